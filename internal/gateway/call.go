@@ -1,0 +1,174 @@
+package gateway
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"time"
+)
+
+// Call is one request on its way through the house. Its bytes are immutable
+// and never pooled: whoever records, shadows or detaches may keep them.
+type Call struct {
+	// Method is the MCP method, "tools/call" for tools.
+	Method string
+	// Params is the params object, as it came.
+	Params Params
+	// Name is the tool's name as the caller gave it.
+	Name string
+	// Tool is where the call goes. Set once, by the catalog.
+	Tool *Tool
+
+	// Era is how the caller speaks.
+	Era Era
+	// Identity is who is calling.
+	Identity Identity
+	// RequestID names the call in the log.
+	RequestID string
+	// Via names the edge the call came through: "http", "stdio", "rest".
+	Via string
+	// Parent is the call that made this one, if a workflow or script did.
+	Parent *Call
+	// Peer is the way back to the client; nil when it cannot be reached.
+	Peer Peer
+	// ParamHeaders are the Mcp-Param-* headers of a modern HTTP caller, passed
+	// on because intermediaries must.
+	ParamHeaders http.Header
+	// Options are the caller's own wishes for the execution.
+	Options ExecuteOptions
+
+	// Attempts counts how often the call was sent. Set by execute.
+	Attempts int
+
+	alive     func()
+	arguments map[string]any
+	decoded   bool
+}
+
+// ExecuteOptions are what a caller may ask of the execution of one call. Zero
+// values mean the tool's defaults.
+type ExecuteOptions struct {
+	Timeout    time.Duration
+	Retries    int
+	RetryDelay time.Duration
+}
+
+// OnSignOfLife sets what a sign of life from the upstream does; execute uses
+// it to push the deadline out.
+func (c *Call) OnSignOfLife(f func()) { c.alive = f }
+
+// SignOfLife tells that the upstream is working on the call.
+func (c *Call) SignOfLife() {
+	if c.alive != nil {
+		c.alive()
+	}
+}
+
+// Arguments decodes the tool's arguments, once per call however many rooms
+// ask. Numbers keep their spelling. The map belongs to the call: to change
+// arguments, pass a map to SetArguments.
+func (c *Call) Arguments() (map[string]any, error) {
+	if c.decoded {
+		return c.arguments, nil
+	}
+	args := map[string]any{}
+	if raw := c.Params.Get(c.Params.Arguments); raw != nil {
+		if err := decode(raw, &args); err != nil {
+			return nil, &Error{Code: CodeInvalid, Message: "the arguments must be a JSON object", Err: err}
+		}
+	}
+	c.arguments, c.decoded = args, true
+	return args, nil
+}
+
+// SetArguments replaces the tool's arguments. The rest of the params keeps
+// its bytes.
+func (c *Call) SetArguments(args map[string]any) error {
+	raw, err := encode(args)
+	if err != nil {
+		return &Error{Code: CodeInvalid, Message: "the new arguments cannot be encoded as JSON", Err: err}
+	}
+	c.Params = c.Params.withArguments(raw)
+	c.arguments, c.decoded = args, true
+	return nil
+}
+
+// Span is a range of bytes in a message. The zero Span means absent.
+type Span struct{ Start, End uint32 }
+
+// Present reports whether the span names anything.
+func (s Span) Present() bool { return s.End > s.Start }
+
+// Params is the params object of a request, as it came, with the places of
+// the values that the house reads or replaces. Scanning happens once, at the
+// edge; everybody after it reads by position.
+type Params struct {
+	Raw []byte
+
+	Name, Arguments, URI, Cursor, Meta Span
+
+	// In _meta:
+	ProgressToken, Version, ClientInfo, ClientCapabilities, LogLevel Span
+}
+
+// Get returns the bytes of a span, nil when it is absent.
+func (p *Params) Get(s Span) []byte {
+	if !s.Present() {
+		return nil
+	}
+	return p.Raw[s.Start:s.End:s.End]
+}
+
+// withArguments replaces the arguments' bytes, or adds them.
+func (p *Params) withArguments(args []byte) Params {
+	q := *p
+	var at Span
+	var insert []byte
+	switch {
+	case p.Arguments.Present():
+		at, insert = p.Arguments, args
+		q.Arguments.End = q.Arguments.Start + uint32(len(args)) //nolint:gosec // messages are at most 32 MiB
+	case len(p.Raw) == 0:
+		q.Raw = append(append([]byte(`{"arguments":`), args...), '}')
+		q.Arguments = Span{13, 13 + uint32(len(args))} //nolint:gosec // as above
+		return q
+	default:
+		insert = append([]byte(`"arguments":`), args...)
+		if p.Name.Present() || p.Meta.Present() || len(bytes.TrimSpace(p.Raw[1:len(p.Raw)-1])) > 0 {
+			insert = append(insert, ',')
+		}
+		at = Span{1, 1}
+		q.Arguments = Span{1 + 12, 1 + 12 + uint32(len(args))} //nolint:gosec // as above
+	}
+	raw := make([]byte, 0, len(p.Raw)+len(insert))
+	raw = append(raw, p.Raw[:at.Start]...)
+	raw = append(raw, insert...)
+	q.Raw = append(raw, p.Raw[at.End:]...)
+	moved := int64(len(insert)) - int64(at.End-at.Start)
+	for _, s := range []*Span{
+		&q.Name, &q.URI, &q.Cursor, &q.Meta,
+		&q.ProgressToken, &q.Version, &q.ClientInfo, &q.ClientCapabilities, &q.LogLevel,
+	} {
+		if s.Present() && s.Start >= at.End {
+			s.Start = uint32(int64(s.Start) + moved) //nolint:gosec // as above
+			s.End = uint32(int64(s.End) + moved)     //nolint:gosec // as above
+		}
+	}
+	return q
+}
+
+func decode(raw []byte, into *map[string]any) error {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	d.UseNumber()
+	return d.Decode(into)
+}
+
+func encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, err
+	}
+	return bytes.TrimRight(b.Bytes(), "\n"), nil
+}

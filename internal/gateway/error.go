@@ -1,0 +1,99 @@
+package gateway
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Code says what kind of failure an Error is. Each edge has one exhaustive
+// table that turns it into its own language.
+type Code uint8
+
+// The codes.
+const (
+	CodeInternal Code = iota
+	CodeInvalid
+	CodeUnauthenticated
+	CodeDenied
+	CodeNotFound
+	CodeConflict
+	CodeLimited
+	CodeUnavailable
+	CodeTimeout
+	CodeCanceled
+	codeCount
+)
+
+var codeNames = [codeCount]string{
+	"internal", "invalid", "unauthenticated", "denied", "not_found",
+	"conflict", "limited", "unavailable", "timeout", "canceled",
+}
+
+func (c Code) String() string {
+	if c < codeCount {
+		return codeNames[c]
+	}
+	return "internal"
+}
+
+// Codes lists every code, for the tests that keep the edges' tables whole.
+func Codes() []Code {
+	all := make([]Code, codeCount)
+	for i := range all {
+		all[i] = Code(i)
+	}
+	return all
+}
+
+// Error is the one error type that crosses rooms.
+type Error struct {
+	Code Code
+	// Message is shown to people and agents: what happened, what it means and
+	// what to do next. It never holds secrets, arguments or addresses of the
+	// inside.
+	Message string
+	// Err is for the log.
+	Err error
+	// Unsent is set when nothing reached the server: sending again is safe.
+	Unsent bool
+	// RetryAfter tells the caller when trying again makes sense; zero if
+	// unknown.
+	RetryAfter time.Duration
+	// RPC is the error object that the upstream answered with, as it came.
+	// Edges that speak JSON-RPC pass it on untouched.
+	RPC []byte
+}
+
+func (e *Error) Error() string {
+	if e.Err != nil {
+		return e.Message + ": " + e.Err.Error()
+	}
+	return e.Message
+}
+
+func (e *Error) Unwrap() error { return e.Err }
+
+// Errorf makes an Error without an inner cause.
+func Errorf(code Code, format string, args ...any) *Error {
+	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
+}
+
+// AsError turns any error into an *Error. What the house did not make itself
+// is internal, and its text stays in the log.
+func AsError(err error) *Error {
+	var e *Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &e):
+		return e
+	case errors.Is(err, context.DeadlineExceeded):
+		return &Error{Code: CodeTimeout, Message: "the call took longer than it may", Err: err}
+	case errors.Is(err, context.Canceled):
+		return &Error{Code: CodeCanceled, Message: "the call was canceled", Err: err}
+	default:
+		return &Error{Code: CodeInternal, Message: "something went wrong inside genkan; its log has the details", Err: err}
+	}
+}

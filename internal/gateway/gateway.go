@@ -1,0 +1,130 @@
+// Package gateway is the vocabulary of the house: what a call is, what a
+// result is, and the one door that every room has. It is to tool calls what
+// net/http is to requests, and imports the standard library only, so that
+// every room can speak it without knowing any other room.
+package gateway
+
+import (
+	"context"
+	"time"
+)
+
+// Handler answers a call. A tool's own failure is a Result with IsError; an
+// error means that the call did not reach the tool or got no answer from it,
+// and is an *Error wherever the house made it.
+type Handler interface {
+	Handle(ctx context.Context, call *Call) (*Result, error)
+}
+
+// HandlerFunc lets a function be a Handler.
+type HandlerFunc func(ctx context.Context, call *Call) (*Result, error)
+
+// Handle calls f.
+func (f HandlerFunc) Handle(ctx context.Context, call *Call) (*Result, error) { return f(ctx, call) }
+
+// Middleware wraps the rest of the corridor. It may refuse a call or shrink
+// what passes; it never widens what the caller may do.
+type Middleware func(Handler) Handler
+
+// Chain puts middlewares around h; the first one named is the outermost.
+func Chain(h Handler, middlewares ...Middleware) Handler {
+	for i := len(middlewares) - 1; i >= 0; i-- {
+		h = middlewares[i](h)
+	}
+	return h
+}
+
+// Source is a room that tools live in: an upstream server, or a room of our
+// own. Every call ends in one.
+type Source interface {
+	// Name is unique in a house.
+	Name() string
+	// Tools is the last known list. It never blocks and never fails: a server
+	// that is down keeps its tools listed.
+	Tools() []Tool
+	Handler
+}
+
+// Era is a generation of the protocol. Versions within an era differ little;
+// the eras differ in who keeps state.
+type Era uint8
+
+// The eras of MCP.
+const (
+	// EraNone is a caller that does not speak MCP: REST, the CLI, a workflow.
+	EraNone Era = iota
+	// EraLegacy is 2024-11-05 to 2025-11-25: initialize, then a session.
+	EraLegacy
+	// EraModern is 2026-07-28 and later: every request stands alone.
+	EraModern
+)
+
+func (e Era) String() string {
+	switch e {
+	case EraLegacy:
+		return "legacy"
+	case EraModern:
+		return "modern"
+	default:
+		return "none"
+	}
+}
+
+// Tool is one tool. A source fills in what it knows (Name, Definition, hints);
+// the catalog adds the rest when it resolves names, so that nothing about a
+// tool is computed while a call waits.
+type Tool struct {
+	// Name is the tool's name in its source.
+	Name string
+	// Definition is the JSON object of tools/list, as the source sent it.
+	Definition []byte
+	// ReadOnly and Idempotent are the source's annotations: such a call may be
+	// sent again when its fate is unknown.
+	ReadOnly, Idempotent bool
+
+	// Exposed is the name that clients use. Set by the catalog.
+	Exposed string
+	// Source is where the call ends. Set by the catalog.
+	Source Source
+	// Validate asks for arguments to be checked against the input schema
+	// before they leave the house. Set by the catalog.
+	Validate bool
+	// Timeout is how long a call may go without a sign of life; zero is the
+	// source's default. Set by the catalog.
+	Timeout time.Duration
+}
+
+// RetrySafe reports whether a second sending can do no harm.
+func (t *Tool) RetrySafe() bool { return t.ReadOnly || t.Idempotent }
+
+// Identity is who is calling.
+type Identity struct {
+	// ClientID is the name of the token, or "local" over stdio.
+	ClientID string
+	// Admin may change the house.
+	Admin bool
+}
+
+// Peer is the way back to the client while its call is under way.
+type Peer interface {
+	// Notify sends a notification that belongs to this call. It must not
+	// block for long, and after the call has been answered it does nothing.
+	// The params are an encoded JSON object and are not kept.
+	Notify(method string, params []byte)
+}
+
+// Event says that something about a source changed. Sources publish events,
+// edges listen.
+type Event struct {
+	Source string
+	Kind   EventKind
+}
+
+// EventKind names what changed.
+type EventKind uint8
+
+// The kinds of events.
+const (
+	// ToolsChanged is published after Tools() began to return another list.
+	ToolsChanged EventKind = iota + 1
+)

@@ -1,0 +1,60 @@
+package gateway
+
+// ResultType is the resultType of a modern result.
+type ResultType uint8
+
+// The result types.
+const (
+	// ResultComplete is the final answer; also what an absent type means.
+	ResultComplete ResultType = iota
+	// ResultInputRequired asks the client for more before it goes on.
+	ResultInputRequired
+	// ResultOther is a type of an extension.
+	ResultOther
+)
+
+// MaxResult is the largest result that passes, in bytes, whatever way it came.
+const MaxResult = 32 << 20
+
+// Result is the answer to a call. Its bytes are immutable and never pooled.
+type Result struct {
+	// Raw is the result object, as it came.
+	Raw []byte
+	// Type and IsError come from the scan that checked Raw.
+	Type    ResultType
+	IsError bool
+
+	fields map[string]any
+}
+
+// Fields decodes the result, once however many rooms ask. Numbers keep their
+// spelling. The map belongs to the result; make a new Result to change it.
+func (r *Result) Fields() (map[string]any, error) {
+	if r.fields != nil {
+		return r.fields, nil
+	}
+	fields := map[string]any{}
+	if err := decode(r.Raw, &fields); err != nil {
+		return nil, &Error{Code: CodeInternal, Message: "the result is not a JSON object", Err: err}
+	}
+	r.fields = fields
+	return fields, nil
+}
+
+// NewResult encodes fields as a result.
+func NewResult(fields map[string]any) (*Result, error) {
+	raw, err := encode(fields)
+	if err != nil {
+		return nil, &Error{Code: CodeInternal, Message: "the result cannot be encoded as JSON", Err: err}
+	}
+	r := &Result{Raw: raw, fields: fields}
+	r.IsError, _ = fields["isError"].(bool)
+	switch t, _ := fields["resultType"].(string); t {
+	case "", "complete":
+	case "input_required":
+		r.Type = ResultInputRequired
+	default:
+		r.Type = ResultOther
+	}
+	return r, nil
+}

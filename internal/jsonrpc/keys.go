@@ -1,0 +1,96 @@
+package jsonrpc
+
+import "bytes"
+
+// The _meta keys of the protocol that the house reads.
+const (
+	MetaVersion            = "io.modelcontextprotocol/protocolVersion"
+	MetaClientInfo         = "io.modelcontextprotocol/clientInfo"
+	MetaClientCapabilities = "io.modelcontextprotocol/clientCapabilities"
+	MetaLogLevel           = "io.modelcontextprotocol/logLevel"
+	MetaServerInfo         = "io.modelcontextprotocol/serverInfo"
+	MetaSubscriptionID     = "io.modelcontextprotocol/subscriptionId"
+)
+
+// Keys that somebody decides by, here or behind us. A key that is one of them
+// but for its case is refused: some parsers take it for the real one.
+var (
+	envelopeKeys = []string{"jsonrpc", "id", "method", "params", "result", "error"}
+	paramsKeys   = []string{"name", "arguments", "uri", "cursor", "_meta", "inputResponses", "requestState", "task"}
+	metaKeys     = []string{"progressToken", MetaVersion, MetaClientInfo, MetaClientCapabilities, MetaLogLevel}
+)
+
+// keySet finds keys that stand twice in one object. Objects that the house
+// looks into have a handful of keys; the map is for those who try.
+type keySet struct {
+	few  [12][]byte
+	n    int
+	many map[string]struct{}
+}
+
+func (k *keySet) add(s *scanner, key []byte, at int, known []string) error {
+	if k.has(key) {
+		return s.refuse(at, "a key stands twice: "+quoteForMessage(key))
+	}
+	for _, name := range known {
+		if string(key) == name {
+			return nil
+		}
+	}
+	for _, name := range known {
+		if len(key) >= len(name) && bytes.EqualFold(key, []byte(name)) {
+			return s.refuse(at, quoteForMessage(key)+" differs from \""+name+"\" only in case")
+		}
+	}
+	return nil
+}
+
+// has reports whether the key was added before, and adds it.
+func (k *keySet) has(key []byte) bool {
+	for _, old := range k.few[:k.n] {
+		if bytes.Equal(old, key) {
+			return true
+		}
+	}
+	if k.n < len(k.few) {
+		k.few[k.n] = key
+		k.n++
+		return false
+	}
+	if _, ok := k.many[string(key)]; ok {
+		return true
+	}
+	if k.many == nil {
+		k.many = map[string]struct{}{}
+	}
+	k.many[string(key)] = struct{}{}
+	return false
+}
+
+// quoteForMessage shows a key in an error, cut short.
+func quoteForMessage(key []byte) string {
+	const most = 64
+	if len(key) > most {
+		key = append(bytes.Clone(key[:most]), "…"...)
+	}
+	return string(AppendQuoted(nil, string(key)))
+}
+
+// methodName turns the bytes of a method into a string without allocating for
+// those that are common.
+func methodName(name []byte) string {
+	switch string(name) {
+	case "tools/call":
+		return "tools/call"
+	case "tools/list":
+		return "tools/list"
+	case "ping":
+		return "ping"
+	case "notifications/progress":
+		return "notifications/progress"
+	case "notifications/cancelled":
+		return "notifications/cancelled"
+	default:
+		return string(name)
+	}
+}

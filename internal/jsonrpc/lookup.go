@@ -1,0 +1,128 @@
+package jsonrpc
+
+import "genkan/internal/gateway"
+
+// Members calls visit for each member of a JSON object, in order, with the
+// unescaped key and the value's bytes, until visit returns false. The object
+// is checked on the way.
+func Members(object []byte, visit func(key, value []byte) bool) error {
+	s := scanner{data: object}
+	stopped := false
+	_, err := s.object(s.space(0), 1, func(key []byte, _, vi int) (int, error) {
+		end, err := s.skip(vi, 1)
+		if err == nil && !stopped {
+			stopped = !visit(key, object[vi:end:end])
+		}
+		return end, err
+	})
+	return err
+}
+
+// Lookup returns the value of a key of a JSON object, nil when there is none
+// or the object is none.
+func Lookup(object []byte, key string) []byte {
+	var found []byte
+	err := Members(object, func(k, v []byte) bool {
+		if string(k) == key {
+			found = v
+			return false
+		}
+		return true
+	})
+	if err != nil {
+		return nil
+	}
+	return found
+}
+
+// LookupSpan is Lookup by position, for splicing.
+func LookupSpan(object []byte, key string) gateway.Span {
+	s := scanner{data: object}
+	var found gateway.Span
+	_, err := s.object(s.space(0), 1, func(k []byte, _, vi int) (int, error) {
+		end, err := s.skip(vi, 1)
+		if err == nil && string(k) == key {
+			found = span(vi, end)
+		}
+		return end, err
+	})
+	if err != nil {
+		return gateway.Span{}
+	}
+	return found
+}
+
+// LookupText is Lookup for a string value.
+func LookupText(object []byte, key string) string {
+	text, _ := Unquote(Lookup(object, key))
+	return string(text)
+}
+
+// Elements calls visit for each element of a JSON array until it returns
+// false. The array is checked on the way.
+func Elements(array []byte, visit func(value []byte) bool) error {
+	s := scanner{data: array}
+	i := s.space(0)
+	if i >= len(array) || array[i] != '[' {
+		return s.fail(i, "an array was expected")
+	}
+	i = s.space(i + 1)
+	if i < len(array) && array[i] == ']' {
+		return nil
+	}
+	for {
+		end, err := s.skip(i, 1)
+		if err != nil {
+			return err
+		}
+		if !visit(array[i:end:end]) {
+			return nil
+		}
+		i = s.space(end)
+		switch {
+		case i < len(array) && array[i] == ',':
+			i = s.space(i + 1)
+		case i < len(array) && array[i] == ']':
+			return nil
+		default:
+			return s.fail(i, "a comma or the end of an array was expected")
+		}
+	}
+}
+
+// ScanParams checks a params object that came without an envelope, as REST's
+// and the CLI's do, by the rules of Scan. It takes the bytes over.
+func ScanParams(raw []byte) (gateway.Params, error) {
+	s := scanner{data: raw}
+	end, err := s.params(0)
+	if err != nil {
+		return gateway.Params{}, err
+	}
+	if end = s.space(end); end != len(raw) || raw[0] != '{' {
+		return gateway.Params{}, s.fail(0, "params must be one JSON object")
+	}
+	if s.breaks {
+		blankLineBreaks(raw)
+	}
+	s.msg.Params.Raw = raw
+	return s.msg.Params, nil
+}
+
+// ScanResult checks a result object and makes it a Result. It takes the bytes
+// over.
+func ScanResult(raw []byte) (*gateway.Result, error) {
+	s := scanner{data: raw}
+	end, err := s.result(0)
+	if err != nil {
+		return nil, err
+	}
+	if end = s.space(end); end != len(raw) || raw[0] != '{' {
+		return nil, s.fail(0, "a result must be one JSON object")
+	}
+	if s.breaks {
+		blankLineBreaks(raw)
+	}
+	r := s.msg.Result
+	r.Raw = raw
+	return &r, nil
+}

@@ -1,0 +1,109 @@
+package jsonrpc
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"strconv"
+	"time"
+)
+
+// SSEvent is one server-sent event.
+type SSEvent struct {
+	Type string
+	// Data is in memory of its own.
+	Data []byte
+	// ID is the last event id so far.
+	ID string
+	// Retry is the server's wish for the next reconnection, zero if it had none.
+	Retry time.Duration
+}
+
+// SSEReader reads server-sent events.
+type SSEReader struct {
+	r      *bufio.Reader
+	lastID string
+	retry  time.Duration
+}
+
+// NewSSEReader reads from r.
+func NewSSEReader(r io.Reader) *SSEReader {
+	return &SSEReader{r: bufio.NewReaderSize(r, 4<<10)}
+}
+
+// LastID and Retry are what the stream said last.
+func (s *SSEReader) LastID() string       { return s.lastID }
+func (s *SSEReader) Retry() time.Duration { return s.retry }
+
+// Next returns the next event that has data, or io.EOF. An event over
+// MaxMessage ends the stream with ErrTooLarge.
+func (s *SSEReader) Next() (SSEvent, error) {
+	var data []byte
+	var kind string
+	hasData := false
+	for {
+		line, err := s.line(MaxMessage - len(data))
+		if err != nil {
+			return SSEvent{}, err
+		}
+		if len(line) == 0 {
+			if hasData && len(data) > 0 {
+				return SSEvent{Type: kind, Data: data, ID: s.lastID, Retry: s.retry}, nil
+			}
+			data, kind, hasData = nil, "", false
+			continue
+		}
+		field, value, _ := bytes.Cut(line, []byte{':'})
+		value = bytes.TrimPrefix(value, []byte{' '})
+		switch string(field) {
+		case "data":
+			if hasData {
+				data = append(data, '\n')
+			}
+			data = append(data, value...)
+			hasData = true
+		case "event":
+			kind = string(value)
+		case "id":
+			if len(value) <= 1024 && bytes.IndexByte(value, 0) < 0 {
+				s.lastID = string(value)
+			}
+		case "retry":
+			if ms, err := strconv.ParseUint(string(value), 10, 31); err == nil {
+				s.retry = time.Duration(ms) * time.Millisecond //nolint:gosec // 31 bits
+			}
+		}
+	}
+}
+
+// line returns the next line; it is only valid until the next call unless it
+// was longer than the buffer.
+func (s *SSEReader) line(limit int) ([]byte, error) {
+	part, err := s.r.ReadSlice('\n')
+	if err == nil {
+		return trimEnd(part), nil
+	}
+	var long []byte
+	for errors.Is(err, bufio.ErrBufferFull) {
+		if len(long)+len(part) > limit {
+			return nil, ErrTooLarge
+		}
+		long = append(long, part...)
+		part, err = s.r.ReadSlice('\n')
+	}
+	if err != nil {
+		return nil, err // an event that was not finished is not one
+	}
+	if len(long)+len(part) > limit {
+		return nil, ErrTooLarge
+	}
+	return trimEnd(append(long, part...)), nil
+}
+
+// AppendSSE appends a message as an event.
+func AppendSSE(dst, message []byte) []byte {
+	dst = append(dst, "event: message\ndata: "...)
+	dst = append(dst, message...)
+	return append(dst, "\n\n"...)
+}
