@@ -4,8 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"net/http"
+	"sync/atomic"
 	"time"
 )
+
+// budgetRetryAfter is when a call that found no room may try again.
+const budgetRetryAfter = time.Second
 
 // Call is one request on its way through the house. Its bytes are immutable
 // and never pooled: whoever records, shadows or detaches may keep them.
@@ -40,6 +44,10 @@ type Call struct {
 	// Attempts counts how often the call was sent. Set by execute.
 	Attempts int
 
+	// Budget is what the call's bytes count against; nil for no bounds.
+	Budget *Budget
+
+	reserved  atomic.Int64
 	alive     func()
 	arguments map[string]any
 	decoded   bool

@@ -1,0 +1,126 @@
+# Genkan. `make` lists the targets. Needs Go and, for the race detector, a C
+# compiler; the tools are pinned in tools/go.mod and built on first use.
+# Works with GNU Make 3.81.
+
+GO       ?= go
+TOOL     := $(GO) tool -modfile=tools/go.mod
+PKGS     ?= ./...
+ARGS     ?=
+FUZZTIME ?= 30s
+
+VERSION = $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+# -buildvcs=false: the version says it already, and a checkout that another
+# user owns, as in containers, would fail the build.
+BUILD   = $(GO) build -trimpath -buildvcs=false -ldflags '-s -w -X main.version=$(VERSION)'
+
+PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
+GO_DIRS    = $(wildcard cmd internal)
+
+.DEFAULT_GOAL := help
+.NOTPARALLEL:
+.PHONY: help run build test check lint fmt golden generate bench fuzz clean \
+	check-fmt check-vet check-tidy check-cross check-generated
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+run: build ## Build and start the gateway: make run ARGS='--port 4000'
+	@exec bin/genkan serve $(ARGS)
+
+build: ## Build bin/genkan
+	@mkdir -p bin
+	@$(BUILD) -o bin/genkan ./cmd/genkan
+
+# The runner is gotestsum when it can be built and go test otherwise; both print
+# Go's own line for each package. The race detector is dropped, loudly, only
+# where it cannot be built. TESTFLAGS: make test TESTFLAGS='-run TestX -v'.
+test: ## Run all tests with the race detector
+	@race=-race; \
+	if ! $(GO) build -race runtime/cgo >/dev/null 2>&1; then \
+		race=; \
+		echo '************************************************************************'; \
+		echo '** NO RACE DETECTOR: it needs cgo and a C compiler (gcc or clang).    **'; \
+		echo '** Running the tests without -race: data races will not be found.     **'; \
+		echo '************************************************************************'; \
+	fi; \
+	if $(TOOL) gotestsum --version >/dev/null 2>&1; then \
+		$(TOOL) gotestsum --format standard-quiet -- $$race $(TESTFLAGS) $(PKGS); \
+	else \
+		echo 'gotestsum cannot be built here; running go test.'; \
+		$(GO) test $$race $(TESTFLAGS) $(PKGS); \
+	fi
+
+# tree prints the id of the working tree as git would commit it, and writes
+# nothing but objects: the index and the files stay as they are.
+tree = index=$$(mktemp -u) && GIT_INDEX_FILE=$$index git add -A . 2>/dev/null && \
+	GIT_INDEX_FILE=$$index git write-tree; rm -f "$$index"
+
+check: ## All that a change must pass: format, vet, lint, modules, platforms, generated files, tests
+	@before=$$($(tree)); \
+	for step in check-fmt check-vet lint check-tidy check-cross check-generated test; do \
+		echo "==> $$step"; \
+		$(MAKE) --no-print-directory $$step || { echo "==> $$step failed" >&2; exit 1; }; \
+	done; \
+	after=$$($(tree)); \
+	if [ "$$before" != "$$after" ]; then \
+		echo '==> the checks changed files (goldens?):' >&2; \
+		git diff --stat "$$before" "$$after" >&2; exit 1; \
+	fi; \
+	echo '==> all checks passed'
+
+check-fmt: ## Show what gofumpt would change
+	@if ! out=$$($(TOOL) gofumpt -d $(GO_DIRS)) || [ -n "$$out" ]; then \
+		printf "%s\n" "$$out"; echo 'Not formatted: run make fmt.' >&2; exit 1; \
+	fi
+
+check-vet: ## go vet
+	@$(GO) vet $(PKGS)
+
+lint: ## golangci-lint (the first build takes a minute or two)
+	@$(TOOL) golangci-lint run $(PKGS)
+
+check-tidy: ## go.mod and tools/go.mod are tidy
+	@$(GO) mod tidy -diff
+	@cd tools && $(GO) mod tidy -diff
+
+check-cross: ## Compile for every platform, without cgo
+	@for p in $(PLATFORMS); do \
+		echo "    $$p"; \
+		CGO_ENABLED=0 GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) build -buildvcs=false $(PKGS) || exit 1; \
+	done
+
+check-generated: ## Generated files are up to date
+	@before=$$($(tree)); \
+	[ -n "$$before" ] || { echo 'This check needs a git checkout.' >&2; exit 1; }; \
+	$(MAKE) --no-print-directory generate || exit 1; \
+	after=$$($(tree)); \
+	if [ "$$before" != "$$after" ]; then \
+		echo 'Generated files were out of date and are now fresh; commit them:' >&2; \
+		git diff --stat "$$before" "$$after" >&2; exit 1; \
+	fi
+
+generate: ## Rewrite generated files
+	@$(GO) generate $(PKGS)
+
+golden: ## Rewrite a package's golden files: make golden PKGS=./internal/mcpserver
+	@[ '$(PKGS)' != './...' ] || { echo "Name the package: make golden PKGS=./internal/mcpserver" >&2; exit 1; }
+	@$(GO) test -count=1 $(PKGS) -update
+
+fmt: ## Format with gofumpt
+	@$(TOOL) gofumpt -l -w $(GO_DIRS)
+
+bench: ## Run the benchmark harness: make bench ARGS=...
+	@$(GO) run ./internal/bench $(ARGS)
+
+fuzz: ## Run each fuzz target for FUZZTIME (30s)
+	@targets=$$(grep -rE --include='*_test.go' -o '^func Fuzz[A-Za-z0-9_]*' $(GO_DIRS) | sort); \
+	[ -n "$$targets" ] || { echo 'There are no fuzz targets.'; exit 0; }; \
+	n=$$(echo "$$targets" | wc -l | tr -d ' '); i=0; \
+	echo "$$targets" | { while IFS=: read -r file func; do \
+		i=$$((i+1)); name=$${func#func }; \
+		echo "==> $$i/$$n $$name in $$(dirname $$file) for $(FUZZTIME)"; \
+		$(GO) test -run '^$$' -fuzz "^$$name\$$" -fuzztime $(FUZZTIME) ./$$(dirname $$file) </dev/null || exit 1; \
+	done; }
+
+clean: ## Remove what was built
+	@rm -rf bin

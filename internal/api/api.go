@@ -1,0 +1,115 @@
+// Package api is the edge that speaks REST: health for everybody, and under
+// /v1 what the house holds, for callers with a token. It decodes, asks a room,
+// and encodes; what a call means is decided in the corridor.
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"genkan/internal/catalog"
+	"genkan/internal/gateway"
+	"genkan/internal/upstream"
+)
+
+// House is what the edge needs of the house that serves now.
+type House interface {
+	gateway.Handler
+	Snapshot() *catalog.Snapshot
+	// Servers are the upstream servers in the order of the configuration.
+	Servers() []*upstream.Server
+}
+
+// Options are what the edge is made of.
+type Options struct {
+	House func() House
+	// Admit decides who may come in. When it reports false it has answered.
+	Admit   func(w http.ResponseWriter, r *http.Request) (gateway.Identity, bool)
+	Log     *slog.Logger
+	Version string
+	// Budget bounds the bytes in flight.
+	Budget *gateway.Budget
+}
+
+// API is the edge.
+type API struct {
+	opt     Options
+	started time.Time
+}
+
+// New makes the edge.
+func New(opt Options) *API { return &API{opt: opt, started: time.Now()} }
+
+// handler serves somebody who was let in.
+type handler func(w http.ResponseWriter, r *http.Request, id gateway.Identity)
+
+// Routes adds the edge's paths to a mux.
+func (a *API) Routes(mux *http.ServeMux) {
+	mux.HandleFunc("GET /{$}", a.health)
+	mux.HandleFunc("GET /health", a.health)
+	a.route(mux, "GET /v1/tools", a.listTools)
+	a.route(mux, "GET /v1/tools/{name}", a.getTool)
+	a.route(mux, "POST /v1/tools/call", a.callTool)
+	a.route(mux, "GET /v1/servers", a.listServers)
+	a.route(mux, "GET /v1/servers/{name}", a.getServer)
+	a.route(mux, "GET /tools", func(w http.ResponseWriter, r *http.Request, _ gateway.Identity) { redirect(w, r, http.StatusFound) })
+	a.route(mux, "POST /tools/call", func(w http.ResponseWriter, r *http.Request, _ gateway.Identity) {
+		redirect(w, r, http.StatusTemporaryRedirect)
+	})
+	// What is not there is said in the API's own form, and only to those who
+	// may come in.
+	a.route(mux, "/v1/", func(w http.ResponseWriter, _ *http.Request, _ gateway.Identity) {
+		a.fail(w, gateway.Errorf(gateway.CodeNotFound, "there is nothing here; /v1/tools and /v1/servers are good places to begin"))
+	})
+}
+
+// route guards a path.
+func (a *API) route(mux *http.ServeMux, pattern string, h handler) {
+	mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+		if id, ok := a.opt.Admit(w, r); ok {
+			h(w, r, id)
+		}
+	})
+}
+
+// redirect sends the seed's first paths to /v1.
+func redirect(w http.ResponseWriter, r *http.Request, status int) {
+	target := "/v1" + r.URL.Path
+	if r.URL.RawQuery != "" {
+		target += "?" + r.URL.RawQuery
+	}
+	http.Redirect(w, r, target, status)
+}
+
+// health answers that the process serves. It needs no token and tells nothing
+// about what is behind the door.
+func (a *API) health(w http.ResponseWriter, _ *http.Request) {
+	encode(w, http.StatusOK, struct {
+		Status    string  `json:"status"`
+		Message   string  `json:"message"`
+		Version   string  `json:"version"`
+		Uptime    float64 `json:"uptime"`
+		Timestamp string  `json:"timestamp"`
+	}{"ok", "MCP Server is running", a.opt.Version, time.Since(a.started).Seconds(), timestamp()})
+}
+
+func timestamp() string { return time.Now().UTC().Format("2006-01-02T15:04:05.000Z") }
+
+func encode(w http.ResponseWriter, status int, v any) {
+	var body bytes.Buffer
+	encoder := json.NewEncoder(&body)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(v); err != nil {
+		status = http.StatusInternalServerError
+		body.Reset()
+		body.WriteString(`{"success":false,"error":"the answer could not be encoded","code":"INTERNAL_ERROR"}`)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_, _ = w.Write(body.Bytes())
+}

@@ -1,0 +1,206 @@
+// Package client speaks genkan's REST API. The command line uses it, so that a
+// command does exactly what the API does.
+package client
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"genkan/internal/gateway"
+)
+
+// Client speaks with one genkan.
+type Client struct {
+	base  string
+	token gateway.Secret
+	http  *http.Client
+}
+
+// New makes a client for host:port.
+func New(address string, useTLS bool, token gateway.Secret) *Client {
+	scheme := "http"
+	transport := &http.Transport{}
+	if useTLS {
+		scheme = "https"
+		// The address is of this machine, the certificate of its public name.
+		transport.TLSClientConfig = &tls.Config{InsecureSkipVerify: isLoopback(address)} //nolint:gosec // loopback only
+	}
+	return &Client{base: scheme + "://" + address, token: token, http: &http.Client{Transport: transport}}
+}
+
+func isLoopback(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	ip := net.ParseIP(host)
+	return err == nil && ip != nil && ip.IsLoopback()
+}
+
+// Tool is a tool as the API shows it.
+type Tool struct {
+	Name        string          `json:"name"`
+	Server      string          `json:"server"`
+	Description string          `json:"description"`
+	InputSchema json.RawMessage `json:"inputSchema,omitempty"`
+}
+
+// Server is a server as the API shows it.
+type Server struct {
+	Name            string     `json:"name"`
+	State           string     `json:"state"`
+	Era             string     `json:"era"`
+	ProtocolVersion string     `json:"protocolVersion,omitempty"`
+	Tools           int        `json:"tools"`
+	ProcessID       int        `json:"processId,omitempty"`
+	Starts          int        `json:"starts"`
+	Since           time.Time  `json:"since"`
+	Problem         string     `json:"problem,omitempty"`
+	NextTry         *time.Time `json:"nextTry,omitempty"`
+	Output          string     `json:"output,omitempty"`
+}
+
+// CallResult is the answer to a call.
+type CallResult struct {
+	Success       bool            `json:"success"`
+	Result        json.RawMessage `json:"result,omitempty"`
+	Error         string          `json:"error,omitempty"`
+	Code          string          `json:"code,omitempty"`
+	ExecutionTime float64         `json:"executionTime"`
+	Timestamp     string          `json:"timestamp"`
+}
+
+// Tools lists all tools, or those of one server.
+func (c *Client) Tools(ctx context.Context, server string) ([]Tool, error) {
+	var all []Tool
+	for page := 1; ; page++ {
+		var out struct {
+			Tools      []Tool `json:"tools"`
+			Pagination struct {
+				TotalPages int `json:"totalPages"`
+			} `json:"pagination"`
+		}
+		q := url.Values{"page": {strconv.Itoa(page)}, "limit": {"100"}}
+		if server != "" {
+			q.Set("server", server)
+		}
+		if err := c.do(ctx, http.MethodGet, "/v1/tools?"+q.Encode(), nil, &out); err != nil {
+			return nil, err
+		}
+		all = append(all, out.Tools...)
+		if page >= out.Pagination.TotalPages {
+			return all, nil
+		}
+	}
+}
+
+// Tool shows one tool.
+func (c *Client) Tool(ctx context.Context, name string) (Tool, error) {
+	var out Tool
+	return out, c.do(ctx, http.MethodGet, "/v1/tools/"+url.PathEscape(name), nil, &out)
+}
+
+// Servers lists the servers.
+func (c *Client) Servers(ctx context.Context) ([]Server, error) {
+	var out struct {
+		Servers []Server `json:"servers"`
+	}
+	return out.Servers, c.do(ctx, http.MethodGet, "/v1/servers", nil, &out)
+}
+
+// Server shows one server.
+func (c *Client) Server(ctx context.Context, name string) (Server, error) {
+	var out Server
+	return out, c.do(ctx, http.MethodGet, "/v1/servers/"+url.PathEscape(name), nil, &out)
+}
+
+// Call calls a tool. A tool that reports an error is a result without success,
+// not an error.
+func (c *Client) Call(ctx context.Context, name string, parameters json.RawMessage, timeout time.Duration) (CallResult, error) {
+	in := map[string]any{"name": name, "parameters": parameters}
+	if timeout > 0 {
+		in["options"] = map[string]any{"timeout": timeout.Milliseconds()}
+	}
+	var out CallResult
+	err := c.do(ctx, http.MethodPost, "/v1/tools/call", in, &out)
+	if err != nil && out.Code == "TOOL_EXECUTION_ERROR" {
+		return out, nil
+	}
+	return out, err
+}
+
+// do sends a request and decodes the answer, also that of a failure.
+func (c *Client) do(ctx context.Context, method, path string, in, out any) error {
+	var body io.Reader
+	if in != nil {
+		raw, err := json.Marshal(in)
+		if err != nil {
+			return err
+		}
+		body = bytes.NewReader(raw)
+	}
+	r, err := http.NewRequestWithContext(ctx, method, c.base+path, body)
+	if err != nil {
+		return err
+	}
+	r.Header.Set("Authorization", "Bearer "+c.token.Reveal())
+	if in != nil {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	resp, err := c.http.Do(r)
+	if err != nil {
+		var op *net.OpError
+		if errors.As(err, &op) && op.Op == "dial" {
+			return &gateway.Error{Code: gateway.CodeUnavailable, Err: err,
+				Message: fmt.Sprintf("genkan does not answer at %s; start it with `genkan serve`", c.base)}
+		}
+		return &gateway.Error{Code: gateway.CodeUnavailable, Err: err, Message: "the connection to genkan broke"}
+	}
+	defer func() { _ = resp.Body.Close() }()
+	raw, err := io.ReadAll(io.LimitReader(resp.Body, 2*gateway.MaxResult))
+	if err != nil {
+		return &gateway.Error{Code: gateway.CodeUnavailable, Err: err, Message: "genkan's answer could not be read"}
+	}
+	decodeErr := json.Unmarshal(raw, out)
+	if resp.StatusCode < 400 {
+		return decodeErr
+	}
+	var failure struct {
+		Error string `json:"error"`
+	}
+	if json.Unmarshal(raw, &failure) != nil || failure.Error == "" {
+		failure.Error = fmt.Sprintf("genkan answered with HTTP status %d", resp.StatusCode)
+	}
+	return &gateway.Error{Code: codeOf(resp.StatusCode), Message: failure.Error}
+}
+
+// codeOf is the API's table of statuses, read backwards.
+func codeOf(status int) gateway.Code {
+	switch status {
+	case http.StatusBadRequest, http.StatusUnsupportedMediaType, http.StatusRequestEntityTooLarge:
+		return gateway.CodeInvalid
+	case http.StatusUnauthorized:
+		return gateway.CodeUnauthenticated
+	case http.StatusForbidden:
+		return gateway.CodeDenied
+	case http.StatusNotFound:
+		return gateway.CodeNotFound
+	case http.StatusConflict:
+		return gateway.CodeConflict
+	case http.StatusTooManyRequests:
+		return gateway.CodeLimited
+	case http.StatusServiceUnavailable:
+		return gateway.CodeUnavailable
+	case http.StatusRequestTimeout:
+		return gateway.CodeTimeout
+	default:
+		return gateway.CodeInternal
+	}
+}

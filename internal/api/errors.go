@@ -1,0 +1,64 @@
+package api
+
+import (
+	"net/http"
+	"strconv"
+	"time"
+
+	"genkan/internal/gateway"
+)
+
+// restError is how a gateway.Code looks to a REST client.
+type restError struct {
+	status int
+	code   string
+}
+
+// restErrors is this edge's table, with the seed's codes and statuses.
+//
+//exhaustive:enforce
+var restErrors = map[gateway.Code]restError{
+	gateway.CodeInternal:        {http.StatusInternalServerError, "INTERNAL_ERROR"},
+	gateway.CodeInvalid:         {http.StatusBadRequest, "VALIDATION_ERROR"},
+	gateway.CodeUnauthenticated: {http.StatusUnauthorized, "AUTHENTICATION_ERROR"},
+	gateway.CodeDenied:          {http.StatusForbidden, "AUTHORIZATION_ERROR"},
+	gateway.CodeNotFound:        {http.StatusNotFound, "NOT_FOUND"},
+	gateway.CodeConflict:        {http.StatusConflict, "CONFLICT"},
+	gateway.CodeLimited:         {http.StatusTooManyRequests, "RATE_LIMIT_EXCEEDED"},
+	gateway.CodeUnavailable:     {http.StatusServiceUnavailable, "UPSTREAM_UNAVAILABLE"},
+	gateway.CodeTimeout:         {http.StatusRequestTimeout, "TIMEOUT"},
+	gateway.CodeCanceled:        {499, "CANCELED"},
+}
+
+// errorBody is every failure's body.
+type errorBody struct {
+	Success       bool     `json:"success"`
+	Error         string   `json:"error"`
+	Code          string   `json:"code"`
+	ExecutionTime *float64 `json:"executionTime,omitempty"`
+	Timestamp     string   `json:"timestamp"`
+}
+
+func (a *API) fail(w http.ResponseWriter, err error) { a.failAfter(w, err, nil) }
+
+func (a *API) failAfter(w http.ResponseWriter, err error, took *float64) {
+	e := gateway.AsError(err)
+	rest := restErrors[e.Code]
+	if e.RPC != nil && e.Code == gateway.CodeUnavailable {
+		// The server was there; it is the tool that failed.
+		rest = restError{http.StatusInternalServerError, "TOOL_EXECUTION_ERROR"}
+	}
+	if e.Code == gateway.CodeInternal {
+		a.opt.Log.Error("a request failed inside", "error", err)
+	}
+	if e.RetryAfter > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(int((e.RetryAfter+time.Second-1)/time.Second)))
+	}
+	encode(w, rest.status, errorBody{Error: e.Message, Code: rest.code, ExecutionTime: took, Timestamp: timestamp()})
+}
+
+func (a *API) toolNotFound(w http.ResponseWriter, name string, took *float64) {
+	encode(w, http.StatusNotFound, errorBody{
+		Error: "Tool not found: " + name, Code: "TOOL_NOT_FOUND", ExecutionTime: took, Timestamp: timestamp(),
+	})
+}

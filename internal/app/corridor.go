@@ -1,0 +1,78 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"genkan/internal/config"
+	"genkan/internal/gateway"
+)
+
+// corridor is the way of every call, whatever edge it came through:
+//
+//	record → resolve → allow → limit → inspect → validate → execute
+//
+// Record is first, so that it sees what the others refuse. Whoever looks into
+// calls (shape, workflows) stands at inspect, sees them whole, and once: retries
+// happen behind it.
+func (h *house) corridor(p *Process) gateway.Handler {
+	steps := []gateway.Middleware{
+		p.recorder.Middleware,
+		h.catalog.Resolve,
+		h.limit.middleware,
+	}
+	steps = append(steps, p.opt.Inspect...)
+	steps = append(steps, h.validator.Middleware)
+	return gateway.Chain(p.executor, steps...)
+}
+
+// limiter allows each caller so many calls in a window of time.
+type limiter struct {
+	rule config.RateLimit
+	mu   sync.Mutex
+	// callers' buckets; callers have tokens, so there are few.
+	buckets map[string]*rate.Limiter
+}
+
+func newLimiter(rule config.RateLimit) *limiter {
+	return &limiter{rule: rule, buckets: map[string]*rate.Limiter{}}
+}
+
+func (l *limiter) middleware(next gateway.Handler) gateway.Handler {
+	if l.rule.Max <= 0 {
+		return next
+	}
+	return gateway.HandlerFunc(func(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
+		if call.Parent == nil { // what a call makes counts with it
+			if wait := l.wait(call.Identity.ClientID); wait > 0 {
+				return nil, &gateway.Error{
+					Code: gateway.CodeLimited, Unsent: true, RetryAfter: wait,
+					Message: fmt.Sprintf("client %s made more than %d calls in %s; try again in %s",
+						call.Identity.ClientID, l.rule.Max, l.rule.TimeWindow, wait.Round(time.Millisecond)),
+				}
+			}
+		}
+		return next.Handle(ctx, call)
+	})
+}
+
+// wait takes a place in the caller's bucket, or says when there will be one.
+func (l *limiter) wait(client string) time.Duration {
+	l.mu.Lock()
+	bucket := l.buckets[client]
+	if bucket == nil {
+		bucket = rate.NewLimiter(rate.Every(l.rule.TimeWindow/time.Duration(l.rule.Max)), l.rule.Max)
+		l.buckets[client] = bucket
+	}
+	l.mu.Unlock()
+	place := bucket.Reserve()
+	wait := place.Delay()
+	if wait > 0 {
+		place.Cancel()
+	}
+	return wait
+}

@@ -1,0 +1,305 @@
+// Package app is the composition root: it alone knows every room. It turns a
+// configuration into a house, serves it, swaps it on a reload, and takes it
+// all down again.
+package app
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"genkan/internal/api"
+	"genkan/internal/config"
+	"genkan/internal/execute"
+	"genkan/internal/gateway"
+	"genkan/internal/identity"
+	"genkan/internal/lock"
+	"genkan/internal/logs"
+	"genkan/internal/mcpserver"
+	"genkan/internal/record"
+	"genkan/internal/sqlite"
+	"genkan/internal/upstream"
+)
+
+// Options say where a process lives and what was asked of it.
+type Options struct {
+	// DataDir holds the database, the admin token and, by default, the
+	// configuration.
+	DataDir string
+	// ConfigFile is DataDir/genkan.yaml when empty.
+	ConfigFile string
+	Flags      config.Flags
+	LookupEnv  func(string) (string, bool)
+	Log        *slog.Logger
+	// Level is adjusted to what the configuration says.
+	Level *slog.LevelVar
+	// Sink is asked how much of the log was lost; may be nil.
+	Sink    *logs.Sink
+	Version string
+	// Guard is the command that ends in upstream.RunGuard; empty for none.
+	Guard []string
+	// Limits are execute's; zero means the defaults.
+	Limits execute.Limits
+	// Inspect are middlewares that look into calls.
+	Inspect []gateway.Middleware
+}
+
+// maxInFlight bounds the bytes of all calls that are under way.
+const maxInFlight = 512 << 20
+
+// Process is a running genkan.
+type Process struct {
+	opt      Options
+	log      *slog.Logger
+	store    *sqlite.Store
+	keeper   *identity.Keeper
+	guard    *upstream.Guard
+	recorder *record.Recorder
+	executor *execute.Executor
+	budget   *gateway.Budget
+	lock     *lock.Lock
+	mcp      *mcpserver.Server
+	api      *api.API
+
+	house atomic.Pointer[house]
+	// reloading serialises reloads.
+	reloading sync.Mutex
+
+	events chan struct{}
+	dirty  struct {
+		sync.Mutex
+		sources map[string]bool
+	}
+	stop    context.CancelFunc
+	beside  sync.WaitGroup
+	retired sync.WaitGroup
+}
+
+// Open starts everything but the listeners. It does not wait for any server.
+func Open(ctx context.Context, opt Options) (*Process, error) {
+	if opt.LookupEnv == nil {
+		opt.LookupEnv = os.LookupEnv
+	}
+	if opt.Limits == (execute.Limits{}) {
+		opt.Limits = execute.DefaultLimits()
+	}
+	p := &Process{
+		opt: opt, log: opt.Log,
+		executor: execute.New(opt.Limits),
+		budget:   gateway.NewBudget(maxInFlight),
+		recorder: record.New(opt.Log),
+		events:   make(chan struct{}, 1),
+	}
+	p.dirty.sources = map[string]bool{}
+	cfg, err := p.load()
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(opt.DataDir, 0o700); err != nil {
+		return nil, &gateway.Error{Code: gateway.CodeInvalid, Err: err,
+			Message: fmt.Sprintf("the data directory %s cannot be made; choose another with --data", opt.DataDir)}
+	}
+	admin, err := identity.LoadAdminToken(AdminTokenFile(opt.DataDir))
+	if err != nil {
+		return nil, err
+	}
+	if p.store, err = sqlite.Open(ctx, filepath.Join(opt.DataDir, "genkan.db"), opt.Log); err != nil {
+		return nil, err
+	}
+	p.keeper = identity.NewKeeper(p.store, admin, time.Now)
+	if len(opt.Guard) > 0 {
+		p.guard = upstream.NewGuard(opt.Guard, opt.Log)
+	}
+	p.lock = lock.New(p.keeper.Verify, rules(cfg))
+	p.mcp = mcpserver.New(mcpserver.Options{
+		House: func() mcpserver.House { return p.house.Load() },
+		Admit: p.lock.Admit, Log: opt.Log, Version: opt.Version, Budget: p.budget,
+	})
+	p.api = api.New(api.Options{
+		House: func() api.House { return p.house.Load() },
+		Admit: p.lock.Admit, Log: opt.Log, Version: opt.Version, Budget: p.budget,
+	})
+	p.measure()
+	p.house.Store(p.build(cfg, nil))
+	background, stop := context.WithCancel(context.Background())
+	p.stop = stop
+	p.beside.Go(func() { p.refresh(background) })
+	p.beside.Go(func() { p.watch(background) })
+	return p, nil
+}
+
+// AdminTokenFile is where the admin token of a data directory is.
+func AdminTokenFile(dataDir string) string { return filepath.Join(dataDir, "admin-token") }
+
+// configFile is the file that is read, and whether it must be there.
+func (p *Process) configFile() (path string, mustExist bool) {
+	if p.opt.ConfigFile != "" {
+		return p.opt.ConfigFile, true
+	}
+	return filepath.Join(p.opt.DataDir, "genkan.yaml"), false
+}
+
+func (p *Process) load() (*config.Config, error) {
+	path, mustExist := p.configFile()
+	cfg, err := config.Load(path, mustExist, p.opt.LookupEnv, p.opt.Flags)
+	if err != nil {
+		return nil, err
+	}
+	if err := cfg.CheckExposure(); err != nil {
+		return nil, err
+	}
+	if p.opt.Level != nil {
+		p.opt.Level.Set(logs.Level(cfg.LogLevel))
+	}
+	return cfg, nil
+}
+
+func rules(cfg *config.Config) lock.Rules {
+	r := lock.Rules{Hosts: cfg.AllowedHosts}
+	if cfg.CORS.Enabled {
+		r.Origins = cfg.CORS.Origins
+	}
+	return r
+}
+
+func (p *Process) upstreamDeps() upstream.Deps {
+	return upstream.Deps{
+		Lists: p.store, Log: p.log, Publish: p.publish, Guard: p.guard, Version: p.opt.Version,
+	}
+}
+
+// publish notes that a source changed. The work is done elsewhere, once for
+// however many changes came meanwhile.
+func (p *Process) publish(e gateway.Event) {
+	p.dirty.Lock()
+	p.dirty.sources[e.Source] = true
+	p.dirty.Unlock()
+	select {
+	case p.events <- struct{}{}:
+	default:
+	}
+}
+
+// refresh brings changed lists into the catalog and tells the clients.
+func (p *Process) refresh(ctx context.Context) {
+	for {
+		select {
+		case <-p.events:
+		case <-ctx.Done():
+			return
+		}
+		p.dirty.Lock()
+		sources := p.dirty.sources
+		p.dirty.sources = map[string]bool{}
+		p.dirty.Unlock()
+		p.reloading.Lock()
+		h := p.house.Load()
+		changed := false
+		for source := range sources {
+			changed = h.catalog.Refresh(source) || changed
+		}
+		p.reloading.Unlock()
+		if changed {
+			p.mcp.ToolsChanged()
+		}
+	}
+}
+
+// Reload reads the configuration again. A bad one leaves everything as it is.
+func (p *Process) Reload() error {
+	p.reloading.Lock()
+	defer p.reloading.Unlock()
+	cfg, err := p.load()
+	if err != nil {
+		return err
+	}
+	old := p.house.Load()
+	if needed := config.Diff(old.config, cfg).RestartNeeded; len(needed) > 0 {
+		p.log.Warn("a changed setting needs a restart and is not in force yet", "settings", strings.Join(needed, ", "))
+	}
+	fresh := p.build(cfg, old)
+	p.lock.Set(rules(cfg))
+	p.house.Store(fresh)
+	p.retire(old, fresh)
+	p.mcp.ToolsChanged()
+	p.log.Info("configuration reloaded", "servers", len(fresh.servers))
+	return nil
+}
+
+// retirement is how long calls may go on on a server that left the
+// configuration.
+const retirement = 30 * time.Second
+
+// retire ends the servers that the new house did not take over, when their
+// calls are done.
+func (p *Process) retire(old, fresh *house) {
+	kept := map[*upstream.Server]bool{}
+	for _, s := range fresh.servers {
+		kept[s] = true
+	}
+	for _, s := range old.servers {
+		if kept[s] {
+			continue
+		}
+		p.retired.Go(func() {
+			ctx, cancel := context.WithTimeout(context.Background(), retirement)
+			defer cancel()
+			s.Retire(ctx)
+			p.executor.Forget(s)
+		})
+	}
+}
+
+// ServeStdio serves the client that spawned this process.
+func (p *Process) ServeStdio(ctx context.Context, in *os.File, out *os.File) error {
+	return p.mcp.ServeStdio(ctx, in, out)
+}
+
+// Close takes everything down. Calls that are still under way are given up.
+func (p *Process) Close() error {
+	p.stop()
+	p.beside.Wait()
+	p.mcp.Close()
+	var ending sync.WaitGroup
+	for _, s := range p.house.Load().servers {
+		ending.Go(s.Close)
+	}
+	ending.Wait()
+	p.retired.Wait()
+	p.guard.Close()
+	return p.store.Close()
+}
+
+// measure adds to the metrics what is known here.
+func (p *Process) measure() {
+	gauge := func(name, help string, value func() float64) {
+		p.recorder.Registry().MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, value))
+	}
+	gauge("genkan_sessions", "Legacy sessions that are open.", func() float64 { return float64(p.mcp.Sessions()) })
+	gauge("genkan_bytes_in_flight", "Bytes of calls that are under way.", func() float64 { return float64(p.budget.Used()) })
+	gauge("genkan_servers_ready", "Servers that answer.", func() float64 {
+		n := 0
+		for _, s := range p.house.Load().servers {
+			if s.Status().State == upstream.StateReady {
+				n++
+			}
+		}
+		return float64(n)
+	})
+	if p.opt.Sink != nil {
+		p.recorder.Registry().MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "genkan_log_lines_dropped_total", Help: "Lines of the log that were lost because nobody read them fast enough.",
+		}, func() float64 { return float64(p.opt.Sink.Dropped()) }))
+	}
+}
+
+// Config is the configuration in force.
+func (p *Process) Config() *config.Config { return p.house.Load().config }

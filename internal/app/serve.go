@@ -1,0 +1,135 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"genkan/internal/gateway"
+)
+
+// drainTime is how long calls may go on after a request to stop.
+const drainTime = 30 * time.Second
+
+// Handler is everything that is served over HTTP.
+func (p *Process) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("/mcp", p.mcp)
+	p.api.Routes(mux)
+	metrics := promhttp.HandlerFor(p.recorder.Registry(), promhttp.HandlerOpts{})
+	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {
+		if _, ok := p.lock.Admit(w, r); ok {
+			metrics.ServeHTTP(w, r)
+		}
+	})
+	// Clients look here for an authorization server. Anything but a plain
+	// "not found" sends them into a sign-in that does not exist.
+	mux.HandleFunc("/.well-known/", http.NotFound)
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		if _, ok := p.lock.Admit(w, r); ok {
+			http.NotFound(w, r)
+		}
+	})
+	return mux
+}
+
+// Listen opens the configured port.
+func (p *Process) Listen(ctx context.Context) (net.Listener, error) {
+	address := p.Config().Listen
+	var lc net.ListenConfig
+	l, err := lc.Listen(ctx, "tcp", address)
+	if errors.Is(err, syscall.EADDRINUSE) {
+		return nil, &gateway.Error{Code: gateway.CodeConflict, Err: err,
+			Message: fmt.Sprintf("%s is in use, perhaps by another genkan; stop that one, or choose another port with --port", address)}
+	}
+	if err != nil {
+		return nil, &gateway.Error{Code: gateway.CodeInvalid, Err: err,
+			Message: fmt.Sprintf("cannot listen on %s; choose another address with --listen", address)}
+	}
+	return l, nil
+}
+
+// Serve serves until ctx ends, and then lets the calls under way finish.
+func (p *Process) Serve(ctx context.Context, l net.Listener) error {
+	server := &http.Server{
+		Handler:           p.Handler(),
+		ReadHeaderTimeout: 10 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    64 << 10,
+	}
+	address := Address{Listen: l.Addr().String(), PID: os.Getpid(), TLS: p.Config().TLS.CertFile != ""}
+	if err := address.write(p.opt.DataDir); err != nil {
+		p.log.Warn("the address could not be written down for the command line", "error", err)
+	}
+	defer address.remove(p.opt.DataDir)
+	ended := make(chan error, 1)
+	go func() {
+		if tls := p.Config().TLS; tls.CertFile != "" {
+			ended <- server.ServeTLS(l, tls.CertFile, tls.KeyFile)
+		} else {
+			ended <- server.Serve(l)
+		}
+	}()
+	select {
+	case err := <-ended:
+		return err
+	case <-ctx.Done():
+	}
+	p.log.Info("stopping: calls under way may finish", "seconds", drainTime.Seconds())
+	p.mcp.Drain()
+	patience, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
+	defer cancel()
+	err := server.Shutdown(patience)
+	if err != nil {
+		p.log.Warn("some calls did not finish in time", "error", err)
+		_ = server.Close()
+	}
+	if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+// Address says where the genkan of a data directory listens, for the command
+// line.
+type Address struct {
+	Listen string `json:"listen"`
+	PID    int    `json:"pid"`
+	TLS    bool   `json:"tls,omitempty"`
+}
+
+func addressFile(dataDir string) string { return filepath.Join(dataDir, "address.json") }
+
+func (a Address) write(dataDir string) error {
+	raw, err := json.Marshal(a)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(addressFile(dataDir), append(raw, '\n'), 0o600)
+}
+
+// remove takes the file away if it is still ours.
+func (a Address) remove(dataDir string) {
+	if found, err := ReadAddress(dataDir); err == nil && found.PID == a.PID {
+		_ = os.Remove(addressFile(dataDir))
+	}
+}
+
+// ReadAddress finds the genkan of a data directory.
+func ReadAddress(dataDir string) (Address, error) {
+	var a Address
+	raw, err := os.ReadFile(addressFile(dataDir))
+	if err != nil {
+		return a, err
+	}
+	return a, json.Unmarshal(raw, &a)
+}

@@ -1,0 +1,91 @@
+package archtest
+
+// module is this module's path; every import that begins with it is ours.
+const module = "genkan"
+
+// The storeys of the house. A name stands for internal/<name> and everything
+// below it; packages of one room may import each other.
+const (
+	vocabulary = "gateway jsonrpc"
+	rooms      = "catalog clients config execute identity kb lock logs n8n record script shape upstream workflow"
+	stores     = "sqlite postgres"
+	edges      = "mcpserver api web"
+	inside     = vocabulary + " " + rooms + " " + stores + " " + edges
+
+	// fixtures are what any test may lean on besides its own imports: the
+	// fault-injecting upstream, and a real store instead of a mock.
+	fixtures = "testkit storetest " + stores
+)
+
+// row is what one package may import from this module. Its tests may import
+// the same and what the second column adds.
+type row struct{ code, tests string }
+
+// house is the plan. "cmd" is everything below cmd/.
+var house = map[string]row{
+	// Words that everybody uses. gateway imports nothing but the standard library.
+	"gateway": {"", fixtures},
+	"jsonrpc": {"gateway", fixtures},
+
+	// Rooms know the vocabulary and never one another, but for workflow → script.
+	"catalog":  {vocabulary, fixtures},
+	"clients":  {vocabulary, fixtures},
+	"config":   {vocabulary, fixtures},
+	"execute":  {vocabulary, fixtures},
+	"identity": {vocabulary, fixtures},
+	"kb":       {vocabulary, fixtures},
+	"lock":     {vocabulary, fixtures},
+	"logs":     {vocabulary, fixtures},
+	"n8n":      {vocabulary, fixtures},
+	"record":   {vocabulary, fixtures},
+	"script":   {vocabulary, fixtures},
+	"shape":    {vocabulary, fixtures},
+	"upstream": {vocabulary, fixtures},
+	"workflow": {vocabulary + " script", fixtures},
+
+	// Stores implement the ports of rooms.
+	"sqlite":   {vocabulary + " " + rooms, fixtures},
+	"postgres": {vocabulary + " " + rooms, fixtures},
+
+	// Edges call rooms. They know neither stores nor one another; their tests
+	// may open the whole house.
+	"mcpserver": {vocabulary + " " + rooms, fixtures + " app"},
+	"api":       {vocabulary + " " + rooms, fixtures + " app"},
+	"web":       {vocabulary + " " + rooms, fixtures + " app"},
+
+	// Only these know everyone.
+	"app": {inside, fixtures},
+	"cli": {inside + " app", fixtures},
+	"cmd": {inside + " app cli", fixtures},
+
+	// Test support: never part of the binary.
+	"testkit":   {vocabulary, ""},
+	"storetest": {vocabulary + " " + rooms + " testkit", ""},
+	"bench":     {inside + " app cli testkit", fixtures},
+	"archtest":  {"", ""},
+}
+
+// confinement says which rooms may import a library, or a package of the
+// standard library, in code that ships. Tests may import anything.
+type confinement struct{ library, rooms, why string }
+
+// confined keeps each large library behind one door, where it can be replaced.
+var confined = []confinement{
+	{"github.com/modelcontextprotocol/go-sdk", "testkit bench", "it is the oracle that our protocol code is tested against"},
+	{"github.com/prometheus", "record api app", "rooms count through their own types; metrics are exposed at the edge"},
+	{"github.com/danielgtaylor/huma", "api", "REST is decided in one place"},
+	{"github.com/spf13/cobra", "cli cmd", "commands are decided in one place"},
+	{"github.com/dop251/goja", "script", "user code runs only in the workers' pool"},
+	{"github.com/evanw/esbuild", "script", "user code runs only in the workers' pool"},
+	{"modernc.org/sqlite", "sqlite", "rooms declare ports, stores implement them"},
+	{"github.com/jackc/pgx", "postgres", "rooms declare ports, stores implement them"},
+	{"github.com/pressly/goose", "sqlite postgres", "rooms declare ports, stores implement them"},
+	{"testing", "testkit storetest bench", "it does not belong in the binary"},
+	{"go.uber.org/goleak", "testkit storetest bench", "it does not belong in the binary"},
+	{"github.com/google/go-cmp", "testkit storetest bench", "it may panic and does not belong in the binary"},
+	{"pgregory.net/rapid", "testkit storetest bench", "it does not belong in the binary"},
+	{"github.com/rogpeppe/go-internal/testscript", "testkit", "it does not belong in the binary"},
+}
+
+// standardLibraryOnly are the rooms that import no library at all.
+const standardLibraryOnly = "gateway"

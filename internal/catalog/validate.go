@@ -1,0 +1,153 @@
+package catalog
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+
+	"genkan/internal/gateway"
+	"genkan/internal/jsonrpc"
+)
+
+// Validator checks arguments against the tools' input schemas. A schema is
+// compiled at its first use.
+type Validator struct {
+	mu       sync.Mutex
+	compiled map[*gateway.Tool]*compiledSchema
+}
+
+// keptSchemas bounds the memory of schemas whose tools are long gone; the ones
+// in use come back at their next call.
+const keptSchemas = 4096
+
+type compiledSchema struct {
+	once   sync.Once
+	schema *jsonschema.Schema
+	err    error
+}
+
+// Middleware refuses calls whose arguments do not fit, for tools that ask for
+// it. Everything else passes unread.
+func (v *Validator) Middleware(next gateway.Handler) gateway.Handler {
+	return gateway.HandlerFunc(func(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
+		if call.Tool.Validate {
+			if err := v.Check(call); err != nil {
+				return nil, err
+			}
+		}
+		return next.Handle(ctx, call)
+	})
+}
+
+// Check validates a call's arguments and names the field that is wrong.
+func (v *Validator) Check(call *gateway.Call) error {
+	schema, err := v.schema(call.Tool)
+	if err != nil {
+		return &gateway.Error{
+			Code:    gateway.CodeInvalid,
+			Message: fmt.Sprintf("the input schema of %s cannot be used, so its arguments cannot be checked; set validate: false for its server, or ask its author to mend the schema", call.Tool.Exposed),
+			Err:     err,
+		}
+	}
+	if schema == nil {
+		return nil
+	}
+	raw := call.Params.Get(call.Params.Arguments)
+	if raw == nil {
+		raw = []byte("{}")
+	}
+	arguments, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
+	if err != nil {
+		return &gateway.Error{Code: gateway.CodeInvalid, Message: "the arguments are not JSON", Err: err}
+	}
+	err = schema.Validate(arguments)
+	var wrong *jsonschema.ValidationError
+	if errors.As(err, &wrong) {
+		return gateway.Errorf(gateway.CodeInvalid, "the arguments of %s do not fit its input schema: %s",
+			call.Tool.Exposed, strings.Join(describe(wrong, nil), "; "))
+	}
+	return err
+}
+
+func (v *Validator) schema(tool *gateway.Tool) (*jsonschema.Schema, error) {
+	v.mu.Lock()
+	c := v.compiled[tool]
+	if c == nil {
+		if v.compiled == nil || len(v.compiled) >= keptSchemas {
+			v.compiled = map[*gateway.Tool]*compiledSchema{}
+		}
+		c = &compiledSchema{}
+		v.compiled[tool] = c
+	}
+	v.mu.Unlock()
+	c.once.Do(func() {
+		raw := jsonrpc.Lookup(tool.Definition, "inputSchema")
+		if raw == nil {
+			return
+		}
+		document, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
+		if err != nil {
+			c.err = err
+			return
+		}
+		compiler := jsonschema.NewCompiler()
+		compiler.DefaultDraft(jsonschema.Draft2020)
+		// A schema must not make us fetch anything: only what it holds itself.
+		compiler.UseLoader(noLoader{})
+		if c.err = compiler.AddResource("input.json", document); c.err == nil {
+			c.schema, c.err = compiler.Compile("input.json")
+		}
+	})
+	return c.schema, c.err
+}
+
+type noLoader struct{}
+
+func (noLoader) Load(url string) (any, error) {
+	return nil, fmt.Errorf("the schema refers to %s, which genkan does not fetch", url)
+}
+
+// describe flattens a validation error to one short line per wrong field.
+// Values are not repeated: they may be secrets.
+func describe(e *jsonschema.ValidationError, lines []string) []string {
+	const most = 5
+	if len(lines) >= most {
+		return lines
+	}
+	if len(e.Causes) > 0 {
+		for _, cause := range e.Causes {
+			lines = describe(cause, lines)
+		}
+		return lines
+	}
+	field := strings.Join(e.InstanceLocation, ".")
+	if field == "" {
+		field = "arguments"
+	}
+	return append(lines, field+": "+reason(e.ErrorKind))
+}
+
+func reason(k jsonschema.ErrorKind) string {
+	switch k := k.(type) {
+	case *kind.Required:
+		return "required but missing: " + strings.Join(k.Missing, ", ")
+	case *kind.Type:
+		return fmt.Sprintf("must be %s, is %s", strings.Join(k.Want, " or "), k.Got)
+	case *kind.AdditionalProperties:
+		return "unknown: " + strings.Join(k.Properties, ", ")
+	case *kind.Enum:
+		return fmt.Sprintf("must be one of %v", k.Want)
+	case *kind.Pattern:
+		return "must match " + k.Want
+	case *kind.Format:
+		return "must be a valid " + k.Want
+	default:
+		return "breaks " + strings.Join(k.KeywordPath(), "/")
+	}
+}

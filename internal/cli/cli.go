@@ -1,0 +1,203 @@
+// Package cli is the command line. Commands that ask a running genkan use its
+// REST API; the others open its data directory.
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"genkan/internal/app"
+	"genkan/internal/config"
+	"genkan/internal/gateway"
+	"genkan/internal/logs"
+	"genkan/internal/upstream"
+)
+
+// Streams are what the command line reads and writes.
+type Streams struct {
+	In  *os.File
+	Out io.Writer
+	Err io.Writer
+}
+
+// GuardCommand is the hidden command of the guard process.
+const GuardCommand = "guard-process"
+
+// Main runs the command line and returns the exit status.
+func Main(args []string, version string, std Streams) int {
+	if len(args) == 1 && args[0] == GuardCommand {
+		upstream.RunGuard(std.In)
+		return 0
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	c := &command{std: std, version: version}
+	root := c.root()
+	root.SetArgs(args)
+	root.SetOut(std.Out)
+	root.SetErr(std.Err)
+	if err := root.ExecuteContext(ctx); err != nil {
+		return c.report(err)
+	}
+	return 0
+}
+
+// exitStatus is this edge's table. 1 is left for what a tool reports.
+//
+//exhaustive:enforce
+var exitStatus = map[gateway.Code]int{
+	gateway.CodeInternal:        70,
+	gateway.CodeInvalid:         2,
+	gateway.CodeUnauthenticated: 4,
+	gateway.CodeDenied:          4,
+	gateway.CodeNotFound:        3,
+	gateway.CodeConflict:        5,
+	gateway.CodeLimited:         6,
+	gateway.CodeUnavailable:     7,
+	gateway.CodeTimeout:         8,
+	gateway.CodeCanceled:        130,
+}
+
+// errToolFailed ends a command whose tool reported an error; the error itself
+// has been shown.
+var errToolFailed = errors.New("the tool reported an error")
+
+// report shows an error and returns its exit status.
+func (c *command) report(err error) int {
+	if errors.Is(err, errToolFailed) {
+		return 1
+	}
+	var e *gateway.Error
+	if !errors.As(err, &e) {
+		// What cobra says: unknown commands and flags.
+		fmt.Fprintf(c.std.Err, "genkan: %s\n", err)
+		return 2
+	}
+	fmt.Fprintf(c.std.Err, "genkan: %s\n", e.Message)
+	if e.Err != nil && (c.debug || e.Code == gateway.CodeInternal) {
+		fmt.Fprintf(c.std.Err, "  cause: %s\n", e.Err)
+	}
+	return exitStatus[e.Code]
+}
+
+// command holds what all commands share.
+type command struct {
+	std     Streams
+	version string
+
+	dataDir    string
+	configFile string
+	flags      config.Flags
+	asJSON     bool
+	debug      bool
+}
+
+func (c *command) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "genkan",
+		Short: "The front door to your agent's tools",
+		Long: `Genkan unites the MCP servers you use behind one endpoint.
+
+  genkan serve         starts the gateway on 127.0.0.1:3000
+  genkan stdio         is for clients that spawn their servers
+  genkan servers       shows how your servers are
+
+Exit status: 0 fine, 1 the tool reported an error, 2 wrong input, 3 not found,
+4 not allowed, 5 conflict, 6 too much, 7 unavailable, 8 too slow.`,
+		Version:       c.version,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		PersistentPreRun: func(*cobra.Command, []string) {
+			c.debug = c.flags.LogLevel == "debug" || c.flags.LogLevel == "trace"
+		},
+	}
+	f := root.PersistentFlags()
+	f.StringVar(&c.dataDir, "data", defaultDataDir(), "`directory` of the database, the admin token and the configuration")
+	f.StringVar(&c.configFile, "config", "", "configuration `file` (default DATA/genkan.yaml)")
+	f.StringVar(&c.flags.Listen, "listen", "", "`host:port` to listen on, or that genkan listens on (default 127.0.0.1:3000)")
+	f.StringVar(&c.flags.LogLevel, "log-level", "", "`level` of the log: fatal, error, warn, info, debug, trace (default info)")
+	root.AddCommand(c.serve(), c.stdio(), c.servers(), c.tools(), c.call(), c.tokens(), c.versionCommand())
+	return root
+}
+
+// defaultDataDir follows the XDG base directories, and their like elsewhere.
+func defaultDataDir() string {
+	if dir := os.Getenv("XDG_DATA_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "genkan")
+	}
+	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {
+		if dir, err := os.UserConfigDir(); err == nil {
+			return filepath.Join(dir, "genkan")
+		}
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "genkan-data"
+	}
+	return filepath.Join(home, ".local", "share", "genkan")
+}
+
+// options are what a process of this command line is opened with.
+func (c *command) options() (app.Options, *logs.Sink) {
+	sink := logs.NewSink(c.std.Err)
+	level := new(slog.LevelVar)
+	opt := app.Options{
+		DataDir: c.dataDir, ConfigFile: c.configFile, Flags: c.flags, Version: c.version,
+		Level: level, Sink: sink, Log: logs.New(sink, level, isTerminal(c.std.Err)),
+	}
+	if self, err := os.Executable(); err == nil {
+		opt.Guard = []string{self, GuardCommand}
+	}
+	return opt, sink
+}
+
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd())) //nolint:gosec // a file descriptor fits
+}
+
+// table prints rows, aligned.
+func (c *command) table(rows [][]string) {
+	w := tabwriter.NewWriter(c.std.Out, 0, 4, 2, ' ', 0)
+	for _, row := range rows {
+		fmt.Fprintln(w, strings.Join(row, "\t"))
+	}
+	_ = w.Flush()
+}
+
+// json prints a value for programs.
+func (c *command) json(v any) error {
+	e := json.NewEncoder(c.std.Out)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
+
+func (c *command) jsonFlag(cmd *cobra.Command) *cobra.Command {
+	cmd.Flags().BoolVar(&c.asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func (c *command) versionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print the version", Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			_, err := fmt.Fprintf(c.std.Out, "genkan %s (%s, %s/%s)\n", c.version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			return err
+		},
+	}
+}

@@ -1,0 +1,228 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"genkan/internal/api/client"
+	"genkan/internal/app"
+	"genkan/internal/config"
+	"genkan/internal/gateway"
+)
+
+// remote is a client for the genkan of the data directory.
+func (c *command) remote() (*client.Client, error) {
+	token, err := os.ReadFile(app.AdminTokenFile(c.dataDir))
+	if err != nil {
+		return nil, &gateway.Error{Code: gateway.CodeUnavailable, Err: err,
+			Message: fmt.Sprintf("there is no admin token in %s; start genkan once with `genkan serve`, or name its data directory with --data", c.dataDir)}
+	}
+	address := app.Address{Listen: c.flags.Listen}
+	if address.Listen == "" {
+		if address, err = app.ReadAddress(c.dataDir); err != nil {
+			address.Listen = config.DefaultHost + ":" + strconv.Itoa(config.DefaultPort)
+		}
+	}
+	return client.New(address.Listen, address.TLS, gateway.Secret(strings.TrimSpace(string(token)))), nil
+}
+
+func (c *command) servers() *cobra.Command {
+	return c.jsonFlag(&cobra.Command{
+		Use: "servers [NAME]", Short: "Show how the servers are", Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			remote, err := c.remote()
+			if err != nil {
+				return err
+			}
+			if len(args) == 1 {
+				s, err := remote.Server(cmd.Context(), args[0])
+				if err != nil {
+					return err
+				}
+				return c.showServer(s)
+			}
+			list, err := remote.Servers(cmd.Context())
+			if err != nil {
+				return err
+			}
+			if c.asJSON {
+				return c.json(list)
+			}
+			if len(list) == 0 {
+				_, err := fmt.Fprintf(c.std.Out, "No servers are configured. Add some to %s/genkan.yaml; `genkan serve --help` shows how.\n", c.dataDir)
+				return err
+			}
+			rows := [][]string{{"NAME", "STATE", "TOOLS", "PROTOCOL", "STARTS", "SINCE", "PROBLEM"}}
+			for _, s := range list {
+				rows = append(rows, []string{
+					s.Name, s.State, strconv.Itoa(s.Tools), s.ProtocolVersion, strconv.Itoa(s.Starts),
+					s.Since.Local().Format(time.DateTime), s.Problem,
+				})
+			}
+			c.table(rows)
+			return nil
+		},
+	})
+}
+
+func (c *command) showServer(s client.Server) error {
+	if c.asJSON {
+		return c.json(s)
+	}
+	rows := [][]string{
+		{"name", s.Name},
+		{"state", s.State},
+		{"tools", strconv.Itoa(s.Tools)},
+		{"protocol", s.ProtocolVersion + " (" + s.Era + ")"},
+		{"starts", strconv.Itoa(s.Starts)},
+		{"since", s.Since.Local().Format(time.DateTime)},
+	}
+	if s.ProcessID != 0 {
+		rows = append(rows, []string{"process", strconv.Itoa(s.ProcessID)})
+	}
+	if s.Problem != "" {
+		rows = append(rows, []string{"problem", s.Problem})
+	}
+	if s.NextTry != nil {
+		rows = append(rows, []string{"next try", s.NextTry.Local().Format(time.DateTime)})
+	}
+	c.table(rows)
+	if s.Output != "" {
+		fmt.Fprintf(c.std.Out, "\nlast output:\n%s\n", strings.TrimRight(s.Output, "\n"))
+	}
+	return nil
+}
+
+func (c *command) tools() *cobra.Command {
+	var server string
+	cmd := c.jsonFlag(&cobra.Command{
+		Use: "tools [NAME]", Short: "List the tools, or show one", Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			remote, err := c.remote()
+			if err != nil {
+				return err
+			}
+			if len(args) == 1 {
+				t, err := remote.Tool(cmd.Context(), args[0])
+				if err != nil {
+					return err
+				}
+				return c.showTool(t)
+			}
+			list, err := remote.Tools(cmd.Context(), server)
+			if err != nil {
+				return err
+			}
+			if c.asJSON {
+				return c.json(list)
+			}
+			rows := [][]string{{"NAME", "SERVER", "DESCRIPTION"}}
+			for _, t := range list {
+				rows = append(rows, []string{t.Name, t.Server, firstLine(t.Description)})
+			}
+			c.table(rows)
+			return nil
+		},
+	})
+	cmd.Flags().StringVar(&server, "server", "", "only the tools of this `server`")
+	return cmd
+}
+
+func firstLine(text string) string {
+	const most = 72
+	text, _, _ = strings.Cut(strings.TrimSpace(text), "\n")
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most-1]) + "…"
+	}
+	return text
+}
+
+func (c *command) showTool(t client.Tool) error {
+	if c.asJSON {
+		return c.json(t)
+	}
+	fmt.Fprintf(c.std.Out, "%s (server %s)\n\n%s\n", t.Name, t.Server, t.Description)
+	if t.InputSchema != nil {
+		fmt.Fprintln(c.std.Out, "\ninput schema:")
+		return c.json(t.InputSchema)
+	}
+	return nil
+}
+
+func (c *command) call() *cobra.Command {
+	var timeout time.Duration
+	cmd := c.jsonFlag(&cobra.Command{
+		Use: "call TOOL [ARGUMENTS]", Short: "Call a tool", Args: cobra.RangeArgs(1, 2),
+		Long: `Call a tool. ARGUMENTS is a JSON object, or - to read one from standard input.
+
+  genkan call everything__echo '{"message":"hello"}'
+
+The texts of the answer are printed; --json prints the whole answer. The exit
+status is 1 when the tool reports an error.`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			arguments := json.RawMessage("{}")
+			if len(args) == 2 {
+				raw := []byte(args[1])
+				if args[1] == "-" {
+					var err error
+					if raw, err = io.ReadAll(c.std.In); err != nil {
+						return err
+					}
+				}
+				if !json.Valid(raw) {
+					return gateway.Errorf(gateway.CodeInvalid, "the arguments are not a JSON object; quote them, as in '{\"message\":\"hello\"}'")
+				}
+				arguments = raw
+			}
+			remote, err := c.remote()
+			if err != nil {
+				return err
+			}
+			result, err := remote.Call(cmd.Context(), args[0], arguments, timeout)
+			if err != nil {
+				return err
+			}
+			if err := c.showResult(result); err != nil {
+				return err
+			}
+			if !result.Success {
+				return errToolFailed
+			}
+			return nil
+		},
+	})
+	cmd.Flags().DurationVar(&timeout, "timeout", 0, "how long the call may take without progress (default 30s)")
+	return cmd
+}
+
+// showResult prints texts as they are, and whatever else as JSON.
+func (c *command) showResult(result client.CallResult) error {
+	if c.asJSON {
+		return c.json(result)
+	}
+	var body struct {
+		Content []json.RawMessage `json:"content"`
+	}
+	if err := json.Unmarshal(result.Result, &body); err != nil || len(body.Content) == 0 {
+		return c.json(result.Result)
+	}
+	for _, item := range body.Content {
+		var text struct {
+			Type string  `json:"type"`
+			Text *string `json:"text"`
+		}
+		if json.Unmarshal(item, &text) == nil && text.Type == "text" && text.Text != nil {
+			fmt.Fprintln(c.std.Out, *text.Text)
+		} else if err := c.json(item); err != nil {
+			return err
+		}
+	}
+	return nil
+}

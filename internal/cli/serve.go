@@ -1,0 +1,116 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"genkan/internal/app"
+	"genkan/internal/gateway"
+)
+
+func (c *command) serve() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "serve", Short: "Start the gateway", Args: cobra.NoArgs,
+		Long: `Start the gateway: the MCP endpoint /mcp and the REST API /v1 on 127.0.0.1:3000.
+
+The servers behind it are listed in the configuration file, by default
+genkan.yaml in the data directory, in the shape that MCP clients use:
+
+  mcpServers:
+    everything:
+      command: npx
+      args: ["-y", "@modelcontextprotocol/server-everything"]
+
+The file is read again when it changes, and on SIGHUP.`,
+		RunE: c.run,
+	}
+	c.servingFlags(cmd, "http")
+	return cmd
+}
+
+func (c *command) stdio() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "stdio", Short: "Serve the client that spawned this process", Args: cobra.NoArgs,
+		Long: `Speak MCP over standard input and output, for clients that spawn their servers.
+This process starts the configured servers for itself.`,
+		RunE: c.run,
+	}
+	c.servingFlags(cmd, "stdio")
+	var standalone bool
+	cmd.Flags().BoolVar(&standalone, "standalone", true, "start the servers in this process")
+	return cmd
+}
+
+func (c *command) servingFlags(cmd *cobra.Command, transport string) {
+	f := cmd.Flags()
+	f.String("transport", transport, "`transport` to serve: stdio or http")
+	f.IntVar(&c.flags.Port, "port", 0, "`port` to listen on (default 3000)")
+	f.StringVar(&c.flags.Host, "host", "", "`host` to listen on (default 127.0.0.1)")
+	f.StringSliceVar(&c.flags.AllowedHosts, "allowed-host", nil, "`name` beside localhost that requests may be for (repeatable)")
+	f.BoolVar(&c.flags.BehindProxy, "behind-proxy", false, "listen beyond loopback without TLS, because a proxy before genkan has it")
+	f.StringVar(&c.flags.TLSCert, "tls-cert", "", "certificate `file`")
+	f.StringVar(&c.flags.TLSKey, "tls-key", "", "key `file`")
+	f.StringVar(&c.flags.Lang, "lang", "", "`language` of messages: en or ja (default en)")
+}
+
+// run serves until a signal or the client ends it.
+func (c *command) run(cmd *cobra.Command, _ []string) error {
+	ctx := cmd.Context()
+	transport, err := cmd.Flags().GetString("transport")
+	if err != nil {
+		return err
+	}
+	if transport != "stdio" && transport != "http" {
+		return gateway.Errorf(gateway.CodeInvalid, "--transport must be stdio or http, not %q", transport)
+	}
+	opt, sink := c.options()
+	defer sink.Close()
+	p, err := app.Open(ctx, opt)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err := p.Close(); err != nil {
+			opt.Log.Warn("not everything could be closed", "error", err)
+		}
+	}()
+	reload(ctx, p, opt)
+	if transport == "stdio" {
+		out, ok := c.std.Out.(*os.File)
+		if !ok {
+			return gateway.Errorf(gateway.CodeInvalid, "standard output must be a file or a pipe")
+		}
+		return p.ServeStdio(ctx, c.std.In, out)
+	}
+	listener, err := p.Listen(ctx)
+	if err != nil {
+		return err
+	}
+	opt.Log.Info("genkan is serving", "mcp", fmt.Sprintf("http://%s/mcp", listener.Addr()),
+		"admin_token_file", app.AdminTokenFile(c.dataDir), "version", c.version)
+	return p.Serve(ctx, listener)
+}
+
+// reload reads the configuration again at every SIGHUP.
+func reload(ctx context.Context, p *app.Process, opt app.Options) {
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP)
+	go func() {
+		defer signal.Stop(hangups)
+		for {
+			select {
+			case <-hangups:
+				if err := p.Reload(); err != nil {
+					opt.Log.Error("the configuration is not used; the former one stays in force", "error", err)
+				}
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+}

@@ -1,0 +1,107 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"genkan/internal/gateway"
+	"genkan/internal/identity"
+	"genkan/internal/logs"
+	"genkan/internal/sqlite"
+)
+
+func (c *command) tokens() *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "tokens", Short: "Give clients tokens, and take them back",
+		Long: `Every client needs a token, on this machine too. The admin token is in the file
+admin-token of the data directory. A token's name is the client's name in the
+log and the metrics. A running genkan knows of changes at once.`,
+	}
+	cmd.AddCommand(c.tokensAdd(), c.tokensList(), c.tokensRevoke())
+	return cmd
+}
+
+// keeper opens the tokens of the data directory, beside a running genkan.
+func (c *command) keeper(ctx context.Context, use func(*identity.Keeper) error) error {
+	if err := os.MkdirAll(c.dataDir, 0o700); err != nil {
+		return &gateway.Error{Code: gateway.CodeInvalid, Err: err,
+			Message: fmt.Sprintf("the data directory %s cannot be made; choose another with --data", c.dataDir)}
+	}
+	sink := logs.NewSink(c.std.Err)
+	defer sink.Close()
+	store, err := sqlite.Open(ctx, filepath.Join(c.dataDir, "genkan.db"), logs.New(sink, logs.Level("warn"), isTerminal(c.std.Err)))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = store.Close() }()
+	return use(identity.NewKeeper(store, "", time.Now))
+}
+
+func (c *command) tokensAdd() *cobra.Command {
+	return c.jsonFlag(&cobra.Command{
+		Use: "add NAME", Short: "Make a token and print it, once", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.keeper(cmd.Context(), func(k *identity.Keeper) error {
+				token, secret, err := k.Add(cmd.Context(), args[0], false)
+				if err != nil {
+					return err
+				}
+				if c.asJSON {
+					return c.json(map[string]string{"name": token.Name, "token": secret.Reveal()})
+				}
+				fmt.Fprintln(c.std.Err, "This token is shown once. Clients send it as \"Authorization: Bearer TOKEN\".")
+				_, err = fmt.Fprintln(c.std.Out, secret.Reveal())
+				return err
+			})
+		},
+	})
+}
+
+func (c *command) tokensList() *cobra.Command {
+	return c.jsonFlag(&cobra.Command{
+		Use: "list", Short: "List the tokens' names", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return c.keeper(cmd.Context(), func(k *identity.Keeper) error {
+				list, err := k.List(cmd.Context())
+				if err != nil {
+					return err
+				}
+				type shown struct {
+					Name      string    `json:"name"`
+					CreatedAt time.Time `json:"createdAt"`
+				}
+				out := []shown{}
+				rows := [][]string{{"NAME", "CREATED"}}
+				for _, t := range list {
+					out = append(out, shown{t.Name, t.CreatedAt})
+					rows = append(rows, []string{t.Name, t.CreatedAt.Local().Format(time.DateTime)})
+				}
+				if c.asJSON {
+					return c.json(out)
+				}
+				c.table(rows)
+				return nil
+			})
+		},
+	})
+}
+
+func (c *command) tokensRevoke() *cobra.Command {
+	return &cobra.Command{
+		Use: "revoke NAME", Short: "Take a token back", Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.keeper(cmd.Context(), func(k *identity.Keeper) error {
+				if err := k.Revoke(cmd.Context(), args[0]); err != nil {
+					return err
+				}
+				_, err := fmt.Fprintf(c.std.Err, "Token %s is revoked.\n", args[0])
+				return err
+			})
+		},
+	}
+}

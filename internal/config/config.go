@@ -1,0 +1,169 @@
+// Package config is the room where the house is planned: it reads the one
+// configuration file, lays environment and flags over it, and hands app a
+// Config that needs no further checking. It knows no other room; what a
+// setting does is decided where it is used.
+//
+// The file is written by hand, so the reading is strict and talkative: an
+// unknown key, a duplicate, a wrong type or a bad value is refused with its
+// line and column, and all problems are told at once. The file holds
+// credentials too, so no error, print or encoding ever shows a value that may
+// be one.
+package config
+
+import (
+	"net"
+	"net/netip"
+	"path"
+	"strings"
+	"time"
+
+	"genkan/internal/gateway"
+)
+
+// Defaults, where the zero value is not one.
+const (
+	DefaultHost     = "127.0.0.1"
+	DefaultPort     = 3000
+	DefaultLogLevel = "info"
+	DefaultLang     = "en"
+	// DefaultTimeout is long because real tools are slow; every progress
+	// message starts it anew.
+	DefaultTimeout = 10 * time.Minute
+	// DefaultStartupTimeout leaves a cold npx or uvx time to download.
+	DefaultStartupTimeout = 180 * time.Second
+	// DefaultTimeWindow is what a rate limit counts in.
+	DefaultTimeWindow = time.Minute
+)
+
+// The kinds of isolation.
+const (
+	IsolationAuto   = "auto"
+	IsolationShared = "shared"
+)
+
+// Config is a complete, checked configuration.
+type Config struct {
+	// Listen is host:port. The host is empty when every address is meant.
+	Listen string
+	// LogLevel is one of fatal, error, warn, info, debug, trace.
+	LogLevel string
+	// Lang is the language of messages: en or ja.
+	Lang string
+
+	CORS      CORS
+	RateLimit RateLimit
+	// AllowedHosts are the names, beyond the loopback ones, that a Host header
+	// may have: host or host:port, in lower case.
+	AllowedHosts []string
+	// BehindProxy says that somebody in front ends TLS.
+	BehindProxy bool
+	TLS         TLS
+	// PageSize is how many tools a page of tools/list has; 0 is one page.
+	PageSize int
+	// Servers are in file order, which decides who owns a name in doubt.
+	Servers []Server
+}
+
+// CORS says which web pages may call the gateway.
+type CORS struct {
+	Enabled bool
+	// Origins are scheme://host[:port], spelled as browsers send them.
+	Origins []string
+}
+
+// RateLimit allows each caller Max calls per TimeWindow. A Max of zero is no
+// limit.
+type RateLimit struct {
+	Max        int
+	TimeWindow time.Duration
+}
+
+// TLS names the files of a certificate and its key: both or neither.
+type TLS struct {
+	CertFile, KeyFile string
+}
+
+// Server is one MCP server: a child process when Command is set, an HTTP
+// endpoint when URL is. Exactly one of them is.
+//
+// A Server prints and encodes without the values of Args, Env, Headers and the
+// path of URL, because credentials are kept in all of them.
+type Server struct {
+	Name string
+
+	Command string
+	Args    []string
+	Env     map[string]gateway.Secret
+	Cwd     string
+
+	URL     string
+	Headers map[string]gateway.Secret
+
+	// Prefix is put before the names of the tools; "" mounts them bare.
+	Prefix string
+	// Isolation says who shares a process: IsolationAuto or IsolationShared.
+	Isolation string
+	// Timeout is how long a call may go without a sign of life.
+	Timeout time.Duration
+	// StartupTimeout is how long the server may take until it is ready.
+	StartupTimeout time.Duration
+	Disabled       bool
+	Tools          ToolFilter
+	// Validate checks arguments against the tool's schema before sending.
+	Validate bool
+}
+
+// ToolFilter says which of a server's tools exist for clients. Patterns are
+// path.Match globs over the server's own names, known to be well-formed.
+type ToolFilter struct {
+	// Allow admits what it matches; nil admits everything.
+	Allow []string
+	// Deny wins over Allow.
+	Deny []string
+}
+
+// Allows reports whether the tool with the server's own name passes.
+func (f ToolFilter) Allows(tool string) bool {
+	matches := func(globs []string) bool {
+		for _, g := range globs {
+			if ok, err := path.Match(g, tool); ok && err == nil {
+				return true
+			}
+		}
+		return false
+	}
+	return (f.Allow == nil || matches(f.Allow)) && !matches(f.Deny)
+}
+
+// Exposed reports whether others than this machine can reach the listener. A
+// name other than localhost counts as exposed: what it resolves to may change.
+func (c *Config) Exposed() bool {
+	host, _, err := net.SplitHostPort(c.Listen)
+	if err != nil {
+		return true
+	}
+	if strings.EqualFold(host, "localhost") {
+		return false
+	}
+	addr, err := netip.ParseAddr(host)
+	return err != nil || !addr.Unmap().IsLoopback()
+}
+
+// CheckExposure refuses to be reachable from outside in the clear: tokens
+// would cross the network for anyone to read.
+func (c *Config) CheckExposure() error {
+	if !c.Exposed() || c.TLS.CertFile != "" || c.BehindProxy {
+		return nil
+	}
+	return gateway.Errorf(gateway.CodeInvalid,
+		"listening on %s can be reached from other machines, and tokens would travel unencrypted: "+
+			"set tls.cert and tls.key (--tls-cert, --tls-key), or behindProxy (--behind-proxy) if a proxy in front ends TLS, "+
+			"or listen on %s", c.Listen, net.JoinHostPort(DefaultHost, portOf(c.Listen)))
+}
+
+func portOf(listen string) string {
+	if _, port, err := net.SplitHostPort(listen); err == nil {
+		return port
+	}
+	return "3000"
+}

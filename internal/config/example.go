@@ -1,0 +1,101 @@
+package config
+
+// Example returns a configuration file that explains every key. As it stands
+// everything is commented out and it means the defaults. Explanations begin
+// with "# "; removing the "#" of the other lines, which has no space after it
+// or the two of an indentation, makes a setting.
+func Example() string { return example }
+
+const example = `# Genkan's configuration. Everything here is optional; what is commented out
+# shows the default, or an example where there is none.
+#
+# Durations are milliseconds (30000) or text with a unit ("30s", "10m").
+#
+# In command, args, env, cwd, url and headers, ${NAME} is an environment
+# variable, ${NAME:-default} has a default, ${env:NAME} is the same as ${NAME},
+# and $${ is a plain ${. Keep keys and passwords in variables, not in this file.
+
+# The MCP servers behind the door, in the form that clients use. A name is a
+# lower case letter, then letters, digits and - (at most 32).
+#mcpServers:
+
+# A process that speaks MCP over its standard input and output.
+#  github:
+#    command: npx
+#    args: ["-y", "@modelcontextprotocol/server-github"]
+# What the process gets beside the basics (PATH, HOME, proxies and the like).
+#    env:
+#      GITHUB_PERSONAL_ACCESS_TOKEN: ${GITHUB_TOKEN}
+# The folder that it runs in.
+#    cwd: ${HOME}
+# Put before the names of its tools. The default is the server's name; ""
+# leaves the names as they are.
+#    prefix: github
+# Who shares the process: auto decides by what the server needs, shared is one
+# for all.
+#    isolation: auto
+# How long a call may go without a sign of life. Progress starts it anew.
+#    timeout: 10m
+# How long the server may take to start; a first npx downloads a lot.
+#    startupTimeout: 180s
+# Keeps the entry without running it.
+#    disabled: false
+# Which of its tools exist for clients, by the server's own names: * is any
+# text, ? one character, [ab] a choice. Without allow all do; deny wins.
+#    tools:
+#      allow: ["get_*", "list_*", "search_*"]
+#      deny: ["*_secret*"]
+# Checks arguments against the tool's schema before they are sent.
+#    validate: false
+
+# A server that is called over HTTP.
+#  docs:
+#    url: https://mcp.example.com/mcp
+# stdio, http, streamable-http or streamableHttp. Not needed: command or url
+# tells it.
+#    type: http
+#    headers:
+#      Authorization: Bearer ${DOCS_TOKEN}
+
+# Where to listen. An address that other machines can reach needs tls or
+# behindProxy. Flags: --listen, --host, --port. Environment: HOST, PORT.
+#listen: 127.0.0.1:3000
+# The same in two keys; write either these or listen.
+#host: 127.0.0.1
+#port: 3000
+
+# A certificate and its key, as files. Flags: --tls-cert, --tls-key.
+#tls:
+#  cert: /etc/genkan/cert.pem
+#  key: /etc/genkan/key.pem
+
+# Says that a proxy in front ends TLS. Flag: --behind-proxy.
+#behindProxy: false
+
+# Other names that clients may call this gateway by, as in their Host header.
+# Flag: --allowed-host.
+#allowedHosts: ["genkan.example.com", "genkan.example.com:8443"]
+
+# Web pages that may call the gateway from a browser. "*" is refused: with a
+# leaked token every page on the internet could. One origin or a list.
+# Environment: CORS_ENABLED, CORS_ORIGIN (with commas between several).
+#cors:
+#  enabled: true
+#  origin: ["https://app.example.com"]
+
+# How many calls each client may make in a window. 0 is no limit.
+#rateLimit:
+#  max: 600
+#  timeWindow: 1m
+
+# How many tools a page of tools/list has. 0 is all on one page, which clients
+# get along with best.
+#pageSize: 0
+
+# fatal, error, warn, info, debug or trace. Flag: --log-level. Environment:
+# LOG_LEVEL.
+#logLevel: info
+
+# The language of messages: en or ja. Flag: --lang.
+#lang: en
+`

@@ -1,0 +1,201 @@
+package config
+
+import (
+	"cmp"
+	"fmt"
+)
+
+// logLevels and langs are functions because a package has no constants of
+// these types, and a variable could be changed.
+func logLevels() []string { return []string{"fatal", "error", "warn", "info", "debug", "trace"} }
+func langs() []string     { return []string{"en", "ja"} }
+
+// layer is what one source says; nil is silence. The file, the environment
+// and the flags each make one, and a later one wins.
+type layer struct {
+	host         *string
+	port         *int
+	logLevel     *string
+	lang         *string
+	corsEnabled  *bool
+	corsOrigins  *[]string
+	rateLimit    RateLimit
+	allowedHosts *[]string
+	behindProxy  *bool
+	tlsCert      *string
+	tlsKey       *string
+	pageSize     int
+	servers      []Server
+
+	// Where the file says it, for what can only be judged at the end.
+	corsAt, tlsAt position
+	// corsRefused says that an origin has had its own problem.
+	corsRefused bool
+}
+
+// over lays l over the layer below it.
+func (l layer) over(below layer) layer {
+	return layer{
+		host:         cmp.Or(l.host, below.host),
+		port:         cmp.Or(l.port, below.port),
+		logLevel:     cmp.Or(l.logLevel, below.logLevel),
+		lang:         cmp.Or(l.lang, below.lang),
+		corsEnabled:  cmp.Or(l.corsEnabled, below.corsEnabled),
+		corsOrigins:  cmp.Or(l.corsOrigins, below.corsOrigins),
+		rateLimit:    cmp.Or(l.rateLimit, below.rateLimit),
+		allowedHosts: cmp.Or(l.allowedHosts, below.allowedHosts),
+		behindProxy:  cmp.Or(l.behindProxy, below.behindProxy),
+		tlsCert:      cmp.Or(l.tlsCert, below.tlsCert),
+		tlsKey:       cmp.Or(l.tlsKey, below.tlsKey),
+		pageSize:     cmp.Or(l.pageSize, below.pageSize),
+		servers:      append(below.servers, l.servers...),
+		corsAt:       cmp.Or(l.corsAt, below.corsAt),
+		tlsAt:        cmp.Or(l.tlsAt, below.tlsAt),
+		corsRefused:  l.corsRefused || below.corsRefused,
+	}
+}
+
+// file decodes the tree of a file.
+func (d *decoder) file(n *node) layer {
+	var l layer
+	if n == nil || n.kind == kindNull {
+		return l
+	}
+	d.object(n, "", d.fileFields(&l))
+	return l
+}
+
+func (d *decoder) fileFields(l *layer) []field {
+	// A file that says listen and also host or port is contradicting itself
+	// sooner or later.
+	var listen, apart bool
+	clash := func(n *node) bool {
+		if listen && apart {
+			d.problems.add(n.at, "listen already has the host and the port; write either listen, or host and port")
+			return true
+		}
+		return false
+	}
+	return []field{
+		{"mcpServers", func(n *node, at string) { l.servers = d.servers(n, at) }},
+		{"listen", func(n *node, at string) {
+			listen = true
+			s, ok := d.text(n, at)
+			if clash(n) || !ok {
+				return
+			}
+			host, port, err := checkListen(s)
+			if err != nil {
+				d.problems.add(n.at, "%s %s", at, err)
+				return
+			}
+			l.host, l.port = &host, &port
+		}},
+		{"host", func(n *node, at string) {
+			apart = true
+			if host, ok := d.checked(n, at, checkHost); ok && !clash(n) {
+				l.host = &host
+			}
+		}},
+		{"port", func(n *node, at string) {
+			apart = true
+			if port, ok := d.integer(n, at, 1, 65535); ok && !clash(n) {
+				l.port = &port
+			}
+		}},
+		{"logLevel", func(n *node, at string) { d.word(&l.logLevel, n, at, logLevels()) }},
+		{"lang", func(n *node, at string) { d.word(&l.lang, n, at, langs()) }},
+		{"cors", func(n *node, at string) { d.object(n, at, d.corsFields(l)) }},
+		{"rateLimit", func(n *node, at string) {
+			const unsaid = -1
+			limit := RateLimit{Max: unsaid, TimeWindow: DefaultTimeWindow}
+			d.object(n, at, d.rateLimitFields(&limit))
+			switch {
+			case limit.Max == unsaid && n.kind == kindMap:
+				d.problems.add(n.at, "%s needs max, the number of calls per timeWindow; 0 is no limit", at)
+			case limit.Max > 0:
+				l.rateLimit = limit
+			}
+		}},
+		{"allowedHosts", func(n *node, at string) {
+			hosts := []string{}
+			d.list(n, at, func(_ string, item *node, at string) {
+				if h, ok := d.checked(item, at, checkAllowedHost); ok {
+					hosts = append(hosts, h)
+				}
+			})
+			l.allowedHosts = &hosts
+		}},
+		{"behindProxy", func(n *node, at string) { d.flag(&l.behindProxy, n, at) }},
+		{"tls", func(n *node, at string) {
+			l.tlsAt = n.at
+			d.object(n, at, d.tlsFields(l))
+		}},
+		{"pageSize", func(n *node, at string) { l.pageSize, _ = d.integer(n, at, 0, maxInt) }},
+	}
+}
+
+func (d *decoder) corsFields(l *layer) []field {
+	return []field{
+		{"enabled", func(n *node, at string) {
+			l.corsAt = n.at
+			d.flag(&l.corsEnabled, n, at)
+		}},
+		{"origin", func(n *node, at string) {
+			origins := []string{}
+			add := func(n *node, at string) {
+				if o, ok := d.checked(n, at, checkOrigin); ok {
+					origins = append(origins, o)
+				} else {
+					l.corsRefused = true
+				}
+			}
+			switch n.kind {
+			case kindText:
+				add(n, at)
+			case kindList:
+				for i, item := range n.items {
+					add(item, fmt.Sprintf("%s[%d]", at, i))
+				}
+			default:
+				d.problems.add(n.at, "%s must be text or a list of texts, found %s", at, n.kind)
+				l.corsRefused = true
+			}
+			l.corsOrigins = &origins
+		}},
+	}
+}
+
+func (d *decoder) rateLimitFields(r *RateLimit) []field {
+	return []field{
+		{"max", func(n *node, at string) { r.Max, _ = d.integer(n, at, 0, maxInt) }},
+		{"timeWindow", func(n *node, at string) {
+			if v, ok := d.duration(n, at); ok {
+				r.TimeWindow = v
+			}
+		}},
+	}
+}
+
+func (d *decoder) tlsFields(l *layer) []field {
+	path := func(into **string) func(*node, string) {
+		return func(n *node, at string) {
+			if s, ok := d.text(n, at); ok && s != "" {
+				*into = &s
+			}
+		}
+	}
+	return []field{{"cert", path(&l.tlsCert)}, {"key", path(&l.tlsKey)}}
+}
+
+func (d *decoder) word(into **string, n *node, at string, words []string) {
+	if w, ok := d.oneOf(n, at, words); ok {
+		*into = &w
+	}
+}
+
+func (d *decoder) flag(into **bool, n *node, at string) {
+	if b, ok := d.truth(n, at); ok {
+		*into = &b
+	}
+}

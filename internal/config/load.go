@@ -1,0 +1,238 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+
+	"genkan/internal/gateway"
+)
+
+// Flags are the settings that a command line may give; a zero value was not
+// given.
+type Flags struct {
+	Listen, Host    string
+	Port            int
+	LogLevel, Lang  string
+	AllowedHosts    []string
+	BehindProxy     bool
+	TLSCert, TLSKey string
+}
+
+// Load reads the file at path and lays environment and flags over it: a flag
+// wins over the environment, that over the file, that over the default. When
+// mustExist is false, a missing file is an empty configuration, as is an empty
+// path. The error tells everything that is wrong, a line each.
+//
+// Load does not refuse a listener that others can reach; see CheckExposure.
+func Load(path string, mustExist bool, lookupEnv func(string) (string, bool), flags Flags) (*Config, error) {
+	var data []byte
+	if path != "" {
+		var err error
+		data, err = read(path)
+		if err != nil && (mustExist || !errors.Is(err, fs.ErrNotExist)) {
+			return nil, &gateway.Error{Code: gateway.CodeInvalid, Message: "the configuration file " + path + " cannot be read", Err: err}
+		}
+	}
+	return load(data, path, lookupEnv, flags)
+}
+
+// read takes regular files only: opening a FIFO or a device could wait
+// forever. It reads one byte more than may be, so that parse can tell.
+func read(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, reason(err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("it is not a regular file")
+	}
+	f, err := os.Open(path) //nolint:gosec // the operator names the file
+	if err != nil {
+		return nil, reason(err)
+	}
+	defer func() { _ = f.Close() }() // nothing was written
+	return io.ReadAll(io.LimitReader(f, maxFile+1))
+}
+
+// reason leaves out the path, which the message around it has.
+func reason(err error) error {
+	var e *fs.PathError
+	if errors.As(err, &e) {
+		return e.Err
+	}
+	return err
+}
+
+func load(data []byte, filename string, lookupEnv func(string) (string, bool), flags Flags) (*Config, error) {
+	if lookupEnv == nil {
+		lookupEnv = func(string) (string, bool) { return "", false }
+	}
+	all := &problems{file: filename}
+	root, bad := parse(data)
+	if bad != nil {
+		if bad.at == (position{}) {
+			bad.text = filename + ": " + bad.text
+		}
+		all.list = append(all.list, *bad)
+	}
+	d := &decoder{problems: all, env: lookupEnv}
+	said := fromFlags(flags, all).over(fromEnvironment(lookupEnv, all).over(d.file(root)))
+	c := said.config(all)
+	if err := all.err(); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// config fills in the defaults and judges what only the sum of the layers
+// tells.
+func (l layer) config(all *problems) *Config {
+	c := &Config{
+		Listen:       net.JoinHostPort(or(l.host, DefaultHost), strconv.Itoa(or(l.port, DefaultPort))),
+		LogLevel:     or(l.logLevel, DefaultLogLevel),
+		Lang:         or(l.lang, DefaultLang),
+		CORS:         CORS{Enabled: or(l.corsEnabled, false), Origins: or(l.corsOrigins, nil)},
+		RateLimit:    l.rateLimit,
+		AllowedHosts: or(l.allowedHosts, nil),
+		BehindProxy:  or(l.behindProxy, false),
+		TLS:          TLS{CertFile: or(l.tlsCert, ""), KeyFile: or(l.tlsKey, "")},
+		PageSize:     l.pageSize,
+		Servers:      l.servers,
+	}
+	if c.CORS.Enabled && len(c.CORS.Origins) == 0 && !l.corsRefused {
+		all.add(l.corsAt, "CORS is enabled without an origin, which would admit every page; name the origins in cors.origin or CORS_ORIGIN, such as https://app.example.com")
+	}
+	if (c.TLS.CertFile == "") != (c.TLS.KeyFile == "") {
+		all.add(l.tlsAt, "TLS needs both a certificate and its key: set tls.cert and tls.key (--tls-cert, --tls-key), or neither")
+	}
+	return c
+}
+
+func or[T any](v *T, otherwise T) T {
+	if v != nil {
+		return *v
+	}
+	return otherwise
+}
+
+// fromEnvironment reads the variables that deployments set. An empty one is not
+// set, as is usual. Values are not repeated in problems: an environment is
+// full of secrets, and one may have slipped.
+func fromEnvironment(lookup func(string) (string, bool), all *problems) layer {
+	var l layer
+	get := func(name string, use func(value string) error) {
+		if v, _ := lookup(name); v != "" {
+			if err := use(v); err != nil {
+				all.add(position{}, "the environment variable %s %s", name, err)
+			}
+		}
+	}
+	get("HOST", func(v string) error { return set(&l.host, checkHost)(v) })
+	get("PORT", func(v string) error {
+		port, err := strconv.Atoi(v)
+		if err != nil || port < 1 || port > 65535 {
+			return errors.New("must be a whole number from 1 to 65535")
+		}
+		l.port = &port
+		return nil
+	})
+	get("LOG_LEVEL", func(v string) error { return set(&l.logLevel, among(logLevels()))(v) })
+	get("CORS_ENABLED", func(v string) error {
+		w, err := among([]string{"true", "false", "1", "0"})(v)
+		if err != nil {
+			return err
+		}
+		on := w == "true" || w == "1"
+		l.corsEnabled = &on
+		return nil
+	})
+	get("CORS_ORIGIN", func(v string) error {
+		origins := []string{}
+		for o := range strings.SplitSeq(v, ",") {
+			o, err := checkOrigin(strings.TrimSpace(o))
+			if err != nil {
+				l.corsRefused = true
+				return err
+			}
+			origins = append(origins, o)
+		}
+		l.corsOrigins = &origins
+		return nil
+	})
+	return l
+}
+
+func fromFlags(f Flags, all *problems) layer {
+	var l layer
+	flag := func(name string, err error) {
+		if err != nil {
+			all.add(position{}, "--%s %s", name, err)
+		}
+	}
+	text := func(name, value string, use func(string) error) {
+		if value != "" {
+			flag(name, use(value))
+		}
+	}
+	text("host", f.Host, set(&l.host, checkHost))
+	if f.Port < 0 || f.Port > 65535 {
+		flag("port", errors.New("must be a whole number from 1 to 65535"))
+	} else if f.Port != 0 {
+		l.port = &f.Port
+	}
+	text("listen", f.Listen, func(v string) error {
+		if f.Host != "" || f.Port != 0 {
+			return errors.New("already has the host and the port; give either --listen, or --host and --port")
+		}
+		host, port, err := checkListen(v)
+		l.host, l.port = &host, &port
+		return err
+	})
+	text("log-level", f.LogLevel, set(&l.logLevel, among(logLevels())))
+	text("lang", f.Lang, set(&l.lang, among(langs())))
+	if len(f.AllowedHosts) > 0 {
+		hosts := make([]string, 0, len(f.AllowedHosts))
+		for _, h := range f.AllowedHosts {
+			h, err := checkAllowedHost(h)
+			flag("allowed-host", err)
+			hosts = append(hosts, h)
+		}
+		l.allowedHosts = &hosts
+	}
+	if f.BehindProxy {
+		l.behindProxy = &f.BehindProxy
+	}
+	if f.TLSCert != "" {
+		l.tlsCert = &f.TLSCert
+	}
+	if f.TLSKey != "" {
+		l.tlsKey = &f.TLSKey
+	}
+	return l
+}
+
+// set stores what check makes of a value.
+func set(into **string, check func(string) (string, error)) func(string) error {
+	return func(v string) error {
+		v, err := check(v)
+		if err == nil {
+			*into = &v
+		}
+		return err
+	}
+}
+
+func among(words []string) func(string) (string, error) {
+	return func(v string) (string, error) {
+		if w, ok := fold(v, words); ok {
+			return w, nil
+		}
+		return "", fmt.Errorf("must be one of %s", strings.Join(words, ", "))
+	}
+}

@@ -1,0 +1,156 @@
+package config
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// maxQuoted is how much of a word from the file a message repeats.
+const maxQuoted = 48
+
+// quoted shows a word from the file on one line, whatever is in it.
+func quoted(s string) string {
+	if r := []rune(s); len(r) > maxQuoted {
+		s = string(r[:maxQuoted]) + "…"
+	}
+	return strconv.Quote(s)
+}
+
+func unprintable(r rune) bool { return !unicode.IsPrint(r) }
+
+// habit returns our word for what other programs call it.
+func habit(word string) string {
+	switch squash(word) {
+	case "servers", "mcp", "contextservers":
+		return "mcpServers"
+	case "serverurl", "httpurl", "endpoint":
+		return "url"
+	case "environment", "envs":
+		return "env"
+	case "transport":
+		return "type"
+	case "workingdirectory", "workingdir", "workdir", "dir":
+		return "cwd"
+	case "enabled":
+		return "disabled"
+	case "cmd":
+		return "command"
+	case "bind", "address":
+		return "listen"
+	case "language", "locale":
+		return "lang"
+	case "warning":
+		return "warn"
+	default:
+		return ""
+	}
+}
+
+// didYouMean names the one word that was probably meant, or else all of them.
+func didYouMean(word string, known []string) string {
+	if ours := habit(word); ours != "" {
+		for _, k := range known {
+			if k == ours {
+				return fmt.Sprintf("did you mean %q?", k)
+			}
+		}
+	}
+	w := squash(word)
+	best, least := "", 1+max(1, len([]rune(w))/3)
+	for _, k := range known {
+		if n := distance(w, squash(k)); n < least {
+			best, least = k, n
+		}
+	}
+	if best != "" {
+		return fmt.Sprintf("did you mean %q?", best)
+	}
+	return "use one of " + strings.Join(known, ", ")
+}
+
+// squash ignores what differs by style: log_level, log-level, logLevel.
+func squash(s string) string {
+	return strings.ToLower(strings.NewReplacer("_", "", "-", "", ".", "").Replace(s))
+}
+
+// distance counts the typing errors between two words: a letter too many, too
+// few, wrong, or two exchanged.
+func distance(a, b string) int {
+	x, y := []rune(a), []rune(b)
+	if len(x) > 2*maxQuoted {
+		return len(x) // no key is near, and the file's author chose the length
+	}
+	before, last := make([]int, len(y)+1), make([]int, len(y)+1)
+	for j := range last {
+		last[j] = j
+	}
+	for i := range x {
+		row := make([]int, len(y)+1)
+		row[0] = i + 1
+		for j := range y {
+			cost := 1
+			if x[i] == y[j] {
+				cost = 0
+			}
+			row[j+1] = min(last[j]+cost, last[j+1]+1, row[j]+1)
+			if i > 0 && j > 0 && x[i] == y[j-1] && x[i-1] == y[j] {
+				row[j+1] = min(row[j+1], before[j-1]+1)
+			}
+		}
+		before, last = last, row
+	}
+	return last[len(y)]
+}
+
+const maxName = 32
+
+// legalName reports whether a server may have the name: it becomes part of
+// URLs and of tool names.
+func legalName(s string) bool {
+	if s == "" || len(s) > maxName || s[0] < 'a' || s[0] > 'z' {
+		return false
+	}
+	return !strings.ContainsFunc(s, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-'
+	})
+}
+
+// suggestName makes a legal name that nobody has out of one that is not.
+// Clients use package paths as names, whose last part is the telling one.
+func suggestName(s string, taken func(string) bool) string {
+	s = strings.TrimRight(s, "/")
+	s = s[strings.LastIndexByte(s, '/')+1:]
+	var b strings.Builder
+	for _, r := range strings.ToLower(s) {
+		if (r >= 'a' && r <= 'z') || (r >= '0' && r <= '9') {
+			b.WriteRune(r)
+		} else if t := b.String(); t != "" && t[len(t)-1] != '-' {
+			b.WriteByte('-')
+		}
+		if b.Len() == maxName {
+			break
+		}
+	}
+	name := strings.Trim(b.String(), "-")
+	switch {
+	case name == "":
+		name = "server"
+	case name[0] < 'a':
+		name = shorten("s-"+name, maxName)
+	}
+	free := name
+	for i := 2; taken(free); i++ {
+		tail := "-" + strconv.Itoa(i)
+		free = shorten(name, maxName-len(tail)) + tail
+	}
+	return free
+}
+
+func shorten(s string, n int) string {
+	if len(s) > n {
+		s = s[:n]
+	}
+	return strings.TrimRight(s, "-")
+}

@@ -1,0 +1,73 @@
+package execute
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"genkan/internal/gateway"
+)
+
+// deadline ends a call that shows no sign of life. Each sign pushes it out, up
+// to the total that no call may exceed.
+type deadline struct {
+	mu      sync.Mutex
+	timer   *time.Timer
+	idle    time.Duration
+	latest  time.Time
+	stopped bool
+	cancel  context.CancelCauseFunc
+}
+
+var errNoSignOfLife = errors.New("no sign of life within the timeout")
+
+// deadline starts the clock of one attempt.
+func (e *Executor) deadline(ctx context.Context, call *gateway.Call) (context.Context, *deadline) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	d := &deadline{idle: e.timeout(call), cancel: cancel}
+	d.latest = time.Now().Add(max(e.limits.Total, d.idle))
+	d.timer = time.AfterFunc(d.idle, func() { cancel(errNoSignOfLife) })
+	call.OnSignOfLife(d.extend)
+	return ctx, d
+}
+
+func (e *Executor) timeout(call *gateway.Call) time.Duration {
+	switch {
+	case call.Options.Timeout > 0:
+		return min(call.Options.Timeout, maxTimeout)
+	case call.Tool.Timeout > 0:
+		return call.Tool.Timeout
+	default:
+		return e.limits.Timeout
+	}
+}
+
+func (d *deadline) extend() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !d.stopped {
+		d.timer.Reset(max(min(d.idle, time.Until(d.latest)), 0))
+	}
+}
+
+func (d *deadline) stop() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.stopped = true
+	d.timer.Stop()
+	d.cancel(nil)
+}
+
+// endedBy says why a call's context ended.
+func (e *Executor) endedBy(cause error, call *gateway.Call) error {
+	if errors.Is(cause, errNoSignOfLife) {
+		return &gateway.Error{
+			Code: gateway.CodeTimeout, Err: cause,
+			Message: fmt.Sprintf("%s gave no answer and no progress for %s; the server was told to stop, but the call may have been carried out. Raise timeout for its server if it needs longer",
+				call.Tool.Exposed, e.timeout(call)),
+		}
+	}
+	return gateway.AsError(cause)
+}

@@ -1,0 +1,203 @@
+// Package execute is the last stretch of the corridor: it hands a call to its
+// source under a deadline, behind the source's queue and breaker, and sends
+// again what is safe to send again. Every source has a lane of its own, so
+// that one that hangs takes nobody with it.
+package execute
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+	"github.com/sony/gobreaker/v2"
+
+	"genkan/internal/gateway"
+)
+
+// Limits are what holds for every source unless a tool or a caller says
+// otherwise.
+type Limits struct {
+	// Timeout is how long a call may go without a sign of life.
+	Timeout time.Duration
+	// Total is how long a call may take with any number of them.
+	Total time.Duration
+	// Concurrency is how many calls a source works on at once, Queue how many
+	// more may wait for a place.
+	Concurrency, Queue int
+	// Retries is how often a call that did no harm is sent again.
+	Retries int
+	// RetryDelay is the wait before the first of them; it doubles.
+	RetryDelay time.Duration
+	// BreakerFailures in a row open a source's breaker for BreakerPause.
+	BreakerFailures uint32
+	BreakerPause    time.Duration
+}
+
+// DefaultLimits fit servers behind MCP. Ten minutes without progress: a fixed
+// half minute kills real work.
+func DefaultLimits() Limits {
+	return Limits{
+		Timeout: 10 * time.Minute, Total: 6 * time.Hour,
+		Concurrency: 128, Queue: 1024,
+		Retries: 2, RetryDelay: 200 * time.Millisecond,
+		BreakerFailures: 5, BreakerPause: 5 * time.Second,
+	}
+}
+
+// Ceilings of what a caller may ask for.
+const (
+	maxTimeout    = 10 * time.Minute
+	maxRetries    = 10
+	maxRetryDelay = time.Minute
+)
+
+// Executor runs calls. It belongs to the process, not to a configuration: a
+// reload does not forget which server is failing.
+type Executor struct {
+	limits Limits
+	lanes  sync.Map // gateway.Source → *lane
+}
+
+// New makes an executor.
+func New(limits Limits) *Executor { return &Executor{limits: limits} }
+
+// lane is one source's queue and breaker.
+type lane struct {
+	places  chan struct{}
+	waiting chan struct{}
+	breaker *gobreaker.TwoStepCircuitBreaker[any]
+}
+
+func (e *Executor) lane(source gateway.Source) *lane {
+	if l, ok := e.lanes.Load(source); ok {
+		return l.(*lane) //nolint:forcetypeassert // only lanes are stored
+	}
+	l, _ := e.lanes.LoadOrStore(source, &lane{
+		places:  make(chan struct{}, e.limits.Concurrency),
+		waiting: make(chan struct{}, e.limits.Queue),
+		breaker: gobreaker.NewTwoStepCircuitBreaker[any](gobreaker.Settings{
+			Name:        source.Name(),
+			MaxRequests: 1,
+			Timeout:     e.limits.BreakerPause,
+			ReadyToTrip: func(c gobreaker.Counts) bool { return c.ConsecutiveFailures >= e.limits.BreakerFailures },
+		}),
+	})
+	return l.(*lane) //nolint:forcetypeassert // only lanes are stored
+}
+
+// Forget drops the lane of a source that is gone.
+func (e *Executor) Forget(source gateway.Source) { e.lanes.Delete(source) }
+
+// Handle runs the call in its source's lane.
+func (e *Executor) Handle(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
+	l := e.lane(call.Tool.Source)
+	leave, err := l.enter(ctx, call)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+
+	retries, pace := e.limits.Retries, e.limits.RetryDelay
+	if call.Options.Retries > 0 {
+		retries = min(call.Options.Retries, maxRetries)
+	}
+	if call.Options.RetryDelay > 0 {
+		pace = min(call.Options.RetryDelay, maxRetryDelay)
+	}
+	waits := backoff.ExponentialBackOff{
+		InitialInterval: pace, Multiplier: 2, RandomizationFactor: 0.2, MaxInterval: maxRetryDelay,
+	}
+	for {
+		call.Attempts++
+		result, err := e.attempt(ctx, l, call)
+		if err == nil || call.Attempts > retries || !worthRetrying(err, call.Tool) || ctx.Err() != nil {
+			return result, err
+		}
+		if call.Attempts == 1 {
+			waits.Reset()
+		}
+		timer := time.NewTimer(waits.NextBackOff())
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return nil, err
+		}
+	}
+}
+
+// attempt sends the call once.
+func (e *Executor) attempt(ctx context.Context, l *lane, call *gateway.Call) (*gateway.Result, error) {
+	settle, err := l.breaker.Allow()
+	if err != nil {
+		return nil, &gateway.Error{
+			Code: gateway.CodeUnavailable, Unsent: true, RetryAfter: e.limits.BreakerPause, Err: err,
+			Message: fmt.Sprintf("server %s failed %d times in a row and is left alone for %s; `genkan servers %s` shows how it is",
+				call.Tool.Source.Name(), e.limits.BreakerFailures, e.limits.BreakerPause, call.Tool.Source.Name()),
+		}
+	}
+	ctx, deadline := e.deadline(ctx, call)
+	result, err := call.Tool.Source.Handle(ctx, call)
+	deadline.stop()
+	if err != nil && ctx.Err() != nil {
+		err = e.endedBy(context.Cause(ctx), call)
+	}
+	settle(breakerVerdict(err))
+	return result, err
+}
+
+// breakerVerdict decides what a failing server is: one that cannot be reached
+// or does not answer. An error that it answered with, or a caller that went
+// away, says nothing against it.
+func breakerVerdict(err error) error {
+	var e *gateway.Error
+	if err == nil || !errors.As(err, &e) || e.RPC != nil {
+		return nil
+	}
+	if e.Code == gateway.CodeUnavailable || e.Code == gateway.CodeTimeout {
+		return err
+	}
+	return nil
+}
+
+// worthRetrying: what never left, or what does no harm twice. What the server
+// answered stands.
+func worthRetrying(err error, tool *gateway.Tool) bool {
+	var e *gateway.Error
+	if !errors.As(err, &e) || e.RPC != nil || e.Code != gateway.CodeUnavailable {
+		return false
+	}
+	return e.Unsent || tool.RetrySafe()
+}
+
+// enter takes a place in the lane, or waits for one in the bounded queue.
+func (l *lane) enter(ctx context.Context, call *gateway.Call) (leave func(), err error) {
+	leave = func() { <-l.places }
+	select {
+	case l.places <- struct{}{}:
+		return leave, nil
+	default:
+	}
+	select {
+	case l.waiting <- struct{}{}:
+		defer func() { <-l.waiting }()
+	default:
+		return nil, &gateway.Error{
+			Code: gateway.CodeLimited, Unsent: true, RetryAfter: time.Second,
+			Message: fmt.Sprintf("server %s has %d calls under way and %d waiting; try again later",
+				call.Tool.Source.Name(), cap(l.places), cap(l.waiting)),
+		}
+	}
+	select {
+	case l.places <- struct{}{}:
+		return leave, nil
+	case <-ctx.Done():
+		return nil, &gateway.Error{
+			Code: gateway.CodeCanceled, Unsent: true, Err: context.Cause(ctx),
+			Message: "the call was canceled while it waited for its turn",
+		}
+	}
+}

@@ -1,0 +1,155 @@
+package identity
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+
+	"genkan/internal/gateway"
+)
+
+const (
+	// The admin token may be one that somebody put there, as long as it cannot
+	// be guessed and fits a header.
+	minAdminToken = 32
+	maxAdminToken = 256
+)
+
+// LoadAdminToken reads the admin token from its file, or makes one and writes
+// it there, readable by the owner only. Processes that start at the same time
+// agree on one token.
+//
+// A file that others could read is closed to them, and that is worth telling:
+// then the token is returned together with an error of gateway.CodeDenied.
+// The caller may warn and go on, or give up; the next start finds the file in
+// order.
+func LoadAdminToken(path string) (gateway.Secret, error) {
+	secret, err := readAdminToken(path)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return secret, err
+	}
+	if err := createAdminToken(path, newSecret()); err != nil {
+		return "", adminFileError("cannot be written; make the data directory writable for this user", err)
+	}
+	// Whoever was first, the file has the token that counts.
+	return readAdminToken(path)
+}
+
+// createAdminToken puts secret at path unless something is there already. The
+// file appears with its content: no reader ever sees half a token.
+func createAdminToken(path, secret string) (err error) {
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	temp, err := os.CreateTemp(dir, ".admin-token-*") // O_EXCL, 0600
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(temp.Name()) }()
+	if err := writeAndClose(temp, secret); err != nil {
+		return err
+	}
+	// A link, unlike a rename, never replaces what another process put there
+	// and perhaps has shown to somebody already.
+	err = os.Link(temp.Name(), path)
+	if err == nil || errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	// Some file systems (FAT, some network shares) have no hard links.
+	direct, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return writeAndClose(direct, secret)
+}
+
+func writeAndClose(f *os.File, secret string) error {
+	_, err := f.WriteString(secret + "\n")
+	if err == nil {
+		err = f.Sync()
+	}
+	return errors.Join(err, f.Close())
+}
+
+func readAdminToken(path string) (gateway.Secret, error) {
+	// Lstat, because a link could make us read, and then close to others, a
+	// file that is not ours to touch.
+	found, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	if err != nil {
+		return "", adminFileError("cannot be read", err)
+	}
+	if !found.Mode().IsRegular() {
+		return "", adminFileError("is not a regular file; remove it, and the next start makes a new one",
+			fmt.Errorf("%s is %s", path, found.Mode().Type()))
+	}
+	// O_NONBLOCK, so that a FIFO put there in between does not hold us up.
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		return "", adminFileError("cannot be read; it must belong to this user", err)
+	}
+	defer func() { _ = f.Close() }()
+	opened, err := f.Stat()
+	if err != nil {
+		return "", adminFileError("cannot be read", err)
+	}
+	if !os.SameFile(found, opened) {
+		return "", adminFileError("changed while it was read; try again", nil)
+	}
+	// Room for a line end after the longest token, and one byte to notice more.
+	text, err := io.ReadAll(io.LimitReader(f, maxAdminToken+3))
+	if err != nil {
+		return "", adminFileError("cannot be read", err)
+	}
+	secret := strings.TrimRight(string(text), "\r\n")
+	if !validAdminToken(secret) {
+		return "", adminFileError(fmt.Sprintf(
+			"does not hold a token of %d to %d letters, digits and signs on one line; remove it, and the next start makes a new one",
+			minAdminToken, maxAdminToken), nil)
+	}
+	return gateway.Secret(secret), tighten(f, opened.Mode().Perm())
+}
+
+// tighten closes the file to everybody but its owner. Windows has no such
+// bits; there the profile folder protects the file.
+func tighten(f *os.File, mode fs.FileMode) error {
+	if runtime.GOOS == "windows" || mode&0o077 == 0 {
+		return nil
+	}
+	if err := f.Chmod(0o600); err != nil {
+		return adminFileError("can be read by other users, and that cannot be changed; it must belong to this user", err)
+	}
+	return adminFileError(fmt.Sprintf(
+		"could be read by other users (mode %04o) and is now closed to them; if somebody may have seen it, remove it, and the next start makes a new one",
+		mode), nil)
+}
+
+func validAdminToken(secret string) bool {
+	if len(secret) < minAdminToken || len(secret) > maxAdminToken {
+		return false
+	}
+	for i := range len(secret) {
+		if secret[i] <= ' ' || secret[i] > '~' {
+			return false
+		}
+	}
+	return true
+}
+
+// adminFileError keeps the path out of the message, which may travel; the
+// cause has it.
+func adminFileError(what string, cause error) error {
+	return &gateway.Error{Code: gateway.CodeDenied, Message: "the admin token file " + what, Err: cause}
+}

@@ -1,0 +1,318 @@
+package identity
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"genkan/internal/gateway"
+)
+
+// How the keeper's copy of the tokens follows the store.
+const (
+	// staleAfter is the promise: a revocation, also by another process, is
+	// effective after this time. Nobody is let in on an older copy while the
+	// store answers.
+	staleAfter = time.Second
+	// checkEvery is when the store is asked again, in the background. It is
+	// less than staleAfter, so that under steady traffic no request waits.
+	checkEvery = 800 * time.Millisecond
+	// checkTimeout is how long the store may take to answer.
+	checkTimeout = 2 * time.Second
+	// grace is how long known tokens go on working while the store fails.
+	// After that the keeper cannot vouch for anybody any more.
+	grace = 30 * time.Second
+	// unknownPerSecond is how many times per second an unknown token makes the
+	// keeper look into the store: a token that was added a moment ago works at
+	// once, and a flood of bad ones does not reach the database.
+	unknownPerSecond = 10
+)
+
+// Keeper recognises tokens. It is safe for concurrent use.
+//
+// Verify runs on every request, so it reads an immutable copy of the tokens
+// and takes no lock. The copy is renewed by at most one check at a time, and a
+// check reads the tokens only when the store's change sequence moved.
+type Keeper struct {
+	store Store
+	clock func() time.Time
+
+	admin    [sha256.Size]byte
+	hasAdmin bool
+
+	table   atomic.Pointer[table]
+	running atomic.Pointer[check] // nil when none
+
+	mu      sync.Mutex // guards what follows
+	window  time.Time  // start of the second that lookups counts
+	lookups int
+}
+
+// table is one state of the keeper's knowledge. It never changes; a check
+// replaces it.
+type table struct {
+	identities map[[sha256.Size]byte]gateway.Identity // nil before the first load
+	sequence   int64
+	// attempted is when the last good check began, or the last bad one ended.
+	attempted time.Time
+	// failingSince is when the first bad check since the last good one began.
+	failingSince time.Time
+	err          error
+}
+
+// check is one look into the store, which any number of requests may wait for.
+type check struct{ done chan struct{} }
+
+// NewKeeper makes a keeper for the tokens in store and, unless it is empty,
+// the admin token of the data directory. The store is first asked when
+// somebody calls.
+func NewKeeper(store Store, admin gateway.Secret, clock func() time.Time) *Keeper {
+	k := &Keeper{store: store, clock: clock}
+	if admin != "" {
+		k.admin, k.hasAdmin = sha256.Sum256([]byte(admin.Reveal())), true
+	}
+	k.table.Store(&table{})
+	return k
+}
+
+// Verify tells who presents the token. The error is CodeUnauthenticated when
+// nobody is known by it, and CodeUnavailable when the store has not answered
+// for so long that nobody can tell.
+func (k *Keeper) Verify(ctx context.Context, presented string) (gateway.Identity, error) {
+	if presented == "" {
+		return gateway.Identity{}, gateway.Errorf(gateway.CodeUnauthenticated,
+			"a token is needed: send it as \"Authorization: Bearer <token>\"; \"genkan token add NAME\" makes one")
+	}
+	if len(presented) > maxAdminToken {
+		return gateway.Identity{}, unknownToken()
+	}
+	var text [maxAdminToken]byte // on the stack, where a conversion would allocate
+	digest := sha256.Sum256(text[:copy(text[:], presented)])
+	// Every comparison is between hashes. How far two hashes agree says nothing
+	// about the secrets, so the map lookup below leaks nothing of use; the one
+	// fixed target, the admin token, is compared in constant time anyway.
+	if k.hasAdmin && subtle.ConstantTimeCompare(digest[:], k.admin[:]) == 1 {
+		// The admin token is not in the store, and works while the store is
+		// down: somebody has to repair it.
+		return gateway.Identity{ClientID: AdminClient, Admin: true}, nil
+	}
+	if !looksIssued(presented) {
+		return gateway.Identity{}, unknownToken()
+	}
+	t, err := k.current(ctx)
+	if err != nil {
+		return gateway.Identity{}, err
+	}
+	if id, ok := t.identities[digest]; ok {
+		return id, nil
+	}
+	return k.verifyUnknown(ctx, digest)
+}
+
+// Add makes a token and keeps it. The secret is shown to nobody ever again.
+func (k *Keeper) Add(ctx context.Context, name string, admin bool) (Token, gateway.Secret, error) {
+	token, secret, err := NewToken(name, admin, k.clock())
+	if err != nil {
+		return Token{}, "", err
+	}
+	if err := k.store.AddToken(ctx, token); err != nil {
+		return Token{}, "", err
+	}
+	// Its first use would find it anyway; this only saves that request the
+	// wait, so a failure here is nobody's concern.
+	_ = k.checkAnew(ctx)
+	return token, secret, nil
+}
+
+// List lists the tokens by name.
+func (k *Keeper) List(ctx context.Context) ([]Token, error) { return k.store.Tokens(ctx) }
+
+// Revoke takes a token back. When it returns nil, this process refuses the
+// token; others do within a second.
+func (k *Keeper) Revoke(ctx context.Context, name string) error {
+	if name == AdminClient {
+		return gateway.Errorf(gateway.CodeInvalid,
+			"the admin token is a file in the data directory: remove the file and restart genkan to get a new one")
+	}
+	if err := k.store.RevokeToken(ctx, name); err != nil {
+		return err
+	}
+	err := k.checkAnew(ctx)
+	if err == nil {
+		err = k.table.Load().err
+	}
+	if err != nil {
+		return &gateway.Error{
+			Code: gateway.AsError(err).Code,
+			Message: "the token is revoked, but the running genkan could not confirm it yet; " +
+				"it stops working there within 30 seconds",
+			Err: err,
+		}
+	}
+	return nil
+}
+
+// current returns a table to decide by, waiting for the store only when the
+// one at hand is too old to be trusted.
+func (k *Keeper) current(ctx context.Context) (*table, error) {
+	now, t := k.clock(), k.table.Load()
+	age := now.Sub(t.attempted)
+	switch {
+	case age < checkEvery:
+	case t.usable(now) && (age < staleAfter || t.err != nil):
+		// While the store fails, waiting for it again and again would make
+		// every request slow; the grace covers them.
+		k.start()
+	default:
+		if err := k.start().wait(ctx); err != nil {
+			return nil, err
+		}
+		now, t = k.clock(), k.table.Load()
+	}
+	if !t.usable(now) {
+		return nil, t.unavailable()
+	}
+	return t, nil
+}
+
+// verifyUnknown looks for a token that the copy does not have.
+func (k *Keeper) verifyUnknown(ctx context.Context, digest [sha256.Size]byte) (gateway.Identity, error) {
+	if k.mayLookUp() {
+		if err := k.checkAnew(ctx); err != nil {
+			return gateway.Identity{}, err
+		}
+	}
+	t := k.table.Load()
+	if id, ok := t.identities[digest]; ok {
+		return id, nil
+	}
+	if t.err != nil {
+		// It may be a new token. "Unknown" would make a client throw it away.
+		return gateway.Identity{}, t.unavailable()
+	}
+	return gateway.Identity{}, unknownToken()
+}
+
+// mayLookUp spends one of this second's lookups.
+func (k *Keeper) mayLookUp() bool {
+	now := k.clock()
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if now.Sub(k.window) >= time.Second {
+		k.window, k.lookups = now, 0
+	}
+	k.lookups++
+	return k.lookups <= unknownPerSecond
+}
+
+// start begins a check unless one is running, and returns the running one.
+func (k *Keeper) start() *check {
+	for {
+		if c := k.running.Load(); c != nil {
+			return c
+		}
+		c := &check{done: make(chan struct{})}
+		if k.running.CompareAndSwap(nil, c) {
+			go k.run(c)
+			return c
+		}
+	}
+}
+
+// checkAnew waits for a check that began after the call: one that was running
+// already may have read the store before the change that matters.
+func (k *Keeper) checkAnew(ctx context.Context) error {
+	if c := k.running.Load(); c != nil {
+		if err := c.wait(ctx); err != nil {
+			return err
+		}
+	}
+	return k.start().wait(ctx)
+}
+
+func (c *check) wait(ctx context.Context) error {
+	select {
+	case <-c.done:
+		return nil
+	case <-ctx.Done():
+		return gateway.AsError(ctx.Err())
+	}
+}
+
+// run does one check. It belongs to no request, since many may wait for it.
+func (k *Keeper) run(c *check) {
+	ctx, cancel := context.WithTimeout(context.Background(), checkTimeout)
+	defer cancel()
+	old, started := k.table.Load(), k.clock()
+	read := make(chan *table, 1)
+	go func() { read <- k.read(ctx, old, started) }()
+	select {
+	case t := <-read:
+		k.table.Store(t)
+		k.running.Store(nil)
+		close(c.done)
+	case <-ctx.Done():
+		k.table.Store(old.failed(ctx.Err(), started, k.clock()))
+		close(c.done)
+		// A store that hangs in the kernel does not hear the timeout. It keeps
+		// this one goroutine; further checks end at once until it returns.
+		<-read
+		k.running.Store(nil)
+	}
+}
+
+// read asks the store what there is to know after old.
+func (k *Keeper) read(ctx context.Context, old *table, started time.Time) *table {
+	// The sequence comes first: a change between the two questions is then
+	// seen by the next check instead of never.
+	sequence, err := k.store.ChangeSequence(ctx)
+	if err != nil {
+		return old.failed(err, started, k.clock())
+	}
+	if old.identities != nil && sequence == old.sequence {
+		return &table{identities: old.identities, sequence: sequence, attempted: started}
+	}
+	tokens, err := k.store.Tokens(ctx)
+	if err != nil {
+		return old.failed(err, started, k.clock())
+	}
+	identities := make(map[[sha256.Size]byte]gateway.Identity, len(tokens))
+	for _, token := range tokens {
+		identities[token.Hash] = gateway.Identity{ClientID: token.Name, Admin: token.Admin}
+	}
+	return &table{identities: identities, sequence: sequence, attempted: started}
+}
+
+// usable reports whether somebody may be let in by this table, as far as the
+// store's health is concerned.
+func (t *table) usable(now time.Time) bool {
+	return t.identities != nil && (t.err == nil || now.Sub(t.failingSince) <= grace)
+}
+
+// failed is the table after a check that failed: the same tokens, under
+// reserve.
+func (t *table) failed(err error, started, ended time.Time) *table {
+	next := *t
+	next.attempted, next.err = ended, err
+	if t.err == nil {
+		next.failingSince = started
+	}
+	return &next
+}
+
+func (t *table) unavailable() error {
+	return &gateway.Error{
+		Code:       gateway.CodeUnavailable,
+		Message:    "tokens cannot be checked, because the database does not answer; try again in a moment, and see genkan's log if it lasts",
+		Err:        t.err,
+		RetryAfter: time.Second,
+	}
+}
+
+func unknownToken() error {
+	return gateway.Errorf(gateway.CodeUnauthenticated,
+		"the token is not known here, or was revoked: check it for missing characters, or make a new one with \"genkan token add NAME\"")
+}

@@ -1,0 +1,127 @@
+// Package identity knows who is calling. It makes tokens, keeps what is needed
+// to recognise them, and turns the token of a request into the
+// gateway.Identity that the call carries through the house. The edges ask it
+// before anything else happens; the CLI and the API manage tokens through it.
+// Where tokens are stored is the business of a store room, which implements
+// Store.
+package identity
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"strings"
+	"time"
+
+	"genkan/internal/gateway"
+)
+
+// Token is what is kept of a token: enough to recognise it, not enough to use
+// it.
+type Token struct {
+	// Name says whose token it is, and is the ClientID of its calls.
+	Name string
+	// Hash is the SHA-256 of the secret.
+	//
+	// A plain hash is right here, and bcrypt or a salt would not be: the secret
+	// is 256 random bits that nobody chose, so there is no dictionary to try
+	// and no two tokens are alike, while a slow hash on every request would
+	// hand anybody a way to keep the gateway busy.
+	Hash [sha256.Size]byte
+	// Admin may change the house.
+	Admin bool
+	// CreatedAt is in UTC, with the precision of the stores: microseconds.
+	CreatedAt time.Time
+}
+
+// Store keeps tokens.
+type Store interface {
+	// Tokens lists all tokens, ordered by name.
+	Tokens(ctx context.Context) ([]Token, error)
+	// AddToken fails with gateway.CodeConflict when the name is taken.
+	AddToken(ctx context.Context, token Token) error
+	// RevokeToken fails with gateway.CodeNotFound when there is no such token.
+	RevokeToken(ctx context.Context, name string) error
+	// ChangeSequence grows with every committed change to the store, also when
+	// another process made it. Equal numbers mean that nothing changed.
+	ChangeSequence(ctx context.Context) (int64, error)
+}
+
+const (
+	// prefix makes a leaked token easy to find for secret scanners, and easy
+	// to recognise for people.
+	prefix = "gk_"
+	// secretBytes is the entropy of a token.
+	secretBytes = 32
+	// secretLength is the length of the whole token as text.
+	secretLength = len(prefix) + (secretBytes*8+5)/6
+)
+
+// Names that no token may have, because identities that come without a stored
+// token carry them.
+const (
+	// LocalClient is who calls over stdio or the local socket.
+	LocalClient = "local"
+	// AdminClient is who calls with the admin token of the data directory.
+	AdminClient = "admin"
+)
+
+// NewToken makes a token. The secret is returned once and kept nowhere.
+func NewToken(name string, admin bool, now time.Time) (Token, gateway.Secret, error) {
+	if err := checkName(name); err != nil {
+		return Token{}, "", err
+	}
+	secret := newSecret()
+	return Token{
+		Name:      name,
+		Hash:      sha256.Sum256([]byte(secret)),
+		Admin:     admin,
+		CreatedAt: now.UTC().Truncate(time.Microsecond),
+	}, gateway.Secret(secret), nil
+}
+
+func newSecret() string {
+	var b [secretBytes]byte
+	// crypto/rand.Read never fails since Go 1.24: it ends the process rather
+	// than return anything predictable.
+	_, _ = rand.Read(b[:])
+	return prefix + base64.RawURLEncoding.EncodeToString(b[:])
+}
+
+// looksIssued reports whether text has the form of a token that NewToken made.
+// What has not cannot be in a store, so nobody needs to look there for it.
+func looksIssued(text string) bool {
+	return len(text) == secretLength && strings.HasPrefix(text, prefix)
+}
+
+const maxName = 64
+
+func checkName(name string) error {
+	switch {
+	case name == LocalClient || name == AdminClient:
+		return gateway.Errorf(gateway.CodeInvalid, "the token name %q is reserved: choose another", name)
+	case !validName(name):
+		return gateway.Errorf(gateway.CodeInvalid,
+			"a token name has 1 to %d characters of a-z, 0-9, '.', '_' and '-', and starts with a letter or digit", maxName)
+	}
+	return nil
+}
+
+// validName is ^[a-z0-9][a-z0-9._-]{0,63}$. Names appear in logs, URLs and
+// file names, so they are kept to what is harmless in all of these.
+func validName(name string) bool {
+	if name == "" || len(name) > maxName {
+		return false
+	}
+	for i := range len(name) {
+		c := name[i]
+		switch {
+		case 'a' <= c && c <= 'z', '0' <= c && c <= '9':
+		case i > 0 && (c == '.' || c == '_' || c == '-'):
+		default:
+			return false
+		}
+	}
+	return true
+}

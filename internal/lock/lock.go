@@ -1,0 +1,187 @@
+// Package lock is the lock on the front door: it decides which HTTP requests
+// come in at all. The port is on loopback, but any page in a browser and any
+// process on the machine can reach it, so the Host and the Origin must be
+// known ones, and everybody needs a token.
+package lock
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"genkan/internal/gateway"
+	"genkan/internal/jsonrpc"
+)
+
+// Rules are what the configuration says about who may come in.
+type Rules struct {
+	// Hosts are names beside those of loopback that requests may be for.
+	Hosts []string
+	// Origins are the pages that may call from a browser, as scheme://host.
+	Origins []string
+}
+
+// Lock guards the door.
+type Lock struct {
+	verify func(ctx context.Context, token string) (gateway.Identity, error)
+	rules  atomic.Pointer[compiled]
+}
+
+type compiled struct{ hosts, origins map[string]bool }
+
+// New makes a lock that asks verify about tokens.
+func New(verify func(ctx context.Context, token string) (gateway.Identity, error), rules Rules) *Lock {
+	l := &Lock{verify: verify}
+	l.Set(rules)
+	return l
+}
+
+// Set replaces the rules.
+func (l *Lock) Set(rules Rules) {
+	c := &compiled{hosts: map[string]bool{}, origins: map[string]bool{}}
+	for _, h := range rules.Hosts {
+		c.hosts[strings.ToLower(h)] = true
+	}
+	for _, o := range rules.Origins {
+		c.origins[strings.ToLower(strings.TrimSuffix(o, "/"))] = true
+	}
+	l.rules.Store(c)
+}
+
+// Admit says who is calling. When it reports false, it has answered.
+func (l *Lock) Admit(w http.ResponseWriter, r *http.Request) (gateway.Identity, bool) {
+	rules := l.rules.Load()
+	if !rules.allowsHost(r.Host) {
+		refuse(w, http.StatusForbidden, "AUTHORIZATION_ERROR",
+			"this Host is not allowed; if you reach genkan by another name, start it with --allowed-host NAME")
+		return gateway.Identity{}, false
+	}
+	if !rules.allowsOrigin(r.Header) {
+		refuse(w, http.StatusForbidden, "AUTHORIZATION_ERROR",
+			"this Origin is not allowed; to let a web page call genkan, name it in cors.origin")
+		return gateway.Identity{}, false
+	}
+	if rules.cors(w, r) {
+		return gateway.Identity{}, false
+	}
+	return l.identify(w, r)
+}
+
+func (l *Lock) identify(w http.ResponseWriter, r *http.Request) (gateway.Identity, bool) {
+	token, ok := bearer(r.Header)
+	if !ok {
+		w.Header()["Www-Authenticate"] = []string{"Bearer"}
+		refuse(w, http.StatusUnauthorized, "AUTHENTICATION_ERROR",
+			"a token is needed: send \"Authorization: Bearer TOKEN\". The admin token is in the file admin-token in genkan's data directory; `genkan tokens add NAME` makes others")
+		return gateway.Identity{}, false
+	}
+	id, err := l.verify(r.Context(), token)
+	if err == nil {
+		return id, true
+	}
+	e := gateway.AsError(err)
+	if e.Code != gateway.CodeUnauthenticated {
+		refuse(w, http.StatusServiceUnavailable, "UPSTREAM_UNAVAILABLE", e.Message)
+		return gateway.Identity{}, false
+	}
+	w.Header()["Www-Authenticate"] = []string{`Bearer error="invalid_token"`}
+	refuse(w, http.StatusUnauthorized, "AUTHENTICATION_ERROR", e.Message)
+	return gateway.Identity{}, false
+}
+
+// bearer returns the one token of a request. Two Authorization headers could
+// be read differently by whoever is before us.
+func bearer(h http.Header) (string, bool) {
+	values := h["Authorization"]
+	if len(values) != 1 {
+		return "", false
+	}
+	const scheme = "bearer "
+	v := values[0]
+	if len(v) <= len(scheme) || !strings.EqualFold(v[:len(scheme)], scheme) {
+		return "", false
+	}
+	return strings.TrimSpace(v[len(scheme):]), true
+}
+
+func (c *compiled) allowsHost(hostport string) bool {
+	host := hostport
+	if h, _, err := net.SplitHostPort(hostport); err == nil {
+		host = h
+	}
+	host = strings.ToLower(strings.Trim(host, "[]"))
+	return isLoopback(host) || c.hosts[host] || c.hosts[strings.ToLower(hostport)]
+}
+
+func isLoopback(host string) bool {
+	if host == "127.0.0.1" || host == "localhost" {
+		return true
+	}
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback()
+}
+
+// allowsOrigin refuses requests that a browser made for a page we do not know.
+// Programs send neither header.
+func (c *compiled) allowsOrigin(h http.Header) bool {
+	origins := h["Origin"]
+	switch {
+	case len(origins) > 1:
+		return false
+	case len(origins) == 1:
+		return c.knowsOrigin(origins[0])
+	}
+	switch h.Get("Sec-Fetch-Site") {
+	case "", "same-origin", "none":
+		return true
+	default:
+		return false
+	}
+}
+
+func (c *compiled) knowsOrigin(origin string) bool {
+	if c.origins[strings.ToLower(origin)] {
+		return true
+	}
+	u, err := url.Parse(origin)
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
+		return false
+	}
+	return c.allowsHost(u.Host)
+}
+
+// cors answers a preflight, or adds what lets the page read the answer. A
+// cookie is never admitted: tokens only.
+func (c *compiled) cors(w http.ResponseWriter, r *http.Request) (answered bool) {
+	origin := r.Header.Get("Origin")
+	if origin == "" || !c.origins[strings.ToLower(origin)] {
+		return false
+	}
+	h := w.Header()
+	h.Set("Access-Control-Allow-Origin", origin)
+	h.Add("Vary", "Origin")
+	h.Set("Access-Control-Expose-Headers", "Mcp-Session-Id, Retry-After")
+	if r.Method != http.MethodOptions || r.Header.Get("Access-Control-Request-Method") == "" {
+		return false
+	}
+	h.Set("Access-Control-Allow-Methods", "GET, POST, DELETE")
+	h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Accept, Mcp-Session-Id, MCP-Protocol-Version, Mcp-Method, Mcp-Name")
+	h.Set("Access-Control-Max-Age", strconv.Itoa(int((10 * time.Minute).Seconds())))
+	w.WriteHeader(http.StatusNoContent)
+	return true
+}
+
+// refuse answers in the form of the REST API.
+func refuse(w http.ResponseWriter, status int, code, text string) {
+	body := jsonrpc.AppendQuoted([]byte(`{"success":false,"error":`), text)
+	body = append(body, `,"code":"`+code+"\"}\n"...)
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.WriteHeader(status)
+	_, _ = w.Write(body)
+}

@@ -1,0 +1,117 @@
+// Package logs writes the house's log to standard error without ever making a
+// call wait for it: lines go to a bounded buffer, and what does not fit is
+// dropped and counted.
+package logs
+
+import (
+	"io"
+	"log/slog"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+)
+
+// Level turns the words of the configuration into a level. The seeds' fatal
+// and trace are taken as the nearest that slog has.
+func Level(word string) slog.Level {
+	switch strings.ToLower(word) {
+	case "trace", "debug":
+		return slog.LevelDebug
+	case "warn":
+		return slog.LevelWarn
+	case "error", "fatal":
+		return slog.LevelError
+	default:
+		return slog.LevelInfo
+	}
+}
+
+// New makes a logger over a sink: JSON lines, or text for a terminal.
+func New(sink *Sink, level slog.Leveler, terminal bool) *slog.Logger {
+	opt := &slog.HandlerOptions{Level: level}
+	if terminal {
+		return slog.New(slog.NewTextHandler(sink, opt))
+	}
+	return slog.New(slog.NewJSONHandler(sink, opt))
+}
+
+// maxBacklog is how many bytes of log may wait for a slow reader.
+const maxBacklog = 1 << 20
+
+// Sink takes lines and writes them in the background.
+type Sink struct {
+	w       io.Writer
+	dropped atomic.Int64
+
+	mu     sync.Mutex
+	buf    []byte
+	lost   int // lines dropped since the last write
+	closed bool
+
+	wake chan struct{}
+	done chan struct{}
+}
+
+// NewSink writes to w until Close.
+func NewSink(w io.Writer) *Sink {
+	s := &Sink{w: w, wake: make(chan struct{}, 1), done: make(chan struct{})}
+	go s.run()
+	return s
+}
+
+// Write takes one line. It never blocks and never fails.
+func (s *Sink) Write(line []byte) (int, error) {
+	s.mu.Lock()
+	if s.closed || len(s.buf)+len(line) > maxBacklog {
+		s.lost++
+		s.dropped.Add(1)
+	} else {
+		s.buf = append(s.buf, line...)
+	}
+	s.mu.Unlock()
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+	return len(line), nil
+}
+
+// Dropped is how many lines were lost so far.
+func (s *Sink) Dropped() int64 { return s.dropped.Load() }
+
+func (s *Sink) run() {
+	defer close(s.done)
+	var spare []byte
+	for range s.wake {
+		s.mu.Lock()
+		batch, lost, closed := s.buf, s.lost, s.closed
+		s.buf, s.lost = spare[:0], 0
+		s.mu.Unlock()
+		if lost > 0 {
+			batch = append(batch, `{"level":"WARN","msg":"log lines were dropped: the reader is too slow","lines":`...)
+			batch = append(strconv.AppendInt(batch, int64(lost), 10), "}\n"...)
+		}
+		if len(batch) > 0 {
+			_, _ = s.w.Write(batch) // there is nowhere left to say that this failed
+		}
+		if spare = batch; cap(spare) > 64<<10 {
+			spare = nil
+		}
+		if closed {
+			return
+		}
+	}
+}
+
+// Close writes what is left.
+func (s *Sink) Close() {
+	s.mu.Lock()
+	s.closed = true
+	s.mu.Unlock()
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+	<-s.done
+}

@@ -1,0 +1,123 @@
+package mcpserver
+
+import (
+	"encoding/base64"
+	"net/http"
+	"strings"
+
+	"genkan/internal/gateway"
+	"genkan/internal/jsonrpc"
+)
+
+// supportedVersions is what we tell clients that ask, newest first.
+var supportedVersions = `["` + modernVersion + `","` + strings.Join(legacyVersions, `","`) + `"]`
+
+// discoverTTL is how long a client may keep what server/discover said.
+const discoverTTL = "3600000"
+
+func (s *Server) discoverResult() []byte {
+	b := []byte(`{"resultType":"complete","supportedVersions":["` + modernVersion + `"],"capabilities":{"tools":{"listChanged":true}},"ttlMs":` + discoverTTL + `,"cacheScope":"private","_meta":{"` + jsonrpc.MetaServerInfo + `":`)
+	return append(append(b, s.info...), "}}"...)
+}
+
+// modernResult answers the requests of the modern era that are no calls and no
+// streams.
+func (s *Server) modernResult(msg *jsonrpc.Message) ([]byte, error) {
+	switch msg.Method {
+	case "server/discover":
+		return s.discoverResult(), nil
+	case "tools/list":
+		return s.listResult(msg, gateway.EraModern)
+	default:
+		return nil, methodNotFound(msg.Method)
+	}
+}
+
+// protocolError is a refusal that modern HTTP answers with status 400.
+func protocolError(code int, text string, data []byte) error {
+	return &gateway.Error{Code: gateway.CodeInvalid, Message: text, RPC: jsonrpc.ErrorObject(code, text, data)}
+}
+
+// isModern tells the era of a request: modern ones carry their version.
+func isModern(msg *jsonrpc.Message) bool { return msg.Params.Version.Present() }
+
+// checkMeta refuses a modern request that lacks what every one must carry.
+func checkMeta(msg *jsonrpc.Message) error {
+	version, ok := jsonrpc.Unquote(msg.Params.Get(msg.Params.Version))
+	if !ok {
+		return protocolError(jsonrpc.CodeInvalidParams, "_meta must have "+jsonrpc.MetaVersion, nil)
+	}
+	if string(version) != modernVersion {
+		data := append([]byte(`{"supported":`+supportedVersions+`,"requested":`), msg.Params.Get(msg.Params.Version)...)
+		return protocolError(jsonrpc.CodeUnsupportedVersion, "Unsupported protocol version", append(data, '}'))
+	}
+	if caps := msg.Params.Get(msg.Params.ClientCapabilities); caps == nil || caps[0] != '{' {
+		return protocolError(jsonrpc.CodeInvalidParams, "_meta must have "+jsonrpc.MetaClientCapabilities+", an object", nil)
+	}
+	return nil
+}
+
+// checkHeaders compares what the headers say with the body: whoever routed the
+// request by the one must not see the other carried out.
+func checkHeaders(h http.Header, msg *jsonrpc.Message) error {
+	// Some connectors send the last legacy version in the header of a modern
+	// request; nothing is decided by it, so it passes.
+	version := h.Get("Mcp-Protocol-Version")
+	if body, _ := jsonrpc.Unquote(msg.Params.Get(msg.Params.Version)); version != string(body) && version != legacyVersions[0] {
+		return mismatch("MCP-Protocol-Version", version, string(body))
+	}
+	if method := h.Get("Mcp-Method"); method != msg.Method {
+		return mismatch("Mcp-Method", method, msg.Method)
+	}
+	var source gateway.Span
+	switch msg.Method {
+	case "tools/call", "prompts/get":
+		source = msg.Params.Name
+	case "resources/read":
+		source = msg.Params.URI
+	default:
+		return nil
+	}
+	body, _ := jsonrpc.Unquote(msg.Params.Get(source))
+	values := h.Values("Mcp-Name")
+	name, ok := "", false
+	if len(values) == 1 {
+		name, ok = decodeHeaderValue(values[0])
+	}
+	if !ok || name != string(body) {
+		return mismatch("Mcp-Name", name, string(body))
+	}
+	return nil
+}
+
+func mismatch(header, got, want string) error {
+	text := "Header mismatch: " + header + " header value '" + got + "' does not match body value '" + want + "'"
+	if got == "" {
+		text = "Header mismatch: the " + header + " header is missing or malformed"
+	}
+	return protocolError(jsonrpc.CodeHeaderMismatch, text, nil)
+}
+
+// decodeHeaderValue undoes the encoding of values that are not plain ASCII.
+func decodeHeaderValue(v string) (string, bool) {
+	inner, found := strings.CutPrefix(v, "=?base64?")
+	if !found || !strings.HasSuffix(inner, "?=") {
+		return v, v != ""
+	}
+	raw, err := base64.StdEncoding.DecodeString(strings.TrimSuffix(inner, "?="))
+	return string(raw), err == nil
+}
+
+// paramHeaders are the Mcp-Param-* headers, which pass on with the call.
+func paramHeaders(h http.Header) http.Header {
+	var out http.Header
+	for key, values := range h {
+		if strings.HasPrefix(key, "Mcp-Param-") {
+			if out == nil {
+				out = http.Header{}
+			}
+			out[key] = values
+		}
+	}
+	return out
+}

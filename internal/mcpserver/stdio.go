@@ -1,0 +1,266 @@
+package mcpserver
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+	"time"
+
+	"genkan/internal/gateway"
+	"genkan/internal/jsonrpc"
+)
+
+// stdioConn is one client that spawned us. Requests of both eras may come on
+// it: a legacy client begins with initialize, a modern one with anything.
+type stdioConn struct {
+	server *Server
+	id     gateway.Identity
+	sess   *session
+
+	writing sync.Mutex
+	w       io.Writer
+
+	calls sync.WaitGroup
+	// places bounds what one client can have under way.
+	places chan struct{}
+}
+
+// mostStdioCalls is how many calls one stdio client may have under way.
+const mostStdioCalls = 1024
+
+// ServeStdio serves one client until its input ends or ctx does, and then lets
+// the calls that are under way finish.
+func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
+	c := &stdioConn{
+		server: s, w: out, places: make(chan struct{}, mostStdioCalls),
+		id:   gateway.Identity{ClientID: "local", Admin: true},
+		sess: &session{owner: "local"},
+	}
+	l, leave, ok := s.join()
+	if !ok {
+		return gateway.Errorf(gateway.CodeUnavailable, "genkan is going down")
+	}
+	defer leave()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var beside sync.WaitGroup
+	beside.Go(func() { c.tellOfChanges(ctx, l) })
+
+	ended := make(chan error, 1)
+	go func() { ended <- c.read(ctx, in) }()
+	var err error
+	select {
+	case err = <-ended:
+	case <-ctx.Done():
+	case <-s.drain:
+	}
+	c.calls.Wait()
+	cancel(nil)
+	beside.Wait()
+	return err
+}
+
+func (c *stdioConn) read(ctx context.Context, in io.Reader) error {
+	lines := jsonrpc.NewLineReader(in)
+	for {
+		line, err := lines.Next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return nil
+		case errors.Is(err, jsonrpc.ErrTooLarge):
+			c.write(rpcErrorMessage(nil, jsonrpc.CodeInvalidRequest, err.Error()))
+		case err != nil:
+			return err
+		default:
+			c.receive(ctx, line)
+		}
+		if ctx.Err() != nil {
+			return nil
+		}
+	}
+}
+
+func (c *stdioConn) receive(ctx context.Context, line []byte) {
+	msg, err := jsonrpc.Scan(line)
+	if err != nil {
+		c.write(scanErrorMessage(msg.ID, err))
+		return
+	}
+	switch msg.Kind {
+	case jsonrpc.Request:
+		if err := c.request(ctx, &msg); err != nil {
+			message, _, _ := errorMessage(msg.ID, err)
+			c.write(message)
+		}
+	case jsonrpc.Notification:
+		if msg.Method == "notifications/cancelled" {
+			c.sess.cancel(string(jsonrpc.Lookup(msg.Params.Raw, "requestId")))
+		}
+	case jsonrpc.Response, jsonrpc.ErrorResponse:
+		// Answers to what we asked the client. We ask nothing yet.
+	}
+}
+
+// request answers, or begins to. An error it returns is the answer.
+func (c *stdioConn) request(ctx context.Context, msg *jsonrpc.Message) error {
+	era := gateway.EraLegacy
+	if isModern(msg) {
+		era = gateway.EraModern
+		if err := checkMeta(msg); err != nil {
+			return err
+		}
+	}
+	var result []byte
+	var err error
+	switch {
+	case msg.Method == "tools/call":
+		return c.call(ctx, msg, era)
+	case era == gateway.EraModern && msg.Method == "subscriptions/listen":
+		return c.listen(ctx, msg)
+	case era == gateway.EraModern:
+		result, err = c.server.modernResult(msg)
+	case msg.Method == "initialize":
+		version := negotiate(msg.Params.Raw)
+		c.sess.mu.Lock()
+		c.sess.version = version
+		c.sess.mu.Unlock()
+		result = c.server.initializeResult(version)
+	default:
+		result, err = c.server.legacyResult(msg)
+	}
+	if err == nil {
+		c.write(jsonrpc.AppendResult(nil, msg.ID, result))
+	}
+	return err
+}
+
+// call runs a call beside the reading, so that calls do not wait for one
+// another.
+func (c *stdioConn) call(ctx context.Context, msg *jsonrpc.Message, era gateway.Era) error {
+	call, err := newCall(msg, era, c.id, "stdio")
+	if err != nil {
+		return err
+	}
+	call.Budget = c.server.opt.Budget
+	call.Peer = stdioPeer{c}
+	if err := call.Reserve(len(msg.Params.Raw)); err != nil {
+		return err
+	}
+	ctx, done, err := c.begin(ctx, msg)
+	if err != nil {
+		call.Release()
+		return err
+	}
+	c.calls.Go(func() {
+		defer done()
+		defer call.Release()
+		result, err := c.server.opt.House().Handle(ctx, call)
+		switch {
+		case errors.Is(context.Cause(ctx), errCanceledByClient):
+			// The client has said that it does not want an answer.
+		case err != nil:
+			message, _, _ := errorMessage(msg.ID, err)
+			c.write(message)
+		default:
+			c.write(jsonrpc.AppendResult(nil, msg.ID, result.Raw))
+		}
+	})
+	return nil
+}
+
+// begin registers a request so that it can be canceled.
+func (c *stdioConn) begin(ctx context.Context, msg *jsonrpc.Message) (context.Context, func(), error) {
+	select {
+	case c.places <- struct{}{}:
+	default:
+		return nil, nil, &gateway.Error{Code: gateway.CodeLimited, RetryAfter: time.Second,
+			Message: "too many calls of this client are under way; wait for some to end"}
+	}
+	// A call outlives the reading: when the input ends, what was asked is
+	// still answered.
+	ctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(c.server.life, func() { cancel(context.Cause(c.server.life)) })
+	name := string(msg.ID)
+	if err := c.sess.begin(name, cancel); err != nil {
+		stop()
+		cancel(nil)
+		<-c.places
+		return nil, nil, err
+	}
+	return ctx, func() {
+		c.sess.finish(name)
+		stop()
+		cancel(nil)
+		<-c.places
+	}, nil
+}
+
+// listen serves subscriptions/listen until the client cancels it.
+func (c *stdioConn) listen(ctx context.Context, msg *jsonrpc.Message) error {
+	l, leave, ok := c.server.join()
+	if !ok {
+		return gateway.Errorf(gateway.CodeUnavailable, "genkan is going down")
+	}
+	outer := ctx
+	ctx, done, err := c.begin(ctx, msg)
+	if err != nil {
+		leave()
+		return err
+	}
+	sub := newSubscription(msg)
+	c.write(sub.acknowledged())
+	c.calls.Go(func() {
+		defer leave()
+		defer done()
+		for {
+			select {
+			case <-l.changed:
+				if sub.tools {
+					c.write(sub.toolsChanged())
+				}
+			case <-ctx.Done():
+				return
+			case <-outer.Done():
+				return
+			case <-c.server.drain:
+				c.write(sub.ended())
+				return
+			}
+		}
+	})
+	return nil
+}
+
+// tellOfChanges notifies a legacy client of changed tools.
+func (c *stdioConn) tellOfChanges(ctx context.Context, l *listener) {
+	for {
+		select {
+		case <-l.changed:
+		case <-ctx.Done():
+			return
+		}
+		c.sess.mu.Lock()
+		legacy := c.sess.version != ""
+		c.sess.mu.Unlock()
+		if legacy {
+			c.write(jsonrpc.AppendNotification(nil, "notifications/tools/list_changed", nil))
+		}
+	}
+}
+
+// write sends one message as a line. Messages hold no line breaks.
+func (c *stdioConn) write(message []byte) {
+	c.writing.Lock()
+	defer c.writing.Unlock()
+	if _, err := c.w.Write(append(message, '\n')); err != nil {
+		c.server.opt.Log.Debug("the client does not read any more", "error", err)
+	}
+}
+
+// stdioPeer is the way back to the client.
+type stdioPeer struct{ c *stdioConn }
+
+func (p stdioPeer) Notify(method string, params []byte) {
+	p.c.write(jsonrpc.AppendNotification(nil, method, params))
+}

@@ -1,0 +1,123 @@
+// Package record keeps account of every call: one line in the log, counters
+// for /metrics. It stands first in the corridor, so that it sees every call,
+// also those that are refused further in. It never sees arguments.
+package record
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"log/slog"
+	"os"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"genkan/internal/gateway"
+	"genkan/internal/jsonrpc"
+)
+
+// Recorder writes down calls.
+type Recorder struct {
+	log      *slog.Logger
+	pid      int
+	run      string
+	calls    atomic.Uint64
+	registry *prometheus.Registry
+	duration *prometheus.HistogramVec
+	count    *prometheus.CounterVec
+}
+
+// New makes a recorder with metrics of its own.
+func New(log *slog.Logger) *Recorder {
+	r := &Recorder{
+		log: log, pid: os.Getpid(), run: rand.Text()[:6],
+		registry: prometheus.NewRegistry(),
+		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name:    "genkan_call_duration_seconds",
+			Help:    "How long calls took, from the door to the answer.",
+			Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 300, 600},
+		}, []string{"server"}),
+		count: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "genkan_calls_total",
+			Help: "Calls by tool and outcome: ok, tool_error, or the code of the failure.",
+		}, []string{"server", "tool", "outcome"}),
+	}
+	r.registry.MustRegister(r.duration, r.count,
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return r
+}
+
+// Registry is where other rooms add what they measure.
+func (r *Recorder) Registry() *prometheus.Registry { return r.registry }
+
+// Middleware records every call that passes.
+func (r *Recorder) Middleware(next gateway.Handler) gateway.Handler {
+	return gateway.HandlerFunc(func(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
+		began := time.Now()
+		if call.RequestID == "" {
+			call.RequestID = r.run + "-" + strconv.FormatUint(r.calls.Add(1), 10)
+		}
+		result, err := next.Handle(ctx, call)
+		r.write(ctx, call, result, err, time.Since(began))
+		return result, err
+	})
+}
+
+func (r *Recorder) write(ctx context.Context, call *gateway.Call, result *gateway.Result, err error, took time.Duration) {
+	outcome, text := verdict(result, err)
+	// Names that nobody has registered are the caller's text: they would let
+	// anybody fill the metrics and the log.
+	server, tool := "", ""
+	if call.Tool != nil {
+		server, tool = call.Tool.Source.Name(), call.Tool.Exposed
+	}
+	r.duration.WithLabelValues(server).Observe(took.Seconds())
+	r.count.WithLabelValues(server, tool, outcome).Inc()
+	if !r.log.Enabled(ctx, slog.LevelInfo) {
+		return
+	}
+	attrs := append(make([]slog.Attr, 0, 12),
+		slog.String("operation", call.Method),
+		slog.String("request_id", call.RequestID),
+		slog.String("tool_name", tool),
+		slog.Float64("response_time_ms", float64(took.Microseconds())/1000),
+		slog.Bool("success", outcome == "ok"),
+		slog.Int("process_id", r.pid),
+		slog.String("client", call.Identity.ClientID),
+		slog.String("server", server),
+	)
+	if text != "" {
+		attrs = append(attrs, slog.String("error", text))
+	}
+	if call.Attempts > 1 {
+		attrs = append(attrs, slog.Int("attempts", call.Attempts))
+	}
+	r.log.LogAttrs(ctx, slog.LevelInfo, "call", attrs...)
+}
+
+// verdict names the outcome, and the error as far as it may be logged. What a
+// server says in its errors can repeat arguments, so only its code is kept.
+func verdict(result *gateway.Result, err error) (outcome, text string) {
+	if err == nil {
+		if result.IsError {
+			return "tool_error", "the tool reported an error"
+		}
+		return "ok", ""
+	}
+	e := gateway.AsError(err)
+	switch {
+	case e.RPC != nil:
+		return "server_error", fmt.Sprintf("the server answered with error %s", jsonrpc.Lookup(e.RPC, "code"))
+	case repeatsCaller(e):
+		return e.Code.String(), "unknown tool"
+	default:
+		return e.Code.String(), e.Message
+	}
+}
+
+// repeatsCaller tells the message that repeats what the caller sent.
+func repeatsCaller(e *gateway.Error) bool { return e.Code == gateway.CodeNotFound }

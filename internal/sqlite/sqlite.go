@@ -1,0 +1,287 @@
+// Package sqlite is the store that genkan has without being told: one SQLite
+// file in the data directory. It implements the ports that other rooms
+// declare (identity.Store, upstream.ListStore) and keeps rows and SQL to
+// itself. The storetest suite says what a store must do; this package adds
+// what is particular to a file that several processes share.
+//
+// Any number of processes may have the file open. WAL mode lets them read
+// while one writes, every write waits its turn, and each write adds one to a
+// change sequence that the others' caches watch.
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"math/rand/v2"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	driver "modernc.org/sqlite"
+
+	"genkan/internal/gateway"
+	"genkan/internal/identity"
+	"genkan/internal/upstream"
+)
+
+var (
+	_ identity.Store     = (*Store)(nil)
+	_ upstream.ListStore = (*Store)(nil)
+)
+
+const (
+	// patience is how long a read or write waits for other processes.
+	patience = 5 * time.Second
+	// busyTimeout is how long SQLite itself waits for a lock: not long, for two
+	// reasons. It is deaf to a context meanwhile, and it soon looks only ten
+	// times a second, which under steady writing by another process means to
+	// wait forever. So the long wait is made of short ones.
+	busyTimeout = 10 * time.Millisecond
+	// retryPause is the longest pause between two of these.
+	retryPause = 5 * time.Millisecond
+
+	// A small cache: the tables are small, and lists are read once.
+	cacheKiB = 2000
+	// maxReaders and idleReaders bound what the read pool costs; a connection
+	// is opened when the first query needs it.
+	maxReaders  = 4
+	idleReaders = 1
+	// maxIdle gives an idle process back the memory of its connections.
+	maxIdle = time.Minute
+	// walLimit is what is left of the write-ahead log file after a checkpoint.
+	walLimit = 4 << 20
+)
+
+// Store is an open database. It is safe for concurrent use.
+type Store struct {
+	path     string
+	log      *slog.Logger
+	patience time.Duration
+	// SQLite has one writer at a time. Having one connection for it makes the
+	// goroutines of this process queue in Go, where waiting is cheap and can
+	// be canceled, instead of polling for a lock.
+	writer *sql.DB
+	reader *sql.DB
+	closed atomic.Bool
+}
+
+// Open opens the database at path, which it creates or brings up to date as
+// needed. Other processes may do the same at the same time.
+func Open(ctx context.Context, path string, logger *slog.Logger) (*Store, error) {
+	return open(ctx, path, logger, patience)
+}
+
+func open(ctx context.Context, path string, logger *slog.Logger, patience time.Duration) (*Store, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, explain("find the database", err)
+	}
+	s := &Store{path: path, log: logger, patience: patience}
+	if err := s.prepareFile(); err != nil {
+		return nil, explain("create the database", err)
+	}
+	if s.writer, err = connect(path, busyTimeout, writerDSN); err != nil {
+		return nil, explain("open the database", err)
+	}
+	if s.reader, err = connect(path, busyTimeout, readerDSN); err != nil {
+		return nil, explain("open the database", errors.Join(err, s.writer.Close()))
+	}
+	s.writer.SetMaxOpenConns(1)
+	s.reader.SetMaxOpenConns(maxReaders)
+	s.reader.SetMaxIdleConns(idleReaders)
+	for _, db := range []*sql.DB{s.writer, s.reader} {
+		db.SetConnMaxIdleTime(maxIdle)
+	}
+	if err := s.ensureSchema(ctx); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// Close moves what the write-ahead log holds into the database and closes it.
+func (s *Store) Close() error {
+	if s.closed.Swap(true) {
+		return nil
+	}
+	// The writer goes last: the last connection to close removes the log.
+	err := s.reader.Close()
+	if s.writer.Stats().OpenConnections > 0 {
+		// Other processes may be reading; then this does what it can.
+		_, checkpoint := s.writer.ExecContext(context.Background(), "PRAGMA wal_checkpoint(PASSIVE)")
+		err = errors.Join(err, checkpoint)
+	}
+	if err = errors.Join(err, s.writer.Close()); err != nil {
+		return explain("close the database", err)
+	}
+	return nil
+}
+
+// ChangeSequence grows with every committed change, whoever made it.
+func (s *Store) ChangeSequence(ctx context.Context) (int64, error) {
+	var value int64
+	err := s.read(ctx, "read the change sequence", func(db *sql.DB) error {
+		return db.QueryRowContext(ctx, "SELECT value FROM change_sequence").Scan(&value)
+	})
+	return value, err
+}
+
+// write runs change in a transaction and moves the change sequence with it.
+// Every write goes through here, so that none can be missed by a cache. What
+// change returns ends the transaction without effect.
+func (s *Store) write(ctx context.Context, what string, change func(*sql.Tx) error) error {
+	var tx *sql.Tx
+	err := retry(ctx, s.patience, func() (err error) {
+		tx, err = s.writer.BeginTx(ctx, nil) // BEGIN IMMEDIATE: has the lock or fails
+		return err
+	})
+	if err != nil {
+		return s.explain(ctx, what, err)
+	}
+	defer func() { _ = tx.Rollback() }() // after Commit it does nothing
+	if err := change(tx); err != nil {
+		return s.explain(ctx, what, err)
+	}
+	if _, err := tx.ExecContext(ctx, "UPDATE change_sequence SET value = value + 1"); err != nil {
+		return s.explain(ctx, what, err)
+	}
+	if err := tx.Commit(); err != nil {
+		return s.explain(ctx, what, err)
+	}
+	return nil
+}
+
+// read runs a query on the read-only connections.
+func (s *Store) read(ctx context.Context, what string, query func(*sql.DB) error) error {
+	if err := retry(ctx, s.patience, func() error { return query(s.reader) }); err != nil {
+		return s.explain(ctx, what, err)
+	}
+	return nil
+}
+
+// retry repeats do while another process holds a lock that it needs, within
+// reason.
+func retry(ctx context.Context, patience time.Duration, do func() error) error {
+	deadline := time.Now().Add(patience)
+	for {
+		err := do()
+		if !isBusy(err) || time.Now().After(deadline) {
+			return err
+		}
+		// A random pause, or processes in step would meet again and again.
+		pause := rand.N(retryPause) //nolint:gosec // nothing secret about it
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(pause):
+		}
+	}
+}
+
+// prepareFile makes the directory and an empty file for its owner alone, so
+// that SQLite never creates one that others can read. The files beside it
+// (-wal, -shm) take its permissions.
+func (s *Store) prepareFile() error {
+	info, err := os.Stat(s.path)
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil {
+			return err
+		}
+		return createPrivate(s.path)
+	}
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() {
+		return gateway.Errorf(gateway.CodeInvalid, "the database is not a regular file: use another data directory")
+	}
+	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
+		s.log.Warn("the database could be read by other users and is now closed to them",
+			slog.String("mode", info.Mode().Perm().String()))
+		return os.Chmod(s.path, 0o600)
+	}
+	return nil
+}
+
+// createPrivate makes an empty file at path unless there is one.
+//
+// The file is made under another name and closed before it appears at path:
+// closing any descriptor of a file drops every POSIX lock that the process
+// has on it, and SQLite in this process may have locked it already.
+func createPrivate(path string) error {
+	temp, err := os.CreateTemp(filepath.Dir(path), ".new-*") // O_EXCL, 0600
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.Remove(temp.Name()) }()
+	if err := temp.Close(); err != nil {
+		return err
+	}
+	err = os.Link(temp.Name(), path)
+	if err == nil || errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	// Some file systems (FAT, some network shares) have no hard links.
+	direct, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return direct.Close()
+}
+
+// connect prepares a pool of connections; none is opened yet.
+func connect(path string, busy time.Duration, parameters func(url.Values)) (*sql.DB, error) {
+	v := url.Values{}
+	v.Set("_busy_timeout", strconv.FormatInt(busy.Milliseconds(), 10))
+	v.Set("_defensive", "1")
+	v.Set("_dqs", "0")
+	v.Set("_error_rc", "1")
+	// What the file says runs without the trust that our own SQL has.
+	v.Add("_pragma", "trusted_schema(0)")
+	v.Add("_pragma", "mmap_size(0)")
+	parameters(v)
+	file := filepath.ToSlash(path)
+	if runtime.GOOS == "windows" {
+		file = "/" + file // file:///C:/...
+	}
+	u := url.URL{Scheme: "file", Path: file, RawQuery: v.Encode()}
+	connector, err := driver.NewConnector(u.String())
+	if err != nil {
+		return nil, err
+	}
+	return sql.OpenDB(connector), nil
+}
+
+// writerDSN does not set the journal mode: changing it needs the whole
+// database, which is ensureSchema's business.
+func writerDSN(v url.Values) {
+	v.Set("mode", "rw")
+	v.Set("_txlock", "immediate")
+	// FULL, because a write that was acknowledged must survive a power cut;
+	// NORMAL would only keep the file consistent.
+	v.Set("_synchronous", "FULL")
+	v.Set("_foreign_keys", "1")
+	v.Add("_pragma", "cache_size(-"+strconv.Itoa(cacheKiB)+")")
+	v.Add("_pragma", "journal_size_limit("+strconv.Itoa(walLimit)+")")
+}
+
+func readerDSN(v url.Values) {
+	v.Set("mode", "ro")
+	v.Set("_query_only", "1")
+	v.Add("_pragma", "cache_size(-"+strconv.Itoa(cacheKiB)+")")
+}
+
+// lockDSN is for the file whose only purpose is to be locked.
+func lockDSN(v url.Values) {
+	v.Set("mode", "rw")
+	v.Set("_txlock", "exclusive")
+}

@@ -1,0 +1,74 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"time"
+
+	"genkan/internal/gateway"
+	"genkan/internal/identity"
+)
+
+// Tokens lists all tokens, ordered by name.
+func (s *Store) Tokens(ctx context.Context) ([]identity.Token, error) {
+	var tokens []identity.Token
+	err := s.read(ctx, "list tokens", func(db *sql.DB) error {
+		tokens = nil // a second try begins anew
+		rows, err := db.QueryContext(ctx, "SELECT name, hash, admin, created_at FROM tokens ORDER BY name")
+		if err != nil {
+			return err
+		}
+		defer func() { _ = rows.Close() }()
+		for rows.Next() {
+			var token identity.Token
+			var hash []byte
+			var created int64
+			if err := rows.Scan(&token.Name, &hash, &token.Admin, &created); err != nil {
+				return err
+			}
+			if copy(token.Hash[:], hash) != len(token.Hash) {
+				return fmt.Errorf("the hash of token %q has %d bytes", token.Name, len(hash))
+			}
+			token.CreatedAt = time.UnixMicro(created).UTC()
+			tokens = append(tokens, token)
+		}
+		return rows.Err()
+	})
+	if err != nil {
+		return nil, err
+	}
+	return tokens, nil
+}
+
+// AddToken fails with gateway.CodeConflict when the name is taken.
+func (s *Store) AddToken(ctx context.Context, token identity.Token) error {
+	return s.write(ctx, "add a token", func(tx *sql.Tx) error {
+		added, err := tx.ExecContext(ctx, `
+			INSERT INTO tokens (name, hash, admin, created_at) VALUES (?, ?, ?, ?)
+			ON CONFLICT (name) DO NOTHING`,
+			token.Name, token.Hash[:], token.Admin, token.CreatedAt.UnixMicro())
+		if err != nil {
+			return err
+		}
+		if n, err := added.RowsAffected(); err != nil || n == 1 {
+			return err
+		}
+		return gateway.Errorf(gateway.CodeConflict,
+			"there is a token named %q already: choose another name, or revoke that one first", token.Name)
+	})
+}
+
+// RevokeToken fails with gateway.CodeNotFound when there is no such token.
+func (s *Store) RevokeToken(ctx context.Context, name string) error {
+	return s.write(ctx, "revoke a token", func(tx *sql.Tx) error {
+		removed, err := tx.ExecContext(ctx, "DELETE FROM tokens WHERE name = ?", name)
+		if err != nil {
+			return err
+		}
+		if n, err := removed.RowsAffected(); err != nil || n == 1 {
+			return err
+		}
+		return gateway.Errorf(gateway.CodeNotFound, "there is no token named %q: \"genkan token list\" shows all", name)
+	})
+}

@@ -1,0 +1,138 @@
+// Package storetest says what a store is: one suite that every database room
+// passes, so that the rest of the house need not know which one it has. The
+// suite speaks only through the ports that the rooms declare; what is
+// particular to a database is tested beside it.
+package storetest
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"genkan/internal/gateway"
+	"genkan/internal/identity"
+	"genkan/internal/upstream"
+)
+
+// Stores is one handle on a database, seen through each port.
+type Stores struct {
+	Identity identity.Store
+	Lists    upstream.ListStore
+	// Another opens a further handle on the same database, as a second process
+	// would. The handle is closed when the test ends.
+	Another func(t *testing.T) Stores
+}
+
+// Run runs the suite. Each call of open returns a handle on a new, empty
+// database, which is closed when the test ends.
+func Run(t *testing.T, open func(t *testing.T) Stores) {
+	for name, test := range map[string]func(*testing.T, Stores){
+		"Tokens":            testTokens,
+		"TokenConflict":     testTokenConflict,
+		"TokenNotFound":     testTokenNotFound,
+		"TokenNames":        testTokenNames,
+		"ChangeSequence":    testChangeSequence,
+		"TwoHandles":        testTwoHandles,
+		"Lists":             testLists,
+		"ListNames":         testListNames,
+		"ListSizes":         testListSizes,
+		"Times":             testTimes,
+		"Canceled":          testCanceled,
+		"ConcurrentTokens":  testConcurrentTokens,
+		"ConcurrentLists":   testConcurrentLists,
+		"ConcurrentOneName": testConcurrentOneName,
+		"Keeper":            testKeeper,
+	} {
+		t.Run(name, func(t *testing.T) { test(t, open(t)) })
+	}
+}
+
+// instant is a time that every store can keep.
+func instant() time.Time { return time.Date(2026, 2, 3, 4, 5, 6, 789012000, time.UTC) }
+
+// newToken makes a token under any name, also one that identity would refuse:
+// what a name may be is not for a store to say.
+func newToken(name string, admin bool) identity.Token {
+	token, _, err := identity.NewToken("any", admin, instant())
+	if err != nil {
+		panic(err) // the name is fine
+	}
+	token.Name = name
+	return token
+}
+
+func newList(tools string) upstream.SavedList {
+	return upstream.SavedList{
+		Fingerprint: "sha256:0123", Era: gateway.EraLegacy, Version: "2025-11-25",
+		Tools: []byte(tools), SavedAt: instant(),
+	}
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func wantCode(t testing.TB, err error, code gateway.Code) {
+	t.Helper()
+	var e *gateway.Error
+	if !errors.As(err, &e) {
+		t.Fatalf("error %v is not a gateway.Error", err)
+	}
+	if e.Code != code {
+		t.Fatalf("code %v, want %v (%v)", e.Code, code, err)
+	}
+}
+
+func wantEqual[T any](t testing.TB, got, want T) {
+	t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Fatalf("(-want +got)\n%s", diff)
+	}
+}
+
+func tokensOf(t testing.TB, s Stores) []identity.Token {
+	t.Helper()
+	tokens, err := s.Identity.Tokens(t.Context())
+	must(t, err)
+	return tokens
+}
+
+func sequenceOf(t testing.TB, s Stores) int64 {
+	t.Helper()
+	sequence, err := s.Identity.ChangeSequence(t.Context())
+	must(t, err)
+	return sequence
+}
+
+func listOf(t testing.TB, s Stores, server string) upstream.SavedList {
+	t.Helper()
+	list, found, err := s.Lists.LoadList(t.Context(), server)
+	must(t, err)
+	if !found {
+		t.Fatalf("there is no list of %q", server)
+	}
+	return list
+}
+
+func wantNoList(t testing.TB, s Stores, server string) {
+	t.Helper()
+	list, found, err := s.Lists.LoadList(t.Context(), server)
+	must(t, err)
+	if found {
+		t.Fatalf("there is a list of %q", server)
+	}
+	wantEqual(t, list, upstream.SavedList{})
+}
+
+// canceled is a context that ended before the call.
+func canceled(t testing.TB) context.Context {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	return ctx
+}

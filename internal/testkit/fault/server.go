@@ -1,0 +1,407 @@
+package fault
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"slices"
+	"strconv"
+	"sync"
+	"sync/atomic"
+)
+
+// The causes for which a request's context ends.
+var (
+	errCancelled = errors.New("the client cancelled the request")
+	errShutdown  = errors.New("the server ends")
+)
+
+// server is everything that does not depend on the transport: the tools, the
+// methods, and who wants to hear about changes.
+type server struct {
+	opts    *options
+	record  *recorder
+	counter *counter
+	stderr  io.Writer
+	// lifetime ends with the server.
+	lifetime context.Context
+	// answered counts tools/call, for -crash-after.
+	answered atomic.Int64
+
+	mu        sync.Mutex
+	tools     []tool
+	changes   int
+	listeners map[listener]struct{}
+}
+
+// listener is told when the list of tools has changed.
+type listener interface{ toolsChanged() }
+
+func newServer(ctx context.Context, opts *options, record *recorder, stderr io.Writer) *server {
+	s := &server{
+		opts:      opts,
+		record:    record,
+		counter:   &counter{path: opts.counter},
+		stderr:    stderr,
+		lifetime:  ctx,
+		listeners: make(map[listener]struct{}),
+	}
+	s.tools = append(baseTools(opts), generatedTools(opts.tools)...)
+	return s
+}
+
+// request is one request on its way, with what its era says about it.
+type request struct {
+	*message
+	conn *conn
+	out  outlet
+	// modern requests stand alone; legacy ones belong to their conn.
+	modern       bool
+	token        json.RawMessage
+	canElicit    bool
+	headerParams http.Header // HTTP only
+	// settle frees the request's id, before its answer is written.
+	settle func()
+}
+
+// answer sends the one message that ends the request.
+func (r *request) answer(status int, msg []byte) {
+	if r.settle != nil {
+		r.settle()
+	}
+	// A client that is gone needs no answer.
+	_ = send(r.out, status, msg)
+}
+
+func (r *request) succeed(result any) {
+	r.answer(http.StatusOK, response(r.ID, resultBody(encode(result))))
+}
+
+func (r *request) fail(err *rpcError) {
+	r.answer(err.httpStatus(), response(r.ID, errorBody(encode(err))))
+}
+
+// serve answers one request. It returns when the answer has been written, or
+// without one when the request was cancelled.
+func (s *server) serve(ctx context.Context, req *request) {
+	switch {
+	case req.Method == "tools/list":
+		s.listTools(ctx, req)
+	case req.Method == "tools/call":
+		s.callTool(ctx, req)
+	case req.Method == "server/discover" && req.modern:
+		s.discover(ctx, req)
+	case req.Method == "subscriptions/listen" && req.modern:
+		s.subscribe(ctx, req)
+	case req.Method == "initialize" && !req.modern:
+		s.initialize(ctx, req)
+	case req.Method == "ping" && !req.modern:
+		req.succeed(struct{}{})
+	default:
+		err := &rpcError{Code: codeMethodNotFound, Message: "method not found: " + req.Method}
+		if req.modern {
+			err.status = http.StatusNotFound
+		}
+		req.fail(err)
+	}
+}
+
+// admit decides a request's era and checks what that era demands of every
+// request. The transport has already decided what only headers can say.
+func (s *server) admit(req *request, initialized bool) *rpcError {
+	m, err := parseMeta(req.Params)
+	if err != nil {
+		return err
+	}
+	req.token = m.progressToken
+	if !s.opts.speaksModern() || (m.version == nil && s.opts.speaksLegacy() && (initialized || req.Method == "initialize")) {
+		if req.Method != "initialize" && req.Method != "ping" && req.Method != "server/discover" && !initialized {
+			return badRequest(codeInvalidRequest, "initialize first")
+		}
+		req.canElicit = req.conn.elicitsForms()
+		return nil
+	}
+	req.modern = true
+	if req.Method == "initialize" {
+		var params struct {
+			ProtocolVersion string `json:"protocolVersion"`
+		}
+		_ = json.Unmarshal(req.Params, &params)
+		return unsupportedVersion(params.ProtocolVersion, modernVersions())
+	}
+	if m.version == nil {
+		return badRequest(codeInvalidParams, "_meta lacks %s", metaVersion)
+	}
+	if m.capabilities == nil {
+		return badRequest(codeInvalidParams, "_meta lacks %s", metaCapabilities)
+	}
+	if !slices.Contains(modernVersions(), *m.version) {
+		return unsupportedVersion(*m.version, s.supportedVersions())
+	}
+	req.canElicit = m.capabilities.elicitsForms()
+	return nil
+}
+
+func unsupportedVersion(requested string, supported []string) *rpcError {
+	err := badRequest(codeUnsupportedVersion, "Unsupported protocol version; this server speaks %v", supported)
+	err.Data = map[string]any{"supported": supported, "requested": requested}
+	return err
+}
+
+func (s *server) supportedVersions() []string {
+	var versions []string
+	if s.opts.speaksModern() {
+		versions = append(versions, modernVersions()...)
+	}
+	if s.opts.speaksLegacy() {
+		versions = append(versions, legacyVersions()...)
+	}
+	return versions
+}
+
+type implementation struct {
+	Name    string `json:"name"`
+	Version string `json:"version"`
+}
+
+func serverInfo() implementation { return implementation{Name: "faultserver", Version: "1.0.0"} }
+
+// modernFields are what every complete modern result carries.
+type modernFields struct {
+	ResultType string         `json:"resultType,omitempty"`
+	Meta       map[string]any `json:"_meta,omitempty"`
+}
+
+func (r *request) fields() modernFields {
+	if !r.modern {
+		return modernFields{}
+	}
+	return modernFields{ResultType: "complete", Meta: map[string]any{metaServerInfo: serverInfo()}}
+}
+
+func capabilities() any {
+	return map[string]any{"tools": map[string]any{"listChanged": true}}
+}
+
+const instructions = "A server for tests. What it does wrong, it does on purpose."
+
+func (s *server) initialize(ctx context.Context, req *request) {
+	var params struct {
+		ProtocolVersion string              `json:"protocolVersion"`
+		Capabilities    *clientCapabilities `json:"capabilities"`
+		ClientInfo      *implementation     `json:"clientInfo"`
+	}
+	if err := json.Unmarshal(req.Params, &params); err != nil {
+		req.fail(invalidParams("params: %v", err))
+		return
+	}
+	if params.ProtocolVersion == "" || params.Capabilities == nil || params.ClientInfo == nil {
+		req.fail(invalidParams("initialize needs protocolVersion, capabilities and clientInfo"))
+		return
+	}
+	if s.opts.on(modeHangInit) {
+		<-ctx.Done()
+		return
+	}
+	version := params.ProtocolVersion
+	if !slices.Contains(legacyVersions(), version) {
+		version = legacyVersions()[0]
+	}
+	req.conn.open(params.Capabilities)
+	if x, ok := req.out.(*exchange); ok {
+		x.setSession(req.conn.id)
+	}
+	// Registered before the answer: from here on the client may rely on being
+	// told.
+	s.listen(req.conn)
+	req.succeed(struct {
+		ProtocolVersion string         `json:"protocolVersion"`
+		Capabilities    any            `json:"capabilities"`
+		ServerInfo      implementation `json:"serverInfo"`
+		Instructions    string         `json:"instructions"`
+	}{version, capabilities(), serverInfo(), instructions})
+}
+
+func (s *server) discover(ctx context.Context, req *request) {
+	if s.opts.on(modeHangInit) {
+		<-ctx.Done()
+		return
+	}
+	req.succeed(struct {
+		modernFields
+		SupportedVersions []string `json:"supportedVersions"`
+		Capabilities      any      `json:"capabilities"`
+		Instructions      string   `json:"instructions"`
+		TTLMs             int      `json:"ttlMs"`
+		CacheScope        string   `json:"cacheScope"`
+	}{req.fields(), s.supportedVersions(), capabilities(), instructions, s.opts.ttlMs, "public"})
+}
+
+func (s *server) listTools(ctx context.Context, req *request) {
+	if s.opts.on(modeHangList) {
+		<-ctx.Done()
+		return
+	}
+	var params struct {
+		Cursor *string `json:"cursor"`
+	}
+	if len(req.Params) > 0 {
+		if err := json.Unmarshal(req.Params, &params); err != nil {
+			req.fail(invalidParams("params: %v", err))
+			return
+		}
+	}
+	definitions := s.definitions()
+	from, to, next := 0, len(definitions), ""
+	if params.Cursor != nil {
+		var ok bool
+		if from, ok = parseCursor(*params.Cursor); !ok || from > len(definitions) || s.opts.page == 0 {
+			req.fail(invalidParams("invalid cursor"))
+			return
+		}
+	}
+	if s.opts.page > 0 && from+s.opts.page < len(definitions) {
+		to = from + s.opts.page
+		next = cursor(to)
+	}
+	result := struct {
+		modernFields
+		Tools      []json.RawMessage `json:"tools"`
+		NextCursor string            `json:"nextCursor,omitempty"`
+		TTLMs      *int              `json:"ttlMs,omitempty"`
+		CacheScope string            `json:"cacheScope,omitempty"`
+	}{modernFields: req.fields(), Tools: definitions[from:to], NextCursor: next}
+	if req.modern {
+		result.TTLMs, result.CacheScope = &s.opts.ttlMs, "public"
+	}
+	req.succeed(result)
+}
+
+func cursor(offset int) string {
+	return base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "offset=%d", offset))
+}
+
+func parseCursor(text string) (offset int, ok bool) {
+	raw, err := base64.RawURLEncoding.DecodeString(text)
+	if err != nil {
+		return 0, false
+	}
+	const prefix = "offset="
+	if len(raw) < len(prefix) || string(raw[:len(prefix)]) != prefix {
+		return 0, false
+	}
+	offset, err = strconv.Atoi(string(raw[len(prefix):]))
+	return offset, err == nil && offset >= 0
+}
+
+// subscription is one subscriptions/listen that wants to hear about tools.
+type subscription struct {
+	id  json.RawMessage
+	out outlet
+	// acknowledging keeps changes back until the acknowledgement is out.
+	acknowledging sync.Mutex
+}
+
+func (u *subscription) tag() map[string]any { return map[string]any{metaSubscription: u.id} }
+
+func (u *subscription) toolsChanged() {
+	u.acknowledging.Lock()
+	defer u.acknowledging.Unlock()
+	_ = send(u.out, aside, notification("notifications/tools/list_changed", map[string]any{"_meta": u.tag()}))
+}
+
+func (s *server) subscribe(ctx context.Context, req *request) {
+	var params struct {
+		Notifications *struct {
+			ToolsListChanged bool `json:"toolsListChanged"`
+		} `json:"notifications"`
+	}
+	if err := json.Unmarshal(req.Params, &params); err != nil || params.Notifications == nil {
+		req.fail(badRequest(codeInvalidParams, "subscriptions/listen needs notifications"))
+		return
+	}
+	u := &subscription{id: req.ID, out: req.out}
+	honoured := map[string]any{}
+	if params.Notifications.ToolsListChanged {
+		honoured["toolsListChanged"] = true
+	}
+	ack := notification("notifications/subscriptions/acknowledged",
+		map[string]any{"_meta": u.tag(), "notifications": honoured})
+	// Acknowledged means that no later change is missed, yet nothing may come
+	// before the acknowledgement.
+	u.acknowledging.Lock()
+	if params.Notifications.ToolsListChanged {
+		s.listen(u)
+		defer s.unlisten(u)
+	}
+	err := send(req.out, aside, ack)
+	u.acknowledging.Unlock()
+	if err != nil {
+		return
+	}
+	<-ctx.Done()
+	if s.lifetime.Err() != nil {
+		req.succeed(modernFields{ResultType: "complete", Meta: u.tag()})
+		return
+	}
+	s.record.cancelled(req.ID)
+}
+
+func (s *server) listen(l listener) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.listeners[l] = struct{}{}
+}
+
+func (s *server) unlisten(l listener) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.listeners, l)
+}
+
+func (s *server) definitions() []json.RawMessage {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	definitions := make([]json.RawMessage, len(s.tools))
+	for i := range s.tools {
+		definitions[i] = s.tools[i].definition
+	}
+	return definitions
+}
+
+func (s *server) findTool(name string) (tool, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, t := range s.tools {
+		if t.name == name {
+			return t, true
+		}
+	}
+	return tool{}, false
+}
+
+// changeTools lets change edit the list and tells everybody when it did.
+func (s *server) changeTools(change func([]tool) ([]tool, bool)) bool {
+	s.mu.Lock()
+	tools, changed := change(slices.Clone(s.tools))
+	var listeners []listener
+	if changed {
+		s.tools = tools
+		for l := range s.listeners {
+			listeners = append(listeners, l)
+		}
+	}
+	s.mu.Unlock()
+	for _, l := range listeners {
+		l.toolsChanged()
+	}
+	return changed
+}
+
+// crash ends the process as a crash would: nothing is closed, nothing is said.
+func (s *server) crash() { os.Exit(exitCrash) }

@@ -1,0 +1,130 @@
+// Package testkit is what the tests of all rooms share: a misbehaving MCP
+// server to run against (package fault, started here as a process of its own),
+// conversations written down as txtar files, golden files, and waiting for
+// conditions instead of for time.
+//
+// It is imported by tests only.
+package testkit
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"genkan/internal/testkit/fault"
+)
+
+const (
+	// faultEnv makes a test binary be the fault server.
+	faultEnv = "GENKAN_FAULT_SERVER"
+	// mainEnv remembers, for FaultCommand, that Main is in place; without it
+	// the child would run the tests again, which start a child, and so on.
+	mainEnv = "GENKAN_TESTKIT_MAIN"
+)
+
+// Main is the body of TestMain:
+//
+//	func TestMain(m *testing.M) { testkit.Main(m) }
+//
+// It runs the tests and then fails if goroutines are left over. In a process
+// that FaultCommand describes it is the fault server instead.
+func Main(m *testing.M, opts ...goleak.Option) {
+	if os.Getenv(faultEnv) == "1" {
+		os.Exit(fault.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	}
+	registerUpdate()
+	if err := os.Setenv(mainEnv, "1"); err != nil {
+		panic(err)
+	}
+	goleak.VerifyTestMain(m, opts...)
+}
+
+// patience is how long Eventually waits. It is long because machines are busy
+// and because nobody waits for it but tests that fail.
+const patience = 30 * time.Second
+
+// Eventually waits until the condition holds, and fails the test with the
+// message when it does not. Call it from the test's goroutine.
+func Eventually(tb testing.TB, condition func() bool, format string, args ...any) {
+	tb.Helper()
+	deadline := time.Now().Add(patience)
+	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
+		if condition() {
+			return
+		}
+		if time.Now().After(deadline) {
+			tb.Fatalf("after %v still not: %s", patience, fmt.Sprintf(format, args...))
+		}
+		time.Sleep(pause)
+	}
+}
+
+// Lines reads a file that somebody may still be appending to: its complete
+// lines, and none when it does not exist yet.
+func Lines(tb testing.TB, file string) []string {
+	tb.Helper()
+	content, err := os.ReadFile(file)
+	if os.IsNotExist(err) {
+		return nil
+	}
+	if err != nil {
+		tb.Fatal(err)
+	}
+	complete, _, _ := cutLast(string(content), "\n")
+	if complete == "" {
+		return nil
+	}
+	return strings.Split(complete, "\n")
+}
+
+func cutLast(s, sep string) (before, after string, found bool) {
+	if i := strings.LastIndex(s, sep); i >= 0 {
+		return s[:i], s[i+len(sep):], true
+	}
+	return "", s, false
+}
+
+// Pids reads the file that the fault server's -pidfile names: one process id
+// for each process that it started, in that order.
+func Pids(tb testing.TB, file string) []int {
+	tb.Helper()
+	var pids []int
+	for _, line := range Lines(tb, file) {
+		pid, err := strconv.Atoi(line)
+		if err != nil {
+			tb.Fatalf("%s: %v", file, err)
+		}
+		pids = append(pids, pid)
+	}
+	return pids
+}
+
+// Alive reports whether a process runs. One that has ended but was not waited
+// for does not run, where the system lets us see that.
+func Alive(pid int) bool {
+	process, err := os.FindProcess(pid)
+	if err != nil {
+		return false
+	}
+	if err := process.Signal(syscall.Signal(0)); err != nil {
+		return false
+	}
+	if runtime.GOOS != "linux" {
+		return true
+	}
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return false
+	}
+	// The state follows the command, which stands in parentheses and may
+	// itself contain any of them.
+	_, state, found := cutLast(string(stat), ") ")
+	return !found || (state[0] != 'Z' && state[0] != 'X')
+}

@@ -1,0 +1,324 @@
+package upstream
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"genkan/internal/gateway"
+	"genkan/internal/jsonrpc"
+)
+
+// exchange is one request over HTTP and its answer, as JSON or as a stream.
+type exchange struct {
+	method, name   string
+	proto          protocol
+	body           func(dst []byte, id uint64) []byte
+	call           *gateway.Call // nil for requests of our own
+	onHeader       func(http.Header)
+	withoutSession bool
+	// generation of the session that was used.
+	generation int
+}
+
+// errSessionLost means that the server does not know our session; the request
+// was not looked at.
+var errSessionLost = errors.New("the server does not know the session")
+
+// statusError is an HTTP status that is not an answer.
+type statusError struct {
+	server string
+	status int
+}
+
+func (e *statusError) Error() string {
+	return fmt.Sprintf("server %s answered with HTTP status %d", e.server, e.status)
+}
+
+func (c *httpConn) exchange(ctx context.Context, x *exchange) (jsonrpc.Message, error) {
+	id := c.lastID.Add(1)
+	c.mu.Lock()
+	session := c.session
+	x.generation = c.generation
+	c.mu.Unlock()
+	if x.withoutSession {
+		session = ""
+	}
+	size := 256
+	if x.call != nil {
+		size += len(x.call.Params.Raw)
+	}
+	r := c.request(ctx, http.MethodPost, x.method, x.name, x.proto, session, x.body(make([]byte, 0, size), id))
+	if x.call != nil && x.proto.era == gateway.EraModern {
+		for key, values := range x.call.ParamHeaders {
+			r.Header[key] = values
+		}
+	}
+	resp, err := c.transport.RoundTrip(r)
+	if err != nil {
+		c.cancelUpstream(ctx, x, id)
+		return jsonrpc.Message{}, c.wireError(err)
+	}
+	msg, err := c.read(resp, x, id, session != "")
+	if err != nil && ctx.Err() != nil {
+		c.cancelUpstream(ctx, x, id)
+	}
+	return msg, err
+}
+
+// cancelUpstream tells a legacy server that nobody waits any more. A modern
+// one sees its stream closed.
+func (c *httpConn) cancelUpstream(ctx context.Context, x *exchange, id uint64) {
+	if ctx.Err() == nil || x.call == nil || x.proto.era != gateway.EraLegacy {
+		return
+	}
+	cause := context.Cause(ctx)
+	c.spawn(func() {
+		ctx, cancel := context.WithTimeout(c.life, 5*time.Second)
+		defer cancel()
+		if err := c.notify(ctx, "notifications/cancelled", canceledParams(id, cause)); err != nil {
+			c.log.Debug("a cancellation could not be sent", "error", err)
+		}
+	})
+}
+
+// read turns an HTTP response into the answer to request id.
+func (c *httpConn) read(resp *http.Response, x *exchange, id uint64, inSession bool) (jsonrpc.Message, error) {
+	if x.onHeader != nil {
+		x.onHeader(resp.Header)
+	}
+	kind, _, _ := strings.Cut(resp.Header.Get("Content-Type"), ";")
+	kind = strings.TrimSpace(kind)
+	if encoding := resp.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
+		_ = resp.Body.Close()
+		return jsonrpc.Message{}, gateway.Errorf(gateway.CodeUnavailable,
+			"server %s compresses its answers although it was asked not to; genkan does not unpack them", c.name)
+	}
+	if resp.StatusCode == http.StatusOK && kind == "text/event-stream" {
+		return c.readStream(resp.Body, x, id)
+	}
+	if resp.StatusCode != http.StatusOK && kind != "application/json" {
+		defer drain(resp.Body)
+		return jsonrpc.Message{}, c.statusOf(resp, inSession, nil)
+	}
+	if x.call != nil && resp.ContentLength > 0 {
+		if err := x.call.Reserve(int(min(resp.ContentLength, jsonrpc.MaxMessage))); err != nil {
+			_ = resp.Body.Close()
+			return jsonrpc.Message{}, err
+		}
+	}
+	body, err := jsonrpc.ReadBody(resp.Body, resp.ContentLength)
+	_ = resp.Body.Close()
+	if errors.Is(err, jsonrpc.ErrTooLarge) {
+		return jsonrpc.Message{}, c.tooLarge()
+	}
+	if err != nil {
+		return jsonrpc.Message{}, c.wireError(err)
+	}
+	msg, err := jsonrpc.Scan(body)
+	if resp.StatusCode != http.StatusOK {
+		if err != nil || msg.Kind != jsonrpc.ErrorResponse {
+			return jsonrpc.Message{}, c.statusOf(resp, inSession, body)
+		}
+		if lost := c.statusOf(resp, inSession, msg.Error); errors.Is(lost, errSessionLost) {
+			return jsonrpc.Message{}, lost
+		}
+		return msg, nil
+	}
+	if err != nil {
+		return jsonrpc.Message{}, c.invalid(err)
+	}
+	if got, ok := parseID(msg.ID); !ok || got != id || (msg.Kind != jsonrpc.Response && msg.Kind != jsonrpc.ErrorResponse) {
+		return jsonrpc.Message{}, c.invalid(errors.New("it is not the answer to what was asked"))
+	}
+	return msg, nil
+}
+
+// statusOf says what an HTTP status means.
+func (c *httpConn) statusOf(resp *http.Response, inSession bool, body []byte) error {
+	switch code := resp.StatusCode; {
+	case inSession && (code == http.StatusNotFound ||
+		// Many servers say 400 where the specification asks for 404.
+		code == http.StatusBadRequest && strings.Contains(strings.ToLower(string(body)), "session")):
+		return errSessionLost
+	case code == http.StatusUnauthorized || code == http.StatusForbidden:
+		return &gateway.Error{
+			Code: gateway.CodeUnavailable, Err: &statusError{c.name, code},
+			Message: fmt.Sprintf("server %s wants other credentials (HTTP %d); check its headers in the configuration", c.name, code),
+		}
+	case code == http.StatusTooManyRequests || code == http.StatusServiceUnavailable:
+		return &gateway.Error{
+			Code: gateway.CodeLimited, Err: &statusError{c.name, code}, RetryAfter: retryAfter(resp.Header),
+			Message: fmt.Sprintf("server %s is busy (HTTP %d); try again later", c.name, code),
+		}
+	case code >= 300 && code < 400:
+		return &gateway.Error{
+			Code: gateway.CodeUnavailable, Err: &statusError{c.name, code},
+			Message: fmt.Sprintf("server %s redirects elsewhere; genkan does not follow with your credentials, so put the new URL into the configuration", c.name),
+		}
+	default:
+		return &gateway.Error{
+			Code: gateway.CodeUnavailable, Err: &statusError{c.name, code},
+			Message: fmt.Sprintf("server %s answered with HTTP status %d; is its URL that of an MCP endpoint?", c.name, code),
+		}
+	}
+}
+
+func retryAfter(h http.Header) time.Duration {
+	seconds, err := strconv.Atoi(h.Get("Retry-After"))
+	if err != nil || seconds < 0 || seconds > 3600 {
+		return 0
+	}
+	return time.Duration(seconds) * time.Second
+}
+
+func (c *httpConn) tooLarge() error {
+	return gateway.Errorf(gateway.CodeUnavailable,
+		"an answer of server %s is larger than %d MiB, which is the most that passes", c.name, gateway.MaxResult>>20)
+}
+
+func (c *httpConn) invalid(err error) error {
+	return gateway.Errorf(gateway.CodeUnavailable, "server %s sent an answer that is not valid: %s", c.name, err)
+}
+
+// readStream reads a stream until the answer to request id comes. What comes
+// before it belongs to this call.
+func (c *httpConn) readStream(body io.ReadCloser, x *exchange, id uint64) (jsonrpc.Message, error) {
+	events := jsonrpc.NewSSEReader(body)
+	for {
+		event, err := events.Next()
+		if err != nil {
+			_ = body.Close()
+			if errors.Is(err, jsonrpc.ErrTooLarge) {
+				return jsonrpc.Message{}, c.tooLarge()
+			}
+			return jsonrpc.Message{}, c.wireError(err)
+		}
+		msg, err := jsonrpc.Scan(event.Data)
+		if err != nil {
+			_ = body.Close()
+			return jsonrpc.Message{}, c.invalid(err)
+		}
+		switch msg.Kind {
+		case jsonrpc.Response, jsonrpc.ErrorResponse:
+			if got, ok := parseID(msg.ID); ok && got == id {
+				if x.call != nil {
+					if err := x.call.Reserve(len(msg.Result.Raw)); err != nil {
+						_ = body.Close()
+						return jsonrpc.Message{}, err
+					}
+				}
+				go finish(body)
+				return msg, nil
+			}
+		case jsonrpc.Notification:
+			if msg.Method == "notifications/progress" && x.call != nil {
+				forward(x.call, msg.Params.Raw)
+			} else if msg.Method == "notifications/tools/list_changed" {
+				c.listChanged()
+			}
+		case jsonrpc.Request:
+			c.refuse(&msg)
+		}
+	}
+}
+
+// finish lets a stream end by itself, for a moment: a connection that is
+// closed under it cannot be used again.
+func finish(body io.ReadCloser) {
+	timer := time.AfterFunc(time.Second, func() { _ = body.Close() })
+	drain(body)
+	timer.Stop()
+}
+
+// refuse answers a request of the server's own.
+func (c *httpConn) refuse(msg *jsonrpc.Message) {
+	answer, method := refuseRequest(msg), msg.Method
+	c.spawn(func() {
+		ctx, cancel := context.WithTimeout(c.life, 10*time.Second)
+		defer cancel()
+		if err := c.post(ctx, c.proto, method, answer); err != nil {
+			c.log.Debug("the server's request could not be answered", "error", err)
+		}
+	})
+}
+
+// listen keeps the stream of changes open: a GET in the legacy era, a
+// subscription in the modern one.
+func (c *httpConn) listen() {
+	wait := time.Second
+	for {
+		began := time.Now()
+		retry, err := c.listenOnce()
+		if c.life.Err() != nil || errors.Is(err, errNoStream) {
+			return
+		}
+		if time.Since(began) > healthyAfter {
+			wait = time.Second
+		}
+		c.log.Debug("the stream of changes ended", "error", err)
+		timer := time.NewTimer(max(wait, retry))
+		select {
+		case <-timer.C:
+		case <-c.life.Done():
+			timer.Stop()
+			return
+		}
+		wait = min(2*wait, time.Minute)
+		// What changed meanwhile was not announced to us.
+		c.listChanged()
+	}
+}
+
+// errNoStream means that the server offers no stream of changes.
+var errNoStream = errors.New("the server has no stream of changes")
+
+func (c *httpConn) listenOnce() (time.Duration, error) {
+	var r *http.Request
+	c.mu.Lock()
+	session := c.session
+	c.mu.Unlock()
+	if c.proto.era == gateway.EraModern {
+		body := jsonrpc.AppendRequestHead(nil, c.lastID.Add(1), "subscriptions/listen")
+		body = append(append(body, c.proto.ownParams(`"notifications":{"toolsListChanged":true}`)...), '}')
+		r = c.request(c.life, http.MethodPost, "subscriptions/listen", "", c.proto, "", body)
+	} else {
+		r = c.request(c.life, http.MethodGet, "", "", c.proto, session, nil)
+		r.Header["Accept"] = acceptSSE
+	}
+	resp, err := c.transport.RoundTrip(r)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if resp.StatusCode != http.StatusOK || !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") {
+		if resp.StatusCode == http.StatusNotFound && session != "" {
+			return 0, errSessionLost // a call will make a new one
+		}
+		return 0, errNoStream
+	}
+	events := jsonrpc.NewSSEReader(resp.Body)
+	for {
+		event, err := events.Next()
+		if err != nil {
+			return events.Retry(), err
+		}
+		msg, err := jsonrpc.Scan(event.Data)
+		switch {
+		case err != nil:
+			return events.Retry(), err
+		case msg.Kind == jsonrpc.Notification && msg.Method == "notifications/tools/list_changed":
+			c.listChanged()
+		case msg.Kind == jsonrpc.Request:
+			c.refuse(&msg)
+		}
+	}
+}
+
+func encodeBase64(v string) string { return base64.StdEncoding.EncodeToString([]byte(v)) }

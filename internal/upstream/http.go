@@ -1,0 +1,357 @@
+package upstream
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"genkan/internal/gateway"
+	"genkan/internal/jsonrpc"
+)
+
+// httpConn speaks streamable HTTP. In the legacy era it holds a session, which
+// it makes anew when the server has forgotten it.
+type httpConn struct {
+	name        string
+	log         *slog.Logger
+	url         *url.URL
+	transport   http.RoundTripper
+	headers     map[string]gateway.Secret
+	self        self
+	listChanged func()
+
+	lastID atomic.Uint64
+	proto  protocol
+
+	mu      sync.Mutex
+	session string
+	// generation counts sessions, so that of many calls that find theirs lost
+	// only the first makes a new one.
+	generation int
+	renewal    sync.Mutex
+
+	closed  bool            // guarded by mu
+	life    context.Context //nolint:containedctx // the connection's own life, which its streams share
+	endLife context.CancelCauseFunc
+	streams sync.WaitGroup
+}
+
+func newTransport() http.RoundTripper {
+	return &http.Transport{
+		Proxy:                 http.ProxyFromEnvironment,
+		DialContext:           (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext,
+		TLSHandshakeTimeout:   10 * time.Second,
+		ForceAttemptHTTP2:     true,
+		MaxIdleConnsPerHost:   128,
+		IdleConnTimeout:       90 * time.Second,
+		ExpectContinueTimeout: time.Second,
+		// What is compressed can grow without end; we ask for plain bytes.
+		DisableCompression: true,
+	}
+}
+
+func connectHTTP(ctx context.Context, s *Server, us self, known gateway.Era, listChanged func()) (conn, error) {
+	u, err := url.Parse(s.set.URL)
+	if err != nil {
+		return nil, &gateway.Error{Code: gateway.CodeInvalid, Message: "its URL is not valid"}
+	}
+	c := &httpConn{
+		name: s.set.Name, log: s.log, url: u, transport: s.deps.Transport,
+		headers: s.set.Headers, self: us, listChanged: listChanged,
+	}
+	c.life, c.endLife = context.WithCancelCause(context.Background())
+	if err := c.handshake(ctx, known); err != nil {
+		c.close()
+		return nil, err
+	}
+	if c.proto.listChanged || c.proto.era == gateway.EraLegacy {
+		c.spawn(c.listen)
+	}
+	return c, nil
+}
+
+// handshake finds out the server's era: a modern request is tried first, and
+// anything but a modern answer means legacy.
+func (c *httpConn) handshake(ctx context.Context, known gateway.Era) error {
+	if known != gateway.EraLegacy {
+		c.proto = protocol{era: gateway.EraModern, version: modernVersion, self: c.self}
+		msg, err := c.ask(ctx, "server/discover", c.self.discoverParams())
+		var refused *statusError
+		switch {
+		case err == nil && msg.Kind == jsonrpc.Response:
+			if p, ok := fromDiscover(msg.Result.Raw, c.self); ok {
+				c.proto = p
+				return nil
+			}
+		case err == nil && isModernError(msg.Error) && !offersLegacy(msg.Error):
+			return rpcError(msg.Error)
+		case err != nil && !errors.As(err, &refused):
+			return err
+		}
+	}
+	var err error
+	c.proto, err = c.openSession(ctx)
+	var refused *statusError
+	if known == gateway.EraLegacy && (errors.As(err, &refused) || isRPCError(err)) {
+		// It was legacy the last time; perhaps it was updated.
+		return c.handshake(ctx, gateway.EraNone)
+	}
+	return err
+}
+
+func isRPCError(err error) bool {
+	var e *gateway.Error
+	return errors.As(err, &e) && e.RPC != nil
+}
+
+func offersLegacy(object []byte) bool {
+	return bytes.Contains(jsonrpc.Lookup(jsonrpc.Lookup(object, "data"), "supported"), []byte(legacyVersions[0]))
+}
+
+// openSession opens a legacy session and returns what was agreed on.
+func (c *httpConn) openSession(ctx context.Context) (protocol, error) {
+	p := protocol{era: gateway.EraLegacy, version: legacyVersions[0], self: c.self}
+	var session string
+	msg, err := c.exchange(ctx, &exchange{
+		method: "initialize", proto: p, withoutSession: true,
+		body: func(dst []byte, id uint64) []byte {
+			return append(append(jsonrpc.AppendRequestHead(dst, id, "initialize"), c.self.initializeParams()...), '}')
+		},
+		onHeader: func(h http.Header) { session = h.Get("Mcp-Session-Id") },
+	})
+	if err != nil {
+		return p, err
+	}
+	if msg.Kind == jsonrpc.ErrorResponse {
+		return p, rpcError(msg.Error)
+	}
+	if p, err = fromInitialize(msg.Result.Raw, c.self); err != nil {
+		return p, err
+	}
+	c.mu.Lock()
+	c.session = session
+	c.generation++
+	c.mu.Unlock()
+	return p, c.post(ctx, p, "notifications/initialized", jsonrpc.AppendNotification(nil, "notifications/initialized", nil))
+}
+
+// renew makes a new session unless somebody has since the given generation.
+func (c *httpConn) renew(ctx context.Context, generation int) error {
+	c.renewal.Lock()
+	defer c.renewal.Unlock()
+	c.mu.Lock()
+	done := c.generation != generation
+	c.mu.Unlock()
+	if done {
+		return nil
+	}
+	c.log.Info("the server has forgotten the session; opening a new one")
+	// The version stays the one that was agreed on first: calls read it
+	// meanwhile, and a server does not change it between sessions.
+	if _, err := c.openSession(ctx); err != nil {
+		return err
+	}
+	// The server may have come back with other tools.
+	c.listChanged()
+	return nil
+}
+
+func (c *httpConn) protocol() protocol    { return c.proto }
+func (c *httpConn) pid() int              { return 0 }
+func (c *httpConn) lost() <-chan struct{} { return c.life.Done() }
+func (c *httpConn) cause() error          { return context.Cause(c.life) }
+
+func (c *httpConn) call(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
+	x := &exchange{
+		method: call.Method, name: call.Tool.Name, proto: c.proto, call: call,
+		body: func(dst []byte, id uint64) []byte {
+			dst = jsonrpc.AppendRequestHead(dst, id, call.Method)
+			dst = c.proto.appendParams(dst, call, id)
+			return append(dst, '}')
+		},
+	}
+	msg, err := c.exchange(ctx, x)
+	if errors.Is(err, errSessionLost) {
+		// The server did not look at the call: it refused the session.
+		if err = c.renew(ctx, x.generation); err == nil {
+			msg, err = c.exchange(ctx, x)
+		}
+	}
+	if err != nil {
+		return nil, c.callError(ctx, err)
+	}
+	return c.proto.answer(&msg, call)
+}
+
+// callError turns what went wrong into something to show, and ends the
+// connection when the server cannot be reached at all, so that the supervisor
+// takes over.
+func (c *httpConn) callError(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	var e *gateway.Error
+	if errors.As(err, &e) && e.Unsent && e.Code == gateway.CodeUnavailable {
+		c.endLife(err)
+	}
+	return err
+}
+
+func (c *httpConn) ask(ctx context.Context, method string, params []byte) (jsonrpc.Message, error) {
+	return c.exchange(ctx, &exchange{
+		method: method, proto: c.proto,
+		body: func(dst []byte, id uint64) []byte {
+			return append(append(jsonrpc.AppendRequestHead(dst, id, method), params...), '}')
+		},
+	})
+}
+
+func (c *httpConn) list(ctx context.Context) ([]byte, error) {
+	raw, err := listTools(ctx, c.proto, c.ask)
+	if errors.Is(err, errSessionLost) {
+		c.mu.Lock()
+		generation := c.generation
+		c.mu.Unlock()
+		if err = c.renew(ctx, generation); err == nil {
+			raw, err = listTools(ctx, c.proto, c.ask)
+		}
+	}
+	return raw, err
+}
+
+// notify posts a notification or an answer, whose own answer says nothing.
+func (c *httpConn) notify(ctx context.Context, method string, params []byte) error {
+	return c.post(ctx, c.proto, method, jsonrpc.AppendNotification(nil, method, params))
+}
+
+func (c *httpConn) post(ctx context.Context, p protocol, method string, body []byte) error {
+	c.mu.Lock()
+	session := c.session
+	c.mu.Unlock()
+	resp, err := c.transport.RoundTrip(c.request(ctx, http.MethodPost, method, "", p, session, body))
+	if err != nil {
+		return c.wireError(err)
+	}
+	defer drain(resp.Body)
+	if resp.StatusCode >= 400 {
+		return &statusError{server: c.name, status: resp.StatusCode}
+	}
+	return nil
+}
+
+// request builds an HTTP request. The client's own headers never get here.
+func (c *httpConn) request(ctx context.Context, verb, method, name string, p protocol, session string, body []byte) *http.Request {
+	h := make(http.Header, 8+len(c.headers))
+	h["Accept"] = acceptBoth
+	h["User-Agent"] = []string{"genkan/" + c.self.version}
+	if body != nil {
+		h["Content-Type"] = jsonType
+	}
+	if method != "initialize" {
+		h["Mcp-Protocol-Version"] = []string{p.version}
+	}
+	if p.era == gateway.EraModern {
+		h["Mcp-Method"] = []string{method}
+		if name != "" {
+			h["Mcp-Name"] = []string{headerValue(name)}
+		}
+	}
+	if session != "" {
+		h["Mcp-Session-Id"] = []string{session}
+	}
+	for key, value := range c.headers {
+		h[http.CanonicalHeaderKey(key)] = []string{value.Reveal()}
+	}
+	r := &http.Request{
+		Method: verb, URL: c.url, Host: c.url.Host, Header: h,
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
+	}
+	if body != nil {
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		r.ContentLength = int64(len(body))
+		// Only used when nothing of the request was written.
+		r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+	}
+	return r.WithContext(ctx)
+}
+
+var (
+	acceptBoth = []string{"application/json, text/event-stream"}
+	acceptSSE  = []string{"text/event-stream"}
+	jsonType   = []string{"application/json"}
+)
+
+// wireError says what a failed exchange means.
+func (c *httpConn) wireError(err error) error {
+	var op *net.OpError
+	if errors.As(err, &op) && op.Op == "dial" {
+		return &gateway.Error{
+			Code: gateway.CodeUnavailable, Err: err, Unsent: true,
+			Message: fmt.Sprintf("server %s cannot be reached; is it running, and is its URL right?", c.name),
+		}
+	}
+	return &gateway.Error{
+		Code: gateway.CodeUnavailable, Err: err,
+		Message: fmt.Sprintf("the connection to server %s broke; the call may or may not have been carried out", c.name),
+	}
+}
+
+// spawn runs f beside the connection; close waits for it.
+func (c *httpConn) spawn(f func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.closed {
+		c.streams.Go(f)
+	}
+}
+
+func (c *httpConn) close() {
+	c.mu.Lock()
+	c.closed = true
+	c.mu.Unlock()
+	c.endLife(&gateway.Error{Code: gateway.CodeUnavailable, Message: "it was stopped"})
+	c.streams.Wait()
+	c.mu.Lock()
+	session := c.session
+	c.mu.Unlock()
+	if session != "" {
+		// Politeness, as the specification asks; the answer does not matter.
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		if resp, err := c.transport.RoundTrip(c.request(ctx, http.MethodDelete, "", "", c.proto, session, nil)); err == nil {
+			drain(resp.Body)
+		}
+	}
+	if t, ok := c.transport.(*http.Transport); ok {
+		t.CloseIdleConnections()
+	}
+}
+
+// drain reads the rest of a body, if it is short, so that the connection can
+// be used again.
+func drain(body io.ReadCloser) {
+	_, _ = io.CopyN(io.Discard, body, 64<<10)
+	_ = body.Close()
+}
+
+// headerValue encodes a value as the transport asks: plain where it can be.
+func headerValue(v string) string {
+	plain := v == strings.TrimSpace(v) && !(strings.HasPrefix(v, "=?base64?") && strings.HasSuffix(v, "?="))
+	for i := 0; plain && i < len(v); i++ {
+		plain = v[i] >= 0x20 && v[i] < 0x7f
+	}
+	if plain {
+		return v
+	}
+	return "=?base64?" + encodeBase64(v) + "?="
+}

@@ -1,0 +1,353 @@
+package upstream
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"strconv"
+
+	"genkan/internal/gateway"
+	"genkan/internal/jsonrpc"
+)
+
+// modernVersion is what we speak with modern servers.
+const modernVersion = "2026-07-28"
+
+// legacyVersions are what we speak with legacy servers, best first.
+var legacyVersions = []string{"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"}
+
+// protocol is what was agreed on with a server.
+type protocol struct {
+	era     gateway.Era
+	version string
+	// hasTools and listChanged are the server's capabilities.
+	hasTools, listChanged bool
+	self                  self
+}
+
+// self is how we introduce ourselves.
+type self struct{ version string }
+
+func (u self) info() string {
+	return `{"name":"genkan","title":"Genkan","version":` + string(jsonrpc.AppendQuoted(nil, u.version)) + `}`
+}
+
+// meta is what every request of our own to a modern server carries.
+func (u self) meta() string {
+	return `"` + jsonrpc.MetaVersion + `":"` + modernVersion + `","` +
+		jsonrpc.MetaClientInfo + `":` + u.info() + `,"` + jsonrpc.MetaClientCapabilities + `":{}`
+}
+
+func (u self) discoverParams() []byte { return []byte(`{"_meta":{` + u.meta() + `}}`) }
+
+func (u self) initializeParams() []byte {
+	return []byte(`{"protocolVersion":"` + legacyVersions[0] + `","capabilities":{},"clientInfo":` + u.info() + `}`)
+}
+
+// ownParams are params of a request of our own, with extra members.
+func (p protocol) ownParams(extra string) []byte {
+	switch {
+	case p.era != gateway.EraModern:
+		return []byte("{" + extra + "}")
+	case extra == "":
+		return p.self.discoverParams()
+	default:
+		return []byte(`{` + extra + `,"_meta":{` + p.self.meta() + `}}`)
+	}
+}
+
+// fromDiscover reads the answer to server/discover. It reports false when the
+// server speaks no modern version that we do.
+func fromDiscover(result []byte, u self) (protocol, bool) {
+	p := protocol{era: gateway.EraModern, version: modernVersion, self: u}
+	p.capabilities(jsonrpc.Lookup(result, "capabilities"))
+	found := false
+	err := jsonrpc.Elements(jsonrpc.Lookup(result, "supportedVersions"), func(v []byte) bool {
+		found = found || string(v) == `"`+modernVersion+`"`
+		return true
+	})
+	return p, found && err == nil
+}
+
+func fromInitialize(result []byte, u self) (protocol, error) {
+	p := protocol{era: gateway.EraLegacy, version: jsonrpc.LookupText(result, "protocolVersion"), self: u}
+	p.capabilities(jsonrpc.Lookup(result, "capabilities"))
+	for _, v := range legacyVersions {
+		if p.version == v {
+			return p, nil
+		}
+	}
+	return p, gateway.Errorf(gateway.CodeUnavailable,
+		"it speaks MCP %q, which genkan does not; update the server or genkan", p.version)
+}
+
+func (p *protocol) capabilities(raw []byte) {
+	tools := jsonrpc.Lookup(raw, "tools")
+	p.hasTools = tools != nil
+	p.listChanged = string(jsonrpc.Lookup(tools, "listChanged")) == "true"
+}
+
+// isModernError tells an error that only a modern server sends.
+func isModernError(object []byte) bool {
+	switch string(jsonrpc.Lookup(object, "code")) {
+	case "-32020", "-32021", "-32022":
+		return true
+	default:
+		return false
+	}
+}
+
+// appendParams appends a call's params as this server must see them: its own
+// name for the tool, our progress token, and the _meta of its era. Everything
+// else keeps its bytes.
+func (p protocol) appendParams(dst []byte, call *gateway.Call, token uint64) []byte {
+	var scratch [160]byte
+	in := &call.Params
+	name := jsonrpc.Edit{}
+	buf := scratch[:0]
+	if in.Name.Present() && call.Tool.Name != call.Name {
+		buf = jsonrpc.AppendQuoted(buf, call.Tool.Name)
+		name = jsonrpc.Edit{At: in.Name, With: buf}
+	}
+	meta := p.metaEdit(buf[len(buf):], call, token)
+	first, second := name, meta
+	if first.At.Start > second.At.Start {
+		first, second = second, first
+	}
+	if !name.At.Present() {
+		return jsonrpc.Splice(dst, in.Raw, meta)
+	}
+	return jsonrpc.Splice(dst, in.Raw, first, second)
+}
+
+// metaEdit makes the one change to _meta. A token of ours is always asked for,
+// also when the client wants no progress: it is the sign of life that keeps a
+// long call from being given up.
+func (p protocol) metaEdit(buf []byte, call *gateway.Call, token uint64) jsonrpc.Edit {
+	in := &call.Params
+	sameEra := (p.era == gateway.EraModern) == (call.Era == gateway.EraModern)
+	if sameEra && !offersTasks(in) {
+		if in.ProgressToken.Present() {
+			return jsonrpc.Edit{At: in.ProgressToken, With: strconv.AppendUint(buf, token, 10)}
+		}
+		if in.Meta.Present() {
+			return jsonrpc.Edit{At: lastByte(in.Meta), With: appendToken(buf, token, isEmptyObject(in.Get(in.Meta)))}
+		}
+	}
+	if !in.Meta.Present() {
+		buf = append(buf, `,"_meta":{`...)
+		buf = appendToken(buf, token, true)
+		if p.era == gateway.EraModern {
+			buf = append(append(buf, ','), p.self.meta()...)
+		}
+		end := uint32(len(in.Raw)) //nolint:gosec // at most MaxMessage
+		return jsonrpc.Edit{At: lastByte(gateway.Span{End: end}), With: append(buf, '}')}
+	}
+	return jsonrpc.Edit{At: in.Meta, With: p.rebuildMeta(in, token)}
+}
+
+func lastByte(s gateway.Span) gateway.Span { return gateway.Span{Start: s.End - 1, End: s.End - 1} }
+
+func appendToken(buf []byte, token uint64, first bool) []byte {
+	if !first {
+		buf = append(buf, ',')
+	}
+	buf = append(buf, `"progressToken":`...)
+	return strconv.AppendUint(buf, token, 10)
+}
+
+func isEmptyObject(object []byte) bool {
+	return len(object) >= 2 && len(bytes.TrimSpace(object[1:len(object)-1])) == 0
+}
+
+// rebuildMeta is for what cannot be spliced: a caller of the other era, or one
+// that offers an extension which we do not route.
+func (p protocol) rebuildMeta(in *gateway.Params, token uint64) []byte {
+	out := appendToken([]byte{'{'}, token, true)
+	callerModern := in.Version.Present()
+	err := jsonrpc.Members(in.Get(in.Meta), func(key, value []byte) bool {
+		switch string(key) {
+		case "progressToken":
+			return true
+		case jsonrpc.MetaVersion, jsonrpc.MetaClientInfo, jsonrpc.MetaLogLevel, jsonrpc.MetaClientCapabilities:
+			if p.era != gateway.EraModern {
+				return true
+			}
+			if string(key) == jsonrpc.MetaClientCapabilities {
+				value = withoutTasks(value)
+			}
+		}
+		out = jsonrpc.AppendQuoted(append(out, ','), string(key))
+		out = append(append(out, ':'), value...)
+		return true
+	})
+	if err != nil { // scanned before, so this cannot be
+		return append(appendToken([]byte{'{'}, token, true), '}')
+	}
+	if p.era == gateway.EraModern && !callerModern {
+		out = append(append(out, ','), p.self.meta()...)
+	}
+	return append(out, '}')
+}
+
+const tasksExtension = "io.modelcontextprotocol/tasks"
+
+func offersTasks(in *gateway.Params) bool {
+	return in.ClientCapabilities.Present() &&
+		bytes.Contains(in.Get(in.ClientCapabilities), []byte("tasks"))
+}
+
+// withoutTasks removes the tasks extension from capabilities: a server must
+// not answer with a task that nobody here could follow.
+func withoutTasks(capabilities []byte) []byte {
+	return without(capabilities, map[string]func([]byte) []byte{
+		"tasks": nil,
+		"extensions": func(v []byte) []byte {
+			return without(v, map[string]func([]byte) []byte{tasksExtension: nil})
+		},
+	})
+}
+
+// without copies an object, dropping keys that map to nil and changing others.
+func without(object []byte, changes map[string]func([]byte) []byte) []byte {
+	out := []byte{'{'}
+	err := jsonrpc.Members(object, func(key, value []byte) bool {
+		if change, ok := changes[string(key)]; ok {
+			if change == nil {
+				return true
+			}
+			value = change(value)
+		}
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		out = jsonrpc.AppendQuoted(out, string(key))
+		out = append(append(out, ':'), value...)
+		return true
+	})
+	if err != nil {
+		return object
+	}
+	return append(out, '}')
+}
+
+// answer turns a scanned answer into a result, as the caller's era wants it.
+func (p protocol) answer(msg *jsonrpc.Message, call *gateway.Call) (*gateway.Result, error) {
+	if msg.Kind == jsonrpc.ErrorResponse {
+		return nil, rpcError(msg.Error)
+	}
+	result := msg.Result
+	if call.Era == gateway.EraModern && p.era != gateway.EraModern {
+		// A modern client must be told the type.
+		head := []byte(`{"resultType":"complete"`)
+		if !isEmptyObject(result.Raw) {
+			head = append(head, ',')
+		}
+		result.Raw = append(head, result.Raw[1:]...)
+		result.Type = gateway.ResultComplete
+	}
+	if call.Era != gateway.EraModern && result.Type != gateway.ResultComplete {
+		return nil, gateway.Errorf(gateway.CodeUnavailable,
+			"%s asks for more input before it can go on, which this client's protocol version cannot carry", call.Tool.Exposed)
+	}
+	return &result, nil
+}
+
+// rpcError keeps a server's error as it came, for edges that can pass it on.
+func rpcError(object []byte) error {
+	message := jsonrpc.LookupText(object, "message")
+	if message == "" {
+		message = "the server answered with an error"
+	}
+	code := gateway.CodeUnavailable
+	switch string(jsonrpc.Lookup(object, "code")) {
+	case "-32602", "-32600":
+		code = gateway.CodeInvalid
+	case "-32601":
+		code = gateway.CodeNotFound
+	}
+	return &gateway.Error{Code: code, Message: message, RPC: object}
+}
+
+// forward sends a server's progress on to the caller, under the caller's own
+// token, and counts it as a sign of life.
+func forward(call *gateway.Call, params []byte) {
+	call.SignOfLife()
+	own := call.Params.Get(call.Params.ProgressToken)
+	if call.Peer == nil || own == nil {
+		return
+	}
+	at := jsonrpc.LookupSpan(params, "progressToken")
+	if !at.Present() {
+		return
+	}
+	call.Peer.Notify("notifications/progress", jsonrpc.Splice(nil, params, jsonrpc.Edit{At: at, With: own}))
+}
+
+// asker sends a request of our own and returns the answer.
+type asker func(ctx context.Context, method string, params []byte) (jsonrpc.Message, error)
+
+// listTools asks for all pages of tools/list and returns one JSON array.
+func listTools(ctx context.Context, p protocol, ask asker) ([]byte, error) {
+	if !p.hasTools {
+		return []byte("[]"), nil
+	}
+	const mostPages = 1000
+	all := []byte{'['}
+	extra := ""
+	for range mostPages {
+		msg, err := ask(ctx, "tools/list", p.ownParams(extra))
+		if err != nil {
+			return nil, err
+		}
+		if msg.Kind == jsonrpc.ErrorResponse {
+			return nil, rpcError(msg.Error)
+		}
+		err = jsonrpc.Elements(jsonrpc.Lookup(msg.Result.Raw, "tools"), func(tool []byte) bool {
+			if len(all) > 1 {
+				all = append(all, ',')
+			}
+			all = append(all, tool...)
+			return true
+		})
+		if err != nil {
+			return nil, &gateway.Error{Code: gateway.CodeUnavailable, Message: "its answer to tools/list has no list of tools", Err: err}
+		}
+		if len(all) > gateway.MaxResult {
+			return nil, gateway.Errorf(gateway.CodeUnavailable, "its list of tools is larger than %d MiB", gateway.MaxResult>>20)
+		}
+		next := jsonrpc.Lookup(msg.Result.Raw, "nextCursor")
+		if next == nil || string(next) == "null" {
+			return append(all, ']'), nil
+		}
+		if again := `"cursor":` + string(next); again == extra {
+			return nil, gateway.Errorf(gateway.CodeUnavailable, "its list of tools has no end: it gives the same cursor again")
+		} else { //nolint:revive // again is only needed here
+			extra = again
+		}
+	}
+	return nil, gateway.Errorf(gateway.CodeUnavailable, "its list of tools has more than %d pages", mostPages)
+}
+
+// canceledParams are the params of notifications/cancelled.
+func canceledParams(id uint64, cause error) []byte {
+	reason := "the caller no longer waits"
+	if gateway.AsError(cause).Code == gateway.CodeTimeout {
+		reason = "the call took too long"
+	}
+	return fmt.Appendf(nil, `{"requestId":%d,"reason":%q}`, id, reason)
+}
+
+func parseID(raw []byte) (uint64, bool) {
+	if len(raw) == 0 || len(raw) > 19 {
+		return 0, false
+	}
+	var n uint64
+	for _, c := range raw {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		n = n*10 + uint64(c-'0')
+	}
+	return n, true
+}

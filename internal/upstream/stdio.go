@@ -1,0 +1,472 @@
+package upstream
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"genkan/internal/gateway"
+	"genkan/internal/jsonrpc"
+)
+
+// stdioConn speaks with a child. Calls of all clients share it: ids and
+// progress tokens are our own numbers, one writer sends what has gathered
+// since its last write, one reader hands out the answers.
+type stdioConn struct {
+	name        string
+	log         *slog.Logger
+	child       *child
+	proto       protocol
+	listChanged func()
+
+	mu      sync.Mutex
+	pending map[uint64]*pending
+	lastID  uint64
+	// out is what waits to be written; queued counts the messages ever put
+	// there, begun those that a write has been begun for.
+	out           []byte
+	queued, begun uint64
+	dead          error
+	// subscription is the id of the open subscriptions/listen, 0 if none.
+	subscription uint64
+	noise        int
+
+	wake chan struct{}
+	gone chan struct{}
+	// loops ends when reader and writer have ended.
+	loops sync.WaitGroup
+}
+
+// pending is a request that waits for its answer.
+type pending struct {
+	call   *gateway.Call // nil for requests of our own
+	number uint64        // its place among the queued
+	answer chan answer
+}
+
+type answer struct {
+	msg jsonrpc.Message
+	err error
+}
+
+// maxBacklog is how much may wait for a child that does not read.
+const maxBacklog = 8 << 20
+
+// probePatience is how long a server may be silent about server/discover
+// before it is also asked in the legacy way. Some never answer what they do
+// not know; a cold one may just be slow, so both answers stay welcome.
+const probePatience = 3 * time.Second
+
+func connectStdio(ctx context.Context, s *Server, us self, known gateway.Era, listChanged func()) (conn, error) {
+	ch, err := startChild(&s.set, s.output, s.deps.Guard, s.log)
+	if err != nil {
+		return nil, err
+	}
+	c := &stdioConn{
+		name: s.set.Name, log: s.log, child: ch, listChanged: listChanged,
+		pending: map[uint64]*pending{},
+		wake:    make(chan struct{}, 1), gone: make(chan struct{}),
+	}
+	c.loops.Add(3)
+	go c.write()
+	go c.read()
+	go c.watch()
+	c.proto, err = c.handshake(ctx, us, known)
+	if err != nil {
+		c.close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// handshake finds out the server's era and agrees on a version.
+func (c *stdioConn) handshake(ctx context.Context, us self, known gateway.Era) (protocol, error) {
+	discovered := make(chan answer, 1)
+	initialized := make(chan answer, 1)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	ask := func(method string, params []byte, to chan<- answer) {
+		go func() {
+			msg, err := c.ask(ctx, method, params)
+			to <- answer{msg, err}
+		}()
+	}
+	asked := false
+	initialize := func() {
+		if !asked {
+			asked = true
+			ask("initialize", us.initializeParams(), initialized)
+		}
+	}
+	patience := time.NewTimer(probePatience)
+	defer patience.Stop()
+	if known == gateway.EraLegacy {
+		initialize()
+	} else {
+		ask("server/discover", us.discoverParams(), discovered)
+	}
+	for {
+		select {
+		case a := <-discovered:
+			switch {
+			case a.err != nil:
+				return protocol{}, a.err
+			case a.msg.Kind == jsonrpc.Response:
+				if p, ok := fromDiscover(a.msg.Result.Raw, us); ok {
+					return p, c.listen(ctx, p)
+				}
+			case isModernError(a.msg.Error):
+				return protocol{}, rpcError(a.msg.Error)
+			}
+			initialize()
+		case a := <-initialized:
+			switch {
+			case a.err != nil:
+				return protocol{}, a.err
+			case a.msg.Kind == jsonrpc.ErrorResponse:
+				if known == gateway.EraLegacy {
+					// It was legacy the last time; perhaps it was updated.
+					known = gateway.EraNone
+					ask("server/discover", us.discoverParams(), discovered)
+					continue
+				}
+				return protocol{}, rpcError(a.msg.Error)
+			}
+			p, err := fromInitialize(a.msg.Result.Raw, us)
+			if err != nil {
+				return protocol{}, err
+			}
+			return p, c.send(jsonrpc.AppendNotification(nil, "notifications/initialized", nil))
+		case <-patience.C:
+			initialize()
+		case <-ctx.Done():
+			return protocol{}, context.Cause(ctx)
+		}
+	}
+}
+
+// listen opens the stream of changes that modern servers have. The request
+// stays open for as long as the connection.
+func (c *stdioConn) listen(_ context.Context, p protocol) error {
+	if !p.listChanged {
+		return nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.dead != nil {
+		return c.dead
+	}
+	c.lastID++
+	c.subscription = c.lastID
+	c.enqueue(func(dst []byte) []byte {
+		dst = jsonrpc.AppendRequestHead(dst, c.subscription, "subscriptions/listen")
+		dst = append(dst, p.ownParams(`"notifications":{"toolsListChanged":true}`)...)
+		return append(dst, '}')
+	})
+	return nil
+}
+
+func (c *stdioConn) protocol() protocol    { return c.proto }
+func (c *stdioConn) pid() int              { return c.child.cmd.Process.Pid }
+func (c *stdioConn) lost() <-chan struct{} { return c.gone }
+
+func (c *stdioConn) cause() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.dead
+}
+
+func (c *stdioConn) call(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
+	msg, err := c.roundTrip(ctx, call, func(dst []byte, id uint64) []byte {
+		dst = jsonrpc.AppendRequestHead(dst, id, call.Method)
+		dst = c.proto.appendParams(dst, call, id)
+		return append(dst, '}')
+	})
+	if err != nil {
+		return nil, err
+	}
+	return c.proto.answer(&msg, call)
+}
+
+func (c *stdioConn) ask(ctx context.Context, method string, params []byte) (jsonrpc.Message, error) {
+	return c.roundTrip(ctx, nil, func(dst []byte, id uint64) []byte {
+		return append(append(jsonrpc.AppendRequestHead(dst, id, method), params...), '}')
+	})
+}
+
+func (c *stdioConn) list(ctx context.Context) ([]byte, error) {
+	return listTools(ctx, c.proto, c.ask)
+}
+
+// roundTrip queues a request and waits for its answer.
+func (c *stdioConn) roundTrip(ctx context.Context, call *gateway.Call, build func(dst []byte, id uint64) []byte) (jsonrpc.Message, error) {
+	p := &pending{call: call, answer: make(chan answer, 1)}
+	c.mu.Lock()
+	if err := c.refusal(); err != nil {
+		c.mu.Unlock()
+		return jsonrpc.Message{}, err
+	}
+	c.lastID++
+	id := c.lastID
+	c.pending[id] = p
+	c.enqueue(func(dst []byte) []byte { return build(dst, id) })
+	p.number = c.queued
+	c.mu.Unlock()
+
+	select {
+	case a := <-p.answer:
+		return a.msg, a.err
+	case <-ctx.Done():
+	}
+	c.mu.Lock()
+	_, waiting := c.pending[id]
+	delete(c.pending, id)
+	if waiting && c.dead == nil && len(c.out) < maxBacklog {
+		c.enqueue(func(dst []byte) []byte {
+			return jsonrpc.AppendNotification(dst, "notifications/cancelled", canceledParams(id, context.Cause(ctx)))
+		})
+	}
+	c.mu.Unlock()
+	if !waiting {
+		a := <-p.answer // it came at the same moment
+		return a.msg, a.err
+	}
+	return jsonrpc.Message{}, context.Cause(ctx)
+}
+
+// refusal says why nothing can be queued. Called with mu held.
+func (c *stdioConn) refusal() error {
+	if c.dead != nil {
+		return unsent(c.dead)
+	}
+	if len(c.out) > maxBacklog {
+		return &gateway.Error{
+			Code: gateway.CodeLimited, Unsent: true, RetryAfter: time.Second,
+			Message: fmt.Sprintf("server %s does not read what it is sent; `genkan servers restart %s` may help", c.name, c.name),
+		}
+	}
+	return nil
+}
+
+// unsent marks an error as one of a request that never left.
+func unsent(err error) error {
+	e := *gateway.AsError(err)
+	e.Unsent = true
+	return &e
+}
+
+// enqueue appends a message to what the writer takes next. Called with mu
+// held.
+func (c *stdioConn) enqueue(build func(dst []byte) []byte) {
+	c.out = append(build(c.out), '\n')
+	c.queued++
+	select {
+	case c.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (c *stdioConn) send(message []byte) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if err := c.refusal(); err != nil {
+		return err
+	}
+	c.enqueue(func(dst []byte) []byte { return append(dst, message...) })
+	return nil
+}
+
+// write sends what has gathered, in one write: under load many calls share it.
+func (c *stdioConn) write() {
+	defer c.loops.Done()
+	var spare []byte
+	for {
+		select {
+		case <-c.wake:
+		case <-c.gone:
+			return
+		}
+		c.mu.Lock()
+		batch := c.out
+		c.out = spare[:0]
+		c.begun = c.queued
+		c.mu.Unlock()
+		if _, err := c.child.stdin.Write(batch); err != nil {
+			c.die(&gateway.Error{Code: gateway.CodeUnavailable, Message: "it closed its input", Err: err})
+			return
+		}
+		spare = batch
+		if cap(spare) > 1<<20 {
+			spare = nil
+		}
+	}
+}
+
+// read hands out answers until the output ends.
+func (c *stdioConn) read() {
+	defer c.loops.Done()
+	lines := jsonrpc.NewLineReader(c.child.stdout)
+	for {
+		line, err := lines.Next()
+		switch {
+		case errors.Is(err, jsonrpc.ErrTooLarge):
+			c.malformed(line, fmt.Errorf("an answer of server %s is larger than %d MiB, which is the most that passes", c.name, gateway.MaxResult>>20))
+		case err != nil:
+			// The output ended. Usually the process did; then that is the cause.
+			if c.child.gone(100 * time.Millisecond) {
+				c.die(c.child.exitError())
+			} else {
+				c.die(&gateway.Error{Code: gateway.CodeUnavailable, Message: "it closed its output", Err: err})
+			}
+			return
+		default:
+			c.receive(line)
+		}
+	}
+}
+
+// watch ends the reading when the process has ended, even if somebody who left
+// its group still holds its output.
+func (c *stdioConn) watch() {
+	defer c.loops.Done()
+	<-c.child.exited
+	_ = c.child.stdout.SetReadDeadline(time.Now().Add(patienceForLastWords))
+}
+
+func (c *stdioConn) receive(line []byte) {
+	msg, err := jsonrpc.Scan(line)
+	if err != nil {
+		c.malformed(line, fmt.Errorf("server %s sent an answer that is not valid: %w", c.name, err))
+		return
+	}
+	switch msg.Kind {
+	case jsonrpc.Response, jsonrpc.ErrorResponse:
+		c.settle(msg.ID, answer{msg: msg})
+	case jsonrpc.Notification:
+		c.notified(&msg)
+	case jsonrpc.Request:
+		c.requested(&msg)
+	}
+}
+
+// settle gives a request its answer. An answer that nobody waits for (late
+// after a cancellation, or made up) goes nowhere.
+func (c *stdioConn) settle(rawID []byte, a answer) bool {
+	id, ok := parseID(rawID)
+	if !ok {
+		return false
+	}
+	c.mu.Lock()
+	p := c.pending[id]
+	delete(c.pending, id)
+	c.mu.Unlock()
+	if p == nil {
+		return false
+	}
+	if p.call != nil && a.err == nil {
+		if err := p.call.Reserve(len(a.msg.Result.Raw)); err != nil {
+			a = answer{err: err}
+		}
+	}
+	p.answer <- a
+	return true
+}
+
+// malformed deals with a line that is no message. If it began as the answer to
+// somebody, they are told; otherwise it is noise, which many servers make, and
+// is kept with the rest of their output.
+func (c *stdioConn) malformed(line []byte, err error) {
+	if len(line) > 0 && line[0] == '{' {
+		partial, _ := jsonrpc.Scan(bytes.Clone(line))
+		failed := answer{err: &gateway.Error{Code: gateway.CodeUnavailable, Message: err.Error()}}
+		if partial.ID != nil && c.settle(partial.ID, failed) {
+			return
+		}
+	}
+	c.mu.Lock()
+	c.noise++
+	first := c.noise == 1
+	c.mu.Unlock()
+	if first {
+		c.log.Warn("server writes to its standard output what is no message; this is tolerated, and shown with its log")
+	}
+	if len(line) > 1024 {
+		line = line[:1024]
+	}
+	c.log.Debug("noise on standard output", "bytes", len(line))
+}
+
+func (c *stdioConn) notified(msg *jsonrpc.Message) {
+	switch msg.Method {
+	case "notifications/progress":
+		id, ok := parseID(jsonrpc.Lookup(msg.Params.Raw, "progressToken"))
+		if !ok {
+			return
+		}
+		c.mu.Lock()
+		p := c.pending[id]
+		c.mu.Unlock()
+		if p != nil && p.call != nil {
+			forward(p.call, msg.Params.Raw)
+		}
+	case "notifications/tools/list_changed":
+		c.listChanged()
+	}
+}
+
+// requested answers what the server asks of its client. We announce no
+// capabilities, so there is little that it may ask.
+func (c *stdioConn) requested(msg *jsonrpc.Message) {
+	if err := c.send(refuseRequest(msg)); err != nil {
+		c.log.Debug("the server's request could not be answered", "error", err)
+	}
+}
+
+// refuseRequest answers a server's own request: a ping, or no.
+func refuseRequest(msg *jsonrpc.Message) []byte {
+	if msg.Method == "ping" {
+		return jsonrpc.AppendResult(nil, msg.ID, []byte("{}"))
+	}
+	return jsonrpc.AppendErrorObject(nil, msg.ID, jsonrpc.ErrorObject(jsonrpc.CodeMethodNotFound,
+		"this client did not announce the capability for "+msg.Method, nil))
+}
+
+// die ends the connection once. Whoever waits is told whether the request had
+// left.
+func (c *stdioConn) die(err error) {
+	c.mu.Lock()
+	if c.dead != nil {
+		c.mu.Unlock()
+		return
+	}
+	c.dead = err
+	waiting, begun := c.pending, c.begun
+	c.pending = map[uint64]*pending{}
+	c.mu.Unlock()
+	close(c.gone)
+	for _, p := range waiting {
+		p.answer <- answer{err: c.lostInFlight(err, p.number > begun)}
+	}
+}
+
+func (c *stdioConn) lostInFlight(err error, neverLeft bool) error {
+	e := gateway.AsError(err)
+	fate := "the call may or may not have been carried out"
+	if neverLeft {
+		fate = "the call was not sent"
+	}
+	return &gateway.Error{
+		Code: gateway.CodeUnavailable, Err: e.Err, Unsent: neverLeft,
+		Message: fmt.Sprintf("server %s was lost during the call: %s; %s", c.name, e.Message, fate),
+	}
+}
+
+func (c *stdioConn) close() {
+	c.die(&gateway.Error{Code: gateway.CodeUnavailable, Message: "it was stopped"})
+	c.child.end()
+	c.loops.Wait()
+}

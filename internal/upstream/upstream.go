@@ -1,0 +1,432 @@
+// Package upstream is the room of the MCP servers behind the door: one Source
+// per server, over stdio or streamable HTTP, in either era. A server is
+// supervised for as long as it is configured: started, spoken to, restarted,
+// and never given up. Its last known tools stay listed whatever happens to it,
+// and nothing that it does or fails to do delays anybody else.
+package upstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+
+	"genkan/internal/gateway"
+)
+
+// Settings say what a server is. Exactly one of Command and URL is set.
+type Settings struct {
+	Name string
+
+	Command string
+	Args    []string
+	Env     map[string]gateway.Secret
+	Dir     string
+
+	URL     string
+	Headers map[string]gateway.Secret
+
+	// StartupTimeout is how long the server may take until it has listed its
+	// tools. A cold npx or uvx takes a minute.
+	StartupTimeout time.Duration
+	// Fingerprint changes when the server is another one.
+	Fingerprint string
+}
+
+// Deps are what a server needs of the house.
+type Deps struct {
+	Lists ListStore
+	Log   *slog.Logger
+	// Publish announces changes. It must not block.
+	Publish func(gateway.Event)
+	// Guard kills children when genkan itself is killed; nil for none.
+	Guard *Guard
+	// Transport is used for HTTP; nil for a default one.
+	Transport http.RoundTripper
+	// Version is genkan's own, told to servers.
+	Version string
+}
+
+// State is what a server is doing.
+type State string
+
+// The states.
+const (
+	StateStarting State = "starting"
+	StateReady    State = "ready"
+	StateDown     State = "down"
+	StateClosed   State = "closed"
+)
+
+// Status tells how a server is.
+type Status struct {
+	State State
+	Era   gateway.Era
+	// Version is the protocol version that was agreed on.
+	Version string
+	Tools   int
+	PID     int
+	// Starts counts how often it was started or connected to.
+	Starts int
+	Since  time.Time
+	// Problem says why it is down, NextTry when it is tried again.
+	Problem string
+	NextTry time.Time
+	// Output is the end of what it wrote to its standard error.
+	Output string
+}
+
+// Server is one MCP server behind the door.
+type Server struct {
+	set   Settings
+	deps  Deps
+	log   *slog.Logger
+	tools atomic.Pointer[[]gateway.Tool]
+	// inFlight counts calls, so that a server that is leaving can finish them.
+	inFlight atomic.Int64
+
+	stop context.CancelFunc
+	done chan struct{}
+	// nudge wakes a supervisor that waits for its next try.
+	nudge chan struct{}
+
+	mu      sync.Mutex
+	state   State
+	conn    conn
+	starts  int
+	since   time.Time
+	problem string
+	nextTry time.Time
+	lastTry time.Time
+	output  *ring
+	// changed is closed and replaced at every change of state.
+	changed chan struct{}
+	// known is what the store or the last connection said.
+	known SavedList
+}
+
+// conn is one connection to a server, over whatever wire.
+type conn interface {
+	// call sends a call and waits for its answer. When ctx ends, the server is
+	// told that nobody waits any more.
+	call(ctx context.Context, call *gateway.Call) (*gateway.Result, error)
+	// list asks for all tools.
+	list(ctx context.Context) ([]byte, error)
+	protocol() protocol
+	pid() int
+	// lost is closed when the connection is of no more use; cause says why.
+	lost() <-chan struct{}
+	cause() error
+	// close ends the connection and whatever was started for it.
+	close()
+}
+
+// Open makes a server and begins to supervise it. It does not wait for it: the
+// tools of the last time are listed at once.
+func Open(set Settings, deps Deps) *Server {
+	s := &Server{
+		set: set, deps: deps,
+		log:   deps.Log.With("server", set.Name),
+		done:  make(chan struct{}),
+		nudge: make(chan struct{}, 1),
+		state: StateStarting, since: time.Now(),
+		output:  &ring{},
+		changed: make(chan struct{}),
+	}
+	if deps.Transport == nil {
+		s.deps.Transport = newTransport()
+	}
+	s.tools.Store(&[]gateway.Tool{})
+	ctx, stop := context.WithCancel(context.Background())
+	s.stop = stop
+	s.restore(ctx)
+	go s.supervise(ctx)
+	return s
+}
+
+// restore takes over the list of the last time.
+func (s *Server) restore(ctx context.Context) {
+	saved, ok, err := s.deps.Lists.LoadList(ctx, s.set.Name)
+	switch {
+	case err != nil:
+		s.log.Warn("the last known tool list could not be read", "error", err)
+	case ok && saved.Fingerprint == s.set.Fingerprint:
+		tools, err := parseTools(saved.Tools, s.log)
+		if err != nil {
+			s.log.Warn("the last known tool list is damaged", "error", err)
+			return
+		}
+		s.known = saved
+		s.tools.Store(&tools)
+	}
+}
+
+// Name is the server's name in the configuration.
+func (s *Server) Name() string { return s.set.Name }
+
+// Fingerprint tells whether the server is still the configured one.
+func (s *Server) Fingerprint() string { return s.set.Fingerprint }
+
+// Tools is the last known list.
+func (s *Server) Tools() []gateway.Tool { return *s.tools.Load() }
+
+// Handle sends a call to the server.
+func (s *Server) Handle(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
+	s.inFlight.Add(1)
+	defer s.inFlight.Add(-1)
+	c, err := s.ready(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return c.call(ctx, call)
+}
+
+// Status tells how the server is.
+func (s *Server) Status() Status {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	st := Status{
+		State: s.state, Era: s.known.Era, Version: s.known.Version,
+		Tools: len(s.Tools()), Starts: s.starts, Since: s.since,
+		Problem: s.problem, NextTry: s.nextTry, Output: s.output.String(),
+	}
+	if s.conn != nil {
+		st.PID = s.conn.pid()
+		st.Era, st.Version = s.conn.protocol().era, s.conn.protocol().version
+	}
+	return st
+}
+
+// Close ends the server and waits until nothing of it is left.
+func (s *Server) Close() {
+	s.stop()
+	<-s.done
+}
+
+// ready returns the connection. A server that is starting for the first time
+// is waited for; one that is down answers at once, so that nobody hangs on it.
+func (s *Server) ready(ctx context.Context) (conn, error) {
+	nudged := false
+	for {
+		s.mu.Lock()
+		state, c, changed := s.state, s.conn, s.changed
+		err := s.downError()
+		s.mu.Unlock()
+		switch state {
+		case StateReady:
+			return c, nil
+		case StateClosed:
+			return nil, &gateway.Error{Code: gateway.CodeUnavailable, Unsent: true,
+				Message: fmt.Sprintf("server %s was removed from the configuration", s.set.Name)}
+		case StateDown:
+			if nudged || !s.nudgeAllowed() {
+				return nil, err
+			}
+			nudged = true
+		case StateStarting:
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return nil, &gateway.Error{Code: gateway.AsError(context.Cause(ctx)).Code, Unsent: true, Err: context.Cause(ctx),
+				Message: fmt.Sprintf("server %s has not started yet; `genkan servers` shows what it is doing", s.set.Name)}
+		}
+	}
+}
+
+// nudgeAllowed asks the supervisor to try at once. Connecting over HTTP costs
+// little, so a call may do that once a second; a child is restarted at the
+// supervisor's own pace, or a crashing one would be started for every call.
+func (s *Server) nudgeAllowed() bool {
+	if s.set.URL == "" {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if time.Since(s.lastTry) < time.Second {
+		return false
+	}
+	s.lastTry = time.Now()
+	select {
+	case s.nudge <- struct{}{}:
+	default:
+	}
+	return true
+}
+
+// downError says what is wrong and when the next try is. Called with mu held.
+func (s *Server) downError() error {
+	wait := max(time.Until(s.nextTry), 0).Round(10 * time.Millisecond)
+	return &gateway.Error{
+		Code: gateway.CodeUnavailable, Unsent: true, RetryAfter: wait,
+		Message: fmt.Sprintf("server %s is down: %s; next try in %s. `genkan servers %s` shows its last output",
+			s.set.Name, s.problem, wait, s.set.Name),
+	}
+}
+
+func (s *Server) update(change func()) {
+	s.mu.Lock()
+	change()
+	close(s.changed)
+	s.changed = make(chan struct{})
+	s.mu.Unlock()
+}
+
+// healthyAfter is how long a server must have lived for its next failure to be
+// a first one.
+const healthyAfter = time.Minute
+
+// supervise keeps the server connected until ctx ends.
+func (s *Server) supervise(ctx context.Context) {
+	defer close(s.done)
+	pace := &backoff.ExponentialBackOff{
+		InitialInterval: 200 * time.Millisecond, RandomizationFactor: 0.2,
+		Multiplier: 2, MaxInterval: 30 * time.Second,
+	}
+	pace.Reset()
+	for {
+		connected := time.Now()
+		err := s.serve(ctx)
+		if ctx.Err() != nil {
+			s.update(func() { s.state, s.conn = StateClosed, nil })
+			return
+		}
+		if time.Since(connected) > healthyAfter {
+			pace.Reset()
+		}
+		wait := pace.NextBackOff()
+		s.log.Warn("server is down", "error", err, "next_try_ms", wait.Milliseconds())
+		s.update(func() {
+			s.state, s.conn, s.since = StateDown, nil, time.Now()
+			s.problem, s.nextTry = problem(err), time.Now().Add(wait)
+		})
+		timer := time.NewTimer(wait)
+		select {
+		case <-timer.C:
+		case <-s.nudge:
+		case <-ctx.Done():
+		}
+		timer.Stop()
+	}
+}
+
+// problem is the part of an error that may be shown to callers.
+func problem(err error) string {
+	var e *gateway.Error
+	if errors.As(err, &e) {
+		return e.Message
+	}
+	return "it cannot be reached"
+}
+
+// serve connects once and returns when the connection is lost.
+func (s *Server) serve(ctx context.Context) error {
+	s.mu.Lock()
+	s.starts++
+	s.lastTry = time.Now()
+	known := s.known
+	s.mu.Unlock()
+
+	startup, cancel := context.WithTimeoutCause(ctx, s.set.StartupTimeout, &gateway.Error{
+		Code:    gateway.CodeTimeout,
+		Message: fmt.Sprintf("it did not finish starting within %s (startupTimeout)", s.set.StartupTimeout),
+	})
+	defer cancel()
+	listChanged := make(chan struct{}, 1)
+	changed := func() {
+		select {
+		case listChanged <- struct{}{}:
+		default:
+		}
+	}
+	c, err := s.connect(startup, known, changed)
+	if err == nil {
+		defer c.close()
+		err = s.refresh(startup, c)
+	}
+	if err != nil {
+		if ctx.Err() == nil && startup.Err() != nil {
+			err = context.Cause(startup)
+		}
+		return err
+	}
+	cancel()
+	s.update(func() {
+		s.state, s.conn, s.since, s.problem, s.nextTry = StateReady, c, time.Now(), "", time.Time{}
+	})
+	s.log.Info("server is ready", "era", c.protocol().era.String(), "tools", len(s.Tools()))
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-c.lost():
+			return c.cause()
+		case <-listChanged:
+			again, cancel := context.WithTimeout(ctx, s.set.StartupTimeout)
+			if err := s.refresh(again, c); err != nil && ctx.Err() == nil {
+				s.log.Warn("the changed tool list could not be read", "error", err)
+			}
+			cancel()
+		}
+	}
+}
+
+func (s *Server) connect(ctx context.Context, known SavedList, listChanged func()) (conn, error) {
+	us := self{version: s.deps.Version}
+	if s.set.Command != "" {
+		return connectStdio(ctx, s, us, known.Era, listChanged)
+	}
+	return connectHTTP(ctx, s, us, known.Era, listChanged)
+}
+
+// refresh asks for the list, and keeps and announces it if it is another one.
+func (s *Server) refresh(ctx context.Context, c conn) error {
+	raw, err := c.list(ctx)
+	if err != nil {
+		return err
+	}
+	tools, err := parseTools(raw, s.log)
+	if err != nil {
+		return err
+	}
+	p := c.protocol()
+	s.mu.Lock()
+	same := string(raw) == string(s.known.Tools) && p.era == s.known.Era && p.version == s.known.Version &&
+		s.known.Fingerprint == s.set.Fingerprint
+	if !same {
+		s.known = SavedList{Fingerprint: s.set.Fingerprint, Era: p.era, Version: p.version, Tools: raw, SavedAt: time.Now()}
+	}
+	known := s.known
+	s.mu.Unlock()
+	s.tools.Store(&tools)
+	if same {
+		return nil
+	}
+	if err := s.deps.Lists.SaveList(ctx, s.set.Name, known); err != nil {
+		s.log.Warn("the tool list could not be kept for the next start", "error", err)
+	}
+	s.deps.Publish(gateway.Event{Source: s.set.Name, Kind: gateway.ToolsChanged})
+	return nil
+}
+
+// Retire waits until no call is under way any more, or ctx ends, and closes
+// the server. It is for one that left the configuration.
+func (s *Server) Retire(ctx context.Context) {
+	poll := time.NewTicker(20 * time.Millisecond)
+	defer poll.Stop()
+	for s.inFlight.Load() > 0 {
+		select {
+		case <-poll.C:
+		case <-ctx.Done():
+			s.Close()
+			return
+		}
+	}
+	s.Close()
+}
