@@ -22,6 +22,7 @@ import (
 func (h *house) corridor(p *Process) gateway.Handler {
 	steps := []gateway.Middleware{
 		p.recorder.Middleware,
+		h.awaitTool,
 		h.catalog.Resolve,
 		h.limit.middleware,
 	}

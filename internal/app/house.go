@@ -2,6 +2,8 @@ package app
 
 import (
 	"context"
+	"sync/atomic"
+	"time"
 
 	"genkan/internal/catalog"
 	"genkan/internal/config"
@@ -19,15 +21,67 @@ type house struct {
 	validator *catalog.Validator
 	limit     *limiter
 	handler   gateway.Handler
+
+	// settled is set when every server has been listed once, or was given up
+	// waiting for; settleBy is when that is.
+	settled  atomic.Bool
+	settleBy time.Time
+}
+
+// firstListPatience is how long the first list waits for servers that have
+// never been listed. Many clients never ask again after an empty first list,
+// and some give up after ten seconds.
+const firstListPatience = 8 * time.Second
+
+// settle waits, once, for servers of which nothing is known yet.
+func (h *house) settle(ctx context.Context) {
+	if h.settled.Load() {
+		return
+	}
+	timer := time.NewTimer(time.Until(h.settleBy))
+	defer timer.Stop()
+	for _, s := range h.servers {
+		select {
+		case <-s.Settled():
+		case <-timer.C:
+			h.settled.Store(true)
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
+	// The lists are in the sources; the catalog may not have heard of it yet.
+	for _, s := range h.servers {
+		h.catalog.Refresh(s.Name())
+	}
+	h.settled.Store(true)
+}
+
+// awaitTool lets a call for a tool that is not known yet wait for the servers
+// that have just been started.
+func (h *house) awaitTool(next gateway.Handler) gateway.Handler {
+	return gateway.HandlerFunc(func(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
+		if !h.settled.Load() {
+			if _, known := h.catalog.Snapshot().Tool(call.Name); !known {
+				h.settle(ctx)
+			}
+		}
+		return next.Handle(ctx, call)
+	})
 }
 
 func (h *house) Handle(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
 	return h.handler.Handle(ctx, call)
 }
 
-func (h *house) Page(cursor string) (*catalog.Page, error) { return h.catalog.Page(cursor) }
-func (h *house) Snapshot() *catalog.Snapshot               { return h.catalog.Snapshot() }
-func (h *house) Servers() []*upstream.Server               { return h.servers }
+// Page returns a page of the tools list.
+func (h *house) Page(ctx context.Context, cursor string) (*catalog.Page, error) {
+	h.settle(ctx)
+	return h.catalog.Page(cursor)
+}
+
+func (h *house) Snapshot() *catalog.Snapshot { return h.catalog.Snapshot() }
+func (h *house) Servers() []*upstream.Server { return h.servers }
 
 // build furnishes a house for a configuration. Servers that the old house has
 // and that are still the same are taken over.
@@ -47,7 +101,7 @@ func (p *Process) build(cfg *config.Config, old *house) *house {
 			}
 		}
 	}
-	h := &house{config: cfg, validator: &catalog.Validator{}, limit: newLimiter(cfg.RateLimit)}
+	h := &house{config: cfg, settleBy: time.Now().Add(firstListPatience), validator: &catalog.Validator{}, limit: newLimiter(cfg.RateLimit)}
 	if old != nil && old.config.RateLimit == cfg.RateLimit {
 		h.limit = old.limit
 	}

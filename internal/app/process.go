@@ -99,17 +99,21 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 		events:   make(chan struct{}, 1),
 	}
 	p.dirty.sources = map[string]bool{}
-	cfg, err := p.load()
-	if err != nil {
-		return nil, err
-	}
 	if err := os.MkdirAll(opt.DataDir, 0o700); err != nil {
 		return nil, &gateway.Error{Code: gateway.CodeInvalid, Err: err,
 			Message: fmt.Sprintf("the data directory %s cannot be made; choose another with --data", opt.DataDir)}
 	}
-	admin, err := identity.LoadAdminToken(AdminTokenFile(opt.DataDir))
+	p.offerExample()
+	cfg, err := p.load()
 	if err != nil {
 		return nil, err
+	}
+	admin, err := identity.LoadAdminToken(AdminTokenFile(opt.DataDir))
+	if admin == "" {
+		return nil, err
+	}
+	if err != nil { // it was open to others, and is not any more
+		p.log.Warn("admin token", "error", err)
 	}
 	if p.store, err = sqlite.Open(ctx, filepath.Join(opt.DataDir, "genkan.db"), opt.Log); err != nil {
 		return nil, err
@@ -145,6 +149,21 @@ func (p *Process) configFile() (path string, mustExist bool) {
 		return p.opt.ConfigFile, true
 	}
 	return filepath.Join(p.opt.DataDir, "genkan.yaml"), false
+}
+
+// offerExample puts a commented example where the configuration is looked for,
+// so that a newcomer has something to edit. It changes nothing by itself.
+func (p *Process) offerExample() {
+	path, mustExist := p.configFile()
+	if mustExist {
+		return
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return // there is one, or there cannot be one, which load will tell
+	}
+	_, _ = f.WriteString(config.Example())
+	_ = f.Close()
 }
 
 func (p *Process) load() (*config.Config, error) {
@@ -299,6 +318,12 @@ func (p *Process) measure() {
 			Name: "genkan_log_lines_dropped_total", Help: "Lines of the log that were lost because nobody read them fast enough.",
 		}, func() float64 { return float64(p.opt.Sink.Dropped()) }))
 	}
+}
+
+// ConfigFile is where the configuration is read from.
+func (p *Process) ConfigFile() string {
+	path, _ := p.configFile()
+	return path
 }
 
 // Config is the configuration in force.

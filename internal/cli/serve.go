@@ -93,6 +93,10 @@ func (c *command) run(cmd *cobra.Command, _ []string) error {
 	}
 	opt.Log.Info("genkan is serving", "mcp", fmt.Sprintf("http://%s/mcp", listener.Addr()),
 		"admin_token_file", app.AdminTokenFile(c.dataDir), "version", c.version)
+	if len(p.Config().Servers) == 0 {
+		opt.Log.Warn("no servers are configured yet: add them to the configuration file, which is read again when it changes",
+			"file", p.ConfigFile())
+	}
 	return p.Serve(ctx, listener)
 }
 

@@ -21,14 +21,17 @@ type deadline struct {
 	cancel  context.CancelCauseFunc
 }
 
-var errNoSignOfLife = errors.New("no sign of life within the timeout")
+var (
+	errNoSignOfLife = errors.New("no sign of life within the timeout")
+	errTooLong      = errors.New("signs of life, but no answer within the longest time")
+)
 
 // deadline starts the clock of one attempt.
 func (e *Executor) deadline(ctx context.Context, call *gateway.Call) (context.Context, *deadline) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	d := &deadline{idle: e.timeout(call), cancel: cancel}
 	d.latest = time.Now().Add(max(e.limits.Total, d.idle))
-	d.timer = time.AfterFunc(d.idle, func() { cancel(errNoSignOfLife) })
+	d.timer = time.AfterFunc(d.idle, d.expire)
 	call.OnSignOfLife(d.extend)
 	return ctx, d
 }
@@ -52,6 +55,14 @@ func (d *deadline) extend() {
 	}
 }
 
+func (d *deadline) expire() {
+	if d.latest.After(time.Now()) {
+		d.cancel(errNoSignOfLife)
+	} else {
+		d.cancel(errTooLong)
+	}
+}
+
 func (d *deadline) stop() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -67,6 +78,13 @@ func (e *Executor) endedBy(cause error, call *gateway.Call) error {
 			Code: gateway.CodeTimeout, Err: cause,
 			Message: fmt.Sprintf("%s gave no answer and no progress for %s; the server was told to stop, but the call may have been carried out. Raise timeout for its server if it needs longer",
 				call.Tool.Exposed, e.timeout(call)),
+		}
+	}
+	if errors.Is(cause, errTooLong) {
+		return &gateway.Error{
+			Code: gateway.CodeTimeout, Err: cause,
+			Message: fmt.Sprintf("%s was still at work after %s, which is the longest that a call may take; the server was told to stop, but the call may have been carried out",
+				call.Tool.Exposed, e.limits.Total),
 		}
 	}
 	return gateway.AsError(cause)

@@ -83,6 +83,8 @@ func (e *Executor) lane(source gateway.Source) *lane {
 			MaxRequests: 1,
 			Timeout:     e.limits.BreakerPause,
 			ReadyToTrip: func(c gobreaker.Counts) bool { return c.ConsecutiveFailures >= e.limits.BreakerFailures },
+			IsSuccessful: func(err error) bool { return breakerVerdict(err) == healthy },
+			IsExcluded:   func(err error) bool { return breakerVerdict(err) == noVerdict },
 		}),
 	})
 	return l.(*lane) //nolint:forcetypeassert // only lanes are stored
@@ -94,7 +96,7 @@ func (e *Executor) Forget(source gateway.Source) { e.lanes.Delete(source) }
 // Handle runs the call in its source's lane.
 func (e *Executor) Handle(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
 	l := e.lane(call.Tool.Source)
-	leave, err := l.enter(ctx, call)
+	leave, err := e.enter(ctx, l, call)
 	if err != nil {
 		return nil, err
 	}
@@ -141,26 +143,44 @@ func (e *Executor) attempt(ctx context.Context, l *lane, call *gateway.Call) (*g
 	}
 	ctx, deadline := e.deadline(ctx, call)
 	result, err := call.Tool.Source.Handle(ctx, call)
+	// Asked before the clock is stopped, which ends ctx too.
+	ended := ctx.Err() != nil
 	deadline.stop()
-	if err != nil && ctx.Err() != nil {
+	if err != nil && ended {
 		err = e.endedBy(context.Cause(ctx), call)
 	}
-	settle(breakerVerdict(err))
+	settle(err)
 	return result, err
 }
 
-// breakerVerdict decides what a failing server is: one that cannot be reached
-// or does not answer. An error that it answered with, or a caller that went
-// away, says nothing against it.
-func breakerVerdict(err error) error {
+// verdict is what an attempt says about its server.
+type verdict uint8
+
+const (
+	noVerdict verdict = iota
+	healthy
+	failing
+)
+
+// breakerVerdict decides what a failing server is: one that was sent a call
+// and does not answer. An answer shows that it lives, also one that says no.
+// A caller that went away shows nothing. Nor does what never left: a server
+// that is down refuses at once by itself and says why, and once it is back
+// nobody should have to wait for a breaker.
+func breakerVerdict(err error) verdict {
 	var e *gateway.Error
-	if err == nil || !errors.As(err, &e) || e.RPC != nil {
-		return nil
+	switch {
+	case err == nil:
+		return healthy
+	case !errors.As(err, &e) || e.RPC != nil:
+		return healthy
+	case e.Unsent || e.Code == gateway.CodeCanceled:
+		return noVerdict
+	case e.Code == gateway.CodeUnavailable || e.Code == gateway.CodeTimeout:
+		return failing
+	default:
+		return healthy
 	}
-	if e.Code == gateway.CodeUnavailable || e.Code == gateway.CodeTimeout {
-		return err
-	}
-	return nil
 }
 
 // worthRetrying: what never left, or what does no harm twice. What the server
@@ -173,8 +193,9 @@ func worthRetrying(err error, tool *gateway.Tool) bool {
 	return e.Unsent || tool.RetrySafe()
 }
 
-// enter takes a place in the lane, or waits for one in the bounded queue.
-func (l *lane) enter(ctx context.Context, call *gateway.Call) (leave func(), err error) {
+// enter takes a place in the lane, or waits for one in the bounded queue, for
+// no longer than the call may go without a sign of life.
+func (e *Executor) enter(ctx context.Context, l *lane, call *gateway.Call) (leave func(), err error) {
 	leave = func() { <-l.places }
 	select {
 	case l.places <- struct{}{}:
@@ -191,9 +212,17 @@ func (l *lane) enter(ctx context.Context, call *gateway.Call) (leave func(), err
 				call.Tool.Source.Name(), cap(l.places), cap(l.waiting)),
 		}
 	}
+	patience := time.NewTimer(e.timeout(call))
+	defer patience.Stop()
 	select {
 	case l.places <- struct{}{}:
 		return leave, nil
+	case <-patience.C:
+		return nil, &gateway.Error{
+			Code: gateway.CodeTimeout, Unsent: true,
+			Message: fmt.Sprintf("server %s has %d calls under way, and none ended within %s; the call was not sent",
+				call.Tool.Source.Name(), cap(l.places), e.timeout(call)),
+		}
 	case <-ctx.Done():
 		return nil, &gateway.Error{
 			Code: gateway.CodeCanceled, Unsent: true, Err: context.Cause(ctx),

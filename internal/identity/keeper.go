@@ -84,7 +84,7 @@ func NewKeeper(store Store, admin gateway.Secret, clock func() time.Time) *Keepe
 func (k *Keeper) Verify(ctx context.Context, presented string) (gateway.Identity, error) {
 	if presented == "" {
 		return gateway.Identity{}, gateway.Errorf(gateway.CodeUnauthenticated,
-			"a token is needed: send it as \"Authorization: Bearer <token>\"; \"genkan token add NAME\" makes one")
+			"a token is needed: send it as \"Authorization: Bearer <token>\"; \"genkan tokens add NAME\" makes one")
 	}
 	if len(presented) > maxAdminToken {
 		return gateway.Identity{}, unknownToken()
@@ -314,5 +314,5 @@ func (t *table) unavailable() error {
 
 func unknownToken() error {
 	return gateway.Errorf(gateway.CodeUnauthenticated,
-		"the token is not known here, or was revoked: check it for missing characters, or make a new one with \"genkan token add NAME\"")
+		"the token is not known here, or was revoked: check it for missing characters, or make a new one with \"genkan tokens add NAME\"")
 }

@@ -122,7 +122,7 @@ func (s *Server) postModern(p *reply, r *http.Request, msg *jsonrpc.Message, id 
 	case "subscriptions/listen":
 		s.listen(p, r, msg)
 	default:
-		result, err := s.modernResult(msg)
+		result, err := s.modernResult(r.Context(), msg)
 		if err != nil {
 			message, status, _ := errorMessage(msg.ID, err)
 			if gateway.AsError(err).Code == gateway.CodeNotFound {
@@ -172,7 +172,7 @@ func (s *Server) postLegacy(p *reply, r *http.Request, msg *jsonrpc.Message, id 
 			s.callLegacy(p, msg, sess, id)
 			return
 		}
-		result, err := s.legacyResult(msg)
+		result, err := s.legacyResult(r.Context(), msg)
 		if err != nil {
 			p.fail(msg.ID, err)
 			return

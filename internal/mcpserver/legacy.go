@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"context"
 	"slices"
 
 	"genkan/internal/gateway"
@@ -30,12 +31,12 @@ func (s *Server) initializeResult(version string) []byte {
 }
 
 // legacyResult answers the requests of the legacy era that are no calls.
-func (s *Server) legacyResult(msg *jsonrpc.Message) ([]byte, error) {
+func (s *Server) legacyResult(ctx context.Context, msg *jsonrpc.Message) ([]byte, error) {
 	switch msg.Method {
 	case "ping":
 		return []byte("{}"), nil
 	case "tools/list":
-		return s.listResult(msg, gateway.EraLegacy)
+		return s.listResult(ctx, msg, gateway.EraLegacy)
 	default:
 		return nil, methodNotFound(msg.Method)
 	}

@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"context"
 	"encoding/base64"
 	"net/http"
 	"strings"
@@ -22,12 +23,12 @@ func (s *Server) discoverResult() []byte {
 
 // modernResult answers the requests of the modern era that are no calls and no
 // streams.
-func (s *Server) modernResult(msg *jsonrpc.Message) ([]byte, error) {
+func (s *Server) modernResult(ctx context.Context, msg *jsonrpc.Message) ([]byte, error) {
 	switch msg.Method {
 	case "server/discover":
 		return s.discoverResult(), nil
 	case "tools/list":
-		return s.listResult(msg, gateway.EraModern)
+		return s.listResult(ctx, msg, gateway.EraModern)
 	default:
 		return nil, methodNotFound(msg.Method)
 	}

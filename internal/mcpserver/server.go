@@ -19,8 +19,9 @@ import (
 // House is what the edge needs of the house that serves now.
 type House interface {
 	gateway.Handler
-	// Page returns a page of the tools list; an empty cursor is the first.
-	Page(cursor string) (*catalog.Page, error)
+	// Page returns a page of the tools list; an empty cursor is the first. It
+	// may wait a moment for servers that have never been listed.
+	Page(ctx context.Context, cursor string) (*catalog.Page, error)
 }
 
 // Options are what the edge is made of.
@@ -152,7 +153,7 @@ func newCall(msg *jsonrpc.Message, era gateway.Era, id gateway.Identity, via str
 }
 
 // listResult answers tools/list.
-func (s *Server) listResult(msg *jsonrpc.Message, era gateway.Era) ([]byte, error) {
+func (s *Server) listResult(ctx context.Context, msg *jsonrpc.Message, era gateway.Era) ([]byte, error) {
 	cursor := ""
 	if raw := msg.Params.Get(msg.Params.Cursor); raw != nil {
 		text, ok := jsonrpc.Unquote(raw)
@@ -161,7 +162,7 @@ func (s *Server) listResult(msg *jsonrpc.Message, era gateway.Era) ([]byte, erro
 		}
 		cursor = string(text)
 	}
-	page, err := s.opt.House().Page(cursor)
+	page, err := s.opt.House().Page(ctx, cursor)
 	if err != nil {
 		return nil, err
 	}

@@ -119,7 +119,7 @@ func (c *stdioConn) request(ctx context.Context, msg *jsonrpc.Message) error {
 	case era == gateway.EraModern && msg.Method == "subscriptions/listen":
 		return c.listen(ctx, msg)
 	case era == gateway.EraModern:
-		result, err = c.server.modernResult(msg)
+		result, err = c.server.modernResult(ctx, msg)
 	case msg.Method == "initialize":
 		version := negotiate(msg.Params.Raw)
 		c.sess.mu.Lock()
@@ -127,7 +127,7 @@ func (c *stdioConn) request(ctx context.Context, msg *jsonrpc.Message) error {
 		c.sess.mu.Unlock()
 		result = c.server.initializeResult(version)
 	default:
-		result, err = c.server.legacyResult(msg)
+		result, err = c.server.legacyResult(ctx, msg)
 	}
 	if err == nil {
 		c.write(jsonrpc.AppendResult(nil, msg.ID, result))

@@ -93,6 +93,9 @@ type Server struct {
 
 	stop context.CancelFunc
 	done chan struct{}
+	// settled is closed when there is a list, or the first try has failed.
+	settled    chan struct{}
+	settleOnce sync.Once
 	// nudge wakes a supervisor that waits for its next try.
 	nudge chan struct{}
 
@@ -133,7 +136,7 @@ func Open(set Settings, deps Deps) *Server {
 	s := &Server{
 		set: set, deps: deps,
 		log:   deps.Log.With("server", set.Name),
-		done:  make(chan struct{}),
+		done:  make(chan struct{}), settled: make(chan struct{}),
 		nudge: make(chan struct{}, 1),
 		state: StateStarting, since: time.Now(),
 		output:  &ring{},
@@ -164,8 +167,15 @@ func (s *Server) restore(ctx context.Context) {
 		}
 		s.known = saved
 		s.tools.Store(&tools)
+		s.settle()
 	}
 }
+
+// Settled is closed when Tools() is worth asking: there is a list, of the last
+// time or of now, or the first try to get one has failed.
+func (s *Server) Settled() <-chan struct{} { return s.settled }
+
+func (s *Server) settle() { s.settleOnce.Do(func() { close(s.settled) }) }
 
 // Name is the server's name in the configuration.
 func (s *Server) Name() string { return s.set.Name }
@@ -293,6 +303,7 @@ func (s *Server) supervise(ctx context.Context) {
 	for {
 		connected := time.Now()
 		err := s.serve(ctx)
+		s.settle()
 		if ctx.Err() != nil {
 			s.update(func() { s.state, s.conn = StateClosed, nil })
 			return
@@ -405,6 +416,7 @@ func (s *Server) refresh(ctx context.Context, c conn) error {
 	known := s.known
 	s.mu.Unlock()
 	s.tools.Store(&tools)
+	s.settle()
 	if same {
 		return nil
 	}

@@ -79,7 +79,7 @@ type CallResult struct {
 
 // Tools lists all tools, or those of one server.
 func (c *Client) Tools(ctx context.Context, server string) ([]Tool, error) {
-	var all []Tool
+	all := []Tool{}
 	for page := 1; ; page++ {
 		var out struct {
 			Tools      []Tool `json:"tools"`

@@ -67,6 +67,8 @@ type request struct {
 	headerParams http.Header // HTTP only
 	// settle frees the request's id, before its answer is written.
 	settle func()
+	// opened says that a subscription is in place. Set on stdio only.
+	opened func()
 }
 
 // answer sends the one message that ends the request.
@@ -343,6 +345,9 @@ func (s *server) subscribe(ctx context.Context, req *request) {
 	u.acknowledging.Unlock()
 	if err != nil {
 		return
+	}
+	if req.opened != nil {
+		req.opened()
 	}
 	<-ctx.Done()
 	if s.lifetime.Err() != nil {

@@ -92,14 +92,15 @@ func (s *server) receiveLine(c *conn, out *pipe, line []byte, running *sync.Wait
 		req.fail(err)
 		return
 	}
-	serve := func() {
+	opened := make(chan struct{})
+	req.opened = sync.OnceFunc(func() { close(opened) })
+	running.Go(func() {
+		defer req.opened()
 		defer release()
 		s.serve(ctx, req)
+	})
+	// What follows on the pipe relies on these two having taken effect.
+	if (m.Method == "initialize" && !s.opts.on(modeHangInit)) || m.Method == "subscriptions/listen" {
+		<-opened
 	}
-	if m.Method == "initialize" && !s.opts.on(modeHangInit) {
-		// What follows on the pipe is judged by whether this has happened.
-		serve()
-		return
-	}
-	running.Go(serve)
 }

@@ -1,0 +1,141 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"genkan/internal/app"
+	"genkan/internal/gateway"
+	"genkan/internal/testkit/fault"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"genkan": func() {
+			os.Exit(Main(os.Args[1:], "v0-test", Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
+		},
+		"faultserver": func() { os.Exit(fault.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
+	})
+}
+
+// The scripts are what a user types, against real processes.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script",
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("XDG_DATA_HOME", filepath.Join(e.WorkDir, "share"))
+			e.Setenv("HOME", e.WorkDir)
+			return nil
+		},
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+			// ready DATA [SERVER]: waits until the genkan of DATA answers, and
+			// until SERVER is ready.
+			"ready": cmdReady,
+			// post DATA FILE STATUS: posts a file to /mcp with the admin token.
+			"post": cmdPost,
+			// untilfails COMMAND...: repeats a command until it fails.
+			"untilfails": func(ts *testscript.TestScript, _ bool, args []string) {
+				until(ts, strings.Join(args, " ")+" still succeeds", func() bool {
+					return ts.Exec(args[0], args[1:]...) != nil
+				})
+			},
+		},
+	})
+}
+
+func until(ts *testscript.TestScript, what string, done func() bool) {
+	for deadline := time.Now().Add(30 * time.Second); !done(); {
+		if time.Now().After(deadline) {
+			ts.Fatalf("gave up waiting: %s", what)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+func cmdReady(ts *testscript.TestScript, _ bool, args []string) {
+	data := ts.MkAbs(args[0])
+	until(ts, "genkan does not answer", func() bool {
+		address, err := app.ReadAddress(data)
+		if err != nil {
+			return false
+		}
+		resp, err := http.Get("http://" + address.Listen + "/health") //nolint:noctx // bounded by until
+		if err != nil {
+			return false
+		}
+		_ = resp.Body.Close()
+		return resp.StatusCode == http.StatusOK
+	})
+	if len(args) > 1 {
+		until(ts, args[1]+" is not ready", func() bool {
+			return strings.Contains(get(ts, data, "/v1/servers/"+args[1]), `"state":"ready"`)
+		})
+	}
+}
+
+func admin(ts *testscript.TestScript, data string) (base, token string) {
+	address, err := app.ReadAddress(data)
+	ts.Check(err)
+	raw, err := os.ReadFile(app.AdminTokenFile(data))
+	ts.Check(err)
+	return "http://" + address.Listen, strings.TrimSpace(string(raw))
+}
+
+func get(ts *testscript.TestScript, data, path string) string {
+	base, token := admin(ts, data)
+	r, err := http.NewRequest(http.MethodGet, base+path, nil) //nolint:noctx // a script's step
+	ts.Check(err)
+	return send(ts, r, token, 0)
+}
+
+func cmdPost(ts *testscript.TestScript, _ bool, args []string) {
+	base, token := admin(ts, ts.MkAbs(args[0]))
+	r, err := http.NewRequest(http.MethodPost, base+"/mcp", strings.NewReader(ts.ReadFile(args[1]))) //nolint:noctx // a script's step
+	ts.Check(err)
+	r.Header.Set("Content-Type", "application/json")
+	want := map[string]int{"200": 200, "400": 400}[args[2]]
+	_, _ = ts.Stdout().Write([]byte(send(ts, r, token, want)))
+}
+
+func send(ts *testscript.TestScript, r *http.Request, token string, want int) string {
+	r.Header.Set("Authorization", "Bearer "+token)
+	resp, err := http.DefaultClient.Do(r)
+	ts.Check(err)
+	defer func() { _ = resp.Body.Close() }()
+	var body bytes.Buffer
+	_, err = body.ReadFrom(resp.Body)
+	ts.Check(err)
+	if want != 0 && resp.StatusCode != want {
+		ts.Fatalf("status %d, want %d: %s", resp.StatusCode, want, body.String())
+	}
+	return body.String()
+}
+
+// Every code has an exit status, and none of them is success or a tool's own.
+func TestExitStatusIsComplete(t *testing.T) {
+	for _, code := range gateway.Codes() {
+		if status, ok := exitStatus[code]; !ok || status < 2 {
+			t.Errorf("code %s: status %d", code, status)
+		}
+	}
+}
+
+// What --json prints is JSON.
+func TestJSONIsIndentedAndUnescaped(t *testing.T) {
+	var out bytes.Buffer
+	c := &command{std: Streams{Out: &out}}
+	if err := c.json(json.RawMessage(`{"a":"<b>"}`)); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := out.String(), "{\n  \"a\": \"<b>\"\n}\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

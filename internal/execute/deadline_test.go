@@ -1,0 +1,131 @@
+package execute
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"genkan/internal/gateway"
+)
+
+func TestSilenceEndsACall(t *testing.T) {
+	for _, test := range []struct {
+		name          string
+		option, tool  time.Duration
+		want          time.Duration
+		wantInMessage string
+	}{
+		{"after the default", 0, 0, time.Minute, "1m0s"},
+		{"after the tool's own timeout", 0, 20 * time.Second, 20 * time.Second, "20s"},
+		{"after the caller's", 5 * time.Second, 20 * time.Second, 5 * time.Second, "5s"},
+		{"but a caller may not ask for more than the ceiling", 100 * time.Hour, 0, maxTimeout, "10m0s"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				hung := hangs()
+				call := read(hung) // even what could be sent again is not: it was slow once
+				call.Options.Timeout, call.Tool.Timeout = test.option, test.tool
+				began := time.Now()
+				_, err := New(limits()).Handle(t.Context(), call)
+				e := wantCode(t, err, gateway.CodeTimeout)
+				if took := time.Since(began); took != test.want {
+					t.Errorf("given up after %v, want %v", took, test.want)
+				}
+				if !strings.Contains(e.Message, call.Tool.Exposed) || !strings.Contains(e.Message, test.wantInMessage) {
+					t.Errorf("the message does not say which tool and how long: %s", e.Message)
+				}
+				if e.Unsent || hung.seen() != 1 {
+					t.Errorf("unsent %v after %d attempts", e.Unsent, hung.seen())
+				}
+			})
+		})
+	}
+}
+
+// working is a source that gives a sign of life every so often, and answers
+// after a while.
+func working(every, answer time.Duration) *source {
+	return &source{name: "busy", handle: func(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
+		ticks := time.NewTicker(every)
+		defer ticks.Stop()
+		end := time.NewTimer(answer)
+		defer end.Stop()
+		for {
+			select {
+			case <-ticks.C:
+				call.SignOfLife()
+			case <-end.C:
+				return done, nil
+			case <-ctx.Done():
+				return nil, context.Cause(ctx)
+			}
+		}
+	}}
+}
+
+func TestProgressPushesTheDeadlineOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		_, err := New(limits()).Handle(t.Context(), write(working(50*time.Second, 59*time.Minute)))
+		if err != nil || time.Since(began) != 59*time.Minute {
+			t.Errorf("got %v after %v", err, time.Since(began))
+		}
+	})
+}
+
+// A server that says for ever that it is working is not believed for ever.
+func TestTheTotalIsNotExceeded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		_, err := New(limits()).Handle(t.Context(), write(working(50*time.Second, 100*time.Hour)))
+		e := wantCode(t, err, gateway.CodeTimeout)
+		if took := time.Since(began); took != time.Hour {
+			t.Errorf("given up after %v, want 1h", took)
+		}
+		if strings.Contains(e.Message, "no progress") || !strings.Contains(e.Message, "1h") {
+			t.Errorf("it did make progress, and took too long all the same: %s", e.Message)
+		}
+	})
+}
+
+// A sign of life that comes late must not bring a finished call's clock back.
+func TestASignOfLifeAfterTheEndDoesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		call := write(answers())
+		if _, err := New(limits()).Handle(t.Context(), call); err != nil {
+			t.Fatal(err)
+		}
+		call.SignOfLife()
+		synctest.Wait()
+	})
+}
+
+func TestACallerThatGoesAwayEndsTheCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		because := &gateway.Error{Code: gateway.CodeCanceled, Message: "the client canceled the call"}
+		time.AfterFunc(time.Second, func() { cancel(because) })
+		began := time.Now()
+		_, err := New(limits()).Handle(ctx, read(hangs()))
+		if !errors.Is(err, because) || time.Since(began) != time.Second {
+			t.Errorf("got %v after %v", err, time.Since(began))
+		}
+	})
+}
+
+// The source may notice the end late, and answer all the same: an answer that
+// is there is not thrown away.
+func TestAnAnswerThatCameIsKept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		late := &source{handle: func(ctx context.Context, _ *gateway.Call) (*gateway.Result, error) {
+			<-ctx.Done()
+			return done, nil
+		}}
+		if result, err := New(limits()).Handle(t.Context(), write(late)); err != nil || result != done {
+			t.Errorf("got %v, %v", result, err)
+		}
+	})
+}

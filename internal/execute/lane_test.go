@@ -1,0 +1,246 @@
+package execute
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"genkan/internal/gateway"
+)
+
+// crowd starts n calls and waits until they are where they can get to.
+func crowd(t *testing.T, e *Executor, s gateway.Source, n int) (end func()) {
+	ctx, cancel := context.WithCancel(t.Context())
+	var calls sync.WaitGroup
+	for range n {
+		calls.Go(func() { _, _ = e.Handle(ctx, write(s)) })
+	}
+	synctest.Wait()
+	return func() {
+		cancel()
+		calls.Wait()
+	}
+}
+
+func TestConcurrencyAndQueueAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e, hung := New(limits()), hangs()
+		defer crowd(t, e, hung, 4+2)()
+		if hung.seen() != 4 {
+			t.Errorf("%d calls reached the source, want 4", hung.seen())
+		}
+		began := time.Now()
+		_, err := e.Handle(t.Context(), write(hung))
+		refused := wantCode(t, err, gateway.CodeLimited)
+		if !refused.Unsent || refused.RetryAfter <= 0 || time.Since(began) != 0 {
+			t.Errorf("got %+v after %v: a full queue refuses at once, and says when to come back", refused, time.Since(began))
+		}
+	})
+}
+
+func TestTheQueueMovesOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slow := &source{handle: func(ctx context.Context, _ *gateway.Call) (*gateway.Result, error) {
+			select {
+			case <-time.After(time.Second):
+				return done, nil
+			case <-ctx.Done():
+				return nil, context.Cause(ctx)
+			}
+		}}
+		e := New(limits())
+		began := time.Now()
+		var calls sync.WaitGroup
+		for range 6 {
+			calls.Go(func() {
+				if _, err := e.Handle(t.Context(), write(slow)); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		calls.Wait()
+		if took := time.Since(began); took != 2*time.Second {
+			t.Errorf("6 calls of a second on 4 places took %v", took)
+		}
+	})
+}
+
+func TestCancelWhileQueued(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e, hung := New(limits()), hangs()
+		defer crowd(t, e, hung, 4)()
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(time.Second, cancel)
+		began := time.Now()
+		_, err := e.Handle(ctx, write(hung))
+		if gone := wantCode(t, err, gateway.CodeCanceled); !gone.Unsent || time.Since(began) != time.Second {
+			t.Errorf("got %+v after %v", gone, time.Since(began))
+		}
+		if hung.seen() != 4 {
+			t.Errorf("the canceled call reached the source")
+		}
+		// Its place in the queue is free again.
+		_, err = e.Handle(canceled(t), write(hung))
+		wantCode(t, err, gateway.CodeCanceled)
+	})
+}
+
+func canceled(t *testing.T) context.Context {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	return ctx
+}
+
+// A caller that asks for an answer within five seconds does not wait in line
+// for ten minutes behind calls that hang.
+func TestTheTimeoutHoldsInTheQueueToo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e, hung := New(limits()), hangs()
+		defer crowd(t, e, hung, 4)()
+		call := write(hung)
+		call.Options.Timeout = 5 * time.Second
+		began := time.Now()
+		_, err := e.Handle(t.Context(), call)
+		late := wantCode(t, err, gateway.CodeTimeout)
+		if took := time.Since(began); took != 5*time.Second || !late.Unsent {
+			t.Errorf("got %+v after %v", late, took)
+		}
+	})
+}
+
+// One that hangs takes nobody with it.
+func TestLanesAreIndependent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e, well := New(limits()), answers()
+		defer crowd(t, e, hangs(), 4+2)()
+		began := time.Now()
+		for range 100 {
+			if _, err := e.Handle(t.Context(), write(well)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if took := time.Since(began); took != 0 {
+			t.Errorf("the healthy source's calls took %v", took)
+		}
+	})
+}
+
+// Two sources of the same name (before and after a reload) are two lanes: the
+// new one does not pay for the old one.
+func TestAReplacedSourceStartsAfresh(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e, old := New(limits()), hangs()
+		end := crowd(t, e, old, 4+2)
+		if _, err := e.Handle(t.Context(), write(&source{name: old.name, handle: answers().handle})); err != nil {
+			t.Error(err)
+		}
+		end()
+		e.Forget(old)
+		lanes := 0
+		e.lanes.Range(func(any, any) bool { lanes++; return true })
+		if lanes != 1 {
+			t.Errorf("%d lanes are kept, want 1", lanes)
+		}
+	})
+}
+
+func breakerLimits() Limits {
+	l := limits()
+	l.BreakerFailures, l.Retries = 3, 0
+	return l
+}
+
+func TestTheBreaker(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ill := true
+		s := &source{name: "ill", handle: func(context.Context, *gateway.Call) (*gateway.Result, error) {
+			if ill {
+				return nil, &gateway.Error{Code: gateway.CodeUnavailable, Message: "broken"}
+			}
+			return done, nil
+		}}
+		e := New(breakerLimits())
+		fail := func() *gateway.Error {
+			t.Helper()
+			_, err := e.Handle(t.Context(), write(s))
+			return wantCode(t, err, gateway.CodeUnavailable)
+		}
+		for range 3 {
+			fail()
+		}
+		refused := fail()
+		if s.seen() != 3 || !refused.Unsent || refused.RetryAfter <= 0 || !strings.Contains(refused.Message, "ill") {
+			t.Fatalf("after 3 failures the 4th call must not be sent: sent %d, %+v", s.seen(), refused)
+		}
+		// After the pause one call may find out; it fails, and the pause
+		// begins again.
+		time.Sleep(5*time.Second + time.Millisecond)
+		fail()
+		if fail(); s.seen() != 4 {
+			t.Fatalf("half open: sent %d, want 4", s.seen())
+		}
+		ill = false
+		time.Sleep(5*time.Second + time.Millisecond)
+		for range 10 {
+			if _, err := e.Handle(t.Context(), write(s)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
+
+// What says nothing against a server does not open its breaker.
+func TestWhatDoesNotOpenTheBreaker(t *testing.T) {
+	for name, handle := range map[string]func(context.Context, *gateway.Call) (*gateway.Result, error){
+		"a tool's own error": func(context.Context, *gateway.Call) (*gateway.Result, error) {
+			return &gateway.Result{IsError: true}, nil
+		},
+		"an error that the server answered with": fails(gateway.Error{Code: gateway.CodeUnavailable, RPC: rpcError}).handle,
+		"wrong arguments":                        fails(gateway.Error{Code: gateway.CodeInvalid}).handle,
+		"a busy server":                          fails(gateway.Error{Code: gateway.CodeLimited}).handle,
+		"a caller that went away":                fails(gateway.Error{Code: gateway.CodeCanceled}).handle,
+		// Its supervisor answers at once, and says what is wrong and when the
+		// next try is; behind a breaker nobody would hear that, and a server
+		// that came back would be shut out for the rest of the pause.
+		"a server that is known to be down": fails(gateway.Error{Code: gateway.CodeUnavailable, Unsent: true}).handle,
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				e := New(breakerLimits())
+				s := &source{name: "well", handle: handle}
+				for range 10 {
+					_, _ = e.Handle(t.Context(), write(s))
+				}
+				if s.seen() != 10 {
+					t.Errorf("%d of 10 calls were sent", s.seen())
+				}
+			})
+		})
+	}
+}
+
+// A server that hangs fails by timeouts, and callers that lose patience before
+// that are no proof of its health: a cancellation between two timeouts must
+// not begin the count anew.
+func TestCancellationsDoNotHideAHungServer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e, hung := New(breakerLimits()), hangs()
+		for range 3 {
+			_, err := e.Handle(t.Context(), write(hung))
+			wantCode(t, err, gateway.CodeTimeout)
+			ctx, cancel := context.WithTimeoutCause(t.Context(), time.Second, errors.New("the user closed the window"))
+			_, _ = e.Handle(ctx, write(hung))
+			cancel()
+		}
+		before := hung.seen()
+		_, err := e.Handle(t.Context(), write(hung))
+		wantCode(t, err, gateway.CodeUnavailable)
+		if hung.seen() != before {
+			t.Errorf("after 3 timeouts in a row the breaker is still closed")
+		}
+	})
+}
