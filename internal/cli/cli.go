@@ -45,6 +45,8 @@ func Main(args []string, version string, std Streams) int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	// The first signal asks to finish; a second one ends the process at once.
+	context.AfterFunc(ctx, stop)
 	c := &command{std: std, version: version}
 	root := c.root()
 	root.SetArgs(args)
