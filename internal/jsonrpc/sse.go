@@ -32,6 +32,13 @@ func NewSSEReader(r io.Reader) *SSEReader {
 	return &SSEReader{r: bufio.NewReaderSize(r, 4<<10)}
 }
 
+// Resume goes on reading from another connection of the same stream.
+func (s *SSEReader) Resume(r io.Reader) *SSEReader {
+	next := NewSSEReader(r)
+	next.lastID, next.retry = s.lastID, s.retry
+	return next
+}
+
 // LastID and Retry are what the stream said last.
 func (s *SSEReader) LastID() string       { return s.lastID }
 func (s *SSEReader) Retry() time.Duration { return s.retry }
@@ -71,7 +78,7 @@ func (s *SSEReader) Next() (SSEvent, error) {
 			}
 		case "retry":
 			if ms, err := strconv.ParseUint(string(value), 10, 31); err == nil {
-				s.retry = time.Duration(ms) * time.Millisecond //nolint:gosec // 31 bits
+				s.retry = time.Duration(ms) * time.Millisecond
 			}
 		}
 	}

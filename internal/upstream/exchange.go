@@ -101,7 +101,7 @@ func (c *httpConn) read(resp *http.Response, x *exchange, id uint64, inSession b
 			"server %s compresses its answers although it was asked not to; genkan does not unpack them", c.name)
 	}
 	if resp.StatusCode == http.StatusOK && kind == "text/event-stream" {
-		return c.readStream(resp.Body, x, id)
+		return c.readStream(resp.Request.Context(), resp.Body, x, id)
 	}
 	if resp.StatusCode != http.StatusOK && kind != "application/json" {
 		defer drain(resp.Body)
@@ -188,21 +188,33 @@ func (c *httpConn) invalid(err error) error {
 }
 
 // readStream reads a stream until the answer to request id comes. What comes
-// before it belongs to this call.
-func (c *httpConn) readStream(body io.ReadCloser, x *exchange, id uint64) (jsonrpc.Message, error) {
+// before it belongs to this call. A legacy server may close the connection in
+// the middle; if it numbered its events, the stream is taken up again.
+func (c *httpConn) readStream(ctx context.Context, body io.ReadCloser, x *exchange, id uint64) (jsonrpc.Message, error) {
 	events := jsonrpc.NewSSEReader(body)
+	defer func() { _ = body.Close() }()
+	idle := 0 // resumptions that brought nothing
 	for {
 		event, err := events.Next()
-		if err != nil {
-			_ = body.Close()
-			if errors.Is(err, jsonrpc.ErrTooLarge) {
-				return jsonrpc.Message{}, c.tooLarge()
-			}
-			return jsonrpc.Message{}, c.wireError(err)
+		if errors.Is(err, jsonrpc.ErrTooLarge) {
+			return jsonrpc.Message{}, c.tooLarge()
 		}
+		if err != nil {
+			if idle++; idle > mostResumptions || x.proto.era != gateway.EraLegacy || events.LastID() == "" {
+				return jsonrpc.Message{}, c.wireError(err)
+			}
+			again, resumeErr := c.resume(ctx, events.LastID(), events.Retry())
+			if resumeErr != nil {
+				return jsonrpc.Message{}, c.wireError(errors.Join(err, resumeErr))
+			}
+			_ = body.Close()
+			body = again
+			events = events.Resume(again)
+			continue
+		}
+		idle = 0
 		msg, err := jsonrpc.Scan(event.Data)
 		if err != nil {
-			_ = body.Close()
 			return jsonrpc.Message{}, c.invalid(err)
 		}
 		switch msg.Kind {
@@ -210,11 +222,11 @@ func (c *httpConn) readStream(body io.ReadCloser, x *exchange, id uint64) (jsonr
 			if got, ok := parseID(msg.ID); ok && got == id {
 				if x.call != nil {
 					if err := x.call.Reserve(len(msg.Result.Raw)); err != nil {
-						_ = body.Close()
 						return jsonrpc.Message{}, err
 					}
 				}
 				go finish(body)
+				body = io.NopCloser(nil) // finish closes it
 				return msg, nil
 			}
 		case jsonrpc.Notification:
@@ -227,6 +239,44 @@ func (c *httpConn) readStream(body io.ReadCloser, x *exchange, id uint64) (jsonr
 			c.refuse(&msg)
 		}
 	}
+}
+
+// mostResumptions is how often a stream is taken up again without anything new
+// on it, and defaultRetry how long to wait for that when the server does not
+// say.
+const (
+	mostResumptions = 5
+	defaultRetry    = time.Second
+	longestRetry    = time.Minute
+)
+
+// resume takes a stream up again after the event with this id.
+func (c *httpConn) resume(ctx context.Context, lastID string, wait time.Duration) (io.ReadCloser, error) {
+	if wait <= 0 {
+		wait = defaultRetry
+	}
+	timer := time.NewTimer(min(wait, longestRetry))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+	c.mu.Lock()
+	session := c.session
+	c.mu.Unlock()
+	r := c.request(ctx, http.MethodGet, "", "", c.proto, session, nil)
+	r.Header["Accept"] = acceptSSE
+	r.Header["Last-Event-Id"] = []string{lastID}
+	resp, err := c.transport.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	if resp.StatusCode != http.StatusOK || !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") {
+		drain(resp.Body)
+		return nil, &statusError{c.name, resp.StatusCode}
+	}
+	return resp.Body, nil
 }
 
 // finish lets a stream end by itself, for a moment: a connection that is

@@ -20,6 +20,7 @@ type stdioConn struct {
 	name        string
 	log         *slog.Logger
 	child       *child
+	output      *ring
 	proto       protocol
 	listChanged func()
 
@@ -67,7 +68,7 @@ func connectStdio(ctx context.Context, s *Server, us self, known gateway.Era, li
 		return nil, err
 	}
 	c := &stdioConn{
-		name: s.set.Name, log: s.log, child: ch, listChanged: listChanged,
+		name: s.set.Name, log: s.log, child: ch, output: s.output, listChanged: listChanged,
 		pending: map[uint64]*pending{},
 		wake:    make(chan struct{}, 1), gone: make(chan struct{}),
 	}
@@ -246,7 +247,7 @@ func (c *stdioConn) refusal() error {
 	if len(c.out) > maxBacklog {
 		return &gateway.Error{
 			Code: gateway.CodeLimited, Unsent: true, RetryAfter: time.Second,
-			Message: fmt.Sprintf("server %s does not read what it is sent; `genkan servers restart %s` may help", c.name, c.name),
+			Message: fmt.Sprintf("server %s does not read what it is sent; `genkan servers %s` shows its last output", c.name, c.name),
 		}
 	}
 	return nil
@@ -392,12 +393,13 @@ func (c *stdioConn) malformed(line []byte, err error) {
 	first := c.noise == 1
 	c.mu.Unlock()
 	if first {
-		c.log.Warn("server writes to its standard output what is no message; this is tolerated, and shown with its log")
+		c.log.Warn("server writes to its standard output what is no message; this is tolerated, and shown with the rest of its output")
 	}
-	if len(line) > 1024 {
-		line = line[:1024]
+	const most = 1024
+	if len(line) > most {
+		line = append(line[:most:most], "…"...)
 	}
-	c.log.Debug("noise on standard output", "bytes", len(line))
+	_, _ = c.output.Write(append(line[:len(line):len(line)], '\n'))
 }
 
 func (c *stdioConn) notified(msg *jsonrpc.Message) {

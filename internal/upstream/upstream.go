@@ -135,8 +135,8 @@ type conn interface {
 func Open(set Settings, deps Deps) *Server {
 	s := &Server{
 		set: set, deps: deps,
-		log:   deps.Log.With("server", set.Name),
-		done:  make(chan struct{}), settled: make(chan struct{}),
+		log:  deps.Log.With("server", set.Name),
+		done: make(chan struct{}), settled: make(chan struct{}),
 		nudge: make(chan struct{}, 1),
 		state: StateStarting, since: time.Now(),
 		output:  &ring{},
