@@ -14,16 +14,19 @@ import (
 
 // corridor is the way of every call, whatever edge it came through:
 //
-//	record → resolve → allow → limit → inspect → validate → execute
+//	record → arrive → resolve → hold → limit → inspect → validate → execute
 //
 // Record is first, so that it sees what the others refuse. Whoever looks into
 // calls (shape, workflows) stands at inspect, sees them whole, and once: retries
 // happen behind it.
+//
+// Record is the process's and put around this: a call that changes houses is
+// recorded once.
 func (h *house) corridor(p *Process) gateway.Handler {
 	steps := []gateway.Middleware{
-		p.recorder.Middleware,
-		h.awaitTool,
+		h.arrive,
 		h.catalog.Resolve,
+		h.hold,
 		h.limit.middleware,
 	}
 	steps = append(steps, p.opt.Inspect...)

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"sync/atomic"
 	"time"
 
@@ -21,6 +22,10 @@ type house struct {
 	validator *catalog.Validator
 	limit     *limiter
 	handler   gateway.Handler
+	// arrival is the corridor behind record, where calls come in that an older
+	// house can no longer serve; successor is the house that serves now.
+	arrival   gateway.Handler
+	successor func() *house
 
 	// settled is set when every server has been listed once, or was given up
 	// waiting for; settleBy is when that is.
@@ -57,14 +62,43 @@ func (h *house) settle(ctx context.Context) {
 	h.settled.Store(true)
 }
 
-// awaitTool lets a call for a tool that is not known yet wait for the servers
-// that have just been started.
-func (h *house) awaitTool(next gateway.Handler) gateway.Handler {
+// arrive is where a call meets this house. One for a tool that is not known
+// yet waits for the servers that have just been started. One that a reload
+// has overtaken goes on to the house that serves now: nobody has looked into
+// it or counted it before that is decided.
+func (h *house) arrive(next gateway.Handler) gateway.Handler {
 	return gateway.HandlerFunc(func(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
 		if !h.settled.Load() {
 			if _, known := h.catalog.Snapshot().Tool(call.Name); !known {
 				h.settle(ctx)
 			}
+		}
+		result, err := next.Handle(ctx, call)
+		if err != nil && (call.Tool == nil || errors.Is(err, errOvertaken)) && ctx.Err() == nil {
+			if now := h.successor(); now != h {
+				call.Tool = nil
+				return now.arrival.Handle(ctx, call)
+			}
+		}
+		return result, err
+	})
+}
+
+// errOvertaken ends a call in a house whose server has left meanwhile.
+var errOvertaken = &gateway.Error{
+	Code: gateway.CodeUnavailable, Unsent: true,
+	Message: "the server was removed from the configuration",
+}
+
+// hold keeps the call's server until the call is done, from the moment on that
+// the call is known to be for it: it may wait for its turn for long.
+func (h *house) hold(next gateway.Handler) gateway.Handler {
+	return gateway.HandlerFunc(func(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
+		if s, ok := call.Tool.Source.(*upstream.Server); ok {
+			if !s.Hold() {
+				return nil, errOvertaken
+			}
+			defer s.Release()
 		}
 		return next.Handle(ctx, call)
 	})
@@ -121,7 +155,9 @@ func (p *Process) build(cfg *config.Config, old *house) *house {
 		})
 	}
 	h.catalog = catalog.New(mounts, cfg.PageSize, p.log)
-	h.handler = h.corridor(p)
+	h.successor = p.house.Load
+	h.arrival = h.corridor(p)
+	h.handler = p.recorder.Middleware(h.arrival)
 	return h
 }
 

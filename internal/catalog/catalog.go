@@ -5,6 +5,7 @@
 package catalog
 
 import (
+	"bytes"
 	"context"
 	"log/slog"
 	"sync"
@@ -106,6 +107,20 @@ func unknownTool(name string) error {
 		"Unknown tool: %s. tools/list names the tools there are", name)
 }
 
+// soleName finds the name in a tool's definition. It must stand there once, in
+// no other spelling: of two, clients might show the one and call the other.
+func soleName(t *gateway.Tool) (gateway.Span, bool) {
+	found := 0
+	err := jsonrpc.Members(t.Definition, func(key, _ []byte) bool {
+		if bytes.EqualFold(key, []byte("name")) {
+			found++
+		}
+		return true
+	})
+	named := t.Name != "" && jsonrpc.LookupText(t.Definition, "name") == t.Name
+	return jsonrpc.LookupSpan(t.Definition, "name"), err == nil && found == 1 && named
+}
+
 // expose turns a source's list into tools as clients see them. A definition
 // that cannot be used is left out alone, and said so.
 func expose(m Mount, log *slog.Logger) []*gateway.Tool {
@@ -115,9 +130,9 @@ func expose(m Mount, log *slog.Logger) []*gateway.Tool {
 		if m.Allows != nil && !m.Allows(t.Name) {
 			continue
 		}
-		at := jsonrpc.LookupSpan(t.Definition, "name")
-		if t.Name == "" || !at.Present() {
-			log.Warn("tool left out: its definition has no name", "server", m.Source.Name())
+		at, ok := soleName(&t)
+		if !ok {
+			log.Warn("tool left out: its definition has no name, or more than one", "server", m.Source.Name())
 			continue
 		}
 		t.Exposed = exposedName(m.Prefix, t.Name)

@@ -14,8 +14,8 @@ import (
 type Snapshot struct {
 	tools  []*gateway.Tool
 	byName map[string]*gateway.Tool
-	// id is a digest of the list's bytes: cursors name it, and it is the same
-	// on every replica with the same tools.
+	// id is a digest of the list's bytes and the size of its pages: cursors
+	// name it, and it is the same on every replica with the same tools.
 	id    string
 	pages []Page
 }
@@ -68,6 +68,7 @@ func (c *Catalog) Page(cursor string) (*Page, error) {
 func (c *Catalog) build() *Snapshot {
 	s := &Snapshot{byName: map[string]*gateway.Tool{}}
 	digest := sha256.New()
+	digest.Write(strconv.AppendInt(nil, int64(c.pageSize), 10))
 	for _, m := range c.mounts {
 		for _, t := range m.tools {
 			if first, taken := s.byName[t.Exposed]; taken {

@@ -3,8 +3,11 @@ package catalog
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -66,6 +69,9 @@ func (v *Validator) Check(call *gateway.Call) error {
 	if err != nil {
 		return &gateway.Error{Code: gateway.CodeInvalid, Message: "the arguments are not JSON", Err: err}
 	}
+	if !countable(arguments) {
+		return gateway.Errorf(gateway.CodeInvalid, "the arguments of %s hold a number that is too large or too precise to be checked", call.Tool.Exposed)
+	}
 	err = schema.Validate(arguments)
 	var wrong *jsonschema.ValidationError
 	if errors.As(err, &wrong) {
@@ -96,6 +102,10 @@ func (v *Validator) schema(tool *gateway.Tool) (*jsonschema.Schema, error) {
 			c.err = err
 			return
 		}
+		if !countable(document) {
+			c.err = errors.New("the schema holds a number that is too large or too precise")
+			return
+		}
 		compiler := jsonschema.NewCompiler()
 		compiler.DefaultDraft(jsonschema.Draft2020)
 		// A schema must not make us fetch anything: only what it holds itself.
@@ -105,6 +115,37 @@ func (v *Validator) schema(tool *gateway.Tool) (*jsonschema.Schema, error) {
 		}
 	})
 	return c.schema, c.err
+}
+
+// Limits of the numbers that are checked. The library works with exact
+// fractions: 1e999999 takes a tenth of a second each time it is looked at, and
+// above that it panics. No tool counts so far.
+const (
+	longestNumber   = 1000 // characters
+	largestExponent = 1000
+)
+
+// countable reports whether all numbers in a decoded value are within the
+// limits.
+func countable(value any) bool {
+	switch v := value.(type) {
+	case json.Number:
+		digits, exponent, found := strings.Cut(strings.ToLower(string(v)), "e")
+		if !found {
+			return len(digits) <= longestNumber
+		}
+		n, err := strconv.Atoi(exponent)
+		return err == nil && n <= largestExponent && n >= -largestExponent && len(digits) <= longestNumber
+	case []any:
+		return !slices.ContainsFunc(v, func(item any) bool { return !countable(item) })
+	case map[string]any:
+		for _, item := range v {
+			if !countable(item) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 type noLoader struct{}
@@ -130,7 +171,16 @@ func describe(e *jsonschema.ValidationError, lines []string) []string {
 	if field == "" {
 		field = "arguments"
 	}
-	return append(lines, field+": "+reason(e.ErrorKind))
+	return append(lines, short(field)+": "+short(reason(e.ErrorKind)))
+}
+
+// short cuts what a caller or a schema made long.
+func short(text string) string {
+	const most = 200
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + "…"
 }
 
 func reason(k jsonschema.ErrorKind) string {

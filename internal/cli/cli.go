@@ -169,7 +169,7 @@ func (c *command) options() (app.Options, *logs.Sink) {
 
 func isTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd())) //nolint:gosec // a file descriptor fits
+	return ok && term.IsTerminal(int(f.Fd()))
 }
 
 // table prints rows, aligned.

@@ -67,7 +67,7 @@ func cmdReady(ts *testscript.TestScript, _ bool, args []string) {
 		if err != nil {
 			return false
 		}
-		resp, err := http.Get("http://" + address.Listen + "/health") //nolint:noctx // bounded by until
+		resp, err := http.Get("http://" + address.Listen + "/health")
 		if err != nil {
 			return false
 		}
@@ -91,14 +91,14 @@ func admin(ts *testscript.TestScript, data string) (base, token string) {
 
 func get(ts *testscript.TestScript, data, path string) string {
 	base, token := admin(ts, data)
-	r, err := http.NewRequest(http.MethodGet, base+path, nil) //nolint:noctx // a script's step
+	r, err := http.NewRequest(http.MethodGet, base+path, nil)
 	ts.Check(err)
 	return send(ts, r, token, 0)
 }
 
 func cmdPost(ts *testscript.TestScript, _ bool, args []string) {
 	base, token := admin(ts, ts.MkAbs(args[0]))
-	r, err := http.NewRequest(http.MethodPost, base+"/mcp", strings.NewReader(ts.ReadFile(args[1]))) //nolint:noctx // a script's step
+	r, err := http.NewRequest(http.MethodPost, base+"/mcp", strings.NewReader(ts.ReadFile(args[1])))
 	ts.Check(err)
 	r.Header.Set("Content-Type", "application/json")
 	want := map[string]int{"200": 200, "400": 400}[args[2]]

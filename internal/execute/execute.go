@@ -79,10 +79,10 @@ func (e *Executor) lane(source gateway.Source) *lane {
 		places:  make(chan struct{}, e.limits.Concurrency),
 		waiting: make(chan struct{}, e.limits.Queue),
 		breaker: gobreaker.NewTwoStepCircuitBreaker[any](gobreaker.Settings{
-			Name:        source.Name(),
-			MaxRequests: 1,
-			Timeout:     e.limits.BreakerPause,
-			ReadyToTrip: func(c gobreaker.Counts) bool { return c.ConsecutiveFailures >= e.limits.BreakerFailures },
+			Name:         source.Name(),
+			MaxRequests:  1,
+			Timeout:      e.limits.BreakerPause,
+			ReadyToTrip:  func(c gobreaker.Counts) bool { return c.ConsecutiveFailures >= e.limits.BreakerFailures },
 			IsSuccessful: func(err error) bool { return breakerVerdict(err) == healthy },
 			IsExcluded:   func(err error) bool { return breakerVerdict(err) == noVerdict },
 		}),
@@ -168,10 +168,11 @@ const (
 // that is down refuses at once by itself and says why, and once it is back
 // nobody should have to wait for a breaker.
 func breakerVerdict(err error) verdict {
+	if err == nil {
+		return healthy
+	}
 	var e *gateway.Error
 	switch {
-	case err == nil:
-		return healthy
 	case !errors.As(err, &e) || e.RPC != nil:
 		return healthy
 	case e.Unsent || e.Code == gateway.CodeCanceled:

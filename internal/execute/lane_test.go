@@ -2,7 +2,6 @@ package execute
 
 import (
 	"context"
-	"errors"
 	"strings"
 	"sync"
 	"testing"
@@ -164,7 +163,7 @@ func TestTheBreaker(t *testing.T) {
 			return done, nil
 		}}
 		e := New(breakerLimits())
-		fail := func() *gateway.Error {
+		fail := func() gateway.Error {
 			t.Helper()
 			_, err := e.Handle(t.Context(), write(s))
 			return wantCode(t, err, gateway.CodeUnavailable)
@@ -230,11 +229,12 @@ func TestCancellationsDoNotHideAHungServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e, hung := New(breakerLimits()), hangs()
 		for range 3 {
-			_, err := e.Handle(t.Context(), write(hung))
+			ctx, cancel := context.WithCancel(t.Context())
+			time.AfterFunc(time.Second, cancel)
+			_, err := e.Handle(ctx, write(hung))
+			wantCode(t, err, gateway.CodeCanceled)
+			_, err = e.Handle(t.Context(), write(hung))
 			wantCode(t, err, gateway.CodeTimeout)
-			ctx, cancel := context.WithTimeoutCause(t.Context(), time.Second, errors.New("the user closed the window"))
-			_, _ = e.Handle(ctx, write(hung))
-			cancel()
 		}
 		before := hung.seen()
 		_, err := e.Handle(t.Context(), write(hung))

@@ -72,22 +72,18 @@ func read(s gateway.Source) *gateway.Call {
 	return call
 }
 
-func asError(t *testing.T, err error) *gateway.Error {
+// wantCode checks an error's code. It returns a copy, which is no error to be
+// checked.
+func wantCode(t *testing.T, err error, code gateway.Code) gateway.Error {
 	t.Helper()
 	var e *gateway.Error
 	if !errors.As(err, &e) {
 		t.Fatalf("got %v, want a *gateway.Error", err)
 	}
-	return e
-}
-
-func wantCode(t *testing.T, err error, code gateway.Code) *gateway.Error {
-	t.Helper()
-	e := asError(t, err)
 	if e.Code != code {
 		t.Fatalf("got %s (%v), want %s", e.Code, err, code)
 	}
-	return e
+	return *e
 }
 
 var rpcError = json.RawMessage(`{"code":-32000,"message":"no"}`)

@@ -54,12 +54,14 @@ func TestRetries(t *testing.T) {
 		{
 			"what the server answered stands, even for a read",
 			gateway.Error{Code: gateway.CodeUnavailable, RPC: rpcError},
-			gateway.Tool{ReadOnly: true}, 1,
+			gateway.Tool{ReadOnly: true},
+			1,
 		},
 		{
 			"what the server answered stands, even if marked unsent",
 			gateway.Error{Code: gateway.CodeUnavailable, RPC: rpcError, Unsent: true},
-			gateway.Tool{}, 1,
+			gateway.Tool{},
+			1,
 		},
 		{"wrong input stays wrong", gateway.Error{Code: gateway.CodeInvalid, Unsent: true}, gateway.Tool{ReadOnly: true}, 1},
 		{"a busy server is left alone", gateway.Error{Code: gateway.CodeLimited, Unsent: true}, gateway.Tool{ReadOnly: true}, 1},

@@ -5,13 +5,19 @@ type ResultType uint8
 
 // The result types.
 const (
-	// ResultComplete is the final answer; also what an absent type means.
-	ResultComplete ResultType = iota
+	// ResultUntyped has no type, as all results of the legacy era; it means
+	// complete.
+	ResultUntyped ResultType = iota
+	// ResultComplete is the final answer.
+	ResultComplete
 	// ResultInputRequired asks the client for more before it goes on.
 	ResultInputRequired
 	// ResultOther is a type of an extension.
 	ResultOther
 )
+
+// Final reports whether the answer is the last one.
+func (t ResultType) Final() bool { return t == ResultUntyped || t == ResultComplete }
 
 // MaxResult is the largest result that passes, in bytes, whatever way it came.
 const MaxResult = 32 << 20
@@ -49,9 +55,11 @@ func NewResult(fields map[string]any) (*Result, error) {
 	}
 	r := &Result{Raw: raw, fields: fields}
 	r.IsError, _ = fields["isError"].(bool)
-	switch t, _ := fields["resultType"].(string); t {
-	case "", "complete":
-	case "input_required":
+	switch t, typed := fields["resultType"].(string); {
+	case !typed:
+	case t == "complete":
+		r.Type = ResultComplete
+	case t == "input_required":
 		r.Type = ResultInputRequired
 	default:
 		r.Type = ResultOther

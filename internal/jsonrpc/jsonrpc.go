@@ -87,12 +87,15 @@ func Scan(data []byte) (Message, error) {
 	s.data = data
 	err := s.message()
 	if err != nil {
+		if !idIsValid(s.msg.ID) {
+			s.msg.ID = nil
+		}
 		return Message{ID: s.msg.ID}, err
 	}
 	return s.msg, nil
 }
 
-// IDIsValid reports whether an id may be used: MCP wants a string or an
+// idIsValid reports whether an id may be used: MCP wants a string or an
 // integer, and nobody needs a long one.
 func idIsValid(id []byte) bool {
 	if len(id) == 0 || len(id) > 512 {

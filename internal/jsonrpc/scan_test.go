@@ -141,6 +141,10 @@ func TestScanKeepsTheIDForTheAnswer(t *testing.T) {
 	if err == nil || string(msg.ID) != "42" {
 		t.Errorf("id %s, %v", msg.ID, err)
 	}
+	msg, err = Scan([]byte(`{"jsonrpc":"2.0","id":{"a":1},"method":"x","method":"y"}`))
+	if err == nil || msg.ID != nil {
+		t.Errorf("an id that is none: %s, %v", msg.ID, err)
+	}
 }
 
 func TestScanManyKeysIsNotQuadratic(t *testing.T) {

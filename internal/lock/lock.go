@@ -86,6 +86,9 @@ func (l *Lock) identify(w http.ResponseWriter, r *http.Request) (gateway.Identit
 	}
 	e := gateway.AsError(err)
 	if e.Code != gateway.CodeUnauthenticated {
+		if e.RetryAfter > 0 {
+			w.Header().Set("Retry-After", strconv.Itoa(int((e.RetryAfter+time.Second-1)/time.Second)))
+		}
 		refuse(w, http.StatusServiceUnavailable, "UPSTREAM_UNAVAILABLE", e.Message)
 		return gateway.Identity{}, false
 	}
@@ -170,10 +173,31 @@ func (c *compiled) cors(w http.ResponseWriter, r *http.Request) (answered bool) 
 		return false
 	}
 	h.Set("Access-Control-Allow-Methods", "GET, POST, DELETE")
-	h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, Accept, Mcp-Session-Id, MCP-Protocol-Version, Mcp-Method, Mcp-Name")
+	h.Set("Access-Control-Allow-Headers", allowedHeaders+paramHeaders(r.Header))
 	h.Set("Access-Control-Max-Age", strconv.Itoa(int((10 * time.Minute).Seconds())))
 	w.WriteHeader(http.StatusNoContent)
 	return true
+}
+
+// allowedHeaders are what a page may send.
+const allowedHeaders = "Authorization, Content-Type, Accept, Mcp-Session-Id, MCP-Protocol-Version, Mcp-Method, Mcp-Name"
+
+// paramHeaders are the headers that a page wants to send because a tool's
+// schema asks for them; their names are not known beforehand.
+func paramHeaders(h http.Header) string {
+	allowed := ""
+	for name := range strings.SplitSeq(strings.Join(h["Access-Control-Request-Headers"], ","), ",") {
+		name = strings.ToLower(strings.TrimSpace(name))
+		if strings.HasPrefix(name, "mcp-param-") && !strings.ContainsFunc(name, notInToken) {
+			allowed += ", " + name
+		}
+	}
+	return allowed
+}
+
+// notInToken is for the names of headers: letters, digits and what tools use.
+func notInToken(c rune) bool {
+	return (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' && c != '_' && c != '.'
 }
 
 // refuse answers in the form of the REST API.

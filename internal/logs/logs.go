@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // Level turns the words of the configuration into a level. The seeds' fatal
@@ -104,7 +105,11 @@ func (s *Sink) run() {
 	}
 }
 
-// Close writes what is left.
+// lastPatience is how long Close waits for a reader that does not read.
+const lastPatience = time.Second
+
+// Close writes what is left, if somebody takes it: a process must be able to
+// end although nobody reads its log.
 func (s *Sink) Close() {
 	s.mu.Lock()
 	s.closed = true
@@ -113,5 +118,10 @@ func (s *Sink) Close() {
 	case s.wake <- struct{}{}:
 	default:
 	}
-	<-s.done
+	timer := time.NewTimer(lastPatience)
+	defer timer.Stop()
+	select {
+	case <-s.done:
+	case <-timer.C:
+	}
 }

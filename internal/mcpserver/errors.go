@@ -59,6 +59,21 @@ func scanErrorMessage(id []byte, err error) []byte {
 	return jsonrpc.AppendErrorObject(nil, id, jsonrpc.ErrorObject(code, err.Error(), nil))
 }
 
-func rpcErrorMessage(id []byte, code int, text string) []byte {
-	return jsonrpc.AppendErrorObject(nil, id, jsonrpc.ErrorObject(code, text, nil))
+// modernStatus is the HTTP status of a failed modern call. The protocol's own
+// errors are a 400 wherever they were found, also behind us.
+func modernStatus(status int, e *gateway.Error) int {
+	if e.RPC == nil {
+		return status
+	}
+	switch string(jsonrpc.Lookup(e.RPC, "code")) {
+	case "-32020", "-32021", "-32022":
+		return http.StatusBadRequest
+	default:
+		return status
+	}
+}
+
+// invalidRequestMessage answers what is no request that we can serve.
+func invalidRequestMessage(id []byte, text string) []byte {
+	return jsonrpc.AppendErrorObject(nil, id, jsonrpc.ErrorObject(jsonrpc.CodeInvalidRequest, text, nil))
 }

@@ -32,6 +32,8 @@ type house struct {
 	token  string // the admin's
 	client *http.Client
 	config map[string]any
+	// stop asks the gateway to stop serving, as a signal would.
+	stop context.CancelFunc
 }
 
 // servers is the mcpServers part of a configuration.
@@ -60,6 +62,16 @@ func with(server map[string]any, settings map[string]any) map[string]any {
 // settings than the servers may be given.
 func openHouse(tb testing.TB, servers servers, settings ...map[string]any) *house {
 	tb.Helper()
+	h := startHouse(tb, servers, settings...)
+	for name := range servers {
+		h.waitForServer(name)
+	}
+	return h
+}
+
+// startHouse is openHouse without the waiting.
+func startHouse(tb testing.TB, servers servers, settings ...map[string]any) *house {
+	tb.Helper()
 	h := &house{tb: tb, dir: tb.TempDir(), config: map[string]any{"mcpServers": servers}}
 	for _, s := range settings {
 		maps.Copy(h.config, s)
@@ -85,6 +97,7 @@ func openHouse(tb testing.TB, servers servers, settings ...map[string]any) *hous
 		tb.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(context.Background())
+	h.stop = stop
 	served := make(chan error, 1)
 	go func() { served <- p.Serve(ctx, listener) }()
 	h.base = "http://" + listener.Addr().String()
@@ -107,9 +120,6 @@ func openHouse(tb testing.TB, servers servers, settings ...map[string]any) *hous
 		tb.Fatal(err)
 	}
 	h.token = strings.TrimSpace(string(token))
-	for name := range servers {
-		h.waitForServer(name)
-	}
 	return h
 }
 

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"os"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"genkan/internal/gateway"
@@ -33,7 +35,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func plainError(w http.ResponseWriter, status int, text string) {
 	p := &reply{w: w}
-	p.finish(status, rpcErrorMessage(nil, jsonrpc.CodeInvalidRequest, text))
+	p.finish(status, invalidRequestMessage(nil, text))
 }
 
 // post takes one message.
@@ -43,25 +45,26 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request, id gateway.Identit
 		return
 	}
 	p := newReply(w, r)
-	// A body that does not say how large it is counts as what the smallest
-	// buffer for it would be; most are small.
-	size := r.ContentLength
-	if size < 0 {
-		size = 64 << 10
-	}
-	if !s.opt.Budget.Take(size) {
-		p.fail(nil, &gateway.Error{Code: gateway.CodeLimited, RetryAfter: time.Second,
-			Message: "too many large calls are under way; try again in a moment"})
-		return
-	}
-	defer s.opt.Budget.Give(size)
-	body, err := jsonrpc.ReadBody(r.Body, r.ContentLength)
-	if errors.Is(err, jsonrpc.ErrTooLarge) {
+	room := &room{budget: s.opt.Budget}
+	defer room.leave()
+	// What does not support deadlines is no connection, and does not wait.
+	controller := http.NewResponseController(w)
+	_ = controller.SetReadDeadline(time.Now().Add(bodyPatience))
+	body, err := room.read(r.Body, r.ContentLength)
+	_ = controller.SetReadDeadline(time.Time{})
+	switch {
+	case errors.Is(err, jsonrpc.ErrTooLarge):
 		w.Header().Set("Connection", "close")
 		plainError(w, http.StatusRequestEntityTooLarge, err.Error())
 		return
-	}
-	if err != nil {
+	case errors.Is(err, errNoRoom):
+		p.fail(nil, err)
+		return
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		w.Header().Set("Connection", "close")
+		plainError(w, http.StatusRequestTimeout, "the body did not come in time")
+		return
+	case err != nil:
 		plainError(w, http.StatusBadRequest, "the body could not be read")
 		return
 	}
@@ -85,7 +88,7 @@ func isJSON(contentType string) bool {
 }
 
 func acceptsStream(h http.Header) bool {
-	accept := h.Get("Accept")
+	accept := strings.Join(h["Accept"], ",") // it may stand on several lines
 	return accept == "" || strings.Contains(accept, "text/event-stream") || strings.Contains(accept, "*/*")
 }
 
@@ -97,10 +100,13 @@ func (s *Server) postModern(p *reply, r *http.Request, msg *jsonrpc.Message, id 
 		return
 	case jsonrpc.Request:
 	default:
-		p.finish(http.StatusBadRequest, rpcErrorMessage(nil, jsonrpc.CodeInvalidRequest, "a client sends requests and notifications only"))
+		p.finish(http.StatusBadRequest, invalidRequestMessage(nil, "a client sends requests and notifications only"))
 		return
 	}
-	err := checkMeta(msg)
+	err := checkVersion(r.Header, msg)
+	if err == nil {
+		err = checkMeta(msg)
+	}
 	if err == nil {
 		err = checkHeaders(r.Header, msg)
 	}
@@ -118,7 +124,7 @@ func (s *Server) postModern(p *reply, r *http.Request, msg *jsonrpc.Message, id 
 		}
 		call.ParamHeaders = paramHeaders(r.Header)
 		// Closing the connection is how a modern client cancels.
-		s.call(r.Context(), p, msg.ID, call)
+		s.call(r.Context(), p, msg.ID, call, func() {})
 	case "subscriptions/listen":
 		s.listen(p, r, msg)
 	default:
@@ -172,6 +178,9 @@ func (s *Server) postLegacy(p *reply, r *http.Request, msg *jsonrpc.Message, id 
 			s.callLegacy(p, msg, sess, id)
 			return
 		}
+		if msg.Method == "tools/list" {
+			sess.listing()
+		}
 		result, err := s.legacyResult(r.Context(), msg)
 		if err != nil {
 			p.fail(msg.ID, err)
@@ -186,13 +195,13 @@ func (s *Server) postLegacy(p *reply, r *http.Request, msg *jsonrpc.Message, id 
 func (s *Server) session(p *reply, r *http.Request, requestID []byte, id gateway.Identity) (*session, bool) {
 	name := r.Header.Get("Mcp-Session-Id")
 	if name == "" {
-		p.finish(http.StatusBadRequest, rpcErrorMessage(requestID, jsonrpc.CodeInvalidRequest,
+		p.finish(http.StatusBadRequest, invalidRequestMessage(requestID,
 			"the Mcp-Session-Id header is missing: send initialize first, or "+jsonrpc.MetaVersion+" in _meta"))
 		return nil, false
 	}
 	sess, ok := s.sessions.get(name, id.ClientID)
 	if !ok {
-		p.finish(http.StatusNotFound, rpcErrorMessage(requestID, jsonrpc.CodeInvalidRequest,
+		p.finish(http.StatusNotFound, invalidRequestMessage(requestID,
 			"this session does not exist or has ended: send initialize to begin a new one"))
 		return nil, false
 	}
@@ -217,19 +226,28 @@ func (s *Server) callLegacy(p *reply, msg *jsonrpc.Message, sess *session, id ga
 		p.fail(msg.ID, err)
 		return
 	}
-	defer sess.finish(name)
-	s.call(ctx, p, msg.ID, call)
+	// The id is free before the answer is out: a client that has its answer may
+	// use it again at once.
+	settle := sync.OnceFunc(func() { sess.finish(name) })
+	defer settle()
+	s.call(ctx, p, msg.ID, call, settle)
 }
 
-// call walks the corridor and answers.
-func (s *Server) call(ctx context.Context, p *reply, id []byte, call *gateway.Call) {
+// call walks the corridor, calls settle, and answers.
+func (s *Server) call(ctx context.Context, p *reply, id []byte, call *gateway.Call, settle func()) {
 	call.Peer = p
 	call.Budget = s.opt.Budget
 	p.keepAlive()
+	defer p.abandon()
 	result, err := s.opt.House().Handle(ctx, call)
+	settle()
 	defer call.Release()
 	if err != nil {
-		p.fail(id, err)
+		message, status, e := errorMessage(id, err)
+		if call.Era == gateway.EraModern {
+			status = modernStatus(status, e)
+		}
+		p.failWith(status, message, e)
 		return
 	}
 	p.result(id, result.Raw)

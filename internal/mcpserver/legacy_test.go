@@ -174,14 +174,28 @@ func TestLegacyStream(t *testing.T) {
 			if got := second.next(); got != changed {
 				t.Errorf("the stream said %s", got)
 			}
+			h.send(legacy(session, "2", "tools/list", ""))
 			second.close()
-			// A session without a stream hears of it when it opens one. Whether
-			// the gateway has noticed that the stream is closed cannot be seen,
-			// so the change is made and looked for in the list first.
+			// What changed while the stream was closed is told when there is one
+			// again, whether or not the gateway had noticed that it was closed.
 			add("three")
 			testkit.Eventually(t, func() bool {
-				return strings.Contains(h.send(legacy(session, "2", "tools/list", "")).last(), `"fault__three"`)
+				return strings.Contains(h.send(modern("2", "tools/list", "", "")).last(), `"fault__three"`)
 			}, "the tool is listed")
+			third := h.open(get)
+			if got := third.next(); got != changed {
+				t.Errorf("a new stream began with %s", got)
+			}
+			// Who has the list is not told again.
+			h.send(legacy(session, "2", "tools/list", ""))
+			fourth := h.open(get)
+			add("four")
+			if got := fourth.next(); got != changed {
+				t.Errorf("the stream said %s", got)
+			}
+			if list := h.send(legacy(session, "2", "tools/list", "")).last(); !strings.Contains(list, `"fault__four"`) {
+				t.Error("the stream told of a list that the client had")
+			}
 		})
 	}
 }

@@ -11,13 +11,13 @@ import (
 )
 
 // supportedVersions is what we tell clients that ask, newest first.
-var supportedVersions = `["` + modernVersion + `","` + strings.Join(legacyVersions, `","`) + `"]`
+const supportedVersions = `["` + modernVersion + `","2025-11-25","2025-06-18","2025-03-26","2024-11-05"]`
 
 // discoverTTL is how long a client may keep what server/discover said.
 const discoverTTL = "3600000"
 
 func (s *Server) discoverResult() []byte {
-	b := []byte(`{"resultType":"complete","supportedVersions":["` + modernVersion + `"],"capabilities":{"tools":{"listChanged":true}},"ttlMs":` + discoverTTL + `,"cacheScope":"private","_meta":{"` + jsonrpc.MetaServerInfo + `":`)
+	b := []byte(`{"resultType":"complete","supportedVersions":` + supportedVersions + `,"capabilities":{"tools":{"listChanged":true}},"ttlMs":` + discoverTTL + `,"cacheScope":"private","_meta":{"` + jsonrpc.MetaServerInfo + `":`)
 	return append(append(b, s.info...), "}}"...)
 }
 
@@ -58,16 +58,25 @@ func checkMeta(msg *jsonrpc.Message) error {
 	return nil
 }
 
-// checkHeaders compares what the headers say with the body: whoever routed the
-// request by the one must not see the other carried out.
-func checkHeaders(h http.Header, msg *jsonrpc.Message) error {
+// checkVersion compares the header's version with the body's, before anything
+// is decided by either.
+func checkVersion(h http.Header, msg *jsonrpc.Message) error {
+	if !msg.Params.Version.Present() {
+		return nil // checkMeta says what is missing
+	}
 	// Some connectors send the last legacy version in the header of a modern
 	// request; nothing is decided by it, so it passes.
-	version := h.Get("Mcp-Protocol-Version")
+	version := only(h, "Mcp-Protocol-Version")
 	if body, _ := jsonrpc.Unquote(msg.Params.Get(msg.Params.Version)); version != string(body) && version != legacyVersions[0] {
 		return mismatch("MCP-Protocol-Version", version, string(body))
 	}
-	if method := h.Get("Mcp-Method"); method != msg.Method {
+	return nil
+}
+
+// checkHeaders compares what the headers say with the body: whoever routed the
+// request by the one must not see the other carried out.
+func checkHeaders(h http.Header, msg *jsonrpc.Message) error {
+	if method := only(h, "Mcp-Method"); method != msg.Method {
 		return mismatch("Mcp-Method", method, msg.Method)
 	}
 	var source gateway.Span
@@ -80,15 +89,19 @@ func checkHeaders(h http.Header, msg *jsonrpc.Message) error {
 		return nil
 	}
 	body, _ := jsonrpc.Unquote(msg.Params.Get(source))
-	values := h.Values("Mcp-Name")
-	name, ok := "", false
-	if len(values) == 1 {
-		name, ok = decodeHeaderValue(values[0])
-	}
-	if !ok || name != string(body) {
+	if name, ok := decodeHeaderValue(only(h, "Mcp-Name")); !ok || name != string(body) {
 		return mismatch("Mcp-Name", name, string(body))
 	}
 	return nil
+}
+
+// only is the value of a header that stands once. Of two, whoever is before us
+// may have gone by the other.
+func only(h http.Header, name string) string {
+	if values := h[name]; len(values) == 1 {
+		return values[0]
+	}
+	return ""
 }
 
 func mismatch(header, got, want string) error {
@@ -103,6 +116,11 @@ func mismatch(header, got, want string) error {
 func decodeHeaderValue(v string) (string, bool) {
 	inner, found := strings.CutPrefix(v, "=?base64?")
 	if !found || !strings.HasSuffix(inner, "?=") {
+		// What is not visible ASCII must come encoded: others may read raw
+		// bytes in another way than we do.
+		if strings.ContainsFunc(v, func(c rune) bool { return c < 0x20 && c != '\t' || c > 0x7e }) {
+			return "", false
+		}
 		return v, v != ""
 	}
 	raw, err := base64.StdEncoding.DecodeString(strings.TrimSuffix(inner, "?="))

@@ -15,21 +15,34 @@ import (
 // stream of events.
 type reply struct {
 	w http.ResponseWriter
-	// maySteam is whether the client accepts a stream.
+	// mayStream is whether the client accepts a stream.
 	mayStream bool
 
 	mu        sync.Mutex
 	streaming bool
 	done      bool
 	timer     *time.Timer
+	// backlog is what a goroutine of its own writes to the stream; writing is
+	// whether there is one, and idle is told when it ends.
+	backlog []byte
+	writing bool
+	idle    sync.Cond
 }
 
 // keepAliveEvery is how long a stream is silent at most. Clients and proxies
 // give up on a response that shows nothing for long.
 const keepAliveEvery = 15 * time.Second
 
+// writeTime is how long a client may take to read a large answer.
+const writeTime = 2 * time.Minute
+
+// maxBacklog is how much may wait for a client that reads slowly, in bytes.
+const maxBacklog = 256 << 10
+
 func newReply(w http.ResponseWriter, r *http.Request) *reply {
-	return &reply{w: w, mayStream: acceptsStream(r.Header)}
+	p := &reply{w: w, mayStream: acceptsStream(r.Header)}
+	p.idle.L = &p.mu
+	return p
 }
 
 // keepAlive makes sure that the client sees something while the call runs.
@@ -45,12 +58,14 @@ func (p *reply) keepAlive() {
 		if p.done {
 			return
 		}
-		p.event([]byte(": keep-alive\n\n"))
+		p.queue([]byte(": keep-alive\n\n"))
 		p.timer.Reset(keepAliveEvery)
 	})
 }
 
-// Notify sends a notification that belongs to the call.
+// Notify sends a notification that belongs to the call. Whoever calls it reads
+// for the server behind, which other clients share, so it never waits for this
+// client: what a slow one has no room for is left out.
 func (p *reply) Notify(method string, params []byte) {
 	if !p.mayStream {
 		return
@@ -59,45 +74,84 @@ func (p *reply) Notify(method string, params []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.done {
-		p.event(jsonrpc.AppendSSE(nil, message))
+		p.queue(jsonrpc.AppendSSE(nil, message))
 	}
 }
 
-// event writes to the stream, opening it first. Called with mu held.
-func (p *reply) event(encoded []byte) {
-	if !p.streaming {
-		p.streaming = true
-		startStream(p.w)
+// queue puts something into the stream. Called with mu held.
+func (p *reply) queue(encoded []byte) {
+	if len(p.backlog) > 0 && len(p.backlog)+len(encoded) > maxBacklog {
+		return
 	}
-	_, _ = p.w.Write(encoded) // a client that went away is noticed elsewhere
-	_ = http.NewResponseController(p.w).Flush()
+	p.backlog = append(p.backlog, encoded...)
+	if !p.writing {
+		p.writing = true
+		go p.write()
+	}
+}
+
+// write sends the backlog until there is none, opening the stream first.
+func (p *reply) write() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for len(p.backlog) > 0 {
+		batch, opened := p.backlog, p.streaming
+		p.backlog, p.streaming = nil, true
+		p.mu.Unlock()
+		if !opened {
+			startStream(p.w)
+		}
+		_, _ = p.w.Write(batch) // a client that went away is noticed elsewhere
+		_ = http.NewResponseController(p.w).Flush()
+		p.mu.Lock()
+	}
+	p.writing = false
+	p.idle.Broadcast()
+}
+
+// close ends the stream's writing: after it, the response belongs to the
+// caller alone, and nothing is put into the stream any more. Called with mu
+// held.
+func (p *reply) close() {
+	p.done = true
+	if p.timer != nil {
+		p.timer.Stop()
+	}
+	for p.writing {
+		p.idle.Wait()
+	}
+}
+
+// abandon is for an answer that will not come: the response must not be
+// written to once its handler is gone.
+func (p *reply) abandon() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.close()
 }
 
 // finish sends the last message.
 func (p *reply) finish(status int, message []byte) {
-	p.finishParts(status, message, nil, nil)
+	p.finishParts(status, 0, message, nil, nil)
 }
 
 // result sends a result without copying a large one.
 func (p *reply) result(id, result []byte) {
 	head := jsonrpc.AppendResultHead(make([]byte, 0, 64+len(id)+smallResult), id)
 	if len(result) <= smallResult {
-		p.finishParts(http.StatusOK, append(append(head, result...), '}'), nil, nil)
+		p.finishParts(http.StatusOK, 0, append(append(head, result...), '}'), nil, nil)
 		return
 	}
-	p.finishParts(http.StatusOK, head, result, []byte{'}'})
+	p.finishParts(http.StatusOK, 0, head, result, []byte{'}'})
 }
 
 // smallResult is what is cheaper to copy than to write separately.
 const smallResult = 1536
 
-func (p *reply) finishParts(status int, head, body, tail []byte) {
+func (p *reply) finishParts(status int, retryAfter time.Duration, head, body, tail []byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.done = true
-	if p.timer != nil {
-		p.timer.Stop()
-	}
+	p.close()
 	if p.streaming {
 		whole := append(append(append([]byte(nil), head...), body...), tail...)
 		_, _ = p.w.Write(jsonrpc.AppendSSE(nil, whole))
@@ -105,8 +159,19 @@ func (p *reply) finishParts(status int, head, body, tail []byte) {
 	}
 	h := p.w.Header()
 	h["Content-Type"] = jsonType
+	h["X-Content-Type-Options"] = noSniff
 	h["Content-Length"] = []string{strconv.Itoa(len(head) + len(body) + len(tail))}
+	if retryAfter > 0 && status >= http.StatusBadRequest {
+		h["Retry-After"] = []string{strconv.Itoa(int((retryAfter + time.Second - 1) / time.Second))}
+	}
 	p.w.WriteHeader(status)
+	if body != nil {
+		// A client that does not read what it asked for must not keep it in
+		// memory for ever.
+		control := http.NewResponseController(p.w)
+		_ = control.SetWriteDeadline(time.Now().Add(writeTime))
+		defer func() { _ = control.SetWriteDeadline(time.Time{}) }()
+	}
 	_, _ = p.w.Write(head)
 	if body != nil {
 		_, _ = p.w.Write(body)
@@ -114,7 +179,10 @@ func (p *reply) finishParts(status int, head, body, tail []byte) {
 	}
 }
 
-var jsonType = []string{"application/json"}
+var (
+	jsonType = []string{"application/json"}
+	noSniff  = []string{"nosniff"}
+)
 
 // fail sends an error.
 func (p *reply) fail(id []byte, err error) {
@@ -123,10 +191,7 @@ func (p *reply) fail(id []byte, err error) {
 }
 
 func (p *reply) failWith(status int, message []byte, e *gateway.Error) {
-	if e.RetryAfter > 0 && status >= 400 {
-		p.w.Header()["Retry-After"] = []string{strconv.Itoa(int((e.RetryAfter + time.Second - 1) / time.Second))}
-	}
-	p.finish(status, message)
+	p.finishParts(status, e.RetryAfter, message, nil, nil)
 }
 
 // startStream sends the headers of a stream of events.
@@ -135,5 +200,6 @@ func startStream(w http.ResponseWriter) {
 	h["Content-Type"] = []string{"text/event-stream"}
 	h["Cache-Control"] = []string{"no-cache, no-transform"}
 	h["X-Accel-Buffering"] = []string{"no"}
+	h["X-Content-Type-Options"] = noSniff
 	w.WriteHeader(http.StatusOK)
 }

@@ -22,7 +22,9 @@ type session struct {
 	calls    map[string]context.CancelCauseFunc // by the client's request id
 	// stream is the open GET stream, nil if none.
 	stream *stream
-	// stale is set when tools changed while no stream was open.
+	// stale is set when the tools changed since the client last asked for
+	// them. A new stream begins with telling so: what was sent on a stream that
+	// broke may never have arrived.
 	stale bool
 }
 
@@ -73,11 +75,17 @@ func (s *session) cancel(id string) {
 func (s *session) toolsChanged() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.stale = true
 	if s.stream != nil {
 		s.stream.tell()
-	} else {
-		s.stale = true
 	}
+}
+
+// listing notes that the client asks for the tools, before they are looked up.
+func (s *session) listing() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stale = false
 }
 
 // open makes a stream the session's.
@@ -90,7 +98,6 @@ func (s *session) open() *stream {
 	}
 	s.stream = st
 	if s.stale {
-		s.stale = false
 		st.tell()
 	}
 	return st
@@ -128,8 +135,10 @@ func (ss *sessions) add(owner, version string) (string, error) {
 	ss.mu.Lock()
 	defer ss.mu.Unlock()
 	if len(ss.byID) >= mostSessions {
-		return "", &gateway.Error{Code: gateway.CodeLimited, Err: errTooManySessions, RetryAfter: time.Minute,
-			Message: "there are too many sessions; end some, or try again later"}
+		return "", &gateway.Error{
+			Code: gateway.CodeLimited, Err: errTooManySessions, RetryAfter: time.Minute,
+			Message: "there are too many sessions; end some, or try again later",
+		}
 	}
 	ss.byID[id] = &session{owner: owner, version: version, lastSeen: time.Now()}
 	return id, nil

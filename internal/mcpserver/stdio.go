@@ -17,11 +17,17 @@ type stdioConn struct {
 	server *Server
 	id     gateway.Identity
 	sess   *session
+	// life is what calls live for: longer than the reading.
+	life context.Context //nolint:containedctx // calls outlive the request to stop
 
 	writing sync.Mutex
 	w       io.Writer
 
-	calls sync.WaitGroup
+	// calls are under way; ending is set when no more may begin. mu keeps one
+	// from beginning while the last ones are waited for.
+	mu     sync.Mutex
+	ending bool
+	calls  sync.WaitGroup
 	// places bounds what one client can have under way.
 	places chan struct{}
 }
@@ -29,8 +35,11 @@ type stdioConn struct {
 // mostStdioCalls is how many calls one stdio client may have under way.
 const mostStdioCalls = 1024
 
+// drainTime is how long calls may go on after a request to stop.
+const drainTime = 30 * time.Second
+
 // ServeStdio serves one client until its input ends or ctx does, and then lets
-// the calls that are under way finish.
+// the calls that are under way finish; not for ever, once ctx has ended.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
 	c := &stdioConn{
 		server: s, w: out, places: make(chan struct{}, mostStdioCalls),
@@ -39,9 +48,13 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	}
 	l, leave, ok := s.join()
 	if !ok {
-		return gateway.Errorf(gateway.CodeUnavailable, "genkan is going down")
+		return errGoingDown()
 	}
 	defer leave()
+	life, giveUp := context.WithCancelCause(s.life)
+	defer giveUp(nil)
+	c.life = life
+	stop := ctx.Done()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var beside sync.WaitGroup
@@ -55,8 +68,28 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	case <-ctx.Done():
 	case <-s.drain:
 	}
-	c.calls.Wait()
+	c.mu.Lock()
+	c.ending = true
+	c.mu.Unlock()
+	// Subscriptions end with the connection, or they would keep it for ever.
+	// Calls have contexts of their own and finish.
 	cancel(nil)
+	beside.Go(func() {
+		select {
+		case <-stop:
+		case <-life.Done():
+			return
+		}
+		patience := time.NewTimer(drainTime)
+		defer patience.Stop()
+		select {
+		case <-patience.C:
+			giveUp(errGoingDown())
+		case <-life.Done():
+		}
+	})
+	c.calls.Wait()
+	giveUp(nil)
 	beside.Wait()
 	return err
 }
@@ -69,7 +102,7 @@ func (c *stdioConn) read(ctx context.Context, in io.Reader) error {
 		case errors.Is(err, io.EOF):
 			return nil
 		case errors.Is(err, jsonrpc.ErrTooLarge):
-			c.write(rpcErrorMessage(nil, jsonrpc.CodeInvalidRequest, err.Error()))
+			c.write(invalidRequestMessage(nil, err.Error()))
 		case err != nil:
 			return err
 		default:
@@ -116,6 +149,8 @@ func (c *stdioConn) request(ctx context.Context, msg *jsonrpc.Message) error {
 	switch {
 	case msg.Method == "tools/call":
 		return c.call(ctx, msg, era)
+	case msg.Method == "tools/list":
+		return c.list(ctx, msg, era)
 	case era == gateway.EraModern && msg.Method == "subscriptions/listen":
 		return c.listen(ctx, msg)
 	case era == gateway.EraModern:
@@ -143,19 +178,22 @@ func (c *stdioConn) call(ctx context.Context, msg *jsonrpc.Message, era gateway.
 		return err
 	}
 	call.Budget = c.server.opt.Budget
-	call.Peer = stdioPeer{c}
 	if err := call.Reserve(len(msg.Params.Raw)); err != nil {
 		return err
 	}
-	ctx, done, err := c.begin(ctx, msg)
+	ctx, settle, done, err := c.begin(ctx, msg)
 	if err != nil {
 		call.Release()
 		return err
 	}
-	c.calls.Go(func() {
+	peer := &stdioPeer{c: c, ctx: ctx}
+	call.Peer = peer
+	go func() {
 		defer done()
 		defer call.Release()
 		result, err := c.server.opt.House().Handle(ctx, call)
+		peer.close()
+		settle()
 		switch {
 		case errors.Is(context.Cause(ctx), errCanceledByClient):
 			// The client has said that it does not want an answer.
@@ -165,54 +203,94 @@ func (c *stdioConn) call(ctx context.Context, msg *jsonrpc.Message, era gateway.
 		default:
 			c.write(jsonrpc.AppendResult(nil, msg.ID, result.Raw))
 		}
-	})
+	}()
 	return nil
 }
 
-// begin registers a request so that it can be canceled.
-func (c *stdioConn) begin(ctx context.Context, msg *jsonrpc.Message) (context.Context, func(), error) {
+// list answers tools/list beside the reading: a list may wait for servers that
+// were never seen before, and what comes behind it must not.
+func (c *stdioConn) list(ctx context.Context, msg *jsonrpc.Message, era gateway.Era) error {
+	ctx, settle, done, err := c.begin(ctx, msg)
+	if err != nil {
+		return err
+	}
+	go func() {
+		defer done()
+		result, err := c.server.listResult(ctx, msg, era)
+		settle()
+		switch {
+		case errors.Is(context.Cause(ctx), errCanceledByClient):
+		case err != nil:
+			message, _, _ := errorMessage(msg.ID, err)
+			c.write(message)
+		default:
+			c.write(jsonrpc.AppendResult(nil, msg.ID, result))
+		}
+	}()
+	return nil
+}
+
+// begin registers a request so that it can be canceled, and is waited for
+// until done is called. settle frees its id: before the answer is out, since a
+// client that has its answer may use the id again at once.
+func (c *stdioConn) begin(ctx context.Context, msg *jsonrpc.Message) (_ context.Context, settle, done func(), _ error) {
 	select {
 	case c.places <- struct{}{}:
 	default:
-		return nil, nil, &gateway.Error{Code: gateway.CodeLimited, RetryAfter: time.Second,
-			Message: "too many calls of this client are under way; wait for some to end"}
+		return nil, nil, nil, &gateway.Error{
+			Code: gateway.CodeLimited, RetryAfter: time.Second,
+			Message: "too many calls of this client are under way; wait for some to end",
+		}
 	}
 	// A call outlives the reading: when the input ends, what was asked is
 	// still answered.
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
-	stop := context.AfterFunc(c.server.life, func() { cancel(context.Cause(c.server.life)) })
+	stop := context.AfterFunc(c.life, func() { cancel(context.Cause(c.life)) })
 	name := string(msg.ID)
 	if err := c.sess.begin(name, cancel); err != nil {
 		stop()
 		cancel(nil)
 		<-c.places
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
-	return ctx, func() {
-		c.sess.finish(name)
+	settle = sync.OnceFunc(func() { c.sess.finish(name) })
+	forget := func() {
+		settle()
 		stop()
 		cancel(nil)
 		<-c.places
-	}, nil
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ending {
+		forget()
+		return nil, nil, nil, errGoingDown()
+	}
+	c.calls.Add(1)
+	return ctx, settle, func() { forget(); c.calls.Done() }, nil
+}
+
+func errGoingDown() error {
+	return gateway.Errorf(gateway.CodeUnavailable, "genkan is going down")
 }
 
 // listen serves subscriptions/listen until the client cancels it.
 func (c *stdioConn) listen(ctx context.Context, msg *jsonrpc.Message) error {
 	l, leave, ok := c.server.join()
 	if !ok {
-		return gateway.Errorf(gateway.CodeUnavailable, "genkan is going down")
+		return errGoingDown()
 	}
 	outer := ctx
-	ctx, done, err := c.begin(ctx, msg)
+	ctx, settle, done, err := c.begin(ctx, msg)
 	if err != nil {
 		leave()
 		return err
 	}
 	sub := newSubscription(msg)
 	c.write(sub.acknowledged())
-	c.calls.Go(func() {
-		defer leave()
+	go func() {
 		defer done()
+		defer leave()
 		for {
 			select {
 			case <-l.changed:
@@ -222,13 +300,16 @@ func (c *stdioConn) listen(ctx context.Context, msg *jsonrpc.Message) error {
 			case <-ctx.Done():
 				return
 			case <-outer.Done():
+				settle()
+				c.write(sub.ended())
 				return
 			case <-c.server.drain:
+				settle()
 				c.write(sub.ended())
 				return
 			}
 		}
-	})
+	}()
 	return nil
 }
 
@@ -258,9 +339,26 @@ func (c *stdioConn) write(message []byte) {
 	}
 }
 
-// stdioPeer is the way back to the client.
-type stdioPeer struct{ c *stdioConn }
+// stdioPeer is the way back to the client while a call is under way. After the
+// answer, and after a cancellation, nothing about the call may be said.
+type stdioPeer struct {
+	c   *stdioConn
+	ctx context.Context //nolint:containedctx // the call's own
 
-func (p stdioPeer) Notify(method string, params []byte) {
-	p.c.write(jsonrpc.AppendNotification(nil, method, params))
+	mu   sync.Mutex
+	done bool
+}
+
+func (p *stdioPeer) Notify(method string, params []byte) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.done && p.ctx.Err() == nil {
+		p.c.write(jsonrpc.AppendNotification(nil, method, params))
+	}
+}
+
+func (p *stdioPeer) close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.done = true
 }

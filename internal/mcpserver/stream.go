@@ -68,38 +68,45 @@ func newSubscription(msg *jsonrpc.Message) subscription {
 	}
 }
 
-func (sub subscription) meta() []byte {
-	return append(append([]byte(`"_meta":{"`+jsonrpc.MetaSubscriptionID+`":`), sub.id...), '}')
+func (s subscription) meta() []byte {
+	return append(append([]byte(`"_meta":{"`+jsonrpc.MetaSubscriptionID+`":`), s.id...), '}')
 }
 
 // acknowledged says which of the wishes are honoured.
-func (sub subscription) acknowledged() []byte {
-	params := append([]byte{'{'}, sub.meta()...)
+func (s subscription) acknowledged() []byte {
+	params := append([]byte{'{'}, s.meta()...)
 	params = append(params, `,"notifications":{`...)
-	if sub.tools {
+	if s.tools {
 		params = append(params, `"toolsListChanged":true`...)
 	}
 	return jsonrpc.AppendNotification(nil, "notifications/subscriptions/acknowledged", append(params, "}}"...))
 }
 
-func (sub subscription) toolsChanged() []byte {
-	params := append(append([]byte{'{'}, sub.meta()...), '}')
+func (s subscription) toolsChanged() []byte {
+	params := append(append([]byte{'{'}, s.meta()...), '}')
 	return jsonrpc.AppendNotification(nil, "notifications/tools/list_changed", params)
 }
 
 // ended is the answer to the request, when the server ends the stream.
-func (sub subscription) ended() []byte {
-	result := append([]byte(`{"resultType":"complete",`), sub.meta()...)
-	return jsonrpc.AppendResult(nil, sub.id, append(result, '}'))
+func (s subscription) ended() []byte {
+	result := append([]byte(`{"resultType":"complete",`), s.meta()...)
+	return jsonrpc.AppendResult(nil, s.id, append(result, '}'))
 }
 
 // listen serves subscriptions/listen over HTTP, until the client closes it.
 func (s *Server) listen(p *reply, r *http.Request, msg *jsonrpc.Message) {
 	sub := newSubscription(msg)
+	if !p.mayStream {
+		p.finish(http.StatusNotAcceptable, invalidRequestMessage(msg.ID,
+			"the Accept header must allow text/event-stream"))
+		return
+	}
 	l, leave, ok := s.join()
-	if !ok || !p.mayStream {
-		p.fail(msg.ID, &gateway.Error{Code: gateway.CodeUnavailable, RetryAfter: time.Second,
-			Message: "no stream can be opened now: genkan is going down, or the Accept header does not allow text/event-stream"})
+	if !ok {
+		p.fail(msg.ID, &gateway.Error{
+			Code: gateway.CodeUnavailable, RetryAfter: time.Second,
+			Message: "genkan is going down: no stream can be opened",
+		})
 		return
 	}
 	defer leave()

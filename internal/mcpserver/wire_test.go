@@ -198,7 +198,7 @@ func (h *house) open(r request) *stream {
 	h.tb.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	timer := time.AfterFunc(patience, cancel) // ends with the test at the latest
-	resp, err := h.client.Do(h.build(ctx, r))
+	resp, err := h.client.Do(h.build(ctx, r)) //nolint:bodyclose // the stream has it
 	if err != nil {
 		cancel()
 		h.tb.Fatal(err)

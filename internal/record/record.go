@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"runtime/debug"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -61,10 +62,24 @@ func (r *Recorder) Middleware(next gateway.Handler) gateway.Handler {
 		if call.RequestID == "" {
 			call.RequestID = r.run + "-" + strconv.FormatUint(r.calls.Add(1), 10)
 		}
-		result, err := next.Handle(ctx, call)
+		result, err := r.guarded(ctx, call, next)
 		r.write(ctx, call, result, err, time.Since(began))
 		return result, err
 	})
+}
+
+// guarded turns a panic further in into the failure of this one call.
+func (r *Recorder) guarded(ctx context.Context, call *gateway.Call, next gateway.Handler) (result *gateway.Result, err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			r.log.Error("a call panicked", "request_id", call.RequestID, "error", fmt.Sprint(cause), "stack", string(debug.Stack()))
+			result, err = nil, &gateway.Error{
+				Code:    gateway.CodeInternal,
+				Message: "something went wrong inside genkan; its log has the details under " + call.RequestID,
+			}
+		}
+	}()
+	return next.Handle(ctx, call)
 }
 
 func (r *Recorder) write(ctx context.Context, call *gateway.Call, result *gateway.Result, err error, took time.Duration) {
@@ -112,12 +127,13 @@ func verdict(result *gateway.Result, err error) (outcome, text string) {
 	switch {
 	case e.RPC != nil:
 		return "server_error", fmt.Sprintf("the server answered with error %s", jsonrpc.Lookup(e.RPC, "code"))
-	case repeatsCaller(e):
+	// The messages of these two repeat what the caller sent: the name of the
+	// tool, the names of its arguments.
+	case e.Code == gateway.CodeNotFound:
 		return e.Code.String(), "unknown tool"
+	case e.Code == gateway.CodeInvalid:
+		return e.Code.String(), "the call is not valid"
 	default:
 		return e.Code.String(), e.Message
 	}
 }
-
-// repeatsCaller tells the message that repeats what the caller sent.
-func repeatsCaller(e *gateway.Error) bool { return e.Code == gateway.CodeNotFound }

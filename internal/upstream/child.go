@@ -32,7 +32,9 @@ const (
 	patienceAfterEOF  = 2 * time.Second
 	patienceAfterTerm = 2 * time.Second
 
-	patienceForLastWords = 50 * time.Millisecond
+	// Waited for twice, for errors and for answers, when somebody who left the
+	// group holds both: a crash is to be noticed within 100 ms.
+	patienceForLastWords = 40 * time.Millisecond
 )
 
 // startChild starts the command with a clean environment. What it writes to

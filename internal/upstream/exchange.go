@@ -105,10 +105,12 @@ func (c *httpConn) read(resp *http.Response, x *exchange, id uint64, inSession b
 	}
 	if resp.StatusCode != http.StatusOK && kind != "application/json" {
 		defer drain(resp.Body)
-		return jsonrpc.Message{}, c.statusOf(resp, inSession, nil)
+		// Its beginning is enough to tell what is meant.
+		text, _ := io.ReadAll(io.LimitReader(resp.Body, 4<<10))
+		return jsonrpc.Message{}, c.statusOf(resp, inSession, text)
 	}
 	if x.call != nil && resp.ContentLength > 0 {
-		if err := x.call.Reserve(int(min(resp.ContentLength, jsonrpc.MaxMessage))); err != nil {
+		if err := reserve(x.call, int(min(resp.ContentLength, jsonrpc.MaxMessage))); err != nil {
 			_ = resp.Body.Close()
 			return jsonrpc.Message{}, err
 		}
@@ -120,6 +122,11 @@ func (c *httpConn) read(resp *http.Response, x *exchange, id uint64, inSession b
 	}
 	if err != nil {
 		return jsonrpc.Message{}, c.wireError(err)
+	}
+	if x.call != nil && resp.ContentLength < 0 { // only now is it known how large it is
+		if err := reserve(x.call, len(body)); err != nil {
+			return jsonrpc.Message{}, err
+		}
 	}
 	msg, err := jsonrpc.Scan(body)
 	if resp.StatusCode != http.StatusOK {
@@ -205,7 +212,8 @@ func (c *httpConn) readStream(ctx context.Context, body io.ReadCloser, x *exchan
 			}
 			again, resumeErr := c.resume(ctx, events.LastID(), events.Retry())
 			if resumeErr != nil {
-				return jsonrpc.Message{}, c.wireError(errors.Join(err, resumeErr))
+				// Not as a failure to connect: the call has been sent.
+				return jsonrpc.Message{}, c.broken(errors.Join(err, resumeErr))
 			}
 			_ = body.Close()
 			body = again
@@ -213,6 +221,9 @@ func (c *httpConn) readStream(ctx context.Context, body io.ReadCloser, x *exchan
 			continue
 		}
 		idle = 0
+		if !isMessage(event) {
+			continue
+		}
 		msg, err := jsonrpc.Scan(event.Data)
 		if err != nil {
 			return jsonrpc.Message{}, c.invalid(err)
@@ -221,7 +232,7 @@ func (c *httpConn) readStream(ctx context.Context, body io.ReadCloser, x *exchan
 		case jsonrpc.Response, jsonrpc.ErrorResponse:
 			if got, ok := parseID(msg.ID); ok && got == id {
 				if x.call != nil {
-					if err := x.call.Reserve(len(msg.Result.Raw)); err != nil {
+					if err := reserve(x.call, len(msg.Result.Raw)); err != nil {
 						return jsonrpc.Message{}, err
 					}
 				}
@@ -240,6 +251,10 @@ func (c *httpConn) readStream(ctx context.Context, body io.ReadCloser, x *exchan
 		}
 	}
 }
+
+// isMessage tells the events that carry MCP's messages. Others (a server's own
+// "ping", say) are not for us, as they are not for any other client.
+func isMessage(e jsonrpc.SSEvent) bool { return e.Type == "" || e.Type == "message" }
 
 // mostResumptions is how often a stream is taken up again without anything new
 // on it, and defaultRetry how long to wait for that when the server does not
@@ -268,7 +283,7 @@ func (c *httpConn) resume(ctx context.Context, lastID string, wait time.Duration
 	r := c.request(ctx, http.MethodGet, "", "", c.proto, session, nil)
 	r.Header["Accept"] = acceptSSE
 	r.Header["Last-Event-Id"] = []string{lastID}
-	resp, err := c.transport.RoundTrip(r)
+	resp, err := c.transport.RoundTrip(r) //nolint:bodyclose // the caller reads on, or drain closes it
 	if err != nil {
 		return nil, err
 	}
@@ -351,6 +366,13 @@ func (c *httpConn) listenOnce() (time.Duration, error) {
 		if resp.StatusCode == http.StatusNotFound && session != "" {
 			return 0, errSessionLost // a call will make a new one
 		}
+		switch resp.StatusCode {
+		case http.StatusConflict, http.StatusTooManyRequests, http.StatusInternalServerError,
+			http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+			// Not now: the former stream is not gone yet, or a proxy before a
+			// server that restarts.
+			return retryAfter(resp.Header), &statusError{c.name, resp.StatusCode}
+		}
 		return 0, errNoStream
 	}
 	events := jsonrpc.NewSSEReader(resp.Body)
@@ -358,6 +380,9 @@ func (c *httpConn) listenOnce() (time.Duration, error) {
 		event, err := events.Next()
 		if err != nil {
 			return events.Retry(), err
+		}
+		if !isMessage(event) {
+			continue
 		}
 		msg, err := jsonrpc.Scan(event.Data)
 		switch {

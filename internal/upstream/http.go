@@ -138,11 +138,14 @@ func (c *httpConn) openSession(ctx context.Context) (protocol, error) {
 	if p, err = fromInitialize(msg.Result.Raw, c.self); err != nil {
 		return p, err
 	}
+	// Calls may use the session when it has been opened, not before: strict
+	// servers refuse them until then.
+	err = c.postIn(ctx, session, p, "notifications/initialized", jsonrpc.AppendNotification(nil, "notifications/initialized", nil))
 	c.mu.Lock()
 	c.session = session
 	c.generation++
 	c.mu.Unlock()
-	return p, c.post(ctx, p, "notifications/initialized", jsonrpc.AppendNotification(nil, "notifications/initialized", nil))
+	return p, err
 }
 
 // renew makes a new session unless somebody has since the given generation.
@@ -185,12 +188,21 @@ func (c *httpConn) call(ctx context.Context, call *gateway.Call) (*gateway.Resul
 		// The server did not look at the call: it refused the session.
 		if err = c.renew(ctx, x.generation); err == nil {
 			msg, err = c.exchange(ctx, x)
+		} else {
+			err = unsent(err)
 		}
 	}
 	if err != nil {
 		return nil, c.callError(ctx, err)
 	}
 	return c.proto.answer(&msg, call)
+}
+
+// unsent marks the error of a call that was not looked at.
+func unsent(err error) error {
+	e := *gateway.AsError(err)
+	e.Unsent = true
+	return &e
 }
 
 // callError turns what went wrong into something to show, and ends the
@@ -200,11 +212,23 @@ func (c *httpConn) callError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
+	if errors.Is(err, errSessionLost) {
+		return c.forgetful()
+	}
 	var e *gateway.Error
 	if errors.As(err, &e) && e.Unsent && e.Code == gateway.CodeUnavailable {
 		c.endLife(err)
 	}
 	return err
+}
+
+// forgetful is said of a server that does not know a session which it has just
+// opened; several servers behind one address do that.
+func (c *httpConn) forgetful() error {
+	return &gateway.Error{
+		Code: gateway.CodeUnavailable, Err: errSessionLost, Unsent: true,
+		Message: fmt.Sprintf("server %s does not know the session that it has just opened; if several run behind its URL, they must share their sessions", c.name),
+	}
 }
 
 func (c *httpConn) ask(ctx context.Context, method string, params []byte) (jsonrpc.Message, error) {
@@ -217,14 +241,19 @@ func (c *httpConn) ask(ctx context.Context, method string, params []byte) (jsonr
 }
 
 func (c *httpConn) list(ctx context.Context) ([]byte, error) {
+	// Taken before: a session that somebody renews meanwhile is not the one
+	// that was lost.
+	c.mu.Lock()
+	generation := c.generation
+	c.mu.Unlock()
 	raw, err := listTools(ctx, c.proto, c.ask)
 	if errors.Is(err, errSessionLost) {
-		c.mu.Lock()
-		generation := c.generation
-		c.mu.Unlock()
 		if err = c.renew(ctx, generation); err == nil {
 			raw, err = listTools(ctx, c.proto, c.ask)
 		}
+	}
+	if errors.Is(err, errSessionLost) {
+		return nil, c.forgetful()
 	}
 	return raw, err
 }
@@ -238,7 +267,11 @@ func (c *httpConn) post(ctx context.Context, p protocol, method string, body []b
 	c.mu.Lock()
 	session := c.session
 	c.mu.Unlock()
-	resp, err := c.transport.RoundTrip(c.request(ctx, http.MethodPost, method, "", p, session, body))
+	return c.postIn(ctx, session, p, method, body)
+}
+
+func (c *httpConn) postIn(ctx context.Context, session string, p protocol, method string, body []byte) error {
+	resp, err := c.transport.RoundTrip(c.request(ctx, http.MethodPost, method, "", p, session, body)) //nolint:bodyclose // drain closes it
 	if err != nil {
 		return c.wireError(err)
 	}
@@ -300,6 +333,11 @@ func (c *httpConn) wireError(err error) error {
 			Message: fmt.Sprintf("server %s cannot be reached; is it running, and is its URL right?", c.name),
 		}
 	}
+	return c.broken(err)
+}
+
+// broken is said of an exchange that ended after the request had been sent.
+func (c *httpConn) broken(err error) error {
 	return &gateway.Error{
 		Code: gateway.CodeUnavailable, Err: err,
 		Message: fmt.Sprintf("the connection to server %s broke; the call may or may not have been carried out", c.name),
@@ -328,7 +366,8 @@ func (c *httpConn) close() {
 		// Politeness, as the specification asks; the answer does not matter.
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
-		if resp, err := c.transport.RoundTrip(c.request(ctx, http.MethodDelete, "", "", c.proto, session, nil)); err == nil {
+		bye := c.request(ctx, http.MethodDelete, "", "", c.proto, session, nil)
+		if resp, err := c.transport.RoundTrip(bye); err == nil { //nolint:bodyclose // drain closes it
 			drain(resp.Body)
 		}
 	}

@@ -134,10 +134,10 @@ func open(t testing.TB, set Settings, options ...option) *upstreamTest {
 func faultChild(t testing.TB, args ...string) Settings {
 	t.Helper()
 	command, argv, env := testkit.FaultCommand(t, args...)
-	return child1(command, argv, env)
+	return commandOf(command, argv, env)
 }
 
-func child1(command string, argv []string, env map[string]string) Settings {
+func commandOf(command string, argv []string, env map[string]string) Settings {
 	set := Settings{Command: command, Args: argv, Env: map[string]gateway.Secret{}}
 	for name, value := range env {
 		set.Env[name] = gateway.Secret(value)
@@ -157,6 +157,15 @@ func (u *upstreamTest) waitReady() Status {
 	u.t.Helper()
 	testkit.Eventually(u.t, func() bool { return u.Status().State == StateReady }, "the server is ready")
 	return u.Status()
+}
+
+// waitStart waits until the server is ready for the nth time.
+func (u *upstreamTest) waitStart(n int) {
+	u.t.Helper()
+	testkit.Eventually(u.t, func() bool {
+		st := u.Status()
+		return st.State == StateReady && st.Starts == n
+	}, "the server is ready for the %d. time", n)
 }
 
 func (u *upstreamTest) published() int {
@@ -230,14 +239,16 @@ func textOf(t testing.TB, result *gateway.Result) string {
 
 func (u *upstreamTest) mustEcho(text string) {
 	u.t.Helper()
-	got, err := u.callText("echo", fmt.Sprintf(`{"text":%q}`, text))
+	quoted := string(jsonrpc.AppendQuoted(nil, text))
+	got, err := u.callText("echo", `{"text":`+quoted+`}`)
 	if err != nil || got != text {
 		u.t.Fatalf("echo %q: got %q, %v", text, got, err)
 	}
 }
 
 // wantError checks an error's code and that its message says all of the words.
-func wantError(t testing.TB, err error, code gateway.Code, words ...string) *gateway.Error {
+// It returns a copy, which is no error to be checked.
+func wantError(t testing.TB, err error, code gateway.Code, words ...string) gateway.Error {
 	t.Helper()
 	var e *gateway.Error
 	if !errors.As(err, &e) {
@@ -251,7 +262,7 @@ func wantError(t testing.TB, err error, code gateway.Code, words ...string) *gat
 			t.Errorf("the message does not say %q: %s", word, e.Message)
 		}
 	}
-	return e
+	return *e
 }
 
 // peer is the client's end of a call.

@@ -192,9 +192,11 @@ func (p protocol) rebuildMeta(in *gateway.Params, token uint64) []byte {
 
 const tasksExtension = "io.modelcontextprotocol/tasks"
 
+// offersTasks also suspects capabilities with escapes, which nobody writes
+// without a reason.
 func offersTasks(in *gateway.Params) bool {
-	return in.ClientCapabilities.Present() &&
-		bytes.Contains(in.Get(in.ClientCapabilities), []byte("tasks"))
+	capabilities := in.Get(in.ClientCapabilities)
+	return bytes.Contains(capabilities, []byte("tasks")) || bytes.IndexByte(capabilities, '\\') >= 0
 }
 
 // withoutTasks removes the tasks extension from capabilities: a server must
@@ -237,7 +239,7 @@ func (p protocol) answer(msg *jsonrpc.Message, call *gateway.Call) (*gateway.Res
 		return nil, rpcError(msg.Error)
 	}
 	result := msg.Result
-	if call.Era == gateway.EraModern && p.era != gateway.EraModern {
+	if call.Era == gateway.EraModern && result.Type == gateway.ResultUntyped {
 		// A modern client must be told the type.
 		head := []byte(`{"resultType":"complete"`)
 		if !isEmptyObject(result.Raw) {
@@ -246,11 +248,23 @@ func (p protocol) answer(msg *jsonrpc.Message, call *gateway.Call) (*gateway.Res
 		result.Raw = append(head, result.Raw[1:]...)
 		result.Type = gateway.ResultComplete
 	}
-	if call.Era != gateway.EraModern && result.Type != gateway.ResultComplete {
+	if call.Era != gateway.EraModern && !result.Type.Final() {
 		return nil, gateway.Errorf(gateway.CodeUnavailable,
 			"%s asks for more input before it can go on, which this client's protocol version cannot carry", call.Tool.Exposed)
 	}
 	return &result, nil
+}
+
+// reserve makes room for an answer. When there is none, the caller must know
+// that the server has done its part: sending the call again would do it twice.
+func reserve(call *gateway.Call, n int) error {
+	err := call.Reserve(n)
+	if err == nil {
+		return nil
+	}
+	e := *gateway.AsError(err)
+	e.Message = "the call was carried out, but its answer was too large to be kept just now: too many large calls are under way"
+	return &e
 }
 
 // rpcError keeps a server's error as it came, for edges that can pass it on.

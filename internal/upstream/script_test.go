@@ -29,7 +29,7 @@ func scripted(t testing.TB, name string) (set Settings, record string) {
 		t.Fatal(err)
 	}
 	record = t.TempDir() + "/record"
-	return child1(self, nil, map[string]string{
+	return commandOf(self, nil, map[string]string{
 		scriptEnv: name, scriptRecordEnv: record, "GORACE": "atexit_sleep_ms=0",
 	}), record
 }

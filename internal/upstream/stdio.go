@@ -78,6 +78,9 @@ func connectStdio(ctx context.Context, s *Server, us self, known gateway.Era, li
 	go c.watch()
 	c.proto, err = c.handshake(ctx, us, known)
 	if err != nil {
+		if dead := c.cause(); dead != nil {
+			err = dead // what happened to the server, not to our question
+		}
 		c.close()
 		return nil, err
 	}
@@ -96,23 +99,31 @@ func (c *stdioConn) handshake(ctx context.Context, us self, known gateway.Era) (
 			to <- answer{msg, err}
 		}()
 	}
-	asked := false
+	asked, probed, answered := false, false, false
 	initialize := func() {
 		if !asked {
 			asked = true
 			ask("initialize", us.initializeParams(), initialized)
 		}
 	}
+	discover := func() {
+		probed = true
+		ask("server/discover", us.discoverParams(), discovered)
+	}
 	patience := time.NewTimer(probePatience)
 	defer patience.Stop()
 	if known == gateway.EraLegacy {
 		initialize()
 	} else {
-		ask("server/discover", us.discoverParams(), discovered)
+		discover()
 	}
+	// refused is what a server said to initialize. It stands once the modern
+	// way has led nowhere either.
+	var refused error
 	for {
 		select {
 		case a := <-discovered:
+			answered = true
 			switch {
 			case a.err != nil:
 				return protocol{}, a.err
@@ -123,19 +134,27 @@ func (c *stdioConn) handshake(ctx context.Context, us self, known gateway.Era) (
 			case isModernError(a.msg.Error):
 				return protocol{}, rpcError(a.msg.Error)
 			}
+			if refused != nil {
+				return protocol{}, refused
+			}
 			initialize()
 		case a := <-initialized:
 			switch {
 			case a.err != nil:
 				return protocol{}, a.err
 			case a.msg.Kind == jsonrpc.ErrorResponse:
-				if known == gateway.EraLegacy {
+				refused = rpcError(a.msg.Error)
+				switch {
+				case answered:
+					return protocol{}, refused
+				case !probed:
 					// It was legacy the last time; perhaps it was updated.
-					known = gateway.EraNone
-					ask("server/discover", us.discoverParams(), discovered)
-					continue
+					discover()
 				}
-				return protocol{}, rpcError(a.msg.Error)
+				// A modern server that was slow to start refuses this and may
+				// still answer the other.
+				patience.Reset(probePatience)
+				continue
 			}
 			p, err := fromInitialize(a.msg.Result.Raw, us)
 			if err != nil {
@@ -143,6 +162,9 @@ func (c *stdioConn) handshake(ctx context.Context, us self, known gateway.Era) (
 			}
 			return p, c.send(jsonrpc.AppendNotification(nil, "notifications/initialized", nil))
 		case <-patience.C:
+			if refused != nil {
+				return protocol{}, refused
+			}
 			initialize()
 		case <-ctx.Done():
 			return protocol{}, context.Cause(ctx)
@@ -242,7 +264,7 @@ func (c *stdioConn) roundTrip(ctx context.Context, call *gateway.Call, build fun
 // refusal says why nothing can be queued. Called with mu held.
 func (c *stdioConn) refusal() error {
 	if c.dead != nil {
-		return unsent(c.dead)
+		return c.lostInFlight(c.dead, true)
 	}
 	if len(c.out) > maxBacklog {
 		return &gateway.Error{
@@ -251,13 +273,6 @@ func (c *stdioConn) refusal() error {
 		}
 	}
 	return nil
-}
-
-// unsent marks an error as one of a request that never left.
-func unsent(err error) error {
-	e := *gateway.AsError(err)
-	e.Unsent = true
-	return &e
 }
 
 // enqueue appends a message to what the writer takes next. Called with mu
@@ -369,7 +384,7 @@ func (c *stdioConn) settle(rawID []byte, a answer) bool {
 		return false
 	}
 	if p.call != nil && a.err == nil {
-		if err := p.call.Reserve(len(a.msg.Result.Raw)); err != nil {
+		if err := reserve(p.call, len(a.msg.Result.Raw)); err != nil {
 			a = answer{err: err}
 		}
 	}
@@ -383,6 +398,9 @@ func (c *stdioConn) settle(rawID []byte, a answer) bool {
 func (c *stdioConn) malformed(line []byte, err error) {
 	if len(line) > 0 && line[0] == '{' {
 		partial, _ := jsonrpc.Scan(bytes.Clone(line))
+		if partial.ID == nil {
+			partial.ID = lastID(line)
+		}
 		failed := answer{err: &gateway.Error{Code: gateway.CodeUnavailable, Message: err.Error()}}
 		if partial.ID != nil && c.settle(partial.ID, failed) {
 			return
@@ -400,6 +418,18 @@ func (c *stdioConn) malformed(line []byte, err error) {
 		line = append(line[:most:most], "…"...)
 	}
 	_, _ = c.output.Write(append(line[:len(line):len(line)], '\n'))
+}
+
+// lastID is the id of a message that ends with it, as those of the TypeScript
+// SDK do; nil if it does not.
+func lastID(line []byte) []byte {
+	const most = 64
+	end := bytes.TrimRight(line[max(len(line)-most, 0):], " \t\r}")
+	at := bytes.LastIndex(end, []byte(`"id":`))
+	if at < 0 {
+		return nil
+	}
+	return bytes.TrimSpace(end[at+len(`"id":`):])
 }
 
 func (c *stdioConn) notified(msg *jsonrpc.Message) {

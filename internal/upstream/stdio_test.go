@@ -283,7 +283,7 @@ func TestACallDuringTheStartWaits(t *testing.T) {
 	}
 	u.mustEcho("patience")
 	// One that cannot wait so long is told why, and that nothing was sent.
-	v := open(t, faultChild(t, "-mode", "slow-start", "-delay", "1m"))
+	v := open(t, faultChild(t, "-mode", "hang-init"))
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Millisecond)
 	defer cancel()
 	_, err := v.Handle(ctx, v.newCall(gateway.EraLegacy, "echo", `{}`, ""))

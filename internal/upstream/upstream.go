@@ -88,8 +88,10 @@ type Server struct {
 	deps  Deps
 	log   *slog.Logger
 	tools atomic.Pointer[[]gateway.Tool]
-	// inFlight counts calls, so that a server that is leaving can finish them.
+	// inFlight counts calls, so that a server that is leaving can finish them;
+	// leaving is set when it takes no more.
 	inFlight atomic.Int64
+	leaving  atomic.Bool
 
 	stop context.CancelFunc
 	done chan struct{}
@@ -232,8 +234,10 @@ func (s *Server) ready(ctx context.Context) (conn, error) {
 		case StateReady:
 			return c, nil
 		case StateClosed:
-			return nil, &gateway.Error{Code: gateway.CodeUnavailable, Unsent: true,
-				Message: fmt.Sprintf("server %s was removed from the configuration", s.set.Name)}
+			return nil, &gateway.Error{
+				Code: gateway.CodeUnavailable, Unsent: true,
+				Message: fmt.Sprintf("server %s was removed from the configuration", s.set.Name),
+			}
 		case StateDown:
 			if nudged || !s.nudgeAllowed() {
 				return nil, err
@@ -244,14 +248,20 @@ func (s *Server) ready(ctx context.Context) (conn, error) {
 		select {
 		case <-changed:
 		case <-ctx.Done():
-			return nil, &gateway.Error{Code: gateway.AsError(context.Cause(ctx)).Code, Unsent: true, Err: context.Cause(ctx),
-				Message: fmt.Sprintf("server %s has not started yet; `genkan servers` shows what it is doing", s.set.Name)}
+			return nil, &gateway.Error{
+				Code: gateway.AsError(context.Cause(ctx)).Code, Unsent: true, Err: context.Cause(ctx),
+				Message: fmt.Sprintf("server %s has not started yet; `genkan servers` shows what it is doing", s.set.Name),
+			}
 		}
 	}
 }
 
+// betweenNudges is shorter than a call's retries take together, so that one of
+// them reaches a server that has just come back.
+const betweenNudges = 250 * time.Millisecond
+
 // nudgeAllowed asks the supervisor to try at once. Connecting over HTTP costs
-// little, so a call may do that once a second; a child is restarted at the
+// little, so a call may do that now and then; a child is restarted at the
 // supervisor's own pace, or a crashing one would be started for every call.
 func (s *Server) nudgeAllowed() bool {
 	if s.set.URL == "" {
@@ -259,7 +269,7 @@ func (s *Server) nudgeAllowed() bool {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if time.Since(s.lastTry) < time.Second {
+	if time.Since(s.lastTry) < betweenNudges {
 		return false
 	}
 	s.lastTry = time.Now()
@@ -296,7 +306,8 @@ const healthyAfter = time.Minute
 func (s *Server) supervise(ctx context.Context) {
 	defer close(s.done)
 	pace := &backoff.ExponentialBackOff{
-		InitialInterval: 200 * time.Millisecond, RandomizationFactor: 0.2,
+		// The first restart is to be under way within 250 ms of the crash.
+		InitialInterval: 160 * time.Millisecond, RandomizationFactor: 0.2,
 		Multiplier: 2, MaxInterval: 30 * time.Second,
 	}
 	pace.Reset()
@@ -360,6 +371,9 @@ func (s *Server) serve(ctx context.Context) error {
 	if err == nil {
 		defer c.close()
 		err = s.refresh(startup, c)
+		if dead := c.cause(); err != nil && dead != nil {
+			err = dead // what happened to the server, not to our question
+		}
 	}
 	if err != nil {
 		if ctx.Err() == nil && startup.Err() != nil {
@@ -377,7 +391,13 @@ func (s *Server) serve(ctx context.Context) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-c.lost():
-			return c.cause()
+			// Said before the connection is closed, which can take seconds:
+			// nobody should be sent to it meanwhile.
+			err := c.cause()
+			s.update(func() {
+				s.state, s.conn, s.since, s.problem = StateDown, nil, time.Now(), problem(err)
+			})
+			return err
 		case <-listChanged:
 			again, cancel := context.WithTimeout(ctx, s.set.StartupTimeout)
 			if err := s.refresh(again, c); err != nil && ctx.Err() == nil {
@@ -427,18 +447,36 @@ func (s *Server) refresh(ctx context.Context, c conn) error {
 	return nil
 }
 
+// Hold keeps the server from being retired until Release. It reports false
+// when the server is leaving: the call belongs to its successor.
+func (s *Server) Hold() bool {
+	s.inFlight.Add(1)
+	if s.leaving.Load() {
+		s.inFlight.Add(-1)
+		return false
+	}
+	return true
+}
+
+// Release ends a Hold.
+func (s *Server) Release() { s.inFlight.Add(-1) }
+
 // Retire waits until no call is under way any more, or ctx ends, and closes
 // the server. It is for one that left the configuration.
 func (s *Server) Retire(ctx context.Context) {
+	defer s.Close()
 	poll := time.NewTicker(20 * time.Millisecond)
 	defer poll.Stop()
-	for s.inFlight.Load() > 0 {
+	for {
+		// Twice: whoever held it before the door was shut is waited for too.
+		if s.inFlight.Load() == 0 && s.leaving.Swap(true) && s.inFlight.Load() == 0 {
+			return
+		}
 		select {
 		case <-poll.C:
 		case <-ctx.Done():
-			s.Close()
+			s.leaving.Store(true)
 			return
 		}
 	}
-	s.Close()
 }

@@ -1,0 +1,275 @@
+package app
+
+import (
+	"bufio"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"genkan/internal/testkit"
+)
+
+func p99(times []time.Duration) time.Duration {
+	slices.Sort(times)
+	return times[len(times)*99/100]
+}
+
+// A hung server with fifty calls stuck in it delays nobody else. Measured are
+// turns with and without it, one after the other, so that what else the
+// machine does falls on both.
+func TestAHungServerDelaysNobody(t *testing.T) {
+	dir := t.TempDir()
+	h := openHouse(t, servers(conf{
+		"well": child(t),
+		"hung": child(t, "-mode", "hang", "-record", dir+"/record"),
+	}))
+	h.waitReady("well", "hung")
+	const rounds, perRound, stuck = 4, 250, 50
+	measure := func(into *[]time.Duration) {
+		for range perRound {
+			began := time.Now()
+			if got := h.mustCall("well__echo", `{"text":"x"}`); got != "x" {
+				t.Fatal(got)
+			}
+			*into = append(*into, time.Since(began))
+		}
+	}
+	var warmUp, alone, beside, lists []time.Duration
+	measure(&warmUp)
+	for round := range rounds {
+		measure(&alone)
+		var calls sync.WaitGroup
+		end := make(chan struct{})
+		for range stuck {
+			calls.Go(func() { h.callUntil(end, "hung__echo") })
+		}
+		testkit.Eventually(t, func() bool {
+			return strings.Count(strings.Join(testkit.Lines(t, dir+"/record"), "\n"), `"tools/call"`) == (round+1)*stuck
+		}, "%d calls are stuck", stuck)
+		measure(&beside)
+		for range 20 {
+			began := time.Now()
+			if names := h.tools(); len(names) != 22 {
+				t.Fatalf("%d tools", len(names))
+			}
+			lists = append(lists, time.Since(began))
+		}
+		close(end)
+		calls.Wait()
+	}
+	before, after, list := p99(alone), p99(beside), p99(lists)
+	t.Logf("p99 alone %v, beside %d stuck calls %v; tools/list %v", before, stuck, after, list)
+	// The promise is 10% or 2 ms. A shared machine is given more, yet a call
+	// that really waited for a hung one would wait for ever.
+	if after > 2*before+50*time.Millisecond {
+		t.Errorf("p99 went from %v to %v", before, after)
+	}
+	if list > 250*time.Millisecond {
+		t.Errorf("tools/list took %v", list)
+	}
+}
+
+// callUntil calls a tool that never answers, and gives up at end. Closing the
+// connection is how a modern client cancels.
+func (h *testHouse) callUntil(end <-chan struct{}, tool string) {
+	conn, err := net.Dial("tcp", strings.TrimPrefix(h.base, "http://"))
+	if err != nil {
+		h.t.Error(err)
+		return
+	}
+	defer func() { _ = conn.Close() }()
+	h.send(conn, tool, `{"text":"x"}`, "")
+	<-end
+}
+
+// send writes a modern tools/call to a bare connection.
+func (h *testHouse) send(conn net.Conn, tool, arguments, meta string) {
+	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":%q,"arguments":%s,"_meta":{%s%s}}}`,
+		tool, arguments, modernMeta, meta)
+	_, err := fmt.Fprintf(conn, "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer %s\r\nContent-Type: application/json\r\n"+
+		"Accept: application/json, text/event-stream\r\nMcp-Protocol-Version: 2026-07-28\r\nMcp-Method: tools/call\r\nMcp-Name: %s\r\nContent-Length: %d\r\n\r\n%s",
+		h.token, tool, len(body), body)
+	if err != nil {
+		h.t.Error(err)
+	}
+}
+
+// A client that does not read what it asked for is its own problem. The child
+// is shared: the answers of everybody else must not wait behind it.
+func TestAClientThatDoesNotReadBlocksNobody(t *testing.T) {
+	h := openHouse(t, servers(conf{"one": child(t)}))
+	h.waitReady("one")
+	conn, err := net.Dial("tcp", strings.TrimPrefix(h.base, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	_ = conn.(*net.TCPConn).SetReadBuffer(4 << 10)
+	// Far more than the buffers of a connection hold.
+	h.send(conn, "one__progress", `{"n":300000}`, `,"progressToken":"t"`)
+	if line, err := bufio.NewReaderSize(conn, 16).ReadString('\n'); err != nil || !strings.Contains(line, "200") {
+		t.Fatalf("got %q, %v", line, err)
+	}
+	for range 100 {
+		began := time.Now()
+		if h.mustCall("one__echo", `{"text":"x"}`); time.Since(began) > 5*time.Second {
+			t.Fatal("a call waits behind another client's progress")
+		}
+	}
+}
+
+// A dead server blocks neither the start nor a list; its tools stay listed,
+// and a call says what is wrong and when the next try is.
+func TestADeadServer(t *testing.T) {
+	dir := t.TempDir()
+	command, argv, env := testkit.FaultCommand(t)
+	// A link, so that the same command can be taken away.
+	link := t.TempDir() + "/server"
+	if err := os.Symlink(command, link); err != nil {
+		t.Fatal(err)
+	}
+	config := servers(conf{"one": conf{"command": link, "args": argv, "env": env}, "well": child(t)})
+	t.Run("a good life", func(t *testing.T) {
+		h := openHouseIn(t, dir, config)
+		h.waitReady("one", "well")
+	})
+	if err := os.Remove(link); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	h := openHouseIn(t, dir, config)
+	names := h.tools()
+	took := time.Since(began)
+	t.Logf("starting and listing took %v", took)
+	if len(names) != 22 || took > 2*time.Second {
+		t.Errorf("%d tools after %v", len(names), took)
+	}
+	testkit.Eventually(t, func() bool { return h.server("one").State == "down" }, "one is down")
+	_, err := h.call("one__echo", `{"text":"x"}`)
+	if err == nil || !strings.Contains(err.Error(), "one is down") || !strings.Contains(err.Error(), "does not exist") || !strings.Contains(err.Error(), "next try in") {
+		t.Errorf("got %v", err)
+	}
+	if st := h.server("one"); st.NextTry == nil || st.Problem == "" || st.Tools != 11 {
+		t.Errorf("status %+v", st)
+	}
+	h.mustCall("well__echo", `{"text":"x"}`)
+	// And when it is mended, it is found out without a restart of ours.
+	if err := os.Symlink(command, link); err != nil {
+		t.Fatal(err)
+	}
+	h.waitReady("one")
+}
+
+func TestAServerThatNeverStarts(t *testing.T) {
+	began := time.Now()
+	h := openHouse(t, servers(conf{
+		"dead": child(t, "-mode", "crash-loop"),
+		"gone": conf{"command": "genkan-no-such-command"},
+		"away": conf{"url": "http://127.0.0.1:1/mcp"},
+		"well": child(t),
+	}))
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("the start took %v", took)
+	}
+	if !h.lists("well__echo") {
+		t.Errorf("listed %v", h.tools())
+	}
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("the first list took %v", took)
+	}
+	for name, problem := range map[string]string{"dead": "exit status 3", "gone": "not found", "away": "cannot be reached"} {
+		testkit.Eventually(t, func() bool { return strings.Contains(h.server(name).Problem, problem) }, "%s is down because %s", name, problem)
+	}
+	h.mustCall("well__echo", `{"text":"x"}`)
+}
+
+// A hung server of which nothing is known holds up the first list for a few
+// seconds, since many clients never ask again; then no more.
+func TestAServerThatHangsAtTheStart(t *testing.T) {
+	t.Parallel()
+	h := openHouse(t, servers(conf{"hung": child(t, "-mode", "hang-init"), "well": child(t)}))
+	began := time.Now()
+	if !h.lists("well__echo") {
+		t.Error("the others must be listed")
+	}
+	took := time.Since(began)
+	t.Logf("the first list took %v", took)
+	if took > firstListPatience+2*time.Second {
+		t.Error("that is too long")
+	}
+	began = time.Now()
+	h.tools()
+	if took := time.Since(began); took > time.Second {
+		t.Errorf("the second list took %v", took)
+	}
+}
+
+// A write whose answer was lost is not sent again, and is not reported as
+// done; a read is sent again.
+func TestALostAnswer(t *testing.T) {
+	dir := t.TempDir()
+	h := openHouse(t, servers(conf{"one": sibling(t, "-mode", "reset", "-record", dir+"/record", "-counter", dir+"/counter")}))
+	h.waitReady("one")
+	sent := func(tool string) int {
+		return strings.Count(strings.Join(testkit.Lines(t, dir+"/record"), "\n"), `"name":"`+tool+`"`)
+	}
+	if _, err := h.call("one__count", `{}`); err == nil || !strings.Contains(err.Error(), "may or may not have been carried out") {
+		t.Errorf("got %v", err)
+	}
+	if n := sent("count"); n != 1 {
+		t.Errorf("the write was sent %d times", n)
+	}
+	if _, err := h.call("one__echo", `{"text":"x"}`); err == nil {
+		t.Error("its answers are always lost")
+	}
+	if n := sent("echo"); n != 3 {
+		t.Errorf("the read was sent %d times, want 3", n)
+	}
+}
+
+// When a server that failed is back, the next call succeeds: no breaker stands
+// in the way of one that was only away.
+func TestAServerThatComesBackIsUsedAtOnce(t *testing.T) {
+	server := testkit.NewFaultHTTP(t)
+	h := openHouse(t, servers(conf{"one": conf{"url": server.URL()}}))
+	h.waitReady("one")
+	server.Stop()
+	for range 8 { // more failures in a row than the breaker takes
+		if _, err := h.call("one__echo", `{"text":"x"}`); err == nil {
+			t.Fatal("nobody is there")
+		}
+	}
+	_, err := h.call("one__echo", `{"text":"x"}`)
+	if err == nil || !strings.Contains(err.Error(), "is down") || !strings.Contains(err.Error(), "next try in") {
+		t.Errorf("the call must say what is wrong and when the next try is: %v", err)
+	}
+	server.Restart()
+	began := time.Now()
+	if _, err := h.call("one__echo", `{"text":"x"}`); err != nil {
+		t.Errorf("it is back: %v", err)
+	}
+	t.Logf("the next call took %v", time.Since(began))
+}
+
+func TestACallThatTakesTooLong(t *testing.T) {
+	h := openHouse(t, servers(conf{"one": with(child(t), conf{"timeout": "700ms"})}))
+	h.waitReady("one")
+	if _, err := h.call("one__sleep", `{"ms":60000}`); err == nil || !strings.Contains(err.Error(), "700ms") {
+		t.Errorf("got %v", err)
+	}
+	// Progress keeps it alive, asked for or not.
+	if got := h.mustCall("one__progress", `{"n":10,"ms":100}`); got != "10 steps" {
+		t.Error(got)
+	}
+	// REST has a timeout of its own, which the caller may choose.
+	status, body := h.request(http.MethodPost, "/v1/tools/call", `{"name":"one__sleep","parameters":{"ms":60000},"options":{"timeout":30}}`, nil)
+	if status != http.StatusRequestTimeout || !strings.Contains(body, "30ms") {
+		t.Errorf("got %d %s", status, body)
+	}
+}

@@ -1,0 +1,46 @@
+package mcpserver_test
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"genkan/internal/testkit"
+	"genkan/internal/testkit/conversation"
+)
+
+// TestConversations plays what is written down in testdata, over both
+// transports: a client hears the same words whichever way it came.
+func TestConversations(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("there are no conversations: %v", err)
+	}
+	for _, file := range files {
+		for _, transport := range []string{"HTTP", "stdio"} {
+			t.Run(filepath.Base(file)+" "+transport, func(t *testing.T) {
+				var h *house // one for all who speak
+				conversation.Play(t, file, func(t *testing.T, arc *txtar.Archive) testkit.Conn {
+					if h == nil {
+						h = openHouse(t, servers{"fault": child(t, flagsOf(arc)...)})
+					}
+					if transport == "HTTP" {
+						return testkit.NewHTTPConn(h.base+"/mcp", h.token, nil)
+					}
+					return h.stdio()
+				})
+			})
+		}
+	}
+}
+
+func flagsOf(arc *txtar.Archive) []string {
+	for _, f := range arc.Files {
+		if f.Name == "flags" {
+			return strings.Fields(string(f.Data))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,6 @@
+//go:build race
+
+package mcpserver_test
+
+// raceEnabled says that everything takes about ten times as long.
+const raceEnabled = true

@@ -1,0 +1,206 @@
+package mcpserver
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"genkan/internal/catalog"
+	"genkan/internal/gateway"
+)
+
+// These tests are about time, so they run in a bubble where it costs nothing.
+
+// quietHouse has one tool, which answers after a while or when it is given up.
+type quietHouse struct{ takes time.Duration }
+
+func (h quietHouse) Handle(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
+	timer := time.NewTimer(h.takes)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return &gateway.Result{Raw: []byte(`{"content":[]}`)}, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+func (quietHouse) Page(context.Context, string) (*catalog.Page, error) {
+	return &catalog.Page{Legacy: []byte(`{"tools":[]}`), Modern: []byte(`{"tools":[]}`)}, nil
+}
+
+func newQuietServer(h House) *Server {
+	return New(Options{
+		House: func() House { return h },
+		Admit: func(http.ResponseWriter, *http.Request) (gateway.Identity, bool) {
+			return gateway.Identity{ClientID: "t"}, true
+		},
+		Log: slog.New(slog.DiscardHandler), SessionIdle: time.Hour,
+	})
+}
+
+func post(s *Server, session, body string) *httptest.ResponseRecorder {
+	r := httptest.NewRequest(http.MethodPost, "/mcp", strings.NewReader(body))
+	r.Header.Set("Content-Type", "application/json")
+	if session != "" {
+		r.Header.Set("Mcp-Session-Id", session)
+	}
+	w := httptest.NewRecorder()
+	s.ServeHTTP(w, r)
+	return w
+}
+
+const (
+	initializeBody = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}`
+	pingBody       = `{"jsonrpc":"2.0","id":1,"method":"ping"}`
+	callBody       = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t"}}`
+)
+
+// TestSessionsExpire: a session that nobody uses ends after the idle limit; one
+// that has a call under way or a stream open is used.
+func TestSessionsExpire(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newQuietServer(quietHouse{takes: 5 * time.Hour})
+		defer s.Close()
+		open := func() string { return post(s, "", initializeBody).Header().Get("Mcp-Session-Id") }
+		idle, used, calling, listening := open(), open(), open(), open()
+		answered := make(chan *httptest.ResponseRecorder, 1)
+		go func() { answered <- post(s, calling, callBody) }()
+		ctx, cancel := context.WithCancel(context.Background())
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			r := httptest.NewRequest(http.MethodGet, "/mcp", http.NoBody).WithContext(ctx)
+			r.Header.Set("Mcp-Session-Id", listening)
+			s.ServeHTTP(httptest.NewRecorder(), r)
+		}()
+		for range 5 {
+			time.Sleep(30 * time.Minute)
+			if got := post(s, used, pingBody).Code; got != http.StatusOK {
+				t.Errorf("a session that is used ended: %d", got)
+			}
+		}
+		if got := s.Sessions(); got != 3 {
+			t.Errorf("there are %d sessions, want 3", got)
+		}
+		if got := post(s, idle, pingBody).Code; got != http.StatusNotFound {
+			t.Errorf("an idle session still answers: %d", got)
+		}
+		if got := (<-answered).Code; got != http.StatusOK {
+			t.Errorf("a call of five hours was answered with %d", got)
+		}
+		cancel()
+		<-ended
+		// After the call and the stream they have the idle limit again.
+		for _, session := range []string{calling, listening} {
+			if got := post(s, session, pingBody).Code; got != http.StatusOK {
+				t.Errorf("a session ended with its call or stream: %d", got)
+			}
+		}
+		time.Sleep(2 * time.Hour)
+		if got := s.Sessions(); got != 0 {
+			t.Errorf("%d sessions are left", got)
+		}
+	})
+}
+
+// TestKeepAlive: a client that waits sees something every 15 seconds, if it can
+// read a stream, and then its answer.
+func TestKeepAlive(t *testing.T) {
+	for accept, want := range map[string]string{
+		"application/json, text/event-stream": ": keep-alive\n\n: keep-alive\n\nevent: message\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"content\":[]}}\n\n",
+		"application/json":                    `{"jsonrpc":"2.0","id":1,"result":{"content":[]}}`,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := newQuietServer(quietHouse{takes: 40 * time.Second})
+			defer s.Close()
+			session := post(s, "", initializeBody).Header().Get("Mcp-Session-Id")
+			r := httptest.NewRequest(http.MethodPost, "/mcp", strings.NewReader(callBody))
+			r.Header.Set("Content-Type", "application/json")
+			r.Header.Set("Accept", accept)
+			r.Header.Set("Mcp-Session-Id", session)
+			w := httptest.NewRecorder()
+			s.ServeHTTP(w, r)
+			if got := w.Body.String(); got != want {
+				t.Errorf("Accept %s: the answer is %q\nwant %q", accept, got, want)
+			}
+		})
+	}
+}
+
+// TestStdioStop: a request to stop gives calls half a minute, also when the
+// input had ended before and somebody hangs.
+func TestStdioStop(t *testing.T) {
+	for name, c := range map[string]struct {
+		takes, after time.Duration
+		endOfInput   bool
+		want         string
+	}{
+		"a call that finishes":           {20 * time.Second, 20 * time.Second, false, `"result"`},
+		"a call that hangs":              {time.Hour, drainTime, false, `"error"`},
+		"a call that hangs after an end": {time.Hour, drainTime, true, `"error"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newQuietServer(quietHouse{takes: c.takes})
+				defer s.Close()
+				in, write := io.Pipe()
+				read, out := io.Pipe()
+				ctx, stop := context.WithCancel(context.Background())
+				done := make(chan error, 1)
+				go func() { done <- s.ServeStdio(ctx, in, out) }()
+				answers := make(chan string, 10)
+				go func() {
+					defer close(answers)
+					for lines := bufio.NewScanner(read); lines.Scan(); {
+						answers <- lines.Text()
+					}
+				}()
+				if _, err := io.WriteString(write, callBody+"\n"); err != nil {
+					t.Fatal(err)
+				}
+				synctest.Wait()
+				if c.endOfInput {
+					_ = write.Close()
+					synctest.Wait()
+				}
+				begun := time.Now()
+				stop()
+				if err := <-done; err != nil {
+					t.Error(err)
+				}
+				if took := time.Since(begun); took != c.after {
+					t.Errorf("stopping took %s, want %s", took, c.after)
+				}
+				if got := <-answers; !strings.Contains(got, c.want) {
+					t.Errorf("the answer is %s", got)
+				}
+				_ = write.Close()
+				_ = out.Close()
+				synctest.Wait()
+			})
+		})
+	}
+}
+
+// TestEveryCodeHasAWireError keeps the table whole: a code that is missing
+// would be answered with code 0 and status 0.
+func TestEveryCodeHasAWireError(t *testing.T) {
+	for _, code := range gateway.Codes() {
+		wire, ok := wireErrors[code]
+		if !ok || wire.rpc == 0 || wire.status < 200 || http.StatusText(wire.status) == "" {
+			t.Errorf("code %s is %+v", code, wire)
+		}
+		// MCP reserves -32000 to -32099, JSON-RPC the rest down to -32768.
+		if wire.rpc <= -32000 && wire.rpc >= -32599 {
+			t.Errorf("code %s uses the reserved number %d", code, wire.rpc)
+		}
+	}
+}
