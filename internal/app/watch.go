@@ -39,7 +39,9 @@ func (p *Process) watch(ctx context.Context) {
 			if !ok {
 				return
 			}
-			if filepath.Clean(e.Name) == path && !e.Has(fsnotify.Chmod) {
+			// Kubernetes swaps a link beside the file, and never touches it.
+			ours := filepath.Clean(e.Name) == path || filepath.Base(e.Name) == "..data"
+			if ours && !e.Has(fsnotify.Chmod) {
 				quiet.Reset(settle)
 			}
 		case err, ok := <-watcher.Errors:

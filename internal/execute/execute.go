@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
-	"github.com/sony/gobreaker/v2"
 
 	"genkan/internal/gateway"
 )
@@ -68,7 +67,7 @@ func New(limits Limits) *Executor { return &Executor{limits: limits} }
 type lane struct {
 	places  chan struct{}
 	waiting chan struct{}
-	breaker *gobreaker.TwoStepCircuitBreaker[any]
+	breaker breaker
 }
 
 func (e *Executor) lane(source gateway.Source) *lane {
@@ -78,14 +77,7 @@ func (e *Executor) lane(source gateway.Source) *lane {
 	l, _ := e.lanes.LoadOrStore(source, &lane{
 		places:  make(chan struct{}, e.limits.Concurrency),
 		waiting: make(chan struct{}, e.limits.Queue),
-		breaker: gobreaker.NewTwoStepCircuitBreaker[any](gobreaker.Settings{
-			Name:         source.Name(),
-			MaxRequests:  1,
-			Timeout:      e.limits.BreakerPause,
-			ReadyToTrip:  func(c gobreaker.Counts) bool { return c.ConsecutiveFailures >= e.limits.BreakerFailures },
-			IsSuccessful: func(err error) bool { return breakerVerdict(err) == healthy },
-			IsExcluded:   func(err error) bool { return breakerVerdict(err) == noVerdict },
-		}),
+		breaker: breaker{failures: e.limits.BreakerFailures, pause: e.limits.BreakerPause},
 	})
 	return l.(*lane) //nolint:forcetypeassert // only lanes are stored
 }
@@ -133,10 +125,9 @@ func (e *Executor) Handle(ctx context.Context, call *gateway.Call) (*gateway.Res
 
 // attempt sends the call once.
 func (e *Executor) attempt(ctx context.Context, l *lane, call *gateway.Call) (*gateway.Result, error) {
-	settle, err := l.breaker.Allow()
-	if err != nil {
+	if !l.breaker.allow() {
 		return nil, &gateway.Error{
-			Code: gateway.CodeUnavailable, Unsent: true, RetryAfter: e.limits.BreakerPause, Err: err,
+			Code: gateway.CodeUnavailable, Unsent: true, RetryAfter: e.limits.BreakerPause,
 			Message: fmt.Sprintf("server %s failed %d times in a row and is left alone for %s; `genkan servers %s` shows how it is",
 				call.Tool.Source.Name(), e.limits.BreakerFailures, e.limits.BreakerPause, call.Tool.Source.Name()),
 		}
@@ -149,7 +140,7 @@ func (e *Executor) attempt(ctx context.Context, l *lane, call *gateway.Call) (*g
 	if err != nil && ended {
 		err = e.endedBy(context.Cause(ctx), call)
 	}
-	settle(err)
+	l.breaker.settle(breakerVerdict(err))
 	return result, err
 }
 
@@ -173,7 +164,7 @@ func breakerVerdict(err error) verdict {
 	}
 	var e *gateway.Error
 	switch {
-	case !errors.As(err, &e) || e.RPC != nil:
+	case !errors.As(err, &e) || e.RPC != nil || e.Answered:
 		return healthy
 	case e.Unsent || e.Code == gateway.CodeCanceled:
 		return noVerdict
@@ -188,7 +179,7 @@ func breakerVerdict(err error) verdict {
 // answered stands.
 func worthRetrying(err error, tool *gateway.Tool) bool {
 	var e *gateway.Error
-	if !errors.As(err, &e) || e.RPC != nil || e.Code != gateway.CodeUnavailable {
+	if !errors.As(err, &e) || e.RPC != nil || e.Answered || e.Code != gateway.CodeUnavailable {
 		return false
 	}
 	return e.Unsent || tool.RetrySafe()

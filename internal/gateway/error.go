@@ -58,6 +58,9 @@ type Error struct {
 	Err error
 	// Unsent is set when nothing reached the server: sending again is safe.
 	Unsent bool
+	// Answered is set when the server did answer, but with nothing that could be
+	// used: it lives, and asking again would bring the same.
+	Answered bool
 	// RetryAfter tells the caller when trying again makes sense; zero if
 	// unknown.
 	RetryAfter time.Duration

@@ -19,8 +19,8 @@ func NewLineReader(r io.Reader) *LineReader {
 }
 
 // Next returns the next line without its end, in memory of its own. Empty
-// lines are skipped. With ErrTooLarge comes the beginning of the line, which
-// may tell whose answer it was to be; Next can be called again.
+// lines are skipped. With ErrTooLarge come the beginning and the end of the
+// line, which may tell whose answer it was to be; Next can be called again.
 func (l *LineReader) Next() ([]byte, error) {
 	for {
 		line, err := l.line()
@@ -38,30 +38,22 @@ func (l *LineReader) line() ([]byte, error) {
 	if err == nil {
 		return bytes.Clone(trimEnd(part)), nil
 	}
-	// Longer than the buffer: collect pieces, and join them once, so that a
-	// line costs at most twice its size.
-	var pieces [][]byte
-	total := 0
+	// Longer than the buffer.
+	long := pieces{limit: MaxMessage}
 	for {
-		total += len(part)
-		if total > MaxMessage {
-			clear(pieces[1:])
-			pieces = pieces[:1]
-		} else if len(part) > 0 {
-			pieces = append(pieces, bytes.Clone(part))
-		}
+		long.add(part)
 		if !errors.Is(err, bufio.ErrBufferFull) {
 			break
 		}
 		part, err = l.r.ReadSlice('\n')
 	}
-	if err != nil && (!errors.Is(err, io.EOF) || total == 0) {
+	if err != nil && (!errors.Is(err, io.EOF) || long.total == 0) {
 		return nil, err
 	}
-	if total > MaxMessage {
-		return pieces[0], ErrTooLarge
+	if long.total > long.limit {
+		return trimEnd(long.ends()), ErrTooLarge
 	}
-	return trimEnd(bytes.Join(pieces, nil)), nil
+	return trimEnd(long.join()), nil
 }
 
 func trimEnd(line []byte) []byte {
@@ -87,12 +79,5 @@ func ReadBodyLimit(r io.Reader, size int64, limit int) ([]byte, error) {
 		}
 		return body, nil
 	}
-	body, err := io.ReadAll(io.LimitReader(r, int64(limit)+1))
-	if err != nil {
-		return nil, err
-	}
-	if len(body) > limit {
-		return nil, ErrTooLarge
-	}
-	return body, nil
+	return readAll(r, limit)
 }

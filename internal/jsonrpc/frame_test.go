@@ -32,10 +32,14 @@ func TestLineReader(t *testing.T) {
 }
 
 func TestLineReaderDropsAnOversizedLineAndGoesOn(t *testing.T) {
-	lines := NewLineReader(io.MultiReader(
-		io.LimitReader(endless('x'), MaxMessage+10), strings.NewReader("\nnext\n")))
-	if _, err := lines.Next(); !errors.Is(err, ErrTooLarge) {
+	lines := NewLineReader(io.MultiReader(strings.NewReader("begin"),
+		io.LimitReader(endless('x'), MaxMessage+10), strings.NewReader(",\"id\":7}\nnext\n")))
+	ends, err := lines.Next()
+	if !errors.Is(err, ErrTooLarge) {
 		t.Fatalf("got %v", err)
+	}
+	if !bytes.HasPrefix(ends, []byte("beginx")) || !bytes.HasSuffix(ends, []byte(`x,"id":7}`)) {
+		t.Errorf("the ends are %.10s and %s", ends, ends[len(ends)-10:])
 	}
 	if got, err := lines.Next(); err != nil || string(got) != "next" {
 		t.Errorf("after it: %q, %v", got, err)

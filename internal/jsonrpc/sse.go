@@ -50,7 +50,7 @@ func (s *SSEReader) Next() (SSEvent, error) {
 	var kind string
 	hasData := false
 	for {
-		line, err := s.line(MaxMessage - len(data))
+		line, own, err := s.line(MaxMessage - len(data))
 		if err != nil {
 			return SSEvent{}, err
 		}
@@ -65,10 +65,14 @@ func (s *SSEReader) Next() (SSEvent, error) {
 		value = bytes.TrimPrefix(value, []byte{' '})
 		switch string(field) {
 		case "data":
-			if hasData {
-				data = append(data, '\n')
+			switch {
+			case hasData:
+				data = append(append(data, '\n'), value...)
+			case own:
+				data = value
+			default:
+				data = bytes.Clone(value)
 			}
-			data = append(data, value...)
 			hasData = true
 		case "event":
 			kind = string(value)
@@ -84,28 +88,27 @@ func (s *SSEReader) Next() (SSEvent, error) {
 	}
 }
 
-// line returns the next line; it is only valid until the next call unless it
-// was longer than the buffer.
-func (s *SSEReader) line(limit int) ([]byte, error) {
+// line returns the next line, and whether it is in memory of its own; if not,
+// it is only valid until the next call.
+func (s *SSEReader) line(limit int) (line []byte, own bool, err error) {
 	part, err := s.r.ReadSlice('\n')
 	if err == nil {
-		return trimEnd(part), nil
+		return trimEnd(part), false, nil
 	}
-	var long []byte
+	long := pieces{limit: limit}
 	for errors.Is(err, bufio.ErrBufferFull) {
-		if len(long)+len(part) > limit {
-			return nil, ErrTooLarge
+		if !long.add(part) {
+			return nil, false, ErrTooLarge
 		}
-		long = append(long, part...)
 		part, err = s.r.ReadSlice('\n')
 	}
 	if err != nil {
-		return nil, err // an event that was not finished is not one
+		return nil, false, err // an event that was not finished is not one
 	}
-	if len(long)+len(part) > limit {
-		return nil, ErrTooLarge
+	if !long.add(part) {
+		return nil, false, ErrTooLarge
 	}
-	return trimEnd(append(long, part...)), nil
+	return trimEnd(long.join()), true, nil
 }
 
 // AppendSSE appends a message as an event.

@@ -90,6 +90,10 @@ func (r *Recorder) write(ctx context.Context, call *gateway.Call, result *gatewa
 	if call.Tool != nil {
 		server, tool = call.Tool.Source.Name(), call.Tool.Exposed
 	}
+	if e := gateway.AsError(err); e != nil && e.Code == gateway.CodeInternal && e.Err != nil {
+		// The caller was told to look here.
+		r.log.ErrorContext(ctx, "a call failed inside", "request_id", call.RequestID, "error", e.Err)
+	}
 	r.duration.WithLabelValues(server).Observe(took.Seconds())
 	r.count.WithLabelValues(server, tool, outcome).Inc()
 	if !r.log.Enabled(ctx, slog.LevelInfo) {

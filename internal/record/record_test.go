@@ -107,7 +107,6 @@ func TestOutcomes(t *testing.T) {
 			gateway.Errorf(gateway.CodeInvalid, "the arguments do not fit: unknown: argument-canary"),
 			"invalid", "the call is not valid",
 		},
-		{"a foreign error", nil, errors.New("inner-canary"), "internal", "something went wrong inside genkan; its log has the details"},
 		{"a cancellation", nil, context.Canceled, "canceled", "the call was canceled"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -126,6 +125,27 @@ func TestOutcomes(t *testing.T) {
 			}
 			if got := counted(t, r); len(got) != 1 || got["srv srv__t "+test.outcome] != 1 {
 				t.Errorf("counted %v, want one %s", got, test.outcome)
+			}
+		})
+	}
+}
+
+// A caller who is told to look into the log finds the cause there, under the
+// id of the call; a panic is the failure of one call, not of the process.
+func TestInnerErrorsAreInTheLog(t *testing.T) {
+	for name, h := range map[string]gateway.HandlerFunc{
+		"an error": func(context.Context, *gateway.Call) (*gateway.Result, error) { return nil, errors.New("the cause") },
+		"a panic":  func(context.Context, *gateway.Call) (*gateway.Result, error) { panic("the cause") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, recorded, log := recorder(h)
+			call := newCall()
+			_, err := recorded.Handle(context.Background(), call)
+			if e := gateway.AsError(err); e.Code != gateway.CodeInternal || strings.Contains(e.Message, "the cause") {
+				t.Errorf("the caller was told %v", err)
+			}
+			if text := log.String(); !strings.Contains(text, "the cause") || strings.Count(text, call.RequestID) < 2 {
+				t.Errorf("logged %s", text)
 			}
 		})
 	}

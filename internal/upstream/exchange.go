@@ -97,8 +97,8 @@ func (c *httpConn) read(resp *http.Response, x *exchange, id uint64, inSession b
 	kind = strings.TrimSpace(kind)
 	if encoding := resp.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
 		_ = resp.Body.Close()
-		return jsonrpc.Message{}, gateway.Errorf(gateway.CodeUnavailable,
-			"server %s compresses its answers although it was asked not to; genkan does not unpack them", c.name)
+		return jsonrpc.Message{}, unusable(fmt.Sprintf(
+			"server %s compresses its answers although it was asked not to; genkan does not unpack them", c.name))
 	}
 	if resp.StatusCode == http.StatusOK && kind == "text/event-stream" {
 		return c.readStream(resp.Request.Context(), resp.Body, x, id)
@@ -156,7 +156,7 @@ func (c *httpConn) statusOf(resp *http.Response, inSession bool, body []byte) er
 		return errSessionLost
 	case code == http.StatusUnauthorized || code == http.StatusForbidden:
 		return &gateway.Error{
-			Code: gateway.CodeUnavailable, Err: &statusError{c.name, code},
+			Code: gateway.CodeUnavailable, Answered: true, Err: &statusError{c.name, code},
 			Message: fmt.Sprintf("server %s wants other credentials (HTTP %d); check its headers in the configuration", c.name, code),
 		}
 	case code == http.StatusTooManyRequests || code == http.StatusServiceUnavailable:
@@ -166,12 +166,12 @@ func (c *httpConn) statusOf(resp *http.Response, inSession bool, body []byte) er
 		}
 	case code >= 300 && code < 400:
 		return &gateway.Error{
-			Code: gateway.CodeUnavailable, Err: &statusError{c.name, code},
+			Code: gateway.CodeUnavailable, Answered: true, Err: &statusError{c.name, code},
 			Message: fmt.Sprintf("server %s redirects elsewhere; genkan does not follow with your credentials, so put the new URL into the configuration", c.name),
 		}
 	default:
 		return &gateway.Error{
-			Code: gateway.CodeUnavailable, Err: &statusError{c.name, code},
+			Code: gateway.CodeUnavailable, Answered: code < 500, Err: &statusError{c.name, code},
 			Message: fmt.Sprintf("server %s answered with HTTP status %d; is its URL that of an MCP endpoint?", c.name, code),
 		}
 	}
@@ -185,13 +185,10 @@ func retryAfter(h http.Header) time.Duration {
 	return time.Duration(seconds) * time.Second
 }
 
-func (c *httpConn) tooLarge() error {
-	return gateway.Errorf(gateway.CodeUnavailable,
-		"an answer of server %s is larger than %d MiB, which is the most that passes", c.name, gateway.MaxResult>>20)
-}
+func (c *httpConn) tooLarge() error { return unusable(tooLargeText(c.name)) }
 
 func (c *httpConn) invalid(err error) error {
-	return gateway.Errorf(gateway.CodeUnavailable, "server %s sent an answer that is not valid: %s", c.name, err)
+	return unusable(fmt.Sprintf("server %s sent an answer that is not valid: %s", c.name, err))
 }
 
 // readStream reads a stream until the answer to request id comes. What comes

@@ -38,7 +38,8 @@ type httpConn struct {
 	// generation counts sessions, so that of many calls that find theirs lost
 	// only the first makes a new one.
 	generation int
-	renewal    sync.Mutex
+	// renewal is held by whoever makes a new session.
+	renewal chan struct{}
 
 	closed  bool            // guarded by mu
 	life    context.Context //nolint:containedctx // the connection's own life, which its streams share
@@ -68,6 +69,7 @@ func connectHTTP(ctx context.Context, s *Server, us self, known gateway.Era, lis
 	c := &httpConn{
 		name: s.set.Name, log: s.log, url: u, transport: s.deps.Transport,
 		headers: s.set.Headers, self: us, listChanged: listChanged,
+		renewal: make(chan struct{}, 1),
 	}
 	c.life, c.endLife = context.WithCancelCause(context.Background())
 	if err := c.handshake(ctx, known); err != nil {
@@ -85,7 +87,7 @@ func connectHTTP(ctx context.Context, s *Server, us self, known gateway.Era, lis
 func (c *httpConn) handshake(ctx context.Context, known gateway.Era) error {
 	if known != gateway.EraLegacy {
 		c.proto = protocol{era: gateway.EraModern, version: modernVersion, self: c.self}
-		msg, err := c.ask(ctx, "server/discover", c.self.discoverParams())
+		msg, err := c.probe(ctx)
 		var refused *statusError
 		switch {
 		case err == nil && msg.Kind == jsonrpc.Response:
@@ -107,6 +109,21 @@ func (c *httpConn) handshake(ctx context.Context, known gateway.Era) error {
 		return c.handshake(ctx, gateway.EraNone)
 	}
 	return err
+}
+
+// discoverPatience is how long a server may be silent about server/discover
+// before it is taken for a legacy one.
+const discoverPatience = 10 * time.Second
+
+// probe asks the modern question. Silence counts as a refusal.
+func (c *httpConn) probe(ctx context.Context) (jsonrpc.Message, error) {
+	patient, cancel := context.WithTimeout(ctx, discoverPatience)
+	defer cancel()
+	msg, err := c.ask(patient, "server/discover", c.self.discoverParams())
+	if err != nil && patient.Err() != nil && ctx.Err() == nil {
+		err = &statusError{c.name, http.StatusRequestTimeout}
+	}
+	return msg, err
 }
 
 func isRPCError(err error) bool {
@@ -150,8 +167,12 @@ func (c *httpConn) openSession(ctx context.Context) (protocol, error) {
 
 // renew makes a new session unless somebody has since the given generation.
 func (c *httpConn) renew(ctx context.Context, generation int) error {
-	c.renewal.Lock()
-	defer c.renewal.Unlock()
+	select {
+	case c.renewal <- struct{}{}:
+		defer func() { <-c.renewal }()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 	c.mu.Lock()
 	done := c.generation != generation
 	c.mu.Unlock()

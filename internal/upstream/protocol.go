@@ -239,7 +239,7 @@ func (p protocol) answer(msg *jsonrpc.Message, call *gateway.Call) (*gateway.Res
 		return nil, rpcError(msg.Error)
 	}
 	result := msg.Result
-	if call.Era == gateway.EraModern && result.Type == gateway.ResultUntyped {
+	if call.Era == gateway.EraModern && p.era != gateway.EraModern && result.Type == gateway.ResultUntyped {
 		// A modern client must be told the type.
 		head := []byte(`{"resultType":"complete"`)
 		if !isEmptyObject(result.Raw) {
@@ -249,8 +249,8 @@ func (p protocol) answer(msg *jsonrpc.Message, call *gateway.Call) (*gateway.Res
 		result.Type = gateway.ResultComplete
 	}
 	if call.Era != gateway.EraModern && !result.Type.Final() {
-		return nil, gateway.Errorf(gateway.CodeUnavailable,
-			"%s asks for more input before it can go on, which this client's protocol version cannot carry", call.Tool.Exposed)
+		return nil, unusable(fmt.Sprintf(
+			"%s asks for more input before it can go on, which this client's protocol version cannot carry", call.Tool.Exposed))
 	}
 	return &result, nil
 }
@@ -265,6 +265,15 @@ func reserve(call *gateway.Call, n int) error {
 	e := *gateway.AsError(err)
 	e.Message = "the call was carried out, but its answer was too large to be kept just now: too many large calls are under way"
 	return &e
+}
+
+// unusable is said of an answer that came and cannot be passed on.
+func unusable(text string) error {
+	return &gateway.Error{Code: gateway.CodeUnavailable, Answered: true, Message: text}
+}
+
+func tooLargeText(server string) string {
+	return fmt.Sprintf("an answer of server %s is larger than %d MiB, which is the most that passes", server, gateway.MaxResult>>20)
 }
 
 // rpcError keeps a server's error as it came, for edges that can pass it on.

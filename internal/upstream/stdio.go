@@ -330,7 +330,7 @@ func (c *stdioConn) read() {
 		line, err := lines.Next()
 		switch {
 		case errors.Is(err, jsonrpc.ErrTooLarge):
-			c.malformed(line, fmt.Errorf("an answer of server %s is larger than %d MiB, which is the most that passes", c.name, gateway.MaxResult>>20))
+			c.malformed(line, tooLargeText(c.name))
 		case err != nil:
 			// The output ended. Usually the process did; then that is the cause.
 			if c.child.gone(100 * time.Millisecond) {
@@ -356,7 +356,7 @@ func (c *stdioConn) watch() {
 func (c *stdioConn) receive(line []byte) {
 	msg, err := jsonrpc.Scan(line)
 	if err != nil {
-		c.malformed(line, fmt.Errorf("server %s sent an answer that is not valid: %w", c.name, err))
+		c.malformed(line, fmt.Sprintf("server %s sent an answer that is not valid: %s", c.name, err))
 		return
 	}
 	switch msg.Kind {
@@ -395,13 +395,13 @@ func (c *stdioConn) settle(rawID []byte, a answer) bool {
 // malformed deals with a line that is no message. If it began as the answer to
 // somebody, they are told; otherwise it is noise, which many servers make, and
 // is kept with the rest of their output.
-func (c *stdioConn) malformed(line []byte, err error) {
+func (c *stdioConn) malformed(line []byte, text string) {
 	if len(line) > 0 && line[0] == '{' {
 		partial, _ := jsonrpc.Scan(bytes.Clone(line))
 		if partial.ID == nil {
 			partial.ID = lastID(line)
 		}
-		failed := answer{err: &gateway.Error{Code: gateway.CodeUnavailable, Message: err.Error()}}
+		failed := answer{err: unusable(text)}
 		if partial.ID != nil && c.settle(partial.ID, failed) {
 			return
 		}
