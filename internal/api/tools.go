@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strconv"
 	"strings"
@@ -14,8 +15,12 @@ import (
 	"genkan/internal/jsonrpc"
 )
 
-// maxBody is the largest body of a REST request, in bytes.
-const maxBody = 1 << 20
+// maxBody is the largest body of a REST request, in bytes, and bodyPatience how
+// long it may take to come.
+const (
+	maxBody      = 1 << 20
+	bodyPatience = 30 * time.Second
+)
 
 // tool is a tool in REST's form.
 type tool struct {
@@ -109,7 +114,7 @@ func (a *API) callTool(w http.ResponseWriter, r *http.Request, id gateway.Identi
 		return &ms
 	}
 	var in callRequest
-	if status, err := decodeBody(r, &in); err != nil {
+	if status, err := decodeBody(w, r, &in); err != nil {
 		encode(w, status, errorBody{Error: err.Error(), Code: "VALIDATION_ERROR", ExecutionTime: took(), Timestamp: timestamp()})
 		return
 	}
@@ -191,17 +196,27 @@ func textOf(result *gateway.Result) string {
 }
 
 // decodeBody reads a JSON body strictly. The status goes with the error.
-func decodeBody(r *http.Request, into any) (status int, err error) {
+func decodeBody(w http.ResponseWriter, r *http.Request, into any) (status int, err error) {
+	// A body that does not come must not hold a connection for ever.
+	control := http.NewResponseController(w)
+	_ = control.SetReadDeadline(time.Now().Add(bodyPatience))
+	defer func() { _ = control.SetReadDeadline(time.Time{}) }()
 	kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
 	if !strings.EqualFold(strings.TrimSpace(kind), "application/json") {
 		return http.StatusUnsupportedMediaType, errors.New("the Content-Type must be application/json")
 	}
 	body, err := jsonrpc.ReadBodyLimit(r.Body, r.ContentLength, maxBody)
 	if errors.Is(err, jsonrpc.ErrTooLarge) {
+		// Read on for a while: a client that is still sending would find its
+		// connection broken instead of the answer.
+		_, _ = io.CopyN(io.Discard, r.Body, 16*maxBody)
 		return http.StatusRequestEntityTooLarge, fmt.Errorf("the body is larger than %d MiB", maxBody>>20)
 	}
 	if err != nil {
 		return http.StatusBadRequest, errors.New("the body could not be read")
+	}
+	if err := jsonrpc.CheckObject(body, "name", "parameters", "options"); err != nil && json.Valid(body) {
+		return http.StatusBadRequest, fmt.Errorf("the body is not what was expected: %w", err)
 	}
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.DisallowUnknownFields()
@@ -218,10 +233,13 @@ func decodeBody(r *http.Request, into any) (status int, err error) {
 func bodyProblem(err error) string {
 	var wrongType *json.UnmarshalTypeError
 	if errors.As(err, &wrongType) {
+		if wrongType.Field == "" {
+			return "it must be an object"
+		}
 		return fmt.Sprintf("%s must not be a %s", wrongType.Field, wrongType.Value)
 	}
 	if field, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
-		return "unknown field " + field
+		return "unknown field " + field + "; there are name, parameters and options"
 	}
 	return "it is not valid JSON"
 }

@@ -5,6 +5,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -100,8 +101,10 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 	}
 	p.dirty.sources = map[string]bool{}
 	if err := os.MkdirAll(opt.DataDir, 0o700); err != nil {
-		return nil, &gateway.Error{Code: gateway.CodeInvalid, Err: err,
-			Message: fmt.Sprintf("the data directory %s cannot be made; choose another with --data", opt.DataDir)}
+		return nil, &gateway.Error{
+			Code: gateway.CodeInvalid, Err: err,
+			Message: fmt.Sprintf("the data directory %s cannot be made; choose another with --data", opt.DataDir),
+		}
 	}
 	p.offerExample()
 	cfg, err := p.load()
@@ -162,8 +165,10 @@ func (p *Process) offerExample() {
 	if err != nil {
 		return // there is one, or there cannot be one, which load will tell
 	}
-	_, _ = f.WriteString(config.Example())
-	_ = f.Close()
+	_, err = f.WriteString(config.Example())
+	if errors.Join(err, f.Close()) != nil {
+		_ = os.Remove(path) // half an example would be in the way of a whole one
+	}
 }
 
 func (p *Process) load() (*config.Config, error) {
@@ -236,6 +241,9 @@ func (p *Process) refresh(ctx context.Context) {
 func (p *Process) Reload() error {
 	p.reloading.Lock()
 	defer p.reloading.Unlock()
+	if err := p.fileIsThere(); err != nil {
+		return err
+	}
 	cfg, err := p.load()
 	if err != nil {
 		return err
@@ -250,6 +258,24 @@ func (p *Process) Reload() error {
 	p.retire(old, fresh)
 	p.mcp.ToolsChanged()
 	p.log.Info("configuration reloaded", "servers", len(fresh.servers))
+	return nil
+}
+
+// fileIsThere refuses to take a file that is gone or empty for a wish to have
+// no servers: editors move a file away before they write the new one, and a
+// shell empties it first.
+func (p *Process) fileIsThere() error {
+	info, err := os.Stat(p.ConfigFile())
+	switch {
+	case err != nil:
+		return &gateway.Error{
+			Code: gateway.CodeInvalid, Err: err,
+			Message: "the configuration file is gone; to have no servers, leave it with \"mcpServers: {}\"",
+		}
+	case info.Size() == 0:
+		return gateway.Errorf(gateway.CodeInvalid,
+			"the configuration file is empty; to have no servers, write \"mcpServers: {}\"")
+	}
 	return nil
 }
 

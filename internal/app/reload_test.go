@@ -273,3 +273,34 @@ func TestWhatNeedsARestart(t *testing.T) {
 		t.Errorf("status %d", status)
 	}
 }
+
+// Editors move a file away before they write the new one, and a shell empties
+// it first. Neither is a wish to have no servers.
+func TestAFileThatIsGoneOrEmptyChangesNothing(t *testing.T) {
+	h := openHouse(t, servers(conf{"one": child(t)}))
+	h.waitReady("one")
+	pid := h.server("one").ProcessID
+	if err := os.Truncate(h.file(), 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Process.Reload(); err == nil || !strings.Contains(err.Error(), "empty") {
+		t.Errorf("an empty file: %v", err)
+	}
+	if err := os.Remove(h.file()); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Process.Reload(); err == nil || !strings.Contains(err.Error(), "gone") {
+		t.Errorf("a missing file: %v", err)
+	}
+	if now := h.server("one").ProcessID; now != pid {
+		t.Errorf("the server was restarted: %d, was %d", now, pid)
+	}
+	// What is said on purpose counts.
+	h.writeText("mcpServers: {}\n")
+	if err := h.Process.Reload(); err != nil {
+		t.Fatal(err)
+	}
+	if tools := h.tools(); len(tools) != 0 {
+		t.Errorf("tools %v", tools)
+	}
+}

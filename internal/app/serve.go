@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"syscall"
 	"time"
 
@@ -48,12 +50,16 @@ func (p *Process) Listen(ctx context.Context) (net.Listener, error) {
 	var lc net.ListenConfig
 	l, err := lc.Listen(ctx, "tcp", address)
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return nil, &gateway.Error{Code: gateway.CodeConflict, Err: err,
-			Message: fmt.Sprintf("%s is in use, perhaps by another genkan; stop that one, or choose another port with --port", address)}
+		return nil, &gateway.Error{
+			Code: gateway.CodeConflict, Err: err,
+			Message: fmt.Sprintf("%s is in use, perhaps by another genkan; stop that one, or choose another port with --port", address),
+		}
 	}
 	if err != nil {
-		return nil, &gateway.Error{Code: gateway.CodeInvalid, Err: err,
-			Message: fmt.Sprintf("cannot listen on %s; choose another address with --listen", address)}
+		return nil, &gateway.Error{
+			Code: gateway.CodeInvalid, Err: err,
+			Message: fmt.Sprintf("cannot listen on %s; choose another address with --listen", address),
+		}
 	}
 	return l, nil
 }
@@ -65,9 +71,12 @@ func (p *Process) Serve(ctx context.Context, l net.Listener) error {
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    64 << 10,
+		ErrorLog:          slog.NewLogLogger(p.log.Handler(), slog.LevelDebug),
 	}
-	address := Address{Listen: l.Addr().String(), PID: os.Getpid(), TLS: p.Config().TLS.CertFile != ""}
-	if err := address.write(p.opt.DataDir); err != nil {
+	address := Address{Listen: reachable(l.Addr()), PID: os.Getpid(), TLS: p.Config().TLS.CertFile != ""}
+	if other, err := ReadAddress(p.opt.DataDir); err == nil && other.answers() {
+		p.log.Warn("another genkan serves this data directory; the command line speaks with that one", "listen", other.Listen, "process_id", other.PID)
+	} else if err := address.write(p.opt.DataDir); err != nil {
 		p.log.Warn("the address could not be written down for the command line", "error", err)
 	}
 	defer address.remove(p.opt.DataDir)
@@ -105,6 +114,30 @@ type Address struct {
 	Listen string `json:"listen"`
 	PID    int    `json:"pid"`
 	TLS    bool   `json:"tls,omitempty"`
+}
+
+// reachable is an address that this machine can call: one that stands for all
+// of them is none.
+func reachable(a net.Addr) string {
+	tcp, ok := a.(*net.TCPAddr)
+	if !ok || !tcp.IP.IsUnspecified() {
+		return a.String()
+	}
+	return net.JoinHostPort("127.0.0.1", strconv.Itoa(tcp.Port))
+}
+
+// answers reports whether somebody listens there.
+func (a Address) answers() bool {
+	// Not bound to the process's own life: the answer counts while it ends, too.
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	var dialer net.Dialer
+	c, err := dialer.DialContext(ctx, "tcp", a.Listen)
+	if err != nil {
+		return false
+	}
+	_ = c.Close()
+	return true
 }
 
 func addressFile(dataDir string) string { return filepath.Join(dataDir, "address.json") }

@@ -10,7 +10,7 @@ import (
 
 // settle is how long a file must be left alone before it is read: editors
 // write it in several steps.
-const settle = 150 * time.Millisecond
+const settle = 300 * time.Millisecond
 
 // watch reloads when the configuration file changes. The directory is watched,
 // because editors replace the file.
@@ -26,6 +26,14 @@ func (p *Process) watch(ctx context.Context) {
 		defer func() { _ = watcher.Close() }()
 		err = watcher.Add(filepath.Dir(path))
 	}
+	// Behind a link it is another file that changes.
+	target, linkErr := filepath.EvalSymlinks(path)
+	if linkErr != nil {
+		target = path
+	}
+	if err == nil && filepath.Dir(target) != filepath.Dir(path) {
+		err = watcher.Add(filepath.Dir(target))
+	}
 	if err != nil {
 		p.log.Warn("the configuration is not watched for changes; use SIGHUP", "error", err)
 		return
@@ -40,7 +48,8 @@ func (p *Process) watch(ctx context.Context) {
 				return
 			}
 			// Kubernetes swaps a link beside the file, and never touches it.
-			ours := filepath.Clean(e.Name) == path || filepath.Base(e.Name) == "..data"
+			name := filepath.Clean(e.Name)
+			ours := name == path || name == target || filepath.Base(name) == "..data"
 			if ours && !e.Has(fsnotify.Chmod) {
 				quiet.Reset(settle)
 			}

@@ -8,6 +8,7 @@ import (
 	"bytes"
 	"context"
 	"log/slog"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -91,14 +92,22 @@ func (c *Catalog) Resolve(next gateway.Handler) gateway.Handler {
 	return gateway.HandlerFunc(func(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
 		tool, ok := c.current.Load().byName[call.Name]
 		if !ok {
-			return nil, unknownTool(call.Name)
+			return nil, c.unknownTool(call.Name)
 		}
 		call.Tool = tool
 		return next.Handle(ctx, call)
 	})
 }
 
-func unknownTool(name string) error {
+func (c *Catalog) unknownTool(name string) error {
+	for i := range c.mounts {
+		m := &c.mounts[i].Mount // its tools are another goroutine's
+		if m.Prefix != "" && strings.HasPrefix(name, m.Prefix+"__") && len(m.Source.Tools()) == 0 {
+			return gateway.Errorf(gateway.CodeNotFound,
+				"Unknown tool: server %s has not listed any tools yet. `genkan servers %s` shows what it is doing",
+				m.Source.Name(), m.Source.Name())
+		}
+	}
 	const most = 128
 	if len(name) > most {
 		name = name[:most] + "…"

@@ -65,6 +65,11 @@ func (v *Validator) Check(call *gateway.Call) error {
 	if raw == nil {
 		raw = []byte("{}")
 	}
+	// The server must read what was checked: of a key that stands twice it may
+	// take the other one.
+	if err := jsonrpc.CheckUnique(raw); err != nil {
+		return &gateway.Error{Code: gateway.CodeInvalid, Message: "the arguments cannot be checked: " + err.Error()}
+	}
 	arguments, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
 	if err != nil {
 		return &gateway.Error{Code: gateway.CodeInvalid, Message: "the arguments are not JSON", Err: err}

@@ -13,7 +13,6 @@ import (
 
 	"genkan/internal/api/client"
 	"genkan/internal/app"
-	"genkan/internal/config"
 	"genkan/internal/gateway"
 )
 
@@ -21,13 +20,18 @@ import (
 func (c *command) remote() (*client.Client, error) {
 	token, err := os.ReadFile(app.AdminTokenFile(c.dataDir))
 	if err != nil {
-		return nil, &gateway.Error{Code: gateway.CodeUnavailable, Err: err,
-			Message: fmt.Sprintf("there is no admin token in %s; start genkan once with `genkan serve`, or name its data directory with --data", c.dataDir)}
+		return nil, &gateway.Error{
+			Code: gateway.CodeUnavailable, Err: err,
+			Message: fmt.Sprintf("there is no admin token in %s; start genkan once with `genkan serve`, or name its data directory with --data", c.dataDir),
+		}
 	}
 	address := app.Address{Listen: c.flags.Listen}
 	if address.Listen == "" {
 		if address, err = app.ReadAddress(c.dataDir); err != nil {
-			address.Listen = config.DefaultHost + ":" + strconv.Itoa(config.DefaultPort)
+			return nil, &gateway.Error{
+				Code: gateway.CodeUnavailable, Err: err,
+				Message: fmt.Sprintf("no genkan serves %s; start it with `genkan serve`, or name its data directory with --data", c.dataDir),
+			}
 		}
 	}
 	return client.New(address.Listen, address.TLS, gateway.Secret(strings.TrimSpace(string(token)))), nil

@@ -41,8 +41,13 @@ This process starts the configured servers for itself.`,
 		RunE: c.run,
 	}
 	c.servingFlags(cmd, "stdio")
-	var standalone bool
-	cmd.Flags().BoolVar(&standalone, "standalone", true, "start the servers in this process")
+	cmd.Flags().Bool("standalone", true, "start the servers in this process")
+	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {
+		if alone, err := cmd.Flags().GetBool("standalone"); err != nil || !alone {
+			return gateway.Errorf(gateway.CodeInvalid, "--standalone=false is not available yet: this process starts the servers itself")
+		}
+		return nil
+	}
 	return cmd
 }
 

@@ -29,8 +29,10 @@ log and the metrics. A running genkan knows of changes at once.`,
 // keeper opens the tokens of the data directory, beside a running genkan.
 func (c *command) keeper(ctx context.Context, use func(*identity.Keeper) error) error {
 	if err := os.MkdirAll(c.dataDir, 0o700); err != nil {
-		return &gateway.Error{Code: gateway.CodeInvalid, Err: err,
-			Message: fmt.Sprintf("the data directory %s cannot be made; choose another with --data", c.dataDir)}
+		return &gateway.Error{
+			Code: gateway.CodeInvalid, Err: err,
+			Message: fmt.Sprintf("the data directory %s cannot be made; choose another with --data", c.dataDir),
+		}
 	}
 	sink := logs.NewSink(c.std.Err)
 	defer sink.Close()

@@ -74,12 +74,32 @@ func TestDidYouMean(t *testing.T) {
 		known []string
 		want  string
 	}{
-		{"mcpserver", top, "mcpServers"}, {"mcp_servers", top, "mcpServers"}, {"servers", top, "mcpServers"},
-		{"loglevel", top, "logLevel"}, {"log-level", top, "logLevel"}, {"pagesize", top, "pageSize"}, {"prot", top, "port"},
-		{"ratelimt", top, "rateLimit"}, {"allowedHost", top, "allowedHosts"}, {"behind_proxy", top, "behindProxy"}, {"languages", top, ""},
-		{"comand", server, "command"}, {"commnad", server, "command"}, {"arg", server, "args"}, {"environment", server, "env"}, {"uri", server, "url"},
-		{"serverUrl", server, "url"}, {"httpUrl", server, "url"}, {"transport", server, "type"}, {"header", server, "headers"}, {"enabled", server, "disabled"},
-		{"startup_timeout", server, "startupTimeout"}, {"autoApprove", server, ""}, {"zebra", server, ""}, {"", server, ""}, {strings.Repeat("x", 10000), server, ""},
+		{"mcpserver", top, "mcpServers"},
+		{"mcp_servers", top, "mcpServers"},
+		{"servers", top, "mcpServers"},
+		{"loglevel", top, "logLevel"},
+		{"log-level", top, "logLevel"},
+		{"pagesize", top, "pageSize"},
+		{"prot", top, "port"},
+		{"ratelimt", top, "rateLimit"},
+		{"allowedHost", top, "allowedHosts"},
+		{"behind_proxy", top, "behindProxy"},
+		{"languages", top, ""},
+		{"comand", server, "command"},
+		{"commnad", server, "command"},
+		{"arg", server, "args"},
+		{"environment", server, "env"},
+		{"uri", server, "url"},
+		{"serverUrl", server, "url"},
+		{"httpUrl", server, "url"},
+		{"transport", server, "type"},
+		{"header", server, "headers"},
+		{"enabled", server, "disabled"},
+		{"startup_timeout", server, "startupTimeout"},
+		{"autoApprove", server, ""},
+		{"zebra", server, ""},
+		{"", server, ""},
+		{strings.Repeat("x", 10000), server, ""},
 	} {
 		want := "use one of " + strings.Join(tt.known, ", ")
 		if tt.want != "" {

@@ -1,6 +1,10 @@
 package jsonrpc
 
-import "genkan/internal/gateway"
+import (
+	"unicode/utf8"
+
+	"genkan/internal/gateway"
+)
 
 // Members calls visit for each member of a JSON object, in order, with the
 // unescaped key and the value's bytes, until visit returns false. The object
@@ -94,6 +98,9 @@ func Elements(array []byte, visit func(value []byte) bool) error {
 // and the CLI's do, by the rules of Scan. It takes the bytes over.
 func ScanParams(raw []byte) (gateway.Params, error) {
 	s := scanner{data: raw}
+	if !utf8.Valid(raw) {
+		return gateway.Params{}, s.invalidUTF8()
+	}
 	end, err := s.params(0)
 	if err != nil {
 		return gateway.Params{}, err
@@ -125,4 +132,52 @@ func ScanResult(raw []byte) (*gateway.Result, error) {
 	r := s.msg.Result
 	r.Raw = raw
 	return &r, nil
+}
+
+// CheckObject applies the rules of Scan to another object that somebody
+// decides by: no key twice, none that differs from a known one only in case.
+func CheckObject(object []byte, known ...string) error {
+	s := scanner{data: object}
+	if !utf8.Valid(object) {
+		return s.invalidUTF8()
+	}
+	var seen keySet
+	_, err := s.object(s.space(0), 1, func(key []byte, at, vi int) (int, error) {
+		if err := seen.add(&s, key, at, known); err != nil {
+			return 0, err
+		}
+		return s.skip(vi, 1)
+	})
+	return err
+}
+
+// CheckUnique refuses a value in which any object has a key twice, at whatever
+// depth.
+func CheckUnique(value []byte) error {
+	if len(value) == 0 {
+		return nil
+	}
+	var err error
+	switch value[0] {
+	case '{':
+		if err = CheckObject(value); err != nil {
+			return err
+		}
+		memberErr := Members(value, func(_, v []byte) bool {
+			err = CheckUnique(v)
+			return err == nil
+		})
+		if err == nil {
+			err = memberErr
+		}
+	case '[':
+		elementErr := Elements(value, func(v []byte) bool {
+			err = CheckUnique(v)
+			return err == nil
+		})
+		if err == nil {
+			err = elementErr
+		}
+	}
+	return err
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"math/bits"
+	"unicode/utf8"
 
 	"genkan/internal/gateway"
 )
@@ -25,10 +26,17 @@ func (s *scanner) refuse(at int, reason string) error {
 	return &ScanError{Code: CodeInvalidRequest, Reason: reason, At: at}
 }
 
+// invalidUTF8 refuses text that servers read in different ways, and that some
+// die of.
+func (s *scanner) invalidUTF8() error { return s.fail(0, "the message is not valid UTF-8") }
+
 // message scans the envelope and decides what kind of message it is.
 func (s *scanner) message() error {
 	if len(s.data) > MaxMessage {
 		return s.refuse(0, "the message is larger than 32 MiB")
+	}
+	if !utf8.Valid(s.data) {
+		return s.invalidUTF8()
 	}
 	i := s.space(0)
 	if i < len(s.data) && s.data[i] == '[' {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"genkan/internal/gateway"
 )
@@ -120,6 +121,7 @@ func TestScanRefuses(t *testing.T) {
 		"leading zero":                 {call(`{"arguments":{"a":01}}`), CodeParse},
 		"NaN":                          {call(`{"arguments":{"a":NaN}}`), CodeParse},
 		"single quotes":                {call(`{'name':'a'}`), CodeParse},
+		"not UTF-8":                    {call("{\"arguments\":\"\xff\xfe\"}"), CodeParse},
 		"bad escape":                   {call(`{"arguments":"\x41"}`), CodeParse},
 		"bad unicode escape":           {call(`{"arguments":"\u00g1"}`), CodeParse},
 	} {
@@ -212,6 +214,24 @@ func TestLookup(t *testing.T) {
 	}
 }
 
+func TestCheckUnique(t *testing.T) {
+	for value, ok := range map[string]bool{
+		`{"a":1,"b":{"a":2},"c":[{"a":3}]}`: true,
+		`{"a":1,"\u0061":2}`:                false,
+		`{"x":[1,{"a":1,"a":2}]}`:           false,
+		`[[{"a":{"b":1,"b":2}}]]`:           false,
+		`"text"`:                            true,
+		``:                                  true,
+	} {
+		if err := CheckUnique([]byte(value)); (err == nil) != ok {
+			t.Errorf("%s: %v", value, err)
+		}
+	}
+	if CheckObject([]byte(`{"name":"a","Name":"b"}`), "name") == nil {
+		t.Error("a key in another case passed")
+	}
+}
+
 // FuzzScan holds the scanner against encoding/json: it must accept nothing that
 // is not JSON, and refuse JSON only for a rule.
 func FuzzScan(f *testing.F) {
@@ -224,7 +244,7 @@ func FuzzScan(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		valid := json.Valid(data)
+		valid := json.Valid(data) && utf8.Valid(data)
 		msg, err := Scan(bytes.Clone(data))
 		var scanErr *ScanError
 		switch {

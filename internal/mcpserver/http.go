@@ -3,6 +3,7 @@ package mcpserver
 import (
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"os"
 	"slices"
@@ -56,6 +57,11 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request, id gateway.Identit
 	case errors.Is(err, jsonrpc.ErrTooLarge):
 		w.Header().Set("Connection", "close")
 		plainError(w, http.StatusRequestEntityTooLarge, err.Error())
+		// Read on for a while: a client that is still sending would find its
+		// connection broken instead of the answer.
+		_ = controller.Flush()
+		_ = controller.SetReadDeadline(time.Now().Add(lastBodyPatience))
+		_, _ = io.CopyN(io.Discard, r.Body, jsonrpc.MaxMessage)
 		return
 	case errors.Is(err, errNoRoom):
 		p.fail(nil, err)

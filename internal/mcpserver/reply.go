@@ -137,7 +137,11 @@ func (p *reply) finish(status int, message []byte) {
 
 // result sends a result without copying a large one.
 func (p *reply) result(id, result []byte) {
-	head := jsonrpc.AppendResultHead(make([]byte, 0, 64+len(id)+smallResult), id)
+	size := 64 + len(id)
+	if len(result) <= smallResult {
+		size += len(result)
+	}
+	head := jsonrpc.AppendResultHead(make([]byte, 0, size), id)
 	if len(result) <= smallResult {
 		p.finishParts(http.StatusOK, 0, append(append(head, result...), '}'), nil, nil)
 		return

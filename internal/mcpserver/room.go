@@ -22,6 +22,8 @@ const (
 	leastRoom = 64 << 10
 	// bodyPatience is how long a body may take to come.
 	bodyPatience = 2 * time.Minute
+	// lastBodyPatience is how long one that was refused is read on.
+	lastBodyPatience = 2 * time.Second
 )
 
 var errNoRoom = &gateway.Error{

@@ -28,6 +28,7 @@ type httpConn struct {
 	transport   http.RoundTripper
 	headers     map[string]gateway.Secret
 	self        self
+	agent       []string // the User-Agent header
 	listChanged func()
 
 	lastID atomic.Uint64
@@ -56,6 +57,8 @@ func newTransport() http.RoundTripper {
 		MaxIdleConnsPerHost:   128,
 		IdleConnTimeout:       90 * time.Second,
 		ExpectContinueTimeout: time.Second,
+		// A call of some kilobytes in one write, and without a buffer for it.
+		WriteBufferSize: 32 << 10,
 		// What is compressed can grow without end; we ask for plain bytes.
 		DisableCompression: true,
 	}
@@ -70,6 +73,7 @@ func connectHTTP(ctx context.Context, s *Server, us self, known gateway.Era, lis
 		name: s.set.Name, log: s.log, url: u, transport: s.deps.Transport,
 		headers: s.set.Headers, self: us, listChanged: listChanged,
 		renewal: make(chan struct{}, 1),
+		agent:   []string{"genkan/" + us.version},
 	}
 	c.life, c.endLife = context.WithCancelCause(context.Background())
 	if err := c.handshake(ctx, known); err != nil {
@@ -307,7 +311,7 @@ func (c *httpConn) postIn(ctx context.Context, session string, p protocol, metho
 func (c *httpConn) request(ctx context.Context, verb, method, name string, p protocol, session string, body []byte) *http.Request {
 	h := make(http.Header, 8+len(c.headers))
 	h["Accept"] = acceptBoth
-	h["User-Agent"] = []string{"genkan/" + c.self.version}
+	h["User-Agent"] = c.agent
 	if body != nil {
 		h["Content-Type"] = jsonType
 	}

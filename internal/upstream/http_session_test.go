@@ -239,22 +239,25 @@ func TestAServerThatForgetsEverySession(t *testing.T) {
 // Of a hundred calls that find their session lost, one opens a new one.
 func TestOneNewSessionForManyCalls(t *testing.T) {
 	const callers = 100
-	var lost sync.WaitGroup
-	lost.Add(callers)
+	var arrived atomic.Int64
+	all := make(chan struct{})
 	l := &legacyHTTP{}
 	l.answer = func(w http.ResponseWriter, session string, _ int64) bool {
 		if session != "session-1" {
 			return false
 		}
 		// All of them are on their way before the first one is answered.
-		lost.Done()
-		lost.Wait()
+		if arrived.Add(1) == callers {
+			close(all)
+		}
+		<-all
 		w.WriteHeader(http.StatusNotFound)
 		return true
 	}
 	l.list = func(w http.ResponseWriter, session string) bool {
-		// Listing finds the session lost too, once the calls do.
-		if session == "session-1" && l.calls.Load() > 0 {
+		// Listing finds the session lost too, once the calls do; earlier, it
+		// would open the new one under calls that are still to be sent.
+		if session == "session-1" && arrived.Load() == callers {
 			w.WriteHeader(http.StatusNotFound)
 			return true
 		}

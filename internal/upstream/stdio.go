@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"genkan/internal/gateway"
@@ -32,6 +33,11 @@ type stdioConn struct {
 	out           []byte
 	queued, begun uint64
 	dead          error
+	// room is closed when out has been taken for writing; nil while nobody
+	// waits for that.
+	room chan struct{}
+	// poured counts what the child has taken, to tell slow from deaf.
+	poured atomic.Uint64
 	// subscription is the id of the open subscriptions/listen, 0 if none.
 	subscription uint64
 	noise        int
@@ -228,9 +234,7 @@ func (c *stdioConn) list(ctx context.Context) ([]byte, error) {
 // roundTrip queues a request and waits for its answer.
 func (c *stdioConn) roundTrip(ctx context.Context, call *gateway.Call, build func(dst []byte, id uint64) []byte) (jsonrpc.Message, error) {
 	p := &pending{call: call, answer: make(chan answer, 1)}
-	c.mu.Lock()
-	if err := c.refusal(); err != nil {
-		c.mu.Unlock()
+	if err := c.lockWithRoom(ctx); err != nil {
 		return jsonrpc.Message{}, err
 	}
 	c.lastID++
@@ -259,6 +263,48 @@ func (c *stdioConn) roundTrip(ctx context.Context, call *gateway.Call, build fun
 		return a.msg, a.err
 	}
 	return jsonrpc.Message{}, context.Cause(ctx)
+}
+
+// readPatience is how long a child may leave a full backlog untouched before
+// it is taken for one that does not read.
+const readPatience = 5 * time.Second
+
+// lockWithRoom waits until something may be queued, and returns with mu held;
+// with an error, it is not.
+func (c *stdioConn) lockWithRoom(ctx context.Context) error {
+	for {
+		c.mu.Lock()
+		err := c.refusal()
+		if err == nil {
+			return nil
+		}
+		if c.dead != nil {
+			c.mu.Unlock()
+			return err
+		}
+		if c.room == nil {
+			c.room = make(chan struct{})
+		}
+		room, poured := c.room, c.poured.Load()
+		c.mu.Unlock()
+		timer := time.NewTimer(readPatience)
+		select {
+		case <-room:
+			timer.Stop()
+		case <-c.gone:
+			timer.Stop()
+		case <-timer.C:
+			if c.poured.Load() == poured {
+				return err
+			}
+		case <-ctx.Done():
+			timer.Stop()
+			return &gateway.Error{
+				Code: gateway.AsError(context.Cause(ctx)).Code, Unsent: true, Err: context.Cause(ctx),
+				Message: fmt.Sprintf("server %s was busy reading other calls; this one was not sent", c.name),
+			}
+		}
+	}
 }
 
 // refusal says why nothing can be queued. Called with mu held.
@@ -310,8 +356,12 @@ func (c *stdioConn) write() {
 		batch := c.out
 		c.out = spare[:0]
 		c.begun = c.queued
+		if c.room != nil {
+			close(c.room)
+			c.room = nil
+		}
 		c.mu.Unlock()
-		if _, err := c.child.stdin.Write(batch); err != nil {
+		if err := c.pour(batch); err != nil {
 			c.die(&gateway.Error{Code: gateway.CodeUnavailable, Message: "it closed its input", Err: err})
 			return
 		}
@@ -320,6 +370,20 @@ func (c *stdioConn) write() {
 			spare = nil
 		}
 	}
+}
+
+// pour writes a batch, counting as it goes: a child that reads slowly reads.
+func (c *stdioConn) pour(batch []byte) error {
+	const portion = 256 << 10
+	for len(batch) > 0 {
+		n, err := c.child.stdin.Write(batch[:min(len(batch), portion)])
+		if err != nil {
+			return err
+		}
+		c.poured.Add(1)
+		batch = batch[n:]
+	}
+	return nil
 }
 
 // read hands out answers until the output ends.

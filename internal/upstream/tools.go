@@ -27,8 +27,12 @@ func parseTools(raw []byte, log *slog.Logger) ([]gateway.Tool, error) {
 			tool.ReadOnly = string(jsonrpc.Lookup(annotations, "readOnlyHint")) == "true"
 			tool.Idempotent = string(jsonrpc.Lookup(annotations, "idempotentHint")) == "true"
 		}
+		if len(tools) == mostTools {
+			log.Warn("the list of tools is cut: the server has more than can be used", "most", mostTools)
+			return false
+		}
 		tools = append(tools, tool)
-		return len(tools) < mostTools
+		return true
 	})
 	if err != nil {
 		return nil, &gateway.Error{Code: gateway.CodeUnavailable, Message: "its list of tools is not valid", Err: err}

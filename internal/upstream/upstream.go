@@ -395,7 +395,8 @@ func (s *Server) serve(ctx context.Context) error {
 			// nobody should be sent to it meanwhile.
 			err := c.cause()
 			s.update(func() {
-				s.state, s.conn, s.since, s.problem = StateDown, nil, time.Now(), problem(err)
+				s.state, s.conn, s.since = StateDown, nil, time.Now()
+				s.problem, s.nextTry = problem(err), time.Now() // when it is closed, really
 			})
 			return err
 		case <-listChanged:

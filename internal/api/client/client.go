@@ -155,13 +155,18 @@ func (c *Client) do(ctx context.Context, method, path string, in, out any) error
 		r.Header.Set("Content-Type", "application/json")
 	}
 	resp, err := c.http.Do(r)
+	if err != nil && ctx.Err() != nil {
+		return &gateway.Error{Code: gateway.CodeCanceled, Err: err, Message: "canceled"}
+	}
 	if err != nil {
 		var op *net.OpError
 		if errors.As(err, &op) && op.Op == "dial" {
-			return &gateway.Error{Code: gateway.CodeUnavailable, Err: err,
-				Message: fmt.Sprintf("genkan does not answer at %s; start it with `genkan serve`", c.base)}
+			return &gateway.Error{
+				Code: gateway.CodeUnavailable, Err: err,
+				Message: fmt.Sprintf("genkan does not answer at %s; start it with `genkan serve`", c.base),
+			}
 		}
-		return &gateway.Error{Code: gateway.CodeUnavailable, Err: err, Message: "the connection to genkan broke"}
+		return &gateway.Error{Code: gateway.CodeUnavailable, Err: err, Message: "the connection to genkan broke; if it serves TLS, its certificate must be valid for this address"}
 	}
 	defer func() { _ = resp.Body.Close() }()
 	raw, err := io.ReadAll(io.LimitReader(resp.Body, 2*gateway.MaxResult))

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+// TestMain plays the roles too: in tests, this binary is what the harness
+// starts.
+func TestMain(m *testing.M) {
+	if code, ok := runRole(os.Args[1:]); ok {
+		os.Exit(code)
+	}
+	goleak.VerifyTestMain(m)
+}
+
+// tinyScale is enough to see that every part works.
+var tinyScale = scale{
+	name: "tiny", rounds: 1, small: 32, large: 16, lists: 8, starts: 1,
+	memoryCalls: 50, sessions: 50, idle: time.Millisecond,
+}
+
+// TestHarness runs every part that needs processes, with genkan as a role of
+// the test binary: the harness must not rot between two releases.
+func TestHarness(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("the harness reads processor time and memory of other processes as Linux tells them")
+	}
+	t.Setenv(raceOptions, "atexit_sleep_ms=0")
+	opt := options{scale: tinyScale, only: "calls,stdio,list,start,memory", selfAsGenkan: true}
+	var progress bytes.Buffer
+	r, err := measureAll(t.Context(), opt, &progress)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, progress.String())
+	}
+	goals := 0
+	for _, row := range r.Rows {
+		if row.Goal > 0 {
+			goals++
+		}
+		// How fast it is says nothing here, only that it was measured.
+		if row.Value <= 0 && row.Metric != "growth of RssAnon" {
+			t.Errorf("%s, %s: %s is %v", row.Part, row.Subject, row.Metric, row.Value)
+		}
+		if row.Ratio != nil && !(row.Ratio.Median > 0) {
+			t.Errorf("%s, %s: the ratio is %v", row.Part, row.Subject, row.Ratio.Median)
+		}
+	}
+	// Four sizes and eras, four for looking, two children, two lists, one
+	// start, four looks at memory and the sessions.
+	if want := 4 + 4 + 2 + 2 + 1 + 4 + 1; goals != want {
+		t.Errorf("%d rows have goals, want %d", goals, want)
+	}
+	var table bytes.Buffer
+	r.print(&table)
+	if !strings.Contains(table.String(), "reverse proxy") {
+		t.Errorf("the table names no floor:\n%s", table.String())
+	}
+	file := filepath.Join(t.TempDir(), "out.json")
+	if err := r.writeJSON(file); err != nil {
+		t.Fatal(err)
+	}
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(raw, &report{}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestArguments(t *testing.T) {
+	for size := 32; size < 400; size++ {
+		raw := arguments(size)
+		if len(raw) != size || !json.Valid(raw) {
+			t.Fatalf("arguments(%d) has %d bytes: %s", size, len(raw), raw)
+		}
+	}
+}
+
+func TestRatio(t *testing.T) {
+	subject := series{{cpu: 10}, {cpu: 30}, {cpu: 20}}
+	floor := series{{cpu: 10}, {cpu: 10}, {cpu: 10}}
+	got := subject.against(floor)
+	if want := (ratio{Median: 2, Low: 1.5, High: 2.5}); *got != want {
+		t.Errorf("ratio %+v, want %+v", *got, want)
+	}
+	over := row{Value: 100, Ratio: got, Goal: 1.9}
+	if !over.over() || (row{Value: 100, Ratio: got, Goal: 2}).over() || (row{Value: 100}).over() {
+		t.Error("goals are judged by the ratio")
+	}
+	if (row{Value: 3, Goal: 2}).over() != true {
+		t.Error("without a ratio the value is judged")
+	}
+}

@@ -1,0 +1,24 @@
+package upstream
+
+import (
+	"strings"
+	"sync"
+	"testing"
+)
+
+// Many large calls at once are more than a child can read at once. They wait
+// for their turn; none is refused by a server that is only busy.
+func TestLargeCallsWaitForTheirTurn(t *testing.T) {
+	u := openReady(t, faultChild(t))
+	large := strings.Repeat("x", 3<<20)
+	var calls sync.WaitGroup
+	for range 8 {
+		calls.Go(func() {
+			got, err := u.callText("echo", `{"text":"`+large+`"}`)
+			if err != nil || len(got) != len(large) {
+				t.Errorf("%d bytes, %v", len(got), err)
+			}
+		})
+	}
+	calls.Wait()
+}
