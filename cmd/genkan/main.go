@@ -15,7 +15,7 @@ func main() {
 	// Never written to, so it takes no memory, but the garbage collector counts
 	// it: without it an idle gateway's heap is so small that a collection runs
 	// every few calls (docs/benchmarks.md).
-	ballast := make([]byte, 8<<20)
+	ballast := make([]byte, 4<<20)
 	status := cli.Main(os.Args[1:], version, cli.Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr})
 	runtime.KeepAlive(ballast)
 	os.Exit(status)
