@@ -13,7 +13,7 @@ import (
 // A second gateway on one data directory does not take the command line away
 // from the first one, neither while it serves nor when it goes.
 func TestASecondGatewayLeavesTheAddressAlone(t *testing.T) {
-	first, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // a test's own port
+	first, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +49,7 @@ func serveOnce(t *testing.T, dir string, log io.Writer) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // a test's own port
+	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -57,7 +57,7 @@ func serveOnce(t *testing.T, dir string, log io.Writer) {
 	ended := make(chan error, 1)
 	go func() { ended <- p.Serve(ctx, l) }()
 	testkit.Eventually(t, func() bool {
-		c, err := net.Dial("tcp", l.Addr().String()) //nolint:noctx // a test's own port
+		c, err := net.Dial("tcp", l.Addr().String())
 		if err == nil {
 			_ = c.Close()
 		}

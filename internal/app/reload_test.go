@@ -283,13 +283,13 @@ func TestAFileThatIsGoneOrEmptyChangesNothing(t *testing.T) {
 	if err := os.Truncate(h.file(), 0); err != nil {
 		t.Fatal(err)
 	}
-	if err := h.Process.Reload(); err == nil || !strings.Contains(err.Error(), "empty") {
+	if err := h.Reload(); err == nil || !strings.Contains(err.Error(), "empty") {
 		t.Errorf("an empty file: %v", err)
 	}
 	if err := os.Remove(h.file()); err != nil {
 		t.Fatal(err)
 	}
-	if err := h.Process.Reload(); err == nil || !strings.Contains(err.Error(), "gone") {
+	if err := h.Reload(); err == nil || !strings.Contains(err.Error(), "gone") {
 		t.Errorf("a missing file: %v", err)
 	}
 	if now := h.server("one").ProcessID; now != pid {
@@ -297,7 +297,7 @@ func TestAFileThatIsGoneOrEmptyChangesNothing(t *testing.T) {
 	}
 	// What is said on purpose counts.
 	h.writeText("mcpServers: {}\n")
-	if err := h.Process.Reload(); err != nil {
+	if err := h.Reload(); err != nil {
 		t.Fatal(err)
 	}
 	if tools := h.tools(); len(tools) != 0 {
