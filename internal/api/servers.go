@@ -2,31 +2,17 @@ package api
 
 import (
 	"net/http"
-	"time"
 
+	"genkan/internal/api/client"
 	"genkan/internal/gateway"
 	"genkan/internal/upstream"
 )
 
-// server is an upstream server in REST's form. Its command, environment and
-// headers stay inside: they hold secrets.
-type server struct {
-	Name            string     `json:"name"`
-	State           string     `json:"state"`
-	Era             string     `json:"era"`
-	ProtocolVersion string     `json:"protocolVersion,omitempty"`
-	Tools           int        `json:"tools"`
-	ProcessID       int        `json:"processId,omitempty"`
-	Starts          int        `json:"starts"`
-	Since           time.Time  `json:"since"`
-	Problem         string     `json:"problem,omitempty"`
-	NextTry         *time.Time `json:"nextTry,omitempty"`
-	Output          string     `json:"output,omitempty"`
-}
-
-func serverOf(s *upstream.Server, withOutput bool) server {
+// serverOf is a server in REST's form. Its command, environment and headers
+// stay inside: they hold secrets.
+func serverOf(s *upstream.Server, withOutput bool) client.Server {
 	st := s.Status()
-	out := server{
+	out := client.Server{
 		Name: s.Name(), State: string(st.State), Era: st.Era.String(), ProtocolVersion: st.Version,
 		Tools: st.Tools, ProcessID: st.PID, Starts: st.Starts, Since: st.Since.UTC(), Problem: st.Problem,
 	}
@@ -41,12 +27,12 @@ func serverOf(s *upstream.Server, withOutput bool) server {
 }
 
 func (a *API) listServers(w http.ResponseWriter, _ *http.Request, _ gateway.Identity) {
-	list := []server{}
+	list := []client.Server{}
 	for _, s := range a.opt.House().Servers() {
 		list = append(list, serverOf(s, false))
 	}
 	encode(w, http.StatusOK, struct {
-		Servers []server `json:"servers"`
+		Servers []client.Server `json:"servers"`
 	}{list})
 }
 

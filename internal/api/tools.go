@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"genkan/internal/api/client"
 	"genkan/internal/gateway"
 	"genkan/internal/jsonrpc"
 )
@@ -22,16 +23,9 @@ const (
 	bodyPatience = 30 * time.Second
 )
 
-// tool is a tool in REST's form.
-type tool struct {
-	Name        string          `json:"name"`
-	Server      string          `json:"server"`
-	Description string          `json:"description"`
-	InputSchema json.RawMessage `json:"inputSchema,omitempty"`
-}
-
-func toolOf(t *gateway.Tool) tool {
-	return tool{
+// toolOf is a tool in REST's form.
+func toolOf(t *gateway.Tool) client.Tool {
+	return client.Tool{
 		Name: t.Exposed, Server: t.Source.Name(),
 		Description: jsonrpc.LookupText(t.Definition, "description"),
 		InputSchema: jsonrpc.Lookup(t.Definition, "inputSchema"),
@@ -58,7 +52,7 @@ func (a *API) listTools(w http.ResponseWriter, r *http.Request, _ gateway.Identi
 		return
 	}
 	server := q.Get("server")
-	found := []tool{}
+	found := []client.Tool{}
 	for _, t := range a.opt.House().Snapshot().Tools() {
 		if server == "" || t.Source.Name() == server {
 			found = append(found, toolOf(t))
@@ -67,8 +61,8 @@ func (a *API) listTools(w http.ResponseWriter, r *http.Request, _ gateway.Identi
 	total := len(found)
 	from := min((page-1)*limit, total)
 	encode(w, http.StatusOK, struct {
-		Tools      []tool     `json:"tools"`
-		Pagination pagination `json:"pagination"`
+		Tools      []client.Tool `json:"tools"`
+		Pagination pagination    `json:"pagination"`
 	}{found[from:min(from+limit, total)], pagination{page, limit, total, (total + limit - 1) / limit}})
 }
 

@@ -23,7 +23,7 @@ func TestASecondGatewayLeavesTheAddressAlone(t *testing.T) {
 	if err := written.write(dir); err != nil {
 		t.Fatal(err)
 	}
-	log := &syncBuffer{}
+	log := &testkit.Buffer{}
 	serveOnce(t, dir, log)
 	if now, err := ReadAddress(dir); err != nil || now != written {
 		t.Errorf("the address is %+v, %v", now, err)

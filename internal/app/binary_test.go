@@ -44,7 +44,7 @@ func TestTheBinary(t *testing.T) {
 type process struct {
 	*testHouse
 	cmd    *exec.Cmd
-	output *syncBuffer
+	output *testkit.Buffer
 	ended  chan struct{}
 	err    error
 }
@@ -59,7 +59,7 @@ func startProcess(t *testing.T, path string, config conf) *process {
 	_ = free.Close()
 	p := &process{
 		testHouse: &testHouse{t: t, dir: t.TempDir(), base: "http://" + address, http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}},
-		output:    &syncBuffer{}, ended: make(chan struct{}),
+		output:    &testkit.Buffer{}, ended: make(chan struct{}),
 	}
 	p.write(with(config, conf{"listen": address}))
 	p.cmd = exec.Command(path, "serve", "--data", p.dir)

@@ -1,7 +1,6 @@
 package app
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,7 +13,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -31,28 +29,11 @@ type testHouse struct {
 	base  string // http://127.0.0.1:port
 	token string // the admin's
 	http  *http.Client
-	log   *syncBuffer
+	log   *testkit.Buffer
 	level *slog.LevelVar
 	// stop asks Serve to end, as SIGTERM does; ended has what it returned.
 	stop  context.CancelFunc
 	ended chan error
-}
-
-type syncBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (b *syncBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.Write(p)
-}
-
-func (b *syncBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.String()
 }
 
 // conf is a part of a configuration file.
@@ -93,7 +74,7 @@ func openHouse(t testing.TB, config conf, options ...houseOption) *testHouse {
 
 func openHouseIn(t testing.TB, dir string, config conf, options ...houseOption) *testHouse {
 	t.Helper()
-	h := &testHouse{t: t, dir: dir, log: &syncBuffer{}, level: new(slog.LevelVar), ended: make(chan error, 1)}
+	h := &testHouse{t: t, dir: dir, log: &testkit.Buffer{}, level: new(slog.LevelVar), ended: make(chan error, 1)}
 	h.write(config)
 	opt := Options{
 		DataDir: dir, Version: "1.2.3-test", Level: h.level,

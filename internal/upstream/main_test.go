@@ -1,7 +1,6 @@
 package upstream
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -55,29 +54,11 @@ func (l *lists) SaveList(_ context.Context, server string, list SavedList) error
 	return nil
 }
 
-// syncBuffer is a log that may be read while it is written.
-type syncBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (b *syncBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.Write(p)
-}
-
-func (b *syncBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.String()
-}
-
 // upstreamTest is one server under test and what the house around it notices.
 type upstreamTest struct {
 	*Server
 	t      testing.TB
-	log    *syncBuffer
+	log    *testkit.Buffer
 	lists  *lists
 	mu     sync.Mutex
 	events []gateway.Event
@@ -102,7 +83,7 @@ func withEnv(name, value string) option {
 // open opens a server without waiting for it. It is closed with the test.
 func open(t testing.TB, set Settings, options ...option) *upstreamTest {
 	t.Helper()
-	u := &upstreamTest{t: t, log: &syncBuffer{}, lists: &lists{}}
+	u := &upstreamTest{t: t, log: &testkit.Buffer{}, lists: &lists{}}
 	if set.Name == "" {
 		set.Name = "srv"
 	}

@@ -1,5 +1,6 @@
-// Package client speaks genkan's REST API. The command line uses it, so that a
-// command does exactly what the API does.
+// Package client speaks genkan's REST API, and has the types of its bodies,
+// which the API encodes and the client decodes. The command line uses it, so
+// that a command does exactly what the API does.
 package client
 
 import (
