@@ -195,8 +195,7 @@ func decodeBody(w http.ResponseWriter, r *http.Request, into any) (status int, e
 	control := http.NewResponseController(w)
 	_ = control.SetReadDeadline(time.Now().Add(bodyPatience))
 	defer func() { _ = control.SetReadDeadline(time.Time{}) }()
-	kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
-	if !strings.EqualFold(strings.TrimSpace(kind), "application/json") {
+	if !jsonrpc.IsJSON(r.Header.Get("Content-Type")) {
 		return http.StatusUnsupportedMediaType, errors.New("the Content-Type must be application/json")
 	}
 	body, err := jsonrpc.ReadBodyLimit(r.Body, r.ContentLength, maxBody)

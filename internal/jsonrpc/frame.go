@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"strings"
 )
 
 // LineReader reads messages that are lines. A line over MaxMessage is dropped
@@ -59,6 +60,15 @@ func (l *LineReader) line() ([]byte, error) {
 func trimEnd(line []byte) []byte {
 	line = bytes.TrimSuffix(line, []byte{'\n'})
 	return bytes.TrimSuffix(line, []byte{'\r'})
+}
+
+// IsJSON reports whether a Content-Type is JSON's, with whatever parameters.
+func IsJSON(contentType string) bool {
+	if contentType == "application/json" {
+		return true
+	}
+	kind, _, _ := strings.Cut(contentType, ";")
+	return strings.EqualFold(strings.TrimSpace(kind), "application/json")
 }
 
 // ReadBody reads a whole HTTP body of at most MaxMessage bytes. size is its

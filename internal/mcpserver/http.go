@@ -41,7 +41,7 @@ func plainError(w http.ResponseWriter, status int, text string) {
 
 // post takes one message.
 func (s *Server) post(w http.ResponseWriter, r *http.Request, id gateway.Identity) {
-	if !isJSON(r.Header.Get("Content-Type")) {
+	if !jsonrpc.IsJSON(r.Header.Get("Content-Type")) {
 		plainError(w, http.StatusUnsupportedMediaType, "the Content-Type must be application/json")
 		return
 	}
@@ -83,14 +83,6 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request, id gateway.Identit
 	default:
 		s.postLegacy(p, r, &msg, id)
 	}
-}
-
-func isJSON(contentType string) bool {
-	if contentType == "application/json" {
-		return true
-	}
-	kind, _, _ := strings.Cut(contentType, ";")
-	return strings.EqualFold(strings.TrimSpace(kind), "application/json")
 }
 
 func acceptsStream(h http.Header) bool {
@@ -150,8 +142,7 @@ func (s *Server) postModern(p *reply, r *http.Request, msg *jsonrpc.Message, id 
 // postLegacy serves a message of a session, or opens one.
 func (s *Server) postLegacy(p *reply, r *http.Request, msg *jsonrpc.Message, id gateway.Identity) {
 	if v := r.Header.Get("Mcp-Protocol-Version"); v != "" && !slices.Contains(legacyVersions, v) {
-		data := append([]byte(`{"supported":`+supportedVersions+`,"requested":`), jsonrpc.AppendQuoted(nil, v)...)
-		message, _, _ := errorMessage(msg.ID, protocolError(jsonrpc.CodeUnsupportedVersion, "Unsupported protocol version", append(data, '}')))
+		message, _, _ := errorMessage(msg.ID, unsupportedVersion(jsonrpc.AppendQuoted(nil, v)))
 		p.finish(http.StatusBadRequest, message)
 		return
 	}

@@ -39,6 +39,12 @@ func protocolError(code int, text string, data []byte) error {
 	return &gateway.Error{Code: gateway.CodeInvalid, Message: text, RPC: jsonrpc.ErrorObject(code, text, data)}
 }
 
+// unsupportedVersion refuses a version, given as JSON, and names ours.
+func unsupportedVersion(requested []byte) error {
+	data := append([]byte(`{"supported":`+supportedVersions+`,"requested":`), requested...)
+	return protocolError(jsonrpc.CodeUnsupportedVersion, "Unsupported protocol version", append(data, '}'))
+}
+
 // isModern tells the era of a request: modern ones carry their version.
 func isModern(msg *jsonrpc.Message) bool { return msg.Params.Version.Present() }
 
@@ -49,8 +55,7 @@ func checkMeta(msg *jsonrpc.Message) error {
 		return protocolError(jsonrpc.CodeInvalidParams, "_meta must have "+jsonrpc.MetaVersion, nil)
 	}
 	if string(version) != modernVersion {
-		data := append([]byte(`{"supported":`+supportedVersions+`,"requested":`), msg.Params.Get(msg.Params.Version)...)
-		return protocolError(jsonrpc.CodeUnsupportedVersion, "Unsupported protocol version", append(data, '}'))
+		return unsupportedVersion(msg.Params.Get(msg.Params.Version))
 	}
 	if caps := msg.Params.Get(msg.Params.ClientCapabilities); caps == nil || caps[0] != '{' {
 		return protocolError(jsonrpc.CodeInvalidParams, "_meta must have "+jsonrpc.MetaClientCapabilities+", an object", nil)

@@ -15,8 +15,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/cenkalti/backoff/v5"
-
 	"genkan/internal/gateway"
 )
 
@@ -298,31 +296,18 @@ func (s *Server) update(change func()) {
 	s.mu.Unlock()
 }
 
-// healthyAfter is how long a server must have lived for its next failure to be
-// a first one.
-const healthyAfter = time.Minute
-
 // supervise keeps the server connected until ctx ends.
 func (s *Server) supervise(ctx context.Context) {
 	defer close(s.done)
-	pace := &backoff.ExponentialBackOff{
-		// The first restart is to be under way within 250 ms of the crash.
-		InitialInterval: 160 * time.Millisecond, RandomizationFactor: 0.2,
-		Multiplier: 2, MaxInterval: 30 * time.Second,
-	}
-	pace.Reset()
+	pace := newPace()
 	for {
-		connected := time.Now()
-		err := s.serve(ctx)
+		ready, err := s.serve(ctx)
 		s.settle()
 		if ctx.Err() != nil {
 			s.update(func() { s.state, s.conn = StateClosed, nil })
 			return
 		}
-		if time.Since(connected) > healthyAfter {
-			pace.Reset()
-		}
-		wait := pace.NextBackOff()
+		wait := pace.next(ready)
 		s.log.Warn("server is down", "error", err, "next_try_ms", wait.Milliseconds())
 		s.update(func() {
 			s.state, s.conn, s.since = StateDown, nil, time.Now()
@@ -347,8 +332,9 @@ func problem(err error) string {
 	return "it cannot be reached"
 }
 
-// serve connects once and returns when the connection is lost.
-func (s *Server) serve(ctx context.Context) error {
+// serve connects once and returns when the connection is lost, with how long
+// the server was ready.
+func (s *Server) serve(ctx context.Context) (ready time.Duration, err error) {
 	s.mu.Lock()
 	s.starts++
 	s.lastTry = time.Now()
@@ -379,9 +365,10 @@ func (s *Server) serve(ctx context.Context) error {
 		if ctx.Err() == nil && startup.Err() != nil {
 			err = context.Cause(startup)
 		}
-		return err
+		return 0, err
 	}
 	cancel()
+	began := time.Now()
 	s.update(func() {
 		s.state, s.conn, s.since, s.problem, s.nextTry = StateReady, c, time.Now(), "", time.Time{}
 	})
@@ -389,7 +376,7 @@ func (s *Server) serve(ctx context.Context) error {
 	for {
 		select {
 		case <-ctx.Done():
-			return ctx.Err()
+			return time.Since(began), ctx.Err()
 		case <-c.lost():
 			// Said before the connection is closed, which can take seconds:
 			// nobody should be sent to it meanwhile.
@@ -398,7 +385,7 @@ func (s *Server) serve(ctx context.Context) error {
 				s.state, s.conn, s.since = StateDown, nil, time.Now()
 				s.problem, s.nextTry = problem(err), time.Now() // when it is closed, really
 			})
-			return err
+			return time.Since(began), err
 		case <-listChanged:
 			again, cancel := context.WithTimeout(ctx, s.set.StartupTimeout)
 			if err := s.refresh(again, c); err != nil && ctx.Err() == nil {
