@@ -25,7 +25,7 @@ import (
 func (h *house) corridor(p *Process) gateway.Handler {
 	steps := []gateway.Middleware{
 		h.arrive,
-		h.catalog.Resolve,
+		h.resolve,
 		h.hold,
 		h.limit.middleware,
 	}

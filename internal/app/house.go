@@ -19,6 +19,7 @@ type house struct {
 	config    *config.Config
 	servers   []*upstream.Server
 	catalog   *catalog.Catalog
+	views     views
 	validator *catalog.Validator
 	limit     *limiter
 	handler   gateway.Handler
@@ -57,7 +58,9 @@ func (h *house) settle(ctx context.Context) {
 	}
 	// The lists are in the sources; the catalog may not have heard of it yet.
 	for _, s := range h.servers {
-		h.catalog.Refresh(s.Name())
+		for _, kind := range gateway.Kinds() {
+			h.refresh(s.Name(), kind)
+		}
 	}
 	h.settled.Store(true)
 }
@@ -69,7 +72,7 @@ func (h *house) settle(ctx context.Context) {
 func (h *house) arrive(next gateway.Handler) gateway.Handler {
 	return gateway.HandlerFunc(func(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
 		if !h.settled.Load() {
-			if _, known := h.catalog.Snapshot().Tool(call.Name); !known {
+			if view, ok := h.view(call.View); !ok || view.Find(call.Kind, call.Name) == nil {
 				h.settle(ctx)
 			}
 		}
@@ -108,10 +111,14 @@ func (h *house) Handle(ctx context.Context, call *gateway.Call) (*gateway.Result
 	return h.handler.Handle(ctx, call)
 }
 
-// Page returns a page of the tools list.
-func (h *house) Page(ctx context.Context, cursor string) (*catalog.Page, error) {
+// Page returns a page of a list.
+func (h *house) Page(ctx context.Context, view string, kind gateway.Kind, cursor string) (*catalog.Page, error) {
 	h.settle(ctx)
-	return h.catalog.Page(cursor)
+	c, ok := h.view(view)
+	if !ok {
+		return nil, noSuchView(view)
+	}
+	return c.Page(kind, cursor)
 }
 
 func (h *house) Snapshot() *catalog.Snapshot { return h.catalog.Snapshot() }
@@ -139,7 +146,6 @@ func (p *Process) build(cfg *config.Config, old *house) *house {
 	if old != nil && old.config.RateLimit == cfg.RateLimit {
 		h.limit = old.limit
 	}
-	var mounts []catalog.Mount
 	for _, set := range cfg.Servers {
 		if set.Disabled {
 			continue
@@ -149,12 +155,13 @@ func (p *Process) build(cfg *config.Config, old *house) *house {
 			s = upstream.Open(settings(set), p.upstreamDeps())
 		}
 		h.servers = append(h.servers, s)
-		mounts = append(mounts, catalog.Mount{
+		h.views.mounts = append(h.views.mounts, catalog.Mount{
 			Source: s, Prefix: set.Prefix, Allows: set.Tools.Allows,
 			Validate: set.Validate, Timeout: set.Timeout,
 		})
 	}
-	h.catalog = catalog.New(mounts, cfg.PageSize, p.log)
+	h.catalog = catalog.New(h.views.mounts, cfg.PageSize, p.log)
+	h.views.init(cfg.PageSize, p.log)
 	h.successor = p.house.Load
 	h.arrival = h.corridor(p)
 	h.handler = p.recorder.Middleware(h.arrival)

@@ -5,6 +5,7 @@ package app
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -77,7 +78,7 @@ type Process struct {
 	events chan struct{}
 	dirty  struct {
 		sync.Mutex
-		sources map[string]bool
+		lists map[dirtyList]bool // and whether the source announced it itself
 	}
 	stop    context.CancelFunc
 	beside  sync.WaitGroup
@@ -99,7 +100,7 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 		recorder: record.New(opt.Log),
 		events:   make(chan struct{}, 1),
 	}
-	p.dirty.sources = map[string]bool{}
+	p.dirty.lists = map[dirtyList]bool{}
 	if err := os.MkdirAll(opt.DataDir, 0o700); err != nil {
 		return nil, &gateway.Error{
 			Code: gateway.CodeInvalid, Err: err,
@@ -125,10 +126,12 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 	if len(opt.Guard) > 0 {
 		p.guard = upstream.NewGuard(opt.Guard, opt.Log)
 	}
+	secret := sha256.Sum256([]byte("genkan session ids and states\x00" + string(admin)))
 	p.lock = lock.New(p.keeper.Verify, rules(cfg))
 	p.mcp = mcpserver.New(mcpserver.Options{
 		House: func() mcpserver.House { return p.house.Load() },
 		Admit: p.lock.Admit, Log: opt.Log, Version: opt.Version, Budget: p.budget,
+		Secret: secret[:],
 	})
 	p.api = api.New(api.Options{
 		House: func() api.House { return p.house.Load() },
@@ -200,11 +203,18 @@ func (p *Process) upstreamDeps() upstream.Deps {
 	}
 }
 
+// dirtyList is a list that is another one.
+type dirtyList struct {
+	source string
+	kind   gateway.Kind
+}
+
 // publish notes that a source changed. The work is done elsewhere, once for
 // however many changes came meanwhile.
 func (p *Process) publish(e gateway.Event) {
 	p.dirty.Lock()
-	p.dirty.sources[e.Source] = true
+	list := dirtyList{e.Source, e.Kind}
+	p.dirty.lists[list] = p.dirty.lists[list] || e.Announced
 	p.dirty.Unlock()
 	select {
 	case p.events <- struct{}{}:
@@ -221,18 +231,31 @@ func (p *Process) refresh(ctx context.Context) {
 			return
 		}
 		p.dirty.Lock()
-		sources := p.dirty.sources
-		p.dirty.sources = map[string]bool{}
+		lists := p.dirty.lists
+		p.dirty.lists = map[dirtyList]bool{}
 		p.dirty.Unlock()
 		p.reloading.Lock()
 		h := p.house.Load()
-		changed := false
-		for source := range sources {
-			changed = h.catalog.Refresh(source) || changed
+		type change struct {
+			view string
+			kind gateway.Kind
+		}
+		changes := map[change]bool{}
+		for list, announced := range lists {
+			for _, view := range h.refresh(list.source, list.kind) {
+				changes[change{view, list.kind}] = true
+			}
+			if announced {
+				for view, c := range h.all() {
+					if c.Has(list.source) {
+						changes[change{view, list.kind}] = true
+					}
+				}
+			}
 		}
 		p.reloading.Unlock()
-		if changed {
-			p.mcp.ToolsChanged()
+		for c := range changes {
+			p.mcp.Changed(c.view, c.kind)
 		}
 	}
 }
@@ -256,9 +279,23 @@ func (p *Process) Reload() error {
 	p.lock.Set(rules(cfg))
 	p.house.Store(fresh)
 	p.retire(old, fresh)
-	p.mcp.ToolsChanged()
+	p.tellOfReload(old, fresh)
 	p.log.Info("configuration reloaded", "servers", len(fresh.servers))
 	return nil
+}
+
+// tellOfReload tells the clients whose view looks different now.
+func (p *Process) tellOfReload(old, fresh *house) {
+	for _, view := range append(p.mcp.Views(), "") {
+		before, ok := old.view(view)
+		after, still := fresh.view(view)
+		for _, kind := range gateway.Kinds() {
+			if !ok || !still || !before.SameList(after, kind) {
+				p.mcp.Changed(view, kind)
+			}
+		}
+	}
+	p.mcp.Resubscribe()
 }
 
 // fileIsThere refuses to take a file that is gone or empty for a wish to have
@@ -329,6 +366,7 @@ func (p *Process) measure() {
 		p.recorder.Registry().MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, value))
 	}
 	gauge("genkan_sessions", "Legacy sessions that are open.", func() float64 { return float64(p.mcp.Sessions()) })
+	gauge("genkan_parked_calls", "Calls that wait for their clients to come back with input.", func() float64 { return float64(p.mcp.Parked()) })
 	gauge("genkan_bytes_in_flight", "Bytes of calls that are under way.", func() float64 { return float64(p.budget.Used()) })
 	gauge("genkan_servers_ready", "Servers that answer.", func() float64 {
 		n := 0

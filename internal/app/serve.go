@@ -26,6 +26,9 @@ const drainTime = 30 * time.Second
 func (p *Process) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", p.mcp)
+	mux.HandleFunc("/mcp/s/{server}", func(w http.ResponseWriter, r *http.Request) {
+		p.mcp.View(r.PathValue("server")).ServeHTTP(w, r)
+	})
 	p.api.Routes(mux)
 	metrics := promhttp.HandlerFor(p.recorder.Registry(), promhttp.HandlerOpts{})
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {

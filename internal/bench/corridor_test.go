@@ -227,7 +227,7 @@ func inProcess(b *testing.B, s gateway.Source) http.Handler {
 	log := discardLog(b)
 	c := catalog.New([]catalog.Mount{{Source: s, Prefix: "fake"}}, 0, log)
 	corridor := gateway.Chain(execute.New(execute.DefaultLimits()),
-		record.New(log).Middleware, c.Resolve, (&catalog.Validator{}).Middleware)
+		record.New(log).Middleware, resolve(c), (&catalog.Validator{}).Middleware)
 	known := func(context.Context, string) (gateway.Identity, error) {
 		return gateway.Identity{ClientID: "bench"}, nil
 	}
@@ -248,14 +248,31 @@ func discardLog(b *testing.B) *slog.Logger {
 	return logs.New(sink, slog.LevelInfo, false)
 }
 
+func resolve(c *catalog.Catalog) gateway.Middleware {
+	return func(next gateway.Handler) gateway.Handler {
+		return gateway.HandlerFunc(func(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
+			if err := c.Resolve(call); err != nil {
+				return nil, err
+			}
+			return next.Handle(ctx, call)
+		})
+	}
+}
+
 // rooms is a house without upstairs.
 type rooms struct {
 	gateway.Handler
 	catalog *catalog.Catalog
 }
 
-func (r rooms) Page(_ context.Context, cursor string) (*catalog.Page, error) {
-	return r.catalog.Page(cursor)
+func (r rooms) Page(_ context.Context, _ string, kind gateway.Kind, cursor string) (*catalog.Page, error) {
+	return r.catalog.Page(kind, cursor)
+}
+
+func (r rooms) Describe(string) (mcpserver.Description, bool) { return mcpserver.Description{}, true }
+func (r rooms) SetLogLevel(string)                            {}
+func (r rooms) Subscribe(context.Context, string, string, func(string)) (func(), error) {
+	return func() {}, nil
 }
 
 // source has its answer ready.
@@ -271,7 +288,10 @@ func fakeSource(size int) *source {
 
 func (s *source) Name() string { return "fake" }
 
-func (s *source) Tools() []gateway.Tool {
+func (s *source) List(kind gateway.Kind) []gateway.Tool {
+	if kind != gateway.KindTool {
+		return nil
+	}
 	var tools []gateway.Tool
 	err := jsonrpc.Elements(s.list, func(definition []byte) bool {
 		tools = append(tools, gateway.Tool{Name: jsonrpc.LookupText(definition, "name"), Definition: definition})

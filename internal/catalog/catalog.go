@@ -6,9 +6,7 @@ package catalog
 
 import (
 	"bytes"
-	"context"
 	"log/slog"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -43,7 +41,9 @@ type Catalog struct {
 
 type mounted struct {
 	Mount
-	tools []*gateway.Tool
+	lists [gateway.KindCount][]*gateway.Tool
+	// resources stands for what the source can read without listing it.
+	resources *gateway.Tool
 }
 
 // keptSnapshots is how many lists ago a client may have begun to page through.
@@ -53,7 +53,13 @@ const keptSnapshots = 4
 func New(mounts []Mount, pageSize int, log *slog.Logger) *Catalog {
 	c := &Catalog{log: log, pageSize: pageSize}
 	for _, m := range mounts {
-		c.mounts = append(c.mounts, mounted{Mount: m, tools: expose(m, log)})
+		in := mounted{Mount: m, resources: &gateway.Tool{
+			Kind: gateway.KindResource, Source: m.Source, Timeout: m.Timeout, ReadOnly: true,
+		}}
+		for _, kind := range gateway.Kinds() {
+			in.lists[kind] = expose(m, kind, log)
+		}
+		c.mounts = append(c.mounts, in)
 	}
 	c.current.Store(c.build())
 	return c
@@ -62,18 +68,18 @@ func New(mounts []Mount, pageSize int, log *slog.Logger) *Catalog {
 // Snapshot is the current one.
 func (c *Catalog) Snapshot() *Snapshot { return c.current.Load() }
 
-// Refresh takes over a source's current list, and reports whether that
-// changed what clients see.
-func (c *Catalog) Refresh(source string) bool {
+// Refresh takes over a source's current list of a kind, and reports whether
+// that changed what clients see. A source that is not here changes nothing.
+func (c *Catalog) Refresh(source string, kind gateway.Kind) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for i := range c.mounts {
 		if c.mounts[i].Source.Name() == source {
-			c.mounts[i].tools = expose(c.mounts[i].Mount, c.log)
+			c.mounts[i].lists[kind] = expose(c.mounts[i].Mount, kind, c.log)
 		}
 	}
 	old, fresh := c.current.Load(), c.build()
-	if old.id == fresh.id {
+	if old.lists[kind].id == fresh.lists[kind].id {
 		// The same bytes, but perhaps other hints: calls use the new one.
 		c.current.Store(fresh)
 		return false
@@ -86,70 +92,58 @@ func (c *Catalog) Refresh(source string) bool {
 	return true
 }
 
-// Resolve finds the call's tool. It is the only place that turns a name into a
-// tool.
-func (c *Catalog) Resolve(next gateway.Handler) gateway.Handler {
-	return gateway.HandlerFunc(func(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
-		tool, ok := c.current.Load().byName[call.Name]
-		if !ok {
-			return nil, c.unknownTool(call.Name)
-		}
-		call.Tool = tool
-		return next.Handle(ctx, call)
-	})
-}
-
-func (c *Catalog) unknownTool(name string) error {
+// Has reports whether the source is mounted here.
+func (c *Catalog) Has(source string) bool {
 	for i := range c.mounts {
-		m := &c.mounts[i].Mount // its tools are another goroutine's
-		if m.Prefix != "" && strings.HasPrefix(name, m.Prefix+"__") && len(m.Source.Tools()) == 0 {
-			return gateway.Errorf(gateway.CodeNotFound,
-				"Unknown tool: server %s has not listed any tools yet. `genkan servers %s` shows what it is doing",
-				m.Source.Name(), m.Source.Name())
+		if c.mounts[i].Source.Name() == source {
+			return true
 		}
 	}
-	const most = 128
-	if len(name) > most {
-		name = name[:most] + "…"
-	}
-	return gateway.Errorf(gateway.CodeNotFound,
-		"Unknown tool: %s. tools/list names the tools there are", name)
+	return false
 }
 
-// soleName finds the name in a tool's definition. It must stand there once, in
-// no other spelling: of two, clients might show the one and call the other.
+// soleName finds the name in a definition. It must stand there once, in no
+// other spelling: of two, clients might show the one and call the other.
 func soleName(t *gateway.Tool) (gateway.Span, bool) {
 	found := 0
+	word := t.Kind.NameKey()
 	err := jsonrpc.Members(t.Definition, func(key, _ []byte) bool {
-		if bytes.EqualFold(key, []byte("name")) {
+		if bytes.EqualFold(key, []byte(word)) {
 			found++
 		}
 		return true
 	})
-	named := t.Name != "" && jsonrpc.LookupText(t.Definition, "name") == t.Name
-	return jsonrpc.LookupSpan(t.Definition, "name"), err == nil && found == 1 && named
+	named := t.Name != "" && jsonrpc.LookupText(t.Definition, word) == t.Name
+	return jsonrpc.LookupSpan(t.Definition, word), err == nil && found == 1 && named
 }
 
-// expose turns a source's list into tools as clients see them. A definition
-// that cannot be used is left out alone, and said so.
-func expose(m Mount, log *slog.Logger) []*gateway.Tool {
-	list := m.Source.Tools()
+// expose turns a source's list into what clients see. A definition that cannot
+// be used is left out alone, and said so.
+func expose(m Mount, kind gateway.Kind, log *slog.Logger) []*gateway.Tool {
+	list := m.Source.List(kind)
 	tools := make([]*gateway.Tool, 0, len(list))
 	for _, t := range list {
-		if m.Allows != nil && !m.Allows(t.Name) {
+		if kind == gateway.KindTool && m.Allows != nil && !m.Allows(t.Name) {
 			continue
 		}
+		t.Kind = kind
 		at, ok := soleName(&t)
 		if !ok {
-			log.Warn("tool left out: its definition has no name, or more than one", "server", m.Source.Name())
+			log.Warn("left out: a definition has no name, or more than one", "kind", kind.String(), "server", m.Source.Name())
 			continue
 		}
-		t.Exposed = exposedName(m.Prefix, t.Name)
+		t.Exposed = t.Name
+		if kind == gateway.KindTool || kind == gateway.KindPrompt {
+			t.Exposed = exposedName(m.Prefix, t.Name)
+		}
 		if t.Exposed != t.Name {
 			t.Definition = jsonrpc.Splice(nil, t.Definition,
 				jsonrpc.Edit{At: at, With: jsonrpc.AppendQuoted(nil, t.Exposed)})
 		}
-		t.Source, t.Validate, t.Timeout = m.Source, m.Validate, m.Timeout
+		t.Source, t.Timeout = m.Source, m.Timeout
+		t.Validate = m.Validate && kind == gateway.KindTool
+		// Whatever is no tool is there to be read.
+		t.ReadOnly = t.ReadOnly || kind != gateway.KindTool
 		tools = append(tools, &t)
 	}
 	return tools

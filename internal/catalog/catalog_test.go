@@ -59,7 +59,10 @@ func (f *fake) set(definitions ...string) {
 
 func (f *fake) Name() string { return f.name }
 
-func (f *fake) Tools() []gateway.Tool {
+func (f *fake) List(kind gateway.Kind) []gateway.Tool {
+	if kind != gateway.KindTool {
+		return nil
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return append([]gateway.Tool(nil), f.list...)
@@ -126,7 +129,7 @@ func onPage(tb testing.TB, p *catalog.Page) (string, string) {
 
 func page(tb testing.TB, c *catalog.Catalog, cursor string) (string, string) {
 	tb.Helper()
-	p, err := c.Page(cursor)
+	p, err := c.Page(gateway.KindTool, cursor)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -139,7 +142,7 @@ func TestEmptyCatalog(t *testing.T) {
 		if got, next := page(t, c, ""); got != "" || next != "" {
 			t.Errorf("an empty list is %q, %q", got, next)
 		}
-		p, _ := c.Page("")
+		p, _ := c.Page(gateway.KindTool, "")
 		if string(p.Legacy) != `{"tools":[]}` {
 			t.Errorf("an empty list is %s", p.Legacy)
 		}
@@ -189,7 +192,7 @@ func TestCursors(t *testing.T) {
 	former := []string{second}
 	for i := range 6 {
 		s.add(fmt.Sprintf("n%d", i), definition(fmt.Sprintf("n%d", i)))
-		if !c.Refresh("s") {
+		if !c.Refresh("s", gateway.KindTool) {
 			t.Fatal("a new tool was not seen")
 		}
 		_, cursor := page(t, c, "")
@@ -204,7 +207,7 @@ func TestCursors(t *testing.T) {
 		t.Errorf("the third page of a former list is %s", got)
 	}
 	for _, bad := range []string{former[0], "x", "!!", "AAAA", strings.Repeat("A", 100_000), former[3] + "A", former[3][1:]} {
-		_, err := c.Page(bad)
+		_, err := c.Page(gateway.KindTool, bad)
 		if err == nil || gateway.AsError(err).Code != gateway.CodeInvalid {
 			t.Errorf("cursor %.40q: %v", bad, err)
 		}
@@ -223,7 +226,7 @@ func TestCursorsOfAnotherPageSize(t *testing.T) {
 	if got, _ := page(t, newCatalog(2, mount(s, "")), cursor); got != "c d" {
 		t.Errorf("another replica goes on with %s", got)
 	}
-	if p, err := newCatalog(3, mount(s, "")).Page(cursor); err == nil {
+	if p, err := newCatalog(3, mount(s, "")).Page(gateway.KindTool, cursor); err == nil {
 		got, _ := onPage(t, p)
 		if !strings.HasPrefix(got, "c") {
 			t.Errorf("after a b the client is given %s", got)
@@ -235,7 +238,7 @@ func TestCursorsOfAnotherPageSize(t *testing.T) {
 func TestRefresh(t *testing.T) {
 	s, other := source("s", "a", "b"), source("other", "x")
 	c := newCatalog(0, mount(s, "p"), mount(other, "q"))
-	if c.Refresh("s") || c.Refresh("other") || c.Refresh("nobody") {
+	if c.Refresh("s", gateway.KindTool) || c.Refresh("other", gateway.KindTool) || c.Refresh("nobody", gateway.KindTool) {
 		t.Error("nothing changed, and it was said to")
 	}
 	before := c.Snapshot()
@@ -254,7 +257,7 @@ func TestRefresh(t *testing.T) {
 		{"none again", nil, false},
 	} {
 		s.set(step.list...)
-		if got := c.Refresh("s"); got != step.changed {
+		if got := c.Refresh("s", gateway.KindTool); got != step.changed {
 			t.Errorf("%s: changed is %t, want %t", step.what, got, step.changed)
 		}
 	}
@@ -273,7 +276,7 @@ func TestRefreshTakesHintsOver(t *testing.T) {
 	s.mu.Lock()
 	s.list[0].ReadOnly = true
 	s.mu.Unlock()
-	if c.Refresh("s") {
+	if c.Refresh("s", gateway.KindTool) {
 		t.Error("clients see nothing new")
 	}
 	if tool, _ := c.Snapshot().Tool("a"); !tool.ReadOnly || !tool.RetrySafe() {
@@ -301,16 +304,13 @@ func TestFilterAndSettings(t *testing.T) {
 func TestResolve(t *testing.T) {
 	s := source("s", "get", "hidden")
 	c := newCatalog(0, catalog.Mount{Source: s, Prefix: "p", Allows: func(name string) bool { return name == "get" }})
-	h := c.Resolve(gateway.HandlerFunc(func(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
-		return call.Tool.Source.Handle(ctx, call)
-	}))
 	call := &gateway.Call{Method: "tools/call", Name: "p__get"}
-	if _, err := h.Handle(context.Background(), call); err != nil || call.Tool.Name != "get" {
+	if err := c.Resolve(call); err != nil || call.Tool.Name != "get" {
 		t.Errorf("p__get: %v", err)
 	}
 	for _, name := range []string{"get", "p__hidden", "p__GET", "p__get ", "", strings.Repeat("x", 10_000), "\x00\xff"} {
 		call := &gateway.Call{Method: "tools/call", Name: name}
-		_, err := h.Handle(context.Background(), call)
+		err := c.Resolve(call)
 		if err == nil || gateway.AsError(err).Code != gateway.CodeNotFound || call.Tool != nil {
 			t.Errorf("%.20q: %v", name, err)
 		}
@@ -334,7 +334,7 @@ func TestRefreshUnderLoad(t *testing.T) {
 					return
 				default:
 				}
-				p, err := c.Page("")
+				p, err := c.Page(gateway.KindTool, "")
 				if err != nil || !json.Valid(p.Modern) {
 					t.Errorf("%v", err)
 					return
@@ -348,7 +348,7 @@ func TestRefreshUnderLoad(t *testing.T) {
 	}
 	for i := range 200 {
 		s.set(definition("a"), definition("b"), definition("c"), definition(fmt.Sprint("n", i)))
-		c.Refresh("s")
+		c.Refresh("s", gateway.KindTool)
 	}
 	close(stop)
 	wg.Wait()

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"genkan/internal/gateway"
+
 	"pgregory.net/rapid"
 )
 
@@ -87,7 +89,7 @@ func TestNamesThatMeet(t *testing.T) {
 	}
 	// When the owner drops it, the other one comes in.
 	first.set(definition("one"))
-	if !c.Refresh("first") {
+	if !c.Refresh("first", gateway.KindTool) {
 		t.Error("the change was not seen")
 	}
 	if got := names(c); got != "one echo two" {
@@ -114,7 +116,7 @@ func TestDefinitionsThatCannotBeUsed(t *testing.T) {
 			if got := names(c); got != "p__before p__after" {
 				t.Errorf("the tools are %s", got)
 			}
-			if !strings.Contains(log.String(), "tool left out") {
+			if !strings.Contains(log.String(), "left out") {
 				t.Errorf("the log says %q", log.String())
 			}
 		})
@@ -131,7 +133,7 @@ func TestDefinitionKeepsItsBytes(t *testing.T) {
 		"p": strings.Replace(raw, `"\u0065cho"`, `"p__echo"`, 1),
 	} {
 		c := newCatalog(0, mount(s, prefix))
-		page, err := c.Page("")
+		page, err := c.Page(gateway.KindTool, "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -139,7 +141,7 @@ func TestDefinitionKeepsItsBytes(t *testing.T) {
 			t.Errorf("prefix %q: the list is %s", prefix, got)
 		}
 	}
-	if got := string(s.Tools()[0].Definition); got != raw {
+	if got := string(s.List(gateway.KindTool)[0].Definition); got != raw {
 		t.Errorf("the source's own definition became %s", got)
 	}
 }

@@ -10,9 +10,16 @@ import (
 	"genkan/internal/gateway"
 )
 
-// Snapshot is all tools at one moment. It never changes.
+// Snapshot is everything at one moment. It never changes.
 type Snapshot struct {
-	tools  []*gateway.Tool
+	lists [gateway.KindCount]list
+	// patterns are the templates that a URI can be matched with, in order.
+	patterns []pattern
+}
+
+// list is all of one kind.
+type list struct {
+	items  []*gateway.Tool
 	byName map[string]*gateway.Tool
 	// id is a digest of the list's bytes and the size of its pages: cursors
 	// name it, and it is the same on every replica with the same tools.
@@ -20,9 +27,9 @@ type Snapshot struct {
 	pages []Page
 }
 
-// Page is one page of the tools list, encoded.
+// Page is one page of a list, encoded.
 type Page struct {
-	// Legacy and Modern are the whole result object of tools/list.
+	// Legacy and Modern are the whole result object of the list request.
 	Legacy, Modern []byte
 }
 
@@ -31,18 +38,21 @@ type Page struct {
 const listTTL = "60000"
 
 // Tools lists all tools in the order of the configuration.
-func (s *Snapshot) Tools() []*gateway.Tool { return s.tools }
+func (s *Snapshot) Tools() []*gateway.Tool { return s.lists[gateway.KindTool].items }
+
+// List lists all of a kind in the order of the configuration.
+func (s *Snapshot) List(kind gateway.Kind) []*gateway.Tool { return s.lists[kind].items }
 
 // Tool finds a tool by the name that clients use.
 func (s *Snapshot) Tool(name string) (*gateway.Tool, bool) {
-	t, ok := s.byName[name]
+	t, ok := s.lists[gateway.KindTool].byName[name]
 	return t, ok
 }
 
 // Page returns the page that a cursor names, the first one for an empty
 // cursor.
-func (c *Catalog) Page(cursor string) (*Page, error) {
-	current := c.current.Load()
+func (c *Catalog) Page(kind gateway.Kind, cursor string) (*Page, error) {
+	current := &c.current.Load().lists[kind]
 	if cursor == "" {
 		return &current.pages[0], nil
 	}
@@ -54,8 +64,8 @@ func (c *Catalog) Page(cursor string) (*Page, error) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		for _, s := range c.former {
-			if id == s.id && number < len(s.pages) {
-				return &s.pages[number], nil
+			if l := &s.lists[kind]; id == l.id && number < len(l.pages) {
+				return &l.pages[number], nil
 			}
 		}
 	}
@@ -63,46 +73,66 @@ func (c *Catalog) Page(cursor string) (*Page, error) {
 		"this cursor is not known, or its list is too old; ask for the list again without a cursor")
 }
 
-// build joins the mounts' tools. The first one in the configuration keeps a
-// name that two claim.
+// SameList reports whether clients see the same list of a kind in both.
+func (c *Catalog) SameList(other *Catalog, kind gateway.Kind) bool {
+	return c.current.Load().lists[kind].id == other.current.Load().lists[kind].id
+}
+
+// build joins what the mounts have.
 func (c *Catalog) build() *Snapshot {
-	s := &Snapshot{byName: map[string]*gateway.Tool{}}
-	digest := sha256.New()
-	digest.Write(strconv.AppendInt(nil, int64(c.pageSize), 10))
-	for _, m := range c.mounts {
-		for _, t := range m.tools {
-			if first, taken := s.byName[t.Exposed]; taken {
-				c.log.Warn("tool left out: its name is taken", "tool_name", t.Exposed,
-					"server", m.Source.Name(), "taken_by", first.Source.Name())
-				continue
-			}
-			s.byName[t.Exposed] = t
-			s.tools = append(s.tools, t)
-			digest.Write(t.Definition)
-		}
+	s := &Snapshot{}
+	for _, kind := range gateway.Kinds() {
+		s.lists[kind] = c.join(kind)
 	}
-	s.id = hex.EncodeToString(digest.Sum(nil)[:8])
-	size := c.pageSize
-	if size <= 0 {
-		size = max(len(s.tools), 1)
-	}
-	for from := 0; from == 0 || from < len(s.tools); from += size {
-		to := min(from+size, len(s.tools))
-		next := ""
-		if to < len(s.tools) {
-			next = makeCursor(s.id, len(s.pages)+1)
+	for _, t := range s.lists[gateway.KindTemplate].items {
+		if p, ok := newPattern(t); ok {
+			s.patterns = append(s.patterns, p)
 		}
-		s.pages = append(s.pages, encodePage(s.tools[from:to], next))
 	}
 	return s
 }
 
-func encodePage(tools []*gateway.Tool, next string) Page {
+// join makes one list of a kind. The first one in the configuration keeps a
+// name that two claim.
+func (c *Catalog) join(kind gateway.Kind) list {
+	l := list{byName: map[string]*gateway.Tool{}}
+	digest := sha256.New()
+	digest.Write(strconv.AppendInt(nil, int64(c.pageSize), 10))
+	for i := range c.mounts {
+		m := &c.mounts[i]
+		for _, t := range m.lists[kind] {
+			if first, taken := l.byName[t.Exposed]; taken {
+				c.log.Warn("left out: its name is taken", "kind", kind.String(), "tool_name", t.Exposed,
+					"server", m.Source.Name(), "taken_by", first.Source.Name())
+				continue
+			}
+			l.byName[t.Exposed] = t
+			l.items = append(l.items, t)
+			digest.Write(t.Definition)
+		}
+	}
+	l.id = hex.EncodeToString(digest.Sum(nil)[:8])
+	size := c.pageSize
+	if size <= 0 {
+		size = max(len(l.items), 1)
+	}
+	for from := 0; from == 0 || from < len(l.items); from += size {
+		to := min(from+size, len(l.items))
+		next := ""
+		if to < len(l.items) {
+			next = makeCursor(l.id, len(l.pages)+1)
+		}
+		l.pages = append(l.pages, encodePage(kind, l.items[from:to], next))
+	}
+	return l
+}
+
+func encodePage(kind gateway.Kind, tools []*gateway.Tool, next string) Page {
 	size := 128
 	for _, t := range tools {
 		size += len(t.Definition) + 1
 	}
-	b := append(make([]byte, 0, size), `{"tools":[`...)
+	b := append(make([]byte, 0, size), `{"`+kind.ListKey()+`":[`...)
 	for i, t := range tools {
 		if i > 0 {
 			b = append(b, ',')

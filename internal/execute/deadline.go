@@ -18,7 +18,11 @@ type deadline struct {
 	idle    time.Duration
 	latest  time.Time
 	stopped bool
-	cancel  context.CancelCauseFunc
+	// asking counts questions to the client, during which the clock stands;
+	// asked is since when.
+	asking int
+	asked  time.Time
+	cancel context.CancelCauseFunc
 }
 
 var (
@@ -33,6 +37,7 @@ func (e *Executor) deadline(ctx context.Context, call *gateway.Call) (context.Co
 	d.latest = time.Now().Add(max(e.limits.Total, d.idle))
 	d.timer = time.AfterFunc(d.idle, d.expire)
 	call.OnSignOfLife(d.extend)
+	call.OnAsk(d.hold)
 	return ctx, d
 }
 
@@ -50,15 +55,42 @@ func (e *Executor) timeout(call *gateway.Call) time.Duration {
 func (d *deadline) extend() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if !d.stopped {
+	if !d.stopped && d.asking == 0 {
 		d.timer.Reset(max(min(d.idle, time.Until(d.latest)), 0))
 	}
 }
 
+// hold stops the clock while the client is asked, and returns what starts it
+// again: neither the time without a sign nor the total runs for people.
+func (d *deadline) hold() (resume func()) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.asking == 0 {
+		d.timer.Stop()
+		d.asked = time.Now()
+	}
+	d.asking++
+	return sync.OnceFunc(func() {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		if d.asking--; d.asking == 0 {
+			d.latest = d.latest.Add(time.Since(d.asked))
+			if !d.stopped {
+				d.timer.Reset(max(min(d.idle, time.Until(d.latest)), 0))
+			}
+		}
+	})
+}
+
 func (d *deadline) expire() {
-	if d.latest.After(time.Now()) {
+	d.mu.Lock()
+	held, inTime := d.asking > 0, d.latest.After(time.Now())
+	d.mu.Unlock()
+	switch {
+	case held: // it fired at the moment that the clock was stopped
+	case inTime:
 		d.cancel(errNoSignOfLife)
-	} else {
+	default:
 		d.cancel(errTooLong)
 	}
 }

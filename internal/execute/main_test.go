@@ -22,8 +22,8 @@ type source struct {
 	attempts int
 }
 
-func (s *source) Name() string          { return s.name }
-func (s *source) Tools() []gateway.Tool { return nil }
+func (s *source) Name() string                     { return s.name }
+func (s *source) List(gateway.Kind) []gateway.Tool { return nil }
 
 func (s *source) Handle(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
 	s.mu.Lock()

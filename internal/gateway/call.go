@@ -16,10 +16,15 @@ const budgetRetryAfter = time.Second
 type Call struct {
 	// Method is the MCP method, "tools/call" for tools.
 	Method string
-	// Params is the params object, as it came.
+	// Params is the params object, as it came. Its Name is where the name
+	// stands that the source knows under another one.
 	Params Params
-	// Name is the tool's name as the caller gave it.
+	// Name is what is called, as the caller gave it: the name of a tool or
+	// prompt, the URI of a resource or template; Kind tells which.
 	Name string
+	Kind Kind
+	// View names what the caller sees of the house; empty is all of it.
+	View string
 	// Tool is where the call goes. Set once, by the catalog.
 	Tool *Tool
 
@@ -27,6 +32,8 @@ type Call struct {
 	Era Era
 	// Identity is who is calling.
 	Identity Identity
+	// Session is the caller's; nil for one whose requests stand alone.
+	Session *Session
 	// RequestID names the call in the log.
 	RequestID string
 	// Via names the edge the call came through: "http", "stdio", "rest".
@@ -49,6 +56,7 @@ type Call struct {
 
 	reserved  atomic.Int64
 	alive     func()
+	hold      func() (resume func())
 	arguments map[string]any
 	decoded   bool
 }
@@ -114,6 +122,9 @@ type Params struct {
 	Raw []byte
 
 	Name, Arguments, URI, Cursor, Meta Span
+	// InputResponses and RequestState are what a modern client sends with a
+	// call that was asked for more.
+	InputResponses, RequestState Span
 
 	// In _meta:
 	ProgressToken, Version, ClientInfo, ClientCapabilities, LogLevel Span
@@ -154,7 +165,7 @@ func (p *Params) withArguments(args []byte) Params {
 	q.Raw = append(raw, p.Raw[at.End:]...)
 	moved := int64(len(insert)) - int64(at.End-at.Start)
 	for _, s := range []*Span{
-		&q.Name, &q.URI, &q.Cursor, &q.Meta,
+		&q.Name, &q.URI, &q.Cursor, &q.Meta, &q.InputResponses, &q.RequestState,
 		&q.ProgressToken, &q.Version, &q.ClientInfo, &q.ClientCapabilities, &q.LogLevel,
 	} {
 		if s.Present() && s.Start >= at.End {

@@ -39,10 +39,18 @@ func Chain(h Handler, middlewares ...Middleware) Handler {
 type Source interface {
 	// Name is unique in a house.
 	Name() string
-	// Tools is the last known list. It never blocks and never fails: a server
-	// that is down keeps its tools listed.
-	Tools() []Tool
+	// List is the last known list of a kind. It never blocks and never fails: a
+	// server that is down keeps its tools listed.
+	List(kind Kind) []Tool
 	Handler
+}
+
+// Subscriber is a Source whose resources can be watched.
+type Subscriber interface {
+	// Subscribe asks to be told when a resource changes. The source renews it
+	// for as long as stop has not been called, whatever happens to its
+	// connection; told must not block.
+	Subscribe(ctx context.Context, uri string, told func(uri string)) (stop func(), err error)
 }
 
 // Era is a generation of the protocol. Versions within an era differ little;
@@ -74,9 +82,12 @@ func (e Era) String() string {
 // the catalog adds the rest when it resolves names, so that nothing about a
 // tool is computed while a call waits.
 type Tool struct {
-	// Name is the tool's name in its source.
+	// Kind is what it is: beside tools, prompts, resources and templates.
+	Kind Kind
+	// Name is the tool's name in its source; a resource's URI, a template's
+	// URI template.
 	Name string
-	// Definition is the JSON object of tools/list, as the source sent it.
+	// Definition is the JSON object of the list, as the source sent it.
 	Definition []byte
 	// ReadOnly and Idempotent are the source's annotations: such a call may be
 	// sent again when its fate is unknown.
@@ -111,20 +122,20 @@ type Peer interface {
 	// block for long, and after the call has been answered it does nothing.
 	// The params are an encoded JSON object and are not kept.
 	Notify(method string, params []byte)
+	// Ask sends a request to the client and waits for its answer, the result
+	// object. That may take as long as a person takes. What the client answers
+	// with instead is an *Error whose RPC is its error object. Use Call.Ask,
+	// which stops the call's clock meanwhile.
+	Ask(ctx context.Context, method string, params []byte) ([]byte, error)
 }
 
 // Event says that something about a source changed. Sources publish events,
 // edges listen.
 type Event struct {
 	Source string
-	Kind   EventKind
+	// Kind is the list that is another one.
+	Kind Kind
+	// Announced is set when the source said so itself: its word passes on even
+	// if the list looks the same.
+	Announced bool
 }
-
-// EventKind names what changed.
-type EventKind uint8
-
-// The kinds of events.
-const (
-	// ToolsChanged is published after Tools() began to return another list.
-	ToolsChanged EventKind = iota + 1
-)

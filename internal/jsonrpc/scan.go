@@ -172,6 +172,10 @@ func (s *scanner) params(i int) (int, error) {
 			p.URI = span(vi, end)
 		case "cursor":
 			p.Cursor = span(vi, end)
+		case "inputResponses":
+			p.InputResponses = span(vi, end)
+		case "requestState":
+			p.RequestState = span(vi, end)
 		}
 		return end, nil
 	})
@@ -551,7 +555,7 @@ func span(start, end int) gateway.Span {
 // rebase makes spans of the message into spans of its params.
 func rebase(p gateway.Params, start uint32) gateway.Params {
 	for _, s := range []*gateway.Span{
-		&p.Name, &p.Arguments, &p.URI, &p.Cursor, &p.Meta,
+		&p.Name, &p.Arguments, &p.URI, &p.Cursor, &p.Meta, &p.InputResponses, &p.RequestState,
 		&p.ProgressToken, &p.Version, &p.ClientInfo, &p.ClientCapabilities, &p.LogLevel,
 	} {
 		if s.Present() {

@@ -83,3 +83,10 @@ func ErrorObject(code int, message string, data []byte) []byte {
 	}
 	return append(b, '}')
 }
+
+// AppendRequest appends a whole request under an encoded id.
+func AppendRequest(dst, id []byte, method string, params []byte) []byte {
+	dst = append(append(dst, `{"jsonrpc":"2.0","id":`...), id...)
+	dst = append(append(dst, `,"method":"`...), method...)
+	return append(append(append(dst, `","params":`...), params...), '}')
+}

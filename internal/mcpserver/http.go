@@ -16,10 +16,30 @@ import (
 )
 
 // ServeHTTP is the MCP endpoint, for both eras.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	id, ok := s.opt.Admit(w, r)
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.serve(w, r, "") }
+
+// View is the endpoint of a part of the house.
+func (s *Server) View(view string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, view) })
+}
+
+// visitor is who sent an HTTP request, and what it sees.
+type visitor struct {
+	gateway.Identity
+	view string
+}
+
+func (s *Server) serve(w http.ResponseWriter, r *http.Request, view string) {
+	who, ok := s.opt.Admit(w, r)
 	if !ok {
 		return
+	}
+	id := visitor{who, view}
+	if view != "" {
+		if _, ok := s.opt.House().Describe(view); !ok {
+			plainError(w, http.StatusNotFound, "there is no server of this name; `genkan servers` lists them")
+			return
+		}
 	}
 	switch r.Method {
 	case http.MethodPost:
@@ -40,12 +60,13 @@ func plainError(w http.ResponseWriter, status int, text string) {
 }
 
 // post takes one message.
-func (s *Server) post(w http.ResponseWriter, r *http.Request, id gateway.Identity) {
+func (s *Server) post(w http.ResponseWriter, r *http.Request, id visitor) {
 	if !jsonrpc.IsJSON(r.Header.Get("Content-Type")) {
 		plainError(w, http.StatusUnsupportedMediaType, "the Content-Type must be application/json")
 		return
 	}
 	p := newReply(w, r)
+	p.patience = s.opt.AskPatience
 	room := &room{budget: s.opt.Budget}
 	defer room.leave()
 	// What does not support deadlines is no connection, and does not wait.
@@ -91,7 +112,7 @@ func acceptsStream(h http.Header) bool {
 }
 
 // postModern serves a request that stands alone.
-func (s *Server) postModern(p *reply, r *http.Request, msg *jsonrpc.Message, id gateway.Identity) {
+func (s *Server) postModern(p *reply, r *http.Request, msg *jsonrpc.Message, id visitor) {
 	switch msg.Kind {
 	case jsonrpc.Notification:
 		p.w.WriteHeader(http.StatusAccepted)
@@ -113,20 +134,21 @@ func (s *Server) postModern(p *reply, r *http.Request, msg *jsonrpc.Message, id 
 		p.finish(http.StatusBadRequest, message)
 		return
 	}
-	switch msg.Method {
-	case "tools/call":
-		call, err := newCall(msg, gateway.EraModern, id, "http")
+	switch {
+	case isCall(msg.Method):
+		call, err := newCall(msg, gateway.EraModern, id.Identity, "http")
 		if err != nil {
 			p.fail(msg.ID, err)
 			return
 		}
+		call.View = id.view
 		call.ParamHeaders = paramHeaders(r.Header)
 		// Closing the connection is how a modern client cancels.
 		s.call(r.Context(), p, msg.ID, call, func() {})
-	case "subscriptions/listen":
-		s.listen(p, r, msg)
+	case msg.Method == "subscriptions/listen":
+		s.listen(p, r, msg, id.view)
 	default:
-		result, err := s.modernResult(r.Context(), msg)
+		result, err := s.modernResult(r.Context(), msg, id.view)
 		if err != nil {
 			message, status, _ := errorMessage(msg.ID, err)
 			if gateway.AsError(err).Code == gateway.CodeNotFound {
@@ -140,7 +162,7 @@ func (s *Server) postModern(p *reply, r *http.Request, msg *jsonrpc.Message, id 
 }
 
 // postLegacy serves a message of a session, or opens one.
-func (s *Server) postLegacy(p *reply, r *http.Request, msg *jsonrpc.Message, id gateway.Identity) {
+func (s *Server) postLegacy(p *reply, r *http.Request, msg *jsonrpc.Message, id visitor) {
 	if v := r.Header.Get("Mcp-Protocol-Version"); v != "" && !slices.Contains(legacyVersions, v) {
 		message, _, _ := errorMessage(msg.ID, unsupportedVersion(jsonrpc.AppendQuoted(nil, v)))
 		p.finish(http.StatusBadRequest, message)
@@ -148,13 +170,13 @@ func (s *Server) postLegacy(p *reply, r *http.Request, msg *jsonrpc.Message, id 
 	}
 	if msg.Kind == jsonrpc.Request && msg.Method == "initialize" {
 		version := negotiate(msg.Params.Raw)
-		name, err := s.sessions.add(id.ClientID, version)
+		name, err := s.sessions.add(id.ClientID, id.view, version, clientCapabilities(msg))
 		if err != nil {
 			p.fail(msg.ID, err)
 			return
 		}
 		p.w.Header()["Mcp-Session-Id"] = []string{name}
-		p.result(msg.ID, s.initializeResult(version))
+		p.result(msg.ID, s.initializeResult(version, id.view))
 		return
 	}
 	sess, ok := s.session(p, r, msg.ID, id)
@@ -163,22 +185,17 @@ func (s *Server) postLegacy(p *reply, r *http.Request, msg *jsonrpc.Message, id 
 	}
 	switch msg.Kind {
 	case jsonrpc.Notification:
-		if msg.Method == "notifications/cancelled" {
-			sess.cancel(string(jsonrpc.Lookup(msg.Params.Raw, "requestId")))
-		}
+		sess.notified(msg)
 		p.w.WriteHeader(http.StatusAccepted)
 	case jsonrpc.Response, jsonrpc.ErrorResponse:
-		// Answers to what we asked the client. We ask nothing yet.
+		sess.answered(msg)
 		p.w.WriteHeader(http.StatusAccepted)
 	case jsonrpc.Request:
-		if msg.Method == "tools/call" {
+		if isCall(msg.Method) {
 			s.callLegacy(p, msg, sess, id)
 			return
 		}
-		if msg.Method == "tools/list" {
-			sess.listing()
-		}
-		result, err := s.legacyResult(r.Context(), msg)
+		result, err := s.legacyResult(r.Context(), msg, sess)
 		if err != nil {
 			p.fail(msg.ID, err)
 			return
@@ -189,14 +206,14 @@ func (s *Server) postLegacy(p *reply, r *http.Request, msg *jsonrpc.Message, id 
 
 // session finds the session that a legacy request names, or says what is
 // wrong with it.
-func (s *Server) session(p *reply, r *http.Request, requestID []byte, id gateway.Identity) (*session, bool) {
+func (s *Server) session(p *reply, r *http.Request, requestID []byte, id visitor) (*session, bool) {
 	name := r.Header.Get("Mcp-Session-Id")
 	if name == "" {
 		p.finish(http.StatusBadRequest, invalidRequestMessage(requestID,
 			"the Mcp-Session-Id header is missing: send initialize first, or "+jsonrpc.MetaVersion+" in _meta"))
 		return nil, false
 	}
-	sess, ok := s.sessions.get(name, id.ClientID)
+	sess, ok := s.sessions.get(name, id.ClientID, id.view)
 	if !ok {
 		p.finish(http.StatusNotFound, invalidRequestMessage(requestID,
 			"this session does not exist or has ended: send initialize to begin a new one"))
@@ -210,12 +227,14 @@ func (s *Server) session(p *reply, r *http.Request, requestID []byte, id gateway
 
 // callLegacy runs a call that outlives its connection: a legacy client that
 // goes away has not canceled, it says so if it does.
-func (s *Server) callLegacy(p *reply, msg *jsonrpc.Message, sess *session, id gateway.Identity) {
-	call, err := newCall(msg, gateway.EraLegacy, id, "http")
+func (s *Server) callLegacy(p *reply, msg *jsonrpc.Message, sess *session, id visitor) {
+	call, err := newCall(msg, gateway.EraLegacy, id.Identity, "http")
 	if err != nil {
 		p.fail(msg.ID, err)
 		return
 	}
+	call.View, call.Session = sess.view, sess.known.Load()
+	p.sess = sess
 	ctx, cancel := context.WithCancelCause(s.life)
 	defer cancel(nil)
 	name := string(msg.ID)
@@ -232,11 +251,10 @@ func (s *Server) callLegacy(p *reply, msg *jsonrpc.Message, sess *session, id ga
 
 // call walks the corridor, calls settle, and answers.
 func (s *Server) call(ctx context.Context, p *reply, id []byte, call *gateway.Call, settle func()) {
-	call.Peer = p
 	call.Budget = s.opt.Budget
 	p.keepAlive()
 	defer p.abandon()
-	result, err := s.opt.House().Handle(ctx, call)
+	result, err := s.handle(ctx, call, p)
 	settle()
 	defer call.Release()
 	if err != nil {
@@ -251,7 +269,7 @@ func (s *Server) call(ctx context.Context, p *reply, id []byte, call *gateway.Ca
 }
 
 // delete ends a legacy session.
-func (s *Server) delete(w http.ResponseWriter, r *http.Request, id gateway.Identity) {
+func (s *Server) delete(w http.ResponseWriter, r *http.Request, id visitor) {
 	p := newReply(w, r)
 	if _, ok := s.session(p, r, nil, id); ok {
 		s.sessions.remove(r.Header.Get("Mcp-Session-Id"))

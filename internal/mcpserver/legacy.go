@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"bytes"
 	"context"
 	"slices"
 
@@ -23,22 +24,89 @@ func negotiate(params []byte) string {
 	return legacyVersions[0]
 }
 
+// clientCapabilities is what a legacy client says that it can do.
+func clientCapabilities(msg *jsonrpc.Message) []byte {
+	raw := jsonrpc.Lookup(msg.Params.Raw, "capabilities")
+	const most = 64 << 10 // sessions are kept for long
+	if len(raw) == 0 || raw[0] != '{' || len(raw) > most {
+		return nil
+	}
+	return bytes.Clone(raw)
+}
+
+// capabilities is what genkan has, whatever is behind it just now: servers come
+// and go, and a client asks only once.
+const capabilities = `{"tools":{"listChanged":true},"prompts":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true},"completions":{},"logging":{}}`
+
+// capabilitiesOf is what a view has. Of a single server only what it offers is
+// named; that its lists may change always is.
+func capabilitiesOf(d Description) string {
+	if d.Capabilities == nil {
+		return capabilities
+	}
+	out := ""
+	for _, c := range []struct{ word, value string }{
+		{"tools", `{"listChanged":true}`},
+		{"prompts", `{"listChanged":true}`},
+		{"resources", `{"subscribe":true,"listChanged":true}`},
+		{"completions", "{}"},
+		{"logging", "{}"},
+	} {
+		if c.word == "tools" || jsonrpc.Lookup(d.Capabilities, c.word) != nil {
+			out += `,"` + c.word + `":` + c.value
+		}
+	}
+	return "{" + out[1:] + "}"
+}
+
 // initializeResult answers initialize.
-func (s *Server) initializeResult(version string) []byte {
+func (s *Server) initializeResult(version, view string) []byte {
+	d, _ := s.opt.House().Describe(view)
 	b := append([]byte(`{"protocolVersion":"`), version...)
-	b = append(b, `","capabilities":{"tools":{"listChanged":true}},"serverInfo":`...)
-	return append(append(b, s.info...), '}')
+	b = append(append(b, `","capabilities":`...), capabilitiesOf(d)...)
+	b = append(append(b, `,"serverInfo":`...), s.infoOf(d)...)
+	return append(appendInstructions(b, d), '}')
+}
+
+func (s *Server) infoOf(d Description) []byte {
+	if len(d.Info) > 0 {
+		return d.Info
+	}
+	return s.info
+}
+
+func appendInstructions(b []byte, d Description) []byte {
+	if d.Instructions == "" {
+		return b
+	}
+	return jsonrpc.AppendQuoted(append(b, `,"instructions":`...), d.Instructions)
 }
 
 // legacyResult answers the requests of the legacy era that are no calls.
-func (s *Server) legacyResult(ctx context.Context, msg *jsonrpc.Message) ([]byte, error) {
+func (s *Server) legacyResult(ctx context.Context, msg *jsonrpc.Message, sess *session) ([]byte, error) {
 	switch msg.Method {
 	case "ping":
 		return []byte("{}"), nil
-	case "tools/list":
-		return s.listResult(ctx, msg, gateway.EraLegacy)
-	default:
-		return nil, methodNotFound(msg.Method)
+	case "logging/setLevel":
+		return []byte("{}"), s.setLevel(sess, msg)
+	case "resources/subscribe":
+		return []byte("{}"), s.subscribe(ctx, sess, msg)
+	case "resources/unsubscribe":
+		return []byte("{}"), s.unsubscribe(sess, msg)
+	}
+	if kind, ok := gateway.KindOfList(msg.Method); ok {
+		sess.listing(kind)
+	}
+	return s.listResult(ctx, msg, sess.view, gateway.EraLegacy)
+}
+
+// notified takes a notification of a legacy client.
+func (s *session) notified(msg *jsonrpc.Message) {
+	switch msg.Method {
+	case "notifications/cancelled":
+		s.cancel(string(jsonrpc.Lookup(msg.Params.Raw, "requestId")))
+	case "notifications/roots/list_changed":
+		s.learn(func(known *gateway.Session) { known.Roots++ })
 	}
 }
 

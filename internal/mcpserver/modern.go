@@ -16,22 +16,21 @@ const supportedVersions = `["` + modernVersion + `","2025-11-25","2025-06-18","2
 // discoverTTL is how long a client may keep what server/discover said.
 const discoverTTL = "3600000"
 
-func (s *Server) discoverResult() []byte {
-	b := []byte(`{"resultType":"complete","supportedVersions":` + supportedVersions + `,"capabilities":{"tools":{"listChanged":true}},"ttlMs":` + discoverTTL + `,"cacheScope":"private","_meta":{"` + jsonrpc.MetaServerInfo + `":`)
-	return append(append(b, s.info...), "}}"...)
+func (s *Server) discoverResult(view string) []byte {
+	d, _ := s.opt.House().Describe(view)
+	b := []byte(`{"resultType":"complete","supportedVersions":` + supportedVersions + `,"capabilities":` + capabilitiesOf(d))
+	b = appendInstructions(b, d)
+	b = append(b, `,"ttlMs":`+discoverTTL+`,"cacheScope":"private","_meta":{"`+jsonrpc.MetaServerInfo+`":`...)
+	return append(append(b, s.infoOf(d)...), "}}"...)
 }
 
 // modernResult answers the requests of the modern era that are no calls and no
 // streams.
-func (s *Server) modernResult(ctx context.Context, msg *jsonrpc.Message) ([]byte, error) {
-	switch msg.Method {
-	case "server/discover":
-		return s.discoverResult(), nil
-	case "tools/list":
-		return s.listResult(ctx, msg, gateway.EraModern)
-	default:
-		return nil, methodNotFound(msg.Method)
+func (s *Server) modernResult(ctx context.Context, msg *jsonrpc.Message, view string) ([]byte, error) {
+	if msg.Method == "server/discover" {
+		return s.discoverResult(view), nil
 	}
+	return s.listResult(ctx, msg, view, gateway.EraModern)
 }
 
 // protocolError is a refusal that modern HTTP answers with status 400.

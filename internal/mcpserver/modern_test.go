@@ -17,7 +17,7 @@ func TestModernRequests(t *testing.T) {
 		r := h.send(modern(`"d"`, "server/discover", "", ""))
 		r.want(t, http.StatusOK, 0)
 		want := `{"jsonrpc":"2.0","id":"d","result":{"resultType":"complete","supportedVersions":["2026-07-28","2025-11-25","2025-06-18","2025-03-26","2024-11-05"],` +
-			`"capabilities":{"tools":{"listChanged":true}},"ttlMs":3600000,"cacheScope":"private",` +
+			`"capabilities":{"tools":{"listChanged":true},"prompts":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true},"completions":{},"logging":{}},"instructions":"# fault\nA server for tests. What it does wrong, it does on purpose.","ttlMs":3600000,"cacheScope":"private",` +
 			`"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"genkan","title":"Genkan","version":"1.2.3-test"}}}}`
 		if r.last() != want {
 			t.Errorf("got  %s\nwant %s", r.last(), want)
@@ -239,10 +239,10 @@ func TestSubscription(t *testing.T) {
 		t.Errorf("the stream's headers: %v", tools.header)
 	}
 	// What is not honoured is left out of the acknowledgement.
-	if got, want := tools.next(), `{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":"s 1"},"notifications":{"toolsListChanged":true}}}`; got != want {
+	if got, want := tools.next(), `{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":"s 1"},"notifications":{"toolsListChanged":true,"promptsListChanged":true}}}`; got != want {
 		t.Errorf("first came %s\nwant       %s", got, want)
 	}
-	if got, want := deaf.next(), `{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":2},"notifications":{}}}`; got != want {
+	if got, want := deaf.next(), `{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":2},"notifications":{"promptsListChanged":true}}}`; got != want {
 		t.Errorf("first came %s\nwant       %s", got, want)
 	}
 	add("one")

@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"context"
 	"net/http"
 	"strconv"
 	"sync"
@@ -17,6 +18,12 @@ type reply struct {
 	w http.ResponseWriter
 	// mayStream is whether the client accepts a stream.
 	mayStream bool
+	// sess is the legacy session of the request, nil for none; patience is how
+	// long its client may take to answer a question; gone is closed when the
+	// client is.
+	sess     *session
+	patience time.Duration
+	gone     <-chan struct{}
 
 	mu        sync.Mutex
 	streaming bool
@@ -40,7 +47,7 @@ const writeTime = 2 * time.Minute
 const maxBacklog = 256 << 10
 
 func newReply(w http.ResponseWriter, r *http.Request) *reply {
-	p := &reply{w: w, mayStream: acceptsStream(r.Header)}
+	p := &reply{w: w, mayStream: acceptsStream(r.Header), gone: r.Context().Done()}
 	p.idle.L = &p.mu
 	return p
 }
@@ -78,11 +85,40 @@ func (p *reply) Notify(method string, params []byte) {
 	}
 }
 
+// Ask sends a question to a legacy client on the stream of its call, or on the
+// session's own if that one is broken, and waits for the answer.
+func (p *reply) Ask(ctx context.Context, method string, params []byte) ([]byte, error) {
+	if p.sess == nil {
+		return nil, gateway.Errorf(gateway.CodeInvalid, "this client cannot be asked anything during a call")
+	}
+	return p.sess.askVia(ctx, p.patience, method, params, p.send)
+}
+
+// send puts a message into the stream that must not be left out.
+func (p *reply) send(message []byte) bool {
+	select {
+	case <-p.gone:
+		return p.sess.push(message)
+	default:
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.mayStream || p.done || len(p.backlog) > maxBacklog {
+		return p.sess.push(message)
+	}
+	p.enqueue(jsonrpc.AppendSSE(nil, message))
+	return true
+}
+
 // queue puts something into the stream. Called with mu held.
 func (p *reply) queue(encoded []byte) {
 	if len(p.backlog) > 0 && len(p.backlog)+len(encoded) > maxBacklog {
 		return
 	}
+	p.enqueue(encoded)
+}
+
+func (p *reply) enqueue(encoded []byte) {
 	p.backlog = append(p.backlog, encoded...)
 	if !p.writing {
 		p.writing = true

@@ -5,7 +5,9 @@
 package mcpserver
 
 import (
+	"cmp"
 	"context"
+	"crypto/rand"
 	"log/slog"
 	"net/http"
 	"sync"
@@ -16,12 +18,30 @@ import (
 	"genkan/internal/jsonrpc"
 )
 
-// House is what the edge needs of the house that serves now.
+// House is what the edge needs of the house that serves now. A view is what
+// a caller sees of it; the empty one is all.
 type House interface {
 	gateway.Handler
-	// Page returns a page of the tools list; an empty cursor is the first. It
-	// may wait a moment for servers that have never been listed.
-	Page(ctx context.Context, cursor string) (*catalog.Page, error)
+	// Page returns a page of a list; an empty cursor is the first. It may wait
+	// a moment for servers that have never been listed.
+	Page(ctx context.Context, view string, kind gateway.Kind, cursor string) (*catalog.Page, error)
+	// Describe tells what a view is. It reports false when there is none of
+	// that name.
+	Describe(view string) (Description, bool)
+	// Subscribe asks to be told when a resource changes, until stop is called.
+	Subscribe(ctx context.Context, view, uri string, told func(uri string)) (stop func(), err error)
+	// SetLogLevel says how loud the loudest client wants the servers.
+	SetLogLevel(level string)
+}
+
+// Description is what a client is told at the beginning.
+type Description struct {
+	// Info is the server's own, when the view is one server; nil for genkan's.
+	Info []byte
+	// Capabilities are the server's, when the view is one server; nil for all
+	// that genkan has.
+	Capabilities []byte
+	Instructions string
 }
 
 // Options are what the edge is made of.
@@ -35,9 +55,15 @@ type Options struct {
 	Version string
 	// Budget bounds the bytes in flight.
 	Budget *gateway.Budget
-	// SessionIdle is how long a legacy session lives without a sign of its
-	// client; zero means a day.
+	// SessionIdle is how long a legacy session is kept in memory without a sign
+	// of its client; zero means a day. Its id stays good for longer.
 	SessionIdle time.Duration
+	// AskPatience is how long a client may take to answer a question; zero
+	// means a quarter of an hour.
+	AskPatience time.Duration
+	// Secret signs what clients keep for us: session ids and the state of
+	// parked calls. Empty means a new one, which ends with the process.
+	Secret []byte
 }
 
 // Server is the edge. It outlives houses.
@@ -45,6 +71,7 @@ type Server struct {
 	opt      Options
 	info     []byte // serverInfo, encoded
 	sessions sessions
+	parks    parks
 
 	// life ends when the process gives up on calls that are under way.
 	life context.Context //nolint:containedctx // legacy calls outlive their HTTP requests
@@ -53,65 +80,31 @@ type Server struct {
 	// listeners are the open streams that want to know of changes.
 	mu        sync.Mutex
 	listeners map[*listener]struct{}
+	// connected are the sessions of clients over stdio.
+	connected map[*session]struct{}
 	draining  bool
 	// drain is closed when streams must end.
 	drain chan struct{}
 }
 
-// listener is somebody who is told once per batch of changes.
-type listener struct {
-	changed chan struct{}
-}
-
 // New makes the edge.
 func New(opt Options) *Server {
-	if opt.SessionIdle == 0 {
-		opt.SessionIdle = 24 * time.Hour
+	opt.SessionIdle = cmp.Or(opt.SessionIdle, 24*time.Hour)
+	opt.AskPatience = cmp.Or(opt.AskPatience, 15*time.Minute)
+	if len(opt.Secret) == 0 {
+		opt.Secret = []byte(rand.Text())
 	}
 	s := &Server{
 		opt:       opt,
-		listeners: map[*listener]struct{}{},
-		drain:     make(chan struct{}),
+		listeners: map[*listener]struct{}{}, connected: map[*session]struct{}{},
+		drain: make(chan struct{}),
 	}
 	s.info = append(jsonrpc.AppendQuoted([]byte(`{"name":"genkan","title":"Genkan","version":`), opt.Version), '}')
 	s.life, s.end = context.WithCancel(context.Background())
-	s.sessions.init()
+	s.sessions.init(signer{opt.Secret})
+	s.parks.init(signer{opt.Secret})
 	go s.sessions.sweep(opt.SessionIdle)
 	return s
-}
-
-// ToolsChanged tells every open stream that the list of tools is another one.
-// Changes that come faster than a stream can tell of them become one.
-func (s *Server) ToolsChanged() {
-	s.mu.Lock()
-	for l := range s.listeners {
-		l.tell()
-	}
-	s.mu.Unlock()
-	s.sessions.toolsChanged()
-}
-
-func (l *listener) tell() {
-	select {
-	case l.changed <- struct{}{}:
-	default:
-	}
-}
-
-// join adds a listener. It reports false while the server is going down.
-func (s *Server) join() (*listener, func(), bool) {
-	l := &listener{changed: make(chan struct{}, 1)}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.draining {
-		return nil, nil, false
-	}
-	s.listeners[l] = struct{}{}
-	return l, func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		delete(s.listeners, l)
-	}, true
 }
 
 // Drain ends the streams that would stay open for ever. Calls go on.
@@ -134,26 +127,15 @@ func (s *Server) Close() {
 // Sessions is how many legacy sessions there are.
 func (s *Server) Sessions() int { return s.sessions.count() }
 
-// newCall makes a tools/call into a Call.
-func newCall(msg *jsonrpc.Message, era gateway.Era, id gateway.Identity, via string) (*gateway.Call, error) {
-	name, ok := jsonrpc.Unquote(msg.Params.Get(msg.Params.Name))
-	if !ok || len(name) == 0 {
-		return nil, gateway.Errorf(gateway.CodeInvalid, "params.name must be the name of a tool")
-	}
-	if args := msg.Params.Get(msg.Params.Arguments); args != nil && args[0] != '{' && string(args) != "null" {
-		return nil, gateway.Errorf(gateway.CodeInvalid, "params.arguments must be an object")
-	}
-	if token := msg.Params.Get(msg.Params.ProgressToken); token != nil && token[0] != '"' && token[0] != '-' && (token[0] < '0' || token[0] > '9') {
-		return nil, gateway.Errorf(gateway.CodeInvalid, "_meta.progressToken must be a string or a number")
-	}
-	return &gateway.Call{
-		Method: msg.Method, Params: msg.Params, Name: string(name),
-		Era: era, Identity: id, Via: via,
-	}, nil
-}
+// Parked is how many calls wait for their clients to come back.
+func (s *Server) Parked() int { return s.parks.count() }
 
-// listResult answers tools/list.
-func (s *Server) listResult(ctx context.Context, msg *jsonrpc.Message, era gateway.Era) ([]byte, error) {
+// listResult answers a list request.
+func (s *Server) listResult(ctx context.Context, msg *jsonrpc.Message, view string, era gateway.Era) ([]byte, error) {
+	kind, ok := gateway.KindOfList(msg.Method)
+	if !ok {
+		return nil, methodNotFound(msg.Method)
+	}
 	cursor := ""
 	if raw := msg.Params.Get(msg.Params.Cursor); raw != nil {
 		text, ok := jsonrpc.Unquote(raw)
@@ -162,7 +144,7 @@ func (s *Server) listResult(ctx context.Context, msg *jsonrpc.Message, era gatew
 		}
 		cursor = string(text)
 	}
-	page, err := s.opt.House().Page(ctx, cursor)
+	page, err := s.opt.House().Page(ctx, view, kind, cursor)
 	if err != nil {
 		return nil, err
 	}

@@ -2,12 +2,13 @@ package mcpserver
 
 import (
 	"context"
-	"crypto/rand"
-	"errors"
+	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"genkan/internal/gateway"
+	"genkan/internal/jsonrpc"
 )
 
 // session is a legacy client's: over HTTP it is named by an id, over stdio it
@@ -16,26 +17,60 @@ import (
 type session struct {
 	owner   string // the ClientID that opened it
 	version string
+	view    string
+	// known is what the house knows of the client.
+	known atomic.Pointer[gateway.Session]
 
 	mu       sync.Mutex
 	lastSeen time.Time
 	calls    map[string]context.CancelCauseFunc // by the client's request id
-	// stream is the open GET stream, nil if none.
+	// stream is what hears of changes, nil if none is open.
 	stream *stream
-	// stale is set when the tools changed since the client last asked for
-	// them. A new stream begins with telling so: what was sent on a stream that
-	// broke may never have arrived.
-	stale bool
+	// stale are the lists that changed since the client last asked for them. A
+	// new stream begins with telling so: what was sent on a stream that broke
+	// may never have arrived.
+	stale [gateway.KindCount]bool
+	// asks are questions to the client that it has not answered yet.
+	asks map[string]chan clientAnswer
+	// subscriptions are the resources that the client wants to hear of.
+	subscriptions map[string]func()
+	ended         bool
+}
+
+// clientAnswer is what a client answered to a question.
+type clientAnswer struct {
+	result []byte
+	err    error
 }
 
 // stream is an open stream of server messages. A session has one: a newer one
 // takes over, so that no message is sent twice.
 type stream struct {
-	listener
+	*listener
 	replaced chan struct{}
 }
 
 var errCanceledByClient = &gateway.Error{Code: gateway.CodeCanceled, Message: "the client canceled the call"}
+
+// sessionNumber tells sessions apart within the process.
+var sessionNumber atomic.Uint64
+
+func newSession(owner, view, version string, capabilities []byte) *session {
+	s := &session{owner: owner, view: view, version: version, lastSeen: time.Now()}
+	s.known.Store(&gateway.Session{ID: strconv.FormatUint(sessionNumber.Add(1), 36), Capabilities: capabilities})
+	return s
+}
+
+// learn changes what the house knows of the client.
+func (s *session) learn(change func(*gateway.Session)) (before, after *gateway.Session) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	before = s.known.Load()
+	fresh := *before
+	change(&fresh)
+	s.known.Store(&fresh)
+	return before, &fresh
+}
 
 // begin registers a call under the client's id. An id that is in use is
 // refused: the answers could not be told apart.
@@ -72,33 +107,35 @@ func (s *session) cancel(id string) {
 	}
 }
 
-func (s *session) toolsChanged() {
+func (s *session) changed(kind gateway.Kind) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.stale = true
+	s.stale[sharedKind(kind)] = true
 	if s.stream != nil {
-		s.stream.tell()
+		s.stream.tell(kind)
 	}
 }
 
-// listing notes that the client asks for the tools, before they are looked up.
-func (s *session) listing() {
+// listing notes that the client asks for a list, before it is looked up.
+func (s *session) listing(kind gateway.Kind) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.stale = false
+	s.stale[sharedKind(kind)] = false
 }
 
 // open makes a stream the session's.
 func (s *session) open() *stream {
-	st := &stream{listener: listener{changed: make(chan struct{}, 1)}, replaced: make(chan struct{})}
+	st := &stream{listener: newListener(s.view), replaced: make(chan struct{})}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.stream != nil {
 		close(s.stream.replaced)
 	}
 	s.stream = st
-	if s.stale {
-		st.tell()
+	for _, kind := range gateway.Kinds() {
+		if s.stale[kind] {
+			st.tell(kind)
+		}
 	}
 	return st
 }
@@ -112,105 +149,131 @@ func (s *session) shut(st *stream) {
 	s.lastSeen = time.Now()
 }
 
-// sessions are all legacy sessions over HTTP.
-type sessions struct {
-	mu     sync.RWMutex
-	byID   map[string]*session
-	closed chan struct{}
-	once   sync.Once
-}
-
-// mostSessions bounds the memory that clients can take by opening sessions.
-const mostSessions = 100_000
-
-var errTooManySessions = errors.New("too many sessions")
-
-func (ss *sessions) init() {
-	ss.byID = map[string]*session{}
-	ss.closed = make(chan struct{})
-}
-
-func (ss *sessions) add(owner, version string) (string, error) {
-	id := rand.Text()
-	ss.mu.Lock()
-	defer ss.mu.Unlock()
-	if len(ss.byID) >= mostSessions {
-		return "", &gateway.Error{
-			Code: gateway.CodeLimited, Err: errTooManySessions, RetryAfter: time.Minute,
-			Message: "there are too many sessions; end some, or try again later",
-		}
-	}
-	ss.byID[id] = &session{owner: owner, version: version, lastSeen: time.Now()}
-	return id, nil
-}
-
-// get finds a session of this owner. Another's is as good as none.
-func (ss *sessions) get(id, owner string) (*session, bool) {
-	ss.mu.RLock()
-	s, ok := ss.byID[id]
-	ss.mu.RUnlock()
-	return s, ok && s.owner == owner
-}
-
-func (ss *sessions) remove(id string) {
-	ss.mu.Lock()
-	s := ss.byID[id]
-	delete(ss.byID, id)
-	ss.mu.Unlock()
-	if s == nil {
-		return
-	}
+// updated tells the client of a resource that it subscribed to.
+func (s *session) updated(uri string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.stream != nil {
+		s.stream.update(uri)
+	}
+}
+
+// push sends a message on the open stream. It reports false if there is none.
+func (s *session) push(message []byte) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.stream != nil && s.stream.push(message)
+}
+
+// askNumber makes the ids of our questions unique in the process, so that an
+// answer cannot reach another session's question.
+var askNumber atomic.Uint64
+
+// ask registers a question and returns the id to send it under.
+func (s *session) ask() (id []byte, answer chan clientAnswer, err error) {
+	id = []byte(`"genkan-` + strconv.FormatUint(askNumber.Add(1), 10) + `"`)
+	answer = make(chan clientAnswer, 1)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended {
+		return nil, nil, errSessionEnded()
+	}
+	if len(s.asks) >= mostQuestions {
+		return nil, nil, gateway.Errorf(gateway.CodeLimited, "the client has %d questions to answer already", mostQuestions)
+	}
+	if s.asks == nil {
+		s.asks = map[string]chan clientAnswer{}
+	}
+	s.asks[string(id)] = answer
+	return id, answer, nil
+}
+
+// mostQuestions is how many questions a client may have to answer at once.
+const mostQuestions = 64
+
+func errSessionEnded() error {
+	return gateway.Errorf(gateway.CodeCanceled, "the client has ended its session")
+}
+
+// answered hands the client's answer to whoever asked.
+func (s *session) answered(msg *jsonrpc.Message) {
+	s.mu.Lock()
+	answer := s.asks[string(msg.ID)]
+	delete(s.asks, string(msg.ID))
+	s.mu.Unlock()
+	switch {
+	case answer == nil: // late, or made up
+	case msg.Kind == jsonrpc.Response:
+		answer <- clientAnswer{result: msg.Result.Raw}
+	default:
+		answer <- clientAnswer{err: &gateway.Error{
+			Code: gateway.CodeInvalid, Message: "the client answered the server's question with an error", RPC: msg.Error,
+		}}
+	}
+}
+
+func (s *session) forget(id []byte) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.asks, string(id))
+	if len(s.asks) == 0 {
+		s.asks = nil
+	}
+}
+
+// askVia sends a question to the client with send and waits for the answer.
+func (s *session) askVia(ctx context.Context, patience time.Duration, method string, params []byte, send func(message []byte) bool) ([]byte, error) {
+	id, answer, err := s.ask()
+	if err != nil {
+		return nil, err
+	}
+	defer s.forget(id)
+	if !send(jsonrpc.AppendRequest(nil, id, method, params)) {
+		return nil, gateway.Errorf(gateway.CodeUnavailable, "the client cannot be asked: it has no stream open that a question could be sent on")
+	}
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	reason := "the question is not open any more"
+	select {
+	case a := <-answer:
+		return a.result, a.err
+	case <-ctx.Done():
+		err = context.Cause(ctx)
+	case <-timer.C:
+		err = gateway.Errorf(gateway.CodeTimeout, "the client did not answer within %s", patience)
+		reason = "it took too long"
+	}
+	cancel := append(append([]byte(`{"requestId":`), id...), `,"reason":"`+reason+`"}`...)
+	send(jsonrpc.AppendNotification(nil, "notifications/cancelled", cancel))
+	return nil, err
+}
+
+// end gives up on everything that the session has under way.
+func (s *session) end() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ended = true
 	for _, cancel := range s.calls {
 		cancel(errCanceledByClient)
 	}
+	for id, answer := range s.asks {
+		answer <- clientAnswer{err: errSessionEnded()}
+		delete(s.asks, id)
+	}
+	for _, stop := range s.subscriptions {
+		go stop()
+	}
+	s.subscriptions = nil
 	if s.stream != nil {
 		close(s.stream.replaced)
 		s.stream = nil
 	}
 }
 
-func (ss *sessions) count() int {
-	ss.mu.RLock()
-	defer ss.mu.RUnlock()
-	return len(ss.byID)
+// idle reports whether nothing is lost when the session is forgotten until its
+// client comes back.
+func (s *session) idle(since time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.lastSeen.Before(since) && len(s.calls) == 0 && s.stream == nil && len(s.subscriptions) == 0
 }
-
-func (ss *sessions) toolsChanged() {
-	ss.mu.RLock()
-	defer ss.mu.RUnlock()
-	for _, s := range ss.byID {
-		s.toolsChanged()
-	}
-}
-
-// expire removes sessions that nobody has used for the idle limit.
-func (ss *sessions) expire(idle time.Duration) {
-	oldest := time.Now().Add(-idle)
-	ss.mu.Lock()
-	defer ss.mu.Unlock()
-	for id, s := range ss.byID {
-		s.mu.Lock()
-		if s.lastSeen.Before(oldest) && len(s.calls) == 0 && s.stream == nil {
-			delete(ss.byID, id)
-		}
-		s.mu.Unlock()
-	}
-}
-
-// sweep expires sessions until close.
-func (ss *sessions) sweep(idle time.Duration) {
-	ticker := time.NewTicker(max(idle/10, time.Second))
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ticker.C:
-			ss.expire(idle)
-		case <-ss.closed:
-			return
-		}
-	}
-}
-
-func (ss *sessions) close() { ss.once.Do(func() { close(ss.closed) }) }

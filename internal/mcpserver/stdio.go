@@ -44,9 +44,11 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	c := &stdioConn{
 		server: s, w: out, places: make(chan struct{}, mostStdioCalls),
 		id:   gateway.Identity{ClientID: "local", Admin: true},
-		sess: &session{owner: "local"},
+		sess: newSession("local", "", "", nil),
 	}
-	l, leave, ok := s.join()
+	defer c.sess.end()
+	st := c.sess.open()
+	leave, ok := s.connect(c.sess)
 	if !ok {
 		return errGoingDown()
 	}
@@ -58,7 +60,7 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var beside sync.WaitGroup
-	beside.Go(func() { c.tellOfChanges(ctx, l) })
+	beside.Go(func() { c.tellOfChanges(ctx, st) })
 
 	ended := make(chan error, 1)
 	go func() { ended <- c.read(ctx, in) }()
@@ -127,11 +129,9 @@ func (c *stdioConn) receive(ctx context.Context, line []byte) {
 			c.write(message)
 		}
 	case jsonrpc.Notification:
-		if msg.Method == "notifications/cancelled" {
-			c.sess.cancel(string(jsonrpc.Lookup(msg.Params.Raw, "requestId")))
-		}
+		c.sess.notified(&msg)
 	case jsonrpc.Response, jsonrpc.ErrorResponse:
-		// Answers to what we asked the client. We ask nothing yet.
+		c.sess.answered(&msg)
 	}
 }
 
@@ -144,30 +144,32 @@ func (c *stdioConn) request(ctx context.Context, msg *jsonrpc.Message) error {
 			return err
 		}
 	}
-	var result []byte
-	var err error
 	switch {
-	case msg.Method == "tools/call":
+	case isCall(msg.Method):
 		return c.call(ctx, msg, era)
-	case msg.Method == "tools/list":
-		return c.list(ctx, msg, era)
 	case era == gateway.EraModern && msg.Method == "subscriptions/listen":
 		return c.listen(ctx, msg)
 	case era == gateway.EraModern:
-		result, err = c.server.modernResult(ctx, msg)
+		return c.beside(ctx, msg, func(ctx context.Context) ([]byte, error) {
+			return c.server.modernResult(ctx, msg, c.sess.view)
+		})
 	case msg.Method == "initialize":
 		version := negotiate(msg.Params.Raw)
+		capabilities := clientCapabilities(msg)
+		c.sess.learn(func(known *gateway.Session) { known.Capabilities = capabilities })
 		c.sess.mu.Lock()
 		c.sess.version = version
 		c.sess.mu.Unlock()
-		result = c.server.initializeResult(version)
+		c.write(jsonrpc.AppendResult(nil, msg.ID, c.server.initializeResult(version, c.sess.view)))
+		return nil
+	case msg.Method == "ping":
+		c.write(jsonrpc.AppendResult(nil, msg.ID, []byte("{}")))
+		return nil
 	default:
-		result, err = c.server.legacyResult(ctx, msg)
+		return c.beside(ctx, msg, func(ctx context.Context) ([]byte, error) {
+			return c.server.legacyResult(ctx, msg, c.sess)
+		})
 	}
-	if err == nil {
-		c.write(jsonrpc.AppendResult(nil, msg.ID, result))
-	}
-	return err
 }
 
 // call runs a call beside the reading, so that calls do not wait for one
@@ -176,6 +178,10 @@ func (c *stdioConn) call(ctx context.Context, msg *jsonrpc.Message, era gateway.
 	call, err := newCall(msg, era, c.id, "stdio")
 	if err != nil {
 		return err
+	}
+	call.View = c.sess.view
+	if era == gateway.EraLegacy {
+		call.Session = c.sess.known.Load()
 	}
 	call.Budget = c.server.opt.Budget
 	if err := call.Reserve(len(msg.Params.Raw)); err != nil {
@@ -187,11 +193,10 @@ func (c *stdioConn) call(ctx context.Context, msg *jsonrpc.Message, era gateway.
 		return err
 	}
 	peer := &stdioPeer{c: c, ctx: ctx}
-	call.Peer = peer
 	go func() {
 		defer done()
 		defer call.Release()
-		result, err := c.server.opt.House().Handle(ctx, call)
+		result, err := c.server.handle(ctx, call, peer)
 		peer.close()
 		settle()
 		switch {
@@ -207,16 +212,16 @@ func (c *stdioConn) call(ctx context.Context, msg *jsonrpc.Message, era gateway.
 	return nil
 }
 
-// list answers tools/list beside the reading: a list may wait for servers that
+// beside answers a request beside the reading: a list may wait for servers that
 // were never seen before, and what comes behind it must not.
-func (c *stdioConn) list(ctx context.Context, msg *jsonrpc.Message, era gateway.Era) error {
+func (c *stdioConn) beside(ctx context.Context, msg *jsonrpc.Message, answer func(context.Context) ([]byte, error)) error {
 	ctx, settle, done, err := c.begin(ctx, msg)
 	if err != nil {
 		return err
 	}
 	go func() {
 		defer done()
-		result, err := c.server.listResult(ctx, msg, era)
+		result, err := answer(ctx)
 		settle()
 		switch {
 		case errors.Is(context.Cause(ctx), errCanceledByClient):
@@ -276,7 +281,11 @@ func errGoingDown() error {
 
 // listen serves subscriptions/listen until the client cancels it.
 func (c *stdioConn) listen(ctx context.Context, msg *jsonrpc.Message) error {
-	l, leave, ok := c.server.join()
+	sub, err := newSubscription(msg, c.sess.view)
+	if err != nil {
+		return err
+	}
+	leave, ok := c.server.join(sub.listener)
 	if !ok {
 		return errGoingDown()
 	}
@@ -286,16 +295,25 @@ func (c *stdioConn) listen(ctx context.Context, msg *jsonrpc.Message) error {
 		leave()
 		return err
 	}
-	sub := newSubscription(msg)
-	c.write(sub.acknowledged())
+	alone := len(sub.resources) == 0
+	if alone {
+		c.write(sub.acknowledged())
+	}
 	go func() {
 		defer done()
 		defer leave()
+		defer sub.end()
+		if !alone { // beside the reading: a server may take its time
+			sub.open(ctx, c.server)
+			c.write(sub.acknowledged())
+		}
 		for {
 			select {
-			case <-l.changed:
-				if sub.tools {
-					c.write(sub.toolsChanged())
+			case <-sub.listener.again:
+				sub.renew(ctx, c.server)
+			case <-sub.listener.wake:
+				for _, message := range sub.news() {
+					c.write(message)
 				}
 			case <-ctx.Done():
 				return
@@ -313,19 +331,22 @@ func (c *stdioConn) listen(ctx context.Context, msg *jsonrpc.Message) error {
 	return nil
 }
 
-// tellOfChanges notifies a legacy client of changed tools.
-func (c *stdioConn) tellOfChanges(ctx context.Context, l *listener) {
+// tellOfChanges notifies a legacy client of changed lists and resources.
+func (c *stdioConn) tellOfChanges(ctx context.Context, st *stream) {
 	for {
 		select {
-		case <-l.changed:
+		case <-st.wake:
 		case <-ctx.Done():
 			return
 		}
+		messages := st.take(nil, everyKind)
 		c.sess.mu.Lock()
 		legacy := c.sess.version != ""
 		c.sess.mu.Unlock()
-		if legacy {
-			c.write(jsonrpc.AppendNotification(nil, "notifications/tools/list_changed", nil))
+		for _, message := range messages {
+			if legacy {
+				c.write(message)
+			}
 		}
 	}
 }
@@ -355,6 +376,14 @@ func (p *stdioPeer) Notify(method string, params []byte) {
 	if !p.done && p.ctx.Err() == nil {
 		p.c.write(jsonrpc.AppendNotification(nil, method, params))
 	}
+}
+
+// Ask sends a question to the client and waits for the answer.
+func (p *stdioPeer) Ask(ctx context.Context, method string, params []byte) ([]byte, error) {
+	return p.c.sess.askVia(ctx, p.c.server.opt.AskPatience, method, params, func(message []byte) bool {
+		p.c.write(message)
+		return true
+	})
 }
 
 func (p *stdioPeer) close() {

@@ -91,7 +91,7 @@ func TestStdioChanges(t *testing.T) {
 	if got, want := fresh.next(), `{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":"sub"},"notifications":{"toolsListChanged":true}}}`; got != want {
 		t.Errorf("first came %s\nwant       %s", got, want)
 	}
-	if got := fresh.next(); member(t, got, "params", "notifications") != "{}" {
+	if got := fresh.next(); member(t, got, "params", "notifications") != `{"promptsListChanged":true}` {
 		t.Errorf("second came %s", got)
 	}
 	h.send(modernCall("1", "fault__add_tool", `{"name":"one"}`))

@@ -1,6 +1,8 @@
 package mcpserver
 
 import (
+	"bytes"
+	"context"
 	"net/http"
 	"time"
 
@@ -9,7 +11,7 @@ import (
 )
 
 // get opens the stream on which a legacy session hears of changes.
-func (s *Server) get(w http.ResponseWriter, r *http.Request, id gateway.Identity) {
+func (s *Server) get(w http.ResponseWriter, r *http.Request, id visitor) {
 	p := newReply(w, r)
 	if r.Header.Get("Mcp-Session-Id") == "" {
 		w.Header().Set("Allow", "POST")
@@ -29,15 +31,17 @@ func (s *Server) get(w http.ResponseWriter, r *http.Request, id gateway.Identity
 	startStream(w)
 	flusher := http.NewResponseController(w)
 	_ = flusher.Flush()
-	message := jsonrpc.AppendSSE(nil, jsonrpc.AppendNotification(nil, "notifications/tools/list_changed", nil))
 	alive := time.NewTicker(keepAliveEvery)
 	defer alive.Stop()
 	for {
-		event := message
+		var events []byte
 		select {
-		case <-st.changed:
+		case <-st.wake:
+			for _, message := range st.take(nil, everyKind) {
+				events = jsonrpc.AppendSSE(events, message)
+			}
 		case <-alive.C:
-			event = []byte(": keep-alive\n\n")
+			events = []byte(": keep-alive\n\n")
 		case <-st.replaced:
 			return
 		case <-s.drain:
@@ -45,7 +49,7 @@ func (s *Server) get(w http.ResponseWriter, r *http.Request, id gateway.Identity
 		case <-r.Context().Done():
 			return
 		}
-		if _, err := w.Write(event); err != nil {
+		if _, err := w.Write(events); err != nil {
 			return
 		}
 		if err := flusher.Flush(); err != nil {
@@ -56,52 +60,137 @@ func (s *Server) get(w http.ResponseWriter, r *http.Request, id gateway.Identity
 
 // subscription is what a modern client asked to hear of, and how it is told.
 type subscription struct {
-	id    []byte
-	tools bool
+	id        []byte
+	listener  *listener
+	kinds     [gateway.KindCount]bool
+	resources []string
+	stops     []func()
 }
 
-func newSubscription(msg *jsonrpc.Message) subscription {
+// filterWords are the kinds' names in a subscription's filter.
+var filterWords = map[gateway.Kind]string{
+	gateway.KindTool: "toolsListChanged", gateway.KindPrompt: "promptsListChanged", gateway.KindResource: "resourcesListChanged",
+}
+
+// newSubscription reads a client's wishes.
+func newSubscription(msg *jsonrpc.Message, view string) (*subscription, error) {
 	filter := jsonrpc.Lookup(msg.Params.Raw, "notifications")
-	return subscription{
-		id:    msg.ID,
-		tools: string(jsonrpc.Lookup(filter, "toolsListChanged")) == "true",
+	sub := &subscription{id: msg.ID, listener: newListener(view)}
+	for kind, word := range filterWords {
+		sub.kinds[kind] = string(jsonrpc.Lookup(filter, word)) == "true"
+	}
+	wishes := jsonrpc.Lookup(filter, "resourceSubscriptions")
+	if wishes == nil {
+		return sub, nil
+	}
+	var uris []string
+	err := jsonrpc.Elements(wishes, func(value []byte) bool {
+		if text, ok := jsonrpc.Unquote(value); ok && len(text) > 0 {
+			uris = append(uris, string(text))
+		}
+		return len(uris) <= mostSubscriptions
+	})
+	if err != nil || len(uris) > mostSubscriptions {
+		return nil, gateway.Errorf(gateway.CodeInvalid, "resourceSubscriptions must be a list of at most %d URIs", mostSubscriptions)
+	}
+	sub.resources = uris
+	return sub, nil
+}
+
+// open asks the servers to tell of the resources. What no server can tell of is
+// left out of the acknowledgement.
+func (s *subscription) open(ctx context.Context, server *Server) {
+	wishes := s.resources
+	s.resources = nil
+	for _, uri := range wishes {
+		stop, err := server.opt.House().Subscribe(ctx, s.listener.view, uri, s.listener.update)
+		if err != nil {
+			server.opt.Log.Debug("a subscription is not honoured", "error", err)
+			continue
+		}
+		s.resources = append(s.resources, uri)
+		s.stops = append(s.stops, stop)
 	}
 }
 
-func (s subscription) meta() []byte {
+// renew asks the house that serves now for the resources.
+func (s *subscription) renew(ctx context.Context, server *Server) {
+	former := s.stops
+	s.stops = nil
+	for _, uri := range s.resources {
+		stop, err := server.opt.House().Subscribe(ctx, s.listener.view, uri, s.listener.update)
+		if err != nil {
+			server.opt.Log.Debug("a subscription was lost with its server", "error", err)
+			continue
+		}
+		s.stops = append(s.stops, stop)
+	}
+	for _, stop := range former {
+		stop()
+	}
+}
+
+// end gives up what the subscription holds.
+func (s *subscription) end() {
+	for _, stop := range s.stops {
+		stop()
+	}
+}
+
+func (s *subscription) wants(kind gateway.Kind) bool { return s.kinds[kind] }
+
+func (s *subscription) meta() []byte {
 	return append(append([]byte(`"_meta":{"`+jsonrpc.MetaSubscriptionID+`":`), s.id...), '}')
 }
 
 // acknowledged says which of the wishes are honoured.
-func (s subscription) acknowledged() []byte {
-	params := append([]byte{'{'}, s.meta()...)
-	params = append(params, `,"notifications":{`...)
-	if s.tools {
-		params = append(params, `"toolsListChanged":true`...)
+func (s *subscription) acknowledged() []byte {
+	honoured := []byte{}
+	for _, kind := range gateway.Kinds() {
+		if s.kinds[kind] {
+			honoured = append(honoured, `,"`+filterWords[kind]+`":true`...)
+		}
 	}
+	for i, uri := range s.resources {
+		if i == 0 {
+			honoured = append(honoured, `,"resourceSubscriptions":[`...)
+		} else {
+			honoured = append(honoured, ',')
+		}
+		honoured = jsonrpc.AppendQuoted(honoured, uri)
+	}
+	if len(s.resources) > 0 {
+		honoured = append(honoured, ']')
+	}
+	params := append(append([]byte{'{'}, s.meta()...), `,"notifications":{`...)
+	params = append(params, bytes.TrimPrefix(honoured, []byte{','})...)
 	return jsonrpc.AppendNotification(nil, "notifications/subscriptions/acknowledged", append(params, "}}"...))
 }
 
-func (s subscription) toolsChanged() []byte {
-	params := append(append([]byte{'{'}, s.meta()...), '}')
-	return jsonrpc.AppendNotification(nil, "notifications/tools/list_changed", params)
-}
+// news are the notifications to send now.
+func (s *subscription) news() [][]byte { return s.listener.take(s.meta(), s.wants) }
 
 // ended is the answer to the request, when the server ends the stream.
-func (s subscription) ended() []byte {
+func (s *subscription) ended() []byte {
 	result := append([]byte(`{"resultType":"complete",`), s.meta()...)
 	return jsonrpc.AppendResult(nil, s.id, append(result, '}'))
 }
 
 // listen serves subscriptions/listen over HTTP, until the client closes it.
-func (s *Server) listen(p *reply, r *http.Request, msg *jsonrpc.Message) {
-	sub := newSubscription(msg)
+func (s *Server) listen(p *reply, r *http.Request, msg *jsonrpc.Message, view string) {
 	if !p.mayStream {
 		p.finish(http.StatusNotAcceptable, invalidRequestMessage(msg.ID,
 			"the Accept header must allow text/event-stream"))
 		return
 	}
-	l, leave, ok := s.join()
+	sub, err := newSubscription(msg, view)
+	if err != nil {
+		p.fail(msg.ID, err)
+		return
+	}
+	defer sub.end()
+	sub.open(r.Context(), s)
+	leave, ok := s.join(sub.listener)
 	if !ok {
 		p.fail(msg.ID, &gateway.Error{
 			Code: gateway.CodeUnavailable, RetryAfter: time.Second,
@@ -114,21 +203,24 @@ func (s *Server) listen(p *reply, r *http.Request, msg *jsonrpc.Message) {
 	flusher := http.NewResponseController(p.w)
 	alive := time.NewTicker(keepAliveEvery)
 	defer alive.Stop()
-	event := jsonrpc.AppendSSE(nil, sub.acknowledged())
+	events := jsonrpc.AppendSSE(nil, sub.acknowledged())
 	for {
-		if _, err := p.w.Write(event); err != nil {
+		if _, err := p.w.Write(events); err != nil {
 			return
 		}
 		if err := flusher.Flush(); err != nil {
 			return
 		}
-		event = []byte(": keep-alive\n\n")
+		events = events[:0]
 		select {
-		case <-l.changed:
-			if sub.tools {
-				event = jsonrpc.AppendSSE(nil, sub.toolsChanged())
+		case <-sub.listener.wake:
+			for _, message := range sub.news() {
+				events = jsonrpc.AppendSSE(events, message)
 			}
+		case <-sub.listener.again:
+			sub.renew(r.Context(), s)
 		case <-alive.C:
+			events = append(events, ": keep-alive\n\n"...)
 		case <-s.drain:
 			_, _ = p.w.Write(jsonrpc.AppendSSE(nil, sub.ended()))
 			return

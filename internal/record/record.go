@@ -89,6 +89,10 @@ func (r *Recorder) write(ctx context.Context, call *gateway.Call, result *gatewa
 	server, tool := "", ""
 	if call.Tool != nil {
 		server, tool = call.Tool.Source.Name(), call.Tool.Exposed
+		if call.Tool.Kind != gateway.KindTool {
+			// There is no end of URIs, and they can tell secrets.
+			tool = call.Method
+		}
 	}
 	if e := gateway.AsError(err); e != nil && e.Code == gateway.CodeInternal && e.Err != nil {
 		// The caller was told to look here.

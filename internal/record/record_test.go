@@ -21,8 +21,8 @@ func TestMain(m *testing.M) { testkit.Main(m) }
 
 type source string
 
-func (s source) Name() string          { return string(s) }
-func (s source) Tools() []gateway.Tool { return nil }
+func (s source) Name() string                     { return string(s) }
+func (s source) List(gateway.Kind) []gateway.Tool { return nil }
 func (s source) Handle(context.Context, *gateway.Call) (*gateway.Result, error) {
 	return nil, errors.New("never asked")
 }

@@ -18,8 +18,10 @@ func (s *Store) LoadList(ctx context.Context, server string) (upstream.SavedList
 		var era string
 		var saved int64
 		err := db.QueryRowContext(ctx,
-			"SELECT fingerprint, era, version, tools, saved_at FROM tool_lists WHERE server = ?", server).
-			Scan(&list.Fingerprint, &era, &list.Version, &list.Tools, &saved)
+			`SELECT fingerprint, era, version, saved_at, tools, prompts, resources, templates,
+				capabilities, server_info, instructions, asks, wants_roots FROM tool_lists WHERE server = ?`, server).
+			Scan(&list.Fingerprint, &era, &list.Version, &saved, &list.Tools, &list.Prompts, &list.Resources, &list.Templates,
+				&list.About.Capabilities, &list.About.Info, &list.About.Instructions, &list.Habits.Asks, &list.Habits.Roots)
 		if errors.Is(err, sql.ErrNoRows) {
 			return nil
 		}
@@ -37,18 +39,24 @@ func (s *Store) LoadList(ctx context.Context, server string) (upstream.SavedList
 
 // SaveList replaces what was saved of the server before.
 func (s *Store) SaveList(ctx context.Context, server string, list upstream.SavedList) error {
-	tools := list.Tools
-	if tools == nil {
-		tools = []byte{} // a nil slice would be NULL
-	}
 	return s.write(ctx, "save a tool list", func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `
-			INSERT INTO tool_lists (server, fingerprint, era, version, tools, saved_at) VALUES (?, ?, ?, ?, ?, ?)
-			ON CONFLICT (server) DO UPDATE SET fingerprint = excluded.fingerprint, era = excluded.era,
-				version = excluded.version, tools = excluded.tools, saved_at = excluded.saved_at`,
-			server, list.Fingerprint, list.Era.String(), list.Version, tools, list.SavedAt.UnixMicro())
+			INSERT OR REPLACE INTO tool_lists (server, fingerprint, era, version, saved_at, tools, prompts, resources, templates,
+				capabilities, server_info, instructions, asks, wants_roots) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			server, list.Fingerprint, list.Era.String(), list.Version, list.SavedAt.UnixMicro(),
+			notNull(list.Tools), notNull(list.Prompts), notNull(list.Resources), notNull(list.Templates),
+			notNull(list.About.Capabilities), notNull(list.About.Info), list.About.Instructions,
+			list.Habits.Asks, list.Habits.Roots)
 		return err
 	})
+}
+
+// notNull is for columns that know no NULL, which a nil slice would be.
+func notNull(blob []byte) []byte {
+	if blob == nil {
+		return []byte{}
+	}
+	return blob
 }
 
 // eraFromText is the inverse of Era.String. Text, because the numbers belong

@@ -118,12 +118,12 @@ func TestTheRememberedList(t *testing.T) {
 		t.Errorf("listed %v", u.toolNames())
 	}
 	other := func(s *Settings, _ *Deps) { s.Fingerprint = "two" }
-	if u := open(t, slow(), remember(gateway.EraModern), other); len(u.Tools()) != 0 {
+	if u := open(t, slow(), remember(gateway.EraModern), other); len(u.List(gateway.KindTool)) != 0 {
 		t.Errorf("the list of another server is listed: %v", u.toolNames())
 	}
 	damaged := withLists(&lists{saved: map[string]SavedList{"srv": {Fingerprint: "one", Tools: []byte(`[{"name":`)}}})
 	u := open(t, slow(), damaged)
-	if len(u.Tools()) != 0 || !strings.Contains(u.log.String(), "damaged") {
+	if len(u.List(gateway.KindTool)) != 0 || !strings.Contains(u.log.String(), "damaged") {
 		t.Errorf("listed %v, logged %s", u.toolNames(), u.log)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"strconv"
 	"strings"
@@ -60,6 +61,9 @@ func (c *httpConn) exchange(ctx context.Context, x *exchange) (jsonrpc.Message, 
 			r.Header[key] = values
 		}
 	}
+	if x.call != nil && x.proto.era == gateway.EraLegacy {
+		defer c.begin(ctx, x.call, id)()
+	}
 	resp, err := c.transport.RoundTrip(r)
 	if err != nil {
 		c.cancelUpstream(ctx, x, id)
@@ -70,6 +74,25 @@ func (c *httpConn) exchange(ctx context.Context, x *exchange) (jsonrpc.Message, 
 		c.cancelUpstream(ctx, x, id)
 	}
 	return msg, err
+}
+
+// begin notes that a call is under way, until the returned function is called.
+func (c *httpConn) begin(ctx context.Context, call *gateway.Call, id uint64) func() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.calls[id] = &underWay{call: call, ctx: ctx, number: id}
+	return func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		delete(c.calls, id)
+	}
+}
+
+// owner finds whose a message is that came on no call's stream.
+func (c *httpConn) owner() *underWay {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return soleOwner(maps.Values(c.calls))
 }
 
 // cancelUpstream tells a legacy server that nobody waits any more. A modern
@@ -238,13 +261,9 @@ func (c *httpConn) readStream(ctx context.Context, body io.ReadCloser, x *exchan
 				return msg, nil
 			}
 		case jsonrpc.Notification:
-			if msg.Method == "notifications/progress" && x.call != nil {
-				forward(x.call, msg.Params.Raw)
-			} else if msg.Method == "notifications/tools/list_changed" {
-				c.listChanged()
-			}
+			c.notified(&msg, underWayOf(ctx, x))
 		case jsonrpc.Request:
-			c.refuse(&msg)
+			c.requested(&msg, underWayOf(ctx, x))
 		}
 	}
 }
@@ -299,26 +318,81 @@ func finish(body io.ReadCloser) {
 	timer.Stop()
 }
 
-// refuse answers a request of the server's own.
-func (c *httpConn) refuse(msg *jsonrpc.Message) {
-	answer, method := refuseRequest(msg), msg.Method
+// underWayOf is the call of an exchange, nil for requests of our own.
+func underWayOf(ctx context.Context, x *exchange) *underWay {
+	if x.call == nil {
+		return nil
+	}
+	return &underWay{call: x.call, ctx: ctx}
+}
+
+// notified takes a notification; owner is the call on whose stream it came, nil
+// for none.
+func (c *httpConn) notified(msg *jsonrpc.Message, owner *underWay) {
+	params := msg.Params.Raw
+	switch {
+	case c.ears.heard(msg.Method), msg.Method == "notifications/subscriptions/acknowledged":
+	case msg.Method == "notifications/resources/updated":
+		c.ears.updated(jsonrpc.LookupText(params, "uri"))
+	case msg.Method == "notifications/cancelled":
+		c.questions.cancel(string(jsonrpc.Lookup(params, "requestId")))
+	case owner != nil:
+		pass(owner.call, msg.Method, params)
+	case msg.Method == "notifications/progress":
+		// The token is the number of the call.
+		id, _ := parseID(jsonrpc.Lookup(params, "progressToken"))
+		c.mu.Lock()
+		owner := c.calls[id]
+		c.mu.Unlock()
+		if owner != nil {
+			forward(owner.call, params)
+		}
+	default:
+		if owner := c.owner(); owner != nil {
+			pass(owner.call, msg.Method, params)
+		}
+	}
+}
+
+// requested answers what the server asks of its client, or has the client of
+// the call answer it on whose stream it came.
+func (c *httpConn) requested(msg *jsonrpc.Message, owner *underWay) {
+	c.ears.asked(msg.Method)
+	if owner == nil {
+		owner = c.owner()
+	}
+	kept := *msg
 	c.spawn(func() {
+		var answer []byte
+		switch {
+		case msg.Method == "ping":
+			answer = jsonrpc.AppendResult(nil, kept.ID, []byte("{}"))
+		case msg.Method == "roots/list" && (owner == nil || !canAnswer(owner.call, msg.Method, nil)):
+			answer = jsonrpc.AppendResult(nil, kept.ID, c.roots)
+		case capabilityOf(msg.Method) == "" || c.proto.era == gateway.EraModern:
+			answer = refusal(&kept, "this client did not announce the capability for "+msg.Method)
+		case owner == nil:
+			answer = refusal(&kept, nobodysQuestion)
+		default:
+			answer = c.questions.putToClient(owner, &kept)
+		}
 		ctx, cancel := context.WithTimeout(c.life, 10*time.Second)
 		defer cancel()
-		if err := c.post(ctx, c.proto, method, answer); err != nil {
+		if err := c.post(ctx, c.proto, msg.Method, answer); err != nil {
 			c.log.Debug("the server's request could not be answered", "error", err)
 		}
 	})
 }
 
-// listen keeps the stream of changes open: a GET in the legacy era, a
-// subscription in the modern one.
-func (c *httpConn) listen() {
+// listen keeps a stream of changes open until ctx ends: a GET in the legacy
+// era, a subscription in the modern one. missed is told when something may have
+// changed without our hearing of it.
+func (c *httpConn) listen(ctx context.Context, filter string, missed func()) {
 	wait := time.Second
 	for {
 		began := time.Now()
-		retry, err := c.listenOnce()
-		if c.life.Err() != nil || errors.Is(err, errNoStream) {
+		retry, err := c.listenOnce(ctx, filter)
+		if ctx.Err() != nil || errors.Is(err, errNoStream) {
 			return
 		}
 		if time.Since(began) > healthyAfter {
@@ -328,30 +402,29 @@ func (c *httpConn) listen() {
 		timer := time.NewTimer(max(wait, retry))
 		select {
 		case <-timer.C:
-		case <-c.life.Done():
+		case <-ctx.Done():
 			timer.Stop()
 			return
 		}
 		wait = min(2*wait, time.Minute)
-		// What changed meanwhile was not announced to us.
-		c.listChanged()
+		missed()
 	}
 }
 
 // errNoStream means that the server offers no stream of changes.
 var errNoStream = errors.New("the server has no stream of changes")
 
-func (c *httpConn) listenOnce() (time.Duration, error) {
+func (c *httpConn) listenOnce(ctx context.Context, filter string) (time.Duration, error) {
 	var r *http.Request
 	c.mu.Lock()
 	session := c.session
 	c.mu.Unlock()
 	if c.proto.era == gateway.EraModern {
 		body := jsonrpc.AppendRequestHead(nil, c.lastID.Add(1), "subscriptions/listen")
-		body = append(append(body, c.proto.ownParams(`"notifications":{"toolsListChanged":true}`)...), '}')
-		r = c.request(c.life, http.MethodPost, "subscriptions/listen", "", c.proto, "", body)
+		body = append(append(body, c.proto.ownParams(filter)...), '}')
+		r = c.request(ctx, http.MethodPost, "subscriptions/listen", "", c.proto, "", body)
 	} else {
-		r = c.request(c.life, http.MethodGet, "", "", c.proto, session, nil)
+		r = c.request(ctx, http.MethodGet, "", "", c.proto, session, nil)
 		r.Header["Accept"] = acceptSSE
 	}
 	resp, err := c.transport.RoundTrip(r)
@@ -385,10 +458,10 @@ func (c *httpConn) listenOnce() (time.Duration, error) {
 		switch {
 		case err != nil:
 			return events.Retry(), err
-		case msg.Kind == jsonrpc.Notification && msg.Method == "notifications/tools/list_changed":
-			c.listChanged()
+		case msg.Kind == jsonrpc.Notification:
+			c.notified(&msg, nil)
 		case msg.Kind == jsonrpc.Request:
-			c.refuse(&msg)
+			c.requested(&msg, nil)
 		}
 	}
 }

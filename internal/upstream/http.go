@@ -22,14 +22,17 @@ import (
 // httpConn speaks streamable HTTP. In the legacy era it holds a session, which
 // it makes anew when the server has forgotten it.
 type httpConn struct {
-	name        string
-	log         *slog.Logger
-	url         *url.URL
-	transport   http.RoundTripper
-	headers     map[string]gateway.Secret
-	self        self
-	agent       []string // the User-Agent header
-	listChanged func()
+	name      string
+	log       *slog.Logger
+	url       *url.URL
+	transport http.RoundTripper
+	headers   map[string]gateway.Secret
+	self      self
+	agent     []string // the User-Agent header
+	ears      ears
+	// roots is the answer to roots/list.
+	roots     []byte
+	questions questions
 
 	lastID atomic.Uint64
 	proto  protocol
@@ -41,6 +44,9 @@ type httpConn struct {
 	generation int
 	// renewal is held by whoever makes a new session.
 	renewal chan struct{}
+
+	// calls are under way in a legacy session, for messages that name none.
+	calls map[uint64]*underWay
 
 	closed  bool            // guarded by mu
 	life    context.Context //nolint:containedctx // the connection's own life, which its streams share
@@ -64,14 +70,14 @@ func newTransport() http.RoundTripper {
 	}
 }
 
-func connectHTTP(ctx context.Context, s *Server, us self, known gateway.Era, listChanged func()) (conn, error) {
+func connectHTTP(ctx context.Context, s *Server, us self, known gateway.Era, e ears) (conn, error) {
 	u, err := url.Parse(s.set.URL)
 	if err != nil {
 		return nil, &gateway.Error{Code: gateway.CodeInvalid, Message: "its URL is not valid"}
 	}
 	c := &httpConn{
 		name: s.set.Name, log: s.log, url: u, transport: s.deps.Transport,
-		headers: s.set.Headers, self: us, listChanged: listChanged,
+		headers: s.set.Headers, self: us, ears: e, roots: []byte(noRoots), calls: map[uint64]*underWay{},
 		renewal: make(chan struct{}, 1),
 		agent:   []string{"genkan/" + us.version},
 	}
@@ -80,8 +86,8 @@ func connectHTTP(ctx context.Context, s *Server, us self, known gateway.Era, lis
 		c.close()
 		return nil, err
 	}
-	if c.proto.listChanged || c.proto.era == gateway.EraLegacy {
-		c.spawn(c.listen)
+	if c.proto.announcesAny() || c.proto.era == gateway.EraLegacy {
+		c.spawn(func() { c.listen(c.life, c.proto.listenFilter(), c.ears.missed) })
 	}
 	return c, nil
 }
@@ -189,8 +195,10 @@ func (c *httpConn) renew(ctx context.Context, generation int) error {
 	if _, err := c.openSession(ctx); err != nil {
 		return err
 	}
-	// The server may have come back with other tools.
-	c.listChanged()
+	// The server may have come back with other tools, and has forgotten what we
+	// asked of it.
+	c.ears.missed()
+	c.ears.renewed()
 	return nil
 }
 
@@ -199,12 +207,15 @@ func (c *httpConn) pid() int              { return 0 }
 func (c *httpConn) lost() <-chan struct{} { return c.life.Done() }
 func (c *httpConn) cause() error          { return context.Cause(c.life) }
 
-func (c *httpConn) call(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
+func (c *httpConn) call(ctx context.Context, call *gateway.Call, in *gateway.Params) (*gateway.Result, error) {
+	if err := c.proto.refuses(in); err != nil {
+		return nil, err
+	}
 	x := &exchange{
-		method: call.Method, name: call.Tool.Name, proto: c.proto, call: call,
+		method: call.Method, name: headerName(call), proto: c.proto, call: call,
 		body: func(dst []byte, id uint64) []byte {
 			dst = jsonrpc.AppendRequestHead(dst, id, call.Method)
-			dst = c.proto.appendParams(dst, call, id)
+			dst = c.proto.appendParams(dst, call, in, id)
 			return append(dst, '}')
 		},
 	}
@@ -221,6 +232,36 @@ func (c *httpConn) call(ctx context.Context, call *gateway.Call) (*gateway.Resul
 		return nil, c.callError(ctx, err)
 	}
 	return c.proto.answer(&msg, call)
+}
+
+// headerName is what a modern request says in its header that it is for.
+func headerName(call *gateway.Call) string {
+	switch call.Method {
+	case "tools/call", "prompts/get":
+		return call.Tool.Name
+	case "resources/read":
+		return call.Name
+	default:
+		return ""
+	}
+}
+
+func (c *httpConn) watch(ctx context.Context, uri string) (stop func(), err error) {
+	if c.proto.era == gateway.EraModern {
+		ctx, stop := context.WithCancel(c.life)
+		c.spawn(func() { c.listen(ctx, watchFilter(uri), func() { c.ears.updated(uri) }) })
+		return stop, nil
+	}
+	if err := asked(c.ask(ctx, "resources/subscribe", uriParams(uri))); err != nil {
+		return nil, err
+	}
+	return func() {
+		c.spawn(func() {
+			ctx, cancel := context.WithTimeout(c.life, patienceForWishes)
+			defer cancel()
+			_, _ = c.ask(ctx, "resources/unsubscribe", uriParams(uri))
+		})
+	}, nil
 }
 
 // unsent marks the error of a call that was not looked at.
@@ -265,16 +306,16 @@ func (c *httpConn) ask(ctx context.Context, method string, params []byte) (jsonr
 	})
 }
 
-func (c *httpConn) list(ctx context.Context) ([]byte, error) {
+func (c *httpConn) list(ctx context.Context, kind gateway.Kind) ([]byte, error) {
 	// Taken before: a session that somebody renews meanwhile is not the one
 	// that was lost.
 	c.mu.Lock()
 	generation := c.generation
 	c.mu.Unlock()
-	raw, err := listTools(ctx, c.proto, c.ask)
+	raw, err := listAll(ctx, c.proto, kind, c.ask)
 	if errors.Is(err, errSessionLost) {
 		if err = c.renew(ctx, generation); err == nil {
-			raw, err = listTools(ctx, c.proto, c.ask)
+			raw, err = listAll(ctx, c.proto, kind, c.ask)
 		}
 	}
 	if errors.Is(err, errSessionLost) {

@@ -69,7 +69,7 @@ func TestHTTPBombs(t *testing.T) {
 				_, err := u.callText("echo", `{"text":"x"}`)
 				wantError(t, err, gateway.CodeUnavailable, "srv", test.word)
 			})
-			if raw, err := u.conn.list(context.Background()); err != nil || len(raw) < 100 {
+			if raw, err := u.conn.list(context.Background(), gateway.KindTool); err != nil || len(raw) < 100 {
 				t.Errorf("listing afterwards: %d bytes, %v", len(raw), err)
 			}
 		})
@@ -210,7 +210,7 @@ func TestHTTPThatCannotBeConnectedTo(t *testing.T) {
 			if st := u.Status(); !strings.Contains(st.Problem, test.words) {
 				t.Errorf("problem: %s", st.Problem)
 			}
-			if len(u.Tools()) != 1 {
+			if len(u.List(gateway.KindTool)) != 1 {
 				t.Error("its tools must stay listed")
 			}
 		})

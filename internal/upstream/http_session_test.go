@@ -102,7 +102,7 @@ func TestAServerThatIsAwayForAWhile(t *testing.T) {
 			if st := u.Status(); !strings.Contains(st.Problem, "cannot be reached") {
 				t.Errorf("status %+v", st)
 			}
-			if len(u.Tools()) == 0 {
+			if len(u.List(gateway.KindTool)) == 0 {
 				t.Error("its tools must stay listed")
 			}
 			server.Restart()
@@ -272,7 +272,7 @@ func TestOneNewSessionForManyCalls(t *testing.T) {
 			}
 		})
 		// What lists at the same time must not open one of its own.
-		calls.Go(func() { _, _ = u.conn.list(context.Background()) })
+		calls.Go(func() { _, _ = u.conn.list(context.Background(), gateway.KindTool) })
 	}
 	calls.Wait()
 	if n := l.sessions.Load(); n != 2 {

@@ -157,7 +157,7 @@ func (u *upstreamTest) published() int {
 
 func (u *upstreamTest) toolNames() []string {
 	var names []string
-	for _, t := range u.Tools() {
+	for _, t := range u.List(gateway.KindTool) {
 		names = append(names, t.Name)
 	}
 	return names
@@ -183,7 +183,7 @@ func (u *upstreamTest) newCall(era gateway.Era, tool, arguments, meta string) *g
 	}
 	call := &gateway.Call{Method: "tools/call", Params: params, Name: tool, Era: era}
 	call.Tool = &gateway.Tool{Name: tool, Exposed: tool, Source: u.Server}
-	for _, t := range u.Tools() {
+	for _, t := range u.List(gateway.KindTool) {
 		if t.Name == tool {
 			call.Tool.ReadOnly, call.Tool.Idempotent = t.ReadOnly, t.Idempotent
 		}
@@ -250,6 +250,19 @@ func wantError(t testing.TB, err error, code gateway.Code, words ...string) gate
 type peer struct {
 	mu    sync.Mutex
 	notes []string
+	// reply answers what the server asks; nil for a client that fails.
+	reply func(method string, params []byte) ([]byte, error)
+}
+
+func (p *peer) Ask(_ context.Context, method string, params []byte) ([]byte, error) {
+	p.mu.Lock()
+	p.notes = append(p.notes, method+" "+string(params))
+	reply := p.reply
+	p.mu.Unlock()
+	if reply == nil {
+		return nil, gateway.Errorf(gateway.CodeUnavailable, "nobody is there")
+	}
+	return reply(method, params)
 }
 
 func (p *peer) Notify(method string, params []byte) {

@@ -2,9 +2,11 @@ package upstream
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"genkan/internal/gateway"
 	"genkan/internal/jsonrpc"
@@ -20,13 +22,50 @@ var legacyVersions = []string{"2025-11-25", "2025-06-18", "2025-03-26", "2024-11
 type protocol struct {
 	era     gateway.Era
 	version string
-	// hasTools and listChanged are the server's capabilities.
-	hasTools, listChanged bool
-	self                  self
+	// offers and announces are what the server has, and of what it says when it
+	// changes; watches is whether single resources can be subscribed to.
+	offers, announces    [gateway.KindCount]bool
+	watches, logs, tasks bool
+	// about is what the server said of itself.
+	about About
+	self  self
+}
+
+// announcesAny reports whether the server tells of any changes.
+func (p protocol) announcesAny() bool {
+	for _, kind := range gateway.Kinds() {
+		if p.announces[kind] {
+			return true
+		}
+	}
+	return false
+}
+
+// listenFilter is what we ask a modern server to tell us of.
+func (p protocol) listenFilter() string {
+	filter := ""
+	add := func(kind gateway.Kind, word string) {
+		if p.announces[kind] {
+			filter += `,"` + word + `":true`
+		}
+	}
+	add(gateway.KindTool, "toolsListChanged")
+	add(gateway.KindPrompt, "promptsListChanged")
+	add(gateway.KindResource, "resourcesListChanged")
+	return `"notifications":{` + strings.TrimPrefix(filter, ",") + `}`
 }
 
 // self is how we introduce ourselves.
-type self struct{ version string }
+type self struct {
+	version string
+	// capabilities is what we say that we can do for a legacy server, as a JSON
+	// object: what the one client can, or all there is on a shared connection.
+	capabilities string
+}
+
+// allCapabilities are announced where many clients share a connection: each
+// request of the server's is then answered by what its own client can.
+const allCapabilities = `{"roots":{},"sampling":{"context":{},"tools":{}},"elicitation":{"form":{},"url":{}}}`
 
 func (u self) info() string {
 	return `{"name":"genkan","title":"Genkan","version":` + string(jsonrpc.AppendQuoted(nil, u.version)) + `}`
@@ -41,7 +80,7 @@ func (u self) meta() string {
 func (u self) discoverParams() []byte { return []byte(`{"_meta":{` + u.meta() + `}}`) }
 
 func (u self) initializeParams() []byte {
-	return []byte(`{"protocolVersion":"` + legacyVersions[0] + `","capabilities":{},"clientInfo":` + u.info() + `}`)
+	return []byte(`{"protocolVersion":"` + legacyVersions[0] + `","capabilities":` + cmp.Or(u.capabilities, "{}") + `,"clientInfo":` + u.info() + `}`)
 }
 
 // ownParams are params of a request of our own, with extra members.
@@ -60,7 +99,7 @@ func (p protocol) ownParams(extra string) []byte {
 // server speaks no modern version that we do.
 func fromDiscover(result []byte, u self) (protocol, bool) {
 	p := protocol{era: gateway.EraModern, version: modernVersion, self: u}
-	p.capabilities(jsonrpc.Lookup(result, "capabilities"))
+	p.introduce(result, jsonrpc.Lookup(jsonrpc.Lookup(result, "_meta"), jsonrpc.MetaServerInfo))
 	found := false
 	err := jsonrpc.Elements(jsonrpc.Lookup(result, "supportedVersions"), func(v []byte) bool {
 		found = found || string(v) == `"`+modernVersion+`"`
@@ -71,7 +110,7 @@ func fromDiscover(result []byte, u self) (protocol, bool) {
 
 func fromInitialize(result []byte, u self) (protocol, error) {
 	p := protocol{era: gateway.EraLegacy, version: jsonrpc.LookupText(result, "protocolVersion"), self: u}
-	p.capabilities(jsonrpc.Lookup(result, "capabilities"))
+	p.introduce(result, jsonrpc.Lookup(result, "serverInfo"))
 	for _, v := range legacyVersions {
 		if p.version == v {
 			return p, nil
@@ -81,10 +120,30 @@ func fromInitialize(result []byte, u self) (protocol, error) {
 		"it speaks MCP %q, which genkan does not; update the server or genkan", p.version)
 }
 
-func (p *protocol) capabilities(raw []byte) {
-	tools := jsonrpc.Lookup(raw, "tools")
-	p.hasTools = tools != nil
-	p.listChanged = string(jsonrpc.Lookup(tools, "listChanged")) == "true"
+// introduce takes over what a server says of itself at the handshake.
+func (p *protocol) introduce(result, info []byte) {
+	raw := jsonrpc.Lookup(result, "capabilities")
+	p.offer(raw)
+	p.about = About{
+		Capabilities: bytes.Clone(raw), Info: bytes.Clone(info),
+		Instructions: jsonrpc.LookupText(result, "instructions"),
+	}
+}
+
+// offer reads a server's capabilities.
+func (p *protocol) offer(raw []byte) {
+	has := func(object []byte, key string) bool { return string(jsonrpc.Lookup(object, key)) == "true" }
+	for kind, word := range map[gateway.Kind]string{
+		gateway.KindTool: "tools", gateway.KindPrompt: "prompts",
+		gateway.KindResource: "resources", gateway.KindTemplate: "resources",
+	} {
+		capability := jsonrpc.Lookup(raw, word)
+		p.offers[kind] = capability != nil
+		p.announces[kind] = has(capability, "listChanged")
+	}
+	p.watches = has(jsonrpc.Lookup(raw, "resources"), "subscribe")
+	p.logs = jsonrpc.Lookup(raw, "logging") != nil
+	p.tasks = jsonrpc.Lookup(raw, "tasks") != nil || jsonrpc.Lookup(jsonrpc.Lookup(raw, "extensions"), tasksExtension) != nil
 }
 
 // isModernError tells an error that only a modern server sends.
@@ -100,16 +159,18 @@ func isModernError(object []byte) bool {
 // appendParams appends a call's params as this server must see them: its own
 // name for the tool, our progress token, and the _meta of its era. Everything
 // else keeps its bytes.
-func (p protocol) appendParams(dst []byte, call *gateway.Call, token uint64) []byte {
+func (p protocol) appendParams(dst []byte, call *gateway.Call, in *gateway.Params, token uint64) []byte {
+	if len(in.Raw) == 0 {
+		return append(append(append(dst, `{"_meta":`...), p.freshMeta(call, token)...), '}')
+	}
 	var scratch [160]byte
-	in := &call.Params
 	name := jsonrpc.Edit{}
 	buf := scratch[:0]
 	if in.Name.Present() && call.Tool.Name != call.Name {
 		buf = jsonrpc.AppendQuoted(buf, call.Tool.Name)
 		name = jsonrpc.Edit{At: in.Name, With: buf}
 	}
-	meta := p.metaEdit(buf[len(buf):], call, token)
+	meta := p.metaEdit(buf[len(buf):], call, in, token)
 	first, second := name, meta
 	if first.At.Start > second.At.Start {
 		first, second = second, first
@@ -123,8 +184,7 @@ func (p protocol) appendParams(dst []byte, call *gateway.Call, token uint64) []b
 // metaEdit makes the one change to _meta. A token of ours is always asked for,
 // also when the client wants no progress: it is the sign of life that keeps a
 // long call from being given up.
-func (p protocol) metaEdit(buf []byte, call *gateway.Call, token uint64) jsonrpc.Edit {
-	in := &call.Params
+func (p protocol) metaEdit(buf []byte, call *gateway.Call, in *gateway.Params, token uint64) jsonrpc.Edit {
 	sameEra := (p.era == gateway.EraModern) == (call.Era == gateway.EraModern)
 	if sameEra && !offersTasks(in) {
 		if in.ProgressToken.Present() {
@@ -135,15 +195,39 @@ func (p protocol) metaEdit(buf []byte, call *gateway.Call, token uint64) jsonrpc
 		}
 	}
 	if !in.Meta.Present() {
-		buf = append(buf, `,"_meta":{`...)
-		buf = appendToken(buf, token, true)
-		if p.era == gateway.EraModern {
-			buf = append(append(buf, ','), p.self.meta()...)
+		if !isEmptyObject(in.Raw) {
+			buf = append(buf, ',')
 		}
+		buf = append(append(buf, `"_meta":`...), p.freshMeta(call, token)...)
 		end := uint32(len(in.Raw)) //nolint:gosec // at most MaxMessage
-		return jsonrpc.Edit{At: lastByte(gateway.Span{End: end}), With: append(buf, '}')}
+		return jsonrpc.Edit{At: lastByte(gateway.Span{End: end}), With: buf}
 	}
-	return jsonrpc.Edit{At: in.Meta, With: p.rebuildMeta(in, token)}
+	return jsonrpc.Edit{At: in.Meta, With: p.rebuildMeta(call, in, token)}
+}
+
+// freshMeta is the _meta of a call that came without one.
+func (p protocol) freshMeta(call *gateway.Call, token uint64) []byte {
+	out := appendToken([]byte{'{'}, token, true)
+	if p.era == gateway.EraModern {
+		out = append(append(out, ','), p.metaFor(call)...)
+	}
+	return append(out, '}')
+}
+
+// metaFor is what a modern server must be told of a caller that does not speak
+// its language: what the caller can, and how loud the server may be.
+func (p protocol) metaFor(call *gateway.Call) string {
+	capabilities := call.Capabilities()
+	level, _ := call.LogLevel()
+	if capabilities == nil && level == "" {
+		return p.self.meta()
+	}
+	meta := `"` + jsonrpc.MetaVersion + `":"` + modernVersion + `","` + jsonrpc.MetaClientInfo + `":` + p.self.info()
+	meta += `,"` + jsonrpc.MetaClientCapabilities + `":` + cmp.Or(string(withoutTasks(capabilities)), "{}")
+	if level != "" {
+		meta += `,"` + jsonrpc.MetaLogLevel + `":` + string(jsonrpc.AppendQuoted(nil, level))
+	}
+	return meta
 }
 
 func lastByte(s gateway.Span) gateway.Span { return gateway.Span{Start: s.End - 1, End: s.End - 1} }
@@ -162,7 +246,7 @@ func isEmptyObject(object []byte) bool {
 
 // rebuildMeta is for what cannot be spliced: a caller of the other era, or one
 // that offers an extension which we do not route.
-func (p protocol) rebuildMeta(in *gateway.Params, token uint64) []byte {
+func (p protocol) rebuildMeta(call *gateway.Call, in *gateway.Params, token uint64) []byte {
 	out := appendToken([]byte{'{'}, token, true)
 	callerModern := in.Version.Present()
 	err := jsonrpc.Members(in.Get(in.Meta), func(key, value []byte) bool {
@@ -185,7 +269,7 @@ func (p protocol) rebuildMeta(in *gateway.Params, token uint64) []byte {
 		return append(appendToken([]byte{'{'}, token, true), '}')
 	}
 	if p.era == gateway.EraModern && !callerModern {
-		out = append(append(out, ','), p.self.meta()...)
+		out = append(append(out, ','), p.metaFor(call)...)
 	}
 	return append(out, '}')
 }
@@ -240,15 +324,19 @@ func (p protocol) answer(msg *jsonrpc.Message, call *gateway.Call) (*gateway.Res
 	}
 	result := msg.Result
 	if call.Era == gateway.EraModern && p.era != gateway.EraModern && result.Type == gateway.ResultUntyped {
-		// A modern client must be told the type.
+		// A modern client must be told the type, and how long it may keep what
+		// it has read.
 		head := []byte(`{"resultType":"complete"`)
+		if call.Method == "resources/read" {
+			head = append(head, `,"ttlMs":0,"cacheScope":"private"`...)
+		}
 		if !isEmptyObject(result.Raw) {
 			head = append(head, ',')
 		}
 		result.Raw = append(head, result.Raw[1:]...)
 		result.Type = gateway.ResultComplete
 	}
-	if call.Era != gateway.EraModern && !result.Type.Final() {
+	if call.Era != gateway.EraModern && result.Type == gateway.ResultOther {
 		return nil, unusable(fmt.Sprintf(
 			"%s asks for more input before it can go on, which this client's protocol version cannot carry", call.Tool.Exposed))
 	}
@@ -310,23 +398,27 @@ func forward(call *gateway.Call, params []byte) {
 // asker sends a request of our own and returns the answer.
 type asker func(ctx context.Context, method string, params []byte) (jsonrpc.Message, error)
 
-// listTools asks for all pages of tools/list and returns one JSON array.
-func listTools(ctx context.Context, p protocol, ask asker) ([]byte, error) {
-	if !p.hasTools {
+// listAll asks for all pages of a list and returns one JSON array.
+func listAll(ctx context.Context, p protocol, kind gateway.Kind, ask asker) ([]byte, error) {
+	if !p.offers[kind] {
 		return []byte("[]"), nil
 	}
 	const mostPages = 1000
 	all := []byte{'['}
 	extra := ""
 	for range mostPages {
-		msg, err := ask(ctx, "tools/list", p.ownParams(extra))
+		msg, err := ask(ctx, kind.ListMethod(), p.ownParams(extra))
 		if err != nil {
 			return nil, err
 		}
 		if msg.Kind == jsonrpc.ErrorResponse {
+			if kind != gateway.KindTool && string(jsonrpc.Lookup(msg.Error, "code")) == "-32601" {
+				// Many servers have resources and know nothing of templates.
+				return []byte("[]"), nil
+			}
 			return nil, rpcError(msg.Error)
 		}
-		err = jsonrpc.Elements(jsonrpc.Lookup(msg.Result.Raw, "tools"), func(tool []byte) bool {
+		err = jsonrpc.Elements(jsonrpc.Lookup(msg.Result.Raw, kind.ListKey()), func(tool []byte) bool {
 			if len(all) > 1 {
 				all = append(all, ',')
 			}
@@ -334,28 +426,30 @@ func listTools(ctx context.Context, p protocol, ask asker) ([]byte, error) {
 			return true
 		})
 		if err != nil {
-			return nil, &gateway.Error{Code: gateway.CodeUnavailable, Message: "its answer to tools/list has no list of tools", Err: err}
+			e := gateway.Errorf(gateway.CodeUnavailable, "its answer to %s has no list of %s", kind.ListMethod(), kind.String())
+			e.Err = err
+			return nil, e
 		}
 		if len(all) > gateway.MaxResult {
-			return nil, gateway.Errorf(gateway.CodeUnavailable, "its list of tools is larger than %d MiB", gateway.MaxResult>>20)
+			return nil, gateway.Errorf(gateway.CodeUnavailable, "its list of %s is larger than %d MiB", kind.String(), gateway.MaxResult>>20)
 		}
 		next := jsonrpc.Lookup(msg.Result.Raw, "nextCursor")
 		if next == nil || string(next) == "null" {
 			return append(all, ']'), nil
 		}
 		if again := `"cursor":` + string(next); again == extra {
-			return nil, gateway.Errorf(gateway.CodeUnavailable, "its list of tools has no end: it gives the same cursor again")
+			return nil, gateway.Errorf(gateway.CodeUnavailable, "its list of %s has no end: it gives the same cursor again", kind.String())
 		} else { //nolint:revive // again is only needed here
 			extra = again
 		}
 	}
-	return nil, gateway.Errorf(gateway.CodeUnavailable, "its list of tools has more than %d pages", mostPages)
+	return nil, gateway.Errorf(gateway.CodeUnavailable, "its list of %s has more than %d pages", kind.String(), mostPages)
 }
 
 // canceledParams are the params of notifications/cancelled.
 func canceledParams(id uint64, cause error) []byte {
 	reason := "the caller no longer waits"
-	if gateway.AsError(cause).Code == gateway.CodeTimeout {
+	if cause != nil && gateway.AsError(cause).Code == gateway.CodeTimeout {
 		reason = "the call took too long"
 	}
 	return fmt.Appendf(nil, `{"requestId":%d,"reason":%q}`, id, reason)

@@ -18,12 +18,15 @@ import (
 // progress tokens are our own numbers, one writer sends what has gathered
 // since its last write, one reader hands out the answers.
 type stdioConn struct {
-	name        string
-	log         *slog.Logger
-	child       *child
-	output      *ring
-	proto       protocol
-	listChanged func()
+	name   string
+	log    *slog.Logger
+	child  *child
+	output *ring
+	proto  protocol
+	ears   ears
+	// roots is the answer to roots/list.
+	roots     []byte
+	questions questions
 
 	mu      sync.Mutex
 	pending map[uint64]*pending
@@ -38,9 +41,7 @@ type stdioConn struct {
 	room chan struct{}
 	// poured counts what the child has taken, to tell slow from deaf.
 	poured atomic.Uint64
-	// subscription is the id of the open subscriptions/listen, 0 if none.
-	subscription uint64
-	noise        int
+	noise  int
 
 	wake chan struct{}
 	gone chan struct{}
@@ -50,9 +51,8 @@ type stdioConn struct {
 
 // pending is a request that waits for its answer.
 type pending struct {
-	call   *gateway.Call // nil for requests of our own
-	number uint64        // its place among the queued
-	answer chan answer
+	underWay // its number is its place among the queued
+	answer   chan answer
 }
 
 type answer struct {
@@ -68,20 +68,20 @@ const maxBacklog = 8 << 20
 // not know; a cold one may just be slow, so both answers stay welcome.
 const probePatience = 3 * time.Second
 
-func connectStdio(ctx context.Context, s *Server, us self, known gateway.Era, listChanged func()) (conn, error) {
+func connectStdio(ctx context.Context, s *Server, us self, known gateway.Era, e ears) (conn, error) {
 	ch, err := startChild(&s.set, s.output, s.deps.Guard, s.log)
 	if err != nil {
 		return nil, err
 	}
 	c := &stdioConn{
-		name: s.set.Name, log: s.log, child: ch, output: s.output, listChanged: listChanged,
+		name: s.set.Name, log: s.log, child: ch, output: s.output, ears: e, roots: []byte(noRoots),
 		pending: map[uint64]*pending{},
 		wake:    make(chan struct{}, 1), gone: make(chan struct{}),
 	}
 	c.loops.Add(3)
 	go c.write()
 	go c.read()
-	go c.watch()
+	go c.watchProcess()
 	c.proto, err = c.handshake(ctx, us, known)
 	if err != nil {
 		if dead := c.cause(); dead != nil {
@@ -181,22 +181,50 @@ func (c *stdioConn) handshake(ctx context.Context, us self, known gateway.Era) (
 // listen opens the stream of changes that modern servers have. The request
 // stays open for as long as the connection.
 func (c *stdioConn) listen(_ context.Context, p protocol) error {
-	if !p.listChanged {
+	if !p.announcesAny() {
 		return nil
 	}
+	_, err := c.subscribe(p, p.listenFilter())
+	return err
+}
+
+// subscribe opens a stream of notifications and returns its id. Its answer
+// comes when it ends, and nobody waits for that.
+func (c *stdioConn) subscribe(p protocol, filter string) (uint64, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.dead != nil {
-		return c.dead
+		return 0, c.dead
 	}
 	c.lastID++
-	c.subscription = c.lastID
+	id := c.lastID
 	c.enqueue(func(dst []byte) []byte {
-		dst = jsonrpc.AppendRequestHead(dst, c.subscription, "subscriptions/listen")
-		dst = append(dst, p.ownParams(`"notifications":{"toolsListChanged":true}`)...)
-		return append(dst, '}')
+		dst = jsonrpc.AppendRequestHead(dst, id, "subscriptions/listen")
+		return append(append(dst, p.ownParams(filter)...), '}')
 	})
-	return nil
+	return id, nil
+}
+
+func (c *stdioConn) watch(ctx context.Context, uri string) (stop func(), err error) {
+	if c.proto.era == gateway.EraModern {
+		id, err := c.subscribe(c.proto, watchFilter(uri))
+		if err != nil {
+			return nil, err
+		}
+		return func() {
+			_ = c.send(jsonrpc.AppendNotification(nil, "notifications/cancelled", canceledParams(id, nil)))
+		}, nil
+	}
+	if err := asked(c.ask(ctx, "resources/subscribe", uriParams(uri))); err != nil {
+		return nil, err
+	}
+	return func() {
+		go func() {
+			ctx, cancel := context.WithTimeout(context.Background(), patienceForWishes)
+			defer cancel()
+			_, _ = c.ask(ctx, "resources/unsubscribe", uriParams(uri))
+		}()
+	}, nil
 }
 
 func (c *stdioConn) protocol() protocol    { return c.proto }
@@ -209,10 +237,13 @@ func (c *stdioConn) cause() error {
 	return c.dead
 }
 
-func (c *stdioConn) call(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
+func (c *stdioConn) call(ctx context.Context, call *gateway.Call, in *gateway.Params) (*gateway.Result, error) {
+	if err := c.proto.refuses(in); err != nil {
+		return nil, err
+	}
 	msg, err := c.roundTrip(ctx, call, func(dst []byte, id uint64) []byte {
 		dst = jsonrpc.AppendRequestHead(dst, id, call.Method)
-		dst = c.proto.appendParams(dst, call, id)
+		dst = c.proto.appendParams(dst, call, in, id)
 		return append(dst, '}')
 	})
 	if err != nil {
@@ -227,13 +258,13 @@ func (c *stdioConn) ask(ctx context.Context, method string, params []byte) (json
 	})
 }
 
-func (c *stdioConn) list(ctx context.Context) ([]byte, error) {
-	return listTools(ctx, c.proto, c.ask)
+func (c *stdioConn) list(ctx context.Context, kind gateway.Kind) ([]byte, error) {
+	return listAll(ctx, c.proto, kind, c.ask)
 }
 
 // roundTrip queues a request and waits for its answer.
 func (c *stdioConn) roundTrip(ctx context.Context, call *gateway.Call, build func(dst []byte, id uint64) []byte) (jsonrpc.Message, error) {
-	p := &pending{call: call, answer: make(chan answer, 1)}
+	p := &pending{underWay: underWay{call: call, ctx: ctx}, answer: make(chan answer, 1)}
 	if err := c.lockWithRoom(ctx); err != nil {
 		return jsonrpc.Message{}, err
 	}
@@ -409,9 +440,9 @@ func (c *stdioConn) read() {
 	}
 }
 
-// watch ends the reading when the process has ended, even if somebody who left
+// watchProcess ends the reading when the process has ended, even if somebody who left
 // its group still holds its output.
-func (c *stdioConn) watch() {
+func (c *stdioConn) watchProcess() {
 	defer c.loops.Done()
 	<-c.child.exited
 	_ = c.child.stdout.SetReadDeadline(time.Now().Add(patienceForLastWords))
@@ -497,9 +528,10 @@ func lastID(line []byte) []byte {
 }
 
 func (c *stdioConn) notified(msg *jsonrpc.Message) {
-	switch msg.Method {
-	case "notifications/progress":
-		id, ok := parseID(jsonrpc.Lookup(msg.Params.Raw, "progressToken"))
+	params := msg.Params.Raw
+	switch {
+	case msg.Method == "notifications/progress":
+		id, ok := parseID(jsonrpc.Lookup(params, "progressToken"))
 		if !ok {
 			return
 		}
@@ -507,28 +539,59 @@ func (c *stdioConn) notified(msg *jsonrpc.Message) {
 		p := c.pending[id]
 		c.mu.Unlock()
 		if p != nil && p.call != nil {
-			forward(p.call, msg.Params.Raw)
+			forward(p.call, params)
 		}
-	case "notifications/tools/list_changed":
-		c.listChanged()
+	case c.ears.heard(msg.Method), msg.Method == "notifications/subscriptions/acknowledged":
+	case msg.Method == "notifications/resources/updated":
+		c.ears.updated(jsonrpc.LookupText(params, "uri"))
+	case msg.Method == "notifications/cancelled":
+		c.questions.cancel(string(jsonrpc.Lookup(params, "requestId")))
+	default:
+		if owner := c.owner(); owner != nil {
+			pass(owner.call, msg.Method, params)
+		} else if msg.Method == "notifications/message" {
+			_, _ = c.output.Write(append(params[:len(params):len(params)], '\n'))
+		}
 	}
 }
 
-// requested answers what the server asks of its client. We announce no
-// capabilities, so there is little that it may ask.
+// owner finds whose a message is that names no call.
+func (c *stdioConn) owner() *underWay {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return soleOwner(func(yield func(*underWay) bool) {
+		for _, p := range c.pending {
+			if !yield(&p.underWay) {
+				return
+			}
+		}
+	})
+}
+
+// requested answers what the server asks of its client, or has the client
+// answer it.
 func (c *stdioConn) requested(msg *jsonrpc.Message) {
-	if err := c.send(refuseRequest(msg)); err != nil {
-		c.log.Debug("the server's request could not be answered", "error", err)
+	c.ears.asked(msg.Method)
+	answer := func(message []byte) {
+		if err := c.send(message); err != nil {
+			c.log.Debug("the server's request could not be answered", "error", err)
+		}
 	}
-}
-
-// refuseRequest answers a server's own request: a ping, or no.
-func refuseRequest(msg *jsonrpc.Message) []byte {
-	if msg.Method == "ping" {
-		return jsonrpc.AppendResult(nil, msg.ID, []byte("{}"))
+	switch {
+	case msg.Method == "ping":
+		answer(jsonrpc.AppendResult(nil, msg.ID, []byte("{}")))
+	case msg.Method == "roots/list":
+		answer(jsonrpc.AppendResult(nil, msg.ID, c.roots))
+	case capabilityOf(msg.Method) == "" || c.proto.era == gateway.EraModern:
+		answer(refusal(msg, "this client did not announce the capability for "+msg.Method))
+	default:
+		owner := c.owner()
+		if owner == nil {
+			answer(refusal(msg, nobodysQuestion))
+			return
+		}
+		go func() { answer(c.questions.putToClient(owner, msg)) }()
 	}
-	return jsonrpc.AppendErrorObject(nil, msg.ID, jsonrpc.ErrorObject(jsonrpc.CodeMethodNotFound,
-		"this client did not announce the capability for "+msg.Method, nil))
 }
 
 // die ends the connection once. Whoever waits is told whether the request had

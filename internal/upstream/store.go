@@ -16,9 +16,42 @@ type SavedList struct {
 	Era         gateway.Era
 	// Version is the protocol version that was agreed on.
 	Version string
-	// Tools is the JSON array of tool definitions, as they came.
-	Tools   []byte
-	SavedAt time.Time
+	// Tools is the JSON array of tool definitions, as they came; so are the
+	// others.
+	Tools, Prompts, Resources, Templates []byte
+	About                                About
+	Habits                               Habits
+	SavedAt                              time.Time
+}
+
+// About is what a server says of itself: its capabilities, who it is, and how
+// it wants to be used.
+type About struct {
+	// Capabilities and Info are JSON objects, as they came.
+	Capabilities, Info []byte
+	Instructions       string
+}
+
+// Habits are what was learnt about a server by watching it.
+type Habits struct {
+	// Asks is set when it has asked a client something during a call.
+	Asks bool
+	// Roots is set when it wants to know where its client works.
+	Roots bool
+}
+
+// list is the saved list of a kind.
+func (l *SavedList) list(kind gateway.Kind) *[]byte {
+	switch kind {
+	case gateway.KindPrompt:
+		return &l.Prompts
+	case gateway.KindResource:
+		return &l.Resources
+	case gateway.KindTemplate:
+		return &l.Templates
+	default:
+		return &l.Tools
+	}
 }
 
 // ListStore keeps the last known lists. LoadList reports false when there is

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"genkan/internal/gateway"
+	"genkan/internal/jsonrpc"
 )
 
 // Settings say what a server is. Exactly one of Command and URL is set.
@@ -85,7 +86,7 @@ type Server struct {
 	set   Settings
 	deps  Deps
 	log   *slog.Logger
-	tools atomic.Pointer[[]gateway.Tool]
+	lists [gateway.KindCount]atomic.Pointer[[]gateway.Tool]
 	// inFlight counts calls, so that a server that is leaving can finish them;
 	// leaving is set when it takes no more.
 	inFlight atomic.Int64
@@ -112,15 +113,27 @@ type Server struct {
 	changed chan struct{}
 	// known is what the store or the last connection said.
 	known SavedList
+	// watched are the resources that somebody wants to hear of.
+	watched watches
+	// branches are connections for some callers only.
+	branches branches
+	// logLevel is the loudest that any client wants; empty for the server's own
+	// choice.
+	logLevel string
 }
 
 // conn is one connection to a server, over whatever wire.
 type conn interface {
 	// call sends a call and waits for its answer. When ctx ends, the server is
 	// told that nobody waits any more.
-	call(ctx context.Context, call *gateway.Call) (*gateway.Result, error)
-	// list asks for all tools.
-	list(ctx context.Context) ([]byte, error)
+	// The params are the call's own, or those with more input.
+	call(ctx context.Context, call *gateway.Call, in *gateway.Params) (*gateway.Result, error)
+	// list asks for all of a kind.
+	list(ctx context.Context, kind gateway.Kind) ([]byte, error)
+	// ask sends a request of our own.
+	ask(ctx context.Context, method string, params []byte) (jsonrpc.Message, error)
+	// watch asks to be told when a resource changes, until stop is called.
+	watch(ctx context.Context, uri string) (stop func(), err error)
 	protocol() protocol
 	pid() int
 	// lost is closed when the connection is of no more use; cause says why.
@@ -145,7 +158,9 @@ func Open(set Settings, deps Deps) *Server {
 	if deps.Transport == nil {
 		s.deps.Transport = newTransport()
 	}
-	s.tools.Store(&[]gateway.Tool{})
+	for kind := range s.lists {
+		s.lists[kind].Store(&[]gateway.Tool{})
+	}
 	ctx, stop := context.WithCancel(context.Background())
 	s.stop = stop
 	s.restore(ctx)
@@ -160,18 +175,20 @@ func (s *Server) restore(ctx context.Context) {
 	case err != nil:
 		s.log.Warn("the last known tool list could not be read", "error", err)
 	case ok && saved.Fingerprint == s.set.Fingerprint:
-		tools, err := parseTools(saved.Tools, s.log)
-		if err != nil {
-			s.log.Warn("the last known tool list is damaged", "error", err)
-			return
+		for _, kind := range gateway.Kinds() {
+			list, err := parseList(*saved.list(kind), kind, s.log)
+			if err != nil {
+				s.log.Warn("the last known list is damaged", "kind", kind.String(), "error", err)
+				return
+			}
+			s.lists[kind].Store(&list)
 		}
 		s.known = saved
-		s.tools.Store(&tools)
 		s.settle()
 	}
 }
 
-// Settled is closed when Tools() is worth asking: there is a list, of the last
+// Settled is closed when List is worth asking: there is a list, of the last
 // time or of now, or the first try to get one has failed.
 func (s *Server) Settled() <-chan struct{} { return s.settled }
 
@@ -183,8 +200,24 @@ func (s *Server) Name() string { return s.set.Name }
 // Fingerprint tells whether the server is still the configured one.
 func (s *Server) Fingerprint() string { return s.set.Fingerprint }
 
-// Tools is the last known list.
-func (s *Server) Tools() []gateway.Tool { return *s.tools.Load() }
+// List is the last known list of a kind.
+func (s *Server) List(kind gateway.Kind) []gateway.Tool { return *s.lists[kind].Load() }
+
+// Offers reports whether the server has anything of a kind, listed or not.
+func (s *Server) Offers(kind gateway.Kind) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var p protocol
+	p.offer(s.known.About.Capabilities)
+	return p.offers[kind]
+}
+
+// About is what the server said of itself, now or the last time.
+func (s *Server) About() About {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.known.About
+}
 
 // Handle sends a call to the server.
 func (s *Server) Handle(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
@@ -194,7 +227,7 @@ func (s *Server) Handle(ctx context.Context, call *gateway.Call) (*gateway.Resul
 	if err != nil {
 		return nil, err
 	}
-	return c.call(ctx, call)
+	return withInput(ctx, c, call)
 }
 
 // Status tells how the server is.
@@ -203,7 +236,7 @@ func (s *Server) Status() Status {
 	defer s.mu.Unlock()
 	st := Status{
 		State: s.state, Era: s.known.Era, Version: s.known.Version,
-		Tools: len(s.Tools()), Starts: s.starts, Since: s.since,
+		Tools: len(s.List(gateway.KindTool)), Starts: s.starts, Since: s.since,
 		Problem: s.problem, NextTry: s.nextTry, Output: s.output.String(),
 	}
 	if s.conn != nil {
@@ -346,17 +379,13 @@ func (s *Server) serve(ctx context.Context) (ready time.Duration, err error) {
 		Message: fmt.Sprintf("it did not finish starting within %s (startupTimeout)", s.set.StartupTimeout),
 	})
 	defer cancel()
-	listChanged := make(chan struct{}, 1)
-	changed := func() {
-		select {
-		case listChanged <- struct{}{}:
-		default:
-		}
-	}
-	c, err := s.connect(startup, known, changed)
+	news := newNews()
+	c, err := s.connect(startup, known, ears{
+		changed: news.add, updated: s.watched.updated, asked: s.asked, renewed: func() { go s.renewed(ctx) },
+	})
 	if err == nil {
 		defer c.close()
-		err = s.refresh(startup, c)
+		err = s.refreshAll(startup, c)
 		if dead := c.cause(); err != nil && dead != nil {
 			err = dead // what happened to the server, not to our question
 		}
@@ -372,7 +401,10 @@ func (s *Server) serve(ctx context.Context) (ready time.Duration, err error) {
 	s.update(func() {
 		s.state, s.conn, s.since, s.problem, s.nextTry = StateReady, c, time.Now(), "", time.Time{}
 	})
-	s.log.Info("server is ready", "era", c.protocol().era.String(), "tools", len(s.Tools()))
+	s.log.Info("server is ready", "era", c.protocol().era.String(), "tools", len(s.List(gateway.KindTool)))
+	s.setUp(ctx, c)
+	recheck := s.recheck(c.protocol())
+	defer recheck.Stop()
 	for {
 		select {
 		case <-ctx.Done():
@@ -386,53 +418,26 @@ func (s *Server) serve(ctx context.Context) (ready time.Duration, err error) {
 				s.problem, s.nextTry = problem(err), time.Now() // when it is closed, really
 			})
 			return time.Since(began), err
-		case <-listChanged:
-			again, cancel := context.WithTimeout(ctx, s.set.StartupTimeout)
-			if err := s.refresh(again, c); err != nil && ctx.Err() == nil {
-				s.log.Warn("the changed tool list could not be read", "error", err)
+		case <-news.there:
+			for kind, heard := range news.take() {
+				if heard != nothing {
+					s.refreshLater(ctx, c, gateway.Kind(kind), heard == announced) //nolint:gosec // there are four
+				}
 			}
-			cancel()
+		case <-recheck.C:
+			for _, kind := range gateway.Kinds() {
+				s.refreshLater(ctx, c, kind, false)
+			}
 		}
 	}
 }
 
-func (s *Server) connect(ctx context.Context, known SavedList, listChanged func()) (conn, error) {
-	us := self{version: s.deps.Version}
+func (s *Server) connect(ctx context.Context, known SavedList, e ears) (conn, error) {
+	us := self{version: s.deps.Version, capabilities: allCapabilities}
 	if s.set.Command != "" {
-		return connectStdio(ctx, s, us, known.Era, listChanged)
+		return connectStdio(ctx, s, us, known.Era, e)
 	}
-	return connectHTTP(ctx, s, us, known.Era, listChanged)
-}
-
-// refresh asks for the list, and keeps and announces it if it is another one.
-func (s *Server) refresh(ctx context.Context, c conn) error {
-	raw, err := c.list(ctx)
-	if err != nil {
-		return err
-	}
-	tools, err := parseTools(raw, s.log)
-	if err != nil {
-		return err
-	}
-	p := c.protocol()
-	s.mu.Lock()
-	same := string(raw) == string(s.known.Tools) && p.era == s.known.Era && p.version == s.known.Version &&
-		s.known.Fingerprint == s.set.Fingerprint
-	if !same {
-		s.known = SavedList{Fingerprint: s.set.Fingerprint, Era: p.era, Version: p.version, Tools: raw, SavedAt: time.Now()}
-	}
-	known := s.known
-	s.mu.Unlock()
-	s.tools.Store(&tools)
-	s.settle()
-	if same {
-		return nil
-	}
-	if err := s.deps.Lists.SaveList(ctx, s.set.Name, known); err != nil {
-		s.log.Warn("the tool list could not be kept for the next start", "error", err)
-	}
-	s.deps.Publish(gateway.Event{Source: s.set.Name, Kind: gateway.ToolsChanged})
-	return nil
+	return connectHTTP(ctx, s, us, known.Era, e)
 }
 
 // Hold keeps the server from being retired until Release. It reports false

@@ -10,17 +10,17 @@ import (
 // most tools that one server may list.
 const mostTools = 20_000
 
-// parseTools splits a JSON array of definitions. One that has no name is left
+// parseList splits a JSON array of definitions. One that has no name is left
 // out alone.
-func parseTools(raw []byte, log *slog.Logger) ([]gateway.Tool, error) {
+func parseList(raw []byte, kind gateway.Kind, log *slog.Logger) ([]gateway.Tool, error) {
 	tools := []gateway.Tool{}
 	if len(raw) == 0 {
 		return tools, nil
 	}
 	err := jsonrpc.Elements(raw, func(definition []byte) bool {
-		tool := gateway.Tool{Definition: definition, Name: jsonrpc.LookupText(definition, "name")}
+		tool := gateway.Tool{Kind: kind, Definition: definition, Name: jsonrpc.LookupText(definition, kind.NameKey())}
 		if tool.Name == "" {
-			log.Warn("tool left out: its definition has no name")
+			log.Warn("left out: a definition has no name", "kind", kind.String())
 			return true
 		}
 		if annotations := jsonrpc.Lookup(definition, "annotations"); annotations != nil {
@@ -28,14 +28,16 @@ func parseTools(raw []byte, log *slog.Logger) ([]gateway.Tool, error) {
 			tool.Idempotent = string(jsonrpc.Lookup(annotations, "idempotentHint")) == "true"
 		}
 		if len(tools) == mostTools {
-			log.Warn("the list of tools is cut: the server has more than can be used", "most", mostTools)
+			log.Warn("a list is cut: the server has more than can be used", "kind", kind.String(), "most", mostTools)
 			return false
 		}
 		tools = append(tools, tool)
 		return true
 	})
 	if err != nil {
-		return nil, &gateway.Error{Code: gateway.CodeUnavailable, Message: "its list of tools is not valid", Err: err}
+		e := gateway.Errorf(gateway.CodeUnavailable, "its list of %s is not valid", kind.String())
+		e.Err = err
+		return nil, e
 	}
 	return tools, nil
 }

@@ -1,0 +1,157 @@
+package app
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+
+	"genkan/internal/catalog"
+	"genkan/internal/gateway"
+	"genkan/internal/mcpserver"
+	"genkan/internal/upstream"
+)
+
+// views are the parts of a house that can be looked at alone. A view is named
+// by the servers in it, with commas. One server alone keeps its own names, so
+// that nothing changes for a client that used it directly; of several, each
+// keeps its prefix.
+type views struct {
+	mounts   []catalog.Mount
+	pageSize int
+	log      *slog.Logger
+
+	mu     sync.Mutex
+	byName map[string]*catalog.Catalog
+}
+
+func (v *views) init(pageSize int, log *slog.Logger) {
+	v.pageSize, v.log = pageSize, log
+	v.byName = map[string]*catalog.Catalog{}
+}
+
+// view finds the catalog of a view, and makes it when it is asked for first.
+// It reports false when a server in it does not exist.
+func (h *house) view(name string) (*catalog.Catalog, bool) {
+	if name == "" {
+		return h.catalog, true
+	}
+	v := &h.views
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if c, ok := v.byName[name]; ok {
+		return c, true
+	}
+	servers := strings.Split(name, ",")
+	var mounts []catalog.Mount
+	for _, m := range v.mounts {
+		if slices.Contains(servers, m.Source.Name()) {
+			mounts = append(mounts, m)
+		}
+	}
+	if len(mounts) != len(servers) {
+		return nil, false
+	}
+	if len(mounts) == 1 {
+		mounts[0].Prefix = ""
+	}
+	c := catalog.New(mounts, v.pageSize, v.log)
+	v.byName[name] = c
+	return c, true
+}
+
+// all lists the catalogs that are in use, by the name of their view.
+func (h *house) all() map[string]*catalog.Catalog {
+	h.views.mu.Lock()
+	defer h.views.mu.Unlock()
+	all := map[string]*catalog.Catalog{"": h.catalog}
+	for name, c := range h.views.byName {
+		all[name] = c
+	}
+	return all
+}
+
+// refresh takes over a source's list everywhere, and returns the views that
+// look different now.
+func (h *house) refresh(source string, kind gateway.Kind) (changed []string) {
+	for name, c := range h.all() {
+		if c.Has(source) && c.Refresh(source, kind) {
+			changed = append(changed, name)
+		}
+	}
+	return changed
+}
+
+// resolve finds the call's tool in the caller's view.
+func (h *house) resolve(next gateway.Handler) gateway.Handler {
+	return gateway.HandlerFunc(func(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
+		c, ok := h.view(call.View)
+		if !ok {
+			return nil, noSuchView(call.View)
+		}
+		if err := c.Resolve(call); err != nil {
+			return nil, err
+		}
+		return next.Handle(ctx, call)
+	})
+}
+
+func noSuchView(view string) error {
+	return gateway.Errorf(gateway.CodeNotFound, "there is no server %q; `genkan servers` lists them", view)
+}
+
+// Describe tells what a view is: a single server speaks for itself.
+func (h *house) Describe(view string) (mcpserver.Description, bool) {
+	c, ok := h.view(view)
+	if !ok {
+		return mcpserver.Description{}, false
+	}
+	var shown []*upstream.Server
+	for _, s := range h.servers {
+		if c.Has(s.Name()) {
+			shown = append(shown, s)
+		}
+	}
+	if view != "" && len(shown) == 1 {
+		about := shown[0].About()
+		return mcpserver.Description{Info: about.Info, Capabilities: about.Capabilities, Instructions: about.Instructions}, true
+	}
+	var text strings.Builder
+	for _, s := range shown {
+		if about := s.About(); about.Instructions != "" {
+			if text.Len() > 0 {
+				text.WriteString("\n\n")
+			}
+			text.WriteString("# " + s.Name() + "\n" + about.Instructions)
+		}
+	}
+	return mcpserver.Description{Instructions: text.String()}, true
+}
+
+// Subscribe asks the owner of a resource to tell of its changes.
+func (h *house) Subscribe(ctx context.Context, view, uri string, told func(uri string)) (func(), error) {
+	h.settle(ctx)
+	c, ok := h.view(view)
+	if !ok {
+		return nil, noSuchView(view)
+	}
+	call := gateway.Call{Kind: gateway.KindResource, Name: uri}
+	if err := c.Resolve(&call); err != nil {
+		return nil, err
+	}
+	source, ok := call.Tool.Source.(gateway.Subscriber)
+	if !ok {
+		return nil, gateway.Errorf(gateway.CodeNotFound,
+			"server %s does not tell when its resources change, so %s cannot be subscribed to", call.Tool.Source.Name(), uri)
+	}
+	return source.Subscribe(ctx, uri, told)
+}
+
+// SetLogLevel says how loud the loudest client wants the servers.
+func (h *house) SetLogLevel(level string) {
+	for _, s := range h.servers {
+		// Each in its own time: a slow one is nobody's business here.
+		go s.SetLogLevel(context.Background(), level)
+	}
+}

@@ -1,0 +1,98 @@
+package catalog
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/yosida95/uritemplate/v3"
+
+	"genkan/internal/gateway"
+)
+
+// Resolve finds what the call is for. It is the only place that turns a name
+// into a tool, and a URI into a server.
+func (c *Catalog) Resolve(call *gateway.Call) error {
+	tool := c.Find(call.Kind, call.Name)
+	if tool == nil {
+		return c.unknown(call.Kind, call.Name)
+	}
+	call.Tool = tool
+	return nil
+}
+
+// Find returns what stands under a name that clients use, nil when there is
+// nothing. A resource need not be listed: whoever has a template for it owns
+// it, and otherwise the first server that has resources at all. Nobody is asked
+// to find out.
+func (c *Catalog) Find(kind gateway.Kind, name string) *gateway.Tool {
+	s := c.current.Load()
+	if t, ok := s.lists[kind].byName[name]; ok {
+		return t
+	}
+	if kind != gateway.KindResource {
+		return nil
+	}
+	for _, p := range s.patterns {
+		if p.matches.MatchString(name) {
+			return p.template
+		}
+	}
+	for i := range c.mounts {
+		if offers(c.mounts[i].Source) {
+			return c.mounts[i].resources
+		}
+	}
+	return nil
+}
+
+// offers reports whether a source has resources, listed or not.
+func offers(source gateway.Source) bool {
+	if o, ok := source.(interface{ Offers(kind gateway.Kind) bool }); ok {
+		return o.Offers(gateway.KindResource)
+	}
+	return len(source.List(gateway.KindResource))+len(source.List(gateway.KindTemplate)) > 0
+}
+
+// pattern matches the URIs of a template.
+type pattern struct {
+	matches  *regexp.Regexp
+	template *gateway.Tool
+}
+
+// newPattern reports false for a template that is none. It stays listed: its
+// server may know what it means.
+func newPattern(t *gateway.Tool) (pattern, bool) {
+	const most = 2048 // of the template's bytes: a long one makes a huge expression
+	if len(t.Name) > most {
+		return pattern{}, false
+	}
+	parsed, err := uritemplate.New(t.Name)
+	if err != nil {
+		return pattern{}, false
+	}
+	return pattern{matches: parsed.Regexp(), template: t}, true
+}
+
+func (c *Catalog) unknown(kind gateway.Kind, name string) error {
+	for i := range c.mounts {
+		m := &c.mounts[i].Mount // its lists are another goroutine's
+		if m.Prefix != "" && strings.HasPrefix(name, m.Prefix+"__") && kind == gateway.KindTool && len(m.Source.List(kind)) == 0 {
+			return gateway.Errorf(gateway.CodeNotFound,
+				"Unknown tool: server %s has not listed any tools yet. `genkan servers %s` shows what it is doing",
+				m.Source.Name(), m.Source.Name())
+		}
+	}
+	const most = 128
+	if len(name) > most {
+		name = strings.ToValidUTF8(name[:most], "") + "…"
+	}
+	switch kind {
+	case gateway.KindPrompt:
+		return gateway.Errorf(gateway.CodeNotFound, "Unknown prompt: %s. prompts/list names the prompts there are", name)
+	case gateway.KindResource, gateway.KindTemplate:
+		return gateway.Errorf(gateway.CodeNotFound, "Resource not found: %s. resources/list names the resources there are", name)
+	case gateway.KindTool:
+	}
+	return gateway.Errorf(gateway.CodeNotFound,
+		"Unknown tool: %s. tools/list names the tools there are", name)
+}

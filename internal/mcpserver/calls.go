@@ -1,0 +1,109 @@
+package mcpserver
+
+import (
+	"genkan/internal/gateway"
+	"genkan/internal/jsonrpc"
+)
+
+// isCall reports whether a method is one that walks the corridor and ends in a
+// server.
+func isCall(method string) bool {
+	switch method {
+	case "tools/call", "prompts/get", "resources/read", "completion/complete":
+		return true
+	default:
+		return false
+	}
+}
+
+// newCall makes a request into a Call.
+func newCall(msg *jsonrpc.Message, era gateway.Era, id gateway.Identity, via string) (*gateway.Call, error) {
+	call := &gateway.Call{Method: msg.Method, Params: msg.Params, Era: era, Identity: id, Via: via}
+	in := &call.Params
+	var err error
+	switch msg.Method {
+	case "tools/call":
+		if call.Name, err = textOf(in, in.Name); err != nil {
+			return nil, gateway.Errorf(gateway.CodeInvalid, "params.name must be the name of a tool")
+		}
+	case "prompts/get":
+		call.Kind = gateway.KindPrompt
+		if call.Name, err = textOf(in, in.Name); err != nil {
+			return nil, gateway.Errorf(gateway.CodeInvalid, "params.name must be the name of a prompt")
+		}
+	case "resources/read":
+		call.Kind = gateway.KindResource
+		in.Name = gateway.Span{} // whatever it is, it is not for us
+		if call.Name, err = textOf(in, in.URI); err != nil {
+			return nil, gateway.Errorf(gateway.CodeInvalid, "params.uri must be the URI of a resource")
+		}
+	case "completion/complete":
+		if err := refer(call); err != nil {
+			return nil, err
+		}
+	}
+	if args := in.Get(in.Arguments); args != nil && args[0] != '{' && string(args) != "null" {
+		return nil, gateway.Errorf(gateway.CodeInvalid, "params.arguments must be an object")
+	}
+	if token := in.Get(in.ProgressToken); token != nil && token[0] != '"' && token[0] != '-' && (token[0] < '0' || token[0] > '9') {
+		return nil, gateway.Errorf(gateway.CodeInvalid, "_meta.progressToken must be a string or a number")
+	}
+	if level := in.Get(in.LogLevel); level != nil && era == gateway.EraModern {
+		if text, ok := jsonrpc.Unquote(level); !ok || !isLevel(string(text)) {
+			return nil, badLevel()
+		}
+	}
+	return call, nil
+}
+
+func textOf(in *gateway.Params, at gateway.Span) (string, error) {
+	text, ok := jsonrpc.Unquote(in.Get(at))
+	if !ok || len(text) == 0 {
+		return "", gateway.Errorf(gateway.CodeInvalid, "a text is missing")
+	}
+	return string(text), nil
+}
+
+// refer finds what a completion is for: a prompt's argument, or a variable of a
+// template. The name stands one level deeper than in other calls.
+func refer(call *gateway.Call) error {
+	in := &call.Params
+	in.Name = gateway.Span{}
+	ref := jsonrpc.LookupSpan(in.Raw, "ref")
+	object := in.Get(ref)
+	if err := jsonrpc.CheckObject(object, "type", "name", "uri"); err != nil {
+		return gateway.Errorf(gateway.CodeInvalid, "params.ref must say what to complete: {\"type\":\"ref/prompt\",\"name\":…} or {\"type\":\"ref/resource\",\"uri\":…}")
+	}
+	switch jsonrpc.LookupText(object, "type") {
+	case "ref/prompt":
+		at := jsonrpc.LookupSpan(object, "name")
+		in.Name = gateway.Span{Start: ref.Start + at.Start, End: ref.Start + at.End}
+		call.Kind, call.Name = gateway.KindPrompt, jsonrpc.LookupText(object, "name")
+	case "ref/resource":
+		call.Kind, call.Name = gateway.KindTemplate, jsonrpc.LookupText(object, "uri")
+	}
+	if call.Name == "" {
+		return gateway.Errorf(gateway.CodeInvalid, "params.ref must say what to complete: {\"type\":\"ref/prompt\",\"name\":…} or {\"type\":\"ref/resource\",\"uri\":…}")
+	}
+	return nil
+}
+
+// levels are the log levels of MCP, from the loudest setting to the quietest.
+var levels = []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
+
+func isLevel(text string) bool { return loudness(text) >= 0 }
+
+// loudness is a level's place, -1 for what is none.
+func loudness(level string) int {
+	for i, l := range levels {
+		if l == level {
+			return i
+		}
+	}
+	return -1
+}
+
+func badLevel() error {
+	return gateway.Errorf(gateway.CodeInvalid,
+		"the log level must be debug, info, notice, warning, error, critical, alert or emergency")
+}

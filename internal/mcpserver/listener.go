@@ -1,0 +1,180 @@
+package mcpserver
+
+import (
+	"slices"
+	"sync"
+
+	"genkan/internal/gateway"
+	"genkan/internal/jsonrpc"
+)
+
+// listener is somebody who hears what happens beside calls: an open stream, a
+// subscription, a client over stdio. What happens faster than it can be told
+// becomes one.
+type listener struct {
+	view string
+	wake chan struct{}
+	// again is told when resources must be subscribed to anew.
+	again chan struct{}
+
+	mu       sync.Mutex
+	kinds    [gateway.KindCount]bool
+	uris     []string
+	messages [][]byte
+}
+
+// mostWaiting is how much may wait for a listener that does not listen.
+const mostWaiting = 1000
+
+func newListener(view string) *listener {
+	return &listener{view: view, wake: make(chan struct{}, 1), again: make(chan struct{}, 1)}
+}
+
+func (l *listener) rouse() { nudge(l.wake) }
+func (l *listener) renew() { nudge(l.again) }
+
+// nudge leaves a sign for whoever reads the channel, unless there is one.
+func nudge(c chan<- struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// tell says that a list is another one.
+func (l *listener) tell(kind gateway.Kind) {
+	l.mu.Lock()
+	l.kinds[sharedKind(kind)] = true
+	l.mu.Unlock()
+	l.rouse()
+}
+
+// sharedKind is the kind under which a change is announced: templates have no
+// announcement of their own.
+func sharedKind(kind gateway.Kind) gateway.Kind {
+	if kind == gateway.KindTemplate {
+		return gateway.KindResource
+	}
+	return kind
+}
+
+// update says that a resource is another one.
+func (l *listener) update(uri string) {
+	l.mu.Lock()
+	if len(l.uris) < mostWaiting && !slices.Contains(l.uris, uri) {
+		l.uris = append(l.uris, uri)
+	}
+	l.mu.Unlock()
+	l.rouse()
+}
+
+// push hands over a whole message. It reports false when too many wait.
+func (l *listener) push(message []byte) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.messages) >= mostWaiting {
+		return false
+	}
+	l.messages = append(l.messages, message)
+	l.rouse()
+	return true
+}
+
+// take returns what is to be sent, as notifications with the given _meta; nil
+// for none. wanted says which kinds the client wants to hear of.
+func (l *listener) take(meta []byte, wanted func(gateway.Kind) bool) [][]byte {
+	l.mu.Lock()
+	kinds, uris, out := l.kinds, l.uris, l.messages
+	l.kinds, l.uris, l.messages = [gateway.KindCount]bool{}, nil, nil
+	l.mu.Unlock()
+	for _, kind := range gateway.Kinds() {
+		if !kinds[kind] || !wanted(kind) {
+			continue
+		}
+		var params []byte
+		if meta != nil {
+			params = append(append([]byte{'{'}, meta...), '}')
+		}
+		out = append(out, jsonrpc.AppendNotification(nil, kind.Changed(), params))
+	}
+	for _, uri := range uris {
+		params := jsonrpc.AppendQuoted([]byte(`{"uri":`), uri)
+		if meta != nil {
+			params = append(append(params, ','), meta...)
+		}
+		out = append(out, jsonrpc.AppendNotification(nil, "notifications/resources/updated", append(params, '}')))
+	}
+	return out
+}
+
+// everyKind is what a legacy client hears of.
+func everyKind(gateway.Kind) bool { return true }
+
+// join adds a listener. It reports false while the server is going down.
+func (s *Server) join(l *listener) (leave func(), ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.draining {
+		return nil, false
+	}
+	s.listeners[l] = struct{}{}
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.listeners, l)
+	}, true
+}
+
+// connect adds the session of a client over stdio. It reports false while the
+// server is going down.
+func (s *Server) connect(sess *session) (leave func(), ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.draining {
+		return nil, false
+	}
+	s.connected[sess] = struct{}{}
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		delete(s.connected, sess)
+	}, true
+}
+
+// Changed tells everybody who sees a view that a list of it is another one.
+func (s *Server) Changed(view string, kind gateway.Kind) {
+	s.mu.Lock()
+	for l := range s.listeners {
+		if l.view == view {
+			l.tell(kind)
+		}
+	}
+	for sess := range s.connected {
+		if sess.view == view {
+			sess.changed(kind)
+		}
+	}
+	s.mu.Unlock()
+	s.sessions.changed(view, kind)
+}
+
+// Views lists the views that somebody looks at, beside the whole house.
+func (s *Server) Views() []string {
+	seen := map[string]bool{}
+	s.mu.Lock()
+	for l := range s.listeners {
+		seen[l.view] = true
+	}
+	for sess := range s.connected {
+		seen[sess.view] = true
+	}
+	s.mu.Unlock()
+	s.sessions.views(seen)
+	var views []string
+	for view := range seen {
+		if view != "" {
+			views = append(views, view)
+		}
+	}
+	return views
+}

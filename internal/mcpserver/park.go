@@ -1,0 +1,349 @@
+package mcpserver
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/json"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"genkan/internal/gateway"
+	"genkan/internal/jsonrpc"
+)
+
+// A modern client cannot be sent a request: it must be answered that more input
+// is required, and comes back with it. A server of the legacy era waits for the
+// answer to its question meanwhile, so the whole call is parked: the corridor
+// goes on waiting in a goroutine of its own, the client gets a handle, and the
+// retry that brings the handle back takes the call up again.
+
+const (
+	statePrefix  = "genkan."
+	statePurpose = "park"
+	// mostParks is how many calls one caller may have parked.
+	mostParks = 64
+)
+
+// parks are the calls that wait for their clients to come back.
+type parks struct {
+	sign signer
+	mu   sync.Mutex
+	byID map[parkID]*park
+	// perCaller counts them.
+	perCaller map[string]int
+}
+
+type parkID [16]byte
+
+func (ps *parks) init(sign signer) {
+	ps.sign = sign
+	ps.byID = map[parkID]*park{}
+	ps.perCaller = map[string]int{}
+}
+
+func (ps *parks) count() int {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	return len(ps.byID)
+}
+
+// park is a modern call whose client may be asked.
+type park struct {
+	server *Server
+	id     parkID
+	call   *gateway.Call
+	// params are the call's as they came: somebody in the corridor may change
+	// them.
+	params gateway.Params
+	digest []byte
+	cancel context.CancelCauseFunc
+	// finished is closed when the corridor has returned.
+	finished chan struct{}
+	result   *gateway.Result
+	err      error
+
+	mu sync.Mutex
+	// out is where the client can be told something now; nil while parked.
+	out notifier
+	// questions are open, in order; asked is told when one is added.
+	questions []*question
+	asked     chan struct{}
+	lastKey   int
+	// round is the only one whose state is good.
+	round  uint16
+	listed bool
+	expiry *time.Timer
+}
+
+// notifier takes notifications for a client.
+type notifier interface {
+	Notify(method string, params []byte)
+}
+
+type question struct {
+	key, method string
+	params      []byte
+	answer      chan []byte
+}
+
+// handle walks the corridor for a call. One whose client may be asked
+// something, in a way that only its next request can answer, is made ready to
+// be parked.
+func (s *Server) handle(ctx context.Context, call *gateway.Call, out gateway.Peer) (*gateway.Result, error) {
+	if call.Era != gateway.EraModern {
+		call.Peer = out
+		return s.opt.House().Handle(ctx, call)
+	}
+	if call.Params.RequestState.Present() {
+		k, ours, err := s.parks.take(call)
+		if err != nil {
+			return nil, err
+		}
+		if ours {
+			k.answer(call.Params.Get(call.Params.InputResponses))
+			return k.attend(ctx, out)
+		}
+	}
+	if !mayBeAsked(call.Capabilities()) {
+		call.Peer = out
+		return s.opt.House().Handle(ctx, call)
+	}
+	k := &park{
+		server: s, call: call, params: call.Params,
+		finished: make(chan struct{}), asked: make(chan struct{}, 1), out: out,
+	}
+	// The call outlives the request that began it.
+	life, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(s.life, func() { cancel(errGoingDown()) })
+	k.cancel = cancel
+	call.Peer = k
+	go func() {
+		defer stop()
+		defer close(k.finished)
+		k.result, k.err = s.opt.House().Handle(life, call)
+	}()
+	return k.attend(ctx, out)
+}
+
+// mayBeAsked reports whether a client has anything to be asked for.
+func mayBeAsked(capabilities []byte) bool {
+	for _, word := range []string{"elicitation", "sampling", "roots"} {
+		if jsonrpc.Lookup(capabilities, word) != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// attend waits with the client: for the end of the call, or for a question,
+// which is answered with and parks the call.
+func (k *park) attend(ctx context.Context, out notifier) (*gateway.Result, error) {
+	k.mu.Lock()
+	k.out = out
+	k.mu.Unlock()
+	for {
+		select {
+		case <-k.finished:
+			return k.end()
+		case <-k.asked:
+		case <-ctx.Done():
+			// Closing the connection is how a modern client cancels.
+			k.cancel(context.Cause(ctx))
+			<-k.finished
+			return k.end()
+		}
+		if result, parked, err := k.leave(); parked || err != nil {
+			return result, err
+		}
+	}
+}
+
+// end takes the call's outcome, and the park out of the list.
+func (k *park) end() (*gateway.Result, error) {
+	k.cancel(nil)
+	k.server.parks.remove(k)
+	k.call.Release()
+	return k.result, k.err
+}
+
+// leave parks the call and returns what the client is answered with.
+func (k *park) leave() (*gateway.Result, bool, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if len(k.questions) == 0 {
+		return nil, false, nil // taken back meanwhile
+	}
+	requests := []byte{'{'}
+	for i, q := range k.questions {
+		if i > 0 {
+			requests = append(requests, ',')
+		}
+		requests = append(jsonrpc.AppendQuoted(requests, q.key), `:{"method":`...)
+		requests = append(jsonrpc.AppendQuoted(requests, q.method), `,"params":`...)
+		requests = append(append(requests, q.params...), '}')
+	}
+	state, err := k.server.parks.add(k)
+	if err != nil {
+		k.cancel(err)
+		return nil, false, err
+	}
+	k.out = nil
+	raw := append([]byte(`{"resultType":"input_required","inputRequests":`), requests...)
+	raw = append(append(raw, `},"requestState":"`...), state...)
+	return &gateway.Result{Raw: append(raw, `"}`...), Type: gateway.ResultInputRequired}, true, nil
+}
+
+// Notify tells the client, if it is there.
+func (k *park) Notify(method string, params []byte) {
+	k.mu.Lock()
+	out := k.out
+	k.mu.Unlock()
+	if out != nil {
+		out.Notify(method, params)
+	}
+}
+
+// Ask puts a question to the client, and waits until it comes back with the
+// answer.
+func (k *park) Ask(ctx context.Context, method string, params []byte) ([]byte, error) {
+	k.mu.Lock()
+	k.lastKey++
+	q := &question{
+		key: "genkan-" + strconv.Itoa(k.lastKey), method: method,
+		params: bytes.Clone(params), answer: make(chan []byte, 1),
+	}
+	k.questions = append(k.questions, q)
+	k.mu.Unlock()
+	nudge(k.asked)
+	select {
+	case result := <-q.answer:
+		return result, nil
+	case <-ctx.Done():
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for i, open := range k.questions {
+		if open == q {
+			k.questions = append(k.questions[:i:i], k.questions[i+1:]...)
+		}
+	}
+	return nil, context.Cause(ctx)
+}
+
+// answer gives the client's answers to those who asked. What it left out it is
+// asked again.
+func (k *park) answer(responses []byte) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	var open []*question
+	for _, q := range k.questions {
+		if response := jsonrpc.Lookup(responses, q.key); response != nil && response[0] == '{' {
+			q.answer <- response
+		} else {
+			open = append(open, q)
+		}
+	}
+	k.questions = open
+	if len(open) > 0 {
+		nudge(k.asked)
+	}
+}
+
+// add puts a park into the list, or back into it, and returns the state that
+// opens it, once. Called with the park's mu held.
+func (ps *parks) add(k *park) (string, error) {
+	if k.digest == nil {
+		k.digest = digest(k.call, &k.params)
+		_, _ = rand.Read(k.id[:]) // it never fails
+	}
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	caller := k.call.Identity.ClientID
+	if !k.listed {
+		if ps.perCaller[caller] >= mostParks {
+			return "", gateway.Errorf(gateway.CodeLimited,
+				"%d calls of this client wait for more input already; answer some of them first", mostParks)
+		}
+		ps.perCaller[caller]++
+		ps.byID[k.id] = k
+		k.listed = true
+	}
+	k.round++
+	patience := k.server.opt.AskPatience
+	k.expiry = time.AfterFunc(patience, func() {
+		k.cancel(gateway.Errorf(gateway.CodeTimeout, "the client did not come back with the input within %s", patience))
+		<-k.finished
+		k.server.parks.remove(k)
+		k.call.Release()
+	})
+	payload := binary.BigEndian.AppendUint16(append([]byte(nil), k.id[:]...), k.round)
+	return statePrefix + ps.sign.seal(statePurpose, payload, []byte(caller), k.digest), nil
+}
+
+// take finds the park that a retry is for. A state that is not ours is left to
+// whoever made it.
+func (ps *parks) take(call *gateway.Call) (k *park, ours bool, err error) {
+	text, _ := jsonrpc.Unquote(call.Params.Get(call.Params.RequestState))
+	sealed, found := strings.CutPrefix(string(text), statePrefix)
+	if !found {
+		return nil, false, nil
+	}
+	payload, ok := ps.sign.open(statePurpose, sealed, []byte(call.Identity.ClientID), digest(call, &call.Params))
+	if !ok || len(payload) != len(parkID{})+2 {
+		return nil, false, nil
+	}
+	gone := gateway.Errorf(gateway.CodeInvalid,
+		"this requestState is not good any more: it was used already, or the call that waited for it has ended. Call again without it")
+	ps.mu.Lock()
+	k = ps.byID[parkID(payload[:16])]
+	ps.mu.Unlock()
+	if k == nil {
+		return nil, true, gone
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.round != binary.BigEndian.Uint16(payload[16:]) || k.out != nil {
+		return nil, true, gone
+	}
+	k.round++ // used
+	k.expiry.Stop()
+	return k, true, nil
+}
+
+func (ps *parks) remove(k *park) {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	if ps.byID[k.id] != k {
+		return
+	}
+	delete(ps.byID, k.id)
+	caller := k.call.Identity.ClientID
+	if ps.perCaller[caller]--; ps.perCaller[caller] <= 0 {
+		delete(ps.perCaller, caller)
+	}
+}
+
+// digest is of what a call is for: a state opens only the call it was made for.
+// Arguments count by their meaning, since a client may write them anew.
+func digest(call *gateway.Call, params *gateway.Params) []byte {
+	h := sha256.New()
+	for _, part := range []string{call.Method, call.View, call.Name} {
+		h.Write(binary.BigEndian.AppendUint32(nil, uint32(len(part)))) //nolint:gosec // far below
+		h.Write([]byte(part))
+	}
+	var arguments any
+	decoder := json.NewDecoder(bytes.NewReader(params.Get(params.Arguments)))
+	decoder.UseNumber()
+	if decoder.Decode(&arguments) == nil {
+		canonical, err := json.Marshal(arguments)
+		if err == nil {
+			h.Write(canonical)
+		}
+	}
+	return h.Sum(nil)
+}

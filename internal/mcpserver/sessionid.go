@@ -1,0 +1,116 @@
+package mcpserver
+
+import (
+	"crypto/rand"
+	"encoding/binary"
+	"slices"
+	"time"
+
+	"genkan/internal/jsonrpc"
+)
+
+// A session's id says everything that is needed to take the session up again
+// after a restart: many clients hold on to an id for ever and never begin anew
+// when it is refused. It is signed, and bound to the caller that it was given
+// to.
+
+// sessionLife is how long an id is good.
+const sessionLife = 30 * 24 * time.Hour
+
+const sessionPurpose = "session"
+
+// known capabilities, by their bit in the id. What a client can beside these
+// is forgotten by a restart.
+var capabilityBits = []struct{ outer, inner string }{
+	{"roots", ""},
+	{"roots", "listChanged"},
+	{"sampling", ""},
+	{"sampling", "context"},
+	{"sampling", "tools"},
+	{"elicitation", ""},
+	{"elicitation", "form"},
+	{"elicitation", "url"},
+}
+
+func packCapabilities(raw []byte) byte {
+	var bits byte
+	for i, c := range capabilityBits {
+		value := jsonrpc.Lookup(raw, c.outer)
+		if c.inner != "" {
+			value = jsonrpc.Lookup(value, c.inner)
+		}
+		if value != nil && string(value) != "false" && string(value) != "null" {
+			bits |= 1 << i
+		}
+	}
+	return bits
+}
+
+func unpackCapabilities(bits byte) []byte {
+	out := []byte{'{'}
+	open := ""
+	for i, c := range capabilityBits {
+		if bits&(1<<i) == 0 {
+			continue
+		}
+		if c.inner == "" {
+			if open != "" {
+				out = append(out, "},"...)
+			}
+			out = append(jsonrpc.AppendQuoted(out, c.outer), ":{"...)
+			open = c.outer
+			continue
+		}
+		if c.outer != open {
+			continue // an inner one without its outer one cannot be
+		}
+		if out[len(out)-1] != '{' {
+			out = append(out, ',')
+		}
+		out = append(jsonrpc.AppendQuoted(out, c.inner), ':')
+		if c.inner == "listChanged" {
+			out = append(out, "true"...)
+		} else {
+			out = append(out, "{}"...)
+		}
+	}
+	if open != "" {
+		out = append(out, '}')
+	}
+	return append(out, '}')
+}
+
+// sessionTicket is what stands in an id.
+type sessionTicket struct {
+	opened       time.Time
+	version      string
+	capabilities []byte
+	view         string
+	nonce        [9]byte
+}
+
+func (t *sessionTicket) encode() []byte {
+	b := binary.BigEndian.AppendUint32(nil, uint32(t.opened.Unix())) //nolint:gosec // good until 2106
+	b = append(b, byte(slices.Index(legacyVersions, t.version)), packCapabilities(t.capabilities))
+	b = append(b, t.nonce[:]...)
+	return append(b, t.view...)
+}
+
+func decodeTicket(b []byte) (sessionTicket, bool) {
+	const head = 4 + 2 + 9
+	if len(b) < head || int(b[4]) >= len(legacyVersions) {
+		return sessionTicket{}, false
+	}
+	t := sessionTicket{
+		opened:  time.Unix(int64(binary.BigEndian.Uint32(b)), 0),
+		version: legacyVersions[b[4]], capabilities: unpackCapabilities(b[5]), view: string(b[head:]),
+	}
+	copy(t.nonce[:], b[6:head])
+	return t, true
+}
+
+func newTicket(view, version string, capabilities []byte) sessionTicket {
+	t := sessionTicket{opened: time.Now(), version: version, capabilities: capabilities, view: view}
+	_, _ = rand.Read(t.nonce[:]) // it never fails
+	return t
+}

@@ -1,0 +1,210 @@
+package upstream
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"genkan/internal/gateway"
+	"genkan/internal/jsonrpc"
+)
+
+// A legacy server asks its client by sending requests of its own. Nothing on a
+// shared wire says which call such a request belongs to, so it goes to the one
+// client that has calls under way there, and if there are several, to nobody:
+// a question must never reach the wrong person.
+
+// capabilityOf names the capability that a server's request needs.
+func capabilityOf(method string) string {
+	switch method {
+	case "sampling/createMessage":
+		return "sampling"
+	case "elicitation/create":
+		return "elicitation"
+	case "roots/list":
+		return "roots"
+	default:
+		return ""
+	}
+}
+
+// canAnswer reports whether the caller's client can be asked this.
+func canAnswer(call *gateway.Call, method string, params []byte) bool {
+	need := capabilityOf(method)
+	if need == "" {
+		return false
+	}
+	capability := jsonrpc.Lookup(call.Capabilities(), need)
+	switch {
+	case capability == nil:
+		return false
+	case need == "elicitation" && jsonrpc.LookupText(params, "mode") == "url":
+		return jsonrpc.Lookup(capability, "url") != nil
+	case need == "sampling" && jsonrpc.Lookup(params, "tools") != nil:
+		return jsonrpc.Lookup(capability, "tools") != nil
+	default:
+		return true
+	}
+}
+
+// asksPeople reports whether a caller has anything that servers ask for during
+// calls.
+func asksPeople(capabilities []byte) bool {
+	return jsonrpc.Lookup(capabilities, "elicitation") != nil || jsonrpc.Lookup(capabilities, "sampling") != nil
+}
+
+// soleOwner finds whose a message is that names no call: the calls under way
+// must all be of one client. Its newest call is returned, nil for nobody's.
+func soleOwner(calls func(yield func(*underWay) bool)) *underWay {
+	var owner *underWay
+	for u := range calls {
+		switch {
+		case u.call == nil:
+		case owner == nil:
+			owner = u
+		case !sameClient(owner.call, u.call):
+			return nil
+		case u.number > owner.number:
+			owner = u
+		}
+	}
+	return owner
+}
+
+func sameClient(a, b *gateway.Call) bool {
+	return a.Session != nil && b.Session != nil && a.Session.ID == b.Session.ID
+}
+
+// underWay is a call that a server is working on.
+type underWay struct {
+	call   *gateway.Call // nil for requests of our own
+	ctx    context.Context
+	number uint64
+}
+
+// questions are a server's requests that clients are thinking about.
+type questions struct {
+	mu   sync.Mutex
+	open map[string]context.CancelFunc // by the server's request id
+}
+
+// begin registers a request; the server may take it back.
+func (q *questions) begin(ctx context.Context, id string) (context.Context, func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.open == nil {
+		q.open = map[string]context.CancelFunc{}
+	}
+	q.open[id] = cancel
+	return ctx, func() {
+		cancel()
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		delete(q.open, id)
+	}
+}
+
+func (q *questions) cancel(id string) {
+	q.mu.Lock()
+	cancel := q.open[id]
+	q.mu.Unlock()
+	if cancel != nil {
+		cancel()
+	}
+}
+
+// putToClient asks the client of a call what its server wants to know, and
+// returns the whole message that answers the server.
+func (q *questions) putToClient(owner *underWay, msg *jsonrpc.Message) []byte {
+	call := owner.call
+	if !canAnswer(call, msg.Method, msg.Params.Raw) {
+		return refusal(msg, "the client of this call did not announce the capability for "+msg.Method)
+	}
+	ctx, done := q.begin(owner.ctx, string(msg.ID))
+	defer done()
+	call.SignOfLife()
+	result, err := call.Ask(ctx, msg.Method, paramsOrEmpty(msg))
+	call.SignOfLife()
+	if err == nil {
+		return jsonrpc.AppendResult(nil, msg.ID, result)
+	}
+	if e := gateway.AsError(err); e.RPC != nil {
+		return jsonrpc.AppendErrorObject(nil, msg.ID, e.RPC)
+	}
+	return jsonrpc.AppendErrorObject(nil, msg.ID, jsonrpc.ErrorObject(jsonrpc.CodeInternal,
+		"the client could not be asked: "+gateway.AsError(err).Message, nil))
+}
+
+func paramsOrEmpty(msg *jsonrpc.Message) []byte {
+	if msg.Params.Raw == nil {
+		return []byte("{}")
+	}
+	return msg.Params.Raw
+}
+
+// refusal answers a request of the server's with no.
+func refusal(msg *jsonrpc.Message, text string) []byte {
+	return jsonrpc.AppendErrorObject(nil, msg.ID, jsonrpc.ErrorObject(jsonrpc.CodeMethodNotFound, text, nil))
+}
+
+// noRoots is the answer to roots/list where many clients share a connection.
+const noRoots = `{"roots":[]}`
+
+// levels are the log levels of MCP, from the loudest setting to the quietest.
+var levels = []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
+
+// wantsLog reports whether a caller wants to see a log message of this level.
+func wantsLog(call *gateway.Call, params []byte) bool {
+	level, wanted := call.LogLevel()
+	if !wanted {
+		return false
+	}
+	if level == "" {
+		return true
+	}
+	return slices.Index(levels, jsonrpc.LookupText(params, "level")) >= slices.Index(levels, level)
+}
+
+// pass hands a notification that belongs to a call on to its client.
+func pass(call *gateway.Call, method string, params []byte) {
+	switch {
+	case method == "notifications/progress":
+		forward(call, params)
+	case call.Peer == nil:
+	case method == "notifications/message":
+		call.SignOfLife()
+		if wantsLog(call, params) {
+			call.Peer.Notify(method, params)
+		}
+	default:
+		call.SignOfLife()
+		call.Peer.Notify(method, params)
+	}
+}
+
+// nobodysQuestion is said to a server whose question cannot be put to anybody.
+const nobodysQuestion = "calls of several clients are under way, and nothing says whose this request is"
+
+// asked is the error of a request of our own that was answered with one.
+func asked(msg jsonrpc.Message, err error) error {
+	if err == nil && msg.Kind == jsonrpc.ErrorResponse {
+		return rpcError(msg.Error)
+	}
+	return err
+}
+
+// watchFilter asks for the changes of one resource.
+func watchFilter(uri string) string {
+	return string(append(jsonrpc.AppendQuoted([]byte(`"notifications":{"resourceSubscriptions":[`), uri), "]}"...))
+}
+
+// refuses says no to what a server of this era cannot have asked for. A state
+// that the house made itself never comes this far.
+func (p protocol) refuses(in *gateway.Params) error {
+	if p.era == gateway.EraModern || !in.RequestState.Present() {
+		return nil
+	}
+	return gateway.Errorf(gateway.CodeInvalid,
+		"this requestState is not known: it was used already, has expired, or belongs to another call. Call again without it")
+}

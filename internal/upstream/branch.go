@@ -1,0 +1,3 @@
+package upstream
+
+type branches struct{}

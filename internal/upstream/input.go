@@ -1,0 +1,114 @@
+package upstream
+
+import (
+	"context"
+	"sync"
+
+	"genkan/internal/gateway"
+	"genkan/internal/jsonrpc"
+)
+
+// mostRounds is how often a server may ask for more before a call is given up.
+const mostRounds = 32
+
+// withInput carries a call to a modern server that asks for more, for a caller
+// that cannot be answered with the question: its client is asked in its own
+// way, and the call is sent again with the answers, until it is done.
+func withInput(ctx context.Context, c conn, call *gateway.Call) (*gateway.Result, error) {
+	in := &call.Params
+	for range mostRounds {
+		result, err := c.call(ctx, call, in)
+		if err != nil || result.Type != gateway.ResultInputRequired || call.Era == gateway.EraModern {
+			return result, err
+		}
+		responses, err := putAll(ctx, call, jsonrpc.Lookup(result.Raw, "inputRequests"))
+		if err != nil {
+			return nil, err
+		}
+		again, err := withResponses(&call.Params, responses, jsonrpc.Lookup(result.Raw, "requestState"))
+		if err != nil {
+			return nil, err
+		}
+		in = &again
+	}
+	return nil, gateway.Errorf(gateway.CodeUnavailable, "%s asked for more input %d times and was given up", call.Tool.Exposed, mostRounds)
+}
+
+// putAll asks the client everything that a server wants to know, and returns
+// the answers under the server's keys.
+func putAll(ctx context.Context, call *gateway.Call, requests []byte) ([]byte, error) {
+	type question struct {
+		key, method    string
+		params, answer []byte
+		err            error
+	}
+	var all []*question
+	if requests != nil {
+		err := jsonrpc.Members(requests, func(key, value []byte) bool {
+			q := &question{key: string(key), method: jsonrpc.LookupText(value, "method"), params: jsonrpc.Lookup(value, "params")}
+			if q.params == nil {
+				q.params = []byte("{}")
+			}
+			all = append(all, q)
+			return true
+		})
+		if err != nil {
+			return nil, unusable("what " + call.Tool.Exposed + " asks for is not valid")
+		}
+	}
+	for _, q := range all {
+		if !canAnswer(call, q.method, q.params) {
+			return nil, cannotAnswer(call, q.method)
+		}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var asking sync.WaitGroup
+	for _, q := range all {
+		asking.Go(func() {
+			if q.answer, q.err = call.Ask(ctx, q.method, q.params); q.err != nil {
+				cancel()
+			}
+		})
+	}
+	asking.Wait()
+	out := []byte{'{'}
+	for _, q := range all {
+		if q.err != nil {
+			return nil, q.err
+		}
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		out = append(append(jsonrpc.AppendQuoted(out, q.key), ':'), q.answer...)
+	}
+	return append(out, '}'), nil
+}
+
+// cannotAnswer is what a caller is told whose client lacks what the tool needs.
+func cannotAnswer(call *gateway.Call, method string) error {
+	return gateway.Errorf(gateway.CodeInvalid,
+		"%s needs to ask the client (%s), which this client did not announce that it can; use another client for it", call.Tool.Exposed, method)
+}
+
+// withResponses adds the answers, and the server's state, to a call's params.
+func withResponses(in *gateway.Params, responses, state []byte) (gateway.Params, error) {
+	raw := append([]byte(nil), in.Raw...)
+	if len(raw) == 0 {
+		raw = []byte("{}")
+	}
+	extra := append([]byte(`"inputResponses":`), responses...)
+	if state != nil {
+		extra = append(append(extra, `,"requestState":`...), state...)
+	}
+	if !isEmptyObject(raw) {
+		extra = append([]byte{','}, extra...)
+	}
+	raw = append(append(raw[:len(raw)-1], extra...), '}')
+	again, err := jsonrpc.ScanParams(raw)
+	if err != nil {
+		return again, unusable("the server's request for more input could not be answered")
+	}
+	again.Name = in.Name // where it stood, if the house put it elsewhere
+	return again, nil
+}

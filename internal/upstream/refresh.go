@@ -1,0 +1,211 @@
+package upstream
+
+import (
+	"bytes"
+	"context"
+	"sync"
+	"time"
+
+	"genkan/internal/gateway"
+)
+
+// ears are how a connection tells its server what it hears.
+type ears struct {
+	// changed: a list is another one, by the server's own word or because we
+	// could not hear for a while.
+	changed func(kind gateway.Kind, announced bool)
+	// updated: a resource is another one.
+	updated func(uri string)
+	// asked: the server asked something of its client.
+	asked func(method string)
+	// renewed: the server has forgotten us, wishes included, and was told anew.
+	renewed func()
+}
+
+// heard tells of a list_changed notification. It reports false for anything
+// else.
+func (e ears) heard(method string) bool {
+	found := false
+	for _, kind := range gateway.Kinds() {
+		if kind.Changed() == method {
+			e.changed(kind, true)
+			found = true
+		}
+	}
+	return found
+}
+
+// missed is said when notifications may have been lost.
+func (e ears) missed() {
+	for _, kind := range gateway.Kinds() {
+		e.changed(kind, false)
+	}
+}
+
+// hearing is what is known about a list: nothing new, or a reason to ask again.
+type hearing uint8
+
+const (
+	nothing hearing = iota
+	suspected
+	announced
+)
+
+// news gathers what changed until the supervisor looks.
+type news struct {
+	there chan struct{}
+	mu    sync.Mutex
+	kinds [gateway.KindCount]hearing
+}
+
+func newNews() *news { return &news{there: make(chan struct{}, 1)} }
+
+func (n *news) add(kind gateway.Kind, byServer bool) {
+	n.mu.Lock()
+	if byServer {
+		n.kinds[kind] = announced
+	} else if n.kinds[kind] == nothing {
+		n.kinds[kind] = suspected
+	}
+	n.mu.Unlock()
+	select {
+	case n.there <- struct{}{}:
+	default:
+	}
+}
+
+func (n *news) take() [gateway.KindCount]hearing {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	kinds := n.kinds
+	n.kinds = [gateway.KindCount]hearing{}
+	return kinds
+}
+
+// recheckEvery is how often a modern server that announces no changes is asked
+// for its lists. In the legacy era such a list is for ever.
+const recheckEvery = 5 * time.Minute
+
+func (s *Server) recheck(p protocol) *time.Ticker {
+	t := time.NewTicker(recheckEvery)
+	if p.era != gateway.EraModern || p.announcesAny() {
+		t.Stop()
+	}
+	return t
+}
+
+// refreshAll asks a fresh connection for everything. Only the tools must be
+// there: a server that fails over its prompts still has its tools.
+func (s *Server) refreshAll(ctx context.Context, c conn) error {
+	if err := s.refresh(ctx, c, gateway.KindTool, false); err != nil {
+		return err
+	}
+	for _, kind := range gateway.Kinds()[1:] {
+		if err := s.refresh(ctx, c, kind, false); err != nil {
+			if c.cause() != nil || ctx.Err() != nil {
+				return err
+			}
+			s.log.Warn("a list could not be read", "kind", kind.String(), "error", err)
+		}
+	}
+	s.settle()
+	return nil
+}
+
+func (s *Server) refreshLater(ctx context.Context, c conn, kind gateway.Kind, announced bool) {
+	again, cancel := context.WithTimeout(ctx, s.set.StartupTimeout)
+	defer cancel()
+	if err := s.refresh(again, c, kind, announced); err != nil && ctx.Err() == nil {
+		s.log.Warn("a changed list could not be read", "kind", kind.String(), "error", err)
+	}
+}
+
+// refresh asks for a list, and keeps and announces it if it is another one, or
+// if the server itself announced it.
+func (s *Server) refresh(ctx context.Context, c conn, kind gateway.Kind, announced bool) error {
+	raw, err := c.list(ctx, kind)
+	if err != nil {
+		return err
+	}
+	list, err := parseList(raw, kind, s.log)
+	if err != nil {
+		return err
+	}
+	p := c.protocol()
+	s.mu.Lock()
+	fresh := SavedList{
+		Fingerprint: s.set.Fingerprint, Era: p.era, Version: p.version, About: p.about,
+		Tools: s.known.Tools, Prompts: s.known.Prompts, Resources: s.known.Resources, Templates: s.known.Templates,
+		Habits: s.known.Habits, SavedAt: time.Now(),
+	}
+	sameList := bytes.Equal(raw, *s.known.list(kind)) || len(*s.known.list(kind)) == 0 && string(raw) == "[]"
+	*fresh.list(kind) = raw
+	same := sameList && sameServer(&fresh, &s.known)
+	if !same {
+		s.known = fresh
+	}
+	s.mu.Unlock()
+	s.lists[kind].Store(&list)
+	if !same {
+		s.keep(ctx)
+	}
+	if !same || announced {
+		s.deps.Publish(gateway.Event{Source: s.set.Name, Kind: kind, Announced: announced})
+	}
+	return nil
+}
+
+func sameServer(a, b *SavedList) bool {
+	return a.Fingerprint == b.Fingerprint && a.Era == b.Era && a.Version == b.Version &&
+		bytes.Equal(a.About.Capabilities, b.About.Capabilities) && bytes.Equal(a.About.Info, b.About.Info) &&
+		a.About.Instructions == b.About.Instructions
+}
+
+// keep saves what is known for the next start.
+func (s *Server) keep(ctx context.Context) {
+	s.mu.Lock()
+	known := s.known
+	s.mu.Unlock()
+	if err := s.deps.Lists.SaveList(ctx, s.set.Name, known); err != nil {
+		s.log.Warn("what is known of the server could not be kept for the next start", "error", err)
+	}
+}
+
+// asked learns from a request of the server's: one that asks during calls must
+// not be shared with others while it does, and one that wants to know where its
+// client works is another one for each place.
+func (s *Server) asked(method string) {
+	s.mu.Lock()
+	habits := s.known.Habits
+	if method == "roots/list" {
+		s.known.Habits.Roots = true
+	} else if capabilityOf(method) != "" {
+		s.known.Habits.Asks = true
+	}
+	learnt := habits != s.known.Habits && s.known.Fingerprint != ""
+	s.mu.Unlock()
+	if learnt {
+		go s.keep(context.Background())
+	}
+}
+
+// renewed tells a server that forgot its session what clients wish.
+func (s *Server) renewed(ctx context.Context) {
+	s.mu.Lock()
+	c := s.conn
+	s.mu.Unlock()
+	if c != nil {
+		s.setUp(ctx, c)
+	}
+}
+
+// setUp tells a fresh connection what clients wished of the former one.
+func (s *Server) setUp(ctx context.Context, c conn) {
+	s.mu.Lock()
+	level := s.logLevel
+	s.mu.Unlock()
+	if level != "" {
+		s.sendLevel(ctx, c, level)
+	}
+	s.watched.renew(ctx, c, s.log)
+}
