@@ -14,7 +14,8 @@ import (
 // something has to be said before the answer is there: then it becomes a
 // stream of events.
 type reply struct {
-	w http.ResponseWriter
+	server *Server
+	w      http.ResponseWriter
 	// mayStream is whether the client accepts a stream.
 	mayStream bool
 
@@ -39,8 +40,8 @@ const writeTime = 2 * time.Minute
 // maxBacklog is how much may wait for a client that reads slowly, in bytes.
 const maxBacklog = 256 << 10
 
-func newReply(w http.ResponseWriter, r *http.Request) *reply {
-	p := &reply{w: w, mayStream: acceptsStream(r.Header)}
+func (s *Server) newReply(w http.ResponseWriter, r *http.Request) *reply {
+	p := &reply{server: s, w: w, mayStream: acceptsStream(r.Header)}
 	p.idle.L = &p.mu
 	return p
 }
@@ -190,8 +191,14 @@ var (
 
 // fail sends an error.
 func (p *reply) fail(id []byte, err error) {
-	message, status, e := errorMessage(id, err)
+	message, status, e := p.server.errorMessage(id, err)
 	p.failWith(status, message, e)
+}
+
+// refuse sends an error with a status of its own.
+func (p *reply) refuse(status int, id []byte, err error) {
+	message, _, _ := p.server.errorMessage(id, err)
+	p.finish(status, message)
 }
 
 func (p *reply) failWith(status int, message []byte, e *gateway.Error) {

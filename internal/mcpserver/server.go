@@ -14,6 +14,7 @@ import (
 	"genkan/internal/catalog"
 	"genkan/internal/gateway"
 	"genkan/internal/jsonrpc"
+	"genkan/internal/lang"
 )
 
 // House is what the edge needs of the house that serves now.
@@ -38,6 +39,8 @@ type Options struct {
 	// SessionIdle is how long a legacy session lives without a sign of its
 	// client; zero means a day.
 	SessionIdle time.Duration
+	// Language is what errors are told in now; nil is English.
+	Language func() lang.Language
 }
 
 // Server is the edge. It outlives houses.
@@ -78,6 +81,13 @@ func New(opt Options) *Server {
 	s.sessions.init()
 	go s.sessions.sweep(opt.SessionIdle)
 	return s
+}
+
+func (s *Server) language() lang.Language {
+	if s.opt.Language == nil {
+		return lang.English
+	}
+	return s.opt.Language()
 }
 
 // ToolsChanged tells every open stream that the list of tools is another one.

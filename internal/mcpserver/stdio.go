@@ -102,7 +102,7 @@ func (c *stdioConn) read(ctx context.Context, in io.Reader) error {
 		case errors.Is(err, io.EOF):
 			return nil
 		case errors.Is(err, jsonrpc.ErrTooLarge):
-			c.write(invalidRequestMessage(nil, err.Error()))
+			c.fail(nil, tooLarge())
 		case err != nil:
 			return err
 		default:
@@ -117,14 +117,13 @@ func (c *stdioConn) read(ctx context.Context, in io.Reader) error {
 func (c *stdioConn) receive(ctx context.Context, line []byte) {
 	msg, err := jsonrpc.Scan(line)
 	if err != nil {
-		c.write(scanErrorMessage(msg.ID, err))
+		c.fail(msg.ID, unreadable(err))
 		return
 	}
 	switch msg.Kind {
 	case jsonrpc.Request:
 		if err := c.request(ctx, &msg); err != nil {
-			message, _, _ := errorMessage(msg.ID, err)
-			c.write(message)
+			c.fail(msg.ID, err)
 		}
 	case jsonrpc.Notification:
 		if msg.Method == "notifications/cancelled" {
@@ -198,8 +197,7 @@ func (c *stdioConn) call(ctx context.Context, msg *jsonrpc.Message, era gateway.
 		case errors.Is(context.Cause(ctx), errCanceledByClient):
 			// The client has said that it does not want an answer.
 		case err != nil:
-			message, _, _ := errorMessage(msg.ID, err)
-			c.write(message)
+			c.fail(msg.ID, err)
 		default:
 			c.write(jsonrpc.AppendResult(nil, msg.ID, result.Raw))
 		}
@@ -221,8 +219,7 @@ func (c *stdioConn) list(ctx context.Context, msg *jsonrpc.Message, era gateway.
 		switch {
 		case errors.Is(context.Cause(ctx), errCanceledByClient):
 		case err != nil:
-			message, _, _ := errorMessage(msg.ID, err)
-			c.write(message)
+			c.fail(msg.ID, err)
 		default:
 			c.write(jsonrpc.AppendResult(nil, msg.ID, result))
 		}
@@ -328,6 +325,12 @@ func (c *stdioConn) tellOfChanges(ctx context.Context, l *listener) {
 			c.write(jsonrpc.AppendNotification(nil, "notifications/tools/list_changed", nil))
 		}
 	}
+}
+
+// fail answers a request with an error.
+func (c *stdioConn) fail(id []byte, err error) {
+	message, _, _ := c.server.errorMessage(id, err)
+	c.write(message)
 }
 
 // write sends one message as a line. Messages hold no line breaks.

@@ -1,0 +1,48 @@
+package lang
+
+// jaServers are the words of upstream: how a server is, and what became of a
+// call to it. Those that begin with "its" or "it" in English say why a server
+// is down, and stand inside another sentence too.
+var jaServers = map[string]string{
+	"it cannot be reached": "接続できません",
+	"it closed its input":  "プロセスが標準入力を閉じました",
+	"it closed its output": "プロセスが標準出力を閉じました",
+	"it did not finish starting within %s (startupTimeout)":                "%s 以内に起動が完了しませんでした（startupTimeout）",
+	"it speaks MCP %q, which genkan does not; update the server or genkan": "サーバーの MCP バージョン %q に genkan は対応していません。サーバーか genkan を更新してください",
+	"it was stopped":                                                  "停止されました",
+	"its URL is not valid":                                            "URL が正しくありません",
+	"its answer to tools/list has no list of tools":                   "tools/list の応答にツール一覧がありません",
+	"its command %q could not be started":                             "コマンド %q を起動できませんでした",
+	"its command %q may not be executed":                              "コマンド %q を実行する権限がありません",
+	"its command %q or its directory does not exist":                  "コマンド %q か作業ディレクトリが存在しません",
+	"its command %q was not found; install it, or give its full path": "コマンド %q が見つかりません。インストールするか、フルパスで指定してください",
+	"its list of tools has more than %d pages":                        "ツール一覧が %d ページを超えています",
+	"its list of tools has no end: it gives the same cursor again":    "ツール一覧が終わりません。同じカーソルが繰り返し返されています",
+	"its list of tools is larger than %d MiB":                         "ツール一覧が %d MiB を超えています",
+	"its list of tools is not valid":                                  "ツール一覧が正しくありません",
+	"its process ended with %s":                                       "プロセスが終了しました（%s）",
+	"its process ended without an error":                              "プロセスが正常に終了しました",
+
+	"%s asks for more input before it can go on, which this client's protocol version cannot carry":                              "%s は続行するために追加の入力を求めていますが、このクライアントのプロトコルバージョンでは扱えません",
+	"an answer of server %s is larger than %d MiB, which is the most that passes":                                                "サーバー %s の応答が、上限の %d MiB を超えています",
+	"server %s answered with HTTP status %d; is its URL that of an MCP endpoint?":                                                "サーバー %s が HTTP ステータス %d を返しました。URL が MCP のエンドポイントか確認してください",
+	"server %s cannot be reached; is it running, and is its URL right?":                                                          "サーバー %s に接続できません。起動しているか、URL が正しいか確認してください",
+	"server %s compresses its answers although it was asked not to; genkan does not unpack them":                                 "サーバー %s が、圧縮しないよう求めたのに応答を圧縮しています。genkan は展開しません",
+	"server %s does not know the session that it has just opened; if several run behind its URL, they must share their sessions": "サーバー %s が、開いたばかりのセッションを認識していません。同じ URL で複数のサーバーが動いている場合は、セッションを共有させてください",
+	"server %s does not read what it is sent; `genkan servers %s` shows its last output":                                         "サーバー %s が送信内容を読み取っていません。最後の出力は `genkan servers %s` で確認できます",
+	"server %s has not started yet; `genkan servers` shows what it is doing":                                                     "サーバー %s はまだ起動していません。状態は `genkan servers` で確認できます",
+	"server %s is busy (HTTP %d); try again later":                                                                               "サーバー %s は混雑しています（HTTP %d）。後でもう一度試してください",
+	"server %s is down: %s; next try in %s. `genkan servers %s` shows its last output":                                           "サーバー %s は停止しています: %s。%s 後に再試行します。最後の出力は `genkan servers %s` で確認できます",
+	"server %s redirects elsewhere; genkan does not follow with your credentials, so put the new URL into the configuration":     "サーバー %s が別の場所へリダイレクトしています。genkan は認証情報を付けて転送先へは接続しないため、新しい URL を設定に書いてください",
+	"server %s sent an answer that is not valid: %s":                                                                             "サーバー %s の応答が正しくありません: %s",
+	"server %s sent an answer that is not valid: it is not the answer to what was asked":                                         "サーバー %s の応答が正しくありません: リクエストに対する応答ではありません",
+	"server %s wants other credentials (HTTP %d); check its headers in the configuration":                                        "サーバー %s に認証情報が受け入れられませんでした（HTTP %d）。設定の headers を確認してください",
+	"server %s was busy reading other calls; this one was not sent":                                                              "サーバー %s がほかの呼び出しの読み取りで混雑しているため、この呼び出しは送信していません",
+	"server %s was lost during the call: %s; %s":                                                                                 "呼び出し中にサーバー %s との接続が失われました: %s。%s",
+	"server %s was removed from the configuration":                                                                               "サーバー %s は設定から削除されました",
+	"the call may or may not have been carried out":                                                                              "処理が実行されたかどうかは分かりません",
+	"the call was carried out, but its answer was too large to be kept just now: too many large calls are under way":             "処理は実行されましたが、応答が大きく、いまは保持できませんでした。大きな呼び出しが多数実行中です",
+	"the call was not sent": "この呼び出しは送信していません",
+	"the connection to server %s broke; the call may or may not have been carried out": "サーバー %s との接続が切れました。処理が実行されたかどうかは分かりません",
+	"the server answered with an error":                                                "サーバーがエラーを返しました",
+}
