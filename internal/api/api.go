@@ -12,6 +12,7 @@ import (
 
 	"genkan/internal/catalog"
 	"genkan/internal/gateway"
+	"genkan/internal/lang"
 	"genkan/internal/upstream"
 )
 
@@ -32,6 +33,8 @@ type Options struct {
 	Version string
 	// Budget bounds the bytes in flight.
 	Budget *gateway.Budget
+	// Language is what failures are told in now; nil is English.
+	Language func() lang.Language
 }
 
 // API is the edge.
@@ -42,6 +45,13 @@ type API struct {
 
 // New makes the edge.
 func New(opt Options) *API { return &API{opt: opt, started: time.Now()} }
+
+func (a *API) language() lang.Language {
+	if a.opt.Language == nil {
+		return lang.English
+	}
+	return a.opt.Language()
+}
 
 // handler serves somebody who was let in.
 type handler func(w http.ResponseWriter, r *http.Request, id gateway.Identity)

@@ -54,11 +54,17 @@ func (a *API) failAfter(w http.ResponseWriter, err error, took *float64) {
 	if e.RetryAfter > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(int((e.RetryAfter+time.Second-1)/time.Second)))
 	}
-	encode(w, rest.status, errorBody{Error: e.Message, Code: rest.code, ExecutionTime: took, Timestamp: timestamp()})
+	a.answer(w, rest, e, took)
 }
 
 func (a *API) toolNotFound(w http.ResponseWriter, name string, took *float64) {
-	encode(w, http.StatusNotFound, errorBody{
-		Error: "Tool not found: " + name, Code: "TOOL_NOT_FOUND", ExecutionTime: took, Timestamp: timestamp(),
+	a.answer(w, restError{http.StatusNotFound, "TOOL_NOT_FOUND"},
+		gateway.Errorf(gateway.CodeNotFound, "Tool not found: %s", name), took)
+}
+
+// answer tells of a failure in the house's language.
+func (a *API) answer(w http.ResponseWriter, rest restError, e *gateway.Error, took *float64) {
+	encode(w, rest.status, errorBody{
+		Error: a.language().Error(e), Code: rest.code, ExecutionTime: took, Timestamp: timestamp(),
 	})
 }

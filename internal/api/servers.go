@@ -10,11 +10,11 @@ import (
 
 // serverOf is a server in REST's form. Its command, environment and headers
 // stay inside: they hold secrets.
-func serverOf(s *upstream.Server, withOutput bool) client.Server {
+func (a *API) serverOf(s *upstream.Server, withOutput bool) client.Server {
 	st := s.Status()
 	out := client.Server{
 		Name: s.Name(), State: string(st.State), Era: st.Era.String(), ProtocolVersion: st.Version,
-		Tools: st.Tools, ProcessID: st.PID, Starts: st.Starts, Since: st.Since.UTC(), Problem: st.Problem,
+		Tools: st.Tools, ProcessID: st.PID, Starts: st.Starts, Since: st.Since.UTC(), Problem: a.language().Text(st.Problem),
 	}
 	if !st.NextTry.IsZero() {
 		next := st.NextTry.UTC()
@@ -29,7 +29,7 @@ func serverOf(s *upstream.Server, withOutput bool) client.Server {
 func (a *API) listServers(w http.ResponseWriter, _ *http.Request, _ gateway.Identity) {
 	list := []client.Server{}
 	for _, s := range a.opt.House().Servers() {
-		list = append(list, serverOf(s, false))
+		list = append(list, a.serverOf(s, false))
 	}
 	encode(w, http.StatusOK, struct {
 		Servers []client.Server `json:"servers"`
@@ -42,7 +42,7 @@ func (a *API) getServer(w http.ResponseWriter, r *http.Request, id gateway.Ident
 	name := r.PathValue("name")
 	for _, s := range a.opt.House().Servers() {
 		if s.Name() == name {
-			encode(w, http.StatusOK, serverOf(s, id.Admin))
+			encode(w, http.StatusOK, a.serverOf(s, id.Admin))
 			return
 		}
 	}

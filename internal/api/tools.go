@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"strconv"
@@ -108,8 +107,8 @@ func (a *API) callTool(w http.ResponseWriter, r *http.Request, id gateway.Identi
 		return &ms
 	}
 	var in callRequest
-	if status, err := decodeBody(w, r, &in); err != nil {
-		encode(w, status, errorBody{Error: err.Error(), Code: "VALIDATION_ERROR", ExecutionTime: took(), Timestamp: timestamp()})
+	if status, wrong := decodeBody(w, r, &in); wrong != nil {
+		a.answer(w, restError{status, "VALIDATION_ERROR"}, wrong, took())
 		return
 	}
 	call, err := in.call(id)
@@ -129,7 +128,7 @@ func (a *API) callTool(w http.ResponseWriter, r *http.Request, id gateway.Identi
 		encode(w, http.StatusInternalServerError, struct {
 			errorBody
 			Result json.RawMessage `json:"result"`
-		}{errorBody{Error: textOf(result), Code: "TOOL_EXECUTION_ERROR", ExecutionTime: took(), Timestamp: timestamp()}, result.Raw})
+		}{errorBody{Error: a.textOf(result), Code: "TOOL_EXECUTION_ERROR", ExecutionTime: took(), Timestamp: timestamp()}, result.Raw})
 	default:
 		encode(w, http.StatusOK, struct {
 			Success       bool            `json:"success"`
@@ -159,7 +158,7 @@ func (in *callRequest) call(id gateway.Identity) (*gateway.Call, error) {
 	raw = append(append(raw, `,"arguments":`...), args...)
 	params, err := jsonrpc.ScanParams(append(raw, '}'))
 	if err != nil {
-		return nil, &gateway.Error{Code: gateway.CodeInvalid, Message: "parameters: " + err.Error()}
+		return nil, &gateway.Error{Code: gateway.CodeInvalid, Message: "parameters: %s", Values: []any{err}}
 	}
 	call := &gateway.Call{
 		Method: "tools/call", Params: params, Name: in.Name, Identity: id, Via: "rest",
@@ -175,7 +174,7 @@ func (in *callRequest) call(id gateway.Identity) (*gateway.Call, error) {
 }
 
 // textOf is the text of a result that reports an error.
-func textOf(result *gateway.Result) string {
+func (a *API) textOf(result *gateway.Result) string {
 	var parts []string
 	err := jsonrpc.Elements(jsonrpc.Lookup(result.Raw, "content"), func(item []byte) bool {
 		if text := jsonrpc.LookupText(item, "text"); text != "" {
@@ -184,55 +183,59 @@ func textOf(result *gateway.Result) string {
 		return true
 	})
 	if err != nil || len(parts) == 0 {
-		return "the tool reported an error without a text"
+		return a.language().Sprintf("the tool reported an error without a text")
 	}
 	return strings.Join(parts, "\n")
 }
 
 // decodeBody reads a JSON body strictly. The status goes with the error.
-func decodeBody(w http.ResponseWriter, r *http.Request, into any) (status int, err error) {
+func decodeBody(w http.ResponseWriter, r *http.Request, into any) (status int, wrong *gateway.Error) {
 	// A body that does not come must not hold a connection for ever.
 	control := http.NewResponseController(w)
 	_ = control.SetReadDeadline(time.Now().Add(bodyPatience))
 	defer func() { _ = control.SetReadDeadline(time.Time{}) }()
 	if !jsonrpc.IsJSON(r.Header.Get("Content-Type")) {
-		return http.StatusUnsupportedMediaType, errors.New("the Content-Type must be application/json")
+		return http.StatusUnsupportedMediaType, invalid("the Content-Type must be application/json")
 	}
 	body, err := jsonrpc.ReadBodyLimit(r.Body, r.ContentLength, maxBody)
 	if errors.Is(err, jsonrpc.ErrTooLarge) {
 		// Read on for a while: a client that is still sending would find its
 		// connection broken instead of the answer.
 		_, _ = io.CopyN(io.Discard, r.Body, 16*maxBody)
-		return http.StatusRequestEntityTooLarge, fmt.Errorf("the body is larger than %d MiB", maxBody>>20)
+		return http.StatusRequestEntityTooLarge, invalid("the body is larger than %d MiB", maxBody>>20)
 	}
 	if err != nil {
-		return http.StatusBadRequest, errors.New("the body could not be read")
+		return http.StatusBadRequest, invalid("the body could not be read")
 	}
 	if err := jsonrpc.CheckObject(body, "name", "parameters", "options"); err != nil && json.Valid(body) {
-		return http.StatusBadRequest, fmt.Errorf("the body is not what was expected: %w", err)
+		return http.StatusBadRequest, invalid("the body is not what was expected: %s", err)
 	}
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.DisallowUnknownFields()
 	if err := d.Decode(into); err != nil {
-		return http.StatusBadRequest, fmt.Errorf("the body is not what was expected: %s", bodyProblem(err))
+		return http.StatusBadRequest, invalid("the body is not what was expected: %s", bodyProblem(err))
 	}
 	if d.More() {
-		return http.StatusBadRequest, errors.New("the body must be one JSON object")
+		return http.StatusBadRequest, invalid("the body must be one JSON object")
 	}
 	return 0, nil
 }
 
+func invalid(format string, values ...any) *gateway.Error {
+	return gateway.Errorf(gateway.CodeInvalid, format, values...)
+}
+
 // bodyProblem says what is wrong without the words of Go.
-func bodyProblem(err error) string {
+func bodyProblem(err error) gateway.Text {
 	var wrongType *json.UnmarshalTypeError
 	if errors.As(err, &wrongType) {
 		if wrongType.Field == "" {
-			return "it must be an object"
+			return gateway.Textf("it must be an object")
 		}
-		return fmt.Sprintf("%s must not be a %s", wrongType.Field, wrongType.Value)
+		return gateway.Textf("%s must not be a %s", wrongType.Field, wrongType.Value)
 	}
 	if field, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
-		return "unknown field " + field + "; there are name, parameters and options"
+		return gateway.Textf("unknown field %s; there are name, parameters and options", field)
 	}
-	return "it is not valid JSON"
+	return gateway.Textf("it is not valid JSON")
 }

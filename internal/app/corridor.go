@@ -2,7 +2,6 @@ package app
 
 import (
 	"context"
-	"fmt"
 	"sync"
 	"time"
 
@@ -55,8 +54,8 @@ func (l *limiter) middleware(next gateway.Handler) gateway.Handler {
 			if wait := l.wait(call.Identity.ClientID); wait > 0 {
 				return nil, &gateway.Error{
 					Code: gateway.CodeLimited, Unsent: true, RetryAfter: wait,
-					Message: fmt.Sprintf("client %s made more than %d calls in %s; try again in %s",
-						call.Identity.ClientID, l.rule.Max, l.rule.TimeWindow, wait.Round(time.Millisecond)),
+					Message: "client %s made more than %d calls in %s; try again in %s",
+					Values:  []any{call.Identity.ClientID, l.rule.Max, l.rule.TimeWindow, wait.Round(time.Millisecond)},
 				}
 			}
 		}

@@ -7,7 +7,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
-	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -23,6 +22,7 @@ import (
 	"genkan/internal/execute"
 	"genkan/internal/gateway"
 	"genkan/internal/identity"
+	"genkan/internal/lang"
 	"genkan/internal/lock"
 	"genkan/internal/logs"
 	"genkan/internal/mcpserver"
@@ -104,7 +104,8 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 	if err := os.MkdirAll(opt.DataDir, 0o700); err != nil {
 		return nil, &gateway.Error{
 			Code: gateway.CodeInvalid, Err: err,
-			Message: fmt.Sprintf("the data directory %s cannot be made; choose another with --data", opt.DataDir),
+			Message: "the data directory %s cannot be made; choose another with --data",
+			Values:  []any{opt.DataDir},
 		}
 	}
 	p.offerExample()
@@ -130,12 +131,12 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 	p.lock = lock.New(p.keeper.Verify, rules(cfg))
 	p.mcp = mcpserver.New(mcpserver.Options{
 		House: func() mcpserver.House { return p.house.Load() },
-		Admit: p.lock.Admit, Log: opt.Log, Version: opt.Version, Budget: p.budget,
+		Admit: p.lock.Admit, Log: opt.Log, Version: opt.Version, Budget: p.budget, Language: p.language,
 		Secret: secret[:],
 	})
 	p.api = api.New(api.Options{
 		House: func() api.House { return p.house.Load() },
-		Admit: p.lock.Admit, Log: opt.Log, Version: opt.Version, Budget: p.budget,
+		Admit: p.lock.Admit, Log: opt.Log, Version: opt.Version, Budget: p.budget, Language: p.language,
 	})
 	p.measure()
 	p.house.Store(p.build(cfg, nil))
@@ -154,8 +155,12 @@ func (p *Process) configFile() (path string, mustExist bool) {
 	if p.opt.ConfigFile != "" {
 		return p.opt.ConfigFile, true
 	}
-	return filepath.Join(p.opt.DataDir, "genkan.yaml"), false
+	return DefaultConfigFile(p.opt.DataDir), false
 }
+
+// DefaultConfigFile is where the configuration of a data directory is, unless
+// another file is named.
+func DefaultConfigFile(dataDir string) string { return filepath.Join(dataDir, "genkan.yaml") }
 
 // offerExample puts a commented example where the configuration is looked for,
 // so that a newcomer has something to edit. It changes nothing by itself.
@@ -190,12 +195,22 @@ func (p *Process) load() (*config.Config, error) {
 }
 
 func rules(cfg *config.Config) lock.Rules {
-	r := lock.Rules{Hosts: cfg.AllowedHosts}
+	r := lock.Rules{Hosts: cfg.AllowedHosts, Language: language(cfg)}
 	if cfg.CORS.Enabled {
 		r.Origins = cfg.CORS.Origins
 	}
 	return r
 }
+
+// language is what a configuration wants people and agents to be told in. Its
+// name has been checked.
+func language(cfg *config.Config) lang.Language {
+	l, _ := lang.Parse(cfg.Lang)
+	return l
+}
+
+// language is that of the house that serves now.
+func (p *Process) language() lang.Language { return language(p.house.Load().config) }
 
 func (p *Process) upstreamDeps() upstream.Deps {
 	return upstream.Deps{

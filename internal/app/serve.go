@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
@@ -55,13 +54,15 @@ func (p *Process) Listen(ctx context.Context) (net.Listener, error) {
 	if errors.Is(err, syscall.EADDRINUSE) {
 		return nil, &gateway.Error{
 			Code: gateway.CodeConflict, Err: err,
-			Message: fmt.Sprintf("%s is in use, perhaps by another genkan; stop that one, or choose another port with --port", address),
+			Message: "%s is in use, perhaps by another genkan; stop that one, or choose another port with --port",
+			Values:  []any{address},
 		}
 	}
 	if err != nil {
 		return nil, &gateway.Error{
 			Code: gateway.CodeInvalid, Err: err,
-			Message: fmt.Sprintf("cannot listen on %s; choose another address with --listen", address),
+			Message: "cannot listen on %s; choose another address with --listen",
+			Values:  []any{address},
 		}
 	}
 	return l, nil

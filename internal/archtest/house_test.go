@@ -10,7 +10,9 @@ const (
 	rooms      = "catalog clients config execute identity kb lock logs n8n record script shape upstream workflow"
 	stores     = "sqlite postgres"
 	edges      = "mcpserver api web"
-	inside     = vocabulary + " " + rooms + " " + stores + " " + edges
+	// language is what messages are said in where they leave the house.
+	language = "lang"
+	inside   = vocabulary + " " + rooms + " " + language + " " + stores + " " + edges
 
 	// fixtures are what any test may lean on besides its own imports: the
 	// fault-injecting upstream, and a real store instead of a mock.
@@ -34,7 +36,7 @@ var house = map[string]row{
 	"execute":  {vocabulary, fixtures},
 	"identity": {vocabulary, fixtures},
 	"kb":       {vocabulary, fixtures},
-	"lock":     {vocabulary, fixtures},
+	"lock":     {vocabulary + " " + language, fixtures}, // it answers by itself
 	"logs":     {vocabulary, fixtures},
 	"n8n":      {vocabulary, fixtures},
 	"record":   {vocabulary, fixtures},
@@ -43,15 +45,19 @@ var house = map[string]row{
 	"upstream": {vocabulary, fixtures},
 	"workflow": {vocabulary + " script", fixtures},
 
+	// The languages. Only who shows a message asks for it; all others pass it on
+	// as it is.
+	"lang": {"gateway", fixtures},
+
 	// Stores implement the ports of rooms.
 	"sqlite":   {vocabulary + " " + rooms, fixtures},
 	"postgres": {vocabulary + " " + rooms, fixtures},
 
 	// Edges call rooms. They know neither stores nor one another; their tests
 	// may open the whole house.
-	"mcpserver": {vocabulary + " " + rooms, fixtures + " app"},
-	"api":       {vocabulary + " " + rooms, fixtures + " app"},
-	"web":       {vocabulary + " " + rooms, fixtures + " app"},
+	"mcpserver": {vocabulary + " " + rooms + " " + language, fixtures + " app"},
+	"api":       {vocabulary + " " + rooms + " " + language, fixtures + " app"},
+	"web":       {vocabulary + " " + rooms + " " + language, fixtures + " app"},
 
 	// Only these know everyone.
 	"app": {inside, fixtures},
@@ -88,4 +94,4 @@ var confined = []confinement{
 }
 
 // standardLibraryOnly are the rooms that import no library at all.
-const standardLibraryOnly = "gateway"
+const standardLibraryOnly = "gateway lang"

@@ -54,7 +54,8 @@ func (v *Validator) Check(call *gateway.Call) error {
 	if err != nil {
 		return &gateway.Error{
 			Code:    gateway.CodeInvalid,
-			Message: fmt.Sprintf("the input schema of %s cannot be used, so its arguments cannot be checked; set validate: false for its server, or ask its author to mend the schema", call.Tool.Exposed),
+			Message: "the input schema of %s cannot be used, so its arguments cannot be checked; set validate: false for its server, or ask its author to mend the schema",
+			Values:  []any{call.Tool.Exposed},
 			Err:     err,
 		}
 	}
@@ -68,7 +69,7 @@ func (v *Validator) Check(call *gateway.Call) error {
 	// The server must read what was checked: of a key that stands twice it may
 	// take the other one.
 	if err := jsonrpc.CheckUnique(raw); err != nil {
-		return &gateway.Error{Code: gateway.CodeInvalid, Message: "the arguments cannot be checked: " + err.Error()}
+		return &gateway.Error{Code: gateway.CodeInvalid, Message: "the arguments cannot be checked: %s", Values: []any{err}}
 	}
 	arguments, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
 	if err != nil {
@@ -81,7 +82,7 @@ func (v *Validator) Check(call *gateway.Call) error {
 	var wrong *jsonschema.ValidationError
 	if errors.As(err, &wrong) {
 		return gateway.Errorf(gateway.CodeInvalid, "the arguments of %s do not fit its input schema: %s",
-			call.Tool.Exposed, strings.Join(describe(wrong, nil), "; "))
+			call.Tool.Exposed, gateway.Texts{Each: describe(wrong, nil), Between: "; "})
 	}
 	return err
 }
@@ -161,7 +162,7 @@ func (noLoader) Load(url string) (any, error) {
 
 // describe flattens a validation error to one short line per wrong field.
 // Values are not repeated: they may be secrets.
-func describe(e *jsonschema.ValidationError, lines []string) []string {
+func describe(e *jsonschema.ValidationError, lines []gateway.Text) []gateway.Text {
 	const most = 5
 	if len(lines) >= most {
 		return lines
@@ -176,7 +177,7 @@ func describe(e *jsonschema.ValidationError, lines []string) []string {
 	if field == "" {
 		field = "arguments"
 	}
-	return append(lines, short(field)+": "+short(reason(e.ErrorKind)))
+	return append(lines, gateway.Textf("%s: %s", short(field), reason(e.ErrorKind)))
 }
 
 // short cuts what a caller or a schema made long.
@@ -188,21 +189,23 @@ func short(text string) string {
 	return strings.ToValidUTF8(text[:most], "") + "…"
 }
 
-func reason(k jsonschema.ErrorKind) string {
+// reason says what is wrong with a field, in words of our own around those of
+// the schema.
+func reason(k jsonschema.ErrorKind) gateway.Text {
 	switch k := k.(type) {
 	case *kind.Required:
-		return "required but missing: " + strings.Join(k.Missing, ", ")
+		return gateway.Textf("required but missing: %s", short(strings.Join(k.Missing, ", ")))
 	case *kind.Type:
-		return fmt.Sprintf("must be %s, is %s", strings.Join(k.Want, " or "), k.Got)
+		return gateway.Textf("must be %s, is %s", short(strings.Join(k.Want, " or ")), k.Got)
 	case *kind.AdditionalProperties:
-		return "unknown: " + strings.Join(k.Properties, ", ")
+		return gateway.Textf("unknown: %s", short(strings.Join(k.Properties, ", ")))
 	case *kind.Enum:
-		return fmt.Sprintf("must be one of %v", k.Want)
+		return gateway.Textf("must be one of %s", short(fmt.Sprint(k.Want)))
 	case *kind.Pattern:
-		return "must match " + k.Want
+		return gateway.Textf("must match %s", short(k.Want))
 	case *kind.Format:
-		return "must be a valid " + k.Want
+		return gateway.Textf("must be a valid %s", short(k.Want))
 	default:
-		return "breaks " + strings.Join(k.KeywordPath(), "/")
+		return gateway.Textf("breaks %s", short(strings.Join(k.KeywordPath(), "/")))
 	}
 }

@@ -76,8 +76,8 @@ func TestValidation(t *testing.T) {
 				t.Fatal("it was let through")
 			}
 			e := gateway.AsError(err)
-			if e.Code != gateway.CodeInvalid || !strings.Contains(e.Message, c.want) || !strings.Contains(e.Message, "s__t") {
-				t.Errorf("got  %s: %s\nwant %s", e.Code, e.Message, c.want)
+			if e.Code != gateway.CodeInvalid || !strings.Contains(e.Text(), c.want) || !strings.Contains(e.Text(), "s__t") {
+				t.Errorf("got  %s: %s\nwant %s", e.Code, e.Text(), c.want)
 			}
 			for _, value := range []string{"SECRET", "424242"} {
 				if strings.Contains(err.Error(), value) {
@@ -131,8 +131,8 @@ func TestUnusableSchemas(t *testing.T) {
 			if err == nil {
 				t.Fatal("it was used")
 			}
-			if e := gateway.AsError(err); e.Code != gateway.CodeInvalid || !strings.Contains(e.Message, "validate: false") {
-				t.Errorf("%s: %s", e.Code, e.Message)
+			if e := gateway.AsError(err); e.Code != gateway.CodeInvalid || !strings.Contains(e.Text(), "validate: false") {
+				t.Errorf("%s: %s", e.Code, e.Text())
 			}
 		})
 	}

@@ -13,9 +13,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
-	"strings"
 	"syscall"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
@@ -23,6 +21,7 @@ import (
 	"genkan/internal/app"
 	"genkan/internal/config"
 	"genkan/internal/gateway"
+	"genkan/internal/lang"
 	"genkan/internal/logs"
 	"genkan/internal/upstream"
 )
@@ -47,8 +46,9 @@ func Main(args []string, version string, std Streams) int {
 	defer stop()
 	// The first signal asks to finish; a second one ends the process at once.
 	context.AfterFunc(ctx, stop)
-	c := &command{std: std, version: version}
+	c := &command{std: std, version: version, language: chooseLanguage(args)}
 	root := c.root()
+	c.translateHelp(root)
 	root.SetArgs(args)
 	root.SetOut(std.Out)
 	root.SetErr(std.Err)
@@ -85,21 +85,20 @@ func (c *command) report(err error) int {
 	}
 	var e *gateway.Error
 	if !errors.As(err, &e) {
-		// What cobra says: unknown commands and flags.
-		fmt.Fprintf(c.std.Err, "genkan: %s\n", err)
-		return 2
+		e = usageError(err)
 	}
-	fmt.Fprintf(c.std.Err, "genkan: %s\n", e.Message)
+	fmt.Fprintf(c.std.Err, "genkan: %s\n", c.language.Error(e))
 	if e.Err != nil && (c.debug || e.Code == gateway.CodeInternal) {
-		fmt.Fprintf(c.std.Err, "  cause: %s\n", e.Err)
+		fmt.Fprintln(c.std.Err, c.say("  cause: %s", e.Err.Error()))
 	}
 	return exitStatus[e.Code]
 }
 
 // command holds what all commands share.
 type command struct {
-	std     Streams
-	version string
+	std      Streams
+	version  string
+	language lang.Language
 
 	dataDir    string
 	configFile string
@@ -111,27 +110,29 @@ type command struct {
 func (c *command) root() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "genkan",
-		Short: "The front door to your agent's tools",
-		Long: `Genkan unites the MCP servers you use behind one endpoint.
+		Short: c.say("The front door to your agent's tools"),
+		Long: c.say(`Genkan unites the MCP servers you use behind one endpoint.
 
   genkan serve         starts the gateway on 127.0.0.1:3000
   genkan stdio         is for clients that spawn their servers
   genkan servers       shows how your servers are
 
 Exit status: 0 fine, 1 the tool reported an error, 2 wrong input, 3 not found,
-4 not allowed, 5 conflict, 6 too much, 7 unavailable, 8 too slow.`,
+4 not allowed, 5 conflict, 6 too much, 7 unavailable, 8 too slow.`),
 		Version:       c.version,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		PersistentPreRun: func(*cobra.Command, []string) {
+		PersistentPreRunE: func(*cobra.Command, []string) error {
 			c.debug = c.flags.LogLevel == "debug" || c.flags.LogLevel == "trace"
+			return c.checkLang()
 		},
 	}
 	f := root.PersistentFlags()
-	f.StringVar(&c.dataDir, "data", defaultDataDir(), "`directory` of the database, the admin token and the configuration")
-	f.StringVar(&c.configFile, "config", "", "configuration `file` (default DATA/genkan.yaml)")
-	f.StringVar(&c.flags.Listen, "listen", "", "`host:port` to listen on, or that genkan listens on (default 127.0.0.1:3000)")
-	f.StringVar(&c.flags.LogLevel, "log-level", "", "`level` of the log: fatal, error, warn, info, debug, trace (default info)")
+	f.StringVar(&c.dataDir, "data", defaultDataDir(), c.say("`directory` of the database, the admin token and the configuration"))
+	f.StringVar(&c.configFile, "config", "", c.say("configuration `file` (default DATA/genkan.yaml)"))
+	f.StringVar(&c.flags.Listen, "listen", "", c.say("`host:port` to listen on, or that genkan listens on (default 127.0.0.1:3000)"))
+	f.StringVar(&c.flags.LogLevel, "log-level", "", c.say("`level` of the log: fatal, error, warn, info, debug, trace (default info)"))
+	f.StringVar(&c.flags.Lang, "lang", "", c.say("`language` of messages: en or ja (default en)"))
 	root.AddCommand(c.serve(), c.stdio(), c.servers(), c.tools(), c.call(), c.tokens(), c.versionCommand())
 	return root
 }
@@ -172,15 +173,6 @@ func isTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// table prints rows, aligned.
-func (c *command) table(rows [][]string) {
-	w := tabwriter.NewWriter(c.std.Out, 0, 4, 2, ' ', 0)
-	for _, row := range rows {
-		fmt.Fprintln(w, strings.Join(row, "\t"))
-	}
-	_ = w.Flush()
-}
-
 // json prints a value for programs.
 func (c *command) json(v any) error {
 	e := json.NewEncoder(c.std.Out)
@@ -190,13 +182,13 @@ func (c *command) json(v any) error {
 }
 
 func (c *command) jsonFlag(cmd *cobra.Command) *cobra.Command {
-	cmd.Flags().BoolVar(&c.asJSON, "json", false, "print JSON")
+	cmd.Flags().BoolVar(&c.asJSON, "json", false, c.say("print JSON"))
 	return cmd
 }
 
 func (c *command) versionCommand() *cobra.Command {
 	return &cobra.Command{
-		Use: "version", Short: "Print the version", Args: cobra.NoArgs,
+		Use: "version", Short: c.say("Print the version"), Args: arguments(0, 0),
 		RunE: func(*cobra.Command, []string) error {
 			_, err := fmt.Fprintf(c.std.Out, "genkan %s (%s, %s/%s)\n", c.version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 			return err

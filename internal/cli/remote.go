@@ -22,7 +22,8 @@ func (c *command) remote() (*client.Client, error) {
 	if err != nil {
 		return nil, &gateway.Error{
 			Code: gateway.CodeUnavailable, Err: err,
-			Message: fmt.Sprintf("there is no admin token in %s; start genkan once with `genkan serve`, or name its data directory with --data", c.dataDir),
+			Message: "there is no admin token in %s; start genkan once with `genkan serve`, or name its data directory with --data",
+			Values:  []any{c.dataDir},
 		}
 	}
 	address := app.Address{Listen: c.flags.Listen}
@@ -30,7 +31,8 @@ func (c *command) remote() (*client.Client, error) {
 		if address, err = app.ReadAddress(c.dataDir); err != nil {
 			return nil, &gateway.Error{
 				Code: gateway.CodeUnavailable, Err: err,
-				Message: fmt.Sprintf("no genkan serves %s; start it with `genkan serve`, or name its data directory with --data", c.dataDir),
+				Message: "no genkan serves %s; start it with `genkan serve`, or name its data directory with --data",
+				Values:  []any{c.dataDir},
 			}
 		}
 	}
@@ -39,7 +41,7 @@ func (c *command) remote() (*client.Client, error) {
 
 func (c *command) servers() *cobra.Command {
 	return c.jsonFlag(&cobra.Command{
-		Use: "servers [NAME]", Short: "Show how the servers are", Args: cobra.MaximumNArgs(1),
+		Use: "servers [NAME]", Short: c.say("Show how the servers are"), Args: arguments(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			remote, err := c.remote()
 			if err != nil {
@@ -60,10 +62,14 @@ func (c *command) servers() *cobra.Command {
 				return c.json(list)
 			}
 			if len(list) == 0 {
-				_, err := fmt.Fprintf(c.std.Out, "No servers are configured. Add some to %s/genkan.yaml; `genkan serve --help` shows how.\n", c.dataDir)
+				_, err := fmt.Fprintln(c.std.Out, c.say(
+					"No servers are configured. Add some to %s/genkan.yaml; `genkan serve --help` shows how.", c.dataDir))
 				return err
 			}
-			rows := [][]string{{"NAME", "STATE", "TOOLS", "PROTOCOL", "STARTS", "SINCE", "PROBLEM"}}
+			rows := [][]string{{
+				c.say("NAME"), c.say("STATE"), c.say("TOOLS"), c.say("PROTOCOL"),
+				c.say("STARTS"), c.say("SINCE"), c.say("PROBLEM"),
+			}}
 			for _, s := range list {
 				rows = append(rows, []string{
 					s.Name, s.State, strconv.Itoa(s.Tools), s.ProtocolVersion, strconv.Itoa(s.Starts),
@@ -81,25 +87,25 @@ func (c *command) showServer(s client.Server) error {
 		return c.json(s)
 	}
 	rows := [][]string{
-		{"name", s.Name},
-		{"state", s.State},
-		{"tools", strconv.Itoa(s.Tools)},
-		{"protocol", s.ProtocolVersion + " (" + s.Era + ")"},
-		{"starts", strconv.Itoa(s.Starts)},
-		{"since", s.Since.Local().Format(time.DateTime)},
+		{c.say("name"), s.Name},
+		{c.say("state"), s.State},
+		{c.say("tools"), strconv.Itoa(s.Tools)},
+		{c.say("protocol"), s.ProtocolVersion + " (" + s.Era + ")"},
+		{c.say("starts"), strconv.Itoa(s.Starts)},
+		{c.say("since"), s.Since.Local().Format(time.DateTime)},
 	}
 	if s.ProcessID != 0 {
-		rows = append(rows, []string{"process", strconv.Itoa(s.ProcessID)})
+		rows = append(rows, []string{c.say("process"), strconv.Itoa(s.ProcessID)})
 	}
 	if s.Problem != "" {
-		rows = append(rows, []string{"problem", s.Problem})
+		rows = append(rows, []string{c.say("problem"), s.Problem})
 	}
 	if s.NextTry != nil {
-		rows = append(rows, []string{"next try", s.NextTry.Local().Format(time.DateTime)})
+		rows = append(rows, []string{c.say("next try"), s.NextTry.Local().Format(time.DateTime)})
 	}
 	c.table(rows)
 	if s.Output != "" {
-		fmt.Fprintf(c.std.Out, "\nlast output:\n%s\n", strings.TrimRight(s.Output, "\n"))
+		fmt.Fprintf(c.std.Out, "\n%s\n%s\n", c.say("last output:"), strings.TrimRight(s.Output, "\n"))
 	}
 	return nil
 }
@@ -107,7 +113,7 @@ func (c *command) showServer(s client.Server) error {
 func (c *command) tools() *cobra.Command {
 	var server string
 	cmd := c.jsonFlag(&cobra.Command{
-		Use: "tools [NAME]", Short: "List the tools, or show one", Args: cobra.MaximumNArgs(1),
+		Use: "tools [NAME]", Short: c.say("List the tools, or show one"), Args: arguments(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			remote, err := c.remote()
 			if err != nil {
@@ -127,7 +133,7 @@ func (c *command) tools() *cobra.Command {
 			if c.asJSON {
 				return c.json(list)
 			}
-			rows := [][]string{{"NAME", "SERVER", "DESCRIPTION"}}
+			rows := [][]string{{c.say("NAME"), c.say("SERVER"), c.say("DESCRIPTION")}}
 			for _, t := range list {
 				rows = append(rows, []string{t.Name, t.Server, firstLine(t.Description)})
 			}
@@ -135,7 +141,7 @@ func (c *command) tools() *cobra.Command {
 			return nil
 		},
 	})
-	cmd.Flags().StringVar(&server, "server", "", "only the tools of this `server`")
+	cmd.Flags().StringVar(&server, "server", "", c.say("only the tools of this `server`"))
 	return cmd
 }
 
@@ -152,9 +158,9 @@ func (c *command) showTool(t client.Tool) error {
 	if c.asJSON {
 		return c.json(t)
 	}
-	fmt.Fprintf(c.std.Out, "%s (server %s)\n\n%s\n", t.Name, t.Server, t.Description)
+	fmt.Fprintf(c.std.Out, "%s\n\n%s\n", c.say("%s (server %s)", t.Name, t.Server), t.Description)
 	if t.InputSchema != nil {
-		fmt.Fprintln(c.std.Out, "\ninput schema:")
+		fmt.Fprintf(c.std.Out, "\n%s\n", c.say("input schema:"))
 		return c.json(t.InputSchema)
 	}
 	return nil
@@ -163,13 +169,13 @@ func (c *command) showTool(t client.Tool) error {
 func (c *command) call() *cobra.Command {
 	var timeout time.Duration
 	cmd := c.jsonFlag(&cobra.Command{
-		Use: "call TOOL [ARGUMENTS]", Short: "Call a tool", Args: cobra.RangeArgs(1, 2),
-		Long: `Call a tool. ARGUMENTS is a JSON object, or - to read one from standard input.
+		Use: "call TOOL [ARGUMENTS]", Short: c.say("Call a tool"), Args: arguments(1, 2),
+		Long: c.say(`Call a tool. ARGUMENTS is a JSON object, or - to read one from standard input.
 
   genkan call everything__echo '{"message":"hello"}'
 
 The texts of the answer are printed; --json prints the whole answer. The exit
-status is 1 when the tool reports an error.`,
+status is 1 when the tool reports an error.`),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			arguments := json.RawMessage("{}")
 			if len(args) == 2 {
@@ -202,7 +208,7 @@ status is 1 when the tool reports an error.`,
 			return nil
 		},
 	})
-	cmd.Flags().DurationVar(&timeout, "timeout", 0, "how long the call may take without progress (default 30s)")
+	cmd.Flags().DurationVar(&timeout, "timeout", 0, c.say("how long the call may take without progress (default 30s)"))
 	return cmd
 }
 

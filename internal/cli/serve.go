@@ -15,8 +15,8 @@ import (
 
 func (c *command) serve() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "serve", Short: "Start the gateway", Args: cobra.NoArgs,
-		Long: `Start the gateway: the MCP endpoint /mcp and the REST API /v1 on 127.0.0.1:3000.
+		Use: "serve", Short: c.say("Start the gateway"), Args: arguments(0, 0),
+		Long: c.say(`Start the gateway: the MCP endpoint /mcp and the REST API /v1 on 127.0.0.1:3000.
 
 The servers behind it are listed in the configuration file, by default
 genkan.yaml in the data directory, in the shape that MCP clients use:
@@ -26,7 +26,7 @@ genkan.yaml in the data directory, in the shape that MCP clients use:
       command: npx
       args: ["-y", "@modelcontextprotocol/server-everything"]
 
-The file is read again when it changes, and on SIGHUP.`,
+The file is read again when it changes, and on SIGHUP.`),
 		RunE: c.run,
 	}
 	c.servingFlags(cmd, "http")
@@ -35,13 +35,13 @@ The file is read again when it changes, and on SIGHUP.`,
 
 func (c *command) stdio() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "stdio", Short: "Serve the client that spawned this process", Args: cobra.NoArgs,
-		Long: `Speak MCP over standard input and output, for clients that spawn their servers.
-This process starts the configured servers for itself.`,
+		Use: "stdio", Short: c.say("Serve the client that spawned this process"), Args: arguments(0, 0),
+		Long: c.say(`Speak MCP over standard input and output, for clients that spawn their servers.
+This process starts the configured servers for itself.`),
 		RunE: c.run,
 	}
 	c.servingFlags(cmd, "stdio")
-	cmd.Flags().Bool("standalone", true, "start the servers in this process")
+	cmd.Flags().Bool("standalone", true, c.say("start the servers in this process"))
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {
 		if alone, err := cmd.Flags().GetBool("standalone"); err != nil || !alone {
 			return gateway.Errorf(gateway.CodeInvalid, "--standalone=false is not available yet: this process starts the servers itself")
@@ -53,14 +53,13 @@ This process starts the configured servers for itself.`,
 
 func (c *command) servingFlags(cmd *cobra.Command, transport string) {
 	f := cmd.Flags()
-	f.String("transport", transport, "`transport` to serve: stdio or http")
-	f.IntVar(&c.flags.Port, "port", 0, "`port` to listen on (default 3000)")
-	f.StringVar(&c.flags.Host, "host", "", "`host` to listen on (default 127.0.0.1)")
-	f.StringSliceVar(&c.flags.AllowedHosts, "allowed-host", nil, "`name` beside localhost that requests may be for (repeatable)")
-	f.BoolVar(&c.flags.BehindProxy, "behind-proxy", false, "listen beyond loopback without TLS, because a proxy before genkan has it")
-	f.StringVar(&c.flags.TLSCert, "tls-cert", "", "certificate `file`")
-	f.StringVar(&c.flags.TLSKey, "tls-key", "", "key `file`")
-	f.StringVar(&c.flags.Lang, "lang", "", "`language` of messages: en or ja (default en)")
+	f.String("transport", transport, c.say("`transport` to serve: stdio or http"))
+	f.IntVar(&c.flags.Port, "port", 0, c.say("`port` to listen on (default 3000)"))
+	f.StringVar(&c.flags.Host, "host", "", c.say("`host` to listen on (default 127.0.0.1)"))
+	f.StringSliceVar(&c.flags.AllowedHosts, "allowed-host", nil, c.say("`name` beside localhost that requests may be for (repeatable)"))
+	f.BoolVar(&c.flags.BehindProxy, "behind-proxy", false, c.say("listen beyond loopback without TLS, because a proxy before genkan has it"))
+	f.StringVar(&c.flags.TLSCert, "tls-cert", "", c.say("certificate `file`"))
+	f.StringVar(&c.flags.TLSKey, "tls-key", "", c.say("key `file`"))
 }
 
 // run serves until a signal or the client ends it.

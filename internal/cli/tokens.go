@@ -17,10 +17,10 @@ import (
 
 func (c *command) tokens() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "tokens", Short: "Give clients tokens, and take them back",
-		Long: `Every client needs a token, on this machine too. The admin token is in the file
+		Use: "tokens", Short: c.say("Give clients tokens, and take them back"),
+		Long: c.say(`Every client needs a token, on this machine too. The admin token is in the file
 admin-token of the data directory. A token's name is the client's name in the
-log and the metrics. A running genkan knows of changes at once.`,
+log and the metrics. A running genkan knows of changes at once.`),
 	}
 	cmd.AddCommand(c.tokensAdd(), c.tokensList(), c.tokensRevoke())
 	return cmd
@@ -31,7 +31,8 @@ func (c *command) keeper(ctx context.Context, use func(*identity.Keeper) error) 
 	if err := os.MkdirAll(c.dataDir, 0o700); err != nil {
 		return &gateway.Error{
 			Code: gateway.CodeInvalid, Err: err,
-			Message: fmt.Sprintf("the data directory %s cannot be made; choose another with --data", c.dataDir),
+			Message: "the data directory %s cannot be made; choose another with --data",
+			Values:  []any{c.dataDir},
 		}
 	}
 	sink := logs.NewSink(c.std.Err)
@@ -46,7 +47,7 @@ func (c *command) keeper(ctx context.Context, use func(*identity.Keeper) error) 
 
 func (c *command) tokensAdd() *cobra.Command {
 	return c.jsonFlag(&cobra.Command{
-		Use: "add NAME", Short: "Make a token and print it, once", Args: cobra.ExactArgs(1),
+		Use: "add NAME", Short: c.say("Make a token and print it, once"), Args: arguments(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.keeper(cmd.Context(), func(k *identity.Keeper) error {
 				token, secret, err := k.Add(cmd.Context(), args[0], false)
@@ -56,7 +57,7 @@ func (c *command) tokensAdd() *cobra.Command {
 				if c.asJSON {
 					return c.json(map[string]string{"name": token.Name, "token": secret.Reveal()})
 				}
-				fmt.Fprintln(c.std.Err, "This token is shown once. Clients send it as \"Authorization: Bearer TOKEN\".")
+				fmt.Fprintln(c.std.Err, c.say("This token is shown once. Clients send it as \"Authorization: Bearer TOKEN\"."))
 				_, err = fmt.Fprintln(c.std.Out, secret.Reveal())
 				return err
 			})
@@ -66,7 +67,7 @@ func (c *command) tokensAdd() *cobra.Command {
 
 func (c *command) tokensList() *cobra.Command {
 	return c.jsonFlag(&cobra.Command{
-		Use: "list", Short: "List the tokens' names", Args: cobra.NoArgs,
+		Use: "list", Short: c.say("List the tokens' names"), Args: arguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return c.keeper(cmd.Context(), func(k *identity.Keeper) error {
 				list, err := k.List(cmd.Context())
@@ -78,7 +79,7 @@ func (c *command) tokensList() *cobra.Command {
 					CreatedAt time.Time `json:"createdAt"`
 				}
 				out := []shown{}
-				rows := [][]string{{"NAME", "CREATED"}}
+				rows := [][]string{{c.say("NAME"), c.say("CREATED")}}
 				for _, t := range list {
 					out = append(out, shown{t.Name, t.CreatedAt})
 					rows = append(rows, []string{t.Name, t.CreatedAt.Local().Format(time.DateTime)})
@@ -95,13 +96,13 @@ func (c *command) tokensList() *cobra.Command {
 
 func (c *command) tokensRevoke() *cobra.Command {
 	return &cobra.Command{
-		Use: "revoke NAME", Short: "Take a token back", Args: cobra.ExactArgs(1),
+		Use: "revoke NAME", Short: c.say("Take a token back"), Args: arguments(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.keeper(cmd.Context(), func(k *identity.Keeper) error {
 				if err := k.Revoke(cmd.Context(), args[0]); err != nil {
 					return err
 				}
-				_, err := fmt.Fprintf(c.std.Err, "Token %s is revoked.\n", args[0])
+				_, err := fmt.Fprintln(c.std.Err, c.say("Token %s is revoked.", args[0]))
 				return err
 			})
 		},

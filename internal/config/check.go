@@ -1,8 +1,6 @@
 package config
 
 import (
-	"errors"
-	"fmt"
 	"net"
 	"net/netip"
 	"net/url"
@@ -17,7 +15,7 @@ import (
 func checkListen(s string) (host string, port int, err error) {
 	host, service, err := net.SplitHostPort(s)
 	if err != nil {
-		return "", 0, errors.New("must be host:port, such as 127.0.0.1:3000 or [::1]:3000")
+		return "", 0, flawf("must be host:port, such as 127.0.0.1:3000 or [::1]:3000")
 	}
 	if host != "" {
 		if host, err = checkHost(host); err != nil {
@@ -26,7 +24,7 @@ func checkListen(s string) (host string, port int, err error) {
 	}
 	port, err = strconv.Atoi(service)
 	if err != nil || port < 0 || port > 65535 {
-		return "", 0, errors.New("must end in a port from 0 to 65535")
+		return "", 0, flawf("must end in a port from 0 to 65535")
 	}
 	return host, port, nil
 }
@@ -40,7 +38,7 @@ func checkHost(s string) (string, error) {
 		return s, nil
 	}
 	if !legalHostname(s) {
-		return "", errors.New("must be an IP address or a host name, without scheme, port or path")
+		return "", flawf("must be an IP address or a host name, without scheme, port or path")
 	}
 	return s, nil
 }
@@ -58,9 +56,9 @@ func legalHostname(s string) bool {
 // the defence against DNS rebinding that the list is for.
 func checkAllowedHost(s string) (string, error) {
 	if strings.Contains(s, "*") {
-		return "", errors.New("cannot have a wildcard: any page on the internet could point its own name at this gateway; list each name")
+		return "", flawf("cannot have a wildcard: any page on the internet could point its own name at this gateway; list each name")
 	}
-	wrong := errors.New("must be a host name or address, with a port if clients send one, without scheme or path")
+	wrong := flawf("must be a host name or address, with a port if clients send one, without scheme or path")
 	host, port := s, ""
 	if h, p, err := net.SplitHostPort(s); err == nil {
 		host, port = h, p
@@ -87,9 +85,9 @@ func checkAllowedHost(s string) (string, error) {
 // where it is the scheme's own.
 func checkOrigin(s string) (string, error) {
 	if strings.Contains(s, "*") {
-		return "", errors.New("cannot have a wildcard: every page on the internet could then call the gateway with a leaked token; name the origins that may, such as https://app.example.com")
+		return "", flawf("cannot have a wildcard: every page on the internet could then call the gateway with a leaked token; name the origins that may, such as https://app.example.com")
 	}
-	wrong := errors.New("must be scheme://host or scheme://host:port, without a path, such as https://app.example.com")
+	wrong := flawf("must be scheme://host or scheme://host:port, without a path, such as https://app.example.com")
 	scheme, host, ok := strings.Cut(strings.ToLower(s), "://")
 	if !ok || !legalScheme(scheme) || strings.ContainsAny(host, "/?#@ ") {
 		return "", wrong
@@ -128,18 +126,18 @@ func checkURL(s string) error {
 	u, err := url.Parse(s)
 	switch {
 	case err != nil:
-		return errors.New("is not a URL")
+		return flawf("is not a URL")
 	case u.Scheme != "http" && u.Scheme != "https":
-		return errors.New("must begin with http:// or https://")
+		return flawf("must begin with http:// or https://")
 	case u.Hostname() == "":
-		return errors.New("has no host")
+		return flawf("has no host")
 	case u.User != nil:
 		// A URL is shown and logged in places where a header never is.
-		return errors.New("cannot hold a user name or password; send them in headers: Authorization")
+		return flawf("cannot hold a user name or password; send them in headers: Authorization")
 	}
 	if p := u.Port(); p != "" {
 		if n, err := strconv.Atoi(p); err != nil || n < 1 || n > 65535 {
-			return errors.New("has a port that is not a number from 1 to 65535")
+			return flawf("has a port that is not a number from 1 to 65535")
 		}
 	}
 	return nil
@@ -149,12 +147,12 @@ const maxPrefix = 32
 
 func checkPrefix(s string) (string, error) {
 	if len(s) > maxPrefix {
-		return "", fmt.Errorf("is longer than %d characters; clients limit the names of tools", maxPrefix)
+		return "", flawf("is longer than %d characters; clients limit the names of tools", maxPrefix)
 	}
 	if strings.ContainsFunc(s, func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_' && r != '-'
 	}) {
-		return "", errors.New("may only have letters, digits, _ and -")
+		return "", flawf("may only have letters, digits, _ and -")
 	}
 	return s, nil
 }
@@ -162,7 +160,7 @@ func checkPrefix(s string) (string, error) {
 // checkHeader keeps a value from becoming a second header.
 func checkHeader(value string) error {
 	if strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
-		return errors.New("has a line break or another control character, which a header cannot hold")
+		return flawf("has a line break or another control character, which a header cannot hold")
 	}
 	return nil
 }
@@ -176,7 +174,7 @@ func legalHeader(s string) bool {
 
 func checkCommand(value string) error {
 	if value == "" {
-		return errors.New("is empty")
+		return flawf("is empty")
 	}
 	return checkArgument(value)
 }
@@ -184,7 +182,7 @@ func checkCommand(value string) error {
 // checkArgument keeps out what a process cannot be given.
 func checkArgument(value string) error {
 	if strings.ContainsRune(value, 0) {
-		return errors.New("has a NUL character, which a process cannot be given")
+		return flawf("has a NUL character, which a process cannot be given")
 	}
 	return nil
 }

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"genkan/internal/gateway"
 )
 
 // decoder walks a file's tree and keeps going after a problem, so that one
@@ -41,11 +43,11 @@ func (d *decoder) object(n *node, at string, fields []field) {
 		for i, f := range fields {
 			known[i] = f.name
 		}
-		in := ""
-		if at != "" {
-			in = " in " + at
+		if at == "" {
+			d.problems.add(e.at, "unknown key %s; %s", quoted(e.key), didYouMean(e.key, known))
+		} else {
+			d.problems.add(e.at, "unknown key %s in %s; %s", quoted(e.key), at, didYouMean(e.key, known))
 		}
-		d.problems.add(e.at, "unknown key %s%s; %s", quoted(e.key), in, didYouMean(e.key, known))
 	})
 }
 
@@ -70,20 +72,21 @@ func (d *decoder) is(n *node, want kind, at string) bool {
 	if n.kind == want {
 		return true
 	}
+	var what any = at
 	if at == "" {
-		at = "the file"
+		what = gateway.Textf("the file")
 	}
-	hint := ""
+	var hint gateway.Text
 	switch {
 	case want == kindText && (n.kind == kindNumber || n.kind == kindBool):
-		hint = "; put it in quotes"
+		hint = gateway.Textf("; put it in quotes")
 	case want == kindText && n.kind == kindMap:
 		// The YAML scanner takes [a:1] inside {} for a map.
-		hint = "; text with a colon may need quotes"
+		hint = gateway.Textf("; text with a colon may need quotes")
 	case want != kindText && want <= kindNumber && n.kind == kindText:
-		hint = "; write it without quotes"
+		hint = gateway.Textf("; write it without quotes")
 	}
-	d.problems.add(n.at, "%s must be %s, found %s%s", at, want, n.kind, hint)
+	d.problems.add(n.at, "%s must be %s, found %s%s", what, want.text(), n.kind.text(), hint)
 	return false
 }
 
@@ -141,7 +144,7 @@ func (d *decoder) duration(n *node, at string) (time.Duration, bool) {
 			return 0, false
 		}
 	default:
-		d.problems.add(n.at, "%s must be a number of milliseconds or text such as \"30s\", found %s", at, n.kind)
+		d.problems.add(n.at, "%s must be a number of milliseconds or text such as \"30s\", found %s", at, n.kind.text())
 		return 0, false
 	}
 	if v <= 0 || v > maxDuration {

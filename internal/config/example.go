@@ -96,6 +96,7 @@ const example = `# Genkan's configuration. Everything here is optional; what is 
 # LOG_LEVEL.
 #logLevel: info
 
-# The language of messages: en or ja. Flag: --lang.
+# The language of messages to people and agents: en or ja. The log stays
+# English. Flag: --lang. Environment: GENKAN_LANG.
 #lang: en
 `

@@ -1,8 +1,6 @@
 package config
 
 import (
-	"errors"
-	"fmt"
 	"strings"
 )
 
@@ -33,7 +31,7 @@ func expand(s string, env func(string) (string, bool)) (string, []error) {
 		}
 		inner, rest, closed := strings.Cut(s[2:], "}")
 		if !closed {
-			return "", append(errs, errors.New("has a ${ without its }; write $${ for the two characters themselves"))
+			return "", append(errs, flawf("has a ${ without its }; write $${ for the two characters themselves"))
 		}
 		v, err := variable(inner, env)
 		if err != nil {
@@ -47,23 +45,23 @@ func expand(s string, env func(string) (string, bool)) (string, []error) {
 func variable(inner string, env func(string) (string, bool)) (string, error) {
 	name, fallback, hasDefault := strings.Cut(inner, ":-")
 	if strings.Contains(fallback, "${") {
-		return "", errors.New("has a variable inside the default of another, which is not read here")
+		return "", flawf("has a variable inside the default of another, which is not read here")
 	}
 	bare := strings.TrimPrefix(name, "env:")
 	switch {
 	case strings.HasPrefix(name, "input:"):
-		return "", errors.New("uses ${input:…}, which is not available yet; use an environment variable: ${NAME}")
+		return "", flawf("uses ${input:…}, which is not available yet; use an environment variable: ${NAME}")
 	case !legalVariable(bare):
-		return "", errors.New("has a ${…} that is not ${NAME}, ${NAME:-default} or ${env:NAME}; write $${ for the two characters themselves")
+		return "", flawf("has a ${…} that is not ${NAME}, ${NAME:-default} or ${env:NAME}; write $${ for the two characters themselves")
 	case strings.HasPrefix(name, "workspaceFolder"):
-		return "", fmt.Errorf("uses ${%s}, which is not available yet; write the folder out", name)
+		return "", flawf("uses ${%s}, which is not available yet; write the folder out", name)
 	}
 	v, ok := env(bare)
 	if hasDefault && v == "" {
 		return fallback, nil
 	}
 	if !ok {
-		return "", fmt.Errorf("uses the variable %s, which is not set; set it, or give a default: ${%s:-default}", bare, bare)
+		return "", flawf("uses the variable %s, which is not set; set it, or give a default: ${%s:-default}", bare, bare)
 	}
 	return v, nil
 }

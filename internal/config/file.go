@@ -158,7 +158,7 @@ func (d *decoder) corsFields(l *layer) []field {
 					add(item, fmt.Sprintf("%s[%d]", at, i))
 				}
 			default:
-				d.problems.add(n.at, "%s must be text or a list of texts, found %s", at, n.kind)
+				d.problems.add(n.at, "%s must be text or a list of texts, found %s", at, n.kind.text())
 				l.corsRefused = true
 			}
 			l.corsOrigins = &origins

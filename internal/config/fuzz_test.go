@@ -42,11 +42,11 @@ func FuzzLoad(f *testing.F) {
 			return
 		}
 		var e *gateway.Error
-		if c != nil || !errors.As(err, &e) || e.Code != gateway.CodeInvalid || e.Message == "" {
+		if c != nil || !errors.As(err, &e) || e.Code != gateway.CodeInvalid || e.Text() == "" {
 			t.Errorf("got %v, %v", c, err)
 		}
-		if strings.Contains(e.Message, canary) {
-			t.Errorf("an error shows a secret: %s", e.Message)
+		if strings.Contains(e.Text(), canary) {
+			t.Errorf("an error shows a secret: %s", e.Text())
 		}
 	})
 }

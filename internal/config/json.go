@@ -25,12 +25,12 @@ func jsonSyntax(data []byte) *problem {
 	var ignored json.RawMessage
 	var syntax *json.SyntaxError
 	if err := json.Unmarshal(data, &ignored); !errors.As(err, &syntax) {
-		return &problem{text: "the file is not valid JSON"}
+		return problemAt(position{}, "the file is not valid JSON")
 	}
 	c := cursor{data: data}
 	c.to(int(syntax.Offset) - 1) // Offset is behind the byte that is wrong
 	// The message names at most one character of the file.
-	return &problem{at: c.position(), text: "the file is not valid JSON: " + syntax.Error()}
+	return problemAt(c.position(), "the file is not valid JSON: %s", syntax.Error())
 }
 
 type jsonReader struct {
@@ -53,7 +53,7 @@ func (r *jsonReader) next() (json.Token, position, *problem) {
 	}
 	t, err := r.tokens.Token()
 	if err != nil {
-		return nil, at, &problem{at: at, text: "the file is not valid JSON"}
+		return nil, at, problemAt(at, "the file is not valid JSON")
 	}
 	return t, at, nil
 }
@@ -116,9 +116,9 @@ func (r *jsonReader) element(parent *node, depth int) *problem {
 }
 
 func tooMany(at position) *problem {
-	return &problem{at: at, text: "the file has more values than any configuration needs; reading stops here"}
+	return problemAt(at, "the file has more values than any configuration needs; reading stops here")
 }
 
 func tooDeep(at position) *problem {
-	return &problem{at: at, text: fmt.Sprintf("values are nested more than %d deep; reading stops here", maxDepth)}
+	return problemAt(at, "values are nested more than %d deep; reading stops here", maxDepth)
 }

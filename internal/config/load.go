@@ -2,7 +2,6 @@ package config
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"net"
@@ -36,7 +35,7 @@ func Load(path string, mustExist bool, lookupEnv func(string) (string, bool), fl
 		var err error
 		data, err = read(path)
 		if err != nil && (mustExist || !errors.Is(err, fs.ErrNotExist)) {
-			return nil, &gateway.Error{Code: gateway.CodeInvalid, Message: "the configuration file " + path + " cannot be read", Err: err}
+			return nil, &gateway.Error{Code: gateway.CodeInvalid, Message: "the configuration file %s cannot be read", Values: []any{path}, Err: err}
 		}
 	}
 	return load(data, path, lookupEnv, flags)
@@ -77,7 +76,7 @@ func load(data []byte, filename string, lookupEnv func(string) (string, bool), f
 	root, bad := parse(data)
 	if bad != nil {
 		if bad.at == (position{}) {
-			bad.text = filename + ": " + bad.text
+			bad.text = gateway.Textf("%s: %s", filename, bad.text)
 		}
 		all.list = append(all.list, *bad)
 	}
@@ -137,12 +136,13 @@ func fromEnvironment(lookup func(string) (string, bool), all *problems) layer {
 	get("PORT", func(v string) error {
 		port, err := strconv.Atoi(v)
 		if err != nil || port < 1 || port > 65535 {
-			return errors.New("must be a whole number from 1 to 65535")
+			return flawf("must be a whole number from 1 to 65535")
 		}
 		l.port = &port
 		return nil
 	})
 	get("LOG_LEVEL", func(v string) error { return set(&l.logLevel, among(logLevels()))(v) })
+	get("GENKAN_LANG", func(v string) error { return set(&l.lang, among(langs()))(v) })
 	get("CORS_ENABLED", func(v string) error {
 		w, err := among([]string{"true", "false", "1", "0"})(v)
 		if err != nil {
@@ -182,13 +182,13 @@ func fromFlags(f Flags, all *problems) layer {
 	}
 	text("host", f.Host, set(&l.host, checkHost))
 	if f.Port < 0 || f.Port > 65535 {
-		flag("port", errors.New("must be a whole number from 1 to 65535"))
+		flag("port", flawf("must be a whole number from 1 to 65535"))
 	} else if f.Port != 0 {
 		l.port = &f.Port
 	}
 	text("listen", f.Listen, func(v string) error {
 		if f.Host != "" || f.Port != 0 {
-			return errors.New("already has the host and the port; give either --listen, or --host and --port")
+			return flawf("already has the host and the port; give either --listen, or --host and --port")
 		}
 		host, port, err := checkListen(v)
 		l.host, l.port = &host, &port
@@ -233,6 +233,6 @@ func among(words []string) func(string) (string, error) {
 		if w, ok := fold(v, words); ok {
 			return w, nil
 		}
-		return "", fmt.Errorf("must be one of %s", strings.Join(words, ", "))
+		return "", flawf("must be one of %s", strings.Join(words, ", "))
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"genkan/internal/gateway"
 )
 
 // Bounds on what a file may make us do. A real file is far below all of them.
@@ -37,9 +39,12 @@ const (
 	kindMap
 )
 
-// String reads after "found".
-func (k kind) String() string {
-	return [...]string{"nothing", "true or false", "a number", "text", "a list", "a map"}[k]
+// text reads after "found".
+func (k kind) text() gateway.Text {
+	return [...]gateway.Text{
+		gateway.Textf("nothing"), gateway.Textf("true or false"), gateway.Textf("a number"),
+		gateway.Textf("text"), gateway.Textf("a list"), gateway.Textf("a map"),
+	}[k]
 }
 
 // node is a value as the file spells it. YAML and JSON become the same tree,
@@ -65,7 +70,7 @@ type entry struct {
 // all, the rest as YAML. A nil node without a problem is an empty file.
 func parse(data []byte) (*node, *problem) {
 	if len(data) > maxFile {
-		return nil, &problem{text: "the file is larger than 4 MiB, which no configuration needs"}
+		return nil, problemAt(position{}, "the file is larger than 4 MiB, which no configuration needs")
 	}
 	data, bad := plainUTF8(data)
 	if bad != nil {
@@ -120,7 +125,7 @@ func plainUTF8(data []byte) ([]byte, *problem) {
 		}
 		c.to(c.offset + size)
 	}
-	return nil, &problem{at: c.position(), text: "the file is not UTF-8 text; save it as UTF-8"}
+	return nil, problemAt(c.position(), "the file is not UTF-8 text; save it as UTF-8")
 }
 
 // cursor turns rising offsets into positions, reading every byte once.

@@ -1,9 +1,7 @@
 package config
 
 import (
-	"fmt"
 	"sort"
-	"strings"
 
 	"genkan/internal/gateway"
 )
@@ -15,8 +13,22 @@ const maxShown = 100
 // secret.
 type problem struct {
 	at   position
-	text string
+	text gateway.Text
 }
+
+func problemAt(at position, format string, values ...any) *problem {
+	return &problem{at, gateway.Textf(format, values...)}
+}
+
+// flaw is what is wrong with one value. It reads after the name of the
+// setting.
+type flaw gateway.Text
+
+func (f flaw) Error() string { return f.In(nil) }
+
+func (f flaw) In(translate gateway.Translate) string { return gateway.Text(f).In(translate) }
+
+func flawf(format string, values ...any) error { return flaw(gateway.Textf(format, values...)) }
 
 // problems collects everything that is wrong, from all layers.
 type problems struct {
@@ -24,8 +36,8 @@ type problems struct {
 	list []problem
 }
 
-func (p *problems) add(at position, format string, args ...any) {
-	p.list = append(p.list, problem{at, fmt.Sprintf(format, args...)})
+func (p *problems) add(at position, format string, values ...any) {
+	p.list = append(p.list, *problemAt(at, format, values...))
 }
 
 // err tells all problems, one per line: the file's in their order there, then
@@ -42,19 +54,16 @@ func (p *problems) err() error {
 		}
 		return a.before(b)
 	})
-	var b strings.Builder
+	lines := gateway.Texts{Between: "\n"}
 	for i, q := range p.list {
 		if i == maxShown {
-			fmt.Fprintf(&b, "\n… and %d more", len(p.list)-maxShown)
+			lines.Each = append(lines.Each, gateway.Textf("… and %d more", len(p.list)-maxShown))
 			break
 		}
-		if i > 0 {
-			b.WriteByte('\n')
-		}
 		if q.at != nowhere {
-			fmt.Fprintf(&b, "%s:%d:%d: ", p.file, q.at.line, q.at.column)
+			q.text = gateway.Textf("%s:%d:%d: %s", p.file, q.at.line, q.at.column, q.text)
 		}
-		b.WriteString(q.text)
+		lines.Each = append(lines.Each, q.text)
 	}
-	return &gateway.Error{Code: gateway.CodeInvalid, Message: b.String()}
+	return gateway.Errorf(gateway.CodeInvalid, "%s", lines)
 }

@@ -1,10 +1,11 @@
 package config
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 	"unicode"
+
+	"genkan/internal/gateway"
 )
 
 // maxQuoted is how much of a word from the file a message repeats.
@@ -49,11 +50,11 @@ func habit(word string) string {
 }
 
 // didYouMean names the one word that was probably meant, or else all of them.
-func didYouMean(word string, known []string) string {
+func didYouMean(word string, known []string) gateway.Text {
 	if ours := habit(word); ours != "" {
 		for _, k := range known {
 			if k == ours {
-				return fmt.Sprintf("did you mean %q?", k)
+				return gateway.Textf("did you mean %q?", k)
 			}
 		}
 	}
@@ -65,9 +66,9 @@ func didYouMean(word string, known []string) string {
 		}
 	}
 	if best != "" {
-		return fmt.Sprintf("did you mean %q?", best)
+		return gateway.Textf("did you mean %q?", best)
 	}
-	return "use one of " + strings.Join(known, ", ")
+	return gateway.Textf("use one of %s", strings.Join(known, ", "))
 }
 
 // squash ignores what differs by style: log_level, log-level, logLevel.

@@ -105,7 +105,7 @@ func TestDidYouMean(t *testing.T) {
 		if tt.want != "" {
 			want = `did you mean "` + tt.want + `"?`
 		}
-		if got := didYouMean(tt.word, tt.known); got != want {
+		if got := didYouMean(tt.word, tt.known).String(); got != want {
 			t.Errorf("%q: %s", tt.word, got)
 		}
 	}

@@ -11,6 +11,8 @@ import (
 	"github.com/goccy/go-yaml/parser"
 	"github.com/goccy/go-yaml/scanner"
 	"github.com/goccy/go-yaml/token"
+
+	"genkan/internal/gateway"
 )
 
 // parseYAML reads a plain subset of YAML: one document of maps, lists and
@@ -22,7 +24,7 @@ func parseYAML(text string) (n *node, bad *problem) {
 	// end a gateway that reloads a file being edited.
 	defer func() {
 		if r := recover(); r != nil {
-			n, bad = nil, &problem{text: "the file cannot be read as YAML"}
+			n, bad = nil, problemAt(position{}, "the file cannot be read as YAML")
 		}
 	}()
 	tokens, bad := scanYAML(text)
@@ -41,7 +43,7 @@ func parseYAML(text string) (n *node, bad *problem) {
 			continue
 		}
 		if body != nil {
-			return nil, &problem{at: yamlStart(doc.Body), text: "the file has a second YAML document; only one is read, so remove the --- before it"}
+			return nil, problemAt(yamlStart(doc.Body), "the file has a second YAML document; only one is read, so remove the --- before it")
 		}
 		body = doc.Body
 	}
@@ -96,7 +98,7 @@ func scanYAML(text string) (token.Tokens, *problem) {
 			tokens.Add(t)
 		}
 		if err != nil { // comes with an invalid token, which was refused above
-			return nil, &problem{text: "the file is not valid YAML"}
+			return nil, problemAt(position{}, "the file is not valid YAML")
 		}
 	}
 }
@@ -104,22 +106,22 @@ func scanYAML(text string) (token.Tokens, *problem) {
 // refusedToken explains what is not read, for somebody who may only have
 // forgotten quotes. It never repeats the text, which may be a password.
 func refusedToken(t *token.Token, at position) *problem {
-	quote := func(what, char string) *problem {
-		return &problem{at: at, text: fmt.Sprintf("YAML %s are not read here; text that begins with %s needs quotes", what, char)}
+	quote := func(what gateway.Text, char string) *problem {
+		return problemAt(at, "YAML %s are not read here; text that begins with %s needs quotes", what, char)
 	}
 	switch t.Type {
 	case token.InvalidType:
 		return yamlProblem(at, t.Error)
 	case token.AnchorType:
-		return quote("anchors", "&")
+		return quote(gateway.Textf("anchors"), "&")
 	case token.AliasType:
-		return quote("aliases", "*")
+		return quote(gateway.Textf("aliases"), "*")
 	case token.TagType:
-		return quote("tags", "!")
+		return quote(gateway.Textf("tags"), "!")
 	case token.DirectiveType:
-		return quote("directives", "%")
+		return quote(gateway.Textf("directives"), "%")
 	case token.MergeKeyType:
-		return &problem{at: at, text: "YAML merge keys are not read here; write the keys out"}
+		return problemAt(at, "YAML merge keys are not read here; write the keys out")
 	default:
 		return nil
 	}
@@ -129,10 +131,10 @@ func refusedToken(t *token.Token, at position) *problem {
 // the "invalid header option" of an unquoted >password is the password.
 func yamlProblem(at position, message string) *problem {
 	if strings.Contains(message, "\t") {
-		message = "a tab stands here; indent with spaces"
+		return problemAt(at, "the file is not valid YAML: a tab stands here; indent with spaces")
 	}
 	message, _, _ = strings.Cut(message, `"`)
-	return &problem{at: at, text: "the file is not valid YAML: " + strings.TrimRight(message, ": ")}
+	return problemAt(at, "the file is not valid YAML: %s", strings.TrimRight(message, ": "))
 }
 
 // yamlSyntax takes the bare message: the error's own text quotes the lines
@@ -140,7 +142,7 @@ func yamlProblem(at position, message string) *problem {
 func yamlSyntax(err error) *problem {
 	var e yaml.Error
 	if !errors.As(err, &e) {
-		return &problem{text: "the file is not valid YAML"}
+		return problemAt(position{}, "the file is not valid YAML")
 	}
 	return yamlProblem(yamlPosition(e.GetToken()), e.GetMessage())
 }
@@ -204,7 +206,7 @@ func yamlNode(from ast.Node, depth int) (*node, *problem) {
 			return nil, bad
 		}
 	default:
-		return nil, &problem{at: n.at, text: "this YAML is not read here; write plain maps, lists and values"}
+		return nil, problemAt(n.at, "this YAML is not read here; write plain maps, lists and values")
 	}
 	return n, nil
 }
@@ -217,7 +219,7 @@ func yamlEntry(parent *node, from *ast.MappingValueNode, depth int) *problem {
 	case *ast.IntegerNode, *ast.FloatNode, *ast.BoolNode, *ast.NullNode, *ast.InfinityNode, *ast.NanNode:
 		e.key = key.GetToken().Value
 	default:
-		return &problem{at: e.at, text: "this kind of YAML key is not read here; write key: value"}
+		return problemAt(e.at, "this kind of YAML key is not read here; write key: value")
 	}
 	v, bad := yamlNode(from.Value, depth)
 	if bad != nil {

@@ -3,7 +3,6 @@ package execute
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"time"
 
@@ -108,15 +107,15 @@ func (e *Executor) endedBy(cause error, call *gateway.Call) error {
 	if errors.Is(cause, errNoSignOfLife) {
 		return &gateway.Error{
 			Code: gateway.CodeTimeout, Err: cause,
-			Message: fmt.Sprintf("%s gave no answer and no progress for %s; the server was told to stop, but the call may have been carried out. Raise timeout for its server if it needs longer",
-				call.Tool.Exposed, e.timeout(call)),
+			Message: "%s gave no answer and no progress for %s; the server was told to stop, but the call may have been carried out. Raise timeout for its server if it needs longer",
+			Values:  []any{call.Tool.Exposed, e.timeout(call)},
 		}
 	}
 	if errors.Is(cause, errTooLong) {
 		return &gateway.Error{
 			Code: gateway.CodeTimeout, Err: cause,
-			Message: fmt.Sprintf("%s was still at work after %s, which is the longest that a call may take; the server was told to stop, but the call may have been carried out",
-				call.Tool.Exposed, e.limits.Total),
+			Message: "%s was still at work after %s, which is the longest that a call may take; the server was told to stop, but the call may have been carried out",
+			Values:  []any{call.Tool.Exposed, e.limits.Total},
 		}
 	}
 	return gateway.AsError(cause)

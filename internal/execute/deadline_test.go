@@ -34,8 +34,8 @@ func TestSilenceEndsACall(t *testing.T) {
 				if took := time.Since(began); took != test.want {
 					t.Errorf("given up after %v, want %v", took, test.want)
 				}
-				if !strings.Contains(e.Message, call.Tool.Exposed) || !strings.Contains(e.Message, test.wantInMessage) {
-					t.Errorf("the message does not say which tool and how long: %s", e.Message)
+				if !strings.Contains(e.Text(), call.Tool.Exposed) || !strings.Contains(e.Text(), test.wantInMessage) {
+					t.Errorf("the message does not say which tool and how long: %s", e.Text())
 				}
 				if e.Unsent || hung.seen() != 1 {
 					t.Errorf("unsent %v after %d attempts", e.Unsent, hung.seen())
@@ -85,8 +85,8 @@ func TestTheTotalIsNotExceeded(t *testing.T) {
 		if took := time.Since(began); took != time.Hour {
 			t.Errorf("given up after %v, want 1h", took)
 		}
-		if strings.Contains(e.Message, "no progress") || !strings.Contains(e.Message, "1h") {
-			t.Errorf("it did make progress, and took too long all the same: %s", e.Message)
+		if strings.Contains(e.Text(), "no progress") || !strings.Contains(e.Text(), "1h") {
+			t.Errorf("it did make progress, and took too long all the same: %s", e.Text())
 		}
 	})
 }

@@ -7,7 +7,6 @@ package execute
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"time"
 
@@ -128,8 +127,8 @@ func (e *Executor) attempt(ctx context.Context, l *lane, call *gateway.Call) (*g
 	if !l.breaker.allow() {
 		return nil, &gateway.Error{
 			Code: gateway.CodeUnavailable, Unsent: true, RetryAfter: e.limits.BreakerPause,
-			Message: fmt.Sprintf("server %s failed %d times in a row and is left alone for %s; `genkan servers %s` shows how it is",
-				call.Tool.Source.Name(), e.limits.BreakerFailures, e.limits.BreakerPause, call.Tool.Source.Name()),
+			Message: "server %s failed %d times in a row and is left alone for %s; `genkan servers %s` shows how it is",
+			Values:  []any{call.Tool.Source.Name(), e.limits.BreakerFailures, e.limits.BreakerPause, call.Tool.Source.Name()},
 		}
 	}
 	ctx, deadline := e.deadline(ctx, call)
@@ -200,8 +199,8 @@ func (e *Executor) enter(ctx context.Context, l *lane, call *gateway.Call) (leav
 	default:
 		return nil, &gateway.Error{
 			Code: gateway.CodeLimited, Unsent: true, RetryAfter: time.Second,
-			Message: fmt.Sprintf("server %s has %d calls under way and %d waiting; try again later",
-				call.Tool.Source.Name(), cap(l.places), cap(l.waiting)),
+			Message: "server %s has %d calls under way and %d waiting; try again later",
+			Values:  []any{call.Tool.Source.Name(), cap(l.places), cap(l.waiting)},
 		}
 	}
 	patience := time.NewTimer(e.timeout(call))
@@ -212,8 +211,8 @@ func (e *Executor) enter(ctx context.Context, l *lane, call *gateway.Call) (leav
 	case <-patience.C:
 		return nil, &gateway.Error{
 			Code: gateway.CodeTimeout, Unsent: true,
-			Message: fmt.Sprintf("server %s has %d calls under way, and none ended within %s; the call was not sent",
-				call.Tool.Source.Name(), cap(l.places), e.timeout(call)),
+			Message: "server %s has %d calls under way, and none ended within %s; the call was not sent",
+			Values:  []any{call.Tool.Source.Name(), cap(l.places), e.timeout(call)},
 		}
 	case <-ctx.Done():
 		return nil, &gateway.Error{

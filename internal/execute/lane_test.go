@@ -172,7 +172,7 @@ func TestTheBreaker(t *testing.T) {
 			fail()
 		}
 		refused := fail()
-		if s.seen() != 3 || !refused.Unsent || refused.RetryAfter <= 0 || !strings.Contains(refused.Message, "ill") {
+		if s.seen() != 3 || !refused.Unsent || refused.RetryAfter <= 0 || !strings.Contains(refused.Text(), "ill") {
 			t.Fatalf("after 3 failures the 4th call must not be sent: sent %d, %+v", s.seen(), refused)
 		}
 		// After the pause one call may find out; it fails, and the pause

@@ -30,7 +30,7 @@ func TestTheSourcesErrorReachesTheCaller(t *testing.T) {
 				ill := fails(gateway.Error{Code: code, Message: "what happened", Err: cause, RetryAfter: time.Second, RPC: rpcError})
 				_, err := New(limits()).Handle(t.Context(), write(ill))
 				e := wantCode(t, err, code)
-				if e.Message != "what happened" || !errors.Is(err, cause) || e.RetryAfter != time.Second || string(e.RPC) != string(rpcError) {
+				if e.Text() != "what happened" || !errors.Is(err, cause) || e.RetryAfter != time.Second || string(e.RPC) != string(rpcError) {
 					t.Errorf("got %+v", e)
 				}
 			})
@@ -171,7 +171,7 @@ func TestCancelBetweenAttempts(t *testing.T) {
 		time.AfterFunc(50*time.Millisecond, cancel)
 		began := time.Now()
 		_, err := New(limits()).Handle(ctx, write(ill))
-		if e := wantCode(t, err, gateway.CodeUnavailable); e.Message != "gone" || ill.seen() != 1 {
+		if e := wantCode(t, err, gateway.CodeUnavailable); e.Text() != "gone" || ill.seen() != 1 {
 			t.Errorf("got %v after %d attempts", err, ill.seen())
 		}
 		if took := time.Since(began); took != 50*time.Millisecond {

@@ -52,8 +52,10 @@ type Error struct {
 	Code Code
 	// Message is shown to people and agents: what happened, what it means and
 	// what to do next. It never holds secrets, arguments or addresses of the
-	// inside.
+	// inside. It is English, and the format of Values if there are any: a Text
+	// in two fields, so that an edge can say it in its reader's language.
 	Message string
+	Values  []any
 	// Err is for the log.
 	Err error
 	// Unsent is set when nothing reached the server: sending again is safe.
@@ -71,16 +73,28 @@ type Error struct {
 
 func (e *Error) Error() string {
 	if e.Err != nil {
-		return e.Message + ": " + e.Err.Error()
+		return e.Text() + ": " + e.Err.Error()
 	}
-	return e.Message
+	return e.Text()
+}
+
+// Text is what is shown, in English.
+func (e *Error) Text() string { return e.In(nil) }
+
+// In is what is shown, in the language of translate.
+func (e *Error) In(translate Translate) string {
+	return Text{Format: e.Message, Values: e.Values}.In(translate)
 }
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// Errorf makes an Error without an inner cause.
-func Errorf(code Code, format string, args ...any) *Error {
-	return &Error{Code: code, Message: fmt.Sprintf(format, args...)}
+// Errorf makes an Error without an inner cause. The values are kept as they
+// are, to be formatted when somebody reads the message.
+func Errorf(code Code, format string, values ...any) *Error {
+	if false {
+		_ = fmt.Sprintf(format, values...) // so that vet checks the callers' formats
+	}
+	return &Error{Code: code, Message: format, Values: values}
 }
 
 // AsError turns any error into an *Error. What the house did not make itself

@@ -31,11 +31,11 @@ func TestAsError(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := gateway.AsError(c.err)
-			if e.Code != c.code || c.text != "" && e.Message != c.text {
-				t.Errorf("got %s: %s", e.Code, e.Message)
+			if e.Code != c.code || c.text != "" && e.Text() != c.text {
+				t.Errorf("got %s: %s", e.Code, e.Text())
 			}
-			if strings.Contains(e.Message, "secret") {
-				t.Errorf("the message shows the inside: %s", e.Message)
+			if strings.Contains(e.Text(), "secret") {
+				t.Errorf("the message shows the inside: %s", e.Text())
 			}
 			if c.code == gateway.CodeInternal && (!errors.Is(e, c.err) || !strings.Contains(e.Error(), "secret")) {
 				t.Error("the log would not have the cause")

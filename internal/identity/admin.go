@@ -35,7 +35,7 @@ func LoadAdminToken(path string) (gateway.Secret, error) {
 		return secret, err
 	}
 	if err := createAdminToken(path, newSecret()); err != nil {
-		return "", adminFileError("cannot be written; make the data directory writable for this user", err)
+		return "", adminFileError(err, "the admin token file cannot be written; make the data directory writable for this user")
 	}
 	// Whoever was first, the file has the token that counts.
 	return readAdminToken(path)
@@ -89,35 +89,35 @@ func readAdminToken(path string) (gateway.Secret, error) {
 		return "", err
 	}
 	if err != nil {
-		return "", adminFileError("cannot be read", err)
+		return "", adminFileError(err, "the admin token file cannot be read")
 	}
 	if !found.Mode().IsRegular() {
-		return "", adminFileError("is not a regular file; remove it, and the next start makes a new one",
-			fmt.Errorf("%s is %s", path, found.Mode().Type()))
+		return "", adminFileError(fmt.Errorf("%s is %s", path, found.Mode().Type()),
+			"the admin token file is not a regular file; remove it, and the next start makes a new one")
 	}
 	// O_NONBLOCK, so that a FIFO put there in between does not hold us up.
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return "", adminFileError("cannot be read; it must belong to this user", err)
+		return "", adminFileError(err, "the admin token file cannot be read; it must belong to this user")
 	}
 	defer func() { _ = f.Close() }()
 	opened, err := f.Stat()
 	if err != nil {
-		return "", adminFileError("cannot be read", err)
+		return "", adminFileError(err, "the admin token file cannot be read")
 	}
 	if !os.SameFile(found, opened) {
-		return "", adminFileError("changed while it was read; try again", nil)
+		return "", adminFileError(nil, "the admin token file changed while it was read; try again")
 	}
 	// Room for a line end after the longest token, and one byte to notice more.
 	text, err := io.ReadAll(io.LimitReader(f, maxAdminToken+3))
 	if err != nil {
-		return "", adminFileError("cannot be read", err)
+		return "", adminFileError(err, "the admin token file cannot be read")
 	}
 	secret := strings.TrimRight(string(text), "\r\n")
 	if !validAdminToken(secret) {
-		return "", adminFileError(fmt.Sprintf(
-			"does not hold a token of %d to %d letters, digits and signs on one line; remove it, and the next start makes a new one",
-			minAdminToken, maxAdminToken), nil)
+		return "", adminFileError(nil,
+			"the admin token file does not hold a token of %d to %d letters, digits and signs on one line; remove it, and the next start makes a new one",
+			minAdminToken, maxAdminToken)
 	}
 	return gateway.Secret(secret), tighten(f, opened.Mode().Perm())
 }
@@ -129,11 +129,11 @@ func tighten(f *os.File, mode fs.FileMode) error {
 		return nil
 	}
 	if err := f.Chmod(0o600); err != nil {
-		return adminFileError("can be read by other users, and that cannot be changed; it must belong to this user", err)
+		return adminFileError(err, "the admin token file can be read by other users, and that cannot be changed; it must belong to this user")
 	}
-	return adminFileError(fmt.Sprintf(
-		"could be read by other users (mode %04o) and is now closed to them; if somebody may have seen it, remove it, and the next start makes a new one",
-		mode), nil)
+	return adminFileError(nil,
+		"the admin token file could be read by other users (mode %04o) and is now closed to them; if somebody may have seen it, remove it, and the next start makes a new one",
+		mode)
 }
 
 func validAdminToken(secret string) bool {
@@ -150,6 +150,8 @@ func validAdminToken(secret string) bool {
 
 // adminFileError keeps the path out of the message, which may travel; the
 // cause has it.
-func adminFileError(what string, cause error) error {
-	return &gateway.Error{Code: gateway.CodeDenied, Message: "the admin token file " + what, Err: cause}
+func adminFileError(cause error, format string, values ...any) error {
+	e := gateway.Errorf(gateway.CodeDenied, format, values...)
+	e.Err = cause
+	return e
 }

@@ -12,7 +12,6 @@ package jsonrpc
 
 import (
 	"errors"
-	"fmt"
 
 	"genkan/internal/gateway"
 )
@@ -66,12 +65,17 @@ const (
 // JSON, CodeInvalidRequest for JSON that breaks a rule.
 type ScanError struct {
 	Code   int
-	Reason string
+	Reason gateway.Text
 	// At is the position in the message, in bytes.
 	At int
 }
 
-func (e *ScanError) Error() string { return fmt.Sprintf("%s (at byte %d)", e.Reason, e.At) }
+func (e *ScanError) Error() string { return e.In(nil) }
+
+// In says it in the language of translate.
+func (e *ScanError) In(translate gateway.Translate) string {
+	return gateway.Textf("%s (at byte %d)", e.Reason, e.At).In(translate)
+}
 
 // ErrTooLarge is returned by the framings for a message over MaxMessage.
 var ErrTooLarge = errors.New("the message is larger than 32 MiB")

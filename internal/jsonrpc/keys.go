@@ -30,7 +30,7 @@ type keySet struct {
 
 func (k *keySet) add(s *scanner, key []byte, at int, known []string) error {
 	if k.has(key) {
-		return s.refuse(at, "a key stands twice: "+quoteForMessage(key))
+		return s.refuse(at, "a key stands twice: %s", quoteForMessage(key))
 	}
 	for _, name := range known {
 		if string(key) == name {
@@ -39,7 +39,7 @@ func (k *keySet) add(s *scanner, key []byte, at int, known []string) error {
 	}
 	for _, name := range known {
 		if len(key) >= len(name) && bytes.EqualFold(key, []byte(name)) {
-			return s.refuse(at, quoteForMessage(key)+" differs from \""+name+"\" only in case")
+			return s.refuse(at, "%s differs from \"%s\" only in case", quoteForMessage(key), name)
 		}
 	}
 	return nil

@@ -19,11 +19,11 @@ type scanner struct {
 }
 
 func (s *scanner) fail(at int, reason string) error {
-	return &ScanError{Code: CodeParse, Reason: reason, At: at}
+	return &ScanError{Code: CodeParse, Reason: gateway.Text{Format: reason}, At: at}
 }
 
-func (s *scanner) refuse(at int, reason string) error {
-	return &ScanError{Code: CodeInvalidRequest, Reason: reason, At: at}
+func (s *scanner) refuse(at int, reason string, values ...any) error {
+	return &ScanError{Code: CodeInvalidRequest, Reason: gateway.Textf(reason, values...), At: at}
 }
 
 // invalidUTF8 refuses text that servers read in different ways, and that some
@@ -33,7 +33,7 @@ func (s *scanner) invalidUTF8() error { return s.fail(0, "the message is not val
 // message scans the envelope and decides what kind of message it is.
 func (s *scanner) message() error {
 	if len(s.data) > MaxMessage {
-		return s.refuse(0, "the message is larger than 32 MiB")
+		return s.refuse(0, "the message is larger than %d MiB", MaxMessage>>20)
 	}
 	if !utf8.Valid(s.data) {
 		return s.invalidUTF8()

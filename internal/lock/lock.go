@@ -16,6 +16,7 @@ import (
 
 	"genkan/internal/gateway"
 	"genkan/internal/jsonrpc"
+	"genkan/internal/lang"
 )
 
 // Rules are what the configuration says about who may come in.
@@ -24,6 +25,8 @@ type Rules struct {
 	Hosts []string
 	// Origins are the pages that may call from a browser, as scheme://host.
 	Origins []string
+	// Language is what those are told in who do not come in.
+	Language lang.Language
 }
 
 // Lock guards the door.
@@ -32,7 +35,10 @@ type Lock struct {
 	rules  atomic.Pointer[compiled]
 }
 
-type compiled struct{ hosts, origins map[string]bool }
+type compiled struct {
+	hosts, origins map[string]bool
+	language       lang.Language
+}
 
 // New makes a lock that asks verify about tokens.
 func New(verify func(ctx context.Context, token string) (gateway.Identity, error), rules Rules) *Lock {
@@ -43,7 +49,7 @@ func New(verify func(ctx context.Context, token string) (gateway.Identity, error
 
 // Set replaces the rules.
 func (l *Lock) Set(rules Rules) {
-	c := &compiled{hosts: map[string]bool{}, origins: map[string]bool{}}
+	c := &compiled{hosts: map[string]bool{}, origins: map[string]bool{}, language: rules.Language}
 	for _, h := range rules.Hosts {
 		c.hosts[strings.ToLower(h)] = true
 	}
@@ -57,27 +63,27 @@ func (l *Lock) Set(rules Rules) {
 func (l *Lock) Admit(w http.ResponseWriter, r *http.Request) (gateway.Identity, bool) {
 	rules := l.rules.Load()
 	if !rules.allowsHost(r.Host) {
-		refuse(w, http.StatusForbidden, "AUTHORIZATION_ERROR",
-			"this Host is not allowed; if you reach genkan by another name, start it with --allowed-host NAME")
+		rules.refuse(w, http.StatusForbidden, "AUTHORIZATION_ERROR", gateway.Errorf(gateway.CodeDenied,
+			"this Host is not allowed; if you reach genkan by another name, start it with --allowed-host NAME"))
 		return gateway.Identity{}, false
 	}
 	if !rules.allowsOrigin(r.Header) {
-		refuse(w, http.StatusForbidden, "AUTHORIZATION_ERROR",
-			"this Origin is not allowed; to let a web page call genkan, name it in cors.origin")
+		rules.refuse(w, http.StatusForbidden, "AUTHORIZATION_ERROR", gateway.Errorf(gateway.CodeDenied,
+			"this Origin is not allowed; to let a web page call genkan, name it in cors.origin"))
 		return gateway.Identity{}, false
 	}
 	if rules.cors(w, r) {
 		return gateway.Identity{}, false
 	}
-	return l.identify(w, r)
+	return l.identify(w, r, rules)
 }
 
-func (l *Lock) identify(w http.ResponseWriter, r *http.Request) (gateway.Identity, bool) {
+func (l *Lock) identify(w http.ResponseWriter, r *http.Request, rules *compiled) (gateway.Identity, bool) {
 	token, ok := bearer(r.Header)
 	if !ok {
 		w.Header()["Www-Authenticate"] = []string{"Bearer"}
-		refuse(w, http.StatusUnauthorized, "AUTHENTICATION_ERROR",
-			"a token is needed: send \"Authorization: Bearer TOKEN\". The admin token is in the file admin-token in genkan's data directory; `genkan tokens add NAME` makes others")
+		rules.refuse(w, http.StatusUnauthorized, "AUTHENTICATION_ERROR", gateway.Errorf(gateway.CodeUnauthenticated,
+			"a token is needed: send \"Authorization: Bearer TOKEN\". The admin token is in the file admin-token in genkan's data directory; `genkan tokens add NAME` makes others"))
 		return gateway.Identity{}, false
 	}
 	id, err := l.verify(r.Context(), token)
@@ -89,11 +95,11 @@ func (l *Lock) identify(w http.ResponseWriter, r *http.Request) (gateway.Identit
 		if e.RetryAfter > 0 {
 			w.Header().Set("Retry-After", strconv.Itoa(int((e.RetryAfter+time.Second-1)/time.Second)))
 		}
-		refuse(w, http.StatusServiceUnavailable, "UPSTREAM_UNAVAILABLE", e.Message)
+		rules.refuse(w, http.StatusServiceUnavailable, "UPSTREAM_UNAVAILABLE", e)
 		return gateway.Identity{}, false
 	}
 	w.Header()["Www-Authenticate"] = []string{`Bearer error="invalid_token"`}
-	refuse(w, http.StatusUnauthorized, "AUTHENTICATION_ERROR", e.Message)
+	rules.refuse(w, http.StatusUnauthorized, "AUTHENTICATION_ERROR", e)
 	return gateway.Identity{}, false
 }
 
@@ -201,8 +207,8 @@ func notInToken(c rune) bool {
 }
 
 // refuse answers in the form of the REST API.
-func refuse(w http.ResponseWriter, status int, code, text string) {
-	body := jsonrpc.AppendQuoted([]byte(`{"success":false,"error":`), text)
+func (c *compiled) refuse(w http.ResponseWriter, status int, code string, e *gateway.Error) {
+	body := jsonrpc.AppendQuoted([]byte(`{"success":false,"error":`), c.language.Error(e))
 	body = append(body, `,"code":"`+code+"\"}\n"...)
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("X-Content-Type-Options", "nosniff")

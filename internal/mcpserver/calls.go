@@ -20,21 +20,21 @@ func isCall(method string) bool {
 func newCall(msg *jsonrpc.Message, era gateway.Era, id gateway.Identity, via string) (*gateway.Call, error) {
 	call := &gateway.Call{Method: msg.Method, Params: msg.Params, Era: era, Identity: id, Via: via}
 	in := &call.Params
-	var err error
+	var ok bool
 	switch msg.Method {
 	case "tools/call":
-		if call.Name, err = textOf(in, in.Name); err != nil {
+		if call.Name, ok = textOf(in, in.Name); !ok {
 			return nil, gateway.Errorf(gateway.CodeInvalid, "params.name must be the name of a tool")
 		}
 	case "prompts/get":
 		call.Kind = gateway.KindPrompt
-		if call.Name, err = textOf(in, in.Name); err != nil {
+		if call.Name, ok = textOf(in, in.Name); !ok {
 			return nil, gateway.Errorf(gateway.CodeInvalid, "params.name must be the name of a prompt")
 		}
 	case "resources/read":
 		call.Kind = gateway.KindResource
 		in.Name = gateway.Span{} // whatever it is, it is not for us
-		if call.Name, err = textOf(in, in.URI); err != nil {
+		if call.Name, ok = textOf(in, in.URI); !ok {
 			return nil, gateway.Errorf(gateway.CodeInvalid, "params.uri must be the URI of a resource")
 		}
 	case "completion/complete":
@@ -56,12 +56,10 @@ func newCall(msg *jsonrpc.Message, era gateway.Era, id gateway.Identity, via str
 	return call, nil
 }
 
-func textOf(in *gateway.Params, at gateway.Span) (string, error) {
+// textOf is the text at a place in the params. It reports false for none.
+func textOf(in *gateway.Params, at gateway.Span) (string, bool) {
 	text, ok := jsonrpc.Unquote(in.Get(at))
-	if !ok || len(text) == 0 {
-		return "", gateway.Errorf(gateway.CodeInvalid, "a text is missing")
-	}
-	return string(text), nil
+	return string(text), ok && len(text) > 0
 }
 
 // refer finds what a completion is for: a prompt's argument, or a variable of a

@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"errors"
 	"net/http"
 	"strconv"
 
@@ -32,14 +33,49 @@ var wireErrors = map[gateway.Code]wireError{
 	gateway.CodeCanceled:        {499, http.StatusOK},
 }
 
-// errorMessage encodes an error as the answer to a request, and says which
-// HTTP status goes with it. An error that an upstream answered with passes
-// untouched.
-func errorMessage(id []byte, err error) (message []byte, status int, e *gateway.Error) {
+// refusal is an error that JSON-RPC or MCP has a number of its own for. It is
+// not an Error with RPC set, which is another's and is never translated.
+type refusal struct {
+	because *gateway.Error
+	rpc     int
+	data    []byte
+}
+
+func (r *refusal) Error() string { return r.because.Error() }
+func (r *refusal) Unwrap() error { return r.because }
+
+// invalidRequest is said of what is no request that we can serve.
+func invalidRequest(format string, values ...any) error {
+	return &refusal{gateway.Errorf(gateway.CodeInvalid, format, values...), jsonrpc.CodeInvalidRequest, nil}
+}
+
+// tooLarge is said of a message that was not read to its end.
+func tooLarge() error {
+	return invalidRequest("the message is larger than %d MiB", jsonrpc.MaxMessage>>20)
+}
+
+// unreadable is said of a message that could not be scanned.
+func unreadable(err error) error {
+	r := &refusal{gateway.Errorf(gateway.CodeInvalid, "%s", err), jsonrpc.CodeParse, nil}
+	if scan, ok := err.(*jsonrpc.ScanError); ok { //nolint:errorlint // Scan returns nothing else
+		r.rpc = scan.Code
+	}
+	return r
+}
+
+// errorMessage encodes an error as the answer to a request, in the house's
+// language, and says which HTTP status goes with it. An error that an upstream
+// answered with passes untouched.
+func (s *Server) errorMessage(id []byte, err error) (message []byte, status int, e *gateway.Error) {
 	e = gateway.AsError(err)
 	wire := wireErrors[e.Code]
 	if e.RPC != nil {
 		return jsonrpc.AppendErrorObject(nil, id, e.RPC), http.StatusOK, e
+	}
+	text := s.language().Error(e)
+	var refused *refusal
+	if errors.As(err, &refused) {
+		return jsonrpc.AppendErrorObject(nil, id, jsonrpc.ErrorObject(refused.rpc, text, refused.data)), http.StatusOK, e
 	}
 	data := []byte(`{"code":"` + e.Code.String() + `"`)
 	if e.RetryAfter > 0 {
@@ -47,16 +83,7 @@ func errorMessage(id []byte, err error) (message []byte, status int, e *gateway.
 		data = strconv.AppendInt(data, e.RetryAfter.Milliseconds(), 10)
 	}
 	data = append(data, '}')
-	return jsonrpc.AppendErrorObject(nil, id, jsonrpc.ErrorObject(wire.rpc, e.Message, data)), wire.status, e
-}
-
-// scanErrorMessage answers a message that could not be read.
-func scanErrorMessage(id []byte, err error) []byte {
-	code := jsonrpc.CodeParse
-	if scan, ok := err.(*jsonrpc.ScanError); ok { //nolint:errorlint // Scan returns nothing else
-		code = scan.Code
-	}
-	return jsonrpc.AppendErrorObject(nil, id, jsonrpc.ErrorObject(code, err.Error(), nil))
+	return jsonrpc.AppendErrorObject(nil, id, jsonrpc.ErrorObject(wire.rpc, text, data)), wire.status, e
 }
 
 // modernStatus is the HTTP status of a failed modern call. The protocol's own
@@ -71,9 +98,4 @@ func modernStatus(status int, e *gateway.Error) int {
 	default:
 		return status
 	}
-}
-
-// invalidRequestMessage answers what is no request that we can serve.
-func invalidRequestMessage(id []byte, text string) []byte {
-	return jsonrpc.AppendErrorObject(nil, id, jsonrpc.ErrorObject(jsonrpc.CodeInvalidRequest, text, nil))
 }

@@ -37,7 +37,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, view string) {
 	id := visitor{who, view}
 	if view != "" {
 		if _, ok := s.opt.House().Describe(view); !ok {
-			plainError(w, http.StatusNotFound, "there is no server of this name; `genkan servers` lists them")
+			s.plainError(w, http.StatusNotFound, invalidRequest("there is no server of this name; `genkan servers` lists them"))
 			return
 		}
 	}
@@ -50,23 +50,22 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, view string) {
 		s.delete(w, r, id)
 	default:
 		w.Header().Set("Allow", "POST, GET, DELETE")
-		plainError(w, http.StatusMethodNotAllowed, "use POST for messages, GET for a legacy session's stream, DELETE to end a session")
+		s.plainError(w, http.StatusMethodNotAllowed, invalidRequest("use POST for messages, GET for a legacy session's stream, DELETE to end a session"))
 	}
 }
 
-func plainError(w http.ResponseWriter, status int, text string) {
-	p := &reply{w: w}
-	p.finish(status, invalidRequestMessage(nil, text))
+func (s *Server) plainError(w http.ResponseWriter, status int, err error) {
+	p := &reply{server: s, w: w}
+	p.refuse(status, nil, err)
 }
 
 // post takes one message.
 func (s *Server) post(w http.ResponseWriter, r *http.Request, id visitor) {
 	if !jsonrpc.IsJSON(r.Header.Get("Content-Type")) {
-		plainError(w, http.StatusUnsupportedMediaType, "the Content-Type must be application/json")
+		s.plainError(w, http.StatusUnsupportedMediaType, invalidRequest("the Content-Type must be application/json"))
 		return
 	}
-	p := newReply(w, r)
-	p.patience = s.opt.AskPatience
+	p := s.newReply(w, r)
 	room := &room{budget: s.opt.Budget}
 	defer room.leave()
 	// What does not support deadlines is no connection, and does not wait.
@@ -77,7 +76,7 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request, id visitor) {
 	switch {
 	case errors.Is(err, jsonrpc.ErrTooLarge):
 		w.Header().Set("Connection", "close")
-		plainError(w, http.StatusRequestEntityTooLarge, err.Error())
+		s.plainError(w, http.StatusRequestEntityTooLarge, tooLarge())
 		// Read on for a while: a client that is still sending would find its
 		// connection broken instead of the answer.
 		_ = controller.Flush()
@@ -89,16 +88,16 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request, id visitor) {
 		return
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		w.Header().Set("Connection", "close")
-		plainError(w, http.StatusRequestTimeout, "the body did not come in time")
+		s.plainError(w, http.StatusRequestTimeout, invalidRequest("the body did not come in time"))
 		return
 	case err != nil:
-		plainError(w, http.StatusBadRequest, "the body could not be read")
+		s.plainError(w, http.StatusBadRequest, invalidRequest("the body could not be read"))
 		return
 	}
 	msg, err := jsonrpc.Scan(body)
 	switch {
 	case err != nil:
-		p.finish(http.StatusBadRequest, scanErrorMessage(msg.ID, err))
+		p.refuse(http.StatusBadRequest, msg.ID, unreadable(err))
 	case isModern(&msg) || r.Header.Get("Mcp-Protocol-Version") == modernVersion:
 		s.postModern(p, r, &msg, id)
 	default:
@@ -119,7 +118,7 @@ func (s *Server) postModern(p *reply, r *http.Request, msg *jsonrpc.Message, id 
 		return
 	case jsonrpc.Request:
 	default:
-		p.finish(http.StatusBadRequest, invalidRequestMessage(nil, "a client sends requests and notifications only"))
+		p.refuse(http.StatusBadRequest, nil, invalidRequest("a client sends requests and notifications only"))
 		return
 	}
 	err := checkVersion(r.Header, msg)
@@ -130,8 +129,7 @@ func (s *Server) postModern(p *reply, r *http.Request, msg *jsonrpc.Message, id 
 		err = checkHeaders(r.Header, msg)
 	}
 	if err != nil {
-		message, _, _ := errorMessage(msg.ID, err)
-		p.finish(http.StatusBadRequest, message)
+		p.refuse(http.StatusBadRequest, msg.ID, err)
 		return
 	}
 	switch {
@@ -150,8 +148,8 @@ func (s *Server) postModern(p *reply, r *http.Request, msg *jsonrpc.Message, id 
 	default:
 		result, err := s.modernResult(r.Context(), msg, id.view)
 		if err != nil {
-			message, status, _ := errorMessage(msg.ID, err)
-			if gateway.AsError(err).Code == gateway.CodeNotFound {
+			message, status, e := s.errorMessage(msg.ID, err)
+			if e.Code == gateway.CodeNotFound {
 				status = http.StatusNotFound
 			}
 			p.finish(status, message)
@@ -164,8 +162,7 @@ func (s *Server) postModern(p *reply, r *http.Request, msg *jsonrpc.Message, id 
 // postLegacy serves a message of a session, or opens one.
 func (s *Server) postLegacy(p *reply, r *http.Request, msg *jsonrpc.Message, id visitor) {
 	if v := r.Header.Get("Mcp-Protocol-Version"); v != "" && !slices.Contains(legacyVersions, v) {
-		message, _, _ := errorMessage(msg.ID, unsupportedVersion(jsonrpc.AppendQuoted(nil, v)))
-		p.finish(http.StatusBadRequest, message)
+		p.refuse(http.StatusBadRequest, msg.ID, unsupportedVersion(jsonrpc.AppendQuoted(nil, v)))
 		return
 	}
 	if msg.Kind == jsonrpc.Request && msg.Method == "initialize" {
@@ -209,13 +206,13 @@ func (s *Server) postLegacy(p *reply, r *http.Request, msg *jsonrpc.Message, id 
 func (s *Server) session(p *reply, r *http.Request, requestID []byte, id visitor) (*session, bool) {
 	name := r.Header.Get("Mcp-Session-Id")
 	if name == "" {
-		p.finish(http.StatusBadRequest, invalidRequestMessage(requestID,
-			"the Mcp-Session-Id header is missing: send initialize first, or "+jsonrpc.MetaVersion+" in _meta"))
+		p.refuse(http.StatusBadRequest, requestID, invalidRequest(
+			"the Mcp-Session-Id header is missing: send initialize first, or %s in _meta", jsonrpc.MetaVersion))
 		return nil, false
 	}
 	sess, ok := s.sessions.get(name, id.ClientID, id.view)
 	if !ok {
-		p.finish(http.StatusNotFound, invalidRequestMessage(requestID,
+		p.refuse(http.StatusNotFound, requestID, invalidRequest(
 			"this session does not exist or has ended: send initialize to begin a new one"))
 		return nil, false
 	}
@@ -258,7 +255,7 @@ func (s *Server) call(ctx context.Context, p *reply, id []byte, call *gateway.Ca
 	settle()
 	defer call.Release()
 	if err != nil {
-		message, status, e := errorMessage(id, err)
+		message, status, e := s.errorMessage(id, err)
 		if call.Era == gateway.EraModern {
 			status = modernStatus(status, e)
 		}
@@ -270,7 +267,7 @@ func (s *Server) call(ctx context.Context, p *reply, id []byte, call *gateway.Ca
 
 // delete ends a legacy session.
 func (s *Server) delete(w http.ResponseWriter, r *http.Request, id visitor) {
-	p := newReply(w, r)
+	p := s.newReply(w, r)
 	if _, ok := s.session(p, r, nil, id); ok {
 		s.sessions.remove(r.Header.Get("Mcp-Session-Id"))
 		w.WriteHeader(http.StatusNoContent)

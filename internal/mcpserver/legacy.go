@@ -115,9 +115,5 @@ func methodNotFound(method string) error {
 	if len(method) > most {
 		method = method[:most] + "…"
 	}
-	text := "Method not found: " + method
-	return &gateway.Error{
-		Code: gateway.CodeNotFound, Message: text,
-		RPC: jsonrpc.ErrorObject(jsonrpc.CodeMethodNotFound, text, nil),
-	}
+	return &refusal{gateway.Errorf(gateway.CodeNotFound, "Method not found: %s", method), jsonrpc.CodeMethodNotFound, nil}
 }

@@ -34,14 +34,15 @@ func (s *Server) modernResult(ctx context.Context, msg *jsonrpc.Message, view st
 }
 
 // protocolError is a refusal that modern HTTP answers with status 400.
-func protocolError(code int, text string, data []byte) error {
-	return &gateway.Error{Code: gateway.CodeInvalid, Message: text, RPC: jsonrpc.ErrorObject(code, text, data)}
+func protocolError(code int, format string, values ...any) error {
+	return &refusal{gateway.Errorf(gateway.CodeInvalid, format, values...), code, nil}
 }
 
 // unsupportedVersion refuses a version, given as JSON, and names ours.
 func unsupportedVersion(requested []byte) error {
 	data := append([]byte(`{"supported":`+supportedVersions+`,"requested":`), requested...)
-	return protocolError(jsonrpc.CodeUnsupportedVersion, "Unsupported protocol version", append(data, '}'))
+	because := gateway.Errorf(gateway.CodeInvalid, "Unsupported protocol version")
+	return &refusal{because, jsonrpc.CodeUnsupportedVersion, append(data, '}')}
 }
 
 // isModern tells the era of a request: modern ones carry their version.
@@ -51,13 +52,13 @@ func isModern(msg *jsonrpc.Message) bool { return msg.Params.Version.Present() }
 func checkMeta(msg *jsonrpc.Message) error {
 	version, ok := jsonrpc.Unquote(msg.Params.Get(msg.Params.Version))
 	if !ok {
-		return protocolError(jsonrpc.CodeInvalidParams, "_meta must have "+jsonrpc.MetaVersion, nil)
+		return protocolError(jsonrpc.CodeInvalidParams, "_meta must have %s", jsonrpc.MetaVersion)
 	}
 	if string(version) != modernVersion {
 		return unsupportedVersion(msg.Params.Get(msg.Params.Version))
 	}
 	if caps := msg.Params.Get(msg.Params.ClientCapabilities); caps == nil || caps[0] != '{' {
-		return protocolError(jsonrpc.CodeInvalidParams, "_meta must have "+jsonrpc.MetaClientCapabilities+", an object", nil)
+		return protocolError(jsonrpc.CodeInvalidParams, "_meta must have %s, an object", jsonrpc.MetaClientCapabilities)
 	}
 	return nil
 }
@@ -109,11 +110,11 @@ func only(h http.Header, name string) string {
 }
 
 func mismatch(header, got, want string) error {
-	text := "Header mismatch: " + header + " header value '" + got + "' does not match body value '" + want + "'"
 	if got == "" {
-		text = "Header mismatch: the " + header + " header is missing or malformed"
+		return protocolError(jsonrpc.CodeHeaderMismatch, "Header mismatch: the %s header is missing or malformed", header)
 	}
-	return protocolError(jsonrpc.CodeHeaderMismatch, text, nil)
+	return protocolError(jsonrpc.CodeHeaderMismatch,
+		"Header mismatch: %s header value '%s' does not match body value '%s'", header, got, want)
 }
 
 // decodeHeaderValue undoes the encoding of values that are not plain ASCII.

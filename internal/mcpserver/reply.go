@@ -15,15 +15,14 @@ import (
 // something has to be said before the answer is there: then it becomes a
 // stream of events.
 type reply struct {
-	w http.ResponseWriter
+	server *Server
+	w      http.ResponseWriter
 	// mayStream is whether the client accepts a stream.
 	mayStream bool
-	// sess is the legacy session of the request, nil for none; patience is how
-	// long its client may take to answer a question; gone is closed when the
-	// client is.
-	sess     *session
-	patience time.Duration
-	gone     <-chan struct{}
+	// sess is the legacy session of the request, nil for none; gone is closed
+	// when the client is.
+	sess *session
+	gone <-chan struct{}
 
 	mu        sync.Mutex
 	streaming bool
@@ -46,8 +45,8 @@ const writeTime = 2 * time.Minute
 // maxBacklog is how much may wait for a client that reads slowly, in bytes.
 const maxBacklog = 256 << 10
 
-func newReply(w http.ResponseWriter, r *http.Request) *reply {
-	p := &reply{w: w, mayStream: acceptsStream(r.Header), gone: r.Context().Done()}
+func (s *Server) newReply(w http.ResponseWriter, r *http.Request) *reply {
+	p := &reply{server: s, w: w, mayStream: acceptsStream(r.Header), gone: r.Context().Done()}
 	p.idle.L = &p.mu
 	return p
 }
@@ -91,7 +90,7 @@ func (p *reply) Ask(ctx context.Context, method string, params []byte) ([]byte, 
 	if p.sess == nil {
 		return nil, gateway.Errorf(gateway.CodeInvalid, "this client cannot be asked anything during a call")
 	}
-	return p.sess.askVia(ctx, p.patience, method, params, p.send)
+	return p.sess.askVia(ctx, p.server.opt.AskPatience, method, params, p.send)
 }
 
 // send puts a message into the stream that must not be left out.
@@ -226,8 +225,14 @@ var (
 
 // fail sends an error.
 func (p *reply) fail(id []byte, err error) {
-	message, status, e := errorMessage(id, err)
+	message, status, e := p.server.errorMessage(id, err)
 	p.failWith(status, message, e)
+}
+
+// refuse sends an error with a status of its own.
+func (p *reply) refuse(status int, id []byte, err error) {
+	message, _, _ := p.server.errorMessage(id, err)
+	p.finish(status, message)
 }
 
 func (p *reply) failWith(status int, message []byte, e *gateway.Error) {

@@ -16,6 +16,7 @@ import (
 	"genkan/internal/catalog"
 	"genkan/internal/gateway"
 	"genkan/internal/jsonrpc"
+	"genkan/internal/lang"
 )
 
 // House is what the edge needs of the house that serves now. A view is what
@@ -64,6 +65,8 @@ type Options struct {
 	// Secret signs what clients keep for us: session ids and the state of
 	// parked calls. Empty means a new one, which ends with the process.
 	Secret []byte
+	// Language is what errors are told in now; nil is English.
+	Language func() lang.Language
 }
 
 // Server is the edge. It outlives houses.
@@ -105,6 +108,13 @@ func New(opt Options) *Server {
 	s.parks.init(signer{opt.Secret})
 	go s.sessions.sweep(opt.SessionIdle)
 	return s
+}
+
+func (s *Server) language() lang.Language {
+	if s.opt.Language == nil {
+		return lang.English
+	}
+	return s.opt.Language()
 }
 
 // Drain ends the streams that would stay open for ever. Calls go on.

@@ -193,8 +193,8 @@ const mostSubscriptions = 1000
 
 // subscribe takes a legacy client's wish to hear of a resource.
 func (s *Server) subscribe(ctx context.Context, sess *session, msg *jsonrpc.Message) error {
-	uri, err := textOf(&msg.Params, msg.Params.URI)
-	if err != nil {
+	uri, ok := textOf(&msg.Params, msg.Params.URI)
+	if !ok {
 		return gateway.Errorf(gateway.CodeInvalid, "params.uri must be the URI of a resource")
 	}
 	sess.mu.Lock()
@@ -225,8 +225,8 @@ func (s *Server) subscribe(ctx context.Context, sess *session, msg *jsonrpc.Mess
 }
 
 func (s *Server) unsubscribe(sess *session, msg *jsonrpc.Message) error {
-	uri, err := textOf(&msg.Params, msg.Params.URI)
-	if err != nil {
+	uri, ok := textOf(&msg.Params, msg.Params.URI)
+	if !ok {
 		return gateway.Errorf(gateway.CodeInvalid, "params.uri must be the URI of a resource")
 	}
 	sess.mu.Lock()

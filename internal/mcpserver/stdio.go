@@ -104,7 +104,7 @@ func (c *stdioConn) read(ctx context.Context, in io.Reader) error {
 		case errors.Is(err, io.EOF):
 			return nil
 		case errors.Is(err, jsonrpc.ErrTooLarge):
-			c.write(invalidRequestMessage(nil, err.Error()))
+			c.fail(nil, tooLarge())
 		case err != nil:
 			return err
 		default:
@@ -119,14 +119,13 @@ func (c *stdioConn) read(ctx context.Context, in io.Reader) error {
 func (c *stdioConn) receive(ctx context.Context, line []byte) {
 	msg, err := jsonrpc.Scan(line)
 	if err != nil {
-		c.write(scanErrorMessage(msg.ID, err))
+		c.fail(msg.ID, unreadable(err))
 		return
 	}
 	switch msg.Kind {
 	case jsonrpc.Request:
 		if err := c.request(ctx, &msg); err != nil {
-			message, _, _ := errorMessage(msg.ID, err)
-			c.write(message)
+			c.fail(msg.ID, err)
 		}
 	case jsonrpc.Notification:
 		c.sess.notified(&msg)
@@ -203,8 +202,7 @@ func (c *stdioConn) call(ctx context.Context, msg *jsonrpc.Message, era gateway.
 		case errors.Is(context.Cause(ctx), errCanceledByClient):
 			// The client has said that it does not want an answer.
 		case err != nil:
-			message, _, _ := errorMessage(msg.ID, err)
-			c.write(message)
+			c.fail(msg.ID, err)
 		default:
 			c.write(jsonrpc.AppendResult(nil, msg.ID, result.Raw))
 		}
@@ -226,8 +224,7 @@ func (c *stdioConn) beside(ctx context.Context, msg *jsonrpc.Message, answer fun
 		switch {
 		case errors.Is(context.Cause(ctx), errCanceledByClient):
 		case err != nil:
-			message, _, _ := errorMessage(msg.ID, err)
-			c.write(message)
+			c.fail(msg.ID, err)
 		default:
 			c.write(jsonrpc.AppendResult(nil, msg.ID, result))
 		}
@@ -349,6 +346,12 @@ func (c *stdioConn) tellOfChanges(ctx context.Context, st *stream) {
 			}
 		}
 	}
+}
+
+// fail answers a request with an error.
+func (c *stdioConn) fail(id []byte, err error) {
+	message, _, _ := c.server.errorMessage(id, err)
+	c.write(message)
 }
 
 // write sends one message as a line. Messages hold no line breaks.

@@ -12,10 +12,10 @@ import (
 
 // get opens the stream on which a legacy session hears of changes.
 func (s *Server) get(w http.ResponseWriter, r *http.Request, id visitor) {
-	p := newReply(w, r)
+	p := s.newReply(w, r)
 	if r.Header.Get("Mcp-Session-Id") == "" {
 		w.Header().Set("Allow", "POST")
-		plainError(w, http.StatusMethodNotAllowed, "GET opens the stream of a legacy session and needs its Mcp-Session-Id")
+		s.plainError(w, http.StatusMethodNotAllowed, invalidRequest("GET opens the stream of a legacy session and needs its Mcp-Session-Id"))
 		return
 	}
 	sess, ok := s.session(p, r, nil, id)
@@ -23,7 +23,7 @@ func (s *Server) get(w http.ResponseWriter, r *http.Request, id visitor) {
 		return
 	}
 	if !acceptsStream(r.Header) {
-		plainError(w, http.StatusNotAcceptable, "the Accept header must allow text/event-stream")
+		s.plainError(w, http.StatusNotAcceptable, invalidRequest("the Accept header must allow text/event-stream"))
 		return
 	}
 	st := sess.open()
@@ -179,8 +179,7 @@ func (s *subscription) ended() []byte {
 // listen serves subscriptions/listen over HTTP, until the client closes it.
 func (s *Server) listen(p *reply, r *http.Request, msg *jsonrpc.Message, view string) {
 	if !p.mayStream {
-		p.finish(http.StatusNotAcceptable, invalidRequestMessage(msg.ID,
-			"the Accept header must allow text/event-stream"))
+		p.refuse(http.StatusNotAcceptable, msg.ID, invalidRequest("the Accept header must allow text/event-stream"))
 		return
 	}
 	sub, err := newSubscription(msg, view)

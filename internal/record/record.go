@@ -75,7 +75,8 @@ func (r *Recorder) guarded(ctx context.Context, call *gateway.Call, next gateway
 			r.log.Error("a call panicked", "request_id", call.RequestID, "error", fmt.Sprint(cause), "stack", string(debug.Stack()))
 			result, err = nil, &gateway.Error{
 				Code:    gateway.CodeInternal,
-				Message: "something went wrong inside genkan; its log has the details under " + call.RequestID,
+				Message: "something went wrong inside genkan; its log has the details under %s",
+				Values:  []any{call.RequestID},
 			}
 		}
 	}()
@@ -142,6 +143,6 @@ func verdict(result *gateway.Result, err error) (outcome, text string) {
 	case e.Code == gateway.CodeInvalid:
 		return e.Code.String(), "the call is not valid"
 	default:
-		return e.Code.String(), e.Message
+		return e.Code.String(), e.Text()
 	}
 }

@@ -141,7 +141,7 @@ func TestInnerErrorsAreInTheLog(t *testing.T) {
 			_, recorded, log := recorder(h)
 			call := newCall()
 			_, err := recorded.Handle(context.Background(), call)
-			if e := gateway.AsError(err); e.Code != gateway.CodeInternal || strings.Contains(e.Message, "the cause") {
+			if e := gateway.AsError(err); e.Code != gateway.CodeInternal || strings.Contains(e.Text(), "the cause") {
 				t.Errorf("the caller was told %v", err)
 			}
 			if text := log.String(); !strings.Contains(text, "the cause") || strings.Count(text, call.RequestID) < 2 {

@@ -23,8 +23,9 @@ func (s *Store) explain(ctx context.Context, what string, err error) error {
 		return err
 	case ctx.Err() != nil:
 		// Whatever SQLite says then (interrupted, most of the time), this is why.
-		e = gateway.AsError(ctx.Err())
-		return &gateway.Error{Code: e.Code, Message: e.Message, Err: fmt.Errorf("%s: %w: %w", what, ctx.Err(), err)}
+		e := *gateway.AsError(ctx.Err())
+		e.Err = fmt.Errorf("%s: %w: %w", what, ctx.Err(), err)
+		return &e
 	case s.closed.Load():
 		return &gateway.Error{
 			Code: gateway.CodeUnavailable, Message: "genkan is closing its database",

@@ -74,7 +74,7 @@ func play(role, path string) int {
 			_ = s.Close()
 			return 0
 		}
-		fmt.Println(gateway.AsError(err).Code, gateway.AsError(err).Message)
+		fmt.Println(gateway.AsError(err).Code, gateway.AsError(err).Text())
 		return 0
 	case "write":
 		return writeForever(ctx, path, logger)

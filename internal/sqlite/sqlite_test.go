@@ -30,11 +30,11 @@ func wantError(t testing.TB, err error, code gateway.Code, says string) {
 	if !errors.As(err, &e) {
 		t.Fatalf("error %v is not a gateway.Error", err)
 	}
-	if e.Code != code || !strings.Contains(e.Message, says) {
-		t.Fatalf("got %v %q, want %v with %q (%v)", e.Code, e.Message, code, says, err)
+	if e.Code != code || !strings.Contains(e.Text(), says) {
+		t.Fatalf("got %v %q, want %v with %q (%v)", e.Code, e.Text(), code, says, err)
 	}
-	if strings.Contains(e.Message, string(filepath.Separator)) {
-		t.Errorf("the message names a place: %q", e.Message)
+	if strings.Contains(e.Text(), string(filepath.Separator)) {
+		t.Errorf("the message names a place: %q", e.Text())
 	}
 }
 

@@ -133,7 +133,7 @@ func (q *questions) putToClient(owner *underWay, msg *jsonrpc.Message) []byte {
 		return jsonrpc.AppendErrorObject(nil, msg.ID, e.RPC)
 	}
 	return jsonrpc.AppendErrorObject(nil, msg.ID, jsonrpc.ErrorObject(jsonrpc.CodeInternal,
-		"the client could not be asked: "+gateway.AsError(err).Message, nil))
+		"the client could not be asked: "+gateway.AsError(err).Text(), nil))
 }
 
 func paramsOrEmpty(msg *jsonrpc.Message) []byte {

@@ -2,7 +2,6 @@ package upstream
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"os"
@@ -102,24 +101,25 @@ func startError(set *Settings, err error) error {
 	e := &gateway.Error{Code: gateway.CodeUnavailable, Err: err}
 	switch {
 	case errors.Is(err, exec.ErrNotFound):
-		e.Message = fmt.Sprintf("its command %q was not found; install it, or give its full path", set.Command)
+		e.Message, e.Values = "its command %q was not found; install it, or give its full path", []any{set.Command}
 	case errors.Is(err, os.ErrPermission):
-		e.Message = fmt.Sprintf("its command %q may not be executed", set.Command)
+		e.Message, e.Values = "its command %q may not be executed", []any{set.Command}
 	case errors.Is(err, os.ErrNotExist):
-		e.Message = fmt.Sprintf("its command %q or its directory does not exist", set.Command)
+		e.Message, e.Values = "its command %q or its directory does not exist", []any{set.Command}
 	default:
-		e.Message = fmt.Sprintf("its command %q could not be started", set.Command)
+		e.Message, e.Values = "its command %q could not be started", []any{set.Command}
 	}
 	return e
 }
 
 // exitError says how the process ended.
 func (c *child) exitError() error {
-	status := "without an error"
+	e := gateway.Errorf(gateway.CodeUnavailable, "its process ended without an error")
 	if state := c.cmd.ProcessState; state != nil && !state.Success() {
-		status = "with " + state.String()
+		e = gateway.Errorf(gateway.CodeUnavailable, "its process ended with %s", state.String())
 	}
-	return &gateway.Error{Code: gateway.CodeUnavailable, Message: "its process ended " + status, Err: c.waitErr}
+	e.Err = c.waitErr
+	return e
 }
 
 // end ends the child and its group, gently first, and returns when they are

@@ -93,7 +93,7 @@ func TestAServerThatRefusesToInitialize(t *testing.T) {
 			set, _ := scripted(t, "init-fails")
 			u := open(t, set, remember(known))
 			testkit.Eventually(t, func() bool { return u.Status().State == StateDown }, "it is down")
-			if st := u.Status(); !strings.Contains(st.Problem, "the API key is missing") {
+			if st := u.Status(); !strings.Contains(st.Problem.String(), "the API key is missing") {
 				t.Errorf("problem: %s", st.Problem)
 			}
 			_, err := u.callText("t", `{}`)
@@ -106,7 +106,7 @@ func TestAServerOfAVersionThatWeDoNotSpeak(t *testing.T) {
 	set, _ := scripted(t, "future")
 	u := open(t, set)
 	testkit.Eventually(t, func() bool { return u.Status().State == StateDown }, "it is down")
-	if st := u.Status(); !strings.Contains(st.Problem, "2031-01-01") {
+	if st := u.Status(); !strings.Contains(st.Problem.String(), "2031-01-01") {
 		t.Errorf("problem: %s", st.Problem)
 	}
 }

@@ -120,8 +120,8 @@ func (c *httpConn) read(resp *http.Response, x *exchange, id uint64, inSession b
 	kind = strings.TrimSpace(kind)
 	if encoding := resp.Header.Get("Content-Encoding"); encoding != "" && encoding != "identity" {
 		_ = resp.Body.Close()
-		return jsonrpc.Message{}, unusable(fmt.Sprintf(
-			"server %s compresses its answers although it was asked not to; genkan does not unpack them", c.name))
+		return jsonrpc.Message{}, unusable(
+			"server %s compresses its answers although it was asked not to; genkan does not unpack them", c.name)
 	}
 	if resp.StatusCode == http.StatusOK && kind == "text/event-stream" {
 		return c.readStream(resp.Request.Context(), resp.Body, x, id)
@@ -141,7 +141,7 @@ func (c *httpConn) read(resp *http.Response, x *exchange, id uint64, inSession b
 	body, err := jsonrpc.ReadBody(resp.Body, resp.ContentLength)
 	_ = resp.Body.Close()
 	if errors.Is(err, jsonrpc.ErrTooLarge) {
-		return jsonrpc.Message{}, c.tooLarge()
+		return jsonrpc.Message{}, tooLarge(c.name)
 	}
 	if err != nil {
 		return jsonrpc.Message{}, c.wireError(err)
@@ -162,10 +162,10 @@ func (c *httpConn) read(resp *http.Response, x *exchange, id uint64, inSession b
 		return msg, nil
 	}
 	if err != nil {
-		return jsonrpc.Message{}, c.invalid(err)
+		return jsonrpc.Message{}, invalidAnswer(c.name, err)
 	}
 	if got, ok := parseID(msg.ID); !ok || got != id || (msg.Kind != jsonrpc.Response && msg.Kind != jsonrpc.ErrorResponse) {
-		return jsonrpc.Message{}, c.invalid(errors.New("it is not the answer to what was asked"))
+		return jsonrpc.Message{}, unusable("server %s sent an answer that is not valid: it is not the answer to what was asked", c.name)
 	}
 	return msg, nil
 }
@@ -180,22 +180,26 @@ func (c *httpConn) statusOf(resp *http.Response, inSession bool, body []byte) er
 	case code == http.StatusUnauthorized || code == http.StatusForbidden:
 		return &gateway.Error{
 			Code: gateway.CodeUnavailable, Answered: true, Err: &statusError{c.name, code},
-			Message: fmt.Sprintf("server %s wants other credentials (HTTP %d); check its headers in the configuration", c.name, code),
+			Message: "server %s wants other credentials (HTTP %d); check its headers in the configuration",
+			Values:  []any{c.name, code},
 		}
 	case code == http.StatusTooManyRequests || code == http.StatusServiceUnavailable:
 		return &gateway.Error{
 			Code: gateway.CodeLimited, Err: &statusError{c.name, code}, RetryAfter: retryAfter(resp.Header),
-			Message: fmt.Sprintf("server %s is busy (HTTP %d); try again later", c.name, code),
+			Message: "server %s is busy (HTTP %d); try again later",
+			Values:  []any{c.name, code},
 		}
 	case code >= 300 && code < 400:
 		return &gateway.Error{
 			Code: gateway.CodeUnavailable, Answered: true, Err: &statusError{c.name, code},
-			Message: fmt.Sprintf("server %s redirects elsewhere; genkan does not follow with your credentials, so put the new URL into the configuration", c.name),
+			Message: "server %s redirects elsewhere; genkan does not follow with your credentials, so put the new URL into the configuration",
+			Values:  []any{c.name},
 		}
 	default:
 		return &gateway.Error{
 			Code: gateway.CodeUnavailable, Answered: code < 500, Err: &statusError{c.name, code},
-			Message: fmt.Sprintf("server %s answered with HTTP status %d; is its URL that of an MCP endpoint?", c.name, code),
+			Message: "server %s answered with HTTP status %d; is its URL that of an MCP endpoint?",
+			Values:  []any{c.name, code},
 		}
 	}
 }
@@ -208,12 +212,6 @@ func retryAfter(h http.Header) time.Duration {
 	return time.Duration(seconds) * time.Second
 }
 
-func (c *httpConn) tooLarge() error { return unusable(tooLargeText(c.name)) }
-
-func (c *httpConn) invalid(err error) error {
-	return unusable(fmt.Sprintf("server %s sent an answer that is not valid: %s", c.name, err))
-}
-
 // readStream reads a stream until the answer to request id comes. What comes
 // before it belongs to this call. A legacy server may close the connection in
 // the middle; if it numbered its events, the stream is taken up again.
@@ -224,7 +222,7 @@ func (c *httpConn) readStream(ctx context.Context, body io.ReadCloser, x *exchan
 	for {
 		event, err := events.Next()
 		if errors.Is(err, jsonrpc.ErrTooLarge) {
-			return jsonrpc.Message{}, c.tooLarge()
+			return jsonrpc.Message{}, tooLarge(c.name)
 		}
 		if err != nil {
 			if idle++; idle > mostResumptions || x.proto.era != gateway.EraLegacy || events.LastID() == "" {
@@ -246,7 +244,7 @@ func (c *httpConn) readStream(ctx context.Context, body io.ReadCloser, x *exchan
 		}
 		msg, err := jsonrpc.Scan(event.Data)
 		if err != nil {
-			return jsonrpc.Message{}, c.invalid(err)
+			return jsonrpc.Message{}, invalidAnswer(c.name, err)
 		}
 		switch msg.Kind {
 		case jsonrpc.Response, jsonrpc.ErrorResponse:

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"net"
@@ -293,7 +292,8 @@ func (c *httpConn) callError(ctx context.Context, err error) error {
 func (c *httpConn) forgetful() error {
 	return &gateway.Error{
 		Code: gateway.CodeUnavailable, Err: errSessionLost, Unsent: true,
-		Message: fmt.Sprintf("server %s does not know the session that it has just opened; if several run behind its URL, they must share their sessions", c.name),
+		Message: "server %s does not know the session that it has just opened; if several run behind its URL, they must share their sessions",
+		Values:  []any{c.name},
 	}
 }
 
@@ -396,7 +396,8 @@ func (c *httpConn) wireError(err error) error {
 	if errors.As(err, &op) && op.Op == "dial" {
 		return &gateway.Error{
 			Code: gateway.CodeUnavailable, Err: err, Unsent: true,
-			Message: fmt.Sprintf("server %s cannot be reached; is it running, and is its URL right?", c.name),
+			Message: "server %s cannot be reached; is it running, and is its URL right?",
+			Values:  []any{c.name},
 		}
 	}
 	return c.broken(err)
@@ -406,7 +407,8 @@ func (c *httpConn) wireError(err error) error {
 func (c *httpConn) broken(err error) error {
 	return &gateway.Error{
 		Code: gateway.CodeUnavailable, Err: err,
-		Message: fmt.Sprintf("the connection to server %s broke; the call may or may not have been carried out", c.name),
+		Message: "the connection to server %s broke; the call may or may not have been carried out",
+		Values:  []any{c.name},
 	}
 }
 

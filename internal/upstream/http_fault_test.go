@@ -207,7 +207,7 @@ func TestHTTPThatCannotBeConnectedTo(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			u := open(t, serveHTTP(t, test.answer), remember(gateway.EraNone))
 			testkit.Eventually(t, func() bool { return u.Status().State == StateDown }, "it is down")
-			if st := u.Status(); !strings.Contains(st.Problem, test.words) {
+			if st := u.Status(); !strings.Contains(st.Problem.String(), test.words) {
 				t.Errorf("problem: %s", st.Problem)
 			}
 			if len(u.List(gateway.KindTool)) != 1 {

@@ -99,7 +99,7 @@ func TestAServerThatIsAwayForAWhile(t *testing.T) {
 				return gateway.AsError(err).Unsent
 			}, "calls are refused unsent")
 			testkit.Eventually(t, func() bool { return u.Status().State == StateDown }, "it is down")
-			if st := u.Status(); !strings.Contains(st.Problem, "cannot be reached") {
+			if st := u.Status(); !strings.Contains(st.Problem.String(), "cannot be reached") {
 				t.Errorf("status %+v", st)
 			}
 			if len(u.List(gateway.KindTool)) == 0 {

@@ -53,7 +53,7 @@ func putAll(ctx context.Context, call *gateway.Call, requests []byte) ([]byte, e
 			return true
 		})
 		if err != nil {
-			return nil, unusable("what " + call.Tool.Exposed + " asks for is not valid")
+			return nil, unusable("what %s asks for is not valid", call.Tool.Exposed)
 		}
 	}
 	for _, q := range all {

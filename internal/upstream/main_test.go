@@ -239,8 +239,8 @@ func wantError(t testing.TB, err error, code gateway.Code, words ...string) gate
 		t.Fatalf("got %s (%v), want %s", e.Code, err, code)
 	}
 	for _, word := range words {
-		if !strings.Contains(e.Message, word) {
-			t.Errorf("the message does not say %q: %s", word, e.Message)
+		if !strings.Contains(e.Text(), word) {
+			t.Errorf("the message does not say %q: %s", word, e.Text())
 		}
 	}
 	return *e

@@ -337,8 +337,7 @@ func (p protocol) answer(msg *jsonrpc.Message, call *gateway.Call) (*gateway.Res
 		result.Type = gateway.ResultComplete
 	}
 	if call.Era != gateway.EraModern && result.Type == gateway.ResultOther {
-		return nil, unusable(fmt.Sprintf(
-			"%s asks for more input before it can go on, which this client's protocol version cannot carry", call.Tool.Exposed))
+		return nil, unusable("%s answered in a way that this client's protocol version cannot carry", call.Tool.Exposed)
 	}
 	return &result, nil
 }
@@ -351,25 +350,29 @@ func reserve(call *gateway.Call, n int) error {
 		return nil
 	}
 	e := *gateway.AsError(err)
-	e.Message = "the call was carried out, but its answer was too large to be kept just now: too many large calls are under way"
+	e.Message, e.Values = "the call was carried out, but its answer was too large to be kept just now: too many large calls are under way", nil
 	return &e
 }
 
 // unusable is said of an answer that came and cannot be passed on.
-func unusable(text string) error {
-	return &gateway.Error{Code: gateway.CodeUnavailable, Answered: true, Message: text}
+func unusable(format string, values ...any) error {
+	e := gateway.Errorf(gateway.CodeUnavailable, format, values...)
+	e.Answered = true
+	return e
 }
 
-func tooLargeText(server string) string {
-	return fmt.Sprintf("an answer of server %s is larger than %d MiB, which is the most that passes", server, gateway.MaxResult>>20)
+func tooLarge(server string) error {
+	return unusable("an answer of server %s is larger than %d MiB, which is the most that passes", server, gateway.MaxResult>>20)
+}
+
+// invalidAnswer passes on the reason, which says nothing of what the answer
+// holds but a key.
+func invalidAnswer(server string, reason error) error {
+	return unusable("server %s sent an answer that is not valid: %s", server, reason)
 }
 
 // rpcError keeps a server's error as it came, for edges that can pass it on.
 func rpcError(object []byte) error {
-	message := jsonrpc.LookupText(object, "message")
-	if message == "" {
-		message = "the server answered with an error"
-	}
 	code := gateway.CodeUnavailable
 	switch string(jsonrpc.Lookup(object, "code")) {
 	case "-32602", "-32600":
@@ -377,7 +380,12 @@ func rpcError(object []byte) error {
 	case "-32601":
 		code = gateway.CodeNotFound
 	}
-	return &gateway.Error{Code: code, Message: message, RPC: object}
+	e := gateway.Errorf(code, "the server answered with an error")
+	if message := jsonrpc.LookupText(object, "message"); message != "" {
+		e = gateway.Errorf(code, "%s", message)
+	}
+	e.RPC = object
+	return e
 }
 
 // forward sends a server's progress on to the caller, under the caller's own

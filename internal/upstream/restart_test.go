@@ -41,7 +41,7 @@ func TestACrashIsNoticedAndRepaired(t *testing.T) {
 			}
 			testkit.Eventually(t, func() bool { return u.Status().State != StateReady }, "the crash is noticed")
 			noticed := time.Since(crashed)
-			if st := u.Status(); !strings.Contains(st.Problem, "killed") || st.NextTry.IsZero() {
+			if st := u.Status(); !strings.Contains(st.Problem.String(), "killed") || st.NextTry.IsZero() {
 				t.Errorf("status %+v", st)
 			}
 			testkit.Eventually(t, func() bool { return len(testkit.Pids(t, pids)) == 2 }, "it is started again")
@@ -51,7 +51,7 @@ func TestACrashIsNoticedAndRepaired(t *testing.T) {
 			if noticed > time.Second || restarted > time.Second {
 				t.Error("that is too slow")
 			}
-			if st := u.Status(); st.PID == first || st.Starts != 2 || st.Problem != "" || !st.NextTry.IsZero() {
+			if st := u.Status(); st.PID == first || st.Starts != 2 || st.Problem.String() != "" || !st.NextTry.IsZero() {
 				t.Errorf("status %+v", st)
 			}
 			u.mustEcho("back again")
@@ -122,7 +122,7 @@ func TestACrashLoop(t *testing.T) {
 	// Between two tries, with time to look around.
 	testkit.Eventually(t, func() bool { return time.Until(u.Status().NextTry) > 500*time.Millisecond }, "it is down")
 	st := u.Status()
-	if st.State != StateDown || st.Problem != "its process ended with exit status 3" || !strings.Contains(st.Output, "crashing at once, as asked") {
+	if st.State != StateDown || st.Problem.String() != "its process ended with exit status 3" || !strings.Contains(st.Output, "crashing at once, as asked") {
 		t.Errorf("status %+v", st)
 	}
 	if wait := time.Until(st.NextTry); wait > 30*time.Second {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -332,7 +331,8 @@ func (c *stdioConn) lockWithRoom(ctx context.Context) error {
 			timer.Stop()
 			return &gateway.Error{
 				Code: gateway.AsError(context.Cause(ctx)).Code, Unsent: true, Err: context.Cause(ctx),
-				Message: fmt.Sprintf("server %s was busy reading other calls; this one was not sent", c.name),
+				Message: "server %s was busy reading other calls; this one was not sent",
+				Values:  []any{c.name},
 			}
 		}
 	}
@@ -346,7 +346,8 @@ func (c *stdioConn) refusal() error {
 	if len(c.out) > maxBacklog {
 		return &gateway.Error{
 			Code: gateway.CodeLimited, Unsent: true, RetryAfter: time.Second,
-			Message: fmt.Sprintf("server %s does not read what it is sent; `genkan servers %s` shows its last output", c.name, c.name),
+			Message: "server %s does not read what it is sent; `genkan servers %s` shows its last output",
+			Values:  []any{c.name, c.name},
 		}
 	}
 	return nil
@@ -425,7 +426,7 @@ func (c *stdioConn) read() {
 		line, err := lines.Next()
 		switch {
 		case errors.Is(err, jsonrpc.ErrTooLarge):
-			c.malformed(line, tooLargeText(c.name))
+			c.malformed(line, tooLarge(c.name))
 		case err != nil:
 			// The output ended. Usually the process did; then that is the cause.
 			if c.child.gone(100 * time.Millisecond) {
@@ -451,7 +452,7 @@ func (c *stdioConn) watchProcess() {
 func (c *stdioConn) receive(line []byte) {
 	msg, err := jsonrpc.Scan(line)
 	if err != nil {
-		c.malformed(line, fmt.Sprintf("server %s sent an answer that is not valid: %s", c.name, err))
+		c.malformed(line, invalidAnswer(c.name, err))
 		return
 	}
 	switch msg.Kind {
@@ -490,14 +491,13 @@ func (c *stdioConn) settle(rawID []byte, a answer) bool {
 // malformed deals with a line that is no message. If it began as the answer to
 // somebody, they are told; otherwise it is noise, which many servers make, and
 // is kept with the rest of their output.
-func (c *stdioConn) malformed(line []byte, text string) {
+func (c *stdioConn) malformed(line []byte, failure error) {
 	if len(line) > 0 && line[0] == '{' {
 		partial, _ := jsonrpc.Scan(bytes.Clone(line))
 		if partial.ID == nil {
 			partial.ID = lastID(line)
 		}
-		failed := answer{err: unusable(text)}
-		if partial.ID != nil && c.settle(partial.ID, failed) {
+		if partial.ID != nil && c.settle(partial.ID, answer{err: failure}) {
 			return
 		}
 	}
@@ -614,13 +614,14 @@ func (c *stdioConn) die(err error) {
 
 func (c *stdioConn) lostInFlight(err error, neverLeft bool) error {
 	e := gateway.AsError(err)
-	fate := "the call may or may not have been carried out"
+	fate := gateway.Textf("the call may or may not have been carried out")
 	if neverLeft {
-		fate = "the call was not sent"
+		fate = gateway.Textf("the call was not sent")
 	}
 	return &gateway.Error{
 		Code: gateway.CodeUnavailable, Err: e.Err, Unsent: neverLeft,
-		Message: fmt.Sprintf("server %s was lost during the call: %s; %s", c.name, e.Message, fate),
+		Message: "server %s was lost during the call: %s; %s",
+		Values:  []any{c.name, e, fate},
 	}
 }
 

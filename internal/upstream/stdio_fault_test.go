@@ -194,7 +194,7 @@ func TestAChildThatNeverInitializes(t *testing.T) {
 			pids := t.TempDir() + "/pids"
 			u := open(t, faultChild(t, "-mode", mode, "-pidfile", pids), withStartup(300*time.Millisecond))
 			testkit.Eventually(t, func() bool { return u.Status().State == StateDown }, "it is down")
-			if st := u.Status(); !strings.Contains(st.Problem, "startupTimeout") || st.NextTry.IsZero() {
+			if st := u.Status(); !strings.Contains(st.Problem.String(), "startupTimeout") || st.NextTry.IsZero() {
 				t.Errorf("status %+v", st)
 			}
 			_, err := u.callText("echo", `{"text":"x"}`)

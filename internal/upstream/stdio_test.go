@@ -22,7 +22,7 @@ func TestStdioStartsListsAndCalls(t *testing.T) {
 		t.Run(era.String(), func(t *testing.T) {
 			u := openReady(t, faultChild(t, "-era", era.String(), "-tools", "25", "-page", "7"))
 			st := u.Status()
-			if st.Era != era || st.PID == 0 || st.Starts != 1 || st.Problem != "" || !st.NextTry.IsZero() {
+			if st.Era != era || st.PID == 0 || st.Starts != 1 || st.Problem.String() != "" || !st.NextTry.IsZero() {
 				t.Errorf("status %+v", st)
 			}
 			// Eleven tools of its own and the generated ones, over several pages.
@@ -269,7 +269,7 @@ func TestAListIsMendedOrRefused(t *testing.T) {
 			set, _ := scripted(t, name)
 			u := open(t, set)
 			testkit.Eventually(t, func() bool { return u.Status().State == StateDown }, "it is down")
-			if st := u.Status(); !strings.Contains(st.Problem, problem) {
+			if st := u.Status(); !strings.Contains(st.Problem.String(), problem) {
 				t.Errorf("problem: %s", st.Problem)
 			}
 		})

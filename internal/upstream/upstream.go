@@ -8,7 +8,6 @@ package upstream
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"sync"
@@ -75,7 +74,7 @@ type Status struct {
 	Starts int
 	Since  time.Time
 	// Problem says why it is down, NextTry when it is tried again.
-	Problem string
+	Problem gateway.Text
 	NextTry time.Time
 	// Output is the end of what it wrote to its standard error.
 	Output string
@@ -105,7 +104,7 @@ type Server struct {
 	conn    conn
 	starts  int
 	since   time.Time
-	problem string
+	problem gateway.Text
 	nextTry time.Time
 	lastTry time.Time
 	output  *ring
@@ -259,7 +258,10 @@ func (s *Server) ready(ctx context.Context) (conn, error) {
 	for {
 		s.mu.Lock()
 		state, c, changed := s.state, s.conn, s.changed
-		err := s.downError()
+		var down error
+		if state == StateDown {
+			down = s.downError()
+		}
 		s.mu.Unlock()
 		switch state {
 		case StateReady:
@@ -267,11 +269,12 @@ func (s *Server) ready(ctx context.Context) (conn, error) {
 		case StateClosed:
 			return nil, &gateway.Error{
 				Code: gateway.CodeUnavailable, Unsent: true,
-				Message: fmt.Sprintf("server %s was removed from the configuration", s.set.Name),
+				Message: "server %s was removed from the configuration",
+				Values:  []any{s.set.Name},
 			}
 		case StateDown:
 			if nudged || !s.nudgeAllowed() {
-				return nil, err
+				return nil, down
 			}
 			nudged = true
 		case StateStarting:
@@ -281,7 +284,8 @@ func (s *Server) ready(ctx context.Context) (conn, error) {
 		case <-ctx.Done():
 			return nil, &gateway.Error{
 				Code: gateway.AsError(context.Cause(ctx)).Code, Unsent: true, Err: context.Cause(ctx),
-				Message: fmt.Sprintf("server %s has not started yet; `genkan servers` shows what it is doing", s.set.Name),
+				Message: "server %s has not started yet; `genkan servers` shows what it is doing",
+				Values:  []any{s.set.Name},
 			}
 		}
 	}
@@ -316,8 +320,8 @@ func (s *Server) downError() error {
 	wait := max(time.Until(s.nextTry), 0).Round(10 * time.Millisecond)
 	return &gateway.Error{
 		Code: gateway.CodeUnavailable, Unsent: true, RetryAfter: wait,
-		Message: fmt.Sprintf("server %s is down: %s; next try in %s. `genkan servers %s` shows its last output",
-			s.set.Name, s.problem, wait, s.set.Name),
+		Message: "server %s is down: %s; next try in %s. `genkan servers %s` shows its last output",
+		Values:  []any{s.set.Name, s.problem, wait, s.set.Name},
 	}
 }
 
@@ -357,12 +361,12 @@ func (s *Server) supervise(ctx context.Context) {
 }
 
 // problem is the part of an error that may be shown to callers.
-func problem(err error) string {
+func problem(err error) gateway.Text {
 	var e *gateway.Error
 	if errors.As(err, &e) {
-		return e.Message
+		return gateway.Textf("%s", e)
 	}
-	return "it cannot be reached"
+	return gateway.Textf("it cannot be reached")
 }
 
 // serve connects once and returns when the connection is lost, with how long
@@ -376,7 +380,8 @@ func (s *Server) serve(ctx context.Context) (ready time.Duration, err error) {
 
 	startup, cancel := context.WithTimeoutCause(ctx, s.set.StartupTimeout, &gateway.Error{
 		Code:    gateway.CodeTimeout,
-		Message: fmt.Sprintf("it did not finish starting within %s (startupTimeout)", s.set.StartupTimeout),
+		Message: "it did not finish starting within %s (startupTimeout)",
+		Values:  []any{s.set.StartupTimeout},
 	})
 	defer cancel()
 	news := newNews()
@@ -399,7 +404,7 @@ func (s *Server) serve(ctx context.Context) (ready time.Duration, err error) {
 	cancel()
 	began := time.Now()
 	s.update(func() {
-		s.state, s.conn, s.since, s.problem, s.nextTry = StateReady, c, time.Now(), "", time.Time{}
+		s.state, s.conn, s.since, s.problem, s.nextTry = StateReady, c, time.Now(), gateway.Text{}, time.Time{}
 	})
 	s.log.Info("server is ready", "era", c.protocol().era.String(), "tools", len(s.List(gateway.KindTool)))
 	s.setUp(ctx, c)

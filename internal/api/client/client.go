@@ -9,7 +9,6 @@ import (
 	"crypto/tls"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -164,7 +163,8 @@ func (c *Client) do(ctx context.Context, method, path string, in, out any) error
 		if errors.As(err, &op) && op.Op == "dial" {
 			return &gateway.Error{
 				Code: gateway.CodeUnavailable, Err: err,
-				Message: fmt.Sprintf("genkan does not answer at %s; start it with `genkan serve`", c.base),
+				Message: "genkan does not answer at %s; start it with `genkan serve`",
+				Values:  []any{c.base},
 			}
 		}
 		return &gateway.Error{Code: gateway.CodeUnavailable, Err: err, Message: "the connection to genkan broke; if it serves TLS, its certificate must be valid for this address"}
@@ -182,9 +182,9 @@ func (c *Client) do(ctx context.Context, method, path string, in, out any) error
 		Error string `json:"error"`
 	}
 	if json.Unmarshal(raw, &failure) != nil || failure.Error == "" {
-		failure.Error = fmt.Sprintf("genkan answered with HTTP status %d", resp.StatusCode)
+		return gateway.Errorf(codeOf(resp.StatusCode), "genkan answered with HTTP status %d", resp.StatusCode)
 	}
-	return &gateway.Error{Code: codeOf(resp.StatusCode), Message: failure.Error}
+	return gateway.Errorf(codeOf(resp.StatusCode), "%s", failure.Error) // in genkan's own language
 }
 
 // codeOf is the API's table of statuses, read backwards.

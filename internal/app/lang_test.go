@@ -1,0 +1,145 @@
+package app
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"genkan/internal/testkit"
+)
+
+// legacyCall calls a tool in a new legacy session and returns the answer.
+func (h *testHouse) legacyCall(tool string) string {
+	h.t.Helper()
+	r, err := http.NewRequestWithContext(h.t.Context(), http.MethodPost, h.base+"/mcp", strings.NewReader(
+		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"c","version":"1"}}}`))
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	r.Header = http.Header{"Authorization": {"Bearer " + h.token}, "Content-Type": {"application/json"}}
+	resp, err := h.http.Do(r)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	_ = resp.Body.Close()
+	_, text := h.request(http.MethodPost, "/mcp",
+		fmt.Sprintf(`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":%q}}`, tool),
+		http.Header{"Mcp-Session-Id": {resp.Header.Get("Mcp-Session-Id")}})
+	return text
+}
+
+// The words that leave the house are those of its language, at every edge; a
+// reload changes them. The log stays English.
+func TestLanguageFollowsTheConfiguration(t *testing.T) {
+	named := conf{"one": child(t), "gone": conf{"command": "no-such-command-anywhere"}}
+	h := openHouse(t, servers(named))
+	h.waitReady("one")
+	testkit.Eventually(t, func() bool { return h.server("gone").State == "down" }, "the other is down")
+
+	modern := func() string {
+		answer, err := h.mcp("tools/call", "one__nothing", `"arguments":{},`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return answer
+	}
+	rest := func(method, path, body string, header http.Header) func() string {
+		return func() string {
+			_, text := h.request(method, path, body, header)
+			return text
+		}
+	}
+	nobody := http.Header{"Authorization": nil}
+	places := map[string]struct {
+		ask               func() string
+		english, japanese string
+	}{
+		"an unknown tool, modern": {
+			modern,
+			"Unknown tool: one__nothing. tools/list names the tools there are",
+			"不明なツールです: one__nothing。使えるツールは tools/list で確認できます",
+		},
+		"an unknown tool, legacy": {
+			func() string { return h.legacyCall("one__nothing") },
+			"Unknown tool: one__nothing. tools/list names the tools there are",
+			"不明なツールです: one__nothing。使えるツールは tools/list で確認できます",
+		},
+		"a message that is none": {
+			rest(http.MethodPost, "/mcp", `{"jsonrpc":"2.0","id":1,"id":2}`, nil),
+			`a key stands twice: \"id\" (at byte 24)`,
+			`キーが重複しています: \"id\"（24 バイト目）`,
+		},
+		"a method that is none": {
+			rest(http.MethodPost, "/mcp", `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"_meta":{`+modernMeta+`}}}`,
+				http.Header{"Mcp-Protocol-Version": {"2026-07-28"}, "Mcp-Method": {"ping"}}),
+			`"code":-32601,"message":"Method not found: ping"`,
+			`"code":-32601,"message":"メソッドが見つかりません: ping"`,
+		},
+		"a session that is none": {
+			rest(http.MethodPost, "/mcp", `{"jsonrpc":"2.0","id":1,"method":"ping"}`, nil),
+			"the Mcp-Session-Id header is missing", "Mcp-Session-Id ヘッダーがありません",
+		},
+		"a tool that REST does not find": {
+			rest(http.MethodGet, "/v1/tools/nothing", "", nil),
+			"Tool not found: nothing", "ツールが見つかりません: nothing",
+		},
+		"a server that REST does not find": {
+			rest(http.MethodGet, "/v1/servers/nobody", "", nil),
+			`there is no server \"nobody\"`, `サーバー \"nobody\" はありません`,
+		},
+		"a body that REST does not take": {
+			rest(http.MethodPost, "/v1/tools/call", `{"nam":1}`, nil),
+			`the body is not what was expected: unknown field \"nam\"`,
+			`本文が想定した形式ではありません: 不明なフィールド \"nam\" です`,
+		},
+		"nobody": {
+			rest(http.MethodGet, "/v1/tools", "", nobody),
+			"a token is needed", "トークンが必要です",
+		},
+		"somebody unknown": {
+			rest(http.MethodGet, "/v1/tools", "", http.Header{"Authorization": {"Bearer x"}}),
+			"the token is not known here", "トークンが登録されていないか",
+		},
+		"a server that is down": {
+			rest(http.MethodGet, "/v1/servers/gone", "", nil),
+			`its command \"no-such-command-anywhere\" was not found`,
+			`コマンド \"no-such-command-anywhere\" が見つかりません`,
+		},
+	}
+	check := func(language string) {
+		for name, place := range places {
+			want := place.english
+			if language == "ja" {
+				want = place.japanese
+			}
+			if got := place.ask(); !strings.Contains(got, want) {
+				t.Errorf("in %s, %s is told %s\nwant %s", language, name, got, want)
+			}
+		}
+	}
+	check("en")
+	h.reload(conf{"lang": "ja", "mcpServers": named})
+	check("ja")
+	for line := range strings.Lines(h.log.String()) {
+		if strings.ContainsFunc(line, func(r rune) bool { return r >= 'ぁ' && r <= 'ヿ' }) {
+			t.Errorf("the log is not English: %s", line)
+		}
+	}
+	h.reload(servers(named))
+	check("en")
+}
+
+// An error that a server answered with is the server's: it passes untouched.
+func TestAServersOwnErrorIsNotTranslated(t *testing.T) {
+	h := openHouse(t, conf{"lang": "ja", "mcpServers": conf{"one": child(t)}})
+	h.waitReady("one")
+	own := `{"code":-32000,"message":"the call was canceled","data":{"n":1e400}}`
+	answer, err := h.mcp("tools/call", "one__raw", fmt.Sprintf(`"arguments":{"error_json":%q},`, own))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(answer, own) {
+		t.Errorf("it was changed: %s", answer)
+	}
+}

@@ -1,0 +1,54 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+)
+
+// table prints rows, aligned. All have the same number of cells.
+func (c *command) table(rows [][]string) {
+	const gap = 2
+	widest := make([]int, len(rows[0]))
+	for _, row := range rows {
+		for i, cell := range row {
+			widest[i] = max(widest[i], width(cell))
+		}
+	}
+	for _, row := range rows {
+		var line strings.Builder
+		for i, cell := range row {
+			line.WriteString(cell)
+			if i < len(row)-1 {
+				line.WriteString(strings.Repeat(" ", widest[i]-width(cell)+gap))
+			}
+		}
+		fmt.Fprintln(c.std.Out, line.String())
+	}
+}
+
+// width is how many columns of a terminal a text takes. Japanese letters take
+// two, which text/tabwriter does not know.
+func width(text string) int {
+	n := 0
+	for _, r := range text {
+		n++
+		if isWide(r) {
+			n++
+		}
+	}
+	return n
+}
+
+// isWide follows the wide and full-width ranges of Unicode's East Asian Width,
+// as far as tools and people use them.
+func isWide(r rune) bool {
+	return r >= 0x1100 && r <= 0x115f || // Hangul
+		r >= 0x2e80 && r <= 0xa4cf || // CJK, kana, punctuation
+		r >= 0xac00 && r <= 0xd7a3 || // Hangul
+		r >= 0xf900 && r <= 0xfaff || // CJK, compatibility
+		r >= 0xfe30 && r <= 0xfe6f ||
+		r >= 0xff00 && r <= 0xff60 || // full-width forms
+		r >= 0xffe0 && r <= 0xffe6 ||
+		r >= 0x1f300 && r <= 0x1faff || // pictures
+		r >= 0x20000 && r <= 0x3fffd
+}

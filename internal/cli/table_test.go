@@ -1,0 +1,39 @@
+package cli
+
+import (
+	"bytes"
+	"testing"
+)
+
+// Columns stand below one another on a terminal, where kana and kanji take two
+// places.
+func TestTableIsAlignedInBothLanguages(t *testing.T) {
+	var out bytes.Buffer
+	c := &command{std: Streams{Out: &out}}
+	c.table([][]string{{"NAME", "SERVER", "問題"}, {"検索", "a", ""}, {"search", "サーバー", "なし"}})
+	want := "NAME    SERVER    問題\n" +
+		"検索    a         \n" +
+		"search  サーバー  なし\n"
+	if got := out.String(); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
+
+func TestEarlyFlags(t *testing.T) {
+	for _, tt := range []struct {
+		args []string
+		want string
+	}{
+		{nil, ""},
+		{[]string{"tools", "--lang", "ja"}, "ja"},
+		{[]string{"--lang=ja", "tools"}, "ja"},
+		{[]string{"--lang=ja", "--lang", "en"}, "en"},
+		{[]string{"--lang"}, ""},
+		{[]string{"call", "--", "--lang=ja"}, ""},
+		{[]string{"--language=ja"}, ""},
+	} {
+		if got := early(tt.args, "lang"); got != tt.want {
+			t.Errorf("%q: got %q, want %q", tt.args, got, tt.want)
+		}
+	}
+}

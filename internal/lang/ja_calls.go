@@ -1,0 +1,39 @@
+package lang
+
+// jaCalls are the words of app, catalog and execute: what happens to a call on
+// its way.
+var jaCalls = map[string]string{
+	// app
+	"client %s made more than %d calls in %s; try again in %s":                                         "クライアント %[1]s の呼び出しが %[3]s 間に %[2]d 回を超えました。%[4]s 後にもう一度試してください",
+	"the server was removed from the configuration":                                                    "サーバーは設定から削除されました",
+	"the configuration file is empty; to have no servers, write \"mcpServers: {}\"":                    "設定ファイルが空です。サーバーをなくすには \"mcpServers: {}\" と書いてください",
+	"the configuration file is gone; to have no servers, leave it with \"mcpServers: {}\"":             "設定ファイルがなくなりました。サーバーをなくすには、ファイルを残して \"mcpServers: {}\" と書いてください",
+	"the data directory %s cannot be made; choose another with --data":                                 "データディレクトリ %s を作成できません。--data で別の場所を指定してください",
+	"%s is in use, perhaps by another genkan; stop that one, or choose another port with --port":       "%s は使用中です。別の genkan が動いているのかもしれません。それを止めるか、--port で別のポートを指定してください",
+	"cannot listen on %s; choose another address with --listen":                                        "%s で待ち受けできません。--listen で別のアドレスを指定してください",
+	"Unknown tool: %s. tools/list names the tools there are":                                           "不明なツールです: %s。使えるツールは tools/list で確認できます",
+	"Unknown tool: server %s has not listed any tools yet. `genkan servers %s` shows what it is doing": "不明なツールです。サーバー %s はまだツール一覧を返していません。状態は `genkan servers %s` で確認できます",
+
+	// catalog
+	"this cursor is not known, or its list is too old; ask for the list again without a cursor": "このカーソルは不明か、一覧が古くなっています。カーソルなしで一覧を取得し直してください",
+	"the arguments are not JSON":                                                       "引数が JSON ではありません",
+	"the arguments cannot be checked: %s":                                              "引数を検証できません: %s",
+	"the arguments of %s do not fit its input schema: %s":                              "%s の引数が入力スキーマに合っていません: %s",
+	"the arguments of %s hold a number that is too large or too precise to be checked": "%s の引数に、検証できないほど大きいか精密な数値が含まれています",
+	"the input schema of %s cannot be used, so its arguments cannot be checked; set validate: false for its server, or ask its author to mend the schema": "%s の入力スキーマが使えないため、引数を検証できません。サーバーに validate: false を設定するか、作者にスキーマの修正を依頼してください",
+	"breaks %s":                "スキーマの %s に違反しています",
+	"must be %s, is %s":        "型は %s でなければなりませんが、%s です",
+	"must be a valid %s":       "%s として正しくありません",
+	"must be one of %s":        "次のいずれかを指定してください: %s",
+	"must match %s":            "パターン %s に一致していません",
+	"required but missing: %s": "必須の項目がありません: %s",
+	"unknown: %s":              "不明な項目です: %s",
+
+	// execute
+	"%s gave no answer and no progress for %s; the server was told to stop, but the call may have been carried out. Raise timeout for its server if it needs longer": "%s から %s の間、応答も進捗もありませんでした。サーバーには中止を伝えましたが、処理は実行された可能性があります。もっと時間が必要な場合は、サーバーの timeout を延ばしてください",
+	"%s was still at work after %s, which is the longest that a call may take; the server was told to stop, but the call may have been carried out":                  "%s は %s たっても終わらず、呼び出しの上限時間に達しました。サーバーには中止を伝えましたが、処理は実行された可能性があります",
+	"server %s failed %d times in a row and is left alone for %s; `genkan servers %s` shows how it is":                                                               "サーバー %s が %d 回続けて失敗したため、%s の間は呼び出しを止めています。状態は `genkan servers %s` で確認できます",
+	"server %s has %d calls under way and %d waiting; try again later":                                                                                               "サーバー %s では %d 件の呼び出しが実行中で、%d 件が待っています。後でもう一度試してください",
+	"server %s has %d calls under way, and none ended within %s; the call was not sent":                                                                              "サーバー %s では %d 件の呼び出しが実行中で、%s 以内に終わったものがありませんでした。この呼び出しは送信していません",
+	"the call was canceled while it waited for its turn":                                                                                                             "順番を待っている間に呼び出しがキャンセルされました",
+}

@@ -1,0 +1,150 @@
+package lang
+
+// jaCommands are the words of cli: what commands print, and what they say about
+// themselves.
+var jaCommands = map[string]string{
+	// What they print.
+	"  cause: %s": "  原因: %s",
+	"No servers are configured. Add some to %s/genkan.yaml; `genkan serve --help` shows how.": "サーバーが設定されていません。%s/genkan.yaml に追加してください。書き方は `genkan serve --help` にあります。",
+	"This token is shown once. Clients send it as \"Authorization: Bearer TOKEN\".":           "このトークンは一度だけ表示されます。クライアントは \"Authorization: Bearer TOKEN\" の形で送ります。",
+	"Token %s is revoked.": "トークン %s を失効させました。",
+	"%s (server %s)":       "%s（サーバー %s）",
+	"input schema:":        "入力スキーマ:",
+	"last output:":         "最後の出力:",
+	"NAME":                 "名前",
+	"STATE":                "状態",
+	"TOOLS":                "ツール数",
+	"PROTOCOL":             "プロトコル",
+	"STARTS":               "起動回数",
+	"SINCE":                "開始時刻",
+	"PROBLEM":              "問題",
+	"SERVER":               "サーバー",
+	"DESCRIPTION":          "説明",
+	"CREATED":              "作成日時",
+	"name":                 "名前",
+	"state":                "状態",
+	"tools":                "ツール数",
+	"protocol":             "プロトコル",
+	"starts":               "起動回数",
+	"since":                "開始時刻",
+	"process":              "プロセス",
+	"problem":              "問題",
+	"next try":             "次の再試行",
+
+	// What is wrong with a command line.
+	"--lang must be one of %s":                      "--lang: 次のいずれかを指定してください: %s",
+	"--transport must be stdio or http, not %q":     "--transport には stdio か http を指定してください（%q は使えません）",
+	"accepts %d arg(s), received %d":                "引数は %d 個必要ですが、%d 個指定されています",
+	"accepts at most %d arg(s), received %d":        "引数は %d 個までですが、%d 個指定されています",
+	"accepts between %d and %d arg(s), received %d": "引数は %d〜%d 個必要ですが、%d 個指定されています",
+	"flag needs an argument: %s":                    "フラグに値が必要です: %s",
+	"invalid argument %s":                           "引数が正しくありません: %s",
+	"unknown command %q for %q":                     "%[2]q に %[1]q というコマンドはありません",
+	"unknown command %s":                            "不明なコマンドです: %s",
+	"unknown command %s\n\nDid you mean this?\n%s":  "不明なコマンドです: %s\n\nもしかして:\n%s",
+	"unknown flag: %s":                              "不明なフラグです: %s",
+	"unknown shorthand flag: %s":                    "不明な短縮フラグです: %s",
+	"standard output must be a file or a pipe":      "標準出力はファイルかパイプにしてください",
+	"--standalone=false is not available yet: this process starts the servers itself":                              "--standalone=false はまだ使えません。サーバーはこのプロセスが起動します",
+	"the arguments are not a JSON object; quote them, as in '{\"message\":\"hello\"}'":                             "引数が JSON オブジェクトではありません。'{\"message\":\"hello\"}' のように引用符で囲んでください",
+	"no genkan serves %s; start it with `genkan serve`, or name its data directory with --data":                    "%s で動いている genkan がありません。`genkan serve` で起動するか、--data でデータディレクトリを指定してください",
+	"there is no admin token in %s; start genkan once with `genkan serve`, or name its data directory with --data": "%s に管理者トークンがありません。一度 `genkan serve` で genkan を起動するか、--data でデータディレクトリを指定してください",
+
+	// Help.
+	"Usage:":                 "使い方:",
+	"Available Commands:":    "コマンド:",
+	"Flags:":                 "フラグ:",
+	"Global Flags:":          "共通フラグ:",
+	"Help about any command": "コマンドのヘルプを表示する",
+	"Generate the autocompletion script for the specified shell": "シェルの補完スクリプトを生成する",
+	"help for %s":    "%s のヘルプを表示する",
+	"version for %s": "%s のバージョンを表示する",
+	"Use \"%s [command] --help\" for more information about a command.": "コマンドの詳しい説明は \"%s [command] --help\" で表示できます。",
+
+	"The front door to your agent's tools": "エージェントのツールへの玄関",
+	`Genkan unites the MCP servers you use behind one endpoint.
+
+  genkan serve         starts the gateway on 127.0.0.1:3000
+  genkan stdio         is for clients that spawn their servers
+  genkan servers       shows how your servers are
+
+Exit status: 0 fine, 1 the tool reported an error, 2 wrong input, 3 not found,
+4 not allowed, 5 conflict, 6 too much, 7 unavailable, 8 too slow.`: `genkan は、使っている MCP サーバーを 1 つのエンドポイントにまとめます。
+
+  genkan serve         127.0.0.1:3000 でゲートウェイを起動する
+  genkan stdio         サーバーを自分で起動するクライアントのためのもの
+  genkan servers       サーバーの状態を表示する
+
+終了ステータス: 0 正常、1 ツールがエラーを返した、2 入力の誤り、3 見つからない、
+4 許可されていない、5 競合、6 多すぎる、7 利用できない、8 時間切れ。`,
+	"`directory` of the database, the admin token and the configuration":           "データベース、管理者トークン、設定ファイルを置くディレクトリ（`directory`）",
+	"configuration `file` (default DATA/genkan.yaml)":                              "設定ファイル（`file`、既定は DATA/genkan.yaml）",
+	"`host:port` to listen on, or that genkan listens on (default 127.0.0.1:3000)": "待ち受けるアドレス、または genkan が待ち受けているアドレス（`host:port`、既定は 127.0.0.1:3000）",
+	"`level` of the log: fatal, error, warn, info, debug, trace (default info)":    "ログの詳しさ（`level`）: fatal、error、warn、info、debug、trace（既定は info）",
+	"`language` of messages: en or ja (default en)":                                "メッセージの言語（`language`）: en か ja（既定は en）",
+	"print JSON":        "JSON で出力する",
+	"Print the version": "バージョンを表示する",
+
+	"Start the gateway": "ゲートウェイを起動する",
+	`Start the gateway: the MCP endpoint /mcp and the REST API /v1 on 127.0.0.1:3000.
+
+The servers behind it are listed in the configuration file, by default
+genkan.yaml in the data directory, in the shape that MCP clients use:
+
+  mcpServers:
+    everything:
+      command: npx
+      args: ["-y", "@modelcontextprotocol/server-everything"]
+
+The file is read again when it changes, and on SIGHUP.`: `ゲートウェイを起動します。127.0.0.1:3000 で MCP エンドポイント /mcp と
+REST API /v1 を提供します。
+
+奥のサーバーは設定ファイル（既定はデータディレクトリの genkan.yaml）に、
+MCP クライアントと同じ形で書きます。
+
+  mcpServers:
+    everything:
+      command: npx
+      args: ["-y", "@modelcontextprotocol/server-everything"]
+
+ファイルは、変更されたときと SIGHUP を受けたときに読み直されます。`,
+	"Serve the client that spawned this process": "このプロセスを起動したクライアントに応答する",
+	`Speak MCP over standard input and output, for clients that spawn their servers.
+This process starts the configured servers for itself.`: `標準入出力で MCP を話します。サーバーを自分で起動するクライアントのためのものです。
+設定されたサーバーは、このプロセスが自分用に起動します。`,
+	"start the servers in this process":                                        "サーバーをこのプロセスで起動する",
+	"`transport` to serve: stdio or http":                                      "通信方式（`transport`）: stdio か http",
+	"`port` to listen on (default 3000)":                                       "待ち受けるポート（`port`、既定は 3000）",
+	"`host` to listen on (default 127.0.0.1)":                                  "待ち受けるホスト（`host`、既定は 127.0.0.1）",
+	"`name` beside localhost that requests may be for (repeatable)":            "localhost のほかにリクエストの宛先として許可する名前（`name`、複数指定可）",
+	"listen beyond loopback without TLS, because a proxy before genkan has it": "前段のプロキシが TLS を終端するため、TLS なしでループバック以外でも待ち受ける",
+	"certificate `file`":                                                       "証明書のファイル（`file`）",
+	"key `file`":                                                               "鍵のファイル（`file`）",
+
+	"Show how the servers are":        "サーバーの状態を表示する",
+	"List the tools, or show one":     "ツールの一覧、または 1 つの詳細を表示する",
+	"only the tools of this `server`": "このサーバー（`server`）のツールだけ",
+	"Call a tool":                     "ツールを呼び出す",
+	`Call a tool. ARGUMENTS is a JSON object, or - to read one from standard input.
+
+  genkan call everything__echo '{"message":"hello"}'
+
+The texts of the answer are printed; --json prints the whole answer. The exit
+status is 1 when the tool reports an error.`: `ツールを呼び出します。ARGUMENTS は JSON オブジェクトです。- を指定すると標準入力から読み取ります。
+
+  genkan call everything__echo '{"message":"hello"}'
+
+応答のテキストを出力します。--json を付けると応答全体を出力します。
+ツールがエラーを返した場合、終了ステータスは 1 です。`,
+	"how long the call may take without progress (default 30s)": "進捗がないまま待つ時間の上限（既定は 30s）",
+
+	"Give clients tokens, and take them back": "クライアントのトークンを発行・失効する",
+	`Every client needs a token, on this machine too. The admin token is in the file
+admin-token of the data directory. A token's name is the client's name in the
+log and the metrics. A running genkan knows of changes at once.`: `同じマシンからでも、どのクライアントにもトークンが必要です。管理者トークンは
+データディレクトリのファイル admin-token にあります。トークンの名前は、ログと
+メトリクスでのクライアントの名前になります。変更は実行中の genkan にすぐ反映されます。`,
+	"Make a token and print it, once": "トークンを作り、一度だけ表示する",
+	"List the tokens' names":          "トークンの名前を一覧表示する",
+	"Take a token back":               "トークンを失効させる",
+}

@@ -1,0 +1,36 @@
+package lang
+
+// jaStores are the words of identity and sqlite: tokens, and the data
+// directory.
+var jaStores = map[string]string{
+	// identity
+	"a token is needed: send it as \"Authorization: Bearer <token>\"; \"genkan tokens add NAME\" makes one":                           "トークンが必要です。\"Authorization: Bearer <token>\" の形で送ってください。\"genkan tokens add NAME\" で作れます",
+	"the token is not known here, or was revoked: check it for missing characters, or make a new one with \"genkan tokens add NAME\"": "トークンが登録されていないか、失効しています。文字の欠けがないか確認するか、\"genkan tokens add NAME\" で新しく作ってください",
+	"the token is revoked, but the running genkan could not confirm it yet; it stops working there within 30 seconds":                 "トークンは失効しましたが、実行中の genkan ではまだ確認できていません。30 秒以内に使えなくなります",
+	"tokens cannot be checked, because the database does not answer; try again in a moment, and see genkan's log if it lasts":         "データベースが応答しないため、トークンを確認できません。少し待ってからもう一度試し、続く場合は genkan のログを確認してください",
+	"a token name has 1 to %d characters of a-z, 0-9, '.', '_' and '-', and starts with a letter or digit":                            "トークン名は a-z、0-9、'.'、'_'、'-' からなる 1〜%d 文字で、英字か数字で始めてください",
+	"the token name %q is reserved: choose another":                                                                                   "トークン名 %q は予約されています。別の名前を選んでください",
+	"the admin token is a file in the data directory: remove the file and restart genkan to get a new one":                            "管理者トークンはデータディレクトリのファイルです。新しくするには、ファイルを削除して genkan を再起動してください",
+	"the admin token file can be read by other users, and that cannot be changed; it must belong to this user":                        "管理者トークンのファイルがほかのユーザーに読める状態で、変更もできません。このユーザーの所有にしてください",
+	"the admin token file cannot be read":                                                    "管理者トークンのファイルを読み取れません",
+	"the admin token file cannot be read; it must belong to this user":                       "管理者トークンのファイルを読み取れません。このユーザーの所有にしてください",
+	"the admin token file cannot be written; make the data directory writable for this user": "管理者トークンのファイルを書き込めません。データディレクトリをこのユーザーが書き込めるようにしてください",
+	"the admin token file changed while it was read; try again":                              "管理者トークンのファイルが読み取り中に変更されました。もう一度試してください",
+	"the admin token file could be read by other users (mode %04o) and is now closed to them; if somebody may have seen it, remove it, and the next start makes a new one": "管理者トークンのファイルがほかのユーザーに読める状態（モード %04o）だったため、読めないようにしました。見られた可能性がある場合は削除してください。次の起動時に新しく作られます",
+	"the admin token file does not hold a token of %d to %d letters, digits and signs on one line; remove it, and the next start makes a new one":                          "管理者トークンのファイルに、%d〜%d 文字の英数字・記号 1 行のトークンがありません。削除すると、次の起動時に新しく作られます",
+	"the admin token file is not a regular file; remove it, and the next start makes a new one":                                                                            "管理者トークンのファイルが通常のファイルではありません。削除すると、次の起動時に新しく作られます",
+
+	// sqlite
+	"genkan is closing its database": "genkan はデータベースを閉じています",
+	"the data directory cannot be written: make it and the files in it writable for the user that runs genkan, or use another data directory": "データディレクトリに書き込めません。ディレクトリとその中のファイルを genkan の実行ユーザーが書き込めるようにするか、別のデータディレクトリを使ってください",
+	"the database belongs to another program: move it away, or use another data directory":                                                    "データベースは別のプログラムのものです。移動するか、別のデータディレクトリを使ってください",
+	"the database failed in a way that genkan does not know; its log has the details":                                                         "データベースで原因不明のエラーが起きました。詳細は genkan のログにあります",
+	"the database is damaged: stop genkan, restore the file from a backup or move it away, and start again":                                   "データベースが壊れています。genkan を止め、ファイルをバックアップから復元するか移動して、起動し直してください",
+	"the database is locked by another program: try again, and if it lasts, end the program that holds it open":                               "データベースが別のプログラムにロックされています。もう一度試し、続く場合は、開いているプログラムを終了してください",
+	"the database is not a regular file: use another data directory":                                                                          "データベースが通常のファイルではありません。別のデータディレクトリを使ってください",
+	"the database was written by a newer genkan (its schema is %d, this genkan knows %d): update genkan, or use another data directory":       "データベースは新しいバージョンの genkan で書かれています（スキーマは %d、この genkan の対応は %d まで）。genkan を更新するか、別のデータディレクトリを使ってください",
+	"the disk failed to read or write the database: check that it is healthy and has free space, and see genkan's log":                        "データベースの読み書き中にディスクでエラーが起きました。ディスクの状態と空き容量、genkan のログを確認してください",
+	"the disk is full, and nothing was saved: free some space, and genkan goes on by itself":                                                  "ディスクに空きがないため、保存できませんでした。空き容量を増やすと、genkan は自動的に再開します",
+	"there is a token named %q already: choose another name, or revoke that one first":                                                        "%q という名前のトークンはすでにあります。別の名前を選ぶか、先にそのトークンを失効させてください",
+	"there is no token named %q: \"genkan tokens list\" shows all":                                                                            "%q という名前のトークンはありません。一覧は \"genkan tokens list\" で確認できます",
+}

@@ -1,0 +1,62 @@
+package lang
+
+import (
+	"testing"
+
+	"genkan/internal/gateway"
+)
+
+func TestParse(t *testing.T) {
+	for _, l := range []Language{English, Japanese} {
+		if got, ok := Parse(l.String()); !ok || got != l {
+			t.Errorf("%s is %v, %v", l, got, ok)
+		}
+	}
+	for _, name := range []string{"", "JA", "fr", "japanese"} {
+		if got, ok := Parse(name); ok || got != English {
+			t.Errorf("%q is %v, %v", name, got, ok)
+		}
+	}
+}
+
+func TestSaying(t *testing.T) {
+	down := gateway.Errorf(gateway.CodeUnavailable, "server %s is down: %s; next try in %s. `genkan servers %s` shows its last output",
+		"one", gateway.Errorf(gateway.CodeUnavailable, "its process ended with %s", "exit status 3"), "1s", "one")
+	for name, c := range map[string]struct {
+		say           func(Language) string
+		english, ours string
+	}{
+		"an error, and the one inside it": {
+			func(l Language) string { return l.Error(down) },
+			"server one is down: its process ended with exit status 3; next try in 1s. `genkan servers one` shows its last output",
+			"サーバー one は停止しています: プロセスが終了しました（exit status 3）。1s 後に再試行します。最後の出力は `genkan servers one` で確認できます",
+		},
+		"values in another order": {
+			func(l Language) string {
+				return l.Sprintf("unknown key %s in %s; %s", `"a"`, "b", gateway.Textf("did you mean %q?", "c"))
+			},
+			`unknown key "a" in b; did you mean "c"?`, `b の "a" は不明なキーです。もしかして "c" ですか？`,
+		},
+		"a text": {
+			func(l Language) string { return l.Text(gateway.Textf("it was stopped")) },
+			"it was stopped", "停止されました",
+		},
+		"what another said": {
+			func(l Language) string { return l.Error(gateway.Errorf(gateway.CodeUnavailable, "%s", "100%s of it")) },
+			"100%s of it", "100%s of it",
+		},
+		"what nobody has translated": {
+			func(l Language) string { return l.Error(&gateway.Error{Message: "it is %d% of it"}) },
+			"it is %d% of it", "it is %d% of it",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := c.say(English); got != c.english {
+				t.Errorf("English: %s", got)
+			}
+			if got := c.say(Japanese); got != c.ours {
+				t.Errorf("Japanese: %s", got)
+			}
+		})
+	}
+}
