@@ -125,6 +125,8 @@ func legalScheme(s string) bool {
 func checkURL(s string) error {
 	u, err := url.Parse(s)
 	switch {
+	case strings.Contains(s, WorkspaceFolder):
+		return flawf("uses ${workspaceFolder}, which works in command, args, env and cwd only")
 	case err != nil:
 		return flawf("is not a URL")
 	case u.Scheme != "http" && u.Scheme != "https":

@@ -37,9 +37,15 @@ const (
 
 // The kinds of isolation.
 const (
-	IsolationAuto   = "auto"
-	IsolationShared = "shared"
+	IsolationAuto    = "auto"
+	IsolationShared  = "shared"
+	IsolationSession = "session"
+	IsolationRoot    = "root"
 )
+
+// WorkspaceFolder is a variable that stays in what is read: the folder is the
+// client's, and known only when it calls.
+const WorkspaceFolder = "${workspaceFolder}"
 
 // Config is a complete, checked configuration.
 type Config struct {
@@ -101,7 +107,7 @@ type Server struct {
 
 	// Prefix is put before the names of the tools; "" mounts them bare.
 	Prefix string
-	// Isolation says who shares a process: IsolationAuto or IsolationShared.
+	// Isolation says who shares a process: one of the Isolation constants.
 	Isolation string
 	// Timeout is how long a call may go without a sign of life.
 	Timeout time.Duration

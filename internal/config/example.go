@@ -31,8 +31,9 @@ const example = `# Genkan's configuration. Everything here is optional; what is 
 # Put before the names of its tools. The default is the server's name; ""
 # leaves the names as they are.
 #    prefix: github
-# Who shares the process: auto decides by what the server needs, shared is one
-# for all.
+# Who shares the process: shared is one for all, session one for each client,
+# root one for each folder that clients work in; auto decides by what the
+# server needs. ${workspaceFolder} in command, args, env and cwd is that folder.
 #    isolation: auto
 # How long a call may go without a sign of life. Progress starts it anew.
 #    timeout: 10m

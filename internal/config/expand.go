@@ -53,8 +53,8 @@ func variable(inner string, env func(string) (string, bool)) (string, error) {
 		return "", flawf("uses ${input:…}, which is not available yet; use an environment variable: ${NAME}")
 	case !legalVariable(bare):
 		return "", flawf("has a ${…} that is not ${NAME}, ${NAME:-default} or ${env:NAME}; write $${ for the two characters themselves")
-	case strings.HasPrefix(name, "workspaceFolder"):
-		return "", flawf("uses ${%s}, which is not available yet; write the folder out", name)
+	case inner == "workspaceFolder":
+		return WorkspaceFolder, nil
 	}
 	v, ok := env(bare)
 	if hasDefault && v == "" {

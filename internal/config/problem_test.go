@@ -79,9 +79,7 @@ func TestProblems(t *testing.T) {
 			"genkan.yaml:3:34: mcpServers.b.env goes with command…",
 			"genkan.yaml:3:43: mcpServers.b.cwd goes with command…",
 		}},
-		{"isolation to come", "mcpServers:\n  a: {command: x, isolation: session}\n  b: {command: x, isolation: root}\n  c: {command: x, isolation: none}\n", []string{
-			"genkan.yaml:2:30: mcpServers.a.isolation: session is not available yet; use auto or shared",
-			"genkan.yaml:3:30: mcpServers.b.isolation: root is not available yet; use auto or shared",
+		{"isolation", "mcpServers:\n  a: {command: x, isolation: session}\n  b: {command: x, isolation: root}\n  c: {command: x, isolation: none}\n", []string{
 			`genkan.yaml:4:30: mcpServers.c.isolation cannot be "none"; …`,
 		}},
 		{"bad URLs", "mcpServers:\n  a: {url: 'ftp://x'}\n  b: {url: 'x.example.com/mcp'}\n  c: {url: 'https:///mcp'}\n  d: {url: 'https://u:p@x'}\n  e: {url: 'https://x:99999'}\n  f: {url: 'http://[x'}\n  g: {url: ''}\n", []string{
@@ -137,7 +135,6 @@ func TestProblems(t *testing.T) {
 			"genkan.yaml:4:22: mcpServers.a.args[1] uses the variable GONE2, which …",
 			"genkan.yaml:4:42: mcpServers.a.args[2] has a ${ without its }; write $${ for the two characters themselves",
 			"genkan.yaml:4:48: mcpServers.a.args[3] uses ${input:…}, which is not available yet; use an environment variable: ${NAME}",
-			"genkan.yaml:4:64: mcpServers.a.args[4] uses ${workspaceFolder}, which is not available yet; write the folder out",
 			"genkan.yaml:4:86: mcpServers.a.args[5] has a variable inside the default of another, which is not read here",
 			"genkan.yaml:4:100: mcpServers.a.args[6] has a …",
 		}},

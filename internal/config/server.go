@@ -127,11 +127,7 @@ func (d *decoder) serverFields(s *serverDraft) []field {
 			s.Prefix, _ = d.checked(n, at, checkPrefix)
 		}},
 		{"isolation", func(n *node, at string) {
-			w, ok := d.oneOf(n, at, []string{IsolationAuto, IsolationShared, "session", "root"})
-			switch {
-			case ok && (w == "session" || w == "root"):
-				d.problems.add(n.at, "%s: %s is not available yet; use auto or shared", at, w)
-			case ok:
+			if w, ok := d.oneOf(n, at, []string{IsolationAuto, IsolationShared, IsolationSession, IsolationRoot}); ok {
 				s.Isolation = w
 			}
 		}},

@@ -85,7 +85,7 @@ var jaConfig = map[string]string{
 	"has a ${ without its }; write $${ for the two characters themselves":                                          "${ に対応する } がありません。文字としての ${ は $${ と書いてください",
 	"has a ${…} that is not ${NAME}, ${NAME:-default} or ${env:NAME}; write $${ for the two characters themselves": "${…} が ${NAME}、${NAME:-default}、${env:NAME} のどれでもありません。文字としての ${ は $${ と書いてください",
 	"has a variable inside the default of another, which is not read here":                                         "変数の既定値の中に別の変数があります。この書き方は使えません",
-	"uses ${%s}, which is not available yet; write the folder out":                                                 "${%s} はまだ使えません。フォルダーを直接書いてください",
+	"uses ${workspaceFolder}, which works in command, args, env and cwd only":                                      "${workspaceFolder} は command、args、env、cwd でのみ使えます",
 	"uses ${input:…}, which is not available yet; use an environment variable: ${NAME}":                            "${input:…} はまだ使えません。環境変数を ${NAME} の形で使ってください",
 	"uses the variable %s, which is not set; set it, or give a default: ${%s:-default}":                            "変数 %s が設定されていません。設定するか、${%s:-default} のように既定値を付けてください",
 
@@ -108,6 +108,5 @@ var jaConfig = map[string]string{
 	"%s.%s goes with %s, but the server has a %s; remove it":                                             "%s.%s は %s と一緒に使うものですが、このサーバーには %s があります。削除してください",
 	"%s.type is http, but the server has a command; remove type":                                         "%s.type は http ですが、このサーバーには command があります。type を削除してください",
 	"%s.type is stdio, but the server has a url; remove type":                                            "%s.type は stdio ですが、このサーバーには url があります。type を削除してください",
-	"%s: %s is not available yet; use auto or shared":                                                    "%s: %s はまだ使えません。auto か shared を使ってください",
 	"%s: sse is not available yet; most servers offer http at another path of the same host, often /mcp": "%s: sse はまだ使えません。多くのサーバーは同じホストの別のパス（多くは /mcp）で http を提供しています",
 }

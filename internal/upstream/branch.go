@@ -1,3 +1,452 @@
 package upstream
 
-type branches struct{}
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"genkan/internal/gateway"
+	"genkan/internal/jsonrpc"
+)
+
+// The ways to share a server.
+const (
+	// IsolationAuto is IsolationRoot for servers that work in their client's
+	// folder, IsolationSession for those known to keep state, and otherwise
+	// IsolationShared.
+	IsolationAuto = "auto"
+	// IsolationShared is one connection for everybody.
+	IsolationShared = "shared"
+	// IsolationSession is one for each client's session, and for each caller
+	// whose requests stand alone.
+	IsolationSession = "session"
+	// IsolationRoot is one for each folder that clients work in.
+	IsolationRoot = "root"
+)
+
+// WorkspaceFolder stands in a server's command, arguments, environment and
+// directory for the folder that the client works in.
+const WorkspaceFolder = "${workspaceFolder}"
+
+const (
+	// mostBranches is how many connections a server may have beside the first.
+	mostBranches = 32
+	// branchIdle is how long one is kept that nobody uses.
+	branchIdle = 30 * time.Minute
+)
+
+// branches are connections for some callers only: of one session, of one
+// folder, or of one call at a time. They are opened by the call that needs
+// them and closed when nobody has for long. The lists come from the first
+// connection, which everybody shares.
+type branches struct {
+	mu     sync.Mutex
+	byKey  map[string]*branch
+	closed bool
+	// roots are where clients work, as they said themselves.
+	roots map[string]knownRoots
+	open  sync.WaitGroup
+}
+
+type branch struct {
+	key string
+	// there is closed when conn or err is set.
+	there chan struct{}
+	conn  conn
+	err   error
+
+	// unwanted is closed when it is to end.
+	unwanted chan struct{}
+
+	users    int
+	lastUsed time.Time
+	idle     *time.Timer
+}
+
+// place finds the connection for a call, and what to do when the call is done.
+func (s *Server) place(ctx context.Context, call *gateway.Call) (conn, func(), error) {
+	if !s.apart.Load() {
+		c, err := s.ready(ctx)
+		return c, func() {}, err
+	}
+	s.mu.Lock()
+	habits, era := s.known.Habits, s.known.Era
+	s.mu.Unlock()
+	if s.set.URL != "" && era == gateway.EraModern { // every request stands alone there anyway
+		c, err := s.ready(ctx)
+		return c, func() {}, err
+	}
+	mode := s.isolation(habits)
+	var where home
+	if mode == IsolationRoot || mode == IsolationSession {
+		var err error
+		if where, err = s.homeOf(ctx, call); err != nil {
+			return nil, nil, err
+		}
+	}
+	if s.set.usesWorkspace() && where.dir == "" {
+		return nil, nil, &gateway.Error{
+			Code: gateway.CodeInvalid, Unsent: true,
+			Message: "server %s works in the client's folder, and this client did not say which: use a client that announces its roots, or write the folder into the configuration",
+			Values:  []any{s.set.Name},
+		}
+	}
+	// One that asks its client during calls must know whom: one call at a time.
+	alone := habits.Asks && era != gateway.EraModern && s.set.URL == "" && asksPeople(call.Capabilities())
+	key := ""
+	switch {
+	case mode == IsolationSession:
+		key, alone = "session "+sessionKey(call), false
+	case mode == IsolationRoot && where.key() != "":
+		key = "root " + where.key()
+	case alone:
+		key = "any"
+	default:
+		c, err := s.ready(ctx)
+		return c, func() {}, err
+	}
+	return s.branch(ctx, key, alone, func(ctx context.Context) (conn, error) { return s.grow(ctx, call, mode, where) })
+}
+
+// sessionKey tells callers apart that must not share a connection.
+func sessionKey(call *gateway.Call) string {
+	if call.Session != nil {
+		return call.Session.ID
+	}
+	return "of " + call.Identity.ClientID
+}
+
+// isolation is the mode that holds for the server.
+func (s *Server) isolation(habits Habits) string {
+	switch mode := cmp.Or(s.set.Isolation, IsolationAuto); {
+	case mode != IsolationAuto:
+		return mode
+	case s.set.usesWorkspace() || habits.Roots:
+		return IsolationRoot
+	case s.set.keepsState():
+		return IsolationSession
+	default:
+		return IsolationShared
+	}
+}
+
+// mayBeApart reports whether a call may need a connection of its own.
+func (s *Server) mayBeApart(habits Habits) bool {
+	return habits != Habits{} || s.isolation(habits) != IsolationShared
+}
+
+// keepsState knows servers that hold one browser, say, for whoever calls.
+func (set *Settings) keepsState() bool {
+	line := strings.Join(append([]string{set.Command}, set.Args...), " ")
+	for _, word := range []string{"playwright", "puppeteer", "chrome-devtools-mcp"} {
+		if strings.Contains(line, word) {
+			return true
+		}
+	}
+	return false
+}
+
+func (set *Settings) usesWorkspace() bool {
+	for _, text := range append([]string{set.Command, set.Dir}, set.Args...) {
+		if strings.Contains(text, WorkspaceFolder) {
+			return true
+		}
+	}
+	for _, value := range set.Env {
+		if strings.Contains(value.Reveal(), WorkspaceFolder) {
+			return true
+		}
+	}
+	return false
+}
+
+// in is the settings of a server that works in a folder.
+func (set Settings) in(dir string) Settings {
+	put := func(text string) string { return strings.ReplaceAll(text, WorkspaceFolder, dir) }
+	if set.usesWorkspace() {
+		args, env := make([]string, len(set.Args)), map[string]gateway.Secret{}
+		for i, arg := range set.Args {
+			args[i] = put(arg)
+		}
+		for name, value := range set.Env {
+			env[name] = gateway.Secret(put(value.Reveal()))
+		}
+		set.Command, set.Dir, set.Args, set.Env = put(set.Command), put(set.Dir), args, env
+	}
+	if set.Dir == "" {
+		set.Dir = dir
+	}
+	return set
+}
+
+// nowhere is the folder of the connection that is only there for the lists.
+func nowhere() string {
+	dir := filepath.Join(os.TempDir(), "genkan-no-workspace")
+	_ = os.MkdirAll(dir, 0o700)
+	return dir
+}
+
+// home is where a client works.
+type home struct {
+	// roots is the answer to roots/list; nil when the client did not say.
+	roots []byte
+	dir   string
+}
+
+func (h home) key() string {
+	if h.roots == nil {
+		return ""
+	}
+	sum := sha256.Sum256(h.roots)
+	return hex.EncodeToString(sum[:8])
+}
+
+type knownRoots struct {
+	version int
+	home    home
+}
+
+// homeOf finds out where the caller's client works: it is asked once, and again
+// when it has said that this changed.
+func (s *Server) homeOf(ctx context.Context, call *gateway.Call) (home, error) {
+	session := call.Session
+	if session == nil {
+		return home{}, nil
+	}
+	if jsonrpc.Lookup(session.Capabilities, "roots") == nil {
+		if session.Dir == "" {
+			return home{}, nil
+		}
+		uri := (&url.URL{Scheme: "file", Path: filepath.ToSlash(session.Dir)}).String()
+		roots, err := json.Marshal(map[string]any{"roots": []any{map[string]string{"uri": uri, "name": filepath.Base(session.Dir)}}})
+		return home{roots: roots, dir: session.Dir}, err
+	}
+	b := &s.branches
+	b.mu.Lock()
+	known, ok := b.roots[session.ID]
+	b.mu.Unlock()
+	if ok && known.version == session.Roots {
+		return known.home, nil
+	}
+	roots, err := call.Ask(ctx, "roots/list", []byte("{}"))
+	if err != nil {
+		return home{}, err
+	}
+	where := home{roots: roots, dir: firstFolder(roots)}
+	const most = 1000
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.roots) >= most || b.roots == nil {
+		b.roots = map[string]knownRoots{} // asked anew, which costs little
+	}
+	b.roots[session.ID] = knownRoots{session.Roots, where}
+	return where, nil
+}
+
+// firstFolder is the path of the first root that is a folder here.
+func firstFolder(roots []byte) string {
+	found := ""
+	_ = jsonrpc.Elements(jsonrpc.Lookup(roots, "roots"), func(root []byte) bool {
+		u, err := url.Parse(jsonrpc.LookupText(root, "uri"))
+		if err == nil && u.Scheme == "file" && filepath.IsAbs(filepath.FromSlash(u.Path)) {
+			found = filepath.FromSlash(u.Path)
+		}
+		return found == ""
+	})
+	return found
+}
+
+// grow opens a connection for a branch.
+func (s *Server) grow(ctx context.Context, call *gateway.Call, mode string, where home) (conn, error) {
+	s.mu.Lock()
+	known := s.known
+	s.mu.Unlock()
+	us := self{version: s.deps.Version, capabilities: allCapabilities}
+	if capabilities := call.Capabilities(); mode == IsolationSession && capabilities != nil {
+		us.capabilities = string(withoutTasks(capabilities))
+	}
+	e := ears{
+		changed: func(gateway.Kind, bool) {}, // lists are the first connection's
+		updated: s.watched.updated, asked: s.asked, renewed: func() {},
+	}
+	set := s.set
+	if where.dir != "" {
+		set = set.in(where.dir)
+	}
+	c, err := s.dial(ctx, set, us, known.Era, e, where.roots)
+	if err != nil {
+		return nil, err
+	}
+	if call.Session != nil && call.Session.LogLevel != "" {
+		s.sendLevel(ctx, c, call.Session.LogLevel)
+	}
+	return c, nil
+}
+
+// branch finds or opens the connection under a key. With alone, each is for one
+// call at a time, and another is opened when all are taken.
+func (s *Server) branch(ctx context.Context, key string, alone bool, grow func(context.Context) (conn, error)) (conn, func(), error) {
+	b := &s.branches
+	b.mu.Lock()
+	if b.closed {
+		b.mu.Unlock()
+		return nil, nil, s.removed()
+	}
+	found := b.find(key, alone)
+	if found == nil {
+		if !b.makeRoom() {
+			b.mu.Unlock()
+			return nil, nil, &gateway.Error{
+				Code: gateway.CodeLimited, Unsent: true, RetryAfter: time.Second,
+				Message: "server %s has %d connections of its own for clients already, and all are in use; try again later",
+				Values:  []any{s.set.Name, mostBranches},
+			}
+		}
+		found = b.add(key, alone)
+		b.open.Go(func() { s.tend(found, grow) })
+	}
+	found.users++
+	if found.idle != nil {
+		found.idle.Stop()
+	}
+	b.mu.Unlock()
+	release := func() { b.release(found) }
+	select {
+	case <-found.there:
+	case <-ctx.Done():
+		release()
+		return nil, nil, s.notStarted(ctx)
+	}
+	if found.err != nil {
+		release()
+		return nil, nil, unsent(found.err)
+	}
+	return found.conn, release, nil
+}
+
+// find returns the branch under a key that a call may use. Called with mu held.
+func (b *branches) find(key string, alone bool) *branch {
+	for _, one := range b.byKey {
+		if (one.key == key) && (!alone || one.users == 0) {
+			return one
+		}
+	}
+	return nil
+}
+
+// makeRoom sees to it that one more may be opened. Called with mu held.
+func (b *branches) makeRoom() bool {
+	if len(b.byKey) < mostBranches {
+		return true
+	}
+	var oldest *branch
+	var name string
+	for id, one := range b.byKey {
+		if one.users == 0 && (oldest == nil || one.lastUsed.Before(oldest.lastUsed)) {
+			oldest, name = one, id
+		}
+	}
+	if oldest == nil {
+		return false
+	}
+	delete(b.byKey, name)
+	close(oldest.unwanted)
+	return true
+}
+
+// add makes an entry for a branch that is being opened. Called with mu held.
+func (b *branches) add(key string, alone bool) *branch {
+	if b.byKey == nil {
+		b.byKey = map[string]*branch{}
+	}
+	one := &branch{key: key, there: make(chan struct{}), unwanted: make(chan struct{}), lastUsed: time.Now()}
+	name := key
+	for n := 0; alone; n++ {
+		name = key + " " + hex.EncodeToString([]byte{byte(n)})
+		if _, taken := b.byKey[name]; !taken {
+			break
+		}
+	}
+	b.byKey[name] = one
+	return one
+}
+
+func (b *branches) release(one *branch) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	one.users--
+	one.lastUsed = time.Now()
+	if one.users > 0 || b.closed {
+		return
+	}
+	one.idle = time.AfterFunc(branchIdle, func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		if one.users == 0 && b.drop(one) {
+			close(one.unwanted)
+		}
+	})
+}
+
+// drop takes a branch out of the list. Called with mu held.
+func (b *branches) drop(one *branch) bool {
+	for name, other := range b.byKey {
+		if other == one {
+			delete(b.byKey, name)
+			return true
+		}
+	}
+	return false
+}
+
+// tend opens a branch and waits until its connection is lost.
+func (s *Server) tend(one *branch, grow func(context.Context) (conn, error)) {
+	b := &s.branches
+	ctx, cancel := context.WithTimeoutCause(s.life, s.set.StartupTimeout, s.tooSlow())
+	c, err := grow(ctx)
+	if err != nil && ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	cancel()
+	one.conn, one.err = c, err
+	close(one.there)
+	if err == nil {
+		select {
+		case <-c.lost():
+		case <-one.unwanted:
+		case <-s.life.Done():
+		}
+	}
+	b.mu.Lock()
+	b.drop(one)
+	if one.idle != nil {
+		one.idle.Stop()
+	}
+	b.mu.Unlock()
+	if err == nil {
+		c.close()
+	}
+}
+
+// close ends all branches and waits for them. The server's life has ended.
+func (b *branches) close() {
+	b.mu.Lock()
+	b.closed = true
+	b.mu.Unlock()
+	b.open.Wait()
+}
+
+// count is how many there are.
+func (b *branches) count() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.byKey)
+}

@@ -69,14 +69,14 @@ func newTransport() http.RoundTripper {
 	}
 }
 
-func connectHTTP(ctx context.Context, s *Server, us self, known gateway.Era, e ears) (conn, error) {
+func connectHTTP(ctx context.Context, s *Server, us self, known gateway.Era, e ears, roots []byte) (conn, error) {
 	u, err := url.Parse(s.set.URL)
 	if err != nil {
 		return nil, &gateway.Error{Code: gateway.CodeInvalid, Message: "its URL is not valid"}
 	}
 	c := &httpConn{
 		name: s.set.Name, log: s.log, url: u, transport: s.deps.Transport,
-		headers: s.set.Headers, self: us, ears: e, roots: []byte(noRoots), calls: map[uint64]*underWay{},
+		headers: s.set.Headers, self: us, ears: e, roots: roots, calls: map[uint64]*underWay{},
 		renewal: make(chan struct{}, 1),
 		agent:   []string{"genkan/" + us.version},
 	}

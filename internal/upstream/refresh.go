@@ -183,6 +183,7 @@ func (s *Server) asked(method string) {
 		s.known.Habits.Asks = true
 	}
 	learnt := habits != s.known.Habits && s.known.Fingerprint != ""
+	s.apart.Store(s.mayBeApart(s.known.Habits))
 	s.mu.Unlock()
 	if learnt {
 		go s.keep(context.Background())

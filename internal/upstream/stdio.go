@@ -67,13 +67,13 @@ const maxBacklog = 8 << 20
 // not know; a cold one may just be slow, so both answers stay welcome.
 const probePatience = 3 * time.Second
 
-func connectStdio(ctx context.Context, s *Server, us self, known gateway.Era, e ears) (conn, error) {
-	ch, err := startChild(&s.set, s.output, s.deps.Guard, s.log)
+func connectStdio(ctx context.Context, s *Server, set *Settings, us self, known gateway.Era, e ears, roots []byte) (conn, error) {
+	ch, err := startChild(set, s.output, s.deps.Guard, s.log)
 	if err != nil {
 		return nil, err
 	}
 	c := &stdioConn{
-		name: s.set.Name, log: s.log, child: ch, output: s.output, ears: e, roots: []byte(noRoots),
+		name: s.set.Name, log: s.log, child: ch, output: s.output, ears: e, roots: roots,
 		pending: map[uint64]*pending{},
 		wake:    make(chan struct{}, 1), gone: make(chan struct{}),
 	}

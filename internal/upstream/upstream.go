@@ -33,6 +33,8 @@ type Settings struct {
 	// StartupTimeout is how long the server may take until it has listed its
 	// tools. A cold npx or uvx takes a minute.
 	StartupTimeout time.Duration
+	// Isolation is who shares a connection: one of the Isolation constants.
+	Isolation string
 	// Fingerprint changes when the server is another one.
 	Fingerprint string
 }
@@ -91,6 +93,10 @@ type Server struct {
 	inFlight atomic.Int64
 	leaving  atomic.Bool
 
+	// apart is set when some calls need a connection of their own.
+	apart atomic.Bool
+
+	life context.Context //nolint:containedctx // the server's own, which its connections share
 	stop context.CancelFunc
 	done chan struct{}
 	// settled is closed when there is a list, or the first try has failed.
@@ -160,10 +166,10 @@ func Open(set Settings, deps Deps) *Server {
 	for kind := range s.lists {
 		s.lists[kind].Store(&[]gateway.Tool{})
 	}
-	ctx, stop := context.WithCancel(context.Background())
-	s.stop = stop
-	s.restore(ctx)
-	go s.supervise(ctx)
+	s.life, s.stop = context.WithCancel(context.Background())
+	s.restore(s.life)
+	s.apart.Store(s.mayBeApart(s.known.Habits))
+	go s.supervise(s.life)
 	return s
 }
 
@@ -222,10 +228,11 @@ func (s *Server) About() About {
 func (s *Server) Handle(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
 	s.inFlight.Add(1)
 	defer s.inFlight.Add(-1)
-	c, err := s.ready(ctx)
+	c, release, err := s.place(ctx, call)
 	if err != nil {
 		return nil, err
 	}
+	defer release()
 	return withInput(ctx, c, call)
 }
 
@@ -248,6 +255,7 @@ func (s *Server) Status() Status {
 // Close ends the server and waits until nothing of it is left.
 func (s *Server) Close() {
 	s.stop()
+	s.branches.close()
 	<-s.done
 }
 
@@ -267,11 +275,7 @@ func (s *Server) ready(ctx context.Context) (conn, error) {
 		case StateReady:
 			return c, nil
 		case StateClosed:
-			return nil, &gateway.Error{
-				Code: gateway.CodeUnavailable, Unsent: true,
-				Message: "server %s was removed from the configuration",
-				Values:  []any{s.set.Name},
-			}
+			return nil, s.removed()
 		case StateDown:
 			if nudged || !s.nudgeAllowed() {
 				return nil, down
@@ -282,12 +286,35 @@ func (s *Server) ready(ctx context.Context) (conn, error) {
 		select {
 		case <-changed:
 		case <-ctx.Done():
-			return nil, &gateway.Error{
-				Code: gateway.AsError(context.Cause(ctx)).Code, Unsent: true, Err: context.Cause(ctx),
-				Message: "server %s has not started yet; `genkan servers` shows what it is doing",
-				Values:  []any{s.set.Name},
-			}
+			return nil, s.notStarted(ctx)
 		}
+	}
+}
+
+// removed is said of a server that left the configuration.
+func (s *Server) removed() error {
+	return &gateway.Error{
+		Code: gateway.CodeUnavailable, Unsent: true,
+		Message: "server %s was removed from the configuration",
+		Values:  []any{s.set.Name},
+	}
+}
+
+// notStarted is said to a call whose time ended before the server was there.
+func (s *Server) notStarted(ctx context.Context) error {
+	return &gateway.Error{
+		Code: gateway.AsError(context.Cause(ctx)).Code, Unsent: true, Err: context.Cause(ctx),
+		Message: "server %s has not started yet; `genkan servers` shows what it is doing",
+		Values:  []any{s.set.Name},
+	}
+}
+
+// tooSlow is why a start is given up.
+func (s *Server) tooSlow() error {
+	return &gateway.Error{
+		Code:    gateway.CodeTimeout,
+		Message: "it did not finish starting within %s (startupTimeout)",
+		Values:  []any{s.set.StartupTimeout},
 	}
 }
 
@@ -378,11 +405,7 @@ func (s *Server) serve(ctx context.Context) (ready time.Duration, err error) {
 	known := s.known
 	s.mu.Unlock()
 
-	startup, cancel := context.WithTimeoutCause(ctx, s.set.StartupTimeout, &gateway.Error{
-		Code:    gateway.CodeTimeout,
-		Message: "it did not finish starting within %s (startupTimeout)",
-		Values:  []any{s.set.StartupTimeout},
-	})
+	startup, cancel := context.WithTimeoutCause(ctx, s.set.StartupTimeout, s.tooSlow())
 	defer cancel()
 	news := newNews()
 	c, err := s.connect(startup, known, ears{
@@ -439,10 +462,23 @@ func (s *Server) serve(ctx context.Context) (ready time.Duration, err error) {
 
 func (s *Server) connect(ctx context.Context, known SavedList, e ears) (conn, error) {
 	us := self{version: s.deps.Version, capabilities: allCapabilities}
-	if s.set.Command != "" {
-		return connectStdio(ctx, s, us, known.Era, e)
+	set := s.set
+	if set.usesWorkspace() {
+		set = set.in(nowhere())
 	}
-	return connectHTTP(ctx, s, us, known.Era, e)
+	return s.dial(ctx, set, us, known.Era, e, []byte(noRoots))
+}
+
+// dial makes a connection, with settings that are the server's or those for
+// some of its clients.
+func (s *Server) dial(ctx context.Context, set Settings, us self, era gateway.Era, e ears, roots []byte) (conn, error) {
+	if roots == nil {
+		roots = []byte(noRoots)
+	}
+	if set.Command != "" {
+		return connectStdio(ctx, s, &set, us, era, e, roots)
+	}
+	return connectHTTP(ctx, s, us, era, e, roots)
 }
 
 // Hold keeps the server from being retired until Release. It reports false
