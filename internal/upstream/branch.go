@@ -201,12 +201,19 @@ type home struct {
 	dir   string
 }
 
+// key tells places apart by their URIs: the names that clients give them differ.
 func (h home) key() string {
-	if h.roots == nil {
+	digest := sha256.New()
+	found := false
+	_ = jsonrpc.Elements(jsonrpc.Lookup(h.roots, "roots"), func(root []byte) bool {
+		found = true
+		digest.Write([]byte(strings.TrimSuffix(jsonrpc.LookupText(root, "uri"), "/") + "\x00"))
+		return true
+	})
+	if !found {
 		return ""
 	}
-	sum := sha256.Sum256(h.roots)
-	return hex.EncodeToString(sum[:8])
+	return hex.EncodeToString(digest.Sum(nil)[:8])
 }
 
 type knownRoots struct {

@@ -146,6 +146,10 @@ func (s *script) call(m scriptMessage) {
 		s.say(`{"jsonrpc":"2.0","id":"b","method":"sampling/createMessage","params":{}}`)
 		s.say(`{"jsonrpc":"2.0","id":"c","method":"roots/list"}`)
 		s.result(m.ID, scriptDone)
+	case "where":
+		dir, _ := os.Getwd()
+		text, _ := json.Marshal(fmt.Sprintf("%d %s %s", os.Getpid(), dir, os.Getenv("FOLDER")))
+		s.result(m.ID, `{"content":[{"type":"text","text":`+string(text)+`}]}`)
 	case "last-words":
 		_, _ = fmt.Fprintln(os.Stderr, "out of memory, goodbye")
 		os.Exit(9)

@@ -1,0 +1,255 @@
+package upstream
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"genkan/internal/gateway"
+	"genkan/internal/testkit"
+)
+
+// client is a legacy session that calls.
+type client struct {
+	peer
+	session gateway.Session
+}
+
+func newClient(id, capabilities string) *client {
+	return &client{session: gateway.Session{ID: id, Capabilities: []byte(capabilities)}}
+}
+
+func (c *client) call(t testing.TB, u *upstreamTest, tool, arguments string) (string, error) {
+	t.Helper()
+	call := u.newCall(gateway.EraLegacy, tool, arguments, "")
+	call.Session, call.Peer, call.Identity.ClientID = &c.session, c, c.session.ID
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	result, err := u.Handle(ctx, call)
+	if err != nil {
+		return "", err
+	}
+	return textOf(t, result), nil
+}
+
+func answersWith(name string) func(string, []byte) ([]byte, error) {
+	return func(string, []byte) ([]byte, error) {
+		return fmt.Appendf(nil, `{"action":"accept","content":{"name":%q}}`, name), nil
+	}
+}
+
+// A legacy server's question names no call. Once a server is known to ask, each
+// call that may be asked has a child to itself, so that the question reaches
+// the right one however many are under way.
+func TestQuestionsReachTheirOwnClient(t *testing.T) {
+	u := openReady(t, faultChild(t, "-era", "legacy"))
+	first := newClient("first", `{"elicitation":{}}`)
+	first.reply = answersWith("first")
+	if got, err := first.call(t, u, "elicit", `{}`); err != nil || !strings.Contains(got, `"first"`) {
+		t.Fatalf("alone: got %q, %v", got, err)
+	}
+	const clients = 5
+	gathered := make(chan string, clients)
+	release := make(chan struct{})
+	var calls sync.WaitGroup
+	all := make([]*client, clients)
+	for i := range all {
+		c := newClient(fmt.Sprint("client", i), `{"elicitation":{}}`)
+		all[i] = c
+		c.reply = func(method string, params []byte) ([]byte, error) {
+			gathered <- c.session.ID
+			<-release // until all five have been asked
+			return answersWith(c.session.ID)(method, params)
+		}
+		calls.Go(func() {
+			question := "for " + c.session.ID
+			got, err := c.call(t, u, "elicit", fmt.Sprintf(`{"message":%q}`, question))
+			if err != nil || !strings.Contains(got, c.session.ID) {
+				t.Errorf("%s: got %q, %v", c.session.ID, got, err)
+			}
+		})
+	}
+	for range clients {
+		<-gathered
+	}
+	// Meanwhile those who cannot be asked share the first child.
+	if got, err := u.callText("echo", `{"text":"beside"}`); err != nil || got != "beside" {
+		t.Errorf("beside: got %q, %v", got, err)
+	}
+	close(release)
+	calls.Wait()
+	for _, c := range all {
+		heard := c.heard()
+		if len(heard) != 1 || !strings.Contains(heard[0], "for "+c.session.ID) {
+			t.Errorf("%s was told %v", c.session.ID, heard)
+		}
+	}
+}
+
+// Where several clients have calls under way and nobody knows yet that the
+// server asks, its question is put to nobody.
+func TestAQuestionThatCouldBeAnybodysIsNobodys(t *testing.T) {
+	u := openReady(t, faultChild(t, "-era", "legacy"))
+	busy, asked := newClient("busy", `{"elicitation":{}}`), newClient("asked", `{"elicitation":{}}`)
+	busy.reply, asked.reply = answersWith("busy"), answersWith("asked")
+	ctx, cancel := context.WithCancel(context.Background())
+	var calls sync.WaitGroup
+	calls.Go(func() {
+		call := u.newCall(gateway.EraLegacy, "sleep", `{"ms":600000}`, "")
+		call.Session, call.Peer = &busy.session, busy
+		_, _ = u.Handle(ctx, call)
+	})
+	conn := u.stdio(t)
+	testkit.Eventually(t, func() bool { return conn.owner() != nil }, "the other call is under way")
+	if got, err := asked.call(t, u, "elicit", `{}`); err != nil || !strings.Contains(got, "refused") {
+		t.Errorf("got %q, %v", got, err)
+	}
+	if heard := append(busy.heard(), asked.heard()...); len(heard) != 0 {
+		t.Errorf("somebody was told %v", heard)
+	}
+	cancel()
+	calls.Wait()
+	// From now on it is known to ask.
+	if got, err := asked.call(t, u, "elicit", `{}`); err != nil || !strings.Contains(got, `"asked"`) {
+		t.Errorf("got %q, %v", got, err)
+	}
+}
+
+func (u *upstreamTest) stdio(t testing.TB) *stdioConn {
+	t.Helper()
+	u.Server.mu.Lock()
+	defer u.Server.mu.Unlock()
+	c, ok := u.conn.(*stdioConn)
+	if !ok {
+		t.Fatal("no child")
+	}
+	return c
+}
+
+// A caller without the capability gets an error instead of a question.
+func TestACallerThatCannotBeAsked(t *testing.T) {
+	u := openReady(t, faultChild(t, "-era", "legacy"))
+	c := newClient("plain", `{}`)
+	if got, err := c.call(t, u, "elicit", `{}`); err != nil || !strings.Contains(got, "refused") {
+		t.Errorf("got %q, %v", got, err)
+	}
+}
+
+// A session's own connection keeps its state from others, and from nobody else.
+func TestIsolationBySession(t *testing.T) {
+	u, _ := openScript(t, "where", func(s *Settings, _ *Deps) { s.Isolation = IsolationSession })
+	one, two := newClient("one", `{}`), newClient("two", `{}`)
+	pid := func(c *client) string {
+		got, err := c.call(t, u, "t", `{}`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Fields(got)[0]
+	}
+	first, other := pid(one), pid(two)
+	if first == other || pid(one) != first || pid(two) != other {
+		t.Error("two sessions share a child, or one has several")
+	}
+	if got := fmt.Sprint(u.Status().PID); got == first || got == other {
+		t.Error("the child that is asked for the lists serves a session")
+	}
+	// A child that dies is replaced when it is needed.
+	process, err := os.FindProcess(atoi(t, first))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	testkit.Eventually(t, func() bool { return u.branches.count() == 1 }, "the loss is noticed")
+	if again := pid(one); again == first || again == other {
+		t.Error("a dead child answered")
+	}
+}
+
+func atoi(t testing.TB, s string) (n int) {
+	t.Helper()
+	if _, err := fmt.Sscan(s, &n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// A server that works in its client's folder is another one for each folder,
+// and is started there.
+func TestIsolationByFolder(t *testing.T) {
+	u, _ := openScript(t, "where", func(s *Settings, _ *Deps) {
+		s.Env["FOLDER"] = gateway.Secret("in " + WorkspaceFolder)
+	})
+	folders := []string{realDir(t), realDir(t)}
+	at := func(folder string) func(string, []byte) ([]byte, error) {
+		return func(method string, _ []byte) ([]byte, error) {
+			return fmt.Appendf(nil, `{"roots":[{"uri":"file://%s"}]}`, filepath.ToSlash(folder)), nil
+		}
+	}
+	seen := map[string]string{}
+	for i, folder := range []string{folders[0], folders[1], folders[0]} {
+		c := newClient(fmt.Sprint("client", i), `{"roots":{}}`)
+		c.reply = at(folder)
+		for range 2 {
+			got, err := c.call(t, u, "t", `{}`)
+			if err != nil {
+				t.Fatal(err)
+			}
+			words := strings.Fields(got)
+			if words[1] != folder || words[3] != folder {
+				t.Errorf("in %s: %s", folder, got)
+			}
+			if pid, ok := seen[folder]; ok && pid != words[0] {
+				t.Errorf("%s has two children", folder)
+			}
+			seen[folder] = words[0]
+		}
+		if heard := c.heard(); len(heard) != 1 {
+			t.Errorf("the client was asked %v", heard)
+		}
+		// When it moves, it is asked again.
+		c.session.Roots++
+		c.reply = at(folders[0])
+		if got, err := c.call(t, u, "t", `{}`); err != nil || !strings.Contains(got, folders[0]) {
+			t.Errorf("after a move: %q, %v", got, err)
+		}
+	}
+	if seen[folders[0]] == seen[folders[1]] {
+		t.Error("two folders share a child")
+	}
+	// A client that spawned us works where it did that.
+	spawned := newClient("spawned", `{}`)
+	spawned.session.Dir = folders[1]
+	if got, err := spawned.call(t, u, "t", `{}`); err != nil || !strings.HasPrefix(got, seen[folders[1]]+" ") {
+		t.Errorf("a client that spawned us: %q, %v", got, err)
+	}
+	// One that does not say where it works cannot use it.
+	_, err := newClient("nowhere", `{}`).call(t, u, "t", `{}`)
+	wantError(t, err, gateway.CodeInvalid, "srv", "roots")
+}
+
+func realDir(t testing.TB) string {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// There is an end to how many children clients can have started.
+func TestBranchesAreCapped(t *testing.T) {
+	u, _ := openScript(t, "where", func(s *Settings, _ *Deps) { s.Isolation = IsolationSession })
+	for i := range mostBranches + 3 {
+		if _, err := newClient(fmt.Sprint("client", i), `{}`).call(t, u, "t", `{}`); err != nil {
+			t.Fatalf("client %d: %v", i, err)
+		}
+	}
+	testkit.Eventually(t, func() bool { return u.branches.count() <= mostBranches }, "there are at most %d", mostBranches)
+}
