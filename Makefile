@@ -18,7 +18,7 @@ GO_DIRS    = $(wildcard cmd internal)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run build test check lint fmt golden generate bench fuzz clean \
+.PHONY: help run build test check lint fmt golden generate bench conformance fuzz clean \
 	check-fmt check-vet check-tidy check-cross check-generated
 
 help: ## List the targets
@@ -111,6 +111,11 @@ fmt: ## Format with gofumpt
 
 bench: ## Run the benchmark harness: make bench ARGS=...
 	@$(GO) run ./internal/bench $(ARGS)
+
+# Needs npm; the suite and, where the machine's is older, Node 24 are installed
+# into the user's cache.
+conformance: ## Run the public MCP suite directly and through genkan: make conformance ARGS=-write
+	@$(GO) run ./internal/conformance $(ARGS)
 
 fuzz: ## Run each fuzz target for FUZZTIME (30s)
 	@targets=$$(grep -rE --include='*_test.go' -o '^func Fuzz[A-Za-z0-9_]*' $(GO_DIRS) | sort); \
