@@ -36,7 +36,7 @@ func actAsClient(ctx context.Context, address string) error {
 			return err
 		}
 		defer l.close()
-		d, err := l.openDoor("client", map[string]server{"suite": {URL: address}})
+		d, err := l.openDoor("client", map[string]server{"suite": server{URL: address}.bare()})
 		if err != nil {
 			return err
 		}
@@ -107,10 +107,10 @@ var acts = map[string]func(context.Context, *caller) error{
 	"http-invalid-tool-headers":           callAll,
 }
 
-type step func(context.Context, *mcp.ClientSession) error
+type action func(context.Context, *mcp.ClientSession) error
 
-// with opens a session for a step.
-func with(content map[string]any, do step) func(context.Context, *caller) error {
+// with opens a session for an action.
+func with(content map[string]any, do action) func(context.Context, *caller) error {
 	return func(ctx context.Context, c *caller) error {
 		session, err := c.connect(ctx, content)
 		if err != nil {
@@ -125,7 +125,7 @@ func listTools(ctx context.Context, s *mcp.ClientSession) error {
 	return err
 }
 
-func call(tool string, arguments map[string]any) step {
+func call(tool string, arguments map[string]any) action {
 	return func(ctx context.Context, s *mcp.ClientSession) error {
 		if arguments == nil {
 			arguments = map[string]any{}

@@ -14,12 +14,19 @@ import (
 
 // server is an entry of mcpServers.
 type server struct {
-	URL     string   `json:"url,omitempty"`
-	Type    string   `json:"type,omitempty"`
-	Command string   `json:"command,omitempty"`
-	Args    []string `json:"args,omitempty"`
-	// Prefix is empty: what the suite asks for has fixed names.
-	Prefix string `json:"prefix"`
+	URL     string            `json:"url,omitempty"`
+	Type    string            `json:"type,omitempty"`
+	Command string            `json:"command,omitempty"`
+	Args    []string          `json:"args,omitempty"`
+	Env     map[string]string `json:"env,omitempty"`
+	// Prefix is bare for what the suite asks for, which has fixed names.
+	Prefix *string `json:"prefix,omitempty"`
+}
+
+// bare mounts a server without a prefix.
+func (s server) bare() server {
+	s.Prefix = new(string)
+	return s
 }
 
 // door is a running genkan.
@@ -30,23 +37,30 @@ type door struct {
 
 func (d *door) url() string { return "http://" + d.address + "/mcp" }
 
-// openDoor starts genkan before the given servers. It does not wait for them.
-func (l *lab) openDoor(name string, servers map[string]server) (*door, error) {
-	d := &door{dataDir: filepath.Join(l.dir, "data-"+name)}
-	if err := os.RemoveAll(d.dataDir); err != nil {
-		return nil, err
+// furnish makes a data directory for genkan with the given servers.
+func (l *lab) furnish(name string, servers map[string]server) (string, error) {
+	dir := filepath.Join(l.dir, "data-"+name)
+	if err := os.RemoveAll(dir); err != nil {
+		return "", err
 	}
-	if err := os.MkdirAll(d.dataDir, 0o700); err != nil {
-		return nil, err
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
 	}
 	// JSON is YAML.
 	settings, err := json.MarshalIndent(map[string]any{"mcpServers": servers}, "", "  ")
 	if err != nil {
+		return "", err
+	}
+	return dir, os.WriteFile(filepath.Join(dir, "genkan.yaml"), settings, 0o600)
+}
+
+// openDoor starts genkan before the given servers. It does not wait for them.
+func (l *lab) openDoor(name string, servers map[string]server) (*door, error) {
+	dir, err := l.furnish(name, servers)
+	if err != nil {
 		return nil, err
 	}
-	if err := os.WriteFile(filepath.Join(d.dataDir, "genkan.yaml"), settings, 0o600); err != nil {
-		return nil, err
-	}
+	d := &door{dataDir: dir}
 	if d.address, err = freeAddress(); err != nil {
 		return nil, err
 	}

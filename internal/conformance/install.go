@@ -13,23 +13,23 @@ import (
 	"strings"
 )
 
-// suiteFiles are what Node needs of us: the pinned versions, and the module
-// that adds the token.
+// forNode is what Node needs of us: the pinned versions, the module that adds
+// the token, and the TypeScript peer.
 //
-//go:embed suite
-var suiteFiles embed.FS
+//go:embed suite peers
+var forNode embed.FS
 
 // node is an installation of packages, and the Node that runs them.
 type node struct{ binary, modules string }
 
-// leastNode is the major version that the suite needs.
+// leastNode is the major version that the suite and the Inspector need.
 const leastNode = 24
 
 // install makes sure that the packages which a folder's package.json names are
 // installed. They live in the user's cache, one directory for each content of
 // that file, so that the next run finds them.
 func (l *lab) install(folder string) (node, error) {
-	manifest, err := suiteFiles.ReadFile(folder + "/package.json")
+	manifest, err := forNode.ReadFile(folder + "/package.json")
 	if err != nil {
 		return node{}, err
 	}
@@ -103,7 +103,7 @@ func nodeMajor(version string) int {
 
 // asset writes an embedded file where Node can read it.
 func (l *lab) asset(name string) (string, error) {
-	raw, err := suiteFiles.ReadFile(name)
+	raw, err := forNode.ReadFile(name)
 	if err != nil {
 		return "", err
 	}

@@ -25,6 +25,7 @@ type lab struct {
 	self     string
 	genkan   string // the binary
 	fixture  string // the binary
+	mcpgo    string // the binary
 	node     node
 	progress io.Writer
 
@@ -64,9 +65,13 @@ func openLab(ctx context.Context, opt options, progress io.Writer) (*lab, error)
 func (l *lab) say(format string, args ...any) { fmt.Fprintf(l.progress, format+"\n", args...) }
 
 // build builds a program of this module or of one that it requires.
-func (l *lab) build(name, pkg string) (string, error) {
+func (l *lab) build(name, pkg string) (string, error) { return l.buildIn("", name, pkg) }
+
+// buildIn builds a program of the module in a directory.
+func (l *lab) buildIn(dir, name, pkg string) (string, error) {
 	binary := filepath.Join(l.dir, executable(name))
 	cmd := exec.CommandContext(l.ctx, "go", "build", "-trimpath", "-buildvcs=false", "-o", binary, pkg)
+	cmd.Dir = dir
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%s does not build: %w\n%s", name, err, out)
 	}
@@ -83,6 +88,11 @@ type process struct {
 
 // start starts a program, which writes to a log in the lab.
 func (l *lab) start(name string, command ...string) (*process, error) {
+	return l.startWith(name, nil, command...)
+}
+
+// startWith is start with variables of its own.
+func (l *lab) startWith(name string, env []string, command ...string) (*process, error) {
 	l.logs++
 	p := &process{
 		name: name, ended: make(chan struct{}),
@@ -94,7 +104,7 @@ func (l *lab) start(name string, command ...string) (*process, error) {
 	}
 	defer func() { _ = log.Close() }()
 	p.cmd = exec.CommandContext(l.ctx, command[0], command[1:]...)
-	p.cmd.Env = cleanEnvironment()
+	p.cmd.Env = append(cleanEnvironment(), env...)
 	p.cmd.Stdout, p.cmd.Stderr = log, log
 	// Asked to end, genkan ends its children; killed, its guard does.
 	p.cmd.Cancel = func() error { return p.cmd.Process.Signal(os.Interrupt) }
@@ -159,6 +169,16 @@ func (p *process) until(ctx context.Context, what string, isSo func(context.Cont
 		case <-time.After(10 * time.Millisecond):
 		}
 	}
+}
+
+func (p *process) untilListening(ctx context.Context, address string) error {
+	return p.until(ctx, "listening", func(ctx context.Context) error {
+		conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
+		if err == nil {
+			_ = conn.Close()
+		}
+		return err
+	})
 }
 
 // stopAll ends what was started, newest first.

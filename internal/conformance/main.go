@@ -5,6 +5,9 @@
 // genkan. What differs is what genkan does wrong, or what a wire cannot carry.
 // Run it with make conformance; docs/conformance.md keeps the result.
 //
+// Its command peers, which make peers runs, does the same with real clients and
+// servers: docs/peers.md.
+//
 // Every subject is a real process: bin/genkan as make build makes it, the Go
 // SDK's fixture, and the suite in Node.
 package main
@@ -23,7 +26,11 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code, ok := runRole(ctx, os.Args[1:])
-	if !ok {
+	switch {
+	case ok:
+	case len(os.Args) > 1 && os.Args[1] == peersCommand:
+		code = runPeers(ctx, os.Args[2:], os.Stdout, os.Stderr)
+	default:
 		code = run(ctx, os.Args[1:], os.Stdout, os.Stderr)
 	}
 	stop()
@@ -67,7 +74,7 @@ func run(ctx context.Context, args []string, out, progress io.Writer) int {
 		r.print(out)
 	}
 	if err == nil && *write {
-		err = r.writeInto(document)
+		err = writeInto(document, r.markdown())
 	}
 	if err != nil {
 		fmt.Fprintln(progress, "conformance:", err)

@@ -1,10 +1,6 @@
 package main
 
-import (
-	"context"
-	"net"
-	"strings"
-)
+import "strings"
 
 // The eras, and the revisions whose requirements stand for them.
 const (
@@ -80,11 +76,5 @@ func (l *lab) httpFixture(stateless bool) (server, error) {
 	if err != nil {
 		return server{}, err
 	}
-	return server{URL: "http://" + address + "/mcp"}, p.until(l.ctx, "listening", func(ctx context.Context) error {
-		conn, err := new(net.Dialer).DialContext(ctx, "tcp", address)
-		if err == nil {
-			_ = conn.Close()
-		}
-		return err
-	})
+	return server{URL: "http://" + address + "/mcp"}, p.untilListening(l.ctx, address)
 }

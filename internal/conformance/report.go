@@ -128,17 +128,17 @@ func status(s string) string {
 
 // The generated part of the document stands between these.
 const (
-	beginMark = "<!-- begin: written by make conformance -->"
+	beginMark = "<!-- begin: generated -->"
 	endMark   = "<!-- end -->"
 )
 
 // writeInto replaces the generated part of a document.
-func (r *report) writeInto(file string) error {
+func writeInto(file, generated string) error {
 	raw, err := os.ReadFile(file)
 	if err != nil {
 		return err
 	}
-	text, err := between(string(raw), r.markdown())
+	text, err := between(string(raw), generated)
 	if err != nil {
 		return fmt.Errorf("%s: %w", file, err)
 	}

@@ -92,7 +92,7 @@ func (l *lab) askThrough(p pairing) (results, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := l.openDoor(p.name, map[string]server{"fixture": s})
+	d, err := l.openDoor(p.name, map[string]server{"fixture": s.bare()})
 	if err != nil {
 		return nil, err
 	}
