@@ -18,7 +18,7 @@ GO_DIRS    = $(wildcard cmd internal)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run build test check lint fmt golden generate bench fuzz clean \
+.PHONY: help run build test check lint fmt golden generate bench conformance peers fuzz clean \
 	check-fmt check-vet check-tidy check-cross check-generated
 
 help: ## List the targets
@@ -79,9 +79,10 @@ check-vet: ## go vet
 lint: ## golangci-lint (the first build takes a minute or two)
 	@$(TOOL) golangci-lint run $(PKGS)
 
-check-tidy: ## go.mod and tools/go.mod are tidy
+check-tidy: ## All go.mod files are tidy
 	@$(GO) mod tidy -diff
 	@cd tools && $(GO) mod tidy -diff
+	@cd internal/conformance/mcpgo && $(GO) mod tidy -diff
 
 check-cross: ## Compile for every platform, without cgo
 	@for p in $(PLATFORMS); do \
@@ -111,6 +112,14 @@ fmt: ## Format with gofumpt
 
 bench: ## Run the benchmark harness: make bench ARGS=...
 	@$(GO) run ./internal/bench $(ARGS)
+
+# Needs npm; the suite and, where the machine's is older, Node 24 are installed
+# into the user's cache.
+conformance: ## Run the public MCP suite directly and through genkan: make conformance ARGS=-write
+	@$(GO) run ./internal/conformance $(ARGS)
+
+peers: ## Run real clients and servers through genkan: make peers ARGS=-write
+	@$(GO) run ./internal/conformance peers $(ARGS)
 
 fuzz: ## Run each fuzz target for FUZZTIME (30s)
 	@targets=$$(grep -rE --include='*_test.go' -o '^func Fuzz[A-Za-z0-9_]*' $(GO_DIRS) | sort); \

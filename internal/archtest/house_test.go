@@ -65,10 +65,11 @@ var house = map[string]row{
 	"cmd": {inside + " app cli", fixtures},
 
 	// Test support: never part of the binary.
-	"testkit":   {vocabulary, ""},
-	"storetest": {vocabulary + " " + rooms + " testkit", ""},
-	"bench":     {inside + " app cli testkit", fixtures},
-	"archtest":  {"", ""},
+	"testkit":     {vocabulary, ""},
+	"storetest":   {vocabulary + " " + rooms + " testkit", ""},
+	"bench":       {inside + " app cli testkit", fixtures},
+	"conformance": {vocabulary + " api", fixtures},
+	"archtest":    {"", ""},
 }
 
 // confinement says which rooms may import a library, or a package of the
@@ -77,7 +78,7 @@ type confinement struct{ library, rooms, why string }
 
 // confined keeps each large library behind one door, where it can be replaced.
 var confined = []confinement{
-	{"github.com/modelcontextprotocol/go-sdk", "testkit bench", "it is the oracle that our protocol code is tested against"},
+	{"github.com/modelcontextprotocol/go-sdk", "testkit bench conformance", "it is the oracle that our protocol code is tested against"},
 	{"github.com/prometheus", "record api app", "rooms count through their own types; metrics are exposed at the edge"},
 	{"github.com/danielgtaylor/huma", "api", "REST is decided in one place"},
 	{"github.com/spf13/cobra", "cli cmd", "commands are decided in one place"},

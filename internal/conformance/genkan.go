@@ -1,0 +1,111 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"genkan/internal/api/client"
+	"genkan/internal/gateway"
+)
+
+// server is an entry of mcpServers.
+type server struct {
+	URL     string            `json:"url,omitempty"`
+	Type    string            `json:"type,omitempty"`
+	Command string            `json:"command,omitempty"`
+	Args    []string          `json:"args,omitempty"`
+	Env     map[string]string `json:"env,omitempty"`
+	// Prefix is bare for what the suite asks for, which has fixed names.
+	Prefix *string `json:"prefix,omitempty"`
+}
+
+// bare mounts a server without a prefix.
+func (s server) bare() server {
+	s.Prefix = new(string)
+	return s
+}
+
+// door is a running genkan.
+type door struct {
+	*process
+	address, dataDir, token string
+}
+
+func (d *door) url() string { return "http://" + d.address + "/mcp" }
+
+// furnish makes a data directory for genkan with the given servers.
+func (l *lab) furnish(name string, servers map[string]server) (string, error) {
+	dir := filepath.Join(l.dir, "data-"+name)
+	if err := os.RemoveAll(dir); err != nil {
+		return "", err
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	// JSON is YAML.
+	settings, err := json.MarshalIndent(map[string]any{"mcpServers": servers}, "", "  ")
+	if err != nil {
+		return "", err
+	}
+	return dir, os.WriteFile(filepath.Join(dir, "genkan.yaml"), settings, 0o600)
+}
+
+// openDoor starts genkan before the given servers. It does not wait for them.
+func (l *lab) openDoor(name string, servers map[string]server) (*door, error) {
+	dir, err := l.furnish(name, servers)
+	if err != nil {
+		return nil, err
+	}
+	d := &door{dataDir: dir}
+	if d.address, err = freeAddress(); err != nil {
+		return nil, err
+	}
+	d.process, err = l.start("genkan-"+name, l.genkan, "serve", "--data", d.dataDir, "--listen", d.address, "--log-level", "debug")
+	if err != nil {
+		return nil, err
+	}
+	return d, d.until(l.ctx, "listening", func(ctx context.Context) error {
+		// The token's file is there before the listener is.
+		raw, err := os.ReadFile(filepath.Join(d.dataDir, "admin-token"))
+		if err != nil {
+			return err
+		}
+		d.token = strings.TrimSpace(string(raw))
+		_, err = d.api().Servers(ctx)
+		return err
+	})
+}
+
+func (d *door) api() *client.Client { return client.New(d.address, false, gateway.Secret(d.token)) }
+
+// untilReady waits until genkan has spoken with all of its servers.
+func (d *door) untilReady(ctx context.Context) error {
+	return d.until(ctx, "ready", func(ctx context.Context) error {
+		servers, err := d.api().Servers(ctx)
+		if err != nil {
+			return err
+		}
+		for _, s := range servers {
+			if s.State != "ready" {
+				return fmt.Errorf("server %s is %s: %s", s.Name, s.State, s.Problem)
+			}
+		}
+		return nil
+	})
+}
+
+// era is the era in which genkan speaks with its only server.
+func (d *door) era(ctx context.Context) (string, error) {
+	servers, err := d.api().Servers(ctx)
+	if err != nil {
+		return "", err
+	}
+	if len(servers) != 1 {
+		return "", fmt.Errorf("genkan has %d servers, not one", len(servers))
+	}
+	return servers[0].Era, nil
+}
