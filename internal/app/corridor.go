@@ -13,7 +13,8 @@ import (
 
 // corridor is the way of every call, whatever edge it came through:
 //
-//	record → arrive → resolve → hold → limit → inspect → validate → execute
+//	record → arrive → resolve → hold → limit → inspect → validate →
+//	remember tasks → execute
 //
 // Record is first, so that it sees what the others refuse. Whoever looks into
 // calls (shape, workflows) stands at inspect, sees them whole, and once: retries
@@ -29,7 +30,7 @@ func (h *house) corridor(p *Process) gateway.Handler {
 		h.limit.middleware,
 	}
 	steps = append(steps, p.opt.Inspect...)
-	steps = append(steps, h.validator.Middleware)
+	steps = append(steps, h.validator.Middleware, h.tasks.remember)
 	return gateway.Chain(p.executor, steps...)
 }
 

@@ -20,6 +20,7 @@ type house struct {
 	servers   []*upstream.Server
 	catalog   *catalog.Catalog
 	views     views
+	tasks     *tasks
 	validator *catalog.Validator
 	limit     *limiter
 	handler   gateway.Handler
@@ -142,7 +143,7 @@ func (p *Process) build(cfg *config.Config, old *house) *house {
 			}
 		}
 	}
-	h := &house{config: cfg, settleBy: time.Now().Add(firstListPatience), validator: &catalog.Validator{}, limit: newLimiter(cfg.RateLimit)}
+	h := &house{config: cfg, tasks: &p.tasks, settleBy: time.Now().Add(firstListPatience), validator: &catalog.Validator{}, limit: newLimiter(cfg.RateLimit)}
 	if old != nil && old.config.RateLimit == cfg.RateLimit {
 		h.limit = old.limit
 	}

@@ -70,6 +70,7 @@ type Process struct {
 	lock     *lock.Lock
 	mcp      *mcpserver.Server
 	api      *api.API
+	tasks    tasks
 
 	house atomic.Pointer[house]
 	// reloading serialises reloads.

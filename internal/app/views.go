@@ -90,8 +90,13 @@ func (h *house) resolve(next gateway.Handler) gateway.Handler {
 		if !ok {
 			return nil, noSuchView(call.View)
 		}
-		if err := c.Resolve(call); err != nil {
-			return nil, err
+		if call.Kind == gateway.KindTask {
+			call.Tool = h.tasks.owner(call, h)
+		}
+		if call.Tool == nil {
+			if err := c.Resolve(call); err != nil {
+				return nil, err
+			}
 		}
 		return next.Handle(ctx, call)
 	})
@@ -113,9 +118,17 @@ func (h *house) Describe(view string) (mcpserver.Description, bool) {
 			shown = append(shown, s)
 		}
 	}
+	tasks := map[gateway.Era]bool{}
+	for _, s := range shown {
+		if era, ok := s.Tasks(); ok {
+			tasks[era] = true
+		}
+	}
 	if view != "" && len(shown) == 1 {
 		about := shown[0].About()
-		return mcpserver.Description{Info: about.Info, Capabilities: about.Capabilities, Instructions: about.Instructions}, true
+		return mcpserver.Description{
+			Info: about.Info, Capabilities: about.Capabilities, Instructions: about.Instructions, Tasks: tasks,
+		}, true
 	}
 	var text strings.Builder
 	for _, s := range shown {
@@ -126,7 +139,7 @@ func (h *house) Describe(view string) (mcpserver.Description, bool) {
 			text.WriteString("# " + s.Name() + "\n" + about.Instructions)
 		}
 	}
-	return mcpserver.Description{Instructions: text.String()}, true
+	return mcpserver.Description{Instructions: text.String(), Tasks: tasks}, true
 }
 
 // Subscribe asks the owner of a resource to tell of its changes.

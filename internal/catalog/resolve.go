@@ -25,6 +25,9 @@ func (c *Catalog) Resolve(call *gateway.Call) error {
 // it, and otherwise the first server that has resources at all. Nobody is asked
 // to find out.
 func (c *Catalog) Find(kind gateway.Kind, name string) *gateway.Tool {
+	if int(kind) >= gateway.KindCount {
+		return nil // tasks are their servers' own
+	}
 	s := c.current.Load()
 	if t, ok := s.lists[kind].byName[name]; ok {
 		return t
@@ -91,6 +94,8 @@ func (c *Catalog) unknown(kind gateway.Kind, name string) error {
 		return gateway.Errorf(gateway.CodeNotFound, "Unknown prompt: %s. prompts/list names the prompts there are", name)
 	case gateway.KindResource, gateway.KindTemplate:
 		return gateway.Errorf(gateway.CodeNotFound, "Resource not found: %s. resources/list names the resources there are", name)
+	case gateway.KindTask:
+		return gateway.Errorf(gateway.CodeNotFound, "Task not found: %s. It has ended long ago, or another client's call made it", name)
 	case gateway.KindTool:
 	}
 	return gateway.Errorf(gateway.CodeNotFound,

@@ -125,6 +125,8 @@ type Params struct {
 	// InputResponses and RequestState are what a modern client sends with a
 	// call that was asked for more.
 	InputResponses, RequestState Span
+	// Task is a legacy client's wish that the call be made a task.
+	Task Span
 
 	// In _meta:
 	ProgressToken, Version, ClientInfo, ClientCapabilities, LogLevel Span
@@ -165,7 +167,7 @@ func (p *Params) withArguments(args []byte) Params {
 	q.Raw = append(raw, p.Raw[at.End:]...)
 	moved := int64(len(insert)) - int64(at.End-at.Start)
 	for _, s := range []*Span{
-		&q.Name, &q.URI, &q.Cursor, &q.Meta, &q.InputResponses, &q.RequestState,
+		&q.Name, &q.URI, &q.Cursor, &q.Meta, &q.InputResponses, &q.RequestState, &q.Task,
 		&q.ProgressToken, &q.Version, &q.ClientInfo, &q.ClientCapabilities, &q.LogLevel,
 	} {
 		if s.Present() && s.Start >= at.End {

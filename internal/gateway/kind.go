@@ -9,6 +9,8 @@ const (
 	KindPrompt
 	KindResource
 	KindTemplate
+	// KindTask is a task that a server made of a call. Tasks are not listed.
+	KindTask
 	kindCount
 )
 
@@ -18,17 +20,18 @@ var kinds = [kindCount]struct{ method, key, changed, name string }{
 	KindPrompt:   {"prompts/list", "prompts", "notifications/prompts/list_changed", "name"},
 	KindResource: {"resources/list", "resources", "notifications/resources/list_changed", "uri"},
 	KindTemplate: {"resources/templates/list", "resourceTemplates", "notifications/resources/list_changed", "uriTemplate"},
+	KindTask:     {"", "tasks", "", "taskId"},
 }
 
-// Kinds lists every kind.
+// Kinds lists the kinds that have lists.
 func Kinds() []Kind { return []Kind{KindTool, KindPrompt, KindResource, KindTemplate} }
 
-// KindCount is how many kinds there are, for tables by kind.
-const KindCount = int(kindCount)
+// KindCount is how many kinds have lists, for tables by kind.
+const KindCount = int(KindTask)
 
 // KindOfList finds the kind that a list method asks for.
 func KindOfList(method string) (Kind, bool) {
-	for k := range kinds {
+	for k := range KindCount {
 		if kinds[k].method == method {
 			return Kind(k), true //nolint:gosec // there are four
 		}

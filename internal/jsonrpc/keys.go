@@ -16,7 +16,7 @@ const (
 // but for its case is refused: some parsers take it for the real one.
 var (
 	envelopeKeys = []string{"jsonrpc", "id", "method", "params", "result", "error"}
-	paramsKeys   = []string{"name", "arguments", "uri", "cursor", "ref", "_meta", "inputResponses", "requestState", "task"}
+	paramsKeys   = []string{"name", "arguments", "uri", "cursor", "ref", "_meta", "inputResponses", "requestState", "task", "taskId"}
 	metaKeys     = []string{"progressToken", MetaVersion, MetaClientInfo, MetaClientCapabilities, MetaLogLevel}
 )
 

@@ -176,6 +176,8 @@ func (s *scanner) params(i int) (int, error) {
 			p.InputResponses = span(vi, end)
 		case "requestState":
 			p.RequestState = span(vi, end)
+		case "task":
+			p.Task = span(vi, end)
 		}
 		return end, nil
 	})
@@ -555,7 +557,7 @@ func span(start, end int) gateway.Span {
 // rebase makes spans of the message into spans of its params.
 func rebase(p gateway.Params, start uint32) gateway.Params {
 	for _, s := range []*gateway.Span{
-		&p.Name, &p.Arguments, &p.URI, &p.Cursor, &p.Meta, &p.InputResponses, &p.RequestState,
+		&p.Name, &p.Arguments, &p.URI, &p.Cursor, &p.Meta, &p.InputResponses, &p.RequestState, &p.Task,
 		&p.ProgressToken, &p.Version, &p.ClientInfo, &p.ClientCapabilities, &p.LogLevel,
 	} {
 		if s.Present() {

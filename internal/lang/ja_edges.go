@@ -82,4 +82,9 @@ var jaEdges = map[string]string{
 	"the server asks the client for %s, and this caller cannot be asked anything":                                                  "サーバーがクライアントに %s を求めていますが、この呼び出し元には問い合わせができません",
 	"Unknown prompt: %s. prompts/list names the prompts there are":                                                                 "不明なプロンプトです: %s。prompts/list で一覧を確認できます",
 	"Resource not found: %s. resources/list names the resources there are":                                                         "リソースが見つかりません: %s。resources/list で一覧を確認できます",
+	"params.taskId must be the id of a task":                                                                                       "params.taskId にはタスクの ID を指定してください",
+	"Task not found: %s. It has ended long ago, or another client's call made it":                                                  "タスクが見つかりません: %s。すでに終了しているか、別のクライアントの呼び出しで作られたものです",
+	"the batch is not valid JSON":                                                                                                  "バッチが正しい JSON ではありません",
+	"the batch is empty":                                                                                                           "バッチが空です",
+	"a batch may hold %d messages":                                                                                                 "一つのバッチに含められるメッセージは %d 件までです",
 }

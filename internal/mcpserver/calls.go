@@ -9,7 +9,8 @@ import (
 // server.
 func isCall(method string) bool {
 	switch method {
-	case "tools/call", "prompts/get", "resources/read", "completion/complete":
+	case "tools/call", "prompts/get", "resources/read", "completion/complete",
+		"tasks/get", "tasks/result", "tasks/update", "tasks/cancel":
 		return true
 	default:
 		return false
@@ -40,6 +41,12 @@ func newCall(msg *jsonrpc.Message, era gateway.Era, id gateway.Identity, via str
 	case "completion/complete":
 		if err := refer(call); err != nil {
 			return nil, err
+		}
+	default:
+		call.Kind = gateway.KindTask
+		in.Name = gateway.Span{}
+		if call.Name = jsonrpc.LookupText(in.Raw, "taskId"); call.Name == "" {
+			return nil, gateway.Errorf(gateway.CodeInvalid, "params.taskId must be the id of a task")
 		}
 	}
 	if args := in.Get(in.Arguments); args != nil && args[0] != '{' && string(args) != "null" {

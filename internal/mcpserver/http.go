@@ -94,6 +94,10 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request, id visitor) {
 		s.plainError(w, http.StatusBadRequest, invalidRequest("the body could not be read"))
 		return
 	}
+	if jsonrpc.IsBatch(body) && r.Header.Get("Mcp-Session-Id") != "" {
+		s.postBatch(p, r, body, id)
+		return
+	}
 	msg, err := jsonrpc.Scan(body)
 	switch {
 	case err != nil:

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"slices"
+	"strings"
 
 	"genkan/internal/gateway"
 	"genkan/internal/jsonrpc"
@@ -40,9 +41,16 @@ const capabilities = `{"tools":{"listChanged":true},"prompts":{"listChanged":tru
 
 // capabilitiesOf is what a view has. Of a single server only what it offers is
 // named; that its lists may change always is.
-func capabilitiesOf(d Description) string {
+func capabilitiesOf(d Description, era gateway.Era) string {
+	tasks := ""
+	switch {
+	case era == gateway.EraLegacy && d.Tasks[gateway.EraLegacy]:
+		tasks = `,"tasks":{"cancel":{},"requests":{"tools":{"call":{}}}}`
+	case era == gateway.EraModern && d.Tasks[gateway.EraModern]:
+		tasks = `,"extensions":{"io.modelcontextprotocol/tasks":{}}`
+	}
 	if d.Capabilities == nil {
-		return capabilities
+		return strings.TrimSuffix(capabilities, "}") + tasks + "}"
 	}
 	out := ""
 	for _, c := range []struct{ word, value string }{
@@ -56,14 +64,14 @@ func capabilitiesOf(d Description) string {
 			out += `,"` + c.word + `":` + c.value
 		}
 	}
-	return "{" + out[1:] + "}"
+	return "{" + out[1:] + tasks + "}"
 }
 
 // initializeResult answers initialize.
 func (s *Server) initializeResult(version, view string) []byte {
 	d, _ := s.opt.House().Describe(view)
 	b := append([]byte(`{"protocolVersion":"`), version...)
-	b = append(append(b, `","capabilities":`...), capabilitiesOf(d)...)
+	b = append(append(b, `","capabilities":`...), capabilitiesOf(d, gateway.EraLegacy)...)
 	b = append(append(b, `,"serverInfo":`...), s.infoOf(d)...)
 	return append(appendInstructions(b, d), '}')
 }

@@ -18,7 +18,7 @@ const discoverTTL = "3600000"
 
 func (s *Server) discoverResult(view string) []byte {
 	d, _ := s.opt.House().Describe(view)
-	b := []byte(`{"resultType":"complete","supportedVersions":` + supportedVersions + `,"capabilities":` + capabilitiesOf(d))
+	b := []byte(`{"resultType":"complete","supportedVersions":` + supportedVersions + `,"capabilities":` + capabilitiesOf(d, gateway.EraModern))
 	b = appendInstructions(b, d)
 	b = append(b, `,"ttlMs":`+discoverTTL+`,"cacheScope":"private","_meta":{"`+jsonrpc.MetaServerInfo+`":`...)
 	return append(append(b, s.infoOf(d)...), "}}"...)
@@ -90,6 +90,8 @@ func checkHeaders(h http.Header, msg *jsonrpc.Message) error {
 		source = msg.Params.Name
 	case "resources/read":
 		source = msg.Params.URI
+	case "tasks/get", "tasks/update", "tasks/cancel":
+		source = jsonrpc.LookupSpan(msg.Params.Raw, "taskId")
 	default:
 		return nil
 	}

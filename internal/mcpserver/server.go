@@ -43,6 +43,9 @@ type Description struct {
 	// that genkan has.
 	Capabilities []byte
 	Instructions string
+	// Tasks is whether there is a server in the view that makes tasks, by era:
+	// the two know different ones.
+	Tasks map[gateway.Era]bool
 }
 
 // Options are what the edge is made of.

@@ -117,6 +117,20 @@ func (c *stdioConn) read(ctx context.Context, in io.Reader) error {
 }
 
 func (c *stdioConn) receive(ctx context.Context, line []byte) {
+	if jsonrpc.IsBatch(line) && c.sess.hasBatches() {
+		messages, err := splitBatch(line)
+		if err != nil {
+			c.fail(nil, err)
+		}
+		for _, message := range messages {
+			c.receiveOne(ctx, message)
+		}
+		return
+	}
+	c.receiveOne(ctx, line)
+}
+
+func (c *stdioConn) receiveOne(ctx context.Context, line []byte) {
 	msg, err := jsonrpc.Scan(line)
 	if err != nil {
 		c.fail(msg.ID, unreadable(err))

@@ -151,7 +151,7 @@ func (c *httpConn) read(resp *http.Response, x *exchange, id uint64, inSession b
 			return jsonrpc.Message{}, err
 		}
 	}
-	msg, err := jsonrpc.Scan(body)
+	msg, err := c.scan(body, x, id)
 	if resp.StatusCode != http.StatusOK {
 		if err != nil || msg.Kind != jsonrpc.ErrorResponse {
 			return jsonrpc.Message{}, c.statusOf(resp, inSession, body)
@@ -168,6 +168,31 @@ func (c *httpConn) read(resp *http.Response, x *exchange, id uint64, inSession b
 		return jsonrpc.Message{}, unusable("server %s sent an answer that is not valid: it is not the answer to what was asked", c.name)
 	}
 	return msg, nil
+}
+
+// scan reads a message. In an array, as one version of MCP has them, the answer
+// is looked for, and what stands beside it is taken.
+func (c *httpConn) scan(data []byte, x *exchange, id uint64) (jsonrpc.Message, error) {
+	if x.proto.version != jsonrpc.BatchVersion || !jsonrpc.IsBatch(data) {
+		return jsonrpc.Scan(data)
+	}
+	messages, err := jsonrpc.SplitBatch(data)
+	if err != nil {
+		return jsonrpc.Message{}, err
+	}
+	found := jsonrpc.Message{}
+	for _, message := range messages {
+		msg, err := jsonrpc.Scan(message)
+		if err != nil {
+			return msg, err
+		}
+		if got, ok := parseID(msg.ID); ok && got == id && (msg.Kind == jsonrpc.Response || msg.Kind == jsonrpc.ErrorResponse) {
+			found = msg
+		} else if msg.Kind == jsonrpc.Notification {
+			c.notified(&msg, underWayOf(c.life, x))
+		}
+	}
+	return found, nil
 }
 
 // statusOf says what an HTTP status means.
@@ -242,7 +267,7 @@ func (c *httpConn) readStream(ctx context.Context, body io.ReadCloser, x *exchan
 		if !isMessage(event) {
 			continue
 		}
-		msg, err := jsonrpc.Scan(event.Data)
+		msg, err := c.scan(event.Data, x, id)
 		if err != nil {
 			return jsonrpc.Message{}, invalidAnswer(c.name, err)
 		}

@@ -238,7 +238,7 @@ func headerName(call *gateway.Call) string {
 	switch call.Method {
 	case "tools/call", "prompts/get":
 		return call.Tool.Name
-	case "resources/read":
+	case "resources/read", "tasks/get", "tasks/update", "tasks/cancel":
 		return call.Name
 	default:
 		return ""

@@ -186,7 +186,7 @@ func (p protocol) appendParams(dst []byte, call *gateway.Call, in *gateway.Param
 // long call from being given up.
 func (p protocol) metaEdit(buf []byte, call *gateway.Call, in *gateway.Params, token uint64) jsonrpc.Edit {
 	sameEra := (p.era == gateway.EraModern) == (call.Era == gateway.EraModern)
-	if sameEra && !offersTasks(in) {
+	if sameEra && (p.tasks || !offersTasks(in)) {
 		if in.ProgressToken.Present() {
 			return jsonrpc.Edit{At: in.ProgressToken, With: strconv.AppendUint(buf, token, 10)}
 		}
@@ -257,7 +257,7 @@ func (p protocol) rebuildMeta(call *gateway.Call, in *gateway.Params, token uint
 			if p.era != gateway.EraModern {
 				return true
 			}
-			if string(key) == jsonrpc.MetaClientCapabilities {
+			if string(key) == jsonrpc.MetaClientCapabilities && !p.tasks {
 				value = withoutTasks(value)
 			}
 		}
@@ -284,7 +284,7 @@ func offersTasks(in *gateway.Params) bool {
 }
 
 // withoutTasks removes the tasks extension from capabilities: a server must
-// not answer with a task that nobody here could follow.
+// not answer with a task that its client could not follow.
 func withoutTasks(capabilities []byte) []byte {
 	return without(capabilities, map[string]func([]byte) []byte{
 		"tasks": nil,

@@ -450,6 +450,19 @@ func (c *stdioConn) watchProcess() {
 }
 
 func (c *stdioConn) receive(line []byte) {
+	if jsonrpc.IsBatch(line) {
+		// One version of MCP has arrays of messages. Much noise begins like one.
+		if messages, err := jsonrpc.SplitBatch(line); err == nil {
+			for _, message := range messages {
+				c.receiveOne(message)
+			}
+			return
+		}
+	}
+	c.receiveOne(line)
+}
+
+func (c *stdioConn) receiveOne(line []byte) {
 	msg, err := jsonrpc.Scan(line)
 	if err != nil {
 		c.malformed(line, invalidAnswer(c.name, err))
@@ -582,7 +595,7 @@ func (c *stdioConn) requested(msg *jsonrpc.Message) {
 		answer(jsonrpc.AppendResult(nil, msg.ID, []byte("{}")))
 	case msg.Method == "roots/list":
 		answer(jsonrpc.AppendResult(nil, msg.ID, c.roots))
-	case capabilityOf(msg.Method) == "" || c.proto.era == gateway.EraModern:
+	case capabilityOf(msg.Method) == "":
 		answer(refusal(msg, "this client did not announce the capability for "+msg.Method))
 	default:
 		owner := c.owner()

@@ -217,6 +217,15 @@ func (s *Server) Offers(kind gateway.Kind) bool {
 	return p.offers[kind]
 }
 
+// Tasks reports whether the server makes tasks, and of which era they are.
+func (s *Server) Tasks() (gateway.Era, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var p protocol
+	p.offer(s.known.About.Capabilities)
+	return s.known.Era, p.tasks
+}
+
 // About is what the server said of itself, now or the last time.
 func (s *Server) About() About {
 	s.mu.Lock()
