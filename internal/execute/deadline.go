@@ -36,7 +36,6 @@ func (e *Executor) deadline(ctx context.Context, call *gateway.Call) (context.Co
 	d.latest = time.Now().Add(max(e.limits.Total, d.idle))
 	d.timer = time.AfterFunc(d.idle, d.expire)
 	call.OnSignOfLife(d.extend)
-	call.OnAsk(d.hold)
 	return ctx, d
 }
 

@@ -87,11 +87,11 @@ func (e *Executor) Forget(source gateway.Source) { e.lanes.Delete(source) }
 // Handle runs the call in its source's lane.
 func (e *Executor) Handle(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
 	l := e.lane(call.Tool.Source)
-	leave, err := e.enter(ctx, l, call)
-	if err != nil {
+	if err := e.enter(ctx, l, call); err != nil {
 		return nil, err
 	}
-	defer leave()
+	place := &place{lane: l, taken: true}
+	defer place.leave()
 
 	retries, pace := e.limits.Retries, e.limits.RetryDelay
 	if call.Options.Retries > 0 {
@@ -105,7 +105,7 @@ func (e *Executor) Handle(ctx context.Context, call *gateway.Call) (*gateway.Res
 	}
 	for {
 		call.Attempts++
-		result, err := e.attempt(ctx, l, call)
+		result, err := e.attempt(ctx, place, call)
 		if err == nil || call.Attempts > retries || !worthRetrying(err, call.Tool) || ctx.Err() != nil {
 			return result, err
 		}
@@ -123,7 +123,8 @@ func (e *Executor) Handle(ctx context.Context, call *gateway.Call) (*gateway.Res
 }
 
 // attempt sends the call once.
-func (e *Executor) attempt(ctx context.Context, l *lane, call *gateway.Call) (*gateway.Result, error) {
+func (e *Executor) attempt(ctx context.Context, place *place, call *gateway.Call) (*gateway.Result, error) {
+	l := place.lane
 	if !l.breaker.allow() {
 		return nil, &gateway.Error{
 			Code: gateway.CodeUnavailable, Unsent: true, RetryAfter: e.limits.BreakerPause,
@@ -132,6 +133,13 @@ func (e *Executor) attempt(ctx context.Context, l *lane, call *gateway.Call) (*g
 		}
 	}
 	ctx, deadline := e.deadline(ctx, call)
+	call.OnAsk(func() func() {
+		start, back := deadline.hold(), place.lend()
+		return func() {
+			back()
+			start()
+		}
+	})
 	result, err := call.Tool.Source.Handle(ctx, call)
 	// Asked before the clock is stopped, which ends ctx too.
 	ended := ctx.Err() != nil
@@ -184,20 +192,61 @@ func worthRetrying(err error, tool *gateway.Tool) bool {
 	return e.Unsent || tool.RetrySafe()
 }
 
+// place is a call's in its lane.
+type place struct {
+	lane  *lane
+	mu    sync.Mutex
+	taken bool
+	lent  int
+}
+
+// lend gives the place to others while the call's client is asked: a server
+// must not be blocked by people who think. The returned function takes it back
+// if it is free; if not, the call goes on without.
+func (p *place) lend() (back func()) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.lent++; p.taken {
+		p.taken = false
+		<-p.lane.places
+	}
+	return sync.OnceFunc(func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if p.lent--; p.lent > 0 || p.taken {
+			return
+		}
+		select {
+		case p.lane.places <- struct{}{}:
+			p.taken = true
+		default:
+		}
+	})
+}
+
+func (p *place) leave() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.taken {
+		p.taken = false
+		<-p.lane.places
+	}
+	p.lent++ // nothing is taken back any more
+}
+
 // enter takes a place in the lane, or waits for one in the bounded queue, for
 // no longer than the call may go without a sign of life.
-func (e *Executor) enter(ctx context.Context, l *lane, call *gateway.Call) (leave func(), err error) {
-	leave = func() { <-l.places }
+func (e *Executor) enter(ctx context.Context, l *lane, call *gateway.Call) error {
 	select {
 	case l.places <- struct{}{}:
-		return leave, nil
+		return nil
 	default:
 	}
 	select {
 	case l.waiting <- struct{}{}:
 		defer func() { <-l.waiting }()
 	default:
-		return nil, &gateway.Error{
+		return &gateway.Error{
 			Code: gateway.CodeLimited, Unsent: true, RetryAfter: time.Second,
 			Message: "server %s has %d calls under way and %d waiting; try again later",
 			Values:  []any{call.Tool.Source.Name(), cap(l.places), cap(l.waiting)},
@@ -207,15 +256,15 @@ func (e *Executor) enter(ctx context.Context, l *lane, call *gateway.Call) (leav
 	defer patience.Stop()
 	select {
 	case l.places <- struct{}{}:
-		return leave, nil
+		return nil
 	case <-patience.C:
-		return nil, &gateway.Error{
+		return &gateway.Error{
 			Code: gateway.CodeTimeout, Unsent: true,
 			Message: "server %s has %d calls under way, and none ended within %s; the call was not sent",
 			Values:  []any{call.Tool.Source.Name(), cap(l.places), e.timeout(call)},
 		}
 	case <-ctx.Done():
-		return nil, &gateway.Error{
+		return &gateway.Error{
 			Code: gateway.CodeCanceled, Unsent: true, Err: context.Cause(ctx),
 			Message: "the call was canceled while it waited for its turn",
 		}
