@@ -1,5 +1,5 @@
 // Package upstream is the room of the MCP servers behind the door: one Source
-// per server, over stdio or streamable HTTP, in either era. A server is
+// per server, over stdio or HTTP, in either era. A server is
 // supervised for as long as it is configured: started, spoken to, restarted,
 // and never given up. Its last known tools stay listed whatever happens to it,
 // and nothing that it does or fails to do delays anybody else.
@@ -29,6 +29,8 @@ type Settings struct {
 
 	URL     string
 	Headers map[string]gateway.Secret
+	// Transport is one of the Transport constants; empty to find out.
+	Transport string
 
 	// StartupTimeout is how long the server may take until it has listed its
 	// tools. A cold npx or uvx takes a minute.
@@ -90,6 +92,8 @@ type Server struct {
 	// leaving is set when it takes no more.
 	inFlight atomic.Int64
 	leaving  atomic.Bool
+	// isSSE is set when the server was found to speak the old SSE transport.
+	isSSE atomic.Bool
 
 	stop context.CancelFunc
 	done chan struct{}
@@ -440,9 +444,9 @@ func (s *Server) serve(ctx context.Context) (ready time.Duration, err error) {
 func (s *Server) connect(ctx context.Context, known SavedList, e ears) (conn, error) {
 	us := self{version: s.deps.Version, capabilities: allCapabilities}
 	if s.set.Command != "" {
-		return connectStdio(ctx, s, us, known.Era, e)
+		return connectStdio(ctx, s, &s.set, us, known.Era, e, []byte(noRoots))
 	}
-	return connectHTTP(ctx, s, us, known.Era, e)
+	return connectURL(ctx, s, us, known.Era, e, []byte(noRoots))
 }
 
 // Hold keeps the server from being retired until Release. It reports false
