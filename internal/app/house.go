@@ -172,7 +172,7 @@ func (p *Process) build(cfg *config.Config, old *house) *house {
 func settings(s config.Server) upstream.Settings {
 	return upstream.Settings{
 		Name: s.Name, Command: s.Command, Args: s.Args, Env: s.Env, Dir: s.Cwd,
-		URL: s.URL, Headers: s.Headers, Isolation: s.Isolation,
+		URL: s.URL, Headers: s.Headers, Transport: s.Transport, Isolation: s.Isolation,
 		StartupTimeout: s.StartupTimeout, Fingerprint: s.Fingerprint(),
 	}
 }

@@ -47,6 +47,12 @@ const (
 // client's, and known only when it calls.
 const WorkspaceFolder = "${workspaceFolder}"
 
+// How a URL is called, when the file says so.
+const (
+	TransportHTTP = "http" // streamable HTTP
+	TransportSSE  = "sse"  // the transport of MCP 2024-11-05
+)
+
 // Config is a complete, checked configuration.
 type Config struct {
 	// Listen is host:port. The host is empty when every address is meant.
@@ -104,6 +110,9 @@ type Server struct {
 
 	URL     string
 	Headers map[string]gateway.Secret
+	// Transport is how URL is called: TransportHTTP, TransportSSE, or empty when
+	// the server is to show it.
+	Transport string
 
 	// Prefix is put before the names of the tools; "" mounts them bare.
 	Prefix string

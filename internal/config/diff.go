@@ -111,10 +111,10 @@ func Diff(old, now *Config) Changes {
 	return c
 }
 
-// reconnects: another process or endpoint, another way of sharing it, or
-// running where it did not before.
+// reconnects: another process or endpoint, another way of calling or sharing
+// it, or running where it did not before.
 func reconnects(a, b Server) bool {
-	return a.Fingerprint() != b.Fingerprint() || a.Isolation != b.Isolation || a.Disabled != b.Disabled
+	return a.Fingerprint() != b.Fingerprint() || a.Transport != b.Transport || a.Isolation != b.Isolation || a.Disabled != b.Disabled
 }
 
 func reconfigures(a, b Server) bool {

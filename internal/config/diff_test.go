@@ -29,6 +29,7 @@ func changes() map[string]struct {
 		"Cwd":            {func(s *Server) { s.Cwd = "/" }, true, true},
 		"URL":            {func(s *Server) { s.URL = "https://y" }, true, true},
 		"Headers":        {func(s *Server) { s.Headers = map[string]gateway.Secret{"H": "w"} }, true, true},
+		"Transport":      {func(s *Server) { s.Transport = TransportSSE }, false, true},
 		"Isolation":      {func(s *Server) { s.Isolation = IsolationShared }, false, true},
 		"Disabled":       {func(s *Server) { s.Disabled = true }, false, true},
 		"Prefix":         {func(s *Server) { s.Prefix = "" }, false, false},

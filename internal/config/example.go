@@ -52,8 +52,9 @@ const example = `# Genkan's configuration. Everything here is optional; what is 
 # A server that is called over HTTP.
 #  docs:
 #    url: https://mcp.example.com/mcp
-# stdio, http, streamable-http or streamableHttp. Not needed: command or url
-# tells it.
+# stdio, http (or streamable-http, streamableHttp) or sse, which is the
+# transport of MCP 2024-11-05. Not needed: command or url tells it, and whether
+# a url is http or sse is found out.
 #    type: http
 #    headers:
 #      Authorization: Bearer ${DOCS_TOKEN}

@@ -111,16 +111,20 @@ mcpServers:
   z: {url: "https://z.example.com/mcp?x=${KEY}", type: streamable-http, headers: {Authorization: "Bearer ${KEY}"}}
   a: {url: "http://127.0.0.1:1", type: streamableHttp, prefix: A_}
   m: {url: "http://[::1]:1", type: http, prefix: null, args: null}
+  s: {url: "http://[::1]:1/sse", type: sse}
+  n: {url: "http://[::1]:1/any"}
 `, with(func(c *Config) {
 			http := func(name, url, prefix string, headers map[string]gateway.Secret) Server {
 				s := stdio(name, "")
-				s.URL, s.Prefix, s.Headers = url, prefix, headers
+				s.URL, s.Prefix, s.Headers, s.Transport = url, prefix, headers, TransportHTTP
 				return s
 			}
+			sse, either := http("s", "http://[::1]:1/sse", "s", nil), http("n", "http://[::1]:1/any", "n", nil)
+			sse.Transport, either.Transport = TransportSSE, ""
 			c.Servers = []Server{
 				http("z", "https://z.example.com/mcp?x=k", "z", map[string]gateway.Secret{"Authorization": "Bearer k"}),
 				http("a", "http://127.0.0.1:1", "A_", nil),
-				http("m", "http://[::1]:1", "m", nil),
+				http("m", "http://[::1]:1", "m", nil), sse, either,
 			}
 		})},
 		{"several servers without a prefix", `{"mcpServers": {"a": {"command": "x", "prefix": ""}, "b": {"command": "y", "prefix": ""}}}`, with(func(c *Config) {

@@ -22,6 +22,7 @@ type shown struct {
 	Cwd            string                    `json:"cwd,omitempty"`
 	URL            string                    `json:"url,omitempty"`
 	Headers        map[string]gateway.Secret `json:"headers,omitempty"`
+	Transport      string                    `json:"transport,omitempty"`
 	Prefix         string                    `json:"prefix"`
 	Isolation      string                    `json:"isolation"`
 	Timeout        time.Duration             `json:"timeout"`
@@ -34,7 +35,7 @@ type shown struct {
 func (s Server) shown() shown {
 	v := shown{
 		Name: s.Name, Command: s.Command, Env: s.Env, Cwd: s.Cwd,
-		URL: maskURL(s.URL), Headers: s.Headers,
+		URL: maskURL(s.URL), Headers: s.Headers, Transport: s.Transport,
 		Prefix: s.Prefix, Isolation: s.Isolation,
 		Timeout: s.Timeout, StartupTimeout: s.StartupTimeout,
 		Disabled: s.Disabled, Tools: s.Tools, Validate: s.Validate,

@@ -67,11 +67,11 @@ func TestProblems(t *testing.T) {
 			`genkan.yaml:5:3: "9lives" cannot be … how about "s-9lives"?`,
 			`genkan.yaml:6:3: "日本" cannot be … how about "server"?`,
 		}},
-		{"type against transport", "mcpServers:\n  a: {command: x, type: http}\n  b: {url: 'http://x', type: stdio}\n", []string{
+		{"type against transport", "mcpServers:\n  a: {command: x, type: http}\n  b: {url: 'http://x', type: stdio}\n  c: {command: x, type: sse}\n", []string{
 			"genkan.yaml:2:19: mcpServers.a.type is http, but the server has a command; remove type",
 			"genkan.yaml:3:24: mcpServers.b.type is stdio, but the server has a url; remove type",
+			"genkan.yaml:4:19: mcpServers.c.type is sse, but the server has a command; remove type",
 		}},
-		{"sse", server("url: https://x\n    type: sse"), []string{"genkan.yaml:4:11: mcpServers.a.type: sse is not available yet; …"}},
 		{"unknown type", server("url: https://x\n    type: htpp"), []string{`genkan.yaml:4:11: mcpServers.a.type cannot be "htpp"; did you mean "http"?`}},
 		{"keys of the other transport", "mcpServers:\n  a: {command: x, headers: {}}\n  b: {url: 'http://x', args: [], env: {}, cwd: x}\n", []string{
 			"genkan.yaml:2:19: mcpServers.a.headers goes with url, but the server has a command; remove it",

@@ -45,7 +45,7 @@ func (d *decoder) servers(n *node, at string) []Server {
 // serverDraft is a server while its keys are being read, in whatever order.
 type serverDraft struct {
 	Server
-	kind     string              // "stdio" or "http", when the file says so
+	kind     string              // "stdio", "http" or "sse", when the file says so
 	given    map[string]position // the keys that were written
 	prefixAt position
 }
@@ -93,8 +93,11 @@ func (d *decoder) transport(s *serverDraft, serverAt position, at string) {
 	if s.kind == "stdio" && isEndpoint {
 		d.problems.add(s.given["type"], "%s.type is stdio, but the server has a url; remove type", at)
 	}
-	if s.kind == "http" && isProcess {
-		d.problems.add(s.given["type"], "%s.type is http, but the server has a command; remove type", at)
+	if (s.kind == TransportHTTP || s.kind == TransportSSE) && isProcess {
+		d.problems.add(s.given["type"], "%s.type is %s, but the server has a command; remove type", at, s.kind)
+	}
+	if isEndpoint && s.kind != "stdio" {
+		s.Transport = s.kind
 	}
 	foreign, has, belongs := []string{"headers"}, "command", "url"
 	if isEndpoint {
@@ -161,11 +164,8 @@ func (d *decoder) toolFields(f *ToolFilter) []field {
 
 func (d *decoder) serverType(n *node, at string) string {
 	switch w, _ := d.oneOf(n, at, []string{"stdio", "http", "streamable-http", "streamableHttp", "sse"}); w {
-	case "sse":
-		d.problems.add(n.at, "%s: sse is not available yet; most servers offer http at another path of the same host, often /mcp", at)
-		return ""
 	case "streamable-http", "streamableHttp":
-		return "http"
+		return TransportHTTP
 	default:
 		return w
 	}

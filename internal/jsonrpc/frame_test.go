@@ -93,6 +93,46 @@ func TestSSEReader(t *testing.T) {
 	}
 }
 
+// An event that is too large is passed over, in one line or in many, and its
+// ends tell whose it was.
+func TestSSEReaderPassesOverWhatIsTooLarge(t *testing.T) {
+	half := strings.Repeat("x", MaxMessage/2+10)
+	short := strings.Repeat("data: "+strings.Repeat("x", 1000)+"\n", MaxMessage/1000+10)
+	for name, event := range map[string]string{
+		"one line":    "data: {\"id\":7," + half + half + ",\"id\":7}\n",
+		"two lines":   "data: {\"id\":7," + half + "\ndata: " + half + ",\"id\":7}\n",
+		"short lines": "data: {\"id\":7,\n" + short,
+		"more fields": "event: message\ndata: {\"id\":7," + half + half + ",\"id\":7}\nid: 4\n: comment\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := NewSSEReader(strings.NewReader("data: before\n\n" + event + "\ndata: behind\n\n"))
+			if e, err := r.Next(); err != nil || string(e.Data) != "before" {
+				t.Fatalf("before it: %q, %v", e.Data, err)
+			}
+			if _, err := r.Next(); !errors.Is(err, ErrTooLarge) {
+				t.Fatalf("got %v", err)
+			}
+			ends, err := r.Rest()
+			if err != nil || !strings.HasPrefix(string(ends), `{"id":7,`) || len(ends) > 8<<10 {
+				t.Errorf("ends %.80q (%d), %v", ends, len(ends), err)
+			}
+			if name != "short lines" && !strings.HasSuffix(string(ends), `,"id":7}`) {
+				t.Errorf("it ends with %q", ends[len(ends)-20:])
+			}
+			if e, err := r.Next(); err != nil || string(e.Data) != "behind" {
+				t.Errorf("behind it: %q, %v", e.Data, err)
+			}
+		})
+	}
+	r := NewSSEReader(strings.NewReader("data: " + half + half + half))
+	if _, err := r.Next(); !errors.Is(err, ErrTooLarge) {
+		t.Fatal(err)
+	}
+	if _, err := r.Rest(); !errors.Is(err, io.EOF) {
+		t.Errorf("a stream that ends within: %v", err)
+	}
+}
+
 func FuzzSSE(f *testing.F) {
 	f.Add([]byte("data: a\n\n"))
 	f.Add([]byte("event: x\r\nid: 1\r\nretry: 5\r\ndata: a\r\ndata: b\r\n\r\n"))

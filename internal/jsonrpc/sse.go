@@ -25,6 +25,13 @@ type SSEReader struct {
 	r      *bufio.Reader
 	lastID string
 	retry  time.Duration
+	// over is what was read of an event that is too large: its first data, and
+	// the line that was too much, unless that has ended.
+	over struct {
+		first  []byte
+		line   pieces
+		inLine bool
+	}
 }
 
 // NewSSEReader reads from r.
@@ -43,8 +50,8 @@ func (s *SSEReader) Resume(r io.Reader) *SSEReader {
 func (s *SSEReader) LastID() string       { return s.lastID }
 func (s *SSEReader) Retry() time.Duration { return s.retry }
 
-// Next returns the next event that has data, or io.EOF. An event over
-// MaxMessage ends the stream with ErrTooLarge.
+// Next returns the next event that has data, or io.EOF. One over MaxMessage is
+// ErrTooLarge; the stream goes on behind it after Rest.
 func (s *SSEReader) Next() (SSEvent, error) {
 	var data []byte
 	var kind string
@@ -52,6 +59,9 @@ func (s *SSEReader) Next() (SSEvent, error) {
 	for {
 		line, own, err := s.line(MaxMessage - len(data))
 		if err != nil {
+			if errors.Is(err, ErrTooLarge) && hasData {
+				s.over.first = data
+			}
 			return SSEvent{}, err
 		}
 		if len(line) == 0 {
@@ -92,13 +102,15 @@ func (s *SSEReader) Next() (SSEvent, error) {
 // it is only valid until the next call.
 func (s *SSEReader) line(limit int) (line []byte, own bool, err error) {
 	part, err := s.r.ReadSlice('\n')
-	if err == nil {
-		return trimEnd(part), false, nil
+	// A short line more is no matter, an endless number of them is; and the
+	// empty one ends the event.
+	if line = trimEnd(part); err == nil && (limit >= 0 || len(line) == 0) {
+		return line, false, nil
 	}
 	long := pieces{limit: limit}
 	for errors.Is(err, bufio.ErrBufferFull) {
 		if !long.add(part) {
-			return nil, false, ErrTooLarge
+			return nil, false, s.tooLarge(long, true)
 		}
 		part, err = s.r.ReadSlice('\n')
 	}
@@ -106,9 +118,45 @@ func (s *SSEReader) line(limit int) (line []byte, own bool, err error) {
 		return nil, false, err // an event that was not finished is not one
 	}
 	if !long.add(part) {
-		return nil, false, ErrTooLarge
+		return nil, false, s.tooLarge(long, false)
 	}
 	return trimEnd(long.join()), true, nil
+}
+
+// tooLarge notes where an event became too large.
+func (s *SSEReader) tooLarge(line pieces, inLine bool) error {
+	s.over.first, s.over.line, s.over.inLine = nil, line, inLine
+	return ErrTooLarge
+}
+
+// Rest reads on to the end of an event that was too large, and returns the
+// beginning and the end of its data, which may tell whose answer it was to be.
+func (s *SSEReader) Rest() ([]byte, error) {
+	for s.over.inLine {
+		part, err := s.r.ReadSlice('\n')
+		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
+			return nil, err
+		}
+		s.over.line.add(part)
+		s.over.inLine = err != nil
+	}
+	ends := trimEnd(s.over.line.ends())
+	if s.over.first != nil {
+		ends = append(s.over.first[:min(len(s.over.first), tailSize)], ends...)
+	} else if _, data, ok := bytes.Cut(ends, []byte{':'}); ok {
+		ends = bytes.TrimPrefix(data, []byte{' '})
+	}
+	s.over.first, s.over.line = nil, pieces{}
+	for atStart := true; ; {
+		part, err := s.r.ReadSlice('\n')
+		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
+			return nil, err
+		}
+		if atStart && err == nil && len(trimEnd(part)) == 0 {
+			return ends, nil
+		}
+		atStart = err == nil
+	}
 }
 
 // AppendSSE appends a message as an event.

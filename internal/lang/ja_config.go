@@ -106,7 +106,6 @@ var jaConfig = map[string]string{
 	"%s is empty, which would hide every tool; remove it, or use disabled: true":                         "%s が空で、すべてのツールが隠れてしまいます。削除するか、disabled: true を使ってください",
 	"%s needs a command (a process to start) or a url (a remote server to call)":                         "%s には command（起動するプロセス）か url（接続するリモートサーバー）が必要です",
 	"%s.%s goes with %s, but the server has a %s; remove it":                                             "%s.%s は %s と一緒に使うものですが、このサーバーには %s があります。削除してください",
-	"%s.type is http, but the server has a command; remove type":                                         "%s.type は http ですが、このサーバーには command があります。type を削除してください",
+	"%s.type is %s, but the server has a command; remove type":                                           "%s.type は %s ですが、このサーバーには command があります。type を削除してください",
 	"%s.type is stdio, but the server has a url; remove type":                                            "%s.type は stdio ですが、このサーバーには url があります。type を削除してください",
-	"%s: sse is not available yet; most servers offer http at another path of the same host, often /mcp": "%s: sse はまだ使えません。多くのサーバーは同じホストの別のパス（多くは /mcp）で http を提供しています",
 }

@@ -162,7 +162,7 @@ func TestBatches(t *testing.T) {
 		t.Errorf("only notifications: %d %s", r.status, r.body)
 	}
 	send("[]").want(t, http.StatusBadRequest, -32600)
-	send("[" + strings.Repeat(note+",", 300) + note + "]").want(t, http.StatusBadRequest, -32600)
+	send("["+strings.Repeat(note+",", 300)+note+"]").want(t, http.StatusBadRequest, -32600)
 	session = begin("2025-06-18")
 	send("["+one("1", "a")+"]").want(t, http.StatusBadRequest, -32600)
 

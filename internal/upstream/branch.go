@@ -100,7 +100,7 @@ func (s *Server) place(ctx context.Context, call *gateway.Call) (conn, func(), e
 		}
 	}
 	// One that asks its client during calls must know whom: one call at a time.
-	alone := habits.Asks && era != gateway.EraModern && s.set.URL == "" && asksPeople(call.Capabilities())
+	alone := habits.Asks && era != gateway.EraModern && s.sharesOneWire() && asksPeople(call.Capabilities())
 	key := ""
 	switch {
 	case mode == IsolationSession:
@@ -114,6 +114,12 @@ func (s *Server) place(ctx context.Context, call *gateway.Call) (conn, func(), e
 		return c, func() {}, err
 	}
 	return s.branch(ctx, key, alone, func(ctx context.Context) (conn, error) { return s.grow(ctx, call, mode, where) })
+}
+
+// sharesOneWire reports whether nothing tells the server's messages for one
+// call from those for another.
+func (s *Server) sharesOneWire() bool {
+	return s.set.URL == "" || s.set.Transport == TransportSSE || s.isSSE.Load()
 }
 
 // sessionKey tells callers apart that must not share a connection.

@@ -120,11 +120,11 @@ func TestAQuestionThatCouldBeAnybodysIsNobodys(t *testing.T) {
 	}
 }
 
-func (u *upstreamTest) stdio(t testing.TB) *stdioConn {
+func (u *upstreamTest) stdio(t testing.TB) *duplexConn {
 	t.Helper()
 	u.Server.mu.Lock()
 	defer u.Server.mu.Unlock()
-	c, ok := u.conn.(*stdioConn)
+	c, ok := u.conn.(*duplexConn)
 	if !ok {
 		t.Fatal("no child")
 	}

@@ -26,6 +26,8 @@ type exchange struct {
 	withoutSession bool
 	// generation of the session that was used.
 	generation int
+	// status is that of the response, once there is one.
+	status int
 }
 
 // errSessionLost means that the server does not know our session; the request
@@ -113,6 +115,7 @@ func (c *httpConn) cancelUpstream(ctx context.Context, x *exchange, id uint64) {
 
 // read turns an HTTP response into the answer to request id.
 func (c *httpConn) read(resp *http.Response, x *exchange, id uint64, inSession bool) (jsonrpc.Message, error) {
+	x.status = resp.StatusCode
 	if x.onHeader != nil {
 		x.onHeader(resp.Header)
 	}
@@ -195,8 +198,12 @@ func (c *httpConn) scan(data []byte, x *exchange, id uint64) (jsonrpc.Message, e
 	return found, nil
 }
 
-// statusOf says what an HTTP status means.
 func (c *httpConn) statusOf(resp *http.Response, inSession bool, body []byte) error {
+	return statusOf(c.name, resp, inSession, body)
+}
+
+// statusOf says what an HTTP status means.
+func statusOf(server string, resp *http.Response, inSession bool, body []byte) error {
 	switch code := resp.StatusCode; {
 	case inSession && (code == http.StatusNotFound ||
 		// Many servers say 400 where the specification asks for 404.
@@ -204,27 +211,27 @@ func (c *httpConn) statusOf(resp *http.Response, inSession bool, body []byte) er
 		return errSessionLost
 	case code == http.StatusUnauthorized || code == http.StatusForbidden:
 		return &gateway.Error{
-			Code: gateway.CodeUnavailable, Answered: true, Err: &statusError{c.name, code},
+			Code: gateway.CodeUnavailable, Answered: true, Err: &statusError{server, code},
 			Message: "server %s wants other credentials (HTTP %d); check its headers in the configuration",
-			Values:  []any{c.name, code},
+			Values:  []any{server, code},
 		}
 	case code == http.StatusTooManyRequests || code == http.StatusServiceUnavailable:
 		return &gateway.Error{
-			Code: gateway.CodeLimited, Err: &statusError{c.name, code}, RetryAfter: retryAfter(resp.Header),
+			Code: gateway.CodeLimited, Err: &statusError{server, code}, RetryAfter: retryAfter(resp.Header),
 			Message: "server %s is busy (HTTP %d); try again later",
-			Values:  []any{c.name, code},
+			Values:  []any{server, code},
 		}
 	case code >= 300 && code < 400:
 		return &gateway.Error{
-			Code: gateway.CodeUnavailable, Answered: true, Err: &statusError{c.name, code},
+			Code: gateway.CodeUnavailable, Answered: true, Err: &statusError{server, code},
 			Message: "server %s redirects elsewhere; genkan does not follow with your credentials, so put the new URL into the configuration",
-			Values:  []any{c.name},
+			Values:  []any{server},
 		}
 	default:
 		return &gateway.Error{
-			Code: gateway.CodeUnavailable, Answered: code < 500, Err: &statusError{c.name, code},
+			Code: gateway.CodeUnavailable, Answered: code < 500, Err: &statusError{server, code},
 			Message: "server %s answered with HTTP status %d; is its URL that of an MCP endpoint?",
-			Values:  []any{c.name, code},
+			Values:  []any{server, code},
 		}
 	}
 }
@@ -256,7 +263,7 @@ func (c *httpConn) readStream(ctx context.Context, body io.ReadCloser, x *exchan
 			again, resumeErr := c.resume(ctx, events.LastID(), events.Retry())
 			if resumeErr != nil {
 				// Not as a failure to connect: the call has been sent.
-				return jsonrpc.Message{}, c.broken(errors.Join(err, resumeErr))
+				return jsonrpc.Message{}, broken(c.name, errors.Join(err, resumeErr))
 			}
 			_ = body.Close()
 			body = again

@@ -148,18 +148,19 @@ func offersLegacy(object []byte) bool {
 func (c *httpConn) openSession(ctx context.Context) (protocol, error) {
 	p := protocol{era: gateway.EraLegacy, version: legacyVersions[0], self: c.self}
 	var session string
-	msg, err := c.exchange(ctx, &exchange{
+	x := &exchange{
 		method: "initialize", proto: p, withoutSession: true,
 		body: func(dst []byte, id uint64) []byte {
 			return append(append(jsonrpc.AppendRequestHead(dst, id, "initialize"), c.self.initializeParams()...), '}')
 		},
 		onHeader: func(h http.Header) { session = h.Get("Mcp-Session-Id") },
-	})
+	}
+	msg, err := c.exchange(ctx, x)
 	if err != nil {
 		return p, err
 	}
 	if msg.Kind == jsonrpc.ErrorResponse {
-		return p, rpcError(msg.Error)
+		return p, c.refusedSession(msg.Error, x.status)
 	}
 	if p, err = fromInitialize(msg.Result.Raw, c.self); err != nil {
 		return p, err
@@ -172,6 +173,16 @@ func (c *httpConn) openSession(ctx context.Context) (protocol, error) {
 	c.generation++
 	c.mu.Unlock()
 	return p, err
+}
+
+// refusedSession keeps the status of a refusal that no modern server sends: it
+// may tell that the server speaks another transport.
+func (c *httpConn) refusedSession(object []byte, status int) error {
+	e := *gateway.AsError(rpcError(object))
+	if status != http.StatusOK && !isModernError(object) {
+		e.Err = &statusError{c.name, status}
+	}
+	return &e
 }
 
 // renew makes a new session unless somebody has since the given generation.
@@ -278,7 +289,7 @@ func (c *httpConn) callError(ctx context.Context, err error) error {
 		return context.Cause(ctx)
 	}
 	if errors.Is(err, errSessionLost) {
-		return c.forgetful()
+		return forgetful(c.name)
 	}
 	var e *gateway.Error
 	if errors.As(err, &e) && e.Unsent && e.Code == gateway.CodeUnavailable {
@@ -289,11 +300,11 @@ func (c *httpConn) callError(ctx context.Context, err error) error {
 
 // forgetful is said of a server that does not know a session which it has just
 // opened; several servers behind one address do that.
-func (c *httpConn) forgetful() error {
+func forgetful(server string) error {
 	return &gateway.Error{
 		Code: gateway.CodeUnavailable, Err: errSessionLost, Unsent: true,
 		Message: "server %s does not know the session that it has just opened; if several run behind its URL, they must share their sessions",
-		Values:  []any{c.name},
+		Values:  []any{server},
 	}
 }
 
@@ -319,7 +330,7 @@ func (c *httpConn) list(ctx context.Context, kind gateway.Kind) ([]byte, error) 
 		}
 	}
 	if errors.Is(err, errSessionLost) {
-		return nil, c.forgetful()
+		return nil, forgetful(c.name)
 	}
 	return raw, err
 }
@@ -390,25 +401,27 @@ var (
 	jsonType   = []string{"application/json"}
 )
 
+func (c *httpConn) wireError(err error) error { return wireError(c.name, err) }
+
 // wireError says what a failed exchange means.
-func (c *httpConn) wireError(err error) error {
+func wireError(server string, err error) error {
 	var op *net.OpError
 	if errors.As(err, &op) && op.Op == "dial" {
 		return &gateway.Error{
 			Code: gateway.CodeUnavailable, Err: err, Unsent: true,
 			Message: "server %s cannot be reached; is it running, and is its URL right?",
-			Values:  []any{c.name},
+			Values:  []any{server},
 		}
 	}
-	return c.broken(err)
+	return broken(server, err)
 }
 
 // broken is said of an exchange that ended after the request had been sent.
-func (c *httpConn) broken(err error) error {
+func broken(server string, err error) error {
 	return &gateway.Error{
 		Code: gateway.CodeUnavailable, Err: err,
 		Message: "the connection to server %s broke; the call may or may not have been carried out",
-		Values:  []any{c.name},
+		Values:  []any{server},
 	}
 }
 

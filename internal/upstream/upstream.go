@@ -1,5 +1,5 @@
 // Package upstream is the room of the MCP servers behind the door: one Source
-// per server, over stdio or streamable HTTP, in either era. A server is
+// per server, over stdio or HTTP, in either era. A server is
 // supervised for as long as it is configured: started, spoken to, restarted,
 // and never given up. Its last known tools stay listed whatever happens to it,
 // and nothing that it does or fails to do delays anybody else.
@@ -29,6 +29,8 @@ type Settings struct {
 
 	URL     string
 	Headers map[string]gateway.Secret
+	// Transport is one of the Transport constants; empty to find out.
+	Transport string
 
 	// StartupTimeout is how long the server may take until it has listed its
 	// tools. A cold npx or uvx takes a minute.
@@ -92,6 +94,8 @@ type Server struct {
 	// leaving is set when it takes no more.
 	inFlight atomic.Int64
 	leaving  atomic.Bool
+	// isSSE is set when the server was found to speak the old SSE transport.
+	isSSE atomic.Bool
 
 	// apart is set when some calls need a connection of their own.
 	apart atomic.Bool
@@ -487,7 +491,7 @@ func (s *Server) dial(ctx context.Context, set Settings, us self, era gateway.Er
 	if set.Command != "" {
 		return connectStdio(ctx, s, &set, us, era, e, roots)
 	}
-	return connectHTTP(ctx, s, us, era, e, roots)
+	return connectURL(ctx, s, us, era, e, roots)
 }
 
 // Hold keeps the server from being retired until Release. It reports false

@@ -1,0 +1,189 @@
+package upstream
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"time"
+
+	"genkan/internal/gateway"
+	"genkan/internal/jsonrpc"
+)
+
+// How our own messages begin, in package jsonrpc.
+var (
+	beginsInitialized = []byte(`{"jsonrpc":"2.0","method":"notifications/initialized"`)
+	beginsWithID      = []byte(`{"jsonrpc":"2.0","id":`)
+	methodFollows     = []byte(`,"method":"`)
+)
+
+// write posts the first message of a batch, beside the others: a server may
+// take its time to accept one.
+func (w *sseWire) write(batch []byte) (int, error) {
+	line, _, _ := bytes.Cut(batch, []byte{'\n'})
+	message := bytes.Clone(line) // the batch is written over
+	switch id, isCall := requestID(message); {
+	case isCall:
+		w.postCall(id, message)
+	case bytes.HasPrefix(message, beginsInitialized):
+		// Nothing may overtake this one.
+		if err := w.postAside(message); err != nil {
+			return 0, err
+		}
+	case !w.beside(w.asides, func() {
+		if err := w.postAside(message); err != nil {
+			w.conn.log.Debug("a message was not accepted", "error", err)
+		}
+	}):
+		w.conn.log.Debug("a message was left out: too many are waiting to be accepted")
+	}
+	return len(line) + 1, nil
+}
+
+// beside runs post beside the writing, if there is a place for it; end waits
+// for it.
+func (w *sseWire) beside(places chan struct{}, post func()) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.closed {
+		return true // whoever waits is told that the connection has ended
+	}
+	select {
+	case places <- struct{}{}:
+	default:
+		return false
+	}
+	w.posts.Go(func() {
+		defer func() { <-places }()
+		post()
+	})
+	return true
+}
+
+// requestID is the id of a request of ours. Answers have the server's id.
+func requestID(message []byte) (uint64, bool) {
+	rest, ok := bytes.CutPrefix(message, beginsWithID)
+	if !ok {
+		return 0, false
+	}
+	end := bytes.IndexByte(rest, ',')
+	if end < 0 || !bytes.HasPrefix(rest[end:], methodFollows) {
+		return 0, false
+	}
+	return parseID(rest[:end])
+}
+
+// postCall posts a request. If it is not accepted, whoever waits for the answer
+// is told.
+func (w *sseWire) postCall(id uint64, message []byte) {
+	waiting := w.conn.waiter(id)
+	if waiting == nil {
+		return // given up before it was sent
+	}
+	begun := w.beside(w.calls, func() {
+		ctx, cancel := context.WithCancel(w.life)
+		defer cancel()
+		defer context.AfterFunc(waiting, func() { time.AfterFunc(lateAccept, cancel) })()
+		if err := w.post(ctx, message); err != nil && ctx.Err() == nil {
+			w.conn.fail(id, err)
+			w.judge(err)
+		}
+	})
+	if !begun {
+		w.conn.fail(id, &gateway.Error{
+			Code: gateway.CodeLimited, Unsent: true, RetryAfter: time.Second,
+			Message: "server %s does not read what it is sent; `genkan servers %s` shows its last output",
+			Values:  []any{w.name, w.name},
+		})
+	}
+}
+
+// postAside posts what nobody waits for.
+func (w *sseWire) postAside(message []byte) error {
+	ctx, cancel := context.WithTimeout(w.life, asidePatience)
+	defer cancel()
+	err := w.post(ctx, message)
+	if err != nil {
+		w.judge(err)
+	}
+	return err
+}
+
+// judge ends the connection when the server has forgotten it, or cannot be
+// reached, so that the supervisor takes over.
+func (w *sseWire) judge(err error) {
+	switch e := gateway.AsError(err); {
+	case errors.Is(err, errSessionLost) && w.trusted.Load():
+		w.conn.die(&gateway.Error{
+			Code: gateway.CodeUnavailable, Err: err,
+			Message: "it has forgotten the connection, as servers do that were restarted",
+		})
+	case e.Unsent && e.Code == gateway.CodeUnavailable:
+		w.conn.die(err)
+	}
+}
+
+// post sends a message. Its answer, if there is one, comes on the stream.
+func (w *sseWire) post(ctx context.Context, message []byte) error {
+	resp, err := w.transport.RoundTrip(w.request(ctx, http.MethodPost, w.endpoint, message)) //nolint:bodyclose // drain closes it
+	if err != nil {
+		return wireError(w.name, err)
+	}
+	defer drain(resp.Body)
+	if resp.StatusCode >= 200 && resp.StatusCode < 300 {
+		w.trusted.Store(true)
+		return nil
+	}
+	text, _ := io.ReadAll(io.LimitReader(resp.Body, 4<<10))
+	err = statusOf(w.name, resp, true, text)
+	if !errors.Is(err, errSessionLost) && resp.StatusCode != http.StatusGone {
+		return err
+	}
+	if !w.trusted.Load() {
+		return forgetful(w.name)
+	}
+	return &gateway.Error{
+		Code: gateway.CodeUnavailable, Err: errSessionLost, Unsent: true,
+		Message: "server %s has forgotten the connection, as servers do that were restarted; the call was not sent",
+		Values:  []any{w.name},
+	}
+}
+
+// initialize opens a legacy session: this transport has no other.
+func (c *duplexConn) initialize(ctx context.Context, us self) (protocol, error) {
+	msg, err := c.ask(ctx, "initialize", us.initializeParams())
+	if err == nil && msg.Kind == jsonrpc.ErrorResponse {
+		err = rpcError(msg.Error)
+	}
+	if err != nil {
+		return protocol{}, err
+	}
+	p, err := fromInitialize(msg.Result.Raw, us)
+	if err != nil {
+		return protocol{}, err
+	}
+	return p, c.send(jsonrpc.AppendNotification(nil, "notifications/initialized", nil))
+}
+
+// waiter is the context of whoever waits for an answer, nil for nobody.
+func (c *duplexConn) waiter(id uint64) context.Context {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if p := c.pending[id]; p != nil {
+		return p.ctx
+	}
+	return nil
+}
+
+// fail tells whoever waits for an answer that there is none.
+func (c *duplexConn) fail(id uint64, err error) {
+	c.mu.Lock()
+	p := c.pending[id]
+	delete(c.pending, id)
+	c.mu.Unlock()
+	if p != nil {
+		p.answer <- answer{err: err}
+	}
+}
