@@ -24,9 +24,9 @@ type conn struct {
 	// subscribed and logLevel are a legacy client's wishes.
 	subscribed map[string]bool
 	logLevel   string
-	inflight     map[string]context.CancelCauseFunc
-	pending      map[string]chan *message
-	asked        int
+	inflight   map[string]context.CancelCauseFunc
+	pending    map[string]chan *message
+	asked      int
 	// standing is where messages go that belong to no request: the pipe, or
 	// the stream of a GET.
 	standing outlet

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"path"
 	"slices"
 	"strings"
 )
@@ -24,29 +25,28 @@ type offer struct {
 	definition json.RawMessage
 }
 
-const (
-	textURI  = "fault://text"
-	blobURI  = "fault://blob"
-	askedURI = "fault://asked"
-	noteURI  = "fault://note/"
-)
+// uri is where a resource of this server is: -scheme lets several servers have
+// resources beside one another.
+func (o *options) uri(path string) string { return o.scheme + "://" + path }
 
-func newOffers(generated int) offers {
+func newOffers(opts *options) offers {
 	o := offers{
 		prompts: []offer{
 			newPrompt("greet", `[{"name":"name","description":"Whom to greet.","required":true},{"name":"style"}]`),
 			newPrompt("interview", `[{"name":"what"}]`),
 		},
 		resources: []offer{
-			newResource(textURI, "text/plain"), newResource(blobURI, "application/octet-stream"), newResource(askedURI, "text/plain"),
+			newResource(opts.uri("text"), "text/plain"),
+			newResource(opts.uri("blob"), "application/octet-stream"),
+			newResource(opts.uri("asked"), "text/plain"),
 		},
-		templates: []offer{newTemplate(noteURI + "{id}")},
+		templates: []offer{newTemplate(opts.uri("note/{id}"))},
 		versions:  map[string]int{},
 	}
-	for i := range generated {
+	for i := range opts.entries {
 		o.prompts = append(o.prompts, newPrompt(fmt.Sprint("prompt_", i), `[]`))
-		o.resources = append(o.resources, newResource(fmt.Sprint("fault://generated/", i), "text/plain"))
-		o.templates = append(o.templates, newTemplate(fmt.Sprintf("fault://series/%d/{id}", i)))
+		o.resources = append(o.resources, newResource(opts.uri(fmt.Sprint("generated/", i)), "text/plain"))
+		o.templates = append(o.templates, newTemplate(opts.uri(fmt.Sprintf("series/%d/{id}", i))))
 	}
 	return o
 }
@@ -56,11 +56,11 @@ func newPrompt(name, arguments string) offer {
 }
 
 func newResource(uri, mime string) offer {
-	return offer{uri, encode(map[string]any{"uri": uri, "name": strings.TrimPrefix(uri, "fault://"), "mimeType": mime})}
+	return offer{uri, encode(map[string]any{"uri": uri, "name": path.Base(uri), "mimeType": mime})}
 }
 
 func newTemplate(uri string) offer {
-	return offer{uri, encode(map[string]any{"uriTemplate": uri, "name": strings.TrimPrefix(uri, "fault://"), "mimeType": "text/plain"})}
+	return offer{uri, encode(map[string]any{"uriTemplate": uri, "name": path.Base(uri), "mimeType": "text/plain"})}
 }
 
 // serveOffer answers a request for what is beside tools. It reports false for
@@ -176,15 +176,15 @@ func (s *server) getPrompt(ctx context.Context, c *toolCall) []byte {
 
 func (s *server) readResource(ctx context.Context, c *toolCall) []byte {
 	contents := map[string]any{"uri": c.name, "mimeType": "text/plain"}
-	note, isNote := strings.CutPrefix(c.name, noteURI)
+	note, isNote := strings.CutPrefix(c.name, s.opts.uri("note/"))
 	s.mu.Lock()
 	version := s.offers.versions[c.name]
 	s.mu.Unlock()
 	switch {
-	case c.name == blobURI:
+	case c.name == s.opts.uri("blob"):
 		contents["mimeType"] = "application/octet-stream"
 		contents["blob"] = base64.StdEncoding.EncodeToString([]byte{0, 1, 2, 0xff})
-	case c.name == askedURI:
+	case c.name == s.opts.uri("asked"):
 		answers, refusal := s.interrogate(ctx, c, &questionnaire{})
 		if refusal != nil {
 			return refusal

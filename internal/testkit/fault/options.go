@@ -72,6 +72,7 @@ type options struct {
 	paramTool     bool
 	everything    bool
 	entries       int
+	scheme        string
 	crashAfter    int64
 	record        string
 	recordHeaders bool
@@ -106,6 +107,7 @@ func parseOptions(args []string, stderr io.Writer) (*options, error) {
 	flags.BoolVar(&o.paramTool, "param-tool", false, "add the tool lookup, whose region travels as the header Mcp-Param-Region")
 	flags.BoolVar(&o.everything, "everything", false, "offer all that MCP has beside tools: prompts, resources, completion, logging, questions to the client")
 	flags.IntVar(&o.entries, "entries", 0, "with -everything: `number` of generated prompts, resources and templates, each")
+	flags.StringVar(&o.scheme, "scheme", "fault", "with -everything: `scheme` of the resources' URIs")
 	flags.Int64Var(&o.crashAfter, "crash-after", 0, "exit with code 3 after this `number` of answered tools/call")
 	flags.StringVar(&o.record, "record", "", "`file` to append every message to, as it came, one per line")
 	flags.BoolVar(&o.recordHeaders, "record-headers", false, "HTTP: also record each request's method and headers, as a JSON line before its body")

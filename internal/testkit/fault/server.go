@@ -59,7 +59,7 @@ func newServer(ctx context.Context, opts *options, record *recorder, stderr io.W
 	}
 	s.tools = append(baseTools(opts), generatedTools(opts.tools)...)
 	if opts.everything {
-		s.offers = newOffers(opts.entries)
+		s.offers = newOffers(opts)
 	}
 	return s
 }
@@ -73,7 +73,7 @@ type request struct {
 	modern       bool
 	token        json.RawMessage
 	capabilities *clientCapabilities
-	logLevel     string // how loud a modern client wants it
+	logLevel     string      // how loud a modern client wants it
 	headerParams http.Header // HTTP only
 	// settle frees the request's id, before its answer is written.
 	settle func()
