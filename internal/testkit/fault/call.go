@@ -186,14 +186,7 @@ func callProgress(ctx context.Context, s *server, c *toolCall) []byte {
 		if args.Ms > 0 && !pause(ctx, time.Duration(args.Ms)*time.Millisecond) || s.gaveUp(ctx) {
 			return nil
 		}
-		if c.token != nil {
-			_ = send(c.out, aside, notification("notifications/progress", struct {
-				ProgressToken json.RawMessage `json:"progressToken"`
-				Progress      int             `json:"progress"`
-				Total         int             `json:"total"`
-				Message       string          `json:"message"`
-			}{c.token, i, args.N, fmt.Sprintf("step %d of %d", i, args.N)}))
-		}
+		c.report(i, args.N)
 	}
 	return c.say("%d steps", args.N)
 }
@@ -323,7 +316,7 @@ func (s *server) elicit(ctx context.Context, c *toolCall, question string) (answ
 	if !c.modern {
 		return s.elicitLegacy(ctx, c, params)
 	}
-	if !c.canElicit {
+	if !c.capabilities.elicitsForms() {
 		err := badRequest(codeMissingCapability, "the tool needs elicitation")
 		err.Data = map[string]any{"requiredCapabilities": map[string]any{"elicitation": map[string]any{}}}
 		return nil, errorBody(encode(err))
@@ -346,7 +339,7 @@ func (s *server) elicit(ctx context.Context, c *toolCall, question string) (answ
 }
 
 func (s *server) elicitLegacy(ctx context.Context, c *toolCall, params any) (answer json.RawMessage, refusal []byte) {
-	if !c.canElicit {
+	if !c.capabilities.elicitsForms() {
 		return nil, c.complain("the client does not support elicitation")
 	}
 	m, err := c.conn.ask(ctx, c.out, "elicitation/create", params)

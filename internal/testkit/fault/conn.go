@@ -3,6 +3,7 @@ package fault
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"sync"
 )
@@ -20,9 +21,12 @@ type conn struct {
 	mu           sync.Mutex
 	opened       bool
 	capabilities *clientCapabilities
-	inflight     map[string]context.CancelCauseFunc
-	pending      map[string]chan *message
-	asked        int
+	// subscribed and logLevel are a legacy client's wishes.
+	subscribed map[string]bool
+	logLevel   string
+	inflight   map[string]context.CancelCauseFunc
+	pending    map[string]chan *message
+	asked      int
 	// standing is where messages go that belong to no request: the pipe, or
 	// the stream of a GET.
 	standing outlet
@@ -53,10 +57,10 @@ func (c *conn) isOpen() bool {
 	return c.opened
 }
 
-func (c *conn) elicitsForms() bool {
+func (c *conn) clientCapabilities() *clientCapabilities {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.capabilities.elicitsForms()
+	return c.capabilities
 }
 
 // track makes a request cancellable by its id until its answer begins, when
@@ -108,7 +112,11 @@ func (c *conn) receive(m *message) {
 	}
 }
 
-// ask sends the client a request and waits for its answer.
+// errTakenBack ends a question that the server itself takes back.
+var errTakenBack = errors.New("the question was taken back")
+
+// ask sends the client a request and waits for its answer. When ctx ends, the
+// client is told that the answer is not wanted any more.
 func (c *conn) ask(ctx context.Context, out outlet, method string, params any) (*message, error) {
 	answer := make(chan *message, 1)
 	c.mu.Lock()
@@ -134,13 +142,27 @@ func (c *conn) ask(ctx context.Context, out outlet, method string, params any) (
 	case m := <-answer:
 		return m, nil
 	case <-ctx.Done():
+		if errors.Is(context.Cause(ctx), errTakenBack) {
+			_ = send(out, aside, notification("notifications/cancelled", map[string]any{"requestId": id}))
+		}
 		return nil, context.Cause(ctx)
 	}
 }
 
-// toolsChanged tells a legacy client, now or when it next opens a stream.
-func (c *conn) toolsChanged() {
-	msg := notification("notifications/tools/list_changed", nil)
+func (c *conn) changed(kind string) { c.tell(notification("notifications/"+kind+"/list_changed", nil)) }
+
+func (c *conn) updated(uri string) {
+	c.mu.Lock()
+	subscribed := c.subscribed[uri]
+	c.mu.Unlock()
+	if subscribed {
+		c.tell(notification("notifications/resources/updated", map[string]any{"uri": uri}))
+	}
+}
+
+// tell tells a legacy client what belongs to no request, now or when it next
+// opens a stream.
+func (c *conn) tell(msg []byte) {
 	c.mu.Lock()
 	standing := c.standing
 	if standing == nil {

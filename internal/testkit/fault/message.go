@@ -23,6 +23,7 @@ const (
 	metaVersion      = "io.modelcontextprotocol/protocolVersion"
 	metaCapabilities = "io.modelcontextprotocol/clientCapabilities"
 	metaServerInfo   = "io.modelcontextprotocol/serverInfo"
+	metaLogLevel     = "io.modelcontextprotocol/logLevel"
 	metaSubscription = "io.modelcontextprotocol/subscriptionId"
 )
 
@@ -32,6 +33,7 @@ const (
 	codeMethodNotFound     = -32601
 	codeInvalidParams      = -32602
 	codeInternal           = -32603
+	codeResourceNotFound   = -32002 // legacy only
 	codeHeaderMismatch     = -32020
 	codeMissingCapability  = -32021
 	codeUnsupportedVersion = -32022
@@ -103,6 +105,7 @@ type meta struct {
 	version       *string
 	capabilities  *clientCapabilities
 	progressToken json.RawMessage
+	logLevel      string
 }
 
 type clientCapabilities struct {
@@ -110,12 +113,18 @@ type clientCapabilities struct {
 		Form json.RawMessage `json:"form"`
 		URL  json.RawMessage `json:"url"`
 	} `json:"elicitation"`
+	Sampling *struct{} `json:"sampling"`
+	Roots    *struct{} `json:"roots"`
 }
 
 // elicitsForms reports whether the client may be sent a form; an empty
 // elicitation capability means forms only.
 func (c *clientCapabilities) elicitsForms() bool {
 	return c != nil && c.Elicitation != nil && (c.Elicitation.Form != nil || c.Elicitation.URL == nil)
+}
+
+func (c *clientCapabilities) elicitsByURL() bool {
+	return c != nil && c.Elicitation != nil && c.Elicitation.URL != nil
 }
 
 func parseMeta(params json.RawMessage) (meta, *rpcError) {
@@ -137,6 +146,11 @@ func parseMeta(params json.RawMessage) (meta, *rpcError) {
 	if raw, ok := shape.Meta[metaCapabilities]; ok {
 		if err := json.Unmarshal(raw, &m.capabilities); err != nil {
 			return m, badRequest(codeInvalidParams, "_meta %s: %v", metaCapabilities, err)
+		}
+	}
+	if raw, ok := shape.Meta[metaLogLevel]; ok {
+		if err := json.Unmarshal(raw, &m.logLevel); err != nil || loudness(m.logLevel) < 0 {
+			return m, badRequest(codeInvalidParams, "_meta %s: %s is no level", metaLogLevel, raw)
 		}
 	}
 	if raw, ok := shape.Meta["progressToken"]; ok {

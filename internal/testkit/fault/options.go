@@ -70,6 +70,9 @@ type options struct {
 	ttlMs         int
 	sse           bool
 	paramTool     bool
+	everything    bool
+	entries       int
+	scheme        string
 	crashAfter    int64
 	record        string
 	recordHeaders bool
@@ -98,10 +101,13 @@ func parseOptions(args []string, stderr io.Writer) (*options, error) {
 	flags.DurationVar(&o.delay, "delay", 10*time.Millisecond, "pause of the modes drip, slow and slow-start")
 	flags.Int64Var(&o.size, "size", 300_000_000, "`bytes` of the modes huge and gzip-bomb")
 	flags.IntVar(&o.tools, "tools", 0, "`number` of generated tools beside the base tools")
-	flags.IntVar(&o.page, "page", 0, "tools per page of tools/list; 0 is all")
+	flags.IntVar(&o.page, "page", 0, "entries per page of a list; 0 is all")
 	flags.IntVar(&o.ttlMs, "ttl", 0, "ttlMs of modern lists, in `milliseconds`")
 	flags.BoolVar(&o.sse, "sse", false, "HTTP: answer with an event stream where JSON would do")
 	flags.BoolVar(&o.paramTool, "param-tool", false, "add the tool lookup, whose region travels as the header Mcp-Param-Region")
+	flags.BoolVar(&o.everything, "everything", false, "offer all that MCP has beside tools: prompts, resources, completion, logging, questions to the client")
+	flags.IntVar(&o.entries, "entries", 0, "with -everything: `number` of generated prompts, resources and templates, each")
+	flags.StringVar(&o.scheme, "scheme", "fault", "with -everything: `scheme` of the resources' URIs")
 	flags.Int64Var(&o.crashAfter, "crash-after", 0, "exit with code 3 after this `number` of answered tools/call")
 	flags.StringVar(&o.record, "record", "", "`file` to append every message to, as it came, one per line")
 	flags.BoolVar(&o.recordHeaders, "record-headers", false, "HTTP: also record each request's method and headers, as a JSON line before its body")

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"os"
 	"slices"
@@ -35,12 +36,17 @@ type server struct {
 
 	mu        sync.Mutex
 	tools     []tool
+	offers    offers
 	changes   int
 	listeners map[listener]struct{}
 }
 
-// listener is told when the list of tools has changed.
-type listener interface{ toolsChanged() }
+// listener is told when a list has changed ("tools", "prompts", "resources"),
+// or a resource that it watches.
+type listener interface {
+	changed(kind string)
+	updated(uri string)
+}
 
 func newServer(ctx context.Context, opts *options, record *recorder, stderr io.Writer) *server {
 	s := &server{
@@ -52,6 +58,9 @@ func newServer(ctx context.Context, opts *options, record *recorder, stderr io.W
 		listeners: make(map[listener]struct{}),
 	}
 	s.tools = append(baseTools(opts), generatedTools(opts.tools)...)
+	if opts.everything {
+		s.offers = newOffers(opts)
+	}
 	return s
 }
 
@@ -63,7 +72,8 @@ type request struct {
 	// modern requests stand alone; legacy ones belong to their conn.
 	modern       bool
 	token        json.RawMessage
-	canElicit    bool
+	capabilities *clientCapabilities
+	logLevel     string      // how loud a modern client wants it
 	headerParams http.Header // HTTP only
 	// settle frees the request's id, before its answer is written.
 	settle func()
@@ -92,8 +102,10 @@ func (r *request) fail(err *rpcError) {
 // without one when the request was cancelled.
 func (s *server) serve(ctx context.Context, req *request) {
 	switch {
+	case req.Method == "tools/list" && s.opts.on(modeHangList):
+		<-ctx.Done()
 	case req.Method == "tools/list":
-		s.listTools(ctx, req)
+		s.list(req, "tools", s.definitions())
 	case req.Method == "tools/call":
 		s.callTool(ctx, req)
 	case req.Method == "server/discover" && req.modern:
@@ -104,6 +116,7 @@ func (s *server) serve(ctx context.Context, req *request) {
 		s.initialize(ctx, req)
 	case req.Method == "ping" && !req.modern:
 		req.succeed(struct{}{})
+	case s.opts.everything && s.serveOffer(ctx, req):
 	default:
 		err := &rpcError{Code: codeMethodNotFound, Message: "method not found: " + req.Method}
 		if req.modern {
@@ -125,7 +138,7 @@ func (s *server) admit(req *request, initialized bool) *rpcError {
 		if req.Method != "initialize" && req.Method != "ping" && req.Method != "server/discover" && !initialized {
 			return badRequest(codeInvalidRequest, "initialize first")
 		}
-		req.canElicit = req.conn.elicitsForms()
+		req.capabilities = req.conn.clientCapabilities()
 		return nil
 	}
 	req.modern = true
@@ -145,7 +158,7 @@ func (s *server) admit(req *request, initialized bool) *rpcError {
 	if !slices.Contains(modernVersions(), *m.version) {
 		return unsupportedVersion(*m.version, s.supportedVersions())
 	}
-	req.canElicit = m.capabilities.elicitsForms()
+	req.capabilities, req.logLevel = m.capabilities, m.logLevel
 	return nil
 }
 
@@ -186,8 +199,16 @@ func (r *request) fields() modernFields {
 	return modernFields{ResultType: "complete", Meta: map[string]any{metaServerInfo: serverInfo()}}
 }
 
-func capabilities() any {
-	return map[string]any{"tools": map[string]any{"listChanged": true}}
+func (s *server) capabilities() any {
+	listChanged := map[string]any{"listChanged": true}
+	offered := map[string]any{"tools": listChanged}
+	if s.opts.everything {
+		offered["prompts"] = listChanged
+		offered["resources"] = map[string]any{"listChanged": true, "subscribe": true}
+		offered["completions"] = struct{}{}
+		offered["logging"] = struct{}{}
+	}
+	return offered
 }
 
 const instructions = "A server for tests. What it does wrong, it does on purpose."
@@ -226,7 +247,7 @@ func (s *server) initialize(ctx context.Context, req *request) {
 		Capabilities    any            `json:"capabilities"`
 		ServerInfo      implementation `json:"serverInfo"`
 		Instructions    string         `json:"instructions"`
-	}{version, capabilities(), serverInfo(), instructions})
+	}{version, s.capabilities(), serverInfo(), instructions})
 }
 
 func (s *server) discover(ctx context.Context, req *request) {
@@ -241,14 +262,11 @@ func (s *server) discover(ctx context.Context, req *request) {
 		Instructions      string   `json:"instructions"`
 		TTLMs             int      `json:"ttlMs"`
 		CacheScope        string   `json:"cacheScope"`
-	}{req.fields(), s.supportedVersions(), capabilities(), instructions, s.opts.ttlMs, "public"})
+	}{req.fields(), s.supportedVersions(), s.capabilities(), instructions, s.opts.ttlMs, "public"})
 }
 
-func (s *server) listTools(ctx context.Context, req *request) {
-	if s.opts.on(modeHangList) {
-		<-ctx.Done()
-		return
-	}
+// list answers with a page of a list.
+func (s *server) list(req *request, key string, definitions []json.RawMessage) {
 	var params struct {
 		Cursor *string `json:"cursor"`
 	}
@@ -258,7 +276,6 @@ func (s *server) listTools(ctx context.Context, req *request) {
 			return
 		}
 	}
-	definitions := s.definitions()
 	from, to, next := 0, len(definitions), ""
 	if params.Cursor != nil {
 		var ok bool
@@ -271,15 +288,13 @@ func (s *server) listTools(ctx context.Context, req *request) {
 		to = from + s.opts.page
 		next = cursor(to)
 	}
-	result := struct {
-		modernFields
-		Tools      []json.RawMessage `json:"tools"`
-		NextCursor string            `json:"nextCursor,omitempty"`
-		TTLMs      *int              `json:"ttlMs,omitempty"`
-		CacheScope string            `json:"cacheScope,omitempty"`
-	}{modernFields: req.fields(), Tools: definitions[from:to], NextCursor: next}
+	result := map[string]any{key: definitions[from:to]}
+	if next != "" {
+		result["nextCursor"] = next
+	}
 	if req.modern {
-		result.TTLMs, result.CacheScope = &s.opts.ttlMs, "public"
+		result["ttlMs"], result["cacheScope"] = s.opts.ttlMs, "public"
+		result["resultType"], result["_meta"] = "complete", req.fields().Meta
 	}
 	req.succeed(result)
 }
@@ -301,46 +316,72 @@ func parseCursor(text string) (offset int, ok bool) {
 	return offset, err == nil && offset >= 0
 }
 
-// subscription is one subscriptions/listen that wants to hear about tools.
+// subscription is one subscriptions/listen, and what it wants to hear about.
 type subscription struct {
-	id  json.RawMessage
-	out outlet
+	id    json.RawMessage
+	out   outlet
+	kinds map[string]bool
+	uris  []string
 	// acknowledging keeps changes back until the acknowledgement is out.
 	acknowledging sync.Mutex
 }
 
 func (u *subscription) tag() map[string]any { return map[string]any{metaSubscription: u.id} }
 
-func (u *subscription) toolsChanged() {
+func (u *subscription) changed(kind string) {
+	if u.kinds[kind] {
+		u.tell("notifications/"+kind+"/list_changed", map[string]any{"_meta": u.tag()})
+	}
+}
+
+func (u *subscription) updated(uri string) {
+	if slices.Contains(u.uris, uri) {
+		u.tell("notifications/resources/updated", map[string]any{"uri": uri, "_meta": u.tag()})
+	}
+}
+
+func (u *subscription) tell(method string, params any) {
 	u.acknowledging.Lock()
 	defer u.acknowledging.Unlock()
-	_ = send(u.out, aside, notification("notifications/tools/list_changed", map[string]any{"_meta": u.tag()}))
+	_ = send(u.out, aside, notification(method, params))
 }
 
 func (s *server) subscribe(ctx context.Context, req *request) {
 	var params struct {
 		Notifications *struct {
-			ToolsListChanged bool `json:"toolsListChanged"`
+			ToolsListChanged      bool     `json:"toolsListChanged"`
+			PromptsListChanged    bool     `json:"promptsListChanged"`
+			ResourcesListChanged  bool     `json:"resourcesListChanged"`
+			ResourceSubscriptions []string `json:"resourceSubscriptions"`
 		} `json:"notifications"`
 	}
 	if err := json.Unmarshal(req.Params, &params); err != nil || params.Notifications == nil {
 		req.fail(badRequest(codeInvalidParams, "subscriptions/listen needs notifications"))
 		return
 	}
-	u := &subscription{id: req.ID, out: req.out}
+	wishes := params.Notifications
+	u := &subscription{id: req.ID, out: req.out, kinds: map[string]bool{
+		"tools":     wishes.ToolsListChanged,
+		"prompts":   wishes.PromptsListChanged && s.opts.everything,
+		"resources": wishes.ResourcesListChanged && s.opts.everything,
+	}}
 	honoured := map[string]any{}
-	if params.Notifications.ToolsListChanged {
-		honoured["toolsListChanged"] = true
+	for kind, wanted := range u.kinds {
+		if wanted {
+			honoured[kind+"ListChanged"] = true
+		}
+	}
+	if s.opts.everything && len(wishes.ResourceSubscriptions) > 0 {
+		u.uris = wishes.ResourceSubscriptions
+		honoured["resourceSubscriptions"] = u.uris
 	}
 	ack := notification("notifications/subscriptions/acknowledged",
 		map[string]any{"_meta": u.tag(), "notifications": honoured})
 	// Acknowledged means that no later change is missed, yet nothing may come
 	// before the acknowledgement.
 	u.acknowledging.Lock()
-	if params.Notifications.ToolsListChanged {
-		s.listen(u)
-		defer s.unlisten(u)
-	}
+	s.listen(u)
+	defer s.unlisten(u)
 	err := send(req.out, aside, ack)
 	u.acknowledging.Unlock()
 	if err != nil {
@@ -394,18 +435,24 @@ func (s *server) findTool(name string) (tool, bool) {
 func (s *server) changeTools(change func([]tool) ([]tool, bool)) bool {
 	s.mu.Lock()
 	tools, changed := change(slices.Clone(s.tools))
-	var listeners []listener
 	if changed {
 		s.tools = tools
-		for l := range s.listeners {
-			listeners = append(listeners, l)
-		}
 	}
 	s.mu.Unlock()
-	for _, l := range listeners {
-		l.toolsChanged()
+	if changed {
+		s.tellAll(func(l listener) { l.changed("tools") })
 	}
 	return changed
+}
+
+// tellAll tells everybody who listens.
+func (s *server) tellAll(tell func(listener)) {
+	s.mu.Lock()
+	listeners := slices.Collect(maps.Keys(s.listeners))
+	s.mu.Unlock()
+	for _, l := range listeners {
+		tell(l)
+	}
 }
 
 // crash ends the process as a crash would: nothing is closed, nothing is said.

@@ -120,6 +120,9 @@ func baseTools(opts *options) []tool {
 			Annotations: readOnly(),
 		}, callLookup))
 	}
+	if opts.everything {
+		tools = append(tools, moreTools()...)
+	}
 	return tools
 }
 
