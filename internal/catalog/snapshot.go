@@ -33,9 +33,10 @@ type Page struct {
 	Legacy, Modern []byte
 }
 
-// listTTL is how long a modern client may keep a list without asking. Changes
-// are announced, so this is for those who do not listen.
-const listTTL = "60000"
+// listTTL is how long a modern client may keep a list without asking, in
+// milliseconds, unless a server in it says less. Changes are announced, so this
+// is for those who do not listen.
+const listTTL = 60_000
 
 // Tools lists all tools in the order of the configuration.
 func (s *Snapshot) Tools() []*gateway.Tool { return s.lists[gateway.KindTool].items }
@@ -96,10 +97,16 @@ func (c *Catalog) build() *Snapshot {
 // name that two claim.
 func (c *Catalog) join(kind gateway.Kind) list {
 	l := list{byName: map[string]*gateway.Tool{}}
+	ttl := int64(listTTL)
 	digest := sha256.New()
 	digest.Write(strconv.AppendInt(nil, int64(c.pageSize), 10))
 	for i := range c.mounts {
 		m := &c.mounts[i]
+		if s, ok := m.Source.(interface {
+			Fresh(kind gateway.Kind) int64
+		}); ok && s.Fresh(kind) >= 0 {
+			ttl = min(ttl, s.Fresh(kind))
+		}
 		for _, t := range m.lists[kind] {
 			if first, taken := l.byName[t.Exposed]; taken {
 				c.log.Warn("left out: its name is taken", "kind", kind.String(), "tool_name", t.Exposed,
@@ -122,12 +129,12 @@ func (c *Catalog) join(kind gateway.Kind) list {
 		if to < len(l.items) {
 			next = makeCursor(l.id, len(l.pages)+1)
 		}
-		l.pages = append(l.pages, encodePage(kind, l.items[from:to], next))
+		l.pages = append(l.pages, encodePage(kind, l.items[from:to], next, ttl))
 	}
 	return l
 }
 
-func encodePage(kind gateway.Kind, tools []*gateway.Tool, next string) Page {
+func encodePage(kind gateway.Kind, tools []*gateway.Tool, next string, ttl int64) Page {
 	size := 128
 	for _, t := range tools {
 		size += len(t.Definition) + 1
@@ -145,7 +152,7 @@ func encodePage(kind gateway.Kind, tools []*gateway.Tool, next string) Page {
 	}
 	// Both eras share the bytes of the tools; the modern hints come last.
 	legacyEnd := len(b)
-	modern := append(append([]byte(nil), b...), `,"resultType":"complete","ttlMs":`+listTTL+`,"cacheScope":"private"}`...)
+	modern := append(append([]byte(nil), b...), `,"resultType":"complete","ttlMs":`+strconv.FormatInt(ttl, 10)+`,"cacheScope":"private"}`...)
 	return Page{Legacy: append(b[:legacyEnd:legacyEnd], '}'), Modern: modern}
 }
 

@@ -276,7 +276,7 @@ func (c *duplexConn) ask(ctx context.Context, method string, params []byte) (jso
 	})
 }
 
-func (c *duplexConn) list(ctx context.Context, kind gateway.Kind) ([]byte, error) {
+func (c *duplexConn) list(ctx context.Context, kind gateway.Kind) (listed, error) {
 	return listAll(ctx, c.proto, kind, c.ask)
 }
 

@@ -317,7 +317,7 @@ func (c *httpConn) ask(ctx context.Context, method string, params []byte) (jsonr
 	})
 }
 
-func (c *httpConn) list(ctx context.Context, kind gateway.Kind) ([]byte, error) {
+func (c *httpConn) list(ctx context.Context, kind gateway.Kind) (listed, error) {
 	// Taken before: a session that somebody renews meanwhile is not the one
 	// that was lost.
 	c.mu.Lock()
@@ -330,7 +330,7 @@ func (c *httpConn) list(ctx context.Context, kind gateway.Kind) ([]byte, error) 
 		}
 	}
 	if errors.Is(err, errSessionLost) {
-		return nil, forgetful(c.name)
+		return listed{}, forgetful(c.name)
 	}
 	return raw, err
 }

@@ -69,8 +69,8 @@ func TestHTTPBombs(t *testing.T) {
 				_, err := u.callText("echo", `{"text":"x"}`)
 				wantError(t, err, gateway.CodeUnavailable, "srv", test.word)
 			})
-			if raw, err := u.conn.list(context.Background(), gateway.KindTool); err != nil || len(raw) < 100 {
-				t.Errorf("listing afterwards: %d bytes, %v", len(raw), err)
+			if list, err := u.conn.list(context.Background(), gateway.KindTool); err != nil || len(list.raw) < 100 {
+				t.Errorf("listing afterwards: %d bytes, %v", len(list.raw), err)
 			}
 		})
 	}

@@ -41,6 +41,16 @@ func (p protocol) announcesAny() bool {
 	return false
 }
 
+// announcesAll reports whether the server tells of all changes to what it has.
+func (p protocol) announcesAll() bool {
+	for _, kind := range gateway.Kinds() {
+		if p.offers[kind] && !p.announces[kind] {
+			return false
+		}
+	}
+	return true
+}
+
 // listenFilter is what we ask a modern server to tell us of.
 func (p protocol) listenFilter() string {
 	filter := ""
@@ -406,25 +416,34 @@ func forward(call *gateway.Call, params []byte) {
 // asker sends a request of our own and returns the answer.
 type asker func(ctx context.Context, method string, params []byte) (jsonrpc.Message, error)
 
-// listAll asks for all pages of a list and returns one JSON array.
-func listAll(ctx context.Context, p protocol, kind gateway.Kind, ask asker) ([]byte, error) {
+// listed is a whole list, as one JSON array.
+type listed struct {
+	raw []byte
+	// fresh is how long the server says that it may be kept, in milliseconds; -1
+	// when it does not say.
+	fresh int64
+}
+
+// listAll asks for all pages of a list.
+func listAll(ctx context.Context, p protocol, kind gateway.Kind, ask asker) (listed, error) {
 	if !p.offers[kind] {
-		return []byte("[]"), nil
+		return listed{[]byte("[]"), -1}, nil
 	}
 	const mostPages = 1000
 	all := []byte{'['}
+	fresh := int64(-1)
 	extra := ""
 	for range mostPages {
 		msg, err := ask(ctx, kind.ListMethod(), p.ownParams(extra))
 		if err != nil {
-			return nil, err
+			return listed{}, err
 		}
 		if msg.Kind == jsonrpc.ErrorResponse {
 			if kind != gateway.KindTool && string(jsonrpc.Lookup(msg.Error, "code")) == "-32601" {
 				// Many servers have resources and know nothing of templates.
-				return []byte("[]"), nil
+				return listed{[]byte("[]"), -1}, nil
 			}
-			return nil, rpcError(msg.Error)
+			return listed{}, rpcError(msg.Error)
 		}
 		err = jsonrpc.Elements(jsonrpc.Lookup(msg.Result.Raw, kind.ListKey()), func(tool []byte) bool {
 			if len(all) > 1 {
@@ -436,22 +455,25 @@ func listAll(ctx context.Context, p protocol, kind gateway.Kind, ask asker) ([]b
 		if err != nil {
 			e := gateway.Errorf(gateway.CodeUnavailable, "its answer to %s has no list of %s", kind.ListMethod(), kind.String())
 			e.Err = err
-			return nil, e
+			return listed{}, e
 		}
 		if len(all) > gateway.MaxResult {
-			return nil, gateway.Errorf(gateway.CodeUnavailable, "its list of %s is larger than %d MiB", kind.String(), gateway.MaxResult>>20)
+			return listed{}, gateway.Errorf(gateway.CodeUnavailable, "its list of %s is larger than %d MiB", kind.String(), gateway.MaxResult>>20)
+		}
+		if ttl, err := strconv.ParseInt(string(jsonrpc.Lookup(msg.Result.Raw, "ttlMs")), 10, 64); err == nil && ttl >= 0 && (fresh < 0 || ttl < fresh) {
+			fresh = ttl
 		}
 		next := jsonrpc.Lookup(msg.Result.Raw, "nextCursor")
 		if next == nil || string(next) == "null" {
-			return append(all, ']'), nil
+			return listed{append(all, ']'), fresh}, nil
 		}
 		if again := `"cursor":` + string(next); again == extra {
-			return nil, gateway.Errorf(gateway.CodeUnavailable, "its list of %s has no end: it gives the same cursor again", kind.String())
+			return listed{}, gateway.Errorf(gateway.CodeUnavailable, "its list of %s has no end: it gives the same cursor again", kind.String())
 		} else { //nolint:revive // again is only needed here
 			extra = again
 		}
 	}
-	return nil, gateway.Errorf(gateway.CodeUnavailable, "its list of %s has more than %d pages", kind.String(), mostPages)
+	return listed{}, gateway.Errorf(gateway.CodeUnavailable, "its list of %s has more than %d pages", kind.String(), mostPages)
 }
 
 // canceledParams are the params of notifications/cancelled.

@@ -82,13 +82,13 @@ func (n *news) take() [gateway.KindCount]hearing {
 	return kinds
 }
 
-// recheckEvery is how often a modern server that announces no changes is asked
-// for its lists. In the legacy era such a list is for ever.
+// recheckEvery is how often a modern server that does not announce all changes
+// is asked for its lists. In the legacy era such a list is for ever.
 const recheckEvery = 5 * time.Minute
 
 func (s *Server) recheck(p protocol) *time.Ticker {
 	t := time.NewTicker(recheckEvery)
-	if p.era != gateway.EraModern || p.announcesAny() {
+	if p.era != gateway.EraModern || p.announcesAll() {
 		t.Stop()
 	}
 	return t
@@ -123,10 +123,11 @@ func (s *Server) refreshLater(ctx context.Context, c conn, kind gateway.Kind, an
 // refresh asks for a list, and keeps and announces it if it is another one, or
 // if the server itself announced it.
 func (s *Server) refresh(ctx context.Context, c conn, kind gateway.Kind, announced bool) error {
-	raw, err := c.list(ctx, kind)
+	answer, err := c.list(ctx, kind)
 	if err != nil {
 		return err
 	}
+	raw := answer.raw
 	list, err := parseList(raw, kind, s.log)
 	if err != nil {
 		return err
@@ -146,6 +147,7 @@ func (s *Server) refresh(ctx context.Context, c conn, kind gateway.Kind, announc
 	}
 	s.mu.Unlock()
 	s.lists[kind].Store(&list)
+	s.fresh[kind].Store(answer.fresh)
 	if !same {
 		s.keep(ctx)
 	}

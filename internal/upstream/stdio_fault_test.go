@@ -115,8 +115,8 @@ func TestAHugeAnswerIsRefused(t *testing.T) {
 				wantError(t, err, gateway.CodeUnavailable, "srv", "larger than 32 MiB")
 			})
 			// The connection is still usable.
-			if raw, err := u.conn.list(context.Background(), gateway.KindTool); err != nil || len(raw) < 100 {
-				t.Errorf("listing afterwards: %d bytes, %v", len(raw), err)
+			if list, err := u.conn.list(context.Background(), gateway.KindTool); err != nil || len(list.raw) < 100 {
+				t.Errorf("listing afterwards: %d bytes, %v", len(list.raw), err)
 			}
 			if st := u.Status(); st.PID != pid || st.State != StateReady {
 				t.Errorf("status %+v", st)

@@ -90,6 +90,7 @@ type Server struct {
 	deps  Deps
 	log   *slog.Logger
 	lists [gateway.KindCount]atomic.Pointer[[]gateway.Tool]
+	fresh [gateway.KindCount]atomic.Int64
 	// inFlight counts calls, so that a server that is leaving can finish them;
 	// leaving is set when it takes no more.
 	inFlight atomic.Int64
@@ -138,7 +139,7 @@ type conn interface {
 	// The params are the call's own, or those with more input.
 	call(ctx context.Context, call *gateway.Call, in *gateway.Params) (*gateway.Result, error)
 	// list asks for all of a kind.
-	list(ctx context.Context, kind gateway.Kind) ([]byte, error)
+	list(ctx context.Context, kind gateway.Kind) (listed, error)
 	// ask sends a request of our own.
 	ask(ctx context.Context, method string, params []byte) (jsonrpc.Message, error)
 	// watch asks to be told when a resource changes, until stop is called.
@@ -169,6 +170,7 @@ func Open(set Settings, deps Deps) *Server {
 	}
 	for kind := range s.lists {
 		s.lists[kind].Store(&[]gateway.Tool{})
+		s.fresh[kind].Store(-1)
 	}
 	s.life, s.stop = context.WithCancel(context.Background())
 	s.restore(s.life)
@@ -211,6 +213,10 @@ func (s *Server) Fingerprint() string { return s.set.Fingerprint }
 
 // List is the last known list of a kind.
 func (s *Server) List(kind gateway.Kind) []gateway.Tool { return *s.lists[kind].Load() }
+
+// Fresh is how long the server says that a list may be kept, in milliseconds;
+// -1 when it does not say.
+func (s *Server) Fresh(kind gateway.Kind) int64 { return s.fresh[kind].Load() }
 
 // Offers reports whether the server has anything of a kind, listed or not.
 func (s *Server) Offers(kind gateway.Kind) bool {
