@@ -6,12 +6,15 @@ import (
 )
 
 // isCall reports whether a method is one that walks the corridor and ends in a
-// server.
-func isCall(method string) bool {
+// server. The eras have different ways to follow a task.
+func isCall(method string, era gateway.Era) bool {
 	switch method {
-	case "tools/call", "prompts/get", "resources/read", "completion/complete",
-		"tasks/get", "tasks/result", "tasks/update", "tasks/cancel":
+	case "tools/call", "prompts/get", "resources/read", "completion/complete", "tasks/get", "tasks/cancel":
 		return true
+	case "tasks/result":
+		return era == gateway.EraLegacy
+	case "tasks/update":
+		return era == gateway.EraModern
 	default:
 		return false
 	}

@@ -137,7 +137,7 @@ func (s *Server) postModern(p *reply, r *http.Request, msg *jsonrpc.Message, id 
 		return
 	}
 	switch {
-	case isCall(msg.Method):
+	case isCall(msg.Method, gateway.EraModern):
 		call, err := newCall(msg, gateway.EraModern, id.Identity, "http")
 		if err != nil {
 			p.fail(msg.ID, err)
@@ -192,7 +192,7 @@ func (s *Server) postLegacy(p *reply, r *http.Request, msg *jsonrpc.Message, id 
 		sess.answered(msg)
 		p.w.WriteHeader(http.StatusAccepted)
 	case jsonrpc.Request:
-		if isCall(msg.Method) {
+		if isCall(msg.Method, gateway.EraLegacy) {
 			s.callLegacy(p, msg, sess, id)
 			return
 		}

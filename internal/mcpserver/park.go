@@ -27,6 +27,9 @@ const (
 	statePurpose = "park"
 	// mostParks is how many calls one caller may have parked.
 	mostParks = 64
+	// gathering is how long a call waits with its first question for others:
+	// a server that asks several at once should cost the client one round.
+	gathering = 20 * time.Millisecond
 )
 
 // parks are the calls that wait for their clients to come back.
@@ -157,6 +160,12 @@ func (k *park) attend(ctx context.Context, out notifier) (*gateway.Result, error
 			<-k.finished
 			return k.end()
 		}
+		more := time.NewTimer(gathering)
+		select {
+		case <-k.finished:
+		case <-more.C:
+		}
+		more.Stop()
 		if result, parked, err := k.leave(); parked || err != nil {
 			return result, err
 		}

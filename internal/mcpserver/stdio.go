@@ -158,7 +158,7 @@ func (c *stdioConn) request(ctx context.Context, msg *jsonrpc.Message) error {
 		}
 	}
 	switch {
-	case isCall(msg.Method):
+	case isCall(msg.Method, era):
 		return c.call(ctx, msg, era)
 	case era == gateway.EraModern && msg.Method == "subscriptions/listen":
 		return c.listen(ctx, msg)
