@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -30,6 +31,8 @@ type session struct {
 	// new stream begins with telling so: what was sent on a stream that broke
 	// may never have arrived.
 	stale [gateway.KindCount]bool
+	// missed are the watched resources that changed while no stream was open.
+	missed []string
 	// asks are questions to the client that it has not answered yet.
 	asks map[string]chan clientAnswer
 	// subscriptions are the resources that the client wants to hear of.
@@ -137,6 +140,10 @@ func (s *session) open() *stream {
 			st.tell(kind)
 		}
 	}
+	for _, uri := range s.missed {
+		st.update(uri)
+	}
+	s.missed = nil
 	return st
 }
 
@@ -153,8 +160,11 @@ func (s *session) shut(st *stream) {
 func (s *session) updated(uri string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.stream != nil {
+	switch {
+	case s.stream != nil:
 		s.stream.update(uri)
+	case len(s.missed) < mostWaiting && !slices.Contains(s.missed, uri):
+		s.missed = append(s.missed, uri)
 	}
 }
 

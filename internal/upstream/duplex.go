@@ -54,6 +54,9 @@ type duplexConn struct {
 type pending struct {
 	underWay // its number is its place among the queued
 	answer   chan answer
+	// opened is told when a stream of notifications is open; nil for requests
+	// that are none.
+	opened chan struct{}
 }
 
 type answer struct {
@@ -202,46 +205,70 @@ func (c *duplexConn) listen(_ context.Context, p protocol) error {
 	if !p.announcesAny() {
 		return nil
 	}
-	_, err := c.subscribe(p, p.listenFilter())
+	_, _, err := c.subscribe(p, p.listenFilter())
 	return err
 }
 
 // subscribe opens a stream of notifications and returns its id. Its answer
-// comes when it ends, and nobody waits for that.
-func (c *duplexConn) subscribe(p protocol, filter string) (uint64, error) {
+// comes when it ends; opened is told when the server has acknowledged it.
+func (c *duplexConn) subscribe(p protocol, filter string) (id uint64, opened *pending, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.dead != nil {
-		return 0, c.dead
+		return 0, nil, c.dead
 	}
 	c.lastID++
-	id := c.lastID
+	id = c.lastID
+	opened = &pending{answer: make(chan answer, 1), opened: make(chan struct{}, 1)}
+	c.pending[id] = opened
 	c.enqueue(func(dst []byte) []byte {
 		dst = jsonrpc.AppendRequestHead(dst, id, "subscriptions/listen")
 		return append(append(dst, p.ownParams(filter)...), '}')
 	})
-	return id, nil
+	opened.number = c.queued
+	return id, opened, nil
+}
+
+// unsubscribe ends a stream of notifications.
+func (c *duplexConn) unsubscribe(id uint64) {
+	c.mu.Lock()
+	delete(c.pending, id)
+	c.mu.Unlock()
+	_ = c.send(jsonrpc.AppendNotification(nil, "notifications/cancelled", canceledParams(id, nil)))
+}
+
+// acknowledged notes that a stream of notifications is open.
+func (c *duplexConn) acknowledged(params []byte) {
+	id, _ := parseID(jsonrpc.Lookup(jsonrpc.Lookup(params, "_meta"), jsonrpc.MetaSubscriptionID))
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if p := c.pending[id]; p != nil && p.opened != nil {
+		select {
+		case p.opened <- struct{}{}:
+		default:
+		}
+	}
 }
 
 func (c *duplexConn) watch(ctx context.Context, uri string) (stop func(), err error) {
 	if c.proto.era == gateway.EraModern {
-		id, err := c.subscribe(c.proto, watchFilter(uri))
+		id, p, err := c.subscribe(c.proto, watchFilter(uri))
 		if err != nil {
 			return nil, err
 		}
-		return func() {
-			_ = c.send(jsonrpc.AppendNotification(nil, "notifications/cancelled", canceledParams(id, nil)))
-		}, nil
+		if err := awaitStream(ctx, p.opened, p.answer); err != nil {
+			c.unsubscribe(id)
+			return nil, err
+		}
+		return func() { c.unsubscribe(id) }, nil
 	}
 	if err := asked(c.ask(ctx, "resources/subscribe", uriParams(uri))); err != nil {
 		return nil, err
 	}
 	return func() {
-		go func() {
-			ctx, cancel := context.WithTimeout(context.Background(), patienceForWishes)
-			defer cancel()
-			_, _ = c.ask(ctx, "resources/unsubscribe", uriParams(uri))
-		}()
+		ctx, cancel := context.WithTimeout(context.Background(), patienceForWishes)
+		defer cancel()
+		_, _ = c.ask(ctx, "resources/unsubscribe", uriParams(uri))
 	}, nil
 }
 
@@ -558,7 +585,9 @@ func (c *duplexConn) notified(msg *jsonrpc.Message) {
 		if p != nil && p.call != nil {
 			forward(p.call, params)
 		}
-	case c.ears.heard(msg.Method), msg.Method == "notifications/subscriptions/acknowledged":
+	case c.ears.heard(msg.Method):
+	case msg.Method == "notifications/subscriptions/acknowledged":
+		c.acknowledged(params)
 	case msg.Method == "notifications/resources/updated":
 		c.ears.updated(jsonrpc.LookupText(params, "uri"))
 	case msg.Method == "notifications/cancelled":

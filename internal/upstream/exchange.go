@@ -416,14 +416,15 @@ func (c *httpConn) requested(msg *jsonrpc.Message, owner *underWay) {
 
 // listen keeps a stream of changes open until ctx ends: a GET in the legacy
 // era, a subscription in the modern one. missed is told when something may have
-// changed without our hearing of it.
-func (c *httpConn) listen(ctx context.Context, filter string, missed func()) {
+// changed without our hearing of it, opened each time that the server has
+// acknowledged a subscription.
+func (c *httpConn) listen(ctx context.Context, filter string, missed, opened func()) error {
 	wait := time.Second
 	for {
 		began := time.Now()
-		retry, err := c.listenOnce(ctx, filter)
+		retry, err := c.listenOnce(ctx, filter, opened)
 		if ctx.Err() != nil || errors.Is(err, errNoStream) {
-			return
+			return err
 		}
 		if time.Since(began) > healthyAfter {
 			wait = time.Second
@@ -434,7 +435,7 @@ func (c *httpConn) listen(ctx context.Context, filter string, missed func()) {
 		case <-timer.C:
 		case <-ctx.Done():
 			timer.Stop()
-			return
+			return err
 		}
 		wait = min(2*wait, time.Minute)
 		missed()
@@ -444,7 +445,7 @@ func (c *httpConn) listen(ctx context.Context, filter string, missed func()) {
 // errNoStream means that the server offers no stream of changes.
 var errNoStream = errors.New("the server has no stream of changes")
 
-func (c *httpConn) listenOnce(ctx context.Context, filter string) (time.Duration, error) {
+func (c *httpConn) listenOnce(ctx context.Context, filter string, opened func()) (time.Duration, error) {
 	var r *http.Request
 	c.mu.Lock()
 	session := c.session
@@ -488,6 +489,8 @@ func (c *httpConn) listenOnce(ctx context.Context, filter string) (time.Duration
 		switch {
 		case err != nil:
 			return events.Retry(), err
+		case msg.Kind == jsonrpc.Notification && msg.Method == "notifications/subscriptions/acknowledged":
+			opened()
 		case msg.Kind == jsonrpc.Notification:
 			c.notified(&msg, nil)
 		case msg.Kind == jsonrpc.Request:

@@ -86,7 +86,7 @@ func connectHTTP(ctx context.Context, s *Server, us self, known gateway.Era, e e
 		return nil, err
 	}
 	if c.proto.announcesAny() || c.proto.era == gateway.EraLegacy {
-		c.spawn(func() { c.listen(c.life, c.proto.listenFilter(), c.ears.missed) })
+		c.spawn(func() { c.listen(c.life, c.proto.listenFilter(), c.ears.missed, func() {}) })
 	}
 	return c, nil
 }
@@ -258,19 +258,30 @@ func headerName(call *gateway.Call) string {
 
 func (c *httpConn) watch(ctx context.Context, uri string) (stop func(), err error) {
 	if c.proto.era == gateway.EraModern {
-		ctx, stop := context.WithCancel(c.life)
-		c.spawn(func() { c.listen(ctx, watchFilter(uri), func() { c.ears.updated(uri) }) })
+		life, stop := context.WithCancel(c.life)
+		opened, ended := make(chan struct{}, 1), make(chan answer, 1)
+		c.spawn(func() {
+			err := c.listen(life, watchFilter(uri), func() { c.ears.updated(uri) }, func() {
+				select {
+				case opened <- struct{}{}:
+				default:
+				}
+			})
+			ended <- answer{err: err}
+		})
+		if err := awaitStream(ctx, opened, ended); err != nil {
+			stop()
+			return nil, err
+		}
 		return stop, nil
 	}
 	if err := asked(c.ask(ctx, "resources/subscribe", uriParams(uri))); err != nil {
 		return nil, err
 	}
 	return func() {
-		c.spawn(func() {
-			ctx, cancel := context.WithTimeout(c.life, patienceForWishes)
-			defer cancel()
-			_, _ = c.ask(ctx, "resources/unsubscribe", uriParams(uri))
-		})
+		ctx, cancel := context.WithTimeout(c.life, patienceForWishes)
+		defer cancel()
+		_, _ = c.ask(ctx, "resources/unsubscribe", uriParams(uri))
 	}, nil
 }
 

@@ -2,7 +2,9 @@ package upstream
 
 import (
 	"context"
+	"errors"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -26,8 +28,12 @@ type watches struct {
 
 type watched struct {
 	told map[int]func(uri string)
-	// stop ends the subscription on the present connection; nil when there is
-	// none.
+	// turn is taken by whoever speaks with the server about this resource: a
+	// word that ends a subscription must not overtake the one that begins it.
+	turn chan struct{}
+	// on is the connection that the server was asked on, nil for none, and stop
+	// what ends the subscription there. Whoever has the turn may use them.
+	on   conn
 	stop func()
 }
 
@@ -35,72 +41,91 @@ type watched struct {
 // server that is down is asked when it is back.
 func (s *Server) Subscribe(ctx context.Context, uri string, told func(uri string)) (stop func(), err error) {
 	c, err := s.ready(ctx)
+	mute := gateway.Errorf(gateway.CodeNotFound,
+		"server %s does not tell when its resources change, so %s cannot be subscribed to", s.set.Name, uri)
 	if err == nil && !c.protocol().watches {
-		return nil, gateway.Errorf(gateway.CodeNotFound,
-			"server %s does not tell when its resources change, so %s cannot be subscribed to", s.set.Name, uri)
+		return nil, mute
 	}
 	w := &s.watched
-	w.mu.Lock()
-	if w.byURI == nil {
-		w.byURI = map[string]*watched{}
-	}
-	entry, known := w.byURI[uri]
-	if !known {
-		entry = &watched{told: map[int]func(string){}}
-		w.byURI[uri] = entry
-	}
-	w.last++
-	number := w.last
-	entry.told[number] = told
-	w.mu.Unlock()
-	stop = sync.OnceFunc(func() { w.drop(uri, number) })
-	if known || c == nil {
+	entry, number := w.add(uri, told)
+	stop = sync.OnceFunc(func() { w.drop(uri, entry, number) })
+	if c == nil {
 		return stop, nil
 	}
-	if err := w.open(ctx, c, uri); err != nil {
+	if err := w.settle(ctx, uri, entry, c, false); err != nil && c.cause() == nil {
 		stop()
+		if errors.Is(err, errNoStream) {
+			err = mute
+		}
 		return nil, err
 	}
 	return stop, nil
 }
 
-// open asks the server of a connection to tell about one resource.
-func (w *watches) open(ctx context.Context, c conn, uri string) error {
-	ctx, cancel := context.WithTimeout(ctx, patienceForWishes)
-	defer cancel()
-	stop, err := c.watch(ctx, uri)
-	if err != nil {
-		return err
-	}
+func (w *watches) add(uri string, told func(uri string)) (*watched, int) {
 	w.mu.Lock()
-	entry := w.byURI[uri]
-	if entry != nil {
-		entry.stop, stop = stop, entry.stop
+	defer w.mu.Unlock()
+	if w.byURI == nil {
+		w.byURI = map[string]*watched{}
 	}
-	w.mu.Unlock()
-	if stop != nil { // nobody wants it any more, or it was asked for twice
-		stop()
-	}
-	return nil
-}
-
-func (w *watches) drop(uri string, number int) {
-	w.mu.Lock()
 	entry := w.byURI[uri]
 	if entry == nil {
-		w.mu.Unlock()
-		return
+		entry = &watched{told: map[int]func(string){}, turn: make(chan struct{}, 1)}
+		w.byURI[uri] = entry
 	}
+	w.last++
+	entry.told[w.last] = told
+	return entry, w.last
+}
+
+func (w *watches) drop(uri string, entry *watched, number int) {
+	w.mu.Lock()
 	delete(entry.told, number)
-	var stop func()
-	if len(entry.told) == 0 {
-		delete(w.byURI, uri)
-		stop = entry.stop
-	}
+	unwanted := len(entry.told) == 0
 	w.mu.Unlock()
-	if stop != nil {
-		stop()
+	if unwanted {
+		// Whoever leaves does not wait for the server.
+		go func() { _ = w.settle(context.Background(), uri, entry, nil, false) }()
 	}
+}
+
+// settle brings what the server was asked in line with what is wanted now: that
+// it tells of the resource on connection c, or that it does not. anew is set
+// when the server has forgotten what it was asked.
+func (w *watches) settle(ctx context.Context, uri string, entry *watched, c conn, anew bool) error {
+	ctx, cancel := context.WithTimeout(ctx, patienceForWishes)
+	defer cancel()
+	select {
+	case entry.turn <- struct{}{}:
+		defer func() { <-entry.turn }()
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	if anew {
+		entry.on, entry.stop = nil, nil
+	}
+	w.mu.Lock()
+	wanted := len(entry.told) > 0
+	w.mu.Unlock()
+	switch {
+	case !wanted:
+		if entry.stop != nil {
+			entry.stop()
+		}
+		entry.on, entry.stop = nil, nil
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if len(entry.told) == 0 && w.byURI[uri] == entry {
+			delete(w.byURI, uri)
+		}
+	case c != nil && entry.on != c:
+		stop, err := c.watch(ctx, uri)
+		if err != nil {
+			return err
+		}
+		entry.on, entry.stop = c, stop
+	}
+	return nil
 }
 
 // renew asks a fresh connection for everything that is watched.
@@ -109,14 +134,10 @@ func (w *watches) renew(ctx context.Context, c conn, log *slog.Logger) {
 		return
 	}
 	w.mu.Lock()
-	var uris []string
-	for uri, entry := range w.byURI {
-		entry.stop = nil // the connection that it was for is gone
-		uris = append(uris, uri)
-	}
+	entries := maps.Clone(w.byURI)
 	w.mu.Unlock()
-	for _, uri := range uris {
-		if err := w.open(ctx, c, uri); err != nil {
+	for uri, entry := range entries {
+		if err := w.settle(ctx, uri, entry, c, true); err != nil {
 			log.Warn("a subscription could not be renewed", "error", err)
 			continue
 		}
@@ -164,6 +185,30 @@ func (s *Server) sendLevel(ctx context.Context, c conn, level string) {
 	params := append(jsonrpc.AppendQuoted([]byte(`{"level":`), level), '}')
 	if _, err := c.ask(ctx, "logging/setLevel", params); err != nil {
 		s.log.Debug("the log level could not be set", "error", err)
+	}
+}
+
+// patienceForStream is how long a modern server may take to acknowledge a
+// subscription before it is taken for one that does not.
+const patienceForStream = 5 * time.Second
+
+// awaitStream waits until a subscription is in force: what changes after that is
+// told. ended has what the server answered, or why there is no stream.
+func awaitStream(ctx context.Context, opened <-chan struct{}, ended <-chan answer) error {
+	patience := time.NewTimer(patienceForStream)
+	defer patience.Stop()
+	select {
+	case <-opened:
+		return nil
+	case <-patience.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case a := <-ended:
+		if err := asked(a.msg, a.err); err != nil {
+			return err
+		}
+		return errNoStream
 	}
 }
 
