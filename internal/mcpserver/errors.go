@@ -77,3 +77,10 @@ func modernStatus(status int, e *gateway.Error) int {
 func invalidRequestMessage(id []byte, text string) []byte {
 	return jsonrpc.AppendErrorObject(nil, id, jsonrpc.ErrorObject(jsonrpc.CodeInvalidRequest, text, nil))
 }
+
+// ErrorMessage encodes an error as the answer to a request, for those who
+// answer in a server's place.
+func ErrorMessage(id []byte, err error) []byte {
+	message, _, _ := errorMessage(id, err)
+	return message
+}

@@ -38,9 +38,31 @@ const mostStdioCalls = 1024
 // drainTime is how long calls may go on after a request to stop.
 const drainTime = 30 * time.Second
 
+// StdioOptions are one client's.
+type StdioOptions struct {
+	// Only are the rooms and servers that the client wants to see; none is all.
+	Only []string
+	// Dir is the directory that the client works in; empty if unknown.
+	Dir string
+	// Gone is closed when nobody is there to read an answer: calls are
+	// canceled then. Nil if that cannot be known.
+	Gone <-chan struct{}
+}
+
+// Check says what cannot be done for a client.
+func (o StdioOptions) Check() error {
+	if len(o.Only) > 0 {
+		return gateway.Errorf(gateway.CodeInvalid, "--only is not available yet; leave it away to see everything")
+	}
+	return nil
+}
+
 // ServeStdio serves one client until its input ends or ctx does, and then lets
 // the calls that are under way finish; not for ever, once ctx has ended.
-func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
+func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer, opt StdioOptions) error {
+	if err := opt.Check(); err != nil {
+		return err
+	}
 	c := &stdioConn{
 		server: s, w: out, places: make(chan struct{}, mostStdioCalls),
 		id:   gateway.Identity{ClientID: "local", Admin: true},
@@ -59,6 +81,13 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	defer cancel(nil)
 	var beside sync.WaitGroup
 	beside.Go(func() { c.tellOfChanges(ctx, l) })
+	beside.Go(func() {
+		select {
+		case <-opt.Gone:
+			giveUp(errCanceledByClient)
+		case <-life.Done():
+		}
+	})
 
 	ended := make(chan error, 1)
 	go func() { ended <- c.read(ctx, in) }()
