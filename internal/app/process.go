@@ -52,6 +52,17 @@ type Options struct {
 	Limits execute.Limits
 	// Inspect are middlewares that look into calls.
 	Inspect []gateway.Middleware
+	// Joinable lets `genkan stdio` processes of the data directory join this
+	// one.
+	Joinable bool
+}
+
+// configFile is the file that is read.
+func (o Options) configFile() string {
+	if o.ConfigFile != "" {
+		return o.ConfigFile
+	}
+	return filepath.Join(o.DataDir, "genkan.yaml")
 }
 
 // maxInFlight bounds the bytes of all calls that are under way.
@@ -73,6 +84,10 @@ type Process struct {
 	tasks    tasks
 
 	house atomic.Pointer[house]
+	// variables are those that the configuration in force was made with.
+	variables atomic.Pointer[variables]
+	// buildID is compared with that of processes that want to join.
+	buildID string
 	// reloading serialises reloads.
 	reloading sync.Mutex
 
@@ -95,7 +110,7 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 		opt.Limits = execute.DefaultLimits()
 	}
 	p := &Process{
-		opt: opt, log: opt.Log,
+		opt: opt, log: opt.Log, buildID: buildOf(opt.Version),
 		executor: execute.New(opt.Limits),
 		budget:   gateway.NewBudget(maxInFlight),
 		recorder: record.New(opt.Log),
@@ -153,10 +168,7 @@ func AdminTokenFile(dataDir string) string { return filepath.Join(dataDir, "admi
 
 // configFile is the file that is read, and whether it must be there.
 func (p *Process) configFile() (path string, mustExist bool) {
-	if p.opt.ConfigFile != "" {
-		return p.opt.ConfigFile, true
-	}
-	return DefaultConfigFile(p.opt.DataDir), false
+	return p.opt.configFile(), p.opt.ConfigFile != ""
 }
 
 // DefaultConfigFile is where the configuration of a data directory is, unless
@@ -182,13 +194,15 @@ func (p *Process) offerExample() {
 
 func (p *Process) load() (*config.Config, error) {
 	path, mustExist := p.configFile()
-	cfg, err := config.Load(path, mustExist, p.opt.LookupEnv, p.opt.Flags)
+	used := variables{}
+	cfg, err := config.Load(path, mustExist, used.lookup(p.opt.LookupEnv), p.opt.Flags)
 	if err != nil {
 		return nil, err
 	}
 	if err := cfg.CheckExposure(); err != nil {
 		return nil, err
 	}
+	p.variables.Store(&used)
 	if p.opt.Level != nil {
 		p.opt.Level.Set(logs.Level(cfg.LogLevel))
 	}
@@ -357,8 +371,8 @@ func (p *Process) retire(old, fresh *house) {
 }
 
 // ServeStdio serves the client that spawned this process.
-func (p *Process) ServeStdio(ctx context.Context, in *os.File, out *os.File) error {
-	return p.mcp.ServeStdio(ctx, in, out)
+func (p *Process) ServeStdio(ctx context.Context, in, out *os.File, opt mcpserver.StdioOptions) error {
+	return p.mcp.ServeStdio(ctx, in, out, opt)
 }
 
 // Close takes everything down. Calls that are still under way are given up.

@@ -68,17 +68,27 @@ func (p *Process) Listen(ctx context.Context) (net.Listener, error) {
 	return l, nil
 }
 
-// Serve serves until ctx ends, and then lets the calls under way finish.
-func (p *Process) Serve(ctx context.Context, l net.Listener) error {
-	server := &http.Server{
+func (p *Process) httpServer() *http.Server {
+	return &http.Server{
 		Handler:           p.Handler(),
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    64 << 10,
 		ErrorLog:          slog.NewLogLogger(p.log.Handler(), slog.LevelDebug),
 	}
+}
+
+// Serve serves until ctx ends, and then lets the calls under way finish.
+func (p *Process) Serve(ctx context.Context, l net.Listener) error {
+	server := p.httpServer()
+	open, closeReception := context.WithCancel(ctx)
+	joining := p.letOthersJoin(open)
+	defer func() {
+		closeReception()
+		<-joining.ended
+	}()
 	address := Address{Listen: reachable(l.Addr()), PID: os.Getpid(), TLS: p.Config().TLS.CertFile != ""}
-	if other, err := ReadAddress(p.opt.DataDir); err == nil && other.answers() {
+	if other, err := ReadAddress(p.opt.DataDir); err == nil && other.Answers() {
 		p.log.Warn("another genkan serves this data directory; the command line speaks with that one", "listen", other.Listen, "process_id", other.PID)
 	} else if err := address.write(p.opt.DataDir); err != nil {
 		p.log.Warn("the address could not be written down for the command line", "error", err)
@@ -97,6 +107,8 @@ func (p *Process) Serve(ctx context.Context, l net.Listener) error {
 		return err
 	case <-ctx.Done():
 	}
+	// While everything is still served, so that nobody who joined notices.
+	<-joining.handedOver
 	p.log.Info("stopping: calls under way may finish", "seconds", drainTime.Seconds())
 	p.mcp.Drain()
 	patience, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
@@ -130,8 +142,8 @@ func reachable(a net.Addr) string {
 	return net.JoinHostPort("127.0.0.1", strconv.Itoa(tcp.Port))
 }
 
-// answers reports whether somebody listens there.
-func (a Address) answers() bool {
+// Answers reports whether somebody listens there.
+func (a Address) Answers() bool {
 	// Not bound to the process's own life: the answer counts while it ends, too.
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()

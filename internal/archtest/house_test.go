@@ -7,7 +7,7 @@ const module = "genkan"
 // below it; packages of one room may import each other.
 const (
 	vocabulary = "gateway jsonrpc"
-	rooms      = "catalog clients config execute identity kb lock logs n8n record script shape upstream workflow"
+	rooms      = "bridge catalog clients config execute identity kb lock logs n8n record script shape upstream workflow"
 	stores     = "sqlite postgres"
 	edges      = "mcpserver api web"
 	// language is what messages are said in where they leave the house.
@@ -30,6 +30,7 @@ var house = map[string]row{
 	"jsonrpc": {"gateway", fixtures},
 
 	// Rooms know the vocabulary and never one another, but for workflow → script.
+	"bridge":   {vocabulary, fixtures},
 	"catalog":  {vocabulary, fixtures},
 	"clients":  {vocabulary, fixtures},
 	"config":   {vocabulary, fixtures},

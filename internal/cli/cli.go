@@ -133,7 +133,7 @@ Exit status: 0 fine, 1 the tool reported an error, 2 wrong input, 3 not found,
 	f.StringVar(&c.flags.Listen, "listen", "", c.say("`host:port` to listen on, or that genkan listens on (default 127.0.0.1:3000)"))
 	f.StringVar(&c.flags.LogLevel, "log-level", "", c.say("`level` of the log: fatal, error, warn, info, debug, trace (default info)"))
 	f.StringVar(&c.flags.Lang, "lang", "", c.say("`language` of messages: en or ja (default en)"))
-	root.AddCommand(c.serve(), c.stdio(), c.servers(), c.tools(), c.call(), c.tokens(), c.versionCommand())
+	root.AddCommand(c.serve(), c.stdio(), c.background(), c.servers(), c.tools(), c.call(), c.tokens(), c.versionCommand())
 	return root
 }
 
@@ -158,6 +158,8 @@ func defaultDataDir() string {
 func (c *command) options() (app.Options, *logs.Sink) {
 	sink := logs.NewSink(c.std.Err)
 	level := new(slog.LevelVar)
+	// The rest of the configuration has its say when a process is opened.
+	level.Set(logs.Level(c.flags.LogLevel))
 	opt := app.Options{
 		DataDir: c.dataDir, ConfigFile: c.configFile, Flags: c.flags, Version: c.version,
 		Level: level, Sink: sink, Log: logs.New(sink, level, isTerminal(c.std.Err)),

@@ -2,18 +2,22 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"genkan/internal/app"
+	"genkan/internal/bridge"
 	"genkan/internal/gateway"
+	"genkan/internal/testkit"
 	"genkan/internal/testkit/fault"
 )
 
@@ -33,12 +37,18 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("XDG_DATA_HOME", filepath.Join(e.WorkDir, "share"))
 			e.Setenv("HOME", e.WorkDir)
+			// Under the race detector a process lingers for a second otherwise.
+			e.Setenv("GORACE", "atexit_sleep_ms=0")
+			// For a script that fails before it has ended what it began.
+			e.Setenv("GENKAN_BACKGROUND_IDLE", "10s")
 			return nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			// ready DATA [SERVER]: waits until the genkan of DATA answers, and
 			// until SERVER is ready.
 			"ready": cmdReady,
+			// background DATA: ends the background process of DATA.
+			"background": cmdBackground,
 			// post DATA FILE STATUS: posts a file to /mcp with the admin token.
 			"post": cmdPost,
 			// untilfails COMMAND...: repeats a command until it fails.
@@ -49,6 +59,18 @@ func TestScripts(t *testing.T) {
 			},
 		},
 	})
+}
+
+// cmdBackground fails when there is no background process.
+func cmdBackground(ts *testscript.TestScript, _ bool, args []string) {
+	data := ts.MkAbs(args[0])
+	conn, welcome, err := bridge.Dial(context.Background(), data, bridge.Hello{Purpose: bridge.PurposeREST})
+	ts.Check(err)
+	_ = conn.Close()
+	process, err := os.FindProcess(welcome.PID)
+	ts.Check(err)
+	ts.Check(process.Signal(syscall.SIGTERM))
+	until(ts, "the background process still runs", func() bool { return !testkit.Alive(welcome.PID) })
 }
 
 func until(ts *testscript.TestScript, what string, done func() bool) {

@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"strconv"
 	"strings"
@@ -13,12 +15,14 @@ import (
 
 	"genkan/internal/api/client"
 	"genkan/internal/app"
+	"genkan/internal/bridge"
 	"genkan/internal/gateway"
 )
 
-// remote is a client for the genkan of the data directory.
-func (c *command) remote() (*client.Client, error) {
-	token, err := os.ReadFile(app.AdminTokenFile(c.dataDir))
+// remote is a client for the genkan of the data directory: the one that
+// listens on a port, or else the one that `genkan stdio` processes join.
+func (c *command) remote(ctx context.Context) (*client.Client, error) {
+	raw, err := os.ReadFile(app.AdminTokenFile(c.dataDir))
 	if err != nil {
 		return nil, &gateway.Error{
 			Code: gateway.CodeUnavailable, Err: err,
@@ -26,24 +30,34 @@ func (c *command) remote() (*client.Client, error) {
 			Values:  []any{c.dataDir},
 		}
 	}
-	address := app.Address{Listen: c.flags.Listen}
-	if address.Listen == "" {
-		if address, err = app.ReadAddress(c.dataDir); err != nil {
-			return nil, &gateway.Error{
-				Code: gateway.CodeUnavailable, Err: err,
-				Message: "no genkan serves %s; start it with `genkan serve`, or name its data directory with --data",
-				Values:  []any{c.dataDir},
-			}
+	token := gateway.Secret(strings.TrimSpace(string(raw)))
+	if c.flags.Listen != "" {
+		return client.New(c.flags.Listen, false, token), nil
+	}
+	if address, err := app.ReadAddress(c.dataDir); err == nil && address.Answers() {
+		return client.New(address.Listen, address.TLS, token), nil
+	}
+	dial := func(ctx context.Context) (net.Conn, error) {
+		conn, _, err := bridge.Dial(ctx, c.dataDir, bridge.Hello{Purpose: bridge.PurposeREST, Version: c.version})
+		return conn, err
+	}
+	conn, err := dial(ctx)
+	if err != nil {
+		return nil, &gateway.Error{
+			Code: gateway.CodeUnavailable, Err: err,
+			Message: "no genkan serves %s; start it with `genkan serve`, or name its data directory with --data",
+			Values:  []any{c.dataDir},
 		}
 	}
-	return client.New(address.Listen, address.TLS, gateway.Secret(strings.TrimSpace(string(token)))), nil
+	_ = conn.Close() // it was to see whether somebody is there
+	return client.NewOver(dial, token), nil
 }
 
 func (c *command) servers() *cobra.Command {
 	return c.jsonFlag(&cobra.Command{
 		Use: "servers [NAME]", Short: c.say("Show how the servers are"), Args: arguments(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			remote, err := c.remote()
+			remote, err := c.remote(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -115,7 +129,7 @@ func (c *command) tools() *cobra.Command {
 	cmd := c.jsonFlag(&cobra.Command{
 		Use: "tools [NAME]", Short: c.say("List the tools, or show one"), Args: arguments(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			remote, err := c.remote()
+			remote, err := c.remote(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -191,7 +205,7 @@ status is 1 when the tool reports an error.`),
 				}
 				arguments = raw
 			}
-			remote, err := c.remote()
+			remote, err := c.remote(cmd.Context())
 			if err != nil {
 				return err
 			}

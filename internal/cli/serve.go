@@ -11,6 +11,7 @@ import (
 
 	"genkan/internal/app"
 	"genkan/internal/gateway"
+	"genkan/internal/mcpserver"
 )
 
 func (c *command) serve() *cobra.Command {
@@ -27,27 +28,9 @@ genkan.yaml in the data directory, in the shape that MCP clients use:
       args: ["-y", "@modelcontextprotocol/server-everything"]
 
 The file is read again when it changes, and on SIGHUP.`),
-		RunE: c.run,
+		RunE: c.runServe,
 	}
 	c.servingFlags(cmd, "http")
-	return cmd
-}
-
-func (c *command) stdio() *cobra.Command {
-	cmd := &cobra.Command{
-		Use: "stdio", Short: c.say("Serve the client that spawned this process"), Args: arguments(0, 0),
-		Long: c.say(`Speak MCP over standard input and output, for clients that spawn their servers.
-This process starts the configured servers for itself.`),
-		RunE: c.run,
-	}
-	c.servingFlags(cmd, "stdio")
-	cmd.Flags().Bool("standalone", true, c.say("start the servers in this process"))
-	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {
-		if alone, err := cmd.Flags().GetBool("standalone"); err != nil || !alone {
-			return gateway.Errorf(gateway.CodeInvalid, "--standalone=false is not available yet: this process starts the servers itself")
-		}
-		return nil
-	}
 	return cmd
 }
 
@@ -62,35 +45,36 @@ func (c *command) servingFlags(cmd *cobra.Command, transport string) {
 	f.StringVar(&c.flags.TLSKey, "tls-key", "", c.say("key `file`"))
 }
 
-// run serves until a signal or the client ends it.
-func (c *command) run(cmd *cobra.Command, _ []string) error {
-	ctx := cmd.Context()
+// transport is what is to be served.
+func transport(cmd *cobra.Command) (string, error) {
 	transport, err := cmd.Flags().GetString("transport")
+	if err == nil && transport != "stdio" && transport != "http" {
+		err = gateway.Errorf(gateway.CodeInvalid, "--transport must be stdio or http, not %q", transport)
+	}
+	return transport, err
+}
+
+// runServe serves until a signal or the client ends it.
+func (c *command) runServe(cmd *cobra.Command, _ []string) error {
+	transport, err := transport(cmd)
 	if err != nil {
 		return err
-	}
-	if transport != "stdio" && transport != "http" {
-		return gateway.Errorf(gateway.CodeInvalid, "--transport must be stdio or http, not %q", transport)
 	}
 	opt, sink := c.options()
 	defer sink.Close()
-	p, err := app.Open(ctx, opt)
+	if transport == "stdio" {
+		return c.serveClient(cmd.Context(), opt, mcpserver.StdioOptions{Dir: workingDir()})
+	}
+	return c.serveHTTP(cmd.Context(), opt)
+}
+
+func (c *command) serveHTTP(ctx context.Context, opt app.Options) error {
+	opt.Joinable = true
+	p, closeProcess, err := open(ctx, opt)
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if err := p.Close(); err != nil {
-			opt.Log.Warn("not everything could be closed", "error", err)
-		}
-	}()
-	reload(ctx, p, opt)
-	if transport == "stdio" {
-		out, ok := c.std.Out.(*os.File)
-		if !ok {
-			return gateway.Errorf(gateway.CodeInvalid, "standard output must be a file or a pipe")
-		}
-		return p.ServeStdio(ctx, c.std.In, out)
-	}
+	defer closeProcess()
 	listener, err := p.Listen(ctx)
 	if err != nil {
 		return err
@@ -102,6 +86,19 @@ func (c *command) run(cmd *cobra.Command, _ []string) error {
 			"file", p.ConfigFile())
 	}
 	return p.Serve(ctx, listener)
+}
+
+// open starts everything but the listeners.
+func open(ctx context.Context, opt app.Options) (p *app.Process, closeProcess func(), err error) {
+	if p, err = app.Open(ctx, opt); err != nil {
+		return nil, nil, err
+	}
+	reload(ctx, p, opt)
+	return p, func() {
+		if err := p.Close(); err != nil {
+			opt.Log.Warn("not everything could be closed", "error", err)
+		}
+	}, nil
 }
 
 // reload reads the configuration again at every SIGHUP.

@@ -45,7 +45,6 @@ var jaCommands = map[string]string{
 	"unknown flag: %s":                              "不明なフラグです: %s",
 	"unknown shorthand flag: %s":                    "不明な短縮フラグです: %s",
 	"standard output must be a file or a pipe":      "標準出力はファイルかパイプにしてください",
-	"--standalone=false is not available yet: this process starts the servers itself":                              "--standalone=false はまだ使えません。サーバーはこのプロセスが起動します",
 	"the arguments are not a JSON object; quote them, as in '{\"message\":\"hello\"}'":                             "引数が JSON オブジェクトではありません。'{\"message\":\"hello\"}' のように引用符で囲んでください",
 	"no genkan serves %s; start it with `genkan serve`, or name its data directory with --data":                    "%s で動いている genkan がありません。`genkan serve` で起動するか、--data でデータディレクトリを指定してください",
 	"there is no admin token in %s; start genkan once with `genkan serve`, or name its data directory with --data": "%s に管理者トークンがありません。一度 `genkan serve` で genkan を起動するか、--data でデータディレクトリを指定してください",
@@ -108,11 +107,7 @@ MCP クライアントと同じ形で書きます。
       args: ["-y", "@modelcontextprotocol/server-everything"]
 
 ファイルは、変更されたときと SIGHUP を受けたときに読み直されます。`,
-	"Serve the client that spawned this process": "このプロセスを起動したクライアントに応答する",
-	`Speak MCP over standard input and output, for clients that spawn their servers.
-This process starts the configured servers for itself.`: `標準入出力で MCP を話します。サーバーを自分で起動するクライアントのためのものです。
-設定されたサーバーは、このプロセスが自分用に起動します。`,
-	"start the servers in this process":                                        "サーバーをこのプロセスで起動する",
+	"Serve the client that spawned this process":                               "このプロセスを起動したクライアントに応答する",
 	"`transport` to serve: stdio or http":                                      "通信方式（`transport`）: stdio か http",
 	"`port` to listen on (default 3000)":                                       "待ち受けるポート（`port`、既定は 3000）",
 	"`host` to listen on (default 127.0.0.1)":                                  "待ち受けるホスト（`host`、既定は 127.0.0.1）",
@@ -147,4 +142,35 @@ log and the metrics. A running genkan knows of changes at once.`: `同じマシ�
 	"Make a token and print it, once": "トークンを作り、一度だけ表示する",
 	"List the tokens' names":          "トークンの名前を一覧表示する",
 	"Take a token back":               "トークンを失効させる",
+	"Speak MCP over standard input and output, for clients that spawn their servers.\n\n" +
+		"All such processes of a data directory share one set of servers: this one joins\n" +
+		"the genkan that runs for it (`genkan serve`, or one in the background), or\n" +
+		"starts one in the background, which ends ten minutes after its last client\n" +
+		"(GENKAN_BACKGROUND_IDLE sets another time, such as 1h). Its log is genkan.log in\n" +
+		"the data directory.\n\n" +
+		"What the running one cannot do as asked (it is of another version, has another\n" +
+		"configuration file or language, or the configuration uses environment variables\n" +
+		"that have other values here), this process does by itself, and says so in its\n" +
+		"log; with --standalone it always does.\n\n" +
+		"--only shows a part of the house: one server alone, under its own tool names, or\n" +
+		"several with their prefixes.": "サーバーを自分で起動するクライアントのために、標準入出力で MCP を話します。\n\n" +
+		"同じデータディレクトリのプロセスは、一組のサーバーを共有します。このプロセスは、\n" +
+		"動作中の genkan（`genkan serve` またはバックグラウンドのもの）に参加します。なければ\n" +
+		"バックグラウンドで起動します。それは最後のクライアントが去って 10 分後に終了します\n" +
+		"（GENKAN_BACKGROUND_IDLE で 1h のように変更できます）。ログはデータディレクトリの\n" +
+		"genkan.log です。\n\n" +
+		"動作中の genkan が求めに応じられないとき（バージョン、設定ファイル、言語、または\n" +
+		"設定で使う環境変数の値が異なるとき）は、このプロセスが単独で動作し、ログに\n" +
+		"理由を書きます。--standalone を付けると常に単独で動作します。\n\n" +
+		"--only は一部だけを見せます。サーバーが一つなら元のツール名のまま、複数なら\n" +
+		"プレフィックス付きです。",
+	"start the servers in this process, for this client alone":                     "サーバーをこのプロセスで、このクライアントのためだけに起動する",
+	"`room or server` to show to this client (repeatable, or with commas)":         "このクライアントに見せる`部屋またはサーバー`（繰り返し、またはカンマ区切り）",
+	"Serve `genkan stdio` processes":                                               "`genkan stdio` のプロセスにサービスを提供する",
+	"no place for a socket could be had in the data directory":                     "データディレクトリにソケットを作れませんでした",
+	"%s must be a time such as 10m":                                                "%s には 10m のような時間を指定してください",
+	"--only %s names a server that is not configured; `genkan servers` lists them": "--only %s に設定されていないサーバーが含まれています。`genkan servers` で一覧を確認できます",
+	"genkan's background process was lost while this call was under way; the call may or may not have been carried out, so check before you repeat it":                           "この呼び出しの途中で genkan のバックグラウンドプロセスが失われました。呼び出しが実行されたかどうかは不明です。繰り返す前に確認してください",
+	"genkan's background process was lost, and no other one could be reached in time; the call was not carried out. Try again, and look into genkan's log if that does not help": "genkan のバックグラウンドプロセスが失われ、時間内に別のプロセスに接続できませんでした。呼び出しは実行されていません。やり直し、それでも解決しない場合は genkan のログを確認してください",
+	"genkan's background process was lost, and too many calls wait for another one; the call was not carried out. Try again in a moment":                                         "genkan のバックグラウンドプロセスが失われ、待っている呼び出しが多すぎます。呼び出しは実行されていません。少し待ってからやり直してください",
 }

@@ -60,8 +60,10 @@ type client struct {
 // kinds are the four kinds of clients.
 func kinds() []clientOptions {
 	return []clientOptions{
-		{era: legacyEra, wire: overHTTP}, {era: legacyEra, wire: overStdio},
-		{era: modernEra, wire: overHTTP}, {era: modernEra, wire: overStdio},
+		{era: legacyEra, wire: overHTTP},
+		{era: legacyEra, wire: overStdio},
+		{era: modernEra, wire: overHTTP},
+		{era: modernEra, wire: overStdio},
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"genkan/internal/gateway"
 	"genkan/internal/jsonrpc"
+	"genkan/internal/lang"
 )
 
 // wireError is how a gateway.Code looks to an MCP client.
@@ -98,4 +99,12 @@ func modernStatus(status int, e *gateway.Error) int {
 	default:
 		return status
 	}
+}
+
+// ErrorMessage encodes an error as the answer to a request, for those who
+// answer in a server's place.
+func ErrorMessage(id []byte, err error, language lang.Language) []byte {
+	s := &Server{opt: Options{Language: func() lang.Language { return language }}}
+	message, _, _ := s.errorMessage(id, err)
+	return message
 }

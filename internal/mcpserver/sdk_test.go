@@ -11,6 +11,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"genkan/internal/mcpserver"
 	"genkan/internal/testkit"
 )
 
@@ -47,7 +48,7 @@ func (h *house) sdkTransport(kind string) mcp.Transport {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_ = h.process.ServeStdio(context.Background(), serverIn, serverOut)
+		_ = h.process.ServeStdio(context.Background(), serverIn, serverOut, mcpserver.StdioOptions{})
 		_ = serverOut.Close()
 	}()
 	h.tb.Cleanup(func() {

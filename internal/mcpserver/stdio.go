@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -38,14 +40,44 @@ const mostStdioCalls = 1024
 // drainTime is how long calls may go on after a request to stop.
 const drainTime = 30 * time.Second
 
+// StdioOptions are one client's.
+type StdioOptions struct {
+	// Only are the rooms and servers that the client wants to see; none is all.
+	Only []string
+	// Dir is the directory that the client works in; empty if unknown.
+	Dir string
+	// Gone is closed when nobody is there to read an answer: calls are
+	// canceled then. Nil if that cannot be known.
+	Gone <-chan struct{}
+}
+
+// view is what the client wants to see.
+func (o StdioOptions) view() string {
+	only := slices.Clone(o.Only)
+	slices.Sort(only)
+	return strings.Join(slices.Compact(only), ",")
+}
+
+// Check says what cannot be done for a client.
+func (s *Server) Check(opt StdioOptions) error {
+	if _, ok := s.opt.House().Describe(opt.view()); !ok {
+		return gateway.Errorf(gateway.CodeInvalid, "--only %s names a server that is not configured; `genkan servers` lists them", strings.Join(opt.Only, ","))
+	}
+	return nil
+}
+
 // ServeStdio serves one client until its input ends or ctx does, and then lets
 // the calls that are under way finish; not for ever, once ctx has ended.
-func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) error {
+func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer, opt StdioOptions) error {
+	if err := s.Check(opt); err != nil {
+		return err
+	}
 	c := &stdioConn{
 		server: s, w: out, places: make(chan struct{}, mostStdioCalls),
 		id:   gateway.Identity{ClientID: "local", Admin: true},
-		sess: newSession("local", "", "", nil),
+		sess: newSession("local", opt.view(), "", nil),
 	}
+	c.sess.learn(func(known *gateway.Session) { known.Dir = opt.Dir })
 	defer c.sess.end()
 	st := c.sess.open()
 	leave, ok := s.connect(c.sess)
@@ -61,6 +93,13 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	defer cancel(nil)
 	var beside sync.WaitGroup
 	beside.Go(func() { c.tellOfChanges(ctx, st) })
+	beside.Go(func() {
+		select {
+		case <-opt.Gone:
+			giveUp(errCanceledByClient)
+		case <-life.Done():
+		}
+	})
 
 	ended := make(chan error, 1)
 	go func() { ended <- c.read(ctx, in) }()

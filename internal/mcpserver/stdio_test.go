@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"genkan/internal/mcpserver"
 	"genkan/internal/testkit"
 )
 
@@ -228,7 +229,7 @@ func TestStdioEnd(t *testing.T) {
 		}
 		ctx, cancel := context.WithCancel(context.Background())
 		done := make(chan error, 1)
-		go func() { done <- h.process.ServeStdio(ctx, in, answers) }()
+		go func() { done <- h.process.ServeStdio(ctx, in, answers, mcpserver.StdioOptions{}) }()
 		client := testkit.NewPipeConn(back, out)
 		p := &pipe{Conn: client, tb: t}
 		p.send(modern("1", "subscriptions/listen", `"notifications":{"toolsListChanged":true}`, "").body)

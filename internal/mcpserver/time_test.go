@@ -162,7 +162,7 @@ func TestStdioStop(t *testing.T) {
 				read, out := io.Pipe()
 				ctx, stop := context.WithCancel(context.Background())
 				done := make(chan error, 1)
-				go func() { done <- s.ServeStdio(ctx, in, out) }()
+				go func() { done <- s.ServeStdio(ctx, in, out, StdioOptions{}) }()
 				answers := make(chan string, 10)
 				go func() {
 					defer close(answers)

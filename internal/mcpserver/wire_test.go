@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"genkan/internal/mcpserver"
 	"genkan/internal/testkit"
 )
 
@@ -330,7 +331,7 @@ func (h *house) stdio() *pipe {
 	}
 	p := &pipe{tb: h.tb, raw: clientOut, done: make(chan error, 1), Conn: testkit.NewPipeConn(clientIn, clientOut)}
 	go func() {
-		err := h.process.ServeStdio(context.Background(), serverIn, serverOut)
+		err := h.process.ServeStdio(context.Background(), serverIn, serverOut, mcpserver.StdioOptions{})
 		_ = serverOut.Close()
 		p.done <- err
 		close(p.done)

@@ -38,6 +38,14 @@ func New(address string, useTLS bool, token gateway.Secret) *Client {
 	return &Client{base: scheme + "://" + address, token: token, http: &http.Client{Transport: transport}}
 }
 
+// NewOver makes a client for a genkan that dial connects to.
+func NewOver(dial func(ctx context.Context) (net.Conn, error), token gateway.Secret) *Client {
+	transport := &http.Transport{
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx) },
+	}
+	return &Client{base: "http://localhost", token: token, http: &http.Client{Transport: transport}}
+}
+
 func isLoopback(address string) bool {
 	host, _, err := net.SplitHostPort(address)
 	ip := net.ParseIP(host)

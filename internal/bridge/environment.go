@@ -1,0 +1,52 @@
+package bridge
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"runtime"
+	"strings"
+)
+
+// Environment tells the values of variables apart without showing them: the
+// owner compares those that its configuration uses, and learns nothing about
+// the others, which may well be secrets.
+type Environment struct {
+	// Salt makes the same value look different in another hello.
+	Salt string `json:"salt"`
+	// Values are the fingerprints of all variables, by name.
+	Values map[string]string `json:"values"`
+}
+
+// FingerprintEnvironment makes an Environment of NAME=VALUE entries.
+func FingerprintEnvironment(entries []string) Environment {
+	e := Environment{Salt: rand.Text(), Values: make(map[string]string, len(entries))}
+	for _, entry := range entries {
+		if name, value, ok := strings.Cut(entry, "="); ok && name != "" {
+			e.Values[variableName(name)] = e.fingerprint(value)
+		}
+	}
+	return e
+}
+
+// Has reports whether the variable has this value, or is not set when isSet
+// is false.
+func (e Environment) Has(name, value string, isSet bool) bool {
+	fingerprint, theirs := e.Values[variableName(name)]
+	return theirs == isSet && (!isSet || fingerprint == e.fingerprint(value))
+}
+
+func (e Environment) fingerprint(value string) string {
+	mac := hmac.New(sha256.New, []byte(e.Salt))
+	mac.Write([]byte(value)) // a hash takes every write
+	return hex.EncodeToString(mac.Sum(nil)[:8])
+}
+
+// variableName is the name as the system compares it.
+func variableName(name string) string {
+	if runtime.GOOS == "windows" {
+		return strings.ToUpper(name)
+	}
+	return name
+}

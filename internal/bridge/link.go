@@ -1,0 +1,275 @@
+package bridge
+
+import (
+	"cmp"
+	"errors"
+	"io"
+	"slices"
+
+	"genkan/internal/jsonrpc"
+)
+
+// link is a connection to an owner.
+type link struct {
+	conn io.ReadWriteCloser
+	out  *outbox
+	// pending are the requests that the client waits for an answer to.
+	pending map[string]*request
+	// replayed are requests that the bridge has repeated for the client, who
+	// waits for no answer, and what to do with it.
+	replayed map[string]func(*jsonrpc.Message) [][]byte
+	// retiring: the owner is going, and only answers what is under way.
+	retiring bool
+}
+
+// request is a client's request that an owner has to answer.
+type request struct {
+	id, method string
+	params     []byte
+	number     uint64
+	// line is kept if the request may be sent again.
+	line []byte
+}
+
+func newRequest(msg *jsonrpc.Message, line []byte, number uint64) *request {
+	r := &request{id: string(msg.ID), method: msg.Method, number: number}
+	if carriesNothingOut[msg.Method] {
+		r.params, r.line = msg.Params.Raw, line
+	}
+	return r
+}
+
+// carriesNothingOut are the methods that reach no server, or ask it for
+// nothing but what it has: they may be sent to another owner when the first
+// one went without an answer. Everything else may have been carried out.
+var carriesNothingOut = map[string]bool{
+	"initialize": true, "ping": true, "server/discover": true,
+	"tools/list": true, "prompts/list": true, "resources/list": true, "resources/templates/list": true,
+	"logging/setLevel": true, "resources/subscribe": true, "resources/unsubscribe": true,
+}
+
+// send sends a request whose answer the client waits for.
+func (l *link) send(r *request, line []byte) {
+	l.pending[r.id] = r
+	l.out.putLine(line)
+}
+
+// finish says that nothing more comes. The owner ends the connection when it
+// has answered.
+func (l *link) finish() { l.out.put([]byte{endMark}) }
+
+// adopt makes a connection the link for what is new, and brings its owner up
+// to date.
+func (b *bridge) adopt(conn io.ReadWriteCloser) {
+	l := &link{
+		conn: conn, out: newOutbox(conn),
+		pending: map[string]*request{}, replayed: map[string]func(*jsonrpc.Message) [][]byte{},
+	}
+	b.mu.Lock()
+	b.connecting = false
+	b.links[l] = struct{}{}
+	b.current = l
+	// All at once: an owner reads one line after the other.
+	b.memory.replay(l)
+	for _, w := range b.waiting.takeAll() {
+		if w.request != nil {
+			l.send(w.request, w.line)
+		} else {
+			l.out.putLine(w.line)
+		}
+	}
+	if b.ending {
+		l.finish()
+	}
+	b.mu.Unlock()
+	b.beside.Go(func() { b.readOwner(l) })
+	b.beside.Go(func() {
+		// A link that cannot be written to, or whose bridge ends, ends.
+		select {
+		case <-l.out.done:
+		case <-b.life.Done():
+		}
+		_ = l.conn.Close()
+		<-l.out.done
+	})
+}
+
+// connect looks for another owner, if one is needed.
+func (b *bridge) connect() {
+	if b.current != nil || b.connecting || b.isNobodyWaiting() {
+		return
+	}
+	b.connecting = true
+	b.beside.Go(func() {
+		for wait := reconnectPause; ; wait = min(2*wait, reconnectMost) {
+			conn, err := b.opt.Connect(b.life)
+			if err == nil {
+				b.adopt(conn)
+				return
+			}
+			if b.life.Err() != nil {
+				return
+			}
+			b.opt.Log.Warn("no other genkan could be joined or started; trying again", "error", err)
+			if pause(b.life, wait) != nil {
+				return
+			}
+			b.mu.Lock()
+			if b.isNobodyWaiting() {
+				b.connecting = false
+				b.mu.Unlock()
+				return
+			}
+			b.mu.Unlock()
+		}
+	})
+}
+
+// isNobodyWaiting reports whether the client has gone and has got everything.
+func (b *bridge) isNobodyWaiting() bool { return b.ending && b.waiting.requests() == 0 }
+
+func (b *bridge) readOwner(l *link) {
+	lines := jsonrpc.NewLineReader(l.conn)
+	for {
+		line, err := lines.Next()
+		switch {
+		case errors.Is(err, jsonrpc.ErrTooLarge):
+			b.opt.Log.Warn("genkan's background process sent a message that is too large")
+		case err != nil:
+			b.lost(l, err)
+			return
+		default:
+			b.fromOwner(l, line)
+		}
+	}
+}
+
+// lost takes leave of an owner that has gone, for whatever reason.
+func (b *bridge) lost(l *link, err error) {
+	l.out.close()
+	_ = l.conn.Close()
+	b.mu.Lock()
+	delete(b.links, l)
+	if b.current == l {
+		b.current = nil
+		if !b.ending {
+			b.opt.Log.Warn("genkan's background process was lost; looking for another one", "error", err, "calls_lost", len(l.pending))
+		}
+	}
+	var messages [][]byte
+	var again []*request
+	for _, r := range l.pending {
+		if r.line != nil {
+			again = append(again, r)
+		} else {
+			messages = append(messages, b.opt.Answer([]byte(r.id), errLost))
+		}
+	}
+	slices.SortFunc(again, func(x, y *request) int { return cmp.Compare(x.number, y.number) })
+	for _, r := range again {
+		if b.current != nil { // this one was going already
+			b.current.send(r, r.line)
+		} else if err := b.wait(r, r.line); err != nil {
+			messages = append(messages, b.opt.Answer([]byte(r.id), err))
+		}
+	}
+	messages = append(messages, b.questions.lost(l)...)
+	b.connect()
+	b.mu.Unlock()
+	b.toClient(messages...)
+	b.signal()
+}
+
+// retire lets an owner that is going answer what is under way. What is new
+// waits for another one.
+func (b *bridge) retire(l *link) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	l.retiring = true
+	if b.current == l {
+		b.current = nil
+		b.connect()
+	}
+	b.leaveIfDone(l)
+}
+
+// leaveIfDone ends a link to an owner that is going and has answered
+// everything.
+func (b *bridge) leaveIfDone(l *link) {
+	if l.retiring && len(l.pending) == 0 {
+		l.out.close() // the connection ends with it, and then the reading
+	}
+}
+
+// fromOwner takes a message of an owner's.
+func (b *bridge) fromOwner(l *link, line []byte) {
+	msg, err := jsonrpc.Scan(line)
+	if err != nil {
+		b.opt.Log.Warn("genkan's background process sent what is no message", "error", err)
+		b.toClient(line)
+		return
+	}
+	switch msg.Kind {
+	case jsonrpc.Request:
+		b.mu.Lock()
+		line = b.questions.ask(l, &msg, line)
+		b.mu.Unlock()
+		b.toClient(line)
+	case jsonrpc.Notification:
+		if msg.Method == retiring {
+			b.retire(l)
+			return
+		}
+		b.toClient(b.told(l, &msg, line)...)
+	case jsonrpc.Response, jsonrpc.ErrorResponse:
+		b.toClient(b.answered(l, &msg, line)...)
+	}
+}
+
+// told returns what the client hears of a notification.
+func (b *bridge) told(l *link, msg *jsonrpc.Message, line []byte) [][]byte {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch msg.Method {
+	case "notifications/cancelled":
+		return [][]byte{b.questions.canceled(l, msg, line)}
+	case "notifications/progress", "notifications/message":
+		return [][]byte{line} // about what is under way, whoever is current
+	}
+	if l.retiring {
+		return nil // the next owner is asked to tell
+	}
+	if msg.Method == "notifications/subscriptions/acknowledged" {
+		return b.memory.acknowledged(msg, line)
+	}
+	return [][]byte{line}
+}
+
+// answered returns what the client hears of an answer.
+func (b *bridge) answered(l *link, msg *jsonrpc.Message, line []byte) [][]byte {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	id := string(msg.ID)
+	if then, ok := l.replayed[id]; ok {
+		delete(l.replayed, id)
+		if msg.Kind == jsonrpc.ErrorResponse {
+			b.opt.Log.Warn("the new genkan did not take over all of the session", "error", string(jsonrpc.Lookup(msg.Error, "message")))
+		}
+		return then(msg)
+	}
+	if b.memory.listens.has(id) {
+		if l.retiring {
+			return nil // the next owner goes on with it
+		}
+		b.memory.listens.remove(id)
+		return [][]byte{line}
+	}
+	if r, ok := l.pending[id]; ok {
+		delete(l.pending, id)
+		if msg.Kind == jsonrpc.Response {
+			b.memory.note(r)
+		}
+		b.leaveIfDone(l)
+	}
+	return [][]byte{line}
+}

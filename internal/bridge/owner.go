@@ -1,0 +1,230 @@
+package bridge
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"sync"
+	"time"
+)
+
+var (
+	// ErrTaken: another process owns the data directory's socket.
+	ErrTaken = errors.New("another genkan has this place")
+	// ErrNobody: no process serves the data directory's socket.
+	ErrNobody = errors.New("no genkan runs for this data directory")
+)
+
+// helloPatience is how long the first lines may take: the two processes are on
+// one machine.
+const helloPatience = 5 * time.Second
+
+// Owner is the one process that serves a data directory's socket.
+type Owner struct {
+	place    place
+	lock     *os.File
+	shortDir string
+	listener *net.UnixListener
+	// predecessor waits to be told that this one serves.
+	predecessor net.Conn
+
+	release sync.Once
+}
+
+// Claim makes this process the owner, or says that another one is it
+// (ErrTaken). Nobody can join before Listen.
+func Claim(dataDir string) (*Owner, error) {
+	p, err := placeOf(dataDir)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.make(); err != nil {
+		return nil, err
+	}
+	lock, err := takeLock(p.lockFile())
+	if err != nil {
+		return nil, err
+	}
+	return &Owner{place: p, lock: lock}, nil
+}
+
+// TakeOver makes this process the owner in the place of a background process,
+// which is asked to go. ErrTaken: the owner stays.
+func TakeOver(ctx context.Context, dataDir string, hello Hello) (*Owner, error) {
+	hello.Purpose = PurposeRetire
+	const tries = 5 // a process that joins may start another owner in between
+	for range tries {
+		o, err := Claim(dataDir)
+		if !errors.Is(err, ErrTaken) {
+			return o, err
+		}
+		predecessor, _, err := Dial(ctx, dataDir, hello)
+		var refused *RefusedError
+		switch {
+		case errors.As(err, &refused):
+			return nil, fmt.Errorf("%w: %w", ErrTaken, err)
+		case err == nil:
+			if o, err = Claim(dataDir); err == nil {
+				o.predecessor = predecessor
+				return o, nil
+			}
+			_ = predecessor.Close()
+		case !errors.Is(err, ErrNobody):
+			return nil, err
+		}
+		if err := pause(ctx, 20*time.Millisecond); err != nil {
+			return nil, err
+		}
+	}
+	return nil, ErrTaken
+}
+
+// Listen opens the socket.
+func (o *Owner) Listen(ctx context.Context) error {
+	path, shortDir, err := o.place.socketPath()
+	if err != nil {
+		return err
+	}
+	o.shortDir = shortDir
+	// Whoever left a socket there is gone: the lock is ours.
+	if info, err := os.Lstat(path); err == nil && info.Mode().Type() != fs.ModeSocket {
+		return fmt.Errorf("%s is in the way: it is not a socket", path)
+	}
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	var config net.ListenConfig
+	l, err := config.Listen(ctx, "unix", path)
+	if err != nil {
+		return err
+	}
+	listener, ok := l.(*net.UnixListener)
+	if !ok {
+		_ = l.Close()
+		return errors.New("the system has another kind of sockets")
+	}
+	o.listener = listener
+	// Until here the folder alone has kept others out.
+	if err := os.Chmod(path, 0o600); err != nil {
+		return err
+	}
+	if err := o.place.announce(path); err != nil {
+		return err
+	}
+	if o.predecessor != nil {
+		_ = o.predecessor.Close()
+		o.predecessor = nil
+	}
+	return nil
+}
+
+// Serve hands everybody who says a proper hello to receive, each in a
+// goroutine of its own. It returns after Release, when all of them are done.
+func (o *Owner) Serve(version string, receive func(*Visitor)) {
+	var visitors sync.WaitGroup
+	defer visitors.Wait()
+	for {
+		conn, err := o.listener.AcceptUnix()
+		if errors.Is(err, net.ErrClosed) {
+			return
+		}
+		if err != nil { // too many open files, and the like
+			time.Sleep(50 * time.Millisecond)
+			continue
+		}
+		visitors.Go(func() {
+			if v := greet(conn, version); v != nil {
+				receive(v)
+			}
+			_ = conn.Close()
+		})
+	}
+}
+
+// Release gives the place up: another process can become the owner. Whoever
+// has joined stays.
+func (o *Owner) Release() {
+	o.release.Do(func() {
+		if o.predecessor != nil {
+			_ = o.predecessor.Close()
+		}
+		if o.listener != nil {
+			_ = os.Remove(o.place.addressFile())
+			_ = o.listener.Close() // removes the socket
+		}
+		if o.shortDir != "" {
+			_ = os.Remove(o.shortDir)
+		}
+		_ = o.lock.Close() // last: until here nobody else has touched any of it
+	})
+}
+
+// Visitor is somebody who has said hello and waits for the answer.
+type Visitor struct {
+	Hello   Hello
+	conn    *bufferedConn
+	welcome Welcome
+}
+
+// greet hears the hello. It returns nil when there is nobody to talk with.
+func greet(conn *net.UnixConn, version string) *Visitor {
+	if checkPeer(conn) != nil {
+		return nil
+	}
+	v := &Visitor{
+		conn:    newBufferedConn(conn),
+		welcome: Welcome{Protocol: Protocol, Version: version, PID: os.Getpid()},
+	}
+	_ = conn.SetDeadline(time.Now().Add(helloPatience))
+	if err := readLine(v.conn.r, &v.Hello); err != nil {
+		return nil
+	}
+	if v.Hello.Protocol != Protocol {
+		v.Refuse(RefusedProtocol, fmt.Sprintf("it speaks protocol %d with others, not %d", Protocol, v.Hello.Protocol))
+		return nil
+	}
+	return v
+}
+
+// Refuse answers the hello with a refusal.
+func (v *Visitor) Refuse(refusal Refusal, reason string) {
+	w := v.welcome
+	w.Refusal, w.Reason = refusal, reason
+	_ = writeLine(v.conn, w) // whoever does not hear it has gone
+}
+
+// Accept answers the hello with a welcome. What follows is on the connection.
+func (v *Visitor) Accept() (net.Conn, error) {
+	if err := writeLine(v.conn, v.welcome); err != nil {
+		return nil, err
+	}
+	return v.conn, v.conn.SetDeadline(time.Time{})
+}
+
+// bufferedConn is a connection of which the first line has been read.
+type bufferedConn struct {
+	net.Conn
+	r *bufio.Reader
+}
+
+func newBufferedConn(conn net.Conn) *bufferedConn {
+	return &bufferedConn{Conn: conn, r: bufio.NewReader(conn)}
+}
+
+func (c *bufferedConn) Read(p []byte) (int, error) { return c.r.Read(p) }
+
+// pause waits, but not longer than ctx lives.
+func pause(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

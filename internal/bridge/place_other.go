@@ -1,0 +1,10 @@
+//go:build !unix
+
+package bridge
+
+import "io/fs"
+
+// Windows has no such owners and bits; there the profile folder protects what
+// is in it.
+func isOurs(fs.FileInfo) bool         { return true }
+func isOpenToOthers(fs.FileInfo) bool { return false }

@@ -1,0 +1,74 @@
+package bridge
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// waiter is a message that waits for an owner.
+type waiter struct {
+	// request is nil for a notification, which nobody misses.
+	request *request
+	line    []byte
+	number  uint64
+	timer   *time.Timer
+}
+
+// waitingRoom is what waits for an owner. It is bounded.
+type waitingRoom struct {
+	waiters []*waiter
+	bytes   int
+}
+
+// add reports whether there was room.
+func (w *waitingRoom) add(one *waiter) bool {
+	if len(w.waiters) >= mostWaiting || w.bytes+len(one.line) > mostWaitingBytes {
+		return false
+	}
+	w.waiters = append(w.waiters, one)
+	w.bytes += len(one.line)
+	return true
+}
+
+func (w *waitingRoom) index(id string) int {
+	return slices.IndexFunc(w.waiters, func(one *waiter) bool { return one.request != nil && one.request.id == id })
+}
+
+func (w *waitingRoom) has(id string) bool { return w.index(id) >= 0 }
+
+// remove takes a request out and reports whether it was there.
+func (w *waitingRoom) remove(id string) bool {
+	i := w.index(id)
+	if i < 0 {
+		return false
+	}
+	w.waiters[i].timer.Stop()
+	w.bytes -= len(w.waiters[i].line)
+	w.waiters = slices.Delete(w.waiters, i, i+1)
+	return true
+}
+
+// requests is how many answers are waited for.
+func (w *waitingRoom) requests() int {
+	n := 0
+	for _, one := range w.waiters {
+		if one.request != nil {
+			n++
+		}
+	}
+	return n
+}
+
+// takeAll empties the room, in the order in which the client spoke.
+func (w *waitingRoom) takeAll() []*waiter {
+	all := w.waiters
+	slices.SortStableFunc(all, func(a, b *waiter) int { return cmp.Compare(a.number, b.number) })
+	for _, one := range all {
+		if one.timer != nil {
+			one.timer.Stop()
+		}
+	}
+	w.waiters, w.bytes = nil, 0
+	return all
+}

@@ -1,0 +1,198 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"sync"
+
+	"github.com/spf13/cobra"
+
+	"genkan/internal/app"
+	"genkan/internal/bridge"
+	"genkan/internal/gateway"
+	"genkan/internal/mcpserver"
+)
+
+func (c *command) stdio() *cobra.Command {
+	var standalone bool
+	var only []string
+	cmd := &cobra.Command{
+		Use: "stdio", Short: c.say("Serve the client that spawned this process"), Args: arguments(0, 0),
+		Long: c.say("Speak MCP over standard input and output, for clients that spawn their servers.\n\n" +
+			"All such processes of a data directory share one set of servers: this one joins\n" +
+			"the genkan that runs for it (`genkan serve`, or one in the background), or\n" +
+			"starts one in the background, which ends ten minutes after its last client\n" +
+			"(GENKAN_BACKGROUND_IDLE sets another time, such as 1h). Its log is genkan.log in\n" +
+			"the data directory.\n\n" +
+			"What the running one cannot do as asked (it is of another version, has another\n" +
+			"configuration file or language, or the configuration uses environment variables\n" +
+			"that have other values here), this process does by itself, and says so in its\n" +
+			"log; with --standalone it always does.\n\n" +
+			"--only shows a part of the house: one server alone, under its own tool names, or\n" +
+			"several with their prefixes."),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			transport, err := transport(cmd)
+			if err != nil {
+				return err
+			}
+			opt, sink := c.options()
+			defer sink.Close()
+			client := mcpserver.StdioOptions{Only: only, Dir: workingDir()}
+			switch {
+			case transport == "http":
+				return c.serveHTTP(cmd.Context(), opt)
+			case standalone:
+				return c.serveClient(cmd.Context(), opt, client)
+			default:
+				return c.join(cmd.Context(), opt, client)
+			}
+		},
+	}
+	c.servingFlags(cmd, "stdio")
+	cmd.Flags().BoolVar(&standalone, "standalone", false, c.say("start the servers in this process, for this client alone"))
+	cmd.Flags().StringSliceVar(&only, "only", nil, c.say("`room or server` to show to this client (repeatable, or with commas)"))
+	return cmd
+}
+
+// workingDir is where the client has started this process; empty if that is
+// unknown.
+func workingDir() string {
+	dir, err := os.Getwd()
+	if err != nil {
+		return ""
+	}
+	return dir
+}
+
+// serveClient serves the client that spawned this process, with servers of its
+// own.
+func (c *command) serveClient(ctx context.Context, opt app.Options, client mcpserver.StdioOptions) error {
+	out, err := c.stdout()
+	if err != nil {
+		return err
+	}
+	p, closeProcess, err := open(ctx, opt)
+	if err != nil {
+		return err
+	}
+	defer closeProcess()
+	return p.ServeStdio(ctx, c.std.In, out, client)
+}
+
+func (c *command) stdout() (*os.File, error) {
+	out, ok := c.std.Out.(*os.File)
+	if !ok {
+		return nil, gateway.Errorf(gateway.CodeInvalid, "standard output must be a file or a pipe")
+	}
+	return out, nil
+}
+
+// join carries the client's messages to the genkan that runs for the data
+// directory, or to one that it starts. When neither can be had, this process
+// serves by itself.
+func (c *command) join(ctx context.Context, opt app.Options, client mcpserver.StdioOptions) error {
+	joiner, err := c.joiner(opt, client)
+	if err != nil {
+		return err
+	}
+	first, err := joiner.Join(ctx)
+	if ctx.Err() != nil {
+		return nil
+	}
+	if err != nil {
+		opt.Log.Warn("no genkan could be joined; this process serves by itself", "reason", err)
+		return c.serveClient(ctx, opt, client)
+	}
+	out, err := c.stdout()
+	if err != nil {
+		return err
+	}
+	return bridge.Run(ctx, first, bridge.Options{
+		In: c.std.In, Out: out, Log: opt.Log, Answer: func(id []byte, err error) []byte { return mcpserver.ErrorMessage(id, err, c.language) },
+		Connect: func(ctx context.Context) (io.ReadWriteCloser, error) {
+			conn, err := joiner.Join(ctx)
+			if err == nil {
+				opt.Log.Info("another genkan was joined")
+				return conn, nil
+			}
+			if ctx.Err() != nil {
+				return nil, err
+			}
+			opt.Log.Warn("no genkan could be joined; this process serves by itself", "reason", err)
+			return serveInside(ctx, opt, client)
+		},
+	})
+}
+
+// joiner says hello for this process, with full paths: the other one is
+// somewhere else.
+func (c *command) joiner(opt app.Options, client mcpserver.StdioOptions) (*bridge.Joiner, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	dataDir, err := filepath.Abs(c.dataDir)
+	if err != nil {
+		return nil, err
+	}
+	command := []string{self, backgroundCommand, "--data", dataDir}
+	dir := dataDir
+	if c.configFile != "" {
+		file, err := filepath.Abs(c.configFile)
+		if err != nil {
+			return nil, err
+		}
+		command = append(command, "--config", file)
+		dir = filepath.Dir(file)
+	}
+	if c.flags.LogLevel != "" {
+		command = append(command, "--log-level", c.flags.LogLevel)
+	}
+	if c.flags.Lang != "" {
+		command = append(command, "--lang", c.flags.Lang)
+	}
+	launch := bridge.Launch{
+		Command: command, DataDir: dataDir,
+		// Not where this client works: the next one works elsewhere. What is
+		// relative in a configuration is so to the file.
+		Dir: dir,
+	}
+	return &bridge.Joiner{DataDir: dataDir, Hello: app.Hello(opt, client), Start: launch.Start}, nil
+}
+
+// serveInside opens a genkan in this process, for a client that the bridge
+// carries on for.
+func serveInside(ctx context.Context, opt app.Options, client mcpserver.StdioOptions) (io.ReadWriteCloser, error) {
+	p, closeProcess, err := open(ctx, opt)
+	if err != nil {
+		return nil, err
+	}
+	ours, theirs := net.Pipe()
+	s := &inside{Conn: ours, end: closeProcess}
+	s.serving.Go(func() {
+		if err := p.ServeJoined(ctx, theirs, client); err != nil {
+			opt.Log.Warn("serving ended", "error", err)
+		}
+	})
+	return s, nil
+}
+
+// inside is a connection to a genkan in this process, which ends with it.
+type inside struct {
+	net.Conn
+	serving sync.WaitGroup
+	end     func()
+	once    sync.Once
+}
+
+func (s *inside) Close() error {
+	err := s.Conn.Close()
+	s.once.Do(func() {
+		s.serving.Wait()
+		s.end()
+	})
+	return err
+}
