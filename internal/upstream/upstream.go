@@ -226,6 +226,7 @@ func (s *Server) Handle(ctx context.Context, call *gateway.Call) (*gateway.Resul
 	if err != nil {
 		return nil, err
 	}
+	s.hearken(ctx, c, call)
 	return withInput(ctx, c, call)
 }
 
