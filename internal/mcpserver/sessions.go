@@ -172,20 +172,25 @@ func (s *Server) setLevel(sess *session, msg *jsonrpc.Message) error {
 		return badLevel()
 	}
 	sess.learn(func(known *gateway.Session) { known.LogLevel = level })
-	loudest := level
+	s.opt.House().SetLogLevel(s.loudest())
+	return nil
+}
+
+// loudest is the loudest level that any legacy client wants, empty when none
+// said.
+func (s *Server) loudest() (loudest string) {
 	consider := func(other *session) {
-		if l := other.known.Load().LogLevel; l != "" && loudness(l) < loudness(loudest) {
+		if l := other.known.Load().LogLevel; l != "" && (loudest == "" || loudness(l) < loudness(loudest)) {
 			loudest = l
 		}
 	}
 	s.sessions.each(consider)
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	for other := range s.connected {
 		consider(other)
 	}
-	s.mu.Unlock()
-	s.opt.House().SetLogLevel(loudest)
-	return nil
+	return loudest
 }
 
 // mostSubscriptions is how many resources one client may watch.
@@ -239,9 +244,12 @@ func (s *Server) unsubscribe(sess *session, msg *jsonrpc.Message) error {
 	return nil
 }
 
-// Resubscribe asks the house that serves now for what clients watch: a server
-// that was replaced has taken its subscriptions with it.
+// Resubscribe tells the house that serves now what clients wished of the former
+// one: a server that was replaced has taken its subscriptions with it.
 func (s *Server) Resubscribe() {
+	if level := s.loudest(); level != "" {
+		s.opt.House().SetLogLevel(level)
+	}
 	var watching []*session
 	gather := func(sess *session) {
 		sess.mu.Lock()

@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 
@@ -40,6 +41,9 @@ func canAnswer(call *gateway.Call, method string, params []byte) bool {
 		return false
 	case need == "elicitation" && jsonrpc.LookupText(params, "mode") == "url":
 		return jsonrpc.Lookup(capability, "url") != nil
+	case need == "elicitation":
+		// Saying nothing means forms, as before there was a choice.
+		return jsonrpc.Lookup(capability, "form") != nil || jsonrpc.Lookup(capability, "url") == nil
 	case need == "sampling" && jsonrpc.Lookup(params, "tools") != nil:
 		return jsonrpc.Lookup(capability, "tools") != nil
 	default:
@@ -80,25 +84,31 @@ type underWay struct {
 	call   *gateway.Call // nil for requests of our own
 	ctx    context.Context
 	number uint64
+	// left is closed when the server has answered, or has been told that nobody
+	// waits any more.
+	left chan struct{}
 }
 
 // questions are a server's requests that clients are thinking about.
 type questions struct {
 	mu   sync.Mutex
-	open map[string]context.CancelFunc // by the server's request id
+	open map[string]context.CancelCauseFunc // by the server's request id
 }
+
+// errTakenBack ends a question that the server itself takes back.
+var errTakenBack = errors.New("the server has taken its question back")
 
 // begin registers a request; the server may take it back.
 func (q *questions) begin(ctx context.Context, id string) (context.Context, func()) {
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, cancel := context.WithCancelCause(ctx)
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.open == nil {
-		q.open = map[string]context.CancelFunc{}
+		q.open = map[string]context.CancelCauseFunc{}
 	}
 	q.open[id] = cancel
 	return ctx, func() {
-		cancel()
+		cancel(nil)
 		q.mu.Lock()
 		defer q.mu.Unlock()
 		delete(q.open, id)
@@ -110,24 +120,33 @@ func (q *questions) cancel(id string) {
 	cancel := q.open[id]
 	q.mu.Unlock()
 	if cancel != nil {
-		cancel()
+		cancel(errTakenBack)
 	}
 }
 
 // putToClient asks the client of a call what its server wants to know, and
-// returns the whole message that answers the server.
-func (q *questions) putToClient(owner *underWay, msg *jsonrpc.Message) []byte {
+// returns the whole message that answers the server; nil when the server has
+// taken its question back and wants no answer.
+func (q *questions) putToClient(ctx context.Context, owner *underWay, msg *jsonrpc.Message) []byte {
 	call := owner.call
 	if !canAnswer(call, msg.Method, msg.Params.Raw) {
 		return refusal(msg, "the client of this call did not announce the capability for "+msg.Method)
 	}
-	ctx, done := q.begin(owner.ctx, string(msg.ID))
+	ctx, done := q.begin(ctx, string(msg.ID))
 	defer done()
 	call.SignOfLife()
 	result, err := call.Ask(ctx, msg.Method, paramsOrEmpty(msg))
 	call.SignOfLife()
 	if err == nil {
 		return jsonrpc.AppendResult(nil, msg.ID, result)
+	}
+	if errors.Is(context.Cause(ctx), errTakenBack) {
+		return nil
+	}
+	if owner.ctx.Err() != nil {
+		// That the call is over comes first: otherwise the server takes what
+		// follows for its client's answer, and goes on.
+		<-owner.left
 	}
 	if e := gateway.AsError(err); e.RPC != nil {
 		return jsonrpc.AppendErrorObject(nil, msg.ID, e.RPC)

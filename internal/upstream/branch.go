@@ -135,7 +135,7 @@ func (s *Server) isolation(habits Habits) string {
 	switch mode := cmp.Or(s.set.Isolation, IsolationAuto); {
 	case mode != IsolationAuto:
 		return mode
-	case s.set.usesWorkspace() || habits.Roots:
+	case s.set.usesWorkspace() || habits.Roots && s.sharesOneWire():
 		return IsolationRoot
 	case s.set.keepsState():
 		return IsolationSession

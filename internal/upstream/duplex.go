@@ -309,7 +309,8 @@ func (c *duplexConn) list(ctx context.Context, kind gateway.Kind) (listed, error
 
 // roundTrip queues a request and waits for its answer.
 func (c *duplexConn) roundTrip(ctx context.Context, call *gateway.Call, build func(dst []byte, id uint64) []byte) (jsonrpc.Message, error) {
-	p := &pending{underWay: underWay{call: call, ctx: ctx}, answer: make(chan answer, 1)}
+	p := &pending{underWay: underWay{call: call, ctx: ctx, left: make(chan struct{})}, answer: make(chan answer, 1)}
+	defer close(p.left)
 	if err := c.lockWithRoom(ctx); err != nil {
 		return jsonrpc.Message{}, err
 	}
@@ -619,6 +620,9 @@ func (c *duplexConn) owner() *underWay {
 func (c *duplexConn) requested(msg *jsonrpc.Message) {
 	c.ears.asked(msg.Method)
 	answer := func(message []byte) {
+		if message == nil {
+			return
+		}
 		if err := c.send(message); err != nil {
 			c.log.Debug("the server's request could not be answered", "error", err)
 		}
@@ -636,7 +640,7 @@ func (c *duplexConn) requested(msg *jsonrpc.Message) {
 			answer(refusal(msg, nobodysQuestion))
 			return
 		}
-		go func() { answer(c.questions.putToClient(owner, msg)) }()
+		go func() { answer(c.questions.putToClient(owner.ctx, owner, msg)) }()
 	}
 }
 

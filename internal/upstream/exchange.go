@@ -28,6 +28,8 @@ type exchange struct {
 	generation int
 	// status is that of the response, once there is one.
 	status int
+	// owner is the call under way in a legacy session.
+	owner *underWay
 }
 
 // errSessionLost means that the server does not know our session; the request
@@ -64,30 +66,25 @@ func (c *httpConn) exchange(ctx context.Context, x *exchange) (jsonrpc.Message, 
 		}
 	}
 	if x.call != nil && x.proto.era == gateway.EraLegacy {
-		defer c.begin(ctx, x.call, id)()
+		x.owner = c.begin(ctx, x.call, id)
 	}
 	resp, err := c.transport.RoundTrip(r)
 	if err != nil {
-		c.cancelUpstream(ctx, x, id)
+		c.leave(x, false)
 		return jsonrpc.Message{}, c.wireError(err)
 	}
 	msg, err := c.read(resp, x, id, session != "")
-	if err != nil && ctx.Err() != nil {
-		c.cancelUpstream(ctx, x, id)
-	}
+	c.leave(x, err == nil)
 	return msg, err
 }
 
-// begin notes that a call is under way, until the returned function is called.
-func (c *httpConn) begin(ctx context.Context, call *gateway.Call, id uint64) func() {
+// begin notes that a call is under way, until leave.
+func (c *httpConn) begin(ctx context.Context, call *gateway.Call, id uint64) *underWay {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.calls[id] = &underWay{call: call, ctx: ctx, number: id}
-	return func() {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		delete(c.calls, id)
-	}
+	owner := &underWay{call: call, ctx: ctx, number: id, left: make(chan struct{})}
+	c.calls[id] = owner
+	return owner
 }
 
 // owner finds whose a message is that came on no call's stream.
@@ -97,20 +94,27 @@ func (c *httpConn) owner() *underWay {
 	return soleOwner(maps.Values(c.calls))
 }
 
-// cancelUpstream tells a legacy server that nobody waits any more. A modern
-// one sees its stream closed.
-func (c *httpConn) cancelUpstream(ctx context.Context, x *exchange, id uint64) {
-	if ctx.Err() == nil || x.call == nil || x.proto.era != gateway.EraLegacy {
+// leave ends what begin began. A legacy server that has not answered is told
+// that nobody waits any more; a modern one sees its stream closed.
+func (c *httpConn) leave(x *exchange, answered bool) {
+	owner := x.owner
+	if owner == nil {
 		return
 	}
-	cause := context.Cause(ctx)
-	c.spawn(func() {
+	c.mu.Lock()
+	delete(c.calls, owner.number)
+	c.mu.Unlock()
+	tell := func() {
+		defer close(owner.left)
 		ctx, cancel := context.WithTimeout(c.life, 5*time.Second)
 		defer cancel()
-		if err := c.notify(ctx, "notifications/cancelled", canceledParams(id, cause)); err != nil {
+		if err := c.notify(ctx, "notifications/cancelled", canceledParams(owner.number, context.Cause(owner.ctx))); err != nil {
 			c.log.Debug("a cancellation could not be sent", "error", err)
 		}
-	})
+	}
+	if answered || owner.ctx.Err() == nil || !c.spawn(tell) {
+		close(owner.left)
+	}
 }
 
 // read turns an HTTP response into the answer to request id.
@@ -192,7 +196,7 @@ func (c *httpConn) scan(data []byte, x *exchange, id uint64) (jsonrpc.Message, e
 		if got, ok := parseID(msg.ID); ok && got == id && (msg.Kind == jsonrpc.Response || msg.Kind == jsonrpc.ErrorResponse) {
 			found = msg
 		} else if msg.Kind == jsonrpc.Notification {
-			c.notified(&msg, underWayOf(c.life, x))
+			c.notified(&msg, x)
 		}
 	}
 	return found, nil
@@ -291,9 +295,9 @@ func (c *httpConn) readStream(ctx context.Context, body io.ReadCloser, x *exchan
 				return msg, nil
 			}
 		case jsonrpc.Notification:
-			c.notified(&msg, underWayOf(ctx, x))
+			c.notified(&msg, x)
 		case jsonrpc.Request:
-			c.requested(&msg, underWayOf(ctx, x))
+			c.requested(&msg, x.owner)
 		}
 	}
 }
@@ -348,17 +352,9 @@ func finish(body io.ReadCloser) {
 	timer.Stop()
 }
 
-// underWayOf is the call of an exchange, nil for requests of our own.
-func underWayOf(ctx context.Context, x *exchange) *underWay {
-	if x.call == nil {
-		return nil
-	}
-	return &underWay{call: x.call, ctx: ctx}
-}
-
-// notified takes a notification; owner is the call on whose stream it came, nil
+// notified takes a notification; x is the exchange on whose stream it came, nil
 // for none.
-func (c *httpConn) notified(msg *jsonrpc.Message, owner *underWay) {
+func (c *httpConn) notified(msg *jsonrpc.Message, x *exchange) {
 	params := msg.Params.Raw
 	switch {
 	case c.ears.heard(msg.Method), msg.Method == "notifications/subscriptions/acknowledged":
@@ -366,8 +362,8 @@ func (c *httpConn) notified(msg *jsonrpc.Message, owner *underWay) {
 		c.ears.updated(jsonrpc.LookupText(params, "uri"))
 	case msg.Method == "notifications/cancelled":
 		c.questions.cancel(string(jsonrpc.Lookup(params, "requestId")))
-	case owner != nil:
-		pass(owner.call, msg.Method, params)
+	case x != nil && x.call != nil:
+		pass(x.call, msg.Method, params)
 	case msg.Method == "notifications/progress":
 		// The token is the number of the call.
 		id, _ := parseID(jsonrpc.Lookup(params, "progressToken"))
@@ -404,7 +400,15 @@ func (c *httpConn) requested(msg *jsonrpc.Message, owner *underWay) {
 		case owner == nil:
 			answer = refusal(&kept, nobodysQuestion)
 		default:
-			answer = c.questions.putToClient(owner, &kept)
+			// Nobody needs an answer that cannot be brought any more.
+			ctx, cancel := context.WithCancelCause(owner.ctx)
+			stop := context.AfterFunc(c.life, func() { cancel(context.Cause(c.life)) })
+			answer = c.questions.putToClient(ctx, owner, &kept)
+			stop()
+			cancel(nil)
+		}
+		if answer == nil {
+			return
 		}
 		ctx, cancel := context.WithTimeout(c.life, 10*time.Second)
 		defer cancel()

@@ -436,13 +436,15 @@ func broken(server string, err error) error {
 	}
 }
 
-// spawn runs f beside the connection; close waits for it.
-func (c *httpConn) spawn(f func()) {
+// spawn runs f beside the connection; close waits for it. It reports false when
+// the connection is closed, and f does not run.
+func (c *httpConn) spawn(f func()) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.closed {
 		c.streams.Go(f)
 	}
+	return !c.closed
 }
 
 func (c *httpConn) close() {

@@ -40,7 +40,6 @@ func putAll(ctx context.Context, call *gateway.Call, requests []byte) ([]byte, e
 	type question struct {
 		key, method    string
 		params, answer []byte
-		err            error
 	}
 	var all []*question
 	if requests != nil {
@@ -61,22 +60,24 @@ func putAll(ctx context.Context, call *gateway.Call, requests []byte) ([]byte, e
 			return nil, cannotAnswer(call, q.method)
 		}
 	}
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	var asking sync.WaitGroup
+	// The first that fails ends the others, and is what went wrong.
+	asking, fail := context.WithCancelCause(ctx)
+	defer fail(nil)
+	var open sync.WaitGroup
 	for _, q := range all {
-		asking.Go(func() {
-			if q.answer, q.err = call.Ask(ctx, q.method, q.params); q.err != nil {
-				cancel()
+		open.Go(func() {
+			var err error
+			if q.answer, err = call.Ask(asking, q.method, q.params); err != nil {
+				fail(err)
 			}
 		})
 	}
-	asking.Wait()
+	open.Wait()
+	if asking.Err() != nil {
+		return nil, context.Cause(asking)
+	}
 	out := []byte{'{'}
 	for _, q := range all {
-		if q.err != nil {
-			return nil, q.err
-		}
 		if len(out) > 1 {
 			out = append(out, ',')
 		}

@@ -252,6 +252,7 @@ func (s *Server) Handle(ctx context.Context, call *gateway.Call) (*gateway.Resul
 		return nil, err
 	}
 	defer release()
+	s.hearken(ctx, c, call)
 	return withInput(ctx, c, call)
 }
 

@@ -175,6 +175,24 @@ func (s *Server) SetLogLevel(ctx context.Context, level string) {
 	}
 }
 
+// hearken makes a legacy server as loud as a call wants it: a modern caller's
+// wish stands in the call, which such a server does not read.
+func (s *Server) hearken(ctx context.Context, c conn, call *gateway.Call) {
+	level, _ := call.LogLevel()
+	if call.Era != gateway.EraModern || level == "" || c.protocol().era != gateway.EraLegacy {
+		return
+	}
+	s.mu.Lock()
+	loud := s.logLevel != "" && slices.Index(levels, s.logLevel) <= slices.Index(levels, level)
+	if !loud {
+		s.logLevel = level
+	}
+	s.mu.Unlock()
+	if !loud {
+		s.sendLevel(ctx, c, level)
+	}
+}
+
 func (s *Server) sendLevel(ctx context.Context, c conn, level string) {
 	p := c.protocol()
 	if !p.logs || p.era != gateway.EraLegacy || !slices.Contains(levels, level) {
