@@ -28,6 +28,11 @@ func (p *Process) Handler() http.Handler {
 	mux.HandleFunc("/mcp/s/{server}", func(w http.ResponseWriter, r *http.Request) {
 		p.mcp.View(r.PathValue("server")).ServeHTTP(w, r)
 	})
+	mux.Handle("/sse", p.mcp.SSE(""))
+	mux.HandleFunc("/sse/s/{server}", func(w http.ResponseWriter, r *http.Request) {
+		p.mcp.SSE(r.PathValue("server")).ServeHTTP(w, r)
+	})
+	mux.Handle("/messages", p.mcp.Messages())
 	p.api.Routes(mux)
 	metrics := promhttp.HandlerFor(p.recorder.Registry(), promhttp.HandlerOpts{})
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {

@@ -36,7 +36,7 @@ type Call struct {
 	Session *Session
 	// RequestID names the call in the log.
 	RequestID string
-	// Via names the edge the call came through: "http", "stdio", "rest".
+	// Via names the edge the call came through: "http", "sse", "stdio", "rest".
 	Via string
 	// Parent is the call that made this one, if a workflow or script did.
 	Parent *Call

@@ -135,7 +135,7 @@ func TestDoor(t *testing.T) {
 				}
 			})
 		}
-		for _, path := range []string{"/mcp", "/mcp/", "/mcp/s/fault", "/v1/", "/v1/tools", "/v1/tools/fault__echo", "/v1/servers", "/v1/servers/fault", "/metrics", "/tools", "/nothing", "/health/", "/debug/pprof/", "/ui/", "/favicon.ico"} {
+		for _, path := range []string{"/mcp", "/mcp/", "/mcp/s/fault", "/sse", "/sse/s/fault", "/messages", "/messages?sessionId=x", "/v1/", "/v1/tools", "/v1/tools/fault__echo", "/v1/servers", "/v1/servers/fault", "/metrics", "/tools", "/nothing", "/health/", "/debug/pprof/", "/ui/", "/favicon.ico"} {
 			for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodDelete, http.MethodPut, http.MethodOptions} {
 				r := request{method: method, path: path, header: headers()}
 				r.header["Authorization"] = nil

@@ -29,17 +29,22 @@ type visitor struct {
 	view string
 }
 
-func (s *Server) serve(w http.ResponseWriter, r *http.Request, view string) {
+// admit says who sent a request to a view. When it reports false, the request
+// has been answered.
+func (s *Server) admit(w http.ResponseWriter, r *http.Request, view string) (visitor, bool) {
 	who, ok := s.opt.Admit(w, r)
+	if ok && view != "" {
+		if _, ok = s.opt.House().Describe(view); !ok {
+			s.plainError(w, http.StatusNotFound, invalidRequest("there is no server of this name; `genkan servers` lists them"))
+		}
+	}
+	return visitor{who, view}, ok
+}
+
+func (s *Server) serve(w http.ResponseWriter, r *http.Request, view string) {
+	id, ok := s.admit(w, r, view)
 	if !ok {
 		return
-	}
-	id := visitor{who, view}
-	if view != "" {
-		if _, ok := s.opt.House().Describe(view); !ok {
-			s.plainError(w, http.StatusNotFound, invalidRequest("there is no server of this name; `genkan servers` lists them"))
-			return
-		}
 	}
 	switch r.Method {
 	case http.MethodPost:
@@ -61,37 +66,11 @@ func (s *Server) plainError(w http.ResponseWriter, status int, err error) {
 
 // post takes one message.
 func (s *Server) post(w http.ResponseWriter, r *http.Request, id visitor) {
-	if !jsonrpc.IsJSON(r.Header.Get("Content-Type")) {
-		s.plainError(w, http.StatusUnsupportedMediaType, invalidRequest("the Content-Type must be application/json"))
-		return
-	}
 	p := s.newReply(w, r)
 	room := &room{budget: s.opt.Budget}
 	defer room.leave()
-	// What does not support deadlines is no connection, and does not wait.
-	controller := http.NewResponseController(w)
-	_ = controller.SetReadDeadline(time.Now().Add(bodyPatience))
-	body, err := room.read(r.Body, r.ContentLength)
-	_ = controller.SetReadDeadline(time.Time{})
-	switch {
-	case errors.Is(err, jsonrpc.ErrTooLarge):
-		w.Header().Set("Connection", "close")
-		s.plainError(w, http.StatusRequestEntityTooLarge, tooLarge())
-		// Read on for a while: a client that is still sending would find its
-		// connection broken instead of the answer.
-		_ = controller.Flush()
-		_ = controller.SetReadDeadline(time.Now().Add(lastBodyPatience))
-		_, _ = io.CopyN(io.Discard, r.Body, jsonrpc.MaxMessage)
-		return
-	case errors.Is(err, errNoRoom):
-		p.fail(nil, err)
-		return
-	case errors.Is(err, os.ErrDeadlineExceeded):
-		w.Header().Set("Connection", "close")
-		s.plainError(w, http.StatusRequestTimeout, invalidRequest("the body did not come in time"))
-		return
-	case err != nil:
-		s.plainError(w, http.StatusBadRequest, invalidRequest("the body could not be read"))
+	body, ok := s.body(p, r, room)
+	if !ok {
 		return
 	}
 	if jsonrpc.IsBatch(body) && r.Header.Get("Mcp-Session-Id") != "" {
@@ -107,6 +86,56 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request, id visitor) {
 	default:
 		s.postLegacy(p, r, &msg, id)
 	}
+}
+
+// body reads the body of a POST. When it reports false, the request has been
+// answered.
+func (s *Server) body(p *reply, r *http.Request, room *room) ([]byte, bool) {
+	w := p.w
+	if !jsonrpc.IsJSON(r.Header.Get("Content-Type")) {
+		s.plainError(w, http.StatusUnsupportedMediaType, invalidRequest("the Content-Type must be application/json"))
+		return nil, false
+	}
+	// What does not support deadlines is no connection, and does not wait.
+	controller := http.NewResponseController(w)
+	_ = controller.SetReadDeadline(time.Now().Add(bodyPatience))
+	body, err := room.read(r.Body, r.ContentLength)
+	_ = controller.SetReadDeadline(time.Time{})
+	switch {
+	case errors.Is(err, jsonrpc.ErrTooLarge):
+		w.Header().Set("Connection", "close")
+		s.plainError(w, http.StatusRequestEntityTooLarge, tooLarge())
+		// Read on for a while: a client that is still sending would find its
+		// connection broken instead of the answer.
+		_ = controller.Flush()
+		_ = controller.SetReadDeadline(time.Now().Add(lastBodyPatience))
+		_, _ = io.CopyN(io.Discard, r.Body, jsonrpc.MaxMessage)
+		return nil, false
+	case errors.Is(err, errNoRoom):
+		p.fail(nil, err)
+		return nil, false
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		w.Header().Set("Connection", "close")
+		s.plainError(w, http.StatusRequestTimeout, invalidRequest("the body did not come in time"))
+		return nil, false
+	case err != nil:
+		s.plainError(w, http.StatusBadRequest, invalidRequest("the body could not be read"))
+		return nil, false
+	}
+	return body, true
+}
+
+// message reads one message from a POST, as body does.
+func (s *Server) message(p *reply, r *http.Request, room *room) (jsonrpc.Message, bool) {
+	body, ok := s.body(p, r, room)
+	if !ok {
+		return jsonrpc.Message{}, false
+	}
+	msg, err := jsonrpc.Scan(body)
+	if err != nil {
+		p.refuse(http.StatusBadRequest, msg.ID, unreadable(err))
+	}
+	return msg, err == nil
 }
 
 func acceptsStream(h http.Header) bool {

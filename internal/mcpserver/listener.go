@@ -125,7 +125,7 @@ func (s *Server) join(l *listener) (leave func(), ok bool) {
 	}, true
 }
 
-// connect adds the session of a client over stdio. It reports false while the
+// connect adds the session of a client over stdio or SSE. It reports false while the
 // server is going down.
 func (s *Server) connect(sess *session) (leave func(), ok bool) {
 	s.mu.Lock()

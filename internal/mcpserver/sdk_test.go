@@ -29,13 +29,17 @@ func (b bearer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return b.next.RoundTrip(r)
 }
 
-// sdkTransport connects the SDK over HTTP or stdio.
+// sdkTransport connects the SDK over HTTP, SSE or stdio.
 func (h *house) sdkTransport(kind string) mcp.Transport {
 	h.tb.Helper()
-	if kind == "HTTP" {
+	if kind != "stdio" {
 		transport := &http.Transport{}
 		h.tb.Cleanup(transport.CloseIdleConnections)
-		return &mcp.StreamableClientTransport{Endpoint: h.base + "/mcp", HTTPClient: &http.Client{Transport: bearer{h.token, transport}}}
+		client := &http.Client{Transport: bearer{h.token, transport}}
+		if kind == "SSE" {
+			return &mcp.SSEClientTransport{Endpoint: h.base + "/sse", HTTPClient: client}
+		}
+		return &mcp.StreamableClientTransport{Endpoint: h.base + "/mcp", HTTPClient: client}
 	}
 	serverIn, clientOut, err := os.Pipe()
 	if err != nil {
@@ -61,11 +65,14 @@ func (h *house) sdkTransport(kind string) mcp.Transport {
 }
 
 // TestOfficialClient lists, calls, follows progress and hears of changes with
-// the SDK's client, in every version that it speaks, over both transports.
+// the SDK's client, in every version that it speaks, over all transports.
 func TestOfficialClient(t *testing.T) {
 	h := openHouse(t, servers{"old": child(t, "-era", "legacy"), "new": sibling(t, "-era", "modern")}, map[string]any{"pageSize": 5})
-	for _, kind := range []string{"HTTP", "stdio"} {
+	for _, kind := range []string{"HTTP", "SSE", "stdio"} {
 		for _, version := range []string{"2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"} {
+			if kind == "SSE" && version == "2026-07-28" {
+				continue // it is of the legacy era
+			}
 			t.Run(kind+" "+version, func(t *testing.T) { h.officialClient(t, kind, version) })
 		}
 	}

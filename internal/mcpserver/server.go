@@ -1,7 +1,8 @@
 // Package mcpserver is the edge that speaks MCP with clients: both eras, over
-// stdio and streamable HTTP, at one URL. It decodes envelopes, knows who is
-// calling, makes a gateway.Call of each tools/call, and writes down the answer
-// in the caller's language. What a call means is decided in the corridor.
+// stdio and streamable HTTP, at one URL, and the legacy one over the old SSE
+// transport. It decodes envelopes, knows who is calling, makes a gateway.Call of
+// each tools/call, and writes down the answer in the caller's language. What a
+// call means is decided in the corridor.
 package mcpserver
 
 import (
@@ -77,6 +78,7 @@ type Server struct {
 	opt      Options
 	info     []byte // serverInfo, encoded
 	sessions sessions
+	sse      sseClients
 	parks    parks
 
 	// life ends when the process gives up on calls that are under way.
@@ -86,7 +88,7 @@ type Server struct {
 	// listeners are the open streams that want to know of changes.
 	mu        sync.Mutex
 	listeners map[*listener]struct{}
-	// connected are the sessions of clients over stdio.
+	// connected are the sessions of clients over stdio and SSE.
 	connected map[*session]struct{}
 	draining  bool
 	// drain is closed when streams must end.
@@ -109,6 +111,7 @@ func New(opt Options) *Server {
 	s.life, s.end = context.WithCancel(context.Background())
 	s.sessions.init(signer{opt.Secret})
 	s.parks.init(signer{opt.Secret})
+	s.sse.byID = map[string]*duplexConn{}
 	go s.sessions.sweep(opt.SessionIdle)
 	return s
 }
@@ -138,7 +141,7 @@ func (s *Server) Close() {
 }
 
 // Sessions is how many legacy sessions there are.
-func (s *Server) Sessions() int { return s.sessions.count() }
+func (s *Server) Sessions() int { return s.sessions.count() + s.sse.count() }
 
 // Parked is how many calls wait for their clients to come back.
 func (s *Server) Parked() int { return s.parks.count() }

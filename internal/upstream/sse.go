@@ -101,7 +101,7 @@ func (w *sseWire) open(base *url.URL) error {
 	r := w.request(w.life, http.MethodGet, base, nil)
 	r.Header["Accept"] = acceptSSE
 	r.Header["Cache-Control"] = []string{"no-store"}
-	resp, err := w.transport.RoundTrip(r)
+	resp, err := w.transport.RoundTrip(r) //nolint:bodyclose // end closes it
 	if err != nil {
 		return wireError(w.name, err)
 	}

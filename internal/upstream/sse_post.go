@@ -9,14 +9,13 @@ import (
 	"time"
 
 	"genkan/internal/gateway"
-	"genkan/internal/jsonrpc"
 )
 
 // How our own messages begin, in package jsonrpc.
-var (
-	beginsInitialized = []byte(`{"jsonrpc":"2.0","method":"notifications/initialized"`)
-	beginsWithID      = []byte(`{"jsonrpc":"2.0","id":`)
-	methodFollows     = []byte(`,"method":"`)
+const (
+	beginsInitialized = `{"jsonrpc":"2.0","method":"notifications/initialized"`
+	beginsWithID      = `{"jsonrpc":"2.0","id":`
+	methodFollows     = `,"method":"`
 )
 
 // write posts the first message of a batch, beside the others: a server may
@@ -27,7 +26,7 @@ func (w *sseWire) write(batch []byte) (int, error) {
 	switch id, isCall := requestID(message); {
 	case isCall:
 		w.postCall(id, message)
-	case bytes.HasPrefix(message, beginsInitialized):
+	case bytes.HasPrefix(message, []byte(beginsInitialized)):
 		// Nothing may overtake this one.
 		if err := w.postAside(message); err != nil {
 			return 0, err
@@ -64,12 +63,12 @@ func (w *sseWire) beside(places chan struct{}, post func()) bool {
 
 // requestID is the id of a request of ours. Answers have the server's id.
 func requestID(message []byte) (uint64, bool) {
-	rest, ok := bytes.CutPrefix(message, beginsWithID)
+	rest, ok := bytes.CutPrefix(message, []byte(beginsWithID))
 	if !ok {
 		return 0, false
 	}
 	end := bytes.IndexByte(rest, ',')
-	if end < 0 || !bytes.HasPrefix(rest[end:], methodFollows) {
+	if end < 0 || !bytes.HasPrefix(rest[end:], []byte(methodFollows)) {
 		return 0, false
 	}
 	return parseID(rest[:end])
@@ -148,42 +147,5 @@ func (w *sseWire) post(ctx context.Context, message []byte) error {
 		Code: gateway.CodeUnavailable, Err: errSessionLost, Unsent: true,
 		Message: "server %s has forgotten the connection, as servers do that were restarted; the call was not sent",
 		Values:  []any{w.name},
-	}
-}
-
-// initialize opens a legacy session: this transport has no other.
-func (c *duplexConn) initialize(ctx context.Context, us self) (protocol, error) {
-	msg, err := c.ask(ctx, "initialize", us.initializeParams())
-	if err == nil && msg.Kind == jsonrpc.ErrorResponse {
-		err = rpcError(msg.Error)
-	}
-	if err != nil {
-		return protocol{}, err
-	}
-	p, err := fromInitialize(msg.Result.Raw, us)
-	if err != nil {
-		return protocol{}, err
-	}
-	return p, c.send(jsonrpc.AppendNotification(nil, "notifications/initialized", nil))
-}
-
-// waiter is the context of whoever waits for an answer, nil for nobody.
-func (c *duplexConn) waiter(id uint64) context.Context {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if p := c.pending[id]; p != nil {
-		return p.ctx
-	}
-	return nil
-}
-
-// fail tells whoever waits for an answer that there is none.
-func (c *duplexConn) fail(id uint64, err error) {
-	c.mu.Lock()
-	p := c.pending[id]
-	delete(c.pending, id)
-	c.mu.Unlock()
-	if p != nil {
-		p.answer <- answer{err: err}
 	}
 }

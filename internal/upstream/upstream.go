@@ -1,8 +1,8 @@
 // Package upstream is the room of the MCP servers behind the door: one Source
-// per server, over stdio or HTTP, in either era. A server is
-// supervised for as long as it is configured: started, spoken to, restarted,
-// and never given up. Its last known tools stay listed whatever happens to it,
-// and nothing that it does or fails to do delays anybody else.
+// per server, over stdio, streamable HTTP or the old SSE transport, in either
+// era. A server is supervised for as long as it is configured: started, spoken
+// to, restarted, and never given up. Its last known tools stay listed whatever
+// happens to it, and nothing that it does or fails to do delays anybody else.
 package upstream
 
 import (

@@ -1,0 +1,340 @@
+package mcpserver
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"genkan/internal/gateway"
+	"genkan/internal/jsonrpc"
+)
+
+// duplexConn is one client with which all messages go over one connection: it
+// spawned us, or it speaks the old SSE transport. Requests of both eras may come
+// on it: a legacy client begins with initialize, a modern one with anything.
+type duplexConn struct {
+	server *Server
+	id     gateway.Identity
+	via    string
+	// legacyOnly is set where the transport is not of the modern era.
+	legacyOnly bool
+	sess       *session
+	out        outlet
+	// life is what calls live for: longer than the reading.
+	life context.Context //nolint:containedctx // calls outlive the request to stop
+
+	// calls are under way; ending is set when no more may begin. mu keeps one
+	// from beginning while the last ones are waited for.
+	mu     sync.Mutex
+	ending bool
+	calls  sync.WaitGroup
+	// places bounds what one client can have under way.
+	places chan struct{}
+}
+
+// outlet is the way to the client.
+type outlet interface {
+	// answer sends what must arrive. It may wait until the client reads.
+	answer(message []byte)
+	// reply is answer for whoever reads what the client sends, and does not
+	// wait.
+	reply(message []byte)
+	// offer sends what may be left out when the client is slow; whoever sends it
+	// must not wait. It reports whether it was sent.
+	offer(message []byte) bool
+}
+
+// mostDuplexCalls is how many calls one such client may have under way.
+const mostDuplexCalls = 1024
+
+// drainTime is how long calls may go on after a request to stop.
+const drainTime = 30 * time.Second
+
+func (s *Server) newDuplexConn(id visitor, via string, out outlet) *duplexConn {
+	return &duplexConn{
+		server: s, id: id.Identity, via: via, out: out, places: make(chan struct{}, mostDuplexCalls),
+		sess: newSession(id.ClientID, id.view, "", nil),
+	}
+}
+
+// stopBeginning refuses all further requests. Those under way go on.
+func (c *duplexConn) stopBeginning() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ending = true
+}
+
+// receive takes a message of the client's. It does not wait.
+func (c *duplexConn) receive(ctx context.Context, msg *jsonrpc.Message) {
+	switch msg.Kind {
+	case jsonrpc.Request:
+		if err := c.request(ctx, msg); err != nil {
+			c.refuse(msg.ID, err)
+		}
+	case jsonrpc.Notification:
+		c.sess.notified(msg)
+	case jsonrpc.Response, jsonrpc.ErrorResponse:
+		c.sess.answered(msg)
+	}
+}
+
+// request answers, or begins to. An error it returns is the answer.
+func (c *duplexConn) request(ctx context.Context, msg *jsonrpc.Message) error {
+	era := gateway.EraLegacy
+	switch {
+	case isModern(msg) && c.legacyOnly && msg.Method == "server/discover":
+		return methodNotFound(msg.Method) // so that the client says initialize
+	case isModern(msg) && c.legacyOnly:
+		return invalidRequest("this transport ends with MCP %s; for %s use /mcp", legacyVersions[0], modernVersion)
+	case isModern(msg):
+		era = gateway.EraModern
+		if err := checkMeta(msg); err != nil {
+			return err
+		}
+	}
+	switch {
+	case isCall(msg.Method, era):
+		return c.call(ctx, msg, era)
+	case era == gateway.EraModern && msg.Method == "subscriptions/listen":
+		return c.listen(ctx, msg)
+	case era == gateway.EraModern:
+		return c.beside(ctx, msg, func(ctx context.Context) ([]byte, error) {
+			return c.server.modernResult(ctx, msg, c.sess.view)
+		})
+	case msg.Method == "initialize":
+		version := negotiate(msg.Params.Raw)
+		capabilities := clientCapabilities(msg)
+		c.sess.learn(func(known *gateway.Session) { known.Capabilities = capabilities })
+		c.sess.mu.Lock()
+		c.sess.version = version
+		c.sess.mu.Unlock()
+		c.out.reply(jsonrpc.AppendResult(nil, msg.ID, c.server.initializeResult(version, c.sess.view)))
+		return nil
+	case msg.Method == "ping":
+		c.out.reply(jsonrpc.AppendResult(nil, msg.ID, []byte("{}")))
+		return nil
+	default:
+		return c.beside(ctx, msg, func(ctx context.Context) ([]byte, error) {
+			return c.server.legacyResult(ctx, msg, c.sess)
+		})
+	}
+}
+
+// call runs a call beside the reading, so that calls do not wait for one
+// another.
+func (c *duplexConn) call(ctx context.Context, msg *jsonrpc.Message, era gateway.Era) error {
+	call, err := newCall(msg, era, c.id, c.via)
+	if err != nil {
+		return err
+	}
+	call.View = c.sess.view
+	if era == gateway.EraLegacy {
+		call.Session = c.sess.known.Load()
+	}
+	call.Budget = c.server.opt.Budget
+	if err := call.Reserve(len(msg.Params.Raw)); err != nil {
+		return err
+	}
+	ctx, settle, done, err := c.begin(ctx, msg)
+	if err != nil {
+		call.Release()
+		return err
+	}
+	peer := &duplexPeer{c: c, ctx: ctx}
+	go func() {
+		defer done()
+		defer call.Release()
+		result, err := c.server.handle(ctx, call, peer)
+		peer.close()
+		settle()
+		switch {
+		case errors.Is(context.Cause(ctx), errCanceledByClient):
+			// The client has said that it does not want an answer.
+		case err != nil:
+			c.fail(msg.ID, err)
+		default:
+			c.out.answer(jsonrpc.AppendResult(nil, msg.ID, result.Raw))
+		}
+	}()
+	return nil
+}
+
+// beside answers a request beside the reading: a list may wait for servers that
+// were never seen before, and what comes behind it must not.
+func (c *duplexConn) beside(ctx context.Context, msg *jsonrpc.Message, answer func(context.Context) ([]byte, error)) error {
+	ctx, settle, done, err := c.begin(ctx, msg)
+	if err != nil {
+		return err
+	}
+	go func() {
+		defer done()
+		result, err := answer(ctx)
+		settle()
+		switch {
+		case errors.Is(context.Cause(ctx), errCanceledByClient):
+		case err != nil:
+			c.fail(msg.ID, err)
+		default:
+			c.out.answer(jsonrpc.AppendResult(nil, msg.ID, result))
+		}
+	}()
+	return nil
+}
+
+// begin registers a request so that it can be canceled, and is waited for
+// until done is called. settle frees its id: before the answer is out, since a
+// client that has its answer may use the id again at once.
+func (c *duplexConn) begin(ctx context.Context, msg *jsonrpc.Message) (_ context.Context, settle, done func(), _ error) {
+	select {
+	case c.places <- struct{}{}:
+	default:
+		return nil, nil, nil, &gateway.Error{
+			Code: gateway.CodeLimited, RetryAfter: time.Second,
+			Message: "too many calls of this client are under way; wait for some to end",
+		}
+	}
+	// A call outlives the reading: when the input ends, what was asked is
+	// still answered.
+	ctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(c.life, func() { cancel(context.Cause(c.life)) })
+	name := string(msg.ID)
+	if err := c.sess.begin(name, cancel); err != nil {
+		stop()
+		cancel(nil)
+		<-c.places
+		return nil, nil, nil, err
+	}
+	settle = sync.OnceFunc(func() { c.sess.finish(name) })
+	forget := func() {
+		settle()
+		stop()
+		cancel(nil)
+		<-c.places
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.ending {
+		forget()
+		return nil, nil, nil, errGoingDown()
+	}
+	c.calls.Add(1)
+	return ctx, settle, func() { forget(); c.calls.Done() }, nil
+}
+
+func errGoingDown() error {
+	return gateway.Errorf(gateway.CodeUnavailable, "genkan is going down")
+}
+
+// listen serves subscriptions/listen until the client cancels it.
+func (c *duplexConn) listen(ctx context.Context, msg *jsonrpc.Message) error {
+	sub, err := newSubscription(msg, c.sess.view)
+	if err != nil {
+		return err
+	}
+	leave, ok := c.server.join(sub.listener)
+	if !ok {
+		return errGoingDown()
+	}
+	outer := ctx
+	ctx, settle, done, err := c.begin(ctx, msg)
+	if err != nil {
+		leave()
+		return err
+	}
+	alone := len(sub.resources) == 0
+	if alone {
+		c.out.reply(sub.acknowledged())
+	}
+	go func() {
+		defer done()
+		defer leave()
+		defer sub.end()
+		if !alone { // beside the reading: a server may take its time
+			sub.open(ctx, c.server)
+			c.out.answer(sub.acknowledged())
+		}
+		for {
+			select {
+			case <-sub.listener.again:
+				sub.renew(ctx, c.server)
+			case <-sub.listener.wake:
+				for _, message := range sub.news() {
+					c.out.answer(message)
+				}
+			case <-ctx.Done():
+				return
+			case <-outer.Done():
+				settle()
+				c.out.answer(sub.ended())
+				return
+			case <-c.server.drain:
+				settle()
+				c.out.answer(sub.ended())
+				return
+			}
+		}
+	}()
+	return nil
+}
+
+// tellOfChanges notifies a legacy client of changed lists and resources.
+func (c *duplexConn) tellOfChanges(ctx context.Context, st *stream) {
+	for {
+		select {
+		case <-st.wake:
+		case <-ctx.Done():
+			return
+		}
+		messages := st.take(nil, everyKind)
+		c.sess.mu.Lock()
+		legacy := c.sess.version != ""
+		c.sess.mu.Unlock()
+		for _, message := range messages {
+			if legacy {
+				c.out.answer(message)
+			}
+		}
+	}
+}
+
+// fail answers a request with an error.
+func (c *duplexConn) fail(id []byte, err error) {
+	message, _, _ := c.server.errorMessage(id, err)
+	c.out.answer(message)
+}
+
+// refuse is fail for whoever reads what the client sends.
+func (c *duplexConn) refuse(id []byte, err error) {
+	message, _, _ := c.server.errorMessage(id, err)
+	c.out.reply(message)
+}
+
+// duplexPeer is the way back to the client while a call is under way. After the
+// answer, and after a cancellation, nothing about the call may be said.
+type duplexPeer struct {
+	c   *duplexConn
+	ctx context.Context //nolint:containedctx // the call's own
+
+	mu   sync.Mutex
+	done bool
+}
+
+func (p *duplexPeer) Notify(method string, params []byte) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.done && p.ctx.Err() == nil {
+		p.c.out.offer(jsonrpc.AppendNotification(nil, method, params))
+	}
+}
+
+// Ask sends a question to the client and waits for the answer.
+func (p *duplexPeer) Ask(ctx context.Context, method string, params []byte) ([]byte, error) {
+	return p.c.sess.askVia(ctx, p.c.server.opt.AskPatience, method, params, p.c.out.offer)
+}
+
+func (p *duplexPeer) close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.done = true
+}

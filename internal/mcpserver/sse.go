@@ -1,0 +1,180 @@
+package mcpserver
+
+import (
+	"context"
+	"crypto/rand"
+	"net/http"
+	"sync"
+	"time"
+
+	"genkan/internal/gateway"
+)
+
+// The transport of MCP 2024-11-05, for clients that know no other: a GET opens
+// a stream, which begins with the address to post messages to, and everything
+// that we have to say comes on the stream. The stream is the session.
+
+// SSE is where clients of a view open their streams; an empty one is all.
+func (s *Server) SSE(view string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.serveSSE(w, r, view) })
+}
+
+// Messages is where the clients of all views post.
+func (s *Server) Messages() http.Handler { return http.HandlerFunc(s.servePosted) }
+
+// messagesPath is where the composition root puts Messages.
+const messagesPath = "/messages?sessionId="
+
+// sseClients are the clients with an open stream, by their session's id.
+type sseClients struct {
+	mu   sync.RWMutex
+	byID map[string]*duplexConn
+}
+
+// mostSSE bounds the memory that clients can take by opening streams.
+const mostSSE = 10_000
+
+// add returns an id that nobody can guess.
+func (cs *sseClients) add(c *duplexConn) (id string, remove func(), err error) {
+	id = rand.Text()
+	cs.mu.Lock()
+	defer cs.mu.Unlock()
+	if len(cs.byID) >= mostSSE {
+		return "", nil, &gateway.Error{
+			Code: gateway.CodeLimited, Err: errTooManySessions, RetryAfter: time.Minute,
+			Message: "there are too many sessions; end some, or try again later",
+		}
+	}
+	cs.byID[id] = c
+	return id, func() {
+		cs.mu.Lock()
+		defer cs.mu.Unlock()
+		delete(cs.byID, id)
+	}, nil
+}
+
+// get finds the stream of this owner. Another's is as good as none.
+func (cs *sseClients) get(id, owner string) (*duplexConn, bool) {
+	cs.mu.RLock()
+	defer cs.mu.RUnlock()
+	c, ok := cs.byID[id]
+	return c, ok && c.sess.owner == owner
+}
+
+func (cs *sseClients) count() int {
+	cs.mu.RLock()
+	defer cs.mu.RUnlock()
+	return len(cs.byID)
+}
+
+// serveSSE serves one client for as long as its stream is open.
+func (s *Server) serveSSE(w http.ResponseWriter, r *http.Request, view string) {
+	id, ok := s.admit(w, r, view)
+	switch {
+	case !ok:
+		return
+	case r.Method != http.MethodGet:
+		// Clients that try streamable HTTP first are told by this status.
+		w.Header().Set("Allow", "GET")
+		s.plainError(w, http.StatusMethodNotAllowed, invalidRequest("GET opens a stream here, which says where to post messages; for streamable HTTP use /mcp"))
+		return
+	case !acceptsStream(r.Header):
+		s.plainError(w, http.StatusNotAcceptable, invalidRequest("the Accept header must allow text/event-stream"))
+		return
+	}
+	out := newEvents()
+	c := s.newDuplexConn(id, "sse", out)
+	c.legacyOnly = true
+	leave, ok := s.connect(c.sess)
+	if !ok {
+		s.plainError(w, http.StatusServiceUnavailable, errGoingDown())
+		return
+	}
+	defer leave()
+	life, giveUp := context.WithCancelCause(s.life)
+	defer giveUp(nil)
+	c.life = life
+	name, remove, err := s.sse.add(c)
+	if err != nil {
+		s.newReply(w, r).fail(nil, err)
+		return
+	}
+	ctx, cancel := context.WithCancel(r.Context())
+	var beside sync.WaitGroup
+	changes := c.sess.open()
+	beside.Go(func() { c.tellOfChanges(ctx, changes) })
+
+	out.put([]byte(messagesPath+name), "endpoint")
+	c.speak(ctx, w, out)
+
+	// Without the stream there is nobody whom anything could be told.
+	remove()
+	c.stopBeginning()
+	out.close()
+	cancel()
+	c.sess.end()
+	giveUp(errCanceledByClient)
+	c.calls.Wait()
+	beside.Wait()
+}
+
+// speak writes to the stream until the client is gone, or until genkan goes
+// down and the calls under way are answered.
+func (c *duplexConn) speak(ctx context.Context, w http.ResponseWriter, out *events) {
+	startStream(w)
+	alive := time.NewTicker(keepAliveEvery)
+	defer alive.Stop()
+	drain := c.server.drain
+	var answered chan struct{}
+	for {
+		last, silent := false, false
+		select {
+		case <-out.wake:
+		case <-alive.C:
+			silent = true
+		case <-drain:
+			drain = nil
+			answered = make(chan struct{})
+			c.stopBeginning()
+			go func() {
+				c.calls.Wait()
+				close(answered)
+			}()
+		case <-answered:
+			last = true
+		case <-out.deaf:
+			c.server.opt.Log.Info("the client does not read what it is sent; its stream is closed", "client", c.id.ClientID)
+			return
+		case <-ctx.Done():
+			return
+		}
+		if err := out.pour(w, silent); err != nil || last {
+			return
+		}
+	}
+}
+
+// servePosted takes one message of a client that has a stream.
+func (s *Server) servePosted(w http.ResponseWriter, r *http.Request) {
+	id, ok := s.admit(w, r, "")
+	if !ok {
+		return
+	}
+	if r.Method != http.MethodPost {
+		w.Header().Set("Allow", "POST")
+		s.plainError(w, http.StatusMethodNotAllowed, invalidRequest("messages are posted here; GET /sse opens the stream for the answers"))
+		return
+	}
+	c, ok := s.sse.get(r.URL.Query().Get("sessionId"), id.ClientID)
+	if !ok {
+		s.plainError(w, http.StatusNotFound, invalidRequest("this session does not exist or has ended: open a new stream with GET /sse"))
+		return
+	}
+	p := s.newReply(w, r)
+	room := &room{budget: s.opt.Budget}
+	defer room.leave()
+	if msg, ok := s.message(p, r, room); ok {
+		c.receive(r.Context(), &msg)
+		w.WriteHeader(http.StatusAccepted)
+	}
+}
