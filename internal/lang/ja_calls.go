@@ -29,6 +29,20 @@ var jaCalls = map[string]string{
 	"required but missing: %s": "必須の項目がありません: %s",
 	"unknown: %s":              "不明な項目です: %s",
 
+	// catalog, what is listed
+	"Header mismatch: the %s header does not say what the argument %s says":                          "ヘッダーの不一致: %s ヘッダーの値が引数 %s の値と一致しません",
+	"Header mismatch: the argument %s has a value, but the %s header is missing":                     "ヘッダーの不一致: 引数 %s に値がありますが、%s ヘッダーがありません",
+	"Header mismatch: there is a %s header, but the argument %s has no value":                        "ヘッダーの不一致: %s ヘッダーがありますが、引数 %s に値がありません",
+	"Header mismatch: the arguments cannot be compared with their headers: %s":                       "ヘッダーの不一致: 引数とヘッダーを比較できません: %s",
+	"x-mcp-header at %s does not mark one argument: only properties inside properties can be marked": "%s の x-mcp-header は引数を一つに特定していません。指定できるのは properties を順にたどって届くプロパティだけです",
+	"x-mcp-header of %s is empty":                                         "%s の x-mcp-header が空です",
+	"x-mcp-header of %s holds a character that no header's name may have": "%s の x-mcp-header に、ヘッダー名に使えない文字が含まれています",
+	"x-mcp-header of %s stands at another argument too: %s":               "%s の x-mcp-header が他の引数と重複しています: %s",
+	"x-mcp-header of %s is not at an integer, a string or a boolean":      "%s の x-mcp-header は、整数・文字列・真偽値のいずれでもない引数に付いています",
+	"modern clients over HTTP will not use it: %s":                        "HTTP で接続する新しい世代のクライアントはこのツールを使いません: %s",
+	"it has no name, or more than one":                                    "名前がないか、複数あります",
+	"its name is taken by server %s":                                      "名前がサーバー %s のものと重複しています",
+
 	// execute
 	"%s gave no answer and no progress for %s; the server was told to stop, but the call may have been carried out. Raise timeout for its server if it needs longer": "%s から %s の間、応答も進捗もありませんでした。サーバーには中止を伝えましたが、処理は実行された可能性があります。もっと時間が必要な場合は、サーバーの timeout を延ばしてください",
 	"%s was still at work after %s, which is the longest that a call may take; the server was told to stop, but the call may have been carried out":                  "%s は %s たっても終わらず、呼び出しの上限時間に達しました。サーバーには中止を伝えましたが、処理は実行された可能性があります",

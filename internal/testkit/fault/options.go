@@ -101,7 +101,7 @@ func parseOptions(args []string, stderr io.Writer) (*options, error) {
 	flags.IntVar(&o.page, "page", 0, "tools per page of tools/list; 0 is all")
 	flags.IntVar(&o.ttlMs, "ttl", 0, "ttlMs of modern lists, in `milliseconds`")
 	flags.BoolVar(&o.sse, "sse", false, "HTTP: answer with an event stream where JSON would do")
-	flags.BoolVar(&o.paramTool, "param-tool", false, "add the tool lookup, whose region travels as the header Mcp-Param-Region")
+	flags.BoolVar(&o.paramTool, "param-tool", false, "add the tools lookup and ask_about, which have an argument that travels as a header too")
 	flags.Int64Var(&o.crashAfter, "crash-after", 0, "exit with code 3 after this `number` of answered tools/call")
 	flags.StringVar(&o.record, "record", "", "`file` to append every message to, as it came, one per line")
 	flags.BoolVar(&o.recordHeaders, "record-headers", false, "HTTP: also record each request's method and headers, as a JSON line before its body")
