@@ -60,6 +60,17 @@ func (m *mounted) expose(t *gateway.Tool) (notes []gateway.Text, ok bool) {
 		t.Definition = jsonrpc.Splice(nil, t.Definition,
 			jsonrpc.Edit{At: at, With: jsonrpc.AppendQuoted(nil, t.Exposed)})
 	}
+	if t.Kind == gateway.KindTool {
+		shown, why, ok := mend(t.Definition)
+		if !ok {
+			return []gateway.Text{why}, false
+		}
+		t.Definition = shown.modern
+		if !bytes.Equal(shown.legacy, shown.modern) {
+			t.Legacy = shown.legacy
+		}
+		notes = append(notes, shown.notes...)
+	}
 	t.Source, t.Timeout = m.Source, m.Timeout
 	t.Validate = m.Validate && t.Kind == gateway.KindTool
 	// Whatever is no tool is there to be read.
