@@ -7,18 +7,22 @@ import (
 
 	"golang.org/x/time/rate"
 
+	"genkan/internal/catalog"
 	"genkan/internal/config"
 	"genkan/internal/gateway"
 )
 
 // corridor is the way of every call, whatever edge it came through:
 //
-//	record → arrive → resolve → hold → limit → inspect → validate →
+//	record → arrive → resolve → hold → limit → compare → inspect → validate →
 //	remember tasks → execute
 //
 // Record is first, so that it sees what the others refuse. Whoever looks into
 // calls (shape, workflows) stands at inspect, sees them whole, and once: retries
 // happen behind it.
+//
+// Compare is before inspect: what a caller's headers must agree with is what it
+// sent, not what somebody in the house made of it.
 //
 // Record is the process's and put around this: a call that changes houses is
 // recorded once.
@@ -28,6 +32,7 @@ func (h *house) corridor(p *Process) gateway.Handler {
 		h.resolve,
 		h.hold,
 		h.limit.middleware,
+		catalog.CompareHeaders,
 	}
 	steps = append(steps, p.opt.Inspect...)
 	steps = append(steps, h.validator.Middleware, h.tasks.remember)

@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"sync/atomic"
@@ -87,6 +88,45 @@ func find(t *testing.T, record, word string) string {
 	}
 	t.Fatalf("no %s was recorded", word)
 	return ""
+}
+
+// Whoever changes an argument that travels as a header changes the header with
+// it; what the caller's own headers must agree with is what the caller sent.
+func TestInspectChangesHeadersToo(t *testing.T) {
+	inspect := func(next gateway.Handler) gateway.Handler {
+		return gateway.HandlerFunc(func(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
+			if err := call.SetArguments(map[string]any{"region": "höher"}); err != nil {
+				return nil, err
+			}
+			return next.Handle(ctx, call)
+		})
+	}
+	h := openHouse(t, servers(conf{"one": sibling(t, "-era", "modern", "-param-tool")}),
+		func(o *Options) { o.Inspect = []gateway.Middleware{inspect} })
+	h.waitReady("one")
+	const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"one__lookup","arguments":{"region":"eu"},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`
+	for header, want := range map[string]string{"eu": `"text":"höher"`, "höher": "-32020", "us": "-32020"} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, h.base+"/mcp", strings.NewReader(call))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for key, value := range map[string]string{
+			"Authorization": "Bearer " + h.token, "Content-Type": "application/json",
+			"MCP-Protocol-Version": "2026-07-28", "Mcp-Method": "tools/call", "Mcp-Name": "one__lookup",
+			"Mcp-Param-Region": header,
+		} {
+			r.Header.Set(key, value)
+		}
+		resp, err := h.http.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(resp.Body)
+		_ = resp.Body.Close()
+		if err != nil || !strings.Contains(string(body), want) {
+			t.Errorf("with %q came %s, %v", header, body, err)
+		}
+	}
 }
 
 // Inspect runs once for a call that is sent several times.

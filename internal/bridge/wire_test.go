@@ -90,7 +90,7 @@ func startWorld(t *testing.T) (*world, *owner) {
 // answerForTest is how errors look here; the real ones are mcpserver's.
 func answerForTest(id []byte, err error) []byte {
 	e := gateway.AsError(err)
-	return jsonrpc.AppendErrorObject(nil, id, jsonrpc.ErrorObject(503, e.Code.String()+": "+e.Message, nil))
+	return jsonrpc.AppendErrorObject(nil, id, jsonrpc.ErrorObject(503, e.Code.String()+": "+e.Text(), nil))
 }
 
 func (w *world) newOwner() net.Conn {

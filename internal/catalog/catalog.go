@@ -5,14 +5,12 @@
 package catalog
 
 import (
-	"bytes"
 	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"genkan/internal/gateway"
-	"genkan/internal/jsonrpc"
 )
 
 // Mount says how a source's tools appear in the house.
@@ -42,6 +40,8 @@ type Catalog struct {
 type mounted struct {
 	Mount
 	lists [gateway.KindCount][]*gateway.Tool
+	// findings are what was remarkable about the lists.
+	findings [gateway.KindCount][]Finding
 	// resources stands for what the source can read without listing it.
 	resources *gateway.Tool
 }
@@ -57,7 +57,7 @@ func New(mounts []Mount, pageSize int, log *slog.Logger) *Catalog {
 			Kind: gateway.KindResource, Source: m.Source, Timeout: m.Timeout, ReadOnly: true,
 		}}
 		for _, kind := range gateway.Kinds() {
-			in.lists[kind] = expose(m, kind, log)
+			in.take(kind, log)
 		}
 		c.mounts = append(c.mounts, in)
 	}
@@ -75,7 +75,7 @@ func (c *Catalog) Refresh(source string, kind gateway.Kind) bool {
 	defer c.mu.Unlock()
 	for i := range c.mounts {
 		if c.mounts[i].Source.Name() == source {
-			c.mounts[i].lists[kind] = expose(c.mounts[i].Mount, kind, c.log)
+			c.mounts[i].take(kind, c.log)
 		}
 	}
 	old, fresh := c.current.Load(), c.build()
@@ -100,51 +100,4 @@ func (c *Catalog) Has(source string) bool {
 		}
 	}
 	return false
-}
-
-// soleName finds the name in a definition. It must stand there once, in no
-// other spelling: of two, clients might show the one and call the other.
-func soleName(t *gateway.Tool) (gateway.Span, bool) {
-	found := 0
-	word := t.Kind.NameKey()
-	err := jsonrpc.Members(t.Definition, func(key, _ []byte) bool {
-		if bytes.EqualFold(key, []byte(word)) {
-			found++
-		}
-		return true
-	})
-	named := t.Name != "" && jsonrpc.LookupText(t.Definition, word) == t.Name
-	return jsonrpc.LookupSpan(t.Definition, word), err == nil && found == 1 && named
-}
-
-// expose turns a source's list into what clients see. A definition that cannot
-// be used is left out alone, and said so.
-func expose(m Mount, kind gateway.Kind, log *slog.Logger) []*gateway.Tool {
-	list := m.Source.List(kind)
-	tools := make([]*gateway.Tool, 0, len(list))
-	for _, t := range list {
-		if kind == gateway.KindTool && m.Allows != nil && !m.Allows(t.Name) {
-			continue
-		}
-		t.Kind = kind
-		at, ok := soleName(&t)
-		if !ok {
-			log.Warn("left out: a definition has no name, or more than one", "kind", kind.String(), "server", m.Source.Name())
-			continue
-		}
-		t.Exposed = t.Name
-		if kind == gateway.KindTool || kind == gateway.KindPrompt {
-			t.Exposed = exposedName(m.Prefix, t.Name)
-		}
-		if t.Exposed != t.Name {
-			t.Definition = jsonrpc.Splice(nil, t.Definition,
-				jsonrpc.Edit{At: at, With: jsonrpc.AppendQuoted(nil, t.Exposed)})
-		}
-		t.Source, t.Timeout = m.Source, m.Timeout
-		t.Validate = m.Validate && kind == gateway.KindTool
-		// Whatever is no tool is there to be read.
-		t.ReadOnly = t.ReadOnly || kind != gateway.KindTool
-		tools = append(tools, &t)
-	}
-	return tools
 }

@@ -119,6 +119,9 @@ func TestDefinitionsThatCannotBeUsed(t *testing.T) {
 			if !strings.Contains(log.String(), "left out") {
 				t.Errorf("the log says %q", log.String())
 			}
+			if found := c.Snapshot().Findings(); len(found) != 1 || !found[0].LeftOut {
+				t.Errorf("the findings are %v", found)
+			}
 		})
 	}
 }

@@ -12,7 +12,8 @@ import (
 
 // Snapshot is everything at one moment. It never changes.
 type Snapshot struct {
-	lists [gateway.KindCount]list
+	lists    [gateway.KindCount]list
+	findings []Finding
 	// patterns are the templates that a URI can be matched with, in order.
 	patterns []pattern
 }
@@ -43,6 +44,9 @@ func (s *Snapshot) Tools() []*gateway.Tool { return s.lists[gateway.KindTool].it
 
 // List lists all of a kind in the order of the configuration.
 func (s *Snapshot) List(kind gateway.Kind) []*gateway.Tool { return s.lists[kind].items }
+
+// Findings tell what is left out or shown otherwise than its server sent it.
+func (s *Snapshot) Findings() []Finding { return s.findings }
 
 // Tool finds a tool by the name that clients use.
 func (s *Snapshot) Tool(name string) (*gateway.Tool, bool) {
@@ -83,7 +87,12 @@ func (c *Catalog) SameList(other *Catalog, kind gateway.Kind) bool {
 func (c *Catalog) build() *Snapshot {
 	s := &Snapshot{}
 	for _, kind := range gateway.Kinds() {
-		s.lists[kind] = c.join(kind)
+		var taken []Finding
+		s.lists[kind], taken = c.join(kind)
+		for i := range c.mounts {
+			s.findings = append(s.findings, c.mounts[i].findings[kind]...)
+		}
+		s.findings = append(s.findings, taken...)
 	}
 	for _, t := range s.lists[gateway.KindTemplate].items {
 		if p, ok := newPattern(t); ok {
@@ -95,8 +104,8 @@ func (c *Catalog) build() *Snapshot {
 
 // join makes one list of a kind. The first one in the configuration keeps a
 // name that two claim.
-func (c *Catalog) join(kind gateway.Kind) list {
-	l := list{byName: map[string]*gateway.Tool{}}
+func (c *Catalog) join(kind gateway.Kind) (l list, taken []Finding) {
+	l = list{byName: map[string]*gateway.Tool{}}
 	ttl := int64(listTTL)
 	digest := sha256.New()
 	digest.Write(strconv.AppendInt(nil, int64(c.pageSize), 10))
@@ -108,14 +117,19 @@ func (c *Catalog) join(kind gateway.Kind) list {
 			ttl = min(ttl, s.Fresh(kind))
 		}
 		for _, t := range m.lists[kind] {
-			if first, taken := l.byName[t.Exposed]; taken {
+			if first, there := l.byName[t.Exposed]; there {
 				c.log.Warn("left out: its name is taken", "kind", kind.String(), "tool_name", t.Exposed,
 					"server", m.Source.Name(), "taken_by", first.Source.Name())
+				taken = append(taken, Finding{
+					Kind: kind, Server: m.Source.Name(), Name: t.Name, LeftOut: true,
+					Notes: []gateway.Text{gateway.Textf("its name is taken by server %s", first.Source.Name())},
+				})
 				continue
 			}
 			l.byName[t.Exposed] = t
 			l.items = append(l.items, t)
 			digest.Write(t.Definition)
+			digest.Write(t.Legacy)
 		}
 	}
 	l.id = hex.EncodeToString(digest.Sum(nil)[:8])
@@ -131,29 +145,41 @@ func (c *Catalog) join(kind gateway.Kind) list {
 		}
 		l.pages = append(l.pages, encodePage(kind, l.items[from:to], next, ttl))
 	}
-	return l
+	return l, taken
 }
 
 func encodePage(kind gateway.Kind, tools []*gateway.Tool, next string, ttl int64) Page {
-	size := 128
+	more := ""
+	if next != "" {
+		more = `,"nextCursor":"` + next + `"`
+	}
+	hints := `,"resultType":"complete","ttlMs":` + strconv.FormatInt(ttl, 10) + `,"cacheScope":"private"`
+	return Page{
+		Legacy: encodeList(kind, tools, more+"}", func(t *gateway.Tool) []byte {
+			if t.Legacy != nil {
+				return t.Legacy
+			}
+			return t.Definition
+		}),
+		Modern: encodeList(kind, tools, more+hints+"}", func(t *gateway.Tool) []byte { return t.Definition }),
+	}
+}
+
+// encodeList encodes the result of a list request; end is what comes after the
+// list.
+func encodeList(kind gateway.Kind, tools []*gateway.Tool, end string, definition func(*gateway.Tool) []byte) []byte {
+	size := 32 + len(end)
 	for _, t := range tools {
-		size += len(t.Definition) + 1
+		size += len(definition(t)) + 1
 	}
 	b := append(make([]byte, 0, size), `{"`+kind.ListKey()+`":[`...)
 	for i, t := range tools {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = append(b, t.Definition...)
+		b = append(b, definition(t)...)
 	}
-	b = append(b, ']')
-	if next != "" {
-		b = append(b, `,"nextCursor":"`+next+`"`...)
-	}
-	// Both eras share the bytes of the tools; the modern hints come last.
-	legacyEnd := len(b)
-	modern := append(append([]byte(nil), b...), `,"resultType":"complete","ttlMs":`+strconv.FormatInt(ttl, 10)+`,"cacheScope":"private"}`...)
-	return Page{Legacy: append(b[:legacyEnd:legacyEnd], '}'), Modern: modern}
+	return append(append(b, ']'), end...)
 }
 
 func makeCursor(id string, page int) string {

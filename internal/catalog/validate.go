@@ -99,7 +99,7 @@ func (v *Validator) schema(tool *gateway.Tool) (*jsonschema.Schema, error) {
 	}
 	v.mu.Unlock()
 	c.once.Do(func() {
-		raw := jsonrpc.Lookup(tool.Definition, "inputSchema")
+		raw := tool.InputSchema
 		if raw == nil {
 			return
 		}

@@ -29,11 +29,11 @@ func check(tb testing.TB, v *catalog.Validator, schema, arguments string) error 
 }
 
 func toolWith(schema string) *gateway.Tool {
-	definition := `{"name":"t","inputSchema":` + schema + `}`
-	if schema == "" {
-		definition = `{"name":"t"}`
+	tool := &gateway.Tool{Name: "t", Exposed: "s__t", Validate: true}
+	if schema != "" {
+		tool.InputSchema = []byte(schema)
 	}
-	return &gateway.Tool{Name: "t", Exposed: "s__t", Definition: []byte(definition), Validate: true}
+	return tool
 }
 
 // TestValidation: the message names the field and what is wrong with it, and

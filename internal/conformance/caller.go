@@ -206,11 +206,12 @@ func givenCalls(ctx context.Context, s *mcp.ClientSession) error {
 func callAll(ctx context.Context, c *caller) error {
 	listed := c.listed
 	return with(nil, func(ctx context.Context, s *mcp.ClientSession) error {
+		// Also where the names are known: the SDK makes headers by the list.
+		list, err := s.ListTools(ctx, nil)
+		if err != nil {
+			return err
+		}
 		if listed == nil {
-			list, err := s.ListTools(ctx, nil)
-			if err != nil {
-				return err
-			}
 			for _, tool := range list.Tools {
 				listed = append(listed, tool.Name)
 			}

@@ -42,8 +42,9 @@ type Call struct {
 	Parent *Call
 	// Peer is the way back to the client; nil when it cannot be reached.
 	Peer Peer
-	// ParamHeaders are the Mcp-Param-* headers of a modern HTTP caller, passed
-	// on because intermediaries must.
+	// ParamHeaders are the Mcp-Param-* headers of a modern HTTP caller. Those
+	// that the tool knows must say what the arguments say; the others are
+	// passed on because intermediaries must.
 	ParamHeaders http.Header
 	// Options are the caller's own wishes for the execution.
 	Options ExecuteOptions

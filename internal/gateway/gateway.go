@@ -87,14 +87,28 @@ type Tool struct {
 	// Name is the tool's name in its source; a resource's URI, a template's
 	// URI template.
 	Name string
-	// Definition is the JSON object of the list, as the source sent it.
+	// Definition is the JSON object of the list, as the source sent it. The
+	// catalog puts the name into it that clients use, and mends what would make
+	// them drop the whole list.
 	Definition []byte
 	// ReadOnly and Idempotent are the source's annotations: such a call may be
 	// sent again when its fate is unknown.
 	ReadOnly, Idempotent bool
+	// ModernHTTP is set when calls go out over HTTP in the modern era, where
+	// the rules for headers made of arguments bind whoever calls.
+	ModernHTTP bool
 
 	// Exposed is the name that clients use. Set by the catalog.
 	Exposed string
+	// Legacy is the definition for clients of the legacy era, nil where it is
+	// the same. Set by the catalog.
+	Legacy []byte
+	// InputSchema is what arguments are checked against: the source's own,
+	// whatever clients are shown. Set by the catalog.
+	InputSchema []byte
+	// Headers are the arguments that also travel as HTTP headers; most tools
+	// have none. Set by the catalog.
+	Headers []ParamHeader
 	// Source is where the call ends. Set by the catalog.
 	Source Source
 	// Validate asks for arguments to be checked against the input schema
@@ -103,6 +117,15 @@ type Tool struct {
 	// Timeout is how long a call may go without a sign of life; zero is the
 	// source's default. Set by the catalog.
 	Timeout time.Duration
+}
+
+// ParamHeader is an argument that modern HTTP also carries as a header, for
+// those between client and server who do not read bodies.
+type ParamHeader struct {
+	// Path leads to the argument, through the objects around it.
+	Path []string
+	// Key is the header's name in its canonical form: Mcp-Param-Region.
+	Key string
 }
 
 // RetrySafe reports whether a second sending can do no harm.

@@ -56,6 +56,44 @@ func LookupSpan(object []byte, key string) gateway.Span {
 	return found
 }
 
+// Without leaves the members of a key out of an object. The others keep their
+// bytes.
+func Without(object []byte, key string) []byte {
+	s := scanner{data: object}
+	var edits []Edit
+	kept := -1  // where the last member ends that stays
+	from := -1  // where members begin that go, with none before them that stays
+	until := -1 // and where they end
+	_, err := s.object(s.space(0), 1, func(k []byte, at, vi int) (int, error) {
+		end, err := s.skip(vi, 1)
+		switch {
+		case err != nil:
+		case string(k) != key:
+			if from >= 0 {
+				edits = append(edits, Edit{At: span(from, at)})
+				from = -1
+			}
+			kept = end
+		case kept >= 0:
+			edits = append(edits, Edit{At: span(kept, end)})
+			kept = end
+		default:
+			if from < 0 {
+				from = at
+			}
+			until = end
+		}
+		return end, err
+	})
+	if err != nil {
+		return object
+	}
+	if from >= 0 {
+		edits = append(edits, Edit{At: span(from, until)})
+	}
+	return Splice(nil, object, edits...)
+}
+
 // LookupText is Lookup for a string value.
 func LookupText(object []byte, key string) string {
 	text, _ := Unquote(Lookup(object, key))

@@ -16,6 +16,7 @@ var jaServers = map[string]string{
 	"it wants messages sent to %q instead of %q, where its headers are not meant to go; let it announce a path only, or put its own address into the configuration": "サーバーがメッセージの送信先として %[2]q ではなく %[1]q を示しました。そこへは設定の headers を送れません。パスだけを示すようサーバーを設定するか、サーバー自身のアドレスを設定に書いてください",
 	"it did not finish starting within %s (startupTimeout)":                                                                                                         "%s 以内に起動が完了しませんでした（startupTimeout）",
 	"it speaks MCP %q, which genkan does not; update the server or genkan":                                                                                          "サーバーの MCP バージョン %q に genkan は対応していません。サーバーか genkan を更新してください",
+	"the arguments cannot be put into headers, as the tool asks: %s":                                                                                                "ツールが求めるとおりに引数をヘッダーに入れることができません: %s",
 	"it was stopped":                                                  "停止されました",
 	"its URL is not valid":                                            "URL が正しくありません",
 	"its answer to %s has no list of %s":                              "%s の応答に %s の一覧がありません",

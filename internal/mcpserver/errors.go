@@ -74,6 +74,9 @@ func (s *Server) errorMessage(id []byte, err error) (message []byte, status int,
 		return jsonrpc.AppendErrorObject(nil, id, e.RPC), http.StatusOK, e
 	}
 	text := s.language().Error(e)
+	if errors.Is(err, jsonrpc.ErrHeaderMismatch) {
+		return jsonrpc.AppendErrorObject(nil, id, jsonrpc.ErrorObject(jsonrpc.CodeHeaderMismatch, text, nil)), http.StatusBadRequest, e
+	}
 	var refused *refusal
 	if errors.As(err, &refused) {
 		return jsonrpc.AppendErrorObject(nil, id, jsonrpc.ErrorObject(refused.rpc, text, refused.data)), http.StatusOK, e

@@ -2,7 +2,6 @@ package mcpserver
 
 import (
 	"context"
-	"encoding/base64"
 	"net/http"
 	"strings"
 
@@ -96,7 +95,7 @@ func checkHeaders(h http.Header, msg *jsonrpc.Message) error {
 		return nil
 	}
 	body, _ := jsonrpc.Unquote(msg.Params.Get(source))
-	if name, ok := decodeHeaderValue(only(h, "Mcp-Name")); !ok || name != string(body) {
+	if name, ok := jsonrpc.DecodeHeader(only(h, "Mcp-Name")); !ok || name == "" || name != string(body) {
 		return mismatch("Mcp-Name", name, string(body))
 	}
 	return nil
@@ -117,21 +116,6 @@ func mismatch(header, got, want string) error {
 	}
 	return protocolError(jsonrpc.CodeHeaderMismatch,
 		"Header mismatch: %s header value '%s' does not match body value '%s'", header, got, want)
-}
-
-// decodeHeaderValue undoes the encoding of values that are not plain ASCII.
-func decodeHeaderValue(v string) (string, bool) {
-	inner, found := strings.CutPrefix(v, "=?base64?")
-	if !found || !strings.HasSuffix(inner, "?=") {
-		// What is not visible ASCII must come encoded: others may read raw
-		// bytes in another way than we do.
-		if strings.ContainsFunc(v, func(c rune) bool { return c < 0x20 && c != '\t' || c > 0x7e }) {
-			return "", false
-		}
-		return v, v != ""
-	}
-	raw, err := base64.StdEncoding.DecodeString(strings.TrimSuffix(inner, "?="))
-	return string(raw), err == nil
 }
 
 // paramHeaders are the Mcp-Param-* headers, which pass on with the call.

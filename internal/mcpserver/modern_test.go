@@ -172,20 +172,6 @@ func TestModernHeaders(t *testing.T) {
 	})
 }
 
-// TestModernParamHeaders: an intermediary passes Mcp-Param-* on, and a server's
-// complaint about them comes back with the status that its era asks for.
-func TestModernParamHeaders(t *testing.T) {
-	h := openHouse(t, servers{"fault": sibling(t, "-era", "modern", "-param-tool")})
-	r := modernCall("1", "fault__lookup", `{"region":"us-west1"}`)
-	h.send(r).want(t, http.StatusBadRequest, -32020)
-	r.header.Set("Mcp-Param-Region", "us-west1")
-	if got := h.send(r); text(got.last()) != "us-west1" {
-		t.Errorf("with the header: %d %s", got.status, got.body)
-	}
-	r.header.Set("Mcp-Param-Region", "elsewhere")
-	h.send(r).want(t, http.StatusBadRequest, -32020)
-}
-
 // TestModernMissingCapability: a server that needs more of the client says so
 // with -32021, which is a 400.
 func TestModernMissingCapability(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"genkan/internal/catalog"
 	"genkan/internal/gateway"
 	"genkan/internal/jsonrpc"
 )
@@ -318,6 +319,11 @@ func (ps *parks) take(call *gateway.Call) (k *park, ours bool, err error) {
 	defer k.mu.Unlock()
 	if k.round != binary.BigEndian.Uint16(payload[16:]) || k.out != nil {
 		return nil, true, gone
+	}
+	// A retry does not walk the corridor, where this is done for others.
+	call.Tool = k.call.Tool
+	if err := catalog.Compare(call); err != nil {
+		return nil, true, err
 	}
 	k.round++ // used
 	k.expiry.Stop()

@@ -2,7 +2,6 @@ package upstream
 
 import (
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -22,6 +21,7 @@ type exchange struct {
 	proto          protocol
 	body           func(dst []byte, id uint64) []byte
 	call           *gateway.Call // nil for requests of our own
+	headers        http.Header   // more than every request has
 	onHeader       func(http.Header)
 	withoutSession bool
 	// generation of the session that was used.
@@ -60,10 +60,8 @@ func (c *httpConn) exchange(ctx context.Context, x *exchange) (jsonrpc.Message, 
 		size += len(x.call.Params.Raw)
 	}
 	r := c.request(ctx, http.MethodPost, x.method, x.name, x.proto, session, x.body(make([]byte, 0, size), id))
-	if x.call != nil && x.proto.era == gateway.EraModern {
-		for key, values := range x.call.ParamHeaders {
-			r.Header[key] = values
-		}
+	for key, values := range x.headers {
+		r.Header[key] = values
 	}
 	if x.call != nil && x.proto.era == gateway.EraLegacy {
 		x.owner = c.begin(ctx, x.call, id)
@@ -502,5 +500,3 @@ func (c *httpConn) listenOnce(ctx context.Context, filter string, opened func())
 		}
 	}
 }
-
-func encodeBase64(v string) string { return base64.StdEncoding.EncodeToString([]byte(v)) }

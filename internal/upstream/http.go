@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -221,8 +220,12 @@ func (c *httpConn) call(ctx context.Context, call *gateway.Call, in *gateway.Par
 	if err := c.proto.refuses(in); err != nil {
 		return nil, err
 	}
+	headers, err := c.proto.paramHeaders(call)
+	if err != nil {
+		return nil, err
+	}
 	x := &exchange{
-		method: call.Method, name: headerName(call), proto: c.proto, call: call,
+		method: call.Method, name: headerName(call), proto: c.proto, call: call, headers: headers,
 		body: func(dst []byte, id uint64) []byte {
 			dst = jsonrpc.AppendRequestHead(dst, id, call.Method)
 			dst = c.proto.appendParams(dst, call, in, id)
@@ -241,19 +244,12 @@ func (c *httpConn) call(ctx context.Context, call *gateway.Call, in *gateway.Par
 	if err != nil {
 		return nil, c.callError(ctx, err)
 	}
-	return c.proto.answer(&msg, call)
-}
-
-// headerName is what a modern request says in its header that it is for.
-func headerName(call *gateway.Call) string {
-	switch call.Method {
-	case "tools/call", "prompts/get":
-		return call.Tool.Name
-	case "resources/read", "tasks/get", "tasks/update", "tasks/cancel":
-		return call.Name
-	default:
-		return ""
+	if msg.Kind == jsonrpc.ErrorResponse && isMismatch(msg.Error) {
+		// The headers are made by what the tool's schema said when it was
+		// listed; it seems to say another thing now.
+		c.ears.changed(gateway.KindTool, false)
 	}
+	return c.proto.answer(&msg, call)
 }
 
 func (c *httpConn) watch(ctx context.Context, uri string) (stop func(), err error) {
@@ -384,7 +380,7 @@ func (c *httpConn) request(ctx context.Context, verb, method, name string, p pro
 	if p.era == gateway.EraModern {
 		h["Mcp-Method"] = []string{method}
 		if name != "" {
-			h["Mcp-Name"] = []string{headerValue(name)}
+			h["Mcp-Name"] = []string{jsonrpc.EncodeHeader(name)}
 		}
 	}
 	if session != "" {
@@ -475,16 +471,4 @@ func (c *httpConn) close() {
 func drain(body io.ReadCloser) {
 	_, _ = io.CopyN(io.Discard, body, 64<<10)
 	_ = body.Close()
-}
-
-// headerValue encodes a value as the transport asks: plain where it can be.
-func headerValue(v string) string {
-	plain := v == strings.TrimSpace(v) && !(strings.HasPrefix(v, "=?base64?") && strings.HasSuffix(v, "?="))
-	for i := 0; plain && i < len(v); i++ {
-		plain = v[i] >= 0x20 && v[i] < 0x7f
-	}
-	if plain {
-		return v
-	}
-	return "=?base64?" + encodeBase64(v) + "?="
 }

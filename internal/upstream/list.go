@@ -10,15 +10,23 @@ import (
 // most tools that one server may list.
 const mostTools = 20_000
 
+// parse is parseList for this server, spoken to in an era.
+func (s *Server) parse(raw []byte, kind gateway.Kind, era gateway.Era) ([]gateway.Tool, error) {
+	return parseList(raw, kind, s.set.URL != "" && era == gateway.EraModern, s.log)
+}
+
 // parseList splits a JSON array of definitions. One that has no name is left
 // out alone.
-func parseList(raw []byte, kind gateway.Kind, log *slog.Logger) ([]gateway.Tool, error) {
+func parseList(raw []byte, kind gateway.Kind, modernHTTP bool, log *slog.Logger) ([]gateway.Tool, error) {
 	tools := []gateway.Tool{}
 	if len(raw) == 0 {
 		return tools, nil
 	}
 	err := jsonrpc.Elements(raw, func(definition []byte) bool {
-		tool := gateway.Tool{Kind: kind, Definition: definition, Name: jsonrpc.LookupText(definition, kind.NameKey())}
+		tool := gateway.Tool{
+			Kind: kind, Definition: definition, Name: jsonrpc.LookupText(definition, kind.NameKey()),
+			ModernHTTP: modernHTTP,
+		}
 		if tool.Name == "" {
 			log.Warn("left out: a definition has no name", "kind", kind.String())
 			return true

@@ -128,11 +128,11 @@ func (s *Server) refresh(ctx context.Context, c conn, kind gateway.Kind, announc
 		return err
 	}
 	raw := answer.raw
-	list, err := parseList(raw, kind, s.log)
+	p := c.protocol()
+	list, err := s.parse(raw, kind, p.era)
 	if err != nil {
 		return err
 	}
-	p := c.protocol()
 	s.mu.Lock()
 	fresh := SavedList{
 		Fingerprint: s.set.Fingerprint, Era: p.era, Version: p.version, About: p.about,

@@ -187,7 +187,7 @@ func (s *Server) restore(ctx context.Context) {
 		s.log.Warn("the last known tool list could not be read", "error", err)
 	case ok && saved.Fingerprint == s.set.Fingerprint:
 		for _, kind := range gateway.Kinds() {
-			list, err := parseList(*saved.list(kind), kind, s.log)
+			list, err := s.parse(*saved.list(kind), kind, saved.Era)
 			if err != nil {
 				s.log.Warn("the last known list is damaged", "kind", kind.String(), "error", err)
 				return

@@ -104,7 +104,7 @@ func parseOptions(args []string, stderr io.Writer) (*options, error) {
 	flags.IntVar(&o.page, "page", 0, "entries per page of a list; 0 is all")
 	flags.IntVar(&o.ttlMs, "ttl", 0, "ttlMs of modern lists, in `milliseconds`")
 	flags.BoolVar(&o.sse, "sse", false, "HTTP: answer with an event stream where JSON would do")
-	flags.BoolVar(&o.paramTool, "param-tool", false, "add the tool lookup, whose region travels as the header Mcp-Param-Region")
+	flags.BoolVar(&o.paramTool, "param-tool", false, "add the tools lookup and ask_about, which have an argument that travels as a header too")
 	flags.BoolVar(&o.everything, "everything", false, "offer all that MCP has beside tools: prompts, resources, completion, logging, questions to the client")
 	flags.IntVar(&o.entries, "entries", 0, "with -everything: `number` of generated prompts, resources and templates, each")
 	flags.StringVar(&o.scheme, "scheme", "fault", "with -everything: `scheme` of the resources' URIs")

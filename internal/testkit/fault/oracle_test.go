@@ -162,7 +162,7 @@ func TestOracleListsTools(t *testing.T) {
 				t.Errorf("%s lacks a description or a schema", tool.Name)
 			}
 		}
-		if want := 12 + 200; len(seen) != want {
+		if want := 13 + 200; len(seen) != want {
 			t.Errorf("%d tools are listed, want %d", len(seen), want)
 		}
 		if got := call(t, session, "list_issue", map[string]any{"limit": 3}); got != `list_issue {"limit":3}` {

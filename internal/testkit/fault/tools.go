@@ -118,7 +118,11 @@ func baseTools(opts *options) []tool {
 			Description: "Returns the region, which must also have come as the header Mcp-Param-Region.",
 			InputSchema: json.RawMessage(`{"type":"object","properties":{"region":{"type":"string","description":"Where to look.","x-mcp-header":"Region"},"query":{"type":"string"}},"required":["region"]}`),
 			Annotations: readOnly(),
-		}, callLookup))
+		}, callLookup), newTool(definition{
+			Name:        "ask_about",
+			Description: "Asks like elicit; the message travels as the header Mcp-Param-Message too.",
+			InputSchema: json.RawMessage(`{"type":"object","properties":{"message":{"type":"string","x-mcp-header":"Message"}}}`),
+		}, callElicit))
 	}
 	if opts.everything {
 		tools = append(tools, moreTools()...)

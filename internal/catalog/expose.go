@@ -1,0 +1,94 @@
+package catalog
+
+import (
+	"bytes"
+	"log/slog"
+
+	"genkan/internal/gateway"
+	"genkan/internal/jsonrpc"
+)
+
+// take turns a source's list of a kind into what clients see. A definition that
+// cannot be used is left out alone, and said so.
+func (m *mounted) take(kind gateway.Kind, log *slog.Logger) {
+	list := m.Source.List(kind)
+	tools := make([]*gateway.Tool, 0, len(list))
+	var findings []Finding
+	for _, t := range list {
+		if kind == gateway.KindTool && m.Allows != nil && !m.Allows(t.Name) {
+			continue
+		}
+		t.Kind = kind
+		notes, ok := m.expose(&t)
+		if len(notes) > 0 {
+			findings = append(findings, Finding{Kind: kind, Server: m.Source.Name(), Name: t.Name, LeftOut: !ok, Notes: notes})
+		}
+		if ok {
+			tools = append(tools, &t)
+			continue
+		}
+		log.Warn("left out: a definition cannot be used", "kind", kind.String(), "server", m.Source.Name(),
+			"tool_name", short(t.Name), "reason", gateway.Texts{Each: notes, Between: "; "}.String())
+	}
+	m.lists[kind], m.findings[kind] = tools, findings
+}
+
+// expose works out what there is to know about a tool. It reports false when
+// clients must not see it; the notes say why, or what is remarkable about it.
+func (m *mounted) expose(t *gateway.Tool) (notes []gateway.Text, ok bool) {
+	at, ok := soleName(t)
+	if !ok {
+		return []gateway.Text{gateway.Textf("it has no name, or more than one")}, false
+	}
+	t.Exposed = t.Name
+	if t.Kind == gateway.KindTool || t.Kind == gateway.KindPrompt {
+		t.Exposed = exposedName(m.Prefix, t.Name)
+	}
+	if t.Kind == gateway.KindTool {
+		t.InputSchema = jsonrpc.Lookup(t.Definition, "inputSchema")
+		var wrong gateway.Text
+		if t.Headers, wrong, ok = headersOf(t.InputSchema); !ok {
+			if t.ModernHTTP {
+				return []gateway.Text{wrong}, false
+			}
+			// Nobody speaks of headers to this server, so the tool is good; but
+			// our own modern HTTP clients must leave it out.
+			notes = append(notes, gateway.Textf("modern clients over HTTP will not use it: %s", wrong))
+		}
+	}
+	if t.Exposed != t.Name {
+		t.Definition = jsonrpc.Splice(nil, t.Definition,
+			jsonrpc.Edit{At: at, With: jsonrpc.AppendQuoted(nil, t.Exposed)})
+	}
+	if t.Kind == gateway.KindTool {
+		shown, why, ok := mend(t.Definition)
+		if !ok {
+			return []gateway.Text{why}, false
+		}
+		t.Definition = shown.modern
+		if !bytes.Equal(shown.legacy, shown.modern) {
+			t.Legacy = shown.legacy
+		}
+		notes = append(notes, shown.notes...)
+	}
+	t.Source, t.Timeout = m.Source, m.Timeout
+	t.Validate = m.Validate && t.Kind == gateway.KindTool
+	// Whatever is no tool is there to be read.
+	t.ReadOnly = t.ReadOnly || t.Kind != gateway.KindTool
+	return notes, true
+}
+
+// soleName finds the name in a definition. It must stand there once, in no
+// other spelling: of two, clients might show the one and call the other.
+func soleName(t *gateway.Tool) (gateway.Span, bool) {
+	found := 0
+	word := t.Kind.NameKey()
+	err := jsonrpc.Members(t.Definition, func(key, _ []byte) bool {
+		if bytes.EqualFold(key, []byte(word)) {
+			found++
+		}
+		return true
+	})
+	named := t.Name != "" && jsonrpc.LookupText(t.Definition, word) == t.Name
+	return jsonrpc.LookupSpan(t.Definition, word), err == nil && found == 1 && named
+}

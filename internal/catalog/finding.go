@@ -1,0 +1,15 @@
+package catalog
+
+import "genkan/internal/gateway"
+
+// Finding is something remarkable about one definition of a server: it is not
+// shown, or not as the server sent it.
+type Finding struct {
+	Kind gateway.Kind
+	// Server and Name are the source's and its own name for it.
+	Server, Name string
+	// LeftOut says that clients do not see it at all.
+	LeftOut bool
+	// Notes say what is wrong with it or what was mended.
+	Notes []gateway.Text
+}
