@@ -53,12 +53,12 @@ func (c *Call) Ask(ctx context.Context, method string, params []byte) ([]byte, e
 	if c.Peer == nil {
 		return nil, Errorf(CodeInvalid, "the server asks the client for %s, and this caller cannot be asked anything", method)
 	}
-	if c.hold != nil {
-		defer c.hold()()
+	if hold := c.hold.Load(); hold != nil {
+		defer (*hold)()()
 	}
 	return c.Peer.Ask(ctx, method, params)
 }
 
 // OnAsk sets what stops the call's clock while its client is asked; it returns
 // what starts it again.
-func (c *Call) OnAsk(hold func() (resume func())) { c.hold = hold }
+func (c *Call) OnAsk(hold func() (resume func())) { c.hold.Store(&hold) }

@@ -194,8 +194,8 @@ func (c *stdioConn) call(ctx context.Context, msg *jsonrpc.Message, era gateway.
 	peer := &stdioPeer{c: c, ctx: ctx}
 	go func() {
 		defer done()
-		defer call.Release()
-		result, err := c.server.handle(ctx, call, peer)
+		result, release, err := c.server.handle(ctx, call, peer)
+		defer release()
 		peer.close()
 		settle()
 		switch {
