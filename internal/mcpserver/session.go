@@ -281,9 +281,13 @@ func (s *session) end() {
 }
 
 // idle reports whether nothing is lost when the session is forgotten until its
-// client comes back.
-func (s *session) idle(since time.Time) bool {
+// client comes back: it has not been seen since, and what it subscribed to it
+// has not come to hear of for as long as its id is good.
+func (s *session) idle(since, lost time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.lastSeen.Before(since) && len(s.calls) == 0 && s.stream == nil && len(s.subscriptions) == 0
+	if len(s.calls) > 0 || s.stream != nil {
+		return false
+	}
+	return s.lastSeen.Before(since) && (len(s.subscriptions) == 0 || s.lastSeen.Before(lost))
 }
