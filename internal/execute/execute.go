@@ -81,17 +81,46 @@ func (e *Executor) lane(source gateway.Source) *lane {
 	return l.(*lane) //nolint:forcetypeassert // only lanes are stored
 }
 
+// place is a call's place in a lane. While a person thinks about a question the
+// call gives it up, or the people of a few callers would close a server to all
+// others; afterwards it goes on in any case.
+type place struct {
+	lane *lane
+	mu   sync.Mutex
+	held bool
+}
+
+func (p *place) give() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.held {
+		p.held = false
+		<-p.lane.places
+	}
+}
+
+// take takes a place if there is one.
+func (p *place) take() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	select {
+	case p.lane.places <- struct{}{}:
+		p.held = true
+	default:
+	}
+}
+
 // Forget drops the lane of a source that is gone.
 func (e *Executor) Forget(source gateway.Source) { e.lanes.Delete(source) }
 
 // Handle runs the call in its source's lane.
 func (e *Executor) Handle(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
 	l := e.lane(call.Tool.Source)
-	leave, err := e.enter(ctx, l, call)
+	p, err := e.enter(ctx, l, call)
 	if err != nil {
 		return nil, err
 	}
-	defer leave()
+	defer p.give()
 
 	retries, pace := e.limits.Retries, e.limits.RetryDelay
 	if call.Options.Retries > 0 {
@@ -105,7 +134,7 @@ func (e *Executor) Handle(ctx context.Context, call *gateway.Call) (*gateway.Res
 	}
 	for {
 		call.Attempts++
-		result, err := e.attempt(ctx, l, call)
+		result, err := e.attempt(ctx, l, p, call)
 		if err == nil || call.Attempts > retries || !worthRetrying(err, call.Tool) || ctx.Err() != nil {
 			return result, err
 		}
@@ -123,7 +152,7 @@ func (e *Executor) Handle(ctx context.Context, call *gateway.Call) (*gateway.Res
 }
 
 // attempt sends the call once.
-func (e *Executor) attempt(ctx context.Context, l *lane, call *gateway.Call) (*gateway.Result, error) {
+func (e *Executor) attempt(ctx context.Context, l *lane, p *place, call *gateway.Call) (*gateway.Result, error) {
 	if !l.breaker.allow() {
 		return nil, &gateway.Error{
 			Code: gateway.CodeUnavailable, Unsent: true, RetryAfter: e.limits.BreakerPause,
@@ -131,7 +160,7 @@ func (e *Executor) attempt(ctx context.Context, l *lane, call *gateway.Call) (*g
 			Values:  []any{call.Tool.Source.Name(), e.limits.BreakerFailures, e.limits.BreakerPause, call.Tool.Source.Name()},
 		}
 	}
-	ctx, deadline := e.deadline(ctx, call)
+	ctx, deadline := e.deadline(ctx, p, call)
 	result, err := call.Tool.Source.Handle(ctx, call)
 	// Asked before the clock is stopped, which ends ctx too.
 	ended := ctx.Err() != nil
@@ -186,12 +215,10 @@ func worthRetrying(err error, tool *gateway.Tool) bool {
 
 // enter takes a place in the lane, or waits for one in the bounded queue, for
 // no longer than the call may go without a sign of life.
-func (e *Executor) enter(ctx context.Context, l *lane, call *gateway.Call) (leave func(), err error) {
-	leave = func() { <-l.places }
-	select {
-	case l.places <- struct{}{}:
-		return leave, nil
-	default:
+func (e *Executor) enter(ctx context.Context, l *lane, call *gateway.Call) (*place, error) {
+	p := &place{lane: l}
+	if p.take(); p.held {
+		return p, nil
 	}
 	select {
 	case l.waiting <- struct{}{}:
@@ -207,7 +234,8 @@ func (e *Executor) enter(ctx context.Context, l *lane, call *gateway.Call) (leav
 	defer patience.Stop()
 	select {
 	case l.places <- struct{}{}:
-		return leave, nil
+		p.held = true
+		return p, nil
 	case <-patience.C:
 		return nil, &gateway.Error{
 			Code: gateway.CodeTimeout, Unsent: true,

@@ -291,7 +291,10 @@ func (ps *parks) add(k *park) (string, error) {
 	k.round++
 	patience := k.server.opt.AskPatience
 	k.expiry = time.AfterFunc(patience, func() {
-		k.cancel(gateway.Errorf(gateway.CodeTimeout, "the client did not come back with the input within %s", patience))
+		// It is no fault of the server's that nobody answers it.
+		late := gateway.Errorf(gateway.CodeTimeout, "the client did not come back with the input within %s", patience)
+		late.Answered = true
+		k.cancel(late)
 		<-k.finished
 		k.server.parks.remove(k)
 		k.call.Release()
