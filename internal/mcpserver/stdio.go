@@ -386,7 +386,7 @@ func (p *stdioPeer) Ask(ctx context.Context, method string, params []byte) ([]by
 	return p.c.sess.askVia(ctx, p.c.server.opt.AskPatience, method, params, func(message []byte) bool {
 		p.c.write(message)
 		return true
-	})
+	}, nil)
 }
 
 func (p *stdioPeer) close() {
