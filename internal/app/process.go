@@ -353,17 +353,24 @@ const retirement = 30 * time.Second
 // retire ends the servers that the new house did not take over, when their
 // calls are done.
 func (p *Process) retire(old, fresh *house) {
-	kept := map[*upstream.Server]bool{}
+	kept, named := map[*upstream.Server]bool{}, map[string]bool{}
 	for _, s := range fresh.servers {
-		kept[s] = true
+		kept[s], named[s.Name()] = true, true
 	}
 	for _, s := range old.servers {
 		if kept[s] {
 			continue
 		}
+		// Calls that wait for people wait on a server that was replaced as long
+		// as others may; on one that was removed, not at all.
+		if !named[s.Name()] {
+			p.mcp.Forsake(s)
+		}
 		p.retired.Go(func() {
 			ctx, cancel := context.WithTimeout(context.Background(), retirement)
 			defer cancel()
+			stop := context.AfterFunc(ctx, func() { p.mcp.Forsake(s) })
+			defer stop()
 			s.Retire(ctx)
 			p.executor.Forget(s)
 		})

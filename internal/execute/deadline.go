@@ -21,6 +21,7 @@ type deadline struct {
 	// asked is since when.
 	asking int
 	asked  time.Time
+	place  *place
 	cancel context.CancelCauseFunc
 }
 
@@ -30,12 +31,13 @@ var (
 )
 
 // deadline starts the clock of one attempt.
-func (e *Executor) deadline(ctx context.Context, call *gateway.Call) (context.Context, *deadline) {
+func (e *Executor) deadline(ctx context.Context, p *place, call *gateway.Call) (context.Context, *deadline) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	d := &deadline{idle: e.timeout(call), cancel: cancel}
+	d := &deadline{idle: e.timeout(call), place: p, cancel: cancel}
 	d.latest = time.Now().Add(max(e.limits.Total, d.idle))
 	d.timer = time.AfterFunc(d.idle, d.expire)
 	call.OnSignOfLife(d.extend)
+	call.OnAsk(d.hold)
 	return ctx, d
 }
 
@@ -66,6 +68,7 @@ func (d *deadline) hold() (resume func()) {
 	if d.asking == 0 {
 		d.timer.Stop()
 		d.asked = time.Now()
+		d.place.give()
 	}
 	d.asking++
 	return sync.OnceFunc(func() {
@@ -74,6 +77,7 @@ func (d *deadline) hold() (resume func()) {
 		if d.asking--; d.asking == 0 {
 			d.latest = d.latest.Add(time.Since(d.asked))
 			if !d.stopped {
+				d.place.take()
 				d.timer.Reset(max(min(d.idle, time.Until(d.latest)), 0))
 			}
 		}

@@ -81,17 +81,46 @@ func (e *Executor) lane(source gateway.Source) *lane {
 	return l.(*lane) //nolint:forcetypeassert // only lanes are stored
 }
 
+// place is a call's place in a lane. While a person thinks about a question the
+// call gives it up, or the people of a few callers would close a server to all
+// others; afterwards it goes on in any case.
+type place struct {
+	lane *lane
+	mu   sync.Mutex
+	held bool
+}
+
+func (p *place) give() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.held {
+		p.held = false
+		<-p.lane.places
+	}
+}
+
+// take takes a place if there is one.
+func (p *place) take() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	select {
+	case p.lane.places <- struct{}{}:
+		p.held = true
+	default:
+	}
+}
+
 // Forget drops the lane of a source that is gone.
 func (e *Executor) Forget(source gateway.Source) { e.lanes.Delete(source) }
 
 // Handle runs the call in its source's lane.
 func (e *Executor) Handle(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
 	l := e.lane(call.Tool.Source)
-	if err := e.enter(ctx, l, call); err != nil {
+	p, err := e.enter(ctx, l, call)
+	if err != nil {
 		return nil, err
 	}
-	place := &place{lane: l, taken: true}
-	defer place.leave()
+	defer p.give()
 
 	retries, pace := e.limits.Retries, e.limits.RetryDelay
 	if call.Options.Retries > 0 {
@@ -105,7 +134,7 @@ func (e *Executor) Handle(ctx context.Context, call *gateway.Call) (*gateway.Res
 	}
 	for {
 		call.Attempts++
-		result, err := e.attempt(ctx, place, call)
+		result, err := e.attempt(ctx, l, p, call)
 		if err == nil || call.Attempts > retries || !worthRetrying(err, call.Tool) || ctx.Err() != nil {
 			return result, err
 		}
@@ -123,8 +152,7 @@ func (e *Executor) Handle(ctx context.Context, call *gateway.Call) (*gateway.Res
 }
 
 // attempt sends the call once.
-func (e *Executor) attempt(ctx context.Context, place *place, call *gateway.Call) (*gateway.Result, error) {
-	l := place.lane
+func (e *Executor) attempt(ctx context.Context, l *lane, p *place, call *gateway.Call) (*gateway.Result, error) {
 	if !l.breaker.allow() {
 		return nil, &gateway.Error{
 			Code: gateway.CodeUnavailable, Unsent: true, RetryAfter: e.limits.BreakerPause,
@@ -132,14 +160,7 @@ func (e *Executor) attempt(ctx context.Context, place *place, call *gateway.Call
 			Values:  []any{call.Tool.Source.Name(), e.limits.BreakerFailures, e.limits.BreakerPause, call.Tool.Source.Name()},
 		}
 	}
-	ctx, deadline := e.deadline(ctx, call)
-	call.OnAsk(func() func() {
-		start, back := deadline.hold(), place.lend()
-		return func() {
-			back()
-			start()
-		}
-	})
+	ctx, deadline := e.deadline(ctx, p, call)
 	result, err := call.Tool.Source.Handle(ctx, call)
 	// Asked before the clock is stopped, which ends ctx too.
 	ended := ctx.Err() != nil
@@ -192,61 +213,18 @@ func worthRetrying(err error, tool *gateway.Tool) bool {
 	return e.Unsent || tool.RetrySafe()
 }
 
-// place is a call's in its lane.
-type place struct {
-	lane  *lane
-	mu    sync.Mutex
-	taken bool
-	lent  int
-}
-
-// lend gives the place to others while the call's client is asked: a server
-// must not be blocked by people who think. The returned function takes it back
-// if it is free; if not, the call goes on without.
-func (p *place) lend() (back func()) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.lent++; p.taken {
-		p.taken = false
-		<-p.lane.places
-	}
-	return sync.OnceFunc(func() {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		if p.lent--; p.lent > 0 || p.taken {
-			return
-		}
-		select {
-		case p.lane.places <- struct{}{}:
-			p.taken = true
-		default:
-		}
-	})
-}
-
-func (p *place) leave() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.taken {
-		p.taken = false
-		<-p.lane.places
-	}
-	p.lent++ // nothing is taken back any more
-}
-
 // enter takes a place in the lane, or waits for one in the bounded queue, for
 // no longer than the call may go without a sign of life.
-func (e *Executor) enter(ctx context.Context, l *lane, call *gateway.Call) error {
-	select {
-	case l.places <- struct{}{}:
-		return nil
-	default:
+func (e *Executor) enter(ctx context.Context, l *lane, call *gateway.Call) (*place, error) {
+	p := &place{lane: l}
+	if p.take(); p.held {
+		return p, nil
 	}
 	select {
 	case l.waiting <- struct{}{}:
 		defer func() { <-l.waiting }()
 	default:
-		return &gateway.Error{
+		return nil, &gateway.Error{
 			Code: gateway.CodeLimited, Unsent: true, RetryAfter: time.Second,
 			Message: "server %s has %d calls under way and %d waiting; try again later",
 			Values:  []any{call.Tool.Source.Name(), cap(l.places), cap(l.waiting)},
@@ -256,15 +234,16 @@ func (e *Executor) enter(ctx context.Context, l *lane, call *gateway.Call) error
 	defer patience.Stop()
 	select {
 	case l.places <- struct{}{}:
-		return nil
+		p.held = true
+		return p, nil
 	case <-patience.C:
-		return &gateway.Error{
+		return nil, &gateway.Error{
 			Code: gateway.CodeTimeout, Unsent: true,
 			Message: "server %s has %d calls under way, and none ended within %s; the call was not sent",
 			Values:  []any{call.Tool.Source.Name(), cap(l.places), e.timeout(call)},
 		}
 	case <-ctx.Done():
-		return &gateway.Error{
+		return nil, &gateway.Error{
 			Code: gateway.CodeCanceled, Unsent: true, Err: context.Cause(ctx),
 			Message: "the call was canceled while it waited for its turn",
 		}

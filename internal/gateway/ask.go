@@ -48,17 +48,24 @@ func (c *Call) LogLevel() (level string, wanted bool) {
 }
 
 // Ask sends a request of the server's to the client and waits for the answer.
-// The call's deadline stands still meanwhile: people take their time.
+// The call's deadline stands still meanwhile: people take their time. That they
+// do not answer says nothing about the server, which has shown that it lives.
 func (c *Call) Ask(ctx context.Context, method string, params []byte) ([]byte, error) {
 	if c.Peer == nil {
 		return nil, Errorf(CodeInvalid, "the server asks the client for %s, and this caller cannot be asked anything", method)
 	}
-	if c.hold != nil {
-		defer c.hold()()
+	if hold := c.hold.Load(); hold != nil {
+		defer (*hold)()()
 	}
-	return c.Peer.Ask(ctx, method, params)
+	answer, err := c.Peer.Ask(ctx, method, params)
+	if err != nil {
+		e := *AsError(err)
+		e.Answered = true
+		return nil, &e
+	}
+	return answer, nil
 }
 
 // OnAsk sets what stops the call's clock while its client is asked; it returns
 // what starts it again.
-func (c *Call) OnAsk(hold func() (resume func())) { c.hold = hold }
+func (c *Call) OnAsk(hold func() (resume func())) { c.hold.Store(&hold) }

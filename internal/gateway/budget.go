@@ -47,6 +47,9 @@ func (c *Call) Reserve(n int) error {
 	return nil
 }
 
+// Reserved is what the call has reserved.
+func (c *Call) Reserved() int { return int(c.reserved.Load()) }
+
 // Release returns what the call reserved. The edge calls it when the answer
 // has been sent.
 func (c *Call) Release() {

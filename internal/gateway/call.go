@@ -55,9 +55,12 @@ type Call struct {
 	// Budget is what the call's bytes count against; nil for no bounds.
 	Budget *Budget
 
-	reserved  atomic.Int64
-	alive     func()
-	hold      func() (resume func())
+	reserved atomic.Int64
+	// What follows is asked for beside the call, by whoever reads for its
+	// server.
+	alive     atomic.Pointer[func()]
+	hold      atomic.Pointer[func() (resume func())]
+	token     atomic.Pointer[[]byte]
 	arguments map[string]any
 	decoded   bool
 }
@@ -72,14 +75,27 @@ type ExecuteOptions struct {
 
 // OnSignOfLife sets what a sign of life from the upstream does; execute uses
 // it to push the deadline out.
-func (c *Call) OnSignOfLife(f func()) { c.alive = f }
+func (c *Call) OnSignOfLife(f func()) { c.alive.Store(&f) }
 
 // SignOfLife tells that the upstream is working on the call.
 func (c *Call) SignOfLife() {
-	if c.alive != nil {
-		c.alive()
+	if f := c.alive.Load(); f != nil {
+		(*f)()
 	}
 }
+
+// ProgressToken is the token under which the caller wants to hear of progress,
+// as JSON; nil when it does not want to.
+func (c *Call) ProgressToken() []byte {
+	if token := c.token.Load(); token != nil {
+		return *token
+	}
+	return c.Params.Get(c.Params.ProgressToken)
+}
+
+// SetProgressToken is for a caller that has come back with another token, or
+// with none.
+func (c *Call) SetProgressToken(token []byte) { c.token.Store(&token) }
 
 // Arguments decodes the tool's arguments, once per call however many rooms
 // ask. Numbers keep their spelling. The map belongs to the call: to change

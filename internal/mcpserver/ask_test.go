@@ -224,3 +224,65 @@ func (h *house) callsEnded() (sum float64) {
 	}
 	return sum
 }
+
+// TestAServerThatDiesWhileItAsks: the question is taken back; what may be sent
+// again is, and asks again.
+func TestAServerThatDiesWhileItAsks(t *testing.T) {
+	for _, wire := range []string{overHTTP, overStdio} {
+		// Shared, so that it is the same one that asks and that crashes.
+		h := openHouse(t, servers{"a": with(child(t, "-everything", "-era", "legacy"), map[string]any{"isolation": "shared"})})
+		c := h.connect(t, clientOptions{era: legacyEra, wire: wire, capabilities: canBeAsked})
+		read := c.begin("resources/read", `"uri":"fault://asked"`, "")
+		first := c.nextQuestion()
+		h.connect(t, modernClient).call("a__crash", `{}`)
+		c.await(`"method":"notifications/cancelled","params":{"requestId":` + first.id)
+		testkit.Eventually(t, func() bool { return len(c.questions()) == 2 }, "it is asked again")
+		c.reply(c.questions()[1].id, accept(question{method: "elicitation/create"}))
+		if answer := read.wait(); !strings.Contains(answer, "Hana") {
+			t.Errorf("answered %s", answer)
+		}
+
+		c.forget()
+		call := c.beginCall("a__ask", `{}`) // which may not be sent again
+		first = c.nextQuestion()
+		h.connect(t, modernClient).call("a__crash", `{}`)
+		c.await(`"method":"notifications/cancelled","params":{"requestId":` + first.id)
+		if answer := call.wait(); errorCode(answer) != http.StatusServiceUnavailable || !strings.Contains(answer, "may or may not have been carried out") {
+			t.Errorf("answered %s", answer)
+		}
+	}
+}
+
+// TestALegacyClientWhoseStreamBroke is asked on its session's own stream, and
+// told nothing that it could not answer when it has none.
+func TestALegacyClientWhoseStreamBroke(t *testing.T) {
+	record := recordFile(t)
+	h := openHouse(t, servers{"a": child(t, "-everything", "-era", "legacy", "-record", record)})
+	for _, listens := range []bool{true, false} {
+		session := h.openSession("/mcp", h.token, "2025-11-25", canBeAsked)
+		gate := newGate(t)
+		var stream *stream
+		if listens {
+			get := legacy(session, "", "", "")
+			get.method, get.body = http.MethodGet, ""
+			stream = h.open(get)
+		}
+		ended := h.callsEnded()
+		before := len(calls(t, record))
+		<-h.hangUp(legacyCall(session, "7", "a__ask", fmt.Sprintf(`{"before":%q}`, gate)), func() {
+			testkit.Eventually(t, func() bool { return len(calls(t, record)) > before }, "the call is under way")
+		})
+		gate.open(t)
+		if listens {
+			asked := stream.next()
+			if !strings.Contains(asked, `"method":"elicitation/create"`) {
+				t.Errorf("asked %s", asked)
+			}
+			h.send(request{
+				body:   `{"jsonrpc":"2.0","id":` + member(t, asked, "id") + `,"result":{"action":"decline"}}`,
+				header: http.Header{"Mcp-Session-Id": {session}},
+			}).want(t, http.StatusAccepted, 0)
+		}
+		testkit.Eventually(t, func() bool { return h.callsEnded() > ended }, "the call ends")
+	}
+}

@@ -144,8 +144,8 @@ func (c *duplexConn) call(ctx context.Context, msg *jsonrpc.Message, era gateway
 	peer := &duplexPeer{c: c, ctx: ctx}
 	go func() {
 		defer done()
-		defer call.Release()
-		result, err := c.server.handle(ctx, call, peer)
+		result, release, err := c.server.handle(ctx, call, peer)
+		defer release()
 		peer.close()
 		settle()
 		switch {
@@ -330,7 +330,7 @@ func (p *duplexPeer) Notify(method string, params []byte) {
 
 // Ask sends a question to the client and waits for the answer.
 func (p *duplexPeer) Ask(ctx context.Context, method string, params []byte) ([]byte, error) {
-	return p.c.sess.askVia(ctx, p.c.server.opt.AskPatience, method, params, p.c.out.offer)
+	return p.c.sess.askVia(ctx, p.c.server.opt.AskPatience, method, params, p.c.out.offer, nil)
 }
 
 func (p *duplexPeer) close() {

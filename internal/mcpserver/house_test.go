@@ -34,6 +34,8 @@ type house struct {
 	config map[string]any
 	// stop asks the gateway to stop serving, as a signal would.
 	stop context.CancelFunc
+	// end stops it and waits until nothing is left.
+	end func()
 }
 
 // servers is the mcpServers part of a configuration.
@@ -77,6 +79,25 @@ func startHouse(tb testing.TB, servers servers, settings ...map[string]any) *hou
 		maps.Copy(h.config, s)
 	}
 	h.writeConfig()
+	h.start()
+	return h
+}
+
+// again ends the gateway and starts another one on the same data directory.
+func (h *house) again() *house {
+	h.tb.Helper()
+	h.end()
+	next := &house{tb: h.tb, dir: h.dir, config: h.config}
+	next.start()
+	for name := range h.config["mcpServers"].(servers) {
+		next.waitForServer(name)
+	}
+	return next
+}
+
+func (h *house) start() {
+	tb := h.tb
+	tb.Helper()
 	var log syncBuffer
 	tb.Cleanup(func() {
 		if tb.Failed() {
@@ -105,7 +126,7 @@ func startHouse(tb testing.TB, servers servers, settings ...map[string]any) *hou
 		Transport:     &http.Transport{MaxIdleConnsPerHost: 64},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
-	tb.Cleanup(func() {
+	h.end = sync.OnceFunc(func() {
 		h.client.CloseIdleConnections()
 		stop()
 		if err := <-served; err != nil {
@@ -115,12 +136,12 @@ func startHouse(tb testing.TB, servers servers, settings ...map[string]any) *hou
 			tb.Errorf("closing: %v", err)
 		}
 	})
+	tb.Cleanup(h.end)
 	token, err := os.ReadFile(app.AdminTokenFile(h.dir))
 	if err != nil {
 		tb.Fatal(err)
 	}
 	h.token = strings.TrimSpace(string(token))
-	return h
 }
 
 func (h *house) configFile() string { return filepath.Join(h.dir, "test.json") }

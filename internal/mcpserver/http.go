@@ -284,9 +284,9 @@ func (s *Server) call(ctx context.Context, p *reply, id []byte, call *gateway.Ca
 	call.Budget = s.opt.Budget
 	p.keepAlive()
 	defer p.abandon()
-	result, err := s.handle(ctx, call, p)
+	result, release, err := s.handle(ctx, call, p)
 	settle()
-	defer call.Release()
+	defer release()
 	if err != nil {
 		message, status, e := s.errorMessage(id, err)
 		if call.Era == gateway.EraModern {

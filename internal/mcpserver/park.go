@@ -7,6 +7,8 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/json"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -82,6 +84,8 @@ type park struct {
 	round  uint16
 	listed bool
 	expiry *time.Timer
+	// source is who asked.
+	source gateway.Source
 }
 
 // notifier takes notifications for a client.
@@ -97,25 +101,24 @@ type question struct {
 
 // handle walks the corridor for a call. One whose client may be asked
 // something, in a way that only its next request can answer, is made ready to
-// be parked.
-func (s *Server) handle(ctx context.Context, call *gateway.Call, out gateway.Peer) (*gateway.Result, error) {
-	if call.Era != gateway.EraModern {
-		call.Peer = out
-		return s.opt.House().Handle(ctx, call)
-	}
-	if call.Params.RequestState.Present() {
+// be parked. release is to be called when the answer has been sent.
+func (s *Server) handle(ctx context.Context, call *gateway.Call, out gateway.Peer) (_ *gateway.Result, release func(), _ error) {
+	if call.Era == gateway.EraModern && call.Params.RequestState.Present() {
 		k, ours, err := s.parks.take(call)
 		if err != nil {
-			return nil, err
+			return nil, call.Release, err
 		}
 		if ours {
+			k.call.SetProgressToken(call.Params.Get(call.Params.ProgressToken))
 			k.answer(call.Params.Get(call.Params.InputResponses))
-			return k.attend(ctx, out)
+			result, settle, err := k.attend(ctx, out)
+			return result, func() { call.Release(); settle() }, err
 		}
 	}
-	if !mayBeAsked(call.Capabilities()) {
+	if call.Era != gateway.EraModern || !mayBeAsked(call.Capabilities()) {
 		call.Peer = out
-		return s.opt.House().Handle(ctx, call)
+		result, err := s.opt.House().Handle(ctx, call)
+		return result, call.Release, err
 	}
 	k := &park{
 		server: s, call: call, params: call.Params,
@@ -146,7 +149,7 @@ func mayBeAsked(capabilities []byte) bool {
 
 // attend waits with the client: for the end of the call, or for a question,
 // which is answered with and parks the call.
-func (k *park) attend(ctx context.Context, out notifier) (*gateway.Result, error) {
+func (k *park) attend(ctx context.Context, out notifier) (_ *gateway.Result, release func(), _ error) {
 	k.mu.Lock()
 	k.out = out
 	k.mu.Unlock()
@@ -156,6 +159,8 @@ func (k *park) attend(ctx context.Context, out notifier) (*gateway.Result, error
 			return k.end()
 		case <-k.asked:
 		case <-ctx.Done():
+		}
+		if ctx.Err() != nil {
 			// Closing the connection is how a modern client cancels.
 			k.cancel(context.Cause(ctx))
 			<-k.finished
@@ -167,18 +172,23 @@ func (k *park) attend(ctx context.Context, out notifier) (*gateway.Result, error
 		case <-more.C:
 		}
 		more.Stop()
-		if result, parked, err := k.leave(); parked || err != nil {
-			return result, err
+		result, parked, err := k.leave()
+		if err != nil {
+			k.cancel(err)
+			<-k.finished
+			return k.end()
+		}
+		if parked {
+			return result, func() {}, nil
 		}
 	}
 }
 
 // end takes the call's outcome, and the park out of the list.
-func (k *park) end() (*gateway.Result, error) {
+func (k *park) end() (_ *gateway.Result, release func(), _ error) {
 	k.cancel(nil)
 	k.server.parks.remove(k)
-	k.call.Release()
-	return k.result, k.err
+	return k.result, k.call.Release, k.err
 }
 
 // leave parks the call and returns what the client is answered with.
@@ -197,12 +207,17 @@ func (k *park) leave() (*gateway.Result, bool, error) {
 		requests = append(jsonrpc.AppendQuoted(requests, q.method), `,"params":`...)
 		requests = append(append(requests, q.params...), '}')
 	}
+	// The room that the request took ends with it, and the call stays.
+	if size := len(k.params.Raw); k.call.Reserved() < size {
+		if err := k.call.Reserve(size - k.call.Reserved()); err != nil {
+			return nil, false, err
+		}
+	}
 	state, err := k.server.parks.add(k)
 	if err != nil {
-		k.cancel(err)
 		return nil, false, err
 	}
-	k.out = nil
+	k.out, k.source = nil, k.call.Tool.Source
 	raw := append([]byte(`{"resultType":"input_required","inputRequests":`), requests...)
 	raw = append(append(raw, `},"requestState":"`...), state...)
 	return &gateway.Result{Raw: append(raw, `"}`...), Type: gateway.ResultInputRequired}, true, nil
@@ -286,7 +301,10 @@ func (ps *parks) add(k *park) (string, error) {
 	k.round++
 	patience := k.server.opt.AskPatience
 	k.expiry = time.AfterFunc(patience, func() {
-		k.cancel(gateway.Errorf(gateway.CodeTimeout, "the client did not come back with the input within %s", patience))
+		// It is no fault of the server's that nobody answers it.
+		late := gateway.Errorf(gateway.CodeTimeout, "the client did not come back with the input within %s", patience)
+		late.Answered = true
+		k.cancel(late)
 		<-k.finished
 		k.server.parks.remove(k)
 		k.call.Release()
@@ -328,6 +346,23 @@ func (ps *parks) take(call *gateway.Call) (k *park, ours bool, err error) {
 	k.round++ // used
 	k.expiry.Stop()
 	return k, true, nil
+}
+
+// Forsake ends the parked calls of a source that has left: nobody is there to
+// take the answers.
+func (s *Server) Forsake(source gateway.Source) {
+	ps := &s.parks
+	ps.mu.Lock()
+	all := slices.Collect(maps.Values(ps.byID))
+	ps.mu.Unlock()
+	for _, k := range all {
+		k.mu.Lock()
+		forsaken := k.out == nil && k.source == source
+		k.mu.Unlock()
+		if forsaken {
+			k.cancel(gateway.Errorf(gateway.CodeUnavailable, "server %s was removed from the configuration", source.Name()))
+		}
+	}
 }
 
 func (ps *parks) remove(k *park) {

@@ -90,7 +90,18 @@ func (p *reply) Ask(ctx context.Context, method string, params []byte) ([]byte, 
 	if p.sess == nil {
 		return nil, gateway.Errorf(gateway.CodeInvalid, "this client cannot be asked anything during a call")
 	}
-	return p.sess.askVia(ctx, p.server.opt.AskPatience, method, params, p.send)
+	return p.sess.askVia(ctx, p.server.opt.AskPatience, method, params, p.send, p.onceGone())
+}
+
+// onceGone is closed when the client leaves that is still there; nil when it
+// has left already.
+func (p *reply) onceGone() <-chan struct{} {
+	select {
+	case <-p.gone:
+		return nil
+	default:
+		return p.gone
+	}
 }
 
 // send puts a message into the stream that must not be left out.

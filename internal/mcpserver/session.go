@@ -231,31 +231,46 @@ func (s *session) forget(id []byte) {
 	}
 }
 
-// askVia sends a question to the client with send and waits for the answer.
-func (s *session) askVia(ctx context.Context, patience time.Duration, method string, params []byte, send func(message []byte) bool) ([]byte, error) {
+// askVia sends a question to the client with send and waits for the answer. When
+// gone is closed the question may never have arrived, and is sent once more.
+func (s *session) askVia(
+	ctx context.Context, patience time.Duration, method string, params []byte,
+	send func(message []byte) bool, gone <-chan struct{},
+) ([]byte, error) {
 	id, answer, err := s.ask()
 	if err != nil {
 		return nil, err
 	}
 	defer s.forget(id)
-	if !send(jsonrpc.AppendRequest(nil, id, method, params)) {
-		return nil, gateway.Errorf(gateway.CodeUnavailable, "the client cannot be asked: it has no stream open that a question could be sent on")
+	message := jsonrpc.AppendRequest(nil, id, method, params)
+	if !send(message) {
+		return nil, errNoWayToAsk()
 	}
 	timer := time.NewTimer(patience)
 	defer timer.Stop()
 	reason := "the question is not open any more"
-	select {
-	case a := <-answer:
-		return a.result, a.err
-	case <-ctx.Done():
-		err = context.Cause(ctx)
-	case <-timer.C:
-		err = gateway.Errorf(gateway.CodeTimeout, "the client did not answer within %s", patience)
-		reason = "it took too long"
+	for err == nil {
+		select {
+		case a := <-answer:
+			return a.result, a.err
+		case <-gone:
+			if gone = nil; ctx.Err() == nil && !send(message) {
+				return nil, errNoWayToAsk()
+			}
+		case <-ctx.Done():
+			err = context.Cause(ctx)
+		case <-timer.C:
+			err = gateway.Errorf(gateway.CodeTimeout, "the client did not answer within %s", patience)
+			reason = "it took too long"
+		}
 	}
 	cancel := append(append([]byte(`{"requestId":`), id...), `,"reason":"`+reason+`"}`...)
 	send(jsonrpc.AppendNotification(nil, "notifications/cancelled", cancel))
 	return nil, err
+}
+
+func errNoWayToAsk() error {
+	return gateway.Errorf(gateway.CodeUnavailable, "the client cannot be asked: it has no stream open that a question could be sent on")
 }
 
 // end gives up on everything that the session has under way.
@@ -281,9 +296,13 @@ func (s *session) end() {
 }
 
 // idle reports whether nothing is lost when the session is forgotten until its
-// client comes back.
-func (s *session) idle(since time.Time) bool {
+// client comes back: it has not been seen since, and what it subscribed to it
+// has not come to hear of for as long as its id is good.
+func (s *session) idle(since, lost time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.lastSeen.Before(since) && len(s.calls) == 0 && s.stream == nil && len(s.subscriptions) == 0
+	if len(s.calls) > 0 || s.stream != nil {
+		return false
+	}
+	return s.lastSeen.Before(since) && (len(s.subscriptions) == 0 || s.lastSeen.Before(lost))
 }

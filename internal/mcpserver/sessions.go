@@ -81,7 +81,7 @@ func (ss *sessions) get(id, owner, view string) (*session, bool) {
 	if now, taken := ss.byID[id]; taken {
 		return now, true
 	}
-	if len(ss.byID) >= mostSessions {
+	if _, gone := ss.gone[id]; gone || len(ss.byID) >= mostSessions {
 		return nil, false
 	}
 	ss.byID[id] = s
@@ -135,8 +135,9 @@ func (ss *sessions) expire(idle time.Duration) {
 	ss.mu.Lock()
 	defer ss.mu.Unlock()
 	for id, s := range ss.byID {
-		if s.idle(now.Add(-idle)) {
+		if s.idle(now.Add(-idle), now.Add(-sessionLife)) {
 			delete(ss.byID, id)
+			s.end()
 		}
 	}
 	for id, since := range ss.gone {

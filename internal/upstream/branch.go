@@ -23,7 +23,7 @@ const (
 	// folder, IsolationSession for those known to keep state, and otherwise
 	// IsolationShared.
 	IsolationAuto = "auto"
-	// IsolationShared is one connection for everybody.
+	// IsolationShared is one connection for everybody, whatever it asks.
 	IsolationShared = "shared"
 	// IsolationSession is one for each client's session, and for each caller
 	// whose requests stand alone.
@@ -99,8 +99,9 @@ func (s *Server) place(ctx context.Context, call *gateway.Call) (conn, func(), e
 			Values:  []any{s.set.Name},
 		}
 	}
-	// One that asks its client during calls must know whom: one call at a time.
-	alone := habits.Asks && era != gateway.EraModern && s.sharesOneWire() && asksPeople(call.Capabilities())
+	// One that asks its client during calls must know whom: one call at a time,
+	// unless it was said to be one for all.
+	alone := habits.Asks && s.set.Isolation != IsolationShared && era != gateway.EraModern && s.sharesOneWire() && asksPeople(call.Capabilities())
 	key := ""
 	switch {
 	case mode == IsolationSession:
@@ -146,7 +147,7 @@ func (s *Server) isolation(habits Habits) string {
 
 // mayBeApart reports whether a call may need a connection of its own.
 func (s *Server) mayBeApart(habits Habits) bool {
-	return habits != Habits{} || s.isolation(habits) != IsolationShared
+	return s.set.Isolation != IsolationShared && (habits != Habits{} || s.isolation(habits) != IsolationShared)
 }
 
 // keepsState knows servers that hold one browser, say, for whoever calls.

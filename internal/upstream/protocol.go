@@ -402,7 +402,7 @@ func rpcError(object []byte) error {
 // token, and counts it as a sign of life.
 func forward(call *gateway.Call, params []byte) {
 	call.SignOfLife()
-	own := call.Params.Get(call.Params.ProgressToken)
+	own := call.ProgressToken()
 	if call.Peer == nil || own == nil {
 		return
 	}
