@@ -272,7 +272,11 @@ func (p *Process) refresh(ctx context.Context) {
 		}
 		changes := map[change]bool{}
 		for list, announced := range lists {
-			for _, view := range h.refresh(list.source, list.kind) {
+			changed := h.refresh(list.source, list.kind)
+			if list.kind == gateway.KindResource { // one word for both
+				changed = append(changed, h.refresh(list.source, gateway.KindTemplate)...)
+			}
+			for _, view := range changed {
 				changes[change{view, list.kind}] = true
 			}
 			if announced {

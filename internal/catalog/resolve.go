@@ -42,7 +42,9 @@ func (c *Catalog) Find(kind gateway.Kind, name string) *gateway.Tool {
 	}
 	for i := range c.mounts {
 		if offers(c.mounts[i].Source) {
-			return c.mounts[i].resources
+			t := *c.mounts[i].resources
+			t.Name, t.Exposed = name, name
+			return &t
 		}
 	}
 	return nil

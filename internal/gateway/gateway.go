@@ -156,7 +156,8 @@ type Peer interface {
 // edges listen.
 type Event struct {
 	Source string
-	// Kind is the list that is another one.
+	// Kind is the list that is another one. That of templates may be too when
+	// it is that of resources.
 	Kind Kind
 	// Announced is set when the source said so itself: its word passes on even
 	// if the list looks the same.

@@ -60,7 +60,11 @@ func capabilitiesOf(d Description, era gateway.Era) string {
 		{"completions", "{}"},
 		{"logging", "{}"},
 	} {
-		if c.word == "tools" || jsonrpc.Lookup(d.Capabilities, c.word) != nil {
+		own := jsonrpc.Lookup(d.Capabilities, c.word)
+		if c.word == "resources" && string(jsonrpc.Lookup(own, "subscribe")) != "true" {
+			c.value = `{"listChanged":true}`
+		}
+		if c.word == "tools" || own != nil {
 			out += `,"` + c.word + `":` + c.value
 		}
 	}

@@ -187,8 +187,6 @@ func (s *Server) listen(p *reply, r *http.Request, msg *jsonrpc.Message, view st
 		p.fail(msg.ID, err)
 		return
 	}
-	defer sub.end()
-	sub.open(r.Context(), s)
 	leave, ok := s.join(sub.listener)
 	if !ok {
 		p.fail(msg.ID, &gateway.Error{
@@ -198,6 +196,9 @@ func (s *Server) listen(p *reply, r *http.Request, msg *jsonrpc.Message, view st
 		return
 	}
 	defer leave()
+	// Only now: a reload in between would not know of it.
+	defer sub.end()
+	sub.open(r.Context(), s)
 	startStream(p.w)
 	flusher := http.NewResponseController(p.w)
 	alive := time.NewTicker(keepAliveEvery)

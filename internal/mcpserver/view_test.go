@@ -209,3 +209,25 @@ func TestManyViewsAreOne(t *testing.T) {
 		t.Errorf("the lists are %v", lists)
 	}
 }
+
+// TestAChangeIsToldOnce, although templates share the word of resources.
+func TestAChangeIsToldOnce(t *testing.T) {
+	h := openHouse(t, upstreams(t))
+	for _, kind := range kinds() {
+		for _, server := range []string{"lh", "ls", "mh", "ms"} {
+			c := h.connect(t, kind)
+			c.hearOfLists()
+			for _, method := range []string{"tools/list", "prompts/list", "resources/list"} {
+				c.do(method, "")
+			}
+			name := fmt.Sprintf("x-%s-%s-%s", kind.era, kind.wire, server)
+			c.mustSay(server+"__add", fmt.Sprintf(`{"kind":"resource","name":"%s://x"}`, name))
+			c.await("notifications/resources/list_changed")
+			c.mustSay(server+"__add", fmt.Sprintf(`{"kind":"prompt","name":%q}`, name))
+			c.await("notifications/prompts/list_changed")
+			if got := c.notifications("notifications/resources/list_changed"); len(got) != 1 {
+				t.Errorf("%s of %s: told %d times", kind, server, len(got))
+			}
+		}
+	}
+}

@@ -288,7 +288,7 @@ func (s *Server) grow(ctx context.Context, call *gateway.Call, mode string, wher
 		us.capabilities = string(withoutTasks(capabilities))
 	}
 	e := ears{
-		changed: func(gateway.Kind, bool) {}, // lists are the first connection's
+		changed: func(gateway.Kind, hearing) {}, // lists are the first connection's
 		updated: s.watched.updated, asked: s.asked, renewed: func() {},
 	}
 	set := s.set

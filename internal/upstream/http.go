@@ -247,7 +247,7 @@ func (c *httpConn) call(ctx context.Context, call *gateway.Call, in *gateway.Par
 	if msg.Kind == jsonrpc.ErrorResponse && isMismatch(msg.Error) {
 		// The headers are made by what the tool's schema said when it was
 		// listed; it seems to say another thing now.
-		c.ears.changed(gateway.KindTool, false)
+		c.ears.changed(gateway.KindTool, suspected)
 	}
 	return c.proto.answer(&msg, call)
 }

@@ -13,7 +13,7 @@ import (
 type ears struct {
 	// changed: a list is another one, by the server's own word or because we
 	// could not hear for a while.
-	changed func(kind gateway.Kind, announced bool)
+	changed func(kind gateway.Kind, how hearing)
 	// updated: a resource is another one.
 	updated func(uri string)
 	// asked: the server asked something of its client.
@@ -27,10 +27,15 @@ type ears struct {
 func (e ears) heard(method string) bool {
 	found := false
 	for _, kind := range gateway.Kinds() {
-		if kind.Changed() == method {
-			e.changed(kind, true)
-			found = true
+		switch {
+		case kind.Changed() != method:
+			continue
+		case kind == gateway.KindTemplate:
+			e.changed(kind, unspoken) // resources are announced with it
+		default:
+			e.changed(kind, announced)
 		}
+		found = true
 	}
 	return found
 }
@@ -38,7 +43,7 @@ func (e ears) heard(method string) bool {
 // missed is said when notifications may have been lost.
 func (e ears) missed() {
 	for _, kind := range gateway.Kinds() {
-		e.changed(kind, false)
+		e.changed(kind, suspected)
 	}
 }
 
@@ -47,6 +52,8 @@ type hearing uint8
 
 const (
 	nothing hearing = iota
+	// unspoken is a list whose change is told by another one's.
+	unspoken
 	suspected
 	announced
 )
@@ -60,13 +67,9 @@ type news struct {
 
 func newNews() *news { return &news{there: make(chan struct{}, 1)} }
 
-func (n *news) add(kind gateway.Kind, byServer bool) {
+func (n *news) add(kind gateway.Kind, how hearing) {
 	n.mu.Lock()
-	if byServer {
-		n.kinds[kind] = announced
-	} else if n.kinds[kind] == nothing {
-		n.kinds[kind] = suspected
-	}
+	n.kinds[kind] = max(n.kinds[kind], how)
 	n.mu.Unlock()
 	select {
 	case n.there <- struct{}{}:
@@ -97,11 +100,11 @@ func (s *Server) recheck(p protocol) *time.Ticker {
 // refreshAll asks a fresh connection for everything. Only the tools must be
 // there: a server that fails over its prompts still has its tools.
 func (s *Server) refreshAll(ctx context.Context, c conn) error {
-	if err := s.refresh(ctx, c, gateway.KindTool, false); err != nil {
+	if err := s.refresh(ctx, c, gateway.KindTool, suspected); err != nil {
 		return err
 	}
 	for _, kind := range gateway.Kinds()[1:] {
-		if err := s.refresh(ctx, c, kind, false); err != nil {
+		if err := s.refresh(ctx, c, kind, suspected); err != nil {
 			if c.cause() != nil || ctx.Err() != nil {
 				return err
 			}
@@ -112,17 +115,27 @@ func (s *Server) refreshAll(ctx context.Context, c conn) error {
 	return nil
 }
 
-func (s *Server) refreshLater(ctx context.Context, c conn, kind gateway.Kind, announced bool) {
+// refreshHeard asks for the lists that are said to be others. Templates come
+// before the resources that speak for them.
+func (s *Server) refreshHeard(ctx context.Context, c conn, heard [gateway.KindCount]hearing) {
+	for _, kind := range []gateway.Kind{gateway.KindTool, gateway.KindPrompt, gateway.KindTemplate, gateway.KindResource} {
+		if heard[kind] != nothing {
+			s.refreshLater(ctx, c, kind, heard[kind])
+		}
+	}
+}
+
+func (s *Server) refreshLater(ctx context.Context, c conn, kind gateway.Kind, how hearing) {
 	again, cancel := context.WithTimeout(ctx, s.set.StartupTimeout)
 	defer cancel()
-	if err := s.refresh(again, c, kind, announced); err != nil && ctx.Err() == nil {
+	if err := s.refresh(again, c, kind, how); err != nil && ctx.Err() == nil {
 		s.log.Warn("a changed list could not be read", "kind", kind.String(), "error", err)
 	}
 }
 
 // refresh asks for a list, and keeps and announces it if it is another one, or
 // if the server itself announced it.
-func (s *Server) refresh(ctx context.Context, c conn, kind gateway.Kind, announced bool) error {
+func (s *Server) refresh(ctx context.Context, c conn, kind gateway.Kind, how hearing) error {
 	answer, err := c.list(ctx, kind)
 	if err != nil {
 		return err
@@ -151,8 +164,8 @@ func (s *Server) refresh(ctx context.Context, c conn, kind gateway.Kind, announc
 	if !same {
 		s.keep(ctx)
 	}
-	if !same || announced {
-		s.deps.Publish(gateway.Event{Source: s.set.Name, Kind: kind, Announced: announced})
+	if how == announced || !same && how != unspoken {
+		s.deps.Publish(gateway.Event{Source: s.set.Name, Kind: kind, Announced: how == announced})
 	}
 	return nil
 }

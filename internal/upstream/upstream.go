@@ -467,14 +467,10 @@ func (s *Server) serve(ctx context.Context) (ready time.Duration, err error) {
 			})
 			return time.Since(began), err
 		case <-news.there:
-			for kind, heard := range news.take() {
-				if heard != nothing {
-					s.refreshLater(ctx, c, gateway.Kind(kind), heard == announced) //nolint:gosec // there are four
-				}
-			}
+			s.refreshHeard(ctx, c, news.take())
 		case <-recheck.C:
 			for _, kind := range gateway.Kinds() {
-				s.refreshLater(ctx, c, kind, false)
+				s.refreshLater(ctx, c, kind, suspected)
 			}
 		}
 	}
