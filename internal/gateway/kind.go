@@ -33,7 +33,7 @@ const KindCount = int(KindTask)
 func KindOfList(method string) (Kind, bool) {
 	for k := range KindCount {
 		if kinds[k].method == method {
-			return Kind(k), true //nolint:gosec // there are four
+			return Kind(k), true
 		}
 	}
 	return 0, false

@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"context"
+	"crypto/rand"
 	"slices"
 	"strconv"
 	"sync"
@@ -34,7 +35,8 @@ type session struct {
 	// missed are the watched resources that changed while no stream was open.
 	missed []string
 	// asks are questions to the client that it has not answered yet.
-	asks map[string]chan clientAnswer
+	asks    map[string]chan clientAnswer
+	lastAsk int
 	// subscriptions are the resources that the client wants to hear of.
 	subscriptions map[string]func()
 	ended         bool
@@ -55,24 +57,19 @@ type stream struct {
 
 var errCanceledByClient = &gateway.Error{Code: gateway.CodeCanceled, Message: "the client canceled the call"}
 
-// sessionNumber tells sessions apart within the process.
-var sessionNumber atomic.Uint64
-
 func newSession(owner, view, version string, capabilities []byte) *session {
 	s := &session{owner: owner, view: view, version: version, lastSeen: time.Now()}
-	s.known.Store(&gateway.Session{ID: strconv.FormatUint(sessionNumber.Add(1), 36), Capabilities: capabilities})
+	s.known.Store(&gateway.Session{ID: rand.Text()[:12], Capabilities: capabilities})
 	return s
 }
 
 // learn changes what the house knows of the client.
-func (s *session) learn(change func(*gateway.Session)) (before, after *gateway.Session) {
+func (s *session) learn(change func(*gateway.Session)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	before = s.known.Load()
-	fresh := *before
+	fresh := *s.known.Load()
 	change(&fresh)
 	s.known.Store(&fresh)
-	return before, &fresh
 }
 
 // begin registers a call under the client's id. An id that is in use is
@@ -175,16 +172,14 @@ func (s *session) push(message []byte) bool {
 	return s.stream != nil && s.stream.push(message)
 }
 
-// askNumber makes the ids of our questions unique in the process, so that an
-// answer cannot reach another session's question.
-var askNumber atomic.Uint64
-
-// ask registers a question and returns the id to send it under.
+// ask registers a question and returns the id to send it under. No other
+// session's question has the same, so that no answer can reach it.
 func (s *session) ask() (id []byte, answer chan clientAnswer, err error) {
-	id = []byte(`"genkan-` + strconv.FormatUint(askNumber.Add(1), 10) + `"`)
 	answer = make(chan clientAnswer, 1)
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.lastAsk++
+	id = []byte(`"genkan-` + s.known.Load().ID + "-" + strconv.Itoa(s.lastAsk) + `"`)
 	if s.ended {
 		return nil, nil, errSessionEnded()
 	}

@@ -90,8 +90,8 @@ type sessionTicket struct {
 }
 
 func (t *sessionTicket) encode() []byte {
-	b := binary.BigEndian.AppendUint32(nil, uint32(t.opened.Unix())) //nolint:gosec // good until 2106
-	b = append(b, byte(slices.Index(legacyVersions, t.version)), packCapabilities(t.capabilities))
+	b := binary.BigEndian.AppendUint32(nil, uint32(t.opened.Unix()))                               //nolint:gosec // good until 2106
+	b = append(b, byte(slices.Index(legacyVersions, t.version)), packCapabilities(t.capabilities)) //nolint:gosec // there are four versions
 	b = append(b, t.nonce[:]...)
 	return append(b, t.view...)
 }

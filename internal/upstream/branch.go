@@ -151,8 +151,8 @@ func (s *Server) mayBeApart(habits Habits) bool {
 }
 
 // keepsState knows servers that hold one browser, say, for whoever calls.
-func (set *Settings) keepsState() bool {
-	line := strings.Join(append([]string{set.Command}, set.Args...), " ")
+func (s *Settings) keepsState() bool {
+	line := strings.Join(append([]string{s.Command}, s.Args...), " ")
 	for _, word := range []string{"playwright", "puppeteer", "chrome-devtools-mcp"} {
 		if strings.Contains(line, word) {
 			return true
@@ -161,13 +161,13 @@ func (set *Settings) keepsState() bool {
 	return false
 }
 
-func (set *Settings) usesWorkspace() bool {
-	for _, text := range append([]string{set.Command, set.Dir}, set.Args...) {
+func (s *Settings) usesWorkspace() bool {
+	for _, text := range append([]string{s.Command, s.Dir}, s.Args...) {
 		if strings.Contains(text, WorkspaceFolder) {
 			return true
 		}
 	}
-	for _, value := range set.Env {
+	for _, value := range s.Env {
 		if strings.Contains(value.Reveal(), WorkspaceFolder) {
 			return true
 		}
@@ -176,22 +176,22 @@ func (set *Settings) usesWorkspace() bool {
 }
 
 // in is the settings of a server that works in a folder.
-func (set Settings) in(dir string) Settings {
+func (s Settings) in(dir string) Settings {
 	put := func(text string) string { return strings.ReplaceAll(text, WorkspaceFolder, dir) }
-	if set.usesWorkspace() {
-		args, env := make([]string, len(set.Args)), map[string]gateway.Secret{}
-		for i, arg := range set.Args {
+	if s.usesWorkspace() {
+		args, env := make([]string, len(s.Args)), map[string]gateway.Secret{}
+		for i, arg := range s.Args {
 			args[i] = put(arg)
 		}
-		for name, value := range set.Env {
+		for name, value := range s.Env {
 			env[name] = gateway.Secret(put(value.Reveal()))
 		}
-		set.Command, set.Dir, set.Args, set.Env = put(set.Command), put(set.Dir), args, env
+		s.Command, s.Dir, s.Args, s.Env = put(s.Command), put(s.Dir), args, env
 	}
-	if set.Dir == "" {
-		set.Dir = dir
+	if s.Dir == "" {
+		s.Dir = dir
 	}
-	return set
+	return s
 }
 
 // nowhere is the folder of the connection that is only there for the lists.
