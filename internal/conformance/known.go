@@ -17,7 +17,7 @@ const (
 	noKey         = "A request of the legacy era has no key. Genkan gives it one of its own, and the scenario insists on the fixture's."
 	oneRound      = "On the legacy wire the fixture's SDK asks its client once, and answers with the second question as if that were the result."
 	perConnection = "In the legacy era a client's capabilities are agreed on for a connection, not for a call, and many callers share one: " +
-		"the fixture cannot know which of them lacks one."
+		"the fixture cannot know which of them lacks one, and asks for more than some can answer."
 	flattened = "Clients of the legacy era are shown what their schema type knows: with `allOf`, `anyOf` or `oneOf` at its first level " +
 		"a single tool makes some of them drop all tools of a server (ADR 7). Arguments are checked against the original."
 	streamsOptional = "The check only informs: the specification lets a server answer with JSON, and a list that Genkan has at hand needs no stream."
@@ -39,6 +39,7 @@ var knownDifferences = []known{
 
 	{"modern-legacy", "input-required-result-basic-elicitation", "", noKey},
 	{"modern-legacy", "input-required-result-multi-round", "", oneRound},
+	{"modern-legacy", "input-required-result-capability-check", "", perConnection},
 	{"modern-legacy", "server-stateless", "sep-2575-server-rejects-undeclared-capability", perConnection},
 	{"modern-legacy", "server-stateless", "sep-2575-missing-capability-http-400", perConnection},
 }
