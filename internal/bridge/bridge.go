@@ -207,9 +207,31 @@ func refuseMessage(id []byte, code int, err error) []byte {
 	return jsonrpc.AppendErrorObject(nil, id, jsonrpc.ErrorObject(code, err.Error(), nil))
 }
 
-// fromClient takes a message of the client's. The channel it returns, if any,
-// is closed when there is room for more.
+// fromClient takes what the client says: a message, or an array of them, as one
+// version of MCP has it. The channel it returns, if any, is closed when there is
+// room for more.
 func (b *bridge) fromClient(line []byte) <-chan struct{} {
+	if jsonrpc.IsBatch(line) && b.hasBatches() {
+		messages, err := jsonrpc.SplitBatch(line)
+		if err == nil && len(messages) > 0 && len(messages) <= jsonrpc.MaxBatch {
+			var room <-chan struct{}
+			for _, message := range messages {
+				room = b.message(message)
+			}
+			return room
+		}
+	}
+	return b.message(line)
+}
+
+// hasBatches reports whether the client's version lets it send arrays.
+func (b *bridge) hasBatches() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return jsonrpc.LookupText(b.memory.initialize, "protocolVersion") == jsonrpc.BatchVersion
+}
+
+func (b *bridge) message(line []byte) <-chan struct{} {
 	msg, err := jsonrpc.Scan(line)
 	if err != nil {
 		code := jsonrpc.CodeParse

@@ -33,6 +33,19 @@ func TestMessagesPassUntouched(t *testing.T) {
 	o.hears(`{"jsonrpc":"2.0","id":1,"result":{ "roots":[]}}`)
 }
 
+// Where the client's version has arrays of messages, each goes on by itself.
+func TestArraysAreTakenApart(t *testing.T) {
+	w, o := startWorld(t)
+	initialize := `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-03-26"}}`
+	w.say("%s", initialize)
+	o.hears(initialize)
+	o.say("%s", result("0", "{}"))
+	w.hears(result("0", "{}"))
+	w.say("[%s,%s]", call("1"), call("2"))
+	o.hears(call("1"))
+	o.hears(call("2"))
+}
+
 // What is no message is answered here: the line to the owner carries nothing
 // but JSON, and the bridge's own mark.
 func TestWhatIsNoMessageGoesNoFurther(t *testing.T) {
