@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"genkan/internal/testkit"
 )
@@ -278,5 +279,24 @@ func TestALegacyClientWhoseStreamBroke(t *testing.T) {
 			}).want(t, http.StatusAccepted, 0)
 		}
 		testkit.Eventually(t, func() bool { return h.callsEnded() > ended }, "the call ends")
+	}
+}
+
+// TestAStdioClientThatLeavesWhileItIsAsked: its input has ended, so there will
+// be no answer, and nobody waits for one.
+func TestAStdioClientThatLeavesWhileItIsAsked(t *testing.T) {
+	h := openHouse(t, upstreams(t))
+	for _, server := range []string{"lh", "ls", "mh", "ms"} {
+		c := h.connect(t, clientOptions{era: legacyEra, wire: overStdio, capabilities: canBeAsked})
+		c.beginCall(server+"__ask", `{"rounds":2}`)
+		c.nextQuestion()
+		if err := c.conn.Close(); err != nil {
+			t.Error(err)
+		}
+		select {
+		case <-c.conn.(*pipe).done:
+		case <-time.After(patience):
+			t.Fatalf("%s: it is still served", server)
+		}
 	}
 }

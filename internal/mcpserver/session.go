@@ -38,6 +38,9 @@ type session struct {
 	// subscriptions are the resources that the client wants to hear of.
 	subscriptions map[string]func()
 	ended         bool
+	// mute is set when the client cannot answer any more; its calls may still
+	// end.
+	mute bool
 }
 
 // clientAnswer is what a client answered to a question.
@@ -185,7 +188,7 @@ func (s *session) ask() (id []byte, answer chan clientAnswer, err error) {
 	answer = make(chan clientAnswer, 1)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.ended {
+	if s.ended || s.mute {
 		return nil, nil, errSessionEnded()
 	}
 	if len(s.asks) >= mostQuestions {
@@ -273,6 +276,23 @@ func errNoWayToAsk() error {
 	return gateway.Errorf(gateway.CodeUnavailable, "the client cannot be asked: it has no stream open that a question could be sent on")
 }
 
+// silence gives up on the questions to the client: nothing is read from it any
+// more.
+func (s *session) silence() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.mute = true
+	s.dropAsks()
+}
+
+// dropAsks ends the open questions. Called with mu held.
+func (s *session) dropAsks() {
+	for id, answer := range s.asks {
+		answer <- clientAnswer{err: errSessionEnded()}
+		delete(s.asks, id)
+	}
+}
+
 // end gives up on everything that the session has under way.
 func (s *session) end() {
 	s.mu.Lock()
@@ -281,10 +301,7 @@ func (s *session) end() {
 	for _, cancel := range s.calls {
 		cancel(errCanceledByClient)
 	}
-	for id, answer := range s.asks {
-		answer <- clientAnswer{err: errSessionEnded()}
-		delete(s.asks, id)
-	}
+	s.dropAsks()
 	for _, stop := range s.subscriptions {
 		go stop()
 	}

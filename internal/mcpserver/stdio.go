@@ -73,6 +73,7 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer) er
 	c.mu.Lock()
 	c.ending = true
 	c.mu.Unlock()
+	c.sess.silence()
 	// Subscriptions end with the connection, or they would keep it for ever.
 	// Calls have contexts of their own and finish.
 	cancel(nil)
