@@ -300,3 +300,38 @@ func TestAStdioClientThatLeavesWhileItIsAsked(t *testing.T) {
 		}
 	}
 }
+
+// TestNobodyAnswersForAnother: an answer counts in the session that was asked.
+func TestNobodyAnswersForAnother(t *testing.T) {
+	h := openHouse(t, servers{"a": child(t, "-everything", "-era", "legacy")})
+	c := h.connect(t, clientOptions{era: legacyEra, wire: overHTTP, capabilities: canBeAsked})
+	call := c.beginCall("a__ask", `{}`)
+	asked := c.nextQuestion()
+	const forged = `"result":{"action":"accept","content":{"name":"Mallory"}}`
+	for _, wire := range []string{overHTTP, overStdio} {
+		other := h.connect(t, clientOptions{era: legacyEra, wire: wire, capabilities: canBeAsked})
+		other.reply(asked.id, forged)
+		other.do("ping", "") // what was sent before it has been read
+	}
+	// Nor does an answer to something else.
+	c.reply(`"genkan-0"`, forged)
+	c.reply("1", forged)
+	c.reply(asked.id, accept(asked))
+	c.reply(asked.id, forged) // a second one is late
+	if answer := call.wait(); !strings.Contains(answer, "Hana") {
+		t.Errorf("answered %s", answer)
+	}
+}
+
+// TestASessionThatEndsWhileItIsAsked takes its calls with it.
+func TestASessionThatEndsWhileItIsAsked(t *testing.T) {
+	record := recordFile(t)
+	h := openHouse(t, servers{"a": child(t, "-everything", "-era", "legacy", "-record", record)})
+	c := h.connect(t, clientOptions{era: legacyEra, wire: overHTTP, capabilities: canBeAsked})
+	c.beginCall("a__ask", `{}`)
+	c.nextQuestion()
+	if err := c.conn.Close(); err != nil { // which deletes the session
+		t.Error(err)
+	}
+	testkit.Eventually(t, func() bool { return countLines(t, record, "cancelled ") == 1 }, "the server is told")
+}

@@ -410,7 +410,6 @@ func upstreams(tb testing.TB, args ...string) servers {
 }
 
 func isModernServer(name string) bool { return name[0] == 'm' }
-func isChild(name string) bool        { return name[1] == 's' }
 
 // everyPairing runs a test for each kind of client with each kind of server, in
 // one house.

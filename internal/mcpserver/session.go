@@ -31,8 +31,10 @@ type session struct {
 	// new stream begins with telling so: what was sent on a stream that broke
 	// may never have arrived.
 	stale [gateway.KindCount]bool
-	// missed are the watched resources that changed while no stream was open.
+	// missed are the watched resources that changed while no stream was open,
+	// unsent what a stream had not sent when it ended.
 	missed []string
+	unsent [][]byte
 	// asks are questions to the client that it has not answered yet.
 	asks map[string]chan clientAnswer
 	// subscriptions are the resources that the client wants to hear of.
@@ -68,14 +70,12 @@ func newSession(owner, view, version string, capabilities []byte) *session {
 }
 
 // learn changes what the house knows of the client.
-func (s *session) learn(change func(*gateway.Session)) (before, after *gateway.Session) {
+func (s *session) learn(change func(*gateway.Session)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	before = s.known.Load()
-	fresh := *before
+	fresh := *s.known.Load()
 	change(&fresh)
 	s.known.Store(&fresh)
-	return before, &fresh
 }
 
 // begin registers a call under the client's id. An id that is in use is
@@ -136,6 +136,7 @@ func (s *session) open() *stream {
 	defer s.mu.Unlock()
 	if s.stream != nil {
 		close(s.stream.replaced)
+		s.keepRest(s.stream)
 	}
 	s.stream = st
 	for _, kind := range gateway.Kinds() {
@@ -143,10 +144,13 @@ func (s *session) open() *stream {
 			st.tell(kind)
 		}
 	}
+	for _, message := range s.unsent {
+		st.push(message)
+	}
 	for _, uri := range s.missed {
 		st.update(uri)
 	}
-	s.missed = nil
+	s.unsent, s.missed = nil, nil
 	return st
 }
 
@@ -155,8 +159,16 @@ func (s *session) shut(st *stream) {
 	defer s.mu.Unlock()
 	if s.stream == st {
 		s.stream = nil
+		s.keepRest(st)
 	}
 	s.lastSeen = time.Now()
+}
+
+// keepRest keeps what a stream has not sent for the next one. Called with mu
+// held.
+func (s *session) keepRest(st *stream) {
+	uris, messages := st.rest()
+	s.missed, s.unsent = append(s.missed, uris...), append(s.unsent, messages...)
 }
 
 // updated tells the client of a resource that it subscribed to.

@@ -86,7 +86,7 @@ func connectHTTP(ctx context.Context, s *Server, us self, known gateway.Era, e e
 		return nil, err
 	}
 	if c.proto.announcesAny() || c.proto.era == gateway.EraLegacy {
-		c.spawn(func() { c.listen(c.life, c.proto.listenFilter(), c.ears.missed, func() {}) })
+		c.spawn(func() { _ = c.listen(c.life, c.proto.listenFilter(), c.ears.missed, func() {}) })
 	}
 	return c, nil
 }
