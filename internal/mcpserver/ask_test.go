@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"genkan/internal/testkit"
 )
@@ -285,4 +286,58 @@ func TestALegacyClientWhoseStreamBroke(t *testing.T) {
 		}
 		testkit.Eventually(t, func() bool { return h.callsEnded() > ended }, "the call ends")
 	}
+}
+
+// TestAStdioClientThatLeavesWhileItIsAsked: its input has ended, so there will
+// be no answer, and nobody waits for one.
+func TestAStdioClientThatLeavesWhileItIsAsked(t *testing.T) {
+	h := openHouse(t, upstreams(t))
+	for _, server := range []string{"lh", "ls", "mh", "ms"} {
+		c := h.connect(t, clientOptions{era: legacyEra, wire: overStdio, capabilities: canBeAsked})
+		c.beginCall(server+"__ask", `{"rounds":2}`)
+		c.nextQuestion()
+		if err := c.conn.Close(); err != nil {
+			t.Error(err)
+		}
+		select {
+		case <-c.conn.(*pipe).done:
+		case <-time.After(patience):
+			t.Fatalf("%s: it is still served", server)
+		}
+	}
+}
+
+// TestNobodyAnswersForAnother: an answer counts in the session that was asked.
+func TestNobodyAnswersForAnother(t *testing.T) {
+	h := openHouse(t, servers{"a": child(t, "-everything", "-era", "legacy")})
+	c := h.connect(t, clientOptions{era: legacyEra, wire: overHTTP, capabilities: canBeAsked})
+	call := c.beginCall("a__ask", `{}`)
+	asked := c.nextQuestion()
+	const forged = `"result":{"action":"accept","content":{"name":"Mallory"}}`
+	for _, wire := range []string{overHTTP, overStdio} {
+		other := h.connect(t, clientOptions{era: legacyEra, wire: wire, capabilities: canBeAsked})
+		other.reply(asked.id, forged)
+		other.do("ping", "") // what was sent before it has been read
+	}
+	// Nor does an answer to something else.
+	c.reply(`"genkan-0"`, forged)
+	c.reply("1", forged)
+	c.reply(asked.id, accept(asked))
+	c.reply(asked.id, forged) // a second one is late
+	if answer := call.wait(); !strings.Contains(answer, "Hana") {
+		t.Errorf("answered %s", answer)
+	}
+}
+
+// TestASessionThatEndsWhileItIsAsked takes its calls with it.
+func TestASessionThatEndsWhileItIsAsked(t *testing.T) {
+	record := recordFile(t)
+	h := openHouse(t, servers{"a": child(t, "-everything", "-era", "legacy", "-record", record)})
+	c := h.connect(t, clientOptions{era: legacyEra, wire: overHTTP, capabilities: canBeAsked})
+	c.beginCall("a__ask", `{}`)
+	c.nextQuestion()
+	if err := c.conn.Close(); err != nil { // which deletes the session
+		t.Error(err)
+	}
+	testkit.Eventually(t, func() bool { return countLines(t, record, "cancelled ") == 1 }, "the server is told")
 }

@@ -107,6 +107,16 @@ func (l *listener) take(meta []byte, wanted func(gateway.Kind) bool) [][]byte {
 	return out
 }
 
+// rest takes what was not sent, but for changed lists, which are remembered
+// elsewhere.
+func (l *listener) rest() (uris []string, messages [][]byte) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	uris, messages = l.uris, l.messages
+	l.uris, l.messages = nil, nil
+	return uris, messages
+}
+
 // everyKind is what a legacy client hears of.
 func everyKind(gateway.Kind) bool { return true }
 

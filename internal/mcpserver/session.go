@@ -32,14 +32,19 @@ type session struct {
 	// new stream begins with telling so: what was sent on a stream that broke
 	// may never have arrived.
 	stale [gateway.KindCount]bool
-	// missed are the watched resources that changed while no stream was open.
+	// missed are the watched resources that changed while no stream was open,
+	// unsent what a stream had not sent when it ended.
 	missed []string
+	unsent [][]byte
 	// asks are questions to the client that it has not answered yet.
 	asks    map[string]chan clientAnswer
 	lastAsk int
 	// subscriptions are the resources that the client wants to hear of.
 	subscriptions map[string]func()
 	ended         bool
+	// mute is set when the client cannot answer any more; its calls may still
+	// end.
+	mute bool
 }
 
 // clientAnswer is what a client answered to a question.
@@ -130,6 +135,7 @@ func (s *session) open() *stream {
 	defer s.mu.Unlock()
 	if s.stream != nil {
 		close(s.stream.replaced)
+		s.keepRest(s.stream)
 	}
 	s.stream = st
 	for _, kind := range gateway.Kinds() {
@@ -137,10 +143,13 @@ func (s *session) open() *stream {
 			st.tell(kind)
 		}
 	}
+	for _, message := range s.unsent {
+		st.push(message)
+	}
 	for _, uri := range s.missed {
 		st.update(uri)
 	}
-	s.missed = nil
+	s.unsent, s.missed = nil, nil
 	return st
 }
 
@@ -149,8 +158,16 @@ func (s *session) shut(st *stream) {
 	defer s.mu.Unlock()
 	if s.stream == st {
 		s.stream = nil
+		s.keepRest(st)
 	}
 	s.lastSeen = time.Now()
+}
+
+// keepRest keeps what a stream has not sent for the next one. Called with mu
+// held.
+func (s *session) keepRest(st *stream) {
+	uris, messages := st.rest()
+	s.missed, s.unsent = append(s.missed, uris...), append(s.unsent, messages...)
 }
 
 // updated tells the client of a resource that it subscribed to.
@@ -180,7 +197,7 @@ func (s *session) ask() (id []byte, answer chan clientAnswer, err error) {
 	defer s.mu.Unlock()
 	s.lastAsk++
 	id = []byte(`"genkan-` + s.known.Load().ID + "-" + strconv.Itoa(s.lastAsk) + `"`)
-	if s.ended {
+	if s.ended || s.mute {
 		return nil, nil, errSessionEnded()
 	}
 	if len(s.asks) >= mostQuestions {
@@ -268,6 +285,23 @@ func errNoWayToAsk() error {
 	return gateway.Errorf(gateway.CodeUnavailable, "the client cannot be asked: it has no stream open that a question could be sent on")
 }
 
+// silence gives up on the questions to the client: nothing is read from it any
+// more.
+func (s *session) silence() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.mute = true
+	s.dropAsks()
+}
+
+// dropAsks ends the open questions. Called with mu held.
+func (s *session) dropAsks() {
+	for id, answer := range s.asks {
+		answer <- clientAnswer{err: errSessionEnded()}
+		delete(s.asks, id)
+	}
+}
+
 // end gives up on everything that the session has under way.
 func (s *session) end() {
 	s.mu.Lock()
@@ -276,10 +310,7 @@ func (s *session) end() {
 	for _, cancel := range s.calls {
 		cancel(errCanceledByClient)
 	}
-	for id, answer := range s.asks {
-		answer <- clientAnswer{err: errSessionEnded()}
-		delete(s.asks, id)
-	}
+	s.dropAsks()
 	for _, stop := range s.subscriptions {
 		go stop()
 	}

@@ -215,3 +215,31 @@ func FuzzState(f *testing.F) {
 		}
 	})
 }
+
+// TestAStreamTakesOver what the former one had not sent: a newer stream of the
+// session, or the next after a broken one.
+func TestAStreamTakesOver(t *testing.T) {
+	for name, leave := range map[string]func(*session, *stream){
+		"replaced": func(*session, *stream) {},
+		"broken":   func(s *session, st *stream) { s.shut(st) },
+	} {
+		s := newSession("me", "", legacyVersions[0], nil)
+		first := s.open()
+		if !s.push([]byte("a question")) {
+			t.Fatal("there is no stream")
+		}
+		s.updated("x://y")
+		s.changed(gateway.KindPrompt)
+		leave(s, first)
+		var sent []string
+		for _, message := range s.open().take(nil, everyKind) {
+			sent = append(sent, string(message))
+		}
+		got := strings.Join(sent, "\n")
+		for _, want := range []string{"a question", `"uri":"x://y"`, "prompts/list_changed"} {
+			if !strings.Contains(got, want) {
+				t.Errorf("%s: %s is not sent on the next stream, only %s", name, want, got)
+			}
+		}
+	}
+}

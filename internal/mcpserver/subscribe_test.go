@@ -114,7 +114,7 @@ func TestOneSubscriptionForAll(t *testing.T) {
 func TestSubscriptionsAreRenewed(t *testing.T) {
 	for _, upstream := range []string{legacyEra, modernEra} {
 		for _, over := range []string{overHTTP, overStdio} {
-			for _, how := range []string{"died", "replaced"} {
+			for _, how := range []string{"died", "was replaced", "left and came back"} {
 				t.Run(fmt.Sprintf("a %s server over %s that %s", upstream, over, how), func(t *testing.T) {
 					flags := []string{"-everything", "-era", upstream}
 					var server map[string]any
@@ -133,9 +133,12 @@ func TestSubscriptionsAreRenewed(t *testing.T) {
 						clients = append(clients, c)
 					}
 					switch {
-					case how == "replaced" && over == overStdio:
+					case how == "left and came back":
+						h.reload(servers{})
+						h.reload(servers{"a": server})
+					case how == "was replaced" && over == overStdio:
 						h.reload(servers{"a": child(t, append(flags, "-ttl", "7")...)})
-					case how == "replaced":
+					case how == "was replaced":
 						h.reload(servers{"a": sibling(t, flags...)})
 					case over == overStdio:
 						clients[0].call("a__crash", `{}`)

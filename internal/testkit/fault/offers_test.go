@@ -1,3 +1,4 @@
+//nolint:staticcheck // roots, sampling and logging are deprecated, and alive until 2027
 package fault_test
 
 import (
