@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -26,11 +27,11 @@ func (p *Process) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/mcp", p.mcp)
 	mux.HandleFunc("/mcp/s/{server}", func(w http.ResponseWriter, r *http.Request) {
-		p.mcp.View(r.PathValue("server")).ServeHTTP(w, r)
+		p.mcp.View(oneServer(r)).ServeHTTP(w, r)
 	})
 	mux.Handle("/sse", p.mcp.SSE(""))
 	mux.HandleFunc("/sse/s/{server}", func(w http.ResponseWriter, r *http.Request) {
-		p.mcp.SSE(r.PathValue("server")).ServeHTTP(w, r)
+		p.mcp.SSE(oneServer(r)).ServeHTTP(w, r)
 	})
 	mux.Handle("/messages", p.mcp.Messages())
 	p.api.Routes(mux)
@@ -49,6 +50,15 @@ func (p *Process) Handler() http.Handler {
 		}
 	})
 	return mux
+}
+
+// oneServer is the view of a single server that a URL names. What stands for
+// several is no server's name, and there is no end of such.
+func oneServer(r *http.Request) string {
+	if name := r.PathValue("server"); !strings.Contains(name, ",") {
+		return name
+	}
+	return "?"
 }
 
 // Listen opens the configured port.
