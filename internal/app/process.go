@@ -5,7 +5,9 @@ package app
 
 import (
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"log/slog"
 	"os"
@@ -82,6 +84,8 @@ type Process struct {
 	mcp      *mcpserver.Server
 	api      *api.API
 	tasks    tasks
+	// instance tells this process from others.
+	instance string
 
 	house atomic.Pointer[house]
 	// variables are those that the configuration in force was made with.
@@ -115,6 +119,7 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 		budget:   gateway.NewBudget(maxInFlight),
 		recorder: record.New(opt.Log),
 		events:   make(chan struct{}, 1),
+		instance: rand.Text(),
 	}
 	p.dirty.lists = map[dirtyList]bool{}
 	if err := os.MkdirAll(opt.DataDir, 0o700); err != nil {
@@ -148,7 +153,7 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 	p.mcp = mcpserver.New(mcpserver.Options{
 		House: func() mcpserver.House { return p.house.Load() },
 		Admit: p.lock.Admit, Log: opt.Log, Version: opt.Version, Budget: p.budget, Language: p.language,
-		Secret: secret[:],
+		Secret: secret[:], Recognizes: p.lock.Recognizes, Instance: p.instance,
 	})
 	p.api = api.New(api.Options{
 		House: func() api.House { return p.house.Load() },
@@ -161,6 +166,12 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 	p.beside.Go(func() { p.refresh(background) })
 	p.beside.Go(func() { p.watch(background) })
 	return p, nil
+}
+
+// HomeOf tells data directories apart without naming them.
+func HomeOf(dataDir string) string {
+	sum := sha256.Sum256([]byte(realPath(dataDir)))
+	return hex.EncodeToString(sum[:8])
 }
 
 // AdminTokenFile is where the admin token of a data directory is.
@@ -230,6 +241,7 @@ func (p *Process) language() lang.Language { return language(p.house.Load().conf
 func (p *Process) upstreamDeps() upstream.Deps {
 	return upstream.Deps{
 		Lists: p.store, Log: p.log, Publish: p.publish, Guard: p.guard, Version: p.opt.Version,
+		Instance: p.instance, Home: HomeOf(p.opt.DataDir),
 	}
 }
 

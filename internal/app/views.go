@@ -143,22 +143,28 @@ func (h *house) Describe(view string) (mcpserver.Description, bool) {
 }
 
 // Subscribe asks the owner of a resource to tell of its changes.
-func (h *house) Subscribe(ctx context.Context, view, uri string, told func(uri string)) (func(), error) {
+func (h *house) Subscribe(ctx context.Context, call *gateway.Call, told func(uri string)) (func(), error) {
 	h.settle(ctx)
-	c, ok := h.view(view)
+	c, ok := h.view(call.View)
 	if !ok {
-		return nil, noSuchView(view)
+		return nil, noSuchView(call.View)
 	}
-	call := gateway.Call{Kind: gateway.KindResource, Name: uri}
-	if err := c.Resolve(&call); err != nil {
+	if err := c.Resolve(call); err != nil {
 		return nil, err
 	}
 	source, ok := call.Tool.Source.(gateway.Subscriber)
 	if !ok {
 		return nil, gateway.Errorf(gateway.CodeNotFound,
-			"server %s does not tell when its resources change, so %s cannot be subscribed to", call.Tool.Source.Name(), uri)
+			"server %s does not tell when its resources change, so %s cannot be subscribed to", call.Tool.Source.Name(), call.Name)
 	}
-	return source.Subscribe(ctx, uri, told)
+	return source.Subscribe(ctx, call, told)
+}
+
+// Forget ends what the servers keep for a session that is over.
+func (h *house) Forget(session string) {
+	for _, s := range h.servers {
+		s.Forget(session)
+	}
 }
 
 // SetLogLevel says how loud the loudest client wants the servers.

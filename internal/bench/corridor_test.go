@@ -271,7 +271,8 @@ func (r rooms) Page(_ context.Context, _ string, kind gateway.Kind, cursor strin
 
 func (r rooms) Describe(string) (mcpserver.Description, bool) { return mcpserver.Description{}, true }
 func (r rooms) SetLogLevel(string)                            {}
-func (r rooms) Subscribe(context.Context, string, string, func(string)) (func(), error) {
+func (r rooms) Forget(string)                                 {}
+func (r rooms) Subscribe(context.Context, *gateway.Call, func(string)) (func(), error) {
 	return func() {}, nil
 }
 

@@ -14,6 +14,7 @@ import (
 	"genkan/internal/bridge"
 	"genkan/internal/gateway"
 	"genkan/internal/mcpserver"
+	"genkan/internal/upstream"
 )
 
 func (c *command) stdio() *cobra.Command {
@@ -37,6 +38,9 @@ func (c *command) stdio() *cobra.Command {
 			transport, err := transport(cmd)
 			if err != nil {
 				return err
+			}
+			if os.Getenv(upstream.InsideVariable) == app.HomeOf(c.dataDir) {
+				return gateway.Errorf(gateway.CodeInvalid, "genkan stands among its own servers: this one was started by the genkan that it would join; take it out of mcpServers in %s", c.dataDir)
 			}
 			opt, sink := c.options()
 			defer sink.Close()

@@ -47,10 +47,10 @@ type Source interface {
 
 // Subscriber is a Source whose resources can be watched.
 type Subscriber interface {
-	// Subscribe asks to be told when a resource changes. The source renews it
-	// for as long as stop has not been called, whatever happens to its
-	// connection; told must not block.
-	Subscribe(ctx context.Context, uri string, told func(uri string)) (stop func(), err error)
+	// Subscribe asks to be told when the resource that a call names changes. The
+	// source renews it for as long as stop has not been called, whatever happens
+	// to its connection; told must not block.
+	Subscribe(ctx context.Context, call *Call, told func(uri string)) (stop func(), err error)
 }
 
 // Era is a generation of the protocol. Versions within an era differ little;

@@ -91,4 +91,6 @@ var jaEdges = map[string]string{
 	"the batch is not valid JSON":                                                                                                  "バッチが正しい JSON ではありません",
 	"the batch is empty":                                                                                                           "バッチが空です",
 	"a batch may hold %d messages":                                                                                                 "一つのバッチに含められるメッセージは %d 件までです",
+	"this is genkan calling itself: its own address stands among its servers; take it out of mcpServers":                           "genkan が自分自身を呼び出しています。genkan 自身のアドレスがサーバーとして登録されています。mcpServers から外してください",
+	"genkan stands among its own servers: this one was started by the genkan that it would join; take it out of mcpServers in %s":  "genkan が自分のサーバーとして登録されています。このプロセスは、参加しようとしている genkan 自身が起動したものです。%s の mcpServers から外してください",
 }

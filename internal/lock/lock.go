@@ -78,6 +78,19 @@ func (l *Lock) Admit(w http.ResponseWriter, r *http.Request) (gateway.Identity, 
 	return l.identify(w, r, rules)
 }
 
+// Recognizes reports whether a request that was let in before would be now: a
+// stream must not outlive its token.
+func (l *Lock) Recognizes(r *http.Request) bool {
+	token, ok := bearer(r.Header)
+	if !ok {
+		return false
+	}
+	_, err := l.verify(r.Context(), token)
+	// Only who is known to be unknown is sent away: a store that cannot be read
+	// says nothing about anybody.
+	return err == nil || gateway.AsError(err).Code != gateway.CodeUnauthenticated
+}
+
 func (l *Lock) identify(w http.ResponseWriter, r *http.Request, rules *compiled) (gateway.Identity, bool) {
 	token, ok := bearer(r.Header)
 	if !ok {

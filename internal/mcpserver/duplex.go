@@ -129,9 +129,7 @@ func (c *duplexConn) call(ctx context.Context, msg *jsonrpc.Message, era gateway
 		return err
 	}
 	call.View = c.sess.view
-	if era == gateway.EraLegacy {
-		call.Session = c.sess.known.Load()
-	}
+	call.Session = c.sess.known.Load() // the connection is one, whatever the era
 	call.Budget = c.server.opt.Budget
 	if err := call.Reserve(len(msg.Params.Raw)); err != nil {
 		return err
@@ -228,7 +226,7 @@ func errGoingDown() error {
 
 // listen serves subscriptions/listen until the client cancels it.
 func (c *duplexConn) listen(ctx context.Context, msg *jsonrpc.Message) error {
-	sub, err := newSubscription(msg, c.sess.view)
+	sub, err := newSubscription(msg, visitor{c.id, c.sess.view}, c.sess.known.Load())
 	if err != nil {
 		return err
 	}

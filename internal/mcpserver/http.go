@@ -33,6 +33,10 @@ type visitor struct {
 // has been answered.
 func (s *Server) admit(w http.ResponseWriter, r *http.Request, view string) (visitor, bool) {
 	who, ok := s.opt.Admit(w, r)
+	if ok && s.opt.Instance != "" && r.Header.Get("Genkan-Instance") == s.opt.Instance {
+		s.plainError(w, http.StatusLoopDetected, invalidRequest("this is genkan calling itself: its own address stands among its servers; take it out of mcpServers"))
+		return visitor{}, false
+	}
 	if ok && view != "" {
 		if _, ok = s.opt.House().Describe(view); !ok {
 			s.plainError(w, http.StatusNotFound, invalidRequest("there is no server of this name; `genkan servers` lists them"))
@@ -177,7 +181,7 @@ func (s *Server) postModern(p *reply, r *http.Request, msg *jsonrpc.Message, id 
 		// Closing the connection is how a modern client cancels.
 		s.call(r.Context(), p, msg.ID, call, func() {})
 	case msg.Method == "subscriptions/listen":
-		s.listen(p, r, msg, id.view)
+		s.listen(p, r, msg, id)
 	default:
 		result, err := s.modernResult(r.Context(), msg, id.view)
 		if err != nil {
@@ -302,7 +306,9 @@ func (s *Server) call(ctx context.Context, p *reply, id []byte, call *gateway.Ca
 func (s *Server) delete(w http.ResponseWriter, r *http.Request, id visitor) {
 	p := s.newReply(w, r)
 	if _, ok := s.session(p, r, nil, id); ok {
-		s.sessions.remove(r.Header.Get("Mcp-Session-Id"))
+		if sess := s.sessions.remove(r.Header.Get("Mcp-Session-Id")); sess != nil {
+			s.bury(sess)
+		}
 		w.WriteHeader(http.StatusNoContent)
 	}
 }

@@ -30,8 +30,11 @@ type House interface {
 	// Describe tells what a view is. It reports false when there is none of
 	// that name.
 	Describe(view string) (Description, bool)
-	// Subscribe asks to be told when a resource changes, until stop is called.
-	Subscribe(ctx context.Context, view, uri string, told func(uri string)) (stop func(), err error)
+	// Subscribe asks to be told when the resource that a call names changes,
+	// until stop is called.
+	Subscribe(ctx context.Context, call *gateway.Call, told func(uri string)) (stop func(), err error)
+	// Forget ends what is kept for a session that is over.
+	Forget(session string)
 	// SetLogLevel says how loud the loudest client wants the servers.
 	SetLogLevel(level string)
 }
@@ -55,9 +58,15 @@ type Options struct {
 	House func() House
 	// Admit decides who may come in over HTTP. When it reports false it has
 	// answered already.
-	Admit   func(w http.ResponseWriter, r *http.Request) (gateway.Identity, bool)
-	Log     *slog.Logger
-	Version string
+	Admit func(w http.ResponseWriter, r *http.Request) (gateway.Identity, bool)
+	// Recognizes reports whether a request that was let in would be now; nil
+	// for yes.
+	Recognizes func(r *http.Request) bool
+	// Instance tells this process from others, so that it knows its own
+	// requests when they come back to it; empty for none.
+	Instance string
+	Log      *slog.Logger
+	Version  string
 	// Budget bounds the bytes in flight.
 	Budget *gateway.Budget
 	// SessionIdle is how long a legacy session is kept in memory without a sign
@@ -121,6 +130,11 @@ func (s *Server) language() lang.Language {
 		return lang.English
 	}
 	return s.opt.Language()
+}
+
+// recognizes reports whether a stream may go on.
+func (s *Server) recognizes(r *http.Request) bool {
+	return s.opt.Recognizes == nil || s.opt.Recognizes(r)
 }
 
 // Drain ends the streams that would stay open for ever. Calls go on.

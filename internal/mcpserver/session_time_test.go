@@ -74,7 +74,7 @@ func (h *watchingHouse) count() int {
 	return h.open
 }
 
-func (h *watchingHouse) Subscribe(context.Context, string, string, func(string)) (func(), error) {
+func (h *watchingHouse) Subscribe(context.Context, *gateway.Call, func(string)) (func(), error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.open++

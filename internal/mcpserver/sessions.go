@@ -88,18 +88,17 @@ func (ss *sessions) get(id, owner, view string) (*session, bool) {
 	return s, true
 }
 
-// remove ends a session at its client's wish.
-func (ss *sessions) remove(id string) {
+// remove takes a session out of the list at its client's wish; nil when it is
+// not there.
+func (ss *sessions) remove(id string) *session {
 	ss.mu.Lock()
+	defer ss.mu.Unlock()
 	s := ss.byID[id]
 	delete(ss.byID, id)
 	if len(ss.gone) < mostSessions {
 		ss.gone[id] = time.Now()
 	}
-	ss.mu.Unlock()
-	if s != nil {
-		s.end()
-	}
+	return s
 }
 
 func (ss *sessions) count() int {
@@ -213,7 +212,7 @@ func (s *Server) subscribe(ctx context.Context, sess *session, msg *jsonrpc.Mess
 	case many:
 		return gateway.Errorf(gateway.CodeLimited, "a client can watch %d resources at once; unsubscribe from some", mostSubscriptions)
 	}
-	stop, err := s.opt.House().Subscribe(ctx, sess.view, uri, sess.updated)
+	stop, err := s.opt.House().Subscribe(ctx, sess.watching(uri), sess.updated)
 	if err != nil {
 		return err
 	}
@@ -281,7 +280,7 @@ func (s *session) renew(server *Server) {
 	s.mu.Unlock()
 	for _, uri := range uris {
 		ctx, cancel := context.WithTimeout(server.life, time.Minute)
-		stop, err := server.opt.House().Subscribe(ctx, s.view, uri, s.updated)
+		stop, err := server.opt.House().Subscribe(ctx, s.watching(uri), s.updated)
 		cancel()
 		if err != nil {
 			server.opt.Log.Debug("a subscription was lost with its server", "error", err)
@@ -295,4 +294,18 @@ func (s *session) renew(server *Server) {
 		s.mu.Unlock()
 		stop()
 	}
+}
+
+// watching is a legacy client's wish to hear of a resource, as a call.
+func (s *session) watching(uri string) *gateway.Call {
+	return &gateway.Call{
+		Method: "resources/subscribe", Kind: gateway.KindResource, Name: uri, View: s.view,
+		Era: gateway.EraLegacy, Identity: gateway.Identity{ClientID: s.owner}, Session: s.known.Load(),
+	}
+}
+
+// bury ends a session, and what servers keep for it.
+func (s *Server) bury(sess *session) {
+	sess.end()
+	s.opt.House().Forget(sess.known.Load().ID)
 }

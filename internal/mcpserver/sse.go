@@ -105,14 +105,14 @@ func (s *Server) serveSSE(w http.ResponseWriter, r *http.Request, view string) {
 	beside.Go(func() { c.tellOfChanges(ctx, changes) })
 
 	out.put([]byte(messagesPath+name), "endpoint")
-	c.speak(ctx, w, out)
+	c.speak(ctx, w, out, func() bool { return s.recognizes(r) })
 
 	// Without the stream there is nobody whom anything could be told.
 	remove()
 	c.stopBeginning()
 	out.close()
 	cancel()
-	c.sess.end()
+	s.bury(c.sess)
 	giveUp(errCanceledByClient)
 	c.calls.Wait()
 	beside.Wait()
@@ -120,7 +120,7 @@ func (s *Server) serveSSE(w http.ResponseWriter, r *http.Request, view string) {
 
 // speak writes to the stream until the client is gone, or until genkan goes
 // down and the calls under way are answered.
-func (c *duplexConn) speak(ctx context.Context, w http.ResponseWriter, out *events) {
+func (c *duplexConn) speak(ctx context.Context, w http.ResponseWriter, out *events, recognized func() bool) {
 	startStream(w)
 	alive := time.NewTicker(keepAliveEvery)
 	defer alive.Stop()
@@ -146,6 +146,9 @@ func (c *duplexConn) speak(ctx context.Context, w http.ResponseWriter, out *even
 			c.server.opt.Log.Info("the client does not read what it is sent; its stream is closed", "client", c.id.ClientID)
 			return
 		case <-ctx.Done():
+			return
+		}
+		if !recognized() {
 			return
 		}
 		if err := out.pour(w, silent); err != nil || last {

@@ -49,7 +49,7 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer, op
 	who := visitor{gateway.Identity{ClientID: "local", Admin: true}, opt.view()}
 	c := s.newDuplexConn(who, "stdio", &lines{w: out, log: s.opt.Log})
 	c.sess.learn(func(known *gateway.Session) { known.Dir = opt.Dir })
-	defer c.sess.end()
+	defer s.bury(c.sess)
 	st := c.sess.open()
 	leave, ok := s.connect(c.sess)
 	if !ok {

@@ -49,6 +49,9 @@ func (s *Server) get(w http.ResponseWriter, r *http.Request, id visitor) {
 		case <-r.Context().Done():
 			return
 		}
+		if !s.recognizes(r) {
+			return
+		}
 		if _, err := w.Write(events); err != nil {
 			return
 		}
@@ -62,6 +65,7 @@ func (s *Server) get(w http.ResponseWriter, r *http.Request, id visitor) {
 type subscription struct {
 	id        []byte
 	listener  *listener
+	caller    *gateway.Call // what is the same in all its wishes
 	kinds     [gateway.KindCount]bool
 	resources []string
 	stops     []func()
@@ -73,9 +77,13 @@ var filterWords = map[gateway.Kind]string{
 }
 
 // newSubscription reads a client's wishes.
-func newSubscription(msg *jsonrpc.Message, view string) (*subscription, error) {
+func newSubscription(msg *jsonrpc.Message, id visitor, session *gateway.Session) (*subscription, error) {
 	filter := jsonrpc.Lookup(msg.Params.Raw, "notifications")
-	sub := &subscription{id: msg.ID, listener: newListener(view)}
+	sub := &subscription{id: msg.ID, listener: newListener(id.view)}
+	sub.caller = &gateway.Call{
+		Method: msg.Method, Params: msg.Params, Kind: gateway.KindResource, View: id.view,
+		Era: gateway.EraModern, Identity: id.Identity, Session: session,
+	}
 	for kind, word := range filterWords {
 		sub.kinds[kind] = string(jsonrpc.Lookup(filter, word)) == "true"
 	}
@@ -103,7 +111,7 @@ func (s *subscription) open(ctx context.Context, server *Server) {
 	wishes := s.resources
 	s.resources = nil
 	for _, uri := range wishes {
-		stop, err := server.opt.House().Subscribe(ctx, s.listener.view, uri, s.listener.update)
+		stop, err := server.opt.House().Subscribe(ctx, s.wish(uri), s.listener.update)
 		if err != nil {
 			server.opt.Log.Debug("a subscription is not honoured", "error", err)
 			continue
@@ -118,7 +126,7 @@ func (s *subscription) renew(ctx context.Context, server *Server) {
 	former := s.stops
 	s.stops = nil
 	for _, uri := range s.resources {
-		stop, err := server.opt.House().Subscribe(ctx, s.listener.view, uri, s.listener.update)
+		stop, err := server.opt.House().Subscribe(ctx, s.wish(uri), s.listener.update)
 		if err != nil {
 			server.opt.Log.Debug("a subscription was lost with its server", "error", err)
 			continue
@@ -127,6 +135,15 @@ func (s *subscription) renew(ctx context.Context, server *Server) {
 	}
 	for _, stop := range former {
 		stop()
+	}
+}
+
+// wish is the client's wish to hear of a resource, as a call.
+func (s *subscription) wish(uri string) *gateway.Call {
+	c := s.caller
+	return &gateway.Call{
+		Method: c.Method, Params: c.Params, Kind: c.Kind, View: c.View, Name: uri,
+		Era: c.Era, Identity: c.Identity, Session: c.Session,
 	}
 }
 
@@ -177,12 +194,12 @@ func (s *subscription) ended() []byte {
 }
 
 // listen serves subscriptions/listen over HTTP, until the client closes it.
-func (s *Server) listen(p *reply, r *http.Request, msg *jsonrpc.Message, view string) {
+func (s *Server) listen(p *reply, r *http.Request, msg *jsonrpc.Message, id visitor) {
 	if !p.mayStream {
 		p.refuse(http.StatusNotAcceptable, msg.ID, invalidRequest("the Accept header must allow text/event-stream"))
 		return
 	}
-	sub, err := newSubscription(msg, view)
+	sub, err := newSubscription(msg, id, nil)
 	if err != nil {
 		p.fail(msg.ID, err)
 		return
@@ -204,7 +221,7 @@ func (s *Server) listen(p *reply, r *http.Request, msg *jsonrpc.Message, view st
 	alive := time.NewTicker(keepAliveEvery)
 	defer alive.Stop()
 	events := jsonrpc.AppendSSE(nil, sub.acknowledged())
-	for {
+	for s.recognizes(r) {
 		if _, err := p.w.Write(events); err != nil {
 			return
 		}

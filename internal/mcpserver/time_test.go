@@ -38,7 +38,8 @@ func (quietHouse) Page(context.Context, string, gateway.Kind, string) (*catalog.
 
 func (quietHouse) Describe(view string) (Description, bool) { return Description{}, view == "" }
 func (quietHouse) SetLogLevel(string)                       {}
-func (quietHouse) Subscribe(context.Context, string, string, func(string)) (func(), error) {
+func (quietHouse) Forget(string)                            {}
+func (quietHouse) Subscribe(context.Context, *gateway.Call, func(string)) (func(), error) {
 	return func() {}, nil
 }
 

@@ -76,7 +76,10 @@ func soleOwner(calls func(yield func(*underWay) bool)) *underWay {
 }
 
 func sameClient(a, b *gateway.Call) bool {
-	return a.Session != nil && b.Session != nil && a.Session.ID == b.Session.ID
+	// The question is answered by a modern client in the call it belongs to, so
+	// it must be known which one that is.
+	return a.Era != gateway.EraModern && b.Era != gateway.EraModern &&
+		a.Session != nil && b.Session != nil && a.Session.ID == b.Session.ID
 }
 
 // underWay is a call that a server is working on.

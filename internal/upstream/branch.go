@@ -5,7 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
+	"errors"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -44,12 +44,13 @@ const (
 )
 
 // branches are connections for some callers only: of one session, of one
-// folder, or of one call at a time. They are opened by the call that needs
+// folder, or of one call at a time; they grow from the trunk, the connection
+// that everybody shares. They are opened by the call that needs
 // them and closed when nobody has for long. The lists come from the first
 // connection, which everybody shares.
 type branches struct {
 	mu     sync.Mutex
-	byKey  map[string]*branch
+	byKey  map[branchKey]*branch
 	closed bool
 	// roots are where clients work, as they said themselves.
 	roots map[string]knownRoots
@@ -57,7 +58,11 @@ type branches struct {
 }
 
 type branch struct {
-	key string
+	key branchKey
+	// watched are the resources that its callers want to hear of.
+	watched watches
+	// orphan: the session that it was for is over.
+	orphan bool
 	// there is closed when conn or err is set.
 	there chan struct{}
 	conn  conn
@@ -71,50 +76,64 @@ type branch struct {
 	idle     *time.Timer
 }
 
-// place finds the connection for a call, and what to do when the call is done.
-func (s *Server) place(ctx context.Context, call *gateway.Call) (conn, func(), error) {
+// seat is where a call sits: a connection, and what is watched on it.
+type seat struct {
+	conn
+	watched *watches
+	// release is called when the call is done.
+	release func()
+}
+
+// trunk is the seat on the connection that everybody shares.
+func (s *Server) trunk(ctx context.Context) (seat, error) {
+	c, err := s.ready(ctx)
+	return seat{c, &s.watched, func() {}}, err
+}
+
+// place finds the connection for a call.
+func (s *Server) place(ctx context.Context, call *gateway.Call) (seat, error) {
 	if !s.apart.Load() {
-		c, err := s.ready(ctx)
-		return c, func() {}, err
+		return s.trunk(ctx)
 	}
 	s.mu.Lock()
 	habits, era := s.known.Habits, s.known.Era
 	s.mu.Unlock()
 	if s.set.URL != "" && era == gateway.EraModern { // every request stands alone there anyway
-		c, err := s.ready(ctx)
-		return c, func() {}, err
+		return s.trunk(ctx)
 	}
 	mode := s.isolation(habits)
 	var where home
 	if mode == IsolationRoot || mode == IsolationSession {
-		var err error
-		if where, err = s.homeOf(ctx, call); err != nil {
-			return nil, nil, err
-		}
+		where = s.homeOf(ctx, call)
 	}
 	if s.set.usesWorkspace() && where.dir == "" {
-		return nil, nil, &gateway.Error{
+		return seat{}, &gateway.Error{
 			Code: gateway.CodeInvalid, Unsent: true,
 			Message: "server %s works in the client's folder, and this client did not say which: use a client that announces its roots, or write the folder into the configuration",
 			Values:  []any{s.set.Name},
 		}
 	}
-	// One that asks its client during calls must know whom: one call at a time,
-	// unless it was said to be one for all.
-	alone := habits.Asks && s.set.Isolation != IsolationShared && era != gateway.EraModern && s.sharesOneWire() && asksPeople(call.Capabilities())
-	key := ""
-	switch {
-	case mode == IsolationSession:
-		key, alone = "session "+sessionKey(call), false
-	case mode == IsolationRoot && where.key() != "":
-		key = "root " + where.key()
-	case alone:
-		key = "any"
-	default:
-		c, err := s.ready(ctx)
-		return c, func() {}, err
+	// One that asks its client during calls must know whom, unless it was said
+	// to be one for all. A session has one child, which remembers what it did;
+	// of calls that stand alone each needs its own while it lasts.
+	asks := habits.Asks && s.set.Isolation != IsolationShared && era != gateway.EraModern && s.sharesOneWire() && asksPeople(call.Capabilities())
+	want := branchKey{alone: asks && call.Era == gateway.EraModern}
+	if mode == IsolationRoot {
+		want.root = where.key()
 	}
-	return s.branch(ctx, key, alone, func(ctx context.Context) (conn, error) { return s.grow(ctx, call, mode, where) })
+	if mode == IsolationSession || asks {
+		want.session = sessionKey(call)
+	}
+	if want.root == "" && want.session == "" {
+		return s.trunk(ctx)
+	}
+	found, err := s.branch(ctx, want, func(ctx context.Context, one *branch) (conn, error) {
+		return s.grow(ctx, call, mode, where, one)
+	})
+	if errors.Is(err, errNoBranch) && mode == IsolationShared {
+		return s.trunk(ctx) // its questions may go unheard there, but it is served
+	}
+	return found, err
 }
 
 // sharesOneWire reports whether nothing tells the server's messages for one
@@ -228,33 +247,42 @@ type knownRoots struct {
 	home    home
 }
 
+// rootsPatience is how long a client may take to say where it works. No person
+// is asked for that.
+const rootsPatience = 10 * time.Second
+
 // homeOf finds out where the caller's client works: it is asked once, and again
-// when it has said that this changed.
-func (s *Server) homeOf(ctx context.Context, call *gateway.Call) (home, error) {
+// when it has said that this changed. A modern client could only be asked by
+// answering its call with the question, so it is not.
+func (s *Server) homeOf(ctx context.Context, call *gateway.Call) home {
 	session := call.Session
 	if session == nil {
-		return home{}, nil
+		return home{}
 	}
-	if jsonrpc.Lookup(session.Capabilities, "roots") == nil {
+	if call.Era == gateway.EraModern || jsonrpc.Lookup(session.Capabilities, "roots") == nil {
 		if session.Dir == "" {
-			return home{}, nil
+			return home{}
 		}
 		uri := (&url.URL{Scheme: "file", Path: filepath.ToSlash(session.Dir)}).String()
-		roots, err := json.Marshal(map[string]any{"roots": []any{map[string]string{"uri": uri, "name": filepath.Base(session.Dir)}}})
-		return home{roots: roots, dir: session.Dir}, err
+		root := append(jsonrpc.AppendQuoted([]byte(`{"roots":[{"uri":`), uri), `,"name":`...)
+		return home{roots: append(jsonrpc.AppendQuoted(root, filepath.Base(session.Dir)), "}]}"...), dir: session.Dir}
 	}
 	b := &s.branches
 	b.mu.Lock()
 	known, ok := b.roots[session.ID]
 	b.mu.Unlock()
 	if ok && known.version == session.Roots {
-		return known.home, nil
+		return known.home
 	}
+	ctx, cancel := context.WithTimeout(ctx, rootsPatience)
+	defer cancel()
+	var where home
 	roots, err := call.Ask(ctx, "roots/list", []byte("{}"))
 	if err != nil {
-		return home{}, err
+		s.log.Warn("a client does not say where it works", "error", err)
+	} else {
+		where = home{roots: roots, dir: firstFolder(roots)}
 	}
-	where := home{roots: roots, dir: firstFolder(roots)}
 	const most = 1000
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -262,7 +290,7 @@ func (s *Server) homeOf(ctx context.Context, call *gateway.Call) (home, error) {
 		b.roots = map[string]knownRoots{} // asked anew, which costs little
 	}
 	b.roots[session.ID] = knownRoots{session.Roots, where}
-	return where, nil
+	return where
 }
 
 // firstFolder is the path of the first root that is a folder here.
@@ -279,7 +307,7 @@ func firstFolder(roots []byte) string {
 }
 
 // grow opens a connection for a branch.
-func (s *Server) grow(ctx context.Context, call *gateway.Call, mode string, where home) (conn, error) {
+func (s *Server) grow(ctx context.Context, call *gateway.Call, mode string, where home, one *branch) (conn, error) {
 	s.mu.Lock()
 	known := s.known
 	s.mu.Unlock()
@@ -289,7 +317,7 @@ func (s *Server) grow(ctx context.Context, call *gateway.Call, mode string, wher
 	}
 	e := ears{
 		changed: func(gateway.Kind, hearing) {}, // lists are the first connection's
-		updated: s.watched.updated, asked: s.asked, renewed: func() {},
+		updated: one.watched.updated, asked: s.asked, renewed: func() {},
 	}
 	set := s.set
 	if where.dir != "" {
@@ -305,26 +333,43 @@ func (s *Server) grow(ctx context.Context, call *gateway.Call, mode string, wher
 	return c, nil
 }
 
-// branch finds or opens the connection under a key. With alone, each is for one
-// call at a time, and another is opened when all are taken.
-func (s *Server) branch(ctx context.Context, key string, alone bool, grow func(context.Context) (conn, error)) (conn, func(), error) {
+// branchKey says whose a branch is.
+type branchKey struct {
+	// root and session are empty where they make no difference.
+	root, session string
+	// alone: one call at a time; number tells such branches apart.
+	alone  bool
+	number int
+}
+
+// errNoBranch: no more connections may be opened for the caller.
+var errNoBranch = errors.New("too many connections for some callers only")
+
+// mostAlone is how many connections a caller may have for calls that stand
+// alone: nobody may take all.
+const mostAlone = mostBranches / 4
+
+// branch finds or opens the connection under a key. Of those for one call at a
+// time the first that is free is taken, so that one call after the other finds
+// the same.
+func (s *Server) branch(ctx context.Context, want branchKey, grow func(context.Context, *branch) (conn, error)) (seat, error) {
 	b := &s.branches
 	b.mu.Lock()
 	if b.closed {
 		b.mu.Unlock()
-		return nil, nil, s.removed()
+		return seat{}, s.removed()
 	}
-	found := b.find(key, alone)
+	found := b.find(&want)
 	if found == nil {
-		if !b.makeRoom() {
+		if want.number >= mostAlone || !b.makeRoom() {
 			b.mu.Unlock()
-			return nil, nil, &gateway.Error{
-				Code: gateway.CodeLimited, Unsent: true, RetryAfter: time.Second,
+			return seat{}, &gateway.Error{
+				Code: gateway.CodeLimited, Unsent: true, RetryAfter: time.Second, Err: errNoBranch,
 				Message: "server %s has %d connections of its own for clients already, and all are in use; try again later",
-				Values:  []any{s.set.Name, mostBranches},
+				Values:  []any{s.set.Name, len(b.byKey)},
 			}
 		}
-		found = b.add(key, alone)
+		found = b.add(want)
 		b.open.Go(func() { s.tend(found, grow) })
 	}
 	found.users++
@@ -332,24 +377,26 @@ func (s *Server) branch(ctx context.Context, key string, alone bool, grow func(c
 		found.idle.Stop()
 	}
 	b.mu.Unlock()
-	release := func() { b.release(found) }
+	release := sync.OnceFunc(func() { b.release(found) })
 	select {
 	case <-found.there:
 	case <-ctx.Done():
 		release()
-		return nil, nil, s.notStarted(ctx)
+		return seat{}, s.notStarted(ctx)
 	}
 	if found.err != nil {
 		release()
-		return nil, nil, unsent(found.err)
+		return seat{}, unsent(found.err)
 	}
-	return found.conn, release, nil
+	return seat{found.conn, &found.watched, release}, nil
 }
 
-// find returns the branch under a key that a call may use. Called with mu held.
-func (b *branches) find(key string, alone bool) *branch {
-	for _, one := range b.byKey {
-		if (one.key == key) && (!alone || one.users == 0) {
+// find returns the branch under a key that a call may use, or nil and the key
+// of the one to open. Called with mu held.
+func (b *branches) find(want *branchKey) *branch {
+	for ; want.number < mostAlone; want.number++ {
+		one := b.byKey[*want]
+		if one == nil || !want.alone || one.users == 0 {
 			return one
 		}
 	}
@@ -362,35 +409,48 @@ func (b *branches) makeRoom() bool {
 		return true
 	}
 	var oldest *branch
-	var name string
-	for id, one := range b.byKey {
+	for _, one := range b.byKey {
 		if one.users == 0 && (oldest == nil || one.lastUsed.Before(oldest.lastUsed)) {
-			oldest, name = one, id
+			oldest = one
 		}
 	}
 	if oldest == nil {
 		return false
 	}
-	delete(b.byKey, name)
-	close(oldest.unwanted)
+	b.end(oldest)
 	return true
 }
 
 // add makes an entry for a branch that is being opened. Called with mu held.
-func (b *branches) add(key string, alone bool) *branch {
+func (b *branches) add(key branchKey) *branch {
 	if b.byKey == nil {
-		b.byKey = map[string]*branch{}
+		b.byKey = map[branchKey]*branch{}
 	}
 	one := &branch{key: key, there: make(chan struct{}), unwanted: make(chan struct{}), lastUsed: time.Now()}
-	name := key
-	for n := 0; alone; n++ {
-		name = key + " " + hex.EncodeToString([]byte{byte(n)})
-		if _, taken := b.byKey[name]; !taken {
-			break
+	b.byKey[key] = one
+	return one
+}
+
+// end takes a branch out of the list and has it closed. Called with mu held.
+func (b *branches) end(one *branch) {
+	if b.drop(one) {
+		close(one.unwanted)
+	}
+}
+
+// Forget ends what was only there for a session that is over.
+func (s *Server) Forget(session string) {
+	b := &s.branches
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.roots, session)
+	for key, one := range b.byKey {
+		if key.session == session {
+			if one.orphan = true; one.users == 0 {
+				b.end(one)
+			}
 		}
 	}
-	b.byKey[name] = one
-	return one
 }
 
 func (b *branches) release(one *branch) {
@@ -398,34 +458,35 @@ func (b *branches) release(one *branch) {
 	defer b.mu.Unlock()
 	one.users--
 	one.lastUsed = time.Now()
-	if one.users > 0 || b.closed {
-		return
+	switch {
+	case one.users > 0 || b.closed:
+	case one.orphan:
+		b.end(one)
+	default:
+		one.idle = time.AfterFunc(branchIdle, func() {
+			b.mu.Lock()
+			defer b.mu.Unlock()
+			if one.users == 0 {
+				b.end(one)
+			}
+		})
 	}
-	one.idle = time.AfterFunc(branchIdle, func() {
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		if one.users == 0 && b.drop(one) {
-			close(one.unwanted)
-		}
-	})
 }
 
 // drop takes a branch out of the list. Called with mu held.
 func (b *branches) drop(one *branch) bool {
-	for name, other := range b.byKey {
-		if other == one {
-			delete(b.byKey, name)
-			return true
-		}
+	if b.byKey[one.key] != one {
+		return false
 	}
-	return false
+	delete(b.byKey, one.key)
+	return true
 }
 
 // tend opens a branch and waits until its connection is lost.
-func (s *Server) tend(one *branch, grow func(context.Context) (conn, error)) {
+func (s *Server) tend(one *branch, grow func(context.Context, *branch) (conn, error)) {
 	b := &s.branches
 	ctx, cancel := context.WithTimeoutCause(s.life, s.set.StartupTimeout, s.tooSlow())
-	c, err := grow(ctx)
+	c, err := grow(ctx, one)
 	if err != nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}

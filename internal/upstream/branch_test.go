@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"genkan/internal/gateway"
+	"genkan/internal/jsonrpc"
 	"genkan/internal/testkit"
 )
 
@@ -252,4 +253,106 @@ func TestBranchesAreCapped(t *testing.T) {
 		}
 	}
 	testkit.Eventually(t, func() bool { return u.branches.count() <= mostBranches }, "there are at most %d", mostBranches)
+}
+
+// A session that a server may ask has one child, which remembers what it did;
+// so has a modern caller, for one call after the other. Both end with it.
+func TestACallerKeepsItsChild(t *testing.T) {
+	u := openReady(t, faultChild(t, "-era", "legacy"))
+	c := newClient("one", `{"elicitation":{}}`)
+	c.reply = answersWith("one")
+	for range 5 {
+		if _, err := c.call(t, u, "elicit", `{}`); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.call(t, u, "echo", `{"text":"x"}`); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := u.branches.count(); got != 1 {
+		t.Errorf("a session has %d children", got)
+	}
+	modern := func() {
+		call := u.newCall(gateway.EraModern, "echo", `{"text":"x"}`, "")
+		call.Params, _ = jsonrpc.ScanParams([]byte(strings.Replace(string(call.Params.Raw), `clientCapabilities":{}`, `clientCapabilities":{"elicitation":{}}`, 1)))
+		call.Identity.ClientID = "modern"
+		if _, err := u.Handle(context.Background(), call); err != nil {
+			t.Error(err)
+		}
+	}
+	for range 5 {
+		modern()
+	}
+	if got := u.branches.count(); got != 2 {
+		t.Errorf("a modern caller has %d children", got-1)
+	}
+	u.Forget("one")
+	testkit.Eventually(t, func() bool { return u.branches.count() == 1 }, "the session's child ends with it")
+}
+
+// Nobody can take all the children, and who gets none is served by the trunk.
+func TestOneCallerCannotTakeAllChildren(t *testing.T) {
+	u := openReady(t, faultChild(t, "-era", "legacy"))
+	teacher := newClient("teacher", `{"elicitation":{}}`)
+	teacher.reply = answersWith("teacher")
+	if _, err := teacher.call(t, u, "elicit", `{}`); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var calls sync.WaitGroup
+	const many = mostAlone + 5
+	for range many {
+		call := u.newCall(gateway.EraModern, "sleep", `{"ms":600000}`, "")
+		call.Params, _ = jsonrpc.ScanParams([]byte(strings.Replace(string(call.Params.Raw), `clientCapabilities":{}`, `clientCapabilities":{"elicitation":{}}`, 1)))
+		call.Identity.ClientID = "greedy"
+		calls.Go(func() { _, _ = u.Handle(ctx, call) })
+	}
+	conn := u.stdio(t)
+	testkit.Eventually(t, func() bool {
+		conn.mu.Lock()
+		defer conn.mu.Unlock()
+		return len(conn.pending) == many-mostAlone
+	}, "the rest is served by the trunk")
+	if got := u.branches.count(); got > mostAlone+1 {
+		t.Errorf("one caller has %d children", got)
+	}
+	if got, err := teacher.call(t, u, "elicit", `{}`); err != nil || !strings.Contains(got, "teacher") {
+		t.Errorf("another: %q, %v", got, err)
+	}
+	cancel()
+	calls.Wait()
+}
+
+// What changes in one client's child is told to those who watch it there, and
+// goes on being told when the child is another one.
+func TestSubscriptionsStayInTheirChild(t *testing.T) {
+	u := openReady(t, faultChild(t, "-everything", "-era", "legacy"), func(s *Settings, _ *Deps) { s.Isolation = IsolationSession })
+	told := map[string]chan string{}
+	clients := map[string]*client{}
+	for _, name := range []string{"a", "b"} {
+		c, heard := newClient(name, `{}`), make(chan string, 100)
+		clients[name], told[name] = c, heard
+		stop, err := u.Subscribe(context.Background(), &gateway.Call{
+			Kind: gateway.KindResource, Name: "fault://text", Era: gateway.EraLegacy, Session: &c.session,
+		}, func(uri string) { heard <- uri })
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer stop()
+	}
+	if _, err := clients["a"].call(t, u, "touch", `{"uri":"fault://text"}`); err != nil {
+		t.Fatal(err)
+	}
+	if got := <-told["a"]; got != "fault://text" {
+		t.Errorf("told of %s", got)
+	}
+	if _, err := clients["a"].call(t, u, "crash", `{}`); err == nil {
+		t.Error("it did not crash")
+	}
+	if got := <-told["a"]; got != "fault://text" { // it may have changed meanwhile
+		t.Errorf("told of %s", got)
+	}
+	if len(told["b"]) != 0 {
+		t.Errorf("another client was told of %s", <-told["b"])
+	}
 }

@@ -38,10 +38,10 @@ const (
 
 // startChild starts the command with a clean environment. What it writes to
 // its standard error goes to errors.
-func startChild(set *Settings, stderr io.Writer, guard *Guard, log *slog.Logger) (*child, error) {
+func startChild(set *Settings, home string, stderr io.Writer, guard *Guard, log *slog.Logger) (*child, error) {
 	cmd := exec.Command(set.Command, set.Args...) //nolint:gosec,noctx // the command is the user's own; its life is the supervisor's
 	cmd.Dir = set.Dir
-	cmd.Env = childEnvironment(os.Environ(), set.Env)
+	cmd.Env = childEnvironment(os.Environ(), set.Env, home)
 	setProcessGroup(cmd)
 	// Our own pipes, not StdoutPipe's: Wait must not wait for grandchildren
 	// that hold them open.

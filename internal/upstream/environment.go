@@ -29,8 +29,11 @@ var passedOnWindows = map[string]bool{
 }
 
 // childEnvironment is what a child sees.
-func childEnvironment(ours []string, declared map[string]gateway.Secret) []string {
+func childEnvironment(ours []string, declared map[string]gateway.Secret, home string) []string {
 	env := make([]string, 0, len(declared)+16)
+	if home != "" {
+		env = append(env, InsideVariable+"="+home)
+	}
 	for _, entry := range ours {
 		name, _, ok := strings.Cut(entry, "=")
 		if _, overridden := declared[name]; ok && !overridden && isPassedOn(name) {
@@ -47,6 +50,10 @@ func childEnvironment(ours []string, declared map[string]gateway.Secret) []strin
 	}
 	return env
 }
+
+// InsideVariable tells a child of whose house it is, so that a genkan that is
+// started by itself does not join itself.
+const InsideVariable = "GENKAN_INSIDE"
 
 func isPassedOn(name string) bool {
 	if passedOn[name] || strings.HasPrefix(name, "LC_") || strings.HasPrefix(name, "XDG_") {

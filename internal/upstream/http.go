@@ -27,6 +27,7 @@ type httpConn struct {
 	headers   map[string]gateway.Secret
 	self      self
 	agent     []string // the User-Agent header
+	instance  []string // tells us ourselves, should the server be us
 	ears      ears
 	// roots is the answer to roots/list.
 	roots     []byte
@@ -77,7 +78,7 @@ func connectHTTP(ctx context.Context, s *Server, us self, known gateway.Era, e e
 		name: s.set.Name, log: s.log, url: u, transport: s.deps.Transport,
 		headers: s.set.Headers, self: us, ears: e, roots: roots, calls: map[uint64]*underWay{},
 		renewal: make(chan struct{}, 1),
-		agent:   []string{"genkan/" + us.version},
+		agent:   []string{"genkan/" + us.version}, instance: []string{s.deps.Instance},
 	}
 	c.life, c.endLife = context.WithCancelCause(context.Background())
 	if err := c.handshake(ctx, known); err != nil {
@@ -371,6 +372,7 @@ func (c *httpConn) request(ctx context.Context, verb, method, name string, p pro
 	h := make(http.Header, 8+len(c.headers))
 	h["Accept"] = acceptBoth
 	h["User-Agent"] = c.agent
+	h["Genkan-Instance"] = c.instance
 	if body != nil {
 		h["Content-Type"] = jsonType
 	}

@@ -23,6 +23,7 @@ type sseWire struct {
 	transport http.RoundTripper
 	headers   map[string]gateway.Secret
 	agent     []string // the User-Agent header
+	instance  []string
 	endpoint  *url.URL
 	body      io.ReadCloser
 	events    *jsonrpc.SSEReader
@@ -81,7 +82,7 @@ func openSSE(ctx context.Context, s *Server, us self) (*sseWire, error) {
 	}
 	w := &sseWire{
 		name: s.set.Name, transport: s.deps.Transport, headers: s.set.Headers,
-		agent: []string{"genkan/" + us.version},
+		agent: []string{"genkan/" + us.version}, instance: []string{s.deps.Instance},
 		calls: make(chan struct{}, mostPosts), asides: make(chan struct{}, mostPosts),
 	}
 	w.life, w.endLife = context.WithCancel(context.Background())
@@ -184,6 +185,7 @@ func origin(u *url.URL) string {
 func (w *sseWire) request(ctx context.Context, verb string, to *url.URL, body []byte) *http.Request {
 	h := make(http.Header, 4+len(w.headers))
 	h["User-Agent"] = w.agent
+	h["Genkan-Instance"] = w.instance
 	if body != nil {
 		h["Accept"] = acceptBoth
 		h["Content-Type"] = jsonType

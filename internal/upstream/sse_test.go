@@ -312,7 +312,7 @@ func TestSSEBreaks(t *testing.T) {
 	s := startSSEServer(t)
 	u := openReady(t, s.settings())
 	updated := make(chan string, 10)
-	stop, err := u.Subscribe(context.Background(), "file:///a", func(uri string) { updated <- uri })
+	stop, err := u.Subscribe(context.Background(), &gateway.Call{Kind: gateway.KindResource, Name: "file:///a"}, func(uri string) { updated <- uri })
 	if err != nil {
 		t.Fatal(err)
 	}

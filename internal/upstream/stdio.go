@@ -11,7 +11,7 @@ import (
 )
 
 func connectStdio(ctx context.Context, s *Server, set *Settings, us self, known gateway.Era, e ears, roots []byte) (conn, error) {
-	ch, err := startChild(set, s.output, s.deps.Guard, s.log)
+	ch, err := startChild(set, s.deps.Home, s.output, s.deps.Guard, s.log)
 	if err != nil {
 		return nil, err
 	}

@@ -53,6 +53,9 @@ type Deps struct {
 	Transport http.RoundTripper
 	// Version is genkan's own, told to servers.
 	Version string
+	// Instance and Home tell this process and its data directory from others:
+	// servers that turn out to be genkan itself are told by them.
+	Instance, Home string
 }
 
 // State is what a server is doing.
@@ -247,13 +250,13 @@ func (s *Server) About() About {
 func (s *Server) Handle(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
 	s.inFlight.Add(1)
 	defer s.inFlight.Add(-1)
-	c, release, err := s.place(ctx, call)
+	c, err := s.place(ctx, call)
 	if err != nil {
 		return nil, err
 	}
-	defer release()
-	s.hearken(ctx, c, call)
-	return withInput(ctx, c, call)
+	defer c.release()
+	s.hearken(ctx, c.conn, call)
+	return withInput(ctx, c.conn, call)
 }
 
 // Status tells how the server is.

@@ -37,22 +37,51 @@ type watched struct {
 	stop func()
 }
 
-// Subscribe asks to be told when a resource changes, until stop is called. A
-// server that is down is asked when it is back.
-func (s *Server) Subscribe(ctx context.Context, uri string, told func(uri string)) (stop func(), err error) {
-	c, err := s.ready(ctx)
+// Subscribe asks to be told when a resource changes, until stop is called: the
+// resource that the call names, on the connection that the caller's calls use.
+// A server that is down is asked when it is back.
+func (s *Server) Subscribe(ctx context.Context, call *gateway.Call, told func(uri string)) (stop func(), err error) {
+	at, err := s.place(ctx, call)
+	switch {
+	case err != nil && s.apart.Load():
+		return nil, err
+	case err != nil: // it is down
+		at = seat{nil, &s.watched, func() {}}
+	}
+	leave, err := s.watchAt(ctx, at, call.Name, told)
+	if err != nil || at.watched == &s.watched {
+		return leave, err
+	}
+	// Nobody else looks after a connection that is for some callers only.
+	b := &s.branches
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		return leave, nil
+	}
+	done, end := context.WithCancel(s.life)
+	b.open.Go(func() { s.follow(done, at, leave, call, told) })
+	return end, nil
+}
+
+// watchAt subscribes on a connection; what stop does includes leaving the seat.
+func (s *Server) watchAt(ctx context.Context, at seat, uri string, told func(uri string)) (stop func(), err error) {
 	mute := gateway.Errorf(gateway.CodeNotFound,
 		"server %s does not tell when its resources change, so %s cannot be subscribed to", s.set.Name, uri)
-	if err == nil && !c.protocol().watches {
+	if at.conn != nil && !at.protocol().watches {
+		at.release()
 		return nil, mute
 	}
-	w := &s.watched
+	w := at.watched
 	entry, number := w.add(uri, told)
-	stop = sync.OnceFunc(func() { w.drop(uri, entry, number) })
-	if c == nil {
+	stop = sync.OnceFunc(func() {
+		w.drop(uri, entry, number)
+		at.release()
+	})
+	if at.conn == nil {
 		return stop, nil
 	}
-	if err := w.settle(ctx, uri, entry, c, false); err != nil && c.cause() == nil {
+	if err := w.settle(ctx, uri, entry, at.conn, false); err != nil && at.cause() == nil {
 		stop()
 		if errors.Is(err, errNoStream) {
 			err = mute
@@ -60,6 +89,38 @@ func (s *Server) Subscribe(ctx context.Context, uri string, told func(uri string
 		return nil, err
 	}
 	return stop, nil
+}
+
+// follow keeps a subscription on a branch until ctx ends: when its connection is
+// lost, on another.
+func (s *Server) follow(ctx context.Context, at seat, stop func(), call *gateway.Call, told func(uri string)) {
+	for {
+		select {
+		case <-ctx.Done():
+			stop()
+			return
+		case <-at.lost():
+		}
+		stop()
+		for {
+			const pause = time.Second
+			timer := time.NewTimer(pause)
+			select {
+			case <-ctx.Done():
+				timer.Stop()
+				return
+			case <-timer.C:
+			}
+			var err error
+			if at, err = s.place(ctx, call); err != nil {
+				continue
+			}
+			if stop, err = s.watchAt(ctx, at, call.Name, told); err == nil {
+				told(call.Name) // it may have changed while nobody listened
+				break
+			}
+		}
+	}
 }
 
 func (w *watches) add(uri string, told func(uri string)) (*watched, int) {
