@@ -199,6 +199,20 @@ func (h *house) newToken(name string) string {
 	return secret.Reveal()
 }
 
+// revoke takes a token back, as another process would.
+func (h *house) revoke(name string) {
+	h.tb.Helper()
+	ctx := context.Background()
+	store, err := sqlite.Open(ctx, filepath.Join(h.dir, "genkan.db"), slog.New(slog.DiscardHandler))
+	if err != nil {
+		h.tb.Fatal(err)
+	}
+	defer func() { _ = store.Close() }()
+	if err := identity.NewKeeper(store, "", time.Now).Revoke(ctx, name); err != nil {
+		h.tb.Fatal(err)
+	}
+}
+
 // recordFile is where a fault server writes down what reached it.
 func recordFile(tb testing.TB) string { return filepath.Join(tb.TempDir(), "record") }
 
