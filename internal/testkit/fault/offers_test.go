@@ -1,4 +1,3 @@
-//nolint:staticcheck // roots, sampling and logging are deprecated, and alive until 2027
 package fault_test
 
 import (
