@@ -241,7 +241,7 @@ func (p *Process) language() lang.Language { return language(p.house.Load().conf
 func (p *Process) upstreamDeps() upstream.Deps {
 	return upstream.Deps{
 		Lists: p.store, Log: p.log, Publish: p.publish, Guard: p.guard, Version: p.opt.Version,
-		Instance: p.instance, Home: HomeOf(p.opt.DataDir),
+		Instance: p.instance, Home: HomeOf(p.opt.DataDir), Rearranged: func() { go p.mcp.Resubscribe() },
 	}
 }
 

@@ -71,9 +71,10 @@ type branch struct {
 	// unwanted is closed when it is to end.
 	unwanted chan struct{}
 
-	users    int
-	lastUsed time.Time
-	idle     *time.Timer
+	// users are calls; watchers keep it open, but leave it to one call.
+	users, watchers int
+	lastUsed        time.Time
+	idle            *time.Timer
 }
 
 // seat is where a call sits: a connection, and what is watched on it.
@@ -90,8 +91,17 @@ func (s *Server) trunk(ctx context.Context) (seat, error) {
 	return seat{c, &s.watched, func() {}}, err
 }
 
-// place finds the connection for a call.
-func (s *Server) place(ctx context.Context, call *gateway.Call) (seat, error) {
+// purpose is what a seat is for.
+type purpose bool
+
+const (
+	toCall purpose = false
+	// toWatch leaves the connection to the calls, and keeps it open.
+	toWatch purpose = true
+)
+
+// place finds the connection for a call, or for what its caller watches.
+func (s *Server) place(ctx context.Context, call *gateway.Call, why purpose) (seat, error) {
 	if !s.apart.Load() {
 		return s.trunk(ctx)
 	}
@@ -127,7 +137,7 @@ func (s *Server) place(ctx context.Context, call *gateway.Call) (seat, error) {
 	if want.root == "" && want.session == "" {
 		return s.trunk(ctx)
 	}
-	found, err := s.branch(ctx, want, func(ctx context.Context, one *branch) (conn, error) {
+	found, err := s.branch(ctx, want, why, func(ctx context.Context, one *branch) (conn, error) {
 		return s.grow(ctx, call, mode, where, one)
 	})
 	if errors.Is(err, errNoBranch) && mode == IsolationShared {
@@ -352,14 +362,14 @@ const mostAlone = mostBranches / 4
 // branch finds or opens the connection under a key. Of those for one call at a
 // time the first that is free is taken, so that one call after the other finds
 // the same.
-func (s *Server) branch(ctx context.Context, want branchKey, grow func(context.Context, *branch) (conn, error)) (seat, error) {
+func (s *Server) branch(ctx context.Context, want branchKey, why purpose, grow func(context.Context, *branch) (conn, error)) (seat, error) {
 	b := &s.branches
 	b.mu.Lock()
 	if b.closed {
 		b.mu.Unlock()
 		return seat{}, s.removed()
 	}
-	found := b.find(&want)
+	found := b.find(&want, why)
 	if found == nil {
 		if want.number >= mostAlone || !b.makeRoom() {
 			b.mu.Unlock()
@@ -372,12 +382,16 @@ func (s *Server) branch(ctx context.Context, want branchKey, grow func(context.C
 		found = b.add(want)
 		b.open.Go(func() { s.tend(found, grow) })
 	}
-	found.users++
+	seats := &found.users
+	if why == toWatch {
+		seats = &found.watchers
+	}
+	*seats++
 	if found.idle != nil {
 		found.idle.Stop()
 	}
 	b.mu.Unlock()
-	release := sync.OnceFunc(func() { b.release(found) })
+	release := sync.OnceFunc(func() { b.release(found, seats) })
 	select {
 	case <-found.there:
 	case <-ctx.Done():
@@ -393,10 +407,10 @@ func (s *Server) branch(ctx context.Context, want branchKey, grow func(context.C
 
 // find returns the branch under a key that a call may use, or nil and the key
 // of the one to open. Called with mu held.
-func (b *branches) find(want *branchKey) *branch {
+func (b *branches) find(want *branchKey, why purpose) *branch {
 	for ; want.number < mostAlone; want.number++ {
 		one := b.byKey[*want]
-		if one == nil || !want.alone || one.users == 0 {
+		if one == nil || !want.alone || one.users == 0 || why == toWatch {
 			return one
 		}
 	}
@@ -410,7 +424,7 @@ func (b *branches) makeRoom() bool {
 	}
 	var oldest *branch
 	for _, one := range b.byKey {
-		if one.users == 0 && (oldest == nil || one.lastUsed.Before(oldest.lastUsed)) {
+		if one.isIdle() && (oldest == nil || one.lastUsed.Before(oldest.lastUsed)) {
 			oldest = one
 		}
 	}
@@ -446,27 +460,30 @@ func (s *Server) Forget(session string) {
 	delete(b.roots, session)
 	for key, one := range b.byKey {
 		if key.session == session {
-			if one.orphan = true; one.users == 0 {
+			if one.orphan = true; one.isIdle() {
 				b.end(one)
 			}
 		}
 	}
 }
 
-func (b *branches) release(one *branch) {
+func (one *branch) isIdle() bool { return one.users+one.watchers == 0 }
+
+// release gives up a call's seat, or a watcher's.
+func (b *branches) release(one *branch, seats *int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	one.users--
+	*seats--
 	one.lastUsed = time.Now()
 	switch {
-	case one.users > 0 || b.closed:
+	case !one.isIdle() || b.closed:
 	case one.orphan:
 		b.end(one)
 	default:
 		one.idle = time.AfterFunc(branchIdle, func() {
 			b.mu.Lock()
 			defer b.mu.Unlock()
-			if one.users == 0 {
+			if one.isIdle() {
 				b.end(one)
 			}
 		})

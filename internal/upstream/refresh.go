@@ -202,6 +202,9 @@ func (s *Server) asked(method string) {
 	s.mu.Unlock()
 	if learnt {
 		go s.keep(context.Background())
+		if s.deps.Rearranged != nil {
+			s.deps.Rearranged()
+		}
 	}
 }
 

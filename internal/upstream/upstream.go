@@ -47,6 +47,9 @@ type Deps struct {
 	Log   *slog.Logger
 	// Publish announces changes. It must not block.
 	Publish func(gateway.Event)
+	// Rearranged says that callers may have another connection than before: what
+	// they watch should be asked for anew. It must not block; nil for nobody.
+	Rearranged func()
 	// Guard kills children when genkan itself is killed; nil for none.
 	Guard *Guard
 	// Transport is used for HTTP; nil for a default one.
@@ -250,7 +253,7 @@ func (s *Server) About() About {
 func (s *Server) Handle(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
 	s.inFlight.Add(1)
 	defer s.inFlight.Add(-1)
-	c, err := s.place(ctx, call)
+	c, err := s.place(ctx, call, toCall)
 	if err != nil {
 		return nil, err
 	}

@@ -41,7 +41,7 @@ type watched struct {
 // resource that the call names, on the connection that the caller's calls use.
 // A server that is down is asked when it is back.
 func (s *Server) Subscribe(ctx context.Context, call *gateway.Call, told func(uri string)) (stop func(), err error) {
-	at, err := s.place(ctx, call)
+	at, err := s.place(ctx, call, toWatch)
 	switch {
 	case err != nil && s.apart.Load():
 		return nil, err
@@ -112,7 +112,7 @@ func (s *Server) follow(ctx context.Context, at seat, stop func(), call *gateway
 			case <-timer.C:
 			}
 			var err error
-			if at, err = s.place(ctx, call); err != nil {
+			if at, err = s.place(ctx, call, toWatch); err != nil {
 				continue
 			}
 			if stop, err = s.watchAt(ctx, at, call.Name, told); err == nil {
