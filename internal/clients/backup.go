@@ -143,7 +143,7 @@ func (b Backups) List() ([]Change, error) {
 	}
 	var all []Change
 	for _, name := range names {
-		data, err := os.ReadFile(name) //nolint:gosec // G304: our own folder
+		data, err := os.ReadFile(name)
 		if err != nil {
 			return nil, err
 		}

@@ -62,6 +62,9 @@ func put(server *node, pairs []pair) []pair {
 func find(root *node, keys []string) (at *node, left []string, bad *fault) {
 	at = root
 	for i, key := range keys {
+		if at == nil {
+			return nil, keys, nil // the file is empty
+		}
 		if !at.is(kindMap) {
 			return at, keys[i:], faultAt(at.start, "a map is expected here, because %s belongs into it", key)
 		}

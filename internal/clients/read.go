@@ -20,7 +20,7 @@ func Read(f File) (Imported, error) {
 }
 
 func load(path string) ([]byte, error) {
-	src, err := os.ReadFile(path) //nolint:gosec // G304: the file of a client, which its person named or has
+	src, err := os.ReadFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, gateway.Errorf(gateway.CodeNotFound, "the file %s does not exist", path)

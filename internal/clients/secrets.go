@@ -4,6 +4,7 @@ import (
 	"math"
 	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -19,7 +20,7 @@ type Literal struct {
 	Index int
 	// Value is the secret alone: of "Bearer x" it is x.
 	Value gateway.Secret
-	// Variable is a name for it that nobody else's secret has.
+	// Variable is a name for it that no other secret of the server has.
 	Variable string
 }
 
@@ -51,11 +52,15 @@ const (
 // is moved for nothing still works.
 func literals(s Server) []Literal {
 	var found []Literal
+	taken := map[string]bool{}
 	add := func(where, key string, index int, value, name string) {
-		found = append(found, Literal{
-			Where: where, Key: key, Index: index, Value: gateway.Secret(value),
-			Variable: inputVariable(s.Name + "-" + name),
-		})
+		name = inputVariable(s.Name + "-" + name)
+		free := name
+		for i := 2; taken[free]; i++ {
+			free = name + "_" + strconv.Itoa(i)
+		}
+		taken[free] = true
+		found = append(found, Literal{Where: where, Key: key, Index: index, Value: gateway.Secret(value), Variable: free})
 	}
 	for key, value := range sorted(s.Env) {
 		if secret := secretIn(key, value.Reveal()); secret != "" {
@@ -72,7 +77,7 @@ func literals(s Server) []Literal {
 		switch {
 		case assigned && !strings.Contains(key, "://"):
 			key = strings.TrimLeft(key, "-")
-		case i > 0 && strings.HasPrefix(s.Args[i-1], "-") && !strings.HasPrefix(arg, "-"):
+		case i > 0 && strings.HasPrefix(s.Args[i-1], "-") && !strings.HasPrefix(arg, "-") && !strings.Contains(s.Args[i-1], "="):
 			key, value = strings.TrimLeft(s.Args[i-1], "-"), arg
 			if header, rest, ok := strings.Cut(arg, ":"); ok && (key == "header" || key == "H") {
 				key, value = header, strings.TrimSpace(rest)

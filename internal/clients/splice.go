@@ -118,13 +118,17 @@ func (m members) edit(drop func(i int) bool, add []func(inner string, multi bool
 		}
 	}
 	var changes []change
-	for i, e := range m.n.entries {
+	for i := 0; i < len(m.n.entries); i++ {
 		switch {
 		case !drop(i):
 		case i == first && added != "":
-			changes = append(changes, change{e.span, added})
+			changes = append(changes, change{m.n.entries[i].span, added})
 		default:
-			changes = append(changes, change{m.whole(i), ""})
+			run := i
+			for i+1 < len(m.n.entries) && drop(i+1) && m.adjacent(i) {
+				i++
+			}
+			changes = append(changes, change{m.whole(run, i), ""})
 		}
 	}
 	end := len(m.n.entries) - 1
@@ -154,19 +158,28 @@ func (m members) edit(drop func(i int) bool, add []func(inner string, multi bool
 	}
 }
 
-// whole is a member with its comma and the white space before it.
-func (m members) whole(i int) span {
-	e := m.n.entries[i]
-	s := e.span
+// adjacent reports whether nothing but white space is between a member and the
+// next one.
+func (m members) adjacent(i int) bool {
+	between := m.src[m.n.entries[i].comma+1 : m.n.entries[i+1].start]
+	return len(bytes.TrimSpace(between)) == 0
+}
+
+// whole are neighbours with their commas and the white space before them.
+func (m members) whole(first, last int) span {
+	e := m.n.entries[last]
+	s := span{m.n.entries[first].start, e.end}
 	if e.comma != nowhere {
 		s.end = e.comma + 1
 	}
 	before := len(bytes.TrimRight(m.src[:s.start], " \t\r\n"))
 	if m.lineComment != nil && m.lineComment(before) {
+		// The comment keeps its line break, and the member takes its own.
 		rest := bytes.TrimLeft(m.src[s.end:], " \t\r")
-		if len(rest) > 0 && rest[0] != '\n' {
-			return s
+		if len(rest) > 0 && rest[0] == '\n' {
+			return span{lineStart(m.src, s.start), lineEnd(m.src, s.end)}
 		}
+		return s
 	}
 	s.start = before
 	return s

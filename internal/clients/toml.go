@@ -270,8 +270,8 @@ func (p *tomlParser) keys() ([]tomlKey, *fault) {
 		p.blank(false)
 		start := p.at
 		var text string
-		switch c := p.peek(); {
-		case c == '"' || c == '\'':
+		switch p.peek() {
+		case '"', '\'':
 			if p.has(`"""`) || p.has(`'''`) {
 				return nil, p.fault("a key is expected here")
 			}

@@ -231,10 +231,20 @@ func (t *tomlText) section(table []string, pairs []pair) {
 func tomlAssignment(p pair) string { return tomlName(p.key) + " = " + tomlValue(p.value) }
 
 func tomlName(key string) string {
-	if key != "" && !strings.ContainsFunc(key, func(r rune) bool { return r > 'z' || !bareKey(byte(r)) }) {
+	if plainWord(key) {
 		return key
 	}
 	return tomlQuoted(key)
+}
+
+// plainWord reports whether a key needs no quotes.
+func plainWord(key string) bool {
+	for i := range len(key) {
+		if !bareKey(key[i]) {
+			return false
+		}
+	}
+	return key != ""
 }
 
 // tomlQuoted: JSON's escapes are all TOML's, but for the character that JSON

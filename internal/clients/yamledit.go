@@ -210,7 +210,7 @@ func (y *yamlText) item(text *strings.Builder, p pair, indent string, list bool)
 }
 
 func yamlName(key string) string {
-	if key != "" && !strings.ContainsFunc(key, func(r rune) bool { return r > 'z' || !bareKey(byte(r)) }) {
+	if plainWord(key) {
 		return key
 	}
 	return jsonText(key)
