@@ -37,6 +37,8 @@ type Change struct {
 	Created bool
 
 	before, after string // digests
+	// file is what the entries are found by.
+	file File
 }
 
 // record is a change as it is kept.
@@ -47,6 +49,9 @@ type record struct {
 	Created bool      `json:"created,omitempty"`
 	Before  string    `json:"before,omitempty"`
 	After   string    `json:"after"`
+	// Keys and Sections say where the file's servers are.
+	Keys     []string `json:"keys"`
+	Sections string   `json:"sections,omitempty"`
 }
 
 func digest(b []byte) string {
@@ -84,7 +89,7 @@ func (b Backups) write(f File, src, out []byte, created bool) (Change, error) {
 	if b.Now != nil {
 		now = b.Now
 	}
-	c := Change{Client: f.Client, Path: f.Path, Time: now().UTC(), Created: created, after: digest(out)}
+	c := Change{Client: f.Client, Path: f.Path, Time: now().UTC(), Created: created, after: digest(out), file: f}
 	if !created {
 		c.before = digest(src)
 	}
@@ -121,7 +126,7 @@ func (b Backups) keep(c *Change, src []byte) error {
 		}
 		c.ID = id
 	}
-	data, err := json.Marshal(record{c.Client, c.Path, c.Time, c.Created, c.before, c.after})
+	data, err := json.Marshal(record{c.Client, c.Path, c.Time, c.Created, c.before, c.after, c.file.keys, c.file.sections})
 	if err != nil {
 		return err
 	}
@@ -152,42 +157,56 @@ func (b Backups) List() ([]Change, error) {
 			continue
 		}
 		id := strings.TrimSuffix(filepath.Base(name), ".json")
-		all = append(all, Change{id, r.Client, r.Path, r.Time, r.Created, r.Before, r.After})
+		file := File{Client: r.Client, Path: r.Path, Format: formatOf(r.Path), keys: r.Keys, sections: r.Sections}
+		all = append(all, Change{id, r.Client, r.Path, r.Time, r.Created, r.Before, r.After, file})
 	}
 	slices.SortFunc(all, func(x, y Change) int { return strings.Compare(y.ID, x.ID) })
 	return all, nil
 }
 
-// Undo puts back the bytes that were there before a change. A file that
-// somebody else has changed since is left alone, unless forced.
-func (b Backups) Undo(c Change, force bool) error {
+// Undo puts back the bytes that were there before a change, and reports true.
+// Of a file that others have changed since, only the entries that still lead
+// to genkan are put back, and it reports false; where that cannot be done the
+// file is left alone. Forced, it overwrites whatever is there.
+func (b Backups) Undo(c Change, force bool) (exact bool, err error) {
 	now, missing, err := current(c.Path)
 	if err != nil {
-		return err
-	}
-	if !force && (missing || digest(now) != c.after) {
-		if !missing && !c.Created && digest(now) == c.before {
-			b.forget(c) // it was put back by hand
-			return nil
-		}
-		return gateway.Errorf(gateway.CodeConflict, "%s was changed after genkan had connected it, so it was left alone; the file from before is %s",
-			c.Path, b.file(c.ID, ".bak"))
+		return false, err
 	}
 	before, err := os.ReadFile(b.file(c.ID, ".bak"))
 	if err != nil || !c.Created && digest(before) != c.before {
 		e := gateway.Errorf(gateway.CodeUnavailable, "the backup %s is gone or damaged, so %s was left alone", b.file(c.ID, ".bak"), c.Path)
 		e.Err = err
-		return e
+		return false, e
 	}
-	if c.Created {
-		if err := os.Remove(c.Path); err != nil && !missing {
-			return unwritable(c.Path, err)
+	switch {
+	case !missing && !c.Created && digest(now) == c.before:
+		// It was put back by hand.
+	case !force && (missing || digest(now) != c.after):
+		out, ok := []byte(nil), false
+		if !missing {
+			out, ok = c.file.restored(now, before)
 		}
-	} else if err := replace(c.Path, now, missing, before); err != nil {
-		return err
+		if !ok {
+			return false, gateway.Errorf(gateway.CodeConflict,
+				"%s was changed after genkan had connected it, so it was left alone; the file from before is %s", c.Path, b.file(c.ID, ".bak"))
+		}
+		if err := replace(c.Path, now, missing, out); err != nil {
+			return false, err
+		}
+		b.forget(c)
+		return false, nil
+	case c.Created:
+		if err := os.Remove(c.Path); err != nil && !missing {
+			return false, unwritable(c.Path, err)
+		}
+	default:
+		if err := replace(c.Path, now, missing, before); err != nil {
+			return false, err
+		}
 	}
 	b.forget(c)
-	return nil
+	return true, nil
 }
 
 func unwritable(path string, err error) *gateway.Error {

@@ -52,14 +52,15 @@ func TestUndoLeavesOthersChangesAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	theirs := contents(t, f.Path) + "\n"
+	theirs := `{"mcpServers": {"a": {"command": "theirs"}}}`
 	fill(t, f.Path, theirs)
-	refusedWith(t, backups.Undo(change, false), gateway.CodeConflict, "was changed after genkan")
+	_, err = backups.Undo(change, false)
+	refusedWith(t, err, gateway.CodeConflict, "was changed after genkan")
 	if contents(t, f.Path) != theirs {
 		t.Error("their change is gone")
 	}
-	if err := backups.Undo(change, true); err != nil {
-		t.Fatal(err)
+	if exact, err := backups.Undo(change, true); err != nil || !exact {
+		t.Fatal(exact, err)
 	}
 	if contents(t, f.Path) != small {
 		t.Error("a forced undo did not bring the file back")
@@ -89,10 +90,9 @@ func TestChangesAreKept(t *testing.T) {
 	if err != nil || len(changes) != 2 {
 		t.Fatal(changes, err)
 	}
-	refusedWith(t, backups.Undo(changes[1], false), gateway.CodeConflict, "was changed after")
 	for i, want := range []string{first, small} {
-		if err := backups.Undo(changes[i], false); err != nil {
-			t.Fatal(err)
+		if exact, err := backups.Undo(changes[i], false); err != nil || !exact {
+			t.Fatal(exact, err)
 		}
 		if got := contents(t, f.Path); got != want {
 			t.Errorf("undo left %s, want %s", got, want)
@@ -114,7 +114,7 @@ func TestNewFileIsRemovedAgain(t *testing.T) {
 	if info, _ := os.Stat(f.Path); info.Mode().Perm() != 0o600 {
 		t.Errorf("the mode is %v", info.Mode())
 	}
-	if err := backups.Undo(change, false); err != nil || exists(f.Path) {
+	if exact, err := backups.Undo(change, false); err != nil || !exact || exists(f.Path) {
 		t.Error("the file is still there", err)
 	}
 }
@@ -138,7 +138,7 @@ func TestLinksAreFollowed(t *testing.T) {
 	if !bytes.Contains([]byte(contents(t, target)), []byte("/mcp/s/a")) {
 		t.Error("the target was not changed")
 	}
-	if err := backups.Undo(change, false); err != nil || contents(t, target) != small {
+	if _, err := backups.Undo(change, false); err != nil || contents(t, target) != small {
 		t.Error("undo", err)
 	}
 	if err := os.Remove(target); err != nil {
@@ -176,7 +176,8 @@ func TestDamagedBackup(t *testing.T) {
 		t.Fatal(err)
 	}
 	fill(t, backups.file(change.ID, ".bak"), "something else")
-	refusedWith(t, backups.Undo(change, false), gateway.CodeUnavailable, "gone or damaged")
+	_, err = backups.Undo(change, false)
+	refusedWith(t, err, gateway.CodeUnavailable, "gone or damaged")
 }
 
 // Between reading and writing another program may have written.

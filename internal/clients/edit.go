@@ -125,7 +125,12 @@ func modeled(root *node, e edits) *node {
 			at.entries = append(at.entries, entry{key: key, value: next})
 			at = next
 		}
-		at.entries = slices.DeleteFunc(at.entries, func(e entry) bool { return c.goes(nameOf(at, e)) })
+		var add []entry
+		if c.add != nil {
+			p := c.added(at.is(kindList))
+			add = append(add, entry{key: p.key, value: valueOf(p.value)})
+		}
+		at.exchange(func(e entry) bool { return c.goes(nameOf(at, e)) }, add)
 		for _, e := range at.entries {
 			if pairs, ok := c.change[nameOf(at, e)]; ok && e.value.is(kindMap) {
 				pairs = put(e.value, pairs)
@@ -133,12 +138,19 @@ func modeled(root *node, e edits) *node {
 				e.value.entries = append(e.value.entries, valueOf(pairs).entries...)
 			}
 		}
-		if c.add != nil {
-			p := c.added(at.is(kindList))
-			at.entries = append(at.entries, entry{key: p.key, value: valueOf(p.value)})
-		}
 	}
 	return root
+}
+
+// exchange takes entries out of a container and puts others where the first of
+// them was, or else at the end.
+func (n *node) exchange(goes func(entry) bool, add []entry) {
+	place := slices.IndexFunc(n.entries, goes)
+	n.entries = slices.DeleteFunc(n.entries, goes)
+	if place < 0 {
+		place = len(n.entries)
+	}
+	n.entries = slices.Insert(n.entries, place, add...)
 }
 
 func cloned(n *node) *node {

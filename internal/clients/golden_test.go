@@ -196,8 +196,8 @@ func TestUndoBringsBackTheBytes(t *testing.T) {
 				if bytes.HasSuffix(src, []byte("\n")) != bytes.HasSuffix(connected, []byte("\n")) && f.Format == JSON {
 					t.Error("the end of the last line is not as before")
 				}
-				if err := backups.Undo(change, false); err != nil {
-					t.Fatal(err)
+				if exact, err := backups.Undo(change, false); err != nil || !exact {
+					t.Fatal(exact, err)
 				}
 				if back, err := os.ReadFile(f.Path); err != nil || !bytes.Equal(back, src) {
 					t.Errorf("undo left (%v):\n%s", err, back)
@@ -259,5 +259,31 @@ func refusedWith(t *testing.T, err error, code gateway.Code, words string) {
 	var e *gateway.Error
 	if !errors.As(err, &e) || e.Code != code || !strings.Contains(e.Text(), words) {
 		t.Errorf("got %v, want %v with %q", err, code, words)
+	}
+}
+
+// The one entry takes the place of the first that it stands for, in a list
+// too, and the others stay where they are.
+func TestAggregateOfSome(t *testing.T) {
+	for _, sample := range samples {
+		f, src := fileOf(t, sample.client, sample.ending), testdata(t, sample.data)
+		imported, err := f.Parse(src)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range imported.Servers {
+			plan := planFor(imported)
+			plan.Aggregate = true
+			plan.Servers = map[Place]string{{s.Section, s.OriginalName}: s.Name}
+			out, err := f.Connect(src, plan)
+			if err != nil {
+				t.Errorf("%s without %s: %v", sample.data, s.Name, err)
+				continue
+			}
+			after, err := f.Parse(out)
+			if err != nil || len(after.Own) != 1 || len(after.Servers) != len(imported.Servers)-1 {
+				t.Errorf("%s without %s (%v):\n%s", sample.data, s.Name, err, out)
+			}
+		}
 	}
 }

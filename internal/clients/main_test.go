@@ -67,6 +67,7 @@ var samples = []struct{ data, client, ending string }{
 	{"continue.yaml", "continue", ".continue/config.yaml"},
 	{"continue-block.yaml", "continue", "shop/.continue/mcpServers/some.yaml"},
 	{"continue-block.json", "continue", "mika/.continue/mcpServers/some.json"},
+	{"continue-legacy.json", "continue", ".continue/config.json"},
 	{"opencode.jsonc", "opencode", ".config/opencode/opencode.jsonc"},
 	{"opencode-v2.jsonc", "opencode", "shop/opencode.jsonc"},
 }

@@ -64,18 +64,23 @@ func vscodeFolders(e Environment) []string {
 	}
 }
 
-// windsurfPlaces: the program has been called Devin Desktop since 2026, and
-// reads both.
+// windsurfPlaces: the program has been called Devin Desktop since 2026, and has
+// files of that name too.
 func windsurfPlaces(e Environment) []place {
 	keys := []string{"mcpServers"}
 	devin := e.join(e.config(), "devin")
 	if e.windows() {
 		devin = e.join(e.applications(), "devin")
 	}
-	return []place{
-		{path: e.home(".codeium/windsurf/mcp_config.json"), keys: keys},
-		{path: e.join(devin, "mcp_config.json"), keys: keys, remote: devinHTTP, local: devinProcess},
+	places := []place{{path: e.home(".codeium/windsurf/mcp_config.json"), keys: keys}}
+	devins := func(path string) place { return place{path: path, keys: keys, remote: devinHTTP, local: devinProcess} }
+	for _, file := range []string{"mcp_config.json", "config.json"} {
+		places = append(places, devins(e.join(devin, file)))
 	}
+	for _, file := range []string{".devin/mcp_config.json", ".devin/config.json", ".devin/config.local.json"} {
+		places = append(places, e.project(devins(file))...)
+	}
+	return places
 }
 
 func codexPlaces(e Environment) []place {
@@ -121,7 +126,10 @@ func clinePlaces(e Environment) []place {
 func continuePlaces(e Environment) []place {
 	keys := []string{"mcpServers"}
 	home := e.from("CONTINUE_GLOBAL_DIR", e.home(".continue"))
-	places := []place{{path: e.join(home, "config.yaml"), keys: keys, list: true}}
+	places := []place{
+		{path: e.join(home, "config.yaml"), keys: keys, list: true},
+		{path: e.join(home, "config.json"), keys: keys, list: true}, // before 2025
+	}
 	blocks := func(folder string, scope Scope) {
 		for _, pattern := range []string{"*.yaml", "*.yml", "*.json"} {
 			for _, path := range e.matching(e.join(folder, "mcpServers", pattern)) {

@@ -143,8 +143,10 @@ func TestRemoteIsUnwrapped(t *testing.T) {
 		{`"command": "cmd", "args": ["/c", "npx", "-y", "mcp-remote@0.1.2", "https://x.example/mcp"]`, "https://x.example/mcp", "", ""},
 		{`"command": "bunx", "args": ["mcp-remote", "--allow-http", "http://x.example/mcp"]`, "http://x.example/mcp", "", ""},
 		{`"command": "pnpm", "args": ["dlx", "mcp-remote", "https://x.example/mcp", "--host", "127.0.0.1"]`, "https://x.example/mcp", "", ""},
-		{`"command": "npx", "args": ["mcp-remote", "https://x.example/mcp", "--header", "X-Key: ${KEY}", "--header", "B:${OWN}"], "env": {"OWN": "v"}`,
-			"https://x.example/mcp", "", "B=v X-Key=${KEY} "},
+		{
+			`"command": "npx", "args": ["mcp-remote", "https://x.example/mcp", "--header", "X-Key: ${KEY}", "--header", "B:${OWN}"], "env": {"OWN": "v"}`,
+			"https://x.example/mcp", "", "B=v X-Key=${KEY} ",
+		},
 	} {
 		s, _ := one(t, "cursor", "mika/.cursor/mcp.json", `{"mcpServers": {"x": {`+c.args+`}}}`)
 		headers := ""

@@ -58,6 +58,7 @@ func (y *yamlText) create(keys []string, root *node, c containerEdit) *fault {
 
 func (y *yamlText) container(at *node, c containerEdit) *fault {
 	var kept, last *entry
+	added := false
 	for i := range at.entries {
 		e := &at.entries[i]
 		last = e
@@ -68,7 +69,13 @@ func (y *yamlText) container(at *node, c containerEdit) *fault {
 			if y.flow(at) {
 				return y.refuse(at)
 			}
-			y.changes = append(y.changes, change{y.lines(e.start, y.column(at, e)), ""})
+			var text strings.Builder
+			column := y.column(at, e)
+			if c.add != nil && !added {
+				added = true
+				y.item(&text, c.added(at.is(kindList)), strings.Repeat(" ", column), at.is(kindList))
+			}
+			y.changes = append(y.changes, change{y.lines(e.start, column), text.String()})
 			continue
 		case changed && e.value.is(kindMap):
 			if y.flow(at) || y.flow(e.value) {
@@ -83,6 +90,9 @@ func (y *yamlText) container(at *node, c containerEdit) *fault {
 			// A key without a value would be null and not an empty list.
 			return faultAt(at.start, "nothing would be left of this list; take it out by hand")
 		}
+		return nil
+	}
+	if added {
 		return nil
 	}
 	var text strings.Builder
