@@ -6,6 +6,7 @@ package lang
 // text may go on behind it.
 var japanese = []map[string]string{
 	jaCalls,
+	jaClients,
 	jaCommands,
 	jaConfig,
 	jaEdges,

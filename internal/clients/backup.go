@@ -1,0 +1,216 @@
+package clients
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"genkan/internal/gateway"
+)
+
+// Backups keeps what files were before they were changed, so that every change
+// can be taken back.
+type Backups struct {
+	// Dir is made when it is needed, readable to its owner only: the files hold
+	// keys.
+	Dir string
+	// Now is the clock; nil is the real one.
+	Now func() time.Time
+}
+
+// Change is one change of one file.
+type Change struct {
+	// ID names it. Later ones sort behind earlier ones.
+	ID     string
+	Client string
+	Path   string
+	Time   time.Time
+	// Created says that there was no file before.
+	Created bool
+
+	before, after string // digests
+	// file is what the entries are found by.
+	file File
+}
+
+// record is a change as it is kept.
+type record struct {
+	Client  string    `json:"client"`
+	Path    string    `json:"path"`
+	Time    time.Time `json:"time"`
+	Created bool      `json:"created,omitempty"`
+	Before  string    `json:"before,omitempty"`
+	After   string    `json:"after"`
+	// Keys and Sections say where the file's servers are.
+	Keys     []string `json:"keys"`
+	Sections string   `json:"sections,omitempty"`
+}
+
+func digest(b []byte) string {
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:])
+}
+
+// Connect rewrites a file as Plan says, with a backup before. It reports false
+// when there was nothing to change.
+func (b Backups) Connect(f File, plan Plan) (Change, bool, error) {
+	src, created, err := current(f.Path)
+	if err != nil {
+		return Change{}, false, err
+	}
+	out, err := f.Connect(src, plan)
+	if err != nil || bytes.Equal(src, out) {
+		return Change{}, false, err
+	}
+	c, err := b.write(f, src, out, created)
+	return c, err == nil, err
+}
+
+// current is what is in a file; one that does not exist is empty.
+func current(path string) (src []byte, missing bool, err error) {
+	src, err = load(path)
+	var e *gateway.Error
+	if errors.As(err, &e) && e.Code == gateway.CodeNotFound {
+		return nil, true, nil
+	}
+	return src, false, err
+}
+
+func (b Backups) write(f File, src, out []byte, created bool) (Change, error) {
+	now := time.Now
+	if b.Now != nil {
+		now = b.Now
+	}
+	c := Change{Client: f.Client, Path: f.Path, Time: now().UTC(), Created: created, after: digest(out), file: f}
+	if !created {
+		c.before = digest(src)
+	}
+	if err := b.keep(&c, src); err != nil {
+		e := gateway.Errorf(gateway.CodeUnavailable, "no backup can be kept in %s, so %s was not changed", b.Dir, f.Path)
+		e.Err = err
+		return Change{}, e
+	}
+	if err := replace(f.Path, src, created, out); err != nil {
+		b.forget(c)
+		return Change{}, err
+	}
+	return c, nil
+}
+
+// keep stores the bytes and then the record, which makes them a backup.
+func (b Backups) keep(c *Change, src []byte) error {
+	if err := os.MkdirAll(b.Dir, 0o700); err != nil {
+		return err
+	}
+	id := c.Time.Format("20060102T150405.000000000Z") + "-" + c.Client
+	for c.ID == "" {
+		file, err := os.OpenFile(b.file(id, ".bak"), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+		if errors.Is(err, fs.ErrExist) {
+			id += "+"
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		_, err = file.Write(src)
+		if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
+			return err
+		}
+		c.ID = id
+	}
+	data, err := json.Marshal(record{c.Client, c.Path, c.Time, c.Created, c.before, c.after, c.file.keys, c.file.sections})
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(b.file(c.ID, ".json"), data, 0o600)
+}
+
+func (b Backups) forget(c Change) {
+	_ = os.Remove(b.file(c.ID, ".json"))
+	_ = os.Remove(b.file(c.ID, ".bak"))
+}
+
+func (b Backups) file(id, ending string) string { return filepath.Join(b.Dir, id+ending) }
+
+// List returns the changes that can be taken back, the newest first.
+func (b Backups) List() ([]Change, error) {
+	names, err := filepath.Glob(filepath.Join(b.Dir, "*.json"))
+	if err != nil {
+		return nil, err
+	}
+	var all []Change
+	for _, name := range names {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		var r record
+		if json.Unmarshal(data, &r) != nil {
+			continue
+		}
+		id := strings.TrimSuffix(filepath.Base(name), ".json")
+		file := File{Client: r.Client, Path: r.Path, Format: formatOf(r.Path), keys: r.Keys, sections: r.Sections}
+		all = append(all, Change{id, r.Client, r.Path, r.Time, r.Created, r.Before, r.After, file})
+	}
+	slices.SortFunc(all, func(x, y Change) int { return strings.Compare(y.ID, x.ID) })
+	return all, nil
+}
+
+// Undo puts back the bytes that were there before a change, and reports true.
+// Of a file that others have changed since, only the entries that still lead
+// to genkan are put back, and it reports false; where that cannot be done the
+// file is left alone. Forced, it overwrites whatever is there.
+func (b Backups) Undo(c Change, force bool) (exact bool, err error) {
+	now, missing, err := current(c.Path)
+	if err != nil {
+		return false, err
+	}
+	before, err := os.ReadFile(b.file(c.ID, ".bak"))
+	if err != nil || !c.Created && digest(before) != c.before {
+		e := gateway.Errorf(gateway.CodeUnavailable, "the backup %s is gone or damaged, so %s was left alone", b.file(c.ID, ".bak"), c.Path)
+		e.Err = err
+		return false, e
+	}
+	switch {
+	case !missing && !c.Created && digest(now) == c.before:
+		// It was put back by hand.
+	case !force && (missing || digest(now) != c.after):
+		out, ok := []byte(nil), false
+		if !missing {
+			out, ok = c.file.restored(now, before)
+		}
+		if !ok {
+			return false, gateway.Errorf(gateway.CodeConflict,
+				"%s was changed after genkan had connected it, so it was left alone; the file from before is %s", c.Path, b.file(c.ID, ".bak"))
+		}
+		if err := replace(c.Path, now, missing, out); err != nil {
+			return false, err
+		}
+		b.forget(c)
+		return false, nil
+	case c.Created:
+		if err := os.Remove(c.Path); err != nil && !missing {
+			return false, unwritable(c.Path, err)
+		}
+	default:
+		if err := replace(c.Path, now, missing, before); err != nil {
+			return false, err
+		}
+	}
+	b.forget(c)
+	return true, nil
+}
+
+func unwritable(path string, err error) *gateway.Error {
+	e := gateway.Errorf(gateway.CodeUnavailable, "the file %s cannot be written", path)
+	e.Err = err
+	return e
+}

@@ -1,0 +1,144 @@
+// Package clients is the room that knows the programs in front of the door:
+// where each client keeps its list of MCP servers, how to read such a list, and
+// how to rewrite it so that its entries lead here.
+//
+// Reading is lenient: what is not understood is reported, never refused,
+// because the file works for its owner. Writing is the opposite. A file is
+// edited by spans, so that every byte that is not part of the change stays, the
+// result is read again and compared with what was meant, and a file that cannot
+// be read whole is never touched.
+package clients
+
+// Client is a program that calls MCP servers.
+type Client struct {
+	// Name is what commands call it: claude-code.
+	Name string
+	// Title is what its makers call it: Claude Code.
+	Title string
+	// HTTP says that it can call a URL with headers of our choice. The others
+	// start a process that carries their messages to genkan.
+	HTTP bool
+
+	places  func(Environment) []place
+	dialect dialect
+}
+
+// dialect is how a client writes down a server, where clients differ.
+type dialect struct {
+	// variables are the forms beyond ${…} that the client replaces.
+	variables variableForms
+	// timeout is the unit of the key timeout.
+	timeout unit
+	// plainURLIsSSE: the key url is the old transport, httpUrl the new one.
+	plainURLIsSSE bool
+	// remote and local make an entry that leads to genkan.
+	remote func(url string, headers []pair) []pair
+	local  func(command string, args []string) []pair
+}
+
+type unit uint8
+
+const (
+	milliseconds unit = iota
+	seconds
+)
+
+// All are the clients that are known, in the order of a list for people.
+func All() []Client {
+	return []Client{
+		{
+			Name: "claude-desktop", Title: "Claude Desktop", places: claudeDesktopPlaces,
+			dialect: dialect{remote: typedHTTP, local: plainProcess},
+		},
+		{
+			Name: "claude-code", Title: "Claude Code", HTTP: true, places: claudeCodePlaces,
+			dialect: dialect{remote: typedHTTP, local: plainProcess},
+		},
+		{
+			Name: "cursor", Title: "Cursor", HTTP: true, places: cursorPlaces,
+			dialect: dialect{remote: plainHTTP, local: plainProcess},
+		},
+		{
+			Name: "vscode", Title: "VS Code", HTTP: true, places: vscodePlaces,
+			dialect: dialect{remote: typedHTTP, local: typedProcess},
+		},
+		{
+			Name: "windsurf", Title: "Windsurf", HTTP: true, places: windsurfPlaces,
+			dialect: dialect{remote: windsurfHTTP, local: plainProcess},
+		},
+		{
+			Name: "codex", Title: "Codex", HTTP: true, places: codexPlaces,
+			dialect: dialect{timeout: seconds, remote: codexHTTP, local: plainProcess},
+		},
+		{
+			Name: "gemini", Title: "Gemini CLI", HTTP: true, places: geminiPlaces,
+			dialect: dialect{variables: shellForm, plainURLIsSSE: true, remote: geminiHTTP, local: plainProcess},
+		},
+		{
+			Name: "zed", Title: "Zed", HTTP: true, places: zedPlaces,
+			dialect: dialect{timeout: seconds, remote: plainHTTP, local: plainProcess},
+		},
+		{
+			Name: "cline", Title: "Cline", HTTP: true, places: clinePlaces,
+			dialect: dialect{timeout: seconds, remote: clineHTTP, local: typedProcess},
+		},
+		{
+			Name: "continue", Title: "Continue", HTTP: true, places: continuePlaces,
+			dialect: dialect{variables: secretsForm, remote: continueHTTP, local: typedProcess},
+		},
+		{
+			Name: "opencode", Title: "opencode", HTTP: true, places: opencodePlaces,
+			dialect: dialect{variables: braceForm, remote: opencodeRemote, local: opencodeLocal},
+		},
+	}
+}
+
+// Lookup finds a client by its name.
+func Lookup(name string) (Client, bool) {
+	for _, c := range All() {
+		if c.Name == name {
+			return c, true
+		}
+	}
+	return Client{}, false
+}
+
+// Files are all places where the client may keep servers, whether they exist
+// or not. The first one is where it is connected when none does.
+func (c Client) Files(env Environment) []File {
+	var files []File
+	for _, p := range c.places(env) {
+		d := c.dialect
+		if p.remote != nil {
+			d.remote = p.remote
+		}
+		if p.local != nil {
+			d.local = p.local
+		}
+		f := File{
+			Client: c.Name, Path: p.path, Scope: p.scope, Format: formatOf(p.path),
+			home: env.Home, windows: env.windows(), keys: p.keys, sections: p.sections, list: p.list, http: c.HTTP, dialect: d,
+		}
+		if p.scope == Project {
+			f.Folder = env.WorkDir
+		}
+		files = append(files, f)
+	}
+	return files
+}
+
+// Find returns the files that exist, of all clients. One that several clients
+// share is the first one's.
+func Find(env Environment) []File {
+	var found []File
+	seen := map[string]bool{}
+	for _, c := range All() {
+		for _, f := range c.Files(env) {
+			if !seen[f.Path] && exists(f.Path) {
+				seen[f.Path] = true
+				found = append(found, f)
+			}
+		}
+	}
+	return found
+}

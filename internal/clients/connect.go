@@ -1,0 +1,112 @@
+package clients
+
+import (
+	"strings"
+
+	"genkan/internal/gateway"
+)
+
+// aggregateName is the one entry that stands for all servers.
+const aggregateName = "genkan"
+
+// Plan says where a client's entries are to lead.
+type Plan struct {
+	// BaseURL is genkan's address: http://127.0.0.1:3000.
+	BaseURL string
+	// Token is the client's own. It is written only into a person's own file.
+	Token gateway.Secret
+	// Command starts genkan where a client cannot call a URL, with its first
+	// arguments: a path, perhaps --data. In a project's file, which others use
+	// too, it is always the plain name.
+	Command []string
+	// Bridge makes entries that start genkan even where a URL would do.
+	Bridge bool
+	// Servers are the entries to change, with genkan's name of each.
+	Servers map[Place]string
+	// Aggregate puts one entry, genkan, in place of all of them.
+	Aggregate bool
+}
+
+// Connect returns the file's bytes with the plan's entries leading to genkan.
+// They keep their names and what they say besides; all bytes around them stay.
+// src is nil for a file that does not exist.
+func (f File) Connect(src []byte, plan Plan) ([]byte, error) {
+	root, bad := parse(f.Format, src)
+	if bad != nil {
+		return nil, bad.in(f.Path, src)
+	}
+	if root != nil && !root.is(kindMap) {
+		return nil, faultAt(root.start, "a map is expected here, with %s in it", strings.Join(f.keys, ".")).in(f.Path, src)
+	}
+	var e edits
+	found := 0
+	for _, c := range f.containers(root) {
+		edit := containerEdit{keys: c.keys, list: f.list, change: map[string][]pair{}, remove: map[string]bool{}}
+		for place, name := range plan.Servers {
+			if place.Section != c.section || !c.has(place.Name) {
+				continue
+			}
+			found++
+			if plan.Aggregate {
+				edit.remove[place.Name] = true
+			} else {
+				edit.change[place.Name] = f.leads(plan, name)
+			}
+		}
+		e.containers = append(e.containers, edit)
+	}
+	if found < len(plan.Servers) {
+		return nil, gateway.Errorf(gateway.CodeConflict, "%s has changed: some of its servers are gone; read it again", f.Path)
+	}
+	if plan.Aggregate {
+		e = f.aggregate(e, root, plan)
+	}
+	out, bad := edited(f.Format, src, e)
+	if bad != nil {
+		return nil, bad.in(f.Path, src)
+	}
+	return out, nil
+}
+
+func (c container) has(name string) bool {
+	for _, e := range c.node.entries {
+		if nameOf(c.node, e) == name && e.value.is(kindMap) {
+			return true
+		}
+	}
+	return false
+}
+
+// aggregate adds the one entry to the file's own servers.
+func (f File) aggregate(e edits, root *node, plan Plan) edits {
+	add := &addition{aggregateName, f.leads(plan, "")}
+	keys := f.keysIn(root)
+	for i := range e.containers {
+		if strings.Join(e.containers[i].keys, "\x00") == strings.Join(keys, "\x00") {
+			e.containers[i].add = add
+			return e
+		}
+	}
+	e.containers = append(e.containers, containerEdit{keys: keys, list: f.list, add: add})
+	return e
+}
+
+// leads is the transport of an entry that leads to a server, or to all.
+func (f File) leads(plan Plan, name string) []pair {
+	if !f.Bridged() && !plan.Bridge {
+		url := strings.TrimRight(plan.BaseURL, "/") + "/mcp"
+		if name != "" {
+			url += "/s/" + name
+		}
+		return f.dialect.remote(url, []pair{{"Authorization", "Bearer " + plan.Token.Reveal()}})
+	}
+	command := plan.Command
+	if len(command) == 0 || f.Scope == Project {
+		command = []string{"genkan"}
+	}
+	args := []string{"stdio"}
+	if name != "" {
+		args = append(args, "--only", name)
+	}
+	return f.dialect.local(command[0], append(command[1:len(command):len(command)], args...))
+}

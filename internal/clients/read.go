@@ -1,0 +1,190 @@
+package clients
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"slices"
+
+	"genkan/internal/gateway"
+)
+
+// Read imports the servers of a file.
+func Read(f File) (Imported, error) {
+	src, err := load(f.Path)
+	if err != nil {
+		return Imported{}, err
+	}
+	return f.Parse(src)
+}
+
+func load(path string) ([]byte, error) {
+	src, err := os.ReadFile(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, gateway.Errorf(gateway.CodeNotFound, "the file %s does not exist", path)
+	case err != nil:
+		e := gateway.Errorf(gateway.CodeUnavailable, "the file %s cannot be read", path)
+		e.Err = err
+		return nil, e
+	}
+	return src, nil
+}
+
+// Parse imports the servers of a file's bytes.
+func (f File) Parse(src []byte) (Imported, error) {
+	root, bad := parse(f.Format, src)
+	if bad != nil {
+		return Imported{}, bad.in(f.Path, src)
+	}
+	r := reader{file: f, inputs: map[string]bool{}, taken: map[string]bool{}, reserved: map[string]bool{}}
+	r.declareInputs(root)
+	containers := f.containers(root)
+	for _, c := range containers {
+		for _, e := range c.node.entries {
+			// A name that needs no change is not taken by one that does.
+			if name := nameOf(c.node, e); LegalName(name, nobody) == name {
+				r.reserved[name] = true
+			}
+		}
+	}
+	for _, c := range containers {
+		r.container(c)
+	}
+	slices.Sort(r.out.Variables)
+	r.out.Variables = slices.Compact(r.out.Variables)
+	return r.out, nil
+}
+
+// container is a map or list of servers in a file.
+type container struct {
+	section string
+	keys    []string
+	node    *node
+}
+
+// containers are all maps and lists of servers that the file has.
+func (f File) containers(root *node) []container {
+	var all []container
+	add := func(section string, keys []string) {
+		if at, left, bad := find(root, keys); bad == nil && len(left) == 0 && at != nil {
+			all = append(all, container{section, keys, at})
+		}
+	}
+	add("", f.keysIn(root))
+	if f.sections != "" {
+		if sections := root.get(f.sections); sections.is(kindMap) {
+			for _, e := range sections.entries {
+				add(e.key, append([]string{f.sections, e.key}, f.keys...))
+			}
+		}
+	}
+	return all
+}
+
+// keysIn lead to the servers of this file: opencode has moved them down by one
+// key, which may also be a server's name.
+func (f File) keysIn(root *node) []string {
+	if f.Client != "opencode" {
+		return f.keys
+	}
+	at, left, bad := find(root, append(slices.Clone(f.keys), "servers"))
+	if bad != nil || len(left) > 0 || !at.is(kindMap) {
+		return f.keys
+	}
+	for _, e := range at.entries {
+		if !e.value.is(kindMap) {
+			return f.keys
+		}
+	}
+	return append(slices.Clone(f.keys), "servers")
+}
+
+// reader gathers what a file holds.
+type reader struct {
+	file   File
+	out    Imported
+	inputs map[string]bool
+	// taken are names that servers have, reserved those that one of them will.
+	taken, reserved map[string]bool
+}
+
+func nobody(string) bool { return false }
+
+func (r *reader) tell(place Place, format string, values ...any) {
+	r.out.Notes = append(r.out.Notes, Note{place.Name, place.Section, gateway.Textf(format, values...)})
+}
+
+func (r *reader) container(c container) {
+	if !c.node.is(kindMap) && !c.node.is(kindList) {
+		if !c.node.is(kindNull) {
+			r.tell(Place{Section: c.section}, "the servers are neither a map nor a list, so none was read")
+		}
+		return
+	}
+	for i, e := range c.node.entries {
+		place := Place{c.section, nameOf(c.node, e)}
+		switch {
+		case !e.value.is(kindMap):
+			r.tell(place, "this entry is not a map, so it was left out")
+		case place.Name == "":
+			r.tell(Place{c.section, fmt.Sprint(i + 1)}, "this entry has no name, so it was left out")
+		default:
+			r.server(place, e.value, c.node.is(kindList))
+		}
+	}
+}
+
+// server imports one entry.
+func (r *reader) server(place Place, n *node, named bool) {
+	d := &entryDraft{file: r.file, place: place}
+	d.read(n, named)
+	if d.own() {
+		r.out.Own = append(r.out.Own, place)
+		return
+	}
+	d.unwrap()
+	if d.command == "" && d.url == "" {
+		r.tell(place, "this entry has neither a command nor a url, so it was left out")
+		return
+	}
+	s := d.server()
+	for _, text := range d.notes {
+		r.out.Notes = append(r.out.Notes, Note{place.Name, place.Section, text})
+	}
+	r.out.Variables = append(r.out.Variables, d.variables...)
+	for _, id := range d.inputs {
+		if !r.inputs[id] {
+			r.inputs[id] = true
+			r.out.Inputs = append(r.out.Inputs, Input{ID: id, Variable: inputVariable(id), Hidden: true})
+		}
+	}
+	s.Name = LegalName(place.Name, func(name string) bool { return r.taken[name] || r.reserved[name] && name != place.Name })
+	r.taken[s.Name] = true
+	if s.Name != place.Name {
+		r.tell(place, "genkan calls it %q", s.Name)
+	}
+	s.Secrets = literals(s)
+	r.out.Servers = append(r.out.Servers, s)
+}
+
+// declareInputs reads what VS Code would ask for.
+func (r *reader) declareInputs(root *node) {
+	list := root.get("inputs")
+	if !list.is(kindList) || r.file.Client != "vscode" {
+		return
+	}
+	for _, e := range list.entries {
+		id := e.value.textAt("id")
+		if id == "" || r.inputs[id] {
+			continue
+		}
+		r.inputs[id] = true
+		hidden := e.value.get("password")
+		r.out.Inputs = append(r.out.Inputs, Input{
+			ID: id, Variable: inputVariable(id), Description: e.value.textAt("description"),
+			Default: e.value.textAt("default"), Hidden: hidden.is(kindBool) && hidden.text == "true",
+		})
+	}
+}

@@ -1,0 +1,54 @@
+package clients
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+
+	"genkan/internal/gateway"
+)
+
+// replace writes a file so that others see either the old or the new one. It
+// keeps the file's mode, and changes what a symbolic link leads to rather than
+// the link. Nothing is written when the file is no longer what was read.
+func replace(path string, was []byte, missing bool, out []byte) error {
+	target, mode := path, os.FileMode(0o600)
+	if missing {
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			return unwritable(path, err)
+		}
+	}
+	if info, err := os.Lstat(path); err == nil && info.Mode().Type() == os.ModeSymlink {
+		if target, err = filepath.EvalSymlinks(path); err != nil {
+			return unwritable(path, err) // a link to nothing
+		}
+	}
+	if info, err := os.Stat(target); err == nil {
+		if !info.Mode().IsRegular() {
+			return gateway.Errorf(gateway.CodeInvalid, "%s is not a regular file, so it was left alone", path)
+		}
+		mode = info.Mode().Perm()
+	}
+	temp, err := os.CreateTemp(filepath.Dir(target), ".genkan-*")
+	if err != nil {
+		return unwritable(path, err)
+	}
+	defer func() { _ = os.Remove(temp.Name()) }() // gone already when all went well
+	_, err = temp.Write(out)
+	err = errors.Join(err, temp.Chmod(mode), temp.Sync(), temp.Close())
+	if err != nil {
+		return unwritable(path, err)
+	}
+	now, gone, err := current(path)
+	if err != nil {
+		return err
+	}
+	if gone != missing || !bytes.Equal(now, was) {
+		return gateway.Errorf(gateway.CodeConflict, "%s was changed by another program just now, so it was left alone; try again", path)
+	}
+	if err := os.Rename(temp.Name(), target); err != nil {
+		return unwritable(path, err)
+	}
+	return nil
+}

@@ -1,0 +1,256 @@
+package clients
+
+import (
+	"math"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"genkan/internal/gateway"
+)
+
+// Literal is a secret that stands in a file as it is.
+type Literal struct {
+	// Where is env, headers, args or url.
+	Where string
+	// Key is the variable or header; Index is the argument.
+	Key   string
+	Index int
+	// Value is the secret alone: of "Bearer x" it is x.
+	Value gateway.Secret
+	// Variable is a name for it that no other secret of the server has.
+	Variable string
+}
+
+// Refer puts a reference, as ${GITHUB_TOKEN}, where a literal secret is.
+func (s *Server) Refer(l Literal, reference string) {
+	put := func(text string) string { return strings.Replace(text, l.Value.Reveal(), reference, 1) }
+	switch l.Where {
+	case inEnv:
+		s.Env[l.Key] = gateway.Secret(put(s.Env[l.Key].Reveal()))
+	case inHeaders:
+		s.Headers[l.Key] = gateway.Secret(put(s.Headers[l.Key].Reveal()))
+	case inArgs:
+		if l.Index < len(s.Args) {
+			s.Args[l.Index] = put(s.Args[l.Index])
+		}
+	case inURL:
+		s.URL = put(s.URL)
+	}
+}
+
+const (
+	inEnv     = "env"
+	inHeaders = "headers"
+	inArgs    = "args"
+	inURL     = "url"
+)
+
+// literals finds the secrets of a server. It would rather flag too much: what
+// is moved for nothing still works.
+func literals(s Server) []Literal {
+	var found []Literal
+	taken := map[string]bool{}
+	add := func(where, key string, index int, value, name string) {
+		name = inputVariable(s.Name + "-" + name)
+		free := name
+		for i := 2; taken[free]; i++ {
+			free = name + "_" + strconv.Itoa(i)
+		}
+		taken[free] = true
+		found = append(found, Literal{Where: where, Key: key, Index: index, Value: gateway.Secret(value), Variable: free})
+	}
+	for key, value := range sorted(s.Env) {
+		if secret := secretIn(key, value.Reveal()); secret != "" {
+			add(inEnv, key, 0, secret, key)
+		}
+	}
+	for key, value := range sorted(s.Headers) {
+		if secret := secretIn(key, value.Reveal()); secret != "" {
+			add(inHeaders, key, 0, secret, key)
+		}
+	}
+	for i, arg := range s.Args {
+		key, value, assigned := strings.Cut(arg, "=")
+		switch {
+		case assigned && !strings.Contains(key, "://"):
+			key = strings.TrimLeft(key, "-")
+		case i > 0 && strings.HasPrefix(s.Args[i-1], "-") && !strings.HasPrefix(arg, "-") && !strings.Contains(s.Args[i-1], "="):
+			key, value = strings.TrimLeft(s.Args[i-1], "-"), arg
+			if header, rest, ok := strings.Cut(arg, ":"); ok && (key == "header" || key == "H") {
+				key, value = header, strings.TrimSpace(rest)
+			}
+		default:
+			key, value = "", arg
+		}
+		if secret := secretIn(key, value); secret != "" {
+			if key == "" {
+				key = "SECRET"
+			}
+			add(inArgs, "", i, secret, key)
+		}
+	}
+	for _, p := range urlSecrets(s.URL) {
+		add(inURL, "", 0, p.secret, p.name)
+	}
+	return found
+}
+
+// secretIn is the secret part of a value with a name, or "".
+func secretIn(name, value string) string {
+	scheme, bare, hasScheme := strings.Cut(value, " ")
+	if !hasScheme || !strings.EqualFold(scheme, "bearer") && !strings.EqualFold(scheme, "basic") && !strings.EqualFold(scheme, "token") {
+		bare = value
+	}
+	if placeholder(bare) {
+		return ""
+	}
+	if found := urlSecrets(bare); len(found) > 0 {
+		return found[0].secret
+	}
+	if secretWord(name) && !harmless(bare) || wellKnown.MatchString(bare) || random(bare) {
+		return bare
+	}
+	// Headers inside of JSON, or of a command line.
+	if m := bearer.FindStringSubmatch(value); m != nil && !placeholder(m[1]) {
+		return m[1]
+	}
+	return ""
+}
+
+// placeholder reports whether a value is not a secret yet, or a reference to
+// one.
+func placeholder(s string) bool {
+	low := strings.ToLower(s)
+	return s == "" || strings.Contains(s, "${") || strings.HasPrefix(s, "<") || strings.HasPrefix(s, "{file:") || strings.HasPrefix(low, "your") ||
+		strings.Trim(low, "x*.-") == "" || low == "changeme"
+}
+
+// harmless are values that no secret has, whatever the name says.
+func harmless(s string) bool {
+	switch strings.ToLower(s) {
+	case "true", "false", "none", "null", "0", "1":
+		return true
+	}
+	return strings.HasPrefix(s, "/") || strings.HasPrefix(s, "~") || strings.HasPrefix(s, "./") ||
+		strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://") ||
+		len(s) < 8 && strings.Trim(s, "0123456789") == ""
+}
+
+// secretWord reports whether a name says that its value is secret. It looks at
+// whole words: MAX_TOKENS is a number, TOKEN_FILE a path.
+func secretWord(name string) bool {
+	words := wordsOf(name)
+	for i, w := range words {
+		last := i == len(words)-1
+		switch w {
+		case "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "PASS", "PWD", "KEY", "APIKEY", "PAT",
+			"AUTHORIZATION", "CREDENTIAL", "CREDENTIALS", "COOKIE", "BEARER", "AUTH":
+			if last {
+				return true
+			}
+			switch words[len(words)-1] {
+			case "FILE", "PATH", "DIR", "URL", "URI", "ID", "NAME", "TYPE", "MODE", "HOST", "TTL", "LIMIT":
+				return false
+			}
+			return true
+		}
+	}
+	return false
+}
+
+// wordsOf takes a name apart: api_key, api-key and apiKey are API and KEY.
+func wordsOf(name string) []string {
+	var b strings.Builder
+	var before rune
+	for _, r := range name {
+		switch {
+		case !unicode.IsLetter(r) && !unicode.IsDigit(r):
+			r = ' '
+		case unicode.IsUpper(r) && unicode.IsLower(before):
+			b.WriteByte(' ')
+		}
+		b.WriteRune(unicode.ToUpper(r))
+		before = r
+	}
+	return strings.Fields(b.String())
+}
+
+var bearer = regexp.MustCompile(`(?i)\bbearer\s+([^\s"']{8,})`)
+
+// wellKnown are the beginnings that issuers give their tokens, so that they
+// are recognised.
+var wellKnown = regexp.MustCompile(`^(?:gh[pousr]_|github_pat_|glpat-|sk-|sk_live_|sk_test_|rk_live_|pk_live_|xox[abeprs]-|xapp-|` +
+	`AKIA[0-9A-Z]{12}|ASIA[0-9A-Z]{12}|AIza[0-9A-Za-z_-]{30}|ya29\.|npm_|pypi-|hf_|gsk_|tvly-|ntn_|secret_|lin_api_|dop_v1_|` +
+	`SG\.|shpat_|sntrys_|sntryu_|ATATT|figd_|pat[A-Za-z0-9]{14}\.|dckr_pat_|fc-[0-9a-f]{16}|ctx7sk|BSA[A-Za-z0-9_-]{20}|` +
+	`eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]+|-----BEGIN )[\s\S]{3,}`)
+
+// random reports whether a text looks made by a machine: one long run of
+// letters and digits without a pattern.
+func random(s string) bool {
+	if len(s) < 20 || len(s) > 512 {
+		return false
+	}
+	var digits, lower, upper int
+	counts := map[rune]int{}
+	for _, r := range s {
+		switch {
+		case r >= '0' && r <= '9':
+			digits++
+		case r >= 'a' && r <= 'z':
+			lower++
+		case r >= 'A' && r <= 'Z':
+			upper++
+		case strings.ContainsRune("+/=_-", r):
+		default:
+			return false
+		}
+		counts[r]++
+	}
+	// Words, versions and paths have dashes and slashes; what has several is one
+	// of them.
+	if strings.ContainsAny(s[:1], "/-@") || strings.Count(s, "/")+strings.Count(s, "-")+strings.Count(s, "_") > 3 {
+		return false
+	}
+	if digits < 3 || lower+upper < 3 {
+		return false
+	}
+	entropy := 0.0
+	for _, n := range counts {
+		p := float64(n) / float64(len(s))
+		entropy -= p * math.Log2(p)
+	}
+	if upper == 0 || lower == 0 {
+		return len(s) >= 32 && entropy > 3
+	}
+	return entropy > 3.7
+}
+
+type urlSecret struct{ name, secret string }
+
+// urlSecrets are the password and the telling parameters of a URL, as they are
+// written there.
+func urlSecrets(s string) []urlSecret {
+	if !strings.Contains(s, "://") {
+		return nil
+	}
+	u, err := url.Parse(s)
+	if err != nil {
+		return nil
+	}
+	var found []urlSecret
+	if userinfo, _, ok := strings.Cut(s[strings.Index(s, "://")+3:], "@"); ok && u.User != nil {
+		if _, password, ok := strings.Cut(userinfo, ":"); ok && !placeholder(password) {
+			found = append(found, urlSecret{"PASSWORD", password})
+		}
+	}
+	for part := range strings.SplitSeq(u.RawQuery, "&") {
+		key, value, _ := strings.Cut(part, "=")
+		if !placeholder(value) && (secretWord(key) && !harmless(value) || wellKnown.MatchString(value) || random(value)) {
+			found = append(found, urlSecret{key, value})
+		}
+	}
+	return found
+}

@@ -1,0 +1,90 @@
+package clients
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"genkan/internal/gateway"
+)
+
+// How a server is reached. A URL of no known type is called in whichever way
+// the server shows.
+const (
+	TypeStdio = "stdio"
+	TypeHTTP  = "http"
+	TypeSSE   = "sse"
+)
+
+// Server is an entry of a client's file in genkan's words: a process when
+// Command is set, an endpoint when URL is. Its texts have genkan's variables:
+// ${VAR}, ${VAR:-default}, ${env:VAR} and ${workspaceFolder}.
+type Server struct {
+	// Name is legal in genkan's configuration.
+	Name string
+	// OriginalName and Section are where the entry stands in its file. A section
+	// is a project within the person's own file, as Claude Code has them.
+	OriginalName string
+	Section      string
+
+	Command string
+	Args    []string
+	Env     map[string]gateway.Secret
+	Cwd     string
+
+	URL     string
+	Headers map[string]gateway.Secret
+	// Type is one of the Type constants, or empty for a URL of unknown type.
+	Type string
+
+	Disabled bool
+	// Timeout and StartupTimeout are what the client was told; zero if nothing.
+	Timeout        time.Duration
+	StartupTimeout time.Duration
+
+	// Secrets are those that stand in the file as they are.
+	Secrets []Literal
+}
+
+// Same reports whether two entries are one server: the same process or
+// endpoint, whatever it is called.
+func (s Server) Same(other Server) bool {
+	return s.Command == other.Command && slices.Equal(s.Args, other.Args) && s.Cwd == other.Cwd &&
+		maps.Equal(s.Env, other.Env) && s.URL == other.URL && maps.Equal(s.Headers, other.Headers)
+}
+
+// Input is something that a client would ask its person for.
+type Input struct {
+	// ID is the client's name for it, Variable the one that stands in its place.
+	ID       string
+	Variable string
+	// Description is the file's own.
+	Description string
+	Default     string
+	// Hidden says that it is typed like a password.
+	Hidden bool
+}
+
+// Note is something that a person should know about an entry: what was left
+// out, or changed its name.
+type Note struct {
+	// Server and Section are as in the file; both are empty for the file itself.
+	Server  string
+	Section string
+	Text    gateway.Text
+}
+
+// Imported is what a file holds.
+type Imported struct {
+	Servers []Server
+	Notes   []Note
+	Inputs  []Input
+	// Variables are those that the servers need, without the workspace's folder
+	// and those with a default.
+	Variables []string
+	// Own are the entries that lead to genkan already, by their place.
+	Own []Place
+}
+
+// Place is where an entry stands in its file.
+type Place struct{ Section, Name string }

@@ -1,0 +1,148 @@
+package clients
+
+import (
+	"regexp"
+	"strings"
+)
+
+// variableForms are ways to write a variable that only some clients know.
+type variableForms uint8
+
+const (
+	// shellForm is $VAR.
+	shellForm variableForms = 1 << iota
+	// braceForm is {env:VAR}.
+	braceForm
+	// secretsForm is ${{ secrets.VAR }}.
+	secretsForm
+)
+
+var (
+	variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,254}$`)
+	shellName    = regexp.MustCompile(`^\$[A-Za-z_][A-Za-z0-9_]*`)
+	braceName    = regexp.MustCompile(`^\{env:([A-Za-z_][A-Za-z0-9_]*)\}`)
+	secretName   = regexp.MustCompile(`^\$\{\{\s*(?:secrets|inputs)\.([A-Za-z_][A-Za-z0-9_]*)\s*\}\}`)
+	inputName    = regexp.MustCompile(`^(?:prompt)?[iI]nput:(.+)$`)
+)
+
+// workspaceFolder is the variable that both sides have.
+const workspaceFolder = "${workspaceFolder}"
+
+// translated is a text with genkan's variables, and what was found in it.
+type translated struct {
+	text string
+	// variables are needed; inputs are ids that stood in the text.
+	variables []string
+	inputs    []string
+	// unknown are forms that mean nothing here; they stay as plain text.
+	unknown []string
+}
+
+// translate turns the variables of a client into genkan's. What looks like a
+// variable is taken for one even where the client would not replace it: nobody
+// wants a key to be the text ${KEY}.
+func (f File) translate(s string) translated {
+	var t translated
+	var b strings.Builder
+	forms := f.dialect.variables
+	for s != "" {
+		at := strings.IndexAny(s, "${")
+		if at < 0 {
+			break
+		}
+		b.WriteString(s[:at])
+		s = s[at:]
+		switch {
+		case forms&secretsForm != 0 && secretName.MatchString(s):
+			m := secretName.FindStringSubmatch(s)
+			t.variables = append(t.variables, m[1])
+			b.WriteString("${" + m[1] + "}")
+			s = s[len(m[0]):]
+		case strings.HasPrefix(s, "${"):
+			inner, rest, closed := strings.Cut(s[2:], "}")
+			if !closed {
+				b.WriteString("$${")
+				s = s[2:]
+				continue
+			}
+			b.WriteString(f.reference(inner, &t))
+			s = rest
+		case forms&shellForm != 0 && shellName.MatchString(s):
+			name := shellName.FindString(s)
+			t.variables = append(t.variables, name[1:])
+			b.WriteString("${" + name[1:] + "}")
+			s = s[len(name):]
+		case forms&braceForm != 0 && braceName.MatchString(s):
+			m := braceName.FindStringSubmatch(s)
+			t.variables = append(t.variables, m[1])
+			b.WriteString("${" + m[1] + "}")
+			s = s[len(m[0]):]
+		default:
+			if forms&braceForm != 0 && strings.HasPrefix(s, "{file:") {
+				t.unknown = append(t.unknown, "{file:…}")
+			}
+			b.WriteByte(s[0])
+			s = s[1:]
+		}
+	}
+	b.WriteString(s)
+	t.text = b.String()
+	return t
+}
+
+// reference is what stands for ${inner}.
+func (f File) reference(inner string, t *translated) string {
+	name, fallback, hasDefault := strings.Cut(inner, ":-")
+	bare := strings.TrimPrefix(name, "env:")
+	if m := inputName.FindStringSubmatch(inner); m != nil {
+		t.inputs = append(t.inputs, m[1])
+		return "${" + inputVariable(m[1]) + "}"
+	}
+	switch inner {
+	case "workspaceFolder", "workspaceRoot", "cwd":
+		return workspaceFolder
+	case "userHome":
+		return f.home
+	case "workspaceFolderBasename":
+		if f.Folder != "" {
+			return f.Folder[strings.LastIndexAny(f.Folder, `/\`)+1:]
+		}
+		t.unknown = append(t.unknown, "${"+inner+"}")
+		return "$${" + inner + "}"
+	case "pathSeparator", "/":
+		if f.windows {
+			return `\`
+		}
+		return "/"
+	}
+	if !variableName.MatchString(bare) {
+		kind, _, _ := strings.Cut(inner, ":")
+		if !variableName.MatchString(kind) {
+			kind = ""
+		}
+		t.unknown = append(t.unknown, "${"+kind+"…}")
+		return "$${" + inner + "}"
+	}
+	if !hasDefault {
+		t.variables = append(t.variables, bare)
+		return "${" + inner + "}"
+	}
+	return "${" + name + ":-" + fallback + "}"
+}
+
+// inputVariable is the variable that stands for something to be asked for.
+func inputVariable(id string) string {
+	var b strings.Builder
+	for _, r := range strings.ToUpper(id) {
+		if r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
+			b.WriteRune(r)
+		} else {
+			b.WriteByte('_')
+		}
+	}
+	name := b.String()
+	if name == "" || name[0] >= '0' && name[0] <= '9' {
+		name = "INPUT_" + name
+	}
+	return name
+}
