@@ -11,5 +11,6 @@ var japanese = []map[string]string{
 	jaEdges,
 	jaMessages,
 	jaServers,
+	jaSignIn,
 	jaStores,
 }
