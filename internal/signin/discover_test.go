@@ -16,22 +16,22 @@ import (
 // versions may say how to sign in.
 func TestSigningInWhereverItIsDescribed(t *testing.T) {
 	for name, o := range map[string]authserver.Options{
-		"in the header":                      {},
-		"at the path":                        {ResourceMetadata: authserver.AtPath},
-		"at the root":                        {ResourceMetadata: authserver.AtRoot},
-		"OpenID":                             {IssuerMetadata: authserver.OpenIDInserted},
-		"an issuer with a path":              {IssuerPath: "/tenant"},
-		"an OpenID issuer with a path":       {IssuerPath: "/tenant", IssuerMetadata: authserver.OpenIDInserted},
-		"an OpenID issuer, appended":         {IssuerPath: "/tenant", IssuerMetadata: authserver.OpenIDAppended},
-		"2025-03-26, metadata at the root":   {Legacy: true},
-		"2025-03-26, OpenID at the root":     {Legacy: true, IssuerMetadata: authserver.OpenIDInserted},
-		"2025-03-26, only endpoints":         {Legacy: true, NoMetadata: true},
-		"the issuer says its name":           {AnnounceIss: true},
-		"the issuer never says its name":     {Iss: "-"},
-		"the server asks for scopes":         {Scopes: []string{"a", "b"}, ToolScopes: map[string]string{"read": "b"}},
-		"the metadata lists scopes":          {ResourceMetadata: authserver.AtPath, Scopes: []string{"a", "b"}},
-		"tokens without an end":              {Lifetime: -1},
-		"no refresh tokens":                  {NoRefresh: true},
+		"in the header":                    {},
+		"at the path":                      {ResourceMetadata: authserver.AtPath},
+		"at the root":                      {ResourceMetadata: authserver.AtRoot},
+		"OpenID":                           {IssuerMetadata: authserver.OpenIDInserted},
+		"an issuer with a path":            {IssuerPath: "/tenant"},
+		"an OpenID issuer with a path":     {IssuerPath: "/tenant", IssuerMetadata: authserver.OpenIDInserted},
+		"an OpenID issuer, appended":       {IssuerPath: "/tenant", IssuerMetadata: authserver.OpenIDAppended},
+		"2025-03-26, metadata at the root": {Legacy: true},
+		"2025-03-26, OpenID at the root":   {Legacy: true, IssuerMetadata: authserver.OpenIDInserted},
+		"2025-03-26, only endpoints":       {Legacy: true, NoMetadata: true},
+		"the issuer says its name":         {AnnounceIss: true},
+		"the issuer never says its name":   {Iss: "-"},
+		"the server asks for scopes":       {Scopes: []string{"a", "b"}, ToolScopes: map[string]string{"read": "b"}},
+		"the metadata lists scopes":        {ResourceMetadata: authserver.AtPath, Scopes: []string{"a", "b"}},
+		"tokens without an end":            {Lifetime: -1},
+		"no refresh tokens":                {NoRefresh: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newRig(t, o)

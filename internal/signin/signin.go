@@ -15,6 +15,7 @@ import (
 	"context"
 	"crypto/x509"
 	"log/slog"
+	"maps"
 	"sync"
 	"time"
 
@@ -110,4 +111,34 @@ func (k *Keeper) Close() {
 	k.mu.Unlock()
 	k.end()
 	k.working.Wait()
+	k.keepUnsaved()
+}
+
+// closePatience is for a vault that another process has locked.
+const closePatience = 5 * time.Second
+
+// keepUnsaved tries once more to keep what the vault did not take.
+func (k *Keeper) keepUnsaved() {
+	ctx, cancel := context.WithTimeout(context.Background(), closePatience)
+	defer cancel()
+	k.mu.Lock()
+	servers := maps.Clone(k.servers)
+	k.mu.Unlock()
+	for name, h := range servers {
+		h.mu.Lock()
+		unsaved := h.unsaved
+		h.mu.Unlock()
+		if !unsaved {
+			continue
+		}
+		s := Server{Name: name}
+		release, err := k.hold(ctx, s)
+		if err == nil {
+			_, err = k.newest(ctx, s, h)
+			release()
+		}
+		if err != nil {
+			k.log.Error("sign_in_not_kept", "server", name, "error", err)
+		}
+	}
 }

@@ -164,7 +164,7 @@ func isToken(text string) bool {
 func lifetime(raw json.RawMessage) time.Duration {
 	const longest = 10 * 365 * 24 * time.Hour
 	seconds, err := strconv.ParseFloat(strings.Trim(string(raw), `"`), 64)
-	if err != nil || seconds <= 0 {
+	if err != nil || !(seconds > 0) { // not a number is neither
 		return 0
 	}
 	return time.Duration(min(seconds, longest.Seconds()) * float64(time.Second))
