@@ -66,15 +66,20 @@ func (r *reach) requestToken(ctx context.Context, endpoint string, c registered,
 // prove puts the client's credentials where the endpoint wants them.
 func (c registered) prove(form url.Values) http.Header {
 	if c.Method == methodBasic {
-		// RFC 6749 §2.3.1: both are form-encoded before they are joined.
-		pair := url.QueryEscape(c.ID) + ":" + url.QueryEscape(c.Secret.Reveal())
-		return http.Header{"Authorization": {"Basic " + base64.StdEncoding.EncodeToString([]byte(pair))}}
+		return http.Header{"Authorization": {"Basic " + c.basic().Reveal()}}
 	}
 	form.Set("client_id", c.ID)
 	if c.Method == methodPost {
 		form.Set("client_secret", c.Secret.Reveal())
 	}
 	return nil
+}
+
+// basic is the credentials as a header has them. RFC 6749 §2.3.1: both are
+// form-encoded before they are joined.
+func (c registered) basic() gateway.Secret {
+	pair := url.QueryEscape(c.ID) + ":" + url.QueryEscape(c.Secret.Reveal())
+	return gateway.Secret(base64.StdEncoding.EncodeToString([]byte(pair)))
 }
 
 // refusal reads an error answer. An endpoint that quotes what it was sent must
@@ -89,7 +94,7 @@ func refusal(got *answer, form url.Values, c registered) *oauthError {
 	for _, key := range []string{"code", "code_verifier", "refresh_token", "client_secret", "token"} {
 		e.description = hide(e.description, gateway.Secret(form.Get(key)))
 	}
-	e.description = hide(e.description, c.Secret)
+	e.description = hide(hide(e.description, c.Secret), c.basic())
 	return e
 }
 
