@@ -3,6 +3,7 @@ package signin
 import (
 	"net/netip"
 	"net/url"
+	"strconv"
 	"strings"
 )
 
@@ -38,20 +39,26 @@ var (
 		netip.MustParsePrefix("2001:db8::/32"),
 		netip.MustParsePrefix("fd00:ec2::/32"), // metadata
 	}
-	// carriers of IPv4 addresses, with the byte that they begin at.
-	nat64  = netip.MustParsePrefix("64:ff9b::/96")
-	sixTo4 = netip.MustParsePrefix("2002::/16")
+	carriers = []carrier{
+		{netip.MustParsePrefix("64:ff9b::/96"), 12}, // NAT64
+		{netip.MustParsePrefix("2002::/16"), 2},     // 6to4
+	}
 )
+
+// carrier is a way to write an IPv4 address inside an IPv6 one, and the byte
+// that it begins at.
+type carrier struct {
+	prefix netip.Prefix
+	at     int
+}
 
 // zoneOf looks through the ways to write an IPv4 address as an IPv6 one.
 func zoneOf(ip netip.Addr) zone {
 	ip = ip.WithZone("").Unmap()
-	raw := ip.As16()
-	switch {
-	case nat64.Contains(ip):
-		return zoneOf(netip.AddrFrom4([4]byte(raw[12:16])))
-	case sixTo4.Contains(ip):
-		return zoneOf(netip.AddrFrom4([4]byte(raw[2:6])))
+	for _, c := range carriers {
+		if raw := ip.As16(); c.prefix.Contains(ip) {
+			return zoneOf(netip.AddrFrom4([4]byte(raw[c.at : c.at+4])))
+		}
 	}
 	for _, p := range forbiddenPrefixes {
 		if p.Contains(ip) {
@@ -131,6 +138,21 @@ func (s Server) permits(host string, ip netip.Addr) bool {
 		literal, err := netip.ParseAddr(own)
 		return err == nil && literal == ip && sameHost(host, own)
 	}
+}
+
+// permitsName is permits for what can be told from a name alone.
+func (s Server) permitsName(host string) bool {
+	if ip, err := netip.ParseAddr(host); err == nil {
+		return s.permits(host, ip)
+	}
+	if isLoopbackName(host) {
+		return s.permits(host, netip.AddrFrom4([4]byte{127, 0, 0, 1}))
+	}
+	// To a browser 2130706433 and 0x7f.1 are this machine; no real name ends in
+	// a number.
+	labels := strings.Split(strings.TrimSuffix(host, "."), ".")
+	_, err := strconv.ParseUint(labels[len(labels)-1], 0, 64)
+	return err != nil
 }
 
 func (s Server) host() string {

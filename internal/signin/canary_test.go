@@ -70,7 +70,7 @@ func TestNoSecretIsEverSeen(t *testing.T) {
 				return "http://127.0.0.1/callback?code=code-CANARYCANARY&state=%zz", nil
 			},
 		}))
-		r.Server.Forget()
+		r.Forget()
 		r.clock.advance(2 * time.Hour)
 		note(r.tryCall("read"))
 		note(r.keeper.SignOut(t.Context(), r.server))

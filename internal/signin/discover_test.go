@@ -66,8 +66,8 @@ func TestWhereGenkanLooks(t *testing.T) {
 // TestTheChallengeOfARefusedCall saves asking the server again.
 func TestTheChallengeOfARefusedCall(t *testing.T) {
 	r := newRig(t, authserver.Options{Scopes: []string{"a"}})
-	challenge := ParseChallenge(r.call("read", "nonsense").Header)
-	if err := r.keeper.SignIn(t.Context(), r.server, Login{Challenge: challenge}, r.browser()); err != nil {
+	_, header := r.call("read", "nonsense")
+	if err := r.keeper.SignIn(t.Context(), r.server, Login{Challenge: ParseChallenge(header)}, r.browser()); err != nil {
 		t.Fatal(err)
 	}
 	if n := len(slices.DeleteFunc(r.Requests(), func(s string) bool { return s != "POST /mcp" })); n != 1 {

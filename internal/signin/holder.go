@@ -57,6 +57,12 @@ func (h *holder) usable(s Server, now time.Time) (gateway.Secret, bool) {
 	return "", false
 }
 
+func (h *holder) isKept() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.kept != nil
+}
+
 // adopt makes a sign-in the one in use; nil for none.
 func (h *holder) adopt(g *kept, unsaved bool) {
 	h.mu.Lock()

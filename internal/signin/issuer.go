@@ -34,7 +34,7 @@ func (r *reach) issuerMetadata(ctx context.Context, issuer string) (*oauthex.Aut
 	if !safe {
 		return nil, r.insecure("an authorization server")
 	}
-	wrong := error(errNotThere)
+	wrong := errNotThere
 	for _, address := range issuerAddresses(u) {
 		var m oauthex.AuthServerMeta
 		err := r.getJSON(ctx, address, &m)
@@ -74,8 +74,16 @@ func (r *reach) checkIssuer(u *url.URL, issuer string, m *oauthex.AuthServerMeta
 			"server %s signs in at %s, which does not say that it protects codes with PKCE (S256); without it others could take over the sign-in. Tell whoever runs it", r.server.Name, u.Hostname())
 	}
 	for _, endpoint := range []string{m.AuthorizationEndpoint, m.TokenEndpoint, m.RegistrationEndpoint, m.RevocationEndpoint} {
-		if _, safe := parseEndpoint(endpoint); endpoint != "" && !safe {
+		if endpoint == "" {
+			continue
+		}
+		e, safe := parseEndpoint(endpoint)
+		if !safe {
 			return r.insecure("an endpoint of the authorization server")
+		}
+		// The browser is sent to one of them, where nobody checks what is dialed.
+		if !r.server.permitsName(e.Hostname()) {
+			return r.failed(context.Background(), e, &insideError{e.Hostname()})
 		}
 	}
 	return nil

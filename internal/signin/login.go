@@ -13,11 +13,13 @@ import (
 // Person is who signs in. One of the functions is needed.
 type Person struct {
 	// Open shows an address in a browser, or tells the person to. When it
-	// fails, there must be Paste.
+	// fails, there must be Paste. It need not return before the person is done;
+	// ctx ends when the sign-in does.
 	Open func(ctx context.Context, address string) error
 	// Paste asks for the address that the browser ended up at, for browsers
-	// on another machine. It runs while genkan also waits for the browser, and
-	// should end with ctx; what it returns afterwards is left unread.
+	// on another machine. It runs after Open, while genkan also waits for the
+	// browser, and should end with ctx; what it returns afterwards is left
+	// unread.
 	Paste func(ctx context.Context) (string, error)
 	// Translate says the page at the end in the person's language.
 	Translate gateway.Translate
@@ -191,23 +193,12 @@ func (k *Keeper) ask(ctx context.Context, s Server, q *question, loop *loopback,
 	}()
 	defer func() { stop(); <-served }()
 
-	opened := errors.New("nobody to open it")
-	if p.Open != nil {
-		opened = p.Open(waiting, q.address())
-	}
-	switch {
-	case p.Paste != nil:
-		go func() {
-			pasted, err := p.Paste(serving)
-			if err == nil {
-				settle(q.readPasted(s, pasted))
-			} else if serving.Err() == nil {
-				settle("", because(err, gateway.Errorf(gateway.CodeCanceled, "the sign-in to %s was given up; run `genkan login %s` to start again", s.Name, s.Name)))
-			}
-		}()
-	case opened != nil:
-		return "", because(opened, gateway.Errorf(gateway.CodeUnavailable, "no browser could be opened to sign in to %s; run `genkan login %s` where there is one", s.Name, s.Name))
-	}
+	go func() {
+		code, err := p.answer(serving, s, q)
+		if serving.Err() == nil && (code != "" || err != nil) {
+			settle(code, err)
+		}
+	}()
 	select {
 	case o := <-outcomes:
 		return o.code, o.err
@@ -217,6 +208,26 @@ func (k *Keeper) ask(ctx context.Context, s Server, q *question, loop *loopback,
 		}
 		return "", because(context.Cause(waiting), gateway.Errorf(gateway.CodeTimeout, "nobody signed in to %s in time; run `genkan login %s` to start again", s.Name, s.Name))
 	}
+}
+
+// answer shows the question to the person, and reads the answer if it is to
+// come from them. Without a code and an error it comes from the browser.
+func (p Person) answer(ctx context.Context, s Server, q *question) (gateway.Secret, error) {
+	opened := errors.New("nobody to open it")
+	if p.Open != nil {
+		opened = p.Open(ctx, q.address())
+	}
+	if p.Paste == nil {
+		if opened != nil {
+			return "", because(opened, gateway.Errorf(gateway.CodeUnavailable, "no browser could be opened to sign in to %s; run `genkan login %s` where there is one", s.Name, s.Name))
+		}
+		return "", nil
+	}
+	pasted, err := p.Paste(ctx)
+	if err != nil {
+		return "", because(err, gateway.Errorf(gateway.CodeCanceled, "the sign-in to %s was given up; run `genkan login %s` to start again", s.Name, s.Name))
+	}
+	return q.readPasted(s, pasted)
 }
 
 // readPasted takes the whole address or what is behind its question mark.

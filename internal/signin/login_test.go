@@ -16,10 +16,11 @@ import (
 // nothing out.
 func TestThePageAtTheEnd(t *testing.T) {
 	r := newRig(t, authserver.Options{})
-	var page string
+	pages := make(chan string, 1)
 	person := Person{
-		Open: func(ctx context.Context, address string) (err error) {
-			page, err = r.Browse(ctx, address)
+		Open: func(ctx context.Context, address string) error {
+			page, err := r.Browse(context.WithoutCancel(ctx), address)
+			pages <- page
 			return err
 		},
 		Translate: func(format string) string { return "«" + format + "» <b>" },
@@ -27,6 +28,7 @@ func TestThePageAtTheEnd(t *testing.T) {
 	if err := r.keeper.SignIn(t.Context(), r.server, Login{}, person); err != nil {
 		t.Fatal(err)
 	}
+	page := <-pages
 	if !strings.Contains(page, "«Genkan has your answer. You can close this window") || strings.Contains(page, "<b>") {
 		t.Error(page)
 	}

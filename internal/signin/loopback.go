@@ -3,7 +3,8 @@ package signin
 import (
 	"context"
 	"errors"
-	"html/template"
+	"fmt"
+	"html"
 	"net"
 	"net/http"
 	"net/url"
@@ -92,14 +93,14 @@ func (l *loopback) serve(ctx context.Context, translate gateway.Translate, take 
 	<-served
 }
 
-var page = template.Must(template.New("").Parse(`<!doctype html>
+const page = `<!doctype html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
 <title>Genkan</title>
 <style>body{font:1.1rem/1.6 system-ui,sans-serif;max-width:32rem;margin:20vh auto;padding:0 1rem;text-align:center;color-scheme:light dark}</style>
 <h1>Genkan</h1>
-<p>{{.}}</p>
-`))
+<p>%s</p>
+`
 
 // showPage shows one sentence. Its address holds the code: nothing may carry
 // it on.
@@ -111,5 +112,5 @@ func showPage(w http.ResponseWriter, status int, translate gateway.Translate, te
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
-	_ = page.Execute(w, text.In(translate))
+	_, _ = fmt.Fprintf(w, page, html.EscapeString(text.In(translate)))
 }

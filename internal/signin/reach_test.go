@@ -226,6 +226,30 @@ func TestNobodySendsUsInside(t *testing.T) {
 	}
 }
 
+// TestWhereTheBrowserIsSent: nobody checks there what is dialed, so names that
+// are addresses are checked before.
+func TestWhereTheBrowserIsSent(t *testing.T) {
+	far, near := Server{URL: "https://mcp.example.com/mcp"}, Server{URL: "http://127.0.0.1:9000/mcp"}
+	for host, want := range map[string][2]bool{
+		"auth.example.com": {true, true}, "8.8.8.8": {true, true}, "localhost": {false, true}, "x.localhost": {false, true},
+		"127.0.0.1": {false, true}, "10.0.0.1": {false, false}, "169.254.169.254": {false, false}, "::1": {false, true},
+		"2130706433": {false, false}, "0x7f000001": {false, false}, "127.1": {false, false}, "0177.0.0.1.": {false, false}, "127.0.0.0x1": {false, false},
+	} {
+		if got := [2]bool{far.permitsName(host), near.permitsName(host)}; got != want {
+			t.Errorf("%s: %v", host, got)
+		}
+	}
+	w := newWide(t, authserver.Options{Before: func(w http.ResponseWriter, r *http.Request) bool {
+		if r.URL.Path != "/.well-known/oauth-authorization-server" {
+			return false
+		}
+		_, _ = w.Write([]byte(`{"issuer":"https://auth.example.com","code_challenge_methods_supported":["S256"],"token_endpoint":"https://auth.example.com/token",` +
+			`"registration_endpoint":"https://auth.example.com/register","authorization_endpoint":"http://localhost:6006/authorize"}`))
+		return true
+	}})
+	wantError(t, w.signIn(), gateway.CodeDenied, "leads to localhost, an address inside a network")
+}
+
 // TestANameThatMoves: an address is judged when it is dialed, not before.
 func TestANameThatMoves(t *testing.T) {
 	w := newWide(t, authserver.Options{})
@@ -308,7 +332,7 @@ func TestRedirectsOfDocuments(t *testing.T) {
 
 // TestAnswersHaveALimit, also after they are unpacked.
 func TestAnswersHaveALimit(t *testing.T) {
-	huge := append([]byte(`{"issuer":"`), bytes.Repeat([]byte("x"), 40<<20)...)
+	huge := append([]byte(`{"issuer":"`), bytes.Repeat([]byte("x"), 4<<20)...)
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
 	_, _ = z.Write(huge)

@@ -83,6 +83,10 @@ func (k *Keeper) fly(s Server, h *holder, f *flight) {
 // renew finds a token that works: in the vault, where another process may have
 // put it, or by a refresh.
 func (k *Keeper) renew(ctx context.Context, s Server, h *holder) (gateway.Secret, error) {
+	// Most servers need no sign-in, and asking for their tokens costs no lock.
+	if g, err := k.load(ctx, s); err == nil && g == nil && !h.isKept() {
+		return "", needsSignIn(s)
+	}
 	release, err := k.hold(ctx, s)
 	if err != nil {
 		return "", err

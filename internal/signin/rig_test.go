@@ -123,7 +123,7 @@ func (r *rig) noFaults() {
 }
 
 // call calls a tool with a token, once.
-func (r *rig) call(tool string, token gateway.Secret) *http.Response {
+func (r *rig) call(tool string, token gateway.Secret) (status int, header http.Header) {
 	r.t.Helper()
 	body := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"` + tool + `","arguments":{}}}`
 	req, err := http.NewRequestWithContext(r.t.Context(), http.MethodPost, r.URL(), strings.NewReader(body))
@@ -140,7 +140,7 @@ func (r *rig) call(tool string, token gateway.Secret) *http.Response {
 	}
 	_, _ = io.Copy(io.Discard, response.Body)
 	_ = response.Body.Close()
-	return response
+	return response.StatusCode, response.Header
 }
 
 // mustCall calls as upstream will: with a token, and once more if told so.
@@ -158,11 +158,11 @@ func (r *rig) tryCall(tool string) error {
 		if err != nil {
 			return err
 		}
-		response := r.call(tool, token)
-		if response.StatusCode == http.StatusOK {
+		status, header := r.call(tool, token)
+		if status == http.StatusOK {
 			return nil
 		}
-		if err := r.keeper.Refused(r.t.Context(), r.server, token, response.StatusCode, response.Header); err != nil {
+		if err := r.keeper.Refused(r.t.Context(), r.server, token, status, header); err != nil {
 			return err
 		}
 	}
