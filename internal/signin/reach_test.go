@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"genkan/internal/gateway"
 	"genkan/internal/testkit/authserver"
@@ -254,7 +255,7 @@ func TestWhereTheBrowserIsSent(t *testing.T) {
 func TestANameThatMoves(t *testing.T) {
 	w := newWide(t, authserver.Options{})
 	w.mustSignIn()
-	w.clock.advance(2 * 60 * 60 * 1e9)
+	w.clock.advance(2 * time.Hour)
 	w.mu.Lock()
 	w.names["auth.example.com"] = []string{"10.0.0.1"}
 	w.mu.Unlock()

@@ -15,7 +15,7 @@ import (
 	"genkan/internal/testkit/authserver"
 )
 
-// calls makes n calls of Token at once and returns what they got.
+// tokensAtOnce makes n calls of Token at once and returns what they got.
 func (r *rig) tokensAtOnce(n int, keepers ...*Keeper) map[gateway.Secret]int {
 	r.t.Helper()
 	var mu sync.Mutex
@@ -247,7 +247,6 @@ func TestTheFirstCallerGoes(t *testing.T) {
 	<-reached
 	cancel()
 	wantError(t, <-first, gateway.CodeCanceled, "")
-	closed := make(chan struct{})
 	second := make(chan error, 1)
 	go func() {
 		_, err := r.keeper.Token(t.Context(), r.server)
@@ -257,8 +256,7 @@ func TestTheFirstCallerGoes(t *testing.T) {
 	if err := <-second; err != nil {
 		t.Error(err)
 	}
-	go func() { r.keeper.Close(); close(closed) }()
-	<-closed
+	r.keeper.Close()
 	if n := r.Count("refresh"); n != 1 {
 		t.Errorf("%d refreshes", n)
 	}
