@@ -12,5 +12,6 @@ var japanese = []map[string]string{
 	jaEdges,
 	jaMessages,
 	jaServers,
+	jaSignIn,
 	jaStores,
 }

@@ -1,0 +1,32 @@
+//go:build unix
+
+package signin
+
+import (
+	"errors"
+	"os"
+	"syscall"
+)
+
+// takeLock takes the exclusive lock of a file without waiting. It ends when
+// the file is closed, also by a crash. errTaken: somebody else has it.
+func takeLock(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if !errors.Is(err, syscall.EINTR) {
+			break
+		}
+	}
+	if err == nil {
+		return f, nil
+	}
+	_ = f.Close()
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return nil, errTaken
+	}
+	return nil, &os.PathError{Op: "lock", Path: path, Err: err}
+}

@@ -1,0 +1,227 @@
+package signin
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"time"
+
+	"genkan/internal/gateway"
+)
+
+// failurePause is how long a failed refresh stands for everybody: a call that
+// comes during it gets the same error, and the authorization server its peace.
+const failurePause = 5 * time.Second
+
+// failurePardon is after how long a token that cannot be renewed is tried
+// again with a server that did not take it.
+const failurePardon = time.Minute
+
+// Token is an access token for the server that works, as far as anybody knows.
+// However many wait for it, one renews it. The error says which command helps
+// when only a person can.
+func (k *Keeper) Token(ctx context.Context, s Server) (gateway.Secret, error) {
+	h := k.holder(s)
+	h.mu.Lock()
+	token, ok := h.usable(s, k.now())
+	if ok && (!h.unsaved || k.now().Before(h.until)) {
+		h.mu.Unlock()
+		return token, nil
+	}
+	f := h.flight
+	if f == nil {
+		f = &flight{done: make(chan struct{})}
+		// The renewal is everybody's: it does not end with the call that
+		// happened to be first, or a token that may be used once would be lost.
+		if !k.start(func() { k.fly(s, h, f) }) {
+			h.mu.Unlock()
+			return "", gateway.Errorf(gateway.CodeUnavailable, "genkan is stopping")
+		}
+		h.flight = f
+	}
+	h.mu.Unlock()
+	if ok { // only the keeping is late, and nobody need wait for that
+		return token, nil
+	}
+	select {
+	case <-f.done:
+		return f.token, f.err
+	case <-ctx.Done():
+		return "", context.Cause(ctx)
+	}
+}
+
+// Invalidate says that the server did not take the token. The next Token is
+// another one. A token that is not the current one is old news.
+func (k *Keeper) Invalidate(s Server, token gateway.Secret) {
+	h := k.holder(s)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.kept != nil && h.kept.Access == token && h.refused != token {
+		h.refused, h.refusedAt = token, k.now()
+	}
+}
+
+func (k *Keeper) start(work func()) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.closed {
+		return false
+	}
+	k.working.Go(work)
+	return true
+}
+
+func (k *Keeper) fly(s Server, h *holder, f *flight) {
+	f.token, f.err = k.renew(k.life, s, h)
+	h.mu.Lock()
+	h.flight = nil
+	h.mu.Unlock()
+	close(f.done)
+}
+
+// renew finds a token that works: in the vault, where another process may have
+// put it, or by a refresh.
+func (k *Keeper) renew(ctx context.Context, s Server, h *holder) (gateway.Secret, error) {
+	// Most servers need no sign-in, and asking for their tokens costs no lock.
+	if g, err := k.load(ctx, s); err == nil && g == nil && !h.isKept() {
+		return "", needsSignIn(s)
+	}
+	release, err := k.hold(ctx, s)
+	if err != nil {
+		return "", err
+	}
+	defer release()
+	g, err := k.newest(ctx, s, h)
+	if err != nil {
+		return "", err
+	}
+	now := k.now()
+	h.mu.Lock()
+	token, ok := h.usable(s, now)
+	refused, refusedAt, failure, until := h.refused, h.refusedAt, h.failure, h.until
+	h.mu.Unlock()
+	switch {
+	case ok:
+		return token, nil
+	case g == nil || !g.isFor(s):
+		return "", needsSignIn(s)
+	case g.Access != "" && g.Access == refused && g.isYoung(now):
+		return "", gateway.Errorf(gateway.CodeUnauthenticated,
+			"server %s does not take the token that it was just given; run `genkan login %s`, and if that does not help, tell whoever runs the server", s.Name, s.Name)
+	case g.Refresh == "" && g.isAlive(now) && !now.Before(refusedAt.Add(failurePardon)):
+		// There is no other, and servers have been wrong before.
+		h.mu.Lock()
+		h.refused = ""
+		h.mu.Unlock()
+		return g.Access, nil
+	case g.Refresh == "":
+		return "", ended(s, nil)
+	case failure != nil && now.Before(until):
+		return stillAlive(g, refused, now, failure)
+	}
+	return k.refresh(ctx, s, h, g)
+}
+
+// newest is the later of what this process and the vault know.
+func (k *Keeper) newest(ctx context.Context, s Server, h *holder) (*kept, error) {
+	h.mu.Lock()
+	own, unsaved := h.kept, h.unsaved
+	h.mu.Unlock()
+	found, err := k.load(ctx, s)
+	if unsaved && (err != nil || found == nil || !found.Obtained.After(own.Obtained)) {
+		k.keep(ctx, s, h, own)
+		return own, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	h.adopt(found, false)
+	return found, nil
+}
+
+// keep makes a sign-in the one in use, and has the vault keep it. Should the
+// vault fail, memory has it, and a later call tries again.
+func (k *Keeper) keep(ctx context.Context, s Server, h *holder, g *kept) {
+	err := k.save(ctx, s, g)
+	h.adopt(g, err != nil)
+	if err != nil {
+		k.log.Error("sign_in_not_kept", "server", s.Name, "error", err)
+		h.mu.Lock()
+		h.until = k.now().Add(failurePause)
+		h.mu.Unlock()
+	}
+}
+
+// refresh trades the refresh token for new tokens. The holder's turn is ours.
+func (k *Keeper) refresh(ctx context.Context, s Server, h *holder, g *kept) (gateway.Secret, error) {
+	// Not even Close ends it: a refresh token that was sent may be worthless, and
+	// its successor is in the answer.
+	ctx = context.WithoutCancel(ctx)
+	r := newReach(s, k.network)
+	defer r.close()
+	t, err := r.requestToken(ctx, g.TokenEndpoint, g.client(s), url.Values{
+		"grant_type": {"refresh_token"}, "refresh_token": {g.Refresh.Reveal()}, "resource": {g.Resource},
+	})
+	now := k.now()
+	var refused *oauthError
+	switch {
+	case err == nil:
+		renewed := *g
+		renewed.take(t, now)
+		k.keep(ctx, s, h, &renewed) // before anybody uses it
+		k.log.Info("token_refreshed", "server", s.Name, "expires", renewed.Expires, "rotated", t.refresh != "")
+		return renewed.Access, nil
+	case errors.As(err, &refused) && isFinal(refused.code):
+		k.log.Warn("sign_in_ended", "server", s.Name, "reason", refused.code)
+		return "", k.drop(ctx, s, h, g, refused)
+	case errors.As(err, &refused):
+		err = because(refused, gateway.Errorf(gateway.CodeUnavailable,
+			"the sign-in to %s could not be renewed (%s); try again later, or run `genkan login %s`", s.Name, refused.reason(), s.Name))
+	}
+	k.log.Warn("refresh_failed", "server", s.Name, "error", err)
+	h.mu.Lock()
+	h.failure, h.until = err, now.Add(failurePause)
+	bad := h.refused
+	h.mu.Unlock()
+	return stillAlive(g, bad, now, err)
+}
+
+// isFinal tells the refusals that trying again does not mend.
+func isFinal(code string) bool {
+	switch code {
+	case "invalid_grant", "invalid_client", "unauthorized_client":
+		return true
+	default:
+		return false
+	}
+}
+
+// drop forgets tokens that are worth nothing any more. What genkan is
+// registered as and which scopes it had help the next sign-in, unless the
+// client itself is unknown by now.
+func (k *Keeper) drop(ctx context.Context, s Server, h *holder, g *kept, refused *oauthError) error {
+	rest := *g
+	rest.Access, rest.Refresh = "", ""
+	if refused.code == "invalid_client" {
+		rest.Client.RedirectURI = "" // so that genkan registers itself again
+	}
+	k.keep(ctx, s, h, &rest)
+	return ended(s, refused)
+}
+
+// stillAlive uses a token to its end when no other can be had.
+func stillAlive(g *kept, refused gateway.Secret, now time.Time, err error) (gateway.Secret, error) {
+	if g.Access != refused && g.isAlive(now) {
+		return g.Access, nil
+	}
+	return "", err
+}
+
+func needsSignIn(s Server) error {
+	return gateway.Errorf(gateway.CodeUnauthenticated, "server %s needs sign-in; run `genkan login %s`", s.Name, s.Name)
+}
+
+func ended(s Server, cause error) error {
+	return because(cause, gateway.Errorf(gateway.CodeUnauthenticated, "the sign-in to %s has ended; run `genkan login %s`", s.Name, s.Name))
+}

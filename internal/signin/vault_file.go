@@ -1,0 +1,200 @@
+package signin
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"filippo.io/age"
+
+	"genkan/internal/gateway"
+)
+
+// FileVault keeps each secret in an age-encrypted file of its own, so that
+// processes that keep different ones never write the same file. The key is in
+// the machine's keyring, or beside the files where there is none.
+type FileVault struct {
+	dir  string
+	ring Keyring // nil: none
+
+	mu       sync.Mutex
+	identity *age.X25519Identity // nil until it is needed
+}
+
+// NewFileVault uses a directory, which need not exist. Nothing is touched
+// before the first secret is kept or found: asking a keyring may cost a
+// person a prompt. A nil ring keeps the key in a file.
+func NewFileVault(dir string, ring Keyring) *FileVault {
+	return &FileVault{dir: dir, ring: ring}
+}
+
+// entry is what is encrypted. It says its name, so that a file that was
+// copied over another is not taken for it.
+type entry struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// maxEntryBytes is more than any sign-in needs.
+const maxEntryBytes = 1 << 20
+
+// path is where a name's secret is. Names are hashed: they may hold what a
+// file system does not take, or tells apart otherwise than we do.
+func (v *FileVault) path(name, suffix string) string {
+	sum := sha256.Sum256([]byte(name))
+	return filepath.Join(v.dir, hex.EncodeToString(sum[:16])+suffix)
+}
+
+// Load finds a secret.
+func (v *FileVault) Load(ctx context.Context, name string) (value gateway.Secret, found bool, err error) {
+	sealed, err := readCapped(v.path(name, ".age"))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", false, nil
+	case err != nil:
+		return "", false, v.unreadable(err)
+	}
+	identity, err := v.key(ctx)
+	if err != nil {
+		return "", false, err
+	}
+	plain, err := age.Decrypt(bytes.NewReader(sealed), identity)
+	if err != nil {
+		return "", false, v.unreadable(err)
+	}
+	raw, err := io.ReadAll(io.LimitReader(plain, maxEntryBytes))
+	if err != nil {
+		return "", false, v.unreadable(err)
+	}
+	var e entry
+	// The cause of a failed decoding may quote the plain text: it is left out.
+	if json.Unmarshal(raw, &e) != nil || e.Name != name {
+		return "", false, v.unreadable(errors.New("the file holds something else"))
+	}
+	return gateway.Secret(e.Value), true, nil
+}
+
+// Save keeps a secret.
+func (v *FileVault) Save(ctx context.Context, name string, value gateway.Secret) error {
+	identity, err := v.key(ctx)
+	if err != nil {
+		return err
+	}
+	raw, err := json.Marshal(entry{Name: name, Value: value.Reveal()})
+	if err != nil {
+		return v.unwritable(err)
+	}
+	var sealed bytes.Buffer
+	w, err := age.Encrypt(&sealed, identity.Recipient())
+	if err != nil {
+		return v.unwritable(err)
+	}
+	if _, err := w.Write(raw); err != nil {
+		return v.unwritable(err)
+	}
+	if err := w.Close(); err != nil {
+		return v.unwritable(err)
+	}
+	if err := replaceFile(v.path(name, ".age"), sealed.Bytes()); err != nil {
+		return v.unwritable(err)
+	}
+	return nil
+}
+
+// Delete forgets a secret. It needs no key.
+func (v *FileVault) Delete(_ context.Context, name string) error {
+	if err := os.Remove(v.path(name, ".age")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return v.unwritable(err)
+	}
+	return nil
+}
+
+// lockPace is how often a lock that somebody has is tried again. The system's
+// own waiting could not be canceled.
+const lockPace = 20 * time.Millisecond
+
+// Lock waits until no other process, and nobody else here, has the name's lock.
+func (v *FileVault) Lock(ctx context.Context, name string) (unlock func(), err error) {
+	return v.lock(ctx, v.path(name, ".lock"))
+}
+
+func (v *FileVault) lock(ctx context.Context, path string) (unlock func(), err error) {
+	if err := os.MkdirAll(v.dir, 0o700); err != nil {
+		return nil, v.unwritable(err)
+	}
+	for {
+		f, err := takeLock(path)
+		switch {
+		case err == nil:
+			return func() { _ = f.Close() }, nil
+		case !errors.Is(err, errTaken):
+			return nil, v.unwritable(err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-time.After(lockPace):
+		}
+	}
+}
+
+func (v *FileVault) unreadable(err error) error {
+	return because(err, gateway.Errorf(gateway.CodeInternal,
+		"the kept sign-ins in %s cannot be read; remove that folder and sign in again", v.dir))
+}
+
+func (v *FileVault) unwritable(err error) error {
+	return because(err, gateway.Errorf(gateway.CodeInternal,
+		"sign-ins cannot be kept in %s; check that genkan may write there and that the disk is not full", v.dir))
+}
+
+func readCapped(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil {
+		return nil, err
+	} else if !info.Mode().IsRegular() || info.Size() > 2*maxEntryBytes {
+		return nil, fmt.Errorf("%s is no file of ours", path)
+	}
+	return io.ReadAll(f)
+}
+
+// replaceFile writes a file that is seen either as it was or whole, also after
+// a crash.
+func replaceFile(path string, content []byte) error {
+	dir := filepath.Dir(path)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	temp, err := os.CreateTemp(dir, ".new-*") // O_EXCL, 0600
+	if err != nil {
+		return err
+	}
+	_, err = temp.Write(content)
+	if err == nil {
+		err = temp.Sync()
+	}
+	if closed := temp.Close(); err == nil {
+		err = closed
+	}
+	if err == nil {
+		err = os.Rename(temp.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(temp.Name())
+	}
+	return err
+}

@@ -1,0 +1,132 @@
+package signin
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"filippo.io/age"
+
+	"genkan/internal/gateway"
+)
+
+// The vault's folder says where its key is: in keyFile itself, or in the
+// keyring under the account that ringFile names. The account is a random
+// number and not the folder's path, so that the folder may move.
+const (
+	keyFile  = "key"
+	ringFile = "keyring"
+)
+
+// key finds the key, and makes one for a new vault.
+func (v *FileVault) key(ctx context.Context) (*age.X25519Identity, error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.identity != nil {
+		return v.identity, nil
+	}
+	identity, err := v.findKey(ctx)
+	if errors.Is(err, fs.ErrNotExist) {
+		identity, err = v.makeKey(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	v.identity = identity
+	return identity, nil
+}
+
+// findKey gives fs.ErrNotExist for a vault that has no key yet.
+func (v *FileVault) findKey(ctx context.Context) (*age.X25519Identity, error) {
+	path := filepath.Join(v.dir, keyFile)
+	raw, err := readCapped(path)
+	if err == nil {
+		if err := v.private(path); err != nil {
+			return nil, err
+		}
+		return v.parseKey(gateway.Secret(raw))
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		return nil, v.unreadable(err)
+	}
+	account, err := readCapped(filepath.Join(v.dir, ringFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	if err != nil {
+		return nil, v.unreadable(err)
+	}
+	if v.ring == nil {
+		return nil, v.unreachable(errNoKeyring)
+	}
+	key, err := v.ring.Get(ctx, strings.TrimSpace(string(account)))
+	if err != nil {
+		return nil, v.unreachable(err)
+	}
+	return v.parseKey(key)
+}
+
+// makeKey makes the key of a new vault. Two processes may want to at once.
+func (v *FileVault) makeKey(ctx context.Context) (*age.X25519Identity, error) {
+	unlock, err := v.lock(ctx, filepath.Join(v.dir, keyFile+".lock"))
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
+	if identity, err := v.findKey(ctx); !errors.Is(err, fs.ErrNotExist) {
+		return identity, err
+	}
+	identity, err := age.GenerateX25519Identity()
+	if err != nil {
+		return nil, v.unwritable(err)
+	}
+	if account := rand.Text(); v.ringTakes(ctx, account, gateway.Secret(identity.String())) {
+		err = replaceFile(filepath.Join(v.dir, ringFile), []byte(account+"\n"))
+	} else {
+		err = replaceFile(filepath.Join(v.dir, keyFile), []byte(identity.String()+"\n"))
+	}
+	if err != nil {
+		return nil, v.unwritable(err)
+	}
+	return identity, nil
+}
+
+// ringTakes tries the keyring. One that takes a key and does not give it back
+// would lose every sign-in.
+func (v *FileVault) ringTakes(ctx context.Context, account string, key gateway.Secret) bool {
+	if v.ring == nil || v.ring.Set(ctx, account, key) != nil {
+		return false
+	}
+	kept, err := v.ring.Get(ctx, account)
+	return err == nil && kept == key
+}
+
+func (v *FileVault) parseKey(key gateway.Secret) (*age.X25519Identity, error) {
+	identity, err := age.ParseX25519Identity(strings.TrimSpace(key.Reveal()))
+	if err != nil {
+		return nil, v.unreadable(errors.New("what is kept as the key is none")) // the cause may quote it
+	}
+	return identity, nil
+}
+
+// private refuses a key that others on this machine can read.
+func (v *FileVault) private(path string) error {
+	info, err := os.Stat(path)
+	if err != nil {
+		return v.unreadable(err)
+	}
+	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
+		return gateway.Errorf(gateway.CodeInternal, "others can read %s, the key of the kept sign-ins; run `chmod 600 %s`, and sign in again if this is a machine that you share", path, path)
+	}
+	return nil
+}
+
+func (v *FileVault) unreachable(err error) error {
+	return because(err, gateway.Errorf(gateway.CodeUnavailable,
+		"the key of the kept sign-ins is in this machine's keyring, which does not give it out; unlock the keyring, or remove %s and sign in again", v.dir))
+}
