@@ -467,7 +467,7 @@ func (s *Server) Forget(session string) {
 	}
 }
 
-func (one *branch) isIdle() bool { return one.users+one.watchers == 0 }
+func (b *branch) isIdle() bool { return b.users+b.watchers == 0 }
 
 // release gives up a call's seat, or a watcher's.
 func (b *branches) release(one *branch, seats *int) {
