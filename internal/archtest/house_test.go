@@ -29,8 +29,11 @@ var house = map[string]row{
 	"gateway": {"", fixtures},
 	"jsonrpc": {"gateway", fixtures},
 
+	// A lock between processes, for rooms that share files.
+	"filelock": {"", fixtures},
+
 	// Rooms know the vocabulary and never one another, but for workflow → script.
-	"bridge":   {vocabulary, fixtures},
+	"bridge":   {vocabulary + " filelock", fixtures},
 	"catalog":  {vocabulary, fixtures},
 	"clients":  {vocabulary, fixtures},
 	"config":   {vocabulary, fixtures},
@@ -43,7 +46,7 @@ var house = map[string]row{
 	"record":   {vocabulary, fixtures},
 	"script":   {vocabulary, fixtures},
 	"shape":    {vocabulary, fixtures},
-	"signin":   {vocabulary, fixtures},
+	"signin":   {vocabulary + " filelock", fixtures},
 	"upstream": {vocabulary, fixtures},
 	"workflow": {vocabulary + " script", fixtures},
 

@@ -10,6 +10,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"genkan/internal/filelock"
 )
 
 var (
@@ -45,7 +47,10 @@ func Claim(dataDir string) (*Owner, error) {
 	if err := p.make(); err != nil {
 		return nil, err
 	}
-	lock, err := takeLock(p.lockFile())
+	lock, err := filelock.Take(p.lockFile())
+	if errors.Is(err, filelock.ErrTaken) {
+		return nil, ErrTaken
+	}
 	if err != nil {
 		return nil, err
 	}

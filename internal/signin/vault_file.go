@@ -17,6 +17,7 @@ import (
 
 	"filippo.io/age"
 
+	"genkan/internal/filelock"
 	"genkan/internal/gateway"
 )
 
@@ -133,11 +134,11 @@ func (v *FileVault) lock(ctx context.Context, path string) (unlock func(), err e
 		return nil, v.unwritable(err)
 	}
 	for {
-		f, err := takeLock(path)
+		f, err := filelock.Take(path)
 		switch {
 		case err == nil:
 			return func() { _ = f.Close() }, nil
-		case !errors.Is(err, errTaken):
+		case !errors.Is(err, filelock.ErrTaken):
 			return nil, v.unwritable(err)
 		}
 		select {

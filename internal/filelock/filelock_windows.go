@@ -1,4 +1,4 @@
-package bridge
+package filelock
 
 import (
 	"errors"
@@ -10,9 +10,9 @@ import (
 // has opened for itself.
 const errorSharingViolation = syscall.Errno(32)
 
-// takeLock opens a file for this process alone, which ends when the file is
+// Take opens a file for this process alone, which ends when the file is
 // closed, also by a crash. ErrTaken: somebody else has it.
-func takeLock(path string) (*os.File, error) {
+func Take(path string) (*os.File, error) {
 	name, err := syscall.UTF16PtrFromString(path)
 	if err != nil {
 		return nil, err

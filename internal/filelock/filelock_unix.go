@@ -1,6 +1,6 @@
 //go:build unix
 
-package bridge
+package filelock
 
 import (
 	"errors"
@@ -8,9 +8,9 @@ import (
 	"syscall"
 )
 
-// takeLock takes the exclusive lock of a file without waiting. It ends when
+// Take takes the exclusive lock of a file without waiting. It ends when
 // the file is closed, also by a crash. ErrTaken: somebody else has it.
-func takeLock(path string) (*os.File, error) {
+func Take(path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
 		return nil, err
