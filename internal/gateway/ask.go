@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"slices"
 	"strings"
 )
 
@@ -46,6 +47,13 @@ func (c *Call) LogLevel() (level string, wanted bool) {
 		return "", false
 	}
 }
+
+// logLevels are those of MCP, from the one that lets most through.
+var logLevels = []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
+
+// Quietness is a log level's place among the others: the higher, the less is
+// said. It is -1 for what is no level.
+func Quietness(level string) int { return slices.Index(logLevels, level) }
 
 // Ask sends a request of the server's to the client and waits for the answer.
 // The call's deadline stands still meanwhile: people take their time. That they

@@ -59,7 +59,7 @@ func newCall(msg *jsonrpc.Message, era gateway.Era, id gateway.Identity, via str
 		return nil, gateway.Errorf(gateway.CodeInvalid, "_meta.progressToken must be a string or a number")
 	}
 	if level := in.Get(in.LogLevel); level != nil && era == gateway.EraModern {
-		if text, ok := jsonrpc.Unquote(level); !ok || !isLevel(string(text)) {
+		if text, ok := jsonrpc.Unquote(level); !ok || gateway.Quietness(string(text)) < 0 {
 			return nil, badLevel()
 		}
 	}
@@ -94,21 +94,6 @@ func refer(call *gateway.Call) error {
 		return gateway.Errorf(gateway.CodeInvalid, "params.ref must say what to complete: {\"type\":\"ref/prompt\",\"name\":…} or {\"type\":\"ref/resource\",\"uri\":…}")
 	}
 	return nil
-}
-
-// levels are the log levels of MCP, from the loudest setting to the quietest.
-var levels = []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
-
-func isLevel(text string) bool { return loudness(text) >= 0 }
-
-// loudness is a level's place, -1 for what is none.
-func loudness(level string) int {
-	for i, l := range levels {
-		if l == level {
-			return i
-		}
-	}
-	return -1
 }
 
 func badLevel() error {

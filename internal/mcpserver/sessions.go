@@ -168,7 +168,7 @@ func (ss *sessions) close() {
 // setLevel takes a legacy client's wish for log messages.
 func (s *Server) setLevel(sess *session, msg *jsonrpc.Message) error {
 	level := jsonrpc.LookupText(msg.Params.Raw, "level")
-	if !isLevel(level) {
+	if gateway.Quietness(level) < 0 {
 		return badLevel()
 	}
 	sess.learn(func(known *gateway.Session) { known.LogLevel = level })
@@ -180,7 +180,7 @@ func (s *Server) setLevel(sess *session, msg *jsonrpc.Message) error {
 // said.
 func (s *Server) loudest() (loudest string) {
 	consider := func(other *session) {
-		if l := other.known.Load().LogLevel; l != "" && (loudest == "" || loudness(l) < loudness(loudest)) {
+		if l := other.known.Load().LogLevel; l != "" && (loudest == "" || gateway.Quietness(l) < gateway.Quietness(loudest)) {
 			loudest = l
 		}
 	}

@@ -3,7 +3,6 @@ package upstream
 import (
 	"context"
 	"errors"
-	"slices"
 	"sync"
 
 	"genkan/internal/gateway"
@@ -173,9 +172,6 @@ func refusal(msg *jsonrpc.Message, text string) []byte {
 // noRoots is the answer to roots/list where many clients share a connection.
 const noRoots = `{"roots":[]}`
 
-// levels are the log levels of MCP, from the loudest setting to the quietest.
-var levels = []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
-
 // wantsLog reports whether a caller wants to see a log message of this level.
 func wantsLog(call *gateway.Call, params []byte) bool {
 	level, wanted := call.LogLevel()
@@ -185,7 +181,7 @@ func wantsLog(call *gateway.Call, params []byte) bool {
 	if level == "" {
 		return true
 	}
-	return slices.Index(levels, jsonrpc.LookupText(params, "level")) >= slices.Index(levels, level)
+	return gateway.Quietness(jsonrpc.LookupText(params, "level")) >= gateway.Quietness(level)
 }
 
 // pass hands a notification that belongs to a call on to its client.

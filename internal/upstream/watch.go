@@ -5,7 +5,6 @@ import (
 	"errors"
 	"log/slog"
 	"maps"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -244,7 +243,7 @@ func (s *Server) hearken(ctx context.Context, c conn, call *gateway.Call) {
 		return
 	}
 	s.mu.Lock()
-	loud := s.logLevel != "" && slices.Index(levels, s.logLevel) <= slices.Index(levels, level)
+	loud := s.logLevel != "" && gateway.Quietness(s.logLevel) <= gateway.Quietness(level)
 	if !loud {
 		s.logLevel = level
 	}
@@ -256,7 +255,7 @@ func (s *Server) hearken(ctx context.Context, c conn, call *gateway.Call) {
 
 func (s *Server) sendLevel(ctx context.Context, c conn, level string) {
 	p := c.protocol()
-	if !p.logs || p.era != gateway.EraLegacy || !slices.Contains(levels, level) {
+	if !p.logs || p.era != gateway.EraLegacy || gateway.Quietness(level) < 0 {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, patienceForWishes)
