@@ -170,7 +170,6 @@ func (h *house) Forget(session string) {
 // SetLogLevel says how loud the loudest client wants the servers.
 func (h *house) SetLogLevel(level string) {
 	for _, s := range h.servers {
-		// Each in its own time: a slow one is nobody's business here.
-		go s.SetLogLevel(context.Background(), level)
+		s.SetLogLevel(context.Background(), level)
 	}
 }

@@ -76,7 +76,10 @@ func TestTheLoudestLevelGoesUpstream(t *testing.T) {
 	h := openHouse(t, servers{"a": child(t, flags...)})
 	loud := h.connect(t, clientOptions{era: legacyEra, wire: overHTTP})
 	quiet := h.connect(t, clientOptions{era: legacyEra, wire: overStdio})
-	quiet.do("logging/setLevel", `"level":"error"`)
+	// Wishes that follow each other closely must not overtake each other.
+	for _, level := range []string{"error", "info", "alert", "warning", "error", "notice", "emergency"} {
+		quiet.do("logging/setLevel", `"level":"`+level+`"`)
+	}
 	loud.do("logging/setLevel", `"level":"debug"`)
 	quiet.do("logging/setLevel", `"level":"critical"`)
 	told := func() string {

@@ -95,6 +95,7 @@ type Server struct {
 	end  context.CancelFunc
 
 	// listeners are the open streams that want to know of changes.
+	levels    sync.Mutex // see tellLoudest
 	mu        sync.Mutex
 	listeners map[*listener]struct{}
 	// connected are the sessions of clients over stdio and SSE.

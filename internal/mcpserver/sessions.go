@@ -172,8 +172,18 @@ func (s *Server) setLevel(sess *session, msg *jsonrpc.Message) error {
 		return badLevel()
 	}
 	sess.learn(func(known *gateway.Session) { known.LogLevel = level })
-	s.opt.House().SetLogLevel(s.loudest())
+	s.tellLoudest()
 	return nil
+}
+
+// tellLoudest tells the house the loudest level that any legacy client wants,
+// one at a time, so that what was found out last is said last.
+func (s *Server) tellLoudest() {
+	s.levels.Lock()
+	defer s.levels.Unlock()
+	if level := s.loudest(); level != "" {
+		s.opt.House().SetLogLevel(level)
+	}
 }
 
 // loudest is the loudest level that any legacy client wants, empty when none
@@ -247,9 +257,7 @@ func (s *Server) unsubscribe(sess *session, msg *jsonrpc.Message) error {
 // Resubscribe tells the house that serves now what clients wished of the former
 // one: a server that was replaced has taken its subscriptions with it.
 func (s *Server) Resubscribe() {
-	if level := s.loudest(); level != "" {
-		s.opt.House().SetLogLevel(level)
-	}
+	s.tellLoudest()
 	var watching []*session
 	gather := func(sess *session) {
 		sess.mu.Lock()

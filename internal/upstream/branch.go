@@ -337,8 +337,8 @@ func (s *Server) grow(ctx context.Context, call *gateway.Call, mode string, wher
 	if err != nil {
 		return nil, err
 	}
-	if call.Session != nil && call.Session.LogLevel != "" {
-		s.sendLevel(ctx, c, call.Session.LogLevel)
+	if level, _ := call.LogLevel(); level != "" {
+		s.sendLevel(ctx, c, level)
 	}
 	return c, nil
 }

@@ -214,17 +214,15 @@ func (s *Server) renewed(ctx context.Context) {
 	c := s.conn
 	s.mu.Unlock()
 	if c != nil {
+		s.levelTold.Lock()
+		s.levelTold.conn = nil
+		s.levelTold.Unlock()
 		s.setUp(ctx, c)
 	}
 }
 
 // setUp tells a fresh connection what clients wished of the former one.
 func (s *Server) setUp(ctx context.Context, c conn) {
-	s.mu.Lock()
-	level := s.logLevel
-	s.mu.Unlock()
-	if level != "" {
-		s.sendLevel(ctx, c, level)
-	}
+	s.tellLevel(ctx, c)
 	s.watched.renew(ctx, c, s.log)
 }

@@ -135,7 +135,8 @@ type Server struct {
 	branches branches
 	// logLevel is the loudest that any client wants; empty for the server's own
 	// choice.
-	logLevel string
+	logLevel  string
+	levelTold levelTold
 }
 
 // conn is one connection to a server, over whatever wire.

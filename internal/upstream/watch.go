@@ -222,16 +222,16 @@ func (w *watches) updated(uri string) {
 	}
 }
 
-// SetLogLevel tells the server how loud the loudest of its clients wants it.
-// A modern server is told with each call instead.
+// SetLogLevel says how loud the loudest of the server's clients wants it, and
+// tells the server in its own time. A modern server is told with each call
+// instead.
 func (s *Server) SetLogLevel(ctx context.Context, level string) {
 	s.mu.Lock()
-	same := s.logLevel == level
 	s.logLevel = level
 	c := s.conn
 	s.mu.Unlock()
-	if c != nil && !same && level != "" {
-		s.sendLevel(ctx, c, level)
+	if c != nil && level != "" {
+		go s.tellLevel(ctx, c)
 	}
 }
 
@@ -249,8 +249,30 @@ func (s *Server) hearken(ctx context.Context, c conn, call *gateway.Call) {
 	}
 	s.mu.Unlock()
 	if !loud {
-		s.sendLevel(ctx, c, level)
+		s.tellLevel(ctx, c)
 	}
+}
+
+// levelTold is what a server was told last, and on which connection.
+type levelTold struct {
+	sync.Mutex
+	conn  conn
+	level string
+}
+
+// tellLevel tells the server the level that is wanted now, one at a time: two
+// wishes that overtake each other must not leave it with the former one.
+func (s *Server) tellLevel(ctx context.Context, c conn) {
+	s.levelTold.Lock()
+	defer s.levelTold.Unlock()
+	s.mu.Lock()
+	level := s.logLevel
+	s.mu.Unlock()
+	if level == "" || s.levelTold.conn == c && s.levelTold.level == level {
+		return
+	}
+	s.levelTold.conn, s.levelTold.level = c, level
+	s.sendLevel(ctx, c, level)
 }
 
 func (s *Server) sendLevel(ctx context.Context, c conn, level string) {
