@@ -7,7 +7,7 @@ const module = "genkan"
 // below it; packages of one room may import each other.
 const (
 	vocabulary = "gateway jsonrpc"
-	rooms      = "bridge catalog clients config execute identity kb lock logs n8n record script shape signin upstream workflow"
+	rooms      = "bridge catalog clients config execute identity kb lock logs n8n record script shape signin upstream vault workflow"
 	stores     = "sqlite postgres"
 	edges      = "mcpserver api web"
 	// language is what messages are said in where they leave the house.
@@ -46,8 +46,9 @@ var house = map[string]row{
 	"record":   {vocabulary, fixtures},
 	"script":   {vocabulary, fixtures},
 	"shape":    {vocabulary, fixtures},
-	"signin":   {vocabulary + " filelock", fixtures},
+	"signin":   {vocabulary, fixtures + " vault"},
 	"upstream": {vocabulary, fixtures},
+	"vault":    {vocabulary + " filelock", fixtures},
 	"workflow": {vocabulary + " script", fixtures},
 
 	// The languages. Only who shows a message asks for it; all others pass it on
@@ -86,8 +87,8 @@ var confined = []confinement{
 	{"github.com/modelcontextprotocol/go-sdk/mcp", "testkit bench conformance", "of the SDK, signin uses the words of OAuth only"},
 	{"github.com/modelcontextprotocol/go-sdk/auth", "testkit bench conformance", "of the SDK, signin uses the words of OAuth only"},
 	{"github.com/modelcontextprotocol/go-sdk", "signin testkit bench conformance", "it is the oracle that our protocol code is tested against"},
-	{"filippo.io/age", "signin", "secrets are kept in one place"},
-	{"github.com/zalando/go-keyring", "signin", "secrets are kept in one place"},
+	{"filippo.io/age", "vault", "secrets are kept in one place"},
+	{"github.com/zalando/go-keyring", "vault", "secrets are kept in one place"},
 	{"github.com/prometheus", "record api app", "rooms count through their own types; metrics are exposed at the edge"},
 	{"github.com/danielgtaylor/huma", "api", "REST is decided in one place"},
 	{"github.com/spf13/cobra", "cli cmd", "commands are decided in one place"},

@@ -48,8 +48,4 @@ var jaSignIn = map[string]string{
 	"what was pasted is not the address that this sign-in to %s ended at; run `genkan login %s` again, and copy the whole address from the browser's address bar":                 "貼り付けられたものは、この %s へのサインインが終わったアドレスではありません。もう一度 `genkan login %s` を実行し、ブラウザーのアドレス欄からアドレス全体をコピーしてください",
 
 	// Keeping it.
-	"the kept sign-ins in %s cannot be read; remove that folder and sign in again":                                                              "%s に保存されているサインインを読み取れません。そのフォルダーを削除して、サインインし直してください",
-	"sign-ins cannot be kept in %s; check that genkan may write there and that the disk is not full":                                            "サインインを %s に保存できません。genkan に書き込み権限があるか、ディスクに空きがあるかを確認してください",
-	"others can read %s, the key of the kept sign-ins; run `chmod 600 %s`, and sign in again if this is a machine that you share":               "保存されているサインインの鍵 %s を、ほかの利用者が読み取れます。`chmod 600 %s` を実行し、共用のマシンであればサインインし直してください",
-	"the key of the kept sign-ins is in this machine's keyring, which does not give it out; unlock the keyring, or remove %s and sign in again": "保存されているサインインの鍵はこのマシンのキーリングにありますが、取り出せません。キーリングのロックを解除するか、%s を削除してサインインし直してください",
 }

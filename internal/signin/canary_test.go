@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"genkan/internal/testkit/authserver"
+	"genkan/internal/vault"
 )
 
 // TestNoSecretIsEverSeen: a whole life of sign-ins, with an authorization
@@ -25,7 +27,7 @@ func TestNoSecretIsEverSeen(t *testing.T) {
 		Clients: map[string]string{"me": byHand},
 	})
 	dir := filepath.Join(t.TempDir(), "vault")
-	r.vault = NewFileVault(dir, newRing())
+	r.vault = vault.NewFile(dir, nil)
 	r.keeper = r.another()
 	var seen strings.Builder // every error, as the log and as people see it
 	note := func(err error) {
@@ -135,4 +137,22 @@ func quoting(kind string) func(http.ResponseWriter, *http.Request) bool {
 		}
 		return true
 	}
+}
+
+// filesIn reads all files of a folder.
+func filesIn(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) == 0 {
+		t.Fatal("no files", err)
+	}
+	texts := map[string]string{}
+	for _, e := range entries {
+		raw, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts[e.Name()] = string(raw)
+	}
+	return texts
 }

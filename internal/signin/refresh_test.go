@@ -13,6 +13,7 @@ import (
 
 	"genkan/internal/gateway"
 	"genkan/internal/testkit/authserver"
+	"genkan/internal/vault"
 )
 
 // tokensAtOnce makes n calls of Token at once and returns what they got.
@@ -79,13 +80,14 @@ func TestAHundredRefusals(t *testing.T) {
 // would use a refresh token that is spent, and end the sign-in.
 func TestSeveralProcesses(t *testing.T) {
 	r := newRig(t, authserver.Options{})
-	r.vault = NewFileVault(t.TempDir(), nil)
+	dir := t.TempDir()
+	r.vault = vault.NewFile(dir, nil)
 	r.keeper = r.another()
 	r.mustSignIn()
 	keepers := []*Keeper{r.keeper}
 	for range 4 {
 		// A vault of its own, as another process would have.
-		r.vault = NewFileVault(r.vault.(*FileVault).dir, nil)
+		r.vault = vault.NewFile(dir, nil)
 		keepers = append(keepers, r.another())
 	}
 	for range 3 {
@@ -186,7 +188,7 @@ func (v *weakVault) set(fails bool) {
 // as the vault works again.
 func TestAVaultThatFails(t *testing.T) {
 	r := newRig(t, authserver.Options{})
-	vault := &weakVault{Vault: NewMemoryVault()}
+	vault := &weakVault{Vault: vault.NewMemory()}
 	r.vault = vault
 	r.keeper = r.another()
 	r.mustSignIn()
@@ -211,7 +213,7 @@ func TestAVaultThatFails(t *testing.T) {
 // TestTheNewRefreshTokenIsKeptFirst, before anybody has the access token.
 func TestTheNewRefreshTokenIsKeptFirst(t *testing.T) {
 	r := newRig(t, authserver.Options{})
-	vault := &weakVault{Vault: NewMemoryVault()}
+	vault := &weakVault{Vault: vault.NewMemory()}
 	r.vault = vault
 	r.keeper = r.another()
 	r.mustSignIn()

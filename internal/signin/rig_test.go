@@ -16,6 +16,7 @@ import (
 
 	"genkan/internal/gateway"
 	"genkan/internal/testkit/authserver"
+	"genkan/internal/vault"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -70,7 +71,7 @@ func newRig(t *testing.T, o authserver.Options) *rig {
 	t.Helper()
 	c := &clock{now: time.Date(2026, 7, 28, 12, 0, 0, 0, time.UTC)}
 	o.Now = c.Now
-	r := &rig{t: t, Server: authserver.Start(t, o), clock: c, log: &logBuffer{}, vault: NewMemoryVault()}
+	r := &rig{t: t, Server: authserver.Start(t, o), clock: c, log: &logBuffer{}, vault: vault.NewMemory()}
 	r.server = Server{Name: "one", URL: r.URL()}
 	r.keeper = r.another()
 	return r

@@ -2,7 +2,6 @@ package signin
 
 import (
 	"context"
-	"sync"
 
 	"genkan/internal/gateway"
 )
@@ -21,37 +20,4 @@ type Vault interface {
 // once only, so who refreshes holds the lock from Load to Save.
 type Locker interface {
 	Lock(ctx context.Context, name string) (unlock func(), err error)
-}
-
-// MemoryVault forgets everything at the end of the process.
-type MemoryVault struct {
-	mu     sync.Mutex
-	values map[string]gateway.Secret
-}
-
-// NewMemoryVault makes an empty one.
-func NewMemoryVault() *MemoryVault { return &MemoryVault{values: map[string]gateway.Secret{}} }
-
-// Load finds a value.
-func (v *MemoryVault) Load(_ context.Context, name string) (value gateway.Secret, found bool, err error) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	value, found = v.values[name]
-	return value, found, nil
-}
-
-// Save keeps a value.
-func (v *MemoryVault) Save(_ context.Context, name string, value gateway.Secret) error {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.values[name] = value
-	return nil
-}
-
-// Delete forgets a value.
-func (v *MemoryVault) Delete(_ context.Context, name string) error {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	delete(v.values, name)
-	return nil
 }

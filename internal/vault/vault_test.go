@@ -1,4 +1,4 @@
-package signin
+package vault
 
 import (
 	"context"
@@ -47,18 +47,25 @@ func (r *ring) Set(_ context.Context, account string, value gateway.Secret) erro
 
 func newRing() *ring { return &ring{values: map[string]gateway.Secret{}} }
 
+// vaultUnderTest is what every vault does.
+type vaultUnderTest interface {
+	Load(ctx context.Context, name string) (value gateway.Secret, found bool, err error)
+	Save(ctx context.Context, name string, value gateway.Secret) error
+	Delete(ctx context.Context, name string) error
+}
+
 // TestVaults: what every vault does.
 func TestVaults(t *testing.T) {
-	for name, open := range map[string]func(t *testing.T) Vault{
-		"memory":               func(*testing.T) Vault { return NewMemoryVault() },
-		"file":                 func(t *testing.T) Vault { return NewFileVault(t.TempDir(), nil) },
-		"file with a keyring":  func(t *testing.T) Vault { return NewFileVault(t.TempDir(), newRing()) },
-		"file, locked keyring": func(t *testing.T) Vault { return NewFileVault(t.TempDir(), &ring{locked: true}) },
-		"file, deaf keyring":   func(t *testing.T) Vault { return NewFileVault(t.TempDir(), &ring{deaf: true}) },
-		"file in a new folder": func(t *testing.T) Vault { return NewFileVault(filepath.Join(t.TempDir(), "a", "b"), nil) },
-		"file, system's keyring": func(t *testing.T) Vault {
+	for name, open := range map[string]func(t *testing.T) vaultUnderTest{
+		"memory":               func(*testing.T) vaultUnderTest { return NewMemory() },
+		"file":                 func(t *testing.T) vaultUnderTest { return NewFile(t.TempDir(), nil) },
+		"file with a keyring":  func(t *testing.T) vaultUnderTest { return NewFile(t.TempDir(), newRing()) },
+		"file, locked keyring": func(t *testing.T) vaultUnderTest { return NewFile(t.TempDir(), &ring{locked: true}) },
+		"file, deaf keyring":   func(t *testing.T) vaultUnderTest { return NewFile(t.TempDir(), &ring{deaf: true}) },
+		"file in a new folder": func(t *testing.T) vaultUnderTest { return NewFile(filepath.Join(t.TempDir(), "a", "b"), nil) },
+		"file, system's keyring": func(t *testing.T) vaultUnderTest {
 			keyring.MockInit()
-			return NewFileVault(t.TempDir(), systemKeyring{})
+			return NewFile(t.TempDir(), systemKeyring{})
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -98,7 +105,7 @@ func TestVaults(t *testing.T) {
 // TestFilesTellNothing: neither secrets nor names, and nobody else may look.
 func TestFilesTellNothing(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "vault")
-	v := NewFileVault(dir, newRing())
+	v := NewFile(dir, newRing())
 	if err := v.Save(t.Context(), "signin/github", "c4n4ry-token"); err != nil {
 		t.Fatal(err)
 	}
@@ -142,11 +149,11 @@ func TestTheKeyStaysWhereItIs(t *testing.T) {
 	ctx := t.Context()
 	t.Run("in the file", func(t *testing.T) {
 		dir := t.TempDir()
-		if err := NewFileVault(dir, nil).Save(ctx, "a", "x"); err != nil {
+		if err := NewFile(dir, nil).Save(ctx, "a", "x"); err != nil {
 			t.Fatal(err)
 		}
 		r := newRing()
-		if value, _, err := NewFileVault(dir, r).Load(ctx, "a"); value != "x" || err != nil {
+		if value, _, err := NewFile(dir, r).Load(ctx, "a"); value != "x" || err != nil {
 			t.Error(err)
 		}
 		if len(r.values) != 0 {
@@ -155,23 +162,23 @@ func TestTheKeyStaysWhereItIs(t *testing.T) {
 	})
 	t.Run("in the keyring", func(t *testing.T) {
 		dir, r := t.TempDir(), newRing()
-		if err := NewFileVault(dir, r).Save(ctx, "a", "x"); err != nil {
+		if err := NewFile(dir, r).Save(ctx, "a", "x"); err != nil {
 			t.Fatal(err)
 		}
-		if value, _, err := NewFileVault(dir, r).Load(ctx, "a"); value != "x" || err != nil {
+		if value, _, err := NewFile(dir, r).Load(ctx, "a"); value != "x" || err != nil {
 			t.Error(err)
 		}
 		for name, gone := range map[string]Keyring{"locked": &ring{locked: true}, "another": newRing(), "none": nil} {
-			_, _, err := NewFileVault(dir, gone).Load(ctx, "a")
+			_, _, err := NewFile(dir, gone).Load(ctx, "a")
 			wantError(t, err, gateway.CodeUnavailable, "keyring, which does not give it out; unlock the keyring, or remove "+dir)
-			wantError(t, NewFileVault(dir, gone).Save(ctx, "b", "y"), gateway.CodeUnavailable, "unlock the keyring")
-			if err := NewFileVault(dir, gone).Delete(ctx, "b"); err != nil {
+			wantError(t, NewFile(dir, gone).Save(ctx, "b", "y"), gateway.CodeUnavailable, "unlock the keyring")
+			if err := NewFile(dir, gone).Delete(ctx, "b"); err != nil {
 				t.Errorf("%s: forgetting needs no key: %v", name, err)
 			}
 		}
 	})
 	t.Run("nobody is asked before there is something", func(t *testing.T) {
-		v := NewFileVault(t.TempDir(), &ring{locked: true})
+		v := NewFile(t.TempDir(), &ring{locked: true})
 		if _, found, err := v.Load(ctx, "a"); found || err != nil {
 			t.Error(found, err)
 		}
@@ -184,7 +191,7 @@ func TestTheKeyStaysWhereItIs(t *testing.T) {
 // TestDamage is told as such, without what was in the file.
 func TestDamage(t *testing.T) {
 	ctx, dir := t.Context(), t.TempDir()
-	v := NewFileVault(dir, nil)
+	v := NewFile(dir, nil)
 	for _, name := range []string{"a", "b"} {
 		if err := v.Save(ctx, name, "c4n4ry"); err != nil {
 			t.Fatal(err)
@@ -205,13 +212,13 @@ func TestDamage(t *testing.T) {
 	} {
 		write(v.path("b", ".age"), content)
 		_, _, err := v.Load(ctx, "b")
-		wantError(t, err, gateway.CodeInternal, "cannot be read; remove that folder and sign in again")
+		wantError(t, err, gateway.CodeInternal, "cannot be read; remove that folder, sign in")
 		if err != nil && strings.Contains(err.Error(), "c4n4ry") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	write(filepath.Join(dir, keyFile), []byte("AGE-SECRET-KEY-1NONSENSE"))
-	_, _, err = NewFileVault(dir, nil).Load(ctx, "a")
+	_, _, err = NewFile(dir, nil).Load(ctx, "a")
 	wantError(t, err, gateway.CodeInternal, "cannot be read")
 	if strings.Contains(err.Error(), "NONSENSE") {
 		t.Error(err)
@@ -220,7 +227,7 @@ func TestDamage(t *testing.T) {
 		if err := os.Chmod(filepath.Join(dir, keyFile), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		_, _, err = NewFileVault(dir, nil).Load(ctx, "a")
+		_, _, err = NewFile(dir, nil).Load(ctx, "a")
 		wantError(t, err, gateway.CodeInternal, "others can read")
 	}
 	if err := os.Mkdir(v.path("c", ".age"), 0o700); err != nil {
@@ -238,13 +245,13 @@ func TestManyProcessesMakeOneKey(t *testing.T) {
 			var all sync.WaitGroup
 			for i := range 8 {
 				all.Go(func() {
-					if err := NewFileVault(dir, r).Save(t.Context(), string(rune('a'+i)), "x"); err != nil {
+					if err := NewFile(dir, r).Save(t.Context(), string(rune('a'+i)), "x"); err != nil {
 						t.Error(err)
 					}
 				})
 			}
 			all.Wait()
-			v := NewFileVault(dir, r)
+			v := NewFile(dir, r)
 			for i := range 8 {
 				if value, _, err := v.Load(t.Context(), string(rune('a'+i))); value != "x" || err != nil {
 					t.Error(err)
@@ -256,7 +263,7 @@ func TestManyProcessesMakeOneKey(t *testing.T) {
 
 // TestLocks are for one at a time, and waiting for one can be given up.
 func TestLocks(t *testing.T) {
-	v := NewFileVault(t.TempDir(), nil)
+	v := NewFile(t.TempDir(), nil)
 	unlock, err := v.Lock(t.Context(), "a")
 	if err != nil {
 		t.Fatal(err)
@@ -268,7 +275,7 @@ func TestLocks(t *testing.T) {
 	other()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := NewFileVault(v.dir, nil).Lock(ctx, "a"); !errors.Is(err, context.Canceled) {
+	if _, err := NewFile(v.dir, nil).Lock(ctx, "a"); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 	unlock()
@@ -309,5 +316,16 @@ func TestNoKeyringWithoutABus(t *testing.T) {
 	t.Setenv("DBUS_SESSION_BUS_ADDRESS", "")
 	if hasSessionBus() != (SystemKeyring() != nil) {
 		t.Error("the bus decides")
+	}
+}
+
+func wantError(t *testing.T, err error, code gateway.Code, words string) {
+	t.Helper()
+	if err == nil {
+		t.Fatalf("no error, want %s: …%s…", code, words)
+	}
+	e := gateway.AsError(err)
+	if e.Code != code || !strings.Contains(e.Text(), words) {
+		t.Errorf("got %s: %v\nwant %s: …%s…", e.Code, err, code, words)
 	}
 }

@@ -1,4 +1,7 @@
-package signin
+// Package vault keeps secrets for this machine: the tokens of sign-ins, and what
+// the configuration refers to with ${secret:NAME}. They are encrypted on disk;
+// the key is in the machine's keyring, or beside them where there is none.
+package vault
 
 import (
 	"bytes"
@@ -21,10 +24,10 @@ import (
 	"genkan/internal/gateway"
 )
 
-// FileVault keeps each secret in an age-encrypted file of its own, so that
+// File keeps each secret in an age-encrypted file of its own, so that
 // processes that keep different ones never write the same file. The key is in
 // the machine's keyring, or beside the files where there is none.
-type FileVault struct {
+type File struct {
 	dir  string
 	ring Keyring // nil: none
 
@@ -32,11 +35,11 @@ type FileVault struct {
 	identity *age.X25519Identity // nil until it is needed
 }
 
-// NewFileVault uses a directory, which need not exist. Nothing is touched
+// NewFile uses a directory, which need not exist. Nothing is touched
 // before the first secret is kept or found: asking a keyring may cost a
 // person a prompt. A nil ring keeps the key in a file.
-func NewFileVault(dir string, ring Keyring) *FileVault {
-	return &FileVault{dir: dir, ring: ring}
+func NewFile(dir string, ring Keyring) *File {
+	return &File{dir: dir, ring: ring}
 }
 
 // entry is what is encrypted. It says its name, so that a file that was
@@ -51,13 +54,13 @@ const maxEntryBytes = 1 << 20
 
 // path is where a name's secret is. Names are hashed: they may hold what a
 // file system does not take, or tells apart otherwise than we do.
-func (v *FileVault) path(name, suffix string) string {
+func (v *File) path(name, suffix string) string {
 	sum := sha256.Sum256([]byte(name))
 	return filepath.Join(v.dir, hex.EncodeToString(sum[:16])+suffix)
 }
 
 // Load finds a secret.
-func (v *FileVault) Load(ctx context.Context, name string) (value gateway.Secret, found bool, err error) {
+func (v *File) Load(ctx context.Context, name string) (value gateway.Secret, found bool, err error) {
 	sealed, err := readCapped(v.path(name, ".age"))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -86,7 +89,7 @@ func (v *FileVault) Load(ctx context.Context, name string) (value gateway.Secret
 }
 
 // Save keeps a secret.
-func (v *FileVault) Save(ctx context.Context, name string, value gateway.Secret) error {
+func (v *File) Save(ctx context.Context, name string, value gateway.Secret) error {
 	identity, err := v.key(ctx)
 	if err != nil {
 		return err
@@ -113,7 +116,7 @@ func (v *FileVault) Save(ctx context.Context, name string, value gateway.Secret)
 }
 
 // Delete forgets a secret. It needs no key.
-func (v *FileVault) Delete(_ context.Context, name string) error {
+func (v *File) Delete(_ context.Context, name string) error {
 	if err := os.Remove(v.path(name, ".age")); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return v.unwritable(err)
 	}
@@ -125,11 +128,11 @@ func (v *FileVault) Delete(_ context.Context, name string) error {
 const lockPace = 20 * time.Millisecond
 
 // Lock waits until no other process, and nobody else here, has the name's lock.
-func (v *FileVault) Lock(ctx context.Context, name string) (unlock func(), err error) {
+func (v *File) Lock(ctx context.Context, name string) (unlock func(), err error) {
 	return v.lock(ctx, v.path(name, ".lock"))
 }
 
-func (v *FileVault) lock(ctx context.Context, path string) (unlock func(), err error) {
+func (v *File) lock(ctx context.Context, path string) (unlock func(), err error) {
 	if err := os.MkdirAll(v.dir, 0o700); err != nil {
 		return nil, v.unwritable(err)
 	}
@@ -149,14 +152,14 @@ func (v *FileVault) lock(ctx context.Context, path string) (unlock func(), err e
 	}
 }
 
-func (v *FileVault) unreadable(err error) error {
+func (v *File) unreadable(err error) error {
 	return because(err, gateway.Errorf(gateway.CodeInternal,
-		"the kept sign-ins in %s cannot be read; remove that folder and sign in again", v.dir))
+		"the kept secrets in %s cannot be read; remove that folder, sign in to servers again, and set the secrets of the configuration again", v.dir))
 }
 
-func (v *FileVault) unwritable(err error) error {
+func (v *File) unwritable(err error) error {
 	return because(err, gateway.Errorf(gateway.CodeInternal,
-		"sign-ins cannot be kept in %s; check that genkan may write there and that the disk is not full", v.dir))
+		"secrets cannot be kept in %s; check that genkan may write there and that the disk is not full", v.dir))
 }
 
 func readCapped(path string) ([]byte, error) {
@@ -198,4 +201,10 @@ func replaceFile(path string, content []byte) error {
 		_ = os.Remove(temp.Name())
 	}
 	return err
+}
+
+// because adds the cause, which is for the log.
+func because(cause error, e *gateway.Error) *gateway.Error {
+	e.Err = cause
+	return e
 }

@@ -1,4 +1,4 @@
-package signin
+package vault
 
 import (
 	"context"
@@ -24,7 +24,7 @@ const (
 )
 
 // key finds the key, and makes one for a new vault.
-func (v *FileVault) key(ctx context.Context) (*age.X25519Identity, error) {
+func (v *File) key(ctx context.Context) (*age.X25519Identity, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.identity != nil {
@@ -42,7 +42,7 @@ func (v *FileVault) key(ctx context.Context) (*age.X25519Identity, error) {
 }
 
 // findKey gives fs.ErrNotExist for a vault that has no key yet.
-func (v *FileVault) findKey(ctx context.Context) (*age.X25519Identity, error) {
+func (v *File) findKey(ctx context.Context) (*age.X25519Identity, error) {
 	path := filepath.Join(v.dir, keyFile)
 	raw, err := readCapped(path)
 	if err == nil {
@@ -72,7 +72,7 @@ func (v *FileVault) findKey(ctx context.Context) (*age.X25519Identity, error) {
 }
 
 // makeKey makes the key of a new vault. Two processes may want to at once.
-func (v *FileVault) makeKey(ctx context.Context) (*age.X25519Identity, error) {
+func (v *File) makeKey(ctx context.Context) (*age.X25519Identity, error) {
 	unlock, err := v.lock(ctx, filepath.Join(v.dir, keyFile+".lock"))
 	if err != nil {
 		return nil, err
@@ -98,7 +98,7 @@ func (v *FileVault) makeKey(ctx context.Context) (*age.X25519Identity, error) {
 
 // ringTakes tries the keyring. One that takes a key and does not give it back
 // would lose every sign-in.
-func (v *FileVault) ringTakes(ctx context.Context, account string, key gateway.Secret) bool {
+func (v *File) ringTakes(ctx context.Context, account string, key gateway.Secret) bool {
 	if v.ring == nil || v.ring.Set(ctx, account, key) != nil {
 		return false
 	}
@@ -106,7 +106,7 @@ func (v *FileVault) ringTakes(ctx context.Context, account string, key gateway.S
 	return err == nil && kept == key
 }
 
-func (v *FileVault) parseKey(key gateway.Secret) (*age.X25519Identity, error) {
+func (v *File) parseKey(key gateway.Secret) (*age.X25519Identity, error) {
 	identity, err := age.ParseX25519Identity(strings.TrimSpace(key.Reveal()))
 	if err != nil {
 		return nil, v.unreadable(errors.New("what is kept as the key is none")) // the cause may quote it
@@ -115,18 +115,18 @@ func (v *FileVault) parseKey(key gateway.Secret) (*age.X25519Identity, error) {
 }
 
 // private refuses a key that others on this machine can read.
-func (v *FileVault) private(path string) error {
+func (v *File) private(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
 		return v.unreadable(err)
 	}
 	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
-		return gateway.Errorf(gateway.CodeInternal, "others can read %s, the key of the kept sign-ins; run `chmod 600 %s`, and sign in again if this is a machine that you share", path, path)
+		return gateway.Errorf(gateway.CodeInternal, "others can read %s, the key of the kept secrets; run `chmod 600 %s`, and make new ones if this is a machine that you share", path, path)
 	}
 	return nil
 }
 
-func (v *FileVault) unreachable(err error) error {
+func (v *File) unreachable(err error) error {
 	return because(err, gateway.Errorf(gateway.CodeUnavailable,
-		"the key of the kept sign-ins is in this machine's keyring, which does not give it out; unlock the keyring, or remove %s and sign in again", v.dir))
+		"the key of the kept secrets is in this machine's keyring, which does not give it out; unlock the keyring, or remove %s, sign in to servers again, and set the secrets of the configuration again", v.dir))
 }

@@ -1,0 +1,41 @@
+package vault
+
+import (
+	"context"
+	"sync"
+
+	"genkan/internal/gateway"
+)
+
+// Memory forgets everything at the end of the process.
+type Memory struct {
+	mu     sync.Mutex
+	values map[string]gateway.Secret
+}
+
+// NewMemory makes an empty one.
+func NewMemory() *Memory { return &Memory{values: map[string]gateway.Secret{}} }
+
+// Load finds a value.
+func (v *Memory) Load(_ context.Context, name string) (value gateway.Secret, found bool, err error) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	value, found = v.values[name]
+	return value, found, nil
+}
+
+// Save keeps a value.
+func (v *Memory) Save(_ context.Context, name string, value gateway.Secret) error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.values[name] = value
+	return nil
+}
+
+// Delete forgets a value.
+func (v *Memory) Delete(_ context.Context, name string) error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	delete(v.values, name)
+	return nil
+}
