@@ -35,6 +35,8 @@ type Options struct {
 	Budget *gateway.Budget
 	// Language is what failures are told in now; nil is English.
 	Language func() lang.Language
+	// Reload reads the configuration again.
+	Reload func() error
 }
 
 // API is the edge.
@@ -65,6 +67,8 @@ func (a *API) Routes(mux *http.ServeMux) {
 	a.route(mux, "POST /v1/tools/call", a.callTool)
 	a.route(mux, "GET /v1/servers", a.listServers)
 	a.route(mux, "GET /v1/servers/{name}", a.getServer)
+	a.route(mux, "POST /v1/servers/{name}/try", a.tryServer)
+	a.route(mux, "POST /v1/reload", a.reload)
 	a.route(mux, "GET /tools", func(w http.ResponseWriter, r *http.Request, _ gateway.Identity) { redirect(w, r, http.StatusFound) })
 	a.route(mux, "POST /tools/call", func(w http.ResponseWriter, r *http.Request, _ gateway.Identity) {
 		redirect(w, r, http.StatusTemporaryRedirect)

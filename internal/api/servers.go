@@ -36,6 +36,44 @@ func (a *API) listServers(w http.ResponseWriter, _ *http.Request, _ gateway.Iden
 	}{list})
 }
 
+// tryServer has a server that is down tried at once.
+func (a *API) tryServer(w http.ResponseWriter, r *http.Request, id gateway.Identity) {
+	if !a.isAdmin(w, id) {
+		return
+	}
+	name := r.PathValue("name")
+	for _, s := range a.opt.House().Servers() {
+		if s.Name() == name {
+			s.Try()
+			encode(w, http.StatusAccepted, a.serverOf(s, false))
+			return
+		}
+	}
+	a.fail(w, gateway.Errorf(gateway.CodeNotFound, "there is no server %q; /v1/servers lists them", name))
+}
+
+// reload has the configuration read again.
+func (a *API) reload(w http.ResponseWriter, _ *http.Request, id gateway.Identity) {
+	if !a.isAdmin(w, id) {
+		return
+	}
+	if err := a.opt.Reload(); err != nil {
+		a.fail(w, err)
+		return
+	}
+	encode(w, http.StatusOK, struct {
+		Success bool `json:"success"`
+	}{true})
+}
+
+// isAdmin answers everybody else.
+func (a *API) isAdmin(w http.ResponseWriter, id gateway.Identity) bool {
+	if !id.Admin {
+		a.fail(w, gateway.Errorf(gateway.CodeDenied, "this needs the admin token, which is in the file admin-token of the data directory"))
+	}
+	return id.Admin
+}
+
 // getServer tells everything about one server. What a server writes to its
 // log can hold anything, so only an admin sees it.
 func (a *API) getServer(w http.ResponseWriter, r *http.Request, id gateway.Identity) {

@@ -173,6 +173,6 @@ func settings(s config.Server) upstream.Settings {
 	return upstream.Settings{
 		Name: s.Name, Command: s.Command, Args: s.Args, Env: s.Env, Dir: s.Cwd,
 		URL: s.URL, Headers: s.Headers, Transport: s.Transport, Isolation: s.Isolation,
-		StartupTimeout: s.StartupTimeout, Fingerprint: s.Fingerprint(),
+		StartupTimeout: s.StartupTimeout, Fingerprint: s.Fingerprint(), Lacking: s.Lacking,
 	}
 }

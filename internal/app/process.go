@@ -31,6 +31,7 @@ import (
 	"genkan/internal/record"
 	"genkan/internal/sqlite"
 	"genkan/internal/upstream"
+	"genkan/internal/vault"
 )
 
 // Options say where a process lives and what was asked of it.
@@ -76,6 +77,7 @@ type Process struct {
 	log      *slog.Logger
 	store    *sqlite.Store
 	keeper   *identity.Keeper
+	vault    *vault.File
 	guard    *upstream.Guard
 	recorder *record.Recorder
 	executor *execute.Executor
@@ -120,6 +122,7 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 		recorder: record.New(opt.Log),
 		events:   make(chan struct{}, 1),
 		instance: rand.Text(),
+		vault:    OpenVault(opt.DataDir),
 	}
 	p.dirty.lists = map[dirtyList]bool{}
 	if err := os.MkdirAll(opt.DataDir, 0o700); err != nil {
@@ -158,6 +161,7 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 	p.api = api.New(api.Options{
 		House: func() api.House { return p.house.Load() },
 		Admit: p.lock.Admit, Log: opt.Log, Version: opt.Version, Budget: p.budget, Language: p.language,
+		Reload: p.Reload,
 	})
 	p.measure()
 	p.house.Store(p.build(cfg, nil))
@@ -206,7 +210,7 @@ func (p *Process) offerExample() {
 func (p *Process) load() (*config.Config, error) {
 	path, mustExist := p.configFile()
 	used := variables{}
-	cfg, err := config.Load(path, mustExist, used.lookup(p.opt.LookupEnv), p.opt.Flags)
+	cfg, err := config.Load(path, mustExist, config.Sources{Env: used.lookup(p.opt.LookupEnv), Secret: p.secret}, p.opt.Flags)
 	if err != nil {
 		return nil, err
 	}

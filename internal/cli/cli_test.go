@@ -3,7 +3,10 @@ package cli
 import (
 	"bytes"
 	"context"
+	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
+	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -51,6 +54,9 @@ func TestScripts(t *testing.T) {
 			"background": cmdBackground,
 			// post DATA FILE STATUS: posts a file to /mcp with the admin token.
 			"post": cmdPost,
+			// nowhere TEXT PATH...: no file of the folders holds the text, however it
+			// is written.
+			"nowhere": cmdNowhere,
 			// untilfails COMMAND...: repeats a command until it fails.
 			"untilfails": func(ts *testscript.TestScript, _ bool, args []string) {
 				until(ts, strings.Join(args, " ")+" still succeeds", func() bool {
@@ -59,6 +65,34 @@ func TestScripts(t *testing.T) {
 			},
 		},
 	})
+}
+
+func cmdNowhere(ts *testscript.TestScript, _ bool, args []string) {
+	files := 0
+	for _, root := range args[1:] {
+		ts.Check(filepath.WalkDir(ts.MkAbs(root), func(path string, d fs.DirEntry, err error) error {
+			if err != nil || !d.Type().IsRegular() {
+				return err
+			}
+			raw, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			files++
+			secret := []byte(args[0])
+			for _, written := range []string{
+				args[0], base64.StdEncoding.EncodeToString(secret), base64.RawURLEncoding.EncodeToString(secret), hex.EncodeToString(secret),
+			} {
+				if bytes.Contains(raw, []byte(written)) {
+					ts.Fatalf("%s holds %s", path, args[0])
+				}
+			}
+			return nil
+		}))
+	}
+	if files == 0 {
+		ts.Fatalf("there are no files to look into")
+	}
 }
 
 // cmdBackground fails when there is no background process.

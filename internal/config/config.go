@@ -126,6 +126,9 @@ type Server struct {
 	Tools          ToolFilter
 	// Validate checks arguments against the tool's schema before sending.
 	Validate bool
+	// Lacking are the variables and secrets that the server refers to and that
+	// are not there. It cannot be used before they are; the others can.
+	Lacking gateway.Texts
 }
 
 // ToolFilter says which of a server's tools exist for clients. Patterns are

@@ -13,7 +13,9 @@ import (
 // run tells everything.
 type decoder struct {
 	problems *problems
-	env      func(string) (string, bool)
+	from     Sources
+	// lacking is what the server at hand refers to and nobody has.
+	lacking []gateway.Text
 }
 
 // field is a key that an object may have, and what reads its value. Tables of

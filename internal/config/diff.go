@@ -45,6 +45,7 @@ func (s Server) Fingerprint() string {
 	text(s.Cwd)
 	text(s.URL)
 	secrets(s.Headers, http.CanonicalHeaderKey)
+	length(len(s.Lacking.Each))
 	return hex.EncodeToString(h.Sum(nil))
 }
 

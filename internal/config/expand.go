@@ -2,13 +2,15 @@ package config
 
 import (
 	"strings"
+
+	"genkan/internal/gateway"
 )
 
-// expand replaces ${VAR}, ${VAR:-default} and ${env:VAR}; $${ stands for a
-// plain ${, and any other $ for itself. As in a shell, an empty variable takes
-// the default too. The errors name variables, never a value or a default:
-// either may be a secret.
-func expand(s string, env func(string) (string, bool)) (string, []error) {
+// expand replaces ${VAR}, ${VAR:-default}, ${env:VAR} and ${secret:NAME}; $${
+// stands for a plain ${, and any other $ for itself. As in a shell, an empty
+// variable takes the default too. The errors name variables, never a value or a
+// default: either may be a secret.
+func expand(s string, from Sources) (string, []error) {
 	var b strings.Builder
 	var errs []error
 	for {
@@ -33,7 +35,7 @@ func expand(s string, env func(string) (string, bool)) (string, []error) {
 		if !closed {
 			return "", append(errs, flawf("has a ${ without its }; write $${ for the two characters themselves"))
 		}
-		v, err := variable(inner, env)
+		v, err := variable(inner, from)
 		if err != nil {
 			errs = append(errs, err)
 		}
@@ -42,28 +44,66 @@ func expand(s string, env func(string) (string, bool)) (string, []error) {
 	}
 }
 
-func variable(inner string, env func(string) (string, bool)) (string, error) {
+// absence is a variable or secret that the file rightly refers to, and that is
+// not there: no mistake in the file, and no reason to refuse all of it.
+type absence struct{ flaw }
+
+func absent(format string, values ...any) error {
+	return absence{flaw(gateway.Textf(format, values...))}
+}
+
+func variable(inner string, from Sources) (string, error) {
+	// VS Code asks its person for inputs, and keeps them as we keep secrets.
+	for _, kind := range []string{"secret:", "input:"} {
+		if name, ok := strings.CutPrefix(inner, kind); ok {
+			return secret(name, from)
+		}
+	}
 	name, fallback, hasDefault := strings.Cut(inner, ":-")
 	if strings.Contains(fallback, "${") {
 		return "", flawf("has a variable inside the default of another, which is not read here")
 	}
 	bare := strings.TrimPrefix(name, "env:")
 	switch {
-	case strings.HasPrefix(name, "input:"):
-		return "", flawf("uses ${input:…}, which is not available yet; use an environment variable: ${NAME}")
 	case !legalVariable(bare):
-		return "", flawf("has a ${…} that is not ${NAME}, ${NAME:-default} or ${env:NAME}; write $${ for the two characters themselves")
+		return "", flawf("has a ${…} that is not ${NAME}, ${NAME:-default}, ${env:NAME} or ${secret:NAME}; write $${ for the two characters themselves")
 	case inner == "workspaceFolder":
 		return WorkspaceFolder, nil
 	}
-	v, ok := env(bare)
+	v, ok := from.Env(bare)
 	if hasDefault && v == "" {
 		return fallback, nil
 	}
 	if !ok {
-		return "", flawf("uses the variable %s, which is not set; set it, or give a default: ${%s:-default}", bare, bare)
+		return "", absent("uses the variable %s, which is not set; set it, or give a default: ${%s:-default}", bare, bare)
 	}
 	return v, nil
+}
+
+func secret(name string, from Sources) (string, error) {
+	if !LegalSecret(name) {
+		return "", flawf("refers to a secret whose name is not letters, digits, '.', '_' and '-', at most %d", maxSecretName)
+	}
+	v, found, err := from.Secret(name)
+	switch {
+	case err != nil:
+		return "", absent("uses the secret %s, which cannot be read: %s", name, gateway.AsError(err))
+	case !found:
+		return "", absent("uses the secret %s, which is not kept here; run `genkan secrets set %s`", name, name)
+	}
+	return v.Reveal(), nil
+}
+
+const maxSecretName = 128
+
+// LegalSecret reports whether a secret can have this name.
+func LegalSecret(name string) bool {
+	if name == "" || len(name) > maxSecretName {
+		return false
+	}
+	return !strings.ContainsFunc(name, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("._-", r)
+	})
 }
 
 func legalVariable(s string) bool {

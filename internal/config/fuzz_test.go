@@ -26,7 +26,7 @@ func FuzzLoad(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		start := time.Now()
-		c, err := load(data, "genkan.yaml", environ("X", canary), Flags{})
+		c, err := load(data, "genkan.yaml", Sources{Env: environ("X", canary)}, Flags{})
 		if took := time.Since(start); took > 10*time.Second {
 			t.Errorf("%d bytes took %v", len(data), took)
 		}
@@ -77,7 +77,7 @@ func TestLargeFiles(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			start := time.Now()
-			_, _ = load([]byte(text), "genkan.yaml", nil, Flags{})
+			_, _ = load([]byte(text), "genkan.yaml", Sources{}, Flags{})
 			// Generous, for machines with other work under the race detector;
 			// what it catches would take minutes.
 			if took := time.Since(start); took > 30*time.Second {
@@ -95,7 +95,7 @@ func TestLoadRefusesWhatIsNoFile(t *testing.T) {
 	if err := os.Symlink(os.DevNull, link); err != nil {
 		t.Skip("no symbolic links here")
 	}
-	if _, err := Load(link, true, nil, Flags{}); err == nil || !strings.Contains(err.Error(), "not a regular file") {
+	if _, err := Load(link, true, Sources{}, Flags{}); err == nil || !strings.Contains(err.Error(), "not a regular file") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -23,13 +23,21 @@ type Flags struct {
 	TLSCert, TLSKey string
 }
 
+// Sources are where the variables of the file come from; nil is an empty one.
+type Sources struct {
+	// Env finds an environment variable.
+	Env func(name string) (string, bool)
+	// Secret finds a secret that this machine keeps.
+	Secret func(name string) (value gateway.Secret, found bool, err error)
+}
+
 // Load reads the file at path and lays environment and flags over it: a flag
 // wins over the environment, that over the file, that over the default. When
 // mustExist is false, a missing file is an empty configuration, as is an empty
 // path. The error tells everything that is wrong, a line each.
 //
 // Load does not refuse a listener that others can reach; see CheckExposure.
-func Load(path string, mustExist bool, lookupEnv func(string) (string, bool), flags Flags) (*Config, error) {
+func Load(path string, mustExist bool, from Sources, flags Flags) (*Config, error) {
 	var data []byte
 	if path != "" {
 		var err error
@@ -38,7 +46,7 @@ func Load(path string, mustExist bool, lookupEnv func(string) (string, bool), fl
 			return nil, &gateway.Error{Code: gateway.CodeInvalid, Message: "the configuration file %s cannot be read", Values: []any{path}, Err: err}
 		}
 	}
-	return load(data, path, lookupEnv, flags)
+	return load(data, path, from, flags)
 }
 
 // read takes regular files only: opening a FIFO or a device could wait
@@ -68,9 +76,12 @@ func reason(err error) error {
 	return err
 }
 
-func load(data []byte, filename string, lookupEnv func(string) (string, bool), flags Flags) (*Config, error) {
-	if lookupEnv == nil {
-		lookupEnv = func(string) (string, bool) { return "", false }
+func load(data []byte, filename string, from Sources, flags Flags) (*Config, error) {
+	if from.Env == nil {
+		from.Env = func(string) (string, bool) { return "", false }
+	}
+	if from.Secret == nil {
+		from.Secret = func(string) (gateway.Secret, bool, error) { return "", false, nil }
 	}
 	all := &problems{file: filename}
 	root, bad := parse(data)
@@ -80,8 +91,8 @@ func load(data []byte, filename string, lookupEnv func(string) (string, bool), f
 		}
 		all.list = append(all.list, *bad)
 	}
-	d := &decoder{problems: all, env: lookupEnv}
-	said := fromFlags(flags, all).over(fromEnvironment(lookupEnv, all).over(d.file(root)))
+	d := &decoder{problems: all, from: from}
+	said := fromFlags(flags, all).over(fromEnvironment(from.Env, all).over(d.file(root)))
 	c := said.config(all)
 	if err := all.err(); err != nil {
 		return nil, err

@@ -224,19 +224,19 @@ func TestLoadReadsFiles(t *testing.T) {
 	huge := write("huge.yaml", strings.Repeat("#\n", maxFile/2)+"#\n")
 	missing := filepath.Join(dir, "missing.yaml")
 
-	if c, err := Load(good, true, nil, Flags{}); err != nil || c.Listen != "127.0.0.1:8080" {
+	if c, err := Load(good, true, Sources{}, Flags{}); err != nil || c.Listen != "127.0.0.1:8080" {
 		t.Errorf("good: %+v, %v", c, err)
 	}
 	for _, path := range []string{missing, ""} {
-		if c, err := Load(path, false, nil, Flags{}); err != nil || !cmp.Equal(c, defaults()) {
+		if c, err := Load(path, false, Sources{}, Flags{}); err != nil || !cmp.Equal(c, defaults()) {
 			t.Errorf("%q may be missing: %+v, %v", path, c, err)
 		}
 	}
-	if _, err := Load(missing, true, nil, Flags{}); !errors.Is(err, fs.ErrNotExist) || gateway.AsError(err).Code != gateway.CodeInvalid {
+	if _, err := Load(missing, true, Sources{}, Flags{}); !errors.Is(err, fs.ErrNotExist) || gateway.AsError(err).Code != gateway.CodeInvalid {
 		t.Errorf("missing: %v", err)
 	}
 	for path, want := range map[string]string{dir: "not a regular file", huge: "larger than 4 MiB"} {
-		if _, err := Load(path, false, nil, Flags{}); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Load(path, false, Sources{}, Flags{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: got %v, want %q", path, err, want)
 		}
 	}

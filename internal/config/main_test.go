@@ -25,7 +25,7 @@ func environ(pairs ...string) func(string) (string, bool) {
 
 func mustLoad(t *testing.T, text string, env func(string) (string, bool), flags Flags) *Config {
 	t.Helper()
-	c, err := load([]byte(text), "genkan.yaml", env, flags)
+	c, err := load([]byte(text), "genkan.yaml", Sources{Env: env}, flags)
 	if err != nil {
 		t.Fatalf("unexpected problems:\n%v", err)
 	}
@@ -35,7 +35,7 @@ func mustLoad(t *testing.T, text string, env func(string) (string, bool), flags 
 // refused returns the text of the error, which must be ours and invalid.
 func refused(t *testing.T, text string, env func(string) (string, bool), flags Flags) string {
 	t.Helper()
-	c, err := load([]byte(text), "genkan.yaml", env, flags)
+	c, err := load([]byte(text), "genkan.yaml", Sources{Env: env}, flags)
 	if err == nil {
 		t.Fatalf("accepted: %+v", c)
 	}

@@ -128,13 +128,10 @@ func TestProblems(t *testing.T) {
 			"genkan.yaml:4:48: mcpServers.a.headers.C has a line break or another control character, which a header cannot hold",
 		}},
 		{"NUL for a process", server(`command: "a\0b"`), []string{"genkan.yaml:3:14: mcpServers.a.command has a NUL character, which a process cannot be given"}},
-		{"variables", server("command: ${GONE}\n    args: ['${A B}', '${GONE} ${GONE2}', '${', '${input:key}', '${workspaceFolder}', '${X:-${Y}}', '${}']"), []string{
-			"genkan.yaml:3:14: mcpServers.a.command uses the variable GONE, which is not set; set it, or give a default: ${GONE:-default}",
-			"genkan.yaml:4:12: mcpServers.a.args[0] has a ${…} that is not ${NAME}, ${NAME:-default} or ${env:NAME}; write $${ for the two characters themselves",
-			"genkan.yaml:4:22: mcpServers.a.args[1] uses the variable GONE, which …",
-			"genkan.yaml:4:22: mcpServers.a.args[1] uses the variable GONE2, which …",
+		{"variables", server("command: ${GONE}\n    args: ['${A B}', '${GONE} ${GONE2}', '${', '${input:a b}', '${workspaceFolder}', '${X:-${Y}}', '${}']"), []string{
+			"genkan.yaml:4:12: mcpServers.a.args[0] has a ${…} that is not ${NAME}, ${NAME:-default}, ${env:NAME} or ${secret:NAME}; write $${ for the two characters themselves",
 			"genkan.yaml:4:42: mcpServers.a.args[2] has a ${ without its }; write $${ for the two characters themselves",
-			"genkan.yaml:4:48: mcpServers.a.args[3] uses ${input:…}, which is not available yet; use an environment variable: ${NAME}",
+			"genkan.yaml:4:48: mcpServers.a.args[3] refers to a secret whose name is not letters, digits, '.', '_' and '-', at most 128",
 			"genkan.yaml:4:86: mcpServers.a.args[5] has a variable inside the default of another, which is not read here",
 			"genkan.yaml:4:100: mcpServers.a.args[6] has a …",
 		}},

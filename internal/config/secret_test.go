@@ -84,8 +84,6 @@ func TestSecretsAreNotInErrors(t *testing.T) {
 		"mcpServers: {a: {command: x, env: {'A=" + canary + "': x}}}",
 		"mcpServers: {a: {command: x, args: " + q + "}}",
 		"mcpServers: {a: {command: x, args: [{" + q + ": 1}]}}",
-		"mcpServers: {a: {command: x, args: ['${GONE} " + canary + "']}}",
-		"mcpServers: {a: {command: x, args: ['${GONE}${KEY}']}}",
 		"mcpServers: {a: {command: x, args: ['${" + canary + "']}}",
 		"mcpServers: {a: {command: x, args: ['${" + canary + "}']}}",
 		"mcpServers: {a: {command: x, args: ['${A:-" + canary + "${B}}']}}",
@@ -111,6 +109,15 @@ func TestSecretsAreNotInErrors(t *testing.T) {
 		canary, q, "[" + q + "]", "{" + q + ": ", "{" + q + " " + q + "}", `{"a": "` + canary + `}`, `{"a": "\` + canary + `"}`, `{"a": ` + canary + "}",
 	} {
 		if got := refused(t, text, env, Flags{}); leaks(got) {
+			t.Errorf("%s\nshows a secret: %s", text, got)
+		}
+	}
+	for _, text := range []string{
+		"mcpServers: {a: {command: x, args: ['${GONE} " + canary + "']}}",
+		"mcpServers: {a: {command: x, args: ['${GONE}${KEY}']}}",
+		"mcpServers: {a: {command: x, env: {A: '${secret:GONE}${KEY}'}}}",
+	} {
+		if got := mustLoad(t, text, env, Flags{}).Servers[0].Lacking.String(); got == "" || leaks(got) {
 			t.Errorf("%s\nshows a secret: %s", text, got)
 		}
 	}

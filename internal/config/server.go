@@ -69,7 +69,11 @@ func (d *decoder) server(e entry, at string) (Server, position) {
 				s.given[k.key] = k.at
 			}
 		}
+		d.lacking = nil
 		d.object(e.value, at, d.serverFields(&s))
+		if len(d.lacking) > 0 {
+			s.Lacking = gateway.Texts{Between: "; ", Each: d.lacking}
+		}
 	}
 	d.transport(&s, e.at, at)
 	return s.Server, s.prefixAt
@@ -230,13 +234,17 @@ func (d *decoder) expanded(n *node, at string, check func(string) error) (string
 	if !ok {
 		return "", false
 	}
-	v, errs := expand(s, d.env)
+	v, errs := expand(s, d.from)
 	if len(errs) == 0 {
 		if err := check(v); err != nil {
 			errs = append(errs, err)
 		}
 	}
 	for _, err := range errs {
+		if gone, ok := err.(absence); ok { //nolint:errorlint // expand does not wrap
+			d.lacking = append(d.lacking, gateway.Textf("%s %s", at, gone.flaw))
+			continue
+		}
 		d.problems.add(n.at, "%s %s", at, err)
 	}
 	return v, len(errs) == 0

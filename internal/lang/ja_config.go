@@ -82,12 +82,14 @@ var jaConfig = map[string]string{
 	"already has the host and the port; give either --listen, or --host and --port": "ホストとポートはこれで決まります。--listen か、--host と --port のどちらか一方を指定してください",
 
 	// Variables.
-	"has a ${ without its }; write $${ for the two characters themselves":                                          "${ に対応する } がありません。文字としての ${ は $${ と書いてください",
-	"has a ${…} that is not ${NAME}, ${NAME:-default} or ${env:NAME}; write $${ for the two characters themselves": "${…} が ${NAME}、${NAME:-default}、${env:NAME} のどれでもありません。文字としての ${ は $${ と書いてください",
-	"has a variable inside the default of another, which is not read here":                                         "変数の既定値の中に別の変数があります。この書き方は使えません",
-	"uses ${workspaceFolder}, which works in command, args, env and cwd only":                                      "${workspaceFolder} は command、args、env、cwd でのみ使えます",
-	"uses ${input:…}, which is not available yet; use an environment variable: ${NAME}":                            "${input:…} はまだ使えません。環境変数を ${NAME} の形で使ってください",
-	"uses the variable %s, which is not set; set it, or give a default: ${%s:-default}":                            "変数 %s が設定されていません。設定するか、${%s:-default} のように既定値を付けてください",
+	"has a ${ without its }; write $${ for the two characters themselves":                                                          "${ に対応する } がありません。文字としての ${ は $${ と書いてください",
+	"has a ${…} that is not ${NAME}, ${NAME:-default}, ${env:NAME} or ${secret:NAME}; write $${ for the two characters themselves": "の ${…} が ${NAME}、${NAME:-既定値}、${env:NAME}、${secret:NAME} のいずれの形でもありません。この 2 文字そのものを書くには $${ としてください",
+	"refers to a secret whose name is not letters, digits, '.', '_' and '-', at most %d":                                           "が参照する秘密の値の名前は、英数字と '.'、'_'、'-' からなる %d 文字以内でなければなりません",
+	"uses the secret %s, which cannot be read: %s":                                                                                 "は秘密の値 %s を使いますが、読み取れません: %s",
+	"uses the secret %s, which is not kept here; run `genkan secrets set %s`":                                                      "は秘密の値 %s を使いますが、登録されていません。`genkan secrets set %s` を実行してください",
+	"has a variable inside the default of another, which is not read here":                                                         "変数の既定値の中に別の変数があります。この書き方は使えません",
+	"uses ${workspaceFolder}, which works in command, args, env and cwd only":                                                      "${workspaceFolder} は command、args、env、cwd でのみ使えます",
+	"uses the variable %s, which is not set; set it, or give a default: ${%s:-default}":                                            "変数 %s が設定されていません。設定するか、${%s:-default} のように既定値を付けてください",
 
 	// Settings that belong together.
 	"%s needs max, the number of calls per timeWindow; 0 is no limit":                                                                                  "%s には max（timeWindow あたりの呼び出し回数）が必要です。0 は無制限です",

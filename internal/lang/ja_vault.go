@@ -6,4 +6,23 @@ var jaVault = map[string]string{
 	"secrets cannot be kept in %s; check that genkan may write there and that the disk is not full":                                                                                                    "秘密の値を %s に保存できません。genkan に書き込み権限があるか、ディスクに空きがあるかを確認してください",
 	"others can read %s, the key of the kept secrets; run `chmod 600 %s`, and make new ones if this is a machine that you share":                                                                       "保存されている秘密の値の鍵 %s を、ほかの利用者が読み取れます。`chmod 600 %s` を実行し、共用のマシンであれば秘密の値を作り直してください",
 	"the key of the kept secrets is in this machine's keyring, which does not give it out; unlock the keyring, or remove %s, sign in to servers again, and set the secrets of the configuration again": "保存されている秘密の値の鍵はこのマシンのキーリングにありますが、取り出せません。キーリングのロックを解除するか、%s を削除し、サインインと秘密の値の登録をやり直してください",
+
+	// genkan secrets, genkan reload.
+	"this needs the admin token, which is in the file admin-token of the data directory": "この操作には管理者トークンが必要です。データディレクトリの admin-token ファイルにあります",
+	"Keep the keys that servers need": "サーバーに必要な鍵を保管する",
+	"Keys and passwords need not stand in the configuration: keep them here, and\nwrite ${secret:NAME} where one is needed. They are encrypted; the key is in this\nmachine's keyring, or in a file of the data directory where there is none.": "鍵やパスワードを設定ファイルに書く必要はありません。ここに保管し、必要な場所に\n${secret:NAME} と書いてください。値は暗号化されます。暗号鍵はこのマシンのキーリングに、\nキーリングがなければデータディレクトリのファイルに置かれます。",
+	"Keep a secret, typed or from standard input":                     "秘密の値を保管する（キー入力または標準入力から）",
+	"Value of %s (it is not shown): ":                                 "%s の値（表示されません）: ",
+	"Secret %s is kept. Refer to it with ${secret:%s}.":               "秘密の値 %s を保管しました。${secret:%s} で参照できます。",
+	"the name of a secret has letters, digits, '.', '_' and '-' only": "秘密の値の名前に使えるのは英数字と '.'、'_'、'-' だけです",
+	"a secret has at most %d bytes":                                   "秘密の値は %d バイト以内です",
+	"the secret is empty; nothing was kept":                           "値が空です。何も保管していません",
+	"List the names of the kept secrets":                              "保管している秘密の値の名前を一覧する",
+	"Forget a secret":                                                 "秘密の値を削除する",
+	"no secret %s is kept; `genkan secrets list` shows them":          "秘密の値 %s は保管されていません。`genkan secrets list` で一覧できます",
+	"Secret %s is forgotten.":                                         "秘密の値 %s を削除しました。",
+	"Have a running genkan read its configuration again":              "動作中の genkan に設定を読み直させる",
+	"Have a running genkan read its configuration again, with the secrets that it\nrefers to. It does so by itself when the file changes.": "動作中の genkan に、設定とそこから参照される秘密の値を読み直させます。\nファイルが変わったときは自動的に読み直します。",
+	"server %s cannot be used: %s": "サーバー %s は使えません: %s",
+	"it lacks something: %s":       "足りないものがあります: %s",
 }

@@ -39,6 +39,9 @@ type Settings struct {
 	Isolation string
 	// Fingerprint changes when the server is another one.
 	Fingerprint string
+	// Lacking is what the configuration refers to and nobody has; the server is
+	// not started while there is something.
+	Lacking gateway.Texts
 }
 
 // Deps are what a server needs of the house.
@@ -353,7 +356,7 @@ const betweenNudges = 250 * time.Millisecond
 // little, so a call may do that now and then; a child is restarted at the
 // supervisor's own pace, or a crashing one would be started for every call.
 func (s *Server) nudgeAllowed() bool {
-	if s.set.URL == "" {
+	if s.set.URL == "" || len(s.set.Lacking.Each) > 0 {
 		return false
 	}
 	s.mu.Lock()
@@ -369,8 +372,22 @@ func (s *Server) nudgeAllowed() bool {
 	return true
 }
 
+// Try has a server that is down tried at once, whatever its pace.
+func (s *Server) Try() {
+	select {
+	case s.nudge <- struct{}{}:
+	default:
+	}
+}
+
 // downError says what is wrong and when the next try is. Called with mu held.
 func (s *Server) downError() error {
+	if len(s.set.Lacking.Each) > 0 {
+		return &gateway.Error{
+			Code: gateway.CodeUnavailable, Unsent: true,
+			Message: "server %s cannot be used: %s", Values: []any{s.set.Name, s.problem},
+		}
+	}
 	wait := max(time.Until(s.nextTry), 0).Round(10 * time.Millisecond)
 	return &gateway.Error{
 		Code: gateway.CodeUnavailable, Unsent: true, RetryAfter: wait,
@@ -398,6 +415,10 @@ func (s *Server) supervise(ctx context.Context) {
 			s.update(func() { s.state, s.conn = StateClosed, nil })
 			return
 		}
+		if len(s.set.Lacking.Each) > 0 {
+			s.lack(ctx, err)
+			return
+		}
 		wait := pace.next(ready)
 		s.log.Warn("server is down", "error", err, "next_try_ms", wait.Milliseconds())
 		s.update(func() {
@@ -414,6 +435,15 @@ func (s *Server) supervise(ctx context.Context) {
 	}
 }
 
+// lack waits for a configuration that has everything, which will be another
+// server's.
+func (s *Server) lack(ctx context.Context, err error) {
+	s.log.Warn("server is not started", "error", err)
+	s.update(func() { s.state, s.since, s.problem = StateDown, time.Now(), problem(err) })
+	<-ctx.Done()
+	s.update(func() { s.state = StateClosed })
+}
+
 // problem is the part of an error that may be shown to callers.
 func problem(err error) gateway.Text {
 	var e *gateway.Error
@@ -426,6 +456,9 @@ func problem(err error) gateway.Text {
 // serve connects once and returns when the connection is lost, with how long
 // the server was ready.
 func (s *Server) serve(ctx context.Context) (ready time.Duration, err error) {
+	if len(s.set.Lacking.Each) > 0 {
+		return 0, gateway.Errorf(gateway.CodeUnavailable, "it lacks something: %s", s.set.Lacking)
+	}
 	s.mu.Lock()
 	s.starts++
 	s.lastTry = time.Now()

@@ -15,6 +15,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -61,31 +63,45 @@ func (v *File) path(name, suffix string) string {
 
 // Load finds a secret.
 func (v *File) Load(ctx context.Context, name string) (value gateway.Secret, found bool, err error) {
-	sealed, err := readCapped(v.path(name, ".age"))
+	e, err := v.open(ctx, v.path(name, ".age"))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return "", false, nil
 	case err != nil:
-		return "", false, v.unreadable(err)
-	}
-	identity, err := v.key(ctx)
-	if err != nil {
 		return "", false, err
-	}
-	plain, err := age.Decrypt(bytes.NewReader(sealed), identity)
-	if err != nil {
-		return "", false, v.unreadable(err)
-	}
-	raw, err := io.ReadAll(io.LimitReader(plain, maxEntryBytes))
-	if err != nil {
-		return "", false, v.unreadable(err)
-	}
-	var e entry
-	// The cause of a failed decoding may quote the plain text: it is left out.
-	if json.Unmarshal(raw, &e) != nil || e.Name != name {
+	case e.Name != name:
 		return "", false, v.unreadable(errors.New("the file holds something else"))
 	}
 	return gateway.Secret(e.Value), true, nil
+}
+
+// open reads a file; fs.ErrNotExist if there is none.
+func (v *File) open(ctx context.Context, path string) (entry, error) {
+	var e entry
+	sealed, err := readCapped(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return e, err
+	case err != nil:
+		return e, v.unreadable(err)
+	}
+	identity, err := v.key(ctx)
+	if err != nil {
+		return e, err
+	}
+	plain, err := age.Decrypt(bytes.NewReader(sealed), identity)
+	if err != nil {
+		return e, v.unreadable(err)
+	}
+	raw, err := io.ReadAll(io.LimitReader(plain, maxEntryBytes))
+	if err != nil {
+		return e, v.unreadable(err)
+	}
+	// The cause of a failed decoding may quote the plain text: it is left out.
+	if json.Unmarshal(raw, &e) != nil {
+		return entry{}, v.unreadable(errors.New("the file holds something else"))
+	}
+	return e, nil
 }
 
 // Save keeps a secret.
@@ -113,6 +129,29 @@ func (v *File) Save(ctx context.Context, name string, value gateway.Secret) erro
 		return v.unwritable(err)
 	}
 	return nil
+}
+
+// Names lists the secrets whose names begin with a prefix, without it, sorted.
+func (v *File) Names(ctx context.Context, prefix string) ([]string, error) {
+	files, err := filepath.Glob(filepath.Join(v.dir, "*.age"))
+	if err != nil {
+		return nil, v.unreadable(err)
+	}
+	names := []string{}
+	for _, path := range files {
+		e, err := v.open(ctx, path)
+		if errors.Is(err, fs.ErrNotExist) {
+			continue // forgotten meanwhile
+		}
+		if err != nil {
+			return nil, err
+		}
+		if name, ok := strings.CutPrefix(e.Name, prefix); ok {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names, nil
 }
 
 // Delete forgets a secret. It needs no key.

@@ -129,6 +129,18 @@ func (c *Client) Server(ctx context.Context, name string) (Server, error) {
 	return out, c.do(ctx, http.MethodGet, "/v1/servers/"+url.PathEscape(name), nil, &out)
 }
 
+// Try has a server that is down tried at once.
+func (c *Client) Try(ctx context.Context, name string) (Server, error) {
+	var out Server
+	return out, c.do(ctx, http.MethodPost, "/v1/servers/"+url.PathEscape(name)+"/try", nil, &out)
+}
+
+// Reload has the configuration read again.
+func (c *Client) Reload(ctx context.Context) error {
+	var out struct{}
+	return c.do(ctx, http.MethodPost, "/v1/reload", nil, &out)
+}
+
 // Call calls a tool. A tool that reports an error is a result without success,
 // not an error.
 func (c *Client) Call(ctx context.Context, name string, parameters json.RawMessage, timeout time.Duration) (CallResult, error) {
