@@ -193,10 +193,13 @@ func DefaultConfigFile(dataDir string) string { return filepath.Join(dataDir, "g
 // offerExample puts a commented example where the configuration is looked for,
 // so that a newcomer has something to edit. It changes nothing by itself.
 func (p *Process) offerExample() {
-	path, mustExist := p.configFile()
-	if mustExist {
-		return
+	if path, mustExist := p.configFile(); !mustExist {
+		OfferExample(path)
 	}
+}
+
+// OfferExample puts the example at a path where nothing is.
+func OfferExample(path string) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return // there is one, or there cannot be one, which load will tell

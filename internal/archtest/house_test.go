@@ -35,7 +35,7 @@ var house = map[string]row{
 	// Rooms know the vocabulary and never one another, but for workflow → script.
 	"bridge":   {vocabulary + " filelock", fixtures},
 	"catalog":  {vocabulary, fixtures},
-	"clients":  {vocabulary, fixtures},
+	"clients":  {vocabulary, fixtures + " vault"},
 	"config":   {vocabulary, fixtures},
 	"execute":  {vocabulary, fixtures},
 	"identity": {vocabulary, fixtures},

@@ -113,6 +113,8 @@ func (c *command) root() *cobra.Command {
 		Short: c.say("The front door to your agent's tools"),
 		Long: c.say(`Genkan unites the MCP servers you use behind one endpoint.
 
+  genkan import        takes over the servers of your editors
+  genkan connect       lets an editor's servers come through genkan
   genkan serve         starts the gateway on 127.0.0.1:3000
   genkan stdio         is for clients that spawn their servers
   genkan servers       shows how your servers are
@@ -133,7 +135,7 @@ Exit status: 0 fine, 1 the tool reported an error, 2 wrong input, 3 not found,
 	f.StringVar(&c.flags.Listen, "listen", "", c.say("`host:port` to listen on, or that genkan listens on (default 127.0.0.1:3000)"))
 	f.StringVar(&c.flags.LogLevel, "log-level", "", c.say("`level` of the log: fatal, error, warn, info, debug, trace (default info)"))
 	f.StringVar(&c.flags.Lang, "lang", "", c.say("`language` of messages: en or ja (default en)"))
-	root.AddCommand(c.serve(), c.stdio(), c.background(), c.servers(), c.tools(), c.call(), c.tokens(), c.secrets(), c.reload(), c.versionCommand())
+	root.AddCommand(c.serve(), c.stdio(), c.background(), c.servers(), c.tools(), c.call(), c.tokens(), c.importServers(), c.connect(), c.undo(), c.secrets(), c.reload(), c.versionCommand())
 	return root
 }
 

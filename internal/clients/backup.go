@@ -2,6 +2,7 @@ package clients
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -19,11 +20,19 @@ import (
 // Backups keeps what files were before they were changed, so that every change
 // can be taken back.
 type Backups struct {
-	// Dir is made when it is needed, readable to its owner only: the files hold
-	// keys.
+	// Dir has a record of each change. It is made when it is needed.
 	Dir string
+	// Vault keeps the files themselves: they hold keys.
+	Vault Vault
 	// Now is the clock; nil is the real one.
 	Now func() time.Time
+}
+
+// Vault keeps bytes that are nobody else's business.
+type Vault interface {
+	Load(ctx context.Context, name string) (value gateway.Secret, found bool, err error)
+	Save(ctx context.Context, name string, value gateway.Secret) error
+	Delete(ctx context.Context, name string) error
 }
 
 // Change is one change of one file.
@@ -111,8 +120,12 @@ func (b Backups) keep(c *Change, src []byte) error {
 		return err
 	}
 	id := c.Time.Format("20060102T150405.000000000Z") + "-" + c.Client
+	data, err := json.Marshal(record{c.Client, c.Path, c.Time, c.Created, c.before, c.after, c.file.keys, c.file.sections})
+	if err != nil {
+		return err
+	}
 	for c.ID == "" {
-		file, err := os.OpenFile(b.file(id, ".bak"), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+		file, err := os.OpenFile(b.record(id), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 		if errors.Is(err, fs.ErrExist) {
 			id += "+"
 			continue
@@ -120,25 +133,39 @@ func (b Backups) keep(c *Change, src []byte) error {
 		if err != nil {
 			return err
 		}
-		_, err = file.Write(src)
+		c.ID = id
+		if err = b.Vault.Save(context.Background(), backupName(id), gateway.Secret(src)); err == nil {
+			_, err = file.Write(data)
+		}
 		if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
+			b.forget(*c)
 			return err
 		}
-		c.ID = id
 	}
-	data, err := json.Marshal(record{c.Client, c.Path, c.Time, c.Created, c.before, c.after, c.file.keys, c.file.sections})
-	if err != nil {
-		return err
+	return nil
+}
+
+// backupName is what the vault calls a file's bytes.
+func backupName(id string) string { return "backup/" + id }
+
+// Before is what a file was before a change.
+func (b Backups) Before(c Change) ([]byte, error) {
+	kept, found, err := b.Vault.Load(context.Background(), backupName(c.ID))
+	before := []byte(kept.Reveal())
+	if err != nil || !found || !c.Created && digest(before) != c.before {
+		e := gateway.Errorf(gateway.CodeUnavailable, "the backup %s is gone or damaged, so %s was left alone", c.ID, c.Path)
+		e.Err = err
+		return nil, e
 	}
-	return os.WriteFile(b.file(c.ID, ".json"), data, 0o600)
+	return before, nil
 }
 
 func (b Backups) forget(c Change) {
-	_ = os.Remove(b.file(c.ID, ".json"))
-	_ = os.Remove(b.file(c.ID, ".bak"))
+	_ = os.Remove(b.record(c.ID))
+	_ = b.Vault.Delete(context.Background(), backupName(c.ID))
 }
 
-func (b Backups) file(id, ending string) string { return filepath.Join(b.Dir, id+ending) }
+func (b Backups) record(id string) string { return filepath.Join(b.Dir, id+".json") }
 
 // List returns the changes that can be taken back, the newest first.
 func (b Backups) List() ([]Change, error) {
@@ -173,11 +200,9 @@ func (b Backups) Undo(c Change, force bool) (exact bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	before, err := os.ReadFile(b.file(c.ID, ".bak"))
-	if err != nil || !c.Created && digest(before) != c.before {
-		e := gateway.Errorf(gateway.CodeUnavailable, "the backup %s is gone or damaged, so %s was left alone", b.file(c.ID, ".bak"), c.Path)
-		e.Err = err
-		return false, e
+	before, err := b.Before(c)
+	if err != nil {
+		return false, err
 	}
 	switch {
 	case !missing && !c.Created && digest(now) == c.before:
@@ -189,7 +214,7 @@ func (b Backups) Undo(c Change, force bool) (exact bool, err error) {
 		}
 		if !ok {
 			return false, gateway.Errorf(gateway.CodeConflict,
-				"%s was changed after genkan had connected it, so it was left alone; the file from before is %s", c.Path, b.file(c.ID, ".bak"))
+				"%s was changed after genkan had connected it, so it was left alone; `genkan undo --show %s` prints the file from before, and --force puts it back", c.Path, c.ID)
 		}
 		if err := replace(c.Path, now, missing, out); err != nil {
 			return false, err

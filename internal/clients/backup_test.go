@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"genkan/internal/gateway"
+	"genkan/internal/vault"
 )
 
 // desk is a folder with one file of Cursor's.
@@ -21,7 +22,7 @@ func desk(t *testing.T, text string) (File, Backups) {
 		}
 		fill(t, f.Path, text)
 	}
-	return f, Backups{Dir: filepath.Join(dir, "backups")}
+	return f, Backups{Dir: filepath.Join(dir, "backups"), Vault: vault.NewMemory()}
 }
 
 func fill(t *testing.T, path, text string) {
@@ -175,7 +176,9 @@ func TestDamagedBackup(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fill(t, backups.file(change.ID, ".bak"), "something else")
+	if err := backups.Vault.Save(t.Context(), backupName(change.ID), "something else"); err != nil {
+		t.Fatal(err)
+	}
 	_, err = backups.Undo(change, false)
 	refusedWith(t, err, gateway.CodeUnavailable, "gone or damaged")
 }

@@ -4,6 +4,7 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"strconv"
 )
 
 // edits are what is to become of a file.
@@ -170,6 +171,8 @@ func valueOf(v any) *node {
 	switch v := v.(type) {
 	case string:
 		return &node{kind: kindText, text: v}
+	case bool:
+		return &node{kind: kindBool, text: strconv.FormatBool(v)}
 	case []string:
 		n := &node{kind: kindList}
 		for _, s := range v {

@@ -1,6 +1,6 @@
 package clients
 
-// pair is a key with its value, which is a string, a []string or []pair. A
+// pair is a key with its value, which is a string, a bool, a []string or []pair. A
 // slice of them keeps its order in the file.
 type pair struct {
 	key   string

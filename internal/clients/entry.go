@@ -261,7 +261,13 @@ func (d *entryDraft) duration(n *node, u unit) time.Duration {
 // own reports whether the entry leads to genkan already.
 func (d *entryDraft) own() bool {
 	if d.command != "" {
-		return baseName(d.command) == "genkan" && slices.Contains(d.args, "stdio")
+		at := slices.Index(d.args, "stdio")
+		if at < 0 {
+			return false
+		}
+		// The program may be called otherwise; what we write behind it is ours.
+		only := at == len(d.args)-3 && d.args[at+1] == "--only"
+		return baseName(d.command) == "genkan" || only || d.place.Name == aggregateName && at == len(d.args)-1
 	}
 	u, err := url.Parse(d.url)
 	if err != nil || d.url == "" {

@@ -12,6 +12,7 @@ import (
 
 	"genkan/internal/gateway"
 	"genkan/internal/testkit"
+	"genkan/internal/vault"
 )
 
 const canary = "gk_test_token"
@@ -178,7 +179,7 @@ func TestUndoBringsBackTheBytes(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				backups := Backups{Dir: filepath.Join(dir, "backups")}
+				backups := Backups{Dir: filepath.Join(dir, "backups"), Vault: vault.NewMemory()}
 				change, changed, err := backups.Connect(f, planFor(imported))
 				if err != nil || !changed {
 					t.Fatal(changed, err)

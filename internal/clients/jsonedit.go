@@ -3,6 +3,7 @@ package clients
 import (
 	"bytes"
 	"encoding/json"
+	"strconv"
 	"strings"
 )
 
@@ -131,6 +132,8 @@ func (w jsonWriter) value(v any, indent string, multi bool) string {
 	switch v := v.(type) {
 	case string:
 		return jsonText(v)
+	case bool:
+		return strconv.FormatBool(v)
 	case []string:
 		for _, s := range v {
 			parts = append(parts, jsonText(s))

@@ -136,6 +136,9 @@ func (r *reader) container(c container) {
 	}
 }
 
+// genkanCallsIt is said of an entry whose name genkan cannot take.
+const genkanCallsIt = "genkan calls it %q"
+
 // server imports one entry.
 func (r *reader) server(place Place, n *node, named bool) {
 	d := &entryDraft{file: r.file, place: place}
@@ -163,7 +166,7 @@ func (r *reader) server(place Place, n *node, named bool) {
 	s.Name = LegalName(place.Name, func(name string) bool { return r.taken[name] || r.reserved[name] && name != place.Name })
 	r.taken[s.Name] = true
 	if s.Name != place.Name {
-		r.tell(place, "genkan calls it %q", s.Name)
+		r.tell(place, genkanCallsIt, s.Name)
 	}
 	s.Secrets = literals(s)
 	r.out.Servers = append(r.out.Servers, s)

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"genkan/internal/vault"
 )
 
 // Clients write into their files while they are connected: counters, trusted
@@ -26,7 +28,7 @@ func TestUndoAfterTheClientWrote(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				backups := Backups{Dir: filepath.Join(dir, "backups")}
+				backups := Backups{Dir: filepath.Join(dir, "backups"), Vault: vault.NewMemory()}
 				plan := planFor(imported)
 				plan.Aggregate = aggregate
 				if _, _, err := backups.Connect(f, plan); err != nil {

@@ -3,6 +3,7 @@ package clients
 import (
 	"bytes"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -256,6 +257,8 @@ func tomlValue(v any) string {
 	switch v := v.(type) {
 	case string:
 		return tomlQuoted(v)
+	case bool:
+		return strconv.FormatBool(v)
 	case []string:
 		for _, s := range v {
 			parts = append(parts, tomlQuoted(s))

@@ -2,6 +2,7 @@ package clients
 
 import (
 	"bytes"
+	"strconv"
 	"strings"
 )
 
@@ -197,6 +198,8 @@ func (y *yamlText) pairs(pairs []pair, indent string, first bool) string {
 		switch v := p.value.(type) {
 		case string:
 			text.WriteString(" " + yamlScalar(v) + y.nl)
+		case bool:
+			text.WriteString(" " + strconv.FormatBool(v) + y.nl)
 		case []string:
 			text.WriteString(y.nl)
 			for _, s := range v {

@@ -14,7 +14,8 @@ const example = `# Genkan's configuration. Everything here is optional; what is 
 # In command, args, env, cwd, url and headers, ${NAME} is an environment
 # variable, ${NAME:-default} has a default, ${env:NAME} is the same as ${NAME},
 # and $${ is a plain ${. ${secret:NAME} is what "genkan secrets set NAME" keeps,
-# encrypted. Keep keys and passwords there or in variables, not in this file.
+# encrypted; a variable that is not set is looked for there, too. Keep keys and
+# passwords there or in variables, not in this file.
 
 # The MCP servers behind the door, in the form that clients use. A name is a
 # lower case letter, then letters, digits and - (at most 32).

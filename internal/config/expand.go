@@ -71,11 +71,18 @@ func variable(inner string, from Sources) (string, error) {
 		return WorkspaceFolder, nil
 	}
 	v, ok := from.Env(bare)
+	if !ok {
+		// Editors have variables that genkan was not started with; then what is
+		// kept under that name is as good.
+		if kept, found, err := from.Secret(bare); err == nil && found {
+			v, ok = kept.Reveal(), true
+		}
+	}
 	if hasDefault && v == "" {
 		return fallback, nil
 	}
 	if !ok {
-		return "", absent("uses the variable %s, which is not set; set it, or give a default: ${%s:-default}", bare, bare)
+		return "", absent("uses the variable %s, which is not set; set it, run `genkan secrets set %s`, or give a default: ${%s:-default}", bare, bare, bare)
 	}
 	return v, nil
 }

@@ -14,7 +14,7 @@ func TestLacking(t *testing.T) {
 		Env: environ("SET", "yes"),
 		Secret: func(name string) (gateway.Secret, bool, error) {
 			switch name {
-			case "github.token":
+			case "github.token", "KEPT":
 				return "s3cr3t", true, nil
 			case "locked":
 				return "", false, gateway.Errorf(gateway.CodeUnavailable, "locked")
@@ -25,7 +25,7 @@ func TestLacking(t *testing.T) {
 	}
 	c, err := load([]byte(`
 mcpServers:
-  whole: {command: a, env: {A: "${SET}", B: "Bearer ${secret:github.token}", C: "${input:github.token}"}}
+  whole: {command: a, env: {A: "${SET}", B: "Bearer ${secret:github.token}", C: "${input:github.token}", D: "${KEPT}"}}
   unset: {command: "${GONE}", args: ["${GONE} ${OTHER}"]}
   empty: {url: "https://x/${secret:none}"}
   shut: {url: "https://x", headers: {A: "${secret:locked}"}}
@@ -35,9 +35,9 @@ mcpServers:
 	}
 	for i, want := range []string{
 		"",
-		"mcpServers.unset.command uses the variable GONE, which is not set; set it, or give a default: ${GONE:-default}; " +
-			"mcpServers.unset.args[0] uses the variable GONE, which is not set; set it, or give a default: ${GONE:-default}; " +
-			"mcpServers.unset.args[0] uses the variable OTHER, which is not set; set it, or give a default: ${OTHER:-default}",
+		"mcpServers.unset.command uses the variable GONE, which is not set; set it, run `genkan secrets set GONE`, or give a default: ${GONE:-default}; " +
+			"mcpServers.unset.args[0] uses the variable GONE, which is not set; set it, run `genkan secrets set GONE`, or give a default: ${GONE:-default}; " +
+			"mcpServers.unset.args[0] uses the variable OTHER, which is not set; set it, run `genkan secrets set OTHER`, or give a default: ${OTHER:-default}",
 		"mcpServers.empty.url uses the secret none, which is not kept here; run `genkan secrets set none`",
 		"mcpServers.shut.headers.A uses the secret locked, which cannot be read: locked",
 	} {
@@ -46,7 +46,7 @@ mcpServers:
 		}
 	}
 	env := c.Servers[0].Env
-	if env["B"].Reveal() != "Bearer s3cr3t" || env["C"].Reveal() != "s3cr3t" {
+	if env["B"].Reveal() != "Bearer s3cr3t" || env["C"].Reveal() != "s3cr3t" || env["D"].Reveal() != "s3cr3t" {
 		t.Errorf("got %q and %q", env["B"].Reveal(), env["C"].Reveal())
 	}
 }

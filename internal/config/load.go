@@ -31,6 +31,8 @@ type Sources struct {
 	Secret func(name string) (value gateway.Secret, found bool, err error)
 }
 
+func noSecrets(string) (gateway.Secret, bool, error) { return "", false, nil }
+
 // Load reads the file at path and lays environment and flags over it: a flag
 // wins over the environment, that over the file, that over the default. When
 // mustExist is false, a missing file is an empty configuration, as is an empty
@@ -46,6 +48,11 @@ func Load(path string, mustExist bool, from Sources, flags Flags) (*Config, erro
 			return nil, &gateway.Error{Code: gateway.CodeInvalid, Message: "the configuration file %s cannot be read", Values: []any{path}, Err: err}
 		}
 	}
+	return load(data, path, from, flags)
+}
+
+// Parse is Load for bytes that are not in the file yet.
+func Parse(data []byte, path string, from Sources, flags Flags) (*Config, error) {
 	return load(data, path, from, flags)
 }
 
@@ -81,7 +88,7 @@ func load(data []byte, filename string, from Sources, flags Flags) (*Config, err
 		from.Env = func(string) (string, bool) { return "", false }
 	}
 	if from.Secret == nil {
-		from.Secret = func(string) (gateway.Secret, bool, error) { return "", false, nil }
+		from.Secret = noSecrets
 	}
 	all := &problems{file: filename}
 	root, bad := parse(data)

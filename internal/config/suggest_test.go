@@ -34,7 +34,7 @@ func TestExpand(t *testing.T) {
 		"{env:A}":            "{env:A}",
 		"}":                  "}",
 	} {
-		if got, errs := expand(text, Sources{Env: env}); got != want || errs != nil {
+		if got, errs := expand(text, Sources{Env: env, Secret: noSecrets}); got != want || errs != nil {
 			t.Errorf("%s: got %q %v, want %q", text, got, errs, want)
 		}
 	}
@@ -46,14 +46,14 @@ func TestExpandLeavesTheRest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringOf(rapid.RuneFrom([]rune("${}:-aA "))).Draw(t, "text")
 		if !strings.Contains(text, "${") {
-			if got, errs := expand(text, Sources{Env: environ()}); got != text || errs != nil {
+			if got, errs := expand(text, Sources{Env: environ(), Secret: noSecrets}); got != text || errs != nil {
 				t.Fatalf("%q became %q, %v", text, got, errs)
 			}
 		}
 		if strings.Contains(text, "$${") {
 			return // already escaped
 		}
-		if got, errs := expand(strings.ReplaceAll(text, "${", "$${"), Sources{Env: environ()}); got != text || errs != nil {
+		if got, errs := expand(strings.ReplaceAll(text, "${", "$${"), Sources{Env: environ(), Secret: noSecrets}); got != text || errs != nil {
 			t.Fatalf("escaped %q became %q, %v", text, got, errs)
 		}
 	})

@@ -12,6 +12,6 @@ var japanese = []map[string]string{
 	jaEdges,
 	jaMessages,
 	jaServers,
-	jaSignIn, jaVault,
+	jaSignIn, jaVault, jaImport,
 	jaStores,
 }

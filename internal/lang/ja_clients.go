@@ -3,6 +3,7 @@ package lang
 // jaClients are the words of clients: what is found in the files of other
 // programs, and what cannot be written there.
 var jaClients = map[string]string{
+	"%s, where imports are remembered, cannot be read; remove it, and import again": "インポートの記録 %s を読み取れません。削除して、インポートし直してください",
 	// What a file's entries say.
 	"%s has a value of another kind than expected, so it was left out": "%s の値の種類が想定と違うため、取り込みませんでした",
 	"%s is not known to genkan, so it was left out":                    "genkan は %s に対応していないため、取り込みませんでした",
@@ -50,15 +51,15 @@ var jaClients = map[string]string{
 	"values are nested deeper than in any list of servers":             "値の入れ子がサーバーの一覧としては深すぎます",
 
 	// Writing.
-	"%s has changed: some of its servers are gone; read it again":                                               "%s が変更され、一部のサーバーがなくなっています。読み取り直してください",
-	"%s is missing here, and cannot be added to this kind of YAML; add it by hand":                              "ここに %s がなく、この形の YAML には追加できません。手で追加してください",
-	"%s is not a regular file, so it was left alone":                                                            "%s は通常のファイルではないため、変更しませんでした",
-	"%s was changed after genkan had connected it, so it was left alone; the file from before is %s":            "%s は genkan が接続した後に変更されているため、そのままにしました。以前のファイルは %s にあります",
-	"%s was changed by another program just now, so it was left alone; try again":                               "%s がほかのプログラムによって変更されたため、そのままにしました。もう一度試してください",
-	"no backup can be kept in %s, so %s was not changed":                                                        "%s にバックアップを保存できないため、%s は変更しませんでした",
-	"nothing would be left of this list; take it out by hand":                                                   "この一覧が空になってしまいます。手で取り除いてください",
-	"the backup %s is gone or damaged, so %s was left alone":                                                    "バックアップ %s がないか壊れているため、%s はそのままにしました",
-	"the file %s cannot be written":                                                                             "ファイル %s に書き込めません",
-	"the file is written in a way that cannot be edited without losing something; change it by hand":            "ファイルの書き方のため、何も失わずに編集することができません。手で変更してください",
-	"this is written in brackets or in another way that is not edited; write it as lines, or change it by hand": "括弧などを使った、編集できない書き方です。行に分けて書くか、手で変更してください",
+	"%s has changed: some of its servers are gone; read it again":                                                                                       "%s が変更され、一部のサーバーがなくなっています。読み取り直してください",
+	"%s is missing here, and cannot be added to this kind of YAML; add it by hand":                                                                      "ここに %s がなく、この形の YAML には追加できません。手で追加してください",
+	"%s is not a regular file, so it was left alone":                                                                                                    "%s は通常のファイルではないため、変更しませんでした",
+	"%s was changed after genkan had connected it, so it was left alone; `genkan undo --show %s` prints the file from before, and --force puts it back": "%s は genkan がつないだ後に変更されているため、触れていません。`genkan undo --show %s` で以前のファイルを表示でき、--force で元に戻せます",
+	"%s was changed by another program just now, so it was left alone; try again":                                                                       "%s がほかのプログラムによって変更されたため、そのままにしました。もう一度試してください",
+	"no backup can be kept in %s, so %s was not changed":                                                                                                "%s にバックアップを保存できないため、%s は変更しませんでした",
+	"nothing would be left of this list; take it out by hand":                                                                                           "この一覧が空になってしまいます。手で取り除いてください",
+	"the backup %s is gone or damaged, so %s was left alone":                                                                                            "バックアップ %s がないか壊れているため、%s はそのままにしました",
+	"the file %s cannot be written":                                                                                                                     "ファイル %s に書き込めません",
+	"the file is written in a way that cannot be edited without losing something; change it by hand":                                                    "ファイルの書き方のため、何も失わずに編集することができません。手で変更してください",
+	"this is written in brackets or in another way that is not edited; write it as lines, or change it by hand":                                         "括弧などを使った、編集できない書き方です。行に分けて書くか、手で変更してください",
 }

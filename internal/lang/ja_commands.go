@@ -63,6 +63,8 @@ var jaCommands = map[string]string{
 	"The front door to your agent's tools": "エージェントのツールへの玄関",
 	`Genkan unites the MCP servers you use behind one endpoint.
 
+  genkan import        takes over the servers of your editors
+  genkan connect       lets an editor's servers come through genkan
   genkan serve         starts the gateway on 127.0.0.1:3000
   genkan stdio         is for clients that spawn their servers
   genkan servers       shows how your servers are
@@ -70,6 +72,8 @@ var jaCommands = map[string]string{
 Exit status: 0 fine, 1 the tool reported an error, 2 wrong input, 3 not found,
 4 not allowed, 5 conflict, 6 too much, 7 unavailable, 8 too slow.`: `genkan は、使っている MCP サーバーを 1 つのエンドポイントにまとめます。
 
+  genkan import        エディターのサーバーを引き継ぐ
+  genkan connect       エディターのサーバーを genkan 経由にする
   genkan serve         127.0.0.1:3000 でゲートウェイを起動する
   genkan stdio         サーバーを自分で起動するクライアントのためのもの
   genkan servers       サーバーの状態を表示する

@@ -89,7 +89,7 @@ var jaConfig = map[string]string{
 	"uses the secret %s, which is not kept here; run `genkan secrets set %s`":                                                      "は秘密の値 %s を使いますが、登録されていません。`genkan secrets set %s` を実行してください",
 	"has a variable inside the default of another, which is not read here":                                                         "変数の既定値の中に別の変数があります。この書き方は使えません",
 	"uses ${workspaceFolder}, which works in command, args, env and cwd only":                                                      "${workspaceFolder} は command、args、env、cwd でのみ使えます",
-	"uses the variable %s, which is not set; set it, or give a default: ${%s:-default}":                                            "変数 %s が設定されていません。設定するか、${%s:-default} のように既定値を付けてください",
+	"uses the variable %s, which is not set; set it, run `genkan secrets set %s`, or give a default: ${%s:-default}":               "は変数 %s を使いますが、設定されていません。変数を設定するか、`genkan secrets set %s` を実行するか、既定値 ${%s:-default} を書いてください",
 
 	// Settings that belong together.
 	"%s needs max, the number of calls per timeWindow; 0 is no limit":                                                                                  "%s には max（timeWindow あたりの呼び出し回数）が必要です。0 は無制限です",

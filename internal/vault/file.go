@@ -51,8 +51,8 @@ type entry struct {
 	Value string `json:"value"`
 }
 
-// maxEntryBytes is more than any sign-in needs.
-const maxEntryBytes = 1 << 20
+// maxEntryBytes is more than any secret or file of a client needs.
+const maxEntryBytes = 64 << 20
 
 // path is where a name's secret is. Names are hashed: they may hold what a
 // file system does not take, or tells apart otherwise than we do.

@@ -1,0 +1,284 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"genkan/internal/app"
+	"genkan/internal/clients"
+	"genkan/internal/gateway"
+	"genkan/internal/identity"
+)
+
+// connecting is how a client is to be connected.
+type connecting struct{ write, aggregate, bridge, http bool }
+
+func (c *command) connect() *cobra.Command {
+	var how connecting
+	cmd := &cobra.Command{
+		Use: "connect [CLIENT]", Short: c.say("Let a client's servers come through genkan"), Args: arguments(0, 1),
+		Long: c.say(`Change the entries of a client that were imported so that they lead to genkan.
+They keep their names, so permissions and prompts that name tools stay right, and
+nothing else of the file changes. Without --write it only says what it would do.
+
+CLIENT is one of %s. Without it, all are shown.
+
+Where a genkan listens ("genkan serve"), entries call it by URL, with a token of
+the client's own. Otherwise, in clients that only start processes, and in files
+that may be committed, entries start "genkan stdio", which needs no token and
+starts genkan when it does not run.
+
+--aggregate puts one entry, genkan, in place of all of them; its tools are called
+SERVER__TOOL. "genkan undo" puts the files back as they were.`, clientNames()),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			env, err := clients.Here()
+			if err != nil {
+				return err
+			}
+			if len(args) == 0 {
+				return c.showClients(env)
+			}
+			known, ok := clients.Lookup(args[0])
+			if !ok {
+				return unknownClient(args[0])
+			}
+			return c.runConnect(cmd.Context(), env, known, how)
+		},
+	}
+	f := cmd.Flags()
+	f.BoolVar(&how.write, "write", false, c.say("change the files"))
+	f.BoolVar(&how.aggregate, "aggregate", false, c.say("one entry for all servers"))
+	f.BoolVar(&how.bridge, "stdio", false, c.say("start `genkan stdio` also where a URL would do"))
+	f.BoolVar(&how.http, "url", false, c.say("call a URL also when no genkan listens now"))
+	return cmd
+}
+
+// showClients lists the files that clients have here.
+func (c *command) showClients(env clients.Environment) error {
+	rows := [][]string{{c.say("CLIENT"), c.say("FILE"), c.say("SERVERS"), c.say("THROUGH GENKAN")}}
+	for _, f := range clients.Find(env) {
+		imported, err := clients.Read(f)
+		if err != nil {
+			rows = append(rows, []string{f.Client, c.homely(f.Path), c.say("cannot be read"), ""})
+			continue
+		}
+		rows = append(rows, []string{
+			f.Client, c.homely(f.Path), strconv.Itoa(len(imported.Servers) + len(imported.Own)), strconv.Itoa(len(imported.Own)),
+		})
+	}
+	if len(rows) == 1 {
+		fmt.Fprintln(c.std.Out, c.say("No client with MCP servers was found. `genkan connect CLIENT --aggregate --write` makes an entry for genkan in a client that has none yet."))
+		return nil
+	}
+	c.table(rows)
+	return nil
+}
+
+// errNothingToConnect ends a connect that found nothing to do.
+var errNothingToConnect = errors.New("nothing to connect")
+
+func (c *command) runConnect(ctx context.Context, env clients.Environment, known clients.Client, how connecting) error {
+	imports, err := clients.LoadImports(c.importsFile())
+	if err != nil {
+		return err
+	}
+	plan, err := c.basePlan(how)
+	if err != nil {
+		return err
+	}
+	files := known.Files(env)
+	files = slices.DeleteFunc(files, func(f clients.File) bool {
+		_, err := os.Stat(f.Path)
+		return err != nil && !(how.aggregate && f.Path == files[0].Path)
+	})
+	done := 0
+	for _, f := range files {
+		err := c.connectFile(ctx, known, f, plan, imports, how)
+		switch {
+		case errors.Is(err, errNothingToConnect):
+		case err != nil:
+			return err
+		default:
+			done++
+		}
+	}
+	switch {
+	case done == 0 && len(files) == 0:
+		return gateway.Errorf(gateway.CodeNotFound, "%s has no servers on this machine; `genkan connect %s --aggregate --write` makes an entry for genkan", known.Title, known.Name)
+	case done == 0:
+		fmt.Fprintln(c.std.Out, c.say("There is nothing to connect. `genkan import %s` takes over servers that are not here yet; --aggregate makes one entry for all.", known.Name))
+	case how.write:
+		fmt.Fprintln(c.std.Out, c.say("Restart %s. `genkan undo %s` puts its files back.", known.Title, known.Name))
+	default:
+		fmt.Fprintln(c.std.Out, c.say("Nothing was changed yet; --write does it."))
+	}
+	return nil
+}
+
+// basePlan is where entries lead: to the genkan that listens, or to a process.
+func (c *command) basePlan(how connecting) (clients.Plan, error) {
+	plan := clients.Plan{Aggregate: how.aggregate, Bridge: how.bridge}
+	self, err := os.Executable()
+	if err != nil {
+		return plan, err
+	}
+	plan.Command = []string{self}
+	if c.dataDir != defaultDataDir() {
+		dir, err := filepath.Abs(c.dataDir)
+		if err != nil {
+			return plan, err
+		}
+		plan.Command = append(plan.Command, "--data", dir)
+	}
+	if c.configFile != "" {
+		file, err := filepath.Abs(c.configFile)
+		if err != nil {
+			return plan, err
+		}
+		plan.Command = append(plan.Command, "--config", file)
+	}
+	address, err := app.ReadAddress(c.dataDir)
+	switch {
+	case err == nil && address.Answers():
+		plan.BaseURL = "http://" + address.Listen
+		if address.TLS {
+			plan.BaseURL = "https://" + address.Listen
+		}
+	case how.http:
+		listen := c.flags.Listen
+		if listen == "" {
+			listen = "127.0.0.1:3000"
+		}
+		plan.BaseURL = "http://" + listen
+	default:
+		plan.Bridge = true
+	}
+	return plan, nil
+}
+
+// connectFile connects one file, or says what would become of it.
+func (c *command) connectFile(
+	ctx context.Context, known clients.Client, f clients.File, plan clients.Plan, imports clients.Imports, how connecting,
+) error {
+	imported := clients.Imported{}
+	if _, err := os.Stat(f.Path); err == nil {
+		if imported, err = clients.Read(f); err != nil {
+			return err
+		}
+	}
+	plan.Servers = map[clients.Place]string{}
+	var rows [][]string
+	var strange []string
+	for _, s := range imported.Servers {
+		place := clients.Place{Section: s.Section, Name: s.OriginalName}
+		name, ok := imports.Name(f, place)
+		if !ok {
+			strange = append(strange, s.OriginalName)
+			continue
+		}
+		plan.Servers[place] = name
+		rows = append(rows, []string{"  " + s.OriginalName, "→ " + c.leadsTo(f, plan, name)})
+	}
+	aggregated := slices.ContainsFunc(imported.Own, func(p clients.Place) bool { return p.Name == "genkan" })
+	if how.aggregate && !aggregated {
+		rows = append(rows, []string{"  genkan", "→ " + c.leadsTo(f, plan, "")})
+	}
+	if len(strange) > 0 {
+		fmt.Fprintln(c.std.Out, c.say("%s: not imported yet, and left as they are: %s. `genkan import %s` takes them over.", c.homely(f.Path), strings.Join(strange, ", "), known.Name))
+	}
+	if len(rows) == 0 {
+		return errNothingToConnect
+	}
+	fmt.Fprintln(c.std.Out, c.say("%s, %s:", known.Title, c.homely(f.Path)))
+	c.table(rows)
+	if !how.write {
+		return nil
+	}
+	if !f.Bridged() && !plan.Bridge {
+		token, err := c.tokenFor(ctx, known.Name)
+		if err != nil {
+			return err
+		}
+		plan.Token = token
+	}
+	change, changed, err := c.backups().Connect(f, plan)
+	if err != nil {
+		return err
+	}
+	if changed && !change.Created {
+		fmt.Fprintln(c.std.Out, "  "+c.say("changed; the file from before is kept"))
+	}
+	return nil
+}
+
+// leadsTo shows where an entry will lead.
+func (c *command) leadsTo(f clients.File, plan clients.Plan, name string) string {
+	if f.Bridged() || plan.Bridge {
+		if name == "" {
+			return "genkan stdio"
+		}
+		return "genkan stdio --only " + name
+	}
+	if name == "" {
+		return plan.BaseURL + "/mcp"
+	}
+	return plan.BaseURL + "/mcp/s/" + name
+}
+
+// clientTokenPrefix begins what a client's token is called in the vault: it is
+// needed again when another of its files is connected.
+const clientTokenPrefix = "token/"
+
+// tokenFor is the client's own token, made when it has none.
+func (c *command) tokenFor(ctx context.Context, client string) (token gateway.Secret, err error) {
+	vault := app.OpenVault(c.dataDir)
+	err = c.keeper(ctx, func(k *identity.Keeper) error {
+		kept, found, err := vault.Load(ctx, clientTokenPrefix+client)
+		if err != nil {
+			return err
+		}
+		if found {
+			if _, err := k.Verify(ctx, kept.Reveal()); err == nil {
+				token = kept
+				return nil
+			}
+		}
+		// One that was made by hand stays as it is; this is another client's.
+		name := client
+		for n := 2; ; n++ {
+			_, token, err = k.Add(ctx, name, false)
+			var e *gateway.Error
+			if !errors.As(err, &e) || e.Code != gateway.CodeConflict {
+				break
+			}
+			name = client + "-" + strconv.Itoa(n)
+		}
+		if err != nil {
+			return err
+		}
+		return vault.Save(ctx, clientTokenPrefix+client, token)
+	})
+	return token, err
+}
+
+// homely writes ~ for the home directory.
+func (c *command) homely(path string) string {
+	home, err := os.UserHomeDir()
+	if err != nil || home == "" {
+		return path
+	}
+	if rest, ok := strings.CutPrefix(path, home+string(filepath.Separator)); ok {
+		return "~" + string(filepath.Separator) + rest
+	}
+	return path
+}
+
+func asError(err error) *gateway.Error { return gateway.AsError(err) }

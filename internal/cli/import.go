@@ -1,0 +1,308 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"genkan/internal/app"
+	"genkan/internal/clients"
+	"genkan/internal/config"
+	"genkan/internal/gateway"
+)
+
+func (c *command) importServers() *cobra.Command {
+	var yes, noStart bool
+	cmd := &cobra.Command{
+		Use: "import [CLIENT|FILE]...", Short: c.say("Take over the servers of your editors"),
+		Long: c.say(`Read the MCP servers that your clients have, and add them to genkan's
+configuration. The clients' files are only read: "genkan connect" changes them.
+
+Without an argument all clients that are installed here are looked for. CLIENT is
+one of %s; FILE is any file with a list of servers.
+
+It shows what it would do and asks. Keys that stand in the files are kept
+encrypted ("genkan secrets"), and the configuration only refers to them. Then
+every server is started once, so that its tools are known when a client asks.`, clientNames()),
+		Args: cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return c.runImport(cmd.Context(), args, yes, noStart)
+		},
+	}
+	cmd.Flags().BoolVarP(&yes, "yes", "y", false, c.say("do not ask"))
+	cmd.Flags().BoolVar(&noStart, "no-start", false, c.say("do not start the servers"))
+	return cmd
+}
+
+func clientNames() string {
+	var names []string
+	for _, c := range clients.All() {
+		names = append(names, c.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// importsFile remembers what was imported from where.
+func (c *command) importsFile() string { return filepath.Join(c.dataDir, "imports.json") }
+
+func (c *command) backups() clients.Backups {
+	return clients.Backups{Dir: filepath.Join(c.dataDir, "backups"), Vault: app.OpenVault(c.dataDir)}
+}
+
+// ownConfig is the path of genkan's configuration.
+func (c *command) ownConfig() string {
+	if c.configFile != "" {
+		return c.configFile
+	}
+	return app.DefaultConfigFile(c.dataDir)
+}
+
+// sources are what the configuration's variables mean to this process.
+func (c *command) sources(ctx context.Context) config.Sources {
+	vault := app.OpenVault(c.dataDir)
+	return config.Sources{Env: os.LookupEnv, Secret: func(name string) (gateway.Secret, bool, error) {
+		return vault.Load(ctx, app.SecretPrefix+name)
+	}}
+}
+
+func (c *command) runImport(ctx context.Context, args []string, yes, noStart bool) error {
+	env, err := clients.Here()
+	if err != nil {
+		return err
+	}
+	files, err := c.filesOf(env, args)
+	if err != nil {
+		return err
+	}
+	cfg, err := config.Load(c.ownConfig(), c.configFile != "", c.sources(ctx), c.flags)
+	if err != nil {
+		return err
+	}
+	imports, err := clients.LoadImports(c.importsFile())
+	if err != nil {
+		return err
+	}
+	gathered := clients.Gather(files, imports, func(name string) bool {
+		return slices.ContainsFunc(cfg.Servers, func(s config.Server) bool { return s.Name == name })
+	})
+	fresh := refer(gathered)
+	c.showPlan(gathered, fresh, files)
+	if len(fresh) == 0 {
+		// Entries of another client that are the same server are news, too.
+		return c.remember(imports, gathered.Found)
+	}
+	if !yes && !c.confirm(c.say("Add them?")) {
+		fmt.Fprintln(c.std.Err, c.say("Nothing was changed."))
+		return nil
+	}
+	if err := c.keepSecrets(ctx, gathered, fresh, yes); err != nil {
+		return err
+	}
+	if err := c.addToOwn(ctx, fresh); err != nil {
+		return err
+	}
+	if err := c.remember(imports, gathered.Found); err != nil {
+		return err
+	}
+	fmt.Fprintln(c.std.Out, c.say("%d servers were added to %s.", len(fresh), c.ownConfig()))
+	if !noStart {
+		if err := c.startImported(ctx, fresh); err != nil {
+			return err
+		}
+	}
+	c.suggestConnect(gathered)
+	return nil
+}
+
+func (c *command) remember(imports clients.Imports, found []clients.Found) error {
+	for _, f := range found {
+		imports.Add(f)
+	}
+	if len(imports.Servers) == 0 {
+		return nil
+	}
+	return imports.Save(c.importsFile())
+}
+
+// filesOf finds the files that are meant.
+func (c *command) filesOf(env clients.Environment, args []string) ([]clients.File, error) {
+	if len(args) == 0 {
+		files := clients.Find(env)
+		if len(files) == 0 {
+			return nil, gateway.Errorf(gateway.CodeNotFound,
+				"no client with MCP servers was found on this machine; name a file with a list of servers, or one of %s", clientNames())
+		}
+		return files, nil
+	}
+	var all []clients.File
+	for _, arg := range args {
+		files, err := filesNamed(env, arg)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, files...)
+	}
+	return all, nil
+}
+
+func filesNamed(env clients.Environment, arg string) ([]clients.File, error) {
+	known, ok := clients.Lookup(arg)
+	if !ok {
+		if !strings.ContainsAny(arg, `/\.`) {
+			if _, err := os.Stat(arg); err != nil {
+				return nil, unknownClient(arg)
+			}
+		}
+		f, err := clients.FileAt(env, arg)
+		return []clients.File{f}, err
+	}
+	var files []clients.File
+	var places []string
+	for _, f := range known.Files(env) {
+		if _, err := os.Stat(f.Path); err == nil {
+			files = append(files, f)
+		}
+		places = append(places, f.Path)
+	}
+	if len(files) == 0 {
+		return nil, gateway.Errorf(gateway.CodeNotFound, "%s has no servers on this machine; looked for %s", known.Title, strings.Join(places, ", "))
+	}
+	return files, nil
+}
+
+func unknownClient(name string) error {
+	return gateway.Errorf(gateway.CodeInvalid, "%q is neither a client that genkan knows nor a file; the clients are %s", name, clientNames())
+}
+
+// refer returns the servers that are new, with references in place of secrets.
+func refer(g clients.Gathered) []clients.Found {
+	var fresh []clients.Found
+	for _, f := range g.Found {
+		if f.Known {
+			continue
+		}
+		f.Env, f.Headers, f.Args = maps.Clone(f.Env), maps.Clone(f.Headers), slices.Clone(f.Args)
+		for _, l := range f.Secrets {
+			f.Refer(l, "${secret:"+l.Variable+"}")
+		}
+		for _, in := range g.Inputs {
+			f.Replace(in.Variable, "${secret:"+in.Variable+"}")
+		}
+		fresh = append(fresh, f)
+	}
+	return fresh
+}
+
+// keepSecrets keeps what stood in the files, and asks for what the clients
+// would have asked for or had in their environment.
+func (c *command) keepSecrets(ctx context.Context, g clients.Gathered, fresh []clients.Found, yes bool) error {
+	vault := app.OpenVault(c.dataDir)
+	for _, f := range fresh {
+		for _, l := range f.Secrets {
+			if err := vault.Save(ctx, app.SecretPrefix+l.Variable, l.Value); err != nil {
+				return err
+			}
+		}
+	}
+	if yes || !term.IsTerminal(int(c.std.In.Fd())) {
+		return nil
+	}
+	wanted := slices.Clone(g.Inputs)
+	for _, name := range g.Variables {
+		if _, set := os.LookupEnv(name); !set && used(fresh, name) {
+			wanted = append(wanted, clients.Input{ID: name, Variable: name, Hidden: true})
+		}
+	}
+	for _, in := range wanted {
+		name := app.SecretPrefix + in.Variable
+		if _, found, err := vault.Load(ctx, name); err != nil || found {
+			continue
+		}
+		about := in.ID
+		if in.Description != "" {
+			about += " (" + in.Description + ")"
+		}
+		value, err := c.readSecret(c.say("Value of %s (it is not shown; empty to give it later): ", about))
+		if err != nil {
+			continue // the server will say what it lacks
+		}
+		if err := vault.Save(ctx, name, value); err != nil {
+			return err
+		}
+		for i := range fresh {
+			fresh[i].Replace(in.Variable, "${secret:"+in.Variable+"}")
+		}
+	}
+	return nil
+}
+
+// used reports whether a server has the variable.
+func used(fresh []clients.Found, variable string) bool {
+	return slices.ContainsFunc(fresh, func(f clients.Found) bool { return f.Uses(variable) })
+}
+
+// addToOwn writes the servers into genkan's configuration, if what comes out is
+// one.
+func (c *command) addToOwn(ctx context.Context, fresh []clients.Found) error {
+	var servers []clients.Server
+	for _, f := range fresh {
+		servers = append(servers, f.Server)
+	}
+	if err := os.MkdirAll(c.dataDir, 0o700); err != nil {
+		return &gateway.Error{
+			Code: gateway.CodeInvalid, Err: err,
+			Message: "the data directory %s cannot be made; choose another with --data",
+			Values:  []any{c.dataDir},
+		}
+	}
+	if c.configFile == "" {
+		app.OfferExample(c.ownConfig())
+	}
+	_, err := c.backups().AddOwn(c.ownConfig(), servers, func(out []byte) error {
+		_, err := config.Parse(out, c.ownConfig(), c.sources(ctx), c.flags)
+		return err
+	})
+	if err != nil {
+		fmt.Fprintf(c.std.Err, "%s\n\n%s\n", c.say("The configuration was not changed. These are the servers, to be added by hand:"), clients.Snippet(servers))
+	}
+	return err
+}
+
+func (c *command) startImported(ctx context.Context, fresh []clients.Found) error {
+	fmt.Fprintln(c.std.Out, c.say("Starting them once:"))
+	remote, err := c.running(ctx)
+	if err != nil {
+		return err
+	}
+	if err := remote.Reload(ctx); err != nil {
+		return err
+	}
+	var names []string
+	for _, f := range fresh {
+		if !f.Disabled {
+			names = append(names, f.Name)
+		}
+	}
+	_, err = c.await(ctx, remote, names)
+	return err
+}
+
+// confirm asks a person. Where there is none, the answer is no.
+func (c *command) confirm(question string) bool {
+	if !term.IsTerminal(int(c.std.In.Fd())) {
+		fmt.Fprintln(c.std.Err, c.say("Run it with --yes to do that."))
+		return false
+	}
+	fmt.Fprint(c.std.Err, question+" [Y/n] ")
+	answer, err := bufio.NewReader(c.std.In).ReadString('\n')
+	answer = strings.ToLower(strings.TrimSpace(answer))
+	return err == nil && (answer == "" || answer == "y" || answer == "yes")
+}

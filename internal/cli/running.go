@@ -1,0 +1,122 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"genkan/internal/api/client"
+	"genkan/internal/gateway"
+	"genkan/internal/mcpserver"
+)
+
+// running is a client for the genkan of the data directory. When none runs, one
+// is started in the background, as `genkan stdio` does.
+func (c *command) running(ctx context.Context) (*client.Client, error) {
+	remote, err := c.remote(ctx)
+	var e *gateway.Error
+	if err == nil || !errors.As(err, &e) || e.Code != gateway.CodeUnavailable {
+		return remote, err
+	}
+	opt, sink := c.options()
+	defer sink.Close()
+	joiner, err := c.joiner(opt, mcpserver.StdioOptions{})
+	if err != nil {
+		return nil, err
+	}
+	if _, err := joiner.Start(ctx); err != nil {
+		return nil, &gateway.Error{
+			Code: gateway.CodeUnavailable, Err: err,
+			Message: "genkan could not be started in the background; its log is genkan.log in %s", Values: []any{c.dataDir},
+		}
+	}
+	return c.remote(ctx)
+}
+
+// settled is what a server came to.
+type settled struct {
+	client.Server
+	took time.Duration
+}
+
+// await shows how servers start, a line for each as it becomes known, until all
+// have or ctx ends.
+func (c *command) await(ctx context.Context, remote *client.Client, names []string) ([]settled, error) {
+	const pace = 100 * time.Millisecond
+	begun := time.Now()
+	waiting := map[string]bool{}
+	for _, name := range names {
+		waiting[name] = true
+	}
+	var all []settled
+	line := progressLine{c: c}
+	defer line.clear()
+	for {
+		list, err := remote.Servers(ctx)
+		if err != nil {
+			return all, err
+		}
+		var left []string
+		for _, s := range list {
+			switch {
+			case !waiting[s.Name]:
+			case s.State == "starting":
+				left = append(left, s.Name)
+			default:
+				delete(waiting, s.Name)
+				done := settled{s, time.Since(begun)}
+				all = append(all, done)
+				line.clear()
+				c.showStart(done)
+			}
+		}
+		if len(left) == 0 {
+			return all, nil
+		}
+		line.show(c.say("starting, since %s: %s", time.Since(begun).Round(time.Second), strings.Join(left, ", ")))
+		select {
+		case <-time.After(pace):
+		case <-ctx.Done():
+			return all, context.Cause(ctx)
+		}
+	}
+}
+
+func (c *command) showStart(s settled) {
+	took := s.took.Round(100 * time.Millisecond)
+	switch s.State {
+	case "ready":
+		fmt.Fprintln(c.std.Out, "  "+c.say("%s is ready after %s: %d tools", s.Name, took, s.Tools))
+	case "disabled":
+		fmt.Fprintln(c.std.Out, "  "+c.say("%s is disabled", s.Name))
+	default:
+		fmt.Fprintln(c.std.Out, "  "+c.say("%s does not work yet: %s", s.Name, s.Problem))
+	}
+}
+
+// eraseLine goes back to the line's beginning and empties it.
+const eraseLine = "\r\x1b[K"
+
+// progressLine is a line that is written over, on terminals only.
+type progressLine struct {
+	c     *command
+	shown bool
+}
+
+func (l *progressLine) show(text string) {
+	if isTerminal(l.c.std.Err) {
+		l.clear()
+		fmt.Fprint(l.c.std.Err, "  "+text)
+		l.shown = true
+	}
+}
+
+func (l *progressLine) clear() {
+	if l.shown {
+		_, _ = io.WriteString(l.c.std.Err, eraseLine)
+		l.shown = false
+	}
+}

@@ -1,0 +1,42 @@
+package clients
+
+import (
+	"path/filepath"
+
+	"genkan/internal/gateway"
+)
+
+// FileAt is the file at a path: a client's own if it is at one of its places,
+// or else one that looks like a list of servers.
+func FileAt(env Environment, path string) (File, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return File{}, err
+	}
+	for _, c := range All() {
+		for _, f := range c.Files(env) {
+			if f.Path == path {
+				return f, nil
+			}
+		}
+	}
+	src, err := load(path)
+	if err != nil {
+		return File{}, err
+	}
+	f := File{Client: "file", Path: path, Format: formatOf(path), home: env.Home, windows: env.windows()}
+	root, bad := parse(f.Format, src)
+	if bad != nil {
+		return File{}, bad.in(path, src)
+	}
+	for _, keys := range [][]string{{"mcpServers"}, {"servers"}, {"mcp_servers"}, {"context_servers"}, {"mcp", "servers"}, {"mcp"}} {
+		if at, left, bad := find(root, keys); bad == nil && len(left) == 0 && (at.is(kindMap) || at.is(kindList)) {
+			f.keys, f.list = keys, at.is(kindList)
+			// Every way to write a variable is understood, since nobody knows
+			// whose file it was.
+			f.dialect.variables = braceForm | secretsForm
+			return f, nil
+		}
+	}
+	return File{}, gateway.Errorf(gateway.CodeInvalid, "%s has no list of MCP servers; such a list is called mcpServers in most files", path)
+}

@@ -1,0 +1,184 @@
+package clients
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"genkan/internal/gateway"
+)
+
+// Origin is an entry of a client's file.
+type Origin struct {
+	Client  string `json:"client"`
+	Path    string `json:"path"`
+	Section string `json:"section,omitempty"`
+	Name    string `json:"name"`
+}
+
+// Found is a server that some files have, once however many they are. Its Name
+// is the one that genkan gives it.
+type Found struct {
+	Server
+	Origins []Origin
+	// Known says that genkan's configuration has it already.
+	Known bool
+	// Digest tells the server from others; secrets are hashed in.
+	Digest string
+}
+
+// FileNote is a note about a file.
+type FileNote struct {
+	File File
+	Note
+}
+
+// Gathered is what several files hold together.
+type Gathered struct {
+	Found     []Found
+	Notes     []FileNote
+	Inputs    []Input
+	Variables []string
+	// Own counts entries that lead to genkan already.
+	Own int
+	// Broken are the files that could not be read, and why.
+	Broken []BrokenFile
+}
+
+// BrokenFile is a file that could not be read.
+type BrokenFile struct {
+	File File
+	Err  error
+}
+
+// Gather unites the servers of files. before is what earlier imports made of
+// entries, and taken tells the names that genkan's configuration has.
+func Gather(files []File, before Imports, taken func(name string) bool) Gathered {
+	g := Gathered{}
+	names := map[string]bool{}
+	for _, f := range files {
+		imported, err := Read(f)
+		if err != nil {
+			g.Broken = append(g.Broken, BrokenFile{f, err})
+			continue
+		}
+		g.Own += len(imported.Own)
+		for _, n := range imported.Notes {
+			if !strings.HasPrefix(n.Text.Format, genkanCallsIt) { // names are given here
+				g.Notes = append(g.Notes, FileNote{f, n})
+			}
+		}
+		for _, in := range imported.Inputs {
+			if !slices.ContainsFunc(g.Inputs, func(i Input) bool { return i.Variable == in.Variable }) {
+				g.Inputs = append(g.Inputs, in)
+			}
+		}
+		g.Variables = append(g.Variables, imported.Variables...)
+		for _, s := range imported.Servers {
+			g.add(f, s, before, func(name string) bool { return names[name] || taken(name) }, taken)
+			for _, found := range g.Found {
+				names[found.Name] = true
+			}
+		}
+	}
+	slices.Sort(g.Variables)
+	g.Variables = slices.Compact(g.Variables)
+	for _, in := range g.Inputs { // they are asked for in their own way
+		g.Variables = slices.DeleteFunc(g.Variables, func(v string) bool { return v == in.Variable })
+	}
+	return g
+}
+
+// add takes a server in. One that is there already gets another origin.
+func (g *Gathered) add(f File, s Server, before Imports, used, configured func(string) bool) {
+	origin := Origin{f.Client, f.Path, s.Section, s.OriginalName}
+	digest := s.digest()
+	for i := range g.Found {
+		if g.Found[i].Digest == digest {
+			g.Found[i].Origins = append(g.Found[i].Origins, origin)
+			return
+		}
+	}
+	found := Found{Server: s, Origins: []Origin{origin}, Digest: digest}
+	if name, ok := before.named(origin, digest); ok && configured(name) {
+		found.Name, found.Known = name, true
+	} else {
+		found.Name = LegalName(s.OriginalName, used)
+	}
+	found.Secrets = named(found.Server)
+	g.Found = append(g.Found, found)
+}
+
+// named gives the literal secrets of a server the names that they are kept
+// under: the server's, and where they stood.
+func named(s Server) []Literal {
+	taken := map[string]bool{}
+	secrets := slices.Clone(s.Secrets)
+	for i := range secrets {
+		where := secrets[i].Key
+		if where == "" {
+			where = secrets[i].Where
+		}
+		name := s.Name + "." + strings.Map(func(r rune) rune {
+			if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '_' || r == '-' {
+				return r
+			}
+			return '_'
+		}, where)
+		free := name
+		for n := 2; taken[free]; n++ {
+			free = name + "-" + strconv.Itoa(n)
+		}
+		taken[free] = true
+		secrets[i].Variable = free
+	}
+	return secrets
+}
+
+// digest tells servers apart by what they are, not by what they are called.
+func (s Server) digest() string {
+	h := sha256.New()
+	text := func(t string) { _, _ = fmt.Fprintf(h, "%d:%s", len(t), t) } // a hash takes every write
+	text(s.Command)
+	_, _ = fmt.Fprintf(h, "%d:", len(s.Args))
+	for _, a := range s.Args {
+		text(a)
+	}
+	for _, m := range []map[string]gateway.Secret{s.Env, s.Headers} {
+		_, _ = fmt.Fprintf(h, "%d:", len(m))
+		for key, value := range sorted(m) {
+			text(key)
+			text(value.Reveal())
+		}
+	}
+	text(s.Cwd)
+	text(s.URL)
+	return hex.EncodeToString(h.Sum(nil))
+}
+
+// Uses reports whether a variable stands in the server.
+func (s Server) Uses(variable string) bool {
+	changed := s
+	changed.Args, changed.Env, changed.Headers = slices.Clone(s.Args), maps.Clone(s.Env), maps.Clone(s.Headers)
+	changed.Replace(variable, "")
+	return changed.digest() != s.digest()
+}
+
+// Replace puts another reference where a variable stands, as ${secret:KEY} for
+// ${KEY}.
+func (s *Server) Replace(variable, reference string) {
+	put := strings.NewReplacer("${"+variable+"}", reference, "${env:"+variable+"}", reference).Replace
+	s.Command, s.Cwd, s.URL = put(s.Command), put(s.Cwd), put(s.URL)
+	for i := range s.Args {
+		s.Args[i] = put(s.Args[i])
+	}
+	for _, m := range []map[string]gateway.Secret{s.Env, s.Headers} {
+		for key, value := range m {
+			m[key] = gateway.Secret(put(value.Reveal()))
+		}
+	}
+}

@@ -1,0 +1,95 @@
+package clients
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+
+	"genkan/internal/gateway"
+)
+
+// Imports remember what imports made of entries: a client's name for a server
+// need not be genkan's, and two clients may call different servers alike.
+type Imports struct {
+	Servers []Import `json:"servers"`
+}
+
+// Import is one entry that was imported.
+type Import struct {
+	Origin
+	// Server is genkan's name.
+	Server string `json:"server"`
+	Digest string `json:"digest"`
+}
+
+// LoadImports reads what is remembered; a file that does not exist is empty.
+func LoadImports(path string) (Imports, error) {
+	var all Imports
+	raw, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return all, nil
+	}
+	if err == nil {
+		err = json.Unmarshal(raw, &all)
+	}
+	if err != nil {
+		e := gateway.Errorf(gateway.CodeInvalid, "%s, where imports are remembered, cannot be read; remove it, and import again", path)
+		e.Err = err
+		return all, e
+	}
+	return all, nil
+}
+
+// Save remembers.
+func (all Imports) Save(path string) error {
+	raw, err := json.MarshalIndent(all, "", "  ")
+	if err != nil {
+		return err
+	}
+	src, missing, err := current(path)
+	if err != nil || bytes.Equal(src, raw) {
+		return err
+	}
+	return replace(path, src, missing, append(raw, '\n'))
+}
+
+// Add remembers what became of a server's entries.
+func (all *Imports) Add(found Found) {
+	for _, origin := range found.Origins {
+		kept := all.Servers[:0]
+		for _, i := range all.Servers {
+			if i.Origin != origin {
+				kept = append(kept, i)
+			}
+		}
+		all.Servers = append(kept, Import{origin, found.Name, found.Digest})
+	}
+}
+
+// Name is what genkan calls an entry of a file, if it was imported.
+func (all Imports) Name(f File, place Place) (string, bool) {
+	for _, i := range all.Servers {
+		if i.Origin == (Origin{f.Client, f.Path, place.Section, place.Name}) {
+			return i.Server, true
+		}
+	}
+	return "", false
+}
+
+// named finds what an entry was imported as: it itself while it is the same, or
+// another that is the same server.
+func (all Imports) named(origin Origin, digest string) (string, bool) {
+	for _, i := range all.Servers {
+		if i.Digest == digest && i.Origin == origin {
+			return i.Server, true
+		}
+	}
+	for _, i := range all.Servers {
+		if i.Digest == digest {
+			return i.Server, true
+		}
+	}
+	return "", false
+}

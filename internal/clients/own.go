@@ -1,0 +1,114 @@
+package clients
+
+import (
+	"bytes"
+	"time"
+
+	"genkan/internal/gateway"
+)
+
+// OwnClient is the name that changes of genkan's own configuration have among
+// the backups.
+const OwnClient = "genkan"
+
+// ownFile is genkan's configuration as a file with servers. JSON may stand in a
+// file that is called YAML.
+func ownFile(path string, src []byte) File {
+	format := formatOf(path)
+	if bytes.HasPrefix(bytes.TrimLeft(src, bom+" \t\r\n"), []byte("{")) {
+		format = JSON
+	}
+	return File{Client: OwnClient, Path: path, Format: format, keys: []string{"mcpServers"}}
+}
+
+// AddOwn returns the bytes of genkan's configuration with more servers. All
+// that is there stays as it is written.
+func AddOwn(path string, src []byte, servers []Server) ([]byte, error) {
+	f := ownFile(path, src)
+	for _, s := range servers {
+		edit := containerEdit{keys: f.keys, add: &addition{s.Name, s.pairs()}}
+		out, bad := edited(f.Format, src, edits{[]containerEdit{edit}})
+		if bad != nil {
+			return nil, bad.in(path, src)
+		}
+		src = out
+	}
+	return src, nil
+}
+
+// AddOwn adds servers to genkan's configuration, with a backup before. check is
+// asked whether the result may be written.
+func (b Backups) AddOwn(path string, servers []Server, check func(out []byte) error) (Change, error) {
+	src, created, err := current(path)
+	if err != nil {
+		return Change{}, err
+	}
+	out, err := AddOwn(path, src, servers)
+	if err != nil {
+		return Change{}, err
+	}
+	if err := check(out); err != nil {
+		return Change{}, err
+	}
+	return b.write(ownFile(path, src), src, out, created)
+}
+
+// Snippet is servers as genkan's configuration has them, for a person who
+// writes them there.
+func Snippet(servers []Server) string {
+	out, err := AddOwn("genkan.yaml", nil, servers)
+	if err != nil {
+		return ""
+	}
+	return string(out)
+}
+
+// What genkan waits for by itself; a client's patience counts only when it is
+// longer.
+const (
+	ownTimeout        = 10 * time.Minute
+	ownStartupTimeout = 180 * time.Second
+)
+
+// pairs are the server in the words of genkan's configuration.
+func (s Server) pairs() []pair {
+	var all []pair
+	add := func(key, value string) {
+		if value != "" {
+			all = append(all, pair{key, value})
+		}
+	}
+	secrets := func(key string, values map[string]gateway.Secret) {
+		var each []pair
+		for name, value := range sorted(values) {
+			each = append(each, pair{name, value.Reveal()})
+		}
+		if len(each) > 0 {
+			all = append(all, pair{key, each})
+		}
+	}
+	if s.URL != "" {
+		add("url", s.URL)
+		if s.Type == TypeSSE || s.Type == TypeHTTP {
+			add("type", s.Type)
+		}
+		secrets("headers", s.Headers)
+	} else {
+		add("command", s.Command)
+		if len(s.Args) > 0 {
+			all = append(all, pair{"args", s.Args})
+		}
+		secrets("env", s.Env)
+		add("cwd", s.Cwd)
+	}
+	if s.Timeout > ownTimeout {
+		add("timeout", s.Timeout.String())
+	}
+	if s.StartupTimeout > ownStartupTimeout {
+		add("startupTimeout", s.StartupTimeout.String())
+	}
+	if s.Disabled {
+		all = append(all, pair{"disabled", true})
+	}
+	return all
+}
