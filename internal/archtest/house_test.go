@@ -7,7 +7,7 @@ const module = "genkan"
 // below it; packages of one room may import each other.
 const (
 	vocabulary = "gateway jsonrpc"
-	rooms      = "bridge catalog clients config execute identity kb lock logs n8n record script shape signin upstream workflow"
+	rooms      = "bridge catalog clients config execute identity kb launch lock logs n8n record script shape signin upstream workflow"
 	stores     = "sqlite postgres"
 	edges      = "mcpserver api web"
 	// language is what messages are said in where they leave the house.
@@ -32,7 +32,8 @@ var house = map[string]row{
 	// A lock between processes, for rooms that share files.
 	"filelock": {"", fixtures},
 
-	// Rooms know the vocabulary and never one another, but for workflow → script.
+	// Rooms know the vocabulary and never one another, but for workflow → script and
+	// upstream → launch.
 	"bridge":   {vocabulary + " filelock", fixtures},
 	"catalog":  {vocabulary, fixtures},
 	"clients":  {vocabulary, fixtures},
@@ -40,6 +41,7 @@ var house = map[string]row{
 	"execute":  {vocabulary, fixtures},
 	"identity": {vocabulary, fixtures},
 	"kb":       {vocabulary, fixtures},
+	"launch":   {vocabulary + " filelock", fixtures},
 	"lock":     {vocabulary + " " + language, fixtures}, // it answers by itself
 	"logs":     {vocabulary, fixtures},
 	"n8n":      {vocabulary, fixtures},
@@ -47,7 +49,7 @@ var house = map[string]row{
 	"script":   {vocabulary, fixtures},
 	"shape":    {vocabulary, fixtures},
 	"signin":   {vocabulary + " filelock", fixtures},
-	"upstream": {vocabulary, fixtures},
+	"upstream": {vocabulary + " launch", fixtures},
 	"workflow": {vocabulary + " script", fixtures},
 
 	// The languages. Only who shows a message asks for it; all others pass it on

@@ -16,6 +16,7 @@ import (
 
 	"genkan/internal/gateway"
 	"genkan/internal/jsonrpc"
+	"genkan/internal/launch"
 )
 
 // Settings say what a server is. Exactly one of Command and URL is set.
@@ -50,15 +51,16 @@ type Deps struct {
 	// Rearranged says that callers may have another connection than before: what
 	// they watch should be asked for anew. It must not block; nil for nobody.
 	Rearranged func()
-	// Guard kills children when genkan itself is killed; nil for none.
-	Guard *Guard
+	// Launcher starts the processes of servers that are commands; nil for one of
+	// the server's own, without a guard.
+	Launcher *launch.Launcher
 	// Transport is used for HTTP; nil for a default one.
 	Transport http.RoundTripper
 	// Version is genkan's own, told to servers.
 	Version string
-	// Instance and Home tell this process and its data directory from others:
-	// servers that turn out to be genkan itself are told by them.
-	Instance, Home string
+	// Instance tells this process from others: servers that turn out to be
+	// genkan itself are told by it.
+	Instance string
 }
 
 // State is what a server is doing.
@@ -101,6 +103,8 @@ type Server struct {
 	// leaving is set when it takes no more.
 	inFlight atomic.Int64
 	leaving  atomic.Bool
+	// ownLauncher: nobody else uses the launcher.
+	ownLauncher bool
 	// isSSE is set when the server was found to speak the old SSE transport.
 	isSSE atomic.Bool
 
@@ -171,6 +175,10 @@ func Open(set Settings, deps Deps) *Server {
 		state: StateStarting, since: time.Now(),
 		output:  &ring{},
 		changed: make(chan struct{}),
+	}
+	if deps.Launcher == nil {
+		s.deps.Launcher = launch.New(launch.Options{Log: deps.Log})
+		s.ownLauncher = true
 	}
 	if deps.Transport == nil {
 		s.deps.Transport = newTransport()
@@ -284,6 +292,9 @@ func (s *Server) Close() {
 	s.stop()
 	s.branches.close()
 	<-s.done
+	if s.ownLauncher {
+		s.deps.Launcher.Close()
+	}
 }
 
 // ready returns the connection. A server that is starting for the first time
