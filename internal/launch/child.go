@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"runtime"
 	"sync"
 	"time"
 
@@ -53,7 +54,10 @@ const (
 func (l *Launcher) Start(command Command) (*Child, error) {
 	cmd := exec.Command(command.Name, command.Args...) //nolint:gosec,noctx // the command is the user's own; its life is the supervisor's
 	cmd.Dir = command.Dir
-	cmd.Env = childEnvironment(os.Environ(), command.Env, l.opt.Home)
+	cmd.Env = environment(runtime.GOOS, os.Environ(), command.Env, "")
+	if l.opt.Home != "" {
+		cmd.Env = append(cmd.Env, InsideVariable+"="+l.opt.Home)
+	}
 	setProcessGroup(cmd)
 	// Our own pipes, not StdoutPipe's: Wait must not wait for grandchildren
 	// that hold them open.
