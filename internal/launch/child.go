@@ -1,11 +1,11 @@
 package launch
 
 import (
+	"context"
 	"errors"
 	"io"
 	"os"
 	"os/exec"
-	"runtime"
 	"sync"
 	"time"
 
@@ -50,11 +50,16 @@ const (
 	PatienceForLastWords = 40 * time.Millisecond
 )
 
-// Start starts a command with a clean environment.
-func (l *Launcher) Start(command Command) (*Child, error) {
-	cmd := exec.Command(command.Name, command.Args...) //nolint:gosec,noctx // the command is the user's own; its life is the supervisor's
-	cmd.Dir = command.Dir
-	cmd.Env = environment(runtime.GOOS, os.Environ(), command.Env, "")
+// Start starts a command with a clean environment. A command that has to be
+// looked for far away takes a few seconds, but ctx ends that.
+func (l *Launcher) Start(ctx context.Context, command Command) (*Child, error) {
+	file, env, err := l.locate(ctx, command)
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.Command(file, command.Args...) //nolint:gosec,noctx // the command is the user's own; its life is the supervisor's
+	cmd.Args[0] = command.Name
+	cmd.Dir, cmd.Env = command.Dir, env
 	if l.opt.Home != "" {
 		cmd.Env = append(cmd.Env, InsideVariable+"="+l.opt.Home)
 	}
@@ -116,8 +121,6 @@ func closeAll(files ...*os.File) {
 func startError(command string, err error) error {
 	e := &gateway.Error{Code: gateway.CodeUnavailable, Err: err}
 	switch {
-	case errors.Is(err, exec.ErrNotFound):
-		e.Message, e.Values = "its command %q was not found; install it, or give its full path", []any{command}
 	case errors.Is(err, os.ErrPermission):
 		e.Message, e.Values = "its command %q may not be executed", []any{command}
 	case errors.Is(err, os.ErrNotExist):

@@ -5,7 +5,9 @@
 package launch
 
 import (
+	"context"
 	"log/slog"
+	"sync"
 )
 
 // Options say whose processes a Launcher starts.
@@ -21,11 +23,21 @@ type Options struct {
 type Launcher struct {
 	opt   Options
 	guard *guard
+
+	life   context.Context //nolint:containedctx // of what runs beside the children
+	stop   context.CancelFunc
+	beside sync.WaitGroup
+
+	mu          sync.Mutex
+	mayAskShell bool
+	shellPath   *shellPath // nil until it is needed
 }
 
-// New makes a Launcher. Nothing is started with it.
+// New makes a Launcher. Nothing is started with it, and the login shell is not
+// asked unless AskLoginShell allows it.
 func New(opt Options) *Launcher {
 	l := &Launcher{opt: opt}
+	l.life, l.stop = context.WithCancel(context.Background())
 	if len(opt.Guard) > 0 {
 		l.guard = newGuard(opt.Guard, opt.Log)
 	}
@@ -34,4 +46,10 @@ func New(opt Options) *Launcher {
 
 // Close ends what runs beside the children. Children that are still there are
 // killed by the guard.
-func (l *Launcher) Close() { l.guard.close() }
+func (l *Launcher) Close() {
+	l.mu.Lock()
+	l.stop()
+	l.mu.Unlock()
+	l.beside.Wait()
+	l.guard.close()
+}

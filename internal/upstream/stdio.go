@@ -12,7 +12,7 @@ import (
 )
 
 func connectStdio(ctx context.Context, s *Server, set *Settings, us self, known gateway.Era, e ears, roots []byte) (conn, error) {
-	ch, err := s.deps.Launcher.Start(launch.Command{
+	ch, err := s.deps.Launcher.Start(ctx, launch.Command{
 		Server: set.Name, Name: set.Command, Args: set.Args, Env: set.Env, Dir: set.Dir, Errors: s.output,
 	})
 	if err != nil {

@@ -1,0 +1,61 @@
+//go:build linux
+
+package app
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"genkan/internal/testkit"
+)
+
+// A command that only the login shell knows is found; the shell is not asked
+// when there is nothing to find, or when it must not be.
+func TestACommandOfTheLoginShell(t *testing.T) {
+	home := t.TempDir()
+	script := func(file, text string) string {
+		t.Helper()
+		file = filepath.Join(home, file)
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o700); err != nil { //nolint:gosec // it is to be run
+			t.Fatal(err)
+		}
+		return file
+	}
+	t.Setenv("HOME", home)
+	t.Setenv("SHELL", script("shell", "#!/bin/sh\necho asked >> $HOME/asked\nexec /bin/sh \"$@\"\n"))
+	script(".profile", "PATH=$PATH:$HOME/tools\n")
+	full := child(t)
+	script("tools/genkan-test-server", "#!/bin/sh\nexec "+full["command"].(string)+" \"$@\"\n")
+	asked := func() int { return len(testkit.Lines(t, filepath.Join(home, "asked"))) }
+
+	near := with(child(t), conf{})
+	far := with(full, conf{"command": "genkan-test-server"})
+	h := openHouse(t, with(servers(conf{"near": near}), conf{"loginShell": true}))
+	h.waitReady("near")
+	if asked() != 0 {
+		t.Error("the login shell was asked although every command was found")
+	}
+	h.write(with(servers(conf{"near": near, "far": far}), conf{"loginShell": false}))
+	if err := h.Reload(); err != nil {
+		t.Fatal(err)
+	}
+	testkit.Eventually(t, func() bool {
+		return strings.Contains(h.server("far").Problem, `"genkan-test-server" was not found in the PATH of genkan`)
+	}, "it is not found without the shell")
+	if asked() != 0 {
+		t.Error("the login shell was asked although it must not be")
+	}
+	h.write(servers(conf{"near": near, "far": far}))
+	if err := h.Reload(); err != nil {
+		t.Fatal(err)
+	}
+	h.waitReady("far")
+	if asked() != 1 {
+		t.Errorf("the login shell was asked %d times", asked())
+	}
+}
