@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"genkan/internal/testkit"
@@ -57,5 +58,42 @@ func TestACommandOfTheLoginShell(t *testing.T) {
 	h.waitReady("far")
 	if asked() != 1 {
 		t.Errorf("the login shell was asked %d times", asked())
+	}
+}
+
+// A container outlives a genkan that is killed, whose guard knows only of
+// processes; the next one removes it. A genkan that ends does so by itself.
+func testContainersOfAKilledGenkan(t *testing.T, path string) {
+	d := testkit.StandInForDocker(t)
+	server := child(t)
+	boxed := with(server, conf{
+		"command": filepath.Join(d.Dir, "docker"),
+		"args":    append([]string{"run", "-i", "image", server["command"].(string)}, server["args"].([]string)...),
+	})
+	dir := t.TempDir()
+	killed := startProcessIn(t, path, dir, servers(conf{"boxed": boxed}))
+	killed.waitReady("boxed")
+	if err := killed.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	<-killed.ended
+	left := d.Containers()
+	if len(left) != 1 {
+		t.Fatalf("there are %v", left)
+	}
+	next := startProcessIn(t, path, dir, servers(conf{"boxed": boxed}))
+	next.waitReady("boxed")
+	now := d.Containers()
+	for name := range left {
+		if _, still := now[name]; still || len(now) != 1 {
+			t.Errorf("there were %v, and are %v", left, now)
+		}
+	}
+	if err := next.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	<-next.ended
+	if left := d.Containers(); len(left) > 0 {
+		t.Errorf("left are %v", left)
 	}
 }

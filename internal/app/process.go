@@ -146,7 +146,7 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 		return nil, err
 	}
 	p.keeper = identity.NewKeeper(p.store, admin, time.Now)
-	p.launcher = launch.New(launch.Options{Home: HomeOf(opt.DataDir), Guard: opt.Guard, Log: opt.Log})
+	p.launcher = launch.New(launch.Options{DataDir: opt.DataDir, Home: HomeOf(opt.DataDir), Guard: opt.Guard, Log: opt.Log})
 	secret := sha256.Sum256([]byte("genkan session ids and states\x00" + string(admin)))
 	p.lock = lock.New(p.keeper.Verify, rules(cfg))
 	p.mcp = mcpserver.New(mcpserver.Options{

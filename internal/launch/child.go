@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"runtime"
 	"sync"
 	"time"
 
@@ -57,7 +58,12 @@ func (l *Launcher) Start(ctx context.Context, command Command) (*Child, error) {
 	if err != nil {
 		return nil, err
 	}
-	cmd := exec.Command(file, command.Args...) //nolint:gosec,noctx // the command is the user's own; its life is the supervisor's
+	args := command.Args
+	var container *box
+	if run, ok := parseContainerRun(runtime.GOOS, command.Name, args); ok {
+		container, args = l.pack(ctx, command, run, file, env)
+	}
+	cmd := exec.Command(file, args...) //nolint:gosec,noctx // the command is the user's own; its life is the supervisor's
 	cmd.Args[0] = command.Name
 	cmd.Dir, cmd.Env = command.Dir, env
 	if l.opt.Home != "" {
@@ -99,6 +105,9 @@ func (l *Launcher) Start(ctx context.Context, command Command) (*Child, error) {
 		// Whatever it left behind goes with it.
 		killGroup(cmd.Process.Pid)
 		l.guard.unwatch(cmd.Process.Pid)
+		if container != nil {
+			l.unpack(container)
+		}
 		// Its last words say why it ended. Somebody who left the group may
 		// still hold the pipe, and is not waited for.
 		select {
