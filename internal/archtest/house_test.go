@@ -90,6 +90,7 @@ var confined = []confinement{
 	{"github.com/modelcontextprotocol/go-sdk", "signin testkit bench conformance", "it is the oracle that our protocol code is tested against"},
 	{"filippo.io/age", "signin", "secrets are kept in one place"},
 	{"github.com/zalando/go-keyring", "signin", "secrets are kept in one place"},
+	{"golang.org/x/sys", "launch", "what only one system has is called in one place"},
 	{"github.com/prometheus", "record api app", "rooms count through their own types; metrics are exposed at the edge"},
 	{"github.com/danielgtaylor/huma", "api", "REST is decided in one place"},
 	{"github.com/spf13/cobra", "cli cmd", "commands are decided in one place"},

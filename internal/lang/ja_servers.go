@@ -26,6 +26,7 @@ var jaServers = map[string]string{
 	"its command %q was not found in the PATH of genkan, nor in the usual folders; install it, or give its full path. Looked in %s":                                              "コマンド %q が genkan の PATH にも一般的なフォルダーにも見つかりません。インストールするか、フルパスで指定してください。探した場所: %s",
 	"its command %q was not found in the PATH of genkan, nor in the usual folders, and the login shell %s did not say its PATH; install it, or give its full path. Looked in %s": "コマンド %q が genkan の PATH にも一般的なフォルダーにも見つかりません。ログインシェル %s の PATH は取得できませんでした。インストールするか、フルパスで指定してください。探した場所: %s",
 	"its command %q was not found, neither in the PATH of genkan and of the login shell %s nor in the usual folders; install it, or give its full path. Looked in %s":            "コマンド %q が genkan の PATH にもログインシェル %s の PATH にも一般的なフォルダーにも見つかりません。インストールするか、フルパスで指定してください。探した場所: %s",
+	"argument %d of its command %q has a line break, which cannot be given to a batch file; name the program that it starts instead":                                             "引数 %d（コマンド %q）に改行が含まれています。バッチファイルには渡せません。バッチファイルが起動するプログラムを直接指定してください",
 	"%s and %d more folders":                                    "%s ほか %d 個のフォルダー",
 	"its list of %s has more than %d pages":                     "%s の一覧が %d ページを超えています",
 	"its list of %s has no end: it gives the same cursor again": "%s の一覧が終わりません。同じカーソルが繰り返し返されています",

@@ -34,6 +34,7 @@ type Child struct {
 	Stdin, Stdout *os.File
 
 	cmd     *exec.Cmd
+	tree    *tree
 	exited  chan struct{} // closed when the process has ended
 	waitErr error
 	stop    sync.Once
@@ -54,22 +55,10 @@ const (
 // Start starts a command with a clean environment. A command that has to be
 // looked for far away takes a few seconds, but ctx ends that.
 func (l *Launcher) Start(ctx context.Context, command Command) (*Child, error) {
-	file, env, err := l.locate(ctx, command)
+	cmd, container, err := l.prepare(ctx, command)
 	if err != nil {
 		return nil, err
 	}
-	args := command.Args
-	var container *box
-	if run, ok := parseContainerRun(runtime.GOOS, command.Name, args); ok {
-		container, args = l.pack(ctx, command, run, file, env)
-	}
-	cmd := exec.Command(file, args...) //nolint:gosec,noctx // the command is the user's own; its life is the supervisor's
-	cmd.Args[0] = command.Name
-	cmd.Dir, cmd.Env = command.Dir, env
-	if l.opt.Home != "" {
-		cmd.Env = append(cmd.Env, InsideVariable+"="+l.opt.Home)
-	}
-	setProcessGroup(cmd)
 	// Our own pipes, not StdoutPipe's: Wait must not wait for grandchildren
 	// that hold them open.
 	inR, inW, err := os.Pipe()
@@ -93,8 +82,12 @@ func (l *Launcher) Start(ctx context.Context, command Command) (*Child, error) {
 		closeAll(inW, outR, errR)
 		return nil, startError(command.Name, err)
 	}
+	family, err := newTree(cmd.Process)
+	if err != nil {
+		l.opt.Log.Warn("what the server starts may outlive it", "server", command.Server, "error", err)
+	}
 	l.guard.watch(cmd.Process.Pid)
-	c := &Child{cmd: cmd, Stdin: inW, Stdout: outR, exited: make(chan struct{})}
+	c := &Child{cmd: cmd, tree: family, Stdin: inW, Stdout: outR, exited: make(chan struct{})}
 	lastWords := make(chan struct{})
 	go func() {
 		defer close(lastWords)
@@ -103,7 +96,8 @@ func (l *Launcher) Start(ctx context.Context, command Command) (*Child, error) {
 	go func() {
 		c.waitErr = cmd.Wait()
 		// Whatever it left behind goes with it.
-		killGroup(cmd.Process.Pid)
+		family.kill()
+		family.close()
 		l.guard.unwatch(cmd.Process.Pid)
 		if container != nil {
 			l.unpack(container)
@@ -119,6 +113,50 @@ func (l *Launcher) Start(ctx context.Context, command Command) (*Child, error) {
 		l.opt.Log.Debug("child ended", "server", command.Server, "process_id", cmd.Process.Pid, "error", c.waitErr)
 	}()
 	return c, nil
+}
+
+// prepare makes the process of a command, but does not start it, and the
+// container that it stands for, if it does.
+func (l *Launcher) prepare(ctx context.Context, command Command) (*exec.Cmd, *box, error) {
+	const goos = runtime.GOOS
+	var file string
+	var env []string
+	err := exec.ErrNotFound
+	if name, rest, ok := unwrapCmd(goos, command.Name, command.Args); ok {
+		inner := command
+		inner.Name, inner.Args = name, rest
+		if file, env, err = l.locate(ctx, inner); err == nil {
+			command = inner
+		} // else it may be a word of cmd's own
+	}
+	if err != nil {
+		if file, env, err = l.locate(ctx, command); err != nil {
+			return nil, nil, err
+		}
+	}
+	args := command.Args
+	var container *box
+	if run, ok := parseContainerRun(goos, command.Name, args); ok {
+		container, args = l.pack(ctx, command, run, file, env)
+	}
+	var line string
+	if isBatch(goos, file) {
+		if line, err = batchLine(file, args); err != nil {
+			return nil, nil, err
+		}
+		file = cmdFile(env)
+	}
+	cmd := exec.Command(file, args...) //nolint:gosec,noctx // the command is the user's own; its life is the supervisor's
+	cmd.Args[0] = command.Name
+	cmd.Dir, cmd.Env = command.Dir, env
+	if l.opt.Home != "" {
+		cmd.Env = append(cmd.Env, InsideVariable+"="+l.opt.Home)
+	}
+	setProcessGroup(cmd)
+	if line != "" {
+		setCommandLine(cmd, line)
+	}
+	return cmd, container, nil
 }
 
 func closeAll(files ...*os.File) {
@@ -162,9 +200,9 @@ func (c *Child) End() {
 	c.stop.Do(func() {
 		_ = c.Stdin.Close()
 		if !c.Gone(PatienceAfterEOF) {
-			terminateGroup(c.cmd.Process.Pid)
+			c.tree.terminate()
 			if !c.Gone(patienceAfterTerm) {
-				killGroup(c.cmd.Process.Pid)
+				c.tree.kill()
 			}
 		}
 		<-c.exited

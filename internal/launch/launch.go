@@ -51,7 +51,7 @@ type Launcher struct {
 func New(opt Options) *Launcher {
 	l := &Launcher{opt: opt, process: rand.Text(), leaving: map[string][]chan struct{}{}, searched: map[string]bool{}}
 	l.life, l.stop = context.WithCancel(context.Background())
-	if len(opt.Guard) > 0 {
+	if len(opt.Guard) > 0 && needsGuard {
 		l.guard = newGuard(opt.Guard, opt.Log)
 	}
 	return l
