@@ -3,6 +3,7 @@
 package app
 
 import (
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -95,5 +96,33 @@ func testContainersOfAKilledGenkan(t *testing.T, path string) {
 	<-next.ended
 	if left := d.Containers(); len(left) > 0 {
 		t.Errorf("left are %v", left)
+	}
+}
+
+// A command that is no MCP server says what it is doing; what it printed is
+// for admins, because it can be anything.
+func TestAStartingServerInREST(t *testing.T) {
+	h := openHouse(t, servers(conf{"odd": conf{
+		"command": "/bin/sh", "args": []string{"-c", "echo 'Password for ann:' >&2; while read -r line; do :; done"},
+	}}))
+	seen := func(path string) string {
+		_, text := h.request(http.MethodGet, path, "", nil)
+		return text
+	}
+	for _, path := range []string{"/v1/servers", "/v1/servers/odd"} {
+		testkit.Eventually(t, func() bool {
+			text := seen(path)
+			return strings.Contains(text, `"state":"starting"`) && strings.Contains(text, "has not answered `initialize` yet; it last printed: Password for ann:")
+		}, "an admin sees it at %s", path)
+	}
+	_, other, err := h.keeper.Add(t.Context(), "other", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.token = other.Reveal()
+	for _, path := range []string{"/v1/servers", "/v1/servers/odd"} {
+		if text := seen(path); !strings.Contains(text, "has not answered `initialize` yet") || strings.Contains(text, "Password") {
+			t.Errorf("others see at %s: %s", path, text)
+		}
 	}
 }

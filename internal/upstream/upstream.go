@@ -85,11 +85,14 @@ type Status struct {
 	// Starts counts how often it was started or connected to.
 	Starts int
 	Since  time.Time
-	// Problem says why it is down, NextTry when it is tried again.
+	// Problem says why it is not ready, NextTry when it is tried again.
 	Problem gateway.Text
 	NextTry time.Time
 	// Output is the end of what it wrote to its standard error.
 	Output string
+	// LastLine is the last thing that it wrote there, or to its output without
+	// being a message. Like Output it can be anything, and is not for everybody.
+	LastLine string
 }
 
 // Server is one MCP server behind the door.
@@ -128,6 +131,7 @@ type Server struct {
 	problem gateway.Text
 	nextTry time.Time
 	lastTry time.Time
+	attempt attempt
 	output  *ring
 	// changed is closed and replaced at every change of state.
 	changed chan struct{}
@@ -278,7 +282,7 @@ func (s *Server) Status() Status {
 	st := Status{
 		State: s.state, Era: s.known.Era, Version: s.known.Version,
 		Tools: len(s.List(gateway.KindTool)), Starts: s.starts, Since: s.since,
-		Problem: s.problem, NextTry: s.nextTry, Output: s.output.String(),
+		Problem: s.problemNow(time.Now()), NextTry: s.nextTry, Output: s.output.String(), LastLine: s.output.lastLine(),
 	}
 	if s.conn != nil {
 		st.PID = s.conn.pid()
@@ -344,15 +348,6 @@ func (s *Server) notStarted(ctx context.Context) error {
 		Code: gateway.AsError(context.Cause(ctx)).Code, Unsent: true, Err: context.Cause(ctx),
 		Message: "server %s has not started yet; `genkan servers` shows what it is doing",
 		Values:  []any{s.set.Name},
-	}
-}
-
-// tooSlow is why a start is given up.
-func (s *Server) tooSlow() error {
-	return &gateway.Error{
-		Code:    gateway.CodeTimeout,
-		Message: "it did not finish starting within %s (startupTimeout)",
-		Values:  []any{s.set.StartupTimeout},
 	}
 }
 
@@ -440,8 +435,10 @@ func (s *Server) serve(ctx context.Context) (ready time.Duration, err error) {
 	s.mu.Lock()
 	s.starts++
 	s.lastTry = time.Now()
+	s.attempt = attempt{began: s.lastTry}
 	known := s.known
 	s.mu.Unlock()
+	defer s.attempted(func(a *attempt) { *a = attempt{} })
 
 	startup, cancel := context.WithTimeoutCause(ctx, s.set.StartupTimeout, s.tooSlow())
 	defer cancel()
@@ -451,6 +448,7 @@ func (s *Server) serve(ctx context.Context) (ready time.Duration, err error) {
 	})
 	if err == nil {
 		defer c.close()
+		s.attempted(func(a *attempt) { a.greeted = true })
 		err = s.refreshAll(startup, c)
 		if dead := c.cause(); err != nil && dead != nil {
 			err = dead // what happened to the server, not to our question
@@ -458,7 +456,7 @@ func (s *Server) serve(ctx context.Context) (ready time.Duration, err error) {
 	}
 	if err != nil {
 		if ctx.Err() == nil && startup.Err() != nil {
-			err = context.Cause(startup)
+			err = s.gaveUp()
 		}
 		return 0, err
 	}
@@ -466,6 +464,7 @@ func (s *Server) serve(ctx context.Context) (ready time.Duration, err error) {
 	began := time.Now()
 	s.update(func() {
 		s.state, s.conn, s.since, s.problem, s.nextTry = StateReady, c, time.Now(), gateway.Text{}, time.Time{}
+		s.attempt = attempt{}
 	})
 	s.log.Info("server is ready", "era", c.protocol().era.String(), "tools", len(s.List(gateway.KindTool)))
 	s.setUp(ctx, c)
