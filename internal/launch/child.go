@@ -146,7 +146,7 @@ func (l *Launcher) prepare(ctx context.Context, command Command) (*exec.Cmd, *bo
 		}
 		file = cmdFile(env)
 	}
-	cmd := exec.Command(file, args...) //nolint:gosec,noctx // the command is the user's own; its life is the supervisor's
+	cmd := exec.Command(file, args...) //nolint:noctx // the command is the user's own; its life is the supervisor's
 	cmd.Args[0] = command.Name
 	cmd.Dir, cmd.Env = command.Dir, env
 	if l.opt.Home != "" {

@@ -82,13 +82,18 @@ func parseContainerRun(goos, command string, args []string) (containerRun, bool)
 
 // readOptions looks at the options of run, up to the image.
 func (r *containerRun) readOptions(args []string) {
-	for i := 0; i < len(args) && strings.HasPrefix(args[i], "-") && args[i] != "--" && args[i] != "-"; i++ {
-		option, value, hasValue := strings.Cut(args[i], "=")
+	next := func() (arg string) {
+		if len(args) > 0 {
+			arg, args = args[0], args[1:]
+		}
+		return arg
+	}
+	for arg := next(); strings.HasPrefix(arg, "-") && arg != "--" && arg != "-"; arg = next() {
+		option, value, hasValue := strings.Cut(arg, "=")
 		if !strings.HasPrefix(option, "--") {
 			// Letters; the first with a value takes the rest, or what follows.
-			letters := strings.TrimLeft(args[i][1:], runLettersWithoutValue)
-			if len(letters) == 1 {
-				i++
+			if letters := strings.TrimLeft(arg[1:], runLettersWithoutValue); len(letters) == 1 {
+				next()
 			}
 			continue
 		}
@@ -99,10 +104,7 @@ func (r *containerRun) readOptions(args []string) {
 			continue
 		}
 		if !hasValue {
-			if i++; i == len(args) {
-				return
-			}
-			value = args[i]
+			value = next()
 		}
 		if option == "--name" {
 			r.name = value

@@ -120,13 +120,7 @@ func readLikeProgram(line string) []string {
 			backslashes++
 			i++
 		}
-		if i == len(line) || line[i] != '"' {
-			arg.WriteString(strings.Repeat(`\`, backslashes))
-			begun = begun || backslashes > 0
-			if i == len(line) {
-				break
-			}
-		} else {
+		if i < len(line) && line[i] == '"' {
 			arg.WriteString(strings.Repeat(`\`, backslashes/2))
 			switch {
 			case backslashes%2 == 1:
@@ -139,6 +133,11 @@ func readLikeProgram(line string) []string {
 			}
 			begun = true
 			continue
+		}
+		arg.WriteString(strings.Repeat(`\`, backslashes))
+		begun = begun || backslashes > 0
+		if i == len(line) {
+			break
 		}
 		if line[i] == ' ' && !inside {
 			if begun {

@@ -25,7 +25,7 @@ func StandInForDocker(tb testing.TB) *Docker {
 	if err := os.Mkdir(filepath.Join(d.Dir, "containers"), 0o700); err != nil {
 		tb.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(d.Dir, "docker"), []byte(dockerScript), 0o700); err != nil { //nolint:gosec // it is to be run
+	if err := os.WriteFile(filepath.Join(d.Dir, "docker"), []byte(dockerScript), 0o700); err != nil {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() {
