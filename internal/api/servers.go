@@ -9,9 +9,13 @@ import (
 )
 
 // serverOf is a server in REST's form. Its command, environment and headers
-// stay inside: they hold secrets.
-func (a *API) serverOf(s *upstream.Server, withOutput bool) client.Server {
+// stay inside: they hold secrets. What a server writes to its log can hold
+// anything, so only an admin sees it.
+func (a *API) serverOf(s *upstream.Server, admin, withOutput bool) client.Server {
 	st := s.Status()
+	if admin && st.Problem.String() != "" && st.LastLine != "" {
+		st.Problem = gateway.Textf("%s; it last printed: %s", st.Problem, st.LastLine)
+	}
 	out := client.Server{
 		Name: s.Name(), State: string(st.State), Era: st.Era.String(), ProtocolVersion: st.Version,
 		Tools: st.Tools, ProcessID: st.PID, Starts: st.Starts, Since: st.Since.UTC(), Problem: a.language().Text(st.Problem),
@@ -20,16 +24,16 @@ func (a *API) serverOf(s *upstream.Server, withOutput bool) client.Server {
 		next := st.NextTry.UTC()
 		out.NextTry = &next
 	}
-	if withOutput {
+	if admin && withOutput {
 		out.Output = st.Output
 	}
 	return out
 }
 
-func (a *API) listServers(w http.ResponseWriter, _ *http.Request, _ gateway.Identity) {
+func (a *API) listServers(w http.ResponseWriter, _ *http.Request, id gateway.Identity) {
 	list := []client.Server{}
 	for _, s := range a.opt.House().Servers() {
-		list = append(list, a.serverOf(s, false))
+		list = append(list, a.serverOf(s, id.Admin, false))
 	}
 	encode(w, http.StatusOK, struct {
 		Servers []client.Server `json:"servers"`
@@ -45,7 +49,7 @@ func (a *API) tryServer(w http.ResponseWriter, r *http.Request, id gateway.Ident
 	for _, s := range a.opt.House().Servers() {
 		if s.Name() == name {
 			s.Try()
-			encode(w, http.StatusAccepted, a.serverOf(s, false))
+			encode(w, http.StatusAccepted, a.serverOf(s, true, false))
 			return
 		}
 	}
@@ -74,13 +78,12 @@ func (a *API) isAdmin(w http.ResponseWriter, id gateway.Identity) bool {
 	return id.Admin
 }
 
-// getServer tells everything about one server. What a server writes to its
-// log can hold anything, so only an admin sees it.
+// getServer tells everything about one server.
 func (a *API) getServer(w http.ResponseWriter, r *http.Request, id gateway.Identity) {
 	name := r.PathValue("name")
 	for _, s := range a.opt.House().Servers() {
 		if s.Name() == name {
-			encode(w, http.StatusOK, a.serverOf(s, id.Admin))
+			encode(w, http.StatusOK, a.serverOf(s, id.Admin, true))
 			return
 		}
 	}

@@ -31,10 +31,11 @@ func TestTheBinary(t *testing.T) {
 		t.Fatalf("%v: %s", err, out)
 	}
 	for name, test := range map[string]func(*testing.T, string){
-		"killed, leaves nothing behind":     testKillLeavesNothingBehind,
-		"terminated, leaves nothing behind": testTermLeavesNothingBehind,
-		"terminated under load":             testTermUnderLoad,
-		"hung up, reloads":                  testHangUpReloads,
+		"killed, leaves nothing behind":         testKillLeavesNothingBehind,
+		"terminated, leaves nothing behind":     testTermLeavesNothingBehind,
+		"killed, leaves containers for a while": testContainersOfAKilledGenkan,
+		"terminated under load":                 testTermUnderLoad,
+		"hung up, reloads":                      testHangUpReloads,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, path) })
 	}
@@ -51,6 +52,11 @@ type process struct {
 
 func startProcess(t *testing.T, path string, config conf) *process {
 	t.Helper()
+	return startProcessIn(t, path, t.TempDir(), config)
+}
+
+func startProcessIn(t *testing.T, path, dir string, config conf) *process {
+	t.Helper()
 	free, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -58,7 +64,7 @@ func startProcess(t *testing.T, path string, config conf) *process {
 	address := free.Addr().String()
 	_ = free.Close()
 	p := &process{
-		testHouse: &testHouse{t: t, dir: t.TempDir(), base: "http://" + address, http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}},
+		testHouse: &testHouse{t: t, dir: dir, base: "http://" + address, http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}},
 		output:    &testkit.Buffer{}, ended: make(chan struct{}),
 	}
 	p.write(with(config, conf{"listen": address}))

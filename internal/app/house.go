@@ -143,6 +143,7 @@ func (p *Process) build(cfg *config.Config, old *house) *house {
 			}
 		}
 	}
+	p.launcher.AskLoginShell(cfg.LoginShell)
 	h := &house{config: cfg, tasks: &p.tasks, settleBy: time.Now().Add(firstListPatience), validator: &catalog.Validator{}, limit: newLimiter(cfg.RateLimit)}
 	if old != nil && old.config.RateLimit == cfg.RateLimit {
 		h.limit = old.limit

@@ -25,6 +25,7 @@ import (
 	"genkan/internal/gateway"
 	"genkan/internal/identity"
 	"genkan/internal/lang"
+	"genkan/internal/launch"
 	"genkan/internal/lock"
 	"genkan/internal/logs"
 	"genkan/internal/mcpserver"
@@ -49,7 +50,7 @@ type Options struct {
 	// Sink is asked how much of the log was lost; may be nil.
 	Sink    *logs.Sink
 	Version string
-	// Guard is the command that ends in upstream.RunGuard; empty for none.
+	// Guard is the command that ends in launch.RunGuard; empty for none.
 	Guard []string
 	// Limits are execute's; zero means the defaults.
 	Limits execute.Limits
@@ -78,7 +79,7 @@ type Process struct {
 	store    *sqlite.Store
 	keeper   *identity.Keeper
 	vault    *vault.File
-	guard    *upstream.Guard
+	launcher *launch.Launcher
 	recorder *record.Recorder
 	executor *execute.Executor
 	budget   *gateway.Budget
@@ -148,9 +149,7 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 		return nil, err
 	}
 	p.keeper = identity.NewKeeper(p.store, admin, time.Now)
-	if len(opt.Guard) > 0 {
-		p.guard = upstream.NewGuard(opt.Guard, opt.Log)
-	}
+	p.launcher = launch.New(launch.Options{DataDir: opt.DataDir, Home: HomeOf(opt.DataDir), Guard: opt.Guard, Log: opt.Log})
 	secret := sha256.Sum256([]byte("genkan session ids and states\x00" + string(admin)))
 	p.lock = lock.New(p.keeper.Verify, rules(cfg))
 	p.mcp = mcpserver.New(mcpserver.Options{
@@ -247,8 +246,8 @@ func (p *Process) language() lang.Language { return language(p.house.Load().conf
 
 func (p *Process) upstreamDeps() upstream.Deps {
 	return upstream.Deps{
-		Lists: p.store, Log: p.log, Publish: p.publish, Guard: p.guard, Version: p.opt.Version,
-		Instance: p.instance, Home: HomeOf(p.opt.DataDir), Rearranged: func() { go p.mcp.Resubscribe() },
+		Lists: p.store, Log: p.log, Publish: p.publish, Launcher: p.launcher, Version: p.opt.Version,
+		Instance: p.instance, Rearranged: func() { go p.mcp.Resubscribe() },
 	}
 }
 
@@ -416,7 +415,7 @@ func (p *Process) Close() error {
 	}
 	ending.Wait()
 	p.retired.Wait()
-	p.guard.Close()
+	p.launcher.Close()
 	return p.store.Close()
 }
 

@@ -7,7 +7,7 @@ const module = "genkan"
 // below it; packages of one room may import each other.
 const (
 	vocabulary = "gateway jsonrpc"
-	rooms      = "bridge catalog clients config execute identity kb lock logs n8n record script shape signin upstream vault workflow"
+	rooms      = "bridge catalog clients config execute identity kb launch lock logs n8n record script shape signin upstream vault workflow"
 	stores     = "sqlite postgres"
 	edges      = "mcpserver api web"
 	// language is what messages are said in where they leave the house.
@@ -32,7 +32,8 @@ var house = map[string]row{
 	// A lock between processes, for rooms that share files.
 	"filelock": {"", fixtures},
 
-	// Rooms know the vocabulary and never one another, but for workflow → script.
+	// Rooms know the vocabulary and never one another, but for workflow → script and
+	// upstream → launch.
 	"bridge":   {vocabulary + " filelock", fixtures},
 	"catalog":  {vocabulary, fixtures},
 	"clients":  {vocabulary, fixtures + " vault"},
@@ -40,6 +41,7 @@ var house = map[string]row{
 	"execute":  {vocabulary, fixtures},
 	"identity": {vocabulary, fixtures},
 	"kb":       {vocabulary, fixtures},
+	"launch":   {vocabulary + " filelock", fixtures},
 	"lock":     {vocabulary + " " + language, fixtures}, // it answers by itself
 	"logs":     {vocabulary, fixtures},
 	"n8n":      {vocabulary, fixtures},
@@ -47,7 +49,7 @@ var house = map[string]row{
 	"script":   {vocabulary, fixtures},
 	"shape":    {vocabulary, fixtures},
 	"signin":   {vocabulary, fixtures + " vault"},
-	"upstream": {vocabulary, fixtures},
+	"upstream": {vocabulary + " launch", fixtures},
 	"vault":    {vocabulary + " filelock", fixtures},
 	"workflow": {vocabulary + " script", fixtures},
 
@@ -89,6 +91,7 @@ var confined = []confinement{
 	{"github.com/modelcontextprotocol/go-sdk", "signin testkit bench conformance", "it is the oracle that our protocol code is tested against"},
 	{"filippo.io/age", "vault", "secrets are kept in one place"},
 	{"github.com/zalando/go-keyring", "vault", "secrets are kept in one place"},
+	{"golang.org/x/sys", "launch", "what only one system has is called in one place"},
 	{"github.com/prometheus", "record api app", "rooms count through their own types; metrics are exposed at the edge"},
 	{"github.com/danielgtaylor/huma", "api", "REST is decided in one place"},
 	{"github.com/spf13/cobra", "cli cmd", "commands are decided in one place"},

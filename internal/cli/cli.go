@@ -22,8 +22,8 @@ import (
 	"genkan/internal/config"
 	"genkan/internal/gateway"
 	"genkan/internal/lang"
+	"genkan/internal/launch"
 	"genkan/internal/logs"
-	"genkan/internal/upstream"
 )
 
 // Streams are what the command line reads and writes.
@@ -39,7 +39,7 @@ const GuardCommand = "guard-process"
 // Main runs the command line and returns the exit status.
 func Main(args []string, version string, std Streams) int {
 	if len(args) == 1 && args[0] == GuardCommand {
-		upstream.RunGuard(std.In)
+		launch.RunGuard(std.In)
 		return 0
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

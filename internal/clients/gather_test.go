@@ -36,7 +36,7 @@ func TestGather(t *testing.T) {
 		"files": {"command": "fs", "args": ["/a"]}}}`)
 	claude := written(t, "claude-code", `{
 		"mcpServers": {"my github": {"command": "gh", "env": {"GITHUB_TOKEN": "ghp_0123456789abcdefghijABCDEFGHIJ012345"}}},
-		"projects": {"/home/me/p": {"mcpServers": {"files": {"command": "fs", "args": ["/a"]}}}, "/home/me/q": {"mcpServers": {"files": {"command": "fs", "args": ["/a"]}}}}}`)
+		"projects": {"/srv/example/p": {"mcpServers": {"files": {"command": "fs", "args": ["/a"]}}}, "/srv/example/q": {"mcpServers": {"files": {"command": "fs", "args": ["/a"]}}}}}`)
 	broken := written(t, "zed", `{"context_servers": {`)
 	own := written(t, "windsurf", `{"mcpServers": {"x": {"serverUrl": "http://127.0.0.1:3000/mcp/s/x"}, "y": {"command": "/opt/gk", "args": ["--data", "/d", "stdio", "--only", "y"]}}}`)
 	g := Gather([]File{cursor, claude, broken, own}, Imports{}, func(name string) bool { return name == "files" })
@@ -51,8 +51,8 @@ func TestGather(t *testing.T) {
 	want := []string{
 		"github = cursor::github claude-code::my github",
 		"files-2 = cursor::files", // the configuration has another
-		"files-3 = claude-code:/home/me/p:files",
-		"files-4 = claude-code:/home/me/q:files",
+		"files-3 = claude-code:/srv/example/p:files",
+		"files-4 = claude-code:/srv/example/q:files",
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("found\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
@@ -95,7 +95,7 @@ func TestGather(t *testing.T) {
 			t.Errorf("%d: %s, known %v; want %+v", i, f.Name, f.Known, want)
 		}
 	}
-	if name, ok := imports.Name(claude, Place{"/home/me/q", "files"}); name != "files-4" || !ok {
+	if name, ok := imports.Name(claude, Place{"/srv/example/q", "files"}); name != "files-4" || !ok {
 		t.Errorf("the entry of a project is called %q", name)
 	}
 	// A server that has left the configuration is new again.

@@ -72,6 +72,9 @@ type Config struct {
 	TLS         TLS
 	// PageSize is how many tools a page of tools/list has; 0 is one page.
 	PageSize int
+	// LoginShell lets commands that our PATH does not have be looked for in that
+	// of the user's login shell.
+	LoginShell bool
 	// Servers are in file order, which decides who owns a name in doubt.
 	Servers []Server
 }

@@ -25,7 +25,9 @@ const example = `# Genkan's configuration. Everything here is optional; what is 
 #  github:
 #    command: npx
 #    args: ["-y", "@modelcontextprotocol/server-github"]
-# What the process gets beside the basics (PATH, HOME, proxies and the like).
+# What the process gets beside the basics (PATH, HOME, LANG, XDG_*, proxies and
+# CAs, SSH_AUTH_SOCK, DOCKER_HOST and the like). A PATH here is the process's
+# own, and its command is looked for there first.
 #    env:
 #      GITHUB_PERSONAL_ACCESS_TOKEN: ${GITHUB_TOKEN}
 # The folder that it runs in.
@@ -95,6 +97,12 @@ const example = `# Genkan's configuration. Everything here is optional; what is 
 # How many tools a page of tools/list has. 0 is all on one page, which clients
 # get along with best.
 #pageSize: 0
+
+# Where the commands of servers are found: in the PATH of genkan, in that of
+# your login shell, and in the usual folders (/opt/homebrew/bin, ~/.local/bin,
+# ~/.cargo/bin and the like). The shell is asked only for a command that is not
+# in the first; false never asks it. Not on Windows.
+#loginShell: true
 
 # fatal, error, warn, info, debug or trace. Flag: --log-level. Environment:
 # LOG_LEVEL.

@@ -25,6 +25,7 @@ type layer struct {
 	tlsCert      *string
 	tlsKey       *string
 	pageSize     int
+	loginShell   *bool
 	servers      []Server
 
 	// Where the file says it, for what can only be judged at the end.
@@ -48,6 +49,7 @@ func (l layer) over(below layer) layer {
 		tlsCert:      cmp.Or(l.tlsCert, below.tlsCert),
 		tlsKey:       cmp.Or(l.tlsKey, below.tlsKey),
 		pageSize:     cmp.Or(l.pageSize, below.pageSize),
+		loginShell:   cmp.Or(l.loginShell, below.loginShell),
 		servers:      append(below.servers, l.servers...),
 		corsAt:       cmp.Or(l.corsAt, below.corsAt),
 		tlsAt:        cmp.Or(l.tlsAt, below.tlsAt),
@@ -132,6 +134,7 @@ func (d *decoder) fileFields(l *layer) []field {
 			d.object(n, at, d.tlsFields(l))
 		}},
 		{"pageSize", func(n *node, at string) { l.pageSize, _ = d.integer(n, at, 0, maxInt) }},
+		{"loginShell", func(n *node, at string) { d.flag(&l.loginShell, n, at) }},
 	}
 }
 

@@ -120,6 +120,7 @@ func (l layer) config(all *problems) *Config {
 		BehindProxy:  or(l.behindProxy, false),
 		TLS:          TLS{CertFile: or(l.tlsCert, ""), KeyFile: or(l.tlsKey, "")},
 		PageSize:     l.pageSize,
+		LoginShell:   or(l.loginShell, true),
 		Servers:      l.servers,
 	}
 	if c.CORS.Enabled && len(c.CORS.Origins) == 0 && !l.corsRefused {

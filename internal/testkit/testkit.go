@@ -40,8 +40,14 @@ func Main(m *testing.M, opts ...goleak.Option) {
 		os.Exit(fault.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	}
 	registerUpdate()
-	if err := os.Setenv(mainEnv, "1"); err != nil {
-		panic(err)
+	for name, value := range map[string]string{
+		mainEnv: "1",
+		// No test depends on the start files of whoever runs it.
+		"SHELL": "/bin/false",
+	} {
+		if err := os.Setenv(name, value); err != nil {
+			panic(err)
+		}
 	}
 	goleak.VerifyTestMain(m, opts...)
 }

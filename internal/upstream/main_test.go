@@ -13,6 +13,7 @@ import (
 
 	"genkan/internal/gateway"
 	"genkan/internal/jsonrpc"
+	"genkan/internal/launch"
 	"genkan/internal/testkit"
 )
 
@@ -21,7 +22,7 @@ func TestMain(m *testing.M) {
 	case os.Getenv(scriptEnv) != "":
 		os.Exit(runScript(os.Getenv(scriptEnv), os.Getenv(scriptRecordEnv)))
 	case len(os.Args) == 2 && os.Args[1] == guardArgument:
-		RunGuard(os.Stdin)
+		launch.RunGuard(os.Stdin)
 		os.Exit(0)
 	}
 	testkit.Main(m)
@@ -67,7 +68,10 @@ type upstreamTest struct {
 type option func(*Settings, *Deps)
 
 func withLists(l *lists) option { return func(_ *Settings, d *Deps) { d.Lists = l } }
-func withGuard(g *Guard) option { return func(_ *Settings, d *Deps) { d.Guard = g } }
+func withLauncher(l *launch.Launcher) option {
+	return func(_ *Settings, d *Deps) { d.Launcher = l }
+}
+
 func withStartup(d time.Duration) option {
 	return func(s *Settings, _ *Deps) { s.StartupTimeout = d }
 }

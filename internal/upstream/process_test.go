@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"genkan/internal/gateway"
+	"genkan/internal/launch"
 	"genkan/internal/testkit"
 )
 
@@ -133,7 +134,7 @@ func TestAChildThatIgnoresSignalsIsKilled(t *testing.T) {
 	if testkit.Alive(pid) {
 		t.Error("it outlived Close")
 	}
-	if took := time.Since(began); took < patienceAfterEOF || took > 15*time.Second {
+	if took := time.Since(began); took < launch.PatienceAfterEOF || took > 15*time.Second {
 		t.Errorf("closing took %v", took)
 	}
 }
@@ -270,15 +271,15 @@ func TestTheGuard(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	guard := NewGuard([]string{self, guardArgument}, slog.New(slog.DiscardHandler))
-	u := openReady(t, faultChild(t, "-mode", "tree,ignore-term"), withGuard(guard))
-	gone := openReady(t, faultChild(t), withGuard(guard))
+	launcher := launch.New(launch.Options{Guard: []string{self, guardArgument}, Log: slog.New(slog.DiscardHandler)})
+	u := openReady(t, faultChild(t, "-mode", "tree,ignore-term"), withLauncher(launcher))
+	gone := openReady(t, faultChild(t), withLauncher(launcher))
 	gone.Close() // what has ended is not the guard's business any more
 	root := u.Status().PID
 	if len(members(t, root)) < 2 {
 		t.Fatal("there is no tree")
 	}
-	guard.Close()
+	launcher.Close()
 	testkit.Eventually(t, func() bool { return len(members(t, root)) == 0 }, "the guard has killed what was left")
 }
 
@@ -286,16 +287,19 @@ func TestAGuardThatWasKilledIsReplaced(t *testing.T) {
 	dir := t.TempDir()
 	pids := dir + "/guards"
 	// A guard that says who it is; "read" ends when the pipe does.
-	guard := NewGuard([]string{"/bin/sh", "-c", `echo $$ >> "$0"; while read -r line; do echo "$line" >> "$1"; done`, pids, dir + "/told"}, slog.New(slog.DiscardHandler))
-	defer guard.Close()
-	u := openReady(t, shell(shellServer), withGuard(guard))
+	launcher := launch.New(launch.Options{
+		Guard: []string{"/bin/sh", "-c", `echo $$ >> "$0"; while read -r line; do echo "$line" >> "$1"; done`, pids, dir + "/told"},
+		Log:   slog.New(slog.DiscardHandler),
+	})
+	defer launcher.Close()
+	u := openReady(t, shell(shellServer), withLauncher(launcher))
 	first := testkit.Pids(t, pids)
 	testkit.Eventually(t, func() bool { first = testkit.Pids(t, pids); return len(first) == 1 }, "the guard runs")
 	if err := syscall.Kill(first[0], syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
 	testkit.Eventually(t, func() bool { return !testkit.Alive(first[0]) }, "the guard is gone")
-	v := openReady(t, shell(shellServer), withGuard(guard))
+	v := openReady(t, shell(shellServer), withLauncher(launcher))
 	testkit.Eventually(t, func() bool { return len(testkit.Pids(t, pids)) == 2 }, "there is another guard")
 	for _, s := range []*upstreamTest{u, v} {
 		sees(t, dir+"/told", "+"+strconv.Itoa(s.Status().PID))

@@ -1,6 +1,10 @@
 package upstream
 
-import "sync"
+import (
+	"strings"
+	"sync"
+	"unicode"
+)
 
 // ring keeps the end of what a child wrote to its standard error.
 type ring struct {
@@ -28,4 +32,21 @@ func (r *ring) String() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return string(r.buf)
+}
+
+// lastLine is the last line that says anything, fit to be shown in a table.
+func (r *ring) lastLine() string {
+	const most = 200
+	text := strings.TrimRightFunc(strings.ToValidUTF8(r.String(), "?"), func(c rune) bool { return unicode.IsSpace(c) || !unicode.IsPrint(c) })
+	line := text[strings.LastIndexAny(text, "\r\n")+1:]
+	line = strings.TrimSpace(strings.Map(func(c rune) rune {
+		if !unicode.IsPrint(c) {
+			return -1
+		}
+		return c
+	}, strings.ReplaceAll(line, "\t", " ")))
+	if runes := []rune(line); len(runes) > most {
+		line = string(runes[:most]) + "…"
+	}
+	return line
 }

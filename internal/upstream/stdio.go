@@ -8,10 +8,13 @@ import (
 
 	"genkan/internal/gateway"
 	"genkan/internal/jsonrpc"
+	"genkan/internal/launch"
 )
 
 func connectStdio(ctx context.Context, s *Server, set *Settings, us self, known gateway.Era, e ears, roots []byte) (conn, error) {
-	ch, err := startChild(set, s.deps.Home, s.output, s.deps.Guard, s.log)
+	ch, err := s.deps.Launcher.Start(ctx, launch.Command{
+		Server: set.Name, Name: set.Command, Args: set.Args, Env: set.Env, Dir: set.Dir, Errors: s.output,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -21,22 +24,22 @@ func connectStdio(ctx context.Context, s *Server, set *Settings, us self, known 
 
 // pipes are the wire to a child: its standard input and output.
 type pipes struct {
-	child    *child
+	child    *launch.Child
 	lines    *jsonrpc.LineReader
 	watching sync.WaitGroup
 }
 
-func newPipes(ch *child) *pipes {
-	p := &pipes{child: ch, lines: jsonrpc.NewLineReader(ch.stdout)}
+func newPipes(ch *launch.Child) *pipes {
+	p := &pipes{child: ch, lines: jsonrpc.NewLineReader(ch.Stdout)}
 	p.watching.Go(p.watchProcess)
 	return p
 }
 
-func (p *pipes) pid() int { return p.child.cmd.Process.Pid }
+func (p *pipes) pid() int { return p.child.PID() }
 
 func (p *pipes) write(batch []byte) (int, error) {
 	const portion = 256 << 10
-	n, err := p.child.stdin.Write(batch[:min(len(batch), portion)])
+	n, err := p.child.Stdin.Write(batch[:min(len(batch), portion)])
 	if err != nil {
 		return n, &gateway.Error{Code: gateway.CodeUnavailable, Message: "it closed its input", Err: err}
 	}
@@ -49,8 +52,8 @@ func (p *pipes) next() ([]byte, error) {
 		return line, err
 	}
 	// The output ended. Usually the process did; then that is the cause.
-	if p.child.gone(100 * time.Millisecond) {
-		return nil, p.child.exitError()
+	if p.child.Gone(100 * time.Millisecond) {
+		return nil, p.child.ExitError()
 	}
 	return nil, &gateway.Error{Code: gateway.CodeUnavailable, Message: "it closed its output", Err: err}
 }
@@ -58,11 +61,11 @@ func (p *pipes) next() ([]byte, error) {
 // watchProcess ends the reading when the process has ended, even if somebody
 // who left its group still holds its output.
 func (p *pipes) watchProcess() {
-	<-p.child.exited
-	_ = p.child.stdout.SetReadDeadline(time.Now().Add(patienceForLastWords))
+	<-p.child.Exited()
+	_ = p.child.Stdout.SetReadDeadline(time.Now().Add(launch.PatienceForLastWords))
 }
 
 func (p *pipes) end() {
-	p.child.end()
+	p.child.End()
 	p.watching.Wait()
 }

@@ -16,6 +16,7 @@ import (
 
 	"genkan/internal/gateway"
 	"genkan/internal/jsonrpc"
+	"genkan/internal/launch"
 )
 
 // Settings say what a server is. Exactly one of Command and URL is set.
@@ -53,15 +54,16 @@ type Deps struct {
 	// Rearranged says that callers may have another connection than before: what
 	// they watch should be asked for anew. It must not block; nil for nobody.
 	Rearranged func()
-	// Guard kills children when genkan itself is killed; nil for none.
-	Guard *Guard
+	// Launcher starts the processes of servers that are commands; nil for one of
+	// the server's own, without a guard.
+	Launcher *launch.Launcher
 	// Transport is used for HTTP; nil for a default one.
 	Transport http.RoundTripper
 	// Version is genkan's own, told to servers.
 	Version string
-	// Instance and Home tell this process and its data directory from others:
-	// servers that turn out to be genkan itself are told by them.
-	Instance, Home string
+	// Instance tells this process from others: servers that turn out to be
+	// genkan itself are told by it.
+	Instance string
 }
 
 // State is what a server is doing.
@@ -86,11 +88,14 @@ type Status struct {
 	// Starts counts how often it was started or connected to.
 	Starts int
 	Since  time.Time
-	// Problem says why it is down, NextTry when it is tried again.
+	// Problem says why it is not ready, NextTry when it is tried again.
 	Problem gateway.Text
 	NextTry time.Time
 	// Output is the end of what it wrote to its standard error.
 	Output string
+	// LastLine is the last thing that it wrote there, or to its output without
+	// being a message. Like Output it can be anything, and is not for everybody.
+	LastLine string
 }
 
 // Server is one MCP server behind the door.
@@ -104,6 +109,8 @@ type Server struct {
 	// leaving is set when it takes no more.
 	inFlight atomic.Int64
 	leaving  atomic.Bool
+	// ownLauncher: nobody else uses the launcher.
+	ownLauncher bool
 	// isSSE is set when the server was found to speak the old SSE transport.
 	isSSE atomic.Bool
 
@@ -127,6 +134,7 @@ type Server struct {
 	problem gateway.Text
 	nextTry time.Time
 	lastTry time.Time
+	attempt attempt
 	output  *ring
 	// changed is closed and replaced at every change of state.
 	changed chan struct{}
@@ -174,6 +182,10 @@ func Open(set Settings, deps Deps) *Server {
 		state: StateStarting, since: time.Now(),
 		output:  &ring{},
 		changed: make(chan struct{}),
+	}
+	if deps.Launcher == nil {
+		s.deps.Launcher = launch.New(launch.Options{Log: deps.Log})
+		s.ownLauncher = true
 	}
 	if deps.Transport == nil {
 		s.deps.Transport = newTransport()
@@ -273,7 +285,7 @@ func (s *Server) Status() Status {
 	st := Status{
 		State: s.state, Era: s.known.Era, Version: s.known.Version,
 		Tools: len(s.List(gateway.KindTool)), Starts: s.starts, Since: s.since,
-		Problem: s.problem, NextTry: s.nextTry, Output: s.output.String(),
+		Problem: s.problemNow(time.Now()), NextTry: s.nextTry, Output: s.output.String(), LastLine: s.output.lastLine(),
 	}
 	if s.conn != nil {
 		st.PID = s.conn.pid()
@@ -287,6 +299,9 @@ func (s *Server) Close() {
 	s.stop()
 	s.branches.close()
 	<-s.done
+	if s.ownLauncher {
+		s.deps.Launcher.Close()
+	}
 }
 
 // ready returns the connection. A server that is starting for the first time
@@ -336,15 +351,6 @@ func (s *Server) notStarted(ctx context.Context) error {
 		Code: gateway.AsError(context.Cause(ctx)).Code, Unsent: true, Err: context.Cause(ctx),
 		Message: "server %s has not started yet; `genkan servers` shows what it is doing",
 		Values:  []any{s.set.Name},
-	}
-}
-
-// tooSlow is why a start is given up.
-func (s *Server) tooSlow() error {
-	return &gateway.Error{
-		Code:    gateway.CodeTimeout,
-		Message: "it did not finish starting within %s (startupTimeout)",
-		Values:  []any{s.set.StartupTimeout},
 	}
 }
 
@@ -462,8 +468,10 @@ func (s *Server) serve(ctx context.Context) (ready time.Duration, err error) {
 	s.mu.Lock()
 	s.starts++
 	s.lastTry = time.Now()
+	s.attempt = attempt{began: s.lastTry}
 	known := s.known
 	s.mu.Unlock()
+	defer s.attempted(func(a *attempt) { *a = attempt{} })
 
 	startup, cancel := context.WithTimeoutCause(ctx, s.set.StartupTimeout, s.tooSlow())
 	defer cancel()
@@ -473,6 +481,7 @@ func (s *Server) serve(ctx context.Context) (ready time.Duration, err error) {
 	})
 	if err == nil {
 		defer c.close()
+		s.attempted(func(a *attempt) { a.greeted = true })
 		err = s.refreshAll(startup, c)
 		if dead := c.cause(); err != nil && dead != nil {
 			err = dead // what happened to the server, not to our question
@@ -480,7 +489,7 @@ func (s *Server) serve(ctx context.Context) (ready time.Duration, err error) {
 	}
 	if err != nil {
 		if ctx.Err() == nil && startup.Err() != nil {
-			err = context.Cause(startup)
+			err = s.gaveUp()
 		}
 		return 0, err
 	}
@@ -488,6 +497,7 @@ func (s *Server) serve(ctx context.Context) (ready time.Duration, err error) {
 	began := time.Now()
 	s.update(func() {
 		s.state, s.conn, s.since, s.problem, s.nextTry = StateReady, c, time.Now(), gateway.Text{}, time.Time{}
+		s.attempt = attempt{}
 	})
 	s.log.Info("server is ready", "era", c.protocol().era.String(), "tools", len(s.List(gateway.KindTool)))
 	s.setUp(ctx, c)

@@ -1,4 +1,4 @@
-package upstream
+package launch
 
 import (
 	"bufio"
@@ -15,11 +15,11 @@ import (
 	"time"
 )
 
-// Guard is a small process beside genkan that outlives it by a moment. It
+// guard is a small process beside genkan that outlives it by a moment. It
 // holds the end of a pipe and the ids of all children's process groups; when
 // the pipe breaks, however genkan ended, it kills what is left. A signal at
 // the parent's death (pdeathsig) would miss grandchildren, and npx makes one.
-type Guard struct {
+type guard struct {
 	command []string
 	log     *slog.Logger
 
@@ -29,13 +29,13 @@ type Guard struct {
 	closed bool
 }
 
-// NewGuard makes a guard that runs command, which must end up in RunGuard. The
+// newGuard makes a guard that runs command, which must end up in RunGuard. The
 // process is started with the first child.
-func NewGuard(command []string, log *slog.Logger) *Guard {
-	return &Guard{command: command, log: log, groups: map[int]bool{}}
+func newGuard(command []string, log *slog.Logger) *guard {
+	return &guard{command: command, log: log, groups: map[int]bool{}}
 }
 
-func (g *Guard) watch(group int) {
+func (g *guard) watch(group int) {
 	if g == nil {
 		return
 	}
@@ -45,7 +45,7 @@ func (g *Guard) watch(group int) {
 	g.tell(fmt.Sprintf("+%d\n", group))
 }
 
-func (g *Guard) unwatch(group int) {
+func (g *guard) unwatch(group int) {
 	if g == nil {
 		return
 	}
@@ -57,7 +57,7 @@ func (g *Guard) unwatch(group int) {
 
 // tell writes to the guard. One that is not there is started and told
 // everything.
-func (g *Guard) tell(line string) {
+func (g *guard) tell(line string) {
 	if g.closed {
 		return
 	}
@@ -73,7 +73,7 @@ func (g *Guard) tell(line string) {
 	}
 }
 
-func (g *Guard) start() error {
+func (g *guard) start() error {
 	cmd := exec.Command(g.command[0], g.command[1:]...) //nolint:gosec,noctx // our own executable, which outlives us on purpose
 	cmd.Env = []string{"GOGC=off", "GOMAXPROCS=1"}
 	setProcessGroup(cmd) // a Ctrl-C in the terminal is not for the guard
@@ -97,8 +97,8 @@ func (g *Guard) start() error {
 	return nil
 }
 
-// Close ends the guard process. Children that are still there are killed.
-func (g *Guard) Close() {
+// close ends the guard process. Children that are still there are killed.
+func (g *guard) close() {
 	if g == nil {
 		return
 	}

@@ -1,0 +1,150 @@
+package launch
+
+import (
+	"context"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+
+	"genkan/internal/gateway"
+)
+
+// userDatabase says which shell a user has.
+const userDatabase = "/etc/passwd"
+
+// shellPath is what the login shell was asked for, by whoever needed it first.
+type shellPath struct {
+	shell string
+	// there is closed when path or err is set.
+	there chan struct{}
+	path  string
+	err   error
+}
+
+// AskLoginShell says whether commands that are not found in our own PATH are
+// looked for in that of the user's login shell. It is asked once, when it is
+// first needed, and once more after this was called again.
+func (l *Launcher) AskLoginShell(yes bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.mayAskShell, l.shellPath = yes, nil
+}
+
+// pathOfShell asks the login shell, or waits for whoever does. It is nil when
+// there is none to ask, or nobody may.
+func (l *Launcher) pathOfShell(ctx context.Context, ours []string) *shellPath {
+	l.mu.Lock()
+	asked := l.shellPath
+	if asked == nil && l.mayAskShell && l.life.Err() == nil {
+		if shell := loginShell(runtime.GOOS, ours, os.Getuid(), userDatabase); shell != "" {
+			asked = &shellPath{shell: shell, there: make(chan struct{})}
+			l.shellPath = asked
+			env := environment(runtime.GOOS, ours, nil, "")
+			l.beside.Go(func() {
+				defer close(asked.there)
+				asked.path, asked.err = l.askShell(l.life, shell, env)
+				if asked.err != nil {
+					l.opt.Log.Warn("the login shell did not say its PATH; genkan's own is used", "shell", shell, "error", asked.err)
+				}
+			})
+		}
+	}
+	l.mu.Unlock()
+	if asked == nil {
+		return nil
+	}
+	select {
+	case <-asked.there:
+	case <-ctx.Done():
+	}
+	return asked
+}
+
+// known is the login shell's PATH if it has been asked before.
+func (l *Launcher) known() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.shellPath == nil {
+		return ""
+	}
+	select {
+	case <-l.shellPath.there:
+		return l.shellPath.path
+	default:
+		return ""
+	}
+}
+
+// locate finds the file of a command, and the environment that it runs in. The
+// login shell is asked only for what our own PATH does not have, because that
+// can take seconds.
+func (l *Launcher) locate(ctx context.Context, command Command) (file string, env []string, err error) {
+	goos, ours := runtime.GOOS, os.Environ()
+	own, pathext := lookup(goos, ours, "PATH"), lookup(goos, ours, "PATHEXT")
+	var declared string
+	for name, value := range command.Env {
+		if variable(goos, name) == "PATH" {
+			declared = value.Reveal()
+		}
+	}
+	near := folders(goos, declared, own)
+	file, found := command.Name, hasFolder(goos, command.Name)
+	if found {
+		if full, ok := withExtension(goos, command.Name, pathext, executable); ok {
+			file = full
+		}
+	} else {
+		file, found = find(goos, command.Name, pathext, near, executable)
+	}
+	if goos == "windows" {
+		if !found {
+			return "", nil, notFound(command.Name, near, nil)
+		}
+		return file, environment(goos, ours, command.Env, ""), nil
+	}
+	var asked *shellPath
+	shells := l.known()
+	if !found {
+		if asked = l.pathOfShell(ctx, ours); ctx.Err() != nil {
+			return "", nil, context.Cause(ctx)
+		}
+		if asked != nil {
+			shells = asked.path
+		}
+	}
+	far := folders(goos, append([]string{shells}, existing(usualFolders(lookup(goos, ours, "HOME")))...)...)
+	far = slices.DeleteFunc(far, func(dir string) bool { return slices.Contains(near, dir) })
+	if !found {
+		if file, found = find(goos, command.Name, pathext, far, executable); !found {
+			return "", nil, notFound(command.Name, append(near, far...), asked)
+		}
+	}
+	var path string
+	if more := strings.Join(far, ":"); more != "" {
+		path = strings.TrimPrefix(own+":"+more, ":")
+	}
+	return file, environment(goos, ours, command.Env, path), nil
+}
+
+// notFound says where a command was looked for.
+func notFound(command string, dirs []string, asked *shellPath) error {
+	const most = 12
+	where := gateway.Textf("%s", strings.Join(dirs, ", "))
+	if len(dirs) > most {
+		where = gateway.Textf("%s and %d more folders", strings.Join(dirs[:most], ", "), len(dirs)-most)
+	}
+	switch {
+	case asked == nil:
+		return gateway.Errorf(gateway.CodeUnavailable,
+			"its command %q was not found in the PATH of genkan, nor in the usual folders; install it, or give its full path. Looked in %s", command, where)
+	case asked.err != nil:
+		return gateway.Errorf(gateway.CodeUnavailable,
+			"its command %q was not found in the PATH of genkan, nor in the usual folders, and the login shell %s did not say its PATH; install it, or give its full path. Looked in %s",
+			command, asked.shell, where)
+	default:
+		return gateway.Errorf(gateway.CodeUnavailable,
+			"its command %q was not found, neither in the PATH of genkan and of the login shell %s nor in the usual folders; install it, or give its full path. Looked in %s",
+			command, asked.shell, where)
+	}
+}

@@ -1,0 +1,150 @@
+package launch
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// ResolvingVariable is set for the login shell that is asked for its PATH, so
+// that people's start files can leave out what is slow or talks to a terminal.
+const ResolvingVariable = "GENKAN_RESOLVING_PATH"
+
+const (
+	// patienceWithShell is how long the login shell's start files may take.
+	patienceWithShell = 5 * time.Second
+	// mostOfShell is how much they may print.
+	mostOfShell = 1 << 20
+)
+
+// loginShell is the shell of the user whom an environment is of: SHELL, or what
+// the user database says where there is no SHELL, as for services. It is empty
+// for users without one.
+func loginShell(goos string, env []string, uid int, userDatabase string) string {
+	shell := lookup(goos, env, "SHELL")
+	if shell == "" {
+		shell = shellOf(uid, userDatabase)
+	}
+	if shell == "" && goos == "darwin" {
+		shell = "/bin/zsh" // people are not in the user database there
+	}
+	switch base := path.Base(shell); {
+	case goos == "windows", !strings.HasPrefix(shell, "/"), base == "nologin", base == "false", base == "true":
+		return ""
+	}
+	return shell
+}
+
+// shellOf reads a line like ann:x:1000:1000:Ann:/folder:/bin/bash.
+func shellOf(uid int, userDatabase string) string {
+	raw, err := os.ReadFile(userDatabase)
+	if err != nil {
+		return ""
+	}
+	for line := range strings.Lines(string(raw)) {
+		if fields := strings.Split(strings.TrimSpace(line), ":"); len(fields) == 7 && fields[2] == strconv.Itoa(uid) {
+			return fields[6]
+		}
+	}
+	return ""
+}
+
+// shellArguments make a shell print its PATH between two marks, as a login
+// shell that also reads what people write for their terminals, where nvm and
+// its like are set up.
+func shellArguments(shell, mark string) []string {
+	const posix = `printf '%s' "MARK${PATH}MARK"`
+	flags, script := []string{"-l", "-i", "-c"}, posix
+	switch strings.TrimSuffix(path.Base(shell), ".exe") {
+	case "fish": // a list, which old versions join with spaces
+		script = `printf '%s' "MARK"(string join : $PATH)"MARK"`
+	case "csh", "tcsh": // -l stands alone there or not at all
+		flags = []string{"-i", "-c"}
+	case "nu":
+		script = `print --no-newline $"MARK($env.PATH | str join ':')MARK"`
+	case "xonsh":
+		script = `print("MARK" + ":".join($PATH) + "MARK", end="")`
+	case "pwsh":
+		flags, script = []string{"-Login", "-Command"}, `[Console]::Write("MARK$($env:PATH)MARK")`
+	}
+	return append(flags, strings.ReplaceAll(script, "MARK", mark))
+}
+
+// errNoAnswer: the shell ended without saying what it was asked.
+var errNoAnswer = errors.New("it did not print its PATH")
+
+// askShell asks a login shell for its PATH. It has no terminal, nothing to
+// read and a few seconds; whatever else it prints is not looked at.
+func (l *Launcher) askShell(ctx context.Context, shell string, env []string) (string, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, patienceWithShell, errors.New("it took more than "+patienceWithShell.String()))
+	defer cancel()
+	mark := "genkan-" + rand.Text()
+	cmd := exec.Command(shell, shellArguments(shell, mark)...) //nolint:gosec,noctx // the user's own shell; its group is ended below
+	cmd.Dir = lookup(runtime.GOOS, env, "HOME")
+	cmd.Env = append(env, "TERM=dumb", ResolvingVariable+"=1", "DISABLE_AUTO_UPDATE=true")
+	// A session of its own: an interactive shell would fight for our terminal.
+	leaveTerminal(cmd)
+	r, w, err := os.Pipe()
+	if err != nil {
+		return "", err
+	}
+	defer closeAll(r)
+	cmd.Stdout = w
+	err = cmd.Start()
+	closeAll(w)
+	if err != nil {
+		return "", err
+	}
+	l.guard.watch(cmd.Process.Pid)
+	// What the start files have left running goes with the shell.
+	defer func() {
+		killGroup(cmd.Process.Pid)
+		_ = cmd.Wait()
+		l.guard.unwatch(cmd.Process.Pid)
+	}()
+	stop := context.AfterFunc(ctx, func() { _ = r.SetReadDeadline(time.Now()) })
+	defer stop()
+	answer, err := between(io.LimitReader(r, mostOfShell), mark)
+	if ctx.Err() != nil && err != nil {
+		err = context.Cause(ctx)
+	}
+	return answer, err
+}
+
+// between reads until it has seen a text between two marks. It does not wait
+// for the end of what it reads: something in the background may hold it.
+func between(r io.Reader, mark string) (string, error) {
+	lines := bufio.NewReader(r)
+	var seen []byte
+	for {
+		b, err := lines.ReadByte()
+		if err != nil {
+			if errors.Is(err, io.EOF) {
+				err = errNoAnswer
+			}
+			return "", err
+		}
+		seen = append(seen, b)
+		if !bytes.HasSuffix(seen, []byte(mark)) {
+			continue
+		}
+		if before := bytes.Index(seen, []byte(mark)); before < len(seen)-len(mark) {
+			text := string(seen[before+len(mark) : len(seen)-len(mark)])
+			if !strings.Contains(text, "\n") && len(folders("unix", text)) > 0 {
+				return text, nil
+			}
+			// It repeats the question, and may still answer it.
+			seen = append(seen[:0], mark...)
+		}
+	}
+}
