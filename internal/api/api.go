@@ -22,6 +22,9 @@ type House interface {
 	Snapshot() *catalog.Snapshot
 	// Servers are the upstream servers in the order of the configuration.
 	Servers() []*upstream.Server
+	// Configured are the names of all servers, disabled ones too, in the order
+	// of the configuration.
+	Configured() []string
 }
 
 // Options are what the edge is made of.
@@ -37,6 +40,9 @@ type Options struct {
 	Language func() lang.Language
 	// Reload reads the configuration again.
 	Reload func() error
+	// CatchUp brings into the house what servers have listed by now; nil when
+	// that happens by itself.
+	CatchUp func()
 }
 
 // API is the edge.

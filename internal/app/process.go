@@ -94,8 +94,10 @@ type Process struct {
 	variables atomic.Pointer[variables]
 	// buildID is compared with that of processes that want to join.
 	buildID string
-	// reloading serialises reloads.
-	reloading sync.Mutex
+	// reloading serialises reloads; furnishing is held while a house is built, or
+	// lists are brought into one. Reading a configuration may wait for a person,
+	// so it happens under the first alone.
+	reloading, furnishing sync.Mutex
 
 	events chan struct{}
 	dirty  struct {
@@ -161,7 +163,7 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 	p.api = api.New(api.Options{
 		House: func() api.House { return p.house.Load() },
 		Admit: p.lock.Admit, Log: opt.Log, Version: opt.Version, Budget: p.budget, Language: p.language,
-		Reload: p.Reload,
+		Reload: p.Reload, CatchUp: p.catchUp,
 	})
 	p.measure()
 	p.house.Store(p.build(cfg, nil))
@@ -276,37 +278,43 @@ func (p *Process) refresh(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
-		p.dirty.Lock()
-		lists := p.dirty.lists
-		p.dirty.lists = map[dirtyList]bool{}
-		p.dirty.Unlock()
-		p.reloading.Lock()
-		h := p.house.Load()
-		type change struct {
-			view string
-			kind gateway.Kind
+		p.catchUp()
+	}
+}
+
+// catchUp brings what was published into the catalog. When it returns, all of
+// that is there, whoever brought it in.
+func (p *Process) catchUp() {
+	type change struct {
+		view string
+		kind gateway.Kind
+	}
+	changes := map[change]bool{}
+	p.furnishing.Lock()
+	p.dirty.Lock()
+	lists := p.dirty.lists
+	p.dirty.lists = map[dirtyList]bool{}
+	p.dirty.Unlock()
+	h := p.house.Load()
+	for list, announced := range lists {
+		changed := h.refresh(list.source, list.kind)
+		if list.kind == gateway.KindResource { // one word for both
+			changed = append(changed, h.refresh(list.source, gateway.KindTemplate)...)
 		}
-		changes := map[change]bool{}
-		for list, announced := range lists {
-			changed := h.refresh(list.source, list.kind)
-			if list.kind == gateway.KindResource { // one word for both
-				changed = append(changed, h.refresh(list.source, gateway.KindTemplate)...)
-			}
-			for _, view := range changed {
-				changes[change{view, list.kind}] = true
-			}
-			if announced {
-				for view, c := range h.all() {
-					if c.Has(list.source) {
-						changes[change{view, list.kind}] = true
-					}
+		for _, view := range changed {
+			changes[change{view, list.kind}] = true
+		}
+		if announced {
+			for view, c := range h.all() {
+				if c.Has(list.source) {
+					changes[change{view, list.kind}] = true
 				}
 			}
 		}
-		p.reloading.Unlock()
-		for c := range changes {
-			p.mcp.Changed(c.view, c.kind)
-		}
+	}
+	p.furnishing.Unlock()
+	for c := range changes {
+		p.mcp.Changed(c.view, c.kind)
 	}
 }
 
@@ -325,9 +333,11 @@ func (p *Process) Reload() error {
 	if needed := config.Diff(old.config, cfg).RestartNeeded; len(needed) > 0 {
 		p.log.Warn("a changed setting needs a restart and is not in force yet", "settings", strings.Join(needed, ", "))
 	}
+	p.furnishing.Lock()
 	fresh := p.build(cfg, old)
 	p.lock.Set(rules(cfg))
 	p.house.Store(fresh)
+	p.furnishing.Unlock()
 	p.retire(old, fresh)
 	p.tellOfReload(old, fresh)
 	p.log.Info("configuration reloaded", "servers", len(fresh.servers))

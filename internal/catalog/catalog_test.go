@@ -353,3 +353,23 @@ func TestRefreshUnderLoad(t *testing.T) {
 	close(stop)
 	wg.Wait()
 }
+
+// TestWhatIsHiddenIsTold: a filter's tools and a taken name can be asked for.
+func TestWhatIsHiddenIsTold(t *testing.T) {
+	first, second := source("first", "get", "put"), source("second", "get", "drop")
+	c := newCatalog(0, catalog.Mount{Source: first},
+		catalog.Mount{Source: second, Allows: func(name string) bool { return name != "drop" }})
+	s := c.Snapshot()
+	if got := s.Filtered("second"); len(got) != 1 || got[0] != "drop" || len(s.Filtered("first")) != 0 {
+		t.Errorf("filtered: %v", got)
+	}
+	if found := s.Findings(); len(found) != 1 || found[0].Name != "get" || found[0].Server != "second" || found[0].TakenBy != "first" || !found[0].LeftOut {
+		t.Errorf("findings: %+v", found)
+	}
+	// A filter's list goes with the source's.
+	second.set(definition("get"))
+	c.Refresh("second", gateway.KindTool)
+	if got := c.Snapshot().Filtered("second"); len(got) != 0 {
+		t.Errorf("filtered: %v", got)
+	}
+}

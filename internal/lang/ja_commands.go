@@ -30,6 +30,10 @@ var jaCommands = map[string]string{
 	"process":              "プロセス",
 	"problem":              "問題",
 	"next try":             "次の再試行",
+	"start took":           "起動時間",
+	"hidden":               "非表示",
+	"%s is left out: %s":   "%s は除外されています: %s",
+	"%s is shown to clients otherwise than its server sent it: %s": "%s はサーバーが送ったものとは違う形でクライアントに見せています: %s",
 
 	// What is wrong with a command line.
 	"--lang must be one of %s":                      "--lang: 次のいずれかを指定してください: %s",
