@@ -155,10 +155,11 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 	}
 	secret := sha256.Sum256([]byte("genkan session ids and states\x00" + string(admin)))
 	p.lock = lock.New(p.keeper.Verify, rules(cfg))
+	p.lock.Met = p.keeper.Met
 	p.mcp = mcpserver.New(mcpserver.Options{
 		House: func() mcpserver.House { return p.house.Load() },
 		Admit: p.lock.Admit, Log: opt.Log, Version: opt.Version, Budget: p.budget, Language: p.language,
-		Secret: secret[:], Recognizes: p.lock.Recognizes, Instance: p.instance,
+		Secret: secret[:], Recognizes: p.lock.Recognizes, Instance: p.instance, Introduced: p.keeper.Introduced,
 	})
 	p.api = api.New(api.Options{
 		House: func() api.House { return p.house.Load() },
@@ -171,6 +172,9 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 	p.stop = stop
 	p.beside.Go(func() { p.refresh(background) })
 	p.beside.Go(func() { p.watch(background) })
+	p.beside.Go(func() {
+		p.keeper.NoteUses(background, func(err error) { p.log.Warn("when tokens were used could not be written down", "error", err) })
+	})
 	return p, nil
 }
 
@@ -412,6 +416,9 @@ func (p *Process) ServeStdio(ctx context.Context, in, out *os.File, opt mcpserve
 	return p.mcp.ServeStdio(ctx, in, out, opt)
 }
 
+// flushPatience is how long the store may take for the last uses of tokens.
+const flushPatience = 2 * time.Second
+
 // Close takes everything down. Calls that are still under way are given up.
 func (p *Process) Close() error {
 	p.stop()
@@ -424,6 +431,11 @@ func (p *Process) Close() error {
 	ending.Wait()
 	p.retired.Wait()
 	p.guard.Close()
+	patience, cancel := context.WithTimeout(context.Background(), flushPatience)
+	defer cancel()
+	if err := p.keeper.Flush(patience); err != nil {
+		p.log.Warn("when tokens were used could not be written down", "error", err)
+	}
 	return p.store.Close()
 }
 

@@ -54,6 +54,8 @@ func TestScripts(t *testing.T) {
 			"background": cmdBackground,
 			// post DATA FILE STATUS: posts a file to /mcp with the admin token.
 			"post": cmdPost,
+			// token DATA NAME FILE: makes a token and posts a file to /mcp with it.
+			"token": cmdToken,
 			// nowhere TEXT PATH...: no file of the folders holds the text, however it
 			// is written.
 			"nowhere": cmdNowhere,
@@ -159,6 +161,17 @@ func cmdPost(ts *testscript.TestScript, _ bool, args []string) {
 	r.Header.Set("Content-Type", "application/json")
 	want := map[string]int{"200": 200, "400": 400}[args[2]]
 	_, _ = ts.Stdout().Write([]byte(send(ts, r, token, want)))
+}
+
+func cmdToken(ts *testscript.TestScript, _ bool, args []string) {
+	data := ts.MkAbs(args[0])
+	ts.Check(ts.Exec("genkan", "tokens", "add", args[1], "--data", data))
+	token := strings.TrimSpace(ts.ReadFile("stdout"))
+	base, _ := admin(ts, data)
+	r, err := http.NewRequest(http.MethodPost, base+"/mcp", strings.NewReader(ts.ReadFile(args[2])))
+	ts.Check(err)
+	r.Header.Set("Content-Type", "application/json")
+	send(ts, r, token, http.StatusOK)
 }
 
 func send(ts *testscript.TestScript, r *http.Request, token string, want int) string {

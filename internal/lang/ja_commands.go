@@ -21,6 +21,9 @@ var jaCommands = map[string]string{
 	"SERVER":               "サーバー",
 	"DESCRIPTION":          "説明",
 	"CREATED":              "作成日時",
+	"LAST SEEN":            "最終利用",
+	"CLIENT":               "クライアント",
+	"never":                "なし",
 	"name":                 "名前",
 	"state":                "状態",
 	"tools":                "ツール数",
@@ -140,9 +143,11 @@ status is 1 when the tool reports an error.`: `ツールを呼び出します。
 	"Give clients tokens, and take them back": "クライアントのトークンを発行・失効する",
 	`Every client needs a token, on this machine too. The admin token is in the file
 admin-token of the data directory. A token's name is the client's name in the
-log and the metrics. A running genkan knows of changes at once.`: `同じマシンからでも、どのクライアントにもトークンが必要です。管理者トークンは
+log and the metrics. A running genkan knows of changes at once; when a token was
+last seen is written down once a minute.`: `同じマシンからでも、どのクライアントにもトークンが必要です。管理者トークンは
 データディレクトリのファイル admin-token にあります。トークンの名前は、ログと
-メトリクスでのクライアントの名前になります。変更は実行中の genkan にすぐ反映されます。`,
+メトリクスでのクライアントの名前になります。変更は実行中の genkan にすぐ反映されます。
+最後に使われた時刻は 1 分ごとに記録されます。`,
 	"Make a token and print it, once": "トークンを作り、一度だけ表示する",
 	"List the tokens' names":          "トークンの名前を一覧表示する",
 	"Take a token back":               "トークンを失効させる",
