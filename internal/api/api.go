@@ -25,6 +25,8 @@ type House interface {
 	// Configured are the names of all servers, disabled ones too, in the order
 	// of the configuration.
 	Configured() []string
+	// Unknown is what can be said about a name that no tool has.
+	Unknown(name string) catalog.Unknown
 }
 
 // Options are what the edge is made of.

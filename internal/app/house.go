@@ -125,6 +125,9 @@ func (h *house) Page(ctx context.Context, view string, kind gateway.Kind, cursor
 func (h *house) Snapshot() *catalog.Snapshot { return h.catalog.Snapshot() }
 func (h *house) Servers() []*upstream.Server { return h.servers }
 
+// Unknown is what can be said about a name that no tool has.
+func (h *house) Unknown(name string) catalog.Unknown { return h.catalog.Unknown(name) }
+
 // Configured are the names of all servers, disabled ones too.
 func (h *house) Configured() []string {
 	names := make([]string, 0, len(h.config.Servers))

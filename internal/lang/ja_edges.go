@@ -42,6 +42,9 @@ var jaEdges = map[string]string{
 	"the body did not come in time":             "本文が時間内に届きませんでした",
 
 	// api
+	"Tool not found: %s. Did you mean %s?": "ツールが見つかりません: %s。もしかして %s ですか？",
+	"Tool not found: %s. Server %s is down and has not listed any tools yet: %s. `genkan servers %s` shows its last output": "ツールが見つかりません: %s。サーバー %s は停止していて、まだツール一覧を返していません: %s。最後の出力は `genkan servers %s` で確認できます",
+	"Tool not found: %s. Server %s has not listed any tools yet; `genkan servers %s` shows what it is doing":                "ツールが見つかりません: %s。サーバー %s はまだツール一覧を返していません。状態は `genkan servers %s` で確認できます",
 	"Tool not found: %s": "ツールが見つかりません: %s",
 	"there is nothing here; /v1/tools and /v1/servers are good places to begin":             "ここには何もありません。まず /v1/tools か /v1/servers を試してください",
 	"server %s is disabled in the configuration; remove \"disabled: true\" there to use it": "サーバー %s は設定で無効になっています。使うには \"disabled: true\" を削除してください",
