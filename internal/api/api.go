@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"time"
 
+	"genkan/internal/api/client"
 	"genkan/internal/catalog"
 	"genkan/internal/gateway"
 	"genkan/internal/lang"
@@ -115,7 +116,7 @@ func (a *API) health(w http.ResponseWriter, _ *http.Request) {
 		Version   string  `json:"version"`
 		Uptime    float64 `json:"uptime"`
 		Timestamp string  `json:"timestamp"`
-	}{"ok", "MCP Server is running", a.opt.Version, time.Since(a.started).Seconds(), timestamp()})
+	}{"ok", client.HealthMessage, a.opt.Version, time.Since(a.started).Seconds(), timestamp()})
 }
 
 func timestamp() string { return time.Now().UTC().Format("2006-01-02T15:04:05.000Z") }

@@ -7,7 +7,7 @@ const module = "genkan"
 // below it; packages of one room may import each other.
 const (
 	vocabulary = "gateway jsonrpc"
-	rooms      = "bridge catalog clients config execute identity kb lock logs n8n record script shape signin upstream vault workflow"
+	rooms      = "bridge catalog clients config doctor execute identity kb lock logs n8n record script shape signin upstream vault workflow"
 	stores     = "sqlite postgres"
 	edges      = "mcpserver api web"
 	// language is what messages are said in where they leave the house.
@@ -37,6 +37,7 @@ var house = map[string]row{
 	"catalog":  {vocabulary, fixtures},
 	"clients":  {vocabulary, fixtures},
 	"config":   {vocabulary, fixtures},
+	"doctor":   {vocabulary, fixtures},
 	"execute":  {vocabulary, fixtures},
 	"identity": {vocabulary, fixtures},
 	"kb":       {vocabulary, fixtures},

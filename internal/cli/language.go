@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"math"
 	"os"
 	"strings"
 	"unicode/utf8"
@@ -93,6 +94,9 @@ func eachCommand(cmd *cobra.Command, visit func(*cobra.Command)) {
 		eachCommand(sub, visit)
 	}
 }
+
+// anyNumber of arguments.
+const anyNumber = math.MaxInt
 
 // arguments says how many a command takes. The names are those of its usage
 // line.

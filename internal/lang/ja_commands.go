@@ -74,15 +74,18 @@ var jaCommands = map[string]string{
   genkan serve         starts the gateway on 127.0.0.1:3000
   genkan stdio         is for clients that spawn their servers
   genkan servers       shows how your servers are
+  genkan doctor        says what is wrong, and what mends it
 
-Exit status: 0 fine, 1 the tool reported an error, 2 wrong input, 3 not found,
-4 not allowed, 5 conflict, 6 too much, 7 unavailable, 8 too slow.`: `genkan は、使っている MCP サーバーを 1 つのエンドポイントにまとめます。
+Exit status: 0 fine, 1 the tool reported an error or the doctor a problem, 2 wrong
+input, 3 not found, 4 not allowed, 5 conflict, 6 too much, 7 unavailable, 8 too
+slow.`: `genkan は、使っている MCP サーバーを 1 つのエンドポイントにまとめます。
 
   genkan serve         127.0.0.1:3000 でゲートウェイを起動する
   genkan stdio         サーバーを自分で起動するクライアントのためのもの
   genkan servers       サーバーの状態を表示する
+  genkan doctor        問題と直し方を表示する
 
-終了ステータス: 0 正常、1 ツールがエラーを返した、2 入力の誤り、3 見つからない、
+終了ステータス: 0 正常、1 ツールがエラーを返した、または doctor が問題を見つけた、2 入力の誤り、3 見つからない、
 4 許可されていない、5 競合、6 多すぎる、7 利用できない、8 時間切れ。`,
 	"`directory` of the database, the admin token and the configuration":           "データベース、管理者トークン、設定ファイルを置くディレクトリ（`directory`）",
 	"configuration `file` (default DATA/genkan.yaml)":                              "設定ファイル（`file`、既定は DATA/genkan.yaml）",

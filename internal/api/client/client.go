@@ -116,6 +116,22 @@ type CallResult struct {
 	Timestamp     string          `json:"timestamp"`
 }
 
+// HealthMessage is what a genkan that serves says, whoever asks.
+const HealthMessage = "MCP Server is running"
+
+// Health is what everybody may know.
+type Health struct {
+	Status  string `json:"status"`
+	Message string `json:"message"`
+	Version string `json:"version"`
+}
+
+// Health asks whether genkan serves. It needs no token.
+func (c *Client) Health(ctx context.Context) (Health, error) {
+	var out Health
+	return out, c.do(ctx, http.MethodGet, "/health", nil, &out)
+}
+
 // Tools lists all tools, or those of one server.
 func (c *Client) Tools(ctx context.Context, server string) ([]Tool, error) {
 	all := []Tool{}
