@@ -68,7 +68,7 @@ func (k *checkup) gather(ctx context.Context) error {
 	k.servers(ctx)
 	k.clients(ctx)
 	if ctx.Err() != nil {
-		return gateway.AsError(ctx.Err())
+		return &gateway.Error{Code: gateway.CodeCanceled, Err: ctx.Err(), Message: "canceled"}
 	}
 	return nil
 }

@@ -201,7 +201,7 @@ func runtimeOf(command string) string {
 func versionOf(ctx context.Context, program string) string {
 	ctx, cancel := context.WithTimeout(ctx, shortly)
 	defer cancel()
-	out, err := exec.CommandContext(ctx, program, "--version").Output() //nolint:gosec // one of three names of ours
+	out, err := exec.CommandContext(ctx, program, "--version").Output()
 	if err != nil {
 		return ""
 	}
