@@ -373,3 +373,34 @@ func TestWhatIsHiddenIsTold(t *testing.T) {
 		t.Errorf("filtered: %v", got)
 	}
 }
+
+// troubled is a source that never came up.
+type troubled struct {
+	*fake
+	down bool
+}
+
+func (s troubled) Trouble() (gateway.Text, bool) {
+	return gateway.Textf("it cannot be reached"), s.down
+}
+
+// TestUnknownToolsAreExplained: a name that is near another one, or of a server
+// that is not there, is answered with what helps. Hidden tools are not named.
+func TestUnknownToolsAreExplained(t *testing.T) {
+	c := newCatalog(0,
+		catalog.Mount{Source: source("s", "get_issue", "drop_database"), Prefix: "s", Allows: func(name string) bool { return name == "get_issue" }},
+		mount(troubled{source("down"), true}, "down"), mount(troubled{source("new"), false}, "new"))
+	for name, want := range map[string]string{
+		"s__get_isue":     "Unknown tool: s__get_isue. Did you mean s__get_issue? tools/list names the tools there are",
+		"S-get-issue":     "Unknown tool: S-get-issue. Did you mean s__get_issue? tools/list names the tools there are",
+		"s__drop_databas": "Unknown tool: s__drop_databas. tools/list names the tools there are",
+		"weather__today":  "Unknown tool: weather__today. tools/list names the tools there are",
+		"down__get_issue": "Unknown tool: server down is down and has not listed any tools yet: it cannot be reached. `genkan servers down` shows its last output",
+		"new__get_issue":  "Unknown tool: server new has not listed any tools yet. `genkan servers new` shows what it is doing",
+	} {
+		err := c.Resolve(&gateway.Call{Method: "tools/call", Name: name})
+		if err == nil || err.Error() != want {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

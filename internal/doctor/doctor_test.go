@@ -169,9 +169,11 @@ func TestFindings(t *testing.T) {
 			f.Config.Plain = []doctor.Plain{{Server: "github", Where: "env.TOKEN", Secret: "GITHUB_TOKEN"}}
 		}, []string{"warning config: env.TOKEN of server github has a key that stands in the file as it is | whoever sees the file has the key > genkan secrets set GITHUB_TOKEN > then write ${secret:GITHUB_TOKEN} in its place"}},
 		"an open file": {
-			func(f *doctor.Facts) { f.Config.File.Mode = 0o644 },
-			[]string{"note config: other users of this machine can read /srv/example/genkan.yaml > chmod 600 /srv/example/genkan.yaml"},
+			func(f *doctor.Facts) { f.Config.File.Mode, f.Config.File.Path = 0o644, "/etc/genkan.yaml" },
+			[]string{"note config: other users of this machine can read /etc/genkan.yaml > chmod 600 /etc/genkan.yaml"},
 		},
+
+		"an open file in a closed folder": {func(f *doctor.Facts) { f.Config.File.Mode = 0o644 }, nil},
 
 		// The port.
 		"another program": {

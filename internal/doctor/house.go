@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"path/filepath"
 	"strings"
 
 	"genkan/internal/gateway"
@@ -121,7 +122,7 @@ func (e *examination) config() {
 			because(gateway.Textf("whoever sees the file has the key")).
 			run(e.genkan("secrets set " + p.Secret)).advise(gateway.Textf("then write %s in its place", "${secret:"+p.Secret+"}"))
 	}
-	if c.File.openToOthers() {
+	if dir := e.facts.Data.Dir; c.File.openToOthers() && (dir.openToOthers() || filepath.Dir(c.File.Path) != dir.Path) {
 		severity := Note
 		if len(c.Plain) > 0 {
 			severity = Warning
