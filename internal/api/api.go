@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"time"
 
+	"genkan/internal/api/client"
 	"genkan/internal/catalog"
 	"genkan/internal/gateway"
 	"genkan/internal/lang"
@@ -22,6 +23,11 @@ type House interface {
 	Snapshot() *catalog.Snapshot
 	// Servers are the upstream servers in the order of the configuration.
 	Servers() []*upstream.Server
+	// Configured are the names of all servers, disabled ones too, in the order
+	// of the configuration.
+	Configured() []string
+	// Unknown is what can be said about a name that no tool has.
+	Unknown(name string) catalog.Unknown
 }
 
 // Options are what the edge is made of.
@@ -37,6 +43,9 @@ type Options struct {
 	Language func() lang.Language
 	// Reload reads the configuration again.
 	Reload func() error
+	// CatchUp brings into the house what servers have listed by now; nil when
+	// that happens by itself.
+	CatchUp func()
 }
 
 // API is the edge.
@@ -107,7 +116,7 @@ func (a *API) health(w http.ResponseWriter, _ *http.Request) {
 		Version   string  `json:"version"`
 		Uptime    float64 `json:"uptime"`
 		Timestamp string  `json:"timestamp"`
-	}{"ok", "MCP Server is running", a.opt.Version, time.Since(a.started).Seconds(), timestamp()})
+	}{"ok", client.HealthMessage, a.opt.Version, time.Since(a.started).Seconds(), timestamp()})
 }
 
 func timestamp() string { return time.Now().UTC().Format("2006-01-02T15:04:05.000Z") }

@@ -3,6 +3,7 @@ package api
 import (
 	"net/http"
 	"strconv"
+	"strings"
 	"time"
 
 	"genkan/internal/gateway"
@@ -57,9 +58,26 @@ func (a *API) failAfter(w http.ResponseWriter, err error, took *float64) {
 	a.answer(w, rest, e, took)
 }
 
+// toolNotFound has a code and first words of its own, the seed's.
 func (a *API) toolNotFound(w http.ResponseWriter, name string, took *float64) {
-	a.answer(w, restError{http.StatusNotFound, "TOOL_NOT_FOUND"},
-		gateway.Errorf(gateway.CodeNotFound, "Tool not found: %s", name), took)
+	const most = 128
+	why := a.opt.House().Unknown(name)
+	if len(name) > most {
+		name = strings.ToValidUTF8(name[:most], "") + "…"
+	}
+	e := gateway.Errorf(gateway.CodeNotFound, "Tool not found: %s", name)
+	switch {
+	case why.Down:
+		e = gateway.Errorf(gateway.CodeNotFound,
+			"Tool not found: %s. Server %s is down and has not listed any tools yet: %s. `genkan servers %s` shows its last output",
+			name, why.Server, why.Problem, why.Server)
+	case why.Server != "":
+		e = gateway.Errorf(gateway.CodeNotFound,
+			"Tool not found: %s. Server %s has not listed any tools yet; `genkan servers %s` shows what it is doing", name, why.Server, why.Server)
+	case why.Near != "":
+		e = gateway.Errorf(gateway.CodeNotFound, "Tool not found: %s. Did you mean %s?", name, why.Near)
+	}
+	a.answer(w, restError{http.StatusNotFound, "TOOL_NOT_FOUND"}, e, took)
 }
 
 // answer tells of a failure in the house's language.

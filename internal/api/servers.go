@@ -4,40 +4,85 @@ import (
 	"net/http"
 
 	"genkan/internal/api/client"
+	"genkan/internal/catalog"
 	"genkan/internal/gateway"
 	"genkan/internal/upstream"
 )
 
 // serverOf is a server in REST's form. Its command, environment and headers
 // stay inside: they hold secrets. What a server writes to its log can hold
-// anything, so only an admin sees it.
-func (a *API) serverOf(s *upstream.Server, admin, withOutput bool) client.Server {
+// anything, so only an admin sees it, and what the configuration hides.
+func (a *API) serverOf(s *upstream.Server, seen *catalog.Snapshot, id gateway.Identity, withOutput bool) client.Server {
 	st := s.Status()
-	if admin && st.Problem.String() != "" && st.LastLine != "" {
+	if id.Admin && st.Problem.String() != "" && st.LastLine != "" {
 		st.Problem = gateway.Textf("%s; it last printed: %s", st.Problem, st.LastLine)
 	}
 	out := client.Server{
-		Name: s.Name(), State: string(st.State), Era: st.Era.String(), ProtocolVersion: st.Version,
-		Tools: st.Tools, ProcessID: st.PID, Starts: st.Starts, Since: st.Since.UTC(), Problem: a.language().Text(st.Problem),
+		Name: s.Name(), State: string(st.State), Era: st.Era.String(), ProtocolVersion: st.Version, Transport: st.Transport,
+		ProcessID: st.PID, Starts: st.Starts, Since: st.Since.UTC(), StartMillis: st.StartTook.Milliseconds(),
+		Problem: a.language().Text(st.Problem),
+	}
+	for _, t := range seen.Tools() {
+		if t.Source.Name() == s.Name() {
+			out.Tools++
+		}
 	}
 	if !st.NextTry.IsZero() {
 		next := st.NextTry.UTC()
 		out.NextTry = &next
 	}
-	if admin && withOutput {
+	if !id.Admin {
+		return out
+	}
+	if withOutput {
 		out.Output = st.Output
+	}
+	out.Hidden = seen.Filtered(s.Name())
+	for _, f := range seen.Findings() {
+		if f.Server == s.Name() {
+			out.Findings = append(out.Findings, a.findingOf(f))
+		}
 	}
 	return out
 }
 
-func (a *API) listServers(w http.ResponseWriter, _ *http.Request, id gateway.Identity) {
-	list := []client.Server{}
-	for _, s := range a.opt.House().Servers() {
-		list = append(list, a.serverOf(s, id.Admin, false))
+func (a *API) findingOf(f catalog.Finding) client.Finding {
+	out := client.Finding{Kind: f.Kind.String(), Name: f.Name, LeftOut: f.LeftOut, TakenBy: f.TakenBy, Notes: []string{}}
+	for _, note := range f.Notes {
+		out.Notes = append(out.Notes, a.language().Text(note))
 	}
+	return out
+}
+
+// servers are all that are configured, or the one with a name, with what is
+// known of them now.
+func (a *API) servers(id gateway.Identity, name string) []client.Server {
+	if a.opt.CatchUp != nil {
+		a.opt.CatchUp()
+	}
+	house := a.opt.House()
+	running := map[string]*upstream.Server{}
+	for _, s := range house.Servers() {
+		running[s.Name()] = s
+	}
+	seen := house.Snapshot()
+	list := []client.Server{}
+	for _, each := range house.Configured() {
+		switch s := running[each]; {
+		case name != "" && each != name:
+		case s == nil:
+			list = append(list, client.Server{Name: each, State: client.StateDisabled})
+		default:
+			list = append(list, a.serverOf(s, seen, id, name != ""))
+		}
+	}
+	return list
+}
+
+func (a *API) listServers(w http.ResponseWriter, _ *http.Request, id gateway.Identity) {
 	encode(w, http.StatusOK, struct {
 		Servers []client.Server `json:"servers"`
-	}{list})
+	}{a.servers(id, "")})
 }
 
 // tryServer has a server that is down tried at once.
@@ -49,7 +94,17 @@ func (a *API) tryServer(w http.ResponseWriter, r *http.Request, id gateway.Ident
 	for _, s := range a.opt.House().Servers() {
 		if s.Name() == name {
 			s.Try()
-			encode(w, http.StatusAccepted, a.serverOf(s, true, false))
+			encode(w, http.StatusAccepted, a.serverOf(s, a.opt.House().Snapshot(), id, false))
+			return
+		}
+	}
+	a.noSuchServer(w, name)
+}
+
+func (a *API) noSuchServer(w http.ResponseWriter, name string) {
+	for _, each := range a.opt.House().Configured() {
+		if each == name {
+			a.fail(w, gateway.Errorf(gateway.CodeConflict, "server %s is disabled in the configuration; remove \"disabled: true\" there to use it", name))
 			return
 		}
 	}
@@ -81,11 +136,11 @@ func (a *API) isAdmin(w http.ResponseWriter, id gateway.Identity) bool {
 // getServer tells everything about one server.
 func (a *API) getServer(w http.ResponseWriter, r *http.Request, id gateway.Identity) {
 	name := r.PathValue("name")
-	for _, s := range a.opt.House().Servers() {
-		if s.Name() == name {
-			encode(w, http.StatusOK, a.serverOf(s, id.Admin, true))
+	if name != "" {
+		if found := a.servers(id, name); len(found) > 0 {
+			encode(w, http.StatusOK, found[0])
 			return
 		}
 	}
-	a.fail(w, gateway.Errorf(gateway.CodeNotFound, "there is no server %q; /v1/servers lists them", name))
+	a.noSuchServer(w, name)
 }

@@ -125,6 +125,18 @@ func (h *house) Page(ctx context.Context, view string, kind gateway.Kind, cursor
 func (h *house) Snapshot() *catalog.Snapshot { return h.catalog.Snapshot() }
 func (h *house) Servers() []*upstream.Server { return h.servers }
 
+// Unknown is what can be said about a name that no tool has.
+func (h *house) Unknown(name string) catalog.Unknown { return h.catalog.Unknown(name) }
+
+// Configured are the names of all servers, disabled ones too.
+func (h *house) Configured() []string {
+	names := make([]string, 0, len(h.config.Servers))
+	for _, s := range h.config.Servers {
+		names = append(names, s.Name)
+	}
+	return names
+}
+
 // build furnishes a house for a configuration. Servers that the old house has
 // and that are still the same are taken over.
 func (p *Process) build(cfg *config.Config, old *house) *house {

@@ -95,8 +95,10 @@ type Process struct {
 	variables atomic.Pointer[variables]
 	// buildID is compared with that of processes that want to join.
 	buildID string
-	// reloading serialises reloads.
-	reloading sync.Mutex
+	// reloading serialises reloads; furnishing is held while a house is built, or
+	// lists are brought into one. Reading a configuration may wait for a person,
+	// so it happens under the first alone.
+	reloading, furnishing sync.Mutex
 
 	events chan struct{}
 	dirty  struct {
@@ -152,15 +154,16 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 	p.launcher = launch.New(launch.Options{DataDir: opt.DataDir, Home: HomeOf(opt.DataDir), Guard: opt.Guard, Log: opt.Log})
 	secret := sha256.Sum256([]byte("genkan session ids and states\x00" + string(admin)))
 	p.lock = lock.New(p.keeper.Verify, rules(cfg))
+	p.lock.Met = p.keeper.Met
 	p.mcp = mcpserver.New(mcpserver.Options{
 		House: func() mcpserver.House { return p.house.Load() },
 		Admit: p.lock.Admit, Log: opt.Log, Version: opt.Version, Budget: p.budget, Language: p.language,
-		Secret: secret[:], Recognizes: p.lock.Recognizes, Instance: p.instance,
+		Secret: secret[:], Recognizes: p.lock.Recognizes, Instance: p.instance, Introduced: p.keeper.Introduced,
 	})
 	p.api = api.New(api.Options{
 		House: func() api.House { return p.house.Load() },
 		Admit: p.lock.Admit, Log: opt.Log, Version: opt.Version, Budget: p.budget, Language: p.language,
-		Reload: p.Reload,
+		Reload: p.Reload, CatchUp: p.catchUp,
 	})
 	p.measure()
 	p.house.Store(p.build(cfg, nil))
@@ -168,6 +171,9 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 	p.stop = stop
 	p.beside.Go(func() { p.refresh(background) })
 	p.beside.Go(func() { p.watch(background) })
+	p.beside.Go(func() {
+		p.keeper.NoteUses(background, func(err error) { p.log.Warn("when tokens were used could not be written down", "error", err) })
+	})
 	return p, nil
 }
 
@@ -278,37 +284,43 @@ func (p *Process) refresh(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
-		p.dirty.Lock()
-		lists := p.dirty.lists
-		p.dirty.lists = map[dirtyList]bool{}
-		p.dirty.Unlock()
-		p.reloading.Lock()
-		h := p.house.Load()
-		type change struct {
-			view string
-			kind gateway.Kind
+		p.catchUp()
+	}
+}
+
+// catchUp brings what was published into the catalog. When it returns, all of
+// that is there, whoever brought it in.
+func (p *Process) catchUp() {
+	type change struct {
+		view string
+		kind gateway.Kind
+	}
+	changes := map[change]bool{}
+	p.furnishing.Lock()
+	p.dirty.Lock()
+	lists := p.dirty.lists
+	p.dirty.lists = map[dirtyList]bool{}
+	p.dirty.Unlock()
+	h := p.house.Load()
+	for list, announced := range lists {
+		changed := h.refresh(list.source, list.kind)
+		if list.kind == gateway.KindResource { // one word for both
+			changed = append(changed, h.refresh(list.source, gateway.KindTemplate)...)
 		}
-		changes := map[change]bool{}
-		for list, announced := range lists {
-			changed := h.refresh(list.source, list.kind)
-			if list.kind == gateway.KindResource { // one word for both
-				changed = append(changed, h.refresh(list.source, gateway.KindTemplate)...)
-			}
-			for _, view := range changed {
-				changes[change{view, list.kind}] = true
-			}
-			if announced {
-				for view, c := range h.all() {
-					if c.Has(list.source) {
-						changes[change{view, list.kind}] = true
-					}
+		for _, view := range changed {
+			changes[change{view, list.kind}] = true
+		}
+		if announced {
+			for view, c := range h.all() {
+				if c.Has(list.source) {
+					changes[change{view, list.kind}] = true
 				}
 			}
 		}
-		p.reloading.Unlock()
-		for c := range changes {
-			p.mcp.Changed(c.view, c.kind)
-		}
+	}
+	p.furnishing.Unlock()
+	for c := range changes {
+		p.mcp.Changed(c.view, c.kind)
 	}
 }
 
@@ -327,9 +339,11 @@ func (p *Process) Reload() error {
 	if needed := config.Diff(old.config, cfg).RestartNeeded; len(needed) > 0 {
 		p.log.Warn("a changed setting needs a restart and is not in force yet", "settings", strings.Join(needed, ", "))
 	}
+	p.furnishing.Lock()
 	fresh := p.build(cfg, old)
 	p.lock.Set(rules(cfg))
 	p.house.Store(fresh)
+	p.furnishing.Unlock()
 	p.retire(old, fresh)
 	p.tellOfReload(old, fresh)
 	p.log.Info("configuration reloaded", "servers", len(fresh.servers))
@@ -404,6 +418,9 @@ func (p *Process) ServeStdio(ctx context.Context, in, out *os.File, opt mcpserve
 	return p.mcp.ServeStdio(ctx, in, out, opt)
 }
 
+// flushPatience is how long the store may take for the last uses of tokens.
+const flushPatience = 2 * time.Second
+
 // Close takes everything down. Calls that are still under way are given up.
 func (p *Process) Close() error {
 	p.stop()
@@ -416,6 +433,11 @@ func (p *Process) Close() error {
 	ending.Wait()
 	p.retired.Wait()
 	p.launcher.Close()
+	patience, cancel := context.WithTimeout(context.Background(), flushPatience)
+	defer cancel()
+	if err := p.keeper.Flush(patience); err != nil {
+		p.log.Warn("when tokens were used could not be written down", "error", err)
+	}
 	return p.store.Close()
 }
 

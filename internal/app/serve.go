@@ -104,7 +104,8 @@ func (p *Process) Serve(ctx context.Context, l net.Listener) error {
 	}()
 	address := Address{Listen: reachable(l.Addr()), PID: os.Getpid(), TLS: p.Config().TLS.CertFile != ""}
 	if other, err := ReadAddress(p.opt.DataDir); err == nil && other.Answers() {
-		p.log.Warn("another genkan serves this data directory; the command line speaks with that one", "listen", other.Listen, "process_id", other.PID)
+		p.log.Warn("another genkan serves this data directory: both start servers of their own, and the command line and `genkan stdio` speak with the other one; "+
+			"stop one of them, or give this one a data directory of its own with --data", "other_listens_on", other.Listen, "other_process_id", other.PID)
 	} else if err := address.write(p.opt.DataDir); err != nil {
 		p.log.Warn("the address could not be written down for the command line", "error", err)
 	}

@@ -7,7 +7,7 @@ const module = "genkan"
 // below it; packages of one room may import each other.
 const (
 	vocabulary = "gateway jsonrpc"
-	rooms      = "bridge catalog clients config execute identity kb launch lock logs n8n record script shape signin upstream vault workflow"
+	rooms      = "bridge catalog clients config doctor execute identity kb launch lock logs n8n record script shape signin upstream vault workflow"
 	stores     = "sqlite postgres"
 	edges      = "mcpserver api web"
 	// language is what messages are said in where they leave the house.
@@ -38,6 +38,7 @@ var house = map[string]row{
 	"catalog":  {vocabulary, fixtures},
 	"clients":  {vocabulary, fixtures + " vault"},
 	"config":   {vocabulary, fixtures},
+	"doctor":   {vocabulary, fixtures},
 	"execute":  {vocabulary, fixtures},
 	"identity": {vocabulary, fixtures},
 	"kb":       {vocabulary, fixtures},
@@ -77,6 +78,7 @@ var house = map[string]row{
 	"storetest":   {vocabulary + " " + rooms + " testkit", ""},
 	"bench":       {inside + " app cli testkit", fixtures},
 	"conformance": {vocabulary + " api", fixtures},
+	"tour":        {"", fixtures},
 	"archtest":    {"", ""},
 }
 

@@ -42,6 +42,8 @@ type mounted struct {
 	lists [gateway.KindCount][]*gateway.Tool
 	// findings are what was remarkable about the lists.
 	findings [gateway.KindCount][]Finding
+	// filtered are the tools that Allows does not let through.
+	filtered []string
 	// resources stands for what the source can read without listing it.
 	resources *gateway.Tool
 }

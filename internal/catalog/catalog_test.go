@@ -353,3 +353,54 @@ func TestRefreshUnderLoad(t *testing.T) {
 	close(stop)
 	wg.Wait()
 }
+
+// TestWhatIsHiddenIsTold: a filter's tools and a taken name can be asked for.
+func TestWhatIsHiddenIsTold(t *testing.T) {
+	first, second := source("first", "get", "put"), source("second", "get", "drop")
+	c := newCatalog(0, catalog.Mount{Source: first},
+		catalog.Mount{Source: second, Allows: func(name string) bool { return name != "drop" }})
+	s := c.Snapshot()
+	if got := s.Filtered("second"); len(got) != 1 || got[0] != "drop" || len(s.Filtered("first")) != 0 {
+		t.Errorf("filtered: %v", got)
+	}
+	if found := s.Findings(); len(found) != 1 || found[0].Name != "get" || found[0].Server != "second" || found[0].TakenBy != "first" || !found[0].LeftOut {
+		t.Errorf("findings: %+v", found)
+	}
+	// A filter's list goes with the source's.
+	second.set(definition("get"))
+	c.Refresh("second", gateway.KindTool)
+	if got := c.Snapshot().Filtered("second"); len(got) != 0 {
+		t.Errorf("filtered: %v", got)
+	}
+}
+
+// troubled is a source that never came up.
+type troubled struct {
+	*fake
+	down bool
+}
+
+func (s troubled) Trouble() (gateway.Text, bool) {
+	return gateway.Textf("it cannot be reached"), s.down
+}
+
+// TestUnknownToolsAreExplained: a name that is near another one, or of a server
+// that is not there, is answered with what helps. Hidden tools are not named.
+func TestUnknownToolsAreExplained(t *testing.T) {
+	c := newCatalog(0,
+		catalog.Mount{Source: source("s", "get_issue", "drop_database"), Prefix: "s", Allows: func(name string) bool { return name == "get_issue" }},
+		mount(troubled{source("down"), true}, "down"), mount(troubled{source("new"), false}, "new"))
+	for name, want := range map[string]string{
+		"s__get_isue":     "Unknown tool: s__get_isue. Did you mean s__get_issue? tools/list names the tools there are",
+		"S-get-issue":     "Unknown tool: S-get-issue. Did you mean s__get_issue? tools/list names the tools there are",
+		"s__drop_databas": "Unknown tool: s__drop_databas. tools/list names the tools there are",
+		"weather__today":  "Unknown tool: weather__today. tools/list names the tools there are",
+		"down__get_issue": "Unknown tool: server down is down and has not listed any tools yet: it cannot be reached. `genkan servers down` shows its last output",
+		"new__get_issue":  "Unknown tool: server new has not listed any tools yet. `genkan servers new` shows what it is doing",
+	} {
+		err := c.Resolve(&gateway.Call{Method: "tools/call", Name: name})
+		if err == nil || err.Error() != want {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

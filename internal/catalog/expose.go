@@ -14,8 +14,10 @@ func (m *mounted) take(kind gateway.Kind, log *slog.Logger) {
 	list := m.Source.List(kind)
 	tools := make([]*gateway.Tool, 0, len(list))
 	var findings []Finding
+	var filtered []string
 	for _, t := range list {
 		if kind == gateway.KindTool && m.Allows != nil && !m.Allows(t.Name) {
+			filtered = append(filtered, t.Name)
 			continue
 		}
 		t.Kind = kind
@@ -31,6 +33,9 @@ func (m *mounted) take(kind gateway.Kind, log *slog.Logger) {
 			"tool_name", short(t.Name), "reason", gateway.Texts{Each: notes, Between: "; "}.String())
 	}
 	m.lists[kind], m.findings[kind] = tools, findings
+	if kind == gateway.KindTool {
+		m.filtered = filtered
+	}
 }
 
 // expose works out what there is to know about a tool. It reports false when

@@ -10,6 +10,9 @@ type Finding struct {
 	Server, Name string
 	// LeftOut says that clients do not see it at all.
 	LeftOut bool
+	// TakenBy is the server that has its name; empty when that is not why it is
+	// left out.
+	TakenBy string
 	// Notes say what is wrong with it or what was mended.
 	Notes []gateway.Text
 }

@@ -78,15 +78,9 @@ func newPattern(t *gateway.Tool) (pattern, bool) {
 	return pattern{matches: parsed.Regexp(), template: t}, true
 }
 
+// unknown says what is wrong with a name.
 func (c *Catalog) unknown(kind gateway.Kind, name string) error {
-	for i := range c.mounts {
-		m := &c.mounts[i].Mount // its lists are another goroutine's
-		if m.Prefix != "" && strings.HasPrefix(name, m.Prefix+"__") && kind == gateway.KindTool && len(m.Source.List(kind)) == 0 {
-			return gateway.Errorf(gateway.CodeNotFound,
-				"Unknown tool: server %s has not listed any tools yet. `genkan servers %s` shows what it is doing",
-				m.Source.Name(), m.Source.Name())
-		}
-	}
+	asked := name
 	const most = 128
 	if len(name) > most {
 		name = strings.ToValidUTF8(name[:most], "") + "…"
@@ -100,6 +94,53 @@ func (c *Catalog) unknown(kind gateway.Kind, name string) error {
 		return gateway.Errorf(gateway.CodeNotFound, "Task not found: %s. It has ended long ago, or another client's call made it", name)
 	case gateway.KindTool:
 	}
+	switch why := c.Unknown(asked); {
+	case why.Down:
+		return gateway.Errorf(gateway.CodeNotFound,
+			"Unknown tool: server %s is down and has not listed any tools yet: %s. `genkan servers %s` shows its last output",
+			why.Server, why.Problem, why.Server)
+	case why.Server != "":
+		return gateway.Errorf(gateway.CodeNotFound,
+			"Unknown tool: server %s has not listed any tools yet. `genkan servers %s` shows what it is doing", why.Server, why.Server)
+	case why.Near != "":
+		return gateway.Errorf(gateway.CodeNotFound,
+			"Unknown tool: %s. Did you mean %s? tools/list names the tools there are", name, why.Near)
+	}
 	return gateway.Errorf(gateway.CodeNotFound,
 		"Unknown tool: %s. tools/list names the tools there are", name)
+}
+
+// Unknown is what can be said about a name that no tool has.
+type Unknown struct {
+	// Server is the one that the name begins with, when it has not listed any
+	// tools yet; Down says that it is not there, and Problem why.
+	Server  string
+	Down    bool
+	Problem gateway.Text
+	// Near is the tool that was probably meant; empty when none is near.
+	Near string
+}
+
+// Unknown looks for what was meant by a name that no tool has: its server may
+// not be there, or it may be misspelt. It looks at every tool, and is for those
+// who have to say that something is wrong.
+func (c *Catalog) Unknown(name string) Unknown {
+	for i := range c.mounts {
+		m := &c.mounts[i].Mount // its lists are another goroutine's
+		if m.Prefix == "" || !strings.HasPrefix(name, m.Prefix+"__") || len(m.Source.List(gateway.KindTool)) > 0 {
+			continue
+		}
+		out := Unknown{Server: m.Source.Name()}
+		if s, ok := m.Source.(interface{ Trouble() (gateway.Text, bool) }); ok {
+			out.Problem, out.Down = s.Trouble()
+		}
+		return out
+	}
+	return Unknown{Near: gateway.Nearest(name, func(yield func(string) bool) {
+		for _, t := range c.current.Load().Tools() {
+			if !yield(t.Exposed) {
+				return
+			}
+		}
+	})}
 }

@@ -14,6 +14,7 @@ import (
 type Snapshot struct {
 	lists    [gateway.KindCount]list
 	findings []Finding
+	filtered map[string][]string
 	// patterns are the templates that a URI can be matched with, in order.
 	patterns []pattern
 }
@@ -47,6 +48,9 @@ func (s *Snapshot) List(kind gateway.Kind) []*gateway.Tool { return s.lists[kind
 
 // Findings tell what is left out or shown otherwise than its server sent it.
 func (s *Snapshot) Findings() []Finding { return s.findings }
+
+// Filtered are the tools of a server that its filter hides, by their own names.
+func (s *Snapshot) Filtered(server string) []string { return s.filtered[server] }
 
 // Tool finds a tool by the name that clients use.
 func (s *Snapshot) Tool(name string) (*gateway.Tool, bool) {
@@ -85,7 +89,10 @@ func (c *Catalog) SameList(other *Catalog, kind gateway.Kind) bool {
 
 // build joins what the mounts have.
 func (c *Catalog) build() *Snapshot {
-	s := &Snapshot{}
+	s := &Snapshot{filtered: map[string][]string{}}
+	for i := range c.mounts {
+		s.filtered[c.mounts[i].Source.Name()] = c.mounts[i].filtered
+	}
 	for _, kind := range gateway.Kinds() {
 		var taken []Finding
 		s.lists[kind], taken = c.join(kind)
@@ -121,7 +128,7 @@ func (c *Catalog) join(kind gateway.Kind) (l list, taken []Finding) {
 				c.log.Warn("left out: its name is taken", "kind", kind.String(), "tool_name", t.Exposed,
 					"server", m.Source.Name(), "taken_by", first.Source.Name())
 				taken = append(taken, Finding{
-					Kind: kind, Server: m.Source.Name(), Name: t.Name, LeftOut: true,
+					Kind: kind, Server: m.Source.Name(), Name: t.Name, LeftOut: true, TakenBy: first.Source.Name(),
 					Notes: []gateway.Text{gateway.Textf("its name is taken by server %s", first.Source.Name())},
 				})
 				continue

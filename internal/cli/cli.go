@@ -58,7 +58,8 @@ func Main(args []string, version string, std Streams) int {
 	return 0
 }
 
-// exitStatus is this edge's table. 1 is left for what a tool reports.
+// exitStatus is this edge's table. 1 is left for what a tool or the doctor
+// reports.
 //
 //exhaustive:enforce
 var exitStatus = map[gateway.Code]int{
@@ -80,7 +81,7 @@ var errToolFailed = errors.New("the tool reported an error")
 
 // report shows an error and returns its exit status.
 func (c *command) report(err error) int {
-	if errors.Is(err, errToolFailed) {
+	if errors.Is(err, errToolFailed) || errors.Is(err, errUnwell) {
 		return 1
 	}
 	var e *gateway.Error
@@ -118,9 +119,11 @@ func (c *command) root() *cobra.Command {
   genkan serve         starts the gateway on 127.0.0.1:3000
   genkan stdio         is for clients that spawn their servers
   genkan servers       shows how your servers are
+  genkan doctor        says what is wrong, and what mends it
 
-Exit status: 0 fine, 1 the tool reported an error, 2 wrong input, 3 not found,
-4 not allowed, 5 conflict, 6 too much, 7 unavailable, 8 too slow.`),
+Exit status: 0 fine, 1 the tool reported an error or the doctor a problem, 2 wrong
+input, 3 not found, 4 not allowed, 5 conflict, 6 too much, 7 unavailable, 8 too
+slow.`),
 		Version:       c.version,
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -135,7 +138,7 @@ Exit status: 0 fine, 1 the tool reported an error, 2 wrong input, 3 not found,
 	f.StringVar(&c.flags.Listen, "listen", "", c.say("`host:port` to listen on, or that genkan listens on (default 127.0.0.1:3000)"))
 	f.StringVar(&c.flags.LogLevel, "log-level", "", c.say("`level` of the log: fatal, error, warn, info, debug, trace (default info)"))
 	f.StringVar(&c.flags.Lang, "lang", "", c.say("`language` of messages: en or ja (default en)"))
-	root.AddCommand(c.serve(), c.stdio(), c.background(), c.servers(), c.tools(), c.call(), c.tokens(), c.importServers(), c.connect(), c.undo(), c.secrets(), c.reload(), c.versionCommand())
+	root.AddCommand(c.serve(), c.stdio(), c.background(), c.servers(), c.tools(), c.call(), c.doctor(), c.tokens(), c.importServers(), c.connect(), c.undo(), c.secrets(), c.reload(), c.versionCommand())
 	return root
 }
 

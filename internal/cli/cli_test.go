@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -54,6 +55,13 @@ func TestScripts(t *testing.T) {
 			"background": cmdBackground,
 			// post DATA FILE STATUS: posts a file to /mcp with the admin token.
 			"post": cmdPost,
+			// token DATA NAME FILE: makes a token and posts a file to /mcp with it.
+			"token": cmdToken,
+			// healthy FILE true|false: the file is a whole report of the doctor's.
+			"healthy": cmdHealthy,
+			// connect DATA NAME FILE: has a client's file lead to the server many,
+			// with a token of the client's, beside another entry.
+			"connect": cmdConnect,
 			// nowhere TEXT PATH...: no file of the folders holds the text, however it
 			// is written.
 			"nowhere": cmdNowhere,
@@ -159,6 +167,66 @@ func cmdPost(ts *testscript.TestScript, _ bool, args []string) {
 	r.Header.Set("Content-Type", "application/json")
 	want := map[string]int{"200": 200, "400": 400}[args[2]]
 	_, _ = ts.Stdout().Write([]byte(send(ts, r, token, want)))
+}
+
+func cmdToken(ts *testscript.TestScript, _ bool, args []string) {
+	data := ts.MkAbs(args[0])
+	ts.Check(ts.Exec("genkan", "tokens", "add", args[1], "--data", data))
+	token := strings.TrimSpace(ts.ReadFile("stdout"))
+	base, _ := admin(ts, data)
+	r, err := http.NewRequest(http.MethodPost, base+"/mcp", strings.NewReader(ts.ReadFile(args[2])))
+	ts.Check(err)
+	r.Header.Set("Content-Type", "application/json")
+	send(ts, r, token, http.StatusOK)
+}
+
+func cmdConnect(ts *testscript.TestScript, _ bool, args []string) {
+	data := ts.MkAbs(args[0])
+	ts.Check(ts.Exec("genkan", "tokens", "add", args[1], "--data", data))
+	token := strings.TrimSpace(ts.ReadFile("stdout"))
+	base, _ := admin(ts, data)
+	file := ts.MkAbs(args[2])
+	ts.Check(os.MkdirAll(filepath.Dir(file), 0o700))
+	ts.Check(os.WriteFile(file, []byte(`{"mcpServers": {"old": {"command": "npx"}, "many": {"url": "`+base+
+		`/mcp/s/many", "headers": {"Authorization": "Bearer `+token+`"}}}}`), 0o600))
+}
+
+// cmdHealthy holds a report to the shape that is documented: nothing more,
+// nothing less.
+func cmdHealthy(ts *testscript.TestScript, _ bool, args []string) {
+	var report struct {
+		OK       *bool `json:"ok"`
+		Findings []struct {
+			Subject, Severity, Title, Detail, Fix string
+		} `json:"findings"`
+		Servers []map[string]any `json:"servers"`
+		Clients []struct {
+			Name, Title  string
+			Tools, Limit int
+			Files        []struct {
+				Path          string
+				Leads, Others []string
+			}
+		} `json:"clients"`
+	}
+	d := json.NewDecoder(strings.NewReader(ts.ReadFile(args[0])))
+	d.DisallowUnknownFields()
+	ts.Check(d.Decode(&report))
+	if report.OK == nil || report.Findings == nil || report.Servers == nil || report.Clients == nil {
+		ts.Fatalf("the report lacks one of ok, findings, servers and clients")
+	}
+	problems := 0
+	for _, f := range report.Findings {
+		if f.Subject == "" || f.Title == "" || !slices.Contains([]string{"ok", "note", "warning", "problem"}, f.Severity) {
+			ts.Fatalf("a finding is not whole: %+v", f)
+		}
+		if f.Severity == "problem" {
+			problems++
+		}
+	}
+	if want := args[1] == "true"; *report.OK != want || (problems == 0) != want {
+		ts.Fatalf("ok is %v with %d problems", *report.OK, problems)
+	}
 }
 
 func send(ts *testscript.TestScript, r *http.Request, token string, want int) string {

@@ -1,10 +1,14 @@
 package cli
 
 import (
+	"errors"
+	"math"
 	"os"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"genkan/internal/app"
 	"genkan/internal/config"
@@ -91,21 +95,24 @@ func eachCommand(cmd *cobra.Command, visit func(*cobra.Command)) {
 	}
 }
 
-// arguments says how many a command takes.
+// anyNumber of arguments.
+const anyNumber = math.MaxInt
+
+// arguments says how many a command takes. The names are those of its usage
+// line.
 func arguments(least, most int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
-		n := len(args)
-		switch {
-		case n >= least && n <= most:
+		switch n := len(args); {
+		case n < least:
+			names := strings.Fields(strings.TrimPrefix(cmd.Use, cmd.Name()))
+			return wrongUsage("`%s` needs %s; `%s --help` shows how", cmd.CommandPath(), strings.Join(names[n:least], " "), cmd.CommandPath())
+		case n <= most:
 			return nil
 		case most == 0:
-			return wrongUsage("unknown command %q for %q", args[0], cmd.CommandPath())
-		case least == most:
-			return wrongUsage("accepts %d arg(s), received %d", most, n)
-		case least == 0:
-			return wrongUsage("accepts at most %d arg(s), received %d", most, n)
+			return wrongUsage("`%s` takes no argument, and %q was given", cmd.CommandPath(), args[0])
 		default:
-			return wrongUsage("accepts between %d and %d arg(s), received %d", least, most, n)
+			return wrongUsage("`%s` has no place for %q; `%s --help` shows what it takes. Quote what belongs together",
+				cmd.CommandPath(), args[most], cmd.CommandPath())
 		}
 	}
 }
@@ -114,27 +121,51 @@ func wrongUsage(format string, values ...any) *gateway.Error {
 	return gateway.Errorf(gateway.CodeInvalid, format, values...)
 }
 
-// usageError is what cobra says about a command line, as an error that can be
-// translated.
+// usageError is what cobra says about a command line, in our own words.
 func usageError(err error) *gateway.Error {
+	var unknown *pflag.NotExistError
+	var missing *pflag.ValueRequiredError
+	var wrong *pflag.InvalidValueError
+	switch {
+	case errors.As(err, &unknown):
+		return wrongUsage("there is no flag %s here; --help shows those there are", dashed(unknown.GetSpecifiedName()))
+	case errors.As(err, &missing):
+		return wrongUsage("%s needs a value after it", dashed(missing.GetSpecifiedName()))
+	case errors.As(err, &wrong):
+		return wrongValue(wrong)
+	}
 	text := err.Error()
-	if rest, ok := strings.CutPrefix(text, "unknown command "); ok {
-		if rest, near, found := strings.Cut(rest, "\n\nDid you mean this?\n"); found {
-			return wrongUsage("unknown command %s\n\nDid you mean this?\n%s", rest, near)
-		}
-		return wrongUsage("unknown command %s", rest)
+	rest, ok := strings.CutPrefix(text, "unknown command ")
+	if !ok {
+		return wrongUsage("%s", text)
 	}
-	if rest, ok := strings.CutPrefix(text, "unknown flag: "); ok {
-		return wrongUsage("unknown flag: %s", rest)
+	rest, near, found := strings.Cut(rest, "\n\nDid you mean this?\n")
+	word, _, _ := strings.Cut(rest, " for ")
+	if !found {
+		return wrongUsage("there is no command %s; `genkan --help` lists them", word)
 	}
-	if rest, ok := strings.CutPrefix(text, "unknown shorthand flag: "); ok {
-		return wrongUsage("unknown shorthand flag: %s", rest)
+	return wrongUsage("there is no command %s. Did you mean one of these?\n%s", word, strings.TrimRight(near, "\n"))
+}
+
+// wrongValue says what a flag's value must be.
+func wrongValue(e *pflag.InvalidValueError) *gateway.Error {
+	name, value := "--"+e.GetFlag().Name, e.GetValue()
+	switch e.GetFlag().Value.Type() {
+	case "duration":
+		return wrongUsage("%s must be a time such as 30s or 5m, not %q", name, value)
+	case "int":
+		return wrongUsage("%s must be a whole number, not %q", name, value)
+	case "bool":
+		return wrongUsage("%s is either there or not; leave out what follows it", name)
+	default:
+		return wrongUsage("%s cannot be %q", name, value)
 	}
-	if rest, ok := strings.CutPrefix(text, "flag needs an argument: "); ok {
-		return wrongUsage("flag needs an argument: %s", rest)
+}
+
+// dashed is a flag as it is written.
+func dashed(name string) string {
+	if utf8.RuneCountInString(name) == 1 {
+		return "-" + name
 	}
-	if rest, ok := strings.CutPrefix(text, "invalid argument "); ok {
-		return wrongUsage("invalid argument %s", rest)
-	}
-	return wrongUsage("%s", text)
+	return "--" + name
 }

@@ -87,7 +87,7 @@ func (c *command) servers() *cobra.Command {
 			for _, s := range list {
 				rows = append(rows, []string{
 					s.Name, s.State, strconv.Itoa(s.Tools), s.ProtocolVersion, strconv.Itoa(s.Starts),
-					s.Since.Local().Format(time.DateTime), s.Problem,
+					shownTime(s.Since), s.Problem,
 				})
 			}
 			c.table(rows)
@@ -100,13 +100,22 @@ func (c *command) showServer(s client.Server) error {
 	if c.asJSON {
 		return c.json(s)
 	}
-	rows := [][]string{
-		{c.say("name"), s.Name},
-		{c.say("state"), s.State},
+	rows := [][]string{{c.say("name"), s.Name}, {c.say("state"), s.State}}
+	if s.State == client.StateDisabled {
+		c.table(rows)
+		return nil
+	}
+	rows = append(rows, [][]string{
 		{c.say("tools"), strconv.Itoa(s.Tools)},
-		{c.say("protocol"), s.ProtocolVersion + " (" + s.Era + ")"},
+		{c.say("protocol"), s.ProtocolVersion + " (" + s.Era + ", " + s.Transport + ")"},
 		{c.say("starts"), strconv.Itoa(s.Starts)},
-		{c.say("since"), s.Since.Local().Format(time.DateTime)},
+		{c.say("since"), shownTime(s.Since)},
+	}...)
+	if s.StartMillis > 0 {
+		rows = append(rows, []string{c.say("start took"), shownDuration(s.StartMillis)})
+	}
+	if len(s.Hidden) > 0 {
+		rows = append(rows, []string{c.say("hidden"), strings.Join(s.Hidden, ", ")})
 	}
 	if s.ProcessID != 0 {
 		rows = append(rows, []string{c.say("process"), strconv.Itoa(s.ProcessID)})
@@ -118,10 +127,34 @@ func (c *command) showServer(s client.Server) error {
 		rows = append(rows, []string{c.say("next try"), s.NextTry.Local().Format(time.DateTime)})
 	}
 	c.table(rows)
+	for _, f := range s.Findings {
+		fmt.Fprintf(c.std.Out, "\n%s\n", c.findingLine(f))
+	}
 	if s.Output != "" {
 		fmt.Fprintf(c.std.Out, "\n%s\n%s\n", c.say("last output:"), strings.TrimRight(s.Output, "\n"))
 	}
 	return nil
+}
+
+// findingLine says what became of one definition of a server.
+func (c *command) findingLine(f client.Finding) string {
+	notes := strings.Join(f.Notes, "; ")
+	if f.LeftOut {
+		return c.say("%s is left out: %s", f.Name, notes)
+	}
+	return c.say("%s is shown to clients otherwise than its server sent it: %s", f.Name, notes)
+}
+
+// shownTime is empty for what never was.
+func shownTime(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.Local().Format(time.DateTime)
+}
+
+func shownDuration(millis int64) string {
+	return (time.Duration(millis) * time.Millisecond).Round(10 * time.Millisecond).String()
 }
 
 func (c *command) tools() *cobra.Command {

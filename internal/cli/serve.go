@@ -45,6 +45,18 @@ func (c *command) servingFlags(cmd *cobra.Command, transport string) {
 	f.StringVar(&c.flags.TLSKey, "tls-key", "", c.say("key `file`"))
 }
 
+// hideListener leaves the flags of a listener out of the help of a command that
+// has none, unless it is told to with --transport http.
+func hideListener(cmd *cobra.Command) {
+	for _, name := range []string{"transport", "port", "host", "allowed-host", "behind-proxy", "tls-cert", "tls-key"} {
+		cmd.Flags().Lookup(name).Hidden = true
+	}
+	cmd.SetHelpFunc(func(cmd *cobra.Command, args []string) {
+		cmd.Root().PersistentFlags().Lookup("listen").Hidden = true
+		cmd.Parent().HelpFunc()(cmd, args)
+	})
+}
+
 // transport is what is to be served.
 func transport(cmd *cobra.Command) (string, error) {
 	transport, err := cmd.Flags().GetString("transport")

@@ -56,6 +56,7 @@ func (c *command) stdio() *cobra.Command {
 		},
 	}
 	c.servingFlags(cmd, "stdio")
+	hideListener(cmd)
 	cmd.Flags().BoolVar(&standalone, "standalone", false, c.say("start the servers in this process, for this client alone"))
 	cmd.Flags().StringSliceVar(&only, "only", nil, c.say("`room or server` to show to this client (repeatable, or with commas)"))
 	return cmd

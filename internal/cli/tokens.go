@@ -20,7 +20,8 @@ func (c *command) tokens() *cobra.Command {
 		Use: "tokens", Short: c.say("Give clients tokens, and take them back"),
 		Long: c.say(`Every client needs a token, on this machine too. The admin token is in the file
 admin-token of the data directory. A token's name is the client's name in the
-log and the metrics. A running genkan knows of changes at once.`),
+log and the metrics. A running genkan knows of changes at once; when a token was
+last seen is written down once a minute.`),
 	}
 	cmd.AddCommand(c.tokensAdd(), c.tokensList(), c.tokensRevoke())
 	return cmd
@@ -75,14 +76,20 @@ func (c *command) tokensList() *cobra.Command {
 					return err
 				}
 				type shown struct {
-					Name      string    `json:"name"`
-					CreatedAt time.Time `json:"createdAt"`
+					Name       string    `json:"name"`
+					CreatedAt  time.Time `json:"createdAt"`
+					LastSeen   time.Time `json:"lastSeen,omitzero"`
+					LastClient string    `json:"lastClient,omitempty"`
 				}
 				out := []shown{}
-				rows := [][]string{{c.say("NAME"), c.say("CREATED")}}
+				rows := [][]string{{c.say("NAME"), c.say("CREATED"), c.say("LAST SEEN"), c.say("CLIENT")}}
 				for _, t := range list {
-					out = append(out, shown{t.Name, t.CreatedAt})
-					rows = append(rows, []string{t.Name, t.CreatedAt.Local().Format(time.DateTime)})
+					out = append(out, shown{t.Name, t.CreatedAt, t.LastUsed, t.LastClient})
+					seen := shownTime(t.LastUsed)
+					if seen == "" {
+						seen = c.say("never")
+					}
+					rows = append(rows, []string{t.Name, shownTime(t.CreatedAt), seen, t.LastClient})
 				}
 				if c.asJSON {
 					return c.json(out)

@@ -145,6 +145,7 @@ func (r *reader) server(place Place, n *node, named bool) {
 	d.read(n, named)
 	if d.own() {
 		r.out.Own = append(r.out.Own, place)
+		r.out.Leads = append(r.out.Leads, d.lead())
 		return
 	}
 	d.unwrap()

@@ -84,6 +84,8 @@ type Imported struct {
 	Variables []string
 	// Own are the entries that lead to genkan already, by their place.
 	Own []Place
+	// Leads say where each of Own leads.
+	Leads []Lead
 }
 
 // Place is where an entry stands in its file.

@@ -132,6 +132,15 @@ type Server struct {
 	// Lacking are the variables and secrets that the server refers to and that
 	// are not there. It cannot be used before they are; the others can.
 	Lacking gateway.Texts
+	// Missing names the same things, in the same order.
+	Missing []Missing
+}
+
+// Missing is a variable or a secret that a server refers to and that is not
+// there, or cannot be read.
+type Missing struct {
+	Name   string
+	Secret bool
 }
 
 // ToolFilter says which of a server's tools exist for clients. Patterns are

@@ -16,6 +16,7 @@ type decoder struct {
 	from     Sources
 	// lacking is what the server at hand refers to and nobody has.
 	lacking []gateway.Text
+	missing []Missing
 }
 
 // field is a key that an object may have, and what reads its value. Tables of

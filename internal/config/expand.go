@@ -46,10 +46,13 @@ func expand(s string, from Sources) (string, []error) {
 
 // absence is a variable or secret that the file rightly refers to, and that is
 // not there: no mistake in the file, and no reason to refuse all of it.
-type absence struct{ flaw }
+type absence struct {
+	flaw
+	what Missing
+}
 
-func absent(format string, values ...any) error {
-	return absence{flaw(gateway.Textf(format, values...))}
+func absent(what Missing, format string, values ...any) error {
+	return absence{flaw(gateway.Textf(format, values...)), what}
 }
 
 func variable(inner string, from Sources) (string, error) {
@@ -82,7 +85,7 @@ func variable(inner string, from Sources) (string, error) {
 		return fallback, nil
 	}
 	if !ok {
-		return "", absent("uses the variable %s, which is not set; set it, run `genkan secrets set %s`, or give a default: ${%s:-default}", bare, bare, bare)
+		return "", absent(Missing{Name: bare}, "uses the variable %s, which is not set; set it, run `genkan secrets set %s`, or give a default: ${%s:-default}", bare, bare, bare)
 	}
 	return v, nil
 }
@@ -94,9 +97,9 @@ func secret(name string, from Sources) (string, error) {
 	v, found, err := from.Secret(name)
 	switch {
 	case err != nil:
-		return "", absent("uses the secret %s, which cannot be read: %s", name, gateway.AsError(err))
+		return "", absent(Missing{name, true}, "uses the secret %s, which cannot be read: %s", name, gateway.AsError(err))
 	case !found:
-		return "", absent("uses the secret %s, which is not kept here; run `genkan secrets set %s`", name, name)
+		return "", absent(Missing{name, true}, "uses the secret %s, which is not kept here; run `genkan secrets set %s`", name, name)
 	}
 	return v.Reveal(), nil
 }

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -44,6 +45,9 @@ mcpServers:
 		if got := c.Servers[i].Lacking.String(); !strings.HasPrefix(got, want) || want == "" && got != "" {
 			t.Errorf("%s lacks %q, want %q", c.Servers[i].Name, got, want)
 		}
+	}
+	if got := fmt.Sprint(c.Servers[1].Missing, c.Servers[2].Missing, c.Servers[3].Missing); got != "[{GONE false} {GONE false} {OTHER false}] [{none true}] [{locked true}]" {
+		t.Errorf("missing: %s", got)
 	}
 	env := c.Servers[0].Env
 	if env["B"].Reveal() != "Bearer s3cr3t" || env["C"].Reveal() != "s3cr3t" || env["D"].Reveal() != "s3cr3t" {

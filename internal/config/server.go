@@ -69,10 +69,10 @@ func (d *decoder) server(e entry, at string) (Server, position) {
 				s.given[k.key] = k.at
 			}
 		}
-		d.lacking = nil
+		d.lacking, d.missing = nil, nil
 		d.object(e.value, at, d.serverFields(&s))
 		if len(d.lacking) > 0 {
-			s.Lacking = gateway.Texts{Between: "; ", Each: d.lacking}
+			s.Lacking, s.Missing = gateway.Texts{Between: "; ", Each: d.lacking}, d.missing
 		}
 	}
 	d.transport(&s, e.at, at)
@@ -243,6 +243,7 @@ func (d *decoder) expanded(n *node, at string, check func(string) error) (string
 	for _, err := range errs {
 		if gone, ok := err.(absence); ok { //nolint:errorlint // expand does not wrap
 			d.lacking = append(d.lacking, gateway.Textf("%s %s", at, gone.flaw))
+			d.missing = append(d.missing, gone.what)
 			continue
 		}
 		d.problems.add(n.at, "%s %s", at, err)

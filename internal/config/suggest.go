@@ -1,6 +1,7 @@
 package config
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -23,7 +24,7 @@ func unprintable(r rune) bool { return !unicode.IsPrint(r) }
 
 // habit returns our word for what other programs call it.
 func habit(word string) string {
-	switch squash(word) {
+	switch gateway.Squash(word) {
 	case "servers", "mcp", "contextservers":
 		return "mcpServers"
 	case "serverurl", "httpurl", "endpoint":
@@ -58,51 +59,11 @@ func didYouMean(word string, known []string) gateway.Text {
 			}
 		}
 	}
-	w := squash(word)
-	best, least := "", 1+max(1, len([]rune(w))/3)
-	for _, k := range known {
-		if n := distance(w, squash(k)); n < least {
-			best, least = k, n
-		}
-	}
+	best := gateway.Nearest(word, slices.Values(known))
 	if best != "" {
 		return gateway.Textf("did you mean %q?", best)
 	}
 	return gateway.Textf("use one of %s", strings.Join(known, ", "))
-}
-
-// squash ignores what differs by style: log_level, log-level, logLevel.
-func squash(s string) string {
-	return strings.ToLower(strings.NewReplacer("_", "", "-", "", ".", "").Replace(s))
-}
-
-// distance counts the typing errors between two words: a letter too many, too
-// few, wrong, or two exchanged.
-func distance(a, b string) int {
-	x, y := []rune(a), []rune(b)
-	if len(x) > 2*maxQuoted {
-		return len(x) // no key is near, and the file's author chose the length
-	}
-	before, last := make([]int, len(y)+1), make([]int, len(y)+1)
-	for j := range last {
-		last[j] = j
-	}
-	for i := range x {
-		row := make([]int, len(y)+1)
-		row[0] = i + 1
-		for j := range y {
-			cost := 1
-			if x[i] == y[j] {
-				cost = 0
-			}
-			row[j+1] = min(last[j]+cost, last[j+1]+1, row[j]+1)
-			if i > 0 && j > 0 && x[i] == y[j-1] && x[i-1] == y[j] {
-				row[j+1] = min(row[j+1], before[j-1]+1)
-			}
-		}
-		before, last = last, row
-	}
-	return last[len(y)]
 }
 
 const maxName = 32

@@ -46,6 +46,9 @@ type Keeper struct {
 	table   atomic.Pointer[table]
 	running atomic.Pointer[check] // nil when none
 
+	// used wakes whoever writes down that tokens were used.
+	used chan struct{}
+
 	mu      sync.Mutex // guards what follows
 	window  time.Time  // start of the second that lookups counts
 	lookups int
@@ -54,13 +57,20 @@ type Keeper struct {
 // table is one state of the keeper's knowledge. It never changes; a check
 // replaces it.
 type table struct {
-	identities map[[sha256.Size]byte]gateway.Identity // nil before the first load
+	identities map[[sha256.Size]byte]known // nil before the first load
+	uses       map[string]*use             // by the tokens' names
 	sequence   int64
 	// attempted is when the last good check began, or the last bad one ended.
 	attempted time.Time
 	// failingSince is when the first bad check since the last good one began.
 	failingSince time.Time
 	err          error
+}
+
+// known is a token that is good.
+type known struct {
+	gateway.Identity
+	use *use
 }
 
 // check is one look into the store, which any number of requests may wait for.
@@ -70,7 +80,7 @@ type check struct{ done chan struct{} }
 // the admin token of the data directory. The store is first asked when
 // somebody calls.
 func NewKeeper(store Store, admin gateway.Secret, clock func() time.Time) *Keeper {
-	k := &Keeper{store: store, clock: clock}
+	k := &Keeper{store: store, clock: clock, used: make(chan struct{}, 1)}
 	if admin != "" {
 		k.admin, k.hasAdmin = sha256.Sum256([]byte(admin.Reveal())), true
 	}
@@ -102,12 +112,13 @@ func (k *Keeper) Verify(ctx context.Context, presented string) (gateway.Identity
 	if !looksIssued(presented) {
 		return gateway.Identity{}, unknownToken()
 	}
-	t, err := k.current(ctx)
+	t, now, err := k.current(ctx)
 	if err != nil {
 		return gateway.Identity{}, err
 	}
-	if id, ok := t.identities[digest]; ok {
-		return id, nil
+	if who, ok := t.identities[digest]; ok {
+		k.touch(who.use, now)
+		return who.Identity, nil
 	}
 	return k.verifyUnknown(ctx, digest)
 }
@@ -156,8 +167,8 @@ func (k *Keeper) Revoke(ctx context.Context, name string) error {
 }
 
 // current returns a table to decide by, waiting for the store only when the
-// one at hand is too old to be trusted.
-func (k *Keeper) current(ctx context.Context) (*table, error) {
+// one at hand is too old to be trusted, and the time it is.
+func (k *Keeper) current(ctx context.Context) (*table, time.Time, error) {
 	now, t := k.clock(), k.table.Load()
 	age := now.Sub(t.attempted)
 	switch {
@@ -168,14 +179,14 @@ func (k *Keeper) current(ctx context.Context) (*table, error) {
 		k.start()
 	default:
 		if err := k.start().wait(ctx); err != nil {
-			return nil, err
+			return nil, now, err
 		}
 		now, t = k.clock(), k.table.Load()
 	}
 	if !t.usable(now) {
-		return nil, t.unavailable()
+		return nil, now, t.unavailable()
 	}
-	return t, nil
+	return t, now, nil
 }
 
 // verifyUnknown looks for a token that the copy does not have.
@@ -186,8 +197,9 @@ func (k *Keeper) verifyUnknown(ctx context.Context, digest [sha256.Size]byte) (g
 		}
 	}
 	t := k.table.Load()
-	if id, ok := t.identities[digest]; ok {
-		return id, nil
+	if who, ok := t.identities[digest]; ok {
+		k.touch(who.use, k.clock())
+		return who.Identity, nil
 	}
 	if t.err != nil {
 		// It may be a new token. "Unknown" would make a client throw it away.
@@ -273,17 +285,23 @@ func (k *Keeper) read(ctx context.Context, old *table, started time.Time) *table
 		return old.failed(err, started, k.clock())
 	}
 	if old.identities != nil && sequence == old.sequence {
-		return &table{identities: old.identities, sequence: sequence, attempted: started}
+		return &table{identities: old.identities, uses: old.uses, sequence: sequence, attempted: started}
 	}
 	tokens, err := k.store.Tokens(ctx)
 	if err != nil {
 		return old.failed(err, started, k.clock())
 	}
-	identities := make(map[[sha256.Size]byte]gateway.Identity, len(tokens))
+	identities := make(map[[sha256.Size]byte]known, len(tokens))
+	uses := make(map[string]*use, len(tokens))
 	for _, token := range tokens {
-		identities[token.Hash] = gateway.Identity{ClientID: token.Name, Admin: token.Admin}
+		use := old.identities[token.Hash].use
+		if use == nil {
+			use = newUse()
+		}
+		identities[token.Hash] = known{gateway.Identity{ClientID: token.Name, Admin: token.Admin}, use}
+		uses[token.Name] = use
 	}
-	return &table{identities: identities, sequence: sequence, attempted: started}
+	return &table{identities: identities, uses: uses, sequence: sequence, attempted: started}
 }
 
 // usable reports whether somebody may be let in by this table, as far as the

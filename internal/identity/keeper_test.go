@@ -20,6 +20,8 @@ type memory struct {
 	mu       sync.Mutex
 	tokens   []Token
 	sequence int64
+	notes    []TokenUse
+	noteErr  error
 	checks   int           // calls of ChangeSequence
 	loads    int           // calls of Tokens
 	err      error         // what every read fails with
@@ -84,6 +86,25 @@ func (m *memory) RevokeToken(_ context.Context, name string) error {
 	}
 	m.sequence++
 	return nil
+}
+
+func (m *memory) NoteUses(_ context.Context, uses []TokenUse) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.noteErr != nil {
+		return m.noteErr
+	}
+	m.notes = append(m.notes, uses...)
+	return nil
+}
+
+// noted takes the uses that were written down since the last time.
+func (m *memory) noted() []TokenUse {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	notes := m.notes
+	m.notes = nil
+	return notes
 }
 
 // set changes the store's behaviour.

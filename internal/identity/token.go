@@ -33,6 +33,19 @@ type Token struct {
 	Admin bool
 	// CreatedAt is in UTC, with the precision of the stores: microseconds.
 	CreatedAt time.Time
+	// LastUsed is when somebody last came with it, about; zero for never.
+	// LastClient is the program that came, by its own word.
+	LastUsed   time.Time
+	LastClient string
+}
+
+// TokenUse is what is noted about the use of a token.
+type TokenUse struct {
+	Name string
+	// Hash tells the token from a later one of the same name.
+	Hash   [sha256.Size]byte
+	At     time.Time
+	Client string
 }
 
 // Store keeps tokens.
@@ -43,6 +56,10 @@ type Store interface {
 	AddToken(ctx context.Context, token Token) error
 	// RevokeToken fails with gateway.CodeNotFound when there is no such token.
 	RevokeToken(ctx context.Context, name string) error
+	// NoteUses writes down when tokens were used. What is older than what is
+	// there is left out, and so is a token that is gone. The change sequence
+	// stays: nobody decides anything by a use.
+	NoteUses(ctx context.Context, uses []TokenUse) error
 	// ChangeSequence grows with every committed change to the store, also when
 	// another process made it. Equal numbers mean that nothing changed.
 	ChangeSequence(ctx context.Context) (int64, error)

@@ -9,6 +9,7 @@ var japanese = []map[string]string{
 	jaClients,
 	jaCommands,
 	jaConfig,
+	jaDoctor,
 	jaEdges,
 	jaMessages,
 	jaServers,

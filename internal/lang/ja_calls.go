@@ -4,15 +4,17 @@ package lang
 // its way.
 var jaCalls = map[string]string{
 	// app
-	"client %s made more than %d calls in %s; try again in %s":                                         "クライアント %[1]s の呼び出しが %[3]s 間に %[2]d 回を超えました。%[4]s 後にもう一度試してください",
-	"the server was removed from the configuration":                                                    "サーバーは設定から削除されました",
-	"the configuration file is empty; to have no servers, write \"mcpServers: {}\"":                    "設定ファイルが空です。サーバーをなくすには \"mcpServers: {}\" と書いてください",
-	"the configuration file is gone; to have no servers, leave it with \"mcpServers: {}\"":             "設定ファイルがなくなりました。サーバーをなくすには、ファイルを残して \"mcpServers: {}\" と書いてください",
-	"the data directory %s cannot be made; choose another with --data":                                 "データディレクトリ %s を作成できません。--data で別の場所を指定してください",
-	"%s is in use, perhaps by another genkan; stop that one, or choose another port with --port":       "%s は使用中です。別の genkan が動いているのかもしれません。それを止めるか、--port で別のポートを指定してください",
-	"cannot listen on %s; choose another address with --listen":                                        "%s で待ち受けできません。--listen で別のアドレスを指定してください",
-	"Unknown tool: %s. tools/list names the tools there are":                                           "不明なツールです: %s。使えるツールは tools/list で確認できます",
-	"Unknown tool: server %s has not listed any tools yet. `genkan servers %s` shows what it is doing": "不明なツールです。サーバー %s はまだツール一覧を返していません。状態は `genkan servers %s` で確認できます",
+	"client %s made more than %d calls in %s; try again in %s":                                                        "クライアント %[1]s の呼び出しが %[3]s 間に %[2]d 回を超えました。%[4]s 後にもう一度試してください",
+	"the server was removed from the configuration":                                                                   "サーバーは設定から削除されました",
+	"the configuration file is empty; to have no servers, write \"mcpServers: {}\"":                                   "設定ファイルが空です。サーバーをなくすには \"mcpServers: {}\" と書いてください",
+	"the configuration file is gone; to have no servers, leave it with \"mcpServers: {}\"":                            "設定ファイルがなくなりました。サーバーをなくすには、ファイルを残して \"mcpServers: {}\" と書いてください",
+	"the data directory %s cannot be made; choose another with --data":                                                "データディレクトリ %s を作成できません。--data で別の場所を指定してください",
+	"%s is in use, perhaps by another genkan; stop that one, or choose another port with --port":                      "%s は使用中です。別の genkan が動いているのかもしれません。それを止めるか、--port で別のポートを指定してください",
+	"cannot listen on %s; choose another address with --listen":                                                       "%s で待ち受けできません。--listen で別のアドレスを指定してください",
+	"Unknown tool: %s. tools/list names the tools there are":                                                          "不明なツールです: %s。使えるツールは tools/list で確認できます",
+	"Unknown tool: %s. Did you mean %s? tools/list names the tools there are":                                         "不明なツールです: %s。もしかして %s ですか？使えるツールは tools/list で確認できます",
+	"Unknown tool: server %s is down and has not listed any tools yet: %s. `genkan servers %s` shows its last output": "不明なツールです。サーバー %s は停止していて、まだツール一覧を返していません: %s。最後の出力は `genkan servers %s` で確認できます",
+	"Unknown tool: server %s has not listed any tools yet. `genkan servers %s` shows what it is doing":                "不明なツールです。サーバー %s はまだツール一覧を返していません。状態は `genkan servers %s` で確認できます",
 
 	// catalog
 	"this cursor is not known, or its list is too old; ask for the list again without a cursor": "このカーソルは不明か、一覧が古くなっています。カーソルなしで一覧を取得し直してください",

@@ -21,6 +21,9 @@ var jaCommands = map[string]string{
 	"SERVER":               "サーバー",
 	"DESCRIPTION":          "説明",
 	"CREATED":              "作成日時",
+	"LAST SEEN":            "最終利用",
+	"CLIENT":               "クライアント",
+	"never":                "なし",
 	"name":                 "名前",
 	"state":                "状態",
 	"tools":                "ツール数",
@@ -30,21 +33,26 @@ var jaCommands = map[string]string{
 	"process":              "プロセス",
 	"problem":              "問題",
 	"next try":             "次の再試行",
+	"start took":           "起動時間",
+	"hidden":               "非表示",
+	"%s is left out: %s":   "%s は除外されています: %s",
+	"%s is shown to clients otherwise than its server sent it: %s": "%s はサーバーが送ったものとは違う形でクライアントに見せています: %s",
 
 	// What is wrong with a command line.
-	"--lang must be one of %s":                      "--lang: 次のいずれかを指定してください: %s",
-	"--transport must be stdio or http, not %q":     "--transport には stdio か http を指定してください（%q は使えません）",
-	"accepts %d arg(s), received %d":                "引数は %d 個必要ですが、%d 個指定されています",
-	"accepts at most %d arg(s), received %d":        "引数は %d 個までですが、%d 個指定されています",
-	"accepts between %d and %d arg(s), received %d": "引数は %d〜%d 個必要ですが、%d 個指定されています",
-	"flag needs an argument: %s":                    "フラグに値が必要です: %s",
-	"invalid argument %s":                           "引数が正しくありません: %s",
-	"unknown command %q for %q":                     "%[2]q に %[1]q というコマンドはありません",
-	"unknown command %s":                            "不明なコマンドです: %s",
-	"unknown command %s\n\nDid you mean this?\n%s":  "不明なコマンドです: %s\n\nもしかして:\n%s",
-	"unknown flag: %s":                              "不明なフラグです: %s",
-	"unknown shorthand flag: %s":                    "不明な短縮フラグです: %s",
-	"standard output must be a file or a pipe":      "標準出力はファイルかパイプにしてください",
+	"--lang must be one of %s":                                                               "--lang: 次のいずれかを指定してください: %s",
+	"--transport must be stdio or http, not %q":                                              "--transport には stdio か http を指定してください（%q は使えません）",
+	"`%s` needs %s; `%s --help` shows how":                                                   "`%s` には %s が必要です。使い方は `%s --help` で確認できます",
+	"`%s` takes no argument, and %q was given":                                               "`%s` は引数を取りませんが、%q が指定されています",
+	"`%s` has no place for %q; `%s --help` shows what it takes. Quote what belongs together": "`%s` に %q を指定する場所はありません。使い方は `%s --help` で確認できます。ひとまとまりのものは引用符で囲んでください",
+	"there is no flag %s here; --help shows those there are":                                 "%s というフラグはありません。使えるフラグは --help で確認できます",
+	"%s needs a value after it":                                                              "%s の後に値が必要です",
+	"%s must be a time such as 30s or 5m, not %q":                                            "%s には 30s や 5m のような時間を指定してください（%q は使えません）",
+	"%s must be a whole number, not %q":                                                      "%s には整数を指定してください（%q は使えません）",
+	"%s is either there or not; leave out what follows it":                                   "%s は付けるか付けないかだけです。後ろの値は不要です",
+	"%s cannot be %q": "%s に %q は指定できません",
+	"there is no command %s; `genkan --help` lists them":                                                           "%s というコマンドはありません。一覧は `genkan --help` で確認できます",
+	"there is no command %s. Did you mean one of these?\n%s":                                                       "%s というコマンドはありません。もしかして:\n%s",
+	"standard output must be a file or a pipe":                                                                     "標準出力はファイルかパイプにしてください",
 	"the arguments are not a JSON object; quote them, as in '{\"message\":\"hello\"}'":                             "引数が JSON オブジェクトではありません。'{\"message\":\"hello\"}' のように引用符で囲んでください",
 	"no genkan serves %s; start it with `genkan serve`, or name its data directory with --data":                    "%s で動いている genkan がありません。`genkan serve` で起動するか、--data でデータディレクトリを指定してください",
 	"there is no admin token in %s; start genkan once with `genkan serve`, or name its data directory with --data": "%s に管理者トークンがありません。一度 `genkan serve` で genkan を起動するか、--data でデータディレクトリを指定してください",
@@ -68,17 +76,20 @@ var jaCommands = map[string]string{
   genkan serve         starts the gateway on 127.0.0.1:3000
   genkan stdio         is for clients that spawn their servers
   genkan servers       shows how your servers are
+  genkan doctor        says what is wrong, and what mends it
 
-Exit status: 0 fine, 1 the tool reported an error, 2 wrong input, 3 not found,
-4 not allowed, 5 conflict, 6 too much, 7 unavailable, 8 too slow.`: `genkan は、使っている MCP サーバーを 1 つのエンドポイントにまとめます。
+Exit status: 0 fine, 1 the tool reported an error or the doctor a problem, 2 wrong
+input, 3 not found, 4 not allowed, 5 conflict, 6 too much, 7 unavailable, 8 too
+slow.`: `genkan は、使っている MCP サーバーを 1 つのエンドポイントにまとめます。
 
   genkan import        エディターのサーバーを引き継ぐ
   genkan connect       エディターのサーバーを genkan 経由にする
   genkan serve         127.0.0.1:3000 でゲートウェイを起動する
   genkan stdio         サーバーを自分で起動するクライアントのためのもの
   genkan servers       サーバーの状態を表示する
+  genkan doctor        問題と直し方を表示する
 
-終了ステータス: 0 正常、1 ツールがエラーを返した、2 入力の誤り、3 見つからない、
+終了ステータス: 0 正常、1 ツールがエラーを返した、または doctor が問題を見つけた、2 入力の誤り、3 見つからない、
 4 許可されていない、5 競合、6 多すぎる、7 利用できない、8 時間切れ。`,
 	"`directory` of the database, the admin token and the configuration":           "データベース、管理者トークン、設定ファイルを置くディレクトリ（`directory`）",
 	"configuration `file` (default DATA/genkan.yaml)":                              "設定ファイル（`file`、既定は DATA/genkan.yaml）",
@@ -140,9 +151,11 @@ status is 1 when the tool reports an error.`: `ツールを呼び出します。
 	"Give clients tokens, and take them back": "クライアントのトークンを発行・失効する",
 	`Every client needs a token, on this machine too. The admin token is in the file
 admin-token of the data directory. A token's name is the client's name in the
-log and the metrics. A running genkan knows of changes at once.`: `同じマシンからでも、どのクライアントにもトークンが必要です。管理者トークンは
+log and the metrics. A running genkan knows of changes at once; when a token was
+last seen is written down once a minute.`: `同じマシンからでも、どのクライアントにもトークンが必要です。管理者トークンは
 データディレクトリのファイル admin-token にあります。トークンの名前は、ログと
-メトリクスでのクライアントの名前になります。変更は実行中の genkan にすぐ反映されます。`,
+メトリクスでのクライアントの名前になります。変更は実行中の genkan にすぐ反映されます。
+最後に使われた時刻は 1 分ごとに記録されます。`,
 	"Make a token and print it, once": "トークンを作り、一度だけ表示する",
 	"List the tokens' names":          "トークンの名前を一覧表示する",
 	"Take a token back":               "トークンを失効させる",

@@ -32,7 +32,10 @@ type Rules struct {
 // Lock guards the door.
 type Lock struct {
 	verify func(ctx context.Context, token string) (gateway.Identity, error)
-	rules  atomic.Pointer[compiled]
+	// Met is told who came in, and the program by its user agent. It is set
+	// before anybody comes; nil for nobody.
+	Met   func(id gateway.Identity, userAgent string)
+	rules atomic.Pointer[compiled]
 }
 
 type compiled struct {
@@ -101,6 +104,9 @@ func (l *Lock) identify(w http.ResponseWriter, r *http.Request, rules *compiled)
 	}
 	id, err := l.verify(r.Context(), token)
 	if err == nil {
+		if l.Met != nil {
+			l.Met(id, r.UserAgent())
+		}
 		return id, true
 	}
 	e := gateway.AsError(err)

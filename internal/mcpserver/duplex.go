@@ -105,6 +105,7 @@ func (c *duplexConn) request(ctx context.Context, msg *jsonrpc.Message) error {
 	case msg.Method == "initialize":
 		version := negotiate(msg.Params.Raw)
 		capabilities := clientCapabilities(msg)
+		c.server.introduced(c.id, jsonrpc.Lookup(msg.Params.Raw, "clientInfo"))
 		c.sess.learn(func(known *gateway.Session) { known.Capabilities = capabilities })
 		c.sess.mu.Lock()
 		c.sess.version = version

@@ -183,6 +183,7 @@ func (s *Server) postModern(p *reply, r *http.Request, msg *jsonrpc.Message, id 
 	case msg.Method == "subscriptions/listen":
 		s.listen(p, r, msg, id)
 	default:
+		s.introduced(id.Identity, msg.Params.Get(msg.Params.ClientInfo))
 		result, err := s.modernResult(r.Context(), msg, id.view)
 		if err != nil {
 			message, status, e := s.errorMessage(msg.ID, err)
@@ -209,6 +210,7 @@ func (s *Server) postLegacy(p *reply, r *http.Request, msg *jsonrpc.Message, id 
 			p.fail(msg.ID, err)
 			return
 		}
+		s.introduced(id.Identity, jsonrpc.Lookup(msg.Params.Raw, "clientInfo"))
 		p.w.Header()["Mcp-Session-Id"] = []string{name}
 		p.result(msg.ID, s.initializeResult(version, id.view))
 		return

@@ -35,6 +35,17 @@ func clientCapabilities(msg *jsonrpc.Message) []byte {
 	return bytes.Clone(raw)
 }
 
+// introduced passes on what a client calls itself. Modern clients say it with
+// every request; those that ask for lists are enough, so that calls need not
+// read it.
+func (s *Server) introduced(id gateway.Identity, info []byte) {
+	if s.opt.Introduced == nil || len(info) == 0 || info[0] != '{' {
+		return
+	}
+	name, version := jsonrpc.LookupText(info, "name"), jsonrpc.LookupText(info, "version")
+	s.opt.Introduced(id, strings.TrimSpace(name+" "+version))
+}
+
 // capabilities is what genkan has, whatever is behind it just now: servers come
 // and go, and a client asks only once.
 const capabilities = `{"tools":{"listChanged":true},"prompts":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true},"completions":{},"logging":{}}`

@@ -62,6 +62,9 @@ type Options struct {
 	// Recognizes reports whether a request that was let in would be now; nil
 	// for yes.
 	Recognizes func(r *http.Request) bool
+	// Introduced is told what a client calls itself, when it begins; nil for
+	// nobody.
+	Introduced func(id gateway.Identity, name string)
 	// Instance tells this process from others, so that it knows its own
 	// requests when they come back to it; empty for none.
 	Instance string

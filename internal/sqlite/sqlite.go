@@ -133,9 +133,21 @@ func (s *Store) ChangeSequence(ctx context.Context) (int64, error) {
 }
 
 // write runs change in a transaction and moves the change sequence with it.
-// Every write goes through here, so that none can be missed by a cache. What
-// change returns ends the transaction without effect.
+// Every write that a cache could care about goes through here, so that none
+// can be missed.
 func (s *Store) write(ctx context.Context, what string, change func(*sql.Tx) error) error {
+	return s.transact(ctx, what, func(tx *sql.Tx) error {
+		if err := change(tx); err != nil {
+			return err
+		}
+		_, err := tx.ExecContext(ctx, "UPDATE change_sequence SET value = value + 1")
+		return err
+	})
+}
+
+// transact runs change in a transaction. What change returns ends it without
+// effect.
+func (s *Store) transact(ctx context.Context, what string, change func(*sql.Tx) error) error {
 	var tx *sql.Tx
 	err := retry(ctx, s.patience, func() (err error) {
 		tx, err = s.writer.BeginTx(ctx, nil) // BEGIN IMMEDIATE: has the lock or fails
@@ -146,9 +158,6 @@ func (s *Store) write(ctx context.Context, what string, change func(*sql.Tx) err
 	}
 	defer func() { _ = tx.Rollback() }() // after Commit it does nothing
 	if err := change(tx); err != nil {
-		return s.explain(ctx, what, err)
-	}
-	if _, err := tx.ExecContext(ctx, "UPDATE change_sequence SET value = value + 1"); err != nil {
 		return s.explain(ctx, what, err)
 	}
 	if err := tx.Commit(); err != nil {

@@ -15,7 +15,7 @@ func (s *Store) Tokens(ctx context.Context) ([]identity.Token, error) {
 	var tokens []identity.Token
 	err := s.read(ctx, "list tokens", func(db *sql.DB) error {
 		tokens = nil // a second try begins anew
-		rows, err := db.QueryContext(ctx, "SELECT name, hash, admin, created_at FROM tokens ORDER BY name")
+		rows, err := db.QueryContext(ctx, "SELECT name, hash, admin, created_at, last_used_at, last_client FROM tokens ORDER BY name")
 		if err != nil {
 			return err
 		}
@@ -24,13 +24,17 @@ func (s *Store) Tokens(ctx context.Context) ([]identity.Token, error) {
 			var token identity.Token
 			var hash []byte
 			var created int64
-			if err := rows.Scan(&token.Name, &hash, &token.Admin, &created); err != nil {
+			var used sql.NullInt64
+			if err := rows.Scan(&token.Name, &hash, &token.Admin, &created, &used, &token.LastClient); err != nil {
 				return err
 			}
 			if copy(token.Hash[:], hash) != len(token.Hash) {
 				return fmt.Errorf("the hash of token %q has %d bytes", token.Name, len(hash))
 			}
 			token.CreatedAt = time.UnixMicro(created).UTC()
+			if used.Valid {
+				token.LastUsed = time.UnixMicro(used.Int64).UTC()
+			}
 			tokens = append(tokens, token)
 		}
 		return rows.Err()
@@ -70,5 +74,22 @@ func (s *Store) RevokeToken(ctx context.Context, name string) error {
 			return err
 		}
 		return gateway.Errorf(gateway.CodeNotFound, "there is no token named %q: \"genkan tokens list\" shows all", name)
+	})
+}
+
+// NoteUses writes down when tokens were used. It leaves the change sequence
+// alone: a use is no change that a cache would have to know of.
+func (s *Store) NoteUses(ctx context.Context, uses []identity.TokenUse) error {
+	return s.transact(ctx, "note the uses of tokens", func(tx *sql.Tx) error {
+		for _, use := range uses {
+			at := use.At.UnixMicro()
+			if _, err := tx.ExecContext(ctx, `
+				UPDATE tokens SET last_used_at = ?, last_client = ?
+				WHERE name = ? AND hash = ? AND (last_used_at IS NULL OR last_used_at <= ?)`,
+				at, use.Client, use.Name, use.Hash[:], at); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 }

@@ -53,6 +53,40 @@ func testTokenNotFound(t *testing.T, s Stores) {
 	}
 }
 
+func testTokenUses(t *testing.T, s Stores) {
+	editor, other := newToken("editor", false), newToken("other", false)
+	must(t, s.Identity.AddToken(t.Context(), editor))
+	must(t, s.Identity.AddToken(t.Context(), other))
+	before := sequenceOf(t, s)
+	note := func(token identity.Token, at time.Time, client string) {
+		t.Helper()
+		must(t, s.Identity.NoteUses(t.Context(), []identity.TokenUse{{Name: token.Name, Hash: token.Hash, At: at, Client: client}}))
+	}
+	noon := instant()
+	note(editor, noon, "editor 1.0 日本語")
+	editor.LastUsed, editor.LastClient = noon, "editor 1.0 日本語"
+	wantEqual(t, tokensOf(t, s), []identity.Token{editor, other})
+	// Another process may be late with what it knows.
+	note(editor, noon.Add(-time.Minute), "editor 0.9")
+	wantEqual(t, tokensOf(t, s), []identity.Token{editor, other})
+	// The name of the client may come after the use.
+	note(editor, noon, "editor 1.1")
+	editor.LastClient = "editor 1.1"
+	wantEqual(t, tokensOf(t, s), []identity.Token{editor, other})
+	// Several at once; those that are gone are nobody's concern.
+	must(t, s.Identity.NoteUses(t.Context(), []identity.TokenUse{
+		{Name: "nobody", Hash: editor.Hash, At: noon},
+		{Name: "other", Hash: editor.Hash, At: noon, Client: "an older token of that name"},
+		{Name: "editor", Hash: editor.Hash, At: noon.Add(time.Hour), Client: "c"},
+	}))
+	must(t, s.Identity.NoteUses(t.Context(), nil))
+	editor.LastUsed, editor.LastClient = noon.Add(time.Hour), "c"
+	wantEqual(t, tokensOf(t, s.Another(t)), []identity.Token{editor, other})
+	if after := sequenceOf(t, s); after != before {
+		t.Errorf("uses moved the change sequence from %d to %d", before, after)
+	}
+}
+
 // oddNames would be dangerous, or one name, if a store were careless.
 func oddNames() []string {
 	return []string{
@@ -229,6 +263,7 @@ func testCanceled(t *testing.T, s Stores) {
 		wantCode(t, err, code)
 		wantCode(t, s.Identity.AddToken(ctx, newToken("other", false)), code)
 		wantCode(t, s.Identity.RevokeToken(ctx, "editor"), code)
+		wantCode(t, s.Identity.NoteUses(ctx, []identity.TokenUse{{Name: "editor"}}), code)
 		_, _, err = s.Lists.LoadList(ctx, "server")
 		wantCode(t, err, code)
 		wantCode(t, s.Lists.SaveList(ctx, "server", newList("[1]")), code)

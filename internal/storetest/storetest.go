@@ -34,6 +34,7 @@ func Run(t *testing.T, open func(t *testing.T) Stores) {
 		"TokenConflict":     testTokenConflict,
 		"TokenNotFound":     testTokenNotFound,
 		"TokenNames":        testTokenNames,
+		"TokenUses":         testTokenUses,
 		"ChangeSequence":    testChangeSequence,
 		"TwoHandles":        testTwoHandles,
 		"Lists":             testLists,

@@ -88,6 +88,11 @@ type Status struct {
 	// Starts counts how often it was started or connected to.
 	Starts int
 	Since  time.Time
+	// StartTook is how long the last start took until the server was ready; zero
+	// when it never was.
+	StartTook time.Duration
+	// Transport is how it is spoken to: stdio, http or sse.
+	Transport string
 	// Problem says why it is not ready, NextTry when it is tried again.
 	Problem gateway.Text
 	NextTry time.Time
@@ -131,6 +136,7 @@ type Server struct {
 	conn    conn
 	starts  int
 	since   time.Time
+	took    time.Duration
 	problem gateway.Text
 	nextTry time.Time
 	lastTry time.Time
@@ -285,6 +291,7 @@ func (s *Server) Status() Status {
 	st := Status{
 		State: s.state, Era: s.known.Era, Version: s.known.Version,
 		Tools: len(s.List(gateway.KindTool)), Starts: s.starts, Since: s.since,
+		StartTook: s.took, Transport: s.transport(),
 		Problem: s.problemNow(time.Now()), NextTry: s.nextTry, Output: s.output.String(), LastLine: s.output.lastLine(),
 	}
 	if s.conn != nil {
@@ -292,6 +299,26 @@ func (s *Server) Status() Status {
 		st.Era, st.Version = s.conn.protocol().era, s.conn.protocol().version
 	}
 	return st
+}
+
+// transport is how the server is spoken to, or will be unless it shows
+// otherwise.
+func (s *Server) transport() string {
+	switch {
+	case s.set.Command != "":
+		return "stdio"
+	case s.set.Transport == TransportSSE || s.isSSE.Load():
+		return TransportSSE
+	default:
+		return TransportHTTP
+	}
+}
+
+// Trouble says why a server is not there, if it is not.
+func (s *Server) Trouble() (why gateway.Text, down bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.problem, s.state == StateDown
 }
 
 // Close ends the server and waits until nothing of it is left.
@@ -465,9 +492,10 @@ func (s *Server) serve(ctx context.Context) (ready time.Duration, err error) {
 	if len(s.set.Lacking.Each) > 0 {
 		return 0, gateway.Errorf(gateway.CodeUnavailable, "it lacks something: %s", s.set.Lacking)
 	}
+	tried := time.Now()
 	s.mu.Lock()
 	s.starts++
-	s.lastTry = time.Now()
+	s.lastTry = tried
 	s.attempt = attempt{began: s.lastTry}
 	known := s.known
 	s.mu.Unlock()
@@ -496,7 +524,8 @@ func (s *Server) serve(ctx context.Context) (ready time.Duration, err error) {
 	cancel()
 	began := time.Now()
 	s.update(func() {
-		s.state, s.conn, s.since, s.problem, s.nextTry = StateReady, c, time.Now(), gateway.Text{}, time.Time{}
+		s.state, s.conn, s.since, s.problem, s.nextTry = StateReady, c, began, gateway.Text{}, time.Time{}
+		s.took = began.Sub(tried)
 		s.attempt = attempt{}
 	})
 	s.log.Info("server is ready", "era", c.protocol().era.String(), "tools", len(s.List(gateway.KindTool)))

@@ -71,6 +71,17 @@ func (v *File) findKey(ctx context.Context) (*age.X25519Identity, error) {
 	return v.parseKey(key)
 }
 
+// KeyPlace says where the key is: keyring, file, or empty when there is none
+// yet. It does not ask for the key.
+func (v *File) KeyPlace() string {
+	for _, place := range []struct{ file, name string }{{keyFile, "file"}, {ringFile, "keyring"}} {
+		if _, err := os.Stat(filepath.Join(v.dir, place.file)); err == nil {
+			return place.name
+		}
+	}
+	return ""
+}
+
 // makeKey makes the key of a new vault. Two processes may want to at once.
 func (v *File) makeKey(ctx context.Context) (*age.X25519Identity, error) {
 	unlock, err := v.lock(ctx, filepath.Join(v.dir, keyFile+".lock"))

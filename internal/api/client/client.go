@@ -62,17 +62,48 @@ type Tool struct {
 
 // Server is a server as the API shows it.
 type Server struct {
-	Name            string     `json:"name"`
-	State           string     `json:"state"`
-	Era             string     `json:"era"`
-	ProtocolVersion string     `json:"protocolVersion,omitempty"`
-	Tools           int        `json:"tools"`
-	ProcessID       int        `json:"processId,omitempty"`
-	Starts          int        `json:"starts"`
-	Since           time.Time  `json:"since"`
-	Problem         string     `json:"problem,omitempty"`
-	NextTry         *time.Time `json:"nextTry,omitempty"`
-	Output          string     `json:"output,omitempty"`
+	Name            string `json:"name"`
+	State           string `json:"state"`
+	Era             string `json:"era,omitempty"`
+	ProtocolVersion string `json:"protocolVersion,omitempty"`
+	Transport       string `json:"transport,omitempty"`
+	// Tools counts those that clients see.
+	Tools     int       `json:"tools"`
+	ProcessID int       `json:"processId,omitempty"`
+	Starts    int       `json:"starts"`
+	Since     time.Time `json:"since,omitzero"`
+	// StartMillis is how long the last start took until the server was ready.
+	StartMillis int64      `json:"startMs,omitempty"`
+	Problem     string     `json:"problem,omitempty"`
+	NextTry     *time.Time `json:"nextTry,omitempty"`
+	// SignIn is "needed" or "signed in" where a server wants one.
+	SignIn string `json:"signIn,omitempty"`
+	// What follows is for admins.
+	Output string `json:"output,omitempty"`
+	// Hidden are the tools that a filter of the configuration hides.
+	Hidden   []string  `json:"hidden,omitempty"`
+	Findings []Finding `json:"findings,omitempty"`
+}
+
+// The states of a server.
+const (
+	StateStarting = "starting"
+	StateReady    = "ready"
+	StateDown     = "down"
+	StateDisabled = "disabled"
+)
+
+// Finding is something that clients do not see as its server sent it.
+type Finding struct {
+	// Kind is tools, prompts, resources or resourceTemplates; Name is the
+	// server's own.
+	Kind string `json:"kind"`
+	Name string `json:"name"`
+	// LeftOut says that clients do not see it at all, TakenBy that it is so
+	// because another server has its name.
+	LeftOut bool     `json:"leftOut,omitempty"`
+	TakenBy string   `json:"takenBy,omitempty"`
+	Notes   []string `json:"notes"`
 }
 
 // CallResult is the answer to a call.
@@ -83,6 +114,22 @@ type CallResult struct {
 	Code          string          `json:"code,omitempty"`
 	ExecutionTime float64         `json:"executionTime"`
 	Timestamp     string          `json:"timestamp"`
+}
+
+// HealthMessage is what a genkan that serves says, whoever asks.
+const HealthMessage = "MCP Server is running"
+
+// Health is what everybody may know.
+type Health struct {
+	Status  string `json:"status"`
+	Message string `json:"message"`
+	Version string `json:"version"`
+}
+
+// Health asks whether genkan serves. It needs no token.
+func (c *Client) Health(ctx context.Context) (Health, error) {
+	var out Health
+	return out, c.do(ctx, http.MethodGet, "/health", nil, &out)
 }
 
 // Tools lists all tools, or those of one server.

@@ -1,0 +1,399 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"genkan/internal/api/client"
+	"genkan/internal/app"
+	"genkan/internal/bridge"
+	"genkan/internal/clients"
+	"genkan/internal/config"
+	"genkan/internal/doctor"
+	"genkan/internal/gateway"
+	"genkan/internal/identity"
+	"genkan/internal/mcpserver"
+	"genkan/internal/sqlite"
+)
+
+// checkup gathers the facts that the doctor looks at.
+type checkup struct {
+	*command
+	only    []string
+	noStart bool
+
+	facts doctor.Facts
+	// config is nil when it cannot be used.
+	config *config.Config
+	remote *client.Client
+	// shown are the servers as the API tells of them, without secrets.
+	shown []client.Server
+	// tools are the names of tools by server, as clients see them.
+	tools map[string][]string
+	// tokens are nil when they could not be read.
+	tokens     []identity.Token
+	adminToken gateway.Secret
+}
+
+// gather asks everybody. An error is that it was interrupted; all else that
+// goes wrong is a fact.
+func (k *checkup) gather(ctx context.Context) error {
+	k.facts.Program = doctor.Program{
+		Version: k.version, Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH,
+	}
+	k.dataDirectory(ctx)
+	k.configuration(ctx)
+	if k.dataDir != defaultDataDir() {
+		k.facts.Flags += " --data " + doctor.Quote(k.facts.Data.Dir.Path)
+	}
+	if k.configFile != "" {
+		k.facts.Flags += " --config " + doctor.Quote(k.facts.Config.File.Path)
+	}
+	if k.facts.Data.Dir.Problem.Format == "" {
+		k.findRunning(ctx)
+		k.start(ctx)
+		k.askServers(ctx)
+		k.database(ctx)
+	}
+	k.port(ctx)
+	k.servers(ctx)
+	k.clients(ctx)
+	if ctx.Err() != nil {
+		return &gateway.Error{Code: gateway.CodeCanceled, Err: ctx.Err(), Message: "canceled"}
+	}
+	return nil
+}
+
+// aFile looks at a file without opening it.
+func aFile(path string) doctor.File {
+	f := doctor.File{Path: path}
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		f.Problem = gateway.Textf("%s", plainReason(err))
+	default:
+		f.Exists, f.Folder, f.Size = true, info.IsDir(), info.Size()
+		if runtime.GOOS != "windows" { // which has no such bits
+			f.Mode = info.Mode()
+		}
+	}
+	return f
+}
+
+// plainReason leaves out the path, which is told beside it.
+func plainReason(err error) string {
+	var e *fs.PathError
+	if errors.As(err, &e) {
+		return e.Err.Error()
+	}
+	return err.Error()
+}
+
+func (k *checkup) dataDirectory(ctx context.Context) {
+	d := &k.facts.Data
+	dir, err := filepath.Abs(k.dataDir)
+	if err != nil {
+		dir = k.dataDir
+	}
+	d.Dir, d.Free = aFile(dir), -1
+	if !d.Dir.Exists || d.Dir.Problem.Format != "" {
+		return
+	}
+	if problem := tryFolder(dir); problem != nil { // also of what is no folder
+		d.Dir.Problem = gateway.Textf("%s", plainReason(problem))
+		return
+	}
+	d.Free = freeSpace(dir)
+	d.AdminToken = aFile(app.AdminTokenFile(dir))
+	vault := app.OpenVault(dir)
+	names, err := vault.Names(ctx, "")
+	d.Secrets, d.Key = len(names), vault.KeyPlace()
+	if err != nil {
+		d.VaultProblem = gateway.Textf("%s", gateway.AsError(err))
+	}
+}
+
+// tryFolder reads and writes.
+func tryFolder(dir string) error {
+	if _, err := os.ReadDir(dir); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(dir, ".doctor-*")
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
+// longestSecret is how long a name may be that people are asked to type.
+const longestSecret = 40
+
+func (k *checkup) configuration(ctx context.Context) {
+	path, mustExist := k.configFile, k.configFile != ""
+	if !mustExist {
+		path = app.DefaultConfigFile(k.facts.Data.Dir.Path)
+	} else if full, err := filepath.Abs(path); err == nil {
+		path = full
+	}
+	c := &k.facts.Config
+	c.File = aFile(path)
+	if k.facts.Data.Dir.Problem.Format != "" && !mustExist {
+		c.Unread = true
+		return
+	}
+	vault := app.OpenVault(k.dataDir)
+	loaded, err := config.Load(path, mustExist, config.Sources{
+		Env: os.LookupEnv,
+		Secret: func(name string) (gateway.Secret, bool, error) {
+			return vault.Load(ctx, app.SecretPrefix+name)
+		},
+	}, k.flags)
+	if err != nil {
+		e := gateway.AsError(err)
+		c.Problem = gateway.Textf("%s", e)
+		if e.Err != nil {
+			c.Problem = gateway.Textf("%s: %s", e, e.Err.Error())
+		}
+		return
+	}
+	k.config, c.Servers = loaded, len(loaded.Servers)
+	for _, s := range clients.PlainSecrets(path) {
+		for _, l := range s.Secrets {
+			where := l.Where
+			if l.Key != "" {
+				where += "." + l.Key
+			}
+			name := l.Variable
+			if len(name) > longestSecret { // of a whole command, perhaps
+				name = s.Name + ".key"
+			}
+			c.Plain = append(c.Plain, doctor.Plain{Server: s.Name, Where: where, Secret: name})
+		}
+	}
+}
+
+// findRunning finds the genkan that serves the data directory: the one that
+// listens on a port, or the one that processes join.
+func (k *checkup) findRunning(ctx context.Context) {
+	dir := k.facts.Data.Dir.Path
+	raw, err := os.ReadFile(app.AdminTokenFile(dir))
+	if err != nil {
+		return // none has ever run
+	}
+	k.adminToken = gateway.Secret(strings.TrimSpace(string(raw)))
+	r := &k.facts.Running
+	if address, err := app.ReadAddress(dir); err == nil && address.Answers() {
+		remote := client.New(address.Listen, address.TLS, k.adminToken)
+		if health, err := remote.Health(ctx); err == nil {
+			k.remote = remote
+			*r = doctor.Running{How: "serve", Version: health.Version, PID: address.PID, Listen: address.Listen}
+			return
+		}
+	}
+	dial := func(ctx context.Context) (net.Conn, bridge.Welcome, error) {
+		return bridge.Dial(ctx, dir, bridge.Hello{Purpose: bridge.PurposeREST, Version: k.version})
+	}
+	conn, welcome, err := dial(ctx)
+	if err != nil {
+		if !errors.Is(err, bridge.ErrNobody) && ctx.Err() == nil {
+			k.facts.Data.Socket = gateway.Textf("%s", err.Error())
+		}
+		return
+	}
+	_ = conn.Close()
+	k.remote = client.NewOver(func(ctx context.Context) (net.Conn, error) {
+		conn, _, err := dial(ctx)
+		return conn, err
+	}, k.adminToken)
+	version := welcome.Version
+	if health, err := k.remote.Health(ctx); err == nil {
+		version = health.Version
+	}
+	*r = doctor.Running{How: "background", Version: version, PID: welcome.PID}
+}
+
+// start starts a genkan in the background, as `genkan stdio` does, when there
+// is something to start it for.
+func (k *checkup) start(ctx context.Context) {
+	if k.remote != nil || !k.hasEnabled() || ctx.Err() != nil {
+		return
+	}
+	if k.noStart {
+		k.facts.Running.Refrained = true
+		return
+	}
+	k.progress(k.say("No genkan runs for %s: starting one in the background.", k.facts.Data.Dir.Path))
+	opt, sink := k.options()
+	defer sink.Close()
+	joiner, err := k.joiner(opt, mcpserver.StdioOptions{})
+	if err == nil {
+		joiner.Hello.Purpose = bridge.PurposeREST
+		var conn net.Conn
+		if conn, err = joiner.Join(ctx); err == nil {
+			_ = conn.Close()
+			k.findRunning(ctx)
+			k.facts.Running.Started = k.remote != nil
+		}
+	}
+	if err != nil && ctx.Err() == nil {
+		k.facts.Running.Why = gateway.Textf("%s", clients.Mask(err.Error()))
+	}
+}
+
+func (k *checkup) hasEnabled() bool {
+	if k.config != nil {
+		for _, s := range k.config.Servers {
+			if !s.Disabled {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// progress tells a person who waits; a program waits in silence.
+func (k *checkup) progress(line string) {
+	if !k.asJSON && isTerminal(k.std.Err) {
+		fmt.Fprintln(k.std.Err, line)
+	}
+}
+
+// betweenLooks is how often servers that are starting are asked about.
+const betweenLooks = 100 * time.Millisecond
+
+// askServers asks about all servers, and waits for those that are starting as
+// long as they may take.
+func (k *checkup) askServers(ctx context.Context) {
+	if k.remote == nil {
+		return
+	}
+	began := time.Now()
+	known := map[string]bool{}
+	for {
+		list, err := k.remote.Servers(ctx)
+		if err != nil {
+			k.remote, k.facts.Running = nil, doctor.Running{Why: gateway.Textf("%s", gateway.AsError(err))}
+			return
+		}
+		waiting := false
+		for _, s := range list {
+			switch {
+			case known[s.Name] || !k.concerns(s.Name):
+			case s.State == client.StateStarting && time.Since(began) < k.startupTimeout(s.Name):
+				waiting = true
+			default:
+				known[s.Name] = true
+				k.progress("  " + k.say("%s: %s", s.Name, s.State))
+			}
+		}
+		k.shown = list
+		if !waiting {
+			break
+		}
+		select {
+		case <-time.After(betweenLooks):
+		case <-ctx.Done():
+			return
+		}
+	}
+	for i, s := range k.shown {
+		if full, err := k.remote.Server(ctx, s.Name); err == nil {
+			k.shown[i] = full
+		}
+		k.shown[i].Output = strings.Join(lastLines(k.shown[i].Output), "\n")
+		k.shown[i].Problem = clients.Mask(k.shown[i].Problem)
+	}
+	k.tools = map[string][]string{}
+	if tools, err := k.remote.Tools(ctx, ""); err == nil {
+		for _, t := range tools {
+			k.tools[t.Server] = append(k.tools[t.Server], t.Name)
+		}
+	}
+}
+
+// concerns reports whether a server was asked for.
+func (k *checkup) concerns(name string) bool {
+	for _, each := range k.only {
+		if each == name {
+			return true
+		}
+	}
+	return len(k.only) == 0
+}
+
+func (k *checkup) startupTimeout(name string) time.Duration {
+	if s := k.configured(name); s != nil {
+		return s.StartupTimeout + time.Second // which genkan itself says first
+	}
+	return config.DefaultStartupTimeout
+}
+
+func (k *checkup) configured(name string) *config.Server {
+	if k.config == nil {
+		return nil
+	}
+	for i := range k.config.Servers {
+		if k.config.Servers[i].Name == name {
+			return &k.config.Servers[i]
+		}
+	}
+	return nil
+}
+
+// lastLines are the last words of a server, without secrets.
+func lastLines(output string) []string {
+	const most, longest = 5, 300
+	var lines []string
+	for line := range strings.Lines(output) {
+		if line = strings.TrimRight(line, "\r\n\t "); line != "" {
+			lines = append(lines, line)
+		}
+	}
+	lines = lines[max(len(lines)-most, 0):]
+	for i, line := range lines {
+		line = strings.Map(func(r rune) rune {
+			if r < ' ' || r == 0x7f {
+				return -1
+			}
+			return r
+		}, clients.Mask(line))
+		if runes := []rune(line); len(runes) > longest {
+			line = string(runes[:longest]) + "…"
+		}
+		lines[i] = line
+	}
+	return lines
+}
+
+// database opens the database, unless a genkan of another version uses it: it
+// would be brought up to date behind that one's back.
+func (k *checkup) database(ctx context.Context) {
+	db := &k.facts.Data.Database
+	*db = aFile(filepath.Join(k.facts.Data.Dir.Path, "genkan.db"))
+	r := k.facts.Running
+	if !db.Exists || r.How != "" && r.Version != k.version {
+		return
+	}
+	store, err := sqlite.Open(ctx, db.Path, slog.New(slog.DiscardHandler))
+	if err == nil {
+		k.tokens, err = store.Tokens(ctx)
+		if k.tokens == nil {
+			k.tokens = []identity.Token{}
+		}
+		err = errors.Join(err, store.Close())
+	}
+	if err != nil {
+		k.tokens = nil
+		db.Problem = gateway.Textf("%s", gateway.AsError(err))
+	}
+}

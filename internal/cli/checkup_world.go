@@ -1,0 +1,293 @@
+package cli
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/tls"
+	"net"
+	"net/url"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"genkan/internal/api/client"
+	"genkan/internal/clients"
+	"genkan/internal/config"
+	"genkan/internal/doctor"
+	"genkan/internal/gateway"
+)
+
+// shortly bounds a question to somebody on this machine.
+const shortly = 2 * time.Second
+
+func (k *checkup) port(ctx context.Context) {
+	if k.config == nil {
+		return
+	}
+	p := &k.facts.Port
+	*p = doctor.Port{
+		Listen: k.config.Listen, Exposed: k.config.Exposed(),
+		Covered: k.config.TLS.CertFile != "" || k.config.BehindProxy,
+	}
+	_, port, _ := net.SplitHostPort(p.Listen)
+	switch {
+	case k.facts.Running.Listen != "": // whatever it was told on its command line
+		p.Listen, p.Holder = k.facts.Running.Listen, "ours"
+	case port == "0" && !p.Exposed: // any that is free
+		p.Listen = ""
+	case answers(ctx, "http://"+callable(p.Listen)):
+		p.Holder = "other"
+		asked, cancel := context.WithTimeout(ctx, shortly)
+		defer cancel()
+		for _, useTLS := range []bool{false, true} {
+			if health, err := client.New(callable(p.Listen), useTLS, "").Health(asked); err == nil && health.Message == client.HealthMessage {
+				p.Holder = "genkan"
+			}
+		}
+	}
+	if k.config.TLS.CertFile == "" {
+		return
+	}
+	p.TLS = true
+	pair, err := tls.LoadX509KeyPair(k.config.TLS.CertFile, k.config.TLS.KeyFile)
+	switch {
+	case err != nil:
+		p.TLSProblem = gateway.Textf("%s", err.Error())
+	case pair.Leaf != nil:
+		p.TLSDays = int(time.Until(pair.Leaf.NotAfter).Hours() / 24)
+		if time.Now().After(pair.Leaf.NotAfter) {
+			p.TLSDays = -1
+		}
+	}
+}
+
+// callable is an address that can be called, of one that may stand for all.
+func callable(listen string) string {
+	host, port, err := net.SplitHostPort(listen)
+	if ip := net.ParseIP(host); err == nil && (host == "" || ip != nil && ip.IsUnspecified()) {
+		return net.JoinHostPort("127.0.0.1", port)
+	}
+	return listen
+}
+
+// answers reports whether somebody listens where a URL leads.
+func answers(ctx context.Context, address string) bool {
+	u, err := url.Parse(address)
+	if err != nil {
+		return false
+	}
+	host := u.Host
+	if u.Port() == "" {
+		host = net.JoinHostPort(u.Hostname(), map[string]string{"https": "443"}[u.Scheme])
+		if u.Scheme == "http" {
+			host = net.JoinHostPort(u.Hostname(), "80")
+		}
+	}
+	dialer := net.Dialer{Timeout: shortly}
+	conn, err := dialer.DialContext(ctx, "tcp", host)
+	if err != nil {
+		return false
+	}
+	_ = conn.Close()
+	return true
+}
+
+// servers puts together what the running genkan says and what the
+// configuration does.
+func (k *checkup) servers(ctx context.Context) {
+	for _, s := range k.shown {
+		k.facts.Servers = append(k.facts.Servers, k.asked(s))
+	}
+	if k.config == nil {
+		return
+	}
+	needs := map[string][]string{}
+	for i := range k.config.Servers {
+		set := &k.config.Servers[i]
+		at := slices.IndexFunc(k.facts.Servers, func(s doctor.Server) bool { return s.Name == set.Name })
+		if at < 0 {
+			k.facts.Servers = append(k.facts.Servers, doctor.Server{Name: set.Name})
+			at = len(k.facts.Servers) - 1
+			if set.Disabled {
+				k.facts.Servers[at].State = client.StateDisabled
+			}
+		}
+		s := &k.facts.Servers[at]
+		if set.Disabled {
+			continue
+		}
+		s.Command, s.Found = set.Command, isThere(set)
+		for _, m := range set.Missing {
+			if one := (doctor.Missing{Name: m.Name, Secret: m.Secret}); !slices.Contains(s.Missing, one) {
+				s.Missing = append(s.Missing, one)
+			}
+		}
+		for _, name := range k.tools[set.Name] {
+			switch {
+			case set.Prefix == "" && len(name) > longestName:
+				s.Long = append(s.Long, name)
+			case set.Prefix != "" && len(name) == longestName && wasCut(name):
+				s.Shortened = append(s.Shortened, name)
+			}
+		}
+		if runtime := runtimeOf(set.Command); runtime != "" && k.concerns(set.Name) {
+			needs[runtime] = append(needs[runtime], set.Name)
+		}
+	}
+	for _, name := range []string{"node", "uv", "docker"} {
+		if len(needs[name]) > 0 {
+			k.facts.Program.Runtimes = append(k.facts.Program.Runtimes, doctor.Runtime{Name: name, For: needs[name], Version: versionOf(ctx, name)})
+		}
+	}
+}
+
+// longestName is what clients leave of 64 letters with their own prefix.
+const longestName = 51
+
+// wasCut reports whether a name ends as shortened ones do.
+func wasCut(name string) bool {
+	const tail = 9 // _ and eight digits
+	end := name[len(name)-tail:]
+	return end[0] == '_' && strings.Trim(end[1:], "0123456789abcdef") == ""
+}
+
+// asked is a server that a running genkan was asked about.
+func (k *checkup) asked(s client.Server) doctor.Server {
+	out := doctor.Server{
+		Name: s.Name, State: s.State, Known: true, Protocol: s.ProtocolVersion, Era: s.Era, Transport: s.Transport,
+		Tools: s.Tools, StartTook: time.Duration(s.StartMillis) * time.Millisecond, Waited: k.startupTimeout(s.Name),
+		Problem: s.Problem, SignIn: s.SignIn, Hidden: s.Hidden,
+	}
+	if s.Output != "" {
+		out.Output = strings.Split(s.Output, "\n")
+	}
+	for _, f := range s.Findings {
+		out.Changed = append(out.Changed, doctor.Changed{Name: f.Name, LeftOut: f.LeftOut, TakenBy: f.TakenBy, Why: strings.Join(f.Notes, "; ")})
+	}
+	return out
+}
+
+// isThere reports whether a server's command can be started, as far as this
+// process can tell.
+func isThere(s *config.Server) bool {
+	if _, own := s.Env["PATH"]; own || s.Command == "" || strings.Contains(s.Command+s.Cwd, config.WorkspaceFolder) {
+		return true
+	}
+	command := s.Command
+	if s.Cwd != "" && strings.ContainsAny(command, `/\`) && !filepath.IsAbs(command) {
+		command = filepath.Join(s.Cwd, command)
+	}
+	_, err := exec.LookPath(command)
+	return err == nil
+}
+
+// runtimeOf is the program that a command needs to be there.
+func runtimeOf(command string) string {
+	switch strings.TrimSuffix(filepath.Base(command), ".exe") {
+	case "npx", "node", "npm":
+		return "node"
+	case "uvx", "uv":
+		return "uv"
+	case "docker":
+		return "docker"
+	default:
+		return ""
+	}
+}
+
+// versionOf asks a program; empty when it does not answer.
+func versionOf(ctx context.Context, program string) string {
+	ctx, cancel := context.WithTimeout(ctx, shortly)
+	defer cancel()
+	out, err := exec.CommandContext(ctx, program, "--version").Output()
+	if err != nil {
+		return ""
+	}
+	words := strings.Fields(string(out))
+	for _, word := range words {
+		if strings.ContainsAny(word, "0123456789") {
+			return strings.Trim(word, ",v")
+		}
+	}
+	return ""
+}
+
+// clients reads the files of the clients.
+func (k *checkup) clients(ctx context.Context) {
+	env, err := clients.Here()
+	if err != nil || len(k.only) > 0 {
+		return
+	}
+	reached := map[string]bool{}
+	for _, f := range clients.Find(env) {
+		known, _ := clients.Lookup(f.Client)
+		at := slices.IndexFunc(k.facts.Clients, func(c doctor.Client) bool { return c.Name == f.Client })
+		if at < 0 {
+			at = len(k.facts.Clients)
+			k.facts.Clients = append(k.facts.Clients, doctor.Client{Name: f.Client, Title: known.Title})
+		}
+		c := &k.facts.Clients[at]
+		file := doctor.ClientFile{Path: f.Path}
+		imported, err := clients.Read(f)
+		if err != nil {
+			file.Problem = gateway.Textf("%s", gateway.AsError(err))
+		}
+		for _, s := range imported.Servers {
+			file.Others = append(file.Others, s.OriginalName)
+		}
+		for _, l := range imported.Leads {
+			if _, tried := reached[l.URL]; l.URL != "" && !tried {
+				reached[l.URL] = answers(ctx, l.URL)
+			}
+			file.Leads = append(file.Leads, k.lead(l, reached[l.URL]))
+			if !l.Disabled {
+				c.Tools += k.toolsBehind(l)
+			}
+		}
+		c.Files = append(c.Files, file)
+	}
+}
+
+// toolsBehind counts the tools that an entry shows.
+func (k *checkup) toolsBehind(l clients.Lead) int {
+	n := 0
+	for server, tools := range k.tools {
+		if len(l.Servers) == 0 || slices.Contains(l.Servers, server) {
+			n += len(tools)
+		}
+	}
+	return n
+}
+
+func (k *checkup) lead(l clients.Lead, reached bool) doctor.Lead {
+	out := doctor.Lead{Name: l.Name, URL: l.URL, Answers: reached, Command: l.Command}
+	if l.Command != "" {
+		_, err := exec.LookPath(l.Command)
+		out.Found = err == nil
+	}
+	if k.config != nil && l.DataDir == "" {
+		for _, name := range l.Servers {
+			if s := k.configured(name); s == nil || s.Disabled {
+				out.Strangers = append(out.Strangers, name)
+			}
+		}
+	}
+	switch {
+	case l.Token == "":
+	case k.adminToken != "" && l.Token == k.adminToken:
+		out.Token = doctor.TokenAdmin
+	case k.tokens == nil:
+		out.Token = doctor.TokenUnknown
+	default:
+		out.Token = doctor.TokenRevoked
+		hash := sha256.Sum256([]byte(l.Token.Reveal()))
+		for _, t := range k.tokens {
+			if t.Hash == hash {
+				out.Token, out.TokenName, out.LastSeen, out.LastBy = doctor.TokenKnown, t.Name, t.LastUsed, t.LastClient
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,91 @@
+package clients
+
+import (
+	"bytes"
+	"net/url"
+	"strings"
+
+	"genkan/internal/gateway"
+)
+
+// Lead is an entry that leads to genkan, and where it leads.
+type Lead struct {
+	Place
+	// Servers are those that the entry shows; none is all of them.
+	Servers []string
+	// URL is what the client calls, without a query; Token is what it sends
+	// there, empty when it does not stand in the file.
+	URL   string
+	Token gateway.Secret
+	// Command is what the client starts instead, and DataDir what it is told
+	// with --data.
+	Command string
+	DataDir string
+	// Disabled says that the client does not use it.
+	Disabled bool
+}
+
+// lead is where an entry leads that is known to lead to genkan.
+func (d *entryDraft) lead() Lead {
+	l := Lead{Place: d.place, Disabled: d.disabled}
+	if d.command != "" {
+		l.Command = d.command
+		l.DataDir = flagOf(d.args, "--data")
+		if only := flagOf(d.args, "--only"); only != "" {
+			l.Servers = strings.Split(only, ",")
+		}
+		return l
+	}
+	if u, err := url.Parse(d.url); err == nil {
+		if name, ok := strings.CutPrefix(u.Path, "/mcp/s/"); ok {
+			l.Servers = []string{name}
+		}
+		l.URL = (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
+	}
+	for name, value := range d.headers {
+		scheme, token, ok := strings.Cut(value, " ")
+		if ok && strings.EqualFold(name, "Authorization") && strings.EqualFold(scheme, "bearer") && !placeholder(token) {
+			l.Token = gateway.Secret(strings.TrimSpace(token))
+		}
+	}
+	return l
+}
+
+// flagOf is the value of a flag, written either way.
+func flagOf(args []string, name string) string {
+	for i, arg := range args {
+		if value, ok := strings.CutPrefix(arg, name+"="); ok {
+			return value
+		}
+		if arg == name && i+1 < len(args) {
+			return args[i+1]
+		}
+	}
+	return ""
+}
+
+// PlainSecrets finds the secrets that stand as they are in a configuration of
+// genkan's own, which has the shape of a client's. What cannot be read has
+// none: whoever reads it for real says what is wrong with it.
+func PlainSecrets(path string) []Server {
+	src, err := load(path)
+	if err != nil {
+		return nil
+	}
+	format := YAML
+	if bytes.HasPrefix(bytes.TrimLeft(src, bom+" \t\r\n"), []byte("{")) {
+		format = JSON
+	}
+	f := File{Client: "genkan", Path: path, Format: format, keys: []string{"mcpServers"}}
+	found, err := f.Parse(src)
+	if err != nil {
+		return nil
+	}
+	var with []Server
+	for _, s := range found.Servers {
+		if len(s.Secrets) > 0 {
+			with = append(with, s)
+		}
+	}
+	return with
+}

@@ -1,0 +1,122 @@
+package doctor
+
+import (
+	"strings"
+	"time"
+
+	"genkan/internal/gateway"
+)
+
+// Limit is how many tools a client takes; 0 when no limit is known.
+func Limit(client string) int {
+	switch client {
+	case "cursor":
+		return 40
+	case "vscode":
+		return 128
+	default:
+		return 0
+	}
+}
+
+func (e *examination) client(c *Client) {
+	e.about(OfClient, c.Name)
+	var others, leads int
+	for i := range c.Files {
+		f := &c.Files[i]
+		if f.Problem.Format != "" {
+			e.say(Problem, gateway.Textf("its file cannot be read, by genkan or by %s", c.Title)).because(f.Problem).
+				advise(gateway.Textf("mend %s by hand", f.Path))
+			continue
+		}
+		others += len(f.Others)
+		leads += len(f.Leads)
+		e.entries(c, f)
+		for j := range f.Leads {
+			e.lead(c, f, &f.Leads[j])
+		}
+		e.tokens(c, f)
+	}
+	if others+leads == 0 && e.facts.Config.Servers > 0 && !e.hasProblem() {
+		e.say(Note, gateway.Textf("%s has no MCP servers, genkan among them", c.Title)).run(e.genkan("connect " + c.Name + " --write"))
+	}
+	if limit := Limit(c.Name); limit > 0 && c.Tools > limit {
+		e.say(Warning, gateway.Textf("%s takes about %d tools, and its entries show it %d", c.Title, limit, c.Tools)).
+			because(gateway.Textf("which of them it leaves out is not said")).
+			advise(gateway.Textf("hide those that you do not need with tools.deny in %s, or take out entries", e.facts.Config.File.Path))
+	}
+}
+
+// hasProblem reports whether something is wrong with the subject already.
+func (e *examination) hasProblem() bool {
+	for _, f := range e.found {
+		if f.Subject == e.subject && f.Severity == Problem {
+			return true
+		}
+	}
+	return false
+}
+
+// entries tells how much of a file leads to genkan.
+func (e *examination) entries(c *Client, f *ClientFile) {
+	n := len(f.Leads)
+	switch {
+	case len(f.Others) == 0 && n == 0:
+	case len(f.Others) == 0:
+		e.say(OK, gateway.Textf("%s: all %d entries lead to genkan", f.Path, n))
+	case n == 0:
+		e.say(Note, gateway.Textf("%s: none of %d entries leads to genkan: %s", f.Path, len(f.Others), names(f.Others))).
+			run(e.genkan("import "+c.Name) + " && " + e.genkan("connect "+c.Name+" --write"))
+	default:
+		e.say(Note, gateway.Textf("%s: %d of %d entries do not lead to genkan: %s", f.Path, len(f.Others), len(f.Others)+n, names(f.Others))).
+			run(e.genkan("import "+c.Name) + " && " + e.genkan("connect "+c.Name+" --write"))
+	}
+}
+
+// lead tells whether an entry leads anywhere.
+func (e *examination) lead(c *Client, f *ClientFile, l *Lead) {
+	if len(l.Strangers) > 0 {
+		e.say(Problem, gateway.Textf("the entry %s in %s leads to %s, which is not configured or disabled", l.Name, f.Path, strings.Join(l.Strangers, ", "))).
+			run(e.genkan("servers")).advise(gateway.Textf("lists those there are; or take out the entry"))
+	}
+	switch {
+	case l.URL != "" && !l.Answers:
+		e.say(Problem, gateway.Textf("the entry %s calls %s, where nobody answers", l.Name, l.URL)).
+			because(gateway.Textf("a genkan in the background has no address; %s needs one that serves", c.Title)).run(e.genkan("serve"))
+	case l.Command != "" && !l.Found:
+		e.say(Problem, gateway.Textf("the entry %s starts %s, which is not there", l.Name, l.Command)).run(e.genkan("connect " + c.Name + " --write"))
+	}
+}
+
+// tokens tells who the file's entries come as.
+func (e *examination) tokens(c *Client, f *ClientFile) {
+	told := map[string]bool{}
+	for i := range f.Leads {
+		l := &f.Leads[i]
+		if told[l.Token+l.TokenName] {
+			continue
+		}
+		told[l.Token+l.TokenName] = true
+		switch l.Token {
+		case TokenRevoked:
+			e.say(Problem, gateway.Textf("the token in %s is not known here: it was revoked, or is another genkan's", f.Path)).run(e.genkan("connect " + c.Name + " --write"))
+		case TokenAdmin:
+			e.say(Warning, gateway.Textf("%s has the admin token, with which programs can be started", f.Path)).run(e.genkan("connect " + c.Name + " --write"))
+		case TokenKnown:
+			e.lastSeen(c, l)
+		}
+	}
+}
+
+func (e *examination) lastSeen(c *Client, l *Lead) {
+	at := l.LastSeen.Local().Format(time.DateTime)
+	switch {
+	case l.LastSeen.IsZero():
+		e.say(Note, gateway.Textf("it has the token %s, and was never seen", l.TokenName)).
+			advise(gateway.Textf("restart %s, so that it reads its file again", c.Title))
+	case l.LastBy != "":
+		e.say(OK, gateway.Textf("it has the token %s; last seen %s as %s", l.TokenName, at, l.LastBy))
+	default:
+		e.say(OK, gateway.Textf("it has the token %s; last seen %s", l.TokenName, at))
+	}
+}

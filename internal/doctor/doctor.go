@@ -1,0 +1,143 @@
+// Package doctor is the room that says what is wrong with a house and what
+// mends it. It looks at facts that others have gathered and makes findings of
+// them; it reads no file, asks nobody and changes nothing, so that every
+// finding can be tried out in a table.
+package doctor
+
+import (
+	"slices"
+
+	"genkan/internal/gateway"
+)
+
+// Severity says how bad a finding is.
+type Severity uint8
+
+// The severities, mildest first.
+const (
+	// OK: as it should be.
+	OK Severity = iota
+	// Note: good to know; nothing has to be done.
+	Note
+	// Warning: it works, and should be mended.
+	Warning
+	// Problem: something does not work.
+	Problem
+)
+
+func (s Severity) String() string {
+	return [...]string{"ok", "note", "warning", "problem"}[s]
+}
+
+// Subject is what a finding is about: one of the kinds, and for servers and
+// clients a name.
+type Subject struct{ Kind, Name string }
+
+// The kinds of subjects, in the order of a report.
+const (
+	OfProgram = "program"
+	OfData    = "data"
+	OfConfig  = "config"
+	OfPort    = "port"
+	OfServer  = "server"
+	OfClient  = "client"
+)
+
+func (s Subject) String() string {
+	if s.Name == "" {
+		return s.Kind
+	}
+	return s.Kind + "/" + s.Name
+}
+
+// Finding is one thing that was found.
+type Finding struct {
+	Subject  Subject
+	Severity Severity
+	// Title says what is so, Detail what that means.
+	Title  gateway.Text
+	Detail gateway.Text
+	// Lines are somebody else's words, as the output of a server.
+	Lines []string
+	Fix   Fix
+}
+
+// Fix is what mends a finding: a command, or an edit that is said in words. A
+// command may have words, too.
+type Fix struct {
+	Command string
+	Text    gateway.Text
+}
+
+// Examine finds everything that there is to say about the facts, in the order
+// of a report.
+func Examine(f Facts) []Finding {
+	e := &examination{facts: f}
+	e.program()
+	e.data()
+	e.config()
+	e.port()
+	for i := range f.Servers {
+		e.server(&f.Servers[i])
+	}
+	for i := range f.Clients {
+		e.client(&f.Clients[i])
+	}
+	return e.found
+}
+
+// Worst is the severity of the worst finding.
+func Worst(found []Finding) Severity {
+	worst := OK
+	for _, f := range found {
+		worst = max(worst, f.Severity)
+	}
+	return worst
+}
+
+// Only keeps what concerns some servers: their own findings, and whatever is
+// wrong with the house they are in.
+func Only(found []Finding, servers []string) []Finding {
+	return slices.DeleteFunc(found, func(f Finding) bool {
+		switch f.Subject.Kind {
+		case OfServer:
+			return !slices.Contains(servers, f.Subject.Name)
+		case OfClient:
+			return true
+		default:
+			return f.Severity < Warning
+		}
+	})
+}
+
+type examination struct {
+	facts   Facts
+	subject Subject
+	found   []Finding
+}
+
+func (e *examination) about(kind, name string) { e.subject = Subject{kind, name} }
+
+// say adds a finding, which may be completed.
+func (e *examination) say(severity Severity, title gateway.Text) *Finding {
+	e.found = append(e.found, Finding{Subject: e.subject, Severity: severity, Title: title})
+	return &e.found[len(e.found)-1]
+}
+
+func (f *Finding) because(detail gateway.Text) *Finding {
+	f.Detail = detail
+	return f
+}
+
+func (f *Finding) run(command string) *Finding {
+	f.Fix.Command = command
+	return f
+}
+
+// genkan is a command of ours, for this house.
+func (e *examination) genkan(words string) string { return "genkan " + words + e.facts.Flags }
+
+func (f *Finding) advise(text gateway.Text) *Finding {
+	f.Fix.Text = text
+	return f
+}

@@ -1,0 +1,364 @@
+package doctor_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"genkan/internal/doctor"
+	"genkan/internal/gateway"
+)
+
+// healthy is a house in which nothing is wrong.
+func healthy() doctor.Facts {
+	return doctor.Facts{
+		Program: doctor.Program{Version: "v1", Go: "go1", System: "linux/amd64"},
+		Running: doctor.Running{How: "serve", Version: "v1", PID: 7, Listen: "127.0.0.1:3000"},
+		Data: doctor.Data{
+			Dir:        doctor.File{Path: "/srv/example", Exists: true, Folder: true, Mode: 0o700},
+			AdminToken: doctor.File{Path: "/srv/example/admin-token", Exists: true, Mode: 0o600},
+			Database:   doctor.File{Path: "/srv/example/genkan.db", Exists: true, Size: 5000},
+			Free:       1 << 40,
+		},
+		Config: doctor.Config{File: doctor.File{Path: "/srv/example/genkan.yaml", Exists: true, Mode: 0o600}, Servers: 1},
+		Port:   doctor.Port{Listen: "127.0.0.1:3000", Holder: "ours"},
+		Servers: []doctor.Server{{
+			Name: "github", State: "ready", Known: true, Protocol: "2025-11-25", Transport: "stdio", Tools: 11,
+			StartTook: 1234 * time.Millisecond, Command: "npx", Found: true,
+		}},
+		Clients: []doctor.Client{{
+			Name: "cursor", Title: "Cursor", Tools: 11,
+			Files: []doctor.ClientFile{{Path: "/srv/example/mcp.json", Leads: []doctor.Lead{{
+				Name: "github", URL: "http://127.0.0.1:3000/mcp/s/github", Answers: true, Token: doctor.TokenKnown, TokenName: "cursor",
+				LastSeen: time.Date(2026, 1, 2, 3, 4, 5, 0, time.Local), LastBy: "Cursor 1.7",
+			}}}},
+		}},
+	}
+}
+
+// line is a finding as a table shows it: severity, subject, title | detail >
+// fix.
+func line(f doctor.Finding) string {
+	text := f.Severity.String() + " " + f.Subject.String() + ": " + f.Title.String()
+	if f.Detail.Format != "" {
+		text += " | " + f.Detail.String()
+	}
+	for _, l := range f.Lines {
+		text += " | " + l
+	}
+	if f.Fix.Command != "" {
+		text += " > " + f.Fix.Command
+	}
+	if f.Fix.Text.Format != "" {
+		text += " > " + f.Fix.Text.String()
+	}
+	return text
+}
+
+func TestAHealthyHouse(t *testing.T) {
+	var got []string
+	for _, f := range doctor.Examine(healthy()) {
+		got = append(got, line(f))
+	}
+	want := []string{
+		"ok program: genkan v1 (go1, linux/amd64)",
+		"ok program: it serves this data directory on 127.0.0.1:3000 (process 7)",
+		"ok data: data directory /srv/example",
+		"ok data: database: 5 KB",
+		"ok config: /srv/example/genkan.yaml: 1 servers",
+		"ok port: 127.0.0.1:3000 is this data directory's",
+		"ok server/github: ready after 1.2s; 11 tools; MCP 2025-11-25 over stdio",
+		"ok client/cursor: /srv/example/mcp.json: all 1 entries lead to genkan",
+		"ok client/cursor: it has the token cursor; last seen 2026-01-02 03:04:05 as Cursor 1.7",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func text(s string) gateway.Text { return gateway.Textf("%s", s) }
+
+// Each case changes one fact of a healthy house, and says what the doctor then
+// says that is not well.
+func TestFindings(t *testing.T) {
+	server := func(change func(s *doctor.Server)) func(*doctor.Facts) {
+		return func(f *doctor.Facts) { change(&f.Servers[0]) }
+	}
+	lead := func(change func(l *doctor.Lead)) func(*doctor.Facts) {
+		return func(f *doctor.Facts) { change(&f.Clients[0].Files[0].Leads[0]) }
+	}
+	for name, c := range map[string]struct {
+		change func(f *doctor.Facts)
+		want   []string
+	}{
+		// The program and who runs.
+		"nobody runs": {
+			func(f *doctor.Facts) { f.Running = doctor.Running{} },
+			[]string{"note program: no genkan runs for this data directory"},
+		},
+		"nobody was to run": {
+			func(f *doctor.Facts) { f.Running = doctor.Running{Refrained: true} },
+			[]string{"note program: no genkan runs for this data directory, so servers were not tried > genkan doctor"},
+		},
+		"nobody could run": {
+			func(f *doctor.Facts) { f.Running = doctor.Running{Why: text("because")} },
+			[]string{"problem program: no genkan runs for this data directory, and none could be started | because > genkan serve"},
+		},
+		"another version": {
+			func(f *doctor.Facts) { f.Running.Version = "v2" },
+			[]string{"warning program: the genkan that runs is v2 (process 7), this one is v1 | they do not share servers, so editors may start each server twice; the database was not opened beside the other one > stop process 7 and start genkan again, or use the program that it was started with"},
+		},
+
+		// The data directory.
+		"no data directory": {
+			func(f *doctor.Facts) { f.Data = doctor.Data{Dir: doctor.File{Path: "/x"}} },
+			[]string{"note data: the data directory /x is not there yet; the first start makes it"},
+		},
+		"a file": {
+			func(f *doctor.Facts) { f.Data.Dir.Folder = false },
+			[]string{"problem data: the data directory /srv/example cannot be used | it is not a folder > name another one with --data"},
+		},
+		"not ours": {
+			func(f *doctor.Facts) { f.Data.Dir.Problem = text("permission denied"); f.Data.Dir.Path = "/a b" },
+			[]string{"problem data: the data directory /a b cannot be used | permission denied > chmod u+rwx '/a b' > if it is yours; otherwise name another one with --data"},
+		},
+		"an open folder": {
+			func(f *doctor.Facts) { f.Data.Dir.Mode = 0o755 },
+			[]string{"warning data: other users of this machine can look into the data directory /srv/example > chmod 700 /srv/example"},
+		},
+		"an open token": {
+			func(f *doctor.Facts) { f.Data.AdminToken.Mode = 0o640 },
+			[]string{"problem data: other users of this machine can read the admin token | whoever has it may start programs through genkan > chmod 600 /srv/example/admin-token > if somebody may have seen it, remove the file and restart genkan: it makes a new one"},
+		},
+		"a bad database": {
+			func(f *doctor.Facts) { f.Data.Database.Problem = text("the database is damaged") },
+			[]string{"problem data: the database cannot be opened | the database is damaged"},
+		},
+		"a full disk": {
+			func(f *doctor.Facts) { f.Data.Free = 100 << 20 },
+			[]string{"warning data: the disk of the data directory has only 100 MB left | when it is full, nothing more is written down > free some space"},
+		},
+		"an unknown disk": {func(f *doctor.Facts) { f.Data.Free = -1 }, nil},
+		"a locked vault": {
+			func(f *doctor.Facts) { f.Data.Key, f.Data.VaultProblem = "keyring", text("unlock the keyring") },
+			[]string{"problem data: the kept secrets cannot be read | unlock the keyring"},
+		},
+		"no socket": {
+			func(f *doctor.Facts) { f.Data.Socket = text("open to others") },
+			[]string{"warning data: processes cannot meet in this data directory, so each `genkan stdio` starts servers of its own | open to others"},
+		},
+
+		// The configuration.
+		"mistakes": {
+			func(f *doctor.Facts) { f.Config.Problem = text("genkan.yaml:3:5: unknown key") },
+			[]string{"problem config: the configuration has mistakes; the genkan that runs still uses the former one | genkan.yaml:3:5: unknown key > mend /srv/example/genkan.yaml; a running genkan reads it again by itself"},
+		},
+		"nothing configured": {
+			func(f *doctor.Facts) { f.Config.Servers = 0 },
+			[]string{"note config: no servers are configured > genkan import > takes over those of your editors; or add some to /srv/example/genkan.yaml"},
+		},
+		"another house": {
+			func(f *doctor.Facts) { f.Config.Servers, f.Flags = 0, " --data /x" },
+			[]string{"note config: no servers are configured > genkan import --data /x > takes over those of your editors; or add some to /srv/example/genkan.yaml"},
+		},
+		"not looked for": {func(f *doctor.Facts) { f.Config.Servers, f.Config.Unread = 0, true }, nil},
+		"a plain key": {func(f *doctor.Facts) {
+			f.Config.Plain = []doctor.Plain{{Server: "github", Where: "env.TOKEN", Secret: "GITHUB_TOKEN"}}
+		}, []string{"warning config: env.TOKEN of server github has a key that stands in the file as it is | whoever sees the file has the key > genkan secrets set GITHUB_TOKEN > then write ${secret:GITHUB_TOKEN} in its place"}},
+		"an open file": {
+			func(f *doctor.Facts) { f.Config.File.Mode, f.Config.File.Path = 0o644, "/etc/genkan.yaml" },
+			[]string{"note config: other users of this machine can read /etc/genkan.yaml > chmod 600 /etc/genkan.yaml"},
+		},
+
+		"an open file in a closed folder": {func(f *doctor.Facts) { f.Config.File.Mode = 0o644 }, nil},
+
+		// The port.
+		"another program": {
+			func(f *doctor.Facts) { f.Port.Holder = "other" },
+			[]string{"warning port: 127.0.0.1:3000 is taken by another program, so `genkan serve` could not start > stop that one, or set another port: listen in /srv/example/genkan.yaml, or --port"},
+		},
+		"another genkan": {
+			func(f *doctor.Facts) { f.Port.Holder = "genkan" },
+			[]string{"warning port: 127.0.0.1:3000 is taken by a genkan of another data directory > stop that one, or set another port: listen in /srv/example/genkan.yaml, or --port"},
+		},
+		"nobody there": {func(f *doctor.Facts) { f.Port.Holder = "" }, nil},
+		"exposed": {
+			func(f *doctor.Facts) { f.Port.Exposed = true },
+			[]string{"problem port: 127.0.0.1:3000 can be reached from other machines, and tokens would travel unencrypted > set tls.cert and tls.key, or behindProxy if a proxy in front ends TLS, or listen on 127.0.0.1"},
+		},
+		"covered": {
+			func(f *doctor.Facts) { f.Port.Exposed, f.Port.Covered = true, true },
+			[]string{"note port: 127.0.0.1:3000 can be reached from other machines"},
+		},
+		"no certificate": {
+			func(f *doctor.Facts) { f.Port.TLS, f.Port.TLSProblem = true, text("no such file") },
+			[]string{"problem port: the TLS certificate cannot be used | no such file > mend tls.cert and tls.key"},
+		},
+		"an old certificate": {
+			func(f *doctor.Facts) { f.Port.TLS, f.Port.TLSDays = true, -1 },
+			[]string{"problem port: the TLS certificate has expired > renew it, and restart genkan"},
+		},
+		"an aging certificate": {
+			func(f *doctor.Facts) { f.Port.TLS, f.Port.TLSDays = true, 3 },
+			[]string{"warning port: the TLS certificate expires in 3 days > renew it, and restart genkan"},
+		},
+
+		// Servers.
+		"slow": {
+			server(func(s *doctor.Server) { s.StartTook = 12 * time.Second }),
+			[]string{"note server/github: ready after 12s, which is slow; 11 tools; MCP 2025-11-25 over stdio > install it, so that its command need not look for it or download it at each start"},
+		},
+		"down": {
+			server(func(s *doctor.Server) { s.State, s.Problem, s.Output = "down", "it ended", []string{"oops"} }),
+			[]string{"problem server/github: down: it ended | oops > genkan servers github > shows all that it printed; its command is in /srv/example/genkan.yaml, and is tried again by itself"},
+		},
+		"down, over HTTP": {
+			server(func(s *doctor.Server) {
+				s.State, s.Problem, s.Transport, s.Command = "down", "it cannot be reached", "http", ""
+			}),
+			[]string{"problem server/github: down: it cannot be reached > see that its address in /srv/example/genkan.yaml is right and that it runs; it is tried again by itself"},
+		},
+		"no npx": {
+			server(func(s *doctor.Server) { s.State, s.Found = "down", false }),
+			[]string{"problem server/github: its command npx is not there > install Node.js (https://nodejs.org), or write the full path of npx in /srv/example/genkan.yaml"},
+		},
+		"no such program": {
+			server(func(s *doctor.Server) { s.State, s.Command, s.Found = "down", "/opt/x", false }),
+			[]string{"problem server/github: its command /opt/x is not there > install it, or write its full path in /srv/example/genkan.yaml"},
+		},
+		"elsewhere on another PATH": {server(func(s *doctor.Server) { s.Found = false }), nil},
+		"never ready": {
+			server(func(s *doctor.Server) { s.State, s.Waited = "starting", 181*time.Second }),
+			[]string{"problem server/github: it has not finished starting within 3m1s | it may still be downloading, or the command is no MCP server > genkan servers github > shows what it prints; a slow one needs a longer startupTimeout in /srv/example/genkan.yaml"},
+		},
+		"lacks a secret": {server(func(s *doctor.Server) {
+			s.State, s.Problem, s.Missing = "down", "it lacks something", []doctor.Missing{{Name: "github.token", Secret: true}}
+		}), []string{"problem server/github: it needs the secret github.token, which is not kept here or cannot be read > genkan secrets set github.token"}},
+		"lacks a variable": {
+			server(func(s *doctor.Server) { s.State, s.Missing = "down", []doctor.Missing{{Name: "TOKEN"}} }),
+			[]string{"problem server/github: it needs the environment variable TOKEN, which is not set > set it where genkan starts, or keep it with `genkan secrets set TOKEN` and write ${secret:TOKEN} in /srv/example/genkan.yaml"},
+		},
+		"lacks what the running one has": {server(func(s *doctor.Server) { s.Missing = []doctor.Missing{{Name: "TOKEN"}} }), nil},
+		"sign-in needed": {
+			server(func(s *doctor.Server) { s.State, s.SignIn = "down", "needed" }),
+			[]string{"problem server/github: it wants you to sign in > genkan login github"},
+		},
+		"signed in": {server(func(s *doctor.Server) { s.SignIn = "signed in" }), nil},
+		"disabled":  {server(func(s *doctor.Server) { s.State = "disabled" }), nil},
+		"not tried": {server(func(s *doctor.Server) { s.Known, s.State = false, "" }), []string{"note server/github: not tried"}},
+		"not tried, no command": {
+			server(func(s *doctor.Server) { s.Known, s.State, s.Command, s.Found = false, "", "uvx", false }),
+			[]string{"problem server/github: its command uvx is not there > install uv (https://docs.astral.sh/uv), or write the full path of uvx in /srv/example/genkan.yaml"},
+		},
+		"hidden":   {server(func(s *doctor.Server) { s.Hidden = []string{"a"} }), nil},
+		"no tools": {server(func(s *doctor.Server) { s.Tools = 0 }), []string{"note server/github: it lists no tools"}},
+		"mended": {server(func(s *doctor.Server) {
+			s.Changed = []doctor.Changed{{Name: "a", Why: "no type"}, {Name: "b", Why: "anyOf"}}
+		}), []string{"note server/github: 2 definitions were mended, so that clients take them: a (no type), b (anyOf)"}},
+		"left out": {
+			server(func(s *doctor.Server) {
+				s.Changed = []doctor.Changed{{Name: "a", LeftOut: true, Why: "it takes no object"}}
+			}),
+			[]string{"warning server/github: a is left out: it takes no object | its definition would make clients drop all tools of the server, so it is the server's to mend"},
+		},
+		"a taken name": {
+			server(func(s *doctor.Server) { s.Changed = []doctor.Changed{{Name: "a", LeftOut: true, TakenBy: "other"}} }),
+			[]string{`warning server/github: a is left out, because server other has a tool of that name > give github a prefix of its own in /srv/example/genkan.yaml: "prefix: github"`},
+		},
+		"long names": {
+			server(func(s *doctor.Server) { s.Long = slices.Repeat([]string{"x"}, 7) }),
+			[]string{"warning server/github: 7 names of tools are longer than clients take with their own prefix: x, x, x, x, x, … > give the server a prefix in /srv/example/genkan.yaml, and genkan shortens them; or hide them with tools.deny"},
+		},
+		"shortened names": {
+			server(func(s *doctor.Server) { s.Shortened = []string{"x"} }),
+			[]string{`note server/github: 1 names of tools were shortened to what clients take: x > a shorter "prefix" in /srv/example/genkan.yaml leaves more of them`},
+		},
+
+		// Clients.
+		"a broken file": {func(f *doctor.Facts) {
+			f.Clients[0].Files = []doctor.ClientFile{{Path: "/srv/example/mcp.json", Problem: text("/srv/example/mcp.json:2:1: a key is expected")}}
+		}, []string{"problem client/cursor: its file cannot be read, by genkan or by Cursor | /srv/example/mcp.json:2:1: a key is expected > mend /srv/example/mcp.json by hand"}},
+		"no entries": {
+			func(f *doctor.Facts) { f.Clients[0].Files[0].Leads = nil },
+			[]string{"note client/cursor: Cursor has no MCP servers, genkan among them > genkan connect cursor --write"},
+		},
+		"none leads here": {
+			func(f *doctor.Facts) {
+				f.Clients[0].Files[0].Leads, f.Clients[0].Files[0].Others = nil, []string{"a", "b"}
+			},
+			[]string{"note client/cursor: /srv/example/mcp.json: none of 2 entries leads to genkan: a, b > genkan import cursor && genkan connect cursor --write"},
+		},
+		"some lead here": {
+			func(f *doctor.Facts) { f.Clients[0].Files[0].Others = []string{"a"} },
+			[]string{"note client/cursor: /srv/example/mcp.json: 1 of 2 entries do not lead to genkan: a > genkan import cursor && genkan connect cursor --write"},
+		},
+		"nobody answers": {
+			lead(func(l *doctor.Lead) { l.Answers = false }),
+			[]string{"problem client/cursor: the entry github calls http://127.0.0.1:3000/mcp/s/github, where nobody answers | a genkan in the background has no address; Cursor needs one that serves > genkan serve"},
+		},
+		"no program": {
+			lead(func(l *doctor.Lead) { *l = doctor.Lead{Name: "github", Command: "genkan"} }),
+			[]string{"problem client/cursor: the entry github starts genkan, which is not there > genkan connect cursor --write"},
+		},
+		"a stranger": {
+			lead(func(l *doctor.Lead) { l.Strangers = []string{"gone"} }),
+			[]string{"problem client/cursor: the entry github in /srv/example/mcp.json leads to gone, which is not configured or disabled > genkan servers > lists those there are; or take out the entry"},
+		},
+		"a revoked token": {
+			lead(func(l *doctor.Lead) { l.Token = doctor.TokenRevoked }),
+			[]string{"problem client/cursor: the token in /srv/example/mcp.json is not known here: it was revoked, or is another genkan's > genkan connect cursor --write"},
+		},
+		"the admin token": {
+			lead(func(l *doctor.Lead) { l.Token = doctor.TokenAdmin }),
+			[]string{"warning client/cursor: /srv/example/mcp.json has the admin token, with which programs can be started > genkan connect cursor --write"},
+		},
+		"nobody could be asked": {lead(func(l *doctor.Lead) { l.Token = doctor.TokenUnknown }), nil},
+		"never seen": {
+			lead(func(l *doctor.Lead) { l.LastSeen = time.Time{} }),
+			[]string{"note client/cursor: it has the token cursor, and was never seen > restart Cursor, so that it reads its file again"},
+		},
+		"too many tools": {
+			func(f *doctor.Facts) { f.Clients[0].Tools = 41 },
+			[]string{"warning client/cursor: Cursor takes about 40 tools, and its entries show it 41 | which of them it leaves out is not said > hide those that you do not need with tools.deny in /srv/example/genkan.yaml, or take out entries"},
+		},
+		"as many as it takes": {func(f *doctor.Facts) { f.Clients[0].Tools = 40 }, nil},
+		"no known limit":      {func(f *doctor.Facts) { f.Clients[0].Name, f.Clients[0].Tools = "zed", 4000 }, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			facts := healthy()
+			c.change(&facts)
+			var got []string
+			worst := "ok"
+			for _, f := range doctor.Examine(facts) {
+				if f.Severity != doctor.OK {
+					got = append(got, line(f))
+					worst, _, _ = strings.Cut(line(f), " ")
+				}
+			}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Error(diff)
+			}
+			if found := doctor.Examine(facts); len(got) < 2 && doctor.Worst(found).String() != worst {
+				t.Errorf("the worst is %s, not %s", doctor.Worst(found), worst)
+			}
+		})
+	}
+}
+
+// Names of servers leave those servers, and what is wrong around them.
+func TestOnly(t *testing.T) {
+	facts := healthy()
+	facts.Servers = append(facts.Servers, doctor.Server{Name: "other", Known: true, State: "down", Transport: "http"})
+	facts.Data.Dir.Mode = 0o755
+	facts.Clients[0].Tools = 1000
+	var got []string
+	for _, f := range doctor.Only(doctor.Examine(facts), []string{"github"}) {
+		got = append(got, f.Severity.String()+" "+f.Subject.String())
+	}
+	if diff := cmp.Diff([]string{"warning data", "ok server/github"}, got); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -1,0 +1,206 @@
+package doctor
+
+import (
+	"io/fs"
+	"time"
+
+	"genkan/internal/gateway"
+)
+
+// Facts are what is known about a house. Texts that are empty were not said.
+type Facts struct {
+	// Flags lead a command to this house, when it is not the usual one; they
+	// begin with a space.
+	Flags   string
+	Program Program
+	Running Running
+	Data    Data
+	Config  Config
+	Port    Port
+	Servers []Server
+	Clients []Client
+}
+
+// Program is this genkan, and the programs that servers need.
+type Program struct {
+	Version, Go, System string
+	Runtimes            []Runtime
+}
+
+// Runtime is a program that servers are run by.
+type Runtime struct {
+	// Name is node, uv or docker; For are the servers that need it.
+	Name string
+	For  []string
+	// Version is what it says; empty when it is not there.
+	Version string
+}
+
+// Running is the genkan that serves the data directory.
+type Running struct {
+	// How is serve, background, or empty when none runs.
+	How string
+	// Started says that it was started for this look.
+	Started bool
+	Version string
+	PID     int
+	// Listen is where it listens; empty for a background process.
+	Listen string
+	// Refrained says that none was started because none was to be.
+	Refrained bool
+	// Why says why none runs, where that is not what was asked for.
+	Why gateway.Text
+}
+
+// File is a file or folder.
+type File struct {
+	Path   string
+	Exists bool
+	Folder bool
+	Mode   fs.FileMode
+	// Problem says why it cannot be used.
+	Problem gateway.Text
+	Size    int64
+}
+
+// openToOthers reports whether somebody else may read it. Windows has no such
+// bits.
+func (f File) openToOthers() bool { return f.Exists && f.Mode.Perm()&0o077 != 0 }
+
+// Data is the data directory.
+type Data struct {
+	Dir        File
+	AdminToken File
+	Database   File
+	// Free is how many bytes the disk has left; negative when unknown.
+	Free int64
+	// Key is where the key of the kept secrets is: keyring, file, or empty when
+	// nothing is kept. Secrets counts them.
+	Key          string
+	Secrets      int
+	VaultProblem gateway.Text
+	// Socket says why processes could not meet there.
+	Socket gateway.Text
+}
+
+// Config is the configuration.
+type Config struct {
+	File File
+	// Unread says that nobody could look for it.
+	Unread bool
+	// Problem is everything that is wrong with it, a line each.
+	Problem gateway.Text
+	// Servers counts those that are configured.
+	Servers int
+	// Plain are servers with secrets that stand in the file as they are, with
+	// the places and a name for each.
+	Plain []Plain
+}
+
+// Plain is a secret that stands in the configuration as it is.
+type Plain struct{ Server, Where, Secret string }
+
+// Port is where genkan listens, or would.
+type Port struct {
+	Listen string
+	// Holder is who has it: ours, genkan, other, or empty for nobody.
+	Holder string
+	// Exposed says that other machines reach it; Covered that TLS or a proxy
+	// protects it then.
+	Exposed, Covered bool
+	// TLSProblem is what is wrong with the certificate.
+	TLSProblem gateway.Text
+	// TLSDays is for how long it is good; TLS says that there is one.
+	TLS     bool
+	TLSDays int
+}
+
+// Server is one MCP server.
+type Server struct {
+	Name  string
+	State string
+	// Known says that a running genkan was asked about it.
+	Known     bool
+	Protocol  string
+	Era       string
+	Transport string
+	Tools     int
+	StartTook time.Duration
+	// Waited is how long it was waited for.
+	Waited  time.Duration
+	Problem string
+	// Output is the end of what it wrote, without secrets.
+	Output []string
+	// SignIn is needed, signed in, or empty.
+	SignIn  string
+	Hidden  []string
+	Changed []Changed
+	// Long are names of tools that clients may refuse for their length,
+	// Shortened those that were cut.
+	Long, Shortened []string
+
+	Missing []Missing
+	// Command is what starts it; Found says that it is there.
+	Command string
+	Found   bool
+}
+
+// Changed is a definition that clients do not see as its server sent it.
+type Changed struct {
+	Name    string
+	LeftOut bool
+	TakenBy string
+	Why     string
+}
+
+// Missing is a variable or a secret that a server refers to.
+type Missing struct {
+	Name   string
+	Secret bool
+}
+
+// Client is a program that calls MCP servers.
+type Client struct {
+	// Name is what commands call it, Title what its makers do.
+	Name, Title string
+	Files       []ClientFile
+	// Tools is how many tools its entries show it.
+	Tools int
+}
+
+// ClientFile is a file where a client keeps its servers.
+type ClientFile struct {
+	Path    string
+	Problem gateway.Text
+	// Others are its entries that do not lead to genkan.
+	Others []string
+	Leads  []Lead
+}
+
+// The states of a token in a client's file.
+const (
+	TokenNone    = ""
+	TokenKnown   = "known"
+	TokenRevoked = "revoked"
+	TokenAdmin   = "admin"
+	// TokenUnknown: nobody could be asked.
+	TokenUnknown = "unknown"
+)
+
+// Lead is an entry that leads to genkan.
+type Lead struct {
+	Name string
+	// Strangers are servers that it names and that are not configured.
+	Strangers []string
+	// URL is what the client calls; Answers says that somebody is there.
+	URL     string
+	Answers bool
+	// Command is what the client starts instead; Found says that it is there.
+	Command string
+	Found   bool
+
+	Token     string
+	TokenName string
+	LastSeen  time.Time
+	LastBy    string
+}

@@ -1,0 +1,176 @@
+package doctor
+
+import (
+	"path/filepath"
+	"strings"
+
+	"genkan/internal/gateway"
+)
+
+const (
+	// lowSpace is when a disk is about to be full, in bytes.
+	lowSpace = 200 << 20
+	// soonDays is when a certificate should be renewed.
+	soonDays = 14
+)
+
+func (e *examination) program() {
+	e.about(OfProgram, "")
+	p := e.facts.Program
+	e.say(OK, gateway.Textf("%s %s (%s, %s)", "genkan", p.Version, p.Go, p.System))
+	r := e.facts.Running
+	switch {
+	case r.How == "" && r.Why.Format != "":
+		e.say(Problem, gateway.Textf("no genkan runs for this data directory, and none could be started")).because(r.Why).run(e.genkan("serve"))
+	case r.Refrained:
+		e.say(Note, gateway.Textf("no genkan runs for this data directory, so servers were not tried")).run(e.genkan("doctor"))
+	case r.How == "":
+		e.say(Note, gateway.Textf("no genkan runs for this data directory"))
+	case r.Version != p.Version:
+		e.say(Warning, gateway.Textf("the genkan that runs is %s (process %d), this one is %s", r.Version, r.PID, p.Version)).
+			because(gateway.Textf("they do not share servers, so editors may start each server twice; the database was not opened beside the other one")).
+			advise(gateway.Textf("stop process %d and start genkan again, or use the program that it was started with", r.PID))
+	case r.Started:
+		e.say(OK, gateway.Textf("none was running; one was started in the background (process %d), and ends ten minutes after its last client", r.PID))
+	case r.Listen != "":
+		e.say(OK, gateway.Textf("it serves this data directory on %s (process %d)", r.Listen, r.PID))
+	default:
+		e.say(OK, gateway.Textf("it serves this data directory in the background, for processes of yours only (process %d)", r.PID))
+	}
+	for _, runtime := range p.Runtimes {
+		if runtime.Version != "" {
+			e.say(OK, gateway.Textf("%s %s, for %s", runtime.Name, runtime.Version, strings.Join(runtime.For, ", ")))
+		}
+	}
+}
+
+func (e *examination) data() {
+	e.about(OfData, "")
+	d := e.facts.Data
+	switch {
+	case d.Dir.Exists && !d.Dir.Folder:
+		e.say(Problem, gateway.Textf("the data directory %s cannot be used", d.Dir.Path)).because(gateway.Textf("it is not a folder")).
+			advise(gateway.Textf("name another one with --data"))
+		return
+	case d.Dir.Problem.Format != "":
+		e.say(Problem, gateway.Textf("the data directory %s cannot be used", d.Dir.Path)).because(d.Dir.Problem).
+			run("chmod u+rwx " + Quote(d.Dir.Path)).advise(gateway.Textf("if it is yours; otherwise name another one with --data"))
+		return
+	case !d.Dir.Exists:
+		e.say(Note, gateway.Textf("the data directory %s is not there yet; the first start makes it", d.Dir.Path))
+		return
+	case d.Dir.openToOthers():
+		e.say(Warning, gateway.Textf("other users of this machine can look into the data directory %s", d.Dir.Path)).run("chmod 700 " + Quote(d.Dir.Path))
+	default:
+		e.say(OK, gateway.Textf("data directory %s", d.Dir.Path))
+	}
+	if d.AdminToken.openToOthers() {
+		e.say(Problem, gateway.Textf("other users of this machine can read the admin token")).
+			because(gateway.Textf("whoever has it may start programs through genkan")).
+			run("chmod 600 " + Quote(d.AdminToken.Path)).
+			advise(gateway.Textf("if somebody may have seen it, remove the file and restart genkan: it makes a new one"))
+	}
+	e.database()
+	if d.Socket.Format != "" {
+		e.say(Warning, gateway.Textf("processes cannot meet in this data directory, so each `genkan stdio` starts servers of its own")).because(d.Socket)
+	}
+	switch {
+	case d.VaultProblem.Format != "":
+		e.say(Problem, gateway.Textf("the kept secrets cannot be read")).because(d.VaultProblem)
+	case d.Key == "keyring":
+		e.say(OK, gateway.Textf("%d secrets and sign-ins are kept; their key is in this machine's keyring", d.Secrets))
+	case d.Key == "file":
+		e.say(OK, gateway.Textf("%d secrets and sign-ins are kept; their key is in a file, because this machine has no keyring", d.Secrets))
+	}
+	if d.Free >= 0 && d.Free < lowSpace {
+		e.say(Warning, gateway.Textf("the disk of the data directory has only %d MB left", d.Free>>20)).
+			because(gateway.Textf("when it is full, nothing more is written down")).advise(gateway.Textf("free some space"))
+	}
+}
+
+func (e *examination) database() {
+	db := e.facts.Data.Database
+	switch {
+	case db.Problem.Format != "":
+		e.say(Problem, gateway.Textf("the database cannot be opened")).because(db.Problem)
+	case db.Exists:
+		e.say(OK, gateway.Textf("database: %d KB", (db.Size+1023)/1024))
+	}
+}
+
+func (e *examination) config() {
+	e.about(OfConfig, "")
+	c := e.facts.Config
+	switch {
+	case c.Unread:
+		return
+	case c.Problem.Format != "":
+		f := e.say(Problem, gateway.Textf("the configuration has mistakes")).because(c.Problem).
+			advise(gateway.Textf("mend %s; a running genkan reads it again by itself", c.File.Path))
+		if e.facts.Running.How != "" {
+			f.Title = gateway.Textf("the configuration has mistakes; the genkan that runs still uses the former one")
+		}
+		return
+	case c.Servers == 0:
+		e.say(Note, gateway.Textf("no servers are configured")).
+			run(e.genkan("import")).advise(gateway.Textf("takes over those of your editors; or add some to %s", c.File.Path))
+	default:
+		e.say(OK, gateway.Textf("%s: %d servers", c.File.Path, c.Servers))
+	}
+	for _, p := range c.Plain {
+		e.say(Warning, gateway.Textf("%s of server %s has a key that stands in the file as it is", p.Where, p.Server)).
+			because(gateway.Textf("whoever sees the file has the key")).
+			run(e.genkan("secrets set " + p.Secret)).advise(gateway.Textf("then write %s in its place", "${secret:"+p.Secret+"}"))
+	}
+	if dir := e.facts.Data.Dir; c.File.openToOthers() && (dir.openToOthers() || filepath.Dir(c.File.Path) != dir.Path) {
+		severity := Note
+		if len(c.Plain) > 0 {
+			severity = Warning
+		}
+		e.say(severity, gateway.Textf("other users of this machine can read %s", c.File.Path)).run("chmod 600 " + Quote(c.File.Path))
+	}
+}
+
+func (e *examination) port() {
+	e.about(OfPort, "")
+	p := e.facts.Port
+	if p.Listen == "" {
+		return // nobody knows where it would be
+	}
+	switch p.Holder {
+	case "ours":
+		e.say(OK, gateway.Textf("%s is this data directory's", p.Listen))
+	case "genkan":
+		e.say(Warning, gateway.Textf("%s is taken by a genkan of another data directory", p.Listen)).
+			advise(gateway.Textf("stop that one, or set another port: listen in %s, or --port", e.facts.Config.File.Path))
+	case "other":
+		e.say(Warning, gateway.Textf("%s is taken by another program, so `genkan serve` could not start", p.Listen)).
+			advise(gateway.Textf("stop that one, or set another port: listen in %s, or --port", e.facts.Config.File.Path))
+	default:
+		e.say(OK, gateway.Textf("%s is free", p.Listen))
+	}
+	if p.Exposed && !p.Covered {
+		e.say(Problem, gateway.Textf("%s can be reached from other machines, and tokens would travel unencrypted", p.Listen)).
+			advise(gateway.Textf("set tls.cert and tls.key, or behindProxy if a proxy in front ends TLS, or listen on 127.0.0.1"))
+	} else if p.Exposed {
+		e.say(Note, gateway.Textf("%s can be reached from other machines", p.Listen))
+	}
+	switch {
+	case p.TLSProblem.Format != "":
+		e.say(Problem, gateway.Textf("the TLS certificate cannot be used")).because(p.TLSProblem).advise(gateway.Textf("mend tls.cert and tls.key"))
+	case p.TLS && p.TLSDays < 0:
+		e.say(Problem, gateway.Textf("the TLS certificate has expired")).advise(gateway.Textf("renew it, and restart genkan"))
+	case p.TLS && p.TLSDays < soonDays:
+		e.say(Warning, gateway.Textf("the TLS certificate expires in %d days", p.TLSDays)).advise(gateway.Textf("renew it, and restart genkan"))
+	}
+}
+
+// Quote makes a path one word of a shell.
+func Quote(path string) string {
+	if path != "" && !strings.ContainsFunc(path, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("/._-~+:@", r)
+	}) {
+		return path
+	}
+	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+}

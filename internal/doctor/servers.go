@@ -1,0 +1,163 @@
+package doctor
+
+import (
+	"strings"
+	"time"
+
+	"genkan/internal/gateway"
+)
+
+const (
+	// slowStart is when people notice.
+	slowStart = 10 * time.Second
+	// shownNames is how many names a finding lists.
+	shownNames = 5
+)
+
+func (e *examination) server(s *Server) {
+	e.about(OfServer, s.Name)
+	if s.State == "ready" {
+		s.Missing = nil // the genkan that runs has other variables than we
+	}
+	for _, m := range s.Missing {
+		if m.Secret {
+			e.say(Problem, gateway.Textf("it needs the secret %s, which is not kept here or cannot be read", m.Name)).run(e.genkan("secrets set " + m.Name))
+		} else {
+			e.say(Problem, gateway.Textf("it needs the environment variable %s, which is not set", m.Name)).
+				advise(gateway.Textf("set it where genkan starts, or keep it with `genkan secrets set %s` and write %s in %s",
+					m.Name, "${secret:"+m.Name+"}", e.facts.Config.File.Path))
+		}
+	}
+	switch {
+	case s.State == "disabled":
+		e.say(OK, gateway.Textf("disabled"))
+	case len(s.Missing) > 0:
+	case s.SignIn == "needed":
+		e.say(Problem, gateway.Textf("it wants you to sign in")).run(e.genkan("login " + s.Name))
+	case !s.Known:
+		e.untried(s)
+	case s.State == "ready":
+		e.ready(s)
+	case s.State == "starting":
+		e.say(Problem, gateway.Textf("it has not finished starting within %s", s.Waited.Round(time.Second))).
+			because(gateway.Textf("it may still be downloading, or the command is no MCP server")).
+			run(e.genkan("servers " + s.Name)).advise(gateway.Textf("shows what it prints; a slow one needs a longer startupTimeout in %s", e.facts.Config.File.Path)).
+			quoting(s.Output)
+	default:
+		e.down(s)
+	}
+	e.changed(s)
+}
+
+// untried is a server that nobody was asked about.
+func (e *examination) untried(s *Server) {
+	if s.Command != "" && !s.Found {
+		e.noCommand(s)
+	} else {
+		e.say(Note, gateway.Textf("not tried"))
+	}
+}
+
+func (e *examination) ready(s *Server) {
+	text := gateway.Textf("ready; %d tools; MCP %s over %s", s.Tools, s.Protocol, s.Transport)
+	severity := OK
+	switch {
+	case s.StartTook >= slowStart:
+		severity = Note
+		text = gateway.Textf("ready after %s, which is slow; %d tools; MCP %s over %s", shown(s.StartTook), s.Tools, s.Protocol, s.Transport)
+	case s.StartTook > 0:
+		text = gateway.Textf("ready after %s; %d tools; MCP %s over %s", shown(s.StartTook), s.Tools, s.Protocol, s.Transport)
+	}
+	f := e.say(severity, text)
+	if severity == Note && s.Transport == "stdio" {
+		f.advise(gateway.Textf("install it, so that its command need not look for it or download it at each start"))
+	}
+	if len(s.Hidden) > 0 {
+		e.say(OK, gateway.Textf("tools.allow and tools.deny hide %d tools: %s", len(s.Hidden), names(s.Hidden)))
+	}
+	if s.Tools == 0 && len(s.Hidden) == 0 && len(s.Changed) == 0 {
+		e.say(Note, gateway.Textf("it lists no tools"))
+	}
+}
+
+func shown(d time.Duration) time.Duration {
+	if d < time.Second {
+		return max(d.Round(time.Millisecond), time.Millisecond)
+	}
+	return d.Round(100 * time.Millisecond)
+}
+
+func (e *examination) down(s *Server) {
+	if s.Command != "" && !s.Found {
+		e.noCommand(s)
+		return
+	}
+	f := e.say(Problem, gateway.Textf("down: %s", s.Problem)).quoting(s.Output)
+	if s.Transport == "stdio" {
+		f.run(e.genkan("servers " + s.Name)).advise(gateway.Textf("shows all that it printed; its command is in %s, and is tried again by itself", e.facts.Config.File.Path))
+	} else {
+		f.advise(gateway.Textf("see that its address in %s is right and that it runs; it is tried again by itself", e.facts.Config.File.Path))
+	}
+}
+
+// noCommand says where to get a program.
+func (e *examination) noCommand(s *Server) {
+	f := e.say(Problem, gateway.Textf("its command %s is not there", s.Command)).quoting(s.Output)
+	base := strings.TrimSuffix(s.Command[strings.LastIndexAny(s.Command, `/\`)+1:], ".exe")
+	for _, known := range []struct{ commands, name, from string }{
+		{"npx node npm", "Node.js", "https://nodejs.org"},
+		{"uvx uv", "uv", "https://docs.astral.sh/uv"},
+		{"docker", "Docker", "https://docs.docker.com/get-started/get-docker"},
+		{"bunx bun", "Bun", "https://bun.sh"},
+		{"deno", "Deno", "https://deno.com"},
+	} {
+		for name := range strings.FieldsSeq(known.commands) {
+			if name == base {
+				f.advise(gateway.Textf("install %s (%s), or write the full path of %s in %s", known.name, known.from, base, e.facts.Config.File.Path))
+				return
+			}
+		}
+	}
+	f.advise(gateway.Textf("install it, or write its full path in %s", e.facts.Config.File.Path))
+}
+
+// changed tells what clients see otherwise than the server sent it.
+func (e *examination) changed(s *Server) {
+	var mended []string
+	for _, c := range s.Changed {
+		switch {
+		case c.TakenBy != "":
+			e.say(Warning, gateway.Textf("%s is left out, because server %s has a tool of that name", c.Name, c.TakenBy)).
+				advise(gateway.Textf("give %s a prefix of its own in %s: \"prefix: %s\"", s.Name, e.facts.Config.File.Path, s.Name))
+		case c.LeftOut:
+			e.say(Warning, gateway.Textf("%s is left out: %s", c.Name, c.Why)).
+				because(gateway.Textf("its definition would make clients drop all tools of the server, so it is the server's to mend"))
+		default:
+			mended = append(mended, c.Name+" ("+c.Why+")")
+		}
+	}
+	if len(mended) > 0 {
+		e.say(Note, gateway.Textf("%d definitions were mended, so that clients take them: %s", len(mended), names(mended)))
+	}
+	if len(s.Long) > 0 {
+		e.say(Warning, gateway.Textf("%d names of tools are longer than clients take with their own prefix: %s", len(s.Long), names(s.Long))).
+			advise(gateway.Textf("give the server a prefix in %s, and genkan shortens them; or hide them with tools.deny", e.facts.Config.File.Path))
+	}
+	if len(s.Shortened) > 0 {
+		e.say(Note, gateway.Textf("%d names of tools were shortened to what clients take: %s", len(s.Shortened), names(s.Shortened))).
+			advise(gateway.Textf("a shorter \"prefix\" in %s leaves more of them", e.facts.Config.File.Path))
+	}
+}
+
+func (f *Finding) quoting(lines []string) *Finding {
+	f.Lines = lines
+	return f
+}
+
+// names lists some of them.
+func names(all []string) string {
+	if len(all) <= shownNames {
+		return strings.Join(all, ", ")
+	}
+	return strings.Join(all[:shownNames], ", ") + ", …"
+}

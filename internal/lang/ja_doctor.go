@@ -1,0 +1,148 @@
+package lang
+
+// jaDoctor are the words of doctor, and of its command.
+var jaDoctor = map[string]string{
+	"Find out what is wrong, and what mends it": "問題と、その直し方を調べる",
+	"Look at everything that has to work: this program, the data directory, the\n" +
+		"configuration, the port, each server (it is started if need be), and each\n" +
+		"client's file. Whatever is wrong is said with the command or the edit that mends\n" +
+		"it. Nothing is changed. Names of servers limit the look to those.\n\n" +
+		"The genkan that runs is asked; if none does, one is started in the background,\n" +
+		"as `genkan stdio` does, unless --no-start is given.\n\n" +
+		"The exit status is 0 when nothing is a problem, and 1 when something is. Notes\n" +
+		"and warnings do not count. What looks like a key is not shown.": "動作に必要なものをすべて調べます。このプログラム、データディレクトリ、設定、\n" +
+		"ポート、各サーバー（必要なら起動します）、各クライアントのファイルです。問題は、\n" +
+		"直すためのコマンドや編集とともに表示します。何も変更しません。サーバーの名前を\n" +
+		"指定すると、それだけを調べます。\n\n" +
+		"動作中の genkan に尋ねます。なければ `genkan stdio` と同じようにバックグラウンドで\n" +
+		"起動します。--no-start を付けると起動しません。\n\n" +
+		"問題がなければ終了ステータスは 0、あれば 1 です。メモと警告は数えません。\n" +
+		"鍵のように見えるものは表示しません。",
+	"do not start a genkan when none runs":                   "動作中の genkan がなくても起動しない",
+	"No genkan runs for %s: starting one in the background.": "%s で動いている genkan がないため、バックグラウンドで起動します。",
+	"Problems: %d. Warnings: %d.":                            "問題: %d 件、警告: %d 件。",
+	"Nothing is a problem. Warnings: %d.":                    "問題はありません。警告: %d 件。",
+	"All is well.":                                           "すべて正常です。",
+	"Program":                                                "プログラム",
+	"Data":                                                   "データ",
+	"Configuration":                                          "設定",
+	"Port":                                                   "ポート",
+	"Servers":                                                "サーバー",
+	"Clients":                                                "クライアント",
+	"ok":                                                     "正常",
+	"note":                                                   "メモ",
+	"warning":                                                "警告",
+
+	// The program and who runs.
+	"no genkan runs for this data directory, and none could be started": "このデータディレクトリで動いている genkan がなく、起動もできませんでした",
+	"no genkan runs for this data directory":                            "このデータディレクトリで動いている genkan はありません",
+	"it is not a folder":                                                "フォルダーではありません",
+	"name another one with --data":                                      "--data で別のディレクトリを指定してください",
+	"no genkan runs for this data directory, so servers were not tried": "このデータディレクトリで動いている genkan がないため、サーバーは試していません",
+	"the genkan that runs is %s (process %d), this one is %s":           "動作中の genkan は %s（プロセス %d）、このプログラムは %s です",
+	"they do not share servers, so editors may start each server twice; the database was not opened beside the other one": "サーバーを共有しないため、エディターが各サーバーを二重に起動することがあります。動作中の genkan を妨げないよう、データベースは開いていません",
+	"stop process %d and start genkan again, or use the program that it was started with":                                 "プロセス %d を止めて genkan を起動し直すか、それを起動したプログラムを使ってください",
+	"none was running; one was started in the background (process %d), and ends ten minutes after its last client":        "動作中のものがなかったため、バックグラウンドで起動しました（プロセス %d）。最後のクライアントが去って 10 分後に終了します",
+	"it serves this data directory on %s (process %d)":                                                                    "%s でこのデータディレクトリを提供しています（プロセス %d）",
+	"it serves this data directory in the background, for processes of yours only (process %d)":                           "バックグラウンドで、あなたのプロセスだけにこのデータディレクトリを提供しています（プロセス %d）",
+	"%s %s, for %s": "%s %s（%s で使用）",
+
+	// The data directory.
+	"the data directory %s cannot be used":                             "データディレクトリ %s を使えません",
+	"if it is yours; otherwise name another one with --data":           "自分のものでなければ --data で別のディレクトリを指定してください",
+	"the data directory %s is not there yet; the first start makes it": "データディレクトリ %s はまだありません。最初の起動で作られます",
+	"other users of this machine can look into the data directory %s":  "このマシンのほかのユーザーがデータディレクトリ %s を見ることができます",
+	"data directory %s": "データディレクトリ %s",
+	"other users of this machine can read the admin token":                                           "このマシンのほかのユーザーが管理者トークンを読むことができます",
+	"whoever has it may start programs through genkan":                                               "これを持つ人は genkan を通じてプログラムを起動できます",
+	"if somebody may have seen it, remove the file and restart genkan: it makes a new one":           "見られた可能性があれば、ファイルを削除して genkan を再起動してください。新しいものが作られます",
+	"processes cannot meet in this data directory, so each `genkan stdio` starts servers of its own": "このデータディレクトリではプロセス同士が接続できないため、`genkan stdio` はそれぞれ自分のサーバーを起動します",
+	"the kept secrets cannot be read":                                                                "保管された秘密を読み取れません",
+	"%d secrets and sign-ins are kept; their key is in this machine's keyring":                       "秘密とサインインを %d 件保管しています。鍵はこのマシンのキーリングにあります",
+	"%d secrets and sign-ins are kept; their key is in a file, because this machine has no keyring":  "秘密とサインインを %d 件保管しています。このマシンにキーリングがないため、鍵はファイルにあります",
+	"the disk of the data directory has only %d MB left":                                             "データディレクトリのディスクの空きが %d MB しかありません",
+	"when it is full, nothing more is written down":                                                  "いっぱいになると、何も記録できなくなります",
+	"free some space":               "空き容量を増やしてください",
+	"the database cannot be opened": "データベースを開けません",
+	"database: %d KB":               "データベース: %d KB",
+
+	// The configuration.
+	"the configuration has mistakes": "設定に誤りがあります",
+	"the configuration has mistakes; the genkan that runs still uses the former one": "設定に誤りがあります。動作中の genkan は以前の設定を使い続けています",
+	"mend %s; a running genkan reads it again by itself":                             "%s を直してください。動作中の genkan は自動で読み直します",
+	"no servers are configured":                                                      "サーバーが設定されていません",
+	"takes over those of your editors; or add some to %s":                            "エディターのサーバーを取り込みます。または %s に追加してください",
+	"%s: %d servers": "%s: サーバー %d 個",
+	"%s of server %s has a key that stands in the file as it is": "%[2]s サーバーの %[1]s に、鍵がそのまま書かれています",
+	"whoever sees the file has the key":                          "ファイルを見た人は誰でも鍵を使えます",
+	"then write %s in its place":                                 "その後、代わりに %s と書いてください",
+	"other users of this machine can read %s":                    "このマシンのほかのユーザーが %s を読むことができます",
+
+	// The port.
+	"%s is this data directory's":                                       "%s はこのデータディレクトリのものです",
+	"%s is taken by a genkan of another data directory":                 "%s は別のデータディレクトリの genkan が使っています",
+	"%s is taken by another program, so `genkan serve` could not start": "%s は別のプログラムが使っているため、`genkan serve` は起動できません",
+	"stop that one, or set another port: listen in %s, or --port":       "それを止めるか、%s の listen か --port で別のポートを指定してください",
+	"%s is free": "%s は空いています",
+	"%s can be reached from other machines, and tokens would travel unencrypted":                    "%s にはほかのマシンから接続でき、トークンが暗号化されずに送られます",
+	"set tls.cert and tls.key, or behindProxy if a proxy in front ends TLS, or listen on 127.0.0.1": "tls.cert と tls.key を設定するか、前段のプロキシが TLS を終端するなら behindProxy を設定するか、127.0.0.1 で待ち受けてください",
+	"%s can be reached from other machines":                                                         "%s にはほかのマシンから接続できます",
+	"the TLS certificate cannot be used":                                                            "TLS 証明書を使えません",
+	"mend tls.cert and tls.key":                                                                     "tls.cert と tls.key を直してください",
+	"the TLS certificate has expired":                                                               "TLS 証明書の期限が切れています",
+	"the TLS certificate expires in %d days":                                                        "TLS 証明書の期限まであと %d 日です",
+	"renew it, and restart genkan":                                                                  "更新して genkan を再起動してください",
+
+	// Servers.
+	"it needs the secret %s, which is not kept here or cannot be read":                       "秘密 %s が必要ですが、保管されていないか、読み取れません",
+	"it needs the environment variable %s, which is not set":                                 "環境変数 %s が必要ですが、設定されていません",
+	"set it where genkan starts, or keep it with `genkan secrets set %s` and write %s in %s": "genkan を起動する環境で設定するか、`genkan secrets set %s` で保管して %s を %s に書いてください",
+	"disabled":                               "無効",
+	"it wants you to sign in":                "サインインが必要です",
+	"it has not finished starting within %s": "%s 以内に起動が終わりませんでした",
+	"it may still be downloading, or the command is no MCP server":         "まだダウンロード中か、コマンドが MCP サーバーではない可能性があります",
+	"shows what it prints; a slow one needs a longer startupTimeout in %s": "出力を表示します。遅いサーバーには %s でより長い startupTimeout を指定してください",
+	"not tried":                                               "試していません",
+	"ready; %d tools; MCP %s over %s":                         "準備完了。ツール %d 個。MCP %s（%s）",
+	"ready after %s; %d tools; MCP %s over %s":                "%s で準備完了。ツール %d 個。MCP %s（%s）",
+	"ready after %s, which is slow; %d tools; MCP %s over %s": "%s で準備完了（遅い）。ツール %d 個。MCP %s（%s）",
+	"install it, so that its command need not look for it or download it at each start": "インストールしておくと、起動のたびに探したりダウンロードしたりせずに済みます",
+	"tools.allow and tools.deny hide %d tools: %s":                                      "tools.allow と tools.deny がツール %d 個を隠しています: %s",
+	"it lists no tools": "ツールがありません",
+	"down: %s":          "停止中: %s",
+	"shows all that it printed; its command is in %s, and is tried again by itself":     "出力をすべて表示します。コマンドは %s にあり、自動で再試行されます",
+	"see that its address in %s is right and that it runs; it is tried again by itself": "%s のアドレスが正しいか、動いているかを確認してください。自動で再試行されます",
+	"its command %s is not there":                                                                   "コマンド %s がありません",
+	"install %s (%s), or write the full path of %s in %s":                                           "%s（%s）をインストールするか、%s の絶対パスを %s に書いてください",
+	"install it, or write its full path in %s":                                                      "インストールするか、絶対パスを %s に書いてください",
+	"%s is left out, because server %s has a tool of that name":                                     "%s は除外されています。サーバー %s に同じ名前のツールがあります",
+	"give %s a prefix of its own in %s: \"prefix: %s\"":                                             "%s に独自のプレフィックスを %s で付けてください: \"prefix: %s\"",
+	"its definition would make clients drop all tools of the server, so it is the server's to mend": "この定義があるとクライアントがサーバーの全ツールを捨ててしまいます。サーバー側で直す必要があります",
+	"%d definitions were mended, so that clients take them: %s":                                     "クライアントが受け付けるよう %d 個の定義を直しました: %s",
+	"%d names of tools are longer than clients take with their own prefix: %s":                      "クライアントが付けるプレフィックスを含めると長すぎるツール名が %d 個あります: %s",
+	"give the server a prefix in %s, and genkan shortens them; or hide them with tools.deny":        "%s でサーバーにプレフィックスを付けると genkan が短くします。または tools.deny で隠してください",
+	"%d names of tools were shortened to what clients take: %s":                                     "クライアントが受け付ける長さに %d 個のツール名を縮めました: %s",
+	"a shorter \"prefix\" in %s leaves more of them":                                                "%s の \"prefix\" を短くすると、より多くの文字が残ります",
+
+	// Clients.
+	"its file cannot be read, by genkan or by %s": "ファイルを genkan でも %s でも読み取れません",
+	"mend %s by hand":                                                            "%s を手で直してください",
+	"%s has no MCP servers, genkan among them":                                   "%s には genkan を含め MCP サーバーがありません",
+	"%s takes about %d tools, and its entries show it %d":                        "%s が扱えるツールは約 %d 個ですが、%d 個見せています",
+	"which of them it leaves out is not said":                                    "どれが省かれるかは示されません",
+	"hide those that you do not need with tools.deny in %s, or take out entries": "不要なものを %s の tools.deny で隠すか、エントリーを減らしてください",
+	"%s: all %d entries lead to genkan":                                          "%s: %d 個のエントリーすべてが genkan につながっています",
+	"%s: none of %d entries leads to genkan: %s":                                 "%s: %d 個のエントリーのどれも genkan につながっていません: %s",
+	"%s: %d of %d entries do not lead to genkan: %s":                             "%s: %[3]d 個中 %[2]d 個のエントリーが genkan につながっていません: %[4]s",
+	"the entry %s in %s leads to %s, which is not configured or disabled":        "%[2]s のエントリー %[1]s は %[3]s を指していますが、設定されていないか無効です",
+	"lists those there are; or take out the entry":                               "一覧を表示します。またはエントリーを削除してください",
+	"the entry %s calls %s, where nobody answers":                                "エントリー %s の接続先 %s が応答しません",
+	"a genkan in the background has no address; %s needs one that serves":        "バックグラウンドの genkan にはアドレスがありません。%s には serve で動く genkan が必要です",
+	"the entry %s starts %s, which is not there":                                 "エントリー %s が起動する %s がありません",
+	"the token in %s is not known here: it was revoked, or is another genkan's":  "%s のトークンはここでは不明です。失効しているか、別の genkan のものです",
+	"%s has the admin token, with which programs can be started":                 "%s に管理者トークンが書かれています。これがあるとプログラムを起動できます",
+	"it has the token %s, and was never seen":                                    "トークン %s を持っていますが、まだ一度も接続していません",
+	"restart %s, so that it reads its file again":                                "%s を再起動して、ファイルを読み直させてください",
+	"it has the token %s; last seen %s as %s":                                    "トークン %s を持っています。最後の接続は %s（%s）です",
+	"it has the token %s; last seen %s":                                          "トークン %s を持っています。最後の接続は %s です",
+}
