@@ -53,31 +53,6 @@ type Subscriber interface {
 	Subscribe(ctx context.Context, call *Call, told func(uri string)) (stop func(), err error)
 }
 
-// Era is a generation of the protocol. Versions within an era differ little;
-// the eras differ in who keeps state.
-type Era uint8
-
-// The eras of MCP.
-const (
-	// EraNone is a caller that does not speak MCP: REST, the CLI, a workflow.
-	EraNone Era = iota
-	// EraLegacy is 2024-11-05 to 2025-11-25: initialize, then a session.
-	EraLegacy
-	// EraModern is 2026-07-28 and later: every request stands alone.
-	EraModern
-)
-
-func (e Era) String() string {
-	switch e {
-	case EraLegacy:
-		return "legacy"
-	case EraModern:
-		return "modern"
-	default:
-		return "none"
-	}
-}
-
 // Tool is one tool. A source fills in what it knows (Name, Definition, hints);
 // the catalog adds the rest when it resolves names, so that nothing about a
 // tool is computed while a call waits.

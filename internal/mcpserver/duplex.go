@@ -86,7 +86,7 @@ func (c *duplexConn) request(ctx context.Context, msg *jsonrpc.Message) error {
 	case isModern(msg) && c.legacyOnly && msg.Method == "server/discover":
 		return methodNotFound(msg.Method) // so that the client says initialize
 	case isModern(msg) && c.legacyOnly:
-		return invalidRequest("this transport ends with MCP %s; for %s use /mcp", legacyVersions[0], modernVersion)
+		return invalidRequest("this transport ends with MCP %s; for %s use /mcp", gateway.LegacyVersion, gateway.ModernVersion)
 	case isModern(msg):
 		era = gateway.EraModern
 		if err := checkMeta(msg); err != nil {

@@ -10,19 +10,13 @@ import (
 	"genkan/internal/jsonrpc"
 )
 
-// modernVersion is the version of the stateless era.
-const modernVersion = "2026-07-28"
-
-// legacyVersions are the versions with sessions, best first.
-var legacyVersions = []string{"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"}
-
 // negotiate picks the version of a legacy session: the client's, if we speak
 // it, and otherwise our best.
 func negotiate(params []byte) string {
-	if asked := jsonrpc.LookupText(params, "protocolVersion"); slices.Contains(legacyVersions, asked) {
+	if asked := jsonrpc.LookupText(params, "protocolVersion"); slices.Contains(gateway.LegacyVersions(), asked) {
 		return asked
 	}
-	return legacyVersions[0]
+	return gateway.LegacyVersion
 }
 
 // clientCapabilities is what a legacy client says that it can do.

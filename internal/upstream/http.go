@@ -95,7 +95,7 @@ func connectHTTP(ctx context.Context, s *Server, us self, known gateway.Era, e e
 // anything but a modern answer means legacy.
 func (c *httpConn) handshake(ctx context.Context, known gateway.Era) error {
 	if known != gateway.EraLegacy {
-		c.proto = protocol{era: gateway.EraModern, version: modernVersion, self: c.self}
+		c.proto = protocol{era: gateway.EraModern, version: gateway.ModernVersion, self: c.self}
 		msg, err := c.probe(ctx)
 		var refused *statusError
 		switch {
@@ -141,12 +141,12 @@ func isRPCError(err error) bool {
 }
 
 func offersLegacy(object []byte) bool {
-	return bytes.Contains(jsonrpc.Lookup(jsonrpc.Lookup(object, "data"), "supported"), []byte(legacyVersions[0]))
+	return bytes.Contains(jsonrpc.Lookup(jsonrpc.Lookup(object, "data"), "supported"), []byte(gateway.LegacyVersion))
 }
 
 // openSession opens a legacy session and returns what was agreed on.
 func (c *httpConn) openSession(ctx context.Context) (protocol, error) {
-	p := protocol{era: gateway.EraLegacy, version: legacyVersions[0], self: c.self}
+	p := protocol{era: gateway.EraLegacy, version: gateway.LegacyVersion, self: c.self}
 	var session string
 	x := &exchange{
 		method: "initialize", proto: p, withoutSession: true,
