@@ -54,7 +54,7 @@ const drainTime = 30 * time.Second
 func (s *Server) newDuplexConn(id visitor, via string, out outlet) *duplexConn {
 	return &duplexConn{
 		server: s, id: id.Identity, via: via, out: out, places: make(chan struct{}, mostDuplexCalls),
-		sess: newSession(id.ClientID, id.view, "", nil),
+		sess: newSession(id.ClientID, id.view, "", nil, s.opt.AskPatience),
 	}
 }
 
@@ -73,7 +73,7 @@ func (c *duplexConn) receive(ctx context.Context, msg *jsonrpc.Message) {
 			c.refuse(msg.ID, err)
 		}
 	case jsonrpc.Notification:
-		c.sess.notified(msg)
+		c.server.notified(c.sess, msg)
 	case jsonrpc.Response, jsonrpc.ErrorResponse:
 		c.sess.answered(msg)
 	}
@@ -328,7 +328,7 @@ func (p *duplexPeer) Notify(method string, params []byte) {
 
 // Ask sends a question to the client and waits for the answer.
 func (p *duplexPeer) Ask(ctx context.Context, method string, params []byte) ([]byte, error) {
-	return p.c.sess.askVia(ctx, p.c.server.opt.AskPatience, method, params, p.c.out.offer, nil)
+	return p.c.sess.askVia(ctx, method, params, p.c.out.offer, nil)
 }
 
 func (p *duplexPeer) close() {

@@ -219,7 +219,7 @@ func (s *Server) postLegacy(p *reply, r *http.Request, msg *jsonrpc.Message, id 
 	}
 	switch msg.Kind {
 	case jsonrpc.Notification:
-		sess.notified(msg)
+		s.notified(sess, msg)
 		p.w.WriteHeader(http.StatusAccepted)
 	case jsonrpc.Response, jsonrpc.ErrorResponse:
 		sess.answered(msg)

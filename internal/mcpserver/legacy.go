@@ -39,7 +39,11 @@ func capabilitiesOf(d Description, era gateway.Era) string {
 	tasks := ""
 	switch {
 	case era == gateway.EraLegacy && d.Tasks[gateway.EraLegacy]:
-		tasks = `,"tasks":{"cancel":{},"requests":{"tools":{"call":{}}}}`
+		list := ""
+		if d.ListsTasks {
+			list = `"list":{},`
+		}
+		tasks = `,"tasks":{` + list + `"cancel":{},"requests":{"tools":{"call":{}}}}`
 	case era == gateway.EraModern && d.Tasks[gateway.EraModern]:
 		tasks = `,"extensions":{"io.modelcontextprotocol/tasks":{}}`
 	}
@@ -99,6 +103,8 @@ func (s *Server) legacyResult(ctx context.Context, msg *jsonrpc.Message, sess *s
 		return []byte("{}"), s.subscribe(ctx, sess, msg)
 	case "resources/unsubscribe":
 		return []byte("{}"), s.unsubscribe(sess, msg)
+	case "tasks/list":
+		return s.tasksResult(ctx, msg, sess)
 	}
 	if kind, ok := gateway.KindOfList(msg.Method); ok {
 		sess.listing(kind)
@@ -106,13 +112,32 @@ func (s *Server) legacyResult(ctx context.Context, msg *jsonrpc.Message, sess *s
 	return s.listResult(ctx, msg, sess.view, gateway.EraLegacy)
 }
 
+// tasksResult answers tasks/list, where servers know that.
+func (s *Server) tasksResult(ctx context.Context, msg *jsonrpc.Message, sess *session) ([]byte, error) {
+	house := s.opt.House()
+	if d, _ := house.Describe(sess.view); !d.ListsTasks {
+		return nil, methodNotFound(msg.Method)
+	}
+	cursor, err := cursorOf(msg)
+	if err != nil {
+		return nil, err
+	}
+	return house.Tasks(ctx, &gateway.Call{
+		Method: msg.Method, Kind: gateway.KindTask, View: sess.view,
+		Era: gateway.EraLegacy, Identity: gateway.Identity{ClientID: sess.owner}, Session: sess.known.Load(),
+	}, cursor)
+}
+
 // notified takes a notification of a legacy client.
-func (s *session) notified(msg *jsonrpc.Message) {
+func (s *Server) notified(sess *session, msg *jsonrpc.Message) {
 	switch msg.Method {
 	case "notifications/cancelled":
-		s.cancel(string(jsonrpc.Lookup(msg.Params.Raw, "requestId")))
+		sess.cancel(string(jsonrpc.Lookup(msg.Params.Raw, "requestId")))
 	case "notifications/roots/list_changed":
-		s.learn(func(known *gateway.Session) { known.Roots++ })
+		sess.learn(func(known *gateway.Session) { known.Roots++ })
+		s.opt.House().Hear(sess.known.Load(), msg.Method, msg.Params.Raw)
+	case "notifications/tasks/status":
+		s.opt.House().Hear(sess.known.Load(), msg.Method, msg.Params.Raw)
 	}
 }
 

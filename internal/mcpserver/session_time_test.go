@@ -223,7 +223,7 @@ func TestAStreamTakesOver(t *testing.T) {
 		"replaced": func(*session, *stream) {},
 		"broken":   func(s *session, st *stream) { s.shut(st) },
 	} {
-		s := newSession("me", "", gateway.LegacyVersion, nil)
+		s := newSession("me", "", gateway.LegacyVersion, nil, time.Minute)
 		first := s.open()
 		if !s.push([]byte("a question")) {
 			t.Fatal("there is no stream")

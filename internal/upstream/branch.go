@@ -25,8 +25,8 @@ type branches struct {
 	mu     sync.Mutex
 	byKey  map[branchKey]*branch
 	closed bool
-	// roots are where clients work, as they said themselves.
-	roots map[string]knownRoots
+	// homes are where clients work, as they said themselves, by session.
+	homes map[string]home
 	open  sync.WaitGroup
 }
 
@@ -36,6 +36,8 @@ type branch struct {
 	watched watches
 	// orphan: the session that it was for is over.
 	orphan bool
+	// home is where its client works, as its server knows it.
+	home home
 	// there is closed when conn or err is set.
 	there chan struct{}
 	conn  conn
@@ -55,10 +57,7 @@ func (s *Server) grow(ctx context.Context, call *gateway.Call, mode string, wher
 	s.mu.Lock()
 	known := s.known
 	s.mu.Unlock()
-	us := self{version: s.deps.Version, capabilities: allCapabilities}
-	if capabilities := call.Capabilities(); mode == IsolationSession && capabilities != nil {
-		us.capabilities = string(withoutTasks(capabilities))
-	}
+	us := self{version: s.deps.Version, capabilities: capabilitiesFor(call, mode, one.key)}
 	e := ears{
 		changed: func(gateway.Kind, hearing) {}, // lists are the first connection's
 		updated: one.watched.updated, asked: s.asked, renewed: func() {},
@@ -67,6 +66,7 @@ func (s *Server) grow(ctx context.Context, call *gateway.Call, mode string, wher
 	if where.dir != "" {
 		set = set.in(where.dir)
 	}
+	one.home = where
 	c, err := s.dial(ctx, set, us, known.Era, e, where.roots)
 	if err != nil {
 		return nil, err
@@ -136,7 +136,7 @@ func (s *Server) branch(ctx context.Context, want branchKey, why purpose, grow f
 		release()
 		return seat{}, unsent(found.err)
 	}
-	return seat{found.conn, &found.watched, release}, nil
+	return seat{found.conn, &found.watched, found, release}, nil
 }
 
 // find returns the branch under a key that a call may use, or nil and the key
@@ -191,7 +191,7 @@ func (s *Server) Forget(session string) {
 	b := &s.branches
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	delete(b.roots, session)
+	delete(b.homes, session)
 	for key, one := range b.byKey {
 		if key.session == session {
 			if one.orphan = true; one.isIdle() {

@@ -22,9 +22,7 @@ type duplexConn struct {
 	output *ring
 	proto  protocol
 	ears   ears
-	// roots is the answer to roots/list.
-	roots     []byte
-	questions questions
+	dealings
 
 	mu      sync.Mutex
 	pending map[uint64]*pending
@@ -43,6 +41,9 @@ type duplexConn struct {
 
 	wake chan struct{}
 	gone chan struct{}
+	// life is the connection's own, for what is asked beside calls.
+	life    context.Context //nolint:containedctx // it ends with the connection
+	endLife context.CancelFunc
 	// loops ends when reader and writer have ended.
 	loops sync.WaitGroup
 }
@@ -78,11 +79,14 @@ type wire interface {
 }
 
 func newDuplexConn(s *Server, w wire, e ears, roots []byte) *duplexConn {
-	return &duplexConn{
-		name: s.set.Name, log: s.log, wire: w, output: s.output, ears: e, roots: roots,
+	c := &duplexConn{
+		name: s.set.Name, log: s.log, wire: w, output: s.output, ears: e,
 		pending: map[uint64]*pending{},
 		wake:    make(chan struct{}, 1), gone: make(chan struct{}),
 	}
+	c.setRoots(roots)
+	c.life, c.endLife = context.WithCancel(context.Background())
+	return c
 }
 
 // start begins to speak, and closes the connection again if nothing can be
@@ -132,6 +136,12 @@ func (c *duplexConn) ask(ctx context.Context, method string, params []byte) (jso
 	return c.roundTrip(ctx, nil, func(dst []byte, id uint64) []byte {
 		return append(append(jsonrpc.AppendRequestHead(dst, id, method), params...), '}')
 	})
+}
+
+func (c *duplexConn) tell(method string, params []byte) {
+	if err := c.send(jsonrpc.AppendNotification(nil, method, params)); err != nil {
+		c.log.Debug("a notification could not be sent", "error", err)
+	}
 }
 
 func (c *duplexConn) list(ctx context.Context, kind gateway.Kind) (listed, error) {
@@ -230,6 +240,7 @@ func (c *duplexConn) die(err error) {
 	c.pending = map[uint64]*pending{}
 	c.mu.Unlock()
 	close(c.gone)
+	c.endLife()
 	for _, p := range waiting {
 		p.answer <- answer{err: c.lostInFlight(err, p.number > begun)}
 	}

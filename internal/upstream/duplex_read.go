@@ -3,7 +3,9 @@ package upstream
 import (
 	"bytes"
 	"errors"
+	"iter"
 
+	"genkan/internal/gateway"
 	"genkan/internal/jsonrpc"
 )
 
@@ -111,6 +113,8 @@ func (c *duplexConn) notified(msg *jsonrpc.Message) {
 		c.acknowledged(params)
 	case msg.Method == "notifications/resources/updated":
 		c.ears.updated(jsonrpc.LookupText(params, "uri"))
+	case msg.Method == statusOfTask:
+		c.tasks.status(params, nil)
 	case msg.Method == "notifications/cancelled":
 		c.questions.cancel(string(jsonrpc.Lookup(params, "requestId")))
 	default:
@@ -126,13 +130,24 @@ func (c *duplexConn) notified(msg *jsonrpc.Message) {
 func (c *duplexConn) owner() *underWay {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return soleOwner(func(yield func(*underWay) bool) {
+	return soleOwner(c.underWay())
+}
+
+func (c *duplexConn) ownerIn(session *gateway.Session) *underWay {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return besideCalls(c.life, session, c.underWay())
+}
+
+// underWay are the requests that wait for their answers. Called with mu held.
+func (c *duplexConn) underWay() iter.Seq[*underWay] {
+	return func(yield func(*underWay) bool) {
 		for _, p := range c.pending {
 			if !yield(&p.underWay) {
 				return
 			}
 		}
-	})
+	}
 }
 
 // requested answers what the server asks of its client, or has the client
@@ -151,15 +166,15 @@ func (c *duplexConn) requested(msg *jsonrpc.Message) {
 	case msg.Method == "ping":
 		answer(jsonrpc.AppendResult(nil, msg.ID, []byte("{}")))
 	case msg.Method == "roots/list":
-		answer(jsonrpc.AppendResult(nil, msg.ID, c.roots))
-	case capabilityOf(msg.Method) == "":
+		answer(jsonrpc.AppendResult(nil, msg.ID, *c.roots.Load()))
+	case capabilityOf(msg.Method) == "" && !isAboutTask(msg.Method):
 		answer(refusal(msg, "this client did not announce the capability for "+msg.Method))
 	default:
-		owner := c.owner()
+		owner := c.whose(msg, nil, c)
 		if owner == nil {
-			answer(refusal(msg, nobodysQuestion))
+			answer(nobodys(msg))
 			return
 		}
-		go func() { answer(c.questions.putToClient(owner.ctx, owner, msg)) }()
+		go func() { answer(c.putToClient(owner.ctx, owner, msg)) }()
 	}
 }

@@ -63,6 +63,8 @@ type home struct {
 	// roots is the answer to roots/list; nil when the client did not say.
 	roots []byte
 	dir   string
+	// version counts how often the client has moved until then.
+	version int
 }
 
 // key tells places apart by their URIs: the names that clients give them differ.
@@ -78,11 +80,6 @@ func (h home) key() string {
 		return ""
 	}
 	return hex.EncodeToString(digest.Sum(nil)[:8])
-}
-
-type knownRoots struct {
-	version int
-	home    home
 }
 
 // rootsPatience is how long a client may take to say where it works. No person
@@ -107,28 +104,42 @@ func (s *Server) homeOf(ctx context.Context, call *gateway.Call) home {
 	}
 	b := &s.branches
 	b.mu.Lock()
-	known, ok := b.roots[session.ID]
+	known, ok := b.homes[session.ID]
 	b.mu.Unlock()
-	if ok && known.version == session.Roots {
-		return known.home
+	if ok && known.version >= session.Roots {
+		return known
 	}
-	ctx, cancel := context.WithTimeout(ctx, rootsPatience)
-	defer cancel()
-	var where home
-	roots, err := call.Ask(ctx, "roots/list", []byte("{}"))
+	where, err := askHome(ctx, call)
 	if err != nil {
 		s.log.Warn("a client does not say where it works", "error", err)
-	} else {
-		where = home{roots: roots, dir: firstFolder(roots)}
 	}
+	b.learn(session.ID, where)
+	return where
+}
+
+// askHome asks a client where it works.
+func askHome(ctx context.Context, call *gateway.Call) (home, error) {
+	where := home{version: call.Session.Roots}
+	ctx, cancel := context.WithTimeout(ctx, rootsPatience)
+	defer cancel()
+	roots, err := call.Ask(ctx, "roots/list", []byte("{}"))
+	if err == nil {
+		where.roots, where.dir = roots, firstFolder(roots)
+	}
+	return where, err
+}
+
+// learn remembers where a session's client works.
+func (b *branches) learn(session string, where home) {
 	const most = 1000
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if len(b.roots) >= most || b.roots == nil {
-		b.roots = map[string]knownRoots{} // asked anew, which costs little
+	if len(b.homes) >= most || b.homes == nil {
+		b.homes = map[string]home{} // asked anew, which costs little
 	}
-	b.roots[session.ID] = knownRoots{session.Roots, where}
-	return where
+	if b.homes[session].version <= where.version {
+		b.homes[session] = where
+	}
 }
 
 // firstFolder is the path of the first root that is a folder here.

@@ -29,9 +29,7 @@ type httpConn struct {
 	agent     []string // the User-Agent header
 	instance  []string // tells us ourselves, should the server be us
 	ears      ears
-	// roots is the answer to roots/list.
-	roots     []byte
-	questions questions
+	dealings
 
 	lastID atomic.Uint64
 	proto  protocol
@@ -76,10 +74,11 @@ func connectHTTP(ctx context.Context, s *Server, us self, known gateway.Era, e e
 	}
 	c := &httpConn{
 		name: s.set.Name, log: s.log, url: u, transport: s.deps.Transport,
-		headers: s.set.Headers, self: us, ears: e, roots: roots, calls: map[uint64]*underWay{},
+		headers: s.set.Headers, self: us, ears: e, calls: map[uint64]*underWay{},
 		renewal: make(chan struct{}, 1),
 		agent:   []string{"genkan/" + us.version}, instance: []string{s.deps.Instance},
 	}
+	c.setRoots(roots)
 	c.life, c.endLife = context.WithCancelCause(context.Background())
 	if err := c.handshake(ctx, known); err != nil {
 		c.close()
@@ -207,6 +206,7 @@ func (c *httpConn) renew(ctx context.Context, generation int) error {
 	}
 	// The server may have come back with other tools, and has forgotten what we
 	// asked of it.
+	c.tasks.reset()
 	c.ears.missed()
 	c.ears.renewed()
 	return nil
@@ -341,6 +341,17 @@ func (c *httpConn) list(ctx context.Context, kind gateway.Kind) (listed, error) 
 		return listed{}, forgetful(c.name)
 	}
 	return raw, err
+}
+
+// tell does not wait for the server.
+func (c *httpConn) tell(method string, params []byte) {
+	c.spawn(func() {
+		ctx, cancel := context.WithTimeout(c.life, 10*time.Second)
+		defer cancel()
+		if err := c.notify(ctx, method, params); err != nil {
+			c.log.Debug("a notification could not be sent", "error", err)
+		}
+	})
 }
 
 // notify posts a notification or an answer, whose own answer says nothing.

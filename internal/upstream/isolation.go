@@ -28,6 +28,8 @@ const (
 type seat struct {
 	conn
 	watched *watches
+	// branch is that of the connection; nil for the trunk.
+	branch *branch
 	// release is called when the call is done.
 	release func()
 }
@@ -35,7 +37,7 @@ type seat struct {
 // trunk is the seat on the connection that everybody shares.
 func (s *Server) trunk(ctx context.Context) (seat, error) {
 	c, err := s.ready(ctx)
-	return seat{c, &s.watched, func() {}}, err
+	return seat{c, &s.watched, nil, func() {}}, err
 }
 
 // purpose is what a seat is for.
@@ -89,6 +91,9 @@ func (s *Server) place(ctx context.Context, call *gateway.Call, why purpose) (se
 	})
 	if errors.Is(err, errNoBranch) && mode == IsolationShared {
 		return s.trunk(ctx) // its questions may go unheard there, but it is served
+	}
+	if err == nil && mode == IsolationSession {
+		s.branches.move(found.branch, where)
 	}
 	return found, err
 }

@@ -68,10 +68,6 @@ type self struct {
 	capabilities string
 }
 
-// allCapabilities are announced where many clients share a connection: each
-// request of the server's is then answered by what its own client can.
-const allCapabilities = `{"roots":{},"sampling":{"context":{},"tools":{}},"elicitation":{"form":{},"url":{}}}`
-
 func (u self) info() string {
 	return `{"name":"genkan","title":"Genkan","version":` + string(jsonrpc.AppendQuoted(nil, u.version)) + `}`
 }
@@ -273,49 +269,6 @@ func (p protocol) rebuildMeta(call *gateway.Call, in *gateway.Params, token uint
 	}
 	if p.era == gateway.EraModern && !callerModern {
 		out = append(append(out, ','), p.metaFor(call)...)
-	}
-	return append(out, '}')
-}
-
-const tasksExtension = "io.modelcontextprotocol/tasks"
-
-// offersTasks also suspects capabilities with escapes, which nobody writes
-// without a reason.
-func offersTasks(in *gateway.Params) bool {
-	capabilities := in.Get(in.ClientCapabilities)
-	return bytes.Contains(capabilities, []byte("tasks")) || bytes.IndexByte(capabilities, '\\') >= 0
-}
-
-// withoutTasks removes the tasks extension from capabilities: a server must
-// not answer with a task that its client could not follow.
-func withoutTasks(capabilities []byte) []byte {
-	return without(capabilities, map[string]func([]byte) []byte{
-		"tasks": nil,
-		"extensions": func(v []byte) []byte {
-			return without(v, map[string]func([]byte) []byte{tasksExtension: nil})
-		},
-	})
-}
-
-// without copies an object, dropping keys that map to nil and changing others.
-func without(object []byte, changes map[string]func([]byte) []byte) []byte {
-	out := []byte{'{'}
-	err := jsonrpc.Members(object, func(key, value []byte) bool {
-		if change, ok := changes[string(key)]; ok {
-			if change == nil {
-				return true
-			}
-			value = change(value)
-		}
-		if len(out) > 1 {
-			out = append(out, ',')
-		}
-		out = jsonrpc.AppendQuoted(out, string(key))
-		out = append(append(out, ':'), value...)
-		return true
-	})
-	if err != nil {
-		return object
 	}
 	return append(out, '}')
 }

@@ -151,6 +151,12 @@ type conn interface {
 	ask(ctx context.Context, method string, params []byte) (jsonrpc.Message, error)
 	// watch asks to be told when a resource changes, until stop is called.
 	watch(ctx context.Context, uri string) (stop func(), err error)
+	// tell sends a notification of a client's, if it can be sent.
+	tell(method string, params []byte)
+	// taskTable knows the tasks of the connection, both sides'.
+	taskTable() *taskTable
+	// setRoots changes the answer to roots/list; nil for none.
+	setRoots(roots []byte)
 	protocol() protocol
 	pid() int
 	// lost is closed when the connection is of no more use; cause says why.
@@ -243,6 +249,15 @@ func (s *Server) Tasks() (gateway.Era, bool) {
 	return s.known.Era, p.tasks
 }
 
+// ListsTasks reports whether the server lists the tasks that it has made, which
+// only those of the legacy era can.
+func (s *Server) ListsTasks() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.known.Era == gateway.EraLegacy &&
+		jsonrpc.Lookup(jsonrpc.Lookup(s.known.About.Capabilities, "tasks"), "list") != nil
+}
+
 // About is what the server said of itself, now or the last time.
 func (s *Server) About() About {
 	s.mu.Lock()
@@ -260,7 +275,11 @@ func (s *Server) Handle(ctx context.Context, call *gateway.Call) (*gateway.Resul
 	}
 	defer c.release()
 	s.hearken(ctx, c.conn, call)
-	return withInput(ctx, c.conn, call)
+	result, err := withInput(ctx, c.conn, call)
+	if err == nil {
+		c.taskTable().note(call, result)
+	}
+	return result, err
 }
 
 // Status tells how the server is.

@@ -45,7 +45,7 @@ func (s *Server) Subscribe(ctx context.Context, call *gateway.Call, told func(ur
 	case err != nil && s.apart.Load():
 		return nil, err
 	case err != nil: // it is down
-		at = seat{nil, &s.watched, func() {}}
+		at = seat{nil, &s.watched, nil, func() {}}
 	}
 	leave, err := s.watchAt(ctx, at, call.Name, told)
 	if err != nil || at.watched == &s.watched {

@@ -38,6 +38,8 @@ type server struct {
 	tools     []tool
 	offers    offers
 	changes   int
+	tasks     []*task
+	learnt    map[string]assignment // by the client's task
 	listeners map[listener]struct{}
 }
 
@@ -56,6 +58,7 @@ func newServer(ctx context.Context, opts *options, record *recorder, stderr io.W
 		stderr:    stderr,
 		lifetime:  ctx,
 		listeners: make(map[listener]struct{}),
+		learnt:    make(map[string]assignment),
 	}
 	s.tools = append(baseTools(opts), generatedTools(opts.tools)...)
 	if opts.everything {
@@ -117,6 +120,7 @@ func (s *server) serve(ctx context.Context, req *request) {
 	case req.Method == "ping" && !req.modern:
 		req.succeed(struct{}{})
 	case s.opts.everything && s.serveOffer(ctx, req):
+	case s.opts.tasks && s.serveTask(ctx, req):
 	default:
 		err := &rpcError{Code: codeMethodNotFound, Message: "method not found: " + req.Method}
 		if req.modern {
@@ -199,7 +203,7 @@ func (r *request) fields() modernFields {
 	return modernFields{ResultType: "complete", Meta: map[string]any{metaServerInfo: serverInfo()}}
 }
 
-func (s *server) capabilities() any {
+func (s *server) capabilities(modern bool) any {
 	listChanged := map[string]any{"listChanged": true}
 	offered := map[string]any{"tools": listChanged}
 	if s.opts.everything {
@@ -207,6 +211,12 @@ func (s *server) capabilities() any {
 		offered["resources"] = map[string]any{"listChanged": true, "subscribe": true}
 		offered["completions"] = struct{}{}
 		offered["logging"] = struct{}{}
+	}
+	switch {
+	case s.opts.tasks && modern:
+		offered["extensions"] = map[string]any{tasksExtension: struct{}{}}
+	case s.opts.tasks:
+		offered["tasks"] = json.RawMessage(`{"list":{},"cancel":{},"requests":{"tools":{"call":{}}}}`)
 	}
 	return offered
 }
@@ -247,7 +257,7 @@ func (s *server) initialize(ctx context.Context, req *request) {
 		Capabilities    any            `json:"capabilities"`
 		ServerInfo      implementation `json:"serverInfo"`
 		Instructions    string         `json:"instructions"`
-	}{version, s.capabilities(), serverInfo(), instructions})
+	}{version, s.capabilities(false), serverInfo(), instructions})
 }
 
 func (s *server) discover(ctx context.Context, req *request) {
@@ -262,7 +272,7 @@ func (s *server) discover(ctx context.Context, req *request) {
 		Instructions      string   `json:"instructions"`
 		TTLMs             int      `json:"ttlMs"`
 		CacheScope        string   `json:"cacheScope"`
-	}{req.fields(), s.supportedVersions(), s.capabilities(), instructions, s.opts.ttlMs, "public"})
+	}{req.fields(), s.supportedVersions(), s.capabilities(true), instructions, s.opts.ttlMs, "public"})
 }
 
 // list answers with a page of a list.
@@ -322,6 +332,7 @@ type subscription struct {
 	out   outlet
 	kinds map[string]bool
 	uris  []string
+	tasks []string
 	// acknowledging keeps changes back until the acknowledgement is out.
 	acknowledging sync.Mutex
 }
@@ -353,6 +364,7 @@ func (s *server) subscribe(ctx context.Context, req *request) {
 			PromptsListChanged    bool     `json:"promptsListChanged"`
 			ResourcesListChanged  bool     `json:"resourcesListChanged"`
 			ResourceSubscriptions []string `json:"resourceSubscriptions"`
+			TaskIDs               []string `json:"taskIds"`
 		} `json:"notifications"`
 	}
 	if err := json.Unmarshal(req.Params, &params); err != nil || params.Notifications == nil {
@@ -374,6 +386,16 @@ func (s *server) subscribe(ctx context.Context, req *request) {
 	if s.opts.everything && len(wishes.ResourceSubscriptions) > 0 {
 		u.uris = wishes.ResourceSubscriptions
 		honoured["resourceSubscriptions"] = u.uris
+	}
+	if s.opts.tasks && len(wishes.TaskIDs) > 0 {
+		if req.capabilities.Extensions[tasksExtension] == nil {
+			err := badRequest(codeMissingCapability, "tasks need %s", tasksExtension)
+			err.Data = map[string]any{"requiredCapabilities": map[string]any{"extensions": map[string]any{tasksExtension: struct{}{}}}}
+			req.fail(err)
+			return
+		}
+		u.tasks = wishes.TaskIDs
+		honoured["taskIds"] = u.tasks
 	}
 	ack := notification("notifications/subscriptions/acknowledged",
 		map[string]any{"_meta": u.tag(), "notifications": honoured})
