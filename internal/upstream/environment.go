@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"runtime"
+	"slices"
 	"sort"
 	"strings"
 
@@ -31,14 +32,18 @@ var passedOnWindows = map[string]bool{
 // childEnvironment is what a child sees.
 func childEnvironment(ours []string, declared map[string]gateway.Secret, home string) []string {
 	env := make([]string, 0, len(declared)+16)
-	if home != "" {
-		env = append(env, InsideVariable+"="+home)
-	}
+	inside := home
 	for _, entry := range ours {
-		name, _, ok := strings.Cut(entry, "=")
+		name, value, ok := strings.Cut(entry, "=")
+		if name == InsideVariable && home != "" && value != "" {
+			inside = value + "," + home
+		}
 		if _, overridden := declared[name]; ok && !overridden && isPassedOn(name) {
 			env = append(env, entry)
 		}
+	}
+	if home != "" {
+		env = append(env, InsideVariable+"="+inside)
 	}
 	names := make([]string, 0, len(declared))
 	for name := range declared {
@@ -51,9 +56,13 @@ func childEnvironment(ours []string, declared map[string]gateway.Secret, home st
 	return env
 }
 
-// InsideVariable tells a child of whose house it is, so that a genkan that is
-// started by itself does not join itself.
+// InsideVariable tells a child of whose house it is, and of whose that one is in
+// turn, so that a genkan that stands among its own servers, or among those of its
+// servers, does not start itself for ever.
 const InsideVariable = "GENKAN_INSIDE"
+
+// IsInside reports whether a house is among those that the variable names.
+func IsInside(value, home string) bool { return slices.Contains(strings.Split(value, ","), home) }
 
 func isPassedOn(name string) bool {
 	if passedOn[name] || strings.HasPrefix(name, "LC_") || strings.HasPrefix(name, "XDG_") {
