@@ -144,15 +144,20 @@ func (h *house) Describe(view string) (mcpserver.Description, bool) {
 	return mcpserver.Description{Instructions: text.String(), Tasks: tasks, ListsTasks: listed}, true
 }
 
-// Subscribe asks the owner of a resource to tell of its changes.
-func (h *house) Subscribe(ctx context.Context, call *gateway.Call, told func(uri string)) (func(), error) {
+// Subscribe asks the owner of a resource or task to tell of its changes.
+func (h *house) Subscribe(ctx context.Context, call *gateway.Call, told func(what string)) (func(), error) {
 	h.settle(ctx)
 	c, ok := h.view(call.View)
 	if !ok {
 		return nil, noSuchView(call.View)
 	}
-	if err := c.Resolve(call); err != nil {
-		return nil, err
+	if call.Kind == gateway.KindTask {
+		call.Tool = h.tasks.owner(call, h)
+	}
+	if call.Tool == nil {
+		if err := c.Resolve(call); err != nil {
+			return nil, err
+		}
 	}
 	source, ok := call.Tool.Source.(gateway.Subscriber)
 	if !ok {

@@ -45,12 +45,13 @@ type Source interface {
 	Handler
 }
 
-// Subscriber is a Source whose resources can be watched.
+// Subscriber is a Source whose resources and tasks can be watched.
 type Subscriber interface {
-	// Subscribe asks to be told when the resource that a call names changes. The
+	// Subscribe asks to be told when the resource or task that a call names
+	// changes: the URI of what changed, or the task's state, a JSON object. The
 	// source renews it for as long as stop has not been called, whatever happens
 	// to its connection; told must not block.
-	Subscribe(ctx context.Context, call *Call, told func(uri string)) (stop func(), err error)
+	Subscribe(ctx context.Context, call *Call, told func(what string)) (stop func(), err error)
 }
 
 // Tool is one tool. A source fills in what it knows (Name, Definition, hints);

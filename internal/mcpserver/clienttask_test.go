@@ -197,14 +197,11 @@ func TestTasksAreAnnouncedByThoseWhoMakeThem(t *testing.T) {
 func taskOf(c *client, server, arguments string) string {
 	c.tb.Helper()
 	answer := c.do("tools/call", callParams(server+"__work", arguments)+`,"task":{"ttl":60000}`)
-	id := member(c.tb, answer, "result", "task", "taskId")
+	path := []string{"result", "task", "taskId"}
 	if c.era == modernEra {
-		id = member(c.tb, answer, "result", "taskId")
+		path = []string{"result", "taskId"}
 	}
-	if id == "" {
-		c.tb.Fatalf("no task was made: %s", answer)
-	}
-	return strings.Trim(id, `"`)
+	return strings.Trim(member(c.tb, answer, path...), `"`)
 }
 
 // TestTaskStatus: what a legacy server says of a task reaches the client whose
@@ -313,5 +310,48 @@ func TestAStreamlessClientIsAskedInItsCall(t *testing.T) {
 			body:   `{"jsonrpc":"2.0","id":` + member(t, said, "id") + `,` + answer + `}`,
 			header: http.Header{"Mcp-Session-Id": {session}},
 		}).want(t, http.StatusAccepted, 0)
+	}
+}
+
+const knowsTasks = `{"extensions":{"io.modelcontextprotocol/tasks":{}}}`
+
+// TestTaskSubscriptions: a modern client hears of the tasks that it asks to hear
+// of and that are its own, with the mark of its own subscription.
+func TestTaskSubscriptions(t *testing.T) {
+	h := openHouse(t, upstreams(t, "-tasks"))
+	const acknowledged = `notifications/subscriptions/acknowledged`
+	for _, wire := range []string{overHTTP, overStdio} {
+		for _, server := range []string{"mh", "ms"} {
+			t.Run(fmt.Sprintf("over %s of %s", wire, server), func(t *testing.T) {
+				c := h.connect(t, clientOptions{era: modernEra, wire: wire, capabilities: knowsTasks})
+				gate := newGate(t)
+				id := taskOf(c, server, fmt.Sprintf(`{"gate":%q,"text":"done"}`, gate))
+				listening := c.begin("subscriptions/listen", fmt.Sprintf(`"notifications":{"taskIds":[%q,"no such"]}`, id), "")
+				if got := c.await(acknowledged); !strings.Contains(got, fmt.Sprintf(`"notifications":{"taskIds":[%q]}`, id)) {
+					t.Errorf("what is honoured is %s", got)
+				}
+				stranger := h.connect(t, clientOptions{era: modernEra, wire: overHTTP, capabilities: knowsTasks, token: h.newToken("stranger-" + strings.ToLower(wire) + server)})
+				stranger.begin("subscriptions/listen", fmt.Sprintf(`"notifications":{"taskIds":[%q]}`, id), "")
+				if got := stranger.await(acknowledged); !strings.Contains(got, `"notifications":{}`) {
+					t.Errorf("for another client is honoured %s", got)
+				}
+				gate.open(t)
+				got := c.await(`"method":"notifications/tasks"`)
+				if !strings.Contains(got, `"_meta":{"io.modelcontextprotocol/subscriptionId":`+listening.id+`}`) ||
+					!strings.Contains(got, `"status":"completed"`) || !strings.Contains(got, `"text":"done"`) {
+					t.Errorf("it hears %s", got)
+				}
+				if n := len(c.notifications(`"method":"notifications/tasks"`)); n != 1 {
+					t.Errorf("it hears that %d times", n)
+				}
+				if heard := stranger.notifications(`"method":"notifications/tasks"`); len(heard) != 0 {
+					t.Errorf("another client hears %v", heard)
+				}
+				plain := h.connect(t, clientOptions{era: modernEra, wire: wire})
+				if answer := plain.do("subscriptions/listen", fmt.Sprintf(`"notifications":{"taskIds":[%q]}`, id)); errorCode(answer) != -32021 {
+					t.Errorf("a client that knows no tasks is answered with %s", answer)
+				}
+			})
+		}
 	}
 }

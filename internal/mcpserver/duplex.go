@@ -240,7 +240,7 @@ func (c *duplexConn) listen(ctx context.Context, msg *jsonrpc.Message) error {
 		leave()
 		return err
 	}
-	alone := len(sub.resources) == 0
+	alone := len(sub.wishes) == 0
 	if alone {
 		c.out.reply(sub.acknowledged())
 	}

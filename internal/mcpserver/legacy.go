@@ -45,7 +45,7 @@ func capabilitiesOf(d Description, era gateway.Era) string {
 		}
 		tasks = `,"tasks":{` + list + `"cancel":{},"requests":{"tools":{"call":{}}}}`
 	case era == gateway.EraModern && d.Tasks[gateway.EraModern]:
-		tasks = `,"extensions":{"io.modelcontextprotocol/tasks":{}}`
+		tasks = `,"extensions":{"` + tasksExtension + `":{}}`
 	}
 	if d.Capabilities == nil {
 		return strings.TrimSuffix(capabilities, "}") + tasks + "}"

@@ -30,9 +30,10 @@ type House interface {
 	// Describe tells what a view is. It reports false when there is none of
 	// that name.
 	Describe(view string) (Description, bool)
-	// Subscribe asks to be told when the resource that a call names changes,
-	// until stop is called.
-	Subscribe(ctx context.Context, call *gateway.Call, told func(uri string)) (stop func(), err error)
+	// Subscribe asks to be told when the resource or task that a call names
+	// changes, until stop is called: the URI of what changed, or the task's
+	// state, a JSON object.
+	Subscribe(ctx context.Context, call *gateway.Call, told func(what string)) (stop func(), err error)
 	// Tasks lists the tasks that servers have made of the caller's calls, a page
 	// at a time.
 	Tasks(ctx context.Context, caller *gateway.Call, cursor string) ([]byte, error)

@@ -340,11 +340,6 @@ func asked(msg jsonrpc.Message, err error) error {
 	return err
 }
 
-// watchFilter asks for the changes of one resource.
-func watchFilter(uri string) string {
-	return string(append(jsonrpc.AppendQuoted([]byte(`"notifications":{"resourceSubscriptions":[`), uri), "]}"...))
-}
-
 // refuses says no to what a server of this era cannot have asked for. A state
 // that the house made itself never comes this far.
 func (p protocol) refuses(in *gateway.Params) error {

@@ -60,7 +60,7 @@ func (s *Server) grow(ctx context.Context, call *gateway.Call, mode string, wher
 	us := self{version: s.deps.Version, capabilities: capabilitiesFor(call, mode, one.key)}
 	e := ears{
 		changed: func(gateway.Kind, hearing) {}, // lists are the first connection's
-		updated: one.watched.updated, asked: s.asked, renewed: func() {},
+		updated: one.watched.updated, progressed: one.watched.progressed, asked: s.asked, renewed: func() {},
 	}
 	set := s.set
 	if where.dir != "" {

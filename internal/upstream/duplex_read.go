@@ -113,6 +113,8 @@ func (c *duplexConn) notified(msg *jsonrpc.Message) {
 		c.acknowledged(params)
 	case msg.Method == "notifications/resources/updated":
 		c.ears.updated(jsonrpc.LookupText(params, "uri"))
+	case msg.Method == "notifications/tasks":
+		c.ears.progressed(params)
 	case msg.Method == statusOfTask:
 		c.tasks.status(params, nil)
 	case msg.Method == "notifications/cancelled":

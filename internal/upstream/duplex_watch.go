@@ -7,9 +7,9 @@ import (
 	"genkan/internal/jsonrpc"
 )
 
-func (c *duplexConn) watch(ctx context.Context, uri string) (stop func(), err error) {
+func (c *duplexConn) watch(ctx context.Context, of topic) (stop func(), err error) {
 	if c.proto.era == gateway.EraModern {
-		id, p, err := c.subscribe(c.proto, watchFilter(uri))
+		id, p, err := c.subscribe(c.proto, of.filter())
 		if err != nil {
 			return nil, err
 		}
@@ -19,13 +19,13 @@ func (c *duplexConn) watch(ctx context.Context, uri string) (stop func(), err er
 		}
 		return func() { c.unsubscribe(id) }, nil
 	}
-	if err := asked(c.ask(ctx, "resources/subscribe", uriParams(uri))); err != nil {
+	if err := asked(c.ask(ctx, "resources/subscribe", uriParams(of.name))); err != nil {
 		return nil, err
 	}
 	return func() {
 		ctx, cancel := context.WithTimeout(context.Background(), patienceForWishes)
 		defer cancel()
-		_, _ = c.ask(ctx, "resources/unsubscribe", uriParams(uri))
+		_, _ = c.ask(ctx, "resources/unsubscribe", uriParams(of.name))
 	}, nil
 }
 
@@ -43,7 +43,7 @@ func (c *duplexConn) subscribe(p protocol, filter string) (id uint64, opened *pe
 	c.pending[id] = opened
 	c.enqueue(func(dst []byte) []byte {
 		dst = jsonrpc.AppendRequestHead(dst, id, "subscriptions/listen")
-		return append(append(dst, p.ownParams(filter)...), '}')
+		return append(append(dst, p.listenParams(filter)...), '}')
 	})
 	opened.number = c.queued
 	return id, opened, nil

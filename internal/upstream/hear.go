@@ -61,7 +61,8 @@ func (s *Server) clientMoved(session *gateway.Session) {
 	habits := s.known.Habits
 	s.mu.Unlock()
 	mine := s.branches.of(func(key branchKey) bool { return key.session == session.ID })
-	if len(mine) == 0 || s.isolation(habits) != IsolationSession || session.Peer == nil {
+	says := session.Peer != nil && jsonrpc.Lookup(session.Capabilities, "roots") != nil
+	if len(mine) == 0 || s.isolation(habits) != IsolationSession || !says {
 		return
 	}
 	b := &s.branches

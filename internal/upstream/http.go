@@ -253,12 +253,12 @@ func (c *httpConn) call(ctx context.Context, call *gateway.Call, in *gateway.Par
 	return c.proto.answer(&msg, call)
 }
 
-func (c *httpConn) watch(ctx context.Context, uri string) (stop func(), err error) {
+func (c *httpConn) watch(ctx context.Context, of topic) (stop func(), err error) {
 	if c.proto.era == gateway.EraModern {
 		life, stop := context.WithCancel(c.life)
 		opened, ended := make(chan struct{}, 1), make(chan answer, 1)
 		c.spawn(func() {
-			err := c.listen(life, watchFilter(uri), func() { c.ears.updated(uri) }, func() {
+			err := c.listen(life, of.filter(), func() { c.ears.missedOf(of) }, func() {
 				select {
 				case opened <- struct{}{}:
 				default:
@@ -272,13 +272,13 @@ func (c *httpConn) watch(ctx context.Context, uri string) (stop func(), err erro
 		}
 		return stop, nil
 	}
-	if err := asked(c.ask(ctx, "resources/subscribe", uriParams(uri))); err != nil {
+	if err := asked(c.ask(ctx, "resources/subscribe", uriParams(of.name))); err != nil {
 		return nil, err
 	}
 	return func() {
 		ctx, cancel := context.WithTimeout(c.life, patienceForWishes)
 		defer cancel()
-		_, _ = c.ask(ctx, "resources/unsubscribe", uriParams(uri))
+		_, _ = c.ask(ctx, "resources/unsubscribe", uriParams(of.name))
 	}, nil
 }
 

@@ -19,6 +19,8 @@ func (c *httpConn) notified(msg *jsonrpc.Message, x *exchange) {
 	case c.ears.heard(msg.Method), msg.Method == "notifications/subscriptions/acknowledged":
 	case msg.Method == "notifications/resources/updated":
 		c.ears.updated(jsonrpc.LookupText(params, "uri"))
+	case msg.Method == "notifications/tasks":
+		c.ears.progressed(params)
 	case msg.Method == statusOfTask && x != nil:
 		c.tasks.status(params, x.call)
 	case msg.Method == statusOfTask:
@@ -117,7 +119,7 @@ func (c *httpConn) listenOnce(ctx context.Context, filter string, opened func())
 	c.mu.Unlock()
 	if c.proto.era == gateway.EraModern {
 		body := jsonrpc.AppendRequestHead(nil, c.lastID.Add(1), "subscriptions/listen")
-		body = append(append(body, c.proto.ownParams(filter)...), '}')
+		body = append(append(body, c.proto.listenParams(filter)...), '}')
 		r = c.request(ctx, http.MethodPost, "subscriptions/listen", "", c.proto, "", body)
 	} else {
 		r = c.request(ctx, http.MethodGet, "", "", c.proto, session, nil)

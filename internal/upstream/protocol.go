@@ -96,6 +96,13 @@ func (p protocol) ownParams(extra string) []byte {
 	}
 }
 
+// listenParams are those of a subscription of our own. That tasks are known here
+// is said with each: servers tell nobody else of them.
+func (p protocol) listenParams(filter string) []byte {
+	meta := strings.TrimSuffix(p.self.meta(), "{}") + `{"extensions":{"` + tasksExtension + `":{}}}`
+	return []byte(`{` + filter + `,"_meta":{` + meta + `}}`)
+}
+
 // fromDiscover reads the answer to server/discover. It reports false when the
 // server speaks no modern version that we do.
 func fromDiscover(result []byte, u self) (protocol, bool) {

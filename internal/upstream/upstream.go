@@ -149,8 +149,8 @@ type conn interface {
 	list(ctx context.Context, kind gateway.Kind) (listed, error)
 	// ask sends a request of our own.
 	ask(ctx context.Context, method string, params []byte) (jsonrpc.Message, error)
-	// watch asks to be told when a resource changes, until stop is called.
-	watch(ctx context.Context, uri string) (stop func(), err error)
+	// watch asks to be told of a topic, until stop is called.
+	watch(ctx context.Context, of topic) (stop func(), err error)
 	// tell sends a notification of a client's, if it can be sent.
 	tell(method string, params []byte)
 	// taskTable knows the tasks of the connection, both sides'.
@@ -455,7 +455,7 @@ func (s *Server) serve(ctx context.Context) (ready time.Duration, err error) {
 	defer cancel()
 	news := newNews()
 	c, err := s.connect(startup, known, ears{
-		changed: news.add, updated: s.watched.updated, asked: s.asked, renewed: func() { go s.renewed(ctx) },
+		changed: news.add, updated: s.watched.updated, progressed: s.watched.progressed, asked: s.asked, renewed: func() { go s.renewed(ctx) },
 	})
 	if err == nil {
 		defer c.close()
