@@ -125,6 +125,22 @@ func TestClientsThatMakeNoTasks(t *testing.T) {
 	}
 }
 
+// TestAClientThatCannotCancel is not asked to: the server is told so.
+func TestAClientThatCannotCancel(t *testing.T) {
+	h := openHouse(t, servers{"a": child(t, "-everything", "-tasks", "-era", "legacy")})
+	c := h.connect(t, clientOptions{
+		era: legacyEra, wire: overHTTP, answer: worker("Hana"),
+		capabilities: `{"elicitation":{},"tasks":{"requests":{"elicitation":{"create":{}}}}}`,
+	})
+	if a := assign(c, "a", `{"cancel":true}`); !strings.Contains(string(a.Got), "Hana") || !strings.Contains(string(a.Cancelled), `"code":-32601`) {
+		t.Errorf("the server learns %s and %s", a.Got, a.Cancelled)
+	}
+	// Nor does it make tasks of what it did not say.
+	if a := assign(c, "a", `{"what":"sample"}`); a.Answer.Task.TaskID != "" {
+		t.Errorf("the server learns %+v", a)
+	}
+}
+
 // TestAClientsTasksAreItsOwn: of clients that share a connection and use the
 // same ids each is asked for its own tasks, and none for another's.
 func TestAClientsTasksAreItsOwn(t *testing.T) {

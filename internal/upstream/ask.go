@@ -238,8 +238,8 @@ func (d *dealings) fitted(call *gateway.Call, msg *jsonrpc.Message) (params []by
 		return nil, false, "the client of this task did not announce that its tasks can be cancelled"
 	case isAboutTask(msg.Method):
 		id := jsonrpc.LookupText(params, "taskId")
-		task, _ := d.tasks.borrowed(id)
-		return renamed(params, id, task.id), true, ""
+		task, known := d.tasks.borrowed(id)
+		return renamed(params, id, task.id), known, "this task was forgotten: there are too many"
 	case !canAnswer(call, msg.Method, params):
 		return nil, false, "the client of this call did not announce the capability for " + msg.Method
 	case !makesTasks(call, msg.Method):
