@@ -118,16 +118,18 @@ func (h *house) Describe(view string) (mcpserver.Description, bool) {
 			shown = append(shown, s)
 		}
 	}
-	tasks := map[gateway.Era]bool{}
+	tasks, listed := map[gateway.Era]bool{}, false
 	for _, s := range shown {
 		if era, ok := s.Tasks(); ok {
 			tasks[era] = true
+			listed = listed || s.ListsTasks()
 		}
 	}
 	if view != "" && len(shown) == 1 {
 		about := shown[0].About()
 		return mcpserver.Description{
-			Info: about.Info, Capabilities: about.Capabilities, Instructions: about.Instructions, Tasks: tasks,
+			Info: about.Info, Capabilities: about.Capabilities, Instructions: about.Instructions,
+			Tasks: tasks, ListsTasks: listed,
 		}, true
 	}
 	var text strings.Builder
@@ -139,18 +141,23 @@ func (h *house) Describe(view string) (mcpserver.Description, bool) {
 			text.WriteString("# " + s.Name() + "\n" + about.Instructions)
 		}
 	}
-	return mcpserver.Description{Instructions: text.String(), Tasks: tasks}, true
+	return mcpserver.Description{Instructions: text.String(), Tasks: tasks, ListsTasks: listed}, true
 }
 
-// Subscribe asks the owner of a resource to tell of its changes.
-func (h *house) Subscribe(ctx context.Context, call *gateway.Call, told func(uri string)) (func(), error) {
+// Subscribe asks the owner of a resource or task to tell of its changes.
+func (h *house) Subscribe(ctx context.Context, call *gateway.Call, told func(what string)) (func(), error) {
 	h.settle(ctx)
 	c, ok := h.view(call.View)
 	if !ok {
 		return nil, noSuchView(call.View)
 	}
-	if err := c.Resolve(call); err != nil {
-		return nil, err
+	if call.Kind == gateway.KindTask {
+		call.Tool = h.tasks.owner(call, h)
+	}
+	if call.Tool == nil {
+		if err := c.Resolve(call); err != nil {
+			return nil, err
+		}
 	}
 	source, ok := call.Tool.Source.(gateway.Subscriber)
 	if !ok {
@@ -158,6 +165,14 @@ func (h *house) Subscribe(ctx context.Context, call *gateway.Call, told func(uri
 			"server %s does not tell when its resources change, so %s cannot be subscribed to", call.Tool.Source.Name(), call.Name)
 	}
 	return source.Subscribe(ctx, call, told)
+}
+
+// Hear tells the servers what a client says beside its calls; each knows
+// whether it is meant for it.
+func (h *house) Hear(session *gateway.Session, method string, params []byte) {
+	for _, s := range h.servers {
+		s.Hear(session, method, params)
+	}
 }
 
 // Forget ends what the servers keep for a session that is over.

@@ -272,6 +272,11 @@ func (r rooms) Page(_ context.Context, _ string, kind gateway.Kind, cursor strin
 func (r rooms) Describe(string) (mcpserver.Description, bool) { return mcpserver.Description{}, true }
 func (r rooms) SetLogLevel(string)                            {}
 func (r rooms) Forget(string)                                 {}
+func (r rooms) Hear(*gateway.Session, string, []byte)         {}
+func (r rooms) Tasks(context.Context, *gateway.Call, string) ([]byte, error) {
+	return []byte(`{"tasks":[]}`), nil
+}
+
 func (r rooms) Subscribe(context.Context, *gateway.Call, func(string)) (func(), error) {
 	return func() {}, nil
 }

@@ -39,7 +39,7 @@ func (c *command) stdio() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if os.Getenv(launch.InsideVariable) == app.HomeOf(c.dataDir) {
+			if launch.IsInside(os.Getenv(launch.InsideVariable), app.HomeOf(c.dataDir)) {
 				return gateway.Errorf(gateway.CodeInvalid, "genkan stands among its own servers: this one was started by the genkan that it would join; take it out of mcpServers in %s", c.dataDir)
 			}
 			opt, sink := c.options()

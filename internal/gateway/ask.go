@@ -20,6 +20,10 @@ type Session struct {
 	Dir string
 	// Roots counts how often the client said that its roots are others.
 	Roots int
+	// Peer reaches the client beside its calls, on whatever stream it has open:
+	// what it is told without one waits for the next, and it can be asked until
+	// the session is over. Nil when there is no such way.
+	Peer Peer
 }
 
 // Capabilities are the caller's, as the JSON object that it sent; nil for a
@@ -62,9 +66,7 @@ func (c *Call) Ask(ctx context.Context, method string, params []byte) ([]byte, e
 	if c.Peer == nil {
 		return nil, Errorf(CodeInvalid, "the server asks the client for %s, and this caller cannot be asked anything", method)
 	}
-	if hold := c.hold.Load(); hold != nil {
-		defer (*hold)()()
-	}
+	defer c.Hold()()
 	answer, err := c.Peer.Ask(ctx, method, params)
 	if err != nil {
 		e := *AsError(err)
@@ -72,6 +74,15 @@ func (c *Call) Ask(ctx context.Context, method string, params []byte) ([]byte, e
 		return nil, &e
 	}
 	return answer, nil
+}
+
+// Hold stops the call's clock, until resume is called, for one whose server
+// waits for the client without asking it in this call.
+func (c *Call) Hold() (resume func()) {
+	if hold := c.hold.Load(); hold != nil {
+		return (*hold)()
+	}
+	return func() {}
 }
 
 // OnAsk sets what stops the call's clock while its client is asked; it returns

@@ -50,8 +50,15 @@ func (c *Call) Reserve(n int) error {
 // Reserved is what the call has reserved.
 func (c *Call) Reserved() int { return int(c.reserved.Load()) }
 
-// Release returns what the call reserved. The edge calls it when the answer
-// has been sent.
+// Release returns what the call reserved, and does what waits for the answer.
+// The edge calls it when the answer has been sent.
 func (c *Call) Release() {
 	c.Budget.Give(c.reserved.Swap(0))
+	if f := c.answered.Swap(nil); f != nil {
+		(*f)()
+	}
 }
+
+// OnAnswered sets what is done when the answer has been sent: what is said about
+// it must not overtake it.
+func (c *Call) OnAnswered(f func()) { c.answered.Store(&f) }

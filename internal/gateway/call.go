@@ -59,6 +59,7 @@ type Call struct {
 	// What follows is asked for beside the call, by whoever reads for its
 	// server.
 	alive     atomic.Pointer[func()]
+	answered  atomic.Pointer[func()]
 	hold      atomic.Pointer[func() (resume func())]
 	token     atomic.Pointer[[]byte]
 	arguments map[string]any

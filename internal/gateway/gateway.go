@@ -45,37 +45,13 @@ type Source interface {
 	Handler
 }
 
-// Subscriber is a Source whose resources can be watched.
+// Subscriber is a Source whose resources and tasks can be watched.
 type Subscriber interface {
-	// Subscribe asks to be told when the resource that a call names changes. The
+	// Subscribe asks to be told when the resource or task that a call names
+	// changes: the URI of what changed, or the task's state, a JSON object. The
 	// source renews it for as long as stop has not been called, whatever happens
 	// to its connection; told must not block.
-	Subscribe(ctx context.Context, call *Call, told func(uri string)) (stop func(), err error)
-}
-
-// Era is a generation of the protocol. Versions within an era differ little;
-// the eras differ in who keeps state.
-type Era uint8
-
-// The eras of MCP.
-const (
-	// EraNone is a caller that does not speak MCP: REST, the CLI, a workflow.
-	EraNone Era = iota
-	// EraLegacy is 2024-11-05 to 2025-11-25: initialize, then a session.
-	EraLegacy
-	// EraModern is 2026-07-28 and later: every request stands alone.
-	EraModern
-)
-
-func (e Era) String() string {
-	switch e {
-	case EraLegacy:
-		return "legacy"
-	case EraModern:
-		return "modern"
-	default:
-		return "none"
-	}
+	Subscribe(ctx context.Context, call *Call, told func(what string)) (stop func(), err error)
 }
 
 // Tool is one tool. A source fills in what it knows (Name, Definition, hints);

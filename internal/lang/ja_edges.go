@@ -87,6 +87,8 @@ var jaEdges = map[string]string{
 	"the client did not answer within %s":                                                                                          "クライアントが %s 以内に回答しませんでした",
 	"a client can watch %d resources at once; unsubscribe from some":                                                               "一つのクライアントが同時に購読できるリソースは %d 件までです。いくつかの購読を解除してください",
 	"resourceSubscriptions must be a list of at most %d URIs":                                                                      "resourceSubscriptions には URI の配列（最大 %d 件）を指定してください",
+	"taskIds must be a list of at most %d ids":                                                                                     "taskIds にはタスク ID の配列（最大 %d 件）を指定してください",
+	"taskIds are for clients that announce the extension %s":                                                                       "taskIds を使えるのは、拡張 %s を宣言したクライアントだけです",
 	"the server asks the client for %s, and this caller cannot be asked anything":                                                  "サーバーがクライアントに %s を求めていますが、この呼び出し元には問い合わせができません",
 	"Unknown prompt: %s. prompts/list names the prompts there are":                                                                 "不明なプロンプトです: %s。prompts/list で一覧を確認できます",
 	"Resource not found: %s. resources/list names the resources there are":                                                         "リソースが見つかりません: %s。resources/list で一覧を確認できます",

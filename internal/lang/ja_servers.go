@@ -71,6 +71,7 @@ var jaServers = map[string]string{
 	"what %s asks for is not valid":                                                                                       "%s が求めている内容が正しくありません",
 	"this requestState is not known: it was used already, has expired, or belongs to another call. Call again without it": "この requestState は使えません。使用済みか、期限切れか、別の呼び出しのものです。requestState なしで呼び出し直してください",
 	"server %s does not tell when its resources change, so %s cannot be subscribed to":                                    "サーバー %s はリソースの変更を通知しないため、%s を購読できません",
+	"server %s does not tell how its tasks are; ask with tasks/get":                                                       "サーバー %s はタスクの状態を通知しません。tasks/get で問い合わせてください",
 	"server %s works in the client's folder, and this client did not say which: use a client that announces its roots, or write the folder into the configuration": "サーバー %s はクライアントの作業フォルダーで動作しますが、このクライアントはフォルダーを知らせていません。roots に対応したクライアントを使うか、設定にフォルダーを直接書いてください",
 	"server %s has %d connections of its own for clients already, and all are in use; try again later":                                                             "サーバー %s にはクライアント専用の接続がすでに %d 個あり、すべて使用中です。しばらくしてからやり直してください",
 }

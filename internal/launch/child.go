@@ -150,7 +150,7 @@ func (l *Launcher) prepare(ctx context.Context, command Command) (*exec.Cmd, *bo
 	cmd.Args[0] = command.Name
 	cmd.Dir, cmd.Env = command.Dir, env
 	if l.opt.Home != "" {
-		cmd.Env = append(cmd.Env, InsideVariable+"="+l.opt.Home)
+		cmd.Env = append(cmd.Env, InsideVariable+"="+inside(os.Getenv(InsideVariable), l.opt.Home))
 	}
 	setProcessGroup(cmd)
 	if line != "" {

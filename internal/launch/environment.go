@@ -8,9 +8,21 @@ import (
 	"genkan/internal/gateway"
 )
 
-// InsideVariable tells a child of whose house it is, so that a genkan that is
-// started by itself does not join itself.
+// InsideVariable tells a child of whose house it is, and of whose that one is in
+// turn, so that a genkan that stands among its own servers, or among those of its
+// servers, does not start itself for ever.
 const InsideVariable = "GENKAN_INSIDE"
+
+// IsInside reports whether a house is among those that the variable names.
+func IsInside(value, home string) bool { return slices.Contains(strings.Split(value, ","), home) }
+
+// inside is the variable for the children of a house that is in others itself.
+func inside(outer, home string) string {
+	if outer == "" {
+		return home
+	}
+	return outer + "," + home
+}
 
 // What children get of our environment. Everything else (keys and tokens above
 // all) stays here; what a server needs is declared in its configuration.

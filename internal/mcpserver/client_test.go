@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -55,6 +56,8 @@ type client struct {
 	waiting map[string]chan string
 	heard   []string
 	asked   []question
+	// all is every message, in the order in which they came.
+	all []string
 }
 
 // kinds are the four kinds of clients.
@@ -125,6 +128,7 @@ func (c *client) receive(message string) {
 	_ = json.Unmarshal([]byte(message), &m)
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.all = append(c.all, message)
 	switch {
 	case m.Method != "" && m.ID != nil:
 		q := question{string(m.ID), m.Method, string(m.Params)}
@@ -310,6 +314,13 @@ func (c *client) notifications(containing string) (found []string) {
 		}
 	}
 	return found
+}
+
+// place is where among all messages the first stands that contains a text.
+func (c *client) place(containing string) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.IndexFunc(c.all, func(message string) bool { return strings.Contains(message, containing) })
 }
 
 // await waits until a notification was heard, and returns it.

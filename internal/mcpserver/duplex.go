@@ -54,7 +54,7 @@ const drainTime = 30 * time.Second
 func (s *Server) newDuplexConn(id visitor, via string, out outlet) *duplexConn {
 	return &duplexConn{
 		server: s, id: id.Identity, via: via, out: out, places: make(chan struct{}, mostDuplexCalls),
-		sess: newSession(id.ClientID, id.view, "", nil),
+		sess: newSession(id.ClientID, id.view, "", nil, s.opt.AskPatience),
 	}
 }
 
@@ -73,7 +73,7 @@ func (c *duplexConn) receive(ctx context.Context, msg *jsonrpc.Message) {
 			c.refuse(msg.ID, err)
 		}
 	case jsonrpc.Notification:
-		c.sess.notified(msg)
+		c.server.notified(c.sess, msg)
 	case jsonrpc.Response, jsonrpc.ErrorResponse:
 		c.sess.answered(msg)
 	}
@@ -86,7 +86,7 @@ func (c *duplexConn) request(ctx context.Context, msg *jsonrpc.Message) error {
 	case isModern(msg) && c.legacyOnly && msg.Method == "server/discover":
 		return methodNotFound(msg.Method) // so that the client says initialize
 	case isModern(msg) && c.legacyOnly:
-		return invalidRequest("this transport ends with MCP %s; for %s use /mcp", legacyVersions[0], modernVersion)
+		return invalidRequest("this transport ends with MCP %s; for %s use /mcp", gateway.LegacyVersion, gateway.ModernVersion)
 	case isModern(msg):
 		era = gateway.EraModern
 		if err := checkMeta(msg); err != nil {
@@ -241,7 +241,7 @@ func (c *duplexConn) listen(ctx context.Context, msg *jsonrpc.Message) error {
 		leave()
 		return err
 	}
-	alone := len(sub.resources) == 0
+	alone := len(sub.wishes) == 0
 	if alone {
 		c.out.reply(sub.acknowledged())
 	}
@@ -329,7 +329,7 @@ func (p *duplexPeer) Notify(method string, params []byte) {
 
 // Ask sends a question to the client and waits for the answer.
 func (p *duplexPeer) Ask(ctx context.Context, method string, params []byte) ([]byte, error) {
-	return p.c.sess.askVia(ctx, p.c.server.opt.AskPatience, method, params, p.c.out.offer, nil)
+	return p.c.sess.askVia(ctx, method, params, p.c.out.offer, nil)
 }
 
 func (p *duplexPeer) close() {

@@ -85,7 +85,7 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request, id visitor) {
 	switch {
 	case err != nil:
 		p.refuse(http.StatusBadRequest, msg.ID, unreadable(err))
-	case isModern(&msg) || r.Header.Get("Mcp-Protocol-Version") == modernVersion:
+	case isModern(&msg) || r.Header.Get("Mcp-Protocol-Version") == gateway.ModernVersion:
 		s.postModern(p, r, &msg, id)
 	default:
 		s.postLegacy(p, r, &msg, id)
@@ -199,7 +199,7 @@ func (s *Server) postModern(p *reply, r *http.Request, msg *jsonrpc.Message, id 
 
 // postLegacy serves a message of a session, or opens one.
 func (s *Server) postLegacy(p *reply, r *http.Request, msg *jsonrpc.Message, id visitor) {
-	if v := r.Header.Get("Mcp-Protocol-Version"); v != "" && !slices.Contains(legacyVersions, v) {
+	if v := r.Header.Get("Mcp-Protocol-Version"); v != "" && !slices.Contains(gateway.LegacyVersions(), v) {
 		p.refuse(http.StatusBadRequest, msg.ID, unsupportedVersion(jsonrpc.AppendQuoted(nil, v)))
 		return
 	}
@@ -221,7 +221,7 @@ func (s *Server) postLegacy(p *reply, r *http.Request, msg *jsonrpc.Message, id 
 	}
 	switch msg.Kind {
 	case jsonrpc.Notification:
-		sess.notified(msg)
+		s.notified(sess, msg)
 		p.w.WriteHeader(http.StatusAccepted)
 	case jsonrpc.Response, jsonrpc.ErrorResponse:
 		sess.answered(msg)

@@ -10,19 +10,13 @@ import (
 	"genkan/internal/jsonrpc"
 )
 
-// modernVersion is the version of the stateless era.
-const modernVersion = "2026-07-28"
-
-// legacyVersions are the versions with sessions, best first.
-var legacyVersions = []string{"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"}
-
 // negotiate picks the version of a legacy session: the client's, if we speak
 // it, and otherwise our best.
 func negotiate(params []byte) string {
-	if asked := jsonrpc.LookupText(params, "protocolVersion"); slices.Contains(legacyVersions, asked) {
+	if asked := jsonrpc.LookupText(params, "protocolVersion"); slices.Contains(gateway.LegacyVersions(), asked) {
 		return asked
 	}
-	return legacyVersions[0]
+	return gateway.LegacyVersion
 }
 
 // clientCapabilities is what a legacy client says that it can do.
@@ -56,9 +50,13 @@ func capabilitiesOf(d Description, era gateway.Era) string {
 	tasks := ""
 	switch {
 	case era == gateway.EraLegacy && d.Tasks[gateway.EraLegacy]:
-		tasks = `,"tasks":{"cancel":{},"requests":{"tools":{"call":{}}}}`
+		list := ""
+		if d.ListsTasks {
+			list = `"list":{},`
+		}
+		tasks = `,"tasks":{` + list + `"cancel":{},"requests":{"tools":{"call":{}}}}`
 	case era == gateway.EraModern && d.Tasks[gateway.EraModern]:
-		tasks = `,"extensions":{"io.modelcontextprotocol/tasks":{}}`
+		tasks = `,"extensions":{"` + tasksExtension + `":{}}`
 	}
 	if d.Capabilities == nil {
 		return strings.TrimSuffix(capabilities, "}") + tasks + "}"
@@ -116,6 +114,8 @@ func (s *Server) legacyResult(ctx context.Context, msg *jsonrpc.Message, sess *s
 		return []byte("{}"), s.subscribe(ctx, sess, msg)
 	case "resources/unsubscribe":
 		return []byte("{}"), s.unsubscribe(sess, msg)
+	case "tasks/list":
+		return s.tasksResult(ctx, msg, sess)
 	}
 	if kind, ok := gateway.KindOfList(msg.Method); ok {
 		sess.listing(kind)
@@ -123,13 +123,32 @@ func (s *Server) legacyResult(ctx context.Context, msg *jsonrpc.Message, sess *s
 	return s.listResult(ctx, msg, sess.view, gateway.EraLegacy)
 }
 
+// tasksResult answers tasks/list, where servers know that.
+func (s *Server) tasksResult(ctx context.Context, msg *jsonrpc.Message, sess *session) ([]byte, error) {
+	house := s.opt.House()
+	if d, _ := house.Describe(sess.view); !d.ListsTasks {
+		return nil, methodNotFound(msg.Method)
+	}
+	cursor, err := cursorOf(msg)
+	if err != nil {
+		return nil, err
+	}
+	return house.Tasks(ctx, &gateway.Call{
+		Method: msg.Method, Kind: gateway.KindTask, View: sess.view,
+		Era: gateway.EraLegacy, Identity: gateway.Identity{ClientID: sess.owner}, Session: sess.known.Load(),
+	}, cursor)
+}
+
 // notified takes a notification of a legacy client.
-func (s *session) notified(msg *jsonrpc.Message) {
+func (s *Server) notified(sess *session, msg *jsonrpc.Message) {
 	switch msg.Method {
 	case "notifications/cancelled":
-		s.cancel(string(jsonrpc.Lookup(msg.Params.Raw, "requestId")))
+		sess.cancel(string(jsonrpc.Lookup(msg.Params.Raw, "requestId")))
 	case "notifications/roots/list_changed":
-		s.learn(func(known *gateway.Session) { known.Roots++ })
+		sess.learn(func(known *gateway.Session) { known.Roots++ })
+		s.opt.House().Hear(sess.known.Load(), msg.Method, msg.Params.Raw)
+	case "notifications/tasks/status":
+		s.opt.House().Hear(sess.known.Load(), msg.Method, msg.Params.Raw)
 	}
 }
 

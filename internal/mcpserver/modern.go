@@ -9,15 +9,17 @@ import (
 	"genkan/internal/jsonrpc"
 )
 
-// supportedVersions is what we tell clients that ask, newest first.
-const supportedVersions = `["` + modernVersion + `","2025-11-25","2025-06-18","2025-03-26","2024-11-05"]`
+// supportedVersions is what we tell clients that ask, as JSON, newest first.
+func supportedVersions() string {
+	return `["` + strings.Join(append([]string{gateway.ModernVersion}, gateway.LegacyVersions()...), `","`) + `"]`
+}
 
 // discoverTTL is how long a client may keep what server/discover said.
 const discoverTTL = "3600000"
 
 func (s *Server) discoverResult(view string) []byte {
 	d, _ := s.opt.House().Describe(view)
-	b := []byte(`{"resultType":"complete","supportedVersions":` + supportedVersions + `,"capabilities":` + capabilitiesOf(d, gateway.EraModern))
+	b := []byte(`{"resultType":"complete","supportedVersions":` + supportedVersions() + `,"capabilities":` + capabilitiesOf(d, gateway.EraModern))
 	b = appendInstructions(b, d)
 	b = append(b, `,"ttlMs":`+discoverTTL+`,"cacheScope":"private","_meta":{"`+jsonrpc.MetaServerInfo+`":`...)
 	return append(append(b, s.infoOf(d)...), "}}"...)
@@ -39,7 +41,7 @@ func protocolError(code int, format string, values ...any) error {
 
 // unsupportedVersion refuses a version, given as JSON, and names ours.
 func unsupportedVersion(requested []byte) error {
-	data := append([]byte(`{"supported":`+supportedVersions+`,"requested":`), requested...)
+	data := append([]byte(`{"supported":`+supportedVersions()+`,"requested":`), requested...)
 	because := gateway.Errorf(gateway.CodeInvalid, "Unsupported protocol version")
 	return &refusal{because, jsonrpc.CodeUnsupportedVersion, append(data, '}')}
 }
@@ -53,7 +55,7 @@ func checkMeta(msg *jsonrpc.Message) error {
 	if !ok {
 		return protocolError(jsonrpc.CodeInvalidParams, "_meta must have %s", jsonrpc.MetaVersion)
 	}
-	if string(version) != modernVersion {
+	if string(version) != gateway.ModernVersion {
 		return unsupportedVersion(msg.Params.Get(msg.Params.Version))
 	}
 	if caps := msg.Params.Get(msg.Params.ClientCapabilities); caps == nil || caps[0] != '{' {
@@ -71,7 +73,7 @@ func checkVersion(h http.Header, msg *jsonrpc.Message) error {
 	// Some connectors send the last legacy version in the header of a modern
 	// request; nothing is decided by it, so it passes.
 	version := only(h, "Mcp-Protocol-Version")
-	if body, _ := jsonrpc.Unquote(msg.Params.Get(msg.Params.Version)); version != string(body) && version != legacyVersions[0] {
+	if body, _ := jsonrpc.Unquote(msg.Params.Get(msg.Params.Version)); version != string(body) && version != gateway.LegacyVersion {
 		return mismatch("MCP-Protocol-Version", version, string(body))
 	}
 	return nil

@@ -90,7 +90,7 @@ func (p *reply) Ask(ctx context.Context, method string, params []byte) ([]byte, 
 	if p.sess == nil {
 		return nil, gateway.Errorf(gateway.CodeInvalid, "this client cannot be asked anything during a call")
 	}
-	return p.sess.askVia(ctx, p.server.opt.AskPatience, method, params, p.send, p.onceGone())
+	return p.sess.askVia(ctx, method, params, p.send, p.onceGone())
 }
 
 // onceGone is closed when the client leaves that is still there; nil when it

@@ -30,9 +30,16 @@ type House interface {
 	// Describe tells what a view is. It reports false when there is none of
 	// that name.
 	Describe(view string) (Description, bool)
-	// Subscribe asks to be told when the resource that a call names changes,
-	// until stop is called.
-	Subscribe(ctx context.Context, call *gateway.Call, told func(uri string)) (stop func(), err error)
+	// Subscribe asks to be told when the resource or task that a call names
+	// changes, until stop is called: the URI of what changed, or the task's
+	// state, a JSON object.
+	Subscribe(ctx context.Context, call *gateway.Call, told func(what string)) (stop func(), err error)
+	// Tasks lists the tasks that servers have made of the caller's calls, a page
+	// at a time.
+	Tasks(ctx context.Context, caller *gateway.Call, cursor string) ([]byte, error)
+	// Hear takes what a client says beside its calls, for the servers that it
+	// is meant for. It does not wait for them.
+	Hear(session *gateway.Session, method string, params []byte)
 	// Forget ends what is kept for a session that is over.
 	Forget(session string)
 	// SetLogLevel says how loud the loudest client wants the servers.
@@ -50,6 +57,8 @@ type Description struct {
 	// Tasks is whether there is a server in the view that makes tasks, by era:
 	// the two know different ones.
 	Tasks map[gateway.Era]bool
+	// ListsTasks is whether one of them lists those of the legacy era.
+	ListsTasks bool
 }
 
 // Options are what the edge is made of.
@@ -122,7 +131,7 @@ func New(opt Options) *Server {
 	}
 	s.info = append(jsonrpc.AppendQuoted([]byte(`{"name":"genkan","title":"Genkan","version":`), opt.Version), '}')
 	s.life, s.end = context.WithCancel(context.Background())
-	s.sessions.init(signer{opt.Secret})
+	s.sessions.init(signer{opt.Secret}, opt.AskPatience)
 	s.parks.init(signer{opt.Secret})
 	s.sse.byID = map[string]*duplexConn{}
 	go s.sessions.sweep(opt.SessionIdle)
@@ -170,13 +179,9 @@ func (s *Server) listResult(ctx context.Context, msg *jsonrpc.Message, view stri
 	if !ok {
 		return nil, methodNotFound(msg.Method)
 	}
-	cursor := ""
-	if raw := msg.Params.Get(msg.Params.Cursor); raw != nil {
-		text, ok := jsonrpc.Unquote(raw)
-		if !ok || len(text) == 0 {
-			return nil, gateway.Errorf(gateway.CodeInvalid, "params.cursor must be a cursor of an earlier answer")
-		}
-		cursor = string(text)
+	cursor, err := cursorOf(msg)
+	if err != nil {
+		return nil, err
 	}
 	page, err := s.opt.House().Page(ctx, view, kind, cursor)
 	if err != nil {
@@ -186,4 +191,17 @@ func (s *Server) listResult(ctx context.Context, msg *jsonrpc.Message, view stri
 		return page.Modern, nil
 	}
 	return page.Legacy, nil
+}
+
+// cursorOf is where in a list to go on; empty for its beginning.
+func cursorOf(msg *jsonrpc.Message) (string, error) {
+	raw := msg.Params.Get(msg.Params.Cursor)
+	if raw == nil {
+		return "", nil
+	}
+	text, ok := jsonrpc.Unquote(raw)
+	if !ok || len(text) == 0 {
+		return "", gateway.Errorf(gateway.CodeInvalid, "params.cursor must be a cursor of an earlier answer")
+	}
+	return string(text), nil
 }

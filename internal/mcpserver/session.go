@@ -20,6 +20,8 @@ type session struct {
 	owner   string // the ClientID that opened it
 	version string
 	view    string
+	// patience is how long the client may take to answer a question.
+	patience time.Duration
 	// known is what the house knows of the client.
 	known atomic.Pointer[gateway.Session]
 
@@ -62,10 +64,35 @@ type stream struct {
 
 var errCanceledByClient = &gateway.Error{Code: gateway.CodeCanceled, Message: "the client canceled the call"}
 
-func newSession(owner, view, version string, capabilities []byte) *session {
-	s := &session{owner: owner, view: view, version: version, lastSeen: time.Now()}
-	s.known.Store(&gateway.Session{ID: rand.Text()[:12], Capabilities: capabilities})
+func newSession(owner, view, version string, capabilities []byte, patience time.Duration) *session {
+	s := &session{owner: owner, view: view, version: version, patience: patience, lastSeen: time.Now()}
+	s.known.Store(&gateway.Session{ID: rand.Text()[:12], Capabilities: capabilities, Peer: line{s}})
 	return s
+}
+
+// line is the way to a client beside its calls.
+type line struct{ *session }
+
+// Notify says something on the session's stream, or keeps it for the next one.
+func (l line) Notify(method string, params []byte) {
+	message := jsonrpc.AppendNotification(nil, method, params)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case l.stream != nil:
+		l.stream.push(message)
+	case !l.ended && len(l.unsent) < mostUnsent:
+		l.unsent = append(l.unsent, message)
+	}
+}
+
+// mostUnsent is how many messages are kept for a client without a stream: it may
+// never open one.
+const mostUnsent = 64
+
+// Ask puts a question on the session's stream and waits for the answer.
+func (l line) Ask(ctx context.Context, method string, params []byte) ([]byte, error) {
+	return l.askVia(ctx, method, params, l.push, nil)
 }
 
 // learn changes what the house knows of the client.
@@ -246,7 +273,7 @@ func (s *session) forget(id []byte) {
 // askVia sends a question to the client with send and waits for the answer. When
 // gone is closed the question may never have arrived, and is sent once more.
 func (s *session) askVia(
-	ctx context.Context, patience time.Duration, method string, params []byte,
+	ctx context.Context, method string, params []byte,
 	send func(message []byte) bool, gone <-chan struct{},
 ) ([]byte, error) {
 	id, answer, err := s.ask()
@@ -258,7 +285,7 @@ func (s *session) askVia(
 	if !send(message) {
 		return nil, errNoWayToAsk()
 	}
-	timer := time.NewTimer(patience)
+	timer := time.NewTimer(s.patience)
 	defer timer.Stop()
 	reason := "the question is not open any more"
 	for err == nil {
@@ -272,7 +299,7 @@ func (s *session) askVia(
 		case <-ctx.Done():
 			err = context.Cause(ctx)
 		case <-timer.C:
-			err = gateway.Errorf(gateway.CodeTimeout, "the client did not answer within %s", patience)
+			err = gateway.Errorf(gateway.CodeTimeout, "the client did not answer within %s", s.patience)
 			reason = "it took too long"
 		}
 	}

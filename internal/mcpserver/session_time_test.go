@@ -144,7 +144,7 @@ func TestCapabilitiesSurvive(t *testing.T) {
 // FuzzTicket: whatever bytes are in an id, reading them does no harm, and what
 // was read is what is written.
 func FuzzTicket(f *testing.F) {
-	ticket := newTicket("view", legacyVersions[0], []byte(`{"elicitation":{"url":{}}}`))
+	ticket := newTicket("view", gateway.LegacyVersion, []byte(`{"elicitation":{"url":{}}}`))
 	f.Add(ticket.encode())
 	f.Add([]byte{})
 	f.Add(make([]byte, 15))
@@ -223,7 +223,7 @@ func TestAStreamTakesOver(t *testing.T) {
 		"replaced": func(*session, *stream) {},
 		"broken":   func(s *session, st *stream) { s.shut(st) },
 	} {
-		s := newSession("me", "", legacyVersions[0], nil)
+		s := newSession("me", "", gateway.LegacyVersion, nil, time.Minute)
 		first := s.open()
 		if !s.push([]byte("a question")) {
 			t.Fatal("there is no stream")

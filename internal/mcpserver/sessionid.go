@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"genkan/internal/gateway"
 	"genkan/internal/jsonrpc"
 )
 
@@ -90,20 +91,21 @@ type sessionTicket struct {
 }
 
 func (t *sessionTicket) encode() []byte {
-	b := binary.BigEndian.AppendUint32(nil, uint32(t.opened.Unix()))                               //nolint:gosec // good until 2106
-	b = append(b, byte(slices.Index(legacyVersions, t.version)), packCapabilities(t.capabilities)) //nolint:gosec // there are four versions
+	b := binary.BigEndian.AppendUint32(nil, uint32(t.opened.Unix()))                                         //nolint:gosec // good until 2106
+	b = append(b, byte(slices.Index(gateway.LegacyVersions(), t.version)), packCapabilities(t.capabilities)) //nolint:gosec // there are four versions
 	b = append(b, t.nonce[:]...)
 	return append(b, t.view...)
 }
 
 func decodeTicket(b []byte) (sessionTicket, bool) {
 	const head = 4 + 2 + 9
-	if len(b) < head || int(b[4]) >= len(legacyVersions) {
+	versions := gateway.LegacyVersions()
+	if len(b) < head || int(b[4]) >= len(versions) {
 		return sessionTicket{}, false
 	}
 	t := sessionTicket{
 		opened:  time.Unix(int64(binary.BigEndian.Uint32(b)), 0),
-		version: legacyVersions[b[4]], capabilities: unpackCapabilities(b[5]), view: string(b[head:]),
+		version: versions[b[4]], capabilities: unpackCapabilities(b[5]), view: string(b[head:]),
 	}
 	copy(t.nonce[:], b[6:head])
 	return t, true

@@ -14,7 +14,10 @@ import (
 
 // sessions are all legacy sessions over HTTP.
 type sessions struct {
-	sign   signer
+	sign signer
+	// patience is how long a client may take to answer a question.
+	patience time.Duration
+
 	mu     sync.RWMutex
 	byID   map[string]*session
 	gone   map[string]time.Time // ended by their clients, and not to be taken up again
@@ -27,8 +30,8 @@ const mostSessions = 100_000
 
 var errTooManySessions = errors.New("too many sessions")
 
-func (ss *sessions) init(sign signer) {
-	ss.sign = sign
+func (ss *sessions) init(sign signer, patience time.Duration) {
+	ss.sign, ss.patience = sign, patience
 	ss.byID = map[string]*session{}
 	ss.gone = map[string]time.Time{}
 	ss.closed = make(chan struct{})
@@ -38,7 +41,7 @@ func (ss *sessions) init(sign signer) {
 func (ss *sessions) add(owner, view, version string, capabilities []byte) (string, error) {
 	ticket := newTicket(view, version, capabilities)
 	id := ss.sign.seal(sessionPurpose, ticket.encode(), []byte(owner))
-	return id, ss.put(id, newSession(owner, view, version, capabilities))
+	return id, ss.put(id, newSession(owner, view, version, capabilities, ss.patience))
 }
 
 func (ss *sessions) put(id string, s *session) error {
@@ -72,7 +75,7 @@ func (ss *sessions) get(id, owner, view string) (*session, bool) {
 	if !ok || ticket.view != view || time.Since(ticket.opened) > sessionLife {
 		return nil, false
 	}
-	s = newSession(owner, view, ticket.version, ticket.capabilities)
+	s = newSession(owner, view, ticket.version, ticket.capabilities, ss.patience)
 	for _, kind := range gateway.Kinds() {
 		s.stale[kind] = true // who knows what changed meanwhile
 	}

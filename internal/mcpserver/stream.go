@@ -3,6 +3,7 @@ package mcpserver
 import (
 	"bytes"
 	"context"
+	"errors"
 	"net/http"
 	"time"
 
@@ -63,12 +64,18 @@ func (s *Server) get(w http.ResponseWriter, r *http.Request, id visitor) {
 
 // subscription is what a modern client asked to hear of, and how it is told.
 type subscription struct {
-	id        []byte
-	listener  *listener
-	caller    *gateway.Call // what is the same in all its wishes
-	kinds     [gateway.KindCount]bool
-	resources []string
-	stops     []func()
+	id       []byte
+	listener *listener
+	caller   *gateway.Call // what is the same in all its wishes
+	kinds    [gateway.KindCount]bool
+	wishes   []wish
+	stops    []func()
+}
+
+// wish is one thing that a client wants to hear of: a resource or a task.
+type wish struct {
+	kind gateway.Kind
+	name string
 }
 
 // filterWords are the kinds' names in a subscription's filter.
@@ -81,52 +88,74 @@ func newSubscription(msg *jsonrpc.Message, id visitor, session *gateway.Session)
 	filter := jsonrpc.Lookup(msg.Params.Raw, "notifications")
 	sub := &subscription{id: msg.ID, listener: newListener(id.view)}
 	sub.caller = &gateway.Call{
-		Method: msg.Method, Params: msg.Params, Kind: gateway.KindResource, View: id.view,
+		Method: msg.Method, Params: msg.Params, View: id.view,
 		Era: gateway.EraModern, Identity: id.Identity, Session: session,
 	}
 	for kind, word := range filterWords {
 		sub.kinds[kind] = string(jsonrpc.Lookup(filter, word)) == "true"
 	}
-	wishes := jsonrpc.Lookup(filter, "resourceSubscriptions")
-	if wishes == nil {
-		return sub, nil
-	}
-	var uris []string
-	err := jsonrpc.Elements(wishes, func(value []byte) bool {
-		if text, ok := jsonrpc.Unquote(value); ok && len(text) > 0 {
-			uris = append(uris, string(text))
-		}
-		return len(uris) <= mostSubscriptions
-	})
-	if err != nil || len(uris) > mostSubscriptions {
+	if !sub.wish(gateway.KindResource, jsonrpc.Lookup(filter, wishWords[gateway.KindResource])) {
 		return nil, gateway.Errorf(gateway.CodeInvalid, "resourceSubscriptions must be a list of at most %d URIs", mostSubscriptions)
 	}
-	sub.resources = uris
+	tasks := jsonrpc.Lookup(filter, wishWords[gateway.KindTask])
+	if tasks != nil && !knowsTasks(sub.caller) {
+		because := gateway.Errorf(gateway.CodeInvalid, "taskIds are for clients that announce the extension %s", tasksExtension)
+		return nil, &refusal{because, jsonrpc.CodeMissingCapability, []byte(`{"requiredCapabilities":{"extensions":{"` + tasksExtension + `":{}}}}`)}
+	}
+	if !sub.wish(gateway.KindTask, tasks) {
+		return nil, gateway.Errorf(gateway.CodeInvalid, "taskIds must be a list of at most %d ids", mostSubscriptions)
+	}
 	return sub, nil
 }
 
-// open asks the servers to tell of the resources. What no server can tell of is
-// left out of the acknowledgement.
+// wishWords are the names of the lists of wishes in a subscription's filter.
+var wishWords = map[gateway.Kind]string{gateway.KindResource: "resourceSubscriptions", gateway.KindTask: "taskIds"}
+
+const tasksExtension = "io.modelcontextprotocol/tasks"
+
+func knowsTasks(caller *gateway.Call) bool {
+	return jsonrpc.Lookup(jsonrpc.Lookup(caller.Capabilities(), "extensions"), tasksExtension) != nil
+}
+
+// wish adds a list of wishes, nil for none. It reports false when it is none, or
+// too long.
+func (s *subscription) wish(kind gateway.Kind, list []byte) bool {
+	if list == nil {
+		return true
+	}
+	count := 0
+	err := jsonrpc.Elements(list, func(value []byte) bool {
+		if text, ok := jsonrpc.Unquote(value); ok && len(text) > 0 {
+			s.wishes = append(s.wishes, wish{kind, string(text)})
+			count++
+		}
+		return count <= mostSubscriptions
+	})
+	return err == nil && count <= mostSubscriptions
+}
+
+// open asks the servers to tell of what is wished for. What no server can tell
+// of is left out of the acknowledgement.
 func (s *subscription) open(ctx context.Context, server *Server) {
-	wishes := s.resources
-	s.resources = nil
-	for _, uri := range wishes {
-		stop, err := server.opt.House().Subscribe(ctx, s.wish(uri), s.listener.update)
+	wishes := s.wishes
+	s.wishes = nil
+	for _, w := range wishes {
+		stop, err := s.ask(ctx, server, w)
 		if err != nil {
 			server.opt.Log.Debug("a subscription is not honoured", "error", err)
 			continue
 		}
-		s.resources = append(s.resources, uri)
+		s.wishes = append(s.wishes, w)
 		s.stops = append(s.stops, stop)
 	}
 }
 
-// renew asks the house that serves now for the resources.
+// renew asks the house that serves now for what is wished for.
 func (s *subscription) renew(ctx context.Context, server *Server) {
 	former := s.stops
 	s.stops = nil
-	for _, uri := range s.resources {
-		stop, err := server.opt.House().Subscribe(ctx, s.wish(uri), s.listener.update)
+	for _, w := range s.wishes {
+		stop, err := s.ask(ctx, server, w)
 		if err != nil {
 			server.opt.Log.Debug("a subscription was lost with its server", "error", err)
 			continue
@@ -138,13 +167,24 @@ func (s *subscription) renew(ctx context.Context, server *Server) {
 	}
 }
 
-// wish is the client's wish to hear of a resource, as a call.
-func (s *subscription) wish(uri string) *gateway.Call {
+// ask asks the house that serves now for one wish.
+func (s *subscription) ask(ctx context.Context, server *Server, w wish) (stop func(), err error) {
 	c := s.caller
-	return &gateway.Call{
-		Method: c.Method, Params: c.Params, Kind: c.Kind, View: c.View, Name: uri,
-		Era: c.Era, Identity: c.Identity, Session: c.Session,
+	told := s.listener.update
+	if w.kind == gateway.KindTask {
+		told = s.progressed
 	}
+	return server.opt.House().Subscribe(ctx, &gateway.Call{
+		Method: c.Method, Params: c.Params, Kind: w.kind, View: c.View, Name: w.name,
+		Era: c.Era, Identity: c.Identity, Session: c.Session,
+	}, told)
+}
+
+// progressed tells the client how a task is.
+func (s *subscription) progressed(state string) {
+	params := append(append([]byte{'{'}, s.meta()...), ',')
+	params = append(params, jsonrpc.Without([]byte(state), "_meta")[1:]...)
+	s.listener.push(jsonrpc.AppendNotification(nil, "notifications/tasks", params))
 }
 
 // end gives up what the subscription holds.
@@ -168,16 +208,17 @@ func (s *subscription) acknowledged() []byte {
 			honoured = append(honoured, `,"`+filterWords[kind]+`":true`...)
 		}
 	}
-	for i, uri := range s.resources {
-		if i == 0 {
-			honoured = append(honoured, `,"resourceSubscriptions":[`...)
-		} else {
-			honoured = append(honoured, ',')
+	for _, kind := range []gateway.Kind{gateway.KindResource, gateway.KindTask} {
+		names := []byte{}
+		for _, w := range s.wishes {
+			if w.kind == kind {
+				names = jsonrpc.AppendQuoted(append(names, ','), w.name)
+			}
 		}
-		honoured = jsonrpc.AppendQuoted(honoured, uri)
-	}
-	if len(s.resources) > 0 {
-		honoured = append(honoured, ']')
+		if len(names) > 0 {
+			honoured = append(honoured, `,"`+wishWords[kind]+`":[`...)
+			honoured = append(append(honoured, names[1:]...), ']')
+		}
 	}
 	params := append(append([]byte{'{'}, s.meta()...), `,"notifications":{`...)
 	params = append(params, bytes.TrimPrefix(honoured, []byte{','})...)
@@ -201,7 +242,12 @@ func (s *Server) listen(p *reply, r *http.Request, msg *jsonrpc.Message, id visi
 	}
 	sub, err := newSubscription(msg, id, nil)
 	if err != nil {
-		p.fail(msg.ID, err)
+		message, status, e := s.errorMessage(msg.ID, err)
+		var refused *refusal
+		if errors.As(err, &refused) {
+			status = http.StatusBadRequest
+		}
+		p.failWith(status, message, e)
 		return
 	}
 	leave, ok := s.join(sub.listener)

@@ -124,9 +124,11 @@ func TestTasksFindTheirServer(t *testing.T) {
 			t.Errorf("modern: %s", got)
 		}
 		r := h.send(legacy("", "1", "initialize", `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}`))
-		if got := member(t, r.last(), "result", "capabilities", "tasks"); got == "" {
-			t.Error("legacy: not announced")
+		if got := member(t, r.last(), "result", "capabilities", "tasks"); got != `{"cancel":{},"requests":{"tools":{"call":{}}}}` {
+			t.Errorf("legacy: %s", got)
 		}
+		// None of these lists them.
+		h.send(legacy(h.initialize(h.token), "2", "tasks/list", `{}`)).want(t, http.StatusOK, -32601)
 	})
 }
 

@@ -39,6 +39,11 @@ func (quietHouse) Page(context.Context, string, gateway.Kind, string) (*catalog.
 func (quietHouse) Describe(view string) (Description, bool) { return Description{}, view == "" }
 func (quietHouse) SetLogLevel(string)                       {}
 func (quietHouse) Forget(string)                            {}
+func (quietHouse) Hear(*gateway.Session, string, []byte)    {}
+func (quietHouse) Tasks(context.Context, *gateway.Call, string) ([]byte, error) {
+	return []byte(`{"tasks":[]}`), nil
+}
+
 func (quietHouse) Subscribe(context.Context, *gateway.Call, func(string)) (func(), error) {
 	return func() {}, nil
 }

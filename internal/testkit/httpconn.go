@@ -71,6 +71,7 @@ type envelope struct {
 		Meta            map[string]json.RawMessage `json:"_meta"`
 		Name            string                     `json:"name"`
 		URI             string                     `json:"uri"`
+		TaskID          string                     `json:"taskId"`
 		RequestID       json.RawMessage            `json:"requestId"`
 		ProtocolVersion string                     `json:"protocolVersion"`
 	} `json:"params"`
@@ -153,6 +154,8 @@ func (c *httpConn) describe(req *http.Request, e *envelope) (modern bool) {
 		req.Header.Set("Mcp-Name", headerValue(e.Params.Name))
 	case "resources/read":
 		req.Header.Set("Mcp-Name", headerValue(e.Params.URI))
+	case "tasks/get", "tasks/update", "tasks/cancel":
+		req.Header.Set("Mcp-Name", headerValue(e.Params.TaskID))
 	}
 	return true
 }

@@ -3,7 +3,9 @@ package upstream
 import (
 	"context"
 	"errors"
+	"iter"
 	"sync"
+	"sync/atomic"
 
 	"genkan/internal/gateway"
 	"genkan/internal/jsonrpc"
@@ -126,20 +128,149 @@ func (q *questions) cancel(id string) {
 	}
 }
 
+// dealings are what a server has with its clients beside answering their calls,
+// over whatever wire.
+type dealings struct {
+	questions questions
+	tasks     taskTable
+	// roots is the answer to roots/list.
+	roots atomic.Pointer[[]byte]
+}
+
+func (d *dealings) taskTable() *taskTable { return &d.tasks }
+
+func (d *dealings) setRoots(roots []byte) {
+	if roots == nil {
+		roots = []byte(noRoots)
+	}
+	d.roots.Store(&roots)
+}
+
+// callers are those who have calls under way on a connection.
+type callers interface {
+	// owner finds whose a message is that names no call.
+	owner() *underWay
+	// ownerIn is a session, whose client is asked beside its calls.
+	ownerIn(session *gateway.Session) *underWay
+}
+
+// whose finds who is to answer a request of the server's; nil for nobody. on is
+// the call on whose stream it came, nil for none. A task says whose it is: one
+// that a client made, and one of a client's call, that the request is for.
+func (d *dealings) whose(msg *jsonrpc.Message, on *underWay, among callers) *underWay {
+	if isAboutTask(msg.Method) {
+		task, known := d.tasks.borrowed(jsonrpc.LookupText(msg.Params.Raw, "taskId"))
+		switch {
+		case !known || on != nil && !isOf(on.call, task.session):
+			return nil
+		case on != nil:
+			return on
+		default:
+			return among.ownerIn(task.session)
+		}
+	}
+	if on != nil {
+		return on
+	}
+	related := jsonrpc.Lookup(jsonrpc.Lookup(msg.Params.Raw, "_meta"), jsonrpc.MetaRelatedTask)
+	if session := d.tasks.maker(jsonrpc.LookupText(related, "taskId")); session != nil {
+		return among.ownerIn(session)
+	}
+	return among.owner()
+}
+
+// besideCalls is a session whose client is asked for as long as the connection
+// lives, whatever becomes of the calls that are under way.
+func besideCalls(life context.Context, session *gateway.Session, calls iter.Seq[*underWay]) *underWay {
+	var newest *underWay
+	for u := range calls {
+		if u.call != nil && u.call.Era == gateway.EraLegacy && isOf(u.call, session) && (newest == nil || u.number > newest.number) {
+			newest = u
+		}
+	}
+	peer := besidePeer{Peer: session.Peer}
+	if newest != nil {
+		peer.call = newest.call
+	}
+	beside := &underWay{
+		call: &gateway.Call{Era: gateway.EraLegacy, Session: session, Peer: peer},
+		ctx:  life, left: make(chan struct{}),
+	}
+	close(beside.left)
+	return beside
+}
+
+// besidePeer is the way to a client beside its calls. The clock of the call that
+// it has under way stands still while it is asked: its server waits for that.
+type besidePeer struct {
+	gateway.Peer
+	call *gateway.Call // nil for none
+}
+
+// Ask asks on the session's stream, or, if none is open, on that of the call.
+func (p besidePeer) Ask(ctx context.Context, method string, params []byte) ([]byte, error) {
+	if p.call == nil {
+		return p.Peer.Ask(ctx, method, params)
+	}
+	defer p.call.Hold()()
+	answer, err := p.Peer.Ask(ctx, method, params)
+	if err != nil && p.call.Peer != nil && gateway.AsError(err).Code == gateway.CodeUnavailable {
+		return p.call.Peer.Ask(ctx, method, params)
+	}
+	return answer, err
+}
+
+// nobodys answers a request that is nobody's.
+func nobodys(msg *jsonrpc.Message) []byte {
+	if isAboutTask(msg.Method) {
+		return jsonrpc.AppendErrorObject(nil, msg.ID, jsonrpc.ErrorObject(jsonrpc.CodeInvalidParams,
+			"no client has a task of this id here, or its session has ended", nil))
+	}
+	return refusal(msg, "calls of several clients are under way, and nothing says whose this request is")
+}
+
+// fitted is a request of the server's as its client is to see it. It reports
+// false, and why, when the client did not announce that it can be asked this.
+func (d *dealings) fitted(call *gateway.Call, msg *jsonrpc.Message) (params []byte, ok bool, missing string) {
+	params = paramsOrEmpty(msg)
+	switch {
+	case msg.Method == "tasks/cancel" && jsonrpc.Lookup(jsonrpc.Lookup(call.Capabilities(), "tasks"), "cancel") == nil:
+		return nil, false, "the client of this task did not announce that its tasks can be cancelled"
+	case isAboutTask(msg.Method):
+		id := jsonrpc.LookupText(params, "taskId")
+		task, known := d.tasks.borrowed(id)
+		return renamed(params, id, task.id), known, "this task was forgotten: there are too many"
+	case !canAnswer(call, msg.Method, params):
+		return nil, false, "the client of this call did not announce the capability for " + msg.Method
+	case !makesTasks(call, msg.Method):
+		// As one that makes no tasks does: it answers at once.
+		return jsonrpc.Without(params, "task"), true, ""
+	default:
+		return params, true, ""
+	}
+}
+
 // putToClient asks the client of a call what its server wants to know, and
 // returns the whole message that answers the server; nil when the server has
 // taken its question back and wants no answer.
-func (q *questions) putToClient(ctx context.Context, owner *underWay, msg *jsonrpc.Message) []byte {
+func (d *dealings) putToClient(ctx context.Context, owner *underWay, msg *jsonrpc.Message) []byte {
 	call := owner.call
-	if !canAnswer(call, msg.Method, msg.Params.Raw) {
-		return refusal(msg, "the client of this call did not announce the capability for "+msg.Method)
+	params, ok, missing := d.fitted(call, msg)
+	if !ok {
+		return refusal(msg, missing)
 	}
-	ctx, done := q.begin(ctx, string(msg.ID))
+	ctx, done := d.questions.begin(ctx, string(msg.ID))
 	defer done()
 	call.SignOfLife()
-	result, err := call.Ask(ctx, msg.Method, paramsOrEmpty(msg))
+	result, err := call.Ask(ctx, msg.Method, params)
 	call.SignOfLife()
 	if err == nil {
+		switch {
+		case isAboutTask(msg.Method):
+			result = renamed(result, jsonrpc.LookupText(params, "taskId"), jsonrpc.LookupText(msg.Params.Raw, "taskId"))
+		case jsonrpc.Lookup(params, "task") != nil:
+			result = d.tasks.lend(call.Session, result)
+		}
 		return jsonrpc.AppendResult(nil, msg.ID, result)
 	}
 	if errors.Is(context.Cause(ctx), errTakenBack) {
@@ -201,20 +332,12 @@ func pass(call *gateway.Call, method string, params []byte) {
 	}
 }
 
-// nobodysQuestion is said to a server whose question cannot be put to anybody.
-const nobodysQuestion = "calls of several clients are under way, and nothing says whose this request is"
-
 // asked is the error of a request of our own that was answered with one.
 func asked(msg jsonrpc.Message, err error) error {
 	if err == nil && msg.Kind == jsonrpc.ErrorResponse {
 		return rpcError(msg.Error)
 	}
 	return err
-}
-
-// watchFilter asks for the changes of one resource.
-func watchFilter(uri string) string {
-	return string(append(jsonrpc.AppendQuoted([]byte(`"notifications":{"resourceSubscriptions":[`), uri), "]}"...))
 }
 
 // refuses says no to what a server of this era cannot have asked for. A state

@@ -92,6 +92,12 @@ func (c *httpConn) owner() *underWay {
 	return soleOwner(maps.Values(c.calls))
 }
 
+func (c *httpConn) ownerIn(session *gateway.Session) *underWay {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return besideCalls(c.life, session, maps.Values(c.calls))
+}
+
 // leave ends what begin began. A legacy server that has not answered is told
 // that nobody waits any more; a modern one sees its stream closed.
 func (c *httpConn) leave(x *exchange, answered bool) {
@@ -348,155 +354,4 @@ func finish(body io.ReadCloser) {
 	timer := time.AfterFunc(time.Second, func() { _ = body.Close() })
 	drain(body)
 	timer.Stop()
-}
-
-// notified takes a notification; x is the exchange on whose stream it came, nil
-// for none.
-func (c *httpConn) notified(msg *jsonrpc.Message, x *exchange) {
-	params := msg.Params.Raw
-	switch {
-	case c.ears.heard(msg.Method), msg.Method == "notifications/subscriptions/acknowledged":
-	case msg.Method == "notifications/resources/updated":
-		c.ears.updated(jsonrpc.LookupText(params, "uri"))
-	case msg.Method == "notifications/cancelled":
-		c.questions.cancel(string(jsonrpc.Lookup(params, "requestId")))
-	case x != nil && x.call != nil:
-		pass(x.call, msg.Method, params)
-	case msg.Method == "notifications/progress":
-		// The token is the number of the call.
-		id, _ := parseID(jsonrpc.Lookup(params, "progressToken"))
-		c.mu.Lock()
-		owner := c.calls[id]
-		c.mu.Unlock()
-		if owner != nil {
-			forward(owner.call, params)
-		}
-	default:
-		if owner := c.owner(); owner != nil {
-			pass(owner.call, msg.Method, params)
-		}
-	}
-}
-
-// requested answers what the server asks of its client, or has the client of
-// the call answer it on whose stream it came.
-func (c *httpConn) requested(msg *jsonrpc.Message, owner *underWay) {
-	c.ears.asked(msg.Method)
-	if owner == nil {
-		owner = c.owner()
-	}
-	kept := *msg
-	c.spawn(func() {
-		var answer []byte
-		switch {
-		case msg.Method == "ping":
-			answer = jsonrpc.AppendResult(nil, kept.ID, []byte("{}"))
-		case msg.Method == "roots/list" && (owner == nil || !canAnswer(owner.call, msg.Method, nil)):
-			answer = jsonrpc.AppendResult(nil, kept.ID, c.roots)
-		case capabilityOf(msg.Method) == "" || c.proto.era == gateway.EraModern:
-			answer = refusal(&kept, "this client did not announce the capability for "+msg.Method)
-		case owner == nil:
-			answer = refusal(&kept, nobodysQuestion)
-		default:
-			// Nobody needs an answer that cannot be brought any more.
-			ctx, cancel := context.WithCancelCause(owner.ctx)
-			stop := context.AfterFunc(c.life, func() { cancel(context.Cause(c.life)) })
-			answer = c.questions.putToClient(ctx, owner, &kept)
-			stop()
-			cancel(nil)
-		}
-		if answer == nil {
-			return
-		}
-		ctx, cancel := context.WithTimeout(c.life, 10*time.Second)
-		defer cancel()
-		if err := c.post(ctx, c.proto, msg.Method, answer); err != nil {
-			c.log.Debug("the server's request could not be answered", "error", err)
-		}
-	})
-}
-
-// listen keeps a stream of changes open until ctx ends: a GET in the legacy
-// era, a subscription in the modern one. missed is told when something may have
-// changed without our hearing of it, opened each time that the server has
-// acknowledged a subscription.
-func (c *httpConn) listen(ctx context.Context, filter string, missed, opened func()) error {
-	wait := time.Second
-	for {
-		began := time.Now()
-		retry, err := c.listenOnce(ctx, filter, opened)
-		if ctx.Err() != nil || errors.Is(err, errNoStream) {
-			return err
-		}
-		if time.Since(began) > healthyAfter {
-			wait = time.Second
-		}
-		c.log.Debug("the stream of changes ended", "error", err)
-		timer := time.NewTimer(max(wait, retry))
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			timer.Stop()
-			return err
-		}
-		wait = min(2*wait, time.Minute)
-		missed()
-	}
-}
-
-// errNoStream means that the server offers no stream of changes.
-var errNoStream = errors.New("the server has no stream of changes")
-
-func (c *httpConn) listenOnce(ctx context.Context, filter string, opened func()) (time.Duration, error) {
-	var r *http.Request
-	c.mu.Lock()
-	session := c.session
-	c.mu.Unlock()
-	if c.proto.era == gateway.EraModern {
-		body := jsonrpc.AppendRequestHead(nil, c.lastID.Add(1), "subscriptions/listen")
-		body = append(append(body, c.proto.ownParams(filter)...), '}')
-		r = c.request(ctx, http.MethodPost, "subscriptions/listen", "", c.proto, "", body)
-	} else {
-		r = c.request(ctx, http.MethodGet, "", "", c.proto, session, nil)
-		r.Header["Accept"] = acceptSSE
-	}
-	resp, err := c.transport.RoundTrip(r)
-	if err != nil {
-		return 0, err
-	}
-	defer func() { _ = resp.Body.Close() }()
-	if resp.StatusCode != http.StatusOK || !strings.HasPrefix(resp.Header.Get("Content-Type"), "text/event-stream") {
-		if resp.StatusCode == http.StatusNotFound && session != "" {
-			return 0, errSessionLost // a call will make a new one
-		}
-		switch resp.StatusCode {
-		case http.StatusConflict, http.StatusTooManyRequests, http.StatusInternalServerError,
-			http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-			// Not now: the former stream is not gone yet, or a proxy before a
-			// server that restarts.
-			return retryAfter(resp.Header), &statusError{c.name, resp.StatusCode}
-		}
-		return 0, errNoStream
-	}
-	events := jsonrpc.NewSSEReader(resp.Body)
-	for {
-		event, err := events.Next()
-		if err != nil {
-			return events.Retry(), err
-		}
-		if !isMessage(event) {
-			continue
-		}
-		msg, err := jsonrpc.Scan(event.Data)
-		switch {
-		case err != nil:
-			return events.Retry(), err
-		case msg.Kind == jsonrpc.Notification && msg.Method == "notifications/subscriptions/acknowledged":
-			opened()
-		case msg.Kind == jsonrpc.Notification:
-			c.notified(&msg, nil)
-		case msg.Kind == jsonrpc.Request:
-			c.requested(&msg, nil)
-		}
-	}
 }

@@ -29,9 +29,7 @@ type httpConn struct {
 	agent     []string // the User-Agent header
 	instance  []string // tells us ourselves, should the server be us
 	ears      ears
-	// roots is the answer to roots/list.
-	roots     []byte
-	questions questions
+	dealings
 
 	lastID atomic.Uint64
 	proto  protocol
@@ -76,10 +74,11 @@ func connectHTTP(ctx context.Context, s *Server, us self, known gateway.Era, e e
 	}
 	c := &httpConn{
 		name: s.set.Name, log: s.log, url: u, transport: s.deps.Transport,
-		headers: s.set.Headers, self: us, ears: e, roots: roots, calls: map[uint64]*underWay{},
+		headers: s.set.Headers, self: us, ears: e, calls: map[uint64]*underWay{},
 		renewal: make(chan struct{}, 1),
 		agent:   []string{"genkan/" + us.version}, instance: []string{s.deps.Instance},
 	}
+	c.setRoots(roots)
 	c.life, c.endLife = context.WithCancelCause(context.Background())
 	if err := c.handshake(ctx, known); err != nil {
 		c.close()
@@ -95,7 +94,7 @@ func connectHTTP(ctx context.Context, s *Server, us self, known gateway.Era, e e
 // anything but a modern answer means legacy.
 func (c *httpConn) handshake(ctx context.Context, known gateway.Era) error {
 	if known != gateway.EraLegacy {
-		c.proto = protocol{era: gateway.EraModern, version: modernVersion, self: c.self}
+		c.proto = protocol{era: gateway.EraModern, version: gateway.ModernVersion, self: c.self}
 		msg, err := c.probe(ctx)
 		var refused *statusError
 		switch {
@@ -141,12 +140,12 @@ func isRPCError(err error) bool {
 }
 
 func offersLegacy(object []byte) bool {
-	return bytes.Contains(jsonrpc.Lookup(jsonrpc.Lookup(object, "data"), "supported"), []byte(legacyVersions[0]))
+	return bytes.Contains(jsonrpc.Lookup(jsonrpc.Lookup(object, "data"), "supported"), []byte(gateway.LegacyVersion))
 }
 
 // openSession opens a legacy session and returns what was agreed on.
 func (c *httpConn) openSession(ctx context.Context) (protocol, error) {
-	p := protocol{era: gateway.EraLegacy, version: legacyVersions[0], self: c.self}
+	p := protocol{era: gateway.EraLegacy, version: gateway.LegacyVersion, self: c.self}
 	var session string
 	x := &exchange{
 		method: "initialize", proto: p, withoutSession: true,
@@ -207,6 +206,7 @@ func (c *httpConn) renew(ctx context.Context, generation int) error {
 	}
 	// The server may have come back with other tools, and has forgotten what we
 	// asked of it.
+	c.tasks.reset()
 	c.ears.missed()
 	c.ears.renewed()
 	return nil
@@ -253,12 +253,12 @@ func (c *httpConn) call(ctx context.Context, call *gateway.Call, in *gateway.Par
 	return c.proto.answer(&msg, call)
 }
 
-func (c *httpConn) watch(ctx context.Context, uri string) (stop func(), err error) {
+func (c *httpConn) watch(ctx context.Context, of topic) (stop func(), err error) {
 	if c.proto.era == gateway.EraModern {
 		life, stop := context.WithCancel(c.life)
 		opened, ended := make(chan struct{}, 1), make(chan answer, 1)
 		c.spawn(func() {
-			err := c.listen(life, watchFilter(uri), func() { c.ears.updated(uri) }, func() {
+			err := c.listen(life, of.filter(), func() { c.ears.missedOf(of) }, func() {
 				select {
 				case opened <- struct{}{}:
 				default:
@@ -272,13 +272,13 @@ func (c *httpConn) watch(ctx context.Context, uri string) (stop func(), err erro
 		}
 		return stop, nil
 	}
-	if err := asked(c.ask(ctx, "resources/subscribe", uriParams(uri))); err != nil {
+	if err := asked(c.ask(ctx, "resources/subscribe", uriParams(of.name))); err != nil {
 		return nil, err
 	}
 	return func() {
 		ctx, cancel := context.WithTimeout(c.life, patienceForWishes)
 		defer cancel()
-		_, _ = c.ask(ctx, "resources/unsubscribe", uriParams(uri))
+		_, _ = c.ask(ctx, "resources/unsubscribe", uriParams(of.name))
 	}, nil
 }
 
@@ -341,6 +341,17 @@ func (c *httpConn) list(ctx context.Context, kind gateway.Kind) (listed, error) 
 		return listed{}, forgetful(c.name)
 	}
 	return raw, err
+}
+
+// tell does not wait for the server.
+func (c *httpConn) tell(method string, params []byte) {
+	c.spawn(func() {
+		ctx, cancel := context.WithTimeout(c.life, 10*time.Second)
+		defer cancel()
+		if err := c.notify(ctx, method, params); err != nil {
+			c.log.Debug("a notification could not be sent", "error", err)
+		}
+	})
 }
 
 // notify posts a notification or an answer, whose own answer says nothing.

@@ -5,18 +5,13 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
 	"genkan/internal/gateway"
 	"genkan/internal/jsonrpc"
 )
-
-// modernVersion is what we speak with modern servers.
-const modernVersion = "2026-07-28"
-
-// legacyVersions are what we speak with legacy servers, best first.
-var legacyVersions = []string{"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"}
 
 // protocol is what was agreed on with a server.
 type protocol struct {
@@ -73,24 +68,20 @@ type self struct {
 	capabilities string
 }
 
-// allCapabilities are announced where many clients share a connection: each
-// request of the server's is then answered by what its own client can.
-const allCapabilities = `{"roots":{},"sampling":{"context":{},"tools":{}},"elicitation":{"form":{},"url":{}}}`
-
 func (u self) info() string {
 	return `{"name":"genkan","title":"Genkan","version":` + string(jsonrpc.AppendQuoted(nil, u.version)) + `}`
 }
 
 // meta is what every request of our own to a modern server carries.
 func (u self) meta() string {
-	return `"` + jsonrpc.MetaVersion + `":"` + modernVersion + `","` +
+	return `"` + jsonrpc.MetaVersion + `":"` + gateway.ModernVersion + `","` +
 		jsonrpc.MetaClientInfo + `":` + u.info() + `,"` + jsonrpc.MetaClientCapabilities + `":{}`
 }
 
 func (u self) discoverParams() []byte { return []byte(`{"_meta":{` + u.meta() + `}}`) }
 
 func (u self) initializeParams() []byte {
-	return []byte(`{"protocolVersion":"` + legacyVersions[0] + `","capabilities":` + cmp.Or(u.capabilities, "{}") + `,"clientInfo":` + u.info() + `}`)
+	return []byte(`{"protocolVersion":"` + gateway.LegacyVersion + `","capabilities":` + cmp.Or(u.capabilities, "{}") + `,"clientInfo":` + u.info() + `}`)
 }
 
 // ownParams are params of a request of our own, with extra members.
@@ -105,14 +96,21 @@ func (p protocol) ownParams(extra string) []byte {
 	}
 }
 
+// listenParams are those of a subscription of our own. That tasks are known here
+// is said with each: servers tell nobody else of them.
+func (p protocol) listenParams(filter string) []byte {
+	meta := strings.TrimSuffix(p.self.meta(), "{}") + `{"extensions":{"` + tasksExtension + `":{}}}`
+	return []byte(`{` + filter + `,"_meta":{` + meta + `}}`)
+}
+
 // fromDiscover reads the answer to server/discover. It reports false when the
 // server speaks no modern version that we do.
 func fromDiscover(result []byte, u self) (protocol, bool) {
-	p := protocol{era: gateway.EraModern, version: modernVersion, self: u}
+	p := protocol{era: gateway.EraModern, version: gateway.ModernVersion, self: u}
 	p.introduce(result, jsonrpc.Lookup(jsonrpc.Lookup(result, "_meta"), jsonrpc.MetaServerInfo))
 	found := false
 	err := jsonrpc.Elements(jsonrpc.Lookup(result, "supportedVersions"), func(v []byte) bool {
-		found = found || string(v) == `"`+modernVersion+`"`
+		found = found || string(v) == `"`+gateway.ModernVersion+`"`
 		return true
 	})
 	return p, found && err == nil
@@ -121,10 +119,8 @@ func fromDiscover(result []byte, u self) (protocol, bool) {
 func fromInitialize(result []byte, u self) (protocol, error) {
 	p := protocol{era: gateway.EraLegacy, version: jsonrpc.LookupText(result, "protocolVersion"), self: u}
 	p.introduce(result, jsonrpc.Lookup(result, "serverInfo"))
-	for _, v := range legacyVersions {
-		if p.version == v {
-			return p, nil
-		}
+	if slices.Contains(gateway.LegacyVersions(), p.version) {
+		return p, nil
 	}
 	return p, gateway.Errorf(gateway.CodeUnavailable,
 		"it speaks MCP %q, which genkan does not; update the server or genkan", p.version)
@@ -232,7 +228,7 @@ func (p protocol) metaFor(call *gateway.Call) string {
 	if capabilities == nil && level == "" {
 		return p.self.meta()
 	}
-	meta := `"` + jsonrpc.MetaVersion + `":"` + modernVersion + `","` + jsonrpc.MetaClientInfo + `":` + p.self.info()
+	meta := `"` + jsonrpc.MetaVersion + `":"` + gateway.ModernVersion + `","` + jsonrpc.MetaClientInfo + `":` + p.self.info()
 	meta += `,"` + jsonrpc.MetaClientCapabilities + `":` + cmp.Or(string(withoutTasks(capabilities)), "{}")
 	if level != "" {
 		meta += `,"` + jsonrpc.MetaLogLevel + `":` + string(jsonrpc.AppendQuoted(nil, level))
@@ -280,49 +276,6 @@ func (p protocol) rebuildMeta(call *gateway.Call, in *gateway.Params, token uint
 	}
 	if p.era == gateway.EraModern && !callerModern {
 		out = append(append(out, ','), p.metaFor(call)...)
-	}
-	return append(out, '}')
-}
-
-const tasksExtension = "io.modelcontextprotocol/tasks"
-
-// offersTasks also suspects capabilities with escapes, which nobody writes
-// without a reason.
-func offersTasks(in *gateway.Params) bool {
-	capabilities := in.Get(in.ClientCapabilities)
-	return bytes.Contains(capabilities, []byte("tasks")) || bytes.IndexByte(capabilities, '\\') >= 0
-}
-
-// withoutTasks removes the tasks extension from capabilities: a server must
-// not answer with a task that its client could not follow.
-func withoutTasks(capabilities []byte) []byte {
-	return without(capabilities, map[string]func([]byte) []byte{
-		"tasks": nil,
-		"extensions": func(v []byte) []byte {
-			return without(v, map[string]func([]byte) []byte{tasksExtension: nil})
-		},
-	})
-}
-
-// without copies an object, dropping keys that map to nil and changing others.
-func without(object []byte, changes map[string]func([]byte) []byte) []byte {
-	out := []byte{'{'}
-	err := jsonrpc.Members(object, func(key, value []byte) bool {
-		if change, ok := changes[string(key)]; ok {
-			if change == nil {
-				return true
-			}
-			value = change(value)
-		}
-		if len(out) > 1 {
-			out = append(out, ',')
-		}
-		out = jsonrpc.AppendQuoted(out, string(key))
-		out = append(append(out, ':'), value...)
-		return true
-	})
-	if err != nil {
-		return object
 	}
 	return append(out, '}')
 }

@@ -16,6 +16,8 @@ type ears struct {
 	changed func(kind gateway.Kind, how hearing)
 	// updated: a resource is another one.
 	updated func(uri string)
+	// progressed: a task of the modern era is in another state.
+	progressed func(state []byte)
 	// asked: the server asked something of its client.
 	asked func(method string)
 	// renewed: the server has forgotten us, wishes included, and was told anew.
@@ -44,6 +46,13 @@ func (e ears) heard(method string) bool {
 func (e ears) missed() {
 	for _, kind := range gateway.Kinds() {
 		e.changed(kind, suspected)
+	}
+}
+
+// missedOf is said when notifications about a topic may have been lost.
+func (e ears) missedOf(of topic) {
+	if !of.isTask {
+		e.updated(of.name)
 	}
 }
 

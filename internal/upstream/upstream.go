@@ -7,7 +7,6 @@ package upstream
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"net/http"
 	"sync"
@@ -166,8 +165,14 @@ type conn interface {
 	list(ctx context.Context, kind gateway.Kind) (listed, error)
 	// ask sends a request of our own.
 	ask(ctx context.Context, method string, params []byte) (jsonrpc.Message, error)
-	// watch asks to be told when a resource changes, until stop is called.
-	watch(ctx context.Context, uri string) (stop func(), err error)
+	// watch asks to be told of a topic, until stop is called.
+	watch(ctx context.Context, of topic) (stop func(), err error)
+	// tell sends a notification of a client's, if it can be sent.
+	tell(method string, params []byte)
+	// taskTable knows the tasks of the connection, both sides'.
+	taskTable() *taskTable
+	// setRoots changes the answer to roots/list; nil for none.
+	setRoots(roots []byte)
 	protocol() protocol
 	pid() int
 	// lost is closed when the connection is of no more use; cause says why.
@@ -264,6 +269,15 @@ func (s *Server) Tasks() (gateway.Era, bool) {
 	return s.known.Era, p.tasks
 }
 
+// ListsTasks reports whether the server lists the tasks that it has made, which
+// only those of the legacy era can.
+func (s *Server) ListsTasks() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.known.Era == gateway.EraLegacy &&
+		jsonrpc.Lookup(jsonrpc.Lookup(s.known.About.Capabilities, "tasks"), "list") != nil
+}
+
 // About is what the server said of itself, now or the last time.
 func (s *Server) About() About {
 	s.mu.Lock()
@@ -281,7 +295,11 @@ func (s *Server) Handle(ctx context.Context, call *gateway.Call) (*gateway.Resul
 	}
 	defer c.release()
 	s.hearken(ctx, c.conn, call)
-	return withInput(ctx, c.conn, call)
+	result, err := withInput(ctx, c.conn, call)
+	if err == nil {
+		c.taskTable().note(call, result)
+	}
+	return result, err
 }
 
 // Status tells how the server is.
@@ -328,284 +346,5 @@ func (s *Server) Close() {
 	<-s.done
 	if s.ownLauncher {
 		s.deps.Launcher.Close()
-	}
-}
-
-// ready returns the connection. A server that is starting for the first time
-// is waited for; one that is down answers at once, so that nobody hangs on it.
-func (s *Server) ready(ctx context.Context) (conn, error) {
-	nudged := false
-	for {
-		s.mu.Lock()
-		state, c, changed := s.state, s.conn, s.changed
-		var down error
-		if state == StateDown {
-			down = s.downError()
-		}
-		s.mu.Unlock()
-		switch state {
-		case StateReady:
-			return c, nil
-		case StateClosed:
-			return nil, s.removed()
-		case StateDown:
-			if nudged || !s.nudgeAllowed() {
-				return nil, down
-			}
-			nudged = true
-		case StateStarting:
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return nil, s.notStarted(ctx)
-		}
-	}
-}
-
-// removed is said of a server that left the configuration.
-func (s *Server) removed() error {
-	return &gateway.Error{
-		Code: gateway.CodeUnavailable, Unsent: true,
-		Message: "server %s was removed from the configuration",
-		Values:  []any{s.set.Name},
-	}
-}
-
-// notStarted is said to a call whose time ended before the server was there.
-func (s *Server) notStarted(ctx context.Context) error {
-	return &gateway.Error{
-		Code: gateway.AsError(context.Cause(ctx)).Code, Unsent: true, Err: context.Cause(ctx),
-		Message: "server %s has not started yet; `genkan servers` shows what it is doing",
-		Values:  []any{s.set.Name},
-	}
-}
-
-// betweenNudges is shorter than a call's retries take together, so that one of
-// them reaches a server that has just come back.
-const betweenNudges = 250 * time.Millisecond
-
-// nudgeAllowed asks the supervisor to try at once. Connecting over HTTP costs
-// little, so a call may do that now and then; a child is restarted at the
-// supervisor's own pace, or a crashing one would be started for every call.
-func (s *Server) nudgeAllowed() bool {
-	if s.set.URL == "" || len(s.set.Lacking.Each) > 0 {
-		return false
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if time.Since(s.lastTry) < betweenNudges {
-		return false
-	}
-	s.lastTry = time.Now()
-	select {
-	case s.nudge <- struct{}{}:
-	default:
-	}
-	return true
-}
-
-// Try has a server that is down tried at once, whatever its pace.
-func (s *Server) Try() {
-	select {
-	case s.nudge <- struct{}{}:
-	default:
-	}
-}
-
-// downError says what is wrong and when the next try is. Called with mu held.
-func (s *Server) downError() error {
-	if len(s.set.Lacking.Each) > 0 {
-		return &gateway.Error{
-			Code: gateway.CodeUnavailable, Unsent: true,
-			Message: "server %s cannot be used: %s", Values: []any{s.set.Name, s.problem},
-		}
-	}
-	wait := max(time.Until(s.nextTry), 0).Round(10 * time.Millisecond)
-	return &gateway.Error{
-		Code: gateway.CodeUnavailable, Unsent: true, RetryAfter: wait,
-		Message: "server %s is down: %s; next try in %s. `genkan servers %s` shows its last output",
-		Values:  []any{s.set.Name, s.problem, wait, s.set.Name},
-	}
-}
-
-func (s *Server) update(change func()) {
-	s.mu.Lock()
-	change()
-	close(s.changed)
-	s.changed = make(chan struct{})
-	s.mu.Unlock()
-}
-
-// supervise keeps the server connected until ctx ends.
-func (s *Server) supervise(ctx context.Context) {
-	defer close(s.done)
-	pace := newPace()
-	for {
-		ready, err := s.serve(ctx)
-		s.settle()
-		if ctx.Err() != nil {
-			s.update(func() { s.state, s.conn = StateClosed, nil })
-			return
-		}
-		if len(s.set.Lacking.Each) > 0 {
-			s.lack(ctx, err)
-			return
-		}
-		wait := pace.next(ready)
-		s.log.Warn("server is down", "error", err, "next_try_ms", wait.Milliseconds())
-		s.update(func() {
-			s.state, s.conn, s.since = StateDown, nil, time.Now()
-			s.problem, s.nextTry = problem(err), time.Now().Add(wait)
-		})
-		timer := time.NewTimer(wait)
-		select {
-		case <-timer.C:
-		case <-s.nudge:
-		case <-ctx.Done():
-		}
-		timer.Stop()
-	}
-}
-
-// lack waits for a configuration that has everything, which will be another
-// server's.
-func (s *Server) lack(ctx context.Context, err error) {
-	s.log.Warn("server is not started", "error", err)
-	s.update(func() { s.state, s.since, s.problem = StateDown, time.Now(), problem(err) })
-	<-ctx.Done()
-	s.update(func() { s.state = StateClosed })
-}
-
-// problem is the part of an error that may be shown to callers.
-func problem(err error) gateway.Text {
-	var e *gateway.Error
-	if errors.As(err, &e) {
-		return gateway.Textf("%s", e)
-	}
-	return gateway.Textf("it cannot be reached")
-}
-
-// serve connects once and returns when the connection is lost, with how long
-// the server was ready.
-func (s *Server) serve(ctx context.Context) (ready time.Duration, err error) {
-	if len(s.set.Lacking.Each) > 0 {
-		return 0, gateway.Errorf(gateway.CodeUnavailable, "it lacks something: %s", s.set.Lacking)
-	}
-	tried := time.Now()
-	s.mu.Lock()
-	s.starts++
-	s.lastTry = tried
-	s.attempt = attempt{began: s.lastTry}
-	known := s.known
-	s.mu.Unlock()
-	defer s.attempted(func(a *attempt) { *a = attempt{} })
-
-	startup, cancel := context.WithTimeoutCause(ctx, s.set.StartupTimeout, s.tooSlow())
-	defer cancel()
-	news := newNews()
-	c, err := s.connect(startup, known, ears{
-		changed: news.add, updated: s.watched.updated, asked: s.asked, renewed: func() { go s.renewed(ctx) },
-	})
-	if err == nil {
-		defer c.close()
-		s.attempted(func(a *attempt) { a.greeted = true })
-		err = s.refreshAll(startup, c)
-		if dead := c.cause(); err != nil && dead != nil {
-			err = dead // what happened to the server, not to our question
-		}
-	}
-	if err != nil {
-		if ctx.Err() == nil && startup.Err() != nil {
-			err = s.gaveUp()
-		}
-		return 0, err
-	}
-	cancel()
-	began := time.Now()
-	s.update(func() {
-		s.state, s.conn, s.since, s.problem, s.nextTry = StateReady, c, began, gateway.Text{}, time.Time{}
-		s.took = began.Sub(tried)
-		s.attempt = attempt{}
-	})
-	s.log.Info("server is ready", "era", c.protocol().era.String(), "tools", len(s.List(gateway.KindTool)))
-	s.setUp(ctx, c)
-	recheck := s.recheck(c.protocol())
-	defer recheck.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return time.Since(began), ctx.Err()
-		case <-c.lost():
-			// Said before the connection is closed, which can take seconds:
-			// nobody should be sent to it meanwhile.
-			err := c.cause()
-			s.update(func() {
-				s.state, s.conn, s.since = StateDown, nil, time.Now()
-				s.problem, s.nextTry = problem(err), time.Now() // when it is closed, really
-			})
-			return time.Since(began), err
-		case <-news.there:
-			s.refreshHeard(ctx, c, news.take())
-		case <-recheck.C:
-			for _, kind := range gateway.Kinds() {
-				s.refreshLater(ctx, c, kind, suspected)
-			}
-		}
-	}
-}
-
-func (s *Server) connect(ctx context.Context, known SavedList, e ears) (conn, error) {
-	us := self{version: s.deps.Version, capabilities: allCapabilities}
-	set := s.set
-	if set.usesWorkspace() {
-		set = set.in(nowhere())
-	}
-	return s.dial(ctx, set, us, known.Era, e, []byte(noRoots))
-}
-
-// dial makes a connection, with settings that are the server's or those for
-// some of its clients.
-func (s *Server) dial(ctx context.Context, set Settings, us self, era gateway.Era, e ears, roots []byte) (conn, error) {
-	if roots == nil {
-		roots = []byte(noRoots)
-	}
-	if set.Command != "" {
-		return connectStdio(ctx, s, &set, us, era, e, roots)
-	}
-	return connectURL(ctx, s, us, era, e, roots)
-}
-
-// Hold keeps the server from being retired until Release. It reports false
-// when the server is leaving: the call belongs to its successor.
-func (s *Server) Hold() bool {
-	s.inFlight.Add(1)
-	if s.leaving.Load() {
-		s.inFlight.Add(-1)
-		return false
-	}
-	return true
-}
-
-// Release ends a Hold.
-func (s *Server) Release() { s.inFlight.Add(-1) }
-
-// Retire waits until no call is under way any more, or ctx ends, and closes
-// the server. It is for one that left the configuration.
-func (s *Server) Retire(ctx context.Context) {
-	defer s.Close()
-	poll := time.NewTicker(20 * time.Millisecond)
-	defer poll.Stop()
-	for {
-		// Twice: whoever held it before the door was shut is waited for too.
-		if s.inFlight.Load() == 0 && s.leaving.Swap(true) && s.inFlight.Load() == 0 {
-			return
-		}
-		select {
-		case <-poll.C:
-		case <-ctx.Done():
-			s.leaving.Store(true)
-			return
-		}
 	}
 }

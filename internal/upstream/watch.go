@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -17,16 +18,41 @@ import (
 // a log level.
 const patienceForWishes = 30 * time.Second
 
-// watches are the resources of a server that somebody wants to hear of. Each is
-// asked for once, however many want it, and again on every new connection.
+// watches are the resources and tasks of a server that somebody wants to hear
+// of. Each is asked for once, however many want it, and again on every new
+// connection.
 type watches struct {
-	mu    sync.Mutex
-	byURI map[string]*watched
-	last  int
+	mu      sync.Mutex
+	byTopic map[topic]*watched
+	last    int
+}
+
+// topic is what somebody wants to hear of: a resource, by its URI, or a task of
+// the modern era, by its id.
+type topic struct {
+	isTask bool
+	name   string
+}
+
+// filter asks a modern server to tell of a topic.
+func (t topic) filter() string {
+	word := "resourceSubscriptions"
+	if t.isTask {
+		word = "taskIds"
+	}
+	return string(append(jsonrpc.AppendQuoted([]byte(`"notifications":{"`+word+`":[`), t.name), "]}"...))
+}
+
+// tells reports whether a server can be asked to tell of a topic.
+func (p protocol) tells(of topic) bool {
+	if of.isTask {
+		return p.tasks && p.era == gateway.EraModern
+	}
+	return p.watches
 }
 
 type watched struct {
-	told map[int]func(uri string)
+	told map[int]func(what string)
 	// turn is taken by whoever speaks with the server about this resource: a
 	// word that ends a subscription must not overtake the one that begins it.
 	turn chan struct{}
@@ -36,18 +62,18 @@ type watched struct {
 	stop func()
 }
 
-// Subscribe asks to be told when a resource changes, until stop is called: the
-// resource that the call names, on the connection that the caller's calls use.
-// A server that is down is asked when it is back.
-func (s *Server) Subscribe(ctx context.Context, call *gateway.Call, told func(uri string)) (stop func(), err error) {
+// Subscribe asks to be told when a resource or task changes, until stop is
+// called: that which the call names, on the connection that the caller's calls
+// use. A server that is down is asked when it is back.
+func (s *Server) Subscribe(ctx context.Context, call *gateway.Call, told func(what string)) (stop func(), err error) {
 	at, err := s.place(ctx, call, toWatch)
 	switch {
 	case err != nil && s.apart.Load():
 		return nil, err
 	case err != nil: // it is down
-		at = seat{nil, &s.watched, func() {}}
+		at = seat{nil, &s.watched, nil, func() {}}
 	}
-	leave, err := s.watchAt(ctx, at, call.Name, told)
+	leave, err := s.watchAt(ctx, at, topicOf(call), told)
 	if err != nil || at.watched == &s.watched {
 		return leave, err
 	}
@@ -63,24 +89,30 @@ func (s *Server) Subscribe(ctx context.Context, call *gateway.Call, told func(ur
 	return end, nil
 }
 
+func topicOf(call *gateway.Call) topic { return topic{call.Kind == gateway.KindTask, call.Name} }
+
 // watchAt subscribes on a connection; what stop does includes leaving the seat.
-func (s *Server) watchAt(ctx context.Context, at seat, uri string, told func(uri string)) (stop func(), err error) {
+func (s *Server) watchAt(ctx context.Context, at seat, of topic, told func(what string)) (stop func(), err error) {
 	mute := gateway.Errorf(gateway.CodeNotFound,
-		"server %s does not tell when its resources change, so %s cannot be subscribed to", s.set.Name, uri)
-	if at.conn != nil && !at.protocol().watches {
+		"server %s does not tell when its resources change, so %s cannot be subscribed to", s.set.Name, of.name)
+	if of.isTask {
+		mute = gateway.Errorf(gateway.CodeNotFound,
+			"server %s does not tell how its tasks are; ask with tasks/get", s.set.Name)
+	}
+	if at.conn != nil && !at.protocol().tells(of) {
 		at.release()
 		return nil, mute
 	}
 	w := at.watched
-	entry, number := w.add(uri, told)
+	entry, number := w.add(of, told)
 	stop = sync.OnceFunc(func() {
-		w.drop(uri, entry, number)
+		w.drop(of, entry, number)
 		at.release()
 	})
 	if at.conn == nil {
 		return stop, nil
 	}
-	if err := w.settle(ctx, uri, entry, at.conn, false); err != nil && at.cause() == nil {
+	if err := w.settle(ctx, of, entry, at.conn, false); err != nil && at.cause() == nil {
 		stop()
 		if errors.Is(err, errNoStream) {
 			err = mute
@@ -92,7 +124,7 @@ func (s *Server) watchAt(ctx context.Context, at seat, uri string, told func(uri
 
 // follow keeps a subscription on a branch until ctx ends: when its connection is
 // lost, on another.
-func (s *Server) follow(ctx context.Context, at seat, stop func(), call *gateway.Call, told func(uri string)) {
+func (s *Server) follow(ctx context.Context, at seat, stop func(), call *gateway.Call, told func(what string)) {
 	for {
 		select {
 		case <-ctx.Done():
@@ -114,45 +146,47 @@ func (s *Server) follow(ctx context.Context, at seat, stop func(), call *gateway
 			if at, err = s.place(ctx, call, toWatch); err != nil {
 				continue
 			}
-			if stop, err = s.watchAt(ctx, at, call.Name, told); err == nil {
-				told(call.Name) // it may have changed while nobody listened
+			if stop, err = s.watchAt(ctx, at, topicOf(call), told); err == nil {
+				if !topicOf(call).isTask {
+					told(call.Name) // it may have changed while nobody listened
+				}
 				break
 			}
 		}
 	}
 }
 
-func (w *watches) add(uri string, told func(uri string)) (*watched, int) {
+func (w *watches) add(of topic, told func(what string)) (*watched, int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.byURI == nil {
-		w.byURI = map[string]*watched{}
+	if w.byTopic == nil {
+		w.byTopic = map[topic]*watched{}
 	}
-	entry := w.byURI[uri]
+	entry := w.byTopic[of]
 	if entry == nil {
 		entry = &watched{told: map[int]func(string){}, turn: make(chan struct{}, 1)}
-		w.byURI[uri] = entry
+		w.byTopic[of] = entry
 	}
 	w.last++
 	entry.told[w.last] = told
 	return entry, w.last
 }
 
-func (w *watches) drop(uri string, entry *watched, number int) {
+func (w *watches) drop(of topic, entry *watched, number int) {
 	w.mu.Lock()
 	delete(entry.told, number)
 	unwanted := len(entry.told) == 0
 	w.mu.Unlock()
 	if unwanted {
 		// Whoever leaves does not wait for the server.
-		go func() { _ = w.settle(context.Background(), uri, entry, nil, false) }()
+		go func() { _ = w.settle(context.Background(), of, entry, nil, false) }()
 	}
 }
 
 // settle brings what the server was asked in line with what is wanted now: that
-// it tells of the resource on connection c, or that it does not. anew is set
+// it tells of the topic on connection c, or that it does not. anew is set
 // when the server has forgotten what it was asked.
-func (w *watches) settle(ctx context.Context, uri string, entry *watched, c conn, anew bool) error {
+func (w *watches) settle(ctx context.Context, of topic, entry *watched, c conn, anew bool) error {
 	ctx, cancel := context.WithTimeout(ctx, patienceForWishes)
 	defer cancel()
 	select {
@@ -175,11 +209,11 @@ func (w *watches) settle(ctx context.Context, uri string, entry *watched, c conn
 		entry.on, entry.stop = nil, nil
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		if len(entry.told) == 0 && w.byURI[uri] == entry {
-			delete(w.byURI, uri)
+		if len(entry.told) == 0 && w.byTopic[of] == entry {
+			delete(w.byTopic, of)
 		}
 	case c != nil && entry.on != c:
-		stop, err := c.watch(ctx, uri)
+		stop, err := c.watch(ctx, of)
 		if err != nil {
 			return err
 		}
@@ -190,18 +224,20 @@ func (w *watches) settle(ctx context.Context, uri string, entry *watched, c conn
 
 // renew asks a fresh connection for everything that is watched.
 func (w *watches) renew(ctx context.Context, c conn, log *slog.Logger) {
-	if !c.protocol().watches {
-		return
-	}
 	w.mu.Lock()
-	entries := maps.Clone(w.byURI)
+	entries := maps.Clone(w.byTopic)
 	w.mu.Unlock()
-	for uri, entry := range entries {
-		if err := w.settle(ctx, uri, entry, c, true); err != nil {
+	for of, entry := range entries {
+		if !c.protocol().tells(of) {
+			continue
+		}
+		if err := w.settle(ctx, of, entry, c, true); err != nil {
 			log.Warn("a subscription could not be renewed", "error", err)
 			continue
 		}
-		w.updated(uri) // it may have changed while nobody listened
+		if !of.isTask {
+			w.updated(of.name) // it may have changed while nobody listened
+		}
 	}
 }
 
@@ -209,16 +245,27 @@ func (w *watches) renew(ctx context.Context, c conn, log *slog.Logger) {
 func (w *watches) updated(uri string) {
 	w.mu.Lock()
 	var told []func(string)
-	for watching, entry := range w.byURI {
-		if uri == watching || strings.HasPrefix(uri, strings.TrimSuffix(watching, "/")+"/") {
-			for _, f := range entry.told {
-				told = append(told, f)
-			}
+	for watching, entry := range w.byTopic {
+		if !watching.isTask && (uri == watching.name || strings.HasPrefix(uri, strings.TrimSuffix(watching.name, "/")+"/")) {
+			told = slices.AppendSeq(told, maps.Values(entry.told))
 		}
 	}
 	w.mu.Unlock()
 	for _, f := range told {
 		f(uri)
+	}
+}
+
+// progressed tells whoever watches a task how it is.
+func (w *watches) progressed(state []byte) {
+	w.mu.Lock()
+	var told []func(string)
+	if entry := w.byTopic[topic{true, jsonrpc.LookupText(state, "taskId")}]; entry != nil {
+		told = slices.Collect(maps.Values(entry.told))
+	}
+	w.mu.Unlock()
+	for _, f := range told {
+		f(string(state))
 	}
 }
 

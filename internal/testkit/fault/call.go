@@ -22,13 +22,14 @@ func (s *server) callTool(ctx context.Context, req *request) {
 		Arguments      json.RawMessage            `json:"arguments"`
 		InputResponses map[string]json.RawMessage `json:"inputResponses"`
 		RequestState   string                     `json:"requestState"`
+		Task           json.RawMessage            `json:"task"`
 	}
 	if err := json.Unmarshal(req.Params, &params); err != nil || params.Name == nil {
 		req.fail(invalidParams("tools/call needs a name"))
 		return
 	}
 	c.name, c.arguments = *params.Name, params.Arguments
-	c.inputResponses, c.requestState = params.InputResponses, params.RequestState
+	c.inputResponses, c.requestState, c.task = params.InputResponses, params.RequestState, params.Task
 	if len(c.arguments) > 0 && c.arguments[0] != '{' {
 		req.fail(invalidParams("arguments must be an object"))
 		return

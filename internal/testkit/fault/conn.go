@@ -149,6 +149,17 @@ func (c *conn) ask(ctx context.Context, out outlet, method string, params any) (
 	}
 }
 
+// askBeside asks on the stream that belongs to no request.
+func (c *conn) askBeside(ctx context.Context, method string, params any) (*message, error) {
+	c.mu.Lock()
+	standing := c.standing
+	c.mu.Unlock()
+	if standing == nil {
+		return nil, errGone
+	}
+	return c.ask(ctx, standing, method, params)
+}
+
 func (c *conn) changed(kind string) { c.tell(notification("notifications/"+kind+"/list_changed", nil)) }
 
 func (c *conn) updated(uri string) {

@@ -222,8 +222,9 @@ func checkHeaders(r *http.Request, m *message, meta meta, version string) *rpcEr
 		return mismatch("Mcp-Method %q, but the body says %q", got, m.Method)
 	}
 	var named struct {
-		Name string `json:"name"`
-		URI  string `json:"uri"`
+		Name   string `json:"name"`
+		URI    string `json:"uri"`
+		TaskID string `json:"taskId"`
 	}
 	if len(m.Params) > 0 {
 		_ = json.Unmarshal(m.Params, &named)
@@ -232,6 +233,8 @@ func checkHeaders(r *http.Request, m *message, meta meta, version string) *rpcEr
 	switch m.Method {
 	case "resources/read":
 		want = named.URI
+	case "tasks/get", "tasks/update", "tasks/cancel":
+		want = named.TaskID
 	case "tools/call", "prompts/get":
 	default:
 		return nil

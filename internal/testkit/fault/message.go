@@ -115,6 +115,9 @@ type clientCapabilities struct {
 	} `json:"elicitation"`
 	Sampling *struct{} `json:"sampling"`
 	Roots    *struct{} `json:"roots"`
+	// Tasks are a legacy client's, an extension a modern one's.
+	Tasks      json.RawMessage            `json:"tasks"`
+	Extensions map[string]json.RawMessage `json:"extensions"`
 }
 
 // elicitsForms reports whether the client may be sent a form; an empty

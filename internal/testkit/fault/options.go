@@ -71,6 +71,7 @@ type options struct {
 	sse           bool
 	paramTool     bool
 	everything    bool
+	tasks         bool
 	entries       int
 	scheme        string
 	crashAfter    int64
@@ -106,6 +107,7 @@ func parseOptions(args []string, stderr io.Writer) (*options, error) {
 	flags.BoolVar(&o.sse, "sse", false, "HTTP: answer with an event stream where JSON would do")
 	flags.BoolVar(&o.paramTool, "param-tool", false, "add the tools lookup and ask_about, which have an argument that travels as a header too")
 	flags.BoolVar(&o.everything, "everything", false, "offer all that MCP has beside tools: prompts, resources, completion, logging, questions to the client")
+	flags.BoolVar(&o.tasks, "tasks", false, "make tasks of calls, and have clients make some of questions")
 	flags.IntVar(&o.entries, "entries", 0, "with -everything: `number` of generated prompts, resources and templates, each")
 	flags.StringVar(&o.scheme, "scheme", "fault", "with -everything: `scheme` of the resources' URIs")
 	flags.Int64Var(&o.crashAfter, "crash-after", 0, "exit with code 3 after this `number` of answered tools/call")

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"net/http"
 	"os"
 	"slices"
@@ -38,14 +37,9 @@ type server struct {
 	tools     []tool
 	offers    offers
 	changes   int
+	tasks     []*task
+	learnt    map[string]assignment // by the client's task
 	listeners map[listener]struct{}
-}
-
-// listener is told when a list has changed ("tools", "prompts", "resources"),
-// or a resource that it watches.
-type listener interface {
-	changed(kind string)
-	updated(uri string)
 }
 
 func newServer(ctx context.Context, opts *options, record *recorder, stderr io.Writer) *server {
@@ -56,6 +50,7 @@ func newServer(ctx context.Context, opts *options, record *recorder, stderr io.W
 		stderr:    stderr,
 		lifetime:  ctx,
 		listeners: make(map[listener]struct{}),
+		learnt:    make(map[string]assignment),
 	}
 	s.tools = append(baseTools(opts), generatedTools(opts.tools)...)
 	if opts.everything {
@@ -117,6 +112,7 @@ func (s *server) serve(ctx context.Context, req *request) {
 	case req.Method == "ping" && !req.modern:
 		req.succeed(struct{}{})
 	case s.opts.everything && s.serveOffer(ctx, req):
+	case s.opts.tasks && s.serveTask(ctx, req):
 	default:
 		err := &rpcError{Code: codeMethodNotFound, Message: "method not found: " + req.Method}
 		if req.modern {
@@ -199,7 +195,7 @@ func (r *request) fields() modernFields {
 	return modernFields{ResultType: "complete", Meta: map[string]any{metaServerInfo: serverInfo()}}
 }
 
-func (s *server) capabilities() any {
+func (s *server) capabilities(modern bool) any {
 	listChanged := map[string]any{"listChanged": true}
 	offered := map[string]any{"tools": listChanged}
 	if s.opts.everything {
@@ -207,6 +203,12 @@ func (s *server) capabilities() any {
 		offered["resources"] = map[string]any{"listChanged": true, "subscribe": true}
 		offered["completions"] = struct{}{}
 		offered["logging"] = struct{}{}
+	}
+	switch {
+	case s.opts.tasks && modern:
+		offered["extensions"] = map[string]any{tasksExtension: struct{}{}}
+	case s.opts.tasks:
+		offered["tasks"] = json.RawMessage(`{"list":{},"cancel":{},"requests":{"tools":{"call":{}}}}`)
 	}
 	return offered
 }
@@ -247,7 +249,7 @@ func (s *server) initialize(ctx context.Context, req *request) {
 		Capabilities    any            `json:"capabilities"`
 		ServerInfo      implementation `json:"serverInfo"`
 		Instructions    string         `json:"instructions"`
-	}{version, s.capabilities(), serverInfo(), instructions})
+	}{version, s.capabilities(false), serverInfo(), instructions})
 }
 
 func (s *server) discover(ctx context.Context, req *request) {
@@ -262,7 +264,7 @@ func (s *server) discover(ctx context.Context, req *request) {
 		Instructions      string   `json:"instructions"`
 		TTLMs             int      `json:"ttlMs"`
 		CacheScope        string   `json:"cacheScope"`
-	}{req.fields(), s.supportedVersions(), s.capabilities(), instructions, s.opts.ttlMs, "public"})
+	}{req.fields(), s.supportedVersions(), s.capabilities(true), instructions, s.opts.ttlMs, "public"})
 }
 
 // list answers with a page of a list.
@@ -316,100 +318,6 @@ func parseCursor(text string) (offset int, ok bool) {
 	return offset, err == nil && offset >= 0
 }
 
-// subscription is one subscriptions/listen, and what it wants to hear about.
-type subscription struct {
-	id    json.RawMessage
-	out   outlet
-	kinds map[string]bool
-	uris  []string
-	// acknowledging keeps changes back until the acknowledgement is out.
-	acknowledging sync.Mutex
-}
-
-func (u *subscription) tag() map[string]any { return map[string]any{metaSubscription: u.id} }
-
-func (u *subscription) changed(kind string) {
-	if u.kinds[kind] {
-		u.tell("notifications/"+kind+"/list_changed", map[string]any{"_meta": u.tag()})
-	}
-}
-
-func (u *subscription) updated(uri string) {
-	if slices.Contains(u.uris, uri) {
-		u.tell("notifications/resources/updated", map[string]any{"uri": uri, "_meta": u.tag()})
-	}
-}
-
-func (u *subscription) tell(method string, params any) {
-	u.acknowledging.Lock()
-	defer u.acknowledging.Unlock()
-	_ = send(u.out, aside, notification(method, params))
-}
-
-func (s *server) subscribe(ctx context.Context, req *request) {
-	var params struct {
-		Notifications *struct {
-			ToolsListChanged      bool     `json:"toolsListChanged"`
-			PromptsListChanged    bool     `json:"promptsListChanged"`
-			ResourcesListChanged  bool     `json:"resourcesListChanged"`
-			ResourceSubscriptions []string `json:"resourceSubscriptions"`
-		} `json:"notifications"`
-	}
-	if err := json.Unmarshal(req.Params, &params); err != nil || params.Notifications == nil {
-		req.fail(badRequest(codeInvalidParams, "subscriptions/listen needs notifications"))
-		return
-	}
-	wishes := params.Notifications
-	u := &subscription{id: req.ID, out: req.out, kinds: map[string]bool{
-		"tools":     wishes.ToolsListChanged,
-		"prompts":   wishes.PromptsListChanged && s.opts.everything,
-		"resources": wishes.ResourcesListChanged && s.opts.everything,
-	}}
-	honoured := map[string]any{}
-	for kind, wanted := range u.kinds {
-		if wanted {
-			honoured[kind+"ListChanged"] = true
-		}
-	}
-	if s.opts.everything && len(wishes.ResourceSubscriptions) > 0 {
-		u.uris = wishes.ResourceSubscriptions
-		honoured["resourceSubscriptions"] = u.uris
-	}
-	ack := notification("notifications/subscriptions/acknowledged",
-		map[string]any{"_meta": u.tag(), "notifications": honoured})
-	// Acknowledged means that no later change is missed, yet nothing may come
-	// before the acknowledgement.
-	u.acknowledging.Lock()
-	s.listen(u)
-	defer s.unlisten(u)
-	err := send(req.out, aside, ack)
-	u.acknowledging.Unlock()
-	if err != nil {
-		return
-	}
-	if req.opened != nil {
-		req.opened()
-	}
-	<-ctx.Done()
-	if s.lifetime.Err() != nil {
-		req.succeed(modernFields{ResultType: "complete", Meta: u.tag()})
-		return
-	}
-	s.record.cancelled(req.ID)
-}
-
-func (s *server) listen(l listener) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.listeners[l] = struct{}{}
-}
-
-func (s *server) unlisten(l listener) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.listeners, l)
-}
-
 func (s *server) definitions() []json.RawMessage {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -443,16 +351,6 @@ func (s *server) changeTools(change func([]tool) ([]tool, bool)) bool {
 		s.tellAll(func(l listener) { l.changed("tools") })
 	}
 	return changed
-}
-
-// tellAll tells everybody who listens.
-func (s *server) tellAll(tell func(listener)) {
-	s.mu.Lock()
-	listeners := slices.Collect(maps.Keys(s.listeners))
-	s.mu.Unlock()
-	for _, l := range listeners {
-		tell(l)
-	}
 }
 
 // crash ends the process as a crash would: nothing is closed, nothing is said.

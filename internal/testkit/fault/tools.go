@@ -22,6 +22,8 @@ type toolCall struct {
 	// with what an earlier answer asked for.
 	inputResponses map[string]json.RawMessage
 	requestState   string
+	// task is a legacy client's wish that the call become a task.
+	task json.RawMessage
 }
 
 // definition keeps the order in which real servers write their keys.
@@ -31,6 +33,11 @@ type definition struct {
 	Description string          `json:"description"`
 	InputSchema json.RawMessage `json:"inputSchema"`
 	Annotations *annotations    `json:"annotations,omitempty"`
+	Execution   *execution      `json:"execution,omitempty"`
+}
+
+type execution struct {
+	TaskSupport string `json:"taskSupport"`
 }
 
 type annotations struct {
@@ -126,6 +133,9 @@ func baseTools(opts *options) []tool {
 	}
 	if opts.everything {
 		tools = append(tools, moreTools()...)
+	}
+	if opts.tasks {
+		tools = append(tools, taskTools()...)
 	}
 	return tools
 }

@@ -1,0 +1,223 @@
+package upstream
+
+import (
+	"bytes"
+	"crypto/rand"
+	"sync"
+
+	"genkan/internal/gateway"
+	"genkan/internal/jsonrpc"
+)
+
+// In MCP 2025-11-25 whoever is asked may make a task of it, the server as well
+// as the client, and whoever asked follows the task by its id. An id means
+// something on one connection only: another child, or another session at the
+// server, may use the same.
+
+const (
+	statusOfTask = "notifications/tasks/status"
+	// mostTasks is how many tasks of each side a connection remembers.
+	mostTasks = 1000
+	// mostEarly is how much of what a server says about tasks is kept until it
+	// is known whose they are.
+	mostEarly = 64
+)
+
+// taskTable knows the tasks of one connection.
+type taskTable struct {
+	mu sync.Mutex
+	// made are the server's: whose call each was made of.
+	made recent[*gateway.Session]
+	// early is what the server said of tasks that were not known yet: a child's
+	// next line may be read before the answer that came before it is sent on.
+	early []earlyStatus
+	// lent are the clients', by the id that the server knows.
+	lent recent[lentTask]
+}
+
+type earlyStatus struct {
+	id     string
+	params []byte
+}
+
+// lentTask is a task that a client made of a server's request.
+type lentTask struct {
+	session *gateway.Session
+	// id is the client's own.
+	id string
+}
+
+// recent is a map that forgets the oldest.
+type recent[V any] struct {
+	byID  map[string]V
+	order []string
+}
+
+func (r *recent[V]) put(id string, value V) {
+	if r.byID == nil {
+		r.byID = map[string]V{}
+	}
+	if _, known := r.byID[id]; !known {
+		if len(r.order) >= mostTasks {
+			delete(r.byID, r.order[0])
+			r.order = r.order[1:]
+		}
+		r.order = append(r.order, id)
+	}
+	r.byID[id] = value
+}
+
+// note remembers whose a task is that the server made of a call. What it says
+// about the task is passed on when the client knows of it.
+func (t *taskTable) note(call *gateway.Call, result *gateway.Result) {
+	session := call.Session
+	if call.Era != gateway.EraLegacy || session == nil || session.Peer == nil || !call.Params.Task.Present() {
+		return
+	}
+	id := jsonrpc.LookupText(jsonrpc.Lookup(result.Raw, "task"), "taskId")
+	if id == "" {
+		return
+	}
+	call.OnAnswered(func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.made.put(id, session)
+		var rest []earlyStatus
+		for _, said := range t.early {
+			if said.id == id {
+				session.Peer.Notify(statusOfTask, said.params)
+			} else {
+				rest = append(rest, said)
+			}
+		}
+		t.early = rest
+	})
+}
+
+// maker is the session whose call the server has made a task of; nil when that
+// is not known.
+func (t *taskTable) maker(id string) *gateway.Session {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.made.byID[id]
+}
+
+// status hands on what the server says of a task, to the client whose call it
+// was made of and to nobody else. on is the call on whose stream it came, nil
+// for none.
+func (t *taskTable) status(params []byte, on *gateway.Call) {
+	id := jsonrpc.LookupText(params, "taskId")
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	session := t.made.byID[id]
+	switch {
+	case on != nil && (session == nil || isOf(on, session)):
+		pass(on, statusOfTask, params)
+	case session != nil:
+		session.Peer.Notify(statusOfTask, params)
+	default:
+		if len(t.early) >= mostEarly {
+			t.early = t.early[1:]
+		}
+		t.early = append(t.early, earlyStatus{id, bytes.Clone(params)})
+	}
+}
+
+func isOf(call *gateway.Call, session *gateway.Session) bool {
+	return call.Session != nil && call.Session.ID == session.ID
+}
+
+// lend remembers the task that a client answers with, and returns the answer as
+// the server is to see it: of two clients that use the same id, the second one's
+// gets another.
+func (t *taskTable) lend(session *gateway.Session, answer []byte) []byte {
+	own := jsonrpc.LookupText(jsonrpc.Lookup(answer, "task"), "taskId")
+	if own == "" {
+		return answer
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	id := own
+	if other, taken := t.lent.byID[id]; taken && (other.session.ID != session.ID || other.id != own) {
+		id = rand.Text()
+	}
+	t.lent.put(id, lentTask{session, own})
+	return renamed(answer, own, id)
+}
+
+// borrowed finds the client's task that the server knows under an id.
+func (t *taskTable) borrowed(id string) (lentTask, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	task, ok := t.lent.byID[id]
+	return task, ok
+}
+
+// knownAs is the id under which the server knows a client's task.
+func (t *taskTable) knownAs(session, own string) (string, bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for id, task := range t.lent.byID {
+		if task.session.ID == session && task.id == own {
+			return id, true
+		}
+	}
+	return "", false
+}
+
+// reset forgets everything: the server has.
+func (t *taskTable) reset() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.made, t.lent, t.early = recent[*gateway.Session]{}, recent[lentTask]{}, nil
+}
+
+// renamed puts another id into a message about a task, wherever it has one.
+func renamed(raw []byte, from, to string) []byte {
+	if from == to {
+		return raw
+	}
+	for _, path := range [][]string{
+		{"taskId"}, {"task", "taskId"}, {"_meta", jsonrpc.MetaRelatedTask, "taskId"},
+	} {
+		at := spanOf(raw, path)
+		if text, ok := jsonrpc.Unquote(raw[at.Start:at.End]); ok && string(text) == from {
+			raw = jsonrpc.Splice(nil, raw, jsonrpc.Edit{At: at, With: jsonrpc.AppendQuoted(nil, to)})
+		}
+	}
+	return raw
+}
+
+// spanOf is the place of a value in an object, through the objects around it.
+func spanOf(raw []byte, path []string) gateway.Span {
+	whole := gateway.Span{End: uint32(len(raw))} //nolint:gosec // at most MaxMessage
+	for _, key := range path {
+		at := jsonrpc.LookupSpan(raw[whole.Start:whole.End], key)
+		if !at.Present() {
+			return gateway.Span{}
+		}
+		whole = gateway.Span{Start: whole.Start + at.Start, End: whole.Start + at.End}
+	}
+	return whole
+}
+
+// isAboutTask tells the requests by which a server follows a client's task.
+func isAboutTask(method string) bool {
+	return method == "tasks/get" || method == "tasks/result" || method == "tasks/cancel"
+}
+
+// makesTasks reports whether the caller's client can make a task of a request.
+func makesTasks(call *gateway.Call, method string) bool {
+	if call.Era != gateway.EraLegacy || call.Session == nil || call.Session.Peer == nil {
+		return false
+	}
+	requests := jsonrpc.Lookup(jsonrpc.Lookup(call.Capabilities(), "tasks"), "requests")
+	switch method {
+	case "sampling/createMessage":
+		return jsonrpc.Lookup(jsonrpc.Lookup(requests, "sampling"), "createMessage") != nil
+	case "elicitation/create":
+		return jsonrpc.Lookup(jsonrpc.Lookup(requests, "elicitation"), "create") != nil
+	default:
+		return false
+	}
+}
