@@ -43,6 +43,12 @@ const (
 	IsolationRoot    = "root"
 )
 
+// What clients of the legacy era are shown of the tools' schemas.
+const (
+	SchemasPlain    = "plain"    // combinations at the first level become plain properties
+	SchemasOriginal = "original" // as the server wrote them
+)
+
 // WorkspaceFolder is a variable that stays in what is read: the folder is the
 // client's, and known only when it calls.
 const WorkspaceFolder = "${workspaceFolder}"
@@ -126,6 +132,9 @@ type Server struct {
 	Tools          ToolFilter
 	// Validate checks arguments against the tool's schema before sending.
 	Validate bool
+	// Schemas is what legacy clients are shown of the tools' schemas: one of the
+	// Schemas constants.
+	Schemas string
 }
 
 // ToolFilter says which of a server's tools exist for clients. Patterns are

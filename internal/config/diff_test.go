@@ -37,6 +37,7 @@ func changes() map[string]struct {
 		"StartupTimeout": {func(s *Server) { s.StartupTimeout = time.Second }, false, false},
 		"Tools":          {func(s *Server) { s.Tools.Deny = []string{"x"} }, false, false},
 		"Validate":       {func(s *Server) { s.Validate = true }, false, false},
+		"Schemas":        {func(s *Server) { s.Schemas = SchemasOriginal }, false, false},
 	}
 }
 

@@ -5,10 +5,11 @@ import (
 	"fmt"
 )
 
-// logLevels and langs are functions because a package has no constants of
+// logLevels, langs and schemas are functions because a package has no constants of
 // these types, and a variable could be changed.
 func logLevels() []string { return []string{"fatal", "error", "warn", "info", "debug", "trace"} }
 func langs() []string     { return []string{"en", "ja"} }
+func schemas() []string   { return []string{SchemasPlain, SchemasOriginal} }
 
 // layer is what one source says; nil is silence. The file, the environment
 // and the flags each make one, and a later one wins.
@@ -25,6 +26,7 @@ type layer struct {
 	tlsCert      *string
 	tlsKey       *string
 	pageSize     int
+	schemas      *string
 	servers      []Server
 
 	// Where the file says it, for what can only be judged at the end.
@@ -48,6 +50,7 @@ func (l layer) over(below layer) layer {
 		tlsCert:      cmp.Or(l.tlsCert, below.tlsCert),
 		tlsKey:       cmp.Or(l.tlsKey, below.tlsKey),
 		pageSize:     cmp.Or(l.pageSize, below.pageSize),
+		schemas:      cmp.Or(l.schemas, below.schemas),
 		servers:      append(below.servers, l.servers...),
 		corsAt:       cmp.Or(l.corsAt, below.corsAt),
 		tlsAt:        cmp.Or(l.tlsAt, below.tlsAt),
@@ -132,6 +135,7 @@ func (d *decoder) fileFields(l *layer) []field {
 			d.object(n, at, d.tlsFields(l))
 		}},
 		{"pageSize", func(n *node, at string) { l.pageSize, _ = d.integer(n, at, 0, maxInt) }},
+		{"schemas", func(n *node, at string) { d.word(&l.schemas, n, at, schemas()) }},
 	}
 }
 

@@ -18,8 +18,6 @@ const (
 	oneRound      = "On the legacy wire the fixture's SDK asks its client once, and answers with the second question as if that were the result."
 	perConnection = "In the legacy era a client's capabilities are agreed on for a connection, not for a call, and many callers share one: " +
 		"the fixture cannot know which of them lacks one, and asks for more than some can answer."
-	flattened = "Clients of the legacy era are shown what their schema type knows: with `allOf`, `anyOf` or `oneOf` at its first level " +
-		"a single tool makes some of them drop all tools of a server (ADR 7). Arguments are checked against the original."
 	streamsOptional = "The check only informs: the specification lets a server answer with JSON, and a list that Genkan has at hand needs no stream."
 )
 
@@ -28,9 +26,6 @@ const (
 var knownDifferences = []known{
 	{"legacy-legacy", "server-sse-polling", "server-sse-retry-field", noWayBack},
 	{"", "server-sse-multiple-streams", "server-sse-streams-functional", streamsOptional},
-
-	{"", "json-schema-2020-12", "sep-2106-composition-keywords-preserved", flattened},
-	{"", "json-schema-2020-12-preservation", "sep-2106-client-composition-keywords-preserved", flattened},
 
 	{"legacy-modern", "tools-call-elicitation", "", asksInside},
 	{"legacy-modern", "tools-call-sampling", "", asksInside},
