@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"errors"
 	"io"
 	"net/http"
 	"strconv"
@@ -95,7 +96,10 @@ func (j *journal) write(w http.ResponseWriter, first string, events []said) erro
 			return err
 		}
 	}
-	return control.Flush()
+	if err := control.Flush(); !errors.Is(err, http.ErrNotSupported) {
+		return err
+	}
+	return nil // it comes all at once, then
 }
 
 // Orphans is how many streams wait for their clients to come back.
