@@ -447,6 +447,7 @@ func (p *Process) measure() {
 		p.recorder.Registry().MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, value))
 	}
 	gauge("genkan_sessions", "Legacy sessions that are open.", func() float64 { return float64(p.mcp.Sessions()) })
+	gauge("genkan_orphaned_streams", "Answers to calls that wait for their clients to come back after a broken connection.", func() float64 { return float64(p.mcp.Orphans()) })
 	gauge("genkan_parked_calls", "Calls that wait for their clients to come back with input.", func() float64 { return float64(p.mcp.Parked()) })
 	gauge("genkan_bytes_in_flight", "Bytes of calls that are under way.", func() float64 { return float64(p.budget.Used()) })
 	gauge("genkan_servers_ready", "Servers that answer.", func() float64 {

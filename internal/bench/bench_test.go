@@ -3,6 +3,10 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -11,6 +15,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"genkan/internal/jsonrpc"
 )
 
 // TestMain plays the roles too: in tests, this binary is what the harness
@@ -74,6 +80,37 @@ func TestHarness(t *testing.T) {
 	}
 	if err := json.Unmarshal(raw, &report{}); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestSlowAnswers: on a busy machine an answer may take so long that it comes
+// as a stream, and the next one on the same connection at once.
+func TestSlowAnswers(t *testing.T) {
+	streams := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		answer := fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{}}`, jsonrpc.Lookup(body, "id"))
+		if streams++; streams%2 == 0 {
+			_, _ = io.WriteString(w, answer)
+			return
+		}
+		_, _ = io.WriteString(w, "id: x-0\ndata: \n\n")
+		_ = http.NewResponseController(w).Flush()
+		_, _ = io.WriteString(w, "event: message\nid: x-1\ndata: "+answer+"\n\n")
+	}))
+	defer server.Close()
+	c, err := dial(target{Address: server.Listener.Addr().String(), Era: "modern", Method: "tools/call", Tool: "t", Size: 64})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.close()
+	for range 4 {
+		if err := c.ask(); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http/httputil"
 	"strconv"
 	"time"
 )
@@ -146,7 +147,8 @@ func (c *client) exchange(request []byte) (response, error) {
 		}
 	}
 	if chunked {
-		return a, errors.New("the answer is a stream; plain answers were expected")
+		a.size, err = c.stream()
+		return a, err
 	}
 	n := max(a.size, 0)
 	if cap(c.body) < n {
@@ -155,6 +157,25 @@ func (c *client) exchange(request []byte) (response, error) {
 	c.body = c.body[:n]
 	_, err = io.ReadFull(c.r, c.body)
 	return a, err
+}
+
+// stream reads an answer that took so long that it became a stream of events:
+// the last one is the answer.
+func (c *client) stream() (size int, err error) {
+	whole, err := io.ReadAll(httputil.NewChunkedReader(c.r))
+	if err != nil {
+		return -1, err
+	}
+	if _, err := c.line(); err != nil { // which ends the chunks
+		return -1, err
+	}
+	const field = "\ndata: "
+	at := bytes.LastIndex(whole, []byte(field))
+	if at < 0 {
+		return -1, errors.New("the answer is a stream without events")
+	}
+	c.body = append(c.body[:0], bytes.TrimRight(whole[at+len(field):], "\n")...)
+	return len(c.body), nil
 }
 
 func (c *client) line() ([]byte, error) {

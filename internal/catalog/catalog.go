@@ -23,6 +23,9 @@ type Mount struct {
 	Allows   func(name string) bool
 	Validate bool
 	Timeout  time.Duration
+	// OriginalSchemas shows combinations at the first level of a schema to
+	// everybody; otherwise clients of the legacy era see plain properties.
+	OriginalSchemas bool
 }
 
 // Catalog is the current snapshot and what it is made of.

@@ -66,7 +66,7 @@ func (m *mounted) expose(t *gateway.Tool) (notes []gateway.Text, ok bool) {
 			jsonrpc.Edit{At: at, With: jsonrpc.AppendQuoted(nil, t.Exposed)})
 	}
 	if t.Kind == gateway.KindTool {
-		shown, why, ok := mend(t.Definition)
+		shown, why, ok := mend(t.Definition, m.OriginalSchemas)
 		if !ok {
 			return []gateway.Text{why}, false
 		}

@@ -20,7 +20,8 @@ import (
 //     is whatever it is.
 //   - The legacy era knows type, properties and required at the first level, and
 //     of an output schema the same. There, combinations (anyOf, oneOf, allOf) and
-//     references become plain properties: model providers refuse them.
+//     references become plain properties: model providers refuse them. That is
+//     not done for a server whose schemas are to stay original.
 
 const typeObject = `"object"`
 
@@ -33,8 +34,8 @@ type mended struct {
 
 // mend makes a definition one that clients can take. It reports false, and why,
 // for a tool that cannot be called with an object. A well-formed definition
-// keeps its bytes.
-func mend(definition []byte) (m mended, why gateway.Text, ok bool) {
+// keeps its bytes; with original, so does one with combinations.
+func mend(definition []byte, original bool) (m mended, why gateway.Text, ok bool) {
 	m = mended{modern: definition, legacy: definition}
 	var stands [2]int
 	err := jsonrpc.Members(definition, func(key, _ []byte) bool {
@@ -50,14 +51,14 @@ func mend(definition []byte) (m mended, why gateway.Text, ok bool) {
 		return m, gateway.Textf("it has a schema twice, and clients might read either"), false
 	}
 
-	in := repair{name: "inputSchema"}
+	in := repair{name: "inputSchema", original: original}
 	if !in.input(jsonrpc.Lookup(definition, in.name)) {
 		return m, in.why, false
 	}
 	m.modern = in.put(m.modern, in.modern)
 	m.legacy = in.put(m.legacy, in.legacy)
 
-	out := repair{name: "outputSchema"}
+	out := repair{name: "outputSchema", original: original}
 	if stands[1] > 0 {
 		out.output(jsonrpc.Lookup(definition, out.name))
 		m.modern = out.put(m.modern, out.modern)
@@ -69,7 +70,9 @@ func mend(definition []byte) (m mended, why gateway.Text, ok bool) {
 
 // repair is the work on one schema.
 type repair struct {
-	name           string
+	name string
+	// original keeps combinations for everybody.
+	original       bool
 	modern, legacy outcome
 	notes          []gateway.Text
 	// why says why it cannot be mended.
@@ -134,7 +137,7 @@ func (r *repair) input(raw []byte) bool {
 
 // plain shows the legacy era what a schema was flattened to, if it had to be.
 func (r *repair) plain(plain *fields, removed []string) {
-	if len(removed) == 0 {
+	if len(removed) == 0 || r.original {
 		return
 	}
 	plain.shape()

@@ -11,6 +11,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"pgregory.net/rapid"
 
+	"genkan/internal/catalog"
 	"genkan/internal/gateway"
 )
 
@@ -146,6 +147,55 @@ func TestToolsThatCannotBeMended(t *testing.T) {
 		if !strings.Contains(log.String(), "level=WARN") || !strings.Contains(log.String(), "tool_name=t") {
 			t.Errorf("%s: the log says %q", definition, log.String())
 		}
+	}
+}
+
+// TestOriginalSchemas: combinations stay for everybody where that is wanted.
+// What a version does not know as a tool is mended or left out all the same.
+func TestOriginalSchemas(t *testing.T) {
+	const (
+		either   = `{"type":"object","properties":{"a":{},"b":{}},"anyOf":[{"required":["a"]},{"required":["b"]}],"$ref":"#/$defs/A","$defs":{"A":{"type":"object"}}}`
+		untyped  = `{"oneOf":[{"required":["a"]},{"required":["b"]}]}`
+		typed    = `{"type":"object","oneOf":[{"required":["a"]},{"required":["b"]}]}`
+		anyValue = `{"anyOf":[{"type":"object"},{"type":"array"}]}`
+	)
+	for name, c := range map[string]struct{ definition, modern, legacy string }{
+		"in":               {`{"name":"t","inputSchema":` + either + `}`, "=", "="},
+		"in, without type": {`{"name":"t","inputSchema":` + untyped + `}`, `{"name":"t","inputSchema":` + typed + `}`, `{"name":"t","inputSchema":` + typed + `}`},
+		"out":              {`{"name":"t","inputSchema":{"type":"object"},"outputSchema":` + either + `}`, "=", "="},
+		"out, without type": {
+			`{"name":"t","inputSchema":{"type":"object"},"outputSchema":{"allOf":[{"type":"object"}]}}`, "=",
+			`{"name":"t","inputSchema":{"type":"object"},"outputSchema":{"type":"object","allOf":[{"type":"object"}]}}`,
+		},
+		"out, of anything": {`{"name":"t","inputSchema":{"type":"object"},"outputSchema":` + anyValue + `}`, "=", `{"name":"t","inputSchema":{"type":"object"}}`},
+		"no object":        {`{"name":"t","inputSchema":{"anyOf":[{"type":"string"}]}}`, "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := source("s")
+			s.add("t", c.definition)
+			snapshot := newCatalog(0, catalog.Mount{Source: s, OriginalSchemas: true}).Snapshot()
+			tool, ok := snapshot.Tool("t")
+			if c.modern == "" {
+				if ok || len(snapshot.Findings()) != 1 {
+					t.Errorf("it is listed: %v", snapshot.Findings())
+				}
+				return
+			}
+			if !ok {
+				t.Fatal(snapshot.Findings())
+			}
+			for era, want := range map[gateway.Era]string{gateway.EraModern: c.modern, gateway.EraLegacy: c.legacy} {
+				if want == "=" {
+					want = c.definition
+				}
+				if got := shown(tool, era); got != want {
+					t.Errorf("clients of era %v see\n%s, want\n%s", era, got, want)
+				}
+			}
+			if untouched := c.modern == "=" && c.legacy == "="; untouched != (len(snapshot.Findings()) == 0) {
+				t.Errorf("the findings are %v", snapshot.Findings())
+			}
+		})
 	}
 }
 

@@ -43,6 +43,12 @@ const (
 	IsolationRoot    = "root"
 )
 
+// What clients of the legacy era are shown of the tools' schemas.
+const (
+	SchemasPlain    = "plain"    // combinations at the first level become plain properties
+	SchemasOriginal = "original" // as the server wrote them
+)
+
 // WorkspaceFolder is a variable that stays in what is read: the folder is the
 // client's, and known only when it calls.
 const WorkspaceFolder = "${workspaceFolder}"
@@ -134,6 +140,9 @@ type Server struct {
 	Lacking gateway.Texts
 	// Missing names the same things, in the same order.
 	Missing []Missing
+	// Schemas is what legacy clients are shown of the tools' schemas: one of the
+	// Schemas constants.
+	Schemas string
 }
 
 // Missing is a variable or a secret that a server refers to and that is not

@@ -38,6 +38,7 @@ func changes() map[string]struct {
 		"Tools":          {func(s *Server) { s.Tools.Deny = []string{"x"} }, false, false},
 		"Validate":       {func(s *Server) { s.Validate = true }, false, false},
 		"Lacking":        {func(s *Server) { s.Lacking.Each = []gateway.Text{gateway.Textf("uses the variable")} }, true, true},
+		"Schemas":        {func(s *Server) { s.Schemas = SchemasOriginal }, false, false},
 	}
 }
 

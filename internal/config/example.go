@@ -52,6 +52,11 @@ const example = `# Genkan's configuration. Everything here is optional; what is 
 #      deny: ["*_secret*"]
 # Checks arguments against the tool's schema before they are sent.
 #    validate: false
+# What clients before MCP 2026-07-28 are shown of its tools' schemas: plain
+# makes properties of anyOf, oneOf, allOf and the like at the first level, for
+# which some clients drop all tools; original leaves them as the server wrote
+# them. The default is the schemas of all servers, below.
+#    schemas: plain
 
 # A server that is called over HTTP.
 #  docs:
@@ -103,6 +108,10 @@ const example = `# Genkan's configuration. Everything here is optional; what is 
 # ~/.cargo/bin and the like). The shell is asked only for a command that is not
 # in the first; false never asks it. Not on Windows.
 #loginShell: true
+
+# What clients before MCP 2026-07-28 are shown of schemas, plain or original,
+# for the servers that do not say it themselves.
+#schemas: plain
 
 # fatal, error, warn, info, debug or trace. Flag: --log-level. Environment:
 # LOG_LEVEL.

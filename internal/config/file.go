@@ -5,10 +5,11 @@ import (
 	"fmt"
 )
 
-// logLevels and langs are functions because a package has no constants of
+// logLevels, langs and schemas are functions because a package has no constants of
 // these types, and a variable could be changed.
 func logLevels() []string { return []string{"fatal", "error", "warn", "info", "debug", "trace"} }
 func langs() []string     { return []string{"en", "ja"} }
+func schemas() []string   { return []string{SchemasPlain, SchemasOriginal} }
 
 // layer is what one source says; nil is silence. The file, the environment
 // and the flags each make one, and a later one wins.
@@ -26,6 +27,7 @@ type layer struct {
 	tlsKey       *string
 	pageSize     int
 	loginShell   *bool
+	schemas      *string
 	servers      []Server
 
 	// Where the file says it, for what can only be judged at the end.
@@ -50,6 +52,7 @@ func (l layer) over(below layer) layer {
 		tlsKey:       cmp.Or(l.tlsKey, below.tlsKey),
 		pageSize:     cmp.Or(l.pageSize, below.pageSize),
 		loginShell:   cmp.Or(l.loginShell, below.loginShell),
+		schemas:      cmp.Or(l.schemas, below.schemas),
 		servers:      append(below.servers, l.servers...),
 		corsAt:       cmp.Or(l.corsAt, below.corsAt),
 		tlsAt:        cmp.Or(l.tlsAt, below.tlsAt),
@@ -135,6 +138,7 @@ func (d *decoder) fileFields(l *layer) []field {
 		}},
 		{"pageSize", func(n *node, at string) { l.pageSize, _ = d.integer(n, at, 0, maxInt) }},
 		{"loginShell", func(n *node, at string) { d.flag(&l.loginShell, n, at) }},
+		{"schemas", func(n *node, at string) { d.word(&l.schemas, n, at, schemas()) }},
 	}
 }
 

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"io/fs"
@@ -122,6 +123,9 @@ func (l layer) config(all *problems) *Config {
 		PageSize:     l.pageSize,
 		LoginShell:   or(l.loginShell, true),
 		Servers:      l.servers,
+	}
+	for i := range c.Servers {
+		c.Servers[i].Schemas = cmp.Or(c.Servers[i].Schemas, or(l.schemas, SchemasPlain))
 	}
 	if c.CORS.Enabled && len(c.CORS.Origins) == 0 && !l.corsRefused {
 		all.add(l.corsAt, "CORS is enabled without an origin, which would admit every page; name the origins in cors.origin or CORS_ORIGIN, such as https://app.example.com")

@@ -21,7 +21,7 @@ func defaults() *Config {
 
 func stdio(name, command string, args ...string) Server {
 	return Server{
-		Name: name, Command: command, Args: args, Prefix: name, Isolation: "auto",
+		Name: name, Command: command, Args: args, Prefix: name, Isolation: "auto", Schemas: "plain",
 		Timeout: 10 * time.Minute, StartupTimeout: 180 * time.Second,
 	}
 }
@@ -99,12 +99,14 @@ mcpServers:
     disabled: true
     tools: {allow: ["read_*", "[ab]?"], deny: ["*"]}
     validate: true
+    schemas: Original
 `, with(func(c *Config) {
 			c.Servers = []Server{{
 				Name: "fs", Command: "fs", Args: []string{"--root=/srv/example", "$HOME", "${HOME}"},
 				Env: map[string]gateway.Secret{"KEY": "k", "EMPTY": ""}, Cwd: "/srv/example/src",
 				Isolation: "shared", Timeout: 1500 * time.Millisecond, StartupTimeout: 90 * time.Second,
 				Disabled: true, Tools: ToolFilter{Allow: []string{"read_*", "[ab]?"}, Deny: []string{"*"}}, Validate: true,
+				Schemas: "original",
 			}}
 		})},
 		{"endpoints in file order", `
@@ -131,6 +133,11 @@ mcpServers:
 		{"several servers without a prefix", `{"mcpServers": {"a": {"command": "x", "prefix": ""}, "b": {"command": "y", "prefix": ""}}}`, with(func(c *Config) {
 			a, b := stdio("a", "x"), stdio("b", "y")
 			a.Prefix, b.Prefix = "", ""
+			c.Servers = []Server{a, b}
+		})},
+		{"schemas for all, but for one", "mcpServers:\n  a: {command: x}\n  b: {command: y, schemas: plain}\nschemas: original\n", with(func(c *Config) {
+			a, b := stdio("a", "x"), stdio("b", "y")
+			a.Schemas = SchemasOriginal
 			c.Servers = []Server{a, b}
 		})},
 		{"a disabled twin", "mcpServers:\n  a: {command: x, prefix: p}\n  b: {command: y, prefix: p, disabled: true}\n", with(func(c *Config) {

@@ -30,6 +30,7 @@ type shown struct {
 	Disabled       bool                      `json:"disabled"`
 	Tools          ToolFilter                `json:"tools"`
 	Validate       bool                      `json:"validate"`
+	Schemas        string                    `json:"schemas"`
 }
 
 func (s Server) shown() shown {
@@ -38,7 +39,7 @@ func (s Server) shown() shown {
 		URL: maskURL(s.URL), Headers: s.Headers, Transport: s.Transport,
 		Prefix: s.Prefix, Isolation: s.Isolation,
 		Timeout: s.Timeout, StartupTimeout: s.StartupTimeout,
-		Disabled: s.Disabled, Tools: s.Tools, Validate: s.Validate,
+		Disabled: s.Disabled, Tools: s.Tools, Validate: s.Validate, Schemas: s.Schemas,
 	}
 	for _, a := range s.Args {
 		v.Args = append(v.Args, gateway.Secret(a))

@@ -151,6 +151,7 @@ func (d *decoder) serverFields(s *serverDraft) []field {
 		{"disabled", func(n *node, at string) { s.Disabled, _ = d.truth(n, at) }},
 		{"tools", func(n *node, at string) { d.object(n, at, d.toolFields(&s.Tools)) }},
 		{"validate", func(n *node, at string) { s.Validate, _ = d.truth(n, at) }},
+		{"schemas", func(n *node, at string) { s.Schemas, _ = d.oneOf(n, at, schemas()) }},
 	}
 }
 

@@ -125,7 +125,7 @@ func TestKnownDifferencesAreExplained(t *testing.T) {
 		t.Errorf("sampling cannot pass a modern wire, and that is not explained: %+v", d)
 	}
 	d = lost("tools-call-sampling")
-	stale := explain("legacy-legacy", d)
+	stale := explain("legacy-stdio", d)
 	if unexplained(d) != 1 || len(stale) != 0 {
 		t.Errorf("what one pairing cannot do excuses another: %+v, %+v", d, stale)
 	}

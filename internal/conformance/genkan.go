@@ -21,11 +21,13 @@ type server struct {
 	Env     map[string]string `json:"env,omitempty"`
 	// Prefix is bare for what the suite asks for, which has fixed names.
 	Prefix *string `json:"prefix,omitempty"`
+	// Schemas is original for it: the suite looks for what it wrote.
+	Schemas string `json:"schemas,omitempty"`
 }
 
-// bare mounts a server without a prefix.
+// bare mounts a server as it is: without a prefix, with its own schemas.
 func (s server) bare() server {
-	s.Prefix = new(string)
+	s.Prefix, s.Schemas = new(string), "original"
 	return s
 }
 

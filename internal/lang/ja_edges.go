@@ -99,4 +99,7 @@ var jaEdges = map[string]string{
 	"a batch may hold %d messages":                                                                                                 "一つのバッチに含められるメッセージは %d 件までです",
 	"this is genkan calling itself: its own address stands among its servers; take it out of mcpServers":                           "genkan が自分自身を呼び出しています。genkan 自身のアドレスがサーバーとして登録されています。mcpServers から外してください",
 	"genkan stands among its own servers: this one was started by the genkan that it would join; take it out of mcpServers in %s":  "genkan が自分のサーバーとして登録されています。このプロセスは、参加しようとしている genkan 自身が起動したものです。%s の mcpServers から外してください",
+	"the client did not come back for the answer within %s":                                                                        "クライアントが %s 以内に応答を受け取りに戻りませんでした",
+	"the client did not come back for the answer, and more than %d others wait for it":                                             "クライアントが応答を受け取りに戻らないまま、同じクライアントを待つ応答が %d 件を超えました",
+	"there is no stream to resume after this Last-Event-ID: its time is over, genkan was restarted, or it is another session's. What was called may have been carried out; call again only if that does no harm": "この Last-Event-ID から再開できるストリームはありません。期限が過ぎたか、genkan が再起動したか、別のセッションのものです。呼び出しは実行された可能性があります。もう一度実行しても問題がない場合にだけ、呼び出し直してください",
 }

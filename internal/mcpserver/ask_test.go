@@ -254,13 +254,14 @@ func TestAServerThatDiesWhileItAsks(t *testing.T) {
 	}
 }
 
-// TestALegacyClientWhoseStreamBroke is asked on its session's own stream, and
-// told nothing that it could not answer when it has none.
+// TestALegacyClientWhoseStreamBroke and who was told of no way to resume it is
+// asked on its session's own stream, and told nothing that it could not answer
+// when it has none.
 func TestALegacyClientWhoseStreamBroke(t *testing.T) {
 	record := recordFile(t)
 	h := openHouse(t, servers{"a": child(t, "-everything", "-era", "legacy", "-record", record)})
 	for _, listens := range []bool{true, false} {
-		session := h.openSession("/mcp", h.token, "2025-11-25", canBeAsked)
+		session := h.openSession("/mcp", h.token, "2025-06-18", canBeAsked)
 		gate := newGate(t)
 		var stream *stream
 		if listens {

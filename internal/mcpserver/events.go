@@ -143,7 +143,7 @@ func (ev event) write(w http.ResponseWriter) error {
 		defer close(ev.written)
 	}
 	if ev.kind == "" {
-		_, err := w.Write([]byte(": keep-alive\n\n"))
+		_, err := w.Write([]byte(keepAliveComment))
 		return err
 	}
 	if _, err := w.Write([]byte("event: " + ev.kind + "\ndata: ")); err != nil {

@@ -270,7 +270,6 @@ func (s *Server) callLegacy(p *reply, msg *jsonrpc.Message, sess *session, id vi
 		return
 	}
 	call.View, call.Session = sess.view, sess.known.Load()
-	p.sess = sess
 	ctx, cancel := context.WithCancelCause(s.life)
 	defer cancel(nil)
 	name := string(msg.ID)
@@ -278,6 +277,7 @@ func (s *Server) callLegacy(p *reply, msg *jsonrpc.Message, sess *session, id vi
 		p.fail(msg.ID, err)
 		return
 	}
+	p.sess, p.cancel = sess, cancel
 	// The id is free before the answer is out: a client that has its answer may
 	// use it again at once.
 	settle := sync.OnceFunc(func() { sess.finish(name) })

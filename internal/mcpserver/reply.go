@@ -3,6 +3,7 @@ package mcpserver
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -17,22 +18,24 @@ import (
 type reply struct {
 	server *Server
 	w      http.ResponseWriter
+	// sess is the legacy session of the request, nil for none, and cancel ends
+	// its call; gone is closed when the client is.
+	sess   *session
+	cancel context.CancelCauseFunc
+	gone   <-chan struct{}
+
+	mu    sync.Mutex
+	timer *time.Timer
+	// journal is the stream of a session's call; nil while there is none.
+	journal *journal
+	// backlog is what a goroutine of its own writes to the stream of any other
+	// call; writing is whether there is one, and idle is told when it ends.
+	backlog []byte
+	idle    sync.Cond
+
+	streaming, writing, done bool
 	// mayStream is whether the client accepts a stream.
 	mayStream bool
-	// sess is the legacy session of the request, nil for none; gone is closed
-	// when the client is.
-	sess *session
-	gone <-chan struct{}
-
-	mu        sync.Mutex
-	streaming bool
-	done      bool
-	timer     *time.Timer
-	// backlog is what a goroutine of its own writes to the stream; writing is
-	// whether there is one, and idle is told when it ends.
-	backlog []byte
-	writing bool
-	idle    sync.Cond
 }
 
 // keepAliveEvery is how long a stream is silent at most. Clients and proxies
@@ -51,22 +54,55 @@ func (s *Server) newReply(w http.ResponseWriter, r *http.Request) *reply {
 	return p
 }
 
-// keepAlive makes sure that the client sees something while the call runs.
+// keepAlive makes sure that the client sees something while the call runs, and
+// can come back for it where that is possible.
 func (p *reply) keepAlive() {
 	if !p.mayStream {
 		return
 	}
+	first := keepAliveEvery
+	if p.sess != nil && p.sess.primes() {
+		first = openAfter
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.timer = time.AfterFunc(keepAliveEvery, func() {
+	p.timer = time.AfterFunc(first, func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		if p.done {
-			return
+		switch {
+		case p.done:
+		case p.sess != nil:
+			p.stream() // which keeps itself alive
+		default:
+			p.queue([]byte(keepAliveComment))
+			p.timer.Reset(keepAliveEvery)
 		}
-		p.queue([]byte(": keep-alive\n\n"))
-		p.timer.Reset(keepAliveEvery)
 	})
+}
+
+// stream is the stream of a session's call, opened if it is not yet; nil when
+// there is nobody to open it for. Called with mu held.
+func (p *reply) stream() *journal {
+	if p.journal == nil && p.mayStream && !p.done && !p.left() {
+		j, me := p.sess.newJournal(p.server, p.cancel)
+		p.journal = j
+		go func() {
+			defer close(j.posted)
+			delivered := j.follow(p.w, p.gone, me, 0, func() bool { return true })
+			j.leave(me, delivered)
+		}()
+	}
+	return p.journal
+}
+
+// left reports whether the client is gone.
+func (p *reply) left() bool {
+	select {
+	case <-p.gone:
+		return true
+	default:
+		return false
+	}
 }
 
 // Notify sends a notification that belongs to the call. Whoever calls it reads
@@ -79,45 +115,71 @@ func (p *reply) Notify(method string, params []byte) {
 	message := jsonrpc.AppendNotification(nil, method, params)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.done {
+	switch {
+	case p.done:
+	case p.sess == nil:
 		p.queue(jsonrpc.AppendSSE(nil, message))
+	default:
+		if j := p.stream(); j != nil {
+			j.add(message, false)
+		}
 	}
 }
 
-// Ask sends a question to a legacy client on the stream of its call, or on the
-// session's own if that one is broken, and waits for the answer.
+// Ask sends a question to a legacy client on the stream of its call, and waits
+// for the answer. If that one is broken and the client cannot resume it, the
+// question goes to the session's own stream.
 func (p *reply) Ask(ctx context.Context, method string, params []byte) ([]byte, error) {
 	if p.sess == nil {
 		return nil, gateway.Errorf(gateway.CodeInvalid, "this client cannot be asked anything during a call")
 	}
-	return p.sess.askVia(ctx, method, params, p.send, p.onceGone())
+	gone := p.gone
+	if resumable := p.resumable(); resumable || p.left() {
+		gone = nil
+	}
+	var asked *journal
+	var number int
+	send := func(message []byte) bool {
+		if gone != nil && p.left() {
+			return p.sess.push(message)
+		}
+		j, n, ok := p.send(message)
+		if ok && asked == nil {
+			asked, number = j, n
+		}
+		return ok || p.sess.push(message)
+	}
+	defer func() {
+		if asked != nil {
+			asked.settle(number)
+		}
+	}()
+	return p.sess.askVia(ctx, method, params, send, gone)
 }
 
-// onceGone is closed when the client leaves that is still there; nil when it
-// has left already.
-func (p *reply) onceGone() <-chan struct{} {
-	select {
-	case <-p.gone:
-		return nil
-	default:
-		return p.gone
-	}
-}
-
-// send puts a message into the stream that must not be left out.
-func (p *reply) send(message []byte) bool {
-	select {
-	case <-p.gone:
-		return p.sess.push(message)
-	default:
-	}
+// resumable reports whether the client has an id to come back with, should the
+// connection break.
+func (p *reply) resumable() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.mayStream || p.done || len(p.backlog) > maxBacklog {
-		return p.sess.push(message)
+	if p.journal == nil {
+		return p.mayStream && !p.left() && p.sess.primes()
 	}
-	p.enqueue(jsonrpc.AppendSSE(nil, message))
-	return true
+	return p.sess.primes() || p.journal.spoke()
+}
+
+// send puts a message into the stream that must not be left out. It reports
+// false when there is none.
+func (p *reply) send(message []byte) (j *journal, number int, ok bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.done {
+		return nil, 0, false
+	}
+	if j = p.stream(); j != nil {
+		number, ok = j.add(message, true)
+	}
+	return j, number, ok
 }
 
 // queue puts something into the stream. Called with mu held.
@@ -172,8 +234,13 @@ func (p *reply) close() {
 // written to once its handler is gone.
 func (p *reply) abandon() {
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	p.close()
+	j := p.journal
+	p.mu.Unlock()
+	if j != nil {
+		j.abandon()
+		<-j.posted
+	}
 }
 
 // finish sends the last message.
@@ -200,11 +267,17 @@ const smallResult = 1536
 
 func (p *reply) finishParts(status int, retryAfter time.Duration, head, body, tail []byte) {
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	p.close()
-	if p.streaming {
-		whole := append(append(append([]byte(nil), head...), body...), tail...)
-		_, _ = p.w.Write(jsonrpc.AppendSSE(nil, whole))
+	j := p.journal
+	p.mu.Unlock()
+	if j != nil || p.streaming {
+		whole := slices.Concat(head, body, tail)
+		if j == nil {
+			_, _ = p.w.Write(jsonrpc.AppendSSE(nil, whole))
+			return
+		}
+		j.end(whole)
+		<-j.posted
 		return
 	}
 	h := p.w.Header()

@@ -12,6 +12,7 @@ import (
 	"log/slog"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"genkan/internal/catalog"
@@ -101,6 +102,10 @@ type Server struct {
 	sessions sessions
 	sse      sseClients
 	parks    parks
+	// orphans counts the streams that wait for their clients to come back; what
+	// ended ones keep is bounded.
+	orphans                atomic.Int64
+	undelivered, delivered *gateway.Budget
 
 	// life ends when the process gives up on calls that are under way.
 	life context.Context //nolint:containedctx // legacy calls outlive their HTTP requests
@@ -127,7 +132,8 @@ func New(opt Options) *Server {
 	s := &Server{
 		opt:       opt,
 		listeners: map[*listener]struct{}{}, connected: map[*session]struct{}{},
-		drain: make(chan struct{}),
+		drain:       make(chan struct{}),
+		undelivered: gateway.NewBudget(undeliveredRoom), delivered: gateway.NewBudget(deliveredRoom),
 	}
 	s.info = append(jsonrpc.AppendQuoted([]byte(`{"name":"genkan","title":"Genkan","version":`), opt.Version), '}')
 	s.life, s.end = context.WithCancel(context.Background())

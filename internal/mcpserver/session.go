@@ -38,6 +38,9 @@ type session struct {
 	// unsent what a stream had not sent when it ended.
 	missed []string
 	unsent [][]byte
+	// journals are the streams of calls, by number.
+	journals    map[int]*journal
+	lastJournal int
 	// asks are questions to the client that it has not answered yet.
 	asks    map[string]chan clientAnswer
 	lastAsk int
@@ -338,6 +341,11 @@ func (s *session) end() {
 		cancel(errCanceledByClient)
 	}
 	s.dropAsks()
+	for _, j := range s.journals {
+		if j.reader == nil { // the others end with the answers to their calls
+			j.drop()
+		}
+	}
 	for _, stop := range s.subscriptions {
 		go stop()
 	}
@@ -354,7 +362,7 @@ func (s *session) end() {
 func (s *session) idle(since, lost time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.calls) > 0 || s.stream != nil {
+	if len(s.calls) > 0 || s.stream != nil || len(s.journals) > 0 {
 		return false
 	}
 	return s.lastSeen.Before(since) && (len(s.subscriptions) == 0 || s.lastSeen.Before(lost))

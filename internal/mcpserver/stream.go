@@ -11,7 +11,8 @@ import (
 	"genkan/internal/jsonrpc"
 )
 
-// get opens the stream on which a legacy session hears of changes.
+// get opens the stream on which a legacy session hears of changes, or goes on
+// with one of its calls.
 func (s *Server) get(w http.ResponseWriter, r *http.Request, id visitor) {
 	p := s.newReply(w, r)
 	if r.Header.Get("Mcp-Session-Id") == "" {
@@ -25,6 +26,10 @@ func (s *Server) get(w http.ResponseWriter, r *http.Request, id visitor) {
 	}
 	if !acceptsStream(r.Header) {
 		s.plainError(w, http.StatusNotAcceptable, invalidRequest("the Accept header must allow text/event-stream"))
+		return
+	}
+	if last := r.Header.Get("Last-Event-ID"); last != "" {
+		s.resume(w, r, sess, last)
 		return
 	}
 	st := sess.open()
@@ -42,7 +47,7 @@ func (s *Server) get(w http.ResponseWriter, r *http.Request, id visitor) {
 				events = jsonrpc.AppendSSE(events, message)
 			}
 		case <-alive.C:
-			events = []byte(": keep-alive\n\n")
+			events = []byte(keepAliveComment)
 		case <-st.replaced:
 			return
 		case <-s.drain:
@@ -283,7 +288,7 @@ func (s *Server) listen(p *reply, r *http.Request, msg *jsonrpc.Message, id visi
 		case <-sub.listener.again:
 			sub.renew(r.Context(), s)
 		case <-alive.C:
-			events = append(events, ": keep-alive\n\n"...)
+			events = append(events, keepAliveComment...)
 		case <-s.drain:
 			_, _ = p.w.Write(jsonrpc.AppendSSE(nil, sub.ended()))
 			return

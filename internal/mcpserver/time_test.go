@@ -73,6 +73,7 @@ const (
 	initializeBody = `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}`
 	pingBody       = `{"jsonrpc":"2.0","id":1,"method":"ping"}`
 	callBody       = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t"}}`
+	modernCallBody = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`
 )
 
 // TestSessionsExpire: a session that nobody uses ends after the idle limit; one
@@ -125,24 +126,54 @@ func TestSessionsExpire(t *testing.T) {
 }
 
 // TestKeepAlive: a client that waits sees something every 15 seconds, if it can
-// read a stream, and then its answer.
+// read a stream, and then its answer. That it can come back for it is told to
+// those who know of it.
 func TestKeepAlive(t *testing.T) {
-	for accept, want := range map[string]string{
-		"application/json, text/event-stream": ": keep-alive\n\n: keep-alive\n\nevent: message\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"content\":[]}}\n\n",
-		"application/json":                    `{"jsonrpc":"2.0","id":1,"result":{"content":[]}}`,
+	const (
+		both   = "application/json, text/event-stream"
+		result = `{"jsonrpc":"2.0","id":1,"result":{"content":[]}}`
+		alive  = ": keep-alive\n\n"
+		primed = "id: ID-1-0\nretry: 1000\ndata: \n\n"
+		answer = "event: message\nid: ID-1-1\ndata: " + result + "\n\n"
+	)
+	for _, c := range []struct {
+		version, accept string
+		takes           time.Duration
+		want            string
+	}{
+		{"2025-11-25", both, 40 * time.Second, primed + alive + alive + answer},
+		{"2025-11-25", both, openAfter + 1, primed + answer},
+		{"2025-11-25", both, openAfter - 1, result},
+		{"2025-11-25", "application/json", 40 * time.Second, result},
+		{"2025-06-18", both, 40 * time.Second, alive + alive + answer},
+		{"2025-06-18", both, 14 * time.Second, result},
+		{gateway.ModernVersion, both, 40 * time.Second, alive + alive + "event: message\ndata: " + result + "\n\n"},
+		{gateway.ModernVersion, both, 14 * time.Second, result},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			s := newQuietServer(quietHouse{takes: 40 * time.Second})
+			s := newQuietServer(quietHouse{takes: c.takes})
 			defer s.Close()
-			session := post(s, "", initializeBody).Header().Get("Mcp-Session-Id")
-			r := httptest.NewRequest(http.MethodPost, "/mcp", strings.NewReader(callBody))
+			body := callBody
+			if c.version == gateway.ModernVersion {
+				body = modernCallBody
+			}
+			r := httptest.NewRequest(http.MethodPost, "/mcp", strings.NewReader(body))
 			r.Header.Set("Content-Type", "application/json")
-			r.Header.Set("Accept", accept)
-			r.Header.Set("Mcp-Session-Id", session)
+			r.Header.Set("Accept", c.accept)
+			if c.version == gateway.ModernVersion {
+				r.Header.Set("Mcp-Protocol-Version", gateway.ModernVersion)
+				r.Header.Set("Mcp-Method", "tools/call")
+				r.Header.Set("Mcp-Name", "t")
+			} else {
+				initialize := strings.Replace(initializeBody, "2025-11-25", c.version, 1)
+				r.Header.Set("Mcp-Session-Id", post(s, "", initialize).Header().Get("Mcp-Session-Id"))
+			}
 			w := httptest.NewRecorder()
 			s.ServeHTTP(w, r)
-			if got := w.Body.String(); got != want {
-				t.Errorf("Accept %s: the answer is %q\nwant %q", accept, got, want)
+			got := w.Body.String()
+			s.sessions.each(func(sess *session) { got = strings.ReplaceAll(got, sess.known.Load().ID, "ID") })
+			if got != c.want {
+				t.Errorf("%s, Accept %s, %s: the answer is %q\nwant %q", c.version, c.accept, c.takes, got, c.want)
 			}
 		})
 	}

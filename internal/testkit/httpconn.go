@@ -308,8 +308,9 @@ func readEvents(r io.Reader, receive func([]byte)) error {
 		}
 		line = strings.TrimRight(line, "\r\n")
 		if line == "" {
-			if len(data) > 0 {
-				receive(oneLine(bytes.TrimSuffix(data, []byte("\n"))))
+			// One without data only tells the client where the stream is.
+			if message := bytes.TrimSuffix(data, []byte("\n")); len(message) > 0 {
+				receive(oneLine(message))
 			}
 			data = nil
 			continue

@@ -179,15 +179,21 @@ func callProgress(ctx context.Context, s *server, c *toolCall) []byte {
 	var args struct {
 		N  int   `json:"n"`
 		Ms int64 `json:"ms"`
+		// Gates are waited for before the steps, and one more before the answer.
+		Gates []string `json:"gates"`
 	}
 	if err := c.decode(&args); err != nil {
 		return c.complain("progress: %v", err)
 	}
+	wait := func(step int) bool { return step > len(args.Gates) || waitFor(ctx, args.Gates[step-1]) }
 	for i := 1; i <= args.N; i++ {
-		if args.Ms > 0 && !pause(ctx, time.Duration(args.Ms)*time.Millisecond) || s.gaveUp(ctx) {
+		if !wait(i) || args.Ms > 0 && !pause(ctx, time.Duration(args.Ms)*time.Millisecond) || s.gaveUp(ctx) {
 			return nil
 		}
 		c.report(i, args.N)
+	}
+	if !wait(args.N + 1) {
+		return nil
 	}
 	return c.say("%d steps", args.N)
 }

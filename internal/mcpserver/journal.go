@@ -1,0 +1,350 @@
+package mcpserver
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"genkan/internal/gateway"
+)
+
+// A legacy client whose connection breaks has not canceled its call, and may
+// come back for what it missed. So what is said on the stream of a call is
+// written into a journal, and a connection is only its reader: first the POST
+// that made the call, then each GET that names the last event it has seen.
+
+const (
+	// resumePatience is how long a stream waits for its client to come back. A
+	// call that is still under way then is given up: nobody wants its answer.
+	resumePatience = 5 * time.Minute
+	// deliveredFor is how long a stream is kept that was written to its end. A
+	// network that breaks without a word swallows what was written to it.
+	deliveredFor = time.Minute
+	// mostOrphans is how many streams of a session may be without a reader.
+	mostOrphans = 32
+	// mostKept and maxBacklog are how many events of a stream are kept that may
+	// be left out, and how many bytes of them.
+	mostKept = 2000
+	// undeliveredRoom and deliveredRoom bound the bytes that all streams keep
+	// whose calls have ended. The latter are kept only to be sure.
+	undeliveredRoom, deliveredRoom = 64 << 20, 8 << 20
+	// journalCost is counted for what a journal takes beside its messages.
+	journalCost = 1 << 10
+)
+
+// journal is what was said on the stream of a call. All of it that changes is
+// guarded by the session's mu.
+type journal struct {
+	server *Server
+	sess   *session
+	number int
+	cancel context.CancelCauseFunc
+	// posted is closed when the connection that made the call is not written to
+	// any more.
+	posted chan struct{}
+
+	events []said
+	last   int // number of the last event
+	// loose events may be left out when there are too many; size is theirs.
+	loose, size int
+	ended       bool // the answer is the last event
+	// reader is nil while nobody reads: then the stream is an orphan.
+	reader *reader
+	// waiting is set while it waits for its client, until expiry; round tells
+	// those times apart. delivered is whether the client may have it all.
+	waiting, delivered bool
+	expiry             *time.Timer
+	round              int
+	// room is where the bytes of an ended one are counted; nil while none are.
+	room  *gateway.Budget
+	taken int64
+}
+
+// said is one event.
+type said struct {
+	number  int
+	message []byte
+	// firm is what must not be left out: open questions, and the answer.
+	firm bool
+}
+
+// reader is the connection that a stream is written to.
+type reader struct {
+	wake  chan struct{}
+	taken chan struct{} // closed when another one takes its place
+}
+
+func newReader() *reader { return &reader{wake: make(chan struct{}, 1), taken: make(chan struct{})} }
+
+// primes reports whether the client expects a stream to begin with an empty
+// event that tells it the stream's id. Clients of older versions take an event
+// without data for a broken message.
+func (s *session) primes() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.version == primingVersion
+}
+
+const primingVersion = "2025-11-25"
+
+// newJournal begins the stream of a call, with the one who reads it first.
+func (s *session) newJournal(server *Server, cancel context.CancelCauseFunc) (*journal, *reader) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lastJournal++
+	j := &journal{
+		server: server, sess: s, number: s.lastJournal, cancel: cancel,
+		posted: make(chan struct{}), reader: newReader(),
+	}
+	if s.journals == nil {
+		s.journals = map[int]*journal{}
+	}
+	s.journals[j.number] = j
+	return j, j.reader
+}
+
+// eventID names a place in the stream. The session's own name is in it, which
+// is another one after a restart: no event of a former process is taken for one
+// of ours.
+func (j *journal) eventID(number int) string {
+	return j.sess.known.Load().ID + "-" + strconv.Itoa(j.number) + "-" + strconv.Itoa(number)
+}
+
+// resume takes over the stream of an event. It reports false when the session
+// has none such, which another session's is as well.
+func (s *session) resume(eventID string) (_ *journal, _ *reader, number int, ok bool) {
+	parts := strings.Split(eventID, "-")
+	if len(parts) != 3 || parts[0] != s.known.Load().ID {
+		return nil, nil, 0, false
+	}
+	stream, err := strconv.Atoi(parts[1])
+	number, err2 := strconv.Atoi(parts[2])
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	j := s.journals[stream]
+	if err != nil || err2 != nil || j == nil || number < 0 || number > j.last {
+		return nil, nil, 0, false
+	}
+	if j.reader != nil {
+		close(j.reader.taken) // the client knows better than we what is broken
+	}
+	j.adopt()
+	j.reader = newReader()
+	return j, j.reader, number, true
+}
+
+// spoke reports whether anything was said that has an id.
+func (j *journal) spoke() bool {
+	j.sess.mu.Lock()
+	defer j.sess.mu.Unlock()
+	return j.last > 0
+}
+
+// add puts a message into the stream. It reports false when nobody can read it
+// any more.
+func (j *journal) add(message []byte, firm bool) (number int, ok bool) {
+	j.sess.mu.Lock()
+	defer j.sess.mu.Unlock()
+	if j.ended || !j.listed() {
+		return 0, false
+	}
+	j.put(message, firm)
+	if !firm {
+		j.loosen(len(message))
+	}
+	return j.last, true
+}
+
+// end puts the answer into the stream.
+func (j *journal) end(answer []byte) {
+	j.sess.mu.Lock()
+	defer j.sess.mu.Unlock()
+	if !j.listed() {
+		return
+	}
+	j.put(answer, true)
+	j.ended = true
+	if j.reader == nil && !j.count(j.server.undelivered) {
+		j.drop()
+	}
+}
+
+func (j *journal) put(message []byte, firm bool) {
+	j.last++
+	j.events = append(j.events, said{j.last, message, firm})
+	if j.reader != nil {
+		nudge(j.reader.wake)
+	}
+}
+
+// settle notes that a question is not open any more.
+func (j *journal) settle(number int) {
+	j.sess.mu.Lock()
+	defer j.sess.mu.Unlock()
+	for i := range j.events {
+		if e := &j.events[i]; e.number == number && e.firm {
+			e.firm = false
+			j.loosen(len(e.message))
+		}
+	}
+}
+
+// loosen counts an event that may be left out, and leaves out the oldest ones
+// when there are too many; some at once, so that it is not done for each.
+func (j *journal) loosen(size int) {
+	j.loose++
+	j.size += size
+	if j.loose <= mostKept && j.size <= maxBacklog {
+		return
+	}
+	j.events = slices.DeleteFunc(j.events, func(e said) bool {
+		if e.firm || e.number == j.last || j.loose <= mostKept*3/4 && j.size <= maxBacklog*3/4 {
+			return false
+		}
+		j.loose--
+		j.size -= len(e.message)
+		return true
+	})
+}
+
+// after is what was said after an event, and whether that was all.
+func (j *journal) after(number int) (events []said, ended bool) {
+	j.sess.mu.Lock()
+	defer j.sess.mu.Unlock()
+	first, _ := slices.BinarySearchFunc(j.events, number+1, func(e said, n int) int { return e.number - n })
+	return slices.Clone(j.events[first:]), j.ended
+}
+
+// leave is for a reader that goes: another has taken its place, the stream is
+// delivered, or the connection is broken and the client may come back.
+func (j *journal) leave(r *reader, delivered bool) {
+	j.sess.mu.Lock()
+	defer j.sess.mu.Unlock()
+	if j.reader != r {
+		return
+	}
+	j.reader = nil
+	if j.last == 0 && j.sess.version != primingVersion {
+		j.drop() // it was told of no id to come back with
+		return
+	}
+	j.orphan(delivered)
+}
+
+// abandon ends a stream that will have no answer.
+func (j *journal) abandon() {
+	j.sess.mu.Lock()
+	defer j.sess.mu.Unlock()
+	if j.ended || !j.listed() {
+		return
+	}
+	if j.reader != nil {
+		close(j.reader.taken)
+		j.reader = nil
+	}
+	j.drop()
+}
+
+// What follows is called with mu held.
+
+// listed reports whether the stream is still there to be read.
+func (j *journal) listed() bool { return j.sess.journals[j.number] == j }
+
+// orphan waits for the client to come back.
+func (j *journal) orphan(delivered bool) {
+	j.delivered = delivered
+	patience, room := resumePatience, j.server.undelivered
+	if delivered {
+		patience, room = deliveredFor, j.server.delivered
+	}
+	if j.sess.ended || j.ended && !j.count(room) {
+		j.drop()
+		return
+	}
+	j.waiting = true
+	j.server.orphans.Add(1)
+	round := j.round
+	j.expiry = time.AfterFunc(patience, func() { j.expire(round) })
+	if least := j.sess.leastOrphan(); least != nil {
+		least.giveUp(gateway.Errorf(gateway.CodeLimited,
+			"the client did not come back for the answer, and more than %d others wait for it", mostOrphans))
+	}
+}
+
+// leastOrphan is the stream to give up when too many wait: a delivered one if
+// there is any, and the oldest.
+func (s *session) leastOrphan() (least *journal) {
+	count := 0
+	for _, j := range s.journals {
+		if !j.waiting {
+			continue
+		}
+		count++
+		if least == nil || j.delivered && !least.delivered || j.delivered == least.delivered && j.number < least.number {
+			least = j
+		}
+	}
+	if count <= mostOrphans {
+		return nil
+	}
+	return least
+}
+
+func (j *journal) expire(round int) {
+	j.sess.mu.Lock()
+	defer j.sess.mu.Unlock()
+	if j.waiting && j.round == round {
+		j.giveUp(gateway.Errorf(gateway.CodeTimeout, "the client did not come back for the answer within %s", resumePatience))
+	}
+}
+
+// giveUp ends an orphan, and its call.
+func (j *journal) giveUp(why *gateway.Error) {
+	if !j.ended {
+		why.Answered = true // it is no fault of the server's
+		j.cancel(why)
+	}
+	j.drop()
+}
+
+// adopt is the end of being an orphan.
+func (j *journal) adopt() {
+	if j.waiting {
+		j.waiting = false
+		j.round++
+		j.expiry.Stop()
+		j.server.orphans.Add(-1)
+	}
+}
+
+// count takes room for the stream of a call that has ended.
+func (j *journal) count(room *gateway.Budget) bool {
+	if j.room != nil {
+		return true
+	}
+	size := int64(journalCost)
+	for _, e := range j.events {
+		size += int64(len(e.message))
+	}
+	if room == j.server.delivered && size > maxBacklog || !room.Take(size) {
+		return false
+	}
+	j.room, j.taken = room, size
+	return true
+}
+
+// drop forgets the stream.
+func (j *journal) drop() {
+	j.adopt()
+	delete(j.sess.journals, j.number)
+	if len(j.sess.journals) == 0 {
+		j.sess.journals = nil
+	}
+	if j.room != nil {
+		j.room.Give(j.taken)
+		j.room = nil
+	}
+	j.events = nil
+}

@@ -1,0 +1,106 @@
+package mcpserver
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+)
+
+const (
+	// openAfter is how long a call may take before its answer becomes a stream
+	// that can be resumed. Most calls take less and stay one JSON body, which is
+	// cheaper for both sides; what takes longer does not feel the difference.
+	openAfter = 50 * time.Millisecond
+	// retryAfter is what a client is asked to wait before it comes back.
+	retryAfter = time.Second
+)
+
+// resume goes on with a stream whose connection broke.
+func (s *Server) resume(w http.ResponseWriter, r *http.Request, sess *session, lastEvent string) {
+	j, me, number, ok := sess.resume(lastEvent)
+	if !ok {
+		s.plainError(w, http.StatusBadRequest, invalidRequest(
+			"there is no stream to resume after this Last-Event-ID: its time is over, genkan was restarted, or it is another session's. What was called may have been carried out; call again only if that does no harm"))
+		return
+	}
+	delivered := j.follow(w, r.Context().Done(), me, number, func() bool { return s.recognizes(r) })
+	j.leave(me, delivered)
+}
+
+// follow writes what was said after an event, and what is said from then on,
+// until the answer. It reports whether the client may have all of it.
+func (j *journal) follow(w http.ResponseWriter, gone <-chan struct{}, me *reader, number int, allowed func() bool) bool {
+	startStream(w)
+	alive := time.NewTicker(keepAliveEvery)
+	defer alive.Stop()
+	events, ended := j.after(number)
+	first := ""
+	switch {
+	case j.sess.primes():
+		// Also when it is resumed: the next break may come before anything is said.
+		first = "id: " + j.eventID(number) + "\nretry: " + strconv.FormatInt(retryAfter.Milliseconds(), 10) + "\ndata: \n\n"
+	case len(events) == 0:
+		first = keepAliveComment
+	}
+	for allowed() {
+		if err := j.write(w, first, events); err != nil {
+			return false
+		}
+		if len(events) > 0 {
+			number = events[len(events)-1].number
+		}
+		first = ""
+		select {
+		case <-gone:
+			return false
+		case <-me.taken:
+			return false
+		default:
+		}
+		if ended {
+			return true
+		}
+		select {
+		case <-me.wake:
+		case <-alive.C:
+			first = keepAliveComment
+		case <-gone:
+		case <-me.taken:
+		}
+		events, ended = j.after(number)
+	}
+	return false
+}
+
+const keepAliveComment = ": keep-alive\n\n"
+
+// write writes events without copying large ones. A client that does not read
+// must not keep them in memory for ever.
+func (j *journal) write(w http.ResponseWriter, first string, events []said) error {
+	control := http.NewResponseController(w)
+	_ = control.SetWriteDeadline(time.Now().Add(writeTime))
+	defer func() { _ = control.SetWriteDeadline(time.Time{}) }()
+	if _, err := io.WriteString(w, first); err != nil {
+		return err
+	}
+	for _, e := range events {
+		if _, err := io.WriteString(w, "event: message\nid: "+j.eventID(e.number)+"\ndata: "); err != nil {
+			return err
+		}
+		if _, err := w.Write(e.message); err != nil {
+			return err
+		}
+		if _, err := io.WriteString(w, "\n\n"); err != nil {
+			return err
+		}
+	}
+	if err := control.Flush(); !errors.Is(err, http.ErrNotSupported) {
+		return err
+	}
+	return nil // it comes all at once, then
+}
+
+// Orphans is how many streams wait for their clients to come back.
+func (s *Server) Orphans() int { return int(s.orphans.Load()) }
