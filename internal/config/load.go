@@ -114,6 +114,8 @@ func (l layer) config(all *problems) *Config {
 		TLS:          TLS{CertFile: or(l.tlsCert, ""), KeyFile: or(l.tlsKey, "")},
 		PageSize:     l.pageSize,
 		Servers:      l.servers,
+
+		ClientMetadataURL: l.clientMetadataURL,
 	}
 	if c.CORS.Enabled && len(c.CORS.Origins) == 0 && !l.corsRefused {
 		all.add(l.corsAt, "CORS is enabled without an origin, which would admit every page; name the origins in cors.origin or CORS_ORIGIN, such as https://app.example.com")
