@@ -20,6 +20,11 @@ func (a *API) serverOf(s *upstream.Server, withOutput bool) client.Server {
 		next := st.NextTry.UTC()
 		out.NextTry = &next
 	}
+	out.SignIn = st.SignIn
+	if !st.SignInExpires.IsZero() {
+		expires := st.SignInExpires.UTC()
+		out.SignInExpires = &expires
+	}
 	if withOutput {
 		out.Output = st.Output
 	}

@@ -29,6 +29,7 @@ import (
 	"genkan/internal/logs"
 	"genkan/internal/mcpserver"
 	"genkan/internal/record"
+	"genkan/internal/signin"
 	"genkan/internal/sqlite"
 	"genkan/internal/upstream"
 	"genkan/internal/vault"
@@ -78,6 +79,7 @@ type Process struct {
 	store    *sqlite.Store
 	keeper   *identity.Keeper
 	vault    *vault.File
+	signIns  *signin.Keeper
 	guard    *upstream.Guard
 	recorder *record.Recorder
 	executor *execute.Executor
@@ -147,6 +149,7 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 	if p.store, err = sqlite.Open(ctx, filepath.Join(opt.DataDir, "genkan.db"), opt.Log); err != nil {
 		return nil, err
 	}
+	p.signIns = signin.New(signin.Options{Vault: p.vault, Log: opt.Log})
 	p.keeper = identity.NewKeeper(p.store, admin, time.Now)
 	if len(opt.Guard) > 0 {
 		p.guard = upstream.NewGuard(opt.Guard, opt.Log)
@@ -207,10 +210,19 @@ func (p *Process) offerExample() {
 	}
 }
 
+// ReadConfig reads the configuration as a process with these options would.
+func ReadConfig(opt Options) (*config.Config, error) {
+	if opt.LookupEnv == nil {
+		opt.LookupEnv = os.LookupEnv
+	}
+	from := config.Sources{Env: opt.LookupEnv, Secret: secretsOf(OpenVault(opt.DataDir))}
+	return config.Load(opt.configFile(), opt.ConfigFile != "", from, opt.Flags)
+}
+
 func (p *Process) load() (*config.Config, error) {
 	path, mustExist := p.configFile()
 	used := variables{}
-	cfg, err := config.Load(path, mustExist, config.Sources{Env: used.lookup(p.opt.LookupEnv), Secret: p.secret}, p.opt.Flags)
+	cfg, err := config.Load(path, mustExist, config.Sources{Env: used.lookup(p.opt.LookupEnv), Secret: secretsOf(p.vault)}, p.opt.Flags)
 	if err != nil {
 		return nil, err
 	}
@@ -413,6 +425,7 @@ func (p *Process) Close() error {
 	}
 	ending.Wait()
 	p.retired.Wait()
+	p.signIns.Close()
 	p.guard.Close()
 	return p.store.Close()
 }

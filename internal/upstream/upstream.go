@@ -29,6 +29,9 @@ type Settings struct {
 
 	URL     string
 	Headers map[string]gateway.Secret
+	// Bearer is used where the server at URL asks for sign-in; nil if it must not
+	// be signed in to.
+	Bearer Bearer
 	// Transport is one of the Transport constants; empty to find out.
 	Transport string
 
@@ -91,6 +94,10 @@ type Status struct {
 	NextTry time.Time
 	// Output is the end of what it wrote to its standard error.
 	Output string
+	// SignIn is SignInNeeded, SignedIn, or empty where none is needed or known;
+	// SignInExpires is when its token ends, zero if that is not known.
+	SignIn        string
+	SignInExpires time.Time
 }
 
 // Server is one MCP server behind the door.
@@ -104,6 +111,8 @@ type Server struct {
 	// leaving is set when it takes no more.
 	inFlight atomic.Int64
 	leaving  atomic.Bool
+	// signed is the transport of a server that may be signed in to; nil if not.
+	signed *signedTransport
 	// isSSE is set when the server was found to speak the old SSE transport.
 	isSSE atomic.Bool
 
@@ -125,6 +134,8 @@ type Server struct {
 	starts  int
 	since   time.Time
 	problem gateway.Text
+	// refused is why it is down when only a person can help.
+	refused *gateway.Error
 	nextTry time.Time
 	lastTry time.Time
 	output  *ring
@@ -177,6 +188,10 @@ func Open(set Settings, deps Deps) *Server {
 	}
 	if deps.Transport == nil {
 		s.deps.Transport = newTransport()
+	}
+	if set.Bearer != nil && set.URL != "" {
+		s.signed = newSignedTransport(&set, s.deps.Transport)
+		s.deps.Transport = s.signed
 	}
 	for kind := range s.lists {
 		s.lists[kind].Store(&[]gateway.Tool{})
@@ -279,6 +294,15 @@ func (s *Server) Status() Status {
 		st.PID = s.conn.pid()
 		st.Era, st.Version = s.conn.protocol().era, s.conn.protocol().version
 	}
+	if s.signed != nil {
+		signedIn, expires := s.set.Bearer.Known()
+		switch {
+		case s.signed.needed.Load():
+			st.SignIn = SignInNeeded
+		case signedIn:
+			st.SignIn, st.SignInExpires = SignedIn, expires
+		}
+	}
 	return st
 }
 
@@ -307,7 +331,7 @@ func (s *Server) ready(ctx context.Context) (conn, error) {
 		case StateClosed:
 			return nil, s.removed()
 		case StateDown:
-			if nudged || !s.nudgeAllowed() {
+			if nudged || !s.nudgeAllowed(ctx) {
 				return nil, down
 			}
 			nudged = true
@@ -355,9 +379,17 @@ const betweenNudges = 250 * time.Millisecond
 // nudgeAllowed asks the supervisor to try at once. Connecting over HTTP costs
 // little, so a call may do that now and then; a child is restarted at the
 // supervisor's own pace, or a crashing one would be started for every call.
-func (s *Server) nudgeAllowed() bool {
+func (s *Server) nudgeAllowed(ctx context.Context) bool {
 	if s.set.URL == "" || len(s.set.Lacking.Each) > 0 {
 		return false
+	}
+	s.mu.Lock()
+	refused := s.refused != nil
+	s.mu.Unlock()
+	if refused { // a server that wants a sign-in is not asked again without one
+		if _, err := s.set.Bearer.Token(ctx); err != nil {
+			return false
+		}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -372,8 +404,13 @@ func (s *Server) nudgeAllowed() bool {
 	return true
 }
 
-// Try has a server that is down tried at once, whatever its pace.
+// Try has a server that is down tried at once, whatever its pace. One that is
+// up is asked for its lists, and connected to anew if it was signed in to or
+// out of meanwhile.
 func (s *Server) Try() {
+	if s.signed != nil {
+		s.set.Bearer.Doubt()
+	}
 	select {
 	case s.nudge <- struct{}{}:
 	default:
@@ -387,6 +424,11 @@ func (s *Server) downError() error {
 			Code: gateway.CodeUnavailable, Unsent: true,
 			Message: "server %s cannot be used: %s", Values: []any{s.set.Name, s.problem},
 		}
+	}
+	if s.refused != nil {
+		e := *s.refused
+		e.Unsent, e.Answered = true, false
+		return &e
 	}
 	wait := max(time.Until(s.nextTry), 0).Round(10 * time.Millisecond)
 	return &gateway.Error{
@@ -409,6 +451,10 @@ func (s *Server) supervise(ctx context.Context) {
 	defer close(s.done)
 	pace := newPace()
 	for {
+		select {
+		case <-s.nudge: // what comes now
+		default:
+		}
 		ready, err := s.serve(ctx)
 		s.settle()
 		if ctx.Err() != nil {
@@ -419,10 +465,18 @@ func (s *Server) supervise(ctx context.Context) {
 			s.lack(ctx, err)
 			return
 		}
+		if errors.Is(err, errOtherSignIn) {
+			s.log.Info("the sign-in is another one; connecting anew")
+			continue
+		}
 		wait := pace.next(ready)
+		var refused *gateway.Error
+		if onlyAPersonHelps(err) {
+			wait, refused = personPause, gateway.AsError(err)
+		}
 		s.log.Warn("server is down", "error", err, "next_try_ms", wait.Milliseconds())
 		s.update(func() {
-			s.state, s.conn, s.since = StateDown, nil, time.Now()
+			s.state, s.conn, s.since, s.refused = StateDown, nil, time.Now(), refused
 			s.problem, s.nextTry = problem(err), time.Now().Add(wait)
 		})
 		timer := time.NewTimer(wait)
@@ -434,6 +488,14 @@ func (s *Server) supervise(ctx context.Context) {
 		timer.Stop()
 	}
 }
+
+// personPause is how long a server is left alone that wants a sign-in: whoever
+// signs in says so.
+const personPause = 5 * time.Minute
+
+// errOtherSignIn ends a connection that was begun with another sign-in: its
+// session is somebody else's.
+var errOtherSignIn = errors.New("the sign-in is another one")
 
 // lack waits for a configuration that has everything, which will be another
 // server's.
@@ -488,6 +550,7 @@ func (s *Server) serve(ctx context.Context) (ready time.Duration, err error) {
 	began := time.Now()
 	s.update(func() {
 		s.state, s.conn, s.since, s.problem, s.nextTry = StateReady, c, time.Now(), gateway.Text{}, time.Time{}
+		s.refused = nil
 	})
 	s.log.Info("server is ready", "era", c.protocol().era.String(), "tools", len(s.List(gateway.KindTool)))
 	s.setUp(ctx, c)
@@ -506,6 +569,15 @@ func (s *Server) serve(ctx context.Context) (ready time.Duration, err error) {
 				s.problem, s.nextTry = problem(err), time.Now() // when it is closed, really
 			})
 			return time.Since(began), err
+		case <-s.nudge:
+			if s.signed.isAnother(ctx) {
+				s.update(func() { s.state, s.conn, s.since = StateStarting, nil, time.Now() })
+				s.branches.endAll()
+				return time.Since(began), errOtherSignIn
+			}
+			for _, kind := range gateway.Kinds() {
+				s.refreshLater(ctx, c, kind, suspected)
+			}
 		case <-news.there:
 			s.refreshHeard(ctx, c, news.take())
 		case <-recheck.C:

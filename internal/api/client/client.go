@@ -73,6 +73,9 @@ type Server struct {
 	Problem         string     `json:"problem,omitempty"`
 	NextTry         *time.Time `json:"nextTry,omitempty"`
 	Output          string     `json:"output,omitempty"`
+	// SignIn is "needed", "signed in", or empty where none is needed or known.
+	SignIn        string     `json:"signIn,omitempty"`
+	SignInExpires *time.Time `json:"signInExpires,omitempty"`
 }
 
 // CallResult is the answer to a call.
@@ -212,7 +215,7 @@ func codeOf(status int) gateway.Code {
 	switch status {
 	case http.StatusBadRequest, http.StatusUnsupportedMediaType, http.StatusRequestEntityTooLarge:
 		return gateway.CodeInvalid
-	case http.StatusUnauthorized:
+	case http.StatusUnauthorized, http.StatusBadGateway:
 		return gateway.CodeUnauthenticated
 	case http.StatusForbidden:
 		return gateway.CodeDenied
