@@ -56,6 +56,8 @@ type Options struct {
 	Limits execute.Limits
 	// Inspect are middlewares that look into calls.
 	Inspect []gateway.Middleware
+	// Now is the clock of sign-ins; nil is the machine's.
+	Now func() time.Time
 	// Joinable lets `genkan stdio` processes of the data directory join this
 	// one.
 	Joinable bool
@@ -149,7 +151,7 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 	if p.store, err = sqlite.Open(ctx, filepath.Join(opt.DataDir, "genkan.db"), opt.Log); err != nil {
 		return nil, err
 	}
-	p.signIns = signin.New(signin.Options{Vault: p.vault, Log: opt.Log})
+	p.signIns = signin.New(signin.Options{Vault: p.vault, Log: opt.Log, Now: opt.Now})
 	p.keeper = identity.NewKeeper(p.store, admin, time.Now)
 	if len(opt.Guard) > 0 {
 		p.guard = upstream.NewGuard(opt.Guard, opt.Log)

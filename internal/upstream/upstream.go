@@ -386,14 +386,16 @@ func (s *Server) nudgeAllowed(ctx context.Context) bool {
 	s.mu.Lock()
 	refused := s.refused != nil
 	s.mu.Unlock()
+	signedIn := false
 	if refused { // a server that wants a sign-in is not asked again without one
 		if _, err := s.set.Bearer.Token(ctx); err != nil {
 			return false
 		}
+		signedIn = true
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if time.Since(s.lastTry) < betweenNudges {
+	if time.Since(s.lastTry) < betweenNudges && !signedIn {
 		return false
 	}
 	s.lastTry = time.Now()
