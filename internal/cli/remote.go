@@ -17,6 +17,7 @@ import (
 	"genkan/internal/app"
 	"genkan/internal/bridge"
 	"genkan/internal/gateway"
+	"genkan/internal/upstream"
 )
 
 // remote is a client for the genkan of the data directory: the one that
@@ -86,7 +87,7 @@ func (c *command) servers() *cobra.Command {
 			}}
 			for _, s := range list {
 				rows = append(rows, []string{
-					s.Name, s.State, strconv.Itoa(s.Tools), s.ProtocolVersion, strconv.Itoa(s.Starts),
+					s.Name, c.stateOf(s), strconv.Itoa(s.Tools), s.ProtocolVersion, strconv.Itoa(s.Starts),
 					s.Since.Local().Format(time.DateTime), s.Problem,
 				})
 			}
@@ -102,11 +103,17 @@ func (c *command) showServer(s client.Server) error {
 	}
 	rows := [][]string{
 		{c.say("name"), s.Name},
-		{c.say("state"), s.State},
+		{c.say("state"), c.stateOf(s)},
 		{c.say("tools"), strconv.Itoa(s.Tools)},
 		{c.say("protocol"), s.ProtocolVersion + " (" + s.Era + ")"},
 		{c.say("starts"), strconv.Itoa(s.Starts)},
 		{c.say("since"), s.Since.Local().Format(time.DateTime)},
+	}
+	switch {
+	case s.SignIn == upstream.SignedIn && s.SignInExpires != nil:
+		rows = append(rows, []string{c.say("sign-in"), c.say("signed in; the token at hand ends %s", s.SignInExpires.Local().Format(time.DateTime))})
+	case s.SignIn == upstream.SignedIn:
+		rows = append(rows, []string{c.say("sign-in"), c.say("signed in")})
 	}
 	if s.ProcessID != 0 {
 		rows = append(rows, []string{c.say("process"), strconv.Itoa(s.ProcessID)})
@@ -122,6 +129,14 @@ func (c *command) showServer(s client.Server) error {
 		fmt.Fprintf(c.std.Out, "\n%s\n%s\n", c.say("last output:"), strings.TrimRight(s.Output, "\n"))
 	}
 	return nil
+}
+
+// stateOf is a server's state, in one word where there is one.
+func (c *command) stateOf(s client.Server) string {
+	if s.SignIn == upstream.SignInNeeded {
+		return c.say("needs sign-in")
+	}
+	return s.State
 }
 
 func (c *command) tools() *cobra.Command {

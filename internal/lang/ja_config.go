@@ -61,13 +61,13 @@ var jaConfig = map[string]string{
 	"%s is not a pattern; use * for any text, ? for one character, [ab] for a choice":           "%s がパターンとして正しくありません。任意の文字列には *、1 文字には ?、選択には [ab] を使ってください",
 
 	// Single values.
-	"must be a whole number from 1 to 65535":                                                                    "1 から 65535 までの整数で指定してください",
-	"must be host:port, such as 127.0.0.1:3000 or [::1]:3000":                                                   "127.0.0.1:3000 や [::1]:3000 のように host:port の形で指定してください",
-	"must end in a port from 0 to 65535":                                                                        "最後に 0 から 65535 までのポートを指定してください",
-	"must be an IP address or a host name, without scheme, port or path":                                        "IP アドレスかホスト名を、スキーム、ポート、パスを付けずに指定してください",
-	"must be a host name or address, with a port if clients send one, without scheme or path":                   "ホスト名かアドレスを、スキームとパスを付けずに指定してください。クライアントがポートを送る場合はポートも付けてください",
-	"must be scheme://host or scheme://host:port, without a path, such as https://app.example.com":              "https://app.example.com のように scheme://host か scheme://host:port の形で、パスを付けずに指定してください",
-	"cannot have a wildcard: any page on the internet could point its own name at this gateway; list each name": "ワイルドカードは使えません。インターネット上のどのページも自分の名前をこのゲートウェイに向けられてしまうため、名前を 1 つずつ書いてください",
+	"must be a whole number from 1 to 65535":                                                                                                                         "1 から 65535 までの整数で指定してください",
+	"must be host:port, such as 127.0.0.1:3000 or [::1]:3000":                                                                                                        "127.0.0.1:3000 や [::1]:3000 のように host:port の形で指定してください",
+	"must end in a port from 0 to 65535":                                                                                                                             "最後に 0 から 65535 までのポートを指定してください",
+	"must be an IP address or a host name, without scheme, port or path":                                                                                             "IP アドレスかホスト名を、スキーム、ポート、パスを付けずに指定してください",
+	"must be a host name or address, with a port if clients send one, without scheme or path":                                                                        "ホスト名かアドレスを、スキームとパスを付けずに指定してください。クライアントがポートを送る場合はポートも付けてください",
+	"must be scheme://host or scheme://host:port, without a path, such as https://app.example.com":                                                                   "https://app.example.com のように scheme://host か scheme://host:port の形で、パスを付けずに指定してください",
+	"cannot have a wildcard: any page on the internet could point its own name at this gateway; list each name":                                                      "ワイルドカードは使えません。インターネット上のどのページも自分の名前をこのゲートウェイに向けられてしまうため、名前を 1 つずつ書いてください",
 	"cannot have a wildcard: every page on the internet could then call the gateway with a leaked token; name the origins that may, such as https://app.example.com": "ワイルドカードは使えません。漏れたトークンがあれば、インターネット上のどのページからもゲートウェイを呼び出せてしまうため、許可するオリジンを https://app.example.com のように書いてください",
 	"is not a URL":                        "URL ではありません",
 	"must begin with http:// or https://": "http:// か https:// で始めてください",
@@ -110,4 +110,11 @@ var jaConfig = map[string]string{
 	"%s.%s goes with %s, but the server has a %s; remove it":                                             "%s.%s は %s と一緒に使うものですが、このサーバーには %s があります。削除してください",
 	"%s.type is %s, but the server has a command; remove type":                                           "%s.type は %s ですが、このサーバーには command があります。type を削除してください",
 	"%s.type is stdio, but the server has a url; remove type":                                            "%s.type は stdio ですが、このサーバーには url があります。type を削除してください",
+
+	"%s: true says nothing; a server that asks for sign-in is signed in to with `genkan login`, so remove it, or write false for never": "%s: true には意味がありません。サインインを求めるサーバーには `genkan login` でサインインします。削除するか、決してサインインしない場合は false と書いてください",
+	"%s must be a map, or false for a server that is never signed in to; found %s":                                                      "%s はマップ、または決してサインインしないサーバーを表す false でなければなりませんが、%s です",
+	"%s needs clientId when it has clientSecret or issuer: they belong to a client that was registered by hand":                         "%s に clientSecret または issuer がある場合は clientId が必要です。これらは手動で登録したクライアントのものです",
+	"must be one scope: no blanks, quotes or backslashes; write several as a list":                                                      "スコープを 1 つだけ、空白、引用符、バックスラッシュを使わずに指定してください。複数ある場合はリストで書いてください",
+	"must be an https:// address with a path, such as https://example.com/genkan.json":                                                  "https://example.com/genkan.json のように、パスを持つ https:// のアドレスを指定してください",
+	"there are none": "サーバーは 1 つもありません",
 }

@@ -97,8 +97,11 @@ func (k *Keeper) hold(ctx context.Context, s Server) (release func(), err error)
 	return func() { unlock(); <-h.turn }, nil
 }
 
-// vaultName keeps sign-ins apart from other secrets in the same vault.
-func vaultName(s Server) string { return "signin/" + s.Name }
+// VaultPrefix begins what sign-ins are called in the vault, which has other
+// secrets too.
+const VaultPrefix = "signin/"
+
+func vaultName(s Server) string { return VaultPrefix + s.Name }
 
 // load reads what the vault has; nil if nothing.
 func (k *Keeper) load(ctx context.Context, s Server) (*kept, error) {

@@ -61,6 +61,8 @@ type Options struct {
 	NoRefresh, KeepRefresh bool
 	Now                    func() time.Time
 
+	// Open lets everybody in, without a token.
+	Open bool
 	// SSE makes the MCP server one of the transport of 2024-11-05.
 	SSE bool
 
