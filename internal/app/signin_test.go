@@ -2,14 +2,7 @@ package app
 
 import (
 	"context"
-	"encoding/base64"
-	"encoding/hex"
-	"fmt"
-	"io/fs"
 	"net/http"
-	"net/url"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -100,6 +93,8 @@ func (d *door) mustLogin() {
 		d.t.Fatal(err)
 	}
 	d.waitReady("one")
+	// The catalog hears of a list a moment after the server has it.
+	testkit.Eventually(d.t, func() bool { return d.lists("one__read") }, "its tools are listed")
 }
 
 func (d *door) waitSignIn(want string) {
@@ -145,8 +140,8 @@ func TestSignIn(t *testing.T) {
 				one["oauth"] = c.oauth
 			}
 			d := &door{openHouse(t, conf{"mcpServers": conf{"one": one}, "oauth": conf{"clientMetadataUrl": document}}, byClock(still)), auth, still}
-			d.waitSignIn("needed")
-			if st := d.server("one"); st.State != "down" || st.Problem != needsSignIn {
+			testkit.Eventually(t, func() bool { return d.server("one").State == "down" }, "the server has refused")
+			if st := d.server("one"); st.SignIn != "needed" || st.Problem != needsSignIn {
 				t.Errorf("%+v", st)
 			}
 			knocks := len(auth.Requests())
@@ -338,7 +333,7 @@ func (d *door) lastToken() string {
 // when the server does not take it.
 func TestHeadersBeforeOAuth(t *testing.T) {
 	d := openDoor(t, authserver.Options{}, conf{"headers": conf{"authorization": "Bearer stale-key"}})
-	d.waitSignIn("needed")
+	testkit.Eventually(t, func() bool { return d.server("one").State == "down" }, "the server has refused")
 	if got := d.server("one").Problem; got != "server one does not take the Authorization header of its configuration (HTTP 401); correct it, or run `genkan login one`" {
 		t.Error(got)
 	}
@@ -393,92 +388,4 @@ func TestStepUp(t *testing.T) {
 	d.mustLogin()
 	d.mustCall("one__write", "{}")
 	d.mustCall("one__read", "{}")
-}
-
-// TestNoSecretOfASignInIsSeen: a whole life of sign-ins at the most talkative
-// log level. No code, token or client secret is in the log, in what clients and
-// the API are told, or in a file of the data directory.
-func TestNoSecretOfASignInIsSeen(t *testing.T) {
-	const byHand = "by-hand-s3cr3t/+="
-	d := openDoor(t, authserver.Options{
-		QuoteWhatWasSent: true, NoRegistration: true, Clients: map[string]string{"me": byHand},
-		Scopes: []string{"a"}, ToolScopes: map[string]string{"write": "b"},
-	}, conf{"oauth": conf{"clientId": "me", "clientSecret": "${secret:client}"}}, func(o *Options) { o.Flags.LogLevel = "trace" })
-	if err := OpenVault(d.dir).Save(t.Context(), SecretPrefix+"client", byHand); err != nil {
-		t.Fatal(err)
-	}
-	if err := d.Reload(); err != nil {
-		t.Fatal(err)
-	}
-	var seen strings.Builder
-	look := func() {
-		for _, tool := range []string{"one__read", "one__write"} {
-			for _, path := range []string{"/v1/servers", "/v1/servers/one", "/metrics"} {
-				_, text := d.request(http.MethodGet, path, "", nil)
-				seen.WriteString(text)
-			}
-			text, err := d.call(tool, "{}")
-			_, answer := d.request(http.MethodPost, "/v1/tools/call", `{"name":"`+tool+`"}`, nil)
-			fmt.Fprintln(&seen, text, err, answer)
-		}
-	}
-	look()
-	d.mustLogin()
-	look()
-	d.clock.advance(2 * time.Hour)
-	look()
-	d.auth.Expire()
-	d.clock.advance(10 * time.Minute)
-	look()
-	// The authorization server fails, and quotes what it was sent.
-	d.auth.Change(func(o *authserver.Options) {
-		o.Before = func(w http.ResponseWriter, r *http.Request) bool {
-			if r.URL.Path != "/token" {
-				return false
-			}
-			_ = r.ParseForm()
-			w.WriteHeader(http.StatusBadGateway)
-			_, _ = fmt.Fprintf(w, `{"error":"server_error","error_description":%q}`, r.PostForm.Encode()+r.Header.Get("Authorization"))
-			return true
-		}
-	})
-	d.clock.advance(2 * time.Hour)
-	look()
-	d.auth.Change(func(o *authserver.Options) { o.Before = nil })
-	d.clock.advance(time.Minute)
-	look()
-	d.logout()
-	look()
-	d.mustLogin()
-	d.auth.Forget()
-	d.clock.advance(2 * time.Hour)
-	look()
-
-	texts := map[string]string{"the log": d.log.String(), "an answer": seen.String()}
-	if err := filepath.WalkDir(d.dir, func(path string, e fs.DirEntry, err error) error {
-		if err != nil || !e.Type().IsRegular() {
-			return err
-		}
-		raw, err := os.ReadFile(path)
-		texts[path] = string(raw)
-		return err
-	}); err != nil {
-		t.Fatal(err)
-	}
-	secrets := append(d.auth.Secrets(), byHand)
-	if len(secrets) < 8 || len(texts) < 5 || len(texts["the log"]) < 2000 || len(texts["an answer"]) < 2000 {
-		t.Fatalf("%d secrets in %d texts of %d and %d bytes: this test would pass without looking at anything", len(secrets), len(texts), len(texts["the log"]), len(texts["an answer"]))
-	}
-	for _, secret := range secrets {
-		for _, written := range []string{
-			secret, url.QueryEscape(secret), hex.EncodeToString([]byte(secret)),
-			base64.StdEncoding.EncodeToString([]byte(secret)), base64.RawURLEncoding.EncodeToString([]byte(secret)),
-		} {
-			for name, text := range texts {
-				if strings.Contains(text, written) {
-					t.Errorf("%s shows %s", name, written)
-				}
-			}
-		}
-	}
 }
