@@ -116,6 +116,7 @@ func (c *command) root() *cobra.Command {
   genkan serve         starts the gateway on 127.0.0.1:3000
   genkan stdio         is for clients that spawn their servers
   genkan servers       shows how your servers are
+  genkan login SERVER  signs in to a remote server
 
 Exit status: 0 fine, 1 the tool reported an error, 2 wrong input, 3 not found,
 4 not allowed, 5 conflict, 6 too much, 7 unavailable, 8 too slow.`),

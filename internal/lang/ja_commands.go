@@ -66,6 +66,7 @@ var jaCommands = map[string]string{
   genkan serve         starts the gateway on 127.0.0.1:3000
   genkan stdio         is for clients that spawn their servers
   genkan servers       shows how your servers are
+  genkan login SERVER  signs in to a remote server
 
 Exit status: 0 fine, 1 the tool reported an error, 2 wrong input, 3 not found,
 4 not allowed, 5 conflict, 6 too much, 7 unavailable, 8 too slow.`: `genkan は、使っている MCP サーバーを 1 つのエンドポイントにまとめます。
@@ -73,6 +74,7 @@ Exit status: 0 fine, 1 the tool reported an error, 2 wrong input, 3 not found,
   genkan serve         127.0.0.1:3000 でゲートウェイを起動する
   genkan stdio         サーバーを自分で起動するクライアントのためのもの
   genkan servers       サーバーの状態を表示する
+  genkan login SERVER  リモートサーバーにサインインする
 
 終了ステータス: 0 正常、1 ツールがエラーを返した、2 入力の誤り、3 見つからない、
 4 許可されていない、5 競合、6 多すぎる、7 利用できない、8 時間切れ。`,
