@@ -70,7 +70,7 @@ const openPatience = 2 * time.Second
 func openBrowser(ctx context.Context, address string) error {
 	failed := errors.New("there is no command that opens a browser")
 	for _, command := range browsers(address) {
-		cmd := exec.CommandContext(context.WithoutCancel(ctx), command[0], command[1:]...)
+		cmd := exec.CommandContext(context.WithoutCancel(ctx), command[0], command[1:]...) //nolint:gosec // the person names their browser
 		if err := cmd.Start(); err != nil {
 			failed = errors.Join(failed, err)
 			continue
