@@ -19,9 +19,10 @@ type restError struct {
 //
 //exhaustive:enforce
 var restErrors = map[gateway.Code]restError{
-	gateway.CodeInternal:        {http.StatusInternalServerError, "INTERNAL_ERROR"},
-	gateway.CodeInvalid:         {http.StatusBadRequest, "VALIDATION_ERROR"},
-	gateway.CodeUnauthenticated: {http.StatusUnauthorized, "AUTHENTICATION_ERROR"},
+	gateway.CodeInternal: {http.StatusInternalServerError, "INTERNAL_ERROR"},
+	gateway.CodeInvalid:  {http.StatusBadRequest, "VALIDATION_ERROR"},
+	// A server's, not the caller's: whose own token is wrong has met the lock.
+	gateway.CodeUnauthenticated: {http.StatusBadGateway, "SIGN_IN_NEEDED"},
 	gateway.CodeDenied:          {http.StatusForbidden, "AUTHORIZATION_ERROR"},
 	gateway.CodeNotFound:        {http.StatusNotFound, "NOT_FOUND"},
 	gateway.CodeConflict:        {http.StatusConflict, "CONFLICT"},

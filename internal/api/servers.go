@@ -31,6 +31,11 @@ func (a *API) serverOf(s *upstream.Server, seen *catalog.Snapshot, id gateway.Id
 		next := st.NextTry.UTC()
 		out.NextTry = &next
 	}
+	out.SignIn = st.SignIn
+	if !st.SignInExpires.IsZero() {
+		expires := st.SignInExpires.UTC()
+		out.SignInExpires = &expires
+	}
 	if !id.Admin {
 		return out
 	}

@@ -9,6 +9,7 @@ import (
 	"genkan/internal/catalog"
 	"genkan/internal/config"
 	"genkan/internal/gateway"
+	"genkan/internal/signin"
 	"genkan/internal/upstream"
 )
 
@@ -166,7 +167,7 @@ func (p *Process) build(cfg *config.Config, old *house) *house {
 		}
 		s := keep[set.Name]
 		if s == nil {
-			s = upstream.Open(settings(set), p.upstreamDeps())
+			s = upstream.Open(p.settings(set), p.upstreamDeps())
 		}
 		h.servers = append(h.servers, s)
 		h.views.mounts = append(h.views.mounts, catalog.Mount{
@@ -182,10 +183,22 @@ func (p *Process) build(cfg *config.Config, old *house) *house {
 	return h
 }
 
-func settings(s config.Server) upstream.Settings {
+func (p *Process) settings(s config.Server) upstream.Settings {
+	var bearer upstream.Bearer
+	if s.URL != "" && !s.OAuth.Off {
+		bearer = p.signIns.Bearer(SignInServer(s))
+	}
 	return upstream.Settings{
 		Name: s.Name, Command: s.Command, Args: s.Args, Env: s.Env, Dir: s.Cwd,
 		URL: s.URL, Headers: s.Headers, Transport: s.Transport, Isolation: s.Isolation,
-		StartupTimeout: s.StartupTimeout, Fingerprint: s.Fingerprint(), Lacking: s.Lacking,
+		StartupTimeout: s.StartupTimeout, Fingerprint: s.Fingerprint(), Lacking: s.Lacking, Bearer: bearer,
+	}
+}
+
+// SignInServer is a server of the configuration, for signing in to it.
+func SignInServer(s config.Server) signin.Server {
+	return signin.Server{
+		Name: s.Name, URL: s.URL, Scopes: s.OAuth.Scopes, RedirectPort: s.OAuth.RedirectPort, PrivateHosts: s.OAuth.PrivateHosts,
+		Client: signin.Client{ID: s.OAuth.ClientID, Secret: s.OAuth.ClientSecret, Issuer: s.OAuth.Issuer},
 	}
 }

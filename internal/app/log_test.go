@@ -156,7 +156,7 @@ func TestNoSecretIsSeen(t *testing.T) {
 	} {
 		_, seen[path] = h.request(http.MethodGet, path, "", nil)
 	}
-	if !strings.Contains(seen["/v1/servers/refused"], "credentials") || !strings.Contains(seen["/metrics"], "genkan_calls_total") {
+	if !strings.Contains(seen["/v1/servers/refused"], "Authorization header") || !strings.Contains(seen["/metrics"], "genkan_calls_total") {
 		t.Error("the pages that are looked through are not the right ones")
 	}
 	for _, secret := range []string{env, args, header, query, h.token} {

@@ -241,6 +241,8 @@ type serverStatus struct {
 	ProcessID, Tools     int
 	Starts               int
 	NextTry              *time.Time
+	SignIn               string
+	SignInExpires        *time.Time
 }
 
 func (h *testHouse) server(name string) serverStatus {

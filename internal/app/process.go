@@ -30,6 +30,7 @@ import (
 	"genkan/internal/logs"
 	"genkan/internal/mcpserver"
 	"genkan/internal/record"
+	"genkan/internal/signin"
 	"genkan/internal/sqlite"
 	"genkan/internal/upstream"
 	"genkan/internal/vault"
@@ -56,6 +57,8 @@ type Options struct {
 	Limits execute.Limits
 	// Inspect are middlewares that look into calls.
 	Inspect []gateway.Middleware
+	// Now is the clock of sign-ins; nil is the machine's.
+	Now func() time.Time
 	// Joinable lets `genkan stdio` processes of the data directory join this
 	// one.
 	Joinable bool
@@ -80,6 +83,7 @@ type Process struct {
 	keeper   *identity.Keeper
 	vault    *vault.File
 	launcher *launch.Launcher
+	signIns  *signin.Keeper
 	recorder *record.Recorder
 	executor *execute.Executor
 	budget   *gateway.Budget
@@ -150,6 +154,7 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 	if p.store, err = sqlite.Open(ctx, filepath.Join(opt.DataDir, "genkan.db"), opt.Log); err != nil {
 		return nil, err
 	}
+	p.signIns = signin.New(signin.Options{Vault: p.vault, Log: opt.Log, Now: opt.Now})
 	p.keeper = identity.NewKeeper(p.store, admin, time.Now)
 	p.launcher = launch.New(launch.Options{DataDir: opt.DataDir, Home: HomeOf(opt.DataDir), Guard: opt.Guard, Log: opt.Log})
 	secret := sha256.Sum256([]byte("genkan session ids and states\x00" + string(admin)))
@@ -215,10 +220,19 @@ func OfferExample(path string) {
 	}
 }
 
+// ReadConfig reads the configuration as a process with these options would.
+func ReadConfig(opt Options) (*config.Config, error) {
+	if opt.LookupEnv == nil {
+		opt.LookupEnv = os.LookupEnv
+	}
+	from := config.Sources{Env: opt.LookupEnv, Secret: secretsOf(OpenVault(opt.DataDir))}
+	return config.Load(opt.configFile(), opt.ConfigFile != "", from, opt.Flags)
+}
+
 func (p *Process) load() (*config.Config, error) {
 	path, mustExist := p.configFile()
 	used := variables{}
-	cfg, err := config.Load(path, mustExist, config.Sources{Env: used.lookup(p.opt.LookupEnv), Secret: p.secret}, p.opt.Flags)
+	cfg, err := config.Load(path, mustExist, config.Sources{Env: used.lookup(p.opt.LookupEnv), Secret: secretsOf(p.vault)}, p.opt.Flags)
 	if err != nil {
 		return nil, err
 	}
@@ -432,6 +446,7 @@ func (p *Process) Close() error {
 	}
 	ending.Wait()
 	p.retired.Wait()
+	p.signIns.Close()
 	p.launcher.Close()
 	patience, cancel := context.WithTimeout(context.Background(), flushPatience)
 	defer cancel()

@@ -18,7 +18,9 @@ func OpenVault(dataDir string) *vault.File {
 // sign-ins are there too.
 const SecretPrefix = "secret/"
 
-// secret finds a secret for the configuration.
-func (p *Process) secret(name string) (gateway.Secret, bool, error) {
-	return p.vault.Load(context.Background(), SecretPrefix+name)
+// secretsOf finds secrets for the configuration.
+func secretsOf(kept *vault.File) func(name string) (gateway.Secret, bool, error) {
+	return func(name string) (gateway.Secret, bool, error) {
+		return kept.Load(context.Background(), SecretPrefix+name)
+	}
 }

@@ -119,6 +119,7 @@ func (c *command) root() *cobra.Command {
   genkan serve         starts the gateway on 127.0.0.1:3000
   genkan stdio         is for clients that spawn their servers
   genkan servers       shows how your servers are
+  genkan login SERVER  signs in to a remote server
   genkan doctor        says what is wrong, and what mends it
 
 Exit status: 0 fine, 1 the tool reported an error or the doctor a problem, 2 wrong
@@ -138,7 +139,7 @@ slow.`),
 	f.StringVar(&c.flags.Listen, "listen", "", c.say("`host:port` to listen on, or that genkan listens on (default 127.0.0.1:3000)"))
 	f.StringVar(&c.flags.LogLevel, "log-level", "", c.say("`level` of the log: fatal, error, warn, info, debug, trace (default info)"))
 	f.StringVar(&c.flags.Lang, "lang", "", c.say("`language` of messages: en or ja (default en)"))
-	root.AddCommand(c.serve(), c.stdio(), c.background(), c.servers(), c.tools(), c.call(), c.doctor(), c.tokens(), c.importServers(), c.connect(), c.undo(), c.secrets(), c.reload(), c.versionCommand())
+	root.AddCommand(c.serve(), c.stdio(), c.background(), c.servers(), c.tools(), c.call(), c.doctor(), c.tokens(), c.importServers(), c.connect(), c.undo(), c.secrets(), c.login(), c.logout(), c.reload(), c.versionCommand())
 	return root
 }
 

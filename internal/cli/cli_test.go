@@ -22,6 +22,7 @@ import (
 	"genkan/internal/bridge"
 	"genkan/internal/gateway"
 	"genkan/internal/testkit"
+	"genkan/internal/testkit/authserver"
 	"genkan/internal/testkit/fault"
 )
 
@@ -29,6 +30,12 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"genkan": func() {
 			os.Exit(Main(os.Args[1:], "v0-test", Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
+		},
+		// browser ADDRESS: a person who agrees to everything.
+		"browser": func() {
+			if _, err := authserver.Open(context.Background(), os.Args[1]); err != nil {
+				os.Exit(1)
+			}
 		},
 		"faultserver": func() { os.Exit(fault.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
 	})
@@ -45,12 +52,20 @@ func TestScripts(t *testing.T) {
 			e.Setenv("GORACE", "atexit_sleep_ms=0")
 			// For a script that fails before it has ended what it began.
 			e.Setenv("GENKAN_BACKGROUND_IDLE", "10s")
+			e.Setenv("BROWSER", "browser")
+			e.Values[lockKey{}] = &lock{t: t}
 			return nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			// ready DATA [SERVER]: waits until the genkan of DATA answers, and
 			// until SERVER is ready.
 			"ready": cmdReady,
+			// shows DATA SERVER TEXT: waits until the API says so of the server.
+			"shows": func(ts *testscript.TestScript, _ bool, args []string) {
+				until(ts, args[1]+" does not show "+args[2], func() bool {
+					return strings.Contains(get(ts, ts.MkAbs(args[0]), "/v1/servers/"+args[1]), args[2])
+				})
+			},
 			// background DATA: ends the background process of DATA.
 			"background": cmdBackground,
 			// post DATA FILE STATUS: posts a file to /mcp with the admin token.
@@ -65,6 +80,21 @@ func TestScripts(t *testing.T) {
 			// nowhere TEXT PATH...: no file of the folders holds the text, however it
 			// is written.
 			"nowhere": cmdNowhere,
+			// locked VARIABLE [OPTION...]: starts a server that wants a sign-in, with
+			// its URL in the variable.
+			"locked": cmdLocked,
+			// unlocked VARIABLE: one that wants none.
+			"unlocked": func(ts *testscript.TestScript, _ bool, args []string) {
+				ts.Setenv(args[0], authserver.Start(t, authserver.Options{Open: true, NoMetadata: true}).URL())
+			},
+			// lockdoes expire|forget: what happens to the sign-ins there.
+			"lockdoes": cmdLockDoes,
+			// pastes SERVER ARGUMENT...: `genkan login --no-browser`, with the address
+			// that a browser elsewhere ended at.
+			"pastes": cmdPastes,
+			// unseen PATH...: no code, token or secret that there ever was is in a file
+			// of the folders.
+			"unseen": cmdUnseen,
 			// untilfails COMMAND...: repeats a command until it fails.
 			"untilfails": func(ts *testscript.TestScript, _ bool, args []string) {
 				until(ts, strings.Join(args, " ")+" still succeeds", func() bool {

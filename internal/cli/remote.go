@@ -17,6 +17,7 @@ import (
 	"genkan/internal/app"
 	"genkan/internal/bridge"
 	"genkan/internal/gateway"
+	"genkan/internal/upstream"
 )
 
 // remote is a client for the genkan of the data directory: the one that
@@ -86,7 +87,7 @@ func (c *command) servers() *cobra.Command {
 			}}
 			for _, s := range list {
 				rows = append(rows, []string{
-					s.Name, s.State, strconv.Itoa(s.Tools), s.ProtocolVersion, strconv.Itoa(s.Starts),
+					s.Name, c.stateOf(s), strconv.Itoa(s.Tools), s.ProtocolVersion, strconv.Itoa(s.Starts),
 					shownTime(s.Since), s.Problem,
 				})
 			}
@@ -100,7 +101,7 @@ func (c *command) showServer(s client.Server) error {
 	if c.asJSON {
 		return c.json(s)
 	}
-	rows := [][]string{{c.say("name"), s.Name}, {c.say("state"), s.State}}
+	rows := [][]string{{c.say("name"), s.Name}, {c.say("state"), c.stateOf(s)}}
 	if s.State == client.StateDisabled {
 		c.table(rows)
 		return nil
@@ -116,6 +117,12 @@ func (c *command) showServer(s client.Server) error {
 	}
 	if len(s.Hidden) > 0 {
 		rows = append(rows, []string{c.say("hidden"), strings.Join(s.Hidden, ", ")})
+	}
+	switch {
+	case s.SignIn == upstream.SignedIn && s.SignInExpires != nil:
+		rows = append(rows, []string{c.say("sign-in"), c.say("signed in; the token at hand ends %s", s.SignInExpires.Local().Format(time.DateTime))})
+	case s.SignIn == upstream.SignedIn:
+		rows = append(rows, []string{c.say("sign-in"), c.say("signed in")})
 	}
 	if s.ProcessID != 0 {
 		rows = append(rows, []string{c.say("process"), strconv.Itoa(s.ProcessID)})
@@ -155,6 +162,14 @@ func shownTime(t time.Time) string {
 
 func shownDuration(millis int64) string {
 	return (time.Duration(millis) * time.Millisecond).Round(10 * time.Millisecond).String()
+}
+
+// stateOf is a server's state, in one word where there is one.
+func (c *command) stateOf(s client.Server) string {
+	if s.SignIn == upstream.SignInNeeded {
+		return c.say("needs sign-in")
+	}
+	return s.State
 }
 
 func (c *command) tools() *cobra.Command {

@@ -81,6 +81,9 @@ type Config struct {
 	// LoginShell lets commands that our PATH does not have be looked for in that
 	// of the user's login shell.
 	LoginShell bool
+	// ClientMetadataURL is where genkan's client ID metadata document is, for
+	// signing in to servers; empty if nobody hosts one.
+	ClientMetadataURL string
 	// Servers are in file order, which decides who owns a name in doubt.
 	Servers []Server
 }
@@ -107,8 +110,8 @@ type TLS struct {
 // Server is one MCP server: a child process when Command is set, an HTTP
 // endpoint when URL is. Exactly one of them is.
 //
-// A Server prints and encodes without the values of Args, Env, Headers and the
-// path of URL, because credentials are kept in all of them.
+// A Server prints and encodes without the values of Args, Env, Headers, OAuth's
+// secret and the path of URL, because credentials are kept in all of them.
 type Server struct {
 	Name string
 
@@ -122,6 +125,8 @@ type Server struct {
 	// Transport is how URL is called: TransportHTTP, TransportSSE, or empty when
 	// the server is to show it.
 	Transport string
+	// OAuth is how to sign in to URL, where it asks for that.
+	OAuth OAuth
 
 	// Prefix is put before the names of the tools; "" mounts them bare.
 	Prefix string
@@ -150,6 +155,30 @@ type Server struct {
 type Missing struct {
 	Name   string
 	Secret bool
+}
+
+// OAuth is what the file says about signing in to a server. The zero value
+// leaves everything to what the server says of itself.
+type OAuth struct {
+	// Off: the server is never signed in to.
+	Off bool
+	// ClientID and ClientSecret are what genkan was registered as by hand, and
+	// Issuer where; empty trusts whoever the server names.
+	ClientID     string
+	ClientSecret gateway.Secret
+	Issuer       string
+	// Scopes are asked for instead of those that the server names.
+	Scopes []string
+	// RedirectPort is the port that the browser comes back to; 0 is any.
+	RedirectPort int
+	// PrivateHosts may be on private addresses though the server is not.
+	PrivateHosts []string
+}
+
+// isSaid reports whether the file says anything.
+func (o OAuth) isSaid() bool {
+	return o.Off || o.ClientID != "" || o.ClientSecret != "" || o.Issuer != "" || o.RedirectPort != 0 ||
+		len(o.Scopes) > 0 || len(o.PrivateHosts) > 0
 }
 
 // ToolFilter says which of a server's tools exist for clients. Patterns are

@@ -12,8 +12,8 @@ import (
 )
 
 // Fingerprint tells whether two servers are the same process or endpoint:
-// it covers command, arguments, environment, working directory, URL and
-// headers, and nothing that only changes how we treat it. Secrets are hashed
+// it covers command, arguments, environment, working directory, URL, headers
+// and how to sign in, and nothing that only changes how we treat it. Secrets are hashed
 // in, not shown; as they may be guessable, keep it out of clients' sight.
 func (s Server) Fingerprint() string {
 	h := sha256.New()
@@ -46,6 +46,18 @@ func (s Server) Fingerprint() string {
 	text(s.URL)
 	secrets(s.Headers, http.CanonicalHeaderKey)
 	length(len(s.Lacking.Each))
+	if o := s.OAuth; o.isSaid() { // servers without it keep the fingerprint they had
+		_, _ = fmt.Fprintf(h, "%t %d ", o.Off, o.RedirectPort)
+		for _, t := range []string{o.ClientID, o.ClientSecret.Reveal(), o.Issuer} {
+			text(t)
+		}
+		for _, list := range [][]string{o.Scopes, o.PrivateHosts} {
+			length(len(list))
+			for _, t := range list {
+				text(t)
+			}
+		}
+	}
 	return hex.EncodeToString(h.Sum(nil))
 }
 

@@ -30,6 +30,7 @@ func changes() map[string]struct {
 		"URL":            {func(s *Server) { s.URL = "https://y" }, true, true},
 		"Headers":        {func(s *Server) { s.Headers = map[string]gateway.Secret{"H": "w"} }, true, true},
 		"Transport":      {func(s *Server) { s.Transport = TransportSSE }, false, true},
+		"OAuth":          {func(s *Server) { s.OAuth.ClientID = "me" }, true, true},
 		"Isolation":      {func(s *Server) { s.Isolation = IsolationShared }, false, true},
 		"Disabled":       {func(s *Server) { s.Disabled = true }, false, true},
 		"Prefix":         {func(s *Server) { s.Prefix = "" }, false, false},

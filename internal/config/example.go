@@ -11,7 +11,7 @@ const example = `# Genkan's configuration. Everything here is optional; what is 
 #
 # Durations are milliseconds (30000) or text with a unit ("30s", "10m").
 #
-# In command, args, env, cwd, url and headers, ${NAME} is an environment
+# In command, args, env, cwd, url, headers and oauth, ${NAME} is an environment
 # variable, ${NAME:-default} has a default, ${env:NAME} is the same as ${NAME},
 # and $${ is a plain ${. ${secret:NAME} is what "genkan secrets set NAME" keeps,
 # encrypted; a variable that is not set is looked for there, too. Keep keys and
@@ -67,6 +67,22 @@ const example = `# Genkan's configuration. Everything here is optional; what is 
 #    type: http
 #    headers:
 #      Authorization: Bearer ${DOCS_TOKEN}
+# A server that asks for sign-in needs nothing here: "genkan login docs" finds
+# out the rest. Where genkan cannot register itself, somebody registers it by
+# hand and writes what came of it. "oauth: false" is for a server that must
+# never be signed in to.
+#    oauth:
+#      clientId: genkan
+#      clientSecret: ${DOCS_CLIENT_SECRET}
+# Where that client was registered; a sign-in elsewhere is then refused.
+#      issuer: https://login.example.com
+# Asked for instead of those that the server names.
+#      scopes: ["read", "write"]
+# The port of http://127.0.0.1:PORT/callback, where it had to be said.
+#      redirectPort: 3118
+# Hosts on private addresses that a server out on the internet may send genkan
+# to for signing in.
+#      privateHosts: ["login.corp.example.com"]
 
 # Where to listen. An address that other machines can reach needs tls or
 # behindProxy. Flags: --listen, --host, --port. Environment: HOST, PORT.
@@ -98,6 +114,11 @@ const example = `# Genkan's configuration. Everything here is optional; what is 
 #rateLimit:
 #  max: 600
 #  timeWindow: 1m
+
+# For those who host genkan's client ID metadata document: its address, which
+# is genkan's name to authorization servers that read such documents.
+#oauth:
+#  clientMetadataUrl: https://example.com/genkan.json
 
 # How many tools a page of tools/list has. 0 is all on one page, which clients
 # get along with best.

@@ -20,7 +20,7 @@ func TestExampleMeansTheDefaults(t *testing.T) {
 // that exists, so it cannot fall behind.
 func TestExampleNamesEveryKey(t *testing.T) {
 	t.Parallel()
-	env := environ("GITHUB_TOKEN", "x", "HOME", "/srv/example", "DOCS_TOKEN", "x")
+	env := environ("GITHUB_TOKEN", "x", "HOME", "/srv/example", "DOCS_TOKEN", "x", "DOCS_CLIENT_SECRET", "x")
 	named := map[string]bool{}
 	for _, without := range [][]string{{"listen:"}, {"host:", "port:"}} { // one excludes the other
 		text := uncommented(Example(), without)
@@ -48,7 +48,7 @@ func TestExampleNamesEveryKey(t *testing.T) {
 // The values that the example gives as defaults are the defaults.
 func TestExampleShowsTheDefaults(t *testing.T) {
 	t.Parallel()
-	env := environ("GITHUB_TOKEN", "x", "HOME", "/srv/example", "DOCS_TOKEN", "x")
+	env := environ("GITHUB_TOKEN", "x", "HOME", "/srv/example", "DOCS_TOKEN", "x", "DOCS_CLIENT_SECRET", "x")
 	shown := mustLoad(t, uncommented(Example(), []string{"host:", "port:"}), env, Flags{})
 	d := defaults()
 	if shown.Listen != d.Listen || shown.LogLevel != d.LogLevel || shown.Lang != d.Lang || shown.PageSize != d.PageSize || shown.BehindProxy != d.BehindProxy || shown.LoginShell != d.LoginShell {
@@ -105,6 +105,8 @@ func everyKey() []string {
 	add("rateLimit", d.rateLimitFields(&RateLimit{}))
 	add("tls", d.tlsFields(&layer{}))
 	add("mcpServers.*", d.serverFields(&serverDraft{}))
+	add("oauth", d.fileOAuthFields(&layer{}))
+	add("mcpServers.*.oauth", d.oauthFields(&OAuth{}))
 	add("mcpServers.*.tools", d.toolFields(&ToolFilter{}))
 	return keys
 }

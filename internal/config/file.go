@@ -30,6 +30,8 @@ type layer struct {
 	schemas      *string
 	servers      []Server
 
+	clientMetadataURL string
+
 	// Where the file says it, for what can only be judged at the end.
 	corsAt, tlsAt position
 	// corsRefused says that an origin has had its own problem.
@@ -57,6 +59,8 @@ func (l layer) over(below layer) layer {
 		corsAt:       cmp.Or(l.corsAt, below.corsAt),
 		tlsAt:        cmp.Or(l.tlsAt, below.tlsAt),
 		corsRefused:  l.corsRefused || below.corsRefused,
+
+		clientMetadataURL: cmp.Or(l.clientMetadataURL, below.clientMetadataURL),
 	}
 }
 
@@ -136,6 +140,7 @@ func (d *decoder) fileFields(l *layer) []field {
 			l.tlsAt = n.at
 			d.object(n, at, d.tlsFields(l))
 		}},
+		{"oauth", func(n *node, at string) { d.object(n, at, d.fileOAuthFields(l)) }},
 		{"pageSize", func(n *node, at string) { l.pageSize, _ = d.integer(n, at, 0, maxInt) }},
 		{"loginShell", func(n *node, at string) { d.flag(&l.loginShell, n, at) }},
 		{"schemas", func(n *node, at string) { d.word(&l.schemas, n, at, schemas()) }},

@@ -123,6 +123,8 @@ func (l layer) config(all *problems) *Config {
 		PageSize:     l.pageSize,
 		LoginShell:   or(l.loginShell, true),
 		Servers:      l.servers,
+
+		ClientMetadataURL: l.clientMetadataURL,
 	}
 	for i := range c.Servers {
 		c.Servers[i].Schemas = cmp.Or(c.Servers[i].Schemas, or(l.schemas, SchemasPlain))

@@ -23,6 +23,7 @@ type shown struct {
 	URL            string                    `json:"url,omitempty"`
 	Headers        map[string]gateway.Secret `json:"headers,omitempty"`
 	Transport      string                    `json:"transport,omitempty"`
+	OAuth          OAuth                     `json:"oauth,omitzero"`
 	Prefix         string                    `json:"prefix"`
 	Isolation      string                    `json:"isolation"`
 	Timeout        time.Duration             `json:"timeout"`
@@ -36,7 +37,7 @@ type shown struct {
 func (s Server) shown() shown {
 	v := shown{
 		Name: s.Name, Command: s.Command, Env: s.Env, Cwd: s.Cwd,
-		URL: maskURL(s.URL), Headers: s.Headers, Transport: s.Transport,
+		URL: maskURL(s.URL), Headers: s.Headers, Transport: s.Transport, OAuth: s.OAuth,
 		Prefix: s.Prefix, Isolation: s.Isolation,
 		Timeout: s.Timeout, StartupTimeout: s.StartupTimeout,
 		Disabled: s.Disabled, Tools: s.Tools, Validate: s.Validate, Schemas: s.Schemas,

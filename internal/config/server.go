@@ -103,7 +103,7 @@ func (d *decoder) transport(s *serverDraft, serverAt position, at string) {
 	if isEndpoint && s.kind != "stdio" {
 		s.Transport = s.kind
 	}
-	foreign, has, belongs := []string{"headers"}, "command", "url"
+	foreign, has, belongs := []string{"headers", "oauth"}, "command", "url"
 	if isEndpoint {
 		foreign, has, belongs = []string{"args", "env", "cwd"}, "url", "command"
 	}
@@ -129,6 +129,7 @@ func (d *decoder) serverFields(s *serverDraft) []field {
 		{"url", func(n *node, at string) { s.URL, _ = d.expanded(n, at, checkURL) }},
 		{"type", func(n *node, at string) { s.kind = d.serverType(n, at) }},
 		{"headers", func(n *node, at string) { s.Headers = d.headers(n, at) }},
+		{"oauth", func(n *node, at string) { s.OAuth = d.oauth(n, at) }},
 		{"prefix", func(n *node, at string) {
 			s.prefixAt = n.at
 			s.Prefix, _ = d.checked(n, at, checkPrefix)

@@ -50,6 +50,18 @@ func habit(word string) string {
 	}
 }
 
+// Nearest says which server of the configuration was probably meant.
+func (c *Config) Nearest(name string) gateway.Text {
+	var known []string
+	for _, s := range c.Servers {
+		known = append(known, s.Name)
+	}
+	if len(known) == 0 {
+		return gateway.Textf("there are none")
+	}
+	return didYouMean(name, known)
+}
+
 // didYouMean names the one word that was probably meant, or else all of them.
 func didYouMean(word string, known []string) gateway.Text {
 	if ours := habit(word); ours != "" {

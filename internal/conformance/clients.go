@@ -25,7 +25,7 @@ const (
 )
 
 // askClients runs the client scenarios of both eras, but for those about
-// authorization, which no server behind genkan asks it for.
+// authorization, which askSignIns runs.
 func (l *lab) askClients() ([]clientResult, error) {
 	var out []clientResult
 	for _, era := range []string{legacy, modern} {
@@ -40,7 +40,7 @@ func (l *lab) askClients() ([]clientResult, error) {
 			}
 		}
 		for _, scenario := range scenarios {
-			if strings.HasPrefix(scenario, "auth/") {
+			if strings.HasPrefix(scenario, authPrefix) {
 				continue
 			}
 			r, err := l.askClient(scenario, era, set.optional("client")[scenario])
@@ -91,24 +91,16 @@ func (l *lab) runClient(scenario, serverEra, callerEra string, throughGenkan boo
 	if throughGenkan {
 		env = append(env, envGenkan+"="+l.genkan)
 	}
-	said, err := l.suite(dir, env, []string{
-		"client", "--scenario", scenario, "--spec-version", revision(serverEra),
-		"--command", strings.Join([]string{l.self, roleCommand, roleClient}, " "),
-	})
-	if err != nil {
-		return nil, err
-	}
-	found, err := readResults(dir)
-	if err != nil {
-		return nil, fmt.Errorf("%w; the suite said: %s", err, said)
-	}
-	return append(found[scenario], ending(said)), nil
+	return l.runSuiteClient(scenario, revision(serverEra), dir, strings.Join([]string{l.self, roleCommand, roleClient}, " "), env)
 }
+
+// finished is the id of the check of our own.
+const finished = "client-finished"
 
 // ending is a check of our own: whether the client has come to its end. The
 // suite says that only in words.
 func ending(said string) check {
-	c := check{ID: "client-finished", Description: "The client has done what it wanted to", Status: success}
+	c := check{ID: finished, Description: "The client has done what it wanted to", Status: success}
 	for _, sign := range []string{"Client exited with code", "Client timed out"} {
 		if _, rest, found := strings.Cut(said, sign); found {
 			c.Status = failure

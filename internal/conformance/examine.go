@@ -12,6 +12,7 @@ import (
 type report struct {
 	pairings []pairingResult
 	clients  []clientResult
+	signIns  []clientResult
 }
 
 // pairingResult is one pairing, measured.
@@ -25,7 +26,7 @@ type pairingResult struct {
 
 // examine runs what the options ask for.
 func examine(ctx context.Context, opt options, progress io.Writer) (*report, error) {
-	chosen, withClients, err := choose(opt)
+	chosen, parts, err := choose(opt)
 	if err != nil {
 		return nil, err
 	}
@@ -55,9 +56,14 @@ func examine(ctx context.Context, opt options, progress io.Writer) (*report, err
 		}
 		r.pairings = append(r.pairings, result)
 	}
-	if withClients {
+	if slices.Contains(parts, clientPart) {
 		if r.clients, err = l.askClients(); err != nil {
 			return r, fmt.Errorf("%s: %w", clientPart, err)
+		}
+	}
+	if slices.Contains(parts, signInPart) {
+		if r.signIns, err = l.askSignIns(); err != nil {
+			return r, fmt.Errorf("%s: %w", signInPart, err)
 		}
 	}
 	return r, nil
@@ -78,22 +84,25 @@ func (l *lab) measure(p pairing, direct results) (pairingResult, error) {
 	return result, nil
 }
 
-func choose(opt options) (chosen []pairing, withClients bool, err error) {
+// choose finds the pairings that the options ask for, and the other parts.
+func choose(opt options) (chosen []pairing, parts []string, err error) {
 	chosen = pairings()
 	if opt.only == "" {
 		if opt.quick {
 			chosen = slices.DeleteFunc(chosen, func(p pairing) bool { return p.name != "modern-modern" && p.name != "legacy-legacy" })
+			return chosen, nil, nil
 		}
-		return chosen, !opt.quick, nil
+		return chosen, []string{clientPart, signInPart}, nil
 	}
 	names := strings.Split(opt.only, ",")
 	chosen = slices.DeleteFunc(chosen, func(p pairing) bool { return !slices.Contains(names, p.name) })
-	found := len(chosen)
-	if withClients = slices.Contains(names, clientPart); withClients {
-		found++
+	for _, part := range []string{clientPart, signInPart} {
+		if slices.Contains(names, part) {
+			parts = append(parts, part)
+		}
 	}
-	if found != len(names) {
-		return nil, false, fmt.Errorf("-only takes %s", partNames())
+	if len(chosen)+len(parts) != len(names) {
+		return nil, nil, fmt.Errorf("-only takes %s", partNames())
 	}
-	return chosen, withClients, nil
+	return chosen, parts, nil
 }

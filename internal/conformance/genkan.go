@@ -19,6 +19,8 @@ type server struct {
 	Command string            `json:"command,omitempty"`
 	Args    []string          `json:"args,omitempty"`
 	Env     map[string]string `json:"env,omitempty"`
+	// OAuth is a client that was registered by hand.
+	OAuth map[string]string `json:"oauth,omitempty"`
 	// Prefix is bare for what the suite asks for, which has fixed names.
 	Prefix *string `json:"prefix,omitempty"`
 	// Schemas is original for it: the suite looks for what it wrote.
@@ -41,6 +43,11 @@ func (d *door) url() string { return "http://" + d.address + "/mcp" }
 
 // furnish makes a data directory for genkan with the given servers.
 func (l *lab) furnish(name string, servers map[string]server) (string, error) {
+	return l.furnishWith(name, map[string]any{"mcpServers": servers})
+}
+
+// furnishWith is furnish with a whole configuration.
+func (l *lab) furnishWith(name string, configuration map[string]any) (string, error) {
 	dir := filepath.Join(l.dir, "data-"+name)
 	if err := os.RemoveAll(dir); err != nil {
 		return "", err
@@ -49,7 +56,7 @@ func (l *lab) furnish(name string, servers map[string]server) (string, error) {
 		return "", err
 	}
 	// JSON is YAML.
-	settings, err := json.MarshalIndent(map[string]any{"mcpServers": servers}, "", "  ")
+	settings, err := json.MarshalIndent(configuration, "", "  ")
 	if err != nil {
 		return "", err
 	}
@@ -58,7 +65,12 @@ func (l *lab) furnish(name string, servers map[string]server) (string, error) {
 
 // openDoor starts genkan before the given servers. It does not wait for them.
 func (l *lab) openDoor(name string, servers map[string]server) (*door, error) {
-	dir, err := l.furnish(name, servers)
+	return l.openDoorWith(name, map[string]any{"mcpServers": servers})
+}
+
+// openDoorWith is openDoor with a whole configuration.
+func (l *lab) openDoorWith(name string, configuration map[string]any) (*door, error) {
+	dir, err := l.furnishWith(name, configuration)
 	if err != nil {
 		return nil, err
 	}

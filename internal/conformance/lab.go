@@ -19,15 +19,17 @@ const patience = 30 * time.Second
 // lab is the workshop of one run: a directory, and processes that do not
 // outlive it.
 type lab struct {
-	ctx      context.Context //nolint:containedctx // the run's own life, which its processes share
-	dir      string
-	keep     bool // the directory stays
-	self     string
-	genkan   string // the binary
-	fixture  string // the binary
-	mcpgo    string // the binary
-	node     node
-	progress io.Writer
+	ctx     context.Context //nolint:containedctx // the run's own life, which its processes share
+	dir     string
+	keep    bool // the directory stays
+	self    string
+	genkan  string // the binary
+	fixture string // the binary
+	mcpgo   string // the binary
+	// sdkClient is the Go SDK's own conformance client.
+	sdkClient string
+	node      node
+	progress  io.Writer
 
 	processes []*process
 	logs      int

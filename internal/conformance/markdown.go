@@ -32,8 +32,14 @@ func (r *report) markdown() string {
 			row(d.title(), d.direct.String(), d.through.String(), d.summary())
 		}
 	}
+	r.clientTable(&b, row)
+	r.signInTable(&b, row)
+	return b.String()
+}
+
+func (r *report) clientTable(b *strings.Builder, row func(...string)) {
 	if len(r.clients) == 0 {
-		return b.String()
+		return
 	}
 	b.WriteString("\n### Client scenarios\n\n")
 	row("scenario", "server", "direct", "through", "through, caller of the other era", "what differs")
@@ -48,7 +54,25 @@ func (r *report) markdown() string {
 		}
 		row(c.scenario, c.era, count(c.direct).String(), count(c.same).String(), count(c.other).String(), strings.Join(what, "<br>"))
 	}
-	return b.String()
+}
+
+func (r *report) signInTable(b *strings.Builder, row func(...string)) {
+	if len(r.signIns) == 0 {
+		return
+	}
+	b.WriteString("\n### Sign-in scenarios\n\n")
+	row("scenario", "revision", "the SDK's client", "Genkan", "what differs")
+	row("---", "---", "---", "---", "---")
+	var direct, through tally
+	for _, c := range r.signIns {
+		var what []string
+		for _, d := range c.differences {
+			what = append(what, d.summary())
+		}
+		row(strings.TrimPrefix(c.scenario, authPrefix), c.era, count(c.direct).String(), count(c.same).String(), strings.Join(what, "<br>"))
+		direct, through = direct.plus(count(c.direct)), through.plus(count(c.same))
+	}
+	row("all", "", direct.String(), through.String(), "")
 }
 
 func explained(differences []difference) int {

@@ -39,7 +39,7 @@ func pairings() []pairing {
 	}
 }
 
-// clientPart is the part that is no pairing: the suite's client scenarios.
+// clientPart is a part that is no pairing: the suite's client scenarios.
 const clientPart = "clients"
 
 func partNames() string {
@@ -47,7 +47,7 @@ func partNames() string {
 	for _, p := range pairings() {
 		names = append(names, p.name)
 	}
-	return strings.Join(append(names, clientPart), ", ")
+	return strings.Join(append(names, clientPart, signInPart), ", ")
 }
 
 // Of the Go SDK's fixture, -stateless speaks 2026-07-28 as well as the older

@@ -30,6 +30,9 @@ func (r *report) unexplained() int {
 	for _, c := range r.clients {
 		n += unexplained(c.differences) + unexplained(c.bridged)
 	}
+	for _, c := range r.signIns {
+		n += unexplained(c.differences)
+	}
 	return n
 }
 
@@ -61,6 +64,11 @@ func (r *report) print(out io.Writer) {
 			fmt.Fprintf(out, "  known.go explains %s %s, which does not differ any more\n", k.scenario, k.check)
 		}
 	}
+	r.printClients(out, w)
+	r.printSignIns(out, w)
+}
+
+func (r *report) printClients(out io.Writer, w *tabwriter.Writer) {
 	if len(r.clients) == 0 {
 		return
 	}
@@ -73,6 +81,24 @@ func (r *report) print(out io.Writer) {
 	for _, c := range r.clients {
 		printDifferences(out, "client "+c.scenario+", "+c.era, c.differences)
 		printDifferences(out, "client "+c.scenario+", "+c.era+", caller of the other era", c.bridged)
+	}
+}
+
+func (r *report) printSignIns(out io.Writer, w *tabwriter.Writer) {
+	if len(r.signIns) == 0 {
+		return
+	}
+	fmt.Fprintln(out)
+	fmt.Fprintln(w, "SIGN-IN SCENARIO\tREVISION\tTHE SDK'S CLIENT\tGENKAN")
+	var direct, through tally
+	for _, c := range r.signIns {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", c.scenario, c.era, count(c.direct), count(c.same))
+		direct, through = direct.plus(count(c.direct)), through.plus(count(c.same))
+	}
+	fmt.Fprintf(w, "all\t\t%s\t%s\n", direct, through)
+	_ = w.Flush()
+	for _, c := range r.signIns {
+		printDifferences(out, "sign-in "+c.scenario+", "+c.era, c.differences)
 	}
 }
 

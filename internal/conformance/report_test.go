@@ -3,6 +3,8 @@ package main
 import (
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func TestDocumentKeepsWhatIsWrittenByHand(t *testing.T) {
@@ -57,23 +59,31 @@ func TestEndingOfAClient(t *testing.T) {
 
 func TestChoice(t *testing.T) {
 	for only, want := range map[string]string{
-		"":                           "modern-modern legacy-legacy modern-stdio legacy-stdio legacy-modern modern-legacy clients",
+		"":                           "modern-modern legacy-legacy modern-stdio legacy-stdio legacy-modern modern-legacy clients sign-in",
 		"legacy-stdio,clients":       "legacy-stdio clients",
+		"sign-in":                    "sign-in",
 		"modern-legacy,legacy-stdio": "legacy-stdio modern-legacy",
 	} {
-		chosen, withClients, err := choose(options{only: only})
+		chosen, parts, err := choose(options{only: only})
 		var names []string
 		for _, p := range chosen {
 			names = append(names, p.name)
 		}
-		if withClients {
-			names = append(names, clientPart)
-		}
+		names = append(names, parts...)
 		if got := strings.Join(names, " "); err != nil || got != want {
 			t.Errorf("%q: got %q, %v; want %q", only, got, err, want)
 		}
 	}
 	if _, _, err := choose(options{only: "modern"}); err == nil {
 		t.Error("a name that is none is accepted")
+	}
+}
+
+// A check that came several times counts once, as it went at its worst.
+func TestDistinct(t *testing.T) {
+	got := distinct([]check{{ID: "a", Status: success}, {ID: "b", Status: info}, {ID: "a", Status: failure}, {ID: "b", Status: success}, {ID: "a", Status: success}})
+	want := []check{{ID: "a", Status: failure}, {ID: "b", Status: success}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
 	}
 }

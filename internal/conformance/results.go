@@ -37,14 +37,19 @@ var resultDir = regexp.MustCompile(`^(?:server-)?(.+)-\d{4}-\d\d-\d\dT\d\d-\d\d-
 
 // readResults reads what the suite has written below a directory.
 func readResults(dir string) (results, error) {
-	files, err := filepath.Glob(filepath.Join(dir, "*", "checks.json"))
-	if err != nil {
-		return nil, err
+	var files []string
+	for _, depth := range []string{"*", "*/*"} { // scenarios may be in groups
+		found, err := filepath.Glob(filepath.Join(dir, depth, "checks.json"))
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, found...)
 	}
 	all := results{}
 	for _, file := range files {
-		name := resultDir.FindStringSubmatch(filepath.Base(filepath.Dir(file)))
-		if name == nil {
+		place, err := filepath.Rel(dir, filepath.Dir(file))
+		name := resultDir.FindStringSubmatch(filepath.ToSlash(place))
+		if name == nil || err != nil {
 			return nil, fmt.Errorf("%s is not named as the suite names its results", file)
 		}
 		raw, err := os.ReadFile(file)

@@ -19,6 +19,8 @@ const (
 	roleCommand     = "role"
 	roleLegacyStdio = "legacy-stdio"
 	roleClient      = "client"
+	roleSignIn      = "sign-in"
+	roleBrowser     = "browser"
 )
 
 // runRole plays the role that the arguments name, and reports whether they
@@ -33,6 +35,10 @@ func runRole(ctx context.Context, args []string) (code int, ok bool) {
 		err = legacyStdio(ctx, rest, os.Stdin, os.Stdout)
 	case name == roleClient && len(rest) == 1:
 		err = actAsClient(ctx, rest[0])
+	case name == roleSignIn && len(rest) == 1:
+		err = actAsPerson(ctx, rest[0])
+	case name == roleBrowser && len(rest) == 1:
+		err = browse(ctx, rest[0])
 	default:
 		err = fmt.Errorf("there is no role %q with these arguments", args[1:])
 	}

@@ -76,6 +76,7 @@ var jaCommands = map[string]string{
   genkan serve         starts the gateway on 127.0.0.1:3000
   genkan stdio         is for clients that spawn their servers
   genkan servers       shows how your servers are
+  genkan login SERVER  signs in to a remote server
   genkan doctor        says what is wrong, and what mends it
 
 Exit status: 0 fine, 1 the tool reported an error or the doctor a problem, 2 wrong
@@ -87,6 +88,7 @@ slow.`: `genkan は、使っている MCP サーバーを 1 つのエンドポ�
   genkan serve         127.0.0.1:3000 でゲートウェイを起動する
   genkan stdio         サーバーを自分で起動するクライアントのためのもの
   genkan servers       サーバーの状態を表示する
+  genkan login SERVER  リモートサーバーにサインインする
   genkan doctor        問題と直し方を表示する
 
 終了ステータス: 0 正常、1 ツールがエラーを返した、または doctor が問題を見つけた、2 入力の誤り、3 見つからない、
@@ -190,4 +192,50 @@ last seen is written down once a minute.`: `同じマシンからでも、どの
 	"genkan's background process was lost while this call was under way; the call may or may not have been carried out, so check before you repeat it":                           "この呼び出しの途中で genkan のバックグラウンドプロセスが失われました。呼び出しが実行されたかどうかは不明です。繰り返す前に確認してください",
 	"genkan's background process was lost, and no other one could be reached in time; the call was not carried out. Try again, and look into genkan's log if that does not help": "genkan のバックグラウンドプロセスが失われ、時間内に別のプロセスに接続できませんでした。呼び出しは実行されていません。やり直し、それでも解決しない場合は genkan のログを確認してください",
 	"genkan's background process was lost, and too many calls wait for another one; the call was not carried out. Try again in a moment":                                         "genkan のバックグラウンドプロセスが失われ、待っている呼び出しが多すぎます。呼び出しは実行されていません。少し待ってからやり直してください",
+
+	"Sign in to a server": "サーバーにサインインする",
+	`Sign in to a remote server in the browser, once for all clients. Genkan renews
+the sign-in by itself and keeps it encrypted on this machine. Without SERVER the
+servers are listed with their sign-ins.
+
+Where there is no browser, open the address that is shown on another machine,
+and paste the address that the browser ends at, although its page does not load.`: `ブラウザーでリモートサーバーにサインインします。一度のサインインをすべての
+クライアントで使えます。Genkan はサインインを自動で更新し、このマシンに暗号化して
+保存します。SERVER を省くと、サーバーとサインインの状態を一覧にします。
+
+ブラウザーがない場合は、表示されたアドレスをほかのマシンで開き、最後に移動した
+アドレスを貼り付けてください。そのページは読み込めなくてもかまいません。`,
+	"open no browser, and ask for the address that one ended at":     "ブラウザーを開かず、移動先のアドレスの貼り付けを求める",
+	"register genkan anew, where a sign-in service has forgotten it": "サインイン先で genkan の登録が失われている場合に、登録し直す",
+	"Sign out of a server": "サーバーからサインアウトする",
+	"Sign out of a server: the sign-in is revoked where that is possible, and forgotten here.":                                        "サーバーからサインアウトします。可能な場合はサインインを失効させ、保存されたものを削除します。",
+	"there is no server %q in the configuration; %s":                                                                                  "設定にサーバー %q はありません。%s",
+	"server %s is a process on this machine, which nobody signs in to; a key that it needs goes into its env, best as ${secret:NAME}": "サーバー %s はこのマシン上のプロセスなので、サインインはありません。必要なキーは env に書いてください。${secret:NAME} の形を勧めます",
+	"server %s has oauth: false in the configuration; remove that to sign in to it":                                                   "サーバー %s には設定で oauth: false が指定されています。サインインするには削除してください",
+	"server %s cannot be signed in to: %s":                                                                                            "サーバー %s にはサインインできません: %s",
+	"Asking %s where to sign in …":                                                                                                    "%s にサインイン先を問い合わせています…",
+	"Signed in to %s.":                                                                                                                "%s にサインインしました。",
+	"Signed in to %s until %s; it gave nothing to renew that with.":                                                                   "%s にサインインしました（%s まで）。自動更新の手段は与えられませんでした。",
+	"Sign in to %s at this address:":                                                                                                  "次のアドレスで %s にサインインしてください:",
+	"It is being opened in your browser; waiting for your answer there …":                                                             "ブラウザーで開いています。ブラウザーでの操作を待っています…",
+	"No browser could be opened; please open it by hand.":                                                                             "ブラウザーを開けませんでした。アドレスを手動で開いてください。",
+	"In a browser on another machine the last page will not load. Paste its address here:":                                            "ほかのマシンのブラウザーでは最後のページを読み込めません。そのアドレスをここに貼り付けてください:",
+	"Nobody is signed in to %s.":                                                                                                      "%s にはサインインしていません。",
+	"Signed out of %s.":                                                                                                               "%s からサインアウトしました。",
+	"No genkan runs here now; the next one will use it.":                                                                              "現在ここで動作している genkan はありません。次に起動したときに使われます。",
+	"The genkan that runs here does not serve %s now.":                                                                                "動作中の genkan は現在 %s を提供していません。",
+	"%s is ready, with %d tools.":                                                                                                     "%s は準備完了です（ツール数 %d）。",
+	"%s is %s: %s":                                                                                                                    "%s は %s です: %s",
+	"%s is still starting; `genkan servers %s` shows how it is.":                                                                      "%s はまだ起動中です。状態は `genkan servers %s` で確認できます。",
+	"sign-in":                              "サインイン",
+	"signed in; the token at hand ends %s": "サインイン済み（現在のトークンの期限 %s）",
+	"signed in":                            "サインイン済み",
+	"needs sign-in":                        "要サインイン",
+	"No server of the configuration has a url, so there is nothing to sign in to.": "設定に url を持つサーバーがないため、サインイン先はありません。",
+	"SIGN-IN":                          "サインイン",
+	"WHAT NEXT":                        "次の操作",
+	"none, or not needed":              "なし、または不要",
+	"needed":                           "必要",
+	"%s asks for more permissions: %s": "%s で追加の権限を求めます: %s",
+	"ends %s; then %s":                 "%s に期限切れ。その後は %s",
 }

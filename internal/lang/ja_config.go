@@ -110,4 +110,11 @@ var jaConfig = map[string]string{
 	"%s.%s goes with %s, but the server has a %s; remove it":                                             "%s.%s は %s と一緒に使うものですが、このサーバーには %s があります。削除してください",
 	"%s.type is %s, but the server has a command; remove type":                                           "%s.type は %s ですが、このサーバーには command があります。type を削除してください",
 	"%s.type is stdio, but the server has a url; remove type":                                            "%s.type は stdio ですが、このサーバーには url があります。type を削除してください",
+
+	"%s: true says nothing; a server that asks for sign-in is signed in to with `genkan login`, so remove it, or write false for never": "%s: true には意味がありません。サインインを求めるサーバーには `genkan login` でサインインします。削除するか、決してサインインしない場合は false と書いてください",
+	"%s must be a map, or false for a server that is never signed in to; found %s":                                                      "%s はマップ、または決してサインインしないサーバーを表す false でなければなりませんが、%s です",
+	"%s needs clientId when it has clientSecret or issuer: they belong to a client that was registered by hand":                         "%s に clientSecret または issuer がある場合は clientId が必要です。これらは手動で登録したクライアントのものです",
+	"must be one scope: no blanks, quotes or backslashes; write several as a list":                                                      "スコープを 1 つだけ、空白、引用符、バックスラッシュを使わずに指定してください。複数ある場合はリストで書いてください",
+	"must be an https:// address with a path, such as https://example.com/genkan.json":                                                  "https://example.com/genkan.json のように、パスを持つ https:// のアドレスを指定してください",
+	"there are none": "サーバーは 1 つもありません",
 }

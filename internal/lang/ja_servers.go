@@ -74,4 +74,7 @@ var jaServers = map[string]string{
 	"server %s does not tell how its tasks are; ask with tasks/get":                                                       "サーバー %s はタスクの状態を通知しません。tasks/get で問い合わせてください",
 	"server %s works in the client's folder, and this client did not say which: use a client that announces its roots, or write the folder into the configuration": "サーバー %s はクライアントの作業フォルダーで動作しますが、このクライアントはフォルダーを知らせていません。roots に対応したクライアントを使うか、設定にフォルダーを直接書いてください",
 	"server %s has %d connections of its own for clients already, and all are in use; try again later":                                                             "サーバー %s にはクライアント専用の接続がすでに %d 個あり、すべて使用中です。しばらくしてからやり直してください",
+
+	"server %s refuses every token that it is given; run `genkan login %s`, and if that does not help, tell whoever runs the server": "サーバー %s は渡されたトークンをすべて拒否します。`genkan login %s` を実行し、それでも直らない場合はサーバーの管理者に知らせてください",
+	"server %s does not take the Authorization header of its configuration (HTTP %d); correct it, or run `genkan login %s`":          "サーバー %s は設定の Authorization ヘッダーを受け付けません（HTTP %d）。ヘッダーを直すか、`genkan login %s` を実行してください",
 }

@@ -51,6 +51,9 @@ func (l Language) Sprintf(format string, values ...any) string {
 	return l.Text(gateway.Textf(format, values...))
 }
 
+// Translator is for rooms that show something by themselves.
+func (l Language) Translator() gateway.Translate { return l.translate }
+
 // translate finds the format in this language. One that nobody has translated
 // is said in English.
 func (l Language) translate(format string) string {

@@ -22,9 +22,11 @@ type wireError struct {
 //
 //exhaustive:enforce
 var wireErrors = map[gateway.Code]wireError{
-	gateway.CodeInternal:        {jsonrpc.CodeInternal, http.StatusOK},
-	gateway.CodeInvalid:         {jsonrpc.CodeInvalidParams, http.StatusOK},
-	gateway.CodeUnauthenticated: {http.StatusUnauthorized, http.StatusUnauthorized},
+	gateway.CodeInternal: {jsonrpc.CodeInternal, http.StatusOK},
+	gateway.CodeInvalid:  {jsonrpc.CodeInvalidParams, http.StatusOK},
+	// A server behind us wants a sign-in. With the status 401 clients would try to
+	// sign in to us; whose own token is wrong has met the lock.
+	gateway.CodeUnauthenticated: {http.StatusUnauthorized, http.StatusOK},
 	gateway.CodeDenied:          {http.StatusForbidden, http.StatusOK},
 	gateway.CodeNotFound:        {jsonrpc.CodeInvalidParams, http.StatusOK},
 	gateway.CodeConflict:        {http.StatusConflict, http.StatusOK},

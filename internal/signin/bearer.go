@@ -3,6 +3,7 @@ package signin
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"genkan/internal/gateway"
 )
@@ -21,6 +22,22 @@ type Bearer struct {
 
 // Bearer is the Keeper for the server as the configuration has it now.
 func (k *Keeper) Bearer(s Server) *Bearer { return &Bearer{k, s} }
+
+// Doubt is Keeper.Doubt.
+func (b *Bearer) Doubt() { b.keeper.Doubt(b.server) }
+
+// Known is what this process remembers of the sign-in, without looking
+// anywhere: whether there is one, and until when its token is good (zero:
+// unknown, or renewed by itself).
+func (b *Bearer) Known() (signedIn bool, expires time.Time) {
+	h := b.keeper.holder(b.server)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if g := h.kept; g != nil && !h.isDoubted() && g.isFor(b.server) {
+		return g.Refresh != "" || g.isAlive(b.keeper.now()), g.Expires
+	}
+	return false, time.Time{}
+}
 
 // Token is Keeper.Token.
 func (b *Bearer) Token(ctx context.Context) (gateway.Secret, error) {

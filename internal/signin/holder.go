@@ -20,6 +20,9 @@ type holder struct {
 	kept *kept
 	// unsaved: kept is newer than what the vault has, which failed to take it.
 	unsaved bool
+	// doubts counts how often another process has changed the sign-in, and
+	// settled those after which the vault was asked: in between kept is not used.
+	doubts, settled int
 	// refused is a token that the server did not take.
 	refused   gateway.Secret
 	refusedAt time.Time
@@ -51,11 +54,13 @@ func (k *Keeper) holder(s Server) *holder {
 
 // usable is the token at hand, if it needs no renewal.
 func (h *holder) usable(s Server, now time.Time) (gateway.Secret, bool) {
-	if g := h.kept; g != nil && g.isFor(s) && g.Access != h.refused && g.isFresh(now) {
+	if g := h.kept; g != nil && !h.isDoubted() && g.isFor(s) && g.Access != h.refused && g.isFresh(now) {
 		return g.Access, true
 	}
 	return "", false
 }
+
+func (h *holder) isDoubted() bool { return h.doubts != h.settled }
 
 func (h *holder) isKept() bool {
 	h.mu.Lock()
@@ -92,8 +97,11 @@ func (k *Keeper) hold(ctx context.Context, s Server) (release func(), err error)
 	return func() { unlock(); <-h.turn }, nil
 }
 
-// vaultName keeps sign-ins apart from other secrets in the same vault.
-func vaultName(s Server) string { return "signin/" + s.Name }
+// VaultPrefix begins what sign-ins are called in the vault, which has other
+// secrets too.
+const VaultPrefix = "signin/"
+
+func vaultName(s Server) string { return VaultPrefix + s.Name }
 
 // load reads what the vault has; nil if nothing.
 func (k *Keeper) load(ctx context.Context, s Server) (*kept, error) {

@@ -62,6 +62,15 @@ func (k *Keeper) Invalidate(s Server, token gateway.Secret) {
 	}
 }
 
+// Doubt says that another process has signed in or out. The next Token is what
+// the vault has by then, however good the one in memory looks.
+func (k *Keeper) Doubt(s Server) {
+	h := k.holder(s)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.doubts++
+}
+
 func (k *Keeper) start(work func()) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -126,9 +135,14 @@ func (k *Keeper) renew(ctx context.Context, s Server, h *holder) (gateway.Secret
 // newest is the later of what this process and the vault know.
 func (k *Keeper) newest(ctx context.Context, s Server, h *holder) (*kept, error) {
 	h.mu.Lock()
-	own, unsaved := h.kept, h.unsaved
+	own, unsaved, doubts := h.kept, h.unsaved, h.doubts
 	h.mu.Unlock()
 	found, err := k.load(ctx, s)
+	if err == nil {
+		h.mu.Lock()
+		h.settled = doubts // whoever doubts from here on wants another look
+		h.mu.Unlock()
+	}
 	if unsaved && (err != nil || found == nil || !found.Obtained.After(own.Obtained)) {
 		k.keep(ctx, s, h, own)
 		return own, nil

@@ -104,3 +104,37 @@ func TestSigningOut(t *testing.T) {
 		t.Error("the other side does not matter:", err)
 	}
 }
+
+// TestDoubt: what another process did to the sign-in counts, also where the
+// token in memory would still do.
+func TestDoubt(t *testing.T) {
+	r := newRig(t, authserver.Options{})
+	r.mustSignIn()
+	bearer := r.keeper.Bearer(r.server)
+	first, cli := r.mustToken(), r.another()
+	if err := cli.SignIn(t.Context(), r.server, Login{}, r.browser()); err != nil {
+		t.Fatal(err)
+	}
+	if r.mustToken() != first {
+		t.Error("nobody has said that there is another")
+	}
+	bearer.Doubt()
+	if signedIn, _ := bearer.Known(); signedIn {
+		t.Error("what is doubted is not known")
+	}
+	if r.mustToken() == first {
+		t.Error("still the token of the former sign-in")
+	}
+	if signedIn, expires := bearer.Known(); !signedIn || !expires.Equal(r.clock.Now().Add(time.Hour)) {
+		t.Errorf("known: %v until %v", signedIn, expires)
+	}
+	if err := cli.SignOut(t.Context(), r.server); err != nil {
+		t.Fatal(err)
+	}
+	bearer.Doubt()
+	_, err := bearer.Token(t.Context())
+	wantError(t, err, gateway.CodeUnauthenticated, "server one needs sign-in; run `genkan login one`")
+	if signedIn, _ := bearer.Known(); signedIn {
+		t.Error("known to be signed in after signing out")
+	}
+}

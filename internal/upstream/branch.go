@@ -186,6 +186,15 @@ func (b *branches) end(one *branch) {
 	}
 }
 
+// endAll has all branches closed; the next calls open others.
+func (b *branches) endAll() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, one := range b.byKey {
+		b.end(one)
+	}
+}
+
 // Forget ends what was only there for a session that is over.
 func (s *Server) Forget(session string) {
 	b := &s.branches

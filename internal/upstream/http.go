@@ -300,7 +300,8 @@ func (c *httpConn) callError(ctx context.Context, err error) error {
 		return forgetful(c.name)
 	}
 	var e *gateway.Error
-	if errors.As(err, &e) && e.Unsent && e.Code == gateway.CodeUnavailable {
+	var signIn *signInError
+	if errors.As(err, &e) && e.Unsent && e.Code == gateway.CodeUnavailable && !errors.As(err, &signIn) {
 		c.endLife(err)
 	}
 	return err
@@ -425,8 +426,12 @@ func (c *httpConn) wireError(err error) error { return wireError(c.name, err) }
 
 // wireError says what a failed exchange means.
 func wireError(server string, err error) error {
+	var signIn *signInError
 	var op *net.OpError
-	if errors.As(err, &op) && op.Op == "dial" {
+	switch {
+	case errors.As(err, &signIn):
+		return err
+	case errors.As(err, &op) && op.Op == "dial":
 		return &gateway.Error{
 			Code: gateway.CodeUnavailable, Err: err, Unsent: true,
 			Message: "server %s cannot be reached; is it running, and is its URL right?",
@@ -474,9 +479,7 @@ func (c *httpConn) close() {
 			drain(resp.Body)
 		}
 	}
-	if t, ok := c.transport.(*http.Transport); ok {
-		t.CloseIdleConnections()
-	}
+	closeIdle(c.transport)
 }
 
 // drain reads the rest of a body, if it is short, so that the connection can

@@ -126,6 +126,9 @@ func (c *httpConn) listenOnce(ctx context.Context, filter string, opened func())
 		r.Header["Accept"] = acceptSSE
 	}
 	resp, err := c.transport.RoundTrip(r)
+	if onlyAPersonHelps(err) {
+		return 0, errNoStream // calls will say why, and another connection asks again
+	}
 	if err != nil {
 		return 0, err
 	}

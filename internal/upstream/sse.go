@@ -242,7 +242,5 @@ func (w *sseWire) end() {
 		_ = w.body.Close()
 	}
 	w.posts.Wait()
-	if t, ok := w.transport.(*http.Transport); ok {
-		t.CloseIdleConnections()
-	}
+	closeIdle(w.transport)
 }

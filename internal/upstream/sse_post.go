@@ -113,7 +113,9 @@ func (w *sseWire) postAside(message []byte) error {
 // judge ends the connection when the server has forgotten it, or cannot be
 // reached, so that the supervisor takes over.
 func (w *sseWire) judge(err error) {
+	var signIn *signInError
 	switch e := gateway.AsError(err); {
+	case errors.As(err, &signIn): // the connection is none the worse
 	case errors.Is(err, errSessionLost) && w.trusted.Load():
 		w.conn.die(&gateway.Error{
 			Code: gateway.CodeUnavailable, Err: err,

@@ -26,7 +26,7 @@ func (s *Server) ready(ctx context.Context) (conn, error) {
 		case StateClosed:
 			return nil, s.removed()
 		case StateDown:
-			if nudged || !s.nudgeAllowed() {
+			if nudged || !s.nudgeAllowed(ctx) {
 				return nil, down
 			}
 			nudged = true
@@ -65,13 +65,23 @@ const betweenNudges = 250 * time.Millisecond
 // nudgeAllowed asks the supervisor to try at once. Connecting over HTTP costs
 // little, so a call may do that now and then; a child is restarted at the
 // supervisor's own pace, or a crashing one would be started for every call.
-func (s *Server) nudgeAllowed() bool {
+func (s *Server) nudgeAllowed(ctx context.Context) bool {
 	if s.set.URL == "" || len(s.set.Lacking.Each) > 0 {
 		return false
 	}
 	s.mu.Lock()
+	refused := s.refused != nil
+	s.mu.Unlock()
+	signedIn := false
+	if refused { // a server that wants a sign-in is not asked again without one
+		if _, err := s.set.Bearer.Token(ctx); err != nil {
+			return false
+		}
+		signedIn = true
+	}
+	s.mu.Lock()
 	defer s.mu.Unlock()
-	if time.Since(s.lastTry) < betweenNudges {
+	if time.Since(s.lastTry) < betweenNudges && !signedIn {
 		return false
 	}
 	s.lastTry = time.Now()
@@ -82,8 +92,13 @@ func (s *Server) nudgeAllowed() bool {
 	return true
 }
 
-// Try has a server that is down tried at once, whatever its pace.
+// Try has a server that is down tried at once, whatever its pace. One that is
+// up is asked for its lists, and connected to anew if it was signed in to or
+// out of meanwhile.
 func (s *Server) Try() {
+	if s.signed != nil {
+		s.set.Bearer.Doubt()
+	}
 	select {
 	case s.nudge <- struct{}{}:
 	default:
@@ -97,6 +112,11 @@ func (s *Server) downError() error {
 			Code: gateway.CodeUnavailable, Unsent: true,
 			Message: "server %s cannot be used: %s", Values: []any{s.set.Name, s.problem},
 		}
+	}
+	if s.refused != nil {
+		e := *s.refused
+		e.Unsent, e.Answered = true, false
+		return &e
 	}
 	wait := max(time.Until(s.nextTry), 0).Round(10 * time.Millisecond)
 	return &gateway.Error{
@@ -119,6 +139,10 @@ func (s *Server) supervise(ctx context.Context) {
 	defer close(s.done)
 	pace := newPace()
 	for {
+		select {
+		case <-s.nudge: // what comes now
+		default:
+		}
 		ready, err := s.serve(ctx)
 		s.settle()
 		if ctx.Err() != nil {
@@ -129,10 +153,18 @@ func (s *Server) supervise(ctx context.Context) {
 			s.lack(ctx, err)
 			return
 		}
+		if errors.Is(err, errOtherSignIn) {
+			s.log.Info("the sign-in is another one; connecting anew")
+			continue
+		}
 		wait := pace.next(ready)
+		var refused *gateway.Error
+		if onlyAPersonHelps(err) {
+			wait, refused = personPause, gateway.AsError(err)
+		}
 		s.log.Warn("server is down", "error", err, "next_try_ms", wait.Milliseconds())
 		s.update(func() {
-			s.state, s.conn, s.since = StateDown, nil, time.Now()
+			s.state, s.conn, s.since, s.refused = StateDown, nil, time.Now(), refused
 			s.problem, s.nextTry = problem(err), time.Now().Add(wait)
 		})
 		timer := time.NewTimer(wait)
@@ -144,6 +176,14 @@ func (s *Server) supervise(ctx context.Context) {
 		timer.Stop()
 	}
 }
+
+// personPause is how long a server is left alone that wants a sign-in: whoever
+// signs in says so.
+const personPause = 5 * time.Minute
+
+// errOtherSignIn ends a connection that was begun with another sign-in: its
+// session is somebody else's.
+var errOtherSignIn = errors.New("the sign-in is another one")
 
 // lack waits for a configuration that has everything, which will be another
 // server's.
@@ -203,7 +243,7 @@ func (s *Server) serve(ctx context.Context) (ready time.Duration, err error) {
 	s.update(func() {
 		s.state, s.conn, s.since, s.problem, s.nextTry = StateReady, c, began, gateway.Text{}, time.Time{}
 		s.took = began.Sub(tried)
-		s.attempt = attempt{}
+		s.attempt, s.refused = attempt{}, nil
 	})
 	s.log.Info("server is ready", "era", c.protocol().era.String(), "tools", len(s.List(gateway.KindTool)))
 	s.setUp(ctx, c)
@@ -222,6 +262,15 @@ func (s *Server) serve(ctx context.Context) (ready time.Duration, err error) {
 				s.problem, s.nextTry = problem(err), time.Now() // when it is closed, really
 			})
 			return time.Since(began), err
+		case <-s.nudge:
+			if s.signed.isAnother(ctx) {
+				s.update(func() { s.state, s.conn, s.since = StateStarting, nil, time.Now() })
+				s.branches.endAll()
+				return time.Since(began), errOtherSignIn
+			}
+			for _, kind := range gateway.Kinds() {
+				s.refreshLater(ctx, c, kind, suspected)
+			}
 		case <-news.there:
 			s.refreshHeard(ctx, c, news.take())
 		case <-recheck.C:

@@ -17,6 +17,7 @@ const (
 // connectURL connects to a server that has a URL. When the configuration does
 // not say how, streamable HTTP is tried first, as the specification asks.
 func connectURL(ctx context.Context, s *Server, us self, known gateway.Era, e ears, roots []byte) (conn, error) {
+	s.signed.prepare(ctx)
 	switch s.set.Transport {
 	case TransportHTTP:
 		return connectHTTP(ctx, s, us, known, e, roots)

@@ -29,6 +29,9 @@ type Settings struct {
 
 	URL     string
 	Headers map[string]gateway.Secret
+	// Bearer is used where the server at URL asks for sign-in; nil if it must not
+	// be signed in to.
+	Bearer Bearer
 	// Transport is one of the Transport constants; empty to find out.
 	Transport string
 
@@ -100,6 +103,10 @@ type Status struct {
 	// LastLine is the last thing that it wrote there, or to its output without
 	// being a message. Like Output it can be anything, and is not for everybody.
 	LastLine string
+	// SignIn is SignInNeeded, SignedIn, or empty where none is needed or known;
+	// SignInExpires is when its token ends, zero if that is not known.
+	SignIn        string
+	SignInExpires time.Time
 }
 
 // Server is one MCP server behind the door.
@@ -115,6 +122,8 @@ type Server struct {
 	leaving  atomic.Bool
 	// ownLauncher: nobody else uses the launcher.
 	ownLauncher bool
+	// signed is the transport of a server that may be signed in to; nil if not.
+	signed *signedTransport
 	// isSSE is set when the server was found to speak the old SSE transport.
 	isSSE atomic.Bool
 
@@ -137,6 +146,8 @@ type Server struct {
 	since   time.Time
 	took    time.Duration
 	problem gateway.Text
+	// refused is why it is down when only a person can help.
+	refused *gateway.Error
 	nextTry time.Time
 	lastTry time.Time
 	attempt attempt
@@ -200,6 +211,10 @@ func Open(set Settings, deps Deps) *Server {
 	}
 	if deps.Transport == nil {
 		s.deps.Transport = newTransport()
+	}
+	if set.Bearer != nil && set.URL != "" {
+		s.signed = newSignedTransport(&set, s.deps.Transport)
+		s.deps.Transport = s.signed
 	}
 	for kind := range s.lists {
 		s.lists[kind].Store(&[]gateway.Tool{})
@@ -315,6 +330,15 @@ func (s *Server) Status() Status {
 	if s.conn != nil {
 		st.PID = s.conn.pid()
 		st.Era, st.Version = s.conn.protocol().era, s.conn.protocol().version
+	}
+	if s.signed != nil {
+		signedIn, expires := s.set.Bearer.Known()
+		switch {
+		case s.signed.needed.Load():
+			st.SignIn = SignInNeeded
+		case signedIn:
+			st.SignIn, st.SignInExpires = SignedIn, expires
+		}
 	}
 	return st
 }

@@ -76,8 +76,9 @@ type Server struct {
 	StartMillis int64      `json:"startMs,omitempty"`
 	Problem     string     `json:"problem,omitempty"`
 	NextTry     *time.Time `json:"nextTry,omitempty"`
-	// SignIn is "needed" or "signed in" where a server wants one.
-	SignIn string `json:"signIn,omitempty"`
+	// SignIn is "needed", "signed in", or empty where none is needed or known.
+	SignIn        string     `json:"signIn,omitempty"`
+	SignInExpires *time.Time `json:"signInExpires,omitempty"`
 	// What follows is for admins.
 	Output string `json:"output,omitempty"`
 	// Hidden are the tools that a filter of the configuration hides.
@@ -259,7 +260,7 @@ func codeOf(status int) gateway.Code {
 	switch status {
 	case http.StatusBadRequest, http.StatusUnsupportedMediaType, http.StatusRequestEntityTooLarge:
 		return gateway.CodeInvalid
-	case http.StatusUnauthorized:
+	case http.StatusUnauthorized, http.StatusBadGateway:
 		return gateway.CodeUnauthenticated
 	case http.StatusForbidden:
 		return gateway.CodeDenied

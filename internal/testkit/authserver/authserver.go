@@ -61,6 +61,11 @@ type Options struct {
 	NoRefresh, KeepRefresh bool
 	Now                    func() time.Time
 
+	// Open lets everybody in, without a token.
+	Open bool
+	// SSE makes the MCP server one of the transport of 2024-11-05.
+	SSE bool
+
 	// What is wrong.
 	NoPKCE           bool   // it does not say that it knows PKCE
 	ClaimIssuer      string // the issuer in its metadata
@@ -111,6 +116,7 @@ type Server struct {
 	faults   []string
 	counts   map[string]int
 	requests []string
+	tokens   []string
 }
 
 // Start starts both servers; they end with the test.
@@ -189,7 +195,8 @@ func (s *Server) now() Options {
 }
 
 // Count is how often something happened: register, authorize, code, refresh,
-// refused, revoke, call.
+// refused, revoke, call (a request that was let in) and tool (a tool call that
+// was).
 func (s *Server) Count(what string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -235,6 +242,13 @@ func (s *Server) Requests() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.requests)
+}
+
+// Tokens are what the Authorization headers at the MCP server were, in order.
+func (s *Server) Tokens() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.tokens)
 }
 
 // Expire makes all access tokens old.

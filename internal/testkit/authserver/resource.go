@@ -24,17 +24,20 @@ func (s *Server) resourceHandler() http.Handler {
 	mux.HandleFunc("GET "+headerPath, s.describe(AtHeader))
 	mux.HandleFunc("GET "+wellKnown+"/mcp", s.describe(AtPath))
 	mux.HandleFunc("GET "+wellKnown, s.describe(AtRoot))
-	mux.Handle("/mcp", s.guard(tools()))
+	mux.Handle("/mcp", s.guard(tools(s.options.SSE)))
 	return mux
 }
 
-func tools() http.Handler {
+func tools(sse bool) http.Handler {
 	server := mcp.NewServer(&mcp.Implementation{Name: "behind-a-lock", Version: "1"}, nil)
 	say := func(_ context.Context, _ *mcp.CallToolRequest, _ struct{}) (*mcp.CallToolResult, any, error) {
 		return &mcp.CallToolResult{Content: []mcp.Content{&mcp.TextContent{Text: "done"}}}, nil, nil
 	}
 	mcp.AddTool(server, &mcp.Tool{Name: "read"}, say)
 	mcp.AddTool(server, &mcp.Tool{Name: "write"}, say)
+	if sse {
+		return mcp.NewSSEHandler(func(*http.Request) *mcp.Server { return server }, nil)
+	}
 	return mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return server },
 		&mcp.StreamableHTTPOptions{Stateless: true, JSONResponse: true})
 }
@@ -74,9 +77,14 @@ func (s *Server) guard(next http.Handler) http.Handler {
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 		s.mu.Lock()
+		s.tokens = append(s.tokens, r.Header.Get("Authorization"))
 		g := s.grants[token]
 		good := g != nil && !*g.revoked && g.resource == s.audience(o) && (g.expires.IsZero() || o.Now().Before(g.expires))
 		s.mu.Unlock()
+		if o.Open {
+			next.ServeHTTP(w, r)
+			return
+		}
 		if !good {
 			s.challenge(w, o, http.StatusUnauthorized, "", o.Scopes)
 			return
@@ -92,6 +100,9 @@ func (s *Server) guard(next http.Handler) http.Handler {
 			}
 		}
 		s.count("call")
+		if toolOf(body) != "" {
+			s.count("tool")
+		}
 		next.ServeHTTP(w, r)
 	})
 }

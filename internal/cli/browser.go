@@ -1,0 +1,93 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+)
+
+// hasBrowser guesses whether a browser can be opened where this runs. A
+// terminal over SSH is somewhere else than the person.
+func hasBrowser() bool {
+	switch {
+	case os.Getenv("BROWSER") != "":
+		return true
+	case os.Getenv("SSH_CONNECTION") != "" || os.Getenv("SSH_TTY") != "":
+		return false
+	case runtime.GOOS == "windows" || runtime.GOOS == "darwin" || isWSL():
+		return true
+	default:
+		return os.Getenv("DISPLAY") != "" || os.Getenv("WAYLAND_DISPLAY") != ""
+	}
+}
+
+// isWSL: Linux inside Windows, whose browser is meant.
+func isWSL() bool { return runtime.GOOS == "linux" && os.Getenv("WSL_DISTRO_NAME") != "" }
+
+// browsers are the commands that open an address, the best first.
+func browsers(address string) [][]string {
+	var commands [][]string
+	for _, said := range filepath.SplitList(os.Getenv("BROWSER")) {
+		words := strings.Fields(said)
+		if len(words) == 0 {
+			continue
+		}
+		placed := false
+		for i, word := range words {
+			if strings.Contains(word, "%s") {
+				words[i], placed = strings.ReplaceAll(word, "%s", address), true
+			}
+		}
+		if !placed {
+			words = append(words, address)
+		}
+		commands = append(commands, words)
+	}
+	switch {
+	case runtime.GOOS == "darwin":
+		commands = append(commands, []string{"open", address})
+	case runtime.GOOS == "windows":
+		commands = append(commands, []string{"rundll32", "url.dll,FileProtocolHandler", address})
+	case isWSL():
+		commands = append(commands, []string{"wslview", address}, []string{"rundll32.exe", "url.dll,FileProtocolHandler", address})
+	default:
+		commands = append(commands, []string{"xdg-open", address}, []string{"x-www-browser", address})
+	}
+	return commands
+}
+
+// openPatience is how long a command is watched for failing: some stay for as
+// long as the browser does.
+const openPatience = 2 * time.Second
+
+// openBrowser opens an address with the first command that works. No shell
+// sees the address, which is a server's word; it begins with http.
+func openBrowser(ctx context.Context, address string) error {
+	failed := errors.New("there is no command that opens a browser")
+	for _, command := range browsers(address) {
+		cmd := exec.CommandContext(context.WithoutCancel(ctx), command[0], command[1:]...) //nolint:gosec // the person names their browser
+		if err := cmd.Start(); err != nil {
+			failed = errors.Join(failed, err)
+			continue
+		}
+		ended := make(chan error, 1)
+		go func() { ended <- cmd.Wait() }()
+		select {
+		case err := <-ended:
+			if err == nil {
+				return nil
+			}
+			failed = errors.Join(failed, err)
+		case <-time.After(openPatience):
+			return nil
+		case <-ctx.Done(): // it has done what it was for
+			return nil
+		}
+	}
+	return failed
+}

@@ -1,0 +1,267 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"genkan/internal/app"
+	"genkan/internal/config"
+	"genkan/internal/gateway"
+	"genkan/internal/logs"
+	"genkan/internal/signin"
+	"genkan/internal/upstream"
+)
+
+func (c *command) login() *cobra.Command {
+	var noBrowser, fresh bool
+	cmd := c.jsonFlag(&cobra.Command{
+		Use: "login [SERVER]", Short: c.say("Sign in to a server"), Args: arguments(0, 1),
+		Long: c.say(`Sign in to a remote server in the browser, once for all clients. Genkan renews
+the sign-in by itself and keeps it encrypted on this machine. Without SERVER the
+servers are listed with their sign-ins.
+
+Where there is no browser, open the address that is shown on another machine,
+and paste the address that the browser ends at, although its page does not load.`),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cfg, err := c.readConfig()
+			if err != nil {
+				return err
+			}
+			if len(args) == 0 {
+				return c.listSignIns(cmd.Context(), cfg)
+			}
+			server, err := remoteServer(cfg, args[0])
+			if err != nil {
+				return err
+			}
+			return c.signIn(cmd.Context(), cfg, server, signin.Login{Fresh: fresh}, noBrowser)
+		},
+	})
+	cmd.Flags().BoolVar(&noBrowser, "no-browser", false, c.say("open no browser, and ask for the address that one ended at"))
+	cmd.Flags().BoolVar(&fresh, "fresh", false, c.say("register genkan anew, where a sign-in service has forgotten it"))
+	return cmd
+}
+
+func (c *command) logout() *cobra.Command {
+	return &cobra.Command{
+		Use: "logout SERVER", Short: c.say("Sign out of a server"), Args: arguments(1, 1),
+		Long: c.say("Sign out of a server: the sign-in is revoked where that is possible, and forgotten here."),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			cfg, err := c.readConfig()
+			if err != nil {
+				return err
+			}
+			return c.signOut(cmd.Context(), cfg, args[0])
+		},
+	}
+}
+
+// readConfig reads the configuration as `genkan serve` would here.
+func (c *command) readConfig() (*config.Config, error) {
+	return app.ReadConfig(app.Options{DataDir: c.dataDir, ConfigFile: c.configFile, Flags: c.flags})
+}
+
+// remoteServer finds a server that can be signed in to.
+func remoteServer(cfg *config.Config, name string) (signin.Server, error) {
+	i := slices.IndexFunc(cfg.Servers, func(s config.Server) bool { return s.Name == name })
+	if i < 0 {
+		return signin.Server{}, gateway.Errorf(gateway.CodeNotFound, "there is no server %q in the configuration; %s", name, cfg.Nearest(name))
+	}
+	switch s := cfg.Servers[i]; {
+	case s.Command != "":
+		return signin.Server{}, gateway.Errorf(gateway.CodeInvalid,
+			"server %s is a process on this machine, which nobody signs in to; a key that it needs goes into its env, best as ${secret:NAME}", name)
+	case s.OAuth.Off:
+		return signin.Server{}, gateway.Errorf(gateway.CodeInvalid, "server %s has oauth: false in the configuration; remove that to sign in to it", name)
+	case len(s.Lacking.Each) > 0:
+		return signin.Server{}, gateway.Errorf(gateway.CodeInvalid, "server %s cannot be signed in to: %s", name, s.Lacking)
+	default:
+		return app.SignInServer(s), nil
+	}
+}
+
+// signIns opens the sign-ins of the data directory, beside a running genkan.
+func (c *command) signIns(cfg *config.Config, use func(*signin.Keeper) error) error {
+	sink := logs.NewSink(c.std.Err)
+	defer sink.Close()
+	level := "error" // what happens is said in words
+	if c.debug {
+		level = c.flags.LogLevel
+	}
+	k := signin.New(signin.Options{
+		Vault: app.OpenVault(c.dataDir), ClientMetadataURL: cfg.ClientMetadataURL,
+		Log: logs.New(sink, logs.Level(level), isTerminal(c.std.Err)),
+	})
+	defer k.Close()
+	return use(k)
+}
+
+func (c *command) signIn(ctx context.Context, cfg *config.Config, s signin.Server, l signin.Login, noBrowser bool) error {
+	return c.signIns(cfg, func(k *signin.Keeper) error {
+		fmt.Fprintln(c.std.Err, c.say("Asking %s where to sign in …", s.Name))
+		if err := k.SignIn(ctx, s, l, c.person(s, noBrowser || !hasBrowser())); err != nil {
+			return err
+		}
+		status, err := k.Status(ctx, s)
+		if err != nil {
+			return err
+		}
+		switch {
+		case status.Refreshable || status.Expires.IsZero():
+			fmt.Fprintln(c.std.Err, c.say("Signed in to %s.", s.Name))
+		default:
+			fmt.Fprintln(c.std.Err, c.say("Signed in to %s until %s; it gave nothing to renew that with.", s.Name, status.Expires.Local().Format(time.DateTime)))
+		}
+		return c.tellOfSignIn(ctx, s.Name)
+	})
+}
+
+// person is who sits before this terminal.
+func (c *command) person(s signin.Server, noBrowser bool) signin.Person {
+	opened := false
+	return signin.Person{
+		Translate: c.language.Translator(),
+		Open: func(ctx context.Context, address string) error {
+			fmt.Fprintln(c.std.Err, c.say("Sign in to %s at this address:", s.Name))
+			fmt.Fprintf(c.std.Err, "\n  %s\n\n", address)
+			if !noBrowser {
+				if err := openBrowser(ctx, address); err == nil {
+					opened = true
+					fmt.Fprintln(c.std.Err, c.say("It is being opened in your browser; waiting for your answer there …"))
+					return nil
+				}
+				fmt.Fprintln(c.std.Err, c.say("No browser could be opened; please open it by hand."))
+			}
+			return nil
+		},
+		Paste: func(ctx context.Context) (string, error) {
+			switch {
+			case opened && !term.IsTerminal(int(c.std.In.Fd())):
+				<-ctx.Done()
+				return "", context.Cause(ctx)
+			case !opened:
+				fmt.Fprintln(c.std.Err, c.say("In a browser on another machine the last page will not load. Paste its address here:"))
+			}
+			return c.readLine(ctx)
+		},
+	}
+}
+
+// readLine waits for a line from the person, and for ctx: the browser may be
+// quicker. That nobody can write here leaves it to the browser.
+func (c *command) readLine(ctx context.Context) (string, error) {
+	lines := make(chan string, 1)
+	go func() { // it may read on after we are done; the process ends then
+		for reader := bufio.NewReader(c.std.In); ; {
+			line, err := reader.ReadString('\n')
+			if len(line) > 1 {
+				lines <- line
+				return
+			}
+			if err != nil {
+				return
+			}
+		}
+	}()
+	select {
+	case line := <-lines:
+		return line, nil
+	case <-ctx.Done():
+		return "", context.Cause(ctx)
+	}
+}
+
+func (c *command) signOut(ctx context.Context, cfg *config.Config, name string) error {
+	kept, err := app.OpenVault(c.dataDir).Names(ctx, signin.VaultPrefix)
+	if err != nil {
+		return err
+	}
+	server, unfit := remoteServer(cfg, name)
+	if !slices.Contains(kept, name) {
+		if unfit != nil {
+			return unfit
+		}
+		fmt.Fprintln(c.std.Err, c.say("Nobody is signed in to %s.", name))
+		return nil
+	}
+	if unfit != nil { // what the configuration has lost can still be forgotten
+		server = signin.Server{Name: name}
+	}
+	return c.signIns(cfg, func(k *signin.Keeper) error {
+		if err := k.SignOut(ctx, server); err != nil {
+			return err
+		}
+		fmt.Fprintln(c.std.Err, c.say("Signed out of %s.", name))
+		remote, err := c.remote(ctx)
+		if err == nil {
+			_, err = remote.Try(ctx, name)
+		}
+		if notServed(err) {
+			return nil
+		}
+		return err
+	})
+}
+
+// notServed: there is no genkan that the news would be for.
+func notServed(err error) bool {
+	var e *gateway.Error
+	return errors.As(err, &e) && (e.Code == gateway.CodeUnavailable || e.Code == gateway.CodeNotFound)
+}
+
+// tryPatience is how long a server may take to be ready after a sign-in, and
+// tryPace how often it is looked at.
+const (
+	tryPatience = 20 * time.Second
+	tryPace     = 50 * time.Millisecond
+)
+
+// tellOfSignIn has a running genkan use the sign-in, and says what came of it.
+func (c *command) tellOfSignIn(ctx context.Context, name string) error {
+	remote, err := c.remote(ctx)
+	if err != nil {
+		fmt.Fprintln(c.std.Err, c.say("No genkan runs here now; the next one will use it."))
+		return nil
+	}
+	before, err := remote.Server(ctx, name)
+	if err == nil {
+		_, err = remote.Try(ctx, name)
+	}
+	switch {
+	case notServed(err):
+		fmt.Fprintln(c.std.Err, c.say("The genkan that runs here does not serve %s now.", name))
+		return nil
+	case err != nil:
+		return err
+	}
+	for deadline := time.Now().Add(tryPatience); ; {
+		s, err := remote.Server(ctx, name)
+		if err != nil {
+			return err
+		}
+		settled := s.Starts > before.Starts && !s.Since.Equal(before.Since) && s.State != string(upstream.StateStarting)
+		switch {
+		case settled && s.State == string(upstream.StateReady):
+			fmt.Fprintln(c.std.Err, c.say("%s is ready, with %d tools.", name, s.Tools))
+			return nil
+		case settled:
+			fmt.Fprintln(c.std.Err, c.say("%s is %s: %s", name, s.State, s.Problem))
+			return nil
+		case time.Now().After(deadline):
+			fmt.Fprintln(c.std.Err, c.say("%s is still starting; `genkan servers %s` shows how it is.", name, name))
+			return nil
+		}
+		select {
+		case <-time.After(tryPace):
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}

@@ -1,0 +1,226 @@
+package upstream
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"genkan/internal/gateway"
+)
+
+// Bearer hands out the tokens of a server's sign-in.
+type Bearer interface {
+	// Token is one that works, as far as anybody knows. CodeUnauthenticated: only
+	// a person can help, and the error says how.
+	Token(ctx context.Context) (gateway.Secret, error)
+	// Refused says how the server refused a request with the token, or without
+	// one. nil: another Token is worth one more try.
+	Refused(ctx context.Context, token gateway.Secret, status int, header http.Header) error
+	// Doubt says that somebody else may have signed in or out.
+	Doubt()
+	// Known is whether there is a sign-in, and until when its token is good.
+	Known() (signedIn bool, expires time.Time)
+}
+
+// How a server's sign-in is.
+const (
+	SignInNeeded = "needed"
+	SignedIn     = "signed in"
+)
+
+// signInError is why a request was not answered that a sign-in might have
+// helped. It is no fault of the wire.
+type signInError struct{ because *gateway.Error }
+
+func (e *signInError) Error() string { return e.because.Error() }
+func (e *signInError) Unwrap() error { return e.because }
+
+// onlyAPersonHelps tells errors that trying again does not mend.
+func onlyAPersonHelps(err error) bool {
+	var e *signInError
+	return errors.As(err, &e) && (e.because.Code == gateway.CodeUnauthenticated || e.because.Code == gateway.CodeDenied)
+}
+
+// signedTransport sends a server's requests, with the token of its sign-in
+// where the server wants one. What the configuration says comes first, and a
+// server that wants nothing is not sent anything.
+type signedTransport struct {
+	next   http.RoundTripper
+	bearer Bearer
+	server string
+	home   *url.URL
+	// hasHeader: the configuration has an Authorization header.
+	hasHeader bool
+	// uses is set while requests are sent with a token.
+	uses atomic.Bool
+	// needed is set when a request was refused and only a person can help.
+	needed atomic.Bool
+
+	mu sync.Mutex
+	// begun is the token that the connections were begun with.
+	begun gateway.Secret
+}
+
+func newSignedTransport(set *Settings, next http.RoundTripper) *signedTransport {
+	home, err := url.Parse(set.URL)
+	if err != nil {
+		home = &url.URL{} // connecting will say so
+	}
+	t := &signedTransport{next: next, bearer: set.Bearer, server: set.Name, home: home}
+	for name := range set.Headers {
+		t.hasHeader = t.hasHeader || strings.EqualFold(name, "Authorization")
+	}
+	return t
+}
+
+// prepare looks, before a connection is made, whether there is a sign-in.
+func (t *signedTransport) prepare(ctx context.Context) {
+	if t == nil {
+		return
+	}
+	t.needed.Store(false)
+	var token gateway.Secret
+	if !t.hasHeader {
+		token, _ = t.bearer.Token(ctx) // why there is none will be told when the server refuses
+	}
+	t.begin(token)
+}
+
+func (t *signedTransport) begin(token gateway.Secret) {
+	t.mu.Lock()
+	t.begun = token
+	t.mu.Unlock()
+	t.uses.Store(token != "")
+}
+
+// isAnother reports whether the sign-in is another one than that which the
+// connections were begun with.
+func (t *signedTransport) isAnother(ctx context.Context) bool {
+	if t == nil {
+		return false
+	}
+	token, err := t.bearer.Token(ctx)
+	if err != nil && gateway.AsError(err).Code != gateway.CodeUnauthenticated {
+		return false // nobody knows
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return token != t.begun && (!t.hasHeader || t.begun != "" || t.needed.Load())
+}
+
+// mostTokens is how many are tried for one request: the one at hand, the one
+// that it is renewed to, and one more when a person signs in meanwhile.
+const mostTokens = 3
+
+// RoundTrip sends the request, and again with another token if the server
+// refused to look at it.
+func (t *signedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	var token gateway.Secret
+	if t.uses.Load() {
+		var err error
+		switch token, err = t.bearer.Token(r.Context()); {
+		case err == nil:
+		case gateway.AsError(err).Code == gateway.CodeUnauthenticated:
+			t.uses.Store(false) // the server decides whether it does without
+		default:
+			return nil, t.refused(r.Context(), err, true)
+		}
+	}
+	for tried := 1; ; tried++ {
+		resp, err := t.next.RoundTrip(t.sign(r, token))
+		if err != nil || r.Method == http.MethodDelete || !wantsToken(resp, token) {
+			if err == nil && token != "" && t.needed.Load() {
+				t.needed.Store(false)
+			}
+			return resp, err
+		}
+		drain(resp.Body)
+		if err := t.bearer.Refused(r.Context(), token, resp.StatusCode, resp.Header); err != nil {
+			return nil, t.refused(r.Context(), t.orHeader(err, token, resp.StatusCode), false)
+		}
+		if tried == mostTokens {
+			return nil, t.refused(r.Context(), gateway.Errorf(gateway.CodeUnauthenticated,
+				"server %s refuses every token that it is given; run `genkan login %s`, and if that does not help, tell whoever runs the server", t.server, t.server), false)
+		}
+		if token, err = t.bearer.Token(r.Context()); err != nil {
+			return nil, t.refused(r.Context(), err, false)
+		}
+		t.begin(token)
+		if r, err = again(r); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// wantsToken tells refusals that a token, or one with more rights, may mend.
+func wantsToken(resp *http.Response, token gateway.Secret) bool {
+	switch resp.StatusCode {
+	case http.StatusUnauthorized:
+		return true
+	case http.StatusForbidden:
+		return token != "" && strings.Contains(strings.Join(resp.Header["Www-Authenticate"], " "), "insufficient_scope")
+	default:
+		return false
+	}
+}
+
+// sign is the request with the token, for the server's own address only.
+func (t *signedTransport) sign(r *http.Request, token gateway.Secret) *http.Request {
+	here := r.URL.Scheme == t.home.Scheme && r.URL.Host == t.home.Host // as it nearly always is
+	if token == "" || !here && origin(r.URL) != origin(t.home) {
+		return r
+	}
+	signed := *r
+	signed.Header = r.Header.Clone()
+	signed.Header["Authorization"] = []string{"Bearer " + token.Reveal()}
+	return &signed
+}
+
+// again is the request once more. The server has refused to look at it.
+func again(r *http.Request) (*http.Request, error) {
+	fresh := *r
+	if r.GetBody != nil {
+		body, err := r.GetBody()
+		if err != nil {
+			return nil, err
+		}
+		fresh.Body = body
+	}
+	return &fresh, nil
+}
+
+// orHeader blames the configured header, where that is what was refused.
+func (t *signedTransport) orHeader(err error, token gateway.Secret, status int) error {
+	if token != "" || !t.hasHeader || gateway.AsError(err).Code != gateway.CodeUnauthenticated {
+		return err
+	}
+	return gateway.Errorf(gateway.CodeUnauthenticated,
+		"server %s does not take the Authorization header of its configuration (HTTP %d); correct it, or run `genkan login %s`", t.server, status, t.server)
+}
+
+// refused is the error of a request that got no answer to be read.
+func (t *signedTransport) refused(ctx context.Context, err error, unsent bool) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	e := *gateway.AsError(err)
+	e.Unsent, e.Answered = unsent, !unsent
+	if e.Code == gateway.CodeUnauthenticated {
+		t.needed.Store(true)
+	}
+	return &signInError{&e}
+}
+
+// CloseIdleConnections is for whoever ends a connection.
+func (t *signedTransport) CloseIdleConnections() { closeIdle(t.next) }
+
+func closeIdle(t http.RoundTripper) {
+	if c, ok := t.(interface{ CloseIdleConnections() }); ok {
+		c.CloseIdleConnections()
+	}
+}
