@@ -18,7 +18,7 @@ GO_DIRS    = $(wildcard cmd internal)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run build test check lint fmt golden generate bench conformance peers fuzz clean \
+.PHONY: help run build install tour test check lint fmt golden generate bench conformance peers fuzz clean \
 	check-fmt check-vet check-tidy check-cross check-generated
 
 help: ## List the targets
@@ -30,6 +30,13 @@ run: build ## Build and start the gateway: make run ARGS='--port 4000'
 build: ## Build bin/genkan
 	@mkdir -p bin
 	@$(BUILD) -o bin/genkan ./cmd/genkan
+
+# PREFIX=/usr/local puts it elsewhere.
+PREFIX ?= $(HOME)/.local
+install: build ## Put genkan into ~/.local/bin
+	@mkdir -p $(PREFIX)/bin
+	@install -m 0755 bin/genkan $(PREFIX)/bin/genkan
+	@echo "$(PREFIX)/bin/genkan"
 
 # The runner is gotestsum when it can be built and go test otherwise; both print
 # Go's own line for each package. The race detector is dropped, loudly, only
@@ -112,6 +119,10 @@ fmt: ## Format with gofumpt
 
 bench: ## Run the benchmark harness: make bench ARGS=...
 	@$(GO) run ./internal/bench $(ARGS)
+
+# Needs npx and the network: the servers come from npm.
+tour: ## Go through the first five minutes with real servers and write docs/first-five-minutes.md
+	@$(GO) test ./internal/tour -count=1 -run TestTour -args -write
 
 # Needs npm; the suite and, where the machine's is older, Node 24 are installed
 # into the user's cache.

@@ -220,6 +220,7 @@ func (k *checkup) clients(ctx context.Context) {
 	if err != nil || len(k.only) > 0 {
 		return
 	}
+	imports, _ := clients.LoadImports(k.importsFile()) // without it nothing was imported
 	reached := map[string]bool{}
 	for _, f := range clients.Find(env) {
 		known, _ := clients.Lookup(f.Client)
@@ -234,8 +235,11 @@ func (k *checkup) clients(ctx context.Context) {
 		if err != nil {
 			file.Problem = gateway.Textf("%s", gateway.AsError(err))
 		}
+		file.Imported = true
 		for _, s := range imported.Servers {
 			file.Others = append(file.Others, s.OriginalName)
+			_, known := imports.Name(f, clients.Place{Section: s.Section, Name: s.OriginalName})
+			file.Imported = file.Imported && known
 		}
 		for _, l := range imported.Leads {
 			if _, tried := reached[l.URL]; l.URL != "" && !tried {
@@ -262,7 +266,7 @@ func (k *checkup) toolsBehind(l clients.Lead) int {
 }
 
 func (k *checkup) lead(l clients.Lead, reached bool) doctor.Lead {
-	out := doctor.Lead{Name: l.Name, URL: l.URL, Answers: reached, Command: l.Command}
+	out := doctor.Lead{Name: l.Name, All: len(l.Servers) == 0, URL: l.URL, Answers: reached, Command: l.Command}
 	if l.Command != "" {
 		_, err := exec.LookPath(l.Command)
 		out.Found = err == nil

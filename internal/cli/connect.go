@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -168,46 +170,38 @@ func (c *command) basePlan(how connecting) (clients.Plan, error) {
 func (c *command) connectFile(
 	ctx context.Context, known clients.Client, f clients.File, plan clients.Plan, imports clients.Imports, how connecting,
 ) error {
-	imported := clients.Imported{}
-	if _, err := os.Stat(f.Path); err == nil {
-		if imported, err = clients.Read(f); err != nil {
-			return err
-		}
+	src, err := os.ReadFile(f.Path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return gateway.Errorf(gateway.CodeUnavailable, "the file %s cannot be read", f.Path)
 	}
-	plan.Servers = map[clients.Place]string{}
-	var rows [][]string
+	imported, err := f.Parse(src)
+	if err != nil {
+		return err
+	}
 	var strange []string
-	for _, s := range imported.Servers {
-		place := clients.Place{Section: s.Section, Name: s.OriginalName}
-		name, ok := imports.Name(f, place)
-		if !ok {
-			strange = append(strange, s.OriginalName)
-			continue
-		}
-		plan.Servers[place] = name
-		rows = append(rows, []string{"  " + s.OriginalName, "→ " + c.leadsTo(f, plan, name)})
-	}
-	aggregated := slices.ContainsFunc(imported.Own, func(p clients.Place) bool { return p.Name == "genkan" })
-	if how.aggregate && !aggregated {
-		rows = append(rows, []string{"  genkan", "→ " + c.leadsTo(f, plan, "")})
-	}
+	plan.Servers, strange = entriesOf(f, imported, imports)
 	if len(strange) > 0 {
 		fmt.Fprintln(c.std.Out, c.say("%s: not imported yet, and left as they are: %s. `genkan import %s` takes them over.", c.homely(f.Path), strings.Join(strange, ", "), known.Name))
 	}
-	if len(rows) == 0 {
+	if len(plan.Servers) == 0 && !how.aggregate {
+		return errNothingToConnect
+	}
+	if !f.Bridged() && !plan.Bridge {
+		if plan.Token, err = c.tokenFor(ctx, known.Name, how.write); err != nil {
+			return err
+		}
+	}
+	// Entries that lead here already are written anew if they would be others:
+	// their token was revoked, or genkan is somewhere else.
+	if out, err := f.Connect(src, plan); err != nil {
+		return err
+	} else if bytes.Equal(out, src) {
 		return errNothingToConnect
 	}
 	fmt.Fprintln(c.std.Out, c.say("%s, %s:", known.Title, c.homely(f.Path)))
-	c.table(rows)
+	c.table(c.leadRows(f, plan, imported))
 	if !how.write {
 		return nil
-	}
-	if !f.Bridged() && !plan.Bridge {
-		token, err := c.tokenFor(ctx, known.Name)
-		if err != nil {
-			return err
-		}
-		plan.Token = token
 	}
 	change, changed, err := c.backups().Connect(f, plan)
 	if err != nil {
@@ -217,6 +211,46 @@ func (c *command) connectFile(
 		fmt.Fprintln(c.std.Out, "  "+c.say("changed; the file from before is kept"))
 	}
 	return nil
+}
+
+// entriesOf are a file's entries that genkan has a server for, with its name,
+// and those that it has none for.
+func entriesOf(f clients.File, imported clients.Imported, imports clients.Imports) (ours map[clients.Place]string, strange []string) {
+	ours = map[clients.Place]string{}
+	for _, s := range imported.Servers {
+		place := clients.Place{Section: s.Section, Name: s.OriginalName}
+		if name, ok := imports.Name(f, place); ok {
+			ours[place] = name
+		} else {
+			strange = append(strange, s.OriginalName)
+		}
+	}
+	for _, l := range imported.Leads {
+		if len(l.Servers) == 1 {
+			ours[l.Place] = l.Servers[0]
+		}
+	}
+	return ours, strange
+}
+
+// leadRows say where entries will lead, in the file's order.
+func (c *command) leadRows(f clients.File, plan clients.Plan, imported clients.Imported) [][]string {
+	if plan.Aggregate {
+		return [][]string{{"  genkan", "→ " + c.leadsTo(f, plan, "")}}
+	}
+	var rows [][]string
+	add := func(place clients.Place) {
+		if name, ok := plan.Servers[place]; ok {
+			rows = append(rows, []string{"  " + place.Name, "→ " + c.leadsTo(f, plan, name)})
+		}
+	}
+	for _, s := range imported.Servers {
+		add(clients.Place{Section: s.Section, Name: s.OriginalName})
+	}
+	for _, l := range imported.Leads {
+		add(l.Place)
+	}
+	return rows
 }
 
 // leadsTo shows where an entry will lead.
@@ -237,8 +271,9 @@ func (c *command) leadsTo(f clients.File, plan clients.Plan, name string) string
 // needed again when another of its files is connected.
 const clientTokenPrefix = "token/"
 
-// tokenFor is the client's own token, made when it has none.
-func (c *command) tokenFor(ctx context.Context, client string) (token gateway.Secret, err error) {
+// tokenFor is the client's own token. When it has none, one is made, or stands
+// in for it where nothing is to be changed yet.
+func (c *command) tokenFor(ctx context.Context, client string, mayMake bool) (token gateway.Secret, err error) {
 	vault := app.OpenVault(c.dataDir)
 	err = c.keeper(ctx, func(k *identity.Keeper) error {
 		kept, found, err := vault.Load(ctx, clientTokenPrefix+client)
@@ -250,6 +285,10 @@ func (c *command) tokenFor(ctx context.Context, client string) (token gateway.Se
 				token = kept
 				return nil
 			}
+		}
+		if !mayMake {
+			token = "gk_…"
+			return nil
 		}
 		// One that was made by hand stays as it is; this is another client's.
 		name := client

@@ -82,7 +82,7 @@ func (c *command) runImport(ctx context.Context, args []string, yes, noStart boo
 	if err != nil {
 		return err
 	}
-	cfg, err := config.Load(c.ownConfig(), c.configFile != "", c.sources(ctx), c.flags)
+	cfg, err := c.readConfig()
 	if err != nil {
 		return err
 	}
@@ -112,7 +112,7 @@ func (c *command) runImport(ctx context.Context, args []string, yes, noStart boo
 	if err := c.remember(imports, gathered.Found); err != nil {
 		return err
 	}
-	fmt.Fprintln(c.std.Out, c.say("%d servers were added to %s.", len(fresh), c.ownConfig()))
+	fmt.Fprintln(c.std.Out, c.say("Added to %s: %d.", c.homely(c.ownConfig()), len(fresh)))
 	if !noStart {
 		if err := c.startImported(ctx, fresh); err != nil {
 			return err

@@ -42,9 +42,9 @@ func (c *command) showPlan(g clients.Gathered, fresh []clients.Found, files []cl
 	}
 	switch {
 	case len(fresh) > 0 && secrets > 0:
-		fmt.Fprintln(out, c.say("%d new servers for %s; %d keys are kept encrypted instead of in plain text.", len(fresh), c.homely(c.ownConfig()), secrets))
+		fmt.Fprintln(out, c.say("New servers for %s: %d. Keys that are kept encrypted, and not in plain text: %d.", c.homely(c.ownConfig()), len(fresh), secrets))
 	case len(fresh) > 0:
-		fmt.Fprintln(out, c.say("%d new servers for %s.", len(fresh), c.homely(c.ownConfig())))
+		fmt.Fprintln(out, c.say("New servers for %s: %d.", c.homely(c.ownConfig()), len(fresh)))
 	case len(g.Found) > 0 || g.Own > 0:
 		fmt.Fprintln(out, c.say("There is nothing new: genkan has all of these servers."))
 	default:
@@ -84,6 +84,9 @@ func (c *command) whatIs(found clients.Found, fresh []clients.Found) string {
 		if u, err := url.Parse(found.URL); err == nil {
 			text = u.Scheme + "://" + u.Host + u.Path
 		}
+	}
+	if home, err := os.UserHomeDir(); err == nil && home != "" {
+		text = strings.ReplaceAll(text, home+string(os.PathSeparator), "~"+string(os.PathSeparator))
 	}
 	if runes := []rune(text); len(runes) > most {
 		text = string(runes[:most-1]) + "…"

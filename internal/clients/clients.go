@@ -9,6 +9,8 @@
 // be read whole is never touched.
 package clients
 
+import "slices"
+
 // Client is a program that calls MCP servers.
 type Client struct {
 	// Name is what commands call it: claude-code.
@@ -108,6 +110,10 @@ func Lookup(name string) (Client, bool) {
 func (c Client) Files(env Environment) []File {
 	var files []File
 	for _, p := range c.places(env) {
+		// Who works in their home folder has no project there.
+		if slices.ContainsFunc(files, func(f File) bool { return f.Path == p.path }) {
+			continue
+		}
 		d := c.dialect
 		if p.remote != nil {
 			d.remote = p.remote

@@ -43,8 +43,8 @@ func LoadImports(path string) (Imports, error) {
 }
 
 // Save remembers.
-func (all Imports) Save(path string) error {
-	raw, err := json.MarshalIndent(all, "", "  ")
+func (m Imports) Save(path string) error {
+	raw, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {
 		return err
 	}
@@ -56,21 +56,21 @@ func (all Imports) Save(path string) error {
 }
 
 // Add remembers what became of a server's entries.
-func (all *Imports) Add(found Found) {
+func (m *Imports) Add(found Found) {
 	for _, origin := range found.Origins {
-		kept := all.Servers[:0]
-		for _, i := range all.Servers {
+		kept := m.Servers[:0]
+		for _, i := range m.Servers {
 			if i.Origin != origin {
 				kept = append(kept, i)
 			}
 		}
-		all.Servers = append(kept, Import{origin, found.Name, found.Digest})
+		m.Servers = append(kept, Import{origin, found.Name, found.Digest})
 	}
 }
 
 // Name is what genkan calls an entry of a file, if it was imported.
-func (all Imports) Name(f File, place Place) (string, bool) {
-	for _, i := range all.Servers {
+func (m Imports) Name(f File, place Place) (string, bool) {
+	for _, i := range m.Servers {
 		if i.Origin == (Origin{f.Client, f.Path, place.Section, place.Name}) {
 			return i.Server, true
 		}
@@ -80,13 +80,13 @@ func (all Imports) Name(f File, place Place) (string, bool) {
 
 // named finds what an entry was imported as: it itself while it is the same, or
 // another that is the same server.
-func (all Imports) named(origin Origin, digest string) (string, bool) {
-	for _, i := range all.Servers {
+func (m Imports) named(origin Origin, digest string) (string, bool) {
+	for _, i := range m.Servers {
 		if i.Digest == digest && i.Origin == origin {
 			return i.Server, true
 		}
 	}
-	for _, i := range all.Servers {
+	for _, i := range m.Servers {
 		if i.Digest == digest {
 			return i.Server, true
 		}

@@ -90,3 +90,20 @@ func TestLookup(t *testing.T) {
 		t.Error("emacs is found")
 	}
 }
+
+// TestNoProjectAtHome: a file is somebody's own or a project's, not both.
+func TestNoProjectAtHome(t *testing.T) {
+	env := Environment{GOOS: "linux", Home: "/srv/example", WorkDir: "/srv/example"}
+	for _, c := range All() {
+		seen := map[string]bool{}
+		for _, f := range c.Files(env) {
+			if seen[f.Path] {
+				t.Errorf("%s has %s twice", c.Name, f.Path)
+			}
+			seen[f.Path] = true
+			if f.Path == "/srv/example/.cursor/mcp.json" && f.Scope != User {
+				t.Errorf("%s is a project's", f.Path)
+			}
+		}
+	}
+}

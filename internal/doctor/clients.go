@@ -38,7 +38,7 @@ func (e *examination) client(c *Client) {
 		e.tokens(c, f)
 	}
 	if others+leads == 0 && e.facts.Config.Servers > 0 && !e.hasProblem() {
-		e.say(Note, gateway.Textf("%s has no MCP servers, genkan among them", c.Title)).run(e.genkan("connect " + c.Name + " --write"))
+		e.say(Note, gateway.Textf("%s has no MCP servers, genkan among them", c.Title)).run(e.genkan("connect " + c.Name + " --aggregate --write"))
 	}
 	if limit := Limit(c.Name); limit > 0 && c.Tools > limit {
 		e.say(Warning, gateway.Textf("%s takes about %d tools, and its entries show it %d", c.Title, limit, c.Tools)).
@@ -66,11 +66,28 @@ func (e *examination) entries(c *Client, f *ClientFile) {
 		e.say(OK, gateway.Textf("%s: all %d entries lead to genkan", f.Path, n))
 	case n == 0:
 		e.say(Note, gateway.Textf("%s: none of %d entries leads to genkan: %s", f.Path, len(f.Others), names(f.Others))).
-			run(e.genkan("import "+c.Name) + " && " + e.genkan("connect "+c.Name+" --write"))
+			run(e.takeOver(c, f))
 	default:
 		e.say(Note, gateway.Textf("%s: %d of %d entries do not lead to genkan: %s", f.Path, len(f.Others), len(f.Others)+n, names(f.Others))).
-			run(e.genkan("import "+c.Name) + " && " + e.genkan("connect "+c.Name+" --write"))
+			run(e.takeOver(c, f))
 	}
+}
+
+// takeOver lets a file's entries lead to genkan.
+func (e *examination) takeOver(c *Client, f *ClientFile) string {
+	connect := e.genkan("connect " + c.Name + " --write")
+	if f.Imported {
+		return connect
+	}
+	return e.genkan("import "+c.Name) + " && " + connect
+}
+
+// again connects an entry once more.
+func (e *examination) again(c *Client, l *Lead) string {
+	if l.All {
+		return e.genkan("connect " + c.Name + " --aggregate --write")
+	}
+	return e.genkan("connect " + c.Name + " --write")
 }
 
 // lead tells whether an entry leads anywhere.
@@ -84,7 +101,7 @@ func (e *examination) lead(c *Client, f *ClientFile, l *Lead) {
 		e.say(Problem, gateway.Textf("the entry %s calls %s, where nobody answers", l.Name, l.URL)).
 			because(gateway.Textf("a genkan in the background has no address; %s needs one that serves", c.Title)).run(e.genkan("serve"))
 	case l.Command != "" && !l.Found:
-		e.say(Problem, gateway.Textf("the entry %s starts %s, which is not there", l.Name, l.Command)).run(e.genkan("connect " + c.Name + " --write"))
+		e.say(Problem, gateway.Textf("the entry %s starts %s, which is not there", l.Name, l.Command)).run(e.again(c, l))
 	}
 }
 
@@ -99,9 +116,9 @@ func (e *examination) tokens(c *Client, f *ClientFile) {
 		told[l.Token+l.TokenName] = true
 		switch l.Token {
 		case TokenRevoked:
-			e.say(Problem, gateway.Textf("the token in %s is not known here: it was revoked, or is another genkan's", f.Path)).run(e.genkan("connect " + c.Name + " --write"))
+			e.say(Problem, gateway.Textf("the token in %s is not known here: it was revoked, or is another genkan's", f.Path)).run(e.again(c, l))
 		case TokenAdmin:
-			e.say(Warning, gateway.Textf("%s has the admin token, with which programs can be started", f.Path)).run(e.genkan("connect " + c.Name + " --write"))
+			e.say(Warning, gateway.Textf("%s has the admin token, with which programs can be started", f.Path)).run(e.again(c, l))
 		case TokenKnown:
 			e.lastSeen(c, l)
 		}

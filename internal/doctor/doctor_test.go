@@ -239,7 +239,7 @@ func TestFindings(t *testing.T) {
 		}), []string{"problem server/github: it needs the secret github.token, which is not kept here or cannot be read > genkan secrets set github.token"}},
 		"lacks a variable": {
 			server(func(s *doctor.Server) { s.State, s.Missing = "down", []doctor.Missing{{Name: "TOKEN"}} }),
-			[]string{"problem server/github: it needs the environment variable TOKEN, which is not set > set it where genkan starts, or keep it with `genkan secrets set TOKEN` and write ${secret:TOKEN} in /srv/example/genkan.yaml"},
+			[]string{"problem server/github: it needs the environment variable TOKEN, which is not set > genkan secrets set TOKEN > or set it where genkan starts"},
 		},
 		"lacks what the running one has": {server(func(s *doctor.Server) { s.Missing = []doctor.Missing{{Name: "TOKEN"}} }), nil},
 		"sign-in needed": {
@@ -283,13 +283,23 @@ func TestFindings(t *testing.T) {
 		}, []string{"problem client/cursor: its file cannot be read, by genkan or by Cursor | /srv/example/mcp.json:2:1: a key is expected > mend /srv/example/mcp.json by hand"}},
 		"no entries": {
 			func(f *doctor.Facts) { f.Clients[0].Files[0].Leads = nil },
-			[]string{"note client/cursor: Cursor has no MCP servers, genkan among them > genkan connect cursor --write"},
+			[]string{"note client/cursor: Cursor has no MCP servers, genkan among them > genkan connect cursor --aggregate --write"},
 		},
 		"none leads here": {
 			func(f *doctor.Facts) {
 				f.Clients[0].Files[0].Leads, f.Clients[0].Files[0].Others = nil, []string{"a", "b"}
 			},
 			[]string{"note client/cursor: /srv/example/mcp.json: none of 2 entries leads to genkan: a, b > genkan import cursor && genkan connect cursor --write"},
+		},
+		"taken over, not connected": {
+			func(f *doctor.Facts) {
+				f.Clients[0].Files[0].Leads, f.Clients[0].Files[0].Others, f.Clients[0].Files[0].Imported = nil, []string{"a"}, true
+			},
+			[]string{"note client/cursor: /srv/example/mcp.json: none of 1 entries leads to genkan: a > genkan connect cursor --write"},
+		},
+		"the one entry has a revoked token": {
+			lead(func(l *doctor.Lead) { l.All, l.Token = true, doctor.TokenRevoked }),
+			[]string{"problem client/cursor: the token in /srv/example/mcp.json is not known here: it was revoked, or is another genkan's > genkan connect cursor --aggregate --write"},
 		},
 		"some lead here": {
 			func(f *doctor.Facts) { f.Clients[0].Files[0].Others = []string{"a"} },

@@ -174,7 +174,9 @@ type ClientFile struct {
 	Problem gateway.Text
 	// Others are its entries that do not lead to genkan.
 	Others []string
-	Leads  []Lead
+	// Imported says that genkan has all of those.
+	Imported bool
+	Leads    []Lead
 }
 
 // The states of a token in a client's file.
@@ -190,6 +192,8 @@ const (
 // Lead is an entry that leads to genkan.
 type Lead struct {
 	Name string
+	// All: it shows all servers.
+	All bool
 	// Strangers are servers that it names and that are not configured.
 	Strangers []string
 	// URL is what the client calls; Answers says that somebody is there.

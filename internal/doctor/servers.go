@@ -24,8 +24,7 @@ func (e *examination) server(s *Server) {
 			e.say(Problem, gateway.Textf("it needs the secret %s, which is not kept here or cannot be read", m.Name)).run(e.genkan("secrets set " + m.Name))
 		} else {
 			e.say(Problem, gateway.Textf("it needs the environment variable %s, which is not set", m.Name)).
-				advise(gateway.Textf("set it where genkan starts, or keep it with `genkan secrets set %s` and write %s in %s",
-					m.Name, "${secret:"+m.Name+"}", e.facts.Config.File.Path))
+				run(e.genkan("secrets set " + m.Name)).advise(gateway.Textf("or set it where genkan starts"))
 		}
 	}
 	switch {

@@ -94,12 +94,12 @@ var jaDoctor = map[string]string{
 	"renew it, and restart genkan":                                                                  "更新して genkan を再起動してください",
 
 	// Servers.
-	"it needs the secret %s, which is not kept here or cannot be read":                       "秘密 %s が必要ですが、保管されていないか、読み取れません",
-	"it needs the environment variable %s, which is not set":                                 "環境変数 %s が必要ですが、設定されていません",
-	"set it where genkan starts, or keep it with `genkan secrets set %s` and write %s in %s": "genkan を起動する環境で設定するか、`genkan secrets set %s` で保管して %s を %s に書いてください",
-	"disabled":                               "無効",
-	"it wants you to sign in":                "サインインが必要です",
-	"it has not finished starting within %s": "%s 以内に起動が終わりませんでした",
+	"it needs the secret %s, which is not kept here or cannot be read":     "秘密 %s が必要ですが、保管されていないか、読み取れません",
+	"it needs the environment variable %s, which is not set":               "環境変数 %s が必要ですが、設定されていません",
+	"or set it where genkan starts":                                        "または、genkan を起動する環境で設定してください",
+	"disabled":                                                             "無効",
+	"it wants you to sign in":                                              "サインインが必要です",
+	"it has not finished starting within %s":                               "%s 以内に起動が終わりませんでした",
 	"it may still be downloading, or the command is no MCP server":         "まだダウンロード中か、コマンドが MCP サーバーではない可能性があります",
 	"shows what it prints; a slow one needs a longer startupTimeout in %s": "出力を表示します。遅いサーバーには %s でより長い startupTimeout を指定してください",
 	"not tried":                                               "試していません",

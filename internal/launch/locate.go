@@ -129,7 +129,7 @@ func (l *Launcher) locate(ctx context.Context, command Command) (file string, en
 
 // notFound says where a command was looked for.
 func notFound(command string, dirs []string, asked *shellPath) error {
-	const most = 12
+	const most = 4
 	where := gateway.Textf("%s", strings.Join(dirs, ", "))
 	if len(dirs) > most {
 		where = gateway.Textf("%s and %d more folders", strings.Join(dirs[:most], ", "), len(dirs)-most)

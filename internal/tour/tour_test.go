@@ -43,7 +43,7 @@ func editors(home, protected string) map[string]string {
       "command": "npx",
       "args": ["-y", "@modelcontextprotocol/server-filesystem", "` + home + `/notes"]
     },
-    "notes.example/mcp": {
+    "github.com/acme/notes": {
       "command": "npx",
       "args": ["-y", "mcp-remote", "` + protected + `"]
     }
@@ -104,8 +104,8 @@ func TestTour(t *testing.T) {
 	out := w.run(0, "genkan import --yes")
 	w.wants(out, "everything is ready", "files is ready", "memory is ready", "weather does not work yet", "tracker does not work yet", "needs sign-in", "keys: 1")
 
-	w.say("## Sign in, once for all editors\n\nThe browser opens by itself. On a machine without one, `genkan login mcp --no-browser` asks for the address that a browser elsewhere ended at.")
-	w.run(0, "genkan login mcp")
+	w.say("## Sign in, once for all editors\n\nThe browser opens by itself. On a machine without one, `genkan login notes --no-browser` asks for the address that a browser elsewhere ended at.")
+	w.run(0, "genkan login notes")
 
 	w.say("## What is wrong, and what mends it")
 	out = w.run(1, "genkan doctor")
@@ -121,7 +121,11 @@ func TestTour(t *testing.T) {
 
 	w.say("## As an editor sees it\n\nThis is Cursor's entry `everything`, started as Cursor starts it: the same tools under the same names.")
 	w.asEditor("everything")
-	w.run(0, `genkan call everything__echo '{"message":"hello"}'`)
+	argument := "text" // our own server's
+	if *write {
+		argument = "message"
+	}
+	w.run(0, `genkan call everything__echo '{"`+argument+`":"hello"}'`)
 
 	w.say("## And back\n\nEvery file is what it was, to the byte.")
 	w.run(0, "genkan undo")
@@ -154,19 +158,18 @@ func prepare(t *testing.T) *walk {
 	}
 	build("genkan", "genkan/cmd/genkan")
 	build("browser", "genkan/internal/tour/browser")
-	w.path = w.bin + ":" + os.Getenv("PATH")
+	w.path = w.bin + ":/usr/local/bin:/usr/bin:/bin"
 	if *write {
 		// Where packages come from is the machine's business, and not the
 		// newcomer's home's.
-		if real, err := os.UserHomeDir(); err == nil {
-			if raw, err := os.ReadFile(filepath.Join(real, ".npmrc")); err == nil {
+		if outside, err := os.UserHomeDir(); err == nil {
+			if raw, err := os.ReadFile(filepath.Join(outside, ".npmrc")); err == nil {
 				w.put(".npmrc", string(raw))
 			}
 		}
 	} else {
 		build("faultserver", "genkan/internal/testkit/fault/cmd/faultserver")
 		w.script("npx", "#!/bin/sh\nexec faultserver -everything\n")
-		w.path = w.bin + ":/usr/bin:/bin"
 	}
 	t.Cleanup(w.stop)
 	return w
@@ -277,8 +280,10 @@ func (w *walk) wants(out string, words ...string) {
 // clean leaves out what is of this run alone.
 func (w *walk) clean(text string) string {
 	text = strings.ReplaceAll(text, w.home, "~")
-	text = strings.ReplaceAll(text, w.bin+"/", "/usr/local/bin/")
-	return regexp.MustCompile(`127\.0\.0\.1:[0-9]{4,5}`).ReplaceAllString(text, "127.0.0.1:8930")
+	text = strings.ReplaceAll(text, w.bin+", /usr/local/bin", "/usr/local/bin")
+	text = strings.ReplaceAll(text, w.bin, "/usr/local/bin")
+	text = regexp.MustCompile(`authorize\?client_id=\S+`).ReplaceAllString(text, "authorize?client_id=…")
+	return regexp.MustCompile(`127\.0\.0\.1:[0-9]{5}`).ReplaceAllString(text, "127.0.0.1:8930")
 }
 
 // noSecrets: the key of the files and all tokens of the sign-in are nowhere in
