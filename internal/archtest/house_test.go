@@ -78,7 +78,7 @@ var house = map[string]row{
 	"storetest":   {vocabulary + " " + rooms + " testkit", ""},
 	"bench":       {inside + " app cli testkit", fixtures},
 	"conformance": {vocabulary + " api", fixtures},
-	"tour":        {"", fixtures},
+	"tour":        {"", fixtures + " bridge"},
 	"archtest":    {"", ""},
 }
 

@@ -11,11 +11,13 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"genkan/internal/bridge"
 	"genkan/internal/testkit"
 	"genkan/internal/testkit/authserver"
 )
@@ -312,13 +314,19 @@ func (w *walk) noSecrets() {
 
 // stop ends the genkan that runs in the background.
 func (w *walk) stop() {
-	raw, err := exec.Command("pgrep", "-f", filepath.Join(w.bin, "genkan")+" background").Output()
+	conn, welcome, err := bridge.Dial(context.Background(), filepath.Join(w.home, ".local", "share", "genkan"), bridge.Hello{Purpose: bridge.PurposeREST})
 	if err != nil {
 		return
 	}
-	for pid := range strings.FieldsSeq(string(raw)) {
-		_ = exec.Command("kill", pid).Run()
+	_ = conn.Close()
+	process, err := os.FindProcess(welcome.PID)
+	if err == nil {
+		err = process.Signal(syscall.SIGTERM)
 	}
+	if err != nil {
+		w.t.Error(err)
+	}
+	testkit.Eventually(w.t, func() bool { return !testkit.Alive(welcome.PID) }, "the background process ends")
 }
 
 func (w *walk) publish() {

@@ -10,9 +10,9 @@ import (
 // for their turn; none is refused by a server that is only busy.
 func TestLargeCallsWaitForTheirTurn(t *testing.T) {
 	u := openReady(t, faultChild(t))
-	large := strings.Repeat("x", 3<<20)
+	large := strings.Repeat("x", 2<<20)
 	var calls sync.WaitGroup
-	for range 8 {
+	for range 6 {
 		calls.Go(func() {
 			got, err := u.callText("echo", `{"text":"`+large+`"}`)
 			if err != nil || len(got) != len(large) {
