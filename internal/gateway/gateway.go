@@ -128,6 +128,12 @@ type Peer interface {
 	Ask(ctx context.Context, method string, params []byte) ([]byte, error)
 }
 
+// Prolonger is a Peer that can be told that the answer will take its time: the
+// server behind has put its own client off.
+type Prolonger interface {
+	Prolong()
+}
+
 // Event says that something about a source changed. Sources publish events,
 // edges listen.
 type Event struct {

@@ -95,6 +95,16 @@ func (p *reply) stream() *journal {
 	return p.journal
 }
 
+// Prolong opens the stream of a call that will take its time, so that the client
+// can come back for it.
+func (p *reply) Prolong() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.sess != nil && p.sess.primes() {
+		p.stream()
+	}
+}
+
 // left reports whether the client is gone.
 func (p *reply) left() bool {
 	select {

@@ -265,6 +265,11 @@ func (c *httpConn) readStream(ctx context.Context, body io.ReadCloser, x *exchan
 			return jsonrpc.Message{}, tooLarge(c.name)
 		}
 		if err != nil {
+			if x.call != nil && events.Retry() > 0 { // "come back later" is for whoever waits behind us, too
+				if peer, ok := x.call.Peer.(gateway.Prolonger); ok {
+					peer.Prolong()
+				}
+			}
 			if idle++; idle > mostResumptions || x.proto.era != gateway.EraLegacy || events.LastID() == "" {
 				return jsonrpc.Message{}, c.wireError(err)
 			}
