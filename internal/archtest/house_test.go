@@ -7,7 +7,7 @@ const module = "genkan"
 // below it; packages of one room may import each other.
 const (
 	vocabulary = "gateway jsonrpc"
-	rooms      = "bridge catalog clients config doctor execute identity kb launch lock logs n8n record script shape signin upstream vault workflow"
+	rooms      = "bridge catalog clients config doctor execute identity kb launch lock logs n8n record script search shape signin upstream vault workflow"
 	stores     = "sqlite postgres"
 	edges      = "mcpserver api web"
 	// language is what messages are said in where they leave the house.
@@ -48,6 +48,7 @@ var house = map[string]row{
 	"n8n":      {vocabulary, fixtures},
 	"record":   {vocabulary, fixtures},
 	"script":   {vocabulary, fixtures},
+	"search":   {vocabulary, fixtures},
 	"shape":    {vocabulary, fixtures},
 	"signin":   {vocabulary, fixtures + " vault"},
 	"upstream": {vocabulary + " launch", fixtures},
@@ -78,6 +79,7 @@ var house = map[string]row{
 	"storetest":   {vocabulary + " " + rooms + " testkit", ""},
 	"bench":       {inside + " app cli testkit", fixtures},
 	"conformance": {vocabulary + " api", fixtures},
+	"evalsearch":  {"search", fixtures},
 	"tour":        {"", fixtures + " bridge"},
 	"archtest":    {"", ""},
 }

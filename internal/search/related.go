@@ -1,0 +1,136 @@
+package search
+
+import (
+	"regexp"
+	"strings"
+)
+
+// kindred are words that people and tools use for one another: what is done, and
+// what it is done to. They are general English and know no tool.
+//
+//nolint:gochecknoglobals // a table, built once
+var kindred = kinships(`
+get fetch retrieve obtain read load receive pull download
+list show enumerate display browse view
+find search lookup query discover locate seek
+create make generate build produce compose new
+add insert append write put attach
+delete remove erase clear drop discard
+update edit modify change set replace adjust
+send post publish deliver submit forward
+calculate compute evaluate math arithmetic
+convert transform export
+open read view
+save store write persist keep
+run execute invoke start launch
+stop cancel abort end
+check verify validate test
+analyze analysis examine inspect
+compare diff
+summarize summary
+copy duplicate clone
+move rename
+image picture photo png jpeg screenshot
+document file doc docx
+text content string
+website page web site webpage url
+folder directory
+location place address position coordinate
+route direction path navigation
+price cost quote rate
+email mail message
+repository repo
+chart graph plot diagram visualization
+news article headline story
+trend trending hot popular rank
+calendar schedule agenda
+note memo
+user account member person people
+ticket issue bug
+commit change
+stock share equity ticker
+currency money exchange
+movie film video
+song music track audio
+date time
+weather forecast
+translate language
+sum total
+error fault exception
+log history
+`)
+
+func kinships(text string) map[string][]string {
+	kin := map[string][]string{}
+	for line := range strings.Lines(text) {
+		group := strings.Fields(line)
+		for i := range group {
+			group[i] = stem(group[i])
+		}
+		for _, w := range group {
+			for _, other := range group {
+				if w != other {
+					kin[w] = append(kin[w], other)
+				}
+			}
+		}
+	}
+	return kin
+}
+
+var (
+	addresses = regexp.MustCompile(`\b(?:https?|ftp)://\S+|\bwww\.\S+`)
+	paths     = regexp.MustCompile(`(?:~|\.{0,2})(?:/[\w.@-]+)+/?|\b[A-Za-z]:\\[\w\\.-]+|\b[\w-]+\.(?:txt|md|pdf|csv|json|xml|html?|docx?|xlsx?|pptx?|png|jpe?g|gif|wav|mp[34]|zip|py|js|ts|go|bib|log|ya?ml)\b`)
+)
+
+// plain says what an address or a path in a query is, instead of what is in it.
+func plain(text string) string {
+	text = addresses.ReplaceAllString(text, " url ")
+	return paths.ReplaceAllStringFunc(text, func(path string) string {
+		if dot := strings.LastIndexByte(path, '.'); dot >= 0 && len(path)-dot <= 5 && !strings.Contains(path[dot:], "/") {
+			return " file " + path[dot+1:] + " "
+		}
+		return " path "
+	})
+}
+
+// near reports whether two words are one with a slip of the finger: one letter
+// more, less, other, or two that changed places; in a long word two of them.
+func near(a, b string) bool {
+	most := 1
+	if len(a) >= 9 {
+		most = 2
+	}
+	if len(a)-len(b) > most || len(b)-len(a) > most {
+		return false
+	}
+	return distance(a, b, most) <= most
+}
+
+// distance counts slips, and gives up beyond most.
+func distance(a, b string, most int) int {
+	before, row, next := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		next[0] = i
+		least := i
+		for j := 1; j <= len(b); j++ {
+			cost := 1
+			if a[i-1] == b[j-1] {
+				cost = 0
+			}
+			next[j] = min(row[j]+1, next[j-1]+1, row[j-1]+cost)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				next[j] = min(next[j], before[j-2]+1)
+			}
+			least = min(least, next[j])
+		}
+		if least > most {
+			return least
+		}
+		before, row, next = row, next, before
+	}
+	return row[len(b)]
+}

@@ -1,0 +1,229 @@
+package search
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"genkan/internal/testkit"
+)
+
+func TestMain(m *testing.M) { testkit.Main(m) }
+
+func TestWords(t *testing.T) {
+	for text, want := range map[string]string{
+		"read_text-file":      "read text file",
+		"getHTTPServerName2x": "get http server name 2 x",
+		"don't stop":          "dont stop",
+		"Crème brûlée":        "crème brûlée",
+		"天気を調べる":              "天気 気を を調 調べ べる",
+		"東 京 API":             "東 京 api",
+		"  ":                  "",
+		"a\x00b\xff":          "a b",
+	} {
+		var got []string
+		words(text, func(w string) { got = append(got, w) })
+		if strings.Join(got, " ") != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+// TestStem: words that mean one thing become one, and others do not.
+func TestStem(t *testing.T) {
+	for _, group := range []string{
+		"create creates created creating creation",
+		"search searches searched searching",
+		"query queries",
+		"convert converts converted converting converter",
+		"generate generates generated generating generation generator",
+		"calculate calculation calculator calculating",
+		"delete deleted deleting deletion",
+		"file files",
+		"run running",
+	} {
+		words := strings.Fields(group)
+		for _, w := range words[1:] {
+			if stem(w) != stem(words[0]) {
+				t.Errorf("%s becomes %q and %s %q", words[0], stem(words[0]), w, stem(w))
+			}
+		}
+	}
+	for _, two := range []string{"file field", "new news", "user use", "price print", "issue is", "status state"} {
+		a, b, _ := strings.Cut(two, " ")
+		if stem(a) == stem(b) {
+			t.Errorf("%s and %s both become %q", a, b, stem(a))
+		}
+	}
+}
+
+// house is a small house with tools.
+func house() *Index {
+	return New(
+		Server{Name: "filesystem", Description: "Files on this machine", Documents: []Document{
+			{ID: "fs.read", Name: "read_file", Description: "Returns the text of a file.", Parameters: []Parameter{{"path", "Where the file is"}}},
+			{ID: "fs.write", Name: "write_file", Description: "Replaces the content of a file.", Parameters: []Parameter{{"path", ""}, {"content", ""}}},
+			{ID: "fs.dir", Name: "list_directory", Description: "Names what is in a folder."},
+		}},
+		Server{Name: "weather", Title: "Weather of the world", Documents: []Document{
+			{ID: "w.now", Name: "get_current_weather", Description: "Temperature and wind at a place now."},
+			{ID: "w.later", Name: "get_forecast", Description: "What the next days bring.", Examples: []string{"will it rain tomorrow"}},
+		}},
+		Server{Name: "math", Documents: []Document{
+			{ID: "m.calc", Name: "calculate", Description: "Evaluates an expression.", Category: "numbers", Tags: []string{"arithmetic"}},
+		}},
+	)
+}
+
+func first(r Result) string {
+	if len(r.Hits) == 0 {
+		return ""
+	}
+	return r.Hits[0].Document.ID
+}
+
+func TestSearch(t *testing.T) {
+	x := house()
+	for query, want := range map[string]string{
+		"read a file": "fs.read",
+		"show me what stands in /srv/example/todo.md": "fs.read",
+		"read_file":                       "fs.read",
+		"use list_directory please":       "fs.dir",
+		"which files are in that folder":  "fs.dir",
+		"will it rain in Kyoto tomorrow":  "w.later", // by its example
+		"forecast":                        "w.later",
+		"caculate the sum":                "m.calc", // a slip
+		"arithmetic":                      "m.calc", // by its tag
+		"temperature now":                 "w.now",
+		"overwrite the content of a file": "fs.write",
+		"":                                "",
+		"the of and":                      "",
+		"zzzzqqqq":                        "",
+	} {
+		if got := first(x.Search(Query{Text: query})); got != want {
+			t.Errorf("%q finds %s, want %s", query, got, want)
+		}
+	}
+	// What kind of server is meant decides where words do not.
+	if got := first(x.Search(Query{Text: "get the current state", About: "weather service"})); got != "w.now" {
+		t.Errorf("with a hint it finds %s", got)
+	}
+	only := Query{Text: "file", Include: func(_ string, d *Document) bool { return d.ID == "fs.write" }}
+	if r := x.Search(only); r.Total != 1 || first(r) != "fs.write" {
+		t.Errorf("a filter leaves %d, first %s", r.Total, first(r))
+	}
+	if r := x.Search(Query{Text: "file", Limit: 1}); len(r.Hits) != 1 || r.Total < 2 {
+		t.Errorf("%d of %d hits", len(r.Hits), r.Total)
+	}
+	if sure, unsure := x.Search(Query{Text: "read file"}).Confidence, x.Search(Query{Text: "file a complaint with the embassy about visas"}).Confidence; sure < 2*unsure {
+		t.Errorf("as sure of a read (%.2f) as of a visa (%.2f)", sure, unsure)
+	}
+}
+
+// TestReplacing: one server's tools come and go, and an index that somebody
+// searches stays as it is.
+func TestReplacing(t *testing.T) {
+	x := house()
+	y := x.With(Server{Name: "weather", Documents: []Document{{ID: "w.new", Name: "get_forecast"}}})
+	z := y.Without("filesystem").With(Server{Name: "more", Documents: []Document{{ID: "x", Name: "read_file"}}})
+	for _, c := range []struct {
+		x     *Index
+		n     int
+		query string
+		want  string
+	}{
+		{x, 6, "forecast", "w.later"}, {y, 5, "forecast", "w.new"}, {z, 3, "read file", "x"}, {x, 6, "read file", "fs.read"},
+	} {
+		if got := first(c.x.Search(Query{Text: c.query})); got != c.want || c.x.Len() != c.n {
+			t.Errorf("%q finds %s among %d, want %s among %d", c.query, got, c.x.Len(), c.want, c.n)
+		}
+	}
+	if r := New().Search(Query{Text: "anything"}); len(r.Hits) != 0 {
+		t.Error("something was found in nothing")
+	}
+}
+
+// TestTheSameEveryTime: maps are gone through in any order, and hits are not.
+func TestTheSameEveryTime(t *testing.T) {
+	ids := func() string {
+		var all []string
+		for _, h := range house().Search(Query{Text: "get the content of a file and the current weather", Limit: 6}).Hits {
+			all = append(all, fmt.Sprintf("%s %.5f", h.Document.ID, h.Score))
+		}
+		return strings.Join(all, ", ")
+	}
+	want := ids()
+	for range 20 {
+		if got := ids(); got != want {
+			t.Fatalf("%s\nand then %s", want, got)
+		}
+	}
+}
+
+func TestNear(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want bool
+	}{
+		{"calculate", "caculate", true},
+		{"weather", "waether", true},
+		{"chart", "cart", true},
+		{"chart", "card", false},
+		{"weather", "whether", false},
+		{"calculate", "celebrate", false},
+		{"x", "xyz", false},
+	} {
+		if near(c.a, c.b) != c.want || near(c.b, c.a) != c.want {
+			t.Errorf("%s, %s: want %v", c.a, c.b, c.want)
+		}
+	}
+}
+
+// many makes an index of n tools of a hundred servers.
+func many(n int) *Index {
+	verbs := strings.Fields("get list create delete update find send convert analyze export")
+	things := strings.Fields("file issue user message chart image page table event note order price route song photo")
+	var list []Server
+	for s := range 100 {
+		server := Server{Name: fmt.Sprintf("server-%d", s), Description: "does " + things[s%len(things)] + " and more"}
+		for i := s; i < n; i += 100 {
+			verb, thing := verbs[i%len(verbs)], things[i/7%len(things)]
+			server.Documents = append(server.Documents, Document{
+				ID: fmt.Sprint(i), Name: fmt.Sprintf("%s_%s_%d", verb, thing, i),
+				Description: fmt.Sprintf("It can %s one %s or several of them, number%d, by name and by time, for whoever has the right to do that.", verb, thing, i),
+				Parameters:  []Parameter{{"id", "Which one"}, {"limit", "How many at most"}, {fmt.Sprintf("option%d", i%500), "A detail"}},
+			})
+		}
+		list = append(list, server)
+	}
+	return New(list...)
+}
+
+func BenchmarkSearch(b *testing.B) {
+	for _, n := range []int{500, 10_000} {
+		x := many(n)
+		b.Run(fmt.Sprint(n), func(b *testing.B) {
+			b.ReportAllocs()
+			queries := []string{"create a chart of prices", "find the newest message and send it to somebody", "convrt an image"}
+			for i := 0; b.Loop(); i++ {
+				x.Search(Query{Text: queries[i%len(queries)], Limit: 5})
+			}
+		})
+	}
+}
+
+func BenchmarkReplaceOneServer(b *testing.B) {
+	x := many(10_000)
+	fresh := Server{Name: "server-7"}
+	for i := range 100 {
+		fresh.Documents = append(fresh.Documents, Document{ID: fmt.Sprint(i), Name: fmt.Sprint("tool_", i), Description: "It does what it says, and nothing else."})
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		x = x.With(fresh)
+	}
+	if !slices.ContainsFunc(x.segments, func(s *segment) bool { return s.server == "server-7" }) {
+		b.Fatal("it is gone")
+	}
+}

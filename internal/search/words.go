@@ -1,0 +1,97 @@
+package search
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// words splits a text into lower-case words: at everything that is neither
+// letter nor digit, between the parts of camelCase, and between letters and
+// digits. Scripts that write without spaces come as pairs of characters.
+func words(text string, emit func(word string)) {
+	var run []rune
+	flush := func() {
+		if len(run) > 0 {
+			splitRun(run, emit)
+			run = run[:0]
+		}
+	}
+	var cjk []rune
+	flushCJK := func() {
+		pairs(cjk, emit)
+		cjk = cjk[:0]
+	}
+	for len(text) > 0 {
+		r, size := utf8.DecodeRuneInString(text)
+		text = text[size:]
+		switch {
+		case isCJK(r):
+			flush()
+			cjk = append(cjk, r)
+		case unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.Mn, r):
+			flushCJK()
+			run = append(run, r)
+		case r == '\'' || r == '’': // of "don't" and "user's" the apostrophe is no boundary
+			flushCJK()
+		default:
+			flush()
+			flushCJK()
+		}
+	}
+	flush()
+	flushCJK()
+}
+
+// splitRun splits what stands together: camelCase, HTTPServer, base64.
+func splitRun(run []rune, emit func(string)) {
+	start := 0
+	for i := 1; i < len(run); i++ {
+		before, at := run[i-1], run[i]
+		var next rune
+		if i+1 < len(run) {
+			next = run[i+1]
+		}
+		boundary := unicode.IsLower(before) && unicode.IsUpper(at) ||
+			unicode.IsUpper(before) && unicode.IsUpper(at) && unicode.IsLower(next) ||
+			unicode.IsDigit(before) != unicode.IsDigit(at)
+		if boundary {
+			emit(strings.ToLower(string(run[start:i])))
+			start = i
+		}
+	}
+	emit(strings.ToLower(string(run[start:])))
+}
+
+// pairs emits the overlapping pairs of a run, or its only character.
+func pairs(run []rune, emit func(string)) {
+	if len(run) == 1 {
+		emit(string(run))
+	}
+	for i := 0; i+1 < len(run); i++ {
+		emit(string(run[i : i+2]))
+	}
+}
+
+// isCJK tells the scripts that write without spaces.
+func isCJK(r rune) bool {
+	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai) || r == 'ー' || r == '々'
+}
+
+// stopWords say nothing about a tool. Verbs that name what tools do are none.
+//
+//nolint:gochecknoglobals // a table, built once
+var stopWords = setOf(`a an the this that these those of to in on at by for from with without into onto and or nor but
+as is are was were be been being am do does did done doing have has had having will would shall should can could may might must
+i me my mine we us our you your yours he she it its they them their who whom which what when where why how
+there here all any some such no not only own same so than too very just also then please want need needs let lets
+about above below between during before after again further once each both few more most other per via using use used uses
+if else while until because against tell give me show whether like etc e g ie eg s t`)
+
+func setOf(text string) map[string]bool {
+	set := map[string]bool{}
+	for _, w := range strings.Fields(text) {
+		set[w] = true
+	}
+	return set
+}
