@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"genkan/internal/search/glossary"
 )
 
 // Query is what is looked for.
@@ -54,12 +56,14 @@ type tuning struct {
 	pin float32
 	// exact: how much the name counts when it is all of the query.
 	exact float32
+	// meaning: how much less each further meaning of a word counts.
+	meaning float32
 	// slip: how much a word counts that is the query's but for a slip.
 	slip float32
 }
 
 func defaultTuning() tuning {
-	return tuning{saturation: 1.2, coordination: .25, clause: .5, related: .2, about: .8, pin: .5, exact: 4, slip: .7}
+	return tuning{saturation: 1.2, coordination: .25, clause: .5, related: .2, about: .8, pin: .5, exact: 4, slip: .7, meaning: .5}
 }
 
 // term is a word of a query.
@@ -163,6 +167,40 @@ func (x *Index) terms(text string, t tuning) []term {
 		}
 		for _, w := range kindred[q.text] {
 			q.others = append(q.others, other{w, t.related})
+		}
+	}
+	return x.glossed(text, list, t)
+}
+
+// glossed adds what the Japanese words of a text mean. What of its characters no
+// document has is left out then: it was said in other words.
+func (x *Index) glossed(text string, list []term, t tuning) []term {
+	all := glossary.Meanings(text)
+	if len(all) == 0 {
+		return list
+	}
+	list = slices.DeleteFunc(list, func(q term) bool { return q.idf >= x.unknown() && !ascii(q.text) })
+	for _, meanings := range all {
+		var q term
+		weight := float32(1)
+		for _, m := range meanings {
+			each(m, func(w string) {
+				idf := x.idf(w)
+				switch {
+				case idf >= x.unknown():
+				case q.text == "":
+					q = term{text: w, weight: 1, idf: idf}
+				default:
+					weight *= t.meaning
+					q.others = append(q.others, other{w, weight})
+				}
+				for _, k := range kindred[w] {
+					q.others = append(q.others, other{k, weight * t.related})
+				}
+			})
+		}
+		if q.text != "" {
+			list = append(list, q)
 		}
 	}
 	return list
