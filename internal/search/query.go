@@ -63,7 +63,7 @@ type tuning struct {
 }
 
 func defaultTuning() tuning {
-	return tuning{saturation: 1.2, coordination: .25, clause: .5, related: .2, about: .8, pin: .5, exact: 4, slip: .7, meaning: .5}
+	return tuning{saturation: 1.2, coordination: .25, clause: .35, related: .2, about: .8, pin: .5, exact: 4, slip: .7, meaning: .5}
 }
 
 // term is a word of a query.
@@ -268,6 +268,6 @@ func split(text string) []string {
 
 var separators = strings.NewReplacer( //nolint:gochecknoglobals // built once, and never changed
 
-	", ", "\x00", "; ", "\x00", ". ", "\x00", ": ", "\x00", "\n", "\x00", " and ", "\x00", " then ", "\x00", " or ", "\x00",
+	", ", "\x00", "; ", "\x00", ". ", "\x00", ": ", "\x00", "\n", "\x00", " and ", "\x00", " + ", "\x00", " & ", "\x00", " then ", "\x00", " or ", "\x00",
 	"、", "\x00", "。", "\x00", "，", "\x00", "；", "\x00",
 )
