@@ -21,6 +21,7 @@ type house struct {
 	servers   []*upstream.Server
 	catalog   *catalog.Catalog
 	views     views
+	finder    finder
 	tasks     *tasks
 	validator *catalog.Validator
 	limit     *limiter

@@ -17,6 +17,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"genkan/internal/gateway"
+	"genkan/internal/guide"
 )
 
 // drainTime is how long calls may go on after a request to stop.
@@ -25,9 +26,11 @@ const drainTime = 30 * time.Second
 // Handler is everything that is served over HTTP.
 func (p *Process) Handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("/mcp", p.mcp)
+	mux.HandleFunc("/mcp", func(w http.ResponseWriter, r *http.Request) {
+		p.mcp.View(p.viewOf(r, "")).ServeHTTP(w, r)
+	})
 	mux.HandleFunc("/mcp/s/{server}", func(w http.ResponseWriter, r *http.Request) {
-		p.mcp.View(oneServer(r)).ServeHTTP(w, r)
+		p.mcp.View(p.viewOf(r, oneServer(r))).ServeHTTP(w, r)
 	})
 	mux.Handle("/sse", p.mcp.SSE(""))
 	mux.HandleFunc("/sse/s/{server}", func(w http.ResponseWriter, r *http.Request) {
@@ -50,6 +53,22 @@ func (p *Process) Handler() http.Handler {
 		}
 	})
 	return mux
+}
+
+// viewOf is the view that a request wants of some servers: all their tools, or the
+// guide to them. A mode that there is none of is a view that there is none of.
+func (p *Process) viewOf(r *http.Request, servers string) string {
+	if r.URL.RawQuery == "" {
+		return servers
+	}
+	switch mode := r.URL.Query().Get("mode"); mode {
+	case "", "all":
+		return servers
+	case "search":
+		return guide.Mark + servers
+	default:
+		return "?mode=" + mode
+	}
 }
 
 // oneServer is the view of a single server that a URL names. What stands for

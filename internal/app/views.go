@@ -9,6 +9,7 @@ import (
 
 	"genkan/internal/catalog"
 	"genkan/internal/gateway"
+	"genkan/internal/guide"
 	"genkan/internal/mcpserver"
 	"genkan/internal/upstream"
 )
@@ -39,9 +40,37 @@ func (h *house) view(name string) (*catalog.Catalog, bool) {
 	}
 	v := &h.views
 	v.mu.Lock()
+	known, ok := v.byName[name]
+	v.mu.Unlock()
+	if ok {
+		return known, true
+	}
+	about, guided := guide.View(name)
+	if !guided {
+		about = name
+	}
+	mounts, ok := v.of(about)
+	if !ok {
+		return nil, false
+	}
+	if guided {
+		mounts = h.guided(about, mounts)
+	}
+	// Without the lock: the guide looks at other views for its list.
+	c := catalog.New(mounts, v.pageSize, v.log)
+	v.mu.Lock()
 	defer v.mu.Unlock()
-	if c, ok := v.byName[name]; ok {
-		return c, true
+	if other, ok := v.byName[name]; ok {
+		return other, true
+	}
+	v.byName[name] = c
+	return c, true
+}
+
+// of are the mounts of the servers that a view names; all of them for no name.
+func (v *views) of(name string) ([]catalog.Mount, bool) {
+	if name == "" {
+		return slices.Clone(v.mounts), true
 	}
 	servers := strings.Split(name, ",")
 	var mounts []catalog.Mount
@@ -50,15 +79,10 @@ func (h *house) view(name string) (*catalog.Catalog, bool) {
 			mounts = append(mounts, m)
 		}
 	}
-	if len(mounts) != len(servers) {
-		return nil, false
-	}
 	if len(mounts) == 1 {
 		mounts[0].Prefix = ""
 	}
-	c := catalog.New(mounts, v.pageSize, v.log)
-	v.byName[name] = c
-	return c, true
+	return mounts, len(mounts) == len(servers)
 }
 
 // all lists the catalogs that are in use, by the name of their view.
@@ -78,6 +102,9 @@ func (h *house) refresh(source string, kind gateway.Kind) (changed []string) {
 	for name, c := range h.all() {
 		if c.Has(source) && c.Refresh(source, kind) {
 			changed = append(changed, name)
+			if kind == gateway.KindTool {
+				h.finder.refresh(name, source, c)
+			}
 		}
 	}
 	return changed
@@ -125,7 +152,7 @@ func (h *house) Describe(view string) (mcpserver.Description, bool) {
 			listed = listed || s.ListsTasks()
 		}
 	}
-	if view != "" && len(shown) == 1 {
+	if _, guided := guide.View(view); view != "" && !guided && len(shown) == 1 {
 		about := shown[0].About()
 		return mcpserver.Description{
 			Info: about.Info, Capabilities: about.Capabilities, Instructions: about.Instructions,

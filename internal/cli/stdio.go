@@ -6,6 +6,8 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/spf13/cobra"
@@ -13,12 +15,13 @@ import (
 	"genkan/internal/app"
 	"genkan/internal/bridge"
 	"genkan/internal/gateway"
+	"genkan/internal/guide"
 	"genkan/internal/launch"
 	"genkan/internal/mcpserver"
 )
 
 func (c *command) stdio() *cobra.Command {
-	var standalone bool
+	var standalone, bySearch bool
 	var only []string
 	cmd := &cobra.Command{
 		Use: "stdio", Short: c.say("Serve the client that spawned this process"), Args: arguments(0, 0),
@@ -44,6 +47,10 @@ func (c *command) stdio() *cobra.Command {
 			}
 			opt, sink := c.options()
 			defer sink.Close()
+			if bySearch {
+				slices.Sort(only)
+				only = []string{guide.Mark + strings.Join(slices.Compact(only), ",")}
+			}
 			client := mcpserver.StdioOptions{Only: only, Dir: workingDir()}
 			switch {
 			case transport == "http":
@@ -58,6 +65,7 @@ func (c *command) stdio() *cobra.Command {
 	c.servingFlags(cmd, "stdio")
 	hideListener(cmd)
 	cmd.Flags().BoolVar(&standalone, "standalone", false, c.say("start the servers in this process, for this client alone"))
+	cmd.Flags().BoolVar(&bySearch, "search", false, c.say("show four tools that find, describe and call the others, instead of all"))
 	cmd.Flags().StringSliceVar(&only, "only", nil, c.say("`room or server` to show to this client (repeatable, or with commas)"))
 	return cmd
 }

@@ -3,6 +3,12 @@ package lang
 // jaCommands are the words of cli: what commands print, and what they say about
 // themselves.
 var jaCommands = map[string]string{
+	"show four tools that find, describe and call the others, instead of all": "すべてのツールの代わりに、ツールを探す・説明する・呼び出す 4 つのツールを見せる",
+	"name is missing: it must be the id of a tool that %s found":              "name がありません。%s で見つけたツールの id を指定してください",
+	"Unknown tool: %s. Find its id with %s":                                   "不明なツールです: %s。%s で id を調べてください",
+	"%s may change something, so %s does not call it; use %s":                 "%s は何かを変更する可能性があるため、%s では呼び出せません。%s を使ってください",
+	"arguments must be a JSON object":                                         "arguments は JSON オブジェクトでなければなりません",
+	"query is missing: say in a few words what the tool should do":            "query がありません。ツールに何をさせたいかを短く書いてください",
 	// What they print.
 	"  cause: %s": "  原因: %s",
 	"No servers are configured. Add some to %s/genkan.yaml; `genkan serve --help` shows how.": "サーバーが設定されていません。%s/genkan.yaml に追加してください。書き方は `genkan serve --help` にあります。",

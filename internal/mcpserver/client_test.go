@@ -33,6 +33,8 @@ type clientOptions struct {
 	era, wire string
 	// view is the server that is looked at alone; HTTP only.
 	view string
+	// query is added to the URL; HTTP only.
+	query string
 	// token is the admin's if empty; HTTP only.
 	token        string
 	capabilities string
@@ -85,6 +87,7 @@ func (h *house) connect(tb testing.TB, o clientOptions) *client {
 		if o.view != "" {
 			path = "/mcp/s/" + o.view
 		}
+		path += o.query
 		if o.token != "" {
 			token = o.token
 		}

@@ -1,0 +1,145 @@
+package app
+
+import (
+	"encoding/json"
+	"slices"
+	"sync"
+
+	"genkan/internal/catalog"
+	"genkan/internal/gateway"
+	"genkan/internal/guide"
+	"genkan/internal/search"
+	"genkan/internal/upstream"
+)
+
+// finder has the indexes of the views that somebody searches. One is made when it
+// is first needed; after that, the tools of a server are replaced when they
+// change. Whoever searches reads an index that does not change.
+type finder struct {
+	mu     sync.Mutex
+	byView map[string]*search.Index
+}
+
+// guided puts the guide in place of a view's tools; its prompts and resources
+// stay.
+func (h *house) guided(view string, mounts []catalog.Mount) []catalog.Mount {
+	for i := range mounts {
+		mounts[i].Allows = func(string) bool { return false }
+	}
+	ours := catalog.Mount{Source: guide.New(view, func() guide.House { return h.successor() }), Allows: func(string) bool { return true }}
+	return append([]catalog.Mount{ours}, mounts...)
+}
+
+// Search finds tools of a view.
+func (h *house) Search(view string, q search.Query) search.Result {
+	c, ok := h.view(view)
+	if !ok {
+		return search.Result{}
+	}
+	return h.index(view, c).Search(q)
+}
+
+// FindTool is a tool of a view.
+func (h *house) FindTool(view, name string) *gateway.Tool {
+	c, ok := h.view(view)
+	if !ok {
+		return nil
+	}
+	return c.Find(gateway.KindTool, name)
+}
+
+// ServerNames are those whose tools a view has.
+func (h *house) ServerNames(view string) []string {
+	c, ok := h.view(view)
+	if !ok {
+		return nil
+	}
+	var names []string
+	for _, s := range h.servers {
+		if c.Has(s.Name()) {
+			names = append(names, s.Name())
+		}
+	}
+	return names
+}
+
+func (h *house) index(view string, c *catalog.Catalog) *search.Index {
+	h.finder.mu.Lock()
+	defer h.finder.mu.Unlock()
+	if x := h.finder.byView[view]; x != nil {
+		return x
+	}
+	var servers []search.Server
+	for _, t := range c.Snapshot().Tools() {
+		i := slices.IndexFunc(servers, func(s search.Server) bool { return s.Name == t.Source.Name() })
+		if i < 0 {
+			i = len(servers)
+			servers = append(servers, aboutServer(t.Source))
+		}
+		servers[i].Documents = append(servers[i].Documents, documentOf(t))
+	}
+	x := search.New(servers...)
+	if h.finder.byView == nil {
+		h.finder.byView = map[string]*search.Index{}
+	}
+	h.finder.byView[view] = x
+	return x
+}
+
+// refresh takes over a server's tools in the index of a view, if there is one.
+func (f *finder) refresh(view, source string, c *catalog.Catalog) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	x := f.byView[view]
+	if x == nil {
+		return
+	}
+	var server search.Server
+	for _, t := range c.Snapshot().Tools() {
+		if t.Source.Name() == source {
+			if server.Name == "" {
+				server = aboutServer(t.Source)
+			}
+			server.Documents = append(server.Documents, documentOf(t))
+		}
+	}
+	if server.Name == "" {
+		f.byView[view] = x.Without(source)
+	} else {
+		f.byView[view] = x.With(server)
+	}
+}
+
+// aboutServer is what a server says of itself, for those who look for its tools.
+func aboutServer(source gateway.Source) search.Server {
+	out := search.Server{Name: source.Name()}
+	if s, ok := source.(*upstream.Server); ok {
+		var info struct {
+			Title       string `json:"title"`
+			Description string `json:"description"`
+		}
+		_ = json.Unmarshal(s.About().Info, &info) // what it does not say helps nobody
+		out.Title, out.Description = info.Title, info.Description
+	}
+	return out
+}
+
+// documentOf is a tool as it is searched. Its id is the name that clients use.
+func documentOf(t *gateway.Tool) search.Document {
+	var said struct {
+		Title       string `json:"title"`
+		Description string `json:"description"`
+	}
+	_ = json.Unmarshal(t.Definition, &said)
+	d := search.Document{ID: t.Exposed, Name: t.Name, Description: said.Title + " " + said.Description}
+	var schema struct {
+		Properties map[string]struct {
+			Description string `json:"description"`
+		} `json:"properties"`
+	}
+	_ = json.Unmarshal(t.InputSchema, &schema)
+	for name, p := range schema.Properties {
+		d.Parameters = append(d.Parameters, search.Parameter{Name: name, Text: p.Description})
+	}
+	return d
+}

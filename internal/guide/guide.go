@@ -1,0 +1,149 @@
+// Package guide shows agents around a house with many tools. Instead of all of
+// them a client sees four: one that finds tools, one that describes one, and two
+// that call one, of which the first only calls tools that change nothing, so
+// that a client's approvals go on meaning something.
+package guide
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	"genkan/internal/gateway"
+	"genkan/internal/jsonrpc"
+	"genkan/internal/search"
+)
+
+// Mark begins the name of a view in which the guide stands for the tools; what
+// follows is the view that it is about.
+const Mark = "~search:"
+
+// House is what the guide knows of the house that serves now.
+type House interface {
+	gateway.Handler
+	// Search finds tools of a view.
+	Search(view string, q search.Query) search.Result
+	// FindTool is a tool of a view by the name that clients use; nil if there is
+	// none.
+	FindTool(view, name string) *gateway.Tool
+	// ServerNames are those whose tools a view has.
+	ServerNames(view string) []string
+}
+
+// Guide is the room of the four tools.
+type Guide struct {
+	house func() House
+	view  string
+}
+
+// New makes the guide of a view.
+func New(view string, house func() House) *Guide { return &Guide{house, view} }
+
+// Name is the source's.
+func (g *Guide) Name() string { return "genkan" }
+
+// List lists the four tools.
+func (g *Guide) List(kind gateway.Kind) []gateway.Tool {
+	if kind != gateway.KindTool {
+		return nil
+	}
+	return definitions(g.house().ServerNames(g.view))
+}
+
+// Handle answers a call of one of them.
+func (g *Guide) Handle(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
+	arguments, err := call.Arguments()
+	if err != nil {
+		return nil, err
+	}
+	text := func(key string) string { s, _ := arguments[key].(string); return s }
+	switch call.Tool.Name {
+	case searchTools:
+		return g.search(text("query"), text("about"), text("server"), arguments)
+	case describeTool:
+		return g.describe(text("name"))
+	case callReadTool:
+		return g.call(ctx, call, text("name"), true)
+	default:
+		return g.call(ctx, call, text("name"), false)
+	}
+}
+
+// call makes the call that is meant, on behalf of the same client.
+func (g *Guide) call(ctx context.Context, outer *gateway.Call, name string, readOnly bool) (*gateway.Result, error) {
+	tool := g.house().FindTool(g.view, name)
+	switch {
+	case name == "":
+		return failed("name is missing: it must be the id of a tool that %s found", searchTools)
+	case tool == nil:
+		return failed("Unknown tool: %s. Find its id with %s", name, searchTools)
+	case readOnly && !tool.ReadOnly:
+		return failed("%s may change something, so %s does not call it; use %s", name, callReadTool, callTool)
+	}
+	params, err := innerParams(outer, name)
+	if err != nil {
+		return nil, err
+	}
+	inner := &gateway.Call{
+		Method: "tools/call", Params: params, Name: name, Kind: gateway.KindTool, View: g.view,
+		Era: outer.Era, Identity: outer.Identity, Session: outer.Session, RequestID: outer.RequestID, Via: outer.Via,
+		Parent: outer, Peer: outer.Peer, Options: outer.Options, Budget: outer.Budget,
+	}
+	// A sign of life of the inner call is one of the outer.
+	inner.OnSignOfLife(outer.SignOfLife)
+	return g.house().Handle(ctx, inner)
+}
+
+// innerParams are the params of the call that is meant: its arguments, and what
+// the client said beside them.
+func innerParams(outer *gateway.Call, name string) (gateway.Params, error) {
+	in := &outer.Params
+	arguments := jsonrpc.Lookup(in.Get(in.Arguments), "arguments")
+	if arguments == nil || string(arguments) == "null" {
+		arguments = []byte("{}")
+	}
+	// Agents that were taught to write JSON into texts do so here, too.
+	if arguments[0] == '"' {
+		var written string
+		if json.Unmarshal(arguments, &written) == nil && json.Valid([]byte(written)) {
+			arguments = []byte(written)
+		}
+	}
+	raw := append(jsonrpc.AppendQuoted([]byte(`{"name":`), name), `,"arguments":`...)
+	raw = append(raw, arguments...)
+	if meta := in.Get(in.Meta); meta != nil {
+		raw = append(append(raw, `,"_meta":`...), meta...)
+	}
+	params, err := jsonrpc.ScanParams(append(raw, '}'))
+	if err != nil {
+		return params, &gateway.Error{Code: gateway.CodeInvalid, Err: err, Message: "arguments must be a JSON object"}
+	}
+	return params, nil
+}
+
+// failed is a failure that the agent can mend.
+func failed(format string, values ...any) (*gateway.Result, error) {
+	return gateway.NewResult(map[string]any{
+		"content": []any{map[string]any{"type": "text", "text": gateway.Textf(format, values...).String()}},
+		"isError": true,
+	})
+}
+
+// shown is a result in both forms: clients show the one or the other.
+func shown(v any) (*gateway.Result, error) {
+	raw, err := json.Marshal(v)
+	if err != nil {
+		return nil, err
+	}
+	var fields map[string]any
+	if err := json.Unmarshal(raw, &fields); err != nil {
+		return nil, err
+	}
+	return gateway.NewResult(map[string]any{
+		"content":           []any{map[string]any{"type": "text", "text": string(raw)}},
+		"structuredContent": fields,
+	})
+}
+
+// View reports whether a view is the guide's, and which one it is about.
+func View(name string) (about string, ok bool) { return strings.CutPrefix(name, Mark) }

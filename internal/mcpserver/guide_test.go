@@ -1,0 +1,108 @@
+package mcpserver_test
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// foundTools reads the answer of search_tools.
+func foundTools(t *testing.T, answer string) (ids []string, noMatch bool) {
+	t.Helper()
+	var m struct {
+		Result struct {
+			StructuredContent struct {
+				Results []struct{ ID, CallWith string }
+				NoMatch bool `json:"no_match"`
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(answer), &m); err != nil {
+		t.Fatalf("%v in %s", err, answer)
+	}
+	for _, r := range m.Result.StructuredContent.Results {
+		ids = append(ids, r.ID)
+	}
+	return ids, m.Result.StructuredContent.NoMatch
+}
+
+// TestSearchMode: a client that wants a guide sees four tools, finds the others
+// with them, and calls them as if they were its own.
+func TestSearchMode(t *testing.T) {
+	h := openHouse(t, servers{"a": child(t, "-everything", "-era", "legacy"), "b": sibling(t, "-everything", "-era", "modern")})
+	h.waitForServer("a")
+	h.waitForServer("b")
+	for _, o := range []clientOptions{
+		{era: legacyEra, wire: overHTTP, query: "?mode=search", capabilities: canBeAsked, answer: accept},
+		{era: modernEra, wire: overHTTP, query: "?mode=search", capabilities: canBeAsked, answer: accept},
+	} {
+		t.Run(o.era, func(t *testing.T) {
+			c := h.connect(t, o)
+			want := []string{"search_tools", "describe_tool", "call_read_tool", "call_tool"}
+			if got := names(t, c.do("tools/list", ""), "tools", "name"); !slices.Equal(got, want) {
+				t.Fatalf("the client sees %v", got)
+			}
+			if list := c.do("tools/list", ""); !strings.Contains(list, "(a, b)") || !strings.Contains(list, `"anthropic/alwaysLoad":true`) {
+				t.Errorf("the list is %s", list)
+			}
+			// Prompts and resources stay.
+			if got := names(t, c.do("prompts/list", ""), "prompts", "name"); !slices.Contains(got, "a__greet") {
+				t.Errorf("prompts: %v", got)
+			}
+			ids, noMatch := foundTools(t, c.call("search_tools", `{"query":"return the given text unchanged"}`))
+			if noMatch || len(ids) == 0 || !strings.HasSuffix(ids[0], "__echo") {
+				t.Errorf("found %v", ids)
+			}
+			if ids, noMatch := foundTools(t, c.call("search_tools", `{"query":"zzqx vlurb"}`)); !noMatch || len(ids) != 0 {
+				t.Errorf("nonsense finds %v", ids)
+			}
+			if ids, _ := foundTools(t, c.call("search_tools", `{"query":"echo","server":"b","limit":20}`)); len(ids) == 0 || strings.Contains(strings.Join(ids, " "), "a__") {
+				t.Errorf("of one server: %v", ids)
+			}
+			if got := c.mustSay("call_read_tool", `{"name":"a__echo","arguments":{"text":"x"}}`); got != "x" {
+				t.Errorf("echo says %s", got)
+			}
+			// Some agents write JSON into a text.
+			if got := c.mustSay("call_tool", `{"name":"b__echo","arguments":"{\"text\":\"y\"}"}`); got != "y" {
+				t.Errorf("echo says %s", got)
+			}
+			// A question of the server's reaches the client that called.
+			if got := c.mustSay("call_tool", `{"name":"a__ask","arguments":{}}`); !strings.Contains(got, "Hana") {
+				t.Errorf("ask says %s", got)
+			}
+			for arguments, words := range map[string]string{
+				`{"name":"a__ask","arguments":{}}`: "call_tool",
+				`{"name":"nosuch"}`:                "Unknown tool: nosuch",
+				`{"name":"search_tools"}`:          "Unknown tool",
+			} {
+				if answer := c.call("call_read_tool", arguments); !strings.Contains(answer, `"isError":true`) || !strings.Contains(answer, words) {
+					t.Errorf("%s is answered with %s", arguments, answer)
+				}
+			}
+			if answer := c.call("call_tool", `{"arguments":{}}`); !strings.Contains(answer, "name is missing") {
+				t.Errorf("without a name: %s", answer)
+			}
+			if answer := c.call("describe_tool", `{"name":"a__echo"}`); !strings.Contains(answer, "inputSchema") || !strings.Contains(answer, "call_read_tool") {
+				t.Errorf("described as %s", answer)
+			}
+			// What it does not see by itself it cannot call by itself.
+			if answer := c.call("a__echo", `{"text":"x"}`); errorCode(answer) != -32602 {
+				t.Errorf("a hidden tool is answered with %s", answer)
+			}
+		})
+	}
+	t.Run("one server", func(t *testing.T) {
+		c := h.connect(t, clientOptions{era: modernEra, wire: overHTTP, view: "a", query: "?mode=search"})
+		if got := c.mustSay("call_read_tool", `{"name":"echo","arguments":{"text":"x"}}`); got != "x" {
+			t.Errorf("echo says %s", got)
+		}
+	})
+	t.Run("the index follows", func(t *testing.T) {
+		c := h.connect(t, clientOptions{era: modernEra, wire: overHTTP, query: "?mode=search"})
+		h.reload(servers{"b": sibling(t, "-everything", "-era", "modern")})
+		if ids, _ := foundTools(t, c.call("search_tools", `{"query":"echo","limit":20}`)); strings.Contains(strings.Join(ids, " "), "a__") {
+			t.Errorf("a server that is gone is found: %v", ids)
+		}
+	})
+}
