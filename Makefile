@@ -18,7 +18,7 @@ GO_DIRS    = $(wildcard cmd internal)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run build install tour test check lint fmt golden generate bench conformance peers fuzz clean \
+.PHONY: help run build install tour eval-search test check lint fmt golden generate bench conformance peers fuzz clean \
 	check-fmt check-vet check-tidy check-cross check-generated
 
 help: ## List the targets
@@ -119,6 +119,9 @@ fmt: ## Format with gofumpt
 
 bench: ## Run the benchmark harness: make bench ARGS=...
 	@$(GO) run ./internal/bench $(ARGS)
+
+eval-search: ## Measure the search: make eval-search TOOLS=tools.jsonl QUERIES=queries.jsonl
+	@$(GO) run ./internal/evalsearch -tools '$(TOOLS)' -queries '$(QUERIES)' $(ARGS)
 
 # Needs npx and the network: the servers come from npm.
 tour: ## Go through the first five minutes with real servers and write docs/first-five-minutes.md

@@ -1,15 +1,19 @@
-// Command evalsearch measures the search over tools on a set of queries.
+// Command evalsearch measures the search over tools on a set of queries, with the
+// code that serves them, and prints one line of JSON.
 package main
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"math"
 	"os"
 	"runtime"
 	"slices"
+	"strings"
 	"time"
 
 	"genkan/internal/search"
@@ -25,12 +29,14 @@ type tool struct {
 	Category          string   `json:"category"`
 	InputSchema       schema   `json:"input_schema"`
 	Examples          []string `json:"examples"`
+
+	tokens int
 }
 
 type schema struct {
-	Description string            `json:"description"`
-	Properties  map[string]schema `json:"properties"`
-	Enum        []any             `json:"enum"`
+	Properties map[string]struct {
+		Description string `json:"description"`
+	} `json:"properties"`
 }
 
 type query struct {
@@ -40,25 +46,47 @@ type query struct {
 	Groups     [][]string `json:"groups"`
 }
 
-func read[T any](path string) []T {
+// read reads a JSON object from each line.
+func read[T any](path string) ([]T, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
+		return nil, err
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }()
 	var all []T
 	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, 16<<20)
-	for lines.Scan() {
+	lines.Buffer(nil, 64<<20)
+	for n := 1; lines.Scan(); n++ {
+		if len(bytes.TrimSpace(lines.Bytes())) == 0 {
+			continue
+		}
 		var v T
 		if err := json.Unmarshal(lines.Bytes(), &v); err != nil {
-			fmt.Fprintln(os.Stderr, path, err)
-			os.Exit(1)
+			return nil, fmt.Errorf("%s:%d: %w", path, n, err)
 		}
 		all = append(all, v)
 	}
-	return all
+	return all, lines.Err()
+}
+
+// UnmarshalJSON also counts what the definition costs an agent, at about four
+// bytes a token.
+func (t *tool) UnmarshalJSON(raw []byte) error {
+	type bare tool
+	if err := json.Unmarshal(raw, (*bare)(t)); err != nil {
+		return err
+	}
+	var said struct {
+		Name        json.RawMessage `json:"name"`
+		Description json.RawMessage `json:"description"`
+		InputSchema json.RawMessage `json:"input_schema"`
+	}
+	if err := json.Unmarshal(raw, &said); err != nil {
+		return err
+	}
+	const bytesPerToken = 4
+	t.tokens = (len(said.Name) + len(said.Description) + len(said.InputSchema)) / bytesPerToken
+	return nil
 }
 
 func servers(tools []tool) []search.Server {
@@ -81,79 +109,144 @@ func servers(tools []tool) []search.Server {
 }
 
 func main() {
-	toolsFile := flag.String("tools", "", "tools.jsonl")
-	queriesFile := flag.String("queries", "", "queries.jsonl")
-	hint := flag.Bool("hint", true, "use server_hint")
+	toolsFile := flag.String("tools", "", "`file` with the tools, a JSON object on each line")
+	queriesFile := flag.String("queries", "", "`file` with the queries")
+	without := flag.String("without", "", "techniques to leave out: "+strings.Join(search.Techniques(), ", "))
+	hint := flag.Bool("hint", true, "use the server_hint of queries that have one")
 	verbose := flag.Bool("v", false, "print what was missed")
 	flag.Parse()
-	tools := read[tool](*toolsFile)
-	queries := read[query](*queriesFile)
+	if err := evaluate(*toolsFile, *queriesFile, *without, *hint, *verbose); err != nil {
+		fmt.Fprintln(os.Stderr, "evalsearch:", err)
+		os.Exit(1)
+	}
+}
+
+// outcome is the line that is printed.
+type outcome struct {
+	N          int     `json:"n"`
+	R1         float64 `json:"r1"`
+	R5         float64 `json:"r5"`
+	R10        float64 `json:"r10"`
+	NDCG10     float64 `json:"ndcg10"`
+	MRR        float64 `json:"mrr"`
+	Hit3       float64 `json:"hit3"`
+	BuildMS    int64   `json:"build_ms"`
+	HeapMB     float64 `json:"heap_mb"`
+	P50        int64   `json:"p50_us"`
+	P99        int64   `json:"p99_us"`
+	TokensAll  int     `json:"tokens_all"`
+	TokensTop5 int     `json:"tokens_top5"`
+}
+
+func evaluate(toolsFile, queriesFile, without string, hint, verbose bool) error {
+	tools, err := read[tool](toolsFile)
+	if err != nil {
+		return err
+	}
+	queries, err := read[query](queriesFile)
+	if err != nil {
+		return err
+	}
+	if len(queries) == 0 || len(tools) == 0 {
+		return errors.New("there are no tools or no queries")
+	}
 	list := servers(tools)
-	runtime.GC()
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	begun := time.Now()
-	x := search.New(list...)
-	build := time.Since(begun)
-	runtime.GC()
-	runtime.ReadMemStats(&after)
-	var r1, r5, r10, ndcg, mrr, hit3 float64
+	tokens := map[string]int{}
+	out := outcome{N: len(queries)}
+	for _, t := range tools {
+		tokens[t.ID] = t.tokens
+		out.TokensAll += t.tokens
+	}
+	var x *search.Index
+	out.BuildMS, out.HeapMB = build(list, &x)
 	var took []time.Duration
+	var top5 int
 	for _, q := range queries {
 		in := search.Query{Text: q.Query, Limit: 10}
-		if *hint {
+		if hint {
 			in.About = q.ServerHint
 		}
-		start := time.Now()
-		r := x.Search(in)
-		took = append(took, time.Since(start))
-		ids := []string{}
+		begun := time.Now()
+		r := x.SearchWithout(in, strings.Split(without, ",")...)
+		took = append(took, time.Since(begun))
+		var ids []string
 		for _, h := range r.Hits {
 			ids = append(ids, h.Document.ID)
 		}
-		groups := q.Groups
-		if groups == nil {
-			for _, id := range q.Relevant {
-				groups = append(groups, []string{id})
-			}
+		for _, id := range ids[:min(5, len(ids))] {
+			top5 += tokens[id]
 		}
-		recall := func(k int) float64 {
-			n := 0
-			for _, g := range groups {
-				if slices.ContainsFunc(ids[:min(k, len(ids))], func(id string) bool { return slices.Contains(g, id) }) {
-					n++
-				}
-			}
-			return float64(n) / float64(len(groups))
-		}
-		if *verbose && recall(5) < 1 {
+		out.add(q, ids)
+		if verbose && q.recall(ids, 5) < 1 {
 			fmt.Printf("%s\n  want %v\n  got  %v\n", q.Query, q.Relevant, ids[:min(5, len(ids))])
 		}
-		r1 += recall(1)
-		r5 += recall(5)
-		r10 += recall(10)
-		dcg, ideal, first := 0.0, 0.0, 0
-		for i, id := range ids {
-			if slices.Contains(q.Relevant, id) {
-				dcg += 1 / math.Log2(float64(i+2))
-				if first == 0 {
-					first = i + 1
-				}
-			}
-		}
-		for i := range min(10, len(q.Relevant)) {
-			ideal += 1 / math.Log2(float64(i+2))
-		}
-		ndcg += dcg / ideal
-		if first > 0 {
-			mrr += 1 / float64(first)
-		}
-		if first > 0 && first <= 3 {
-			hit3++
+	}
+	out.mean()
+	out.TokensTop5 = top5 / len(queries)
+	slices.Sort(took)
+	out.P50, out.P99 = took[len(took)/2].Microseconds(), took[len(took)*99/100].Microseconds()
+	return json.NewEncoder(os.Stdout).Encode(out)
+}
+
+// build makes the index, and tells how long that took and what it holds.
+func build(list []search.Server, x **search.Index) (millis int64, megabytes float64) {
+	var before, after runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	begun := time.Now()
+	*x = search.New(list...)
+	millis = time.Since(begun).Milliseconds()
+	runtime.GC()
+	runtime.ReadMemStats(&after)
+	return millis, math.Round(float64(after.HeapAlloc-before.HeapAlloc)/1e5) / 10
+}
+
+// recall is which part of what is wanted stands among the first k.
+func (q query) recall(ids []string, k int) float64 {
+	groups := q.Groups
+	if groups == nil {
+		for _, id := range q.Relevant {
+			groups = append(groups, []string{id})
 		}
 	}
-	n := float64(len(queries))
-	slices.Sort(took)
-	fmt.Printf(`{"n":%d,"r1":%.3f,"r5":%.3f,"r10":%.3f,"ndcg10":%.3f,"mrr":%.3f,"hit3":%.3f,"build_ms":%d,"heap_mb":%.1f,"p50_us":%d,"p99_us":%d}`+"\n",
-		len(queries), r1/n, r5/n, r10/n, ndcg/n, mrr/n, hit3/n, build.Milliseconds(), float64(after.HeapAlloc-before.HeapAlloc)/1e6, took[len(took)/2].Microseconds(), took[len(took)*99/100].Microseconds())
+	n := 0
+	for _, g := range groups {
+		if slices.ContainsFunc(ids[:min(k, len(ids))], func(id string) bool { return slices.Contains(g, id) }) {
+			n++
+		}
+	}
+	return float64(n) / float64(max(1, len(groups)))
+}
+
+func (o *outcome) add(q query, ids []string) {
+	o.R1 += q.recall(ids, 1)
+	o.R5 += q.recall(ids, 5)
+	o.R10 += q.recall(ids, 10)
+	gain, ideal, first := 0.0, 0.0, 0
+	for i, id := range ids {
+		if slices.Contains(q.Relevant, id) {
+			gain += 1 / math.Log2(float64(i+2))
+			if first == 0 {
+				first = i + 1
+			}
+		}
+	}
+	for i := range min(10, len(q.Relevant)) {
+		ideal += 1 / math.Log2(float64(i+2))
+	}
+	if ideal > 0 {
+		o.NDCG10 += gain / ideal
+	}
+	if first > 0 {
+		o.MRR += 1 / float64(first)
+		if first <= 3 {
+			o.Hit3++
+		}
+	}
+}
+
+func (o *outcome) mean() {
+	for _, v := range []*float64{&o.R1, &o.R5, &o.R10, &o.NDCG10, &o.MRR, &o.Hit3} {
+		*v = math.Round(*v/float64(o.N)*1000) / 1000
+	}
 }

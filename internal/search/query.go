@@ -58,6 +58,8 @@ type tuning struct {
 	exact float32
 	// meaning: how much less each further meaning of a word counts.
 	meaning float32
+	// For evaluation: Japanese is not looked up, paths are words like others.
+	noGlossary, noPaths bool
 	// slip: how much a word counts that is the query's but for a slip.
 	slip float32
 }
@@ -78,7 +80,10 @@ type term struct {
 func (x *Index) Search(q Query) Result { return x.search(q, defaultTuning()) }
 
 func (x *Index) search(q Query, t tuning) Result {
-	text := plain(q.Text)
+	text := q.Text
+	if !t.noPaths {
+		text = plain(text)
+	}
 	whole := x.terms(text, t)
 	if len(whole) == 0 || x.count == 0 {
 		return Result{}
@@ -175,6 +180,9 @@ func (x *Index) terms(text string, t tuning) []term {
 // glossed adds what the Japanese words of a text mean. What of its characters no
 // document has is left out then: it was said in other words.
 func (x *Index) glossed(text string, list []term, t tuning) []term {
+	if t.noGlossary {
+		return list
+	}
 	all := glossary.Meanings(text)
 	if len(all) == 0 {
 		return list
