@@ -7,7 +7,6 @@ import (
 
 	"genkan/internal/catalog"
 	"genkan/internal/gateway"
-	"genkan/internal/guide"
 	"genkan/internal/search"
 	"genkan/internal/upstream"
 )
@@ -18,16 +17,6 @@ import (
 type finder struct {
 	mu     sync.Mutex
 	byView map[string]*search.Index
-}
-
-// guided puts the guide in place of a view's tools; its prompts and resources
-// stay.
-func (h *house) guided(view string, mounts []catalog.Mount) []catalog.Mount {
-	for i := range mounts {
-		mounts[i].Allows = func(string) bool { return false }
-	}
-	ours := catalog.Mount{Source: guide.New(view, func() guide.House { return h.successor() }), Allows: func(string) bool { return true }}
-	return append([]catalog.Mount{ours}, mounts...)
 }
 
 // Search finds tools of a view.

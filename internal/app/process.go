@@ -163,7 +163,7 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 	p.mcp = mcpserver.New(mcpserver.Options{
 		House: func() mcpserver.House { return p.house.Load() },
 		Admit: p.lock.Admit, Log: opt.Log, Version: opt.Version, Budget: p.budget, Language: p.language,
-		Secret: secret[:], Recognizes: p.lock.Recognizes, Instance: p.instance, Introduced: p.keeper.Introduced,
+		Secret: secret[:], Recognizes: p.lock.Recognizes, Place: p.place, Instance: p.instance, Introduced: p.keeper.Introduced,
 	})
 	p.api = api.New(api.Options{
 		House: func() api.House { return p.house.Load() },

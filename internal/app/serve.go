@@ -17,7 +17,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"genkan/internal/gateway"
-	"genkan/internal/guide"
 )
 
 // drainTime is how long calls may go on after a request to stop.
@@ -27,10 +26,13 @@ const drainTime = 30 * time.Second
 func (p *Process) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/mcp", func(w http.ResponseWriter, r *http.Request) {
-		p.mcp.View(p.viewOf(r, "")).ServeHTTP(w, r)
+		p.mcp.View(viewOf(r, "")).ServeHTTP(w, r)
 	})
 	mux.HandleFunc("/mcp/s/{server}", func(w http.ResponseWriter, r *http.Request) {
-		p.mcp.View(p.viewOf(r, oneServer(r))).ServeHTTP(w, r)
+		p.mcp.View(viewOf(r, oneServer(r))).ServeHTTP(w, r)
+	})
+	mux.HandleFunc("/mcp/p/{profile}", func(w http.ResponseWriter, r *http.Request) {
+		p.mcp.View(viewOf(r, profileMark+r.PathValue("profile"))).ServeHTTP(w, r)
 	})
 	mux.Handle("/sse", p.mcp.SSE(""))
 	mux.HandleFunc("/sse/s/{server}", func(w http.ResponseWriter, r *http.Request) {
@@ -55,26 +57,10 @@ func (p *Process) Handler() http.Handler {
 	return mux
 }
 
-// viewOf is the view that a request wants of some servers: all their tools, or the
-// guide to them. A mode that there is none of is a view that there is none of.
-func (p *Process) viewOf(r *http.Request, servers string) string {
-	if r.URL.RawQuery == "" {
-		return servers
-	}
-	switch mode := r.URL.Query().Get("mode"); mode {
-	case "", "all":
-		return servers
-	case "search":
-		return guide.Mark + servers
-	default:
-		return "?mode=" + mode
-	}
-}
-
 // oneServer is the view of a single server that a URL names. What stands for
-// several is no server's name, and there is no end of such.
+// several, or for something else, is no server's name, and there is no end of such.
 func oneServer(r *http.Request) string {
-	if name := r.PathValue("server"); !strings.Contains(name, ",") {
+	if name := r.PathValue("server"); !strings.ContainsAny(name, ",@~?") {
 		return name
 	}
 	return "?"

@@ -15,9 +15,10 @@ import (
 )
 
 // views are the parts of a house that can be looked at alone. A view is named
-// by the servers in it, with commas. One server alone keeps its own names, so
-// that nothing changes for a client that used it directly; of several, each
-// keeps its prefix.
+// by the servers in it, with commas, or by its profile. One server alone keeps
+// its own names, so that nothing changes for a client that used it directly; of
+// several, each keeps its prefix. With the guide's mark before its name, the guide
+// stands for its tools.
 type views struct {
 	mounts   []catalog.Mount
 	pageSize int
@@ -49,7 +50,7 @@ func (h *house) view(name string) (*catalog.Catalog, bool) {
 	if !guided {
 		about = name
 	}
-	mounts, ok := v.of(about)
+	mounts, ok := h.mountsOf(about)
 	if !ok {
 		return nil, false
 	}
@@ -67,14 +68,23 @@ func (h *house) view(name string) (*catalog.Catalog, bool) {
 	return c, true
 }
 
-// of are the mounts of the servers that a view names; all of them for no name.
-func (v *views) of(name string) ([]catalog.Mount, bool) {
-	if name == "" {
-		return slices.Clone(v.mounts), true
+// mountsOf are the mounts of a view: of a profile, of the servers that it names,
+// or all of them.
+func (h *house) mountsOf(view string) ([]catalog.Mount, bool) {
+	all := h.views.mounts
+	if name, ok := strings.CutPrefix(view, profileMark); ok {
+		profile, ok := h.config.Profile(name)
+		if !ok {
+			return nil, false
+		}
+		return profiled(all, profile), true
 	}
-	servers := strings.Split(name, ",")
+	if view == "" {
+		return slices.Clone(all), true
+	}
+	servers := strings.Split(view, ",")
 	var mounts []catalog.Mount
-	for _, m := range v.mounts {
+	for _, m := range all {
 		if slices.Contains(servers, m.Source.Name()) {
 			mounts = append(mounts, m)
 		}

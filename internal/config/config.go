@@ -84,6 +84,11 @@ type Config struct {
 	// ClientMetadataURL is where genkan's client ID metadata document is, for
 	// signing in to servers; empty if nobody hosts one.
 	ClientMetadataURL string
+	// Look is what clients are shown that have no entry of their own.
+	Look
+	// Profiles and Clients are in file order.
+	Profiles []Profile
+	Clients  []Client
 	// Servers are in file order, which decides who owns a name in doubt.
 	Servers []Server
 }

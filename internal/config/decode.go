@@ -16,7 +16,9 @@ type decoder struct {
 	from     Sources
 	// lacking is what the server at hand refers to and nobody has.
 	lacking []gateway.Text
-	missing []Missing
+	// referred are names that must be somewhere else in the file.
+	referred []reference
+	missing  []Missing
 }
 
 // field is a key that an object may have, and what reads its value. Tables of

@@ -134,6 +134,31 @@ const example = `# Genkan's configuration. Everything here is optional; what is 
 # for the servers that do not say it themselves.
 #schemas: plain
 
+# What clients see of the tools: all, or with search four that find, describe and
+# call the others. ?mode=search or ?mode=all behind a URL says it for one client.
+#mode: all
+# The tools that stay in the list in search mode, by the names that clients use.
+#pinned: ["github__search_*"]
+
+# Named sets of servers and tools, each at /mcp/p/NAME. Without servers it has all;
+# tools are named as clients name them.
+#profiles:
+#  writing:
+#    servers: [docs]
+#    tools:
+#      allow: ["docs__*"]
+#      deny: ["*_delete"]
+#    mode: all
+#    pinned: []
+
+# What a client is shown at /mcp, by the name of its token; those that start genkan
+# stdio are called local.
+#clients:
+#  cursor:
+#    profile: writing
+#    mode: search
+#    pinned: ["docs__search"]
+
 # fatal, error, warn, info, debug or trace. Flag: --log-level. Environment:
 # LOG_LEVEL.
 #logLevel: info

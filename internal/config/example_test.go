@@ -82,7 +82,7 @@ func collect(n *node, at string, into map[string]bool) {
 	for _, e := range n.entries {
 		key := join(at, e.key)
 		switch at {
-		case "mcpServers", "mcpServers.*.env", "mcpServers.*.headers":
+		case "mcpServers", "mcpServers.*.env", "mcpServers.*.headers", "profiles", "clients":
 			key = join(at, "*")
 		default:
 			into[key] = true
@@ -108,5 +108,8 @@ func everyKey() []string {
 	add("oauth", d.fileOAuthFields(&layer{}))
 	add("mcpServers.*.oauth", d.oauthFields(&OAuth{}))
 	add("mcpServers.*.tools", d.toolFields(&ToolFilter{}))
+	add("profiles.*", d.profileFields(&Profile{}))
+	add("profiles.*.tools", d.toolFields(&ToolFilter{}))
+	add("clients.*", d.clientFields(&Client{}))
 	return keys
 }

@@ -29,6 +29,9 @@ type layer struct {
 	loginShell   *bool
 	schemas      *string
 	servers      []Server
+	look         Look
+	profiles     []Profile
+	clients      []Client
 
 	clientMetadataURL string
 
@@ -56,6 +59,9 @@ func (l layer) over(below layer) layer {
 		loginShell:   cmp.Or(l.loginShell, below.loginShell),
 		schemas:      cmp.Or(l.schemas, below.schemas),
 		servers:      append(below.servers, l.servers...),
+		look:         below.look,
+		profiles:     append(below.profiles, l.profiles...),
+		clients:      append(below.clients, l.clients...),
 		corsAt:       cmp.Or(l.corsAt, below.corsAt),
 		tlsAt:        cmp.Or(l.tlsAt, below.tlsAt),
 		corsRefused:  l.corsRefused || below.corsRefused,
@@ -71,6 +77,7 @@ func (d *decoder) file(n *node) layer {
 		return l
 	}
 	d.object(n, "", d.fileFields(&l))
+	d.checkReferences(&l)
 	return l
 }
 
@@ -85,7 +92,7 @@ func (d *decoder) fileFields(l *layer) []field {
 		}
 		return false
 	}
-	return []field{
+	return append(d.lookFields(&l.look), []field{
 		{"mcpServers", func(n *node, at string) { l.servers = d.servers(n, at) }},
 		{"listen", func(n *node, at string) {
 			listen = true
@@ -144,7 +151,9 @@ func (d *decoder) fileFields(l *layer) []field {
 		{"pageSize", func(n *node, at string) { l.pageSize, _ = d.integer(n, at, 0, maxInt) }},
 		{"loginShell", func(n *node, at string) { d.flag(&l.loginShell, n, at) }},
 		{"schemas", func(n *node, at string) { d.word(&l.schemas, n, at, schemas()) }},
-	}
+		{"profiles", func(n *node, at string) { l.profiles = d.profiles(n, at) }},
+		{"clients", func(n *node, at string) { l.clients = d.clients(n, at) }},
+	}...)
 }
 
 func (d *decoder) corsFields(l *layer) []field {

@@ -4,10 +4,12 @@ package lang
 // environment and the flags. What is wrong with one value stands behind the
 // setting's name and a colon.
 var jaConfig = map[string]string{
-	"%s %s":                          "%s: %s",
-	"--%s %s":                        "--%s: %s",
-	"the environment variable %s %s": "環境変数 %s: %s",
-	"… and %d more":                  "… ほか %d 件",
+	"%s cannot be the name of a profile: use a letter, then letters, digits and - (all lower case, at most %d)": "%s はプロファイルの名前に使えません。英小文字で始め、英小文字・数字・- だけを使ってください（最大 %d 文字）",
+	"%s names %s, which is not in %s": "%s が指す %s は %s にありません",
+	"%s %s":                           "%s: %s",
+	"--%s %s":                         "--%s: %s",
+	"the environment variable %s %s":  "環境変数 %s: %s",
+	"… and %d more":                   "… ほか %d 件",
 	"the configuration file %s cannot be read": "設定ファイル %s を読み取れません",
 	"listening on %s can be reached from other machines, and tokens would travel unencrypted: set tls.cert and tls.key (--tls-cert, --tls-key), or behindProxy (--behind-proxy) if a proxy in front ends TLS, or listen on %s": "%s での待ち受けはほかのマシンから接続でき、トークンが暗号化されずに流れてしまいます。tls.cert と tls.key（--tls-cert、--tls-key）を設定するか、前段のプロキシが TLS を終端する場合は behindProxy（--behind-proxy）を設定するか、%s で待ち受けてください",
 

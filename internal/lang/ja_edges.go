@@ -74,7 +74,7 @@ var jaEdges = map[string]string{
 	"params.uri must be the URI of a resource": "params.uri にはリソースの URI を指定してください",
 	"params.ref must say what to complete: {\"type\":\"ref/prompt\",\"name\":…} or {\"type\":\"ref/resource\",\"uri\":…}":          "params.ref には補完の対象を指定してください: {\"type\":\"ref/prompt\",\"name\":…} または {\"type\":\"ref/resource\",\"uri\":…}",
 	"the log level must be debug, info, notice, warning, error, critical, alert or emergency":                                      "ログレベルは debug、info、notice、warning、error、critical、alert、emergency のいずれかです",
-	"there is no server of this name; `genkan servers` lists them":                                                                 "その名前のサーバーはありません。`genkan servers` で一覧を確認できます",
+	"there is no server, profile or mode of this name; `genkan servers` lists the servers":                                         "その名前のサーバー、プロファイル、モードはありません。サーバーの一覧は `genkan servers` で確認できます",
 	"there is no server %q; `genkan servers` lists them":                                                                           "サーバー %q はありません。`genkan servers` で一覧を確認できます",
 	"%d calls of this client wait for more input already; answer some of them first":                                               "このクライアントの呼び出しがすでに %d 件、追加の入力を待っています。先にそのいくつかに回答してください",
 	"the client did not come back with the input within %s":                                                                        "クライアントが %s 以内に入力を返しませんでした",

@@ -37,9 +37,12 @@ func (s *Server) admit(w http.ResponseWriter, r *http.Request, view string) (vis
 		s.plainError(w, http.StatusLoopDetected, invalidRequest("this is genkan calling itself: its own address stands among its servers; take it out of mcpServers"))
 		return visitor{}, false
 	}
+	if ok && s.opt.Place != nil {
+		view = s.opt.Place(who, view)
+	}
 	if ok && view != "" {
 		if _, ok = s.opt.House().Describe(view); !ok {
-			s.plainError(w, http.StatusNotFound, invalidRequest("there is no server of this name; `genkan servers` lists them"))
+			s.plainError(w, http.StatusNotFound, invalidRequest("there is no server, profile or mode of this name; `genkan servers` lists the servers"))
 		}
 	}
 	return visitor{who, view}, ok

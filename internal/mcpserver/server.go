@@ -78,8 +78,11 @@ type Options struct {
 	// Instance tells this process from others, so that it knows its own
 	// requests when they come back to it; empty for none.
 	Instance string
-	Log      *slog.Logger
-	Version  string
+	// Place is the view that a client is shown which asked for one, empty if it
+	// named none; nil shows everybody what they ask for.
+	Place   func(who gateway.Identity, view string) string
+	Log     *slog.Logger
+	Version string
 	// Budget bounds the bytes in flight.
 	Budget *gateway.Budget
 	// SessionIdle is how long a legacy session is kept in memory without a sign

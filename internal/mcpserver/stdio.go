@@ -46,7 +46,11 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer, op
 	if err := s.Check(opt); err != nil {
 		return err
 	}
-	who := visitor{gateway.Identity{ClientID: "local", Admin: true}, opt.view()}
+	local := gateway.Identity{ClientID: "local", Admin: true}
+	who := visitor{local, opt.view()}
+	if s.opt.Place != nil {
+		who.view = s.opt.Place(local, who.view)
+	}
 	c := s.newDuplexConn(who, "stdio", &lines{w: out, log: s.opt.Log})
 	c.sess.learn(func(known *gateway.Session) { known.Dir = opt.Dir })
 	defer s.bury(c.sess)

@@ -1,0 +1,150 @@
+package config
+
+// What a client sees of the tools.
+const (
+	ModeAll    = "all"    // all of them
+	ModeSearch = "search" // four that find, describe and call the others
+)
+
+// Look is how a client looks at the house.
+type Look struct {
+	// Mode is one of the Mode constants; empty where it is not said.
+	Mode string
+	// Pinned are the tools that stay in the list in search mode: globs over the
+	// names that clients use.
+	Pinned []string
+}
+
+// Profile is a named set of servers and tools.
+type Profile struct {
+	Look
+	Name string
+	// Servers are those in it; nil is all.
+	Servers []string
+	// Tools is a filter over the names that clients use.
+	Tools ToolFilter
+}
+
+// Client is what a client is shown that comes without a wish of its own. Its
+// name is that of its token, or local.
+type Client struct {
+	Look
+	Name string
+	// Profile is the one that it is shown; empty for the whole house.
+	Profile string
+}
+
+func modes() []string { return []string{ModeAll, ModeSearch} }
+
+func (d *decoder) lookFields(l *Look) []field {
+	return []field{
+		{"mode", func(n *node, at string) { l.Mode, _ = d.oneOf(n, at, modes()) }},
+		{"pinned", func(n *node, at string) { l.Pinned = d.globs(n, at) }},
+	}
+}
+
+func (d *decoder) profileFields(p *Profile) []field {
+	return append(d.lookFields(&p.Look),
+		field{"servers", func(n *node, at string) {
+			p.Servers = []string{}
+			d.list(n, at, func(_ string, item *node, at string) {
+				if name, ok := d.text(item, at); ok {
+					p.Servers = append(p.Servers, name)
+					d.referred = append(d.referred, reference{item.at, at, name, "mcpServers"})
+				}
+			})
+		}},
+		field{"tools", func(n *node, at string) { d.object(n, at, d.toolFields(&p.Tools)) }},
+	)
+}
+
+func (d *decoder) clientFields(c *Client) []field {
+	return append(d.lookFields(&c.Look), field{"profile", func(n *node, at string) {
+		if name, ok := d.text(n, at); ok {
+			c.Profile = name
+			d.referred = append(d.referred, reference{n.at, at, name, "profiles"})
+		}
+	}})
+}
+
+// profiles decodes the named sets.
+func (d *decoder) profiles(n *node, at string) (all []Profile) {
+	if !d.is(n, kindMap, at) {
+		return nil
+	}
+	d.each(n, at, func(e entry) {
+		p := Profile{Name: e.key}
+		if !legalName(e.key) {
+			d.problems.add(e.at, "%s cannot be the name of a profile: use a letter, then letters, digits and - (all lower case, at most %d)", quoted(e.key), maxName)
+		}
+		if e.value.kind != kindNull {
+			d.object(e.value, join(at, e.key), d.profileFields(&p))
+		}
+		all = append(all, p)
+	})
+	return all
+}
+
+func (d *decoder) clients(n *node, at string) (all []Client) {
+	if !d.is(n, kindMap, at) {
+		return nil
+	}
+	d.each(n, at, func(e entry) {
+		c := Client{Name: e.key}
+		if e.value.kind != kindNull {
+			d.object(e.value, join(at, e.key), d.clientFields(&c))
+		}
+		all = append(all, c)
+	})
+	return all
+}
+
+// reference is a name that must stand elsewhere in the file.
+type reference struct {
+	at          position
+	from        string
+	name, where string
+}
+
+// checkReferences is for the end, when all names are known.
+func (d *decoder) checkReferences(l *layer) {
+	known := map[string]bool{}
+	for _, s := range l.servers {
+		known["mcpServers."+s.Name] = true
+	}
+	for _, p := range l.profiles {
+		known["profiles."+p.Name] = true
+	}
+	for _, r := range d.referred {
+		if !known[r.where+"."+r.name] {
+			d.problems.add(r.at, "%s names %s, which is not in %s", r.from, quoted(r.name), r.where)
+		}
+	}
+}
+
+// Profile finds a profile.
+func (c *Config) Profile(name string) (Profile, bool) {
+	for _, p := range c.Profiles {
+		if p.Name == name {
+			return p, true
+		}
+	}
+	return Profile{}, false
+}
+
+// Client is what a client is shown: its own entry, or else what holds for all.
+func (c *Config) Client(name string) Client {
+	out := Client{Name: name, Look: c.Look}
+	for _, each := range c.Clients {
+		if each.Name == name {
+			out.Profile = each.Profile
+			if each.Mode != "" {
+				out.Mode = each.Mode
+			}
+			if each.Pinned != nil {
+				out.Pinned = each.Pinned
+			}
+		}
+	}
+	return out
+}
