@@ -123,20 +123,26 @@ func (h *house) refresh(source string, kind gateway.Kind) (changed []string) {
 // resolve finds the call's tool in the caller's view.
 func (h *house) resolve(next gateway.Handler) gateway.Handler {
 	return gateway.HandlerFunc(func(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
-		c, ok := h.view(call.View)
-		if !ok {
-			return nil, noSuchView(call.View)
-		}
-		if call.Kind == gateway.KindTask {
-			call.Tool = h.tasks.owner(call, h)
-		}
-		if call.Tool == nil {
-			if err := c.Resolve(call); err != nil {
-				return nil, err
-			}
+		if err := h.find(call); err != nil {
+			return nil, err
 		}
 		return next.Handle(ctx, call)
 	})
+}
+
+// find finds what a call is for, in the caller's view.
+func (h *house) find(call *gateway.Call) error {
+	c, ok := h.view(call.View)
+	if !ok {
+		return noSuchView(call.View)
+	}
+	if call.Kind == gateway.KindTask {
+		call.Tool = h.tasks.owner(call, h)
+	}
+	if call.Tool == nil {
+		return c.Resolve(call)
+	}
+	return nil
 }
 
 func noSuchView(view string) error {
@@ -184,17 +190,8 @@ func (h *house) Describe(view string) (mcpserver.Description, bool) {
 // Subscribe asks the owner of a resource or task to tell of its changes.
 func (h *house) Subscribe(ctx context.Context, call *gateway.Call, told func(what string)) (func(), error) {
 	h.settle(ctx)
-	c, ok := h.view(call.View)
-	if !ok {
-		return nil, noSuchView(call.View)
-	}
-	if call.Kind == gateway.KindTask {
-		call.Tool = h.tasks.owner(call, h)
-	}
-	if call.Tool == nil {
-		if err := c.Resolve(call); err != nil {
-			return nil, err
-		}
+	if err := h.find(call); err != nil {
+		return nil, err
 	}
 	source, ok := call.Tool.Source.(gateway.Subscriber)
 	if !ok {

@@ -21,7 +21,6 @@ import (
 	"genkan/internal/doctor"
 	"genkan/internal/gateway"
 	"genkan/internal/identity"
-	"genkan/internal/mcpserver"
 	"genkan/internal/sqlite"
 )
 
@@ -233,17 +232,10 @@ func (k *checkup) start(ctx context.Context) {
 		return
 	}
 	k.progress(k.say("No genkan runs for %s: starting one in the background.", k.facts.Data.Dir.Path))
-	opt, sink := k.options()
-	defer sink.Close()
-	joiner, err := k.joiner(opt, mcpserver.StdioOptions{})
+	err := k.startBackground(ctx)
 	if err == nil {
-		joiner.Hello.Purpose = bridge.PurposeREST
-		var conn net.Conn
-		if conn, err = joiner.Join(ctx); err == nil {
-			_ = conn.Close()
-			k.findRunning(ctx)
-			k.facts.Running.Started = k.remote != nil
-		}
+		k.findRunning(ctx)
+		k.facts.Running.Started = k.remote != nil
 	}
 	if err != nil && ctx.Err() == nil {
 		k.facts.Running.Why = gateway.Textf("%s", clients.Mask(err.Error()))

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"genkan/internal/api/client"
+	"genkan/internal/bridge"
 	"genkan/internal/gateway"
 	"genkan/internal/mcpserver"
 )
@@ -21,19 +22,30 @@ func (c *command) running(ctx context.Context) (*client.Client, error) {
 	if err == nil || !errors.As(err, &e) || e.Code != gateway.CodeUnavailable {
 		return remote, err
 	}
-	opt, sink := c.options()
-	defer sink.Close()
-	joiner, err := c.joiner(opt, mcpserver.StdioOptions{})
-	if err != nil {
-		return nil, err
-	}
-	if _, err := joiner.Start(ctx); err != nil {
+	if err := c.startBackground(ctx); err != nil {
 		return nil, &gateway.Error{
 			Code: gateway.CodeUnavailable, Err: err,
 			Message: "genkan could not be started in the background; its log is genkan.log in %s", Values: []any{c.dataDir},
 		}
 	}
 	return c.remote(ctx)
+}
+
+// startBackground starts a genkan in the background, or finds that one was
+// started meanwhile.
+func (c *command) startBackground(ctx context.Context) error {
+	opt, sink := c.options()
+	defer sink.Close()
+	joiner, err := c.joiner(opt, mcpserver.StdioOptions{})
+	if err != nil {
+		return err
+	}
+	joiner.Hello.Purpose = bridge.PurposeREST
+	conn, err := joiner.Join(ctx)
+	if err == nil {
+		_ = conn.Close() // it was to see that somebody is there
+	}
+	return err
 }
 
 // settled is what a server came to.
