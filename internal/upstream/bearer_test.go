@@ -38,6 +38,13 @@ func (k *keyring) Refused(ctx context.Context, _ gateway.Secret, _ int, _ http.H
 
 func (k *keyring) Doubt() {}
 
+func (k *keyring) SignIn() string {
+	if k.token == "" {
+		return ""
+	}
+	return "a person's"
+}
+
 func (k *keyring) Known() (bool, time.Time) { return k.token != "", time.Time{} }
 
 // gatekeeper answers every request and remembers what came.
