@@ -19,8 +19,8 @@ import (
 type tasks struct {
 	mu     sync.Mutex
 	byName map[taskName]knownTask
-	// owners counts the callers that know an id.
-	owners map[string]int
+	// owners counts the callers that know an id, and many the tasks of a client.
+	owners, many map[string]int
 	// order is that in which they came, for forgetting the oldest.
 	order []taskName
 	last  uint64
@@ -38,10 +38,12 @@ type knownTask struct {
 // none.
 type taskName struct{ client, view, id string }
 
-// mostTasks is how many tasks are remembered.
-const mostTasks = 10_000
-
 const (
+	// mostTasks is how many tasks are remembered. When there are more, who has
+	// the most loses the oldest: nobody can make others' tasks be forgotten.
+	mostTasks = 10_000
+	// longestTaskID is more than any server needs to tell its tasks apart.
+	longestTaskID = 1 << 10
 	// tasksPage is how many tasks stand on a page of their list.
 	tasksPage = 50
 	// taskPatience is how long a server may take to say how a task is that is
@@ -63,7 +65,7 @@ func (t *tasks) remember(next gateway.Handler) gateway.Handler {
 		case call.Params.Task.Present():
 			id = jsonrpc.LookupText(jsonrpc.Lookup(result.Raw, "task"), "taskId")
 		}
-		if id != "" {
+		if id != "" && len(id) <= longestTaskID {
 			t.add(taskName{call.Identity.ClientID, call.View, id}, call.Tool, call.Era)
 		}
 		return result, err
@@ -74,19 +76,34 @@ func (t *tasks) add(name taskName, made *gateway.Tool, era gateway.Era) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.byName == nil {
-		t.byName, t.owners = map[taskName]knownTask{}, map[string]int{}
+		t.byName, t.owners, t.many = map[taskName]knownTask{}, map[string]int{}, map[string]int{}
 	}
 	t.drop(name) // an id that is used again is another task
 	if len(t.order) >= mostTasks {
-		t.drop(t.order[0])
+		t.dropOne()
 	}
 	t.last++
 	t.owners[name.id]++
+	t.many[name.client]++
 	t.order = append(t.order, name)
 	t.byName[name] = knownTask{number: t.last, era: era, tool: &gateway.Tool{
 		Kind: gateway.KindTask, Name: name.id, Exposed: name.id,
 		Source: made.Source, Timeout: made.Timeout,
 	}}
+}
+
+// dropOne forgets the oldest task of the client that has the most. Called with
+// mu held.
+func (t *tasks) dropOne() {
+	most := ""
+	for client, count := range t.many {
+		if most == "" || count > t.many[most] {
+			most = client
+		}
+	}
+	if at := slices.IndexFunc(t.order, func(name taskName) bool { return name.client == most }); at >= 0 {
+		t.drop(t.order[at])
+	}
 }
 
 // drop forgets a task. Called with mu held.
@@ -97,6 +114,9 @@ func (t *tasks) drop(name taskName) {
 	delete(t.byName, name)
 	if t.owners[name.id]--; t.owners[name.id] == 0 {
 		delete(t.owners, name.id)
+	}
+	if t.many[name.client]--; t.many[name.client] == 0 {
+		delete(t.many, name.client)
 	}
 	if at := slices.Index(t.order, name); at == 0 {
 		t.order = t.order[1:]
@@ -168,6 +188,9 @@ func (h *house) Tasks(ctx context.Context, caller *gateway.Call, cursor string) 
 	behind, ok := numberOf(cursor)
 	if !ok {
 		return nil, gateway.Errorf(gateway.CodeInvalid, "params.cursor must be a cursor of an earlier answer")
+	}
+	if err := h.limit.admit(caller); err != nil { // one for all that it makes
+		return nil, err
 	}
 	names, next := h.tasks.page(caller, behind)
 	ctx, cancel := context.WithTimeout(ctx, taskPatience)

@@ -84,14 +84,14 @@ func (l line) Notify(method string, params []byte) {
 	switch {
 	case l.stream != nil:
 		l.stream.push(message)
-	case !l.ended && len(l.unsent) < mostUnsent:
+	case !l.ended && len(l.unsent) < mostUnsent && len(message) <= longestUnsent:
 		l.unsent = append(l.unsent, message)
 	}
 }
 
-// mostUnsent is how many messages are kept for a client without a stream: it may
-// never open one.
-const mostUnsent = 64
+// mostUnsent is how many messages are kept for a client without a stream, and
+// longestUnsent how long each may be: it may never open one.
+const mostUnsent, longestUnsent = 64, 16 << 10
 
 // Ask puts a question on the session's stream and waits for the answer.
 func (l line) Ask(ctx context.Context, method string, params []byte) ([]byte, error) {
