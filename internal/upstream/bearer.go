@@ -154,7 +154,7 @@ func (t *signedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 			}
 			return resp, err
 		}
-		drain(resp.Body)
+		finish(resp.Body) // one without an end is not waited for
 		if err := t.bearer.Refused(r.Context(), token, resp.StatusCode, resp.Header); err != nil {
 			return nil, t.refused(r.Context(), t.orHeader(err, token, resp.StatusCode), false)
 		}

@@ -13,6 +13,7 @@ import (
 )
 
 // keyring is a sign-in whose tokens the test makes.
+// It is for one request at a time.
 type keyring struct {
 	token  gateway.Secret
 	err    error
