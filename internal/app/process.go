@@ -109,6 +109,8 @@ type Process struct {
 		sync.Mutex
 		lists map[dirtyList]bool // and whether the source announced it itself
 	}
+	// life ends with Close; it is what runs beside the listeners.
+	life    context.Context //nolint:containedctx // reloads wait for people, and have no request
 	stop    context.CancelFunc
 	beside  sync.WaitGroup
 	retired sync.WaitGroup
@@ -140,10 +142,12 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 		}
 	}
 	p.offerExample()
-	cfg, err := p.load()
+	found, err := p.read(ctx)
 	if err != nil {
 		return nil, err
 	}
+	p.accept(found)
+	cfg := found.Config // servers whose secrets cannot be read say so
 	admin, err := identity.LoadAdminToken(AdminTokenFile(opt.DataDir))
 	if admin == "" {
 		return nil, err
@@ -171,13 +175,12 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 		Reload: p.Reload, CatchUp: p.catchUp,
 	})
 	p.measure()
+	p.life, p.stop = context.WithCancel(context.Background())
 	p.house.Store(p.build(cfg, nil))
-	background, stop := context.WithCancel(context.Background())
-	p.stop = stop
-	p.beside.Go(func() { p.refresh(background) })
-	p.beside.Go(func() { p.watch(background) })
+	p.beside.Go(func() { p.refresh(p.life) })
+	p.beside.Go(func() { p.watch(p.life) })
 	p.beside.Go(func() {
-		p.keeper.NoteUses(background, func(err error) { p.log.Warn("when tokens were used could not be written down", "error", err) })
+		p.keeper.NoteUses(p.life, func(err error) { p.log.Warn("when tokens were used could not be written down", "error", err) })
 	})
 	return p, nil
 }
@@ -225,25 +228,63 @@ func ReadConfig(opt Options) (*config.Config, error) {
 	if opt.LookupEnv == nil {
 		opt.LookupEnv = os.LookupEnv
 	}
-	from := config.Sources{Env: opt.LookupEnv, Secret: secretsOf(OpenVault(opt.DataDir))}
+	from := config.Sources{Env: opt.LookupEnv, Secret: secretsOf(context.Background(), OpenVault(opt.DataDir))}
 	return config.Load(opt.configFile(), opt.ConfigFile != "", from, opt.Flags)
 }
 
-func (p *Process) load() (*config.Config, error) {
+// reading is a configuration that is not in force yet.
+type reading struct {
+	*config.Config
+	used variables
+	// unread is why secrets that it refers to could not be read, which is another
+	// thing than not being there.
+	unread error
+}
+
+// read reads the configuration.
+func (p *Process) read(ctx context.Context) (*reading, error) {
 	path, mustExist := p.configFile()
-	used := variables{}
-	cfg, err := config.Load(path, mustExist, config.Sources{Env: used.lookup(p.opt.LookupEnv), Secret: secretsOf(p.vault)}, p.opt.Flags)
+	found := &reading{used: variables{}}
+	secret := secretsOf(ctx, p.vault)
+	from := config.Sources{Env: found.used.lookup(p.opt.LookupEnv), Secret: func(name string) (gateway.Secret, bool, error) {
+		value, ok, err := secret(name)
+		if err != nil {
+			found.unread = err
+		}
+		return value, ok, err
+	}}
+	cfg, err := config.Load(path, mustExist, from, p.opt.Flags)
 	if err != nil {
 		return nil, err
 	}
-	if err := cfg.CheckExposure(); err != nil {
-		return nil, err
-	}
-	p.variables.Store(&used)
+	found.Config = cfg
+	return found, cfg.CheckExposure()
+}
+
+// accept is done before a configuration comes into force.
+func (p *Process) accept(r *reading) {
+	p.variables.Store(&r.used)
 	if p.opt.Level != nil {
-		p.opt.Level.Set(logs.Level(cfg.LogLevel))
+		p.opt.Level.Set(logs.Level(r.LogLevel))
 	}
-	return cfg, nil
+}
+
+// stops is a server that runs and could not with the new configuration, because
+// its secrets cannot be read just now; empty for none.
+func (r *reading) stops(now *config.Config) string {
+	if r.unread == nil {
+		return ""
+	}
+	runs := map[string]bool{}
+	for _, s := range now.Servers {
+		runs[s.Name] = !s.Disabled && len(s.Lacking.Each) == 0
+	}
+	for _, s := range r.Servers {
+		if runs[s.Name] && !s.Disabled && len(s.Lacking.Each) > 0 {
+			return s.Name
+		}
+	}
+	return ""
 }
 
 func rules(cfg *config.Config) lock.Rules {
@@ -345,11 +386,18 @@ func (p *Process) Reload() error {
 	if err := p.fileIsThere(); err != nil {
 		return err
 	}
-	cfg, err := p.load()
+	found, err := p.read(p.life)
 	if err != nil {
 		return err
 	}
-	old := p.house.Load()
+	cfg, old := found.Config, p.house.Load()
+	if name := found.stops(old.config); name != "" {
+		return &gateway.Error{
+			Code: gateway.CodeUnavailable, Err: found.unread,
+			Message: "the secrets of server %s cannot be read now, and without them it would stop: %s", Values: []any{name, gateway.AsError(found.unread)},
+		}
+	}
+	p.accept(found)
 	if needed := config.Diff(old.config, cfg).RestartNeeded; len(needed) > 0 {
 		p.log.Warn("a changed setting needs a restart and is not in force yet", "settings", strings.Join(needed, ", "))
 	}
@@ -440,14 +488,17 @@ func (p *Process) Close() error {
 	p.stop()
 	p.beside.Wait()
 	p.mcp.Close()
-	var ending sync.WaitGroup
+	// A token that is being renewed may take as long as ending processes does,
+	// and neither needs the other.
+	var ending, renewing sync.WaitGroup
+	renewing.Go(p.signIns.Close)
 	for _, s := range p.house.Load().servers {
 		ending.Go(s.Close)
 	}
 	ending.Wait()
 	p.retired.Wait()
-	p.signIns.Close()
 	p.launcher.Close()
+	renewing.Wait()
 	patience, cancel := context.WithTimeout(context.Background(), flushPatience)
 	defer cancel()
 	if err := p.keeper.Flush(patience); err != nil {
