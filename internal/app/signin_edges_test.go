@@ -2,7 +2,7 @@ package app
 
 import (
 	"net/http"
-	"runtime"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -165,155 +165,99 @@ func TestATokenEndpointThatHangs(t *testing.T) {
 	}
 }
 
-// Connections for some callers only sign in as the shared one does.
-func TestSignInAndIsolation(t *testing.T) {
-	for _, isolation := range []string{"session", "root"} {
-		t.Run(isolation, func(t *testing.T) {
-			d := openDoor(t, authserver.Options{SSE: true}, conf{"isolation": isolation})
-			d.mustLogin()
-			clients := []*legacyClient{d.legacy("2025-06-18", "{}"), d.legacy("2025-11-25", "{}"), d.legacy("2025-03-26", "{}")}
-			wantAll := func(text string) {
-				t.Helper()
-				for i, c := range clients {
-					if got := c.call("one__read", "{}"); !strings.Contains(got, text) {
-						t.Errorf("client %d got %s, want %s", i, got, text)
-					}
-				}
-			}
-			wantAll(`"text":"done"`)
-			d.clock.advance(2 * time.Hour)
-			wantAll(`"text":"done"`)
-			if got := d.auth.Count("refresh"); got != 1 {
-				t.Errorf("%d refreshes", got)
-			}
-			d.logout()
-			testkit.Eventually(t, func() bool { return d.server("one").State == "down" }, "the connection is dropped")
-			wantAll("genkan login one")
-			asked := len(d.auth.Requests())
-			for range 50 {
-				wantAll("genkan login one")
-			}
-			if got := len(d.auth.Requests()) - asked; got > 10 {
-				t.Errorf("a server that wants a sign-in was asked %d times more", got)
-			}
-			d.waitSignIn("needed")
-			d.mustLogin()
-			wantAll(`"text":"done"`)
-		})
-	}
-}
-
-// A thousand refused calls leave nothing behind and do not bother the server.
-func TestAThousandRefusedCalls(t *testing.T) {
+// Two genkans on one data directory find the same token expired at once. It is
+// renewed once, because the second use of a rotated token ends a sign-in.
+func TestTwoHousesRenewOneToken(t *testing.T) {
 	d := openDoor(t, authserver.Options{}, nil)
 	d.mustLogin()
-	d.mustCall("one__read", "{}")
-	d.logout()
-	testkit.Eventually(t, func() bool { return d.server("one").State == "down" }, "the connection is dropped")
-	d.wantCallError("genkan login one")
-	asked := len(d.auth.Requests())
-	before := runtime.NumGoroutine()
-	var calls sync.WaitGroup
-	for range 10 {
-		calls.Go(func() {
-			for range 100 {
-				if _, err := d.call("one__read", "{}"); err == nil || !strings.Contains(err.Error(), "genkan login one") {
-					t.Error(err)
-				}
+	other := &door{openHouseIn(t, d.dir, servers(conf{"one": conf{"url": d.auth.URL()}}), byClock(d.clock)), d.auth, d.clock}
+	other.waitReady("one")
+	testkit.Eventually(t, func() bool { return other.lists("one__write") }, "listed")
+	for round := 1; round <= 4; round++ {
+		d.clock.advance(10 * time.Minute)
+		if round%2 == 0 {
+			d.clock.advance(2 * time.Hour)
+		} else {
+			d.auth.Expire()
+		}
+		before := d.auth.Count("tool")
+		var calls sync.WaitGroup
+		for range 30 {
+			for _, house := range []*door{d, other} {
+				calls.Go(func() {
+					if _, err := house.call("one__write", "{}"); err != nil {
+						t.Error(err)
+					}
+				})
 			}
-		})
-	}
-	calls.Wait()
-	d.http.CloseIdleConnections()
-	testkit.Eventually(t, func() bool { return runtime.NumGoroutine() <= before+5 }, "the goroutines have ended")
-	if got := len(d.auth.Requests()) - asked; got > 0 {
-		t.Errorf("the server was asked %d times", got)
-	}
-}
-
-// A reload that changes how a server is signed in to takes what fits of the
-// sign-in, and nothing else anywhere.
-func TestReloadsOfASignedInServer(t *testing.T) {
-	d := openDoor(t, authserver.Options{Clients: map[string]string{"me": "s3cret"}}, nil)
-	d.mustLogin()
-	d.mustCall("one__read", "{}")
-	url := d.auth.URL()
-
-	// Other scopes and headers: the sign-in is the same.
-	d.reload(servers(conf{"one": conf{"url": url, "headers": conf{"X-Team": "a"}, "oauth": conf{"scopes": []string{"a"}}}}))
-	d.waitReady("one")
-	d.mustCall("one__read", "{}")
-
-	// Another client: the sign-in was not its.
-	d.reload(servers(conf{"one": conf{"url": url, "oauth": conf{"clientId": "me", "clientSecret": "s3cret"}}}))
-	d.waitSignIn("needed")
-
-	// Another address: no token is sent there.
-	other := authserver.Start(t, authserver.Options{})
-	d.reload(servers(conf{"one": conf{"url": other.URL()}}))
-	d.waitSignIn("needed")
-	for _, sent := range other.Tokens() {
-		if sent != "" {
-			t.Errorf("%q was sent to another server", sent)
+		}
+		calls.Wait()
+		if got := d.auth.Count("tool") - before; got != 60 {
+			t.Errorf("%d calls were carried out", got)
+		}
+		if got := d.auth.Count("refresh"); got != round {
+			t.Errorf("%d refreshes in %d rounds", got, round)
 		}
 	}
-
-	// Off: none is sent anywhere.
-	before := len(d.auth.Tokens())
-	d.reload(servers(conf{"one": conf{"url": url, "oauth": false}}))
-	testkit.Eventually(t, func() bool { return d.server("one").State == "down" }, "it refuses")
-	for _, sent := range d.auth.Tokens()[before:] {
-		if sent != "" {
-			t.Errorf("%q was sent", sent)
-		}
-	}
-
-	// Back as it was: the first sign-in is still there.
-	d.reload(servers(conf{"one": conf{"url": url}}))
-	d.waitReady("one")
-	testkit.Eventually(t, func() bool { return d.lists("one__read") }, "listed")
-	d.mustCall("one__read", "{}")
 	if faults := d.auth.Faults(); len(faults) > 0 {
 		t.Errorf("%q", faults)
 	}
+	// One that signs out here is signed out there, at the latest when the server
+	// says so.
+	d.logout()
+	other.wantCallError("genkan login one")
 }
 
-// A reload while the token is being renewed loses neither the calls nor the
-// renewed token.
-func TestAReloadDuringARenewal(t *testing.T) {
-	hang := make(chan struct{})
-	release := sync.OnceFunc(func() { close(hang) })
-	var asked atomic.Int64
-	var slow atomic.Bool
-	d := openDoor(t, authserver.Options{Before: func(_ http.ResponseWriter, r *http.Request) bool {
-		if slow.Load() && strings.HasSuffix(r.URL.Path, "/token") {
-			asked.Add(1)
-			<-hang
+// A server that was never signed in to costs neither the first list nor its
+// clients anything.
+func TestAServerThatWantsASignInCostsNoTime(t *testing.T) {
+	auth := authserver.Start(t, authserver.Options{})
+	endless := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.WriteHeader(http.StatusUnauthorized)
+		_ = http.NewResponseController(w).Flush()
+		<-r.Context().Done()
+	}))
+	t.Cleanup(endless.Close)
+	h := openHouse(t, servers(conf{"one": child(t), "two": conf{"url": auth.URL()}, "three": conf{"url": endless.URL}}))
+	began := time.Now()
+	if !h.lists("one__echo") {
+		t.Error("the first list lacks a server that is there")
+	}
+	if took := time.Since(began); took > firstListPatience-time.Second {
+		t.Errorf("the first list took %s", took)
+	}
+	for _, path := range []string{"/mcp", "/mcp/s/two", "/mcp/s/three"} {
+		status, text := h.request(http.MethodPost, path,
+			`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`, nil)
+		if status != http.StatusOK {
+			t.Errorf("%s: %d %s", path, status, text)
 		}
-		return false
-	}}, nil)
-	t.Cleanup(release)
+	}
+}
+
+// A scope that one tool lacks is that tool's matter, however many ask at once.
+func TestOneToolLacksAScope(t *testing.T) {
+	d := openDoor(t, authserver.Options{Scopes: []string{"read"}, ToolScopes: map[string]string{"write": "write"}}, nil)
 	d.mustLogin()
-	slow.Store(true)
-	d.clock.advance(2 * time.Hour)
+	starts := d.server("one").Starts
 	var calls sync.WaitGroup
-	for range 10 {
+	for range 20 {
+		calls.Go(func() {
+			if _, err := d.call("one__write", "{}"); err == nil || !strings.Contains(err.Error(), "(write); run `genkan login one`") {
+				t.Error(err)
+			}
+		})
 		calls.Go(func() {
 			if _, err := d.call("one__read", "{}"); err != nil {
 				t.Error(err)
 			}
 		})
 	}
-	testkit.Eventually(t, func() bool { return asked.Load() == 1 }, "the token is being renewed")
-	d.reload(servers(conf{"one": conf{"url": d.auth.URL(), "headers": conf{"X-Team": "a"}}}))
-	if !d.lists("one__read") {
-		t.Log("not listed while the server is replaced") // its list is waited for
-	}
-	release()
 	calls.Wait()
-	d.waitReady("one")
-	d.mustCall("one__read", "{}")
-	if got := d.auth.Count("refresh"); got != 1 {
+	if st := d.server("one"); st.Starts != starts || st.State != "ready" || st.SignIn != "signed in" {
+		t.Errorf("%+v", st)
+	}
+	if got := d.auth.Count("refresh"); got != 0 {
 		t.Errorf("%d refreshes", got)
 	}
 }

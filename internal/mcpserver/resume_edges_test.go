@@ -59,6 +59,34 @@ func TestStoppingWaitsForNoAnswer(t *testing.T) {
 	}
 }
 
+// TestStoppingWaitsForNoAnswerOverSSE either.
+func TestStoppingWaitsForNoAnswerOverSSE(t *testing.T) {
+	h := openHouse(t, servers{"lh": upstreams(t)["lh"]})
+	c := h.sse("/sse", "")
+	c.send(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2024-11-05","capabilities":` + canBeAsked + `,"clientInfo":{"name":"t","version":"1"}}}`)
+	c.answer("0")
+	c.send(legacyCall("", "1", "lh__ask", `{}`).body)
+	if asked := c.next(); !strings.Contains(asked, "elicitation/create") {
+		t.Fatal(asked)
+	}
+	answered := make(chan string, 1)
+	go func() {
+		for {
+			message, err := c.read()
+			if err != nil || strings.Contains(message, `"id":1,`) {
+				answered <- message
+				return
+			}
+		}
+	}()
+	if took := h.ends(); took > soon {
+		t.Errorf("the stop took %s", took)
+	}
+	if got := <-answered; !strings.Contains(got, "going down") {
+		t.Errorf("the answer was %q", got)
+	}
+}
+
 // TestStoppingWaitsForNoReader: streams that wait for their clients, and whose
 // calls have ended, are nothing to wait for.
 func TestStoppingWaitsForNoReader(t *testing.T) {
