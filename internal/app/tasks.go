@@ -28,8 +28,10 @@ type tasks struct {
 
 // knownTask is a task that a server made.
 type knownTask struct {
-	tool *gateway.Tool
-	era  gateway.Era
+	// server is the name of who made it: the server itself may be replaced.
+	server  string
+	timeout time.Duration
+	era     gateway.Era
 	// number is its place among all that ever came.
 	number uint64
 }
@@ -86,10 +88,7 @@ func (t *tasks) add(name taskName, made *gateway.Tool, era gateway.Era) {
 	t.owners[name.id]++
 	t.many[name.client]++
 	t.order = append(t.order, name)
-	t.byName[name] = knownTask{number: t.last, era: era, tool: &gateway.Tool{
-		Kind: gateway.KindTask, Name: name.id, Exposed: name.id,
-		Source: made.Source, Timeout: made.Timeout,
-	}}
+	t.byName[name] = knownTask{number: t.last, era: era, server: made.Source.Name(), timeout: made.Timeout}
 }
 
 // dropOne forgets the oldest task of the client that has the most. Called with
@@ -155,23 +154,24 @@ func (t *tasks) page(of *gateway.Call, behind uint64) (names []taskName, next ui
 // makes tasks is asked, if there is only one.
 func (t *tasks) owner(call *gateway.Call, h *house) *gateway.Tool {
 	t.mu.Lock()
-	made := t.byName[taskName{call.Identity.ClientID, call.View, call.Name}].tool
+	made, known := t.byName[taskName{call.Identity.ClientID, call.View, call.Name}]
 	others := t.owners[call.Name] > 0
 	t.mu.Unlock()
 	view, ok := h.view(call.View)
-	if !ok || made == nil && others {
+	if !ok || !known && others {
 		return nil
 	}
 	var found *gateway.Tool
 	for _, s := range h.servers {
 		era, makes := s.Tasks()
 		switch {
-		case made != nil && made.Source.Name() == s.Name():
+		case known && made.server == s.Name():
 			// The server that is there now, should it have been replaced.
-			tool := *made
-			tool.Source, tool.ReadOnly = s, call.Method == "tasks/get" || call.Method == "tasks/result"
-			return &tool
-		case made != nil || !makes || era != call.Era || !view.Has(s.Name()):
+			return &gateway.Tool{
+				Kind: gateway.KindTask, Name: call.Name, Exposed: call.Name, Source: s, Timeout: made.timeout,
+				ReadOnly: call.Method == "tasks/get" || call.Method == "tasks/result",
+			}
+		case known || !makes || era != call.Era || !view.Has(s.Name()):
 		case found != nil:
 			return nil
 		default:

@@ -12,6 +12,8 @@ import (
 // source is a server's name, and nothing behind it.
 type source struct{ gateway.Source }
 
+func (source) Name() string { return "one" }
+
 // A client that makes tasks without end is the one whose tasks are forgotten.
 func TestNobodyMakesOthersTasksBeForgotten(t *testing.T) {
 	var known tasks

@@ -3,8 +3,13 @@ package upstream
 import (
 	"context"
 	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 
 	"genkan/internal/gateway"
 	"genkan/internal/jsonrpc"
@@ -76,4 +81,38 @@ func TestTaskIDsWithoutEnd(t *testing.T) {
 	if len(table.lent.byID) != 1 || len(table.made.byID) != 1 {
 		t.Errorf("%d and %d are remembered", len(table.lent.byID), len(table.made.byID))
 	}
+}
+
+// What clients say beside their calls does not pile up before a server that takes
+// its time.
+func TestAClientThatFloods(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		posted, release := atomic.Int64{}, make(chan struct{})
+		c := &httpConn{
+			name: "srv", log: slog.New(slog.DiscardHandler), url: &url.URL{Scheme: "https", Host: "mcp.example"},
+			telling: make(chan struct{}, mostTold),
+			transport: wireFunc(func(*http.Request) (*http.Response, error) {
+				posted.Add(1)
+				<-release
+				return &http.Response{StatusCode: http.StatusAccepted, Body: http.NoBody}, nil
+			}),
+		}
+		c.life, c.endLife = context.WithCancelCause(t.Context())
+		defer c.endLife(nil)
+		for range 10 * mostTold {
+			c.tell(statusOfTask, []byte(`{"taskId":"1"}`))
+		}
+		synctest.Wait()
+		if got := posted.Load(); got != mostTold {
+			t.Errorf("%d are on their way", got)
+		}
+		close(release)
+		synctest.Wait()
+		c.tell(statusOfTask, []byte(`{"taskId":"1"}`))
+		synctest.Wait()
+		if got := posted.Load(); got != mostTold+1 {
+			t.Errorf("%d were told", got)
+		}
+		c.streams.Wait()
+	})
 }
