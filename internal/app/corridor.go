@@ -57,16 +57,28 @@ func (l *limiter) middleware(next gateway.Handler) gateway.Handler {
 	}
 	return gateway.HandlerFunc(func(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
 		if call.Parent == nil { // what a call makes counts with it
-			if wait := l.wait(call.Identity.ClientID); wait > 0 {
-				return nil, &gateway.Error{
-					Code: gateway.CodeLimited, Unsent: true, RetryAfter: wait,
-					Message: "client %s made more than %d calls in %s; try again in %s",
-					Values:  []any{call.Identity.ClientID, l.rule.Max, l.rule.TimeWindow, wait.Round(time.Millisecond)},
-				}
+			if err := l.admit(call); err != nil {
+				return nil, err
 			}
 		}
 		return next.Handle(ctx, call)
 	})
+}
+
+// admit counts a call, or refuses it.
+func (l *limiter) admit(call *gateway.Call) error {
+	if l.rule.Max <= 0 {
+		return nil
+	}
+	wait := l.wait(call.Identity.ClientID)
+	if wait <= 0 {
+		return nil
+	}
+	return &gateway.Error{
+		Code: gateway.CodeLimited, Unsent: true, RetryAfter: wait,
+		Message: "client %s made more than %d calls in %s; try again in %s",
+		Values:  []any{call.Identity.ClientID, l.rule.Max, l.rule.TimeWindow, wait.Round(time.Millisecond)},
+	}
 }
 
 // wait takes a place in the caller's bucket, or says when there will be one.

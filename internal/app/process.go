@@ -12,7 +12,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -109,6 +108,8 @@ type Process struct {
 		sync.Mutex
 		lists map[dirtyList]bool // and whether the source announced it itself
 	}
+	// life ends with Close; it is what runs beside the listeners.
+	life    context.Context //nolint:containedctx // reloads wait for people, and have no request
 	stop    context.CancelFunc
 	beside  sync.WaitGroup
 	retired sync.WaitGroup
@@ -140,10 +141,12 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 		}
 	}
 	p.offerExample()
-	cfg, err := p.load()
+	found, err := p.read(ctx)
 	if err != nil {
 		return nil, err
 	}
+	p.accept(found)
+	cfg := found.Config // servers whose secrets cannot be read say so
 	admin, err := identity.LoadAdminToken(AdminTokenFile(opt.DataDir))
 	if admin == "" {
 		return nil, err
@@ -171,13 +174,12 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 		Reload: p.Reload, CatchUp: p.catchUp,
 	})
 	p.measure()
+	p.life, p.stop = context.WithCancel(context.Background())
 	p.house.Store(p.build(cfg, nil))
-	background, stop := context.WithCancel(context.Background())
-	p.stop = stop
-	p.beside.Go(func() { p.refresh(background) })
-	p.beside.Go(func() { p.watch(background) })
+	p.beside.Go(func() { p.refresh(p.life) })
+	p.beside.Go(func() { p.watch(p.life) })
 	p.beside.Go(func() {
-		p.keeper.NoteUses(background, func(err error) { p.log.Warn("when tokens were used could not be written down", "error", err) })
+		p.keeper.NoteUses(p.life, func(err error) { p.log.Warn("when tokens were used could not be written down", "error", err) })
 	})
 	return p, nil
 }
@@ -225,25 +227,8 @@ func ReadConfig(opt Options) (*config.Config, error) {
 	if opt.LookupEnv == nil {
 		opt.LookupEnv = os.LookupEnv
 	}
-	from := config.Sources{Env: opt.LookupEnv, Secret: secretsOf(OpenVault(opt.DataDir))}
+	from := config.Sources{Env: opt.LookupEnv, Secret: secretsOf(context.Background(), OpenVault(opt.DataDir))}
 	return config.Load(opt.configFile(), opt.ConfigFile != "", from, opt.Flags)
-}
-
-func (p *Process) load() (*config.Config, error) {
-	path, mustExist := p.configFile()
-	used := variables{}
-	cfg, err := config.Load(path, mustExist, config.Sources{Env: used.lookup(p.opt.LookupEnv), Secret: secretsOf(p.vault)}, p.opt.Flags)
-	if err != nil {
-		return nil, err
-	}
-	if err := cfg.CheckExposure(); err != nil {
-		return nil, err
-	}
-	p.variables.Store(&used)
-	if p.opt.Level != nil {
-		p.opt.Level.Set(logs.Level(cfg.LogLevel))
-	}
-	return cfg, nil
 }
 
 func rules(cfg *config.Config) lock.Rules {
@@ -338,95 +323,6 @@ func (p *Process) catchUp() {
 	}
 }
 
-// Reload reads the configuration again. A bad one leaves everything as it is.
-func (p *Process) Reload() error {
-	p.reloading.Lock()
-	defer p.reloading.Unlock()
-	if err := p.fileIsThere(); err != nil {
-		return err
-	}
-	cfg, err := p.load()
-	if err != nil {
-		return err
-	}
-	old := p.house.Load()
-	if needed := config.Diff(old.config, cfg).RestartNeeded; len(needed) > 0 {
-		p.log.Warn("a changed setting needs a restart and is not in force yet", "settings", strings.Join(needed, ", "))
-	}
-	p.furnishing.Lock()
-	fresh := p.build(cfg, old)
-	p.lock.Set(rules(cfg))
-	p.house.Store(fresh)
-	p.furnishing.Unlock()
-	p.retire(old, fresh)
-	p.tellOfReload(old, fresh)
-	p.log.Info("configuration reloaded", "servers", len(fresh.servers))
-	return nil
-}
-
-// tellOfReload tells the clients whose view looks different now.
-func (p *Process) tellOfReload(old, fresh *house) {
-	for _, view := range append(p.mcp.Views(), "") {
-		before, ok := old.view(view)
-		after, still := fresh.view(view)
-		for _, kind := range gateway.Kinds() {
-			if !ok || !still || !before.SameList(after, kind) {
-				p.mcp.Changed(view, kind)
-			}
-		}
-	}
-	p.mcp.Resubscribe()
-}
-
-// fileIsThere refuses to take a file that is gone or empty for a wish to have
-// no servers: editors move a file away before they write the new one, and a
-// shell empties it first.
-func (p *Process) fileIsThere() error {
-	info, err := os.Stat(p.ConfigFile())
-	switch {
-	case err != nil:
-		return &gateway.Error{
-			Code: gateway.CodeInvalid, Err: err,
-			Message: "the configuration file is gone; to have no servers, leave it with \"mcpServers: {}\"",
-		}
-	case info.Size() == 0:
-		return gateway.Errorf(gateway.CodeInvalid,
-			"the configuration file is empty; to have no servers, write \"mcpServers: {}\"")
-	}
-	return nil
-}
-
-// retirement is how long calls may go on on a server that left the
-// configuration.
-const retirement = 30 * time.Second
-
-// retire ends the servers that the new house did not take over, when their
-// calls are done.
-func (p *Process) retire(old, fresh *house) {
-	kept, named := map[*upstream.Server]bool{}, map[string]bool{}
-	for _, s := range fresh.servers {
-		kept[s], named[s.Name()] = true, true
-	}
-	for _, s := range old.servers {
-		if kept[s] {
-			continue
-		}
-		// Calls that wait for people wait on a server that was replaced as long
-		// as others may; on one that was removed, not at all.
-		if !named[s.Name()] {
-			p.mcp.Forsake(s)
-		}
-		p.retired.Go(func() {
-			ctx, cancel := context.WithTimeout(context.Background(), retirement)
-			defer cancel()
-			stop := context.AfterFunc(ctx, func() { p.mcp.Forsake(s) })
-			defer stop()
-			s.Retire(ctx)
-			p.executor.Forget(s)
-		})
-	}
-}
-
 // ServeStdio serves the client that spawned this process.
 func (p *Process) ServeStdio(ctx context.Context, in, out *os.File, opt mcpserver.StdioOptions) error {
 	return p.mcp.ServeStdio(ctx, in, out, opt)
@@ -440,14 +336,17 @@ func (p *Process) Close() error {
 	p.stop()
 	p.beside.Wait()
 	p.mcp.Close()
-	var ending sync.WaitGroup
+	// A token that is being renewed may take as long as ending processes does,
+	// and neither needs the other.
+	var ending, renewing sync.WaitGroup
+	renewing.Go(p.signIns.Close)
 	for _, s := range p.house.Load().servers {
 		ending.Go(s.Close)
 	}
 	ending.Wait()
 	p.retired.Wait()
-	p.signIns.Close()
 	p.launcher.Close()
+	renewing.Wait()
 	patience, cancel := context.WithTimeout(context.Background(), flushPatience)
 	defer cancel()
 	if err := p.keeper.Flush(patience); err != nil {

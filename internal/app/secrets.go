@@ -18,9 +18,10 @@ func OpenVault(dataDir string) *vault.File {
 // sign-ins are there too.
 const SecretPrefix = "secret/"
 
-// secretsOf finds secrets for the configuration.
-func secretsOf(kept *vault.File) func(name string) (gateway.Secret, bool, error) {
+// secretsOf finds secrets for the configuration, until ctx ends: a person may
+// have to unlock the keyring first.
+func secretsOf(ctx context.Context, kept *vault.File) func(name string) (gateway.Secret, bool, error) {
 	return func(name string) (gateway.Secret, bool, error) {
-		return kept.Load(context.Background(), SecretPrefix+name)
+		return kept.Load(ctx, SecretPrefix+name)
 	}
 }

@@ -19,8 +19,8 @@ import (
 type tasks struct {
 	mu     sync.Mutex
 	byName map[taskName]knownTask
-	// owners counts the callers that know an id.
-	owners map[string]int
+	// owners counts the callers that know an id, and many the tasks of a client.
+	owners, many map[string]int
 	// order is that in which they came, for forgetting the oldest.
 	order []taskName
 	last  uint64
@@ -28,8 +28,10 @@ type tasks struct {
 
 // knownTask is a task that a server made.
 type knownTask struct {
-	tool *gateway.Tool
-	era  gateway.Era
+	// server is the name of who made it: the server itself may be replaced.
+	server  string
+	timeout time.Duration
+	era     gateway.Era
 	// number is its place among all that ever came.
 	number uint64
 }
@@ -38,10 +40,12 @@ type knownTask struct {
 // none.
 type taskName struct{ client, view, id string }
 
-// mostTasks is how many tasks are remembered.
-const mostTasks = 10_000
-
 const (
+	// mostTasks is how many tasks are remembered. When there are more, who has
+	// the most loses the oldest: nobody can make others' tasks be forgotten.
+	mostTasks = 10_000
+	// longestTaskID is more than any server needs to tell its tasks apart.
+	longestTaskID = 1 << 10
 	// tasksPage is how many tasks stand on a page of their list.
 	tasksPage = 50
 	// taskPatience is how long a server may take to say how a task is that is
@@ -63,7 +67,7 @@ func (t *tasks) remember(next gateway.Handler) gateway.Handler {
 		case call.Params.Task.Present():
 			id = jsonrpc.LookupText(jsonrpc.Lookup(result.Raw, "task"), "taskId")
 		}
-		if id != "" {
+		if id != "" && len(id) <= longestTaskID {
 			t.add(taskName{call.Identity.ClientID, call.View, id}, call.Tool, call.Era)
 		}
 		return result, err
@@ -74,19 +78,31 @@ func (t *tasks) add(name taskName, made *gateway.Tool, era gateway.Era) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.byName == nil {
-		t.byName, t.owners = map[taskName]knownTask{}, map[string]int{}
+		t.byName, t.owners, t.many = map[taskName]knownTask{}, map[string]int{}, map[string]int{}
 	}
 	t.drop(name) // an id that is used again is another task
 	if len(t.order) >= mostTasks {
-		t.drop(t.order[0])
+		t.dropOne()
 	}
 	t.last++
 	t.owners[name.id]++
+	t.many[name.client]++
 	t.order = append(t.order, name)
-	t.byName[name] = knownTask{number: t.last, era: era, tool: &gateway.Tool{
-		Kind: gateway.KindTask, Name: name.id, Exposed: name.id,
-		Source: made.Source, Timeout: made.Timeout,
-	}}
+	t.byName[name] = knownTask{number: t.last, era: era, server: made.Source.Name(), timeout: made.Timeout}
+}
+
+// dropOne forgets the oldest task of the client that has the most. Called with
+// mu held.
+func (t *tasks) dropOne() {
+	most := ""
+	for client, count := range t.many {
+		if most == "" || count > t.many[most] {
+			most = client
+		}
+	}
+	if at := slices.IndexFunc(t.order, func(name taskName) bool { return name.client == most }); at >= 0 {
+		t.drop(t.order[at])
+	}
 }
 
 // drop forgets a task. Called with mu held.
@@ -97,6 +113,9 @@ func (t *tasks) drop(name taskName) {
 	delete(t.byName, name)
 	if t.owners[name.id]--; t.owners[name.id] == 0 {
 		delete(t.owners, name.id)
+	}
+	if t.many[name.client]--; t.many[name.client] == 0 {
+		delete(t.many, name.client)
 	}
 	if at := slices.Index(t.order, name); at == 0 {
 		t.order = t.order[1:]
@@ -135,23 +154,24 @@ func (t *tasks) page(of *gateway.Call, behind uint64) (names []taskName, next ui
 // makes tasks is asked, if there is only one.
 func (t *tasks) owner(call *gateway.Call, h *house) *gateway.Tool {
 	t.mu.Lock()
-	made := t.byName[taskName{call.Identity.ClientID, call.View, call.Name}].tool
+	made, known := t.byName[taskName{call.Identity.ClientID, call.View, call.Name}]
 	others := t.owners[call.Name] > 0
 	t.mu.Unlock()
 	view, ok := h.view(call.View)
-	if !ok || made == nil && others {
+	if !ok || !known && others {
 		return nil
 	}
 	var found *gateway.Tool
 	for _, s := range h.servers {
 		era, makes := s.Tasks()
 		switch {
-		case made != nil && made.Source.Name() == s.Name():
+		case known && made.server == s.Name():
 			// The server that is there now, should it have been replaced.
-			tool := *made
-			tool.Source, tool.ReadOnly = s, call.Method == "tasks/get" || call.Method == "tasks/result"
-			return &tool
-		case made != nil || !makes || era != call.Era || !view.Has(s.Name()):
+			return &gateway.Tool{
+				Kind: gateway.KindTask, Name: call.Name, Exposed: call.Name, Source: s, Timeout: made.timeout,
+				ReadOnly: call.Method == "tasks/get" || call.Method == "tasks/result",
+			}
+		case known || !makes || era != call.Era || !view.Has(s.Name()):
 		case found != nil:
 			return nil
 		default:
@@ -168,6 +188,9 @@ func (h *house) Tasks(ctx context.Context, caller *gateway.Call, cursor string) 
 	behind, ok := numberOf(cursor)
 	if !ok {
 		return nil, gateway.Errorf(gateway.CodeInvalid, "params.cursor must be a cursor of an earlier answer")
+	}
+	if err := h.limit.admit(caller); err != nil { // one for all that it makes
+		return nil, err
 	}
 	names, next := h.tasks.page(caller, behind)
 	ctx, cancel := context.WithTimeout(ctx, taskPatience)

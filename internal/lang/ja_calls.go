@@ -7,6 +7,7 @@ var jaCalls = map[string]string{
 	"client %s made more than %d calls in %s; try again in %s":                                                        "クライアント %[1]s の呼び出しが %[3]s 間に %[2]d 回を超えました。%[4]s 後にもう一度試してください",
 	"the server was removed from the configuration":                                                                   "サーバーは設定から削除されました",
 	"the configuration file is empty; to have no servers, write \"mcpServers: {}\"":                                   "設定ファイルが空です。サーバーをなくすには \"mcpServers: {}\" と書いてください",
+	"the secrets of server %s cannot be read now, and without them it would stop: %s":                                 "サーバー %s のシークレットを今は読み出せず、このままではサーバーが停止します: %s",
 	"the configuration file is gone; to have no servers, leave it with \"mcpServers: {}\"":                            "設定ファイルがなくなりました。サーバーをなくすには、ファイルを残して \"mcpServers: {}\" と書いてください",
 	"the data directory %s cannot be made; choose another with --data":                                                "データディレクトリ %s を作成できません。--data で別の場所を指定してください",
 	"%s is in use, perhaps by another genkan; stop that one, or choose another port with --port":                      "%s は使用中です。別の genkan が動いているのかもしれません。それを止めるか、--port で別のポートを指定してください",

@@ -44,6 +44,9 @@ type journal struct {
 	// posted is closed when the connection that made the call is not written to
 	// any more.
 	posted chan struct{}
+	// laidDown is closed when the answer is there and nobody reads: from then on
+	// it is counted here, and until then with its call.
+	laidDown chan struct{}
 
 	events []said
 	last   int // number of the last event
@@ -96,7 +99,7 @@ func (s *session) newJournal(server *Server, cancel context.CancelCauseFunc) (*j
 	s.lastJournal++
 	j := &journal{
 		server: server, sess: s, number: s.lastJournal, cancel: cancel,
-		posted: make(chan struct{}), reader: newReader(),
+		posted: make(chan struct{}), laidDown: make(chan struct{}), reader: newReader(),
 	}
 	if s.journals == nil {
 		s.journals = map[int]*journal{}
@@ -157,18 +160,23 @@ func (j *journal) add(message []byte, firm bool) (number int, ok bool) {
 	return j.last, true
 }
 
-// end puts the answer into the stream.
-func (j *journal) end(answer []byte) {
+// end puts the answer into the stream. It reports false when nobody can read it
+// any more.
+func (j *journal) end(answer []byte) bool {
 	j.sess.mu.Lock()
 	defer j.sess.mu.Unlock()
 	if !j.listed() {
-		return
+		return false
 	}
 	j.put(answer, true)
 	j.ended = true
-	if j.reader == nil && !j.count(j.server.undelivered) {
-		j.drop()
+	if j.reader == nil {
+		close(j.laidDown)
+		if !j.count(j.server.undelivered) {
+			j.drop()
+		}
 	}
+	return true
 }
 
 func (j *journal) put(message []byte, firm bool) {
@@ -226,6 +234,9 @@ func (j *journal) leave(r *reader, delivered bool) {
 		return
 	}
 	j.reader = nil
+	if j.ended && j.room == nil { // for the first time
+		close(j.laidDown)
+	}
 	if j.last == 0 && j.sess.version != primingVersion {
 		j.drop() // it was told of no id to come back with
 		return

@@ -21,10 +21,15 @@ type listener struct {
 	kinds    [gateway.KindCount]bool
 	uris     []string
 	messages [][]byte
+	size     int // of messages
 }
 
-// mostWaiting is how much may wait for a listener that does not listen.
-const mostWaiting = 1000
+// mostWaiting is how much may wait for a listener that does not listen, and
+// mostWaitingBytes how many bytes of messages; a larger one may wait alone.
+const (
+	mostWaiting      = 1000
+	mostWaitingBytes = 4 << 20
+)
 
 func newListener(view string) *listener {
 	return &listener{view: view, wake: make(chan struct{}, 1), again: make(chan struct{}, 1)}
@@ -72,10 +77,11 @@ func (l *listener) update(uri string) {
 func (l *listener) push(message []byte) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.messages) >= mostWaiting {
+	if len(l.messages) >= mostWaiting || len(l.messages) > 0 && l.size+len(message) > mostWaitingBytes {
 		return false
 	}
 	l.messages = append(l.messages, message)
+	l.size += len(message)
 	l.rouse()
 	return true
 }
@@ -85,7 +91,7 @@ func (l *listener) push(message []byte) bool {
 func (l *listener) take(meta []byte, wanted func(gateway.Kind) bool) [][]byte {
 	l.mu.Lock()
 	kinds, uris, out := l.kinds, l.uris, l.messages
-	l.kinds, l.uris, l.messages = [gateway.KindCount]bool{}, nil, nil
+	l.kinds, l.uris, l.messages, l.size = [gateway.KindCount]bool{}, nil, nil, 0
 	l.mu.Unlock()
 	for _, kind := range gateway.Kinds() {
 		if !kinds[kind] || !wanted(kind) {
@@ -113,7 +119,7 @@ func (l *listener) rest() (uris []string, messages [][]byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	uris, messages = l.uris, l.messages
-	l.uris, l.messages = nil, nil
+	l.uris, l.messages, l.size = nil, nil, 0
 	return uris, messages
 }
 

@@ -18,6 +18,7 @@ import (
 type reply struct {
 	server *Server
 	w      http.ResponseWriter
+	r      *http.Request
 	// sess is the legacy session of the request, nil for none, and cancel ends
 	// its call; gone is closed when the client is.
 	sess   *session
@@ -49,7 +50,7 @@ const writeTime = 2 * time.Minute
 const maxBacklog = 256 << 10
 
 func (s *Server) newReply(w http.ResponseWriter, r *http.Request) *reply {
-	p := &reply{server: s, w: w, mayStream: acceptsStream(r.Header), gone: r.Context().Done()}
+	p := &reply{server: s, w: w, r: r, mayStream: acceptsStream(r.Header), gone: r.Context().Done()}
 	p.idle.L = &p.mu
 	return p
 }
@@ -88,7 +89,7 @@ func (p *reply) stream() *journal {
 		p.journal = j
 		go func() {
 			defer close(j.posted)
-			delivered := j.follow(p.w, p.gone, me, 0, func() bool { return true })
+			delivered := j.follow(p.w, p.gone, me, 0, func() bool { return p.server.recognizes(p.r) })
 			j.leave(me, delivered)
 		}()
 	}
@@ -286,7 +287,9 @@ func (p *reply) finishParts(status int, retryAfter time.Duration, head, body, ta
 			_, _ = p.w.Write(jsonrpc.AppendSSE(nil, whole))
 			return
 		}
-		j.end(whole)
+		if j.end(whole) {
+			<-j.laidDown // whoever reads it, its bytes are this call's
+		}
 		<-j.posted
 		return
 	}

@@ -293,3 +293,64 @@ func (panickingHouse) Handle(_ context.Context, call *gateway.Call) (*gateway.Re
 	time.Sleep(time.Second)
 	panic("a bug")
 }
+
+// stuck is a connection whose client does not read on.
+type stuck struct {
+	*httptest.ResponseRecorder
+	reads chan struct{}
+}
+
+func (w stuck) Write(b []byte) (int, error) {
+	if strings.Contains(string(b), `"result"`) {
+		<-w.reads
+	}
+	return w.ResponseRecorder.Write(b)
+}
+
+// TestAnAnswerIsCountedWhileItIsRead: whoever comes back for a large answer and
+// does not read it holds the room that its call was given.
+func TestAnAnswerIsCountedWhileItIsRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, h := newWorkingServer(1, time.Minute)
+		defer s.Close()
+		session := open(s)
+		ctx, breakOff := context.WithCancel(context.Background())
+		r := httptest.NewRequest(http.MethodPost, "/mcp", strings.NewReader(callBody)).WithContext(ctx)
+		r.Header.Set("Content-Type", "application/json")
+		r.Header.Set("Mcp-Session-Id", session)
+		first, given := httptest.NewRecorder(), make(chan struct{})
+		go func() {
+			defer close(given)
+			s.ServeHTTP(first, r)
+		}()
+		time.Sleep(time.Second)
+		breakOff()
+		synctest.Wait()
+		again := httptest.NewRequest(http.MethodGet, "/mcp", http.NoBody)
+		again.Header.Set("Mcp-Session-Id", session)
+		again.Header.Set("Last-Event-ID", eventsOf(first.Body.String())[0].id)
+		w, read := stuck{httptest.NewRecorder(), make(chan struct{})}, make(chan struct{})
+		go func() {
+			defer close(read)
+			s.ServeHTTP(w, again)
+		}()
+		time.Sleep(2 * time.Minute)
+		synctest.Wait()
+		select {
+		case <-given:
+			t.Error("the call's room is given back while its answer is being read")
+		default:
+		}
+		if h.ended.Load() != 1 {
+			t.Errorf("%d calls have ended", h.ended.Load())
+		}
+		close(w.reads)
+		<-read
+		<-given
+		if !strings.Contains(w.Body.String(), `"result"`) {
+			t.Error(w.Body)
+		}
+		time.Sleep(deliveredFor + time.Second)
+		wantNothingLeft(t, s)
+	})
+}

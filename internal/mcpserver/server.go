@@ -159,14 +159,18 @@ func (s *Server) recognizes(r *http.Request) bool {
 	return s.opt.Recognizes == nil || s.opt.Recognizes(r)
 }
 
-// Drain ends the streams that would stay open for ever. Calls go on.
+// Drain ends the streams that would stay open for ever. Calls go on, but for
+// those that ask their clients over HTTP: no answer comes through a shut door.
 func (s *Server) Drain() {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	if !s.draining {
 		s.draining = true
 		close(s.drain)
 	}
+	s.mu.Unlock()
+	silence := func(sess *session) { sess.silence(errGoingDown()) }
+	s.sessions.each(silence)
+	s.sse.each(silence)
 }
 
 // Close gives up on calls that are still under way.

@@ -47,9 +47,9 @@ type session struct {
 	// subscriptions are the resources that the client wants to hear of.
 	subscriptions map[string]func()
 	ended         bool
-	// mute is set when the client cannot answer any more; its calls may still
-	// end.
-	mute bool
+	// mute is why the client cannot answer any more, if it cannot; its calls may
+	// still end.
+	mute error
 }
 
 // clientAnswer is what a client answered to a question.
@@ -84,14 +84,14 @@ func (l line) Notify(method string, params []byte) {
 	switch {
 	case l.stream != nil:
 		l.stream.push(message)
-	case !l.ended && len(l.unsent) < mostUnsent:
+	case !l.ended && len(l.unsent) < mostUnsent && len(message) <= longestUnsent:
 		l.unsent = append(l.unsent, message)
 	}
 }
 
-// mostUnsent is how many messages are kept for a client without a stream: it may
-// never open one.
-const mostUnsent = 64
+// mostUnsent is how many messages are kept for a client without a stream, and
+// longestUnsent how long each may be: it may never open one.
+const mostUnsent, longestUnsent = 64, 16 << 10
 
 // Ask puts a question on the session's stream and waits for the answer.
 func (l line) Ask(ctx context.Context, method string, params []byte) ([]byte, error) {
@@ -227,8 +227,11 @@ func (s *session) ask() (id []byte, answer chan clientAnswer, err error) {
 	defer s.mu.Unlock()
 	s.lastAsk++
 	id = []byte(`"genkan-` + s.known.Load().ID + "-" + strconv.Itoa(s.lastAsk) + `"`)
-	if s.ended || s.mute {
+	if s.ended {
 		return nil, nil, errSessionEnded()
+	}
+	if s.mute != nil {
+		return nil, nil, s.mute
 	}
 	if len(s.asks) >= mostQuestions {
 		return nil, nil, gateway.Errorf(gateway.CodeLimited, "the client has %d questions to answer already", mostQuestions)
@@ -317,17 +320,17 @@ func errNoWayToAsk() error {
 
 // silence gives up on the questions to the client: nothing is read from it any
 // more.
-func (s *session) silence() {
+func (s *session) silence(why error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.mute = true
-	s.dropAsks()
+	s.mute = why
+	s.dropAsks(why)
 }
 
 // dropAsks ends the open questions. Called with mu held.
-func (s *session) dropAsks() {
+func (s *session) dropAsks(why error) {
 	for id, answer := range s.asks {
-		answer <- clientAnswer{err: errSessionEnded()}
+		answer <- clientAnswer{err: why}
 		delete(s.asks, id)
 	}
 }
@@ -340,7 +343,7 @@ func (s *session) end() {
 	for _, cancel := range s.calls {
 		cancel(errCanceledByClient)
 	}
-	s.dropAsks()
+	s.dropAsks(errSessionEnded())
 	for _, j := range s.journals {
 		if j.reader == nil { // the others end with the answers to their calls
 			j.drop()

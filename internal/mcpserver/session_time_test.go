@@ -243,3 +243,36 @@ func TestAStreamTakesOver(t *testing.T) {
 		}
 	}
 }
+
+// What waits for a client that has no stream, or does not read it, is bounded in
+// number and in bytes. A single message may be as large as messages are.
+func TestWhatWaitsForAClientIsBounded(t *testing.T) {
+	large := make([]byte, mostWaitingBytes*3/4)
+	l := newListener("")
+	if !l.push(append(large, large...)) || l.push(large) {
+		t.Error("a large one waits alone, and no other with it")
+	}
+	if got := len(l.take(nil, everyKind)); got != 1 {
+		t.Errorf("%d messages", got)
+	}
+	waiting := 0
+	for range 2 * mostWaiting {
+		if l.push(large[:mostWaitingBytes/100]) {
+			waiting++
+		}
+	}
+	if waiting != 100 {
+		t.Errorf("%d wait", waiting)
+	}
+	s := newSession("t", "", primingVersion, nil, time.Minute)
+	for i := range 2 * mostUnsent {
+		line{s}.Notify("notifications/tasks/status", large[:(i%2)*2*longestUnsent])
+	}
+	size := 0
+	for _, message := range s.unsent {
+		size += len(message)
+	}
+	if len(s.unsent) != mostUnsent || size > mostUnsent*longestUnsent {
+		t.Errorf("%d messages of %d bytes wait", len(s.unsent), size)
+	}
+}

@@ -61,6 +61,15 @@ func (cs *sseClients) get(id, owner string) (*duplexConn, bool) {
 	return c, ok && c.sess.owner == owner
 }
 
+// each visits the sessions of all clients.
+func (cs *sseClients) each(visit func(*session)) {
+	cs.mu.RLock()
+	defer cs.mu.RUnlock()
+	for _, c := range cs.byID {
+		visit(c.sess)
+	}
+}
+
 func (cs *sseClients) count() int {
 	cs.mu.RLock()
 	defer cs.mu.RUnlock()

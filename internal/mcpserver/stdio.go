@@ -85,7 +85,7 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer, op
 	case <-s.drain:
 	}
 	c.stopBeginning()
-	c.sess.silence()
+	c.sess.silence(errSessionEnded())
 	// Subscriptions end with the connection, or they would keep it for ever.
 	// Calls have contexts of their own and finish.
 	cancel(nil)

@@ -39,6 +39,18 @@ func (b *Bearer) Known() (signedIn bool, expires time.Time) {
 	return false, time.Time{}
 }
 
+// SignIn names the sign-in that tokens are of, as this process remembers it;
+// empty for none. Renewed tokens are of the same sign-in.
+func (b *Bearer) SignIn() string {
+	h := b.keeper.holder(b.server)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if g := h.kept; g != nil && g.isFor(b.server) {
+		return "sign-in " + g.ID // those of before there were names have none
+	}
+	return ""
+}
+
 // Token is Keeper.Token.
 func (b *Bearer) Token(ctx context.Context) (gateway.Secret, error) {
 	return b.keeper.Token(ctx, b.server)

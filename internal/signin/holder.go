@@ -36,9 +36,19 @@ type holder struct {
 
 // flight is one refresh. Its results are read after done is closed.
 type flight struct {
-	done  chan struct{}
-	token gateway.Secret
-	err   error
+	// server is whom it is for, and doubts what the holder's were at its start.
+	server Server
+	doubts int
+	done   chan struct{}
+	token  gateway.Secret
+	err    error
+}
+
+// answers reports whether what the flight brings is what whoever asks now wants
+// to know. The name of a server may have become another's meanwhile, and the
+// sign-in another person's.
+func (f *flight) answers(s Server, doubts int) bool {
+	return f.doubts == doubts && f.server.URL == s.URL && f.server.Client == s.Client
 }
 
 func (k *Keeper) holder(s Server) *holder {

@@ -10,6 +10,8 @@ import (
 
 // kept is a sign-in to one server, as the vault keeps it.
 type kept struct {
+	// ID tells a sign-in from the next one. Renewing its tokens leaves it as it is.
+	ID string
 	// URL is the server's. A token never follows a name to another address.
 	URL    string
 	Client registered
@@ -53,6 +55,7 @@ const (
 // keptText and registeredText are how the vault has them: the only place where
 // secrets are text, on their way to being encrypted.
 type keptText struct {
+	ID                 string         `json:"id,omitempty"`
 	URL                string         `json:"url"`
 	Client             registeredText `json:"client"`
 	Resource           string         `json:"resource"`
@@ -80,7 +83,7 @@ type registeredText struct {
 func (g *kept) encode() (gateway.Secret, error) {
 	c := g.Client
 	raw, err := json.Marshal(keptText{
-		URL: g.URL, Resource: g.Resource, TokenEndpoint: g.TokenEndpoint, RevocationEndpoint: g.RevocationEndpoint,
+		ID: g.ID, URL: g.URL, Resource: g.Resource, TokenEndpoint: g.TokenEndpoint, RevocationEndpoint: g.RevocationEndpoint,
 		Requested: g.Requested, Granted: g.Granted, Wanted: g.Wanted,
 		Access: g.Access.Reveal(), Refresh: g.Refresh.Reveal(), Obtained: g.Obtained, Expires: g.Expires,
 		Client: registeredText{
@@ -98,7 +101,7 @@ func decodeKept(value gateway.Secret) (*kept, bool) {
 	}
 	c := t.Client
 	return &kept{
-		URL: t.URL, Resource: t.Resource, TokenEndpoint: t.TokenEndpoint, RevocationEndpoint: t.RevocationEndpoint,
+		ID: t.ID, URL: t.URL, Resource: t.Resource, TokenEndpoint: t.TokenEndpoint, RevocationEndpoint: t.RevocationEndpoint,
 		Requested: t.Requested, Granted: t.Granted, Wanted: t.Wanted,
 		Access: gateway.Secret(t.Access), Refresh: gateway.Secret(t.Refresh), Obtained: t.Obtained, Expires: t.Expires,
 		Client: registered{

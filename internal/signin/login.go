@@ -2,6 +2,7 @@ package signin
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"net/url"
 	"slices"
@@ -82,7 +83,7 @@ func (k *Keeper) SignIn(ctx context.Context, s Server, l Login, p Person) error 
 		return r.notRedeemed(err)
 	}
 	g := &kept{
-		URL: s.URL, Client: client, Resource: found.resource, Requested: scopes, Granted: scopes,
+		ID: rand.Text(), URL: s.URL, Client: client, Resource: found.resource, Requested: scopes, Granted: scopes,
 		TokenEndpoint: found.issuer.TokenEndpoint, RevocationEndpoint: found.issuer.RevocationEndpoint,
 	}
 	if client.How == byHand {

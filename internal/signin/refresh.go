@@ -22,32 +22,37 @@ const failurePardon = time.Minute
 // when only a person can.
 func (k *Keeper) Token(ctx context.Context, s Server) (gateway.Secret, error) {
 	h := k.holder(s)
-	h.mu.Lock()
-	token, ok := h.usable(s, k.now())
-	if ok && (!h.unsaved || k.now().Before(h.until)) {
-		h.mu.Unlock()
-		return token, nil
-	}
-	f := h.flight
-	if f == nil {
-		f = &flight{done: make(chan struct{})}
-		// The renewal is everybody's: it does not end with the call that
-		// happened to be first, or a token that may be used once would be lost.
-		if !k.start(func() { k.fly(s, h, f) }) {
+	for {
+		h.mu.Lock()
+		token, ok := h.usable(s, k.now())
+		if ok && (!h.unsaved || k.now().Before(h.until)) {
 			h.mu.Unlock()
-			return "", gateway.Errorf(gateway.CodeUnavailable, "genkan is stopping")
+			return token, nil
 		}
-		h.flight = f
-	}
-	h.mu.Unlock()
-	if ok { // only the keeping is late, and nobody need wait for that
-		return token, nil
-	}
-	select {
-	case <-f.done:
-		return f.token, f.err
-	case <-ctx.Done():
-		return "", context.Cause(ctx)
+		f := h.flight
+		if f == nil {
+			f = &flight{server: s, doubts: h.doubts, done: make(chan struct{})}
+			// The renewal is everybody's: it does not end with the call that
+			// happened to be first, or a token that may be used once would be lost.
+			if !k.start(func() { k.fly(s, h, f) }) {
+				h.mu.Unlock()
+				return "", gateway.Errorf(gateway.CodeUnavailable, "genkan is stopping")
+			}
+			h.flight = f
+		}
+		answers := f.answers(s, h.doubts)
+		h.mu.Unlock()
+		if ok { // only the keeping is late, and nobody need wait for that
+			return token, nil
+		}
+		select {
+		case <-f.done:
+		case <-ctx.Done():
+			return "", context.Cause(ctx)
+		}
+		if answers {
+			return f.token, f.err
+		}
 	}
 }
 

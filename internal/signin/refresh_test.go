@@ -457,7 +457,7 @@ func TestLifetimes(t *testing.T) {
 func TestKeptSurvivesTheVault(t *testing.T) {
 	now := time.Date(2026, 7, 28, 12, 0, 0, 0, time.UTC)
 	g := &kept{
-		URL: "u", Resource: "r", TokenEndpoint: "t", RevocationEndpoint: "v", Requested: []string{"a"}, Granted: []string{"b"}, Wanted: []string{"c"},
+		ID: "n", URL: "u", Resource: "r", TokenEndpoint: "t", RevocationEndpoint: "v", Requested: []string{"a"}, Granted: []string{"b"}, Wanted: []string{"c"},
 		Access: "x", Refresh: "y", Obtained: now, Expires: now.Add(time.Hour),
 		Client: registered{Issuer: "i", ID: "d", Secret: "s", Method: methodPost, How: byItself, RedirectURI: "z", SecretExpires: now},
 	}

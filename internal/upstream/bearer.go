@@ -21,6 +21,9 @@ type Bearer interface {
 	// Refused says how the server refused a request with the token, or without
 	// one. nil: another Token is worth one more try.
 	Refused(ctx context.Context, token gateway.Secret, status int, header http.Header) error
+	// SignIn names the sign-in that the last Token was of; empty for none. Tokens
+	// that were renewed are of the same.
+	SignIn() string
 	// Doubt says that somebody else may have signed in or out.
 	Doubt()
 	// Known is whether there is a sign-in, and until when its token is good.
@@ -62,8 +65,8 @@ type signedTransport struct {
 	needed atomic.Bool
 
 	mu sync.Mutex
-	// begun is the token that the connections were begun with.
-	begun gateway.Secret
+	// begun is the sign-in that the connections were begun with.
+	begun string
 }
 
 func newSignedTransport(set *Settings, next http.RoundTripper) *signedTransport {
@@ -84,18 +87,27 @@ func (t *signedTransport) prepare(ctx context.Context) {
 		return
 	}
 	t.needed.Store(false)
-	var token gateway.Secret
+	begun := ""
 	if !t.hasHeader {
-		token, _ = t.bearer.Token(ctx) // why there is none will be told when the server refuses
+		if _, err := t.bearer.Token(ctx); err == nil { // else the server's refusal tells why
+			begun = t.bearer.SignIn()
+		}
 	}
-	t.begin(token)
+	t.mu.Lock()
+	t.begun = begun
+	t.mu.Unlock()
+	t.uses.Store(begun != "")
 }
 
-func (t *signedTransport) begin(token gateway.Secret) {
+// use sends requests with a token from now on. A connection that was begun
+// without a sign-in has one now.
+func (t *signedTransport) use() {
 	t.mu.Lock()
-	t.begun = token
+	if t.begun == "" {
+		t.begun = t.bearer.SignIn()
+	}
 	t.mu.Unlock()
-	t.uses.Store(token != "")
+	t.uses.Store(true)
 }
 
 // isAnother reports whether the sign-in is another one than that which the
@@ -104,13 +116,16 @@ func (t *signedTransport) isAnother(ctx context.Context) bool {
 	if t == nil {
 		return false
 	}
-	token, err := t.bearer.Token(ctx)
-	if err != nil && gateway.AsError(err).Code != gateway.CodeUnauthenticated {
+	now := ""
+	switch _, err := t.bearer.Token(ctx); {
+	case err == nil:
+		now = t.bearer.SignIn()
+	case gateway.AsError(err).Code != gateway.CodeUnauthenticated:
 		return false // nobody knows
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return token != t.begun && (!t.hasHeader || t.begun != "" || t.needed.Load())
+	return now != t.begun && (!t.hasHeader || t.begun != "" || t.needed.Load())
 }
 
 // mostTokens is how many are tried for one request: the one at hand, the one
@@ -134,12 +149,12 @@ func (t *signedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	for tried := 1; ; tried++ {
 		resp, err := t.next.RoundTrip(t.sign(r, token))
 		if err != nil || r.Method == http.MethodDelete || !wantsToken(resp, token) {
-			if err == nil && token != "" && t.needed.Load() {
+			if err == nil && (token != "" || t.hasHeader) && t.needed.Load() {
 				t.needed.Store(false)
 			}
 			return resp, err
 		}
-		drain(resp.Body)
+		finish(resp.Body) // one without an end is not waited for
 		if err := t.bearer.Refused(r.Context(), token, resp.StatusCode, resp.Header); err != nil {
 			return nil, t.refused(r.Context(), t.orHeader(err, token, resp.StatusCode), false)
 		}
@@ -150,7 +165,7 @@ func (t *signedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 		if token, err = t.bearer.Token(r.Context()); err != nil {
 			return nil, t.refused(r.Context(), err, false)
 		}
-		t.begin(token)
+		t.use()
 		if r, err = again(r); err != nil {
 			return nil, err
 		}

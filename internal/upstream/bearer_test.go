@@ -13,6 +13,7 @@ import (
 )
 
 // keyring is a sign-in whose tokens the test makes.
+// It is for one request at a time.
 type keyring struct {
 	token  gateway.Secret
 	err    error
@@ -37,6 +38,13 @@ func (k *keyring) Refused(ctx context.Context, _ gateway.Secret, _ int, _ http.H
 }
 
 func (k *keyring) Doubt() {}
+
+func (k *keyring) SignIn() string {
+	if k.token == "" {
+		return ""
+	}
+	return "a person's"
+}
 
 func (k *keyring) Known() (bool, time.Time) { return k.token != "", time.Time{} }
 

@@ -274,6 +274,14 @@ func (c *httpConn) readStream(ctx context.Context, body io.ReadCloser, x *exchan
 				return jsonrpc.Message{}, c.wireError(err)
 			}
 			again, resumeErr := c.resume(ctx, events.LastID(), events.Retry())
+			var signIn *signInError
+			if onlyAPersonHelps(resumeErr) && errors.As(resumeErr, &signIn) {
+				return jsonrpc.Message{}, &gateway.Error{
+					Code: signIn.because.Code, Answered: true, Err: errors.Join(err, resumeErr),
+					Message: "the connection to server %s broke, and it does not let genkan come back for the answer: %s. The call may have been carried out",
+					Values:  []any{c.name, signIn.because},
+				}
+			}
 			if resumeErr != nil {
 				// Not as a failure to connect: the call has been sent.
 				return jsonrpc.Message{}, broken(c.name, errors.Join(err, resumeErr))

@@ -41,6 +41,8 @@ type httpConn struct {
 	generation int
 	// renewal is held by whoever makes a new session.
 	renewal chan struct{}
+	// telling bounds the notifications that are on their way.
+	telling chan struct{}
 
 	// calls are under way in a legacy session, for messages that name none.
 	calls map[uint64]*underWay
@@ -75,8 +77,8 @@ func connectHTTP(ctx context.Context, s *Server, us self, known gateway.Era, e e
 	c := &httpConn{
 		name: s.set.Name, log: s.log, url: u, transport: s.deps.Transport,
 		headers: s.set.Headers, self: us, ears: e, calls: map[uint64]*underWay{},
-		renewal: make(chan struct{}, 1),
-		agent:   []string{"genkan/" + us.version}, instance: []string{s.deps.Instance},
+		renewal: make(chan struct{}, 1), telling: make(chan struct{}, mostTold),
+		agent: []string{"genkan/" + us.version}, instance: []string{s.deps.Instance},
 	}
 	c.setRoots(roots)
 	c.life, c.endLife = context.WithCancelCause(context.Background())
@@ -344,15 +346,28 @@ func (c *httpConn) list(ctx context.Context, kind gateway.Kind) (listed, error) 
 	return raw, err
 }
 
+// mostTold is how many notifications of clients may be on their way to a server
+// that takes its time; more are left out.
+const mostTold = 64
+
 // tell does not wait for the server.
 func (c *httpConn) tell(method string, params []byte) {
-	c.spawn(func() {
+	select {
+	case c.telling <- struct{}{}:
+	default:
+		c.log.Debug("a notification was left out: too many are waiting to be accepted")
+		return
+	}
+	if !c.spawn(func() {
+		defer func() { <-c.telling }()
 		ctx, cancel := context.WithTimeout(c.life, 10*time.Second)
 		defer cancel()
 		if err := c.notify(ctx, method, params); err != nil {
 			c.log.Debug("a notification could not be sent", "error", err)
 		}
-	})
+	}) {
+		<-c.telling
+	}
 }
 
 // notify posts a notification or an answer, whose own answer says nothing.

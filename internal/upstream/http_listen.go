@@ -87,11 +87,14 @@ func (c *httpConn) requested(msg *jsonrpc.Message, on *underWay) {
 // acknowledged a subscription.
 func (c *httpConn) listen(ctx context.Context, filter string, missed, opened func()) error {
 	wait := time.Second
-	for {
+	for first := true; ; first = false {
 		began := time.Now()
 		retry, err := c.listenOnce(ctx, filter, opened)
-		if ctx.Err() != nil || errors.Is(err, errNoStream) {
-			return err
+		if ctx.Err() != nil || errors.Is(err, errNoStream) || first && onlyAPersonHelps(err) {
+			return err // calls will say why, and another connection asks again
+		}
+		if onlyAPersonHelps(err) {
+			retry = personPause // servers have been wrong about tokens before
 		}
 		if time.Since(began) > healthyAfter {
 			wait = time.Second
@@ -126,9 +129,6 @@ func (c *httpConn) listenOnce(ctx context.Context, filter string, opened func())
 		r.Header["Accept"] = acceptSSE
 	}
 	resp, err := c.transport.RoundTrip(r)
-	if onlyAPersonHelps(err) {
-		return 0, errNoStream // calls will say why, and another connection asks again
-	}
 	if err != nil {
 		return 0, err
 	}

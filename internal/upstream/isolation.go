@@ -55,7 +55,7 @@ func (s *Server) place(ctx context.Context, call *gateway.Call, why purpose) (se
 		return s.trunk(ctx)
 	}
 	s.mu.Lock()
-	habits, era := s.known.Habits, s.known.Era
+	habits, era, refused := s.known.Habits, s.known.Era, s.refused != nil
 	s.mu.Unlock()
 	if s.set.URL != "" && era == gateway.EraModern { // every request stands alone there anyway
 		return s.trunk(ctx)
@@ -85,6 +85,11 @@ func (s *Server) place(ctx context.Context, call *gateway.Call, why purpose) (se
 	}
 	if want.root == "" && want.session == "" {
 		return s.trunk(ctx)
+	}
+	if refused { // one that wants a sign-in is not asked by each caller anew
+		if _, err := s.ready(ctx); err != nil {
+			return seat{}, err
+		}
 	}
 	found, err := s.branch(ctx, want, why, func(ctx context.Context, one *branch) (conn, error) {
 		return s.grow(ctx, call, mode, where, one)

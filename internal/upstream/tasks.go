@@ -19,8 +19,11 @@ const (
 	// mostTasks is how many tasks of each side a connection remembers.
 	mostTasks = 1000
 	// mostEarly is how much of what a server says about tasks is kept until it
-	// is known whose they are.
-	mostEarly = 64
+	// is known whose they are, and longestEarly how long each may be: no state of
+	// a task is.
+	mostEarly, longestEarly = 64, 16 << 10
+	// longestTaskID is more than anybody needs to tell tasks apart.
+	longestTaskID = 1 << 10
 )
 
 // taskTable knows the tasks of one connection.
@@ -75,7 +78,7 @@ func (t *taskTable) note(call *gateway.Call, result *gateway.Result) {
 		return
 	}
 	id := jsonrpc.LookupText(jsonrpc.Lookup(result.Raw, "task"), "taskId")
-	if id == "" {
+	if id == "" || len(id) > longestTaskID {
 		return
 	}
 	call.OnAnswered(func() {
@@ -115,7 +118,7 @@ func (t *taskTable) status(params []byte, on *gateway.Call) {
 		pass(on, statusOfTask, params)
 	case session != nil:
 		session.Peer.Notify(statusOfTask, params)
-	default:
+	case len(params) <= longestEarly:
 		if len(t.early) >= mostEarly {
 			t.early = t.early[1:]
 		}
@@ -132,7 +135,7 @@ func isOf(call *gateway.Call, session *gateway.Session) bool {
 // gets another.
 func (t *taskTable) lend(session *gateway.Session, answer []byte) []byte {
 	own := jsonrpc.LookupText(jsonrpc.Lookup(answer, "task"), "taskId")
-	if own == "" {
+	if own == "" || len(own) > longestTaskID {
 		return answer
 	}
 	t.mu.Lock()

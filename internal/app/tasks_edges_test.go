@@ -1,0 +1,105 @@
+package app
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"genkan/internal/gateway"
+)
+
+// source is a server's name, and nothing behind it.
+type source struct{ gateway.Source }
+
+func (source) Name() string { return "one" }
+
+// A client that makes tasks without end is the one whose tasks are forgotten.
+func TestNobodyMakesOthersTasksBeForgotten(t *testing.T) {
+	var known tasks
+	tool := &gateway.Tool{Source: source{}}
+	add := func(client, id string) {
+		known.add(taskName{client: client, id: id}, tool, gateway.EraLegacy)
+	}
+	caller := func(client string) *gateway.Call {
+		return &gateway.Call{Era: gateway.EraLegacy, Identity: gateway.Identity{ClientID: client}}
+	}
+	for i := range 5 {
+		add("quiet", fmt.Sprint(i))
+	}
+	for i := range 2 * mostTasks {
+		add("loud", fmt.Sprint(i))
+	}
+	add("late", "0")
+	if len(known.order) != mostTasks || len(known.byName) != mostTasks {
+		t.Errorf("%d and %d are remembered", len(known.order), len(known.byName))
+	}
+	for client, want := range map[string]int{"quiet": 5, "late": 1, "loud": tasksPage} {
+		if names, _ := known.page(caller(client), 0); len(names) != want {
+			t.Errorf("%s sees %d tasks, want %d", client, len(names), want)
+		}
+	}
+	for len(known.order) > 0 {
+		known.forget(known.order[0])
+	}
+	if len(known.many)+len(known.owners)+len(known.byName) != 0 {
+		t.Errorf("left: %v, %d, %d", known.many, len(known.owners), len(known.byName))
+	}
+}
+
+// tasks/list asks servers, so it counts as a call.
+func TestListingTasksIsLimited(t *testing.T) {
+	h := openHouse(t, conf{"mcpServers": conf{"one": child(t, "-era", "legacy", "-everything", "-tasks")}, "rateLimit": conf{"max": 3, "timeWindow": "1h"}})
+	h.waitReady("one")
+	client := h.legacy("2025-11-25", "{}")
+	refused := 0
+	for range 6 {
+		if text := client.ask("tasks/list", "{}"); strings.Contains(text, "calls in") {
+			refused++
+		}
+	}
+	if refused != 3 {
+		t.Errorf("%d of 6 were refused", refused)
+	}
+}
+
+// legacyClient is a client with a session.
+type legacyClient struct {
+	house   *testHouse
+	session string
+	lastID  int
+}
+
+func (h *testHouse) legacy(version, capabilities string) *legacyClient {
+	h.t.Helper()
+	r, err := http.NewRequest(http.MethodPost, h.base+"/mcp", strings.NewReader(fmt.Sprintf( //nolint:noctx // it is answered at once
+		`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":%q,"capabilities":%s,"clientInfo":{"name":"t","version":"1"}}}`, version, capabilities)))
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+h.token)
+	r.Header.Set("Content-Type", "application/json")
+	resp, err := h.http.Do(r)
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	_ = resp.Body.Close()
+	return &legacyClient{house: h, session: resp.Header.Get("Mcp-Session-Id")}
+}
+
+// ask sends a request and returns all that comes back.
+func (c *legacyClient) ask(method, params string) string {
+	c.house.t.Helper()
+	c.lastID++
+	_, text, err := c.house.tryRequest(http.MethodPost, "/mcp", fmt.Sprintf(`{"jsonrpc":"2.0","id":%d,"method":%q,"params":%s}`, c.lastID, method, params),
+		http.Header{"Mcp-Session-Id": {c.session}})
+	if err != nil {
+		c.house.t.Fatal(err)
+	}
+	return text
+}
+
+func (c *legacyClient) call(tool, arguments string) string {
+	c.house.t.Helper()
+	return c.ask("tools/call", fmt.Sprintf(`{"name":%q,"arguments":%s}`, tool, arguments))
+}
