@@ -5,6 +5,7 @@ package api
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"log/slog"
 	"net/http"
@@ -46,6 +47,8 @@ type Options struct {
 	// CatchUp brings into the house what servers have listed by now; nil when
 	// that happens by itself.
 	CatchUp func()
+	// ChangeTool changes what is said about a tool, for everybody and at once.
+	ChangeTool func(ctx context.Context, key catalog.ToolKey, change func(*catalog.Override) error) error
 }
 
 // API is the edge.

@@ -20,6 +20,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"genkan/internal/api"
+	"genkan/internal/catalog"
 	"genkan/internal/config"
 	"genkan/internal/execute"
 	"genkan/internal/gateway"
@@ -91,6 +92,8 @@ type Process struct {
 	mcp      *mcpserver.Server
 	api      *api.API
 	tasks    tasks
+	// overrides are what people have said about tools.
+	overrides *catalog.Overrides
 	// instance tells this process from others.
 	instance string
 
@@ -154,6 +157,10 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 	if p.store, err = sqlite.Open(ctx, filepath.Join(opt.DataDir, "genkan.db"), opt.Log); err != nil {
 		return nil, err
 	}
+	p.overrides = catalog.NewOverrides(p.store, time.Now)
+	if err := p.overrides.Load(ctx); err != nil {
+		return nil, errors.Join(err, p.store.Close())
+	}
 	p.signIns = signin.New(signin.Options{Vault: p.vault, Log: opt.Log, Now: opt.Now})
 	p.keeper = identity.NewKeeper(p.store, admin, time.Now)
 	p.launcher = launch.New(launch.Options{DataDir: opt.DataDir, Home: HomeOf(opt.DataDir), Guard: opt.Guard, Log: opt.Log})
@@ -168,7 +175,7 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 	p.api = api.New(api.Options{
 		House: func() api.House { return p.house.Load() },
 		Admit: p.lock.Admit, Log: opt.Log, Version: opt.Version, Budget: p.budget, Language: p.language,
-		Reload: p.Reload, CatchUp: p.catchUp,
+		Reload: p.Reload, CatchUp: p.catchUp, ChangeTool: p.ChangeTool,
 	})
 	p.measure()
 	p.house.Store(p.build(cfg, nil))
@@ -338,6 +345,17 @@ func (p *Process) catchUp() {
 	}
 }
 
+// ChangeTool changes what is said about a tool. When it returns, everybody sees
+// the change, and the clients whose list it changed have been told.
+func (p *Process) ChangeTool(ctx context.Context, key catalog.ToolKey, change func(*catalog.Override) error) error {
+	if _, err := p.overrides.Change(ctx, key, change); err != nil {
+		return err
+	}
+	p.publish(gateway.Event{Source: key.Server, Kind: gateway.KindTool})
+	p.catchUp()
+	return nil
+}
+
 // Reload reads the configuration again. A bad one leaves everything as it is.
 func (p *Process) Reload() error {
 	p.reloading.Lock()
@@ -347,6 +365,10 @@ func (p *Process) Reload() error {
 	}
 	cfg, err := p.load()
 	if err != nil {
+		return err
+	}
+	// Another process may have changed what is said about tools.
+	if err := p.overrides.Load(context.Background()); err != nil {
 		return err
 	}
 	old := p.house.Load()
