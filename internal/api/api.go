@@ -76,6 +76,9 @@ func (a *API) Routes(mux *http.ServeMux) {
 	mux.HandleFunc("GET /health", a.health)
 	a.route(mux, "GET /v1/tools", a.listTools)
 	a.route(mux, "GET /v1/tools/{name}", a.getTool)
+	a.route(mux, "PATCH /v1/tools/{name}", a.changeTool)
+	a.route(mux, "POST /v1/tools/{name}/enable", a.enableTool)
+	a.route(mux, "POST /v1/tools/{name}/disable", a.disableTool)
 	a.route(mux, "POST /v1/tools/call", a.callTool)
 	a.route(mux, "GET /v1/servers", a.listServers)
 	a.route(mux, "GET /v1/servers/{name}", a.getServer)
@@ -113,13 +116,10 @@ func redirect(w http.ResponseWriter, r *http.Request, status int) {
 // health answers that the process serves. It needs no token and tells nothing
 // about what is behind the door.
 func (a *API) health(w http.ResponseWriter, _ *http.Request) {
-	encode(w, http.StatusOK, struct {
-		Status    string  `json:"status"`
-		Message   string  `json:"message"`
-		Version   string  `json:"version"`
-		Uptime    float64 `json:"uptime"`
-		Timestamp string  `json:"timestamp"`
-	}{"ok", client.HealthMessage, a.opt.Version, time.Since(a.started).Seconds(), timestamp()})
+	encode(w, http.StatusOK, client.Health{
+		Status: "ok", Message: client.HealthMessage, Version: a.opt.Version,
+		Uptime: time.Since(a.started).Seconds(), Timestamp: timestamp(),
+	})
 }
 
 func timestamp() string { return time.Now().UTC().Format("2006-01-02T15:04:05.000Z") }

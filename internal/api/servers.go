@@ -85,9 +85,7 @@ func (a *API) servers(id gateway.Identity, name string) []client.Server {
 }
 
 func (a *API) listServers(w http.ResponseWriter, _ *http.Request, id gateway.Identity) {
-	encode(w, http.StatusOK, struct {
-		Servers []client.Server `json:"servers"`
-	}{a.servers(id, "")})
+	encode(w, http.StatusOK, client.ServerList{Servers: a.servers(id, "")})
 }
 
 // tryServer has a server that is down tried at once.
@@ -125,9 +123,7 @@ func (a *API) reload(w http.ResponseWriter, _ *http.Request, id gateway.Identity
 		a.fail(w, err)
 		return
 	}
-	encode(w, http.StatusOK, struct {
-		Success bool `json:"success"`
-	}{true})
+	encode(w, http.StatusOK, client.Done{Success: true})
 }
 
 // isAdmin answers everybody else.

@@ -188,7 +188,7 @@ func (c *command) tools() *cobra.Command {
 				}
 				return c.showTool(t)
 			}
-			list, err := remote.Tools(cmd.Context(), server)
+			list, err := remote.Tools(cmd.Context(), client.ToolFilter{Server: server})
 			if err != nil {
 				return err
 			}

@@ -48,6 +48,10 @@ type Call struct {
 	ParamHeaders http.Header
 	// Options are the caller's own wishes for the execution.
 	Options ExecuteOptions
+	// Complete asks for the arguments to be checked against the tool's schema
+	// and completed with its defaults. Edges set it for people and programs that
+	// are no MCP clients.
+	Complete bool
 
 	// Attempts counts how often the call was sent. Set by execute.
 	Attempts int
@@ -125,6 +129,12 @@ func (c *Call) SetArguments(args map[string]any) error {
 	c.Params = c.Params.withArguments(raw)
 	c.arguments, c.decoded = args, true
 	return nil
+}
+
+// SetRawArguments replaces the tool's arguments by a JSON object.
+func (c *Call) SetRawArguments(raw []byte) {
+	c.Params = c.Params.withArguments(raw)
+	c.arguments, c.decoded = nil, false
 }
 
 // Span is a range of bytes in a message. The zero Span means absent.

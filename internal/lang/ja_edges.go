@@ -60,7 +60,7 @@ var jaEdges = map[string]string{
 	"the body must be one JSON object":                                                      "本文は 1 つの JSON オブジェクトにしてください",
 	"it is not valid JSON":                                                                  "正しい JSON ではありません",
 	"it must be an object":                                                                  "オブジェクトにしてください",
-	"unknown field %s; there are name, parameters and options":                              "不明なフィールド %s です。使えるのは name、parameters、options です",
+	"unknown field %s; there are %s":                                                        "不明なフィールド %s です。使えるのは %s です",
 	"the tool reported an error without a text":                                             "ツールがエラーを返しましたが、説明はありませんでした",
 
 	// api's client

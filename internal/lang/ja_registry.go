@@ -8,4 +8,6 @@ var jaRegistry = map[string]string{
 	"is required":                        "指定してください",
 	"must be an object":                  "オブジェクトを指定してください",
 	"must be one line of at most %d bytes, without space around it": "前後に空白のない %d バイト以内の 1 行で指定してください",
+	"enabled must be true or false":                                 "enabled には true か false を指定してください",
+	"These tools were said to be of no use without it: %s":          "次のツールはこのツールに依存しています: %s",
 }
