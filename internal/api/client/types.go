@@ -64,7 +64,7 @@ type Pagination struct {
 // value gives the word back to the server.
 type ToolChange struct {
 	Enabled      *bool      `json:"enabled,omitempty"`
-	Description  *string    `json:"description,omitempty" doc:"Shown in place of the server's. An empty one, or null, gives the word back to the server; so it is with every field."`
+	Description  *string    `json:"description,omitempty" doc:"Shown in place of the server's. An empty one gives the word back to the server; so it is with every field."`
 	Category     *string    `json:"category,omitempty"`
 	Tags         *[]string  `json:"tags,omitempty"`
 	Author       *string    `json:"author,omitempty"`
