@@ -11,8 +11,11 @@ import (
 	"genkan/internal/jsonrpc"
 )
 
-// defaultTimeout is the seed's, for callers of REST.
-const defaultTimeout = 30 * time.Second
+// The seed's, for callers of REST. Nothing is sent again unless they ask for it.
+const (
+	defaultTimeout    = 30 * time.Second
+	defaultRetryDelay = time.Second
+)
 
 func (a *API) callTool(w http.ResponseWriter, r *http.Request, id gateway.Identity) {
 	began := time.Now()
@@ -73,15 +76,24 @@ func newCall(in client.CallRequest, id gateway.Identity) (*gateway.Call, error) 
 	}
 	call := &gateway.Call{
 		Method: "tools/call", Params: params, Name: in.Name, Identity: id, Via: "rest", Complete: true,
-		Options: gateway.ExecuteOptions{
-			Timeout: defaultTimeout,
-			Retries: in.Options.Retry, RetryDelay: time.Duration(in.Options.RetryDelay) * time.Millisecond,
-		},
+		Options: gateway.ExecuteOptions{Timeout: defaultTimeout, Retries: gateway.NoRetries, RetryDelay: defaultRetryDelay},
+	}
+	if in.Options.Retry > 0 {
+		call.Options.Retries = in.Options.Retry
+	}
+	if in.Options.RetryDelay > 0 {
+		call.Options.RetryDelay = millis(in.Options.RetryDelay)
 	}
 	if in.Options.Timeout > 0 {
-		call.Options.Timeout = time.Duration(in.Options.Timeout) * time.Millisecond
+		call.Options.Timeout = millis(in.Options.Timeout)
 	}
 	return call, nil
+}
+
+// millis is a number of milliseconds that can be counted in nanoseconds, too;
+// execute has lower ceilings.
+func millis(n int64) time.Duration {
+	return time.Duration(min(n, time.Hour.Milliseconds())) * time.Millisecond
 }
 
 // textOf is the text of a result that reports an error.

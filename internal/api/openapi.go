@@ -308,8 +308,7 @@ func describe(routes []route) object {
 	}
 }
 
-// openAPI answers with the description. It is the same for everybody and tells
-// nothing about what is behind the door, so it needs no token.
+// openAPI answers with the description.
 func (a *API) openAPI(w http.ResponseWriter, _ *http.Request, _ gateway.Identity) {
 	encode(w, http.StatusOK, describe(a.routes()))
 }

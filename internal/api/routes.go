@@ -126,11 +126,11 @@ func (a *API) routes() []route {
 			answer: client.Done{}, failures: []restError{badInput}, serve: a.reload,
 		},
 		{
-			method: "GET", path: "/v1/openapi.json", who: forAll, id: "openapi", summary: "This description, as OpenAPI 3.1",
+			method: "GET", path: "/v1/openapi.json", who: forCallers, id: "openapi", summary: "This description, as OpenAPI 3.1",
 			answer: map[string]any{}, serve: a.openAPI,
 		},
 		{
-			method: "GET", path: "/v1/docs", who: forAll, id: "docs", summary: "This description, for people",
+			method: "GET", path: "/v1/docs", who: forCallers, id: "docs", summary: "This description, for people",
 			answer: "", media: "text/html", serve: a.docs,
 		},
 		{

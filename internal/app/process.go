@@ -369,7 +369,7 @@ func (p *Process) Reload() error {
 	}
 	// Another process may have changed what is said about tools.
 	if err := p.overrides.Load(context.Background()); err != nil {
-		return err
+		p.log.Warn("what is said about tools could not be read again", "error", err)
 	}
 	old := p.house.Load()
 	if needed := config.Diff(old.config, cfg).RestartNeeded; len(needed) > 0 {

@@ -14,7 +14,9 @@ type Overrides struct {
 	clock   func() time.Time
 	current atomic.Pointer[map[ToolKey]Override]
 
-	mu sync.Mutex // serialises changes, and guards what follows
+	changing sync.Mutex // serialises changes, which wait for the store
+
+	mu sync.Mutex // guards what follows
 	// since says when each tool of a server was listed first. Only what the
 	// server lists now is kept.
 	since map[string]map[string]time.Time
@@ -29,12 +31,8 @@ func NewOverrides(store OverrideStore, clock func() time.Time) *Overrides {
 
 // Load takes over what the store has.
 func (o *Overrides) Load(ctx context.Context) error {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.load(ctx)
-}
-
-func (o *Overrides) load(ctx context.Context) error {
+	o.changing.Lock()
+	defer o.changing.Unlock()
 	all, err := o.store.Overrides(ctx)
 	if err != nil {
 		return err
@@ -46,8 +44,8 @@ func (o *Overrides) load(ctx context.Context) error {
 // Change changes what is said about a tool. Catalogs take it over when they
 // refresh the list of its server.
 func (o *Overrides) Change(ctx context.Context, key ToolKey, change func(*Override) error) (Override, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
+	o.changing.Lock()
+	defer o.changing.Unlock()
 	now, err := o.store.ChangeOverride(ctx, key, func(one *Override) error {
 		if err := change(one); err != nil {
 			return err
@@ -58,7 +56,6 @@ func (o *Overrides) Change(ctx context.Context, key ToolKey, change func(*Overri
 	if err != nil {
 		return Override{}, err
 	}
-	// What was written counts, also when the rest cannot be read just now.
 	fresh := make(map[ToolKey]Override, len(*o.current.Load())+1)
 	for k, v := range *o.current.Load() {
 		fresh[k] = v

@@ -73,10 +73,15 @@ type Call struct {
 // ExecuteOptions are what a caller may ask of the execution of one call. Zero
 // values mean the tool's defaults.
 type ExecuteOptions struct {
-	Timeout    time.Duration
+	Timeout time.Duration
+	// Retries is how often a call that did no harm may be sent again; NoRetries
+	// is not at all.
 	Retries    int
 	RetryDelay time.Duration
 }
+
+// NoRetries asks for one attempt only.
+const NoRetries = -1
 
 // OnSignOfLife sets what a sign of life from the upstream does; execute uses
 // it to push the deadline out.

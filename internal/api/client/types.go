@@ -91,8 +91,8 @@ type CallRequest struct {
 // CallOptions say how a call is to be carried out.
 type CallOptions struct {
 	Timeout    int64 `json:"timeout,omitempty" doc:"Milliseconds without a sign of life, for each attempt; 30000 unless said, at most 600000."`
-	Retry      int   `json:"retry,omitempty" doc:"How often a call that did no harm is sent again; 2 unless said, at most 10."`
-	RetryDelay int64 `json:"retryDelay,omitempty" doc:"Milliseconds before the first of them; it doubles, up to 60000."`
+	Retry      int   `json:"retry,omitempty" doc:"How often a call that did no harm is sent again; 0 unless said, at most 10."`
+	RetryDelay int64 `json:"retryDelay,omitempty" doc:"Milliseconds before the first of them; 1000 unless said. It doubles, up to 60000."`
 }
 
 // CallResult is the answer to a call.
