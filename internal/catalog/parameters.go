@@ -49,7 +49,7 @@ func Parameters(t *gateway.Tool) []Parameter {
 			}
 		}
 		p := Parameter{
-			Name: property.key, Type: typeOf(s), Required: required.has[property.key],
+			Name: property.key, Type: typeOf(s, 0), Required: required.has[property.key],
 			Default: s.get("default"), Minimum: s.get("minimum"), Maximum: s.get("maximum"),
 		}
 		if text, ok := jsonrpc.Unquote(s.get("description")); ok {
@@ -70,7 +70,7 @@ func Parameters(t *gateway.Tool) []Parameter {
 
 // typeOf is the type of a property in one word. Null beside another type only
 // says that there may be no value.
-func typeOf(s *fields) string {
+func typeOf(s *fields, depth int) string {
 	types := slices.DeleteFunc(s.types(), func(name string) bool { return name == "null" })
 	for i, name := range types {
 		if name == "integer" {
@@ -84,11 +84,14 @@ func typeOf(s *fields) string {
 		return "any"
 	}
 	for _, word := range []string{"anyOf", "oneOf"} {
+		if depth >= deepest {
+			break
+		}
 		var found names
 		list, _ := elements(s.get(word))
 		for _, raw := range list {
 			if branch, ok := parseFields(raw); ok && string(branch.get("type")) != `"null"` {
-				found.add(typeOf(branch))
+				found.add(typeOf(branch, depth+1))
 			}
 		}
 		if len(found.list) == 1 {

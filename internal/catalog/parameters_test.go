@@ -6,6 +6,7 @@ import (
 
 	"genkan/internal/catalog"
 	"genkan/internal/gateway"
+	"genkan/internal/jsonrpc"
 )
 
 func TestParameters(t *testing.T) {
@@ -80,4 +81,33 @@ func TestParametersOfOddSchemas(t *testing.T) {
 	if got := catalog.Parameters(&gateway.Tool{}); got != nil {
 		t.Errorf("no definition: %+v", got)
 	}
+}
+
+// Whatever a schema is, it can be looked at, and what is filled in is JSON.
+func FuzzSchemasOfParameters(f *testing.F) {
+	f.Add(`{"type":"object","properties":{"a":{"default":1},"b":{"$ref":"#/$defs/x"}},"$defs":{"x":{"anyOf":[{"enum":[1]}]}}}`, `{"b":{}}`)
+	f.Add(`{"properties":{"a":{"properties":{"b":{"default":{}}}}}}`, `{"a":{ }}`)
+	f.Add(`[]`, `null`)
+	f.Fuzz(func(t *testing.T, schema, arguments string) {
+		if !json.Valid([]byte(schema)) || !json.Valid([]byte(arguments)) {
+			return
+		}
+		s := source("s")
+		s.set(`{"name":"t","inputSchema":` + schema + `}`)
+		for _, tool := range newCatalog(0, mount(s, "")).Snapshot().Tools() {
+			for _, p := range catalog.Parameters(tool) {
+				if p.Type == "" {
+					t.Errorf("%q has no type", p.Name)
+				}
+			}
+			params, err := jsonrpc.ScanParams([]byte(`{"name":"t","arguments":` + arguments + `}`))
+			if err != nil {
+				continue
+			}
+			call := &gateway.Call{Params: params, Tool: tool, Complete: true}
+			if (&catalog.Validator{}).Complete(call) == nil && !json.Valid(call.Params.Raw) {
+				t.Errorf("the arguments became %s", call.Params.Raw)
+			}
+		}
+	})
 }
