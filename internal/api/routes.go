@@ -114,7 +114,7 @@ func (a *API) routes() []route {
 		},
 		{
 			method: "GET", path: "/v1/servers/{name}", who: forCallers, id: "getServer", summary: "Show how a server is",
-			answer: client.Server{}, failures: []restError{noSuchThing, inTheWay}, serve: a.getServer,
+			answer: client.Server{}, failures: []restError{noSuchThing}, serve: a.getServer,
 		},
 		{
 			method: "POST", path: "/v1/servers/{name}/try", who: forAdmins, id: "tryServer", summary: "Try a server that is down at once",

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -94,4 +95,49 @@ func TestOverridesTakeEffectAtOnce(t *testing.T) {
 			t.Errorf("got %s", got)
 		}
 	})
+}
+
+// Changes, reloads and lists at the same time: the last word holds everywhere.
+func TestOverridesWhileReloading(t *testing.T) {
+	config := servers(conf{"one": child(t)})
+	h := openHouse(t, config)
+	h.waitReady("one")
+	set := func(tool string, disabled bool) {
+		if err := h.ChangeTool(t.Context(), catalog.ToolKey{Server: "one", Name: tool}, func(o *catalog.Override) error {
+			o.Disabled = disabled
+			return nil
+		}); err != nil {
+			t.Error(err)
+		}
+	}
+	var busy sync.WaitGroup
+	for _, tool := range []string{"echo", "pid", "sleep"} {
+		busy.Go(func() {
+			for n := range 11 { // the last word is: disabled
+				set(tool, n%2 == 0)
+				if h.disabled(tool) != (n%2 == 0) {
+					t.Errorf("%s is not seen as it was set", tool)
+				}
+			}
+		})
+	}
+	busy.Go(func() {
+		for range 10 {
+			if err := h.Reload(); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	busy.Wait()
+	for _, tool := range []string{"echo", "pid", "sleep"} {
+		if h.lists("one__" + tool) {
+			t.Errorf("%s is listed", tool)
+		}
+	}
+}
+
+// disabled reports whether the house that serves now has the tool disabled.
+func (h *testHouse) disabled(tool string) bool {
+	entry, ok := h.house.Load().Snapshot().Entry("one__" + tool)
+	return ok && entry.Override.Disabled
 }
