@@ -5,6 +5,7 @@ package api
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"log/slog"
 	"net/http"
@@ -46,6 +47,8 @@ type Options struct {
 	// CatchUp brings into the house what servers have listed by now; nil when
 	// that happens by itself.
 	CatchUp func()
+	// ChangeTool changes what is said about a tool, for everybody and at once.
+	ChangeTool func(ctx context.Context, key catalog.ToolKey, change func(*catalog.Override) error) error
 }
 
 // API is the edge.
@@ -64,42 +67,12 @@ func (a *API) language() lang.Language {
 	return a.opt.Language()
 }
 
-// handler serves somebody who was let in.
-type handler func(w http.ResponseWriter, r *http.Request, id gateway.Identity)
-
-// Routes adds the edge's paths to a mux.
-func (a *API) Routes(mux *http.ServeMux) {
-	mux.HandleFunc("GET /{$}", a.health)
-	mux.HandleFunc("GET /health", a.health)
-	a.route(mux, "GET /v1/tools", a.listTools)
-	a.route(mux, "GET /v1/tools/{name}", a.getTool)
-	a.route(mux, "POST /v1/tools/call", a.callTool)
-	a.route(mux, "GET /v1/servers", a.listServers)
-	a.route(mux, "GET /v1/servers/{name}", a.getServer)
-	a.route(mux, "POST /v1/servers/{name}/try", a.tryServer)
-	a.route(mux, "POST /v1/reload", a.reload)
-	a.route(mux, "GET /tools", func(w http.ResponseWriter, r *http.Request, _ gateway.Identity) { redirect(w, r, http.StatusFound) })
-	a.route(mux, "POST /tools/call", func(w http.ResponseWriter, r *http.Request, _ gateway.Identity) {
-		redirect(w, r, http.StatusTemporaryRedirect)
-	})
-	// What is not there is said in the API's own form, and only to those who
-	// may come in.
-	a.route(mux, "/v1/", func(w http.ResponseWriter, _ *http.Request, _ gateway.Identity) {
-		a.fail(w, gateway.Errorf(gateway.CodeNotFound, "there is nothing here; /v1/tools and /v1/servers are good places to begin"))
-	})
-}
-
-// route guards a path.
-func (a *API) route(mux *http.ServeMux, pattern string, h handler) {
-	mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-		if id, ok := a.opt.Admit(w, r); ok {
-			h(w, r, id)
-		}
-	})
-}
-
 // redirect sends the seed's first paths to /v1.
-func redirect(w http.ResponseWriter, r *http.Request, status int) {
+func redirect(status int) handler {
+	return func(w http.ResponseWriter, r *http.Request, _ gateway.Identity) { sendToV1(w, r, status) }
+}
+
+func sendToV1(w http.ResponseWriter, r *http.Request, status int) {
 	target := "/v1" + r.URL.Path
 	if r.URL.RawQuery != "" {
 		target += "?" + r.URL.RawQuery
@@ -109,14 +82,11 @@ func redirect(w http.ResponseWriter, r *http.Request, status int) {
 
 // health answers that the process serves. It needs no token and tells nothing
 // about what is behind the door.
-func (a *API) health(w http.ResponseWriter, _ *http.Request) {
-	encode(w, http.StatusOK, struct {
-		Status    string  `json:"status"`
-		Message   string  `json:"message"`
-		Version   string  `json:"version"`
-		Uptime    float64 `json:"uptime"`
-		Timestamp string  `json:"timestamp"`
-	}{"ok", client.HealthMessage, a.opt.Version, time.Since(a.started).Seconds(), timestamp()})
+func (a *API) health(w http.ResponseWriter, _ *http.Request, _ gateway.Identity) {
+	encode(w, http.StatusOK, client.Health{
+		Status: "ok", Message: client.HealthMessage, Version: a.opt.Version,
+		Uptime: time.Since(a.started).Seconds(), Timestamp: timestamp(),
+	})
 }
 
 func timestamp() string { return time.Now().UTC().Format("2006-01-02T15:04:05.000Z") }

@@ -23,6 +23,7 @@ type door struct {
 	t     *testing.T
 	url   string
 	token string
+	data  string
 }
 
 func openDoor(t *testing.T, extra map[string]any, faultArgs ...string) door {
@@ -58,7 +59,7 @@ func openDoor(t *testing.T, extra map[string]any, faultArgs ...string) door {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := door{t, server.URL, strings.TrimSpace(string(token))}
+	d := door{t, server.URL, strings.TrimSpace(string(token)), data}
 	testkit.Eventually(t, func() bool {
 		return strings.Contains(d.send("GET", "/v1/servers", "").body, `"state":"ready"`)
 	}, "the fault server is not ready")
@@ -115,19 +116,22 @@ func TestREST(t *testing.T) {
 		has     []string
 		hasNot  []string
 	}{
-		"health at the root":      {request: []string{"GET", "/", ""}, headers: []string{"Authorization", ""}, status: 200, has: []string{`"status":"ok"`, `"message":"MCP Server is running"`, `"version":"v-test"`, `"uptime":`, `"timestamp":"`}},
-		"health":                  {request: []string{"GET", "/health", ""}, headers: []string{"Authorization", ""}, status: 200, has: []string{`"status":"ok"`}},
-		"no token":                {request: []string{"GET", "/v1/tools", ""}, headers: []string{"Authorization", ""}, status: 401, has: []string{`"code":"AUTHENTICATION_ERROR"`, "tokens add"}},
-		"wrong token":             {request: []string{"GET", "/v1/tools", ""}, headers: []string{"Authorization", "Bearer gk_wrong"}, status: 401, has: []string{`"success":false`}},
-		"foreign origin":          {request: []string{"GET", "/v1/tools", ""}, headers: []string{"Origin", "https://evil.example"}, status: 403, has: []string{`"code":"AUTHORIZATION_ERROR"`}},
-		"all tools":               {request: []string{"GET", "/v1/tools", ""}, status: 200, has: []string{`"name":"fault__echo"`, `"pagination":{"page":1,"limit":50,"total":11,"totalPages":1}`, `"inputSchema":{`}},
-		"a page":                  {request: []string{"GET", "/v1/tools?page=2&limit=10", ""}, status: 200, has: []string{`"pagination":{"page":2,"limit":10,"total":11,"totalPages":2}`}, hasNot: []string{"fault__echo"}},
-		"a page beyond":           {request: []string{"GET", "/v1/tools?page=99", ""}, status: 200, has: []string{`"tools":[]`}},
-		"page 0":                  {request: []string{"GET", "/v1/tools?page=0", ""}, status: 400, has: []string{`"code":"VALIDATION_ERROR"`, "page must be"}},
-		"limit 101":               {request: []string{"GET", "/v1/tools?limit=101", ""}, status: 400, has: []string{"limit must be a whole number from 1 to 100"}},
-		"limit a word":            {request: []string{"GET", "/v1/tools?limit=many", ""}, status: 400},
-		"tools of one server":     {request: []string{"GET", "/v1/tools?server=nobody", ""}, status: 200, has: []string{`"total":0`}},
-		"one tool":                {request: []string{"GET", "/v1/tools/fault__echo", ""}, status: 200, has: []string{`"server":"fault"`}},
+		"health at the root":  {request: []string{"GET", "/", ""}, headers: []string{"Authorization", ""}, status: 200, has: []string{`"status":"ok"`, `"message":"MCP Server is running"`, `"version":"v-test"`, `"uptime":`, `"timestamp":"`}},
+		"health":              {request: []string{"GET", "/health", ""}, headers: []string{"Authorization", ""}, status: 200, has: []string{`"status":"ok"`}},
+		"no token":            {request: []string{"GET", "/v1/tools", ""}, headers: []string{"Authorization", ""}, status: 401, has: []string{`"code":"AUTHENTICATION_ERROR"`, "tokens add"}},
+		"wrong token":         {request: []string{"GET", "/v1/tools", ""}, headers: []string{"Authorization", "Bearer gk_wrong"}, status: 401, has: []string{`"success":false`}},
+		"foreign origin":      {request: []string{"GET", "/v1/tools", ""}, headers: []string{"Origin", "https://evil.example"}, status: 403, has: []string{`"code":"AUTHORIZATION_ERROR"`}},
+		"all tools":           {request: []string{"GET", "/v1/tools", ""}, status: 200, has: []string{`"name":"fault__echo"`, `"pagination":{"page":1,"limit":50,"total":11,"totalPages":1}`, `"inputSchema":{`}},
+		"a page":              {request: []string{"GET", "/v1/tools?page=2&limit=10", ""}, status: 200, has: []string{`"pagination":{"page":2,"limit":10,"total":11,"totalPages":2}`}, hasNot: []string{"fault__echo"}},
+		"a page beyond":       {request: []string{"GET", "/v1/tools?page=99", ""}, status: 200, has: []string{`"tools":[]`}},
+		"page 0":              {request: []string{"GET", "/v1/tools?page=0", ""}, status: 400, has: []string{`"code":"VALIDATION_ERROR"`, "page must be", `"field":"page"`}},
+		"limit 101":           {request: []string{"GET", "/v1/tools?limit=101", ""}, status: 400, has: []string{"limit must be a whole number from 1 to 100"}},
+		"limit a word":        {request: []string{"GET", "/v1/tools?limit=many", ""}, status: 400},
+		"tools of one server": {request: []string{"GET", "/v1/tools?server=nobody", ""}, status: 200, has: []string{`"total":0`}},
+		"one tool": {request: []string{"GET", "/v1/tools/fault__echo", ""}, status: 200, has: []string{
+			`"server":"fault"`, `"parameters":[{"name":"text","type":"string","description":"What to return.","required":true}]`, `"version":"1.0.0"`,
+			`"enabled":true`, `"tags":[]`, `"examples":[]`, `"registeredAt":"20`,
+		}},
 		"unknown tool":            {request: []string{"GET", "/v1/tools/nothing", ""}, status: 404, has: []string{`"code":"TOOL_NOT_FOUND"`, "Tool not found: nothing"}},
 		"servers":                 {request: []string{"GET", "/v1/servers", ""}, status: 200, has: []string{`"name":"fault"`, `"era":"modern"`, `"tools":11`}, hasNot: []string{"command", "GENKAN"}},
 		"one server":              {request: []string{"GET", "/v1/servers/fault", ""}, status: 200, has: []string{`"state":"ready"`}},
@@ -141,9 +145,9 @@ func TestREST(t *testing.T) {
 		"call, tool's own error":  {request: call(`{"name":"fault__raw","parameters":{"result_json":"{\"isError\":true,\"content\":[{\"type\":\"text\",\"text\":\"no such row\"}]}"}}`), status: 500, has: []string{`"code":"TOOL_EXECUTION_ERROR"`, `"error":"no such row"`, `"result":{`}},
 		"call, server's error":    {request: call(`{"name":"fault__raw","parameters":{"error_json":"{\"code\":-32000,\"message\":\"broken inside\"}"}}`), status: 500, has: []string{`"code":"TOOL_EXECUTION_ERROR"`, "broken inside"}},
 		"call unknown tool":       {request: call(`{"name":"nothing"}`), status: 404, has: []string{`"code":"TOOL_NOT_FOUND"`, `"executionTime":`}},
-		"call, name missing":      {request: call(`{"parameters":{}}`), status: 400, has: []string{"name is required"}},
+		"call, name missing":      {request: call(`{"parameters":{}}`), status: 400, has: []string{"name is required", `"field":"name"`}},
 		"call, name a number":     {request: call(`{"name":1}`), status: 400, has: []string{"name must not be a number"}},
-		"call, unknown field":     {request: call(`{"name":"fault__echo","arguments":{}}`), status: 400, has: []string{`unknown field`, "arguments"}},
+		"call, unknown field":     {request: call(`{"name":"fault__echo","arguments":{}}`), status: 400, has: []string{`unknown field`, "arguments", `"field":"arguments"`, "there are name, parameters, options"}},
 		"call, not an object":     {request: call(`{"name":"fault__echo","parameters":[1]}`), status: 400, has: []string{"parameters must be an object"}},
 		"call, duplicate name":    {request: call(`{"name":"fault__echo","parameters":{"text":"a"}} {"name":"x"}`), status: 400},
 		"call, name twice":        {request: call(`{"name":"fault__echo","name":"fault__pid"}`), status: 400, has: []string{"stands twice"}},
@@ -152,9 +156,12 @@ func TestREST(t *testing.T) {
 		"call, an array":          {request: call(`[1]`), status: 400, has: []string{"an object was expected"}},
 		"call, bad JSON":          {request: call(`{"name":`), status: 400, has: []string{"not valid JSON"}},
 		"call, negative timeout":  {request: call(`{"name":"fault__echo","options":{"timeout":-1}}`), status: 400, has: []string{"must not be negative"}},
+		"call, endless timeout":   {request: call(`{"name":"fault__echo","parameters":{"text":"a"},"options":{"timeout":9223372036854775807,"retry":10,"retryDelay":9223372036854775807}}`), status: 200},
 		"call, times out":         {request: call(`{"name":"fault__sleep","parameters":{"ms":60000},"options":{"timeout":50}}`), status: 408, has: []string{`"code":"TIMEOUT"`}},
 		"call, 2 MB":              {request: call(`{"name":"fault__echo","parameters":{"text":"` + strings.Repeat("x", 2<<20) + `"}}`), status: 413},
 		"call, plain text":        {request: call(`{"name":"fault__echo"}`), headers: []string{"Content-Type", "text/plain"}, status: 415},
+		"call, wrong argument":    {request: call(`{"name":"fault__echo","parameters":{"text":7}}`), status: 400, has: []string{`"code":"VALIDATION_ERROR"`, `"field":"text"`, "text: must be string", `"executionTime":`}},
+		"call, argument missing":  {request: call(`{"name":"fault__echo"}`), status: 400, has: []string{`"field":"text"`, "required but missing: text"}},
 		"metrics":                 {request: []string{"GET", "/metrics", ""}, status: 200, has: []string{"genkan_servers_ready 1"}},
 		"metrics without a token": {request: []string{"GET", "/metrics", ""}, headers: []string{"Authorization", ""}, status: 401},
 		"well-known":              {request: []string{"GET", "/.well-known/oauth-protected-resource", ""}, headers: []string{"Authorization", ""}, status: 404, hasNot: []string{"{"}},

@@ -1,11 +1,14 @@
 package api
 
 import (
+	"errors"
 	"net/http"
 	"strconv"
 	"strings"
 	"time"
 
+	"genkan/internal/api/client"
+	"genkan/internal/catalog"
 	"genkan/internal/gateway"
 )
 
@@ -32,15 +35,6 @@ var restErrors = map[gateway.Code]restError{
 	gateway.CodeCanceled:        {499, "CANCELED"},
 }
 
-// errorBody is every failure's body.
-type errorBody struct {
-	Success       bool     `json:"success"`
-	Error         string   `json:"error"`
-	Code          string   `json:"code"`
-	ExecutionTime *float64 `json:"executionTime,omitempty"`
-	Timestamp     string   `json:"timestamp"`
-}
-
 func (a *API) fail(w http.ResponseWriter, err error) { a.failAfter(w, err, nil) }
 
 func (a *API) failAfter(w http.ResponseWriter, err error, took *float64) {
@@ -49,6 +43,9 @@ func (a *API) failAfter(w http.ResponseWriter, err error, took *float64) {
 	if e.RPC != nil && e.Code == gateway.CodeUnavailable {
 		// The server was there; it is the tool that failed.
 		rest = restError{http.StatusInternalServerError, "TOOL_EXECUTION_ERROR"}
+	}
+	if errors.Is(err, catalog.ErrDisabled) {
+		rest.code = "TOOL_DISABLED"
 	}
 	if e.Code == gateway.CodeInternal {
 		a.opt.Log.Error("a request failed inside", "error", err)
@@ -83,7 +80,7 @@ func (a *API) toolNotFound(w http.ResponseWriter, name string, took *float64) {
 
 // answer tells of a failure in the house's language.
 func (a *API) answer(w http.ResponseWriter, rest restError, e *gateway.Error, took *float64) {
-	encode(w, rest.status, errorBody{
-		Error: a.language().Error(e), Code: rest.code, ExecutionTime: took, Timestamp: timestamp(),
+	encode(w, rest.status, client.Failure{
+		Error: a.language().Error(e), Code: rest.code, Field: e.Field, ExecutionTime: took, Timestamp: timestamp(),
 	})
 }

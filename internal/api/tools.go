@@ -1,41 +1,54 @@
 package api
 
 import (
-	"bytes"
-	"encoding/json"
-	"errors"
-	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"genkan/internal/api/client"
+	"genkan/internal/catalog"
 	"genkan/internal/gateway"
 	"genkan/internal/jsonrpc"
 )
 
-// maxBody is the largest body of a REST request, in bytes, and bodyPatience how
-// long it may take to come.
-const (
-	maxBody      = 1 << 20
-	bodyPatience = 30 * time.Second
-)
+// defaultVersion is the seed's, of tools that nobody gave one.
+const defaultVersion = "1.0.0"
 
-// toolOf is a tool in REST's form.
-func toolOf(t *gateway.Tool) client.Tool {
-	return client.Tool{
+// usualOnAPage and mostOnAPage are how many tools a page has, and may have.
+const usualOnAPage, mostOnAPage = 50, 100
+
+// toolOf is a tool of the register in REST's form.
+func toolOf(e catalog.Entry) client.Tool {
+	t, o := e.Tool, e.Override
+	out := client.Tool{
 		Name: t.Exposed, Server: t.Source.Name(),
 		Description: jsonrpc.LookupText(t.Definition, "description"),
 		InputSchema: jsonrpc.Lookup(t.Definition, "inputSchema"),
+		Parameters:  []client.Parameter{}, Examples: []client.Example{}, Tags: []string{},
+		Version: defaultVersion, Enabled: !o.Disabled, Category: o.Category, Author: o.Author,
+		Dependencies: o.Dependencies, RegisteredAt: e.RegisteredAt,
 	}
-}
-
-type pagination struct {
-	Page       int `json:"page"`
-	Limit      int `json:"limit"`
-	Total      int `json:"total"`
-	TotalPages int `json:"totalPages"`
+	for _, p := range catalog.Parameters(t) {
+		out.Parameters = append(out.Parameters, client.Parameter{
+			Name: p.Name, Type: p.Type, Description: p.Description, Required: p.Required,
+			Default: p.Default, Enum: p.Enum, Pattern: p.Pattern, Minimum: p.Minimum, Maximum: p.Maximum,
+		})
+	}
+	for _, example := range o.Examples {
+		one := client.Example(example)
+		if one.Parameters == nil {
+			one.Parameters = []byte("{}")
+		}
+		out.Examples = append(out.Examples, one)
+	}
+	if o.Version != "" {
+		out.Version = o.Version
+	}
+	if o.Tags != nil {
+		out.Tags = o.Tags
+	}
+	return out
 }
 
 func (a *API) listTools(w http.ResponseWriter, r *http.Request, _ gateway.Identity) {
@@ -45,24 +58,36 @@ func (a *API) listTools(w http.ResponseWriter, r *http.Request, _ gateway.Identi
 		a.fail(w, err)
 		return
 	}
-	limit, err := positive(q.Get("limit"), 50, 100, "limit")
+	limit, err := positive(q.Get("limit"), usualOnAPage, mostOnAPage, "limit")
 	if err != nil {
 		a.fail(w, err)
 		return
 	}
-	server := q.Get("server")
-	found := []client.Tool{}
-	for _, t := range a.opt.House().Snapshot().Tools() {
-		if server == "" || t.Source.Name() == server {
-			found = append(found, toolOf(t))
+	enabled, asked := q.Get("enabled"), q.Get("enabled") != ""
+	if asked && enabled != "true" && enabled != "false" {
+		a.fail(w, invalidField("enabled", "enabled must be true or false"))
+		return
+	}
+	category, tag, server := q.Get("category"), q.Get("tag"), q.Get("server")
+	var found []catalog.Entry
+	for _, e := range a.opt.House().Snapshot().Entries() {
+		if (server == "" || e.Tool.Source.Name() == server) &&
+			(category == "" || e.Override.Category == category) &&
+			(tag == "" || slices.Contains(e.Override.Tags, tag)) &&
+			(!asked || e.Override.Disabled == (enabled == "false")) {
+			found = append(found, e)
 		}
 	}
 	total := len(found)
 	from := min((page-1)*limit, total)
-	encode(w, http.StatusOK, struct {
-		Tools      []client.Tool `json:"tools"`
-		Pagination pagination    `json:"pagination"`
-	}{found[from:min(from+limit, total)], pagination{page, limit, total, (total + limit - 1) / limit}})
+	list := client.ToolList{
+		Tools:      []client.Tool{},
+		Pagination: client.Pagination{Page: page, Limit: limit, Total: total, TotalPages: (total + limit - 1) / limit},
+	}
+	for _, e := range found[from:min(from+limit, total)] {
+		list.Tools = append(list.Tools, toolOf(e))
+	}
+	encode(w, http.StatusOK, list)
 }
 
 func positive(text string, otherwise, most int, field string) (int, error) {
@@ -71,171 +96,141 @@ func positive(text string, otherwise, most int, field string) (int, error) {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 || n > most {
-		return 0, gateway.Errorf(gateway.CodeInvalid, "%s must be a whole number from 1 to %d", field, most)
+		return 0, invalidField(field, "%s must be a whole number from 1 to %d", field, most)
 	}
 	return n, nil
 }
 
 func (a *API) getTool(w http.ResponseWriter, r *http.Request, _ gateway.Identity) {
-	name := r.PathValue("name")
-	t, ok := a.opt.House().Snapshot().Tool(name)
+	if e, ok := a.entry(w, r.PathValue("name")); ok {
+		encode(w, http.StatusOK, toolOf(e))
+	}
+}
+
+// entry finds a tool in the register, or answers that there is none.
+func (a *API) entry(w http.ResponseWriter, name string) (catalog.Entry, bool) {
+	e, ok := a.opt.House().Snapshot().Entry(name)
 	if !ok {
 		a.toolNotFound(w, name, nil)
+	}
+	return e, ok
+}
+
+func (a *API) changeTool(w http.ResponseWriter, r *http.Request, id gateway.Identity) {
+	body, status, wrong := readBody(w, r)
+	var in client.ToolChange
+	if wrong == nil {
+		status, wrong = decode(body, &in)
+	}
+	if wrong == nil {
+		status, wrong = http.StatusBadRequest, clearNulls(body, &in)
+	}
+	if wrong != nil {
+		a.answer(w, restError{status, "VALIDATION_ERROR"}, wrong, nil)
 		return
 	}
-	encode(w, http.StatusOK, toolOf(t))
-}
-
-// callRequest is the body of POST /v1/tools/call.
-type callRequest struct {
-	Name       string          `json:"name"`
-	Parameters json.RawMessage `json:"parameters"`
-	Options    struct {
-		Timeout    int64 `json:"timeout"`
-		Retry      int   `json:"retry"`
-		RetryDelay int64 `json:"retryDelay"`
-	} `json:"options"`
-}
-
-// defaultTimeout is the seed's, for callers of REST.
-const defaultTimeout = 30 * time.Second
-
-func (a *API) callTool(w http.ResponseWriter, r *http.Request, id gateway.Identity) {
-	began := time.Now()
-	took := func() *float64 {
-		ms := float64(time.Since(began).Microseconds()) / 1000
-		return &ms
-	}
-	var in callRequest
-	if status, wrong := decodeBody(w, r, &in); wrong != nil {
-		a.answer(w, restError{status, "VALIDATION_ERROR"}, wrong, took())
-		return
-	}
-	call, err := in.call(id)
-	if err != nil {
-		a.failAfter(w, err, took())
-		return
-	}
-	call.Budget = a.opt.Budget
-	defer call.Release()
-	result, err := a.opt.House().Handle(r.Context(), call)
-	switch {
-	case err != nil && call.Tool == nil && gateway.AsError(err).Code == gateway.CodeNotFound:
-		a.toolNotFound(w, in.Name, took())
-	case err != nil:
-		a.failAfter(w, err, took())
-	case result.IsError:
-		encode(w, http.StatusInternalServerError, struct {
-			errorBody
-			Result json.RawMessage `json:"result"`
-		}{errorBody{Error: a.textOf(result), Code: "TOOL_EXECUTION_ERROR", ExecutionTime: took(), Timestamp: timestamp()}, result.Raw})
-	default:
-		encode(w, http.StatusOK, struct {
-			Success       bool            `json:"success"`
-			Result        json.RawMessage `json:"result"`
-			ExecutionTime *float64        `json:"executionTime"`
-			Timestamp     string          `json:"timestamp"`
-		}{true, result.Raw, took(), timestamp()})
+	name := r.PathValue("name")
+	if a.change(w, r, name, func(o *catalog.Override) { apply(in, o) }) {
+		a.getTool(w, r, id)
 	}
 }
 
-// call makes the request into a Call.
-func (in *callRequest) call(id gateway.Identity) (*gateway.Call, error) {
-	if in.Name == "" {
-		return nil, gateway.Errorf(gateway.CodeInvalid, "name is required: the name of the tool to call")
+// change changes what is said about a tool, or answers why it cannot be.
+func (a *API) change(w http.ResponseWriter, r *http.Request, name string, change func(*catalog.Override)) bool {
+	e, ok := a.entry(w, name)
+	if !ok {
+		return false
 	}
-	if in.Options.Timeout < 0 || in.Options.Retry < 0 || in.Options.RetryDelay < 0 {
-		return nil, gateway.Errorf(gateway.CodeInvalid, "options.timeout, options.retry and options.retryDelay must not be negative")
-	}
-	args := bytes.TrimSpace(in.Parameters)
-	if len(args) == 0 || string(args) == "null" {
-		args = []byte("{}")
-	}
-	if args[0] != '{' {
-		return nil, gateway.Errorf(gateway.CodeInvalid, "parameters must be an object")
-	}
-	raw := jsonrpc.AppendQuoted([]byte(`{"name":`), in.Name)
-	raw = append(append(raw, `,"arguments":`...), args...)
-	params, err := jsonrpc.ScanParams(append(raw, '}'))
-	if err != nil {
-		return nil, &gateway.Error{Code: gateway.CodeInvalid, Message: "parameters: %s", Values: []any{err}}
-	}
-	call := &gateway.Call{
-		Method: "tools/call", Params: params, Name: in.Name, Identity: id, Via: "rest",
-		Options: gateway.ExecuteOptions{
-			Timeout: defaultTimeout,
-			Retries: in.Options.Retry, RetryDelay: time.Duration(in.Options.RetryDelay) * time.Millisecond,
-		},
-	}
-	if in.Options.Timeout > 0 {
-		call.Options.Timeout = time.Duration(in.Options.Timeout) * time.Millisecond
-	}
-	return call, nil
-}
-
-// textOf is the text of a result that reports an error.
-func (a *API) textOf(result *gateway.Result) string {
-	var parts []string
-	err := jsonrpc.Elements(jsonrpc.Lookup(result.Raw, "content"), func(item []byte) bool {
-		if text := jsonrpc.LookupText(item, "text"); text != "" {
-			parts = append(parts, text)
-		}
-		return true
+	err := a.opt.ChangeTool(r.Context(), e.Key(), func(o *catalog.Override) error {
+		change(o)
+		return nil
 	})
-	if err != nil || len(parts) == 0 {
-		return a.language().Sprintf("the tool reported an error without a text")
-	}
-	return strings.Join(parts, "\n")
-}
-
-// decodeBody reads a JSON body strictly. The status goes with the error.
-func decodeBody(w http.ResponseWriter, r *http.Request, into any) (status int, wrong *gateway.Error) {
-	// A body that does not come must not hold a connection for ever.
-	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Now().Add(bodyPatience))
-	defer func() { _ = control.SetReadDeadline(time.Time{}) }()
-	if !jsonrpc.IsJSON(r.Header.Get("Content-Type")) {
-		return http.StatusUnsupportedMediaType, invalid("the Content-Type must be application/json")
-	}
-	body, err := jsonrpc.ReadBodyLimit(r.Body, r.ContentLength, maxBody)
-	if errors.Is(err, jsonrpc.ErrTooLarge) {
-		// Read on for a while: a client that is still sending would find its
-		// connection broken instead of the answer.
-		_, _ = io.CopyN(io.Discard, r.Body, 16*maxBody)
-		return http.StatusRequestEntityTooLarge, invalid("the body is larger than %d MiB", maxBody>>20)
-	}
 	if err != nil {
-		return http.StatusBadRequest, invalid("the body could not be read")
+		a.fail(w, err)
 	}
-	if err := jsonrpc.CheckObject(body, "name", "parameters", "options"); err != nil && json.Valid(body) {
-		return http.StatusBadRequest, invalid("the body is not what was expected: %s", err)
-	}
-	d := json.NewDecoder(bytes.NewReader(body))
-	d.DisallowUnknownFields()
-	if err := d.Decode(into); err != nil {
-		return http.StatusBadRequest, invalid("the body is not what was expected: %s", bodyProblem(err))
-	}
-	if d.More() {
-		return http.StatusBadRequest, invalid("the body must be one JSON object")
-	}
-	return 0, nil
+	return err == nil
 }
 
-func invalid(format string, values ...any) *gateway.Error {
-	return gateway.Errorf(gateway.CodeInvalid, format, values...)
-}
-
-// bodyProblem says what is wrong without the words of Go.
-func bodyProblem(err error) gateway.Text {
-	var wrongType *json.UnmarshalTypeError
-	if errors.As(err, &wrongType) {
-		if wrongType.Field == "" {
-			return gateway.Textf("it must be an object")
+// clearNulls takes null for an empty value: the word goes back to the server.
+func clearNulls(body []byte, in *client.ToolChange) (wrong *gateway.Error) {
+	_ = jsonrpc.Members(body, func(key, value []byte) bool {
+		if string(value) != "null" {
+			return true
 		}
-		return gateway.Textf("%s must not be a %s", wrongType.Field, wrongType.Value)
+		switch string(key) {
+		case "enabled":
+			wrong = invalidField("enabled", "enabled must be true or false")
+		case "description":
+			in.Description = new(string)
+		case "category":
+			in.Category = new(string)
+		case "author":
+			in.Author = new(string)
+		case "version":
+			in.Version = new(string)
+		case "tags":
+			in.Tags = new([]string)
+		case "dependencies":
+			in.Dependencies = new([]string)
+		case "examples":
+			in.Examples = new([]client.Example)
+		}
+		return wrong == nil
+	})
+	return wrong
+}
+
+// apply puts a change into what is said about a tool.
+func apply(in client.ToolChange, o *catalog.Override) {
+	if in.Enabled != nil {
+		o.Disabled = !*in.Enabled
 	}
-	if field, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
-		return gateway.Textf("unknown field %s; there are name, parameters and options", field)
+	for _, text := range []struct {
+		from *string
+		into *string
+	}{{in.Description, &o.Description}, {in.Category, &o.Category}, {in.Author, &o.Author}, {in.Version, &o.Version}} {
+		if text.from != nil {
+			*text.into = *text.from
+		}
 	}
-	return gateway.Textf("it is not valid JSON")
+	if in.Tags != nil {
+		o.Tags = *in.Tags
+	}
+	if in.Dependencies != nil {
+		o.Dependencies = *in.Dependencies
+	}
+	if in.Examples != nil {
+		o.Examples = nil
+		for _, example := range *in.Examples {
+			o.Examples = append(o.Examples, catalog.Example(example))
+		}
+	}
+}
+
+func (a *API) enableTool(w http.ResponseWriter, r *http.Request, _ gateway.Identity) {
+	a.switchTool(w, r, true)
+}
+
+func (a *API) disableTool(w http.ResponseWriter, r *http.Request, _ gateway.Identity) {
+	a.switchTool(w, r, false)
+}
+
+// switchTool enables or disables a tool, and warns of those that need it.
+func (a *API) switchTool(w http.ResponseWriter, r *http.Request, enabled bool) {
+	name := r.PathValue("name")
+	if !a.change(w, r, name, func(o *catalog.Override) { o.Disabled = !enabled }) {
+		return
+	}
+	e, ok := a.entry(w, name)
+	if !ok {
+		return
+	}
+	out := client.ToolSwitched{Success: true, Tool: toolOf(e)}
+	if !enabled {
+		out.Dependants = a.opt.House().Snapshot().Dependants(name)
+	}
+	if len(out.Dependants) > 0 {
+		out.Warning = a.language().Sprintf("These tools were said to be of no use without it: %s", strings.Join(out.Dependants, ", "))
+	}
+	encode(w, http.StatusOK, out)
 }

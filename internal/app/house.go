@@ -174,6 +174,7 @@ func (p *Process) build(cfg *config.Config, old *house) *house {
 		h.views.mounts = append(h.views.mounts, catalog.Mount{
 			Source: s, Prefix: set.Prefix, Allows: set.Tools.Allows,
 			Validate: set.Validate, Timeout: set.Timeout, OriginalSchemas: set.Schemas == config.SchemasOriginal,
+			Overrides: p.overrides,
 		})
 	}
 	h.catalog = catalog.New(h.views.mounts, cfg.PageSize, p.log)

@@ -19,6 +19,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"genkan/internal/api"
+	"genkan/internal/catalog"
 	"genkan/internal/config"
 	"genkan/internal/execute"
 	"genkan/internal/gateway"
@@ -90,6 +91,8 @@ type Process struct {
 	mcp      *mcpserver.Server
 	api      *api.API
 	tasks    tasks
+	// overrides are what people have said about tools.
+	overrides *catalog.Overrides
 	// instance tells this process from others.
 	instance string
 
@@ -157,6 +160,10 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 	if p.store, err = sqlite.Open(ctx, filepath.Join(opt.DataDir, "genkan.db"), opt.Log); err != nil {
 		return nil, err
 	}
+	p.overrides = catalog.NewOverrides(p.store, time.Now)
+	if err := p.overrides.Load(ctx); err != nil {
+		return nil, errors.Join(err, p.store.Close())
+	}
 	p.signIns = signin.New(signin.Options{Vault: p.vault, Log: opt.Log, Now: opt.Now})
 	p.keeper = identity.NewKeeper(p.store, admin, time.Now)
 	p.launcher = launch.New(launch.Options{DataDir: opt.DataDir, Home: HomeOf(opt.DataDir), Guard: opt.Guard, Log: opt.Log})
@@ -171,7 +178,7 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 	p.api = api.New(api.Options{
 		House: func() api.House { return p.house.Load() },
 		Admit: p.lock.Admit, Log: opt.Log, Version: opt.Version, Budget: p.budget, Language: p.language,
-		Reload: p.Reload, CatchUp: p.catchUp,
+		Reload: p.Reload, CatchUp: p.catchUp, ChangeTool: p.ChangeTool,
 	})
 	p.measure()
 	p.life, p.stop = context.WithCancel(context.Background())

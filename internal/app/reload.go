@@ -85,6 +85,10 @@ func (p *Process) Reload() error {
 			Message: "the secrets of server %s cannot be read now, and without them it would stop: %s", Values: []any{name, gateway.AsError(found.unread)},
 		}
 	}
+	// Another process may have changed what is said about tools.
+	if err := p.overrides.Load(p.life); err != nil {
+		p.log.Warn("what is said about tools could not be read again", "error", err)
+	}
 	p.accept(found)
 	if needed := config.Diff(old.config, cfg).RestartNeeded; len(needed) > 0 {
 		p.log.Warn("a changed setting needs a restart and is not in force yet", "settings", strings.Join(needed, ", "))

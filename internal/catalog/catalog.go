@@ -26,6 +26,8 @@ type Mount struct {
 	// OriginalSchemas shows combinations at the first level of a schema to
 	// everybody; otherwise clients of the legacy era see plain properties.
 	OriginalSchemas bool
+	// Overrides are what people have said about tools; nil when nobody has.
+	Overrides *Overrides
 }
 
 // Catalog is the current snapshot and what it is made of.
@@ -47,6 +49,10 @@ type mounted struct {
 	findings [gateway.KindCount][]Finding
 	// filtered are the tools that Allows does not let through.
 	filtered []string
+	// overrides are what is said about the tools of the list, and since is when
+	// each was listed first, by the source's own names.
+	overrides map[string]Override
+	since     map[string]time.Time
 	// resources stands for what the source can read without listing it.
 	resources *gateway.Tool
 }

@@ -15,13 +15,18 @@ func (m *mounted) take(kind gateway.Kind, log *slog.Logger) {
 	tools := make([]*gateway.Tool, 0, len(list))
 	var findings []Finding
 	var filtered []string
+	overrides := map[string]Override{}
 	for _, t := range list {
 		if kind == gateway.KindTool && m.Allows != nil && !m.Allows(t.Name) {
 			filtered = append(filtered, t.Name)
 			continue
 		}
 		t.Kind = kind
-		notes, ok := m.expose(&t)
+		said := m.said(&t)
+		if !said.IsZero() {
+			overrides[t.Name] = said
+		}
+		notes, ok := m.expose(&t, said.Description)
 		if len(notes) > 0 {
 			findings = append(findings, Finding{Kind: kind, Server: m.Source.Name(), Name: t.Name, LeftOut: !ok, Notes: notes})
 		}
@@ -34,13 +39,26 @@ func (m *mounted) take(kind gateway.Kind, log *slog.Logger) {
 	}
 	m.lists[kind], m.findings[kind] = tools, findings
 	if kind == gateway.KindTool {
-		m.filtered = filtered
+		names := make([]string, len(list))
+		for i := range list {
+			names[i] = list[i].Name
+		}
+		m.filtered, m.overrides, m.since = filtered, overrides, m.Overrides.listed(m.Source.Name(), names)
 	}
+}
+
+// said is what people have said about a tool.
+func (m *mounted) said(t *gateway.Tool) Override {
+	if t.Kind != gateway.KindTool {
+		return Override{}
+	}
+	return m.Overrides.of(ToolKey{m.Source.Name(), t.Name})
 }
 
 // expose works out what there is to know about a tool. It reports false when
 // clients must not see it; the notes say why, or what is remarkable about it.
-func (m *mounted) expose(t *gateway.Tool) (notes []gateway.Text, ok bool) {
+// A description takes the place of the source's.
+func (m *mounted) expose(t *gateway.Tool, description string) (notes []gateway.Text, ok bool) {
 	at, ok := soleName(t)
 	if !ok {
 		return []gateway.Text{gateway.Textf("it has no name, or more than one")}, false
@@ -64,6 +82,9 @@ func (m *mounted) expose(t *gateway.Tool) (notes []gateway.Text, ok bool) {
 	if t.Exposed != t.Name {
 		t.Definition = jsonrpc.Splice(nil, t.Definition,
 			jsonrpc.Edit{At: at, With: jsonrpc.AppendQuoted(nil, t.Exposed)})
+	}
+	if description != "" {
+		t.Definition = describeAs(t.Definition, description)
 	}
 	if t.Kind == gateway.KindTool {
 		shown, why, ok := mend(t.Definition, m.OriginalSchemas)

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"errors"
 	"regexp"
 	"strings"
 
@@ -14,6 +15,11 @@ import (
 func (c *Catalog) Resolve(call *gateway.Call) error {
 	tool := c.Find(call.Kind, call.Name)
 	if tool == nil {
+		if call.Kind == gateway.KindTool {
+			if entry, ok := c.current.Load().Entry(call.Name); ok && entry.Override.Disabled {
+				return disabled(call.Name)
+			}
+		}
 		return c.unknown(call.Kind, call.Name)
 	}
 	call.Tool = tool
@@ -76,6 +82,17 @@ func newPattern(t *gateway.Tool) (pattern, bool) {
 		return pattern{}, false
 	}
 	return pattern{matches: parsed.Regexp(), template: t}, true
+}
+
+// ErrDisabled is why a call of a disabled tool is refused.
+var ErrDisabled = errors.New("the tool is disabled")
+
+func disabled(name string) error {
+	return &gateway.Error{
+		Code: gateway.CodeDenied, Err: ErrDisabled, Unsent: true,
+		Message: "Tool is disabled: %s. An admin has switched it off; `genkan tools enable` switches it on again",
+		Values:  []any{name},
+	}
 }
 
 // unknown says what is wrong with a name.

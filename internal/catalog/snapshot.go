@@ -4,8 +4,10 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"genkan/internal/gateway"
 )
@@ -17,7 +19,22 @@ type Snapshot struct {
 	filtered map[string][]string
 	// patterns are the templates that a URI can be matched with, in order.
 	patterns []pattern
+	// entries are all tools, those that are disabled too.
+	entries []Entry
+	byName  map[string]int // their places
 }
+
+// Entry is a tool in the register: with what people have said about it, and
+// also when it is disabled.
+type Entry struct {
+	Tool     *gateway.Tool
+	Override Override
+	// RegisteredAt is when this process saw it first.
+	RegisteredAt time.Time
+}
+
+// Key names the tool in the register.
+func (e *Entry) Key() ToolKey { return ToolKey{e.Tool.Source.Name(), e.Tool.Name} }
 
 // list is all of one kind.
 type list struct {
@@ -40,7 +57,7 @@ type Page struct {
 // is for those who do not listen.
 const listTTL = 60_000
 
-// Tools lists all tools in the order of the configuration.
+// Tools lists the tools that clients see, in the order of the configuration.
 func (s *Snapshot) Tools() []*gateway.Tool { return s.lists[gateway.KindTool].items }
 
 // List lists all of a kind in the order of the configuration.
@@ -56,6 +73,31 @@ func (s *Snapshot) Filtered(server string) []string { return s.filtered[server] 
 func (s *Snapshot) Tool(name string) (*gateway.Tool, bool) {
 	t, ok := s.lists[gateway.KindTool].byName[name]
 	return t, ok
+}
+
+// Entries are all tools, those that are disabled too, in the order of the
+// configuration.
+func (s *Snapshot) Entries() []Entry { return s.entries }
+
+// Entry finds a tool, disabled or not, by the name that clients use.
+func (s *Snapshot) Entry(name string) (Entry, bool) {
+	i, ok := s.byName[name]
+	if !ok {
+		return Entry{}, false
+	}
+	return s.entries[i], true
+}
+
+// Dependants are the tools that were said to be of no use without another one,
+// but for those that are disabled themselves.
+func (s *Snapshot) Dependants(name string) []string {
+	var found []string
+	for i := range s.entries {
+		if e := &s.entries[i]; !e.Override.Disabled && slices.Contains(e.Override.Dependencies, name) {
+			found = append(found, e.Tool.Exposed)
+		}
+	}
+	return found
 }
 
 // Page returns the page that a cursor names, the first one for an empty
@@ -89,13 +131,13 @@ func (c *Catalog) SameList(other *Catalog, kind gateway.Kind) bool {
 
 // build joins what the mounts have.
 func (c *Catalog) build() *Snapshot {
-	s := &Snapshot{filtered: map[string][]string{}}
+	s := &Snapshot{filtered: map[string][]string{}, byName: map[string]int{}}
 	for i := range c.mounts {
 		s.filtered[c.mounts[i].Source.Name()] = c.mounts[i].filtered
 	}
 	for _, kind := range gateway.Kinds() {
 		var taken []Finding
-		s.lists[kind], taken = c.join(kind)
+		s.lists[kind], taken = c.join(kind, s)
 		for i := range c.mounts {
 			s.findings = append(s.findings, c.mounts[i].findings[kind]...)
 		}
@@ -110,28 +152,39 @@ func (c *Catalog) build() *Snapshot {
 }
 
 // join makes one list of a kind. The first one in the configuration keeps a
-// name that two claim.
-func (c *Catalog) join(kind gateway.Kind) (l list, taken []Finding) {
+// name that two claim, also when it is disabled. Tools are entered in the
+// snapshot's register.
+func (c *Catalog) join(kind gateway.Kind, s *Snapshot) (l list, taken []Finding) {
 	l = list{byName: map[string]*gateway.Tool{}}
+	owners := map[string]gateway.Source{}
 	ttl := int64(listTTL)
 	digest := sha256.New()
 	digest.Write(strconv.AppendInt(nil, int64(c.pageSize), 10))
 	for i := range c.mounts {
 		m := &c.mounts[i]
-		if s, ok := m.Source.(interface {
+		if source, ok := m.Source.(interface {
 			Fresh(kind gateway.Kind) int64
-		}); ok && s.Fresh(kind) >= 0 {
-			ttl = min(ttl, s.Fresh(kind))
+		}); ok && source.Fresh(kind) >= 0 {
+			ttl = min(ttl, source.Fresh(kind))
 		}
 		for _, t := range m.lists[kind] {
-			if first, there := l.byName[t.Exposed]; there {
+			if first, there := owners[t.Exposed]; there {
 				c.log.Warn("left out: its name is taken", "kind", kind.String(), "tool_name", t.Exposed,
-					"server", m.Source.Name(), "taken_by", first.Source.Name())
+					"server", m.Source.Name(), "taken_by", first.Name())
 				taken = append(taken, Finding{
-					Kind: kind, Server: m.Source.Name(), Name: t.Name, LeftOut: true, TakenBy: first.Source.Name(),
-					Notes: []gateway.Text{gateway.Textf("its name is taken by server %s", first.Source.Name())},
+					Kind: kind, Server: m.Source.Name(), Name: t.Name, LeftOut: true, TakenBy: first.Name(),
+					Notes: []gateway.Text{gateway.Textf("its name is taken by server %s", first.Name())},
 				})
 				continue
+			}
+			owners[t.Exposed] = t.Source
+			if kind == gateway.KindTool {
+				entry := Entry{Tool: t, Override: m.overrides[t.Name], RegisteredAt: m.since[t.Name]}
+				s.byName[t.Exposed] = len(s.entries)
+				s.entries = append(s.entries, entry)
+				if entry.Override.Disabled {
+					continue
+				}
 			}
 			l.byName[t.Exposed] = t
 			l.items = append(l.items, t)

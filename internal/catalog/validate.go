@@ -35,56 +35,150 @@ type compiledSchema struct {
 	err    error
 }
 
-// Middleware refuses calls whose arguments do not fit, for tools that ask for
-// it. Everything else passes unread.
+// Middleware refuses calls whose arguments do not fit, for tools and callers
+// that ask for it. Everything else passes unread.
 func (v *Validator) Middleware(next gateway.Handler) gateway.Handler {
 	return gateway.HandlerFunc(func(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
-		if call.Tool.Validate {
-			if err := v.Check(call); err != nil {
-				return nil, err
-			}
+		var err error
+		switch {
+		case call.Complete && call.Kind == gateway.KindTool:
+			err = v.Complete(call)
+		case call.Tool.Validate:
+			err = v.Check(call)
+		}
+		if err != nil {
+			return nil, err
 		}
 		return next.Handle(ctx, call)
 	})
 }
 
 // Check validates a call's arguments and names the field that is wrong.
-func (v *Validator) Check(call *gateway.Call) error {
-	schema, err := v.schema(call.Tool)
+func (v *Validator) Check(call *gateway.Call) error { return v.check(call.Tool, argumentsOf(call)) }
+
+// Complete validates a call's arguments after it has filled in the defaults of
+// the schema. A tool whose schema cannot be used is left to its server, unless
+// the server's setting asks for more.
+func (v *Validator) Complete(call *gateway.Call) error {
+	if _, err := v.schema(call.Tool); err != nil && !call.Tool.Validate {
+		return nil
+	}
+	raw := argumentsOf(call)
+	if err := unique(raw); err != nil {
+		return err
+	}
+	filled := withDefaults(call.Tool.InputSchema, raw, 0)
+	if err := v.check(call.Tool, filled); err != nil {
+		// Some schemas break their own rules with a default. What the caller sent
+		// counts then.
+		if len(filled) != len(raw) && v.check(call.Tool, raw) == nil {
+			return nil
+		}
+		return err
+	}
+	if len(filled) != len(raw) {
+		call.SetRawArguments(filled)
+	}
+	return nil
+}
+
+func argumentsOf(call *gateway.Call) []byte {
+	if raw := call.Params.Get(call.Params.Arguments); raw != nil {
+		return raw
+	}
+	return []byte("{}")
+}
+
+// unique makes sure that the server reads what was checked: of a key that
+// stands twice it may take the other one.
+func unique(raw []byte) error {
+	if err := jsonrpc.CheckUnique(raw); err != nil {
+		return &gateway.Error{Code: gateway.CodeInvalid, Message: "the arguments cannot be checked: %s", Values: []any{err}}
+	}
+	return nil
+}
+
+// withDefaults adds what is missing in an object and has a default in the
+// schema, also in the objects within it. A default of null says that there is
+// none. What is added makes it longer; otherwise it keeps its bytes.
+func withDefaults(schema, object []byte, depth int) []byte {
+	properties, ok := parseFields(jsonrpc.Lookup(schema, "properties"))
+	if !ok || depth > deepest || len(object) == 0 || object[0] != '{' {
+		return object
+	}
+	value, ok := parseFields(object)
+	if !ok {
+		return object
+	}
+	changed := false
+	for _, property := range properties.list {
+		if value.has(property.key) {
+			before := value.get(property.key)
+			if after := withDefaults(property.value, before, depth+1); len(after) != len(before) {
+				value.set(property.key, after)
+				changed = true
+			}
+			continue
+		}
+		if preset := jsonrpc.Lookup(property.value, "default"); preset != nil && string(preset) != "null" {
+			value.set(property.key, preset)
+			changed = true
+		}
+	}
+	if !changed {
+		return object
+	}
+	return value.encode()
+}
+
+// check validates arguments against a tool's schema.
+func (v *Validator) check(tool *gateway.Tool, raw []byte) error {
+	schema, err := v.schema(tool)
 	if err != nil {
 		return &gateway.Error{
 			Code:    gateway.CodeInvalid,
 			Message: "the input schema of %s cannot be used, so its arguments cannot be checked; set validate: false for its server, or ask its author to mend the schema",
-			Values:  []any{call.Tool.Exposed},
+			Values:  []any{tool.Exposed},
 			Err:     err,
 		}
 	}
 	if schema == nil {
 		return nil
 	}
-	raw := call.Params.Get(call.Params.Arguments)
-	if raw == nil {
-		raw = []byte("{}")
-	}
-	// The server must read what was checked: of a key that stands twice it may
-	// take the other one.
-	if err := jsonrpc.CheckUnique(raw); err != nil {
-		return &gateway.Error{Code: gateway.CodeInvalid, Message: "the arguments cannot be checked: %s", Values: []any{err}}
+	if err := unique(raw); err != nil {
+		return err
 	}
 	arguments, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
 	if err != nil {
 		return &gateway.Error{Code: gateway.CodeInvalid, Message: "the arguments are not JSON", Err: err}
 	}
 	if !countable(arguments) {
-		return gateway.Errorf(gateway.CodeInvalid, "the arguments of %s hold a number that is too large or too precise to be checked", call.Tool.Exposed)
+		return gateway.Errorf(gateway.CodeInvalid, "the arguments of %s hold a number that is too large or too precise to be checked", tool.Exposed)
 	}
 	err = schema.Validate(arguments)
 	var wrong *jsonschema.ValidationError
 	if errors.As(err, &wrong) {
-		return gateway.Errorf(gateway.CodeInvalid, "the arguments of %s do not fit its input schema: %s",
-			call.Tool.Exposed, gateway.Texts{Each: describe(wrong, nil), Between: "; "})
+		e := gateway.Errorf(gateway.CodeInvalid, "the arguments of %s do not fit its input schema: %s",
+			tool.Exposed, gateway.Texts{Each: describe(wrong, nil), Between: "; "})
+		e.Field = firstField(wrong)
+		return e
 	}
 	return err
+}
+
+// firstField is the path of the first thing that is wrong.
+func firstField(e *jsonschema.ValidationError) string {
+	for len(e.Causes) > 0 {
+		e = e.Causes[0]
+	}
+	path := slices.Clone(e.InstanceLocation)
+	switch k := e.ErrorKind.(type) {
+	case *kind.Required:
+		path = append(path, k.Missing[0])
+	case *kind.AdditionalProperties:
+		path = append(path, k.Properties[0])
+	}
+	return short(strings.Join(path, "."))
 }
 
 func (v *Validator) schema(tool *gateway.Tool) (*jsonschema.Schema, error) {

@@ -216,3 +216,56 @@ func TestValidatorMiddleware(t *testing.T) {
 		t.Errorf("%d calls went through, want 51", reached)
 	}
 }
+
+// TestComplete: what is missing and has a default is filled in, everything else
+// keeps its bytes.
+func TestComplete(t *testing.T) {
+	const schema = `{"type":"object","properties":{"n":{"type":"integer","default":1.0},"s":{"type":"string"},` +
+		`"none":{"type":"string","default":null},"o":{"type":"object","properties":{"deep":{"default":["é"]}}}},"required":["n"]}`
+	for name, c := range map[string]struct{ schema, arguments, want, field string }{
+		"filled":              {schema, `{ "s" : "<a>" }`, `{"s":"<a>","n":1.0}`, ""},
+		"no arguments":        {schema, ``, `{"n":1.0}`, ""},
+		"nothing to fill":     {schema, `{ "n" : 2 , "x":1.50}`, `{ "n" : 2 , "x":1.50}`, ""},
+		"deep inside":         {schema, `{"n":2,"o":{ }}`, `{"n":2,"o":{"deep":["é"]}}`, ""},
+		"a wrong default":     {`{"type":"object","properties":{"a":{"type":"string","default":1}}}`, `{"b":2}`, `{"b":2}`, ""},
+		"a schema out of use": {`{"$ref":"http://elsewhere.example/"}`, `{"b":2}`, `{"b":2}`, ""},
+		"no schema":           {``, `{"b":2}`, `{"b":2}`, ""},
+		"wrong":               {schema, `{"s":7}`, ``, "s"},
+		"wrong deep inside":   {`{"properties":{"o":{"properties":{"p":{"type":"string"}}}}}`, `{"o":{"p":1}}`, ``, "o.p"},
+		"missing":             {`{"required":["a","b"]}`, `{}`, ``, "a"},
+		"unknown":             {`{"additionalProperties":false}`, `{"x":1}`, ``, "x"},
+		"twice":               {schema, `{"s":"a","s":"b"}`, ``, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			params := `{"name":"t","arguments":` + c.arguments + `}`
+			if c.arguments == "" {
+				params = `{"name":"t"}`
+			}
+			p, err := jsonrpc.ScanParams([]byte(params))
+			if err != nil {
+				t.Fatal(err)
+			}
+			tool := toolWith(c.schema)
+			tool.Validate = false
+			call := &gateway.Call{Params: p, Tool: tool, Complete: true}
+			reached := false
+			v := &catalog.Validator{}
+			_, err = v.Middleware(gateway.HandlerFunc(func(context.Context, *gateway.Call) (*gateway.Result, error) {
+				reached = true
+				return nil, nil
+			})).Handle(t.Context(), call)
+			if reached != (c.want != "") || reached == (err != nil) {
+				t.Fatalf("reached %v, %v", reached, err)
+			}
+			if err != nil {
+				if e := gateway.AsError(err); e.Code != gateway.CodeInvalid || e.Field != c.field {
+					t.Errorf("field %q: %v", e.Field, err)
+				}
+				return
+			}
+			if got := string(call.Params.Get(call.Params.Arguments)); got != c.want {
+				t.Errorf("the tool gets %s, want %s", got, c.want)
+			}
+		})
+	}
+}

@@ -306,7 +306,8 @@ func (k *checkup) askServers(ctx context.Context) {
 		k.shown[i].Problem = clients.Mask(k.shown[i].Problem)
 	}
 	k.tools = map[string][]string{}
-	if tools, err := k.remote.Tools(ctx, ""); err == nil {
+	seen := true // what is disabled counts against no client's limit
+	if tools, err := k.remote.Tools(ctx, client.ToolFilter{Enabled: &seen}); err == nil {
 		for _, t := range tools {
 			k.tools[t.Server] = append(k.tools[t.Server], t.Name)
 		}

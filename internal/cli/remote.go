@@ -172,62 +172,6 @@ func (c *command) stateOf(s client.Server) string {
 	return s.State
 }
 
-func (c *command) tools() *cobra.Command {
-	var server string
-	cmd := c.jsonFlag(&cobra.Command{
-		Use: "tools [NAME]", Short: c.say("List the tools, or show one"), Args: arguments(0, 1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			remote, err := c.remote(cmd.Context())
-			if err != nil {
-				return err
-			}
-			if len(args) == 1 {
-				t, err := remote.Tool(cmd.Context(), args[0])
-				if err != nil {
-					return err
-				}
-				return c.showTool(t)
-			}
-			list, err := remote.Tools(cmd.Context(), server)
-			if err != nil {
-				return err
-			}
-			if c.asJSON {
-				return c.json(list)
-			}
-			rows := [][]string{{c.say("NAME"), c.say("SERVER"), c.say("DESCRIPTION")}}
-			for _, t := range list {
-				rows = append(rows, []string{t.Name, t.Server, firstLine(t.Description)})
-			}
-			c.table(rows)
-			return nil
-		},
-	})
-	cmd.Flags().StringVar(&server, "server", "", c.say("only the tools of this `server`"))
-	return cmd
-}
-
-func firstLine(text string) string {
-	const most = 72
-	text, _, _ = strings.Cut(strings.TrimSpace(text), "\n")
-	if runes := []rune(text); len(runes) > most {
-		return string(runes[:most-1]) + "…"
-	}
-	return text
-}
-
-func (c *command) showTool(t client.Tool) error {
-	if c.asJSON {
-		return c.json(t)
-	}
-	fmt.Fprintf(c.std.Out, "%s\n\n%s\n", c.say("%s (server %s)", t.Name, t.Server), t.Description)
-	if t.InputSchema != nil {
-		fmt.Fprintf(c.std.Out, "\n%s\n", c.say("input schema:"))
-		return c.json(t.InputSchema)
-	}
-	return nil
-}
-
 func (c *command) call() *cobra.Command {
 	var timeout time.Duration
 	cmd := c.jsonFlag(&cobra.Command{

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"genkan/internal/api/client"
 )
 
 // What the role of the client is told, beside what the suite tells it.
@@ -43,7 +45,7 @@ func actAsClient(ctx context.Context, address string) error {
 		if err := d.untilReady(ctx); err != nil {
 			return err
 		}
-		tools, err := d.api().Tools(ctx, "")
+		tools, err := d.api().Tools(ctx, client.ToolFilter{})
 		if err != nil {
 			return err
 		}

@@ -123,8 +123,11 @@ func (e *Executor) Handle(ctx context.Context, call *gateway.Call) (*gateway.Res
 	defer p.give()
 
 	retries, pace := e.limits.Retries, e.limits.RetryDelay
-	if call.Options.Retries > 0 {
-		retries = min(call.Options.Retries, maxRetries)
+	switch wish := call.Options.Retries; {
+	case wish == gateway.NoRetries:
+		retries = 0
+	case wish > 0:
+		retries = min(wish, maxRetries)
 	}
 	if call.Options.RetryDelay > 0 {
 		pace = min(call.Options.RetryDelay, maxRetryDelay)

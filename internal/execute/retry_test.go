@@ -138,6 +138,19 @@ func TestBackoffGrows(t *testing.T) {
 	})
 }
 
+func TestACallerMayWantNoRetries(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ill := fails(gateway.Error{Code: gateway.CodeUnavailable, Message: "gone", Unsent: true})
+		call := write(ill)
+		call.Options.Retries = gateway.NoRetries
+		_, err := New(limits()).Handle(t.Context(), call)
+		wantCode(t, err, gateway.CodeUnavailable)
+		if ill.seen() != 1 {
+			t.Errorf("sent %d times", ill.seen())
+		}
+	})
+}
+
 func TestOptionsHaveCeilings(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var at []time.Time

@@ -48,6 +48,10 @@ type Call struct {
 	ParamHeaders http.Header
 	// Options are the caller's own wishes for the execution.
 	Options ExecuteOptions
+	// Complete asks for the arguments to be checked against the tool's schema
+	// and completed with its defaults. Edges set it for people and programs that
+	// are no MCP clients.
+	Complete bool
 
 	// Attempts counts how often the call was sent. Set by execute.
 	Attempts int
@@ -69,10 +73,15 @@ type Call struct {
 // ExecuteOptions are what a caller may ask of the execution of one call. Zero
 // values mean the tool's defaults.
 type ExecuteOptions struct {
-	Timeout    time.Duration
+	Timeout time.Duration
+	// Retries is how often a call that did no harm may be sent again; NoRetries
+	// is not at all.
 	Retries    int
 	RetryDelay time.Duration
 }
+
+// NoRetries asks for one attempt only.
+const NoRetries = -1
 
 // OnSignOfLife sets what a sign of life from the upstream does; execute uses
 // it to push the deadline out.
@@ -125,6 +134,12 @@ func (c *Call) SetArguments(args map[string]any) error {
 	c.Params = c.Params.withArguments(raw)
 	c.arguments, c.decoded = args, true
 	return nil
+}
+
+// SetRawArguments replaces the tool's arguments by a JSON object.
+func (c *Call) SetRawArguments(raw []byte) {
+	c.Params = c.Params.withArguments(raw)
+	c.arguments, c.decoded = nil, false
 }
 
 // Span is a range of bytes in a message. The zero Span means absent.

@@ -56,6 +56,9 @@ type Error struct {
 	// in two fields, so that an edge can say it in its reader's language.
 	Message string
 	Values  []any
+	// Field is the name of what is wrong in the caller's input; empty when that
+	// is no single thing.
+	Field string
 	// Err is for the log.
 	Err error
 	// Unsent is set when nothing reached the server: sending again is safe.

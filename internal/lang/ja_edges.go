@@ -46,7 +46,7 @@ var jaEdges = map[string]string{
 	"Tool not found: %s. Server %s is down and has not listed any tools yet: %s. `genkan servers %s` shows its last output": "ツールが見つかりません: %s。サーバー %s は停止していて、まだツール一覧を返していません: %s。最後の出力は `genkan servers %s` で確認できます",
 	"Tool not found: %s. Server %s has not listed any tools yet; `genkan servers %s` shows what it is doing":                "ツールが見つかりません: %s。サーバー %s はまだツール一覧を返していません。状態は `genkan servers %s` で確認できます",
 	"Tool not found: %s": "ツールが見つかりません: %s",
-	"there is nothing here; /v1/tools and /v1/servers are good places to begin":             "ここには何もありません。まず /v1/tools か /v1/servers を試してください",
+	"there is nothing here; /v1/docs tells what there is":                                   "ここには何もありません。使えるものは /v1/docs で確認できます",
 	"server %s is disabled in the configuration; remove \"disabled: true\" there to use it": "サーバー %s は設定で無効になっています。使うには \"disabled: true\" を削除してください",
 	"there is no server %q; /v1/servers lists them":                                         "サーバー %q はありません。一覧は /v1/servers にあります",
 	"%s must be a whole number from 1 to %d":                                                "%s は 1 から %d までの整数で指定してください",
@@ -60,7 +60,7 @@ var jaEdges = map[string]string{
 	"the body must be one JSON object":                                                      "本文は 1 つの JSON オブジェクトにしてください",
 	"it is not valid JSON":                                                                  "正しい JSON ではありません",
 	"it must be an object":                                                                  "オブジェクトにしてください",
-	"unknown field %s; there are name, parameters and options":                              "不明なフィールド %s です。使えるのは name、parameters、options です",
+	"unknown field %s; there are %s":                                                        "不明なフィールド %s です。使えるのは %s です",
 	"the tool reported an error without a text":                                             "ツールがエラーを返しましたが、説明はありませんでした",
 
 	// api's client

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"genkan/internal/catalog"
 	"genkan/internal/gateway"
 	"genkan/internal/identity"
 	"genkan/internal/upstream"
@@ -122,6 +123,10 @@ func testChangeSequence(t *testing.T, s Stores) {
 		func(ctx context.Context) error { return s.Lists.SaveList(ctx, "server", newList("[]")) },
 		func(ctx context.Context) error { return s.Lists.SaveList(ctx, "server", newList("[1]")) },
 		func(ctx context.Context) error { return s.Identity.RevokeToken(ctx, "a") },
+		func(ctx context.Context) error {
+			_, err := s.Overrides.ChangeOverride(ctx, catalog.ToolKey{Server: "s", Name: "t"}, disable)
+			return err
+		},
 	} {
 		must(t, change(t.Context()))
 		now := sequenceOf(t, s)
@@ -267,6 +272,10 @@ func testCanceled(t *testing.T, s Stores) {
 		_, _, err = s.Lists.LoadList(ctx, "server")
 		wantCode(t, err, code)
 		wantCode(t, s.Lists.SaveList(ctx, "server", newList("[1]")), code)
+		_, err = s.Overrides.Overrides(ctx)
+		wantCode(t, err, code)
+		_, err = s.Overrides.ChangeOverride(ctx, catalog.ToolKey{Server: "s", Name: "t"}, disable)
+		wantCode(t, err, code)
 	}
 	if after := sequenceOf(t, s); after != before {
 		t.Errorf("canceled calls moved the change sequence from %d to %d", before, after)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"genkan/internal/catalog"
 	"genkan/internal/gateway"
 	"genkan/internal/identity"
 	"genkan/internal/upstream"
@@ -21,6 +22,8 @@ import (
 type Stores struct {
 	Identity identity.Store
 	Lists    upstream.ListStore
+	// Overrides are what is said about tools.
+	Overrides catalog.OverrideStore
 	// Another opens a further handle on the same database, as a second process
 	// would. The handle is closed when the test ends.
 	Another func(t *testing.T) Stores
@@ -40,6 +43,10 @@ func Run(t *testing.T, open func(t *testing.T) Stores) {
 		"Lists":             testLists,
 		"ListNames":         testListNames,
 		"ListSizes":         testListSizes,
+		"Overrides":         testOverrides,
+		"OverrideNames":     testOverrideNames,
+		"OverrideRefused":   testOverrideRefused,
+		"OverridesAtOnce":   testOverridesAtOnce,
 		"Times":             testTimes,
 		"Canceled":          testCanceled,
 		"ConcurrentTokens":  testConcurrentTokens,

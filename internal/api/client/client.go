@@ -52,100 +52,31 @@ func isLoopback(address string) bool {
 	return err == nil && ip != nil && ip.IsLoopback()
 }
 
-// Tool is a tool as the API shows it.
-type Tool struct {
-	Name        string          `json:"name"`
-	Server      string          `json:"server"`
-	Description string          `json:"description"`
-	InputSchema json.RawMessage `json:"inputSchema,omitempty"`
-}
-
-// Server is a server as the API shows it.
-type Server struct {
-	Name            string `json:"name"`
-	State           string `json:"state"`
-	Era             string `json:"era,omitempty"`
-	ProtocolVersion string `json:"protocolVersion,omitempty"`
-	Transport       string `json:"transport,omitempty"`
-	// Tools counts those that clients see.
-	Tools     int       `json:"tools"`
-	ProcessID int       `json:"processId,omitempty"`
-	Starts    int       `json:"starts"`
-	Since     time.Time `json:"since,omitzero"`
-	// StartMillis is how long the last start took until the server was ready.
-	StartMillis int64      `json:"startMs,omitempty"`
-	Problem     string     `json:"problem,omitempty"`
-	NextTry     *time.Time `json:"nextTry,omitempty"`
-	// SignIn is "needed", "signed in", or empty where none is needed or known.
-	SignIn        string     `json:"signIn,omitempty"`
-	SignInExpires *time.Time `json:"signInExpires,omitempty"`
-	// What follows is for admins.
-	Output string `json:"output,omitempty"`
-	// Hidden are the tools that a filter of the configuration hides.
-	Hidden   []string  `json:"hidden,omitempty"`
-	Findings []Finding `json:"findings,omitempty"`
-}
-
-// The states of a server.
-const (
-	StateStarting = "starting"
-	StateReady    = "ready"
-	StateDown     = "down"
-	StateDisabled = "disabled"
-)
-
-// Finding is something that clients do not see as its server sent it.
-type Finding struct {
-	// Kind is tools, prompts, resources or resourceTemplates; Name is the
-	// server's own.
-	Kind string `json:"kind"`
-	Name string `json:"name"`
-	// LeftOut says that clients do not see it at all, TakenBy that it is so
-	// because another server has its name.
-	LeftOut bool     `json:"leftOut,omitempty"`
-	TakenBy string   `json:"takenBy,omitempty"`
-	Notes   []string `json:"notes"`
-}
-
-// CallResult is the answer to a call.
-type CallResult struct {
-	Success       bool            `json:"success"`
-	Result        json.RawMessage `json:"result,omitempty"`
-	Error         string          `json:"error,omitempty"`
-	Code          string          `json:"code,omitempty"`
-	ExecutionTime float64         `json:"executionTime"`
-	Timestamp     string          `json:"timestamp"`
-}
-
-// HealthMessage is what a genkan that serves says, whoever asks.
-const HealthMessage = "MCP Server is running"
-
-// Health is what everybody may know.
-type Health struct {
-	Status  string `json:"status"`
-	Message string `json:"message"`
-	Version string `json:"version"`
-}
-
 // Health asks whether genkan serves. It needs no token.
 func (c *Client) Health(ctx context.Context) (Health, error) {
 	var out Health
 	return out, c.do(ctx, http.MethodGet, "/health", nil, &out)
 }
 
-// Tools lists all tools, or those of one server.
-func (c *Client) Tools(ctx context.Context, server string) ([]Tool, error) {
+// ToolFilter says which tools are asked for; what is empty does not matter.
+type ToolFilter struct {
+	Server, Category, Tag string
+	Enabled               *bool
+}
+
+// Tools lists all tools that a filter lets through.
+func (c *Client) Tools(ctx context.Context, filter ToolFilter) ([]Tool, error) {
 	all := []Tool{}
 	for page := 1; ; page++ {
-		var out struct {
-			Tools      []Tool `json:"tools"`
-			Pagination struct {
-				TotalPages int `json:"totalPages"`
-			} `json:"pagination"`
-		}
+		var out ToolList
 		q := url.Values{"page": {strconv.Itoa(page)}, "limit": {"100"}}
-		if server != "" {
-			q.Set("server", server)
+		for key, value := range map[string]string{"server": filter.Server, "category": filter.Category, "tag": filter.Tag} {
+			if value != "" {
+				q.Set(key, value)
+			}
+		}
+		if filter.Enabled != nil {
+			q.Set("enabled", strconv.FormatBool(*filter.Enabled))
 		}
 		if err := c.do(ctx, http.MethodGet, "/v1/tools?"+q.Encode(), nil, &out); err != nil {
 			return nil, err
@@ -163,11 +94,25 @@ func (c *Client) Tool(ctx context.Context, name string) (Tool, error) {
 	return out, c.do(ctx, http.MethodGet, "/v1/tools/"+url.PathEscape(name), nil, &out)
 }
 
+// ChangeTool changes what is said about a tool.
+func (c *Client) ChangeTool(ctx context.Context, name string, change ToolChange) (Tool, error) {
+	var out Tool
+	return out, c.do(ctx, http.MethodPatch, "/v1/tools/"+url.PathEscape(name), change, &out)
+}
+
+// SwitchTool enables or disables a tool.
+func (c *Client) SwitchTool(ctx context.Context, name string, enabled bool) (ToolSwitched, error) {
+	act := "disable"
+	if enabled {
+		act = "enable"
+	}
+	var out ToolSwitched
+	return out, c.do(ctx, http.MethodPost, "/v1/tools/"+url.PathEscape(name)+"/"+act, nil, &out)
+}
+
 // Servers lists the servers.
 func (c *Client) Servers(ctx context.Context) ([]Server, error) {
-	var out struct {
-		Servers []Server `json:"servers"`
-	}
+	var out ServerList
 	return out.Servers, c.do(ctx, http.MethodGet, "/v1/servers", nil, &out)
 }
 
@@ -192,10 +137,7 @@ func (c *Client) Reload(ctx context.Context) error {
 // Call calls a tool. A tool that reports an error is a result without success,
 // not an error.
 func (c *Client) Call(ctx context.Context, name string, parameters json.RawMessage, timeout time.Duration) (CallResult, error) {
-	in := map[string]any{"name": name, "parameters": parameters}
-	if timeout > 0 {
-		in["options"] = map[string]any{"timeout": timeout.Milliseconds()}
-	}
+	in := CallRequest{Name: name, Parameters: parameters, Options: CallOptions{Timeout: timeout.Milliseconds()}}
 	var out CallResult
 	err := c.do(ctx, http.MethodPost, "/v1/tools/call", in, &out)
 	if err != nil && out.Code == "TOOL_EXECUTION_ERROR" {
@@ -246,9 +188,7 @@ func (c *Client) do(ctx context.Context, method, path string, in, out any) error
 	if resp.StatusCode < 400 {
 		return decodeErr
 	}
-	var failure struct {
-		Error string `json:"error"`
-	}
+	var failure Failure
 	if json.Unmarshal(raw, &failure) != nil || failure.Error == "" {
 		return gateway.Errorf(codeOf(resp.StatusCode), "genkan answered with HTTP status %d", resp.StatusCode)
 	}

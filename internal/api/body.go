@@ -1,0 +1,109 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+
+	"genkan/internal/gateway"
+	"genkan/internal/jsonrpc"
+)
+
+// maxBody is the largest body of a REST request, in bytes, and bodyPatience how
+// long it may take to come.
+const (
+	maxBody      = 1 << 20
+	bodyPatience = 30 * time.Second
+)
+
+// decodeBody reads a JSON body strictly. The status goes with the error.
+func decodeBody(w http.ResponseWriter, r *http.Request, into any) (status int, wrong *gateway.Error) {
+	body, status, wrong := readBody(w, r)
+	if wrong != nil {
+		return status, wrong
+	}
+	return decode(body, into)
+}
+
+// readBody reads a body of JSON. The status goes with the error.
+func readBody(w http.ResponseWriter, r *http.Request) (body []byte, status int, wrong *gateway.Error) {
+	// A body that does not come must not hold a connection for ever.
+	control := http.NewResponseController(w)
+	_ = control.SetReadDeadline(time.Now().Add(bodyPatience))
+	defer func() { _ = control.SetReadDeadline(time.Time{}) }()
+	if !jsonrpc.IsJSON(r.Header.Get("Content-Type")) {
+		return nil, http.StatusUnsupportedMediaType, invalid("the Content-Type must be application/json")
+	}
+	body, err := jsonrpc.ReadBodyLimit(r.Body, r.ContentLength, maxBody)
+	if errors.Is(err, jsonrpc.ErrTooLarge) {
+		// Read on for a while: a client that is still sending would find its
+		// connection broken instead of the answer.
+		_, _ = io.CopyN(io.Discard, r.Body, 16*maxBody)
+		return nil, http.StatusRequestEntityTooLarge, invalid("the body is larger than %d MiB", maxBody>>20)
+	}
+	if err != nil {
+		return nil, http.StatusBadRequest, invalid("the body could not be read")
+	}
+	return body, 0, nil
+}
+
+// decode reads a JSON object strictly: the fields of into, each once.
+func decode(body []byte, into any) (status int, wrong *gateway.Error) {
+	known := fieldsOf(into)
+	if err := jsonrpc.CheckObject(body, known...); err != nil && json.Valid(body) {
+		return http.StatusBadRequest, invalid("the body is not what was expected: %s", err)
+	}
+	d := json.NewDecoder(bytes.NewReader(body))
+	d.DisallowUnknownFields()
+	if err := d.Decode(into); err != nil {
+		why, field := bodyProblem(err, known)
+		return http.StatusBadRequest, invalidField(field, "the body is not what was expected: %s", why)
+	}
+	if d.More() {
+		return http.StatusBadRequest, invalid("the body must be one JSON object")
+	}
+	return 0, nil
+}
+
+func invalid(format string, values ...any) *gateway.Error {
+	return gateway.Errorf(gateway.CodeInvalid, format, values...)
+}
+
+func invalidField(field, format string, values ...any) *gateway.Error {
+	e := gateway.Errorf(gateway.CodeInvalid, format, values...)
+	e.Field = field
+	return e
+}
+
+// fieldsOf are the names of the fields of the struct behind a pointer.
+func fieldsOf(into any) []string {
+	t := reflect.TypeOf(into).Elem()
+	names := make([]string, 0, t.NumField())
+	for i := range t.NumField() {
+		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
+		names = append(names, name)
+	}
+	return names
+}
+
+// bodyProblem says what is wrong without the words of Go, and with which field.
+func bodyProblem(err error, known []string) (why gateway.Text, field string) {
+	var wrongType *json.UnmarshalTypeError
+	if errors.As(err, &wrongType) {
+		if wrongType.Field == "" {
+			return gateway.Textf("it must be an object"), ""
+		}
+		return gateway.Textf("%s must not be a %s", wrongType.Field, wrongType.Value), wrongType.Field
+	}
+	if quoted, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
+		field, _ := strconv.Unquote(quoted)
+		return gateway.Textf("unknown field %s; there are %s", quoted, strings.Join(known, ", ")), field
+	}
+	return gateway.Textf("it is not valid JSON"), ""
+}

@@ -1,0 +1,112 @@
+package api
+
+import (
+	"bytes"
+	"net/http"
+	"strings"
+	"time"
+
+	"genkan/internal/api/client"
+	"genkan/internal/gateway"
+	"genkan/internal/jsonrpc"
+)
+
+// The seed's, for callers of REST. Nothing is sent again unless they ask for it.
+const (
+	defaultTimeout    = 30 * time.Second
+	defaultRetryDelay = time.Second
+)
+
+func (a *API) callTool(w http.ResponseWriter, r *http.Request, id gateway.Identity) {
+	began := time.Now()
+	took := func() *float64 {
+		ms := float64(time.Since(began).Microseconds()) / 1000
+		return &ms
+	}
+	var in client.CallRequest
+	if status, wrong := decodeBody(w, r, &in); wrong != nil {
+		a.answer(w, restError{status, "VALIDATION_ERROR"}, wrong, took())
+		return
+	}
+	call, err := newCall(in, id)
+	if err != nil {
+		a.failAfter(w, err, took())
+		return
+	}
+	call.Budget = a.opt.Budget
+	defer call.Release()
+	result, err := a.opt.House().Handle(r.Context(), call)
+	switch {
+	case err != nil && call.Tool == nil && gateway.AsError(err).Code == gateway.CodeNotFound:
+		a.toolNotFound(w, in.Name, took())
+	case err != nil:
+		a.failAfter(w, err, took())
+	case result.IsError:
+		encode(w, http.StatusInternalServerError, client.CallResult{
+			Result: result.Raw, Error: a.textOf(result), Code: "TOOL_EXECUTION_ERROR",
+			ExecutionTime: *took(), Timestamp: timestamp(),
+		})
+	default:
+		encode(w, http.StatusOK, client.CallResult{
+			Success: true, Result: result.Raw, ExecutionTime: *took(), Timestamp: timestamp(),
+		})
+	}
+}
+
+// newCall makes the request into a Call.
+func newCall(in client.CallRequest, id gateway.Identity) (*gateway.Call, error) {
+	if in.Name == "" {
+		return nil, invalidField("name", "name is required: the name of the tool to call")
+	}
+	if in.Options.Timeout < 0 || in.Options.Retry < 0 || in.Options.RetryDelay < 0 {
+		return nil, invalidField("options", "options.timeout, options.retry and options.retryDelay must not be negative")
+	}
+	args := bytes.TrimSpace(in.Parameters)
+	if len(args) == 0 || string(args) == "null" {
+		args = []byte("{}")
+	}
+	if args[0] != '{' {
+		return nil, invalidField("parameters", "parameters must be an object")
+	}
+	raw := jsonrpc.AppendQuoted([]byte(`{"name":`), in.Name)
+	raw = append(append(raw, `,"arguments":`...), args...)
+	params, err := jsonrpc.ScanParams(append(raw, '}'))
+	if err != nil {
+		return nil, &gateway.Error{Code: gateway.CodeInvalid, Message: "parameters: %s", Values: []any{err}}
+	}
+	call := &gateway.Call{
+		Method: "tools/call", Params: params, Name: in.Name, Identity: id, Via: "rest", Complete: true,
+		Options: gateway.ExecuteOptions{Timeout: defaultTimeout, Retries: gateway.NoRetries, RetryDelay: defaultRetryDelay},
+	}
+	if in.Options.Retry > 0 {
+		call.Options.Retries = in.Options.Retry
+	}
+	if in.Options.RetryDelay > 0 {
+		call.Options.RetryDelay = millis(in.Options.RetryDelay)
+	}
+	if in.Options.Timeout > 0 {
+		call.Options.Timeout = millis(in.Options.Timeout)
+	}
+	return call, nil
+}
+
+// millis is a number of milliseconds that can be counted in nanoseconds, too;
+// execute has lower ceilings.
+func millis(n int64) time.Duration {
+	return time.Duration(min(n, time.Hour.Milliseconds())) * time.Millisecond
+}
+
+// textOf is the text of a result that reports an error.
+func (a *API) textOf(result *gateway.Result) string {
+	var parts []string
+	err := jsonrpc.Elements(jsonrpc.Lookup(result.Raw, "content"), func(item []byte) bool {
+		if text := jsonrpc.LookupText(item, "text"); text != "" {
+			parts = append(parts, text)
+		}
+		return true
+	})
+	if err != nil || len(parts) == 0 {
+		return a.language().Sprintf("the tool reported an error without a text")
+	}
+	return strings.Join(parts, "\n")
+}

@@ -1,0 +1,185 @@
+package client
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// The bodies of the API. The tag doc is what the API's description says about a
+// field.
+
+// Tool is a tool as the API shows it.
+type Tool struct {
+	Name        string          `json:"name" doc:"The name that clients use."`
+	Server      string          `json:"server" doc:"The server that the tool is of."`
+	Description string          `json:"description" doc:"The server's description, or the better one that was set."`
+	Parameters  []Parameter     `json:"parameters" doc:"The first level of the input schema, as a list."`
+	InputSchema json.RawMessage `json:"inputSchema,omitempty" doc:"The input schema as modern MCP clients see it: a JSON Schema."`
+	Version     string          `json:"version" doc:"1.0.0 unless another one was set."`
+	Enabled     bool            `json:"enabled" doc:"A disabled tool is not listed to MCP clients and cannot be called."`
+	Tags        []string        `json:"tags"`
+	Category    string          `json:"category,omitempty"`
+	Author      string          `json:"author,omitempty"`
+	Examples    []Example       `json:"examples"`
+	// Dependencies are the tools that this one is of no use without.
+	Dependencies []string  `json:"dependencies,omitempty" doc:"The tools that this one is of no use without."`
+	RegisteredAt time.Time `json:"registeredAt" doc:"When this process saw the tool first."`
+}
+
+// Parameter is one argument of a tool.
+type Parameter struct {
+	Name        string            `json:"name"`
+	Type        string            `json:"type" doc:"string, number, boolean, object or array; any where the schema leaves it open."`
+	Description string            `json:"description"`
+	Required    bool              `json:"required"`
+	Default     json.RawMessage   `json:"default,omitempty" doc:"Filled in when the argument is missing, unless it is null."`
+	Enum        []json.RawMessage `json:"enum,omitempty"`
+	Pattern     string            `json:"pattern,omitempty"`
+	Minimum     json.RawMessage   `json:"minimum,omitempty"`
+	Maximum     json.RawMessage   `json:"maximum,omitempty"`
+}
+
+// Example shows how a tool is used.
+type Example struct {
+	Description    string          `json:"description"`
+	Parameters     json.RawMessage `json:"parameters" doc:"An object."`
+	ExpectedResult json.RawMessage `json:"expectedResult,omitempty"`
+}
+
+// ToolList is a page of tools.
+type ToolList struct {
+	Tools      []Tool     `json:"tools"`
+	Pagination Pagination `json:"pagination"`
+}
+
+// Pagination says which part of a list a page is.
+type Pagination struct {
+	Page       int `json:"page"`
+	Limit      int `json:"limit"`
+	Total      int `json:"total"`
+	TotalPages int `json:"totalPages"`
+}
+
+// ToolChange is what is to be changed about a tool; what is nil stays. An empty
+// value gives the word back to the server.
+type ToolChange struct {
+	Enabled      *bool      `json:"enabled,omitempty"`
+	Description  *string    `json:"description,omitempty" doc:"Shown in place of the server's. An empty one gives the word back to the server; so it is with every field."`
+	Category     *string    `json:"category,omitempty"`
+	Tags         *[]string  `json:"tags,omitempty"`
+	Author       *string    `json:"author,omitempty"`
+	Version      *string    `json:"version,omitempty"`
+	Examples     *[]Example `json:"examples,omitempty"`
+	Dependencies *[]string  `json:"dependencies,omitempty" doc:"The names of tools that this one is of no use without."`
+}
+
+// ToolSwitched is the answer to enabling or disabling a tool.
+type ToolSwitched struct {
+	Success    bool     `json:"success"`
+	Tool       Tool     `json:"tool"`
+	Dependants []string `json:"dependants,omitempty" doc:"Tools that were said to be of no use without this one."`
+	Warning    string   `json:"warning,omitempty"`
+}
+
+// CallRequest asks for a call of a tool.
+type CallRequest struct {
+	Name       string          `json:"name"`
+	Parameters json.RawMessage `json:"parameters,omitempty" doc:"An object; checked against the tool's input schema and completed with its defaults."`
+	Options    CallOptions     `json:"options,omitzero"`
+}
+
+// CallOptions say how a call is to be carried out.
+type CallOptions struct {
+	Timeout    int64 `json:"timeout,omitempty" doc:"Milliseconds without a sign of life, for each attempt; 30000 unless said, at most 600000."`
+	Retry      int   `json:"retry,omitempty" doc:"How often a call that did no harm is sent again; 0 unless said, at most 10."`
+	RetryDelay int64 `json:"retryDelay,omitempty" doc:"Milliseconds before the first of them; 1000 unless said. It doubles, up to 60000."`
+}
+
+// CallResult is the answer to a call.
+type CallResult struct {
+	Success       bool            `json:"success"`
+	Result        json.RawMessage `json:"result,omitempty" doc:"The result of MCP's tools/call, as the tool's server sent it."`
+	Error         string          `json:"error,omitempty"`
+	Code          string          `json:"code,omitempty"`
+	ExecutionTime float64         `json:"executionTime" doc:"Milliseconds."`
+	Timestamp     string          `json:"timestamp"`
+}
+
+// Failure is the body of every answer that is none.
+type Failure struct {
+	Success       bool     `json:"success"`
+	Error         string   `json:"error" doc:"What happened and what to do next, in the language of the configuration."`
+	Code          string   `json:"code"`
+	Field         string   `json:"field,omitempty" doc:"What is wrong in the request, where that is one thing."`
+	ExecutionTime *float64 `json:"executionTime,omitempty" doc:"Milliseconds; of calls only."`
+	Timestamp     string   `json:"timestamp"`
+}
+
+// ServerList is all servers.
+type ServerList struct {
+	Servers []Server `json:"servers"`
+}
+
+// Server is a server as the API shows it.
+type Server struct {
+	Name            string `json:"name"`
+	State           string `json:"state" doc:"starting, ready, down or disabled."`
+	Era             string `json:"era,omitempty"`
+	ProtocolVersion string `json:"protocolVersion,omitempty"`
+	Transport       string `json:"transport,omitempty"`
+	// Tools counts those that clients see.
+	Tools     int       `json:"tools" doc:"How many tools of it clients see."`
+	ProcessID int       `json:"processId,omitempty"`
+	Starts    int       `json:"starts"`
+	Since     time.Time `json:"since,omitzero"`
+	// StartMillis is how long the last start took until the server was ready.
+	StartMillis int64      `json:"startMs,omitempty" doc:"How long the last start took, in milliseconds."`
+	Problem     string     `json:"problem,omitempty"`
+	NextTry     *time.Time `json:"nextTry,omitempty"`
+	// SignIn is "needed", "signed in", or empty where none is needed or known.
+	SignIn        string     `json:"signIn,omitempty" doc:"needed, signed in, or nothing where none is needed or known."`
+	SignInExpires *time.Time `json:"signInExpires,omitempty"`
+	// What follows is for admins.
+	Output string `json:"output,omitempty" doc:"What the server printed last; for admins."`
+	// Hidden are the tools that a filter of the configuration hides.
+	Hidden   []string  `json:"hidden,omitempty" doc:"Tools that the configuration hides; for admins."`
+	Findings []Finding `json:"findings,omitempty" doc:"What clients do not see as the server sent it; for admins."`
+}
+
+// The states of a server.
+const (
+	StateStarting = "starting"
+	StateReady    = "ready"
+	StateDown     = "down"
+	StateDisabled = "disabled"
+)
+
+// Finding is something that clients do not see as its server sent it.
+type Finding struct {
+	// Kind is tools, prompts, resources or resourceTemplates; Name is the
+	// server's own.
+	Kind string `json:"kind"`
+	Name string `json:"name"`
+	// LeftOut says that clients do not see it at all, TakenBy that it is so
+	// because another server has its name.
+	LeftOut bool     `json:"leftOut,omitempty"`
+	TakenBy string   `json:"takenBy,omitempty"`
+	Notes   []string `json:"notes"`
+}
+
+// Done says that something was done.
+type Done struct {
+	Success bool `json:"success"`
+}
+
+// HealthMessage is what a genkan that serves says, whoever asks.
+const HealthMessage = "MCP Server is running"
+
+// Health is what everybody may know.
+type Health struct {
+	Status    string  `json:"status"`
+	Message   string  `json:"message"`
+	Version   string  `json:"version"`
+	Uptime    float64 `json:"uptime" doc:"Seconds."`
+	Timestamp string  `json:"timestamp"`
+}

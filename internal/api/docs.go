@@ -1,0 +1,130 @@
+package api
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"html/template"
+	"net/http"
+	"reflect"
+	"strings"
+	"time"
+
+	"genkan/internal/gateway"
+)
+
+//go:embed docs.html
+var docsPage string
+
+// shownRoute and shownType are the routes and types as the page shows them.
+type shownRoute struct {
+	Method, Path, ID, Summary, About, Who string
+	Query                                 []shownField
+	Body, Answer                          string
+	Status                                int
+	Failures                              []shownFailure
+}
+
+type shownFailure struct {
+	Status int
+	Code   string
+}
+
+type shownType struct {
+	Name   string
+	Fields []shownField
+}
+
+type shownField struct {
+	Name, Type, About string
+	Required          bool
+}
+
+// docs answers with a page for people, made of what openAPI is made of.
+func (a *API) docs(w http.ResponseWriter, _ *http.Request, _ gateway.Identity) {
+	page, err := renderDocs(a.routes())
+	if err != nil {
+		a.fail(w, err)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'")
+	_, _ = w.Write(page)
+}
+
+func renderDocs(routes []route) ([]byte, error) {
+	page, err := template.New("docs").Parse(docsPage)
+	if err != nil {
+		return nil, err
+	}
+	shown := struct {
+		Introduction string
+		Routes       []shownRoute
+		Types        []shownType
+	}{Introduction: apiIntroduction}
+	for _, one := range routes {
+		shown.Routes = append(shown.Routes, one.shown())
+	}
+	for _, t := range collect(routes).types {
+		one := shownType{Name: t.Name()}
+		for _, f := range fieldsOfType(t) {
+			one.Fields = append(one.Fields, shownField{f.name, wordFor(f.of), f.about, f.required})
+		}
+		shown.Types = append(shown.Types, one)
+	}
+	var b bytes.Buffer
+	if err := page.Execute(&b, shown); err != nil {
+		return nil, err
+	}
+	return b.Bytes(), nil
+}
+
+func (r *route) shown() shownRoute {
+	who := map[access]string{forAll: "everybody", forCallers: "with a token", forAdmins: "with the admin token"}[r.who]
+	out := shownRoute{
+		Method: r.method, Path: r.shownPath(), ID: r.id, Summary: r.summary, About: r.about, Who: who, Status: r.good(),
+	}
+	for _, q := range r.query {
+		out.Query = append(out.Query, shownField{Name: q.name, Type: q.kind, About: q.about})
+	}
+	if r.body != nil {
+		out.Body = wordFor(reflect.TypeOf(r.body))
+	}
+	if r.answer != nil {
+		out.Answer = wordFor(reflect.TypeOf(r.answer))
+	}
+	for _, f := range r.allFailures() {
+		out.Failures = append(out.Failures, shownFailure{f.status, f.code})
+	}
+	return out
+}
+
+// wordFor names a type for people.
+func wordFor(t reflect.Type) string {
+	switch {
+	case t == reflect.TypeFor[json.RawMessage]():
+		return "any JSON"
+	case t == reflect.TypeFor[time.Time]():
+		return "time"
+	case isNamed(t):
+		return t.Name()
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		return wordFor(t.Elem())
+	case reflect.Slice:
+		return "list of " + wordFor(t.Elem())
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Int, reflect.Int64:
+		return "whole number"
+	case reflect.Float64:
+		return "number"
+	case reflect.String:
+		return "text"
+	default:
+		return strings.ToLower(t.Kind().String())
+	}
+}

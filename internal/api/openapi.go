@@ -1,0 +1,314 @@
+package api
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"genkan/internal/api/client"
+	"genkan/internal/gateway"
+)
+
+// object is a JSON object whose members keep their order, so that a reader
+// finds the fields of a type as they were written down.
+type object []member
+
+type member struct {
+	key   string
+	value any
+}
+
+func (o *object) add(key string, value any) { *o = append(*o, member{key, value}) }
+
+// MarshalJSON encodes the members in order.
+func (o object) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	b.WriteByte('{')
+	for i, m := range o {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		key, err := json.Marshal(m.key)
+		if err != nil {
+			return nil, err
+		}
+		value, err := json.Marshal(m.value)
+		if err != nil {
+			return nil, err
+		}
+		b.Write(key)
+		b.WriteByte(':')
+		b.Write(value)
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
+}
+
+// schemas are the types of the API, by name, in the order of their first use.
+type schemas struct {
+	types []reflect.Type
+	// closed are those that only requests have: they are decoded strictly.
+	closed map[reflect.Type]bool
+}
+
+func collect(routes []route) *schemas {
+	s := &schemas{closed: map[reflect.Type]bool{}}
+	s.visit(reflect.TypeFor[client.Failure](), false)
+	for _, one := range routes {
+		if one.answer != nil {
+			s.visit(reflect.TypeOf(one.answer), false)
+		}
+	}
+	for _, one := range routes {
+		if one.body != nil {
+			s.visit(reflect.TypeOf(one.body), true)
+		}
+	}
+	return s
+}
+
+// isNamed reports whether a type is described under its own name.
+func isNamed(t reflect.Type) bool {
+	return t.Kind() == reflect.Struct && t != reflect.TypeFor[time.Time]()
+}
+
+func (s *schemas) visit(t reflect.Type, closed bool) {
+	switch {
+	case t == reflect.TypeFor[json.RawMessage]():
+	case t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice:
+		s.visit(t.Elem(), closed)
+	case isNamed(t) && !slices.Contains(s.types, t):
+		s.types = append(s.types, t)
+		s.closed[t] = closed
+		for i := range t.NumField() {
+			s.visit(t.Field(i).Type, closed)
+		}
+	}
+}
+
+// schemaOf is a JSON Schema of a type; structs are referred to.
+func schemaOf(t reflect.Type) object {
+	switch {
+	case t == reflect.TypeFor[json.RawMessage]():
+		return object{}
+	case t == reflect.TypeFor[time.Time]():
+		return object{{"type", "string"}, {"format", "date-time"}}
+	case isNamed(t):
+		return object{{"$ref", "#/components/schemas/" + t.Name()}}
+	}
+	switch t.Kind() {
+	case reflect.Pointer:
+		return schemaOf(t.Elem())
+	case reflect.Slice:
+		return object{{"type", "array"}, {"items", schemaOf(t.Elem())}}
+	case reflect.Bool:
+		return object{{"type", "boolean"}}
+	case reflect.Int, reflect.Int64:
+		return object{{"type", "integer"}}
+	case reflect.Float64:
+		return object{{"type", "number"}}
+	case reflect.String:
+		return object{{"type", "string"}}
+	default:
+		return object{{"type", "object"}}
+	}
+}
+
+// typeField is one field of a type of the API.
+type typeField struct {
+	name, about string
+	required    bool
+	of          reflect.Type
+}
+
+func fieldsOfType(t reflect.Type) []typeField {
+	var all []typeField
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		all = append(all, typeField{
+			name: name, about: f.Tag.Get("doc"), of: f.Type,
+			required: !strings.Contains(options, "omitempty") && !strings.Contains(options, "omitzero"),
+		})
+	}
+	return all
+}
+
+// describe is the schema of a struct.
+func (s *schemas) describe(t reflect.Type) object {
+	properties := object{}
+	required := []string{}
+	for _, f := range fieldsOfType(t) {
+		schema := schemaOf(f.of)
+		if f.about != "" {
+			schema.add("description", f.about)
+		}
+		properties.add(f.name, schema)
+		if f.required {
+			required = append(required, f.name)
+		}
+	}
+	out := object{{"type", "object"}, {"properties", properties}}
+	if len(required) > 0 {
+		out.add("required", required)
+	}
+	if s.closed[t] {
+		out.add("additionalProperties", false)
+	}
+	return out
+}
+
+// shownPath is a path without the signs of Go's patterns.
+func (r *route) shownPath() string { return strings.TrimSuffix(r.path, "{$}") }
+
+// good is the status of the answer.
+func (r *route) good() int {
+	if r.status != 0 {
+		return r.status
+	}
+	return http.StatusOK
+}
+
+// allFailures are a route's own, and those of its like, ordered by status.
+func (r *route) allFailures() []restError {
+	all := slices.Clone(r.failures)
+	if r.who != forAll {
+		all = append(all, restError{http.StatusUnauthorized, "AUTHENTICATION_ERROR"}, restErrors[gateway.CodeDenied], restErrors[gateway.CodeInternal])
+	}
+	if r.body != nil {
+		for _, status := range []int{http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType} {
+			all = append(all, restError{status, "VALIDATION_ERROR"})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b restError) int { return a.status - b.status })
+	return slices.Compact(all)
+}
+
+// describe is the description of a route, an operation of OpenAPI.
+func (r *route) describe() object {
+	out := object{{"operationId", r.id}, {"summary", r.summary}}
+	about := r.about
+	if r.who == forAdmins {
+		about = strings.TrimSpace(about + " For the admin token.")
+	}
+	if about != "" {
+		out.add("description", about)
+	}
+	if r.who == forAll {
+		out.add("security", []string{})
+	}
+	parameters := []object{}
+	if strings.Contains(r.path, "{name}") {
+		parameters = append(parameters, object{{"name", "name"}, {"in", "path"}, {"required", true}, {"schema", object{{"type", "string"}}}})
+	}
+	for _, q := range r.query {
+		parameters = append(parameters, q.describe())
+	}
+	if len(parameters) > 0 {
+		out.add("parameters", parameters)
+	}
+	if r.body != nil {
+		out.add("requestBody", object{{"required", true}, {"content", content("", r.body)}})
+	}
+	good := object{{"description", http.StatusText(r.good())}}
+	if r.answer != nil {
+		good.add("content", content(r.media, r.answer))
+	}
+	responses := object{{strconv.Itoa(r.good()), good}}
+	codes := map[int][]string{}
+	var statuses []int
+	for _, f := range r.allFailures() {
+		if codes[f.status] == nil {
+			statuses = append(statuses, f.status)
+		}
+		codes[f.status] = append(codes[f.status], f.code)
+	}
+	for _, status := range statuses {
+		failure := object{{"description", strings.Join(codes[status], ", ")}}
+		if status == http.StatusTooManyRequests {
+			failure.add("headers", object{{"Retry-After", object{
+				{"description", "Seconds until trying again makes sense."}, {"schema", object{{"type", "integer"}}},
+			}}})
+		}
+		failure.add("content", content("", client.Failure{}))
+		responses.add(strconv.Itoa(status), failure)
+	}
+	out.add("responses", responses)
+	return out
+}
+
+func (q *query) describe() object {
+	schema := object{{"type", q.kind}}
+	if q.least != 0 {
+		schema.add("minimum", q.least)
+	}
+	if q.most != 0 {
+		schema.add("maximum", q.most)
+	}
+	if q.otherwise != 0 {
+		schema.add("default", q.otherwise)
+	}
+	out := object{{"name", q.name}, {"in", "query"}}
+	if q.about != "" {
+		out.add("description", q.about)
+	}
+	out.add("schema", schema)
+	return out
+}
+
+func content(media string, value any) object {
+	if media == "" {
+		media = "application/json"
+	}
+	return object{{media, object{{"schema", schemaOf(reflect.TypeOf(value))}}}}
+}
+
+// apiIntroduction is what the description begins with.
+const apiIntroduction = "What a genkan holds, and calls of its tools. Every answer is JSON. " +
+	"Whatever fails is answered with a Failure, whose error says what happened and what to do next."
+
+// describe is the whole API as an OpenAPI 3.1 document.
+func describe(routes []route) object {
+	var order []string
+	byPath := map[string]object{}
+	for _, one := range routes {
+		path := one.shownPath()
+		if byPath[path] == nil {
+			order = append(order, path)
+		}
+		byPath[path] = append(byPath[path], member{strings.ToLower(one.method), one.describe()})
+	}
+	paths := object{}
+	for _, path := range order {
+		paths.add(path, byPath[path])
+	}
+	all := collect(routes)
+	types := object{}
+	for _, t := range all.types {
+		types.add(t.Name(), all.describe(t))
+	}
+	return object{
+		{"openapi", "3.1.0"},
+		{"info", object{{"title", "Genkan"}, {"version", "1"}, {"description", apiIntroduction}}},
+		{"security", []object{{{"token", []string{}}}}},
+		{"paths", paths},
+		{"components", object{
+			{"securitySchemes", object{{"token", object{
+				{"type", "http"},
+				{"scheme", "bearer"},
+				{"description", "The token of a client (genkan tokens add NAME), or the admin token of the data directory."},
+			}}}},
+			{"schemas", types},
+		}},
+	}
+}
+
+// openAPI answers with the description.
+func (a *API) openAPI(w http.ResponseWriter, _ *http.Request, _ gateway.Identity) {
+	encode(w, http.StatusOK, describe(a.routes()))
+}

@@ -1,0 +1,33 @@
+package lang
+
+// What is said about the register of tools.
+var jaRegistry = map[string]string{
+	"Tool is disabled: %s. An admin has switched it off; `genkan tools enable` switches it on again": "ツールは無効です: %s。管理者が無効にしています。`genkan tools enable` で再び有効にできます",
+	"must not be longer than %d bytes":   "%d バイト以内で指定してください",
+	"must not have more than %d entries": "指定できるのは %d 件までです",
+	"is required":                        "指定してください",
+	"must be an object":                  "オブジェクトを指定してください",
+	"must be one line of at most %d bytes, without space around it": "前後に空白のない %d バイト以内の 1 行で指定してください",
+	"enabled must be true or false":                                 "enabled には true か false を指定してください",
+	"These tools were said to be of no use without it: %s":          "次のツールはこのツールに依存しています: %s",
+	"List the tools, or show one. What is said about a tool here (enable, disable,\ntag) is kept, holds for all clients at once, and stays when the configuration or\nthe server changes.": "ツールの一覧、または 1 つの詳細を表示します。ここでツールに加えた変更（enable、disable、\ntag）は保存され、すべてのクライアントにすぐ反映されます。設定やサーバーが変わっても\n残ります。",
+	"only the tools with this `tag`":           "この `タグ` の付いたツールだけ",
+	"only the tools of this `category`":        "この `カテゴリ` のツールだけ",
+	"only the tools that are disabled":         "無効なツールだけ",
+	"List the tools":                           "ツールの一覧を表示する",
+	"Show a tool":                              "ツールの詳細を表示する",
+	"Take a tool away from all clients":        "ツールをすべてのクライアントに対して無効にする",
+	"Give a disabled tool back to all clients": "無効なツールをすべてのクライアントに対して有効に戻す",
+	"Give a tool tags, or take them away":      "ツールにタグを付ける、または外す",
+	"take the tags away":                       "タグを外す",
+	"%s is enabled.":                           "%s を有効にしました。",
+	"%s is disabled.":                          "%s を無効にしました。",
+	"%s has no tags.":                          "%s にタグはありません。",
+	"%s has the tags %s.":                      "%s のタグ: %s。",
+	"(disabled) %s":                            "（無効）%s",
+	"version":                                  "バージョン",
+	"category":                                 "カテゴリ",
+	"author":                                   "作者",
+	"needs":                                    "依存先",
+	"example":                                  "例",
+}
