@@ -15,6 +15,7 @@ import (
 	"genkan/internal/catalog"
 	"genkan/internal/gateway"
 	"genkan/internal/lang"
+	"genkan/internal/search"
 	"genkan/internal/upstream"
 )
 
@@ -29,6 +30,8 @@ type House interface {
 	Configured() []string
 	// Unknown is what can be said about a name that no tool has.
 	Unknown(name string) catalog.Unknown
+	// Search finds tools of a view; empty is all of the house.
+	Search(view string, q search.Query) search.Result
 }
 
 // Options are what the edge is made of.

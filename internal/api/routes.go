@@ -97,6 +97,11 @@ func (a *API) routes() []route {
 			answer: client.ToolSwitched{}, failures: []restError{noSuchTool, notReachable}, serve: a.disableTool,
 		},
 		{
+			method: "POST", path: "/v1/tools/search", who: forCallers, id: "searchTools", summary: "Find tools by what they do",
+			about: "The best first. All given tags must be there.",
+			body:  client.SearchRequest{}, answer: client.SearchResult{}, failures: []restError{badInput}, serve: a.searchTools,
+		},
+		{
 			method: "POST", path: "/v1/tools/call", who: forCallers, id: "callTool", summary: "Call a tool",
 			about: "A tool that reports an error is a 500 TOOL_EXECUTION_ERROR whose body has its result too.",
 			body:  client.CallRequest{}, answer: client.CallResult{},

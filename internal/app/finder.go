@@ -2,7 +2,6 @@ package app
 
 import (
 	"encoding/json"
-	"slices"
 	"sync"
 
 	"genkan/internal/catalog"
@@ -59,13 +58,19 @@ func (h *house) index(view string, c *catalog.Catalog) *search.Index {
 		return x
 	}
 	var servers []search.Server
-	for _, t := range c.Snapshot().Tools() {
-		i := slices.IndexFunc(servers, func(s search.Server) bool { return s.Name == t.Source.Name() })
-		if i < 0 {
-			i = len(servers)
-			servers = append(servers, aboutServer(t.Source))
+	at := map[string]int{}
+	for _, e := range c.Snapshot().Entries() {
+		if e.Override.Disabled {
+			continue
 		}
-		servers[i].Documents = append(servers[i].Documents, documentOf(t))
+		name := e.Tool.Source.Name()
+		i, ok := at[name]
+		if !ok {
+			i = len(servers)
+			at[name] = i
+			servers = append(servers, aboutServer(e.Tool.Source))
+		}
+		servers[i].Documents = append(servers[i].Documents, documentOf(e))
 	}
 	x := search.New(servers...)
 	if h.finder.byView == nil {
@@ -84,12 +89,12 @@ func (f *finder) refresh(view, source string, c *catalog.Catalog) {
 		return
 	}
 	var server search.Server
-	for _, t := range c.Snapshot().Tools() {
-		if t.Source.Name() == source {
+	for _, e := range c.Snapshot().Entries() {
+		if e.Tool.Source.Name() == source && !e.Override.Disabled {
 			if server.Name == "" {
-				server = aboutServer(t.Source)
+				server = aboutServer(e.Tool.Source)
 			}
-			server.Documents = append(server.Documents, documentOf(t))
+			server.Documents = append(server.Documents, documentOf(e))
 		}
 	}
 	if server.Name == "" {
@@ -113,14 +118,22 @@ func aboutServer(source gateway.Source) search.Server {
 	return out
 }
 
-// documentOf is a tool as it is searched. Its id is the name that clients use.
-func documentOf(t *gateway.Tool) search.Document {
+// documentOf is a tool as it is searched, with what people have said about it.
+// Its id is the name that clients use.
+func documentOf(e catalog.Entry) search.Document {
+	t := e.Tool
 	var said struct {
 		Title       string `json:"title"`
 		Description string `json:"description"`
 	}
 	_ = json.Unmarshal(t.Definition, &said)
-	d := search.Document{ID: t.Exposed, Name: t.Name, Description: said.Title + " " + said.Description}
+	d := search.Document{
+		ID: t.Exposed, Name: t.Name, Description: said.Title + " " + said.Description,
+		Category: e.Override.Category, Tags: e.Override.Tags,
+	}
+	for _, example := range e.Override.Examples {
+		d.Examples = append(d.Examples, example.Description)
+	}
 	var schema struct {
 		Properties map[string]struct {
 			Description string `json:"description"`

@@ -110,11 +110,14 @@ func (h *house) all() map[string]*catalog.Catalog {
 // look different now.
 func (h *house) refresh(source string, kind gateway.Kind) (changed []string) {
 	for name, c := range h.all() {
-		if c.Has(source) && c.Refresh(source, kind) {
+		if !c.Has(source) {
+			continue
+		}
+		if c.Refresh(source, kind) {
 			changed = append(changed, name)
-			if kind == gateway.KindTool {
-				h.finder.refresh(name, source, c)
-			}
+		}
+		if kind == gateway.KindTool { // also for what is said about tools and not listed
+			h.finder.refresh(name, source, c)
 		}
 	}
 	return changed

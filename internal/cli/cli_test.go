@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -48,6 +49,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("XDG_DATA_HOME", filepath.Join(e.WorkDir, "share"))
 			e.Setenv("HOME", e.WorkDir)
+			e.Setenv("SHELL", "/bin/false") // no test depends on the start files of whoever runs it
 			// Under the race detector a process lingers for a second otherwise.
 			e.Setenv("GORACE", "atexit_sleep_ms=0")
 			// For a script that fails before it has ended what it began.
@@ -95,6 +97,14 @@ func TestScripts(t *testing.T) {
 			// unseen PATH...: no code, token or secret that there ever was is in a file
 			// of the folders.
 			"unseen": cmdUnseen,
+			// eventually PATTERN COMMAND...: repeats a command until it succeeds and
+			// prints what matches.
+			"eventually": func(ts *testscript.TestScript, _ bool, args []string) {
+				pattern := regexp.MustCompile(args[0])
+				until(ts, strings.Join(args[1:], " ")+" does not print "+args[0], func() bool {
+					return ts.Exec(args[1], args[2:]...) == nil && pattern.MatchString(ts.ReadFile("stdout"))
+				})
+			},
 			// untilfails COMMAND...: repeats a command until it fails.
 			"untilfails": func(ts *testscript.TestScript, _ bool, args []string) {
 				until(ts, strings.Join(args, " ")+" still succeeds", func() bool {

@@ -2,6 +2,12 @@ package lang
 
 // What is said about the register of tools.
 var jaRegistry = map[string]string{
+	"Query is required":          "検索語（query）は必須です",
+	"Find tools by what they do": "何をするかでツールを探す",
+	"Find tools by what they do, in English or Japanese, as agents do in search mode.\n\n  genkan search read a text file": "検索モードのエージェントと同じように、何をするかでツールを探します。英語と日本語が使えます。\n\n  genkan search テキストファイルを読む",
+	"No tool fits. Say it in other words.": "合うツールがありません。別の言い方を試してください。",
+	"SCORE":                                "スコア",
+	"how many tools to show (`number`)":    "表示するツールの数（`number`）",
 	"Tool is disabled: %s. An admin has switched it off; `genkan tools enable` switches it on again": "ツールは無効です: %s。管理者が無効にしています。`genkan tools enable` で再び有効にできます",
 	"must not be longer than %d bytes":   "%d バイト以内で指定してください",
 	"must not have more than %d entries": "指定できるのは %d 件までです",

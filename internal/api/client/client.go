@@ -64,6 +64,12 @@ type ToolFilter struct {
 	Enabled               *bool
 }
 
+// Search finds tools by what they do.
+func (c *Client) Search(ctx context.Context, in SearchRequest) (SearchResult, error) {
+	var out SearchResult
+	return out, c.do(ctx, http.MethodPost, "/v1/tools/search", in, &out)
+}
+
 // Tools lists all tools that a filter lets through.
 func (c *Client) Tools(ctx context.Context, filter ToolFilter) ([]Tool, error) {
 	all := []Tool{}

@@ -183,3 +183,32 @@ type Health struct {
 	Uptime    float64 `json:"uptime" doc:"Seconds."`
 	Timestamp string  `json:"timestamp"`
 }
+
+// SearchRequest is what is looked for.
+type SearchRequest struct {
+	Query   string        `json:"query" doc:"What the tool should do, in English or Japanese."`
+	Filters SearchFilters `json:"filters,omitzero"`
+	Limit   int           `json:"limit,omitempty" doc:"How many hits: 1 to 100, 20 unless said."`
+}
+
+// SearchFilters leave tools out.
+type SearchFilters struct {
+	Category string   `json:"category,omitempty"`
+	Tags     []string `json:"tags,omitempty" doc:"All of them must be there."`
+	Server   string   `json:"server,omitempty"`
+}
+
+// FoundTool is a hit.
+type FoundTool struct {
+	Tool
+	Score float32 `json:"score" doc:"Higher is better; of one search only."`
+}
+
+// SearchResult is what was found, the best first.
+type SearchResult struct {
+	Query   string      `json:"query"`
+	Results []FoundTool `json:"results"`
+	Total   int         `json:"total" doc:"How many tools have any word of the query."`
+	// Confidence is how much of the query the best hit answers.
+	Confidence float32 `json:"confidence" doc:"How much of the query the best hit answers, about 0 to 1."`
+}

@@ -1,0 +1,46 @@
+package api
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"genkan/internal/api/client"
+	"genkan/internal/gateway"
+	"genkan/internal/search"
+)
+
+// usualHits and mostHits are how many hits a search has, and may have.
+const usualHits, mostHits = 20, 100
+
+// searchTools finds tools by what they do.
+func (a *API) searchTools(w http.ResponseWriter, r *http.Request, _ gateway.Identity) {
+	in := client.SearchRequest{Limit: usualHits}
+	if status, wrong := decodeBody(w, r, &in); wrong != nil {
+		a.answer(w, restError{status, "VALIDATION_ERROR"}, wrong, nil)
+		return
+	}
+	switch {
+	case strings.TrimSpace(in.Query) == "":
+		a.fail(w, invalidField("query", "Query is required"))
+		return
+	case in.Limit < 1 || in.Limit > mostHits:
+		a.fail(w, invalidField("limit", "%s must be a whole number from 1 to %d", "limit", mostHits))
+		return
+	}
+	house := a.opt.House()
+	register := house.Snapshot()
+	q := search.Query{Text: in.Query, Limit: in.Limit, Include: func(server string, d *search.Document) bool {
+		return (in.Filters.Server == "" || server == in.Filters.Server) &&
+			(in.Filters.Category == "" || d.Category == in.Filters.Category) &&
+			!slices.ContainsFunc(in.Filters.Tags, func(tag string) bool { return !slices.Contains(d.Tags, tag) })
+	}}
+	found := house.Search("", q)
+	out := client.SearchResult{Query: in.Query, Results: []client.FoundTool{}, Total: found.Total, Confidence: found.Confidence}
+	for _, h := range found.Hits {
+		if e, ok := register.Entry(h.Document.ID); ok {
+			out.Results = append(out.Results, client.FoundTool{Tool: toolOf(e), Score: h.Score})
+		}
+	}
+	encode(w, http.StatusOK, out)
+}
