@@ -79,13 +79,15 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer, op
 	ended := make(chan error, 1)
 	go func() { ended <- c.read(ctx, in) }()
 	var err error
+	silent := errGoingDown()
 	select {
 	case err = <-ended:
+		silent = errSessionEnded()
 	case <-ctx.Done():
 	case <-s.drain:
 	}
 	c.stopBeginning()
-	c.sess.silence(errSessionEnded())
+	c.sess.silence(silent)
 	// Subscriptions end with the connection, or they would keep it for ever.
 	// Calls have contexts of their own and finish.
 	cancel(nil)
