@@ -72,7 +72,7 @@ type legacyClient struct {
 
 func (h *testHouse) legacy(version, capabilities string) *legacyClient {
 	h.t.Helper()
-	r, err := http.NewRequest(http.MethodPost, h.base+"/mcp", strings.NewReader(fmt.Sprintf( //nolint:noctx // it is answered at once
+	r, err := http.NewRequest(http.MethodPost, h.base+"/mcp", strings.NewReader(fmt.Sprintf(
 		`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":%q,"capabilities":%s,"clientInfo":{"name":"t","version":"1"}}}`, version, capabilities)))
 	if err != nil {
 		h.t.Fatal(err)
