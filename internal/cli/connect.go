@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -128,7 +129,7 @@ func (c *command) runConnect(ctx context.Context, env clients.Environment, known
 // basePlan is where entries lead: to the genkan that listens, or to a process.
 func (c *command) basePlan(how connecting) (clients.Plan, error) {
 	plan := clients.Plan{Aggregate: how.aggregate, Bridge: how.bridge}
-	self, err := os.Executable()
+	self, err := program()
 	if err != nil {
 		return plan, err
 	}
@@ -164,6 +165,27 @@ func (c *command) basePlan(how connecting) (clients.Plan, error) {
 		plan.Bridge = true
 	}
 	return plan, nil
+}
+
+// program is the path that entries start genkan by. A link in the PATH stays
+// when an update puts another file behind it, so it is better than that file.
+func program() (string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	linked, err := exec.LookPath("genkan")
+	if err != nil || !filepath.IsAbs(linked) {
+		return self, nil
+	}
+	ours, err := os.Stat(self)
+	if err != nil {
+		return self, nil
+	}
+	if theirs, err := os.Stat(linked); err == nil && os.SameFile(ours, theirs) {
+		return linked, nil
+	}
+	return self, nil
 }
 
 // connectFile connects one file, or says what would become of it.
