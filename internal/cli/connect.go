@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -192,9 +191,9 @@ func program() (string, error) {
 func (c *command) connectFile(
 	ctx context.Context, known clients.Client, f clients.File, plan clients.Plan, imports clients.Imports, how connecting,
 ) error {
-	src, err := os.ReadFile(f.Path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return gateway.Errorf(gateway.CodeUnavailable, "the file %s cannot be read", f.Path)
+	src, _, err := clients.Contents(f.Path)
+	if err != nil {
+		return err
 	}
 	imported, err := f.Parse(src)
 	if err != nil {
@@ -203,7 +202,7 @@ func (c *command) connectFile(
 	var strange []string
 	plan.Servers, strange = entriesOf(f, imported, imports)
 	if len(strange) > 0 {
-		fmt.Fprintln(c.std.Out, c.say("%s: not imported yet, and left as they are: %s. `genkan import %s` takes them over.", c.homely(f.Path), strings.Join(strange, ", "), known.Name))
+		fmt.Fprintln(c.std.Out, c.say("%s: not imported yet, and left as they are: %s. `genkan import %s` takes them over.", c.homely(f.Path), printable(strings.Join(strange, ", ")), known.Name))
 	}
 	if len(plan.Servers) == 0 && !how.aggregate {
 		return errNothingToConnect
