@@ -84,8 +84,12 @@ func (c *command) showClients(env clients.Environment) error {
 	return nil
 }
 
-// errNothingToConnect ends a connect that found nothing to do.
-var errNothingToConnect = errors.New("nothing to connect")
+// errNothingToConnect ends a connect that found nothing to do, and
+// errNotImported one that would have, had the servers been imported.
+var (
+	errNothingToConnect = errors.New("nothing to connect")
+	errNotImported      = errors.New("nothing imported to connect")
+)
 
 func (c *command) runConnect(ctx context.Context, env clients.Environment, known clients.Client, how connecting) error {
 	imports, err := clients.LoadImports(c.importsFile())
@@ -101,11 +105,13 @@ func (c *command) runConnect(ctx context.Context, env clients.Environment, known
 		_, err := os.Stat(f.Path)
 		return err != nil && !(how.aggregate && f.Path == files[0].Path)
 	})
-	done := 0
+	done, strangers := 0, 0
 	for _, f := range files {
 		err := c.connectFile(ctx, known, f, plan, imports, how)
 		switch {
 		case errors.Is(err, errNothingToConnect):
+		case errors.Is(err, errNotImported):
+			strangers++
 		case err != nil:
 			return err
 		default:
@@ -115,6 +121,8 @@ func (c *command) runConnect(ctx context.Context, env clients.Environment, known
 	switch {
 	case done == 0 && len(files) == 0:
 		return gateway.Errorf(gateway.CodeNotFound, "%s has no servers on this machine; `genkan connect %s --aggregate --write` makes an entry for genkan", known.Title, known.Name)
+	case done == 0 && strangers == 0:
+		fmt.Fprintln(c.std.Out, c.say("There is nothing to connect: %s has no servers that do not come through genkan.", known.Title))
 	case done == 0:
 		fmt.Fprintln(c.std.Out, c.say("There is nothing to connect. `genkan import %s` takes over servers that are not here yet; --aggregate makes one entry for all.", known.Name))
 	case how.write:
@@ -204,8 +212,12 @@ func (c *command) connectFile(
 	if len(strange) > 0 {
 		fmt.Fprintln(c.std.Out, c.say("%s: not imported yet, and left as they are: %s. `genkan import %s` takes them over.", c.homely(f.Path), printable(strings.Join(strange, ", ")), known.Name))
 	}
+	nothing := errNothingToConnect
+	if len(strange) > 0 {
+		nothing = errNotImported
+	}
 	if len(plan.Servers) == 0 && !how.aggregate {
-		return errNothingToConnect
+		return nothing
 	}
 	if !f.Bridged() && !plan.Bridge {
 		if plan.Token, err = c.tokenFor(ctx, known.Name, how.write); err != nil {
@@ -217,7 +229,7 @@ func (c *command) connectFile(
 	if out, err := f.Connect(src, plan); err != nil {
 		return err
 	} else if bytes.Equal(out, src) {
-		return errNothingToConnect
+		return nothing
 	}
 	fmt.Fprintln(c.std.Out, c.say("%s, %s:", known.Title, c.homely(f.Path)))
 	c.table(c.leadRows(f, plan, imported))

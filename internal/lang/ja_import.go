@@ -35,6 +35,7 @@ var jaImport = map[string]string{
 	"%s has no servers on this machine; looked for %s":                                                       "このマシンの %s にはサーバーがありません。探した場所: %s",
 	"%q is neither a client that genkan knows nor a file; the clients are %s":                                "%q は genkan の知っているクライアントでもファイルでもありません。クライアントは次のとおりです: %s",
 	"Value of %s (it is not shown; empty for %s): ":                                                          "%s の値（表示されません。空なら %s になります）: ",
+	"There is nothing to connect: %s has no servers that do not come through genkan.":                        "つなぐものはありません。%s のサーバーはすべて genkan を通っているか、1 つもありません。",
 	"it was left out: %s": "取り込みませんでした: %s",
 	"Value of %s (it is not shown; empty to give it later): ":                        "%s の値（表示されません。空なら後で指定できます）: ",
 	"The configuration was not changed. These are the servers, to be added by hand:": "設定は変更していません。次のサーバーを手で追加してください:",
