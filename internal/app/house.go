@@ -3,6 +3,7 @@ package app
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -163,7 +164,7 @@ func (p *Process) build(cfg *config.Config, old *house) *house {
 		h.limit = old.limit
 	}
 	for _, set := range cfg.Servers {
-		if set.Disabled {
+		if set.Disabled || len(p.opt.Only) > 0 && !slices.Contains(p.opt.Only, set.Name) {
 			continue
 		}
 		s := keep[set.Name]

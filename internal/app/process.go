@@ -59,6 +59,8 @@ type Options struct {
 	Inspect []gateway.Middleware
 	// Now is the clock of sign-ins; nil is the machine's.
 	Now func() time.Time
+	// Only are the servers that this process is about; none is all of them.
+	Only []string
 	// Joinable lets `genkan stdio` processes of the data directory join this
 	// one.
 	Joinable bool

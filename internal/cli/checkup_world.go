@@ -164,7 +164,7 @@ func (k *checkup) asked(s client.Server) doctor.Server {
 		out.Output = strings.Split(s.Output, "\n")
 	}
 	for _, f := range s.Findings {
-		out.Changed = append(out.Changed, doctor.Changed{Name: f.Name, LeftOut: f.LeftOut, TakenBy: f.TakenBy, Why: strings.Join(f.Notes, "; ")})
+		out.Changed = append(out.Changed, doctor.Changed{Name: f.Name, Address: strings.HasPrefix(f.Kind, "resource"), LeftOut: f.LeftOut, TakenBy: f.TakenBy, Why: strings.Join(f.Notes, "; ")})
 	}
 	return out
 }
@@ -273,7 +273,8 @@ func (k *checkup) lead(l clients.Lead, reached bool) doctor.Lead {
 	}
 	if k.config != nil && l.DataDir == "" {
 		for _, name := range l.Servers {
-			if s := k.configured(name); s == nil || s.Disabled {
+			// What is switched off on both sides is nobody's mistake.
+			if s := k.configured(name); s == nil || s.Disabled && !l.Disabled {
 				out.Strangers = append(out.Strangers, name)
 			}
 		}

@@ -5,8 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -84,8 +84,12 @@ func (c *command) showClients(env clients.Environment) error {
 	return nil
 }
 
-// errNothingToConnect ends a connect that found nothing to do.
-var errNothingToConnect = errors.New("nothing to connect")
+// errNothingToConnect ends a connect that found nothing to do, and
+// errNotImported one that would have, had the servers been imported.
+var (
+	errNothingToConnect = errors.New("nothing to connect")
+	errNotImported      = errors.New("nothing imported to connect")
+)
 
 func (c *command) runConnect(ctx context.Context, env clients.Environment, known clients.Client, how connecting) error {
 	imports, err := clients.LoadImports(c.importsFile())
@@ -101,11 +105,13 @@ func (c *command) runConnect(ctx context.Context, env clients.Environment, known
 		_, err := os.Stat(f.Path)
 		return err != nil && !(how.aggregate && f.Path == files[0].Path)
 	})
-	done := 0
+	done, strangers := 0, 0
 	for _, f := range files {
 		err := c.connectFile(ctx, known, f, plan, imports, how)
 		switch {
 		case errors.Is(err, errNothingToConnect):
+		case errors.Is(err, errNotImported):
+			strangers++
 		case err != nil:
 			return err
 		default:
@@ -115,6 +121,8 @@ func (c *command) runConnect(ctx context.Context, env clients.Environment, known
 	switch {
 	case done == 0 && len(files) == 0:
 		return gateway.Errorf(gateway.CodeNotFound, "%s has no servers on this machine; `genkan connect %s --aggregate --write` makes an entry for genkan", known.Title, known.Name)
+	case done == 0 && strangers == 0:
+		fmt.Fprintln(c.std.Out, c.say("There is nothing to connect: %s has no servers that do not come through genkan.", known.Title))
 	case done == 0:
 		fmt.Fprintln(c.std.Out, c.say("There is nothing to connect. `genkan import %s` takes over servers that are not here yet; --aggregate makes one entry for all.", known.Name))
 	case how.write:
@@ -128,7 +136,7 @@ func (c *command) runConnect(ctx context.Context, env clients.Environment, known
 // basePlan is where entries lead: to the genkan that listens, or to a process.
 func (c *command) basePlan(how connecting) (clients.Plan, error) {
 	plan := clients.Plan{Aggregate: how.aggregate, Bridge: how.bridge}
-	self, err := os.Executable()
+	self, err := program()
 	if err != nil {
 		return plan, err
 	}
@@ -166,13 +174,34 @@ func (c *command) basePlan(how connecting) (clients.Plan, error) {
 	return plan, nil
 }
 
+// program is the path that entries start genkan by. A link in the PATH stays
+// when an update puts another file behind it, so it is better than that file.
+func program() (string, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return "", err
+	}
+	linked, err := exec.LookPath("genkan")
+	if err != nil || !filepath.IsAbs(linked) {
+		return self, nil
+	}
+	ours, err := os.Stat(self)
+	if err != nil {
+		return self, nil
+	}
+	if theirs, err := os.Stat(linked); err == nil && os.SameFile(ours, theirs) {
+		return linked, nil
+	}
+	return self, nil
+}
+
 // connectFile connects one file, or says what would become of it.
 func (c *command) connectFile(
 	ctx context.Context, known clients.Client, f clients.File, plan clients.Plan, imports clients.Imports, how connecting,
 ) error {
-	src, err := os.ReadFile(f.Path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return gateway.Errorf(gateway.CodeUnavailable, "the file %s cannot be read", f.Path)
+	src, _, err := clients.Contents(f.Path)
+	if err != nil {
+		return err
 	}
 	imported, err := f.Parse(src)
 	if err != nil {
@@ -181,10 +210,14 @@ func (c *command) connectFile(
 	var strange []string
 	plan.Servers, strange = entriesOf(f, imported, imports)
 	if len(strange) > 0 {
-		fmt.Fprintln(c.std.Out, c.say("%s: not imported yet, and left as they are: %s. `genkan import %s` takes them over.", c.homely(f.Path), strings.Join(strange, ", "), known.Name))
+		fmt.Fprintln(c.std.Out, c.say("%s: not imported yet, and left as they are: %s. `genkan import %s` takes them over.", c.homely(f.Path), printable(strings.Join(strange, ", ")), known.Name))
+	}
+	nothing := errNothingToConnect
+	if len(strange) > 0 {
+		nothing = errNotImported
 	}
 	if len(plan.Servers) == 0 && !how.aggregate {
-		return errNothingToConnect
+		return nothing
 	}
 	if !f.Bridged() && !plan.Bridge {
 		if plan.Token, err = c.tokenFor(ctx, known.Name, how.write); err != nil {
@@ -196,7 +229,7 @@ func (c *command) connectFile(
 	if out, err := f.Connect(src, plan); err != nil {
 		return err
 	} else if bytes.Equal(out, src) {
-		return errNothingToConnect
+		return nothing
 	}
 	fmt.Fprintln(c.std.Out, c.say("%s, %s:", known.Title, c.homely(f.Path)))
 	c.table(c.leadRows(f, plan, imported))

@@ -168,11 +168,11 @@ func (c *command) showFindings(found []doctor.Finding) {
 		if f.Subject.Name != "" {
 			title = f.Subject.Name + ": " + title
 		}
-		fmt.Fprintf(c.std.Out, "  %s %s\n", signs[f.Severity], title)
+		fmt.Fprintf(c.std.Out, "  %s %s\n", signs[f.Severity], printable(title))
 		indent := strings.Repeat(" ", 3+width(signs[f.Severity])+2)
 		for line := range strings.SplitSeq(c.detail(f), "\n") {
 			if line != "" {
-				fmt.Fprintln(c.std.Out, indent+line)
+				fmt.Fprintln(c.std.Out, indent+printable(line))
 			}
 		}
 		if fix := c.fix(f.Fix); fix != "" {

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"maps"
@@ -11,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"genkan/internal/app"
 	"genkan/internal/clients"
@@ -93,15 +91,22 @@ func (c *command) runImport(ctx context.Context, args []string, yes, noStart boo
 	gathered := clients.Gather(files, imports, func(name string) bool {
 		return slices.ContainsFunc(cfg.Servers, func(s config.Server) bool { return s.Name == name })
 	})
+	c.setAside(ctx, &gathered)
 	fresh := refer(gathered)
 	c.showPlan(gathered, fresh, files)
 	if len(fresh) == 0 {
 		// Entries of another client that are the same server are news, too.
 		return c.remember(imports, gathered.Found)
 	}
-	if !yes && !c.confirm(c.say("Add them?")) {
-		fmt.Fprintln(c.std.Err, c.say("Nothing was changed."))
-		return nil
+	if !yes {
+		agreed, err := c.confirm(ctx, c.say("Add them?"))
+		if err != nil {
+			return err
+		}
+		if !agreed {
+			fmt.Fprintln(c.std.Err, c.say("Nothing was changed."))
+			return nil
+		}
 	}
 	if err := c.keepSecrets(ctx, gathered, fresh, yes); err != nil {
 		return err
@@ -201,47 +206,104 @@ func refer(g clients.Gathered) []clients.Found {
 	return fresh
 }
 
-// keepSecrets keeps what stood in the files, and asks for what the clients
-// would have asked for or had in their environment.
+// setAside takes out what genkan's configuration would refuse, and says why:
+// one odd entry must not keep the others from being taken over.
+func (c *command) setAside(ctx context.Context, g *clients.Gathered) {
+	kept := c.sources(ctx)
+	g.Found = slices.DeleteFunc(g.Found, func(f clients.Found) bool {
+		if f.Known {
+			return false
+		}
+		from := config.Sources{Env: kept.Env, Secret: func(name string) (gateway.Secret, bool, error) {
+			if i := slices.IndexFunc(f.Secrets, func(l clients.Literal) bool { return l.Variable == name }); i >= 0 {
+				return f.Secrets[i].Value, true, nil
+			}
+			return kept.Secret(name)
+		}}
+		server := refer(clients.Gathered{Found: []clients.Found{f}, Inputs: g.Inputs})[0].Server
+		_, err := config.Parse([]byte(clients.Snippet([]clients.Server{server})), "", from, config.Flags{})
+		if err == nil {
+			return false
+		}
+		for _, o := range f.Origins {
+			g.Notes = append(g.Notes, clients.FileNote{
+				File: clients.File{Client: o.Client, Path: o.Path},
+				Note: clients.Note{Server: o.Name, Section: o.Section, Text: gateway.Textf("it was left out: %s", asError(err))},
+			})
+		}
+		return true
+	})
+}
+
+// keepSecrets keeps what stood in the files, and what the clients would have
+// asked for or had in their environment. All is asked for before anything is
+// kept, so that Ctrl-C leaves nothing behind.
 func (c *command) keepSecrets(ctx context.Context, g clients.Gathered, fresh []clients.Found, yes bool) error {
 	vault := app.OpenVault(c.dataDir)
-	for _, f := range fresh {
-		for _, l := range f.Secrets {
-			if err := vault.Save(ctx, app.SecretPrefix+l.Variable, l.Value); err != nil {
-				return err
-			}
-		}
-	}
-	if yes || !term.IsTerminal(int(c.std.In.Fd())) {
-		return nil
-	}
-	wanted := slices.Clone(g.Inputs)
-	for _, name := range g.Variables {
-		if _, set := os.LookupEnv(name); !set && used(fresh, name) {
-			wanted = append(wanted, clients.Input{ID: name, Variable: name, Hidden: true})
-		}
-	}
-	for _, in := range wanted {
-		name := app.SecretPrefix + in.Variable
-		if _, found, err := vault.Load(ctx, name); err != nil || found {
+	given := map[string]gateway.Secret{}
+	for _, in := range wanted(g, fresh) {
+		if _, found, err := vault.Load(ctx, app.SecretPrefix+in.Variable); err != nil || found {
 			continue
 		}
-		about := in.ID
-		if in.Description != "" {
-			about += " (" + in.Description + ")"
+		var value gateway.Secret
+		if !in.Hidden {
+			value = gateway.Secret(in.Default)
 		}
-		value, err := c.readSecret(c.say("Value of %s (it is not shown; empty to give it later): ", about))
-		if err != nil {
+		if !yes && c.interactive() {
+			typed, err := c.readSecret(ctx, c.questionFor(in))
+			if ctx.Err() != nil {
+				return err
+			}
+			if err == nil {
+				value = typed
+			}
+		}
+		if value == "" {
 			continue // the server will say what it lacks
 		}
-		if err := vault.Save(ctx, name, value); err != nil {
-			return err
-		}
+		given[in.Variable] = value
 		for i := range fresh {
 			fresh[i].Replace(in.Variable, "${secret:"+in.Variable+"}")
 		}
 	}
+	for _, f := range fresh {
+		for _, l := range f.Secrets {
+			given[l.Variable] = l.Value
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		if err := vault.Save(ctx, app.SecretPrefix+name, given[name]); err != nil {
+			return err
+		}
+	}
 	return nil
+}
+
+// wanted is what the new servers need and nobody has given yet.
+func wanted(g clients.Gathered, fresh []clients.Found) []clients.Input {
+	var all []clients.Input
+	for _, in := range g.Inputs {
+		if used(fresh, "secret:"+in.Variable) {
+			all = append(all, in)
+		}
+	}
+	for _, name := range g.Variables {
+		if _, set := os.LookupEnv(name); !set && used(fresh, name) {
+			all = append(all, clients.Input{ID: name, Variable: name, Hidden: true})
+		}
+	}
+	return all
+}
+
+func (c *command) questionFor(in clients.Input) string {
+	about := in.ID
+	if in.Description != "" {
+		about += " (" + in.Description + ")"
+	}
+	if in.Default != "" && !in.Hidden {
+		return c.say("Value of %s (it is not shown; empty for %s): ", about, in.Default)
+	}
+	return c.say("Value of %s (it is not shown; empty to give it later): ", about)
 }
 
 // used reports whether a server has the variable.
@@ -293,16 +355,4 @@ func (c *command) startImported(ctx context.Context, fresh []clients.Found) erro
 	}
 	_, err = c.await(ctx, remote, names)
 	return err
-}
-
-// confirm asks a person. Where there is none, the answer is no.
-func (c *command) confirm(question string) bool {
-	if !term.IsTerminal(int(c.std.In.Fd())) {
-		fmt.Fprintln(c.std.Err, c.say("Run it with --yes to do that."))
-		return false
-	}
-	fmt.Fprint(c.std.Err, question+" [Y/n] ")
-	answer, err := bufio.NewReader(c.std.In).ReadString('\n')
-	answer = strings.ToLower(strings.TrimSpace(answer))
-	return err == nil && (answer == "" || answer == "y" || answer == "yes")
 }

@@ -24,7 +24,7 @@ func (c *command) showPlan(g clients.Gathered, fresh []clients.Found, files []cl
 	for _, n := range g.Notes {
 		about := titleOf(n.File.Client)
 		if n.Server != "" {
-			about += ", " + n.Server
+			about += ", " + printable(n.Server)
 		}
 		fmt.Fprintf(out, "  %s: %s\n", about, c.language.Text(n.Text))
 	}

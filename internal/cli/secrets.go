@@ -1,15 +1,11 @@
 package cli
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"genkan/internal/app"
 	"genkan/internal/config"
@@ -34,7 +30,7 @@ func (c *command) secretsSet() *cobra.Command {
 			if err := checkSecretName(args[0]); err != nil {
 				return err
 			}
-			value, err := c.readSecret(c.say("Value of %s (it is not shown): ", args[0]))
+			value, err := c.readSecret(cmd.Context(), c.say("Value of %s (it is not shown): ", args[0]))
 			if err != nil {
 				return err
 			}
@@ -52,35 +48,6 @@ func checkSecretName(name string) error {
 		return nil
 	}
 	return gateway.Errorf(gateway.CodeInvalid, "the name of a secret has letters, digits, '.', '_' and '-' only")
-}
-
-// readSecret asks a person without showing what they type, and takes all of
-// standard input otherwise, but for the line's end.
-func (c *command) readSecret(prompt string) (gateway.Secret, error) {
-	var text string
-	if term.IsTerminal(int(c.std.In.Fd())) {
-		fmt.Fprint(c.std.Err, prompt)
-		raw, err := term.ReadPassword(int(c.std.In.Fd()))
-		fmt.Fprintln(c.std.Err)
-		if err != nil {
-			return "", err
-		}
-		text = string(raw)
-	} else {
-		const most = 64 << 10
-		raw, err := io.ReadAll(io.LimitReader(bufio.NewReader(c.std.In), most+1))
-		if err != nil {
-			return "", err
-		}
-		if len(raw) > most {
-			return "", gateway.Errorf(gateway.CodeInvalid, "a secret has at most %d bytes", most)
-		}
-		text = strings.TrimRight(string(raw), "\r\n")
-	}
-	if text == "" {
-		return "", gateway.Errorf(gateway.CodeInvalid, "the secret is empty; nothing was kept")
-	}
-	return gateway.Secret(text), nil
 }
 
 func (c *command) secretsList() *cobra.Command {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net"
 	"os"
@@ -14,6 +15,7 @@ import (
 
 	"genkan/internal/app"
 	"genkan/internal/bridge"
+	"genkan/internal/config"
 	"genkan/internal/gateway"
 	"genkan/internal/guide"
 	"genkan/internal/launch"
@@ -87,6 +89,7 @@ func (c *command) serveClient(ctx context.Context, opt app.Options, client mcpse
 	if err != nil {
 		return err
 	}
+	opt.Only = client.Only
 	p, closeProcess, err := open(ctx, opt)
 	if err != nil {
 		return err
@@ -115,6 +118,10 @@ func (c *command) join(ctx context.Context, opt app.Options, client mcpserver.St
 	if ctx.Err() != nil {
 		return nil
 	}
+	var refused *bridge.RefusedError
+	if errors.As(err, &refused) && refused.Refusal == bridge.RefusedOnly && !c.configures(client.Only) {
+		return mcpserver.UnknownServers(client.Only) // this process would not have them either
+	}
 	if err != nil {
 		opt.Log.Warn("no genkan could be joined; this process serves by itself", "reason", err)
 		return c.serveClient(ctx, opt, client)
@@ -137,6 +144,18 @@ func (c *command) join(ctx context.Context, opt app.Options, client mcpserver.St
 			opt.Log.Warn("no genkan could be joined; this process serves by itself", "reason", err)
 			return serveInside(ctx, opt, client)
 		},
+	})
+}
+
+// configures reports whether the configuration, as it is now, has servers. The
+// genkan that runs may not have read it yet.
+func (c *command) configures(names []string) bool {
+	cfg, err := c.readConfig()
+	if err != nil {
+		return true // which this process then says by itself
+	}
+	return !slices.ContainsFunc(names, func(name string) bool {
+		return !slices.ContainsFunc(cfg.Servers, func(s config.Server) bool { return s.Name == name && !s.Disabled })
 	})
 }
 
@@ -179,6 +198,7 @@ func (c *command) joiner(opt app.Options, client mcpserver.StdioOptions) (*bridg
 // serveInside opens a genkan in this process, for a client that the bridge
 // carries on for.
 func serveInside(ctx context.Context, opt app.Options, client mcpserver.StdioOptions) (io.ReadWriteCloser, error) {
+	opt.Only = client.Only
 	p, closeProcess, err := open(ctx, opt)
 	if err != nil {
 		return nil, err

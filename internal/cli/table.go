@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"strings"
+	"unicode"
 )
 
 // table prints rows, aligned. All have the same number of cells.
@@ -11,6 +12,8 @@ func (c *command) table(rows [][]string) {
 	widest := make([]int, len(rows[0]))
 	for _, row := range rows {
 		for i, cell := range row {
+			cell = printable(cell)
+			row[i] = cell
 			widest[i] = max(widest[i], width(cell))
 		}
 	}
@@ -24,6 +27,18 @@ func (c *command) table(rows [][]string) {
 		}
 		fmt.Fprintln(c.std.Out, line.String())
 	}
+}
+
+// printable makes a text that stands in somebody's file fit to be shown: with
+// escapes or line breaks in a name, a file of a cloned project could make a
+// terminal show another command than the one that would be run.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsPrint(r) {
+			return r
+		}
+		return unicode.ReplacementChar
+	}, text)
 }
 
 // width is how many columns of a terminal a text takes. Japanese letters take

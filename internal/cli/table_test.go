@@ -19,6 +19,16 @@ func TestTableIsAlignedInBothLanguages(t *testing.T) {
 	}
 }
 
+// What stands in a file cannot move the cursor, hide itself or begin a line.
+func TestTablesShowPlainText(t *testing.T) {
+	var out bytes.Buffer
+	c := &command{std: Streams{Out: &out}}
+	c.table([][]string{{"a\x1b[2K\rb", "x\ny", "\u202eevil"}})
+	if got, want := out.String(), "a\ufffd[2K\ufffdb  x\ufffdy  \ufffdevil\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 func TestEarlyFlags(t *testing.T) {
 	for _, tt := range []struct {
 		args []string

@@ -71,7 +71,7 @@ func digest(b []byte) string {
 // Connect rewrites a file as Plan says, with a backup before. It reports false
 // when there was nothing to change.
 func (b Backups) Connect(f File, plan Plan) (Change, bool, error) {
-	src, created, err := current(f.Path)
+	src, created, err := Contents(f.Path)
 	if err != nil {
 		return Change{}, false, err
 	}
@@ -83,8 +83,8 @@ func (b Backups) Connect(f File, plan Plan) (Change, bool, error) {
 	return c, err == nil, err
 }
 
-// current is what is in a file; one that does not exist is empty.
-func current(path string) (src []byte, missing bool, err error) {
+// Contents is what is in a file; one that does not exist is empty.
+func Contents(path string) (src []byte, missing bool, err error) {
 	src, err = load(path)
 	var e *gateway.Error
 	if errors.As(err, &e) && e.Code == gateway.CodeNotFound {
@@ -196,7 +196,7 @@ func (b Backups) List() ([]Change, error) {
 // to genkan are put back, and it reports false; where that cannot be done the
 // file is left alone. Forced, it overwrites whatever is there.
 func (b Backups) Undo(c Change, force bool) (exact bool, err error) {
-	now, missing, err := current(c.Path)
+	now, missing, err := Contents(c.Path)
 	if err != nil {
 		return false, err
 	}

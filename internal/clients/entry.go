@@ -1,6 +1,7 @@
 package clients
 
 import (
+	"encoding/base64"
 	"math"
 	"net/url"
 	"slices"
@@ -286,6 +287,7 @@ func (d *entryDraft) server() Server {
 		if d.command != "" {
 			d.note("the entry has both a command and a url; the url was taken")
 		}
+		d.takeUser()
 		s.URL, s.Type, s.Headers = d.said(d.url), d.kind, d.secrets(d.headers)
 		return s
 	}
@@ -303,6 +305,28 @@ func (d *entryDraft) server() Server {
 		}
 	}
 	return s
+}
+
+// takeUser makes a header of the user name and password in a URL, as those who
+// call it do: genkan shows URLs, and never headers.
+func (d *entryDraft) takeUser() {
+	u, err := url.Parse(d.url)
+	if err != nil || u.User == nil || strings.Contains(u.User.String(), "%7B") {
+		return // a variable in it has to be put in place first
+	}
+	bare := *u
+	bare.User = nil
+	for name := range d.headers {
+		if strings.EqualFold(name, "Authorization") {
+			d.url = bare.String()
+			return
+		}
+	}
+	password, _ := u.User.Password()
+	d.headers = merged(d.headers, map[string]string{
+		"Authorization": "Basic " + base64.StdEncoding.EncodeToString([]byte(u.User.Username()+":"+password)),
+	})
+	d.url = bare.String()
 }
 
 // folder is the project's, if the entry belongs to one.

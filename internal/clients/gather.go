@@ -100,6 +100,8 @@ func (g *Gathered) add(f File, s Server, before Imports, used, configured func(s
 	for i := range g.Found {
 		if g.Found[i].Digest == digest {
 			g.Found[i].Origins = append(g.Found[i].Origins, origin)
+			// Who has switched it off goes on doing so; the others want it.
+			g.Found[i].Disabled = g.Found[i].Disabled && s.Disabled
 			return
 		}
 	}

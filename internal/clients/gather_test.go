@@ -212,3 +212,22 @@ func TestFileAt(t *testing.T) {
 	_, err = FileAt(env, filepath.Join(env.Home, "gone.json"))
 	refusedWith(t, err, gateway.CodeNotFound, "does not exist")
 }
+
+// TestSwitchedOffInOne: what one client has switched off, another may want.
+func TestSwitchedOffInOne(t *testing.T) {
+	env := Environment{GOOS: "linux", Home: t.TempDir()}
+	var files []File
+	for _, name := range []string{"off.json", "on.json"} {
+		path := filepath.Join(env.Home, name)
+		fill(t, path, `{"mcpServers": {"x": {"command": "c", "disabled": `+map[string]string{"off.json": "true", "on.json": "false"}[name]+`}}}`)
+		f, err := FileAt(env, path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, f)
+	}
+	g := Gather(files, Imports{}, nobody)
+	if len(g.Found) != 1 || g.Found[0].Disabled {
+		t.Errorf("%+v", g.Found)
+	}
+}

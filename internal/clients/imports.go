@@ -48,7 +48,7 @@ func (m Imports) Save(path string) error {
 	if err != nil {
 		return err
 	}
-	src, missing, err := current(path)
+	src, missing, err := Contents(path)
 	if err != nil || bytes.Equal(src, raw) {
 		return err
 	}

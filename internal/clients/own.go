@@ -39,7 +39,7 @@ func AddOwn(path string, src []byte, servers []Server) ([]byte, error) {
 // AddOwn adds servers to genkan's configuration, with a backup before. check is
 // asked whether the result may be written.
 func (b Backups) AddOwn(path string, servers []Server, check func(out []byte) error) (Change, error) {
-	src, created, err := current(path)
+	src, created, err := Contents(path)
 	if err != nil {
 		return Change{}, err
 	}

@@ -20,6 +20,10 @@ func Read(f File) (Imported, error) {
 }
 
 func load(path string) ([]byte, error) {
+	// Opening a FIFO or a device could wait forever.
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return nil, gateway.Errorf(gateway.CodeInvalid, "%s is not a regular file", path)
+	}
 	src, err := os.ReadFile(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

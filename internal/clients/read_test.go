@@ -101,6 +101,8 @@ func TestSecrets(t *testing.T) {
 		{"OTHER", "https://mcp.example.com/v1/some/long/path0123456789", ""},
 		{"OTHER", "claude-opus-4-5-20251101-preview", ""},
 		{"REGION", "eu-central-1", ""},
+		{"OTHER", "https://mcp.example.com/s/0b9f6d2c-58a1-4c3e-9d7a-1f2e3d4c5b6a/mcp", "0b9f6d2c-58a1-4c3e-9d7a-1f2e3d4c5b6a"},
+		{"OTHER", "https://mcp.example.com/s/Zk3vQ9rT1xW8bN5mL2pC/mcp", "Zk3vQ9rT1xW8bN5mL2pC"},
 	} {
 		if got := secretIn(c.name, c.value); got != c.want {
 			t.Errorf("%s=%s: %q is the secret, want %q", c.name, c.value, got, c.want)
@@ -227,6 +229,22 @@ func TestBrokenFiles(t *testing.T) {
 		}
 		if _, err = f.Connect([]byte(c.text), Plan{Aggregate: true}); err == nil {
 			t.Errorf("%q was connected", c.text)
+		}
+	}
+}
+
+// A URL is shown in many places, so what is secret in it moves to a header.
+func TestUserInURL(t *testing.T) {
+	for _, c := range []struct{ entry, url, header string }{
+		{`"url": "https://mika:p%40ss@mcp.example.com/mcp"`, "https://mcp.example.com/mcp", "Basic bWlrYTpwQHNz"},
+		{`"url": "https://key@mcp.example.com/mcp"`, "https://mcp.example.com/mcp", "Basic a2V5Og=="},
+		{`"url": "https://a:b@mcp.example.com/mcp", "headers": {"authorization": "Bearer x"}`, "https://mcp.example.com/mcp", "Bearer x"},
+		{`"url": "https://mcp.example.com/mcp?x=a@b"`, "https://mcp.example.com/mcp?x=a@b", ""},
+	} {
+		s, _ := one(t, "cursor", "mika/.cursor/mcp.json", `{"mcpServers": {"x": {`+c.entry+`}}}`)
+		header := s.Headers["Authorization"].Reveal() + s.Headers["authorization"].Reveal()
+		if s.URL != c.url || header != c.header {
+			t.Errorf("%s became %s with %q", c.entry, s.URL, header)
 		}
 	}
 }

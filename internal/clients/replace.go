@@ -40,7 +40,7 @@ func replace(path string, was []byte, missing bool, out []byte) error {
 	if err != nil {
 		return unwritable(path, err)
 	}
-	now, gone, err := current(path)
+	now, gone, err := Contents(path)
 	if err != nil {
 		return err
 	}

@@ -230,8 +230,11 @@ func random(s string) bool {
 
 type urlSecret struct{ name, secret string }
 
-// urlSecrets are the password and the telling parameters of a URL, as they are
-// written there.
+var uuid = regexp.MustCompile(`^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
+
+// urlSecrets are the password, the telling parameters and the telling parts of
+// the path of a URL, as they are written there: whoever knows the address of
+// some servers needs no other key.
 func urlSecrets(s string) []urlSecret {
 	if !strings.Contains(s, "://") {
 		return nil
@@ -244,6 +247,11 @@ func urlSecrets(s string) []urlSecret {
 	if userinfo, _, ok := strings.Cut(s[strings.Index(s, "://")+3:], "@"); ok && u.User != nil {
 		if _, password, ok := strings.Cut(userinfo, ":"); ok && !placeholder(password) {
 			found = append(found, urlSecret{"PASSWORD", password})
+		}
+	}
+	for part := range strings.SplitSeq(u.EscapedPath(), "/") {
+		if !placeholder(part) && (wellKnown.MatchString(part) || random(part) || uuid.MatchString(part)) {
+			found = append(found, urlSecret{"PATH", part})
 		}
 	}
 	for part := range strings.SplitSeq(u.RawQuery, "&") {

@@ -60,7 +60,8 @@ func (p *problems) err() error {
 			lines.Each = append(lines.Each, gateway.Textf("… and %d more", len(p.list)-maxShown))
 			break
 		}
-		if q.at != nowhere {
+		// A text that no person has written has no file, and its lines say nothing.
+		if q.at != nowhere && p.file != "" {
 			q.text = gateway.Textf("%s:%d:%d: %s", p.file, q.at.line, q.at.column, q.text)
 		}
 		lines.Each = append(lines.Each, q.text)

@@ -71,7 +71,7 @@ func TestAHealthyHouse(t *testing.T) {
 		"ok config: /srv/example/genkan.yaml: 1 servers",
 		"ok port: 127.0.0.1:3000 is this data directory's",
 		"ok server/github: ready after 1.2s; 11 tools; MCP 2025-11-25 over stdio",
-		"ok client/cursor: /srv/example/mcp.json: all 1 entries lead to genkan",
+		"ok client/cursor: /srv/example/mcp.json: all entries lead to genkan: 1",
 		"ok client/cursor: it has the token cursor; last seen 2026-01-02 03:04:05 as Cursor 1.7",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -264,6 +264,12 @@ func TestFindings(t *testing.T) {
 			}),
 			[]string{"warning server/github: a is left out: it takes no object | its definition would make clients drop all tools of the server, so it is the server's to mend"},
 		},
+		"a taken address": {
+			server(func(s *doctor.Server) {
+				s.Changed = []doctor.Changed{{Name: "x://a", Address: true, LeftOut: true, TakenBy: "other"}, {Name: "x://b", Address: true, LeftOut: true, TakenBy: "other"}}
+			}),
+			[]string{`note server/github: 2 resources have addresses that server other has too, so where both are shown together they are left out: x://a, x://b`},
+		},
 		"a taken name": {
 			server(func(s *doctor.Server) { s.Changed = []doctor.Changed{{Name: "a", LeftOut: true, TakenBy: "other"}} }),
 			[]string{`warning server/github: a is left out, because server other has a tool of that name > give github a prefix of its own in /srv/example/genkan.yaml: "prefix: github"`},
@@ -289,13 +295,13 @@ func TestFindings(t *testing.T) {
 			func(f *doctor.Facts) {
 				f.Clients[0].Files[0].Leads, f.Clients[0].Files[0].Others = nil, []string{"a", "b"}
 			},
-			[]string{"note client/cursor: /srv/example/mcp.json: none of 2 entries leads to genkan: a, b > genkan import cursor && genkan connect cursor --write"},
+			[]string{"note client/cursor: /srv/example/mcp.json: no entry leads to genkan: a, b > genkan import cursor && genkan connect cursor --write"},
 		},
 		"taken over, not connected": {
 			func(f *doctor.Facts) {
 				f.Clients[0].Files[0].Leads, f.Clients[0].Files[0].Others, f.Clients[0].Files[0].Imported = nil, []string{"a"}, true
 			},
-			[]string{"note client/cursor: /srv/example/mcp.json: none of 1 entries leads to genkan: a > genkan connect cursor --write"},
+			[]string{"note client/cursor: /srv/example/mcp.json: no entry leads to genkan: a > genkan connect cursor --write"},
 		},
 		"the one entry has a revoked token": {
 			lead(func(l *doctor.Lead) { l.All, l.Token = true, doctor.TokenRevoked }),

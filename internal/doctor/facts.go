@@ -147,7 +147,9 @@ type Server struct {
 
 // Changed is a definition that clients do not see as its server sent it.
 type Changed struct {
-	Name    string
+	Name string
+	// Address says that the name is that of a resource or of a template.
+	Address bool
 	LeftOut bool
 	TakenBy string
 	Why     string

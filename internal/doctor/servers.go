@@ -1,6 +1,8 @@
 package doctor
 
 import (
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -123,8 +125,11 @@ func (e *examination) noCommand(s *Server) {
 // changed tells what clients see otherwise than the server sent it.
 func (e *examination) changed(s *Server) {
 	var mended []string
+	twins := map[string][]string{}
 	for _, c := range s.Changed {
 		switch {
+		case c.TakenBy != "" && c.Address:
+			twins[c.TakenBy] = append(twins[c.TakenBy], c.Name)
 		case c.TakenBy != "":
 			e.say(Warning, gateway.Textf("%s is left out, because server %s has a tool of that name", c.Name, c.TakenBy)).
 				advise(gateway.Textf("give %s a prefix of its own in %s: \"prefix: %s\"", s.Name, e.facts.Config.File.Path, s.Name))
@@ -134,6 +139,10 @@ func (e *examination) changed(s *Server) {
 		default:
 			mended = append(mended, c.Name+" ("+c.Why+")")
 		}
+	}
+	for _, other := range slices.Sorted(maps.Keys(twins)) {
+		// A prefix does not change addresses, so there is nothing to mend.
+		e.say(Note, gateway.Textf("%d resources have addresses that server %s has too, so where both are shown together they are left out: %s", len(twins[other]), other, names(twins[other])))
 	}
 	if len(mended) > 0 {
 		e.say(Note, gateway.Textf("%d definitions were mended, so that clients take them: %s", len(mended), names(mended)))

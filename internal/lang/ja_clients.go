@@ -51,9 +51,10 @@ var jaClients = map[string]string{
 	"values are nested deeper than in any list of servers":             "値の入れ子がサーバーの一覧としては深すぎます",
 
 	// Writing.
-	"%s has changed: some of its servers are gone; read it again":                                                                                       "%s が変更され、一部のサーバーがなくなっています。読み取り直してください",
-	"%s is missing here, and cannot be added to this kind of YAML; add it by hand":                                                                      "ここに %s がなく、この形の YAML には追加できません。手で追加してください",
-	"%s is not a regular file, so it was left alone":                                                                                                    "%s は通常のファイルではないため、変更しませんでした",
+	"%s has changed: some of its servers are gone; read it again":                  "%s が変更され、一部のサーバーがなくなっています。読み取り直してください",
+	"%s is missing here, and cannot be added to this kind of YAML; add it by hand": "ここに %s がなく、この形の YAML には追加できません。手で追加してください",
+	"%s is not a regular file":                       "%s は通常のファイルではありません",
+	"%s is not a regular file, so it was left alone": "%s は通常のファイルではないため、変更しませんでした",
 	"%s was changed after genkan had connected it, so it was left alone; `genkan undo --show %s` prints the file from before, and --force puts it back": "%s は genkan がつないだ後に変更されているため、触れていません。`genkan undo --show %s` で以前のファイルを表示でき、--force で元に戻せます",
 	"%s was changed by another program just now, so it was left alone; try again":                                                                       "%s がほかのプログラムによって変更されたため、そのままにしました。もう一度試してください",
 	"no backup can be kept in %s, so %s was not changed":                                                                                                "%s にバックアップを保存できないため、%s は変更しませんでした",

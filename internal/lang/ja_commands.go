@@ -189,12 +189,12 @@ last seen is written down once a minute.`: `同じマシンからでも、どの
 		"理由を書きます。--standalone を付けると常に単独で動作します。\n\n" +
 		"--only は一部だけを見せます。サーバーが一つなら元のツール名のまま、複数なら\n" +
 		"プレフィックス付きです。",
-	"start the servers in this process, for this client alone":                     "サーバーをこのプロセスで、このクライアントのためだけに起動する",
-	"`room or server` to show to this client (repeatable, or with commas)":         "このクライアントに見せる`部屋またはサーバー`（繰り返し、またはカンマ区切り）",
-	"Serve `genkan stdio` processes":                                               "`genkan stdio` のプロセスにサービスを提供する",
-	"no place for a socket could be had in the data directory":                     "データディレクトリにソケットを作れませんでした",
-	"%s must be a time such as 10m":                                                "%s には 10m のような時間を指定してください",
-	"--only %s names a server that is not configured; `genkan servers` lists them": "--only %s に設定されていないサーバーが含まれています。`genkan servers` で一覧を確認できます",
+	"start the servers in this process, for this client alone":                                     "サーバーをこのプロセスで、このクライアントのためだけに起動する",
+	"`room or server` to show to this client (repeatable, or with commas)":                         "このクライアントに見せる`部屋またはサーバー`（繰り返し、またはカンマ区切り）",
+	"Serve `genkan stdio` processes":                                                               "`genkan stdio` のプロセスにサービスを提供する",
+	"no place for a socket could be had in the data directory":                                     "データディレクトリにソケットを作れませんでした",
+	"%s must be a time such as 10m":                                                                "%s には 10m のような時間を指定してください",
+	"--only %s names a server that is not configured, or is disabled; `genkan servers` lists them": "--only %s に設定されていない、または無効なサーバーが含まれています。`genkan servers` で一覧を確認できます",
 	"genkan's background process was lost while this call was under way; the call may or may not have been carried out, so check before you repeat it":                           "この呼び出しの途中で genkan のバックグラウンドプロセスが失われました。呼び出しが実行されたかどうかは不明です。繰り返す前に確認してください",
 	"genkan's background process was lost, and no other one could be reached in time; the call was not carried out. Try again, and look into genkan's log if that does not help": "genkan のバックグラウンドプロセスが失われ、時間内に別のプロセスに接続できませんでした。呼び出しは実行されていません。やり直し、それでも解決しない場合は genkan のログを確認してください",
 	"genkan's background process was lost, and too many calls wait for another one; the call was not carried out. Try again in a moment":                                         "genkan のバックグラウンドプロセスが失われ、待っている呼び出しが多すぎます。呼び出しは実行されていません。少し待ってからやり直してください",

@@ -35,9 +35,14 @@ func (o StdioOptions) view() string {
 // Check says what cannot be done for a client.
 func (s *Server) Check(opt StdioOptions) error {
 	if _, ok := s.opt.House().Describe(opt.view()); !ok {
-		return gateway.Errorf(gateway.CodeInvalid, "--only %s names a server that is not configured; `genkan servers` lists them", strings.Join(opt.Only, ","))
+		return UnknownServers(opt.Only)
 	}
 	return nil
+}
+
+// UnknownServers is said to a client that asks for servers that are not there.
+func UnknownServers(only []string) error {
+	return gateway.Errorf(gateway.CodeInvalid, "--only %s names a server that is not configured, or is disabled; `genkan servers` lists them", strings.Join(only, ","))
 }
 
 // ServeStdio serves one client until its input ends or ctx does, and then lets

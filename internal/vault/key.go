@@ -92,6 +92,12 @@ func (v *File) makeKey(ctx context.Context) (*age.X25519Identity, error) {
 	if identity, err := v.findKey(ctx); !errors.Is(err, fs.ErrNotExist) {
 		return identity, err
 	}
+	// A second key would make what the lost one has locked unreadable for good,
+	// also once that one is found again.
+	if locked, err := filepath.Glob(filepath.Join(v.dir, "*.age")); err == nil && len(locked) > 0 {
+		return nil, gateway.Errorf(gateway.CodeInternal,
+			"the key of the kept secrets in %s is gone; put it back from a backup of that folder, or, if there is none, move the folder away, sign in to servers again, and set the secrets of the configuration again", v.dir)
+	}
 	identity, err := age.GenerateX25519Identity()
 	if err != nil {
 		return nil, v.unwritable(err)

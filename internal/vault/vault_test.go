@@ -237,6 +237,31 @@ func TestDamage(t *testing.T) {
 	wantError(t, err, gateway.CodeInternal, "cannot be read")
 }
 
+// TestALostKeyIsNotReplaced: what it has locked is readable again once it is
+// found.
+func TestALostKeyIsNotReplaced(t *testing.T) {
+	ctx, dir := t.Context(), t.TempDir()
+	if err := NewFile(dir, nil).Save(ctx, "a", "value"); err != nil {
+		t.Fatal(err)
+	}
+	key, away := filepath.Join(dir, keyFile), filepath.Join(t.TempDir(), keyFile)
+	if err := os.Rename(key, away); err != nil {
+		t.Fatal(err)
+	}
+	if err := NewFile(dir, nil).Save(ctx, "b", "other"); err == nil || !strings.Contains(err.Error(), "is gone") {
+		t.Errorf("saving without the key: %v", err)
+	}
+	if _, _, err := NewFile(dir, nil).Load(ctx, "a"); err == nil || !strings.Contains(err.Error(), "is gone") {
+		t.Errorf("loading without the key: %v", err)
+	}
+	if err := os.Rename(away, key); err != nil {
+		t.Fatal(err)
+	}
+	if value, found, err := NewFile(dir, nil).Load(ctx, "a"); err != nil || !found || value != "value" {
+		t.Errorf("with the key again: %v, %v", found, err)
+	}
+}
+
 // TestManyProcessesMakeOneKey, whoever is first.
 func TestManyProcessesMakeOneKey(t *testing.T) {
 	for name, r := range map[string]Keyring{"file": nil, "keyring": newRing()} {

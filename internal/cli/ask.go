@@ -1,0 +1,89 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"golang.org/x/term"
+
+	"genkan/internal/gateway"
+)
+
+// interactive reports whether a person can be asked.
+func (c *command) interactive() bool { return term.IsTerminal(int(c.std.In.Fd())) }
+
+// confirm asks a person. Where there is none, the answer is no.
+func (c *command) confirm(ctx context.Context, question string) (bool, error) {
+	if !c.interactive() {
+		fmt.Fprintln(c.std.Err, c.say("Run it with --yes to do that."))
+		return false, nil
+	}
+	fmt.Fprint(c.std.Err, question+" [Y/n] ")
+	answer, err := c.typed(ctx, func() (string, error) { return bufio.NewReader(c.std.In).ReadString('\n') })
+	if ctx.Err() != nil {
+		return false, err
+	}
+	answer = strings.ToLower(strings.TrimSpace(answer))
+	return err == nil && (answer == "" || answer == "y" || answer == "yes"), nil
+}
+
+// readSecret asks a person without showing what they type, and takes all of
+// standard input otherwise, but for the line's end.
+func (c *command) readSecret(ctx context.Context, prompt string) (gateway.Secret, error) {
+	var text string
+	if c.interactive() {
+		fmt.Fprint(c.std.Err, prompt)
+		typed, err := c.typed(ctx, func() (string, error) {
+			raw, err := term.ReadPassword(int(c.std.In.Fd()))
+			return string(raw), err
+		})
+		fmt.Fprintln(c.std.Err)
+		if err != nil {
+			return "", err
+		}
+		text = typed
+	} else {
+		const most = 64 << 10
+		raw, err := io.ReadAll(io.LimitReader(bufio.NewReader(c.std.In), most+1))
+		if err != nil {
+			return "", err
+		}
+		if len(raw) > most {
+			return "", gateway.Errorf(gateway.CodeInvalid, "a secret has at most %d bytes", most)
+		}
+		text = strings.TrimRight(string(raw), "\r\n")
+	}
+	if text == "" {
+		return "", gateway.Errorf(gateway.CodeInvalid, "the secret is empty; nothing was kept")
+	}
+	return gateway.Secret(text), nil
+}
+
+// typed waits for what a person types, or for Ctrl-C: a read of the terminal
+// does not end by itself, so it is left behind, with the terminal as it was.
+func (c *command) typed(ctx context.Context, read func() (string, error)) (string, error) {
+	type answer struct {
+		text string
+		err  error
+	}
+	fd := int(c.std.In.Fd())
+	before, stateErr := term.GetState(fd)
+	answers := make(chan answer, 1)
+	go func() {
+		text, err := read()
+		answers <- answer{text, err}
+	}()
+	select {
+	case a := <-answers:
+		return a.text, a.err
+	case <-ctx.Done():
+		if stateErr == nil {
+			_ = term.Restore(fd, before) // the process ends in any case
+		}
+		fmt.Fprintln(c.std.Err)
+		return "", &gateway.Error{Code: gateway.CodeCanceled, Err: ctx.Err(), Message: "canceled"}
+	}
+}
