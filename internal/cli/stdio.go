@@ -89,13 +89,28 @@ func (c *command) serveClient(ctx context.Context, opt app.Options, client mcpse
 	if err != nil {
 		return err
 	}
-	opt.Only = client.Only
+	opt.Only = serversOf(client.Only)
 	p, closeProcess, err := open(ctx, opt)
 	if err != nil {
 		return err
 	}
 	defer closeProcess()
 	return p.ServeStdio(ctx, c.std.In, out, client)
+}
+
+// serversOf are the servers that a client wants to see, with or without the guide.
+func serversOf(only []string) []string {
+	if len(only) != 1 {
+		return only
+	}
+	about, guided := guide.View(only[0])
+	switch {
+	case !guided:
+		return only
+	case about == "":
+		return nil
+	}
+	return strings.Split(about, ",")
 }
 
 func (c *command) stdout() (*os.File, error) {
@@ -119,8 +134,8 @@ func (c *command) join(ctx context.Context, opt app.Options, client mcpserver.St
 		return nil
 	}
 	var refused *bridge.RefusedError
-	if errors.As(err, &refused) && refused.Refusal == bridge.RefusedOnly && !c.configures(client.Only) {
-		return mcpserver.UnknownServers(client.Only) // this process would not have them either
+	if errors.As(err, &refused) && refused.Refusal == bridge.RefusedOnly && !c.configures(serversOf(client.Only)) {
+		return mcpserver.UnknownServers(serversOf(client.Only)) // this process would not have them either
 	}
 	if err != nil {
 		opt.Log.Warn("no genkan could be joined; this process serves by itself", "reason", err)
@@ -198,7 +213,7 @@ func (c *command) joiner(opt app.Options, client mcpserver.StdioOptions) (*bridg
 // serveInside opens a genkan in this process, for a client that the bridge
 // carries on for.
 func serveInside(ctx context.Context, opt app.Options, client mcpserver.StdioOptions) (io.ReadWriteCloser, error) {
-	opt.Only = client.Only
+	opt.Only = serversOf(client.Only)
 	p, closeProcess, err := open(ctx, opt)
 	if err != nil {
 		return nil, err
