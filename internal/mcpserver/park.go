@@ -110,6 +110,7 @@ func (s *Server) handle(ctx context.Context, call *gateway.Call, out gateway.Pee
 		}
 		if ours {
 			k.call.SetProgressToken(call.Params.Get(call.Params.ProgressToken))
+			k.welcome(out) // before the server hears the answer, and goes on
 			k.answer(call.Params.Get(call.Params.InputResponses))
 			result, settle, err := k.attend(ctx, out)
 			return result, func() { call.Release(); settle() }, err
@@ -150,9 +151,7 @@ func mayBeAsked(capabilities []byte) bool {
 // attend waits with the client: for the end of the call, or for a question,
 // which is answered with and parks the call.
 func (k *park) attend(ctx context.Context, out notifier) (_ *gateway.Result, release func(), _ error) {
-	k.mu.Lock()
-	k.out = out
-	k.mu.Unlock()
+	k.welcome(out)
 	for {
 		select {
 		case <-k.finished:
@@ -182,6 +181,13 @@ func (k *park) attend(ctx context.Context, out notifier) (_ *gateway.Result, rel
 			return result, func() {}, nil
 		}
 	}
+}
+
+// welcome lets the client that is there now hear what is said.
+func (k *park) welcome(out notifier) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.out = out
 }
 
 // end takes the call's outcome, and the park out of the list.
