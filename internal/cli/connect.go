@@ -352,5 +352,3 @@ func (c *command) homely(path string) string {
 	}
 	return path
 }
-
-func asError(err error) *gateway.Error { return gateway.AsError(err) }

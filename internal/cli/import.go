@@ -228,7 +228,7 @@ func (c *command) setAside(ctx context.Context, g *clients.Gathered) {
 		for _, o := range f.Origins {
 			g.Notes = append(g.Notes, clients.FileNote{
 				File: clients.File{Client: o.Client, Path: o.Path},
-				Note: clients.Note{Server: o.Name, Section: o.Section, Text: gateway.Textf("it was left out: %s", asError(err))},
+				Note: clients.Note{Server: o.Name, Section: o.Section, Text: gateway.Textf("it was left out: %s", gateway.AsError(err))},
 			})
 		}
 		return true

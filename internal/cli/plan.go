@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"genkan/internal/clients"
+	"genkan/internal/gateway"
 )
 
 // showPlan says what an import found and would do.
@@ -29,7 +30,7 @@ func (c *command) showPlan(g clients.Gathered, fresh []clients.Found, files []cl
 		fmt.Fprintf(out, "  %s: %s\n", about, c.language.Text(n.Text))
 	}
 	for _, b := range g.Broken {
-		fmt.Fprintln(out, c.say("%s was left alone: %s", titleOf(b.File.Client), c.language.Error(asError(b.Err))))
+		fmt.Fprintln(out, c.say("%s was left alone: %s", titleOf(b.File.Client), c.language.Error(gateway.AsError(b.Err))))
 	}
 	for _, name := range g.Variables {
 		if _, set := os.LookupEnv(name); !set && used(fresh, name) {

@@ -37,8 +37,8 @@ type Result struct {
 	Confidence float32
 }
 
-// tuning are the constants of the score. They were chosen from what they mean
-// and not fitted to any set of queries.
+// tuning are the constants of the score. docs/search.md says how each was
+// chosen, and what the search is without it.
 type tuning struct {
 	// saturation: how soon more of the same word stops to count.
 	saturation float32
