@@ -18,14 +18,12 @@ const (
 	oneRound      = "On the legacy wire the fixture's SDK asks its client once, and answers with the second question as if that were the result."
 	perConnection = "In the legacy era a client's capabilities are agreed on for a connection, not for a call, and many callers share one: " +
 		"the fixture cannot know which of them lacks one, and asks for more than some can answer."
-	streamsOptional = "The check only informs: the specification lets a server answer with JSON, and a list that Genkan has at hand needs no stream."
 )
 
 // knownDifferences may only grow with a reason that lies in the protocol or in
 // the fixture, never with one that lies in genkan.
 var knownDifferences = []known{
 	{"legacy-legacy", "server-sse-polling", "server-sse-disconnect-resume", noWayBack},
-	{"", "server-sse-multiple-streams", "server-sse-streams-functional", streamsOptional},
 
 	{"legacy-modern", "tools-call-elicitation", "", asksInside},
 	{"legacy-modern", "tools-call-sampling", "", asksInside},

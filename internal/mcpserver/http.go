@@ -150,6 +150,11 @@ func acceptsStream(h http.Header) bool {
 	return accept == "" || strings.Contains(accept, "text/event-stream") || strings.Contains(accept, "*/*")
 }
 
+// wantsStream reports whether the client names a stream among what it accepts.
+func wantsStream(h http.Header) bool {
+	return slices.ContainsFunc(h["Accept"], func(line string) bool { return strings.Contains(line, "text/event-stream") })
+}
+
 // postModern serves a request that stands alone.
 func (s *Server) postModern(p *reply, r *http.Request, msg *jsonrpc.Message, id visitor) {
 	switch msg.Kind {
@@ -196,7 +201,7 @@ func (s *Server) postModern(p *reply, r *http.Request, msg *jsonrpc.Message, id 
 			p.finish(status, message)
 			return
 		}
-		p.result(msg.ID, result)
+		p.answer(msg, result)
 	}
 }
 
@@ -239,7 +244,7 @@ func (s *Server) postLegacy(p *reply, r *http.Request, msg *jsonrpc.Message, id 
 			p.fail(msg.ID, err)
 			return
 		}
-		p.result(msg.ID, result)
+		p.answer(msg, result)
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -157,5 +158,38 @@ func TestListChangedIsCoalesced(t *testing.T) {
 	}
 	if told >= changes/2 {
 		t.Errorf("%d changes were told of %d times", changes, told)
+	}
+}
+
+// TestAListAsItIsAskedFor: a list is one event for clients that name streams, and
+// plain JSON for all others; either is whole at once.
+func TestAListAsItIsAskedFor(t *testing.T) {
+	h := openHouse(t, servers{"fault": child(t)}, nil)
+	session := h.initialize(h.token)
+	for _, era := range []string{"legacy", "modern"} {
+		for accept, want := range map[string]string{
+			"application/json, text/event-stream": "text/event-stream",
+			"application/json":                    "application/json",
+			"*/*":                                 "application/json",
+			"":                                    "application/json",
+		} {
+			t.Run(era+" "+accept, func(t *testing.T) {
+				r := modern("1", "tools/list", "", "")
+				if era == "legacy" {
+					r = legacy(session, "1", "tools/list", "{}")
+				}
+				r.header["Accept"] = []string{accept}
+				got := h.send(r)
+				if is := got.header.Get("Content-Type"); is != want {
+					t.Errorf("it is %q, not %q", is, want)
+				}
+				if length := got.header.Get("Content-Length"); length != strconv.Itoa(len(got.body)) {
+					t.Errorf("its length is said to be %q, and is %d", length, len(got.body))
+				}
+				if len(got.messages) != 1 || !strings.Contains(got.last(), `"fault__echo"`) || !json.Valid([]byte(got.last())) {
+					t.Errorf("it is %s", got.body)
+				}
+			})
+		}
 	}
 }

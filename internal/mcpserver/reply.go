@@ -273,6 +273,24 @@ func (p *reply) result(id, result []byte) {
 	p.finishParts(http.StatusOK, 0, head, result, []byte{'}'})
 }
 
+// answer sends the result of a request that is no call. A list goes out as the
+// only event of a stream to whoever asks for streams: that is how the servers of
+// most SDKs send one, so a client meets here what it meets there, and nobody has
+// to tell the two apart. It is whole at once, so its length is known, and no
+// connection stays open for it.
+func (p *reply) answer(msg *jsonrpc.Message, result []byte) {
+	if _, list := gateway.KindOfList(msg.Method); !list || !wantsStream(p.r.Header) {
+		p.result(msg.ID, result)
+		return
+	}
+	const frame = "event: message\ndata: "
+	head := jsonrpc.AppendResultHead(append(make([]byte, 0, len(frame)+64+len(msg.ID)), frame...), msg.ID)
+	h := p.w.Header()
+	h["Content-Type"] = eventStream
+	h["Cache-Control"] = noTransform
+	p.writeWhole(http.StatusOK, head, result, []byte("}\n\n"))
+}
+
 // smallResult is what is cheaper to copy than to write separately.
 const smallResult = 1536
 
@@ -295,11 +313,17 @@ func (p *reply) finishParts(status int, retryAfter time.Duration, head, body, ta
 	}
 	h := p.w.Header()
 	h["Content-Type"] = jsonType
-	h["X-Content-Type-Options"] = noSniff
-	h["Content-Length"] = []string{strconv.Itoa(len(head) + len(body) + len(tail))}
 	if retryAfter > 0 && status >= http.StatusBadRequest {
 		h["Retry-After"] = []string{strconv.Itoa(int((retryAfter + time.Second - 1) / time.Second))}
 	}
+	p.writeWhole(status, head, body, tail)
+}
+
+// writeWhole sends an answer that is complete.
+func (p *reply) writeWhole(status int, head, body, tail []byte) {
+	h := p.w.Header()
+	h["X-Content-Type-Options"] = noSniff
+	h["Content-Length"] = []string{strconv.Itoa(len(head) + len(body) + len(tail))}
 	p.w.WriteHeader(status)
 	if body != nil {
 		// A client that does not read what it asked for must not keep it in
@@ -316,8 +340,10 @@ func (p *reply) finishParts(status int, retryAfter time.Duration, head, body, ta
 }
 
 var (
-	jsonType = []string{"application/json"}
-	noSniff  = []string{"nosniff"}
+	jsonType    = []string{"application/json"}
+	eventStream = []string{"text/event-stream"}
+	noTransform = []string{"no-cache, no-transform"}
+	noSniff     = []string{"nosniff"}
 )
 
 // fail sends an error.
@@ -339,8 +365,8 @@ func (p *reply) failWith(status int, message []byte, e *gateway.Error) {
 // startStream sends the headers of a stream of events.
 func startStream(w http.ResponseWriter) {
 	h := w.Header()
-	h["Content-Type"] = []string{"text/event-stream"}
-	h["Cache-Control"] = []string{"no-cache, no-transform"}
+	h["Content-Type"] = eventStream
+	h["Cache-Control"] = noTransform
 	h["X-Accel-Buffering"] = []string{"no"}
 	h["X-Content-Type-Options"] = noSniff
 	w.WriteHeader(http.StatusOK)
