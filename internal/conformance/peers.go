@@ -129,10 +129,11 @@ func runPeers(ctx context.Context, args []string, out, progress io.Writer) int {
 	}
 	ctx, cancel := context.WithTimeout(ctx, *limit)
 	defer cancel()
-	r, err := visitAll(ctx, opt, progress)
+	r, costs, err := visitAll(ctx, opt, progress)
 	r.print(out)
+	printBills(out, costs)
 	if err == nil && *write {
-		err = writeInto(peersDocument, r.markdown())
+		err = writeInto(peersDocument, r.markdown()+billsMarkdown(costs))
 	}
 	if err != nil {
 		fmt.Fprintln(progress, "peers:", err)
@@ -144,32 +145,33 @@ func runPeers(ctx context.Context, args []string, out, progress io.Writer) int {
 	return 0
 }
 
-// visitAll has all clients visit all arrangements.
-func visitAll(ctx context.Context, opt options, progress io.Writer) (peersReport, error) {
-	var r peersReport
+// visitAll has all clients visit all arrangements, and finds out what search mode
+// saves.
+func visitAll(ctx context.Context, opt options, progress io.Writer) (r peersReport, costs []bill, err error) {
 	chosen := slices.DeleteFunc(guests(), func(c guest) bool {
 		return !strings.Contains(strings.ToLower(c.name), strings.ToLower(opt.only))
 	})
 	if len(chosen) == 0 {
-		return r, fmt.Errorf("no client is named like %q", opt.only)
+		return r, nil, fmt.Errorf("no client is named like %q", opt.only)
 	}
 	l, err := openLab(ctx, opt, progress)
 	if err != nil {
-		return r, err
+		return r, costs, err
 	}
 	defer l.close()
 	if err := l.prepareForPeers(); err != nil {
-		return r, err
+		return r, costs, err
 	}
 	if r, err = l.visitDirect(r, chosen); err != nil {
-		return r, err
+		return r, costs, err
 	}
 	for _, a := range arrangements() {
 		if r, err = l.visitArrangement(r, a, chosen); err != nil {
-			return r, err
+			return r, costs, err
 		}
 	}
-	return r, nil
+	r, costs, err = l.visitAsAgents(r, chosen)
+	return r, costs, err
 }
 
 func (l *lab) prepareForPeers() (err error) {
@@ -234,8 +236,44 @@ func (l *lab) visitArrangement(r peersReport, a arrangement, chosen []guest) (pe
 	return r, l.ctx.Err()
 }
 
+// visitAsAgents has the clients use search mode, and one count tokens.
+func (l *lab) visitAsAgents(r peersReport, chosen []guest) (peersReport, []bill, error) {
+	defer l.stopAll()
+	a := arrangements()[0]
+	servers, err := a.open(l)
+	if err != nil {
+		return r, nil, err
+	}
+	d, err := l.openDoor("agents", servers)
+	if err != nil {
+		return r, nil, err
+	}
+	if err := d.untilReady(l.ctx); err != nil {
+		return r, nil, err
+	}
+	for _, c := range chosen {
+		for _, era := range c.eras {
+			r = append(r, l.visitWith(c, era, inSearchMode, a.name, agentSteps, target{URL: d.url() + "?mode=search", Token: d.token}))
+		}
+	}
+	costs, err := l.bills(target{URL: d.url(), Token: d.token})
+	return r, costs, err
+}
+
 // visit has one client do all that it can.
 func (l *lab) visit(c guest, era, wire, behind string, servers []string, to target) row {
+	steps := slices.Clone(everythingSteps)
+	if slices.Contains(servers, filesystem) {
+		steps = append(steps, filesystemStep)
+	}
+	if slices.Contains(servers, memory) {
+		steps = append(steps, memoryStep)
+	}
+	return l.visitWith(c, era, wire, behind, steps, to)
+}
+
+// visitWith has one client do some steps.
+func (l *lab) visitWith(c guest, era, wire, behind string, steps []step, to target) row {
 	r := row{client: c.name, era: era, wire: wire, behind: behind}
 	l.say("%s, %s, %s: %s", c.name, era, wire, behind)
 	to.Modern, to.Version = era == modern, revision(era)
@@ -247,14 +285,8 @@ func (l *lab) visit(c guest, era, wire, behind string, servers []string, to targ
 	}
 	defer p.close()
 	v := &visit{peer: p, name: fmt.Sprintf("visitor-%d", time.Now().UnixNano()), file: l.servedFile()}
-	steps := append([]step{{"connect", func(ctx context.Context, v *visit) error { return v.connect(ctx, era, to) }}}, everythingSteps...)
-	if slices.Contains(servers, filesystem) {
-		steps = append(steps, filesystemStep)
-	}
-	if slices.Contains(servers, memory) {
-		steps = append(steps, memoryStep)
-	}
-	for _, s := range steps {
+	connect := step{"connect", func(ctx context.Context, v *visit) error { return v.connect(ctx, era, to) }}
+	for _, s := range slices.Concat([]step{connect}, steps) {
 		// The modern era has no level to set; log messages are asked for call by call.
 		if slices.Contains(c.cannot, s.name) || s.name == "logging/setLevel" && era != legacy {
 			continue

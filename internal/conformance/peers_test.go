@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -108,5 +109,38 @@ mcp-go, modern, HTTP, everything over HTTP
 	}
 	if got, want := r.markdown(), `| mcp-go | modern | HTTP | everything over HTTP | 2 of 4 | connect, tools/call | prompts/list, prompts/get: not \| found |`; !strings.Contains(got, want) {
 		t.Errorf("%q is not in:\n%s", want, got)
+	}
+}
+
+// TestAnAgentKnowsNoNames: a step of an agent fails when the search finds
+// nothing, or what must be called in another way.
+func TestAnAgentKnowsNoNames(t *testing.T) {
+	hit := func(id, with string) string {
+		text, _ := json.Marshal(`{"results":[{"id":"` + id + `","call_with":"` + with + `"}]}`)
+		return `{"content":[{"type":"text","text":` + string(text) + `}]}`
+	}
+	for name, tt := range map[string]struct {
+		peer scripted
+		step string
+		want string // in the error; "" for none
+	}{
+		"found and read": {
+			scripted{
+				"tools/call search_tools": hit("fs__read", "call_read_tool"), "tools/call describe_tool": `{"definition":1}`,
+				"tools/call call_read_tool": `{"content":[{"text":"` + fileText + `"}]}`,
+			},
+			"search, describe, read", "",
+		},
+		"nothing found":   {scripted{"tools/call search_tools": `{"content":[{"text":"{\"results\":[]}"}]}`}, "search, write", "found nothing"},
+		"the wrong class": {scripted{"tools/call search_tools": hit("fs__write", "call_tool")}, "search, describe, read", "to be called with call_tool"},
+		"five tools":      {scripted{"tools/list": `{"tools":[{"name":"search_tools"}]}`}, "four tools", "the list is search_tools"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			at := slices.IndexFunc(agentSteps, func(s step) bool { return s.name == tt.step })
+			err := agentSteps[at].do(t.Context(), &visit{peer: tt.peer})
+			if (tt.want == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("got %v, want %q", err, tt.want)
+			}
+		})
 	}
 }

@@ -108,7 +108,12 @@ func progress(ctx context.Context, v *visit) error {
 	if err != nil {
 		return err
 	}
-	raw, err := v.peer.do(ctx, "tools/call", map[string]any{"name": name, "arguments": map[string]any{"duration": 0.3, "steps": 3}})
+	return v.progressOf(ctx, map[string]any{"name": name, "arguments": map[string]any{"duration": 0.3, "steps": 3}})
+}
+
+// progressOf makes a call during which there must be progress.
+func (v *visit) progressOf(ctx context.Context, call map[string]any) error {
+	raw, err := v.peer.do(ctx, "tools/call", call)
 	if err != nil {
 		return err
 	}

@@ -32,21 +32,22 @@ func definitions(servers []string) []gateway.Tool {
 	object := func(required []string, properties map[string]any) map[string]any {
 		return map[string]any{"type": "object", "properties": properties, "required": required}
 	}
-	id := text("The id of a tool, exactly as search_tools gave it")
-	arguments := map[string]any{"type": "object", "description": "The tool's own arguments, as its input schema says"}
+	id := text("An id that search_tools gave")
+	arguments := text("The tool's own arguments")
+	arguments["type"] = "object"
 	return []gateway.Tool{
 		define(searchTools, true, "Find tools of the connected servers ("+named+") by what they do. "+
-			"Say what you want to do, in any language. Each hit has an id for describe_tool, call_read_tool and call_tool; the first ones have their input schema.",
+			"Each hit has an id and says which tool to call it with; the first ones have their input schema.",
 			object([]string{"query"}, map[string]any{
-				"query":  text("What you want to do, in a few words"),
-				"about":  text("What kind of server it is about, if you know: \"maps\", \"version control\""),
-				"server": text("Only tools of this server"),
-				"limit":  map[string]any{"type": "integer", "minimum": 1, "maximum": 20, "description": "How many hits (5)"},
-				"detail": map[string]any{"type": "string", "enum": []string{"brief", "full"}, "description": "full: the input schema of every hit"},
+				"query":  text("What you want to do, in a few words of any language"),
+				"about":  text("What kind of server it is about, if known: maps, version control"),
+				"server": text("Only this server's tools"),
+				"limit":  map[string]any{"type": "integer", "minimum": 1, "maximum": 20},
+				"detail": map[string]any{"type": "string", "enum": []string{"brief", "full"}, "description": "full: all input schemas"},
 			})),
-		define(describeTool, true, "The whole definition of one tool: description, input schema, annotations.",
+		define(describeTool, true, "The whole definition of a tool.",
 			object([]string{"name"}, map[string]any{"name": id})),
-		define(callReadTool, true, "Call a tool that only reads. Tools that may change something are refused here; they need call_tool.",
+		define(callReadTool, true, "Call a tool that only reads; the others need call_tool.",
 			object([]string{"name"}, map[string]any{"name": id, "arguments": arguments})),
 		define(callTool, false, "Call any tool that search_tools found.",
 			object([]string{"name"}, map[string]any{"name": id, "arguments": arguments})),
