@@ -109,7 +109,7 @@ func (g *Gathered) add(f File, s Server, before Imports, used, configured func(s
 	if name, ok := before.named(origin, digest); ok && configured(name) {
 		found.Name, found.Known = name, true
 	} else {
-		found.Name = LegalName(s.OriginalName, used)
+		found.Name = gateway.ServerName(s.OriginalName, used)
 	}
 	found.Secrets = named(found.Server)
 	g.Found = append(g.Found, found)

@@ -1,5 +1,7 @@
 package config
 
+import "genkan/internal/gateway"
+
 // What a client sees of the tools.
 const (
 	ModeAll    = "all"    // all of them
@@ -74,8 +76,8 @@ func (d *decoder) profiles(n *node, at string) (all []Profile) {
 	}
 	d.each(n, at, func(e entry) {
 		p := Profile{Name: e.key}
-		if !legalName(e.key) {
-			d.problems.add(e.at, "%s cannot be the name of a profile: use a letter, then letters, digits and - (all lower case, at most %d)", quoted(e.key), maxName)
+		if !gateway.IsServerName(e.key) {
+			d.problems.add(e.at, "%s cannot be the name of a profile: use a letter, then letters, digits and - (all lower case, at most %d)", quoted(e.key), gateway.MaxServerName)
 		}
 		if e.value.kind != kindNull {
 			d.object(e.value, join(at, e.key), d.profileFields(&p))
