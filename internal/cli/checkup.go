@@ -38,8 +38,10 @@ type checkup struct {
 	shown []client.Server
 	// tools are the names of tools by server, as clients see them.
 	tools map[string][]string
-	// tokens are nil when they could not be read.
+	// tokens are nil when they could not be read, and so are locals, the clients
+	// that start genkan.
 	tokens     []identity.Token
+	locals     []identity.LocalUse
 	adminToken gateway.Secret
 }
 
@@ -383,10 +385,16 @@ func (k *checkup) database(ctx context.Context) {
 		if k.tokens == nil {
 			k.tokens = []identity.Token{}
 		}
+		if err == nil {
+			k.locals, err = store.LocalUses(ctx)
+		}
+		if k.locals == nil {
+			k.locals = []identity.LocalUse{}
+		}
 		err = errors.Join(err, store.Close())
 	}
 	if err != nil {
-		k.tokens = nil
+		k.tokens, k.locals = nil, nil
 		db.Problem = gateway.Textf("%s", gateway.AsError(err))
 	}
 }

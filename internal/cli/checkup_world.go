@@ -279,6 +279,14 @@ func (k *checkup) lead(l clients.Lead, reached bool) doctor.Lead {
 			}
 		}
 	}
+	if l.Command != "" && !l.Disabled && k.locals != nil && k.leadsHere(l) {
+		out.Client, out.Followed = l.Client, true
+		for _, use := range k.locals {
+			if use.Name == l.Client {
+				out.LastSeen, out.LastBy = use.At, use.Client
+			}
+		}
+	}
 	switch {
 	case l.Token == "":
 	case k.adminToken != "" && l.Token == k.adminToken:
@@ -295,4 +303,15 @@ func (k *checkup) lead(l clients.Lead, reached bool) doctor.Lead {
 		}
 	}
 	return out
+}
+
+// leadsHere reports whether an entry that starts genkan starts one for the data
+// directory that is looked at.
+func (k *checkup) leadsHere(l clients.Lead) bool {
+	dir := l.DataDir
+	if dir == "" {
+		dir = defaultDataDir()
+	}
+	full, err := filepath.Abs(dir)
+	return err == nil && full == k.facts.Data.Dir.Path
 }

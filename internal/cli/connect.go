@@ -290,9 +290,9 @@ func (c *command) leadRows(f clients.File, plan clients.Plan, imported clients.I
 func (c *command) leadsTo(f clients.File, plan clients.Plan, name string) string {
 	if f.Bridged() || plan.Bridge {
 		if name == "" {
-			return "genkan stdio"
+			return "genkan stdio --client " + f.Client
 		}
-		return "genkan stdio --only " + name
+		return "genkan stdio --client " + f.Client + " --only " + name
 	}
 	if name == "" {
 		return plan.BaseURL + "/mcp"

@@ -207,6 +207,10 @@ type Lead struct {
 
 	Token     string
 	TokenName string
-	LastSeen  time.Time
-	LastBy    string
+	// Client is the name that a started genkan is told; Followed says that it is
+	// known when it was last seen.
+	Client   string
+	Followed bool
+	LastSeen time.Time
+	LastBy   string
 }
