@@ -168,7 +168,7 @@ func (r *reader) server(place Place, n *node, named bool) {
 			r.out.Inputs = append(r.out.Inputs, Input{ID: id, Variable: inputVariable(id), Hidden: true})
 		}
 	}
-	s.Name = gateway.ServerName(place.Name, func(name string) bool { return r.taken[name] || r.reserved[name] && name != place.Name })
+	s.Name = gateway.ServerName(telling(place.Name, s), func(name string) bool { return r.taken[name] || r.reserved[name] && name != place.Name })
 	r.taken[s.Name] = true
 	if s.Name != place.Name {
 		r.tell(place, genkanCallsIt, s.Name)
