@@ -157,7 +157,7 @@ func wasCut(name string) bool {
 func (k *checkup) asked(s client.Server) doctor.Server {
 	out := doctor.Server{
 		Name: s.Name, State: s.State, Known: true, Protocol: s.ProtocolVersion, Era: s.Era, Transport: s.Transport,
-		Tools: s.Tools, StartTook: time.Duration(s.StartMillis) * time.Millisecond, Waited: k.startupTimeout(s.Name),
+		Tools: s.Tools, StartTook: time.Duration(s.StartMillis) * time.Millisecond, FirstStart: s.FirstStart, Waited: k.startupTimeout(s.Name),
 		Problem: s.Problem, SignIn: s.SignIn, Hidden: s.Hidden,
 	}
 	if s.Output != "" {

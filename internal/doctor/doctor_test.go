@@ -255,6 +255,14 @@ func TestFindings(t *testing.T) {
 		},
 
 		// Servers.
+		"slow the first time": {
+			server(func(s *doctor.Server) { s.StartTook, s.FirstStart = 12*time.Second, true }),
+			nil,
+		},
+		"slow to answer the first time": {
+			server(func(s *doctor.Server) { s.StartTook, s.FirstStart, s.Transport = 12*time.Second, true, "http" }),
+			[]string{"note server/github: ready after 12s, which is slow; 11 tools; MCP 2025-11-25 over http"},
+		},
 		"slow": {
 			server(func(s *doctor.Server) { s.StartTook = 12 * time.Second }),
 			[]string{"note server/github: ready after 12s, which is slow; 11 tools; MCP 2025-11-25 over stdio > install it, so that its command need not look for it or download it at each start"},

@@ -126,6 +126,8 @@ type Server struct {
 	Transport string
 	Tools     int
 	StartTook time.Duration
+	// FirstStart says that this was its first start, which may have downloaded it.
+	FirstStart bool
 	// Waited is how long it was waited for.
 	Waited  time.Duration
 	Problem string
