@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -118,6 +119,9 @@ func (k *checkup) dataDirectory(ctx context.Context) {
 	d.AdminToken = aFile(app.AdminTokenFile(dir))
 	vault := app.OpenVault(dir)
 	names, err := vault.Names(ctx, "")
+	names = slices.DeleteFunc(names, func(name string) bool { // which are ours, and nobody's concern
+		return strings.HasPrefix(name, clients.BackupPrefix) || strings.HasPrefix(name, clientTokenPrefix)
+	})
 	d.Secrets, d.Key = len(names), vault.KeyPlace()
 	if err != nil {
 		d.VaultProblem = gateway.Textf("%s", gateway.AsError(err))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -123,11 +124,17 @@ func (c *command) basePlan(how connecting) (clients.Plan, error) {
 			plan.BaseURL = "https://" + address.Listen
 		}
 	case how.http:
-		listen := c.flags.Listen
-		if listen == "" {
-			listen = "127.0.0.1:3000"
+		cfg, err := c.readConfig()
+		if err != nil {
+			return plan, err
 		}
-		plan.BaseURL = "http://" + listen
+		if _, port, _ := net.SplitHostPort(cfg.Listen); port == "0" {
+			return plan, gateway.Errorf(gateway.CodeInvalid, "--url needs a fixed address, and listen in %s is %s, any that is free; give it a port, or start `genkan serve` first", c.ownConfig(), cfg.Listen)
+		}
+		plan.BaseURL = "http://" + callable(cfg.Listen)
+		if cfg.TLS.CertFile != "" {
+			plan.BaseURL = "https://" + callable(cfg.Listen)
+		}
 	default:
 		plan.Bridge = true
 	}

@@ -145,8 +145,10 @@ func (b Backups) keep(c *Change, src []byte) error {
 	return nil
 }
 
-// backupName is what the vault calls a file's bytes.
-func backupName(id string) string { return "backup/" + id }
+// BackupPrefix begins what the vault calls a file's bytes.
+const BackupPrefix = "backup/"
+
+func backupName(id string) string { return BackupPrefix + id }
 
 // ErrLost is the cause of an error that says that a backup is gone or damaged.
 var ErrLost = errors.New("the backup cannot be read")

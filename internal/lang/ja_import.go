@@ -27,6 +27,7 @@ var jaImport = map[string]string{
 	"There is nothing to connect. `genkan import` takes over servers that are not here yet; --aggregate makes one entry for all.":                "つなぐものがありません。まだ引き継いでいないサーバーは `genkan import` で引き継げます。--aggregate はすべてを 1 つの項目にまとめます。",
 	"There is nothing to connect: no client has servers that do not come through genkan.":                                                        "つなぐものはありません。どのクライアントのサーバーもすべて genkan を通っているか、1 つもありません。",
 	"Restart %s. `genkan undo` puts their files back.":                                                                                           "%s を再起動してください。`genkan undo` でファイルを元に戻せます。",
+	"--url needs a fixed address, and listen in %s is %s, any that is free; give it a port, or start `genkan serve` first":                       "--url には決まったアドレスが必要ですが、%s の listen は %s（空いているポート）です。ポートを指定するか、先に `genkan serve` を起動してください",
 	"or one by one:": "または 1 つずつ:",
 	"%s is changed; the file from before is kept.": "%s を変更しました。以前のファイルは保管してあります。",
 	"Take over the servers of your editors":        "エディターのサーバーを引き継ぐ",
