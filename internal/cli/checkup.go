@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"log/slog"
 	"net"
 	"os"
 	"path/filepath"
@@ -22,7 +21,6 @@ import (
 	"genkan/internal/doctor"
 	"genkan/internal/gateway"
 	"genkan/internal/identity"
-	"genkan/internal/sqlite"
 )
 
 // checkup gathers the facts that the doctor looks at.
@@ -372,33 +370,4 @@ func lastLines(output string) []string {
 		lines[i] = line
 	}
 	return lines
-}
-
-// database opens the database, unless a genkan of another version uses it: it
-// would be brought up to date behind that one's back.
-func (k *checkup) database(ctx context.Context) {
-	db := &k.facts.Data.Database
-	*db = aFile(filepath.Join(k.facts.Data.Dir.Path, "genkan.db"))
-	r := k.facts.Running
-	if !db.Exists || r.How != "" && r.Version != k.version {
-		return
-	}
-	store, err := sqlite.Open(ctx, db.Path, slog.New(slog.DiscardHandler))
-	if err == nil {
-		k.tokens, err = store.Tokens(ctx)
-		if k.tokens == nil {
-			k.tokens = []identity.Token{}
-		}
-		if err == nil {
-			k.locals, err = store.LocalUses(ctx)
-		}
-		if k.locals == nil {
-			k.locals = []identity.LocalUse{}
-		}
-		err = errors.Join(err, store.Close())
-	}
-	if err != nil {
-		k.tokens, k.locals = nil, nil
-		db.Problem = gateway.Textf("%s", gateway.AsError(err))
-	}
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/sha256"
 	"crypto/tls"
+	"errors"
+	"log/slog"
 	"net"
 	"net/url"
 	"os/exec"
@@ -17,6 +19,8 @@ import (
 	"genkan/internal/config"
 	"genkan/internal/doctor"
 	"genkan/internal/gateway"
+	"genkan/internal/identity"
+	"genkan/internal/sqlite"
 )
 
 // shortly bounds a question to somebody on this machine.
@@ -314,4 +318,33 @@ func (k *checkup) leadsHere(l clients.Lead) bool {
 	}
 	full, err := filepath.Abs(dir)
 	return err == nil && full == k.facts.Data.Dir.Path
+}
+
+// database opens the database, unless a genkan of another version uses it: it
+// would be brought up to date behind that one's back.
+func (k *checkup) database(ctx context.Context) {
+	db := &k.facts.Data.Database
+	*db = aFile(filepath.Join(k.facts.Data.Dir.Path, "genkan.db"))
+	r := k.facts.Running
+	if !db.Exists || r.How != "" && r.Version != k.version {
+		return
+	}
+	store, err := sqlite.Open(ctx, db.Path, slog.New(slog.DiscardHandler))
+	if err == nil {
+		k.tokens, err = store.Tokens(ctx)
+		if k.tokens == nil {
+			k.tokens = []identity.Token{}
+		}
+		if err == nil {
+			k.locals, err = store.LocalUses(ctx)
+		}
+		if k.locals == nil {
+			k.locals = []identity.LocalUse{}
+		}
+		err = errors.Join(err, store.Close())
+	}
+	if err != nil {
+		k.tokens, k.locals = nil, nil
+		db.Problem = gateway.Textf("%s", gateway.AsError(err))
+	}
 }

@@ -16,7 +16,7 @@ func TestTellingNames(t *testing.T) {
 		{"時刻", "python3 -m mcp_server_time", "time"},
 		{"倉庫", "docker run -i --rm -e GITHUB_TOKEN ghcr.io/github/github-mcp-server:latest", "github"},
 		{"倉庫", "docker run -e A=b --name x mcp/fetch", "fetch"},
-		{"天気", "node /home/mika/weather-server/dist/index.js", "weather"},
+		{"天気", "node /srv/example/weather-server/dist/index.js", "weather"},
 		{"天気", `cmd /c npx -y weather-mcp`, "weather"},
 		{"天気", `C:\Tools\weather-mcp.exe --stdio`, "weather"},
 		{"天気", "/usr/local/bin/tenki", "tenki"},
