@@ -68,7 +68,7 @@ SERVER__TOOL. "genkan undo" puts the files back as they were.`, clientNames()),
 	f := cmd.Flags()
 	f.BoolVar(&how.write, "write", false, c.say("change the files"))
 	f.BoolVar(&how.aggregate, "aggregate", false, c.say("one entry for all servers"))
-	f.BoolVar(&how.bridge, "stdio", false, c.say("start `genkan stdio` also where a URL would do"))
+	f.BoolVar(&how.bridge, "stdio", false, c.say("start \"genkan stdio\" also where a URL would do"))
 	f.BoolVar(&how.http, "url", false, c.say("call a URL also when no genkan listens now"))
 	return cmd
 }
