@@ -10,12 +10,19 @@ import (
 	"strings"
 
 	"genkan/internal/bridge"
+	"genkan/internal/identity"
 	"genkan/internal/mcpserver"
 )
 
 // The flags that change what a joined client gets. Others are about the
 // listener and the log, which every process has of its own.
-const settingLang = "lang"
+const (
+	settingLang = "lang"
+	// settingClient is the name that a client comes under. It is a setting and
+	// not a field that may be ignored: whoever did not know it would serve the
+	// client as local, with more rights and perhaps another profile.
+	settingClient = "client"
+)
 
 // Hello is what a process with these options says when it joins another one.
 func Hello(opt Options, client mcpserver.StdioOptions) bridge.Hello {
@@ -25,8 +32,12 @@ func Hello(opt Options, client mcpserver.StdioOptions) bridge.Hello {
 		ConfigFile:  realPath(opt.configFile()),
 		Environment: bridge.FingerprintEnvironment(os.Environ()),
 	}
+	h.Settings = map[string]string{}
 	if opt.Flags.Lang != "" {
-		h.Settings = map[string]string{settingLang: opt.Flags.Lang}
+		h.Settings[settingLang] = opt.Flags.Lang
+	}
+	if client.Client != "" {
+		h.Settings[settingClient] = client.Client
 	}
 	return h
 }
@@ -73,6 +84,12 @@ func (p *Process) cannotHonour(h *bridge.Hello) (bridge.Refusal, string) {
 		return bridge.RefusedConfig, fmt.Sprintf("its configuration is in %s, not in %s", file, h.ConfigFile)
 	}
 	for name, value := range h.Settings {
+		if name == settingClient {
+			if err := identity.CheckLocalName(value); err != nil {
+				return bridge.RefusedSettings, err.Error()
+			}
+			continue
+		}
 		if name != settingLang || value != p.Config().Lang {
 			return bridge.RefusedSettings, fmt.Sprintf("it was started without --%s %s", name, value)
 		}
@@ -122,6 +139,6 @@ func (p *Process) ServeJoined(ctx context.Context, conn net.Conn, opt mcpserver.
 }
 
 func (p *Process) serveJoined(ctx context.Context, client *bridge.Joined, opt mcpserver.StdioOptions) error {
-	opt.Gone = client.Gone()
+	opt.Gone, opt.Seen = client.Gone(), p.keeper.Local(opt.Client)
 	return p.mcp.ServeStdio(ctx, client, client, opt)
 }

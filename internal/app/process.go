@@ -334,6 +334,7 @@ func (p *Process) catchUp() {
 
 // ServeStdio serves the client that spawned this process.
 func (p *Process) ServeStdio(ctx context.Context, in, out *os.File, opt mcpserver.StdioOptions) error {
+	opt.Seen = p.keeper.Local(opt.Client)
 	return p.mcp.ServeStdio(ctx, in, out, opt)
 }
 

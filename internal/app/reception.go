@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"genkan/internal/bridge"
+	"genkan/internal/gateway"
 	"genkan/internal/mcpserver"
 )
 
@@ -194,8 +195,10 @@ func (r *reception) receiveClient(v *bridge.Visitor) {
 		guest.Retire()
 	}
 	r.mu.Unlock()
-	r.p.log.Info("a client has joined", "process_id", v.Hello.PID, "dir", v.Hello.Dir)
-	err = r.p.serveJoined(r.serving, guest, mcpserver.StdioOptions{Only: v.Hello.Only, Dir: v.Hello.Dir})
+	name := v.Hello.Settings[settingClient]
+	client := gateway.LocalIdentity(name).ClientID
+	r.p.log.Info("a client has joined", "client", client, "process_id", v.Hello.PID, "dir", v.Hello.Dir)
+	err = r.p.serveJoined(r.serving, guest, mcpserver.StdioOptions{Client: name, Only: v.Hello.Only, Dir: v.Hello.Dir})
 	guest.Close()
 	r.mu.Lock()
 	delete(r.guests, guest)
@@ -204,7 +207,7 @@ func (r *reception) receiveClient(v *bridge.Visitor) {
 	case r.left <- struct{}{}:
 	default:
 	}
-	r.p.log.Info("a client has left", "process_id", v.Hello.PID, "error", err)
+	r.p.log.Info("a client has left", "client", client, "process_id", v.Hello.PID, "error", err)
 }
 
 // giveWay leaves the place to another process, and closes when that one

@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"log/slog"
 	"net"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,7 +21,6 @@ import (
 	"genkan/internal/doctor"
 	"genkan/internal/gateway"
 	"genkan/internal/identity"
-	"genkan/internal/sqlite"
 )
 
 // checkup gathers the facts that the doctor looks at.
@@ -38,8 +37,10 @@ type checkup struct {
 	shown []client.Server
 	// tools are the names of tools by server, as clients see them.
 	tools map[string][]string
-	// tokens are nil when they could not be read.
+	// tokens are nil when they could not be read, and so are locals, the clients
+	// that start genkan.
 	tokens     []identity.Token
+	locals     []identity.LocalUse
 	adminToken gateway.Secret
 }
 
@@ -116,6 +117,9 @@ func (k *checkup) dataDirectory(ctx context.Context) {
 	d.AdminToken = aFile(app.AdminTokenFile(dir))
 	vault := app.OpenVault(dir)
 	names, err := vault.Names(ctx, "")
+	names = slices.DeleteFunc(names, func(name string) bool { // which are ours, and nobody's concern
+		return strings.HasPrefix(name, clients.BackupPrefix) || strings.HasPrefix(name, clientTokenPrefix)
+	})
 	d.Secrets, d.Key = len(names), vault.KeyPlace()
 	if err != nil {
 		d.VaultProblem = gateway.Textf("%s", gateway.AsError(err))
@@ -366,27 +370,4 @@ func lastLines(output string) []string {
 		lines[i] = line
 	}
 	return lines
-}
-
-// database opens the database, unless a genkan of another version uses it: it
-// would be brought up to date behind that one's back.
-func (k *checkup) database(ctx context.Context) {
-	db := &k.facts.Data.Database
-	*db = aFile(filepath.Join(k.facts.Data.Dir.Path, "genkan.db"))
-	r := k.facts.Running
-	if !db.Exists || r.How != "" && r.Version != k.version {
-		return
-	}
-	store, err := sqlite.Open(ctx, db.Path, slog.New(slog.DiscardHandler))
-	if err == nil {
-		k.tokens, err = store.Tokens(ctx)
-		if k.tokens == nil {
-			k.tokens = []identity.Token{}
-		}
-		err = errors.Join(err, store.Close())
-	}
-	if err != nil {
-		k.tokens = nil
-		db.Problem = gateway.Textf("%s", gateway.AsError(err))
-	}
 }

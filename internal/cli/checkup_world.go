@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/sha256"
 	"crypto/tls"
+	"errors"
+	"log/slog"
 	"net"
 	"net/url"
 	"os/exec"
@@ -17,6 +19,8 @@ import (
 	"genkan/internal/config"
 	"genkan/internal/doctor"
 	"genkan/internal/gateway"
+	"genkan/internal/identity"
+	"genkan/internal/sqlite"
 )
 
 // shortly bounds a question to somebody on this machine.
@@ -157,7 +161,7 @@ func wasCut(name string) bool {
 func (k *checkup) asked(s client.Server) doctor.Server {
 	out := doctor.Server{
 		Name: s.Name, State: s.State, Known: true, Protocol: s.ProtocolVersion, Era: s.Era, Transport: s.Transport,
-		Tools: s.Tools, StartTook: time.Duration(s.StartMillis) * time.Millisecond, Waited: k.startupTimeout(s.Name),
+		Tools: s.Tools, StartTook: time.Duration(s.StartMillis) * time.Millisecond, FirstStart: s.FirstStart, Waited: k.startupTimeout(s.Name),
 		Problem: s.Problem, SignIn: s.SignIn, Hidden: s.Hidden,
 	}
 	if s.Output != "" {
@@ -279,6 +283,14 @@ func (k *checkup) lead(l clients.Lead, reached bool) doctor.Lead {
 			}
 		}
 	}
+	if l.Command != "" && !l.Disabled && k.locals != nil && k.leadsHere(l) {
+		out.Client, out.Followed = l.Client, true
+		for _, use := range k.locals {
+			if use.Name == l.Client {
+				out.LastSeen, out.LastBy = use.At, use.Client
+			}
+		}
+	}
 	switch {
 	case l.Token == "":
 	case k.adminToken != "" && l.Token == k.adminToken:
@@ -295,4 +307,44 @@ func (k *checkup) lead(l clients.Lead, reached bool) doctor.Lead {
 		}
 	}
 	return out
+}
+
+// leadsHere reports whether an entry that starts genkan starts one for the data
+// directory that is looked at.
+func (k *checkup) leadsHere(l clients.Lead) bool {
+	dir := l.DataDir
+	if dir == "" {
+		dir = defaultDataDir()
+	}
+	full, err := filepath.Abs(dir)
+	return err == nil && full == k.facts.Data.Dir.Path
+}
+
+// database opens the database, unless a genkan of another version uses it: it
+// would be brought up to date behind that one's back.
+func (k *checkup) database(ctx context.Context) {
+	db := &k.facts.Data.Database
+	*db = aFile(filepath.Join(k.facts.Data.Dir.Path, "genkan.db"))
+	r := k.facts.Running
+	if !db.Exists || r.How != "" && r.Version != k.version {
+		return
+	}
+	store, err := sqlite.Open(ctx, db.Path, slog.New(slog.DiscardHandler))
+	if err == nil {
+		k.tokens, err = store.Tokens(ctx)
+		if k.tokens == nil {
+			k.tokens = []identity.Token{}
+		}
+		if err == nil {
+			k.locals, err = store.LocalUses(ctx)
+		}
+		if k.locals == nil {
+			k.locals = []identity.LocalUse{}
+		}
+		err = errors.Join(err, store.Close())
+	}
+	if err != nil {
+		k.tokens, k.locals = nil, nil
+		db.Problem = gateway.Textf("%s", gateway.AsError(err))
+	}
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
@@ -21,6 +22,7 @@ import (
 
 	"genkan/internal/app"
 	"genkan/internal/bridge"
+	"genkan/internal/clients"
 	"genkan/internal/gateway"
 	"genkan/internal/testkit"
 	"genkan/internal/testkit/authserver"
@@ -79,6 +81,8 @@ func TestScripts(t *testing.T) {
 			// connect DATA NAME FILE: has a client's file lead to the server many,
 			// with a token of the client's, beside another entry.
 			"connect": cmdConnect,
+			// damage DATA CLIENT: cuts the backup of the client's last change.
+			"damage": cmdDamage,
 			// nowhere TEXT PATH...: no file of the folders holds the text, however it
 			// is written.
 			"nowhere": cmdNowhere,
@@ -141,6 +145,20 @@ func cmdNowhere(ts *testscript.TestScript, _ bool, args []string) {
 	if files == 0 {
 		ts.Fatalf("there are no files to look into")
 	}
+}
+
+func cmdDamage(ts *testscript.TestScript, _ bool, args []string) {
+	data := ts.MkAbs(args[0])
+	changes, _, err := clients.Backups{Dir: filepath.Join(data, "backups")}.List()
+	ts.Check(err)
+	for _, ch := range changes {
+		if ch.Client == args[1] {
+			name := sha256.Sum256([]byte("backup/" + ch.ID))
+			ts.Check(os.Truncate(filepath.Join(data, "vault", hex.EncodeToString(name[:16])+".age"), 10))
+			return
+		}
+	}
+	ts.Fatalf("%s was not changed", args[1])
 }
 
 // cmdBackground fails when there is no background process.

@@ -1,14 +1,13 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -20,18 +19,22 @@ import (
 	"genkan/internal/identity"
 )
 
-// connecting is how a client is to be connected.
+// connecting is how clients are to be connected.
 type connecting struct{ write, aggregate, bridge, http bool }
+
+// allClients is the word for every client that has a file here.
+const allClients = "all"
 
 func (c *command) connect() *cobra.Command {
 	var how connecting
 	cmd := &cobra.Command{
-		Use: "connect [CLIENT]", Short: c.say("Let a client's servers come through genkan"), Args: arguments(0, 1),
-		Long: c.say(`Change the entries of a client that were imported so that they lead to genkan.
+		Use: "connect [CLIENT...|all]", Short: c.say("Let a client's servers come through genkan"), Args: arguments(0, anyNumber),
+		Long: c.say(`Change the entries of clients that were imported so that they lead to genkan.
 They keep their names, so permissions and prompts that name tools stay right, and
-nothing else of the file changes. Without --write it only says what it would do.
+nothing else of the files changes. Without --write it only says what it would do.
 
-CLIENT is one of %s. Without it, all are shown.
+CLIENT is one of %s; all is every one
+that has servers here. Without any, the clients are shown.
 
 Where a genkan listens ("genkan serve"), entries call it by URL, with a token of
 the client's own. Otherwise, in clients that only start processes, and in files
@@ -48,17 +51,24 @@ SERVER__TOOL. "genkan undo" puts the files back as they were.`, clientNames()),
 			if len(args) == 0 {
 				return c.showClients(env)
 			}
-			known, ok := clients.Lookup(args[0])
-			if !ok {
-				return unknownClient(args[0])
+			if len(args) == 1 && args[0] == allClients {
+				return c.connectAll(cmd.Context(), env, how)
 			}
-			return c.runConnect(cmd.Context(), env, known, how)
+			var named []clients.Client
+			for _, arg := range args {
+				known, ok := clients.Lookup(arg)
+				if !ok {
+					return unknownClient(arg)
+				}
+				named = append(named, known)
+			}
+			return c.connectNamed(cmd.Context(), env, named, how)
 		},
 	}
 	f := cmd.Flags()
 	f.BoolVar(&how.write, "write", false, c.say("change the files"))
 	f.BoolVar(&how.aggregate, "aggregate", false, c.say("one entry for all servers"))
-	f.BoolVar(&how.bridge, "stdio", false, c.say("start `genkan stdio` also where a URL would do"))
+	f.BoolVar(&how.bridge, "stdio", false, c.say("start \"genkan stdio\" also where a URL would do"))
 	f.BoolVar(&how.http, "url", false, c.say("call a URL also when no genkan listens now"))
 	return cmd
 }
@@ -81,55 +91,6 @@ func (c *command) showClients(env clients.Environment) error {
 		return nil
 	}
 	c.table(rows)
-	return nil
-}
-
-// errNothingToConnect ends a connect that found nothing to do, and
-// errNotImported one that would have, had the servers been imported.
-var (
-	errNothingToConnect = errors.New("nothing to connect")
-	errNotImported      = errors.New("nothing imported to connect")
-)
-
-func (c *command) runConnect(ctx context.Context, env clients.Environment, known clients.Client, how connecting) error {
-	imports, err := clients.LoadImports(c.importsFile())
-	if err != nil {
-		return err
-	}
-	plan, err := c.basePlan(how)
-	if err != nil {
-		return err
-	}
-	files := known.Files(env)
-	files = slices.DeleteFunc(files, func(f clients.File) bool {
-		_, err := os.Stat(f.Path)
-		return err != nil && !(how.aggregate && f.Path == files[0].Path)
-	})
-	done, strangers := 0, 0
-	for _, f := range files {
-		err := c.connectFile(ctx, known, f, plan, imports, how)
-		switch {
-		case errors.Is(err, errNothingToConnect):
-		case errors.Is(err, errNotImported):
-			strangers++
-		case err != nil:
-			return err
-		default:
-			done++
-		}
-	}
-	switch {
-	case done == 0 && len(files) == 0:
-		return gateway.Errorf(gateway.CodeNotFound, "%s has no servers on this machine; `genkan connect %s --aggregate --write` makes an entry for genkan", known.Title, known.Name)
-	case done == 0 && strangers == 0:
-		fmt.Fprintln(c.std.Out, c.say("There is nothing to connect: %s has no servers that do not come through genkan.", known.Title))
-	case done == 0:
-		fmt.Fprintln(c.std.Out, c.say("There is nothing to connect. `genkan import %s` takes over servers that are not here yet; --aggregate makes one entry for all.", known.Name))
-	case how.write:
-		fmt.Fprintln(c.std.Out, c.say("Restart %s. `genkan undo %s` puts its files back.", known.Title, known.Name))
-	default:
-		fmt.Fprintln(c.std.Out, c.say("Nothing was changed yet; --write does it."))
-	}
 	return nil
 }
 
@@ -163,11 +124,17 @@ func (c *command) basePlan(how connecting) (clients.Plan, error) {
 			plan.BaseURL = "https://" + address.Listen
 		}
 	case how.http:
-		listen := c.flags.Listen
-		if listen == "" {
-			listen = "127.0.0.1:3000"
+		cfg, err := c.readConfig()
+		if err != nil {
+			return plan, err
 		}
-		plan.BaseURL = "http://" + listen
+		if _, port, _ := net.SplitHostPort(cfg.Listen); port == "0" {
+			return plan, gateway.Errorf(gateway.CodeInvalid, "--url needs a fixed address, and listen in %s is %s, any that is free; give it a port, or start `genkan serve` first", c.ownConfig(), cfg.Listen)
+		}
+		plan.BaseURL = "http://" + callable(cfg.Listen)
+		if cfg.TLS.CertFile != "" {
+			plan.BaseURL = "https://" + callable(cfg.Listen)
+		}
 	default:
 		plan.Bridge = true
 	}
@@ -193,57 +160,6 @@ func program() (string, error) {
 		return linked, nil
 	}
 	return self, nil
-}
-
-// connectFile connects one file, or says what would become of it.
-func (c *command) connectFile(
-	ctx context.Context, known clients.Client, f clients.File, plan clients.Plan, imports clients.Imports, how connecting,
-) error {
-	src, _, err := clients.Contents(f.Path)
-	if err != nil {
-		return err
-	}
-	imported, err := f.Parse(src)
-	if err != nil {
-		return err
-	}
-	var strange []string
-	plan.Servers, strange = entriesOf(f, imported, imports)
-	if len(strange) > 0 {
-		fmt.Fprintln(c.std.Out, c.say("%s: not imported yet, and left as they are: %s. `genkan import %s` takes them over.", c.homely(f.Path), printable(strings.Join(strange, ", ")), known.Name))
-	}
-	nothing := errNothingToConnect
-	if len(strange) > 0 {
-		nothing = errNotImported
-	}
-	if len(plan.Servers) == 0 && !how.aggregate {
-		return nothing
-	}
-	if !f.Bridged() && !plan.Bridge {
-		if plan.Token, err = c.tokenFor(ctx, known.Name, how.write); err != nil {
-			return err
-		}
-	}
-	// Entries that lead here already are written anew if they would be others:
-	// their token was revoked, or genkan is somewhere else.
-	if out, err := f.Connect(src, plan); err != nil {
-		return err
-	} else if bytes.Equal(out, src) {
-		return nothing
-	}
-	fmt.Fprintln(c.std.Out, c.say("%s, %s:", known.Title, c.homely(f.Path)))
-	c.table(c.leadRows(f, plan, imported))
-	if !how.write {
-		return nil
-	}
-	change, changed, err := c.backups().Connect(f, plan)
-	if err != nil {
-		return err
-	}
-	if changed && !change.Created {
-		fmt.Fprintln(c.std.Out, "  "+c.say("changed; the file from before is kept"))
-	}
-	return nil
 }
 
 // entriesOf are a file's entries that genkan has a server for, with its name,
@@ -290,9 +206,9 @@ func (c *command) leadRows(f clients.File, plan clients.Plan, imported clients.I
 func (c *command) leadsTo(f clients.File, plan clients.Plan, name string) string {
 	if f.Bridged() || plan.Bridge {
 		if name == "" {
-			return "genkan stdio"
+			return "genkan stdio --client " + f.Client
 		}
-		return "genkan stdio --only " + name
+		return "genkan stdio --client " + f.Client + " --only " + name
 	}
 	if name == "" {
 		return plan.BaseURL + "/mcp"

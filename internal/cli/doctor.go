@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -82,11 +83,15 @@ type (
 		Fix      string `json:"fix,omitempty"`
 	}
 	doctorClient struct {
-		Name  string       `json:"name"`
-		Title string       `json:"title"`
-		Tools int          `json:"tools"`
-		Limit int          `json:"limit,omitempty"`
-		Files []doctorFile `json:"files"`
+		Name  string `json:"name"`
+		Title string `json:"title"`
+		Tools int    `json:"tools"`
+		Limit int    `json:"limit,omitempty"`
+		// LastSeen is when it last came, by any of its entries, and LastClient
+		// what the program called itself.
+		LastSeen   *time.Time   `json:"lastSeen,omitempty"`
+		LastClient string       `json:"lastClient,omitempty"`
+		Files      []doctorFile `json:"files"`
 	}
 	doctorFile struct {
 		Path string `json:"path"`
@@ -117,6 +122,10 @@ func (k *checkup) report(found []doctor.Finding) doctorReport {
 	}
 	for _, each := range k.facts.Clients {
 		one := doctorClient{Name: each.Name, Title: each.Title, Tools: each.Tools, Limit: doctor.Limit(each.Name), Files: []doctorFile{}}
+		if at, by := each.LastSeen(); !at.IsZero() {
+			at = at.UTC()
+			one.LastSeen, one.LastClient = &at, by
+		}
 		for _, f := range each.Files {
 			file := doctorFile{Path: f.Path, Leads: []string{}, Others: append([]string{}, f.Others...)}
 			for _, l := range f.Leads {

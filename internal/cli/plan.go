@@ -133,7 +133,12 @@ func (c *command) suggestConnect(g clients.Gathered) {
 		return
 	}
 	fmt.Fprintln(c.std.Out, c.say("Next, let your clients come through genkan (`genkan undo` takes it back):"))
+	show := func(name string) { fmt.Fprintln(c.std.Out, "  genkan connect "+name+" --write") }
+	if len(names) > 1 {
+		show(allClients)
+		fmt.Fprintln(c.std.Out, c.say("or one by one:"))
+	}
 	for _, name := range names {
-		fmt.Fprintln(c.std.Out, "  genkan connect "+name+" --write")
+		show(name)
 	}
 }

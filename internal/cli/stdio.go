@@ -18,6 +18,7 @@ import (
 	"genkan/internal/config"
 	"genkan/internal/gateway"
 	"genkan/internal/guide"
+	"genkan/internal/identity"
 	"genkan/internal/launch"
 	"genkan/internal/mcpserver"
 )
@@ -25,6 +26,7 @@ import (
 func (c *command) stdio() *cobra.Command {
 	var standalone, bySearch bool
 	var only []string
+	var name string
 	cmd := &cobra.Command{
 		Use: "stdio", Short: c.say("Serve the client that spawned this process"), Args: arguments(0, 0),
 		Long: c.say("Speak MCP over standard input and output, for clients that spawn their servers.\n\n" +
@@ -38,11 +40,19 @@ func (c *command) stdio() *cobra.Command {
 			"that have other values here), this process does by itself, and says so in its\n" +
 			"log; with --standalone it always does.\n\n" +
 			"--only shows a part of the house: one server alone, under its own tool names, or\n" +
-			"several with their prefixes."),
+			"several with their prefixes.\n\n" +
+			"--client says who the client is: `genkan doctor` then knows when it was last\n" +
+			"seen, `clients` in the configuration means it, and the log names it\n" +
+			"(local:NAME)."),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			transport, err := transport(cmd)
 			if err != nil {
 				return err
+			}
+			if cmd.Flags().Changed("client") {
+				if err := identity.CheckLocalName(name); err != nil {
+					return err
+				}
 			}
 			if launch.IsInside(os.Getenv(launch.InsideVariable), app.HomeOf(c.dataDir)) {
 				return gateway.Errorf(gateway.CodeInvalid, "genkan stands among its own servers: this one was started by the genkan that it would join; take it out of mcpServers in %s", c.dataDir)
@@ -53,7 +63,7 @@ func (c *command) stdio() *cobra.Command {
 				slices.Sort(only)
 				only = []string{guide.Mark + strings.Join(slices.Compact(only), ",")}
 			}
-			client := mcpserver.StdioOptions{Only: only, Dir: workingDir()}
+			client := mcpserver.StdioOptions{Client: name, Only: only, Dir: workingDir()}
 			switch {
 			case transport == "http":
 				return c.serveHTTP(cmd.Context(), opt)
@@ -68,6 +78,7 @@ func (c *command) stdio() *cobra.Command {
 	hideListener(cmd)
 	cmd.Flags().BoolVar(&standalone, "standalone", false, c.say("start the servers in this process, for this client alone"))
 	cmd.Flags().BoolVar(&bySearch, "search", false, c.say("show four tools that find, describe and call the others, instead of all"))
+	cmd.Flags().StringVar(&name, "client", "", c.say("`name` of the client"))
 	cmd.Flags().StringSliceVar(&only, "only", nil, c.say("`room or server` to show to this client (repeatable, or with commas)"))
 	return cmd
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -49,9 +50,12 @@ configuration.`),
 
 // changesOf are the changes that are meant, the newest first.
 func (c *command) changesOf(args []string) ([]clients.Change, error) {
-	all, err := c.backups().List()
+	all, unreadable, err := c.backups().List()
 	if err != nil {
 		return nil, err
+	}
+	for _, path := range unreadable {
+		fmt.Fprintf(c.std.Err, "genkan: %s\n", c.say("%s, the record of a change, cannot be read; the change cannot be taken back, and others are not affected", path))
 	}
 	if len(args) == 0 {
 		return slices.DeleteFunc(all, func(ch clients.Change) bool { return ch.Client == clients.OwnClient }), nil
@@ -73,7 +77,7 @@ func (c *command) showChanges(changes []clients.Change) error {
 
 // showBackup prints a file as it was, whoever has changed it since.
 func (c *command) showBackup(id string) error {
-	all, err := c.backups().List()
+	all, _, err := c.backups().List()
 	if err != nil {
 		return err
 	}
@@ -90,26 +94,40 @@ func (c *command) showBackup(id string) error {
 }
 
 // runUndo goes on after a file that cannot be put back, and tells of the first.
+// Where a backup is lost, those from before it are as good: they have what was
+// there first.
 func (c *command) runUndo(ctx context.Context, changes []clients.Change, force bool) error {
 	if len(changes) == 0 {
 		fmt.Fprintln(c.std.Out, c.say("There is nothing to take back."))
 		return nil
 	}
 	var first error
+	failed := func(err error) {
+		if first == nil {
+			first = err
+		} else {
+			fmt.Fprintf(c.std.Err, "genkan: %s\n", c.language.Error(gateway.AsError(err)))
+		}
+	}
 	var stuck []string
+	type loss struct {
+		clients.Change
+		err error
+	}
+	var lost []loss
 	for _, ch := range changes {
 		if slices.Contains(stuck, ch.Path) {
 			continue // what was before can only be put back after this
 		}
 		exact, err := c.backups().Undo(ch, force)
 		switch {
+		case errors.Is(err, clients.ErrLost):
+			lost = append(lost, loss{ch, err})
+			continue
 		case err != nil:
 			stuck = append(stuck, ch.Path)
-			if first == nil {
-				first = err
-			} else {
-				fmt.Fprintf(c.std.Err, "genkan: %s\n", c.language.Error(gateway.AsError(err)))
-			}
+			failed(err)
+			continue
 		case ch.Created:
 			fmt.Fprintln(c.std.Out, c.say("%s was not there before and is gone.", c.homely(ch.Path)))
 		case exact:
@@ -117,6 +135,16 @@ func (c *command) runUndo(ctx context.Context, changes []clients.Change, force b
 		default:
 			fmt.Fprintln(c.std.Out, c.say("%s has its entries back; what others have changed in it stays.", c.homely(ch.Path)))
 		}
+		lost = slices.DeleteFunc(lost, func(l loss) bool {
+			if l.Path != ch.Path {
+				return false
+			}
+			c.backups().Forget(l.Change)
+			return true
+		})
+	}
+	for _, l := range lost {
+		failed(l.err)
 	}
 	if err := c.forgetTokens(ctx, changes); err != nil && first == nil {
 		first = err
@@ -126,7 +154,7 @@ func (c *command) runUndo(ctx context.Context, changes []clients.Change, force b
 
 // forgetTokens revokes the tokens of clients that are not connected any more.
 func (c *command) forgetTokens(ctx context.Context, undone []clients.Change) error {
-	left, err := c.backups().List()
+	left, _, err := c.backups().List()
 	if err != nil {
 		return err
 	}

@@ -145,20 +145,30 @@ func (b Backups) keep(c *Change, src []byte) error {
 	return nil
 }
 
-// backupName is what the vault calls a file's bytes.
-func backupName(id string) string { return "backup/" + id }
+// BackupPrefix begins what the vault calls a file's bytes.
+const BackupPrefix = "backup/"
+
+func backupName(id string) string { return BackupPrefix + id }
+
+// ErrLost is the cause of an error that says that a backup is gone or damaged.
+var ErrLost = errors.New("the backup cannot be read")
 
 // Before is what a file was before a change.
 func (b Backups) Before(c Change) ([]byte, error) {
 	kept, found, err := b.Vault.Load(context.Background(), backupName(c.ID))
 	before := []byte(kept.Reveal())
 	if err != nil || !found || !c.Created && digest(before) != c.before {
-		e := gateway.Errorf(gateway.CodeUnavailable, "the backup %s is gone or damaged, so %s was left alone", c.ID, c.Path)
-		e.Err = err
+		e := gateway.Errorf(gateway.CodeUnavailable,
+			"the backup %s is gone or damaged, so %s was left alone; change it by hand, and move %s away to have that change forgotten", c.ID, c.Path, b.record(c.ID))
+		e.Err = errors.Join(ErrLost, err)
 		return nil, e
 	}
 	return before, nil
 }
+
+// Forget gives up a change, as one whose backup is lost once what was before it
+// is back.
+func (b Backups) Forget(c Change) { b.forget(c) }
 
 func (b Backups) forget(c Change) {
 	_ = os.Remove(b.record(c.ID))
@@ -167,28 +177,32 @@ func (b Backups) forget(c Change) {
 
 func (b Backups) record(id string) string { return filepath.Join(b.Dir, id+".json") }
 
-// List returns the changes that can be taken back, the newest first.
-func (b Backups) List() ([]Change, error) {
-	names, err := filepath.Glob(filepath.Join(b.Dir, "*.json"))
-	if err != nil {
-		return nil, err
+// List returns the changes that can be taken back, the newest first, and the
+// paths of records that cannot be read: one of them does not keep the others
+// from being taken back.
+func (b Backups) List() (all []Change, unreadable []string, err error) {
+	files, err := os.ReadDir(b.Dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		e := gateway.Errorf(gateway.CodeUnavailable, "%s, where changes of files are remembered, cannot be read", b.Dir)
+		e.Err = err
+		return nil, nil, e
 	}
-	var all []Change
-	for _, name := range names {
-		data, err := os.ReadFile(name)
-		if err != nil {
-			return nil, err
-		}
-		var r record
-		if json.Unmarshal(data, &r) != nil {
+	for _, f := range files {
+		id, ok := strings.CutSuffix(f.Name(), ".json")
+		if !ok {
 			continue
 		}
-		id := strings.TrimSuffix(filepath.Base(name), ".json")
+		data, err := os.ReadFile(b.record(id))
+		var r record
+		if err != nil || json.Unmarshal(data, &r) != nil {
+			unreadable = append(unreadable, b.record(id))
+			continue
+		}
 		file := File{Client: r.Client, Path: r.Path, Format: formatOf(r.Path), keys: r.Keys, sections: r.Sections}
 		all = append(all, Change{id, r.Client, r.Path, r.Time, r.Created, r.Before, r.After, file})
 	}
 	slices.SortFunc(all, func(x, y Change) int { return strings.Compare(y.ID, x.ID) })
-	return all, nil
+	return all, unreadable, nil
 }
 
 // Undo puts back the bytes that were there before a change, and reports true.
@@ -200,13 +214,16 @@ func (b Backups) Undo(c Change, force bool) (exact bool, err error) {
 	if err != nil {
 		return false, err
 	}
+	byHand := c.Created && missing || !c.Created && !missing && digest(now) == c.before
+	if byHand {
+		b.forget(c)
+		return true, nil
+	}
 	before, err := b.Before(c)
 	if err != nil {
 		return false, err
 	}
 	switch {
-	case !missing && !c.Created && digest(now) == c.before:
-		// It was put back by hand.
 	case !force && (missing || digest(now) != c.after):
 		out, ok := []byte(nil), false
 		if !missing {

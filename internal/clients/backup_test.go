@@ -2,6 +2,7 @@ package clients
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -66,7 +67,7 @@ func TestUndoLeavesOthersChangesAlone(t *testing.T) {
 	if contents(t, f.Path) != small {
 		t.Error("a forced undo did not bring the file back")
 	}
-	if left, err := backups.List(); err != nil || len(left) != 0 {
+	if left, _, err := backups.List(); err != nil || len(left) != 0 {
 		t.Errorf("%v is left (%v)", left, err)
 	}
 }
@@ -87,7 +88,7 @@ func TestChangesAreKept(t *testing.T) {
 	if _, changed, err := backups.Connect(f, second); err != nil || !changed {
 		t.Fatal(changed, err)
 	}
-	changes, err := backups.List()
+	changes, _, err := backups.List()
 	if err != nil || len(changes) != 2 {
 		t.Fatal(changes, err)
 	}
@@ -181,6 +182,40 @@ func TestDamagedBackup(t *testing.T) {
 	}
 	_, err = backups.Undo(change, false)
 	refusedWith(t, err, gateway.CodeUnavailable, "gone or damaged")
+	if !errors.Is(err, ErrLost) {
+		t.Error("it is not said that the backup is lost")
+	}
+	// What is as it was already needs no backup.
+	if err := os.WriteFile(f.Path, []byte(small), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if exact, err := backups.Undo(change, false); err != nil || !exact || contents(t, f.Path) != small {
+		t.Errorf("put back by hand: %v, %v", exact, err)
+	}
+}
+
+// One record that cannot be read does not hide the others.
+func TestUnreadableRecord(t *testing.T) {
+	f, backups := desk(t, small)
+	change, _, err := backups.Connect(f, smallPlan())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string]string{"cut.json": `{"client":`, "empty.json": "", "README": "not a record"} {
+		if err := os.WriteFile(filepath.Join(backups.Dir, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Mkdir(filepath.Join(backups.Dir, "folder.json"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	changes, unreadable, err := backups.List()
+	if err != nil || len(changes) != 1 || changes[0].ID != change.ID || len(unreadable) != 3 {
+		t.Fatalf("%v, unreadable %v, %v", changes, unreadable, err)
+	}
+	if exact, err := backups.Undo(changes[0], false); err != nil || !exact || contents(t, f.Path) != small {
+		t.Errorf("%v, %v", exact, err)
+	}
 }
 
 // Between reading and writing another program may have written.

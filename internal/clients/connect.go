@@ -6,6 +6,9 @@ import (
 	"genkan/internal/gateway"
 )
 
+// clientFlag tells genkan who starts it.
+const clientFlag = "--client"
+
 // aggregateName is the one entry that stands for all servers.
 const aggregateName = "genkan"
 
@@ -104,7 +107,7 @@ func (f File) leads(plan Plan, name string) []pair {
 	if len(command) == 0 || f.Scope == Project {
 		command = []string{"genkan"}
 	}
-	args := []string{"stdio"}
+	args := []string{"stdio", clientFlag, f.Client}
 	if name != "" {
 		args = append(args, "--only", name)
 	}

@@ -267,8 +267,13 @@ func (d *entryDraft) own() bool {
 			return false
 		}
 		// The program may be called otherwise; what we write behind it is ours.
-		only := at == len(d.args)-3 && d.args[at+1] == "--only"
-		return baseName(d.command) == "genkan" || only || d.place.Name == aggregateName && at == len(d.args)-1
+		// Earlier versions wrote no client.
+		rest := d.args[at+1:]
+		if len(rest) >= 2 && rest[0] == clientFlag {
+			rest = rest[2:]
+		}
+		only := len(rest) == 2 && rest[0] == "--only"
+		return baseName(d.command) == "genkan" || only || d.place.Name == aggregateName && len(rest) == 0
 	}
 	u, err := url.Parse(d.url)
 	if err != nil || d.url == "" {

@@ -60,12 +60,24 @@ type BrokenFile struct {
 func Gather(files []File, before Imports, taken func(name string) bool) Gathered {
 	g := Gathered{}
 	names := map[string]bool{}
-	for _, f := range files {
+	read := make([]Imported, len(files))
+	// A name that needs no change is not taken by one that does.
+	reserved := map[string]string{}
+	for i, f := range files {
 		imported, err := Read(f)
 		if err != nil {
 			g.Broken = append(g.Broken, BrokenFile{f, err})
 			continue
 		}
+		read[i] = imported
+		for _, s := range imported.Servers {
+			if _, twice := reserved[s.OriginalName]; !twice && gateway.IsServerName(s.OriginalName) {
+				reserved[s.OriginalName] = s.digest()
+			}
+		}
+	}
+	for i, f := range files {
+		imported := read[i]
 		g.Own += len(imported.Own)
 		for _, n := range imported.Notes {
 			if !strings.HasPrefix(n.Text.Format, genkanCallsIt) { // names are given here
@@ -79,7 +91,11 @@ func Gather(files []File, before Imports, taken func(name string) bool) Gathered
 		}
 		g.Variables = append(g.Variables, imported.Variables...)
 		for _, s := range imported.Servers {
-			g.add(f, s, before, func(name string) bool { return names[name] || taken(name) }, taken)
+			used := func(name string) bool {
+				owner, ok := reserved[name]
+				return names[name] || taken(name) || ok && name != s.OriginalName && owner != s.digest()
+			}
+			g.add(f, s, before, used, taken)
 			for _, found := range g.Found {
 				names[found.Name] = true
 			}
@@ -109,7 +125,7 @@ func (g *Gathered) add(f File, s Server, before Imports, used, configured func(s
 	if name, ok := before.named(origin, digest); ok && configured(name) {
 		found.Name, found.Known = name, true
 	} else {
-		found.Name = LegalName(s.OriginalName, used)
+		found.Name = gateway.ServerName(telling(s.OriginalName, s), used)
 	}
 	found.Secrets = named(found.Server)
 	g.Found = append(g.Found, found)

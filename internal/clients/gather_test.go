@@ -3,8 +3,11 @@ package clients
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 
 	"genkan/internal/gateway"
 	"genkan/internal/vault"
@@ -105,6 +108,40 @@ func TestGather(t *testing.T) {
 	fill(t, path, "{")
 	_, err = LoadImports(path)
 	refusedWith(t, err, gateway.CodeInvalid, "remove it, and import again")
+}
+
+// Names in letters that genkan's configuration does not take become what the
+// server is, and give way to those that are called so.
+func TestGatherNames(t *testing.T) {
+	dir := t.TempDir()
+	var files []File
+	for i, text := range []string{
+		`{"mcpServers": {
+			"書類": {"command": "npx", "args": ["-y", "@modelcontextprotocol/server-filesystem", "/a"]},
+			"時刻": {"command": "uvx", "args": ["mcp-server-time"]},
+			"GitHub": {"command": "a"},
+			"何か": {"command": "node", "args": ["index.js"]}
+		}}`,
+		`{"mcpServers": {
+			"filesystem": {"command": "npx", "args": ["-y", "@modelcontextprotocol/server-filesystem", "/b"]},
+			"time": {"command": "uvx", "args": ["mcp-server-time"]},
+			"github": {"command": "b"}
+		}}`,
+	} {
+		f := fileOf(t, "cursor", "mika/.cursor/mcp.json")
+		f.Path = filepath.Join(dir, strconv.Itoa(i)+".json")
+		fill(t, f.Path, text)
+		files = append(files, f)
+	}
+	g := Gather(files, Imports{}, nobody)
+	var got []string
+	for _, found := range g.Found {
+		got = append(got, found.OriginalName+"="+found.Name)
+	}
+	want := []string{"書類=filesystem-2", "時刻=time", "GitHub=github-2", "何か=server", "filesystem=filesystem", "github=github"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
 }
 
 // TestAddOwn: servers are added, and nothing else changes.

@@ -21,6 +21,9 @@ type Lead struct {
 	// with --data.
 	Command string
 	DataDir string
+	// Client is the name that genkan is told with --client; empty in entries of
+	// earlier versions.
+	Client string
 	// Disabled says that the client does not use it.
 	Disabled bool
 }
@@ -30,7 +33,7 @@ func (d *entryDraft) lead() Lead {
 	l := Lead{Place: d.place, Disabled: d.disabled}
 	if d.command != "" {
 		l.Command = d.command
-		l.DataDir = flagOf(d.args, "--data")
+		l.DataDir, l.Client = flagOf(d.args, "--data"), flagOf(d.args, clientFlag)
 		if only := flagOf(d.args, "--only"); only != "" {
 			l.Servers = strings.Split(only, ",")
 		}

@@ -14,7 +14,9 @@ func TestLeads(t *testing.T) {
 		"github": {"url": "http://127.0.0.1:3000/mcp/s/github?x=1", "headers": {"authorization": "Bearer gk_abc"}},
 		"genkan": {"url": "http://127.0.0.1:3000/mcp", "headers": {"Authorization": "Bearer ${env:TOKEN}"}, "disabled": true},
 		"two": {"command": "/opt/genkan", "args": ["--data=/d", "stdio", "--only", "a,b"]},
-		"other": {"command": "npx", "args": ["x"]}
+		"three": {"command": "/opt/genkan-2", "args": ["stdio", "--client", "cursor", "--only", "a"]},
+		"other": {"command": "npx", "args": ["x"]},
+		"speaks": {"command": "npx", "args": ["x", "stdio", "--client", "cursor"]}
 	}}`))
 	if err != nil {
 		t.Fatal(err)
@@ -23,11 +25,12 @@ func TestLeads(t *testing.T) {
 		{Place: Place{Name: "github"}, Servers: []string{"github"}, URL: "http://127.0.0.1:3000/mcp/s/github", Token: "gk_abc"},
 		{Place: Place{Name: "genkan"}, URL: "http://127.0.0.1:3000/mcp", Disabled: true},
 		{Place: Place{Name: "two"}, Servers: []string{"a", "b"}, Command: "/opt/genkan", DataDir: "/d"},
+		{Place: Place{Name: "three"}, Servers: []string{"a"}, Command: "/opt/genkan-2", Client: "cursor"},
 	}
 	if diff := cmp.Diff(want, found.Leads); diff != "" {
 		t.Error(diff)
 	}
-	if len(found.Servers) != 1 || len(found.Own) != 3 {
+	if len(found.Servers) != 2 || len(found.Own) != 4 {
 		t.Errorf("%d servers, %d of our own", len(found.Servers), len(found.Own))
 	}
 }

@@ -1,52 +1,114 @@
 package clients
 
 import (
-	"strconv"
+	"net/url"
+	"regexp"
+	"slices"
 	"strings"
 )
 
-// maxName and the letters are the rule of genkan's configuration: a name
-// becomes part of URLs and of tool names.
-const maxName = 32
-
-// LegalName makes a name that genkan's configuration takes, and that nobody
-// has, out of any other. Clients use package paths as names, whose last part is
-// the telling one.
-func LegalName(original string, taken func(string) bool) string {
-	s := strings.TrimRight(original, "/")
-	s = s[strings.LastIndexByte(s, '/')+1:]
-	var b strings.Builder
-	dash := false
-	for _, r := range strings.ToLower(s) {
-		if (r < 'a' || r > 'z') && (r < '0' || r > '9') {
-			dash = b.Len() > 0
-			continue
-		}
-		if dash {
-			b.WriteByte('-')
-			dash = false
-		}
-		b.WriteRune(r)
+// telling is what genkan's name of a server is made of: the client's name for
+// it or, where that has no letter that a name may have, the package, program or
+// address that it is. People write names in their own language, and `server-2`
+// tells nobody anything.
+func telling(original string, s Server) string {
+	if strings.ContainsFunc(strings.ToLower(original), func(r rune) bool { return r >= 'a' && r <= 'z' }) {
+		return original
 	}
-	name := b.String()
-	switch {
-	case name == "":
-		name = "server"
-	case name[0] < 'a':
-		name = "s-" + name
+	what := ""
+	if s.URL != "" {
+		what = nameOfURL(s.URL)
+	} else {
+		what = nameOfCommand(s.Command, s.Args)
 	}
-	name = shortened(name, maxName)
-	free := name
-	for i := 2; taken(free); i++ {
-		tail := "-" + strconv.Itoa(i)
-		free = shortened(name, maxName-len(tail)) + tail
+	if what == "" || Mask(what) != what {
+		return original
 	}
-	return free
+	return what
 }
 
-func shortened(s string, n int) string {
-	if len(s) > n {
-		s = s[:n]
+// runners are programs that run another, which the first plain argument names;
+// verbs may stand before it.
+var (
+	runners = words("npx bunx pnpx npm pnpm yarn bun deno node tsx ts-node uvx uv pipx python python3 py docker podman cmd sh bash env java go cargo dotnet ruby php")
+	verbs   = words("run exec dlx x tool start /c")
+	// takers are flags with a value behind them.
+	takers = words("-e --env --env-file -v --volume --mount --name --network -p --publish -w --workdir -u --user --entrypoint --with --python --index-url -r --require --import")
+	// plain are words that tell nothing about a server.
+	plain = words("index main __main__ dist build out src bin lib server servers mcp mcp-server app cli run start stdio www api sse http local localhost com co org net home users usr opt tmp node_modules packages latest")
+
+	sourceEnding = regexp.MustCompile(`\.(?:[cm]?[jt]s|py|rb|php|sh|jar|exe|cmd|bat|ps1|dll)$`)
+	affixes      = regexp.MustCompile(`^(?:mcp-server-|server-|mcp-)|(?:-mcp-server|-server-mcp|-server|-mcp)$`)
+	address      = regexp.MustCompile(`^[0-9.:\[\]a-fA-F]*$`)
+)
+
+func words(all string) []string { return strings.Fields(all) }
+
+func nameOfCommand(command string, args []string) string {
+	base := baseName(command)
+	if !slices.Contains(runners, base) {
+		return nameOfPath(command)
 	}
-	return strings.TrimRight(s, "-")
+	for i := 0; i < len(args); i++ {
+		arg := args[i]
+		switch {
+		case slices.Contains(takers, arg):
+			i++
+		case strings.HasPrefix(arg, "-"), slices.Contains(verbs, arg), slices.Contains(runners, baseName(arg)):
+		case strings.ContainsAny(arg, "$= "):
+			// A variable, a setting, or a whole line: none of them is a name.
+		default:
+			// What comes behind it are arguments of the server, with whatever in them.
+			return nameOfPath(arg)
+		}
+	}
+	return ""
+}
+
+// nameOfPath is the last telling part of a path, a package or an image.
+func nameOfPath(path string) string {
+	const farthest = 4 // beyond it begins where things are kept on a machine
+	parts := strings.FieldsFunc(path, func(r rune) bool { return r == '/' || r == '\\' })
+	slices.Reverse(parts)
+	for _, part := range parts[:min(len(parts), farthest)] {
+		if at := strings.IndexAny(part, "@:"); at > 0 { // a version
+			part = part[:at]
+		}
+		if name := told(sourceEnding.ReplaceAllString(strings.ToLower(part), "")); name != "" {
+			return name
+		}
+	}
+	return ""
+}
+
+// nameOfURL is the name in a host's name or, of a host that has none, in the
+// path.
+func nameOfURL(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return ""
+	}
+	host := u.Hostname()
+	if address.MatchString(host) || !strings.Contains(host, ".") {
+		return nameOfPath(u.Path)
+	}
+	labels := strings.Split(strings.ToLower(host), ".")
+	for _, label := range slices.Backward(labels[:len(labels)-1]) {
+		if name := told(label); name != "" {
+			return name
+		}
+	}
+	return ""
+}
+
+// told is a word without what all servers are called; empty if nothing is left.
+func told(word string) string {
+	word = strings.ReplaceAll(word, "_", "-")
+	if name := affixes.ReplaceAllString(word, ""); name != "" {
+		word = name
+	}
+	if slices.Contains(plain, word) || !strings.ContainsFunc(word, func(r rune) bool { return r >= 'a' && r <= 'z' }) {
+		return ""
+	}
+	return word
 }

@@ -48,7 +48,7 @@ func (f File) Parse(src []byte) (Imported, error) {
 	for _, c := range containers {
 		for _, e := range c.node.entries {
 			// A name that needs no change is not taken by one that does.
-			if name := nameOf(c.node, e); LegalName(name, nobody) == name {
+			if name := nameOf(c.node, e); gateway.ServerName(name, nobody) == name {
 				r.reserved[name] = true
 			}
 		}
@@ -168,7 +168,7 @@ func (r *reader) server(place Place, n *node, named bool) {
 			r.out.Inputs = append(r.out.Inputs, Input{ID: id, Variable: inputVariable(id), Hidden: true})
 		}
 	}
-	s.Name = LegalName(place.Name, func(name string) bool { return r.taken[name] || r.reserved[name] && name != place.Name })
+	s.Name = gateway.ServerName(telling(place.Name, s), func(name string) bool { return r.taken[name] || r.reserved[name] && name != place.Name })
 	r.taken[s.Name] = true
 	if s.Name != place.Name {
 		r.tell(place, genkanCallsIt, s.Name)

@@ -47,30 +47,6 @@ func TestVariables(t *testing.T) {
 	}
 }
 
-func TestLegalNames(t *testing.T) {
-	taken := map[string]bool{}
-	for _, c := range []struct{ from, want string }{
-		{"github", "github"},
-		{"GitHub", "github-2"},
-		{"github.com/upstash/context7-mcp", "context7-mcp"},
-		{"@scope/pkg", "pkg"},
-		{"My Server!", "my-server"},
-		{"1password", "s-1password"},
-		{"日本語", "server"},
-		{"", "server-2"},
-		{strings.Repeat("a", 40), strings.Repeat("a", 32)},
-		{strings.Repeat("A", 40), strings.Repeat("a", 30) + "-2"},
-		{"a--b__c", "a-b-c"},
-		{"x/", "x"},
-	} {
-		got := LegalName(c.from, func(name string) bool { return taken[name] })
-		taken[got] = true
-		if got != c.want {
-			t.Errorf("%q became %q, want %q", c.from, got, c.want)
-		}
-	}
-}
-
 func TestSecrets(t *testing.T) {
 	for _, c := range []struct{ name, value, want string }{
 		{"GITHUB_PERSONAL_ACCESS_TOKEN", "ghp_example0123", "ghp_example0123"},

@@ -48,7 +48,7 @@ func TestUndoAfterTheClientWrote(t *testing.T) {
 				}
 				fill(t, f.Path, text)
 
-				changes, err := backups.List() // as another process would
+				changes, _, err := backups.List() // as another process would
 				if err != nil || len(changes) != 1 {
 					t.Fatal(changes, err)
 				}

@@ -151,8 +151,9 @@ const example = `# Genkan's configuration. Everything here is optional; what is 
 #    mode: all
 #    pinned: []
 
-# What a client is shown at /mcp, by the name of its token; those that start genkan
-# stdio are called local.
+# What a client is shown at /mcp, by the name of its token or the one that genkan
+# stdio was given with --client; those that start it without a name are called
+# local.
 #clients:
 #  cursor:
 #    profile: writing

@@ -32,7 +32,7 @@ func FuzzLoad(f *testing.F) {
 		}
 		if err == nil {
 			for i := range c.Servers {
-				if !legalName(c.Servers[i].Name) || (c.Servers[i].Command == "") == (c.Servers[i].URL == "") {
+				if !gateway.IsServerName(c.Servers[i].Name) || (c.Servers[i].Command == "") == (c.Servers[i].URL == "") {
 					t.Errorf("an impossible server: %v", c.Servers[i])
 				}
 			}

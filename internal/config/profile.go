@@ -1,5 +1,7 @@
 package config
 
+import "genkan/internal/gateway"
+
 // What a client sees of the tools.
 const (
 	ModeAll    = "all"    // all of them
@@ -74,8 +76,8 @@ func (d *decoder) profiles(n *node, at string) (all []Profile) {
 	}
 	d.each(n, at, func(e entry) {
 		p := Profile{Name: e.key}
-		if !legalName(e.key) {
-			d.problems.add(e.at, "%s cannot be the name of a profile: use a letter, then letters, digits and - (all lower case, at most %d)", quoted(e.key), maxName)
+		if !gateway.IsServerName(e.key) {
+			d.problems.add(e.at, "%s cannot be the name of a profile: use a letter, then letters, digits and - (all lower case, at most %d)", quoted(e.key), gateway.MaxServerName)
 		}
 		if e.value.kind != kindNull {
 			d.object(e.value, join(at, e.key), d.profileFields(&p))
@@ -133,18 +135,34 @@ func (c *Config) Profile(name string) (Profile, bool) {
 }
 
 // Client is what a client is shown: its own entry, or else what holds for all.
-func (c *Config) Client(name string) Client {
-	out := Client{Name: name, Look: c.Look}
-	for _, each := range c.Clients {
-		if each.Name == name {
-			out.Profile = each.Profile
-			if each.Mode != "" {
-				out.Mode = each.Mode
-			}
-			if each.Pinned != nil {
-				out.Pinned = each.Pinned
-			}
+// Clients that start genkan are meant by their name, as those with a token of
+// that name are, or else by the name of all of them.
+func (c *Config) Client(id string) Client {
+	out := Client{Name: id, Look: c.Look}
+	entry, found := c.entry(id)
+	if name, isLocal := gateway.LocalName(id); isLocal {
+		if entry, found = c.entry(name); !found {
+			entry, found = c.entry(gateway.LocalClient)
 		}
 	}
+	if !found {
+		return out
+	}
+	out.Profile = entry.Profile
+	if entry.Mode != "" {
+		out.Mode = entry.Mode
+	}
+	if entry.Pinned != nil {
+		out.Pinned = entry.Pinned
+	}
 	return out
+}
+
+func (c *Config) entry(name string) (Client, bool) {
+	for _, each := range c.Clients {
+		if each.Name == name {
+			return each, true
+		}
+	}
+	return Client{}, false
 }

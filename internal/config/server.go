@@ -20,16 +20,16 @@ func (d *decoder) servers(n *node, at string) []Server {
 	var servers []Server
 	prefixes := map[string]string{}
 	d.each(n, at, func(e entry) {
-		if !legalName(e.key) {
-			better := suggestName(e.key, func(s string) bool { return taken[s] })
+		if !gateway.IsServerName(e.key) {
+			better := gateway.ServerName(e.key, func(s string) bool { return taken[s] })
 			taken[better] = true
 			d.problems.add(e.at, "%s cannot be the name of a server: use a letter, then letters, digits and - (all lower case, at most %d); how about %q?",
-				quoted(e.key), maxName, better)
+				quoted(e.key), gateway.MaxServerName, better)
 		}
 		s, prefixAt := d.server(e, join(at, e.key))
 		// A disabled twin (the local and the remote variant of one server)
 		// has no tools and cannot be in the way.
-		if s.Prefix != "" && !s.Disabled && legalName(e.key) {
+		if s.Prefix != "" && !s.Disabled && gateway.IsServerName(e.key) {
 			if other, again := prefixes[s.Prefix]; again {
 				d.problems.add(prefixAt, "%s has the prefix %q, as %s has; their tools would be confused, so give one of them another prefix",
 					join(at, e.key), s.Prefix, join(at, other))

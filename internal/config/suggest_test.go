@@ -110,33 +110,3 @@ func TestDidYouMean(t *testing.T) {
 		}
 	}
 }
-
-func TestSuggestName(t *testing.T) {
-	t.Parallel()
-	for name, want := range map[string]string{
-		"GitHub":                          "github",
-		"My Server!":                      "my-server",
-		"github.com/upstash/context7-mcp": "context7-mcp",
-		"@scope/pkg_name/":                "pkg-name",
-		"9":                               "s-9",
-		"--a--b--":                        "a-b",
-		"":                                "server",
-		"日本語":                             "server",
-		"Taken":                           "taken-3",
-		strings.Repeat("Ab", 40):          strings.Repeat("ab", 16),
-	} {
-		if got := suggestName(name, func(s string) bool { return s == "taken" || s == "taken-2" }); got != want {
-			t.Errorf("%q: got %q, want %q", name, got, want)
-		}
-	}
-	rapid.Check(t, func(t *rapid.T) {
-		taken := map[string]bool{}
-		for _, name := range rapid.SliceOf(rapid.String()).Draw(t, "names") {
-			got := suggestName(name, func(s string) bool { return taken[s] })
-			if !legalName(got) || taken[got] {
-				t.Fatalf("%q became %q", name, got)
-			}
-			taken[got] = true
-		}
-	})
-}

@@ -37,6 +37,7 @@ func (e *examination) client(c *Client) {
 		}
 		e.tokens(c, f)
 	}
+	e.started(c)
 	if others+leads == 0 && e.facts.Config.Servers > 0 && !e.hasProblem() {
 		e.say(Note, gateway.Textf("%s has no MCP servers, genkan among them", c.Title)).run(e.genkan("connect " + c.Name + " --aggregate --write"))
 	}
@@ -123,6 +124,48 @@ func (e *examination) tokens(c *Client, f *ClientFile) {
 			e.lastSeen(c, l)
 		}
 	}
+}
+
+// started tells when entries that start genkan were last seen to do so. Their
+// client has one name, however many entries it has.
+func (e *examination) started(c *Client) {
+	told := map[string]bool{}
+	for i := range c.Files {
+		f := &c.Files[i]
+		for j := range f.Leads {
+			l := &f.Leads[j]
+			if !l.Followed || told[l.Client] {
+				continue
+			}
+			told[l.Client] = true
+			at := l.LastSeen.Local().Format(time.DateTime)
+			switch {
+			case l.Client == "":
+				e.say(Note, gateway.Textf("the entry %s in %s does not say who starts genkan, so it is not known when it was last seen", l.Name, f.Path)).
+					run(e.again(c, l)).advise(gateway.Textf("or add --client %s to its arguments", c.Name))
+			case l.LastSeen.IsZero():
+				e.say(Note, gateway.Textf("it comes as %s, and was never seen", l.Client)).
+					advise(gateway.Textf("restart %s, so that it reads its file again", c.Title))
+			case l.LastBy != "":
+				e.say(OK, gateway.Textf("it comes as %s; last seen %s as %s", l.Client, at, l.LastBy))
+			default:
+				e.say(OK, gateway.Textf("it comes as %s; last seen %s", l.Client, at))
+			}
+		}
+	}
+}
+
+// LastSeen is when any of the client's entries was last seen, and what the
+// program called itself then; zero for never, or where that is not known.
+func (c *Client) LastSeen() (at time.Time, by string) {
+	for _, f := range c.Files {
+		for _, l := range f.Leads {
+			if l.LastSeen.After(at) {
+				at, by = l.LastSeen, l.LastBy
+			}
+		}
+	}
+	return at, by
 }
 
 func (e *examination) lastSeen(c *Client, l *Lead) {

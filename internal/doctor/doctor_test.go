@@ -79,6 +79,32 @@ func TestAHealthyHouse(t *testing.T) {
 	}
 }
 
+// A client that starts genkan is seen once, however many entries it has.
+func TestAClientThatStartsGenkan(t *testing.T) {
+	facts := healthy()
+	started := doctor.Lead{
+		Name: "github", Command: "genkan", Found: true, Client: "cursor", Followed: true,
+		LastSeen: time.Date(2026, 1, 2, 3, 4, 5, 0, time.Local), LastBy: "Cursor 1.7",
+	}
+	facts.Clients[0].Files[0].Leads = []doctor.Lead{started, started}
+	var got []string
+	for _, f := range doctor.Examine(facts) {
+		if f.Subject.Kind == doctor.OfClient {
+			got = append(got, line(f))
+		}
+	}
+	want := []string{
+		"ok client/cursor: /srv/example/mcp.json: all entries lead to genkan: 2",
+		"ok client/cursor: it comes as cursor; last seen 2026-01-02 03:04:05 as Cursor 1.7",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+	if at, by := facts.Clients[0].LastSeen(); !at.Equal(started.LastSeen) || by != "Cursor 1.7" {
+		t.Errorf("last seen %s as %q", at, by)
+	}
+}
+
 func text(s string) gateway.Text { return gateway.Textf("%s", s) }
 
 // Each case changes one fact of a healthy house, and says what the doctor then
@@ -94,6 +120,28 @@ func TestFindings(t *testing.T) {
 		change func(f *doctor.Facts)
 		want   []string
 	}{
+		// Clients that start genkan.
+		"started, and seen": {
+			lead(func(l *doctor.Lead) {
+				*l = doctor.Lead{Name: "github", Command: "genkan", Found: true, Client: "cursor", Followed: true, LastSeen: l.LastSeen}
+			}),
+			nil,
+		},
+		"started, and never seen": {
+			lead(func(l *doctor.Lead) {
+				*l = doctor.Lead{Name: "github", Command: "genkan", Found: true, Client: "cursor", Followed: true}
+			}),
+			[]string{"note client/cursor: it comes as cursor, and was never seen > restart Cursor, so that it reads its file again"},
+		},
+		"started by nobody in particular": {
+			lead(func(l *doctor.Lead) { *l = doctor.Lead{Name: "github", Command: "genkan", Found: true, Followed: true} }),
+			[]string{"note client/cursor: the entry github in /srv/example/mcp.json does not say who starts genkan, so it is not known when it was last seen > genkan connect cursor --write > or add --client cursor to its arguments"},
+		},
+		"started in another house": {
+			lead(func(l *doctor.Lead) { *l = doctor.Lead{Name: "github", Command: "genkan", Found: true} }),
+			nil,
+		},
+
 		// The program and who runs.
 		"nobody runs": {
 			func(f *doctor.Facts) { f.Running = doctor.Running{} },
@@ -207,6 +255,14 @@ func TestFindings(t *testing.T) {
 		},
 
 		// Servers.
+		"slow the first time": {
+			server(func(s *doctor.Server) { s.StartTook, s.FirstStart = 12*time.Second, true }),
+			nil,
+		},
+		"slow to answer the first time": {
+			server(func(s *doctor.Server) { s.StartTook, s.FirstStart, s.Transport = 12*time.Second, true, "http" }),
+			[]string{"note server/github: ready after 12s, which is slow; 11 tools; MCP 2025-11-25 over http"},
+		},
 		"slow": {
 			server(func(s *doctor.Server) { s.StartTook = 12 * time.Second }),
 			[]string{"note server/github: ready after 12s, which is slow; 11 tools; MCP 2025-11-25 over stdio > install it, so that its command need not look for it or download it at each start"},

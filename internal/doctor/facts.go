@@ -126,6 +126,8 @@ type Server struct {
 	Transport string
 	Tools     int
 	StartTook time.Duration
+	// FirstStart says that this was its first start, which may have downloaded it.
+	FirstStart bool
 	// Waited is how long it was waited for.
 	Waited  time.Duration
 	Problem string
@@ -207,6 +209,10 @@ type Lead struct {
 
 	Token     string
 	TokenName string
-	LastSeen  time.Time
-	LastBy    string
+	// Client is the name that a started genkan is told; Followed says that it is
+	// known when it was last seen.
+	Client   string
+	Followed bool
+	LastSeen time.Time
+	LastBy   string
 }

@@ -63,6 +63,8 @@ func (e *examination) ready(s *Server) {
 	text := gateway.Textf("ready; %d tools; MCP %s over %s", s.Tools, s.Protocol, s.Transport)
 	severity := OK
 	switch {
+	case s.StartTook >= slowStart && s.FirstStart && s.Transport == "stdio":
+		text = gateway.Textf("ready after %s at its first start, perhaps with a download; %d tools; MCP %s over %s", shown(s.StartTook), s.Tools, s.Protocol, s.Transport)
 	case s.StartTook >= slowStart:
 		severity = Note
 		text = gateway.Textf("ready after %s, which is slow; %d tools; MCP %s over %s", shown(s.StartTook), s.Tools, s.Protocol, s.Transport)

@@ -109,7 +109,8 @@ func (t *Tool) RetrySafe() bool { return t.ReadOnly || t.Idempotent }
 
 // Identity is who is calling.
 type Identity struct {
-	// ClientID is the name of the token, or "local" over stdio.
+	// ClientID is the name of the token, or what LocalIdentity makes of a client
+	// that comes over stdio.
 	ClientID string
 	// Admin may change the house.
 	Admin bool

@@ -52,6 +52,8 @@ type Keeper struct {
 	mu      sync.Mutex // guards what follows
 	window  time.Time  // start of the second that lookups counts
 	lookups int
+	// locals are the clients of this machine that said who they are.
+	locals map[string]*use
 }
 
 // table is one state of the keeper's knowledge. It never changes; a check
@@ -80,7 +82,7 @@ type check struct{ done chan struct{} }
 // the admin token of the data directory. The store is first asked when
 // somebody calls.
 func NewKeeper(store Store, admin gateway.Secret, clock func() time.Time) *Keeper {
-	k := &Keeper{store: store, clock: clock, used: make(chan struct{}, 1)}
+	k := &Keeper{store: store, clock: clock, used: make(chan struct{}, 1), locals: map[string]*use{}}
 	if admin != "" {
 		k.admin, k.hasAdmin = sha256.Sum256([]byte(admin.Reveal())), true
 	}

@@ -22,11 +22,13 @@ type memory struct {
 	sequence int64
 	notes    []TokenUse
 	noteErr  error
-	checks   int           // calls of ChangeSequence
-	loads    int           // calls of Tokens
-	err      error         // what every read fails with
-	hang     chan struct{} // reads wait until it is closed, deaf to their context
-	slow     chan struct{} // reads wait until it is closed or the context ends
+	// localNotes are what NoteLocalUses was told.
+	localNotes []LocalUse
+	checks     int           // calls of ChangeSequence
+	loads      int           // calls of Tokens
+	err        error         // what every read fails with
+	hang       chan struct{} // reads wait until it is closed, deaf to their context
+	slow       chan struct{} // reads wait until it is closed or the context ends
 }
 
 func (m *memory) read(ctx context.Context, count *int) error {
@@ -96,6 +98,27 @@ func (m *memory) NoteUses(_ context.Context, uses []TokenUse) error {
 	}
 	m.notes = append(m.notes, uses...)
 	return nil
+}
+
+func (m *memory) LocalUses(context.Context) ([]LocalUse, error) { return nil, nil }
+
+func (m *memory) NoteLocalUses(_ context.Context, uses []LocalUse) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.noteErr != nil {
+		return m.noteErr
+	}
+	m.localNotes = append(m.localNotes, uses...)
+	return nil
+}
+
+// locals takes what was written down about local clients since the last time.
+func (m *memory) locals() []LocalUse {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	notes := m.localNotes
+	m.localNotes = nil
+	return notes
 }
 
 // noted takes the uses that were written down since the last time.

@@ -56,6 +56,10 @@ type Store interface {
 	AddToken(ctx context.Context, token Token) error
 	// RevokeToken fails with gateway.CodeNotFound when there is no such token.
 	RevokeToken(ctx context.Context, name string) error
+	// LocalUses lists when local clients were last seen, ordered by name.
+	LocalUses(ctx context.Context) ([]LocalUse, error)
+	// NoteLocalUses writes that down, as NoteUses does for tokens.
+	NoteLocalUses(ctx context.Context, uses []LocalUse) error
 	// NoteUses writes down when tokens were used. What is older than what is
 	// there is left out, and so is a token that is gone. The change sequence
 	// stays: nobody decides anything by a use.
@@ -78,8 +82,8 @@ const (
 // Names that no token may have, because identities that come without a stored
 // token carry them.
 const (
-	// LocalClient is who calls over stdio or the local socket.
-	LocalClient = "local"
+	// LocalClient is who calls over stdio or the local socket, without a name.
+	LocalClient = gateway.LocalClient
 	// AdminClient is who calls with the admin token of the data directory.
 	AdminClient = "admin"
 )

@@ -2,6 +2,7 @@ package identity
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -24,7 +25,8 @@ const (
 	maxClient = 100
 )
 
-// use is what is known about the use of one token. All times are microseconds
+// use is what is known about the use of one token, or of genkan by one local
+// client. All times are microseconds
 // since 1970.
 type use struct {
 	at atomic.Int64
@@ -80,7 +82,7 @@ func (k *Keeper) Met(id gateway.Identity, userAgent string) {
 
 // Introduced notes what a client calls itself.
 func (k *Keeper) Introduced(id gateway.Identity, name string) {
-	u := k.table.Load().uses[id.ClientID]
+	u := k.useOf(id)
 	if u == nil || name == "" {
 		return
 	}
@@ -130,23 +132,32 @@ func (k *Keeper) NoteUses(ctx context.Context, failed func(error)) {
 // Flush writes down all uses that are not written down yet.
 func (k *Keeper) Flush(ctx context.Context) error { return k.note(ctx, 0) }
 
-// note writes down the uses of tokens that the store has not been told about
+// note writes down all uses that the store has not been told about
 // for long enough.
 func (k *Keeper) note(ctx context.Context, since time.Duration) error {
+	return errors.Join(k.noteTokens(ctx, since), k.noteLocals(ctx, since))
+}
+
+// untold is the last use, if the store is to be told of it now.
+func (u *use) untold(now int64, since time.Duration) (at time.Time, ok bool) {
+	last := u.at.Load()
+	if last == 0 || last == u.noted.Load() || now-u.tried.Load() < since.Microseconds() {
+		return time.Time{}, false
+	}
+	// Also when it fails: a store in trouble is not to be asked every second.
+	u.tried.Store(now)
+	return time.UnixMicro(last).UTC(), true
+}
+
+func (k *Keeper) noteTokens(ctx context.Context, since time.Duration) error {
 	now := k.clock().UnixMicro()
 	var uses []TokenUse
 	var told []*use
 	for hash, who := range k.table.Load().identities {
-		at := who.use.at.Load()
-		if at == 0 || at == who.use.noted.Load() || now-who.use.tried.Load() < since.Microseconds() {
-			continue
+		if at, ok := who.use.untold(now, since); ok {
+			told = append(told, who.use)
+			uses = append(uses, TokenUse{Name: who.ClientID, Hash: hash, At: at, Client: who.use.by.Load().name})
 		}
-		// Also when it fails: a store in trouble is not to be asked every second.
-		who.use.tried.Store(now)
-		told = append(told, who.use)
-		uses = append(uses, TokenUse{
-			Name: who.ClientID, Hash: hash, At: time.UnixMicro(at).UTC(), Client: who.use.by.Load().name,
-		})
 	}
 	if len(uses) == 0 {
 		return nil

@@ -178,7 +178,10 @@ last seen is written down once a minute.`: `同じマシンからでも、どの
 		"that have other values here), this process does by itself, and says so in its\n" +
 		"log; with --standalone it always does.\n\n" +
 		"--only shows a part of the house: one server alone, under its own tool names, or\n" +
-		"several with their prefixes.": "サーバーを自分で起動するクライアントのために、標準入出力で MCP を話します。\n\n" +
+		"several with their prefixes.\n\n" +
+		"--client says who the client is: `genkan doctor` then knows when it was last\n" +
+		"seen, `clients` in the configuration means it, and the log names it\n" +
+		"(local:NAME).": "サーバーを自分で起動するクライアントのために、標準入出力で MCP を話します。\n\n" +
 		"同じデータディレクトリのプロセスは、一組のサーバーを共有します。このプロセスは、\n" +
 		"動作中の genkan（`genkan serve` またはバックグラウンドのもの）に参加します。なければ\n" +
 		"バックグラウンドで起動します。それは最後のクライアントが去って 10 分後に終了します\n" +
@@ -188,7 +191,10 @@ last seen is written down once a minute.`: `同じマシンからでも、どの
 		"設定で使う環境変数の値が異なるとき）は、このプロセスが単独で動作し、ログに\n" +
 		"理由を書きます。--standalone を付けると常に単独で動作します。\n\n" +
 		"--only は一部だけを見せます。サーバーが一つなら元のツール名のまま、複数なら\n" +
-		"プレフィックス付きです。",
+		"プレフィックス付きです。\n\n" +
+		"--client はクライアントの名前です。`genkan doctor` が最後の接続を示し、設定の\n" +
+		"`clients` で指定でき、ログにも（local:NAME の形で）現れます。",
+	"`name` of the client": "クライアントの`名前`",
 	"start the servers in this process, for this client alone":                                     "サーバーをこのプロセスで、このクライアントのためだけに起動する",
 	"`room or server` to show to this client (repeatable, or with commas)":                         "このクライアントに見せる`部屋またはサーバー`（繰り返し、またはカンマ区切り）",
 	"Serve `genkan stdio` processes":                                                               "`genkan stdio` のプロセスにサービスを提供する",

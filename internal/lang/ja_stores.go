@@ -8,6 +8,8 @@ var jaStores = map[string]string{
 	"the token is not known here, or was revoked: check it for missing characters, or make a new one with \"genkan tokens add NAME\"": "トークンが登録されていないか、失効しています。文字の欠けがないか確認するか、\"genkan tokens add NAME\" で新しく作ってください",
 	"the token is revoked, but the running genkan could not confirm it yet; it stops working there within 30 seconds":                 "トークンは失効しましたが、実行中の genkan ではまだ確認できていません。30 秒以内に使えなくなります",
 	"tokens cannot be checked, because the database does not answer; try again in a moment, and see genkan's log if it lasts":         "データベースが応答しないため、トークンを確認できません。少し待ってからもう一度試し、続く場合は genkan のログを確認してください",
+	"a client name has 1 to %d characters of a-z, 0-9, '.', '_' and '-', and starts with a letter or digit":                           "クライアント名は a-z、0-9、'.'、'_'、'-' からなる 1〜%d 文字で、英字か数字で始めてください",
+	"the client name %q is reserved: choose another":                                                                                  "クライアント名 %q は予約されています。別の名前を選んでください",
 	"a token name has 1 to %d characters of a-z, 0-9, '.', '_' and '-', and starts with a letter or digit":                            "トークン名は a-z、0-9、'.'、'_'、'-' からなる 1〜%d 文字で、英字か数字で始めてください",
 	"the token name %q is reserved: choose another":                                                                                   "トークン名 %q は予約されています。別の名前を選んでください",
 	"the admin token is a file in the data directory: remove the file and restart genkan to get a new one":                            "管理者トークンはデータディレクトリのファイルです。新しくするには、ファイルを削除して genkan を再起動してください",

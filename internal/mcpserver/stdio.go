@@ -18,6 +18,10 @@ import (
 type StdioOptions struct {
 	// Only are the rooms and servers that the client wants to see; none is all.
 	Only []string
+	// Client is what the client is called; empty if it did not say. Seen is told
+	// whenever it says something; nil for nobody.
+	Client string
+	Seen   func()
 	// Dir is the directory that the client works in; empty if unknown.
 	Dir string
 	// Gone is closed when nobody is there to read an answer: calls are
@@ -51,7 +55,7 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer, op
 	if err := s.Check(opt); err != nil {
 		return err
 	}
-	local := gateway.Identity{ClientID: "local", Admin: true}
+	local := gateway.LocalIdentity(opt.Client)
 	who := visitor{local, opt.view()}
 	if s.opt.Place != nil {
 		who.view = s.opt.Place(local, who.view)
@@ -82,7 +86,7 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer, op
 	})
 
 	ended := make(chan error, 1)
-	go func() { ended <- c.read(ctx, in) }()
+	go func() { ended <- c.read(ctx, in, opt.Seen) }()
 	var err error
 	silent := errGoingDown()
 	select {
@@ -117,10 +121,13 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer, op
 }
 
 // read takes what comes, line by line.
-func (c *duplexConn) read(ctx context.Context, in io.Reader) error {
+func (c *duplexConn) read(ctx context.Context, in io.Reader, seen func()) error {
 	lines := jsonrpc.NewLineReader(in)
 	for {
 		line, err := lines.Next()
+		if err == nil && seen != nil {
+			seen()
+		}
 		switch {
 		case errors.Is(err, io.EOF):
 			return nil

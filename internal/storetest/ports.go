@@ -88,6 +88,38 @@ func testTokenUses(t *testing.T, s Stores) {
 	}
 }
 
+func testLocalUses(t *testing.T, s Stores) {
+	uses := func(s Stores) []identity.LocalUse {
+		t.Helper()
+		all, err := s.Identity.LocalUses(t.Context())
+		must(t, err)
+		return all
+	}
+	if got := uses(s); len(got) != 0 {
+		t.Fatalf("a new store has seen %v", got)
+	}
+	before := sequenceOf(t, s)
+	noon := instant()
+	zed := identity.LocalUse{Name: "zed", At: noon, Client: "Zed 日本語"}
+	cursor := identity.LocalUse{Name: "cursor", At: noon}
+	must(t, s.Identity.NoteLocalUses(t.Context(), []identity.LocalUse{zed, cursor}))
+	wantEqual(t, uses(s), []identity.LocalUse{cursor, zed})
+	// Another process may be late with what it knows; the name of the program may
+	// come after the use.
+	cursor.Client = "Cursor 1.7"
+	must(t, s.Identity.NoteLocalUses(t.Context(), []identity.LocalUse{
+		cursor, {Name: "zed", At: noon.Add(-time.Minute), Client: "an older one"},
+	}))
+	must(t, s.Identity.NoteLocalUses(t.Context(), nil))
+	wantEqual(t, uses(s.Another(t)), []identity.LocalUse{cursor, zed})
+	if after := sequenceOf(t, s); after != before {
+		t.Errorf("uses moved the change sequence from %d to %d", before, after)
+	}
+	wantCode(t, s.Identity.NoteLocalUses(canceled(t), []identity.LocalUse{zed}), gateway.CodeCanceled)
+	_, err := s.Identity.LocalUses(canceled(t))
+	wantCode(t, err, gateway.CodeCanceled)
+}
+
 // oddNames would be dangerous, or one name, if a store were careless.
 func oddNames() []string {
 	return []string{

@@ -38,6 +38,7 @@ func Run(t *testing.T, open func(t *testing.T) Stores) {
 		"TokenNotFound":     testTokenNotFound,
 		"TokenNames":        testTokenNames,
 		"TokenUses":         testTokenUses,
+		"LocalUses":         testLocalUses,
 		"ChangeSequence":    testChangeSequence,
 		"TwoHandles":        testTwoHandles,
 		"Lists":             testLists,

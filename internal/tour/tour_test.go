@@ -116,9 +116,7 @@ func TestTour(t *testing.T) {
 	w.run(0, "genkan servers")
 
 	w.say("## Let the editors come through the door\n\nThe entries keep their names, so permission rules that name tools go on working. Without `--write` it only says what it would do.")
-	w.run(0, "genkan connect cursor --write")
-	w.run(0, "genkan connect claude-code --write")
-	w.run(0, "genkan connect codex --write")
+	w.run(0, "genkan connect all --write")
 	w.show(".cursor/mcp.json", ".codex/config.toml")
 
 	w.say("## As an editor sees it\n\nThis is Cursor's entry `everything`, started as Cursor starts it: the same tools under the same names.")

@@ -35,6 +35,9 @@ func TestACrashIsNoticedAndRepaired(t *testing.T) {
 			pids := t.TempDir() + "/pids"
 			u := openReady(t, faultChild(t, "-era", era.String(), "-pidfile", pids))
 			first := u.Status().PID
+			if !u.Status().FirstStart {
+				t.Error("the first start is not said to be one")
+			}
 			crashed := time.Now()
 			if process, err := os.FindProcess(first); err != nil || process.Kill() != nil {
 				t.Fatal("the child cannot be killed")
@@ -51,7 +54,7 @@ func TestACrashIsNoticedAndRepaired(t *testing.T) {
 			if noticed > time.Second || restarted > time.Second {
 				t.Error("that is too slow")
 			}
-			if st := u.Status(); st.PID == first || st.Starts != 2 || st.Problem.String() != "" || !st.NextTry.IsZero() {
+			if st := u.Status(); st.PID == first || st.Starts != 2 || st.FirstStart || st.Problem.String() != "" || !st.NextTry.IsZero() {
 				t.Errorf("status %+v", st)
 			}
 			u.mustEcho("back again")

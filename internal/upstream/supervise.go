@@ -242,7 +242,7 @@ func (s *Server) serve(ctx context.Context) (ready time.Duration, err error) {
 	began := time.Now()
 	s.update(func() {
 		s.state, s.conn, s.since, s.problem, s.nextTry = StateReady, c, began, gateway.Text{}, time.Time{}
-		s.took = began.Sub(tried)
+		s.took, s.first, s.remembered = began.Sub(tried), !s.remembered, true
 		s.attempt, s.refused = attempt{}, nil
 	})
 	s.log.Info("server is ready", "era", c.protocol().era.String(), "tools", len(s.List(gateway.KindTool)))

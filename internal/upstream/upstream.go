@@ -93,6 +93,9 @@ type Status struct {
 	// StartTook is how long the last start took until the server was ready; zero
 	// when it never was.
 	StartTook time.Duration
+	// FirstStart says that it was the first one of this server here, as far as is
+	// remembered: its command may have had to download it.
+	FirstStart bool
 	// Transport is how it is spoken to: stdio, http or sse.
 	Transport string
 	// Problem says why it is not ready, NextTry when it is tried again.
@@ -139,13 +142,16 @@ type Server struct {
 	// nudge wakes a supervisor that waits for its next try.
 	nudge chan struct{}
 
-	mu      sync.Mutex
-	state   State
-	conn    conn
-	starts  int
-	since   time.Time
-	took    time.Duration
-	problem gateway.Text
+	mu     sync.Mutex
+	state  State
+	conn   conn
+	starts int
+	since  time.Time
+	took   time.Duration
+	// remembered says that the server was ready before, at any time; first that
+	// it was not before the last start.
+	remembered, first bool
+	problem           gateway.Text
 	// refused is why it is down when only a person can help.
 	refused *gateway.Error
 	nextTry time.Time
@@ -242,7 +248,7 @@ func (s *Server) restore(ctx context.Context) {
 			}
 			s.lists[kind].Store(&list)
 		}
-		s.known = saved
+		s.known, s.remembered = saved, true
 		s.settle()
 	}
 }
@@ -324,7 +330,7 @@ func (s *Server) Status() Status {
 	st := Status{
 		State: s.state, Era: s.known.Era, Version: s.known.Version,
 		Tools: len(s.List(gateway.KindTool)), Starts: s.starts, Since: s.since,
-		StartTook: s.took, Transport: s.transport(),
+		StartTook: s.took, FirstStart: s.first, Transport: s.transport(),
 		Problem: s.problemNow(time.Now()), NextTry: s.nextTry, Output: s.output.String(), LastLine: s.output.lastLine(),
 	}
 	if s.conn != nil {

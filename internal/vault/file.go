@@ -70,7 +70,7 @@ func (v *File) Load(ctx context.Context, name string) (value gateway.Secret, fou
 	case err != nil:
 		return "", false, err
 	case e.Name != name:
-		return "", false, v.unreadable(errors.New("the file holds something else"))
+		return "", false, v.damaged(v.path(name, ".age"), errors.New("the file holds something else"))
 	}
 	return gateway.Secret(e.Value), true, nil
 }
@@ -83,7 +83,7 @@ func (v *File) open(ctx context.Context, path string) (entry, error) {
 	case errors.Is(err, fs.ErrNotExist):
 		return e, err
 	case err != nil:
-		return e, v.unreadable(err)
+		return e, v.damaged(path, err)
 	}
 	identity, err := v.key(ctx)
 	if err != nil {
@@ -91,15 +91,15 @@ func (v *File) open(ctx context.Context, path string) (entry, error) {
 	}
 	plain, err := age.Decrypt(bytes.NewReader(sealed), identity)
 	if err != nil {
-		return e, v.unreadable(err)
+		return e, v.damaged(path, err)
 	}
 	raw, err := io.ReadAll(io.LimitReader(plain, maxEntryBytes))
 	if err != nil {
-		return e, v.unreadable(err)
+		return e, v.damaged(path, err)
 	}
 	// The cause of a failed decoding may quote the plain text: it is left out.
 	if json.Unmarshal(raw, &e) != nil {
-		return entry{}, v.unreadable(errors.New("the file holds something else"))
+		return entry{}, v.damaged(path, errors.New("the file holds something else"))
 	}
 	return e, nil
 }
@@ -191,9 +191,17 @@ func (v *File) lock(ctx context.Context, path string) (unlock func(), err error)
 	}
 }
 
+// unreadable is said of the key and of the folder. Nobody is told to remove
+// them: what files of clients were before genkan changed them is there, too.
 func (v *File) unreadable(err error) error {
 	return because(err, gateway.Errorf(gateway.CodeInternal,
-		"the kept secrets in %s cannot be read; remove that folder, sign in to servers again, and set the secrets of the configuration again", v.dir))
+		"the kept secrets in %s cannot be read; put that folder back from a backup, or move it away (do not remove it: what `genkan undo` puts back is in it), sign in to servers again, and set the secrets of the configuration again", v.dir))
+}
+
+// damaged is said of one secret; the others are still good.
+func (v *File) damaged(path string, err error) error {
+	return because(err, gateway.Errorf(gateway.CodeInternal,
+		"%s, a kept secret, cannot be read; put that file back from a backup, or move it away (leave the others where they are), and sign in or set the secret again", path))
 }
 
 func (v *File) unwritable(err error) error {

@@ -145,5 +145,5 @@ func (v *File) private(path string) error {
 
 func (v *File) unreachable(err error) error {
 	return because(err, gateway.Errorf(gateway.CodeUnavailable,
-		"the key of the kept secrets is in this machine's keyring, which does not give it out; unlock the keyring, or remove %s, sign in to servers again, and set the secrets of the configuration again", v.dir))
+		"the key of the kept secrets is in this machine's keyring, which does not give it out; unlock the keyring, or move %s away (do not remove it: what `genkan undo` puts back is in it), sign in to servers again, and set the secrets of the configuration again", v.dir))
 }

@@ -170,7 +170,7 @@ func TestTheKeyStaysWhereItIs(t *testing.T) {
 		}
 		for name, gone := range map[string]Keyring{"locked": &ring{locked: true}, "another": newRing(), "none": nil} {
 			_, _, err := NewFile(dir, gone).Load(ctx, "a")
-			wantError(t, err, gateway.CodeUnavailable, "keyring, which does not give it out; unlock the keyring, or remove "+dir)
+			wantError(t, err, gateway.CodeUnavailable, "keyring, which does not give it out; unlock the keyring, or move "+dir+" away")
 			wantError(t, NewFile(dir, gone).Save(ctx, "b", "y"), gateway.CodeUnavailable, "unlock the keyring")
 			if err := NewFile(dir, gone).Delete(ctx, "b"); err != nil {
 				t.Errorf("%s: forgetting needs no key: %v", name, err)
@@ -212,7 +212,7 @@ func TestDamage(t *testing.T) {
 	} {
 		write(v.path("b", ".age"), content)
 		_, _, err := v.Load(ctx, "b")
-		wantError(t, err, gateway.CodeInternal, "cannot be read; remove that folder, sign in")
+		wantError(t, err, gateway.CodeInternal, v.path("b", ".age")+", a kept secret, cannot be read; put that file back")
 		if err != nil && strings.Contains(err.Error(), "c4n4ry") {
 			t.Errorf("%s: %v", name, err)
 		}

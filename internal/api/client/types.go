@@ -133,9 +133,11 @@ type Server struct {
 	Starts    int       `json:"starts"`
 	Since     time.Time `json:"since,omitzero"`
 	// StartMillis is how long the last start took until the server was ready.
-	StartMillis int64      `json:"startMs,omitempty" doc:"How long the last start took, in milliseconds."`
-	Problem     string     `json:"problem,omitempty"`
-	NextTry     *time.Time `json:"nextTry,omitempty"`
+	StartMillis int64 `json:"startMs,omitempty" doc:"How long the last start took, in milliseconds."`
+	// FirstStart says that the last start was the first one here.
+	FirstStart bool       `json:"firstStart,omitempty" doc:"The last start was the first one here, which may have included a download."`
+	Problem    string     `json:"problem,omitempty"`
+	NextTry    *time.Time `json:"nextTry,omitempty"`
 	// SignIn is "needed", "signed in", or empty where none is needed or known.
 	SignIn        string     `json:"signIn,omitempty" doc:"needed, signed in, or nothing where none is needed or known."`
 	SignInExpires *time.Time `json:"signInExpires,omitempty"`

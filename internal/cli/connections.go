@@ -1,0 +1,198 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"genkan/internal/clients"
+	"genkan/internal/gateway"
+)
+
+// connections is what is to become of the files of one or more clients. All of
+// it is worked out and shown before anything is changed.
+type connections struct {
+	*command
+	how     connecting
+	base    clients.Plan
+	imports clients.Imports
+
+	planned []plannedFile
+	// strangers says that some file has servers that were not imported.
+	strangers bool
+}
+
+// plannedFile is a file that will be changed.
+type plannedFile struct {
+	clients.File
+	plan clients.Plan
+}
+
+func (c *command) newConnections(how connecting) (*connections, error) {
+	imports, err := clients.LoadImports(c.importsFile())
+	if err != nil {
+		return nil, err
+	}
+	base, err := c.basePlan(how)
+	if err != nil {
+		return nil, err
+	}
+	return &connections{command: c, how: how, base: base, imports: imports}, nil
+}
+
+// connectNamed connects clients that somebody named: one that cannot be
+// connected is an error, before anything is changed.
+func (c *command) connectNamed(ctx context.Context, env clients.Environment, named []clients.Client, how connecting) error {
+	all, err := c.newConnections(how)
+	if err != nil {
+		return err
+	}
+	seen := map[string]bool{} // some files are read by several clients
+	for _, known := range named {
+		files := known.Files(env)
+		files = slices.DeleteFunc(files, func(f clients.File) bool {
+			_, err := os.Stat(f.Path)
+			return err != nil && !(how.aggregate && f.Path == files[0].Path)
+		})
+		if len(files) == 0 {
+			return gateway.Errorf(gateway.CodeNotFound, "%s has no servers on this machine; `genkan connect %s --aggregate --write` makes an entry for genkan", known.Title, known.Name)
+		}
+		for _, f := range files {
+			if seen[f.Path] {
+				continue
+			}
+			seen[f.Path] = true
+			if err := all.add(ctx, f); err != nil {
+				return err
+			}
+		}
+	}
+	if len(all.planned) > 0 || len(named) > 1 {
+		return all.finish(ctx)
+	}
+	if all.strangers {
+		fmt.Fprintln(c.std.Out, c.say("There is nothing to connect. `genkan import %s` takes over servers that are not here yet; --aggregate makes one entry for all.", named[0].Name))
+	} else {
+		fmt.Fprintln(c.std.Out, c.say("There is nothing to connect: %s has no servers that do not come through genkan.", named[0].Title))
+	}
+	return nil
+}
+
+// connectAll connects every client that has a file here. A file that cannot be
+// read is left alone, and keeps nobody else from being connected.
+func (c *command) connectAll(ctx context.Context, env clients.Environment, how connecting) error {
+	all, err := c.newConnections(how)
+	if err != nil {
+		return err
+	}
+	files := clients.Find(env)
+	if len(files) == 0 {
+		return c.showClients(env) // which says what helps
+	}
+	for _, f := range files {
+		if err := all.add(ctx, f); err != nil {
+			if ctx.Err() != nil {
+				return err
+			}
+			fmt.Fprintln(c.std.Out, c.say("%s was left alone: %s", titleOf(f.Client), c.language.Error(gateway.AsError(err))))
+		}
+	}
+	return all.finish(ctx)
+}
+
+// add works out what is to become of a file, and shows it.
+func (p *connections) add(ctx context.Context, f clients.File) error {
+	src, _, err := clients.Contents(f.Path)
+	if err != nil {
+		return err
+	}
+	imported, err := f.Parse(src)
+	if err != nil {
+		return err
+	}
+	plan := p.base
+	var strange []string
+	plan.Servers, strange = entriesOf(f, imported, p.imports)
+	if len(strange) > 0 {
+		p.strangers = true
+		fmt.Fprintln(p.std.Out, p.say("%s: not imported yet, and left as they are: %s. `genkan import %s` takes them over.", p.homely(f.Path), printable(strings.Join(strange, ", ")), f.Client))
+	}
+	if len(plan.Servers) == 0 && !p.how.aggregate {
+		return nil
+	}
+	if p.needsToken(f) {
+		if plan.Token, err = p.tokenFor(ctx, f.Client, false); err != nil {
+			return err
+		}
+	}
+	// Entries that lead here already are written anew if they would be others:
+	// their token was revoked, or genkan is somewhere else.
+	if out, err := f.Connect(src, plan); err != nil {
+		return err
+	} else if bytes.Equal(out, src) {
+		return nil
+	}
+	fmt.Fprintln(p.std.Out, p.say("%s, %s:", titleOf(f.Client), p.homely(f.Path)))
+	p.table(p.leadRows(f, plan, imported))
+	p.planned = append(p.planned, plannedFile{f, plan})
+	return nil
+}
+
+func (p *connections) needsToken(f clients.File) bool { return !f.Bridged() && !p.base.Bridge }
+
+// finish does what was shown, if it is to be done. It goes on after a file that
+// cannot be changed, and tells of the first.
+func (p *connections) finish(ctx context.Context) error {
+	switch {
+	case len(p.planned) == 0 && p.strangers:
+		fmt.Fprintln(p.std.Out, p.say("There is nothing to connect. `genkan import` takes over servers that are not here yet; --aggregate makes one entry for all."))
+		return nil
+	case len(p.planned) == 0:
+		fmt.Fprintln(p.std.Out, p.say("There is nothing to connect: no client has servers that do not come through genkan."))
+		return nil
+	case !p.how.write:
+		fmt.Fprintln(p.std.Out, p.say("Nothing was changed yet; --write does it."))
+		return nil
+	}
+	var first error
+	var changed []string
+	for _, f := range p.planned {
+		switch err := p.change(ctx, f); {
+		case err != nil && first == nil:
+			first = err
+		case err != nil:
+			fmt.Fprintf(p.std.Err, "genkan: %s\n", p.language.Error(gateway.AsError(err)))
+		case !slices.Contains(changed, f.Client):
+			changed = append(changed, f.Client)
+		}
+	}
+	switch len(changed) {
+	case 0:
+	case 1:
+		fmt.Fprintln(p.std.Out, p.say("Restart %s. `genkan undo %s` puts its files back.", titleOf(changed[0]), changed[0]))
+	default:
+		var titles []string
+		for _, client := range changed {
+			titles = append(titles, titleOf(client))
+		}
+		fmt.Fprintln(p.std.Out, p.say("Restart %s. `genkan undo` puts their files back.", strings.Join(titles, ", ")))
+	}
+	return first
+}
+
+// change changes one file. The token is made only now.
+func (p *connections) change(ctx context.Context, f plannedFile) (err error) {
+	if p.needsToken(f.File) {
+		if f.plan.Token, err = p.tokenFor(ctx, f.Client, true); err != nil {
+			return err
+		}
+	}
+	change, changed, err := p.backups().Connect(f.File, f.plan)
+	if err == nil && changed && !change.Created {
+		fmt.Fprintln(p.std.Out, p.say("%s is changed; the file from before is kept.", p.homely(f.Path)))
+	}
+	return err
+}

@@ -1,0 +1,63 @@
+package gateway
+
+import (
+	"strconv"
+	"strings"
+)
+
+// MaxServerName is how long the name of a server or of a profile may be: it
+// becomes part of URLs and of tool names, whose length clients limit.
+const MaxServerName = 32
+
+// IsServerName reports whether a server may have the name: a small letter, and
+// then small letters, digits and -.
+func IsServerName(s string) bool {
+	if s == "" || len(s) > MaxServerName || s[0] < 'a' || s[0] > 'z' {
+		return false
+	}
+	return !strings.ContainsFunc(s, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-'
+	})
+}
+
+// ServerName makes a name that a server may have, and that nobody has, out of
+// any other. Clients use package paths as names, whose last part is the telling
+// one.
+func ServerName(original string, taken func(string) bool) string {
+	s := strings.TrimRight(original, "/")
+	s = s[strings.LastIndexByte(s, '/')+1:]
+	var b strings.Builder
+	dash := false
+	for _, r := range strings.ToLower(s) {
+		if (r < 'a' || r > 'z') && (r < '0' || r > '9') {
+			dash = b.Len() > 0
+			continue
+		}
+		if dash {
+			b.WriteByte('-')
+			dash = false
+		}
+		b.WriteRune(r)
+	}
+	name := b.String()
+	switch {
+	case name == "":
+		name = "server"
+	case name[0] < 'a':
+		name = "s-" + name
+	}
+	name = cutName(name, MaxServerName)
+	free := name
+	for i := 2; taken(free); i++ {
+		tail := "-" + strconv.Itoa(i)
+		free = cutName(name, MaxServerName-len(tail)) + tail
+	}
+	return free
+}
+
+func cutName(s string, n int) string {
+	if len(s) > n {
+		s = s[:n]
+	}
+	return strings.TrimRight(s, "-")
+}
