@@ -82,7 +82,7 @@ func renderDocs(routes []route) ([]byte, error) {
 }
 
 func (r *route) shown() shownRoute {
-	who := map[access]string{forAll: "everybody", forCallers: "with a token", forAdmins: "with the admin token"}[r.who]
+	who := map[access]string{forAll: "everybody", forVisitors: "everybody", forCallers: "with a token", forAdmins: "with the admin token"}[r.who]
 	out := shownRoute{
 		Method: r.method, Path: r.shownPath(), ID: r.id, Summary: r.summary, About: r.about, Who: who, Status: r.good(),
 	}
@@ -120,7 +120,7 @@ func wordFor(t reflect.Type) string {
 		return "true or false"
 	case reflect.Int, reflect.Int64:
 		return "whole number"
-	case reflect.Float64:
+	case reflect.Float32, reflect.Float64:
 		return "number"
 	case reflect.String:
 		return "text"

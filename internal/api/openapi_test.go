@@ -58,12 +58,14 @@ func TestOpenAPI(t *testing.T) {
 	// Nothing that is served is missing, and nothing else is described.
 	var served patterns
 	api.New(api.Options{}).Routes(&served)
+	// Without a method stands what answers that there is none.
+	served = slices.DeleteFunc(served, func(pattern string) bool { return !strings.Contains(pattern, " ") })
+	open := []string{"/v1/openapi.json", "/v1/docs"} // without a token
 	for _, pattern := range served {
 		method, path, _ := strings.Cut(pattern, " ")
-		if !strings.HasPrefix(path, "/v1/") {
+		if !strings.HasPrefix(path, "/v1/") || slices.Contains(open, path) {
 			continue
 		}
-		// The description needs a token like everything else.
 		if got := d.send(method, strings.ReplaceAll(path, "{name}", "x"), "", "Authorization", ""); got.status != 401 {
 			t.Errorf("%s without a token: %d", pattern, got.status)
 		}
@@ -80,7 +82,6 @@ func TestOpenAPI(t *testing.T) {
 			}
 		}
 	}
-	described = append(described, "/v1/") // where there is nothing
 	slices.Sort(described)
 	slices.Sort(served)
 	if !slices.Equal(described, served) {

@@ -42,7 +42,7 @@ type Parameter struct {
 // Example shows how a tool is used.
 type Example struct {
 	Description    string          `json:"description"`
-	Parameters     json.RawMessage `json:"parameters" doc:"An object."`
+	Parameters     json.RawMessage `json:"parameters,omitempty" doc:"An object; empty unless said."`
 	ExpectedResult json.RawMessage `json:"expectedResult,omitempty"`
 }
 
