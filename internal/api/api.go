@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"genkan/internal/api/client"
@@ -64,10 +65,19 @@ type Options struct {
 type API struct {
 	opt     Options
 	started time.Time
+	// document and page are the description, for programs and for people.
+	// Everybody may ask for them, so they are made once.
+	document func() ([]byte, error)
+	page     func() (docsPage, error)
 }
 
 // New makes the edge.
-func New(opt Options) *API { return &API{opt: opt, started: time.Now()} }
+func New(opt Options) *API {
+	a := &API{opt: opt, started: time.Now()}
+	a.document = sync.OnceValues(func() ([]byte, error) { return json.Marshal(describe(a.routes())) })
+	a.page = sync.OnceValues(func() (docsPage, error) { return renderDocs(a.routes()) })
+	return a
+}
 
 func (a *API) language() lang.Language {
 	if a.opt.Language == nil {

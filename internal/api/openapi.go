@@ -343,5 +343,10 @@ func describe(routes []route) object {
 
 // openAPI answers with the description.
 func (a *API) openAPI(w http.ResponseWriter, _ *http.Request, _ gateway.Identity) {
-	encode(w, http.StatusOK, describe(a.routes()))
+	document, err := a.document()
+	if err != nil {
+		a.fail(w, err)
+		return
+	}
+	encode(w, http.StatusOK, json.RawMessage(document))
 }
