@@ -6,6 +6,7 @@ import (
 	_ "embed"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"html/template"
 	"net/http"
 	"reflect"
@@ -25,11 +26,11 @@ type docsPage struct {
 	policy string
 }
 
-// shownRoute and shownType are the routes and types as the page shows them.
+// shownRoute and shownStruct are the routes and types as the page shows them.
 type shownRoute struct {
 	Method, Path, ID, Summary, About, Who string
 	Query                                 []shownField
-	Body, Answer                          string
+	Body, Answer                          *shownWord
 	Status                                int
 	Failures                              []shownFailure
 }
@@ -39,15 +40,20 @@ type shownFailure struct {
 	Code   string
 }
 
-type shownType struct {
+type shownStruct struct {
 	Name   string
 	Fields []shownField
 }
 
 type shownField struct {
-	Name, Type, About string
-	Required          bool
+	Name     string
+	Type     shownWord
+	About    string
+	Required bool
 }
+
+// shownWord is a type in words, and the type of the page that it leads to.
+type shownWord struct{ Word, Leads string }
 
 // docs answers with a page for people, made of what openAPI is made of.
 func (a *API) docs(w http.ResponseWriter, _ *http.Request, _ gateway.Identity) {
@@ -72,15 +78,15 @@ func renderDocs(routes []route) (docsPage, error) {
 	shown := struct {
 		Introduction string
 		Routes       []shownRoute
-		Types        []shownType
+		Types        []shownStruct
 	}{Introduction: apiIntroduction}
 	for _, one := range routes {
 		shown.Routes = append(shown.Routes, one.shown())
 	}
 	for _, t := range collect(routes).types {
-		one := shownType{Name: t.Name()}
+		one := shownStruct{Name: t.Name()}
 		for _, f := range fieldsOfType(t) {
-			one.Fields = append(one.Fields, shownField{f.name, wordFor(f.of), f.about, f.required})
+			one.Fields = append(one.Fields, shownField{f.name, shownType(f.of), f.about, f.required})
 		}
 		shown.Types = append(shown.Types, one)
 	}
@@ -104,16 +110,43 @@ func (r *route) shown() shownRoute {
 		Method: r.method, Path: r.shownPath(), ID: r.id, Summary: r.summary, About: r.about, Who: who, Status: r.good(),
 	}
 	for _, q := range r.query {
-		out.Query = append(out.Query, shownField{Name: q.name, Type: q.kind, About: q.about})
+		out.Query = append(out.Query, shownField{Name: q.name, Type: shownWord{Word: q.words()}, About: q.about})
 	}
 	if r.body != nil {
-		out.Body = wordFor(reflect.TypeOf(r.body))
+		out.Body = new(shownType(reflect.TypeOf(r.body)))
 	}
 	if r.answer != nil {
-		out.Answer = wordFor(reflect.TypeOf(r.answer))
+		out.Answer = new(shownType(reflect.TypeOf(r.answer)))
 	}
 	for _, f := range r.allFailures() {
 		out.Failures = append(out.Failures, shownFailure{f.status, f.code})
+	}
+	return out
+}
+
+// words say what may be asked for.
+func (q *query) words() string {
+	text := map[string]string{"string": "text", "boolean": "true or false", "integer": "whole number"}[q.kind]
+	switch {
+	case q.most != 0:
+		text += fmt.Sprintf(", %d to %d", q.least, q.most)
+	case q.least != 0:
+		text += fmt.Sprintf(", %d or more", q.least)
+	}
+	if q.otherwise != 0 {
+		text += fmt.Sprintf("; %d unless said", q.otherwise)
+	}
+	return text
+}
+
+// shownType is a type in words, with where it is described.
+func shownType(t reflect.Type) shownWord {
+	out := shownWord{Word: wordFor(t)}
+	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice && t != reflect.TypeFor[json.RawMessage]() {
+		t = t.Elem()
+	}
+	if isNamed(t) {
+		out.Leads = t.Name()
 	}
 	return out
 }

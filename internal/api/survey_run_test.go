@@ -55,6 +55,7 @@ func (s *surveyor) restore(tb testing.TB, d door) {
 		}
 		s.as("the admin", wire{method: "POST", target: "/v1/reload"})
 	}
+	d.t = tb
 	d.waitReady()
 	for _, name := range s.names["tools"] {
 		s.as("the admin", wire{method: "POST", target: "/v1/tools/" + name + "/enable"})
