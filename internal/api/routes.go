@@ -166,21 +166,20 @@ type Mux interface {
 // Routes adds the edge's paths to a mux.
 func (a *API) Routes(mux Mux) {
 	known := http.NewServeMux()
-	outside := map[string]access{}
+	var outside []string
 	for _, one := range a.routes() {
 		pattern := one.method + " " + one.path
 		mux.HandleFunc(pattern, a.guard(one.who, one.serve))
 		known.HandleFunc(pattern, func(http.ResponseWriter, *http.Request) {})
 		if !strings.HasPrefix(one.path, "/v1/") {
-			outside[one.path] = one.who
+			outside = append(outside, one.path)
 		}
 	}
 	// What is not there is said in the API's own form, and only to those who
 	// may come in.
-	absent := func(w http.ResponseWriter, r *http.Request, _ gateway.Identity) { a.absent(w, r, known) }
-	mux.HandleFunc("/v1/", a.guard(forCallers, absent))
-	for path, who := range outside {
-		mux.HandleFunc(path, a.guard(who, absent))
+	absent := a.guard(forCallers, func(w http.ResponseWriter, r *http.Request, _ gateway.Identity) { a.absent(w, r, known) })
+	for _, path := range append(outside, "/v1/") {
+		mux.HandleFunc(path, absent)
 	}
 }
 

@@ -15,6 +15,8 @@ const smallDescription = `{"openapi":"3.1.0","paths":{"/v1/thing":{"post":{
 		"200":{"content":{"application/json":{"schema":{"$ref":"#/components/schemas/Answer"}}}},
 		"302":{"description":"elsewhere"},
 		"400":{"content":{"application/json":{"schema":{}}}},
+		"401":{"content":{"application/json":{"schema":{}}}},
+		"403":{"content":{"application/json":{"schema":{}}}},
 		"429":{"content":{"application/json":{"schema":{}}}},
 		"500":{"content":{"application/json":{"schema":{}}}}}}}},
 	"components":{"schemas":{
@@ -48,6 +50,8 @@ func TestTheSurveyComplains(t *testing.T) {
 		"no JSON":                    {say(200, data, `<p>`), "the answer is not JSON"},
 		"another content type":       {say(400, "text/plain", `{}`), `the content type "text/plain" is not described`},
 		"takes everything":           {say(200, data, `{"n":1}`), "the body is not as described, and was accepted"},
+		"answers strangers":          {say(200, data, `{"n":1}`), "it was answered without a token"},
+		"answers foreign pages":      {say(200, data, `{"n":1}`), "it was answered to a foreign page"},
 		"takes every query":          {say(200, data, `{"n":1}`), "?page=0 is not as described, and was accepted"},
 		"takes what is no JSON":      {say(200, data, `{"n":1}`), "a body that is not JSON was accepted"},
 		"fails inside":               {say(500, data, `{"code":"INTERNAL_ERROR"}`), "it failed inside"},

@@ -215,9 +215,9 @@ func (m *maker) wrong() (all []wire) {
 		add("a query twice", func(w *wire) { w.target = m.target() + "?" + name + "=1&" + name + "=2" })
 		add("a broken query", func(w *wire) { w.target = m.target() + "?" + name + "=%zz;a&=&%" })
 	}
-	add("a foreign host", func(w *wire) { w.host = "evil.example" })
+	add("a foreign host", func(w *wire) { w.host = foreignHost })
 	add("no host", func(w *wire) { w.host = "[" })
-	add("a foreign origin", func(w *wire) { w.header.Set("Origin", "https://evil.example") })
+	add("a foreign origin", func(w *wire) { w.header.Set("Origin", foreignOrigin) })
 	add("a page's request", func(w *wire) { w.header.Set("Sec-Fetch-Site", "cross-site") })
 	add("two tokens", func(w *wire) { w.header["Authorization"] = []string{"Bearer a", "Bearer b"} })
 	add("no bearer", func(w *wire) { w.header.Set("Authorization", "Basic YTpi") })

@@ -164,6 +164,7 @@ func FuzzREST(f *testing.F) {
 		for _, who := range []string{"nobody", "a client", "the admin"} {
 			w := wire{what: "fuzzed", method: method, target: target, header: http.Header{"Content-Type": {media}}, body: body}
 			if r, sent := s.as(who, w); sent {
+				w.who = who
 				for _, problem := range s.problems(w, r) {
 					t.Error(problem)
 				}

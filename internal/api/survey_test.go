@@ -67,8 +67,11 @@ type reply struct {
 	panicked string
 }
 
+// A name that is not ours, and a page that nobody knows.
+const foreignHost, foreignOrigin = "evil.example", "https://evil.example"
+
 // requestPatience is far more than any request takes. What takes it all hangs.
-const requestPatience = 20 * time.Second
+const requestPatience = time.Minute
 
 // send hands a request to the handler as net/http does. It reports false for
 // what no handler would be handed.
@@ -276,6 +279,12 @@ func (s *surveyor) problems(w wire, r reply) (all []string) {
 	o, methods := s.find(w.method, escaped)
 	switch {
 	case o != nil:
+		if r.status < 400 && o.responses["401"] != nil && (w.who == "nobody" || w.who == "a stranger") {
+			complain("it was answered without a token")
+		}
+		if r.status < 400 && o.responses["403"] != nil && (w.host == foreignHost || w.header.Get("Origin") == foreignOrigin) {
+			complain("it was answered to a foreign page")
+		}
 		s.compare(o, w, r, complain)
 		s.refuses(o, target, w, r, complain)
 	case len(methods) > 0:

@@ -12,6 +12,9 @@ import (
 // tool, what is usual at its edge, and then what holds for all.
 func TestWhoSaysHowACallIsCarriedOut(t *testing.T) {
 	type options = gateway.ExecuteOptions
+	all := func(timeout time.Duration, retries int, delay time.Duration) options {
+		return options{Timeout: timeout, Retries: retries, RetryDelay: delay}
+	}
 	caller := options{Timeout: 5 * time.Second, Retries: 1, RetryDelay: time.Second}
 	tool := options{Timeout: 20 * time.Minute, Retries: 3, RetryDelay: 2 * time.Second}
 	usual := options{Timeout: 30 * time.Second, Retries: gateway.NoRetries, RetryDelay: 4 * time.Second}
@@ -19,19 +22,19 @@ func TestWhoSaysHowACallIsCarriedOut(t *testing.T) {
 		caller, tool, usual options
 		want                options
 	}{
-		"nobody":                       {want: options{time.Minute, 2, 200 * time.Millisecond}},
-		"what is usual":                {usual: usual, want: options{30 * time.Second, 0, 4 * time.Second}},
+		"nobody":                       {want: all(time.Minute, 2, 200*time.Millisecond)},
+		"what is usual":                {usual: usual, want: all(30*time.Second, 0, 4*time.Second)},
 		"the tool":                     {tool: tool, usual: usual, want: tool},
 		"the caller":                   {caller: caller, tool: tool, usual: usual, want: caller},
-		"the caller, with one thing":   {caller: options{Retries: gateway.NoRetries}, tool: tool, usual: usual, want: options{20 * time.Minute, 0, 2 * time.Second}},
-		"the caller, within ceilings":  {caller: options{time.Hour, 99, time.Hour}, want: options{10 * time.Minute, 10, time.Minute}},
-		"the tool has no longest time": {tool: options{Timeout: 3 * time.Hour}, want: options{3 * time.Hour, 2, 200 * time.Millisecond}},
+		"the caller, with one thing":   {caller: options{Retries: gateway.NoRetries}, tool: tool, usual: usual, want: all(20*time.Minute, 0, 2*time.Second)},
+		"the caller, within ceilings":  {caller: all(time.Hour, 99, time.Hour), want: all(10*time.Minute, 10, time.Minute)},
+		"the tool has no longest time": {tool: options{Timeout: 3 * time.Hour}, want: all(3*time.Hour, 2, 200*time.Millisecond)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			call := write(answers())
 			call.Options, call.Tool.Options, call.Usual = c.caller, c.tool, c.usual
 			e := New(limits())
-			if got := (options{e.timeout(call), e.retries(call), e.retryDelay(call)}); got != c.want {
+			if got := all(e.timeout(call), e.retries(call), e.retryDelay(call)); got != c.want {
 				t.Errorf("got %+v, want %+v", got, c.want)
 			}
 		})
