@@ -78,20 +78,28 @@ func decode(body []byte, into any) (status int, wrong *gateway.Error) {
 // checkInside refuses what a decoder lets through further in: keys that stand
 // twice or differ from a field's only in case, and null as an entry of a list.
 func checkInside(raw []byte, t reflect.Type) (wrong error) {
-	if t == reflect.TypeFor[json.RawMessage]() || string(raw) == "null" {
-		return nil
-	}
-	switch t.Kind() {
-	case reflect.Pointer:
+	raw = bytes.TrimSpace(raw)
+	isObject := len(raw) > 0 && raw[0] == '{'
+	switch kind := t.Kind(); {
+	case t == reflect.TypeFor[json.RawMessage]() || string(raw) == "null":
+	case kind == reflect.Pointer:
 		return checkInside(raw, t.Elem())
-	case reflect.Slice:
+	case kind == reflect.Slice:
 		_ = jsonrpc.Elements(raw, func(one []byte) bool {
 			if wrong = checkInside(one, t.Elem()); string(one) == "null" && t.Elem() != reflect.TypeFor[json.RawMessage]() {
 				wrong = invalid("a list must not have null in it")
 			}
 			return wrong == nil
 		})
-	case reflect.Struct:
+	case kind == reflect.Map && isObject:
+		if wrong = jsonrpc.CheckObject(raw); wrong != nil {
+			return wrong
+		}
+		_ = jsonrpc.Members(raw, func(_, value []byte) bool {
+			wrong = checkInside(value, t.Elem())
+			return wrong == nil
+		})
+	case kind == reflect.Struct && isObject:
 		names := fieldsOf(reflect.New(t).Interface())
 		if wrong = jsonrpc.CheckObject(raw, names...); wrong != nil {
 			return wrong

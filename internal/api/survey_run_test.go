@@ -65,7 +65,7 @@ func (s *surveyor) restore(tb testing.TB, d door) {
 func (s *surveyor) maker(o *operation, seed uint64) *maker {
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(o.id))
-	return &maker{s, o, rand.New(rand.NewPCG(seed, h.Sum64()))} //nolint:gosec // a test's dice
+	return &maker{s, o, rand.New(rand.NewPCG(seed, h.Sum64()))}
 }
 
 // survey asks one operation all that it can be asked, and returns what was wrong
