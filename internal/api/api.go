@@ -8,7 +8,12 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"mime"
 	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
 	"time"
 
 	"genkan/internal/api/client"
@@ -37,8 +42,10 @@ type House interface {
 // Options are what the edge is made of.
 type Options struct {
 	House func() House
-	// Admit decides who may come in. When it reports false it has answered.
+	// Admit decides who may come in, Receive whether somebody may without a
+	// token, for what is no secret. When they report false they have answered.
 	Admit   func(w http.ResponseWriter, r *http.Request) (gateway.Identity, bool)
+	Receive func(w http.ResponseWriter, r *http.Request) bool
 	Log     *slog.Logger
 	Version string
 	// Budget bounds the bytes in flight.
@@ -58,10 +65,19 @@ type Options struct {
 type API struct {
 	opt     Options
 	started time.Time
+	// document and page are the description, for programs and for people.
+	// Everybody may ask for them, so they are made once.
+	document func() ([]byte, error)
+	page     func() (docsPage, error)
 }
 
 // New makes the edge.
-func New(opt Options) *API { return &API{opt: opt, started: time.Now()} }
+func New(opt Options) *API {
+	a := &API{opt: opt, started: time.Now()}
+	a.document = sync.OnceValues(func() ([]byte, error) { return json.Marshal(describe(a.routes())) })
+	a.page = sync.OnceValues(func() (docsPage, error) { return renderDocs(a.routes()) })
+	return a
+}
 
 func (a *API) language() lang.Language {
 	if a.opt.Language == nil {
@@ -81,6 +97,43 @@ func sendToV1(w http.ResponseWriter, r *http.Request, status int) {
 		target += "?" + r.URL.RawQuery
 	}
 	http.Redirect(w, r, target, status) //nolint:gosec // it begins with /v1
+}
+
+// root is health for programs, and for people the page that can be read without
+// a token.
+func (a *API) root(w http.ResponseWriter, r *http.Request, id gateway.Identity) {
+	w.Header().Set("Vary", "Accept")
+	if prefersHTML(r.Header) {
+		http.Redirect(w, r, "/v1/docs", http.StatusFound)
+		return
+	}
+	a.health(w, r, id)
+}
+
+// prefersHTML reports whether a client would rather have a page than JSON, as
+// browsers say and programs do not.
+func prefersHTML(h http.Header) bool {
+	page, data := 0.0, 0.0
+	dataAs := -1 // how exactly JSON was named so far
+	for one := range strings.SplitSeq(strings.Join(h["Accept"], ","), ",") {
+		kind, parameters, err := mime.ParseMediaType(one)
+		if err != nil {
+			continue
+		}
+		quality := 1.0
+		if q, said := parameters["q"]; said {
+			if quality, err = strconv.ParseFloat(q, 64); err != nil {
+				continue
+			}
+		}
+		if kind == "text/html" {
+			page = max(page, quality)
+		}
+		if as := slices.Index([]string{"*/*", "application/*", "application/json"}, kind); as > dataAs {
+			data, dataAs = quality, as
+		}
+	}
+	return page > data
 }
 
 // health answers that the process serves. It needs no token and tells nothing

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"io"
 	"log/slog"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -20,19 +21,35 @@ func TestMain(m *testing.M) { testkit.Main(m) }
 
 // door is a running house with the fault server behind it.
 type door struct {
-	t     *testing.T
-	url   string
-	token string
-	data  string
+	t       testing.TB
+	url     string
+	token   string
+	data    string
+	config  string
+	handler http.Handler
 }
 
-func openDoor(t *testing.T, extra map[string]any, faultArgs ...string) door {
+// openDoor opens a house. What is extra goes into its configuration, and with
+// "fault-" before it into that of the server.
+func openDoor(t testing.TB, extra map[string]any, faultArgs ...string) door {
 	t.Helper()
 	data := t.TempDir()
 	command, args, env := testkit.FaultCommand(t, faultArgs...)
-	file := map[string]any{"mcpServers": map[string]any{"fault": map[string]any{"command": command, "args": args, "env": env}}}
+	fault := map[string]any{"command": command, "args": args, "env": env}
+	servers := map[string]any{"fault": fault}
+	file := map[string]any{"mcpServers": servers}
 	for key, value := range extra {
-		file[key] = value
+		own, isServers := strings.CutPrefix(key, "fault-")
+		switch {
+		case own == "env":
+			maps.Copy(env, value.(map[string]string)) //nolint:forcetypeassert // the tests'
+		case isServers:
+			fault[own] = value
+		case key == "mcpServers":
+			maps.Copy(servers, value.(map[string]any)) //nolint:forcetypeassert // as above
+		default:
+			file[key] = value
+		}
 	}
 	raw, err := json.Marshal(file)
 	if err != nil {
@@ -48,7 +65,8 @@ func openDoor(t *testing.T, extra map[string]any, faultArgs ...string) door {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(p.Handler())
+	handler := p.Handler()
+	server := httptest.NewServer(handler)
 	t.Cleanup(func() {
 		server.Close()
 		if err := p.Close(); err != nil {
@@ -59,11 +77,16 @@ func openDoor(t *testing.T, extra map[string]any, faultArgs ...string) door {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := door{t, server.URL, strings.TrimSpace(string(token)), data}
-	testkit.Eventually(t, func() bool {
-		return strings.Contains(d.send("GET", "/v1/servers", "").body, `"state":"ready"`)
-	}, "the fault server is not ready")
+	d := door{t, server.URL, strings.TrimSpace(string(token)), data, string(raw), handler}
+	d.waitReady()
 	return d
+}
+
+func (d door) waitReady() {
+	d.t.Helper()
+	testkit.Eventually(d.t, func() bool {
+		return strings.Contains(d.send("GET", "/v1/servers/fault", "").body, `"state":"ready"`)
+	}, "the fault server is not ready")
 }
 
 type answer struct {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -68,7 +69,49 @@ func decode(body []byte, into any) (status int, wrong *gateway.Error) {
 	if d.More() {
 		return http.StatusBadRequest, invalid("the body must be one JSON object")
 	}
+	if err := checkInside(body, reflect.TypeOf(into).Elem()); err != nil {
+		return http.StatusBadRequest, invalid("the body is not what was expected: %s", err)
+	}
 	return 0, nil
+}
+
+// checkInside refuses what a decoder lets through further in: keys that stand
+// twice or differ from a field's only in case, and null as an entry of a list.
+func checkInside(raw []byte, t reflect.Type) (wrong error) {
+	raw = bytes.TrimSpace(raw)
+	isObject := len(raw) > 0 && raw[0] == '{'
+	switch kind := t.Kind(); {
+	case t == reflect.TypeFor[json.RawMessage]() || string(raw) == "null":
+	case kind == reflect.Pointer:
+		return checkInside(raw, t.Elem())
+	case kind == reflect.Slice:
+		_ = jsonrpc.Elements(raw, func(one []byte) bool {
+			if wrong = checkInside(one, t.Elem()); string(one) == "null" && t.Elem() != reflect.TypeFor[json.RawMessage]() {
+				wrong = invalid("a list must not have null in it")
+			}
+			return wrong == nil
+		})
+	case kind == reflect.Map && isObject:
+		if wrong = jsonrpc.CheckObject(raw); wrong != nil {
+			return wrong
+		}
+		_ = jsonrpc.Members(raw, func(_, value []byte) bool {
+			wrong = checkInside(value, t.Elem())
+			return wrong == nil
+		})
+	case kind == reflect.Struct && isObject:
+		names := fieldsOf(reflect.New(t).Interface())
+		if wrong = jsonrpc.CheckObject(raw, names...); wrong != nil {
+			return wrong
+		}
+		_ = jsonrpc.Members(raw, func(key, value []byte) bool {
+			if i := slices.Index(names, string(key)); i >= 0 {
+				wrong = checkInside(value, t.Field(i).Type)
+			}
+			return wrong == nil
+		})
+	}
+	return wrong
 }
 
 func invalid(format string, values ...any) *gateway.Error {

@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"net/http"
 	"strings"
 	"time"
@@ -58,7 +59,7 @@ func newCall(in client.CallRequest, id gateway.Identity) (*gateway.Call, error) 
 	if in.Name == "" {
 		return nil, invalidField("name", "name is required: the name of the tool to call")
 	}
-	if in.Options.Timeout < 0 || in.Options.Retry < 0 || in.Options.RetryDelay < 0 {
+	if in.Options.Timeout < 0 || in.Options.Retry != nil && *in.Options.Retry < 0 || in.Options.RetryDelay < 0 {
 		return nil, invalidField("options", "options.timeout, options.retry and options.retryDelay must not be negative")
 	}
 	args := bytes.TrimSpace(in.Parameters)
@@ -76,16 +77,11 @@ func newCall(in client.CallRequest, id gateway.Identity) (*gateway.Call, error) 
 	}
 	call := &gateway.Call{
 		Method: "tools/call", Params: params, Name: in.Name, Identity: id, Via: "rest", Complete: true,
-		Options: gateway.ExecuteOptions{Timeout: defaultTimeout, Retries: gateway.NoRetries, RetryDelay: defaultRetryDelay},
+		Usual:   gateway.ExecuteOptions{Timeout: defaultTimeout, Retries: gateway.NoRetries, RetryDelay: defaultRetryDelay},
+		Options: gateway.ExecuteOptions{Timeout: millis(in.Options.Timeout), RetryDelay: millis(in.Options.RetryDelay)},
 	}
-	if in.Options.Retry > 0 {
-		call.Options.Retries = in.Options.Retry
-	}
-	if in.Options.RetryDelay > 0 {
-		call.Options.RetryDelay = millis(in.Options.RetryDelay)
-	}
-	if in.Options.Timeout > 0 {
-		call.Options.Timeout = millis(in.Options.Timeout)
+	if in.Options.Retry != nil {
+		call.Options.Retries = cmp.Or(*in.Options.Retry, gateway.NoRetries)
 	}
 	return call, nil
 }

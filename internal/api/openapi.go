@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"reflect"
@@ -110,12 +111,26 @@ func schemaOf(t reflect.Type) object {
 		return object{{"type", "boolean"}}
 	case reflect.Int, reflect.Int64:
 		return object{{"type", "integer"}}
-	case reflect.Float64:
+	case reflect.Float32, reflect.Float64:
 		return object{{"type", "number"}}
 	case reflect.String:
 		return object{{"type", "string"}}
 	default:
 		return object{{"type", "object"}}
+	}
+}
+
+// orNull is for what a request may leave out: null says the same.
+func orNull(schema object) object {
+	switch {
+	case len(schema) == 0:
+		return schema
+	case schema[0].key == "type":
+		nullable := slices.Clone(schema)
+		nullable[0].value = []any{schema[0].value, "null"}
+		return nullable
+	default:
+		return object{{"anyOf", []object{schema, {{"type", "null"}}}}}
 	}
 }
 
@@ -130,6 +145,10 @@ func fieldsOfType(t reflect.Type) []typeField {
 	var all []typeField
 	for i := range t.NumField() {
 		f := t.Field(i)
+		if f.Anonymous { // its fields are encoded among ours
+			all = append(all, fieldsOfType(f.Type)...)
+			continue
+		}
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 		all = append(all, typeField{
 			name: name, about: f.Tag.Get("doc"), of: f.Type,
@@ -145,6 +164,9 @@ func (s *schemas) describe(t reflect.Type) object {
 	required := []string{}
 	for _, f := range fieldsOfType(t) {
 		schema := schemaOf(f.of)
+		if s.closed[t] && !f.required {
+			schema = orNull(schema)
+		}
 		if f.about != "" {
 			schema.add("description", f.about)
 		}
@@ -177,17 +199,25 @@ func (r *route) good() int {
 // allFailures are a route's own, and those of its like, ordered by status.
 func (r *route) allFailures() []restError {
 	all := slices.Clone(r.failures)
-	if r.who != forAll {
-		all = append(all, restError{http.StatusUnauthorized, "AUTHENTICATION_ERROR"}, restErrors[gateway.CodeDenied], restErrors[gateway.CodeInternal])
+	if r.who != forAll { // the Host or the Origin
+		all = append(all, restErrors[gateway.CodeDenied])
+	}
+	if r.needsToken() {
+		// The last one is that of a store that cannot tell whose a token is.
+		all = append(all, restError{http.StatusUnauthorized, "AUTHENTICATION_ERROR"}, restErrors[gateway.CodeInternal], restErrors[gateway.CodeUnavailable])
 	}
 	if r.body != nil {
 		for _, status := range []int{http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType} {
 			all = append(all, restError{status, "VALIDATION_ERROR"})
 		}
 	}
-	slices.SortStableFunc(all, func(a, b restError) int { return a.status - b.status })
+	slices.SortStableFunc(all, func(a, b restError) int {
+		return cmp.Or(cmp.Compare(a.status, b.status), cmp.Compare(a.code, b.code))
+	})
 	return slices.Compact(all)
 }
+
+func (r *route) needsToken() bool { return r.who == forCallers || r.who == forAdmins }
 
 // describe is the description of a route, an operation of OpenAPI.
 func (r *route) describe() object {
@@ -199,7 +229,7 @@ func (r *route) describe() object {
 	if about != "" {
 		out.add("description", about)
 	}
-	if r.who == forAll {
+	if !r.needsToken() {
 		out.add("security", []string{})
 	}
 	parameters := []object{}
@@ -220,6 +250,9 @@ func (r *route) describe() object {
 		good.add("content", content(r.media, r.answer))
 	}
 	responses := object{{strconv.Itoa(r.good()), good}}
+	if r.leads != 0 {
+		responses.add(strconv.Itoa(r.leads), object{{"description", http.StatusText(r.leads)}})
+	}
 	codes := map[int][]string{}
 	var statuses []int
 	for _, f := range r.allFailures() {
@@ -310,5 +343,10 @@ func describe(routes []route) object {
 
 // openAPI answers with the description.
 func (a *API) openAPI(w http.ResponseWriter, _ *http.Request, _ gateway.Identity) {
-	encode(w, http.StatusOK, describe(a.routes()))
+	document, err := a.document()
+	if err != nil {
+		a.fail(w, err)
+		return
+	}
+	encode(w, http.StatusOK, json.RawMessage(document))
 }

@@ -2,6 +2,7 @@ package api
 
 import (
 	"net/http"
+	"strings"
 
 	"genkan/internal/api/client"
 	"genkan/internal/gateway"
@@ -14,7 +15,11 @@ type handler func(w http.ResponseWriter, r *http.Request, id gateway.Identity)
 type access uint8
 
 const (
+	// forAll is health: nothing is asked, not even by which name we are called.
 	forAll access = iota
+	// forVisitors needs no token, so a browser can show it. The Host and the
+	// Origin must be known ones.
+	forVisitors
 	forCallers
 	forAdmins
 )
@@ -35,6 +40,9 @@ type route struct {
 	media string
 	// status is that of the answer, 200 unless said.
 	status int
+	// leads is the status of the answer that leads elsewhere, where there is one
+	// beside the answer.
+	leads int
 	// failures are those beside the ones that every such route has.
 	failures []restError
 	serve    handler
@@ -59,7 +67,8 @@ func (a *API) routes() []route {
 	return []route{
 		{
 			method: "GET", path: "/{$}", who: forAll, id: "root", summary: "Whether genkan serves",
-			answer: client.Health{}, serve: a.health,
+			about:  "A browser, which prefers text/html, is led to /v1/docs.",
+			answer: client.Health{}, leads: http.StatusFound, serve: a.root,
 		},
 		{
 			method: "GET", path: "/health", who: forAll, id: "health", summary: "Whether genkan serves",
@@ -131,11 +140,11 @@ func (a *API) routes() []route {
 			answer: client.Done{}, failures: []restError{badInput}, serve: a.reload,
 		},
 		{
-			method: "GET", path: "/v1/openapi.json", who: forCallers, id: "openapi", summary: "This description, as OpenAPI 3.1",
+			method: "GET", path: "/v1/openapi.json", who: forVisitors, id: "openapi", summary: "This description, as OpenAPI 3.1",
 			answer: map[string]any{}, serve: a.openAPI,
 		},
 		{
-			method: "GET", path: "/v1/docs", who: forCallers, id: "docs", summary: "This description, for people",
+			method: "GET", path: "/v1/docs", who: forVisitors, id: "docs", summary: "This description, for people",
 			answer: "", media: "text/html", serve: a.docs,
 		},
 		{
@@ -156,25 +165,56 @@ type Mux interface {
 
 // Routes adds the edge's paths to a mux.
 func (a *API) Routes(mux Mux) {
+	known := http.NewServeMux()
+	var outside []string
 	for _, one := range a.routes() {
-		mux.HandleFunc(one.method+" "+one.path, a.guard(one.who, one.serve))
+		pattern := one.method + " " + one.path
+		mux.HandleFunc(pattern, a.guard(one.who, one.serve))
+		known.HandleFunc(pattern, func(http.ResponseWriter, *http.Request) {})
+		if !strings.HasPrefix(one.path, "/v1/") {
+			outside = append(outside, one.path)
+		}
 	}
 	// What is not there is said in the API's own form, and only to those who
 	// may come in.
-	mux.HandleFunc("/v1/", a.guard(forCallers, func(w http.ResponseWriter, _ *http.Request, _ gateway.Identity) {
+	absent := a.guard(forCallers, func(w http.ResponseWriter, r *http.Request, _ gateway.Identity) { a.absent(w, r, known) })
+	for _, path := range append(outside, "/v1/") {
+		mux.HandleFunc(path, absent)
+	}
+}
+
+// absent answers that a path has no such method, or that there is no such path.
+func (a *API) absent(w http.ResponseWriter, r *http.Request, known *http.ServeMux) {
+	var methods []string
+	for _, method := range []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"} {
+		if _, pattern := known.Handler(&http.Request{Method: method, URL: r.URL, Host: r.Host}); pattern != "" {
+			methods = append(methods, method)
+		}
+	}
+	if len(methods) == 0 {
 		a.fail(w, gateway.Errorf(gateway.CodeNotFound, "there is nothing here; /v1/docs tells what there is"))
-	}))
+		return
+	}
+	allowed := strings.Join(methods, ", ")
+	w.Header().Set("Allow", allowed)
+	a.answer(w, restError{http.StatusMethodNotAllowed, "METHOD_NOT_ALLOWED"},
+		invalid("this path has no such method; there are %s", allowed), nil)
 }
 
 // guard lets in whoever may.
 func (a *API) guard(who access, serve handler) func(http.ResponseWriter, *http.Request) {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var id gateway.Identity
-		if who != forAll {
-			var ok bool
-			if id, ok = a.opt.Admit(w, r); !ok {
-				return
-			}
+		ok := true
+		switch who {
+		case forAll:
+		case forVisitors:
+			ok = a.opt.Receive(w, r)
+		case forCallers, forAdmins:
+			id, ok = a.opt.Admit(w, r)
+		}
+		if !ok {
+			return
 		}
 		if who == forAdmins && !id.Admin {
 			a.fail(w, gateway.Errorf(gateway.CodeDenied, "this needs the admin token, which is in the file admin-token of the data directory"))

@@ -174,7 +174,7 @@ func (p *Process) build(cfg *config.Config, old *house) *house {
 		h.servers = append(h.servers, s)
 		h.views.mounts = append(h.views.mounts, catalog.Mount{
 			Source: s, Prefix: set.Prefix, Allows: set.Tools.Allows,
-			Validate: set.Validate, Timeout: set.Timeout, OriginalSchemas: set.Schemas == config.SchemasOriginal,
+			Validate: set.Validate, Timeout: set.Timeout, Options: set.OptionsOf, OriginalSchemas: set.Schemas == config.SchemasOriginal,
 			Overrides: p.overrides,
 		})
 	}

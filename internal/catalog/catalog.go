@@ -23,6 +23,9 @@ type Mount struct {
 	Allows   func(name string) bool
 	Validate bool
 	Timeout  time.Duration
+	// Options are what is said for calls of a tool, by the source's own name;
+	// nil when nothing is.
+	Options func(name string) gateway.ExecuteOptions
 	// OriginalSchemas shows combinations at the first level of a schema to
 	// everybody; otherwise clients of the legacy era see plain properties.
 	OriginalSchemas bool

@@ -98,6 +98,9 @@ func (m *mounted) expose(t *gateway.Tool, description string) (notes []gateway.T
 		notes = append(notes, shown.notes...)
 	}
 	t.Source, t.Timeout = m.Source, m.Timeout
+	if m.Options != nil && t.Kind == gateway.KindTool {
+		t.Options = m.Options(t.Name)
+	}
 	t.Validate = m.Validate && t.Kind == gateway.KindTool
 	// Whatever is no tool is there to be read.
 	t.ReadOnly = t.ReadOnly || t.Kind != gateway.KindTool

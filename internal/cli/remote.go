@@ -214,7 +214,7 @@ status is 1 when the tool reports an error.`),
 			return nil
 		},
 	})
-	cmd.Flags().DurationVar(&timeout, "timeout", 0, c.say("how long the call may take without progress (default 30s)"))
+	cmd.Flags().DurationVar(&timeout, "timeout", 0, c.say("how long the call may take without progress (default: as configured for the tool, or 30s)"))
 	return cmd
 }
 

@@ -11,6 +11,7 @@
 package config
 
 import (
+	"cmp"
 	"net"
 	"net/netip"
 	"path"
@@ -143,6 +144,8 @@ type Server struct {
 	StartupTimeout time.Duration
 	Disabled       bool
 	Tools          ToolFilter
+	// ToolOptions are in file order, which decides.
+	ToolOptions []ToolOptions
 	// Validate checks arguments against the tool's schema before sending.
 	Validate bool
 	// Lacking are the variables and secrets that the server refers to and that
@@ -206,6 +209,34 @@ func (f ToolFilter) Allows(tool string) bool {
 		return false
 	}
 	return (f.Allow == nil || matches(f.Allow)) && !matches(f.Deny)
+}
+
+// ToolOptions are how calls of the tools that a pattern matches are carried out,
+// unless the caller says otherwise.
+type ToolOptions struct {
+	Pattern string
+	gateway.ExecuteOptions
+}
+
+// The most that the file may say for a tool, which is what callers may ask for.
+const (
+	mostRetries     = 10
+	longestRetryGap = time.Minute
+)
+
+// OptionsOf are those of the tool with the server's own name. Where several
+// patterns match, the first that says a thing counts.
+func (s Server) OptionsOf(tool string) gateway.ExecuteOptions {
+	var found gateway.ExecuteOptions
+	for _, o := range s.ToolOptions {
+		if ok, err := path.Match(o.Pattern, tool); !ok || err != nil {
+			continue
+		}
+		found.Timeout = cmp.Or(found.Timeout, o.Timeout)
+		found.Retries = cmp.Or(found.Retries, o.Retries)
+		found.RetryDelay = cmp.Or(found.RetryDelay, o.RetryDelay)
+	}
+	return found
 }
 
 // Exposed reports whether others than this machine can reach the listener. A

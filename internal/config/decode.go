@@ -198,13 +198,21 @@ func (d *decoder) list(n *node, at string, visit func(s string, item *node, at s
 func (d *decoder) globs(n *node, at string) []string {
 	globs := []string{}
 	d.list(n, at, func(s string, item *node, at string) {
-		if _, err := path.Match(s, ""); err != nil || s == "" {
-			d.problems.add(item.at, "%s is not a pattern; use * for any text, ? for one character, [ab] for a choice", at)
-			return
+		if d.pattern(s, item.at, at) {
+			globs = append(globs, s)
 		}
-		globs = append(globs, s)
 	})
 	return globs
+}
+
+// pattern checks a path.Match pattern.
+func (d *decoder) pattern(s string, where position, at string) bool {
+	_, err := path.Match(s, "")
+	if err != nil || s == "" {
+		d.problems.add(where, "%s is not a pattern; use * for any text, ? for one character, [ab] for a choice", at)
+		return false
+	}
+	return true
 }
 
 // checked reads one text that must satisfy check, and returns it as check

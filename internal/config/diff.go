@@ -134,5 +134,6 @@ func reconfigures(a, b Server) bool {
 	return a.Prefix != b.Prefix || a.Timeout != b.Timeout || a.StartupTimeout != b.StartupTimeout ||
 		a.Validate != b.Validate || a.Schemas != b.Schemas ||
 		(a.Tools.Allow == nil) != (b.Tools.Allow == nil) || // nil admits all, empty none
+		!slices.Equal(a.ToolOptions, b.ToolOptions) ||
 		!slices.Equal(a.Tools.Allow, b.Tools.Allow) || !slices.Equal(a.Tools.Deny, b.Tools.Deny)
 }

@@ -37,6 +37,7 @@ func changes() map[string]struct {
 		"Timeout":        {func(s *Server) { s.Timeout = time.Second }, false, false},
 		"StartupTimeout": {func(s *Server) { s.StartupTimeout = time.Second }, false, false},
 		"Tools":          {func(s *Server) { s.Tools.Deny = []string{"x"} }, false, false},
+		"ToolOptions":    {func(s *Server) { s.ToolOptions = []ToolOptions{{Pattern: "x"}} }, false, false},
 		"Validate":       {func(s *Server) { s.Validate = true }, false, false},
 		"Lacking":        {func(s *Server) { s.Lacking.Each = []gateway.Text{gateway.Textf("uses the variable")} }, true, true},
 		"Schemas":        {func(s *Server) { s.Schemas = SchemasOriginal }, false, false},

@@ -50,6 +50,16 @@ const example = `# Genkan's configuration. Everything here is optional; what is 
 #    tools:
 #      allow: ["get_*", "list_*", "search_*"]
 #      deny: ["*_secret*"]
+# How calls of some of them are carried out, where that is not as for all:
+# timeout as above, but for REST and the command line too, which otherwise wait
+# 30s; how often a call that is lost on the way is sent again, if that can do no
+# harm (0 to 10), and the pause before, which doubles (at most 1m). A caller's
+# own options come first; of several patterns, the first that says a thing.
+#      options:
+#        "export_*":
+#          timeout: 30m
+#          retry: 3
+#          retryDelay: 2s
 # Checks arguments against the tool's schema before they are sent.
 #    validate: false
 # What clients before MCP 2026-07-28 are shown of its tools' schemas: plain

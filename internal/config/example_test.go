@@ -56,6 +56,7 @@ func TestExampleShowsTheDefaults(t *testing.T) {
 	}
 	got, want := shown.Servers[0], stdio("github", "npx")
 	want.Args, want.Env, want.Cwd, want.Tools = got.Args, got.Env, got.Cwd, got.Tools
+	want.ToolOptions = got.ToolOptions
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
@@ -82,7 +83,7 @@ func collect(n *node, at string, into map[string]bool) {
 	for _, e := range n.entries {
 		key := join(at, e.key)
 		switch at {
-		case "mcpServers", "mcpServers.*.env", "mcpServers.*.headers", "profiles", "clients":
+		case "mcpServers", "mcpServers.*.env", "mcpServers.*.headers", "mcpServers.*.tools.options", "profiles", "clients":
 			key = join(at, "*")
 		default:
 			into[key] = true
@@ -107,7 +108,8 @@ func everyKey() []string {
 	add("mcpServers.*", d.serverFields(&serverDraft{}))
 	add("oauth", d.fileOAuthFields(&layer{}))
 	add("mcpServers.*.oauth", d.oauthFields(&OAuth{}))
-	add("mcpServers.*.tools", d.toolFields(&ToolFilter{}))
+	add("mcpServers.*.tools", d.serverToolFields(&Server{}))
+	add("mcpServers.*.tools.options.*", d.toolOptionFields(&ToolOptions{}))
 	add("profiles.*", d.profileFields(&Profile{}))
 	add("profiles.*.tools", d.toolFields(&ToolFilter{}))
 	add("clients.*", d.clientFields(&Client{}))

@@ -97,7 +97,10 @@ mcpServers:
     timeout: 1500
     startupTimeout: 1m30s
     disabled: true
-    tools: {allow: ["read_*", "[ab]?"], deny: ["*"]}
+    tools:
+      allow: ["read_*", "[ab]?"]
+      deny: ["*"]
+      options: {"read_[ab]": {retry: 0, timeout: 9000}, "read_*": {timeout: 1h, retry: 10, retryDelay: 1m}, x: {}}
     validate: true
     schemas: Original
 `, with(func(c *Config) {
@@ -106,6 +109,11 @@ mcpServers:
 				Env: map[string]gateway.Secret{"KEY": "k", "EMPTY": ""}, Cwd: "/srv/example/src",
 				Isolation: "shared", Timeout: 1500 * time.Millisecond, StartupTimeout: 90 * time.Second,
 				Disabled: true, Tools: ToolFilter{Allow: []string{"read_*", "[ab]?"}, Deny: []string{"*"}}, Validate: true,
+				ToolOptions: []ToolOptions{
+					{"read_[ab]", gateway.ExecuteOptions{Timeout: 9 * time.Second, Retries: gateway.NoRetries}},
+					{"read_*", gateway.ExecuteOptions{Timeout: time.Hour, Retries: 10, RetryDelay: time.Minute}},
+					{Pattern: "x"},
+				},
 				Schemas: "original",
 			}}
 		})},

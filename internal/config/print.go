@@ -30,6 +30,7 @@ type shown struct {
 	StartupTimeout time.Duration             `json:"startupTimeout"`
 	Disabled       bool                      `json:"disabled"`
 	Tools          ToolFilter                `json:"tools"`
+	ToolOptions    []ToolOptions             `json:"toolOptions,omitempty"`
 	Validate       bool                      `json:"validate"`
 	Schemas        string                    `json:"schemas"`
 }
@@ -40,7 +41,7 @@ func (s Server) shown() shown {
 		URL: maskURL(s.URL), Headers: s.Headers, Transport: s.Transport, OAuth: s.OAuth,
 		Prefix: s.Prefix, Isolation: s.Isolation,
 		Timeout: s.Timeout, StartupTimeout: s.StartupTimeout,
-		Disabled: s.Disabled, Tools: s.Tools, Validate: s.Validate, Schemas: s.Schemas,
+		Disabled: s.Disabled, Tools: s.Tools, ToolOptions: s.ToolOptions, Validate: s.Validate, Schemas: s.Schemas,
 	}
 	for _, a := range s.Args {
 		v.Args = append(v.Args, gateway.Secret(a))

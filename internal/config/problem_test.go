@@ -159,6 +159,14 @@ func TestProblems(t *testing.T) {
 			"genkan.yaml:2:25: cors.origin[1] must be …", "genkan.yaml:2:39: cors.origin[2] must be …", "genkan.yaml:2:47: cors.origin[3] must be …",
 			"genkan.yaml:2:59: cors.origin[4] must be …", "genkan.yaml:2:74: cors.origin[5] cannot have a wildcard…", "genkan.yaml:2:89: cors.origin[6] must be …",
 		}},
+		{"options of tools", server("command: x\n    tools: {options: {'[a': {}, b: {retry: 11, retryDelay: 61s, timeout: 0, retries: 1}, c: 5}}"), []string{
+			"genkan.yaml:4:23: mcpServers.a.tools.options.[a is not a pattern…",
+			"genkan.yaml:4:44: mcpServers.a.tools.options.b.retry must be a whole number from 0 to 10",
+			"genkan.yaml:4:60: mcpServers.a.tools.options.b.retryDelay must not be longer than 1m0s",
+			"genkan.yaml:4:74: mcpServers.a.tools.options.b.timeout must be more than 0 and at most a year",
+			"genkan.yaml:4:77: unknown key \"retries\" in mcpServers.a.tools.options.b…",
+			"genkan.yaml:4:93: mcpServers.a.tools.options.c must be a map, found a number",
+		}},
 		{"rate limit", "rateLimit: {max: -1, timeWindow: -1}\n", []string{
 			"genkan.yaml:1:18: rateLimit.max must be a whole number, 0 or more",
 			"genkan.yaml:1:34: rateLimit.timeWindow must be more than 0 and at most a year",

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"net/http"
 	"strings"
 
@@ -150,7 +151,7 @@ func (d *decoder) serverFields(s *serverDraft) []field {
 			}
 		}},
 		{"disabled", func(n *node, at string) { s.Disabled, _ = d.truth(n, at) }},
-		{"tools", func(n *node, at string) { d.object(n, at, d.toolFields(&s.Tools)) }},
+		{"tools", func(n *node, at string) { d.object(n, at, d.serverToolFields(&s.Server)) }},
 		{"validate", func(n *node, at string) { s.Validate, _ = d.truth(n, at) }},
 		{"schemas", func(n *node, at string) { s.Schemas, _ = d.oneOf(n, at, schemas()) }},
 	}
@@ -165,6 +166,40 @@ func (d *decoder) toolFields(f *ToolFilter) []field {
 			}
 		}},
 		{"deny", func(n *node, at string) { f.Deny = d.globs(n, at) }},
+	}
+}
+
+// serverToolFields are what a server's tools have beside a profile's.
+func (d *decoder) serverToolFields(s *Server) []field {
+	return append(d.toolFields(&s.Tools), field{"options", func(n *node, at string) {
+		if !d.is(n, kindMap, at) {
+			return
+		}
+		d.each(n, at, func(e entry) {
+			at := join(at, e.key)
+			d.pattern(e.key, e.at, at)
+			one := ToolOptions{Pattern: e.key}
+			d.object(e.value, at, d.toolOptionFields(&one))
+			s.ToolOptions = append(s.ToolOptions, one)
+		})
+	}})
+}
+
+func (d *decoder) toolOptionFields(o *ToolOptions) []field {
+	return []field{
+		{"timeout", func(n *node, at string) { o.Timeout, _ = d.duration(n, at) }},
+		{"retry", func(n *node, at string) {
+			if v, ok := d.integer(n, at, 0, mostRetries); ok {
+				o.Retries = cmp.Or(v, gateway.NoRetries)
+			}
+		}},
+		{"retryDelay", func(n *node, at string) {
+			v, ok := d.duration(n, at)
+			if ok && v > longestRetryGap {
+				d.problems.add(n.at, "%s must not be longer than %s", at, longestRetryGap)
+			}
+			o.RetryDelay = v
+		}},
 	}
 }
 

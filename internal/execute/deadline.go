@@ -1,6 +1,7 @@
 package execute
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -42,14 +43,8 @@ func (e *Executor) deadline(ctx context.Context, p *place, call *gateway.Call) (
 }
 
 func (e *Executor) timeout(call *gateway.Call) time.Duration {
-	switch {
-	case call.Options.Timeout > 0:
-		return min(call.Options.Timeout, maxTimeout)
-	case call.Tool.Timeout > 0:
-		return call.Tool.Timeout
-	default:
-		return e.limits.Timeout
-	}
+	// The ceiling is for callers; whoever writes the configuration knows.
+	return cmp.Or(min(call.Options.Timeout, maxTimeout), call.Tool.Options.Timeout, call.Usual.Timeout, call.Tool.Timeout, e.limits.Timeout)
 }
 
 func (d *deadline) extend() {
@@ -110,7 +105,7 @@ func (e *Executor) endedBy(cause error, call *gateway.Call) error {
 	if errors.Is(cause, errNoSignOfLife) {
 		return &gateway.Error{
 			Code: gateway.CodeTimeout, Err: cause,
-			Message: "%s gave no answer and no progress for %s; the server was told to stop, but the call may have been carried out. Raise timeout for its server if it needs longer",
+			Message: "%s gave no answer and no progress for %s; the server was told to stop, but the call may have been carried out. If it needs longer, raise timeout: in the call's options, or in the configuration for the tool or its server",
 			Values:  []any{call.Tool.Exposed, e.timeout(call)},
 		}
 	}

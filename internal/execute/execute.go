@@ -5,6 +5,7 @@
 package execute
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -122,18 +123,9 @@ func (e *Executor) Handle(ctx context.Context, call *gateway.Call) (*gateway.Res
 	}
 	defer p.give()
 
-	retries, pace := e.limits.Retries, e.limits.RetryDelay
-	switch wish := call.Options.Retries; {
-	case wish == gateway.NoRetries:
-		retries = 0
-	case wish > 0:
-		retries = min(wish, maxRetries)
-	}
-	if call.Options.RetryDelay > 0 {
-		pace = min(call.Options.RetryDelay, maxRetryDelay)
-	}
+	retries := e.retries(call)
 	waits := backoff.ExponentialBackOff{
-		InitialInterval: pace, Multiplier: 2, RandomizationFactor: 0.2, MaxInterval: maxRetryDelay,
+		InitialInterval: e.retryDelay(call), Multiplier: 2, RandomizationFactor: 0.2, MaxInterval: maxRetryDelay,
 	}
 	for {
 		call.Attempts++
@@ -152,6 +144,20 @@ func (e *Executor) Handle(ctx context.Context, call *gateway.Call) (*gateway.Res
 			return nil, err
 		}
 	}
+}
+
+// retries is how often the call may be sent again, by the first who says it: its
+// caller, the configuration of its tool, what is usual.
+func (e *Executor) retries(call *gateway.Call) int {
+	wish := cmp.Or(call.Options.Retries, call.Tool.Options.Retries, call.Usual.Retries, e.limits.Retries)
+	if wish == gateway.NoRetries {
+		return 0
+	}
+	return min(wish, maxRetries)
+}
+
+func (e *Executor) retryDelay(call *gateway.Call) time.Duration {
+	return min(cmp.Or(call.Options.RetryDelay, call.Tool.Options.RetryDelay, call.Usual.RetryDelay, e.limits.RetryDelay), maxRetryDelay)
 }
 
 // attempt sends the call once.

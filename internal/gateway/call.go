@@ -46,8 +46,10 @@ type Call struct {
 	// that the tool knows must say what the arguments say; the others are
 	// passed on because intermediaries must.
 	ParamHeaders http.Header
-	// Options are the caller's own wishes for the execution.
-	Options ExecuteOptions
+	// Options are the caller's own wishes for the execution. What they leave
+	// open is as the configuration says for the tool, then as is Usual for
+	// callers of this edge, then as for every call.
+	Options, Usual ExecuteOptions
 	// Complete asks for the arguments to be checked against the tool's schema
 	// and completed with its defaults. Edges set it for people and programs that
 	// are no MCP clients.
@@ -70,9 +72,10 @@ type Call struct {
 	decoded   bool
 }
 
-// ExecuteOptions are what a caller may ask of the execution of one call. Zero
-// values mean the tool's defaults.
+// ExecuteOptions are how a call is to be carried out. Zero values leave that to
+// others.
 type ExecuteOptions struct {
+	// Timeout is how long each attempt may go without a sign of life.
 	Timeout time.Duration
 	// Retries is how often a call that did no harm may be sent again; NoRetries
 	// is not at all.

@@ -93,6 +93,9 @@ type Tool struct {
 	// Timeout is how long a call may go without a sign of life; zero is the
 	// source's default. Set by the catalog.
 	Timeout time.Duration
+	// Options are what the configuration says for calls of this one. Set by the
+	// catalog.
+	Options ExecuteOptions
 }
 
 // ParamHeader is an argument that modern HTTP also carries as a header, for

@@ -56,10 +56,10 @@ var jaCalls = map[string]string{
 	"%s is not of an object; clients of the legacy era are not shown it":                   "%s がオブジェクトのものではないため、旧世代のクライアントには見せません",
 
 	// execute
-	"%s gave no answer and no progress for %s; the server was told to stop, but the call may have been carried out. Raise timeout for its server if it needs longer": "%s から %s の間、応答も進捗もありませんでした。サーバーには中止を伝えましたが、処理は実行された可能性があります。もっと時間が必要な場合は、サーバーの timeout を延ばしてください",
-	"%s was still at work after %s, which is the longest that a call may take; the server was told to stop, but the call may have been carried out":                  "%s は %s たっても終わらず、呼び出しの上限時間に達しました。サーバーには中止を伝えましたが、処理は実行された可能性があります",
-	"server %s failed %d times in a row and is left alone for %s; `genkan servers %s` shows how it is":                                                               "サーバー %s が %d 回続けて失敗したため、%s の間は呼び出しを止めています。状態は `genkan servers %s` で確認できます",
-	"server %s has %d calls under way and %d waiting; try again later":                                                                                               "サーバー %s では %d 件の呼び出しが実行中で、%d 件が待っています。後でもう一度試してください",
-	"server %s has %d calls under way, and none ended within %s; the call was not sent":                                                                              "サーバー %s では %d 件の呼び出しが実行中で、%s 以内に終わったものがありませんでした。この呼び出しは送信していません",
-	"the call was canceled while it waited for its turn":                                                                                                             "順番を待っている間に呼び出しがキャンセルされました",
+	"%s gave no answer and no progress for %s; the server was told to stop, but the call may have been carried out. If it needs longer, raise timeout: in the call's options, or in the configuration for the tool or its server": "%s から %s の間、応答も進捗もありませんでした。サーバーには中止を伝えましたが、処理は実行された可能性があります。もっと時間が必要な場合は、呼び出しのオプション、または設定のツールかサーバーの timeout を延ばしてください",
+	"%s was still at work after %s, which is the longest that a call may take; the server was told to stop, but the call may have been carried out":                                                                               "%s は %s たっても終わらず、呼び出しの上限時間に達しました。サーバーには中止を伝えましたが、処理は実行された可能性があります",
+	"server %s failed %d times in a row and is left alone for %s; `genkan servers %s` shows how it is":                                                                                                                            "サーバー %s が %d 回続けて失敗したため、%s の間は呼び出しを止めています。状態は `genkan servers %s` で確認できます",
+	"server %s has %d calls under way and %d waiting; try again later":                                                                                                                                                            "サーバー %s では %d 件の呼び出しが実行中で、%d 件が待っています。後でもう一度試してください",
+	"server %s has %d calls under way, and none ended within %s; the call was not sent":                                                                                                                                           "サーバー %s では %d 件の呼び出しが実行中で、%s 以内に終わったものがありませんでした。この呼び出しは送信していません",
+	"the call was canceled while it waited for its turn":                                                                                                                                                                          "順番を待っている間に呼び出しがキャンセルされました",
 }

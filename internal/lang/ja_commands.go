@@ -154,7 +154,7 @@ status is 1 when the tool reports an error.`: `ツールを呼び出します。
 
 応答のテキストを出力します。--json を付けると応答全体を出力します。
 ツールがエラーを返した場合、終了ステータスは 1 です。`,
-	"how long the call may take without progress (default 30s)": "進捗がないまま待つ時間の上限（既定は 30s）",
+	"how long the call may take without progress (default: as configured for the tool, or 30s)": "進捗がないまま待つ時間の上限（既定はツールの設定、なければ 30s）",
 
 	"Give clients tokens, and take them back": "クライアントのトークンを発行・失効する",
 	`Every client needs a token, on this machine too. The admin token is in the file

@@ -60,6 +60,7 @@ var jaConfig = map[string]string{
 	"%s must be a number of milliseconds or text such as \"30s\", found %s":                     "%s にはミリ秒の数値か \"30s\" のような文字列を指定してください（%sになっています）",
 	"%s must be a whole number of milliseconds, or text with a unit such as \"30s\"":            "%s にはミリ秒の整数か、\"30s\" のような単位付きの文字列を指定してください",
 	"%s must be more than 0 and at most a year":                                                 "%s は 0 より大きく、1 年以下にしてください",
+	"%s must not be longer than %s":                                                             "%s は %s 以下にしてください",
 	"%s is not a pattern; use * for any text, ? for one character, [ab] for a choice":           "%s がパターンとして正しくありません。任意の文字列には *、1 文字には ?、選択には [ab] を使ってください",
 
 	// Single values.

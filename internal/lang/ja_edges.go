@@ -47,6 +47,8 @@ var jaEdges = map[string]string{
 	"Tool not found: %s. Server %s has not listed any tools yet; `genkan servers %s` shows what it is doing":                "ツールが見つかりません: %s。サーバー %s はまだツール一覧を返していません。状態は `genkan servers %s` で確認できます",
 	"Tool not found: %s": "ツールが見つかりません: %s",
 	"there is nothing here; /v1/docs tells what there is":                                   "ここには何もありません。使えるものは /v1/docs で確認できます",
+	"a list must not have null in it":                                                       "リストに null は入れられません",
+	"this path has no such method; there are %s":                                            "このパスにそのメソッドはありません。使えるのは %s です",
 	"server %s is disabled in the configuration; remove \"disabled: true\" there to use it": "サーバー %s は設定で無効になっています。使うには \"disabled: true\" を削除してください",
 	"there is no server %q; /v1/servers lists them":                                         "サーバー %q はありません。一覧は /v1/servers にあります",
 	"%s must be a whole number from 1 to %d":                                                "%s は 1 から %d までの整数で指定してください",

@@ -65,20 +65,32 @@ func (l *Lock) Set(rules Rules) {
 // Admit says who is calling. When it reports false, it has answered.
 func (l *Lock) Admit(w http.ResponseWriter, r *http.Request) (gateway.Identity, bool) {
 	rules := l.rules.Load()
-	if !rules.allowsHost(r.Host) {
-		rules.refuse(w, http.StatusForbidden, "AUTHORIZATION_ERROR", gateway.Errorf(gateway.CodeDenied,
-			"this Host is not allowed; if you reach genkan by another name, start it with --allowed-host NAME"))
-		return gateway.Identity{}, false
-	}
-	if !rules.allowsOrigin(r.Header) {
-		rules.refuse(w, http.StatusForbidden, "AUTHORIZATION_ERROR", gateway.Errorf(gateway.CodeDenied,
-			"this Origin is not allowed; to let a web page call genkan, name it in cors.origin"))
-		return gateway.Identity{}, false
-	}
-	if rules.cors(w, r) {
+	if !rules.receive(w, r) {
 		return gateway.Identity{}, false
 	}
 	return l.identify(w, r, rules)
+}
+
+// Receive is for what everybody may read: it asks for no token, but a page that
+// is not known and a foreign name of this machine are refused as ever. When it
+// reports false, it has answered.
+func (l *Lock) Receive(w http.ResponseWriter, r *http.Request) bool {
+	return l.rules.Load().receive(w, r)
+}
+
+// receive looks at all but the token.
+func (c *compiled) receive(w http.ResponseWriter, r *http.Request) bool {
+	if !c.allowsHost(r.Host) {
+		c.refuse(w, http.StatusForbidden, "AUTHORIZATION_ERROR", gateway.Errorf(gateway.CodeDenied,
+			"this Host is not allowed; if you reach genkan by another name, start it with --allowed-host NAME"))
+		return false
+	}
+	if !c.allowsOrigin(r.Header) {
+		c.refuse(w, http.StatusForbidden, "AUTHORIZATION_ERROR", gateway.Errorf(gateway.CodeDenied,
+			"this Origin is not allowed; to let a web page call genkan, name it in cors.origin"))
+		return false
+	}
+	return !c.cors(w, r)
 }
 
 // Recognizes reports whether a request that was let in before would be now: a
@@ -197,7 +209,7 @@ func (c *compiled) cors(w http.ResponseWriter, r *http.Request) (answered bool) 
 	if r.Method != http.MethodOptions || r.Header.Get("Access-Control-Request-Method") == "" {
 		return false
 	}
-	h.Set("Access-Control-Allow-Methods", "GET, POST, DELETE")
+	h.Set("Access-Control-Allow-Methods", "GET, POST, PUT, PATCH, DELETE")
 	h.Set("Access-Control-Allow-Headers", allowedHeaders+paramHeaders(r.Header))
 	h.Set("Access-Control-Max-Age", strconv.Itoa(int((10 * time.Minute).Seconds())))
 	w.WriteHeader(http.StatusNoContent)
@@ -228,7 +240,8 @@ func notInToken(c rune) bool {
 // refuse answers in the form of the REST API.
 func (c *compiled) refuse(w http.ResponseWriter, status int, code string, e *gateway.Error) {
 	body := jsonrpc.AppendQuoted([]byte(`{"success":false,"error":`), c.language.Error(e))
-	body = append(body, `,"code":"`+code+"\"}\n"...)
+	now := time.Now().UTC().Format("2006-01-02T15:04:05.000Z")
+	body = append(body, `,"code":"`+code+`","timestamp":"`+now+"\"}\n"...)
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(status)

@@ -183,7 +183,7 @@ func TestPreflight(t *testing.T) {
 	if got := w.Header().Get("Access-Control-Allow-Headers"); !strings.HasSuffix(got, "Mcp-Name, mcp-param-region, mcp-param-x_1") || strings.Contains(got, "evil") {
 		t.Errorf("Access-Control-Allow-Headers is %q", got)
 	}
-	if got := w.Header().Get("Access-Control-Allow-Methods"); got != "GET, POST, DELETE" {
+	if got := w.Header().Get("Access-Control-Allow-Methods"); got != "GET, POST, PUT, PATCH, DELETE" {
 		t.Errorf("Access-Control-Allow-Methods is %q", got)
 	}
 	// A page of this machine may be let in, but is not told that it may read.

@@ -42,7 +42,7 @@ type Parameter struct {
 // Example shows how a tool is used.
 type Example struct {
 	Description    string          `json:"description"`
-	Parameters     json.RawMessage `json:"parameters" doc:"An object."`
+	Parameters     json.RawMessage `json:"parameters,omitempty" doc:"An object; empty unless said."`
 	ExpectedResult json.RawMessage `json:"expectedResult,omitempty"`
 }
 
@@ -90,9 +90,9 @@ type CallRequest struct {
 
 // CallOptions say how a call is to be carried out.
 type CallOptions struct {
-	Timeout    int64 `json:"timeout,omitempty" doc:"Milliseconds without a sign of life, for each attempt; 30000 unless said, at most 600000."`
-	Retry      int   `json:"retry,omitempty" doc:"How often a call that did no harm is sent again; 0 unless said, at most 10."`
-	RetryDelay int64 `json:"retryDelay,omitempty" doc:"Milliseconds before the first of them; 1000 unless said. It doubles, up to 60000."`
+	Timeout    int64 `json:"timeout,omitempty" doc:"Milliseconds without a sign of life, for each attempt. Unless said, what the configuration says for the tool, or 30000; at most 600000."`
+	Retry      *int  `json:"retry,omitempty" doc:"How often a call that did no harm is sent again. Unless said, what the configuration says for the tool, or 0; at most 10."`
+	RetryDelay int64 `json:"retryDelay,omitempty" doc:"Milliseconds before the first of them. Unless said, what the configuration says for the tool, or 1000. It doubles, up to 60000."`
 }
 
 // CallResult is the answer to a call.

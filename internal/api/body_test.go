@@ -1,0 +1,47 @@
+package api
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+)
+
+// What a decoder would let through is refused, however far in it stands; what
+// is not ours to read is left alone.
+func TestBodiesAreReadStrictly(t *testing.T) {
+	type inner struct {
+		Name string          `json:"name"`
+		Any  json.RawMessage `json:"any"`
+	}
+	type outer struct {
+		One  *inner            `json:"one"`
+		Many []inner           `json:"many"`
+		Env  map[string]string `json:"env"`
+		At   time.Time         `json:"at"`
+		Raw  []json.RawMessage `json:"raw"`
+	}
+	for body, want := range map[string]string{
+		`{}`: "",
+		" {\"one\" : {\"name\" : \"a\"} , \"many\" : [ {} ] } \n":             "",
+		`{"one":null,"many":null,"env":null}`:                                 "",
+		`{"one":{"any":{"a":1,"A":2,"a":[null]}},"raw":[null,{"x":1,"x":2}]}`: "",
+		`{"env":{"PATH":"a","Path":"b"},"at":"2026-01-02T03:04:05Z"}`:         "",
+		`{"one":{"NAME":"a"}}`:                                 "only in case",
+		`{"one":{"name":"a","name":"b"}}`:                      "stands twice",
+		`{"many":[{"name":"a"},{"n\u0061me":"a","name":"b"}]}`: "stands twice",
+		`{"many":[{},null]}`:                                   "null in it",
+		`{"env":{"A":"1","A":"2"}}`:                            "stands twice",
+		`{"one":{"other":1}}`:                                  "unknown field",
+		`{"at":5}`:                                             "not what was expected",
+		`{"one":{"name":"a"}} {}`:                              "one JSON object",
+	} {
+		_, wrong := decode([]byte(body), new(outer))
+		switch {
+		case want == "" && wrong != nil:
+			t.Errorf("%s: %s", body, wrong.Text())
+		case want != "" && (wrong == nil || !strings.Contains(wrong.Text(), want)):
+			t.Errorf("%s: got %v, want %s", body, wrong, want)
+		}
+	}
+}
