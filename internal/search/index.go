@@ -7,7 +7,7 @@ package search
 import (
 	"math"
 	"slices"
-	"strings"
+	"sync"
 )
 
 // Document is a tool as it is searched.
@@ -51,54 +51,6 @@ const (
 // Weights say how much a field counts and how much its length matters.
 type weight struct{ boost, length float32 }
 
-// posting is an occurrence of a word: document, field and how often.
-type posting uint32
-
-const (
-	countBits, fieldBits = 8, 3
-	mostCount            = 1<<countBits - 1
-)
-
-func newPosting(doc int, f field, count int) posting {
-	return posting(doc)<<(countBits+fieldBits) | posting(f)<<countBits | posting(min(count, mostCount)) //nolint:gosec // a server has far less than two million tools
-}
-
-func (p posting) doc() int     { return int(p >> (countBits + fieldBits)) }
-func (p posting) field() field { return field(p >> countBits & (1<<fieldBits - 1)) }
-func (p posting) count() int   { return int(p & mostCount) }
-
-// segment is one server's part of the index.
-type segment struct {
-	server    string
-	documents []indexed
-	terms     map[string]occurrences
-	totals    [fields]int
-	// names are the documents by what they are called, words with a space between.
-	names map[string][]int
-	// spelled are the terms by their first byte, for words that nobody has.
-	spelled map[byte][]string
-}
-
-// occurrences are where a term stands, and in how many documents.
-type occurrences struct {
-	list      []posting
-	documents int
-}
-
-// indexed is what is kept of a document.
-type indexed struct {
-	Document
-	lengths [fields]uint16
-}
-
-// Index is what is searched. It never changes.
-type Index struct {
-	segments []*segment
-	count    int
-	averages [fields]float32
-	weights  [fields]weight
-}
-
 // defaultWeights: what a tool is called counts most, and whose it is more than
 // what is said of it. Long texts are held against the parameters least: many of
 // them say nothing bad about a tool.
@@ -112,117 +64,87 @@ var defaultWeights = [fields]weight{
 	inTags:          {1.5, .3},
 }
 
+// Index is what is searched. It never changes.
+//
+// A server's documents are taken apart once, into its segment. What a search
+// reads is put together from all segments whenever one of them changes: how much
+// a word counts for a document depends on how long documents are everywhere.
+type Index struct {
+	segments []*segment
+	words    vocabulary
+	count    int
+	weights  [fields]weight
+
+	// entries are the documents that have a word: those of word n are
+	// entries[starts[n]:starts[n+1]], in the order of the segments.
+	entries []entry
+	starts  []uint32
+
+	// desks are lent to searches, and handed on to the next index.
+	desks *sync.Pool
+}
+
+// entry is a document and how much it has of something. Documents are numbered
+// through all segments.
+type entry struct {
+	document uint32
+	amount   float32
+}
+
 // New makes an index of servers.
 func New(servers ...Server) *Index {
-	x := &Index{weights: defaultWeights}
+	x := &Index{weights: defaultWeights, words: newVocabulary(), desks: &sync.Pool{New: func() any { return new(desk) }}}
 	for _, s := range servers {
-		x.segments = append(x.segments, newSegment(s))
+		x.segments = append(x.segments, newSegment(s, &x.words))
 	}
-	x.sum()
+	x.assemble()
 	return x
 }
 
 // With is the index with a server's tools replaced, or added.
 func (x *Index) With(s Server) *Index {
-	next := &Index{weights: x.weights, segments: slices.Clone(x.segments)}
-	fresh := newSegment(s)
+	next := x.next(slices.Clone(x.segments))
+	fresh := newSegment(s, &next.words)
 	if i := slices.IndexFunc(next.segments, func(old *segment) bool { return old.server == s.Name }); i >= 0 {
 		next.segments[i] = fresh
 	} else {
 		next.segments = append(next.segments, fresh)
 	}
-	next.sum()
+	next.assemble()
 	return next
 }
 
 // Without is the index without a server.
 func (x *Index) Without(server string) *Index {
-	next := &Index{weights: x.weights, segments: slices.DeleteFunc(slices.Clone(x.segments), func(s *segment) bool { return s.server == server })}
-	next.sum()
+	next := x.next(slices.DeleteFunc(slices.Clone(x.segments), func(s *segment) bool { return s.server == server }))
+	next.assemble()
 	return next
+}
+
+// next is an index of segments that takes over what x knows.
+func (x *Index) next(segments []*segment) *Index {
+	return &Index{weights: x.weights, words: x.words.shared(), desks: x.desks, segments: segments}
 }
 
 // Len counts the documents.
 func (x *Index) Len() int { return x.count }
 
-func (x *Index) sum() {
-	var totals [fields]int
-	for _, s := range x.segments {
-		x.count += len(s.documents)
-		for f, n := range s.totals {
-			totals[f] += n
-		}
-	}
-	for f := range x.averages {
-		x.averages[f] = max(1, float32(totals[f])/float32(max(1, x.count)))
-	}
+// idf is how telling a word is.
+func (x *Index) idf(word string) float32 { return x.telling(len(x.having(x.words.number(word)))) }
+
+// unknown is the idf of a word that no document has.
+func (x *Index) unknown() float32 { return x.telling(0) }
+
+// telling is the idf of a word that so many documents have.
+func (x *Index) telling(documents int) float32 {
+	n := float64(documents)
+	return float32(math.Log(1 + (float64(x.count)-n+.5)/(n+.5)))
 }
 
-func newSegment(s Server) *segment {
-	seg := &segment{
-		server: s.Name, documents: make([]indexed, len(s.Documents)),
-		terms: map[string]occurrences{}, names: map[string][]int{}, spelled: map[byte][]string{},
+// having are the documents that have a word.
+func (x *Index) having(word uint32) []entry {
+	if word == noWord {
+		return nil
 	}
-	about := strings.Join([]string{s.Name, s.Title, s.Description}, " ")
-	var counts [fields]map[string]int
-	for f := range counts {
-		counts[f] = map[string]int{}
-	}
-	for i, d := range s.Documents {
-		add := func(f field, text string) { each(text, func(w string) { counts[f][w]++ }) }
-		add(inName, d.Name)
-		add(inServer, about)
-		add(inDescription, d.Description)
-		for _, p := range d.Parameters {
-			add(inParameters, p.Name)
-			add(inParameterText, p.Text)
-		}
-		for _, e := range d.Examples {
-			add(inExamples, e)
-		}
-		add(inTags, d.Category+" "+strings.Join(d.Tags, " "))
-		seg.documents[i].Document = d
-		name := spaced(d.Name)
-		seg.names[name] = append(seg.names[name], i)
-		for f, words := range counts {
-			n := 0
-			for w, count := range words {
-				at := seg.terms[w]
-				at.list = append(at.list, newPosting(i, field(f), count))
-				seg.terms[w] = at
-				n += count
-			}
-			seg.documents[i].lengths[f] = uint16(min(n, math.MaxUint16))
-			seg.totals[f] += n
-			clear(words)
-		}
-	}
-	seg.finish()
-	return seg
-}
-
-// finish puts everything in order.
-func (s *segment) finish() {
-	for w, at := range s.terms {
-		slices.Sort(at.list)
-		at.list = slices.Clip(at.list)
-		last := -1
-		for _, p := range at.list {
-			if d := p.doc(); d != last {
-				at.documents++
-				last = d
-			}
-		}
-		s.terms[w] = at
-		s.spelled[w[0]] = append(s.spelled[w[0]], w)
-	}
-}
-
-// each emits the terms of a text: its words without their endings.
-func each(text string, emit func(term string)) {
-	words(text, func(w string) {
-		if !stopWords[w] {
-			emit(stem(w))
-		}
-	})
+	return x.entries[x.starts[word]:x.starts[word+1]]
 }
