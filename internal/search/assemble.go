@@ -5,7 +5,7 @@ import "slices"
 // assemble puts together what a search reads.
 func (x *Index) assemble() {
 	x.renumber()
-	lengths := x.lengths()
+	factors := x.factors()
 	x.starts = make([]uint32, len(x.words.list)+1)
 	for _, s := range x.segments {
 		for _, w := range s.words {
@@ -20,32 +20,31 @@ func (x *Index) assemble() {
 	for _, s := range x.segments {
 		from := uint32(0)
 		for _, w := range s.words {
-			x.enter(x.entries[next[w.number]:][:w.documents], s.postings[from:w.end], first, lengths)
+			enter(x.entries[next[w.number]:][:w.documents], s.postings[from:w.end], first, factors)
 			next[w.number] += w.documents
 			from = w.end
 		}
 		first += len(s.documents)
+		factors = factors[len(s.documents)<<fieldBits:]
 	}
 }
 
-// enter fills in which documents have a word, and how much of it.
-func (x *Index) enter(into []entry, postings []posting, first int, lengths [][fields]float32) {
-	last, at := -1, -1
-	for _, p := range postings {
-		doc := first + p.doc()
-		if doc != last {
-			last = doc
-			at++
-			into[at].document = uint32(doc) //nolint:gosec // memory ends before
+// enter fills in which of a segment's documents have a word, and how much of it.
+// Each entry is written once and not read: the lists lie far apart in memory.
+func enter(into []entry, postings []posting, first int, factors []float32) {
+	for i := range into {
+		doc, amount := postings[0].doc(), float32(0)
+		for len(postings) > 0 && postings[0].doc() == doc {
+			amount += postings[0].count() * factors[postings[0].place()]
+			postings = postings[1:]
 		}
-		f := p.field()
-		into[at].amount += x.weights[f].boost * p.count() / lengths[doc][f]
+		into[i] = entry{uint32(first + doc), amount} //nolint:gosec // memory ends before
 	}
 }
 
-// lengths counts the documents and tells how long the fields of each are,
-// compared with those of all: what stands in a long text says less.
-func (x *Index) lengths() [][fields]float32 {
+// factors is how much a word in a field of a document counts, by places: what
+// stands in a long text says less. It also counts the documents.
+func (x *Index) factors() []float32 {
 	var totals [fields]int
 	x.count = 0
 	for _, s := range x.segments {
@@ -58,16 +57,16 @@ func (x *Index) lengths() [][fields]float32 {
 	for f := range averages {
 		averages[f] = max(1, float32(totals[f])/float32(max(1, x.count)))
 	}
-	all := make([][fields]float32, 0, x.count)
+	all := make([]float32, x.count<<fieldBits)
+	first := 0
 	for _, s := range x.segments {
 		for i := range s.documents {
-			var lengths [fields]float32
 			for f, n := range s.documents[i].lengths {
-				b := x.weights[f].length
-				lengths[f] = 1 - b + b*float32(n)/averages[f]
+				w := x.weights[f]
+				all[(first+i)<<fieldBits+f] = w.boost / (1 - w.length + w.length*float32(n)/averages[f])
 			}
-			all = append(all, lengths)
 		}
+		first += len(s.documents)
 	}
 	return all
 }

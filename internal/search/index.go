@@ -94,8 +94,9 @@ type entry struct {
 // New makes an index of servers.
 func New(servers ...Server) *Index {
 	x := &Index{weights: defaultWeights, words: newVocabulary(), desks: &sync.Pool{New: func() any { return new(desk) }}}
+	words := newReader(&x.words)
 	for _, s := range servers {
-		x.segments = append(x.segments, newSegment(s, &x.words))
+		x.segments = append(x.segments, newSegment(s, words))
 	}
 	x.assemble()
 	return x
@@ -104,7 +105,7 @@ func New(servers ...Server) *Index {
 // With is the index with a server's tools replaced, or added.
 func (x *Index) With(s Server) *Index {
 	next := x.next(slices.Clone(x.segments))
-	fresh := newSegment(s, &next.words)
+	fresh := newSegment(s, newReader(&next.words))
 	if i := slices.IndexFunc(next.segments, func(old *segment) bool { return old.server == s.Name }); i >= 0 {
 		next.segments[i] = fresh
 	} else {

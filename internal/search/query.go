@@ -125,7 +125,10 @@ type top struct {
 }
 
 func better(a, b Hit) int {
-	return cmp.Or(cmp.Compare(b.Score, a.Score), strings.Compare(a.Document.ID, b.Document.ID), strings.Compare(a.Server, b.Server))
+	if a.Score != b.Score {
+		return cmp.Compare(b.Score, a.Score)
+	}
+	return cmp.Or(strings.Compare(a.Document.ID, b.Document.ID), strings.Compare(a.Server, b.Server))
 }
 
 // offer takes a hit in if it is one of the best so far. Twice the room saves

@@ -85,6 +85,9 @@ var (
 
 // plain says what an address or a path in a query is, instead of what is in it.
 func plain(text string) string {
+	if !mayHavePath(text) {
+		return text
+	}
 	text = addresses.ReplaceAllString(text, " url ")
 	return paths.ReplaceAllStringFunc(text, func(path string) string {
 		if dot := strings.LastIndexByte(path, '.'); dot >= 0 && len(path)-dot <= 5 && !strings.Contains(path[dot:], "/") {
@@ -92,4 +95,20 @@ func plain(text string) string {
 		}
 		return " path "
 	})
+}
+
+// mayHavePath saves most queries the expressions above: in all that they match is
+// a slash, or a dot before a letter.
+func mayHavePath(text string) bool {
+	for i := range len(text) {
+		switch text[i] {
+		case '/', '\\':
+			return true
+		case '.':
+			if i+1 < len(text) && text[i+1] > ' ' {
+				return true
+			}
+		}
+	}
+	return false
 }

@@ -49,12 +49,13 @@ func (o occurrence) posting(count int) posting {
 }
 
 func (p posting) doc() int       { return int(p >> (countBits + fieldBits)) }
-func (p posting) field() field   { return field(p >> countBits & (1<<fieldBits - 1)) }
 func (p posting) count() float32 { return float32(p & mostCount) }
 
-// newSegment takes a server's documents apart. Words that are new are added to
-// the vocabulary.
-func newSegment(s Server, words *vocabulary) *segment {
+// place is a number for document and field.
+func (p posting) place() int { return int(p >> countBits) }
+
+// newSegment takes a server's documents apart.
+func newSegment(s Server, words *reader) *segment {
 	seg := &segment{server: s.Name, documents: make([]indexed, len(s.Documents))}
 	var all []occurrence
 	server := words.read(nil, s.Name+" "+s.Title+" "+s.Description)

@@ -63,12 +63,6 @@ func (v *vocabulary) add(word string) uint32 {
 	return n
 }
 
-// read appends the numbers of a text's words.
-func (v *vocabulary) read(to []uint32, text string) []uint32 {
-	each(text, func(w string) { to = append(to, v.add(w)) })
-	return to
-}
-
 // slips are the words that a word may have been meant to be.
 func (v *vocabulary) slips(word string) []uint32 {
 	var found []uint32
@@ -79,4 +73,32 @@ func (v *vocabulary) slips(word string) []uint32 {
 		}
 	}
 	return found
+}
+
+// reader turns texts into numbers. Most words come again and again, and need not
+// be taken apart each time.
+type reader struct {
+	*vocabulary
+	known map[string]uint32
+}
+
+func newReader(v *vocabulary) *reader { return &reader{v, map[string]uint32{}} }
+
+// read appends the numbers of a text's words. Those that are new are added to the
+// vocabulary.
+func (r *reader) read(to []uint32, text string) []uint32 {
+	words(text, func(w string) {
+		n, ok := r.known[w]
+		if !ok {
+			n = noWord
+			if !stopWords[w] {
+				n = r.add(stem(w))
+			}
+			r.known[w] = n
+		}
+		if n != noWord {
+			to = append(to, n)
+		}
+	})
+	return to
 }
