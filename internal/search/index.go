@@ -131,15 +131,12 @@ func (x *Index) next(segments []*segment) *Index {
 func (x *Index) Len() int { return x.count }
 
 // idf is how telling a word is.
-func (x *Index) idf(word string) float32 { return x.telling(len(x.having(x.words.number(word)))) }
+func (x *Index) idf(word string) float32 { return x.telling(x.words.number(word), x.count) }
 
-// unknown is the idf of a word that no document has.
-func (x *Index) unknown() float32 { return x.telling(0) }
-
-// telling is the idf of a word that so many documents have.
-func (x *Index) telling(documents int) float32 {
-	n := float64(documents)
-	return float32(math.Log(1 + (float64(x.count)-n+.5)/(n+.5)))
+// telling is the idf of a word if there were so many documents.
+func (x *Index) telling(word uint32, documents int) float32 {
+	n := float64(len(x.having(word)))
+	return float32(math.Log(1 + (float64(documents)-n+.5)/(n+.5)))
 }
 
 // having are the documents that have a word.

@@ -23,6 +23,8 @@ type Hit struct {
 	Server   string
 	Document *Document
 	Score    float32
+	// number is the document's in the index.
+	number uint32
 }
 
 // Result is what was found, the best first.
@@ -96,21 +98,22 @@ func (x *Index) search(q Query, t tuning) Result {
 	}
 	best := top{limit: limit}
 	s.mass = massOf(whole)
-	scores := s.scores(whole, clauses, s.terms(q.About), text)
+	scores := s.scores(whole, clauses, s.terms(q.About), x.named(text))
 	r := Result{}
+	number := uint32(0)
 	for _, seg := range x.segments {
-		for i, score := range scores[:len(seg.documents)] {
-			d := &seg.documents[i].Document
+		for i := range seg.documents {
+			d, score := &seg.documents[i].Document, scores[number]
 			if score > 0 && (q.Include == nil || q.Include(seg.server, d)) {
 				r.Total++
-				best.offer(Hit{Server: seg.server, Document: d, Score: score})
+				best.offer(Hit{Server: seg.server, Document: d, Score: score, number: number})
 			}
+			number++
 		}
-		scores = scores[len(seg.documents):]
 	}
 	r.Hits = best.sorted()
 	if len(r.Hits) > 0 {
-		r.Confidence = r.Hits[0].Score / s.mass
+		r.Confidence = s.confidence(r.Hits[0], whole)
 	}
 	return r
 }

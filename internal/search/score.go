@@ -48,7 +48,7 @@ func (s *scorer) room(list *[]float32) []float32 {
 
 // scores are those of all documents, put together from what the whole query, its
 // best part, the hint at the server and the names in it say.
-func (s *scorer) scores(whole []term, clauses [][]term, about []term, text string) []float32 {
+func (s *scorer) scores(whole []term, clauses [][]term, about []term, named map[uint32]bool) []float32 {
 	scores := s.score(s.room(&s.whole), whole)
 	if len(clauses) > 0 {
 		best := s.room(&s.best)
@@ -71,13 +71,13 @@ func (s *scorer) scores(whole []term, clauses [][]term, about []term, text strin
 			}
 		}
 	}
-	s.named(text, func(document uint32, all bool) {
+	for document, all := range named {
 		if all {
 			scores[document] += s.exact * s.mass
 		} else {
 			scores[document] += s.pin * s.mass
 		}
-	})
+	}
 	return scores
 }
 
@@ -142,12 +142,37 @@ func (s *scorer) having(i *idea) []entry {
 	return i.found
 }
 
-// named tells the documents whose name stands in a text, and whether it is all of
-// it. A name of one word is one only if it is all.
-func (s *scorer) named(text string, tell func(document uint32, all bool)) {
+// confidence is how much of the query a hit answers. In a house of a few tools
+// that is asked of a larger one: if all tools there are about the weather, the
+// word says little about which is meant, but much about whether any is.
+func (s *scorer) confidence(best Hit, whole []term) float32 {
+	const larger = 100
+	if s.x.count >= larger {
+		return best.Score / s.mass
+	}
+	var here, there, mass float32
+	for _, q := range whole {
+		idf := s.x.telling(q.number, larger)
+		mass += q.weight * idf
+		for _, e := range s.having(q.idea) {
+			if e.document == best.number {
+				here += q.weight * q.idf * e.amount
+				there += q.weight * idf * e.amount
+			}
+		}
+	}
+	if here == 0 { // it is not for its words that it was found
+		return best.Score / s.mass
+	}
+	return best.Score * there / here / mass
+}
+
+// named are the documents whose name stands in a text, and whether it is all of
+// it. A name of one word counts only if it is all.
+func (x *Index) named(text string) map[uint32]bool {
 	const longest = 6
 	all := strings.Fields(spaced(text))
-	told := map[uint32]bool{}
+	named := map[uint32]bool{}
 	var run []byte
 	for i := range all {
 		run = append(run[:0], nameMark...)
@@ -156,14 +181,12 @@ func (s *scorer) named(text string, tell func(document uint32, all bool)) {
 				run = append(run, ' ')
 			}
 			run = append(run, all[i+n-1]...)
-			number, ok := s.x.words.numbers[string(run)]
-			if !ok || told[number] || n == 1 && len(all) > 1 {
-				continue
-			}
-			told[number] = true
-			for _, e := range s.x.having(number) {
-				tell(e.document, n == len(all))
+			if word, ok := x.words.numbers[string(run)]; ok && (n > 1 || len(all) == 1) {
+				for _, e := range x.having(word) {
+					named[e.document] = n == len(all)
+				}
 			}
 		}
 	}
+	return named
 }

@@ -125,6 +125,29 @@ func TestSearch(t *testing.T) {
 	}
 }
 
+// TestSureInASmallHouse: a house that has but one server knows what it is about,
+// and what it is not. Less than .16 is no match.
+func TestSureInASmallHouse(t *testing.T) {
+	x := New(Server{Name: "weather", Description: "Weather of the world", Documents: []Document{
+		{ID: "now", Name: "current_weather", Description: "Weather at a place now."},
+		{ID: "later", Name: "weather_forecast", Description: "Weather of the next days at a place."},
+		{ID: "past", Name: "past_weather", Description: "What the weather was on a day."},
+	}})
+	for query, match := range map[string]bool{
+		"weather":                              true,
+		"what is the weather like in Kyoto":    true,
+		"will the weather in Osaka be fine":    true,
+		"forecast for the coming weekend":      true,
+		"open a bank account in another place": false,
+		"translate a poem by Basho":            false,
+		"renew my passport before it expires":  false,
+	} {
+		if got := x.Search(Query{Text: query}).Confidence; (got >= .16) != match {
+			t.Errorf("%q: %.3f, want a match: %v", query, got, match)
+		}
+	}
+}
+
 // TestReplacing: one server's tools come and go, and an index that somebody
 // searches stays as it is.
 func TestReplacing(t *testing.T) {

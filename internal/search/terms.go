@@ -39,7 +39,7 @@ func (i *idea) as(number uint32, weight float32) {
 
 func (s *scorer) newIdea(word string) *idea {
 	n := s.x.words.number(word)
-	return &idea{text: word, number: n, idf: s.x.telling(len(s.x.having(n)))}
+	return &idea{text: word, number: n, idf: s.x.telling(n, s.x.count)}
 }
 
 // idea is what is known of a word of the query.
