@@ -64,67 +64,76 @@ var defaultWeights = [fields]weight{
 	inTags:          {1.5, .3},
 }
 
-// Index is what is searched. It never changes.
-//
-// A server's documents are taken apart once, into its segment. What a search
-// reads is put together from all segments whenever one of them changes: how much
-// a word counts for a document depends on how long documents are everywhere.
+// Index is what is searched. It never changes: one that differs in a server
+// shares with it whatever did not change.
 type Index struct {
+	// segments are the servers' parts. The place of one that has gone is empty
+	// until another server takes it, so that the others keep theirs.
 	segments []*segment
 	words    vocabulary
-	count    int
-	weights  [fields]weight
+	// lists says for each word where it has postings, and documents how many
+	// documents they are about.
+	lists     [][]ref
+	documents []uint32
 
-	// entries are the documents that have a word: those of word n are
-	// entries[starts[n]:starts[n+1]], in the order of the segments.
-	entries []entry
-	starts  []uint32
+	count   int
+	weights [fields]weight
+	// Documents are numbered through all segments; firsts are the numbers that
+	// those of each segment begin with.
+	firsts []uint32
+	// factors is how much a word counts, by places: document, field.
+	factors []float32
 
 	// desks are lent to searches, and handed on to the next index.
 	desks *sync.Pool
-}
-
-// entry is a document and how much it has of something. Documents are numbered
-// through all segments.
-type entry struct {
-	document uint32
-	amount   float32
 }
 
 // New makes an index of servers.
 func New(servers ...Server) *Index {
 	x := &Index{weights: defaultWeights, words: newVocabulary(), desks: &sync.Pool{New: func() any { return new(desk) }}}
 	words := newReader(&x.words)
-	for _, s := range servers {
+	for i, s := range servers {
 		x.segments = append(x.segments, newSegment(s, words))
+		x.enter(i)
 	}
-	x.assemble()
+	x.settle()
 	return x
 }
 
 // With is the index with a server's tools replaced, or added.
 func (x *Index) With(s Server) *Index {
-	next := x.next(slices.Clone(x.segments))
-	fresh := newSegment(s, newReader(&next.words))
-	if i := slices.IndexFunc(next.segments, func(old *segment) bool { return old.server == s.Name }); i >= 0 {
-		next.segments[i] = fresh
-	} else {
-		next.segments = append(next.segments, fresh)
+	next := x.next()
+	i := slices.IndexFunc(next.segments, func(old *segment) bool { return old.server == s.Name })
+	if i < 0 {
+		i = slices.IndexFunc(next.segments, func(old *segment) bool { return len(old.documents) == 0 })
 	}
-	next.assemble()
+	if i < 0 {
+		i = len(next.segments)
+		next.segments = append(next.segments, &segment{})
+	}
+	next.replace(i, newSegment(s, newReader(&next.words)))
+	next.settle()
 	return next
 }
 
 // Without is the index without a server.
 func (x *Index) Without(server string) *Index {
-	next := x.next(slices.DeleteFunc(slices.Clone(x.segments), func(s *segment) bool { return s.server == server }))
-	next.assemble()
+	next := x.next()
+	for i, s := range next.segments {
+		if s.server == server {
+			next.replace(i, &segment{})
+		}
+	}
+	next.settle()
 	return next
 }
 
-// next is an index of segments that takes over what x knows.
-func (x *Index) next(segments []*segment) *Index {
-	return &Index{weights: x.weights, words: x.words.shared(), desks: x.desks, segments: segments}
+// next is a copy that may be changed.
+func (x *Index) next() *Index {
+	return &Index{
+		weights: x.weights, words: x.words.shared(), desks: x.desks,
+		segments: slices.Clone(x.segments), lists: slices.Clone(x.lists), documents: slices.Clone(x.documents),
+	}
 }
 
 // Len counts the documents.
@@ -135,14 +144,22 @@ func (x *Index) idf(word string) float32 { return x.telling(x.words.number(word)
 
 // telling is the idf of a word if there were so many documents.
 func (x *Index) telling(word uint32, documents int) float32 {
-	n := float64(len(x.having(word)))
+	n := float64(x.having(word))
 	return float32(math.Log(1 + (float64(documents)-n+.5)/(n+.5)))
 }
 
-// having are the documents that have a word.
-func (x *Index) having(word uint32) []entry {
+// having is how many documents have a word.
+func (x *Index) having(word uint32) int {
+	if word == noWord {
+		return 0
+	}
+	return int(x.documents[word])
+}
+
+// refs are where a word has postings.
+func (x *Index) refs(word uint32) []ref {
 	if word == noWord {
 		return nil
 	}
-	return x.entries[x.starts[word]:x.starts[word+1]]
+	return x.lists[word]
 }

@@ -26,6 +26,12 @@ type desk struct {
 	found              []entry
 }
 
+// entry is a document and how much it has of something.
+type entry struct {
+	document uint32
+	amount   float32
+}
+
 func newScorer(x *Index, t tuning) *scorer {
 	s := &scorer{x: x, tuning: t, ideas: map[string]*idea{}, desk: x.desks.Get().(*desk)}
 	s.found = s.found[:0]
@@ -115,31 +121,38 @@ func (s *scorer) having(i *idea) []entry {
 	if i.found != nil {
 		return i.found
 	}
-	from := len(s.found)
-	touched := s.touched[:0]
-	for _, e := range s.x.having(i.number) {
-		s.frequency[e.document] = e.amount
-		touched = append(touched, e.document)
-	}
+	s.touched = s.touched[:0]
+	s.sum(i.number, 1)
 	for _, o := range i.others {
-		for _, e := range s.x.having(o.number) {
-			if s.frequency[e.document] == 0 {
-				touched = append(touched, e.document)
-			}
-			s.frequency[e.document] += o.weight * e.amount
-		}
+		s.sum(o.number, o.weight)
 	}
-	for _, document := range touched {
+	from := len(s.found)
+	for _, document := range s.touched {
 		f := s.frequency[document]
 		s.frequency[document] = 0
 		s.found = append(s.found, entry{document, f * (s.saturation + 1) / (s.saturation + f)})
 	}
-	s.touched = touched
 	i.found = s.found[from:len(s.found):len(s.found)]
 	if i.found == nil {
 		i.found = []entry{}
 	}
 	return i.found
+}
+
+// sum adds how much of a word documents have.
+func (s *scorer) sum(word uint32, weight float32) {
+	touched := s.touched
+	for _, r := range s.x.refs(word) {
+		first, factors := s.x.firsts[r.segment], s.x.factorsOf(r.segment)
+		for _, p := range s.x.segments[r.segment].postings[r.from:r.to] {
+			at := &s.frequency[first+p.doc()]
+			if *at == 0 {
+				touched = append(touched, first+p.doc())
+			}
+			*at += weight * p.count() * factors[p.place()]
+		}
+	}
+	s.touched = touched
 }
 
 // confidence is how much of the query a hit answers. In a house of a few tools
@@ -182,8 +195,10 @@ func (x *Index) named(text string) map[uint32]bool {
 			}
 			run = append(run, all[i+n-1]...)
 			if word, ok := x.words.numbers[string(run)]; ok && (n > 1 || len(all) == 1) {
-				for _, e := range x.having(word) {
-					named[e.document] = n == len(all)
+				for _, r := range x.refs(word) {
+					for _, p := range x.segments[r.segment].postings[r.from:r.to] {
+						named[x.firsts[r.segment]+p.doc()] = n == len(all)
+					}
 				}
 			}
 		}

@@ -48,7 +48,7 @@ func (o occurrence) posting(count int) posting {
 	return posting(o) | posting(min(count, mostCount)) //nolint:gosec // the word is cut off on purpose
 }
 
-func (p posting) doc() int       { return int(p >> (countBits + fieldBits)) }
+func (p posting) doc() uint32    { return uint32(p >> (countBits + fieldBits)) }
 func (p posting) count() float32 { return float32(p & mostCount) }
 
 // place is a number for document and field.
