@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 	"sync"
+	"sync/atomic"
 )
 
 // Document is a tool as it is searched.
@@ -84,6 +85,9 @@ type Index struct {
 	// factors is how much a word counts, by places: document, field.
 	factors []float32
 
+	// amounts are the documents that have a word, for words that were searched.
+	amounts []atomic.Pointer[[]entry]
+
 	// desks are lent to searches, and handed on to the next index.
 	desks *sync.Pool
 }
@@ -144,22 +148,14 @@ func (x *Index) idf(word string) float32 { return x.telling(x.words.number(word)
 
 // telling is the idf of a word if there were so many documents.
 func (x *Index) telling(word uint32, documents int) float32 {
-	n := float64(x.having(word))
+	n := float64(x.users(word))
 	return float32(math.Log(1 + (float64(documents)-n+.5)/(n+.5)))
 }
 
-// having is how many documents have a word.
-func (x *Index) having(word uint32) int {
+// users is how many documents have a word.
+func (x *Index) users(word uint32) int {
 	if word == noWord {
 		return 0
 	}
 	return int(x.documents[word])
-}
-
-// refs are where a word has postings.
-func (x *Index) refs(word uint32) []ref {
-	if word == noWord {
-		return nil
-	}
-	return x.lists[word]
 }

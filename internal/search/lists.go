@@ -1,6 +1,9 @@
 package search
 
-import "slices"
+import (
+	"slices"
+	"sync/atomic"
+)
 
 // ref is a place where a word has postings: a segment, and which of its postings
 // they are.
@@ -53,9 +56,10 @@ func (x *Index) settle() {
 	for f := range averages {
 		averages[f] = max(1, float32(totals[f])/float32(max(1, x.count)))
 	}
+	x.amounts = make([]atomic.Pointer[[]entry], len(x.words.list))
 	x.factors = make([]float32, x.count<<fieldBits)
 	for i, s := range x.segments {
-		factors := x.factorsOf(uint32(i)) //nolint:gosec // memory ends before
+		factors := x.factors[x.firsts[i]<<fieldBits:]
 		for d := range s.documents {
 			for f, n := range s.documents[d].lengths {
 				w := x.weights[f]
@@ -65,9 +69,35 @@ func (x *Index) settle() {
 	}
 }
 
-// factorsOf are the factors of a segment's documents, by the places of postings.
-func (x *Index) factorsOf(segment uint32) []float32 {
-	return x.factors[x.firsts[segment]<<fieldBits:]
+// entry is a document and how much it has of something.
+type entry struct {
+	document uint32
+	amount   float32
+}
+
+// having are the documents that have a word. They are collected by the search
+// that first asks for them: most words are never asked for, and to do it for all
+// would make each change of a server wait.
+func (x *Index) having(word uint32) []entry {
+	if word == noWord {
+		return nil
+	}
+	if known := x.amounts[word].Load(); known != nil {
+		return *known
+	}
+	list := make([]entry, 0, x.documents[word])
+	for _, r := range x.lists[word] {
+		first, factors := x.firsts[r.segment], x.factors[x.firsts[r.segment]<<fieldBits:]
+		for i, p := range x.segments[r.segment].postings[r.from:r.to] {
+			document := first + p.doc()
+			if i == 0 || list[len(list)-1].document != document {
+				list = append(list, entry{document: document})
+			}
+			list[len(list)-1].amount += p.count() * factors[p.place()]
+		}
+	}
+	x.amounts[word].Store(&list)
+	return list
 }
 
 // forget makes a new vocabulary when most words of the old one are nobody's any

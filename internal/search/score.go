@@ -26,12 +26,6 @@ type desk struct {
 	found              []entry
 }
 
-// entry is a document and how much it has of something.
-type entry struct {
-	document uint32
-	amount   float32
-}
-
 func newScorer(x *Index, t tuning) *scorer {
 	s := &scorer{x: x, tuning: t, ideas: map[string]*idea{}, desk: x.desks.Get().(*desk)}
 	s.found = s.found[:0]
@@ -141,16 +135,12 @@ func (s *scorer) having(i *idea) []entry {
 
 // sum adds how much of a word documents have.
 func (s *scorer) sum(word uint32, weight float32) {
-	touched := s.touched
-	for _, r := range s.x.refs(word) {
-		first, factors := s.x.firsts[r.segment], s.x.factorsOf(r.segment)
-		for _, p := range s.x.segments[r.segment].postings[r.from:r.to] {
-			at := &s.frequency[first+p.doc()]
-			if *at == 0 {
-				touched = append(touched, first+p.doc())
-			}
-			*at += weight * p.count() * factors[p.place()]
+	frequency, touched := s.frequency, s.touched
+	for _, e := range s.x.having(word) {
+		if frequency[e.document] == 0 {
+			touched = append(touched, e.document)
 		}
+		frequency[e.document] += weight * e.amount
 	}
 	s.touched = touched
 }
@@ -195,10 +185,8 @@ func (x *Index) named(text string) map[uint32]bool {
 			}
 			run = append(run, all[i+n-1]...)
 			if word, ok := x.words.numbers[string(run)]; ok && (n > 1 || len(all) == 1) {
-				for _, r := range x.refs(word) {
-					for _, p := range x.segments[r.segment].postings[r.from:r.to] {
-						named[x.firsts[r.segment]+p.doc()] = n == len(all)
-					}
+				for _, e := range x.having(word) {
+					named[e.document] = n == len(all)
 				}
 			}
 		}

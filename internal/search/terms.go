@@ -61,7 +61,7 @@ func (s *scorer) idea(word string) *idea {
 }
 
 // nobodys reports whether no document has the word itself.
-func (s *scorer) nobodys(i *idea) bool { return s.x.having(i.number) == 0 }
+func (s *scorer) nobodys(i *idea) bool { return s.x.users(i.number) == 0 }
 
 // terms are the words of a text with what they weigh.
 func (s *scorer) terms(text string) []term {
