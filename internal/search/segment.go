@@ -67,7 +67,7 @@ func newSegment(s Server, words *reader) *segment {
 			for _, n := range numbers {
 				all = append(all, newOccurrence(n, i, f))
 			}
-			at.lengths[f] = uint16(min(int(at.lengths[f])+len(numbers), math.MaxUint16))
+			at.lengths[f] = uint16(min(int(at.lengths[f])+len(numbers), math.MaxUint16)) //nolint:gosec // bounded here
 			seg.totals[f] += len(numbers)
 		}
 		read := func(f field, text string) {

@@ -38,8 +38,7 @@ func (i *idea) as(number uint32, weight float32) {
 }
 
 func (s *scorer) newIdea(word string) *idea {
-	n := s.x.words.number(word)
-	return &idea{text: word, number: n, idf: s.x.telling(n, s.x.count)}
+	return &idea{text: word, number: s.x.words.number(word), idf: s.x.idf(word)}
 }
 
 // idea is what is known of a word of the query.

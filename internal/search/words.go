@@ -76,7 +76,7 @@ func lower(run []rune) string {
 		case 'A' <= r && r <= 'Z':
 			r += 'a' - 'A'
 		}
-		plain[i] = byte(r)
+		plain[i] = byte(r) //nolint:gosec // it is less than RuneSelf
 	}
 	return string(plain[:len(run)])
 }
