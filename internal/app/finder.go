@@ -12,10 +12,19 @@ import (
 
 // finder has the indexes of the views that somebody searches. One is made when it
 // is first needed; after that, the tools of a server are replaced when they
-// change. Whoever searches reads an index that does not change.
+// change. Whoever searches reads an index that does not change, and does not wait
+// for the next one.
 type finder struct {
-	mu     sync.Mutex
-	byView map[string]*search.Index
+	// making is held while an index is made or changed, so that no change is lost.
+	making sync.Mutex
+	// byView has *search.Index by the name of a view.
+	byView sync.Map
+}
+
+func (f *finder) made(view string) *search.Index {
+	x, _ := f.byView.Load(view)
+	made, _ := x.(*search.Index)
+	return made
 }
 
 // Search finds tools of a view.
@@ -52,9 +61,12 @@ func (h *house) ServerNames(view string) []string {
 }
 
 func (h *house) index(view string, c *catalog.Catalog) *search.Index {
-	h.finder.mu.Lock()
-	defer h.finder.mu.Unlock()
-	if x := h.finder.byView[view]; x != nil {
+	if x := h.finder.made(view); x != nil {
+		return x
+	}
+	h.finder.making.Lock()
+	defer h.finder.making.Unlock()
+	if x := h.finder.made(view); x != nil {
 		return x
 	}
 	var servers []search.Server
@@ -73,18 +85,15 @@ func (h *house) index(view string, c *catalog.Catalog) *search.Index {
 		servers[i].Documents = append(servers[i].Documents, documentOf(e))
 	}
 	x := search.New(servers...)
-	if h.finder.byView == nil {
-		h.finder.byView = map[string]*search.Index{}
-	}
-	h.finder.byView[view] = x
+	h.finder.byView.Store(view, x)
 	return x
 }
 
 // refresh takes over a server's tools in the index of a view, if there is one.
 func (f *finder) refresh(view, source string, c *catalog.Catalog) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	x := f.byView[view]
+	f.making.Lock()
+	defer f.making.Unlock()
+	x := f.made(view)
 	if x == nil {
 		return
 	}
@@ -98,9 +107,9 @@ func (f *finder) refresh(view, source string, c *catalog.Catalog) {
 		}
 	}
 	if server.Name == "" {
-		f.byView[view] = x.Without(source)
+		f.byView.Store(view, x.Without(source))
 	} else {
-		f.byView[view] = x.With(server)
+		f.byView.Store(view, x.With(server))
 	}
 }
 

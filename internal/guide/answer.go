@@ -40,7 +40,7 @@ const (
 	// withSchema is how many hits come with their schema, unless all are wanted.
 	withSchema = 3
 	// leastConfidence is how much of a query the best hit must answer.
-	leastConfidence = .12
+	leastConfidence = .16
 )
 
 func (g *Guide) search(query, about, server string, arguments map[string]any) (*gateway.Result, error) {

@@ -7,7 +7,8 @@ package search
 import (
 	"math"
 	"slices"
-	"strings"
+	"sync"
+	"sync/atomic"
 )
 
 // Document is a tool as it is searched.
@@ -51,54 +52,6 @@ const (
 // Weights say how much a field counts and how much its length matters.
 type weight struct{ boost, length float32 }
 
-// posting is an occurrence of a word: document, field and how often.
-type posting uint32
-
-const (
-	countBits, fieldBits = 8, 3
-	mostCount            = 1<<countBits - 1
-)
-
-func newPosting(doc int, f field, count int) posting {
-	return posting(doc)<<(countBits+fieldBits) | posting(f)<<countBits | posting(min(count, mostCount)) //nolint:gosec // a server has far less than two million tools
-}
-
-func (p posting) doc() int     { return int(p >> (countBits + fieldBits)) }
-func (p posting) field() field { return field(p >> countBits & (1<<fieldBits - 1)) }
-func (p posting) count() int   { return int(p & mostCount) }
-
-// segment is one server's part of the index.
-type segment struct {
-	server    string
-	documents []indexed
-	terms     map[string]occurrences
-	totals    [fields]int
-	// names are the documents by what they are called, words with a space between.
-	names map[string][]int
-	// spelled are the terms by their first byte, for words that nobody has.
-	spelled map[byte][]string
-}
-
-// occurrences are where a term stands, and in how many documents.
-type occurrences struct {
-	list      []posting
-	documents int
-}
-
-// indexed is what is kept of a document.
-type indexed struct {
-	Document
-	lengths [fields]uint16
-}
-
-// Index is what is searched. It never changes.
-type Index struct {
-	segments []*segment
-	count    int
-	averages [fields]float32
-	weights  [fields]weight
-}
-
 // defaultWeights: what a tool is called counts most, and whose it is more than
 // what is said of it. Long texts are held against the parameters least: many of
 // them say nothing bad about a tool.
@@ -112,117 +65,97 @@ var defaultWeights = [fields]weight{
 	inTags:          {1.5, .3},
 }
 
+// Index is what is searched. It never changes: one that differs in a server
+// shares with it whatever did not change.
+type Index struct {
+	// segments are the servers' parts. The place of one that has gone is empty
+	// until another server takes it, so that the others keep theirs.
+	segments []*segment
+	words    vocabulary
+	// lists says for each word where it has postings, and documents how many
+	// documents they are about.
+	lists     [][]ref
+	documents []uint32
+
+	count   int
+	weights [fields]weight
+	// Documents are numbered through all segments; firsts are the numbers that
+	// those of each segment begin with.
+	firsts []uint32
+	// factors is how much a word counts, by places: document, field.
+	factors []float32
+
+	// amounts are the documents that have a word, for words that were searched.
+	amounts []atomic.Pointer[[]entry]
+
+	// desks are lent to searches, and handed on to the next index.
+	desks *sync.Pool
+}
+
 // New makes an index of servers.
 func New(servers ...Server) *Index {
-	x := &Index{weights: defaultWeights}
-	for _, s := range servers {
-		x.segments = append(x.segments, newSegment(s))
+	x := &Index{weights: defaultWeights, words: newVocabulary(), desks: &sync.Pool{New: func() any { return new(desk) }}}
+	words := newReader(&x.words)
+	for i, s := range servers {
+		x.segments = append(x.segments, newSegment(s, words))
+		x.enter(i)
 	}
-	x.sum()
+	x.settle()
 	return x
 }
 
 // With is the index with a server's tools replaced, or added.
 func (x *Index) With(s Server) *Index {
-	next := &Index{weights: x.weights, segments: slices.Clone(x.segments)}
-	fresh := newSegment(s)
-	if i := slices.IndexFunc(next.segments, func(old *segment) bool { return old.server == s.Name }); i >= 0 {
-		next.segments[i] = fresh
-	} else {
-		next.segments = append(next.segments, fresh)
+	next := x.next()
+	i := slices.IndexFunc(next.segments, func(old *segment) bool { return old.server == s.Name })
+	if i < 0 {
+		i = slices.IndexFunc(next.segments, func(old *segment) bool { return len(old.documents) == 0 })
 	}
-	next.sum()
+	if i < 0 {
+		i = len(next.segments)
+		next.segments = append(next.segments, &segment{})
+	}
+	next.replace(i, newSegment(s, newReader(&next.words)))
+	next.settle()
 	return next
 }
 
 // Without is the index without a server.
 func (x *Index) Without(server string) *Index {
-	next := &Index{weights: x.weights, segments: slices.DeleteFunc(slices.Clone(x.segments), func(s *segment) bool { return s.server == server })}
-	next.sum()
+	next := x.next()
+	for i, s := range next.segments {
+		if s.server == server {
+			next.replace(i, &segment{})
+		}
+	}
+	next.settle()
 	return next
+}
+
+// next is a copy that may be changed.
+func (x *Index) next() *Index {
+	return &Index{
+		weights: x.weights, words: x.words.shared(), desks: x.desks,
+		segments: slices.Clone(x.segments), lists: slices.Clone(x.lists), documents: slices.Clone(x.documents),
+	}
 }
 
 // Len counts the documents.
 func (x *Index) Len() int { return x.count }
 
-func (x *Index) sum() {
-	var totals [fields]int
-	for _, s := range x.segments {
-		x.count += len(s.documents)
-		for f, n := range s.totals {
-			totals[f] += n
-		}
-	}
-	for f := range x.averages {
-		x.averages[f] = max(1, float32(totals[f])/float32(max(1, x.count)))
-	}
+// idf is how telling a word is.
+func (x *Index) idf(word string) float32 { return x.telling(x.words.number(word), x.count) }
+
+// telling is the idf of a word if there were so many documents.
+func (x *Index) telling(word uint32, documents int) float32 {
+	n := float64(x.users(word))
+	return float32(math.Log(1 + (float64(documents)-n+.5)/(n+.5)))
 }
 
-func newSegment(s Server) *segment {
-	seg := &segment{
-		server: s.Name, documents: make([]indexed, len(s.Documents)),
-		terms: map[string]occurrences{}, names: map[string][]int{}, spelled: map[byte][]string{},
+// users is how many documents have a word.
+func (x *Index) users(word uint32) int {
+	if word == noWord {
+		return 0
 	}
-	about := strings.Join([]string{s.Name, s.Title, s.Description}, " ")
-	var counts [fields]map[string]int
-	for f := range counts {
-		counts[f] = map[string]int{}
-	}
-	for i, d := range s.Documents {
-		add := func(f field, text string) { each(text, func(w string) { counts[f][w]++ }) }
-		add(inName, d.Name)
-		add(inServer, about)
-		add(inDescription, d.Description)
-		for _, p := range d.Parameters {
-			add(inParameters, p.Name)
-			add(inParameterText, p.Text)
-		}
-		for _, e := range d.Examples {
-			add(inExamples, e)
-		}
-		add(inTags, d.Category+" "+strings.Join(d.Tags, " "))
-		seg.documents[i].Document = d
-		name := spaced(d.Name)
-		seg.names[name] = append(seg.names[name], i)
-		for f, words := range counts {
-			n := 0
-			for w, count := range words {
-				at := seg.terms[w]
-				at.list = append(at.list, newPosting(i, field(f), count))
-				seg.terms[w] = at
-				n += count
-			}
-			seg.documents[i].lengths[f] = uint16(min(n, math.MaxUint16))
-			seg.totals[f] += n
-			clear(words)
-		}
-	}
-	seg.finish()
-	return seg
-}
-
-// finish puts everything in order.
-func (s *segment) finish() {
-	for w, at := range s.terms {
-		slices.Sort(at.list)
-		at.list = slices.Clip(at.list)
-		last := -1
-		for _, p := range at.list {
-			if d := p.doc(); d != last {
-				at.documents++
-				last = d
-			}
-		}
-		s.terms[w] = at
-		s.spelled[w[0]] = append(s.spelled[w[0]], w)
-	}
-}
-
-// each emits the terms of a text: its words without their endings.
-func each(text string, emit func(term string)) {
-	words(text, func(w string) {
-		if !stopWords[w] {
-			emit(stem(w))
-		}
-	})
+	return int(x.documents[word])
 }

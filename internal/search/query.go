@@ -2,11 +2,8 @@ package search
 
 import (
 	"cmp"
-	"math"
 	"slices"
 	"strings"
-
-	"genkan/internal/search/glossary"
 )
 
 // Query is what is looked for.
@@ -26,6 +23,8 @@ type Hit struct {
 	Server   string
 	Document *Document
 	Score    float32
+	// number is the document's in the index.
+	number uint32
 }
 
 // Result is what was found, the best first.
@@ -68,14 +67,6 @@ func defaultTuning() tuning {
 	return tuning{saturation: 1.2, coordination: .25, clause: .35, related: .2, about: .8, pin: .5, exact: 4, slip: .7, meaning: .5}
 }
 
-// term is a word of a query.
-type term struct {
-	text   string
-	weight float32
-	idf    float32
-	others []other
-}
-
 // Search finds documents.
 func (x *Index) Search(q Query) Result { return x.search(q, defaultTuning()) }
 
@@ -84,42 +75,45 @@ func (x *Index) search(q Query, t tuning) Result {
 	if !t.noPaths {
 		text = plain(text)
 	}
-	whole := x.terms(text, t)
+	s := newScorer(x, t)
+	defer s.done()
+	whole := s.terms(text)
 	if len(whole) == 0 || x.count == 0 {
 		return Result{}
 	}
 	var clauses [][]term
 	for _, part := range split(text) {
-		if terms := x.terms(part, t); len(terms) > 0 {
+		if terms := s.terms(part); len(terms) > 0 {
 			clauses = append(clauses, terms)
 		}
 	}
 	if len(clauses) > 1 {
-		t.coordination = 0 // no tool answers all of several things
+		s.coordination = 0 // no tool answers all of several things
 	} else {
 		clauses = nil
 	}
-	about := x.terms(q.About, t)
-	said := sayings(text)
 	limit := q.Limit
 	if limit <= 0 {
 		limit = 10
 	}
 	best := top{limit: limit}
-	s := scorer{x: x, tuning: t, mass: massOf(whole)}
+	s.mass = massOf(whole)
+	scores := s.scores(whole, clauses, s.terms(q.About), x.named(text))
 	r := Result{}
+	number := uint32(0)
 	for _, seg := range x.segments {
-		for i, score := range s.segment(seg, whole, clauses, about, said) {
-			d := &seg.documents[i].Document
+		for i := range seg.documents {
+			d, score := &seg.documents[i].Document, scores[number]
 			if score > 0 && (q.Include == nil || q.Include(seg.server, d)) {
 				r.Total++
-				best.offer(Hit{Server: seg.server, Document: d, Score: score})
+				best.offer(Hit{Server: seg.server, Document: d, Score: score, number: number})
 			}
+			number++
 		}
 	}
 	r.Hits = best.sorted()
 	if len(r.Hits) > 0 {
-		r.Confidence = r.Hits[0].Score / s.mass
+		r.Confidence = s.confidence(r.Hits[0], whole)
 	}
 	return r
 }
@@ -128,131 +122,33 @@ func (x *Index) search(q Query, t tuning) Result {
 type top struct {
 	limit int
 	hits  []Hit
+	// full is whether there were more than have room, and those at the front are
+	// in order.
+	full bool
 }
 
 func better(a, b Hit) int {
-	return cmp.Or(cmp.Compare(b.Score, a.Score), strings.Compare(a.Document.ID, b.Document.ID))
+	if a.Score != b.Score {
+		return cmp.Compare(b.Score, a.Score)
+	}
+	return cmp.Or(strings.Compare(a.Document.ID, b.Document.ID), strings.Compare(a.Server, b.Server))
 }
 
 // offer takes a hit in if it is one of the best so far. Twice the room saves
 // most of the sorting.
 func (t *top) offer(h Hit) {
-	if len(t.hits) == 2*t.limit {
-		slices.SortFunc(t.hits, better)
-		t.hits = t.hits[:t.limit]
+	if t.full && better(h, t.hits[t.limit-1]) >= 0 {
+		return
 	}
-	if len(t.hits) < t.limit || better(h, t.hits[t.limit-1]) < 0 {
-		t.hits = append(t.hits, h)
+	if t.hits = append(t.hits, h); len(t.hits) == 2*t.limit {
+		slices.SortFunc(t.hits, better)
+		t.hits, t.full = t.hits[:t.limit], true
 	}
 }
 
 func (t *top) sorted() []Hit {
 	slices.SortFunc(t.hits, better)
 	return t.hits[:min(len(t.hits), t.limit)]
-}
-
-// terms are the words of a text with what they weigh, and those that stand for
-// them where a tool says it otherwise.
-func (x *Index) terms(text string, t tuning) []term {
-	var list []term
-	each(text, func(w string) {
-		if i := slices.IndexFunc(list, func(q term) bool { return q.text == w }); i >= 0 {
-			list[i].weight = min(list[i].weight+.5, 2)
-			return
-		}
-		list = append(list, term{text: w, weight: 1})
-	})
-	for i := range list {
-		q := &list[i]
-		q.idf = x.idf(q.text)
-		if q.idf >= x.unknown() && len(q.text) >= 5 && ascii(q.text) {
-			for _, w := range x.slips(q.text) {
-				q.others = append(q.others, other{w, t.slip})
-			}
-		}
-		for _, w := range kindred[q.text] {
-			q.others = append(q.others, other{w, t.related})
-		}
-	}
-	return x.glossed(text, list, t)
-}
-
-// glossed adds what the Japanese words of a text mean. What of its characters no
-// document has is left out then: it was said in other words.
-func (x *Index) glossed(text string, list []term, t tuning) []term {
-	if t.noGlossary {
-		return list
-	}
-	all := glossary.Meanings(text)
-	if len(all) == 0 {
-		return list
-	}
-	list = slices.DeleteFunc(list, func(q term) bool { return q.idf >= x.unknown() && !ascii(q.text) })
-	for _, meanings := range all {
-		var q term
-		weight := float32(1)
-		for _, m := range meanings {
-			each(m, func(w string) {
-				idf := x.idf(w)
-				switch {
-				case idf >= x.unknown():
-				case q.text == "":
-					q = term{text: w, weight: 1, idf: idf}
-				default:
-					weight *= t.meaning
-					q.others = append(q.others, other{w, weight})
-				}
-				for _, k := range kindred[w] {
-					q.others = append(q.others, other{k, weight * t.related})
-				}
-			})
-		}
-		if q.text != "" {
-			list = append(list, q)
-		}
-	}
-	return list
-}
-
-// other is a word that stands for a query's own.
-type other struct {
-	text   string
-	weight float32
-}
-
-// unknown is the idf of a word that no document has.
-func (x *Index) unknown() float32 {
-	return float32(math.Log(1 + (float64(x.count)+.5)/.5))
-}
-
-// slips are words of the index that a word may have been meant to be.
-func (x *Index) slips(word string) []string {
-	var found []string
-	for _, seg := range x.segments {
-		for _, w := range seg.spelled[word[0]] {
-			if near(word, w) && !slices.Contains(found, w) {
-				found = append(found, w)
-			}
-		}
-	}
-	return found
-}
-
-// idf is how telling a word is.
-func (x *Index) idf(word string) float32 {
-	n := 0
-	for _, seg := range x.segments {
-		n += seg.terms[word].documents
-	}
-	return float32(math.Log(1 + (float64(x.count)-float64(n)+.5)/(float64(n)+.5)))
-}
-
-func massOf(terms []term) float32 {
-	mass := float32(0)
-	for _, q := range terms {
-		mass += q.weight * q.idf
-	}
-	return max(mass, 1e-6)
 }
 
 // spaced is the words of a text with one space between.

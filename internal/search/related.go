@@ -85,6 +85,9 @@ var (
 
 // plain says what an address or a path in a query is, instead of what is in it.
 func plain(text string) string {
+	if !mayHavePath(text) {
+		return text
+	}
 	text = addresses.ReplaceAllString(text, " url ")
 	return paths.ReplaceAllStringFunc(text, func(path string) string {
 		if dot := strings.LastIndexByte(path, '.'); dot >= 0 && len(path)-dot <= 5 && !strings.Contains(path[dot:], "/") {
@@ -94,43 +97,18 @@ func plain(text string) string {
 	})
 }
 
-// near reports whether two words are one with a slip of the finger: one letter
-// more, less, other, or two that changed places; in a long word two of them.
-func near(a, b string) bool {
-	most := 1
-	if len(a) >= 9 {
-		most = 2
-	}
-	if len(a)-len(b) > most || len(b)-len(a) > most {
-		return false
-	}
-	return distance(a, b, most) <= most
-}
-
-// distance counts slips, and gives up beyond most.
-func distance(a, b string, most int) int {
-	before, row, next := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := 1; i <= len(a); i++ {
-		next[0] = i
-		least := i
-		for j := 1; j <= len(b); j++ {
-			cost := 1
-			if a[i-1] == b[j-1] {
-				cost = 0
+// mayHavePath saves most queries the expressions above: in all that they match is
+// a slash, or a dot before a letter.
+func mayHavePath(text string) bool {
+	for i := range len(text) {
+		switch text[i] {
+		case '/', '\\':
+			return true
+		case '.':
+			if i+1 < len(text) && text[i+1] > ' ' {
+				return true
 			}
-			next[j] = min(row[j]+1, next[j-1]+1, row[j-1]+cost)
-			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-				next[j] = min(next[j], before[j-2]+1)
-			}
-			least = min(least, next[j])
 		}
-		if least > most {
-			return least
-		}
-		before, row, next = row, next, before
 	}
-	return row[len(b)]
+	return false
 }

@@ -5,39 +5,58 @@ import (
 	"strings"
 )
 
-// scorer scores the documents of one segment after the other.
+// scorer scores the documents of an index for one query.
 type scorer struct {
 	x *Index
 	tuning
 	// mass is how much the whole query weighs.
 	mass float32
+	// ideas are those of the query, by word.
+	ideas map[string]*idea
+	*desk
+}
 
+// desk is where a search does its sums. It is cleared and used again, because
+// making it for each search would cost more than the sums. Its lists have a place
+// for each document.
+type desk struct {
 	whole, part, best  []float32
 	frequency, matched []float32
-	touched            []int
+	touched            []uint32
+	found              []entry
 }
 
-// room is a slice of zeros.
-func room(s *[]float32, n int) []float32 {
-	if cap(*s) < n {
-		*s = make([]float32, n)
+func newScorer(x *Index, t tuning) *scorer {
+	s := &scorer{x: x, tuning: t, ideas: map[string]*idea{}, desk: x.desks.Get().(*desk)}
+	s.found = s.found[:0]
+	s.room(&s.frequency)
+	return s
+}
+
+// done gives the desk back. Nothing of the scorer may be used after that.
+func (s *scorer) done() { s.x.desks.Put(s.desk) }
+
+// room makes a list of zeros, one for each document.
+func (s *scorer) room(list *[]float32) []float32 {
+	if cap(*list) < s.x.count {
+		*list = make([]float32, s.x.count)
 	}
-	*s = (*s)[:n]
-	clear(*s)
-	return *s
+	*list = (*list)[:s.x.count]
+	clear(*list)
+	return *list
 }
 
-// segment is the score of each document of a segment.
-func (s *scorer) segment(seg *segment, whole []term, clauses [][]term, about []term, said map[string]bool) []float32 {
-	n := len(seg.documents)
-	scores := s.score(room(&s.whole, n), seg, whole)
+// scores are those of all documents, put together from what the whole query, its
+// best part, the hint at the server and the names in it say.
+func (s *scorer) scores(whole []term, clauses [][]term, about []term, named map[uint32]bool) []float32 {
+	scores := s.score(s.room(&s.whole), whole)
 	if len(clauses) > 0 {
-		best := room(&s.best, n)
+		best := s.room(&s.best)
 		for _, clause := range clauses {
 			// A short clause that is answered well is worth less than a long one,
 			// and more than its share.
 			scale := float32(math.Sqrt(float64(s.mass / massOf(clause))))
-			for i, score := range s.score(room(&s.part, n), seg, clause) {
+			for i, score := range s.score(s.room(&s.part), clause) {
 				best[i] = max(best[i], score*scale)
 			}
 		}
@@ -46,78 +65,131 @@ func (s *scorer) segment(seg *segment, whole []term, clauses [][]term, about []t
 		}
 	}
 	if len(about) > 0 {
-		for i, score := range s.score(room(&s.part, n), seg, about) {
+		for i, score := range s.score(s.room(&s.part), about) {
 			if scores[i] > 0 {
 				scores[i] += s.about * score
 			}
 		}
 	}
-	for name, all := range said {
-		for _, i := range seg.names[name] {
-			switch {
-			case all:
-				scores[i] += s.exact * s.mass
-			case strings.Contains(name, " "):
-				scores[i] += s.pin * s.mass
-			}
+	for document, all := range named {
+		if all {
+			scores[document] += s.exact * s.mass
+		} else {
+			scores[document] += s.pin * s.mass
 		}
 	}
 	return scores
 }
 
 // score adds the score of terms to documents.
-func (s *scorer) score(into []float32, seg *segment, terms []term) []float32 {
-	n := len(seg.documents)
-	matched, frequency := room(&s.matched, n), room(&s.frequency, n)
-	for i := range terms {
-		q := &terms[i]
-		s.touched = s.touched[:0]
-		s.count(frequency, seg, q.text, 1)
-		for _, o := range q.others {
-			s.count(frequency, seg, o.text, o.weight)
+func (s *scorer) score(into []float32, terms []term) []float32 {
+	if s.coordination == 0 {
+		for _, q := range terms {
+			gain := q.weight * q.idf
+			for _, e := range s.having(q.idea) {
+				into[e.document] += gain * e.amount
+			}
 		}
+		return into
+	}
+	matched := s.room(&s.matched)
+	for _, q := range terms {
 		gain := q.weight * q.idf
-		for _, doc := range s.touched {
-			f := frequency[doc]
-			into[doc] += gain * f * (s.saturation + 1) / (s.saturation + f)
-			matched[doc] += gain
-			frequency[doc] = 0
+		for _, e := range s.having(q.idea) {
+			into[e.document] += gain * e.amount
+			matched[e.document] += gain
 		}
 	}
-	if s.coordination > 0 {
-		mass := massOf(terms)
-		for i := range into {
-			if into[i] > 0 {
-				into[i] *= float32(math.Pow(float64(min(1, matched[i]/mass)), float64(s.coordination)))
-			}
+	mass := massOf(terms)
+	for i := range into {
+		if into[i] > 0 {
+			into[i] *= float32(math.Pow(float64(min(1, matched[i]/mass)), float64(s.coordination)))
 		}
 	}
 	return into
 }
 
-// count adds how much of a word documents have.
-func (s *scorer) count(into []float32, seg *segment, word string, weight float32) {
-	for _, p := range seg.terms[word].list {
-		f, doc := p.field(), p.doc()
-		w := s.x.weights[f]
-		length := 1 - w.length + w.length*float32(seg.documents[doc].lengths[f])/s.x.averages[f]
-		if into[doc] == 0 {
-			s.touched = append(s.touched, doc)
-		}
-		into[doc] += weight * w.boost * float32(p.count()) / length
+// having are the documents that have a word or what stands for it. The more they
+// have of it, the less more of it counts.
+func (s *scorer) having(i *idea) []entry {
+	if i.found != nil {
+		return i.found
 	}
+	s.touched = s.touched[:0]
+	s.sum(i.number, 1)
+	for _, o := range i.others {
+		s.sum(o.number, o.weight)
+	}
+	from := len(s.found)
+	for _, document := range s.touched {
+		f := s.frequency[document]
+		s.frequency[document] = 0
+		s.found = append(s.found, entry{document, f * (s.saturation + 1) / (s.saturation + f)})
+	}
+	i.found = s.found[from:len(s.found):len(s.found)]
+	if i.found == nil {
+		i.found = []entry{}
+	}
+	return i.found
 }
 
-// sayings are the runs of words in a query that may be a tool's name, and whether
-// a run is all of it.
-func sayings(text string) map[string]bool {
-	const longest = 6
-	all := strings.Fields(spaced(text))
-	said := map[string]bool{}
-	for i := range all {
-		for n := 1; n <= longest && i+n <= len(all); n++ {
-			said[strings.Join(all[i:i+n], " ")] = n == len(all)
+// sum adds how much of a word documents have.
+func (s *scorer) sum(word uint32, weight float32) {
+	frequency, touched := s.frequency, s.touched
+	for _, e := range s.x.having(word) {
+		if frequency[e.document] == 0 {
+			touched = append(touched, e.document)
+		}
+		frequency[e.document] += weight * e.amount
+	}
+	s.touched = touched
+}
+
+// confidence is how much of the query a hit answers. In a house of a few tools
+// that is asked of a larger one: if all tools there are about the weather, the
+// word says little about which is meant, but much about whether any is.
+func (s *scorer) confidence(best Hit, whole []term) float32 {
+	const larger = 100
+	if s.x.count >= larger {
+		return best.Score / s.mass
+	}
+	var here, there, mass float32
+	for _, q := range whole {
+		idf := s.x.telling(q.number, larger)
+		mass += q.weight * idf
+		for _, e := range s.having(q.idea) {
+			if e.document == best.number {
+				here += q.weight * q.idf * e.amount
+				there += q.weight * idf * e.amount
+			}
 		}
 	}
-	return said
+	if here == 0 { // it is not for its words that it was found
+		return best.Score / s.mass
+	}
+	return best.Score * there / here / mass
+}
+
+// named are the documents whose name stands in a text, and whether it is all of
+// it. A name of one word counts only if it is all.
+func (x *Index) named(text string) map[uint32]bool {
+	const longest = 6
+	all := strings.Fields(spaced(text))
+	named := map[uint32]bool{}
+	var run []byte
+	for i := range all {
+		run = append(run[:0], nameMark...)
+		for n := 1; n <= longest && i+n <= len(all); n++ {
+			if n > 1 {
+				run = append(run, ' ')
+			}
+			run = append(run, all[i+n-1]...)
+			if word, ok := x.words.numbers[string(run)]; ok && (n > 1 || len(all) == 1) {
+				for _, e := range x.having(word) {
+					named[e.document] = n == len(all)
+				}
+			}
+		}
+	}
+	return named
 }

@@ -12,7 +12,7 @@ func stem(w string) string {
 	}
 	w = singular(w)
 	switch {
-	case strings.HasSuffix(w, "ingly"):
+	case strings.HasSuffix(w, "ingly") && len(w) > 5:
 		w = w[:len(w)-5]
 	case strings.HasSuffix(w, "ing") && hasVowel(w[:len(w)-3]) && len(w) > 5:
 		w = undouble(w[:len(w)-3])
@@ -109,4 +109,13 @@ func ascii(w string) bool {
 		}
 	}
 	return true
+}
+
+// each emits the terms of a text: its words without their endings.
+func each(text string, emit func(term string)) {
+	words(text, func(w string) {
+		if !stopWords[w] {
+			emit(stem(w))
+		}
+	})
 }

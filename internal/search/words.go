@@ -56,11 +56,29 @@ func splitRun(run []rune, emit func(string)) {
 			unicode.IsUpper(before) && unicode.IsUpper(at) && unicode.IsLower(next) ||
 			unicode.IsDigit(before) != unicode.IsDigit(at)
 		if boundary {
-			emit(strings.ToLower(string(run[start:i])))
+			emit(lower(run[start:i]))
 			start = i
 		}
 	}
-	emit(strings.ToLower(string(run[start:])))
+	emit(lower(run[start:]))
+}
+
+// lower is a word in lower case. Most words are short and of plain letters.
+func lower(run []rune) string {
+	var plain [24]byte
+	if len(run) > len(plain) {
+		return strings.ToLower(string(run))
+	}
+	for i, r := range run {
+		switch {
+		case r >= utf8.RuneSelf:
+			return strings.ToLower(string(run))
+		case 'A' <= r && r <= 'Z':
+			r += 'a' - 'A'
+		}
+		plain[i] = byte(r) //nolint:gosec // it is less than RuneSelf
+	}
+	return string(plain[:len(run)])
 }
 
 // pairs emits the overlapping pairs of a run, or its only character.
@@ -73,9 +91,12 @@ func pairs(run []rune, emit func(string)) {
 	}
 }
 
+// firstThai is the first letter of these scripts; most texts have only others.
+const firstThai = '\u0E01'
+
 // isCJK tells the scripts that write without spaces.
 func isCJK(r rune) bool {
-	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai) || r == 'ー' || r == '々'
+	return r >= firstThai && (unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Hangul, unicode.Thai) || r == 'ー' || r == '々')
 }
 
 // stopWords say nothing about a tool. Verbs that name what tools do are none.

@@ -1,0 +1,134 @@
+package search
+
+import (
+	"slices"
+	"strings"
+
+	"genkan/internal/search/glossary"
+)
+
+// term is a word of a query, and what it weighs there.
+type term struct {
+	*idea
+	weight float32
+}
+
+// idea is a word with those that stand for it where a tool says it otherwise. The
+// parts of a query share their ideas with the whole.
+type idea struct {
+	text   string
+	number uint32
+	idf    float32
+	others []other
+	// found are the documents that have it; nil as long as nobody looked.
+	found []entry
+}
+
+// other is a word that stands for a query's own.
+type other struct {
+	number uint32
+	weight float32
+}
+
+// as adds a word that stands for the idea. What no document has needs no place.
+func (i *idea) as(number uint32, weight float32) {
+	if number != noWord && weight > 0 {
+		i.others = append(i.others, other{number, weight})
+	}
+}
+
+func (s *scorer) newIdea(word string) *idea {
+	return &idea{text: word, number: s.x.words.number(word), idf: s.x.idf(word)}
+}
+
+// idea is what is known of a word of the query.
+func (s *scorer) idea(word string) *idea {
+	if known := s.ideas[word]; known != nil {
+		return known
+	}
+	i := s.newIdea(word)
+	if s.nobodys(i) && len(word) >= 5 && ascii(word) {
+		for _, n := range s.x.words.slips(word) {
+			i.as(n, s.slip)
+		}
+	}
+	for _, w := range kindred[word] {
+		i.as(s.x.words.number(w), s.related)
+	}
+	s.ideas[word] = i
+	return i
+}
+
+// nobodys reports whether no document has the word itself.
+func (s *scorer) nobodys(i *idea) bool { return s.x.users(i.number) == 0 }
+
+// terms are the words of a text with what they weigh.
+func (s *scorer) terms(text string) []term {
+	var list []term
+	each(text, func(w string) {
+		i := s.idea(w)
+		if at := slices.IndexFunc(list, func(q term) bool { return q.idea == i }); at >= 0 {
+			list[at].weight = min(list[at].weight+.5, 2)
+			return
+		}
+		list = append(list, term{i, 1})
+	})
+	return s.glossed(text, list)
+}
+
+// glossed adds what the Japanese words of a text mean. What of its characters no
+// document has is left out then: it was said in other words.
+func (s *scorer) glossed(text string, list []term) []term {
+	if s.noGlossary {
+		return list
+	}
+	all := glossary.Meanings(text)
+	if len(all) == 0 {
+		return list
+	}
+	list = slices.DeleteFunc(list, func(q term) bool { return s.nobodys(q.idea) && !ascii(q.text) })
+	for _, meanings := range all {
+		if i := s.meant(meanings); i != nil {
+			list = append(list, term{i, 1})
+		}
+	}
+	return list
+}
+
+// meant is what a Japanese word means: the first of its meanings that any
+// document has, for which the others and their kindred stand.
+func (s *scorer) meant(meanings []string) *idea {
+	key := strings.Join(meanings, "/") + "/" // no word has that
+	if known, ok := s.ideas[key]; ok {
+		return known
+	}
+	var i *idea
+	weight := float32(1)
+	for _, m := range meanings {
+		each(m, func(w string) {
+			switch meaning := s.newIdea(w); {
+			case s.nobodys(meaning):
+			case i == nil:
+				i = meaning
+			default:
+				weight *= s.meaning
+				i.as(meaning.number, weight)
+			}
+			if i != nil {
+				for _, k := range kindred[w] {
+					i.as(s.x.words.number(k), weight*s.related)
+				}
+			}
+		})
+	}
+	s.ideas[key] = i
+	return i
+}
+
+func massOf(terms []term) float32 {
+	mass := float32(0)
+	for _, q := range terms {
+		mass += q.weight * q.idf
+	}
+	return max(mass, 1e-6)
+}
