@@ -41,6 +41,7 @@ type field uint8
 const (
 	inName field = iota
 	inServer
+	inServerText
 	inDescription
 	inParameters
 	inParameterText
@@ -53,11 +54,13 @@ const (
 type weight struct{ boost, length float32 }
 
 // defaultWeights: what a tool is called counts most, and whose it is more than
-// what is said of it. Long texts are held against the parameters least: many of
+// what is said of it. What is said of its server is said of its neighbours, too,
+// so it counts less. Long texts are held against the parameters least: many of
 // them say nothing bad about a tool.
 var defaultWeights = [fields]weight{
 	inName:          {3, .3},
 	inServer:        {1.5, .3},
+	inServerText:    {.7, .3},
 	inDescription:   {1, .6},
 	inParameters:    {.7, .5},
 	inParameterText: {.4, .6},

@@ -98,7 +98,7 @@ func (x *Index) search(q Query, t tuning) Result {
 	}
 	best := top{limit: limit}
 	s.mass = massOf(whole)
-	scores := s.scores(whole, clauses, s.terms(q.About), x.named(text))
+	scores := s.scores(whole, clauses, s.hints(q.About), x.named(text))
 	r := Result{}
 	number := uint32(0)
 	for _, seg := range x.segments {

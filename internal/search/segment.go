@@ -58,7 +58,10 @@ func (p posting) place() int { return int(p >> countBits) }
 func newSegment(s Server, words *reader) *segment {
 	seg := &segment{server: s.Name, documents: make([]indexed, len(s.Documents))}
 	var all []occurrence
-	server := words.read(nil, s.Name+" "+s.Title+" "+s.Description)
+	server := words.read(nil, s.Name+" "+s.Title)
+	serverText := words.read(nil, s.Description)
+	var hints []uint32
+	each(s.Description, func(w string) { hints = append(hints, words.add(serverMark+w)) })
 	var numbers []uint32
 	for i, d := range s.Documents {
 		at := &seg.documents[i]
@@ -76,6 +79,10 @@ func newSegment(s Server, words *reader) *segment {
 		}
 		read(inName, d.Name)
 		add(inServer, server)
+		add(inServerText, serverText)
+		for _, n := range hints {
+			all = append(all, newOccurrence(n, i, inServerText))
+		}
 		read(inDescription, d.Description)
 		for _, p := range d.Parameters {
 			read(inParameters, p.Name)

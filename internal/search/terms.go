@@ -59,6 +59,18 @@ func (s *scorer) idea(word string) *idea {
 	return i
 }
 
+// hints are the words of what is said about the server. Where a server says them
+// of itself they count more than in a query, which is about a tool.
+func (s *scorer) hints(text string) []term {
+	list := s.terms(text)
+	for n, q := range list {
+		i := &idea{text: q.text, number: q.number, idf: q.idf, others: slices.Clone(q.others)}
+		i.as(s.x.words.number(serverMark+q.text), 1)
+		list[n].idea = i
+	}
+	return list
+}
+
 // nobodys reports whether no document has the word itself.
 func (s *scorer) nobodys(i *idea) bool { return s.x.users(i.number) == 0 }
 

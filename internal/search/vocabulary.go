@@ -12,6 +12,10 @@ const noWord = ^uint32(0)
 // are found as words are. No other word begins with it.
 const nameMark = "="
 
+// serverMark stands before the words that a server says of itself, for those who
+// say what kind of server they mean.
+const serverMark = "@"
+
 // vocabulary numbers the words of an index. It only grows: an index that is made
 // from another shares it until a new word comes, and has a copy from then on.
 type vocabulary struct {
