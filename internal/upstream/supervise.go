@@ -105,6 +105,21 @@ func (s *Server) Try() {
 	}
 }
 
+// errRestarted ends a connection that somebody wants another one for.
+var errRestarted = &gateway.Error{Code: gateway.CodeUnavailable, Message: "it was restarted"}
+
+// Restart ends the server's connection, or its process, and begins anew. Calls
+// that are under way in it are told so; those that come meanwhile wait.
+func (s *Server) Restart() {
+	s.mu.Lock()
+	again := s.again
+	s.mu.Unlock()
+	if again != nil {
+		again(errRestarted)
+	}
+	s.Try() // it may be waiting for its next try
+}
+
 // downError says what is wrong and when the next try is. Called with mu held.
 func (s *Server) downError() error {
 	if len(s.set.Lacking.Each) > 0 {
@@ -143,7 +158,13 @@ func (s *Server) supervise(ctx context.Context) {
 		case <-s.nudge: // what comes now
 		default:
 		}
-		ready, err := s.serve(ctx)
+		round, again := context.WithCancelCause(ctx)
+		s.mu.Lock()
+		s.again = again
+		s.mu.Unlock()
+		ready, err := s.serve(round)
+		wanted := errors.Is(context.Cause(round), errRestarted)
+		again(nil)
 		s.settle()
 		if ctx.Err() != nil {
 			s.update(func() { s.state, s.conn = StateClosed, nil })
@@ -155,6 +176,11 @@ func (s *Server) supervise(ctx context.Context) {
 		}
 		if errors.Is(err, errOtherSignIn) {
 			s.log.Info("the sign-in is another one; connecting anew")
+			continue
+		}
+		if wanted {
+			s.log.Info("the server is restarted, as somebody wanted")
+			pace = newPace()
 			continue
 		}
 		wait := pace.next(ready)
@@ -252,6 +278,12 @@ func (s *Server) serve(ctx context.Context) (ready time.Duration, err error) {
 	for {
 		select {
 		case <-ctx.Done():
+			if errors.Is(context.Cause(ctx), errRestarted) {
+				// New calls wait for what comes now; those under way are told.
+				s.update(func() { s.state, s.conn, s.since = StateStarting, nil, time.Now() })
+				c.end(errRestarted)
+				s.branches.endAll()
+			}
 			return time.Since(began), ctx.Err()
 		case <-c.lost():
 			// Said before the connection is closed, which can take seconds:
