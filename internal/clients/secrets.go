@@ -41,6 +41,13 @@ func (s *Server) Refer(l Literal, reference string) {
 	}
 }
 
+// Literals are the secrets that stand in a server as they are, with the names
+// that they are kept under.
+func Literals(s Server) []Literal {
+	s.Secrets = literals(s)
+	return named(s)
+}
+
 const (
 	inEnv     = "env"
 	inHeaders = "headers"

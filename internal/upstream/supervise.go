@@ -106,7 +106,7 @@ func (s *Server) Try() {
 }
 
 // errRestarted ends a connection that somebody wants another one for.
-var errRestarted = &gateway.Error{Code: gateway.CodeUnavailable, Message: "it was restarted"}
+var errRestarted = &gateway.Error{Code: gateway.CodeUnavailable, Message: "it was restarted", Err: gateway.ErrWanted}
 
 // Restart ends the server's connection, or its process, and begins anew. Calls
 // that are under way in it are told so; those that come meanwhile wait.
