@@ -109,6 +109,9 @@ func (a *API) noSuchServer(w http.ResponseWriter, name string) {
 		case each.Problem.String() != "":
 			a.fail(w, gateway.Errorf(gateway.CodeConflict, "server %s is not used: %s", name, each.Problem))
 			return
+		case each.Kept:
+			a.fail(w, gateway.Errorf(gateway.CodeConflict, "server %s is disabled; PATCH /v1/servers/%s with {\"disabled\": false} to use it", name, name))
+			return
 		default:
 			a.fail(w, gateway.Errorf(gateway.CodeConflict, "server %s is disabled in the configuration; remove \"disabled: true\" there to use it", name))
 			return

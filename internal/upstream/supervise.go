@@ -111,9 +111,17 @@ var errRestarted = &gateway.Error{Code: gateway.CodeUnavailable, Message: "it wa
 // Restart ends the server's connection, or its process, and begins anew. Calls
 // that are under way in it are told so; those that come meanwhile wait.
 func (s *Server) Restart() {
-	s.mu.Lock()
-	again := s.again
-	s.mu.Unlock()
+	if len(s.set.Lacking.Each) > 0 {
+		return // a start would change nothing
+	}
+	var again context.CancelCauseFunc
+	s.update(func() {
+		if s.state != StateClosed {
+			// From now on calls wait for what comes.
+			s.state, s.conn, s.since, s.problem, s.refused = StateStarting, nil, time.Now(), gateway.Text{}, nil
+		}
+		again = s.again
+	})
 	if again != nil {
 		again(errRestarted)
 	}
@@ -279,8 +287,8 @@ func (s *Server) serve(ctx context.Context) (ready time.Duration, err error) {
 		select {
 		case <-ctx.Done():
 			if errors.Is(context.Cause(ctx), errRestarted) {
-				// New calls wait for what comes now; those under way are told.
-				s.update(func() { s.state, s.conn, s.since = StateStarting, nil, time.Now() })
+				// It may have been ready only just now; calls under way are told.
+				s.update(func() { s.state, s.conn = StateStarting, nil })
 				c.end(errRestarted)
 				s.branches.endAll()
 			}

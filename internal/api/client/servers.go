@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"time"
 )
 
 // ServerDefinition says what a server is, in the keys of the configuration file.
@@ -125,6 +124,3 @@ func (c *Client) ServerLog(ctx context.Context, name string, lines int) (ServerL
 	var out ServerLog
 	return out, c.do(ctx, http.MethodGet, serverPath(name)+"/log?lines="+strconv.Itoa(lines), nil, &out)
 }
-
-// Took is how long a test took.
-func (t ServerTest) Took() time.Duration { return time.Duration(t.TookMillis) * time.Millisecond }
