@@ -26,6 +26,12 @@ func (p *Process) TestServer(ctx context.Context, name string, raw []byte) (api.
 	defer cancel()
 	stop := context.AfterFunc(p.life, cancel)
 	defer stop()
+	select {
+	case p.testing <- struct{}{}:
+		defer func() { <-p.testing }()
+	case <-ctx.Done():
+		return api.Tested{}, testEnded()
+	}
 	deps := p.upstreamDeps()
 	deps.Log = p.log.With("test", true)
 	begun := time.Now()
@@ -38,11 +44,18 @@ func (p *Process) TestServer(ctx context.Context, name string, raw []byte) (api.
 	})
 	<-done
 	if ctx.Err() != nil {
-		return api.Tested{}, gateway.Errorf(gateway.CodeCanceled, "the test was ended before the server was ready")
+		return api.Tested{}, testEnded()
 	}
 	found.Hide = func(text string) string { return hide(s, text) }
 	found.Seen = catalog.New([]catalog.Mount{mountOf(found.Server, s, nil)}, 0, deps.Log).Snapshot()
 	return found, nil
+}
+
+// testsAtOnce is how many servers are tested at a time; others wait.
+const testsAtOnce = 4
+
+func testEnded() error {
+	return gateway.Errorf(gateway.CodeCanceled, "the test was ended before the server was ready")
 }
 
 // testable is the server that a test is about.

@@ -100,6 +100,9 @@ type Process struct {
 	// so it happens under the first alone.
 	reloading, furnishing sync.Mutex
 
+	// testing has a place for each test of a server that is under way.
+	testing chan struct{}
+
 	events chan struct{}
 	dirty  struct {
 		sync.Mutex
@@ -126,6 +129,7 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 		budget:   gateway.NewBudget(maxInFlight),
 		recorder: record.New(opt.Log),
 		events:   make(chan struct{}, 1),
+		testing:  make(chan struct{}, testsAtOnce),
 		instance: rand.Text(),
 		vault:    OpenVault(opt.DataDir),
 	}
