@@ -110,6 +110,10 @@ func TestSecretsOfAddedServers(t *testing.T) {
 		{name: "a mask from nowhere", method: "PATCH", path: "/v1/servers/remote", body: `{"headers":{"Authorization":"Bearer ***"}}`, status: 400, has: []string{`"field":"headers.Authorization"`, "stands for a secret"}},
 		{name: "a new mask", method: "POST", path: "/v1/servers", body: `{"name":"m","command":"x","env":{"KEY":"***"}}`, status: 400, has: []string{`"field":"env.KEY"`}},
 	})
+	twice := `{"name":"twice","command":"x","disabled":true,"env":{"DSN":"postgres://canary:canary@db/x"}}`
+	if got := d.send("POST", "/v1/servers", twice); got.status != 201 || !strings.Contains(got.body, "postgres://${secret:twice.DSN}:${secret:twice.DSN}@db/x") {
+		t.Errorf("%d %s", got.status, got.body)
+	}
 	err := filepath.WalkDir(d.data, func(path string, entry os.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
@@ -123,7 +127,7 @@ func TestSecretsOfAddedServers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"remote", "user"} {
+	for _, name := range []string{"remote", "user", "twice"} {
 		if got := d.send("DELETE", "/v1/servers/"+name, ""); got.status != 200 {
 			t.Errorf("%d %s", got.status, got.body)
 		}
