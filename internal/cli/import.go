@@ -358,6 +358,5 @@ func (c *command) startImported(ctx context.Context, fresh []clients.Found) erro
 			names = append(names, f.Name)
 		}
 	}
-	_, err = c.await(ctx, remote, names)
-	return err
+	return c.await(ctx, remote, names)
 }

@@ -81,8 +81,7 @@ func (c *command) addServer(ctx context.Context, in client.NewServer) error {
 		return c.json(s)
 	}
 	fmt.Fprintln(c.std.Out, c.say("Added %s.", s.Name))
-	_, err = c.await(ctx, remote, []string{s.Name})
-	return err
+	return c.await(ctx, remote, []string{s.Name})
 }
 
 func (c *command) serversRemove() *cobra.Command {
@@ -117,8 +116,7 @@ func (c *command) serversRestart() *cobra.Command {
 			if c.asJSON {
 				return c.json(s)
 			}
-			_, err = c.await(cmd.Context(), remote, args)
-			return err
+			return c.await(cmd.Context(), remote, args)
 		},
 	})
 }
