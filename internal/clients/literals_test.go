@@ -19,7 +19,7 @@ func TestLiteralsOfArguments(t *testing.T) {
 		"a header":                    {[]string{"--header", "Authorization: Bearer abcdefgh=="}, []string{"--header", "Authorization: Bearer ${secret:srv.args}"}},
 		"alone":                       {[]string{"ghp_0123456789abcdef"}, []string{"${secret:srv.args}"}},
 		"two":                         {[]string{"--token", "first-one", "--password=second"}, []string{"--token", "${secret:srv.args}", "--password=${secret:srv.args-2}"}},
-		"none":                        {[]string{"-y", "@scope/server@1.2.3", "--port=8080", "--root", "/home/me", "A=b"}, []string{"-y", "@scope/server@1.2.3", "--port=8080", "--root", "/home/me", "A=b"}},
+		"none":                        {[]string{"-y", "@scope/server@1.2.3", "--port=8080", "--root", "/srv/example", "A=b"}, []string{"-y", "@scope/server@1.2.3", "--port=8080", "--root", "/srv/example", "A=b"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := Server{Name: "srv", Args: c.args}
