@@ -246,7 +246,7 @@ func TestServerTests(t *testing.T) {
 		test("one that ends", `{"command":"/bin/sh","args":["-c","echo first >&2; echo API_KEY=canary-a9d8f7 >&2; echo it is broken >&2; exit 3"]}`,
 			`"success":false`, `"first"`, `"it is broken"`, `API_KEY=***`, "exit status 3"),
 		test("one that never answers", `{"command":"/bin/sh","args":["-c","exec sleep 600"],"startupTimeout":"300ms"}`, `"success":false`, "300ms", "initialize"),
-		test("one that never lists", faultDefinition(t, map[string]any{"startupTimeout": "1s"}, "-mode", "hang-list"), `"success":false`, "within 1s", "has not listed its tools"),
+		test("one that never lists", faultDefinition(t, map[string]any{"startupTimeout": "1s"}, "-mode", "hang-list"), `"success":false`, "within 1s (startupTimeout)"),
 		test("nobody there", `{"url":"http://127.0.0.1:1/mcp"}`, `"success":false`),
 		test("a secret that is not kept", `{"command":"x","env":{"A":"${secret:nothing}"}}`, `"success":false`, "genkan secrets set nothing"),
 		{name: "the configured one", method: "POST", path: "/v1/servers/fault/test", status: 200, has: []string{`"success":true`, `"name":"fault"`, `"tools":11`}},
