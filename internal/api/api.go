@@ -30,9 +30,9 @@ type House interface {
 	Snapshot() *catalog.Snapshot
 	// Servers are the upstream servers in the order of the configuration.
 	Servers() []*upstream.Server
-	// Configured are the names of all servers, disabled ones too, in the order
-	// of the configuration.
-	Configured() []string
+	// Declared are all servers, disabled ones too, in the order of the
+	// configuration.
+	Declared() []Declared
 	// Unknown is what can be said about a name that no tool has.
 	Unknown(name string) catalog.Unknown
 	// Search finds tools of a view; empty is all of the house.
@@ -59,6 +59,8 @@ type Options struct {
 	CatchUp func()
 	// ChangeTool changes what is said about a tool, for everybody and at once.
 	ChangeTool func(ctx context.Context, key catalog.ToolKey, change func(*catalog.Override) error) error
+	// Servers keeps the servers that are added here.
+	Servers Servers
 }
 
 // API is the edge.

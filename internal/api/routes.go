@@ -131,6 +131,46 @@ func (a *API) routes() []route {
 			answer: client.Server{}, failures: []restError{noSuchThing}, serve: a.getServer,
 		},
 		{
+			method: "POST", path: "/v1/servers", who: forAdmins, id: "addServer", summary: "Add a server",
+			about: "A server that has a command is a program, which genkan starts. It is kept in the database, with literal secrets in the vault, and in force at once.",
+			body:  client.NewServer{}, answer: client.Server{}, status: http.StatusCreated,
+			failures: []restError{inTheWay, notReachable}, serve: a.addServer,
+		},
+		{
+			method: "PUT", path: "/v1/servers/{name}", who: forAdmins, id: "replaceServer", summary: "Give a server another definition",
+			about: "What the body does not name is not there any more. A mask that an answer had, given back where it stood, stands for what it hid.",
+			body:  client.NewServer{}, answer: client.Server{}, failures: []restError{noSuchThing, inTheWay, notReachable}, serve: a.replaceServer,
+		},
+		{
+			method: "PATCH", path: "/v1/servers/{name}", who: forAdmins, id: "changeServer", summary: "Change a server's definition",
+			about: "What the body does not name stays, null takes a key out, and an object changes the one that is there.",
+			body:  client.NewServer{}, answer: client.Server{}, failures: []restError{noSuchThing, inTheWay, notReachable}, serve: a.patchServer,
+		},
+		{
+			method: "DELETE", path: "/v1/servers/{name}", who: forAdmins, id: "removeServer", summary: "Remove a server",
+			about:  "With the secrets that were made of its literal ones. Calls under way may end first.",
+			answer: client.Done{}, failures: []restError{noSuchThing, inTheWay, notReachable}, serve: a.removeServer,
+		},
+		{
+			method: "POST", path: "/v1/servers/test", who: forAdmins, id: "testNewServer", summary: "Try a definition out",
+			about: "The server is started once, asked for what it has, and ended; nothing is kept. A server that does not work is an answer without success.",
+			body:  client.NewServer{}, answer: client.ServerTest{}, failures: []restError{badInput}, serve: a.testNewServer,
+		},
+		{
+			method: "POST", path: "/v1/servers/{name}/test", who: forAdmins, id: "testServer", summary: "Try a server out, aside from the running one",
+			answer: client.ServerTest{}, failures: []restError{badInput, noSuchThing}, serve: a.testServer,
+		},
+		{
+			method: "POST", path: "/v1/servers/{name}/restart", who: forAdmins, id: "restartServer", summary: "End a server and start it again",
+			about:  "Calls under way in its process fail, and say so; those that come meanwhile wait.",
+			answer: client.Server{}, status: http.StatusAccepted, failures: []restError{noSuchThing, inTheWay}, serve: a.restartServer,
+		},
+		{
+			method: "GET", path: "/v1/servers/{name}/log", who: forAdmins, id: "serverLog", summary: "Show what a server wrote to its standard error",
+			query:  []query{{name: "lines", kind: "integer", about: "How many of the last lines.", least: 1, most: mostLines, otherwise: usualLines}},
+			answer: client.ServerLog{}, failures: []restError{badInput, noSuchThing}, serve: a.serverLog,
+		},
+		{
 			method: "POST", path: "/v1/servers/{name}/try", who: forAdmins, id: "tryServer", summary: "Try a server that is down at once",
 			answer: client.Server{}, status: http.StatusAccepted, failures: []restError{noSuchThing, inTheWay}, serve: a.tryServer,
 		},

@@ -72,14 +72,15 @@ func (a *API) servers(id gateway.Identity, name string) []client.Server {
 	}
 	seen := house.Snapshot()
 	list := []client.Server{}
-	for _, each := range house.Configured() {
-		switch s := running[each]; {
-		case name != "" && each != name:
-		case s == nil:
-			list = append(list, client.Server{Name: each, State: client.StateDisabled})
-		default:
-			list = append(list, a.serverOf(s, seen, id, name != ""))
+	for _, each := range house.Declared() {
+		if name != "" && each.Name != name {
+			continue
 		}
+		one := client.Server{Name: each.Name, State: client.StateDisabled}
+		if s := running[each.Name]; s != nil {
+			one = a.serverOf(s, seen, id, name != "")
+		}
+		list = append(list, a.declaredAs(one, each, id, name != ""))
 	}
 	return list
 }
@@ -94,7 +95,7 @@ func (a *API) tryServer(w http.ResponseWriter, r *http.Request, id gateway.Ident
 	for _, s := range a.opt.House().Servers() {
 		if s.Name() == name {
 			s.Try()
-			encode(w, http.StatusAccepted, a.serverOf(s, a.opt.House().Snapshot(), id, false))
+			a.accepted(w, name, id)
 			return
 		}
 	}
@@ -102,8 +103,16 @@ func (a *API) tryServer(w http.ResponseWriter, r *http.Request, id gateway.Ident
 }
 
 func (a *API) noSuchServer(w http.ResponseWriter, name string) {
-	for _, each := range a.opt.House().Configured() {
-		if each == name {
+	for _, each := range a.opt.House().Declared() {
+		switch {
+		case each.Name != name:
+		case each.Problem.String() != "":
+			a.fail(w, gateway.Errorf(gateway.CodeConflict, "server %s is not used: %s", name, each.Problem))
+			return
+		case each.Kept:
+			a.fail(w, gateway.Errorf(gateway.CodeConflict, "server %s is disabled; PATCH /v1/servers/%s with {\"disabled\": false} to use it", name, name))
+			return
+		default:
 			a.fail(w, gateway.Errorf(gateway.CodeConflict, "server %s is disabled in the configuration; remove \"disabled: true\" there to use it", name))
 			return
 		}

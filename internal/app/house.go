@@ -131,15 +131,6 @@ func (h *house) Servers() []*upstream.Server { return h.servers }
 // Unknown is what can be said about a name that no tool has.
 func (h *house) Unknown(name string) catalog.Unknown { return h.catalog.Unknown(name) }
 
-// Configured are the names of all servers, disabled ones too.
-func (h *house) Configured() []string {
-	names := make([]string, 0, len(h.config.Servers))
-	for _, s := range h.config.Servers {
-		names = append(names, s.Name)
-	}
-	return names
-}
-
 // build furnishes a house for a configuration. Servers that the old house has
 // and that are still the same are taken over.
 func (p *Process) build(cfg *config.Config, old *house) *house {
@@ -172,11 +163,7 @@ func (p *Process) build(cfg *config.Config, old *house) *house {
 			s = upstream.Open(p.settings(set), p.upstreamDeps())
 		}
 		h.servers = append(h.servers, s)
-		h.views.mounts = append(h.views.mounts, catalog.Mount{
-			Source: s, Prefix: set.Prefix, Allows: set.Tools.Allows,
-			Validate: set.Validate, Timeout: set.Timeout, Options: set.OptionsOf, OriginalSchemas: set.Schemas == config.SchemasOriginal,
-			Overrides: p.overrides,
-		})
+		h.views.mounts = append(h.views.mounts, mountOf(s, set, p.overrides))
 	}
 	h.catalog = catalog.New(h.views.mounts, cfg.PageSize, p.log)
 	h.views.init(cfg.PageSize, p.log)
@@ -184,6 +171,15 @@ func (p *Process) build(cfg *config.Config, old *house) *house {
 	h.arrival = h.corridor(p)
 	h.handler = p.recorder.Middleware(h.arrival)
 	return h
+}
+
+// mountOf is how a server's tools come into a catalog.
+func mountOf(source gateway.Source, set config.Server, overrides *catalog.Overrides) catalog.Mount {
+	return catalog.Mount{
+		Source: source, Prefix: set.Prefix, Allows: set.Tools.Allows,
+		Validate: set.Validate, Timeout: set.Timeout, Options: set.OptionsOf, OriginalSchemas: set.Schemas == config.SchemasOriginal,
+		Overrides: overrides,
+	}
 }
 
 func (p *Process) settings(s config.Server) upstream.Settings {

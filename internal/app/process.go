@@ -7,11 +7,9 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -66,14 +64,6 @@ type Options struct {
 	Joinable bool
 }
 
-// configFile is the file that is read.
-func (o Options) configFile() string {
-	if o.ConfigFile != "" {
-		return o.ConfigFile
-	}
-	return filepath.Join(o.DataDir, "genkan.yaml")
-}
-
 // maxInFlight bounds the bytes of all calls that are under way.
 const maxInFlight = 512 << 20
 
@@ -103,10 +93,15 @@ type Process struct {
 	variables atomic.Pointer[variables]
 	// buildID is compared with that of processes that want to join.
 	buildID string
+	// kept are the servers beside the file that are in force; guarded by reloading.
+	kept []config.Kept
 	// reloading serialises reloads; furnishing is held while a house is built, or
 	// lists are brought into one. Reading a configuration may wait for a person,
 	// so it happens under the first alone.
 	reloading, furnishing sync.Mutex
+
+	// testing has a place for each test of a server that is under way.
+	testing chan struct{}
 
 	events chan struct{}
 	dirty  struct {
@@ -134,6 +129,7 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 		budget:   gateway.NewBudget(maxInFlight),
 		recorder: record.New(opt.Log),
 		events:   make(chan struct{}, 1),
+		testing:  make(chan struct{}, testsAtOnce),
 		instance: rand.Text(),
 		vault:    OpenVault(opt.DataDir),
 	}
@@ -146,24 +142,12 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 		}
 	}
 	p.offerExample()
-	found, err := p.read(ctx)
+	var err error
+	if p.store, err = sqlite.Open(ctx, databaseFile(opt.DataDir), opt.Log); err != nil {
+		return nil, err
+	}
+	cfg, admin, err := p.prepare(ctx)
 	if err != nil {
-		return nil, err
-	}
-	p.accept(found)
-	cfg := found.Config // servers whose secrets cannot be read say so
-	admin, err := identity.LoadAdminToken(AdminTokenFile(opt.DataDir))
-	if admin == "" {
-		return nil, err
-	}
-	if err != nil { // it was open to others, and is not any more
-		p.log.Warn("admin token", "error", err)
-	}
-	if p.store, err = sqlite.Open(ctx, filepath.Join(opt.DataDir, "genkan.db"), opt.Log); err != nil {
-		return nil, err
-	}
-	p.overrides = catalog.NewOverrides(p.store, time.Now)
-	if err := p.overrides.Load(ctx); err != nil {
 		return nil, errors.Join(err, p.store.Close())
 	}
 	p.signIns = signin.New(signin.Options{Vault: p.vault, Log: opt.Log, Now: opt.Now})
@@ -180,64 +164,40 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 	p.api = api.New(api.Options{
 		House: func() api.House { return p.house.Load() },
 		Admit: p.lock.Admit, Receive: p.lock.Receive, Log: opt.Log, Version: opt.Version, Budget: p.budget, Language: p.language,
-		Reload: p.Reload, CatchUp: p.catchUp, ChangeTool: p.ChangeTool,
+		Reload: p.Reload, CatchUp: p.catchUp, ChangeTool: p.ChangeTool, Servers: p,
 	})
 	p.measure()
 	p.life, p.stop = context.WithCancel(context.Background())
 	p.house.Store(p.build(cfg, nil))
 	p.beside.Go(func() { p.refresh(p.life) })
 	p.beside.Go(func() { p.watch(p.life) })
+	p.beside.Go(func() { p.watchKept(p.life) })
 	p.beside.Go(func() {
 		p.keeper.NoteUses(p.life, func(err error) { p.log.Warn("when tokens were used could not be written down", "error", err) })
 	})
 	return p, nil
 }
 
-// HomeOf tells data directories apart without naming them.
-func HomeOf(dataDir string) string {
-	sum := sha256.Sum256([]byte(realPath(dataDir)))
-	return hex.EncodeToString(sum[:8])
-}
-
-// AdminTokenFile is where the admin token of a data directory is.
-func AdminTokenFile(dataDir string) string { return filepath.Join(dataDir, "admin-token") }
-
-// configFile is the file that is read, and whether it must be there.
-func (p *Process) configFile() (path string, mustExist bool) {
-	return p.opt.configFile(), p.opt.ConfigFile != ""
-}
-
-// DefaultConfigFile is where the configuration of a data directory is, unless
-// another file is named.
-func DefaultConfigFile(dataDir string) string { return filepath.Join(dataDir, "genkan.yaml") }
-
-// offerExample puts a commented example where the configuration is looked for,
-// so that a newcomer has something to edit. It changes nothing by itself.
-func (p *Process) offerExample() {
-	if path, mustExist := p.configFile(); !mustExist {
-		OfferExample(path)
-	}
-}
-
-// OfferExample puts the example at a path where nothing is.
-func OfferExample(path string) {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+// prepare reads what a process begins with.
+func (p *Process) prepare(ctx context.Context) (*config.Config, gateway.Secret, error) {
+	kept, err := p.store.KeptServers(ctx)
 	if err != nil {
-		return // there is one, or there cannot be one, which load will tell
+		return nil, "", err
 	}
-	_, err = f.WriteString(config.Example())
-	if errors.Join(err, f.Close()) != nil {
-		_ = os.Remove(path) // half an example would be in the way of a whole one
+	found, err := p.read(ctx, kept)
+	if err != nil {
+		return nil, "", err
 	}
-}
-
-// ReadConfig reads the configuration as a process with these options would.
-func ReadConfig(opt Options) (*config.Config, error) {
-	if opt.LookupEnv == nil {
-		opt.LookupEnv = os.LookupEnv
+	p.accept(found) // servers whose secrets cannot be read say so
+	admin, err := identity.LoadAdminToken(AdminTokenFile(p.opt.DataDir))
+	if admin == "" {
+		return nil, "", err
 	}
-	from := config.Sources{Env: opt.LookupEnv, Secret: secretsOf(context.Background(), OpenVault(opt.DataDir))}
-	return config.Load(opt.configFile(), opt.ConfigFile != "", from, opt.Flags)
+	if err != nil { // it was open to others, and is not any more
+		p.log.Warn("admin token", "error", err)
+	}
+	p.overrides = catalog.NewOverrides(p.store, time.Now)
+	return found.Config, admin, p.overrides.Load(ctx)
 }
 
 func rules(cfg *config.Config) lock.Rules {
@@ -388,12 +348,6 @@ func (p *Process) measure() {
 			Name: "genkan_log_lines_dropped_total", Help: "Lines of the log that were lost because nobody read them fast enough.",
 		}, func() float64 { return float64(p.opt.Sink.Dropped()) }))
 	}
-}
-
-// ConfigFile is where the configuration is read from.
-func (p *Process) ConfigFile() string {
-	path, _ := p.configFile()
-	return path
 }
 
 // Config is the configuration in force.

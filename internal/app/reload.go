@@ -16,17 +16,18 @@ import (
 type reading struct {
 	*config.Config
 	used variables
+	kept []config.Kept
 	// unread is why secrets that it refers to could not be read, which is another
 	// thing than not being there.
 	unread error
 }
 
-// read reads the configuration.
-func (p *Process) read(ctx context.Context) (*reading, error) {
+// read reads the configuration, with servers that are kept beside its file.
+func (p *Process) read(ctx context.Context, kept []config.Kept) (*reading, error) {
 	path, mustExist := p.configFile()
-	found := &reading{used: variables{}}
+	found := &reading{used: variables{}, kept: kept}
 	secret := secretsOf(ctx, p.vault)
-	from := config.Sources{Env: found.used.lookup(p.opt.LookupEnv), Secret: func(name string) (gateway.Secret, bool, error) {
+	from := config.Sources{Kept: kept, Env: found.used.lookup(p.opt.LookupEnv), Secret: func(name string) (gateway.Secret, bool, error) {
 		value, ok, err := secret(name)
 		if err != nil {
 			found.unread = err
@@ -44,6 +45,7 @@ func (p *Process) read(ctx context.Context) (*reading, error) {
 // accept is done before a configuration comes into force.
 func (p *Process) accept(r *reading) {
 	p.variables.Store(&r.used)
+	p.kept = r.kept
 	if p.opt.Level != nil {
 		p.opt.Level.Set(logs.Level(r.LogLevel))
 	}
@@ -71,10 +73,21 @@ func (r *reading) stops(now *config.Config) string {
 func (p *Process) Reload() error {
 	p.reloading.Lock()
 	defer p.reloading.Unlock()
+	kept, err := p.store.KeptServers(p.life)
+	if err != nil {
+		return err
+	}
+	return p.renew(kept, func(*config.Config) error { return nil })
+}
+
+// renew puts the file, with servers that are kept beside it, into force. What
+// must be done before that, when it is known that it can be, is commit. It is
+// called with reloading held.
+func (p *Process) renew(kept []config.Kept, commit func(*config.Config) error) error {
 	if err := p.fileIsThere(); err != nil {
 		return err
 	}
-	found, err := p.read(p.life)
+	found, err := p.read(p.life, kept)
 	if err != nil {
 		return err
 	}
@@ -84,6 +97,9 @@ func (p *Process) Reload() error {
 			Code: gateway.CodeUnavailable, Err: found.unread,
 			Message: "the secrets of server %s cannot be read now, and without them it would stop: %s", Values: []any{name, gateway.AsError(found.unread)},
 		}
+	}
+	if err := commit(cfg); err != nil {
+		return err
 	}
 	// Another process may have changed what is said about tools.
 	if err := p.overrides.Load(p.life); err != nil {
@@ -100,6 +116,9 @@ func (p *Process) Reload() error {
 	p.furnishing.Unlock()
 	p.retire(old, fresh)
 	p.tellOfReload(old, fresh)
+	for _, aside := range cfg.SetAside {
+		p.log.Warn("a server of the database is not used", "server", aside.Name, "reason", aside.Why.String())
+	}
 	p.log.Info("configuration reloaded", "servers", len(fresh.servers))
 	return nil
 }

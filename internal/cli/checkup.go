@@ -154,13 +154,7 @@ func (k *checkup) configuration(ctx context.Context) {
 		c.Unread = true
 		return
 	}
-	vault := app.OpenVault(k.dataDir)
-	loaded, err := config.Load(path, mustExist, config.Sources{
-		Env: os.LookupEnv,
-		Secret: func(name string) (gateway.Secret, bool, error) {
-			return vault.Load(ctx, app.SecretPrefix+name)
-		},
-	}, k.flags)
+	loaded, err := config.Load(path, mustExist, k.sources(ctx), k.flags)
 	if err != nil {
 		e := gateway.AsError(err)
 		c.Problem = gateway.Textf("%s", e)

@@ -63,10 +63,15 @@ func (c *command) ownConfig() string {
 	return app.DefaultConfigFile(c.dataDir)
 }
 
-// sources are what the configuration's variables mean to this process.
+// sources are what the configuration's variables mean to this process, and the
+// servers beside it.
 func (c *command) sources(ctx context.Context) config.Sources {
 	vault := app.OpenVault(c.dataDir)
-	return config.Sources{Env: os.LookupEnv, Secret: func(name string) (gateway.Secret, bool, error) {
+	kept, err := app.KeptServers(ctx, c.dataDir)
+	if err != nil {
+		kept = nil // who needs the database says what is wrong with it
+	}
+	return config.Sources{Kept: kept, Env: os.LookupEnv, Secret: func(name string) (gateway.Secret, bool, error) {
 		return vault.Load(ctx, app.SecretPrefix+name)
 	}}
 }
@@ -353,6 +358,5 @@ func (c *command) startImported(ctx context.Context, fresh []clients.Found) erro
 			names = append(names, f.Name)
 		}
 	}
-	_, err = c.await(ctx, remote, names)
-	return err
+	return c.await(ctx, remote, names)
 }

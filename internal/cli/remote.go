@@ -7,7 +7,6 @@ import (
 	"io"
 	"net"
 	"os"
-	"strconv"
 	"strings"
 	"time"
 
@@ -52,95 +51,6 @@ func (c *command) remote(ctx context.Context) (*client.Client, error) {
 	}
 	_ = conn.Close() // it was to see whether somebody is there
 	return client.NewOver(dial, token), nil
-}
-
-func (c *command) servers() *cobra.Command {
-	return c.jsonFlag(&cobra.Command{
-		Use: "servers [NAME]", Short: c.say("Show how the servers are"), Args: arguments(0, 1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			remote, err := c.remote(cmd.Context())
-			if err != nil {
-				return err
-			}
-			if len(args) == 1 {
-				s, err := remote.Server(cmd.Context(), args[0])
-				if err != nil {
-					return err
-				}
-				return c.showServer(s)
-			}
-			list, err := remote.Servers(cmd.Context())
-			if err != nil {
-				return err
-			}
-			if c.asJSON {
-				return c.json(list)
-			}
-			if len(list) == 0 {
-				_, err := fmt.Fprintln(c.std.Out, c.say(
-					"No servers are configured. Add some to %s/genkan.yaml; `genkan serve --help` shows how.", c.dataDir))
-				return err
-			}
-			rows := [][]string{{
-				c.say("NAME"), c.say("STATE"), c.say("TOOLS"), c.say("PROTOCOL"),
-				c.say("STARTS"), c.say("SINCE"), c.say("PROBLEM"),
-			}}
-			for _, s := range list {
-				rows = append(rows, []string{
-					s.Name, c.stateOf(s), strconv.Itoa(s.Tools), s.ProtocolVersion, strconv.Itoa(s.Starts),
-					shownTime(s.Since), s.Problem,
-				})
-			}
-			c.table(rows)
-			return nil
-		},
-	})
-}
-
-func (c *command) showServer(s client.Server) error {
-	if c.asJSON {
-		return c.json(s)
-	}
-	rows := [][]string{{c.say("name"), s.Name}, {c.say("state"), c.stateOf(s)}}
-	if s.State == client.StateDisabled {
-		c.table(rows)
-		return nil
-	}
-	rows = append(rows, [][]string{
-		{c.say("tools"), strconv.Itoa(s.Tools)},
-		{c.say("protocol"), s.ProtocolVersion + " (" + s.Era + ", " + s.Transport + ")"},
-		{c.say("starts"), strconv.Itoa(s.Starts)},
-		{c.say("since"), shownTime(s.Since)},
-	}...)
-	if s.StartMillis > 0 {
-		rows = append(rows, []string{c.say("start took"), shownDuration(s.StartMillis)})
-	}
-	if len(s.Hidden) > 0 {
-		rows = append(rows, []string{c.say("hidden"), strings.Join(s.Hidden, ", ")})
-	}
-	switch {
-	case s.SignIn == upstream.SignedIn && s.SignInExpires != nil:
-		rows = append(rows, []string{c.say("sign-in"), c.say("signed in; the token at hand ends %s", s.SignInExpires.Local().Format(time.DateTime))})
-	case s.SignIn == upstream.SignedIn:
-		rows = append(rows, []string{c.say("sign-in"), c.say("signed in")})
-	}
-	if s.ProcessID != 0 {
-		rows = append(rows, []string{c.say("process"), strconv.Itoa(s.ProcessID)})
-	}
-	if s.Problem != "" {
-		rows = append(rows, []string{c.say("problem"), s.Problem})
-	}
-	if s.NextTry != nil {
-		rows = append(rows, []string{c.say("next try"), s.NextTry.Local().Format(time.DateTime)})
-	}
-	c.table(rows)
-	for _, f := range s.Findings {
-		fmt.Fprintf(c.std.Out, "\n%s\n", c.findingLine(f))
-	}
-	if s.Output != "" {
-		fmt.Fprintf(c.std.Out, "\n%s\n%s\n", c.say("last output:"), strings.TrimRight(s.Output, "\n"))
-	}
-	return nil
 }
 
 // findingLine says what became of one definition of a server.

@@ -56,20 +56,19 @@ type settled struct {
 
 // await shows how servers start, a line for each as it becomes known, until all
 // have or ctx ends.
-func (c *command) await(ctx context.Context, remote *client.Client, names []string) ([]settled, error) {
+func (c *command) await(ctx context.Context, remote *client.Client, names []string) error {
 	const pace = 100 * time.Millisecond
 	begun := time.Now()
 	waiting := map[string]bool{}
 	for _, name := range names {
 		waiting[name] = true
 	}
-	var all []settled
 	line := progressLine{c: c}
 	defer line.clear()
 	for {
 		list, err := remote.Servers(ctx)
 		if err != nil {
-			return all, err
+			return err
 		}
 		var left []string
 		for _, s := range list {
@@ -80,19 +79,18 @@ func (c *command) await(ctx context.Context, remote *client.Client, names []stri
 			default:
 				delete(waiting, s.Name)
 				done := settled{s, time.Since(begun)}
-				all = append(all, done)
 				line.clear()
 				c.showStart(done)
 			}
 		}
 		if len(left) == 0 {
-			return all, nil
+			return nil
 		}
 		line.show(c.say("starting, since %s: %s", time.Since(begun).Round(time.Second), strings.Join(left, ", ")))
 		select {
 		case <-time.After(pace):
 		case <-ctx.Done():
-			return all, context.Cause(ctx)
+			return context.Cause(ctx)
 		}
 	}
 }

@@ -315,23 +315,30 @@ func (d *entryDraft) server() Server {
 // takeUser makes a header of the user name and password in a URL, as those who
 // call it do: genkan shows URLs, and never headers.
 func (d *entryDraft) takeUser() {
-	u, err := url.Parse(d.url)
-	if err != nil || u.User == nil || strings.Contains(u.User.String(), "%7B") {
-		return // a variable in it has to be put in place first
+	address, authorization, ok := WithoutUser(d.url)
+	if !ok {
+		return
 	}
-	bare := *u
-	bare.User = nil
+	d.url = address
 	for name := range d.headers {
 		if strings.EqualFold(name, "Authorization") {
-			d.url = bare.String()
 			return
 		}
 	}
+	d.headers = merged(d.headers, map[string]string{"Authorization": authorization})
+}
+
+// WithoutUser takes the user name and password out of a URL, and makes the
+// Authorization header of them. It reports false where there are none.
+func WithoutUser(address string) (bare, authorization string, ok bool) {
+	u, err := url.Parse(address)
+	if err != nil || u.User == nil || strings.Contains(u.User.String(), "%7B") {
+		return "", "", false // a variable in it has to be put in place first
+	}
 	password, _ := u.User.Password()
-	d.headers = merged(d.headers, map[string]string{
-		"Authorization": "Basic " + base64.StdEncoding.EncodeToString([]byte(u.User.Username()+":"+password)),
-	})
-	d.url = bare.String()
+	authorization = "Basic " + base64.StdEncoding.EncodeToString([]byte(u.User.Username()+":"+password))
+	u.User = nil
+	return u.String(), authorization, true
 }
 
 // folder is the project's, if the entry belongs to one.

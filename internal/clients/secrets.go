@@ -26,7 +26,8 @@ type Literal struct {
 
 // Refer puts a reference, as ${GITHUB_TOKEN}, where a literal secret is.
 func (s *Server) Refer(l Literal, reference string) {
-	put := func(text string) string { return strings.Replace(text, l.Value.Reveal(), reference, 1) }
+	// Wherever it stands: a password may be the user's name, too.
+	put := func(text string) string { return strings.ReplaceAll(text, l.Value.Reveal(), reference) }
 	switch l.Where {
 	case inEnv:
 		s.Env[l.Key] = gateway.Secret(put(s.Env[l.Key].Reveal()))
@@ -37,8 +38,16 @@ func (s *Server) Refer(l Literal, reference string) {
 			s.Args[l.Index] = put(s.Args[l.Index])
 		}
 	case inURL:
-		s.URL = put(s.URL)
+		// A URL may have several, and one of them be a word of a reference.
+		s.URL = strings.Replace(s.URL, l.Value.Reveal(), reference, 1)
 	}
+}
+
+// Literals are the secrets that stand in a server as they are, with the names
+// that they are kept under.
+func Literals(s Server) []Literal {
+	s.Secrets = literals(s)
+	return named(s)
 }
 
 const (
@@ -73,29 +82,46 @@ func literals(s Server) []Literal {
 		}
 	}
 	for i, arg := range s.Args {
-		key, value, assigned := strings.Cut(arg, "=")
-		switch {
-		case assigned && !strings.Contains(key, "://"):
-			key = strings.TrimLeft(key, "-")
-		case i > 0 && strings.HasPrefix(s.Args[i-1], "-") && !strings.HasPrefix(arg, "-") && !strings.Contains(s.Args[i-1], "="):
-			key, value = strings.TrimLeft(s.Args[i-1], "-"), arg
-			if header, rest, ok := strings.Cut(arg, ":"); ok && (key == "header" || key == "H") {
-				key, value = header, strings.TrimSpace(rest)
-			}
-		default:
-			key, value = "", arg
+		before := ""
+		if i > 0 {
+			before = s.Args[i-1]
 		}
-		if secret := secretIn(key, value); secret != "" {
-			if key == "" {
-				key = "SECRET"
+		for _, meant := range argumentAs(before, arg) {
+			if secret := secretIn(meant.name, meant.secret); secret != "" {
+				if meant.name == "" {
+					meant.name = "SECRET"
+				}
+				add(inArgs, "", i, secret, meant.name)
+				break
 			}
-			add(inArgs, "", i, secret, key)
 		}
 	}
 	for _, p := range urlSecrets(s.URL) {
 		add(inURL, "", 0, p.secret, p.name)
 	}
 	return found
+}
+
+var assigned = regexp.MustCompile(`^-*([A-Za-z_][A-Za-z0-9_.-]*)=`)
+
+// argumentAs is what an argument can be meant as, with the one before it: NAME=value,
+// the value of an option, or a value alone.
+func argumentAs(before, arg string) []namedValue {
+	var all []namedValue
+	if m := assigned.FindStringSubmatch(arg); m != nil {
+		all = append(all, namedValue{m[1], arg[len(m[0]):]})
+	}
+	if strings.HasPrefix(before, "-") && !strings.HasPrefix(arg, "-") && !strings.Contains(before, "=") {
+		key, value := strings.TrimLeft(before, "-"), arg
+		if header, rest, ok := strings.Cut(arg, ":"); ok && (key == "header" || key == "H") {
+			key, value = header, strings.TrimSpace(rest)
+		}
+		all = append(all, namedValue{key, value})
+	}
+	if len(all) == 0 {
+		all = append(all, namedValue{"", arg})
+	}
+	return all
 }
 
 // secretIn is the secret part of a value with a name, or "".
@@ -228,14 +254,15 @@ func random(s string) bool {
 	return entropy > 3.7
 }
 
-type urlSecret struct{ name, secret string }
+// namedValue is something that may be secret, and what it is called.
+type namedValue struct{ name, secret string }
 
 var uuid = regexp.MustCompile(`^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
 
 // urlSecrets are the password, the telling parameters and the telling parts of
 // the path of a URL, as they are written there: whoever knows the address of
 // some servers needs no other key.
-func urlSecrets(s string) []urlSecret {
+func urlSecrets(s string) []namedValue {
 	if !strings.Contains(s, "://") {
 		return nil
 	}
@@ -243,21 +270,21 @@ func urlSecrets(s string) []urlSecret {
 	if err != nil {
 		return nil
 	}
-	var found []urlSecret
+	var found []namedValue
 	if userinfo, _, ok := strings.Cut(s[strings.Index(s, "://")+3:], "@"); ok && u.User != nil {
 		if _, password, ok := strings.Cut(userinfo, ":"); ok && !placeholder(password) {
-			found = append(found, urlSecret{"PASSWORD", password})
+			found = append(found, namedValue{"PASSWORD", password})
 		}
 	}
 	for part := range strings.SplitSeq(u.EscapedPath(), "/") {
 		if !placeholder(part) && (wellKnown.MatchString(part) || random(part) || uuid.MatchString(part)) {
-			found = append(found, urlSecret{"PATH", part})
+			found = append(found, namedValue{"PATH", part})
 		}
 	}
 	for part := range strings.SplitSeq(u.RawQuery, "&") {
 		key, value, _ := strings.Cut(part, "=")
 		if !placeholder(value) && (secretWord(key) && !harmless(value) || wellKnown.MatchString(value) || random(value)) {
-			found = append(found, urlSecret{key, value})
+			found = append(found, namedValue{key, value})
 		}
 	}
 	return found

@@ -90,8 +90,11 @@ type Config struct {
 	// Profiles and Clients are in file order.
 	Profiles []Profile
 	Clients  []Client
-	// Servers are in file order, which decides who owns a name in doubt.
+	// Servers are in file order, which decides who owns a name in doubt. Those
+	// that are kept beside the file follow.
 	Servers []Server
+	// SetAside are kept servers that cannot be used beside the others.
+	SetAside []SetAside
 }
 
 // CORS says which web pages may call the gateway.
@@ -156,6 +159,11 @@ type Server struct {
 	// Schemas is what legacy clients are shown of the tools' schemas: one of the
 	// Schemas constants.
 	Schemas string
+	// Kept: it is kept beside the file, not in it.
+	Kept bool
+	// Written is the server as it was written, as JSON, with its references in
+	// place. It may hold literal secrets.
+	Written gateway.Secret
 }
 
 // Missing is a variable or a secret that a server refers to and that is not

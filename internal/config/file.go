@@ -29,6 +29,7 @@ type layer struct {
 	loginShell   *bool
 	schemas      *string
 	servers      []Server
+	setAside     []SetAside
 	look         Look
 	profiles     []Profile
 	clients      []Client
@@ -59,6 +60,7 @@ func (l layer) over(below layer) layer {
 		loginShell:   cmp.Or(l.loginShell, below.loginShell),
 		schemas:      cmp.Or(l.schemas, below.schemas),
 		servers:      append(below.servers, l.servers...),
+		setAside:     below.setAside,
 		look:         below.look,
 		profiles:     append(below.profiles, l.profiles...),
 		clients:      append(below.clients, l.clients...),

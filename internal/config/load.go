@@ -24,12 +24,25 @@ type Flags struct {
 	TLSCert, TLSKey string
 }
 
-// Sources are where the variables of the file come from; nil is an empty one.
+// Sources are where things come from that are not in the file; nil is an empty one.
 type Sources struct {
 	// Env finds an environment variable.
 	Env func(name string) (string, bool)
 	// Secret finds a secret that this machine keeps.
 	Secret func(name string) (value gateway.Secret, found bool, err error)
+	// Kept are the servers beside those of the file.
+	Kept []Kept
+}
+
+// orNone puts empty sources where there are none.
+func (s Sources) orNone() Sources {
+	if s.Env == nil {
+		s.Env = func(string) (string, bool) { return "", false }
+	}
+	if s.Secret == nil {
+		s.Secret = noSecrets
+	}
+	return s
 }
 
 func noSecrets(string) (gateway.Secret, bool, error) { return "", false, nil }
@@ -85,12 +98,7 @@ func reason(err error) error {
 }
 
 func load(data []byte, filename string, from Sources, flags Flags) (*Config, error) {
-	if from.Env == nil {
-		from.Env = func(string) (string, bool) { return "", false }
-	}
-	if from.Secret == nil {
-		from.Secret = noSecrets
-	}
+	from = from.orNone()
 	all := &problems{file: filename}
 	root, bad := parse(data)
 	if bad != nil {
@@ -100,7 +108,7 @@ func load(data []byte, filename string, from Sources, flags Flags) (*Config, err
 		all.list = append(all.list, *bad)
 	}
 	d := &decoder{problems: all, from: from}
-	said := fromFlags(flags, all).over(fromEnvironment(from.Env, all).over(d.file(root)))
+	said := fromFlags(flags, all).over(fromEnvironment(from.Env, all).over(d.withKept(d.file(root))))
 	c := said.config(all)
 	if err := all.err(); err != nil {
 		return nil, err
@@ -123,6 +131,7 @@ func (l layer) config(all *problems) *Config {
 		PageSize:     l.pageSize,
 		LoginShell:   or(l.loginShell, true),
 		Servers:      l.servers,
+		SetAside:     l.setAside,
 		Look:         l.look, Profiles: l.profiles, Clients: l.clients,
 
 		ClientMetadataURL: l.clientMetadataURL,

@@ -160,7 +160,7 @@ mcpServers:
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			got := mustLoad(t, tt.text, environ("HOME", "/srv/example", "KEY", "k"), Flags{})
-			if diff := cmp.Diff(tt.want, got); diff != "" {
+			if diff := cmp.Diff(tt.want, got, asRead); diff != "" {
 				t.Error(diff)
 			}
 		})
@@ -219,7 +219,7 @@ func TestPrecedence(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			got := mustLoad(t, tt.file, tt.env, tt.flags)
-			if diff := cmp.Diff(tt.want, *got); diff != "" {
+			if diff := cmp.Diff(tt.want, *got, asRead); diff != "" {
 				t.Error(diff)
 			}
 		})

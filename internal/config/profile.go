@@ -114,6 +114,9 @@ func (d *decoder) checkReferences(l *layer) {
 	for _, s := range l.servers {
 		known["mcpServers."+s.Name] = true
 	}
+	for _, k := range d.from.Kept {
+		known["mcpServers."+k.Name] = true
+	}
 	for _, p := range l.profiles {
 		known["profiles."+p.Name] = true
 	}

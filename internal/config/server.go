@@ -70,6 +70,7 @@ func (d *decoder) server(e entry, at string) (Server, position) {
 				s.given[k.key] = k.at
 			}
 		}
+		s.Written = gateway.Secret(e.value.appendJSON(nil))
 		d.lacking, d.missing = nil, nil
 		d.object(e.value, at, d.serverFields(&s))
 		if len(d.lacking) > 0 {

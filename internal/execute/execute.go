@@ -192,7 +192,7 @@ const (
 
 // breakerVerdict decides what a failing server is: one that was sent a call
 // and does not answer. An answer shows that it lives, also one that says no.
-// A caller that went away shows nothing. Nor does what never left: a server
+// A caller that went away shows nothing, nor does a restart that was wanted. Nor does what never left: a server
 // that is down refuses at once by itself and says why, and once it is back
 // nobody should have to wait for a breaker.
 func breakerVerdict(err error) verdict {
@@ -203,7 +203,7 @@ func breakerVerdict(err error) verdict {
 	switch {
 	case !errors.As(err, &e) || e.RPC != nil || e.Answered:
 		return healthy
-	case e.Unsent || e.Code == gateway.CodeCanceled:
+	case e.Unsent || e.Code == gateway.CodeCanceled || errors.Is(err, gateway.ErrWanted):
 		return noVerdict
 	case e.Code == gateway.CodeUnavailable || e.Code == gateway.CodeTimeout:
 		return failing

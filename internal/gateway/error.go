@@ -100,6 +100,10 @@ func Errorf(code Code, format string, values ...any) *Error {
 	return &Error{Code: code, Message: format, Values: values}
 }
 
+// ErrWanted is the cause of a failure that a person has wanted, such as a
+// restart: it says nothing about the server.
+var ErrWanted = errors.New("somebody wanted it so")
+
 // AsError turns any error into an *Error. What the house did not make itself
 // is internal, and its text stays in the log.
 func AsError(err error) *Error {

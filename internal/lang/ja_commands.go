@@ -11,8 +11,7 @@ var jaCommands = map[string]string{
 	"query is missing: say in a few words what the tool should do":            "query がありません。ツールに何をさせたいかを短く書いてください",
 	// What they print.
 	"  cause: %s": "  原因: %s",
-	"No servers are configured. Add some to %s/genkan.yaml; `genkan serve --help` shows how.": "サーバーが設定されていません。%s/genkan.yaml に追加してください。書き方は `genkan serve --help` にあります。",
-	"This token is shown once. Clients send it as \"Authorization: Bearer TOKEN\".":           "このトークンは一度だけ表示されます。クライアントは \"Authorization: Bearer TOKEN\" の形で送ります。",
+	"This token is shown once. Clients send it as \"Authorization: Bearer TOKEN\".": "このトークンは一度だけ表示されます。クライアントは \"Authorization: Bearer TOKEN\" の形で送ります。",
 	"Token %s is revoked.": "トークン %s を失効させました。",
 	"%s (server %s)":       "%s（サーバー %s）",
 	"input schema:":        "入力スキーマ:",

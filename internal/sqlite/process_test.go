@@ -145,8 +145,8 @@ func TestProcessesOpenAFreshDirectoryAtOnce(t *testing.T) {
 		}
 		var applied int
 		err = s.reader.QueryRowContext(t.Context(), "SELECT count(*) FROM schema_version").Scan(&applied)
-		target, _ := latestMigration()
-		if err != nil || applied != int(target)+1 { // goose counts from zero
+		files, _ := migrations.ReadDir("migrations")
+		if err != nil || applied != len(files)+1 { // goose counts from zero
 			t.Errorf("round %d: %d migrations recorded, %v", round, applied, err)
 		}
 	}

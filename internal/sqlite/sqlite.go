@@ -1,7 +1,7 @@
 // Package sqlite is the store that genkan has without being told: one SQLite
 // file in the data directory. It implements the ports that other rooms
-// declare (identity.Store, upstream.ListStore, catalog.OverrideStore) and keeps
-// rows and SQL to itself. The storetest suite says what a store must do; this package adds
+// declare (identity.Store, upstream.ListStore, catalog.OverrideStore,
+// config.KeptStore) and keeps rows and SQL to itself. The storetest suite says what a store must do; this package adds
 // what is particular to a file that several processes share.
 //
 // Any number of processes may have the file open. WAL mode lets them read
@@ -27,6 +27,7 @@ import (
 	driver "modernc.org/sqlite"
 
 	"genkan/internal/catalog"
+	"genkan/internal/config"
 	"genkan/internal/gateway"
 	"genkan/internal/identity"
 	"genkan/internal/upstream"
@@ -34,6 +35,7 @@ import (
 
 var (
 	_ catalog.OverrideStore = (*Store)(nil)
+	_ config.KeptStore      = (*Store)(nil)
 	_ identity.Store        = (*Store)(nil)
 	_ upstream.ListStore    = (*Store)(nil)
 )

@@ -216,7 +216,8 @@ func TestNewerSchemaIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = Open(t.Context(), path, testLogger(t))
-	wantError(t, err, gateway.CodeUnavailable, "newer genkan (its schema is 999, this genkan knows 5): update genkan")
+	latest, _ := latestMigration()
+	wantError(t, err, gateway.CodeUnavailable, fmt.Sprintf("newer genkan (its schema is 999, this genkan knows %d): update genkan", latest))
 	if after, _ := os.ReadFile(path); !bytes.Equal(before, after) {
 		t.Error("the newer database was touched")
 	}
@@ -285,13 +286,17 @@ func TestMigrationNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, entry := range entries {
-		if want := fmt.Sprintf("^%05d_[a-z0-9_]+\\.sql$", i+1); !regexp.MustCompile(want).MatchString(entry.Name()) {
-			t.Errorf("%s does not match %s", entry.Name(), want)
+	// Numbers rise and are never used twice; one that was given up may be missing.
+	last := int64(0)
+	for _, entry := range entries {
+		var number int64
+		if _, err := fmt.Sscanf(entry.Name(), "%05d_", &number); err != nil || number <= last || !regexp.MustCompile(`^\d{5}_[a-z0-9_]+\.sql$`).MatchString(entry.Name()) {
+			t.Errorf("%s has not the next number, and a name, behind %d (%v)", entry.Name(), last, err)
 		}
+		last = number
 	}
-	if latest, err := latestMigration(); err != nil || latest != int64(len(entries)) {
-		t.Errorf("the latest of %d migrations is %d, %v", len(entries), latest, err)
+	if latest, err := latestMigration(); err != nil || latest != last {
+		t.Errorf("the latest migration is %d, not %d: %v", latest, last, err)
 	}
 }
 

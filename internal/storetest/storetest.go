@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"genkan/internal/catalog"
+	"genkan/internal/config"
 	"genkan/internal/gateway"
 	"genkan/internal/identity"
 	"genkan/internal/upstream"
@@ -24,6 +25,8 @@ type Stores struct {
 	Lists    upstream.ListStore
 	// Overrides are what is said about tools.
 	Overrides catalog.OverrideStore
+	// Servers are those beside the configuration file.
+	Servers config.KeptStore
 	// Another opens a further handle on the same database, as a second process
 	// would. The handle is closed when the test ends.
 	Another func(t *testing.T) Stores
@@ -48,6 +51,10 @@ func Run(t *testing.T, open func(t *testing.T) Stores) {
 		"OverrideNames":     testOverrideNames,
 		"OverrideRefused":   testOverrideRefused,
 		"OverridesAtOnce":   testOverridesAtOnce,
+		"Servers":           testServers,
+		"ServerNames":       testServerNames,
+		"ServerRefused":     testServerRefused,
+		"ServersAtOnce":     testServersAtOnce,
 		"Times":             testTimes,
 		"Canceled":          testCanceled,
 		"ConcurrentTokens":  testConcurrentTokens,

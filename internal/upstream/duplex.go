@@ -259,6 +259,8 @@ func (c *duplexConn) lostInFlight(err error, neverLeft bool) error {
 	}
 }
 
+func (c *duplexConn) end(why error) { c.die(why) }
+
 func (c *duplexConn) close() {
 	c.die(&gateway.Error{Code: gateway.CodeUnavailable, Message: "it was stopped"})
 	c.wire.end()

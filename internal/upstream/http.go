@@ -476,6 +476,8 @@ func (c *httpConn) spawn(f func()) bool {
 	return !c.closed
 }
 
+func (c *httpConn) end(why error) { c.endLife(why) }
+
 func (c *httpConn) close() {
 	c.mu.Lock()
 	c.closed = true

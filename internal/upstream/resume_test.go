@@ -86,11 +86,3 @@ func TestStreamThatWasClosedIsTakenUpAgain(t *testing.T) {
 		t.Errorf("%d calls, %d resumptions", calls.Load(), resumed.Load())
 	}
 }
-
-// noLists keeps nothing.
-type noLists struct{}
-
-func (noLists) LoadList(context.Context, string) (SavedList, bool, error) {
-	return SavedList{}, false, nil
-}
-func (noLists) SaveList(context.Context, string, SavedList) error { return nil }

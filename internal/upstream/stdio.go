@@ -41,6 +41,10 @@ func (p *pipes) write(batch []byte) (int, error) {
 	const portion = 256 << 10
 	n, err := p.child.Stdin.Write(batch[:min(len(batch), portion)])
 	if err != nil {
+		// As with its output: usually the process has ended, and then that is why.
+		if p.child.Gone(100 * time.Millisecond) {
+			return n, p.child.ExitError()
+		}
 		return n, &gateway.Error{Code: gateway.CodeUnavailable, Message: "it closed its input", Err: err}
 	}
 	return n, nil

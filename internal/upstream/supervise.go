@@ -105,6 +105,29 @@ func (s *Server) Try() {
 	}
 }
 
+// errRestarted ends a connection that somebody wants another one for.
+var errRestarted = &gateway.Error{Code: gateway.CodeUnavailable, Message: "it was restarted", Err: gateway.ErrWanted}
+
+// Restart ends the server's connection, or its process, and begins anew. Calls
+// that are under way in it are told so; those that come meanwhile wait.
+func (s *Server) Restart() {
+	if len(s.set.Lacking.Each) > 0 {
+		return // a start would change nothing
+	}
+	var again context.CancelCauseFunc
+	s.update(func() {
+		if s.state != StateClosed {
+			// From now on calls wait for what comes.
+			s.state, s.conn, s.since, s.problem, s.refused = StateStarting, nil, time.Now(), gateway.Text{}, nil
+		}
+		again = s.again
+	})
+	if again != nil {
+		again(errRestarted)
+	}
+	s.Try() // it may be waiting for its next try
+}
+
 // downError says what is wrong and when the next try is. Called with mu held.
 func (s *Server) downError() error {
 	if len(s.set.Lacking.Each) > 0 {
@@ -143,7 +166,13 @@ func (s *Server) supervise(ctx context.Context) {
 		case <-s.nudge: // what comes now
 		default:
 		}
-		ready, err := s.serve(ctx)
+		round, again := context.WithCancelCause(ctx)
+		s.mu.Lock()
+		s.again = again
+		s.mu.Unlock()
+		ready, err := s.serve(round)
+		wanted := errors.Is(context.Cause(round), errRestarted)
+		again(nil)
 		s.settle()
 		if ctx.Err() != nil {
 			s.update(func() { s.state, s.conn = StateClosed, nil })
@@ -155,6 +184,11 @@ func (s *Server) supervise(ctx context.Context) {
 		}
 		if errors.Is(err, errOtherSignIn) {
 			s.log.Info("the sign-in is another one; connecting anew")
+			continue
+		}
+		if wanted {
+			s.log.Info("the server is restarted, as somebody wanted")
+			pace = newPace()
 			continue
 		}
 		wait := pace.next(ready)
@@ -252,6 +286,12 @@ func (s *Server) serve(ctx context.Context) (ready time.Duration, err error) {
 	for {
 		select {
 		case <-ctx.Done():
+			if errors.Is(context.Cause(ctx), errRestarted) {
+				// It may have been ready only just now; calls under way are told.
+				s.update(func() { s.state, s.conn = StateStarting, nil })
+				c.end(errRestarted)
+				s.branches.endAll()
+			}
 			return time.Since(began), ctx.Err()
 		case <-c.lost():
 			// Said before the connection is closed, which can take seconds:

@@ -141,6 +141,9 @@ type Server struct {
 	settleOnce sync.Once
 	// nudge wakes a supervisor that waits for its next try.
 	nudge chan struct{}
+	// again ends the connection, or the try to get one, that is under way; the
+	// supervisor then begins anew. Guarded by mu.
+	again context.CancelCauseFunc
 
 	mu     sync.Mutex
 	state  State
@@ -195,6 +198,9 @@ type conn interface {
 	// lost is closed when the connection is of no more use; cause says why.
 	lost() <-chan struct{}
 	cause() error
+	// end makes the connection of no more use, for a reason that whoever waits on
+	// it is told; close is still to come.
+	end(why error)
 	// close ends the connection and whatever was started for it.
 	close()
 }

@@ -122,8 +122,11 @@ type ServerList struct {
 
 // Server is a server as the API shows it.
 type Server struct {
-	Name            string `json:"name"`
-	State           string `json:"state" doc:"starting, ready, down or disabled."`
+	Name  string `json:"name"`
+	State string `json:"state" doc:"starting, ready, down or disabled."`
+	// Source is SourceFile or SourceDatabase.
+	Source          string `json:"source" doc:"Where the server is declared: file or database."`
+	Editable        bool   `json:"editable" doc:"Whether it can be changed and removed here: what the configuration file declares is changed there."`
 	Era             string `json:"era,omitempty"`
 	ProtocolVersion string `json:"protocolVersion,omitempty"`
 	Transport       string `json:"transport,omitempty"`
@@ -141,12 +144,20 @@ type Server struct {
 	// SignIn is "needed", "signed in", or empty where none is needed or known.
 	SignIn        string     `json:"signIn,omitempty" doc:"needed, signed in, or nothing where none is needed or known."`
 	SignInExpires *time.Time `json:"signInExpires,omitempty"`
+	Note          string     `json:"note,omitempty" doc:"Something to know about how it is declared."`
 	// What follows is for admins.
-	Output string `json:"output,omitempty" doc:"What the server printed last; for admins."`
+	Definition *ServerDefinition `json:"definition,omitempty" doc:"What it is, as it is written: references stay, literal secrets are ***. Of a single server, for admins."`
+	Output     string            `json:"output,omitempty" doc:"What the server printed last; for admins."`
 	// Hidden are the tools that a filter of the configuration hides.
 	Hidden   []string  `json:"hidden,omitempty" doc:"Tools that the configuration hides; for admins."`
 	Findings []Finding `json:"findings,omitempty" doc:"What clients do not see as the server sent it; for admins."`
 }
+
+// Where a server is declared.
+const (
+	SourceFile     = "file"
+	SourceDatabase = "database"
+)
 
 // The states of a server.
 const (

@@ -1,0 +1,126 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strconv"
+)
+
+// ServerDefinition says what a server is, in the keys of the configuration file.
+type ServerDefinition struct {
+	Command        string            `json:"command,omitempty" doc:"The program of a server that is a process. It is run as it is, by no shell."`
+	Args           []string          `json:"args,omitempty"`
+	Env            map[string]string `json:"env,omitempty" doc:"Texts by name; ${secret:NAME} and ${env:NAME} are filled in when the server starts."`
+	Cwd            string            `json:"cwd,omitempty"`
+	URL            string            `json:"url,omitempty" doc:"The address of a server that is called."`
+	Type           string            `json:"type,omitempty" doc:"stdio, http or sse; found out where it is not said."`
+	Headers        map[string]string `json:"headers,omitempty" doc:"Texts by name, with references as in env."`
+	OAuth          json.RawMessage   `json:"oauth,omitempty" doc:"How to sign in to the server, an object; false for never."`
+	Prefix         *string           `json:"prefix,omitempty" doc:"What the names of its tools begin with; the server's name unless said."`
+	Isolation      string            `json:"isolation,omitempty" doc:"auto, shared, session or root."`
+	Timeout        json.RawMessage   `json:"timeout,omitempty" doc:"Milliseconds, or a text such as 30s."`
+	StartupTimeout json.RawMessage   `json:"startupTimeout,omitempty" doc:"Milliseconds, or a text such as 30s."`
+	Disabled       bool              `json:"disabled,omitempty"`
+	Tools          *DefinedTools     `json:"tools,omitempty"`
+	Validate       bool              `json:"validate,omitempty"`
+	Schemas        string            `json:"schemas,omitempty" doc:"plain or original."`
+}
+
+// DefinedTools says which of a server's tools there are.
+type DefinedTools struct {
+	Allow []string `json:"allow,omitempty" doc:"Patterns over the server's own names."`
+	Deny  []string `json:"deny,omitempty" doc:"Patterns over the server's own names."`
+}
+
+// NewServer is a server with its name.
+type NewServer struct {
+	Name           string            `json:"name,omitempty" doc:"A letter, then letters, digits and -; all lower case, at most 32. Needed to add a server; where the path names one, it may be left out."`
+	Command        string            `json:"command,omitempty" doc:"The program of a server that is a process. It is run as it is, by no shell."`
+	Args           []string          `json:"args,omitempty"`
+	Env            map[string]string `json:"env,omitempty" doc:"Texts by name, with references such as ${secret:NAME} and ${env:NAME}. Literal secrets go into the vault."`
+	Cwd            string            `json:"cwd,omitempty"`
+	URL            string            `json:"url,omitempty" doc:"The address of a server that is called."`
+	Type           string            `json:"type,omitempty" doc:"stdio, http or sse; found out where it is not said."`
+	Headers        map[string]string `json:"headers,omitempty" doc:"As env."`
+	OAuth          json.RawMessage   `json:"oauth,omitempty" doc:"How to sign in to the server, an object; false for never."`
+	Prefix         *string           `json:"prefix,omitempty" doc:"What the names of its tools begin with; the server's name unless said."`
+	Isolation      string            `json:"isolation,omitempty" doc:"auto, shared, session or root."`
+	Timeout        json.RawMessage   `json:"timeout,omitempty" doc:"Milliseconds, or a text such as 30s."`
+	StartupTimeout json.RawMessage   `json:"startupTimeout,omitempty" doc:"Milliseconds, or a text such as 30s. It is also how long a test may take."`
+	Disabled       bool              `json:"disabled,omitempty"`
+	Tools          *DefinedTools     `json:"tools,omitempty"`
+	Validate       bool              `json:"validate,omitempty"`
+	Schemas        string            `json:"schemas,omitempty" doc:"plain or original."`
+}
+
+// ServerTest is what a test of a server found.
+type ServerTest struct {
+	Success         bool            `json:"success" doc:"Whether the server started and listed what it has."`
+	Name            string          `json:"name"`
+	Error           string          `json:"error,omitempty" doc:"Why it does not work, and what to do next."`
+	Era             string          `json:"era,omitempty" doc:"legacy or modern."`
+	ProtocolVersion string          `json:"protocolVersion,omitempty"`
+	Transport       string          `json:"transport,omitempty"`
+	ServerInfo      json.RawMessage `json:"serverInfo,omitempty" doc:"What the server says it is: name, version and more."`
+	Instructions    string          `json:"instructions,omitempty"`
+	Tools           int             `json:"tools"`
+	Prompts         int             `json:"prompts"`
+	Resources       int             `json:"resources"`
+	Templates       int             `json:"resourceTemplates"`
+	TookMillis      int64           `json:"tookMs" doc:"How long it took, in milliseconds."`
+	SignIn          string          `json:"signIn,omitempty" doc:"needed, signed in, or nothing where none is needed or known."`
+	Output          []string        `json:"output,omitempty" doc:"The last lines of its standard error, when it failed. What looks like a secret is ***."`
+	Findings        []Finding       `json:"findings,omitempty" doc:"What clients would not see as the server sent it."`
+}
+
+// ServerLog is the end of what a server wrote to its standard error.
+type ServerLog struct {
+	Name  string   `json:"name"`
+	Lines []string `json:"lines" doc:"The oldest first. What looks like a secret is ***."`
+}
+
+func serverPath(name string) string { return "/v1/servers/" + url.PathEscape(name) }
+
+// AddServer adds a server, which genkan keeps.
+func (c *Client) AddServer(ctx context.Context, in NewServer) (Server, error) {
+	var out Server
+	return out, c.do(ctx, http.MethodPost, "/v1/servers", in, &out)
+}
+
+// ReplaceServer gives a server another definition.
+func (c *Client) ReplaceServer(ctx context.Context, name string, in NewServer) (Server, error) {
+	var out Server
+	return out, c.do(ctx, http.MethodPut, serverPath(name), in, &out)
+}
+
+// RemoveServer removes a server.
+func (c *Client) RemoveServer(ctx context.Context, name string) error {
+	var out Done
+	return c.do(ctx, http.MethodDelete, serverPath(name), nil, &out)
+}
+
+// RestartServer ends a server and starts it again.
+func (c *Client) RestartServer(ctx context.Context, name string) (Server, error) {
+	var out Server
+	return out, c.do(ctx, http.MethodPost, serverPath(name)+"/restart", nil, &out)
+}
+
+// TestServer has a server started once, aside from the running one.
+func (c *Client) TestServer(ctx context.Context, name string) (ServerTest, error) {
+	var out ServerTest
+	return out, c.do(ctx, http.MethodPost, serverPath(name)+"/test", nil, &out)
+}
+
+// TestNewServer has a server started once that genkan does not have.
+func (c *Client) TestNewServer(ctx context.Context, in NewServer) (ServerTest, error) {
+	var out ServerTest
+	return out, c.do(ctx, http.MethodPost, "/v1/servers/test", in, &out)
+}
+
+// ServerLog is the end of what a server wrote to its standard error.
+func (c *Client) ServerLog(ctx context.Context, name string, lines int) (ServerLog, error) {
+	var out ServerLog
+	return out, c.do(ctx, http.MethodGet, serverPath(name)+"/log?lines="+strconv.Itoa(lines), nil, &out)
+}

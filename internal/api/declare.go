@@ -1,0 +1,295 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"time"
+
+	"genkan/internal/api/client"
+	"genkan/internal/catalog"
+	"genkan/internal/gateway"
+	"genkan/internal/jsonrpc"
+	"genkan/internal/upstream"
+)
+
+// Declared is a server as it is declared, whether it runs or not.
+type Declared struct {
+	Name string
+	// Kept: in the database, not in the configuration file.
+	Kept bool
+	// Problem is why it is not used; empty for one that is.
+	Problem gateway.Text
+	// Note is something to know about it.
+	Note gateway.Text
+	// Definition is what is written, with literal secrets masked.
+	Definition func() json.RawMessage
+	// Hide takes the server's secrets out of a text.
+	Hide func(text string) string
+}
+
+// Servers keeps the servers that are added here. Definitions are JSON objects
+// with the keys of the configuration file.
+type Servers interface {
+	AddServer(ctx context.Context, name string, definition []byte) error
+	// ChangeServer replaces a definition, or changes what a patch names.
+	ChangeServer(ctx context.Context, name string, definition []byte, patch bool) error
+	RemoveServer(ctx context.Context, name string) error
+	// TestServer starts a server once; nil is the definition that there is.
+	TestServer(ctx context.Context, name string, definition []byte) (Tested, error)
+	RestartServer(s *upstream.Server)
+}
+
+// Tested is what a test of a server found.
+type Tested struct {
+	Name   string
+	Server *upstream.Server
+	Status upstream.Status
+	Seen   *catalog.Snapshot
+	Took   time.Duration
+	Hide   func(text string) string
+}
+
+// declaredAs adds to a server what is known of its declaration.
+func (a *API) declaredAs(one client.Server, as Declared, id gateway.Identity, whole bool) client.Server {
+	one.Source, one.Editable = client.SourceFile, as.Kept
+	if as.Kept {
+		one.Source = client.SourceDatabase
+	}
+	if as.Problem.String() != "" {
+		one.State, one.Problem = client.StateDown, a.language().Text(as.Problem)
+	}
+	one.Note = a.language().Text(as.Note)
+	if id.Admin { // others see nothing that a server printed
+		for _, text := range []*string{&one.Output, &one.Problem} {
+			if *text != "" {
+				*text = as.Hide(*text)
+			}
+		}
+	}
+	if id.Admin && whole {
+		var d client.ServerDefinition
+		if json.Unmarshal(as.Definition(), &d) == nil {
+			one.Definition = &d
+		}
+	}
+	return one
+}
+
+// accepted tells how a server is that something was begun with.
+func (a *API) accepted(w http.ResponseWriter, name string, id gateway.Identity) {
+	for _, one := range a.servers(id, name) {
+		one.Output = ""
+		encode(w, http.StatusAccepted, one)
+		return
+	}
+	a.noSuchServer(w, name)
+}
+
+// definition reads a body that describes a server: its name, which may be left
+// out where there is one, and the rest.
+func (a *API) definition(w http.ResponseWriter, r *http.Request, path string) (name string, rest []byte, ok bool) {
+	body, status, wrong := readBody(w, r)
+	if wrong != nil {
+		a.answer(w, restError{status, restErrors[gateway.CodeInvalid].code}, wrong, nil)
+		return "", nil, false
+	}
+	name, rest, wrong = splitName(body)
+	switch {
+	case wrong != nil:
+	case name == "":
+		name = path
+	case path != "" && path != name:
+		wrong = invalidField("name", "the body is about server %s, but the path about %s; a server keeps its name", name, path)
+	}
+	if wrong != nil {
+		a.fail(w, wrong)
+		return "", nil, false
+	}
+	return name, rest, true
+}
+
+// splitName takes the name out of a definition.
+func splitName(body []byte) (name string, rest []byte, wrong *gateway.Error) {
+	if !json.Valid(body) {
+		return "", nil, invalid("the body is not what was expected: %s", gateway.Textf("it is not valid JSON"))
+	}
+	if err := jsonrpc.CheckObject(body, fieldsOf(&client.NewServer{})...); err != nil {
+		return "", nil, invalid("the body is not what was expected: %s", err)
+	}
+	if err := jsonrpc.CheckUnique(body); err != nil {
+		return "", nil, invalid("the body is not what was expected: %s", err)
+	}
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(body, &fields) != nil || fields == nil {
+		return "", nil, invalid("the body is not what was expected: %s", gateway.Textf("it must be an object"))
+	}
+	if raw, ok := fields["name"]; ok {
+		if err := json.Unmarshal(raw, &name); err != nil || name == "" {
+			return "", nil, invalidField("name", "name must be a text that is not empty")
+		}
+		delete(fields, "name")
+	}
+	rest, err := json.Marshal(fields)
+	if err != nil {
+		return "", nil, invalid("the body is not what was expected: %s", gateway.Textf("it is not valid JSON"))
+	}
+	return name, rest, nil
+}
+
+func (a *API) addServer(w http.ResponseWriter, r *http.Request, id gateway.Identity) {
+	name, definition, ok := a.definition(w, r, "")
+	if !ok {
+		return
+	}
+	if name == "" {
+		a.fail(w, invalidField("name", "name is required"))
+		return
+	}
+	if err := a.opt.Servers.AddServer(r.Context(), name, definition); err != nil {
+		a.fail(w, err)
+		return
+	}
+	a.changed(w, http.StatusCreated, name, id)
+}
+
+// changed tells how a server is that was added or changed.
+func (a *API) changed(w http.ResponseWriter, status int, name string, id gateway.Identity) {
+	for _, one := range a.servers(id, name) {
+		encode(w, status, one)
+		return
+	}
+	a.noSuchServer(w, name) // somebody has removed it since
+}
+
+func (a *API) replaceServer(w http.ResponseWriter, r *http.Request, id gateway.Identity) {
+	a.changeServer(w, r, id, false)
+}
+
+func (a *API) patchServer(w http.ResponseWriter, r *http.Request, id gateway.Identity) {
+	a.changeServer(w, r, id, true)
+}
+
+func (a *API) changeServer(w http.ResponseWriter, r *http.Request, id gateway.Identity, patch bool) {
+	name, definition, ok := a.definition(w, r, r.PathValue("name"))
+	if !ok {
+		return
+	}
+	if err := a.opt.Servers.ChangeServer(r.Context(), name, definition, patch); err != nil {
+		a.fail(w, err)
+		return
+	}
+	a.changed(w, http.StatusOK, name, id)
+}
+
+func (a *API) removeServer(w http.ResponseWriter, r *http.Request, _ gateway.Identity) {
+	if err := a.opt.Servers.RemoveServer(r.Context(), r.PathValue("name")); err != nil {
+		a.fail(w, err)
+		return
+	}
+	encode(w, http.StatusOK, client.Done{Success: true})
+}
+
+// restartServer begins a server anew.
+func (a *API) restartServer(w http.ResponseWriter, r *http.Request, id gateway.Identity) {
+	name := r.PathValue("name")
+	for _, s := range a.opt.House().Servers() {
+		if s.Name() == name {
+			a.opt.Servers.RestartServer(s)
+			a.accepted(w, name, id)
+			return
+		}
+	}
+	a.noSuchServer(w, name)
+}
+
+// usualLines and mostLines are how many lines of a log are told, and may be.
+const usualLines, mostLines = 100, 1000
+
+func (a *API) serverLog(w http.ResponseWriter, r *http.Request, _ gateway.Identity) {
+	most, err := positive(r.URL.Query().Get("lines"), usualLines, mostLines, "lines")
+	if err != nil {
+		a.fail(w, err)
+		return
+	}
+	name, house := r.PathValue("name"), a.opt.House()
+	for _, as := range house.Declared() {
+		if as.Name != name {
+			continue
+		}
+		out := client.ServerLog{Name: name, Lines: []string{}}
+		for _, s := range house.Servers() {
+			if s.Name() == name {
+				out.Lines = lastLines(as.Hide(s.Status().Output), most)
+			}
+		}
+		encode(w, http.StatusOK, out)
+		return
+	}
+	a.noSuchServer(w, name)
+}
+
+func lastLines(text string, most int) []string {
+	text = strings.TrimRight(strings.ToValidUTF8(text, "?"), "\r\n")
+	if text == "" {
+		return []string{}
+	}
+	lines := strings.Split(text, "\n")
+	return lines[max(len(lines)-most, 0):]
+}
+
+// anonymous is what a server is called in a test that has no name.
+const anonymous = "test"
+
+func (a *API) testNewServer(w http.ResponseWriter, r *http.Request, _ gateway.Identity) {
+	name, definition, ok := a.definition(w, r, "")
+	if !ok {
+		return
+	}
+	if name == "" {
+		name = anonymous
+	}
+	a.test(w, r, name, definition)
+}
+
+func (a *API) testServer(w http.ResponseWriter, r *http.Request, _ gateway.Identity) {
+	a.test(w, r, r.PathValue("name"), nil)
+}
+
+// linesOfFailure is how much of its log a server that failed a test shows.
+const linesOfFailure = 20
+
+func (a *API) test(w http.ResponseWriter, r *http.Request, name string, definition []byte) {
+	found, err := a.opt.Servers.TestServer(r.Context(), name, definition)
+	if err != nil {
+		a.fail(w, err)
+		return
+	}
+	st := found.Status
+	out := client.ServerTest{
+		Success: st.State == upstream.StateReady, Name: found.Name, Transport: st.Transport,
+		TookMillis: found.Took.Milliseconds(), SignIn: st.SignIn,
+	}
+	if !out.Success {
+		out.Error = found.Hide(a.language().Text(st.Problem))
+		out.Output = lastLines(found.Hide(st.Output), linesOfFailure)
+		encode(w, http.StatusOK, out)
+		return
+	}
+	about := found.Server.About()
+	out.Era, out.ProtocolVersion, out.Instructions = st.Era.String(), st.Version, about.Instructions
+	if json.Valid(about.Info) {
+		out.ServerInfo = about.Info
+	}
+	for kind, count := range map[gateway.Kind]*int{
+		gateway.KindTool: &out.Tools, gateway.KindPrompt: &out.Prompts,
+		gateway.KindResource: &out.Resources, gateway.KindTemplate: &out.Templates,
+	} {
+		*count = len(found.Server.List(kind))
+	}
+	for _, f := range found.Seen.Findings() {
+		out.Findings = append(out.Findings, a.findingOf(f))
+	}
+	encode(w, http.StatusOK, out)
+}

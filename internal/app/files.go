@@ -1,0 +1,97 @@
+package app
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+
+	"genkan/internal/config"
+	"genkan/internal/sqlite"
+)
+
+// configFile is the file that is read.
+func (o Options) configFile() string {
+	if o.ConfigFile != "" {
+		return o.ConfigFile
+	}
+	return filepath.Join(o.DataDir, "genkan.yaml")
+}
+
+// HomeOf tells data directories apart without naming them.
+func HomeOf(dataDir string) string {
+	sum := sha256.Sum256([]byte(realPath(dataDir)))
+	return hex.EncodeToString(sum[:8])
+}
+
+// AdminTokenFile is where the admin token of a data directory is.
+func AdminTokenFile(dataDir string) string { return filepath.Join(dataDir, "admin-token") }
+
+// configFile is the file that is read, and whether it must be there.
+func (p *Process) configFile() (path string, mustExist bool) {
+	return p.opt.configFile(), p.opt.ConfigFile != ""
+}
+
+// DefaultConfigFile is where the configuration of a data directory is, unless
+// another file is named.
+func DefaultConfigFile(dataDir string) string { return filepath.Join(dataDir, "genkan.yaml") }
+
+// offerExample puts a commented example where the configuration is looked for,
+// so that a newcomer has something to edit. It changes nothing by itself.
+func (p *Process) offerExample() {
+	if path, mustExist := p.configFile(); !mustExist {
+		OfferExample(path)
+	}
+}
+
+// OfferExample puts the example at a path where nothing is.
+func OfferExample(path string) {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return // there is one, or there cannot be one, which load will tell
+	}
+	_, err = f.WriteString(config.Example())
+	if errors.Join(err, f.Close()) != nil {
+		_ = os.Remove(path) // half an example would be in the way of a whole one
+	}
+}
+
+// ReadConfig reads the configuration as a process with these options would.
+func ReadConfig(opt Options) (*config.Config, error) {
+	if opt.LookupEnv == nil {
+		opt.LookupEnv = os.LookupEnv
+	}
+	kept, err := KeptServers(context.Background(), opt.DataDir)
+	if err != nil {
+		return nil, err
+	}
+	from := config.Sources{Env: opt.LookupEnv, Secret: secretsOf(context.Background(), OpenVault(opt.DataDir)), Kept: kept}
+	return config.Load(opt.configFile(), opt.ConfigFile != "", from, opt.Flags)
+}
+
+// ConfigFile is where the configuration is read from.
+func (p *Process) ConfigFile() string {
+	path, _ := p.configFile()
+	return path
+}
+
+// databaseFile is where the database of a data directory is.
+func databaseFile(dataDir string) string { return filepath.Join(dataDir, "genkan.db") }
+
+// KeptServers are the servers of a data directory that are kept beside its
+// configuration file. Where there is no database, none is made.
+func KeptServers(ctx context.Context, dataDir string) ([]config.Kept, error) {
+	if _, err := os.Stat(databaseFile(dataDir)); errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	store, err := sqlite.Open(ctx, databaseFile(dataDir), slog.New(slog.DiscardHandler))
+	if err != nil {
+		return nil, err
+	}
+	kept, err := store.KeptServers(ctx)
+	return kept, errors.Join(err, store.Close())
+}

@@ -1,0 +1,82 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+
+	"genkan/internal/config"
+)
+
+// KeptServers lists the servers beside those of the configuration file.
+func (s *Store) KeptServers(ctx context.Context) ([]config.Kept, error) {
+	var all []config.Kept
+	err := s.read(ctx, "list servers", func(db *sql.DB) error {
+		all = nil // a second try begins anew
+		rows, err := db.QueryContext(ctx, "SELECT name, definition, secrets FROM servers ORDER BY id")
+		if err != nil {
+			return err
+		}
+		defer func() { _ = rows.Close() }()
+		for rows.Next() {
+			one, err := scanKept(rows.Scan)
+			if err != nil {
+				return err
+			}
+			all = append(all, one)
+		}
+		return rows.Err()
+	})
+	if err != nil {
+		return nil, err
+	}
+	return all, nil
+}
+
+// ChangeKeptServer adds, changes or removes a server, in one transaction.
+func (s *Store) ChangeKeptServer(ctx context.Context, name string, change func(was *config.Kept) (*config.Kept, error)) error {
+	return s.write(ctx, "change a server", func(tx *sql.Tx) error {
+		var was *config.Kept
+		one, err := scanKept(tx.QueryRowContext(ctx, "SELECT name, definition, secrets FROM servers WHERE name = ?", name).Scan)
+		switch {
+		case err == nil:
+			was = &one
+		case !errors.Is(err, sql.ErrNoRows):
+			return err
+		}
+		now, err := change(was)
+		if err != nil {
+			return err
+		}
+		if now == nil {
+			_, err := tx.ExecContext(ctx, "DELETE FROM servers WHERE name = ?", name)
+			return err
+		}
+		secrets, err := json.Marshal(notNil(now.Secrets))
+		if err != nil {
+			return err
+		}
+		// What changes keeps its place.
+		_, err = tx.ExecContext(ctx, `
+			INSERT INTO servers (name, definition, secrets) VALUES (?, ?, ?)
+			ON CONFLICT (name) DO UPDATE SET definition = excluded.definition, secrets = excluded.secrets`,
+			name, string(now.Definition), string(secrets))
+		return err
+	})
+}
+
+func scanKept(scan func(into ...any) error) (config.Kept, error) {
+	var one config.Kept
+	var secrets []byte
+	if err := scan(&one.Name, &one.Definition, &secrets); err != nil {
+		return config.Kept{}, err
+	}
+	if err := json.Unmarshal(secrets, &one.Secrets); err != nil {
+		return config.Kept{}, err
+	}
+	if len(one.Secrets) == 0 {
+		one.Secrets = nil
+	}
+	return one, nil
+}
