@@ -83,10 +83,10 @@ func CheckServer(name string, definition []byte, from Sources) (Server, error) {
 }
 
 func readServer(name string, definition []byte, from Sources) (Server, error) {
-	if !legalName(name) {
+	if !gateway.IsServerName(name) {
 		e := gateway.Errorf(gateway.CodeInvalid,
 			"%s cannot be the name of a server: use a letter, then letters, digits and - (all lower case, at most %d); how about %q?",
-			quoted(name), maxName, suggestName(name, func(string) bool { return false }))
+			quoted(name), gateway.MaxServerName, gateway.ServerName(name, func(string) bool { return false }))
 		e.Field = "name"
 		return Server{}, e
 	}
