@@ -27,14 +27,14 @@ func TestBodiesAreReadStrictly(t *testing.T) {
 		`{"one":null,"many":null,"env":null}`:                                 "",
 		`{"one":{"any":{"a":1,"A":2,"a":[null]}},"raw":[null,{"x":1,"x":2}]}`: "",
 		`{"env":{"PATH":"a","Path":"b"},"at":"2026-01-02T03:04:05Z"}`:         "",
-		`{"one":{"NAME":"a"}}`:                                                "only in case",
-		`{"one":{"name":"a","name":"b"}}`:                                     "stands twice",
-		`{"many":[{"name":"a"},{"n\u0061me":"a","name":"b"}]}`:                "stands twice",
-		`{"many":[{},null]}`:                                                  "null in it",
-		`{"env":{"A":"1","A":"2"}}`:                                           "stands twice",
-		`{"one":{"other":1}}`:                                                 "unknown field",
-		`{"at":5}`:                                                            "not what was expected",
-		`{"one":{"name":"a"}} {}`:                                             "one JSON object",
+		`{"one":{"NAME":"a"}}`:                                 "only in case",
+		`{"one":{"name":"a","name":"b"}}`:                      "stands twice",
+		`{"many":[{"name":"a"},{"n\u0061me":"a","name":"b"}]}`: "stands twice",
+		`{"many":[{},null]}`:                                   "null in it",
+		`{"env":{"A":"1","A":"2"}}`:                            "stands twice",
+		`{"one":{"other":1}}`:                                  "unknown field",
+		`{"at":5}`:                                             "not what was expected",
+		`{"one":{"name":"a"}} {}`:                              "one JSON object",
 	} {
 		_, wrong := decode([]byte(body), new(outer))
 		switch {

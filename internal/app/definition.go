@@ -145,10 +145,23 @@ func (d definition) refer(name string, reference func(l clients.Literal) (string
 	return nil
 }
 
-// masked is the definition as it may be shown.
-func (d definition) masked(name string) definition {
+// masked is the definition as it may be shown. Of a kept one the secrets are in
+// the vault; in the file anything in the environment and the headers may be one,
+// whatever it looks like.
+func (d definition) masked(name string, kept bool) definition {
 	shown := d.clone()
 	_ = shown.refer(name, func(clients.Literal) (string, error) { return mask, nil })
+	if kept {
+		return shown
+	}
+	for _, key := range []string{"env", "headers"} {
+		values, _ := shown[key].(map[string]any)
+		for name, value := range values {
+			if text, ok := value.(string); ok && text != "" && !strings.Contains(text, "${") {
+				values[name] = mask
+			}
+		}
+	}
 	return shown
 }
 
@@ -175,10 +188,10 @@ func (d definition) merge(patch definition) {
 
 // unmask puts back what stood where a mask was given back. was is the definition
 // that was shown with masks; a mask that it does not have there is refused.
-func (d definition) unmask(name string, was definition) error {
+func (d definition) unmask(name string, was definition, kept bool) error {
 	var shown definition
 	if was != nil {
-		shown = was.masked(name)
+		shown = was.masked(name, kept)
 	}
 	restored, err := unmasked("", map[string]any(d), map[string]any(shown), map[string]any(was))
 	if err != nil {

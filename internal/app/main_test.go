@@ -195,7 +195,7 @@ func (h *testHouse) mcp(method, name, params string) (string, error) {
 	}
 	body := fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":{%s"_meta":{%s}}}`, method, params, modernMeta)
 	_, text, err := h.tryRequest(http.MethodPost, "/mcp", body, header)
-	return text, err
+	return strings.TrimPrefix(text, "event: message\ndata: "), err
 }
 
 // call calls a tool as a modern client and returns the text of its result.

@@ -62,11 +62,12 @@ func testEnded() error {
 func (p *Process) testable(ctx context.Context, name string, raw []byte) (config.Server, error) {
 	cfg := p.Config()
 	var written gateway.Secret
+	kept := true
 	if i := slices.IndexFunc(cfg.Servers, func(s config.Server) bool { return s.Name == name }); i >= 0 {
 		if raw == nil {
 			return cfg.Servers[i], nil
 		}
-		written = cfg.Servers[i].Written
+		written, kept = cfg.Servers[i].Written, cfg.Servers[i].Kept
 	} else if i := slices.IndexFunc(cfg.SetAside, func(s config.SetAside) bool { return s.Name == name }); i >= 0 {
 		written = cfg.SetAside[i].Written
 	}
@@ -85,7 +86,7 @@ func (p *Process) testable(ctx context.Context, name string, raw []byte) (config
 	if err != nil {
 		before = nil
 	}
-	if err := given.unmask(name, before); err != nil {
+	if err := given.unmask(name, before, kept); err != nil {
 		return config.Server{}, err
 	}
 	given.takeUser()
@@ -101,19 +102,19 @@ func (p *Process) RestartServer(s *upstream.Server) {
 
 // Declared are all servers, disabled ones and those that are set aside too.
 func (h *house) Declared() []api.Declared {
-	shown := func(name string, written gateway.Secret) func() json.RawMessage {
+	shown := func(name string, written gateway.Secret, kept bool) func() json.RawMessage {
 		return func() json.RawMessage {
 			d, err := readDefinition([]byte(written.Reveal()))
 			if err != nil {
 				return nil
 			}
-			return d.masked(name).json()
+			return d.masked(name, kept).json()
 		}
 	}
 	all := make([]api.Declared, 0, len(h.config.Servers))
 	for _, s := range h.config.Servers {
 		all = append(all, api.Declared{
-			Name: s.Name, Kept: s.Kept, Definition: shown(s.Name, s.Written),
+			Name: s.Name, Kept: s.Kept, Definition: shown(s.Name, s.Written, s.Kept),
 			Hide: func(text string) string { return hide(s, text) },
 		})
 	}
@@ -124,7 +125,7 @@ func (h *house) Declared() []api.Declared {
 			continue
 		}
 		all = append(all, api.Declared{
-			Name: aside.Name, Kept: true, Problem: aside.Why, Definition: shown(aside.Name, aside.Written),
+			Name: aside.Name, Kept: true, Problem: aside.Why, Definition: shown(aside.Name, aside.Written, true),
 			Hide: func(text string) string { return text },
 		})
 	}

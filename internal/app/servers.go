@@ -23,7 +23,7 @@ func (p *Process) AddServer(ctx context.Context, name string, raw []byte) error 
 		if was != nil {
 			return nil, gateway.Errorf(gateway.CodeConflict, "there is a server %s already; change it with PUT /v1/servers/%s, or give this one another name", name, name)
 		}
-		return given, given.unmask(name, nil)
+		return given, given.unmask(name, nil, true)
 	})
 }
 
@@ -44,9 +44,9 @@ func (p *Process) ChangeServer(ctx context.Context, name string, raw []byte, pat
 			return nil, err
 		}
 		if !patch {
-			return given, given.unmask(name, before)
+			return given, given.unmask(name, before, true)
 		}
-		if err := given.unmask(name, before); err != nil {
+		if err := given.unmask(name, before, true); err != nil {
 			return nil, err
 		}
 		before.merge(given)
