@@ -19,6 +19,8 @@ type Query struct {
 	Limit int
 	// Include says which documents may be found; nil is all.
 	Include func(server string, d *Document) bool
+	// Evidence is what was learned for whoever asks; nil is nothing.
+	Evidence *Evidence
 }
 
 // Hit is a document that was found.
@@ -108,9 +110,12 @@ func (x *Index) search(q Query, t tuning) Result {
 	best := top{limit: limit}
 	s := scorer{x: x, tuning: t, mass: massOf(whole)}
 	r := Result{}
+	taught := q.Evidence.teach(x, q.Text, s.mass)
 	for _, seg := range x.segments {
+		learned := taught.of(seg, said)
 		for i, score := range s.segment(seg, whole, clauses, about, said) {
 			d := &seg.documents[i].Document
+			score += learned[d.Name]
 			if score > 0 && (q.Include == nil || q.Include(seg.server, d)) {
 				r.Total++
 				best.offer(Hit{Server: seg.server, Document: d, Score: score})
