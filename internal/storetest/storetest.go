@@ -15,6 +15,7 @@ import (
 	"genkan/internal/catalog"
 	"genkan/internal/gateway"
 	"genkan/internal/identity"
+	"genkan/internal/learn"
 	"genkan/internal/upstream"
 )
 
@@ -24,6 +25,8 @@ type Stores struct {
 	Lists    upstream.ListStore
 	// Overrides are what is said about tools.
 	Overrides catalog.OverrideStore
+	// Lessons are what searches led to.
+	Lessons learn.Store
 	// Another opens a further handle on the same database, as a second process
 	// would. The handle is closed when the test ends.
 	Another func(t *testing.T) Stores
@@ -47,6 +50,10 @@ func Run(t *testing.T, open func(t *testing.T) Stores) {
 		"OverrideNames":     testOverrideNames,
 		"OverrideRefused":   testOverrideRefused,
 		"OverridesAtOnce":   testOverridesAtOnce,
+		"Lessons":           testLessons,
+		"LessonBounds":      testLessonBounds,
+		"LessonNames":       testLessonNames,
+		"LessonsAtOnce":     testLessonsAtOnce,
 		"Times":             testTimes,
 		"Canceled":          testCanceled,
 		"ConcurrentTokens":  testConcurrentTokens,
