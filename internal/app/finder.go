@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"encoding/json"
 	"sync"
 
@@ -18,11 +19,14 @@ type finder struct {
 	byView map[string]*search.Index
 }
 
-// Search finds tools of a view.
-func (h *house) Search(view string, q search.Query) search.Result {
+// Search finds tools of a view for somebody.
+func (h *house) Search(_ context.Context, who gateway.Identity, view string, q search.Query) search.Result {
 	c, ok := h.view(view)
 	if !ok {
 		return search.Result{}
+	}
+	if h.config.Learn {
+		q.Evidence = h.learned.Evidence(who.ClientID)
 	}
 	return h.index(view, c).Search(q)
 }

@@ -10,6 +10,7 @@ import (
 	"genkan/internal/catalog"
 	"genkan/internal/config"
 	"genkan/internal/gateway"
+	"genkan/internal/learn"
 	"genkan/internal/signin"
 	"genkan/internal/upstream"
 )
@@ -23,6 +24,7 @@ type house struct {
 	catalog   *catalog.Catalog
 	views     views
 	finder    finder
+	learned   *learn.Keeper
 	tasks     *tasks
 	validator *catalog.Validator
 	limit     *limiter
@@ -159,7 +161,7 @@ func (p *Process) build(cfg *config.Config, old *house) *house {
 		}
 	}
 	p.launcher.AskLoginShell(cfg.LoginShell)
-	h := &house{config: cfg, tasks: &p.tasks, settleBy: time.Now().Add(firstListPatience), validator: &catalog.Validator{}, limit: newLimiter(cfg.RateLimit)}
+	h := &house{config: cfg, tasks: &p.tasks, learned: p.learned, settleBy: time.Now().Add(firstListPatience), validator: &catalog.Validator{}, limit: newLimiter(cfg.RateLimit)}
 	if old != nil && old.config.RateLimit == cfg.RateLimit {
 		h.limit = old.limit
 	}

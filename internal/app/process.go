@@ -26,6 +26,7 @@ import (
 	"genkan/internal/identity"
 	"genkan/internal/lang"
 	"genkan/internal/launch"
+	"genkan/internal/learn"
 	"genkan/internal/lock"
 	"genkan/internal/logs"
 	"genkan/internal/mcpserver"
@@ -95,6 +96,8 @@ type Process struct {
 	tasks    tasks
 	// overrides are what people have said about tools.
 	overrides *catalog.Overrides
+	// learned is what searches led to.
+	learned *learn.Keeper
 	// instance tells this process from others.
 	instance string
 
@@ -166,6 +169,10 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 	if err := p.overrides.Load(ctx); err != nil {
 		return nil, errors.Join(err, p.store.Close())
 	}
+	p.learned = learn.NewKeeper(p.store, time.Now)
+	if err := p.learned.Load(ctx); err != nil {
+		return nil, errors.Join(err, p.store.Close())
+	}
 	p.signIns = signin.New(signin.Options{Vault: p.vault, Log: opt.Log, Now: opt.Now})
 	p.keeper = identity.NewKeeper(p.store, admin, time.Now)
 	p.launcher = launch.New(launch.Options{DataDir: opt.DataDir, Home: HomeOf(opt.DataDir), Guard: opt.Guard, Log: opt.Log})
@@ -180,7 +187,7 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 	p.api = api.New(api.Options{
 		House: func() api.House { return p.house.Load() },
 		Admit: p.lock.Admit, Log: opt.Log, Version: opt.Version, Budget: p.budget, Language: p.language,
-		Reload: p.Reload, CatchUp: p.catchUp, ChangeTool: p.ChangeTool,
+		Reload: p.Reload, CatchUp: p.catchUp, ChangeTool: p.ChangeTool, Learned: p.learned,
 	})
 	p.measure()
 	p.life, p.stop = context.WithCancel(context.Background())
@@ -189,6 +196,9 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 	p.beside.Go(func() { p.watch(p.life) })
 	p.beside.Go(func() {
 		p.keeper.NoteUses(p.life, func(err error) { p.log.Warn("when tokens were used could not be written down", "error", err) })
+	})
+	p.beside.Go(func() {
+		p.learned.Run(p.life, func(err error) { p.log.Warn("what searches led to could not be written down", "error", err) })
 	})
 	return p, nil
 }
@@ -337,7 +347,8 @@ func (p *Process) ServeStdio(ctx context.Context, in, out *os.File, opt mcpserve
 	return p.mcp.ServeStdio(ctx, in, out, opt)
 }
 
-// flushPatience is how long the store may take for the last uses of tokens.
+// flushPatience is how long the store may take for the last uses of tokens, and
+// for what was learned last.
 const flushPatience = 2 * time.Second
 
 // Close takes everything down. Calls that are still under way are given up.
@@ -360,6 +371,9 @@ func (p *Process) Close() error {
 	defer cancel()
 	if err := p.keeper.Flush(patience); err != nil {
 		p.log.Warn("when tokens were used could not be written down", "error", err)
+	}
+	if err := p.learned.Flush(patience); err != nil {
+		p.log.Warn("what searches led to could not be written down", "error", err)
 	}
 	return p.store.Close()
 }

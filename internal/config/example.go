@@ -140,6 +140,10 @@ const example = `# Genkan's configuration. Everything here is optional; what is 
 # The tools that stay in the list in search mode, by the names that clients use.
 #pinned: ["github__search_*"]
 
+# Searches learn from the successful calls that follow them, for each client by
+# itself; "genkan tools learned" shows what. false neither learns nor uses it.
+#learn: true
+
 # Named sets of servers and tools, each at /mcp/p/NAME. Without servers it has all;
 # tools are named as clients name them.
 #profiles:

@@ -27,6 +27,7 @@ type layer struct {
 	tlsKey       *string
 	pageSize     int
 	loginShell   *bool
+	learn        *bool
 	schemas      *string
 	servers      []Server
 	look         Look
@@ -57,6 +58,7 @@ func (l layer) over(below layer) layer {
 		tlsKey:       cmp.Or(l.tlsKey, below.tlsKey),
 		pageSize:     cmp.Or(l.pageSize, below.pageSize),
 		loginShell:   cmp.Or(l.loginShell, below.loginShell),
+		learn:        cmp.Or(l.learn, below.learn),
 		schemas:      cmp.Or(l.schemas, below.schemas),
 		servers:      append(below.servers, l.servers...),
 		look:         below.look,
@@ -150,6 +152,7 @@ func (d *decoder) fileFields(l *layer) []field {
 		{"oauth", func(n *node, at string) { d.object(n, at, d.fileOAuthFields(l)) }},
 		{"pageSize", func(n *node, at string) { l.pageSize, _ = d.integer(n, at, 0, maxInt) }},
 		{"loginShell", func(n *node, at string) { d.flag(&l.loginShell, n, at) }},
+		{"learn", func(n *node, at string) { d.flag(&l.learn, n, at) }},
 		{"schemas", func(n *node, at string) { d.word(&l.schemas, n, at, schemas()) }},
 		{"profiles", func(n *node, at string) { l.profiles = d.profiles(n, at) }},
 		{"clients", func(n *node, at string) { l.clients = d.clients(n, at) }},

@@ -122,6 +122,7 @@ func (l layer) config(all *problems) *Config {
 		TLS:          TLS{CertFile: or(l.tlsCert, ""), KeyFile: or(l.tlsKey, "")},
 		PageSize:     l.pageSize,
 		LoginShell:   or(l.loginShell, true),
+		Learn:        or(l.learn, true),
 		Servers:      l.servers,
 		Look:         l.look, Profiles: l.profiles, Clients: l.clients,
 

@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync/atomic"
+	"weak"
 
 	"genkan/internal/search/glossary"
 )
@@ -19,16 +21,27 @@ type Lesson struct {
 	Weight float32
 }
 
-// Evidence is what was learned from earlier searches. It never changes.
+// Evidence is what was learned from earlier searches. What it says never changes.
 type Evidence struct {
 	lessons []lesson
 	// having are the lessons that have a term.
 	having map[string][]int32
+	// words are the terms in a fixed order, so that sums come out the same each
+	// time.
+	words []string
+	// measured is how long the lessons are in the index that was searched last.
+	measured atomic.Pointer[measured]
+}
+
+// measured are the lengths of lessons, which depend on how telling their words are
+// in an index. It must not keep an index alive that nobody searches any more.
+type measured struct {
+	in      weak.Pointer[Index]
+	lengths []float64
 }
 
 type lesson struct {
 	server, tool string
-	terms        []string
 	weight       float32
 }
 
@@ -78,8 +91,11 @@ func NewEvidence(lessons []Lesson) *Evidence {
 	e := &Evidence{having: map[string][]int32{}}
 	for _, l := range lessons {
 		n := int32(len(e.lessons)) //nolint:gosec // lessons are bounded where they are kept
-		e.lessons = append(e.lessons, lesson{l.Server, l.Tool, l.Terms, min(max(l.Weight, 0), 1)})
+		e.lessons = append(e.lessons, lesson{l.Server, l.Tool, min(max(l.Weight, 0), 1)})
 		for _, w := range l.Terms {
+			if e.having[w] == nil {
+				e.words = append(e.words, w)
+			}
 			e.having[w] = append(e.having[w], n)
 		}
 	}
@@ -99,39 +115,25 @@ func (e *Evidence) teach(x *Index, query string, mass float32) gains {
 	if e == nil || len(e.lessons) == 0 {
 		return gains{}
 	}
-	squares := map[string]float64{}
-	square := func(w string) float64 {
-		v, known := squares[w]
-		if !known {
-			v = float64(x.idf(w))
-			v *= v
-			squares[w] = v
-		}
-		return v
-	}
-	length := func(terms []string) float64 {
-		sum := 0.0
-		for _, w := range terms {
-			sum += square(w)
-		}
-		return math.Sqrt(sum)
-	}
-	terms := Terms(query)
+	lengths := e.lengthsIn(x)
 	common := make([]float64, len(e.lessons))
-	for _, w := range terms {
+	own := 0.0
+	for _, w := range Terms(query) {
+		telling := x.telling(w)
+		own += telling
 		for _, n := range e.having[w] {
-			common[n] += square(w)
+			common[n] += telling
 		}
 	}
+	own = math.Sqrt(own)
 	type tally struct{ best, sum float32 }
 	tallies := map[[2]string]tally{}
-	own := length(terms)
-	for n, sum := range common { // in order, so that sums come out the same each time
+	for n, sum := range common {
 		if sum == 0 {
 			continue
 		}
 		l := &e.lessons[n]
-		alike := float32(sum / (own * length(l.terms)))
+		alike := float32(sum / (own * lengths[n]))
 		if alike < leastAlike {
 			continue
 		}
@@ -149,6 +151,32 @@ func (e *Evidence) teach(x *Index, query string, mass float32) gains {
 		g.most = max(g.most, gain)
 	}
 	return g
+}
+
+// telling is how much a word in common says.
+func (x *Index) telling(word string) float64 {
+	idf := float64(x.idf(word))
+	return idf * idf
+}
+
+// lengthsIn are the lengths of the lessons in an index.
+func (e *Evidence) lengthsIn(x *Index) []float64 {
+	in := weak.Make(x)
+	if m := e.measured.Load(); m != nil && m.in == in {
+		return m.lengths
+	}
+	squares := make([]float64, len(e.lessons))
+	for _, w := range e.words {
+		telling := x.telling(w)
+		for _, n := range e.having[w] {
+			squares[n] += telling
+		}
+	}
+	for n := range squares {
+		squares[n] = math.Sqrt(squares[n])
+	}
+	e.measured.Store(&measured{in, squares})
+	return squares
 }
 
 // of is what the tools of a segment gain. One that is named in the query gains as

@@ -36,7 +36,7 @@ func TestTerms(t *testing.T) {
 	for query, want := range map[string]string{
 		"Tell the standup that I am late":            "late standup",
 		"sending messages, and sending messages":     "messag send",
-		"read /home/ann/secret.txt and 4111 1111":    "file read txt",
+		"read /srv/example/secret.txt and 4111 1111": "file read txt",
 		"open https://example.com/?key=abc please":   "open url",
 		"key abcdefghijklmnopqrstuvwxyzabcdefghijkl": "key",
 		"": "",
