@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"genkan/internal/catalog"
+	"genkan/internal/embed"
 	"genkan/internal/gateway"
 	"genkan/internal/search"
 	"genkan/internal/upstream"
@@ -17,10 +18,12 @@ import (
 type finder struct {
 	mu     sync.Mutex
 	byView map[string]*search.Index
+	// shelf has the vectors of tools; nil if nobody makes them.
+	shelf *embed.Shelf
 }
 
 // Search finds tools of a view for somebody.
-func (h *house) Search(_ context.Context, who gateway.Identity, view string, q search.Query) search.Result {
+func (h *house) Search(ctx context.Context, who gateway.Identity, view string, q search.Query) search.Result {
 	c, ok := h.view(view)
 	if !ok {
 		return search.Result{}
@@ -28,7 +31,11 @@ func (h *house) Search(_ context.Context, who gateway.Identity, view string, q s
 	if h.config.Learn {
 		q.Evidence = h.learned.Evidence(who.ClientID)
 	}
-	return h.index(view, c).Search(q)
+	x := h.index(view, c)
+	if h.finder.shelf != nil {
+		q.Dense = search.Dense{Vector: h.finder.shelf.Query(ctx, q.Text), Weight: float32(h.config.Embeddings.Weight)}
+	}
+	return x.Search(q)
 }
 
 // FindTool is a tool of a view.
@@ -74,7 +81,7 @@ func (h *house) index(view string, c *catalog.Catalog) *search.Index {
 			at[name] = i
 			servers = append(servers, aboutServer(e.Tool.Source))
 		}
-		servers[i].Documents = append(servers[i].Documents, documentOf(e))
+		servers[i].Documents = append(servers[i].Documents, h.finder.documentOf(e))
 	}
 	x := search.New(servers...)
 	if h.finder.byView == nil {
@@ -98,7 +105,7 @@ func (f *finder) refresh(view, source string, c *catalog.Catalog) {
 			if server.Name == "" {
 				server = aboutServer(e.Tool.Source)
 			}
-			server.Documents = append(server.Documents, documentOf(e))
+			server.Documents = append(server.Documents, f.documentOf(e))
 		}
 	}
 	if server.Name == "" {
@@ -124,7 +131,7 @@ func aboutServer(source gateway.Source) search.Server {
 
 // documentOf is a tool as it is searched, with what people have said about it.
 // Its id is the name that clients use.
-func documentOf(e catalog.Entry) search.Document {
+func (f *finder) documentOf(e catalog.Entry) search.Document {
 	t := e.Tool
 	var said struct {
 		Title       string `json:"title"`
@@ -146,6 +153,9 @@ func documentOf(e catalog.Entry) search.Document {
 	_ = json.Unmarshal(t.InputSchema, &schema)
 	for name, p := range schema.Properties {
 		d.Parameters = append(d.Parameters, search.Parameter{Name: name, Text: p.Description})
+	}
+	if f.shelf != nil {
+		d.Vector = f.shelf.Vector(t.Source.Name() + " " + t.Name + "\n" + said.Title + "\n" + said.Description)
 	}
 	return d
 }

@@ -162,6 +162,7 @@ func (p *Process) build(cfg *config.Config, old *house) *house {
 	}
 	p.launcher.AskLoginShell(cfg.LoginShell)
 	h := &house{config: cfg, tasks: &p.tasks, learned: p.learned, settleBy: time.Now().Add(firstListPatience), validator: &catalog.Validator{}, limit: newLimiter(cfg.RateLimit)}
+	h.finder.shelf = p.meaning.shelfFor(cfg.Embeddings, p.store, p.log)
 	if old != nil && old.config.RateLimit == cfg.RateLimit {
 		h.limit = old.limit
 	}

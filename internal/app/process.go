@@ -98,6 +98,8 @@ type Process struct {
 	overrides *catalog.Overrides
 	// learned is what searches led to.
 	learned *learn.Keeper
+	// meaning has the vectors of tools, where the configuration names a model.
+	meaning meaning
 	// instance tells this process from others.
 	instance string
 
@@ -360,6 +362,7 @@ func (p *Process) Close() error {
 	// and neither needs the other.
 	var ending, renewing sync.WaitGroup
 	renewing.Go(p.signIns.Close)
+	renewing.Go(p.meaning.close)
 	for _, s := range p.house.Load().servers {
 		ending.Go(s.Close)
 	}

@@ -7,7 +7,7 @@ const module = "genkan"
 // below it; packages of one room may import each other.
 const (
 	vocabulary = "gateway jsonrpc"
-	rooms      = "bridge catalog clients config doctor execute guide identity kb launch learn lock logs n8n record script search shape signin upstream vault workflow"
+	rooms      = "bridge catalog clients config doctor embed execute guide identity kb launch learn lock logs n8n record script search shape signin upstream vault workflow"
 	stores     = "sqlite postgres"
 	edges      = "mcpserver api web"
 	// language is what messages are said in where they leave the house.
@@ -39,6 +39,7 @@ var house = map[string]row{
 	"clients":  {vocabulary, fixtures + " vault"},
 	"config":   {vocabulary, fixtures},
 	"doctor":   {vocabulary, fixtures},
+	"embed":    {vocabulary, fixtures},
 	"execute":  {vocabulary, fixtures},
 	"guide":    {vocabulary + " search", fixtures},
 	"identity": {vocabulary, fixtures},

@@ -110,6 +110,7 @@ func everyKey() []string {
 	add("mcpServers.*.tools", d.toolFields(&ToolFilter{}))
 	add("profiles.*", d.profileFields(&Profile{}))
 	add("profiles.*.tools", d.toolFields(&ToolFilter{}))
+	add("embeddings", d.embeddingsFields(&Embeddings{}))
 	add("clients.*", d.clientFields(&Client{}))
 	return keys
 }

@@ -28,6 +28,7 @@ type layer struct {
 	pageSize     int
 	loginShell   *bool
 	learn        *bool
+	embeddings   Embeddings
 	schemas      *string
 	servers      []Server
 	look         Look
@@ -59,6 +60,7 @@ func (l layer) over(below layer) layer {
 		pageSize:     cmp.Or(l.pageSize, below.pageSize),
 		loginShell:   cmp.Or(l.loginShell, below.loginShell),
 		learn:        cmp.Or(l.learn, below.learn),
+		embeddings:   below.embeddings,
 		schemas:      cmp.Or(l.schemas, below.schemas),
 		servers:      append(below.servers, l.servers...),
 		look:         below.look,
@@ -153,6 +155,7 @@ func (d *decoder) fileFields(l *layer) []field {
 		{"pageSize", func(n *node, at string) { l.pageSize, _ = d.integer(n, at, 0, maxInt) }},
 		{"loginShell", func(n *node, at string) { d.flag(&l.loginShell, n, at) }},
 		{"learn", func(n *node, at string) { d.flag(&l.learn, n, at) }},
+		{"embeddings", func(n *node, at string) { l.embeddings = d.embeddings(n, at) }},
 		{"schemas", func(n *node, at string) { d.word(&l.schemas, n, at, schemas()) }},
 		{"profiles", func(n *node, at string) { l.profiles = d.profiles(n, at) }},
 		{"clients", func(n *node, at string) { l.clients = d.clients(n, at) }},

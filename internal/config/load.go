@@ -123,6 +123,7 @@ func (l layer) config(all *problems) *Config {
 		PageSize:     l.pageSize,
 		LoginShell:   or(l.loginShell, true),
 		Learn:        or(l.learn, true),
+		Embeddings:   l.embeddings,
 		Servers:      l.servers,
 		Look:         l.look, Profiles: l.profiles, Clients: l.clients,
 

@@ -21,6 +21,8 @@ type Query struct {
 	Include func(server string, d *Document) bool
 	// Evidence is what was learned for whoever asks; nil is nothing.
 	Evidence *Evidence
+	// Dense is what the text means; the zero value is nothing.
+	Dense Dense
 }
 
 // Hit is a document that was found.
@@ -111,21 +113,24 @@ func (x *Index) search(q Query, t tuning) Result {
 	s := scorer{x: x, tuning: t, mass: massOf(whole)}
 	r := Result{}
 	taught := q.Evidence.teach(x, q.Text, s.mass)
-	for _, seg := range x.segments {
+	near, sure := x.nearness(q.Dense, s.mass), float32(0)
+	for n, seg := range x.segments {
 		learned := taught.of(seg, said)
 		for i, score := range s.segment(seg, whole, clauses, about, said) {
 			d := &seg.documents[i].Document
 			score += learned[d.Name]
+			words := score
+			score += near.of(n, i, words)
 			if score > 0 && (q.Include == nil || q.Include(seg.server, d)) {
+				sure = max(sure, words)
 				r.Total++
 				best.offer(Hit{Server: seg.server, Document: d, Score: score})
 			}
 		}
 	}
 	r.Hits = best.sorted()
-	if len(r.Hits) > 0 {
-		r.Confidence = r.Hits[0].Score / s.mass
-	}
+	// Something is always nearest in meaning, so that makes nobody sure.
+	r.Confidence = sure / s.mass
 	return r
 }
 

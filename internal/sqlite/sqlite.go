@@ -1,7 +1,7 @@
 // Package sqlite is the store that genkan has without being told: one SQLite
 // file in the data directory. It implements the ports that other rooms
-// declare (identity.Store, upstream.ListStore, catalog.OverrideStore, learn.Store)
-// and keeps rows and SQL to itself. The storetest suite says what a store must do;
+// declare (identity.Store, upstream.ListStore, catalog.OverrideStore, learn.Store,
+// embed.Store) and keeps rows and SQL to itself. The storetest suite says what a store must do;
 // this package adds what is particular to a file that several processes share.
 //
 // Any number of processes may have the file open. WAL mode lets them read
@@ -27,6 +27,7 @@ import (
 	driver "modernc.org/sqlite"
 
 	"genkan/internal/catalog"
+	"genkan/internal/embed"
 	"genkan/internal/gateway"
 	"genkan/internal/identity"
 	"genkan/internal/learn"
@@ -35,6 +36,7 @@ import (
 
 var (
 	_ catalog.OverrideStore = (*Store)(nil)
+	_ embed.Store           = (*Store)(nil)
 	_ identity.Store        = (*Store)(nil)
 	_ learn.Store           = (*Store)(nil)
 	_ upstream.ListStore    = (*Store)(nil)

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"genkan/internal/catalog"
+	"genkan/internal/embed"
 	"genkan/internal/gateway"
 	"genkan/internal/identity"
 	"genkan/internal/learn"
@@ -27,6 +28,8 @@ type Stores struct {
 	Overrides catalog.OverrideStore
 	// Lessons are what searches led to.
 	Lessons learn.Store
+	// Vectors are those of texts.
+	Vectors embed.Store
 	// Another opens a further handle on the same database, as a second process
 	// would. The handle is closed when the test ends.
 	Another func(t *testing.T) Stores
@@ -54,6 +57,7 @@ func Run(t *testing.T, open func(t *testing.T) Stores) {
 		"LessonBounds":      testLessonBounds,
 		"LessonNames":       testLessonNames,
 		"LessonsAtOnce":     testLessonsAtOnce,
+		"Vectors":           testVectors,
 		"Times":             testTimes,
 		"Canceled":          testCanceled,
 		"ConcurrentTokens":  testConcurrentTokens,

@@ -11,3 +11,10 @@ CREATE TABLE lessons (
     learned_at INTEGER NOT NULL, -- microseconds since 1970
     UNIQUE (client, server, tool, terms)
 ) STRICT;
+
+-- Vectors of texts, by the hash of model and text. They can be made again.
+CREATE TABLE vectors (
+    key      BLOB    NOT NULL PRIMARY KEY,
+    vector   BLOB    NOT NULL, -- 32-bit floats, little-endian
+    saved_at INTEGER NOT NULL  -- microseconds since 1970
+) STRICT, WITHOUT ROWID;
