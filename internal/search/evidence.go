@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"unicode"
 	"weak"
 
 	"genkan/internal/search/glossary"
@@ -65,8 +66,9 @@ const (
 
 // Terms are what is kept of a query that a tool was right for: its words without
 // their endings and with what Japanese words mean, in the order of the alphabet,
-// each once. Numbers, paths and addresses are left out, and so is what is too
-// long for a word: they are about that one case, and may be nobody's business.
+// each once. Numbers, paths, addresses and what looks like a key are left out, and
+// so is what is too long for a word: they are about that one case, and may be
+// nobody's business.
 func Terms(query string) []string {
 	var list []string
 	add := func(w string) {
@@ -74,7 +76,7 @@ func Terms(query string) []string {
 			list = append(list, w)
 		}
 	}
-	text := plain(query)
+	text := withoutKeys(plain(query))
 	each(text, add)
 	for _, meanings := range glossary.Meanings(text) {
 		if len(meanings) > 0 {
@@ -84,6 +86,18 @@ func Terms(query string) []string {
 	list = list[:min(len(list), mostTerms)]
 	slices.Sort(list)
 	return slices.Compact(list)
+}
+
+// withoutKeys leaves out what is written together and is no word: addresses of
+// people, and long runs of letters and digits.
+func withoutKeys(text string) string {
+	const long = 16
+	kept := strings.Fields(text)
+	kept = slices.DeleteFunc(kept, func(w string) bool {
+		return strings.Contains(w, "@") ||
+			len(w) >= long && ascii(w) && strings.ContainsAny(w, "0123456789") && strings.ContainsFunc(w, unicode.IsLetter)
+	})
+	return strings.Join(kept, " ")
 }
 
 // NewEvidence makes evidence of lessons.

@@ -34,11 +34,12 @@ func lessonOf(server, tool, query string) Lesson {
 // TestTerms: what is kept of a query is its words, and not what it was about.
 func TestTerms(t *testing.T) {
 	for query, want := range map[string]string{
-		"Tell the standup that I am late":            "late standup",
-		"sending messages, and sending messages":     "messag send",
-		"read /srv/example/secret.txt and 4111 1111": "file read txt",
-		"open https://example.com/?key=abc please":   "open url",
-		"key abcdefghijklmnopqrstuvwxyzabcdefghijkl": "key",
+		"Tell the standup that I am late":                         "late standup",
+		"sending messages, and sending messages":                  "messag send",
+		"read /srv/example/secret.txt and 4111 1111":              "file read txt",
+		"open https://example.com/?key=abc please":                "open url",
+		"key abcdefghijklmnopqrstuvwxyzabcdefghijkl":              "key",
+		"mail ann.lee@example.com with key sk-Abc123def456Ghi789": "key mail",
 		"": "",
 	} {
 		got := Terms(query)
@@ -49,7 +50,7 @@ func TestTerms(t *testing.T) {
 	if got := Terms(strings.Repeat("one two three four five six seven eight nine ten ", 100) + manyWords()); len(got) > mostTerms {
 		t.Errorf("%d terms are kept", len(got))
 	}
-	if got := Terms("天気"); !slices.Contains(got, "weath") && !slices.Contains(got, "weather") {
+	if got := Terms("2026年の天気"); !slices.Contains(got, "weath") && !slices.Contains(got, "weather") {
 		t.Errorf("what a Japanese word means is not kept: %q", got)
 	}
 }
