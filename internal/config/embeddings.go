@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"math"
 	"strconv"
 
 	"genkan/internal/gateway"
@@ -98,7 +99,7 @@ func (d *decoder) embeddingsFields(e *Embeddings) []field {
 				return
 			}
 			v, err := strconv.ParseFloat(n.text, 64)
-			if err != nil || !(v >= 0 && v <= 1) {
+			if err != nil || v < 0 || v > 1 || math.IsNaN(v) {
 				d.problems.add(n.at, "%s must be a number from 0 to 1", at)
 				return
 			}

@@ -56,7 +56,10 @@ func newModel(t *testing.T) *model {
 		m.requests.Add(1)
 		now := m.busy.Add(1)
 		defer m.busy.Add(-1)
-		for most := m.busiest.Load(); now > most && !m.busiest.CompareAndSwap(most, now); most = m.busiest.Load() {
+		for {
+			if most := m.busiest.Load(); now <= most || m.busiest.CompareAndSwap(most, now) {
+				break
+			}
 		}
 		if answer := m.answer.Load(); answer != nil {
 			(*answer)(w, r)

@@ -188,7 +188,7 @@ func (s *Shelf) work(ctx context.Context) {
 				return
 			}
 		}
-		if err := s.make(ctx, next); err != nil {
+		if err := s.fill(ctx, next); err != nil {
 			if ctx.Err() != nil {
 				return
 			}
@@ -208,8 +208,8 @@ func (s *Shelf) work(ctx context.Context) {
 	}
 }
 
-// make puts vectors where they are waited for, from the store or from the model.
-func (s *Shelf) make(ctx context.Context, list []waiting) error {
+// fill puts vectors where they are waited for, from the store or from the model.
+func (s *Shelf) fill(ctx context.Context, list []waiting) error {
 	keys := make([]Key, len(list))
 	for i, w := range list {
 		keys[i] = w.key
