@@ -20,6 +20,7 @@ import (
 	"genkan/internal/catalog"
 	"genkan/internal/gateway"
 	"genkan/internal/lang"
+	"genkan/internal/learn"
 	"genkan/internal/search"
 	"genkan/internal/upstream"
 )
@@ -35,8 +36,12 @@ type House interface {
 	Declared() []Declared
 	// Unknown is what can be said about a name that no tool has.
 	Unknown(name string) catalog.Unknown
-	// Search finds tools of a view; empty is all of the house.
-	Search(view string, q search.Query) search.Result
+	// Search finds tools of a view for somebody; the empty one is all of the house.
+	Search(ctx context.Context, who gateway.Identity, view string, q search.Query) search.Result
+	// Shown is told what somebody was shown of a search.
+	Shown(who gateway.Identity, query string, hits []search.Hit)
+	// Learns reports whether searches learn from the calls that follow them.
+	Learns() bool
 }
 
 // Options are what the edge is made of.
@@ -61,6 +66,15 @@ type Options struct {
 	ChangeTool func(ctx context.Context, key catalog.ToolKey, change func(*catalog.Override) error) error
 	// Servers keeps the servers that are added here.
 	Servers Servers
+	// Learned is what searches led to.
+	Learned Learned
+}
+
+// Learned is what the edge needs of what searches led to.
+type Learned interface {
+	Lessons(ctx context.Context, which learn.Selection) ([]learn.Lesson, error)
+	Forget(ctx context.Context, which learn.Selection) (int, error)
+	Share(ctx context.Context, client string) (int, error)
 }
 
 // API is the edge.

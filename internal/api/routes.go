@@ -111,6 +111,24 @@ func (a *API) routes() []route {
 			body:  client.SearchRequest{}, answer: client.SearchResult{}, failures: []restError{badInput}, serve: a.searchTools,
 		},
 		{
+			method: "GET", path: "/v1/search/learned", who: forCallers, id: "listLearned", summary: "Show what searches have taught",
+			about: "A search that was followed by a successful call of one of its hits is a lesson about that tool. Everybody sees their own; admins may ask for others'.",
+			query: learnedQuery(), answer: client.LearnedList{},
+			failures: []restError{badInput, restErrors[gateway.CodeDenied], notReachable}, serve: a.listLearned,
+		},
+		{
+			method: "DELETE", path: "/v1/search/learned", who: forCallers, id: "forgetLearned", summary: "Forget what searches have taught",
+			about: "Everybody may forget their own; admins also what others' searches, or all, have taught.",
+			query: learnedQuery(), answer: client.Forgotten{},
+			failures: []restError{badInput, restErrors[gateway.CodeDenied], notReachable}, serve: a.forgetLearned,
+		},
+		{
+			method: "POST", path: "/v1/search/learned/share", who: forAdmins, id: "shareLearned", summary: "Let everybody learn from a client's searches",
+			about: "Copies the client's lessons to those of client *, which count for everybody.",
+			body:  client.ShareRequest{}, answer: client.SharedLessons{},
+			failures: []restError{badInput, noSuchThing, notReachable}, serve: a.shareLearned,
+		},
+		{
 			method: "POST", path: "/v1/tools/call", who: forCallers, id: "callTool", summary: "Call a tool",
 			about: "A tool that reports an error is a 500 TOOL_EXECUTION_ERROR whose body has its result too.",
 			body:  client.CallRequest{}, answer: client.CallResult{},

@@ -14,7 +14,7 @@ import (
 const usualHits, mostHits = 20, 100
 
 // searchTools finds tools by what they do.
-func (a *API) searchTools(w http.ResponseWriter, r *http.Request, _ gateway.Identity) {
+func (a *API) searchTools(w http.ResponseWriter, r *http.Request, id gateway.Identity) {
 	in := client.SearchRequest{Limit: usualHits}
 	if status, wrong := decodeBody(w, r, &in); wrong != nil {
 		a.answer(w, restError{status, "VALIDATION_ERROR"}, wrong, nil)
@@ -35,12 +35,13 @@ func (a *API) searchTools(w http.ResponseWriter, r *http.Request, _ gateway.Iden
 			(in.Filters.Category == "" || d.Category == in.Filters.Category) &&
 			!slices.ContainsFunc(in.Filters.Tags, func(tag string) bool { return !slices.Contains(d.Tags, tag) })
 	}}
-	found := house.Search("", q)
+	found := house.Search(r.Context(), id, "", q)
 	out := client.SearchResult{Query: in.Query, Results: []client.FoundTool{}, Total: found.Total, Confidence: found.Confidence}
 	for _, h := range found.Hits {
 		if e, ok := register.Entry(h.Document.ID); ok {
 			out.Results = append(out.Results, client.FoundTool{Tool: toolOf(e), Score: h.Score})
 		}
 	}
+	house.Shown(id, in.Query, found.Hits)
 	encode(w, http.StatusOK, out)
 }

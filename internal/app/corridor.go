@@ -14,8 +14,8 @@ import (
 
 // corridor is the way of every call, whatever edge it came through:
 //
-//	record → arrive → resolve → hold → limit → compare → inspect → validate →
-//	remember tasks → execute
+//	record → arrive → resolve → hold → limit → learn → compare → inspect →
+//	validate → remember tasks → execute
 //
 // Record is first, so that it sees what the others refuse. Whoever looks into
 // calls (shape, workflows) stands at inspect, sees them whole, and once: retries
@@ -32,6 +32,7 @@ func (h *house) corridor(p *Process) gateway.Handler {
 		h.resolve,
 		h.hold,
 		h.limit.middleware,
+		h.learn,
 		catalog.CompareHeaders,
 	}
 	steps = append(steps, p.opt.Inspect...)

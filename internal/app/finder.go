@@ -1,10 +1,12 @@
 package app
 
 import (
+	"context"
 	"encoding/json"
 	"sync"
 
 	"genkan/internal/catalog"
+	"genkan/internal/embed"
 	"genkan/internal/gateway"
 	"genkan/internal/search"
 	"genkan/internal/upstream"
@@ -19,6 +21,8 @@ type finder struct {
 	making sync.Mutex
 	// byView has *search.Index by the name of a view.
 	byView sync.Map
+	// shelf has the vectors of tools; nil if nobody makes them.
+	shelf *embed.Shelf
 }
 
 func (f *finder) made(view string) *search.Index {
@@ -27,13 +31,20 @@ func (f *finder) made(view string) *search.Index {
 	return made
 }
 
-// Search finds tools of a view.
-func (h *house) Search(view string, q search.Query) search.Result {
+// Search finds tools of a view for somebody.
+func (h *house) Search(ctx context.Context, who gateway.Identity, view string, q search.Query) search.Result {
 	c, ok := h.view(view)
 	if !ok {
 		return search.Result{}
 	}
-	return h.index(view, c).Search(q)
+	if h.config.Learn {
+		q.Evidence = h.learned.Evidence(who.ClientID)
+	}
+	x := h.index(view, c)
+	if h.finder.shelf != nil {
+		q.Dense = search.Dense{Vector: h.finder.shelf.Query(ctx, q.Text), Weight: float32(h.config.Embeddings.Weight)}
+	}
+	return x.Search(q)
 }
 
 // FindTool is a tool of a view.
@@ -82,7 +93,7 @@ func (h *house) index(view string, c *catalog.Catalog) *search.Index {
 			at[name] = i
 			servers = append(servers, aboutServer(e.Tool.Source))
 		}
-		servers[i].Documents = append(servers[i].Documents, documentOf(e))
+		servers[i].Documents = append(servers[i].Documents, h.finder.documentOf(e))
 	}
 	x := search.New(servers...)
 	h.finder.byView.Store(view, x)
@@ -103,7 +114,7 @@ func (f *finder) refresh(view, source string, c *catalog.Catalog) {
 			if server.Name == "" {
 				server = aboutServer(e.Tool.Source)
 			}
-			server.Documents = append(server.Documents, documentOf(e))
+			server.Documents = append(server.Documents, f.documentOf(e))
 		}
 	}
 	if server.Name == "" {
@@ -129,7 +140,7 @@ func aboutServer(source gateway.Source) search.Server {
 
 // documentOf is a tool as it is searched, with what people have said about it.
 // Its id is the name that clients use.
-func documentOf(e catalog.Entry) search.Document {
+func (f *finder) documentOf(e catalog.Entry) search.Document {
 	t := e.Tool
 	var said struct {
 		Title       string `json:"title"`
@@ -151,6 +162,9 @@ func documentOf(e catalog.Entry) search.Document {
 	_ = json.Unmarshal(t.InputSchema, &schema)
 	for name, p := range schema.Properties {
 		d.Parameters = append(d.Parameters, search.Parameter{Name: name, Text: p.Description})
+	}
+	if f.shelf != nil {
+		d.Vector = f.shelf.Vector(t.Source.Name() + " " + t.Name + "\n" + said.Title + "\n" + said.Description)
 	}
 	return d
 }

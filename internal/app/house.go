@@ -10,6 +10,7 @@ import (
 	"genkan/internal/catalog"
 	"genkan/internal/config"
 	"genkan/internal/gateway"
+	"genkan/internal/learn"
 	"genkan/internal/signin"
 	"genkan/internal/upstream"
 )
@@ -23,6 +24,7 @@ type house struct {
 	catalog   *catalog.Catalog
 	views     views
 	finder    finder
+	learned   *learn.Keeper
 	tasks     *tasks
 	validator *catalog.Validator
 	limit     *limiter
@@ -150,7 +152,8 @@ func (p *Process) build(cfg *config.Config, old *house) *house {
 		}
 	}
 	p.launcher.AskLoginShell(cfg.LoginShell)
-	h := &house{config: cfg, tasks: &p.tasks, settleBy: time.Now().Add(firstListPatience), validator: &catalog.Validator{}, limit: newLimiter(cfg.RateLimit)}
+	h := &house{config: cfg, tasks: &p.tasks, learned: p.learned, settleBy: time.Now().Add(firstListPatience), validator: &catalog.Validator{}, limit: newLimiter(cfg.RateLimit)}
+	h.finder.shelf = p.meaning.shelfFor(cfg.Embeddings, p.store, p.log)
 	if old != nil && old.config.RateLimit == cfg.RateLimit {
 		h.limit = old.limit
 	}

@@ -24,6 +24,7 @@ import (
 	"genkan/internal/identity"
 	"genkan/internal/lang"
 	"genkan/internal/launch"
+	"genkan/internal/learn"
 	"genkan/internal/lock"
 	"genkan/internal/logs"
 	"genkan/internal/mcpserver"
@@ -85,6 +86,10 @@ type Process struct {
 	tasks    tasks
 	// overrides are what people have said about tools.
 	overrides *catalog.Overrides
+	// learned is what searches led to.
+	learned *learn.Keeper
+	// meaning has the vectors of tools, where the configuration names a model.
+	meaning meaning
 	// instance tells this process from others.
 	instance string
 
@@ -150,6 +155,10 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 	if err != nil {
 		return nil, errors.Join(err, p.store.Close())
 	}
+	p.learned = learn.NewKeeper(p.store, time.Now)
+	if err := p.learned.Load(ctx); err != nil {
+		return nil, errors.Join(err, p.store.Close())
+	}
 	p.signIns = signin.New(signin.Options{Vault: p.vault, Log: opt.Log, Now: opt.Now})
 	p.keeper = identity.NewKeeper(p.store, admin, time.Now)
 	p.launcher = launch.New(launch.Options{DataDir: opt.DataDir, Home: HomeOf(opt.DataDir), Guard: opt.Guard, Log: opt.Log})
@@ -164,7 +173,7 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 	p.api = api.New(api.Options{
 		House: func() api.House { return p.house.Load() },
 		Admit: p.lock.Admit, Receive: p.lock.Receive, Log: opt.Log, Version: opt.Version, Budget: p.budget, Language: p.language,
-		Reload: p.Reload, CatchUp: p.catchUp, ChangeTool: p.ChangeTool, Servers: p,
+		Reload: p.Reload, CatchUp: p.catchUp, ChangeTool: p.ChangeTool, Servers: p, Learned: p.learned,
 	})
 	p.measure()
 	p.life, p.stop = context.WithCancel(context.Background())
@@ -174,6 +183,9 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 	p.beside.Go(func() { p.watchKept(p.life) })
 	p.beside.Go(func() {
 		p.keeper.NoteUses(p.life, func(err error) { p.log.Warn("when tokens were used could not be written down", "error", err) })
+	})
+	p.beside.Go(func() {
+		p.learned.Run(p.life, func(err error) { p.log.Warn("what searches led to could not be written down", "error", err) })
 	})
 	return p, nil
 }
@@ -298,7 +310,8 @@ func (p *Process) ServeStdio(ctx context.Context, in, out *os.File, opt mcpserve
 	return p.mcp.ServeStdio(ctx, in, out, opt)
 }
 
-// flushPatience is how long the store may take for the last uses of tokens.
+// flushPatience is how long the store may take for the last uses of tokens, and
+// for what was learned last.
 const flushPatience = 2 * time.Second
 
 // Close takes everything down. Calls that are still under way are given up.
@@ -310,6 +323,7 @@ func (p *Process) Close() error {
 	// and neither needs the other.
 	var ending, renewing sync.WaitGroup
 	renewing.Go(p.signIns.Close)
+	renewing.Go(p.meaning.close)
 	for _, s := range p.house.Load().servers {
 		ending.Go(s.Close)
 	}
@@ -321,6 +335,9 @@ func (p *Process) Close() error {
 	defer cancel()
 	if err := p.keeper.Flush(patience); err != nil {
 		p.log.Warn("when tokens were used could not be written down", "error", err)
+	}
+	if err := p.learned.Flush(patience); err != nil {
+		p.log.Warn("what searches led to could not be written down", "error", err)
 	}
 	return p.store.Close()
 }

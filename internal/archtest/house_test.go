@@ -7,7 +7,7 @@ const module = "genkan"
 // below it; packages of one room may import each other.
 const (
 	vocabulary = "gateway jsonrpc"
-	rooms      = "bridge catalog clients config doctor execute guide identity kb launch lock logs n8n record script search shape signin upstream vault workflow"
+	rooms      = "bridge catalog clients config doctor embed execute guide identity kb launch learn lock logs n8n record script search shape signin upstream vault workflow"
 	stores     = "sqlite postgres"
 	edges      = "mcpserver api web"
 	// language is what messages are said in where they leave the house.
@@ -33,17 +33,19 @@ var house = map[string]row{
 	"filelock": {"", fixtures},
 
 	// Rooms know the vocabulary and never one another, but for workflow → script,
-	// upstream → launch and guide → search.
+	// upstream → launch, and guide and learn → search.
 	"bridge":   {vocabulary + " filelock", fixtures},
 	"catalog":  {vocabulary, fixtures},
 	"clients":  {vocabulary, fixtures + " vault"},
 	"config":   {vocabulary, fixtures},
 	"doctor":   {vocabulary, fixtures},
+	"embed":    {vocabulary, fixtures},
 	"execute":  {vocabulary, fixtures},
 	"guide":    {vocabulary + " search", fixtures},
 	"identity": {vocabulary, fixtures},
 	"kb":       {vocabulary, fixtures},
 	"launch":   {vocabulary + " filelock", fixtures},
+	"learn":    {vocabulary + " search", fixtures},
 	"lock":     {vocabulary + " " + language, fixtures}, // it answers by itself
 	"logs":     {vocabulary, fixtures},
 	"n8n":      {vocabulary, fixtures},

@@ -25,7 +25,7 @@ the server changes.`),
 		},
 	})
 	filter.flags(c, cmd)
-	cmd.AddCommand(c.toolsList(), c.toolsShow(), c.toolsSwitch(true), c.toolsSwitch(false), c.toolsTag())
+	cmd.AddCommand(c.toolsList(), c.toolsShow(), c.toolsSwitch(true), c.toolsSwitch(false), c.toolsTag(), c.learned())
 	return cmd
 }
 

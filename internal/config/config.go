@@ -85,6 +85,11 @@ type Config struct {
 	// ClientMetadataURL is where genkan's client ID metadata document is, for
 	// signing in to servers; empty if nobody hosts one.
 	ClientMetadataURL string
+	// Learn lets searches learn from the calls that follow them.
+	Learn bool
+	// Embeddings is the model that texts are compared with; without a URL there is
+	// none.
+	Embeddings Embeddings
 	// Look is what clients are shown that have no entry of their own.
 	Look
 	// Profiles and Clients are in file order.

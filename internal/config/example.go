@@ -11,7 +11,7 @@ const example = `# Genkan's configuration. Everything here is optional; what is 
 #
 # Durations are milliseconds (30000) or text with a unit ("30s", "10m").
 #
-# In command, args, env, cwd, url, headers and oauth, ${NAME} is an environment
+# In command, args, env, cwd, url, headers, oauth and embeddings, ${NAME} is an environment
 # variable, ${NAME:-default} has a default, ${env:NAME} is the same as ${NAME},
 # and $${ is a plain ${. ${secret:NAME} is what "genkan secrets set NAME" keeps,
 # encrypted; a variable that is not set is looked for there, too. Keep keys and
@@ -149,6 +149,24 @@ const example = `# Genkan's configuration. Everything here is optional; what is 
 #mode: all
 # The tools that stay in the list in search mode, by the names that clients use.
 #pinned: ["github__search_*"]
+
+# Searches learn from the successful calls that follow them, for each client by
+# itself; "genkan tools learned" shows what. false neither learns nor uses it.
+#learn: true
+
+# A model that also compares what a query means with what tools do: an endpoint of
+# OpenAI's embeddings API, or Ollama. Names and descriptions of tools, and queries,
+# are sent there. Not needed, and off unless it is here.
+#embeddings:
+#  url: http://127.0.0.1:11434
+#  model: nomic-embed-text
+# openai or ollama.
+#  kind: ollama
+#  apiKey: ${secret:EMBEDDINGS_KEY}
+# Asked for where the model can make vectors of several lengths.
+#  dimensions: 768
+# How much meaning counts beside words, 0 to 1.
+#  weight: 0.15
 
 # Named sets of servers and tools, each at /mcp/p/NAME. Without servers it has all;
 # tools are named as clients name them.

@@ -27,6 +27,8 @@ type layer struct {
 	tlsKey       *string
 	pageSize     int
 	loginShell   *bool
+	learn        *bool
+	embeddings   Embeddings
 	schemas      *string
 	servers      []Server
 	setAside     []SetAside
@@ -58,6 +60,8 @@ func (l layer) over(below layer) layer {
 		tlsKey:       cmp.Or(l.tlsKey, below.tlsKey),
 		pageSize:     cmp.Or(l.pageSize, below.pageSize),
 		loginShell:   cmp.Or(l.loginShell, below.loginShell),
+		learn:        cmp.Or(l.learn, below.learn),
+		embeddings:   below.embeddings,
 		schemas:      cmp.Or(l.schemas, below.schemas),
 		servers:      append(below.servers, l.servers...),
 		setAside:     below.setAside,
@@ -152,6 +156,8 @@ func (d *decoder) fileFields(l *layer) []field {
 		{"oauth", func(n *node, at string) { d.object(n, at, d.fileOAuthFields(l)) }},
 		{"pageSize", func(n *node, at string) { l.pageSize, _ = d.integer(n, at, 0, maxInt) }},
 		{"loginShell", func(n *node, at string) { d.flag(&l.loginShell, n, at) }},
+		{"learn", func(n *node, at string) { d.flag(&l.learn, n, at) }},
+		{"embeddings", func(n *node, at string) { l.embeddings = d.embeddings(n, at) }},
 		{"schemas", func(n *node, at string) { d.word(&l.schemas, n, at, schemas()) }},
 		{"profiles", func(n *node, at string) { l.profiles = d.profiles(n, at) }},
 		{"clients", func(n *node, at string) { l.clients = d.clients(n, at) }},

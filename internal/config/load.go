@@ -130,6 +130,8 @@ func (l layer) config(all *problems) *Config {
 		TLS:          TLS{CertFile: or(l.tlsCert, ""), KeyFile: or(l.tlsKey, "")},
 		PageSize:     l.pageSize,
 		LoginShell:   or(l.loginShell, true),
+		Learn:        or(l.learn, true),
+		Embeddings:   l.embeddings,
 		Servers:      l.servers,
 		SetAside:     l.setAside,
 		Look:         l.look, Profiles: l.profiles, Clients: l.clients,

@@ -16,7 +16,7 @@ import (
 )
 
 func defaults() *Config {
-	return &Config{Listen: "127.0.0.1:3000", LogLevel: "info", Lang: "en", LoginShell: true}
+	return &Config{Listen: "127.0.0.1:3000", LogLevel: "info", Lang: "en", LoginShell: true, Learn: true}
 }
 
 func stdio(name, command string, args ...string) Server {
@@ -66,6 +66,7 @@ behindProxy: true
 tls: {cert: a.pem, key: b.pem}
 pageSize: 50
 loginShell: false
+learn: false
 `, &Config{
 			Listen: "[::1]:8080", LogLevel: "trace", Lang: "ja",
 			CORS:         CORS{Enabled: true, Origins: []string{"https://app.example.com", "http://localhost:5173"}},
@@ -192,28 +193,28 @@ func TestPrecedence(t *testing.T) {
 		{"no environment at all", "", nil, Flags{}, *defaults()},
 		{"empty variables are not set", "", environ("PORT", "", "HOST", "", "LOG_LEVEL", "", "CORS_ENABLED", "", "CORS_ORIGIN", ""), Flags{}, *defaults()},
 		{"file over default", file, none, Flags{}, Config{
-			LoginShell: true, Listen: "10.0.0.1:1000", LogLevel: "warn", Lang: "ja", AllowedHosts: []string{"file"}, TLS: TLS{"f.crt", "f.key"},
+			LoginShell: true, Learn: true, Listen: "10.0.0.1:1000", LogLevel: "warn", Lang: "ja", AllowedHosts: []string{"file"}, TLS: TLS{"f.crt", "f.key"},
 			CORS: CORS{Enabled: true, Origins: []string{"https://file"}},
 		}},
 		{"environment over file", file, env, Flags{}, Config{
-			LoginShell: true, Listen: "10.0.0.2:2000", LogLevel: "error", Lang: "ja", AllowedHosts: []string{"file"}, TLS: TLS{"f.crt", "f.key"},
+			LoginShell: true, Learn: true, Listen: "10.0.0.2:2000", LogLevel: "error", Lang: "ja", AllowedHosts: []string{"file"}, TLS: TLS{"f.crt", "f.key"},
 			CORS: CORS{Origins: []string{"https://env", "https://env2"}},
 		}},
 		{"flag over environment", file, env, Flags{
 			Host: "10.0.0.3", Port: 3003, LogLevel: "debug", Lang: "en", AllowedHosts: []string{"Flag"}, BehindProxy: true, TLSCert: "x.crt", TLSKey: "x.key",
 		}, Config{
-			LoginShell: true, Listen: "10.0.0.3:3003", LogLevel: "debug", Lang: "en", AllowedHosts: []string{"flag"}, BehindProxy: true, TLS: TLS{"x.crt", "x.key"},
+			LoginShell: true, Learn: true, Listen: "10.0.0.3:3003", LogLevel: "debug", Lang: "en", AllowedHosts: []string{"flag"}, BehindProxy: true, TLS: TLS{"x.crt", "x.key"},
 			CORS: CORS{Origins: []string{"https://env", "https://env2"}},
 		}},
 		{"listen flag over all", file, env, Flags{Listen: ":0"}, Config{
-			LoginShell: true, Listen: ":0", LogLevel: "error", Lang: "ja", AllowedHosts: []string{"file"}, TLS: TLS{"f.crt", "f.key"},
+			LoginShell: true, Learn: true, Listen: ":0", LogLevel: "error", Lang: "ja", AllowedHosts: []string{"file"}, TLS: TLS{"f.crt", "f.key"},
 			CORS: CORS{Origins: []string{"https://env", "https://env2"}},
 		}},
 		{"host and port are settings of their own", "listen: 10.0.0.1:1000", environ("HOST", "10.0.0.2"), Flags{Port: 3003}, Config{
-			LoginShell: true, Listen: "10.0.0.2:3003", LogLevel: "info", Lang: "en",
+			LoginShell: true, Learn: true, Listen: "10.0.0.2:3003", LogLevel: "info", Lang: "en",
 		}},
 		{"CORS from the environment alone", "", environ("CORS_ENABLED", "1", "CORS_ORIGIN", "https://a"), Flags{}, Config{
-			LoginShell: true, Listen: "127.0.0.1:3000", LogLevel: "info", Lang: "en", CORS: CORS{Enabled: true, Origins: []string{"https://a"}},
+			LoginShell: true, Learn: true, Listen: "127.0.0.1:3000", LogLevel: "info", Lang: "en", CORS: CORS{Enabled: true, Origins: []string{"https://a"}},
 		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -44,6 +44,7 @@ type query struct {
 	ServerHint string     `json:"server_hint"`
 	Relevant   []string   `json:"relevant"`
 	Groups     [][]string `json:"groups"`
+	Task       string     `json:"task_id"`
 }
 
 // read reads a JSON object from each line.
@@ -114,8 +115,11 @@ func main() {
 	without := flag.String("without", "", "techniques to leave out: "+strings.Join(search.Techniques(), ", "))
 	hint := flag.Bool("hint", true, "use the server_hint of queries that have one")
 	verbose := flag.Bool("v", false, "print what was missed")
+	learn := flag.Int("learn", 0, "hold this `number` of queries of each tool aside, and measure the others with none and with more and more of them as lessons: a line each")
+	apart := flag.Bool("apart", false, "with -learn: hold whole tasks aside, where queries have a task_id")
 	flag.Parse()
-	if err := evaluate(*toolsFile, *queriesFile, *without, *hint, *verbose); err != nil {
+	m := measurement{without: strings.Split(*without, ","), hint: *hint, verbose: *verbose}
+	if err := m.run(*toolsFile, *queriesFile, *learn, *apart); err != nil {
 		fmt.Fprintln(os.Stderr, "evalsearch:", err)
 		os.Exit(1)
 	}
@@ -123,6 +127,11 @@ func main() {
 
 // outcome is the line that is printed.
 type outcome struct {
+	// Lessons is how many each of the Taught tools was given; both are for -learn.
+	Lessons *int `json:"lessons,omitempty"`
+	Taught  int  `json:"taught,omitempty"`
+	// Others is the NDCG of queries for tools that were given none.
+	Others     float64 `json:"others_ndcg10,omitempty"`
 	N          int     `json:"n"`
 	R1         float64 `json:"r1"`
 	R5         float64 `json:"r5"`
@@ -139,7 +148,13 @@ type outcome struct {
 	TokensTop5 int     `json:"tokens_top5"`
 }
 
-func evaluate(toolsFile, queriesFile, without string, hint, verbose bool) error {
+// measurement is how queries are put.
+type measurement struct {
+	without       []string
+	hint, verbose bool
+}
+
+func (m measurement) run(toolsFile, queriesFile string, learn int, apart bool) error {
 	tools, err := read[tool](toolsFile)
 	if err != nil {
 		return err
@@ -151,36 +166,64 @@ func evaluate(toolsFile, queriesFile, without string, hint, verbose bool) error 
 	if len(queries) == 0 || len(tools) == 0 {
 		return errors.New("there are no tools or no queries")
 	}
-	list := servers(tools)
+	var out outcome
+	var x *search.Index
+	out.BuildMS, out.HeapMB = build(servers(tools), &x)
+	if learn <= 0 {
+		return m.measure(x, tools, queries, nil, out)
+	}
+	aside := holdAside(queries, learn, apart)
+	if len(aside.rest) == 0 {
+		return fmt.Errorf("no tool has more than %d queries", learn)
+	}
+	for _, n := range steps(learn) {
+		evidence := aside.evidence(tools, n)
+		others := outcome{N: max(1, len(aside.others))}
+		for _, q := range aside.others {
+			others.add(q, m.search(x, q, evidence))
+		}
+		others.mean()
+		out.Lessons, out.Taught, out.Others = &n, len(aside.lessons), others.NDCG10
+		if err := m.measure(x, tools, aside.rest, evidence, out); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// search puts one query.
+func (m measurement) search(x *search.Index, q query, evidence *search.Evidence) (ids []string) {
+	in := search.Query{Text: q.Query, Limit: 10, Evidence: evidence}
+	if m.hint {
+		in.About = q.ServerHint
+	}
+	for _, h := range x.SearchWithout(in, m.without...).Hits {
+		ids = append(ids, h.Document.ID)
+	}
+	return ids
+}
+
+// measure prints how well queries find their tools.
+func (m measurement) measure(x *search.Index, tools []tool, queries []query, evidence *search.Evidence, out outcome) error {
 	tokens := map[string]int{}
-	out := outcome{N: len(queries)}
 	for _, t := range tools {
 		tokens[t.ID] = t.tokens
 		out.TokensAll += t.tokens
 	}
-	var x *search.Index
-	out.BuildMS, out.HeapMB = build(list, &x)
+	out.N = len(queries)
 	runtime.LockOSThread() // for the CPU time
 	defer runtime.UnlockOSThread()
 	var took, cpu []time.Duration
 	var top5 int
 	for _, q := range queries {
-		in := search.Query{Text: q.Query, Limit: 10}
-		if hint {
-			in.About = q.ServerHint
-		}
 		begun, before := time.Now(), spent()
-		r := x.SearchWithout(in, strings.Split(without, ",")...)
+		ids := m.search(x, q, evidence)
 		took, cpu = append(took, time.Since(begun)), append(cpu, spent()-before)
-		var ids []string
-		for _, h := range r.Hits {
-			ids = append(ids, h.Document.ID)
-		}
 		for _, id := range ids[:min(5, len(ids))] {
 			top5 += tokens[id]
 		}
 		out.add(q, ids)
-		if verbose && q.recall(ids, 5) < 1 {
+		if m.verbose && q.recall(ids, 5) < 1 {
 			fmt.Printf("%s\n  want %v\n  got  %v\n", q.Query, q.Relevant, ids[:min(5, len(ids))])
 		}
 	}

@@ -1,6 +1,7 @@
 package guide
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -43,22 +44,23 @@ const (
 	leastConfidence = .16
 )
 
-func (g *Guide) search(query, about, server string, arguments map[string]any) (*gateway.Result, error) {
-	if strings.TrimSpace(query) == "" {
+func (g *Guide) search(
+	ctx context.Context, who gateway.Identity, q search.Query, server string, arguments map[string]any,
+) (*gateway.Result, error) {
+	if strings.TrimSpace(q.Text) == "" {
 		return failed("query is missing: say in a few words what the tool should do")
 	}
-	limit := usualHits
+	q.Limit = usualHits
 	if n, ok := arguments["limit"].(json.Number); ok {
 		if v, err := n.Int64(); err == nil {
-			limit = int(min(max(v, 1), mostHits))
+			q.Limit = int(min(max(v, 1), mostHits))
 		}
 	}
-	q := search.Query{Text: query, About: about, Limit: limit}
 	if server != "" {
 		q.Include = func(name string, _ *search.Document) bool { return name == server }
 	}
-	r := g.house().Search(g.view, q)
-	out := found{Query: query, Results: []hit{}, Total: r.Total}
+	r := g.house().Search(ctx, who, g.view, q)
+	out := found{Query: q.Text, Results: []hit{}, Total: r.Total}
 	if len(r.Hits) == 0 || r.Confidence < leastConfidence {
 		out.NoMatch = true
 		out.Hint = "No tool fits. Say it in other words, or say what the tool would be called; the connected servers are " +
@@ -72,6 +74,7 @@ func (g *Guide) search(query, about, server string, arguments map[string]any) (*
 		}
 		out.Results = append(out.Results, describe(tool, h, i < withSchema || arguments["detail"] == "full"))
 	}
+	g.house().Shown(who, q.Text, r.Hits)
 	return shown(out)
 }
 

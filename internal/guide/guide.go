@@ -21,8 +21,10 @@ const Mark = "~search:"
 // House is what the guide knows of the house that serves now.
 type House interface {
 	gateway.Handler
-	// Search finds tools of a view.
-	Search(view string, q search.Query) search.Result
+	// Search finds tools of a view for somebody.
+	Search(ctx context.Context, who gateway.Identity, view string, q search.Query) search.Result
+	// Shown is told what somebody was shown of a search.
+	Shown(who gateway.Identity, query string, hits []search.Hit)
 	// FindTool is a tool of a view by the name that clients use; nil if there is
 	// none.
 	FindTool(view, name string) *gateway.Tool
@@ -59,7 +61,7 @@ func (g *Guide) Handle(ctx context.Context, call *gateway.Call) (*gateway.Result
 	text := func(key string) string { s, _ := arguments[key].(string); return s }
 	switch call.Tool.Name {
 	case searchTools:
-		return g.search(text("query"), text("about"), text("server"), arguments)
+		return g.search(ctx, call.Identity, search.Query{Text: text("query"), About: text("about")}, text("server"), arguments)
 	case describeTool:
 		return g.describe(text("name"))
 	case callReadTool:

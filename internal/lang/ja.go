@@ -14,5 +14,5 @@ var japanese = []map[string]string{
 	jaMessages,
 	jaServers,
 	jaSignIn, jaVault, jaImport,
-	jaStores, jaRegistry, jaDeclared,
+	jaStores, jaRegistry, jaDeclared, jaLearned, jaEmbed,
 }

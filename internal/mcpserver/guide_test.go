@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"genkan/internal/testkit"
 )
 
 // foundTools reads the answer of search_tools.
@@ -105,4 +107,32 @@ func TestSearchMode(t *testing.T) {
 			t.Errorf("a server that is gone is found: %v", ids)
 		}
 	})
+}
+
+// TestSearchModeLearns: what a client calls after a search is what it finds first
+// with the same words the next time, whatever era it speaks.
+func TestSearchModeLearns(t *testing.T) {
+	h := openHouse(t, servers{"a": child(t, "-everything", "-era", "legacy")})
+	h.waitForServer("a")
+	for _, o := range []clientOptions{
+		{era: legacyEra, wire: overHTTP, query: "?mode=search"},
+		{era: modernEra, wire: overHTTP, query: "?mode=search"},
+	} {
+		t.Run(o.era, func(t *testing.T) {
+			c := h.connect(t, o)
+			words := map[string]string{legacyEra: "parrot", modernEra: "macaw"}[o.era]
+			if ids, _ := foundTools(t, c.call("search_tools", `{"query":"`+words+`"}`)); len(ids) != 0 {
+				t.Fatalf("%s finds %v before anything was learned", words, ids)
+			}
+			ids, _ := foundTools(t, c.call("search_tools", `{"query":"`+words+` text","limit":20}`))
+			if !slices.Contains(ids, "a__echo") {
+				t.Fatalf("found %v", ids)
+			}
+			c.mustSay("call_read_tool", `{"name":"a__echo","arguments":{"text":"x"}}`)
+			testkit.Eventually(t, func() bool {
+				ids, _ := foundTools(t, c.call("search_tools", `{"query":"`+words+`"}`))
+				return len(ids) == 1 && ids[0] == "a__echo"
+			}, "it is found by the words that it was looked for with")
+		})
+	}
 }

@@ -24,6 +24,8 @@ type Document struct {
 	Examples []string
 	Category string
 	Tags     []string
+	// Vector is what it means; nil if nobody makes vectors.
+	Vector *Vector
 }
 
 // Parameter is an argument of a tool.

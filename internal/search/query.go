@@ -16,6 +16,10 @@ type Query struct {
 	Limit int
 	// Include says which documents may be found; nil is all.
 	Include func(server string, d *Document) bool
+	// Evidence is what was learned for whoever asks; nil is nothing.
+	Evidence *Evidence
+	// Dense is what the text means; the zero value is nothing.
+	Dense Dense
 }
 
 // Hit is a document that was found.
@@ -98,22 +102,37 @@ func (x *Index) search(q Query, t tuning) Result {
 	}
 	best := top{limit: limit}
 	s.mass = massOf(whole)
-	scores := s.scores(whole, clauses, s.hints(q.About), x.named(text))
+	named := x.named(text)
+	scores := s.scores(whole, clauses, s.hints(q.About), named)
 	r := Result{}
+	taught := q.Evidence.teach(x, q.Text, s.mass)
+	near := x.nearness(q.Dense, s.mass)
+	var surest Hit
 	number := uint32(0)
-	for _, seg := range x.segments {
+	for n, seg := range x.segments {
+		learned := taught.byTool[seg.server]
 		for i := range seg.documents {
-			d, score := &seg.documents[i].Document, scores[number]
+			d, words := &seg.documents[i].Document, scores[number]
+			if _, said := named[number]; said {
+				words += taught.most // no lesson puts another before what is named
+			} else {
+				words += learned[d.Name]
+			}
+			score := words + near.of(n, i, words)
 			if score > 0 && (q.Include == nil || q.Include(seg.server, d)) {
 				r.Total++
 				best.offer(Hit{Server: seg.server, Document: d, Score: score, number: number})
+				if words > surest.Score {
+					surest = Hit{Score: words, number: number}
+				}
 			}
 			number++
 		}
 	}
 	r.Hits = best.sorted()
-	if len(r.Hits) > 0 {
-		r.Confidence = s.confidence(r.Hits[0], whole)
+	// Something is always nearest in meaning, so that makes nobody sure.
+	if surest.Score > 0 {
+		r.Confidence = s.confidence(surest, whole)
 	}
 	return r
 }

@@ -1,8 +1,9 @@
 // Package sqlite is the store that genkan has without being told: one SQLite
 // file in the data directory. It implements the ports that other rooms
 // declare (identity.Store, upstream.ListStore, catalog.OverrideStore,
-// config.KeptStore) and keeps rows and SQL to itself. The storetest suite says what a store must do; this package adds
-// what is particular to a file that several processes share.
+// config.KeptStore, learn.Store, embed.Store) and keeps rows and SQL to itself. The storetest
+// suite says what a store must do; this package adds what is particular to a file that several
+// processes share.
 //
 // Any number of processes may have the file open. WAL mode lets them read
 // while one writes, every write waits its turn, and each write adds one to a
@@ -28,15 +29,19 @@ import (
 
 	"genkan/internal/catalog"
 	"genkan/internal/config"
+	"genkan/internal/embed"
 	"genkan/internal/gateway"
 	"genkan/internal/identity"
+	"genkan/internal/learn"
 	"genkan/internal/upstream"
 )
 
 var (
 	_ catalog.OverrideStore = (*Store)(nil)
 	_ config.KeptStore      = (*Store)(nil)
+	_ embed.Store           = (*Store)(nil)
 	_ identity.Store        = (*Store)(nil)
+	_ learn.Store           = (*Store)(nil)
 	_ upstream.ListStore    = (*Store)(nil)
 )
 

@@ -14,8 +14,10 @@ import (
 
 	"genkan/internal/catalog"
 	"genkan/internal/config"
+	"genkan/internal/embed"
 	"genkan/internal/gateway"
 	"genkan/internal/identity"
+	"genkan/internal/learn"
 	"genkan/internal/upstream"
 )
 
@@ -27,6 +29,10 @@ type Stores struct {
 	Overrides catalog.OverrideStore
 	// Servers are those beside the configuration file.
 	Servers config.KeptStore
+	// Lessons are what searches led to.
+	Lessons learn.Store
+	// Vectors are those of texts.
+	Vectors embed.Store
 	// Another opens a further handle on the same database, as a second process
 	// would. The handle is closed when the test ends.
 	Another func(t *testing.T) Stores
@@ -55,6 +61,11 @@ func Run(t *testing.T, open func(t *testing.T) Stores) {
 		"ServerNames":       testServerNames,
 		"ServerRefused":     testServerRefused,
 		"ServersAtOnce":     testServersAtOnce,
+		"Lessons":           testLessons,
+		"LessonBounds":      testLessonBounds,
+		"LessonNames":       testLessonNames,
+		"LessonsAtOnce":     testLessonsAtOnce,
+		"Vectors":           testVectors,
 		"Times":             testTimes,
 		"Canceled":          testCanceled,
 		"ConcurrentTokens":  testConcurrentTokens,

@@ -70,6 +70,46 @@ func (c *Client) Search(ctx context.Context, in SearchRequest) (SearchResult, er
 	return out, c.do(ctx, http.MethodPost, "/v1/tools/search", in, &out)
 }
 
+// LearnedFilter says which lessons are meant. Without Client and All they are the
+// caller's own.
+type LearnedFilter struct {
+	Client string
+	All    bool
+	// Server and Tool name a tool by its server's own name for it.
+	Server, Tool string
+}
+
+func (f LearnedFilter) path() string {
+	q := url.Values{}
+	for key, value := range map[string]string{"client": f.Client, "server": f.Server, "tool": f.Tool} {
+		if value != "" {
+			q.Set(key, value)
+		}
+	}
+	if f.All {
+		q.Set("all", "true")
+	}
+	return "/v1/search/learned?" + q.Encode()
+}
+
+// Learned shows what searches have taught.
+func (c *Client) Learned(ctx context.Context, which LearnedFilter) (LearnedList, error) {
+	var out LearnedList
+	return out, c.do(ctx, http.MethodGet, which.path(), nil, &out)
+}
+
+// Forget forgets what searches have taught.
+func (c *Client) Forget(ctx context.Context, which LearnedFilter) (Forgotten, error) {
+	var out Forgotten
+	return out, c.do(ctx, http.MethodDelete, which.path(), nil, &out)
+}
+
+// ShareLearned lets everybody learn from a client's searches.
+func (c *Client) ShareLearned(ctx context.Context, name string) (SharedLessons, error) {
+	var out SharedLessons
+	return out, c.do(ctx, http.MethodPost, "/v1/search/learned/share", ShareRequest{Client: name}, &out)
+}
+
 // Tools lists all tools that a filter lets through.
 func (c *Client) Tools(ctx context.Context, filter ToolFilter) ([]Tool, error) {
 	all := []Tool{}

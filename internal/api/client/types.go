@@ -225,3 +225,36 @@ type SearchResult struct {
 	// Confidence is how much of the query the best hit answers.
 	Confidence float32 `json:"confidence" doc:"How much of the query the best hit answers, about 0 to 1."`
 }
+
+// LearnedList is what searches have taught.
+type LearnedList struct {
+	Enabled bool     `json:"enabled" doc:"Whether searches learn; learn in the configuration."`
+	Lessons []Lesson `json:"lessons"`
+}
+
+// Lesson says that searches were followed by successful calls of a tool.
+type Lesson struct {
+	Client string `json:"client" doc:"Whose searches they were; * counts for everybody."`
+	Server string `json:"server"`
+	Tool   string `json:"tool" doc:"The server's own name for the tool."`
+	Name   string `json:"name,omitempty" doc:"The name that clients use, if the tool is there now."`
+	// Terms are the stems of the words of a query, never the query.
+	Terms  []string  `json:"terms" doc:"The stems of the words, in the order of the alphabet."`
+	Times  int       `json:"times" doc:"How often it happened."`
+	LastAt time.Time `json:"lastAt" doc:"When it happened last. Lessons fade."`
+}
+
+// Forgotten tells how many lessons were forgotten.
+type Forgotten struct {
+	Forgotten int `json:"forgotten"`
+}
+
+// ShareRequest says whose lessons are to be shared.
+type ShareRequest struct {
+	Client string `json:"client" doc:"The name of the client's token, or local."`
+}
+
+// SharedLessons tells how many lessons were shared.
+type SharedLessons struct {
+	Shared int `json:"shared"`
+}

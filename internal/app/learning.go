@@ -1,0 +1,39 @@
+package app
+
+import (
+	"context"
+
+	"genkan/internal/gateway"
+	"genkan/internal/learn"
+	"genkan/internal/search"
+)
+
+// Shown is told what somebody was shown of a search.
+func (h *house) Shown(who gateway.Identity, query string, hits []search.Hit) {
+	if !h.config.Learn {
+		return
+	}
+	tools := make([]learn.Tool, 0, len(hits))
+	for _, hit := range hits {
+		tools = append(tools, learn.Tool{Server: hit.Server, Name: hit.Document.Name})
+	}
+	h.learned.Searched(who.ClientID, query, tools)
+}
+
+// Learns reports whether searches learn from the calls that follow them.
+func (h *house) Learns() bool { return h.config.Learn }
+
+// learn tells of calls that succeeded. Whether one was the right answer to a
+// search is decided elsewhere, and written down after the answer.
+func (h *house) learn(next gateway.Handler) gateway.Handler {
+	if !h.config.Learn {
+		return next
+	}
+	return gateway.HandlerFunc(func(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
+		result, err := next.Handle(ctx, call)
+		if err == nil && call.Kind == gateway.KindTool && !result.IsError && result.Type.Final() {
+			h.learned.Called(call.Identity.ClientID, learn.Tool{Server: call.Tool.Source.Name(), Name: call.Tool.Name})
+		}
+		return result, err
+	})
+}

@@ -1,0 +1,57 @@
+package app
+
+import (
+	"log/slog"
+	"reflect"
+	"sync"
+
+	"genkan/internal/config"
+	"genkan/internal/embed"
+)
+
+// meaning has the vectors of texts for the configuration in force.
+type meaning struct {
+	mu     sync.Mutex
+	of     config.Embeddings
+	client *embed.Client
+	shelf  *embed.Shelf
+}
+
+// shelfFor is the shelf of a configuration: the one that is there if it is for the
+// same model, and nil where none is named.
+func (m *meaning) shelfFor(cfg config.Embeddings, store embed.Store, log *slog.Logger) *embed.Shelf {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	same := cfg
+	same.Weight = m.of.Weight // which is the house's
+	if m.shelf != nil && reflect.DeepEqual(same, m.of) {
+		return m.shelf
+	}
+	m.end()
+	if cfg.URL == "" && len(cfg.Lacking.Each) == 0 {
+		return nil
+	}
+	if len(cfg.Lacking.Each) > 0 {
+		log.Warn("embeddings are not used: the configuration refers to something that is not there", "lacking", cfg.Lacking.String())
+		return nil
+	}
+	m.of = cfg
+	m.client = embed.New(embed.Settings{URL: cfg.URL, Model: cfg.Model, Key: cfg.APIKey, Kind: cfg.Kind, Dimensions: cfg.Dimensions})
+	m.shelf = embed.NewShelf(embed.Options{Embedder: m.client, Store: store, Log: log, Model: cfg.Model, Dimensions: cfg.Dimensions})
+	return m.shelf
+}
+
+// end lets go of what is there. Searches that still hold it find no more vectors.
+func (m *meaning) end() {
+	if m.shelf != nil {
+		m.shelf.Close()
+		m.client.Close()
+	}
+	m.shelf, m.client, m.of = nil, nil, config.Embeddings{}
+}
+
+func (m *meaning) close() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.end()
+}

@@ -1,0 +1,259 @@
+// Package embed turns texts into vectors, with a model that somebody else runs: any
+// endpoint that speaks OpenAI's embeddings API, or Ollama. It is optional, and
+// whoever uses it gets along without: a Shelf keeps the vectors of texts that stay
+// and makes them in the background, a query waits for its own only so long.
+package embed
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"math"
+	"net/http"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"genkan/internal/gateway"
+)
+
+// The kinds of endpoints.
+const (
+	KindOpenAI = "openai"
+	KindOllama = "ollama"
+)
+
+// Settings say which model, and where.
+type Settings struct {
+	// URL is the API's, with or without the path of the embeddings endpoint.
+	URL   string
+	Model string
+	Key   gateway.Secret
+	// Kind is one of the Kind constants; empty is KindOpenAI.
+	Kind string
+	// Dimensions are asked for if the model can; 0 is its own number.
+	Dimensions int
+}
+
+const (
+	// batch is how many texts are sent at once.
+	batch = 64
+	// atOnce is how many requests are under way.
+	atOnce = 2
+	// patience is how long one request may take: a model may have to be loaded.
+	patience = time.Minute
+	// longestText is what is sent of a text, in bytes.
+	longestText = 8 << 10
+	// largestAnswer is more than a batch of the longest vectors needs.
+	largestAnswer = 64 << 20
+)
+
+// Client embeds texts. It is safe for concurrent use.
+type Client struct {
+	set      Settings
+	endpoint string
+	http     *http.Client
+	places   chan struct{}
+}
+
+// New makes a client.
+func New(set Settings) *Client {
+	path := "/embeddings"
+	if set.Kind == KindOllama {
+		path = "/api/embed"
+	}
+	endpoint := strings.TrimRight(set.URL, "/")
+	if u, err := url.Parse(endpoint); err == nil && !strings.HasSuffix(u.Path, path) {
+		endpoint = u.JoinPath(path).String()
+	}
+	return &Client{
+		set: set, endpoint: endpoint, places: make(chan struct{}, atOnce),
+		http: &http.Client{
+			Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, MaxIdleConnsPerHost: atOnce, IdleConnTimeout: time.Minute},
+			// The key is for the address that the configuration names.
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
+	}
+}
+
+// Close lets go of connections.
+func (c *Client) Close() { c.http.CloseIdleConnections() }
+
+// Embed gives a vector for each text, in their order and all of one length.
+func (c *Client) Embed(ctx context.Context, texts []string) ([][]float32, error) {
+	out := make([][]float32, len(texts))
+	errs := make([]error, (len(texts)+batch-1)/batch)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var wg sync.WaitGroup
+	for i := range errs {
+		from, to := i*batch, min((i+1)*batch, len(texts))
+		wg.Go(func() {
+			vectors, err := c.request(ctx, texts[from:to])
+			if err != nil {
+				errs[i] = err
+				cancel() // the others are of no use without it
+				return
+			}
+			copy(out[from:], vectors)
+		})
+	}
+	wg.Wait()
+	if err := firstCause(errs); err != nil {
+		return nil, err
+	}
+	for _, v := range out {
+		if len(v) != len(out[0]) {
+			return nil, strange(gateway.Textf("it gives vectors of different lengths"))
+		}
+	}
+	return out, nil
+}
+
+// firstCause prefers what went wrong to what was canceled because of it.
+func firstCause(errs []error) error {
+	var canceled error
+	for _, err := range errs {
+		if err != nil && !errors.Is(err, context.Canceled) {
+			return err
+		}
+		if canceled == nil {
+			canceled = err
+		}
+	}
+	return canceled
+}
+
+// request embeds one batch.
+func (c *Client) request(ctx context.Context, texts []string) ([][]float32, error) {
+	select {
+	case c.places <- struct{}{}:
+		defer func() { <-c.places }()
+	case <-ctx.Done():
+		return nil, unreachable(ctx.Err())
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	input := make([]string, len(texts))
+	for i, text := range texts {
+		input[i] = strings.ToValidUTF8(text[:min(len(text), longestText)], "")
+		if strings.TrimSpace(input[i]) == "" {
+			input[i] = "-" // some endpoints refuse an empty text
+		}
+	}
+	body, err := json.Marshal(struct {
+		Model      string   `json:"model"`
+		Input      []string `json:"input"`
+		Dimensions int      `json:"dimensions,omitempty"`
+	}{c.set.Model, input, c.set.Dimensions})
+	if err != nil {
+		return nil, err
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.endpoint, bytes.NewReader(body))
+	if err != nil {
+		return nil, unreachable(errors.New("its address is none"))
+	}
+	r.Header.Set("Content-Type", "application/json")
+	if c.set.Key != "" {
+		r.Header.Set("Authorization", "Bearer "+c.set.Key.Reveal())
+	}
+	resp, err := c.http.Do(r)
+	if err != nil {
+		return nil, unreachable(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	raw, err := io.ReadAll(io.LimitReader(resp.Body, largestAnswer))
+	if err != nil {
+		return nil, unreachable(err)
+	}
+	if resp.StatusCode != http.StatusOK {
+		return nil, refused(resp.StatusCode)
+	}
+	return c.vectors(raw, len(texts))
+}
+
+// vectors reads an answer of either kind.
+func (c *Client) vectors(raw []byte, want int) ([][]float32, error) {
+	var answer struct {
+		Data []struct {
+			Index     int       `json:"index"`
+			Embedding []float32 `json:"embedding"`
+		} `json:"data"`
+		Embeddings [][]float32 `json:"embeddings"`
+	}
+	if json.Unmarshal(raw, &answer) != nil {
+		return nil, strange(gateway.Textf("it does not answer with embeddings"))
+	}
+	list := answer.Embeddings
+	if c.set.Kind != KindOllama {
+		list = make([][]float32, len(answer.Data))
+		for _, one := range answer.Data {
+			if one.Index >= 0 && one.Index < len(list) {
+				list[one.Index] = one.Embedding
+			}
+		}
+	}
+	if len(list) != want {
+		return nil, strange(gateway.Textf("it gives another number of vectors than there are texts"))
+	}
+	for _, v := range list {
+		if !unit(v) {
+			return nil, strange(gateway.Textf("it gives a vector that is empty or no direction"))
+		}
+	}
+	return list, nil
+}
+
+// unit makes a vector as long as all others, so that a product tells how alike two
+// are. It reports false for one that cannot be.
+func unit(v []float32) bool {
+	sum := 0.0
+	for _, x := range v {
+		sum += float64(x) * float64(x)
+	}
+	if sum == 0 || math.IsNaN(sum) || math.IsInf(sum, 0) {
+		return false
+	}
+	length := float32(math.Sqrt(sum))
+	for i := range v {
+		v[i] /= length
+	}
+	return true
+}
+
+// unreachable never shows the address, which may have a key in it.
+func unreachable(err error) error {
+	var inner *url.Error
+	if errors.As(err, &inner) {
+		err = inner.Err
+	}
+	return &gateway.Error{
+		Code: gateway.CodeUnavailable, Err: err,
+		Message: "the embeddings endpoint cannot be reached; see whether it runs, and check embeddings.url in the configuration",
+	}
+}
+
+// refused does not pass on the endpoint's words: some repeat the key.
+func refused(status int) error {
+	hint := gateway.Textf("check embeddings.url in the configuration")
+	switch {
+	case status == http.StatusUnauthorized || status == http.StatusForbidden:
+		hint = gateway.Textf("check embeddings.apiKey in the configuration")
+	case status == http.StatusNotFound:
+		hint = gateway.Textf("check embeddings.url, embeddings.kind and embeddings.model in the configuration; Ollama needs the model pulled")
+	case status == http.StatusBadRequest || status == http.StatusUnprocessableEntity:
+		hint = gateway.Textf("check embeddings.model and embeddings.dimensions in the configuration")
+	case status == http.StatusTooManyRequests:
+		hint = gateway.Textf("it has had enough for now; it is tried again later")
+	case status >= http.StatusInternalServerError:
+		hint = gateway.Textf("it is in trouble; its own log tells why")
+	}
+	return gateway.Errorf(gateway.CodeUnavailable, "the embeddings endpoint answers with status %d: %s", status, hint)
+}
+
+func strange(what gateway.Text) error {
+	return gateway.Errorf(gateway.CodeUnavailable, "the embeddings endpoint is not what was expected: %s; check embeddings.kind and embeddings.model in the configuration", what)
+}

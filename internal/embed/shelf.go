@@ -1,0 +1,257 @@
+package embed
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Key names a vector: the hash of the model and the text.
+type Key [sha256.Size]byte
+
+// Store keeps vectors. They can be made again, so it may forget some.
+type Store interface {
+	// Vectors are those that are kept of the ones asked for.
+	Vectors(ctx context.Context, keys []Key) (map[Key][]float32, error)
+	// SaveVectors keeps vectors; those beyond the most, the oldest first, it
+	// forgets.
+	SaveVectors(ctx context.Context, vectors map[Key][]float32, most int) error
+}
+
+// Embedder is what makes vectors: a Client.
+type Embedder interface {
+	Embed(ctx context.Context, texts []string) ([][]float32, error)
+}
+
+// Vector is where the vector of a text will be; nil until then.
+type Vector = atomic.Pointer[[]float32]
+
+const (
+	// queryPatience is how long a search waits for its query's vector.
+	queryPatience = 300 * time.Millisecond
+	// rest is how long queries are not asked about after a failure, and the first
+	// pause of the work in the background, which doubles up to longestRest.
+	rest, longestRest = 30 * time.Second, 10 * time.Minute
+	// mostTexts are on the shelf; what comes beyond has no vector.
+	mostTexts = 20_000
+	// mostKept are in the store: of former descriptions and models, too.
+	mostKept = 50_000
+	// mostQueries are remembered with their vectors.
+	mostQueries = 256
+	// storePatience is how long the store may take.
+	storePatience = 10 * time.Second
+)
+
+// Options are what a shelf is made of.
+type Options struct {
+	Embedder Embedder
+	Store    Store
+	Log      *slog.Logger
+	// Model and Dimensions tell the vectors of one model from those of another.
+	Model      string
+	Dimensions int
+	// Now and After are the clock; nil is the machine's.
+	Now   func() time.Time
+	After func(time.Duration) <-chan time.Time
+	// Patience is how long a query waits; 0 is the usual.
+	Patience time.Duration
+}
+
+// Shelf has the vectors of texts.
+type Shelf struct {
+	opt  Options
+	wake chan struct{}
+	stop context.CancelFunc
+	done sync.WaitGroup
+
+	mu      sync.Mutex // guards what follows
+	texts   map[Key]*Vector
+	queue   []waiting
+	queries map[Key][]float32
+	// silentUntil is when the endpoint is asked about queries again.
+	silentUntil time.Time
+	failing     bool
+}
+
+type waiting struct {
+	key  Key
+	text string
+	into *Vector
+}
+
+// NewShelf makes a shelf, which works until it is closed.
+func NewShelf(opt Options) *Shelf {
+	if opt.Now == nil {
+		opt.Now = time.Now
+	}
+	if opt.After == nil {
+		opt.After = time.After
+	}
+	if opt.Patience == 0 {
+		opt.Patience = queryPatience
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	s := &Shelf{opt: opt, wake: make(chan struct{}, 1), stop: stop, texts: map[Key]*Vector{}, queries: map[Key][]float32{}}
+	s.done.Go(func() { s.work(ctx) })
+	return s
+}
+
+// Close ends the work in the background.
+func (s *Shelf) Close() {
+	s.stop()
+	s.done.Wait()
+}
+
+func (s *Shelf) key(text string) Key {
+	return sha256.Sum256(fmt.Appendf(nil, "%s\x00%d\x00%s", s.opt.Model, s.opt.Dimensions, text))
+}
+
+// Vector is where the vector of a text will be. It does not wait for it.
+func (s *Shelf) Vector(text string) *Vector {
+	key := s.key(text)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if v := s.texts[key]; v != nil {
+		return v
+	}
+	v := &Vector{}
+	if len(s.texts) < mostTexts {
+		s.texts[key] = v
+		s.queue = append(s.queue, waiting{key, text, v})
+		select {
+		case s.wake <- struct{}{}:
+		default:
+		}
+	}
+	return v
+}
+
+// Query is the vector of a query, or nil if it cannot be had soon.
+func (s *Shelf) Query(ctx context.Context, text string) []float32 {
+	key := s.key(text)
+	s.mu.Lock()
+	known, silent := s.queries[key], s.opt.Now().Before(s.silentUntil)
+	s.mu.Unlock()
+	if known != nil || silent {
+		return known
+	}
+	soon, cancel := context.WithTimeout(ctx, s.opt.Patience)
+	defer cancel()
+	vectors, err := s.opt.Embedder.Embed(soon, []string{text})
+	if ctx.Err() != nil {
+		return nil // whoever asked has gone, which is nobody's fault
+	}
+	s.tell(err)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err != nil {
+		s.silentUntil = s.opt.Now().Add(rest)
+		return nil
+	}
+	if len(s.queries) >= mostQueries {
+		clear(s.queries)
+	}
+	s.queries[key] = vectors[0]
+	return vectors[0]
+}
+
+// tell says once that it fails, and once that it works again.
+func (s *Shelf) tell(err error) {
+	s.mu.Lock()
+	changed := s.failing != (err != nil)
+	s.failing = err != nil
+	s.mu.Unlock()
+	switch {
+	case changed && err != nil:
+		s.opt.Log.Warn("embeddings cannot be had; searches go on by words alone until they can", "error", err)
+	case changed:
+		s.opt.Log.Info("embeddings can be had again")
+	}
+}
+
+// work makes the vectors that are waited for, a batch at a time.
+func (s *Shelf) work(ctx context.Context) {
+	pause := rest
+	for {
+		s.mu.Lock()
+		next := s.queue[:min(len(s.queue), batch)]
+		s.mu.Unlock()
+		if len(next) == 0 {
+			select {
+			case <-s.wake:
+				continue
+			case <-ctx.Done():
+				return
+			}
+		}
+		if err := s.fill(ctx, next); err != nil {
+			if ctx.Err() != nil {
+				return
+			}
+			s.tell(err)
+			select {
+			case <-s.opt.After(pause):
+			case <-ctx.Done():
+				return
+			}
+			pause = min(2*pause, longestRest)
+			continue
+		}
+		pause = rest
+		s.mu.Lock()
+		s.queue = s.queue[len(next):]
+		s.mu.Unlock()
+	}
+}
+
+// fill puts vectors where they are waited for, from the store or from the model.
+func (s *Shelf) fill(ctx context.Context, list []waiting) error {
+	keys := make([]Key, len(list))
+	for i, w := range list {
+		keys[i] = w.key
+	}
+	kept, err := s.kept(ctx, keys)
+	if err != nil {
+		s.opt.Log.Debug("vectors could not be read; they are made anew", "error", err)
+	}
+	var texts []string
+	var lacking []waiting
+	for _, w := range list {
+		if v, ok := kept[w.key]; ok {
+			w.into.Store(&v)
+			continue
+		}
+		texts, lacking = append(texts, w.text), append(lacking, w)
+	}
+	if len(texts) == 0 {
+		return nil
+	}
+	vectors, err := s.opt.Embedder.Embed(ctx, texts)
+	if err != nil {
+		return err
+	}
+	s.tell(nil)
+	fresh := make(map[Key][]float32, len(vectors))
+	for i, w := range lacking {
+		w.into.Store(&vectors[i])
+		fresh[w.key] = vectors[i]
+	}
+	// What was made is kept, also when the shelf is being closed: it may have cost
+	// something.
+	storing, cancel := context.WithTimeout(context.WithoutCancel(ctx), storePatience)
+	defer cancel()
+	if err := s.opt.Store.SaveVectors(storing, fresh, mostKept); err != nil {
+		s.opt.Log.Warn("vectors could not be kept; they are made anew after a restart", "error", err)
+	}
+	return nil
+}
+
+func (s *Shelf) kept(ctx context.Context, keys []Key) (map[Key][]float32, error) {
+	ctx, cancel := context.WithTimeout(ctx, storePatience)
+	defer cancel()
+	return s.opt.Store.Vectors(ctx, keys)
+}

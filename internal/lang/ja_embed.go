@@ -1,0 +1,20 @@
+package lang
+
+// What is said about embeddings.
+var jaEmbed = map[string]string{
+	"the embeddings endpoint cannot be reached; see whether it runs, and check embeddings.url in the configuration":         "埋め込みのエンドポイントに接続できません。動いているかを確かめ、設定の embeddings.url を確認してください",
+	"the embeddings endpoint answers with status %d: %s":                                                                    "埋め込みのエンドポイントがステータス %d を返しました: %s",
+	"check embeddings.url in the configuration":                                                                             "設定の embeddings.url を確認してください",
+	"check embeddings.apiKey in the configuration":                                                                          "設定の embeddings.apiKey を確認してください",
+	"check embeddings.url, embeddings.kind and embeddings.model in the configuration; Ollama needs the model pulled":        "設定の embeddings.url、embeddings.kind、embeddings.model を確認してください。Ollama では先にモデルを pull する必要があります",
+	"check embeddings.model and embeddings.dimensions in the configuration":                                                 "設定の embeddings.model と embeddings.dimensions を確認してください",
+	"it has had enough for now; it is tried again later":                                                                    "リクエストが多すぎます。後でもう一度試します",
+	"it is in trouble; its own log tells why":                                                                               "エンドポイント側の障害です。原因はそのログで確認してください",
+	"the embeddings endpoint is not what was expected: %s; check embeddings.kind and embeddings.model in the configuration": "埋め込みのエンドポイントの応答が想定と違います: %s。設定の embeddings.kind と embeddings.model を確認してください",
+	"it does not answer with embeddings":                                                                                    "埋め込みの形式の応答ではありません",
+	"it gives another number of vectors than there are texts":                                                               "ベクトルの数がテキストの数と一致しません",
+	"it gives a vector that is empty or no direction":                                                                       "空のベクトル、または向きのないベクトルが含まれています",
+	"it gives vectors of different lengths":                                                                                 "長さの異なるベクトルが含まれています",
+	"%s needs a url (where the model is) and a model (its name there)":                                                      "%s には url（モデルの場所）と model（そこでの名前）が必要です",
+	"%s must be a number from 0 to 1":                                                                                       "%s には 0 から 1 までの数を指定してください",
+}
