@@ -178,6 +178,6 @@ func (d *draft) view() *View {
 		filter.set(node)
 	}
 	d.View.patches = append(merged, old...)
-	d.View.filter = &filter
+	d.filter = &filter
 	return d.View
 }

@@ -10,7 +10,7 @@ import (
 // ascend; the neighbours of node i are targets[starts[i]:starts[i+1]], which ascend
 // too, so that order by position is order by id. At a million nodes and five million
 // edges that is 52 MB: 8 for the ids, 4 for the starts, 40 for the targets (each
-// edge stands in two rows).
+// edge stands in two rows). Numbers of 32 bits are enough for two thousand million edges.
 type rows struct {
 	ids     []int64
 	starts  []uint32

@@ -3,6 +3,7 @@ package graph
 import (
 	"context"
 	"math/bits"
+	"slices"
 	"sync"
 )
 
@@ -21,8 +22,12 @@ type scratch struct {
 
 	found, level, shared []uint32 // Related
 	near, far            side     // Paths
-	ends, meets          []uint32
-	layers               layers
+	total                int64    // of the shortest paths
+	length               int      // of each
+	ends                 []uint32 // where they leave the near side
+	onRoute              [MaxPathDepth + 1][]uint32
+	choices              []uint32
+	parts                [][2]int
 }
 
 const (
@@ -37,15 +42,20 @@ func newPool() *sync.Pool { return &sync.Pool{New: func() any { return new(scrat
 func (v *View) begin(ctx context.Context) *scratch {
 	s := v.pool.Get().(*scratch)
 	s.ctx, s.view, s.work = ctx, v, 0
-	if n := v.numbers(); len(s.marks) < n {
-		s.marks = make([]uint64, n+n/16) // The graph may grow.
+	s.unmark(v.numbers())
+	return s
+}
+
+// unmark makes room for the marks of so many nodes, and none of them marked.
+func (s *scratch) unmark(nodes int) {
+	if len(s.marks) < nodes {
+		s.marks = make([]uint64, nodes+nodes/16) // The graph may grow.
 		s.epoch = 0
 	}
 	if s.epoch++; s.epoch == epochs {
 		clear(s.marks)
 		s.epoch = 1
 	}
-	return s
 }
 
 // end puts it back.
@@ -75,27 +85,58 @@ func (s *scratch) first(node uint32) bool {
 
 func (s *scratch) position(node uint32) uint32 { return uint32(s.marks[node]) }
 
+// remember changes the position in a node's mark.
+func (s *scratch) remember(node uint32, position int) {
+	s.marks[node] = s.marks[node]>>32<<32 | uint64(uint32(position))
+}
+
+// searched reports whether a row is long beside a set of nodes, so that it is better
+// searched for each of them than read. That is what makes a node with a million
+// neighbours harmless.
+func (s *scratch) searched(row, set []uint32) bool {
+	steps := len(set) * bits.Len(uint(len(row)))
+	s.work += min(steps, len(row))
+	return steps < len(row)
+}
+
 // meet appends to list what a row has in common with a set of nodes, all of which,
-// and no others, have the tag. A row that is long beside the set is not read but
-// searched: that is what makes a node with a million neighbours harmless. The
-// result is in the order of the row, or in that of the set.
+// and no others, have the tag.
 func (s *scratch) meet(list, row, set []uint32, tag uint8) []uint32 {
-	if steps := len(set) * bits.Len(uint(len(row))); steps < len(row) {
-		s.work += steps
+	return s.meetFirst(list, row, set, tag, len(row))
+}
+
+// meetFirst appends only the first limit of them, in the order of ids.
+func (s *scratch) meetFirst(list, row, set []uint32, tag uint8, limit int) []uint32 {
+	from := len(list)
+	if s.searched(row, set) {
 		for _, node := range set {
 			if _, ok := s.view.adjacent(row, node); ok {
 				list = append(list, node)
 			}
 		}
-		return list
+		s.view.sort(list[from:])
+		return list[:min(len(list), from+limit)]
 	}
-	s.work += len(row)
 	for _, node := range row {
 		if s.is(node, tag) {
+			if len(list) == from+limit {
+				break
+			}
 			list = append(list, node)
 		}
 	}
 	return list
+}
+
+// meets reports whether meet would find anything.
+func (s *scratch) meets(row, set []uint32, tag uint8) bool {
+	if s.searched(row, set) {
+		return slices.ContainsFunc(set, func(node uint32) bool {
+			_, ok := s.view.adjacent(row, node)
+			return ok
+		})
+	}
+	return slices.ContainsFunc(row, func(node uint32) bool { return s.is(node, tag) })
 }
 
 // canceled asks the context now and then: i counts the rows of a loop.
