@@ -282,6 +282,27 @@ func TestGivingUp(t *testing.T) {
 	}
 }
 
+// The neighbours of a hub are looked up there, in the order in which they were found;
+// the paths are in the order of ids all the same.
+func TestOrderOverAHub(t *testing.T) {
+	more := [][2]int64{{1, 2}, {1, 3}, {2, 60}, {3, 50}, {50, 0}, {60, 0}}
+	g := Build(countUp(2000), func(yield func(int64, int64) bool) {
+		for i := int64(1000); i < 2000; i++ {
+			if !yield(0, i) {
+				return
+			}
+		}
+		pairs(more)(yield)
+	}, 1)
+	r, err := g.Paths(t.Context(), 0, 1, 5, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([][]int64{{0, 50, 3, 1}, {0, 60, 2, 1}}, r.Paths); diff != "" || r.Work > 200 {
+		t.Errorf("%d entries read, -want +got:\n%s", r.Work, diff)
+	}
+}
+
 func TestRefusals(t *testing.T) {
 	g := draw(t, "1-2 3")
 	g.Apply(2, []Change{{ID: 3, Removed: true}})
