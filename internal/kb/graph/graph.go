@@ -80,9 +80,10 @@ func (g *Graph) Paths(ctx context.Context, from, to int64, maxDepth, limit int) 
 // items that changed since the graph's sequence have become in that state, in any
 // order; of several for one item the last counts. A neighbour that does not exist
 // then is left out, as is the item itself. Only one end of a changed relation needs
-// to be named.
+// to be named; where two changes contradict each other, the later counts.
 //
-// A sequence that the graph has reached already changes nothing and is false, so
+// All changes of a sequence come in one call: a feed that is read in pages is
+// gathered first. A sequence that the graph has reached already changes nothing and is false, so
 // that several may bring the same news. The graph keeps the changes: they must not
 // be written to afterwards.
 func (g *Graph) Apply(sequence int64, changes []Change) bool {
