@@ -56,17 +56,18 @@ func benchNodes(n int) iter.Seq[int64] {
 	}
 }
 
-// benchEdges are five for each item, in the order in which a store has them: by the
-// item that was written with the relation.
+// benchEdges are five for each item, as a store has them: the lower id first, in order.
 func benchEdges(n int, pick func(*rand.Rand, int) func() int64) [][2]int64 {
 	r := rand.New(rand.NewPCG(1, 2))
 	target := pick(r, n)
 	edges := make([][2]int64, 0, 5*n)
 	for id := range int64(n) {
 		for range 5 {
-			edges = append(edges, [2]int64{id + 1, target()})
+			a, b := id+1, target()
+			edges = append(edges, [2]int64{min(a, b), max(a, b)})
 		}
 	}
+	slices.SortFunc(edges, func(a, b [2]int64) int { return slices.Compare(a[:], b[:]) })
 	return edges
 }
 
