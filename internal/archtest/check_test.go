@@ -114,6 +114,9 @@ func checkImport(f source, imported string) string {
 	from := f.room()
 	plan := house[from]
 
+	if dir := strings.TrimPrefix(path.Dir(f.path), "internal/"); has(alone, dir) && !f.isTest() && !standard(imported) {
+		return fmt.Sprintf("%s stands alone: it imports only the standard library, not %s", dir, imported)
+	}
 	if ours(imported) {
 		to := roomOf(imported)
 		switch {

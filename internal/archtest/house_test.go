@@ -116,3 +116,7 @@ var confined = []confinement{
 
 // standardLibraryOnly are the rooms that import no library at all.
 const standardLibraryOnly = "gateway lang"
+
+// alone are packages of rooms that import the standard library and nothing else, not
+// even from their own room: they can be read, tested and reused by themselves.
+const alone = "kb/graph"

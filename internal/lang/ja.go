@@ -11,6 +11,7 @@ var japanese = []map[string]string{
 	jaConfig,
 	jaDoctor,
 	jaEdges,
+	jaExchange,
 	jaMessages,
 	jaServers,
 	jaSignIn, jaVault, jaImport,

@@ -1,0 +1,254 @@
+package graph
+
+import (
+	"context"
+	"fmt"
+)
+
+const (
+	// MaxPathDepth is how long a path may be at most.
+	MaxPathDepth = 10
+	// MaxPaths is how many paths are listed at most, whatever limit is asked for.
+	MaxPaths = 100
+	// MaxTotal is where counting paths ends: the greatest number that every reader
+	// of JSON can tell from its neighbours.
+	MaxTotal = 1<<53 - 1
+	// PathWork is how many entries of rows a search reads before it gives up, some
+	// tens of milliseconds.
+	PathWork = 8 << 20
+)
+
+// Routes are the shortest paths between two nodes.
+type Routes struct {
+	// Length is that of each, in edges; -1 if none was found.
+	Length int
+	// Paths are the first of them by the ids along the way, from one end to the other
+	// with both.
+	Paths [][]int64
+	// Total is how many there are, listed or not, at most MaxTotal.
+	Total int64
+	// Truncated says that there are more than Paths lists.
+	Truncated bool
+	// GaveUp says that the search was ended because it would have read too much: it is
+	// not known whether there is a path.
+	GaveUp bool
+	// Work is what was read for it, in entries of rows.
+	Work int
+}
+
+// Paths finds all shortest paths between two nodes that have at most maxDepth edges,
+// and lists the first limit of them. From a node to itself there is one, of length 0.
+func (v *View) Paths(ctx context.Context, from, to int64, maxDepth, limit int) (Routes, error) {
+	if maxDepth < 0 || maxDepth > MaxPathDepth {
+		return Routes{}, fmt.Errorf("graph: a depth of %d is not between 0 and %d", maxDepth, MaxPathDepth)
+	}
+	a, ok := v.find(from)
+	if !ok {
+		return Routes{}, ErrUnknown
+	}
+	b, ok := v.find(to)
+	if !ok {
+		return Routes{}, ErrUnknown
+	}
+	s := v.begin(ctx)
+	defer s.end()
+	routes, err := s.paths(a, b, maxDepth, min(max(limit, 0), MaxPaths))
+	routes.Work = s.work
+	return routes, err
+}
+
+// The tags of nodes in a search: the side that found it and its distance from there;
+// tagRoute instead of tagNear if it lies on a shortest path. All are less than
+// seenOnce.
+const (
+	tagNear  = 0x00
+	tagFar   = 0x20
+	tagRoute = 0x40
+)
+
+// side is one half of a search from both ends: the nodes in order of their distance.
+// Where a node is in the queue is the position in its mark.
+type side struct {
+	tag    uint8
+	depth  int // of the outermost level, which is complete
+	queue  []uint32
+	ways   []int64               // for each in queue, the shortest paths to it
+	begins [MaxPathDepth + 2]int // where each level begins in queue
+	costs  [MaxPathDepth + 1]int // of each level: the entries of its rows, of the outermost
+	priced int                   // only those of the first so many nodes
+}
+
+func (x *side) level(d int) []uint32 { return x.queue[x.begins[d]:x.begins[d+1]] }
+
+func (x *side) outermost() []uint32 { return x.level(x.depth) }
+
+func (x *side) cost() int { return x.costs[x.depth] }
+
+// tagAt is the tag of the side's nodes at a distance.
+func (x *side) tagAt(d int) uint8 { return x.tag | uint8(d) }
+
+func (x *side) start(s *scratch, node uint32, tag uint8) {
+	x.tag, x.depth, x.priced = tag, 0, 0
+	x.queue, x.ways = x.queue[:0], x.ways[:0]
+	x.begins = [MaxPathDepth + 2]int{0, 1}
+	x.costs = [MaxPathDepth + 1]int{}
+	x.push(s, node, tag, 1)
+}
+
+// push puts a node at the end of the queue.
+func (x *side) push(s *scratch, node uint32, tag uint8, ways int64) {
+	s.mark(node, tag, len(x.queue))
+	x.queue = append(x.queue, node)
+	x.ways = append(x.ways, ways)
+}
+
+// cheaper is the side that has less to read for its next level, then the other. Which
+// one that is can be known long before both are counted: after a hub has been read,
+// its neighbours are many, and looking at the row of each would cost as much again.
+func (s *scratch) cheaper() (x, other *side) {
+	x, other = &s.near, &s.far
+	for {
+		if other.cost() < x.cost() {
+			x, other = other, x
+		}
+		level := x.outermost()
+		if x.priced == len(level) {
+			return x, other
+		}
+		x.costs[x.depth] += len(s.view.row(level[x.priced]))
+		x.priced++
+	}
+}
+
+func (s *scratch) paths(from, to uint32, maxDepth, limit int) (Routes, error) {
+	s.near.start(s, from, tagNear)
+	s.far.start(s, to, tagFar) // If it is the same node, nothing is searched.
+	if from == to {
+		s.total, s.length = 1, 0
+		return s.routes(limit)
+	}
+	s.total, s.length = 0, -1
+	whole, err := s.search(maxDepth)
+	if err != nil {
+		return Routes{}, err
+	}
+	if s.total == 0 {
+		return Routes{Length: -1, GaveUp: !whole}, nil
+	}
+	s.length = s.near.depth + s.far.depth + 1
+	if err := s.trace(); err != nil {
+		return Routes{}, err
+	}
+	return s.routes(limit)
+}
+
+// search goes on from whichever side has less to read until the two meet, which is
+// when total is more than 0. Both outermost levels are complete then, so each shortest
+// path crosses from the one to the other by exactly one edge. It is false if too much
+// had to be read.
+func (s *scratch) search(maxDepth int) (whole bool, err error) {
+	for s.near.depth+s.far.depth < maxDepth {
+		x, other := s.cheaper()
+		if x.cost() == 0 {
+			return true, nil // That side has nowhere to go.
+		}
+		last := s.near.depth+s.far.depth+1 == maxDepth
+		// On the last level only the meeting counts. Before, it is tried first where
+		// that is nearly free: two hubs that are neighbours need not be read.
+		if last || len(x.outermost())*len(other.outermost())*64 < x.cost() {
+			whole, err := s.touch(x, other)
+			if err != nil || !whole || s.total > 0 || last {
+				return whole, err
+			}
+		}
+		if s.work+x.cost() > s.view.work {
+			return false, nil
+		}
+		if err := s.step(x, other); err != nil || s.total > 0 {
+			return true, err
+		}
+	}
+	return true, nil
+}
+
+// touch looks for edges between the outermost levels.
+func (s *scratch) touch(x, other *side) (whole bool, err error) {
+	s.ends = s.ends[:0]
+	level := x.outermost()
+	ways := x.ways[x.begins[x.depth]:]
+	for i, node := range level {
+		if err := s.canceled(i); err != nil {
+			return false, err
+		}
+		if s.work > s.view.work {
+			s.total = 0 // Some of the paths are not all.
+			return false, nil
+		}
+		s.shared = s.meet(s.shared[:0], s.view.row(node), other.outermost(), other.tagAt(other.depth))
+		for _, t := range s.shared {
+			s.cross(x, other, t, ways[i])
+		}
+		if len(s.shared) > 0 && x == &s.near {
+			s.ends = append(s.ends, node)
+		}
+	}
+	return true, nil
+}
+
+// step finds a side's next level, or the edges that lead to the other side.
+func (s *scratch) step(x, other *side) error {
+	s.ends = s.ends[:0]
+	s.work += x.cost()
+	tag := x.tagAt(x.depth + 1)
+	unmarked := s.epoch << 8 // What is marked in this walk is no less.
+	there, next := unmarked|uint64(other.tagAt(other.depth)), unmarked|uint64(tag)
+	for i := x.begins[x.depth]; i < x.begins[x.depth+1]; i++ {
+		if err := s.canceled(i); err != nil {
+			return err
+		}
+		node, ways, met := x.queue[i], x.ways[i], false
+		for _, t := range s.view.row(node) {
+			switch mark := s.marks[t] >> 32; {
+			case mark&^seenOnce == there:
+				met = true
+				s.cross(x, other, t, ways)
+			case s.total > 0:
+				// They have met: no next level is needed.
+			case mark < unmarked:
+				x.push(s, t, tag, ways)
+			case mark == next:
+				p := s.position(t)
+				x.ways[p] = sum(x.ways[p], ways)
+			}
+		}
+		if met && x == &s.near {
+			s.ends = append(s.ends, node)
+		}
+	}
+	if s.total == 0 {
+		x.depth++
+		x.begins[x.depth+1] = len(x.queue)
+		x.priced = 0
+	}
+	return nil
+}
+
+// cross counts the paths over an edge from side x, where so many ways lead to it, to
+// a node of the other side, and gathers the near ends of such edges: here if they are
+// on the other side.
+func (s *scratch) cross(x, other *side, node uint32, ways int64) {
+	s.total = sum(s.total, product(ways, other.ways[s.position(node)]))
+	if x == &s.far && s.first(node) {
+		s.ends = append(s.ends, node)
+	}
+}
+
+// sum and product end at MaxTotal.
+func sum(a, b int64) int64 { return min(a+b, MaxTotal) }
+
+func product(a, b int64) int64 {
+	if b > MaxTotal/a { // No node of a side has no way to it.
+		return MaxTotal
+	}
+	return a * b
+}

@@ -1,0 +1,174 @@
+package graph
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"sync"
+)
+
+// ErrUnknown is that an id is no node of the graph.
+var ErrUnknown = errors.New("graph: no such node")
+
+// View is one state of a graph: compressed rows, and an overlay of the rows that
+// have changed since. Nothing that a View refers to is ever written again.
+//
+// Inside, a node is a number: those of the rows come first, in the order of their
+// ids, then those that were added since, in the order in which they came. A row is
+// in the order of ids.
+type View struct {
+	sequence int64
+	rows     *rows
+	added    []int64  // the ids of the nodes after those of the rows
+	order    []uint32 // the positions in added, in the order of ids
+	patches  []patch  // the rows that differ, by node
+	filter   *filter  // of the nodes in patches
+	nodes    int
+	edges    int
+	pool     *sync.Pool
+	work     int // the most that Paths reads, in edges
+}
+
+// patch is a node's row that replaces the one in the rows.
+type patch struct {
+	node uint32
+	gone bool // The node was removed; its number stays taken until the fold.
+	row  []uint32
+}
+
+// filter says in one glance that a node has no patch, as nearly all have none. A
+// bit stands for many nodes: one that is set says nothing.
+type filter [filterBits / 64]uint64
+
+const filterBits = 8 * foldAfter
+
+func (f *filter) set(node uint32)      { f[node%filterBits/64] |= 1 << (node % 64) }
+func (f *filter) has(node uint32) bool { return f[node%filterBits/64]&(1<<(node%64)) != 0 }
+
+func newView(r *rows, sequence int64, pool *sync.Pool) *View {
+	return &View{
+		sequence: sequence, rows: r, nodes: len(r.ids), edges: len(r.targets) / 2,
+		filter: &filter{}, pool: pool, work: PathWork,
+	}
+}
+
+// Sequence is the change sequence of the state that the view shows.
+func (v *View) Sequence() int64 { return v.sequence }
+
+// Size is how many nodes and edges there are.
+func (v *View) Size() (nodes, edges int) { return v.nodes, v.edges }
+
+// Bytes is about how much memory the view holds.
+func (v *View) Bytes() int {
+	n := 8*cap(v.rows.ids) + 4*cap(v.rows.starts) + 4*cap(v.rows.targets)
+	n += 8*cap(v.added) + 4*cap(v.order) + 40*cap(v.patches) + filterBits/8
+	for _, p := range v.patches {
+		n += 4 * cap(p.row)
+	}
+	return n
+}
+
+// Has reports whether the id is a node.
+func (v *View) Has(id int64) bool {
+	_, ok := v.find(id)
+	return ok
+}
+
+// overlay is how much has changed since the rows were written.
+func (v *View) overlay() int { return len(v.patches) + len(v.added) }
+
+// numbers is one more than the greatest number of a node.
+func (v *View) numbers() int { return len(v.rows.ids) + len(v.added) }
+
+func (v *View) id(node uint32) int64 {
+	if n := len(v.rows.ids); int(node) >= n {
+		return v.added[int(node)-n]
+	}
+	return v.rows.ids[node]
+}
+
+// less is the order of ids, which among the nodes of the rows is that of numbers.
+func (v *View) less(a, b uint32) bool {
+	if n := uint32(len(v.rows.ids)); a < n && b < n {
+		return a < b
+	}
+	return v.id(a) < v.id(b)
+}
+
+// compare is less for sorting.
+func (v *View) compare(a, b uint32) int {
+	if n := uint32(len(v.rows.ids)); a < n && b < n {
+		return cmp.Compare(a, b)
+	}
+	return cmp.Compare(v.id(a), v.id(b))
+}
+
+// sort puts nodes into the order of their ids.
+func (v *View) sort(nodes []uint32) {
+	if len(v.added) == 0 {
+		slices.Sort(nodes)
+		return
+	}
+	slices.SortFunc(nodes, v.compare)
+}
+
+// find is the number of an id, if it is a node.
+func (v *View) find(id int64) (uint32, bool) {
+	node, ok := v.number(id)
+	if !ok {
+		return 0, false
+	}
+	if p := v.patch(node); p != nil && p.gone {
+		return 0, false
+	}
+	return node, true
+}
+
+// number is the number of an id that is a node or was one when the rows were
+// written.
+func (v *View) number(id int64) (uint32, bool) {
+	if i, ok := slices.BinarySearch(v.rows.ids, id); ok {
+		return uint32(i), true
+	}
+	i, ok := slices.BinarySearchFunc(v.order, id, func(at uint32, id int64) int { return cmp.Compare(v.added[at], id) })
+	if !ok {
+		return 0, false
+	}
+	return uint32(len(v.rows.ids)) + v.order[i], true
+}
+
+func (v *View) patch(node uint32) *patch {
+	if !v.filter.has(node) {
+		return nil
+	}
+	i, ok := slices.BinarySearchFunc(v.patches, node, func(p patch, node uint32) int { return cmp.Compare(p.node, node) })
+	if !ok {
+		return nil
+	}
+	return &v.patches[i]
+}
+
+// row is a node's neighbours in the order of their ids.
+func (v *View) row(node uint32) []uint32 {
+	if p := v.patch(node); p != nil {
+		return p.row
+	}
+	if int(node) >= len(v.rows.ids) {
+		return nil
+	}
+	return v.rows.of(node)
+}
+
+// adjacent looks for a node in a row: its place, and whether it is there.
+func (v *View) adjacent(row []uint32, node uint32) (int, bool) {
+	from, to := 0, len(row)
+	for from < to {
+		middle := int(uint(from+to) >> 1)
+		if v.less(row[middle], node) {
+			from = middle + 1
+		} else {
+			to = middle
+		}
+	}
+	return from, from < len(row) && row[from] == node
+}
