@@ -1,6 +1,7 @@
 package kb
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -105,6 +106,10 @@ func shortened(value any) any {
 	case string:
 		if r := []rune(v); len(r) > maxShown {
 			return string(r[:maxShown]) + "…"
+		}
+	case []any, map[string]any:
+		if raw, err := json.Marshal(v); err != nil || len(raw) > maxShown {
+			return shortened(string(raw))
 		}
 	}
 	return value
