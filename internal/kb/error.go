@@ -103,6 +103,11 @@ func shortened(value any) any {
 	switch v := value.(type) {
 	case Priority:
 		return shortened(string(v))
+	case json.Number:
+		// Not every reader takes every number.
+		if _, err := v.Float64(); err != nil || len(v) > maxShown {
+			return shortened(v.String())
+		}
 	case string:
 		if r := []rune(v); len(r) > maxShown {
 			return string(r[:maxShown]) + "…"
