@@ -1,10 +1,12 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -25,6 +27,11 @@ type Knowledge struct {
 	writes *statements
 	ready  atomic.Bool
 	queue  kbQueue
+
+	// statusNames are the names of statuses by their ids.
+	statusNames atomic.Pointer[map[int64]string]
+	// committed is for tests: how many writes went together.
+	committed func(writes int)
 }
 
 // Knowledge is where the knowledge base is kept.
@@ -124,10 +131,12 @@ func idsFrom(raw string) (ids []int64, err error) {
 		return nil, nil
 	}
 	err = json.Unmarshal([]byte(raw), &ids)
-	return ids, err
+	slices.Sort(ids)
+	return slices.Compact(ids), err
 }
 
-// refsFrom reads an array of references that SQL has put together.
+// refsFrom reads an array of references that SQL has put together, and puts it in
+// order; two items may be related in several ways.
 func refsFrom(raw string) ([]kb.Ref, error) {
 	texts, err := textsFrom(raw)
 	if err != nil || len(texts) == 0 {
@@ -142,7 +151,8 @@ func refsFrom(raw string) ([]kb.Ref, error) {
 		}
 		refs[i] = kb.Ref{Type: text[:at], ID: id}
 	}
-	return refs, nil
+	slices.SortFunc(refs, func(a, b kb.Ref) int { return cmp.Compare(a.ID, b.ID) })
+	return slices.Compact(refs), nil
 }
 
 // micros is a time as a column keeps it; NULL is none.

@@ -60,6 +60,9 @@ func (k *Knowledge) Write(ctx context.Context, change func(context.Context, kb.W
 	func() {
 		defer k.queue.pass()
 		k.together(what, group)
+		if k.committed != nil {
+			k.committed(len(group))
+		}
 	}()
 	for _, other := range group {
 		if other != w {

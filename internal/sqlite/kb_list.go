@@ -16,10 +16,15 @@ func (k *Knowledge) List(ctx context.Context, f kb.Filter) (page kb.Page, err er
 	if err != nil {
 		return kb.Page{}, err
 	}
-	err = k.read(ctx, "list items", func(ctx context.Context, p prepared) (err error) {
+	// Where it must be counted it may take its time.
+	read := k.readPoint
+	if q.counted == "" {
+		read = k.read
+	}
+	err = read(ctx, "list items", func(ctx context.Context, p prepared) (err error) {
 		page = kb.Page{Limit: f.Limit, Offset: f.Offset}
 		text, args := q.page(f.Limit, f.Offset)
-		if page.Items, err = summaries(ctx, p, text, args...); err != nil {
+		if page.Items, err = k.summaries(ctx, p, text, args...); err != nil {
 			return err
 		}
 		page.Total = f.Offset + len(page.Items)
@@ -29,8 +34,7 @@ func (k *Knowledge) List(ctx context.Context, f kb.Filter) (page kb.Page, err er
 		text, args = q.total()
 		err = one(ctx, p, text, args, &page.Total)
 		if errors.Is(err, sql.ErrNoRows) { // no such tag
-			err = nil
-			page.Total = 0
+			page.Total, err = 0, nil
 		}
 		return err
 	})
@@ -159,13 +163,13 @@ func (q *listQuery) page(limit, offset int) (string, []any) {
 	} else {
 		var parts []string
 		for i := range q.branches {
-			parts = append(parts, `SELECT * FROM (`+q.branches[i].ordered()+` LIMIT ?)`)
+			parts = append(parts, `SELECT * FROM (`+q.branches[i].ordered()+` LIMIT +?)`)
 			args = append(append(args, q.branches[i].args...), limit+offset)
 		}
 		ordered = `SELECT id, updated_at FROM (` + strings.Join(parts, ` UNION ALL `) + `) ORDER BY updated_at DESC, id DESC`
 	}
-	return `SELECT ` + summaryColumns + ` FROM (` + ordered + ` LIMIT ? OFFSET ?) p
-		CROSS JOIN kb_items i ON i.id = p.id CROSS JOIN kb_statuses s ON s.id = i.status
+	return `SELECT ` + summaryColumns + ` FROM (` + ordered + ` LIMIT +? OFFSET +?) p
+		CROSS JOIN kb_items i ON i.id = p.id
 		ORDER BY p.updated_at DESC, p.id DESC`, append(args, limit, offset)
 }
 

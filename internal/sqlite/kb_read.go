@@ -10,21 +10,24 @@ import (
 )
 
 const (
-	summaryColumns = `i.id, i.type, i.title, s.name, i.priority, i.created_at, i.updated_at`
-	itemColumns    = summaryColumns + `, i.description, i.content, i.category, i.version, i.start_at, i.end_at`
+	summaryColumns = `i.id, i.type, i.title, i.status, i.priority, i.created_at, i.updated_at`
+	itemColumns    = `i.id, i.type, i.title, s.name, i.priority, i.created_at, i.updated_at, i.description, i.content, i.category, i.version, i.start_at, i.end_at`
 
-	tagsOfItem = `(SELECT json_group_array(t.name ORDER BY x.position)
+	// Tags come in the order of the primary key they are found by, which is their
+	// own, and neighbours are put in order afterwards: sorting a few in SQL costs
+	// more than all the rest.
+	tagsOfItem = `(SELECT json_group_array(t.name)
 		FROM kb_item_tags x CROSS JOIN kb_tags t ON t.id = x.tag WHERE x.item = i.id)`
-	relatedOfItem = `(SELECT json_group_array(o.type || '-' || o.id ORDER BY o.id) FROM (
-			SELECT dst AS id FROM kb_relations WHERE src = i.id UNION SELECT src FROM kb_relations WHERE dst = i.id
-		) n CROSS JOIN kb_items o ON o.id = n.id)`
+	relatedOfItem = `(SELECT json_group_array(n.ref) FROM (
+			SELECT dst_type || '-' || dst AS ref FROM kb_relations WHERE src = i.id
+			UNION ALL SELECT src_type || '-' || src FROM kb_relations WHERE dst = i.id) n)`
 
 	selectSequence = `SELECT value FROM kb_sequence WHERE id = 1`
 	selectItem     = `SELECT ` + itemColumns + `, ` + tagsOfItem + `, ` + relatedOfItem + `
 		FROM kb_items i CROSS JOIN kb_statuses s ON s.id = i.status WHERE i.id = ?`
 	selectMoved     = `SELECT type, item FROM kb_moved WHERE id = ?`
 	selectSummaries = `SELECT ` + summaryColumns + `
-		FROM json_each(?) v CROSS JOIN kb_items i ON i.id = v.value CROSS JOIN kb_statuses s ON s.id = i.status ORDER BY v.key`
+		FROM json_each(?) v CROSS JOIN kb_items i ON i.id = v.value ORDER BY v.key`
 	selectNeighbours = `
 		SELECT min(r.src, r.dst) AS a, max(r.src, r.dst) AS b
 			FROM json_each(?1) v CROSS JOIN kb_relations r ON r.src = v.value
@@ -33,24 +36,25 @@ const (
 			FROM json_each(?1) v CROSS JOIN kb_relations r ON r.dst = v.value
 		ORDER BY a, b`
 	selectTags     = `SELECT name, items FROM kb_tags WHERE items > 0 ORDER BY items DESC, name`
+	statusNames    = `SELECT id, name FROM kb_statuses`
 	selectStatuses = `SELECT name, closed FROM kb_statuses ORDER BY position`
 	selectState    = `SELECT content, updated_by, updated_at, tags,
-		(SELECT json_group_array(i.type || '-' || i.id ORDER BY i.id) FROM kb_state_items x CROSS JOIN kb_items i ON i.id = x.item)
+		(SELECT json_group_array(i.type || '-' || i.id) FROM kb_state_items x CROSS JOIN kb_items i ON i.id = x.item)
 		FROM kb_state WHERE id = 1`
 
 	// positions are those after one, of items and of what is left of them.
 	positions = `(SELECT seq, id, deleted FROM (
-			SELECT * FROM (SELECT seq, id, 0 AS deleted FROM kb_items WHERE (seq, id) > (?1, ?2) ORDER BY seq, id LIMIT ?3)
+			SELECT * FROM (SELECT seq, id, 0 AS deleted FROM kb_items WHERE (seq, id) > (?1, ?2) ORDER BY seq, id LIMIT +?3)
 			UNION ALL
-			SELECT * FROM (SELECT seq, id, 1 FROM kb_deleted WHERE (seq, id) > (?1, ?2) ORDER BY seq, id LIMIT ?3)
-		) ORDER BY seq, id LIMIT ?3)`
+			SELECT * FROM (SELECT seq, id, 1 FROM kb_deleted WHERE (seq, id) > (?1, ?2) ORDER BY seq, id LIMIT +?3)
+		) ORDER BY seq, id LIMIT +?3)`
 	selectChanges = `SELECT p.seq, p.id, p.deleted, coalesce(i.type, ''), coalesce(i.title, ''), coalesce(s.name, ''),
 			coalesce(i.priority, ''), i.created_at, i.updated_at, coalesce(i.description, ''), coalesce(i.content, ''),
 			coalesce(i.category, ''), coalesce(i.version, ''), i.start_at, i.end_at, ` + tagsOfItem + `
 		FROM ` + positions + ` p LEFT JOIN kb_items i ON p.deleted = 0 AND i.id = p.id LEFT JOIN kb_statuses s ON s.id = i.status
 		ORDER BY p.seq, p.id`
-	selectLinks = `SELECT p.seq, p.id, p.deleted, (SELECT json_group_array(n.id ORDER BY n.id) FROM (
-			SELECT dst AS id FROM kb_relations WHERE src = p.id UNION SELECT src FROM kb_relations WHERE dst = p.id) n)
+	selectLinks = `SELECT p.seq, p.id, p.deleted, (SELECT json_group_array(n.id) FROM (
+			SELECT dst AS id FROM kb_relations WHERE src = p.id UNION ALL SELECT src FROM kb_relations WHERE dst = p.id) n)
 		FROM ` + positions + ` p ORDER BY p.seq, p.id`
 )
 
@@ -111,24 +115,63 @@ func readItem(ctx context.Context, p prepared, id int64, item *kb.Item) error {
 // Summaries are those of the items that exist, in the order of the ids.
 func (k *Knowledge) Summaries(ctx context.Context, ids []int64) (all []kb.Summary, err error) {
 	err = k.read(ctx, "read items", func(ctx context.Context, p prepared) (err error) {
-		all, err = summaries(ctx, p, selectSummaries, idList(ids))
+		all, err = k.summaries(ctx, p, selectSummaries, idList(ids))
 		return err
 	})
 	return all, err
 }
 
-func summaries(ctx context.Context, p prepared, text string, args ...any) (all []kb.Summary, err error) {
+func (k *Knowledge) summaries(ctx context.Context, p prepared, text string, args ...any) (all []kb.Summary, err error) {
+	// As these come from the driver they need no conversion.
+	var id, status, created, updated any
+	var kind, title, priority string
+	var statuses []int64
 	err = each(ctx, p, text, args, func(scan func(into ...any) error) error {
-		var one kb.Summary
-		var created, updated int64
-		if err := scan(&one.ID, &one.Type, &one.Title, &one.Status, &one.Priority, &created, &updated); err != nil {
+		if err := scan(&id, &kind, &title, &status, &priority, &created, &updated); err != nil {
 			return err
 		}
-		one.CreatedAt, one.UpdatedAt = time.UnixMicro(created).UTC(), time.UnixMicro(updated).UTC()
-		all = append(all, one)
+		statuses = append(statuses, number(status))
+		all = append(all, kb.Summary{
+			ID: number(id), Type: kind, Title: title, Priority: kb.Priority(priority),
+			CreatedAt: time.UnixMicro(number(created)).UTC(), UpdatedAt: time.UnixMicro(number(updated)).UTC(),
+		})
 		return nil
 	})
-	return all, err
+	if err != nil {
+		return nil, err
+	}
+	for i := range all {
+		if all[i].Status, err = k.statusName(ctx, p, statuses[i]); err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
+
+// statusName is a status's name. What was read once holds for ever; only what
+// has been committed may be read here.
+func (k *Knowledge) statusName(ctx context.Context, p prepared, id int64) (string, error) {
+	if names := k.statusNames.Load(); names != nil && (*names)[id] != "" {
+		return (*names)[id], nil
+	}
+	names := map[int64]string{}
+	err := each(ctx, p, statusNames, nil, func(scan func(into ...any) error) error {
+		var id int64
+		var name string
+		err := scan(&id, &name)
+		names[id] = name
+		return err
+	})
+	if err != nil {
+		return "", err
+	}
+	k.statusNames.Store(&names)
+	return names[id], nil
+}
+
+func number(value any) int64 {
+	n, _ := value.(int64)
+	return n
 }
 
 // Neighbours are the relations that have one of the items as an end.

@@ -32,8 +32,9 @@ const (
 	updateItemTags = `UPDATE kb_item_tags SET updated_at = ?2 WHERE item = ?1`
 	deleteItemTags = `DELETE FROM kb_item_tags WHERE item = ?`
 
-	insertRelations = `INSERT INTO kb_relations (src, dst, kind)
-		SELECT min(?1, value), max(?1, value), 'related' FROM json_each(?2) WHERE true ON CONFLICT DO NOTHING`
+	insertRelations = `INSERT INTO kb_relations (src, src_type, dst, dst_type, kind)
+		SELECT iif(i.id < ?1, i.id, ?1), iif(i.id < ?1, i.type, ?2), iif(i.id < ?1, ?1, i.id), iif(i.id < ?1, ?2, i.type), 'related'
+		FROM json_each(?3) v CROSS JOIN kb_items i ON i.id = v.value WHERE true ON CONFLICT DO NOTHING`
 	deleteRelationsTo   = `DELETE FROM kb_relations WHERE src = ?1 AND dst IN (SELECT value FROM json_each(?2))`
 	deleteRelationsFrom = `DELETE FROM kb_relations WHERE dst = ?1 AND src IN (SELECT value FROM json_each(?2))`
 	touchItems          = `UPDATE kb_items SET seq = ?1 WHERE id IN (SELECT value FROM json_each(?2))`
@@ -46,12 +47,15 @@ const (
 
 	// A new id is the highest, so it stands second in a relation without
 	// direction.
-	copyRelationsTo = `INSERT INTO kb_relations (src, dst, kind)
-		SELECT iif(kind = 'related', dst, ?2), iif(kind = 'related', ?2, dst), kind FROM kb_relations WHERE src = ?1`
-	copyRelationsFrom = `INSERT INTO kb_relations (src, dst, kind) SELECT src, ?2, kind FROM kb_relations WHERE dst = ?1`
-	moveFormer        = `UPDATE kb_moved SET item = ?2 WHERE item = ?1`
-	insertMoved       = `INSERT INTO kb_moved (id, type, item) VALUES (?, ?, ?)`
-	moveStateItem     = `UPDATE kb_state_items SET item = ?2 WHERE item = ?1`
+	copyRelationsTo = `INSERT INTO kb_relations (src, src_type, dst, dst_type, kind)
+		SELECT iif(kind = 'related', dst, ?2), iif(kind = 'related', dst_type, ?3),
+			iif(kind = 'related', ?2, dst), iif(kind = 'related', ?3, dst_type), kind FROM kb_relations WHERE src = ?1`
+	copyRelationsFrom = `INSERT INTO kb_relations (src, src_type, dst, dst_type, kind)
+		SELECT src, src_type, ?2, ?3, kind FROM kb_relations WHERE dst = ?1`
+
+	moveFormer    = `UPDATE kb_moved SET item = ?2 WHERE item = ?1`
+	insertMoved   = `INSERT INTO kb_moved (id, type, item) VALUES (?, ?, ?)`
+	moveStateItem = `UPDATE kb_state_items SET item = ?2 WHERE item = ?1`
 
 	resolveIDs = `
 		SELECT v.value, i.id, i.type, '' FROM json_each(?1) v CROSS JOIN kb_items i ON i.id = v.value
@@ -150,12 +154,12 @@ func (w *kbWriter) tag(ctx context.Context, item *kb.Item) error {
 }
 
 // link adds relations; they are a change of the other end, too.
-func (w *kbWriter) link(ctx context.Context, id int64, others []int64) error {
+func (w *kbWriter) link(ctx context.Context, item *kb.Item, others []int64) error {
 	if len(others) == 0 {
 		return nil
 	}
 	list := idList(others)
-	if err := do(ctx, w.p, insertRelations, id, list); err != nil {
+	if err := do(ctx, w.p, insertRelations, item.ID, item.Type, list); err != nil {
 		return err
 	}
 	return do(ctx, w.p, touchItems, w.seq, list)
@@ -172,7 +176,7 @@ func (w *kbWriter) Insert(ctx context.Context, item *kb.Item) error {
 	for i, ref := range item.Related {
 		ids[i] = ref.ID
 	}
-	return w.link(ctx, item.ID, ids)
+	return w.link(ctx, item, ids)
 }
 
 func (w *kbWriter) Update(ctx context.Context, item *kb.Item, parts kb.Parts) error {
@@ -202,7 +206,7 @@ func (w *kbWriter) Update(ctx context.Context, item *kb.Item, parts kb.Parts) er
 			return err
 		}
 	}
-	return w.link(ctx, item.ID, parts.Link)
+	return w.link(ctx, item, parts.Link)
 }
 
 func (w *kbWriter) Delete(ctx context.Context, id int64) error {
@@ -228,7 +232,12 @@ func (w *kbWriter) Retype(ctx context.Context, former kb.Ref, item *kb.Item) err
 	if err := w.tag(ctx, item); err != nil {
 		return err
 	}
-	for _, text := range []string{copyRelationsTo, copyRelationsFrom, moveFormer, moveStateItem} {
+	for _, text := range []string{copyRelationsTo, copyRelationsFrom} {
+		if err := do(ctx, w.p, text, former.ID, item.ID, item.Type); err != nil {
+			return err
+		}
+	}
+	for _, text := range []string{moveFormer, moveStateItem} {
 		if err := do(ctx, w.p, text, former.ID, item.ID); err != nil {
 			return err
 		}

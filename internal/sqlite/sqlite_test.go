@@ -216,7 +216,8 @@ func TestNewerSchemaIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = Open(t.Context(), path, testLogger(t))
-	wantError(t, err, gateway.CodeUnavailable, "newer genkan (its schema is 999, this genkan knows 4): update genkan")
+	latest, _ := latestMigration()
+	wantError(t, err, gateway.CodeUnavailable, fmt.Sprintf("newer genkan (its schema is 999, this genkan knows %d): update genkan", latest))
 	if after, _ := os.ReadFile(path); !bytes.Equal(before, after) {
 		t.Error("the newer database was touched")
 	}
@@ -285,13 +286,16 @@ func TestMigrationNames(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, entry := range entries {
-		if want := fmt.Sprintf("^%05d_[a-z0-9_]+\\.sql$", i+1); !regexp.MustCompile(want).MatchString(entry.Name()) {
-			t.Errorf("%s does not match %s", entry.Name(), want)
+	last := ""
+	for _, entry := range entries {
+		number, name, _ := strings.Cut(entry.Name(), "_")
+		if !regexp.MustCompile(`^[0-9]{5}_[a-z0-9_]+\.sql$`).MatchString(number+"_"+name) || number <= last {
+			t.Errorf("%s comes after %s", entry.Name(), last)
 		}
+		last = number
 	}
-	if latest, err := latestMigration(); err != nil || latest != int64(len(entries)) {
-		t.Errorf("the latest of %d migrations is %d, %v", len(entries), latest, err)
+	if latest, err := latestMigration(); err != nil || fmt.Sprintf("%05d", latest) != last {
+		t.Errorf("the latest migration is %d, %v", latest, err)
 	}
 }
 

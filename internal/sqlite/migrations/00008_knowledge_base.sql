@@ -8,8 +8,10 @@ CREATE TABLE kb_sequence (
 ) STRICT;
 INSERT INTO kb_sequence (id, value) VALUES (1, 0);
 
+-- An id is never used again and its name never changes, so that who has read the
+-- two need not read them again.
 CREATE TABLE kb_statuses (
-    id       INTEGER PRIMARY KEY,
+    id       INTEGER PRIMARY KEY AUTOINCREMENT,
     name     TEXT    NOT NULL UNIQUE,
     closed   INTEGER NOT NULL CHECK (closed IN (0, 1)),
     position INTEGER NOT NULL,
@@ -63,15 +65,18 @@ CREATE TABLE kb_moved (
 CREATE INDEX kb_moved_by_item ON kb_moved (item);
 
 -- Relations are stored once and read from both ends. "related" has no
--- direction, so its lower id stands first.
+-- direction, so its lower id stands first. The types of both ends are here, too:
+-- an id has one type for ever, and reading all neighbours for it would be slow.
 CREATE TABLE kb_relations (
-    src  INTEGER NOT NULL REFERENCES kb_items (id),
-    dst  INTEGER NOT NULL REFERENCES kb_items (id),
-    kind TEXT    NOT NULL,
+    src      INTEGER NOT NULL REFERENCES kb_items (id),
+    dst      INTEGER NOT NULL REFERENCES kb_items (id),
+    kind     TEXT    NOT NULL,
+    src_type TEXT    NOT NULL,
+    dst_type TEXT    NOT NULL,
     PRIMARY KEY (src, dst, kind),
     CHECK (src <> dst AND (kind <> 'related' OR src < dst))
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX kb_relations_by_dst ON kb_relations (dst, src);
+CREATE INDEX kb_relations_by_dst ON kb_relations (dst, src, src_type);
 
 CREATE TABLE kb_tags (
     id    INTEGER PRIMARY KEY,
