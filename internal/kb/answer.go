@@ -241,7 +241,7 @@ func newErrorAnswer(e *Error) errorAnswer {
 			details["value"] = d.Value
 		}
 	}
-	for key, text := range map[string]string{"constraint": d.Constraint, "message": d.Message} {
+	for key, text := range map[string]string{"constraint": d.Constraint, "message": d.Hint} {
 		if text != "" {
 			details[key] = text
 		}

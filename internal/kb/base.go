@@ -123,11 +123,11 @@ func unknownStatus(field, name string, known []Status) *Error {
 	for i, s := range known {
 		names[i] = s.Name
 	}
-	message := "Referenced status does not exist. Statuses: " + strings.Join(names, ", ")
+	hint := "Referenced status does not exist. "
 	if near := gateway.Nearest(name, slices.Values(names)); near != "" {
-		message = "Referenced status does not exist; did you mean " + near + "? Statuses: " + strings.Join(names, ", ")
+		hint = "Referenced status does not exist; did you mean " + near + "? "
 	}
-	return violated(field, name, "fk_items_status_id", message)
+	return violated(field, name, "fk_items_status_id", hint+"Statuses: "+strings.Join(names, ", "))
 }
 
 // Tags lists all tags that items have, the most used first.

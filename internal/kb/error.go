@@ -48,13 +48,13 @@ type Details struct {
 	// Index is the entry of a bulk update, if HasIndex.
 	Index    int
 	HasIndex bool
-	// Message says more, or what to do next.
-	Message string
+	// Hint says more, or what to do next.
+	Hint string
 }
 
 func (e *Error) Error() string {
 	text := fmt.Sprintf("%d %s", e.Code, e.Message)
-	for _, more := range []string{e.Details.Field, e.Details.Constraint, e.Details.Message} {
+	for _, more := range []string{e.Details.Field, e.Details.Constraint, e.Details.Hint} {
 		if more != "" {
 			text += ": " + more
 		}
@@ -83,16 +83,16 @@ func notFound(field string, ref, actual Ref) *Error {
 		Details: Details{Ref: ref, Actual: actual, Field: field},
 	}
 	if !actual.IsZero() {
-		e.Details.Message = "Item " + ref.String() + " does not exist; this id belongs to " + actual.String()
+		e.Details.Hint = "Item " + ref.String() + " does not exist; this id belongs to " + actual.String()
 	}
 	return e
 }
 
 // violated is a rule between things that were given and things that are there.
-func violated(field string, value any, constraint, message string) *Error {
+func violated(field string, value any, constraint, hint string) *Error {
 	return &Error{
 		Code: CodeConstraintViolation, Name: "ConstraintViolationError", Message: "Constraint violation",
-		Details: Details{Field: field, Value: shortened(value), Constraint: constraint, Message: message},
+		Details: Details{Field: field, Value: shortened(value), Constraint: constraint, Hint: hint},
 	}
 }
 
@@ -135,7 +135,7 @@ func (b *Base) stamp(err *error) {
 		}
 		own = &Error{
 			Code: CodeDatabase, Name: "DatabaseError", Message: "Database error",
-			Details: Details{Message: cause.Text()}, Err: *err,
+			Details: Details{Hint: cause.Text()}, Err: *err,
 		}
 	}
 	stamped := *own

@@ -283,7 +283,7 @@ func TestStoreFails(t *testing.T) {
 	full := &gateway.Error{Code: gateway.CodeUnavailable, Message: "the disk is full", Err: errors.New("inside")}
 	_, err := kb.New(brokenStore{err: full}, kb.Options{}).Get(t.Context(), kb.Ref{Type: "a", ID: 1})
 	var own *kb.Error
-	if !errors.As(err, &own) || own.Code != kb.CodeDatabase || own.Details.Message != "the disk is full" || !errors.Is(err, full) {
+	if !errors.As(err, &own) || own.Code != kb.CodeDatabase || own.Details.Hint != "the disk is full" || !errors.Is(err, full) {
 		t.Errorf("%v", err)
 	}
 	raw, err := call(t.Context(), kb.NewTools(kb.New(brokenStore{err: full}, kb.Options{})),

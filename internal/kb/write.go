@@ -243,7 +243,7 @@ func (b *Base) nameStatuses(ctx context.Context, err error) error {
 	}
 	name, _ := own.Details.Value.(string)
 	named := *own
-	named.Details.Message = unknownStatus("status", name, known).Details.Message
+	named.Details.Hint = unknownStatus("status", name, known).Details.Hint
 	return &named
 }
 
