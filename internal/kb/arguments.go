@@ -253,7 +253,7 @@ func (a *arguments) edits(key string, known []string) []Edit {
 	for i, one := range list {
 		values, ok := one.(map[string]any)
 		if !ok {
-			a.refuse(AtIndex(Invalid(at(key, i), one, "Must be an object {type, id, data}"), i))
+			a.refuse(atIndex(Invalid(at(key, i), one, "Must be an object {type, id, data}"), i))
 			return nil
 		}
 		entry := &arguments{values: values}
@@ -268,7 +268,7 @@ func (a *arguments) edits(key string, known []string) []Edit {
 		data.only(known)
 		edit.Patch = data.patch()
 		if entry.refuse(data.err); entry.err != nil {
-			a.refuse(AtIndex(entry.err, i))
+			a.refuse(atIndex(entry.err, i))
 			return nil
 		}
 		edits = append(edits, edit)

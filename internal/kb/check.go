@@ -50,12 +50,18 @@ func checkText(field, text string, most int) error {
 	return nil
 }
 
+// maxTitleSpace is how long a title may be with the white space around it.
+const maxTitleSpace = 1_000
+
 func checkTitle(title string) error {
 	trimmed := strings.TrimSpace(title)
 	if trimmed == "" {
 		return Invalid("title", title, "Title is required and must not be empty")
 	}
-	// What surrounds a title does not count.
+	// What surrounds a title does not count, within reason.
+	if err := checkText("title", title, maxTitleSpace); err != nil {
+		return err
+	}
 	return checkText("title", trimmed, MaxTitle)
 }
 

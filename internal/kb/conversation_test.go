@@ -120,3 +120,43 @@ func (c *caller) Receive(ctx context.Context) ([]byte, error) {
 }
 
 func (c *caller) Close() error { return nil }
+
+// FuzzTools: whatever is sent, a tool answers, and only what it understood has
+// changed something.
+func FuzzTools(f *testing.F) {
+	b := newBase(f)
+	tools := kb.NewTools(b.Base)
+	for _, seed := range []string{
+		`{"type":"docs","title":"x","related":["docs-1"],"tags":["a"],"start_date":"2026-01-01"}`,
+		`{"type":"docs","id":1.0,"limit":1e2,"offset":0,"statuses":["Open"],"depth":2}`,
+		`{"query":"ａ 設計","types":["docs"],"tag":"a","content":null}`,
+		`{"updates":[{"type":"docs","id":1,"data":{"title":"y","status":null}}]}`,
+		`{"from_type":"docs","from_id":1,"to_type":"docs","to_id":2,"max_depth":3}`,
+	} {
+		for i := range tools.List(gateway.KindTool) {
+			f.Add(uint8(i), seed)
+		}
+	}
+	f.Fuzz(func(t *testing.T, tool uint8, arguments string) {
+		list := tools.List(gateway.KindTool)
+		name := list[int(tool)%len(list)].Name
+		before, err := b.store.Sequence(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := call(t.Context(), tools, []byte(`{"name":"`+name+`","arguments":`+arguments+`}`))
+		if err != nil {
+			return // it was no call
+		}
+		after, err := b.store.Sequence(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if bytes.HasPrefix(answer, []byte(`{"code":`)) && after != before {
+			t.Errorf("%s %s changed something: %s", name, arguments, answer)
+		}
+		if bytes.Contains(answer, []byte(`"code":1003`)) {
+			t.Errorf("%s %s: %s", name, arguments, answer)
+		}
+	})
+}

@@ -41,6 +41,9 @@ func (s *Scan) each(ctx context.Context, pass func(*Item), forget func(id int64)
 // Search finds the items that have all words of the query somewhere.
 func (s *Scan) Search(ctx context.Context, q Query) (Hits, error) {
 	words := strings.Fields(fold(q.Text))
+	if len(words) == 0 {
+		return Hits{}, nil
+	}
 	phrase := strings.Join(words, " ")
 	scores := map[int64]float64{}
 	err := s.each(ctx, func(item *Item) {
@@ -126,6 +129,9 @@ func (s *Scan) Suggest(ctx context.Context, q Query) ([]string, error) {
 		folded, title string
 	}
 	begun := strings.TrimSpace(fold(q.Text))
+	if begun == "" {
+		return nil, nil
+	}
 	found := map[int64]candidate{}
 	err := s.each(ctx, func(item *Item) {
 		if !oneOf(item.Type, q.Types) {

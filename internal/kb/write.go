@@ -79,7 +79,7 @@ func (b *Base) BulkUpdate(ctx context.Context, edits []Edit) (all []Found, err e
 func (b *Base) edit(ctx context.Context, edits []Edit, bulk bool) ([]Found, error) {
 	numbered := func(i int, err error) error {
 		if bulk {
-			return AtIndex(err, i)
+			return atIndex(err, i)
 		}
 		return err
 	}
@@ -127,8 +127,8 @@ func (b *Base) edit(ctx context.Context, edits []Edit, bulk bool) ([]Found, erro
 	return all, nil
 }
 
-// AtIndex names the entry of a bulk update that an error is about.
-func AtIndex(err error, i int) error {
+// atIndex names the entry of a bulk update that an error is about.
+func atIndex(err error, i int) error {
 	var own *Error
 	if !errors.As(err, &own) {
 		return err

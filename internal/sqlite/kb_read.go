@@ -204,7 +204,7 @@ func (k *Knowledge) Tags(ctx context.Context) (tags []kb.Tag, err error) {
 
 // Statuses are all statuses in their order.
 func (k *Knowledge) Statuses(ctx context.Context) (all []kb.Status, err error) {
-	err = k.read(ctx, "list statuses", func(ctx context.Context, p prepared) (err error) {
+	err = k.readPoint(ctx, "list statuses", func(ctx context.Context, p prepared) (err error) {
 		all, err = readStatuses(ctx, p)
 		return err
 	})
@@ -223,7 +223,7 @@ func readStatuses(ctx context.Context, p prepared) (all []kb.Status, err error) 
 
 // State is the text about where things stand.
 func (k *Knowledge) State(ctx context.Context) (state kb.State, err error) {
-	err = k.read(ctx, "read the current state", func(ctx context.Context, p prepared) (err error) {
+	err = k.readPoint(ctx, "read the current state", func(ctx context.Context, p prepared) (err error) {
 		state, err = readState(ctx, p)
 		return err
 	})

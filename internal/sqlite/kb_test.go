@@ -18,6 +18,7 @@ import (
 
 	"genkan/internal/gateway"
 	"genkan/internal/kb"
+	"genkan/internal/testkit"
 )
 
 func newItem(title string) kb.Item {
@@ -40,6 +41,13 @@ func itemCount(t testing.TB, s *Store) int {
 		t.Fatal(err)
 	}
 	return page.Total
+}
+
+// waiting is how many writes wait for the one that is being made.
+func waiting(k *Knowledge) int {
+	k.queue.mu.Lock()
+	defer k.queue.mu.Unlock()
+	return len(k.queue.waiting)
 }
 
 // nothing is an argument for each parameter of a statement.
@@ -180,11 +188,7 @@ func TestWritesShareACommit(t *testing.T) {
 				})
 			})
 		}
-		for waiting := 0; waiting < others; { // until all of them wait
-			k.queue.mu.Lock()
-			waiting = len(k.queue.waiting)
-			k.queue.mu.Unlock()
-		}
+		testkit.Eventually(t, func() bool { return waiting(k) == others }, "all of them wait")
 		return inserting(newItem("leader"))(ctx, w)
 	})
 	wg.Wait()
@@ -245,11 +249,7 @@ func TestWaitingWriteIsCanceled(t *testing.T) {
 	done := make(chan error, 1)
 	err := k.Write(t.Context(), func(context.Context, kb.Writer) error {
 		go func() { done <- k.Write(ctx, inserting(newItem("canceled"))) }()
-		for waiting := 0; waiting == 0; {
-			k.queue.mu.Lock()
-			waiting = len(k.queue.waiting)
-			k.queue.mu.Unlock()
-		}
+		testkit.Eventually(t, func() bool { return waiting(k) == 1 }, "it waits")
 		cancel()
 		wantError(t, <-done, gateway.CodeCanceled, "")
 		return nil
