@@ -118,21 +118,21 @@ func wholeNumber(value any) (int64, bool) {
 	return int64(f), f == math.Trunc(f) && math.Abs(f) <= exact
 }
 
-// count is an integer within bounds; 0 if there is none.
-func (a *arguments) count(key string, least, most int) int {
+// count is an integer of 1 to most; 0 if there is none.
+func (a *arguments) count(key string, most int) int {
 	if a.values[key] == nil {
 		return 0
 	}
 	n := a.integer(key)
-	if n < int64(least) || n > int64(most) {
-		a.refuse(checkRange(key, int(min(max(n, math.MinInt32), math.MaxInt32)), least, most))
+	if n < 1 || n > int64(most) {
+		a.refuse(checkCount(key, int(min(max(n, math.MinInt32), math.MaxInt32)), most))
 	}
 	return int(n)
 }
 
 // page is where a list begins and how much of it is wanted.
 func (a *arguments) page(most int) (limit, offset int) {
-	limit = a.count("limit", 1, most)
+	limit = a.count("limit", most)
 	if n := a.integer("offset"); n < 0 || n > maxOffset {
 		a.refuse(Invalid("offset", n, "Must be an integer of 0 or more"))
 	} else {

@@ -144,9 +144,9 @@ func checkTimes(start, end *time.Time) error {
 	return nil
 }
 
-func checkRange(field string, n, least, most int) error {
-	if n < least || n > most {
-		return Invalid(field, n, fmt.Sprintf("Must be an integer from %d to %d", least, most))
+func checkCount(field string, n, most int) error {
+	if n < 1 || n > most {
+		return Invalid(field, n, fmt.Sprintf("Must be an integer from 1 to %d", most))
 	}
 	return nil
 }
@@ -158,7 +158,7 @@ func checkPage(limit *int, offset, usual, most int) error {
 	if *limit == 0 {
 		*limit = usual
 	}
-	if err := checkRange("limit", *limit, 1, most); err != nil {
+	if err := checkCount("limit", *limit, most); err != nil {
 		return err
 	}
 	if offset < 0 || offset > maxOffset {

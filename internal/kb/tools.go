@@ -123,7 +123,7 @@ func searchItems(ctx context.Context, b *Base, _ *gateway.Call, in *arguments) (
 }
 
 func searchSuggest(ctx context.Context, b *Base, _ *gateway.Call, in *arguments) (any, error) {
-	q := Query{Text: in.word("query"), Types: in.words("types"), Limit: in.count("limit", 1, MaxSuggestions)}
+	q := Query{Text: in.word("query"), Types: in.words("types"), Limit: in.count("limit", MaxSuggestions)}
 	if err := in.ready(b); err != nil {
 		return nil, err
 	}
@@ -132,7 +132,7 @@ func searchSuggest(ctx context.Context, b *Base, _ *gateway.Call, in *arguments)
 }
 
 func getRelatedItems(ctx context.Context, b *Base, _ *gateway.Call, in *arguments) (any, error) {
-	ref, depth, most := in.ref("type", "id"), in.count("depth", 1, MaxDepth), in.count("max_results", 1, MaxRelatedResults)
+	ref, depth, most := in.ref("type", "id"), in.count("depth", MaxDepth), in.count("max_results", MaxRelatedResults)
 	if err := in.ready(b); err != nil {
 		return nil, err
 	}
@@ -141,7 +141,7 @@ func getRelatedItems(ctx context.Context, b *Base, _ *gateway.Call, in *argument
 }
 
 func findPath(ctx context.Context, b *Base, _ *gateway.Call, in *arguments) (any, error) {
-	from, to, depth := in.ref("from_type", "from_id"), in.ref("to_type", "to_id"), in.count("max_depth", 1, MaxPathDepth)
+	from, to, depth := in.ref("from_type", "from_id"), in.ref("to_type", "to_id"), in.count("max_depth", MaxPathDepth)
 	if err := in.ready(b); err != nil {
 		return nil, err
 	}

@@ -65,10 +65,10 @@ func (b *Base) Related(ctx context.Context, ref Ref, depth, most int) (around Ne
 	if err := checkRef("type", "id", ref); err != nil {
 		return Neighbourhood{}, err
 	}
-	if err := checkRange("depth", depth, 1, MaxDepth); err != nil {
+	if err := checkCount("depth", depth, MaxDepth); err != nil {
 		return Neighbourhood{}, err
 	}
-	if err := checkRange("max_results", most, 1, MaxRelatedResults); err != nil {
+	if err := checkCount("max_results", most, MaxRelatedResults); err != nil {
 		return Neighbourhood{}, err
 	}
 	center, err := find(ctx, b.store, "", ref)
@@ -107,7 +107,7 @@ func (b *Base) Paths(ctx context.Context, from, to Ref, depth int) (routes Route
 	if err := checkRef("to_type", "to_id", to); err != nil {
 		return Routes{}, err
 	}
-	if err := checkRange("max_depth", depth, 1, MaxPathDepth); err != nil {
+	if err := checkCount("max_depth", depth, MaxPathDepth); err != nil {
 		return Routes{}, err
 	}
 	start, err := find(ctx, b.store, "from_id", from)

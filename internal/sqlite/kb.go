@@ -41,12 +41,19 @@ func newKnowledge(s *Store) *Knowledge {
 	return &Knowledge{store: s, reads: newStatements(s.reader), writes: newStatements(s.writer)}
 }
 
+// statement is one that somebody else keeps and closes.
+type statement interface {
+	ExecContext(ctx context.Context, args ...any) (sql.Result, error)
+	QueryContext(ctx context.Context, args ...any) (*sql.Rows, error)
+	QueryRowContext(ctx context.Context, args ...any) *sql.Row
+}
+
 // prepared finds the statement of a text: one of the read pool, or of a write.
-type prepared func(ctx context.Context, text string) (*sql.Stmt, error)
+type prepared func(ctx context.Context, text string) (statement, error)
 
 // read runs a query on the read-only connections.
 func (k *Knowledge) read(ctx context.Context, what string, query func(ctx context.Context, p prepared) error) error {
-	return k.store.read(ctx, what, func(*sql.DB) error { return query(ctx, k.reads.prepare) })
+	return k.store.read(ctx, what, func(*sql.DB) error { return query(ctx, k.reads.find) })
 }
 
 // readPoint is read for what takes microseconds. To be able to interrupt it

@@ -79,7 +79,7 @@ func (k *Knowledge) prepareWrites(ctx context.Context) error {
 	}
 	for _, text := range writeStatements() {
 		err := retry(ctx, k.store.patience, func() error {
-			_, err := k.writes.prepare(ctx, text)
+			_, err := k.writes.find(ctx, text)
 			return err
 		})
 		if err != nil {
@@ -219,7 +219,7 @@ func (k *Knowledge) run(ctx context.Context, tx *sql.Tx, w *kbWrite) {
 		return
 	}
 	defer func() { w.panicked = recover() }()
-	w.err = w.change(ctx, &kbWriter{p: func(ctx context.Context, text string) (*sql.Stmt, error) {
+	w.err = w.change(ctx, &kbWriter{p: func(ctx context.Context, text string) (statement, error) {
 		stmt, err := k.writes.prepare(ctx, text)
 		if err != nil {
 			return nil, err

@@ -34,8 +34,13 @@ func (s *statements) prepare(ctx context.Context, text string) (*sql.Stmt, error
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if other := s.by[text]; other != nil {
-		return other, stmt.Close() // another was faster
+		return other, stmt.Close() //nolint:sqlclosecheck // another was faster, and theirs is kept
 	}
 	s.by[text] = stmt
 	return stmt, nil
+}
+
+// find is prepare for whoever only uses the statement.
+func (s *statements) find(ctx context.Context, text string) (statement, error) {
+	return s.prepare(ctx, text)
 }

@@ -66,7 +66,7 @@ func testKBOwnErrors(t *testing.T, one Stores) {
 			})
 			want := map[int]error{1: kb.ErrUnknownStatus, 2: refusal}[id%4]
 			if !errors.Is(err, want) {
-				return fmt.Errorf("%v, want %w", err, want)
+				return fmt.Errorf("%w, want %w", err, want)
 			}
 		}
 		return nil
