@@ -66,6 +66,10 @@ func fieldProperties(creating bool) []property {
 		}
 		return text
 	}
+	replacing := "; they replace all that there are"
+	if creating {
+		replacing = ""
+	}
 	priority := text("priority", usual("Priority", "default: MEDIUM"))
 	priority.schema.Enum = Priorities()
 	return []property{
@@ -78,8 +82,8 @@ func fieldProperties(creating bool) []property {
 		dated("start_date", "date-time", usual("When it starts", "optional")),
 		dated("end_date", "date-time", usual("When it ends", "optional")),
 		text("version", usual("Version", "optional")),
-		texts("related", usual("References of related items, such as [\"docs-1\", \"docs-2\"]; they replace all that there are", "optional")),
-		texts("tags", usual("Tags; they replace all that there are", "optional")),
+		texts("related", usual("References of related items, such as [\"docs-1\", \"docs-2\"]"+replacing, "optional")),
+		texts("tags", usual("Tags"+replacing, "optional")),
 	}
 }
 

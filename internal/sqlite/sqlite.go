@@ -1,8 +1,9 @@
 // Package sqlite is the store that genkan has without being told: one SQLite
 // file in the data directory. It implements the ports that other rooms
 // declare (identity.Store, upstream.ListStore, catalog.OverrideStore, kb.Store)
-// and keeps rows and SQL to itself. The storetest suite says what a store must do; this package adds
-// what is particular to a file that several processes share.
+// and keeps rows and SQL to itself. The storetest suite says what a store must
+// do; this package adds what is particular to a file that several processes
+// share.
 //
 // Any number of processes may have the file open. WAL mode lets them read
 // while one writes, every write waits its turn, and each write adds one to a
