@@ -10,9 +10,9 @@ import (
 // Store is where the knowledge base is kept. Every implementation gives the
 // same answers in the same order; the storetest suite says which.
 //
-// Each write has the next number of the knowledge base's own sequence, and every
-// item has the number of its last change. A change of a relation is one of both
-// its ends. So whoever keeps something that was derived from items, in whichever
+// Each write has the next number of the knowledge base's own sequence, and is
+// seen only when all with lower numbers are. Every item has the number of its
+// last change, and a change of a relation is one of both its ends. So whoever keeps something that was derived from items, in whichever
 // process, reads what Changes or Links tell since the position they are at.
 type Store interface {
 	// Sequence is the number of the last write.

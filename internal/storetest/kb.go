@@ -305,7 +305,8 @@ func testKBStatuses(t *testing.T, s Stores) {
 	}
 	wantEqual(t, statuses(), kb.DefaultStatuses())
 	item := insert(t, s, kb.Item{Status: "Review"})
-	before := snapshot(t, s)
+	another := s.Another(t)
+	before := snapshot(t, another)
 	var used *kb.StatusInUseError
 	if err := set(kb.Status{Name: "New"}); !errors.As(err, &used) || used.Name != "Review" || used.Items != 1 {
 		t.Fatalf("%v", err)
@@ -323,6 +324,11 @@ func testKBStatuses(t *testing.T, s Stores) {
 		}
 	}
 	wantEqual(t, insert(t, s, kb.Item{}).Status, "New")
+	for _, handle := range []Stores{s, another} {
+		page, err := handle.Knowledge.List(t.Context(), kb.Filter{Closed: true, Limit: 9})
+		must(t, err)
+		wantEqual(t, []string{page.Items[0].Status, page.Items[1].Status}, []string{"New", "Review"})
+	}
 	wantEqual(t, itemOf(t, s, item.ID).Item.Status, "Review")
 }
 
