@@ -17,22 +17,18 @@ func NewScan(store Store) *Scan { return &Scan{store} }
 // scanPage is how many items are in memory at a time.
 const scanPage = 200
 
-// each passes every item. One that changes meanwhile is passed again, and one
-// that goes is forgotten.
-func (s *Scan) each(ctx context.Context, pass func(*Item), forget func(id int64)) error {
-	for at := (Position{}); ; {
-		changes, err := s.store.Changes(ctx, at, scanPage)
+// each passes every item.
+func (s *Scan) each(ctx context.Context, pass func(*Item)) error {
+	for last := int64(0); ; {
+		items, err := s.store.Items(ctx, last, scanPage)
 		if err != nil {
 			return err
 		}
-		for i := range changes {
-			at = changes[i].Position
-			forget(at.ID)
-			if !changes[i].Deleted {
-				pass(&changes[i].Item)
-			}
+		for i := range items {
+			last = items[i].ID
+			pass(&items[i])
 		}
-		if len(changes) < scanPage {
+		if len(items) < scanPage {
 			return nil
 		}
 	}
@@ -45,23 +41,19 @@ func (s *Scan) Search(ctx context.Context, q Query) (Hits, error) {
 		return Hits{}, nil
 	}
 	phrase := strings.Join(words, " ")
-	scores := map[int64]float64{}
+	var all []Hit
 	err := s.each(ctx, func(item *Item) {
 		if !oneOf(item.Type, q.Types) {
 			return
 		}
 		if score, ok := rate(item, words, phrase); ok {
-			scores[item.ID] = score
+			all = append(all, Hit{ID: item.ID, Score: score})
 		}
-	}, func(id int64) { delete(scores, id) })
+	})
 	if err != nil {
 		return Hits{}, err
 	}
-	hits := Hits{Total: len(scores)}
-	all := make([]Hit, 0, len(scores))
-	for id, score := range scores {
-		all = append(all, Hit{ID: id, Score: score})
-	}
+	hits := Hits{Total: len(all)}
 	slices.SortFunc(all, func(a, b Hit) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID))
 	})
@@ -132,7 +124,7 @@ func (s *Scan) Suggest(ctx context.Context, q Query) ([]string, error) {
 	if begun == "" {
 		return nil, nil
 	}
-	found := map[int64]candidate{}
+	var all []candidate
 	err := s.each(ctx, func(item *Item) {
 		if !oneOf(item.Type, q.Types) {
 			return
@@ -144,18 +136,14 @@ func (s *Scan) Suggest(ctx context.Context, q Query) ([]string, error) {
 				return
 			}
 			if at += i; beginsWord(title, at) {
-				found[item.ID] = candidate{min(at, 1), title, item.Title}
+				all = append(all, candidate{min(at, 1), title, item.Title})
 				return
 			}
 			at++
 		}
-	}, func(id int64) { delete(found, id) })
+	})
 	if err != nil {
 		return nil, err
-	}
-	all := make([]candidate, 0, len(found))
-	for _, one := range found {
-		all = append(all, one)
 	}
 	slices.SortFunc(all, func(a, b candidate) int {
 		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.folded, b.folded), cmp.Compare(a.title, b.title))

@@ -24,6 +24,13 @@ type Store interface {
 	// Links is Changes for whoever only wants to know the neighbours.
 	Links(ctx context.Context, after Position, limit int) ([]Link, error)
 
+	// Items are all items in the order of their ids, after one and at most limit,
+	// without their neighbours. It is for who begins anew: take the sequence
+	// first, and read the changes after it when all items are read.
+	Items(ctx context.Context, after int64, limit int) ([]Item, error)
+	// Relations are all ids and relations in one state, for who begins anew.
+	Relations(ctx context.Context) (Relations, error)
+
 	// Item finds an item by its id, or by one that it had before its type was
 	// changed; false if there is none.
 	Item(ctx context.Context, id int64) (Found, bool, error)
@@ -116,6 +123,14 @@ type Link struct {
 	Position
 	Deleted    bool
 	Neighbours []int64
+}
+
+// Relations are a knowledge base without its texts. All is ordered.
+type Relations struct {
+	// Seq is the number of the last write that is in here.
+	Seq   int64
+	IDs   []int64
+	Edges []Edge
 }
 
 // Edge is a relation. The lower id stands first.

@@ -103,6 +103,14 @@ func BenchmarkKB(b *testing.B) {
 			}
 		}
 	})
+	b.Run("Relations", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if all, err := k.Relations(ctx); err != nil || len(all.IDs) != n {
+				b.Fatal(len(all.IDs), err)
+			}
+		}
+	})
 	title, tags, content := "a new item", []string{"tag1", "tag2", "new"}, strings.Repeat("x", 1000)
 	related := []kb.Ref{{Type: "type3", ID: 3}, {Type: "type4", ID: 4}}
 	create := func(ctx context.Context, b *testing.B) {

@@ -25,6 +25,8 @@ const (
 	selectSequence = `SELECT value FROM kb_sequence WHERE id = 1`
 	selectItem     = `SELECT ` + itemColumns + `, ` + tagsOfItem + `, ` + relatedOfItem + `
 		FROM kb_items i CROSS JOIN kb_statuses s ON s.id = i.status WHERE i.id = ?`
+	selectItems = `SELECT ` + itemColumns + `, ` + tagsOfItem + `, '[]'
+		FROM kb_items i CROSS JOIN kb_statuses s ON s.id = i.status WHERE i.id > ? ORDER BY i.id LIMIT +?`
 	selectMoved     = `SELECT type, item FROM kb_moved WHERE id = ?`
 	selectSummaries = `SELECT ` + summaryColumns + `
 		FROM json_each(?) v CROSS JOIN kb_items i ON i.id = v.value ORDER BY v.key`
@@ -94,11 +96,18 @@ func findItem(ctx context.Context, p prepared, id int64) (found kb.Found, ok boo
 }
 
 func readItem(ctx context.Context, p prepared, id int64, item *kb.Item) error {
+	stmt, err := p(ctx, selectItem)
+	if err != nil {
+		return err
+	}
+	return scanItem(stmt.QueryRowContext(ctx, id).Scan, item)
+}
+
+func scanItem(scan func(into ...any) error, item *kb.Item) error {
 	var created, updated int64
 	var start, end sql.NullInt64
 	var tags, related string
-	err := one(ctx, p, selectItem, []any{id},
-		&item.ID, &item.Type, &item.Title, &item.Status, &item.Priority, &created, &updated,
+	err := scan(&item.ID, &item.Type, &item.Title, &item.Status, &item.Priority, &created, &updated,
 		&item.Description, &item.Content, &item.Category, &item.Version, &start, &end, &tags, &related)
 	if err != nil {
 		return err

@@ -118,6 +118,7 @@ func TestPlans(t *testing.T) {
 	for _, p := range []plan{
 		{"sequence", selectSequence, []string{"SEARCH kb_sequence USING INTEGER PRIMARY KEY (rowid=?)"}},
 		{"get", selectItem, []string{byID, "SEARCH x USING PRIMARY KEY (item=?)", from, to}},
+		{"items", selectItems, []string{"SEARCH i USING INTEGER PRIMARY KEY (rowid>?)", "SEARCH x USING PRIMARY KEY (item=?)"}},
 		{"moved", selectMoved, []string{"SEARCH kb_moved USING INTEGER PRIMARY KEY (rowid=?)"}},
 		{"summaries", selectSummaries, []string{byID}},
 		{"neighbours", selectNeighbours, []string{"SEARCH r USING PRIMARY KEY (src=?)", "SEARCH r USING COVERING INDEX kb_relations_by_dst (dst=?)"}},

@@ -24,6 +24,7 @@ func kbTests() map[string]func(*testing.T, Stores) {
 		"KBSequence":   testKBSequence,
 		"KBChanges":    testKBChanges,
 		"KBLinks":      testKBLinks,
+		"KBWhole":      testKBWhole,
 		"KBRetype":     testKBRetype,
 		"KBRefused":    testKBRefused,
 		"KBStatuses":   testKBStatuses,

@@ -111,3 +111,39 @@ func testKBLinks(t *testing.T, s Stores) {
 		wantEqual(t, edges, []kb.Edge{{A: two.ID, B: four.ID}, {A: three.ID, B: four.ID}})
 	}
 }
+
+// testKBWhole: who begins anew knows everything with the changes since.
+func testKBWhole(t *testing.T, s Stores) {
+	whole := func() kb.Relations {
+		all, err := s.Knowledge.Relations(t.Context())
+		must(t, err)
+		return all
+	}
+	wantEqual(t, whole(), kb.Relations{})
+	one, two := insert(t, s, fullItem()), insert(t, s, kb.Item{})
+	three := insert(t, s, kb.Item{Related: []kb.Ref{one.Ref(), two.Ref()}})
+	wantEqual(t, whole(), kb.Relations{
+		Seq: 3, IDs: []int64{one.ID, two.ID, three.ID}, Edges: []kb.Edge{{A: one.ID, B: three.ID}, {A: two.ID, B: three.ID}},
+	})
+	write(t, s, func(ctx context.Context, w kb.Writer) error { return w.Delete(ctx, two.ID) })
+	wantEqual(t, whole(), kb.Relations{Seq: 4, IDs: []int64{one.ID, three.ID}, Edges: []kb.Edge{{A: one.ID, B: three.ID}}})
+
+	three.Related = nil
+	for _, c := range []struct {
+		after int64
+		limit int
+		want  []kb.Item
+	}{
+		{0, 10, []kb.Item{one, three}},
+		{0, 1, []kb.Item{one}},
+		{one.ID, 1, []kb.Item{three}},
+		{three.ID, 1, nil},
+	} {
+		all, err := s.Knowledge.Items(t.Context(), c.after, c.limit)
+		must(t, err)
+		wantEqual(t, len(all), len(c.want))
+		for i := range all {
+			wantItem(t, all[i], c.want[i])
+		}
+	}
+}
