@@ -47,7 +47,7 @@ func TestStore(t *testing.T) {
 func handle(t *testing.T, path string) storetest.Stores {
 	s := openStore(t, path)
 	return storetest.Stores{
-		Identity: s, Lists: s, Overrides: s, Servers: s, Lessons: s, Vectors: s,
+		Identity: s, Lists: s, Overrides: s, Servers: s, Lessons: s, Vectors: s, Knowledge: s.Knowledge(),
 		Another: func(t *testing.T) storetest.Stores { return handle(t, path) },
 	}
 }

@@ -78,6 +78,8 @@ func play(role, path string) int {
 		return 0
 	case "write":
 		return writeForever(ctx, path, logger)
+	case "create":
+		return createForever(ctx, path, logger)
 	}
 	fmt.Println("unknown role", role)
 	return 1

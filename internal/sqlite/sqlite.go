@@ -1,7 +1,7 @@
 // Package sqlite is the store that genkan has without being told: one SQLite
 // file in the data directory. It implements the ports that other rooms
 // declare (identity.Store, upstream.ListStore, catalog.OverrideStore,
-// config.KeptStore, learn.Store, embed.Store) and keeps rows and SQL to itself. The storetest
+// config.KeptStore, learn.Store, embed.Store, kb.Store) and keeps rows and SQL to itself. The storetest
 // suite says what a store must do; this package adds what is particular to a file that several
 // processes share.
 //
@@ -61,7 +61,7 @@ const (
 	// maxReaders and idleReaders bound what the read pool costs; a connection
 	// is opened when the first query needs it.
 	maxReaders  = 4
-	idleReaders = 1
+	idleReaders = 4
 	// maxIdle gives an idle process back the memory of its connections.
 	maxIdle = time.Minute
 	// walLimit is what is left of the write-ahead log file after a checkpoint.
@@ -79,6 +79,8 @@ type Store struct {
 	writer *sql.DB
 	reader *sql.DB
 	closed atomic.Bool
+
+	knowledge *Knowledge
 }
 
 // Open opens the database at path, which it creates or brings up to date as
@@ -102,6 +104,7 @@ func open(ctx context.Context, path string, logger *slog.Logger, patience time.D
 	if s.reader, err = connect(path, busyTimeout, readerDSN); err != nil {
 		return nil, explain("open the database", errors.Join(err, s.writer.Close()))
 	}
+	s.knowledge = newKnowledge(s)
 	s.writer.SetMaxOpenConns(1)
 	s.reader.SetMaxOpenConns(maxReaders)
 	s.reader.SetMaxIdleConns(idleReaders)

@@ -7,6 +7,7 @@ package storetest
 import (
 	"context"
 	"errors"
+	"maps"
 	"testing"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 	"genkan/internal/embed"
 	"genkan/internal/gateway"
 	"genkan/internal/identity"
+	"genkan/internal/kb"
 	"genkan/internal/learn"
 	"genkan/internal/upstream"
 )
@@ -33,6 +35,8 @@ type Stores struct {
 	Lessons learn.Store
 	// Vectors are those of texts.
 	Vectors embed.Store
+	// Knowledge is where the knowledge base is kept.
+	Knowledge kb.Store
 	// Another opens a further handle on the same database, as a second process
 	// would. The handle is closed when the test ends.
 	Another func(t *testing.T) Stores
@@ -41,7 +45,7 @@ type Stores struct {
 // Run runs the suite. Each call of open returns a handle on a new, empty
 // database, which is closed when the test ends.
 func Run(t *testing.T, open func(t *testing.T) Stores) {
-	for name, test := range map[string]func(*testing.T, Stores){
+	tests := map[string]func(*testing.T, Stores){
 		"Tokens":            testTokens,
 		"TokenConflict":     testTokenConflict,
 		"TokenNotFound":     testTokenNotFound,
@@ -72,7 +76,9 @@ func Run(t *testing.T, open func(t *testing.T) Stores) {
 		"ConcurrentLists":   testConcurrentLists,
 		"ConcurrentOneName": testConcurrentOneName,
 		"Keeper":            testKeeper,
-	} {
+	}
+	maps.Copy(tests, kbTests())
+	for name, test := range tests {
 		t.Run(name, func(t *testing.T) { test(t, open(t)) })
 	}
 }

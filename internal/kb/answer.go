@@ -1,0 +1,281 @@
+package kb
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"math"
+	"time"
+
+	"genkan/internal/gateway"
+	"genkan/internal/jsonrpc"
+)
+
+// The forms of the answers. What is not set is null.
+
+type itemAnswer struct {
+	ID          int64    `json:"id"`
+	Type        string   `json:"type"`
+	Title       string   `json:"title"`
+	Description string   `json:"description"`
+	Content     string   `json:"content"`
+	Status      string   `json:"status"`
+	Priority    Priority `json:"priority"`
+	Category    *string  `json:"category"`
+	StartDate   *string  `json:"start_date"`
+	EndDate     *string  `json:"end_date"`
+	Version     *string  `json:"version"`
+	Related     []string `json:"related"`
+	Tags        []string `json:"tags"`
+	CreatedAt   string   `json:"created_at"`
+	UpdatedAt   string   `json:"updated_at"`
+	// MovedFrom is the reference that was asked for, if the item has another now.
+	MovedFrom string `json:"moved_from,omitempty"`
+}
+
+type summaryAnswer struct {
+	ID        int64    `json:"id"`
+	Type      string   `json:"type"`
+	Title     string   `json:"title"`
+	Status    string   `json:"status"`
+	Priority  Priority `json:"priority"`
+	CreatedAt string   `json:"created_at"`
+	UpdatedAt string   `json:"updated_at"`
+}
+
+type matchAnswer struct {
+	summaryAnswer
+	Snippet string  `json:"snippet"`
+	Score   float64 `json:"score"`
+}
+
+type pageAnswer[T any] struct {
+	Items  []T `json:"items"`
+	Total  int `json:"total"`
+	Limit  int `json:"limit"`
+	Offset int `json:"offset"`
+	// NextOffset is where to read on.
+	NextOffset int `json:"next_offset,omitempty"`
+}
+
+func newPageAnswer[T any](items []T, total, limit, offset int) pageAnswer[T] {
+	p := pageAnswer[T]{Items: items, Total: total, Limit: limit, Offset: offset}
+	if next := offset + len(items); len(items) > 0 && next < total {
+		p.NextOffset = next
+	}
+	return p
+}
+
+type deletedAnswer struct {
+	Deleted   bool   `json:"deleted"`
+	Type      string `json:"type"`
+	ID        int64  `json:"id"`
+	MovedFrom string `json:"moved_from,omitempty"`
+}
+
+type bulkAnswer struct {
+	Updated int             `json:"updated"`
+	Results []summaryAnswer `json:"results"`
+}
+
+type relatedAnswer struct {
+	Center summaryAnswer     `json:"center_item"`
+	Items  []neighbourAnswer `json:"related_items"`
+	Stats  graphStats        `json:"graph_stats"`
+	// Truncated is there when max_results kept some out.
+	Truncated bool `json:"truncated,omitempty"`
+}
+
+type neighbourAnswer struct {
+	Item         summaryAnswer `json:"item"`
+	Distance     int           `json:"distance"`
+	Relationship string        `json:"relationship"`
+}
+
+type graphStats struct {
+	Nodes int `json:"total_nodes"`
+	Edges int `json:"total_edges"`
+	Depth int `json:"max_depth"`
+}
+
+type pathsAnswer struct {
+	Paths     []pathAnswer `json:"paths"`
+	Shortest  int          `json:"shortest_path_length"`
+	Total     int          `json:"total_paths_found"`
+	Truncated bool         `json:"truncated,omitempty"`
+}
+
+type pathAnswer struct {
+	Items  []summaryAnswer `json:"items"`
+	Length int             `json:"length"`
+	Weight float64         `json:"weight"`
+}
+
+type tagAnswer struct {
+	Name  string `json:"name"`
+	Count int    `json:"count"`
+}
+
+type statusAnswer struct {
+	Name   string `json:"name"`
+	Closed bool   `json:"closed"`
+}
+
+type stateAnswer struct {
+	Content  string        `json:"content"`
+	Metadata stateMetadata `json:"metadata"`
+}
+
+type stateMetadata struct {
+	UpdatedBy *string  `json:"updated_by"`
+	UpdatedAt *string  `json:"updated_at"`
+	Related   []string `json:"related"`
+	Tags      []string `json:"tags"`
+}
+
+func newItemAnswer(found Found) itemAnswer {
+	i := &found.Item
+	a := itemAnswer{
+		ID: i.ID, Type: i.Type, Title: i.Title, Description: i.Description, Content: i.Content,
+		Status: i.Status, Priority: i.Priority, Category: textOrNull(i.Category), Version: textOrNull(i.Version),
+		StartDate: textOrNull(moment(i.Start)), EndDate: textOrNull(moment(i.End)),
+		Related: refTexts(i.Related), Tags: append([]string{}, i.Tags...),
+		CreatedAt: moment(i.CreatedAt), UpdatedAt: moment(i.UpdatedAt),
+	}
+	if !found.Former.IsZero() {
+		a.MovedFrom = found.Former.String()
+	}
+	return a
+}
+
+func newSummaryAnswer(s Summary) summaryAnswer {
+	return summaryAnswer{s.ID, s.Type, s.Title, s.Status, s.Priority, moment(s.CreatedAt), moment(s.UpdatedAt)}
+}
+
+func newStateAnswer(s State) stateAnswer {
+	return stateAnswer{s.Content, stateMetadata{
+		textOrNull(s.UpdatedBy), textOrNull(moment(s.UpdatedAt)), refTexts(s.Related), append([]string{}, s.Tags...),
+	}}
+}
+
+func newRelatedAnswer(n Neighbourhood) relatedAnswer {
+	a := relatedAnswer{
+		Center: newSummaryAnswer(n.Center), Items: []neighbourAnswer{},
+		Stats: graphStats{len(n.Items) + 1, n.Edges, n.Depth}, Truncated: n.Truncated,
+	}
+	for _, one := range n.Items {
+		relationship := "indirect"
+		if one.Distance == 1 {
+			relationship = "direct"
+		}
+		a.Items = append(a.Items, neighbourAnswer{newSummaryAnswer(one.Summary), one.Distance, relationship})
+	}
+	return a
+}
+
+func newPathsAnswer(r Routes) pathsAnswer {
+	a := pathsAnswer{Paths: []pathAnswer{}, Shortest: -1, Total: len(r.Each), Truncated: r.Truncated}
+	for _, route := range r.Each {
+		length := len(route) - 1
+		a.Shortest = length // all are as short
+		a.Paths = append(a.Paths, pathAnswer{all(route, newSummaryAnswer), length, 1 / float64(max(length, 1))})
+	}
+	return a
+}
+
+func newMatchAnswer(m Match) matchAnswer {
+	const digits = 1e4
+	return matchAnswer{newSummaryAnswer(m.Summary), m.Snippet, math.Round(m.Score*digits) / digits}
+}
+
+// all answers each of a list; none is an empty list and not null.
+func all[T, A any](list []T, answer func(T) A) []A {
+	out := make([]A, len(list))
+	for i, one := range list {
+		out[i] = answer(one)
+	}
+	return out
+}
+
+func refTexts(refs []Ref) []string { return all(refs, Ref.String) }
+
+// moment is empty for a time that is not set.
+func moment(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.UTC().Format(time.RFC3339Nano)
+}
+
+func textOrNull(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}
+
+// errorAnswer is an error as the protocol has it.
+type errorAnswer struct {
+	Code    Code   `json:"code"`
+	Message string `json:"message"`
+	Data    struct {
+		Type      string         `json:"type"`
+		Details   map[string]any `json:"details"`
+		Timestamp string         `json:"timestamp"`
+	} `json:"data"`
+}
+
+func newErrorAnswer(e *Error) errorAnswer {
+	a := errorAnswer{Code: e.Code, Message: e.Message}
+	a.Data.Type, a.Data.Timestamp = e.Name, moment(e.Time)
+	d, details := &e.Details, map[string]any{}
+	if e.Code == CodeItemNotFound {
+		details["type"], details["id"], details["requested_id"] = d.Ref.Type, d.Ref.ID, d.Ref.String()
+	}
+	if !d.Actual.IsZero() {
+		details["actual_id"] = d.Actual.String()
+	}
+	if d.Field != "" {
+		details["field"] = d.Field
+		if e.Code != CodeItemNotFound {
+			details["value"] = d.Value
+		}
+	}
+	for key, text := range map[string]string{"constraint": d.Constraint, "message": d.Hint} {
+		if text != "" {
+			details[key] = text
+		}
+	}
+	if d.HasIndex {
+		details["index"] = d.Index
+	}
+	a.Data.Details = details
+	return a
+}
+
+// newResult is an answer in both forms: clients show the one or the other.
+func newResult(answer any, err error) (*gateway.Result, error) {
+	isError := false
+	if err != nil {
+		var own *Error
+		if !errors.As(err, &own) {
+			return nil, err
+		}
+		answer, isError = newErrorAnswer(own), true
+	}
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(answer); err != nil {
+		return nil, err
+	}
+	encoded := bytes.TrimRight(b.Bytes(), "\n")
+	raw := make([]byte, 0, 2*len(encoded)+len(encoded)/4+100)
+	raw = append(raw, `{"content":[{"type":"text","text":`...)
+	raw = jsonrpc.AppendQuoted(raw, string(encoded))
+	raw = append(append(raw, `}],"structuredContent":`...), encoded...)
+	if isError {
+		raw = append(raw, `,"isError":true`...)
+	}
+	return &gateway.Result{Raw: append(raw, '}'), IsError: isError}, nil
+}

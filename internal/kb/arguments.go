@@ -1,0 +1,277 @@
+package kb
+
+import (
+	"encoding/json"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"genkan/internal/gateway"
+)
+
+// arguments are those of one call. The first thing that is wrong is kept, and
+// what is read after it does not matter.
+type arguments struct {
+	values map[string]any
+	err    error
+}
+
+func (a *arguments) refuse(err error) {
+	if a.err == nil {
+		a.err = err
+	}
+}
+
+// only refuses what the tool does not know: it would be lost silently.
+func (a *arguments) only(known []string) {
+	for _, key := range slices.Sorted(maps.Keys(a.values)) {
+		if slices.Contains(known, key) {
+			continue
+		}
+		constraint := "Unknown argument; known are " + strings.Join(known, ", ")
+		if len(known) == 0 {
+			constraint = "Unknown argument; this tool has none"
+		}
+		if near := gateway.Nearest(key, slices.Values(known)); near != "" {
+			constraint = "Unknown argument; did you mean " + near + "?"
+		}
+		a.refuse(Invalid(key, a.values[key], constraint))
+	}
+}
+
+// require refuses a call that lacks something.
+func (a *arguments) require(keys []string) {
+	for _, key := range keys {
+		if a.values[key] == nil {
+			a.refuse(Invalid(key, nil, strings.ToUpper(key[:1])+key[1:]+" is required"))
+		}
+	}
+}
+
+// text is nil if there is none; null is empty.
+func (a *arguments) text(key string) *string {
+	value, given := a.values[key]
+	if !given {
+		return nil
+	}
+	text, ok := value.(string)
+	if !ok && value != nil {
+		a.refuse(Invalid(key, value, "Must be a string"))
+	}
+	return &text
+}
+
+// word is a text that is empty if there is none.
+func (a *arguments) word(key string) string {
+	if text := a.text(key); text != nil {
+		return *text
+	}
+	return ""
+}
+
+func (a *arguments) flag(key string) bool {
+	value := a.values[key]
+	flag, ok := value.(bool)
+	if !ok && value != nil {
+		a.refuse(Invalid(key, value, "Must be true or false"))
+	}
+	return flag
+}
+
+// integer is 0 if there is none. JSON has one kind of numbers: 1.0 is 1.
+func (a *arguments) integer(key string) int64 {
+	value := a.values[key]
+	if value == nil {
+		return 0
+	}
+	n, ok := wholeNumber(value)
+	if !ok {
+		a.refuse(Invalid(key, value, "Must be an integer"))
+	}
+	return n
+}
+
+func wholeNumber(value any) (int64, bool) {
+	var f float64
+	switch v := value.(type) {
+	case json.Number:
+		if n, err := strconv.ParseInt(v.String(), 10, 64); err == nil {
+			return n, true
+		}
+		var err error
+		if f, err = v.Float64(); err != nil {
+			return 0, false
+		}
+	case float64:
+		f = v
+	case int:
+		return int64(v), true
+	case int64:
+		return v, true
+	default:
+		return 0, false
+	}
+	const exact = 1 << 53 // beyond it a float64 may mean a neighbour
+	return int64(f), f == math.Trunc(f) && math.Abs(f) <= exact
+}
+
+// count is an integer of 1 to most; 0 if there is none.
+func (a *arguments) count(key string, most int) int {
+	if a.values[key] == nil {
+		return 0
+	}
+	n := a.integer(key)
+	if n < 1 || n > int64(most) {
+		a.refuse(checkCount(key, int(min(max(n, math.MinInt32), math.MaxInt32)), most))
+	}
+	return int(n)
+}
+
+// page is where a list begins and how much of it is wanted.
+func (a *arguments) page(most int) (limit, offset int) {
+	limit = a.count("limit", most)
+	if n := a.integer("offset"); n < 0 || n > maxOffset {
+		a.refuse(Invalid("offset", n, "Must be an integer of 0 or more"))
+	} else {
+		offset = int(n)
+	}
+	return limit, offset
+}
+
+// texts is nil if there are none; null is no texts.
+func (a *arguments) texts(key string) *[]string {
+	value, given := a.values[key]
+	if !given {
+		return nil
+	}
+	list, ok := value.([]any)
+	if !ok && value != nil {
+		a.refuse(Invalid(key, value, "Must be an array of strings"))
+	}
+	texts := make([]string, 0, len(list))
+	for i, one := range list {
+		text, ok := one.(string)
+		if !ok {
+			a.refuse(Invalid(at(key, i), one, "Must be a string"))
+		}
+		texts = append(texts, text)
+	}
+	return &texts
+}
+
+func (a *arguments) words(key string) []string {
+	if texts := a.texts(key); texts != nil {
+		return *texts
+	}
+	return nil
+}
+
+func (a *arguments) refs(key string) *[]Ref {
+	texts := a.texts(key)
+	if texts == nil {
+		return nil
+	}
+	refs := make([]Ref, 0, len(*texts))
+	for i, text := range *texts {
+		ref, err := ParseRef(at(key, i), text)
+		if err != nil {
+			a.refuse(err)
+		}
+		refs = append(refs, ref)
+	}
+	return &refs
+}
+
+// time is nil if there is none; null is zero.
+func (a *arguments) time(key string) *time.Time {
+	text := a.text(key)
+	if text == nil {
+		return nil
+	}
+	if a.values[key] == nil {
+		return &time.Time{}
+	}
+	t, err := ParseTime(key, *text)
+	if err != nil {
+		a.refuse(err)
+	}
+	return &t
+}
+
+func (a *arguments) day(key string) time.Time {
+	if a.values[key] == nil {
+		return time.Time{}
+	}
+	day, err := ParseDay(key, a.word(key))
+	if err != nil {
+		a.refuse(err)
+	}
+	return day
+}
+
+func (a *arguments) ref(typeKey, idKey string) Ref {
+	return Ref{a.word(typeKey), a.integer(idKey)}
+}
+
+// patch reads the fields of an item.
+func (a *arguments) patch() Patch {
+	p := Patch{
+		Title: a.text("title"), Description: a.text("description"), Content: a.text("content"),
+		Status: a.text("status"), Category: a.text("category"), Version: a.text("version"),
+		Start: a.time("start_date"), End: a.time("end_date"),
+		Related: a.refs("related"), Tags: a.texts("tags"),
+	}
+	if p.Status != nil && *p.Status == "" && a.values["status"] != nil {
+		a.refuse(Invalid("status", "", "Must be the name of a status; get_statuses lists them"))
+	}
+	if text := a.text("priority"); text != nil {
+		priority := Priority(*text)
+		if a.values["priority"] != nil {
+			if err := checkPriority(priority); err != nil {
+				a.refuse(err)
+			}
+		}
+		p.Priority = &priority
+	}
+	return p
+}
+
+// edits reads the entries of a bulk update.
+func (a *arguments) edits(key string, known []string) []Edit {
+	list, ok := a.values[key].([]any)
+	if !ok {
+		a.refuse(Invalid(key, a.values[key], "Must be an array of {type, id, data}"))
+		return nil
+	}
+	if len(list) > MaxBulk {
+		return make([]Edit, len(list)) // which is all there is to say
+	}
+	edits := make([]Edit, 0, len(list))
+	for i, one := range list {
+		values, ok := one.(map[string]any)
+		if !ok {
+			a.refuse(atIndex(Invalid(at(key, i), one, "Must be an object {type, id, data}"), i))
+			return nil
+		}
+		entry := &arguments{values: values}
+		entry.only([]string{"type", "id", "data"})
+		entry.require([]string{"type", "id", "data"})
+		edit := Edit{Ref: entry.ref("type", "id")}
+		fields, ok := values["data"].(map[string]any)
+		if !ok {
+			entry.refuse(Invalid("data", values["data"], "Must be an object with the fields to change"))
+		}
+		data := &arguments{values: fields}
+		data.only(known)
+		edit.Patch = data.patch()
+		if entry.refuse(data.err); entry.err != nil {
+			a.refuse(atIndex(entry.err, i))
+			return nil
+		}
+		edits = append(edits, edit)
+	}
+	return edits
+}

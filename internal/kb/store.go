@@ -1,0 +1,163 @@
+package kb
+
+import (
+	"context"
+	"errors"
+	"math"
+	"time"
+)
+
+// Store is where the knowledge base is kept. Every implementation gives the
+// same answers in the same order; the storetest suite says which.
+//
+// Each write has the next number of the knowledge base's own sequence, and is
+// seen only when all with lower numbers are. Every item has the number of its
+// last change, and a change of a relation is one of both its ends. So whoever keeps something that was derived from items, in whichever
+// process, reads what Changes or Links tell since the position they are at.
+type Store interface {
+	// Sequence is the number of the last write.
+	Sequence(ctx context.Context) (int64, error)
+	// Changes tells the items that were changed or deleted after a position, in
+	// order, at most limit. An item that changes again while somebody reads on is
+	// told again.
+	Changes(ctx context.Context, after Position, limit int) ([]Change, error)
+	// Links is Changes for whoever only wants to know the neighbours.
+	Links(ctx context.Context, after Position, limit int) ([]Link, error)
+
+	// Items are all items in the order of their ids, after one and at most limit,
+	// without their neighbours. It is for who begins anew: take the sequence
+	// first, and read the changes after it when all items are read.
+	Items(ctx context.Context, after int64, limit int) ([]Item, error)
+	// Relations are all ids and relations in one state, for who begins anew.
+	Relations(ctx context.Context) (Relations, error)
+
+	// Item finds an item by its id, or by one that it had before its type was
+	// changed; false if there is none.
+	Item(ctx context.Context, id int64) (Found, bool, error)
+	// Summaries are those of the items that exist, in the order of the ids.
+	Summaries(ctx context.Context, ids []int64) ([]Summary, error)
+	// List lists items, the last updated first, among equals the higher id.
+	List(ctx context.Context, f Filter) (Page, error)
+	// Neighbours are the relations that have one of the items as an end, each
+	// once, ordered.
+	Neighbours(ctx context.Context, ids []int64) ([]Edge, error)
+	// Tags are all tags that items have, the most used first, then by name.
+	Tags(ctx context.Context) ([]Tag, error)
+	Statuses(ctx context.Context) ([]Status, error)
+	State(ctx context.Context) (State, error)
+
+	// Write makes a change: all that it did is there when Write returns nil, and
+	// nothing otherwise. It may be run more than once, and must not use the store
+	// but for the writer.
+	Write(ctx context.Context, change func(ctx context.Context, w Writer) error) error
+}
+
+// Writer is a store within one write. It sees what the write has done so far.
+type Writer interface {
+	Item(ctx context.Context, id int64) (Found, bool, error)
+	// Resolve finds which items the ids mean, also former ones. Ids that nobody
+	// has are left out.
+	Resolve(ctx context.Context, ids []int64) (map[int64]Place, error)
+	// Insert adds an item and fills in its ID, and its Status if it has none. Its
+	// neighbours must exist. It fails with ErrUnknownStatus.
+	Insert(ctx context.Context, item *Item) error
+	// Update writes an item that exists. It fails with ErrUnknownStatus.
+	Update(ctx context.Context, item *Item, parts Parts) error
+	// Delete removes an item with its relations.
+	Delete(ctx context.Context, id int64) error
+	// Retype puts an item in the place of a former one: it takes over the
+	// relations and all former references, and the former item is deleted. The
+	// new one gets its ID.
+	Retype(ctx context.Context, former Ref, item *Item) error
+	State(ctx context.Context) (State, error)
+	SetState(ctx context.Context, state *State) error
+	// SetStatuses replaces all statuses. It fails with a StatusInUseError when
+	// items have one that is not there any more.
+	SetStatuses(ctx context.Context, statuses []Status) error
+}
+
+// ErrUnknownStatus is a store's word for an item with a status that is not
+// there.
+var ErrUnknownStatus = errors.New("unknown status")
+
+// StatusInUseError is a store's word for a status that cannot go.
+type StatusInUseError struct {
+	Name  string
+	Items int
+}
+
+func (e *StatusInUseError) Error() string { return "status " + e.Name + " is in use" }
+
+// Parts are what of an item an update changes beside its own fields.
+type Parts struct {
+	// Tags is set when they are to be replaced by the item's.
+	Tags bool
+	// Link and Unlink are the neighbours that come and go.
+	Link, Unlink []int64
+}
+
+// Place is where an id leads: to an item, directly or because it was this item's
+// id under another type.
+type Place struct {
+	Ref
+	Former Ref
+}
+
+// Position is how far somebody has read the changes: up to and with the item of
+// this id in the write of this number.
+type Position struct{ Seq, ID int64 }
+
+// After is the position behind all changes of a write.
+func After(seq int64) Position { return Position{seq, math.MaxInt64} }
+
+// Change is an item as it is after its last change.
+type Change struct {
+	Position
+	Deleted bool
+	// Item has everything but its neighbours; only the ID if it was deleted.
+	Item Item
+}
+
+// Link is an item with all its neighbours, ordered; none if it was deleted.
+type Link struct {
+	Position
+	Deleted    bool
+	Neighbours []int64
+}
+
+// Relations are a knowledge base without its texts. All is ordered.
+type Relations struct {
+	// Seq is the number of the last write that is in here.
+	Seq   int64
+	IDs   []int64
+	Edges []Edge
+}
+
+// Edge is a relation. The lower id stands first.
+type Edge struct{ A, B int64 }
+
+// Filter says which items to list. Exactly one of the parts about statuses
+// counts: named ones override Closed.
+type Filter struct {
+	// Types are alternatives; none is all.
+	Types []string
+	// Tag, if it is not empty, is one that items must have. It goes with Types
+	// only.
+	Tag string
+	// Statuses are alternatives.
+	Statuses []string
+	// Closed includes items in closed statuses.
+	Closed bool
+	// From and Until bound when items were updated: at From or later, and before
+	// Until. Zero is no bound.
+	From, Until   time.Time
+	Limit, Offset int
+}
+
+// Page is a part of a list.
+type Page struct {
+	Items []Summary
+	// Total is how many items there are on all pages.
+	Total         int
+	Limit, Offset int
+}

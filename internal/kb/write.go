@@ -1,0 +1,371 @@
+package kb
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// Patch is what of an item is to be another: nil leaves a field as it is. What
+// is empty clears it; a cleared status or priority is the usual one, and a title
+// cannot be cleared.
+type Patch struct {
+	Title, Description, Content, Status, Category, Version *string
+
+	Priority   *Priority
+	Start, End *time.Time
+	// Related replaces all neighbours.
+	Related *[]Ref
+	Tags    *[]string
+}
+
+// isZero reports whether it changes nothing.
+func (p *Patch) isZero() bool { return *p == Patch{} }
+
+// Edit is a patch with the item it is for.
+type Edit struct {
+	Ref   Ref
+	Patch Patch
+}
+
+// Create adds an item. The patch has all its fields, the title at least.
+func (b *Base) Create(ctx context.Context, kind string, fields Patch) (item Item, err error) {
+	defer b.stamp(&err)
+	if err := checkType("type", kind); err != nil {
+		return Item{}, err
+	}
+	if fields.Title == nil {
+		fields.Title = new(string)
+	}
+	if err := fields.check(); err != nil {
+		return Item{}, err
+	}
+	now := b.now()
+	err = b.store.Write(ctx, func(ctx context.Context, w Writer) error {
+		item = Item{Type: kind, Priority: PriorityMedium, CreatedAt: now}
+		if _, err := fields.apply(ctx, w, &item, now); err != nil {
+			return err
+		}
+		return statusOf(w.Insert(ctx, &item), &item)
+	})
+	if err != nil {
+		return Item{}, b.nameStatuses(ctx, err)
+	}
+	return item, nil
+}
+
+// Update changes an item.
+func (b *Base) Update(ctx context.Context, ref Ref, patch Patch) (found Found, err error) {
+	defer b.stamp(&err)
+	all, err := b.edit(ctx, []Edit{{ref, patch}}, false)
+	if err != nil {
+		return Found{}, err
+	}
+	return all[0], nil
+}
+
+// BulkUpdate changes many items, all or none of them.
+func (b *Base) BulkUpdate(ctx context.Context, edits []Edit) (all []Found, err error) {
+	defer b.stamp(&err)
+	if len(edits) > MaxBulk {
+		return nil, Invalid("updates", len(edits), fmt.Sprintf("Must have at most %d entries", MaxBulk))
+	}
+	return b.edit(ctx, edits, true)
+}
+
+func (b *Base) edit(ctx context.Context, edits []Edit, bulk bool) ([]Found, error) {
+	numbered := func(i int, err error) error {
+		if bulk {
+			return atIndex(err, i)
+		}
+		return err
+	}
+	edits = slices.Clone(edits) // a check drops repeated tags
+	for i := range edits {
+		if err := checkRef("type", "id", edits[i].Ref); err != nil {
+			return nil, numbered(i, err)
+		}
+		if err := edits[i].Patch.check(); err != nil {
+			return nil, numbered(i, err)
+		}
+	}
+	if len(edits) == 0 {
+		return nil, nil
+	}
+	if !bulk && edits[0].Patch.isZero() {
+		found, err := find(ctx, b.store, "", edits[0].Ref)
+		return []Found{found}, err
+	}
+	now := b.now()
+	var all []Found
+	err := b.store.Write(ctx, func(ctx context.Context, w Writer) error {
+		all = make([]Found, 0, len(edits))
+		for i := range edits {
+			found, err := find(ctx, w, "", edits[i].Ref)
+			if err != nil {
+				return numbered(i, err)
+			}
+			if !edits[i].Patch.isZero() {
+				parts, err := edits[i].Patch.apply(ctx, w, &found.Item, now)
+				if err == nil {
+					err = statusOf(w.Update(ctx, &found.Item, parts), &found.Item)
+				}
+				if err != nil {
+					return numbered(i, err)
+				}
+			}
+			all = append(all, found)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, b.nameStatuses(ctx, err)
+	}
+	return all, nil
+}
+
+// atIndex names the entry of a bulk update that an error is about.
+func atIndex(err error, i int) error {
+	var own *Error
+	if !errors.As(err, &own) {
+		return err
+	}
+	e := *own
+	e.Details.Index, e.Details.HasIndex = i, true
+	return &e
+}
+
+// apply puts the patch into an item.
+func (p *Patch) apply(ctx context.Context, w Writer, item *Item, now time.Time) (Parts, error) {
+	item.UpdatedAt = now
+	for _, text := range []struct{ to, from *string }{
+		{&item.Title, p.Title},
+		{&item.Description, p.Description},
+		{&item.Content, p.Content},
+		{&item.Status, p.Status},
+		{&item.Category, p.Category},
+		{&item.Version, p.Version},
+	} {
+		if text.from != nil {
+			*text.to = *text.from
+		}
+	}
+	if p.Priority != nil {
+		item.Priority = cmp.Or(*p.Priority, PriorityMedium)
+	}
+	if p.Start != nil {
+		item.Start = *p.Start
+	}
+	if p.End != nil {
+		item.End = *p.End
+	}
+	var parts Parts
+	if p.Tags != nil {
+		item.Tags, parts.Tags = *p.Tags, true
+	}
+	if p.Related == nil {
+		return parts, nil
+	}
+	related, err := resolve(ctx, w, item.ID, *p.Related)
+	if err != nil {
+		return Parts{}, err
+	}
+	parts.Link, parts.Unlink = missing(related, item.Related), missing(item.Related, related)
+	item.Related = related
+	return parts, nil
+}
+
+// resolve finds the items that references mean, each once, ordered by id. None
+// may be the item itself.
+func resolve(ctx context.Context, w Writer, self int64, refs []Ref) ([]Ref, error) {
+	if len(refs) == 0 {
+		return nil, nil
+	}
+	ids := make([]int64, len(refs))
+	for i, ref := range refs {
+		ids[i] = ref.ID
+	}
+	places, err := w.Resolve(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Ref, 0, len(refs))
+	for i, ref := range refs {
+		place, ok := places[ref.ID]
+		if !ok {
+			return nil, notFound(at("related", i), ref, Ref{})
+		}
+		if err := matches(at("related", i), ref, place); err != nil {
+			return nil, err
+		}
+		if place.ID == self {
+			return nil, Invalid(at("related", i), ref.String(), "An item cannot be related to itself")
+		}
+		out = append(out, place.Ref)
+	}
+	slices.SortFunc(out, func(a, b Ref) int { return cmp.Compare(a.ID, b.ID) })
+	return slices.Compact(out), nil
+}
+
+// missing are the ids that are in one list and not in the other. Both are
+// ordered.
+func missing(in, from []Ref) []int64 {
+	var out []int64
+	for _, ref := range in {
+		if _, ok := slices.BinarySearchFunc(from, ref.ID, func(r Ref, id int64) int { return cmp.Compare(r.ID, id) }); !ok {
+			out = append(out, ref.ID)
+		}
+	}
+	return out
+}
+
+// statusOf says which status a store did not know.
+func statusOf(err error, item *Item) error {
+	if errors.Is(err, ErrUnknownStatus) {
+		return violated("status", item.Status, "fk_items_status_id", "")
+	}
+	return err
+}
+
+// nameStatuses completes the error of an unknown status. Not within the write:
+// its store answers only to its writer.
+func (b *Base) nameStatuses(ctx context.Context, err error) error {
+	var own *Error
+	if !errors.As(err, &own) || own.Code != CodeConstraintViolation || own.Details.Field != "status" {
+		return err
+	}
+	known, failed := b.store.Statuses(ctx)
+	if failed != nil {
+		return err
+	}
+	name, _ := own.Details.Value.(string)
+	named := *own
+	named.Details.Hint = unknownStatus("status", name, known).Details.Hint
+	return &named
+}
+
+// Delete removes an item, and the relations that others have with it. It tells
+// the item that is no more.
+func (b *Base) Delete(ctx context.Context, ref Ref) (found Found, err error) {
+	defer b.stamp(&err)
+	if err := checkRef("type", "id", ref); err != nil {
+		return Found{}, err
+	}
+	err = b.store.Write(ctx, func(ctx context.Context, w Writer) (err error) {
+		if found, err = find(ctx, w, "", ref); err != nil {
+			return err
+		}
+		return w.Delete(ctx, found.Item.ID)
+	})
+	return found, err
+}
+
+// ChangeType gives an item another type and with it another id. Its relations
+// go with it, and its former reference goes on finding it.
+func (b *Base) ChangeType(ctx context.Context, ref Ref, kind string) (found Found, err error) {
+	defer b.stamp(&err)
+	if err := checkRef("from_type", "from_id", ref); err != nil {
+		return Found{}, err
+	}
+	if err := checkType("to_type", kind); err != nil {
+		return Found{}, err
+	}
+	if kind == ref.Type {
+		return Found{}, Invalid("to_type", kind, "Must be another type than the item has")
+	}
+	now := b.now()
+	err = b.store.Write(ctx, func(ctx context.Context, w Writer) (err error) {
+		if found, err = find(ctx, w, "", ref); err != nil {
+			return err
+		}
+		if found.Item.Type == kind {
+			return nil // it was done before: somebody asks again
+		}
+		former := found.Item.Ref()
+		found.Item.Type, found.Item.UpdatedAt = kind, now
+		found.Former = ref
+		return w.Retype(ctx, former, &found.Item)
+	})
+	return found, err
+}
+
+// StatePatch is a new text about where things stand. What is nil stays.
+type StatePatch struct {
+	Content   string
+	UpdatedBy string
+	Related   *[]Ref
+	Tags      *[]string
+}
+
+// SetState writes the text about where things stand.
+func (b *Base) SetState(ctx context.Context, p StatePatch) (state State, err error) {
+	defer b.stamp(&err)
+	if err := checkText("content", p.Content, MaxContent); err != nil {
+		return State{}, err
+	}
+	if err := checkText("updated_by", p.UpdatedBy, MaxWords); err != nil {
+		return State{}, err
+	}
+	if p.Related != nil {
+		if err := checkRelated(*p.Related); err != nil {
+			return State{}, err
+		}
+	}
+	if p.Tags != nil {
+		tags, err := checkTags(*p.Tags)
+		if err != nil {
+			return State{}, err
+		}
+		p.Tags = &tags
+	}
+	now := b.now()
+	err = b.store.Write(ctx, func(ctx context.Context, w Writer) (err error) {
+		if state, err = w.State(ctx); err != nil {
+			return err
+		}
+		state.Content, state.UpdatedBy, state.UpdatedAt = p.Content, p.UpdatedBy, now
+		if p.Tags != nil {
+			state.Tags = *p.Tags
+		}
+		if p.Related != nil {
+			if state.Related, err = resolve(ctx, w, 0, *p.Related); err != nil {
+				return err
+			}
+		}
+		return w.SetState(ctx, &state)
+	})
+	return state, err
+}
+
+// SetStatuses makes these the statuses that there are, the first one the usual
+// one. Nothing is written if they are already.
+func (b *Base) SetStatuses(ctx context.Context, statuses []Status) (err error) {
+	defer b.stamp(&err)
+	if len(statuses) == 0 || len(statuses) > MaxStatuses {
+		return Invalid("statuses", len(statuses), fmt.Sprintf("Must be 1 to %d", MaxStatuses))
+	}
+	seen := map[string]bool{}
+	for i, s := range statuses {
+		if err := checkType(at("statuses", i), s.Name); err != nil {
+			return err
+		}
+		if seen[s.Name] {
+			return Invalid(at("statuses", i), s.Name, "Must be there once")
+		}
+		seen[s.Name] = true
+	}
+	now, err := b.store.Statuses(ctx)
+	if err != nil || slices.Equal(now, statuses) {
+		return err
+	}
+	err = b.store.Write(ctx, func(ctx context.Context, w Writer) error { return w.SetStatuses(ctx, statuses) })
+	var used *StatusInUseError
+	if errors.As(err, &used) {
+		return violated("statuses", used.Name, "fk_items_status_id",
+			fmt.Sprintf("%d items have this status: give them another one first", used.Items))
+	}
+	return err
+}

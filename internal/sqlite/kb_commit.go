@@ -1,0 +1,240 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"sync"
+
+	"genkan/internal/kb"
+)
+
+// Writes that come while another is on its way to the disk share the next
+// commit: waiting for the disk is most of what a write costs. Each is a
+// savepoint of its own, so each has its own fate until the commit, which is
+// everybody's. Whoever comes first leads: there is no goroutine of our own.
+
+// maxTogether bounds how long the first of a group waits for the others.
+const maxTogether = 64
+
+// kbQueue are the writes that wait.
+type kbQueue struct {
+	mu      sync.Mutex
+	waiting []*kbWrite
+	leading bool
+}
+
+type kbWrite struct {
+	ctx    context.Context // the leader acts for others, too
+	change func(context.Context, kb.Writer) error
+	// turn gets true when it is this one's turn to lead, false when it is done.
+	turn     chan bool
+	err      error
+	panicked any
+}
+
+// Write makes a change, durably.
+func (k *Knowledge) Write(ctx context.Context, change func(context.Context, kb.Writer) error) error {
+	const what = "change the knowledge base"
+	if err := k.prepareWrites(ctx); err != nil {
+		return k.store.explain(ctx, what, err)
+	}
+	w := &kbWrite{ctx: ctx, change: change, turn: make(chan bool, 1)}
+	if !k.queue.join(w) {
+		select {
+		case lead := <-w.turn:
+			if !lead {
+				return w.end()
+			}
+		case <-ctx.Done():
+			if k.queue.leave(w) {
+				return k.store.explain(ctx, what, ctx.Err())
+			}
+			// Somebody has it in hand, or it must lead the others.
+			if !<-w.turn {
+				return w.end()
+			}
+		}
+	}
+	group := k.queue.take(w)
+	func() {
+		defer k.queue.pass()
+		k.together(what, group)
+		if k.committed != nil {
+			k.committed(len(group))
+		}
+	}()
+	for _, other := range group {
+		if other != w {
+			other.turn <- false
+		}
+	}
+	return w.end()
+}
+
+// prepareWrites does what can only be done while no write is under way.
+func (k *Knowledge) prepareWrites(ctx context.Context) error {
+	if k.ready.Load() {
+		return nil
+	}
+	for _, text := range writeStatements() {
+		err := retry(ctx, k.store.patience, func() error {
+			_, err := k.writes.find(ctx, text)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	k.ready.Store(true)
+	return nil
+}
+
+// end is what the caller hears.
+func (w *kbWrite) end() error {
+	if w.panicked != nil {
+		panic(w.panicked)
+	}
+	return w.err
+}
+
+// join reports whether the write leads.
+func (q *kbQueue) join(w *kbWrite) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if !q.leading {
+		q.leading = true
+		return true
+	}
+	q.waiting = append(q.waiting, w)
+	return false
+}
+
+// leave reports whether the write was still waiting.
+func (q *kbQueue) leave(w *kbWrite) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for i, other := range q.waiting {
+		if other == w {
+			q.waiting = append(q.waiting[:i], q.waiting[i+1:]...)
+			return true
+		}
+	}
+	return false
+}
+
+// take is the leader with those who wait.
+func (q *kbQueue) take(leader *kbWrite) []*kbWrite {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	n := min(len(q.waiting), maxTogether-1)
+	group := append([]*kbWrite{leader}, q.waiting[:n]...)
+	q.waiting = append([]*kbWrite(nil), q.waiting[n:]...)
+	return group
+}
+
+// pass makes the first of those who have come meanwhile lead.
+func (q *kbQueue) pass() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if len(q.waiting) == 0 {
+		q.leading = false
+		return
+	}
+	next := q.waiting[0]
+	q.waiting = q.waiting[1:]
+	next.turn <- true
+}
+
+// errLost is a transaction that SQLite has ended by itself.
+var errLost = errors.New("the transaction was lost")
+
+// together makes the changes of a group in one transaction, or, where that fails
+// as a whole, each in its own.
+func (k *Knowledge) together(what string, group []*kbWrite) {
+	if len(group) == 1 {
+		k.alone(what, group[0])
+		return
+	}
+	// The lock is waited for on behalf of all.
+	ctx := context.WithoutCancel(group[0].ctx)
+	err := k.store.transact(ctx, what, func(tx *sql.Tx) error {
+		for _, w := range group {
+			if err := k.savepoint(ctx, tx, w); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	for _, w := range group {
+		switch {
+		case errors.Is(err, errLost):
+			k.alone(what, w)
+		case err != nil:
+			w.err = err
+		case w.err != nil:
+			w.err = k.explained(w, what)
+		}
+	}
+}
+
+// alone makes one change in a transaction of its own.
+func (k *Knowledge) alone(what string, w *kbWrite) {
+	err := k.store.transact(w.ctx, what, func(tx *sql.Tx) error {
+		k.run(context.WithoutCancel(w.ctx), tx, w)
+		if w.panicked != nil {
+			return errLost // nobody hears of it
+		}
+		return w.err
+	})
+	if w.err == nil {
+		w.err = err
+		return
+	}
+	w.err = k.explained(w, what)
+}
+
+// savepoint makes one change of several. It fails when the others cannot go on.
+func (k *Knowledge) savepoint(ctx context.Context, tx *sql.Tx, w *kbWrite) error {
+	if _, err := tx.ExecContext(ctx, "SAVEPOINT one"); err != nil {
+		return errors.Join(errLost, err)
+	}
+	k.run(ctx, tx, w)
+	if w.err != nil || w.panicked != nil {
+		if _, err := tx.ExecContext(ctx, "ROLLBACK TO one"); err != nil {
+			return errors.Join(errLost, err)
+		}
+	}
+	if _, err := tx.ExecContext(ctx, "RELEASE one"); err != nil {
+		return errors.Join(errLost, err)
+	}
+	return nil
+}
+
+// run makes a change, unless nobody waits for it any more. Its statements are not
+// interrupted: that would take everybody's transaction with it.
+func (k *Knowledge) run(ctx context.Context, tx *sql.Tx, w *kbWrite) {
+	w.err, w.panicked = w.ctx.Err(), nil
+	if w.err != nil {
+		return
+	}
+	defer func() { w.panicked = recover() }()
+	w.err = w.change(ctx, &kbWriter{p: func(ctx context.Context, text string) (statement, error) {
+		stmt, err := k.writes.prepare(ctx, text)
+		if err != nil {
+			return nil, err
+		}
+		return tx.StmtContext(ctx, stmt), nil
+	}})
+}
+
+// explained is the error of a write, if the knowledge base has not made it
+// itself.
+func (k *Knowledge) explained(w *kbWrite, what string) error {
+	var own *kb.Error
+	var used *kb.StatusInUseError
+	if errors.As(w.err, &own) || errors.As(w.err, &used) || errors.Is(w.err, kb.ErrUnknownStatus) {
+		return w.err
+	}
+	return k.store.explain(w.ctx, what, w.err)
+}

@@ -1,0 +1,188 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"math"
+	"strings"
+
+	"genkan/internal/kb"
+)
+
+// List lists items, the last updated first, among equals the higher id.
+func (k *Knowledge) List(ctx context.Context, f kb.Filter) (page kb.Page, err error) {
+	q, err := newListQuery(f)
+	if err != nil {
+		return kb.Page{}, err
+	}
+	// Where it must be counted it may take its time.
+	read := k.readPoint
+	if q.counted == "" {
+		read = k.read
+	}
+	err = read(ctx, "list items", func(ctx context.Context, p prepared) (err error) {
+		page = kb.Page{Limit: f.Limit, Offset: f.Offset}
+		text, args := q.page(f.Limit, f.Offset)
+		if page.Items, err = k.summaries(ctx, p, text, args...); err != nil {
+			return err
+		}
+		page.Total = f.Offset + len(page.Items)
+		if len(page.Items) < f.Limit && (len(page.Items) > 0 || f.Offset == 0) {
+			return nil // it was the last page
+		}
+		text, args = q.total()
+		err = one(ctx, p, text, args, &page.Total)
+		if errors.Is(err, sql.ErrNoRows) { // no such tag
+			page.Total, err = 0, nil
+		}
+		return err
+	})
+	return page, err
+}
+
+// listQuery makes the statements of a list. A list of items in several statuses
+// is made of branches, each a walk along one index that ends after a page; what
+// comes of them is put in order. A sort of all items that match would take a
+// second at a million. The texts are from a small set, so that they can be kept
+// prepared.
+type listQuery struct {
+	branches []branch
+	// counted is where the total is kept; empty if it must be counted.
+	counted string
+	args    []any
+}
+
+// branch is a part of the items: those for which where holds. It is read in the
+// order of updated_at, id.
+type branch struct {
+	from, id, updated, where string
+	args                     []any
+}
+
+const bounded = ` AND updated_at >= ? AND updated_at < ?`
+
+func newListQuery(f kb.Filter) (*listQuery, error) {
+	types, err := textList(f.Types)
+	if err != nil {
+		return nil, err
+	}
+	statuses, err := textList(f.Statuses)
+	if err != nil {
+		return nil, err
+	}
+	if f.Tag != "" {
+		return tagQuery(f, types), nil
+	}
+	from, until := int64(math.MinInt64), int64(math.MaxInt64)
+	if !f.From.IsZero() {
+		from = f.From.UnixMicro()
+	}
+	if !f.Until.IsZero() {
+		until = f.Until.UnixMicro()
+	}
+	q := &listQuery{}
+	add := func(where string, args ...any) {
+		q.branches = append(q.branches, branch{
+			"kb_items i", "i.id", "i.updated_at", where + bounded, append(args, from, until),
+		})
+	}
+	closed := []int{0}
+	if f.Closed || len(f.Statuses) > 0 {
+		closed = []int{0, 1}
+	}
+	switch {
+	case len(f.Types) == 1 && len(f.Statuses) > 0:
+		for _, name := range f.Statuses {
+			add(`type = ? AND status = (SELECT id FROM kb_statuses WHERE name = ?)`, f.Types[0], name)
+		}
+	case len(f.Types) == 1:
+		for _, c := range closed {
+			add(`type = ? AND closed = ?`, f.Types[0], c)
+		}
+	default:
+		// Any other list is a walk along the time that leaves out what is not wanted.
+		for _, c := range closed {
+			where, args := `closed = ?`, []any{c}
+			if len(f.Types) > 0 {
+				where, args = where+` AND type IN (SELECT value FROM json_each(?))`, append(args, types)
+			}
+			if len(f.Statuses) > 0 {
+				where, args = where+` AND status IN (SELECT id FROM kb_statuses WHERE name IN (SELECT value FROM json_each(?)))`,
+					append(args, statuses)
+			}
+			add(where, args...)
+		}
+	}
+	if f.From.IsZero() && f.Until.IsZero() {
+		q.count(f, types, statuses)
+	}
+	return q, nil
+}
+
+// count uses what is kept about how many items there are.
+func (q *listQuery) count(f kb.Filter, types, statuses string) {
+	var where []string
+	if len(f.Types) > 0 {
+		where, q.args = append(where, `c.type IN (SELECT value FROM json_each(?))`), append(q.args, types)
+	}
+	switch {
+	case len(f.Statuses) > 0:
+		where, q.args = append(where, `s.name IN (SELECT value FROM json_each(?))`), append(q.args, statuses)
+	case !f.Closed:
+		where = append(where, `s.closed = 0`)
+	}
+	q.counted = `SELECT coalesce(sum(c.items), 0) FROM kb_counts c CROSS JOIN kb_statuses s ON s.id = c.status`
+	if len(where) > 0 {
+		q.counted += ` WHERE ` + strings.Join(where, ` AND `)
+	}
+}
+
+func tagQuery(f kb.Filter, types string) *listQuery {
+	b := branch{`kb_item_tags x`, `x.item`, `x.updated_at`, `tag = (SELECT id FROM kb_tags WHERE name = ?)`, []any{f.Tag}}
+	if len(f.Types) > 0 {
+		b.from = `kb_item_tags x CROSS JOIN kb_items y ON y.id = x.item`
+		b.where += ` AND y.type IN (SELECT value FROM json_each(?))`
+		b.args = append(b.args, types)
+		return &listQuery{branches: []branch{b}}
+	}
+	return &listQuery{branches: []branch{b}, counted: `SELECT items FROM kb_tags WHERE name = ?`, args: []any{f.Tag}}
+}
+
+func (b *branch) ordered() string {
+	return `SELECT ` + b.id + ` AS id, ` + b.updated + ` AS updated_at FROM ` + b.from + ` WHERE ` + b.where +
+		` ORDER BY ` + b.updated + ` DESC, ` + b.id + ` DESC`
+}
+
+// page is the statement of one page.
+func (q *listQuery) page(limit, offset int) (string, []any) {
+	var ordered string
+	var args []any
+	if len(q.branches) == 1 {
+		ordered, args = q.branches[0].ordered(), append(args, q.branches[0].args...)
+	} else {
+		var parts []string
+		for i := range q.branches {
+			parts = append(parts, `SELECT * FROM (`+q.branches[i].ordered()+` LIMIT +?)`)
+			args = append(append(args, q.branches[i].args...), limit+offset)
+		}
+		ordered = `SELECT id, updated_at FROM (` + strings.Join(parts, ` UNION ALL `) + `) ORDER BY updated_at DESC, id DESC`
+	}
+	return `SELECT ` + summaryColumns + ` FROM (` + ordered + ` LIMIT +? OFFSET +?) p
+		CROSS JOIN kb_items i ON i.id = p.id
+		ORDER BY p.updated_at DESC, p.id DESC`, append(args, limit, offset)
+}
+
+// total is the statement that says how many items there are on all pages.
+func (q *listQuery) total() (string, []any) {
+	if q.counted != "" {
+		return q.counted, q.args
+	}
+	var parts []string
+	var args []any
+	for _, b := range q.branches {
+		parts = append(parts, `(SELECT count(*) FROM `+b.from+` WHERE `+b.where+`)`)
+		args = append(args, b.args...)
+	}
+	return `SELECT ` + strings.Join(parts, ` + `), args
+}
