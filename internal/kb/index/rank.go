@@ -1,0 +1,303 @@
+package index
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// top keeps the best hits: a heap with the worst of them in front.
+type top struct {
+	limit int
+	hits  []Hit
+}
+
+// worse orders hits: a lower score, or the same and a higher id.
+func worse(a, b Hit) bool {
+	if a.Score != b.Score {
+		return a.Score < b.Score
+	}
+	return a.ID > b.ID
+}
+
+// threshold is the score below which a document is none of the best.
+func (t *top) threshold() float64 {
+	if len(t.hits) < t.limit {
+		return math.Inf(-1)
+	}
+	return t.hits[0].Score
+}
+
+func (t *top) offer(h Hit) {
+	if len(t.hits) < t.limit {
+		t.hits = append(t.hits, h)
+		for i := len(t.hits) - 1; i > 0; {
+			parent := (i - 1) / 2
+			if !worse(t.hits[i], t.hits[parent]) {
+				break
+			}
+			t.hits[i], t.hits[parent] = t.hits[parent], t.hits[i]
+			i = parent
+		}
+		return
+	}
+	if !worse(t.hits[0], h) {
+		return
+	}
+	t.hits[0] = h
+	for i := 0; ; {
+		least := i
+		for child := 2*i + 1; child <= 2*i+2 && child < len(t.hits); child++ {
+			if worse(t.hits[child], t.hits[least]) {
+				least = child
+			}
+		}
+		if least == i {
+			return
+		}
+		t.hits[i], t.hits[least] = t.hits[least], t.hits[i]
+		i = least
+	}
+}
+
+func (t *top) sorted() []Hit {
+	slices.SortFunc(t.hits, func(a, b Hit) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID))
+	})
+	return t.hits
+}
+
+// scorer scores the documents of a segment.
+type scorer struct {
+	seg   *segment
+	norms norms
+	units []scoredUnit
+}
+
+// scoredUnit is a unit with a cursor for each of its lists.
+type scoredUnit struct {
+	factor  float64
+	cursors []*cursor
+	weights []float64
+}
+
+func (s *search) scorer(seg *segment, p *plan) *scorer {
+	sc := &scorer{seg: seg, norms: s.norms}
+	add := func(units []unit, founds []foundUnit) {
+		for i := range units {
+			u := scoredUnit{factor: units[i].factor}
+			for _, list := range [][]found{founds[i].alternatives, founds[i].bonus} {
+				for k := range list {
+					u.cursors = append(u.cursors, s.room.cursor(&list[k].list))
+					u.weights = append(u.weights, list[k].weight)
+				}
+			}
+			sc.units = append(sc.units, u)
+		}
+	}
+	add(p.units, seg.units)
+	add(p.boosts, seg.boosts)
+	return sc
+}
+
+// score is the score of a document: BM25, where the ways to have a word add up
+// to one frequency. Products are rounded before they are added, on every
+// processor.
+func (sc *scorer) score(doc uint32) float64 {
+	norm := sc.norms.at(sc.seg.length(doc))
+	total := 0.0
+	for i := range sc.units {
+		u := &sc.units[i]
+		f := 0.0
+		for k, c := range u.cursors {
+			if c.seek(doc) == doc {
+				f += float64(u.weights[k] * frequency(c.val()))
+			}
+		}
+		if f > 0 {
+			total += float64(u.factor * score(f, norm))
+		}
+	}
+	return total
+}
+
+// stretch is a part of a segment and what its documents can score at most.
+type stretch struct {
+	bound    float64
+	from, to uint32 // without to
+	block    int    // of the driver
+}
+
+const (
+	// fewHits are scored without looking for those that cannot win.
+	fewHits = 2048
+	// stretchBits: documents are bounded in stretches of 512.
+	stretchBits = 9
+	// slack is more than all roundings can be.
+	slack = 1 + 1e-9
+)
+
+// rank offers the hits of a segment to the best. Where there are many, the
+// parts that promise most come first, and those that promise too little never.
+func (s *search) rank(seg *segment, p *plan, best *top) {
+	sc := s.scorer(seg, p)
+	if seg.driver != nil {
+		s.rankList(seg, sc, best)
+		return
+	}
+	try := func(doc uint32) {
+		best.offer(Hit{ID: seg.id(doc), Score: sc.score(doc)})
+	}
+	if seg.hits.count() <= fewHits {
+		seg.hits.each(0, uint32(seg.documents), try)
+		return
+	}
+	parts := sc.stretches()
+	for next := (stretchHeap{parts}).start(); len(next.list) > 0; {
+		part := next.pop()
+		if part.bound < best.threshold() {
+			return
+		}
+		seg.hits.each(part.from, min(part.to, uint32(seg.documents)), try)
+	}
+}
+
+// stretches are the parts of a segment with their bounds.
+func (sc *scorer) stretches() []stretch {
+	parts := make([]stretch, (sc.seg.documents-1)>>stretchBits+1)
+	for i := range parts {
+		parts[i] = stretch{from: uint32(i) << stretchBits, to: uint32(i+1) << stretchBits}
+	}
+	sums, one := make([]float64, len(parts)), make([]float64, len(parts))
+	for i := range sc.units {
+		u := &sc.units[i]
+		clear(sums)
+		for k, c := range u.cursors {
+			clear(one)
+			sc.bounds(c, one)
+			for w := range sums {
+				sums[w] += u.weights[k] * one[w]
+			}
+		}
+		for w := range parts {
+			if sums[w] > 0 {
+				parts[w].bound += u.factor * score(sums[w], 1) * slack
+			}
+		}
+	}
+	return parts
+}
+
+// bounds are the largest frequency/norm of a list in each stretch.
+func (sc *scorer) bounds(c *cursor, into []float64) {
+	l := c.l
+	from := uint32(0)
+	for b := range l.blocks() {
+		bound := l.bound(b)
+		if bound == 0 { // not known: they are few, or in memory
+			c.load(b)
+			for c.i = 0; c.i < c.n; c.i++ {
+				doc := c.docs[c.i]
+				into[doc>>stretchBits] = max(into[doc>>stretchBits], frequency(c.val())/sc.norms.at(sc.seg.length(doc)))
+			}
+			continue
+		}
+		bound *= sc.seg.scale
+		last := min(l.last(b), uint32(sc.seg.documents-1))
+		for w := from >> stretchBits; w <= last>>stretchBits; w++ {
+			into[w] = max(into[w], bound)
+		}
+		from = last + 1
+	}
+}
+
+// rankList ranks the documents of one list, block by block.
+func (s *search) rankList(seg *segment, sc *scorer, best *top) {
+	u := &sc.units[0]
+	more := 0.0 // how much the frequency can be multiplied: a bonus is part of the list
+	for _, w := range u.weights {
+		more += w
+	}
+	l := seg.driver
+	c := s.room.cursor(l)
+	blocks := make([]stretch, l.blocks())
+	for b := range blocks {
+		blocks[b] = stretch{block: b, bound: math.Inf(1)}
+		if bound := l.bound(b); bound > 0 {
+			blocks[b].bound = u.factor * score(bound*seg.scale*more, 1) * slack
+		}
+	}
+	for next := (stretchHeap{blocks}).start(); len(next.list) > 0; {
+		part := next.pop()
+		if part.bound < best.threshold() {
+			return
+		}
+		c.load(part.block)
+		least := leastRatio(best.threshold()/u.factor) / more / slack
+		for c.i = 0; c.i < c.n; c.i++ {
+			doc := c.docs[c.i]
+			if frequency(c.val()) < least*sc.norms.at(seg.length(doc)) || seg.dead.has(doc) {
+				continue
+			}
+			before := best.threshold()
+			best.offer(Hit{ID: seg.id(doc), Score: sc.score(doc)})
+			if now := best.threshold(); now != before {
+				least = leastRatio(now/u.factor) / more / slack
+			}
+		}
+	}
+}
+
+// leastRatio is the frequency/norm that a score needs.
+func leastRatio(wanted float64) float64 {
+	part := wanted / (saturation + 1)
+	if part >= 1 || !(part > 0) {
+		if part >= 1 {
+			return math.MaxFloat64
+		}
+		return 0
+	}
+	return part / (1 - part)
+}
+
+// stretchHeap gives the stretches with the highest bound first, and equals in
+// their order, without sorting those that are never asked for.
+type stretchHeap struct{ list []stretch }
+
+func before(a, b stretch) bool {
+	if a.bound != b.bound {
+		return a.bound > b.bound
+	}
+	return a.from+uint32(a.block) < b.from+uint32(b.block)
+}
+
+func (h stretchHeap) start() *stretchHeap {
+	for i := len(h.list)/2 - 1; i >= 0; i-- {
+		h.sink(i)
+	}
+	return &h
+}
+
+func (h *stretchHeap) pop() stretch {
+	first, last := h.list[0], len(h.list)-1
+	h.list[0] = h.list[last]
+	h.list = h.list[:last]
+	h.sink(0)
+	return first
+}
+
+func (h *stretchHeap) sink(i int) {
+	for {
+		least := i
+		for child := 2*i + 1; child <= 2*i+2 && child < len(h.list); child++ {
+			if before(h.list[child], h.list[least]) {
+				least = child
+			}
+		}
+		if least == i {
+			return
+		}
+		h.list[i], h.list[least] = h.list[least], h.list[i]
+		i = least
+	}
+}

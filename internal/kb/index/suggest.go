@@ -1,0 +1,208 @@
+package index
+
+import (
+	"bytes"
+	"encoding/binary"
+	"slices"
+	"sort"
+	"strings"
+)
+
+// titles are those of the base, and two orders of its documents: by folded
+// title, and by type (its number) and folded title. A suggestion is a binary
+// search in one of them, so a filter by type costs nothing.
+type titles struct {
+	text, starts, order, byType []byte
+	columns                     *columns
+}
+
+// isFolded marks a title that is its own folded form.
+const isFolded = 1 << 63
+
+// at is a title and whether it is folded already.
+func (t *titles) at(doc uint32) (title []byte, folded bool) {
+	if int(doc) >= t.columns.count() {
+		return nil, true
+	}
+	start, end := binary.LittleEndian.Uint64(t.starts[8*doc:]), binary.LittleEndian.Uint64(t.starts[8*doc+8:])
+	from, to := start&^isFolded, end&^isFolded
+	if from > to || to > uint64(len(t.text)) {
+		return nil, true
+	}
+	return t.text[from:to], start&isFolded != 0
+}
+
+// compare puts a title's folded form before, at or behind a prefix: 0 is that
+// it begins with it.
+func (t *titles) compare(doc uint32, prefix string) int {
+	title, folded := t.at(doc)
+	if !folded {
+		title = []byte(Fold(string(title)))
+	}
+	return bytes.Compare(title[:min(len(title), len(prefix))], []byte(prefix))
+}
+
+// titleBuilder gathers the titles of a base.
+type titleBuilder struct {
+	text   []byte
+	starts []uint64
+	folded []string
+}
+
+func (b *titleBuilder) add(title string) {
+	start := uint64(len(b.text))
+	folded := Fold(title)
+	if folded == title {
+		start |= isFolded
+	}
+	b.starts = append(b.starts, start)
+	b.text = append(b.text, title...)
+	b.folded = append(b.folded, strings.Clone(folded))
+}
+
+func (b *titleBuilder) offsets() []byte {
+	out := make([]byte, 0, 8*len(b.starts)+8)
+	for _, s := range b.starts {
+		out = binary.LittleEndian.AppendUint64(out, s)
+	}
+	return binary.LittleEndian.AppendUint64(out, uint64(len(b.text)))
+}
+
+// sort makes the two orders.
+func (b *titleBuilder) sort(c *columns) (order, byType []byte) {
+	docs := make([]uint32, len(b.folded))
+	for i := range docs {
+		docs[i] = uint32(i)
+	}
+	slices.SortFunc(docs, func(x, y uint32) int {
+		if c := strings.Compare(b.folded[x], b.folded[y]); c != 0 {
+			return c
+		}
+		return int(x) - int(y)
+	})
+	put := func() []byte {
+		out := make([]byte, 0, 4*len(docs))
+		for _, d := range docs {
+			out = binary.LittleEndian.AppendUint32(out, d)
+		}
+		return out
+	}
+	order = put()
+	slices.SortStableFunc(docs, func(x, y uint32) int { return int(c.kind(x)) - int(c.kind(y)) })
+	return order, put()
+}
+
+// Suggest returns titles that begin with a prefix, folded, in order; of the
+// given types, or of all. Each title comes once.
+func (x *Index) Suggest(prefix string, types []string, limit int) []string {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	prefix = Fold(prefix)
+	if limit <= 0 {
+		limit = 10
+	}
+	var found []deltaTitle
+	if x.base != nil {
+		found = x.base.titles.suggest(prefix, types, limit, x.dead)
+	}
+	found = append(found, x.delta.suggest(prefix, types, limit)...)
+	slices.SortFunc(found, func(a, b deltaTitle) int {
+		if c := strings.Compare(a.folded, b.folded); c != 0 {
+			return c
+		}
+		return strings.Compare(a.title, b.title)
+	})
+	var list []string
+	for _, t := range found {
+		if len(list) < limit && (len(list) == 0 || !slices.Contains(list, t.title)) {
+			list = append(list, t.title)
+		}
+	}
+	return list
+}
+
+func (t *titles) suggest(prefix string, types []string, limit int, dead bitmap) []deltaTitle {
+	var found []deltaTitle
+	n := t.columns.count()
+	if len(types) == 0 {
+		return t.collect(found, t.order, 0, n, prefix, limit, dead)
+	}
+	for i, name := range t.columns.typeNames {
+		if !slices.Contains(types, name) {
+			continue
+		}
+		kind := func(at int) uint32 {
+			return min(t.kindAt(at), uint32(len(t.columns.typeNames)))
+		}
+		from := sort.Search(n, func(at int) bool { return kind(at) >= uint32(i) })
+		to := from + sort.Search(n-from, func(at int) bool { return kind(from+at) > uint32(i) })
+		found = t.collect(found, t.byType, from, to, prefix, limit, dead)
+	}
+	return found
+}
+
+// kindAt is the type of a place in the order by type.
+func (t *titles) kindAt(at int) uint32 {
+	doc := binary.LittleEndian.Uint32(t.byType[4*at:])
+	if int(doc) >= t.columns.count() {
+		return nowhere
+	}
+	return t.columns.kind(doc)
+}
+
+// collect adds titles from a part of an order. Of one folded form all spellings
+// are taken, so that the first of them do not depend on who is in the base.
+func (t *titles) collect(found []deltaTitle, order []byte, from, to int, prefix string, limit int, dead bitmap) []deltaTitle {
+	at := func(i int) uint32 { return binary.LittleEndian.Uint32(order[4*i:]) }
+	from += sort.Search(to-from, func(i int) bool { return t.compare(at(from+i), prefix) >= 0 })
+	different, last := 0, ""
+	for i := from; i < to; i++ {
+		doc := at(i)
+		if t.compare(doc, prefix) != 0 {
+			break
+		}
+		if dead.has(doc) {
+			continue
+		}
+		raw, _ := t.at(doc)
+		title := string(raw)
+		if different > 0 && title == found[len(found)-1].title {
+			continue
+		}
+		folded := Fold(title)
+		if different == 0 || folded != last {
+			if different == limit {
+				break
+			}
+			different++
+			last = folded
+		}
+		found = append(found, deltaTitle{folded: folded, title: title})
+	}
+	return found
+}
+
+func (x *delta) suggest(prefix string, types []string, limit int) []deltaTitle {
+	at, _ := slices.BinarySearchFunc(x.titles, deltaTitle{folded: prefix}, func(a, b deltaTitle) int {
+		return strings.Compare(a.folded, b.folded)
+	})
+	var found []deltaTitle
+	different, last := 0, ""
+	for _, t := range x.titles[at:] {
+		if !strings.HasPrefix(t.folded, prefix) {
+			break
+		}
+		if len(types) > 0 && !slices.Contains(types, x.typeNames[x.kind(t.doc)]) {
+			continue
+		}
+		if different == 0 || t.folded != last {
+			if different == limit {
+				break
+			}
+			different++
+			last = t.folded
+		}
+		found = append(found, t)
+	}
+	return found
+}
