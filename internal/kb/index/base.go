@@ -21,6 +21,8 @@ type Base struct {
 	mu sync.Mutex
 	// kinds are the documents of types and statuses that searches have asked for.
 	kinds map[kindKey]bitmap
+
+	phrases kept
 }
 
 // kindKey is a type, or a status.

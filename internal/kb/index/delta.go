@@ -180,6 +180,8 @@ func (x *delta) find(key string) (list, bool) {
 	return *l, true
 }
 
+func (x *delta) has(key []byte) bool { return x.terms[string(key)] != nil }
+
 // each calls with the words that begin with a prefix, in order.
 func (x *delta) each(prefix string, yield func(key []byte) bool) {
 	at, _ := slices.BinarySearch(x.words, prefix)

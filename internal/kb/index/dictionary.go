@@ -2,8 +2,8 @@ package index
 
 import (
 	"encoding/binary"
-	"sort"
 	"strings"
+	"unsafe"
 )
 
 // The dictionary is the sorted keys in groups of 16. A group begins with where
@@ -51,9 +51,8 @@ func (w *dictionaryWriter) add(key []byte, df, size int) {
 	w.terms++
 }
 
-// entry is a key as it is read.
+// entry is what the dictionary says of a key.
 type entry struct {
-	key          []byte
 	df           int
 	offset, size uint64
 }
@@ -63,6 +62,7 @@ type reader struct {
 	d     *dictionary
 	rest  []byte
 	left  int
+	key   []byte
 	entry entry
 }
 
@@ -89,26 +89,36 @@ func (r *reader) number() (uint64, bool) {
 	return n, true
 }
 
+// take reads the next entry but for its key, of which it gives the rest.
+func (r *reader) take() (shared uint64, suffix []byte, ok bool) {
+	r.left--
+	e := &r.entry
+	e.offset += e.size
+	shared, ok = r.number()
+	length, ok2 := r.number()
+	if !ok || !ok2 || length > uint64(len(r.rest)) {
+		return 0, nil, false
+	}
+	suffix, r.rest = r.rest[:length], r.rest[length:]
+	df, ok := r.number()
+	size, ok2 := r.number()
+	if !ok || !ok2 || df > uint64(r.d.documents) || e.offset > uint64(len(r.d.lists)) || size > uint64(len(r.d.lists))-e.offset {
+		return 0, nil, false
+	}
+	e.df, e.size = int(df), size
+	return shared, suffix, true
+}
+
+// next reads the next entry with its key.
 func (r *reader) next() bool {
 	if r.left == 0 {
 		return false
 	}
-	r.left--
-	e := &r.entry
-	e.offset += e.size
-	shared, ok := r.number()
-	length, ok2 := r.number()
-	if !ok || !ok2 || shared > uint64(len(e.key)) || length > uint64(len(r.rest)) {
+	shared, suffix, ok := r.take()
+	if !ok || shared > uint64(len(r.key)) {
 		return false
 	}
-	e.key = append(e.key[:shared], r.rest[:length]...)
-	r.rest = r.rest[length:]
-	df, ok := r.number()
-	size, ok2 := r.number()
-	if !ok || !ok2 || df > uint64(r.d.documents) || e.offset > uint64(len(r.d.lists)) || size > uint64(len(r.d.lists))-e.offset {
-		return false
-	}
-	e.df, e.size = int(df), size
+	r.key = append(r.key[:shared], suffix...)
 	return true
 }
 
@@ -130,30 +140,65 @@ func (d *dictionary) first(i int) []byte {
 
 // from is the group where a key stands, if it is there.
 func (d *dictionary) from(key string) int {
-	return max(0, sort.Search(d.groupCount(), func(i int) bool { return string(d.first(i)) > key })-1)
+	low, high := 0, d.groupCount()
+	for low < high {
+		if middle := (low + high) / 2; string(d.first(middle)) > key {
+			high = middle
+		} else {
+			low = middle + 1
+		}
+	}
+	return max(0, low-1)
 }
 
-func (d *dictionary) find(key string) (list, bool) {
+// locate reads the entry of a key. It compares while it reads, and copies
+// nothing.
+func (d *dictionary) locate(key string) (entry, bool) {
 	if d.terms == 0 {
-		return list{}, false
+		return entry{}, false
 	}
 	r, ok := d.group(d.from(key))
 	if !ok {
-		return list{}, false
+		return entry{}, false
 	}
-	var room [longestWord + 8]byte
-	r.entry.key = room[:0]
-	for r.next() {
-		switch order := strings.Compare(string(r.entry.key), key); {
-		case order == 0:
-			// The eight bytes behind a list are there to be read with it: see unpackLow.
-			end := min(r.entry.offset+r.entry.size+8, uint64(len(d.lists)))
-			return newList(d.lists[r.entry.offset:end], r.entry.df, d.documents, key[0] == pairTerm)
-		case order > 0:
-			return list{}, false
+	same := 0 // how much the key before shares with the one that is sought
+	for r.left > 0 {
+		e := &r.entry
+		shared, suffix, ok := r.take()
+		if !ok {
+			return entry{}, false
+		}
+		if int(shared) > same {
+			continue // it differs where the one before did
+		}
+		same = int(shared)
+		for len(suffix) > 0 && same < len(key) && suffix[0] == key[same] {
+			suffix = suffix[1:]
+			same++
+		}
+		switch {
+		case len(suffix) == 0 && same == len(key):
+			return *e, true
+		case same == len(key) || len(suffix) > 0 && suffix[0] > key[same]:
+			return entry{}, false
 		}
 	}
-	return list{}, false
+	return entry{}, false
+}
+
+func (d *dictionary) find(key string) (list, bool) {
+	e, ok := d.locate(key)
+	if !ok {
+		return list{}, false
+	}
+	// The eight bytes behind a list are there to be read with it: see unpackLow.
+	end := min(e.offset+e.size+8, uint64(len(d.lists)))
+	return newList(d.lists[e.offset:end], e.df, d.documents, key[0] == pairTerm)
+}
+
+func (d *dictionary) has(key []byte) bool {
+	_, ok := d.locate(unsafe.String(unsafe.SliceData(key), len(key)))
+	return ok
 }
 
 // each calls with the keys that begin with a prefix, in order, until it says no.
@@ -168,10 +213,10 @@ func (d *dictionary) each(prefix string, yield func(key []byte) bool) {
 			return
 		}
 		for r.next() {
-			if string(r.entry.key) < prefix {
+			if string(r.key) < prefix {
 				continue
 			}
-			if !strings.HasPrefix(string(r.entry.key), prefix) || !yield(r.entry.key) {
+			if !strings.HasPrefix(string(r.key), prefix) || !yield(r.key) {
 				return
 			}
 		}

@@ -1,16 +1,21 @@
 package index
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // foundUnit is a unit of the query in a segment.
 type foundUnit struct {
 	alternatives, bonus []found
 	size                int // of its lists, about
+	// merged is each document's frequency, where a unit has many lists.
+	merged []float32
 }
 
 // found is an alternative in a segment. One that is not there has no lists.
 type found struct {
-	key    string // of a single term
+	key    string // of the term, or the pairs of the phrase
 	list   list
 	weight float64
 	// pairs are the lists of a phrase; list is filled when it is looked for.
@@ -58,6 +63,9 @@ func (s *search) resolveOne(seg *segment, a alternative) (found, bool) {
 		} else {
 			f.pairs = append(f.pairs, l)
 		}
+	}
+	if f.pairs != nil {
+		f.key = strings.Join(a.keys, "")
 	}
 	f.offsets = a.offsets
 	return f, true
@@ -125,6 +133,10 @@ func (s *search) matchOne(seg *segment) int {
 func (s *search) mark(seg *segment, u *foundUnit, within bitmap) bitmap {
 	set := s.room.set(seg.documents)
 	few := within != nil && within.count()*25*len(u.alternatives) < u.size
+	if !few && len(u.alternatives) > mostCursors {
+		s.merge(seg, u, set, within)
+		return set
+	}
 	for i := range u.alternatives {
 		a := &u.alternatives[i]
 		switch {
@@ -147,84 +159,39 @@ func (s *search) mark(seg *segment, u *foundUnit, within bitmap) bitmap {
 	return set
 }
 
-// verify finds a phrase: documents where its pairs stand at the right distance.
-// What it finds becomes the alternative's list.
-func (s *search) verify(seg *segment, a *found, within bitmap) {
-	lead := 0
-	cursors := make([]*cursor, len(a.pairs))
-	for i := range a.pairs {
-		cursors[i] = s.room.cursor(&a.pairs[i])
-		if a.pairs[i].df < a.pairs[lead].df {
-			lead = i
-		}
-	}
-	out := list{plain: true, documents: uint32(seg.documents)}
-	try := func(doc uint32) {
-		for i, c := range cursors {
-			if i != lead && c.seek(doc) != doc {
-				return
-			}
-		}
-		if count, head := phrases(cursors, a.offsets, lead, seg.head(doc)); count > 0 {
-			out.docs = append(out.docs, doc)
-			out.values = append(out.values, value(count, head))
-		}
-	}
-	c := cursors[lead]
-	if within != nil && within.count()*4 < c.l.df {
-		within.each(0, uint32(seg.documents), func(doc uint32) {
-			if c.seek(doc) == doc {
-				try(doc)
-			}
-		})
-	} else {
-		for b := range c.l.blocks() {
-			c.load(b)
-			for c.i = 0; c.i < c.n; c.i++ {
-				if doc := c.docs[c.i]; within == nil || within.has(doc) {
-					try(doc)
-				}
-			}
-		}
-	}
-	out.df = len(out.docs)
-	a.list = out
-}
+// mostCursors is how many lists of a unit are walked side by side; the
+// frequencies of more are added up beforehand.
+const mostCursors = 3
 
-// phrases counts the places where all pairs stand at their offsets, in the
-// document where the cursors are, and says whether one is in the head.
-func phrases(cursors []*cursor, offsets []uint32, lead int, headEnd uint32) (count int, head bool) {
-	var room [8][]uint32
-	places := room[:0]
-	for _, c := range cursors {
-		places = append(places, c.places())
-	}
-next:
-	for _, p := range places[lead] {
-		if p < offsets[lead] {
-			continue // the phrase would begin before the document
+// merge marks the documents of a unit and adds up their frequencies.
+func (s *search) merge(seg *segment, u *foundUnit, set, within bitmap) {
+	sums := s.room.sums(seg.documents)
+	c := s.room.cursor(nil)
+	add := func(a *found) {
+		if a.pairs != nil {
+			s.verify(seg, a, within)
 		}
-		start := p - offsets[lead]
-		for i, list := range places {
-			if i == lead {
+		c.reset(&a.list)
+		weight := float32(a.weight)
+		for b := range a.list.blocks() {
+			c.load(b)
+			if c.n == 0 {
 				continue
 			}
-			want := start + offsets[i]
-			for len(list) > 0 && list[0] < want {
-				list = list[1:]
-			}
-			places[i] = list
-			if len(list) == 0 {
-				return count, head
-			}
-			if list[0] != want {
-				continue next
+			c.val()
+			for i, doc := range c.docs[:c.n] {
+				sums[doc] += float32(weight * float32(frequency(c.values[i])))
+				set.set(doc)
 			}
 		}
-		count++
-		head = head || start < headEnd
 	}
-	return count, head
+	for i := range u.alternatives {
+		add(&u.alternatives[i])
+	}
+	for i := range u.bonus {
+		add(&u.bonus[i])
+	}
+	u.merged = sums
 }
 
 // filtered tells whether the query has a filter.

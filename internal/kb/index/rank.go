@@ -74,22 +74,27 @@ type scorer struct {
 	units []scoredUnit
 }
 
-// scoredUnit is a unit with a cursor for each of its lists.
+// scoredUnit is a unit with a cursor for each of its lists, or with the
+// frequency of every document.
 type scoredUnit struct {
 	factor  float64
 	cursors []*cursor
-	weights []float64
+	weights []float32
+	merged  []float32
+	bounds  []float32 // the largest frequency/norm in each stretch, or more
 }
 
 func (s *search) scorer(seg *segment, p *plan) *scorer {
 	sc := &scorer{seg: seg, norms: s.norms}
 	add := func(units []unit, founds []foundUnit) {
 		for i := range units {
-			u := scoredUnit{factor: units[i].factor}
+			u := scoredUnit{factor: units[i].factor, merged: founds[i].merged}
 			for _, list := range [][]found{founds[i].alternatives, founds[i].bonus} {
 				for k := range list {
-					u.cursors = append(u.cursors, s.room.cursor(&list[k].list))
-					u.weights = append(u.weights, list[k].weight)
+					if u.merged == nil {
+						u.cursors = append(u.cursors, s.room.cursor(&list[k].list))
+					}
+					u.weights = append(u.weights, float32(list[k].weight))
 				}
 			}
 			sc.units = append(sc.units, u)
@@ -100,22 +105,29 @@ func (s *search) scorer(seg *segment, p *plan) *scorer {
 	return sc
 }
 
-// score is the score of a document: BM25, where the ways to have a word add up
-// to one frequency. Products are rounded before they are added, on every
-// processor.
+// frequency is that of a unit in a document: the ways to have a word add up.
+// Sums are of 32 bits wherever they are made, and products rounded before they
+// are added, so that every way and every processor gives the same.
+func (u *scoredUnit) frequency(doc uint32) float64 {
+	if u.merged != nil {
+		return float64(u.merged[doc])
+	}
+	f := float32(0)
+	for k, c := range u.cursors {
+		if c.seek(doc) == doc {
+			f += float32(u.weights[k] * float32(frequency(c.val())))
+		}
+	}
+	return float64(f)
+}
+
+// score is the score of a document: BM25.
 func (sc *scorer) score(doc uint32) float64 {
 	norm := sc.norms.at(sc.seg.length(doc))
 	total := 0.0
 	for i := range sc.units {
-		u := &sc.units[i]
-		f := 0.0
-		for k, c := range u.cursors {
-			if c.seek(doc) == doc {
-				f += float64(u.weights[k] * frequency(c.val()))
-			}
-		}
-		if f > 0 {
-			total += float64(u.factor * score(f, norm))
+		if f := sc.units[i].frequency(doc); f > 0 {
+			total += float64(sc.units[i].factor * score(f, norm))
 		}
 	}
 	return total
@@ -123,18 +135,17 @@ func (sc *scorer) score(doc uint32) float64 {
 
 // stretch is a part of a segment and what its documents can score at most.
 type stretch struct {
-	bound    float64
-	from, to uint32 // without to
-	block    int    // of the driver
+	bound float64
+	at    int
 }
 
 const (
 	// fewHits are scored without looking for those that cannot win.
-	fewHits = 2048
-	// stretchBits: documents are bounded in stretches of 512.
-	stretchBits = 9
+	fewHits = 512
+	// stretchBits: documents are bounded in stretches of 128.
+	stretchBits = 7
 	// slack is more than all roundings can be.
-	slack = 1 + 1e-9
+	slack = 1 + 1e-5
 )
 
 // rank offers the hits of a segment to the best. Where there are many, the
@@ -145,43 +156,81 @@ func (s *search) rank(seg *segment, p *plan, best *top) {
 		s.rankList(seg, sc, best)
 		return
 	}
-	try := func(doc uint32) {
-		best.offer(Hit{ID: seg.id(doc), Score: sc.score(doc)})
-	}
 	if seg.hits.count() <= fewHits {
-		seg.hits.each(0, uint32(seg.documents), try)
+		seg.hits.each(0, uint32(seg.documents), func(doc uint32) {
+			best.offer(Hit{ID: seg.id(doc), Score: sc.score(doc)})
+		})
 		return
 	}
 	parts := sc.stretches()
+	// What promises most is looked at first: after it, most documents cannot win.
+	order := make([]*scoredUnit, len(sc.units))
+	for i := range sc.units {
+		order[i] = &sc.units[i]
+	}
+	slices.SortStableFunc(order, func(a, b *scoredUnit) int { return cmp.Compare(b.factor, a.factor) })
+	rest := make([]float64, len(order)+1)
 	for next := (stretchHeap{parts}).start(); len(next.list) > 0; {
 		part := next.pop()
 		if part.bound < best.threshold() {
 			return
 		}
-		seg.hits.each(part.from, min(part.to, uint32(seg.documents)), try)
+		for i := len(order) - 1; i >= 0; i-- {
+			rest[i] = rest[i+1] + order[i].bound(part.at)
+		}
+		least := leastRatio((best.threshold()-rest[1])/order[0].factor) / slack
+		from := uint32(part.at) << stretchBits
+		seg.hits.each(from, min(from+1<<stretchBits, uint32(seg.documents)), func(doc uint32) {
+			norm := sc.norms.at(seg.length(doc))
+			f := order[0].frequency(doc)
+			if f < least*norm {
+				return
+			}
+			sum := order[0].factor * score(f, norm)
+			for i := 1; i < len(order); i++ {
+				if (sum+rest[i])*slack < best.threshold() {
+					return
+				}
+				sum += order[i].factor * score(order[i].frequency(doc), norm)
+			}
+			if sum*slack >= best.threshold() {
+				best.offer(Hit{ID: seg.id(doc), Score: sc.score(doc)})
+			}
+		})
 	}
+}
+
+// bound is what a unit adds at most in a stretch.
+func (u *scoredUnit) bound(at int) float64 {
+	return u.factor * score(float64(u.bounds[at]), 1) * slack
 }
 
 // stretches are the parts of a segment with their bounds.
 func (sc *scorer) stretches() []stretch {
 	parts := make([]stretch, (sc.seg.documents-1)>>stretchBits+1)
 	for i := range parts {
-		parts[i] = stretch{from: uint32(i) << stretchBits, to: uint32(i+1) << stretchBits}
+		parts[i].at = i
 	}
-	sums, one := make([]float64, len(parts)), make([]float64, len(parts))
+	one := make([]float32, len(parts))
 	for i := range sc.units {
 		u := &sc.units[i]
-		clear(sums)
+		u.bounds = make([]float32, len(parts))
+		if u.merged != nil {
+			sc.seg.hits.each(0, uint32(sc.seg.documents), func(doc uint32) {
+				at := doc >> stretchBits
+				u.bounds[at] = max(u.bounds[at], u.merged[doc]/float32(sc.norms.at(sc.seg.length(doc))))
+			})
+		}
 		for k, c := range u.cursors {
 			clear(one)
 			sc.bounds(c, one)
-			for w := range sums {
-				sums[w] += u.weights[k] * one[w]
+			for w := range one {
+				u.bounds[w] += u.weights[k] * one[w]
 			}
 		}
 		for w := range parts {
-			if sums[w] > 0 {
-				parts[w].bound += u.factor * score(sums[w], 1) * slack
+			if u.bounds[w] > 0 {
+				parts[w].bound += u.bound(w)
 			}
 		}
 	}
@@ -189,7 +238,7 @@ func (sc *scorer) stretches() []stretch {
 }
 
 // bounds are the largest frequency/norm of a list in each stretch.
-func (sc *scorer) bounds(c *cursor, into []float64) {
+func (sc *scorer) bounds(c *cursor, into []float32) {
 	l := c.l
 	from := uint32(0)
 	for b := range l.blocks() {
@@ -198,14 +247,14 @@ func (sc *scorer) bounds(c *cursor, into []float64) {
 			c.load(b)
 			for c.i = 0; c.i < c.n; c.i++ {
 				doc := c.docs[c.i]
-				into[doc>>stretchBits] = max(into[doc>>stretchBits], frequency(c.val())/sc.norms.at(sc.seg.length(doc)))
+				into[doc>>stretchBits] = max(into[doc>>stretchBits], float32(frequency(c.val())/sc.norms.at(sc.seg.length(doc))))
 			}
 			continue
 		}
 		bound *= sc.seg.scale
 		last := min(l.last(b), uint32(sc.seg.documents-1))
 		for w := from >> stretchBits; w <= last>>stretchBits; w++ {
-			into[w] = max(into[w], bound)
+			into[w] = max(into[w], float32(bound))
 		}
 		from = last + 1
 	}
@@ -216,13 +265,13 @@ func (s *search) rankList(seg *segment, sc *scorer, best *top) {
 	u := &sc.units[0]
 	more := 0.0 // how much the frequency can be multiplied: a bonus is part of the list
 	for _, w := range u.weights {
-		more += w
+		more += float64(w)
 	}
 	l := seg.driver
 	c := s.room.cursor(l)
 	blocks := make([]stretch, l.blocks())
 	for b := range blocks {
-		blocks[b] = stretch{block: b, bound: math.Inf(1)}
+		blocks[b] = stretch{at: b, bound: math.Inf(1)}
 		if bound := l.bound(b); bound > 0 {
 			blocks[b].bound = u.factor * score(bound*seg.scale*more, 1) * slack
 		}
@@ -232,7 +281,7 @@ func (s *search) rankList(seg *segment, sc *scorer, best *top) {
 		if part.bound < best.threshold() {
 			return
 		}
-		c.load(part.block)
+		c.load(part.at)
 		least := leastRatio(best.threshold()/u.factor) / more / slack
 		for c.i = 0; c.i < c.n; c.i++ {
 			doc := c.docs[c.i]
@@ -268,7 +317,7 @@ func before(a, b stretch) bool {
 	if a.bound != b.bound {
 		return a.bound > b.bound
 	}
-	return a.from+uint32(a.block) < b.from+uint32(b.block)
+	return a.at < b.at
 }
 
 func (h stretchHeap) start() *stretchHeap {

@@ -3,6 +3,7 @@ package index
 // vocabulary is where terms are looked up: the base's or the delta's.
 type vocabulary interface {
 	find(key string) (list, bool)
+	has(key []byte) bool
 	// each calls with the keys that begin with a prefix, in order.
 	each(prefix string, yield func(key []byte) bool)
 	ofKind(kind kindKey) bitmap
@@ -131,8 +132,10 @@ func (s *search) lives(key string) bool {
 type room struct {
 	cursors  []*cursor
 	bitmaps  []bitmap
+	floats   [][]float32
 	inUse    int
 	mapsUsed int
+	sumsUsed int
 }
 
 func (r *room) cursor(l *list) *cursor {
@@ -162,6 +165,22 @@ func (r *room) set(n int) bitmap {
 	return b
 }
 
+// sums are n zeros.
+func (r *room) sums(n int) []float32 {
+	if r.sumsUsed == len(r.floats) {
+		r.floats = append(r.floats, nil)
+	}
+	f := r.floats[r.sumsUsed]
+	if cap(f) < n {
+		f = make([]float32, n)
+	}
+	f = f[:n]
+	clear(f)
+	r.floats[r.sumsUsed] = f
+	r.sumsUsed++
+	return f
+}
+
 // kept is how much of a search's memory is kept for the next.
 const keptSets, keptCursors = 8, 64
 
@@ -175,5 +194,8 @@ func (r *room) release() {
 	if len(r.cursors) > keptCursors {
 		r.cursors = r.cursors[:keptCursors:keptCursors]
 	}
-	r.inUse, r.mapsUsed = 0, 0
+	if len(r.floats) > 1 {
+		r.floats = r.floats[:1:1]
+	}
+	r.inUse, r.mapsUsed, r.sumsUsed = 0, 0, 0
 }

@@ -28,12 +28,12 @@ func (s *search) slips(word string) []string {
 		for _, p := range parts {
 			key = append(key, p...)
 		}
-		w := string(key[1:])
-		if seen[w] {
+		if !s.known(key) || seen[string(key[1:])] {
 			return
 		}
+		w := string(key[1:])
+		seen[w] = true
 		if n := s.having(string(key)); n > 0 {
-			seen[w] = true
 			found = append(found, slip{w, n})
 		}
 	}
@@ -61,6 +61,17 @@ func (s *search) slips(word string) []string {
 		list = append(list, f.word)
 	}
 	return list
+}
+
+// known tells whether a segment has a term, dead or alive. Hundreds are asked
+// for, so it makes no garbage.
+func (s *search) known(key []byte) bool {
+	for _, seg := range s.segments {
+		if seg.has(key) {
+			return true
+		}
+	}
+	return false
 }
 
 func numeric(word string) bool {

@@ -1,0 +1,132 @@
+package index
+
+// verify finds a phrase: documents where its pairs stand at the right distance.
+// What it finds becomes the alternative's list.
+func (s *search) verify(seg *segment, a *found, within bitmap) {
+	base, _ := seg.vocabulary.(*Base)
+	if base != nil {
+		if l, ok := base.phrases.get(a.key); ok {
+			a.list = l
+			return
+		}
+	}
+	v := verifier{offsets: a.offsets, cursors: make([]*cursor, len(a.pairs)), places: make([][]uint32, len(a.pairs))}
+	for i := range a.pairs {
+		v.cursors[i] = s.room.cursor(&a.pairs[i])
+		if a.pairs[i].df < a.pairs[v.lead].df {
+			v.lead = i
+		}
+	}
+	v.out = list{plain: true, documents: uint32(seg.documents)}
+	c := v.cursors[v.lead]
+	if within != nil && within.count()*4 < c.l.df {
+		within.each(0, uint32(seg.documents), func(doc uint32) {
+			if c.seek(doc) == doc {
+				v.try(seg, doc)
+			}
+		})
+	} else {
+		for b := range c.l.blocks() {
+			c.load(b)
+			for c.i = 0; c.i < c.n; c.i++ {
+				if doc := c.docs[c.i]; within == nil || within.has(doc) {
+					v.try(seg, doc)
+				}
+			}
+		}
+		if within == nil && base != nil {
+			base.phrases.put(a.key, &v.out, c.l.df)
+		}
+	}
+	v.out.df = len(v.out.docs)
+	a.list = v.out
+}
+
+// verifier looks for the pairs of a phrase, document by document.
+type verifier struct {
+	cursors []*cursor
+	offsets []uint32
+	lead    int // the rarest pair
+	places  [][]uint32
+	out     list
+}
+
+// try looks at the document where the lead stands.
+func (v *verifier) try(seg *segment, doc uint32) {
+	for i, c := range v.cursors {
+		if i != v.lead && c.seek(doc) != doc {
+			return
+		}
+	}
+	for i, c := range v.cursors {
+		v.places[i] = c.places()
+	}
+	count, first := 0, uint32(0)
+	if len(v.places) == 2 {
+		count, first = twoPlaces(v.places[v.lead], v.places[1-v.lead], v.offsets[v.lead], v.offsets[1-v.lead])
+	} else {
+		count, first = v.allPlaces()
+	}
+	if count > 0 {
+		v.out.docs = append(v.out.docs, doc)
+		v.out.values = append(v.out.values, value(count, first < seg.head(doc)))
+	}
+}
+
+// twoPlaces counts the places where two pairs stand at their offsets, and says
+// where the first phrase begins.
+func twoPlaces(lead, other []uint32, offset, otherOffset uint32) (count int, first uint32) {
+	i := 0
+	for _, p := range lead {
+		if p < offset {
+			continue // the phrase would begin before the document
+		}
+		start := p - offset
+		want := start + otherOffset
+		for i < len(other) && other[i] < want {
+			i++
+		}
+		if i == len(other) {
+			break
+		}
+		if other[i] == want {
+			if count == 0 {
+				first = start
+			}
+			count++
+		}
+	}
+	return count, first
+}
+
+// allPlaces is the same for more than two.
+func (v *verifier) allPlaces() (count int, first uint32) {
+next:
+	for _, p := range v.places[v.lead] {
+		if p < v.offsets[v.lead] {
+			continue
+		}
+		start := p - v.offsets[v.lead]
+		for i, list := range v.places {
+			if i == v.lead {
+				continue
+			}
+			want := start + v.offsets[i]
+			for len(list) > 0 && list[0] < want {
+				list = list[1:]
+			}
+			v.places[i] = list
+			if len(list) == 0 {
+				return count, first
+			}
+			if list[0] != want {
+				continue next
+			}
+		}
+		if count == 0 {
+			first = start
+		}
+		count++
+	}
+	return count, first
+}
