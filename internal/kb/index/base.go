@@ -22,7 +22,7 @@ type Base struct {
 	// kinds are the documents of types and statuses that searches have asked for.
 	kinds map[kindKey]bitmap
 
-	phrases kept
+	kept kept
 }
 
 // kindKey is a type, or a status.

@@ -2,12 +2,15 @@ package index
 
 import "sync"
 
-// kept are phrases that cost much to verify, with what was found. The base
-// never changes, so they stay right. When they are too many, all are dropped.
+// kept is what cost much to find out: the documents of phrases that had to be
+// verified in many, and of terms that many have. The base never changes, so it
+// stays right. When it is too much, all is dropped.
 type kept struct {
 	mu      sync.Mutex
 	phrases map[string]list
 	size    int
+	sets    map[string]bitmap
+	bytes   int // of the sets
 }
 
 const (
@@ -35,4 +38,30 @@ func (k *kept) put(key string, l *list, lookedAt int) {
 	l.df = len(l.docs)
 	k.phrases[key] = *l
 	k.size += size + 256
+}
+
+// isCommon tells the lists that are kept as sets.
+func isCommon(l *list) bool {
+	return !l.plain && l.df >= worthToKeep && l.df >= int(l.documents/32)
+}
+
+// set is the documents of a common list, made by mark when it is not there. It
+// must not be changed.
+func (k *kept) set(key string, documents int, mark func(bitmap)) bitmap {
+	k.mu.Lock()
+	set, ok := k.sets[key]
+	k.mu.Unlock()
+	if ok {
+		return set
+	}
+	set = bitmapFor(documents)
+	mark(set)
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.sets == nil || k.bytes > keptBytes {
+		k.sets, k.bytes = map[string]bitmap{}, 0
+	}
+	k.sets[key] = set
+	k.bytes += 8 * len(set)
+	return set
 }

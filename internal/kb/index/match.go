@@ -153,10 +153,21 @@ func (s *search) mark(seg *segment, u *foundUnit, within bitmap) bitmap {
 				}
 			})
 		default:
-			s.room.cursor(&a.list).mark(&a.list, set)
+			s.markList(seg, a.key, &a.list, set)
 		}
 	}
 	return set
+}
+
+// markList adds the documents of a list to a set.
+func (s *search) markList(seg *segment, key string, l *list, set bitmap) {
+	c := s.room.cursor(l)
+	base, _ := seg.vocabulary.(*Base)
+	if base == nil || !isCommon(l) {
+		c.mark(l, set)
+		return
+	}
+	set.or(base.kept.set(key, seg.documents, func(fresh bitmap) { c.mark(l, fresh) }))
 }
 
 // mostCursors is how many lists of a unit are walked side by side; the
@@ -219,8 +230,9 @@ func (s *search) filter(seg *segment) {
 	if len(s.q.Tags) > 0 {
 		allowed := s.room.set(seg.documents)
 		for _, tag := range s.q.Tags {
-			if l, ok := seg.find(string(tagTerm) + tag); ok {
-				s.room.cursor(&l).mark(&l, allowed)
+			key := string(tagTerm) + tag
+			if l, ok := seg.find(key); ok {
+				s.markList(seg, key, &l, allowed)
 			}
 		}
 		seg.hits.and(allowed)

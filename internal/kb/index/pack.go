@@ -122,9 +122,24 @@ func unpack(src []byte, out []uint32) ([]byte, bool) {
 	return src[p.end:], true
 }
 
+// unpackLow unpacks the lower bits. Eight numbers of w bits are w bytes: up to
+// 16 bits they are taken out of two words.
 func unpackLow(src []byte, out []uint32, width uint, size int) {
 	mask := uint64(1)<<width - 1
 	i, bit := 0, uint(0)
+	if width <= 16 {
+		second, shift := int(4*width>>3), 4*width&7
+		for ; i+8 <= len(out) && int(bit>>3)+second+8 <= len(src); i += 8 {
+			at := src[bit>>3:]
+			to := out[i : i+8 : i+8]
+			a, b := binary.LittleEndian.Uint64(at), binary.LittleEndian.Uint64(at[second:])>>shift
+			to[0], to[4] = uint32(a&mask), uint32(b&mask)
+			to[1], to[5] = uint32(a>>width&mask), uint32(b>>width&mask)
+			to[2], to[6] = uint32(a>>(2*width)&mask), uint32(b>>(2*width)&mask)
+			to[3], to[7] = uint32(a>>(3*width)&mask), uint32(b>>(3*width)&mask)
+			bit += 8 * width
+		}
+	}
 	// Eight bytes at a time, as far as the file goes behind them.
 	for ; i < len(out) && int(bit>>3)+8 <= len(src); i++ {
 		out[i] = uint32(binary.LittleEndian.Uint64(src[bit>>3:]) >> (bit & 7) & mask)
@@ -136,13 +151,4 @@ func unpackLow(src []byte, out []uint32, width uint, size int) {
 		out[i] = uint32(binary.LittleEndian.Uint64(last[:]) >> (bit & 7) & mask)
 		bit += width
 	}
-}
-
-// skip returns what is behind n packed numbers.
-func skip(src []byte, n int) ([]byte, bool) {
-	p, ok := layout(src, n)
-	if !ok {
-		return nil, false
-	}
-	return src[p.end:], true
 }

@@ -5,7 +5,7 @@ package index
 func (s *search) verify(seg *segment, a *found, within bitmap) {
 	base, _ := seg.vocabulary.(*Base)
 	if base != nil {
-		if l, ok := base.phrases.get(a.key); ok {
+		if l, ok := base.kept.get(a.key); ok {
 			a.list = l
 			return
 		}
@@ -35,7 +35,7 @@ func (s *search) verify(seg *segment, a *found, within bitmap) {
 			}
 		}
 		if within == nil && base != nil {
-			base.phrases.put(a.key, &v.out, c.l.df)
+			base.kept.put(a.key, &v.out, c.l.df)
 		}
 	}
 	v.out.df = len(v.out.docs)

@@ -165,13 +165,14 @@ func (c *cursor) load(block int) {
 	if !ok {
 		return
 	}
-	doc := c.first - 1 // wraps, and back
+	next := uint64(c.first)
 	for i, gap := range c.docs {
-		doc += gap + 1
-		if doc >= l.documents || i > 0 && doc <= c.docs[i-1] {
-			return
-		}
-		c.docs[i] = doc
+		next += uint64(gap)
+		c.docs[i] = uint32(next)
+		next++
+	}
+	if next > uint64(l.documents) { // they ascend, so the last one tells
+		return
 	}
 	c.n, c.rest = n, rest
 }

@@ -81,6 +81,10 @@ type scoredUnit struct {
 	cursors []*cursor
 	weights []float32
 	merged  []float32
+	// own is how many of the cursors are of alternatives, not of a bonus, and
+	// more what a bonus multiplies the frequency with at most.
+	own    int
+	more   float64
 	bounds  []float32 // the largest frequency/norm in each stretch, or more
 }
 
@@ -88,7 +92,12 @@ func (s *search) scorer(seg *segment, p *plan) *scorer {
 	sc := &scorer{seg: seg, norms: s.norms}
 	add := func(units []unit, founds []foundUnit) {
 		for i := range units {
-			u := scoredUnit{factor: units[i].factor, merged: founds[i].merged}
+			u := scoredUnit{factor: units[i].factor, merged: founds[i].merged, own: len(founds[i].alternatives), more: 1}
+			if u.merged == nil {
+				for _, b := range founds[i].bonus {
+					u.more += b.weight
+				}
+			}
 			for _, list := range [][]found{founds[i].alternatives, founds[i].bonus} {
 				for k := range list {
 					if u.merged == nil {
@@ -121,6 +130,20 @@ func (u *scoredUnit) frequency(doc uint32) float64 {
 	return float64(f)
 }
 
+// atMost is at least the frequency, and costs less.
+func (u *scoredUnit) atMost(doc uint32) float64 {
+	if u.merged != nil {
+		return float64(u.merged[doc])
+	}
+	f := 0.0
+	for k, c := range u.cursors[:u.own] {
+		if c.seek(doc) == doc {
+			f += float64(u.weights[k]) * frequency(c.val())
+		}
+	}
+	return f * u.more
+}
+
 // score is the score of a document: BM25.
 func (sc *scorer) score(doc uint32) float64 {
 	norm := sc.norms.at(sc.seg.length(doc))
@@ -144,6 +167,8 @@ const (
 	fewHits = 512
 	// stretchBits: documents are bounded in stretches of 128.
 	stretchBits = 7
+	// promising is how many stretches are looked at out of their order.
+	promising = 24
 	// slack is more than all roundings can be.
 	slack = 1 + 1e-5
 )
@@ -170,11 +195,7 @@ func (s *search) rank(seg *segment, p *plan, best *top) {
 	}
 	slices.SortStableFunc(order, func(a, b *scoredUnit) int { return cmp.Compare(b.factor, a.factor) })
 	rest := make([]float64, len(order)+1)
-	for next := (stretchHeap{parts}).start(); len(next.list) > 0; {
-		part := next.pop()
-		if part.bound < best.threshold() {
-			return
-		}
+	look := func(part stretch) {
 		for i := len(order) - 1; i >= 0; i-- {
 			rest[i] = rest[i+1] + order[i].bound(part.at)
 		}
@@ -182,7 +203,7 @@ func (s *search) rank(seg *segment, p *plan, best *top) {
 		from := uint32(part.at) << stretchBits
 		seg.hits.each(from, min(from+1<<stretchBits, uint32(seg.documents)), func(doc uint32) {
 			norm := sc.norms.at(seg.length(doc))
-			f := order[0].frequency(doc)
+			f := order[0].atMost(doc)
 			if f < least*norm {
 				return
 			}
@@ -191,12 +212,28 @@ func (s *search) rank(seg *segment, p *plan, best *top) {
 				if (sum+rest[i])*slack < best.threshold() {
 					return
 				}
-				sum += order[i].factor * score(order[i].frequency(doc), norm)
+				sum += order[i].factor * score(order[i].atMost(doc), norm)
 			}
 			if sum*slack >= best.threshold() {
 				best.offer(Hit{ID: seg.id(doc), Score: sc.score(doc)})
 			}
 		})
+	}
+	// First what promises most, until the threshold is high; then the others in
+	// their order, so that each block is unpacked once.
+	next := (stretchHeap{slices.Clone(parts)}).start()
+	for range min(promising, len(parts)) {
+		part := next.pop()
+		if part.bound < best.threshold() {
+			return
+		}
+		look(part)
+		parts[part.at].bound = math.Inf(-1)
+	}
+	for _, part := range parts {
+		if part.bound >= best.threshold() && part.bound > 0 {
+			look(part)
+		}
 	}
 }
 
