@@ -174,6 +174,7 @@ func BenchmarkSearch(b *testing.B) {
 		all = append(all, queries...)
 	}
 	slices.Sort(names)
+	rand.New(rand.NewPCG(7, 8)).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	cases["all"] = all
 	for _, name := range append(names, "all") {
 		b.Run(name, func(b *testing.B) {

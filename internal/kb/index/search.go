@@ -33,26 +33,26 @@ func (x *Index) Search(q Query) Result {
 // with as many of its words as any document has.
 func (s *search) run() Result {
 	p := s.plan(s.q.Text, false)
-	r := Result{Words: len(p.units), Had: len(p.units), Text: p.text}
-	if p.near {
-		r.Match = Near
-	}
+	r := Result{Words: len(p.units), Text: p.text}
 	if len(p.units) == 0 || len(s.segments) == 0 {
 		return r
 	}
-	r.Total = s.matchAll(&p)
-	if r.Total == 0 {
+	total, had, match := s.matchAll(&p), len(p.units), All
+	if p.near {
+		match = Near
+	}
+	if total == 0 {
 		p = s.plan(s.q.Text, true)
-		r.Words, r.Had, r.Text, r.Match = len(p.units), len(p.units), p.text, Near
-		if r.Total = s.matchAll(&p); r.Total == 0 && len(p.units) > 1 {
-			r.Match = Some
-			r.Total, r.Had = s.matchMost(&p)
+		total, had, match = s.matchAll(&p), len(p.units), Near
+		if total == 0 && len(p.units) > 1 {
+			match = Some
+			total, had = s.matchMost(&p)
 		}
 	}
-	if r.Total == 0 {
-		r.Match, r.Had = All, 0
+	if total == 0 {
 		return r
 	}
+	r = Result{Total: total, Match: match, Words: len(p.units), Had: had, Text: p.text}
 	best := top{limit: min(s.q.Offset+s.q.Limit, r.Total)}
 	for _, seg := range s.segments {
 		s.rank(seg, &p, &best)

@@ -176,8 +176,10 @@ func (m *mapped) window(spans []span, width int) (start, end int) {
 		_, size := utf8.DecodeLastRuneInString(m.text[:start])
 		start -= size
 	}
-	if start < first { // at a boundary of words, if there is one
-		if i := strings.IndexAny(m.text[start:first], " 。、\n"); i >= 0 && start > 0 {
+	const ends = " 。、\n"
+	if last, _ := utf8.DecodeLastRuneInString(m.text[:start]); start > 0 && !strings.ContainsRune(ends, last) {
+		// Not in the middle of a word, if one ends before the match.
+		if i := strings.IndexAny(m.text[start:first], ends); i >= 0 {
 			_, size := utf8.DecodeRuneInString(m.text[start+i:])
 			start += i + size
 		}

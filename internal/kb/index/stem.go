@@ -13,7 +13,11 @@ import (
 // and what it makes need not be one.
 func appendStem(dst []byte, word string) []byte {
 	if !ascii(word) {
-		return appendPlain(dst, word)
+		plain := string(appendPlain(nil, word))
+		if !ascii(plain) {
+			return append(dst, plain...)
+		}
+		word = plain
 	}
 	w, tail := word, ""
 	switch n := len(w); {
