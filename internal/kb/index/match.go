@@ -53,22 +53,53 @@ func (s *search) resolveUnit(seg *segment, u *unit) foundUnit {
 
 func (s *search) resolveOne(seg *segment, a alternative) (found, bool) {
 	f := found{weight: a.weight}
-	for _, key := range a.keys {
+	lists := make([]list, len(a.keys))
+	for i, key := range a.keys {
 		l, ok := seg.find(key)
 		if !ok {
 			return found{}, false
 		}
-		if len(a.keys) == 1 {
-			f.key, f.list = key, l
-		} else {
-			f.pairs = append(f.pairs, l)
+		lists[i] = l
+	}
+	if len(lists) == 1 {
+		f.key, f.list = a.keys[0], lists[0]
+		return f, true
+	}
+	f.key = strings.Join(a.keys, "")
+	for _, i := range cover(lists) {
+		f.pairs = append(f.pairs, lists[i])
+		f.offsets = append(f.offsets, uint32(i))
+	}
+	return f, true
+}
+
+// cover chooses the pairs of a phrase that are looked at: every character is in
+// one of them, they are short together, and the rarest is among them.
+func cover(lists []list) []int {
+	type step struct{ cost, before int }
+	// best[i] is the best choice that ends with pair i.
+	best := make([]step, len(lists))
+	rarest := 0
+	for i := range lists {
+		best[i] = step{lists[i].df, -1}
+		switch {
+		case i == 1 || i > 1 && best[i-1].cost < best[i-2].cost:
+			best[i] = step{lists[i].df + best[i-1].cost, i - 1}
+		case i > 1:
+			best[i] = step{lists[i].df + best[i-2].cost, i - 2}
+		}
+		if lists[i].df < lists[rarest].df {
+			rarest = i
 		}
 	}
-	if f.pairs != nil {
-		f.key = strings.Join(a.keys, "")
+	chosen := []int{rarest}
+	for i := len(lists) - 1; i >= 0; i = best[i].before {
+		if i != rarest {
+			chosen = append(chosen, i)
+		}
 	}
-	f.offsets = a.offsets
-	return f, true
+	slices.Sort(chosen)
+	return chosen
 }
 
 func (f *found) size() int {
@@ -172,7 +203,7 @@ func (s *search) markList(seg *segment, key string, l *list, set bitmap) {
 
 // mostCursors is how many lists of a unit are walked side by side; the
 // frequencies of more are added up beforehand.
-const mostCursors = 3
+const mostCursors = 1
 
 // merge marks the documents of a unit and adds up their frequencies.
 func (s *search) merge(seg *segment, u *foundUnit, set, within bitmap) {

@@ -190,11 +190,17 @@ func (c *cursor) seek(doc uint32) uint32 {
 	if i >= len(docs) || docs[i] > doc {
 		i = 0
 	}
-	for steps := 0; i < len(docs) && docs[i] < doc; i++ {
-		if steps++; steps == 8 {
-			rest := docs[i:]
-			i += sort.Search(len(rest), func(k int) bool { return rest[k] >= doc })
-			break
+	for near := min(i+6, len(docs)); i < near && docs[i] < doc; {
+		i++
+	}
+	if i < len(docs) && docs[i] < doc { // it is far: halve what is left
+		high := len(docs)
+		for i < high {
+			if middle := int(uint(i+high) >> 1); docs[middle] < doc {
+				i = middle + 1
+			} else {
+				high = middle
+			}
 		}
 	}
 	c.i = i
@@ -294,11 +300,16 @@ func (c *cursor) loadPlaces() {
 	if _, ok := unpack(c.rest, where); !ok {
 		return
 	}
-	for i := range c.values {
-		at := uint32(0)
-		for k := c.startRoom[i]; k < c.startRoom[i+1]; k++ {
-			at += where[k]
-			where[k] = at
+	if total > len(c.values) {
+		for i, v := range c.values {
+			if v < 2 {
+				continue // one position stands for itself
+			}
+			at := uint32(0)
+			for k := c.startRoom[i]; k < c.startRoom[i+1]; k++ {
+				at += where[k]
+				where[k] = at
+			}
 		}
 	}
 	c.where, c.starts = where, c.startRoom[:c.n+1]

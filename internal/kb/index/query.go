@@ -24,17 +24,13 @@ const (
 // alternative is one way in which a document can have a word: a term, or the
 // pairs of characters of a phrase.
 type alternative struct {
-	// keys are the terms that are looked at, and offsets where they stand in the
-	// phrase. They cover it without more overlap than is needed.
-	keys    []string
-	offsets []uint32
-	// pairs are all pairs of a phrase; the rarest says how rare it is.
-	pairs  []string
+	// keys are the term, or all pairs of the phrase in their order.
+	keys   []string
 	weight float64
 }
 
 func termOf(key string, weight float64) alternative {
-	return alternative{keys: []string{key}, offsets: []uint32{0}, pairs: []string{key}, weight: weight}
+	return alternative{keys: []string{key}, weight: weight}
 }
 
 // unit is a word of the query, or a run of Japanese.
@@ -49,23 +45,23 @@ type unit struct {
 // plan is a query taken apart.
 type plan struct {
 	units, boosts []unit
-	near          bool // something was mended or split
+	near          bool // a word was mended
 	text          string
 }
 
-// plan takes a query apart. A relaxed one also mends words that are known, and
-// splits runs of Japanese where the script changes.
-func (s *search) plan(text string, relaxed bool) plan {
-	folded := Fold(text)
+// piecesOf takes a query apart.
+func piecesOf(folded string) []piece {
 	var list []piece
 	pieces(folded, func(p piece) {
 		if len(list) < mostUnits {
 			list = append(list, p)
 		}
 	})
-	if relaxed {
-		list = splitScripts(list)
-	}
+	return list
+}
+
+// plan decides what the pieces of a folded query are looked for as.
+func (s *search) plan(folded string, list []piece) plan {
 	var p plan
 	var words []string
 	for i, at := range list {
@@ -73,7 +69,7 @@ func (s *search) plan(text string, relaxed bool) plan {
 		if at.class == letter {
 			last := i == len(list)-1 && at.at+len(at.text) == len(folded)
 			var mendedTo string
-			u.alternatives, u.bonus, mendedTo = s.word(cut(at.text), last, relaxed)
+			u.alternatives, u.bonus, mendedTo = s.word(cut(at.text), last)
 			if mendedTo != "" {
 				p.near, at.text = true, mendedTo
 			}
@@ -90,7 +86,6 @@ func (s *search) plan(text string, relaxed bool) plan {
 			p.units = append(p.units, u)
 		}
 	}
-	p.near = p.near || relaxed
 	p.text = strings.Join(words, " ")
 	s.weigh(p.units)
 	s.weigh(p.boosts)
@@ -118,7 +113,7 @@ func (s *search) weigh(units []unit) {
 // phrase itself is not counted before it is looked for.
 func (s *search) phraseHaving(a alternative) int {
 	least := -1
-	for _, key := range a.pairs {
+	for _, key := range a.keys {
 		if n := s.having(key); least < 0 || n < least {
 			least = n
 		}
@@ -128,7 +123,7 @@ func (s *search) phraseHaving(a alternative) int {
 
 // word is the ways to have a word. The last one of a query may go on; one that
 // nobody has may be a slip.
-func (s *search) word(word string, last, relaxed bool) (alternatives, bonus []alternative, mendedTo string) {
+func (s *search) word(word string, last bool) (alternatives, bonus []alternative, mendedTo string) {
 	stem := stemKey(word)
 	known := s.lives(stem)
 	if known {
@@ -140,9 +135,9 @@ func (s *search) word(word string, last, relaxed bool) (alternatives, bonus []al
 			alternatives = append(alternatives, termOf(key, completed))
 		}
 	}
-	if len(alternatives) == 0 || relaxed {
+	if len(alternatives) == 0 {
 		slips := s.slips(word)
-		if len(slips) > 0 && len(alternatives) == 0 {
+		if len(slips) > 0 {
 			mendedTo = slips[0]
 		}
 		for _, w := range slips {
@@ -205,12 +200,7 @@ func phraseOf(runes []rune, weight float64) alternative {
 	}
 	a := alternative{weight: weight}
 	for i := 0; i+1 < len(runes); i++ {
-		key := string(pairTerm) + string(runes[i:i+2])
-		a.pairs = append(a.pairs, key)
-		if i%2 == 0 || i+2 == len(runes) {
-			a.keys = append(a.keys, key)
-			a.offsets = append(a.offsets, uint32(i))
-		}
+		a.keys = append(a.keys, string(pairTerm)+string(runes[i:i+2]))
 	}
 	return a
 }

@@ -187,6 +187,10 @@ func (s *search) rank(seg *segment, p *plan, best *top) {
 		})
 		return
 	}
+	if len(sc.units) == 1 && sc.units[0].merged != nil {
+		sc.rankMerged(best)
+		return
+	}
 	parts := sc.stretches()
 	// What promises most is looked at first: after it, most documents cannot win.
 	order := make([]*scoredUnit, len(sc.units))
@@ -235,6 +239,19 @@ func (s *search) rank(seg *segment, p *plan, best *top) {
 			look(part)
 		}
 	}
+}
+
+// rankMerged ranks the documents of one unit whose frequencies are known.
+func (sc *scorer) rankMerged(best *top) {
+	u, seg := &sc.units[0], sc.seg
+	least := 0.0
+	seg.hits.each(0, uint32(seg.documents), func(doc uint32) {
+		norm := sc.norms.at(seg.length(doc))
+		if f := float64(u.merged[doc]); f >= least*norm {
+			best.offer(Hit{ID: seg.id(doc), Score: float64(u.factor * score(f, norm))})
+			least = leastRatio(best.threshold()/u.factor) / slack
+		}
+	})
 }
 
 // bound is what a unit adds at most in a stretch.

@@ -29,10 +29,12 @@ func (x *Index) Search(q Query) Result {
 	return s.run()
 }
 
-// run tries the query as it is, then with slips mended and runs split, then
-// with as many of its words as any document has.
+// run tries the query as it is (with words that nobody has mended), then with
+// its runs split, then with as many of its words as any document has.
 func (s *search) run() Result {
-	p := s.plan(s.q.Text, false)
+	folded := Fold(s.q.Text)
+	list := piecesOf(folded)
+	p := s.plan(folded, list)
 	r := Result{Words: len(p.units), Text: p.text}
 	if len(p.units) == 0 || len(s.segments) == 0 {
 		return r
@@ -42,12 +44,14 @@ func (s *search) run() Result {
 		match = Near
 	}
 	if total == 0 {
-		p = s.plan(s.q.Text, true)
-		total, had, match = s.matchAll(&p), len(p.units), Near
-		if total == 0 && len(p.units) > 1 {
-			match = Some
-			total, had = s.matchMost(&p)
+		if split := splitScripts(list); !slices.Equal(split, list) {
+			p = s.plan(folded, split)
+			total, had, match = s.matchAll(&p), len(p.units), Near
 		}
+	}
+	if total == 0 && len(p.units) > 1 {
+		match = Some
+		total, had = s.matchMost(&p)
 	}
 	if total == 0 {
 		return r
@@ -105,8 +109,8 @@ func (s *search) matchMost(p *plan) (total, had int) {
 		n := 0
 		narrowed := make([]bitmap, len(s.segments))
 		for i, seg := range s.segments {
-			narrowed[i] = slices.Clone(seg.hits)
-			narrowed[i].and(counts[i][d])
+			narrowed[i] = counts[i][d] // it is not used again
+			narrowed[i].and(seg.hits)
 			n += narrowed[i].count()
 		}
 		if n == 0 {

@@ -182,7 +182,7 @@ func (r *room) sums(n int) []float32 {
 }
 
 // kept is how much of a search's memory is kept for the next.
-const keptSets, keptCursors = 8, 64
+const keptSets, keptCursors = 16, 64
 
 func (r *room) release() {
 	for _, c := range r.cursors[:r.inUse] {

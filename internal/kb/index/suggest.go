@@ -68,6 +68,14 @@ func (b *titleBuilder) offsets() []byte {
 	return binary.LittleEndian.AppendUint64(out, uint64(len(b.text)))
 }
 
+func (b *titleBuilder) title(doc uint32) []byte {
+	end := uint64(len(b.text))
+	if int(doc)+1 < len(b.starts) {
+		end = b.starts[doc+1] &^ isFolded
+	}
+	return b.text[b.starts[doc]&^isFolded : end]
+}
+
 // sort makes the two orders.
 func (b *titleBuilder) sort(c *columns) (order, byType []byte) {
 	docs := make([]uint32, len(b.folded))
@@ -76,6 +84,9 @@ func (b *titleBuilder) sort(c *columns) (order, byType []byte) {
 	}
 	slices.SortFunc(docs, func(x, y uint32) int {
 		if c := strings.Compare(b.folded[x], b.folded[y]); c != 0 {
+			return c
+		}
+		if c := bytes.Compare(b.title(x), b.title(y)); c != 0 {
 			return c
 		}
 		return int(x) - int(y)
@@ -150,36 +161,36 @@ func (t *titles) kindAt(at int) uint32 {
 	return t.columns.kind(doc)
 }
 
-// collect adds titles from a part of an order. Of one folded form all spellings
-// are taken, so that the first of them do not depend on who is in the base.
+// collect adds titles from a part of an order, each once.
 func (t *titles) collect(found []deltaTitle, order []byte, from, to int, prefix string, limit int, dead bitmap) []deltaTitle {
 	at := func(i int) uint32 { return binary.LittleEndian.Uint32(order[4*i:]) }
 	from += sort.Search(to-from, func(i int) bool { return t.compare(at(from+i), prefix) >= 0 })
-	different, last := 0, ""
-	for i := from; i < to; i++ {
-		doc := at(i)
+	for n := 0; from < to && n < limit; {
+		doc := at(from)
 		if t.compare(doc, prefix) != 0 {
 			break
 		}
 		if dead.has(doc) {
+			from++
 			continue
 		}
-		raw, _ := t.at(doc)
-		title := string(raw)
-		if different > 0 && title == found[len(found)-1].title {
-			continue
+		title, _ := t.at(doc)
+		found = append(found, deltaTitle{folded: Fold(string(title)), title: string(title)})
+		n++
+		// Of those with the same title it is enough to have one: leap over them.
+		step := 1
+		for from+step < to && t.same(at(from+step), title) {
+			step *= 2
 		}
-		folded := Fold(title)
-		if different == 0 || folded != last {
-			if different == limit {
-				break
-			}
-			different++
-			last = folded
-		}
-		found = append(found, deltaTitle{folded: folded, title: title})
+		low, high := from+step/2+1, min(from+step, to)
+		from = low + sort.Search(max(0, high-low), func(i int) bool { return !t.same(at(low+i), title) })
 	}
 	return found
+}
+
+func (t *titles) same(doc uint32, title []byte) bool {
+	other, _ := t.at(doc)
+	return bytes.Equal(other, title)
 }
 
 func (x *delta) suggest(prefix string, types []string, limit int) []deltaTitle {
@@ -187,7 +198,6 @@ func (x *delta) suggest(prefix string, types []string, limit int) []deltaTitle {
 		return strings.Compare(a.folded, b.folded)
 	})
 	var found []deltaTitle
-	different, last := 0, ""
 	for _, t := range x.titles[at:] {
 		if !strings.HasPrefix(t.folded, prefix) {
 			break
@@ -195,14 +205,12 @@ func (x *delta) suggest(prefix string, types []string, limit int) []deltaTitle {
 		if len(types) > 0 && !slices.Contains(types, x.typeNames[x.kind(t.doc)]) {
 			continue
 		}
-		if different == 0 || t.folded != last {
-			if different == limit {
+		if n := len(found); n == 0 || found[n-1].title != t.title {
+			if n == limit {
 				break
 			}
-			different++
-			last = t.folded
+			found = append(found, t)
 		}
-		found = append(found, t)
 	}
 	return found
 }
