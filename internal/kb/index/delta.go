@@ -17,7 +17,7 @@ type delta struct {
 	byID                  map[int64]uint32
 	terms                 map[string]*list
 	docs                  []deltaDocument
-	// words are the keys of words in order, for what begins with something.
+	// words are the keys of words and katakana in order, for what begins with something.
 	words  []string
 	titles []deltaTitle
 }
@@ -85,7 +85,7 @@ func (x *delta) add(d *Document, p *prepared) {
 		if l == nil {
 			l = &list{plain: true, positions: key[0] == pairTerm, starts: []uint32{0}}
 			x.terms[key] = l
-			if key[0] == wordTerm {
+			if key[0] == wordTerm || key[0] == kanaTerm {
 				fresh = append(fresh, key)
 			}
 		}

@@ -21,6 +21,7 @@ type found struct {
 	// pairs are the lists of a phrase; list is filled when it is looked for.
 	pairs   []list
 	offsets []uint32
+	kana    string
 }
 
 // resolve looks up the terms of a plan.
@@ -65,7 +66,7 @@ func (s *search) resolveOne(seg *segment, a alternative) (found, bool) {
 		f.key, f.list = a.keys[0], lists[0]
 		return f, true
 	}
-	f.key = strings.Join(a.keys, "")
+	f.key, f.kana = strings.Join(a.keys, ""), a.kana
 	for _, i := range cover(lists) {
 		f.pairs = append(f.pairs, lists[i])
 		f.offsets = append(f.offsets, uint32(i))
@@ -74,7 +75,8 @@ func (s *search) resolveOne(seg *segment, a alternative) (found, bool) {
 }
 
 // cover chooses the pairs of a phrase that are looked at: every character is in
-// one of them, they are short together, and the rarest is among them.
+// one of them, they are short together, and one that is far rarer than
+// they is among them.
 func cover(lists []list) []int {
 	type step struct{ cost, before int }
 	// best[i] is the best choice that ends with pair i.
@@ -92,11 +94,14 @@ func cover(lists []list) []int {
 			rarest = i
 		}
 	}
-	chosen := []int{rarest}
+	var chosen []int
+	least := lists[len(lists)-1].df
 	for i := len(lists) - 1; i >= 0; i = best[i].before {
-		if i != rarest {
-			chosen = append(chosen, i)
-		}
+		chosen = append(chosen, i)
+		least = min(least, lists[i].df)
+	}
+	if lists[rarest].df < least/2 {
+		chosen = append(chosen, rarest)
 	}
 	slices.Sort(chosen)
 	return chosen
@@ -150,6 +155,9 @@ func (s *search) matchOne(seg *segment) int {
 	}
 	s.verify(seg, a, nil)
 	seg.driver = &a.list
+	if len(seg.dead) == 0 {
+		return a.list.df
+	}
 	n := 0
 	for _, doc := range a.list.docs {
 		if !seg.dead.has(doc) {

@@ -10,6 +10,12 @@ func (s *search) verify(seg *segment, a *found, within bitmap) {
 			return
 		}
 	}
+	if a.kana != "" && s.joinKana(seg, a) {
+		if base != nil {
+			base.kept.put(a.key, &a.list, a.list.df)
+		}
+		return
+	}
 	v := verifier{offsets: a.offsets, cursors: make([]*cursor, len(a.pairs)), places: make([][]uint32, len(a.pairs))}
 	for i := range a.pairs {
 		v.cursors[i] = s.room.cursor(&a.pairs[i])
@@ -29,17 +35,59 @@ func (s *search) verify(seg *segment, a *found, within bitmap) {
 		for b := range c.l.blocks() {
 			c.load(b)
 			for c.i = 0; c.i < c.n; c.i++ {
-				if doc := c.docs[c.i]; within == nil || within.has(doc) {
-					v.try(seg, doc)
-				}
+				v.try(seg, c.docs[c.i])
 			}
 		}
-		if within == nil && base != nil {
+		if base != nil {
 			base.kept.put(a.key, &v.out, c.l.df)
 		}
 	}
 	v.out.df = len(v.out.docs)
 	a.list = v.out
+}
+
+// mostKana is how many katakana words are joined; where more begin with the
+// query, its pairs are verified.
+const mostKana = 512
+
+// joinKana finds a katakana word by the terms that begin with it, which gives
+// the same as verifying its pairs. False says that there are too many.
+func (s *search) joinKana(seg *segment, a *found) bool {
+	var keys []string
+	seg.each(string(kanaTerm)+a.kana, func(key []byte) bool {
+		keys = append(keys, string(key))
+		return len(keys) <= mostKana
+	})
+	if len(keys) > mostKana {
+		return false
+	}
+	set, values := s.room.set(seg.documents), s.room.numbers(seg.documents)
+	for _, key := range keys {
+		l, ok := seg.find(key)
+		if !ok {
+			continue
+		}
+		c := s.room.cursor(&l)
+		for b := range l.blocks() {
+			c.load(b)
+			if c.n == 0 {
+				continue
+			}
+			c.val()
+			for i, doc := range c.docs[:c.n] {
+				// The counts add up above the bit that says whether it is in the head.
+				values[doc] = (values[doc]&^1 + uint32(countOf(c.values[i]))<<1) | (values[doc]|c.values[i])&1
+				set.set(doc)
+			}
+		}
+	}
+	n := set.count()
+	a.list = list{plain: true, documents: uint32(seg.documents), df: n, docs: make([]uint32, 0, n), values: make([]uint32, 0, n)}
+	set.each(0, uint32(seg.documents), func(doc uint32) {
+		a.list.docs = append(a.list.docs, doc)
+		a.list.values = append(a.list.values, values[doc]-2)
+	})
+	return true
 }
 
 // verifier looks for the pairs of a phrase, document by document.

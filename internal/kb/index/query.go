@@ -27,6 +27,8 @@ type alternative struct {
 	// keys are the term, or all pairs of the phrase in their order.
 	keys   []string
 	weight float64
+	// kana is the phrase if it is one katakana word.
+	kana string
 }
 
 func termOf(key string, weight float64) alternative {
@@ -199,6 +201,11 @@ func phraseOf(runes []rune, weight float64) alternative {
 		return termOf(string(pairTerm)+string(runes), weight)
 	}
 	a := alternative{weight: weight}
+	kanaWords(string(runes), func(word string) {
+		if word == string(runes) && len(word) <= longestWord {
+			a.kana = word
+		}
+	})
 	for i := 0; i+1 < len(runes); i++ {
 		a.keys = append(a.keys, string(pairTerm)+string(runes[i:i+2]))
 	}

@@ -133,6 +133,7 @@ type room struct {
 	cursors  []*cursor
 	bitmaps  []bitmap
 	floats   [][]float32
+	counts   []uint32
 	inUse    int
 	mapsUsed int
 	sumsUsed int
@@ -179,6 +180,16 @@ func (r *room) sums(n int) []float32 {
 	r.floats[r.sumsUsed] = f
 	r.sumsUsed++
 	return f
+}
+
+// numbers are n zeros; there is one such slice.
+func (r *room) numbers(n int) []uint32 {
+	if cap(r.counts) < n {
+		r.counts = make([]uint32, n)
+	}
+	r.counts = r.counts[:n]
+	clear(r.counts)
+	return r.counts
 }
 
 // kept is how much of a search's memory is kept for the next.

@@ -9,6 +9,7 @@ import (
 const (
 	pairTerm  = 'b' // two characters that stand together, with their positions
 	tagTerm   = 'g' // a tag as it was given, for the filter
+	kanaTerm  = 'k' // a katakana word from one of its characters to its end
 	stemTerm  = 's' // a word without its inflection
 	charTerm  = 'u' // one character of a script without spaces
 	wordTerm  = 'w' // a word as it is written
@@ -93,6 +94,36 @@ func (t *tokeniser) run(text string) {
 		i += size
 	}
 	t.position++ // no phrase goes over the end of a run
+	kanaWords(text, func(word string) {
+		for i := 0; utf8.RuneCountInString(word[i:]) >= leastKana; {
+			t.say(kanaTerm, cut(word[i:]))
+			_, size := utf8.DecodeRuneInString(word[i:])
+			i += size
+		}
+	})
+}
+
+// leastKana is how long a katakana word must be to have terms of its own. These
+// are the most common phrases of technical texts (システム, サーバー); what begins
+// with the query among all the ends of such words is what has it somewhere, and
+// no position need be looked at.
+const leastKana = 3
+
+// kanaWords calls with the katakana words of a run.
+func kanaWords(run string, yield func(word string)) {
+	start := -1
+	for i, r := range run {
+		switch inWord := katakana(r) || r == longMark; {
+		case inWord && start < 0:
+			start = i
+		case !inWord && start >= 0:
+			yield(run[start:i])
+			start = -1
+		}
+	}
+	if start >= 0 {
+		yield(run[start:])
+	}
 }
 
 func (t *tokeniser) say(kind byte, text string) {
