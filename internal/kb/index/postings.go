@@ -216,6 +216,19 @@ func (c *cursor) seek(doc uint32) uint32 {
 	return nowhere
 }
 
+// next goes to the document behind the current one.
+func (c *cursor) next() uint32 {
+	if c.i++; c.i < c.n {
+		return c.docs[c.i]
+	}
+	if c.block+1 < c.l.blocks() {
+		if c.load(c.block + 1); c.n > 0 {
+			return c.docs[0]
+		}
+	}
+	return nowhere
+}
+
 // jump loads the block that has the document or the first one behind it.
 func (c *cursor) jump(doc uint32) bool {
 	low, high := 0, c.l.blocks()

@@ -205,12 +205,8 @@ func (s *search) rank(seg *segment, p *plan, best *top) {
 		}
 		least := leastRatio((best.threshold()-rest[1])/order[0].factor) / slack
 		from := uint32(part.at) << stretchBits
-		seg.hits.each(from, min(from+1<<stretchBits, uint32(seg.documents)), func(doc uint32) {
-			norm := sc.norms.at(seg.length(doc))
-			f := order[0].atMost(doc)
-			if f < least*norm {
-				return
-			}
+		to := min(from+1<<stretchBits, uint32(seg.documents))
+		rest := func(doc uint32, f, norm float64) {
 			sum := order[0].factor * score(f, norm)
 			for i := 1; i < len(order); i++ {
 				if (sum+rest[i])*slack < best.threshold() {
@@ -220,6 +216,24 @@ func (s *search) rank(seg *segment, p *plan, best *top) {
 			}
 			if sum*slack >= best.threshold() {
 				best.offer(Hit{ID: seg.id(doc), Score: sc.score(doc)})
+			}
+		}
+		if lead := order[0]; lead.own == 1 && lead.merged == nil {
+			// Its list is walked, which is cheaper than seeking each hit in it.
+			c := lead.cursors[0]
+			more := float64(lead.weights[0]) * lead.more
+			for doc := c.seek(from); doc < to; doc = c.next() {
+				norm := sc.norms.at(seg.length(doc))
+				if f := frequency(c.val()) * more; f >= least*norm && seg.hits.has(doc) {
+					rest(doc, f, norm)
+				}
+			}
+			return
+		}
+		seg.hits.each(from, to, func(doc uint32) {
+			norm := sc.norms.at(seg.length(doc))
+			if f := order[0].atMost(doc); f >= least*norm {
+				rest(doc, f, norm)
 			}
 		})
 	}
