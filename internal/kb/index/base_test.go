@@ -3,7 +3,9 @@ package index
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
+	"hash/crc32"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -178,7 +180,7 @@ func harmless(t *testing.T, b *Base) {
 	x.Suggest("", []string{"doc", "issue"}, 10)
 }
 
-// FuzzOpen changes the inside of files and mends their header, so that what is
+// FuzzOpen changes files and makes the header's checksum fit, so that what is
 // behind it is reached.
 func FuzzOpen(f *testing.F) {
 	path := filepath.Join(f.TempDir(), "base")
@@ -195,16 +197,12 @@ func FuzzOpen(f *testing.F) {
 	f.Fuzz(func(t *testing.T, at uint32, change []byte) {
 		bad := slices.Clone(good)
 		copy(bad[int(at)%len(bad):], change)
-		var h header
-		if h.decode(bad) != nil {
-			if _, err := newBase(bad); !errors.Is(err, ErrDamaged) {
-				t.Errorf("%v", err)
-			}
-			h = header{} // as if somebody had made the checksum fit
-			copy(bad[:8], magic)
-		}
-		if b, err := newBase(bad); err == nil {
+		binary.LittleEndian.PutUint32(bad[headerLen-4:], crc32.Checksum(bad[:headerLen-4], castagnoli()))
+		b, err := newBase(bad)
+		if err == nil {
 			harmless(t, b)
+		} else if !errors.Is(err, ErrDamaged) {
+			t.Errorf("%v", err)
 		}
 	})
 }

@@ -11,14 +11,14 @@ import (
 	"path/filepath"
 )
 
-// runBytes is how much of postings is held in memory before it is put aside. A
-// variable only in tests.
+// runBytes is how much of postings is held in memory before it is put aside.
 const runBytes = 96 << 20
 
 // Build writes a base of documents, which come in the order of their ids, to a
 // file: under another name, synced, and renamed. Memory is bounded; what does
 // not fit is put aside in a file beside it. Progress, which may be nil, is told
-// every thousand documents.
+// every thousand documents. A process that is killed meanwhile leaves a file
+// path.new-*, which may be removed when nobody builds.
 func Build(ctx context.Context, path string, sequence int64, documents iter.Seq2[Document, error], progress func(done int)) error {
 	return build(ctx, path, sequence, documents, progress, runBytes)
 }

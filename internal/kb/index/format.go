@@ -63,11 +63,11 @@ func damaged(format string, values ...any) error {
 
 // header is the first 512 bytes.
 type header struct {
-	sequence            int64
-	documents, terms    uint64
-	length              uint64
-	offsets, sizes      [sections]uint64
-	sums                [sections]uint32
+	sequence         int64
+	documents, terms uint64
+	length           uint64
+	offsets, sizes   [sections]uint64
+	sums             [sections]uint32
 }
 
 func castagnoli() *crc32.Table { return crc32.MakeTable(crc32.Castagnoli) }

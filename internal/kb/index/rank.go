@@ -85,7 +85,7 @@ type scoredUnit struct {
 	// more what a bonus multiplies the frequency with at most.
 	own    int
 	more   float64
-	bounds  []float32 // the largest frequency/norm in each stretch, or more
+	bounds []float32 // the largest frequency/norm in each stretch, or more
 }
 
 func (s *search) scorer(seg *segment, p *plan) *scorer {

@@ -103,13 +103,16 @@ type runs struct {
 	opened    []*os.File
 }
 
-// temporary is a file that goes with the build.
+// temporary is a file that goes with the build. Where a file can be removed
+// while it is open, nothing is left of it even when the process is killed.
 func (r *runs) temporary() (*os.File, error) {
 	f, err := os.CreateTemp(r.dir, r.name)
-	if err == nil {
-		r.opened = append(r.opened, f)
+	if err != nil {
+		return nil, err
 	}
-	return f, err
+	_ = os.Remove(f.Name())
+	r.opened = append(r.opened, f)
+	return f, nil
 }
 
 func (r *runs) close() {

@@ -38,20 +38,20 @@ func both(t *testing.T, documents []Document, test func(t *testing.T, x *Index))
 
 func TestSearch(t *testing.T) {
 	documents := titled(
-		"ユーザー管理|ユーザーを登録する画面の仕様。",         // 1
-		"ユーザ一覧|ユーザの一覧を出す。",               // 2
-		"API設計|外部に出すAPIの設計方針。",           // 3
-		"設計のAPI|APIを使う。設計は別の文書にある。",      // 4
-		"Designing schemas|How we design tables.", // 5
-		"Designer handbook|For designers.",        // 6
-		"ＡＰＩ ＫＥＹ|全角の文字で書かれた文書。",          // 7
-		"ﾃﾞｰﾀ移行|半角カナで書かれた文書。",            // 8
+		"ユーザー管理|ユーザーを登録する画面の仕様。",                                                  // 1
+		"ユーザ一覧|ユーザの一覧を出す。",                                                        // 2
+		"API設計|外部に出すAPIの設計方針。",                                                    // 3
+		"設計のAPI|APIを使う。設計は別の文書にある。",                                               // 4
+		"Designing schemas|How we design tables.",                                 // 5
+		"Designer handbook|For designers.",                                        // 6
+		"ＡＰＩ ＫＥＹ|全角の文字で書かれた文書。",                                                   // 7
+		"ﾃﾞｰﾀ移行|半角カナで書かれた文書。",                                                     // 8
 		"Release notes|The gateway retries a request when the connection breaks.", // 9
-		"Café menu|Crème brûlée", // 10
-		"Retry policy|A gateway may retry.",      // 11
-		"第3章 運用|バックアップの手順",                  // 12
-		"3月の章|第一回の会議",                       // 13
-		"データベースと設計|表の正規化について。",             // 14
+		"Café menu|Crème brûlée",                                                  // 10
+		"Retry policy|A gateway may retry.",                                       // 11
+		"第3章 運用|バックアップの手順",                                                        // 12
+		"3月の章|第一回の会議",                                                             // 13
+		"データベースと設計|表の正規化について。",                                                    // 14
 	)
 	both(t, documents, func(t *testing.T, x *Index) {
 		for _, tc := range []struct {

@@ -13,11 +13,25 @@ import (
 )
 
 var splitQueries = []Query{
-	{Text: "server"}, {Text: "the server"}, {Text: "serv"}, {Text: "con"}, {Text: "gatewya"}, {Text: "request データ"},
-	{Text: "検索"}, {Text: "の"}, {Text: "システム"}, {Text: "ユーザー"}, {Text: "ユーザ管理"}, {Text: "API設計"}, {Text: "サーバーの設計"},
-	{Text: "について説明する"}, {Text: "the zzzqqq データベース"}, {Text: "第3章"},
+	{Text: "server"},
+	{Text: "the server"},
+	{Text: "serv"},
+	{Text: "con"},
+	{Text: "gatewya"},
+	{Text: "request データ"},
+	{Text: "検索"},
+	{Text: "の"},
+	{Text: "システム"},
+	{Text: "ユーザー"},
+	{Text: "ユーザ管理"},
+	{Text: "API設計"},
+	{Text: "サーバーの設計"},
+	{Text: "について説明する"},
+	{Text: "the zzzqqq データベース"},
+	{Text: "第3章"},
 	{Text: "server", Types: []string{"issue"}, Statuses: []string{"Open", "Review"}},
-	{Text: "検索", Tags: []string{"api", "設計"}}, {Text: "検索", UpdatedFrom: 1_715_000_000_000},
+	{Text: "検索", Tags: []string{"api", "設計"}},
+	{Text: "検索", UpdatedFrom: 1_715_000_000_000},
 	{Text: "the", Limit: 5, Offset: 7},
 }
 
