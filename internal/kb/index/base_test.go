@@ -10,8 +10,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
+	"unicode"
 	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // TestBuildInRuns: a build that has to put postings aside makes the same file.
@@ -222,6 +226,9 @@ func FuzzTokenise(f *testing.F) {
 			if g := Fold(f); Fold(g) != g {
 				t.Fatalf("%q does not come to rest", text)
 			}
+		}
+		if got, want := Fold(text), strings.Map(unicode.ToLower, norm.NFKC.String(text)); got != want && utf8.ValidString(text) {
+			t.Fatalf("%q is folded to %q, want %q", text, got, want)
 		}
 		x := New(nil)
 		x.Apply(1, []Document{d}, nil)

@@ -11,18 +11,34 @@ import (
 // Fold is a text as it is compared: NFKC, which makes full-width letters and
 // half-width kana one with the usual ones, and lower case.
 func Fold(text string) string {
-	plain := true
-	for i := range len(text) {
-		c := text[i]
-		if c >= utf8.RuneSelf {
+	upper := false
+	for _, r := range text {
+		if !isPlain(r) {
 			return strings.Map(unicode.ToLower, norm.NFKC.String(text))
 		}
-		plain = plain && (c < 'A' || c > 'Z')
+		upper = upper || r >= 'A' && r <= 'Z'
 	}
-	if plain {
+	if !upper {
 		return text
 	}
-	return strings.ToLower(text)
+	folded := []byte(text)
+	lower(folded)
+	return string(folded)
+}
+
+// isPlain tells the characters that folding leaves as they are, but for the
+// case of ASCII, in a text that has no others: most of all texts are such.
+func isPlain(r rune) bool {
+	return r < utf8.RuneSelf || r >= 0x4e00 && r <= 0x9fff || r >= 'ぁ' && r <= 'ゖ' || r >= 'ァ' && r <= 'ー' ||
+		r >= '、' && r <= '〃' || r >= '「' && r <= '』'
+}
+
+func lower(text []byte) {
+	for i, c := range text {
+		if c >= 'A' && c <= 'Z' {
+			text[i] = c + 'a' - 'A'
+		}
+	}
 }
 
 // class is what a character does to the words around it.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"unsafe"
 )
 
 // titles are those of the base, and two orders of its documents: by folded
@@ -36,11 +37,33 @@ func (t *titles) at(doc uint32) (title []byte, folded bool) {
 // it begins with it.
 func (t *titles) compare(doc uint32, prefix string) int {
 	title, folded := t.at(doc)
-	if !folded {
-		title = []byte(Fold(string(title)))
+	if folded {
+		return strings.Compare(text(title[:min(len(title), len(prefix))]), prefix)
 	}
-	return bytes.Compare(title[:min(len(title), len(prefix))], []byte(prefix))
+	for _, r := range text(title) {
+		if !isPlain(r) {
+			whole := Fold(string(title))
+			return strings.Compare(whole[:min(len(whole), len(prefix))], prefix)
+		}
+	}
+	// What is plain is folded on the way, without garbage.
+	for i := range len(prefix) {
+		if i == len(title) {
+			return -1
+		}
+		c := title[i]
+		if c >= 'A' && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		if c != prefix[i] {
+			return int(c) - int(prefix[i])
+		}
+	}
+	return 0
 }
+
+// text is bytes of the file as a string, without a copy: only to be compared.
+func text(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
 // titleBuilder gathers the titles of a base.
 type titleBuilder struct {
