@@ -13,10 +13,12 @@ type kept struct {
 	bytes   int // of the sets
 }
 
-const (
-	keptBytes   = 16 << 20
-	worthToKeep = 4096 // documents that were looked at
-)
+// worthToKeep is how many documents must have been looked at.
+const worthToKeep = 4096
+
+// keptBytes is how much is kept of each: 16 bytes for a document of the base,
+// as the lists of ten common phrases or the sets of a hundred common terms.
+func keptBytes(documents uint32) int { return 1<<20 + 16*int(documents) }
 
 func (k *kept) get(key string) (list, bool) {
 	k.mu.Lock()
@@ -27,12 +29,12 @@ func (k *kept) get(key string) (list, bool) {
 
 func (k *kept) put(key string, l *list, lookedAt int) {
 	size := 8 * len(l.docs)
-	if lookedAt < worthToKeep || size > keptBytes {
+	if lookedAt < worthToKeep || size > keptBytes(l.documents) {
 		return
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.phrases == nil || k.size+size > keptBytes {
+	if k.phrases == nil || k.size+size > keptBytes(l.documents) {
 		k.phrases, k.size = map[string]list{}, 0
 	}
 	l.df = len(l.docs)
@@ -58,7 +60,7 @@ func (k *kept) set(key string, documents int, mark func(bitmap)) bitmap {
 	mark(set)
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.sets == nil || k.bytes > keptBytes {
+	if k.sets == nil || k.bytes > keptBytes(uint32(documents)) {
 		k.sets, k.bytes = map[string]bitmap{}, 0
 	}
 	k.sets[key] = set

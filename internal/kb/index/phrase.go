@@ -12,7 +12,7 @@ func (s *search) verify(seg *segment, a *found, within bitmap) {
 	}
 	if a.kana != "" && s.joinKana(seg, a) {
 		if base != nil {
-			base.kept.put(a.key, &a.list, a.list.df)
+			base.kept.put(a.key, &a.list, a.list.df/8) // it was cheap
 		}
 		return
 	}
@@ -101,6 +101,17 @@ type verifier struct {
 
 // try looks at the document where the lead stands.
 func (v *verifier) try(seg *segment, doc uint32) {
+	if len(v.cursors) == 2 {
+		c, other := v.cursors[v.lead], v.cursors[1-v.lead]
+		// Most often the documents of one are those of the other.
+		if other.i+1 < other.n && other.docs[other.i+1] == doc {
+			other.i++
+		} else if other.seek(doc) != doc {
+			return
+		}
+		v.found(seg, doc, twoPlaces(c.places(), other.places(), v.offsets[v.lead], v.offsets[1-v.lead]))
+		return
+	}
 	for i, c := range v.cursors {
 		if i != v.lead && c.seek(doc) != doc {
 			return
@@ -109,21 +120,25 @@ func (v *verifier) try(seg *segment, doc uint32) {
 	for i, c := range v.cursors {
 		v.places[i] = c.places()
 	}
-	count, first := 0, uint32(0)
-	if len(v.places) == 2 {
-		count, first = twoPlaces(v.places[v.lead], v.places[1-v.lead], v.offsets[v.lead], v.offsets[1-v.lead])
-	} else {
-		count, first = v.allPlaces()
-	}
-	if count > 0 {
+	v.found(seg, doc, v.allPlaces())
+}
+
+// standing is how often a phrase stands in a document, and where it does first.
+type standing struct {
+	count int
+	first uint32
+}
+
+func (v *verifier) found(seg *segment, doc uint32, at standing) {
+	if at.count > 0 {
 		v.out.docs = append(v.out.docs, doc)
-		v.out.values = append(v.out.values, value(count, first < seg.head(doc)))
+		v.out.values = append(v.out.values, value(at.count, at.first < seg.head(doc)))
 	}
 }
 
-// twoPlaces counts the places where two pairs stand at their offsets, and says
-// where the first phrase begins.
-func twoPlaces(lead, other []uint32, offset, otherOffset uint32) (count int, first uint32) {
+// twoPlaces counts the places where two pairs stand at their offsets.
+func twoPlaces(lead, other []uint32, offset, otherOffset uint32) standing {
+	var s standing
 	i := 0
 	for _, p := range lead {
 		if p < offset {
@@ -138,17 +153,18 @@ func twoPlaces(lead, other []uint32, offset, otherOffset uint32) (count int, fir
 			break
 		}
 		if other[i] == want {
-			if count == 0 {
-				first = start
+			if s.count == 0 {
+				s.first = start
 			}
-			count++
+			s.count++
 		}
 	}
-	return count, first
+	return s
 }
 
 // allPlaces is the same for more than two.
-func (v *verifier) allPlaces() (count int, first uint32) {
+func (v *verifier) allPlaces() standing {
+	var s standing
 next:
 	for _, p := range v.places[v.lead] {
 		if p < v.offsets[v.lead] {
@@ -165,16 +181,16 @@ next:
 			}
 			v.places[i] = list
 			if len(list) == 0 {
-				return count, first
+				return s
 			}
 			if list[0] != want {
 				continue next
 			}
 		}
-		if count == 0 {
-			first = start
+		if s.count == 0 {
+			s.first = start
 		}
-		count++
+		s.count++
 	}
-	return count, first
+	return s
 }
