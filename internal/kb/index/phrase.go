@@ -11,10 +11,7 @@ func (s *search) verify(seg *segment, a *found, within bitmap) {
 		}
 	}
 	if a.kana != "" && s.joinKana(seg, a) {
-		if base != nil {
-			base.kept.put(a.key, &a.list, a.list.df/8) // it was cheap
-		}
-		return
+		return // cheap enough not to be kept
 	}
 	v := verifier{offsets: a.offsets, cursors: make([]*cursor, len(a.pairs)), places: make([][]uint32, len(a.pairs))}
 	for i := range a.pairs {
