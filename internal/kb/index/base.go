@@ -132,7 +132,7 @@ func (b *Base) ofKind(k kindKey) bitmap {
 	if set, ok := b.kinds[k]; ok {
 		return set
 	}
-	set := b.columns.kindSet(k)
+	set := b.kindSet(k)
 	if len(b.kinds) < keptKinds {
 		b.kinds[k] = set
 	}

@@ -121,7 +121,7 @@ func TestDamage(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := rand.New(rand.NewPCG(3, 4))
-	for range 1500 {
+	for range 600 {
 		bad := slices.Clone(good)
 		switch r.IntN(4) {
 		case 0:

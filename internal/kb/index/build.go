@@ -33,7 +33,7 @@ func build(ctx context.Context, path string, sequence int64, documents iter.Seq2
 		b.runs.close()
 		if err != nil {
 			_ = f.Close()
-			_ = os.Remove(f.Name())
+			_ = os.Remove(f.Name()) //nolint:gosec // it was just made
 			err = fmt.Errorf("build search index: %w", err)
 		}
 	}()
@@ -49,7 +49,7 @@ func build(ctx context.Context, path string, sequence int64, documents iter.Seq2
 	if err = f.Close(); err != nil {
 		return err
 	}
-	if err = os.Rename(f.Name(), path); err != nil {
+	if err = os.Rename(f.Name(), path); err != nil { //nolint:gosec // the caller says where the base is
 		return err
 	}
 	return syncFolder(filepath.Dir(path))
@@ -58,7 +58,7 @@ func build(ctx context.Context, path string, sequence int64, documents iter.Seq2
 // syncFolder makes a rename last. Where folders cannot be synced, the system
 // does it by itself.
 func syncFolder(dir string) error {
-	d, err := os.Open(dir)
+	d, err := os.Open(dir) //nolint:gosec // the caller says where the base is
 	if err != nil {
 		return err
 	}
@@ -95,7 +95,7 @@ func (b *builder) gather(ctx context.Context, documents iter.Seq2[Document, erro
 		length, head := t.document(&d)
 		run.end(uint32(n))
 		kind := b.kinds.number(d.Type)
-		b.columns.add(&d, length, head, kind, b.states.number(d.Status))
+		b.add(&d, length, head, kind, b.states.number(d.Status))
 		b.titles.add(d.Title)
 		b.total += uint64(length)
 		if run.size >= b.limit {
@@ -167,7 +167,7 @@ func (b *builder) writeLists(ctx context.Context, w *sectionWriter) (*dictionary
 	}
 	buffered := bufio.NewWriterSize(lists, 1<<20)
 	norm := normsAt(float64(b.total) / float64(max(1, b.count())))
-	e := encoder{norm: func(doc uint32) float64 { return norm.at(b.columns.length(doc)) }}
+	e := encoder{norm: func(doc uint32) float64 { return norm.at(b.length(doc)) }}
 	var packed []byte
 	err = b.runs.merge(func(key []byte, postings []runPostings) error {
 		if d.terms%4096 == 0 && ctx.Err() != nil {

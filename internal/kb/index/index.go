@@ -119,7 +119,7 @@ func (x *Index) Apply(sequence int64, puts []Document, deletes []int64) {
 	for _, id := range deletes {
 		x.remove(id)
 	}
-	for i := range prepared {
+	for i := range puts {
 		x.remove(puts[i].ID)
 		x.delta.add(&puts[i], &prepared[i])
 	}

@@ -265,7 +265,7 @@ func (s *search) filter(seg *segment) {
 		seg.hits.and(allowed)
 	}
 	kinds(s.q.Types, seg.typeNames, false)
-	kinds(s.q.Statuses, seg.columns.states, true)
+	kinds(s.q.Statuses, seg.states, true)
 	if len(s.q.Tags) > 0 {
 		allowed := s.room.set(seg.documents)
 		for _, tag := range s.q.Tags {

@@ -25,7 +25,7 @@ func appendPacked(dst []byte, values []uint32) []byte {
 	for w := 32; w >= 0; w-- {
 		// From here on, numbers of more than w bits are exceptions.
 		if w < 32 {
-			over += lengths[w+1]
+			over += lengths[w+1] //nolint:gosec // w is less than 32
 			extra = 0
 			for b := w + 1; b <= 32; b++ {
 				extra += lengths[b] * (8 + 8*((b-w+6)/7))

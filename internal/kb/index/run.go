@@ -214,7 +214,7 @@ func (r *runs) merge(yield func(key []byte, postings []runPostings) error) error
 	for len(h) > 0 {
 		key, postings, took = append(key[:0], h[0].key...), postings[:0], took[:0]
 		for len(h) > 0 && bytes.Equal(h[0].key, key) {
-			x := heap.Pop(&h).(*runReader) //nolint:errcheck,forcetypeassert // it has nothing else
+			x := heap.Pop(&h).(*runReader) // it has nothing else
 			postings = append(postings, runPostings{x.raw})
 			took = append(took, x)
 		}
@@ -284,7 +284,7 @@ func (h runHeap) Less(i, j int) bool {
 	return h[i].run < h[j].run
 }
 func (h runHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
-func (h *runHeap) Push(x any)   { *h = append(*h, x.(*runReader)) } //nolint:errcheck,forcetypeassert // it has nothing else
+func (h *runHeap) Push(x any)   { *h = append(*h, x.(*runReader)) } // it has nothing else
 func (h *runHeap) Pop() any {
 	old := *h
 	x := old[len(old)-1]

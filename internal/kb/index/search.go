@@ -16,7 +16,7 @@ type search struct {
 func (x *Index) Search(q Query) Result {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	memory := x.room.Get().(*room) //nolint:errcheck,forcetypeassert // it has nothing else
+	memory := x.room.Get().(*room) // it has nothing else
 	defer func() {
 		memory.release()
 		x.room.Put(memory)

@@ -107,7 +107,7 @@ func TestSaysWhatItUnderstood(t *testing.T) {
 }
 
 func TestFilters(t *testing.T) {
-	documents := corpus(3000)
+	documents := corpus(1500)
 	both(t, documents, func(t *testing.T, x *Index) {
 		for _, q := range []Query{
 			{Types: []string{"decision"}},

@@ -73,7 +73,7 @@ func ids(hits []Hit) []int64 {
 // TestJapaneseIsExact: queries of 1, 2, 3, 5 and 8 characters find exactly the
 // documents in which they stand, in the base and in the delta.
 func TestJapaneseIsExact(t *testing.T) {
-	documents := append(corpus(1500), ownDocs(t, 1_000_000)...)
+	documents := append(corpus(1000), ownDocs(t, 1_000_000)...)
 	folded := foldedFields(documents)
 	base := indexOf(t, documents)
 	delta := New(nil)
@@ -81,7 +81,7 @@ func TestJapaneseIsExact(t *testing.T) {
 	for name, x := range map[string]*Index{"base": base, "delta": delta} {
 		for _, n := range []int{1, 2, 3, 5, 8} {
 			r := rand.New(rand.NewPCG(uint64(n), 1))
-			for _, query := range japaneseQueries(folded, n, 150, r) {
+			for _, query := range japaneseQueries(folded, n, 80, r) {
 				want := scan(documents, folded, query)
 				got := x.Search(Query{Text: query, Limit: len(documents)})
 				if !slices.Equal(ids(got.Hits), want) || got.Total != len(want) || got.Match != All {
