@@ -184,7 +184,7 @@ func (s *search) mark(seg *segment, u *foundUnit, within bitmap) bitmap {
 			for _, doc := range a.list.docs {
 				set.set(doc)
 			}
-		case few:
+		case few && !isCommon(&a.list): // the sets of common terms are kept
 			c := s.room.cursor(&a.list)
 			within.each(0, uint32(seg.documents), func(doc uint32) {
 				if c.seek(doc) == doc {
