@@ -16,8 +16,8 @@ type kept struct {
 // worthToKeep is how many documents must have been looked at.
 const worthToKeep = 4096
 
-// keptBytes is how much is kept of each: 16 bytes for a document of the base,
-// as the lists of ten common phrases or the sets of a hundred common terms.
+// keptBytes is how much is kept of phrases, 16 bytes for a document of the base;
+// of sets it is twice that, those of 256 terms.
 func keptBytes(documents uint32) int { return 1<<20 + 16*int(documents) }
 
 func (k *kept) get(key string) (list, bool) {
@@ -60,7 +60,7 @@ func (k *kept) set(key string, documents int, mark func(bitmap)) bitmap {
 	mark(set)
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.sets == nil || k.bytes > keptBytes(uint32(documents)) {
+	if k.sets == nil || k.bytes > 2*keptBytes(uint32(documents)) {
 		k.sets, k.bytes = map[string]bitmap{}, 0
 	}
 	k.sets[key] = set
