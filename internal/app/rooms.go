@@ -1,0 +1,63 @@
+package app
+
+import (
+	"slices"
+
+	"genkan/internal/catalog"
+	"genkan/internal/config"
+	"genkan/internal/gateway"
+	"genkan/internal/kb"
+)
+
+// room is a source of our own among the servers. It keeps the names of its tools,
+// is seen alone under its own name, and has no process to supervise.
+type room struct {
+	gateway.Source
+	// title and description are for those who look for tools; instructions are
+	// for agents.
+	title, description, instructions string
+}
+
+// rooms are those that a configuration wants.
+func (p *Process) rooms(cfg *config.Config) []room {
+	var all []room
+	if !cfg.Knowledge.Off {
+		all = append(all, room{
+			Source: p.knowledge.tools, title: "Knowledge base",
+			description:  "Items such as notes, issues, decisions and documents, with tags, relations and full-text search.",
+			instructions: kb.Instructions,
+		})
+	}
+	return slices.DeleteFunc(all, func(r room) bool {
+		if len(p.opt.Only) > 0 && !slices.Contains(p.opt.Only, r.Name()) {
+			return true
+		}
+		// A server of that name was there first, and clients know it.
+		taken := slices.ContainsFunc(cfg.Servers, func(s config.Server) bool { return s.Name == r.Name() && !s.Disabled })
+		if taken {
+			p.log.Warn("a server has the name of a room, which is not shown for that", "name", r.Name())
+		}
+		return taken
+	})
+}
+
+// mount puts a room behind the servers: where names are the same, those of
+// servers stay.
+func (r room) mount(overrides *catalog.Overrides) catalog.Mount {
+	return catalog.Mount{Source: r.Source, Allows: func(string) bool { return true }, Overrides: overrides}
+}
+
+// knowledge is the knowledge base of the process.
+type knowledge struct {
+	base  *kb.Base
+	tools *kb.Tools
+}
+
+// roomNamed finds a room.
+func (h *house) roomNamed(name string) (room, bool) {
+	i := slices.IndexFunc(h.rooms, func(r room) bool { return r.Name() == name })
+	if i < 0 {
+		return room{}, false
+	}
+	return h.rooms[i], true
+}
