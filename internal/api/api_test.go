@@ -37,7 +37,7 @@ func openDoor(t testing.TB, extra map[string]any, faultArgs ...string) door {
 	command, args, env := testkit.FaultCommand(t, faultArgs...)
 	fault := map[string]any{"command": command, "args": args, "env": env}
 	servers := map[string]any{"fault": fault}
-	file := map[string]any{"mcpServers": servers}
+	file := map[string]any{"mcpServers": servers, "kb": map[string]any{"enabled": false}}
 	for key, value := range extra {
 		own, isServers := strings.CutPrefix(key, "fault-")
 		switch {

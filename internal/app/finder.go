@@ -68,6 +68,11 @@ func (h *house) ServerNames(view string) []string {
 			names = append(names, s.Name())
 		}
 	}
+	for _, r := range h.rooms {
+		if c.Has(r.Name()) {
+			names = append(names, r.Name())
+		}
+	}
 	return names
 }
 
@@ -91,7 +96,7 @@ func (h *house) index(view string, c *catalog.Catalog) *search.Index {
 		if !ok {
 			i = len(servers)
 			at[name] = i
-			servers = append(servers, aboutServer(e.Tool.Source))
+			servers = append(servers, h.aboutServer(e.Tool.Source))
 		}
 		servers[i].Documents = append(servers[i].Documents, h.finder.documentOf(e))
 	}
@@ -100,8 +105,9 @@ func (h *house) index(view string, c *catalog.Catalog) *search.Index {
 	return x
 }
 
-// refresh takes over a server's tools in the index of a view, if there is one.
-func (f *finder) refresh(view, source string, c *catalog.Catalog) {
+// reindex takes over a server's tools in the index of a view, if there is one.
+func (h *house) reindex(view, source string, c *catalog.Catalog) {
+	f := &h.finder
 	f.making.Lock()
 	defer f.making.Unlock()
 	x := f.made(view)
@@ -112,7 +118,7 @@ func (f *finder) refresh(view, source string, c *catalog.Catalog) {
 	for _, e := range c.Snapshot().Entries() {
 		if e.Tool.Source.Name() == source && !e.Override.Disabled {
 			if server.Name == "" {
-				server = aboutServer(e.Tool.Source)
+				server = h.aboutServer(e.Tool.Source)
 			}
 			server.Documents = append(server.Documents, f.documentOf(e))
 		}
@@ -125,7 +131,7 @@ func (f *finder) refresh(view, source string, c *catalog.Catalog) {
 }
 
 // aboutServer is what a server says of itself, for those who look for its tools.
-func aboutServer(source gateway.Source) search.Server {
+func (h *house) aboutServer(source gateway.Source) search.Server {
 	out := search.Server{Name: source.Name()}
 	if s, ok := source.(*upstream.Server); ok {
 		var info struct {
@@ -134,6 +140,9 @@ func aboutServer(source gateway.Source) search.Server {
 		}
 		_ = json.Unmarshal(s.About().Info, &info) // what it does not say helps nobody
 		out.Title, out.Description = info.Title, info.Description
+	}
+	if r, ok := h.roomNamed(source.Name()); ok {
+		out.Title, out.Description = r.title, r.description
 	}
 	return out
 }

@@ -21,6 +21,7 @@ import (
 type house struct {
 	config    *config.Config
 	servers   []*upstream.Server
+	rooms     []room
 	catalog   *catalog.Catalog
 	views     views
 	finder    finder
@@ -167,6 +168,10 @@ func (p *Process) build(cfg *config.Config, old *house) *house {
 		}
 		h.servers = append(h.servers, s)
 		h.views.mounts = append(h.views.mounts, mountOf(s, set, p.overrides))
+	}
+	h.rooms = p.rooms(cfg)
+	for _, r := range h.rooms {
+		h.views.mounts = append(h.views.mounts, r.mount(p.overrides))
 	}
 	h.catalog = catalog.New(h.views.mounts, cfg.PageSize, p.log)
 	h.views.init(cfg.PageSize, p.log)

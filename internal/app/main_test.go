@@ -62,7 +62,8 @@ func with(server conf, more conf) conf {
 	return server
 }
 
-func servers(named conf) conf { return conf{"mcpServers": named} }
+// servers is a house of servers, without rooms of our own.
+func servers(named conf) conf { return conf{"mcpServers": named, "kb": conf{"enabled": false}} }
 
 type houseOption func(*Options)
 

@@ -22,6 +22,7 @@ import (
 	"genkan/internal/execute"
 	"genkan/internal/gateway"
 	"genkan/internal/identity"
+	"genkan/internal/kb"
 	"genkan/internal/lang"
 	"genkan/internal/launch"
 	"genkan/internal/learn"
@@ -88,6 +89,7 @@ type Process struct {
 	overrides *catalog.Overrides
 	// learned is what searches led to.
 	learned *learn.Keeper
+	knowledge knowledge
 	// meaning has the vectors of tools, where the configuration names a model.
 	meaning meaning
 	// instance tells this process from others.
@@ -159,6 +161,8 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 	if err := p.learned.Load(ctx); err != nil {
 		return nil, errors.Join(err, p.store.Close())
 	}
+	p.knowledge.base = kb.New(p.store.Knowledge(), kb.Options{})
+	p.knowledge.tools = kb.NewTools(p.knowledge.base)
 	p.signIns = signin.New(signin.Options{Vault: p.vault, Log: opt.Log, Now: opt.Now})
 	p.keeper = identity.NewKeeper(p.store, admin, time.Now)
 	p.launcher = launch.New(launch.Options{DataDir: opt.DataDir, Home: HomeOf(opt.DataDir), Guard: opt.Guard, Log: opt.Log})

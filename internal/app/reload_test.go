@@ -296,7 +296,7 @@ func TestAFileThatIsGoneOrEmptyChangesNothing(t *testing.T) {
 		t.Errorf("the server was restarted: %d, was %d", now, pid)
 	}
 	// What is said on purpose counts.
-	h.writeText("mcpServers: {}\n")
+	h.writeText("mcpServers: {}\nkb: {enabled: false}\n")
 	if err := h.Reload(); err != nil {
 		t.Fatal(err)
 	}

@@ -117,7 +117,7 @@ func (h *house) refresh(source string, kind gateway.Kind) (changed []string) {
 			changed = append(changed, name)
 		}
 		if kind == gateway.KindTool { // also for what is said about tools and not listed
-			h.finder.refresh(name, source, c)
+			h.reindex(name, source, c)
 		}
 	}
 	return changed
@@ -171,23 +171,32 @@ func (h *house) Describe(view string) (mcpserver.Description, bool) {
 			listed = listed || s.ListsTasks()
 		}
 	}
-	if _, guided := guide.View(view); view != "" && !guided && len(shown) == 1 {
+	var rooms []room
+	for _, r := range h.rooms {
+		if c.Has(r.Name()) {
+			rooms = append(rooms, r)
+		}
+	}
+	if _, guided := guide.View(view); view != "" && !guided && len(shown) == 1 && len(rooms) == 0 {
 		about := shown[0].About()
 		return mcpserver.Description{
 			Info: about.Info, Capabilities: about.Capabilities, Instructions: about.Instructions,
 			Tasks: tasks, ListsTasks: listed,
 		}, true
 	}
-	var text strings.Builder
-	for _, s := range shown {
-		if about := s.About(); about.Instructions != "" {
-			if text.Len() > 0 {
-				text.WriteString("\n\n")
-			}
-			text.WriteString("# " + s.Name() + "\n" + about.Instructions)
+	var parts []string
+	add := func(name, instructions string) {
+		if instructions != "" {
+			parts = append(parts, "# "+name+"\n"+instructions)
 		}
 	}
-	return mcpserver.Description{Instructions: text.String(), Tasks: tasks, ListsTasks: listed}, true
+	for _, s := range shown {
+		add(s.Name(), s.About().Instructions)
+	}
+	for _, r := range rooms {
+		add(r.Name(), r.instructions)
+	}
+	return mcpserver.Description{Instructions: strings.Join(parts, "\n\n"), Tasks: tasks, ListsTasks: listed}, true
 }
 
 // Subscribe asks the owner of a resource or task to tell of its changes.

@@ -72,7 +72,7 @@ func (l *lab) furnish(name string, tools int, servers map[string]server) (*house
 		return nil, err
 	}
 	// JSON is YAML.
-	config, err := json.MarshalIndent(map[string]any{"mcpServers": servers}, "", "  ")
+	config, err := json.MarshalIndent(map[string]any{"mcpServers": servers, "kb": map[string]bool{"enabled": false}}, "", "  ")
 	if err != nil {
 		return nil, err
 	}

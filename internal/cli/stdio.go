@@ -181,6 +181,9 @@ func (c *command) configures(names []string) bool {
 		return true // which this process then says by itself
 	}
 	return !slices.ContainsFunc(names, func(name string) bool {
+		if name == config.KnowledgeRoom && !cfg.Knowledge.Off {
+			return false
+		}
 		return !slices.ContainsFunc(cfg.Servers, func(s config.Server) bool { return s.Name == name && !s.Disabled })
 	})
 }

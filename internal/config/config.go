@@ -90,6 +90,8 @@ type Config struct {
 	// Embeddings is the model that texts are compared with; without a URL there is
 	// none.
 	Embeddings Embeddings
+	// Knowledge is the knowledge base.
+	Knowledge Knowledge
 	// Look is what clients are shown that have no entry of their own.
 	Look
 	// Profiles and Clients are in file order.
@@ -100,6 +102,14 @@ type Config struct {
 	Servers []Server
 	// SetAside are kept servers that cannot be used beside the others.
 	SetAside []SetAside
+}
+
+// KnowledgeRoom is the name that the knowledge base has among the servers.
+const KnowledgeRoom = "kb"
+
+// Knowledge says whether there is a knowledge base.
+type Knowledge struct {
+	Off bool
 }
 
 // CORS says which web pages may call the gateway.

@@ -168,6 +168,11 @@ const example = `# Genkan's configuration. Everything here is optional; what is 
 # How much meaning counts beside words, 0 to 1.
 #  weight: 0.15
 
+# The knowledge base: sixteen tools under their own names, among the others and
+# alone at /mcp/s/kb. A server that is called kb takes its place.
+#kb:
+#  enabled: true
+
 # Named sets of servers and tools, each at /mcp/p/NAME. Without servers it has all;
 # tools are named as clients name them.
 #profiles:

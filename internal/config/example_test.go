@@ -113,6 +113,7 @@ func everyKey() []string {
 	add("profiles.*", d.profileFields(&Profile{}))
 	add("profiles.*.tools", d.toolFields(&ToolFilter{}))
 	add("embeddings", d.embeddingsFields(&Embeddings{}))
+	add(KnowledgeRoom, d.knowledgeFields(&Knowledge{}))
 	add("clients.*", d.clientFields(&Client{}))
 	return keys
 }

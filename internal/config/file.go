@@ -29,6 +29,7 @@ type layer struct {
 	loginShell   *bool
 	learn        *bool
 	embeddings   Embeddings
+	knowledge    Knowledge
 	schemas      *string
 	servers      []Server
 	setAside     []SetAside
@@ -62,6 +63,7 @@ func (l layer) over(below layer) layer {
 		loginShell:   cmp.Or(l.loginShell, below.loginShell),
 		learn:        cmp.Or(l.learn, below.learn),
 		embeddings:   below.embeddings,
+		knowledge:    below.knowledge,
 		schemas:      cmp.Or(l.schemas, below.schemas),
 		servers:      append(below.servers, l.servers...),
 		setAside:     below.setAside,
@@ -158,6 +160,7 @@ func (d *decoder) fileFields(l *layer) []field {
 		{"loginShell", func(n *node, at string) { d.flag(&l.loginShell, n, at) }},
 		{"learn", func(n *node, at string) { d.flag(&l.learn, n, at) }},
 		{"embeddings", func(n *node, at string) { l.embeddings = d.embeddings(n, at) }},
+		{KnowledgeRoom, func(n *node, at string) { d.object(n, at, d.knowledgeFields(&l.knowledge)) }},
 		{"schemas", func(n *node, at string) { d.word(&l.schemas, n, at, schemas()) }},
 		{"profiles", func(n *node, at string) { l.profiles = d.profiles(n, at) }},
 		{"clients", func(n *node, at string) { l.clients = d.clients(n, at) }},
@@ -193,6 +196,14 @@ func (d *decoder) corsFields(l *layer) []field {
 			l.corsOrigins = &origins
 		}},
 	}
+}
+
+func (d *decoder) knowledgeFields(k *Knowledge) []field {
+	return []field{{"enabled", func(n *node, at string) {
+		var on *bool
+		d.flag(&on, n, at)
+		k.Off = !or(on, true)
+	}}}
 }
 
 func (d *decoder) rateLimitFields(r *RateLimit) []field {

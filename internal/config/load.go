@@ -132,6 +132,7 @@ func (l layer) config(all *problems) *Config {
 		LoginShell:   or(l.loginShell, true),
 		Learn:        or(l.learn, true),
 		Embeddings:   l.embeddings,
+		Knowledge:    l.knowledge,
 		Servers:      l.servers,
 		SetAside:     l.setAside,
 		Look:         l.look, Profiles: l.profiles, Clients: l.clients,

@@ -67,6 +67,7 @@ tls: {cert: a.pem, key: b.pem}
 pageSize: 50
 loginShell: false
 learn: false
+kb: {enabled: false}
 `, &Config{
 			Listen: "[::1]:8080", LogLevel: "trace", Lang: "ja",
 			CORS:         CORS{Enabled: true, Origins: []string{"https://app.example.com", "http://localhost:5173"}},
@@ -75,6 +76,7 @@ learn: false
 			BehindProxy:  true,
 			TLS:          TLS{CertFile: "a.pem", KeyFile: "b.pem"},
 			PageSize:     50,
+			Knowledge:    Knowledge{Off: true},
 		}},
 		{"host and port", "host: \"::1\"\nport: 80\n", with(func(c *Config) { c.Listen = "[::1]:80" })},
 		{"only a port", "port: 80\n", with(func(c *Config) { c.Listen = "127.0.0.1:80" })},

@@ -41,9 +41,15 @@ type door struct {
 
 func (d *door) url() string { return "http://" + d.address + "/mcp" }
 
+// configurationOf is a house of servers alone: what is compared is what they do
+// without genkan.
+func configurationOf(servers map[string]server) map[string]any {
+	return map[string]any{"mcpServers": servers, "kb": map[string]bool{"enabled": false}}
+}
+
 // furnish makes a data directory for genkan with the given servers.
 func (l *lab) furnish(name string, servers map[string]server) (string, error) {
-	return l.furnishWith(name, map[string]any{"mcpServers": servers})
+	return l.furnishWith(name, configurationOf(servers))
 }
 
 // furnishWith is furnish with a whole configuration.
@@ -65,7 +71,7 @@ func (l *lab) furnishWith(name string, configuration map[string]any) (string, er
 
 // openDoor starts genkan before the given servers. It does not wait for them.
 func (l *lab) openDoor(name string, servers map[string]server) (*door, error) {
-	return l.openDoorWith(name, map[string]any{"mcpServers": servers})
+	return l.openDoorWith(name, configurationOf(servers))
 }
 
 // openDoorWith is openDoor with a whole configuration.

@@ -26,6 +26,11 @@ func NewTools(base *Base) *Tools {
 // SourceName is the name of the source.
 const SourceName = "kb"
 
+// Instructions tell agents what the tools are for.
+const Instructions = "The knowledge base keeps what is worth remembering across conversations as items (notes, issues, decisions, documents): " +
+	"any type, a status, a priority, tags, and relations to other items. Look with search_items before you create, " +
+	"name related items as type-id, and keep where things stand with get_current_state and update_current_state."
+
 // Name is the source's.
 func (t *Tools) Name() string { return SourceName }
 

@@ -74,7 +74,7 @@ func openHouse(tb testing.TB, servers servers, settings ...map[string]any) *hous
 // startHouse is openHouse without the waiting.
 func startHouse(tb testing.TB, servers servers, settings ...map[string]any) *house {
 	tb.Helper()
-	h := &house{tb: tb, dir: tb.TempDir(), config: map[string]any{"mcpServers": servers}}
+	h := &house{tb: tb, dir: tb.TempDir(), config: map[string]any{"mcpServers": servers, "kb": map[string]any{"enabled": false}}}
 	for _, s := range settings {
 		maps.Copy(h.config, s)
 	}

@@ -1,0 +1,69 @@
+package app
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// The knowledge base is there without being asked for, among the servers' tools
+// and alone, and goes by one line.
+func TestTheKnowledgeBaseIsARoom(t *testing.T) {
+	t.Parallel()
+	h := openHouse(t, conf{"mcpServers": conf{"one": child(t)}})
+	h.waitReady("one")
+	for _, tool := range []string{"create_item", "bulk_update", "one__echo"} {
+		if !h.lists(tool) {
+			t.Errorf("%s is not listed: %v", tool, h.tools())
+		}
+	}
+	h.mustCall("create_item", `{"type":"notes","title":"玄関を開ける"}`)
+	if found := h.mustCall("search_items", `{"query":"玄関"}`); !strings.Contains(found, "玄関を開ける") {
+		t.Errorf("found %s", found)
+	}
+
+	list := func(path string) string {
+		t.Helper()
+		_, text := h.request(http.MethodPost, path, `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{`+modernMeta+`}}}`,
+			http.Header{"Mcp-Protocol-Version": {"2026-07-28"}, "Mcp-Method": {"tools/list"}})
+		return text
+	}
+	if alone := list("/mcp/s/kb"); !strings.Contains(alone, `"create_item"`) || strings.Contains(alone, "echo") {
+		t.Errorf("alone it lists %s", alone)
+	}
+	if guided := list("/mcp?mode=search"); !strings.Contains(guided, "one, kb") {
+		t.Errorf("the guide does not name it: %s", guided)
+	}
+	status, found := h.request(http.MethodPost, "/v1/tools/search", `{"query":"find a path between two items"}`, http.Header{"Content-Type": {"application/json"}})
+	if status != http.StatusOK || !strings.Contains(found, `"find_path"`) {
+		t.Errorf("the search finds %s", found)
+	}
+	// What people say about its tools is kept as for any other.
+	if status, text := h.request(http.MethodPost, "/v1/tools/delete_item/disable", "", nil); status != http.StatusOK {
+		t.Errorf("disabling: %s", text)
+	}
+	if h.lists("delete_item") {
+		t.Error("a disabled tool is listed")
+	}
+
+	h.reload(servers(conf{"one": child(t)}))
+	if slices.ContainsFunc(h.tools(), func(name string) bool { return !strings.HasPrefix(name, "one__") }) {
+		t.Errorf("switched off, it is listed: %v", h.tools())
+	}
+	h.reload(conf{"mcpServers": conf{"one": child(t)}})
+	if found := h.mustCall("search_items", `{"query":"玄関"}`); !strings.Contains(found, "玄関を開ける") {
+		t.Errorf("what was kept is gone: %s", found)
+	}
+}
+
+// Where a server has the name of a room, or one of its tools' names, the server's
+// stay.
+func TestServersComeBeforeRooms(t *testing.T) {
+	t.Parallel()
+	h := openHouse(t, conf{"mcpServers": conf{"kb": child(t)}})
+	h.waitReady("kb")
+	if !h.lists("kb__echo") || h.lists("create_item") {
+		t.Errorf("listed %v", h.tools())
+	}
+}
