@@ -162,6 +162,9 @@ func (f *finder) documentOf(e catalog.Entry) search.Document {
 	}
 	for _, example := range e.Override.Examples {
 		d.Examples = append(d.Examples, example.Description)
+		if d.Sample == nil {
+			d.Sample = example.Parameters
+		}
 	}
 	var schema struct {
 		Properties map[string]struct {

@@ -39,7 +39,17 @@ func TestTheKnowledgeBaseIsARoom(t *testing.T) {
 	if status != http.StatusOK || !strings.Contains(found, `"find_path"`) {
 		t.Errorf("the search finds %s", found)
 	}
-	// What people say about its tools is kept as for any other.
+	// What people say about its tools is kept as for any other, and shown.
+	if status, text := h.request(http.MethodPatch, "/v1/tools/find_path", `{"examples":[{"description":"how are these connected","parameters":{"from_id":1}}]}`,
+		http.Header{"Content-Type": {"application/json"}}); status != http.StatusOK {
+		t.Errorf("an example: %s", text)
+	}
+	_, text := h.request(http.MethodPost, "/mcp?mode=search",
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"search_tools","arguments":{"query":"how are these two connected?"},"_meta":{`+modernMeta+`}}}`,
+		http.Header{"Mcp-Protocol-Version": {"2026-07-28"}, "Mcp-Method": {"tools/call"}, "Mcp-Name": {"search_tools"}})
+	if !strings.Contains(text, `"example":{"from_id":1}`) || !strings.Contains(text, `"matched":["connected"`) {
+		t.Errorf("the example is not shown: %s", text)
+	}
 	if status, text := h.request(http.MethodPost, "/v1/tools/delete_item/disable", "", nil); status != http.StatusOK {
 		t.Errorf("disabling: %s", text)
 	}

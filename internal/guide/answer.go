@@ -19,9 +19,11 @@ type hit struct {
 	Name        string          `json:"name"`
 	Summary     string          `json:"summary"`
 	Score       float64         `json:"score"`
+	Matched     []string        `json:"matched,omitempty"`
 	Annotations json.RawMessage `json:"annotations,omitempty"`
 	Signature   string          `json:"signature"`
 	InputSchema json.RawMessage `json:"input_schema,omitempty"`
+	Example     json.RawMessage `json:"example,omitempty"`
 	// CallWith is which of the two calls it.
 	CallWith string `json:"call_with"`
 }
@@ -50,7 +52,7 @@ func (g *Guide) search(
 	if strings.TrimSpace(q.Text) == "" {
 		return failed("query is missing: say in a few words what the tool should do")
 	}
-	q.Limit = usualHits
+	q.Limit, q.Explain = usualHits, true
 	if n, ok := arguments["limit"].(json.Number); ok {
 		if v, err := n.Int64(); err == nil {
 			q.Limit = int(min(max(v, 1), mostHits))
@@ -82,7 +84,7 @@ func describe(tool *gateway.Tool, h search.Hit, whole bool) hit {
 	out := hit{
 		ID: tool.Exposed, Server: h.Server, Name: tool.Name, Summary: summary(h.Document.Description),
 		Score: float64(int(h.Score*1000)) / 1000, Signature: signature(tool), CallWith: callTool,
-		Annotations: jsonrpc.Lookup(tool.Definition, "annotations"),
+		Annotations: jsonrpc.Lookup(tool.Definition, "annotations"), Matched: h.Matched, Example: h.Document.Sample,
 	}
 	if tool.ReadOnly {
 		out.CallWith = callReadTool

@@ -56,6 +56,9 @@ func TestSearchMode(t *testing.T) {
 			if noMatch || len(ids) == 0 || !strings.HasSuffix(ids[0], "__echo") {
 				t.Errorf("found %v", ids)
 			}
+			if answer := c.call("search_tools", `{"query":"Returning the texts unchanged"}`); !strings.Contains(answer, `"matched":["returning","texts"`) {
+				t.Errorf("it does not say what matched: %s", answer)
+			}
 			if ids, noMatch := foundTools(t, c.call("search_tools", `{"query":"zzqx vlurb"}`)); !noMatch || len(ids) != 0 {
 				t.Errorf("nonsense finds %v", ids)
 			}

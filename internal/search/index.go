@@ -24,6 +24,9 @@ type Document struct {
 	Examples []string
 	Category string
 	Tags     []string
+	// Sample are arguments that it was called with, a JSON object, for whoever
+	// shows hits; they are not searched.
+	Sample []byte
 	// Vector is what it means; nil if nobody makes vectors.
 	Vector *Vector
 }

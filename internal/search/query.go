@@ -14,6 +14,8 @@ type Query struct {
 	About string
 	// Limit is how many hits are wanted; 0 is ten.
 	Limit int
+	// Explain asks for the words that matched.
+	Explain bool
 	// Include says which documents may be found; nil is all.
 	Include func(server string, d *Document) bool
 	// Evidence is what was learned for whoever asks; nil is nothing.
@@ -27,6 +29,9 @@ type Hit struct {
 	Server   string
 	Document *Document
 	Score    float32
+	// Matched are the words of the query that the document has, or what stands
+	// for them, if they were asked for.
+	Matched []string
 	// number is the document's in the index.
 	number uint32
 }
@@ -130,6 +135,9 @@ func (x *Index) search(q Query, t tuning) Result {
 		}
 	}
 	r.Hits = best.sorted()
+	if q.Explain {
+		s.explain(r.Hits, whole, text)
+	}
 	// Something is always nearest in meaning, so that makes nobody sure.
 	if surest.Score > 0 {
 		r.Confidence = s.confidence(surest, whole)

@@ -1,0 +1,29 @@
+package search
+
+import "slices"
+
+// explain tells which words of the query each hit has. Words are shown as the
+// query has them, without what only stands for them.
+func (s *scorer) explain(hits []Hit, whole []term, text string) {
+	at := make(map[uint32]*Hit, len(hits))
+	for i := range hits {
+		at[hits[i].number] = &hits[i]
+	}
+	spelled := map[string]string{}
+	words(text, func(w string) {
+		if stem := stem(w); spelled[stem] == "" {
+			spelled[stem] = w
+		}
+	})
+	for _, q := range whole {
+		word := q.text
+		if as := spelled[q.text]; as != "" {
+			word = as
+		}
+		for _, e := range s.having(q.idea) {
+			if h := at[e.document]; h != nil && !slices.Contains(h.Matched, word) {
+				h.Matched = append(h.Matched, word)
+			}
+		}
+	}
+}
