@@ -47,7 +47,7 @@ func TestTheKnowledgeBaseIsARoom(t *testing.T) {
 	_, text := h.request(http.MethodPost, "/mcp?mode=search",
 		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"search_tools","arguments":{"query":"how are these two connected?"},"_meta":{`+modernMeta+`}}}`,
 		http.Header{"Mcp-Protocol-Version": {"2026-07-28"}, "Mcp-Method": {"tools/call"}, "Mcp-Name": {"search_tools"}})
-	if !strings.Contains(text, `"example":{"from_id":1}`) || !strings.Contains(text, `"matched":["connected"`) {
+	if !strings.Contains(text, `"example":{"from_id":1}`) || !strings.Contains(text, `"matched":["two","connected"]`) {
 		t.Errorf("the example is not shown: %s", text)
 	}
 	if status, text := h.request(http.MethodPost, "/v1/tools/delete_item/disable", "", nil); status != http.StatusOK {

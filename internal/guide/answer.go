@@ -82,7 +82,7 @@ func (g *Guide) search(
 
 func describe(tool *gateway.Tool, h search.Hit, whole bool) hit {
 	out := hit{
-		ID: tool.Exposed, Server: h.Server, Name: tool.Name, Summary: summary(h.Document.Description),
+		ID: tool.Exposed, Server: h.Server, Name: tool.Name, Summary: summary(jsonrpc.LookupText(tool.Definition, "description")),
 		Score: float64(int(h.Score*1000)) / 1000, Signature: signature(tool), CallWith: callTool,
 		Annotations: jsonrpc.Lookup(tool.Definition, "annotations"), Matched: h.Matched, Example: h.Document.Sample,
 	}

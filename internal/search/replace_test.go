@@ -144,7 +144,7 @@ func TestTheBest(t *testing.T) {
 				t.Fatalf("%d hits of %d, and %d of all", len(r.Hits), r.Total, all.Total)
 			}
 			for j, h := range r.Hits {
-				if h != all.Hits[j] {
+				if h.Document != all.Hits[j].Document || h.Score != all.Hits[j].Score {
 					t.Fatalf("%q: hit %d of %d is %s (%f), and of all %s (%f)", q.Text, j, limit, h.Document.ID, h.Score, all.Hits[j].Document.ID, all.Hits[j].Score)
 				}
 			}
