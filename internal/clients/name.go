@@ -29,6 +29,8 @@ func telling(original string, s Server) string {
 
 // runners are programs that run another, which the first plain argument names;
 // verbs may stand before it.
+//
+//nolint:gochecknoglobals // tables, built once
 var (
 	runners = words("npx bunx pnpx npm pnpm yarn bun deno node tsx ts-node uvx uv pipx python python3 py docker podman cmd sh bash env java go cargo dotnet ruby php")
 	verbs   = words("run exec dlx x tool start /c")

@@ -66,6 +66,7 @@ func (s *Store) AddLessons(ctx context.Context, lessons []learn.Lesson, bounds l
 			{"PARTITION BY client", bounds.Client},
 			{"", bounds.All},
 		} {
+			//nolint:gosec // what is put together are the constants above
 			if _, err := tx.ExecContext(ctx, `
 				DELETE FROM lessons WHERE id IN (
 					SELECT id FROM (SELECT id, row_number() OVER (`+beyond.among+` ORDER BY learned_at DESC, id DESC) AS place FROM lessons)
