@@ -75,7 +75,7 @@ func Terms(query string) []string {
 			list = append(list, w)
 		}
 	}
-	text := withoutKeys(plain(query))
+	text := withoutKeys(plain(beginning(query)))
 	each(text, add)
 	for _, meanings := range glossary.Meanings(text) {
 		if len(meanings) > 0 {

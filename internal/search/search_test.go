@@ -2,6 +2,7 @@ package search
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -204,5 +205,33 @@ func TestNear(t *testing.T) {
 		if near(c.a, c.b) != c.want || near(c.b, c.a) != c.want {
 			t.Errorf("%s, %s: want %v", c.a, c.b, c.want)
 		}
+	}
+}
+
+// Of a text that is far longer than any question only the beginning is looked for:
+// comparing all its words with one another would take minutes.
+func TestSearchLongText(t *testing.T) {
+	x := New(Server{Name: "s", Documents: []Document{
+		{ID: "a", Name: "look_weather", Description: "Looks at the weather."},
+		{ID: "b", Name: "send_mail", Description: "Sends a letter."},
+	}})
+	var long strings.Builder
+	long.WriteString("weather ")
+	for i := range 1 << 20 {
+		fmt.Fprintf(&long, "word%d ", i)
+	}
+	long.WriteString("letter")
+	for name, q := range map[string]Query{
+		"query": {Text: long.String()},
+		"about": {Text: "weather", About: long.String()},
+		"kanji": {Text: "weather " + strings.Repeat("天気予報", 1<<20)},
+	} {
+		r := x.Search(q)
+		if len(r.Hits) != 1 || r.Hits[0].Document.ID != "a" {
+			t.Errorf("%s: %d hits", name, len(r.Hits))
+		}
+	}
+	if terms := Terms(long.String()); !slices.Contains(terms, "weath") || slices.Contains(terms, "letter") {
+		t.Errorf("terms %v", terms)
 	}
 }
