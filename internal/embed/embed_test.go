@@ -170,18 +170,30 @@ func TestEmbedFails(t *testing.T) {
 		answer http.HandlerFunc
 		words  string
 	}{
-		"a wrong key":         {status(401), "embeddings.apiKey"},
-		"no such model":       {status(404), "embeddings.model"},
-		"too long":            {status(400), "embeddings.dimensions"},
-		"too many":            {status(429), "later"},
-		"broken":              {status(500), "its own log"},
-		"elsewhere":           {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/v1/other", http.StatusFound) }, "status 302"},
-		"no JSON":             {body("<html>"), "does not answer with embeddings"},
-		"fewer":               {body(`{"data":[]}`), "another number"},
-		"empty":               {body(`{"data":[{"index":0,"embedding":[]}]}`), "no direction"},
-		"zero":                {body(`{"data":[{"index":0,"embedding":[0,0]}]}`), "no direction"},
-		"the other kind":      {body(`{"embeddings":[[1,2]]}`), "embeddings.kind"},
-		"an impossible index": {body(`{"data":[{"index":9,"embedding":[1]}]}`), "no direction"},
+		"a wrong key":          {status(401), "embeddings.apiKey"},
+		"no such model":        {status(404), "embeddings.model"},
+		"too long":             {status(400), "embeddings.dimensions"},
+		"too many":             {status(429), "later"},
+		"broken":               {status(500), "its own log"},
+		"elsewhere":            {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/v1/other", http.StatusFound) }, "status 302"},
+		"no JSON":              {body("<html>"), "does not answer with embeddings"},
+		"fewer":                {body(`{"data":[]}`), "another number"},
+		"empty":                {body(`{"data":[{"index":0,"embedding":[]}]}`), "no direction"},
+		"zero":                 {body(`{"data":[{"index":0,"embedding":[0,0]}]}`), "no direction"},
+		"the other kind":       {body(`{"embeddings":[[1,2]]}`), "embeddings.kind"},
+		"an impossible index":  {body(`{"data":[{"index":9,"embedding":[1]}]}`), "no direction"},
+		"a vector without end": {body(`{"data":[{"index":0,"embedding":[1` + strings.Repeat(",1", 9000) + `]}]}`), "longer than any"},
+		"no end at all": {func(w http.ResponseWriter, _ *http.Request) {
+			for written := 0; ; written += 1 << 16 {
+				if written > 40<<20 {
+					t.Error("all of it is read")
+					return
+				}
+				if _, err := io.WriteString(w, strings.Repeat("[", 1<<16)); err != nil {
+					return
+				}
+			}
+		}, "does not answer with embeddings"},
 		"hung up": {func(w http.ResponseWriter, _ *http.Request) {
 			_ = http.NewResponseController(w).Flush()
 			panic(http.ErrAbortHandler)
