@@ -3,6 +3,7 @@ package app
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -277,8 +278,8 @@ func unmasked(path string, given, shown, was any) (any, error) {
 	case map[string]any:
 		shown, _ := shown.(map[string]any)
 		was, _ := was.(map[string]any)
-		for key, value := range given {
-			inner := key
+		for _, key := range slices.Sorted(maps.Keys(given)) { // so that the same mistake is told each time
+			value, inner := given[key], key
 			if path != "" {
 				inner = path + "." + key
 			}
