@@ -79,12 +79,7 @@ func (x *Index) Search(q Query) Result { return x.search(q, defaultTuning()) }
 const longestQuery = 8 << 10
 
 // beginning is what of a text is looked for.
-func beginning(text string) string {
-	if len(text) <= longestQuery {
-		return text
-	}
-	return strings.ToValidUTF8(text[:longestQuery], "")
-}
+func beginning(text string) string { return upTo(longestQuery, text) }
 
 func (x *Index) search(q Query, t tuning) Result {
 	q.Text, q.About = beginning(q.Text), beginning(q.About)

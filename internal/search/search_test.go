@@ -235,3 +235,33 @@ func TestSearchLongText(t *testing.T) {
 		t.Errorf("terms %v", terms)
 	}
 }
+
+// A server that says without end what its tools do costs little, and its tools are
+// found by the beginning.
+func TestLongDocuments(t *testing.T) {
+	var long strings.Builder
+	long.WriteString("weather ")
+	for i := range 1 << 17 {
+		fmt.Fprintf(&long, "word%d ", i)
+	}
+	long.WriteString("letter")
+	many := make([]Parameter, 1<<16)
+	for i := range many {
+		many[i] = Parameter{Name: fmt.Sprint("city", i), Text: "mayor"}
+	}
+	server := Server{Name: "s", Description: "about maps " + long.String()}
+	for i := range 50 {
+		server.Documents = append(server.Documents, Document{ID: fmt.Sprint("t", i), Name: fmt.Sprint("tool", i)})
+	}
+	server.Documents[7] = Document{ID: "a", Name: "look", Description: long.String()}
+	server.Documents[8] = Document{ID: "b", Name: "props", Parameters: many}
+	x := New(server)
+	for query, want := range map[string]string{"weather": "a", "mayor": "b", "letter": ""} {
+		if r := x.Search(Query{Text: query, Limit: 1}); ids(r) != want {
+			t.Errorf("%s: found %s, want %s", query, ids(r), want)
+		}
+	}
+	if n := len(x.segments[0].postings); n > 200_000 {
+		t.Errorf("%d postings", n)
+	}
+}
