@@ -231,6 +231,23 @@ func TestABrokenFileKeepsServersAsTheyAre(t *testing.T) {
 	}
 }
 
+// A test of a server that never comes up does not keep genkan from stopping.
+func TestAStopEndsTests(t *testing.T) {
+	pids := filepath.Join(t.TempDir(), "pids")
+	h := openHouse(t, servers(conf{}))
+	answer := make(chan string, 1)
+	body := withName(t, "slow", child(t, "-mode", "hang-init", "-pidfile", pids))
+	go func() {
+		_, text, err := h.tryRequest(http.MethodPost, "/v1/servers/test", body, nil)
+		answer <- fmt.Sprint(text, err)
+	}()
+	testkit.Eventually(t, func() bool { return len(testkit.Pids(t, pids)) == 1 }, "the test is under way")
+	h.stop()
+	if text := <-answer; !strings.Contains(text, "the test was ended") {
+		t.Errorf("got %s", text)
+	}
+}
+
 // A restart ends the process; a call under way is told, one that does no harm twice
 // is sent again, and those that come meanwhile wait for the next process.
 func TestRestartDuringCalls(t *testing.T) {
