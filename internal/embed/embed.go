@@ -240,6 +240,10 @@ func unreachable(err error) error {
 	}
 }
 
+// ErrRefused is in the error for texts that an endpoint does not take, which may be
+// because of one of them.
+var ErrRefused = errors.New("the endpoint does not take what it was sent")
+
 // refused does not pass on the endpoint's words: some repeat the key.
 func refused(status int) error {
 	hint := gateway.Textf("check embeddings.url in the configuration")
@@ -255,7 +259,12 @@ func refused(status int) error {
 	case status >= http.StatusInternalServerError:
 		hint = gateway.Textf("it is in trouble; its own log tells why")
 	}
-	return gateway.Errorf(gateway.CodeUnavailable, "the embeddings endpoint answers with status %d: %s", status, hint)
+	e := gateway.Errorf(gateway.CodeUnavailable, "the embeddings endpoint answers with status %d: %s", status, hint)
+	switch status {
+	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
+		e.Err = ErrRefused
+	}
+	return e
 }
 
 func strange(what gateway.Text) error {
