@@ -3,12 +3,13 @@ package app
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"genkan/internal/clients"
-	"genkan/internal/config"
 	"genkan/internal/gateway"
 )
 
@@ -135,7 +136,18 @@ func (d definition) refer(name string, reference func(l clients.Literal) (string
 	}
 	d.put(s)
 	oauth, _ := d["oauth"].(map[string]any)
-	if text, _ := oauth[oauthSecret].(string); text != "" && !strings.Contains(text, "${") && text != mask {
+	text, _ := oauth[oauthSecret].(string)
+	if strings.Contains(text, "${") { // a part of it may be literal
+		part := clients.Server{Name: name, Env: map[string]gateway.Secret{oauthSecret: gateway.Secret(text)}}
+		for _, l := range clients.Literals(part) {
+			put, err := reference(l)
+			if err != nil {
+				return err
+			}
+			part.Refer(l, put)
+		}
+		oauth[oauthSecret] = part.Env[oauthSecret].Reveal()
+	} else if text != "" && text != mask {
 		put, err := reference(clients.Literal{Key: oauthSecret, Value: gateway.Secret(text), Variable: name + "." + oauthSecret})
 		if err != nil {
 			return err
@@ -151,18 +163,66 @@ func (d definition) refer(name string, reference func(l clients.Literal) (string
 func (d definition) masked(name string, kept bool) definition {
 	shown := d.clone()
 	_ = shown.refer(name, func(clients.Literal) (string, error) { return mask, nil })
-	if kept {
-		return shown
-	}
 	for _, key := range []string{"env", "headers"} {
 		values, _ := shown[key].(map[string]any)
 		for name, value := range values {
-			if text, ok := value.(string); ok && text != "" && !strings.Contains(text, "${") {
-				values[name] = mask
+			text, ok := value.(string)
+			switch {
+			case !ok || text == "":
+			case kept:
+				values[name] = written.ReplaceAllStringFunc(text, func(ref string) string { return maskDefault(name, ref) })
+			default:
+				values[name] = onlyReferences(text)
 			}
 		}
 	}
 	return shown
+}
+
+// written is a ${…} of a definition; with another $ before it, it is no reference.
+var written = regexp.MustCompile(`\$?\$\{[^}]*\}`)
+
+// maskDefault hides the default of a reference if it looks like a secret.
+func maskDefault(name, ref string) string {
+	before, after, _ := strings.Cut(ref, ":-")
+	fallback := strings.TrimSuffix(after, "}")
+	part := clients.Server{Env: map[string]gateway.Secret{name: gateway.Secret(fallback)}}
+	if len(clients.Literals(part)) == 0 {
+		return ref
+	}
+	return before + ":-" + mask + "}"
+}
+
+// onlyReferences hides everything of a text but what it refers to, and the word
+// before a token.
+func onlyReferences(text string) string {
+	var b strings.Builder
+	hidden := false
+	literal := func(text string) {
+		switch {
+		case text == "" || hidden:
+		case slices.Contains([]string{"bearer ", "basic ", "token "}, strings.ToLower(text)):
+			b.WriteString(text)
+		default:
+			b.WriteString(mask)
+			hidden = true
+		}
+	}
+	end := 0
+	for _, at := range written.FindAllStringIndex(text, -1) {
+		ref := text[at[0]:at[1]]
+		if strings.HasPrefix(ref, "$$") {
+			continue
+		}
+		literal(text[end:at[0]])
+		if before, _, hasDefault := strings.Cut(ref, ":-"); hasDefault {
+			ref = before + ":-" + mask + "}"
+		}
+		b.WriteString(ref)
+		end, hidden = at[1], false
+	}
+	literal(text[end:])
+	return b.String()
 }
 
 // merge changes what a patch names: null takes a key out, an object changes the
@@ -218,8 +278,8 @@ func unmasked(path string, given, shown, was any) (any, error) {
 	case map[string]any:
 		shown, _ := shown.(map[string]any)
 		was, _ := was.(map[string]any)
-		for key, value := range given {
-			inner := key
+		for _, key := range slices.Sorted(maps.Keys(given)) { // so that the same mistake is told each time
+			value, inner := given[key], key
 			if path != "" {
 				inner = path + "." + key
 			}
@@ -255,46 +315,4 @@ func (d definition) uses(secret string) bool { return usesSecret(string(d.json()
 
 func usesSecret(written, secret string) bool {
 	return strings.Contains(written, "${secret:"+secret+"}") || strings.Contains(written, "${input:"+secret+"}")
-}
-
-// hidden are the values of a server that nobody should see, the longest first:
-// what its references to secrets became, and what looks like a secret.
-func hidden(s config.Server) []string {
-	var values []string
-	add := func(value string) {
-		const least = 6 // shorter ones would hide half of every text
-		if len(value) >= least {
-			values = append(values, value)
-		}
-	}
-	add(s.OAuth.ClientSecret.Reveal())
-	for _, l := range clients.Literals(clients.Server{Name: s.Name, Args: s.Args, URL: s.URL, Env: s.Env, Headers: s.Headers}) {
-		add(l.Value.Reveal())
-	}
-	written, err := readDefinition([]byte(s.Written.Reveal()))
-	if err != nil {
-		written = definition{}
-	}
-	for key, expanded := range map[string]map[string]gateway.Secret{"env": s.Env, "headers": s.Headers} {
-		for name, text := range written.texts(key) {
-			if !strings.Contains(text.Reveal(), "${secret:") && !strings.Contains(text.Reveal(), "${input:") {
-				continue
-			}
-			value := expanded[name].Reveal()
-			add(value)
-			if _, bare, ok := strings.Cut(value, " "); ok {
-				add(bare)
-			}
-		}
-	}
-	slices.SortFunc(values, func(a, b string) int { return len(b) - len(a) })
-	return slices.Compact(values)
-}
-
-// hide takes out of a text of a server what nobody should see.
-func hide(s config.Server, text string) string {
-	for _, value := range hidden(s) {
-		text = strings.ReplaceAll(text, value, mask)
-	}
-	return clients.Mask(text)
 }

@@ -24,7 +24,7 @@ func (p *Process) TestServer(ctx context.Context, name string, raw []byte) (api.
 	// It ends with whoever asked, and with the process.
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	stop := context.AfterFunc(p.life, cancel)
+	stop := context.AfterFunc(p.tests, cancel)
 	defer stop()
 	select {
 	case p.testing <- struct{}{}:

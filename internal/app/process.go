@@ -107,8 +107,11 @@ type Process struct {
 	// so it happens under the first alone.
 	reloading, furnishing sync.Mutex
 
-	// testing has a place for each test of a server that is under way.
-	testing chan struct{}
+	// testing has a place for each test of a server that is under way; tests ends
+	// as soon as the process is to stop: nobody loses anything by that.
+	testing  chan struct{}
+	tests    context.Context //nolint:containedctx // as life
+	endTests context.CancelFunc
 
 	events chan struct{}
 	dirty  struct {
@@ -181,6 +184,7 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 	})
 	p.measure()
 	p.life, p.stop = context.WithCancel(context.Background())
+	p.tests, p.endTests = context.WithCancel(p.life)
 	p.house.Store(p.build(cfg, nil))
 	p.beside.Go(func() { p.refresh(p.life) })
 	p.beside.Go(func() { p.watch(p.life) })

@@ -132,6 +132,7 @@ func (p *Process) Serve(ctx context.Context, l net.Listener) error {
 	<-joining.handedOver
 	p.log.Info("stopping: calls under way may finish", "seconds", drainTime.Seconds())
 	p.mcp.Drain()
+	p.endTests()
 	patience, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
 	defer cancel()
 	err := server.Shutdown(patience)

@@ -77,6 +77,13 @@ func noServer(name string) error {
 // kept of it, and says what is to be. What can be refused is refused before
 // anything is written.
 func (p *Process) changeServers(ctx context.Context, name string, decide func(was *config.Kept) (definition, error)) error {
+	// Processes that have one data directory take turns: the names of new secrets
+	// must stay free until the row is written. Waiting for that keeps no reload.
+	unlock, err := p.vault.Lock(ctx, keptLock)
+	if err != nil {
+		return err
+	}
+	defer unlock()
 	p.reloading.Lock()
 	defer p.reloading.Unlock()
 	for _, s := range p.Config().Servers {
@@ -110,11 +117,21 @@ func (p *Process) changeServers(ctx context.Context, name string, decide func(wa
 		return err
 	}
 	if was != nil {
-		p.forgetSecrets(slices.DeleteFunc(slices.Clone(was.Secrets), func(secret string) bool {
-			return slices.ContainsFunc(p.Config().Servers, func(s config.Server) bool { return usesSecret(s.Written.Reveal(), secret) })
-		}))
+		p.forgetSecrets(slices.DeleteFunc(slices.Clone(was.Secrets), p.needsSecret))
 	}
 	return nil
+}
+
+// keptLock is the name of the vault's lock that is held while a server is added,
+// changed or removed.
+const keptLock = "servers"
+
+// needsSecret reports whether a server refers to a secret, also one that is not
+// used just now.
+func (p *Process) needsSecret(secret string) bool {
+	cfg := p.Config()
+	return slices.ContainsFunc(cfg.Servers, func(s config.Server) bool { return usesSecret(s.Written.Reveal(), secret) }) ||
+		slices.ContainsFunc(cfg.SetAside, func(s config.SetAside) bool { return usesSecret(s.Written.Reveal(), secret) })
 }
 
 func (p *Process) declaredInFile(name string) error {

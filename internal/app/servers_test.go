@@ -160,6 +160,54 @@ func TestServersAreAddedAtOnce(t *testing.T) {
 	}
 }
 
+// Of two processes that are told of one name at once, one takes it, and the other
+// leaves that one's secrets alone.
+func TestServersAreAddedAtOnceInTwoProcesses(t *testing.T) {
+	dir := t.TempDir()
+	houses := []*testHouse{openHouseIn(t, dir, servers(conf{})), openHouseIn(t, dir, servers(conf{}))}
+	for i := range 8 {
+		name := fmt.Sprint("s", i)
+		bodies := []string{
+			withName(t, name, conf{"url": "http://127.0.0.1:1/mcp", "headers": conf{"X-Api-Key": "canary-0", "Authorization": "Bearer canary-0"}}),
+			withName(t, name, conf{"url": "http://127.0.0.1:1/mcp", "headers": conf{"X-Api-Key": "canary-1", "Authorization": "Bearer canary-1"}}),
+		}
+		var both sync.WaitGroup
+		statuses := make([]int, len(houses))
+		for n, h := range houses {
+			both.Go(func() { statuses[n], _ = h.request(http.MethodPost, "/v1/servers", bodies[n], nil) })
+		}
+		both.Wait()
+		winner := slices.Index(statuses, http.StatusCreated)
+		if winner < 0 || statuses[1-winner] != http.StatusConflict {
+			t.Fatalf("got %v", statuses)
+		}
+		for _, secret := range []string{name + ".X-Api-Key", name + ".Authorization"} {
+			value, found, err := houses[winner].vault.Load(t.Context(), SecretPrefix+secret)
+			if err != nil || !found || value.Reveal() != fmt.Sprint("canary-", winner) {
+				t.Errorf("%s: %q, %t, %v", secret, value.Reveal(), found, err)
+			}
+		}
+	}
+}
+
+// A secret that another server refers to stays, also when that one is set aside.
+func TestASecretStaysWithWhoNeedsIt(t *testing.T) {
+	h := openHouse(t, servers(conf{}))
+	remote := func(key, prefix string) conf {
+		return conf{"url": "http://127.0.0.1:1/mcp", "prefix": prefix, "headers": conf{"X-Api-Key": key}}
+	}
+	h.must(http.MethodPost, "/v1/servers", withName(t, "first", remote("canary-0123", "first")), http.StatusCreated)
+	h.must(http.MethodPost, "/v1/servers", withName(t, "second", remote("${secret:first.X-Api-Key}", "taken")), http.StatusCreated)
+	h.reload(servers(conf{"file": remote("x", "taken")}))
+	if st := h.server("second"); !strings.Contains(st.Problem, "prefix") {
+		t.Errorf("it is not set aside: %+v", st)
+	}
+	h.must(http.MethodDelete, "/v1/servers/first", "", http.StatusOK)
+	if _, found, err := h.vault.Load(t.Context(), SecretPrefix+"first.X-Api-Key"); err != nil || !found {
+		t.Errorf("the secret is gone: %v", err)
+	}
+}
+
 // Nothing is changed while the file is broken, and what was tried leaves no
 // secret behind.
 func TestABrokenFileKeepsServersAsTheyAre(t *testing.T) {
@@ -180,6 +228,23 @@ func TestABrokenFileKeepsServersAsTheyAre(t *testing.T) {
 	kept, err := h.store.KeptServers(t.Context())
 	if err != nil || !slices.EqualFunc(kept, []string{"two"}, func(k config.Kept, name string) bool { return k.Name == name }) {
 		t.Errorf("kept: %v, %v", kept, err)
+	}
+}
+
+// A test of a server that never comes up does not keep genkan from stopping.
+func TestAStopEndsTests(t *testing.T) {
+	pids := filepath.Join(t.TempDir(), "pids")
+	h := openHouse(t, servers(conf{}))
+	answer := make(chan string, 1)
+	body := withName(t, "slow", child(t, "-mode", "hang-init", "-pidfile", pids))
+	go func() {
+		_, text, err := h.tryRequest(http.MethodPost, "/v1/servers/test", body, nil)
+		answer <- fmt.Sprint(text, err)
+	}()
+	testkit.Eventually(t, func() bool { return len(testkit.Pids(t, pids)) == 1 }, "the test is under way")
+	h.stop()
+	if text := <-answer; !strings.Contains(text, "the test was ended") {
+		t.Errorf("got %s", text)
 	}
 }
 

@@ -36,4 +36,15 @@ func TestLiteralsOfArguments(t *testing.T) {
 	if got := same.Env["DSN"].Reveal(); got != "postgres://${secret:x}:${secret:x}@db/x" {
 		t.Errorf("got %s", got)
 	}
+	// A secret that is a word of the references that are put in does not break them.
+	words := Server{Name: "srv", URL: "https://x.example/?token=abcdefgh&key=secret", Env: map[string]gateway.Secret{"DSN": "postgres://me:abcdefgh@${secret:HOST}/?password=secret"}}
+	for _, l := range Literals(words) {
+		words.Refer(l, "${secret:"+l.Variable+"}")
+	}
+	if got, want := words.Env["DSN"].Reveal(), "postgres://me:${secret:srv.DSN}@${secret:HOST}/?password=${secret:srv.DSN-2}"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if want := "https://x.example/?token=${secret:srv.url}&key=${secret:srv.url-2}"; words.URL != want {
+		t.Errorf("got %s, want %s", words.URL, want)
+	}
 }

@@ -62,6 +62,21 @@ func TestSecrets(t *testing.T) {
 		{"OTHER", "Zk3vQ9xT1mB7pL5wR2yN8", "Zk3vQ9xT1mB7pL5wR2yN8"},
 		{"DSN", "postgres://me:s3cret@db/x", "s3cret"},
 		{"ENDPOINT", "https://x.example/?api_key=abc", "abc"},
+		{"ENDPOINT", "https://me:s3cret@x.example/?token=abc&x=1&token=def", "s3cret abc def"},
+		{"CONFIG", `{"user": "me", "apiKey": "abc", "nested": {"token":"def"}}`, "abc def"},
+		{"CONNECTION", "Server=db;User=me;Password=s3cret;Timeout=30", "s3cret"},
+		{"OTHER", "X-Api-Key: abc", "abc"},
+		// Beside references.
+		{"DSN", "postgres://me:s3cret@${HOST}:${PORT:-5432}/x", "s3cret"},
+		{"DSN", "postgres://${USER}:${PASSWORD}@db/x?sslkey=${KEY}", ""},
+		{"API_KEY", "${PREFIX}-abcdefgh-${SUFFIX}", "-abcdefgh-"},
+		{"OTHER", "${PREFIX} ghp_example0123", "ghp_example0123"},
+		{"CONFIG", `{"user": "${USER}", "apiKey": "abc"}`, "abc"},
+		{"PASSWORD", "s3cret-s3cret$${x}", "s3cret-s3cret"},
+		{"Authorization", "Bearer ${TOKEN}", ""},
+		{"Authorization", "ApiKey ${TOKEN}", ""},
+		{"SSH_KEY", "${HOME}/.ssh/id_ed25519", ""},
+		{"OTHER", "${HOME}/projects/0123456789", ""},
 		// What is not one.
 		{"GITHUB_TOKEN", "${GITHUB_TOKEN}", ""},
 		{"GITHUB_TOKEN", "", ""},
@@ -80,7 +95,7 @@ func TestSecrets(t *testing.T) {
 		{"OTHER", "https://mcp.example.com/s/0b9f6d2c-58a1-4c3e-9d7a-1f2e3d4c5b6a/mcp", "0b9f6d2c-58a1-4c3e-9d7a-1f2e3d4c5b6a"},
 		{"OTHER", "https://mcp.example.com/s/Zk3vQ9rT1xW8bN5mL2pC/mcp", "Zk3vQ9rT1xW8bN5mL2pC"},
 	} {
-		if got := secretIn(c.name, c.value); got != c.want {
+		if got := strings.Join(secretsIn(c.name, c.value), " "); got != c.want {
 			t.Errorf("%s=%s: %q is the secret, want %q", c.name, c.value, got, c.want)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"math"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -27,7 +28,7 @@ type Literal struct {
 // Refer puts a reference, as ${GITHUB_TOKEN}, where a literal secret is.
 func (s *Server) Refer(l Literal, reference string) {
 	// Wherever it stands: a password may be the user's name, too.
-	put := func(text string) string { return strings.ReplaceAll(text, l.Value.Reveal(), reference) }
+	put := func(text string) string { return replaceLiteral(text, l.Value.Reveal(), reference, -1) }
 	switch l.Where {
 	case inEnv:
 		s.Env[l.Key] = gateway.Secret(put(s.Env[l.Key].Reveal()))
@@ -38,10 +39,33 @@ func (s *Server) Refer(l Literal, reference string) {
 			s.Args[l.Index] = put(s.Args[l.Index])
 		}
 	case inURL:
-		// A URL may have several, and one of them be a word of a reference.
-		s.URL = strings.Replace(s.URL, l.Value.Reveal(), reference, 1)
+		s.URL = replaceLiteral(s.URL, l.Value.Reveal(), reference, 1)
 	}
 }
+
+// replaceLiteral replaces so many of a text's parts, or all of them. A reference
+// that stands there already stays: the secret may be a word of it.
+func replaceLiteral(text, part, with string, most int) string {
+	var b strings.Builder
+	literal := func(text string) {
+		n := strings.Count(text, part)
+		b.WriteString(strings.Replace(text, part, with, most))
+		if most >= 0 {
+			most = max(0, most-n)
+		}
+	}
+	end := 0
+	for _, at := range reference.FindAllStringIndex(text, -1) {
+		literal(text[end:at[0]])
+		b.WriteString(text[at[0]:at[1]])
+		end = at[1]
+	}
+	literal(text[end:])
+	return b.String()
+}
+
+// reference is ${…}, or a $${…} that somebody else may replace.
+var reference = regexp.MustCompile(`\$?\$\{[^}]*\}|\$\$\{`)
 
 // Literals are the secrets that stand in a server as they are, with the names
 // that they are kept under.
@@ -72,12 +96,12 @@ func literals(s Server) []Literal {
 		found = append(found, Literal{Where: where, Key: key, Index: index, Value: gateway.Secret(value), Variable: free})
 	}
 	for key, value := range sorted(s.Env) {
-		if secret := secretIn(key, value.Reveal()); secret != "" {
+		for _, secret := range secretsIn(key, value.Reveal()) {
 			add(inEnv, key, 0, secret, key)
 		}
 	}
 	for key, value := range sorted(s.Headers) {
-		if secret := secretIn(key, value.Reveal()); secret != "" {
+		for _, secret := range secretsIn(key, value.Reveal()) {
 			add(inHeaders, key, 0, secret, key)
 		}
 	}
@@ -87,11 +111,14 @@ func literals(s Server) []Literal {
 			before = s.Args[i-1]
 		}
 		for _, meant := range argumentAs(before, arg) {
-			if secret := secretIn(meant.name, meant.secret); secret != "" {
-				if meant.name == "" {
-					meant.name = "SECRET"
-				}
+			found := secretsIn(meant.name, meant.secret)
+			if meant.name == "" {
+				meant.name = "SECRET"
+			}
+			for _, secret := range found {
 				add(inArgs, "", i, secret, meant.name)
+			}
+			if len(found) > 0 {
 				break
 			}
 		}
@@ -124,26 +151,81 @@ func argumentAs(before, arg string) []namedValue {
 	return all
 }
 
-// secretIn is the secret part of a value with a name, or "".
-func secretIn(name, value string) string {
+// secretsIn are the secret parts of a value with a name.
+func secretsIn(name, value string) []string {
 	scheme, bare, hasScheme := strings.Cut(value, " ")
 	if !hasScheme || !strings.EqualFold(scheme, "bearer") && !strings.EqualFold(scheme, "basic") && !strings.EqualFold(scheme, "token") {
 		bare = value
 	}
-	if placeholder(bare) {
-		return ""
+	if reference.MatchString(bare) {
+		return besideReferences(name, bare)
 	}
-	if found := urlSecrets(bare); len(found) > 0 {
-		return found[0].secret
+	if placeholder(bare) {
+		return nil
+	}
+	if found := partsOf(bare); len(found) > 0 {
+		return found
 	}
 	if secretWord(name) && !harmless(bare) || wellKnown.MatchString(bare) || random(bare) {
-		return bare
+		return []string{bare}
 	}
 	// Headers inside of JSON, or of a command line.
 	if m := bearer.FindStringSubmatch(value); m != nil && !placeholder(m[1]) {
-		return m[1]
+		return []string{m[1]}
 	}
-	return ""
+	return assignedIn(value)
+}
+
+// partsOf are the secrets of a URL.
+func partsOf(text string) []string {
+	var found []string
+	for _, p := range urlSecrets(text) {
+		if !slices.Contains(found, p.secret) {
+			found = append(found, p.secret)
+		}
+	}
+	return found
+}
+
+// assignedIn are the secrets in a text that has names for them: JSON, the
+// "Password=x" of a connection, a header on a command line.
+func assignedIn(text string) []string {
+	var found []string
+	for _, p := range assignment.FindAllStringSubmatch(text, -1) {
+		if secretWord(p[1]) && !placeholder(p[4]) && !harmless(p[4]) && !slices.Contains(found, p[4]) {
+			found = append(found, p[4])
+		}
+	}
+	return found
+}
+
+// besideReferences are the secrets that stand in a value as they are, beside what
+// it refers to: the password of postgres://me:s3cret@${HOST}/db.
+func besideReferences(name, value string) []string {
+	const standIn = "0000000000000000" // which may stand anywhere in a URL
+	text := reference.ReplaceAllString(value, standIn)
+	found, inside := partsOf(text), true
+	if len(found) == 0 {
+		found = assignedIn(text)
+	}
+	if len(found) == 0 {
+		found, inside = []string{text}, secretWord(name)
+	}
+	var parts []string
+	for _, one := range found {
+		for part := range strings.SplitSeq(one, standIn) {
+			const least = 8 // what is shorter is a word like Bearer
+			part = strings.Trim(part, " =:;,")
+			whole := part == one && inside
+			if !whole && !wellKnown.MatchString(part) && !random(part) && (!inside || len(part) < least || harmless(part)) {
+				continue
+			}
+			if part != "" && !slices.Contains(parts, part) {
+				parts = append(parts, part)
+			}
+		}
+	}
+	return parts
 }
 
 // placeholder reports whether a value is not a secret yet, or a reference to

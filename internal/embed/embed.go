@@ -47,8 +47,9 @@ const (
 	patience = time.Minute
 	// longestText is what is sent of a text, in bytes.
 	longestText = 8 << 10
-	// largestAnswer is more than a batch of the longest vectors needs.
-	largestAnswer = 64 << 20
+	// longestVector is more than any model's, in numbers, and largestVector what
+	// one may take in an answer, in bytes.
+	longestVector, largestVector = 8 << 10, 256 << 10
 )
 
 // Client embeds texts. It is safe for concurrent use.
@@ -165,7 +166,7 @@ func (c *Client) request(ctx context.Context, texts []string) ([][]float32, erro
 		return nil, unreachable(err)
 	}
 	defer func() { _ = resp.Body.Close() }()
-	raw, err := io.ReadAll(io.LimitReader(resp.Body, largestAnswer))
+	raw, err := io.ReadAll(io.LimitReader(resp.Body, int64(len(texts)+1)*largestVector))
 	if err != nil {
 		return nil, unreachable(err)
 	}
@@ -200,6 +201,9 @@ func (c *Client) vectors(raw []byte, want int) ([][]float32, error) {
 		return nil, strange(gateway.Textf("it gives another number of vectors than there are texts"))
 	}
 	for _, v := range list {
+		if len(v) > longestVector {
+			return nil, strange(gateway.Textf("it gives a vector that is longer than any model's"))
+		}
 		if !unit(v) {
 			return nil, strange(gateway.Textf("it gives a vector that is empty or no direction"))
 		}
@@ -236,6 +240,10 @@ func unreachable(err error) error {
 	}
 }
 
+// ErrRefused is in the error for texts that an endpoint does not take, which may be
+// because of one of them.
+var ErrRefused = errors.New("the endpoint does not take what it was sent")
+
 // refused does not pass on the endpoint's words: some repeat the key.
 func refused(status int) error {
 	hint := gateway.Textf("check embeddings.url in the configuration")
@@ -251,7 +259,12 @@ func refused(status int) error {
 	case status >= http.StatusInternalServerError:
 		hint = gateway.Textf("it is in trouble; its own log tells why")
 	}
-	return gateway.Errorf(gateway.CodeUnavailable, "the embeddings endpoint answers with status %d: %s", status, hint)
+	e := gateway.Errorf(gateway.CodeUnavailable, "the embeddings endpoint answers with status %d: %s", status, hint)
+	switch status {
+	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
+		e.Err = ErrRefused
+	}
+	return e
 }
 
 func strange(what gateway.Text) error {

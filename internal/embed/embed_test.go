@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -170,18 +171,30 @@ func TestEmbedFails(t *testing.T) {
 		answer http.HandlerFunc
 		words  string
 	}{
-		"a wrong key":         {status(401), "embeddings.apiKey"},
-		"no such model":       {status(404), "embeddings.model"},
-		"too long":            {status(400), "embeddings.dimensions"},
-		"too many":            {status(429), "later"},
-		"broken":              {status(500), "its own log"},
-		"elsewhere":           {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/v1/other", http.StatusFound) }, "status 302"},
-		"no JSON":             {body("<html>"), "does not answer with embeddings"},
-		"fewer":               {body(`{"data":[]}`), "another number"},
-		"empty":               {body(`{"data":[{"index":0,"embedding":[]}]}`), "no direction"},
-		"zero":                {body(`{"data":[{"index":0,"embedding":[0,0]}]}`), "no direction"},
-		"the other kind":      {body(`{"embeddings":[[1,2]]}`), "embeddings.kind"},
-		"an impossible index": {body(`{"data":[{"index":9,"embedding":[1]}]}`), "no direction"},
+		"a wrong key":          {status(401), "embeddings.apiKey"},
+		"no such model":        {status(404), "embeddings.model"},
+		"too long":             {status(400), "embeddings.dimensions"},
+		"too many":             {status(429), "later"},
+		"broken":               {status(500), "its own log"},
+		"elsewhere":            {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/v1/other", http.StatusFound) }, "status 302"},
+		"no JSON":              {body("<html>"), "does not answer with embeddings"},
+		"fewer":                {body(`{"data":[]}`), "another number"},
+		"empty":                {body(`{"data":[{"index":0,"embedding":[]}]}`), "no direction"},
+		"zero":                 {body(`{"data":[{"index":0,"embedding":[0,0]}]}`), "no direction"},
+		"the other kind":       {body(`{"embeddings":[[1,2]]}`), "embeddings.kind"},
+		"an impossible index":  {body(`{"data":[{"index":9,"embedding":[1]}]}`), "no direction"},
+		"a vector without end": {body(`{"data":[{"index":0,"embedding":[1` + strings.Repeat(",1", 9000) + `]}]}`), "longer than any"},
+		"no end at all": {func(w http.ResponseWriter, _ *http.Request) {
+			for written := 0; ; written += 1 << 16 {
+				if written > 40<<20 {
+					t.Error("all of it is read")
+					return
+				}
+				if _, err := io.WriteString(w, strings.Repeat("[", 1<<16)); err != nil {
+					return
+				}
+			}
+		}, "does not answer with embeddings"},
 		"hung up": {func(w http.ResponseWriter, _ *http.Request) {
 			_ = http.NewResponseController(w).Flush()
 			panic(http.ErrAbortHandler)
@@ -322,6 +335,40 @@ func TestShelfWhileTheModelFails(t *testing.T) {
 	s.Query(t.Context(), "q")
 	if asks.Load() != before+1 {
 		t.Error("it is not asked again")
+	}
+}
+
+// A text that the model does not take goes without a vector, and takes nobody else's;
+// such a query does not silence the others.
+func TestShelfWithATextThatIsRefused(t *testing.T) {
+	m := newModel(t)
+	client := m.client(t, "", "/v1")
+	var asks atomic.Int64
+	s := newShelf(t, embed.Options{Store: openStore(t), Model: "words", Patience: time.Minute, Embedder: asked(func(ctx context.Context, texts []string) ([][]float32, error) {
+		asks.Add(1)
+		if slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, "poison") }) {
+			refuse := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusRequestEntityTooLarge) })
+			m.answer.Store(&refuse)
+			defer m.answer.Store(nil)
+		}
+		return client.Embed(ctx, texts)
+	})})
+	poison := s.Vector("poison 1")
+	var cells []*embed.Vector
+	for n := range 100 {
+		cells = append(cells, s.Vector(fmt.Sprint("tool ", n)))
+	}
+	testkit.Eventually(t, func() bool {
+		return !slices.ContainsFunc(cells, func(c *embed.Vector) bool { return c.Load() == nil })
+	}, "the others have vectors")
+	if poison.Load() != nil {
+		t.Error("it has a vector")
+	}
+	if n := asks.Load(); n > 20 {
+		t.Errorf("%d requests", n)
+	}
+	if s.Query(t.Context(), "poison 2") != nil || s.Query(t.Context(), "harmless") == nil {
+		t.Error("a query that is refused silences others")
 	}
 }
 

@@ -3,6 +3,7 @@ package embed
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -75,6 +76,8 @@ type Shelf struct {
 	// silentUntil is when the endpoint is asked about queries again.
 	silentUntil time.Time
 	failing     bool
+	// worked: the endpoint has given vectors, so what it refuses is one text's fault.
+	worked bool
 }
 
 type waiting struct {
@@ -145,6 +148,12 @@ func (s *Shelf) Query(ctx context.Context, text string) []float32 {
 	if ctx.Err() != nil {
 		return nil // whoever asked has gone, which is nobody's fault
 	}
+	s.mu.Lock()
+	unfit := s.worked && errors.Is(err, ErrRefused)
+	s.mu.Unlock()
+	if unfit { // nobody else has to do without for it
+		return nil
+	}
 	s.tell(err)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -164,6 +173,7 @@ func (s *Shelf) tell(err error) {
 	s.mu.Lock()
 	changed := s.failing != (err != nil)
 	s.failing = err != nil
+	s.worked = s.worked || err == nil
 	s.mu.Unlock()
 	switch {
 	case changed && err != nil:
@@ -218,34 +228,72 @@ func (s *Shelf) fill(ctx context.Context, list []waiting) error {
 	if err != nil {
 		s.opt.Log.Debug("vectors could not be read; they are made anew", "error", err)
 	}
-	var texts []string
 	var lacking []waiting
 	for _, w := range list {
 		if v, ok := kept[w.key]; ok {
 			w.into.Store(&v)
 			continue
 		}
-		texts, lacking = append(texts, w.text), append(lacking, w)
+		lacking = append(lacking, w)
 	}
-	if len(texts) == 0 {
+	if len(lacking) == 0 {
 		return nil
 	}
-	vectors, err := s.opt.Embedder.Embed(ctx, texts)
+	fresh := make(map[Key][]float32, len(lacking))
+	err = s.place(ctx, lacking, fresh)
+	if errors.Is(err, ErrRefused) {
+		// Is it one of the texts? Then it takes others.
+		if _, other := s.opt.Embedder.Embed(ctx, []string{"tool"}); other == nil {
+			err = s.placeFit(ctx, lacking, fresh)
+		}
+	}
 	if err != nil {
 		return err
 	}
 	s.tell(nil)
-	fresh := make(map[Key][]float32, len(vectors))
-	for i, w := range lacking {
-		w.into.Store(&vectors[i])
-		fresh[w.key] = vectors[i]
-	}
 	// What was made is kept, also when the shelf is being closed: it may have cost
 	// something.
 	storing, cancel := context.WithTimeout(context.WithoutCancel(ctx), storePatience)
 	defer cancel()
 	if err := s.opt.Store.SaveVectors(storing, fresh, mostKept); err != nil {
 		s.opt.Log.Warn("vectors could not be kept; they are made anew after a restart", "error", err)
+	}
+	return nil
+}
+
+// place makes vectors, and puts them where they are waited for.
+func (s *Shelf) place(ctx context.Context, list []waiting, fresh map[Key][]float32) error {
+	texts := make([]string, len(list))
+	for i, w := range list {
+		texts[i] = w.text
+	}
+	vectors, err := s.opt.Embedder.Embed(ctx, texts)
+	if err != nil {
+		return err
+	}
+	for i, w := range list {
+		w.into.Store(&vectors[i])
+		fresh[w.key] = vectors[i]
+	}
+	return nil
+}
+
+// placeFit does the same for a list that was refused, by halves: what is refused
+// alone goes without a vector, and keeps nobody else from having one.
+func (s *Shelf) placeFit(ctx context.Context, list []waiting, fresh map[Key][]float32) error {
+	if len(list) == 1 {
+		s.opt.Log.Debug("the embeddings endpoint does not take the text of a tool, which goes without")
+		return nil
+	}
+	half := len(list) / 2
+	for _, part := range [][]waiting{list[:half], list[half:]} {
+		err := s.place(ctx, part, fresh)
+		if errors.Is(err, ErrRefused) {
+			err = s.placeFit(ctx, part, fresh)
+		}
+		if err != nil {
+			return err
+		}
 	}
 	return nil
 }

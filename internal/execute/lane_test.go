@@ -244,3 +244,48 @@ func TestCancellationsDoNotHideAHungServer(t *testing.T) {
 		}
 	})
 }
+
+// through passes calls on to another source, as the guide does.
+type through struct {
+	source
+
+	next gateway.Handler
+	to   gateway.Source
+}
+
+func (p *through) Passes() {}
+
+func (p *through) Handle(ctx context.Context, _ *gateway.Call) (*gateway.Result, error) {
+	return p.next.Handle(ctx, write(p.to))
+}
+
+// A passage to all servers stays open when one of them hangs or fails, and what it
+// passes on has the deadline and retries of its own call only.
+func TestAPassageHasNoLane(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := New(limits())
+		hung, ill := hangs(), fails(gateway.Error{Code: gateway.CodeUnavailable})
+		defer crowd(t, e, &through{next: e, to: hung}, 4+2)()
+		if hung.seen() != 4 {
+			t.Errorf("%d calls reached the source, want 4", hung.seen())
+		}
+		p := &through{next: e, to: ill}
+		for range 10 {
+			if _, err := e.Handle(t.Context(), write(p)); err == nil {
+				t.Fatal("it did not fail")
+			}
+		}
+		if most := int(limits().BreakerFailures); ill.seen() > most {
+			t.Errorf("%d attempts, want %d and then a breaker", ill.seen(), most)
+		}
+		p.to = answers()
+		if _, err := e.Handle(t.Context(), write(p)); err != nil {
+			t.Errorf("the passage is closed: %v", err)
+		}
+		lanes := 0
+		e.lanes.Range(func(any, any) bool { lanes++; return true })
+		if lanes != 3 {
+			t.Errorf("%d lanes for 3 servers", lanes)
+		}
+	})
+}

@@ -44,6 +44,10 @@ func New(view string, house func() House) *Guide { return &Guide{house, view} }
 // Name is the source's.
 func (g *Guide) Name() string { return "genkan" }
 
+// Passes says that the guide only passes calls on: they queue, fail and end as
+// calls of their servers.
+func (g *Guide) Passes() {}
+
 // List lists the four tools.
 func (g *Guide) List(kind gateway.Kind) []gateway.Tool {
 	if kind != gateway.KindTool {

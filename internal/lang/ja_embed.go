@@ -13,6 +13,7 @@ var jaEmbed = map[string]string{
 	"the embeddings endpoint is not what was expected: %s; check embeddings.kind and embeddings.model in the configuration": "埋め込みのエンドポイントの応答が想定と違います: %s。設定の embeddings.kind と embeddings.model を確認してください",
 	"it does not answer with embeddings":                                                                                    "埋め込みの形式の応答ではありません",
 	"it gives another number of vectors than there are texts":                                                               "ベクトルの数がテキストの数と一致しません",
+	"it gives a vector that is longer than any model's":                                                                     "どのモデルよりも長いベクトルが含まれています",
 	"it gives a vector that is empty or no direction":                                                                       "空のベクトル、または向きのないベクトルが含まれています",
 	"it gives vectors of different lengths":                                                                                 "長さの異なるベクトルが含まれています",
 	"%s needs a url (where the model is) and a model (its name there)":                                                      "%s には url（モデルの場所）と model（そこでの名前）が必要です",

@@ -104,6 +104,9 @@ func (k *Keeper) Evidence(client string) *search.Evidence {
 	}
 	e, ok := k.evidence[client]
 	if !ok || e.day != today {
+		if len(k.evidence) >= mostClients {
+			clear(k.evidence) // it is made again for whoever comes again
+		}
 		e = taughtBy{evidenceOf(slices.Concat(k.known[client], k.known[Shared]), now), today}
 		k.evidence[client] = e
 	}

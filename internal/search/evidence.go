@@ -2,6 +2,7 @@ package search
 
 import (
 	"math"
+	"regexp"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -75,7 +76,7 @@ func Terms(query string) []string {
 			list = append(list, w)
 		}
 	}
-	text := withoutKeys(plain(query))
+	text := withoutKeys(plain(beginning(query)))
 	each(text, add)
 	for _, meanings := range glossary.Meanings(text) {
 		if len(meanings) > 0 {
@@ -88,16 +89,34 @@ func Terms(query string) []string {
 }
 
 // withoutKeys leaves out what is written together and is no word: addresses of
-// people, and long runs of letters and digits.
+// people, what begins as keys do, and longer runs of letters and digits. Of
+// password=x and token:x the name is left.
 func withoutKeys(text string) string {
-	const long = 16
-	kept := strings.Fields(text)
-	kept = slices.DeleteFunc(kept, func(w string) bool {
-		return strings.Contains(w, "@") ||
-			len(w) >= long && ascii(w) && strings.ContainsAny(w, "0123456789") && strings.ContainsFunc(w, unicode.IsLetter)
-	})
+	const long, longRun = 16, 8
+	var kept []string
+	for w := range strings.FieldsSeq(text) {
+		if name, value, ok := strings.Cut(w, "="); ok && value != "" {
+			w = name
+		}
+		if name, value, ok := strings.Cut(w, ":"); ok && value != "" {
+			w = name
+		}
+		digits := ascii(w) && strings.ContainsAny(w, "0123456789") && strings.ContainsFunc(w, unicode.IsLetter)
+		if strings.Contains(w, "@") || keyLike.MatchString(w) ||
+			digits && (len(w) >= long || len(w) >= longRun && digitInside.MatchString(w)) {
+			continue
+		}
+		kept = append(kept, w)
+	}
 	return strings.Join(kept, " ")
 }
+
+var (
+	// keyLike are beginnings that issuers give their keys.
+	keyLike = regexp.MustCompile(`^["'(]*(?:gh[pousr]_|github_pat_|glpat-|[srp]k[-_]|xox[a-z]-|xapp-|AKIA|ASIA|AIza|npm_|pypi-|hf_|gsk_|lin_api_|eyJ)`)
+	// digitInside is a digit between letters, as passwords have and few words.
+	digitInside = regexp.MustCompile(`[A-Za-z][0-9]+[A-Za-z]`)
+)
 
 // NewEvidence makes evidence of lessons.
 func NewEvidence(lessons []Lesson) *Evidence {

@@ -40,6 +40,9 @@ func TestTerms(t *testing.T) {
 		"open https://example.com/?key=abc please":                "open url",
 		"key abcdefghijklmnopqrstuvwxyzabcdefghijkl":              "key",
 		"mail ann.lee@example.com with key sk-Abc123def456Ghi789": "key mail",
+		"log in with password=hunter2 and token:zzzsecretzzz":     "log password token",
+		"use ghp_abcdefghij, xoxb-12-ab or 'sk-live-abcdef'":      "",
+		"try p4ssw0rd with oauth2, python3 and k8s":               "k oauth python try",
 		"": "",
 	} {
 		got := Terms(query)

@@ -2,6 +2,7 @@ package search
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -204,5 +205,63 @@ func TestNear(t *testing.T) {
 		if near(c.a, c.b) != c.want || near(c.b, c.a) != c.want {
 			t.Errorf("%s, %s: want %v", c.a, c.b, c.want)
 		}
+	}
+}
+
+// Of a text that is far longer than any question only the beginning is looked for:
+// comparing all its words with one another would take minutes.
+func TestSearchLongText(t *testing.T) {
+	x := New(Server{Name: "s", Documents: []Document{
+		{ID: "a", Name: "look_weather", Description: "Looks at the weather."},
+		{ID: "b", Name: "send_mail", Description: "Sends a letter."},
+	}})
+	var long strings.Builder
+	long.WriteString("weather ")
+	for i := range 1 << 20 {
+		fmt.Fprintf(&long, "word%d ", i)
+	}
+	long.WriteString("letter")
+	for name, q := range map[string]Query{
+		"query": {Text: long.String()},
+		"about": {Text: "weather", About: long.String()},
+		"kanji": {Text: "weather " + strings.Repeat("天気予報", 1<<20)},
+	} {
+		r := x.Search(q)
+		if len(r.Hits) != 1 || r.Hits[0].Document.ID != "a" {
+			t.Errorf("%s: %d hits", name, len(r.Hits))
+		}
+	}
+	if terms := Terms(long.String()); !slices.Contains(terms, "weath") || slices.Contains(terms, "letter") {
+		t.Errorf("terms %v", terms)
+	}
+}
+
+// A server that says without end what its tools do costs little, and its tools are
+// found by the beginning.
+func TestLongDocuments(t *testing.T) {
+	var long strings.Builder
+	long.WriteString("weather ")
+	for i := range 1 << 17 {
+		fmt.Fprintf(&long, "word%d ", i)
+	}
+	long.WriteString("letter")
+	many := make([]Parameter, 1<<16)
+	for i := range many {
+		many[i] = Parameter{Name: fmt.Sprint("city", i), Text: "mayor"}
+	}
+	server := Server{Name: "s", Description: "about maps " + long.String()}
+	for i := range 50 {
+		server.Documents = append(server.Documents, Document{ID: fmt.Sprint("t", i), Name: fmt.Sprint("tool", i)})
+	}
+	server.Documents[7] = Document{ID: "a", Name: "look", Description: long.String()}
+	server.Documents[8] = Document{ID: "b", Name: "props", Parameters: many}
+	x := New(server)
+	for query, want := range map[string]string{"weather": "a", "mayor": "b", "letter": ""} {
+		if r := x.Search(Query{Text: query, Limit: 1}); ids(r) != want {
+			t.Errorf("%s: found %s, want %s", query, ids(r), want)
+		}
+	}
+	if n := len(x.segments[0].postings); n > 200_000 {
+		t.Errorf("%d postings", n)
 	}
 }

@@ -54,10 +54,24 @@ func (p posting) count() float32 { return float32(p & mostCount) }
 // place is a number for document and field.
 func (p posting) place() int { return int(p >> countBits) }
 
+// mostText is how much of a document is read, in bytes, and mostServerText of what
+// a server says of itself, which is read for each of its documents. Nobody says
+// more about a tool who means well.
+const mostText, mostServerText = 32 << 10, 2 << 10
+
+// upTo is the beginning of a text.
+func upTo(most int, text string) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") // a copy: the rest can go
+}
+
 // newSegment takes a server's documents apart.
 func newSegment(s Server, words *reader) *segment {
 	seg := &segment{server: s.Name, documents: make([]indexed, len(s.Documents))}
 	var all []occurrence
+	s.Title, s.Description = upTo(mostServerText, s.Title), upTo(mostServerText, s.Description)
 	server := words.read(nil, s.Name+" "+s.Title)
 	serverText := words.read(nil, s.Description)
 	var hints []uint32
@@ -65,7 +79,9 @@ func newSegment(s Server, words *reader) *segment {
 	var numbers []uint32
 	for i, d := range s.Documents {
 		at := &seg.documents[i]
+		d.Description = upTo(mostText, d.Description)
 		at.Document = d
+		left := mostText
 		add := func(f field, numbers []uint32) {
 			for _, n := range numbers {
 				all = append(all, newOccurrence(n, i, f))
@@ -74,6 +90,8 @@ func newSegment(s Server, words *reader) *segment {
 			seg.totals[f] += len(numbers)
 		}
 		read := func(f field, text string) {
+			text = upTo(left, text)
+			left -= len(text)
 			numbers = words.read(numbers[:0], text)
 			add(f, numbers)
 		}

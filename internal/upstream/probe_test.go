@@ -73,6 +73,23 @@ func TestRestart(t *testing.T) {
 	})
 }
 
+// A server that is closed while it is down is not started once more for that.
+func TestCloseWhileDown(t *testing.T) {
+	pids := t.TempDir() + "/pids"
+	set := faultChild(t, "-mode", "hang-init", "-pidfile", pids)
+	set.Name, set.StartupTimeout = "srv", 300*time.Millisecond
+	s, st := Probe(t.Context(), set, Deps{Log: slog.New(slog.DiscardHandler)})
+	if st.State != StateDown {
+		t.Errorf("it is %s: %s", st.State, st.Problem)
+	}
+	if n := s.Status().Starts; n != 1 {
+		t.Errorf("it was started %d times", n)
+	}
+	if n := len(testkit.Pids(t, pids)); n > 1 {
+		t.Errorf("there were %d processes", n)
+	}
+}
+
 // A probe tells what a server is and leaves nothing behind.
 func TestProbe(t *testing.T) {
 	probe := func(ctx context.Context, set Settings) (*Server, Status) {

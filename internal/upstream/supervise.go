@@ -162,6 +162,11 @@ func (s *Server) supervise(ctx context.Context) {
 	defer close(s.done)
 	pace := newPace()
 	for {
+		if ctx.Err() != nil { // closed while it was down: nothing is started any more
+			s.settle()
+			s.update(func() { s.state, s.conn = StateClosed, nil })
+			return
+		}
 		select {
 		case <-s.nudge: // what comes now
 		default:
