@@ -5,6 +5,9 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"genkan/internal/gateway"
+	"genkan/internal/jsonrpc"
 )
 
 // The knowledge base is there without being asked for, among the servers' tools
@@ -75,5 +78,22 @@ func TestServersComeBeforeRooms(t *testing.T) {
 	h.waitReady("kb")
 	if !h.lists("kb__echo") || h.lists("create_item") {
 		t.Errorf("listed %v", h.tools())
+	}
+}
+
+// A call that may only read is judged by the tool that is found in the end, whatever
+// the caller saw before.
+func TestReadingIsJudgedWhereTheToolIsFound(t *testing.T) {
+	t.Parallel()
+	h := openHouse(t, conf{})
+	for name, want := range map[string]bool{"get_tags": true, "create_item": false} {
+		raw, err := jsonrpc.ScanParams([]byte(`{"name":"` + name + `","arguments":{"type":"t","title":"x"}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		call := &gateway.Call{Method: "tools/call", Params: raw, Name: name, Kind: gateway.KindTool, Reading: true}
+		if _, err := h.house.Load().Handle(t.Context(), call); (err == nil) != want {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

@@ -50,6 +50,9 @@ type Call struct {
 	// open is as the configuration says for the tool, then as is Usual for
 	// callers of this edge, then as for every call.
 	Options, Usual ExecuteOptions
+	// Reading is set for a call that may only read: it is refused if its tool,
+	// when it is found, may change something.
+	Reading bool
 	// Complete asks for the arguments to be checked against the tool's schema
 	// and completed with its defaults. Edges set it for people and programs that
 	// are no MCP clients.

@@ -93,7 +93,7 @@ func (g *Guide) call(ctx context.Context, outer *gateway.Call, name string, read
 	inner := &gateway.Call{
 		Method: "tools/call", Params: params, Name: name, Kind: gateway.KindTool, View: g.view,
 		Era: outer.Era, Identity: outer.Identity, Session: outer.Session, RequestID: outer.RequestID, Via: outer.Via,
-		Parent: outer, Peer: outer.Peer, Options: outer.Options, Budget: outer.Budget, Complete: true,
+		Parent: outer, Peer: outer.Peer, Options: outer.Options, Budget: outer.Budget, Complete: true, Reading: readOnly,
 	}
 	// A sign of life of the inner call is one of the outer.
 	inner.OnSignOfLife(outer.SignOfLife)

@@ -7,6 +7,7 @@ var jaCommands = map[string]string{
 	"name is missing: it must be the id of a tool that %s found":              "name がありません。%s で見つけたツールの id を指定してください",
 	"Unknown tool: %s. Find its id with %s":                                   "不明なツールです: %s。%s で id を調べてください",
 	"%s may change something, so %s does not call it; use %s":                 "%s は何かを変更する可能性があるため、%s では呼び出せません。%s を使ってください",
+	"%s may change something now, so it is not called here; look at it again": "%s は今では何かを変更する可能性があるため、ここでは呼び出しません。もう一度確認してください",
 	"arguments must be a JSON object":                                         "arguments は JSON オブジェクトでなければなりません",
 	"query is missing: say in a few words what the tool should do":            "query がありません。ツールに何をさせたいかを短く書いてください",
 	// What they print.
