@@ -1,0 +1,3 @@
+package crashtest
+
+func onSmallDisk() int { return 2 }
