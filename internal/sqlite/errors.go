@@ -69,6 +69,11 @@ func primaryCode(err error) int {
 	var failure *driver.Error
 	switch {
 	case errors.As(err, &failure):
+		if failure.Code() == codes.SQLITE_IOERR_SHMSIZE {
+			// The log's index is made when the first process opens the database, and
+			// this is SQLite's word for that there is no space for it.
+			return codes.SQLITE_FULL
+		}
 		return failure.Code() & 0xff // the rest are details
 	case errors.Is(err, syscall.ENOSPC):
 		return codes.SQLITE_FULL

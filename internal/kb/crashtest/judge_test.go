@@ -21,6 +21,8 @@ type ledger struct {
 	// seq and highest are the sequence and the highest id at the last reckoning,
 	// done the writes that were acknowledged since.
 	seq, highest, done int64
+	// told are the ids that were given away since.
+	told map[int64]bool
 	// acknowledged counts all of them by kind; made and unmade are those that were
 	// under way at a kill.
 	acknowledged map[string]int
@@ -28,7 +30,7 @@ type ledger struct {
 }
 
 func newLedger() *ledger {
-	return &ledger{parts: map[int]part{}, pending: map[int]op{}, acknowledged: map[string]int{}}
+	return &ledger{parts: map[int]part{}, pending: map[int]op{}, told: map[int64]bool{}, acknowledged: map[string]int{}}
 }
 
 // hear takes a line down.
@@ -48,6 +50,10 @@ func (l *ledger) hear(said line) error {
 		}
 		now := l.parts[o.Writer].after(o)
 		for key, ref := range said.Done.Refs {
+			if !l.fresh(ref.ID) {
+				return fmt.Errorf("%s has an id that was used before", ref)
+			}
+			l.told[ref.ID] = true
 			it := now[key]
 			it.Ref = ref
 			now[key] = it
@@ -59,6 +65,9 @@ func (l *ledger) hear(said line) error {
 	}
 	return nil
 }
+
+// fresh reports whether an id can be a new item's: none is used again.
+func (l *ledger) fresh(id int64) bool { return id > l.highest && !l.told[id] }
 
 // rows are all that can be read.
 type rows struct {
@@ -130,6 +139,10 @@ func (l *ledger) judge(r rows) error {
 	for _, it := range r.Items {
 		l.highest = max(l.highest, it.ID)
 	}
+	for id := range l.told {
+		l.highest = max(l.highest, id)
+	}
+	clear(l.told)
 	l.parts, l.seq, l.done, l.pending = settled, r.Seq, 0, map[int]op{}
 	return nil
 }
@@ -139,8 +152,7 @@ func (l *ledger) judge(r rows) error {
 func (l *ledger) settle(want, got part, found map[kb.Ref]kb.Ref) (part, string) {
 	want = want.clone()
 	for key, it := range want {
-		// An id is never used again, so an unknown one is a new one.
-		if id := got[key].Ref.ID; it.Ref.ID == 0 && id > l.highest {
+		if id := got[key].Ref.ID; it.Ref.ID == 0 && l.fresh(id) {
 			it.Ref.ID = id
 		}
 		want[key] = it
