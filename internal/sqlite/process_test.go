@@ -76,6 +76,12 @@ func play(role, path string) int {
 		}
 		fmt.Println(gateway.AsError(err).Code, gateway.AsError(err).Text())
 		return 0
+	case "sealed":
+		if err := sealAndUnseal(ctx, path); err != nil {
+			fmt.Println(err)
+			return 1
+		}
+		return 0
 	case "write":
 		return writeForever(ctx, path, logger)
 	case "create":
