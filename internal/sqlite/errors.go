@@ -90,3 +90,11 @@ func isBusy(err error) bool {
 	code := primaryCode(err)
 	return code == codes.SQLITE_BUSY || code == codes.SQLITE_LOCKED
 }
+
+// isHalfMade reports whether a process was killed while it made the database,
+// before that was in WAL mode: what it has begun must be rolled back, which a
+// read-only connection cannot do.
+func isHalfMade(err error) bool {
+	var failure *driver.Error
+	return errors.As(err, &failure) && failure.Code() == codes.SQLITE_READONLY_ROLLBACK
+}
