@@ -41,7 +41,7 @@ func TestKilledWhileWriting(t *testing.T) {
 			o.Writers = group
 			// By what it has said, so that a slow machine gets as far as a fast one,
 			// and then at any moment.
-			m := moment{lines: 1 + random.IntN(60), more: time.Duration(random.IntN(3000)) * time.Microsecond}
+			m := moment{lines: 1 + random.IntN(40), more: time.Duration(random.IntN(3000)) * time.Microsecond}
 			if random.IntN(8) == 0 { // while it opens the database
 				m = moment{more: time.Duration(random.Float64() * float64(opening))}
 			}
