@@ -1,6 +1,7 @@
 package crashtest
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -69,9 +70,9 @@ func (r *rows) recount() {
 		}
 	}
 	slices.Sort(r.Relations.IDs)
-	slices.SortFunc(r.Relations.Edges, func(a, b kb.Edge) int { return int(a.A - b.A) })
+	slices.SortFunc(r.Relations.Edges, func(a, b kb.Edge) int { return cmp.Or(cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B)) })
 	r.Tags = nil
-	for _, name := range slices.SortedFunc(maps.Keys(used), func(a, b string) int { return used[b] - used[a] }) {
+	for _, name := range slices.SortedFunc(maps.Keys(used), func(a, b string) int { return cmp.Or(used[b]-used[a], strings.Compare(a, b)) }) {
 		r.Tags = append(r.Tags, kb.Tag{Name: name, Count: used[name]})
 	}
 }
