@@ -18,7 +18,7 @@ GO_DIRS    = $(wildcard cmd internal)
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run build install tour eval-search test check lint fmt golden generate bench conformance peers fuzz clean \
+.PHONY: help run build install tour eval-search test check lint fmt golden generate bench crash conformance peers fuzz clean \
 	check-fmt check-vet check-tidy check-cross check-generated
 
 help: ## List the targets
@@ -119,6 +119,12 @@ fmt: ## Format with gofumpt
 
 bench: ## Run the benchmark harness: make bench ARGS=...
 	@$(GO) run ./internal/bench $(ARGS)
+
+# Each run does other things at other moments; SEED repeats what was written.
+CYCLES ?= 1000
+SEED   ?= $(shell date +%s)
+crash: ## Kill -9 processes that write to the knowledge base, CYCLES (1000) times
+	@$(GO) test -count=1 -v -timeout 60m ./internal/kb/crashtest -crash.cycles=$(CYCLES) -crash.seed=$(SEED)
 
 eval-search: ## Measure the search: make eval-search TOOLS=tools.jsonl QUERIES=queries.jsonl
 	@$(GO) run ./internal/evalsearch -tools '$(TOOLS)' -queries '$(QUERIES)' $(ARGS)

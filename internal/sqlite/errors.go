@@ -69,6 +69,11 @@ func primaryCode(err error) int {
 	var failure *driver.Error
 	switch {
 	case errors.As(err, &failure):
+		if failure.Code() == codes.SQLITE_IOERR_SHMSIZE {
+			// The log's index is made when the first process opens the database, and
+			// this is SQLite's word for that there is no space for it.
+			return codes.SQLITE_FULL
+		}
 		return failure.Code() & 0xff // the rest are details
 	case errors.Is(err, syscall.ENOSPC):
 		return codes.SQLITE_FULL
@@ -84,4 +89,12 @@ func isBusy(err error) bool {
 	}
 	code := primaryCode(err)
 	return code == codes.SQLITE_BUSY || code == codes.SQLITE_LOCKED
+}
+
+// isHalfMade reports whether a process was killed while it made the database,
+// before that was in WAL mode: what it has begun must be rolled back, which a
+// read-only connection cannot do.
+func isHalfMade(err error) bool {
+	var failure *driver.Error
+	return errors.As(err, &failure) && failure.Code() == codes.SQLITE_READONLY_ROLLBACK
 }

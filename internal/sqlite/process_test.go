@@ -76,6 +76,12 @@ func play(role, path string) int {
 		}
 		fmt.Println(gateway.AsError(err).Code, gateway.AsError(err).Text())
 		return 0
+	case "sealed":
+		if err := sealAndUnseal(ctx, path); err != nil {
+			fmt.Println(err)
+			return 1
+		}
+		return 0
 	case "write":
 		return writeForever(ctx, path, logger)
 	case "create":
@@ -151,6 +157,36 @@ func TestProcessesOpenAFreshDirectoryAtOnce(t *testing.T) {
 		if err != nil || applied != len(files)+1 { // goose counts from zero
 			t.Errorf("round %d: %d migrations recorded, %v", round, applied, err)
 		}
+	}
+}
+
+// TestKilledBeforeWALMode: a process was killed while it wrote the first pages of
+// the database. What it leaves is made here as SQLite leaves it: a copy of the
+// files in the middle of a transaction.
+func TestKilledBeforeWALMode(t *testing.T) {
+	begun, path := filepath.Join(t.TempDir(), "begun.db"), newPath(t)
+	db := raw(t, begun)
+	for _, statement := range []string{
+		"PRAGMA journal_mode = DELETE", "PRAGMA cache_size = 2", "BEGIN", "CREATE TABLE half (content BLOB)",
+		"INSERT INTO half VALUES (zeroblob(100000))", // more than the cache holds, so it is in the file
+	} {
+		run(t, db, statement)
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, suffix := range []string{"", "-journal"} {
+		content, err := os.ReadFile(begun + suffix)
+		if err != nil || len(content) == 0 {
+			t.Fatalf("%d bytes of %q, %v", len(content), suffix, err)
+		}
+		if err := os.WriteFile(path+suffix, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run(t, db, "ROLLBACK")
+	if err := openStore(t, path).SaveList(t.Context(), "server", upstream.SavedList{Tools: []byte("[]"), SavedAt: time.Now()}); err != nil {
+		t.Fatal(err)
 	}
 }
 

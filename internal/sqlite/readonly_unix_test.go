@@ -4,19 +4,19 @@ package sqlite
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 )
 
-// TestReadOnlyDirectory opens databases where nothing can be written. The
-// other process does it, because permissions do not bind root: then it runs
-// as a user that they do bind.
-func TestReadOnlyDirectory(t *testing.T) {
-	const nobody = 65534
-	const says = "unavailable the data directory cannot be written"
+const nobody = 65534
 
+// boundByPermissions is a directory that every user can look into, and how to run
+// the other process there as one that permissions bind.
+func boundByPermissions(t *testing.T) (top string, other func(role, path string) *exec.Cmd) {
+	t.Helper()
 	// The directories that t.TempDir makes are closed to other users.
 	top, err := os.MkdirTemp("", "readonly")
 	if err != nil {
@@ -26,11 +26,25 @@ func TestReadOnlyDirectory(t *testing.T) {
 	if err := os.Chmod(top, 0o755); err != nil { // another user looks in
 		t.Fatal(err)
 	}
-	binary := self(t)
-	root := os.Geteuid() == 0
-	if root {
-		binary = copySelf(t, top)
+	if os.Geteuid() != 0 {
+		return top, func(role, path string) *exec.Cmd { return otherProcess(t, self(t), role, path) }
 	}
+	binary := copySelf(t, top)
+	return top, func(role, path string) *exec.Cmd {
+		cmd := otherProcess(t, binary, role, path)
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+		return cmd
+	}
+}
+
+// TestReadOnlyDirectory opens databases where nothing can be written. The
+// other process does it, because permissions do not bind root: then it runs
+// as a user that they do bind.
+func TestReadOnlyDirectory(t *testing.T) {
+	const says = "unavailable the data directory cannot be written"
+
+	top, other := boundByPermissions(t)
+	root := os.Geteuid() == 0
 	sealed := filepath.Join(top, "sealed")
 	database := filepath.Join(sealed, "genkan.db")
 	if err := openAndClose(t, database); err != nil {
@@ -58,11 +72,7 @@ func TestReadOnlyDirectory(t *testing.T) {
 		"file in the way":   filepath.Join(database, "genkan.db"),
 	} {
 		t.Run(name, func(t *testing.T) {
-			other := otherProcess(t, binary, "refused", path)
-			if root {
-				other.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
-			}
-			out, err := other.CombinedOutput()
+			out, err := other("refused", path).CombinedOutput()
 			if err != nil {
 				t.Fatalf("%v: %s", err, out)
 			}
@@ -70,6 +80,24 @@ func TestReadOnlyDirectory(t *testing.T) {
 				t.Errorf("got %q, want %q", out, says)
 			}
 		})
+	}
+}
+
+// TestDirectoryBecomesReadOnly: the knowledge base refuses what it cannot do any
+// more, and goes on by itself when it can again.
+func TestDirectoryBecomesReadOnly(t *testing.T) {
+	top, other := boundByPermissions(t)
+	dir := filepath.Join(top, "data")
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if os.Geteuid() == 0 {
+		if err := os.Chown(dir, nobody, nobody); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if out, err := other("sealed", filepath.Join(dir, "genkan.db")).CombinedOutput(); err != nil {
+		t.Errorf("%v: %s", err, out)
 	}
 }
 

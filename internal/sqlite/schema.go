@@ -50,11 +50,15 @@ func (s *Store) ensureSchema(ctx context.Context) error {
 		now, err = readSchema(ctx, db)
 		return err
 	})
-	if err != nil {
+	switch {
+	case isHalfMade(err):
+		// Whoever migrates has a connection that can put it right.
+	case err != nil:
 		return err
-	}
-	if done, err := now.upToDate(target); done || err != nil {
-		return err
+	default:
+		if done, err := now.upToDate(target); done || err != nil {
+			return err
+		}
 	}
 
 	unlock, err := s.lockMigration(ctx)
