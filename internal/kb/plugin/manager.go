@@ -162,7 +162,7 @@ func (m *Manager) check(one *member, tools []Tool) ([]gateway.Tool, map[string]*
 			return nil, nil, gateway.Errorf(gateway.CodeInvalid,
 				"plugin %s is refused: %q is no name for a tool; it takes 1 to 64 letters, digits, - and _", one.name, tool.Name)
 		}
-		if owner := m.owner(tool.Name, offers); owner != "" {
+		if owner, taken := m.owner(tool.Name, offers); taken {
 			return nil, nil, gateway.Errorf(gateway.CodeConflict,
 				"plugin %s is refused: its tool %s has the name of one of %s; give it another name", one.name, tool.Name, owner)
 		}
@@ -182,18 +182,16 @@ func (m *Manager) check(one *member, tools []Tool) ([]gateway.Tool, map[string]*
 	return list, offers, nil
 }
 
-// owner says whose tool has a name; nobody's is empty.
-func (m *Manager) owner(tool string, own map[string]*offer) string {
+// owner says whose tool has a name, if somebody's has.
+func (m *Manager) owner(tool string, own map[string]*offer) (gateway.Text, bool) {
 	if own[tool] != nil {
-		return "its own"
+		return gateway.Textf("its own"), true
 	}
 	if other := m.tools[tool]; other != nil {
-		return "plugin " + other.name
+		return gateway.Textf("plugin %s", other.name), true
 	}
-	if slices.ContainsFunc(m.list, func(t gateway.Tool) bool { return t.Name == tool }) {
-		return "the knowledge base"
-	}
-	return ""
+	taken := slices.ContainsFunc(m.list, func(t gateway.Tool) bool { return t.Name == tool })
+	return gateway.Textf("the knowledge base"), taken
 }
 
 // encode is a tool as clients see it.

@@ -178,6 +178,7 @@ func (p *Plugin) Initialize(ctx context.Context, c plugin.Context) error {
 	p.worker = &worker{
 		items: p.db, embedder: p.embedder, store: p.opt.Store, index: p.index, model: cfg.modelHash(),
 		log: p.log, after: p.opt.After, tell: p.tell, wake: make(chan struct{}, 1), well: make(chan struct{}, 1),
+		refused: map[int64]int{},
 	}
 	// Where to go on is tried again by the worker; known now, the first search can
 	// tell how many are pending.

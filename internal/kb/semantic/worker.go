@@ -22,6 +22,8 @@ const (
 	// unsaved is after how many changes without new vectors the position is saved:
 	// reading them again costs little, a write for each costs more.
 	unsaved = 256
+	// refusals are how often an item is tried that the endpoint does not take.
+	refusals = 3
 	// savePatience is how long keeping what was made may take.
 	savePatience = 10 * time.Second
 )
@@ -55,7 +57,8 @@ type worker struct {
 	begun   bool
 	seen    int64 // the number of the write up to which all is done
 	skipped int
-	careful bool // the last try failed: somebody may be to blame
+	careful bool          // the last try failed: somebody may be to blame
+	refused map[int64]int // how often an item was, and others were not
 	dims    int
 }
 
@@ -241,6 +244,7 @@ func (w *worker) make(ctx context.Context, items []kb.Change, content [][]string
 		return nil, err
 	}
 	w.careful = false
+	clear(w.refused)
 	rows := make([]Row, len(items))
 	for i, c := range items {
 		row := Row{Item: c.ID, Seq: c.Seq, Type: c.Item.Type, Text: hashOf(content[i]...)}
@@ -291,8 +295,12 @@ func (w *worker) embed(ctx context.Context, items []kb.Change, content [][]strin
 			out[i] = vectors
 			continue
 		}
-		// Does it take anything?
+		// Does it take anything? It may just be recovering, or have had enough for a
+		// moment, so that is asked on several occasions.
 		if _, probe := w.ask(ctx, []string{"-"}); probe != nil {
+			return nil, err
+		}
+		if w.refused[items[i].ID]++; w.refused[items[i].ID] < refusals {
 			return nil, err
 		}
 		w.log.Warn("the embeddings endpoint does not take the text of an item; it is found by its words only", "item", items[i].Item.Ref().String(), "error", err)

@@ -100,6 +100,15 @@ func Body(text string) *http.HandlerFunc {
 	return &answer
 }
 
+// Hanging is no answer at all, for Answer.
+func Hanging() *http.HandlerFunc {
+	answer := http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body) // before that nobody notices that the client has gone
+		<-r.Context().Done()
+	})
+	return &answer
+}
+
 // Words is a model to which a text is its words.
 func Words(dimensions int) Model { return Meaning(dimensions) }
 
