@@ -105,8 +105,8 @@ func TestEmbedFails(t *testing.T) {
 		words  string
 	}{
 		"a wrong key":         {status(401), "embeddings.apiKey"},
-		"no such model":       {status(404), "embeddings.model"},
-		"too long":            {status(400), "embeddings.dimensions"},
+		"no such model":       {status(404), "model of embeddings"},
+		"too long":            {status(400), "dimensions of embeddings"},
 		"too many":            {status(429), "later"},
 		"broken":              {status(500), "its own log"},
 		"elsewhere":           {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/v1/other", http.StatusFound) }, "status 302"},
@@ -114,7 +114,7 @@ func TestEmbedFails(t *testing.T) {
 		"fewer":               {body(`{"data":[]}`), "another number"},
 		"empty":               {body(`{"data":[{"index":0,"embedding":[]}]}`), "no direction"},
 		"zero":                {body(`{"data":[{"index":0,"embedding":[0,0]}]}`), "no direction"},
-		"the other kind":      {body(`{"embeddings":[[1,2]]}`), "embeddings.kind"},
+		"the other kind":      {body(`{"embeddings":[[1,2]]}`), "kind and model of embeddings"},
 		"an impossible index": {body(`{"data":[{"index":9,"embedding":[1]}]}`), "no direction"},
 		"hung up": {func(w http.ResponseWriter, _ *http.Request) {
 			_ = http.NewResponseController(w).Flush()
@@ -136,6 +136,11 @@ func TestEmbedFails(t *testing.T) {
 		})
 	}
 	m.Close()
+	elsewhere := embed.New(embed.Settings{URL: m.URL, Model: "words", At: "knowledge.semantic"})
+	defer elsewhere.Close()
+	if _, err := elsewhere.Embed(t.Context(), []string{"x"}); !strings.Contains(gateway.AsError(err).Text(), "check knowledge.semantic.url") {
+		t.Errorf("of other settings: %v", err)
+	}
 	if _, err := m.client(t, "", "/"+secret).Embed(t.Context(), []string{"x"}); err == nil || strings.Contains(fmt.Sprint(err, gateway.AsError(err).Err), secret) {
 		t.Errorf("of one that is gone: %v", err)
 	}

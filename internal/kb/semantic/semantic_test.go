@@ -63,7 +63,7 @@ func newHouse(t *testing.T) *house {
 }
 
 func connect(c semantic.Config) semantic.Embedder {
-	return embed.New(embed.Settings{URL: c.URL, Model: c.Model, Key: c.APIKey, Kind: c.Kind, Dimensions: c.Dimensions})
+	return embed.New(embed.Settings{URL: c.URL, Model: c.Model, Key: c.APIKey, Kind: c.Kind, Dimensions: c.Dimensions, At: "knowledge.semantic"})
 }
 
 func (h *house) open(t *testing.T, path string) {

@@ -133,12 +133,15 @@ func (w *worker) step(ctx context.Context) (more bool, err error) {
 		return false, err
 	}
 	seq, err := w.items.Sequence(ctx)
-	if err != nil || seq == w.seen {
-		return false, err
+	if err != nil {
+		return false, w.unread(err)
+	}
+	if seq == w.seen {
+		return false, nil
 	}
 	list, err := w.items.Changes(ctx, w.position(), batch)
 	if err != nil {
-		return false, err
+		return false, w.unread(err)
 	}
 	if len(list) == 0 {
 		w.seen = seq
@@ -149,6 +152,11 @@ func (w *worker) step(ctx context.Context) (more bool, err error) {
 		w.beginAnew() // after a pause: it may go on like this
 	}
 	return err == nil, err
+}
+
+func (w *worker) unread(err error) error {
+	w.log.Warn("the changes of items cannot be read; it is tried again", "error", err)
+	return err
 }
 
 // begin finds where to go on, or goes back to the beginning.
