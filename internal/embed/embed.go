@@ -36,6 +36,8 @@ type Settings struct {
 	Kind string
 	// Dimensions are asked for if the model can; 0 is its own number.
 	Dimensions int
+	// At is where in the configuration they stand; empty is embeddings.
+	At string
 }
 
 const (
@@ -62,6 +64,9 @@ type Client struct {
 
 // New makes a client.
 func New(set Settings) *Client {
+	if set.At == "" {
+		set.At = "embeddings"
+	}
 	path := "/embeddings"
 	if set.Kind == KindOllama {
 		path = "/api/embed"
@@ -108,7 +113,7 @@ func (c *Client) Embed(ctx context.Context, texts []string) ([][]float32, error)
 	}
 	for _, v := range out {
 		if len(v) != len(out[0]) {
-			return nil, strange(gateway.Textf("it gives vectors of different lengths"))
+			return nil, c.strange(gateway.Textf("it gives vectors of different lengths"))
 		}
 	}
 	return out, nil
@@ -134,7 +139,7 @@ func (c *Client) request(ctx context.Context, texts []string) ([][]float32, erro
 	case c.places <- struct{}{}:
 		defer func() { <-c.places }()
 	case <-ctx.Done():
-		return nil, unreachable(ctx.Err())
+		return nil, c.unreachable(ctx.Err())
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -155,7 +160,7 @@ func (c *Client) request(ctx context.Context, texts []string) ([][]float32, erro
 	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.endpoint, bytes.NewReader(body))
 	if err != nil {
-		return nil, unreachable(errors.New("its address is none"))
+		return nil, c.unreachable(errors.New("its address is none"))
 	}
 	r.Header.Set("Content-Type", "application/json")
 	if c.set.Key != "" {
@@ -163,15 +168,15 @@ func (c *Client) request(ctx context.Context, texts []string) ([][]float32, erro
 	}
 	resp, err := c.http.Do(r)
 	if err != nil {
-		return nil, unreachable(err)
+		return nil, c.unreachable(err)
 	}
 	defer func() { _ = resp.Body.Close() }()
 	raw, err := io.ReadAll(io.LimitReader(resp.Body, int64(len(texts)+1)*largestVector))
 	if err != nil {
-		return nil, unreachable(err)
+		return nil, c.unreachable(err)
 	}
 	if resp.StatusCode != http.StatusOK {
-		return nil, refused(resp.StatusCode)
+		return nil, c.refused(resp.StatusCode)
 	}
 	return c.vectors(raw, len(texts))
 }
@@ -186,7 +191,7 @@ func (c *Client) vectors(raw []byte, want int) ([][]float32, error) {
 		Embeddings [][]float32 `json:"embeddings"`
 	}
 	if json.Unmarshal(raw, &answer) != nil {
-		return nil, strange(gateway.Textf("it does not answer with embeddings"))
+		return nil, c.strange(gateway.Textf("it does not answer with embeddings"))
 	}
 	list := answer.Embeddings
 	if c.set.Kind != KindOllama {
@@ -198,14 +203,14 @@ func (c *Client) vectors(raw []byte, want int) ([][]float32, error) {
 		}
 	}
 	if len(list) != want {
-		return nil, strange(gateway.Textf("it gives another number of vectors than there are texts"))
+		return nil, c.strange(gateway.Textf("it gives another number of vectors than there are texts"))
 	}
 	for _, v := range list {
 		if len(v) > longestVector {
-			return nil, strange(gateway.Textf("it gives a vector that is longer than any model's"))
+			return nil, c.strange(gateway.Textf("it gives a vector that is longer than any model's"))
 		}
 		if !unit(v) {
-			return nil, strange(gateway.Textf("it gives a vector that is empty or no direction"))
+			return nil, c.strange(gateway.Textf("it gives a vector that is empty or no direction"))
 		}
 	}
 	return list, nil
@@ -229,14 +234,15 @@ func unit(v []float32) bool {
 }
 
 // unreachable never shows the address, which may have a key in it.
-func unreachable(err error) error {
+func (c *Client) unreachable(err error) error {
 	var inner *url.Error
 	if errors.As(err, &inner) {
 		err = inner.Err
 	}
 	return &gateway.Error{
 		Code: gateway.CodeUnavailable, Err: err,
-		Message: "the embeddings endpoint cannot be reached; see whether it runs, and check embeddings.url in the configuration",
+		Message: "the embeddings endpoint cannot be reached; see whether it runs, and check %s.url in the configuration",
+		Values:  []any{c.set.At},
 	}
 }
 
@@ -245,15 +251,15 @@ func unreachable(err error) error {
 var ErrRefused = errors.New("the endpoint does not take what it was sent")
 
 // refused does not pass on the endpoint's words: some repeat the key.
-func refused(status int) error {
-	hint := gateway.Textf("check embeddings.url in the configuration")
+func (c *Client) refused(status int) error {
+	hint := gateway.Textf("check %s.url in the configuration", c.set.At)
 	switch {
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
-		hint = gateway.Textf("check embeddings.apiKey in the configuration")
+		hint = gateway.Textf("check %s.apiKey in the configuration", c.set.At)
 	case status == http.StatusNotFound:
-		hint = gateway.Textf("check embeddings.url, embeddings.kind and embeddings.model in the configuration; Ollama needs the model pulled")
+		hint = gateway.Textf("check url, kind and model of %s in the configuration; Ollama needs the model pulled", c.set.At)
 	case status == http.StatusBadRequest || status == http.StatusUnprocessableEntity:
-		hint = gateway.Textf("check embeddings.model and embeddings.dimensions in the configuration")
+		hint = gateway.Textf("check model and dimensions of %s in the configuration", c.set.At)
 	case status == http.StatusTooManyRequests:
 		hint = gateway.Textf("it has had enough for now; it is tried again later")
 	case status >= http.StatusInternalServerError:
@@ -267,6 +273,6 @@ func refused(status int) error {
 	return e
 }
 
-func strange(what gateway.Text) error {
-	return gateway.Errorf(gateway.CodeUnavailable, "the embeddings endpoint is not what was expected: %s; check embeddings.kind and embeddings.model in the configuration", what)
+func (c *Client) strange(what gateway.Text) error {
+	return gateway.Errorf(gateway.CodeUnavailable, "the embeddings endpoint is not what was expected: %s; check kind and model of %s in the configuration", what, c.set.At)
 }

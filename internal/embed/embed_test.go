@@ -3,15 +3,12 @@ package embed_test
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"io"
 	"log/slog"
 	"math"
 	"net/http"
-	"net/http/httptest"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -24,81 +21,24 @@ import (
 	"genkan/internal/gateway"
 	"genkan/internal/sqlite"
 	"genkan/internal/testkit"
+	"genkan/internal/testkit/embeddings"
 )
 
 func TestMain(m *testing.M) { testkit.Main(m) }
 
-const secret = "sk-not-for-logs"
+const (
+	secret     = embeddings.Key
+	dimensions = 64
+)
 
 // model is an endpoint of both kinds. A text's vector has a part for each of its
 // words.
-type model struct {
-	*httptest.Server
-	requests, texts, busy, busiest atomic.Int64
-	// answer replaces the answer, unless it is nil.
-	answer atomic.Pointer[http.HandlerFunc]
-}
+type model struct{ *embeddings.Server }
 
-const dimensions = 64
-
-func hashed(text string) []float32 {
-	v := make([]float32, dimensions)
-	for _, w := range strings.Fields(strings.ToLower(text)) {
-		h := fnv.New32a()
-		_, _ = h.Write([]byte(w))
-		v[h.Sum32()%dimensions]++
-	}
-	return v
-}
+func hashed(text string) []float32 { return embeddings.Words(dimensions)(text) }
 
 func newModel(t *testing.T) *model {
-	m := &model{}
-	m.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		m.requests.Add(1)
-		now := m.busy.Add(1)
-		defer m.busy.Add(-1)
-		for {
-			if most := m.busiest.Load(); now <= most || m.busiest.CompareAndSwap(most, now) {
-				break
-			}
-		}
-		if answer := m.answer.Load(); answer != nil {
-			(*answer)(w, r)
-			return
-		}
-		var in struct {
-			Model string
-			Input []string
-		}
-		raw, _ := io.ReadAll(r.Body)
-		if json.Unmarshal(raw, &in) != nil || in.Model != "words" || r.Header.Get("Authorization") != "Bearer "+secret {
-			http.Error(w, "no: "+r.Header.Get("Authorization"), http.StatusUnauthorized)
-			return
-		}
-		m.texts.Add(int64(len(in.Input)))
-		switch r.URL.Path {
-		case "/v1/embeddings":
-			type one struct {
-				Index     int       `json:"index"`
-				Embedding []float32 `json:"embedding"`
-			}
-			var data []one
-			for i := len(in.Input) - 1; i >= 0; i-- { // the index counts, not the order
-				data = append(data, one{i, hashed(in.Input[i])})
-			}
-			_ = json.NewEncoder(w).Encode(map[string]any{"object": "list", "data": data})
-		case "/api/embed":
-			var all [][]float32
-			for _, text := range in.Input {
-				all = append(all, hashed(text))
-			}
-			_ = json.NewEncoder(w).Encode(map[string]any{"model": in.Model, "embeddings": all})
-		default:
-			http.NotFound(w, r)
-		}
-	}))
-	t.Cleanup(m.Close)
-	return m
+	return &model{embeddings.New(t, map[string]embeddings.Model{"words": hashed})}
 }
 
 func (m *model) client(t *testing.T, kind, path string) *embed.Client {
@@ -123,12 +63,12 @@ func TestEmbed(t *testing.T) {
 				texts = append(texts, fmt.Sprintf("text number w%d", n))
 			}
 			texts[7] = "" // which some endpoints refuse
-			before := m.requests.Load()
+			before := m.Requests.Load()
 			vectors, err := m.client(t, c.kind, c.path).Embed(t.Context(), texts)
 			if err != nil || len(vectors) != len(texts) {
 				t.Fatal(len(vectors), err)
 			}
-			if n := m.requests.Load() - before; n != 3 {
+			if n := m.Requests.Load() - before; n != 3 {
 				t.Errorf("%d requests for 150 texts", n)
 			}
 			for i, v := range vectors {
@@ -148,7 +88,7 @@ func TestEmbed(t *testing.T) {
 			}
 		})
 	}
-	if most := m.busiest.Load(); most > 2 {
+	if most := m.Busiest.Load(); most > 2 {
 		t.Errorf("%d requests at once", most)
 	}
 	if none, err := m.client(t, "", "/v1").Embed(t.Context(), nil); err != nil || len(none) != 0 {
@@ -159,21 +99,15 @@ func TestEmbed(t *testing.T) {
 // TestEmbedFails: every failure says what to do, and none shows the key.
 func TestEmbedFails(t *testing.T) {
 	m := newModel(t)
-	status := func(code int) http.HandlerFunc {
-		return func(w http.ResponseWriter, r *http.Request) {
-			http.Error(w, "key "+r.Header.Get("Authorization"), code)
-		}
-	}
-	body := func(text string) http.HandlerFunc {
-		return func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, text) }
-	}
+	status := func(code int) http.HandlerFunc { return *embeddings.Status(code) }
+	body := func(text string) http.HandlerFunc { return *embeddings.Body(text) }
 	for name, c := range map[string]struct {
 		answer http.HandlerFunc
 		words  string
 	}{
 		"a wrong key":          {status(401), "embeddings.apiKey"},
-		"no such model":        {status(404), "embeddings.model"},
-		"too long":             {status(400), "embeddings.dimensions"},
+		"no such model":        {status(404), "model of embeddings"},
+		"too long":             {status(400), "dimensions of embeddings"},
 		"too many":             {status(429), "later"},
 		"broken":               {status(500), "its own log"},
 		"elsewhere":            {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/v1/other", http.StatusFound) }, "status 302"},
@@ -181,7 +115,7 @@ func TestEmbedFails(t *testing.T) {
 		"fewer":                {body(`{"data":[]}`), "another number"},
 		"empty":                {body(`{"data":[{"index":0,"embedding":[]}]}`), "no direction"},
 		"zero":                 {body(`{"data":[{"index":0,"embedding":[0,0]}]}`), "no direction"},
-		"the other kind":       {body(`{"embeddings":[[1,2]]}`), "embeddings.kind"},
+		"the other kind":       {body(`{"embeddings":[[1,2]]}`), "kind and model of embeddings"},
 		"an impossible index":  {body(`{"data":[{"index":9,"embedding":[1]}]}`), "no direction"},
 		"a vector without end": {body(`{"data":[{"index":0,"embedding":[1` + strings.Repeat(",1", 9000) + `]}]}`), "longer than any"},
 		"no end at all": {func(w http.ResponseWriter, _ *http.Request) {
@@ -201,7 +135,7 @@ func TestEmbedFails(t *testing.T) {
 		}, "cannot be reached"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			m.answer.Store(&c.answer)
+			m.Answer.Store(&c.answer)
 			_, err := m.client(t, "", "/v1?key="+secret).Embed(t.Context(), []string{"x"})
 			e := gateway.AsError(err)
 			if err == nil || e.Code != gateway.CodeUnavailable || !strings.Contains(err.Error(), c.words) {
@@ -215,6 +149,11 @@ func TestEmbedFails(t *testing.T) {
 		})
 	}
 	m.Close()
+	elsewhere := embed.New(embed.Settings{URL: m.URL, Model: "words", At: "knowledge.semantic"})
+	defer elsewhere.Close()
+	if _, err := elsewhere.Embed(t.Context(), []string{"x"}); !strings.Contains(gateway.AsError(err).Text(), "check knowledge.semantic.url") {
+		t.Errorf("of other settings: %v", err)
+	}
 	if _, err := m.client(t, "", "/"+secret).Embed(t.Context(), []string{"x"}); err == nil || strings.Contains(fmt.Sprint(err, gateway.AsError(err).Err), secret) {
 		t.Errorf("of one that is gone: %v", err)
 	}
@@ -268,18 +207,18 @@ func TestShelf(t *testing.T) {
 		}
 	}
 	testkit.Eventually(t, all(cells), "all have vectors")
-	if n := m.texts.Load(); n != 100 {
+	if n := m.Texts.Load(); n != 100 {
 		t.Errorf("%d texts were sent", n)
 	}
 	s.Close()
 	again := newShelf(t, opt)
 	testkit.Eventually(t, all([]*embed.Vector{again.Vector("tool 1"), again.Vector("tool 99")}), "the store has them")
-	if n := m.texts.Load(); n != 100 {
+	if n := m.Texts.Load(); n != 100 {
 		t.Errorf("%d texts were sent after a restart", n)
 	}
 	opt.Dimensions = 32
 	testkit.Eventually(t, all([]*embed.Vector{newShelf(t, opt).Vector("tool 1")}), "other vectors are others")
-	if n := m.texts.Load(); n != 101 {
+	if n := m.Texts.Load(); n != 101 {
 		t.Errorf("%d texts were sent for other vectors", n)
 	}
 }
@@ -348,8 +287,8 @@ func TestShelfWithATextThatIsRefused(t *testing.T) {
 		asks.Add(1)
 		if slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, "poison") }) {
 			refuse := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusRequestEntityTooLarge) })
-			m.answer.Store(&refuse)
-			defer m.answer.Store(nil)
+			m.Answer.Store(&refuse)
+			defer m.Answer.Store(nil)
 		}
 		return client.Embed(ctx, texts)
 	})})

@@ -48,6 +48,7 @@ func handle(t *testing.T, path string) storetest.Stores {
 	s := openStore(t, path)
 	return storetest.Stores{
 		Identity: s, Lists: s, Overrides: s, Servers: s, Lessons: s, Vectors: s, Knowledge: s.Knowledge(),
+		ItemVectors: s.Knowledge(), PluginValues: s.Knowledge(),
 		Another: func(t *testing.T) storetest.Stores { return handle(t, path) },
 	}
 }

@@ -1,7 +1,8 @@
 // Package sqlite is the store that genkan has without being told: one SQLite
 // file in the data directory. It implements the ports that other rooms
 // declare (identity.Store, upstream.ListStore, catalog.OverrideStore,
-// config.KeptStore, learn.Store, embed.Store, kb.Store) and keeps rows and SQL to itself. The storetest
+// config.KeptStore, learn.Store, embed.Store, kb.Store, semantic.Store,
+// plugin.Storage) and keeps rows and SQL to itself. The storetest
 // suite says what a store must do; this package adds what is particular to a file that several
 // processes share.
 //

@@ -19,6 +19,8 @@ import (
 	"genkan/internal/gateway"
 	"genkan/internal/identity"
 	"genkan/internal/kb"
+	"genkan/internal/kb/plugin"
+	"genkan/internal/kb/semantic"
 	"genkan/internal/learn"
 	"genkan/internal/upstream"
 )
@@ -37,6 +39,10 @@ type Stores struct {
 	Vectors embed.Store
 	// Knowledge is where the knowledge base is kept.
 	Knowledge kb.Store
+	// ItemVectors are those of items.
+	ItemVectors semantic.Store
+	// PluginValues are what plugins of the knowledge base keep.
+	PluginValues plugin.Storage
 	// Another opens a further handle on the same database, as a second process
 	// would. The handle is closed when the test ends.
 	Another func(t *testing.T) Stores

@@ -1,0 +1,134 @@
+package semantic
+
+import (
+	"context"
+	"errors"
+	"sync"
+)
+
+// loadPage is how many rows are read at once.
+const loadPage = 1_000
+
+// errLengths is a vector of another length than the others of its model: what is
+// behind its name has changed.
+var errLengths = errors.New("the model gives vectors of another length than before")
+
+// index is the matrix, which is read from the store when somebody searches first,
+// and follows the changes from then on.
+type index struct {
+	store Store
+	model Hash
+	most  int
+	// turn is held by who reads or changes the whole, which takes its time: waiting
+	// for it can be given up.
+	turn chan struct{}
+	mu   sync.RWMutex // guards what follows
+	m    *matrix      // nil before it was read
+}
+
+func newIndex(store Store, model Hash, most int) *index {
+	return &index{store: store, model: model, most: most, turn: make(chan struct{}, 1)}
+}
+
+func (x *index) hold(ctx context.Context) error {
+	select {
+	case x.turn <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (x *index) release() { <-x.turn }
+
+func (x *index) matrix() *matrix {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	return x.m
+}
+
+// load reads the vectors, unless that has been done.
+func (x *index) load(ctx context.Context) error {
+	if x.matrix() != nil {
+		return nil
+	}
+	if err := x.hold(ctx); err != nil {
+		return err
+	}
+	defer x.release()
+	if x.matrix() != nil {
+		return nil
+	}
+	m := newMatrix(x.most)
+	for last := int64(0); ; {
+		rows, err := x.store.VectorsAfter(ctx, x.model, last, loadPage)
+		if err != nil {
+			return err
+		}
+		for i := range rows {
+			if !m.put(&rows[i]) {
+				return errLengths
+			}
+			last = rows[i].Item
+		}
+		if len(rows) < loadPage {
+			break
+		}
+	}
+	x.mu.Lock()
+	x.m = m
+	x.mu.Unlock()
+	return nil
+}
+
+// apply is what has become of items. Before the matrix is read there is nothing to
+// do: what is new stands in the store.
+func (x *index) apply(ctx context.Context, rows []Row, gone []int64) error {
+	if err := x.hold(ctx); err != nil {
+		return err
+	}
+	defer x.release()
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.m == nil {
+		return nil
+	}
+	for _, id := range gone {
+		x.m.remove(id)
+	}
+	for i := range rows {
+		if !x.m.put(&rows[i]) {
+			return errLengths
+		}
+	}
+	return nil
+}
+
+// drop forgets the matrix; the next search reads it again.
+func (x *index) drop(ctx context.Context) error {
+	if err := x.hold(ctx); err != nil {
+		return err
+	}
+	defer x.release()
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.m = nil
+	return nil
+}
+
+// nearest is matrix.nearest. It fails if the query is of another length.
+func (x *index) nearest(ctx context.Context, q question, types []string, limit int, also []int64) ([]nearness, map[int64]nearness, error) {
+	if err := x.load(ctx); err != nil {
+		return nil, nil, err
+	}
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	if x.m == nil || len(x.m.byID) == 0 {
+		return nil, nil, nil
+	}
+	if x.m.dims != len(q.codes) {
+		return nil, nil, errLengths
+	}
+	found, of := x.m.nearest(q, types, limit, also)
+	return found, of, nil
+}

@@ -1,0 +1,218 @@
+// Package semantic is semantic_search, a plugin of the knowledge base: items are
+// found by what they mean, too. It keeps vectors of all items, which a model that
+// somebody else runs makes in the background, and compares a query with each of
+// them. Words count more than meaning, and answer alone while the model does not.
+package semantic
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"genkan/internal/gateway"
+	"genkan/internal/kb/plugin"
+)
+
+// Name is the plugin's, and that of its tool.
+const Name = "semantic_search"
+
+const (
+	usualLimit, maxLimit = 10, 100
+	// pool is how many items by words, and by meaning, are looked at.
+	pool = 100
+	// queryPatience is how long a search waits for its query's vector.
+	queryPatience = 3 * time.Second
+	// silence is how long queries are not asked about after a failure.
+	silence = 15 * time.Second
+	// mostQueries are remembered with their vectors.
+	mostQueries = 256
+)
+
+// The kinds of endpoints.
+const (
+	KindOpenAI = "openai"
+	KindOllama = "ollama"
+)
+
+// DefaultWeight is low: by how much a real model is better than words has not been
+// measured, and a weak one must not harm.
+const DefaultWeight = .3
+
+// Config is what the configuration says.
+type Config struct {
+	// URL is the API's; Model is the name of a model there.
+	URL, Model string
+	APIKey     gateway.Secret
+	// Kind is one of the Kind constants; empty is KindOpenAI.
+	Kind string
+	// Dimensions are asked for if the model can; 0 is its own number.
+	Dimensions int
+	// Weight is how much meaning counts beside words, 0 to 1; nil is
+	// DefaultWeight.
+	Weight *float64
+}
+
+// Check finds what is wrong. At is where in the configuration it stands.
+func (c Config) Check(at string) error {
+	switch {
+	case c.URL == "" || c.Model == "":
+		return gateway.Errorf(gateway.CodeInvalid, "%s needs a url (where the model is) and a model (its name there)", at)
+	case c.Kind != "" && c.Kind != KindOpenAI && c.Kind != KindOllama:
+		return gateway.Errorf(gateway.CodeInvalid, "%s must be openai or ollama", at+".kind")
+	case c.Dimensions < 0:
+		return gateway.Errorf(gateway.CodeInvalid, "%s must be a number of 0 or more", at+".dimensions")
+	case c.Weight != nil && !(*c.Weight >= 0 && *c.Weight <= 1):
+		return gateway.Errorf(gateway.CodeInvalid, "%s must be a number from 0 to 1", at+".weight")
+	}
+	return nil
+}
+
+// modelHash tells vectors of one model from those of another, and of texts that
+// were cut in another way. Where it runs does not matter.
+func (c Config) modelHash() Hash {
+	return hashOf("1", c.Model, fmt.Sprint(c.Dimensions, longestChunk, mostChunks))
+}
+
+func (c Config) weight() float64 {
+	if c.Weight == nil {
+		return DefaultWeight
+	}
+	return *c.Weight
+}
+
+// Embedder makes vectors: one for each text, in their order and all of one length.
+type Embedder interface {
+	Embed(ctx context.Context, texts []string) ([][]float32, error)
+	Close()
+}
+
+// Options are what the plugin is made of.
+type Options struct {
+	// Connect makes the embedder of a configuration. It does not wait for it.
+	Connect func(Config) Embedder
+	Store   Store
+	// Now and After are the clock; nil is the machine's.
+	Now   func() time.Time
+	After func(time.Duration) <-chan time.Time
+	// Patience is how long a query waits for its vector; 0 is the usual.
+	Patience time.Duration
+}
+
+// Plugin is semantic_search. It is initialised with a Config.
+type Plugin struct {
+	opt      Options
+	cfg      Config
+	db       *plugin.Database
+	log      *slog.Logger
+	embedder Embedder
+	index    *index
+	worker   *worker
+	stop     context.CancelFunc
+	done     sync.WaitGroup
+
+	mu      sync.Mutex // guards what follows
+	queries map[string][]float32
+	// silentUntil is when the endpoint is asked about queries again.
+	silentUntil time.Time
+	failing     bool
+}
+
+var _ plugin.Plugin = (*Plugin)(nil)
+
+// New makes the plugin.
+func New(opt Options) *Plugin {
+	if opt.Now == nil {
+		opt.Now = time.Now
+	}
+	if opt.After == nil {
+		opt.After = time.After
+	}
+	if opt.Patience == 0 {
+		opt.Patience = queryPatience
+	}
+	return &Plugin{opt: opt, queries: map[string][]float32{}}
+}
+
+// Name is the plugin's.
+func (p *Plugin) Name() string { return Name }
+
+// Version is the plugin's.
+func (p *Plugin) Version() string { return "1.0.0" }
+
+// Description says what the plugin does.
+func (p *Plugin) Description() string {
+	return "Finds items of the knowledge base by their meaning, with the embeddings of a model"
+}
+
+// Tools is the one tool.
+func (p *Plugin) Tools() []plugin.Tool {
+	return []plugin.Tool{{
+		Name: Name, Title: "Search items by meaning",
+		Description: "Search items by what they mean, the best first, also those that have none of the query's words. " +
+			"Describe what you look for in a phrase or a sentence. search_items is for exact words.",
+		InputSchema: json.RawMessage(`{"type":"object","properties":{` +
+			`"query":{"type":"string","description":"What to look for, in your own words"},` +
+			`"limit":{"type":"number","description":"How many at most (default: 10, maximum: 100)","default":10},` +
+			`"types":{"type":"array","items":{"type":"string"},"description":"Types to look in (default: all)"}},` +
+			`"required":["query"]}`),
+		// The query goes to the endpoint of the model.
+		ReadOnly: true, OpenWorld: true,
+	}}
+}
+
+// Initialize begins to make vectors. It does not wait for the endpoint.
+func (p *Plugin) Initialize(ctx context.Context, c plugin.Context) error {
+	cfg, ok := c.Config.(Config)
+	if !ok {
+		cfg = Config{}
+	}
+	if err := cfg.Check("knowledge.semantic"); err != nil {
+		return err
+	}
+	p.cfg, p.db, p.log = cfg, c.Database, c.Logger
+	p.embedder = p.opt.Connect(cfg)
+	p.index = newIndex(p.opt.Store, cfg.modelHash(), mostBytes)
+	p.worker = &worker{
+		items: p.db, embedder: p.embedder, store: p.opt.Store, index: p.index, model: cfg.modelHash(),
+		log: p.log, after: p.opt.After, tell: p.tell, wake: make(chan struct{}, 1), well: make(chan struct{}, 1),
+		refused: map[int64]int{},
+	}
+	// Where to go on is tried again by the worker; known now, the first search can
+	// tell how many are pending.
+	if err := p.worker.begin(ctx); err != nil {
+		p.log.Warn("the vectors of items cannot be read; it is tried again", "error", err)
+	}
+	working, stop := context.WithCancel(context.Background())
+	p.stop = stop
+	p.done.Go(func() { p.worker.run(working) })
+	return nil
+}
+
+// Cleanup ends the work in the background.
+func (p *Plugin) Cleanup(context.Context) error {
+	p.stop()
+	p.done.Wait()
+	p.embedder.Close()
+	return nil
+}
+
+// tell says once that the endpoint fails, and once that it works again.
+func (p *Plugin) tell(err error) {
+	p.mu.Lock()
+	changed := p.failing != (err != nil)
+	p.failing = err != nil
+	if err == nil {
+		p.silentUntil = time.Time{}
+	}
+	p.mu.Unlock()
+	switch {
+	case changed && err != nil:
+		p.log.Warn("embeddings cannot be had; semantic_search answers by words alone until they can", "error", err)
+	case changed:
+		p.log.Info("embeddings can be had again")
+		signal(p.worker.well)
+	}
+}

@@ -1,0 +1,332 @@
+package semantic
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"genkan/internal/gateway"
+	"genkan/internal/kb"
+)
+
+const (
+	// batch is how many items are worked on at once.
+	batch = 32
+	// pace is how often somebody looks for changes, which other processes may make,
+	// too.
+	pace = time.Second
+	// rest is the first pause after a failure; it doubles up to longestRest.
+	rest, longestRest = 15 * time.Second, 10 * time.Minute
+	// unsaved is after how many changes without new vectors the position is saved:
+	// reading them again costs little, a write for each costs more.
+	unsaved = 256
+	// refusals are how often an item is tried that the endpoint does not take.
+	refusals = 3
+	// savePatience is how long keeping what was made may take.
+	savePatience = 10 * time.Second
+)
+
+// changes is where a worker reads.
+type changes interface {
+	Sequence(ctx context.Context) (int64, error)
+	Changes(ctx context.Context, after kb.Position, limit int) ([]kb.Change, error)
+}
+
+// worker makes the vectors of items, in the order of their changes. So all items
+// behind its position lack theirs, and no others.
+type worker struct {
+	items    changes
+	embedder Embedder
+	store    Store
+	index    *index
+	model    Hash
+	log      *slog.Logger
+	after    func(time.Duration) <-chan time.Time
+	tell     func(error) // how the endpoint is
+
+	wake chan struct{} // there may be something to do
+	well chan struct{} // the endpoint answers again
+
+	mu   sync.Mutex // guards what follows
+	at   kb.Position
+	anew bool // all vectors are to be made again
+
+	// What follows is the worker's own.
+	begun   bool
+	seen    int64 // the number of the write up to which all is done
+	skipped int
+	careful bool          // the last try failed: somebody may be to blame
+	refused map[int64]int // how often an item was, and others were not
+	dims    int
+}
+
+// signal is heard once, whoever listens next.
+func signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// position is how far vectors have been made.
+func (w *worker) position() kb.Position {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.at
+}
+
+func (w *worker) moveTo(at kb.Position) {
+	w.mu.Lock()
+	w.at = at
+	w.mu.Unlock()
+}
+
+// beginAnew has all vectors made again.
+func (w *worker) beginAnew() {
+	w.mu.Lock()
+	w.anew = true
+	w.mu.Unlock()
+	signal(w.wake)
+}
+
+// run works until the context ends.
+func (w *worker) run(ctx context.Context) {
+	for pause := rest; ; {
+		select {
+		case <-w.well: // which was before
+		default:
+		}
+		more, err := w.step(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		switch {
+		case err != nil:
+			w.careful = true
+			select {
+			case <-w.after(pause):
+			case <-w.well:
+			case <-ctx.Done():
+				return
+			}
+			pause = min(2*pause, longestRest)
+		case more:
+			pause = rest
+		default:
+			pause = rest
+			select {
+			case <-w.after(pace):
+			case <-w.wake:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}
+}
+
+// step works on one batch, and reports whether there may be more.
+func (w *worker) step(ctx context.Context) (more bool, err error) {
+	if err := w.begin(ctx); err != nil {
+		w.log.Warn("the vectors of items cannot be read; it is tried again", "error", err)
+		return false, err
+	}
+	seq, err := w.items.Sequence(ctx)
+	if err != nil {
+		return false, w.unread(err)
+	}
+	if seq == w.seen {
+		return false, nil
+	}
+	list, err := w.items.Changes(ctx, w.position(), batch)
+	if err != nil {
+		return false, w.unread(err)
+	}
+	if len(list) == 0 {
+		w.seen = seq
+		return false, nil
+	}
+	err = w.follow(ctx, list)
+	if errors.Is(err, errLengths) {
+		w.beginAnew() // after a pause: it may go on like this
+	}
+	return err == nil, err
+}
+
+func (w *worker) unread(err error) error {
+	w.log.Warn("the changes of items cannot be read; it is tried again", "error", err)
+	return err
+}
+
+// begin finds where to go on, or goes back to the beginning.
+func (w *worker) begin(ctx context.Context) error {
+	w.mu.Lock()
+	anew := w.anew
+	w.mu.Unlock()
+	if anew {
+		w.log.Warn("the model gives vectors of another length than before; those of all items are made anew")
+		if err := w.store.ForgetVectors(ctx, w.model); err != nil {
+			return err
+		}
+		if err := w.index.drop(ctx); err != nil {
+			return err
+		}
+		w.begun, w.dims = false, 0
+	}
+	if w.begun {
+		return nil
+	}
+	at, err := w.store.BeginVectors(ctx, w.model)
+	if err != nil {
+		return err
+	}
+	w.begun, w.seen, w.skipped = true, -1, 0
+	w.mu.Lock()
+	w.at, w.anew = at, false
+	w.mu.Unlock()
+	return nil
+}
+
+// follow brings the vectors of some items up to their changes.
+func (w *worker) follow(ctx context.Context, list []kb.Change) error {
+	var gone, ids []int64
+	for _, c := range list {
+		if c.Deleted {
+			gone = append(gone, c.ID)
+		} else {
+			ids = append(ids, c.ID)
+		}
+	}
+	// Most changes are not of texts, and another process may have been faster.
+	known, err := w.store.VectorsOf(ctx, w.model, ids)
+	if err != nil {
+		return err
+	}
+	have := make(map[int64]Row, len(known))
+	for _, row := range known {
+		have[row.Item] = row
+	}
+	var rows, fresh []Row
+	var lacking []kb.Change
+	var content [][]string
+	for _, c := range list {
+		if c.Deleted {
+			continue
+		}
+		of := texts(&c.Item)
+		if row, ok := have[c.ID]; ok && row.Text == hashOf(of...) {
+			rows = append(rows, row)
+			continue
+		}
+		lacking, content = append(lacking, c), append(content, of)
+	}
+	if len(lacking) > 0 {
+		if fresh, err = w.make(ctx, lacking, content); err != nil {
+			return err
+		}
+	}
+	last := list[len(list)-1].Position
+	if w.skipped += len(list) - len(fresh); len(fresh) > 0 || w.skipped >= unsaved {
+		// What was made is kept, also while the house is closed: it may have cost
+		// something.
+		saving, cancel := context.WithTimeout(context.WithoutCancel(ctx), savePatience)
+		defer cancel()
+		if err := w.store.SaveVectors(saving, w.model, fresh, last); err != nil {
+			w.log.Warn("the vectors of items could not be kept; it is tried again", "error", err)
+			return err
+		}
+		w.skipped = 0
+	}
+	if err := w.index.apply(ctx, append(rows, fresh...), gone); err != nil {
+		return err
+	}
+	w.moveTo(last)
+	return nil
+}
+
+// make makes the rows of items.
+func (w *worker) make(ctx context.Context, items []kb.Change, content [][]string) ([]Row, error) {
+	vectors, err := w.embed(ctx, items, content)
+	if err != nil {
+		return nil, err
+	}
+	w.careful = false
+	clear(w.refused)
+	rows := make([]Row, len(items))
+	for i, c := range items {
+		row := Row{Item: c.ID, Seq: c.Seq, Type: c.Item.Type, Text: hashOf(content[i]...)}
+		for _, v := range vectors[i] {
+			var ok bool
+			if row.Vectors, ok = encode(row.Vectors, v); !ok {
+				return nil, errStrange
+			}
+			if w.dims == 0 {
+				w.dims = len(v)
+			}
+			if len(v) != w.dims {
+				return nil, errLengths
+			}
+			row.Chunks++
+		}
+		rows[i] = row
+	}
+	return rows, nil
+}
+
+// errStrange is an answer that is none.
+var errStrange = errors.New("the embedder gives vectors that are none")
+
+// embed gives the vectors of each item's texts. After a failure it goes item by
+// item, so that one which the model does not take does not keep all others: that
+// one has no vectors then.
+func (w *worker) embed(ctx context.Context, items []kb.Change, content [][]string) ([][][]float32, error) {
+	if !w.careful {
+		var all []string
+		for _, texts := range content {
+			all = append(all, texts...)
+		}
+		flat, err := w.ask(ctx, all)
+		if err != nil {
+			return nil, err
+		}
+		out := make([][][]float32, len(content))
+		for i, texts := range content {
+			out[i], flat = flat[:len(texts)], flat[len(texts):]
+		}
+		return out, nil
+	}
+	out := make([][][]float32, len(content))
+	for i, texts := range content {
+		vectors, err := w.ask(ctx, texts)
+		if err == nil {
+			out[i] = vectors
+			continue
+		}
+		// Does it take anything? It may just be recovering, or have had enough for a
+		// moment, so that is asked on several occasions.
+		if _, probe := w.ask(ctx, []string{"-"}); probe != nil {
+			return nil, err
+		}
+		if w.refused[items[i].ID]++; w.refused[items[i].ID] < refusals {
+			return nil, err
+		}
+		w.log.Warn("the embeddings endpoint does not take the text of an item; it is found by its words only", "item", items[i].Item.Ref().String(), "error", err)
+	}
+	return out, nil
+}
+
+// ask asks the endpoint, and takes only what can be right.
+func (w *worker) ask(ctx context.Context, texts []string) ([][]float32, error) {
+	vectors, err := w.embedder.Embed(ctx, texts)
+	if err == nil && len(vectors) != len(texts) {
+		err = errStrange
+	}
+	if ctx.Err() == nil {
+		w.tell(err)
+	}
+	if err != nil {
+		return nil, gateway.AsError(err)
+	}
+	return vectors, nil
+}
