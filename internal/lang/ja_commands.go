@@ -3,12 +3,15 @@ package lang
 // jaCommands are the words of cli: what commands print, and what they say about
 // themselves.
 var jaCommands = map[string]string{
-	"show four tools that find, describe and call the others, instead of all": "すべてのツールの代わりに、ツールを探す・説明する・呼び出す 4 つのツールを見せる",
-	"name is missing: it must be the id of a tool that %s found":              "name がありません。%s で見つけたツールの id を指定してください",
-	"Unknown tool: %s. Find its id with %s":                                   "不明なツールです: %s。%s で id を調べてください",
-	"%s may change something, so %s does not call it; use %s":                 "%s は何かを変更する可能性があるため、%s では呼び出せません。%s を使ってください",
-	"arguments must be a JSON object":                                         "arguments は JSON オブジェクトでなければなりません",
-	"query is missing: say in a few words what the tool should do":            "query がありません。ツールに何をさせたいかを短く書いてください",
+	"show four tools that find, describe and call the others, instead of all":                                  "すべてのツールの代わりに、ツールを探す・説明する・呼び出す 4 つのツールを見せる",
+	"name is missing: it must be the id of a tool that %s found":                                               "name がありません。%s で見つけたツールの id を指定してください",
+	"Unknown tool: %s. Find its id with %s":                                                                    "不明なツールです: %s。%s で id を調べてください",
+	"Unknown tool: %s. Did you mean %s? %s finds ids":                                                          "不明なツールです: %s。もしかして %s ですか？id は %s で調べられます",
+	"No tool fits. Say it in other words, or say what the tool would be called; the connected servers are %s.": "合うツールがありません。別の言い方を試すか、ツールの名前になりそうな語を書いてください。接続しているサーバーは %s です。",
+	"there is no server %q here; the connected servers are %s":                                                 "ここにサーバー %q はありません。接続しているサーバー: %s",
+	"%s may change something, so %s does not call it; use %s":                                                  "%s は何かを変更する可能性があるため、%s では呼び出せません。%s を使ってください",
+	"arguments must be a JSON object":                                                                          "arguments は JSON オブジェクトでなければなりません",
+	"query is missing: say in a few words what the tool should do":                                             "query がありません。ツールに何をさせたいかを短く書いてください",
 	// What they print.
 	"  cause: %s": "  原因: %s",
 	"This token is shown once. Clients send it as \"Authorization: Bearer TOKEN\".": "このトークンは一度だけ表示されます。クライアントは \"Authorization: Bearer TOKEN\" の形で送ります。",
