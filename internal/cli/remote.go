@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"cmp"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -90,8 +92,8 @@ func (c *command) call() *cobra.Command {
 
   genkan call everything__echo '{"message":"hello"}'
 
-The texts of the answer are printed; --json prints the whole answer. The exit
-status is 1 when the tool reports an error.`),
+The texts of the answer are printed, and of images what they are; --json prints
+the whole answer. The exit status is 1 when the tool reports an error.`),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			arguments := json.RawMessage("{}")
 			if len(args) == 2 {
@@ -128,7 +130,8 @@ status is 1 when the tool reports an error.`),
 	return cmd
 }
 
-// showResult prints texts as they are, and whatever else as JSON.
+// showResult prints texts as they are, of images, sounds and files what they
+// are, and whatever else as JSON.
 func (c *command) showResult(result client.CallResult) error {
 	if c.asJSON {
 		return c.json(result)
@@ -140,15 +143,42 @@ func (c *command) showResult(result client.CallResult) error {
 		return c.json(result.Result)
 	}
 	for _, item := range body.Content {
-		var text struct {
-			Type string  `json:"type"`
-			Text *string `json:"text"`
-		}
-		if json.Unmarshal(item, &text) == nil && text.Type == "text" && text.Text != nil {
-			fmt.Fprintln(c.std.Out, *text.Text)
-		} else if err := c.json(item); err != nil {
-			return err
+		var part content
+		known := json.Unmarshal(item, &part) == nil
+		bytes, isBinary := part.binary()
+		switch {
+		case known && part.Type == "text" && part.Text != nil:
+			fmt.Fprintln(c.std.Out, *part.Text)
+		case known && isBinary:
+			kind := cmp.Or(part.MimeType, part.Resource.MimeType, part.Type)
+			fmt.Fprintln(c.std.Out, c.say("(%s, %d bytes; --json shows them in base64)", printable(kind), bytes))
+		default:
+			if err := c.json(item); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
+}
+
+// content is a part of a tool's answer.
+type content struct {
+	Type     string  `json:"type"`
+	Text     *string `json:"text"`
+	Data     string  `json:"data"`
+	MimeType string  `json:"mimeType"`
+	Resource struct {
+		Blob     string `json:"blob"`
+		MimeType string `json:"mimeType"`
+	} `json:"resource"`
+}
+
+// binary is how many bytes a part has that no terminal can show.
+func (p *content) binary() (bytes int, ok bool) {
+	encoded := p.Resource.Blob
+	if p.Type == "image" || p.Type == "audio" {
+		encoded = p.Data
+	}
+	encoded = strings.TrimRight(encoded, "=")
+	return base64.RawStdEncoding.DecodedLen(len(encoded)), encoded != ""
 }

@@ -15,35 +15,37 @@ var jaCommands = map[string]string{
 	// What they print.
 	"  cause: %s": "  原因: %s",
 	"This token is shown once. Clients send it as \"Authorization: Bearer TOKEN\".": "このトークンは一度だけ表示されます。クライアントは \"Authorization: Bearer TOKEN\" の形で送ります。",
-	"Token %s is revoked.": "トークン %s を失効させました。",
-	"%s (server %s)":       "%s（サーバー %s）",
-	"input schema:":        "入力スキーマ:",
-	"last output:":         "最後の出力:",
-	"NAME":                 "名前",
-	"STATE":                "状態",
-	"TOOLS":                "ツール数",
-	"PROTOCOL":             "プロトコル",
-	"STARTS":               "起動回数",
-	"SINCE":                "開始時刻",
-	"PROBLEM":              "問題",
-	"SERVER":               "サーバー",
-	"DESCRIPTION":          "説明",
-	"CREATED":              "作成日時",
-	"LAST SEEN":            "最終利用",
-	"CLIENT":               "クライアント",
-	"never":                "なし",
-	"name":                 "名前",
-	"state":                "状態",
-	"tools":                "ツール数",
-	"protocol":             "プロトコル",
-	"starts":               "起動回数",
-	"since":                "開始時刻",
-	"process":              "プロセス",
-	"problem":              "問題",
-	"next try":             "次の再試行",
-	"start took":           "起動時間",
-	"hidden":               "非表示",
-	"%s is left out: %s":   "%s は除外されています: %s",
+	"Token %s is revoked.":                        "トークン %s を失効させました。",
+	"(%s, %d bytes; --json shows them in base64)": "（%s、%d バイト。--json で base64 として表示）",
+	"`genkan servers NAME` shows all about one; `genkan doctor` says what mends it.": "`genkan servers NAME` で 1 つの詳細を、`genkan doctor` で直し方を表示します。",
+	"%s (server %s)":     "%s（サーバー %s）",
+	"input schema:":      "入力スキーマ:",
+	"last output:":       "最後の出力:",
+	"NAME":               "名前",
+	"STATE":              "状態",
+	"TOOLS":              "ツール数",
+	"PROTOCOL":           "プロトコル",
+	"STARTS":             "起動回数",
+	"SINCE":              "開始時刻",
+	"PROBLEM":            "問題",
+	"SERVER":             "サーバー",
+	"DESCRIPTION":        "説明",
+	"CREATED":            "作成日時",
+	"LAST SEEN":          "最終利用",
+	"CLIENT":             "クライアント",
+	"never":              "なし",
+	"name":               "名前",
+	"state":              "状態",
+	"tools":              "ツール数",
+	"protocol":           "プロトコル",
+	"starts":             "起動回数",
+	"since":              "開始時刻",
+	"process":            "プロセス",
+	"problem":            "問題",
+	"next try":           "次の再試行",
+	"start took":         "起動時間",
+	"hidden":             "非表示",
+	"%s is left out: %s": "%s は除外されています: %s",
 	"%s is shown to clients otherwise than its server sent it: %s": "%s はサーバーが送ったものとは違う形でクライアントに見せています: %s",
 
 	// What is wrong with a command line.
@@ -149,12 +151,12 @@ MCP クライアントと同じ形で書きます。
 
   genkan call everything__echo '{"message":"hello"}'
 
-The texts of the answer are printed; --json prints the whole answer. The exit
-status is 1 when the tool reports an error.`: `ツールを呼び出します。ARGUMENTS は JSON オブジェクトです。- を指定すると標準入力から読み取ります。
+The texts of the answer are printed, and of images what they are; --json prints
+the whole answer. The exit status is 1 when the tool reports an error.`: `ツールを呼び出します。ARGUMENTS は JSON オブジェクトです。- を指定すると標準入力から読み取ります。
 
   genkan call everything__echo '{"message":"hello"}'
 
-応答のテキストを出力します。--json を付けると応答全体を出力します。
+応答のテキストを出力し、画像などは種類と大きさを示します。--json を付けると応答全体を出力します。
 ツールがエラーを返した場合、終了ステータスは 1 です。`,
 	"how long the call may take without progress (default: as configured for the tool, or 30s)": "進捗がないまま待つ時間の上限（既定はツールの設定、なければ 30s）",
 
