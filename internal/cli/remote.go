@@ -113,7 +113,11 @@ the whole answer. The exit status is 1 when the tool reports an error.`),
 			if err != nil {
 				return err
 			}
-			result, err := remote.Call(cmd.Context(), args[0], arguments, timeout)
+			folder, err := os.Getwd()
+			if err != nil {
+				folder = "" // one that is gone; most servers do not care
+			}
+			result, err := remote.Call(cmd.Context(), args[0], arguments, timeout, folder)
 			if err != nil {
 				return err
 			}
