@@ -81,6 +81,16 @@ func (c *command) stateOf(s client.Server) string {
 	if s.SignIn == upstream.SignInNeeded {
 		return c.say("needs sign-in")
 	}
+	switch s.State {
+	case client.StateReady:
+		return c.say("ready")
+	case client.StateStarting:
+		return c.say("starting")
+	case client.StateDown:
+		return c.say("down")
+	case client.StateDisabled:
+		return c.say("disabled")
+	}
 	return s.State
 }
 
