@@ -179,6 +179,7 @@ func TestREST(t *testing.T) {
 		"call, an array":          {request: call(`[1]`), status: 400, has: []string{"an object was expected"}},
 		"call, bad JSON":          {request: call(`{"name":`), status: 400, has: []string{"not valid JSON"}},
 		"call, negative timeout":  {request: call(`{"name":"fault__echo","options":{"timeout":-1}}`), status: 400, has: []string{"must not be negative"}},
+		"call, no such folder":    {request: call(`{"name":"fault__echo","options":{"folder":"here"}}`), status: 400, has: []string{"options.folder must be an absolute path"}},
 		"call, endless timeout":   {request: call(`{"name":"fault__echo","parameters":{"text":"a"},"options":{"timeout":9223372036854775807,"retry":10,"retryDelay":9223372036854775807}}`), status: 200},
 		"call, times out":         {request: call(`{"name":"fault__sleep","parameters":{"ms":60000},"options":{"timeout":50}}`), status: 408, has: []string{`"code":"TIMEOUT"`}},
 		"call, 2 MB":              {request: call(`{"name":"fault__echo","parameters":{"text":"` + strings.Repeat("x", 2<<20) + `"}}`), status: 413},

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -62,6 +63,9 @@ func newCall(in client.CallRequest, id gateway.Identity) (*gateway.Call, error) 
 	if in.Options.Timeout < 0 || in.Options.Retry != nil && *in.Options.Retry < 0 || in.Options.RetryDelay < 0 {
 		return nil, invalidField("options", "options.timeout, options.retry and options.retryDelay must not be negative")
 	}
+	if in.Options.Folder != "" && !filepath.IsAbs(in.Options.Folder) {
+		return nil, invalidField("options.folder", "options.folder must be an absolute path")
+	}
 	args := bytes.TrimSpace(in.Parameters)
 	if len(args) == 0 || string(args) == "null" {
 		args = []byte("{}")
@@ -76,7 +80,7 @@ func newCall(in client.CallRequest, id gateway.Identity) (*gateway.Call, error) 
 		return nil, &gateway.Error{Code: gateway.CodeInvalid, Message: "parameters: %s", Values: []any{err}}
 	}
 	call := &gateway.Call{
-		Method: "tools/call", Params: params, Name: in.Name, Identity: id, Via: "rest", Complete: true,
+		Method: "tools/call", Params: params, Name: in.Name, Identity: id, Dir: in.Options.Folder, Via: "rest", Complete: true,
 		Usual:   gateway.ExecuteOptions{Timeout: defaultTimeout, Retries: gateway.NoRetries, RetryDelay: defaultRetryDelay},
 		Options: gateway.ExecuteOptions{Timeout: millis(in.Options.Timeout), RetryDelay: millis(in.Options.RetryDelay)},
 	}

@@ -250,13 +250,18 @@ func (a *API) absent(w http.ResponseWriter, r *http.Request, known *http.ServeMu
 		}
 	}
 	if len(methods) == 0 {
-		a.fail(w, gateway.Errorf(gateway.CodeNotFound, "there is nothing here; /v1/docs tells what there is"))
+		a.Nothing(w)
 		return
 	}
 	allowed := strings.Join(methods, ", ")
 	w.Header().Set("Allow", allowed)
 	a.answer(w, restError{http.StatusMethodNotAllowed, "METHOD_NOT_ALLOWED"},
 		invalid("this path has no such method; there are %s", allowed), nil)
+}
+
+// Nothing answers that there is no such path.
+func (a *API) Nothing(w http.ResponseWriter) {
+	a.fail(w, gateway.Errorf(gateway.CodeNotFound, "there is nothing here; /v1/docs tells what there is"))
 }
 
 // guard lets in whoever may.

@@ -47,7 +47,7 @@ func TestACommandOfTheLoginShell(t *testing.T) {
 		t.Fatal(err)
 	}
 	testkit.Eventually(t, func() bool {
-		return strings.Contains(h.server("far").Problem, `"genkan-test-server" was not found in the PATH of genkan`)
+		return strings.Contains(h.server("far").Problem, `"genkan-test-server" was not found; install it`)
 	}, "it is not found without the shell")
 	if asked() != 0 {
 		t.Error("the login shell was asked although it must not be")

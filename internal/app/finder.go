@@ -3,11 +3,14 @@ package app
 import (
 	"context"
 	"encoding/json"
+	"slices"
+	"strings"
 	"sync"
 
 	"genkan/internal/catalog"
 	"genkan/internal/embed"
 	"genkan/internal/gateway"
+	"genkan/internal/guide"
 	"genkan/internal/search"
 	"genkan/internal/upstream"
 )
@@ -75,6 +78,36 @@ func (h *house) ServerNames(view string) []string {
 	}
 	return names
 }
+
+// Absent is what can be said about a name that no tool of a view has.
+func (h *house) Absent(view, name string) guide.Absence {
+	c, ok := h.view(view)
+	if !ok {
+		return guide.Absence{}
+	}
+	why := c.Unknown(name)
+	return guide.Absence{Why: why.Sentence(), Near: why.Near}
+}
+
+// AbsentServer is why a view has no tools of a server; empty if it has some.
+func (h *house) AbsentServer(view, name string) gateway.Text {
+	names := h.ServerNames(view)
+	if !slices.Contains(names, name) {
+		return gateway.Textf("there is no server %q here; the connected servers are %s", name, strings.Join(names, ", "))
+	}
+	for _, s := range h.servers {
+		if s.Name() != name || len(s.List(gateway.KindTool)) > 0 {
+			continue
+		}
+		why := catalog.Unknown{Server: name}
+		why.Problem, why.Down = s.Trouble()
+		return why.Sentence()
+	}
+	return gateway.Text{}
+}
+
+// Say says something in the house's language.
+func (h *house) Say(t gateway.Text) string { return language(h.config).Text(t) }
 
 func (h *house) index(view string, c *catalog.Catalog) *search.Index {
 	if x := h.finder.made(view); x != nil {

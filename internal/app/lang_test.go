@@ -93,6 +93,10 @@ func TestLanguageFollowsTheConfiguration(t *testing.T) {
 			`the body is not what was expected: unknown field \"nam\"`,
 			`本文が想定した形式ではありません: 不明なフィールド \"nam\" です`,
 		},
+		"a path that is none": {
+			rest(http.MethodGet, "/nowhere", "", nil),
+			"there is nothing here; /v1/docs tells", "ここには何もありません",
+		},
 		"nobody": {
 			rest(http.MethodGet, "/v1/tools", "", nobody),
 			"a token is needed", "トークンが必要です",

@@ -51,7 +51,7 @@ func (p *Process) Handler() http.Handler {
 	mux.HandleFunc("/.well-known/", http.NotFound)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		if _, ok := p.lock.Admit(w, r); ok {
-			http.NotFound(w, r)
+			p.api.Nothing(w)
 		}
 	})
 	return mux

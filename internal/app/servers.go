@@ -21,7 +21,7 @@ func (p *Process) AddServer(ctx context.Context, name string, raw []byte) error 
 	}
 	return p.changeServers(ctx, name, func(was *config.Kept) (definition, error) {
 		if was != nil {
-			return nil, gateway.Errorf(gateway.CodeConflict, "there is a server %s already; change it with PUT /v1/servers/%s, or give this one another name", name, name)
+			return nil, gateway.Errorf(gateway.CodeConflict, "there is a server %s already; give this one another name, or remove that one first (`genkan servers remove %s`), or change it with PUT /v1/servers/%s", name, name, name)
 		}
 		return given, given.unmask(name, nil, true)
 	})
@@ -70,7 +70,7 @@ func (p *Process) RemoveServer(ctx context.Context, name string) error {
 }
 
 func noServer(name string) error {
-	return gateway.Errorf(gateway.CodeNotFound, "there is no server %q; /v1/servers lists them", name)
+	return gateway.Errorf(gateway.CodeNotFound, "there is no server %q; `genkan servers` lists them", name)
 }
 
 // changeServers has one server added, changed or removed: decide gets what is

@@ -111,14 +111,10 @@ func (c *Catalog) unknown(kind gateway.Kind, name string) error {
 		return gateway.Errorf(gateway.CodeNotFound, "Task not found: %s. It has ended long ago, or another client's call made it", name)
 	case gateway.KindTool:
 	}
-	switch why := c.Unknown(asked); {
-	case why.Down:
-		return gateway.Errorf(gateway.CodeNotFound,
-			"Unknown tool: server %s is down and has not listed any tools yet: %s. `genkan servers %s` shows its last output",
-			why.Server, why.Problem, why.Server)
-	case why.Server != "":
-		return gateway.Errorf(gateway.CodeNotFound,
-			"Unknown tool: server %s has not listed any tools yet. `genkan servers %s` shows what it is doing", why.Server, why.Server)
+	why := c.Unknown(asked)
+	switch said := why.Sentence(); {
+	case said.Format != "":
+		return &gateway.Error{Code: gateway.CodeNotFound, Message: said.Format, Values: said.Values}
 	case why.Near != "":
 		return gateway.Errorf(gateway.CodeNotFound,
 			"Unknown tool: %s. Did you mean %s? tools/list names the tools there are", name, why.Near)
@@ -138,13 +134,33 @@ type Unknown struct {
 	Near string
 }
 
+// Sentence says that the server is not there, or not yet; empty if it is none
+// that the name begins with.
+func (u Unknown) Sentence() gateway.Text {
+	switch {
+	case u.Down:
+		return gateway.Textf(
+			"Unknown tool: server %s is down and has not listed any tools yet: %s. `genkan servers %s` shows its last output",
+			u.Server, u.Problem, u.Server)
+	case u.Server != "":
+		return gateway.Textf(
+			"Unknown tool: server %s has not listed any tools yet. `genkan servers %s` shows what it is doing", u.Server, u.Server)
+	}
+	return gateway.Text{}
+}
+
 // Unknown looks for what was meant by a name that no tool has: its server may
 // not be there, or it may be misspelt. It looks at every tool, and is for those
 // who have to say that something is wrong.
 func (c *Catalog) Unknown(name string) Unknown {
 	for i := range c.mounts {
 		m := &c.mounts[i].Mount // its lists are another goroutine's
-		if m.Prefix == "" || !strings.HasPrefix(name, m.Prefix+"__") || len(m.Source.List(gateway.KindTool)) > 0 {
+		// Where a server is alone, every name can only be one of its own.
+		meant := len(c.mounts) == 1
+		if m.Prefix != "" {
+			meant = strings.HasPrefix(name, m.Prefix+"__")
+		}
+		if !meant || len(m.Source.List(gateway.KindTool)) > 0 {
 			continue
 		}
 		out := Unknown{Server: m.Source.Name()}
@@ -153,8 +169,14 @@ func (c *Catalog) Unknown(name string) Unknown {
 		}
 		return out
 	}
+	tools := c.current.Load().Tools()
+	for _, t := range tools {
+		if t.Name == name { // as its server calls it
+			return Unknown{Near: t.Exposed}
+		}
+	}
 	return Unknown{Near: gateway.Nearest(name, func(yield func(string) bool) {
-		for _, t := range c.current.Load().Tools() {
+		for _, t := range tools {
 			if !yield(t.Exposed) {
 				return
 			}

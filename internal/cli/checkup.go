@@ -21,6 +21,7 @@ import (
 	"genkan/internal/doctor"
 	"genkan/internal/gateway"
 	"genkan/internal/identity"
+	"genkan/internal/upstream"
 )
 
 // checkup gathers the facts that the doctor looks at.
@@ -341,7 +342,8 @@ func (k *checkup) configured(name string) *config.Server {
 	return nil
 }
 
-// lastLines are the last words of a server, without secrets.
+// lastLines are the last words of a server that tell what is wrong, without
+// secrets.
 func lastLines(output string) []string {
 	const most, longest = 5, 300
 	var lines []string
@@ -350,7 +352,8 @@ func lastLines(output string) []string {
 			lines = append(lines, line)
 		}
 	}
-	lines = lines[max(len(lines)-most, 0):]
+	first := max(min(len(lines)-most, upstream.TellingLine(lines)), 0)
+	lines = lines[first:min(first+most, len(lines))]
 	for i, line := range lines {
 		line = strings.Map(func(r rune) rune {
 			if r < ' ' || r == 0x7f {

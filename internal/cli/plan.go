@@ -65,7 +65,7 @@ func (c *command) foundIn(g clients.Gathered, fresh []clients.Found, f clients.F
 			if found.Name != origin.Name {
 				name = c.say("%s (as %s)", origin.Name, found.Name)
 			}
-			rows = append(rows, []string{"  " + name, c.whatIs(found, fresh), c.aboutFound(found, origin)})
+			rows = append(rows, []string{"  " + name, c.whatIs(found, fresh), c.aboutFound(g, found, origin)})
 		}
 	}
 	return rows
@@ -95,7 +95,7 @@ func (c *command) whatIs(found clients.Found, fresh []clients.Found) string {
 	return text
 }
 
-func (c *command) aboutFound(found clients.Found, origin clients.Origin) string {
+func (c *command) aboutFound(g clients.Gathered, found clients.Found, origin clients.Origin) string {
 	var words []string
 	if n := len(found.Secrets); n > 0 && !found.Known {
 		words = append(words, c.say("keys: %d", n))
@@ -108,6 +108,12 @@ func (c *command) aboutFound(found clients.Found, origin clients.Origin) string 
 	}
 	if first := found.Origins[0]; first != origin {
 		words = append(words, c.say("the same as in %s", titleOf(first.Client)))
+	} else if found.Name != origin.Name {
+		for _, other := range g.Found {
+			if other.Name == origin.Name && len(other.Origins) > 0 {
+				words = append(words, c.say("not the same as in %s", titleOf(other.Origins[0].Client)))
+			}
+		}
 	}
 	return strings.Join(words, ", ")
 }

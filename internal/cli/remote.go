@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"cmp"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -79,6 +81,16 @@ func (c *command) stateOf(s client.Server) string {
 	if s.SignIn == upstream.SignInNeeded {
 		return c.say("needs sign-in")
 	}
+	switch s.State {
+	case client.StateReady:
+		return c.say("ready")
+	case client.StateStarting:
+		return c.say("starting")
+	case client.StateDown:
+		return c.say("down")
+	case client.StateDisabled:
+		return c.say("disabled")
+	}
 	return s.State
 }
 
@@ -90,8 +102,8 @@ func (c *command) call() *cobra.Command {
 
   genkan call everything__echo '{"message":"hello"}'
 
-The texts of the answer are printed; --json prints the whole answer. The exit
-status is 1 when the tool reports an error.`),
+The texts of the answer are printed, and of images what they are; --json prints
+the whole answer. The exit status is 1 when the tool reports an error.`),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			arguments := json.RawMessage("{}")
 			if len(args) == 2 {
@@ -111,7 +123,11 @@ status is 1 when the tool reports an error.`),
 			if err != nil {
 				return err
 			}
-			result, err := remote.Call(cmd.Context(), args[0], arguments, timeout)
+			folder, err := os.Getwd()
+			if err != nil {
+				folder = "" // one that is gone; most servers do not care
+			}
+			result, err := remote.Call(cmd.Context(), args[0], arguments, timeout, folder)
 			if err != nil {
 				return err
 			}
@@ -128,7 +144,8 @@ status is 1 when the tool reports an error.`),
 	return cmd
 }
 
-// showResult prints texts as they are, and whatever else as JSON.
+// showResult prints texts as they are, of images, sounds and files what they
+// are, and whatever else as JSON.
 func (c *command) showResult(result client.CallResult) error {
 	if c.asJSON {
 		return c.json(result)
@@ -140,15 +157,42 @@ func (c *command) showResult(result client.CallResult) error {
 		return c.json(result.Result)
 	}
 	for _, item := range body.Content {
-		var text struct {
-			Type string  `json:"type"`
-			Text *string `json:"text"`
-		}
-		if json.Unmarshal(item, &text) == nil && text.Type == "text" && text.Text != nil {
-			fmt.Fprintln(c.std.Out, *text.Text)
-		} else if err := c.json(item); err != nil {
-			return err
+		var part content
+		known := json.Unmarshal(item, &part) == nil
+		bytes, isBinary := part.binary()
+		switch {
+		case known && part.Type == "text" && part.Text != nil:
+			fmt.Fprintln(c.std.Out, *part.Text)
+		case known && isBinary:
+			kind := cmp.Or(part.MimeType, part.Resource.MimeType, part.Type)
+			fmt.Fprintln(c.std.Out, c.say("(%s, %d bytes; --json shows them in base64)", printable(kind), bytes))
+		default:
+			if err := c.json(item); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
+}
+
+// content is a part of a tool's answer.
+type content struct {
+	Type     string  `json:"type"`
+	Text     *string `json:"text"`
+	Data     string  `json:"data"`
+	MimeType string  `json:"mimeType"`
+	Resource struct {
+		Blob     string `json:"blob"`
+		MimeType string `json:"mimeType"`
+	} `json:"resource"`
+}
+
+// binary is how many bytes a part has that no terminal can show.
+func (p *content) binary() (bytes int, ok bool) {
+	encoded := p.Resource.Blob
+	if p.Type == "image" || p.Type == "audio" {
+		encoded = p.Data
+	}
+	encoded = strings.TrimRight(encoded, "=")
+	return base64.RawStdEncoding.DecodedLen(len(encoded)), encoded != ""
 }

@@ -46,18 +46,36 @@ file are changed there.`),
 				c.say("NAME"), c.say("STATE"), c.say("TOOLS"), c.say("PROTOCOL"),
 				c.say("STARTS"), c.say("SINCE"), c.say("PROBLEM"),
 			}}
+			cut := false
 			for _, s := range list {
+				problem := clipped(s.Problem, mostOfProblem)
+				cut = cut || problem != s.Problem
 				rows = append(rows, []string{
 					s.Name, c.stateOf(s), strconv.Itoa(s.Tools), s.ProtocolVersion, strconv.Itoa(s.Starts),
-					shownTime(s.Since), s.Problem,
+					shownTime(s.Since), problem,
 				})
 			}
 			c.table(rows)
+			if cut {
+				fmt.Fprintf(c.std.Out, "\n%s\n", c.say("`genkan servers NAME` shows all about one; `genkan doctor` says what mends it."))
+			}
 			return nil
 		},
 	})
 	cmd.AddCommand(c.serversAdd(), c.serversRemove(), c.serversRestart(), c.serversLog(), c.serversTest())
 	return cmd
+}
+
+// mostOfProblem is how much of a problem a table has room for.
+const mostOfProblem = 160
+
+// protocolOf is what a server speaks; before it has said anything, only its wire
+// is known.
+func protocolOf(s client.Server) string {
+	if s.ProtocolVersion == "" {
+		return s.Transport
+	}
+	return s.ProtocolVersion + " (" + s.Era + ", " + s.Transport + ")"
 }
 
 func (c *command) showServer(s client.Server) error {
@@ -74,7 +92,7 @@ func (c *command) showServer(s client.Server) error {
 	}
 	rows = append(rows, [][]string{
 		{c.say("tools"), strconv.Itoa(s.Tools)},
-		{c.say("protocol"), s.ProtocolVersion + " (" + s.Era + ", " + s.Transport + ")"},
+		{c.say("protocol"), protocolOf(s)},
 		{c.say("starts"), strconv.Itoa(s.Starts)},
 		{c.say("since"), shownTime(s.Since)},
 	}...)

@@ -25,7 +25,7 @@ func (c *command) table(rows [][]string) {
 				line.WriteString(strings.Repeat(" ", widest[i]-width(cell)+gap))
 			}
 		}
-		fmt.Fprintln(c.std.Out, line.String())
+		fmt.Fprintln(c.std.Out, strings.TrimRight(line.String(), " "))
 	}
 }
 

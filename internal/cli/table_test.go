@@ -3,6 +3,8 @@ package cli
 import (
 	"bytes"
 	"testing"
+
+	"genkan/internal/api/client"
 )
 
 // Columns stand below one another on a terminal, where kana and kanji take two
@@ -12,7 +14,7 @@ func TestTableIsAlignedInBothLanguages(t *testing.T) {
 	c := &command{std: Streams{Out: &out}}
 	c.table([][]string{{"NAME", "SERVER", "問題"}, {"検索", "a", ""}, {"search", "サーバー", "なし"}})
 	want := "NAME    SERVER    問題\n" +
-		"検索    a         \n" +
+		"検索    a\n" +
 		"search  サーバー  なし\n"
 	if got := out.String(); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
@@ -26,6 +28,23 @@ func TestTablesShowPlainText(t *testing.T) {
 	c.table([][]string{{"a\x1b[2K\rb", "x\ny", "\u202eevil"}})
 	if got, want := out.String(), "a\ufffd[2K\ufffdb  x\ufffdy  \ufffdevil\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// Of an answer people read the texts; what a terminal cannot show is named.
+func TestAnswersAreReadable(t *testing.T) {
+	for content, want := range map[string]string{
+		`{"type":"text","text":"hello"}`:                                                "hello\n",
+		`{"type":"image","data":"aGVsbG8=","mimeType":"image/png"}`:                     "(image/png, 5 bytes; --json shows them in base64)\n",
+		`{"type":"audio","data":"aGVsbG8h"}`:                                            "(audio, 6 bytes; --json shows them in base64)\n",
+		`{"type":"resource","resource":{"blob":"aGVsbG8=","mimeType":"application/x"}}`: "(application/x, 5 bytes; --json shows them in base64)\n",
+		`{"type":"resource","resource":{"text":"hi"}}`:                                  "{\n  \"type\": \"resource\",\n  \"resource\": {\n    \"text\": \"hi\"\n  }\n}\n",
+	} {
+		var out bytes.Buffer
+		c := &command{std: Streams{Out: &out}}
+		if err := c.showResult(client.CallResult{Result: []byte(`{"content":[` + content + `]}`)}); err != nil || out.String() != want {
+			t.Errorf("%s is shown as %q, %v", content, out.String(), err)
+		}
 	}
 }
 

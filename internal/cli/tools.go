@@ -158,6 +158,11 @@ func (c *command) printTools(cmd *cobra.Command, filter toolFilter) error {
 func firstLine(text string) string {
 	const most = 72
 	text, _, _ = strings.Cut(strings.TrimSpace(text), "\n")
+	return clipped(text, most)
+}
+
+// clipped is a text, or what of it has room.
+func clipped(text string, most int) string {
 	if runes := []rune(text); len(runes) > most {
 		return string(runes[:most-1]) + "…"
 	}

@@ -58,6 +58,12 @@ func Load(path string, mustExist bool, from Sources, flags Flags) (*Config, erro
 	if path != "" {
 		var err error
 		data, err = read(path)
+		if mustExist && errors.Is(err, fs.ErrNotExist) {
+			return nil, &gateway.Error{
+				Code: gateway.CodeInvalid, Message: "the configuration file %s does not exist; without --config it is genkan.yaml in the data directory, and is made for you",
+				Values: []any{path}, Err: err,
+			}
+		}
 		if err != nil && (mustExist || !errors.Is(err, fs.ErrNotExist)) {
 			return nil, &gateway.Error{Code: gateway.CodeInvalid, Message: "the configuration file %s cannot be read", Values: []any{path}, Err: err}
 		}

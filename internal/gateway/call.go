@@ -34,6 +34,8 @@ type Call struct {
 	Identity Identity
 	// Session is the caller's; nil for one whose requests stand alone.
 	Session *Session
+	// Dir is where a caller without a session works, when it said so.
+	Dir string
 	// RequestID names the call in the log.
 	RequestID string
 	// Via names the edge the call came through: "http", "sse", "stdio", "rest".

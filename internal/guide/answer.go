@@ -50,7 +50,7 @@ func (g *Guide) search(
 	ctx context.Context, who gateway.Identity, q search.Query, server string, arguments map[string]any,
 ) (*gateway.Result, error) {
 	if strings.TrimSpace(q.Text) == "" {
-		return failed("query is missing: say in a few words what the tool should do")
+		return g.failed("query is missing: say in a few words what the tool should do")
 	}
 	q.Limit, q.Explain = usualHits, true
 	if n, ok := arguments["limit"].(json.Number); ok {
@@ -59,14 +59,18 @@ func (g *Guide) search(
 		}
 	}
 	if server != "" {
+		if why := g.house().AbsentServer(g.view, server); why.String() != "" {
+			return g.fail(why)
+		}
 		q.Include = func(name string, _ *search.Document) bool { return name == server }
 	}
 	r := g.house().Search(ctx, who, g.view, q)
 	out := found{Query: q.Text, Results: []hit{}, Total: r.Total}
 	if len(r.Hits) == 0 || r.Confidence < leastConfidence {
 		out.NoMatch = true
-		out.Hint = "No tool fits. Say it in other words, or say what the tool would be called; the connected servers are " +
-			strings.Join(g.house().ServerNames(g.view), ", ") + "."
+		out.Hint = g.house().Say(gateway.Textf(
+			"No tool fits. Say it in other words, or say what the tool would be called; the connected servers are %s.",
+			strings.Join(g.house().ServerNames(g.view), ", ")))
 		return shown(out)
 	}
 	for i, h := range r.Hits {
@@ -142,7 +146,7 @@ func signature(tool *gateway.Tool) string {
 func (g *Guide) describe(name string) (*gateway.Result, error) {
 	tool := g.house().FindTool(g.view, name)
 	if tool == nil {
-		return failed("Unknown tool: %s. Find its id with %s", name, searchTools)
+		return g.unknown(name)
 	}
 	call := callTool
 	if tool.ReadOnly {

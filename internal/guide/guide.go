@@ -30,6 +30,21 @@ type House interface {
 	FindTool(view, name string) *gateway.Tool
 	// ServerNames are those whose tools a view has.
 	ServerNames(view string) []string
+	// Absent is what can be said about a name that no tool of a view has.
+	Absent(view, name string) Absence
+	// AbsentServer is the same for a server whose tools a view does not have;
+	// empty if it has some.
+	AbsentServer(view, name string) gateway.Text
+	// Say says something in the house's language.
+	Say(gateway.Text) string
+}
+
+// Absence is why there is no tool of a name.
+type Absence struct {
+	// Why is set when the tool's server is not there.
+	Why gateway.Text
+	// Near is the tool that was probably meant; empty if none is.
+	Near string
 }
 
 // Guide is the room of the four tools.
@@ -80,11 +95,11 @@ func (g *Guide) call(ctx context.Context, outer *gateway.Call, name string, read
 	tool := g.house().FindTool(g.view, name)
 	switch {
 	case name == "":
-		return failed("name is missing: it must be the id of a tool that %s found", searchTools)
+		return g.failed("name is missing: it must be the id of a tool that %s found", searchTools)
 	case tool == nil:
-		return failed("Unknown tool: %s. Find its id with %s", name, searchTools)
+		return g.unknown(name)
 	case readOnly && !tool.ReadOnly:
-		return failed("%s may change something, so %s does not call it; use %s", name, callReadTool, callTool)
+		return g.failed("%s may change something, so %s does not call it; use %s", name, callReadTool, callTool)
 	}
 	params, err := innerParams(outer, name)
 	if err != nil {
@@ -127,10 +142,26 @@ func innerParams(outer *gateway.Call, name string) (gateway.Params, error) {
 	return params, nil
 }
 
+// unknown is for a name that no tool has.
+func (g *Guide) unknown(name string) (*gateway.Result, error) {
+	absent := g.house().Absent(g.view, name)
+	switch {
+	case absent.Why.String() != "":
+		return g.fail(absent.Why)
+	case absent.Near != "":
+		return g.failed("Unknown tool: %s. Did you mean %s? %s finds ids", name, absent.Near, searchTools)
+	}
+	return g.failed("Unknown tool: %s. Find its id with %s", name, searchTools)
+}
+
 // failed is a failure that the agent can mend.
-func failed(format string, values ...any) (*gateway.Result, error) {
+func (g *Guide) failed(format string, values ...any) (*gateway.Result, error) {
+	return g.fail(gateway.Textf(format, values...))
+}
+
+func (g *Guide) fail(why gateway.Text) (*gateway.Result, error) {
 	return gateway.NewResult(map[string]any{
-		"content": []any{map[string]any{"type": "text", "text": gateway.Textf(format, values...).String()}},
+		"content": []any{map[string]any{"type": "text", "text": g.house().Say(why)}},
 		"isError": true,
 	})
 }

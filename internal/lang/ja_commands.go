@@ -3,45 +3,50 @@ package lang
 // jaCommands are the words of cli: what commands print, and what they say about
 // themselves.
 var jaCommands = map[string]string{
-	"show four tools that find, describe and call the others, instead of all": "すべてのツールの代わりに、ツールを探す・説明する・呼び出す 4 つのツールを見せる",
-	"name is missing: it must be the id of a tool that %s found":              "name がありません。%s で見つけたツールの id を指定してください",
-	"Unknown tool: %s. Find its id with %s":                                   "不明なツールです: %s。%s で id を調べてください",
-	"%s may change something, so %s does not call it; use %s":                 "%s は何かを変更する可能性があるため、%s では呼び出せません。%s を使ってください",
-	"%s may change something now, so it is not called here; look at it again": "%s は今では何かを変更する可能性があるため、ここでは呼び出しません。もう一度確認してください",
-	"arguments must be a JSON object":                                         "arguments は JSON オブジェクトでなければなりません",
-	"query is missing: say in a few words what the tool should do":            "query がありません。ツールに何をさせたいかを短く書いてください",
+	"show four tools that find, describe and call the others, instead of all":                                  "すべてのツールの代わりに、ツールを探す・説明する・呼び出す 4 つのツールを見せる",
+	"name is missing: it must be the id of a tool that %s found":                                               "name がありません。%s で見つけたツールの id を指定してください",
+	"Unknown tool: %s. Find its id with %s":                                                                    "不明なツールです: %s。%s で id を調べてください",
+	"Unknown tool: %s. Did you mean %s? %s finds ids":                                                          "不明なツールです: %s。もしかして %s ですか？id は %s で調べられます",
+	"No tool fits. Say it in other words, or say what the tool would be called; the connected servers are %s.": "合うツールがありません。別の言い方を試すか、ツールの名前になりそうな語を書いてください。接続しているサーバーは %s です。",
+	"there is no server %q here; the connected servers are %s":                                                 "ここにサーバー %q はありません。接続しているサーバー: %s",
+	"%s may change something, so %s does not call it; use %s":                                                  "%s は何かを変更する可能性があるため、%s では呼び出せません。%s を使ってください",
+	"arguments must be a JSON object":                                                                          "arguments は JSON オブジェクトでなければなりません",
+	"query is missing: say in a few words what the tool should do":                                             "query がありません。ツールに何をさせたいかを短く書いてください",
+	"%s may change something now, so it is not called here; look at it again":                                  "%s は今では何かを変更する可能性があるため、ここでは呼び出しません。もう一度確認してください",
 	// What they print.
 	"  cause: %s": "  原因: %s",
 	"This token is shown once. Clients send it as \"Authorization: Bearer TOKEN\".": "このトークンは一度だけ表示されます。クライアントは \"Authorization: Bearer TOKEN\" の形で送ります。",
-	"Token %s is revoked.": "トークン %s を失効させました。",
-	"%s (server %s)":       "%s（サーバー %s）",
-	"input schema:":        "入力スキーマ:",
-	"last output:":         "最後の出力:",
-	"NAME":                 "名前",
-	"STATE":                "状態",
-	"TOOLS":                "ツール数",
-	"PROTOCOL":             "プロトコル",
-	"STARTS":               "起動回数",
-	"SINCE":                "開始時刻",
-	"PROBLEM":              "問題",
-	"SERVER":               "サーバー",
-	"DESCRIPTION":          "説明",
-	"CREATED":              "作成日時",
-	"LAST SEEN":            "最終利用",
-	"CLIENT":               "クライアント",
-	"never":                "なし",
-	"name":                 "名前",
-	"state":                "状態",
-	"tools":                "ツール数",
-	"protocol":             "プロトコル",
-	"starts":               "起動回数",
-	"since":                "開始時刻",
-	"process":              "プロセス",
-	"problem":              "問題",
-	"next try":             "次の再試行",
-	"start took":           "起動時間",
-	"hidden":               "非表示",
-	"%s is left out: %s":   "%s は除外されています: %s",
+	"Token %s is revoked.":                        "トークン %s を失効させました。",
+	"(%s, %d bytes; --json shows them in base64)": "（%s、%d バイト。--json で base64 として表示）",
+	"`genkan servers NAME` shows all about one; `genkan doctor` says what mends it.": "`genkan servers NAME` で 1 つの詳細を、`genkan doctor` で直し方を表示します。",
+	"%s (server %s)":     "%s（サーバー %s）",
+	"input schema:":      "入力スキーマ:",
+	"last output:":       "最後の出力:",
+	"NAME":               "名前",
+	"STATE":              "状態",
+	"TOOLS":              "ツール数",
+	"PROTOCOL":           "プロトコル",
+	"STARTS":             "起動回数",
+	"SINCE":              "開始時刻",
+	"PROBLEM":            "問題",
+	"SERVER":             "サーバー",
+	"DESCRIPTION":        "説明",
+	"CREATED":            "作成日時",
+	"LAST SEEN":          "最終利用",
+	"CLIENT":             "クライアント",
+	"never":              "なし",
+	"name":               "名前",
+	"state":              "状態",
+	"tools":              "ツール数",
+	"protocol":           "プロトコル",
+	"starts":             "起動回数",
+	"since":              "開始時刻",
+	"process":            "プロセス",
+	"problem":            "問題",
+	"next try":           "次の再試行",
+	"start took":         "起動時間",
+	"hidden":             "非表示",
+	"%s is left out: %s": "%s は除外されています: %s",
 	"%s is shown to clients otherwise than its server sent it: %s": "%s はサーバーが送ったものとは違う形でクライアントに見せています: %s",
 
 	// What is wrong with a command line.
@@ -147,12 +152,12 @@ MCP クライアントと同じ形で書きます。
 
   genkan call everything__echo '{"message":"hello"}'
 
-The texts of the answer are printed; --json prints the whole answer. The exit
-status is 1 when the tool reports an error.`: `ツールを呼び出します。ARGUMENTS は JSON オブジェクトです。- を指定すると標準入力から読み取ります。
+The texts of the answer are printed, and of images what they are; --json prints
+the whole answer. The exit status is 1 when the tool reports an error.`: `ツールを呼び出します。ARGUMENTS は JSON オブジェクトです。- を指定すると標準入力から読み取ります。
 
   genkan call everything__echo '{"message":"hello"}'
 
-応答のテキストを出力します。--json を付けると応答全体を出力します。
+応答のテキストを出力し、画像などは種類と大きさを示します。--json を付けると応答全体を出力します。
 ツールがエラーを返した場合、終了ステータスは 1 です。`,
 	"how long the call may take without progress (default: as configured for the tool, or 30s)": "進捗がないまま待つ時間の上限（既定はツールの設定、なければ 30s）",
 
@@ -242,6 +247,9 @@ and paste the address that the browser ends at, although its page does not load.
 	"sign-in":                              "サインイン",
 	"signed in; the token at hand ends %s": "サインイン済み（現在のトークンの期限 %s）",
 	"signed in":                            "サインイン済み",
+	"ready":                                "準備完了",
+	"starting":                             "起動中",
+	"down":                                 "停止中",
 	"needs sign-in":                        "要サインイン",
 	"No server of the configuration has a url, so there is nothing to sign in to.": "設定に url を持つサーバーがないため、サインイン先はありません。",
 	"SIGN-IN":                          "サインイン",

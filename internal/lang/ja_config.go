@@ -10,6 +10,7 @@ var jaConfig = map[string]string{
 	"--%s %s":                         "--%s: %s",
 	"the environment variable %s %s":  "環境変数 %s: %s",
 	"… and %d more":                   "… ほか %d 件",
+	"the configuration file %s does not exist; without --config it is genkan.yaml in the data directory, and is made for you": "設定ファイル %s がありません。--config を付けなければ、データディレクトリの genkan.yaml が使われ、自動で作られます",
 	"the configuration file %s cannot be read": "設定ファイル %s を読み取れません",
 	"listening on %s can be reached from other machines, and tokens would travel unencrypted: set tls.cert and tls.key (--tls-cert, --tls-key), or behindProxy (--behind-proxy) if a proxy in front ends TLS, or listen on %s": "%s での待ち受けはほかのマシンから接続でき、トークンが暗号化されずに流れてしまいます。tls.cert と tls.key（--tls-cert、--tls-key）を設定するか、前段のプロキシが TLS を終端する場合は behindProxy（--behind-proxy）を設定するか、%s で待ち受けてください",
 

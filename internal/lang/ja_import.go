@@ -55,6 +55,7 @@ var jaImport = map[string]string{
 	"%s (as %s)":                                             "%s（%s として）",
 	"(known)":                                                "（登録済み）",
 	"keys: %d":                                               "鍵: %d",
+	"not the same as in %s":                                  "%s のものとは別",
 	"the same as in %s":                                      "%s と同じ",
 	"Next, let your clients come through genkan (`genkan undo` takes it back):":  "次に、クライアントを genkan 経由にしてください（`genkan undo` で元に戻せます）:",
 	"genkan could not be started in the background; its log is genkan.log in %s": "genkan をバックグラウンドで起動できませんでした。ログは %s の genkan.log です",

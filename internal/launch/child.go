@@ -190,7 +190,10 @@ func (c *Child) ExitError() error {
 	if state := c.cmd.ProcessState; state != nil && !state.Success() {
 		e = gateway.Errorf(gateway.CodeUnavailable, "its process ended with %s", state.String())
 	}
-	e.Err = c.waitErr
+	// What an exit status says has been said.
+	if exit := new(exec.ExitError); !errors.As(c.waitErr, &exit) {
+		e.Err = c.waitErr
+	}
 	return e
 }
 

@@ -137,14 +137,14 @@ func notFound(command string, dirs []string, asked *shellPath) error {
 	switch {
 	case asked == nil:
 		return gateway.Errorf(gateway.CodeUnavailable,
-			"its command %q was not found in the PATH of genkan, nor in the usual folders; install it, or give its full path. Looked in %s", command, where)
+			"its command %q was not found; install it, or give its full path. Looked in the PATH of genkan and in the usual folders: %s", command, where)
 	case asked.err != nil:
 		return gateway.Errorf(gateway.CodeUnavailable,
-			"its command %q was not found in the PATH of genkan, nor in the usual folders, and the login shell %s did not say its PATH; install it, or give its full path. Looked in %s",
-			command, asked.shell, where)
+			"its command %q was not found; install it, or give its full path. Looked in the PATH of genkan and in the usual folders (%s); the login shell %s did not say its PATH",
+			command, where, asked.shell)
 	default:
 		return gateway.Errorf(gateway.CodeUnavailable,
-			"its command %q was not found, neither in the PATH of genkan and of the login shell %s nor in the usual folders; install it, or give its full path. Looked in %s",
+			"its command %q was not found; install it, or give its full path. Looked in the PATH of genkan, in that of the login shell %s, and in the usual folders: %s",
 			command, asked.shell, where)
 	}
 }

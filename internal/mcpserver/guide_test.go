@@ -79,6 +79,9 @@ func TestSearchMode(t *testing.T) {
 			for arguments, words := range map[string]string{
 				`{"name":"a__ask","arguments":{}}`: "call_tool",
 				`{"name":"nosuch"}`:                "Unknown tool: nosuch",
+				`{"name":"b__ehco"}`:               "Did you mean b__echo? search_tools finds ids",
+				`{"name":"greet_ask"}`:             "Find its id with search_tools",
+				`{"name":"ask"}`:                   "Did you mean a__ask?",
 				`{"name":"search_tools"}`:          "Unknown tool",
 			} {
 				if answer := c.call("call_read_tool", arguments); !strings.Contains(answer, `"isError":true`) || !strings.Contains(answer, words) {
@@ -97,6 +100,23 @@ func TestSearchMode(t *testing.T) {
 			}
 		})
 	}
+	t.Run("a server that is not there", func(t *testing.T) {
+		h.reload(servers{"a": child(t, "-everything", "-era", "legacy"), "b": sibling(t, "-everything", "-era", "modern"), "gone": {"command": "no-such-command-anywhere"}})
+		defer h.reload(servers{"a": child(t, "-everything", "-era", "legacy"), "b": sibling(t, "-everything", "-era", "modern")})
+		c := h.connect(t, clientOptions{era: modernEra, wire: overHTTP, query: "?mode=search"})
+		for _, ask := range [][2]string{
+			{"search_tools", `{"query":"echo","server":"gone"}`},
+			{"describe_tool", `{"name":"gone__echo"}`},
+			{"call_tool", `{"name":"gone__echo"}`},
+		} {
+			testkit.Eventually(t, func() bool {
+				return strings.Contains(c.call(ask[0], ask[1]), "server gone is down and has not listed any tools yet: its command")
+			}, "%s says that the server is down", ask[0])
+		}
+		if answer := c.call("search_tools", `{"query":"echo","server":"c"}`); !strings.Contains(answer, `there is no server \"c\" here; the connected servers are a, b, gone`) {
+			t.Errorf("a server that is none: %s", answer)
+		}
+	})
 	t.Run("one server", func(t *testing.T) {
 		c := h.connect(t, clientOptions{era: modernEra, wire: overHTTP, view: "a", query: "?mode=search"})
 		if got := c.mustSay("call_read_tool", `{"name":"echo","arguments":{"text":"x"}}`); got != "x" {

@@ -42,7 +42,7 @@ func (s *Server) admit(w http.ResponseWriter, r *http.Request, view string) (vis
 	}
 	if ok && view != "" {
 		if _, ok = s.opt.House().Describe(view); !ok {
-			s.plainError(w, http.StatusNotFound, invalidRequest("there is no server, profile or mode of this name; `genkan servers` lists the servers"))
+			s.plainError(w, http.StatusNotFound, invalidRequest("there is no server or profile of this name, or no such mode (there are all and search); `genkan servers` lists the servers"))
 		}
 	}
 	return visitor{who, view}, ok

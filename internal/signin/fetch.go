@@ -85,6 +85,9 @@ func (r *reach) failed(ctx context.Context, u *url.URL, err error) error {
 		return because(err, gateway.Errorf(gateway.CodeTimeout,
 			"%s, where server %s sends genkan to sign in, does not answer in time; try again later", host, name))
 	}
+	if own, parseErr := url.Parse(r.server.URL); parseErr == nil && own.Host == u.Host { // it has sent genkan nowhere
+		return because(err, gateway.Errorf(gateway.CodeUnavailable, "server %s cannot be reached; is it running, and is its URL right?", name))
+	}
 	return because(err, gateway.Errorf(gateway.CodeUnavailable,
 		"%s, where server %s sends genkan to sign in, cannot be reached; check the network and try again", host, name))
 }

@@ -92,15 +92,10 @@ const rootsPatience = 10 * time.Second
 func (s *Server) homeOf(ctx context.Context, call *gateway.Call) home {
 	session := call.Session
 	if session == nil {
-		return home{}
+		return homeIn(call.Dir)
 	}
 	if call.Era == gateway.EraModern || jsonrpc.Lookup(session.Capabilities, "roots") == nil {
-		if session.Dir == "" {
-			return home{}
-		}
-		uri := (&url.URL{Scheme: "file", Path: filepath.ToSlash(session.Dir)}).String()
-		root := append(jsonrpc.AppendQuoted([]byte(`{"roots":[{"uri":`), uri), `,"name":`...)
-		return home{roots: append(jsonrpc.AppendQuoted(root, filepath.Base(session.Dir)), "}]}"...), dir: session.Dir}
+		return homeIn(session.Dir)
 	}
 	b := &s.branches
 	b.mu.Lock()
@@ -115,6 +110,17 @@ func (s *Server) homeOf(ctx context.Context, call *gateway.Call) home {
 	}
 	b.learn(session.ID, where)
 	return where
+}
+
+// homeIn is where a client works that is known to do so in a folder; without one
+// it is nowhere.
+func homeIn(dir string) home {
+	if dir == "" {
+		return home{}
+	}
+	uri := (&url.URL{Scheme: "file", Path: filepath.ToSlash(dir)}).String()
+	root := append(jsonrpc.AppendQuoted([]byte(`{"roots":[{"uri":`), uri), `,"name":`...)
+	return home{roots: append(jsonrpc.AppendQuoted(root, filepath.Base(dir)), "}]}"...), dir: dir}
 }
 
 // askHome asks a client where it works.

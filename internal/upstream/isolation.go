@@ -68,7 +68,7 @@ func (s *Server) place(ctx context.Context, call *gateway.Call, why purpose) (se
 	if s.set.usesWorkspace() && where.dir == "" {
 		return seat{}, &gateway.Error{
 			Code: gateway.CodeInvalid, Unsent: true,
-			Message: "server %s works in the client's folder, and this client did not say which: use a client that announces its roots, or write the folder into the configuration",
+			Message: "server %s works in the client's folder, and this client did not say which: use a client that announces its roots (REST: options.folder), or write the folder into the configuration",
 			Values:  []any{s.set.Name},
 		}
 	}

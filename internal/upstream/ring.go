@@ -34,17 +34,24 @@ func (r *ring) String() string {
 	return string(r.buf)
 }
 
-// lastLine is the last line that says anything, fit to be shown in a table.
+// lastLine is the line that tells best how things stand, mostly the last one,
+// fit to be shown in a table.
 func (r *ring) lastLine() string {
 	const most = 200
-	text := strings.TrimRightFunc(strings.ToValidUTF8(r.String(), "?"), func(c rune) bool { return unicode.IsSpace(c) || !unicode.IsPrint(c) })
-	line := text[strings.LastIndexAny(text, "\r\n")+1:]
-	line = strings.TrimSpace(strings.Map(func(c rune) rune {
-		if !unicode.IsPrint(c) {
-			return -1
-		}
-		return c
-	}, strings.ReplaceAll(line, "\t", " ")))
+	lines := strings.FieldsFunc(strings.ToValidUTF8(r.String(), "?"), func(c rune) bool { return c == '\r' || c == '\n' })
+	for i, line := range lines {
+		lines[i] = strings.TrimRightFunc(strings.Map(func(c rune) rune {
+			if !unicode.IsPrint(c) {
+				return -1
+			}
+			return c
+		}, strings.ReplaceAll(line, "\t", " ")), unicode.IsSpace)
+	}
+	i := TellingLine(lines)
+	if i < 0 {
+		return ""
+	}
+	line := strings.TrimSpace(lines[i])
 	if runes := []rune(line); len(runes) > most {
 		line = string(runes[:most]) + "…"
 	}

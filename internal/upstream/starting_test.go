@@ -62,6 +62,12 @@ func TestTheLastLine(t *testing.T) {
 		"a\tb \n":                       "a b",
 		"bad \xff bytes":                "bad ? bytes",
 		strings.Repeat("x", 300) + "\n": strings.Repeat("x", 200) + "…",
+		// Node ends with its version, npm with its log; what is wrong stands above.
+		"node:internal/modules/cjs/loader:1210\n  throw err;\n  ^\n\nError: Cannot find module '/x.js'\n    at Module._load (y:1:2) {\n  code: 'MODULE_NOT_FOUND'\n}\n\nNode.js v20.20.2\n": "Error: Cannot find module '/x.js'",
+		"TypeError [ERR_X]: bad key: z\n    at a:1\n\nNode.js v22.1.0\n":              "TypeError [ERR_X]: bad key: z",
+		"Error: of the process before\n\nNode.js v20.0.0\nhello\n\nNode.js v20.0.0\n": "Node.js v20.0.0",
+		"npm warn exec x\nnpm error code E404\nnpm error 404 Not Found - GET https://registry.example.com/nothing\nnpm error 404\nnpm error 404 Note that you can also install from a\nnpm error 404 tarball, folder, http url, or git folder.\nnpm error A complete log of this run can be found in: /l\n": "npm error 404 Not Found - GET https://registry.example.com/nothing",
+		"npm ERR! A complete log of this run can be found in: /l\n": "npm ERR! A complete log of this run can be found in: /l",
 	} {
 		r := &ring{}
 		_, _ = r.Write([]byte(text))

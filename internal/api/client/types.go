@@ -93,6 +93,8 @@ type CallOptions struct {
 	Timeout    int64 `json:"timeout,omitempty" doc:"Milliseconds without a sign of life, for each attempt. Unless said, what the configuration says for the tool, or 30000; at most 600000."`
 	Retry      *int  `json:"retry,omitempty" doc:"How often a call that did no harm is sent again. Unless said, what the configuration says for the tool, or 0; at most 10."`
 	RetryDelay int64 `json:"retryDelay,omitempty" doc:"Milliseconds before the first of them. Unless said, what the configuration says for the tool, or 1000. It doubles, up to 60000."`
+	// Folder is for servers that work in their client's.
+	Folder string `json:"folder,omitempty" doc:"Where the caller works, an absolute path, for servers that work in their client's folder."`
 }
 
 // CallResult is the answer to a call.
