@@ -1,0 +1,155 @@
+package index
+
+import (
+	"fmt"
+	"hash/crc32"
+	"io/fs"
+	"os"
+	"sync"
+)
+
+// Base is an index in a file. It never changes; many processes may have one
+// open, and share its memory. Opening reads little more than the header.
+type Base struct {
+	columns
+	dictionary
+	header header
+	titles titles
+	file   []byte
+	unmap  func() error
+
+	mu sync.Mutex
+	// kinds are the documents of types and statuses that searches have asked for.
+	kinds map[kindKey]bitmap
+
+	kept kept
+}
+
+// kindKey is a type, or a status.
+type kindKey struct {
+	status bool
+	name   uint32
+}
+
+// keptKinds is how many of those sets are kept, 125 KB each at a million
+// documents.
+const keptKinds = 64
+
+// Open opens a base. A file that is damaged as far as its structure tells is
+// ErrDamaged; Verify reads the rest.
+func Open(path string) (*Base, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("open search index: %w", err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("open search index: %w", err)
+	case !info.Mode().IsRegular():
+		return nil, fmt.Errorf("open search index: %s: %w", path, fs.ErrInvalid)
+	case info.Size() < headerLen:
+		return nil, damaged("it is too short")
+	}
+	content, unmap, err := mapFile(f, info.Size())
+	if err != nil {
+		return nil, fmt.Errorf("open search index: %w", err)
+	}
+	b, err := newBase(content)
+	if err != nil {
+		_ = unmap()
+		return nil, err
+	}
+	b.unmap = unmap
+	return b, nil
+}
+
+func newBase(file []byte) (*Base, error) {
+	b := &Base{file: file, unmap: func() error { return nil }, kinds: map[kindKey]bitmap{}}
+	if err := b.header.decode(file); err != nil {
+		return nil, err
+	}
+	at := func(s section) []byte {
+		return file[b.header.offsets[s]:][:b.header.sizes[s]:b.header.sizes[s]]
+	}
+	b.columns = columns{
+		ids: at(idSection), updated: at(updatedSection), lengths: at(lengthSection), heads: at(headSection),
+		types: at(typeSection), statuses: at(statusSection),
+	}
+	var ok, ok2 bool
+	b.typeNames, ok = readNames(at(typeNameSection))
+	b.states, ok2 = readNames(at(statusNameSection))
+	if !ok || !ok2 {
+		return nil, damaged("the names of its types and statuses are damaged")
+	}
+	b.titles = titles{
+		text: at(titleSection), starts: at(titleStartSection),
+		order: at(titleOrderSection), byType: at(typeOrderSection), columns: &b.columns,
+	}
+	b.dictionary = dictionary{
+		groups: at(groupSection), directory: at(directorySection), lists: at(listSection),
+		terms: int(b.header.terms), documents: uint32(b.header.documents),
+	}
+	return b, nil
+}
+
+// Sequence is the change sequence that the base covers.
+func (b *Base) Sequence() int64 { return b.header.sequence }
+
+// Len counts its documents.
+func (b *Base) Len() int { return int(b.header.documents) }
+
+// Size is the size of the file in bytes.
+func (b *Base) Size() int64 { return int64(len(b.file)) }
+
+// Verify reads the whole file and compares the checksums.
+func (b *Base) Verify() error {
+	for s := range b.header.offsets {
+		part := b.file[b.header.offsets[s]:][:b.header.sizes[s]]
+		if crc32.Checksum(part, castagnoli()) != b.header.sums[s] {
+			return damaged("the checksum of section %d is wrong", s)
+		}
+	}
+	return nil
+}
+
+// Close gives the memory back. Nothing may search the base any more; an Index
+// that has it is closed instead.
+func (b *Base) Close() error {
+	file := b.file
+	b.file = nil
+	if file == nil {
+		return nil
+	}
+	return b.unmap()
+}
+
+// ofKind is the set of documents of a type or status. It belongs to the base.
+func (b *Base) ofKind(k kindKey) bitmap {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if set, ok := b.kinds[k]; ok {
+		return set
+	}
+	set := b.kindSet(k)
+	if len(b.kinds) < keptKinds {
+		b.kinds[k] = set
+	}
+	return set
+}
+
+func (c *columns) kindSet(k kindKey) bitmap {
+	n := c.count()
+	set := bitmapFor(n)
+	for i := range uint32(n) {
+		at := c.kind(i)
+		if k.status {
+			at = c.state(i)
+		}
+		if at == k.name {
+			set.set(i)
+		}
+	}
+	return set
+}

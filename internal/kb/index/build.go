@@ -1,0 +1,207 @@
+package index
+
+import (
+	"bufio"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"path/filepath"
+)
+
+// runBytes is how much of postings is held in memory before it is put aside.
+const runBytes = 96 << 20
+
+// Build writes a base of documents, which come in the order of their ids, to a
+// file: under another name, synced, and renamed. Memory is bounded; what does
+// not fit is put aside in a file beside it. Progress, which may be nil, is told
+// every thousand documents. A process that is killed meanwhile leaves a file
+// path.new-*, which may be removed when nobody builds.
+func Build(ctx context.Context, path string, sequence int64, documents iter.Seq2[Document, error], progress func(done int)) error {
+	return build(ctx, path, sequence, documents, progress, runBytes)
+}
+
+func build(ctx context.Context, path string, sequence int64, documents iter.Seq2[Document, error], progress func(done int), runBytes int) (err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".new-*")
+	if err != nil {
+		return fmt.Errorf("build search index: %w", err)
+	}
+	b := &builder{runs: runs{dir: filepath.Dir(path), name: filepath.Base(path) + ".run-*"}, limit: runBytes}
+	defer func() {
+		b.runs.close()
+		if err != nil {
+			_ = f.Close()
+			_ = os.Remove(f.Name()) //nolint:gosec // it was just made
+			err = fmt.Errorf("build search index: %w", err)
+		}
+	}()
+	if err = b.gather(ctx, documents, progress); err != nil {
+		return err
+	}
+	if err = b.write(ctx, f, sequence); err != nil {
+		return err
+	}
+	if err = f.Sync(); err != nil {
+		return err
+	}
+	if err = f.Close(); err != nil {
+		return err
+	}
+	if err = os.Rename(f.Name(), path); err != nil { //nolint:gosec // the caller says where the base is
+		return err
+	}
+	return syncFolder(filepath.Dir(path))
+}
+
+// syncFolder makes a rename last. Where folders cannot be synced, the system
+// does it by itself.
+func syncFolder(dir string) error {
+	d, err := os.Open(dir) //nolint:gosec // the caller says where the base is
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	_ = d.Sync()
+	return nil
+}
+
+// builder gathers documents into runs.
+type builder struct {
+	columns
+	kinds, states names
+	titles        titleBuilder
+	total         uint64
+	last          int64
+	limit         int
+	runs          runs
+}
+
+func (b *builder) gather(ctx context.Context, documents iter.Seq2[Document, error], progress func(done int)) error {
+	run := newRun()
+	t := tokeniser{emit: run.token}
+	for d, err := range documents {
+		n := b.count()
+		switch {
+		case err != nil:
+			return err
+		case n > 0 && d.ID <= b.last:
+			return fmt.Errorf("document %d comes after %d", d.ID, b.last)
+		case n+1 >= maxRecords:
+			return fmt.Errorf("there are too many documents")
+		}
+		b.last = d.ID
+		length, head := t.document(&d)
+		run.end(uint32(n))
+		kind := b.kinds.number(d.Type)
+		b.add(&d, length, head, kind, b.states.number(d.Status))
+		b.titles.add(d.Title)
+		b.total += uint64(length)
+		if run.size >= b.limit {
+			if err := b.runs.putAside(run); err != nil {
+				return err
+			}
+		}
+		if n%1000 == 999 {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			if progress != nil {
+				progress(n + 1)
+			}
+		}
+	}
+	b.runs.last = run
+	if progress != nil {
+		progress(b.count())
+	}
+	return ctx.Err()
+}
+
+// write puts the sections into the file, the header last.
+func (b *builder) write(ctx context.Context, f *os.File, sequence int64) error {
+	if _, err := f.Seek(headerLen, io.SeekStart); err != nil {
+		return err
+	}
+	out := bufio.NewWriterSize(f, 1<<20)
+	w := &sectionWriter{w: out, at: headerLen}
+	w.section(idSection, b.ids)
+	w.section(updatedSection, b.updated)
+	w.section(lengthSection, b.lengths)
+	w.section(headSection, b.heads)
+	w.section(typeSection, b.types)
+	w.section(statusSection, b.statuses)
+	w.section(typeNameSection, appendNames(nil, b.kinds.list))
+	w.section(statusNameSection, appendNames(nil, b.states.list))
+	w.section(titleSection, b.titles.text)
+	w.section(titleStartSection, b.titles.offsets())
+	order, byType := b.titles.sort(&b.columns)
+	w.section(titleOrderSection, order)
+	w.section(typeOrderSection, byType)
+	b.titles = titleBuilder{} // it is large
+	dictionary, err := b.writeLists(ctx, w)
+	if err != nil {
+		return err
+	}
+	w.header.sequence, w.header.documents = sequence, uint64(b.count())
+	w.header.terms, w.header.length = uint64(dictionary.terms), b.total
+	if w.err != nil {
+		return w.err
+	}
+	if err := out.Flush(); err != nil {
+		return err
+	}
+	_, err = f.WriteAt(w.header.encode(), 0)
+	return err
+}
+
+// writeLists merges the runs. The dictionary stands before the lists in the
+// file but is known after them, so the lists pass through a file of their own
+// when they are large.
+func (b *builder) writeLists(ctx context.Context, w *sectionWriter) (*dictionaryWriter, error) {
+	var d dictionaryWriter
+	lists, err := b.runs.temporary()
+	if err != nil {
+		return nil, err
+	}
+	buffered := bufio.NewWriterSize(lists, 1<<20)
+	norm := normsAt(float64(b.total) / float64(max(1, b.count())))
+	e := encoder{norm: func(doc uint32) float64 { return norm.at(b.length(doc)) }}
+	var packed []byte
+	err = b.runs.merge(func(key []byte, postings []runPostings) error {
+		if d.terms%4096 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		e.begin(key[0] == pairTerm)
+		for i := range postings {
+			if err := postings[i].each(e.positions, e.add); err != nil {
+				return err
+			}
+		}
+		packed = e.finish(packed[:0])
+		d.add(key, e.df, len(packed))
+		_, err := buffered.Write(packed)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := buffered.Flush(); err != nil {
+		return nil, err
+	}
+	w.section(groupSection, d.groups)
+	w.section(directorySection, d.directory)
+	w.begin(listSection)
+	if _, err := lists.Seek(0, io.SeekStart); err != nil {
+		return nil, err
+	}
+	_, err = io.Copy(w, lists)
+	return &d, err
+}
+
+// appendPosting puts a posting aside: the gap to the document before, the
+// value, and for pairs the gaps between positions, all varints.
+func appendPosting(dst []byte, gap, value uint32) []byte {
+	return binary.AppendUvarint(binary.AppendUvarint(dst, uint64(gap)), uint64(value))
+}

@@ -1,0 +1,94 @@
+package index
+
+import (
+	"encoding/binary"
+	"math"
+	"sort"
+)
+
+// columns are what is kept of each document beside its words, as they stand in
+// the file; the delta keeps the same in memory. Numbers are little-endian.
+type columns struct {
+	ids, updated      []byte // 8 bytes each
+	lengths           []byte // 4: words, and characters of scripts without spaces
+	heads             []byte // 2: positions that belong to title and tags
+	types, statuses   []byte // 4: which of the names
+	typeNames, states []string
+}
+
+func (c *columns) add(d *Document, length, head uint32, kind, status uint32) {
+	le := binary.LittleEndian
+	c.ids = le.AppendUint64(c.ids, uint64(d.ID))
+	c.updated = le.AppendUint64(c.updated, uint64(d.Updated))
+	c.lengths = le.AppendUint32(c.lengths, length)
+	c.heads = le.AppendUint16(c.heads, uint16(head))
+	c.types = le.AppendUint32(c.types, kind)
+	c.statuses = le.AppendUint32(c.statuses, status)
+}
+
+func (c *columns) count() int               { return len(c.ids) / 8 }
+func (c *columns) id(doc uint32) int64      { return int64(binary.LittleEndian.Uint64(c.ids[8*doc:])) }
+func (c *columns) length(doc uint32) uint32 { return binary.LittleEndian.Uint32(c.lengths[4*doc:]) }
+func (c *columns) head(doc uint32) uint32 {
+	return uint32(binary.LittleEndian.Uint16(c.heads[2*doc:]))
+}
+
+func (c *columns) changed(doc uint32) int64 {
+	return int64(binary.LittleEndian.Uint64(c.updated[8*doc:]))
+}
+func (c *columns) kind(doc uint32) uint32  { return binary.LittleEndian.Uint32(c.types[4*doc:]) }
+func (c *columns) state(doc uint32) uint32 { return binary.LittleEndian.Uint32(c.statuses[4*doc:]) }
+
+// place is the document with an id, where ids ascend.
+func (c *columns) place(id int64) (uint32, bool) {
+	n := c.count()
+	i := sort.Search(n, func(i int) bool { return c.id(uint32(i)) >= id })
+	return uint32(i), i < n && c.id(uint32(i)) == id
+}
+
+// names numbers strings in the order in which they come.
+type names struct {
+	list []string
+	at   map[string]uint32
+}
+
+func (n *names) number(s string) uint32 {
+	if i, ok := n.at[s]; ok {
+		return i
+	}
+	if n.at == nil {
+		n.at = map[string]uint32{}
+	}
+	i := uint32(len(n.list))
+	n.at[s] = i
+	n.list = append(n.list, s)
+	return i
+}
+
+// BM25. A document that is twice as long as the mean needs more to score the
+// same, and more of the same word counts less and less.
+const (
+	saturation = 1.2
+	lengthPart = .6
+)
+
+// norms is the part of the score that lengths decide, at a mean length.
+type norms struct{ fixed, each float64 }
+
+func normsAt(mean float64) norms {
+	return norms{saturation * (1 - lengthPart), saturation * lengthPart / max(mean, 1)}
+}
+
+// at rounds the product before the sum, so that no processor fuses the two and
+// gets another score.
+func (n norms) at(length uint32) float64 { return n.fixed + float64(n.each*float64(length)) }
+
+// score is what a frequency makes of its norm; it grows with frequency/norm.
+func score(frequency, norm float64) float64 {
+	return (saturation + 1) * frequency / (frequency + norm)
+}
+
+// idf is how telling it is that a document has a word.
+func idf(documents, having int) float64 {
+	return math.Log(1 + (float64(documents-having)+.5)/(float64(having)+.5))
+}

@@ -1,0 +1,224 @@
+package index
+
+import (
+	"encoding/binary"
+	"strings"
+	"unsafe"
+)
+
+// The dictionary is the sorted keys in groups of 16. A group begins with where
+// its first list stands (varint); each key has
+//
+//	how much it shares with the key before    varint, 0 for the first
+//	the length of the rest, and the rest      varint, bytes
+//	in how many documents it is               varint
+//	the length of its list                    varint; lists stand side by side
+//
+// and the directory has where each group begins (8 bytes).
+const groupSize = 16
+
+// dictionary reads it.
+type dictionary struct {
+	groups, directory, lists []byte
+	terms                    int
+	documents                uint32
+}
+
+type dictionaryWriter struct {
+	groups, directory []byte
+	last              []byte
+	terms             int
+	offset            uint64 // of the next list
+}
+
+func (w *dictionaryWriter) add(key []byte, df, size int) {
+	shared := 0
+	if w.terms%groupSize == 0 {
+		w.directory = binary.LittleEndian.AppendUint64(w.directory, uint64(len(w.groups)))
+		w.groups = binary.AppendUvarint(w.groups, w.offset)
+	} else {
+		for shared < len(key) && shared < len(w.last) && key[shared] == w.last[shared] {
+			shared++
+		}
+	}
+	w.groups = binary.AppendUvarint(w.groups, uint64(shared))
+	w.groups = binary.AppendUvarint(w.groups, uint64(len(key)-shared))
+	w.groups = append(w.groups, key[shared:]...)
+	w.groups = binary.AppendUvarint(w.groups, uint64(df))
+	w.groups = binary.AppendUvarint(w.groups, uint64(size))
+	w.last = append(w.last[:0], key...)
+	w.offset += uint64(size)
+	w.terms++
+}
+
+// entry is what the dictionary says of a key.
+type entry struct {
+	df           int
+	offset, size uint64
+}
+
+// reader walks through the entries of a group.
+type reader struct {
+	d     *dictionary
+	rest  []byte
+	left  int
+	key   []byte
+	entry entry
+}
+
+func (d *dictionary) groupCount() int { return len(d.directory) / 8 }
+
+// group starts to read a group. False is damage, as everywhere here.
+func (d *dictionary) group(i int) (reader, bool) {
+	at := binary.LittleEndian.Uint64(d.directory[8*i:])
+	if at >= uint64(len(d.groups)) {
+		return reader{}, false
+	}
+	r := reader{d: d, rest: d.groups[at:], left: min(groupSize, d.terms-i*groupSize)}
+	offset, ok := r.number()
+	r.entry.offset = offset
+	return r, ok
+}
+
+func (r *reader) number() (uint64, bool) {
+	n, used := binary.Uvarint(r.rest)
+	if used <= 0 {
+		return 0, false
+	}
+	r.rest = r.rest[used:]
+	return n, true
+}
+
+// take reads the next entry but for its key, of which it gives the rest.
+func (r *reader) take() (shared uint64, suffix []byte, ok bool) {
+	r.left--
+	e := &r.entry
+	e.offset += e.size
+	shared, ok = r.number()
+	length, ok2 := r.number()
+	if !ok || !ok2 || length > uint64(len(r.rest)) {
+		return 0, nil, false
+	}
+	suffix, r.rest = r.rest[:length], r.rest[length:]
+	df, ok := r.number()
+	size, ok2 := r.number()
+	if !ok || !ok2 || df > uint64(r.d.documents) || e.offset > uint64(len(r.d.lists)) || size > uint64(len(r.d.lists))-e.offset {
+		return 0, nil, false
+	}
+	e.df, e.size = int(df), size
+	return shared, suffix, true
+}
+
+// next reads the next entry with its key.
+func (r *reader) next() bool {
+	if r.left == 0 {
+		return false
+	}
+	shared, suffix, ok := r.take()
+	if !ok || shared > uint64(len(r.key)) {
+		return false
+	}
+	r.key = append(r.key[:shared], suffix...)
+	return true
+}
+
+// first is the first key of a group, without copying it.
+func (d *dictionary) first(i int) []byte {
+	at := binary.LittleEndian.Uint64(d.directory[8*i:])
+	if at >= uint64(len(d.groups)) {
+		return nil
+	}
+	r := reader{rest: d.groups[at:]}
+	_, ok := r.number()
+	_, ok2 := r.number()
+	length, ok3 := r.number()
+	if !ok || !ok2 || !ok3 || length > uint64(len(r.rest)) {
+		return nil
+	}
+	return r.rest[:length]
+}
+
+// from is the group where a key stands, if it is there.
+func (d *dictionary) from(key string) int {
+	low, high := 0, d.groupCount()
+	for low < high {
+		if middle := (low + high) / 2; string(d.first(middle)) > key {
+			high = middle
+		} else {
+			low = middle + 1
+		}
+	}
+	return max(0, low-1)
+}
+
+// locate reads the entry of a key. It compares while it reads, and copies
+// nothing.
+func (d *dictionary) locate(key string) (entry, bool) {
+	if d.terms == 0 {
+		return entry{}, false
+	}
+	r, ok := d.group(d.from(key))
+	if !ok {
+		return entry{}, false
+	}
+	same := 0 // how much the key before shares with the one that is sought
+	for r.left > 0 {
+		e := &r.entry
+		shared, suffix, ok := r.take()
+		if !ok {
+			return entry{}, false
+		}
+		if int(shared) > same {
+			continue // it differs where the one before did
+		}
+		same = int(shared)
+		for len(suffix) > 0 && same < len(key) && suffix[0] == key[same] {
+			suffix = suffix[1:]
+			same++
+		}
+		switch {
+		case len(suffix) == 0 && same == len(key):
+			return *e, true
+		case same == len(key) || len(suffix) > 0 && suffix[0] > key[same]:
+			return entry{}, false
+		}
+	}
+	return entry{}, false
+}
+
+func (d *dictionary) find(key string) (list, bool) {
+	e, ok := d.locate(key)
+	if !ok {
+		return list{}, false
+	}
+	// The eight bytes behind a list are there to be read with it: see unpackLow.
+	end := min(e.offset+e.size+8, uint64(len(d.lists)))
+	return newList(d.lists[e.offset:end], e.df, d.documents, key[0] == pairTerm)
+}
+
+func (d *dictionary) has(key []byte) bool {
+	_, ok := d.locate(unsafe.String(unsafe.SliceData(key), len(key)))
+	return ok
+}
+
+// each calls with the keys that begin with a prefix, in order, until it says no.
+// A key is valid during the call.
+func (d *dictionary) each(prefix string, yield func(key []byte) bool) {
+	if d.terms == 0 {
+		return
+	}
+	for i := d.from(prefix); i < d.groupCount(); i++ {
+		r, ok := d.group(i)
+		if !ok {
+			return
+		}
+		for r.next() {
+			if string(r.key) < prefix {
+				continue
+			}
+			if !strings.HasPrefix(string(r.key), prefix) || !yield(r.key) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,286 @@
+package index
+
+import (
+	"slices"
+	"strings"
+)
+
+// foundUnit is a unit of the query in a segment.
+type foundUnit struct {
+	alternatives, bonus []found
+	size                int // of its lists, about
+	// merged is each document's frequency, where a unit has many lists.
+	merged []float32
+}
+
+// found is an alternative in a segment. One that is not there has no lists.
+type found struct {
+	key    string // of the term, or the pairs of the phrase
+	list   list
+	weight float64
+	// pairs are the lists of a phrase; list is filled when it is looked for.
+	pairs   []list
+	offsets []uint32
+	kana    string
+}
+
+// resolve looks up the terms of a plan.
+func (s *search) resolve(seg *segment, p *plan) {
+	seg.hits, seg.driver = nil, nil
+	seg.units, seg.boosts = seg.units[:0], seg.boosts[:0]
+	for i := range p.units {
+		seg.units = append(seg.units, s.resolveUnit(seg, &p.units[i]))
+	}
+	for i := range p.boosts {
+		seg.boosts = append(seg.boosts, s.resolveUnit(seg, &p.boosts[i]))
+	}
+}
+
+func (s *search) resolveUnit(seg *segment, u *unit) foundUnit {
+	var f foundUnit
+	for _, a := range u.alternatives {
+		if at, ok := s.resolveOne(seg, a); ok {
+			f.alternatives = append(f.alternatives, at)
+			f.size += at.size()
+		}
+	}
+	for _, a := range u.bonus {
+		if at, ok := s.resolveOne(seg, a); ok {
+			f.bonus = append(f.bonus, at)
+		}
+	}
+	return f
+}
+
+func (s *search) resolveOne(seg *segment, a alternative) (found, bool) {
+	f := found{weight: a.weight}
+	lists := make([]list, len(a.keys))
+	for i, key := range a.keys {
+		l, ok := seg.find(key)
+		if !ok {
+			return found{}, false
+		}
+		lists[i] = l
+	}
+	if len(lists) == 1 {
+		f.key, f.list = a.keys[0], lists[0]
+		return f, true
+	}
+	f.key, f.kana = strings.Join(a.keys, ""), a.kana
+	for _, i := range cover(lists) {
+		f.pairs = append(f.pairs, lists[i])
+		f.offsets = append(f.offsets, uint32(i))
+	}
+	return f, true
+}
+
+// cover chooses the pairs of a phrase that are looked at: every character is in
+// one of them, they are short together, and one that is far rarer than
+// they is among them.
+func cover(lists []list) []int {
+	type step struct{ cost, before int }
+	// best[i] is the best choice that ends with pair i.
+	best := make([]step, len(lists))
+	rarest := 0
+	for i := range lists {
+		best[i] = step{lists[i].df, -1}
+		switch {
+		case i == 1 || i > 1 && best[i-1].cost < best[i-2].cost:
+			best[i] = step{lists[i].df + best[i-1].cost, i - 1}
+		case i > 1:
+			best[i] = step{lists[i].df + best[i-2].cost, i - 2}
+		}
+		if lists[i].df < lists[rarest].df {
+			rarest = i
+		}
+	}
+	var chosen []int
+	least := lists[len(lists)-1].df
+	for i := len(lists) - 1; i >= 0; i = best[i].before {
+		chosen = append(chosen, i)
+		least = min(least, lists[i].df)
+	}
+	if lists[rarest].df < least/2 {
+		chosen = append(chosen, rarest)
+	}
+	slices.Sort(chosen)
+	return chosen
+}
+
+func (f *found) size() int {
+	if f.pairs == nil {
+		return f.list.df
+	}
+	least := f.pairs[0].df
+	for i := range f.pairs {
+		least = min(least, f.pairs[i].df)
+	}
+	return least
+}
+
+// match finds the documents of a segment that have all units and pass the
+// filters, and counts them.
+func (s *search) match(seg *segment) int {
+	for i := range seg.units {
+		if len(seg.units[i].alternatives) == 0 {
+			seg.hits = s.room.set(seg.documents)
+			return 0
+		}
+	}
+	if len(seg.units) == 1 && len(seg.units[0].alternatives) == 1 && !s.filtered() {
+		return s.matchOne(seg)
+	}
+	order := make([]*foundUnit, len(seg.units))
+	for i := range seg.units {
+		order[i] = &seg.units[i]
+	}
+	slices.SortStableFunc(order, func(a, b *foundUnit) int { return a.size - b.size })
+	for i, u := range order {
+		if i == 0 {
+			seg.hits = s.mark(seg, u, nil)
+			continue
+		}
+		seg.hits.and(s.mark(seg, u, seg.hits))
+	}
+	s.filter(seg)
+	return seg.hits.count()
+}
+
+// matchOne is a query of one list: what it has is known without a walk.
+func (s *search) matchOne(seg *segment) int {
+	a := &seg.units[0].alternatives[0]
+	if a.pairs == nil {
+		seg.driver = &a.list
+		return s.livesIn(seg, a.key)
+	}
+	s.verify(seg, a, nil)
+	seg.driver = &a.list
+	if len(seg.dead) == 0 {
+		return a.list.df
+	}
+	n := 0
+	for _, doc := range a.list.docs {
+		if !seg.dead.has(doc) {
+			n++
+		}
+	}
+	return n
+}
+
+// mark is the set of documents that have a unit. If few can matter, those of
+// within, only they are looked at.
+func (s *search) mark(seg *segment, u *foundUnit, within bitmap) bitmap {
+	set := s.room.set(seg.documents)
+	few := within != nil && within.count()*25*len(u.alternatives) < u.size
+	if !few && len(u.alternatives) > mostCursors {
+		s.merge(seg, u, set, within)
+		return set
+	}
+	for i := range u.alternatives {
+		a := &u.alternatives[i]
+		switch {
+		case a.pairs != nil:
+			s.verify(seg, a, within)
+			for _, doc := range a.list.docs {
+				set.set(doc)
+			}
+		case few && !isCommon(&a.list): // the sets of common terms are kept
+			c := s.room.cursor(&a.list)
+			within.each(0, uint32(seg.documents), func(doc uint32) {
+				if c.seek(doc) == doc {
+					set.set(doc)
+				}
+			})
+		default:
+			s.markList(seg, a.key, &a.list, set)
+		}
+	}
+	return set
+}
+
+// markList adds the documents of a list to a set.
+func (s *search) markList(seg *segment, key string, l *list, set bitmap) {
+	c := s.room.cursor(l)
+	base, _ := seg.vocabulary.(*Base)
+	if base == nil || !isCommon(l) {
+		c.mark(l, set)
+		return
+	}
+	set.or(base.kept.set(key, seg.documents, func(fresh bitmap) { c.mark(l, fresh) }))
+}
+
+// mostCursors is how many lists of a unit are walked side by side; the
+// frequencies of more are added up beforehand.
+const mostCursors = 1
+
+// merge marks the documents of a unit and adds up their frequencies.
+func (s *search) merge(seg *segment, u *foundUnit, set, within bitmap) {
+	sums := s.room.sums(seg.documents)
+	c := s.room.cursor(nil)
+	add := func(a *found) {
+		if a.pairs != nil {
+			s.verify(seg, a, within)
+		}
+		c.reset(&a.list)
+		weight := float32(a.weight)
+		for b := range a.list.blocks() {
+			c.load(b)
+			if c.n == 0 {
+				continue
+			}
+			c.val()
+			for i, doc := range c.docs[:c.n] {
+				sums[doc] += float32(weight * float32(frequency(c.values[i])))
+				set.set(doc)
+			}
+		}
+	}
+	for i := range u.alternatives {
+		add(&u.alternatives[i])
+	}
+	for i := range u.bonus {
+		add(&u.bonus[i])
+	}
+	u.merged = sums
+}
+
+// filtered tells whether the query has a filter.
+func (s *search) filtered() bool {
+	return len(s.q.Types) > 0 || len(s.q.Statuses) > 0 || len(s.q.Tags) > 0 || s.q.UpdatedFrom != 0 || s.q.UpdatedTo != 0
+}
+
+// filter takes the dead out of the hits, and what the query's filters refuse.
+func (s *search) filter(seg *segment) {
+	seg.hits.without(seg.dead)
+	kinds := func(wanted, names []string, status bool) {
+		if len(wanted) == 0 {
+			return
+		}
+		allowed := s.room.set(seg.documents)
+		for i, name := range names {
+			if slices.Contains(wanted, name) {
+				allowed.or(seg.ofKind(kindKey{status, uint32(i)}))
+			}
+		}
+		seg.hits.and(allowed)
+	}
+	kinds(s.q.Types, seg.typeNames, false)
+	kinds(s.q.Statuses, seg.states, true)
+	if len(s.q.Tags) > 0 {
+		allowed := s.room.set(seg.documents)
+		for _, tag := range s.q.Tags {
+			key := string(tagTerm) + tag
+			if l, ok := seg.find(key); ok {
+				s.markList(seg, key, &l, allowed)
+			}
+		}
+		seg.hits.and(allowed)
+	}
+	if from, to := s.q.UpdatedFrom, s.q.UpdatedTo; from != 0 || to != 0 {
+		seg.hits.each(0, uint32(seg.documents), func(doc uint32) {
+			if at := seg.changed(doc); at < from || to != 0 && at > to {
+				seg.hits.unset(doc)
+			}
+		})
+	}
+}

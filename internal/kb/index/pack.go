@@ -1,0 +1,154 @@
+package index
+
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
+// Numbers are packed with as many bits as most of them need; the few that need
+// more leave their upper bits behind the others:
+//
+//	width, and 128 if there are such exceptions    1 byte
+//	bytes of the exceptions                        varint, only if there are any
+//	the lower bits of all numbers                  (count·width+7)/8 bytes
+//	for each exception its distance from the last one and its upper bits, varints
+
+const exceptions = 0x80
+
+// appendPacked appends numbers.
+func appendPacked(dst []byte, values []uint32) []byte {
+	var lengths [33]int // how many numbers have this many bits
+	for _, v := range values {
+		lengths[bits.Len32(v)]++
+	}
+	width, least, over, extra := 32, len(values)*32, 0, 0
+	for w := 32; w >= 0; w-- {
+		// From here on, numbers of more than w bits are exceptions.
+		if w < 32 {
+			over += lengths[w+1] //nolint:gosec // w is less than 32
+			extra = 0
+			for b := w + 1; b <= 32; b++ {
+				extra += lengths[b] * (8 + 8*((b-w+6)/7))
+			}
+			if over > 0 {
+				extra += 8
+			}
+		}
+		if cost := len(values)*w + extra; cost <= least {
+			width, least = w, cost
+		}
+	}
+	mask := uint32(1)<<width - 1
+	var exc []byte
+	last := 0
+	for i, v := range values {
+		if v > mask {
+			exc = binary.AppendUvarint(exc, uint64(i-last))
+			exc = binary.AppendUvarint(exc, uint64(v>>width))
+			last = i
+		}
+	}
+	if len(exc) == 0 {
+		dst = append(dst, byte(width))
+	} else {
+		dst = append(dst, byte(width)|exceptions)
+		dst = binary.AppendUvarint(dst, uint64(len(exc)))
+	}
+	var word uint64
+	filled := 0
+	for _, v := range values {
+		word |= uint64(v&mask) << filled
+		for filled += width; filled >= 8; filled -= 8 {
+			dst = append(dst, byte(word))
+			word >>= 8
+		}
+	}
+	if filled > 0 {
+		dst = append(dst, byte(word))
+	}
+	return append(dst, exc...)
+}
+
+// packed is where the parts of packed numbers stand.
+type packed struct {
+	width     int
+	low, high int // where the lower bits and the exceptions begin
+	end       int
+}
+
+// layout reads the head of n packed numbers. False is damage, here and below.
+func layout(src []byte, n int) (packed, bool) {
+	if len(src) == 0 {
+		return packed{}, false
+	}
+	p := packed{width: int(src[0] &^ exceptions), low: 1}
+	extra := uint64(0)
+	if src[0]&exceptions != 0 {
+		var used int
+		if extra, used = binary.Uvarint(src[1:]); used <= 0 || extra > uint64(len(src)) {
+			return packed{}, false
+		}
+		p.low += used
+	}
+	p.high = p.low + (n*p.width+7)/8
+	p.end = p.high + int(extra)
+	return p, p.width <= 32 && p.end <= len(src)
+}
+
+// unpack reads len(out) numbers and returns what is behind them.
+func unpack(src []byte, out []uint32) ([]byte, bool) {
+	p, ok := layout(src, len(out))
+	if !ok {
+		return nil, false
+	}
+	if p.width == 0 {
+		clear(out)
+	} else {
+		unpackLow(src[p.low:], out, uint(p.width), p.high-p.low)
+	}
+	at := uint64(0)
+	for exc := src[p.high:p.end]; len(exc) > 0; {
+		gap, a := binary.Uvarint(exc)
+		if a <= 0 {
+			return nil, false
+		}
+		high, b := binary.Uvarint(exc[a:])
+		if at += gap; b <= 0 || gap > uint64(len(out)) || at >= uint64(len(out)) {
+			return nil, false
+		}
+		out[at] |= uint32(high << p.width)
+		exc = exc[a+b:]
+	}
+	return src[p.end:], true
+}
+
+// unpackLow unpacks the lower bits. Eight numbers of w bits are w bytes: up to
+// 16 bits they are taken out of two words.
+func unpackLow(src []byte, out []uint32, width uint, size int) {
+	mask := uint64(1)<<width - 1
+	i, bit := 0, uint(0)
+	if width <= 16 {
+		second, shift := int(4*width>>3), 4*width&7
+		for ; i+8 <= len(out) && int(bit>>3)+second+8 <= len(src); i += 8 {
+			at := src[bit>>3:]
+			to := out[i : i+8 : i+8]
+			a, b := binary.LittleEndian.Uint64(at), binary.LittleEndian.Uint64(at[second:])>>shift
+			to[0], to[4] = uint32(a&mask), uint32(b&mask)
+			to[1], to[5] = uint32(a>>width&mask), uint32(b>>width&mask)
+			to[2], to[6] = uint32(a>>(2*width)&mask), uint32(b>>(2*width)&mask)
+			to[3], to[7] = uint32(a>>(3*width)&mask), uint32(b>>(3*width)&mask)
+			bit += 8 * width
+		}
+	}
+	// Eight bytes at a time, as far as the file goes behind them.
+	for ; i < len(out) && int(bit>>3)+8 <= len(src); i++ {
+		out[i] = uint32(binary.LittleEndian.Uint64(src[bit>>3:]) >> (bit & 7) & mask)
+		bit += width
+	}
+	for ; i < len(out); i++ {
+		var last [8]byte
+		copy(last[:], src[bit>>3:size])
+		out[i] = uint32(binary.LittleEndian.Uint64(last[:]) >> (bit & 7) & mask)
+		bit += width
+	}
+}

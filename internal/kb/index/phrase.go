@@ -1,0 +1,193 @@
+package index
+
+// verify finds a phrase: documents where its pairs stand at the right distance.
+// What it finds becomes the alternative's list.
+func (s *search) verify(seg *segment, a *found, within bitmap) {
+	base, _ := seg.vocabulary.(*Base)
+	if base != nil {
+		if l, ok := base.kept.get(a.key); ok {
+			a.list = l
+			return
+		}
+	}
+	if a.kana != "" && s.joinKana(seg, a) {
+		return // cheap enough not to be kept
+	}
+	v := verifier{offsets: a.offsets, cursors: make([]*cursor, len(a.pairs)), places: make([][]uint32, len(a.pairs))}
+	for i := range a.pairs {
+		v.cursors[i] = s.room.cursor(&a.pairs[i])
+		if a.pairs[i].df < a.pairs[v.lead].df {
+			v.lead = i
+		}
+	}
+	v.out = list{plain: true, documents: uint32(seg.documents)}
+	c := v.cursors[v.lead]
+	if within != nil && within.count()*4 < c.l.df {
+		within.each(0, uint32(seg.documents), func(doc uint32) {
+			if c.seek(doc) == doc {
+				v.try(seg, doc)
+			}
+		})
+	} else {
+		for b := range c.l.blocks() {
+			c.load(b)
+			for c.i = 0; c.i < c.n; c.i++ {
+				v.try(seg, c.docs[c.i])
+			}
+		}
+		if base != nil {
+			base.kept.put(a.key, &v.out, c.l.df)
+		}
+	}
+	v.out.df = len(v.out.docs)
+	a.list = v.out
+}
+
+// mostKana is how many katakana words are joined; where more begin with the
+// query, its pairs are verified.
+const mostKana = 512
+
+// joinKana finds a katakana word by the terms that begin with it, which gives
+// the same as verifying its pairs. False says that there are too many.
+func (s *search) joinKana(seg *segment, a *found) bool {
+	var keys []string
+	seg.each(string(kanaTerm)+a.kana, func(key []byte) bool {
+		keys = append(keys, string(key))
+		return len(keys) <= mostKana
+	})
+	if len(keys) > mostKana {
+		return false
+	}
+	set, values := s.room.set(seg.documents), s.room.numbers(seg.documents)
+	for _, key := range keys {
+		l, ok := seg.find(key)
+		if !ok {
+			continue
+		}
+		c := s.room.cursor(&l)
+		for b := range l.blocks() {
+			c.load(b)
+			if c.n == 0 {
+				continue
+			}
+			c.val()
+			for i, doc := range c.docs[:c.n] {
+				// The counts add up above the bit that says whether it is in the head.
+				values[doc] = (values[doc]&^1 + uint32(countOf(c.values[i]))<<1) | (values[doc]|c.values[i])&1
+				set.set(doc)
+			}
+		}
+	}
+	n := set.count()
+	a.list = list{plain: true, documents: uint32(seg.documents), df: n, docs: make([]uint32, 0, n), values: make([]uint32, 0, n)}
+	set.each(0, uint32(seg.documents), func(doc uint32) {
+		a.list.docs = append(a.list.docs, doc)
+		a.list.values = append(a.list.values, values[doc]-2)
+	})
+	return true
+}
+
+// verifier looks for the pairs of a phrase, document by document.
+type verifier struct {
+	cursors []*cursor
+	offsets []uint32
+	lead    int // the rarest pair
+	places  [][]uint32
+	out     list
+}
+
+// try looks at the document where the lead stands.
+func (v *verifier) try(seg *segment, doc uint32) {
+	if len(v.cursors) == 2 {
+		c, other := v.cursors[v.lead], v.cursors[1-v.lead]
+		// Most often the documents of one are those of the other.
+		if other.i+1 < other.n && other.docs[other.i+1] == doc {
+			other.i++
+		} else if other.seek(doc) != doc {
+			return
+		}
+		v.found(seg, doc, twoPlaces(c.places(), other.places(), v.offsets[v.lead], v.offsets[1-v.lead]))
+		return
+	}
+	for i, c := range v.cursors {
+		if i != v.lead && c.seek(doc) != doc {
+			return
+		}
+	}
+	for i, c := range v.cursors {
+		v.places[i] = c.places()
+	}
+	v.found(seg, doc, v.allPlaces())
+}
+
+// standing is how often a phrase stands in a document, and where it does first.
+type standing struct {
+	count int
+	first uint32
+}
+
+func (v *verifier) found(seg *segment, doc uint32, at standing) {
+	if at.count > 0 {
+		v.out.docs = append(v.out.docs, doc)
+		v.out.values = append(v.out.values, value(at.count, at.first < seg.head(doc)))
+	}
+}
+
+// twoPlaces counts the places where two pairs stand at their offsets.
+func twoPlaces(lead, other []uint32, offset, otherOffset uint32) standing {
+	var s standing
+	i := 0
+	for _, p := range lead {
+		if p < offset {
+			continue // the phrase would begin before the document
+		}
+		start := p - offset
+		want := start + otherOffset
+		for i < len(other) && other[i] < want {
+			i++
+		}
+		if i == len(other) {
+			break
+		}
+		if other[i] == want {
+			if s.count == 0 {
+				s.first = start
+			}
+			s.count++
+		}
+	}
+	return s
+}
+
+// allPlaces is the same for more than two.
+func (v *verifier) allPlaces() standing {
+	var s standing
+next:
+	for _, p := range v.places[v.lead] {
+		if p < v.offsets[v.lead] {
+			continue
+		}
+		start := p - v.offsets[v.lead]
+		for i, list := range v.places {
+			if i == v.lead {
+				continue
+			}
+			want := start + v.offsets[i]
+			for len(list) > 0 && list[0] < want {
+				list = list[1:]
+			}
+			v.places[i] = list
+			if len(list) == 0 {
+				return s
+			}
+			if list[0] != want {
+				continue next
+			}
+		}
+		if s.count == 0 {
+			s.first = start
+		}
+		s.count++
+	}
+	return s
+}

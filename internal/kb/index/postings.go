@@ -1,0 +1,400 @@
+package index
+
+import (
+	"encoding/binary"
+	"math"
+	"sort"
+)
+
+// A list of postings says in which documents a term is, how often, and, for
+// pairs of characters, where. In the base it is packed in blocks of 128:
+//
+//	for each block, if there is more than one:
+//	    its last document        4 bytes
+//	    its bound                2 bytes: see bound
+//	    where its bytes end      4 bytes
+//	for each block:
+//	    gaps between documents   packed
+//	    values                   packed: (count-1)·2, plus 1 if in the head
+//	    gaps between positions   packed, for pairs; each document begins anew
+//
+// In the delta, and for phrases that have been verified, it is plain.
+const (
+	blockSize  = 128
+	headerSize = 10
+	// nowhere is behind the last document.
+	nowhere = math.MaxUint32
+)
+
+// list is one list of postings, packed or plain.
+type list struct {
+	df        int
+	documents uint32 // in the segment, to refuse what damage makes up
+	positions bool
+
+	heads, data []byte
+
+	plain  bool
+	live   int // of a plain list: documents that are not dead
+	docs   []uint32
+	values []uint32
+	starts []uint32 // where each document's positions begin in where
+	where  []uint32
+}
+
+// value is how often a term is in a document, and whether in its head.
+func value(count int, head bool) uint32 {
+	v := uint32(count-1) << 1
+	if head {
+		v |= 1
+	}
+	return v
+}
+
+func countOf(value uint32) int { return int(value>>1) + 1 }
+
+// headBonus is how many more times a term counts that is in the title or a tag.
+const headBonus = 3
+
+// frequency is what a value counts in the score.
+func frequency(value uint32) float64 { return float64(value>>1 + 1 + headBonus*(value&1)) }
+
+func (l *list) blocks() int { return (l.df + blockSize - 1) / blockSize }
+
+// last is the last document of a block.
+func (l *list) last(block int) uint32 {
+	switch {
+	case l.plain:
+		return l.docs[min(l.df, (block+1)*blockSize)-1]
+	case len(l.heads) == 0:
+		return nowhere - 1
+	}
+	return binary.LittleEndian.Uint32(l.heads[block*headerSize:])
+}
+
+// ends is where the bytes of a block end.
+func (l *list) ends(block int) int {
+	if len(l.heads) == 0 {
+		return len(l.data)
+	}
+	return int(binary.LittleEndian.Uint32(l.heads[block*headerSize+6:]))
+}
+
+// bound is the largest frequency/norm of a block's postings at the base's own
+// mean length, rounded up. Zero says that it is not known.
+func (l *list) bound(block int) float64 {
+	if l.plain || len(l.heads) == 0 {
+		return 0
+	}
+	return fromBound(binary.LittleEndian.Uint16(l.heads[block*headerSize+4:]))
+}
+
+// toBound keeps the upper half of a float32 without its sign, rounded up.
+func toBound(ratio float64) uint16 {
+	return uint16(math.Float32bits(float32(ratio))>>15) + 1
+}
+
+func fromBound(b uint16) float64 { return float64(math.Float32frombits(uint32(b) << 15)) }
+
+// newList reads where the parts of a packed list are.
+func newList(raw []byte, df int, documents uint32, positions bool) (list, bool) {
+	l := list{df: df, documents: documents, positions: positions, data: raw}
+	if df <= 0 || uint64(df) > uint64(documents) {
+		return list{}, false
+	}
+	if n := l.blocks(); n > 1 {
+		if len(raw) < n*headerSize {
+			return list{}, false
+		}
+		l.heads, l.data = raw[:n*headerSize], raw[n*headerSize:]
+	}
+	return l, true
+}
+
+// cursor walks a list. It keeps one block unpacked.
+type cursor struct {
+	l           *list
+	block       int
+	first, last uint32 // the documents that the block can have
+	n, i        int
+	docs        []uint32
+	values      []uint32
+	starts      []uint32
+	where       []uint32
+	rest        []byte // of the block's bytes, what is not unpacked yet
+	haveValues  bool
+	haveWhere   bool
+
+	docRoom, valueRoom [blockSize]uint32
+	startRoom          [blockSize + 1]uint32
+	whereRoom          []uint32
+}
+
+func (c *cursor) reset(l *list) {
+	c.l, c.block, c.n, c.i = l, -1, 0, 0
+	c.first, c.last = 1, 0
+}
+
+// load unpacks the documents of a block. What is damaged has none.
+func (c *cursor) load(block int) {
+	l := c.l
+	c.block, c.i, c.n = block, 0, 0
+	c.haveValues, c.haveWhere = false, false
+	c.first = 0
+	if block > 0 {
+		c.first = l.last(block-1) + 1
+	}
+	c.last = l.last(block)
+	n := min(blockSize, l.df-block*blockSize)
+	if l.plain {
+		at := block * blockSize
+		c.docs, c.values, c.n = l.docs[at:at+n], l.values[at:at+n], n
+		c.haveValues = true
+		return
+	}
+	from, to := 0, l.ends(block)
+	if block > 0 {
+		from = l.ends(block - 1)
+	}
+	if from > to || to > len(l.data) {
+		return
+	}
+	c.docs = c.docRoom[:n]
+	// The bytes of what follows are there to be read, which makes it faster.
+	rest, ok := unpack(l.data[from:], c.docs)
+	if !ok {
+		return
+	}
+	next := uint64(c.first)
+	for i, gap := range c.docs {
+		next += uint64(gap)
+		c.docs[i] = uint32(next)
+		next++
+	}
+	if next > uint64(l.documents) { // they ascend, so the last one tells
+		return
+	}
+	c.n, c.rest = n, rest
+}
+
+// seek goes to the first document that is not before the given one, in either
+// direction, and returns it.
+func (c *cursor) seek(doc uint32) uint32 {
+	if doc < c.first || doc > c.last {
+		if !c.jump(doc) {
+			return nowhere
+		}
+	}
+	docs := c.docs[:c.n]
+	i := c.i
+	if i >= len(docs) || docs[i] > doc {
+		i = 0
+	}
+	for near := min(i+6, len(docs)); i < near && docs[i] < doc; {
+		i++
+	}
+	if i < len(docs) && docs[i] < doc { // it is far: halve what is left
+		high := len(docs)
+		for i < high {
+			if middle := int(uint(i+high) >> 1); docs[middle] < doc {
+				i = middle + 1
+			} else {
+				high = middle
+			}
+		}
+	}
+	c.i = i
+	if i < len(docs) {
+		return docs[i]
+	}
+	if c.block+1 < c.l.blocks() { // only after damage, or between blocks
+		c.load(c.block + 1)
+		if c.n > 0 && c.docs[0] >= doc {
+			return c.docs[0]
+		}
+	}
+	return nowhere
+}
+
+// next goes to the document behind the current one.
+func (c *cursor) next() uint32 {
+	if c.i++; c.i < c.n {
+		return c.docs[c.i]
+	}
+	if c.block+1 < c.l.blocks() {
+		if c.load(c.block + 1); c.n > 0 {
+			return c.docs[0]
+		}
+	}
+	return nowhere
+}
+
+// jump loads the block that has the document or the first one behind it.
+func (c *cursor) jump(doc uint32) bool {
+	low, high := 0, c.l.blocks()
+	if c.block >= 0 && doc > c.last {
+		low = c.block + 1
+		for step := 1; low+step < high; step *= 2 { // galloping
+			if c.l.last(low+step) >= doc {
+				high = low + step + 1
+				break
+			}
+			low += step
+		}
+	} else if c.block >= 0 {
+		high = c.block + 1
+	}
+	b := low + sort.Search(high-low, func(k int) bool { return c.l.last(low+k) >= doc })
+	if b >= c.l.blocks() {
+		return false
+	}
+	c.load(b)
+	return true
+}
+
+// val is the value of the current document.
+func (c *cursor) val() uint32 {
+	if !c.haveValues {
+		c.loadValues()
+	}
+	return c.values[c.i]
+}
+
+func (c *cursor) loadValues() {
+	c.haveValues = true
+	c.values = c.valueRoom[:c.n]
+	rest, ok := unpack(c.rest, c.values)
+	if !ok {
+		clear(c.values)
+		c.haveWhere, c.where, c.starts = true, nil, nil
+		return
+	}
+	c.rest = rest
+}
+
+// places are the positions of the current document.
+func (c *cursor) places() []uint32 {
+	if c.l.plain {
+		at := c.block*blockSize + c.i
+		if at+1 >= len(c.l.starts) {
+			return nil
+		}
+		return c.l.where[c.l.starts[at]:c.l.starts[at+1]]
+	}
+	if !c.haveValues {
+		c.loadValues()
+	}
+	if !c.haveWhere {
+		c.loadPlaces()
+	}
+	if len(c.starts) <= c.i+1 {
+		return nil
+	}
+	return c.where[c.starts[c.i]:c.starts[c.i+1]]
+}
+
+func (c *cursor) loadPlaces() {
+	c.haveWhere = true
+	c.where, c.starts = nil, nil
+	c.startRoom[0] = 0
+	total := 0
+	for i, v := range c.values {
+		total += countOf(v)
+		c.startRoom[i+1] = uint32(total)
+	}
+	// Each position takes a bit at least, unless all of a block are one.
+	if !c.l.positions || total > 1<<24 {
+		return
+	}
+	if cap(c.whereRoom) < total {
+		c.whereRoom = make([]uint32, total+total/2)
+	}
+	where := c.whereRoom[:total]
+	if _, ok := unpack(c.rest, where); !ok {
+		return
+	}
+	if total > len(c.values) {
+		for i, v := range c.values {
+			if v < 2 {
+				continue // one position stands for itself
+			}
+			at := uint32(0)
+			for k := c.startRoom[i]; k < c.startRoom[i+1]; k++ {
+				at += where[k]
+				where[k] = at
+			}
+		}
+	}
+	c.where, c.starts = where, c.startRoom[:c.n+1]
+}
+
+// mark adds the list's documents to a set.
+func (c *cursor) mark(l *list, into bitmap) {
+	c.reset(l)
+	for b := range l.blocks() {
+		c.load(b)
+		for _, d := range c.docs[:c.n] {
+			into.set(d)
+		}
+	}
+}
+
+// encoder packs one list after the other.
+type encoder struct {
+	docs, values, where, gaps []uint32
+	heads, data               []byte
+	df                        int
+	last                      uint32 // of the block before, plus one
+	ratio                     float64
+	norm                      func(doc uint32) float64
+	positions                 bool
+}
+
+func (e *encoder) begin(positions bool) {
+	e.docs, e.values, e.where = e.docs[:0], e.values[:0], e.where[:0]
+	e.heads, e.data = e.heads[:0], e.data[:0]
+	e.df, e.last, e.ratio, e.positions = 0, 0, 0, positions
+}
+
+// add appends a posting; where are the gaps between its positions.
+func (e *encoder) add(doc, value uint32, where []uint32) {
+	e.df++
+	e.docs = append(e.docs, doc)
+	e.values = append(e.values, value)
+	e.where = append(e.where, where...)
+	e.ratio = max(e.ratio, frequency(value)/e.norm(doc))
+	if len(e.docs) == blockSize {
+		e.flush()
+	}
+}
+
+func (e *encoder) flush() {
+	if len(e.docs) == 0 {
+		return
+	}
+	e.gaps = e.gaps[:0]
+	next := e.last
+	for _, d := range e.docs {
+		e.gaps = append(e.gaps, d-next)
+		next = d + 1
+	}
+	e.last = next
+	e.data = appendPacked(e.data, e.gaps)
+	e.data = appendPacked(e.data, e.values)
+	if e.positions {
+		e.data = appendPacked(e.data, e.where)
+	}
+	e.heads = binary.LittleEndian.AppendUint32(e.heads, next-1)
+	e.heads = binary.LittleEndian.AppendUint16(e.heads, toBound(e.ratio))
+	e.heads = binary.LittleEndian.AppendUint32(e.heads, uint32(len(e.data)))
+	e.docs, e.values, e.where, e.ratio = e.docs[:0], e.values[:0], e.where[:0], 0
+}
+
+// finish appends the list to dst.
+func (e *encoder) finish(dst []byte) []byte {
+	e.flush()
+	if e.df > blockSize {
+		dst = append(dst, e.heads...)
+	}
+	return append(dst, e.data...)
+}

@@ -1,0 +1,291 @@
+package index
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// How much the ways count in which a document can have a word.
+const (
+	asWritten  = .5 // more, if a word is as it was written and not only its stem
+	completed  = .2 // a word that begins with the last one of the query
+	mended     = .4 // a word that differs by one slip
+	longMarked = .3 // a word with another long mark at its end
+	beside     = .5 // two words of different scripts that stand together
+)
+
+const (
+	mostUnits       = 31 // words of a query; what is behind them is ignored
+	mostCompletions = 32
+	mostSlips       = 8
+)
+
+// alternative is one way in which a document can have a word: a term, or the
+// pairs of characters of a phrase.
+type alternative struct {
+	// keys are the term, or all pairs of the phrase in their order.
+	keys   []string
+	weight float64
+	// kana is the phrase if it is one katakana word.
+	kana string
+}
+
+func termOf(key string, weight float64) alternative {
+	return alternative{keys: []string{key}, weight: weight}
+}
+
+// unit is a word of the query, or a run of Japanese.
+type unit struct {
+	text string
+	// A document that has one of alternatives has the word. What is in bonus
+	// counts where one of them does.
+	alternatives, bonus []alternative
+	factor              float64 // what the score is multiplied with
+}
+
+// plan is a query taken apart.
+type plan struct {
+	units, boosts []unit
+	near          bool // a word was mended
+	text          string
+}
+
+// piecesOf takes a query apart.
+func piecesOf(folded string) []piece {
+	var list []piece
+	pieces(folded, func(p piece) {
+		if len(list) < mostUnits {
+			list = append(list, p)
+		}
+	})
+	return list
+}
+
+// plan decides what the pieces of a folded query are looked for as.
+func (s *search) plan(folded string, list []piece) plan {
+	var p plan
+	var words []string
+	for i, at := range list {
+		u := unit{text: at.text}
+		if at.class == letter {
+			last := i == len(list)-1 && at.at+len(at.text) == len(folded)
+			var mendedTo string
+			u.alternatives, u.bonus, mendedTo = s.word(cut(at.text), last)
+			if mendedTo != "" {
+				p.near, at.text = true, mendedTo
+			}
+		} else {
+			u.alternatives = runOf(at.text)
+		}
+		if i > 0 && at.joined && list[i-1].class != at.class {
+			key := string(appendBound([]byte{boundTerm}, list[i-1], list[i]))
+			p.boosts = append(p.boosts, unit{alternatives: []alternative{termOf(key, 1)}, factor: beside})
+		}
+		words = append(words, at.text)
+		if len(p.units) < mostUnits && !slices.ContainsFunc(p.units, func(o unit) bool { return o.text == u.text }) {
+			u.factor = 1
+			p.units = append(p.units, u)
+		}
+	}
+	p.text = strings.Join(words, " ")
+	s.weigh(p.units)
+	s.weigh(p.boosts)
+	return p
+}
+
+// weigh gives each unit its idf: that of the word as it is, and if nobody has
+// it, of the most common of what stands for it.
+func (s *search) weigh(units []unit) {
+	for i := range units {
+		u := &units[i]
+		having := 0
+		for k, a := range u.alternatives {
+			n := s.phraseHaving(a)
+			having = max(having, n)
+			if k == 0 && n > 0 {
+				break
+			}
+		}
+		u.factor *= idf(s.documents, having)
+	}
+}
+
+// phraseHaving is how many documents have the rarest pair of a phrase: the
+// phrase itself is not counted before it is looked for.
+func (s *search) phraseHaving(a alternative) int {
+	least := -1
+	for _, key := range a.keys {
+		if n := s.having(key); least < 0 || n < least {
+			least = n
+		}
+	}
+	return least
+}
+
+// word is the ways to have a word. The last one of a query may go on; one that
+// nobody has may be a slip.
+func (s *search) word(word string, last bool) (alternatives, bonus []alternative, mendedTo string) {
+	stem := stemKey(word)
+	known := s.lives(stem)
+	if known {
+		alternatives = append(alternatives, termOf(stem, 1))
+		bonus = append(bonus, termOf(string(wordTerm)+word, asWritten))
+	}
+	if n := utf8.RuneCountInString(word); last && (n >= 3 || n == 2 && !known) {
+		for _, key := range s.completions(word, stem) {
+			alternatives = append(alternatives, termOf(key, completed))
+		}
+	}
+	if len(alternatives) == 0 {
+		slips := s.slips(word)
+		if len(slips) > 0 {
+			mendedTo = slips[0]
+		}
+		for _, w := range slips {
+			key := stemKey(w)
+			if !slices.ContainsFunc(alternatives, func(a alternative) bool { return a.keys[0] == key }) {
+				alternatives = append(alternatives, termOf(key, mended))
+			}
+		}
+	}
+	return alternatives, bonus, mendedTo
+}
+
+// completions are the words that begin with one, the shortest first: they are
+// the nearest. (The most common would not be the same in every split of base
+// and delta without counting all of them.)
+func (s *search) completions(word, stem string) []string {
+	prefix := string(wordTerm) + word
+	var best []string
+	order := func(a, b string) int {
+		if len(a) != len(b) {
+			return len(a) - len(b)
+		}
+		return strings.Compare(a, b)
+	}
+	for _, seg := range s.segments {
+		seg.each(prefix, func(key []byte) bool {
+			if len(key) == len(prefix) || len(best) == mostCompletions && len(key) > len(best[mostCompletions-1]) {
+				return true
+			}
+			k := string(key)
+			at, there := slices.BinarySearchFunc(best, k, order)
+			if there || at == mostCompletions || stemKey(k[1:]) == stem || !s.lives(k) {
+				return true
+			}
+			best = slices.Insert(best, at, k)
+			best = best[:min(len(best), mostCompletions)]
+			return true
+		})
+	}
+	return best
+}
+
+// runOf is the ways to have a run of characters: itself, and with long marks at
+// the ends of its katakana words put on or taken off.
+func runOf(text string) []alternative {
+	runes := []rune(text)
+	list := []alternative{phraseOf(runes, 1)}
+	for _, other := range longMarks(runes) {
+		list = append(list, phraseOf(other, longMarked))
+	}
+	return list
+}
+
+func phraseOf(runes []rune, weight float64) alternative {
+	switch len(runes) {
+	case 1:
+		return termOf(string(charTerm)+string(runes), weight)
+	case 2:
+		return termOf(string(pairTerm)+string(runes), weight)
+	}
+	a := alternative{weight: weight}
+	kanaWords(string(runes), func(word string) {
+		if word == string(runes) && len(word) <= longestWord {
+			a.kana = word
+		}
+	})
+	for i := 0; i+1 < len(runes); i++ {
+		a.keys = append(a.keys, string(pairTerm)+string(runes[i:i+2]))
+	}
+	return a
+}
+
+// longMarks are the other spellings of a run: ユーザー and ユーザ, ユーザ管理 and
+// ユーザー管理. At the end of the run a mark need not be put on: what has it has
+// the word without it, too.
+func longMarks(runes []rune) [][]rune {
+	var off, on []rune
+	for i := 0; i < len(runes); {
+		end := i
+		for end < len(runes) && (katakana(runes[end]) || runes[end] == longMark) {
+			end++
+		}
+		word := runes[i:end]
+		switch n := len(word); {
+		case n == 0:
+			off, on = append(off, runes[i]), append(on, runes[i])
+			end++
+		case word[n-1] == longMark && n > 3:
+			off, on = append(off, word[:n-1]...), append(on, word...)
+		case word[n-1] != longMark && n >= 3 && end < len(runes):
+			off, on = append(off, word...), append(append(on, word...), longMark)
+		default:
+			off, on = append(off, word...), append(on, word...)
+		}
+		i = end
+	}
+	var list [][]rune
+	for _, other := range [][]rune{off, on} {
+		if !slices.Equal(other, runes) {
+			list = append(list, other)
+		}
+	}
+	return list
+}
+
+// splitScripts takes runs apart where kanji, katakana and hiragana meet, and
+// leaves out the hiragana between them: データベースの設計 is データベース and 設計.
+func splitScripts(list []piece) []piece {
+	var split []piece
+	for _, p := range list {
+		if p.class != ideal {
+			split = append(split, p)
+			continue
+		}
+		before := len(split)
+		start, kind := 0, byte(0)
+		put := func(end int) {
+			if text := p.text[start:end]; end > start && kind != 'h' && len(split) < mostUnits {
+				split = append(split, piece{class: ideal, text: text, at: p.at + start, joined: p.joined && start == 0})
+			}
+		}
+		for i, r := range p.text {
+			k := script(r, kind)
+			if k != kind {
+				put(i)
+				start, kind = i, k
+			}
+		}
+		put(len(p.text))
+		if len(split) == before { // nothing but hiragana
+			split = append(split, p)
+		}
+	}
+	return split
+}
+
+// script tells hiragana, katakana and the rest apart; a long mark belongs to
+// what it follows.
+func script(r rune, before byte) byte {
+	switch {
+	case r == longMark && before != 0:
+		return before
+	case r >= 'ぁ' && r <= 'ゟ':
+		return 'h'
+	case katakana(r) || r == longMark:
+		return 'k'
+	}
+	return 'o'
+}

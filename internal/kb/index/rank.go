@@ -1,0 +1,420 @@
+package index
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// top keeps the best hits: a heap with the worst of them in front.
+type top struct {
+	limit int
+	hits  []Hit
+}
+
+// worse orders hits: a lower score, or the same and a higher id.
+func worse(a, b Hit) bool {
+	if a.Score != b.Score {
+		return a.Score < b.Score
+	}
+	return a.ID > b.ID
+}
+
+// threshold is the score below which a document is none of the best.
+func (t *top) threshold() float64 {
+	if len(t.hits) < t.limit {
+		return math.Inf(-1)
+	}
+	return t.hits[0].Score
+}
+
+func (t *top) offer(h Hit) {
+	if len(t.hits) < t.limit {
+		t.hits = append(t.hits, h)
+		for i := len(t.hits) - 1; i > 0; {
+			parent := (i - 1) / 2
+			if !worse(t.hits[i], t.hits[parent]) {
+				break
+			}
+			t.hits[i], t.hits[parent] = t.hits[parent], t.hits[i]
+			i = parent
+		}
+		return
+	}
+	if !worse(t.hits[0], h) {
+		return
+	}
+	t.hits[0] = h
+	for i := 0; ; {
+		least := i
+		for child := 2*i + 1; child <= 2*i+2 && child < len(t.hits); child++ {
+			if worse(t.hits[child], t.hits[least]) {
+				least = child
+			}
+		}
+		if least == i {
+			return
+		}
+		t.hits[i], t.hits[least] = t.hits[least], t.hits[i]
+		i = least
+	}
+}
+
+func (t *top) sorted() []Hit {
+	slices.SortFunc(t.hits, func(a, b Hit) int {
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID))
+	})
+	return t.hits
+}
+
+// scorer scores the documents of a segment.
+type scorer struct {
+	seg   *segment
+	norms norms
+	units []scoredUnit
+}
+
+// scoredUnit is a unit with a cursor for each of its lists, or with the
+// frequency of every document.
+type scoredUnit struct {
+	factor  float64
+	cursors []*cursor
+	weights []float32
+	merged  []float32
+	// own is how many of the cursors are of alternatives, not of a bonus, and
+	// more what a bonus multiplies the frequency with at most.
+	own    int
+	more   float64
+	bounds []float32 // the largest frequency/norm in each stretch, or more
+}
+
+func (s *search) scorer(seg *segment, p *plan) *scorer {
+	sc := &scorer{seg: seg, norms: s.norms}
+	add := func(units []unit, founds []foundUnit) {
+		for i := range units {
+			u := scoredUnit{factor: units[i].factor, merged: founds[i].merged, own: len(founds[i].alternatives), more: 1}
+			if u.merged == nil {
+				for _, b := range founds[i].bonus {
+					u.more += b.weight
+				}
+			}
+			for _, list := range [][]found{founds[i].alternatives, founds[i].bonus} {
+				for k := range list {
+					if u.merged == nil {
+						u.cursors = append(u.cursors, s.room.cursor(&list[k].list))
+					}
+					u.weights = append(u.weights, float32(list[k].weight))
+				}
+			}
+			sc.units = append(sc.units, u)
+		}
+	}
+	add(p.units, seg.units)
+	add(p.boosts, seg.boosts)
+	return sc
+}
+
+// frequency is that of a unit in a document: the ways to have a word add up.
+// Sums are of 32 bits wherever they are made, and products rounded before they
+// are added, so that every way and every processor gives the same.
+func (u *scoredUnit) frequency(doc uint32) float64 {
+	if u.merged != nil {
+		return float64(u.merged[doc])
+	}
+	f := float32(0)
+	for k, c := range u.cursors {
+		if c.seek(doc) == doc {
+			f += float32(u.weights[k] * float32(frequency(c.val())))
+		}
+	}
+	return float64(f)
+}
+
+// atMost is at least the frequency, and costs less.
+func (u *scoredUnit) atMost(doc uint32) float64 {
+	if u.merged != nil {
+		return float64(u.merged[doc])
+	}
+	f := 0.0
+	for k, c := range u.cursors[:u.own] {
+		if c.seek(doc) == doc {
+			f += float64(u.weights[k]) * frequency(c.val())
+		}
+	}
+	return f * u.more
+}
+
+// score is the score of a document: BM25.
+func (sc *scorer) score(doc uint32) float64 {
+	norm := sc.norms.at(sc.seg.length(doc))
+	total := 0.0
+	for i := range sc.units {
+		if f := sc.units[i].frequency(doc); f > 0 {
+			total += float64(sc.units[i].factor * score(f, norm))
+		}
+	}
+	return total
+}
+
+// stretch is a part of a segment and what its documents can score at most.
+type stretch struct {
+	bound float64
+	at    int
+}
+
+const (
+	// fewHits are scored without looking for those that cannot win.
+	fewHits = 512
+	// stretchBits: documents are bounded in stretches of 128.
+	stretchBits = 7
+	// promising is how many stretches are looked at out of their order.
+	promising = 24
+	// slack is more than all roundings can be.
+	slack = 1 + 1e-5
+)
+
+// rank offers the hits of a segment to the best. Where there are many, the
+// parts that promise most come first, and those that promise too little never.
+func (s *search) rank(seg *segment, p *plan, best *top) {
+	sc := s.scorer(seg, p)
+	if seg.driver != nil {
+		s.rankList(seg, sc, best)
+		return
+	}
+	if seg.hits.count() <= fewHits {
+		seg.hits.each(0, uint32(seg.documents), func(doc uint32) {
+			best.offer(Hit{ID: seg.id(doc), Score: sc.score(doc)})
+		})
+		return
+	}
+	if len(sc.units) == 1 && sc.units[0].merged != nil {
+		sc.rankMerged(best)
+		return
+	}
+	parts := sc.stretches()
+	// What promises most is looked at first: after it, most documents cannot win.
+	order := make([]*scoredUnit, len(sc.units))
+	for i := range sc.units {
+		order[i] = &sc.units[i]
+	}
+	slices.SortStableFunc(order, func(a, b *scoredUnit) int { return cmp.Compare(b.factor, a.factor) })
+	rest := make([]float64, len(order)+1)
+	look := func(part stretch) {
+		for i := len(order) - 1; i >= 0; i-- {
+			rest[i] = rest[i+1] + order[i].bound(part.at)
+		}
+		least := leastRatio((best.threshold()-rest[1])/order[0].factor) / slack
+		from := uint32(part.at) << stretchBits
+		to := min(from+1<<stretchBits, uint32(seg.documents))
+		rest := func(doc uint32, f, norm float64) {
+			sum := order[0].factor * score(f, norm)
+			for i := 1; i < len(order); i++ {
+				if (sum+rest[i])*slack < best.threshold() {
+					return
+				}
+				sum += order[i].factor * score(order[i].atMost(doc), norm)
+			}
+			if sum*slack >= best.threshold() {
+				best.offer(Hit{ID: seg.id(doc), Score: sc.score(doc)})
+			}
+		}
+		if lead := order[0]; lead.own == 1 && lead.merged == nil {
+			// Its list is walked, which is cheaper than seeking each hit in it.
+			c := lead.cursors[0]
+			more := float64(lead.weights[0]) * lead.more
+			for doc := c.seek(from); doc < to; doc = c.next() {
+				norm := sc.norms.at(seg.length(doc))
+				if f := frequency(c.val()) * more; f >= least*norm && seg.hits.has(doc) {
+					rest(doc, f, norm)
+				}
+			}
+			return
+		}
+		seg.hits.each(from, to, func(doc uint32) {
+			norm := sc.norms.at(seg.length(doc))
+			if f := order[0].atMost(doc); f >= least*norm {
+				rest(doc, f, norm)
+			}
+		})
+	}
+	// First what promises most, until the threshold is high; then the others in
+	// their order, so that each block is unpacked once.
+	next := (stretchHeap{slices.Clone(parts)}).start()
+	for range min(promising, len(parts)) {
+		part := next.pop()
+		if part.bound < best.threshold() {
+			return
+		}
+		look(part)
+		parts[part.at].bound = math.Inf(-1)
+	}
+	for _, part := range parts {
+		if part.bound >= best.threshold() && part.bound > 0 {
+			look(part)
+		}
+	}
+}
+
+// rankMerged ranks the documents of one unit whose frequencies are known.
+func (sc *scorer) rankMerged(best *top) {
+	u, seg := &sc.units[0], sc.seg
+	least := 0.0
+	seg.hits.each(0, uint32(seg.documents), func(doc uint32) {
+		norm := sc.norms.at(seg.length(doc))
+		if f := float64(u.merged[doc]); f >= least*norm {
+			best.offer(Hit{ID: seg.id(doc), Score: float64(u.factor * score(f, norm))})
+			least = leastRatio(best.threshold()/u.factor) / slack
+		}
+	})
+}
+
+// bound is what a unit adds at most in a stretch.
+func (u *scoredUnit) bound(at int) float64 {
+	return u.factor * score(float64(u.bounds[at]), 1) * slack
+}
+
+// stretches are the parts of a segment with their bounds.
+func (sc *scorer) stretches() []stretch {
+	parts := make([]stretch, (sc.seg.documents-1)>>stretchBits+1)
+	for i := range parts {
+		parts[i].at = i
+	}
+	one := make([]float32, len(parts))
+	for i := range sc.units {
+		u := &sc.units[i]
+		u.bounds = make([]float32, len(parts))
+		if u.merged != nil {
+			sc.seg.hits.each(0, uint32(sc.seg.documents), func(doc uint32) {
+				at := doc >> stretchBits
+				u.bounds[at] = max(u.bounds[at], u.merged[doc]/float32(sc.norms.at(sc.seg.length(doc))))
+			})
+		}
+		for k, c := range u.cursors {
+			clear(one)
+			sc.bounds(c, one)
+			for w := range one {
+				u.bounds[w] += u.weights[k] * one[w]
+			}
+		}
+		for w := range parts {
+			if u.bounds[w] > 0 {
+				parts[w].bound += u.bound(w)
+			}
+		}
+	}
+	return parts
+}
+
+// bounds are the largest frequency/norm of a list in each stretch.
+func (sc *scorer) bounds(c *cursor, into []float32) {
+	l := c.l
+	from := uint32(0)
+	for b := range l.blocks() {
+		bound := l.bound(b)
+		if bound == 0 { // not known: they are few, or in memory
+			c.load(b)
+			for c.i = 0; c.i < c.n; c.i++ {
+				doc := c.docs[c.i]
+				into[doc>>stretchBits] = max(into[doc>>stretchBits], float32(frequency(c.val())/sc.norms.at(sc.seg.length(doc))))
+			}
+			continue
+		}
+		bound *= sc.seg.scale
+		last := min(l.last(b), uint32(sc.seg.documents-1))
+		for w := from >> stretchBits; w <= last>>stretchBits; w++ {
+			into[w] = max(into[w], float32(bound))
+		}
+		from = last + 1
+	}
+}
+
+// rankList ranks the documents of one list, block by block.
+func (s *search) rankList(seg *segment, sc *scorer, best *top) {
+	u := &sc.units[0]
+	more := 0.0 // how much the frequency can be multiplied: a bonus is part of the list
+	for _, w := range u.weights {
+		more += float64(w)
+	}
+	l := seg.driver
+	c := s.room.cursor(l)
+	blocks := make([]stretch, l.blocks())
+	for b := range blocks {
+		blocks[b] = stretch{at: b, bound: math.Inf(1)}
+		if bound := l.bound(b); bound > 0 {
+			blocks[b].bound = u.factor * score(bound*seg.scale*more, 1) * slack
+		}
+	}
+	for next := (stretchHeap{blocks}).start(); len(next.list) > 0; {
+		part := next.pop()
+		if part.bound < best.threshold() {
+			return
+		}
+		c.load(part.at)
+		least := leastRatio(best.threshold()/u.factor) / more / slack
+		for c.i = 0; c.i < c.n; c.i++ {
+			doc := c.docs[c.i]
+			if frequency(c.val()) < least*sc.norms.at(seg.length(doc)) || seg.dead.has(doc) {
+				continue
+			}
+			before := best.threshold()
+			best.offer(Hit{ID: seg.id(doc), Score: sc.score(doc)})
+			if now := best.threshold(); now != before {
+				least = leastRatio(now/u.factor) / more / slack
+			}
+		}
+	}
+}
+
+// leastRatio is the frequency/norm that a score needs.
+func leastRatio(wanted float64) float64 {
+	part := wanted / (saturation + 1)
+	if part >= 1 || !(part > 0) {
+		if part >= 1 {
+			return math.MaxFloat64
+		}
+		return 0
+	}
+	return part / (1 - part)
+}
+
+// stretchHeap gives the stretches with the highest bound first, and equals in
+// their order, without sorting those that are never asked for.
+type stretchHeap struct{ list []stretch }
+
+func before(a, b stretch) bool {
+	if a.bound != b.bound {
+		return a.bound > b.bound
+	}
+	return a.at < b.at
+}
+
+func (h stretchHeap) start() *stretchHeap {
+	for i := len(h.list)/2 - 1; i >= 0; i-- {
+		h.sink(i)
+	}
+	return &h
+}
+
+func (h *stretchHeap) pop() stretch {
+	first, last := h.list[0], len(h.list)-1
+	h.list[0] = h.list[last]
+	h.list = h.list[:last]
+	h.sink(0)
+	return first
+}
+
+func (h *stretchHeap) sink(i int) {
+	for {
+		least := i
+		for child := 2*i + 1; child <= 2*i+2 && child < len(h.list); child++ {
+			if before(h.list[child], h.list[least]) {
+				least = child
+			}
+		}
+		if least == i {
+			return
+		}
+		h.list[i], h.list[least] = h.list[least], h.list[i]
+		i = least
+	}
+}

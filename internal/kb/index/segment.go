@@ -1,0 +1,212 @@
+package index
+
+// vocabulary is where terms are looked up: the base's or the delta's.
+type vocabulary interface {
+	find(key string) (list, bool)
+	has(key []byte) bool
+	// each calls with the keys that begin with a prefix, in order.
+	each(prefix string, yield func(key []byte) bool)
+	ofKind(kind kindKey) bitmap
+}
+
+// segment is the base or the delta, during a search.
+type segment struct {
+	vocabulary
+	*columns
+	documents int
+	dead      bitmap
+	inBase    bool
+	// scale makes the bounds of lists hold at the mean length of today.
+	scale float64
+
+	units, boosts []foundUnit
+	// hits is what matches. If nil, it is the documents of driver that live.
+	hits   bitmap
+	driver *list
+}
+
+// segments are the parts of the index.
+func (x *Index) segments() []*segment {
+	var list []*segment
+	if x.base != nil && x.base.Len() > 0 {
+		s := &segment{vocabulary: x.base, columns: &x.base.columns, documents: x.base.Len(), inBase: true, scale: 1}
+		if len(x.deads) > 0 {
+			s.dead = x.dead
+		}
+		if own := float64(x.base.header.length) / float64(x.base.Len()); own > 0 {
+			s.scale = max(1, x.mean()/own)
+		}
+		list = append(list, s)
+	}
+	if x.delta.alive > 0 {
+		s := &segment{vocabulary: x.delta, columns: &x.delta.columns, documents: len(x.delta.docs), scale: 1}
+		if x.delta.alive < len(x.delta.docs) {
+			s.dead = x.delta.dead
+		}
+		list = append(list, s)
+	}
+	return list
+}
+
+// having counts the documents that have a term, in all segments.
+func (s *search) having(key string) int {
+	n := 0
+	for _, seg := range s.segments {
+		n += s.livesIn(seg, key)
+	}
+	return n
+}
+
+// livesIn counts the living documents of a segment that have a term.
+func (s *search) livesIn(seg *segment, key string) int {
+	l, ok := seg.find(key)
+	switch {
+	case !ok:
+		return 0
+	case !seg.inBase:
+		return l.live
+	case len(s.x.deads) == 0:
+		return l.df
+	}
+	return l.df - s.deadIn(key, &l)
+}
+
+// deadIn counts the dead documents of the base that have a term.
+func (s *search) deadIn(key string, l *list) int {
+	x := s.x
+	x.deadMu.Lock()
+	n, ok := x.deadIn[key]
+	x.deadMu.Unlock()
+	if ok {
+		return n
+	}
+	c := s.room.cursor(l)
+	if l.df > 4*len(x.deads) {
+		for _, doc := range x.deads {
+			if c.seek(doc) == doc {
+				n++
+			}
+		}
+	} else {
+		for b := range l.blocks() {
+			c.load(b)
+			for _, doc := range c.docs[:c.n] {
+				if x.dead.has(doc) {
+					n++
+				}
+			}
+		}
+	}
+	x.deadMu.Lock()
+	defer x.deadMu.Unlock()
+	if len(x.deadIn) < 10_000 {
+		x.deadIn[key] = n
+	}
+	return n
+}
+
+// lives tells whether any living document has a term.
+func (s *search) lives(key string) bool {
+	for _, seg := range s.segments {
+		l, ok := seg.find(key)
+		switch {
+		case !ok:
+			continue
+		case !seg.inBase || len(s.x.deads) < l.df:
+			return true
+		}
+		c := s.room.cursor(&l)
+		for b := range l.blocks() {
+			c.load(b)
+			for _, doc := range c.docs[:c.n] {
+				if !s.x.dead.has(doc) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// room is the memory of one search, used again by others.
+type room struct {
+	cursors  []*cursor
+	bitmaps  []bitmap
+	floats   [][]float32
+	counts   []uint32
+	inUse    int
+	mapsUsed int
+	sumsUsed int
+}
+
+func (r *room) cursor(l *list) *cursor {
+	if r.inUse == len(r.cursors) {
+		r.cursors = append(r.cursors, new(cursor))
+	}
+	c := r.cursors[r.inUse]
+	r.inUse++
+	c.reset(l)
+	return c
+}
+
+// set is an empty set of n documents.
+func (r *room) set(n int) bitmap {
+	words := (n + 63) / 64
+	if r.mapsUsed == len(r.bitmaps) {
+		r.bitmaps = append(r.bitmaps, nil)
+	}
+	b := r.bitmaps[r.mapsUsed]
+	if cap(b) < words {
+		b = make(bitmap, words)
+	}
+	b = b[:words]
+	clear(b)
+	r.bitmaps[r.mapsUsed] = b
+	r.mapsUsed++
+	return b
+}
+
+// sums are n zeros.
+func (r *room) sums(n int) []float32 {
+	if r.sumsUsed == len(r.floats) {
+		r.floats = append(r.floats, nil)
+	}
+	f := r.floats[r.sumsUsed]
+	if cap(f) < n {
+		f = make([]float32, n)
+	}
+	f = f[:n]
+	clear(f)
+	r.floats[r.sumsUsed] = f
+	r.sumsUsed++
+	return f
+}
+
+// numbers are n zeros; there is one such slice.
+func (r *room) numbers(n int) []uint32 {
+	if cap(r.counts) < n {
+		r.counts = make([]uint32, n)
+	}
+	r.counts = r.counts[:n]
+	clear(r.counts)
+	return r.counts
+}
+
+// kept is how much of a search's memory is kept for the next.
+const keptSets, keptCursors = 16, 64
+
+func (r *room) release() {
+	for _, c := range r.cursors[:r.inUse] {
+		c.l, c.docs, c.values, c.starts, c.where, c.rest = nil, nil, nil, nil, nil, nil
+	}
+	if len(r.bitmaps) > keptSets {
+		r.bitmaps = r.bitmaps[:keptSets:keptSets]
+	}
+	if len(r.cursors) > keptCursors {
+		r.cursors = r.cursors[:keptCursors:keptCursors]
+	}
+	if len(r.floats) > 1 {
+		r.floats = r.floats[:1:1]
+	}
+	r.inUse, r.mapsUsed, r.sumsUsed = 0, 0, 0
+}

@@ -1,0 +1,239 @@
+package index
+
+import (
+	"bytes"
+	"encoding/binary"
+	"slices"
+	"sort"
+	"strings"
+	"unsafe"
+)
+
+// titles are those of the base, and two orders of its documents: by folded
+// title, and by type (its number) and folded title. A suggestion is a binary
+// search in one of them, so a filter by type costs nothing.
+type titles struct {
+	text, starts, order, byType []byte
+	columns                     *columns
+}
+
+// isFolded marks a title that is its own folded form.
+const isFolded = 1 << 63
+
+// at is a title and whether it is folded already.
+func (t *titles) at(doc uint32) (title []byte, folded bool) {
+	if int(doc) >= t.columns.count() {
+		return nil, true
+	}
+	start, end := binary.LittleEndian.Uint64(t.starts[8*doc:]), binary.LittleEndian.Uint64(t.starts[8*doc+8:])
+	from, to := start&^isFolded, end&^isFolded
+	if from > to || to > uint64(len(t.text)) {
+		return nil, true
+	}
+	return t.text[from:to], start&isFolded != 0
+}
+
+// compare puts a title's folded form before, at or behind a prefix: 0 is that
+// it begins with it.
+func (t *titles) compare(doc uint32, prefix string) int {
+	title, folded := t.at(doc)
+	if folded {
+		return strings.Compare(text(title[:min(len(title), len(prefix))]), prefix)
+	}
+	for _, r := range text(title) {
+		if !isPlain(r) {
+			whole := Fold(string(title))
+			return strings.Compare(whole[:min(len(whole), len(prefix))], prefix)
+		}
+	}
+	// What is plain is folded on the way, without garbage.
+	for i := range len(prefix) {
+		if i == len(title) {
+			return -1
+		}
+		c := title[i]
+		if c >= 'A' && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		if c != prefix[i] {
+			return int(c) - int(prefix[i])
+		}
+	}
+	return 0
+}
+
+// text is bytes of the file as a string, without a copy: only to be compared.
+func text(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
+
+// titleBuilder gathers the titles of a base.
+type titleBuilder struct {
+	text   []byte
+	starts []uint64
+	folded []string
+}
+
+func (b *titleBuilder) add(title string) {
+	start := uint64(len(b.text))
+	folded := Fold(title)
+	if folded == title {
+		start |= isFolded
+	}
+	b.starts = append(b.starts, start)
+	b.text = append(b.text, title...)
+	b.folded = append(b.folded, strings.Clone(folded))
+}
+
+func (b *titleBuilder) offsets() []byte {
+	out := make([]byte, 0, 8*len(b.starts)+8)
+	for _, s := range b.starts {
+		out = binary.LittleEndian.AppendUint64(out, s)
+	}
+	return binary.LittleEndian.AppendUint64(out, uint64(len(b.text)))
+}
+
+func (b *titleBuilder) title(doc uint32) []byte {
+	end := uint64(len(b.text))
+	if int(doc)+1 < len(b.starts) {
+		end = b.starts[doc+1] &^ isFolded
+	}
+	return b.text[b.starts[doc]&^isFolded : end]
+}
+
+// sort makes the two orders.
+func (b *titleBuilder) sort(c *columns) (order, byType []byte) {
+	docs := make([]uint32, len(b.folded))
+	for i := range docs {
+		docs[i] = uint32(i)
+	}
+	slices.SortFunc(docs, func(x, y uint32) int {
+		if c := strings.Compare(b.folded[x], b.folded[y]); c != 0 {
+			return c
+		}
+		if c := bytes.Compare(b.title(x), b.title(y)); c != 0 {
+			return c
+		}
+		return int(x) - int(y)
+	})
+	put := func() []byte {
+		out := make([]byte, 0, 4*len(docs))
+		for _, d := range docs {
+			out = binary.LittleEndian.AppendUint32(out, d)
+		}
+		return out
+	}
+	order = put()
+	slices.SortStableFunc(docs, func(x, y uint32) int { return int(c.kind(x)) - int(c.kind(y)) })
+	return order, put()
+}
+
+// Suggest returns titles that begin with a prefix, folded, in order; of the
+// given types, or of all. Each title comes once.
+func (x *Index) Suggest(prefix string, types []string, limit int) []string {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	prefix = Fold(prefix)
+	if limit <= 0 {
+		limit = 10
+	}
+	var found []deltaTitle
+	if x.base != nil {
+		found = x.base.titles.suggest(prefix, types, limit, x.dead)
+	}
+	found = append(found, x.delta.suggest(prefix, types, limit)...)
+	slices.SortFunc(found, func(a, b deltaTitle) int {
+		if c := strings.Compare(a.folded, b.folded); c != 0 {
+			return c
+		}
+		return strings.Compare(a.title, b.title)
+	})
+	var list []string
+	for _, t := range found {
+		if len(list) < limit && (len(list) == 0 || !slices.Contains(list, t.title)) {
+			list = append(list, t.title)
+		}
+	}
+	return list
+}
+
+func (t *titles) suggest(prefix string, types []string, limit int, dead bitmap) []deltaTitle {
+	var found []deltaTitle
+	n := t.columns.count()
+	if len(types) == 0 {
+		return t.collect(found, t.order, 0, n, prefix, limit, dead)
+	}
+	for i, name := range t.columns.typeNames {
+		if !slices.Contains(types, name) {
+			continue
+		}
+		kind := func(at int) uint32 {
+			return min(t.kindAt(at), uint32(len(t.columns.typeNames)))
+		}
+		from := sort.Search(n, func(at int) bool { return kind(at) >= uint32(i) })
+		to := from + sort.Search(n-from, func(at int) bool { return kind(from+at) > uint32(i) })
+		found = t.collect(found, t.byType, from, to, prefix, limit, dead)
+	}
+	return found
+}
+
+// kindAt is the type of a place in the order by type.
+func (t *titles) kindAt(at int) uint32 {
+	doc := binary.LittleEndian.Uint32(t.byType[4*at:])
+	if int(doc) >= t.columns.count() {
+		return nowhere
+	}
+	return t.columns.kind(doc)
+}
+
+// collect adds titles from a part of an order, each once.
+func (t *titles) collect(found []deltaTitle, order []byte, from, to int, prefix string, limit int, dead bitmap) []deltaTitle {
+	at := func(i int) uint32 { return binary.LittleEndian.Uint32(order[4*i:]) }
+	from += sort.Search(to-from, func(i int) bool { return t.compare(at(from+i), prefix) >= 0 })
+	for n := 0; from < to && n < limit; {
+		doc := at(from)
+		if t.compare(doc, prefix) != 0 {
+			break
+		}
+		if dead.has(doc) {
+			from++
+			continue
+		}
+		title, _ := t.at(doc)
+		found = append(found, deltaTitle{folded: Fold(string(title)), title: string(title)})
+		n++
+		// Of those with the same title it is enough to have one: leap over them.
+		step := 1
+		for from+step < to && t.same(at(from+step), title) {
+			step *= 2
+		}
+		low, high := from+step/2+1, min(from+step, to)
+		from = low + sort.Search(max(0, high-low), func(i int) bool { return !t.same(at(low+i), title) })
+	}
+	return found
+}
+
+func (t *titles) same(doc uint32, title []byte) bool {
+	other, _ := t.at(doc)
+	return bytes.Equal(other, title)
+}
+
+func (x *delta) suggest(prefix string, types []string, limit int) []deltaTitle {
+	at, _ := slices.BinarySearchFunc(x.titles, deltaTitle{folded: prefix}, func(a, b deltaTitle) int {
+		return strings.Compare(a.folded, b.folded)
+	})
+	var found []deltaTitle
+	for _, t := range x.titles[at:] {
+		if !strings.HasPrefix(t.folded, prefix) {
+			break
+		}
+		if len(types) > 0 && !slices.Contains(types, x.typeNames[x.kind(t.doc)]) {
+			continue
+		}
+		if n := len(found); n == 0 || found[n-1].title != t.title {
+			if n == limit {
+				break
+			}
+			found = append(found, t)
+		}
+	}
+	return found
+}
