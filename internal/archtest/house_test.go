@@ -43,7 +43,7 @@ var house = map[string]row{
 	"execute":  {vocabulary, fixtures},
 	"guide":    {vocabulary + " search", fixtures},
 	"identity": {vocabulary, fixtures},
-	"kb":       {vocabulary, fixtures},
+	"kb":       {vocabulary + " filelock", fixtures},
 	"launch":   {vocabulary + " filelock", fixtures},
 	"learn":    {vocabulary + " search", fixtures},
 	"lock":     {vocabulary + " " + language, fixtures}, // it answers by itself
