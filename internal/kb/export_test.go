@@ -11,7 +11,7 @@ func (k *Keeper) SmallLimits() {
 	k.Patient()
 	l := &k.limits
 	l.inMemory, l.due, l.dueMost, l.most = 5, 4, 4, 8
-	l.step, l.page, l.links = 2, 3, 3
+	l.step, l.page, l.linkPage, l.links = 2, 3, 2, 5
 }
 
 // Patient makes questions wait for the index as long as it takes.
@@ -19,8 +19,14 @@ func (k *Keeper) Patient() {
 	k.limits.searchPatience, k.limits.walkPatience = time.Minute, time.Minute
 }
 
-// InMemory sets how many items have no file.
-func (k *Keeper) InMemory(items int) { k.limits.inMemory, k.limits.due = items, items }
+// InMemory sets how many items have no file, and how many changes.
+func (k *Keeper) InMemory(items int) {
+	l := &k.limits
+	l.inMemory, l.due, l.most = items, items, max(l.most, 2*items)
+}
+
+// LargeSteps makes many pages be applied at once.
+func (k *Keeper) LargeSteps() { k.limits.step = 1000 }
 
 // VerifyLater makes files be used before they are read as a whole.
 func (k *Keeper) VerifyLater() { k.limits.verifyFirst = 0 }

@@ -191,20 +191,20 @@ func (k *Keeper) Rebuild(ctx context.Context, progress func(done, total int)) er
 			defer context.AfterFunc(alive, cancel)()
 			return k.text.rebuild(both, true, progress)
 		})
-		select {
-		case <-e.done:
-		case <-ctx.Done():
-			return ctx.Err()
+		if !own { // another build is under way
+			select {
+			case <-e.done:
+				continue
+			case <-ctx.Done():
+				return ctx.Err()
+			}
 		}
-		if !own {
-			continue // another build was under way
-		}
-		err := e.err
-		if errors.Is(err, filelock.ErrTaken) {
+		<-e.done // it ends with the caller's context, too
+		if errors.Is(e.err, filelock.ErrTaken) {
 			return gateway.Errorf(gateway.CodeConflict,
 				"another process is building the text index of the knowledge base: wait until it is done, and try again if that is still needed")
 		}
-		return err
+		return e.err
 	}
 }
 

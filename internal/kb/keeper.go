@@ -68,8 +68,8 @@ type keeperLimits struct {
 	// used; a larger one is while it is used.
 	verifyFirst int64
 	// links is how many changed items are too many to be applied to the graph one by
-	// one.
-	links int
+	// one, and linkPage how many are read at once.
+	links, linkPage int
 	// again is how long nothing is tried after a build has failed.
 	again time.Duration
 }
@@ -82,7 +82,7 @@ func usualLimits() keeperLimits {
 		inMemory: 2_000, due: 2_000, dueMost: 20_000, dueBytes: 32 << 20,
 		most: 40_000, mostBytes: 128 << 20,
 		step: 1_000, stepBytes: 4 << 20, page: scanPage,
-		verifyFirst: 256 << 20, links: 100_000, again: time.Minute,
+		verifyFirst: 256 << 20, links: 100_000, linkPage: 1_000, again: time.Minute,
 	}
 }
 

@@ -61,14 +61,12 @@ func (r *relationGraph) read(ctx context.Context) (*graph.Graph, error) {
 	return graph.Build(slices.Values(all.IDs), edges, all.Seq), nil
 }
 
-// linkPage is how many changed items are read at once.
-const linkPage = 1_000
-
 // follow applies what has changed, all of it at once: what is read page by page
 // shows an item as it is now and not as it was at its place in the feed, so that
 // only the end of the feed is a state that the store has had. False: there is so
 // much that reading everything anew is less.
 func (r *relationGraph) follow(ctx context.Context, g *graph.Graph) (bool, error) {
+	l := &r.keeper.limits
 	target, err := r.keeper.store.Sequence(ctx)
 	if err != nil || target < g.Sequence() {
 		return false, err
@@ -76,18 +74,18 @@ func (r *relationGraph) follow(ctx context.Context, g *graph.Graph) (bool, error
 	at := After(g.Sequence())
 	var changes []graph.Change
 	for {
-		page, err := r.keeper.store.Links(ctx, at, linkPage)
+		page, err := r.keeper.store.Links(ctx, at, l.linkPage)
 		if err != nil {
 			return false, err
 		}
-		for _, l := range page {
-			changes = append(changes, graph.Change{ID: l.ID, Removed: l.Deleted, Neighbours: l.Neighbours})
-			at = l.Position
+		for _, link := range page {
+			changes = append(changes, graph.Change{ID: link.ID, Removed: link.Deleted, Neighbours: link.Neighbours})
+			at = link.Position
 		}
-		if len(page) < linkPage {
+		if len(page) < l.linkPage {
 			break
 		}
-		if len(changes) > r.keeper.limits.links {
+		if len(changes) > l.links {
 			return false, nil
 		}
 	}

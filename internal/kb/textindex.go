@@ -1,6 +1,7 @@
 package kb
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -264,14 +265,17 @@ const snippetWidth = 160
 func indexSnippet(item *Item, query string) string {
 	// Marks that no text has, to see whether there are any.
 	const open, closing = "\uFDD0", "\uFDD1"
+	first := ""
 	for _, text := range []string{item.Description, item.Content, item.Title} {
 		s := index.SnippetWith(text, query, snippetWidth, open, closing)
 		if strings.Contains(s, open) {
 			s = strings.NewReplacer(open, "**", closing, "**").Replace(s)
 			return strings.Join(strings.Fields(s), " ")
 		}
+		first = cmp.Or(first, s)
 	}
-	return ""
+	// A slip may be mended in several ways, and the query knows the likeliest.
+	return strings.Join(strings.Fields(first), " ")
 }
 
 // suggestFrom is among how many hits titles are looked for that have the beginning
