@@ -19,6 +19,11 @@ func (k *Keeper) Patient() {
 	k.limits.searchPatience, k.limits.walkPatience = time.Minute, time.Minute
 }
 
+// Impatient makes questions wait for next to nothing.
+func (k *Keeper) Impatient() {
+	k.limits.searchPatience, k.limits.walkPatience = time.Millisecond, time.Millisecond
+}
+
 // InMemory sets how many items have no file, and how many changes.
 func (k *Keeper) InMemory(items int) {
 	l := &k.limits

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"genkan/internal/filelock"
 	"genkan/internal/gateway"
@@ -47,6 +48,9 @@ func (h *Health) Good() bool {
 // mostMissing is how many items a Health names.
 const mostMissing = 100
 
+// checkPatience is how long a check waits for index and graph to catch up.
+const checkPatience = time.Minute
+
 // checkTries is how often a check begins anew because something was written.
 const checkTries = 5
 
@@ -63,7 +67,7 @@ func (k *Keeper) Check(ctx context.Context) (Health, error) {
 }
 
 func (k *Keeper) check(ctx context.Context, h *Health) error {
-	before, ok, err := k.reach(ctx, &k.text, &k.text.flight, k.limits.again)
+	before, ok, err := k.reach(ctx, &k.text, &k.text.flight, checkPatience)
 	if err != nil {
 		return err
 	}
@@ -118,7 +122,7 @@ func (k *Keeper) checkTexts(ctx context.Context, h *Health) error {
 }
 
 func (k *Keeper) checkLinks(ctx context.Context, h *Health) error {
-	if _, ok, err := k.reach(ctx, &k.edges, &k.edges.flight, k.limits.again); !ok || err != nil {
+	if _, ok, err := k.reach(ctx, &k.edges, &k.edges.flight, checkPatience); !ok || err != nil {
 		h.Moving = true
 		return err
 	}

@@ -3,6 +3,7 @@ package kb_test
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
@@ -313,6 +314,36 @@ func TestKeeperWaitsForNobody(t *testing.T) {
 	}
 	if other := two.built(t, ""); other != path {
 		t.Errorf("%s and %s", path, other)
+	}
+}
+
+// TestKeeperImpatient: whoever would wait too long for the changes of others is
+// answered from the rows; what was begun goes on, also when its caller gives up.
+func TestKeeperImpatient(t *testing.T) {
+	p := openProcess(t, t.TempDir(), (*kb.Keeper).Patient)
+	p.fill(t, 20)
+	reading, goOn := make(chan bool, 100), make(chan bool)
+	p.store.between = func() {
+		reading <- true
+		<-goOn
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		<-reading
+		cancel()
+	}()
+	if _, err := p.keeper.Search(ctx, kb.Query{Text: "common", Limit: 5}); !errors.Is(err, context.Canceled) {
+		t.Errorf("given up: %v", err)
+	}
+	p.keeper.Impatient()
+	if n := p.total(t, "common"); n != 20 || p.store.items.Load() == 0 {
+		t.Errorf("%d found, and %d pages were scanned", n, p.store.items.Load())
+	}
+	close(goOn)
+	p.keeper.Patient()
+	scanned := p.store.items.Load()
+	if n := p.total(t, "common"); n != 20 || p.store.items.Load() != scanned {
+		t.Errorf("%d found, and %d more pages were scanned", n, p.store.items.Load()-scanned)
 	}
 }
 
