@@ -19,6 +19,13 @@ import (
 // TestKeeperDamage: whatever has become of the file, answers are right at once,
 // and there is a good file again.
 func TestKeeperDamage(t *testing.T) {
+	settings := []func(*kb.Keeper){(*kb.Keeper).Patient, func(k *kb.Keeper) { k.InMemory(10) }}
+	good := t.TempDir()
+	before := openProcess(t, good, settings...)
+	before.fill(t, 60)
+	file := filepath.Base(before.built(t, ""))
+	before.close()
+
 	rewrite := func(change func(content []byte) []byte) func(*testing.T, string) {
 		return func(t *testing.T, path string) {
 			content, err := os.ReadFile(path)
@@ -50,20 +57,18 @@ func TestKeeperDamage(t *testing.T) {
 			}
 		},
 	} {
-		for when, settings := range map[string][]func(*kb.Keeper){
+		for when, more := range map[string][]func(*kb.Keeper){
 			"": nil, "/verified later": {(*kb.Keeper).VerifyLater},
 		} {
 			t.Run(name+when, func(t *testing.T) {
 				dir := t.TempDir()
-				settings := append(settings, (*kb.Keeper).Patient, func(k *kb.Keeper) { k.InMemory(10) })
-				before := openProcess(t, dir, settings...)
-				before.fill(t, 60)
-				path := before.built(t, "")
-				before.close()
+				if err := os.CopyFS(dir, os.DirFS(good)); err != nil {
+					t.Fatal(err)
+				}
+				path := filepath.Join(dir, "kb-index", file)
 				damage(t, path)
-
-				p := openProcess(t, dir, settings...)
-				if when == "" {
+				p := openProcess(t, dir, append(more, settings...)...)
+				if when == "" { // or the damage is found out while it is used
 					sameAsRows(t, p, kb.Query{Text: "common", Limit: 100})
 				}
 				p.built(t, path)

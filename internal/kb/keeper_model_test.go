@@ -2,6 +2,7 @@ package kb_test
 
 import (
 	"context"
+	"flag"
 	"os"
 	"slices"
 	"strings"
@@ -22,15 +23,33 @@ func drawText(t *rapid.T, what string) string {
 	return strings.Join(rapid.SliceOfN(rapid.SampledFrom(words()), 1, 4).Draw(t, what), rapid.SampledFrom([]string{" ", "、", "\n"}).Draw(t, "between"))
 }
 
+// usualChecks is how often a property is tried that takes its time, unless
+// somebody says -rapid.checks.
+func usualChecks(t *testing.T, n string) {
+	t.Helper()
+	f := flag.Lookup("rapid.checks")
+	if f.Value.String() != f.DefValue {
+		return
+	}
+	if err := f.Value.Set(n); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = f.Value.Set(f.DefValue) })
+}
+
 // TestKeeperAgrees: whatever is written through two processes, either of them
 // finds and walks what the rows say, while files are built all the time.
 func TestKeeperAgrees(t *testing.T) {
 	small := func(k *kb.Keeper) { k.SmallLimits() }
+	usualChecks(t, "30")
+	empty := t.TempDir() // to make the tables takes longer than all the rest
+	openProcess(t, empty).close()
 	rapid.Check(t, func(r *rapid.T) {
 		dir, err := os.MkdirTemp(t.TempDir(), "")
 		if err != nil {
 			r.Fatal(err)
 		}
+		copyDatabase(t, empty, dir)
 		two := []*process{openProcess(t, dir, small), openProcess(t, dir, small, (*kb.Keeper).VerifyLater)}
 		defer two[0].close()
 		defer two[1].close()

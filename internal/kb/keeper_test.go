@@ -196,9 +196,9 @@ func sameAsRows(t interface {
 func TestKeeperOrder(t *testing.T) {
 	dir := t.TempDir()
 	memory := openProcess(t, dir, (*kb.Keeper).Patient, func(k *kb.Keeper) { k.InMemory(1_000_000) })
-	memory.fill(t, 300)
+	memory.fill(t, 120)
 	memory.total(t, "common")
-	file := openProcess(t, dir, (*kb.Keeper).Patient, func(k *kb.Keeper) { k.InMemory(100) })
+	file := openProcess(t, dir, (*kb.Keeper).Patient, func(k *kb.Keeper) { k.InMemory(40) })
 	first := file.built(t, "")
 	same := func(when string) {
 		t.Helper()
@@ -215,8 +215,8 @@ func TestKeeperOrder(t *testing.T) {
 		}
 	}
 	same("file")
-	memory.fill(t, 50)
-	for id := range int64(20) {
+	memory.fill(t, 20)
+	for id := range int64(15) {
 		content := "設計 changed common"
 		ref := kb.Ref{Type: fmt.Sprint("type", (3*id)%3), ID: 3*id + 1}
 		if _, err := memory.Update(t.Context(), ref, kb.Patch{Content: &content}); err != nil {
@@ -227,7 +227,7 @@ func TestKeeperOrder(t *testing.T) {
 	if path, _ := file.keeper.HeldFile(); path != first {
 		t.Errorf("there is another file: %s", path)
 	}
-	memory.fill(t, 200)
+	memory.fill(t, 60)
 	file.built(t, first)
 	same("new file")
 	if path, ok := memory.keeper.HeldFile(); !ok || path != "" {
@@ -252,8 +252,8 @@ func TestKeeperIsLazy(t *testing.T) {
 	if _, ok := p.keeper.HeldFile(); ok || p.store.items.Load() != 0 {
 		t.Error("there is an index of nothing")
 	}
-	p.fill(t, 500)
-	if n := p.total(t, "common"); n != 500 {
+	p.fill(t, 300)
+	if n := p.total(t, "common"); n != 300 {
 		t.Errorf("%d found", n)
 	}
 	if path, ok := p.keeper.HeldFile(); !ok || path != "" || p.store.items.Load() != 0 {
@@ -269,7 +269,7 @@ func TestKeeperIsLazy(t *testing.T) {
 	if _, err := p.SetState(t.Context(), kb.StatePatch{Content: "all is well"}); err != nil {
 		t.Fatal(err)
 	}
-	if n := p.total(t, "common"); n != 500 || p.store.items.Load() != 0 {
+	if n := p.total(t, "common"); n != 300 || p.store.items.Load() != 0 {
 		t.Errorf("%d found, and %d pages were scanned", n, p.store.items.Load())
 	}
 	// Signs alone are no words; the rows are asked for them.
@@ -352,12 +352,12 @@ func TestKeeperImpatient(t *testing.T) {
 func TestKeeperCloses(t *testing.T) {
 	dir := t.TempDir()
 	p := openProcess(t, dir, func(k *kb.Keeper) { k.InMemory(10) })
-	p.fill(t, 3000)
+	p.fill(t, 300)
 	p.total(t, "common")
 	if err := p.keeper.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if n := p.total(t, "common"); n != 3000 {
+	if n := p.total(t, "common"); n != 300 {
 		t.Errorf("%d found", n)
 	}
 	if _, err := p.Related(t.Context(), kb.Ref{Type: "type0", ID: 1}, 1, 10); err != nil {
@@ -425,12 +425,12 @@ func TestKeeperFeed(t *testing.T) {
 // TestKeeperRebuild tells how far it is and can be given up.
 func TestKeeperRebuild(t *testing.T) {
 	p := openProcess(t, t.TempDir(), (*kb.Keeper).Patient, func(k *kb.Keeper) { k.InMemory(10) })
-	p.fill(t, 1500)
+	p.fill(t, 250)
 	var told []int
 	if err := p.keeper.Rebuild(t.Context(), func(done, total int) { told = append(told, done, total) }); err != nil {
 		t.Fatal(err)
 	}
-	if want := []int{1000, 1500, 1500, 1500}; !slices.Equal(told, want) {
+	if want := []int{250, 250}; !slices.Equal(told, want) {
 		t.Errorf("told %v", told)
 	}
 	path, _ := p.keeper.HeldFile()
@@ -442,7 +442,7 @@ func TestKeeperRebuild(t *testing.T) {
 	if done, total := p.keeper.Building(); cmp.Or(done, total) != 0 {
 		t.Errorf("it still builds: %d of %d", done, total)
 	}
-	if n := p.total(t, "common"); n != 1500 {
+	if n := p.total(t, "common"); n != 250 {
 		t.Errorf("%d found", n)
 	}
 }
