@@ -9,7 +9,7 @@ func (x *Index) Has(d *Document) bool {
 	defer x.mu.RUnlock()
 	if doc, ok := x.delta.byID[d.ID]; ok {
 		held := &x.delta.docs[doc].document
-		return x.delta.columns.is(doc, d, &p) &&
+		return x.delta.is(doc, d, &p) &&
 			held.Title == d.Title && held.Description == d.Description && held.Content == d.Content
 	}
 	if x.base == nil {
