@@ -43,7 +43,7 @@ var house = map[string]row{
 	"execute":  {vocabulary, fixtures},
 	"guide":    {vocabulary + " search", fixtures},
 	"identity": {vocabulary, fixtures},
-	"kb":       {vocabulary, fixtures + " embed"}, // what makes vectors, in the tests of its plugin
+	"kb":       {vocabulary + " filelock", fixtures + " embed"}, // what makes vectors, in the tests of its plugin
 	"launch":   {vocabulary + " filelock", fixtures},
 	"learn":    {vocabulary + " search", fixtures},
 	"lock":     {vocabulary + " " + language, fixtures}, // it answers by itself

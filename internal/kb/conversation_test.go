@@ -37,11 +37,34 @@ func TestConversations(t *testing.T) {
 	}
 }
 
+// TestConversationsWithKeeper plays the same with index and graph. Only the order
+// and the scores of searches are others.
+func TestConversationsWithKeeper(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("there are no conversations: %v", err)
+	}
+	for _, file := range files {
+		if filepath.Base(file) == "search.txtar" {
+			continue
+		}
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			conversation.Play(t, file, func(t *testing.T, _ *txtar.Archive) testkit.Conn {
+				b := newBase(t)
+				keeper := kb.NewKeeper(b.store, kb.KeeperOptions{})
+				t.Cleanup(func() { _ = keeper.Close() })
+				return &caller{tools: kb.NewTools(kb.New(b.store, kb.Options{Finder: keeper, Graph: keeper, Now: b.clock})), answers: make(chan []byte, 1)}
+			})
+		})
+	}
+}
+
 // testBase is a knowledge base with its store. Its clock goes a minute further
 // each time that somebody looks.
 type testBase struct {
 	*kb.Base
 	store kb.Store
+	clock func() time.Time
 }
 
 func newBase(t testing.TB) testBase {
@@ -56,9 +79,10 @@ func newBase(t testing.TB) testBase {
 		}
 	})
 	var minutes atomic.Int64
-	return testBase{kb.New(s.Knowledge(), kb.Options{Now: func() time.Time {
+	clock := func() time.Time {
 		return time.Date(2026, 1, 15, 10, 0, 0, 123456789, time.UTC).Add(time.Duration(minutes.Add(1)) * time.Minute)
-	}}), s.Knowledge()}
+	}
+	return testBase{kb.New(s.Knowledge(), kb.Options{Now: clock}), s.Knowledge(), clock}
 }
 
 // caller is a client of the tools.

@@ -3,6 +3,7 @@ package kb
 import (
 	"cmp"
 	"context"
+	"iter"
 	"slices"
 	"strings"
 )
@@ -19,17 +20,34 @@ const scanPage = 200
 
 // each passes every item.
 func (s *Scan) each(ctx context.Context, pass func(*Item)) error {
-	for last := int64(0); ; {
-		items, err := s.store.Items(ctx, last, scanPage)
+	for item, err := range allItems(ctx, s.store, scanPage) {
 		if err != nil {
 			return err
 		}
-		for i := range items {
-			last = items[i].ID
-			pass(&items[i])
-		}
-		if len(items) < scanPage {
-			return nil
+		pass(item)
+	}
+	return nil
+}
+
+// allItems are all items in the order of their ids, read page by page. An error is
+// the last that comes.
+func allItems(ctx context.Context, store Store, page int) iter.Seq2[*Item, error] {
+	return func(yield func(*Item, error) bool) {
+		for last := int64(0); ; {
+			items, err := store.Items(ctx, last, page)
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for i := range items {
+				last = items[i].ID
+				if !yield(&items[i], nil) {
+					return
+				}
+			}
+			if len(items) < page {
+				return
+			}
 		}
 	}
 }
@@ -116,45 +134,55 @@ func snippetOf(item *Item, words []string) string {
 // Suggest finds titles that begin with the query, then those with a word that
 // does.
 func (s *Scan) Suggest(ctx context.Context, q Query) ([]string, error) {
-	type candidate struct {
-		rank          int
-		folded, title string
-	}
 	begun := strings.TrimSpace(fold(q.Text))
 	if begun == "" {
 		return nil, nil
 	}
-	var all []candidate
+	var all []completion
 	err := s.each(ctx, func(item *Item) {
-		if !oneOf(item.Type, q.Types) {
-			return
-		}
-		title := fold(item.Title)
-		for at := 0; ; {
-			i := strings.Index(title[at:], begun)
-			if i < 0 {
-				return
-			}
-			if at += i; beginsWord(title, at) {
-				all = append(all, candidate{min(at, 1), title, item.Title})
-				return
-			}
-			at++
+		if c, ok := complete(item.Title, begun); ok && oneOf(item.Type, q.Types) {
+			all = append(all, c)
 		}
 	})
 	if err != nil {
 		return nil, err
 	}
-	slices.SortFunc(all, func(a, b candidate) int {
+	return firstCompletions(all, q.Limit), nil
+}
+
+// completion is a title that goes on where somebody stopped typing. Rank is 0 if
+// that was its beginning.
+type completion struct {
+	rank          int
+	folded, title string
+}
+
+// complete reports whether a title does, or a word of it.
+func complete(title, begun string) (completion, bool) {
+	folded := fold(title)
+	for at := 0; ; at++ {
+		i := strings.Index(folded[at:], begun)
+		if i < 0 {
+			return completion{}, false
+		}
+		if at += i; beginsWord(folded, at) {
+			return completion{min(at, 1), folded, title}, true
+		}
+	}
+}
+
+// firstCompletions are the first titles in the order of suggestions, each once.
+func firstCompletions(all []completion, limit int) []string {
+	slices.SortFunc(all, func(a, b completion) int {
 		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.folded, b.folded), cmp.Compare(a.title, b.title))
 	})
 	var titles []string
-	for _, one := range slices.CompactFunc(all, func(a, b candidate) bool { return a.title == b.title }) {
-		if len(titles) < q.Limit {
+	for _, one := range slices.CompactFunc(all, func(a, b completion) bool { return a.title == b.title }) {
+		if len(titles) < limit {
 			titles = append(titles, one.title)
 		}
 	}
-	return titles, nil
+	return titles
 }
 
 // oneOf reports whether a type is wanted; none is all.

@@ -12,8 +12,9 @@ import (
 //
 // Each write has the next number of the knowledge base's own sequence, and is
 // seen only when all with lower numbers are. Every item has the number of its
-// last change, and a change of a relation is one of both its ends. So whoever keeps something that was derived from items, in whichever
-// process, reads what Changes or Links tell since the position they are at.
+// last change, and a change of a relation is one of both its ends. So whoever
+// keeps something that was derived from items, in whichever process, reads what
+// Changes or Links tell since the position they are at.
 type Store interface {
 	// Sequence is the number of the last write.
 	Sequence(ctx context.Context) (int64, error)
@@ -30,6 +31,11 @@ type Store interface {
 	Items(ctx context.Context, after int64, limit int) ([]Item, error)
 	// Relations are all ids and relations in one state, for who begins anew.
 	Relations(ctx context.Context) (Relations, error)
+
+	// IndexFile is which file holds the text index of this database; zero if there
+	// is none. It is not part of what the sequence counts.
+	IndexFile(ctx context.Context) (IndexFile, error)
+	SetIndexFile(ctx context.Context, f IndexFile) error
 
 	// Item finds an item by its id, or by one that it had before its type was
 	// changed; false if there is none.
@@ -131,6 +137,17 @@ type Relations struct {
 	Seq   int64
 	IDs   []int64
 	Edges []Edge
+}
+
+// IndexFile names a file that was derived from items. It is right for every
+// database that names it: what it covers was there when it was named, so that a
+// backup, or a copy that has gone its own way since, names it only if it has the
+// same past.
+type IndexFile struct {
+	// Seq is the last write that it covers.
+	Seq int64
+	// Token tells it from all others.
+	Token string
 }
 
 // Edge is a relation. The lower id stands first.

@@ -1,7 +1,7 @@
 package lang
 
-// jaStores are the words of identity and sqlite: tokens, and the data
-// directory.
+// jaStores are the words of identity, kb and sqlite: tokens, what is derived
+// from items, and the data directory.
 var jaStores = map[string]string{
 	// identity
 	"a token is needed: send it as \"Authorization: Bearer <token>\"; \"genkan tokens add NAME\" makes one":                           "トークンが必要です。\"Authorization: Bearer <token>\" の形で送ってください。\"genkan tokens add NAME\" で作れます",
@@ -21,6 +21,9 @@ var jaStores = map[string]string{
 	"the admin token file could be read by other users (mode %04o) and is now closed to them; if somebody may have seen it, remove it, and the next start makes a new one": "管理者トークンのファイルがほかのユーザーに読める状態（モード %04o）だったため、読めないようにしました。見られた可能性がある場合は削除してください。次の起動時に新しく作られます",
 	"the admin token file does not hold a token of %d to %d letters, digits and signs on one line; remove it, and the next start makes a new one":                          "管理者トークンのファイルに、%d〜%d 文字の英数字・記号 1 行のトークンがありません。削除すると、次の起動時に新しく作られます",
 	"the admin token file is not a regular file; remove it, and the next start makes a new one":                                                                            "管理者トークンのファイルが通常のファイルではありません。削除すると、次の起動時に新しく作られます",
+
+	// kb
+	"another process is building the text index of the knowledge base: wait until it is done, and try again if that is still needed": "別のプロセスがナレッジベースの全文索引を作成中です。終わるまで待ち、必要であればもう一度試してください",
 
 	// sqlite
 	"genkan is closing its database": "genkan はデータベースを閉じています",

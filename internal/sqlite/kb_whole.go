@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"errors"
 	"slices"
 
 	"genkan/internal/kb"
@@ -12,6 +13,8 @@ import (
 const (
 	selectIDs       = `SELECT id FROM kb_items ORDER BY id`
 	selectRelations = `SELECT src, dst FROM kb_relations ORDER BY src, dst`
+	selectIndexFile = `SELECT seq, token FROM kb_index WHERE id = 1`
+	setIndexFile    = `INSERT OR REPLACE INTO kb_index (id, seq, token) VALUES (1, ?, ?)`
 )
 
 // Items are all items in the order of their ids, without their neighbours.
@@ -64,4 +67,24 @@ func (k *Knowledge) Relations(ctx context.Context) (all kb.Relations, err error)
 	}
 	all.Edges = slices.Compact(all.Edges)
 	return all, err
+}
+
+// IndexFile is which file holds the text index of this database.
+func (k *Knowledge) IndexFile(ctx context.Context) (f kb.IndexFile, err error) {
+	err = k.readPoint(ctx, "read which file the text index is in", func(ctx context.Context, p prepared) error {
+		err := one(ctx, p, selectIndexFile, nil, &f.Seq, &f.Token)
+		if errors.Is(err, sql.ErrNoRows) {
+			f, err = kb.IndexFile{}, nil
+		}
+		return err
+	})
+	return f, err
+}
+
+// SetIndexFile says which file that is.
+func (k *Knowledge) SetIndexFile(ctx context.Context, f kb.IndexFile) error {
+	return k.store.transact(ctx, "write which file the text index is in", func(tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, setIndexFile, f.Seq, f.Token)
+		return err
+	})
 }

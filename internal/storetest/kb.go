@@ -25,6 +25,7 @@ func kbTests() map[string]func(*testing.T, Stores) {
 		"KBChanges":      testKBChanges,
 		"KBLinks":        testKBLinks,
 		"KBWhole":        testKBWhole,
+		"KBIndexFile":    testKBIndexFile,
 		"KBRetype":       testKBRetype,
 		"KBRefused":      testKBRefused,
 		"KBStatuses":     testKBStatuses,

@@ -147,3 +147,18 @@ func testKBWhole(t *testing.T, s Stores) {
 		}
 	}
 }
+
+// testKBIndexFile: every process knows the file, and naming one is no change.
+func testKBIndexFile(t *testing.T, s Stores) {
+	insert(t, s, kb.Item{})
+	before, another := kbSequence(t, s), s.Another(t)
+	for _, want := range []kb.IndexFile{{}, {Seq: 1, Token: "a"}, {Seq: 7, Token: "b"}, {Seq: 2, Token: "c"}} {
+		if want != (kb.IndexFile{}) {
+			must(t, s.Knowledge.SetIndexFile(t.Context(), want))
+		}
+		got, err := another.Knowledge.IndexFile(t.Context())
+		must(t, err)
+		wantEqual(t, got, want)
+	}
+	wantEqual(t, kbSequence(t, another), before)
+}

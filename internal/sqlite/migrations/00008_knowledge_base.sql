@@ -8,6 +8,15 @@ CREATE TABLE kb_sequence (
 ) STRICT;
 INSERT INTO kb_sequence (id, value) VALUES (1, 0);
 
+-- The file beside the database that the text index was last built into. The row
+-- is what makes a file valid: a database that was put back from a backup does not
+-- name a file that was made after it, however its sequence has grown since.
+CREATE TABLE kb_index (
+    id    INTEGER PRIMARY KEY CHECK (id = 1),
+    seq   INTEGER NOT NULL, -- the last write that is in it
+    token TEXT    NOT NULL  -- random, part of the file's name
+) STRICT;
+
 -- An id is never used again and its name never changes, so that who has read the
 -- two need not read them again.
 CREATE TABLE kb_statuses (

@@ -1,0 +1,319 @@
+package kb_test
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"genkan/internal/kb"
+)
+
+// TestKeeperDamage: whatever has become of the file, answers are right at once,
+// and there is a good file again.
+func TestKeeperDamage(t *testing.T) {
+	settings := []func(*kb.Keeper){(*kb.Keeper).Patient, func(k *kb.Keeper) { k.InMemory(10) }}
+	good := t.TempDir()
+	before := openProcess(t, good, settings...)
+	before.fill(t, 60)
+	file := filepath.Base(before.built(t, ""))
+	before.close()
+
+	rewrite := func(change func(content []byte) []byte) func(*testing.T, string) {
+		return func(t *testing.T, path string) {
+			content, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			// Another file under the name: that of a process that has it open stays.
+			if err := os.Remove(path); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, change(content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for name, damage := range map[string]func(t *testing.T, path string){
+		"removed":   func(_ *testing.T, path string) { _ = os.Remove(path) },
+		"empty":     rewrite(func([]byte) []byte { return nil }),
+		"truncated": rewrite(func(b []byte) []byte { return b[:len(b)*2/3] }),
+		"longer":    rewrite(func(b []byte) []byte { return append(b, 0) }),
+		"foreign":   rewrite(func([]byte) []byte { return bytes.Repeat([]byte("not an index\n"), 500) }),
+		"header":    rewrite(func(b []byte) []byte { b[20] ^= 1; return b }),
+		"lists":     rewrite(func(b []byte) []byte { b[len(b)-9] ^= 0x40; return b }),
+		"columns":   rewrite(func(b []byte) []byte { b[600] ^= 2; return b }),
+		"folder": func(t *testing.T, path string) {
+			_ = os.Remove(path)
+			if err := os.Mkdir(path, 0o700); err != nil {
+				t.Fatal(err)
+			}
+		},
+	} {
+		for when, more := range map[string][]func(*kb.Keeper){
+			"": nil, "/verified later": {(*kb.Keeper).VerifyLater},
+		} {
+			t.Run(name+when, func(t *testing.T) {
+				dir := t.TempDir()
+				if err := os.CopyFS(dir, os.DirFS(good)); err != nil {
+					t.Fatal(err)
+				}
+				path := filepath.Join(dir, "kb-index", file)
+				damage(t, path)
+				p := openProcess(t, dir, append(more, settings...)...)
+				if when == "" { // or the damage is found out while it is used
+					sameAsRows(t, p, kb.Query{Text: "common", Limit: 100})
+				}
+				p.built(t, path)
+				wantHealthy(t, p, 60)
+			})
+		}
+	}
+}
+
+func wantHealthy(t *testing.T, p *process, items int) {
+	t.Helper()
+	for _, query := range []string{"common", "gateway", "設計", "number7"} {
+		sameAsRows(t, p, kb.Query{Text: query, Limit: 100})
+	}
+	h, err := p.keeper.Check(t.Context())
+	if err != nil || !h.Good() || !h.Indexed || h.Items != items {
+		t.Errorf("%+v, %v", h, err)
+	}
+}
+
+// TestKeeperLeftovers: what a build that was killed has left is removed by the
+// next, and so is a file that nobody names.
+func TestKeeperLeftovers(t *testing.T) {
+	dir := t.TempDir()
+	p := openProcess(t, dir, (*kb.Keeper).Patient, func(k *kb.Keeper) { k.InMemory(10) })
+	p.fill(t, 60)
+	folder := filepath.Join(dir, "kb-index")
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"000000000001-abc.index.new-123", "000000000001-abc.index.run-9", "000000000009-old.index"} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte("half"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	path := p.built(t, "")
+	left, err := filepath.Glob(filepath.Join(folder, "*"))
+	if want := []string{path, filepath.Join(folder, "lock")}; err != nil || !slices.Equal(left, want) {
+		t.Errorf("%v, %v", left, err)
+	}
+	wantHealthy(t, p, 60)
+}
+
+// TestKeeperRestored: a database that was put back from a backup does not use the
+// file that was made after it, not even when it has more writes than that by now.
+func TestKeeperRestored(t *testing.T) {
+	dir, backup := t.TempDir(), t.TempDir()
+	settings := []func(*kb.Keeper){(*kb.Keeper).Patient, func(k *kb.Keeper) { k.InMemory(10) }}
+	add := func(p *process, title string) {
+		t.Helper()
+		if _, err := p.Create(t.Context(), "docs", kb.Patch{Title: &title}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p := openProcess(t, dir, settings...)
+	p.fill(t, 60)
+	p.close()
+	copyDatabase(t, dir, backup)
+
+	p = openProcess(t, dir, settings...)
+	for range 20 {
+		add(p, "lost common")
+	}
+	path := p.built(t, "")
+	p.close()
+
+	for _, writes := range []int{0, 5, 30} {
+		t.Run(fmt.Sprint(writes), func(t *testing.T) {
+			restored := t.TempDir()
+			copyDatabase(t, backup, restored)
+			if err := os.CopyFS(filepath.Join(restored, "kb-index"), os.DirFS(filepath.Dir(path))); err != nil {
+				t.Fatal(err)
+			}
+			p := openProcess(t, restored, settings...)
+			for range writes {
+				add(p, "new common")
+			}
+			sameAsRows(t, p, kb.Query{Text: "lost", Limit: 100})
+			sameAsRows(t, p, kb.Query{Text: "common", Limit: 100})
+			p.built(t, path)
+			wantHealthy(t, p, 60+writes)
+		})
+	}
+
+	// With the file that belongs to it, a copy needs no other.
+	t.Run("whole", func(t *testing.T) {
+		whole := t.TempDir()
+		if err := os.CopyFS(whole, os.DirFS(dir)); err != nil {
+			t.Fatal(err)
+		}
+		p := openProcess(t, whole, settings...)
+		if n := p.total(t, "lost"); n != 20 || p.store.items.Load() != 0 {
+			t.Errorf("%d found, and %d pages of items were read", n, p.store.items.Load())
+		}
+	})
+}
+
+// copyDatabase copies a database that nobody has open.
+func copyDatabase(t *testing.T, from, to string) {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join(from, "genkan.db"))
+	if err == nil {
+		err = os.WriteFile(filepath.Join(to, "genkan.db"), content, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// behind changes the database behind everybody's back.
+func behind(t *testing.T, dir string, statements ...string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", filepath.Join(dir, "genkan.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for _, s := range statements {
+		if _, err := db.ExecContext(t.Context(), s); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestKeeperCheck finds what index and graph have otherwise than the rows.
+func TestKeeperCheck(t *testing.T) {
+	for name, items := range map[string]int{"memory": 9, "file": 60} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			p := openProcess(t, dir, (*kb.Keeper).Patient, func(k *kb.Keeper) { k.InMemory(10) })
+			p.fill(t, items)
+			if items > 10 {
+				p.built(t, "")
+			}
+			wantHealthy(t, p, items)
+			behind(t, dir,
+				`UPDATE kb_items SET title = 'other' WHERE id = 3`,
+				`UPDATE kb_items SET content = content || ' and more' WHERE id = 5`,
+				`DELETE FROM kb_relations WHERE src = 7 AND dst = 8`)
+			h, err := p.keeper.Check(t.Context())
+			if err != nil || h.Good() || !slices.Equal(h.MissingTexts, []int64{3, 5}) ||
+				!slices.Equal(h.MissingLinks, []int64{7, 8}) || h.ExtraRelations != 1 || h.ExtraTexts != 0 {
+				t.Errorf("%+v, %v", h, err)
+			}
+			if err := p.keeper.Rebuild(t.Context(), nil); err != nil {
+				t.Fatal(err)
+			}
+			wantHealthy(t, p, items)
+		})
+	}
+}
+
+// TestKeeperBack: when the rows themselves go back in time, all is made anew.
+func TestKeeperBack(t *testing.T) {
+	dir := t.TempDir()
+	p := openProcess(t, dir, (*kb.Keeper).Patient)
+	p.fill(t, 60)
+	title := "lost common"
+	for range 10 {
+		if _, err := p.Create(t.Context(), "docs", kb.Patch{Title: &title, Related: &[]kb.Ref{{Type: "type0", ID: 1}}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	around := func() int {
+		t.Helper()
+		found, err := p.keeper.Related(t.Context(), 1, 1, 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(found.Nodes)
+	}
+	if n, m := p.total(t, "lost"), around(); n != 10 || m != 12 {
+		t.Fatalf("%d found, %d around", n, m)
+	}
+	behind(t, dir, `DELETE FROM kb_relations WHERE dst > 60`, `DELETE FROM kb_items WHERE id > 60`, `UPDATE kb_sequence SET value = 1`)
+	if n, m := p.total(t, "lost"), around(); n != 0 || m != 2 {
+		t.Errorf("%d found, %d around", n, m)
+	}
+	wantHealthy(t, p, 60)
+}
+
+// TestKeeperReadOnly: where no file can be made, the rows answer.
+func TestKeeperReadOnly(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "kb-index"), []byte("in the way"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := openProcess(t, dir, (*kb.Keeper).TryAlways, func(k *kb.Keeper) { k.InMemory(10) })
+	p.fill(t, 60)
+	for range 5 {
+		if n := p.total(t, "common"); n != 60 {
+			t.Errorf("%d found", n)
+		}
+	}
+	if err := p.keeper.Rebuild(t.Context(), nil); err == nil {
+		t.Error("Rebuild has succeeded")
+	}
+}
+
+// TestKeeperCrowd: many ask two processes while others write and files are built.
+// Everybody finds what was written before they asked.
+func TestKeeperCrowd(t *testing.T) {
+	dir := t.TempDir()
+	small := func(k *kb.Keeper) { k.SmallLimits() }
+	two := []*process{openProcess(t, dir, small), openProcess(t, dir, small, (*kb.Keeper).VerifyLater)}
+	two[0].fill(t, 30)
+	var written atomic.Int64
+	written.Store(30)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var crowd sync.WaitGroup
+	for i := range 6 {
+		p := two[i%2]
+		crowd.Go(func() {
+			for ctx.Err() == nil {
+				least := written.Load()
+				found, err := p.keeper.Search(t.Context(), kb.Query{Text: "common", Limit: 3})
+				if err != nil || int64(found.Total) < least || len(found.Each) != 3 {
+					t.Errorf("%d of %d found: %v, %v", found.Total, least, found.Each, err)
+					return
+				}
+				around, err := p.keeper.Related(t.Context(), 1, 1, 1000)
+				if err != nil || int64(len(around.Nodes)) < least-30 {
+					t.Errorf("%d around: %v", len(around.Nodes), err)
+					return
+				}
+			}
+		})
+	}
+	title, related := "common "+strings.Repeat("設計 ", 9), []kb.Ref{{Type: "type0", ID: 1}}
+	for i := range 60 {
+		if _, err := two[i%2].Create(t.Context(), "docs", kb.Patch{Title: &title, Related: &related}); err != nil {
+			t.Error(err)
+		}
+		written.Add(1)
+		if i%20 == 10 {
+			_ = two[i%2].keeper.Rebuild(t.Context(), nil) // the other may be building
+		}
+	}
+	cancel()
+	crowd.Wait()
+	for _, p := range two {
+		h, err := p.keeper.Check(t.Context())
+		if err != nil || !h.Good() || h.Items != 90 {
+			t.Errorf("%+v, %v", h, err)
+		}
+	}
+}

@@ -1,0 +1,55 @@
+package kb
+
+import (
+	"path/filepath"
+	"time"
+)
+
+// SmallLimits make everything happen with a few items: a file from the sixth on,
+// a new one after four changes, steps and pages of a few. Nobody is impatient.
+func (k *Keeper) SmallLimits() {
+	k.Patient()
+	l := &k.limits
+	l.inMemory, l.due, l.dueMost, l.most = 5, 4, 4, 8
+	l.step, l.page, l.linkPage, l.links = 2, 3, 2, 5
+}
+
+// Patient makes questions wait for the index as long as it takes.
+func (k *Keeper) Patient() {
+	k.limits.searchPatience, k.limits.walkPatience = time.Minute, time.Minute
+}
+
+// Impatient makes questions wait for next to nothing.
+func (k *Keeper) Impatient() {
+	k.limits.searchPatience, k.limits.walkPatience = time.Millisecond, time.Millisecond
+}
+
+// InMemory sets how many items have no file, and how many changes.
+func (k *Keeper) InMemory(items int) {
+	l := &k.limits
+	l.inMemory, l.due, l.most = items, items, max(l.most, 2*items)
+}
+
+// LargeSteps makes many pages be applied at once.
+func (k *Keeper) LargeSteps() { k.limits.step = 1000 }
+
+// VerifyLater makes files be used before they are read as a whole.
+func (k *Keeper) VerifyLater() { k.limits.verifyFirst = 0 }
+
+// TryAlways makes a build be tried again right after it has failed.
+func (k *Keeper) TryAlways() { k.limits.again = 0 }
+
+// HeldFile is the file in use; false if there is no index.
+func (k *Keeper) HeldFile() (path string, ok bool) {
+	h := k.text.held()
+	if h == nil {
+		return "", false
+	}
+	if h.file.Token == "" {
+		return "", true
+	}
+	return k.text.path(h.file), true
+}
+
+// LockPath is what who builds has locked.
+func (k *Keeper) LockPath() string { return filepath.Join(k.text.dir, buildLock) }

@@ -1,0 +1,237 @@
+package kb
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"genkan/internal/filelock"
+	"genkan/internal/gateway"
+	"genkan/internal/kb/graph"
+	"genkan/internal/kb/index"
+)
+
+// Health is how what is derived compares with the rows.
+type Health struct {
+	// Sequence is the write at which they were compared.
+	Sequence int64
+	// Items and Relations are how many rows there are.
+	Items, Relations int
+	// Indexed says that there is an index; without one, searches read every item
+	// until it is built.
+	Indexed bool
+	// File and FileSize are those of the index; empty if it is in memory alone.
+	File     string
+	FileSize int64
+	// Damage is what is wrong with the file, or why it is not used.
+	Damage error
+	// MissingTexts are items that the index lacks or has otherwise, and MissingLinks
+	// those whose neighbours the graph has otherwise; the first hundred of each.
+	MissingTexts, MissingLinks []int64
+	// ExtraTexts and ExtraItems are how many more items index and graph have than
+	// there are, or fewer.
+	ExtraTexts, ExtraItems int
+	// ExtraRelations is how many more relations the graph has, or fewer.
+	ExtraRelations int
+	// Moving says that items were changed all the time, so that nothing of this is
+	// certain.
+	Moving bool
+}
+
+// Good reports whether nothing is wrong.
+func (h *Health) Good() bool {
+	return h.Damage == nil && len(h.MissingTexts)+len(h.MissingLinks) == 0 &&
+		h.ExtraTexts == 0 && h.ExtraItems == 0 && h.ExtraRelations == 0
+}
+
+// mostMissing is how many items a Health names.
+const mostMissing = 100
+
+// checkPatience is how long a check waits for index and graph to catch up.
+const checkPatience = time.Minute
+
+// checkTries is how often a check begins anew because something was written.
+const checkTries = 5
+
+// Check compares index and graph with all rows.
+func (k *Keeper) Check(ctx context.Context) (Health, error) {
+	var h Health
+	for range checkTries {
+		h = Health{}
+		if err := k.check(ctx, &h); err != nil || !h.Moving || h.Good() {
+			return h, err
+		}
+	}
+	return h, nil
+}
+
+func (k *Keeper) check(ctx context.Context, h *Health) error {
+	before, ok, err := k.reach(ctx, &k.text, &k.text.flight, checkPatience)
+	if err != nil {
+		return err
+	}
+	h.Sequence = before
+	if held := k.text.held(); ok && held != nil {
+		h.Indexed = true
+		if held.file.Token != "" {
+			h.File, h.FileSize = k.text.path(held.file), held.size
+		}
+	}
+	if err := k.checkTexts(ctx, h); err != nil {
+		return err
+	}
+	if err := k.checkLinks(ctx, h); err != nil {
+		return err
+	}
+	after, err := k.store.Sequence(ctx)
+	h.Moving = h.Moving || after != before
+	return err
+}
+
+func (k *Keeper) checkTexts(ctx context.Context, h *Health) error {
+	if h.Indexed {
+		k.text.use(0, func(x *index.Index) { h.Damage = x.Verify() })
+	} else {
+		h.Damage = k.text.build.reason()
+	}
+	for item, err := range allItems(ctx, k.store, scanPage) {
+		if err != nil {
+			return err
+		}
+		h.Items++
+		if !h.Indexed || len(h.MissingTexts) == mostMissing {
+			continue
+		}
+		document, has := documentOf(item), false
+		if !k.text.use(h.Sequence, func(x *index.Index) { has = x.Has(&document) }) {
+			h.Moving = true // another index has come into use
+			return nil
+		}
+		if !has {
+			h.MissingTexts = append(h.MissingTexts, item.ID)
+		}
+	}
+	k.text.use(h.Sequence, func(x *index.Index) {
+		if h.Indexed {
+			documents, _ := x.Len()
+			h.ExtraTexts = documents - h.Items
+		}
+	})
+	return nil
+}
+
+func (k *Keeper) checkLinks(ctx context.Context, h *Health) error {
+	if _, ok, err := k.reach(ctx, &k.edges, &k.edges.flight, checkPatience); !ok || err != nil {
+		h.Moving = true
+		return err
+	}
+	all, err := k.store.Relations(ctx)
+	if err != nil {
+		return err
+	}
+	h.Relations = len(all.Edges)
+	g := k.edges.now.Load()
+	if g == nil { // nothing was ever written
+		return nil
+	}
+	v := g.View()
+	if v.Sequence() != all.Seq {
+		h.Moving = true
+		return nil
+	}
+	items, relations := v.Size()
+	h.ExtraItems, h.ExtraRelations = items-len(all.IDs), relations-len(all.Edges)
+	return missingLinks(ctx, v, all, h)
+}
+
+// missingLinks compares the neighbours of each item.
+func missingLinks(ctx context.Context, v *graph.View, all Relations, h *Health) error {
+	neighbours := make(map[int64][]int64, len(all.IDs))
+	for _, e := range all.Edges {
+		neighbours[e.A] = append(neighbours[e.A], e.B)
+		neighbours[e.B] = append(neighbours[e.B], e.A)
+	}
+	for _, id := range all.IDs {
+		if len(h.MissingLinks) == mostMissing {
+			return nil
+		}
+		want := neighbours[id]
+		slices.Sort(want)
+		found, err := v.Related(ctx, id, 1, len(want)+1)
+		if err != nil && !errors.Is(err, graph.ErrUnknown) {
+			return err
+		}
+		same := err == nil && slices.EqualFunc(found.Nodes, want, func(n graph.Node, id int64) bool { return n.ID == id })
+		if !same {
+			h.MissingLinks = append(h.MissingLinks, id)
+		}
+	}
+	return nil
+}
+
+// Rebuild makes index and graph anew from the rows. Progress, which may be nil, is
+// told how many of how many items are done. Questions are answered meanwhile.
+func (k *Keeper) Rebuild(ctx context.Context, progress func(done, total int)) error {
+	k.edges.forget() // it is read again when it is asked for
+	all, err := k.store.List(ctx, Filter{Closed: true, Limit: 1})
+	if err != nil {
+		return err
+	}
+	if k.text.dir == "" || all.Total <= k.limits.inMemory {
+		if err := k.text.drop(ctx); err != nil {
+			return err
+		}
+		if progress != nil {
+			progress(all.Total, all.Total)
+		}
+		return nil
+	}
+	for {
+		e, own := k.text.builder.join(k, func(alive context.Context) error {
+			// The caller may give up, and so may the keeper.
+			both, cancel := context.WithCancel(ctx)
+			defer cancel()
+			defer context.AfterFunc(alive, cancel)()
+			return k.text.rebuild(both, true, progress)
+		})
+		if !own { // another build is under way
+			select {
+			case <-e.done:
+				continue
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		<-e.done // it ends with the caller's context, too
+		if errors.Is(e.err, filelock.ErrTaken) {
+			return gateway.Errorf(gateway.CodeConflict,
+				"another process is building the text index of the knowledge base: wait until it is done, and try again if that is still needed")
+		}
+		return e.err
+	}
+}
+
+// drop forgets the index and makes the database name no file, so that the next
+// search begins with the rows.
+func (t *textIndex) drop(ctx context.Context) error {
+	named, err := t.keeper.store.IndexFile(ctx)
+	if err != nil {
+		return err
+	}
+	if named.Token != "" {
+		if err := t.keeper.store.SetIndexFile(ctx, IndexFile{}); err != nil {
+			return err
+		}
+	}
+	return t.put(nil)
+}
+
+// Building tells how far the background is with building the text index; a total
+// of 0 is that it does not.
+func (k *Keeper) Building() (done, total int) {
+	b := &k.text.build
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.done, b.total
+}

@@ -1,0 +1,223 @@
+package kb_test
+
+import (
+	"context"
+	"flag"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"genkan/internal/kb"
+)
+
+// words are what the items of the model are made of.
+func words() []string {
+	return []string{"alpha", "bravo", "kilometer", "設計", "検索", "運用手順"}
+}
+
+func drawText(t *rapid.T, what string) string {
+	return strings.Join(rapid.SliceOfN(rapid.SampledFrom(words()), 1, 4).Draw(t, what), rapid.SampledFrom([]string{" ", "、", "\n"}).Draw(t, "between"))
+}
+
+// usualChecks is how often a property is tried that takes its time, unless
+// somebody says -rapid.checks.
+func usualChecks(t *testing.T, n string) {
+	t.Helper()
+	f := flag.Lookup("rapid.checks")
+	if f.Value.String() != f.DefValue {
+		return
+	}
+	if err := f.Value.Set(n); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = f.Value.Set(f.DefValue) })
+}
+
+// TestKeeperAgrees: whatever is written through two processes, either of them
+// finds and walks what the rows say, while files are built all the time.
+func TestKeeperAgrees(t *testing.T) {
+	small := func(k *kb.Keeper) { k.SmallLimits() }
+	usualChecks(t, "30")
+	empty := t.TempDir() // to make the tables takes longer than all the rest
+	openProcess(t, empty).close()
+	rapid.Check(t, func(r *rapid.T) {
+		dir, err := os.MkdirTemp(t.TempDir(), "")
+		if err != nil {
+			r.Fatal(err)
+		}
+		copyDatabase(t, empty, dir)
+		two := []*process{openProcess(t, dir, small), openProcess(t, dir, small, (*kb.Keeper).VerifyLater)}
+		defer two[0].close()
+		defer two[1].close()
+		m := &model{two: two, kinds: map[int64]string{}}
+		r.Repeat(map[string]func(*rapid.T){
+			"create": m.create, "update": m.update, "delete": m.delete, "retype": m.retype, "bulk": m.bulk, "state": m.state,
+			"search": m.search, "suggest": m.suggest, "related": m.related, "paths": m.paths, "rebuild": m.rebuild,
+		})
+		for _, p := range two {
+			h, err := p.keeper.Check(context.Background())
+			if err != nil || !h.Good() || h.Moving || h.Items != len(m.kinds) {
+				r.Fatalf("%d items, and the check says %+v, %v", len(m.kinds), h, err)
+			}
+		}
+	})
+}
+
+// model is two processes and what the test knows: the type of each item.
+type model struct {
+	two   []*process
+	kinds map[int64]string
+}
+
+func (m *model) process(t *rapid.T) *process { return m.two[rapid.IntRange(0, 1).Draw(t, "process")] }
+
+func (m *model) ref(t *rapid.T) kb.Ref {
+	ids := m.ids()
+	if len(ids) == 0 {
+		t.Skip("there is nothing yet")
+	}
+	id := rapid.SampledFrom(ids).Draw(t, "id")
+	return kb.Ref{Type: m.kinds[id], ID: id}
+}
+
+func (m *model) ids() []int64 {
+	var ids []int64
+	for id := range m.kinds {
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+func (m *model) patch(t *rapid.T, without int64) kb.Patch {
+	title, content := drawText(t, "title"), drawText(t, "content")
+	patch := kb.Patch{Title: &title, Content: &content}
+	if rapid.Bool().Draw(t, "relate") {
+		related := []kb.Ref{}
+		for _, id := range m.ids() {
+			if id != without && rapid.IntRange(0, 2).Draw(t, "with") == 0 {
+				related = append(related, kb.Ref{Type: m.kinds[id], ID: id})
+			}
+		}
+		patch.Related = &related
+	}
+	return patch
+}
+
+func kindOf(t *rapid.T) string { return rapid.SampledFrom([]string{"docs", "issues"}).Draw(t, "kind") }
+
+func (m *model) create(t *rapid.T) {
+	item, err := m.process(t).Create(context.Background(), kindOf(t), m.patch(t, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.kinds[item.ID] = item.Type
+}
+
+func (m *model) update(t *rapid.T) {
+	ref := m.ref(t)
+	if _, err := m.process(t).Update(context.Background(), ref, m.patch(t, ref.ID)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (m *model) delete(t *rapid.T) {
+	ref := m.ref(t)
+	if _, err := m.process(t).Delete(context.Background(), ref); err != nil {
+		t.Fatal(err)
+	}
+	delete(m.kinds, ref.ID)
+}
+
+func (m *model) retype(t *rapid.T) {
+	ref := m.ref(t)
+	other := map[string]string{"docs": "issues", "issues": "docs"}[ref.Type]
+	found, err := m.process(t).ChangeType(context.Background(), ref, other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	delete(m.kinds, ref.ID)
+	m.kinds[found.Item.ID] = other
+}
+
+// bulk changes all items in one write, which is more than a page and a step.
+func (m *model) bulk(t *rapid.T) {
+	var edits []kb.Edit
+	for _, id := range m.ids() {
+		content := drawText(t, "content")
+		edits = append(edits, kb.Edit{Ref: kb.Ref{Type: m.kinds[id], ID: id}, Patch: kb.Patch{Content: &content}})
+	}
+	if len(edits) == 0 {
+		t.Skip("there is nothing yet")
+	}
+	if _, err := m.process(t).BulkUpdate(context.Background(), edits); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// state is a write that changes no item.
+func (m *model) state(t *rapid.T) {
+	text := drawText(t, "state")
+	if _, err := m.process(t).SetState(context.Background(), kb.StatePatch{Content: text, UpdatedBy: "tester"}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (m *model) search(t *rapid.T) {
+	q := kb.Query{Text: strings.Join(rapid.SliceOfN(rapid.SampledFrom(append(words(), "計", "用手", "ALPHA ")), 1, 2).Draw(t, "words"), " "), Limit: kb.MaxPage}
+	if rapid.Bool().Draw(t, "typed") {
+		q.Types = []string{kindOf(t)}
+	}
+	sameAsRows(t, m.process(t), q)
+}
+
+func (m *model) suggest(t *rapid.T) {
+	p, q := m.process(t), kb.Query{Text: rapid.SampledFrom([]string{"al", "Bravo", "設", "設計、", "検索", "kilo"}).Draw(t, "begun"), Limit: kb.MaxSuggestions}
+	want, err := kb.NewScan(p.store).Suggest(context.Background(), q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := p.keeper.Suggest(context.Background(), q)
+	if diff := gocmp.Diff(want, got); err != nil || diff != "" {
+		t.Fatalf("%q: %v (-want +got)\n%s", q.Text, err, diff)
+	}
+}
+
+func (m *model) related(t *rapid.T) {
+	p, id := m.process(t), m.ref(t).ID
+	depth, most := rapid.IntRange(1, kb.MaxDepth).Draw(t, "depth"), rapid.IntRange(1, 8).Draw(t, "most")
+	want, err := kb.NewWalk(p.store).Related(context.Background(), id, depth, most)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := p.keeper.Related(context.Background(), id, depth, most)
+	if diff := gocmp.Diff(want, got); err != nil || diff != "" {
+		t.Fatalf("around %d: %v (-want +got)\n%s", id, err, diff)
+	}
+}
+
+func (m *model) paths(t *rapid.T) {
+	p, from, to := m.process(t), m.ref(t).ID, m.ref(t).ID
+	if from == to {
+		return
+	}
+	want, err := kb.NewWalk(p.store).Paths(context.Background(), from, to, 5, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := p.keeper.Paths(context.Background(), from, to, 5, 3)
+	if diff := gocmp.Diff(want, got); err != nil || diff != "" {
+		t.Fatalf("from %d to %d: %v (-want +got)\n%s", from, to, err, diff)
+	}
+}
+
+func (m *model) rebuild(t *rapid.T) {
+	err := m.process(t).keeper.Rebuild(context.Background(), nil)
+	if err != nil && !strings.Contains(err.Error(), "another process is building") {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,448 @@
+package kb_test
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+
+	"genkan/internal/filelock"
+	"genkan/internal/kb"
+	"genkan/internal/sqlite"
+	"genkan/internal/testkit"
+)
+
+// counted is a store that counts what only scans and builds, and only walks read.
+type counted struct {
+	kb.Store
+	items, neighbours atomic.Int64
+	// between is called after each page of a feed, if it is set.
+	between func()
+}
+
+func (c *counted) Changes(ctx context.Context, after kb.Position, limit int) ([]kb.Change, error) {
+	page, err := c.Store.Changes(ctx, after, limit)
+	if c.between != nil {
+		c.between()
+	}
+	return page, err
+}
+
+func (c *counted) Links(ctx context.Context, after kb.Position, limit int) ([]kb.Link, error) {
+	page, err := c.Store.Links(ctx, after, limit)
+	if c.between != nil {
+		c.between()
+	}
+	return page, err
+}
+
+func (c *counted) Items(ctx context.Context, after int64, limit int) ([]kb.Item, error) {
+	c.items.Add(1)
+	return c.Store.Items(ctx, after, limit)
+}
+
+func (c *counted) Neighbours(ctx context.Context, ids []int64) ([]kb.Edge, error) {
+	c.neighbours.Add(1)
+	return c.Store.Neighbours(ctx, ids)
+}
+
+// process is what one process has of a data directory.
+type process struct {
+	*kb.Base
+	store  *counted
+	keeper *kb.Keeper
+	close  func()
+}
+
+// logOf is a log that goes to the test.
+func logOf(t testing.TB) *slog.Logger {
+	if testing.Verbose() {
+		return slog.New(slog.NewTextHandler(t.Output(), nil))
+	}
+	return slog.New(slog.DiscardHandler)
+}
+
+// openProcess opens a data directory once more.
+func openProcess(t testing.TB, dir string, settings ...func(*kb.Keeper)) *process {
+	t.Helper()
+	s, err := sqlite.Open(context.Background(), filepath.Join(dir, "genkan.db"), slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &process{store: &counted{Store: s.Knowledge()}}
+	p.keeper = kb.NewKeeper(p.store, kb.KeeperOptions{Dir: filepath.Join(dir, "kb-index"), Log: logOf(t)})
+	for _, set := range settings {
+		set(p.keeper)
+	}
+	p.Base = kb.New(p.store, kb.Options{Finder: p.keeper, Graph: p.keeper})
+	closed := false
+	p.close = func() {
+		if closed {
+			return
+		}
+		closed = true
+		if err := p.keeper.Close(); err != nil {
+			t.Error(err)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	t.Cleanup(p.close)
+	return p
+}
+
+// fill adds items in a few large writes: each has its number, two words and two
+// neighbours.
+func (p *process) fill(t testing.TB, items int) {
+	t.Helper()
+	words := []string{"gateway", "server", "retry", "設計", "検索の実装", "ユーザー管理"}
+	for done := 0; done < items; {
+		err := p.store.Write(t.Context(), func(ctx context.Context, w kb.Writer) error {
+			var refs []kb.Ref
+			for i := range min(1000, items-done) {
+				n := done + i
+				item := kb.Item{
+					Type: fmt.Sprint("type", n%3), Priority: kb.PriorityMedium, CreatedAt: time.UnixMicro(int64(n)), UpdatedAt: time.UnixMicro(int64(n)),
+					Title:       fmt.Sprintf("Item %d about %s", n, words[n%len(words)]),
+					Description: fmt.Sprintf("common number%d", n),
+					Content:     strings.Repeat(words[n*7%len(words)]+" and "+words[n*5%len(words)]+"。", 1+n%20),
+					Related:     refs[max(0, len(refs)-2):],
+				}
+				if err := w.Insert(ctx, &item); err != nil {
+					return err
+				}
+				refs = append(refs, item.Ref())
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		done += min(1000, items-done)
+	}
+}
+
+// total searches and returns how many were found.
+func (p *process) total(t testing.TB, query string) int {
+	t.Helper()
+	found, err := p.Search(context.Background(), kb.Query{Text: query, Limit: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found.Total
+}
+
+// built waits until there is an index with a file that is not the given one. It
+// asks all the time: a file is built when somebody asks.
+func (p *process) built(t testing.TB, before string) string {
+	t.Helper()
+	var path string
+	testkit.Eventually(t, func() bool {
+		p.total(t, "common")
+		path, _ = p.keeper.HeldFile()
+		return path != "" && path != before
+	}, "the index has a new file")
+	return path
+}
+
+// sameAsRows holds what the keeper says against Scan and Walk. Words have no part,
+// inflection or slip in common, so that both define the same items.
+func sameAsRows(t interface {
+	Helper()
+	Fatalf(format string, values ...any)
+}, p *process, q kb.Query,
+) {
+	t.Helper()
+	ctx := context.Background()
+	want, err := kb.NewScan(p.store).Search(ctx, q)
+	if err != nil {
+		t.Fatalf("scan: %v", err)
+	}
+	got, err := p.keeper.Search(ctx, q)
+	if err != nil {
+		t.Fatalf("search: %v", err)
+	}
+	if want.Total == 0 && len(strings.Fields(q.Text)) > 1 {
+		return // the index finds those that have the most words
+	}
+	ids := func(h kb.Hits) (list []int64) {
+		for _, hit := range h.Each {
+			list = append(list, hit.ID)
+			if !strings.Contains(hit.Snippet, "**") {
+				t.Fatalf("%q: nothing is marked in %q", q.Text, hit.Snippet)
+			}
+		}
+		slices.Sort(list)
+		return list
+	}
+	if diff := gocmp.Diff(ids(want), ids(got)); diff != "" || want.Total != got.Total {
+		t.Fatalf("%q in %v: %d and not %d (-want +got)\n%s", q.Text, q.Types, got.Total, want.Total, diff)
+	}
+}
+
+// TestKeeperOrder: an index in memory, a file, and a file with changes since give
+// the same order, scores and snippets.
+func TestKeeperOrder(t *testing.T) {
+	dir := t.TempDir()
+	memory := openProcess(t, dir, (*kb.Keeper).Patient, func(k *kb.Keeper) { k.InMemory(1_000_000) })
+	memory.fill(t, 120)
+	memory.total(t, "common")
+	file := openProcess(t, dir, (*kb.Keeper).Patient, func(k *kb.Keeper) { k.InMemory(40) })
+	first := file.built(t, "")
+	same := func(when string) {
+		t.Helper()
+		for _, query := range []string{"common", "gateway", "設計", "検索の実装 retry", "ユーザ管理", "number7", "gatway", "server 運用"} {
+			q := kb.Query{Text: query, Limit: 50, Offset: 3}
+			want, err := memory.keeper.Search(t.Context(), q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := file.keeper.Search(t.Context(), q)
+			if diff := gocmp.Diff(want, got); err != nil || diff != "" || want.Total == 0 {
+				t.Errorf("%s: %q: %d found, %v (-memory +file)\n%s", when, query, want.Total, err, diff)
+			}
+		}
+	}
+	same("file")
+	memory.fill(t, 20)
+	for id := range int64(15) {
+		content := "設計 changed common"
+		ref := kb.Ref{Type: fmt.Sprint("type", (3*id)%3), ID: 3*id + 1}
+		if _, err := memory.Update(t.Context(), ref, kb.Patch{Content: &content}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	same("changed since")
+	if path, _ := file.keeper.HeldFile(); path != first {
+		t.Errorf("there is another file: %s", path)
+	}
+	memory.fill(t, 60)
+	file.built(t, first)
+	same("new file")
+	if path, ok := memory.keeper.HeldFile(); !ok || path != "" {
+		t.Errorf("the index in memory has a file: %q", path)
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, "kb-index", "*.index*")); len(left) != 1 {
+		t.Errorf("files: %v", left)
+	}
+}
+
+// TestKeeperIsLazy: nothing is opened that nobody asks for, and small knowledge
+// bases have no file.
+func TestKeeperIsLazy(t *testing.T) {
+	dir := t.TempDir()
+	p := openProcess(t, dir, (*kb.Keeper).Patient)
+	if n := p.total(t, "anything"); n != 0 {
+		t.Errorf("%d found", n)
+	}
+	if _, err := p.Suggest(t.Context(), kb.Query{Text: "a"}); err != nil {
+		t.Error(err)
+	}
+	if _, ok := p.keeper.HeldFile(); ok || p.store.items.Load() != 0 {
+		t.Error("there is an index of nothing")
+	}
+	p.fill(t, 300)
+	if n := p.total(t, "common"); n != 300 {
+		t.Errorf("%d found", n)
+	}
+	if path, ok := p.keeper.HeldFile(); !ok || path != "" || p.store.items.Load() != 0 {
+		t.Errorf("index: %v, file: %q, and %d pages were scanned", ok, path, p.store.items.Load())
+	}
+	if _, err := p.Related(t.Context(), kb.Ref{Type: "type0", ID: 1}, 2, 50); err != nil || p.store.neighbours.Load() != 0 {
+		t.Errorf("%v, and %d times the rows were asked", err, p.store.neighbours.Load())
+	}
+	if entries, _ := os.ReadDir(filepath.Join(dir, "kb-index")); len(entries) != 0 {
+		t.Errorf("there are files: %v", entries)
+	}
+	// A write that changes no item is one, too.
+	if _, err := p.SetState(t.Context(), kb.StatePatch{Content: "all is well"}); err != nil {
+		t.Fatal(err)
+	}
+	if n := p.total(t, "common"); n != 300 || p.store.items.Load() != 0 {
+		t.Errorf("%d found, and %d pages were scanned", n, p.store.items.Load())
+	}
+	// Signs alone are no words; the rows are asked for them.
+	title := "a->b"
+	if _, err := p.Create(t.Context(), "docs", kb.Patch{Title: &title}); err != nil {
+		t.Fatal(err)
+	}
+	if n := p.total(t, "->"); n != 1 {
+		t.Errorf("%d found", n)
+	}
+}
+
+// TestKeeperWaitsForNobody: while another process builds, questions are answered
+// from the rows, and what it has built is used by all.
+func TestKeeperWaitsForNobody(t *testing.T) {
+	dir := t.TempDir()
+	small := func(k *kb.Keeper) { k.InMemory(10) }
+	one, two := openProcess(t, dir, small), openProcess(t, dir, small)
+	one.fill(t, 50)
+	if err := os.MkdirAll(filepath.Dir(one.keeper.LockPath()), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	lock, err := filelock.Take(one.keeper.LockPath())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 5 {
+		if n := one.total(t, "common"); n != 50 {
+			t.Errorf("%d found", n)
+		}
+	}
+	if err := one.keeper.Rebuild(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "another process is building") {
+		t.Errorf("Rebuild: %v", err)
+	}
+	if _, ok := one.keeper.HeldFile(); ok {
+		t.Error("there is an index")
+	}
+	_ = lock.Close()
+	path := one.built(t, "")
+	if n := two.total(t, "common"); n != 50 {
+		t.Errorf("%d found", n)
+	}
+	if other := two.built(t, ""); other != path {
+		t.Errorf("%s and %s", path, other)
+	}
+}
+
+// TestKeeperImpatient: whoever would wait too long for the changes of others is
+// answered from the rows; what was begun goes on, also when its caller gives up.
+func TestKeeperImpatient(t *testing.T) {
+	p := openProcess(t, t.TempDir(), (*kb.Keeper).Patient)
+	p.fill(t, 20)
+	reading, goOn := make(chan bool, 100), make(chan bool)
+	p.store.between = func() {
+		reading <- true
+		<-goOn
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		<-reading
+		cancel()
+	}()
+	if _, err := p.keeper.Search(ctx, kb.Query{Text: "common", Limit: 5}); !errors.Is(err, context.Canceled) {
+		t.Errorf("given up: %v", err)
+	}
+	p.keeper.Impatient()
+	if n := p.total(t, "common"); n != 20 || p.store.items.Load() == 0 {
+		t.Errorf("%d found, and %d pages were scanned", n, p.store.items.Load())
+	}
+	close(goOn)
+	p.keeper.Patient()
+	scanned := p.store.items.Load()
+	if n := p.total(t, "common"); n != 20 || p.store.items.Load() != scanned {
+		t.Errorf("%d found, and %d more pages were scanned", n, p.store.items.Load()-scanned)
+	}
+}
+
+// TestKeeperCloses: a build that is under way is given up, and who asks later is
+// answered from the rows.
+func TestKeeperCloses(t *testing.T) {
+	dir := t.TempDir()
+	p := openProcess(t, dir, func(k *kb.Keeper) { k.InMemory(10) })
+	p.fill(t, 300)
+	p.total(t, "common")
+	if err := p.keeper.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if n := p.total(t, "common"); n != 300 {
+		t.Errorf("%d found", n)
+	}
+	if _, err := p.Related(t.Context(), kb.Ref{Type: "type0", ID: 1}, 1, 10); err != nil {
+		t.Error(err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, "kb-index", "*.new-*")); len(left) != 0 {
+		t.Errorf("left behind: %v", left)
+	}
+}
+
+// TestKeeperFeed: items change, go and come while their changes are being read.
+func TestKeeperFeed(t *testing.T) {
+	dir := t.TempDir()
+	p := openProcess(t, dir, func(k *kb.Keeper) { k.SmallLimits(); k.InMemory(1000); k.LargeSteps() })
+	other := openProcess(t, dir)
+	p.fill(t, 6)
+	if n := p.total(t, "common"); n != 6 {
+		t.Fatalf("%d found", n)
+	}
+	walk := func() int {
+		found, err := p.keeper.Related(t.Context(), 1, 3, 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(found.Nodes)
+	}
+	walk()
+	title, related := "another common", []kb.Ref{{Type: "type0", ID: 1}}
+	var added []kb.Ref
+	add := func() {
+		item, err := other.Create(t.Context(), "docs", kb.Patch{Title: &title, Related: &related})
+		if err != nil {
+			t.Error(err)
+		}
+		added = append(added, item.Ref())
+	}
+	for range 4 {
+		add()
+	}
+	times := 0
+	p.store.between = func() { // what was just read is gone, and something new is there
+		if times++; times <= 8 && times%2 == 1 {
+			if _, err := other.Delete(t.Context(), added[0]); err != nil {
+				t.Error(err)
+			}
+			added = added[1:]
+			add()
+		}
+	}
+	for range 3 {
+		if n := p.total(t, "another"); n != 4 {
+			t.Errorf("%d found", n)
+		}
+		if n := walk(); n != 9 {
+			t.Errorf("%d around", n)
+		}
+	}
+	p.store.between = nil
+	sameAsRows(t, p, kb.Query{Text: "another", Limit: 100})
+	if h, err := p.keeper.Check(t.Context()); err != nil || !h.Good() || !h.Indexed || h.Items != 10 {
+		t.Errorf("%+v, %v", h, err)
+	}
+}
+
+// TestKeeperRebuild tells how far it is and can be given up.
+func TestKeeperRebuild(t *testing.T) {
+	p := openProcess(t, t.TempDir(), (*kb.Keeper).Patient, func(k *kb.Keeper) { k.InMemory(10) })
+	p.fill(t, 250)
+	var told []int
+	if err := p.keeper.Rebuild(t.Context(), func(done, total int) { told = append(told, done, total) }); err != nil {
+		t.Fatal(err)
+	}
+	if want := []int{250, 250}; !slices.Equal(told, want) {
+		t.Errorf("told %v", told)
+	}
+	path, _ := p.keeper.HeldFile()
+	ctx, cancel := context.WithCancel(t.Context())
+	err := p.keeper.Rebuild(ctx, func(int, int) { cancel() })
+	if now, _ := p.keeper.HeldFile(); err == nil || now != path {
+		t.Errorf("given up: %v, and the file is %s", err, now)
+	}
+	if done, total := p.keeper.Building(); cmp.Or(done, total) != 0 {
+		t.Errorf("it still builds: %d of %d", done, total)
+	}
+	if n := p.total(t, "common"); n != 250 {
+		t.Errorf("%d found", n)
+	}
+}

@@ -1,0 +1,148 @@
+package kb
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync/atomic"
+
+	"genkan/internal/kb/graph"
+)
+
+// relationGraph is the keeper's graph. It is read from the rows as a whole when it
+// is first asked for, and follows the store from there.
+type relationGraph struct {
+	keeper *Keeper
+	flight flight
+	now    atomic.Pointer[graph.Graph]
+}
+
+func (r *relationGraph) at() int64 {
+	if g := r.now.Load(); g != nil {
+		return g.Sequence()
+	}
+	return -1
+}
+
+func (r *relationGraph) forget() { r.put(nil) }
+
+func (r *relationGraph) put(g *graph.Graph) {
+	if old := r.now.Swap(g); old != nil {
+		old.Close() // who has a view of it keeps that
+	}
+}
+
+func (r *relationGraph) advance(ctx context.Context) error {
+	if g := r.now.Load(); g != nil {
+		if done, err := r.follow(ctx, g); done || err != nil {
+			return err
+		}
+	}
+	g, err := r.read(ctx)
+	if err == nil {
+		r.put(g)
+	}
+	return err
+}
+
+// read makes a graph of the rows.
+func (r *relationGraph) read(ctx context.Context) (*graph.Graph, error) {
+	all, err := r.keeper.store.Relations(ctx)
+	if err != nil {
+		return nil, err
+	}
+	edges := func(yield func(a, b int64) bool) {
+		for _, e := range all.Edges {
+			if !yield(e.A, e.B) {
+				return
+			}
+		}
+	}
+	return graph.Build(slices.Values(all.IDs), edges, all.Seq), nil
+}
+
+// follow applies what has changed, all of it at once: what is read page by page
+// shows an item as it is now and not as it was at its place in the feed, so that
+// only the end of the feed is a state that the store has had. False: there is so
+// much that reading everything anew is less.
+func (r *relationGraph) follow(ctx context.Context, g *graph.Graph) (bool, error) {
+	l := &r.keeper.limits
+	target, err := r.keeper.store.Sequence(ctx)
+	if err != nil || target < g.Sequence() {
+		return false, err
+	}
+	at := After(g.Sequence())
+	var changes []graph.Change
+	for {
+		page, err := r.keeper.store.Links(ctx, at, l.linkPage)
+		if err != nil {
+			return false, err
+		}
+		for _, link := range page {
+			changes = append(changes, graph.Change{ID: link.ID, Removed: link.Deleted, Neighbours: link.Neighbours})
+			at = link.Position
+		}
+		if len(page) < l.linkPage {
+			break
+		}
+		if len(changes) > l.links {
+			return false, nil
+		}
+	}
+	// A page that is not full ends where the store was when it was read. Writes
+	// that changed no item leave a gap before the target.
+	g.Apply(max(target, at.Seq), changes)
+	return true, nil
+}
+
+// view is the graph as it is now, or nil.
+func (r *relationGraph) view(ctx context.Context) (*graph.View, error) {
+	_, ok, err := r.keeper.reach(ctx, r, &r.flight, r.keeper.limits.walkPatience)
+	if g := r.now.Load(); ok && err == nil && g != nil {
+		return g.View(), nil
+	}
+	return nil, err
+}
+
+// related is Related, unless it is the rows' turn. So it is for an item that the
+// graph does not know: it has just gone.
+func (r *relationGraph) related(ctx context.Context, id int64, depth, most int) (Around, bool, error) {
+	v, err := r.view(ctx)
+	if v == nil {
+		return Around{}, false, err
+	}
+	found, err := v.Related(ctx, id, depth, most)
+	if err != nil {
+		return Around{}, false, unlessUnknown(err)
+	}
+	around := Around{Edges: found.Edges, Truncated: found.Cut}
+	for _, n := range found.Nodes {
+		around.Nodes = append(around.Nodes, Near{n.ID, n.Distance})
+	}
+	return around, true, nil
+}
+
+// paths is Paths, unless it is the rows' turn. A search that has read too much is
+// given up without a path, but says that there may be one.
+func (r *relationGraph) paths(ctx context.Context, from, to int64, depth, most int) (Paths, bool, error) {
+	v, err := r.view(ctx)
+	if v == nil {
+		return Paths{}, false, err
+	}
+	found, err := v.Paths(ctx, from, to, depth, most)
+	if err != nil {
+		return Paths{}, false, unlessUnknown(err)
+	}
+	paths := Paths{Truncated: found.Truncated || found.GaveUp}
+	if len(found.Paths) > 0 {
+		paths.Each = found.Paths
+	}
+	return paths, true, nil
+}
+
+func unlessUnknown(err error) error {
+	if errors.Is(err, graph.ErrUnknown) {
+		return nil
+	}
+	return err
+}

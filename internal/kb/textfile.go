@@ -1,0 +1,294 @@
+package kb
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"iter"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"genkan/internal/filelock"
+	"genkan/internal/kb/index"
+)
+
+// The folder of the index has one file, which the database names, and a lock for
+// who builds the next one. Whoever has the lock may remove everything else: what
+// a build that was killed has left, and files that are not named any more. Another
+// process that still has one of these open keeps it until it closes it.
+
+const buildLock = "lock"
+
+// fileName says which write it covers, so that people can tell files apart.
+func (f IndexFile) fileName() string { return fmt.Sprintf("%012d-%s.index", f.Seq, f.Token) }
+
+func (t *textIndex) path(f IndexFile) string { return filepath.Join(t.dir, f.fileName()) }
+
+// open opens the file that the database names, or begins in memory. None: there is
+// no such file, and too much for memory.
+func (t *textIndex) open(ctx context.Context) (*heldIndex, error) {
+	h, err := t.openNamed(ctx, IndexFile{})
+	if h != nil || err != nil {
+		return h, err
+	}
+	all, err := t.keeper.store.List(ctx, Filter{Closed: true, Limit: 1})
+	if err != nil || all.Total > t.keeper.limits.inMemory {
+		return nil, err
+	}
+	return &heldIndex{Index: index.New(nil)}, nil
+}
+
+// openNamed opens the file that the database names, if it is another than the one
+// that is in use. Nil: there is none that can be used.
+func (t *textIndex) openNamed(ctx context.Context, other IndexFile) (*heldIndex, error) {
+	if t.dir == "" {
+		return nil, nil
+	}
+	file, err := t.keeper.store.IndexFile(ctx)
+	if err != nil || file == other || file.Token == "" || t.build.isBad(file.Token) {
+		return nil, err
+	}
+	seq, err := t.keeper.store.Sequence(ctx)
+	if err != nil {
+		return nil, err
+	}
+	h, err := t.openFile(file)
+	if err == nil && file.Seq > seq {
+		_ = h.close()
+		err = fmt.Errorf("it covers write %d, and the last is %d", file.Seq, seq)
+	}
+	if err != nil {
+		t.build.setBad(file.Token, err) // if it was replaced just now, the next one has another token
+		t.keeper.log.WarnContext(ctx, "the text index cannot be used and is built anew", slog.Any("error", err))
+		return nil, nil
+	}
+	return h, nil
+}
+
+func (t *textIndex) openFile(file IndexFile) (*heldIndex, error) {
+	base, err := index.Open(t.path(file))
+	if err != nil {
+		return nil, err
+	}
+	h := &heldIndex{Index: index.New(base), file: file, size: base.Size()}
+	if base.Sequence() != file.Seq {
+		_ = h.close()
+		return nil, fmt.Errorf("%w: it covers write %d and should cover %d", index.ErrDamaged, base.Sequence(), file.Seq)
+	}
+	if h.size <= t.keeper.limits.verifyFirst {
+		if err := base.Verify(); err != nil {
+			_ = h.close()
+			return nil, err
+		}
+		return h, nil
+	}
+	h.verifying.Add(1)
+	started := t.keeper.start(func() {
+		err := base.Verify()
+		h.verifying.Done()
+		if err == nil {
+			return
+		}
+		t.build.setBad(file.Token, err)
+		t.keeper.log.Warn("the text index is damaged and is built anew", slog.Any("error", err))
+		if t.held() == h {
+			t.forget()
+		}
+	})
+	if !started {
+		h.verifying.Done()
+	}
+	return h, nil
+}
+
+// renew makes a new file in the background, unless somebody does already.
+func (t *textIndex) renew() {
+	if t.dir == "" || !t.build.mayTry() {
+		return
+	}
+	t.builder.join(t.keeper, func(ctx context.Context) error {
+		err := t.rebuild(ctx, false, nil)
+		switch {
+		case err == nil || errors.Is(err, context.Canceled):
+			return nil
+		case errors.Is(err, filelock.ErrTaken):
+			return nil // another process does it, and the next question finds the file
+		}
+		t.build.failed(t.keeper.limits.again)
+		t.keeper.log.WarnContext(ctx, "the text index could not be built; searches read every item where it is needed", slog.Any("error", err))
+		return err
+	})
+}
+
+// rebuild takes a file into use that covers what there is now: one that another
+// process has made since, unless anew is set, or its own. It fails with
+// filelock.ErrTaken when another process builds.
+func (t *textIndex) rebuild(ctx context.Context, anew bool, progress func(done, total int)) error {
+	if !anew {
+		if done, err := t.adopt(ctx); done || err != nil {
+			return err
+		}
+	}
+	if err := os.MkdirAll(t.dir, 0o700); err != nil {
+		return err
+	}
+	lock, err := filelock.Take(filepath.Join(t.dir, buildLock))
+	if err != nil {
+		return err
+	}
+	defer lock.Close()
+	if !anew {
+		// Once more: somebody may have let the lock go just now.
+		if done, err := t.adopt(ctx); done || err != nil {
+			return err
+		}
+	}
+	named, err := t.keeper.store.IndexFile(ctx)
+	if err != nil {
+		return err
+	}
+	t.sweep(named)
+	file, err := t.write(ctx, progress)
+	if err != nil {
+		return err
+	}
+	next, err := t.openFile(file)
+	if err == nil {
+		err = t.keeper.store.SetIndexFile(ctx, file)
+		if err != nil {
+			_ = next.close()
+		}
+	}
+	if err != nil {
+		_ = os.Remove(t.path(file))
+		return err
+	}
+	t.sweep(file)
+	t.build.setBad("", nil)
+	// What came meanwhile, so that no search waits for that.
+	if _, err := t.follow(ctx, next); err != nil {
+		_ = next.close()
+		return err
+	}
+	return t.put(next)
+}
+
+// adopt takes the file of another process into use, and says whether that is
+// enough.
+func (t *textIndex) adopt(ctx context.Context) (bool, error) {
+	var own IndexFile
+	if h := t.held(); h != nil {
+		own = h.file
+	}
+	next, err := t.openNamed(ctx, own)
+	if next == nil || err != nil {
+		return false, err
+	}
+	done, err := t.follow(ctx, next)
+	if err != nil {
+		_ = next.close()
+		return false, err
+	}
+	enough := done && !t.due(next)
+	return enough, t.put(next)
+}
+
+// write makes a file of the rows. Items that change while they are read are in it
+// as they were read, and are told again by the changes after the write that it is
+// named by.
+func (t *textIndex) write(ctx context.Context, progress func(done, total int)) (file IndexFile, err error) {
+	store := t.keeper.store
+	file = IndexFile{Token: strings.ToLower(rand.Text())}
+	if file.Seq, err = store.Sequence(ctx); err != nil {
+		return file, err
+	}
+	all, err := store.List(ctx, Filter{Closed: true, Limit: 1})
+	if err != nil {
+		return file, err
+	}
+	began := time.Now()
+	t.build.progress(0, max(1, all.Total))
+	defer t.build.progress(0, 0)
+	err = index.Build(ctx, t.path(file), file.Seq, documents(ctx, store), func(done int) {
+		t.build.progress(done, max(done, all.Total))
+		if progress != nil {
+			progress(done, max(done, all.Total))
+		}
+	})
+	if err == nil {
+		t.keeper.log.InfoContext(ctx, "text index built", slog.Int("items", all.Total), slog.Int64("sequence", file.Seq),
+			slog.Duration("took", time.Since(began)))
+	}
+	return file, err
+}
+
+func documents(ctx context.Context, store Store) iter.Seq2[index.Document, error] {
+	return func(yield func(index.Document, error) bool) {
+		for item, err := range allItems(ctx, store, scanPage) {
+			if err != nil {
+				yield(index.Document{}, err)
+				return
+			}
+			if !yield(documentOf(item), nil) {
+				return
+			}
+		}
+	}
+}
+
+// sweep removes what nobody needs. The lock is held. What cannot be removed, as on
+// Windows what another process has open, is left to the next one.
+func (t *textIndex) sweep(keep IndexFile) {
+	entries, err := os.ReadDir(t.dir)
+	if err != nil {
+		return
+	}
+	for _, e := range entries {
+		name := e.Name()
+		ours := strings.Contains(name, ".index")
+		if ours && name != keep.fileName() && !e.IsDir() {
+			_ = os.Remove(filepath.Join(t.dir, name))
+		}
+	}
+}
+
+func (b *buildState) isBad(token string) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.bad == token
+}
+
+func (b *buildState) setBad(token string, why error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.bad, b.why = token, why
+}
+
+// reason is why the file that the database names is not used.
+func (b *buildState) reason() error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.why
+}
+
+func (b *buildState) mayTry() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return !time.Now().Before(b.notBefore)
+}
+
+func (b *buildState) failed(again time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.notBefore = time.Now().Add(again)
+}
+
+func (b *buildState) progress(done, total int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.done, b.total = done, total
+}
