@@ -22,7 +22,6 @@ import (
 	"genkan/internal/execute"
 	"genkan/internal/gateway"
 	"genkan/internal/identity"
-	"genkan/internal/kb"
 	"genkan/internal/lang"
 	"genkan/internal/launch"
 	"genkan/internal/learn"
@@ -164,8 +163,7 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 	if err := p.learned.Load(ctx); err != nil {
 		return nil, errors.Join(err, p.store.Close())
 	}
-	p.knowledge.base = kb.New(p.store.Knowledge(), kb.Options{})
-	p.knowledge.tools = kb.NewTools(p.knowledge.base)
+	p.openKnowledge()
 	p.signIns = signin.New(signin.Options{Vault: p.vault, Log: opt.Log, Now: opt.Now})
 	p.keeper = identity.NewKeeper(p.store, admin, time.Now)
 	p.launcher = launch.New(launch.Options{DataDir: opt.DataDir, Home: HomeOf(opt.DataDir), Guard: opt.Guard, Log: opt.Log})
@@ -347,6 +345,7 @@ func (p *Process) Close() error {
 	if err := p.learned.Flush(patience); err != nil {
 		p.log.Warn("what searches led to could not be written down", "error", err)
 	}
+	p.closeKnowledge()
 	return p.store.Close()
 }
 

@@ -162,6 +162,7 @@ const retirement = 30 * time.Second
 // retire ends the servers that the new house did not take over, when their
 // calls are done.
 func (p *Process) retire(old, fresh *house) {
+	p.retireKnowledge()
 	kept, named := map[*upstream.Server]bool{}, map[string]bool{}
 	for _, s := range fresh.servers {
 		kept[s], named[s.Name()] = true, true

@@ -23,7 +23,7 @@ func (p *Process) rooms(cfg *config.Config) []room {
 	var all []room
 	if !cfg.Knowledge.Off {
 		all = append(all, room{
-			Source: p.knowledge.tools, title: "Knowledge base",
+			Source: p.knowledge.sourceFor(p, cfg.Knowledge.Semantic), title: "Knowledge base",
 			description:  "Items such as notes, issues, decisions and documents, with tags, relations and full-text search.",
 			instructions: kb.Instructions,
 		})
@@ -45,12 +45,6 @@ func (p *Process) rooms(cfg *config.Config) []room {
 // servers stay.
 func (r room) mount(overrides *catalog.Overrides) catalog.Mount {
 	return catalog.Mount{Source: r.Source, Allows: func(string) bool { return true }, Overrides: overrides}
-}
-
-// knowledge is the knowledge base of the process.
-type knowledge struct {
-	base  *kb.Base
-	tools *kb.Tools
 }
 
 // roomNamed finds a room.

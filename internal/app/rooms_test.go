@@ -8,6 +8,8 @@ import (
 
 	"genkan/internal/gateway"
 	"genkan/internal/jsonrpc"
+	"genkan/internal/testkit"
+	"genkan/internal/testkit/embeddings"
 )
 
 // The knowledge base is there without being asked for, among the servers' tools
@@ -95,5 +97,31 @@ func TestReadingIsJudgedWhereTheToolIsFound(t *testing.T) {
 		if _, err := h.house.Load().Handle(t.Context(), call); (err == nil) != want {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// A model in the configuration brings semantic_search, and a reload takes it away
+// again.
+func TestSemanticSearch(t *testing.T) {
+	t.Parallel()
+	model := embeddings.New(t, map[string]embeddings.Model{"m": embeddings.Meaning(16, "car vehicle automobile", "cat kitten")})
+	with := conf{"kb": conf{"semantic": conf{"url": model.URL + "/v1", "model": "m", "apiKey": embeddings.Key}}}
+	h := openHouse(t, with)
+	h.mustCall("create_item", `{"type":"notes","title":"The automobile","content":"in the yard"}`)
+	h.mustCall("create_item", `{"type":"notes","title":"A kitten","content":"on the roof"}`)
+	testkit.Eventually(t, func() bool {
+		found, err := h.call("semantic_search", `{"query":"vehicle"}`)
+		return err == nil && strings.Contains(found, `"pending":0`) && strings.Index(found, "automobile") > 0
+	}, "it is found by what it means")
+	h.reload(conf{"kb": conf{"enabled": true}})
+	if h.lists("semantic_search") || !h.lists("search_items") {
+		t.Errorf("listed %v", h.tools())
+	}
+	if found := h.mustCall("search_items", `{"query":"automobile"}`); !strings.Contains(found, "The automobile") {
+		t.Errorf("found %s", found)
+	}
+	h.reload(with)
+	if found := h.mustCall("semantic_search", `{"query":"vehicle"}`); !strings.Contains(found, "automobile") {
+		t.Errorf("found %s", found)
 	}
 }

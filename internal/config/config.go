@@ -107,9 +107,11 @@ type Config struct {
 // KnowledgeRoom is the name that the knowledge base has among the servers.
 const KnowledgeRoom = "kb"
 
-// Knowledge says whether there is a knowledge base.
+// Knowledge says whether there is a knowledge base, and what it can do.
 type Knowledge struct {
 	Off bool
+	// Semantic is the model of semantic_search; without a URL there is none.
+	Semantic Embeddings
 }
 
 // CORS says which web pages may call the gateway.

@@ -36,6 +36,10 @@ const (
 // alone do well.
 const DefaultEmbeddingsWeight = .15
 
+// DefaultSemanticWeight is what meaning counts in semantic_search, which is asked
+// for it.
+const DefaultSemanticWeight = .3
+
 // shownEmbeddings is what whoever prints, logs or encodes it sees.
 type shownEmbeddings struct {
 	URL        string         `json:"url,omitempty"`
@@ -65,8 +69,8 @@ func (e Embeddings) MarshalJSON() ([]byte, error) { return json.Marshal(e.shown(
 // LogValue keeps secrets out of structured logs.
 func (e Embeddings) LogValue() slog.Value { return slog.AnyValue(e.shown()) }
 
-func (d *decoder) embeddings(n *node, at string) Embeddings {
-	e := Embeddings{Kind: EmbeddingsOpenAI, Weight: DefaultEmbeddingsWeight}
+func (d *decoder) embeddings(n *node, at string, weight float64) Embeddings {
+	e := Embeddings{Kind: EmbeddingsOpenAI, Weight: weight}
 	d.lacking, d.missing = nil, nil
 	before := len(d.problems.list)
 	d.object(n, at, d.embeddingsFields(&e))

@@ -172,6 +172,16 @@ const example = `# Genkan's configuration. Everything here is optional; what is 
 # alone at /mcp/s/kb. A server that is called kb takes its place.
 #kb:
 #  enabled: true
+# A model for semantic_search, which finds items by meaning and is not there
+# without one. The texts of items are sent there; the keys are those of embeddings,
+# but weight is 0.3.
+#  semantic:
+#    url: http://127.0.0.1:11434
+#    model: nomic-embed-text
+#    kind: ollama
+#    apiKey: ${secret:EMBEDDINGS_KEY}
+#    dimensions: 768
+#    weight: 0.3
 
 # Named sets of servers and tools, each at /mcp/p/NAME. Without servers it has all;
 # tools are named as clients name them.

@@ -114,6 +114,7 @@ func everyKey() []string {
 	add("profiles.*.tools", d.toolFields(&ToolFilter{}))
 	add("embeddings", d.embeddingsFields(&Embeddings{}))
 	add(KnowledgeRoom, d.knowledgeFields(&Knowledge{}))
+	add(KnowledgeRoom+".semantic", d.embeddingsFields(&Embeddings{}))
 	add("clients.*", d.clientFields(&Client{}))
 	return keys
 }

@@ -159,7 +159,7 @@ func (d *decoder) fileFields(l *layer) []field {
 		{"pageSize", func(n *node, at string) { l.pageSize, _ = d.integer(n, at, 0, maxInt) }},
 		{"loginShell", func(n *node, at string) { d.flag(&l.loginShell, n, at) }},
 		{"learn", func(n *node, at string) { d.flag(&l.learn, n, at) }},
-		{"embeddings", func(n *node, at string) { l.embeddings = d.embeddings(n, at) }},
+		{"embeddings", func(n *node, at string) { l.embeddings = d.embeddings(n, at, DefaultEmbeddingsWeight) }},
 		{KnowledgeRoom, func(n *node, at string) { d.object(n, at, d.knowledgeFields(&l.knowledge)) }},
 		{"schemas", func(n *node, at string) { d.word(&l.schemas, n, at, schemas()) }},
 		{"profiles", func(n *node, at string) { l.profiles = d.profiles(n, at) }},
@@ -199,11 +199,14 @@ func (d *decoder) corsFields(l *layer) []field {
 }
 
 func (d *decoder) knowledgeFields(k *Knowledge) []field {
-	return []field{{"enabled", func(n *node, at string) {
-		var on *bool
-		d.flag(&on, n, at)
-		k.Off = !or(on, true)
-	}}}
+	return []field{
+		{"enabled", func(n *node, at string) {
+			var on *bool
+			d.flag(&on, n, at)
+			k.Off = !or(on, true)
+		}},
+		{"semantic", func(n *node, at string) { k.Semantic = d.embeddings(n, at, DefaultSemanticWeight) }},
+	}
 }
 
 func (d *decoder) rateLimitFields(r *RateLimit) []field {

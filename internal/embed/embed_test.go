@@ -149,9 +149,9 @@ func TestEmbedFails(t *testing.T) {
 		})
 	}
 	m.Close()
-	elsewhere := embed.New(embed.Settings{URL: m.URL, Model: "words", At: "knowledge.semantic"})
+	elsewhere := embed.New(embed.Settings{URL: m.URL, Model: "words", At: "kb.semantic"})
 	defer elsewhere.Close()
-	if _, err := elsewhere.Embed(t.Context(), []string{"x"}); !strings.Contains(gateway.AsError(err).Text(), "check knowledge.semantic.url") {
+	if _, err := elsewhere.Embed(t.Context(), []string{"x"}); !strings.Contains(gateway.AsError(err).Text(), "check kb.semantic.url") {
 		t.Errorf("of other settings: %v", err)
 	}
 	if _, err := m.client(t, "", "/"+secret).Embed(t.Context(), []string{"x"}); err == nil || strings.Contains(fmt.Sprint(err, gateway.AsError(err).Err), secret) {

@@ -15,7 +15,7 @@ import (
 // and stay English.
 const (
 	noteDown = "These were found by words alone: the embeddings endpoint gives no vector for the query. " +
-		"See whether it runs, and check knowledge.semantic in the configuration; the log says more. It is asked again soon."
+		"See whether it runs, and check kb.semantic in the configuration; the log says more. It is asked again soon."
 	noteAnew    = "These were found by words alone: the model gives vectors of another length than before, and those of all items are made anew."
 	noteStore   = "These were found by words alone: the vectors of items could not be read; the log says more."
 	notePending = "Items that were changed lately are found by words alone until their vectors are made; pending says how many."

@@ -169,7 +169,7 @@ func (p *Plugin) Initialize(ctx context.Context, c plugin.Context) error {
 	if !ok {
 		cfg = Config{}
 	}
-	if err := cfg.Check("knowledge.semantic"); err != nil {
+	if err := cfg.Check("kb.semantic"); err != nil {
 		return err
 	}
 	p.cfg, p.db, p.log = cfg, c.Database, c.Logger

@@ -63,7 +63,7 @@ func newHouse(t *testing.T) *house {
 }
 
 func connect(c semantic.Config) semantic.Embedder {
-	return embed.New(embed.Settings{URL: c.URL, Model: c.Model, Key: c.APIKey, Kind: c.Kind, Dimensions: c.Dimensions, At: "knowledge.semantic"})
+	return embed.New(embed.Settings{URL: c.URL, Model: c.Model, Key: c.APIKey, Kind: c.Kind, Dimensions: c.Dimensions, At: "kb.semantic"})
 }
 
 func (h *house) open(t *testing.T, path string) {
@@ -401,7 +401,7 @@ func TestWhileTheEndpointFails(t *testing.T) {
 			h.begin(t)
 			got := h.find(t, "kitten")
 			if got.titles() != "Pets" || got.Items[0].Score != 1 || got.Pending != 2 ||
-				!strings.Contains(got.Note, "words alone") || !strings.Contains(got.Note, "knowledge.semantic") {
+				!strings.Contains(got.Note, "words alone") || !strings.Contains(got.Note, "kb.semantic") {
 				t.Errorf("meanwhile: %+v", got)
 			}
 			if got := h.find(t, "feline"); len(got.Items) != 0 || got.Note == "" {
@@ -596,7 +596,7 @@ func TestConfig(t *testing.T) {
 	h.begin(t)
 	m := plugin.New(plugin.Options{Base: h.base, Store: h.store, Tools: kb.NewTools(h.base), Storage: h.store, Log: slog.New(slog.DiscardHandler)})
 	defer func() { _ = m.Close(t.Context()) }()
-	if err := m.Add(t.Context(), semantic.New(h.options), nil); err == nil || !strings.Contains(gateway.AsError(err).Text(), "knowledge.semantic needs a url") {
+	if err := m.Add(t.Context(), semantic.New(h.options), nil); err == nil || !strings.Contains(gateway.AsError(err).Text(), "kb.semantic needs a url") {
 		t.Errorf("without a configuration: %v", err)
 	}
 	if n := len(m.List(gateway.KindTool)); n != 16 {
