@@ -55,24 +55,21 @@ func (a *API) itemFailure(w http.ResponseWriter, result *gateway.Result) {
 
 // knowledgeWords says what the knowledge base has said, to people.
 func knowledgeWords(said knowledgeError, d knowledgeDetails) *gateway.Error {
-	text := func(format string, values ...any) *gateway.Error {
-		return gateway.Errorf(gateway.CodeInvalid, format, values...)
-	}
 	switch {
 	case said.Code == kb.CodeItemNotFound && d.Message != "":
-		return text("Item not found: %s. %s", d.Requested, d.Message)
+		return invalid("Item not found: %s. %s", d.Requested, d.Message)
 	case said.Code == kb.CodeItemNotFound:
-		return text("Item not found: %s", d.Requested)
+		return invalid("Item not found: %s", d.Requested)
 	case said.Code == kb.CodeValidation && d.Field != "":
-		return text("Validation failed: %s: %s", d.Field, d.Constraint)
+		return invalid("Validation failed: %s: %s", d.Field, d.Constraint)
 	case said.Code == kb.CodeConstraintViolation:
-		return text("Constraint violation: %s", d.Message)
+		return invalid("Constraint violation: %s", d.Message)
 	case said.Code == kb.CodeDatabase:
-		return text("Database error: %s", d.Message)
+		return invalid("Database error: %s", d.Message)
 	case said.Code == kb.CodePermissionDenied:
-		return text("Permission denied: %s", d.Message)
+		return invalid("Permission denied: %s", d.Message)
 	default:
-		return text("%s", said.Message)
+		return invalid("%s", said.Message)
 	}
 }
 
