@@ -25,10 +25,10 @@ func (c *command) kbImport() *cobra.Command {
 or - for JSON Lines on standard input.
 
 It shows what it would do and asks. Importing again makes nothing twice: an item
-that is there under the same reference, or with the same type, title, description
-and content, is taken for the same and only changed where the file says something
-else. What a file does not say stays, and relations are added, never removed. What
-an item cannot hold is told.`),
+that came from here, or that is there with the same type, title, description and
+content, is taken for the same and only changed where the file says something else.
+What a file does not say stays, and relations are added, never removed. What an item
+cannot hold is told.`),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.command = c
 			return in.run(cmd.Context(), args)

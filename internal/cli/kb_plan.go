@@ -93,25 +93,7 @@ func (in *itemImport) plan(ctx context.Context, remote *client.Client) (*importP
 	slices.SortStableFunc(in.incoming, func(a, b *incomingItem) int {
 		return cmp.Or(cmp.Compare(a.source, b.source), cmp.Compare(a.item.ID, b.item.ID))
 	})
-	// A reference says more than a text, so all of them come first.
-	for _, i := range in.incoming {
-		k := p.known[i.ownRef()]
-		// Of another knowledge base, the item with this reference is another one.
-		if k != nil && !k.taken && (i.item.CreatedAt.IsZero() || exact(i.item.CreatedAt).Equal(exact(k.item.CreatedAt))) {
-			i.known, i.byRef, k.taken = k, true, true
-		}
-	}
-	for _, i := range in.incoming {
-		if i.known != nil {
-			continue
-		}
-		for _, k := range byText[sumOf(i.item)] {
-			if !k.taken {
-				i.known, k.taken = k, true
-				break
-			}
-		}
-	}
+	in.recognise(p, byText)
 	for _, i := range in.incoming {
 		if i.known != nil {
 			i.ref, i.changes = refText(i.known.item), differences(i.item, i.known)
@@ -121,6 +103,43 @@ func (in *itemImport) plan(ctx context.Context, remote *client.Client) (*importP
 	}
 	in.count(p)
 	return p, nil
+}
+
+// recognise finds the items that are there already, the surest ways first. The
+// reference alone is none: another knowledge base has given it to another item.
+func (in *itemImport) recognise(p *importPlan, byText map[textSum][]*knownItem) {
+	for _, same := range []func(i *incomingItem) *knownItem{
+		func(i *incomingItem) *knownItem {
+			if k := p.known[i.ownRef()]; k != nil && !i.item.CreatedAt.IsZero() && exact(i.item.CreatedAt).Equal(exact(k.item.CreatedAt)) {
+				i.byRef = true
+				return k
+			}
+			return nil
+		},
+		func(i *incomingItem) *knownItem {
+			free := slices.IndexFunc(byText[sumOf(i.item)], func(k *knownItem) bool { return !k.taken })
+			if free < 0 {
+				return nil
+			}
+			return byText[sumOf(i.item)][free]
+		},
+		func(i *incomingItem) *knownItem { // somebody's own file about an item
+			if k := p.known[i.ownRef()]; k != nil && i.item.CreatedAt.IsZero() && i.item.Title == k.item.Title {
+				i.byRef = true
+				return k
+			}
+			return nil
+		},
+	} {
+		for _, i := range in.incoming {
+			if i.known != nil {
+				continue
+			}
+			if k := same(i); k != nil && !k.taken {
+				i.known, k.taken = k, true
+			}
+		}
+	}
 }
 
 // count counts what will be made and changed. Those whose relations alone change
