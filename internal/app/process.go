@@ -88,7 +88,7 @@ type Process struct {
 	// overrides are what people have said about tools.
 	overrides *catalog.Overrides
 	// learned is what searches led to.
-	learned *learn.Keeper
+	learned   *learn.Keeper
 	knowledge knowledge
 	// meaning has the vectors of tools, where the configuration names a model.
 	meaning meaning
