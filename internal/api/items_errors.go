@@ -45,7 +45,7 @@ func (a *API) itemFailure(w http.ResponseWriter, result *gateway.Result) {
 		return
 	}
 	if d.Reason == kb.ReasonNoSpace {
-		rest = noSpace
+		rest.status = statusNoSpace
 	}
 	encode(w, rest.status, client.Failure{
 		Error: a.language().Error(knowledgeWords(said, d)), Code: rest.code, Field: d.Field,

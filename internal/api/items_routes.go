@@ -17,14 +17,14 @@ var knowledgeErrors = map[kb.Code]restError{
 	kb.CodePermissionDenied:    {http.StatusForbidden, "PERMISSION_DENIED"},
 }
 
-// noSpace is a database error with a status of its own.
-var noSpace = restError{http.StatusInsufficientStorage, "DATABASE_ERROR"}
+// statusNoSpace is that of a database error when there is no room for more.
+const statusNoSpace = http.StatusInsufficientStorage
 
 // knowledgeFailures are those of every route of the knowledge base: its own, and
 // those of any call.
 func knowledgeFailures() []restError {
 	all := []restError{
-		noSpace,
+		{statusNoSpace, knowledgeErrors[kb.CodeDatabase].code},
 		{http.StatusForbidden, "TOOL_DISABLED"},
 		{http.StatusNotFound, "TOOL_NOT_FOUND"},
 		restErrors[gateway.CodeConflict], restErrors[gateway.CodeTimeout], restErrors[gateway.CodeLimited],

@@ -18,12 +18,12 @@ import (
 // cmdSameItems compares two exports. Ids and times differ between knowledge bases;
 // relations are compared by the titles of their ends.
 func cmdSameItems(ts *testscript.TestScript, _ bool, args []string) {
-	if diff := gocmp.Diff(comparable(ts, args[0]), comparable(ts, args[1]), cmpopts.EquateEmpty()); diff != "" {
+	if diff := gocmp.Diff(itemsOf(ts, args[0]), itemsOf(ts, args[1]), cmpopts.EquateEmpty()); diff != "" {
 		ts.Fatalf("-%s +%s:\n%s", args[0], args[1], diff)
 	}
 }
 
-func comparable(ts *testscript.TestScript, name string) []exchange.Item {
+func itemsOf(ts *testscript.TestScript, name string) []exchange.Item {
 	f, err := os.Open(ts.MkAbs(name))
 	ts.Check(err)
 	defer func() { _ = f.Close() }()

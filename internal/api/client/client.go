@@ -198,6 +198,7 @@ func (c *Client) do(ctx context.Context, method, path string, in, out any) error
 	if err != nil {
 		return err
 	}
+	defer func() { _ = resp.Body.Close() }()
 	return c.read(resp, out)
 }
 
@@ -239,7 +240,6 @@ func (c *Client) send(ctx context.Context, method, path string, in any) (*http.R
 
 // read decodes an answer, also that of a failure.
 func (c *Client) read(resp *http.Response, out any) error {
-	defer func() { _ = resp.Body.Close() }()
 	raw, err := io.ReadAll(io.LimitReader(resp.Body, 2*gateway.MaxResult))
 	if err != nil {
 		return &gateway.Error{Code: gateway.CodeUnavailable, Err: err, Message: "genkan's answer could not be read"}

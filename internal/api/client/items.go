@@ -354,6 +354,7 @@ func (c *Client) ExportItems(ctx context.Context) (lines io.ReadCloser, total in
 		return nil, 0, err
 	}
 	if resp.StatusCode != http.StatusOK {
+		defer func() { _ = resp.Body.Close() }()
 		return nil, 0, c.read(resp, &struct{}{})
 	}
 	total, _ = strconv.Atoi(resp.Header.Get(TotalHeader))
