@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"genkan/internal/api/client"
+	"genkan/internal/catalog"
 	"genkan/internal/gateway"
 	"genkan/internal/jsonrpc"
 	"genkan/internal/kb"
@@ -320,13 +321,19 @@ func (a *API) consult(w http.ResponseWriter, r *http.Request, id gateway.Identit
 // linesMedia is the type of JSON on each line.
 const linesMedia = "application/x-ndjson"
 
-// exportItems streams all items. No tool has all of them; but who may list them may
-// have them, so the list is asked for first, and an export is recorded, counted and
-// refused as that is.
+// exportItems streams all items. No tool has all of them; but who may list and read
+// them may have them, so the list is asked for first, and an export is recorded,
+// counted and refused as that is.
 func (a *API) exportItems(w http.ResponseWriter, r *http.Request, id gateway.Identity) {
 	list, ok := a.consult(w, r, id, "get_items", toolArguments{"limit": json.RawMessage("1"), "includeClosedStatuses": json.RawMessage("true")})
 	if !ok {
 		return
+	}
+	for _, e := range a.opt.House().Snapshot().Entries() {
+		if e.Tool.Source.Name() == kb.SourceName && e.Tool.Name == "get_item_detail" && e.Override.Disabled {
+			a.fail(w, catalog.Disabled(e.Tool.Name))
+			return
+		}
 	}
 	w.Header().Set("Content-Type", linesMedia)
 	w.Header().Set("X-Content-Type-Options", "nosniff")

@@ -160,6 +160,11 @@ func TestItemsAreCalls(t *testing.T) {
 	if got := d.send("GET", "/v1/items/docs-1", ""); got.status != 200 {
 		t.Errorf("another tool: %s", got.body)
 	}
+	d.send("POST", "/v1/tools/get_items/enable", "")
+	d.send("POST", "/v1/tools/get_item_detail/disable", "")
+	if got := d.send("GET", "/v1/items/export", ""); got.status != 403 || !strings.Contains(got.body, `"code":"TOOL_DISABLED"`) {
+		t.Errorf("an export of what may not be read: %d %s", got.status, got.body)
+	}
 	metrics := d.send("GET", "/metrics", "").body
 	if !strings.Contains(metrics, `tool="get_item_detail"`) {
 		t.Errorf("the call was not counted: %s", metrics)
