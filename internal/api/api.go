@@ -19,6 +19,7 @@ import (
 	"genkan/internal/api/client"
 	"genkan/internal/catalog"
 	"genkan/internal/gateway"
+	"genkan/internal/kb"
 	"genkan/internal/lang"
 	"genkan/internal/learn"
 	"genkan/internal/search"
@@ -42,6 +43,8 @@ type House interface {
 	Shown(who gateway.Identity, query string, hits []search.Hit)
 	// Learns reports whether searches learn from the calls that follow them.
 	Learns() bool
+	// Knowledge is why there is no knowledge base here; nil when there is one.
+	Knowledge() error
 }
 
 // Options are what the edge is made of.
@@ -68,6 +71,13 @@ type Options struct {
 	Servers Servers
 	// Learned is what searches led to.
 	Learned Learned
+	// Items are all that the knowledge base holds.
+	Items Items
+}
+
+// Items is what the edge needs of the knowledge base beside its tools.
+type Items interface {
+	Every(ctx context.Context, give func(kb.Item) error) error
 }
 
 // Learned is what the edge needs of what searches led to.

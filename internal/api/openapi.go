@@ -164,7 +164,9 @@ func (s *schemas) describe(t reflect.Type) object {
 	required := []string{}
 	for _, f := range fieldsOfType(t) {
 		schema := schemaOf(f.of)
-		if s.closed[t] && !f.required {
+		// What a request may leave out, and what an answer always has a place for,
+		// may be null.
+		if s.closed[t] && !f.required || !s.closed[t] && f.required && f.of.Kind() == reflect.Pointer {
 			schema = orNull(schema)
 		}
 		if f.about != "" {
@@ -233,8 +235,10 @@ func (r *route) describe() object {
 		out.add("security", []string{})
 	}
 	parameters := []object{}
-	if strings.Contains(r.path, "{name}") {
-		parameters = append(parameters, object{{"name", "name"}, {"in", "path"}, {"required", true}, {"schema", object{{"type", "string"}}}})
+	for segment := range strings.SplitSeq(r.shownPath(), "/") {
+		if name, ok := strings.CutPrefix(segment, "{"); ok {
+			parameters = append(parameters, object{{"name", strings.TrimSuffix(name, "}")}, {"in", "path"}, {"required", true}, {"schema", object{{"type", "string"}}}})
+		}
 	}
 	for _, q := range r.query {
 		parameters = append(parameters, q.describe())

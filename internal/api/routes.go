@@ -2,6 +2,7 @@ package api
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 
 	"genkan/internal/api/client"
@@ -64,7 +65,7 @@ func (a *API) routes() []route {
 		notReachable = restErrors[gateway.CodeUnavailable]
 		noSuchTool   = restError{http.StatusNotFound, "TOOL_NOT_FOUND"}
 	)
-	return []route{
+	return slices.Concat([]route{
 		{
 			method: "GET", path: "/{$}", who: forAll, id: "root", summary: "Whether genkan serves",
 			about:  "A browser, which prefers text/html, is led to /v1/docs.",
@@ -197,6 +198,7 @@ func (a *API) routes() []route {
 			about:  "A bad one leaves everything as it is.",
 			answer: client.Done{}, failures: []restError{badInput}, serve: a.reload,
 		},
+	}, a.itemRoutes(), []route{
 		{
 			method: "GET", path: "/v1/openapi.json", who: forVisitors, id: "openapi", summary: "This description, as OpenAPI 3.1",
 			answer: map[string]any{}, serve: a.openAPI,
@@ -213,7 +215,7 @@ func (a *API) routes() []route {
 			method: "POST", path: "/tools/call", who: forCallers, id: "oldCallTool", summary: "Leads to /v1/tools/call",
 			status: http.StatusTemporaryRedirect, serve: redirect(http.StatusTemporaryRedirect),
 		},
-	}
+	})
 }
 
 // Mux is what paths are added to: an *http.ServeMux.

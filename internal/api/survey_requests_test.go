@@ -140,7 +140,7 @@ func (m *maker) value(schema map[string]any, key string) any {
 		if schema["format"] == "date-time" {
 			return "2026-01-02T03:04:05Z"
 		}
-		if key == "name" && m.rng.IntN(4) > 0 {
+		if slices.Contains([]string{"name", "from", "to"}, key) && m.rng.IntN(4) > 0 {
 			return m.name()
 		}
 		return pick(m.rng, []string{"word", "two words", "言葉", "v1.2.3"})

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"genkan/internal/api/client"
 )
 
 const canary = "canary-that-nobody-may-see"
@@ -19,7 +21,7 @@ const canary = "canary-that-nobody-may-see"
 // secret, and neither the tool that would tell it nor those that end it.
 func surveyedDoor(tb testing.TB) (door, *surveyor) {
 	tb.Helper()
-	d := openDoor(tb, map[string]any{"fault-env": map[string]string{"CANARY": canary}, "fault-tools": map[string]any{"deny": []string{"env", "crash"}}})
+	d := openDoor(tb, map[string]any{"kb": map[string]any{"enabled": true}, "fault-env": map[string]string{"CANARY": canary}, "fault-tools": map[string]any{"deny": []string{"env", "crash"}}})
 	tokens := map[string]string{"nobody": "", "a stranger": "gk_stranger-" + canary, "a client": d.newToken(), "the admin": d.token}
 	s := newSurveyor(tb, d.handler, tokens)
 	s.secrets = []string{canary, tokens["a client"], tokens["the admin"]}
@@ -59,6 +61,18 @@ func (s *surveyor) restore(tb testing.TB, d door) {
 	d.waitReady()
 	for _, name := range s.names["tools"] {
 		s.as("the admin", wire{method: "POST", target: "/v1/tools/" + name + "/enable"})
+	}
+	s.names["items"] = nil
+	for _, title := range []string{"word", "two words", "言葉"} {
+		got, _ := s.as("the admin", wire{
+			method: "POST", target: "/v1/items", header: http.Header{"Content-Type": {"application/json"}},
+			body: []byte(`{"type":"docs-of/言葉","title":"` + title + `"}`),
+		})
+		var made client.Item
+		if err := json.Unmarshal(got.body, &made); err != nil || got.status != http.StatusCreated {
+			tb.Fatalf("an item: %s", got.body)
+		}
+		s.names["items"] = append(s.names["items"], made.Ref())
 	}
 }
 

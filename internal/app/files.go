@@ -95,3 +95,9 @@ func KeptServers(ctx context.Context, dataDir string) ([]config.Kept, error) {
 	kept, err := store.KeptServers(ctx)
 	return kept, errors.Join(err, store.Close())
 }
+
+// Backup copies the database of a data directory into a file, whoever has it open,
+// and returns how large the copy is.
+func Backup(ctx context.Context, dataDir, into string, replace bool, progress func(done, total int64)) (int64, error) {
+	return sqlite.Backup(ctx, databaseFile(dataDir), into, replace, progress)
+}

@@ -55,3 +55,14 @@ func (h *house) roomNamed(name string) (room, bool) {
 	}
 	return h.rooms[i], true
 }
+
+// Knowledge is why there is no knowledge base here; nil when there is one.
+func (h *house) Knowledge() error {
+	if _, there := h.roomNamed(kb.SourceName); there {
+		return nil
+	}
+	if h.config.Knowledge.Off {
+		return gateway.Errorf(gateway.CodeConflict, "the knowledge base is switched off; take kb.enabled: false out of the configuration to have it back, with all that it holds")
+	}
+	return gateway.Errorf(gateway.CodeConflict, "a server has the name kb, and hides the knowledge base; give that server another name")
+}

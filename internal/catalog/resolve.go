@@ -17,7 +17,7 @@ func (c *Catalog) Resolve(call *gateway.Call) error {
 	if tool == nil {
 		if call.Kind == gateway.KindTool {
 			if entry, ok := c.current.Load().Entry(call.Name); ok && entry.Override.Disabled {
-				return disabled(call.Name)
+				return Disabled(call.Name)
 			}
 		}
 		return c.unknown(call.Kind, call.Name)
@@ -87,7 +87,8 @@ func newPattern(t *gateway.Tool) (pattern, bool) {
 // ErrDisabled is why a call of a disabled tool is refused.
 var ErrDisabled = errors.New("the tool is disabled")
 
-func disabled(name string) error {
+// Disabled is the refusal of what a disabled tool would have told.
+func Disabled(name string) error {
 	return &gateway.Error{
 		Code: gateway.CodeDenied, Err: ErrDisabled, Unsent: true,
 		Message: "Tool is disabled: %s. An admin has switched it off; `genkan tools enable` switches it on again",

@@ -109,6 +109,16 @@ func TestScripts(t *testing.T) {
 					return ts.Exec(args[1], args[2:]...) == nil && pattern.MatchString(ts.ReadFile("stdout"))
 				})
 			},
+			// sameitems FILE FILE: both exports have the same items, whatever their ids.
+			"sameitems": cmdSameItems,
+			// private FILE: it is for its owner alone.
+			"private": func(ts *testscript.TestScript, _ bool, args []string) {
+				info, err := os.Stat(ts.MkAbs(args[0]))
+				ts.Check(err)
+				if mode := info.Mode().Perm(); mode != 0o600 {
+					ts.Fatalf("%s has the mode %o", args[0], mode)
+				}
+			},
 			// untilfails COMMAND...: repeats a command until it fails.
 			"untilfails": func(ts *testscript.TestScript, _ bool, args []string) {
 				until(ts, strings.Join(args, " ")+" still succeeds", func() bool {

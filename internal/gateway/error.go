@@ -104,6 +104,10 @@ func Errorf(code Code, format string, values ...any) *Error {
 // restart: it says nothing about the server.
 var ErrWanted = errors.New("somebody wanted it so")
 
+// ErrNoSpace is among the causes of a failure to keep something where there is no
+// room for more.
+var ErrNoSpace = errors.New("no space is left")
+
 // AsError turns any error into an *Error. What the house did not make itself
 // is internal, and its text stays in the log.
 func AsError(err error) *Error {

@@ -249,6 +249,9 @@ func newErrorAnswer(e *Error) errorAnswer {
 	if d.HasIndex {
 		details["index"] = d.Index
 	}
+	if errors.Is(e.Err, gateway.ErrNoSpace) {
+		details["reason"] = ReasonNoSpace
+	}
 	a.Data.Details = details
 	return a
 }

@@ -169,6 +169,14 @@ func (a *arguments) words(key string) []string {
 	return nil
 }
 
+// oneOrAll is a list of one text, or nil if there is none.
+func (a *arguments) oneOrAll(key string) []string {
+	if a.values[key] == nil {
+		return nil
+	}
+	return []string{a.word(key)}
+}
+
 func (a *arguments) refs(key string) *[]Ref {
 	texts := a.texts(key)
 	if texts == nil {

@@ -227,6 +227,11 @@ func names(properties []property) []string {
 // known are the arguments that the tool has.
 func (t *tool) known() []string { return names(t.properties) }
 
+// spares reports whether callers of an edge may leave out what the tool requires of
+// others. Over REST a list may be of all types: a person begins there, while an
+// agent is better off with a search.
+func (t *tool) spares(via string) bool { return via == "rest" && t.name == "get_items" }
+
 // encodeProperties keeps their order, which says what matters most.
 func encodeProperties(properties []property) json.RawMessage {
 	out := []byte{'{'}

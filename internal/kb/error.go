@@ -21,6 +21,10 @@ const (
 	CodePermissionDenied    Code = 1005
 )
 
+// ReasonNoSpace is the reason, among the details of a database error, that nothing
+// more can be kept.
+const ReasonNoSpace = "no_space"
+
 // Error is what the knowledge base answers instead of what was asked for.
 // Nothing has changed then. Its texts are part of the protocol and stay English.
 type Error struct {

@@ -54,7 +54,9 @@ func (t *Tools) Handle(ctx context.Context, call *gateway.Call) (*gateway.Result
 	}
 	in := &arguments{values: values}
 	in.only(tool.known())
-	in.require(tool.required)
+	if !tool.spares(call.Via) {
+		in.require(tool.required)
+	}
 	answer, err := tool.run(ctx, t.base, call, in)
 	return newResult(answer, err)
 }
@@ -85,7 +87,7 @@ func getItemDetail(ctx context.Context, b *Base, _ *gateway.Call, in *arguments)
 }
 
 func getItems(ctx context.Context, b *Base, _ *gateway.Call, in *arguments) (any, error) {
-	f := Filter{Types: []string{in.word("type")}, Statuses: in.words("statuses"), Closed: in.flag("includeClosedStatuses")}
+	f := Filter{Types: in.oneOrAll("type"), Statuses: in.words("statuses"), Closed: in.flag("includeClosedStatuses")}
 	f.Limit, f.Offset = in.page(MaxPage)
 	f.Days(in.day("start_date"), in.day("end_date"))
 	if err := in.ready(b); err != nil {

@@ -45,6 +45,7 @@ func explain(what string, err error) error {
 	e = &gateway.Error{Code: gateway.CodeUnavailable, Err: fmt.Errorf("%s: %w", what, err)}
 	switch primaryCode(err) {
 	case codes.SQLITE_FULL:
+		e.Err = fmt.Errorf("%w: %w", gateway.ErrNoSpace, e.Err)
 		e.Message = "the disk is full, and nothing was saved: free some space, and genkan goes on by itself"
 	case codes.SQLITE_READONLY, codes.SQLITE_CANTOPEN, codes.SQLITE_PERM, codes.SQLITE_AUTH:
 		e.Message = "the data directory cannot be written: make it and the files in it writable for the user " +

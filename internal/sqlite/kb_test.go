@@ -241,6 +241,9 @@ func TestFullDiskInACommonCommit(t *testing.T) {
 		if i == 1 {
 			wantError(t, w.err, gateway.CodeUnavailable, "the disk is full")
 			wantCause(t, w.err)
+			if !errors.Is(w.err, gateway.ErrNoSpace) {
+				t.Errorf("who shows it cannot tell why: %v", w.err)
+			}
 		} else if w.err != nil {
 			t.Errorf("%d: %v", i, w.err)
 		}

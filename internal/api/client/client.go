@@ -194,17 +194,27 @@ func (c *Client) Call(ctx context.Context, name string, parameters json.RawMessa
 
 // do sends a request and decodes the answer, also that of a failure.
 func (c *Client) do(ctx context.Context, method, path string, in, out any) error {
+	resp, err := c.send(ctx, method, path, in)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	return c.read(resp, out)
+}
+
+// send sends a request. Who reads the answer closes its body.
+func (c *Client) send(ctx context.Context, method, path string, in any) (*http.Response, error) {
 	var body io.Reader
 	if in != nil {
 		raw, err := json.Marshal(in)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		body = bytes.NewReader(raw)
 	}
 	r, err := http.NewRequestWithContext(ctx, method, c.base+path, body)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	r.Header.Set("Authorization", "Bearer "+c.token.Reveal())
 	if in != nil {
@@ -212,20 +222,24 @@ func (c *Client) do(ctx context.Context, method, path string, in, out any) error
 	}
 	resp, err := c.http.Do(r)
 	if err != nil && ctx.Err() != nil {
-		return &gateway.Error{Code: gateway.CodeCanceled, Err: err, Message: "canceled"}
+		return nil, &gateway.Error{Code: gateway.CodeCanceled, Err: err, Message: "canceled"}
 	}
 	if err != nil {
 		var op *net.OpError
 		if errors.As(err, &op) && op.Op == "dial" {
-			return &gateway.Error{
+			return nil, &gateway.Error{
 				Code: gateway.CodeUnavailable, Err: err,
 				Message: "genkan does not answer at %s; start it with `genkan serve`",
 				Values:  []any{c.base},
 			}
 		}
-		return &gateway.Error{Code: gateway.CodeUnavailable, Err: err, Message: "the connection to genkan broke; if it serves TLS, its certificate must be valid for this address"}
+		return nil, &gateway.Error{Code: gateway.CodeUnavailable, Err: err, Message: "the connection to genkan broke; if it serves TLS, its certificate must be valid for this address"}
 	}
-	defer func() { _ = resp.Body.Close() }()
+	return resp, nil
+}
+
+// read decodes an answer, also that of a failure.
+func (c *Client) read(resp *http.Response, out any) error {
 	raw, err := io.ReadAll(io.LimitReader(resp.Body, 2*gateway.MaxResult))
 	if err != nil {
 		return &gateway.Error{Code: gateway.CodeUnavailable, Err: err, Message: "genkan's answer could not be read"}
@@ -238,7 +252,11 @@ func (c *Client) do(ctx context.Context, method, path string, in, out any) error
 	if json.Unmarshal(raw, &failure) != nil || failure.Error == "" {
 		return gateway.Errorf(codeOf(resp.StatusCode), "genkan answered with HTTP status %d", resp.StatusCode)
 	}
-	return gateway.Errorf(codeOf(resp.StatusCode), "%s", failure.Error) // in genkan's own language
+	e := gateway.Errorf(codeOf(resp.StatusCode), "%s", failure.Error) // in genkan's own language
+	if seconds, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil {
+		e.RetryAfter = time.Duration(seconds) * time.Second
+	}
+	return e
 }
 
 // codeOf is the API's table of statuses, read backwards.
@@ -256,7 +274,7 @@ func codeOf(status int) gateway.Code {
 		return gateway.CodeConflict
 	case http.StatusTooManyRequests:
 		return gateway.CodeLimited
-	case http.StatusServiceUnavailable:
+	case http.StatusServiceUnavailable, http.StatusInsufficientStorage:
 		return gateway.CodeUnavailable
 	case http.StatusRequestTimeout:
 		return gateway.CodeTimeout

@@ -109,12 +109,13 @@ type CallResult struct {
 
 // Failure is the body of every answer that is none.
 type Failure struct {
-	Success       bool     `json:"success"`
-	Error         string   `json:"error" doc:"What happened and what to do next, in the language of the configuration."`
-	Code          string   `json:"code"`
-	Field         string   `json:"field,omitempty" doc:"What is wrong in the request, where that is one thing."`
-	ExecutionTime *float64 `json:"executionTime,omitempty" doc:"Milliseconds; of calls only."`
-	Timestamp     string   `json:"timestamp"`
+	Success       bool            `json:"success"`
+	Error         string          `json:"error" doc:"What happened and what to do next, in the language of the configuration."`
+	Code          string          `json:"code"`
+	Field         string          `json:"field,omitempty" doc:"What is wrong in the request, where that is one thing."`
+	Details       json.RawMessage `json:"details,omitempty" doc:"What the knowledge base says of it: an object, as its tools answer it."`
+	ExecutionTime *float64        `json:"executionTime,omitempty" doc:"Milliseconds; of calls only."`
+	Timestamp     string          `json:"timestamp"`
 }
 
 // ServerList is all servers.

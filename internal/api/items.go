@@ -1,0 +1,356 @@
+package api
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"genkan/internal/api/client"
+	"genkan/internal/catalog"
+	"genkan/internal/gateway"
+	"genkan/internal/jsonrpc"
+	"genkan/internal/kb"
+)
+
+// What is asked of the knowledge base here becomes a call of the tool that does it,
+// and goes through the corridor like an agent's: it is in the log and the metrics,
+// counts against the rate limit, meets whoever inspects calls, and a tool that was
+// disabled is disabled here too. The room decodes, checks and encodes; this edge
+// only moves the answer into its own form. Reading an item takes 50 µs that way
+// without its connection, half of which is the store's (BenchmarkGetItem). Asking
+// the room directly would save a part of the rest, and all of the above would have
+// to be done a second time.
+
+// toolArguments are those of a tool, each as JSON.
+type toolArguments map[string]json.RawMessage
+
+func (t toolArguments) text(name, text string) { t[name] = jsonrpc.AppendQuoted(nil, text) }
+
+// ref puts a reference into the two arguments that tools have for it.
+func (t toolArguments) ref(field, text, typeName, idName string) error {
+	ref, err := kb.ParseRef(field, text)
+	if err != nil || !utf8.ValidString(text) {
+		return invalidField(field, "%s must be the reference of an item: its type and its id with a hyphen between them, such as docs-12", field)
+	}
+	t.text(typeName, ref.Type)
+	t[idName] = strconv.AppendInt(nil, ref.ID, 10)
+	return nil
+}
+
+// queried reads the parameters of a query into arguments. The first thing that is
+// wrong is kept.
+type queried struct {
+	url.Values
+	into toolArguments
+	err  error
+}
+
+func newQueried(r *http.Request) *queried {
+	return &queried{Values: r.URL.Query(), into: toolArguments{}}
+}
+
+func (q *queried) refuse(err *gateway.Error) {
+	if q.err == nil {
+		q.err = err
+	}
+}
+
+// good reports whether a value is there and is text.
+func (q *queried) good(name, value string) bool {
+	if !utf8.ValidString(value) {
+		q.refuse(invalidField(name, "%s is not UTF-8", name))
+		return false
+	}
+	return value != ""
+}
+
+func (q *queried) text(name, argument string) {
+	if value := q.Get(name); q.good(name, value) {
+		q.into.text(argument, value)
+	}
+}
+
+func (q *queried) number(names ...string) {
+	for _, name := range names {
+		value := q.Get(name)
+		if value == "" {
+			continue
+		}
+		n, err := strconv.Atoi(value)
+		if err != nil || strconv.Itoa(n) != value {
+			q.refuse(invalidField(name, "%s must be a whole number", name))
+			continue
+		}
+		q.into[name] = json.RawMessage(value)
+	}
+}
+
+func (q *queried) flag(name, argument string) {
+	switch value := q.Get(name); value {
+	case "":
+	case "true", "false":
+		q.into[argument] = json.RawMessage(value)
+	default:
+		q.refuse(invalidField(name, "%s must be true or false", name))
+	}
+}
+
+// list reads a parameter that may be repeated. With commas, each may be several.
+func (q *queried) list(name, argument string, commas bool) {
+	var all []string
+	for _, value := range q.Values[name] {
+		parts := []string{value}
+		if commas {
+			parts = strings.Split(value, ",")
+		}
+		for _, part := range parts {
+			if commas {
+				part = strings.TrimSpace(part)
+			}
+			if q.good(name, part) {
+				all = append(all, part)
+			}
+		}
+	}
+	if len(all) == 0 {
+		return
+	}
+	raw, err := json.Marshal(all)
+	if err != nil {
+		q.refuse(invalidField(name, "%s is not UTF-8", name))
+		return
+	}
+	q.into[argument] = raw
+}
+
+func (q *queried) ref(name, typeName, idName string) {
+	if err := q.into.ref(name, q.Get(name), typeName, idName); err != nil {
+		q.refuse(gateway.AsError(err))
+	}
+}
+
+// ask calls a tool with what was read, or says what was wrong with it.
+func (q *queried) ask(a *API, w http.ResponseWriter, r *http.Request, id gateway.Identity, tool string) {
+	if q.err != nil {
+		a.fail(w, q.err)
+		return
+	}
+	a.ask(w, r, id, tool, q.into, http.StatusOK)
+}
+
+func (a *API) listItems(w http.ResponseWriter, r *http.Request, id gateway.Identity) {
+	q := newQueried(r)
+	q.number("limit", "offset")
+	if q.Get("tag") != "" {
+		for _, other := range []string{"status", "includeClosed", "start_date", "end_date"} {
+			if q.Get(other) != "" {
+				q.refuse(invalidField("tag", "tag goes with type, limit and offset only; leave out %s", other))
+			}
+		}
+		q.text("tag", "tag")
+		q.list("type", "types", false)
+		q.ask(a, w, r, id, "search_items_by_tag")
+		return
+	}
+	for _, name := range []string{"type", "start_date", "end_date"} {
+		q.text(name, name)
+	}
+	q.list("status", "statuses", true)
+	q.flag("includeClosed", "includeClosedStatuses")
+	q.ask(a, w, r, id, "get_items")
+}
+
+func (a *API) searchItems(w http.ResponseWriter, r *http.Request, id gateway.Identity) {
+	q := newQueried(r)
+	q.text("query", "query")
+	q.list("type", "types", false)
+	q.number("limit", "offset")
+	q.ask(a, w, r, id, "search_items")
+}
+
+func (a *API) suggestItems(w http.ResponseWriter, r *http.Request, id gateway.Identity) {
+	q := newQueried(r)
+	q.text("query", "query")
+	q.list("type", "types", false)
+	q.number("limit")
+	q.ask(a, w, r, id, "search_suggest")
+}
+
+func (a *API) findPath(w http.ResponseWriter, r *http.Request, id gateway.Identity) {
+	q := newQueried(r)
+	q.ref("from", "from_type", "from_id")
+	q.ref("to", "to_type", "to_id")
+	q.number("max_depth")
+	q.ask(a, w, r, id, "find_path")
+}
+
+// about begins the arguments of a tool that is about the item in the path.
+func about(r *http.Request) *queried {
+	q := newQueried(r)
+	if err := q.into.ref("ref", r.PathValue("ref"), "type", "id"); err != nil {
+		q.refuse(gateway.AsError(err))
+	}
+	return q
+}
+
+func (a *API) getItem(w http.ResponseWriter, r *http.Request, id gateway.Identity) {
+	about(r).ask(a, w, r, id, "get_item_detail")
+}
+
+func (a *API) deleteItem(w http.ResponseWriter, r *http.Request, id gateway.Identity) {
+	about(r).ask(a, w, r, id, "delete_item")
+}
+
+func (a *API) relatedItems(w http.ResponseWriter, r *http.Request, id gateway.Identity) {
+	q := about(r)
+	q.number("depth", "max_results")
+	q.ask(a, w, r, id, "get_related_items")
+}
+
+func (a *API) changeItem(w http.ResponseWriter, r *http.Request, id gateway.Identity) {
+	args, ok := bodyArguments[client.ItemChange](a, w, r)
+	if !ok {
+		return
+	}
+	if err := args.ref("ref", r.PathValue("ref"), "type", "id"); err != nil {
+		a.fail(w, err)
+		return
+	}
+	a.ask(w, r, id, "update_item", args, http.StatusOK)
+}
+
+func (a *API) changeItemType(w http.ResponseWriter, r *http.Request, id gateway.Identity) {
+	body, ok := bodyArguments[client.NewType](a, w, r)
+	if !ok {
+		return
+	}
+	args := toolArguments{}
+	if kind, given := body["type"]; given {
+		args["to_type"] = kind
+	}
+	if err := args.ref("ref", r.PathValue("ref"), "from_type", "from_id"); err != nil {
+		a.fail(w, err)
+		return
+	}
+	a.ask(w, r, id, "change_item_type", args, http.StatusOK)
+}
+
+// asked serves a tool that has no arguments.
+func (a *API) asked(tool string) handler {
+	return func(w http.ResponseWriter, r *http.Request, id gateway.Identity) {
+		a.ask(w, r, id, tool, toolArguments{}, http.StatusOK)
+	}
+}
+
+// posted serves a tool whose arguments are the body.
+func posted[T any](a *API, tool string, status int) handler {
+	return func(w http.ResponseWriter, r *http.Request, id gateway.Identity) {
+		if args, ok := bodyArguments[T](a, w, r); ok {
+			a.ask(w, r, id, tool, args, status)
+		}
+	}
+}
+
+// bodyArguments reads a body of a type into arguments as they came, for null and
+// what is not there are different things to the knowledge base.
+func bodyArguments[T any](a *API, w http.ResponseWriter, r *http.Request) (toolArguments, bool) {
+	body, status, wrong := readBody(w, r)
+	if wrong == nil {
+		status, wrong = decode(body, new(T))
+	}
+	args := toolArguments{}
+	if wrong == nil && json.Unmarshal(body, &args) != nil {
+		status, wrong = http.StatusBadRequest, invalid("the body must be one JSON object")
+	}
+	if wrong != nil {
+		a.answer(w, restError{status, "VALIDATION_ERROR"}, wrong, nil)
+	}
+	return args, wrong == nil
+}
+
+// ask calls a tool of the knowledge base and answers with what it says.
+func (a *API) ask(w http.ResponseWriter, r *http.Request, id gateway.Identity, tool string, args toolArguments, status int) {
+	if answer, ok := a.consult(w, r, id, tool, args); ok {
+		encode(w, status, answer)
+	}
+}
+
+// consult calls a tool of the knowledge base. When it reports false, it has
+// answered why.
+func (a *API) consult(w http.ResponseWriter, r *http.Request, id gateway.Identity, tool string, args toolArguments) (json.RawMessage, bool) {
+	house := a.opt.House()
+	if err := house.Knowledge(); err != nil {
+		a.fail(w, err)
+		return nil, false
+	}
+	raw, err := json.Marshal(args)
+	if err != nil {
+		a.fail(w, err)
+		return nil, false
+	}
+	call, err := newCall(client.CallRequest{Name: tool, Parameters: raw}, id)
+	if err != nil {
+		a.fail(w, err)
+		return nil, false
+	}
+	// In the room's own view its tools have their own names, whatever others are
+	// called. It checks its arguments itself, in the words of its protocol.
+	call.View, call.Complete, call.Budget = kb.SourceName, false, a.opt.Budget
+	defer call.Release()
+	result, err := house.Handle(r.Context(), call)
+	switch {
+	case err != nil && call.Tool == nil && gateway.AsError(err).Code == gateway.CodeNotFound:
+		a.toolNotFound(w, tool, nil)
+	case err != nil:
+		a.fail(w, err)
+	case result.IsError:
+		a.itemFailure(w, result)
+	default:
+		answer := jsonrpc.Lookup(result.Raw, "structuredContent")
+		if answer != nil {
+			return answer, true
+		}
+		a.fail(w, gateway.Errorf(gateway.CodeInternal, "the answer of %s has not the form that it should have", tool))
+	}
+	return nil, false
+}
+
+// linesMedia is the type of JSON on each line.
+const linesMedia = "application/x-ndjson"
+
+// exportItems streams all items. No tool has all of them; but who may list and read
+// them may have them, so the list is asked for first, and an export is recorded,
+// counted and refused as that is.
+func (a *API) exportItems(w http.ResponseWriter, r *http.Request, id gateway.Identity) {
+	list, ok := a.consult(w, r, id, "get_items", toolArguments{"limit": json.RawMessage("1"), "includeClosedStatuses": json.RawMessage("true")})
+	if !ok {
+		return
+	}
+	for _, e := range a.opt.House().Snapshot().Entries() {
+		if e.Tool.Source.Name() == kb.SourceName && e.Tool.Name == "get_item_detail" && e.Override.Disabled {
+			a.fail(w, catalog.Disabled(e.Tool.Name))
+			return
+		}
+	}
+	w.Header().Set("Content-Type", linesMedia)
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set(client.TotalHeader, string(jsonrpc.Lookup(list, "total")))
+	w.WriteHeader(http.StatusOK)
+	err := a.opt.Items.Every(r.Context(), func(item kb.Item) error {
+		line, err := kb.EncodeItem(item)
+		if err == nil {
+			_, err = w.Write(line)
+		}
+		return err
+	})
+	if err != nil {
+		if r.Context().Err() == nil {
+			a.opt.Log.Error("an export broke off", "error", err)
+		}
+		panic(http.ErrAbortHandler) // the only way to say that this was not all
+	}
+}

@@ -1,0 +1,90 @@
+package api
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+
+	"genkan/internal/api/client"
+	"genkan/internal/gateway"
+	"genkan/internal/jsonrpc"
+	"genkan/internal/kb"
+)
+
+// knowledgeError is an error of the knowledge base, as its tools answer it.
+type knowledgeError struct {
+	Code    kb.Code `json:"code"`
+	Message string  `json:"message"`
+	Data    struct {
+		Details json.RawMessage `json:"details"`
+	} `json:"data"`
+}
+
+// knowledgeDetails are what of its details is said in words.
+type knowledgeDetails struct {
+	Field      string `json:"field"`
+	Constraint string `json:"constraint"`
+	Message    string `json:"message"`
+	Requested  string `json:"requested_id"`
+	Reason     string `json:"reason"`
+}
+
+// itemFailure answers with an error of the knowledge base, in this API's form. Its
+// own words are part of its protocol and stay English; ours around them do not.
+func (a *API) itemFailure(w http.ResponseWriter, result *gateway.Result) {
+	var said knowledgeError
+	var d knowledgeDetails
+	_ = json.Unmarshal(jsonrpc.Lookup(result.Raw, "structuredContent"), &said)
+	_ = json.Unmarshal(said.Data.Details, &d)
+	d.Field = fieldHere(d.Field)
+	rest, known := knowledgeErrors[said.Code]
+	if !known { // somebody else in the corridor has answered
+		encode(w, http.StatusInternalServerError, client.Failure{
+			Error: a.textOf(result), Code: "TOOL_EXECUTION_ERROR", Timestamp: timestamp(),
+		})
+		return
+	}
+	if d.Reason == kb.ReasonNoSpace {
+		rest.status = statusNoSpace
+	}
+	encode(w, rest.status, client.Failure{
+		Error: a.language().Error(knowledgeWords(said, d)), Code: rest.code, Field: d.Field,
+		Details: said.Data.Details, Timestamp: timestamp(),
+	})
+}
+
+// knowledgeWords says what the knowledge base has said, to people.
+func knowledgeWords(said knowledgeError, d knowledgeDetails) *gateway.Error {
+	switch {
+	case said.Code == kb.CodeItemNotFound && d.Message != "":
+		return invalid("Item not found: %s. %s", d.Requested, d.Message)
+	case said.Code == kb.CodeItemNotFound:
+		return invalid("Item not found: %s", d.Requested)
+	case said.Code == kb.CodeValidation && d.Field != "":
+		return invalid("Validation failed: %s: %s", d.Field, d.Constraint)
+	case said.Code == kb.CodeConstraintViolation:
+		return invalid("Constraint violation: %s", d.Message)
+	case said.Code == kb.CodeDatabase:
+		return invalid("Database error: %s", d.Message)
+	case said.Code == kb.CodePermissionDenied:
+		return invalid("Permission denied: %s", d.Message)
+	default:
+		return invalid("%s", said.Message)
+	}
+}
+
+// fieldHere is what an argument of a tool is called in this API.
+func fieldHere(argument string) string {
+	name, place, listed := strings.Cut(argument, "[")
+	here, other := map[string]string{
+		"types": "type", "to_type": "type", "statuses": "status", "includeClosedStatuses": "includeClosed",
+	}[name]
+	switch {
+	case !other:
+		return argument
+	case listed:
+		return here + "[" + place
+	default:
+		return here
+	}
+}

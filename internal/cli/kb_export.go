@@ -1,0 +1,198 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"genkan/internal/api/client"
+	"genkan/internal/gateway"
+	"genkan/internal/kb/exchange"
+)
+
+func (c *command) kbExport() *cobra.Command {
+	var force bool
+	cmd := &cobra.Command{
+		Use: "export FOLDER|FILE.jsonl|-", Short: c.say("Write all items to files"), Args: arguments(1, 1),
+		Long: c.say(`Write all items to files: into FOLDER as Markdown with front matter, a file for
+each, or as JSON Lines into FILE.jsonl or, with -, to standard output.
+"genkan kb import" reads both. The text about the current state is no item; a
+"genkan backup" has it, too.`),
+		RunE: func(cmd *cobra.Command, args []string) error { return c.runExport(cmd.Context(), args[0], force) },
+	}
+	cmd.Flags().BoolVar(&force, "force", false, c.say("also where there is something already; files of the same names are replaced"))
+	return cmd
+}
+
+// itemSink is what an export goes into.
+type itemSink interface {
+	put(item exchange.Item) error
+	// finish makes what was put durable; without it, nothing is said to be there.
+	finish() error
+	// abandon ends an export that failed.
+	abandon()
+}
+
+func (c *command) runExport(ctx context.Context, into string, force bool) error {
+	remote, err := c.running(ctx)
+	if err != nil {
+		return err
+	}
+	lines, total, err := remote.ExportItems(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = lines.Close() }()
+	sink, err := c.sinkFor(into, force)
+	if err != nil {
+		return err
+	}
+	bar := newBar(c, c.say("exporting"), total)
+	defer bar.clear()
+	n := 0
+	for record, err := range exchange.ReadLines("genkan", lines) {
+		if err == nil {
+			err = sink.put(record.Item)
+		}
+		if err != nil {
+			sink.abandon()
+			return exportError(ctx, err, n)
+		}
+		n++
+		bar.at(n)
+	}
+	if err := sink.finish(); err != nil {
+		return exportError(ctx, err, n)
+	}
+	bar.clear()
+	fmt.Fprintln(c.std.Err, c.say("Items exported: %d.", n))
+	return nil
+}
+
+func exportError(ctx context.Context, err error, n int) error {
+	var e *gateway.Error
+	if errors.As(err, &e) {
+		return err
+	}
+	if ctx.Err() != nil {
+		return &gateway.Error{Code: gateway.CodeCanceled, Err: err, Message: "canceled"}
+	}
+	return &gateway.Error{
+		Code: gateway.CodeUnavailable, Err: err,
+		Message: "the export broke off after %d items, and is not complete: %s", Values: []any{n, err.Error()},
+	}
+}
+
+func (c *command) sinkFor(into string, force bool) (itemSink, error) {
+	switch ext := strings.ToLower(filepath.Ext(into)); {
+	case into == "-":
+		return &lineSink{Writer: exchange.NewWriter(c.std.Out)}, nil
+	case ext == ".jsonl" || ext == ".ndjson":
+		if _, err := os.Lstat(into); err == nil && !force {
+			return nil, gateway.Errorf(gateway.CodeConflict, "%s is there already; choose another name, or replace it with --force", into)
+		}
+		temp, err := os.CreateTemp(filepath.Dir(into), ".genkan-*") // 0600
+		if err != nil {
+			return nil, unwritable(into, err)
+		}
+		return &lineSink{Writer: exchange.NewWriter(temp), temp: temp, path: into}, nil
+	default:
+		if there, err := os.ReadDir(into); err == nil && len(there) > 0 && !force {
+			return nil, gateway.Errorf(gateway.CodeConflict, "%s is not empty; choose another folder, or write into it with --force", into)
+		}
+		if err := os.MkdirAll(into, 0o700); err != nil {
+			return nil, unwritable(into, err)
+		}
+		return folderSink(into), nil
+	}
+}
+
+func unwritable(path string, err error) error {
+	return &gateway.Error{Code: gateway.CodeInvalid, Err: err, Message: "%s cannot be written: %s", Values: []any{path, err.Error()}}
+}
+
+// lineSink is a file of JSON Lines, which has its name when it is complete, or a
+// stream.
+type lineSink struct {
+	*exchange.Writer
+
+	temp *os.File
+	path string
+}
+
+func (s *lineSink) put(item exchange.Item) error { return s.Write(item) }
+
+func (s *lineSink) finish() error {
+	err := s.Flush()
+	if s.temp == nil {
+		return err
+	}
+	if err == nil {
+		err = s.temp.Sync()
+	}
+	if err = errors.Join(err, s.temp.Close()); err == nil {
+		err = os.Rename(s.temp.Name(), s.path)
+	}
+	if err != nil {
+		s.abandon()
+		return unwritable(s.path, err)
+	}
+	return nil
+}
+
+func (s *lineSink) abandon() {
+	if s.temp != nil {
+		_ = s.temp.Close()
+		_ = os.Remove(s.temp.Name())
+	}
+}
+
+// folderSink is a folder with a file for each item. Each is there whole or not at
+// all.
+type folderSink string
+
+func (s folderSink) put(item exchange.Item) error {
+	path := filepath.Join(string(s), filepath.FromSlash(exchange.FileName(item)))
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return unwritable(path, err)
+	}
+	temp, err := os.CreateTemp(filepath.Dir(path), ".genkan-*")
+	if err != nil {
+		return unwritable(path, err)
+	}
+	_, err = temp.Write(exchange.Encode(item))
+	if err = errors.Join(err, temp.Close()); err == nil {
+		err = os.Rename(temp.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(temp.Name())
+		return unwritable(path, err)
+	}
+	return nil
+}
+
+func (s folderSink) finish() error { return nil }
+func (s folderSink) abandon()      {}
+
+// readAll hands out all items that there are.
+func readAll(ctx context.Context, remote *client.Client, give func(exchange.Item)) error {
+	lines, _, err := remote.ExportItems(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = lines.Close() }()
+	for record, err := range exchange.ReadLines("genkan", lines) {
+		if err != nil {
+			return &gateway.Error{Code: gateway.CodeUnavailable, Err: err, Message: "genkan's answer could not be read"}
+		}
+		give(record.Item)
+	}
+	_, _ = io.Copy(io.Discard, lines)
+	return nil
+}

@@ -1,0 +1,286 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"genkan/internal/gateway"
+	"genkan/internal/kb/exchange"
+)
+
+func (c *command) kbImport() *cobra.Command {
+	var in itemImport
+	cmd := c.jsonFlag(&cobra.Command{
+		Use: "import PATH...", Short: c.say("Take items over from files"), Args: arguments(1, anyNumber),
+		Long: c.say(`Take items over from files: Markdown files, folders of them, JSON Lines (.jsonl),
+or - for JSON Lines on standard input.
+
+It shows what it would do and asks. Importing again makes nothing twice: an item
+that came from here, or that is there with the same type, title, description and
+content, is taken for the same and only changed where the file says something else.
+What a file does not say stays, and relations are added, never removed. What an item
+cannot hold is told.`),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			in.command = c
+			return in.run(cmd.Context(), args)
+		},
+	})
+	cmd.Flags().StringVar(&in.usualType, "type", "", c.say("`type` of items whose files say none (default: the name of their folder)"))
+	cmd.Flags().BoolVarP(&in.yes, "yes", "y", false, c.say("do not ask"))
+	cmd.Flags().BoolVar(&in.dryRun, "dry-run", false, c.say("only show what would be done"))
+	return cmd
+}
+
+// itemImport is one run of the import.
+type itemImport struct {
+	*command
+
+	usualType   string
+	yes, dryRun bool
+
+	incoming []*incomingItem
+	files    int
+	report   importReport
+	// dropped are the keys that items cannot hold, by name.
+	dropped map[string][]place
+}
+
+// place is where something stands in somebody's files.
+type place struct {
+	File string `json:"file"`
+	Line int    `json:"line"`
+}
+
+// importReport is what an import has done, or would do.
+type importReport struct {
+	Created   int             `json:"created"`
+	Updated   int             `json:"updated"`
+	Unchanged int             `json:"unchanged"`
+	Failed    []importFailure `json:"failed"`
+	// Dropped is what was not taken over.
+	Dropped []importDropped `json:"dropped"`
+	DryRun  bool            `json:"dryRun,omitempty"`
+}
+
+type importFailure struct {
+	place
+
+	Error string `json:"error"`
+}
+
+type importDropped struct {
+	Key   string  `json:"key"`
+	Where []place `json:"where"`
+}
+
+// fail notes that an item cannot be taken over.
+func (in *itemImport) fail(at place, text string) {
+	in.report.Failed = append(in.report.Failed, importFailure{at, text})
+}
+
+func (in *itemImport) drop(key string, at place) {
+	if in.dropped == nil {
+		in.dropped = map[string][]place{}
+	}
+	in.dropped[key] = append(in.dropped[key], at)
+}
+
+func (in *itemImport) run(ctx context.Context, paths []string) error {
+	in.report.Failed, in.report.Dropped = []importFailure{}, []importDropped{}
+	for i, path := range paths {
+		if err := in.readPath(i, path); err != nil {
+			return err
+		}
+	}
+	remote, err := in.running(ctx)
+	if err != nil {
+		return err
+	}
+	plan, err := in.plan(ctx, remote)
+	if err != nil {
+		return err
+	}
+	in.show(plan)
+	if in.dryRun {
+		in.report.Created, in.report.Updated, in.report.Unchanged = plan.create, plan.update, plan.same
+		in.report.DryRun = true
+		return in.finish()
+	}
+	if plan.create+plan.update > 0 && !in.yes {
+		agreed, err := in.confirm(ctx, in.say("Do that?"))
+		if err != nil {
+			return err
+		}
+		if !agreed {
+			fmt.Fprintln(in.std.Err, in.say("Nothing was changed."))
+			return nil
+		}
+	}
+	if err := in.carryOut(ctx, remote, plan); err != nil {
+		return err
+	}
+	return in.finish()
+}
+
+// show tells people what will happen.
+func (in *itemImport) show(p *importPlan) {
+	fmt.Fprintln(in.std.Err, in.say("Items read: %d, from %d files. To be made: %d. To be changed: %d. There already: %d.",
+		len(in.incoming), in.files, p.create, p.update, p.same))
+	if p.dated > 0 {
+		fmt.Fprintln(in.std.Err, in.say("Items that are made now have now as their created_at and updated_at."))
+	}
+}
+
+// finish tells what was done, and what was not.
+func (in *itemImport) finish() error {
+	for _, key := range slices.Sorted(maps.Keys(in.dropped)) {
+		in.report.Dropped = append(in.report.Dropped, importDropped{key, in.dropped[key]})
+	}
+	r := &in.report
+	if in.asJSON {
+		if err := in.json(r); err != nil {
+			return err
+		}
+	} else {
+		for _, d := range r.Dropped {
+			fmt.Fprintln(in.std.Err, in.say("Left out, for items have no such thing: %s (%d times, first in %s, line %d).",
+				printable(d.Key), len(d.Where), printable(d.Where[0].File), d.Where[0].Line))
+		}
+		for _, f := range r.Failed {
+			fmt.Fprintln(in.std.Err, in.say("%s, line %d: %s", printable(f.File), f.Line, harmless(f.Error)))
+		}
+		if !r.DryRun {
+			fmt.Fprintln(in.std.Out, in.say("Made: %d. Changed: %d. Unchanged: %d. Failed: %d.", r.Created, r.Updated, r.Unchanged, len(r.Failed)))
+		}
+	}
+	if len(r.Failed) > 0 {
+		return gateway.Errorf(gateway.CodeInvalid, "not everything could be taken over; mend the files and import them again, which makes nothing twice")
+	}
+	return nil
+}
+
+// readPath reads what a path names. Source tells the arguments apart, for
+// references hold within one.
+func (in *itemImport) readPath(source int, path string) error {
+	if path == "-" {
+		return in.readLines(source, path, in.std.In)
+	}
+	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return gateway.Errorf(gateway.CodeNotFound, "there is no file %s", path)
+	}
+	if err != nil {
+		return unreadable(path, err)
+	}
+	if !info.IsDir() {
+		return in.readFile(source, path)
+	}
+	before := in.files
+	err = filepath.WalkDir(path, func(name string, d fs.DirEntry, err error) error {
+		hidden := name != path && strings.HasPrefix(d.Name(), ".")
+		switch {
+		case err != nil:
+			return unreadable(name, err)
+		case hidden && d.IsDir(): // .git, .obsidian, .trash
+			return fs.SkipDir
+		case hidden, !d.Type().IsRegular(), !isMarkdown(name) && !isLines(name):
+			return nil
+		}
+		return in.readFile(source, name)
+	})
+	if err == nil && in.files == before {
+		return gateway.Errorf(gateway.CodeNotFound, "there are no Markdown files in %s", path)
+	}
+	return err
+}
+
+func isMarkdown(name string) bool {
+	ext := strings.ToLower(filepath.Ext(name))
+	return ext == ".md" || ext == ".markdown"
+}
+
+func isLines(name string) bool {
+	ext := strings.ToLower(filepath.Ext(name))
+	return ext == ".jsonl" || ext == ".ndjson"
+}
+
+func unreadable(path string, err error) error {
+	return &gateway.Error{Code: gateway.CodeInvalid, Err: err, Message: "%s cannot be read", Values: []any{path}}
+}
+
+// maxFile is more than the file of an item can have.
+const maxFile = 4 << 20
+
+func (in *itemImport) readFile(source int, path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return unreadable(path, err)
+	}
+	defer func() { _ = f.Close() }()
+	if isLines(path) {
+		return in.readLines(source, path, f)
+	}
+	in.files++
+	if info, err := f.Stat(); err == nil && info.Size() > maxFile {
+		in.fail(place{path, 1}, in.say("the file is larger than 4 MiB, which no item needs"))
+		return nil
+	}
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		return unreadable(path, err)
+	}
+	name := path
+	if in.usualType != "" {
+		name = filepath.Base(path) // a folder's name would count as its type
+	}
+	record, err := exchange.Decode(name, raw)
+	return in.take(source, path, record, err)
+}
+
+func (in *itemImport) readLines(source int, name string, from *os.File) error {
+	in.files++
+	for record, err := range exchange.ReadLines(name, from) {
+		if err := in.take(source, name, record, err); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// take notes an item that was read, or why it could not be.
+func (in *itemImport) take(source int, path string, record exchange.Record, err error) error {
+	at := place{path, record.Line}
+	var problem *exchange.Problem
+	switch {
+	case errors.As(err, &problem):
+		what := in.language.Text(problem.What)
+		if problem.Field != "" {
+			what = problem.Field + " " + what
+		}
+		in.fail(place{path, problem.Line}, what)
+		return nil
+	case err != nil:
+		return unreadable(path, err)
+	}
+	for _, d := range record.Dropped {
+		in.drop(d.Key, place{path, d.Line})
+	}
+	if record.Item.Type == "" {
+		record.Item.Type = in.usualType
+	}
+	if record.Item.Type == "" {
+		in.fail(at, in.say("it has no type; give it one in the front matter, or all such items with --type"))
+		return nil
+	}
+	in.incoming = append(in.incoming, &incomingItem{place: at, item: record.Item, source: source})
+	return nil
+}
