@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"path/filepath"
 	"slices"
 	"sync"
 	"testing"
@@ -86,11 +87,17 @@ func (d *directory) touchHub() {
 // derived are the checks of what is made of the items and kept beside them. Each
 // compares the whole of it with the rows.
 //
-// An index gets its line here, and newBase the index: then those who write have
-// it, too.
 func (d *directory) derived(store kb.Store) map[string]func(ctx context.Context, base *kb.Base) error {
 	return map[string]func(ctx context.Context, base *kb.Base) error{
 		"who follows the changes": func(ctx context.Context, _ *kb.Base) error { return d.follower.check(ctx, store) },
+		"the index and the graph": func(ctx context.Context, _ *kb.Base) error {
+			keeper := kb.NewKeeper(store, kb.KeeperOptions{Dir: filepath.Join(filepath.Dir(d.path), "kb-index")})
+			health, err := keeper.Check(ctx)
+			if err == nil && (!health.Good() || health.Items > 0 && !health.Indexed) {
+				err = fmt.Errorf("%+v", health)
+			}
+			return errors.Join(err, keeper.Close())
+		},
 	}
 }
 
