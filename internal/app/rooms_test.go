@@ -44,6 +44,12 @@ func TestTheKnowledgeBaseIsARoom(t *testing.T) {
 	if status != http.StatusOK || !strings.Contains(found, `"find_path"`) {
 		t.Errorf("the search finds %s", found)
 	}
+	// Wrong arguments are told to the agent, which sees results only.
+	if _, text := h.request(http.MethodPost, "/mcp?mode=search",
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"call_tool","arguments":{"name":"one__echo","arguments":{"text":5}},"_meta":{`+modernMeta+`}}}`,
+		http.Header{"Mcp-Protocol-Version": {"2026-07-28"}, "Mcp-Method": {"tools/call"}, "Mcp-Name": {"call_tool"}}); !strings.Contains(text, `"isError":true`) || !strings.Contains(text, "text: must be string") {
+		t.Errorf("wrong arguments are answered with %s", text)
+	}
 	// What people say about its tools is kept as for any other, and shown.
 	if status, text := h.request(http.MethodPatch, "/v1/tools/find_path", `{"examples":[{"description":"how are these connected","parameters":{"from_id":1}}]}`,
 		http.Header{"Content-Type": {"application/json"}}); status != http.StatusOK {

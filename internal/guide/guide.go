@@ -7,6 +7,7 @@ package guide
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"strings"
 
 	"genkan/internal/gateway"
@@ -112,7 +113,13 @@ func (g *Guide) call(ctx context.Context, outer *gateway.Call, name string, read
 	}
 	// A sign of life of the inner call is one of the outer.
 	inner.OnSignOfLife(outer.SignOfLife)
-	return g.house().Handle(ctx, inner)
+	result, err := g.house().Handle(ctx, inner)
+	// Arguments that do not fit are for the agent to mend, who sees results only;
+	// what the server itself refused passes on as it is.
+	if e := (*gateway.Error)(nil); errors.As(err, &e) && e.Code == gateway.CodeInvalid && e.RPC == nil {
+		return g.fail(gateway.Text{Format: e.Message, Values: e.Values})
+	}
+	return result, err
 }
 
 // innerParams are the params of the call that is meant: its arguments, and what
