@@ -14,8 +14,8 @@ import (
 
 // corridor is the way of every call, whatever edge it came through:
 //
-//	record → arrive → resolve → hold → limit → learn → compare → inspect →
-//	validate → remember tasks → execute
+//	record → arrive → resolve → hold → typed → limit → learn → compare →
+//	inspect → validate → remember tasks → execute
 //
 // Record is first, so that it sees what the others refuse. Whoever looks into
 // calls (shape, workflows) stands at inspect, sees them whole, and once: retries
@@ -31,6 +31,7 @@ func (h *house) corridor(p *Process) gateway.Handler {
 		h.arrive,
 		h.resolve,
 		h.hold,
+		h.typed,
 		h.limit.middleware,
 		h.learn,
 		catalog.CompareHeaders,

@@ -1,12 +1,14 @@
 package app
 
 import (
+	"context"
 	"slices"
 
 	"genkan/internal/catalog"
 	"genkan/internal/config"
 	"genkan/internal/gateway"
 	"genkan/internal/kb"
+	"genkan/internal/upstream"
 )
 
 // room is a source of our own among the servers. It keeps the names of its tools,
@@ -45,6 +47,18 @@ func (p *Process) rooms(cfg *config.Config) []room {
 // servers stay.
 func (r room) mount(overrides *catalog.Overrides) catalog.Mount {
 	return catalog.Mount{Source: r.Source, Allows: func(string) bool { return true }, Overrides: overrides}
+}
+
+// typed says the type of the results of our own rooms, which modern clients insist
+// on. Those of servers come in the words of the caller's era.
+func (h *house) typed(next gateway.Handler) gateway.Handler {
+	return gateway.HandlerFunc(func(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
+		result, err := next.Handle(ctx, call)
+		if _, isServer := call.Tool.Source.(*upstream.Server); err != nil || isServer || call.Era != gateway.EraModern || result.Type != gateway.ResultUntyped {
+			return result, err
+		}
+		return result.Complete(), nil
+	})
 }
 
 // roomNamed finds a room.

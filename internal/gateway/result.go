@@ -1,5 +1,7 @@
 package gateway
 
+import "bytes"
+
 // ResultType is the resultType of a modern result.
 type ResultType uint8
 
@@ -45,6 +47,15 @@ func (r *Result) Fields() (map[string]any, error) {
 	}
 	r.fields = fields
 	return fields, nil
+}
+
+// Complete is a result that says no type with the one that it has.
+func (r *Result) Complete() *Result {
+	raw := []byte(`{"resultType":"complete"`)
+	if rest := bytes.TrimLeft(r.Raw[1:], " \t\r\n"); rest[0] != '}' {
+		raw = append(raw, ',')
+	}
+	return &Result{Raw: append(raw, r.Raw[1:]...), Type: ResultComplete, IsError: r.IsError}
 }
 
 // NewResult encodes fields as a result.

@@ -48,6 +48,10 @@ func TestSearchMode(t *testing.T) {
 			if list := c.do("tools/list", ""); !strings.Contains(list, "(a, b)") || !strings.Contains(list, `"anthropic/alwaysLoad":true`) {
 				t.Errorf("the list is %s", list)
 			}
+			// A modern client insists on the type of a result, whoever made it.
+			if answer := c.call("search_tools", `{"query":"echo"}`); strings.Contains(answer, `"resultType":"complete"`) != (o.era == modernEra) {
+				t.Errorf("the type of the result: %s", answer)
+			}
 			// Prompts and resources stay.
 			if got := names(t, c.do("prompts/list", ""), "prompts", "name"); !slices.Contains(got, "a__greet") {
 				t.Errorf("prompts: %v", got)
