@@ -266,6 +266,10 @@ func TestPack(t *testing.T) {
 			if !ok || len(rest) != behind || !slices.Equal(got, values) {
 				t.Fatalf("%v became %v", values, got)
 			}
+			at := r.IntN(len(values))
+			if one, ok := pick(append(slices.Clone(packed), make([]byte, behind)...), at, len(values)); !ok || one != values[at] {
+				t.Fatalf("number %d of %v is %d", at, values, one)
+			}
 		}
 	}
 }

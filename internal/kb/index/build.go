@@ -167,7 +167,7 @@ func (b *builder) writeLists(ctx context.Context, w *sectionWriter) (*dictionary
 	}
 	buffered := bufio.NewWriterSize(lists, 1<<20)
 	norm := normsAt(float64(b.total) / float64(max(1, b.count())))
-	e := encoder{norm: func(doc uint32) float64 { return norm.at(b.length(doc)) }}
+	e := encoder{documents: uint32(b.count()), norm: func(doc uint32) float64 { return norm.at(b.length(doc)) }}
 	var packed []byte
 	err = b.runs.merge(func(key []byte, postings []runPostings) error {
 		if d.terms%4096 == 0 && ctx.Err() != nil {
@@ -180,7 +180,7 @@ func (b *builder) writeLists(ctx context.Context, w *sectionWriter) (*dictionary
 			}
 		}
 		packed = e.finish(packed[:0])
-		d.add(key, e.df, len(packed))
+		d.add(key, len(e.docs), len(packed))
 		_, err := buffered.Write(packed)
 		return err
 	})

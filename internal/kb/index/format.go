@@ -27,7 +27,7 @@ import (
 // lists of postings (postings.go). All numbers are little-endian.
 const (
 	magic      = "genkanKB"
-	version    = 1
+	version    = 2
 	headerLen  = 512
 	maxRecords = 1 << 31
 )

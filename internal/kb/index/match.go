@@ -140,6 +140,10 @@ func (s *search) match(seg *segment) int {
 			seg.hits = s.mark(seg, u, nil)
 			continue
 		}
+		if len(u.alternatives) == 1 && u.alternatives[0].list.dense {
+			seg.hits.andList(&u.alternatives[0].list)
+			continue
+		}
 		seg.hits.and(s.mark(seg, u, seg.hits))
 	}
 	s.filter(seg)
@@ -184,7 +188,7 @@ func (s *search) mark(seg *segment, u *foundUnit, within bitmap) bitmap {
 			for _, doc := range a.list.docs {
 				set.set(doc)
 			}
-		case few && !isCommon(&a.list): // the sets of common terms are kept
+		case few && !a.list.dense:
 			c := s.room.cursor(&a.list)
 			within.each(0, uint32(seg.documents), func(doc uint32) {
 				if c.seek(doc) == doc {
@@ -192,21 +196,10 @@ func (s *search) mark(seg *segment, u *foundUnit, within bitmap) bitmap {
 				}
 			})
 		default:
-			s.markList(seg, a.key, &a.list, set)
+			s.room.cursor(nil).mark(&a.list, set)
 		}
 	}
 	return set
-}
-
-// markList adds the documents of a list to a set.
-func (s *search) markList(seg *segment, key string, l *list, set bitmap) {
-	c := s.room.cursor(l)
-	base, _ := seg.vocabulary.(*Base)
-	if base == nil || !isCommon(l) {
-		c.mark(l, set)
-		return
-	}
-	set.or(base.kept.set(key, seg.documents, func(fresh bitmap) { c.mark(l, fresh) }))
 }
 
 // mostCursors is how many lists of a unit are walked side by side; the
@@ -269,9 +262,8 @@ func (s *search) filter(seg *segment) {
 	if len(s.q.Tags) > 0 {
 		allowed := s.room.set(seg.documents)
 		for _, tag := range s.q.Tags {
-			key := string(tagTerm) + tag
-			if l, ok := seg.find(key); ok {
-				s.markList(seg, key, &l, allowed)
+			if l, ok := seg.find(string(tagTerm) + tag); ok {
+				s.room.cursor(nil).mark(&l, allowed)
 			}
 		}
 		seg.hits.and(allowed)

@@ -3,6 +3,7 @@ package index
 import (
 	"cmp"
 	"math"
+	"math/bits"
 	"slices"
 )
 
@@ -86,6 +87,10 @@ type scoredUnit struct {
 	own    int
 	more   float64
 	bounds []float32 // the largest frequency/norm in each stretch, or more
+	// tiers are those of a dense list that is alone in its unit, and limits what
+	// documents add at most that are in none, in the first, and in both.
+	tiers  [tierCount]bitmap
+	limits [tierCount + 1]float64
 }
 
 func (s *search) scorer(seg *segment, p *plan) *scorer {
@@ -123,8 +128,8 @@ func (u *scoredUnit) frequency(doc uint32) float64 {
 	}
 	f := float32(0)
 	for k, c := range u.cursors {
-		if c.seek(doc) == doc {
-			f += float32(u.weights[k] * float32(frequency(c.val())))
+		if v, ok := c.at(doc); ok {
+			f += float32(u.weights[k] * float32(frequency(v)))
 		}
 	}
 	return float64(f)
@@ -137,8 +142,8 @@ func (u *scoredUnit) atMost(doc uint32) float64 {
 	}
 	f := 0.0
 	for k, c := range u.cursors[:u.own] {
-		if c.seek(doc) == doc {
-			f += float64(u.weights[k]) * frequency(c.val())
+		if v, ok := c.at(doc); ok {
+			f += float64(u.weights[k]) * frequency(v)
 		}
 	}
 	return f * u.more
@@ -165,8 +170,6 @@ type stretch struct {
 const (
 	// fewHits are scored without looking for those that cannot win.
 	fewHits = 512
-	// stretchBits: documents are bounded in stretches of 128.
-	stretchBits = 7
 	// promising is how many stretches are looked at out of their order.
 	promising = 24
 	// slack is more than all roundings can be.
@@ -192,50 +195,15 @@ func (s *search) rank(seg *segment, p *plan, best *top) {
 		return
 	}
 	parts := sc.stretches()
-	// What promises most is looked at first: after it, most documents cannot win.
-	order := make([]*scoredUnit, len(sc.units))
-	for i := range sc.units {
-		order[i] = &sc.units[i]
-	}
-	slices.SortStableFunc(order, func(a, b *scoredUnit) int { return cmp.Compare(b.factor, a.factor) })
-	rest := make([]float64, len(order)+1)
+	v := s.sieve(sc, best)
 	look := func(part stretch) {
-		for i := len(order) - 1; i >= 0; i-- {
-			rest[i] = rest[i+1] + order[i].bound(part.at)
-		}
-		least := leastRatio((best.threshold()-rest[1])/order[0].factor) / slack
-		from := uint32(part.at) << stretchBits
-		to := min(from+1<<stretchBits, uint32(seg.documents))
-		rest := func(doc uint32, f, norm float64) {
-			sum := order[0].factor * score(f, norm)
-			for i := 1; i < len(order); i++ {
-				if (sum+rest[i])*slack < best.threshold() {
-					return
-				}
-				sum += order[i].factor * score(order[i].atMost(doc), norm)
-			}
-			if sum*slack >= best.threshold() {
-				best.offer(Hit{ID: seg.id(doc), Score: sc.score(doc)})
+		v.begin(part.at)
+		first := part.at << (stretchBits - 6)
+		for w := first; w < min(first+stretchSize/64, len(seg.hits)); w++ {
+			for left := v.pass(0, w, seg.hits[w], 0); left != 0; left &= left - 1 {
+				v.try(uint32(w)<<6 + uint32(bits.TrailingZeros64(left)))
 			}
 		}
-		if lead := order[0]; lead.own == 1 && lead.merged == nil {
-			// Its list is walked, which is cheaper than seeking each hit in it.
-			c := lead.cursors[0]
-			more := float64(lead.weights[0]) * lead.more
-			for doc := c.seek(from); doc < to; doc = c.next() {
-				norm := sc.norms.at(seg.length(doc))
-				if f := frequency(c.val()) * more; f >= least*norm && seg.hits.has(doc) {
-					rest(doc, f, norm)
-				}
-			}
-			return
-		}
-		seg.hits.each(from, to, func(doc uint32) {
-			norm := sc.norms.at(seg.length(doc))
-			if f := order[0].atMost(doc); f >= least*norm {
-				rest(doc, f, norm)
-			}
-		})
 	}
 	// First what promises most, until the threshold is high; then the others in
 	// their order, so that each block is unpacked once.

@@ -1,0 +1,100 @@
+package index
+
+import (
+	"cmp"
+	"slices"
+)
+
+// sieve leaves, of the hits of a stretch, those that may be among the best: 64
+// documents at a time by the tiers that they are in, then one by one.
+type sieve struct {
+	sc   *scorer
+	best *top
+	// units are ordered by what they promise: after the first, most documents
+	// cannot win.
+	units []*scoredUnit
+	// limits are what a document of the stretch adds at most by its tier, and
+	// most and least the sums of the highest and the lowest of a unit and those
+	// behind it.
+	limits      [][tierCount + 1]float64
+	most, least []float64
+}
+
+func (s *search) sieve(sc *scorer, best *top) *sieve {
+	n := len(sc.units)
+	v := &sieve{
+		sc: sc, best: best, units: make([]*scoredUnit, n), limits: make([][tierCount + 1]float64, n),
+		most: make([]float64, n+1), least: make([]float64, n+1),
+	}
+	for i := range sc.units {
+		v.units[i] = &sc.units[i]
+		s.tiers(sc.seg, v.units[i])
+	}
+	slices.SortStableFunc(v.units, func(a, b *scoredUnit) int { return cmp.Compare(b.factor, a.factor) })
+	return v
+}
+
+// tiers reads those of a unit, if it has any.
+func (s *search) tiers(seg *segment, u *scoredUnit) {
+	if u.merged != nil || u.own != 1 || !u.cursors[0].l.dense {
+		return
+	}
+	l := u.cursors[0].l
+	for i := range l.tiers {
+		u.tiers[i] = s.room.set(seg.documents)
+		l.tiers[i].mark(u.tiers[i], l.documents)
+		ratio := l.tiers[i].bound * seg.scale * float64(u.weights[0]) * u.more
+		u.limits[i] = u.factor * score(ratio, 1) * slack
+	}
+}
+
+// begin makes ready for a stretch.
+func (v *sieve) begin(at int) {
+	for i := len(v.units) - 1; i >= 0; i-- {
+		u := v.units[i]
+		bound := u.bound(at)
+		for k := range v.limits[i] {
+			v.limits[i][k] = bound
+			if k < tierCount && u.tiers[0] != nil {
+				v.limits[i][k] = min(bound, u.limits[k])
+			}
+		}
+		v.most[i] = v.most[i+1] + bound
+		v.least[i] = v.least[i+1] + v.limits[i][0]
+	}
+}
+
+// pass is those of a word's documents that can win: by the tiers of the units
+// from one on, and what the units before it add at most.
+func (v *sieve) pass(i, word int, docs uint64, sum float64) uint64 {
+	wanted := v.best.threshold()
+	switch {
+	case docs == 0 || (sum+v.most[i])*slack < wanted:
+		return 0
+	case i == len(v.units) || sum+v.least[i] >= wanted:
+		return docs
+	}
+	u := v.units[i]
+	if u.tiers[0] == nil {
+		return v.pass(i+1, word, docs, sum+v.limits[i][tierCount])
+	}
+	first, second := u.tiers[0][word], u.tiers[1][word]
+	return v.pass(i+1, word, docs&second, sum+v.limits[i][2]) |
+		v.pass(i+1, word, docs&first&^second, sum+v.limits[i][1]) |
+		v.pass(i+1, word, docs&^first, sum+v.limits[i][0])
+}
+
+// try offers a document, unless it is seen on the way that it cannot win.
+func (v *sieve) try(doc uint32) {
+	norm := v.sc.norms.at(v.sc.seg.length(doc))
+	sum := 0.0
+	for i, u := range v.units {
+		if (sum+v.most[i])*slack < v.best.threshold() {
+			return
+		}
+		sum += u.factor * score(u.atMost(doc), norm)
+	}
+	if sum*slack >= v.best.threshold() {
+		v.best.offer(Hit{ID: v.sc.seg.id(doc), Score: v.sc.score(doc)})
+	}
+}
