@@ -15,6 +15,7 @@ type Base struct {
 	dictionary
 	header header
 	titles titles
+	grams  grams
 	file   []byte
 	unmap  func() error
 
@@ -82,6 +83,9 @@ func newBase(file []byte) (*Base, error) {
 	b.states, ok2 = readNames(at(statusNameSection))
 	if !ok || !ok2 {
 		return nil, damaged("the names of its types and statuses are damaged")
+	}
+	if b.grams, ok = readGrams(at(gramSection)); !ok {
+		return nil, damaged("its common runs of characters are damaged")
 	}
 	b.titles = titles{
 		text: at(titleSection), starts: at(titleStartSection),

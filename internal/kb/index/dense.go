@@ -143,21 +143,22 @@ func (c *cursor) at(doc uint32) (uint32, bool) {
 	if word>>(doc&63)&1 == 0 {
 		return 0, false
 	}
-	// Its place among the documents of the stretch is that of its value.
 	block := int(doc >> stretchBits)
-	i, n := 0, 0
-	for w := block << (stretchBits - 6); w < min((block+1)<<(stretchBits-6), len(l.bits)/8); w++ {
-		switch {
-		case w < int(doc>>6):
-			i += bits.OnesCount64(l.word(w))
-		case w == int(doc>>6):
-			i += bits.OnesCount64(word & (1<<(doc&63) - 1))
-		}
-		n += bits.OnesCount64(l.word(w))
-	}
 	src, ok := l.span(block)
-	if !ok {
+	if !ok || len(src) == 0 {
 		return 0, false
+	}
+	// Its place among the documents of the stretch is that of its value.
+	from, at := block<<(stretchBits-6), int(doc>>6)
+	i := bits.OnesCount64(word & (1<<(doc&63) - 1))
+	for w := from; w < at; w++ {
+		i += bits.OnesCount64(l.word(w))
+	}
+	n := 0 // how many there are; it matters only where there are exceptions
+	if src[0]&exceptions != 0 {
+		for w := from; w < min(from+stretchSize/64, len(l.bits)/8); w++ {
+			n += bits.OnesCount64(l.word(w))
+		}
 	}
 	return pick(src, i, n)
 }

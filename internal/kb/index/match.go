@@ -3,6 +3,7 @@ package index
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // foundUnit is a unit of the query in a segment.
@@ -22,6 +23,10 @@ type found struct {
 	pairs   []list
 	offsets []uint32
 	kana    string
+	// gram is a part of the phrase that is a term, the rarest one, from a
+	// document on; before it, and if there is none, a pair leads.
+	gram  *list
+	since uint32
 }
 
 // resolve looks up the terms of a plan.
@@ -67,11 +72,47 @@ func (s *search) resolveOne(seg *segment, a alternative) (found, bool) {
 		return f, true
 	}
 	f.key, f.kana = strings.Join(a.keys, ""), a.kana
+	if base, ok := seg.vocabulary.(*Base); ok {
+		if since, ok := base.grams.find(a.text); ok && since == 0 {
+			f.key = string(gramTerm) + a.text
+			f.list, ok = seg.find(f.key)
+			return f, ok
+		}
+		if !f.useGram(base, a.text) {
+			return found{}, false
+		}
+	}
 	for _, i := range cover(lists) {
 		f.pairs = append(f.pairs, lists[i])
 		f.offsets = append(f.offsets, uint32(i))
 	}
 	return f, true
+}
+
+// useGram looks for the parts of a phrase that are terms. False says that no
+// document has one of them.
+func (f *found) useGram(base *Base, text string) bool {
+	for from := range text {
+		n := 0
+		for at, r := range text[from:] {
+			if n++; n < 3 {
+				continue
+			}
+			part := text[from : from+at+utf8.RuneLen(r)]
+			since, ok := base.grams.find(part)
+			if !ok {
+				break
+			}
+			l, ok := base.find(string(gramTerm) + part)
+			switch {
+			case !ok && since == 0:
+				return false
+			case ok && (f.gram == nil || l.df < f.gram.df):
+				f.gram, f.since = &l, since
+			}
+		}
+	}
+	return true
 }
 
 // cover chooses the pairs of a phrase that are looked at: every character is in
@@ -112,6 +153,9 @@ func (f *found) size() int {
 		return f.list.df
 	}
 	least := f.pairs[0].df
+	if f.gram != nil && f.since == 0 {
+		least = f.gram.df
+	}
 	for i := range f.pairs {
 		least = min(least, f.pairs[i].df)
 	}

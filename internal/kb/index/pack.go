@@ -122,11 +122,17 @@ func unpack(src []byte, out []uint32) ([]byte, bool) {
 	return src[p.end:], true
 }
 
-// pick reads the i-th of n numbers.
+// pick reads the i-th of n numbers. Without exceptions n does not matter.
 func pick(src []byte, i, n int) (uint32, bool) {
-	p, ok := layout(src, n)
-	if !ok {
+	if len(src) == 0 {
 		return 0, false
+	}
+	p := packed{width: int(src[0]), low: 1}
+	if src[0]&exceptions != 0 {
+		var ok bool
+		if p, ok = layout(src, n); !ok {
+			return 0, false
+		}
 	}
 	bit := i * p.width
 	var low uint64

@@ -22,21 +22,30 @@ func (s *search) verify(seg *segment, a *found, within bitmap) {
 	}
 	v.out = list{plain: true, documents: uint32(seg.documents)}
 	c := v.cursors[v.lead]
-	if within != nil && within.count()*4 < c.l.df {
+	if within != nil && within.count()*4 < a.size() {
 		within.each(0, uint32(seg.documents), func(doc uint32) {
 			if c.seek(doc) == doc {
 				v.try(seg, doc)
 			}
 		})
 	} else {
-		for b := range c.l.blocks() {
-			c.load(b)
-			for c.i = 0; c.i < c.n; c.i++ {
-				v.try(seg, c.docs[c.i])
+		until := uint32(seg.documents)
+		if a.gram != nil {
+			until = a.since
+		}
+		for doc := c.seek(0); doc < until; doc = c.next() {
+			v.try(seg, doc)
+		}
+		if a.gram != nil {
+			g := s.room.cursor(a.gram)
+			for doc := g.seek(until); doc != nowhere; doc = g.next() {
+				if c.seek(doc) == doc {
+					v.try(seg, doc)
+				}
 			}
 		}
 		if base != nil {
-			base.kept.put(a.key, &v.out, c.l.df)
+			base.kept.put(a.key, &v.out, a.size())
 		}
 	}
 	v.out.df = len(v.out.docs)
