@@ -10,8 +10,10 @@ import (
 type foundUnit struct {
 	alternatives, bonus []found
 	size                int // of its lists, about
-	// merged is each document's frequency, where a unit has many lists.
+	// merged is each document's frequency, where a unit has many lists; if some
+	// of them are dense, without these, and sparse is who has one of the others.
 	merged []float32
+	sparse bitmap
 }
 
 // found is an alternative in a segment. One that is not there has no lists.
@@ -250,14 +252,12 @@ func (s *search) mark(seg *segment, u *foundUnit, within bitmap) bitmap {
 // frequencies of more are added up beforehand.
 const mostCursors = 1
 
-// merge marks the documents of a unit and adds up their frequencies.
+// merge marks the documents of a unit and adds up their frequencies. Dense lists
+// are not walked for that: what they add is looked up for those that may win.
 func (s *search) merge(seg *segment, u *foundUnit, set, within bitmap) {
 	sums := s.room.sums(seg.documents)
 	c := s.room.cursor(nil)
-	add := func(a *found) {
-		if a.pairs != nil {
-			s.verify(seg, a, within)
-		}
+	add := func(a *found, set bitmap) {
 		c.reset(&a.list)
 		weight := float32(a.weight)
 		for b := range a.list.blocks() {
@@ -272,13 +272,34 @@ func (s *search) merge(seg *segment, u *foundUnit, set, within bitmap) {
 			}
 		}
 	}
+	dense := 0
 	for i := range u.alternatives {
-		add(&u.alternatives[i])
-	}
-	for i := range u.bonus {
-		add(&u.bonus[i])
+		a := &u.alternatives[i]
+		if a.pairs != nil {
+			s.verify(seg, a, within)
+		}
+		if a.list.dense {
+			dense++
+			set.orList(&a.list)
+		}
 	}
 	u.merged = sums
+	if dense > 0 {
+		u.sparse = s.room.set(seg.documents)
+		for i := range u.alternatives {
+			if !u.alternatives[i].list.dense {
+				add(&u.alternatives[i], u.sparse)
+			}
+		}
+		set.or(u.sparse)
+		return
+	}
+	for i := range u.alternatives {
+		add(&u.alternatives[i], set)
+	}
+	for i := range u.bonus {
+		add(&u.bonus[i], set)
+	}
 }
 
 // filtered tells whether the query has a filter.

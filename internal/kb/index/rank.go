@@ -76,36 +76,37 @@ type scorer struct {
 }
 
 // scoredUnit is a unit with a cursor for each of its lists, or with the
-// frequency of every document.
+// frequency of every document, or, if some of its lists are dense, with both.
 type scoredUnit struct {
 	factor  float64
 	cursors []*cursor
 	weights []float32
 	merged  []float32
+	sparse  bitmap
 	// own is how many of the cursors are of alternatives, not of a bonus, and
 	// more what a bonus multiplies the frequency with at most.
 	own    int
 	more   float64
 	bounds []float32 // the largest frequency/norm in each stretch, or more
-	// tiers are those of a dense list that is alone in its unit, and limits what
-	// documents add at most that are in none, in the first, and in both.
+	// tiers are those of the dense lists, with all that have one of the others,
+	// and limits what documents add at most that are in none, and not in the second.
 	tiers  [tierCount]bitmap
-	limits [tierCount + 1]float64
+	limits [tierCount]float64
 }
 
 func (s *search) scorer(seg *segment, p *plan) *scorer {
 	sc := &scorer{seg: seg, norms: s.norms}
 	add := func(units []unit, founds []foundUnit) {
 		for i := range units {
-			u := scoredUnit{factor: units[i].factor, merged: founds[i].merged, own: len(founds[i].alternatives), more: 1}
-			if u.merged == nil {
+			u := scoredUnit{factor: units[i].factor, merged: founds[i].merged, sparse: founds[i].sparse, own: len(founds[i].alternatives), more: 1}
+			if !u.complete() {
 				for _, b := range founds[i].bonus {
 					u.more += b.weight
 				}
 			}
 			for _, list := range [][]found{founds[i].alternatives, founds[i].bonus} {
 				for k := range list {
-					if u.merged == nil {
+					if !u.complete() {
 						u.cursors = append(u.cursors, s.room.cursor(&list[k].list))
 					}
 					u.weights = append(u.weights, float32(list[k].weight))
@@ -123,7 +124,7 @@ func (s *search) scorer(seg *segment, p *plan) *scorer {
 // Sums are of 32 bits wherever they are made, and products rounded before they
 // are added, so that every way and every processor gives the same.
 func (u *scoredUnit) frequency(doc uint32) float64 {
-	if u.merged != nil {
+	if u.complete() {
 		return float64(u.merged[doc])
 	}
 	f := float32(0)
@@ -135,13 +136,22 @@ func (u *scoredUnit) frequency(doc uint32) float64 {
 	return float64(f)
 }
 
+// complete says that merged is all there is.
+func (u *scoredUnit) complete() bool { return u.merged != nil && u.sparse == nil }
+
 // atMost is at least the frequency, and costs less.
 func (u *scoredUnit) atMost(doc uint32) float64 {
-	if u.merged != nil {
+	if u.complete() {
 		return float64(u.merged[doc])
 	}
 	f := 0.0
+	if u.merged != nil {
+		f = float64(u.merged[doc])
+	}
 	for k, c := range u.cursors[:u.own] {
+		if u.merged != nil && !c.l.dense {
+			continue // it is in merged
+		}
 		if v, ok := c.at(doc); ok {
 			f += float64(u.weights[k]) * frequency(v)
 		}
@@ -190,7 +200,7 @@ func (s *search) rank(seg *segment, p *plan, best *top) {
 		})
 		return
 	}
-	if len(sc.units) == 1 && sc.units[0].merged != nil {
+	if len(sc.units) == 1 && sc.units[0].complete() {
 		sc.rankMerged(best)
 		return
 	}
@@ -252,17 +262,27 @@ func (sc *scorer) stretches() []stretch {
 		u := &sc.units[i]
 		u.bounds = make([]float32, len(parts))
 		if u.merged != nil {
-			sc.seg.hits.each(0, uint32(sc.seg.documents), func(doc uint32) {
+			having := u.sparse
+			if having == nil {
+				having = sc.seg.hits
+			}
+			having.each(0, uint32(sc.seg.documents), func(doc uint32) {
 				at := doc >> stretchBits
 				u.bounds[at] = max(u.bounds[at], u.merged[doc]/float32(sc.norms.at(sc.seg.length(doc))))
 			})
 		}
-		for k, c := range u.cursors {
+		for k, c := range u.cursors[:min(u.own, len(u.cursors))] {
+			if u.merged != nil && !c.l.dense {
+				continue
+			}
 			clear(one)
 			sc.bounds(c, one)
 			for w := range one {
 				u.bounds[w] += u.weights[k] * one[w]
 			}
+		}
+		for w := range u.bounds {
+			u.bounds[w] *= float32(u.more)
 		}
 		for w := range parts {
 			if u.bounds[w] > 0 {

@@ -36,15 +36,20 @@ func (s *search) sieve(sc *scorer, best *top) *sieve {
 
 // tiers reads those of a unit, if it has any.
 func (s *search) tiers(seg *segment, u *scoredUnit) {
-	if u.merged != nil || u.own != 1 || !u.cursors[0].l.dense {
+	if u.complete() || u.own == 0 || u.own > 1 && u.merged == nil || u.own == 1 && !u.cursors[0].l.dense {
 		return
 	}
-	l := u.cursors[0].l
-	for i := range l.tiers {
+	for i := range u.tiers {
 		u.tiers[i] = s.room.set(seg.documents)
-		l.tiers[i].mark(u.tiers[i], l.documents)
-		ratio := l.tiers[i].bound * seg.scale * float64(u.weights[0]) * u.more
-		u.limits[i] = u.factor * score(ratio, 1) * slack
+		u.tiers[i].or(u.sparse)
+		ratio := 0.0
+		for k, c := range u.cursors[:u.own] {
+			if l := c.l; l.dense {
+				l.tiers[i].mark(u.tiers[i], l.documents)
+				ratio += l.tiers[i].bound * float64(u.weights[k])
+			}
+		}
+		u.limits[i] = u.factor * score(ratio*seg.scale*u.more, 1) * slack
 	}
 }
 
