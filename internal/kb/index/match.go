@@ -25,9 +25,13 @@ type found struct {
 	pairs   []list
 	offsets []uint32
 	kana    string
-	// gram is a part of the phrase that is a term, the rarest one, from a
-	// document on; before it, and if there is none, a pair leads.
-	gram  *list
+	// parts are what a document of the phrase has, too: the other pairs, and the
+	// longer parts that are terms, each from a document on.
+	parts []part
+}
+
+type part struct {
+	list  list
 	since uint32
 }
 
@@ -80,37 +84,42 @@ func (s *search) resolveOne(seg *segment, a alternative) (found, bool) {
 			f.list, ok = seg.find(f.key)
 			return f, ok
 		}
-		if !f.useGram(base, a.text) {
+		if !f.useGrams(base, a.text) {
 			return found{}, false
 		}
 	}
-	for _, i := range cover(lists) {
-		f.pairs = append(f.pairs, lists[i])
-		f.offsets = append(f.offsets, uint32(i))
+	chosen := cover(lists)
+	for i := range lists {
+		if slices.Contains(chosen, i) {
+			f.pairs = append(f.pairs, lists[i])
+			f.offsets = append(f.offsets, uint32(i))
+		} else {
+			f.parts = append(f.parts, part{list: lists[i]})
+		}
 	}
 	return f, true
 }
 
-// useGram looks for the parts of a phrase that are terms. False says that no
+// useGrams finds the parts of a phrase that are terms. False says that no
 // document has one of them.
-func (f *found) useGram(base *Base, text string) bool {
+func (f *found) useGrams(base *Base, text string) bool {
 	for from := range text {
 		n := 0
 		for at, r := range text[from:] {
 			if n++; n < 3 {
 				continue
 			}
-			part := text[from : from+at+utf8.RuneLen(r)]
-			since, ok := base.grams.find(part)
+			run := text[from : from+at+utf8.RuneLen(r)]
+			since, ok := base.grams.find(run)
 			if !ok {
 				break
 			}
-			l, ok := base.find(string(gramTerm) + part)
+			l, ok := base.find(string(gramTerm) + run)
 			switch {
-			case !ok && since == 0:
+			case ok:
+				f.parts = append(f.parts, part{l, since})
+			case since == 0:
 				return false
-			case ok && (f.gram == nil || l.df < f.gram.df):
-				f.gram, f.since = &l, since
 			}
 		}
 	}
@@ -150,18 +159,28 @@ func cover(lists []list) []int {
 	return chosen
 }
 
+// size is how many documents have it at most.
 func (f *found) size() int {
 	if f.pairs == nil {
 		return f.list.df
 	}
-	least := f.pairs[0].df
-	if f.gram != nil && f.since == 0 {
-		least = f.gram.df
-	}
+	return f.rarest().df
+}
+
+// rarest is the shortest list of a phrase.
+func (f *found) rarest() *list {
+	rarest := &f.pairs[0]
 	for i := range f.pairs {
-		least = min(least, f.pairs[i].df)
+		if f.pairs[i].df < rarest.df {
+			rarest = &f.pairs[i]
+		}
 	}
-	return least
+	for i := range f.parts {
+		if p := &f.parts[i]; p.since == 0 && p.list.df < rarest.df {
+			rarest = &p.list
+		}
+	}
+	return rarest
 }
 
 // match finds the documents of a segment that have all units and pass the

@@ -145,10 +145,12 @@ type cursor struct {
 	rest        []byte // of the block's bytes, what is not unpacked yet
 	haveValues  bool
 	haveWhere   bool
+	asked       int // how often positions of the block were
 
 	docRoom, valueRoom [stretchSize]uint32
 	startRoom          [stretchSize + 1]uint32
 	whereRoom          []uint32
+	fewRoom            [16]uint32
 }
 
 func (c *cursor) reset(l *list) {
@@ -160,7 +162,7 @@ func (c *cursor) reset(l *list) {
 func (c *cursor) load(block int) {
 	l := c.l
 	c.block, c.i, c.n = block, 0, 0
-	c.haveValues, c.haveWhere = false, false
+	c.haveValues, c.haveWhere, c.asked = false, false, 0
 	c.last = l.last(block)
 	if l.dense {
 		c.loadDense(block)
@@ -296,7 +298,7 @@ func (c *cursor) loadValues() {
 	rest, ok := unpack(c.rest, c.values)
 	if !ok {
 		clear(c.values)
-		c.haveWhere, c.where, c.starts = true, nil, nil
+		c.rest = nil
 		return
 	}
 	c.rest = rest
@@ -314,18 +316,46 @@ func (c *cursor) places() []uint32 {
 	if !c.haveValues {
 		c.loadValues()
 	}
-	if !c.haveWhere {
-		c.loadPlaces()
+	if c.asked++; c.asked == 1 {
+		c.startPlaces()
 	}
 	if len(c.starts) <= c.i+1 {
 		return nil
 	}
-	return c.where[c.starts[c.i]:c.starts[c.i+1]]
+	from, to := c.starts[c.i], c.starts[c.i+1]
+	if !c.haveWhere {
+		if c.asked <= fewAsked && to-from <= uint32(len(c.fewRoom)) {
+			return c.pickPlaces(from, to)
+		}
+		c.loadPlaces()
+	}
+	if int(to) > len(c.where) {
+		return nil
+	}
+	return c.where[from:to]
 }
 
-func (c *cursor) loadPlaces() {
-	c.haveWhere = true
-	c.where, c.starts = nil, nil
+// fewAsked: if the positions of no more documents of a block are asked for, those
+// of the others are not unpacked.
+const fewAsked = 3
+
+// pickPlaces reads the positions of one document.
+func (c *cursor) pickPlaces(from, to uint32) []uint32 {
+	out, at := c.fewRoom[:0], uint32(0)
+	for k := from; k < to; k++ {
+		gap, ok := pick(c.rest, int(k), int(c.starts[c.n]))
+		if !ok {
+			return nil
+		}
+		at += gap
+		out = append(out, at)
+	}
+	return out
+}
+
+// startPlaces finds out which positions are whose.
+func (c *cursor) startPlaces() {
+	c.starts = nil
 	c.startRoom[0] = 0
 	total := 0
 	for i, v := range c.values {
@@ -333,9 +363,14 @@ func (c *cursor) loadPlaces() {
 		c.startRoom[i+1] = uint32(total)
 	}
 	// Each position takes a bit at least, unless all of a block are one.
-	if !c.l.positions || total > 1<<24 {
-		return
+	if c.l.positions && total <= 1<<24 {
+		c.starts = c.startRoom[:c.n+1]
 	}
+}
+
+func (c *cursor) loadPlaces() {
+	c.haveWhere, c.where = true, nil
+	total := int(c.starts[c.n])
 	if cap(c.whereRoom) < total {
 		c.whereRoom = make([]uint32, total+total/2)
 	}
@@ -349,13 +384,13 @@ func (c *cursor) loadPlaces() {
 				continue // one position stands for itself
 			}
 			at := uint32(0)
-			for k := c.startRoom[i]; k < c.startRoom[i+1]; k++ {
+			for k := c.starts[i]; k < c.starts[i+1]; k++ {
 				at += where[k]
 				where[k] = at
 			}
 		}
 	}
-	c.where, c.starts = where, c.startRoom[:c.n+1]
+	c.where = where
 }
 
 // mark adds the list's documents to a set.
