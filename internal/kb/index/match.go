@@ -10,10 +10,11 @@ import (
 type foundUnit struct {
 	alternatives, bonus []found
 	size                int // of its lists, about
-	// merged is each document's frequency, where a unit has many lists; if some
-	// of them are dense, without these, and sparse is who has one of the others.
-	merged []float32
-	sparse bitmap
+	// merged is the frequency of the documents in having, where a unit has many
+	// lists; those that are dense are left out of it, which partial says.
+	merged  []float32
+	having  bitmap
+	partial bool
 }
 
 // found is an alternative in a segment. One that is not there has no lists.
@@ -274,9 +275,9 @@ const mostCursors = 1
 // merge marks the documents of a unit and adds up their frequencies. Dense lists
 // are not walked for that: what they add is looked up for those that may win.
 func (s *search) merge(seg *segment, u *foundUnit, set, within bitmap) {
-	sums := s.room.sums(seg.documents)
+	sums, having := s.room.sums(seg.documents), s.room.set(seg.documents)
 	c := s.room.cursor(nil)
-	add := func(a *found, set bitmap) {
+	add := func(a *found) {
 		c.reset(&a.list)
 		weight := float32(a.weight)
 		for b := range a.list.blocks() {
@@ -286,39 +287,37 @@ func (s *search) merge(seg *segment, u *foundUnit, set, within bitmap) {
 			}
 			c.val()
 			for i, doc := range c.docs[:c.n] {
-				sums[doc] += float32(weight * float32(frequency(c.values[i])))
-				set.set(doc)
+				f := float32(weight * float32(frequency(c.values[i])))
+				if having.has(doc) { // else what is there is of another search
+					f += sums[doc]
+				}
+				sums[doc] = f
+				having.set(doc)
 			}
 		}
 	}
-	dense := 0
 	for i := range u.alternatives {
 		a := &u.alternatives[i]
 		if a.pairs != nil {
 			s.verify(seg, a, within)
 		}
 		if a.list.dense {
-			dense++
+			u.partial = true
 			set.orList(&a.list)
 		}
 	}
-	u.merged = sums
-	if dense > 0 {
-		u.sparse = s.room.set(seg.documents)
-		for i := range u.alternatives {
-			if !u.alternatives[i].list.dense {
-				add(&u.alternatives[i], u.sparse)
-			}
-		}
-		set.or(u.sparse)
-		return
-	}
 	for i := range u.alternatives {
-		add(&u.alternatives[i], set)
+		if !u.alternatives[i].list.dense {
+			add(&u.alternatives[i])
+		}
 	}
 	for i := range u.bonus {
-		add(&u.bonus[i], set)
+		if !u.partial {
+			add(&u.bonus[i])
+		}
 	}
+	set.or(having)
+	u.merged, u.having = sums, having
 }
 
 // filtered tells whether the query has a filter.

@@ -52,28 +52,36 @@ func (s *search) candidates(seg *segment, a *found) bitmap {
 	rarest := a.rarest()
 	c.mark(rarest, set)
 	one := s.room.set(seg.documents)
-	narrow := func(l *list, since uint32) {
-		switch {
-		case l == rarest:
-		case l.dense && since == 0:
-			set.andList(l)
-		default:
-			clear(one)
-			c.mark(l, one)
-			for doc := range min(since, uint32(seg.documents)) {
-				one.set(doc)
+	// What is dense is cheap; the others are worth it while there are many.
+	for _, dense := range []bool{true, false} {
+		narrow := func(l *list, since uint32) {
+			cheap := l.dense && since == 0
+			switch {
+			case l == rarest || cheap != dense:
+			case cheap:
+				set.andList(l)
+			case set.count() > l.df/worthToMark:
+				clear(one)
+				c.mark(l, one)
+				for doc := range min(since, uint32(seg.documents)) {
+					one.set(doc)
+				}
+				set.and(one)
 			}
-			set.and(one)
 		}
-	}
-	for i := range a.pairs {
-		narrow(&a.pairs[i], 0)
-	}
-	for i := range a.parts {
-		narrow(&a.parts[i].list, a.parts[i].since)
+		for i := range a.pairs {
+			narrow(&a.pairs[i], 0)
+		}
+		for i := range a.parts {
+			narrow(&a.parts[i].list, a.parts[i].since)
+		}
 	}
 	return set
 }
+
+// worthToMark is how many times more it costs to look for a phrase in a document
+// than to mark one of a list.
+const worthToMark = 64
 
 // mostKana is how many katakana words are joined; where more begin with the
 // query, its pairs are verified.

@@ -82,7 +82,9 @@ type scoredUnit struct {
 	cursors []*cursor
 	weights []float32
 	merged  []float32
-	sparse  bitmap
+	having  bitmap
+	partial bool
+	dense   []int // which of the cursors are of dense lists, if the others are merged
 	// own is how many of the cursors are of alternatives, not of a bonus, and
 	// more what a bonus multiplies the frequency with at most.
 	own    int
@@ -98,7 +100,7 @@ func (s *search) scorer(seg *segment, p *plan) *scorer {
 	sc := &scorer{seg: seg, norms: s.norms}
 	add := func(units []unit, founds []foundUnit) {
 		for i := range units {
-			u := scoredUnit{factor: units[i].factor, merged: founds[i].merged, sparse: founds[i].sparse, own: len(founds[i].alternatives), more: 1}
+			u := scoredUnit{factor: units[i].factor, merged: founds[i].merged, having: founds[i].having, partial: founds[i].partial, own: len(founds[i].alternatives), more: 1}
 			if !u.complete() {
 				for _, b := range founds[i].bonus {
 					u.more += b.weight
@@ -106,6 +108,9 @@ func (s *search) scorer(seg *segment, p *plan) *scorer {
 			}
 			for _, list := range [][]found{founds[i].alternatives, founds[i].bonus} {
 				for k := range list {
+					if u.partial && list[k].list.dense && len(u.cursors) < u.own {
+						u.dense = append(u.dense, len(u.cursors))
+					}
 					if !u.complete() {
 						u.cursors = append(u.cursors, s.room.cursor(&list[k].list))
 					}
@@ -125,7 +130,7 @@ func (s *search) scorer(seg *segment, p *plan) *scorer {
 // are added, so that every way and every processor gives the same.
 func (u *scoredUnit) frequency(doc uint32) float64 {
 	if u.complete() {
-		return float64(u.merged[doc])
+		return u.mergedAt(doc)
 	}
 	f := float32(0)
 	for k, c := range u.cursors {
@@ -137,22 +142,29 @@ func (u *scoredUnit) frequency(doc uint32) float64 {
 }
 
 // complete says that merged is all there is.
-func (u *scoredUnit) complete() bool { return u.merged != nil && u.sparse == nil }
+func (u *scoredUnit) complete() bool { return u.merged != nil && !u.partial }
+
+func (u *scoredUnit) mergedAt(doc uint32) float64 {
+	if !u.having.has(doc) {
+		return 0
+	}
+	return float64(u.merged[doc])
+}
 
 // atMost is at least the frequency, and costs less.
 func (u *scoredUnit) atMost(doc uint32) float64 {
-	if u.complete() {
-		return float64(u.merged[doc])
-	}
-	f := 0.0
-	if u.merged != nil {
-		f = float64(u.merged[doc])
-	}
-	for k, c := range u.cursors[:u.own] {
-		if u.merged != nil && !c.l.dense {
-			continue // it is in merged
+	if u.merged == nil {
+		f := 0.0
+		for k, c := range u.cursors[:u.own] {
+			if v, ok := c.at(doc); ok {
+				f += float64(u.weights[k]) * frequency(v)
+			}
 		}
-		if v, ok := c.at(doc); ok {
+		return f * u.more
+	}
+	f := u.mergedAt(doc)
+	for _, k := range u.dense {
+		if v, ok := u.cursors[k].at(doc); ok {
 			f += float64(u.weights[k]) * frequency(v)
 		}
 	}
@@ -262,11 +274,7 @@ func (sc *scorer) stretches() []stretch {
 		u := &sc.units[i]
 		u.bounds = make([]float32, len(parts))
 		if u.merged != nil {
-			having := u.sparse
-			if having == nil {
-				having = sc.seg.hits
-			}
-			having.each(0, uint32(sc.seg.documents), func(doc uint32) {
+			u.having.each(0, uint32(sc.seg.documents), func(doc uint32) {
 				at := doc >> stretchBits
 				u.bounds[at] = max(u.bounds[at], u.merged[doc]/float32(sc.norms.at(sc.seg.length(doc))))
 			})

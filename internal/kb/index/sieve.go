@@ -41,7 +41,7 @@ func (s *search) tiers(seg *segment, u *scoredUnit) {
 	}
 	for i := range u.tiers {
 		u.tiers[i] = s.room.set(seg.documents)
-		u.tiers[i].or(u.sparse)
+		u.tiers[i].or(u.having)
 		ratio := 0.0
 		for k, c := range u.cursors[:u.own] {
 			if l := c.l; l.dense {
