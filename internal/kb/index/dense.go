@@ -5,7 +5,7 @@ import (
 	"math/bits"
 )
 
-// A list that more than one document in sixteen has is dense. It is packed by
+// A list that more than one document in twelve has is dense. It is packed by
 // stretches of 256 documents, so that whether a document is in it, how often,
 // and which documents several lists share is known without unpacking anything:
 //
@@ -26,7 +26,7 @@ import (
 // in 64. With saturation, many parts of a common list promise about the same;
 // the tiers tell which few documents keep the promise.
 const (
-	denseShare  = 16
+	denseShare  = 12
 	leastDense  = 32
 	stretchBits = 8
 	stretchSize = 1 << stretchBits

@@ -19,8 +19,10 @@ import (
 const (
 	mostGram  = 6    // characters
 	mostGrams = 4096 // common runs
-	// commonShare: one document in so many has what is common.
-	commonShare = 10
+	// One document in so many has a pair that is common, or a longer run: of
+	// these there are fewer, and each costs space.
+	pairShare   = 16
+	longerShare = 10
 	leastCommon = 32
 	// The first documents: so many, or so many bytes of text.
 	sampleDocuments = 1024
@@ -52,10 +54,18 @@ func (g *counter) slot(run string) *uint32 {
 	return &g.counts[(h^h>>32)&uint64(len(g.counts)-1)]
 }
 
+func isCommonRun(run string, n, documents int) bool {
+	share := longerShare
+	if utf8.RuneCountInString(run) == 2 {
+		share = pairShare
+	}
+	return n >= leastCommon && n >= documents/share
+}
+
 // saw counts a document that has a run, the last of so many.
 func (g *counter) saw(run string, documents int, since uint32) {
 	n := g.slot(run)
-	if *n++; *n < leastCommon || int(*n) < documents/commonShare || len(g.common) >= mostGrams {
+	if *n++; !isCommonRun(run, int(*n), documents) || len(g.common) >= mostGrams {
 		return
 	}
 	if _, ok := g.common[run]; !ok {
@@ -87,7 +97,7 @@ func (g *counter) sample(documents []Document) {
 			}
 		}
 		for _, run := range slices.Sorted(maps.Keys(found)) {
-			if n := int(*g.slot(run)); n >= leastCommon && n >= len(documents)/commonShare && len(g.common) < mostGrams {
+			if n := int(*g.slot(run)); isCommonRun(run, n, len(documents)) && len(g.common) < mostGrams {
 				g.common[run] = 0
 			}
 		}

@@ -28,29 +28,66 @@ func (s *search) sieve(sc *scorer, best *top) *sieve {
 	}
 	for i := range sc.units {
 		v.units[i] = &sc.units[i]
-		s.tiers(sc.seg, v.units[i])
+		s.tiers(sc, v.units[i])
 	}
 	slices.SortStableFunc(v.units, func(a, b *scoredUnit) int { return cmp.Compare(b.factor, a.factor) })
 	return v
 }
 
-// tiers reads those of a unit, if it has any.
-func (s *search) tiers(seg *segment, u *scoredUnit) {
-	if u.complete() || u.own == 0 || u.own > 1 && u.merged == nil || u.own == 1 && !u.cursors[0].l.dense {
+// tiers reads those of a unit, if it has any. For what is merged there are none:
+// they are chosen now, by a sample.
+func (s *search) tiers(sc *scorer, u *scoredUnit) {
+	if u.complete() || u.own == 0 || u.own == 1 && !u.cursors[0].l.dense || u.own > 1 && !u.partial {
 		return
 	}
 	for i := range u.tiers {
-		u.tiers[i] = s.room.set(seg.documents)
-		u.tiers[i].or(u.having)
+		u.tiers[i] = s.room.set(sc.seg.documents)
+	}
+	var limits [tierCount]float64
+	if u.merged != nil {
+		limits = sc.mergedTiers(u)
+	}
+	for i, set := range u.tiers {
 		ratio := 0.0
 		for k, c := range u.cursors[:u.own] {
 			if l := c.l; l.dense {
-				l.tiers[i].mark(u.tiers[i], l.documents)
+				l.tiers[i].mark(set, l.documents)
 				ratio += l.tiers[i].bound * float64(u.weights[k])
 			}
 		}
-		u.limits[i] = u.factor * score(ratio*seg.scale*u.more, 1) * slack
+		u.limits[i] = u.factor * score((ratio*sc.seg.scale+limits[i])*u.more, 1) * slack
 	}
+}
+
+// mergedTiers puts those of the merged documents into the tiers that have more
+// than the limits that it returns.
+func (sc *scorer) mergedTiers(u *scoredUnit) (limits [tierCount]float64) {
+	ratio := func(doc uint32) float64 {
+		return float64(u.merged[doc]) / sc.norms.at(sc.seg.length(doc))
+	}
+	const every = 61
+	var sample []float64
+	n, documents := 0, uint32(sc.seg.documents)
+	u.having.each(0, documents, func(doc uint32) {
+		if n++; n%every == 0 {
+			sample = append(sample, ratio(doc))
+		}
+	})
+	slices.Sort(sample)
+	for i, share := range tierShares() {
+		if len(sample) > 0 {
+			limits[i] = sample[len(sample)-1-len(sample)/share]
+		}
+	}
+	u.having.each(0, documents, func(doc uint32) {
+		if r := ratio(doc); r > limits[0] {
+			u.tiers[0].set(doc)
+			if r > limits[1] {
+				u.tiers[1].set(doc)
+			}
+		}
+	})
+	return limits
 }
 
 // begin makes ready for a stretch.
