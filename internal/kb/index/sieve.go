@@ -60,27 +60,29 @@ func (s *search) tiers(sc *scorer, u *scoredUnit) {
 }
 
 // mergedTiers puts those of the merged documents into the tiers that have more
-// than the limits that it returns.
+// than the limits that it returns, and finds their bounds on the way.
 func (sc *scorer) mergedTiers(u *scoredUnit) (limits [tierCount]float64) {
 	ratio := func(doc uint32) float64 {
 		return float64(u.merged[doc]) / sc.norms.at(sc.seg.length(doc))
 	}
-	const every = 61
+	const every = 61 // words of the set
 	var sample []float64
-	n, documents := 0, uint32(sc.seg.documents)
-	u.having.each(0, documents, func(doc uint32) {
-		if n++; n%every == 0 {
-			sample = append(sample, ratio(doc))
-		}
-	})
+	documents := uint32(sc.seg.documents)
+	for w := 0; w < len(u.having); w += every {
+		u.having.each(uint32(w)<<6, min(uint32(w+1)<<6, documents), func(doc uint32) { sample = append(sample, ratio(doc)) })
+	}
 	slices.Sort(sample)
 	for i, share := range tierShares() {
 		if len(sample) > 0 {
 			limits[i] = sample[len(sample)-1-len(sample)/share]
 		}
 	}
+	u.bounds = make([]float32, stretchesOf(documents))
 	u.having.each(0, documents, func(doc uint32) {
-		if r := ratio(doc); r > limits[0] {
+		r := ratio(doc)
+		at := doc >> stretchBits
+		u.bounds[at] = max(u.bounds[at], float32(r))
+		if r > limits[0] {
 			u.tiers[0].set(doc)
 			if r > limits[1] {
 				u.tiers[1].set(doc)
