@@ -1,6 +1,7 @@
 package index
 
 import (
+	"encoding/binary"
 	"fmt"
 	"hash/crc32"
 	"io/fs"
@@ -15,6 +16,7 @@ type Base struct {
 	dictionary
 	header header
 	titles titles
+	grams  grams
 	file   []byte
 	unmap  func() error
 
@@ -83,6 +85,9 @@ func newBase(file []byte) (*Base, error) {
 	if !ok || !ok2 {
 		return nil, damaged("the names of its types and statuses are damaged")
 	}
+	if b.grams, ok = readGrams(at(gramSection)); !ok {
+		return nil, damaged("its common runs of characters are damaged")
+	}
 	b.titles = titles{
 		text: at(titleSection), starts: at(titleStartSection),
 		order: at(titleOrderSection), byType: at(typeOrderSection), columns: &b.columns,
@@ -140,16 +145,16 @@ func (b *Base) ofKind(k kindKey) bitmap {
 }
 
 func (c *columns) kindSet(k kindKey) bitmap {
-	n := c.count()
-	set := bitmapFor(n)
-	for i := range uint32(n) {
-		at := c.kind(i)
-		if k.status {
-			at = c.state(i)
+	column := c.types
+	if k.status {
+		column = c.statuses
+	}
+	set := bitmapFor(c.count())
+	for i := 0; len(column) >= 4; i++ {
+		if binary.LittleEndian.Uint32(column) == k.name {
+			set[i>>6] |= 1 << (i & 63)
 		}
-		if at == k.name {
-			set.set(i)
-		}
+		column = column[4:]
 	}
 	return set
 }

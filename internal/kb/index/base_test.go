@@ -230,6 +230,11 @@ func FuzzTokenise(f *testing.F) {
 		if got, want := Fold(text), strings.Map(unicode.ToLower, norm.NFKC.String(text)); got != want && utf8.ValidString(text) {
 			t.Fatalf("%q is folded to %q, want %q", text, got, want)
 		}
+		whole, prefix := Fold(text), Fold(query)
+		want := strings.Compare(whole[:min(len(whole), len(prefix))], prefix)
+		if got := compareFolding(text, prefix); utf8.ValidString(text) && (got < 0) != (want < 0) || utf8.ValidString(text) && (got > 0) != (want > 0) {
+			t.Fatalf("%q before %q: %d, want %d", text, prefix, got, want)
+		}
 		x := New(nil)
 		x.Apply(1, []Document{d}, nil)
 		x.Search(Query{Text: query})
@@ -265,6 +270,10 @@ func TestPack(t *testing.T) {
 			rest, ok := unpack(append(slices.Clone(packed), make([]byte, behind)...), got)
 			if !ok || len(rest) != behind || !slices.Equal(got, values) {
 				t.Fatalf("%v became %v", values, got)
+			}
+			at := r.IntN(len(values))
+			if one, ok := pick(append(slices.Clone(packed), make([]byte, behind)...), at, len(values)); !ok || one != values[at] {
+				t.Fatalf("number %d of %v is %d", at, values, one)
 			}
 		}
 	}

@@ -76,26 +76,26 @@ type builder struct {
 	last          int64
 	limit         int
 	runs          runs
+	grams         *counter
 }
 
 func (b *builder) gather(ctx context.Context, documents iter.Seq2[Document, error], progress func(done int)) error {
+	b.grams = newCounter()
 	run := newRun()
-	t := tokeniser{emit: run.token}
-	for d, err := range documents {
+	t := tokeniser{emit: run.token, common: b.grams.common}
+	add := func(d *Document) error {
 		n := b.count()
 		switch {
-		case err != nil:
-			return err
 		case n > 0 && d.ID <= b.last:
 			return fmt.Errorf("document %d comes after %d", d.ID, b.last)
 		case n+1 >= maxRecords:
 			return fmt.Errorf("there are too many documents")
 		}
 		b.last = d.ID
-		length, head := t.document(&d)
-		run.end(uint32(n))
+		length, head := t.document(d)
+		run.end(uint32(n), func(chars string) { b.grams.saw(chars, n+1, uint32(n+1)) })
 		kind := b.kinds.number(d.Type)
-		b.add(&d, length, head, kind, b.states.number(d.Status))
+		b.add(d, length, head, kind, b.states.number(d.Status))
 		b.titles.add(d.Title)
 		b.total += uint64(length)
 		if run.size >= b.limit {
@@ -110,6 +110,42 @@ func (b *builder) gather(ctx context.Context, documents iter.Seq2[Document, erro
 			if progress != nil {
 				progress(n + 1)
 			}
+		}
+		return nil
+	}
+	// The first documents are held back: they say what is common.
+	var first []Document
+	held := 0
+	learn := func() error {
+		b.grams.sample(first)
+		for i := range first {
+			if err := add(&first[i]); err != nil {
+				return err
+			}
+		}
+		first, held = nil, -1
+		return nil
+	}
+	for d, err := range documents {
+		if err != nil {
+			return err
+		}
+		if held < 0 {
+			if err := add(&d); err != nil {
+				return err
+			}
+			continue
+		}
+		first = append(first, d)
+		if held += len(d.Content); len(first) == sampleDocuments || held >= sampleBytes {
+			if err := learn(); err != nil {
+				return err
+			}
+		}
+	}
+	if held >= 0 {
+		if err := learn(); err != nil {
+			return err
 		}
 	}
 	b.runs.last = run
@@ -140,6 +176,7 @@ func (b *builder) write(ctx context.Context, f *os.File, sequence int64) error {
 	w.section(titleOrderSection, order)
 	w.section(typeOrderSection, byType)
 	b.titles = titleBuilder{} // it is large
+	w.section(gramSection, appendGrams(nil, b.grams.common))
 	dictionary, err := b.writeLists(ctx, w)
 	if err != nil {
 		return err
@@ -167,7 +204,7 @@ func (b *builder) writeLists(ctx context.Context, w *sectionWriter) (*dictionary
 	}
 	buffered := bufio.NewWriterSize(lists, 1<<20)
 	norm := normsAt(float64(b.total) / float64(max(1, b.count())))
-	e := encoder{norm: func(doc uint32) float64 { return norm.at(b.length(doc)) }}
+	e := encoder{documents: uint32(b.count()), norm: func(doc uint32) float64 { return norm.at(b.length(doc)) }}
 	var packed []byte
 	err = b.runs.merge(func(key []byte, postings []runPostings) error {
 		if d.terms%4096 == 0 && ctx.Err() != nil {
@@ -180,7 +217,7 @@ func (b *builder) writeLists(ctx context.Context, w *sectionWriter) (*dictionary
 			}
 		}
 		packed = e.finish(packed[:0])
-		d.add(key, e.df, len(packed))
+		d.add(key, len(e.docs), len(packed))
 		_, err := buffered.Write(packed)
 		return err
 	})

@@ -23,11 +23,11 @@ import (
 //
 // and the sections follow one another without a gap: the columns (columns.go),
 // the names of types and of statuses, the titles with where each begins and the
-// two orders of suggestions (suggest.go), the dictionary (dictionary.go) and the
-// lists of postings (postings.go). All numbers are little-endian.
+// two orders of suggestions (suggest.go), the common runs of characters (grams.go),
+// the dictionary (dictionary.go) and the lists of postings (postings.go). All numbers are little-endian.
 const (
 	magic      = "genkanKB"
-	version    = 1
+	version    = 2
 	headerLen  = 512
 	maxRecords = 1 << 31
 )
@@ -47,6 +47,7 @@ const (
 	titleStartSection // where each begins, 8 bytes; the highest bit: it is folded already
 	titleOrderSection // documents by folded title, 4 bytes
 	typeOrderSection  // documents by type and folded title, 4 bytes
+	gramSection       // common runs of characters
 	groupSection
 	directorySection
 	listSection

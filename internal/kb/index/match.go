@@ -3,14 +3,18 @@ package index
 import (
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // foundUnit is a unit of the query in a segment.
 type foundUnit struct {
 	alternatives, bonus []found
 	size                int // of its lists, about
-	// merged is each document's frequency, where a unit has many lists.
-	merged []float32
+	// merged is the frequency of the documents in having, where a unit has many
+	// lists; those that are dense are left out of it, which partial says.
+	merged  []float32
+	having  bitmap
+	partial bool
 }
 
 // found is an alternative in a segment. One that is not there has no lists.
@@ -22,6 +26,14 @@ type found struct {
 	pairs   []list
 	offsets []uint32
 	kana    string
+	// parts are what a document of the phrase has, too: the other pairs, and the
+	// longer parts that are terms, each from a document on.
+	parts []part
+}
+
+type part struct {
+	list  list
+	since uint32
 }
 
 // resolve looks up the terms of a plan.
@@ -67,11 +79,52 @@ func (s *search) resolveOne(seg *segment, a alternative) (found, bool) {
 		return f, true
 	}
 	f.key, f.kana = strings.Join(a.keys, ""), a.kana
-	for _, i := range cover(lists) {
-		f.pairs = append(f.pairs, lists[i])
-		f.offsets = append(f.offsets, uint32(i))
+	if base, ok := seg.vocabulary.(*Base); ok {
+		if since, ok := base.grams.find(a.text); ok && since == 0 {
+			f.key = string(gramTerm) + a.text
+			f.list, ok = seg.find(f.key)
+			return f, ok
+		}
+		if !f.useGrams(base, a.text) {
+			return found{}, false
+		}
+	}
+	chosen := cover(lists)
+	for i := range lists {
+		if slices.Contains(chosen, i) {
+			f.pairs = append(f.pairs, lists[i])
+			f.offsets = append(f.offsets, uint32(i))
+		} else {
+			f.parts = append(f.parts, part{list: lists[i]})
+		}
 	}
 	return f, true
+}
+
+// useGrams finds the parts of a phrase that are terms. False says that no
+// document has one of them.
+func (f *found) useGrams(base *Base, text string) bool {
+	for from := range text {
+		n := 0
+		for at, r := range text[from:] {
+			if n++; n < 3 {
+				continue
+			}
+			run := text[from : from+at+utf8.RuneLen(r)]
+			since, ok := base.grams.find(run)
+			if !ok {
+				break
+			}
+			l, ok := base.find(string(gramTerm) + run)
+			switch {
+			case ok:
+				f.parts = append(f.parts, part{l, since})
+			case since == 0:
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // cover chooses the pairs of a phrase that are looked at: every character is in
@@ -107,15 +160,28 @@ func cover(lists []list) []int {
 	return chosen
 }
 
+// size is how many documents have it at most.
 func (f *found) size() int {
 	if f.pairs == nil {
 		return f.list.df
 	}
-	least := f.pairs[0].df
+	return f.rarest().df
+}
+
+// rarest is the shortest list of a phrase.
+func (f *found) rarest() *list {
+	rarest := &f.pairs[0]
 	for i := range f.pairs {
-		least = min(least, f.pairs[i].df)
+		if f.pairs[i].df < rarest.df {
+			rarest = &f.pairs[i]
+		}
 	}
-	return least
+	for i := range f.parts {
+		if p := &f.parts[i]; p.since == 0 && p.list.df < rarest.df {
+			rarest = &p.list
+		}
+	}
+	return rarest
 }
 
 // match finds the documents of a segment that have all units and pass the
@@ -138,6 +204,10 @@ func (s *search) match(seg *segment) int {
 	for i, u := range order {
 		if i == 0 {
 			seg.hits = s.mark(seg, u, nil)
+			continue
+		}
+		if len(u.alternatives) == 1 && u.alternatives[0].list.dense {
+			seg.hits.andList(&u.alternatives[0].list)
 			continue
 		}
 		seg.hits.and(s.mark(seg, u, seg.hits))
@@ -184,7 +254,7 @@ func (s *search) mark(seg *segment, u *foundUnit, within bitmap) bitmap {
 			for _, doc := range a.list.docs {
 				set.set(doc)
 			}
-		case few && !isCommon(&a.list): // the sets of common terms are kept
+		case few && !a.list.dense:
 			c := s.room.cursor(&a.list)
 			within.each(0, uint32(seg.documents), func(doc uint32) {
 				if c.seek(doc) == doc {
@@ -192,35 +262,22 @@ func (s *search) mark(seg *segment, u *foundUnit, within bitmap) bitmap {
 				}
 			})
 		default:
-			s.markList(seg, a.key, &a.list, set)
+			s.room.cursor(nil).mark(&a.list, set)
 		}
 	}
 	return set
-}
-
-// markList adds the documents of a list to a set.
-func (s *search) markList(seg *segment, key string, l *list, set bitmap) {
-	c := s.room.cursor(l)
-	base, _ := seg.vocabulary.(*Base)
-	if base == nil || !isCommon(l) {
-		c.mark(l, set)
-		return
-	}
-	set.or(base.kept.set(key, seg.documents, func(fresh bitmap) { c.mark(l, fresh) }))
 }
 
 // mostCursors is how many lists of a unit are walked side by side; the
 // frequencies of more are added up beforehand.
 const mostCursors = 1
 
-// merge marks the documents of a unit and adds up their frequencies.
+// merge marks the documents of a unit and adds up their frequencies. Dense lists
+// are not walked for that: what they add is looked up for those that may win.
 func (s *search) merge(seg *segment, u *foundUnit, set, within bitmap) {
-	sums := s.room.sums(seg.documents)
+	sums, having := s.room.sums(seg.documents), s.room.set(seg.documents)
 	c := s.room.cursor(nil)
 	add := func(a *found) {
-		if a.pairs != nil {
-			s.verify(seg, a, within)
-		}
 		c.reset(&a.list)
 		weight := float32(a.weight)
 		for b := range a.list.blocks() {
@@ -230,18 +287,37 @@ func (s *search) merge(seg *segment, u *foundUnit, set, within bitmap) {
 			}
 			c.val()
 			for i, doc := range c.docs[:c.n] {
-				sums[doc] += float32(weight * float32(frequency(c.values[i])))
-				set.set(doc)
+				f := float32(weight * float32(frequency(c.values[i])))
+				if having.has(doc) { // else what is there is of another search
+					f += sums[doc]
+				}
+				sums[doc] = f
+				having.set(doc)
 			}
 		}
 	}
 	for i := range u.alternatives {
-		add(&u.alternatives[i])
+		a := &u.alternatives[i]
+		if a.pairs != nil {
+			s.verify(seg, a, within)
+		}
+		if a.list.dense {
+			u.partial = true
+			set.orList(&a.list)
+		}
+	}
+	for i := range u.alternatives {
+		if !u.alternatives[i].list.dense {
+			add(&u.alternatives[i])
+		}
 	}
 	for i := range u.bonus {
-		add(&u.bonus[i])
+		if !u.partial {
+			add(&u.bonus[i])
+		}
 	}
-	u.merged = sums
+	set.or(having)
+	u.merged, u.having = sums, having
 }
 
 // filtered tells whether the query has a filter.
@@ -269,9 +345,8 @@ func (s *search) filter(seg *segment) {
 	if len(s.q.Tags) > 0 {
 		allowed := s.room.set(seg.documents)
 		for _, tag := range s.q.Tags {
-			key := string(tagTerm) + tag
-			if l, ok := seg.find(key); ok {
-				s.markList(seg, key, &l, allowed)
+			if l, ok := seg.find(string(tagTerm) + tag); ok {
+				s.room.cursor(nil).mark(&l, allowed)
 			}
 		}
 		seg.hits.and(allowed)

@@ -122,6 +122,46 @@ func unpack(src []byte, out []uint32) ([]byte, bool) {
 	return src[p.end:], true
 }
 
+// pick reads the i-th of n numbers. Without exceptions n does not matter.
+func pick(src []byte, i, n int) (uint32, bool) {
+	if len(src) == 0 {
+		return 0, false
+	}
+	p := packed{width: int(src[0]), low: 1}
+	if src[0]&exceptions != 0 {
+		var ok bool
+		if p, ok = layout(src, n); !ok {
+			return 0, false
+		}
+	}
+	bit := i * p.width
+	var low uint64
+	if at := p.low + bit>>3; at+8 <= len(src) {
+		low = binary.LittleEndian.Uint64(src[at:])
+	} else {
+		var last [8]byte
+		copy(last[:], src[min(at, len(src)):])
+		low = binary.LittleEndian.Uint64(last[:])
+	}
+	v := uint32(low >> (bit & 7) & (1<<p.width - 1))
+	at := uint64(0)
+	for exc := src[p.high:p.end]; len(exc) > 0; {
+		gap, a := binary.Uvarint(exc)
+		if a <= 0 {
+			return 0, false
+		}
+		high, b := binary.Uvarint(exc[a:])
+		if at += gap; b <= 0 || gap > uint64(n) || at > uint64(i) {
+			break
+		}
+		if at == uint64(i) {
+			v |= uint32(high << p.width)
+		}
+		exc = exc[a+b:]
+	}
+	return v, true
+}
+
 // unpackLow unpacks the lower bits. Eight numbers of w bits are w bytes: up to
 // 16 bits they are taken out of two words.
 func unpackLow(src []byte, out []uint32, width uint, size int) {

@@ -21,27 +21,67 @@ func (s *search) verify(seg *segment, a *found, within bitmap) {
 		}
 	}
 	v.out = list{plain: true, documents: uint32(seg.documents)}
-	c := v.cursors[v.lead]
-	if within != nil && within.count()*4 < c.l.df {
-		within.each(0, uint32(seg.documents), func(doc uint32) {
-			if c.seek(doc) == doc {
-				v.try(seg, doc)
-			}
-		})
+	few := within != nil && within.count()*4 < a.size()
+	if rarest := a.rarest(); !few && rarest.df < seg.documents/fewCandidates {
+		c := s.room.cursor(rarest)
+		for doc := c.seek(0); doc != nowhere; doc = c.next() {
+			v.try(seg, doc)
+		}
 	} else {
-		for b := range c.l.blocks() {
-			c.load(b)
-			for c.i = 0; c.i < c.n; c.i++ {
-				v.try(seg, c.docs[c.i])
-			}
+		set := s.candidates(seg, a)
+		if few {
+			set.and(within)
 		}
-		if base != nil {
-			base.kept.put(a.key, &v.out, c.l.df)
-		}
+		set.each(0, uint32(seg.documents), func(doc uint32) { v.try(seg, doc) })
+	}
+	if base != nil && !few {
+		base.kept.put(a.key, &v.out, a.size())
 	}
 	v.out.df = len(v.out.docs)
 	a.list = v.out
 }
+
+// fewCandidates: where a phrase has a part that is rarer than this, it is looked
+// for where that is; else first those are found that have all parts.
+const fewCandidates = 128
+
+// candidates is the documents that have all parts of a phrase.
+func (s *search) candidates(seg *segment, a *found) bitmap {
+	set := s.room.set(seg.documents)
+	c := s.room.cursor(nil)
+	rarest := a.rarest()
+	c.mark(rarest, set)
+	one := s.room.set(seg.documents)
+	// What is dense is cheap; the others are worth it while there are many.
+	for _, dense := range []bool{true, false} {
+		narrow := func(l *list, since uint32) {
+			cheap := l.dense && since == 0
+			switch {
+			case l == rarest || cheap != dense:
+			case cheap:
+				set.andList(l)
+			case set.count() > l.df/worthToMark:
+				clear(one)
+				c.mark(l, one)
+				for doc := range min(since, uint32(seg.documents)) {
+					one.set(doc)
+				}
+				set.and(one)
+			}
+		}
+		for i := range a.pairs {
+			narrow(&a.pairs[i], 0)
+		}
+		for i := range a.parts {
+			narrow(&a.parts[i].list, a.parts[i].since)
+		}
+	}
+	return set
+}
+
+// worthToMark is how many times more it costs to look for a phrase in a document
+// than to mark one of a list.
+const worthToMark = 64
 
 // mostKana is how many katakana words are joined; where more begin with the
 // query, its pairs are verified.
@@ -96,23 +136,20 @@ type verifier struct {
 	out     list
 }
 
-// try looks at the document where the lead stands.
+// try looks at a document.
 func (v *verifier) try(seg *segment, doc uint32) {
+	for _, c := range v.cursors {
+		// Most often the documents of one are those of the other.
+		if c.i+1 < c.n && c.docs[c.i+1] == doc {
+			c.i++
+		} else if c.seek(doc) != doc {
+			return
+		}
+	}
 	if len(v.cursors) == 2 {
 		c, other := v.cursors[v.lead], v.cursors[1-v.lead]
-		// Most often the documents of one are those of the other.
-		if other.i+1 < other.n && other.docs[other.i+1] == doc {
-			other.i++
-		} else if other.seek(doc) != doc {
-			return
-		}
 		v.found(seg, doc, twoPlaces(c.places(), other.places(), v.offsets[v.lead], v.offsets[1-v.lead]))
 		return
-	}
-	for i, c := range v.cursors {
-		if i != v.lead && c.seek(doc) != doc {
-			return
-		}
 	}
 	for i, c := range v.cursors {
 		v.places[i] = c.places()

@@ -18,7 +18,8 @@ import (
 //	    values                   packed: (count-1)·2, plus 1 if in the head
 //	    gaps between positions   packed, for pairs; each document begins anew
 //
-// In the delta, and for phrases that have been verified, it is plain.
+// Where many documents have the term it is dense (dense.go). In the delta, and
+// for phrases that have been verified, it is plain.
 const (
 	blockSize  = 128
 	headerSize = 10
@@ -33,6 +34,10 @@ type list struct {
 	positions bool
 
 	heads, data []byte
+
+	dense bool
+	bits  []byte
+	tiers [tierCount]tier
 
 	plain  bool
 	live   int // of a plain list: documents that are not dead
@@ -59,13 +64,20 @@ const headBonus = 3
 // frequency is what a value counts in the score.
 func frequency(value uint32) float64 { return float64(value>>1 + 1 + headBonus*(value&1)) }
 
-func (l *list) blocks() int { return (l.df + blockSize - 1) / blockSize }
+func (l *list) blocks() int {
+	if l.dense {
+		return stretchesOf(l.documents)
+	}
+	return (l.df + blockSize - 1) / blockSize
+}
 
 // last is the last document of a block.
 func (l *list) last(block int) uint32 {
 	switch {
 	case l.plain:
 		return l.docs[min(l.df, (block+1)*blockSize)-1]
+	case l.dense:
+		return min(l.documents, uint32(block+1)<<stretchBits) - 1
 	case len(l.heads) == 0:
 		return nowhere - 1
 	}
@@ -74,7 +86,10 @@ func (l *list) last(block int) uint32 {
 
 // ends is where the bytes of a block end.
 func (l *list) ends(block int) int {
-	if len(l.heads) == 0 {
+	switch {
+	case l.dense:
+		return int(binary.LittleEndian.Uint32(l.heads[block*denseHead+2:]))
+	case len(l.heads) == 0:
 		return len(l.data)
 	}
 	return int(binary.LittleEndian.Uint32(l.heads[block*headerSize+6:]))
@@ -83,7 +98,10 @@ func (l *list) ends(block int) int {
 // bound is the largest frequency/norm of a block's postings at the base's own
 // mean length, rounded up. Zero says that it is not known.
 func (l *list) bound(block int) float64 {
-	if l.plain || len(l.heads) == 0 {
+	switch {
+	case l.dense:
+		return fromBound(binary.LittleEndian.Uint16(l.heads[block*denseHead:]))
+	case l.plain || len(l.heads) == 0:
 		return 0
 	}
 	return fromBound(binary.LittleEndian.Uint16(l.heads[block*headerSize+4:]))
@@ -101,6 +119,9 @@ func newList(raw []byte, df int, documents uint32, positions bool) (list, bool) 
 	l := list{df: df, documents: documents, positions: positions, data: raw}
 	if df <= 0 || uint64(df) > uint64(documents) {
 		return list{}, false
+	}
+	if isDense(df, documents) {
+		return newDense(raw, l)
 	}
 	if n := l.blocks(); n > 1 {
 		if len(raw) < n*headerSize {
@@ -124,10 +145,12 @@ type cursor struct {
 	rest        []byte // of the block's bytes, what is not unpacked yet
 	haveValues  bool
 	haveWhere   bool
+	asked       int // how often positions of the block were
 
-	docRoom, valueRoom [blockSize]uint32
-	startRoom          [blockSize + 1]uint32
+	docRoom, valueRoom [stretchSize]uint32
+	startRoom          [stretchSize + 1]uint32
 	whereRoom          []uint32
+	fewRoom            [16]uint32
 }
 
 func (c *cursor) reset(l *list) {
@@ -139,12 +162,16 @@ func (c *cursor) reset(l *list) {
 func (c *cursor) load(block int) {
 	l := c.l
 	c.block, c.i, c.n = block, 0, 0
-	c.haveValues, c.haveWhere = false, false
+	c.haveValues, c.haveWhere, c.asked = false, false, 0
+	c.last = l.last(block)
+	if l.dense {
+		c.loadDense(block)
+		return
+	}
 	c.first = 0
 	if block > 0 {
 		c.first = l.last(block-1) + 1
 	}
-	c.last = l.last(block)
 	n := min(blockSize, l.df-block*blockSize)
 	if l.plain {
 		at := block * blockSize
@@ -152,16 +179,12 @@ func (c *cursor) load(block int) {
 		c.haveValues = true
 		return
 	}
-	from, to := 0, l.ends(block)
-	if block > 0 {
-		from = l.ends(block - 1)
-	}
-	if from > to || to > len(l.data) {
+	src, ok := l.span(block)
+	if !ok {
 		return
 	}
 	c.docs = c.docRoom[:n]
-	// The bytes of what follows are there to be read, which makes it faster.
-	rest, ok := unpack(l.data[from:], c.docs)
+	rest, ok := unpack(src, c.docs)
 	if !ok {
 		return
 	}
@@ -207,9 +230,16 @@ func (c *cursor) seek(doc uint32) uint32 {
 	if i < len(docs) {
 		return docs[i]
 	}
-	if c.block+1 < c.l.blocks() { // only after damage, or between blocks
-		c.load(c.block + 1)
-		if c.n > 0 && c.docs[0] >= doc {
+	if next := c.following(); next >= doc { // it is less only after damage
+		return next
+	}
+	return nowhere
+}
+
+// following goes to the first document behind the block.
+func (c *cursor) following() uint32 {
+	for c.block+1 < c.l.blocks() {
+		if c.load(c.block + 1); c.n > 0 {
 			return c.docs[0]
 		}
 	}
@@ -221,16 +251,18 @@ func (c *cursor) next() uint32 {
 	if c.i++; c.i < c.n {
 		return c.docs[c.i]
 	}
-	if c.block+1 < c.l.blocks() {
-		if c.load(c.block + 1); c.n > 0 {
-			return c.docs[0]
-		}
-	}
-	return nowhere
+	return c.following()
 }
 
 // jump loads the block that has the document or the first one behind it.
 func (c *cursor) jump(doc uint32) bool {
+	if c.l.dense {
+		if doc >= c.l.documents {
+			return false
+		}
+		c.load(int(doc >> stretchBits))
+		return true
+	}
 	low, high := 0, c.l.blocks()
 	if c.block >= 0 && doc > c.last {
 		low = c.block + 1
@@ -266,7 +298,7 @@ func (c *cursor) loadValues() {
 	rest, ok := unpack(c.rest, c.values)
 	if !ok {
 		clear(c.values)
-		c.haveWhere, c.where, c.starts = true, nil, nil
+		c.rest = nil
 		return
 	}
 	c.rest = rest
@@ -284,18 +316,46 @@ func (c *cursor) places() []uint32 {
 	if !c.haveValues {
 		c.loadValues()
 	}
-	if !c.haveWhere {
-		c.loadPlaces()
+	if c.asked++; c.asked == 1 {
+		c.startPlaces()
 	}
 	if len(c.starts) <= c.i+1 {
 		return nil
 	}
-	return c.where[c.starts[c.i]:c.starts[c.i+1]]
+	from, to := c.starts[c.i], c.starts[c.i+1]
+	if !c.haveWhere {
+		if c.asked <= fewAsked && to-from <= uint32(len(c.fewRoom)) {
+			return c.pickPlaces(from, to)
+		}
+		c.loadPlaces()
+	}
+	if int(to) > len(c.where) {
+		return nil
+	}
+	return c.where[from:to]
 }
 
-func (c *cursor) loadPlaces() {
-	c.haveWhere = true
-	c.where, c.starts = nil, nil
+// fewAsked: if the positions of no more documents of a block are asked for, those
+// of the others are not unpacked.
+const fewAsked = 3
+
+// pickPlaces reads the positions of one document.
+func (c *cursor) pickPlaces(from, to uint32) []uint32 {
+	out, at := c.fewRoom[:0], uint32(0)
+	for k := from; k < to; k++ {
+		gap, ok := pick(c.rest, int(k), int(c.starts[c.n]))
+		if !ok {
+			return nil
+		}
+		at += gap
+		out = append(out, at)
+	}
+	return out
+}
+
+// startPlaces finds out which positions are whose.
+func (c *cursor) startPlaces() {
+	c.starts = nil
 	c.startRoom[0] = 0
 	total := 0
 	for i, v := range c.values {
@@ -303,9 +363,14 @@ func (c *cursor) loadPlaces() {
 		c.startRoom[i+1] = uint32(total)
 	}
 	// Each position takes a bit at least, unless all of a block are one.
-	if !c.l.positions || total > 1<<24 {
-		return
+	if c.l.positions && total <= 1<<24 {
+		c.starts = c.startRoom[:c.n+1]
 	}
+}
+
+func (c *cursor) loadPlaces() {
+	c.haveWhere, c.where = true, nil
+	total := int(c.starts[c.n])
 	if cap(c.whereRoom) < total {
 		c.whereRoom = make([]uint32, total+total/2)
 	}
@@ -319,17 +384,21 @@ func (c *cursor) loadPlaces() {
 				continue // one position stands for itself
 			}
 			at := uint32(0)
-			for k := c.startRoom[i]; k < c.startRoom[i+1]; k++ {
+			for k := c.starts[i]; k < c.starts[i+1]; k++ {
 				at += where[k]
 				where[k] = at
 			}
 		}
 	}
-	c.where, c.starts = where, c.startRoom[:c.n+1]
+	c.where = where
 }
 
 // mark adds the list's documents to a set.
 func (c *cursor) mark(l *list, into bitmap) {
+	if l.dense {
+		into.orList(l)
+		return
+	}
 	c.reset(l)
 	for b := range l.blocks() {
 		c.load(b)
@@ -337,64 +406,4 @@ func (c *cursor) mark(l *list, into bitmap) {
 			into.set(d)
 		}
 	}
-}
-
-// encoder packs one list after the other.
-type encoder struct {
-	docs, values, where, gaps []uint32
-	heads, data               []byte
-	df                        int
-	last                      uint32 // of the block before, plus one
-	ratio                     float64
-	norm                      func(doc uint32) float64
-	positions                 bool
-}
-
-func (e *encoder) begin(positions bool) {
-	e.docs, e.values, e.where = e.docs[:0], e.values[:0], e.where[:0]
-	e.heads, e.data = e.heads[:0], e.data[:0]
-	e.df, e.last, e.ratio, e.positions = 0, 0, 0, positions
-}
-
-// add appends a posting; where are the gaps between its positions.
-func (e *encoder) add(doc, value uint32, where []uint32) {
-	e.df++
-	e.docs = append(e.docs, doc)
-	e.values = append(e.values, value)
-	e.where = append(e.where, where...)
-	e.ratio = max(e.ratio, frequency(value)/e.norm(doc))
-	if len(e.docs) == blockSize {
-		e.flush()
-	}
-}
-
-func (e *encoder) flush() {
-	if len(e.docs) == 0 {
-		return
-	}
-	e.gaps = e.gaps[:0]
-	next := e.last
-	for _, d := range e.docs {
-		e.gaps = append(e.gaps, d-next)
-		next = d + 1
-	}
-	e.last = next
-	e.data = appendPacked(e.data, e.gaps)
-	e.data = appendPacked(e.data, e.values)
-	if e.positions {
-		e.data = appendPacked(e.data, e.where)
-	}
-	e.heads = binary.LittleEndian.AppendUint32(e.heads, next-1)
-	e.heads = binary.LittleEndian.AppendUint16(e.heads, toBound(e.ratio))
-	e.heads = binary.LittleEndian.AppendUint32(e.heads, uint32(len(e.data)))
-	e.docs, e.values, e.where, e.ratio = e.docs[:0], e.values[:0], e.where[:0], 0
-}
-
-// finish appends the list to dst.
-func (e *encoder) finish(dst []byte) []byte {
-	e.flush()
-	if e.df > blockSize {
-		dst = append(dst, e.heads...)
-	}
-	return append(dst, e.data...)
 }

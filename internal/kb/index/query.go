@@ -27,6 +27,7 @@ type alternative struct {
 	// keys are the term, or all pairs of the phrase in their order.
 	keys   []string
 	weight float64
+	text   string // of a phrase
 	// kana is the phrase if it is one katakana word.
 	kana string
 }
@@ -200,7 +201,7 @@ func phraseOf(runes []rune, weight float64) alternative {
 	case 2:
 		return termOf(string(pairTerm)+string(runes), weight)
 	}
-	a := alternative{weight: weight}
+	a := alternative{weight: weight, text: string(runes)}
 	kanaWords(string(runes), func(word string) {
 		if word == string(runes) && len(word) <= longestWord {
 			a.kana = word

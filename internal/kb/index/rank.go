@@ -1,71 +1,10 @@
 package index
 
 import (
-	"cmp"
 	"math"
+	"math/bits"
 	"slices"
 )
-
-// top keeps the best hits: a heap with the worst of them in front.
-type top struct {
-	limit int
-	hits  []Hit
-}
-
-// worse orders hits: a lower score, or the same and a higher id.
-func worse(a, b Hit) bool {
-	if a.Score != b.Score {
-		return a.Score < b.Score
-	}
-	return a.ID > b.ID
-}
-
-// threshold is the score below which a document is none of the best.
-func (t *top) threshold() float64 {
-	if len(t.hits) < t.limit {
-		return math.Inf(-1)
-	}
-	return t.hits[0].Score
-}
-
-func (t *top) offer(h Hit) {
-	if len(t.hits) < t.limit {
-		t.hits = append(t.hits, h)
-		for i := len(t.hits) - 1; i > 0; {
-			parent := (i - 1) / 2
-			if !worse(t.hits[i], t.hits[parent]) {
-				break
-			}
-			t.hits[i], t.hits[parent] = t.hits[parent], t.hits[i]
-			i = parent
-		}
-		return
-	}
-	if !worse(t.hits[0], h) {
-		return
-	}
-	t.hits[0] = h
-	for i := 0; ; {
-		least := i
-		for child := 2*i + 1; child <= 2*i+2 && child < len(t.hits); child++ {
-			if worse(t.hits[child], t.hits[least]) {
-				least = child
-			}
-		}
-		if least == i {
-			return
-		}
-		t.hits[i], t.hits[least] = t.hits[least], t.hits[i]
-		i = least
-	}
-}
-
-func (t *top) sorted() []Hit {
-	slices.SortFunc(t.hits, func(a, b Hit) int {
-		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID))
-	})
-	return t.hits
-}
 
 // scorer scores the documents of a segment.
 type scorer struct {
@@ -75,32 +14,42 @@ type scorer struct {
 }
 
 // scoredUnit is a unit with a cursor for each of its lists, or with the
-// frequency of every document.
+// frequency of every document, or, if some of its lists are dense, with both.
 type scoredUnit struct {
 	factor  float64
 	cursors []*cursor
 	weights []float32
 	merged  []float32
+	having  bitmap
+	partial bool
+	dense   []int // which of the cursors are of dense lists, if the others are merged
 	// own is how many of the cursors are of alternatives, not of a bonus, and
 	// more what a bonus multiplies the frequency with at most.
 	own    int
 	more   float64
 	bounds []float32 // the largest frequency/norm in each stretch, or more
+	// tiers are those of the dense lists, with all that have one of the others,
+	// and limits what documents add at most that are in none, and not in the second.
+	tiers  [tierCount]bitmap
+	limits [tierCount]float64
 }
 
 func (s *search) scorer(seg *segment, p *plan) *scorer {
 	sc := &scorer{seg: seg, norms: s.norms}
 	add := func(units []unit, founds []foundUnit) {
 		for i := range units {
-			u := scoredUnit{factor: units[i].factor, merged: founds[i].merged, own: len(founds[i].alternatives), more: 1}
-			if u.merged == nil {
+			u := scoredUnit{factor: units[i].factor, merged: founds[i].merged, having: founds[i].having, partial: founds[i].partial, own: len(founds[i].alternatives), more: 1}
+			if !u.complete() {
 				for _, b := range founds[i].bonus {
 					u.more += b.weight
 				}
 			}
 			for _, list := range [][]found{founds[i].alternatives, founds[i].bonus} {
 				for k := range list {
-					if u.merged == nil {
+					if u.partial && list[k].list.dense && len(u.cursors) < u.own {
+						u.dense = append(u.dense, len(u.cursors))
+					}
+					if !u.complete() {
 						u.cursors = append(u.cursors, s.room.cursor(&list[k].list))
 					}
 					u.weights = append(u.weights, float32(list[k].weight))
@@ -118,27 +67,43 @@ func (s *search) scorer(seg *segment, p *plan) *scorer {
 // Sums are of 32 bits wherever they are made, and products rounded before they
 // are added, so that every way and every processor gives the same.
 func (u *scoredUnit) frequency(doc uint32) float64 {
-	if u.merged != nil {
-		return float64(u.merged[doc])
+	if u.complete() {
+		return u.mergedAt(doc)
 	}
 	f := float32(0)
 	for k, c := range u.cursors {
-		if c.seek(doc) == doc {
-			f += float32(u.weights[k] * float32(frequency(c.val())))
+		if v, ok := c.at(doc); ok {
+			f += float32(u.weights[k] * float32(frequency(v)))
 		}
 	}
 	return float64(f)
 }
 
+// complete says that merged is all there is.
+func (u *scoredUnit) complete() bool { return u.merged != nil && !u.partial }
+
+func (u *scoredUnit) mergedAt(doc uint32) float64 {
+	if !u.having.has(doc) {
+		return 0
+	}
+	return float64(u.merged[doc])
+}
+
 // atMost is at least the frequency, and costs less.
 func (u *scoredUnit) atMost(doc uint32) float64 {
-	if u.merged != nil {
-		return float64(u.merged[doc])
+	if u.merged == nil {
+		f := 0.0
+		for k, c := range u.cursors[:u.own] {
+			if v, ok := c.at(doc); ok {
+				f += float64(u.weights[k]) * frequency(v)
+			}
+		}
+		return f * u.more
 	}
-	f := 0.0
-	for k, c := range u.cursors[:u.own] {
-		if c.seek(doc) == doc {
-			f += float64(u.weights[k]) * frequency(c.val())
+	f := u.mergedAt(doc)
+	for _, k := range u.dense {
+		if v, ok := u.cursors[k].at(doc); ok {
+			f += float64(u.weights[k]) * frequency(v)
 		}
 	}
 	return f * u.more
@@ -165,8 +130,6 @@ type stretch struct {
 const (
 	// fewHits are scored without looking for those that cannot win.
 	fewHits = 512
-	// stretchBits: documents are bounded in stretches of 128.
-	stretchBits = 7
 	// promising is how many stretches are looked at out of their order.
 	promising = 24
 	// slack is more than all roundings can be.
@@ -187,55 +150,20 @@ func (s *search) rank(seg *segment, p *plan, best *top) {
 		})
 		return
 	}
-	if len(sc.units) == 1 && sc.units[0].merged != nil {
+	if len(sc.units) == 1 && sc.units[0].complete() {
 		sc.rankMerged(best)
 		return
 	}
+	v := s.sieve(sc, best)
 	parts := sc.stretches()
-	// What promises most is looked at first: after it, most documents cannot win.
-	order := make([]*scoredUnit, len(sc.units))
-	for i := range sc.units {
-		order[i] = &sc.units[i]
-	}
-	slices.SortStableFunc(order, func(a, b *scoredUnit) int { return cmp.Compare(b.factor, a.factor) })
-	rest := make([]float64, len(order)+1)
 	look := func(part stretch) {
-		for i := len(order) - 1; i >= 0; i-- {
-			rest[i] = rest[i+1] + order[i].bound(part.at)
-		}
-		least := leastRatio((best.threshold()-rest[1])/order[0].factor) / slack
-		from := uint32(part.at) << stretchBits
-		to := min(from+1<<stretchBits, uint32(seg.documents))
-		rest := func(doc uint32, f, norm float64) {
-			sum := order[0].factor * score(f, norm)
-			for i := 1; i < len(order); i++ {
-				if (sum+rest[i])*slack < best.threshold() {
-					return
-				}
-				sum += order[i].factor * score(order[i].atMost(doc), norm)
-			}
-			if sum*slack >= best.threshold() {
-				best.offer(Hit{ID: seg.id(doc), Score: sc.score(doc)})
+		v.begin(part.at)
+		first := part.at << (stretchBits - 6)
+		for w := first; w < min(first+stretchSize/64, len(seg.hits)); w++ {
+			for left := v.pass(0, w, seg.hits[w], 0); left != 0; left &= left - 1 {
+				v.try(uint32(w)<<6 + uint32(bits.TrailingZeros64(left)))
 			}
 		}
-		if lead := order[0]; lead.own == 1 && lead.merged == nil {
-			// Its list is walked, which is cheaper than seeking each hit in it.
-			c := lead.cursors[0]
-			more := float64(lead.weights[0]) * lead.more
-			for doc := c.seek(from); doc < to; doc = c.next() {
-				norm := sc.norms.at(seg.length(doc))
-				if f := frequency(c.val()) * more; f >= least*norm && seg.hits.has(doc) {
-					rest(doc, f, norm)
-				}
-			}
-			return
-		}
-		seg.hits.each(from, to, func(doc uint32) {
-			norm := sc.norms.at(seg.length(doc))
-			if f := order[0].atMost(doc); f >= least*norm {
-				rest(doc, f, norm)
-			}
-		})
 	}
 	// First what promises most, until the threshold is high; then the others in
 	// their order, so that each block is unpacked once.
@@ -282,19 +210,27 @@ func (sc *scorer) stretches() []stretch {
 	one := make([]float32, len(parts))
 	for i := range sc.units {
 		u := &sc.units[i]
-		u.bounds = make([]float32, len(parts))
-		if u.merged != nil {
-			sc.seg.hits.each(0, uint32(sc.seg.documents), func(doc uint32) {
+		if u.bounds == nil {
+			u.bounds = make([]float32, len(parts))
+		}
+		if u.complete() {
+			u.having.each(0, uint32(sc.seg.documents), func(doc uint32) {
 				at := doc >> stretchBits
 				u.bounds[at] = max(u.bounds[at], u.merged[doc]/float32(sc.norms.at(sc.seg.length(doc))))
 			})
 		}
-		for k, c := range u.cursors {
+		for k, c := range u.cursors[:min(u.own, len(u.cursors))] {
+			if u.merged != nil && !c.l.dense {
+				continue
+			}
 			clear(one)
 			sc.bounds(c, one)
 			for w := range one {
 				u.bounds[w] += u.weights[k] * one[w]
 			}
+		}
+		for w := range u.bounds {
+			u.bounds[w] *= float32(u.more)
 		}
 		for w := range parts {
 			if u.bounds[w] > 0 {
@@ -375,46 +311,4 @@ func leastRatio(wanted float64) float64 {
 		return 0
 	}
 	return part / (1 - part)
-}
-
-// stretchHeap gives the stretches with the highest bound first, and equals in
-// their order, without sorting those that are never asked for.
-type stretchHeap struct{ list []stretch }
-
-func before(a, b stretch) bool {
-	if a.bound != b.bound {
-		return a.bound > b.bound
-	}
-	return a.at < b.at
-}
-
-func (h stretchHeap) start() *stretchHeap {
-	for i := len(h.list)/2 - 1; i >= 0; i-- {
-		h.sink(i)
-	}
-	return &h
-}
-
-func (h *stretchHeap) pop() stretch {
-	first, last := h.list[0], len(h.list)-1
-	h.list[0] = h.list[last]
-	h.list = h.list[:last]
-	h.sink(0)
-	return first
-}
-
-func (h *stretchHeap) sink(i int) {
-	for {
-		least := i
-		for child := 2*i + 1; child <= 2*i+2 && child < len(h.list); child++ {
-			if before(h.list[child], h.list[least]) {
-				least = child
-			}
-		}
-		if least == i {
-			return
-		}
-		h.list[i], h.list[least] = h.list[least], h.list[i]
-		i = least
-	}
 }

@@ -67,8 +67,9 @@ func (r *run) token(t token) {
 	}
 }
 
-// end closes the document under way.
-func (r *run) end(doc uint32) {
+// end closes the document under way, and calls with the runs of characters that
+// it has, each once.
+func (r *run) end(doc uint32, chars func(string)) {
 	for _, i := range r.touched {
 		term := &r.terms[i]
 		before := len(term.postings)
@@ -80,6 +81,9 @@ func (r *run) end(doc uint32) {
 		}
 		r.size += len(term.postings) - before
 		term.last, term.count = doc+1, 0
+		if key := r.keys[i]; key[0] == pairTerm || key[0] == gramTerm {
+			chars(key[1:])
+		}
 	}
 	r.touched, r.nodes = r.touched[:0], r.nodes[:0]
 }

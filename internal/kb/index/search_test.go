@@ -178,9 +178,13 @@ func TestBoundsHideNothing(t *testing.T) {
 	x := indexOf(t, documents)
 	for _, text := range []string{
 		"the ", "server ", "the server of request ", "ser", "検索", "の", "システム", "API設計", "サーバーの検索", "サーバー 検索",
-		"when a request fails", "データ client", "con",
+		"when a request fails", "データ client", "con", "管理者", "について説明する",
+		"document 検索 index " + rareWord(40) + " 文書", // nothing has all
 	} {
 		every := x.Search(Query{Text: text, Limit: len(documents)}) // nothing can be left out
+		if len(every.Hits) != every.Total {
+			t.Errorf("%q: %d hits of %d", text, len(every.Hits), every.Total)
+		}
 		best := x.Search(Query{Text: text, Limit: 10})
 		if !slices.Equal(best.Hits, every.Hits[:min(10, len(every.Hits))]) || best.Total != every.Total {
 			t.Errorf("%q: %v, want %v", text, best.Hits, every.Hits[:min(10, len(every.Hits))])

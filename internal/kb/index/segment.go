@@ -166,7 +166,8 @@ func (r *room) set(n int) bitmap {
 	return b
 }
 
-// sums are n zeros.
+// sums is room for n numbers, whatever they are now: to clear them would cost
+// more than many searches.
 func (r *room) sums(n int) []float32 {
 	if r.sumsUsed == len(r.floats) {
 		r.floats = append(r.floats, nil)
@@ -176,7 +177,6 @@ func (r *room) sums(n int) []float32 {
 		f = make([]float32, n)
 	}
 	f = f[:n]
-	clear(f)
 	r.floats[r.sumsUsed] = f
 	r.sumsUsed++
 	return f

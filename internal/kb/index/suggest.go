@@ -6,7 +6,11 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 	"unsafe"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // titles are those of the base, and two orders of its documents: by folded
@@ -42,8 +46,7 @@ func (t *titles) compare(doc uint32, prefix string) int {
 	}
 	for _, r := range text(title) {
 		if !isPlain(r) {
-			whole := Fold(string(title))
-			return strings.Compare(whole[:min(len(whole), len(prefix))], prefix)
+			return compareFolding(text(title), prefix)
 		}
 	}
 	// What is plain is folded on the way, without garbage.
@@ -60,6 +63,33 @@ func (t *titles) compare(doc uint32, prefix string) int {
 		}
 	}
 	return 0
+}
+
+// compareFolding folds no more of a title than the prefix is long.
+func compareFolding(title, prefix string) int {
+	var it norm.Iter
+	it.InitString(norm.NFKC, title)
+	var room [utf8.UTFMax]byte
+	for i := 0; !it.Done() && i < len(prefix); {
+		for _, r := range string(it.Next()) {
+			for _, c := range room[:utf8.EncodeRune(room[:], unicode.ToLower(r))] {
+				switch {
+				case i == len(prefix):
+					return 0
+				case c != prefix[i]:
+					return int(c) - int(prefix[i])
+				}
+				i++
+			}
+		}
+		if i >= len(prefix) {
+			return 0
+		}
+	}
+	if prefix == "" {
+		return 0
+	}
+	return -1
 }
 
 // text is bytes of the file as a string, without a copy: only to be compared.
@@ -146,7 +176,10 @@ func (x *Index) Suggest(prefix string, types []string, limit int) []string {
 		}
 		return strings.Compare(a.title, b.title)
 	})
-	var list []string
+	if len(found) == 0 {
+		return nil
+	}
+	list := make([]string, 0, min(limit, len(found)))
 	for _, t := range found {
 		if len(list) < limit && (len(list) == 0 || !slices.Contains(list, t.title)) {
 			list = append(list, t.title)
@@ -198,7 +231,8 @@ func (t *titles) collect(found []deltaTitle, order []byte, from, to int, prefix 
 			continue
 		}
 		title, _ := t.at(doc)
-		found = append(found, deltaTitle{folded: Fold(string(title)), title: string(title)})
+		whole := string(title)
+		found = append(slices.Grow(found, limit-n), deltaTitle{folded: Fold(whole), title: whole})
 		n++
 		// Of those with the same title it is enough to have one: leap over them.
 		step := 1

@@ -8,6 +8,7 @@ import (
 // dictionary keeps them apart.
 const (
 	pairTerm  = 'b' // two characters that stand together, with their positions
+	gramTerm  = 'c' // a longer run of characters, in a base: see grams.go
 	tagTerm   = 'g' // a tag as it was given, for the filter
 	kanaTerm  = 'k' // a katakana word from one of its characters to its end
 	stemTerm  = 's' // a word without its inflection
@@ -39,6 +40,9 @@ type tokeniser struct {
 	length   uint32
 	head     bool
 	last     piece // the piece before
+	// common are the runs of characters whose longer ones are terms.
+	common grams
+	starts []int
 }
 
 // document emits what is in a document, and returns how long it is and how many
@@ -94,6 +98,9 @@ func (t *tokeniser) run(text string) {
 		i += size
 	}
 	t.position++ // no phrase goes over the end of a run
+	if len(t.common) > 0 {
+		t.grams(text)
+	}
 	kanaWords(text, func(word string) {
 		for i := 0; utf8.RuneCountInString(word[i:]) >= leastKana; {
 			t.say(kanaTerm, cut(word[i:]))

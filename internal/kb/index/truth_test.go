@@ -92,6 +92,42 @@ func TestJapaneseIsExact(t *testing.T) {
 	}
 }
 
+// TestPhrasesThatBecomeCommon: what is common is found out while the base is
+// built; before and after that, queries find what stands there.
+func TestPhrasesThatBecomeCommon(t *testing.T) {
+	var documents []Document
+	for _, english := range []bool{true, false} {
+		for _, d := range corpus(3600) {
+			// A few of the others are among the first.
+			if ascii(d.Content) == english || english && d.ID%200 == 1 {
+				d.ID = int64(len(documents) + 1)
+				documents = append(documents, d)
+			}
+		}
+	}
+	folded := foldedFields(documents)
+	base := open(t, documents)
+	x := New(base)
+	defer x.Close()
+	later := 0
+	r := rand.New(rand.NewPCG(1, 9))
+	for _, n := range []int{3, 4, 5, 6, 7, 9} {
+		for _, query := range append(japaneseQueries(folded, n, 60, r), "管理者", "について", "してください") {
+			if since, ok := base.grams.find(query); ok && since > 0 {
+				later++
+			}
+			want := scan(documents, folded, query)
+			got := x.Search(Query{Text: query, Limit: len(documents)})
+			if !slices.Equal(ids(got.Hits), want) || got.Total != len(want) || got.Match != All {
+				t.Fatalf("%q: %d found (total %d, match %v), and it stands in %d", query, len(got.Hits), got.Total, got.Match, len(want))
+			}
+		}
+	}
+	if later == 0 {
+		t.Error("nothing became common")
+	}
+}
+
 // TestWordsAreExact: one English word finds the documents that have it, with
 // its inflections.
 func TestWordsAreExact(t *testing.T) {

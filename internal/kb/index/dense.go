@@ -1,0 +1,184 @@
+package index
+
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
+// A list that more than one document in twelve has is dense. It is packed by
+// stretches of 256 documents, so that whether a document is in it, how often,
+// and which documents several lists share is known without unpacking anything:
+//
+//	a bit for each document       8 bytes for 64 of them
+//	for each stretch:
+//	    its bound                 2 bytes: see bound
+//	    where its bytes end       4 bytes
+//	for each of two tiers:
+//	    the bound of the others   2 bytes
+//	    how many are in it        4 bytes
+//	    its bytes                 4 bytes
+//	the tiers: gaps between documents, packed, 128 at a time
+//	for each stretch:
+//	    values                    packed
+//	    gaps between positions    packed, for pairs; each document begins anew
+//
+// A tier is the documents with the highest frequency/norm: one in eight, and one
+// in 64. With saturation, many parts of a common list promise about the same;
+// the tiers tell which few documents keep the promise.
+const (
+	denseShare  = 12
+	leastDense  = 32
+	stretchBits = 8
+	stretchSize = 1 << stretchBits
+	denseHead   = 6
+	tierCount   = 2
+	tierHead    = 10
+)
+
+// tierShares is which part of a list the tiers are.
+func tierShares() [tierCount]int { return [...]int{8, 64} }
+
+func isDense(df int, documents uint32) bool {
+	return df >= leastDense && df >= int(documents/denseShare)
+}
+
+// tier is the documents of a list that score most.
+type tier struct {
+	bound float64 // of the documents that are not in it
+	n     int
+	data  []byte
+}
+
+func stretchesOf(documents uint32) int { return int((documents + stretchSize - 1) >> stretchBits) }
+
+// newDense reads where the parts of a dense list are.
+func newDense(raw []byte, l list) (list, bool) {
+	words, stretches := int(l.documents+63)/64, stretchesOf(l.documents)
+	heads := 8 * words
+	tiers := heads + denseHead*stretches
+	at := tiers + tierCount*tierHead
+	if len(raw) < at {
+		return list{}, false
+	}
+	l.dense, l.bits, l.heads = true, raw[:heads], raw[heads:tiers]
+	for i := range l.tiers {
+		head := raw[tiers+i*tierHead:]
+		n, size := binary.LittleEndian.Uint32(head[2:]), binary.LittleEndian.Uint32(head[6:])
+		if uint64(n) > uint64(l.documents) || uint64(size) > uint64(len(raw)-at) {
+			return list{}, false
+		}
+		l.tiers[i] = tier{fromBound(binary.LittleEndian.Uint16(head)), int(n), raw[at : at+int(size)]}
+		at += int(size)
+	}
+	l.data = raw[at:]
+	return l, true
+}
+
+// word is the bits of 64 documents of a dense list.
+func (l *list) word(w int) uint64 {
+	b := binary.LittleEndian.Uint64(l.bits[8*w:])
+	if extra := l.documents & 63; extra != 0 && w == int(l.documents>>6) {
+		b &= 1<<extra - 1 // there are no documents behind the last, whatever damage says
+	}
+	return b
+}
+
+// orList adds the documents of a dense list.
+func (b bitmap) orList(l *list) {
+	for w := range b {
+		b[w] |= l.word(w)
+	}
+}
+
+// andList takes away what a dense list does not have.
+func (b bitmap) andList(l *list) {
+	for w := range b {
+		b[w] &= l.word(w)
+	}
+}
+
+// span is where the bytes of a block are.
+func (l *list) span(block int) ([]byte, bool) {
+	from, to := 0, l.ends(block)
+	if block > 0 {
+		from = l.ends(block - 1)
+	}
+	if from > to || to > len(l.data) {
+		return nil, false
+	}
+	// The bytes of what follows are there to be read, which makes it faster.
+	return l.data[from:], true
+}
+
+// loadDense lists the documents of a stretch.
+func (c *cursor) loadDense(block int) {
+	l := c.l
+	c.first = uint32(block) << stretchBits
+	rest, ok := l.span(block)
+	if !ok {
+		return
+	}
+	n := 0
+	for w := block << (stretchBits - 6); w < min((block+1)<<(stretchBits-6), len(l.bits)/8); w++ {
+		at := uint32(w) << 6
+		for word := l.word(w); word != 0; word &= word - 1 {
+			c.docRoom[n&(stretchSize-1)] = at + uint32(bits.TrailingZeros64(word))
+			n++
+		}
+	}
+	c.docs, c.n, c.rest = c.docRoom[:n], n, rest
+}
+
+// at is the value of a document, if it is in the list. In a dense list nothing
+// is unpacked for it.
+func (c *cursor) at(doc uint32) (uint32, bool) {
+	l := c.l
+	if !l.dense {
+		if c.seek(doc) != doc {
+			return 0, false
+		}
+		return c.val(), true
+	}
+	word := l.word(int(doc >> 6))
+	if word>>(doc&63)&1 == 0 {
+		return 0, false
+	}
+	block := int(doc >> stretchBits)
+	src, ok := l.span(block)
+	if !ok || len(src) == 0 {
+		return 0, false
+	}
+	// Its place among the documents of the stretch is that of its value.
+	from, at := block<<(stretchBits-6), int(doc>>6)
+	i := bits.OnesCount64(word & (1<<(doc&63) - 1))
+	for w := from; w < at; w++ {
+		i += bits.OnesCount64(l.word(w))
+	}
+	n := 0 // how many there are; it matters only where there are exceptions
+	if src[0]&exceptions != 0 {
+		for w := from; w < min(from+stretchSize/64, len(l.bits)/8); w++ {
+			n += bits.OnesCount64(l.word(w))
+		}
+	}
+	return pick(src, i, n)
+}
+
+// mark adds the documents of a tier to a set.
+func (t *tier) mark(into bitmap, documents uint32) {
+	var room [blockSize]uint32
+	next, rest := uint64(0), t.data
+	for left := t.n; left > 0; left -= blockSize {
+		gaps := room[:min(left, blockSize)]
+		var ok bool
+		if rest, ok = unpack(rest, gaps); !ok {
+			return
+		}
+		for _, gap := range gaps {
+			if next += uint64(gap); next >= uint64(documents) {
+				return
+			}
+			into.set(uint32(next))
+			next++
+		}
+	}
+}
