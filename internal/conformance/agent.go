@@ -71,7 +71,11 @@ var agentSteps = []step{
 		if err != nil {
 			return err
 		}
-		return v.through(ctx, "call_read_tool", id, map[string]any{"path": v.file + ".never"}, `"isError":true`)
+		err = v.through(ctx, "call_read_tool", id, map[string]any{"path": v.file + ".never"}, `"isError":true`)
+		if err != nil && strings.Contains(err.Error(), "call_read_tool does not call it") {
+			return nil // the Inspector ends with an error when a tool does
+		}
+		return err
 	}},
 	{"progress", func(ctx context.Context, v *visit) error {
 		id, err := v.search(ctx, "long running operation with progress", "")
