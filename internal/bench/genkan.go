@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -170,7 +171,8 @@ func (h *house) countTools(p *process) (int, error) {
 			Tools []json.RawMessage `json:"tools"`
 		} `json:"result"`
 	}
-	if err := json.Unmarshal(body, &answer); err != nil {
+	// A list is the one event of a stream.
+	if err := json.Unmarshal(bytes.TrimPrefix(body, []byte("event: message\ndata: ")), &answer); err != nil {
 		return 0, err
 	}
 	return len(answer.Result.Tools), nil

@@ -181,7 +181,7 @@ func (d *entryDraft) passOn(n *node) {
 		if e.value.is(kindMap) {
 			name = e.value.textAt("name")
 		}
-		if variableName.MatchString(name) {
+		if variableName().MatchString(name) {
 			d.env = merged(d.env, map[string]string{name: "${" + name + "}"})
 		}
 	}

@@ -8,41 +8,42 @@ import (
 // masked stands where a secret was.
 const masked = "***"
 
+//nolint:gochecknoglobals // compiled once
 var (
 	// assignment is a name with a value, as programs print them: KEY=value,
 	// "key": "value", Authorization: Bearer value.
-	assignment = regexp.MustCompile(`([A-Za-z][A-Za-z0-9_.-]*)("?'?\s*[=:]\s*"?'?)((?:(?i:bearer|basic|token)\s+)?)([^\s"',;&]+)`)
+	assignment = lazily(`([A-Za-z][A-Za-z0-9_.-]*)("?'?\s*[=:]\s*"?'?)((?:(?i:bearer|basic|token)\s+)?)([^\s"',;&]+)`)
 	// word is what a secret can be without a name.
-	word = regexp.MustCompile(`[A-Za-z0-9_.+/=~-]{8,}`)
+	word = lazily(`[A-Za-z0-9_.+/=~-]{8,}`)
 	// link is a URL, whose password and parameters may be secret.
-	link = regexp.MustCompile(`[a-z][a-z0-9+.-]*://[^\s"'<>]+`)
+	link = lazily(`[a-z][a-z0-9+.-]*://[^\s"'<>]+`)
 	// tokenWord is a token among words: "Bearer x".
-	tokenWord = regexp.MustCompile(`(?i)\b(bearer\s+)([^\s"',;]{8,})`)
+	tokenWord = lazily(`(?i)\b(bearer\s+)([^\s"',;]{8,})`)
 )
 
 // Mask replaces what looks like a key in a text that somebody else wrote, as
 // the output of a server. It would rather mask too much.
 func Mask(text string) string {
-	text = link.ReplaceAllStringFunc(text, func(u string) string {
+	text = link().ReplaceAllStringFunc(text, func(u string) string {
 		for _, p := range urlSecrets(u) {
 			u = strings.ReplaceAll(u, p.secret, masked)
 		}
 		return u
 	})
-	text = tokenWord.ReplaceAllString(text, "${1}"+masked)
-	text = replaceParts(assignment, text, func(p []string) string {
+	text = tokenWord().ReplaceAllString(text, "${1}"+masked)
+	text = replaceParts(assignment(), text, func(p []string) string {
 		if secretWord(p[1]) && !placeholder(p[4]) && !harmless(p[4]) && p[4] != masked {
 			p[4] = masked
 		}
 		return p[1] + p[2] + p[3] + p[4]
 	})
-	return word.ReplaceAllStringFunc(text, func(w string) string {
+	return word().ReplaceAllStringFunc(text, func(w string) string {
 		bare := strings.Trim(w, ".")
-		if wellKnown.MatchString(bare) || random(bare) {
+		if wellKnown().MatchString(bare) || random(bare) {
 			return strings.Replace(w, bare, masked, 1)
 		}
 		// A value may follow its name without a space.
-		if name, value, ok := strings.Cut(bare, "="); ok && value != "" && (wellKnown.MatchString(value) || random(value)) {
+		if name, value, ok := strings.Cut(bare, "="); ok && value != "" && (wellKnown().MatchString(value) || random(value)) {
 			return strings.Replace(w, name+"="+value, name+"="+masked, 1)
 		}
 		return w

@@ -2,7 +2,6 @@ package clients
 
 import (
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -39,9 +38,9 @@ var (
 	// plain are words that tell nothing about a server.
 	plain = words("index main __main__ dist build out src bin lib server servers mcp mcp-server app cli run start stdio www api sse http local localhost com co org net home users usr opt tmp node_modules packages latest")
 
-	sourceEnding = regexp.MustCompile(`\.(?:[cm]?[jt]s|py|rb|php|sh|jar|exe|cmd|bat|ps1|dll)$`)
-	affixes      = regexp.MustCompile(`^(?:mcp-server-|server-|mcp-)|(?:-mcp-server|-server-mcp|-server|-mcp)$`)
-	address      = regexp.MustCompile(`^[0-9.:\[\]a-fA-F]*$`)
+	sourceEnding = lazily(`\.(?:[cm]?[jt]s|py|rb|php|sh|jar|exe|cmd|bat|ps1|dll)$`)
+	affixes      = lazily(`^(?:mcp-server-|server-|mcp-)|(?:-mcp-server|-server-mcp|-server|-mcp)$`)
+	address      = lazily(`^[0-9.:\[\]a-fA-F]*$`)
 )
 
 func words(all string) []string { return strings.Fields(all) }
@@ -76,7 +75,7 @@ func nameOfPath(path string) string {
 		if at := strings.IndexAny(part, "@:"); at > 0 { // a version
 			part = part[:at]
 		}
-		if name := told(sourceEnding.ReplaceAllString(strings.ToLower(part), "")); name != "" {
+		if name := told(sourceEnding().ReplaceAllString(strings.ToLower(part), "")); name != "" {
 			return name
 		}
 	}
@@ -91,7 +90,7 @@ func nameOfURL(raw string) string {
 		return ""
 	}
 	host := u.Hostname()
-	if address.MatchString(host) || !strings.Contains(host, ".") {
+	if address().MatchString(host) || !strings.Contains(host, ".") {
 		return nameOfPath(u.Path)
 	}
 	labels := strings.Split(strings.ToLower(host), ".")
@@ -106,7 +105,7 @@ func nameOfURL(raw string) string {
 // told is a word without what all servers are called; empty if nothing is left.
 func told(word string) string {
 	word = strings.ReplaceAll(word, "_", "-")
-	if name := affixes.ReplaceAllString(word, ""); name != "" {
+	if name := affixes().ReplaceAllString(word, ""); name != "" {
 		word = name
 	}
 	if slices.Contains(plain, word) || !strings.ContainsFunc(word, func(r rune) bool { return r >= 'a' && r <= 'z' }) {

@@ -2,13 +2,13 @@ package clients
 
 import (
 	"maps"
-	"regexp"
 	"strings"
 )
 
+//nolint:gochecknoglobals // compiled once
 var (
-	remotePackage = regexp.MustCompile(`^(?:mcp-remote)(?:@[\w.^~-]+)?$`)
-	shellVariable = regexp.MustCompile(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
+	remotePackage = lazily(`^(?:mcp-remote)(?:@[\w.^~-]+)?$`)
+	shellVariable = lazily(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
 )
 
 // unwrap turns `npx mcp-remote URL` into the URL: that program only carries
@@ -37,7 +37,7 @@ func (d *entryDraft) unwrap() {
 	for len(words) > 0 && strings.HasPrefix(words[0], "-") {
 		words = words[1:]
 	}
-	if len(words) < 2 || !remotePackage.MatchString(words[0]) {
+	if len(words) < 2 || !remotePackage().MatchString(words[0]) {
 		return
 	}
 	d.remote(words[1:])
@@ -85,7 +85,7 @@ func (d *entryDraft) remote(words []string) {
 	// often put together from the entry's own variables.
 	used := map[string]bool{}
 	for name, value := range headers {
-		headers[name] = shellVariable.ReplaceAllStringFunc(value, func(v string) string {
+		headers[name] = shellVariable().ReplaceAllStringFunc(value, func(v string) string {
 			key := v[2 : len(v)-1]
 			if own, ok := d.env[key]; ok {
 				used[key] = true

@@ -3,7 +3,6 @@ package clients
 import (
 	"math"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -55,7 +54,7 @@ func replaceLiteral(text, part, with string, most int) string {
 		}
 	}
 	end := 0
-	for _, at := range reference.FindAllStringIndex(text, -1) {
+	for _, at := range reference().FindAllStringIndex(text, -1) {
 		literal(text[end:at[0]])
 		b.WriteString(text[at[0]:at[1]])
 		end = at[1]
@@ -65,7 +64,9 @@ func replaceLiteral(text, part, with string, most int) string {
 }
 
 // reference is ${…}, or a $${…} that somebody else may replace.
-var reference = regexp.MustCompile(`\$?\$\{[^}]*\}|\$\$\{`)
+//
+//nolint:gochecknoglobals // compiled once
+var reference = lazily(`\$?\$\{[^}]*\}|\$\$\{`)
 
 // Literals are the secrets that stand in a server as they are, with the names
 // that they are kept under.
@@ -129,13 +130,14 @@ func literals(s Server) []Literal {
 	return found
 }
 
-var assigned = regexp.MustCompile(`^-*([A-Za-z_][A-Za-z0-9_.-]*)=`)
+//nolint:gochecknoglobals // compiled once
+var assigned = lazily(`^-*([A-Za-z_][A-Za-z0-9_.-]*)=`)
 
 // argumentAs is what an argument can be meant as, with the one before it: NAME=value,
 // the value of an option, or a value alone.
 func argumentAs(before, arg string) []namedValue {
 	var all []namedValue
-	if m := assigned.FindStringSubmatch(arg); m != nil {
+	if m := assigned().FindStringSubmatch(arg); m != nil {
 		all = append(all, namedValue{m[1], arg[len(m[0]):]})
 	}
 	if strings.HasPrefix(before, "-") && !strings.HasPrefix(arg, "-") && !strings.Contains(before, "=") {
@@ -157,7 +159,7 @@ func secretsIn(name, value string) []string {
 	if !hasScheme || !strings.EqualFold(scheme, "bearer") && !strings.EqualFold(scheme, "basic") && !strings.EqualFold(scheme, "token") {
 		bare = value
 	}
-	if reference.MatchString(bare) {
+	if reference().MatchString(bare) {
 		return besideReferences(name, bare)
 	}
 	if placeholder(bare) {
@@ -166,11 +168,11 @@ func secretsIn(name, value string) []string {
 	if found := partsOf(bare); len(found) > 0 {
 		return found
 	}
-	if secretWord(name) && !harmless(bare) || wellKnown.MatchString(bare) || random(bare) {
+	if secretWord(name) && !harmless(bare) || wellKnown().MatchString(bare) || random(bare) {
 		return []string{bare}
 	}
 	// Headers inside of JSON, or of a command line.
-	if m := bearer.FindStringSubmatch(value); m != nil && !placeholder(m[1]) {
+	if m := bearer().FindStringSubmatch(value); m != nil && !placeholder(m[1]) {
 		return []string{m[1]}
 	}
 	return assignedIn(value)
@@ -191,7 +193,7 @@ func partsOf(text string) []string {
 // "Password=x" of a connection, a header on a command line.
 func assignedIn(text string) []string {
 	var found []string
-	for _, p := range assignment.FindAllStringSubmatch(text, -1) {
+	for _, p := range assignment().FindAllStringSubmatch(text, -1) {
 		if secretWord(p[1]) && !placeholder(p[4]) && !harmless(p[4]) && !slices.Contains(found, p[4]) {
 			found = append(found, p[4])
 		}
@@ -203,7 +205,7 @@ func assignedIn(text string) []string {
 // it refers to: the password of postgres://me:s3cret@${HOST}/db.
 func besideReferences(name, value string) []string {
 	const standIn = "0000000000000000" // which may stand anywhere in a URL
-	text := reference.ReplaceAllString(value, standIn)
+	text := reference().ReplaceAllString(value, standIn)
 	found, inside := partsOf(text), true
 	if len(found) == 0 {
 		found = assignedIn(text)
@@ -217,7 +219,7 @@ func besideReferences(name, value string) []string {
 			const least = 8 // what is shorter is a word like Bearer
 			part = strings.Trim(part, " =:;,")
 			whole := part == one && inside
-			if !whole && !wellKnown.MatchString(part) && !random(part) && (!inside || len(part) < least || harmless(part)) {
+			if !whole && !wellKnown().MatchString(part) && !random(part) && (!inside || len(part) < least || harmless(part)) {
 				continue
 			}
 			if part != "" && !slices.Contains(parts, part) {
@@ -286,11 +288,14 @@ func wordsOf(name string) []string {
 	return strings.Fields(b.String())
 }
 
-var bearer = regexp.MustCompile(`(?i)\bbearer\s+([^\s"']{8,})`)
+//nolint:gochecknoglobals // compiled once
+var bearer = lazily(`(?i)\bbearer\s+([^\s"']{8,})`)
 
 // wellKnown are the beginnings that issuers give their tokens, so that they
 // are recognised.
-var wellKnown = regexp.MustCompile(`^(?:gh[pousr]_|github_pat_|glpat-|sk-|sk_live_|sk_test_|rk_live_|pk_live_|xox[abeprs]-|xapp-|` +
+//
+//nolint:gochecknoglobals // compiled once
+var wellKnown = lazily(`^(?:gh[pousr]_|github_pat_|glpat-|sk-|sk_live_|sk_test_|rk_live_|pk_live_|xox[abeprs]-|xapp-|` +
 	`AKIA[0-9A-Z]{12}|ASIA[0-9A-Z]{12}|AIza[0-9A-Za-z_-]{30}|ya29\.|npm_|pypi-|hf_|gsk_|tvly-|ntn_|secret_|lin_api_|dop_v1_|` +
 	`SG\.|shpat_|sntrys_|sntryu_|ATATT|figd_|pat[A-Za-z0-9]{14}\.|dckr_pat_|fc-[0-9a-f]{16}|ctx7sk|BSA[A-Za-z0-9_-]{20}|` +
 	`eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]+|-----BEGIN )[\s\S]{3,}`)
@@ -339,7 +344,8 @@ func random(s string) bool {
 // namedValue is something that may be secret, and what it is called.
 type namedValue struct{ name, secret string }
 
-var uuid = regexp.MustCompile(`^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
+//nolint:gochecknoglobals // compiled once
+var uuid = lazily(`^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
 
 // urlSecrets are the password, the telling parameters and the telling parts of
 // the path of a URL, as they are written there: whoever knows the address of
@@ -359,13 +365,13 @@ func urlSecrets(s string) []namedValue {
 		}
 	}
 	for part := range strings.SplitSeq(u.EscapedPath(), "/") {
-		if !placeholder(part) && (wellKnown.MatchString(part) || random(part) || uuid.MatchString(part)) {
+		if !placeholder(part) && (wellKnown().MatchString(part) || random(part) || uuid().MatchString(part)) {
 			found = append(found, namedValue{"PATH", part})
 		}
 	}
 	for part := range strings.SplitSeq(u.RawQuery, "&") {
 		key, value, _ := strings.Cut(part, "=")
-		if !placeholder(value) && (secretWord(key) && !harmless(value) || wellKnown.MatchString(value) || random(value)) {
+		if !placeholder(value) && (secretWord(key) && !harmless(value) || wellKnown().MatchString(value) || random(value)) {
 			found = append(found, namedValue{key, value})
 		}
 	}

@@ -2,7 +2,6 @@ package clients
 
 import (
 	"bytes"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -83,10 +82,11 @@ func (p *tomlParser) close(n *node) {
 	}
 }
 
+//nolint:gochecknoglobals // compiled once
 var (
-	tomlNumber = regexp.MustCompile(`^(?:[+-]?(?:0|[1-9](?:_?[0-9])*)(?:\.[0-9](?:_?[0-9])*)?(?:[eE][+-]?[0-9](?:_?[0-9])*)?` +
+	tomlNumber = lazily(`^(?:[+-]?(?:0|[1-9](?:_?[0-9])*)(?:\.[0-9](?:_?[0-9])*)?(?:[eE][+-]?[0-9](?:_?[0-9])*)?` +
 		`|0x[0-9a-fA-F](?:_?[0-9a-fA-F])*|0o[0-7](?:_?[0-7])*|0b[01](?:_?[01])*|[+-]?(?:inf|nan))$`)
-	tomlTime = regexp.MustCompile(`^(?:\d{4}-\d\d-\d\d(?:[Tt ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:[Zz]|[+-]\d\d:\d\d)?)?|\d\d:\d\d(?::\d\d(?:\.\d+)?)?)$`)
+	tomlTime = lazily(`^(?:\d{4}-\d\d-\d\d(?:[Tt ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:[Zz]|[+-]\d\d:\d\d)?)?|\d\d:\d\d(?::\d\d(?:\.\d+)?)?)$`)
 )
 
 // word reads what has no delimiters: a number, true, false or a time.
@@ -103,9 +103,9 @@ func (p *tomlParser) word() (*node, *fault) {
 	switch {
 	case text == "true" || text == "false":
 		n.kind = kindBool
-	case tomlNumber.MatchString(text):
+	case tomlNumber().MatchString(text):
 		n.kind = kindNumber
-	case tomlTime.MatchString(text):
+	case tomlTime().MatchString(text):
 		n.kind = kindOther
 	default:
 		p.at = start

@@ -1,7 +1,6 @@
 package clients
 
 import (
-	"regexp"
 	"strings"
 )
 
@@ -17,12 +16,13 @@ const (
 	secretsForm
 )
 
+//nolint:gochecknoglobals // compiled once
 var (
-	variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,254}$`)
-	shellName    = regexp.MustCompile(`^\$[A-Za-z_][A-Za-z0-9_]*`)
-	braceName    = regexp.MustCompile(`^\{env:([A-Za-z_][A-Za-z0-9_]*)\}`)
-	secretName   = regexp.MustCompile(`^\$\{\{\s*(?:secrets|inputs)\.([A-Za-z_][A-Za-z0-9_]*)\s*\}\}`)
-	inputName    = regexp.MustCompile(`^(?:prompt)?[iI]nput:(.+)$`)
+	variableName = lazily(`^[A-Za-z_][A-Za-z0-9_]{0,254}$`)
+	shellName    = lazily(`^\$[A-Za-z_][A-Za-z0-9_]*`)
+	braceName    = lazily(`^\{env:([A-Za-z_][A-Za-z0-9_]*)\}`)
+	secretName   = lazily(`^\$\{\{\s*(?:secrets|inputs)\.([A-Za-z_][A-Za-z0-9_]*)\s*\}\}`)
+	inputName    = lazily(`^(?:prompt)?[iI]nput:(.+)$`)
 )
 
 // workspaceFolder is the variable that both sides have.
@@ -53,8 +53,8 @@ func (f File) translate(s string) translated {
 		b.WriteString(s[:at])
 		s = s[at:]
 		switch {
-		case forms&secretsForm != 0 && secretName.MatchString(s):
-			m := secretName.FindStringSubmatch(s)
+		case forms&secretsForm != 0 && secretName().MatchString(s):
+			m := secretName().FindStringSubmatch(s)
 			t.variables = append(t.variables, m[1])
 			b.WriteString("${" + m[1] + "}")
 			s = s[len(m[0]):]
@@ -67,13 +67,13 @@ func (f File) translate(s string) translated {
 			}
 			b.WriteString(f.reference(inner, &t))
 			s = rest
-		case forms&shellForm != 0 && shellName.MatchString(s):
-			name := shellName.FindString(s)
+		case forms&shellForm != 0 && shellName().MatchString(s):
+			name := shellName().FindString(s)
 			t.variables = append(t.variables, name[1:])
 			b.WriteString("${" + name[1:] + "}")
 			s = s[len(name):]
-		case forms&braceForm != 0 && braceName.MatchString(s):
-			m := braceName.FindStringSubmatch(s)
+		case forms&braceForm != 0 && braceName().MatchString(s):
+			m := braceName().FindStringSubmatch(s)
 			t.variables = append(t.variables, m[1])
 			b.WriteString("${" + m[1] + "}")
 			s = s[len(m[0]):]
@@ -94,7 +94,7 @@ func (f File) translate(s string) translated {
 func (f File) reference(inner string, t *translated) string {
 	name, fallback, hasDefault := strings.Cut(inner, ":-")
 	bare := strings.TrimPrefix(name, "env:")
-	if m := inputName.FindStringSubmatch(inner); m != nil {
+	if m := inputName().FindStringSubmatch(inner); m != nil {
 		t.inputs = append(t.inputs, m[1])
 		return "${" + inputVariable(m[1]) + "}"
 	}
@@ -115,9 +115,9 @@ func (f File) reference(inner string, t *translated) string {
 		}
 		return "/"
 	}
-	if !variableName.MatchString(bare) {
+	if !variableName().MatchString(bare) {
 		kind, _, _ := strings.Cut(inner, ":")
-		if !variableName.MatchString(kind) {
+		if !variableName().MatchString(kind) {
 			kind = ""
 		}
 		t.unknown = append(t.unknown, "${"+kind+"…}")
