@@ -86,7 +86,6 @@ func (d *directory) touchHub() {
 
 // derived are the checks of what is made of the items and kept beside them. Each
 // compares the whole of it with the rows.
-//
 func (d *directory) derived(store kb.Store) map[string]func(ctx context.Context, base *kb.Base) error {
 	return map[string]func(ctx context.Context, base *kb.Base) error{
 		"who follows the changes": func(ctx context.Context, _ *kb.Base) error { return d.follower.check(ctx, store) },
