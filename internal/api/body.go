@@ -100,13 +100,13 @@ func checkInside(raw []byte, t reflect.Type) (wrong error) {
 			return wrong == nil
 		})
 	case kind == reflect.Struct && isObject:
-		names := fieldsOf(reflect.New(t).Interface())
+		names, fields := fieldsOf(reflect.New(t).Interface()), fieldsOfType(t)
 		if wrong = jsonrpc.CheckObject(raw, names...); wrong != nil {
 			return wrong
 		}
 		_ = jsonrpc.Members(raw, func(key, value []byte) bool {
 			if i := slices.Index(names, string(key)); i >= 0 {
-				wrong = checkInside(value, t.Field(i).Type)
+				wrong = checkInside(value, fields[i].of)
 			}
 			return wrong == nil
 		})
@@ -126,11 +126,9 @@ func invalidField(field, format string, values ...any) *gateway.Error {
 
 // fieldsOf are the names of the fields of the struct behind a pointer.
 func fieldsOf(into any) []string {
-	t := reflect.TypeOf(into).Elem()
-	names := make([]string, 0, t.NumField())
-	for i := range t.NumField() {
-		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
-		names = append(names, name)
+	var names []string
+	for _, f := range fieldsOfType(reflect.TypeOf(into).Elem()) {
+		names = append(names, f.name)
 	}
 	return names
 }

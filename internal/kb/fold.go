@@ -9,7 +9,8 @@ import (
 )
 
 // fold makes texts equal that readers take for the same: full and half width,
-// upper and lower case.
+// upper and lower case. It is not the index's Fold: what is answered from the rows
+// is what the index is held against, so the two share nothing.
 func fold(text string) string {
 	lower := strings.ToLower(norm.NFKC.String(text))
 	return norm.NFKC.String(lower) // some letters are taken apart by lower case

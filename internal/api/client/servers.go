@@ -12,16 +12,16 @@ import (
 type ServerDefinition struct {
 	Command        string            `json:"command,omitempty" doc:"The program of a server that is a process. It is run as it is, by no shell."`
 	Args           []string          `json:"args,omitempty"`
-	Env            map[string]string `json:"env,omitempty" doc:"Texts by name; ${secret:NAME} and ${env:NAME} are filled in when the server starts."`
+	Env            map[string]string `json:"env,omitempty" doc:"Texts by name; ${secret:NAME} and ${env:NAME} are filled in when the server starts. Literal secrets of servers that are added go into the vault."`
 	Cwd            string            `json:"cwd,omitempty"`
 	URL            string            `json:"url,omitempty" doc:"The address of a server that is called."`
 	Type           string            `json:"type,omitempty" doc:"stdio, http or sse; found out where it is not said."`
-	Headers        map[string]string `json:"headers,omitempty" doc:"Texts by name, with references as in env."`
+	Headers        map[string]string `json:"headers,omitempty" doc:"As env."`
 	OAuth          json.RawMessage   `json:"oauth,omitempty" doc:"How to sign in to the server, an object; false for never."`
 	Prefix         *string           `json:"prefix,omitempty" doc:"What the names of its tools begin with; the server's name unless said."`
 	Isolation      string            `json:"isolation,omitempty" doc:"auto, shared, session or root."`
 	Timeout        json.RawMessage   `json:"timeout,omitempty" doc:"Milliseconds, or a text such as 30s."`
-	StartupTimeout json.RawMessage   `json:"startupTimeout,omitempty" doc:"Milliseconds, or a text such as 30s."`
+	StartupTimeout json.RawMessage   `json:"startupTimeout,omitempty" doc:"Milliseconds, or a text such as 30s. It is also how long a test may take."`
 	Disabled       bool              `json:"disabled,omitempty"`
 	Tools          *DefinedTools     `json:"tools,omitempty"`
 	Validate       bool              `json:"validate,omitempty"`
@@ -36,23 +36,8 @@ type DefinedTools struct {
 
 // NewServer is a server with its name.
 type NewServer struct {
-	Name           string            `json:"name,omitempty" doc:"A letter, then letters, digits and -; all lower case, at most 32. Needed to add a server; where the path names one, it may be left out."`
-	Command        string            `json:"command,omitempty" doc:"The program of a server that is a process. It is run as it is, by no shell."`
-	Args           []string          `json:"args,omitempty"`
-	Env            map[string]string `json:"env,omitempty" doc:"Texts by name, with references such as ${secret:NAME} and ${env:NAME}. Literal secrets go into the vault."`
-	Cwd            string            `json:"cwd,omitempty"`
-	URL            string            `json:"url,omitempty" doc:"The address of a server that is called."`
-	Type           string            `json:"type,omitempty" doc:"stdio, http or sse; found out where it is not said."`
-	Headers        map[string]string `json:"headers,omitempty" doc:"As env."`
-	OAuth          json.RawMessage   `json:"oauth,omitempty" doc:"How to sign in to the server, an object; false for never."`
-	Prefix         *string           `json:"prefix,omitempty" doc:"What the names of its tools begin with; the server's name unless said."`
-	Isolation      string            `json:"isolation,omitempty" doc:"auto, shared, session or root."`
-	Timeout        json.RawMessage   `json:"timeout,omitempty" doc:"Milliseconds, or a text such as 30s."`
-	StartupTimeout json.RawMessage   `json:"startupTimeout,omitempty" doc:"Milliseconds, or a text such as 30s. It is also how long a test may take."`
-	Disabled       bool              `json:"disabled,omitempty"`
-	Tools          *DefinedTools     `json:"tools,omitempty"`
-	Validate       bool              `json:"validate,omitempty"`
-	Schemas        string            `json:"schemas,omitempty" doc:"plain or original."`
+	Name string `json:"name,omitempty" doc:"A letter, then letters, digits and -; all lower case, at most 32. Needed to add a server; where the path names one, it may be left out."`
+	ServerDefinition
 }
 
 // ServerTest is what a test of a server found.
