@@ -274,3 +274,22 @@ func TestRestartAndLog(t *testing.T) {
 	d.waitFor("/v1/servers/fault", `"starts":2`)
 	d.waitFor("/v1/servers/fault", `"state":"ready"`)
 }
+
+// What a server's definition says about its tools' calls is shown, so that whoever
+// gives the definition back keeps it.
+func TestOptionsOfToolsAreShown(t *testing.T) {
+	d := openDoor(t, nil)
+	options := map[string]any{"tools": map[string]any{"options": map[string]any{"echo*": map[string]any{"timeout": "5s", "retry": 2}}}}
+	d.walk(t, []step{
+		{name: "added", method: "POST", path: "/v1/servers", body: named("more", faultDefinition(t, options)), status: 201, has: []string{`"echo*":`}},
+	})
+	got := d.send("GET", "/v1/servers/more", "")
+	var shown struct{ Definition json.RawMessage }
+	if err := json.Unmarshal([]byte(got.body), &shown); err != nil {
+		t.Fatal(err)
+	}
+	d.walk(t, []step{
+		{name: "given back", method: "PUT", path: "/v1/servers/more", body: string(shown.Definition), status: 200, has: []string{`"retry":2`, `"timeout":"5s"`}},
+		{name: "refused", method: "PATCH", path: "/v1/servers/more", body: `{"tools":{"options":{"echo*":{"retry":11}}}}`, status: 400, has: []string{`"code":"VALIDATION_ERROR"`}},
+	})
+}

@@ -28,10 +28,11 @@ type ServerDefinition struct {
 	Schemas        string            `json:"schemas,omitempty" doc:"plain or original."`
 }
 
-// DefinedTools says which of a server's tools there are.
+// DefinedTools says which of a server's tools there are, and how they are called.
 type DefinedTools struct {
-	Allow []string `json:"allow,omitempty" doc:"Patterns over the server's own names."`
-	Deny  []string `json:"deny,omitempty" doc:"Patterns over the server's own names."`
+	Allow   []string        `json:"allow,omitempty" doc:"Patterns over the server's own names."`
+	Deny    []string        `json:"deny,omitempty" doc:"Patterns over the server's own names."`
+	Options json.RawMessage `json:"options,omitempty" doc:"How calls of tools are carried out, an object: by pattern timeout, retry and retryDelay. Of several patterns that match, the first in the alphabet that says a thing counts."`
 }
 
 // NewServer is a server with its name.
