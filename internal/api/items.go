@@ -165,8 +165,11 @@ func (a *API) listItems(w http.ResponseWriter, r *http.Request, id gateway.Ident
 
 func (a *API) searchItems(w http.ResponseWriter, r *http.Request, id gateway.Identity) {
 	q := newQueried(r)
-	q.text("query", "query")
+	for _, name := range []string{"query", "tag", "start_date", "end_date"} {
+		q.text(name, name)
+	}
 	q.list("type", "types", false)
+	q.list("status", "statuses", true)
 	q.number("limit", "offset")
 	q.ask(a, w, r, id, "search_items")
 }

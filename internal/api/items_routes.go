@@ -42,6 +42,8 @@ func (a *API) itemRoutes() []route {
 	limit := query{name: "limit", kind: "integer", about: "Items on a page.", least: 1, most: kb.MaxPage, otherwise: kb.UsualPage}
 	offset := query{name: "offset", kind: "integer", about: "How many to leave out from the start."}
 	types := query{name: "type", kind: "string", about: "Only items of this type; may be repeated."}
+	since := query{name: "start_date", kind: "string", about: "Updated on this day (UTC) or later, YYYY-MM-DD."}
+	until := query{name: "end_date", kind: "string", about: "Updated on this day (UTC) or earlier, YYYY-MM-DD."}
 	list := []route{
 		{
 			method: "GET", path: "/v1/items", id: "listItems", summary: "List items of the knowledge base",
@@ -51,9 +53,7 @@ func (a *API) itemRoutes() []route {
 				{name: "tag", kind: "string", about: "Only items with this tag. It goes with type only."},
 				{name: "status", kind: "string", about: "Only items in this status; may be repeated, or have several with commas. It overrides includeClosed."},
 				{name: "includeClosed", kind: "boolean", about: "Also items in closed statuses."},
-				{name: "start_date", kind: "string", about: "Updated on this day (UTC) or later, YYYY-MM-DD."},
-				{name: "end_date", kind: "string", about: "Updated on this day (UTC) or earlier, YYYY-MM-DD."},
-				limit, offset,
+				since, until, limit, offset,
 			},
 			answer: client.ItemList{}, serve: a.listItems,
 		},
@@ -64,8 +64,14 @@ func (a *API) itemRoutes() []route {
 		},
 		{
 			method: "GET", path: "/v1/items/search", id: "searchItems", summary: "Find items by their words",
-			about:  "Items that have all words of the query in title, description or content, the best first, in any status. In English and Japanese.",
-			query:  []query{{name: "query", kind: "string", about: "What to look for."}, types, limit, offset},
+			about: "Items that have all words of the query in title, description or content, the best first, in any status unless some are named. In English and Japanese.",
+			query: []query{
+				{name: "query", kind: "string", about: "What to look for."},
+				types,
+				{name: "status", kind: "string", about: "Only items in this status; may be repeated, or have several with commas."},
+				{name: "tag", kind: "string", about: "Only items with this tag."},
+				since, until, limit, offset,
+			},
 			answer: client.FoundItems{}, serve: a.searchItems,
 		},
 		{

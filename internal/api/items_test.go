@@ -62,6 +62,9 @@ func TestItems(t *testing.T) {
 
 		{name: "a search", method: "GET", path: "/v1/items/search?query=%E7%8E%84%E9%96%A2", status: 200, has: []string{"玄関の案内", `"snippet":"`, `"score":`, `"total":1`}},
 		{name: "a search in a type", method: "GET", path: "/v1/items/search?query=note&type=docs&type=plans", status: 200, has: []string{`"items":[]`}},
+		{name: "a search in a status with a tag", method: "GET", path: "/v1/items/search?query=%E7%8E%84%E9%96%A2&status=Open,Closed&tag=guide&start_date=2020-01-01", status: 200, has: []string{"玄関の案内", `"total":1`}},
+		{name: "a search with another tag", method: "GET", path: "/v1/items/search?query=%E7%8E%84%E9%96%A2&tag=nobody", status: 200, has: []string{`"items":[]`}},
+		{name: "a search in a status that is not there", method: "GET", path: "/v1/items/search?query=x&status=Opne", status: 409, has: []string{`"field":"statuses[0]"`, "did you mean Open"}},
 		{name: "a search for nothing", method: "GET", path: "/v1/items/search", status: 400, has: []string{`"field":"query"`, "Query is required"}},
 		{name: "a suggestion", method: "GET", path: "/v1/items/suggest?query=pl&limit=5", status: 200, has: []string{`"suggestions":[`}},
 		{name: "neighbours", method: "GET", path: "/v1/items/docs-1/related?depth=2", status: 200, has: []string{`"center_item":{"id":1`, `"distance":1,"relationship":"direct"`, `"total_nodes":2`}},

@@ -131,13 +131,17 @@ func (c *command) kbList() *cobra.Command {
 			return nil
 		},
 	})
-	cmd.Flags().StringSliceVar(&f.Statuses, "status", nil, c.say("only items in this `status`; may be repeated"))
 	cmd.Flags().BoolVar(&f.Closed, "all", false, c.say("also items in closed statuses"))
-	cmd.Flags().StringVar(&f.Tag, "tag", "", c.say("only items with this `tag`"))
-	cmd.Flags().StringVar(&f.FirstDay, "since", "", c.say("only items that were updated on this `day` or later, YYYY-MM-DD in UTC"))
-	cmd.Flags().StringVar(&f.LastDay, "until", "", c.say("only items that were updated on this `day` or earlier"))
+	c.filterFlags(cmd, &f.Statuses, &f.Tag, &f.FirstDay, &f.LastDay)
 	c.pageFlags(cmd, &f.Limit, &f.Offset)
 	return cmd
+}
+
+func (c *command) filterFlags(cmd *cobra.Command, statuses *[]string, tag, first, last *string) {
+	cmd.Flags().StringSliceVar(statuses, "status", nil, c.say("only items in this `status`; may be repeated"))
+	cmd.Flags().StringVar(tag, "tag", "", c.say("only items with this `tag`"))
+	cmd.Flags().StringVar(first, "since", "", c.say("only items that were updated on this `day` or later, YYYY-MM-DD in UTC"))
+	cmd.Flags().StringVar(last, "until", "", c.say("only items that were updated on this `day` or earlier"))
 }
 
 func (c *command) pageFlags(cmd *cobra.Command, limit, offset *int) {
@@ -153,8 +157,7 @@ func (c *command) readOn(shown, total, next int) {
 }
 
 func (c *command) kbSearch() *cobra.Command {
-	var types []string
-	var limit, offset int
+	var s client.ItemSearch
 	cmd := c.jsonFlag(&cobra.Command{
 		Use: "search QUERY...", Short: c.say("Find items by their words"), Args: arguments(1, anyNumber),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -162,7 +165,8 @@ func (c *command) kbSearch() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			found, err := remote.SearchItems(cmd.Context(), strings.Join(args, " "), types, limit, offset)
+			s.Query = strings.Join(args, " ")
+			found, err := remote.SearchItems(cmd.Context(), s)
 			if err != nil {
 				return err
 			}
@@ -182,8 +186,9 @@ func (c *command) kbSearch() *cobra.Command {
 			return nil
 		},
 	})
-	cmd.Flags().StringArrayVar(&types, "type", nil, c.say("only items of this `type`; may be repeated"))
-	c.pageFlags(cmd, &limit, &offset)
+	cmd.Flags().StringArrayVar(&s.Types, "type", nil, c.say("only items of this `type`; may be repeated"))
+	c.filterFlags(cmd, &s.Statuses, &s.Tag, &s.FirstDay, &s.LastDay)
+	c.pageFlags(cmd, &s.Limit, &s.Offset)
 	return cmd
 }
 

@@ -89,32 +89,47 @@ func (b *Base) List(ctx context.Context, f Filter) (page Page, err error) {
 	if err := checkTypes("type", f.Types); err != nil {
 		return Page{}, err
 	}
-	if !f.From.IsZero() && !f.Until.IsZero() && !f.From.Before(f.Until) {
-		return Page{}, Invalid("start_date", f.From.Format(time.DateOnly), "Must not be after end_date")
+	if err := checkDays(f.From, f.Until); err != nil {
+		return Page{}, err
 	}
-	f.Tag = ""
-	if f.Statuses = unique(f.Statuses); len(f.Statuses) > 0 {
-		known, err := b.store.Statuses(ctx)
-		if err != nil {
-			return Page{}, err
-		}
-		for i, name := range f.Statuses {
-			if !slices.ContainsFunc(known, func(s Status) bool { return s.Name == name }) {
-				return Page{}, unknownStatus(at("statuses", i), name, known)
-			}
-		}
+	if f.Statuses, err = b.knownStatuses(ctx, f.Statuses); err != nil {
+		return Page{}, err
 	}
-	f.Types = unique(f.Types)
+	f.Types, f.Tag = unique(f.Types), ""
 	return b.store.List(ctx, f)
 }
 
-// Days makes a filter's bounds of two whole days in UTC, both inclusive; zero is
-// no bound.
-func (f *Filter) Days(first, last time.Time) {
-	f.From, f.Until = first, time.Time{}
+// Days makes bounds of two whole days in UTC, both inclusive; zero is no bound.
+func Days(first, last time.Time) (from, until time.Time) {
 	if !last.IsZero() {
-		f.Until = last.AddDate(0, 0, 1)
+		until = last.AddDate(0, 0, 1)
 	}
+	return first, until
+}
+
+func checkDays(from, until time.Time) error {
+	if !from.IsZero() && !until.IsZero() && !from.Before(until) {
+		return Invalid("start_date", from.Format(time.DateOnly), "Must not be after end_date")
+	}
+	return nil
+}
+
+// knownStatuses refuses statuses that there are not, and drops repetitions.
+func (b *Base) knownStatuses(ctx context.Context, names []string) ([]string, error) {
+	if len(names) == 0 {
+		return nil, nil
+	}
+	names = unique(names)
+	known, err := b.store.Statuses(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for i, name := range names {
+		if !slices.ContainsFunc(known, func(s Status) bool { return s.Name == name }) {
+			return nil, unknownStatus(at("statuses", i), name, known)
+		}
+	}
+	return names, nil
 }
 
 // unknownStatus names the statuses that there are.
@@ -140,10 +155,7 @@ func (b *Base) Tags(ctx context.Context) (tags []Tag, err error) {
 // first.
 func (b *Base) ByTag(ctx context.Context, tag string, types []string, limit, offset int) (page Page, err error) {
 	defer b.stamp(&err)
-	if strings.TrimSpace(tag) == "" {
-		return Page{}, Invalid("tag", tag, "Tag is required and must not be empty")
-	}
-	if err := checkText("tag", tag, MaxTag); err != nil {
+	if err := checkTag(tag); err != nil {
 		return Page{}, err
 	}
 	if err := checkTypes("types", types); err != nil {

@@ -102,6 +102,13 @@ func checkPriority(p Priority) error {
 	return Invalid("priority", p, "Must be one of "+strings.Join(words, ", "))
 }
 
+func checkTag(tag string) error {
+	if strings.TrimSpace(tag) == "" {
+		return Invalid("tag", tag, "Tag is required and must not be empty")
+	}
+	return checkText("tag", tag, MaxTag)
+}
+
 // checkTags returns them without repetitions.
 func checkTags(tags []string) ([]string, error) {
 	if len(tags) > MaxTags {

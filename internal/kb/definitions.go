@@ -3,6 +3,7 @@ package kb
 import (
 	"context"
 	"encoding/json"
+	"slices"
 
 	"genkan/internal/gateway"
 )
@@ -98,6 +99,13 @@ func pageProperties() []property {
 	}
 }
 
+func dayProperties() []property {
+	return []property{
+		dated("start_date", "date", "Updated on this day (UTC) or later, YYYY-MM-DD"),
+		dated("end_date", "date", "Updated on this day (UTC) or earlier, YYYY-MM-DD"),
+	}
+}
+
 // toolTable is the sixteen tools.
 func toolTable() []tool {
 	types := texts("types", "Types to look in (default: all)")
@@ -121,9 +129,7 @@ func toolTable() []tool {
 				text("type", "Type of the items"),
 				texts("statuses", "Names of statuses, any of which the items may have; they override includeClosedStatuses"),
 				{"includeClosedStatuses", schema{Type: "boolean", Description: "Also items in closed statuses (default: false)"}},
-				dated("start_date", "date", "Updated on this day (UTC) or later, YYYY-MM-DD"),
-				dated("end_date", "date", "Updated on this day (UTC) or earlier, YYYY-MM-DD"),
-			}, pageProperties()...),
+			}, append(dayProperties(), pageProperties()...)...),
 			[]string{"type"},
 			reads, getItems,
 		},
@@ -142,7 +148,11 @@ func toolTable() []tool {
 		{
 			"search_items", "Search items", "Search titles, descriptions and contents for items that have all words of the query, the best first. " +
 				"Works in English and Japanese.",
-			append([]property{text("query", "What to look for"), types}, pageProperties()...),
+			slices.Concat([]property{
+				text("query", "What to look for"), types,
+				texts("statuses", "Names of statuses, any of which the items may have (default: all)"),
+				text("tag", "A tag that the items must have"),
+			}, dayProperties(), pageProperties()),
 			[]string{"query"},
 			reads, searchItems,
 		},

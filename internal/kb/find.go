@@ -1,6 +1,10 @@
 package kb
 
-import "context"
+import (
+	"context"
+	"slices"
+	"time"
+)
 
 // Finder finds items by their words. Title, description and content count.
 type Finder interface {
@@ -12,9 +16,20 @@ type Finder interface {
 // Query is what somebody looks for.
 type Query struct {
 	Text string
-	// Types are alternatives; none is all.
-	Types         []string
+	// Types and Statuses are alternatives; none is all.
+	Types, Statuses []string
+	// Tag, if it is not empty, is one that items must have.
+	Tag string
+	// From and Until bound when items were updated, as a Filter's do.
+	From, Until   time.Time
 	Limit, Offset int
+}
+
+// passes reports whether an item is one of those that are looked among.
+func (q *Query) passes(item *Item) bool {
+	return oneOf(item.Type, q.Types) && oneOf(item.Status, q.Statuses) &&
+		(q.Tag == "" || slices.Contains(item.Tags, q.Tag)) &&
+		!item.UpdatedAt.Before(q.From) && (q.Until.IsZero() || item.UpdatedAt.Before(q.Until))
 }
 
 // Hits are items that were found, the best first.
@@ -46,7 +61,7 @@ type Matches struct {
 	Limit, Offset int
 }
 
-// Search finds items, in whichever status.
+// Search finds items, in whichever status unless the query names some.
 func (b *Base) Search(ctx context.Context, q Query) (found Matches, err error) {
 	defer b.stamp(&err)
 	if err := checkQuery(q.Text); err != nil {
@@ -56,6 +71,17 @@ func (b *Base) Search(ctx context.Context, q Query) (found Matches, err error) {
 		return Matches{}, err
 	}
 	if err := checkPage(&q.Limit, q.Offset, UsualPage, MaxPage); err != nil {
+		return Matches{}, err
+	}
+	if q.Tag != "" {
+		if err := checkTag(q.Tag); err != nil {
+			return Matches{}, err
+		}
+	}
+	if err := checkDays(q.From, q.Until); err != nil {
+		return Matches{}, err
+	}
+	if q.Statuses, err = b.knownStatuses(ctx, q.Statuses); err != nil {
 		return Matches{}, err
 	}
 	hits, err := b.finder.Search(ctx, q)

@@ -96,6 +96,10 @@ func (m *model) ids() []int64 {
 func (m *model) patch(t *rapid.T, without int64) kb.Patch {
 	title, content := drawText(t, "title"), drawText(t, "content")
 	patch := kb.Patch{Title: &title, Content: &content}
+	if rapid.Bool().Draw(t, "mark") {
+		tags, status := []string{tagOf(t)}, statusOf(t)
+		patch.Tags, patch.Status = &tags, &status
+	}
 	if rapid.Bool().Draw(t, "relate") {
 		related := []kb.Ref{}
 		for _, id := range m.ids() {
@@ -109,6 +113,12 @@ func (m *model) patch(t *rapid.T, without int64) kb.Patch {
 }
 
 func kindOf(t *rapid.T) string { return rapid.SampledFrom([]string{"docs", "issues"}).Draw(t, "kind") }
+
+func tagOf(t *rapid.T) string { return rapid.SampledFrom([]string{"red", "青"}).Draw(t, "tag") }
+
+func statusOf(t *rapid.T) string {
+	return rapid.SampledFrom([]string{"Open", "Closed"}).Draw(t, "status")
+}
 
 func (m *model) create(t *rapid.T) {
 	item, err := m.process(t).Create(context.Background(), kindOf(t), m.patch(t, 0))
@@ -171,6 +181,12 @@ func (m *model) search(t *rapid.T) {
 	q := kb.Query{Text: strings.Join(rapid.SliceOfN(rapid.SampledFrom(append(words(), "計", "用手", "ALPHA ")), 1, 2).Draw(t, "words"), " "), Limit: kb.MaxPage}
 	if rapid.Bool().Draw(t, "typed") {
 		q.Types = []string{kindOf(t)}
+	}
+	if rapid.Bool().Draw(t, "tagged") {
+		q.Tag = tagOf(t)
+	}
+	if rapid.Bool().Draw(t, "with a status") {
+		q.Statuses = []string{statusOf(t)}
 	}
 	sameAsRows(t, m.process(t), q)
 }

@@ -187,7 +187,7 @@ func sameAsRows(t interface {
 		return list
 	}
 	if diff := gocmp.Diff(ids(want), ids(got)); diff != "" || want.Total != got.Total {
-		t.Fatalf("%q in %v: %d and not %d (-want +got)\n%s", q.Text, q.Types, got.Total, want.Total, diff)
+		t.Fatalf("%+v: %d and not %d (-want +got)\n%s", q, got.Total, want.Total, diff)
 	}
 }
 

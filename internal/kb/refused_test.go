@@ -154,6 +154,12 @@ func TestRefused(t *testing.T) {
 		{"search_items", args{"query": long(1001)}, invalid, "query"},
 		{"search_items", args{"query": "x", "limit": 101}, invalid, "limit"},
 		{"search_items", args{"query": "x", "types": []string{""}}, invalid, "types[0]"},
+		{"search_items", args{"query": "x", "statuses": []string{"Open", "Opne"}}, violated, "statuses[1]"},
+		{"search_items", args{"query": "x", "statuses": "Open"}, invalid, "statuses"},
+		{"search_items", args{"query": "x", "tag": ""}, invalid, "tag"},
+		{"search_items", args{"query": "x", "tag": " "}, invalid, "tag"},
+		{"search_items", args{"query": "x", "start_date": "tomorrow"}, invalid, "start_date"},
+		{"search_items", args{"query": "x", "start_date": "2026-01-16", "end_date": "2026-01-15"}, invalid, "start_date"},
 		{"search_suggest", args{"query": "x", "limit": 21}, invalid, "limit"},
 		{"search_suggest", args{"query": ""}, invalid, "query"},
 

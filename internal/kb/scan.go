@@ -61,7 +61,7 @@ func (s *Scan) Search(ctx context.Context, q Query) (Hits, error) {
 	phrase := strings.Join(words, " ")
 	var all []Hit
 	err := s.each(ctx, func(item *Item) {
-		if !oneOf(item.Type, q.Types) {
+		if !q.passes(item) {
 			return
 		}
 		if score, ok := rate(item, words, phrase); ok {

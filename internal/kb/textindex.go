@@ -159,13 +159,12 @@ func (b *batch) apply(h *heldIndex, seq int64) {
 	*b = batch{}
 }
 
-// documentOf is what is indexed of an item. Its tags are not: they are found by
-// the tools for tags, and Scan does not look at them either.
+// documentOf is what is indexed of an item.
 func documentOf(item *Item) index.Document {
 	return index.Document{
 		ID: item.ID, Type: item.Type, Status: item.Status,
 		Title: item.Title, Description: item.Description, Content: item.Content,
-		Updated: item.UpdatedAt.UnixMilli(),
+		Tags: item.Tags, Updated: item.UpdatedAt.UnixMilli(),
 	}
 }
 
@@ -240,7 +239,7 @@ func (t *textIndex) search(ctx context.Context, q Query) (Hits, bool, error) {
 	var found index.Result
 	ok, err := t.ask(ctx, func(x *index.Index) {
 		searched = true
-		found = x.Search(index.Query{Text: q.Text, Types: q.Types, Limit: q.Limit, Offset: q.Offset})
+		found = x.Search(indexQuery(q))
 	})
 	if !ok || err != nil || (searched && found.Words == 0) {
 		return Hits{}, false, err
@@ -256,6 +255,22 @@ func (t *textIndex) search(ctx context.Context, q Query) (Hits, bool, error) {
 		}
 	}
 	return hits, true, nil
+}
+
+// indexQuery is a query as the index has it: days are whole, so that its bounds
+// in milliseconds are exact.
+func indexQuery(q Query) index.Query {
+	in := index.Query{Text: q.Text, Types: q.Types, Statuses: q.Statuses, Limit: q.Limit, Offset: q.Offset}
+	if q.Tag != "" {
+		in.Tags = []string{q.Tag}
+	}
+	if !q.From.IsZero() {
+		in.UpdatedFrom = q.From.UnixMilli()
+	}
+	if !q.Until.IsZero() {
+		in.UpdatedTo = q.Until.UnixMilli() - 1
+	}
+	return in
 }
 
 // snippetWidth is how long a snippet is, in characters, about.

@@ -89,7 +89,7 @@ func getItemDetail(ctx context.Context, b *Base, _ *gateway.Call, in *arguments)
 func getItems(ctx context.Context, b *Base, _ *gateway.Call, in *arguments) (any, error) {
 	f := Filter{Types: in.oneOrAll("type"), Statuses: in.words("statuses"), Closed: in.flag("includeClosedStatuses")}
 	f.Limit, f.Offset = in.page(MaxPage)
-	f.Days(in.day("start_date"), in.day("end_date"))
+	f.From, f.Until = Days(in.day("start_date"), in.day("end_date"))
 	if err := in.ready(b); err != nil {
 		return nil, err
 	}
@@ -120,7 +120,11 @@ func deleteItemTool(ctx context.Context, b *Base, _ *gateway.Call, in *arguments
 }
 
 func searchItems(ctx context.Context, b *Base, _ *gateway.Call, in *arguments) (any, error) {
-	q := Query{Text: in.word("query"), Types: in.words("types")}
+	q := Query{Text: in.word("query"), Types: in.words("types"), Statuses: in.words("statuses"), Tag: in.word("tag")}
+	if q.Tag == "" && in.values["tag"] != nil {
+		in.refuse(checkTag(""))
+	}
+	q.From, q.Until = Days(in.day("start_date"), in.day("end_date"))
 	q.Limit, q.Offset = in.page(MaxPage)
 	if err := in.ready(b); err != nil {
 		return nil, err

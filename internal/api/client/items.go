@@ -245,6 +245,22 @@ func (f ItemFilter) query() string {
 	return q.Encode()
 }
 
+// ItemSearch says which items to look for. What is not given does not matter.
+type ItemSearch struct {
+	Query             string
+	Types, Statuses   []string
+	Tag               string
+	FirstDay, LastDay string
+	Limit, Offset     int
+}
+
+func (s ItemSearch) query() string {
+	q := url.Values{"query": {s.Query}, "type": s.Types, "status": s.Statuses}
+	setAll(q, map[string]string{"tag": s.Tag, "start_date": s.FirstDay, "end_date": s.LastDay})
+	setPage(q, s.Limit, s.Offset)
+	return q.Encode()
+}
+
 func setAll(q url.Values, texts map[string]string) {
 	for key, text := range texts {
 		if text != "" {
@@ -307,11 +323,9 @@ func (c *Client) DeleteItem(ctx context.Context, ref string) (DeletedItem, error
 }
 
 // SearchItems finds items by their words.
-func (c *Client) SearchItems(ctx context.Context, query string, types []string, limit, offset int) (FoundItems, error) {
-	q := url.Values{"query": {query}, "type": types}
-	setPage(q, limit, offset)
+func (c *Client) SearchItems(ctx context.Context, s ItemSearch) (FoundItems, error) {
 	var out FoundItems
-	return out, c.do(ctx, http.MethodGet, "/v1/items/search?"+q.Encode(), nil, &out)
+	return out, c.do(ctx, http.MethodGet, "/v1/items/search?"+s.query(), nil, &out)
 }
 
 // RelatedItems explores the items around one; 0 is as usual.

@@ -11,7 +11,7 @@ import (
 type columns struct {
 	ids, updated      []byte // 8 bytes each
 	lengths           []byte // 4: words, and characters of scripts without spaces
-	heads             []byte // 2: positions that belong to title and tags
+	heads             []byte // 2: positions that belong to the title
 	types, statuses   []byte // 4: which of the names
 	typeNames, states []string
 }

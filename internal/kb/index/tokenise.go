@@ -27,7 +27,7 @@ type token struct {
 	// position counts the characters of scripts without spaces; it is used by
 	// pairs alone.
 	position uint32
-	// head is the title and the tags.
+	// head is the title.
 	head bool
 }
 
@@ -51,7 +51,6 @@ func (t *tokeniser) document(d *Document) (length, head uint32) {
 	t.position, t.length, t.head = 0, 0, true
 	t.text(d.Title)
 	for _, tag := range d.Tags {
-		t.text(tag)
 		t.key = append(append(t.key[:0], tagTerm), tag...)
 		t.emit(token{key: t.key, head: true})
 	}

@@ -36,7 +36,7 @@ func scan(documents []Document, folded []string, query string) []int64 {
 func foldedFields(documents []Document) []string {
 	list := make([]string, len(documents))
 	for i, d := range documents {
-		list[i] = strings.Join([]string{Fold(d.Title), Fold(strings.Join(d.Tags, "\n")), Fold(d.Description), Fold(d.Content)}, "\n")
+		list[i] = strings.Join([]string{Fold(d.Title), Fold(d.Description), Fold(d.Content)}, "\n")
 	}
 	return list
 }
@@ -138,7 +138,7 @@ func TestWordsAreExact(t *testing.T) {
 		var want []int64
 		for _, d := range documents {
 			has := false
-			for _, field := range append([]string{d.Title, d.Description, d.Content}, d.Tags...) {
+			for _, field := range []string{d.Title, d.Description, d.Content} {
 				pieces(Fold(field), func(p piece) { has = has || p.class == letter && stemKey(p.text) == stem })
 			}
 			if has {
