@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"path/filepath"
@@ -94,11 +95,14 @@ type caller struct {
 func (c *caller) Send(line []byte) error {
 	result, err := call(context.Background(), c.tools, line)
 	if err != nil {
-		c.answers <- fmt.Append(nil, err)
-		return nil
+		result = fmt.Append(nil, err)
 	}
-	c.answers <- result
-	return nil
+	select {
+	case c.answers <- result:
+		return nil
+	default:
+		return errors.New("every call has an answer: a <- line is missing before this one")
+	}
 }
 
 // call makes a call of these params and returns the structured answer, after
