@@ -219,6 +219,10 @@ func TestCheckUnique(t *testing.T) {
 		`{"a":1,"b":{"a":2},"c":[{"a":3}]}`: true,
 		`{"a":1,"\u0061":2}`:                false,
 		`{"x":[1,{"a":1,"a":2}]}`:           false,
+		`{"x":[1,2`:                         false,
+		`{"x":[`:                            false,
+		`[1 2]`:                             false,
+		`[ ]`:                               true,
 		`[[{"a":{"b":1,"b":2}}]]`:           false,
 		`"text"`:                            true,
 		``:                                  true,
@@ -229,6 +233,21 @@ func TestCheckUnique(t *testing.T) {
 	}
 	if CheckObject([]byte(`{"name":"a","Name":"b"}`), "name") == nil {
 		t.Error("a key in another case passed")
+	}
+}
+
+// A message that nests a thousand times around half a million numbers took a minute
+// when each level read all that is within it.
+func TestCheckUniqueReadsDeepValuesOnce(t *testing.T) {
+	const deep = MaxDepth - 1
+	for name, open := range map[string]struct{ begin, end string }{"arrays": {"[", "]"}, "objects": {`{"a":`, "}"}} {
+		value := strings.Repeat(open.begin, deep) + "[" + strings.Repeat("1,", 500_000) + "1]" + strings.Repeat(open.end, deep)
+		if err := CheckUnique([]byte(value)); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := CheckUnique([]byte(open.begin + value + open.end)); err == nil {
+			t.Errorf("%s: what nests too deep passed", name)
+		}
 	}
 }
 
