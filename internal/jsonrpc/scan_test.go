@@ -185,6 +185,30 @@ func TestUnquote(t *testing.T) {
 	}
 }
 
+func TestHasLoneSurrogate(t *testing.T) {
+	for raw, want := range map[string]bool{
+		`"plain 😀"`:                  false,
+		`"\ud83d\ude00"`:             false,
+		`["\u00e9\n","\\ud83d"]`:     false,
+		`"\ud83d"`:                   true,
+		`"\ude00"`:                   true,
+		`"\ude00\ud83d"`:             true,
+		`"\ud83d\ud83d\ude00"`:       true,
+		`"\ud83dx\ude00"`:            true,
+		`"\uD83D\n"`:                 true,
+		`{"a":["\\\ud800"]}`:         true,
+		`{"\ud800":1}`:               true,
+		`"\ufffd"`:                   false,
+		``:                           false,
+		`\`:                          false,
+		`{"a":"\ud83d","b":"\ude00"}`: true,
+	} {
+		if got := HasLoneSurrogate([]byte(raw)); got != want {
+			t.Errorf("%s: got %v", raw, got)
+		}
+	}
+}
+
 func TestAppendQuotedRoundTrips(t *testing.T) {
 	for _, text := range []string{"", "a", "\"\\\n\r\t\x01\x1f", "日本語 😀", "bad\xffutf8", "\u2028"} {
 		var back string
