@@ -124,6 +124,7 @@ var jaKnowledge = map[string]string{
 	"replace FILE if it is there":                                                                          "FILE があれば置き換える",
 	"there is no database at %s yet, so there is nothing to copy; name another data directory with --data": "%s にまだデータベースがないため、コピーするものがありません。別のデータディレクトリを --data で指定してください",
 	"%s is the database itself; choose another file for the backup":                                        "%s はデータベースそのものです。バックアップには別のファイルを指定してください",
+	"%s is a file of genkan's own; choose another file for the backup":                                     "%s は genkan 自身のファイルです。バックアップには別のファイルを指定してください",
 	"%s cannot be written; choose a folder that exists, has space and can be written":                      "%s に書き込めません。空きがあり書き込める、既存のフォルダーを選んでください",
 	"the copy is damaged, and was not kept: %s. Check the disk, and the database with `genkan doctor`":     "コピーが壊れているため、残しませんでした: %s。ディスクを確認し、`genkan doctor` でデータベースを確認してください",
 }
