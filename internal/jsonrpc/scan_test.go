@@ -260,7 +260,7 @@ func TestCheckUnique(t *testing.T) {
 	}
 }
 
-// A message that nests a thousand times around a hundred thousands of numbers took half a minute
+// A value that nests a thousand times around 200,000 numbers took half a minute
 // when each level read all that is within it.
 func TestCheckUniqueReadsDeepValuesOnce(t *testing.T) {
 	const deep = MaxDepth - 1
