@@ -88,9 +88,10 @@ func (c *command) report(err error) int {
 	if !errors.As(err, &e) {
 		e = usageError(err)
 	}
-	fmt.Fprintf(c.std.Err, "genkan: %s\n", c.language.Error(e))
+	// It may quote what others wrote: types of items, names of tools, a server's words.
+	fmt.Fprintf(c.std.Err, "genkan: %s\n", harmless(c.language.Error(e)))
 	if e.Err != nil && (c.debug || e.Code == gateway.CodeInternal) {
-		fmt.Fprintln(c.std.Err, c.say("  cause: %s", e.Err.Error()))
+		fmt.Fprintln(c.std.Err, c.say("  cause: %s", harmless(e.Err.Error())))
 	}
 	return exitStatus[e.Code]
 }

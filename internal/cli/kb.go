@@ -46,7 +46,7 @@ func (c *command) kbGet() *cobra.Command {
 				return err
 			}
 			if item.MovedFrom != "" {
-				fmt.Fprintln(c.std.Err, c.say("%s is %s now.", item.MovedFrom, item.Ref()))
+				fmt.Fprintln(c.std.Err, c.say("%s is %s now.", printable(item.MovedFrom), printable(item.Ref())))
 			}
 			return c.showItem(item)
 		},
@@ -209,7 +209,7 @@ func (c *command) kbRelated() *cobra.Command {
 				return c.json(around)
 			}
 			if len(around.Items) == 0 {
-				fmt.Fprintln(c.std.Out, c.say("%s is related to nothing.", around.Center.Ref()))
+				fmt.Fprintln(c.std.Out, c.say("%s is related to nothing.", printable(around.Center.Ref())))
 				return nil
 			}
 			rows := [][]string{{c.say("DISTANCE"), c.say("ITEM"), c.say("STATUS"), c.say("TITLE")}}
@@ -245,7 +245,7 @@ func (c *command) kbPath() *cobra.Command {
 				return c.json(found)
 			}
 			if len(found.Paths) == 0 {
-				fmt.Fprintln(c.std.Out, c.say("No path of at most %d relations leads from %s to %s.", depth, args[0], args[1]))
+				fmt.Fprintln(c.std.Out, c.say("No path of at most %d relations leads from %s to %s.", depth, printable(args[0]), printable(args[1])))
 				return nil
 			}
 			for _, path := range found.Paths {

@@ -177,7 +177,7 @@ func (in *itemImport) relate(ctx context.Context, remote *client.Client, p *impo
 			}
 			switch {
 			case target == "":
-				in.drop("related: "+text, i.place)
+				in.drop(droppedRelation+text, i.place)
 			case target != i.ref && !g[i.ref][target]:
 				g.add(i.ref, target)
 				missing.add(i.ref, target)

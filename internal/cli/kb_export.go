@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -109,7 +110,11 @@ func (c *command) sinkFor(into string, force bool) (itemSink, error) {
 		if err := os.MkdirAll(into, 0o700); err != nil {
 			return nil, unwritable(into, err)
 		}
-		return folderSink(into), nil
+		root, err := os.OpenRoot(into)
+		if err != nil {
+			return nil, unwritable(into, err)
+		}
+		return &folderSink{root}, nil
 	}
 }
 
@@ -154,31 +159,42 @@ func (s *lineSink) abandon() {
 }
 
 // folderSink is a folder with a file for each item. Each is there whole or not at
-// all.
-type folderSink string
+// all, and within the folder: a link in it that leads elsewhere is not followed.
+type folderSink struct{ *os.Root }
 
-func (s folderSink) put(item exchange.Item) error {
-	path := filepath.Join(string(s), filepath.FromSlash(exchange.FileName(item)))
-	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return unwritable(path, err)
+func (s *folderSink) put(item exchange.Item) error {
+	name := filepath.FromSlash(exchange.FileName(item))
+	temp := filepath.Join(filepath.Dir(name), ".genkan-"+rand.Text())
+	err := s.MkdirAll(filepath.Dir(name), 0o700)
+	if err == nil {
+		err = s.write(temp, exchange.Encode(item))
 	}
-	temp, err := os.CreateTemp(filepath.Dir(path), ".genkan-*")
+	if err == nil {
+		if err = s.Rename(temp, name); err != nil {
+			_ = s.Remove(temp)
+		}
+	}
 	if err != nil {
-		return unwritable(path, err)
-	}
-	_, err = temp.Write(exchange.Encode(item))
-	if err = errors.Join(err, temp.Close()); err == nil {
-		err = os.Rename(temp.Name(), path)
-	}
-	if err != nil {
-		_ = os.Remove(temp.Name())
-		return unwritable(path, err)
+		return unwritable(filepath.Join(s.Name(), name), err)
 	}
 	return nil
 }
 
-func (s folderSink) finish() error { return nil }
-func (s folderSink) abandon()      {}
+// write makes a file that is not there yet, or none.
+func (s *folderSink) write(name string, data []byte) error {
+	f, err := s.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err = errors.Join(err, f.Close()); err != nil {
+		_ = s.Remove(name)
+	}
+	return err
+}
+
+func (s *folderSink) finish() error { return s.Close() }
+func (s *folderSink) abandon()      { _ = s.Close() }
 
 // readAll hands out all items that there are.
 func readAll(ctx context.Context, remote *client.Client, give func(exchange.Item)) error {

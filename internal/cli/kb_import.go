@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -87,6 +88,9 @@ func (in *itemImport) fail(at place, text string) {
 	in.report.Failed = append(in.report.Failed, importFailure{at, text})
 }
 
+// droppedRelation is before the reference of an item that another was to be related to.
+const droppedRelation = "related: "
+
 func (in *itemImport) drop(key string, at place) {
 	if in.dropped == nil {
 		in.dropped = map[string][]place{}
@@ -152,8 +156,14 @@ func (in *itemImport) finish() error {
 		}
 	} else {
 		for _, d := range r.Dropped {
+			where := []any{len(d.Where), printable(d.Where[0].File), d.Where[0].Line}
+			if ref, relation := strings.CutPrefix(d.Key, droppedRelation); relation {
+				fmt.Fprintln(in.std.Err, in.say("Left out, for there is no such item: the relation to %s (%d times, first in %s, line %d).",
+					append([]any{printable(ref)}, where...)...))
+				continue
+			}
 			fmt.Fprintln(in.std.Err, in.say("Left out, for items have no such thing: %s (%d times, first in %s, line %d).",
-				printable(d.Key), len(d.Where), printable(d.Where[0].File), d.Where[0].Line))
+				append([]any{printable(d.Key)}, where...)...))
 		}
 		for _, f := range r.Failed {
 			fmt.Fprintln(in.std.Err, in.say("%s, line %d: %s", printable(f.File), f.Line, harmless(f.Error)))
@@ -181,26 +191,46 @@ func (in *itemImport) readPath(source int, path string) error {
 	if err != nil {
 		return unreadable(path, err)
 	}
-	if !info.IsDir() {
+	switch {
+	case info.Mode().IsRegular():
 		return in.readFile(source, path)
+	case !info.IsDir():
+		return gateway.Errorf(gateway.CodeInvalid, "%s is no ordinary file; what another program writes is read as JSON Lines with -", path)
 	}
 	before := in.files
-	err = filepath.WalkDir(path, func(name string, d fs.DirEntry, err error) error {
-		hidden := name != path && strings.HasPrefix(d.Name(), ".")
+	root := path
+	if !os.IsPathSeparator(root[len(root)-1]) {
+		root += string(filepath.Separator) // which follows a link to the folder
+	}
+	err = filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
+		hidden := name != root && strings.HasPrefix(d.Name(), ".")
 		switch {
 		case err != nil:
 			return unreadable(name, err)
 		case hidden && d.IsDir(): // .git, .obsidian, .trash
 			return fs.SkipDir
-		case hidden, !d.Type().IsRegular(), !isMarkdown(name) && !isLines(name):
+		case d.IsDir() || hidden:
 			return nil
+		case d.Type()&fs.ModeSymlink != 0 && leadsToFolder(name):
+		case !isMarkdown(name) && !isLines(name):
+			return nil
+		case d.Type().IsRegular():
+			return in.readFile(source, name)
 		}
-		return in.readFile(source, name)
+		// A folder that came from others may lead anywhere, and a pipe has no end.
+		in.files++
+		in.fail(place{name, 1}, in.say("it is a link or no ordinary file, and was passed over; import what it leads to by its own name"))
+		return nil
 	})
 	if err == nil && in.files == before {
 		return gateway.Errorf(gateway.CodeNotFound, "there are no Markdown files in %s", path)
 	}
 	return err
+}
+
+func leadsToFolder(link string) bool {
+	info, err := os.Stat(link)
+	return err == nil && info.IsDir()
 }
 
 func isMarkdown(name string) bool {
@@ -230,13 +260,13 @@ func (in *itemImport) readFile(source int, path string) error {
 		return in.readLines(source, path, f)
 	}
 	in.files++
-	if info, err := f.Stat(); err == nil && info.Size() > maxFile {
-		in.fail(place{path, 1}, in.say("the file is larger than 4 MiB, which no item needs"))
-		return nil
-	}
-	raw, err := os.ReadFile(path)
+	raw, err := io.ReadAll(io.LimitReader(f, maxFile+1))
 	if err != nil {
 		return unreadable(path, err)
+	}
+	if len(raw) > maxFile {
+		in.fail(place{path, 1}, in.say("the file is larger than 4 MiB, which no item needs"))
+		return nil
 	}
 	name := path
 	if in.usualType != "" {

@@ -89,7 +89,7 @@ func (c *command) kbAdd() *cobra.Command {
 			if c.asJSON {
 				return c.json(item)
 			}
-			fmt.Fprintln(c.std.Out, c.say("Made %s.", item.Ref()))
+			fmt.Fprintln(c.std.Out, c.say("Made %s.", printable(item.Ref())))
 			return nil
 		},
 	})
@@ -138,7 +138,7 @@ With another type an item gets another id; its old reference goes on finding it.
 			if c.asJSON {
 				return c.json(item)
 			}
-			fmt.Fprintln(c.std.Out, c.say("Changed %s.", item.Ref()))
+			fmt.Fprintln(c.std.Out, c.say("Changed %s.", printable(item.Ref())))
 			return nil
 		},
 	})

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"errors"
+	"iter"
 	"math"
 	"os"
 	"strings"
@@ -95,6 +96,17 @@ func eachCommand(cmd *cobra.Command, visit func(*cobra.Command)) {
 	}
 }
 
+// names are those of commands.
+func names(commands []*cobra.Command) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, cmd := range commands {
+			if !yield(cmd.Name()) {
+				return
+			}
+		}
+	}
+}
+
 // anyNumber of arguments.
 const anyNumber = math.MaxInt
 
@@ -108,6 +120,11 @@ func arguments(least, most int) cobra.PositionalArgs {
 			return wrongUsage("`%s` needs %s; `%s --help` shows how", cmd.CommandPath(), strings.Join(names[n:least], " "), cmd.CommandPath())
 		case n <= most:
 			return nil
+		case most == 0 && cmd.HasSubCommands():
+			if near := gateway.Nearest(args[0], names(cmd.Commands())); near != "" {
+				return wrongUsage("`%s` has no command %q; did you mean `%s %s`?", cmd.CommandPath(), args[0], cmd.CommandPath(), near)
+			}
+			return wrongUsage("`%s` has no command %q; `%s --help` lists those there are", cmd.CommandPath(), args[0], cmd.CommandPath())
 		case most == 0:
 			return wrongUsage("`%s` takes no argument, and %q was given", cmd.CommandPath(), args[0])
 		default:

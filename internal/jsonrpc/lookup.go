@@ -1,6 +1,7 @@
 package jsonrpc
 
 import (
+	"errors"
 	"unicode/utf8"
 
 	"genkan/internal/gateway"
@@ -104,33 +105,21 @@ func LookupText(object []byte, key string) string {
 // false. The array is checked on the way.
 func Elements(array []byte, visit func(value []byte) bool) error {
 	s := scanner{data: array}
-	i := s.space(0)
-	if i >= len(array) || array[i] != '[' {
-		return s.fail(i, "an array was expected")
-	}
-	i = s.space(i + 1)
-	if i < len(array) && array[i] == ']' {
+	_, err := s.array(s.space(0), 1, func(vi int) (int, error) {
+		end, err := s.skip(vi, 1)
+		if err == nil && !visit(array[vi:end:end]) {
+			err = errStopped
+		}
+		return end, err
+	})
+	if errors.Is(err, errStopped) {
 		return nil
 	}
-	for {
-		end, err := s.skip(i, 1)
-		if err != nil {
-			return err
-		}
-		if !visit(array[i:end:end]) {
-			return nil
-		}
-		i = s.space(end)
-		switch {
-		case i < len(array) && array[i] == ',':
-			i = s.space(i + 1)
-		case i < len(array) && array[i] == ']':
-			return nil
-		default:
-			return s.fail(i, "a comma or the end of an array was expected")
-		}
-	}
+	return err
 }
+
+// errStopped ends a walk that has seen enough.
+var errStopped = errors.New("stopped")
 
 // ScanParams checks a params object that came without an envelope, as REST's
 // and the CLI's do, by the rules of Scan. It takes the bytes over.
@@ -190,32 +179,68 @@ func CheckObject(object []byte, known ...string) error {
 }
 
 // CheckUnique refuses a value in which any object has a key twice, at whatever
-// depth.
+// depth. It reads every byte once: what nests deep must not cost more than what is
+// flat.
 func CheckUnique(value []byte) error {
 	if len(value) == 0 {
 		return nil
 	}
-	var err error
-	switch value[0] {
+	s := scanner{data: value}
+	if !utf8.Valid(value) {
+		return s.invalidUTF8()
+	}
+	_, err := s.unique(0, 1)
+	return err
+}
+
+// unique is skip for a value whose objects must have each key once. depth counts
+// the value itself.
+func (s *scanner) unique(i, depth int) (int, error) {
+	switch s.data[i] {
 	case '{':
-		if err = CheckObject(value); err != nil {
-			return err
-		}
-		memberErr := Members(value, func(_, v []byte) bool {
-			err = CheckUnique(v)
-			return err == nil
+		var seen keySet
+		return s.object(i, depth, func(key []byte, at, vi int) (int, error) {
+			if err := seen.add(s, key, at, nil); err != nil {
+				return 0, err
+			}
+			return s.unique(vi, depth+1)
 		})
-		if err == nil {
-			err = memberErr
-		}
 	case '[':
-		elementErr := Elements(value, func(v []byte) bool {
-			err = CheckUnique(v)
-			return err == nil
-		})
-		if err == nil {
-			err = elementErr
+		return s.array(i, depth, func(vi int) (int, error) { return s.unique(vi, depth+1) })
+	default:
+		return s.skip(i, depth-1)
+	}
+}
+
+// array walks the elements of the array at i. The visitor gets where an element
+// begins and returns its end.
+func (s *scanner) array(i, depth int, visit func(vi int) (int, error)) (int, error) {
+	if i >= len(s.data) || s.data[i] != '[' {
+		return 0, s.fail(i, "an array was expected")
+	}
+	if depth > MaxDepth {
+		return 0, s.refuse(i, "the message nests too deep")
+	}
+	i = s.space(i + 1)
+	if i < len(s.data) && s.data[i] == ']' {
+		return i + 1, nil
+	}
+	for {
+		if i >= len(s.data) {
+			return 0, s.fail(i, "the message ends too early")
+		}
+		end, err := visit(i)
+		if err != nil {
+			return 0, err
+		}
+		i = s.space(end)
+		switch {
+		case i < len(s.data) && s.data[i] == ',':
+			i = s.space(i + 1)
+		case i < len(s.data) && s.data[i] == ']':
+			return i + 1, nil
+		default:
+			return 0, s.fail(i, "a comma or the end of an array was expected")
 		}
 	}
-	return err
 }

@@ -185,6 +185,30 @@ func TestUnquote(t *testing.T) {
 	}
 }
 
+func TestHasLoneSurrogate(t *testing.T) {
+	for raw, want := range map[string]bool{
+		`"plain 😀"`:                   false,
+		`"\ud83d\ude00"`:              false,
+		`["\u00e9\n","\\ud83d"]`:      false,
+		`"\ud83d"`:                    true,
+		`"\ude00"`:                    true,
+		`"\ude00\ud83d"`:              true,
+		`"\ud83d\ud83d\ude00"`:        true,
+		`"\ud83dx\ude00"`:             true,
+		`"\uD83D\n"`:                  true,
+		`{"a":["\\\ud800"]}`:          true,
+		`{"\ud800":1}`:                true,
+		`"\ufffd"`:                    false,
+		``:                            false,
+		`\`:                           false,
+		`{"a":"\ud83d","b":"\ude00"}`: true,
+	} {
+		if got := HasLoneSurrogate([]byte(raw)); got != want {
+			t.Errorf("%s: got %v", raw, got)
+		}
+	}
+}
+
 func TestAppendQuotedRoundTrips(t *testing.T) {
 	for _, text := range []string{"", "a", "\"\\\n\r\t\x01\x1f", "日本語 😀", "bad\xffutf8", "\u2028"} {
 		var back string
@@ -219,6 +243,10 @@ func TestCheckUnique(t *testing.T) {
 		`{"a":1,"b":{"a":2},"c":[{"a":3}]}`: true,
 		`{"a":1,"\u0061":2}`:                false,
 		`{"x":[1,{"a":1,"a":2}]}`:           false,
+		`{"x":[1,2`:                         false,
+		`{"x":[`:                            false,
+		`[1 2]`:                             false,
+		`[ ]`:                               true,
 		`[[{"a":{"b":1,"b":2}}]]`:           false,
 		`"text"`:                            true,
 		``:                                  true,
@@ -229,6 +257,21 @@ func TestCheckUnique(t *testing.T) {
 	}
 	if CheckObject([]byte(`{"name":"a","Name":"b"}`), "name") == nil {
 		t.Error("a key in another case passed")
+	}
+}
+
+// A value that nests a thousand times around 200,000 numbers took half a minute
+// when each level read all that is within it.
+func TestCheckUniqueReadsDeepValuesOnce(t *testing.T) {
+	const deep = MaxDepth - 1
+	for name, open := range map[string]struct{ begin, end string }{"arrays": {"[", "]"}, "objects": {`{"a":`, "}"}} {
+		value := strings.Repeat(open.begin, deep) + "[" + strings.Repeat("1,", 200_000) + "1]" + strings.Repeat(open.end, deep)
+		if err := CheckUnique([]byte(value)); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err := CheckUnique([]byte(open.begin + value + open.end)); err == nil {
+			t.Errorf("%s: what nests too deep passed", name)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package jsonrpc
 
 import (
+	"bytes"
 	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
@@ -58,6 +59,30 @@ func Unquote(raw []byte) ([]byte, bool) {
 		i += 2
 	}
 	return out, true
+}
+
+// HasLoneSurrogate reports whether strings of a JSON text that was checked have half
+// of a surrogate pair (\ud83d). No text in UTF-8 can hold that, and decoders put
+// another character into its place without a word.
+func HasLoneSurrogate(raw []byte) bool {
+	for i := 0; ; {
+		next := bytes.IndexByte(raw[i:], '\\')
+		if next < 0 {
+			return false
+		}
+		i += next
+		r := hexRune(raw, i)
+		switch {
+		case r < 0:
+			i += min(2, len(raw)-i) // another escape
+		case !utf16.IsSurrogate(r):
+			i += 6
+		case utf16.DecodeRune(r, hexRune(raw, i+6)) == utf8.RuneError:
+			return true
+		default:
+			i += 12
+		}
+	}
 }
 
 // hexRune reads \uXXXX at i, or returns -1.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"genkan/internal/gateway"
+	"genkan/internal/jsonrpc"
 )
 
 // arguments are those of one call. The first thing that is wrong is kept, and
@@ -23,6 +24,28 @@ func (a *arguments) refuse(err error) {
 	if a.err == nil {
 		a.err = err
 	}
+}
+
+// exact refuses what would be kept otherwise than it was given: of a key that stands
+// twice only one value counts, and half of a surrogate pair becomes another character.
+func (a *arguments) exact(raw []byte) {
+	if !jsonrpc.HasLoneSurrogate(raw) && jsonrpc.CheckUnique(raw) == nil {
+		return
+	}
+	seen := map[string]bool{}
+	_ = jsonrpc.Members(raw, func(name, value []byte) bool { // it has been decoded, so it is an object
+		key := string(name)
+		switch {
+		case seen[key]:
+			a.refuse(Invalid(key, a.values[key], "Must be given once"))
+		case jsonrpc.HasLoneSurrogate(value):
+			a.refuse(Invalid(key, a.values[key], "Must not have half of a surrogate pair, such as \\ud83d alone; send whole characters"))
+		case jsonrpc.CheckUnique(value) != nil:
+			a.refuse(Invalid(key, a.values[key], "Must not have a key twice"))
+		}
+		seen[key] = true
+		return a.err == nil
+	})
 }
 
 // only refuses what the tool does not know: it would be lost silently.

@@ -58,11 +58,11 @@ func checkTitle(title string) error {
 	if trimmed == "" {
 		return Invalid("title", title, "Title is required and must not be empty")
 	}
-	// What surrounds a title does not count, within reason.
-	if err := checkText("title", title, maxTitleSpace); err != nil {
+	if err := checkText("title", trimmed, MaxTitle); err != nil {
 		return err
 	}
-	return checkText("title", trimmed, MaxTitle)
+	// What surrounds a title does not count, within reason.
+	return checkText("title", title, maxTitleSpace)
 }
 
 func checkType(field, name string) error {

@@ -229,6 +229,47 @@ func TestRefused(t *testing.T) {
 	}
 }
 
+// TestRefusedAsWritten: what a decoder would change without a word is refused, so that
+// what is kept is what was given.
+func TestRefusedAsWritten(t *testing.T) {
+	b := newBase(t)
+	tools := kb.NewTools(b.Base)
+	for _, c := range []struct{ tool, arguments, field, constraint string }{
+		{"create_item", `{"type":"docs","title":"\ud83d"}`, "title", "Must not have half of a surrogate pair"},
+		{"create_item", `{"type":"docs","title":"x","tags":["a","\ude00\ud83d"]}`, "tags", "Must not have half of a surrogate pair"},
+		{"search_items", `{"query":"\ud83d"}`, "query", "Must not have half of a surrogate pair"},
+		{"delete_item", `{"type":"docs","id":1,"id":2}`, "id", "Must be given once"},
+		{"delete_item", `{"type":"docs","\u0069d":2,"id":1}`, "id", "Must be given once"},
+		{"bulk_update", `{"updates":[{"type":"docs","id":1,"data":{"title":"a","title":"b"}}]}`, "updates", "Must not have a key twice"},
+		{"create_item", `{"type":"docs","title":"` + strings.Repeat("x", 1001) + `"}`, "title", "Must have at most 200 characters; it has 1001"},
+	} {
+		before := kept(t, b.store)
+		raw, err := call(t.Context(), tools, []byte(`{"name":"`+c.tool+`","arguments":`+c.arguments+`}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got struct {
+			Code kb.Code
+			Data struct {
+				Details struct{ Field, Constraint string }
+			}
+		}
+		if err := json.Unmarshal(raw, &got); err != nil {
+			t.Fatal(err)
+		}
+		if d := got.Data.Details; got.Code != kb.CodeValidation || d.Field != c.field || !strings.HasPrefix(d.Constraint, c.constraint) {
+			t.Errorf("%.80s: %s", c.arguments, raw)
+		}
+		if diff := cmp.Diff(before, kept(t, b.store)); diff != "" {
+			t.Fatalf("%.80s changed something:\n%s", c.arguments, diff)
+		}
+	}
+	raw, err := call(t.Context(), tools, []byte(`{"name":"create_item","arguments":{"type":"docs","title":"\ud83d\ude00 \\ud83d"}}`))
+	if err != nil || !strings.Contains(string(raw), `"title":"😀 \\ud83d"`) {
+		t.Errorf("a whole pair: %s, %v", raw, err)
+	}
+}
+
 // TestLimitsAreInclusive: what is just within the limits is kept as it is.
 func TestLimitsAreInclusive(t *testing.T) {
 	b := newBase(t)

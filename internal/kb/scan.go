@@ -4,22 +4,37 @@ import (
 	"cmp"
 	"context"
 	"iter"
+	"runtime"
 	"slices"
 	"strings"
 )
 
 // Scan is a Finder that reads every item. It is the truth that an index is held
 // against, and answers while there is none.
-type Scan struct{ store Store }
+type Scan struct {
+	store Store
+	// room is taken by who reads all items. A query that an index cannot answer costs
+	// a second or more of a core; whoever sends many of them must not take all cores
+	// from those who ask for something else.
+	room chan struct{}
+}
 
 // NewScan makes one.
-func NewScan(store Store) *Scan { return &Scan{store} }
+func NewScan(store Store) *Scan {
+	return &Scan{store: store, room: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))}
+}
 
 // scanPage is how many items are in memory at a time.
 const scanPage = 200
 
 // each passes every item.
 func (s *Scan) each(ctx context.Context, pass func(*Item)) error {
+	select {
+	case s.room <- struct{}{}:
+		defer func() { <-s.room }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 	for item, err := range allItems(ctx, s.store, scanPage) {
 		if err != nil {
 			return err

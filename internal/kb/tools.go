@@ -53,6 +53,7 @@ func (t *Tools) Handle(ctx context.Context, call *gateway.Call) (*gateway.Result
 		return nil, err
 	}
 	in := &arguments{values: values}
+	in.exact(call.Params.Get(call.Params.Arguments))
 	in.only(tool.known())
 	if !tool.spares(call.Via) {
 		in.require(tool.required)

@@ -61,6 +61,8 @@ var jaCommands = map[string]string{
 	"%s must be a whole number, not %q":                                                      "%s には整数を指定してください（%q は使えません）",
 	"%s is either there or not; leave out what follows it":                                   "%s は付けるか付けないかだけです。後ろの値は不要です",
 	"%s cannot be %q": "%s に %q は指定できません",
+	"`%s` has no command %q; did you mean `%s %s`?":                                                                "`%s` に %q というコマンドはありません。もしかして: `%s %s`",
+	"`%s` has no command %q; `%s --help` lists those there are":                                                    "`%s` に %q というコマンドはありません。一覧は `%s --help` で確認できます",
 	"there is no command %s; `genkan --help` lists them":                                                           "%s というコマンドはありません。一覧は `genkan --help` で確認できます",
 	"there is no command %s. Did you mean one of these?\n%s":                                                       "%s というコマンドはありません。もしかして:\n%s",
 	"standard output must be a file or a pipe":                                                                     "標準出力はファイルかパイプにしてください",

@@ -30,5 +30,6 @@ var jaExchange = map[string]string{
 	"must be a list, or words with commas between them":                                   "リスト、またはコンマ区切りの語でなければなりません",
 	"must be a list of single values":                                                     "単一の値のリストでなければなりません",
 	"must be a text, and is %s":                                                           "文字列でなければなりません（現在の値: %s）",
+	"has half of a surrogate pair, and is %s; write whole characters":                     "サロゲートペアの片方だけが含まれています（現在の値: %s）。完全な文字で書いてください",
 	"must be a list of texts, and is %s":                                                  "文字列のリストでなければなりません（現在の値: %s）",
 }

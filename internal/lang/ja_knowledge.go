@@ -102,6 +102,9 @@ var jaKnowledge = map[string]string{
 	"Do that?":                                                                 "実行しますか?",
 	"Items read: %d, from %d files. To be made: %d. To be changed: %d. There already: %d.":                "読み込んだアイテム: %d 件（%d ファイル）。作成: %d 件、変更: %d 件、変更なし: %d 件。",
 	"Items that are made now have now as their created_at and updated_at.":                                "新しく作成されるアイテムの created_at と updated_at は現在の日時になります。",
+	"Left out, for there is no such item: the relation to %s (%d times, first in %s, line %d).":           "該当するアイテムがないため取り込みませんでした: %s への関連（%d 回、最初は %s の %d 行目）。",
+	"it is a link or no ordinary file, and was passed over; import what it leads to by its own name":      "リンクか通常のファイルではないため読み込みませんでした。リンク先の名前を直接指定して取り込んでください",
+	"%s is no ordinary file; what another program writes is read as JSON Lines with -":                    "%s は通常のファイルではありません。ほかのプログラムの出力は、- を指定して JSON Lines として読み込めます",
 	"Left out, for items have no such thing: %s (%d times, first in %s, line %d).":                        "アイテムに入らないため取り込みませんでした: %s（%d 回、最初は %s の %d 行目）。",
 	"Made: %d. Changed: %d. Unchanged: %d. Failed: %d.":                                                   "作成: %d 件、変更: %d 件、変更なし: %d 件、失敗: %d 件。",
 	"not everything could be taken over; mend the files and import them again, which makes nothing twice": "取り込めなかったものがあります。ファイルを直してもう一度取り込んでください。重複はしません",
@@ -121,6 +124,7 @@ var jaKnowledge = map[string]string{
 	"replace FILE if it is there":                                                                          "FILE があれば置き換える",
 	"there is no database at %s yet, so there is nothing to copy; name another data directory with --data": "%s にまだデータベースがないため、コピーするものがありません。別のデータディレクトリを --data で指定してください",
 	"%s is the database itself; choose another file for the backup":                                        "%s はデータベースそのものです。バックアップには別のファイルを指定してください",
+	"%s is a file of genkan's own; choose another file for the backup":                                     "%s は genkan 自身のファイルです。バックアップには別のファイルを指定してください",
 	"%s cannot be written; choose a folder that exists, has space and can be written":                      "%s に書き込めません。空きがあり書き込める、既存のフォルダーを選んでください",
 	"the copy is damaged, and was not kept: %s. Check the disk, and the database with `genkan doctor`":     "コピーが壊れているため、残しませんでした: %s。ディスクを確認し、`genkan doctor` でデータベースを確認してください",
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"io"
 	"io/fs"
 	"net/url"
 	"os"
@@ -33,6 +34,9 @@ func Backup(ctx context.Context, path, into string, replace bool, progress func(
 	}
 	if _, err := os.Lstat(into); err == nil && !replace {
 		return 0, gateway.Errorf(gateway.CodeConflict, "%s is there already; choose another name, or replace it with --force", into)
+	}
+	if isBeside(path, into) && !isBackup(into) {
+		return 0, gateway.Errorf(gateway.CodeInvalid, "%s is a file of genkan's own; choose another file for the backup", into)
 	}
 	// SQLite writes into an empty file, and leaves its permissions (0600) alone.
 	temp, err := os.CreateTemp(filepath.Dir(into), ".backup-*")
@@ -68,6 +72,26 @@ func noBackup(into string, err error) error {
 		return errors.Join(e, explain("write the backup", err))
 	}
 	return e
+}
+
+// isBeside reports whether a file is in the database's folder.
+func isBeside(path, file string) bool {
+	own, errOwn := os.Stat(filepath.Dir(path))
+	other, errOther := os.Stat(filepath.Dir(file))
+	return errOwn == nil && errOther == nil && os.SameFile(own, other)
+}
+
+// isBackup reports whether a file beside the database may become a backup: it is not
+// there, is empty, or is a database. The others are the configuration and the tokens.
+func isBackup(file string) bool {
+	f, err := os.Open(file) //nolint:gosec // the person names it
+	if err != nil {
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	defer func() { _ = f.Close() }()
+	const magic = "SQLite format 3\x00"
+	begin, err := io.ReadAll(io.LimitReader(f, int64(len(magic))))
+	return err == nil && (len(begin) == 0 || string(begin) == magic)
 }
 
 // isDatabase reports whether a file is a part of the database.

@@ -158,7 +158,8 @@ func TestReadLines(t *testing.T) {
 		{`{"type":"docs"}`, "a.jsonl, line 12: title is missing; every item needs one"},
 		{`{"title":"c","title":"d"}`, "a.jsonl, line 13: title stands there twice"},
 		{"{\"title\":\"\xff\"}", "a.jsonl, line 14: this is not UTF-8 text; save the file as UTF-8"},
-		{long, "a.jsonl, line 15: the line is longer than 4 MiB, which no item needs"},
+		{`{"title":"c","tags":["\ud83d"]}`, `a.jsonl, line 15: tags has half of a surrogate pair, and is ["\ud83d"]; write whole characters`},
+		{long, "a.jsonl, line 16: the line is longer than 4 MiB, which no item needs"},
 		{`{"title":"last","tags":[]}`, "last"},
 	}
 	var text, want []string

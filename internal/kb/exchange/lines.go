@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"genkan/internal/gateway"
+	"genkan/internal/jsonrpc"
 )
 
 // maxLine bounds a line of JSON Lines: the longest content with every character
@@ -137,6 +138,9 @@ func (r *Record) readLine(at place, line []byte) *Problem {
 		if !known {
 			r.Dropped = append(r.Dropped, Dropped{Key: key, Line: at.line})
 			continue
+		}
+		if jsonrpc.HasLoneSurrogate(value) { // which would silently become something else
+			return at.wrong(key, "has half of a surrogate pair, and is %s; write whole characters", brief(value))
 		}
 		if bad := f.decode(at, value); bad != nil {
 			return bad

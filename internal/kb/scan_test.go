@@ -1,0 +1,63 @@
+package kb_test
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"genkan/internal/kb"
+)
+
+// slowRows is a store without items that takes a second to say so.
+type slowRows struct {
+	kb.Store
+
+	mu            sync.Mutex
+	readers, most int
+}
+
+func (s *slowRows) Items(context.Context, int64, int) ([]kb.Item, error) {
+	s.count(1)
+	defer s.count(-1)
+	time.Sleep(time.Second)
+	return nil, nil
+}
+
+func (s *slowRows) count(n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.readers += n
+	s.most = max(s.most, s.readers)
+}
+
+// TestScansLeaveRoom: however many read all items, half of the cores are for others,
+// and who has to wait may give up.
+func TestScansLeaveRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rows := &slowRows{}
+		scan := kb.NewScan(rows)
+		room := max(1, runtime.GOMAXPROCS(0)/2)
+		var all sync.WaitGroup
+		for range 4 * room {
+			all.Go(func() {
+				if _, err := scan.Search(t.Context(), kb.Query{Text: "!?", Limit: 1}); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		synctest.Wait()
+		hurried, cancel := context.WithTimeout(t.Context(), time.Second/2)
+		defer cancel()
+		if _, err := scan.Suggest(hurried, kb.Query{Text: "!?", Limit: 1}); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("who has no time was told %v", err)
+		}
+		all.Wait()
+		if rows.most != room {
+			t.Errorf("%d read at once, and there is room for %d", rows.most, room)
+		}
+	})
+}
