@@ -15,11 +15,11 @@ import (
 // interactive reports whether a person can be asked.
 func (c *command) interactive() bool { return term.IsTerminal(int(c.std.In.Fd())) }
 
-// confirm asks a person. Where there is none, the answer is no.
+// confirm asks a person. Where there is none it fails: a script must not believe
+// that something was done.
 func (c *command) confirm(ctx context.Context, question string) (bool, error) {
 	if !c.interactive() {
-		fmt.Fprintln(c.std.Err, c.say("Run it with --yes to do that."))
-		return false, nil
+		return false, gateway.Errorf(gateway.CodeInvalid, "nothing was changed, for nobody can be asked here; run it with --yes to do that")
 	}
 	fmt.Fprint(c.std.Err, question+" [Y/n] ")
 	answer, err := c.typed(ctx, func() (string, error) { return bufio.NewReader(c.std.In).ReadString('\n') })

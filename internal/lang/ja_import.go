@@ -45,7 +45,7 @@ var jaImport = map[string]string{
 	"Value of %s (it is not shown; empty to give it later): ":                        "%s の値（表示されません。空なら後で指定できます）: ",
 	"The configuration was not changed. These are the servers, to be added by hand:": "設定は変更していません。次のサーバーを手で追加してください:",
 	"Starting them once:":           "一度起動します:",
-	"Run it with --yes to do that.": "実行するには --yes を付けてください。",
+	"nothing was changed, for nobody can be asked here; run it with --yes to do that": "確認できる人がいないため、何も変更しませんでした。実行するには --yes を付けてください",
 	"%s was left alone: %s":         "%s には触れていません: %s",
 	"the variable %s is not set here; the servers that use it wait for `genkan secrets set %s`, or for the variable": "変数 %s はここでは設定されていません。これを使うサーバーは、`genkan secrets set %s` を実行するか変数を設定するまで待ちます",
 	"New servers for %s: %d. Keys that are kept encrypted, and not in plain text: %d.":                               "%s に追加する新しいサーバー: %d。平文ではなく暗号化して保管する鍵: %d。",
