@@ -19,6 +19,7 @@ type ServerDefinition struct {
 	Headers        map[string]string `json:"headers,omitempty" doc:"As env."`
 	OAuth          json.RawMessage   `json:"oauth,omitempty" doc:"How to sign in to the server, an object; false for never."`
 	Prefix         *string           `json:"prefix,omitempty" doc:"What the names of its tools begin with; the server's name unless said."`
+	Overwrite      bool              `json:"overwrite,omitempty" doc:"Lets its tools take names that tools of other servers or of the knowledge base have. Those are left out as long as it has them."`
 	Isolation      string            `json:"isolation,omitempty" doc:"auto, shared, session or root."`
 	Timeout        json.RawMessage   `json:"timeout,omitempty" doc:"Milliseconds, or a text such as 30s."`
 	StartupTimeout json.RawMessage   `json:"startupTimeout,omitempty" doc:"Milliseconds, or a text such as 30s. It is also how long a test may take."`
