@@ -147,7 +147,7 @@ empty one ("") gives the word back to its server.`),
 			if c.asJSON {
 				return c.json(t)
 			}
-			if t.Description == "" {
+			if strings.TrimSpace(t.Description) == "" {
 				_, err = fmt.Fprintln(c.std.Out, c.say("%s has no description.", t.Name))
 				return err
 			}
