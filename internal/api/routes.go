@@ -108,8 +108,9 @@ func (a *API) routes() []route {
 		},
 		{
 			method: "POST", path: "/v1/tools/search", who: forCallers, id: "searchTools", summary: "Find tools by what they do",
-			about: "The best first. All given tags must be there.",
-			body:  client.SearchRequest{}, answer: client.SearchResult{}, failures: []restError{badInput}, serve: a.searchTools,
+			about: "The best first. All given tags must be there. A search counts against the rate limit as a call does.",
+			body:  client.SearchRequest{}, answer: client.SearchResult{},
+			failures: []restError{badInput, restErrors[gateway.CodeLimited]}, serve: a.searchTools,
 		},
 		{
 			method: "GET", path: "/v1/search/learned", who: forCallers, id: "listLearned", summary: "Show what searches have taught",
