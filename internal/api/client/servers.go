@@ -33,7 +33,7 @@ type ServerDefinition struct {
 type DefinedTools struct {
 	Allow   []string        `json:"allow,omitempty" doc:"Patterns over the server's own names."`
 	Deny    []string        `json:"deny,omitempty" doc:"Patterns over the server's own names."`
-	Options json.RawMessage `json:"options,omitempty" doc:"How calls of tools are carried out, an object: by pattern timeout, retry and retryDelay. Of several patterns that match, the first in the alphabet that says a thing counts."`
+	Options json.RawMessage `json:"options,omitempty" doc:"How calls of tools are carried out, an object: by pattern timeout, retry and retryDelay, and version, category and tags that the tools are listed with. Of several patterns that match, the first that says a thing counts, in the order that they are written in; a PATCH changes patterns in their place and puts new ones behind."`
 }
 
 // NewServer is a server with its name.
