@@ -230,7 +230,7 @@ func (a *API) Routes(mux Mux) {
 	var outside []string
 	for _, one := range a.routes() {
 		pattern := one.method + " " + one.path
-		mux.HandleFunc(pattern, a.guard(one.who, one.serve))
+		mux.HandleFunc(pattern, a.guard(one.who, a.strictly(one)))
 		known.HandleFunc(pattern, func(http.ResponseWriter, *http.Request) {})
 		if !strings.HasPrefix(one.path, "/v1/") {
 			outside = append(outside, one.path)

@@ -85,6 +85,13 @@ func TestTheFront(t *testing.T) {
 		"a call is no PUT":           {method: "PUT", path: "/v1/tools/call", status: 405},
 		"the first path of the list": {method: "GET", path: "/tools?limit=3&tag=a%20b", status: 302, headers: map[string]string{"Location": "/v1/tools?limit=3&tag=a%20b"}},
 		"the first path of calls":    {method: "POST", path: "/tools/call?x=1&y=%2F", body: `{"name":"x"}`, status: 307, headers: map[string]string{"Location": "/v1/tools/call?x=1&y=%2F"}},
+		"a misspelt filter":          {method: "GET", path: "/v1/tools?tags=text", status: 400, has: []string{`"code":"VALIDATION_ERROR"`, `"field":"tags"`, "there are category, tag, server, enabled, page, limit"}},
+		"the one that is wrong":      {method: "GET", path: "/v1/tools?limit=0&Tag=text&tag=text", status: 400, has: []string{`"field":"Tag"`}},
+		"where there are none":       {method: "POST", path: "/v1/tools/call?name=x", body: `{"name":"x"}`, status: 400, has: []string{`"field":"name"`, "this path has none"}},
+		"one that cannot be read":    {method: "GET", path: "/v1/servers?%zz", status: 400, has: []string{`"code":"VALIDATION_ERROR"`, "percent-encode"}},
+		"only for those who may ask": {method: "GET", path: "/v1/tools?tags=text", send: nobody, status: 401},
+		"probes add what they like":  {method: "GET", path: "/health?t=1", status: 200},
+		"and so do links":            {method: "GET", path: "/v1/docs?from=mail", status: 200},
 		"they need a token":          {method: "GET", path: "/tools", send: nobody, status: 401},
 		"the first list is no POST":  {method: "POST", path: "/tools", status: 405, headers: map[string]string{"Allow": "GET, HEAD"}},
 	})
