@@ -103,7 +103,7 @@ func (v *vocabulary) alike(word string, least float32, most int, fits func(numbe
 	var found []likeness
 	for n := range v.grams {
 		each := &v.grams[n]
-		if bits.OnesCount64(set.bits&each.bits) < needed[each.count] || !fits(uint32(n)) { //nolint:gosec // memory ends before
+		if bits.OnesCount64(set.bits&each.bits) < needed[each.count] || !fits(uint32(n)) {
 			continue
 		}
 		all, common := float32(set.count)+float32(each.count), 0
@@ -113,7 +113,7 @@ func (v *vocabulary) alike(word string, least float32, most int, fits func(numbe
 			}
 		}
 		if part := 2 * float32(common) / all; part >= least {
-			found = append(found, likeness{uint32(n), part}) //nolint:gosec // memory ends before
+			found = append(found, likeness{uint32(n), part})
 		}
 	}
 	slices.SortFunc(found, func(a, b likeness) int {
