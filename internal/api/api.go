@@ -37,6 +37,9 @@ type House interface {
 	Declared() []Declared
 	// Unknown is what can be said about a name that no tool has.
 	Unknown(name string) catalog.Unknown
+	// Count counts against somebody's rate limit what is no call of a tool, or
+	// refuses it.
+	Count(who gateway.Identity) error
 	// Search finds tools of a view for somebody; the empty one is all of the house.
 	Search(ctx context.Context, who gateway.Identity, view string, q search.Query) search.Result
 	// Shown is told what somebody was shown of a search.

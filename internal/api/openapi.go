@@ -208,6 +208,9 @@ func (r *route) allFailures() []restError {
 		// The last one is that of a store that cannot tell whose a token is.
 		all = append(all, restError{http.StatusUnauthorized, "AUTHENTICATION_ERROR"}, restErrors[gateway.CodeInternal], restErrors[gateway.CodeUnavailable])
 	}
+	if r.strict() {
+		all = append(all, restErrors[gateway.CodeInvalid])
+	}
 	if r.body != nil {
 		for _, status := range []int{http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType} {
 			all = append(all, restError{status, "VALIDATION_ERROR"})

@@ -108,8 +108,9 @@ func (a *API) routes() []route {
 		},
 		{
 			method: "POST", path: "/v1/tools/search", who: forCallers, id: "searchTools", summary: "Find tools by what they do",
-			about: "The best first. All given tags must be there.",
-			body:  client.SearchRequest{}, answer: client.SearchResult{}, failures: []restError{badInput}, serve: a.searchTools,
+			about: "The best first. All given tags must be there. A search counts against the rate limit as a call does.",
+			body:  client.SearchRequest{}, answer: client.SearchResult{},
+			failures: []restError{badInput, restErrors[gateway.CodeLimited]}, serve: a.searchTools,
 		},
 		{
 			method: "GET", path: "/v1/search/learned", who: forCallers, id: "listLearned", summary: "Show what searches have taught",
@@ -229,7 +230,7 @@ func (a *API) Routes(mux Mux) {
 	var outside []string
 	for _, one := range a.routes() {
 		pattern := one.method + " " + one.path
-		mux.HandleFunc(pattern, a.guard(one.who, one.serve))
+		mux.HandleFunc(pattern, a.guard(one.who, a.strictly(one)))
 		known.HandleFunc(pattern, func(http.ResponseWriter, *http.Request) {})
 		if !strings.HasPrefix(one.path, "/v1/") {
 			outside = append(outside, one.path)

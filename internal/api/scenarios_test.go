@@ -85,6 +85,13 @@ func TestTheFront(t *testing.T) {
 		"a call is no PUT":           {method: "PUT", path: "/v1/tools/call", status: 405},
 		"the first path of the list": {method: "GET", path: "/tools?limit=3&tag=a%20b", status: 302, headers: map[string]string{"Location": "/v1/tools?limit=3&tag=a%20b"}},
 		"the first path of calls":    {method: "POST", path: "/tools/call?x=1&y=%2F", body: `{"name":"x"}`, status: 307, headers: map[string]string{"Location": "/v1/tools/call?x=1&y=%2F"}},
+		"a misspelt filter":          {method: "GET", path: "/v1/tools?tags=text", status: 400, has: []string{`"code":"VALIDATION_ERROR"`, `"field":"tags"`, "there are category, tag, server, enabled, page, limit"}},
+		"the one that is wrong":      {method: "GET", path: "/v1/tools?limit=0&Tag=text&tag=text", status: 400, has: []string{`"field":"Tag"`}},
+		"where there are none":       {method: "POST", path: "/v1/tools/call?name=x", body: `{"name":"x"}`, status: 400, has: []string{`"field":"name"`, "this path has none"}},
+		"one that cannot be read":    {method: "GET", path: "/v1/servers?%zz", status: 400, has: []string{`"code":"VALIDATION_ERROR"`, "percent-encode"}},
+		"only for those who may ask": {method: "GET", path: "/v1/tools?tags=text", send: nobody, status: 401},
+		"probes add what they like":  {method: "GET", path: "/health?t=1", status: 200},
+		"and so do links":            {method: "GET", path: "/v1/docs?from=mail", status: 200},
 		"they need a token":          {method: "GET", path: "/tools", send: nobody, status: 401},
 		"the first list is no POST":  {method: "POST", path: "/tools", status: 405, headers: map[string]string{"Allow": "GET, HEAD"}},
 	})
@@ -243,10 +250,11 @@ func TestTheLimitIsEachCallers(t *testing.T) {
 	call(other, 200)
 	call(other, 429)
 	d.ask(t, map[string]ask{
-		"lists are no calls":      {method: "GET", path: "/v1/tools", status: 200},
-		"nor is a bad request":    {method: "POST", path: "/v1/tools/call", body: `{"name":1}`, status: 400},
-		"nor one of nothing":      {method: "POST", path: "/v1/tools/call", body: `{"name":"nothing"}`, status: 404},
-		"nor is looking for some": {method: "POST", path: "/v1/tools/search", body: `{"query":"x"}`, status: 200},
+		"lists are no calls":       {method: "GET", path: "/v1/tools", status: 200},
+		"nor is a bad request":     {method: "POST", path: "/v1/tools/call", body: `{"name":1}`, status: 400},
+		"nor one of nothing":       {method: "POST", path: "/v1/tools/call", body: `{"name":"nothing"}`, status: 404},
+		"but a search is like one": {method: "POST", path: "/v1/tools/search", body: `{"query":"x"}`, status: 429, has: []string{`"code":"RATE_LIMIT_EXCEEDED"`}},
+		"unless it looks for none": {method: "POST", path: "/v1/tools/search", body: `{"query":" "}`, status: 400},
 	})
 }
 

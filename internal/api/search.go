@@ -29,6 +29,10 @@ func (a *API) searchTools(w http.ResponseWriter, r *http.Request, id gateway.Ide
 		return
 	}
 	house := a.opt.House()
+	if err := house.Count(id); err != nil {
+		a.fail(w, err)
+		return
+	}
 	register := house.Snapshot()
 	q := search.Query{Text: in.Query, Limit: in.Limit, Include: func(server string, d *search.Document) bool {
 		return (in.Filters.Server == "" || server == in.Filters.Server) &&

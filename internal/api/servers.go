@@ -52,7 +52,7 @@ func (a *API) serverOf(s *upstream.Server, seen *catalog.Snapshot, id gateway.Id
 }
 
 func (a *API) findingOf(f catalog.Finding) client.Finding {
-	out := client.Finding{Kind: f.Kind.String(), Name: f.Name, LeftOut: f.LeftOut, TakenBy: f.TakenBy, Notes: []string{}}
+	out := client.Finding{Kind: f.Kind.String(), Name: f.Name, LeftOut: f.LeftOut, TakenBy: f.TakenBy, Replaced: f.Replaced, Notes: []string{}}
 	for _, note := range f.Notes {
 		out.Notes = append(out.Notes, a.language().Text(note))
 	}

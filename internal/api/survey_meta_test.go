@@ -53,6 +53,8 @@ func TestTheSurveyComplains(t *testing.T) {
 		"answers strangers":          {say(200, data, `{"n":1}`), "it was answered without a token"},
 		"answers foreign pages":      {say(200, data, `{"n":1}`), "it was answered to a foreign page"},
 		"takes every query":          {say(200, data, `{"n":1}`), "?page=0 is not as described, and was accepted"},
+		"takes unknown queries":      {say(200, data, `{"n":1}`), "?unknown is not described, and was accepted"},
+		"takes broken queries":       {say(200, data, `{"n":1}`), "a query that cannot be read was accepted"},
 		"takes what is no JSON":      {say(200, data, `{"n":1}`), "a body that is not JSON was accepted"},
 		"fails inside":               {say(500, data, `{"code":"INTERNAL_ERROR"}`), "it failed inside"},
 		"tells secrets":              {say(400, data, `{"error":"`+canary+`"}`), "a secret is in the answer"},

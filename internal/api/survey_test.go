@@ -344,6 +344,17 @@ func (s *surveyor) refuses(o *operation, target *url.URL, w wire, r reply, compl
 			complain("?%s=%s is not as described, and was accepted", name, text)
 		}
 	}
+	if _, needsToken := o.responses["401"]; needsToken && r.status < 300 {
+		given, err := url.ParseQuery(target.RawQuery)
+		if err != nil {
+			complain("a query that cannot be read was accepted")
+		}
+		for name := range given {
+			if o.query[name] == nil {
+				complain("?%s is not described, and was accepted", name)
+			}
+		}
+	}
 	if o.closed == nil {
 		return
 	}

@@ -27,7 +27,7 @@ func toolOf(e catalog.Entry) client.Tool {
 		InputSchema: jsonrpc.Lookup(t.Definition, "inputSchema"),
 		Parameters:  []client.Parameter{}, Examples: []client.Example{}, Tags: []string{},
 		Version: defaultVersion, Enabled: !o.Disabled, Category: o.Category, Author: o.Author,
-		Dependencies: o.Dependencies, RegisteredAt: e.RegisteredAt,
+		Dependencies: o.Dependencies, RegisteredAt: e.RegisteredAt, Replaces: e.Replaces,
 	}
 	for _, p := range catalog.Parameters(t) {
 		out.Parameters = append(out.Parameters, client.Parameter{

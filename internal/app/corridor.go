@@ -41,6 +41,10 @@ func (h *house) corridor(p *Process) gateway.Handler {
 	return gateway.Chain(p.executor, steps...)
 }
 
+// Count counts what somebody asks of the house beside calls and that costs as
+// much as one, or refuses it.
+func (h *house) Count(who gateway.Identity) error { return h.limit.admit(who) }
+
 // limiter allows each caller so many calls in a window of time.
 type limiter struct {
 	rule config.RateLimit
@@ -59,7 +63,7 @@ func (l *limiter) middleware(next gateway.Handler) gateway.Handler {
 	}
 	return gateway.HandlerFunc(func(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
 		if call.Parent == nil { // what a call makes counts with it
-			if err := l.admit(call); err != nil {
+			if err := l.admit(call.Identity); err != nil {
 				return nil, err
 			}
 		}
@@ -67,19 +71,19 @@ func (l *limiter) middleware(next gateway.Handler) gateway.Handler {
 	})
 }
 
-// admit counts a call, or refuses it.
-func (l *limiter) admit(call *gateway.Call) error {
+// admit counts a call of somebody, or refuses it.
+func (l *limiter) admit(who gateway.Identity) error {
 	if l.rule.Max <= 0 {
 		return nil
 	}
-	wait := l.wait(call.Identity.ClientID)
+	wait := l.wait(who.ClientID)
 	if wait <= 0 {
 		return nil
 	}
 	return &gateway.Error{
 		Code: gateway.CodeLimited, Unsent: true, RetryAfter: wait,
 		Message: "client %s made more than %d calls in %s; try again in %s",
-		Values:  []any{call.Identity.ClientID, l.rule.Max, l.rule.TimeWindow, wait.Round(time.Millisecond)},
+		Values:  []any{who.ClientID, l.rule.Max, l.rule.TimeWindow, wait.Round(time.Millisecond)},
 	}
 }
 

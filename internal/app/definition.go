@@ -30,6 +30,7 @@ func readDefinition(raw []byte) (definition, error) {
 	if err := decoder.Decode(&d); err != nil || d == nil {
 		return nil, &gateway.Error{Code: gateway.CodeInvalid, Err: err, Message: "a server is described by a JSON object"}
 	}
+	d.takePatterns(raw)
 	return d, nil
 }
 
@@ -231,6 +232,15 @@ func (d definition) merge(patch definition) {
 	for key, value := range patch {
 		inner, isObject := value.(map[string]any)
 		there, wasObject := d[key].(map[string]any)
+		if given, ok := value.(*patterns); ok {
+			was, ok := d[key].(*patterns)
+			if !ok {
+				was = &patterns{byName: map[string]any{}}
+			}
+			was.merge(given)
+			d[key] = was
+			continue
+		}
 		switch {
 		case value == nil:
 			delete(d, key)
@@ -288,6 +298,13 @@ func unmasked(path string, given, shown, was any) (any, error) {
 				return nil, err
 			}
 			given[key] = restored
+		}
+		return given, nil
+	case *patterns: // nothing in them is ever masked
+		for _, name := range given.order {
+			if _, err := unmasked(path+"."+name, given.byName[name], nil, nil); err != nil {
+				return nil, err
+			}
 		}
 		return given, nil
 	case []any:

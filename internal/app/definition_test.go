@@ -9,6 +9,7 @@ import (
 	"genkan/internal/clients"
 	"genkan/internal/config"
 	"genkan/internal/gateway"
+	"genkan/internal/jsonrpc"
 )
 
 // What is shown of a definition has no literal secret, wherever it stands in a
@@ -90,5 +91,45 @@ func TestHiddenOutput(t *testing.T) {
 				t.Errorf("%s is shown as %s", text, shown)
 			}
 		}
+	}
+}
+
+// Of several patterns the first counts, so they stay in the order that they were
+// written in, whatever is done with the definition.
+func TestOptionsKeepTheirOrder(t *testing.T) {
+	const given = `{"command":"x","tools":{"allow":["*"],"options":{"z*":{"retry":1},"*":{"timeout":"2s"},"a<b>":{"retry":2}}}}`
+	read := func(raw string) definition {
+		t.Helper()
+		d, err := readDefinition([]byte(raw))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	d := read(given)
+	if got := string(d.masked("s", true).json()); got != given {
+		t.Errorf("shown as %s", got)
+	}
+	for _, c := range []struct{ patch, want string }{
+		{`{"tools":{"options":{"*":{"retry":3}}}}`, `{"z*":{"retry":1},"*":{"retry":3,"timeout":"2s"},"a<b>":{"retry":2}}`},
+		{`{"tools":{"options":{"b":{"retry":4},"z*":null,"a":{"retry":5}}}}`, `{"*":{"retry":3,"timeout":"2s"},"a<b>":{"retry":2},"b":{"retry":4},"a":{"retry":5}}`},
+		{`{"tools":{"options":null}}`, ``},
+		{`{"tools":{"options":{"y":{"retry":null,"timeout":5},"nothing":null,"b":{}}}}`, `{"y":{"timeout":5},"b":{}}`},
+		{`{"tools":null}`, ``},
+		{`{"tools":{"options":{"q":{},"p":{}}}}`, `{"q":{},"p":{}}`},
+	} {
+		d.merge(read(c.patch))
+		d = read(string(d.json())) // as the database keeps it
+		if got := string(jsonrpc.Lookup(jsonrpc.Lookup(d.json(), "tools"), "options")); got != c.want {
+			t.Errorf("after %s: %s, want %s", c.patch, got, c.want)
+		}
+	}
+	for _, odd := range []string{`{"tools":5}`, `{"tools":{"options":5}}`, `{"tools":{"options":{}}}`, `{"Tools":{"options":{"b":1,"a":2}}}`} {
+		if got := string(read(odd).json()); got != odd && odd[2] != 'T' {
+			t.Errorf("%s became %s", odd, got)
+		}
+	}
+	if err := read(`{"tools":{"options":{"a":{"timeout":"***"}}}}`).unmask("s", d, true); err == nil || gateway.AsError(err).Field != "tools.options.a.timeout" {
+		t.Errorf("a mask that hides nothing: %v", err)
 	}
 }

@@ -183,8 +183,13 @@ func (p *Process) build(cfg *config.Config, old *house) *house {
 
 // mountOf is how a server's tools come into a catalog.
 func mountOf(source gateway.Source, set config.Server, overrides *catalog.Overrides) catalog.Mount {
+	claim := catalog.ClaimUsual
+	if set.Overwrite {
+		claim = catalog.ClaimOverwrite
+	}
 	return catalog.Mount{
-		Source: source, Prefix: set.Prefix, Allows: set.Tools.Allows,
+		Source: source, Prefix: set.Prefix, Claim: claim, Allows: set.Tools.Allows,
+		Labels:   func(tool string) catalog.Labels { return catalog.Labels(set.LabelsOf(tool)) },
 		Validate: set.Validate, Timeout: set.Timeout, Options: set.OptionsOf, OriginalSchemas: set.Schemas == config.SchemasOriginal,
 		Overrides: overrides,
 	}

@@ -201,6 +201,21 @@ func TestTheRateLimit(t *testing.T) {
 	if status != http.StatusTooManyRequests || !strings.Contains(body, "RATE_LIMIT_EXCEEDED") {
 		t.Errorf("got %d %s", status, body)
 	}
+	// A search counts as a call does, over REST and by search_tools.
+	status, body = h.request(http.MethodPost, "/v1/tools/search", `{"query":"echo"}`, nil)
+	if status != http.StatusTooManyRequests || !strings.Contains(body, "RATE_LIMIT_EXCEEDED") {
+		t.Errorf("a search: %d %s", status, body)
+	}
+	guided := func(tool, arguments string) string {
+		t.Helper()
+		_, text := h.request(http.MethodPost, "/mcp?mode=search",
+			`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"`+tool+`","arguments":`+arguments+`,"_meta":{`+modernMeta+`}}}`,
+			http.Header{"Mcp-Protocol-Version": {"2026-07-28"}, "Mcp-Method": {"tools/call"}, "Mcp-Name": {tool}})
+		return text
+	}
+	if text := guided("search_tools", `{"query":"echo"}`); !strings.Contains(text, "more than 5 calls") {
+		t.Errorf("search_tools: %s", text)
+	}
 	// Another caller has a bucket of its own.
 	admin := h.token
 	_, added, err := h.keeper.Add(context.Background(), "other", false)
@@ -209,6 +224,16 @@ func TestTheRateLimit(t *testing.T) {
 	}
 	h.token = added.Reveal()
 	h.mustCall("one__echo", `{"text":"x"}`)
+	for tool, arguments := range map[string]string{"search_tools": `{"query":"echo"}`, "call_tool": `{"name":"one__echo","arguments":{"text":"x"}}`} {
+		if text := guided(tool, arguments); strings.Contains(text, "more than 5 calls") {
+			t.Errorf("%s: %s", tool, text)
+		}
+	}
+	for range 2 { // of five, three are gone: what call_tool makes counts with it
+		h.must(http.MethodPost, "/v1/tools/search", `{"query":"echo"}`, http.StatusOK)
+	}
+	h.must(http.MethodPost, "/v1/tools/search", `{"query":" "}`, http.StatusBadRequest)
+	h.must(http.MethodPost, "/v1/tools/search", `{"query":"echo"}`, http.StatusTooManyRequests)
 	h.token = admin
 	// A reload that leaves the limit alone does not forget who has called;
 	// one that changes it does.

@@ -76,7 +76,10 @@ func (h *house) guided(view string, mounts []catalog.Mount) []catalog.Mount {
 			return m.Allows(tool) && slices.ContainsFunc(pinned, func(glob string) bool { return matches(glob, shownAs(m, tool)) })
 		}
 	}
-	ours := catalog.Mount{Source: guide.New(view, func() guide.House { return h.successor() }), Allows: func(string) bool { return true }}
+	ours := catalog.Mount{
+		Source: guide.New(view, func() guide.House { return h.successor() }), Allows: func(string) bool { return true },
+		Claim: catalog.ClaimReserved,
+	}
 	return append([]catalog.Mount{ours}, mounts...)
 }
 

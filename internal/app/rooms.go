@@ -43,10 +43,10 @@ func (p *Process) rooms(cfg *config.Config) []room {
 	})
 }
 
-// mount puts a room behind the servers: where names are the same, those of
-// servers stay.
+// mount puts a room behind the servers. Its tools keep their names before those of
+// servers, unless one of these is said to overwrite them.
 func (r room) mount(overrides *catalog.Overrides) catalog.Mount {
-	return catalog.Mount{Source: r.Source, Allows: func(string) bool { return true }, Overrides: overrides}
+	return catalog.Mount{Source: r.Source, Allows: func(string) bool { return true }, Claim: catalog.ClaimBuiltIn, Overrides: overrides}
 }
 
 // typed says the type of the results of our own rooms, which modern clients insist

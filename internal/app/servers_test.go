@@ -302,3 +302,41 @@ func TestRestartDuringCalls(t *testing.T) {
 	}
 	testkit.Eventually(t, func() bool { return !testkit.Alive(pid) }, "the former process is gone")
 }
+
+// The options of a kept server's tools count in the order that they are written
+// in, as in the file: when they are added, changed, and after a restart.
+func TestOptionsOfAKeptServer(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	category := func(h *testHouse, tool string) string {
+		h.t.Helper()
+		_, after, _ := strings.Cut(h.must(http.MethodGet, "/v1/tools/"+tool, "", http.StatusOK), `"category":"`)
+		found, _, _ := strings.Cut(after, `"`)
+		return found
+	}
+	t.Run("added", func(t *testing.T) {
+		h := openHouseIn(t, dir, servers(conf{}))
+		body := withName(t, "kept", child(t))
+		body = strings.TrimSuffix(body, "}") + `,"tools":{"options":{"p*":{"category":"first"},"*":{"category":"second"},"echo":{"category":"third"}}}}`
+		h.must(http.MethodPost, "/v1/servers", body, http.StatusCreated)
+		h.waitReady("kept")
+		if pid, echo := category(h, "kept__pid"), category(h, "kept__echo"); pid != "first" || echo != "second" {
+			t.Errorf("pid is %s, echo %s", pid, echo)
+		}
+		shown := h.must(http.MethodGet, "/v1/servers/kept", "", http.StatusOK)
+		if want := `"options":{"p*":{"category":"first"},"*":{"category":"second"},"echo":{"category":"third"}}`; !strings.Contains(shown, want) {
+			t.Errorf("shown as %s", shown)
+		}
+		h.must(http.MethodPatch, "/v1/servers/kept", `{"tools":{"options":{"*":null,"a*":{"category":"fourth"}}}}`, http.StatusOK)
+		h.must(http.MethodPatch, "/v1/servers/kept", `{"tools":{"options":{"*":{"category":"last"}}}}`, http.StatusOK)
+	})
+	t.Run("started again", func(t *testing.T) {
+		h := openHouseIn(t, dir, servers(conf{}))
+		h.waitReady("kept")
+		for tool, want := range map[string]string{"pid": "first", "echo": "third", "add_tool": "fourth", "raw": "last"} {
+			if got := category(h, "kept__"+tool); got != want {
+				t.Errorf("%s is %s, want %s", tool, got, want)
+			}
+		}
+	})
+}

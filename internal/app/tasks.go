@@ -189,7 +189,7 @@ func (h *house) Tasks(ctx context.Context, caller *gateway.Call, cursor string) 
 	if !ok {
 		return nil, gateway.Errorf(gateway.CodeInvalid, "params.cursor must be a cursor of an earlier answer")
 	}
-	if err := h.limit.admit(caller); err != nil { // one for all that it makes
+	if err := h.limit.admit(caller.Identity); err != nil { // one for all that it makes
 		return nil, err
 	}
 	names, next := h.tasks.page(caller, behind)

@@ -113,11 +113,17 @@ func (h *house) refresh(source string, kind gateway.Kind) (changed []string) {
 		if !c.Has(source) {
 			continue
 		}
-		if c.Refresh(source, kind) {
+		differs, between := c.Refresh(source, kind)
+		if differs {
 			changed = append(changed, name)
 		}
 		if kind == gateway.KindTool { // also for what is said about tools and not listed
 			h.reindex(name, source, c)
+			for _, other := range between { // a name has gone from one to the other
+				if other != source {
+					h.reindex(name, other, c)
+				}
+			}
 		}
 	}
 	return changed

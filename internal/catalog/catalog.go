@@ -19,6 +19,8 @@ type Mount struct {
 	// Prefix stands before the name and two underscores; empty mounts the
 	// tools under their own names.
 	Prefix string
+	// Claim decides whose a name is that several have.
+	Claim Claim
 	// Allows filters by the source's own names; nil lets everything through.
 	Allows   func(name string) bool
 	Validate bool
@@ -26,6 +28,10 @@ type Mount struct {
 	// Options are what is said for calls of a tool, by the source's own name;
 	// nil when nothing is.
 	Options func(name string) gateway.ExecuteOptions
+	// Labels are the version, category and tags that the configuration gives a
+	// tool, by the source's own name; nil when it gives none. What people have said
+	// about it comes first.
+	Labels func(name string) Labels
 	// OriginalSchemas shows combinations at the first level of a schema to
 	// everybody; otherwise clients of the legacy era see plain properties.
 	OriginalSchemas bool
@@ -83,8 +89,10 @@ func New(mounts []Mount, pageSize int, log *slog.Logger) *Catalog {
 func (c *Catalog) Snapshot() *Snapshot { return c.current.Load() }
 
 // Refresh takes over a source's current list of a kind, and reports whether
-// that changed what clients see. A source that is not here changes nothing.
-func (c *Catalog) Refresh(source string, kind gateway.Kind) bool {
+// that changed what clients see, and which sources have tools by that which they
+// had not, or the other way round, because a name went from one to the other. A
+// source that is not here changes nothing.
+func (c *Catalog) Refresh(source string, kind gateway.Kind) (changed bool, between []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for i := range c.mounts {
@@ -96,14 +104,14 @@ func (c *Catalog) Refresh(source string, kind gateway.Kind) bool {
 	if old.lists[kind].id == fresh.lists[kind].id {
 		// The same bytes, but perhaps other hints: calls use the new one.
 		c.current.Store(fresh)
-		return false
+		return false, moved(old, fresh)
 	}
 	c.former = append(c.former, old)
 	if len(c.former) > keptSnapshots {
 		c.former = append([]*Snapshot(nil), c.former[1:]...)
 	}
 	c.current.Store(fresh)
-	return true
+	return true, moved(old, fresh)
 }
 
 // Has reports whether the source is mounted here.

@@ -76,6 +76,12 @@ func mount(s gateway.Source, prefix string) catalog.Mount {
 	return catalog.Mount{Source: s, Prefix: prefix}
 }
 
+// refresh reports whether clients see something else now.
+func refresh(c *catalog.Catalog, source string, kind gateway.Kind) bool {
+	changed, _ := c.Refresh(source, kind)
+	return changed
+}
+
 func newCatalog(pageSize int, mounts ...catalog.Mount) *catalog.Catalog {
 	return catalog.New(mounts, pageSize, slog.New(slog.DiscardHandler))
 }
@@ -192,7 +198,7 @@ func TestCursors(t *testing.T) {
 	former := []string{second}
 	for i := range 6 {
 		s.add(fmt.Sprintf("n%d", i), definition(fmt.Sprintf("n%d", i)))
-		if !c.Refresh("s", gateway.KindTool) {
+		if !refresh(c, "s", gateway.KindTool) {
 			t.Fatal("a new tool was not seen")
 		}
 		_, cursor := page(t, c, "")
@@ -238,7 +244,7 @@ func TestCursorsOfAnotherPageSize(t *testing.T) {
 func TestRefresh(t *testing.T) {
 	s, other := source("s", "a", "b"), source("other", "x")
 	c := newCatalog(0, mount(s, "p"), mount(other, "q"))
-	if c.Refresh("s", gateway.KindTool) || c.Refresh("other", gateway.KindTool) || c.Refresh("nobody", gateway.KindTool) {
+	if refresh(c, "s", gateway.KindTool) || refresh(c, "other", gateway.KindTool) || refresh(c, "nobody", gateway.KindTool) {
 		t.Error("nothing changed, and it was said to")
 	}
 	before := c.Snapshot()
@@ -257,7 +263,7 @@ func TestRefresh(t *testing.T) {
 		{"none again", nil, false},
 	} {
 		s.set(step.list...)
-		if got := c.Refresh("s", gateway.KindTool); got != step.changed {
+		if got := refresh(c, "s", gateway.KindTool); got != step.changed {
 			t.Errorf("%s: changed is %t, want %t", step.what, got, step.changed)
 		}
 	}
@@ -276,7 +282,7 @@ func TestRefreshTakesHintsOver(t *testing.T) {
 	s.mu.Lock()
 	s.list[0].ReadOnly = true
 	s.mu.Unlock()
-	if c.Refresh("s", gateway.KindTool) {
+	if refresh(c, "s", gateway.KindTool) {
 		t.Error("clients see nothing new")
 	}
 	if tool, _ := c.Snapshot().Tool("a"); !tool.ReadOnly || !tool.RetrySafe() {
@@ -348,7 +354,7 @@ func TestRefreshUnderLoad(t *testing.T) {
 	}
 	for i := range 200 {
 		s.set(definition("a"), definition("b"), definition("c"), definition(fmt.Sprint("n", i)))
-		c.Refresh("s", gateway.KindTool)
+		refresh(c, "s", gateway.KindTool)
 	}
 	close(stop)
 	wg.Wait()
@@ -368,7 +374,7 @@ func TestWhatIsHiddenIsTold(t *testing.T) {
 	}
 	// A filter's list goes with the source's.
 	second.set(definition("get"))
-	c.Refresh("second", gateway.KindTool)
+	refresh(c, "second", gateway.KindTool)
 	if got := c.Snapshot().Filtered("second"); len(got) != 0 {
 		t.Errorf("filtered: %v", got)
 	}

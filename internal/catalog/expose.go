@@ -47,12 +47,16 @@ func (m *mounted) take(kind gateway.Kind, log *slog.Logger) {
 	}
 }
 
-// said is what people have said about a tool.
+// said is what people have said about a tool, or else the configuration.
 func (m *mounted) said(t *gateway.Tool) Override {
 	if t.Kind != gateway.KindTool {
 		return Override{}
 	}
-	return m.Overrides.of(ToolKey{m.Source.Name(), t.Name})
+	said := m.Overrides.of(ToolKey{m.Source.Name(), t.Name})
+	if m.Labels != nil {
+		said = said.or(m.Labels(t.Name))
+	}
+	return said
 }
 
 // expose works out what there is to know about a tool. It reports false when

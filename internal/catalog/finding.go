@@ -13,6 +13,9 @@ type Finding struct {
 	// TakenBy is the server that has its name; empty when that is not why it is
 	// left out.
 	TakenBy string
+	// Replaced: TakenBy has its name because the configuration says so, and not
+	// by chance.
+	Replaced bool
 	// Notes say what is wrong with it or what was mended.
 	Notes []gateway.Text
 }

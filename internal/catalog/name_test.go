@@ -89,7 +89,7 @@ func TestNamesThatMeet(t *testing.T) {
 	}
 	// When the owner drops it, the other one comes in.
 	first.set(definition("one"))
-	if !c.Refresh("first", gateway.KindTool) {
+	if !refresh(c, "first", gateway.KindTool) {
 		t.Error("the change was not seen")
 	}
 	if got := names(c); got != "one echo two" {

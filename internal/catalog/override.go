@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -31,6 +32,21 @@ type Override struct {
 	// Dependencies are the tools, by the names that clients use, that this one
 	// is of no use without.
 	Dependencies []string
+}
+
+// Labels are what a tool is registered with.
+type Labels struct {
+	Version, Category string
+	Tags              []string
+}
+
+// or says what nobody has said otherwise.
+func (o Override) or(l Labels) Override {
+	o.Version, o.Category = cmp.Or(o.Version, l.Version), cmp.Or(o.Category, l.Category)
+	if len(o.Tags) == 0 {
+		o.Tags = l.Tags
+	}
+	return o
 }
 
 // Example shows how a tool is used.

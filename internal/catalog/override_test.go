@@ -96,7 +96,7 @@ func TestOverridesInTheList(t *testing.T) {
 		},
 	} {
 		say(t, overrides, "s", step.tool, step.change)
-		if changed := c.Refresh("s", gateway.KindTool); changed != step.seen {
+		if changed := refresh(c, "s", gateway.KindTool); changed != step.seen {
 			t.Errorf("%s: the list changed: %v", step.name, changed)
 		}
 		if got, want := wholePage(t, c), `{"tools":[`+step.list+`]}`; got != want {

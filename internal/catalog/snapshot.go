@@ -31,6 +31,9 @@ type Entry struct {
 	Override Override
 	// RegisteredAt is when this process saw it first.
 	RegisteredAt time.Time
+	// Replaces are the sources whose tools of this name it stands in the place
+	// of, because the configuration says so.
+	Replaces []string
 }
 
 // Key names the tool in the register.
@@ -151,12 +154,13 @@ func (c *Catalog) build() *Snapshot {
 	return s
 }
 
-// join makes one list of a kind. The first one in the configuration keeps a
-// name that two claim, also when it is disabled. Tools are entered in the
-// snapshot's register.
+// join makes one list of a kind. One has a name that several claim, also when it
+// is disabled; the others are left out. Tools are entered in the snapshot's
+// register.
 func (c *Catalog) join(kind gateway.Kind, s *Snapshot) (l list, taken []Finding) {
 	l = list{byName: map[string]*gateway.Tool{}}
-	owners := map[string]gateway.Source{}
+	owners, placed := c.owners(kind), map[string]bool{}
+	replaced := map[string][]string{}
 	ttl := int64(listTTL)
 	digest := sha256.New()
 	digest.Write(strconv.AppendInt(nil, int64(c.pageSize), 10))
@@ -168,16 +172,15 @@ func (c *Catalog) join(kind gateway.Kind, s *Snapshot) (l list, taken []Finding)
 			ttl = min(ttl, source.Fresh(kind))
 		}
 		for _, t := range m.lists[kind] {
-			if first, there := owners[t.Exposed]; there {
-				c.log.Warn("left out: its name is taken", "kind", kind.String(), "tool_name", t.Exposed,
-					"server", m.Source.Name(), "taken_by", first.Name())
-				taken = append(taken, Finding{
-					Kind: kind, Server: m.Source.Name(), Name: t.Name, LeftOut: true, TakenBy: first.Name(),
-					Notes: []gateway.Text{gateway.Textf("its name is taken by server %s", first.Name())},
-				})
+			if owner := owners[t.Exposed]; owner != i || placed[t.Exposed] {
+				f := c.leftOut(m, &c.mounts[owner], t)
+				taken = append(taken, f)
+				if f.Replaced && !slices.Contains(replaced[t.Exposed], f.Server) {
+					replaced[t.Exposed] = append(replaced[t.Exposed], f.Server)
+				}
 				continue
 			}
-			owners[t.Exposed] = t.Source
+			placed[t.Exposed] = true
 			if kind == gateway.KindTool {
 				entry := Entry{Tool: t, Override: m.overrides[t.Name], RegisteredAt: m.since[t.Name]}
 				s.byName[t.Exposed] = len(s.entries)
@@ -191,6 +194,9 @@ func (c *Catalog) join(kind gateway.Kind, s *Snapshot) (l list, taken []Finding)
 			digest.Write(t.Definition)
 			digest.Write(t.Legacy)
 		}
+	}
+	for name, servers := range replaced {
+		s.entries[s.byName[name]].Replaces = servers
 	}
 	l.id = hex.EncodeToString(digest.Sum(nil)[:8])
 	size := c.pageSize

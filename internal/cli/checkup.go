@@ -38,6 +38,10 @@ type checkup struct {
 	shown []client.Server
 	// tools are the names of tools by server, as clients see them.
 	tools map[string][]string
+	// undescribed are those of them without a description, and replacing those
+	// that stand in the place of others.
+	undescribed map[string][]string
+	replacing   map[string][]doctor.Replacing
 	// tokens are nil when they could not be read, and so are locals, the clients
 	// that start genkan.
 	tokens     []identity.Token
@@ -304,11 +308,17 @@ func (k *checkup) askServers(ctx context.Context) {
 		k.shown[i].Output = strings.Join(lastLines(k.shown[i].Output), "\n")
 		k.shown[i].Problem = clients.Mask(k.shown[i].Problem)
 	}
-	k.tools = map[string][]string{}
+	k.tools, k.undescribed, k.replacing = map[string][]string{}, map[string][]string{}, map[string][]doctor.Replacing{}
 	seen := true // what is disabled counts against no client's limit
 	if tools, err := k.remote.Tools(ctx, client.ToolFilter{Enabled: &seen}); err == nil {
 		for _, t := range tools {
 			k.tools[t.Server] = append(k.tools[t.Server], t.Name)
+			if strings.TrimSpace(t.Description) == "" {
+				k.undescribed[t.Server] = append(k.undescribed[t.Server], t.Name)
+			}
+			if len(t.Replaces) > 0 {
+				k.replacing[t.Server] = append(k.replacing[t.Server], doctor.Replacing{Name: t.Name, Of: t.Replaces})
+			}
 		}
 	}
 }

@@ -15,7 +15,7 @@ func (c *command) tools() *cobra.Command {
 	cmd := c.jsonFlag(&cobra.Command{
 		Use: "tools [NAME]", Short: c.say("List the tools, or show one"), Args: arguments(0, 1),
 		Long: c.say(`List the tools, or show one. What is said about a tool here (enable, disable,
-tag) is kept, holds for all clients at once, and stays when the configuration or
+tag, describe) is kept, holds for all clients at once, and stays when the configuration or
 the server changes.`),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 1 {
@@ -25,7 +25,7 @@ the server changes.`),
 		},
 	})
 	filter.flags(c, cmd)
-	cmd.AddCommand(c.toolsList(), c.toolsShow(), c.toolsSwitch(true), c.toolsSwitch(false), c.toolsTag(), c.learned())
+	cmd.AddCommand(c.toolsList(), c.toolsShow(), c.toolsSwitch(true), c.toolsSwitch(false), c.toolsTag(), c.toolsDescribe(), c.learned())
 	return cmd
 }
 
@@ -128,6 +128,35 @@ func (c *command) toolsTag() *cobra.Command {
 	return cmd
 }
 
+func (c *command) toolsDescribe() *cobra.Command {
+	const most = 1000 // words without quotes around them
+	return c.jsonFlag(&cobra.Command{
+		Use: "describe NAME TEXT...", Short: c.say("Give a tool a better description"), Args: arguments(2, 1+most),
+		Long: c.say(`Give a tool a better description, which all clients see and searches read. An
+empty one ("") gives the word back to its server.`),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			remote, err := c.remote(cmd.Context())
+			if err != nil {
+				return err
+			}
+			text := strings.TrimSpace(strings.Join(args[1:], " "))
+			t, err := remote.ChangeTool(cmd.Context(), args[0], client.ToolChange{Description: &text})
+			if err != nil {
+				return err
+			}
+			if c.asJSON {
+				return c.json(t)
+			}
+			if strings.TrimSpace(t.Description) == "" {
+				_, err = fmt.Fprintln(c.std.Out, c.say("%s has no description.", t.Name))
+				return err
+			}
+			_, err = fmt.Fprintln(c.std.Out, c.say("%s is described as: %s", t.Name, t.Description))
+			return err
+		},
+	})
+}
+
 func (c *command) printTools(cmd *cobra.Command, filter toolFilter) error {
 	remote, err := c.remote(cmd.Context())
 	if err != nil {
@@ -148,6 +177,9 @@ func (c *command) printTools(cmd *cobra.Command, filter toolFilter) error {
 		about := firstLine(t.Description)
 		if !t.Enabled {
 			about = c.say("(disabled) %s", about)
+		}
+		if len(t.Replaces) > 0 {
+			about = c.say("(replaces that of %s) %s", strings.Join(t.Replaces, ", "), about)
 		}
 		rows = append(rows, []string{t.Name, t.Server, about})
 	}
@@ -190,6 +222,7 @@ func (c *command) printTool(cmd *cobra.Command, name string) error {
 		{c.say("category"), t.Category},
 		{c.say("tags"), strings.Join(t.Tags, ", ")},
 		{c.say("author"), t.Author},
+		{c.say("replaces"), strings.Join(t.Replaces, ", ")},
 		{c.say("needs"), strings.Join(t.Dependencies, ", ")},
 	} {
 		if one[1] != "" {

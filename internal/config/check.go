@@ -145,6 +145,17 @@ func checkURL(s string) error {
 	return nil
 }
 
+// What a label may be, and how many tags a tool may have; those that are said
+// about it later have the same bounds.
+const maxLabel, mostTags = 128, 64
+
+func checkLabel(s string) (string, error) {
+	if s == "" || len(s) > maxLabel || strings.TrimSpace(s) != s || strings.ContainsFunc(s, unprintable) {
+		return "", flawf("must be one line of at most %d bytes, without space around it", maxLabel)
+	}
+	return s, nil
+}
+
 const maxPrefix = 32
 
 func checkPrefix(s string) (string, error) {

@@ -156,6 +156,8 @@ type Server struct {
 
 	// Prefix is put before the names of the tools; "" mounts them bare.
 	Prefix string
+	// Overwrite lets its tools take names that others have.
+	Overwrite bool
 	// Isolation says who shares a process: one of the Isolation constants.
 	Isolation string
 	// Timeout is how long a call may go without a sign of life.
@@ -237,10 +239,19 @@ func (f ToolFilter) Allows(tool string) bool {
 }
 
 // ToolOptions are how calls of the tools that a pattern matches are carried out,
-// unless the caller says otherwise.
+// unless the caller says otherwise, and what they are registered with.
 type ToolOptions struct {
 	Pattern string
 	gateway.ExecuteOptions
+	ToolLabels
+}
+
+// ToolLabels are what is said about a tool in the register, unless somebody has
+// said otherwise there.
+type ToolLabels struct {
+	Version  string
+	Category string
+	Tags     []string
 }
 
 // The most that the file may say for a tool, which is what callers may ask for.
@@ -260,6 +271,23 @@ func (s Server) OptionsOf(tool string) gateway.ExecuteOptions {
 		found.Timeout = cmp.Or(found.Timeout, o.Timeout)
 		found.Retries = cmp.Or(found.Retries, o.Retries)
 		found.RetryDelay = cmp.Or(found.RetryDelay, o.RetryDelay)
+	}
+	return found
+}
+
+// LabelsOf are those of the tool with the server's own name. As with options,
+// the first pattern that says a thing counts.
+func (s Server) LabelsOf(tool string) ToolLabels {
+	var found ToolLabels
+	for _, o := range s.ToolOptions {
+		if ok, err := path.Match(o.Pattern, tool); !ok || err != nil {
+			continue
+		}
+		found.Version = cmp.Or(found.Version, o.Version)
+		found.Category = cmp.Or(found.Category, o.Category)
+		if found.Tags == nil {
+			found.Tags = o.Tags
+		}
 	}
 	return found
 }

@@ -131,9 +131,14 @@ func reconnects(a, b Server) bool {
 }
 
 func reconfigures(a, b Server) bool {
-	return a.Prefix != b.Prefix || a.Timeout != b.Timeout || a.StartupTimeout != b.StartupTimeout ||
+	return a.Prefix != b.Prefix || a.Overwrite != b.Overwrite || a.Timeout != b.Timeout || a.StartupTimeout != b.StartupTimeout ||
 		a.Validate != b.Validate || a.Schemas != b.Schemas ||
 		(a.Tools.Allow == nil) != (b.Tools.Allow == nil) || // nil admits all, empty none
-		!slices.Equal(a.ToolOptions, b.ToolOptions) ||
+		!slices.EqualFunc(a.ToolOptions, b.ToolOptions, ToolOptions.equal) ||
 		!slices.Equal(a.Tools.Allow, b.Tools.Allow) || !slices.Equal(a.Tools.Deny, b.Tools.Deny)
+}
+
+func (o ToolOptions) equal(other ToolOptions) bool {
+	return o.Pattern == other.Pattern && o.ExecuteOptions == other.ExecuteOptions && o.Version == other.Version &&
+		o.Category == other.Category && slices.Equal(o.Tags, other.Tags) && (o.Tags == nil) == (other.Tags == nil)
 }

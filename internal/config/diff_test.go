@@ -34,6 +34,7 @@ func changes() map[string]struct {
 		"Isolation":      {func(s *Server) { s.Isolation = IsolationShared }, false, true},
 		"Disabled":       {func(s *Server) { s.Disabled = true }, false, true},
 		"Prefix":         {func(s *Server) { s.Prefix = "" }, false, false},
+		"Overwrite":      {func(s *Server) { s.Overwrite = true }, false, false},
 		"Timeout":        {func(s *Server) { s.Timeout = time.Second }, false, false},
 		"StartupTimeout": {func(s *Server) { s.StartupTimeout = time.Second }, false, false},
 		"Tools":          {func(s *Server) { s.Tools.Deny = []string{"x"} }, false, false},

@@ -35,6 +35,11 @@ const example = `# Genkan's configuration. Everything here is optional; what is 
 # Put before the names of its tools. The default is the server's name; ""
 # leaves the names as they are.
 #    prefix: github
+# Lets its tools take the names of tools of other servers and of the knowledge
+# base, which are left out as long as it has them. Without it they stay, and its
+# own is left out; of servers with it, the first has the name. The tools of search
+# mode cannot be replaced.
+#    overwrite: false
 # Who shares the process: shared is one for all, session one for each client,
 # root one for each folder that clients work in; auto decides by what the
 # server needs. ${workspaceFolder} in command, args, env and cwd is that folder.
@@ -54,12 +59,17 @@ const example = `# Genkan's configuration. Everything here is optional; what is 
 # timeout as above, but for REST and the command line too, which otherwise wait
 # 30s; how often a call that is lost on the way is sent again, if that can do no
 # harm (0 to 10), and the pause before, which doubles (at most 1m). A caller's
-# own options come first; of several patterns, the first that says a thing.
+# own options come first; of several patterns, the first that says a thing. And
+# the version, category and tags that they are listed with, for search and
+# filters, unless somebody has given them others (genkan tools, REST).
 #      options:
 #        "export_*":
 #          timeout: 30m
 #          retry: 3
 #          retryDelay: 2s
+#          version: 1.0.0
+#          category: reports
+#          tags: ["slow"]
 # Checks arguments against the tool's schema before they are sent.
 #    validate: false
 # What clients before MCP 2026-07-28 are shown of its tools' schemas: plain
@@ -120,7 +130,7 @@ const example = `# Genkan's configuration. Everything here is optional; what is 
 #  enabled: true
 #  origin: ["https://app.example.com"]
 
-# How many calls each client may make in a window. 0 is no limit.
+# How many calls and searches each client may make in a window. 0 is no limit.
 #rateLimit:
 #  max: 600
 #  timeWindow: 1m

@@ -96,6 +96,7 @@ mcpServers:
     env: {KEY: "${env:KEY}", EMPTY: ""}
     cwd: ${HOME}/src
     prefix: ""
+    overwrite: true
     isolation: shared
     timeout: 1500
     startupTimeout: 1m30s
@@ -103,18 +104,21 @@ mcpServers:
     tools:
       allow: ["read_*", "[ab]?"]
       deny: ["*"]
-      options: {"read_[ab]": {retry: 0, timeout: 9000}, "read_*": {timeout: 1h, retry: 10, retryDelay: 1m}, x: {}}
+      options: {"read_[ab]": {retry: 0, timeout: 9000}, "read_*": {timeout: 1h, retry: 10, retryDelay: 1m, version: "2.1", category: files, tags: [r, "read only", r]}, x: {}}
     validate: true
     schemas: Original
 `, with(func(c *Config) {
 			c.Servers = []Server{{
 				Name: "fs", Command: "fs", Args: []string{"--root=/srv/example", "$HOME", "${HOME}"},
 				Env: map[string]gateway.Secret{"KEY": "k", "EMPTY": ""}, Cwd: "/srv/example/src",
-				Isolation: "shared", Timeout: 1500 * time.Millisecond, StartupTimeout: 90 * time.Second,
+				Overwrite: true, Isolation: "shared", Timeout: 1500 * time.Millisecond, StartupTimeout: 90 * time.Second,
 				Disabled: true, Tools: ToolFilter{Allow: []string{"read_*", "[ab]?"}, Deny: []string{"*"}}, Validate: true,
 				ToolOptions: []ToolOptions{
-					{"read_[ab]", gateway.ExecuteOptions{Timeout: 9 * time.Second, Retries: gateway.NoRetries}},
-					{"read_*", gateway.ExecuteOptions{Timeout: time.Hour, Retries: 10, RetryDelay: time.Minute}},
+					{Pattern: "read_[ab]", ExecuteOptions: gateway.ExecuteOptions{Timeout: 9 * time.Second, Retries: gateway.NoRetries}},
+					{
+						Pattern: "read_*", ExecuteOptions: gateway.ExecuteOptions{Timeout: time.Hour, Retries: 10, RetryDelay: time.Minute},
+						ToolLabels: ToolLabels{Version: "2.1", Category: "files", Tags: []string{"r", "read only"}},
+					},
 					{Pattern: "x"},
 				},
 				Schemas: "original",

@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"genkan/internal/gateway"
 )
 
@@ -11,10 +13,19 @@ import (
 func TestOptionsOfATool(t *testing.T) {
 	t.Parallel()
 	s := Server{ToolOptions: []ToolOptions{
-		{"read_now", gateway.ExecuteOptions{Retries: gateway.NoRetries}},
-		{"read_*", gateway.ExecuteOptions{Timeout: time.Hour, Retries: 3}},
-		{"*", gateway.ExecuteOptions{Timeout: time.Second, RetryDelay: time.Millisecond}},
+		{Pattern: "read_now", ExecuteOptions: gateway.ExecuteOptions{Retries: gateway.NoRetries}, ToolLabels: ToolLabels{Tags: []string{}}},
+		{Pattern: "read_*", ExecuteOptions: gateway.ExecuteOptions{Timeout: time.Hour, Retries: 3}, ToolLabels: ToolLabels{Category: "reading", Tags: []string{"r"}}},
+		{Pattern: "*", ExecuteOptions: gateway.ExecuteOptions{Timeout: time.Second, RetryDelay: time.Millisecond}, ToolLabels: ToolLabels{Version: "2", Category: "other"}},
 	}}
+	for tool, want := range map[string]ToolLabels{
+		"read_now":  {Version: "2", Category: "reading", Tags: []string{}},
+		"read_more": {Version: "2", Category: "reading", Tags: []string{"r"}},
+		"write":     {Version: "2", Category: "other"},
+	} {
+		if diff := cmp.Diff(want, s.LabelsOf(tool)); diff != "" {
+			t.Errorf("%s: %s", tool, diff)
+		}
+	}
 	for tool, want := range map[string]gateway.ExecuteOptions{
 		"read_now":  {Timeout: time.Hour, Retries: gateway.NoRetries, RetryDelay: time.Millisecond},
 		"read_more": {Timeout: time.Hour, Retries: 3, RetryDelay: time.Millisecond},

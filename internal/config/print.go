@@ -25,6 +25,7 @@ type shown struct {
 	Transport      string                    `json:"transport,omitempty"`
 	OAuth          OAuth                     `json:"oauth,omitzero"`
 	Prefix         string                    `json:"prefix"`
+	Overwrite      bool                      `json:"overwrite,omitempty"`
 	Isolation      string                    `json:"isolation"`
 	Timeout        time.Duration             `json:"timeout"`
 	StartupTimeout time.Duration             `json:"startupTimeout"`
@@ -39,7 +40,7 @@ func (s Server) shown() shown {
 	v := shown{
 		Name: s.Name, Command: s.Command, Env: s.Env, Cwd: s.Cwd,
 		URL: maskURL(s.URL), Headers: s.Headers, Transport: s.Transport, OAuth: s.OAuth,
-		Prefix: s.Prefix, Isolation: s.Isolation,
+		Prefix: s.Prefix, Overwrite: s.Overwrite, Isolation: s.Isolation,
 		Timeout: s.Timeout, StartupTimeout: s.StartupTimeout,
 		Disabled: s.Disabled, Tools: s.Tools, ToolOptions: s.ToolOptions, Validate: s.Validate, Schemas: s.Schemas,
 	}

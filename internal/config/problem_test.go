@@ -167,6 +167,13 @@ func TestProblems(t *testing.T) {
 			"genkan.yaml:4:77: unknown key \"retries\" in mcpServers.a.tools.options.b…",
 			"genkan.yaml:4:93: mcpServers.a.tools.options.c must be a map, found a number",
 		}},
+		{"labels of tools", server("command: x\n    overwrite: 1\n    tools: {options: {a: {version: '', category: ' c', tags: [1, \"a\\nb\"]}}}"), []string{
+			"genkan.yaml:4:16: mcpServers.a.overwrite must be true or false…",
+			"genkan.yaml:5:36: mcpServers.a.tools.options.a.version must be one line…",
+			"genkan.yaml:5:50: mcpServers.a.tools.options.a.category must be one line…",
+			"genkan.yaml:5:63: mcpServers.a.tools.options.a.tags[0] must be text…",
+			"genkan.yaml:5:66: mcpServers.a.tools.options.a.tags[1] must be one line…",
+		}},
 		{"rate limit", "rateLimit: {max: -1, timeWindow: -1}\n", []string{
 			"genkan.yaml:1:18: rateLimit.max must be a whole number, 0 or more",
 			"genkan.yaml:1:34: rateLimit.timeWindow must be more than 0 and at most a year",

@@ -3,6 +3,7 @@ package config
 import (
 	"cmp"
 	"net/http"
+	"slices"
 	"strings"
 
 	"genkan/internal/gateway"
@@ -136,6 +137,7 @@ func (d *decoder) serverFields(s *serverDraft) []field {
 			s.prefixAt = n.at
 			s.Prefix, _ = d.checked(n, at, checkPrefix)
 		}},
+		{"overwrite", func(n *node, at string) { s.Overwrite, _ = d.truth(n, at) }},
 		{"isolation", func(n *node, at string) {
 			if w, ok := d.oneOf(n, at, []string{IsolationAuto, IsolationShared, IsolationSession, IsolationRoot}); ok {
 				s.Isolation = w
@@ -200,6 +202,19 @@ func (d *decoder) toolOptionFields(o *ToolOptions) []field {
 				d.problems.add(n.at, "%s must not be longer than %s", at, longestRetryGap)
 			}
 			o.RetryDelay = v
+		}},
+		{"version", func(n *node, at string) { o.Version, _ = d.checked(n, at, checkLabel) }},
+		{"category", func(n *node, at string) { o.Category, _ = d.checked(n, at, checkLabel) }},
+		{"tags", func(n *node, at string) {
+			o.Tags = []string{}
+			d.list(n, at, func(_ string, item *node, at string) {
+				if tag, ok := d.checked(item, at, checkLabel); ok && !slices.Contains(o.Tags, tag) {
+					o.Tags = append(o.Tags, tag)
+				}
+			})
+			if len(o.Tags) > mostTags {
+				d.problems.add(n.at, "%s must not have more than %d entries", at, mostTags)
+			}
 		}},
 	}
 }

@@ -328,7 +328,21 @@ func TestFindings(t *testing.T) {
 		},
 		"a taken name": {
 			server(func(s *doctor.Server) { s.Changed = []doctor.Changed{{Name: "a", LeftOut: true, TakenBy: "other"}} }),
-			[]string{`warning server/github: a is left out, because server other has a tool of that name > give github a prefix of its own in /srv/example/genkan.yaml: "prefix: github"`},
+			[]string{`warning server/github: a is left out, because server other has a tool of that name > give github a prefix of its own in /srv/example/genkan.yaml: "prefix: github"; or let it have the name: "overwrite: true"`},
+		},
+		"a replaced tool": {
+			server(func(s *doctor.Server) {
+				s.Changed = []doctor.Changed{{Name: "a", LeftOut: true, TakenBy: "other", Replaced: true}, {Name: "b", LeftOut: true, TakenBy: "other", Replaced: true}}
+			}),
+			[]string{`note server/github: 2 of its tools are replaced by those of server other: a, b > without "overwrite" of other in /srv/example/genkan.yaml those are back`},
+		},
+		"replaces others": {
+			server(func(s *doctor.Server) { s.Replaces = []doctor.Replacing{{Name: "a", Of: []string{"kb", "other"}}} }),
+			[]string{`note server/github: 1 of its tools stand in the place of others of their name: a (kb, other) > without "overwrite" of github in /srv/example/genkan.yaml those are back`},
+		},
+		"no description": {
+			server(func(s *doctor.Server) { s.Undescribed = []string{"a", "b"} }),
+			[]string{"note server/github: 2 tools have no description, so that agents have to guess and a search finds them by their names only: a, b > genkan tools describe a TEXT > gives one to all clients"},
 		},
 		"long names": {
 			server(func(s *doctor.Server) { s.Long = slices.Repeat([]string{"x"}, 7) }),

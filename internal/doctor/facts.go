@@ -137,6 +137,10 @@ type Server struct {
 	SignIn  string
 	Hidden  []string
 	Changed []Changed
+	// Replaces are its tools that stand in the place of others' of their name,
+	// Undescribed those without a description.
+	Replaces    []Replacing
+	Undescribed []string
 	// Long are names of tools that clients may refuse for their length,
 	// Shortened those that were cut.
 	Long, Shortened []string
@@ -154,7 +158,15 @@ type Changed struct {
 	Address bool
 	LeftOut bool
 	TakenBy string
-	Why     string
+	// Replaced: the configuration says that TakenBy has its name.
+	Replaced bool
+	Why      string
+}
+
+// Replacing is a tool that stands in the place of other servers'.
+type Replacing struct {
+	Name string
+	Of   []string
 }
 
 // Missing is a variable or a secret that a server refers to.

@@ -127,14 +127,16 @@ func (e *examination) noCommand(s *Server) {
 // changed tells what clients see otherwise than the server sent it.
 func (e *examination) changed(s *Server) {
 	var mended []string
-	twins := map[string][]string{}
+	twins, replaced := map[string][]string{}, map[string][]string{}
 	for _, c := range s.Changed {
 		switch {
 		case c.TakenBy != "" && c.Address:
 			twins[c.TakenBy] = append(twins[c.TakenBy], c.Name)
+		case c.Replaced:
+			replaced[c.TakenBy] = append(replaced[c.TakenBy], c.Name)
 		case c.TakenBy != "":
 			e.say(Warning, gateway.Textf("%s is left out, because server %s has a tool of that name", c.Name, c.TakenBy)).
-				advise(gateway.Textf("give %s a prefix of its own in %s: \"prefix: %s\"", s.Name, e.facts.Config.File.Path, s.Name))
+				advise(gateway.Textf("give %s a prefix of its own in %s: \"prefix: %s\"; or let it have the name: \"overwrite: true\"", s.Name, e.facts.Config.File.Path, s.Name))
 		case c.LeftOut:
 			e.say(Warning, gateway.Textf("%s is left out: %s", c.Name, c.Why)).
 				because(gateway.Textf("its definition would make clients drop all tools of the server, so it is the server's to mend"))
@@ -146,8 +148,24 @@ func (e *examination) changed(s *Server) {
 		// A prefix does not change addresses, so there is nothing to mend.
 		e.say(Note, gateway.Textf("%d resources have addresses that server %s has too, so where both are shown together they are left out: %s", len(twins[other]), other, names(twins[other])))
 	}
+	for _, other := range slices.Sorted(maps.Keys(replaced)) {
+		e.say(Note, gateway.Textf("%d of its tools are replaced by those of server %s: %s", len(replaced[other]), other, names(replaced[other]))).
+			advise(gateway.Textf("without \"overwrite\" of %s in %s those are back", other, e.facts.Config.File.Path))
+	}
 	if len(mended) > 0 {
 		e.say(Note, gateway.Textf("%d definitions were mended, so that clients take them: %s", len(mended), names(mended)))
+	}
+	if len(s.Replaces) > 0 {
+		var all []string
+		for _, r := range s.Replaces {
+			all = append(all, r.Name+" ("+strings.Join(r.Of, ", ")+")")
+		}
+		e.say(Note, gateway.Textf("%d of its tools stand in the place of others of their name: %s", len(all), names(all))).
+			advise(gateway.Textf("without \"overwrite\" of %s in %s those are back", s.Name, e.facts.Config.File.Path))
+	}
+	if len(s.Undescribed) > 0 {
+		e.say(Note, gateway.Textf("%d tools have no description, so that agents have to guess and a search finds them by their names only: %s", len(s.Undescribed), names(s.Undescribed))).
+			run(e.genkan("tools describe " + s.Undescribed[0] + " TEXT")).advise(gateway.Textf("gives one to all clients"))
 	}
 	if len(s.Long) > 0 {
 		e.say(Warning, gateway.Textf("%d names of tools are longer than clients take with their own prefix: %s", len(s.Long), names(s.Long))).

@@ -117,8 +117,10 @@ func main() {
 	verbose := flag.Bool("v", false, "print what was missed")
 	learn := flag.Int("learn", 0, "hold this `number` of queries of each tool aside, and measure the others with none and with more and more of them as lessons: a line each")
 	apart := flag.Bool("apart", false, "with -learn: hold whole tasks aside, where queries have a task_id")
+	corrupted := flag.String("corrupt", "", "write the queries wrongly: edits, vowels or joined")
+	foreign := flag.String("foreign", "", "`file` with queries that the tools cannot answer: also measure how well they are kept apart")
 	flag.Parse()
-	m := measurement{without: strings.Split(*without, ","), hint: *hint, verbose: *verbose}
+	m := measurement{without: strings.Split(*without, ","), hint: *hint, verbose: *verbose, corrupted: *corrupted, foreigners: *foreign}
 	if err := m.run(*toolsFile, *queriesFile, *learn, *apart); err != nil {
 		fmt.Fprintln(os.Stderr, "evalsearch:", err)
 		os.Exit(1)
@@ -131,7 +133,11 @@ type outcome struct {
 	Lessons *int `json:"lessons,omitempty"`
 	Taught  int  `json:"taught,omitempty"`
 	// Others is the NDCG of queries for tools that were given none.
-	Others     float64 `json:"others_ndcg10,omitempty"`
+	Others float64 `json:"others_ndcg10,omitempty"`
+	// AUC, Refused and LetThrough are about the confidence, for -foreign.
+	AUC        float64 `json:"auc,omitempty"`
+	Refused    float64 `json:"refused,omitempty"`
+	LetThrough float64 `json:"let_through,omitempty"`
 	N          int     `json:"n"`
 	R1         float64 `json:"r1"`
 	R5         float64 `json:"r5"`
@@ -152,6 +158,8 @@ type outcome struct {
 type measurement struct {
 	without       []string
 	hint, verbose bool
+	// corrupted is how queries are written wrongly, foreigners a file of others.
+	corrupted, foreigners string
 }
 
 func (m measurement) run(toolsFile, queriesFile string, learn int, apart bool) error {
@@ -163,12 +171,22 @@ func (m measurement) run(toolsFile, queriesFile string, learn int, apart bool) e
 	if err != nil {
 		return err
 	}
+	if queries, err = corrupt(queries, m.corrupted); err != nil {
+		return err
+	}
 	if len(queries) == 0 || len(tools) == 0 {
 		return errors.New("there are no tools or no queries")
 	}
 	var out outcome
 	var x *search.Index
 	out.BuildMS, out.HeapMB = build(servers(tools), &x)
+	if m.foreigners != "" {
+		theirs, err := read[query](m.foreigners)
+		if err != nil {
+			return err
+		}
+		out.AUC, out.Refused, out.LetThrough = m.foreign(x, queries, theirs)
+	}
 	if learn <= 0 {
 		return m.measure(x, tools, queries, nil, out)
 	}

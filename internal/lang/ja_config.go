@@ -56,6 +56,7 @@ var jaConfig = map[string]string{
 	"%s cannot be %s; %s":                              "%s に %s は指定できません。%s",
 	"%s must be text or a list of texts, found %s":                                              "%s には文字列か文字列のリストを指定してください（%sになっています）",
 	"%s must be a whole number from %d to %d":                                                   "%s は %d から %d までの整数で指定してください",
+	"%s must not have more than %d entries":                                                     "%s に指定できるのは %d 件までです",
 	"%s must be a whole number, %d or more":                                                     "%s は %d 以上の整数で指定してください",
 	"%s must be a duration such as \"30s\" or \"10m\"; a number without quotes is milliseconds": "%s には \"30s\" や \"10m\" のような時間を指定してください。引用符のない数値はミリ秒です",
 	"%s must be a number of milliseconds or text such as \"30s\", found %s":                     "%s にはミリ秒の数値か \"30s\" のような文字列を指定してください（%sになっています）",

@@ -8,6 +8,11 @@ var jaEdges = map[string]string{
 	"this Host is not allowed; if you reach genkan by another name, start it with --allowed-host NAME":                                                                      "この Host は許可されていません。別の名前で genkan に接続する場合は、--allowed-host NAME を付けて起動してください",
 	"this Origin is not allowed; to let a web page call genkan, name it in cors.origin":                                                                                     "この Origin は許可されていません。Web ページから genkan を呼び出すには、cors.origin に指定してください",
 
+	// api
+	"the query behind the ? cannot be read; percent-encode what is neither letter nor digit": "? の後のクエリを読み取れません。英数字以外の文字はパーセントエンコードしてください",
+	"there is no query parameter %q here; this path has none":                                "クエリパラメーター %q はありません。このパスにクエリパラメーターはありません",
+	"there is no query parameter %q here; there are %s":                                      "クエリパラメーター %q はありません。使えるのは %s です",
+
 	// mcpserver
 	"Header mismatch: %s header value '%s' does not match body value '%s'": "ヘッダーの不一致: %s ヘッダーの値 '%s' が本文の値 '%s' と一致しません",
 	"Header mismatch: the %s header is missing or malformed":               "ヘッダーの不一致: %s ヘッダーがないか、形式が正しくありません",

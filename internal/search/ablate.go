@@ -5,7 +5,7 @@ import "slices"
 // Techniques are what a search is made of beside counting words; evaluation
 // takes one away at a time.
 func Techniques() []string {
-	return []string{"clauses", "kindred", "slips", "coordination", "names", "glossary", "paths", "about"}
+	return []string{"clauses", "kindred", "slips", "grams", "coordination", "names", "glossary", "paths", "about"}
 }
 
 // SearchWithout searches without some of the techniques.
@@ -19,6 +19,7 @@ func (x *Index) SearchWithout(q Query, without ...string) Result {
 	off("clauses", &t.clause)
 	off("kindred", &t.related)
 	off("slips", &t.slip)
+	off("grams", &t.gram)
 	off("coordination", &t.coordination)
 	off("names", &t.pin)
 	off("names", &t.exact)

@@ -70,10 +70,13 @@ type tuning struct {
 	noGlossary, noPaths bool
 	// slip: how much a word counts that is the query's but for a slip.
 	slip float32
+	// gram: how much a word counts that is like the query's; likest is from which
+	// part of their letters on.
+	gram, likest float32
 }
 
 func defaultTuning() tuning {
-	return tuning{saturation: 1.2, coordination: .25, clause: .35, related: .2, about: .8, pin: .5, exact: 4, slip: .7, meaning: .5}
+	return tuning{saturation: 1.2, coordination: .25, clause: .35, related: .2, about: .8, pin: .5, exact: 4, slip: .7, meaning: .5, gram: .3, likest: .5}
 }
 
 // Search finds documents.
@@ -116,7 +119,12 @@ func (x *Index) search(q Query, t tuning) Result {
 	best := top{limit: limit}
 	s.mass = massOf(whole)
 	named := x.named(text)
-	scores := s.scores(whole, clauses, s.hints(q.About), named)
+	about := s.hints(q.About)
+	surely := s.withoutGuesses(func() []float32 { return s.scores(whole, clauses, about, named) })
+	scores := s.scores(whole, clauses, about, named)
+	if surely == nil {
+		surely = scores
+	}
 	r := Result{}
 	taught := q.Evidence.teach(x, q.Text, s.mass)
 	near := x.nearness(q.Dense, s.mass)
@@ -126,17 +134,17 @@ func (x *Index) search(q Query, t tuning) Result {
 		learned := taught.byTool[seg.server]
 		for i := range seg.documents {
 			d, words := &seg.documents[i].Document, scores[number]
+			lesson := learned[d.Name]
 			if _, said := named[number]; said {
-				words += taught.most // no lesson puts another before what is named
-			} else {
-				words += learned[d.Name]
+				lesson = taught.most // no lesson puts another before what is named
 			}
+			words += lesson
 			score := words + near.of(n, i, words)
 			if score > 0 && (q.Include == nil || q.Include(seg.server, d)) {
 				r.Total++
 				best.offer(Hit{Server: seg.server, Document: d, Score: score, number: number})
-				if words > surest.Score {
-					surest = Hit{Score: words, number: number}
+				if sure := surely[number] + lesson; sure > surest.Score {
+					surest = Hit{Score: sure, number: number}
 				}
 			}
 			number++
@@ -146,7 +154,8 @@ func (x *Index) search(q Query, t tuning) Result {
 	if q.Explain {
 		s.explain(r.Hits, whole, text)
 	}
-	// Something is always nearest in meaning, so that makes nobody sure.
+	// Something is always nearest in meaning, or in letters, so that makes nobody
+	// sure.
 	if surest.Score > 0 {
 		r.Confidence = s.confidence(surest, whole)
 	}

@@ -13,6 +13,10 @@ type scorer struct {
 	mass float32
 	// ideas are those of the query, by word.
 	ideas map[string]*idea
+	// compared is how many words were compared by their letters, and guesses are
+	// those that were taken for others by that.
+	compared int
+	guesses  []*idea
 	*desk
 }
 
@@ -21,6 +25,7 @@ type scorer struct {
 // for each document.
 type desk struct {
 	whole, part, best  []float32
+	sure               []float32
 	frequency, matched []float32
 	touched            []uint32
 	found              []entry
@@ -81,6 +86,22 @@ func (s *scorer) scores(whole []term, clauses [][]term, about []term, named map[
 	return scores
 }
 
+// withoutGuesses are the scores without those of guesses; nil if there are none.
+func (s *scorer) withoutGuesses(scores func() []float32) []float32 {
+	if len(s.guesses) == 0 {
+		return nil
+	}
+	for _, i := range s.guesses {
+		i.found = []entry{}
+	}
+	sure := s.room(&s.sure)
+	copy(sure, scores())
+	for _, i := range s.guesses {
+		i.found = nil
+	}
+	return sure
+}
+
 // score adds the score of terms to documents.
 func (s *scorer) score(into []float32, terms []term) []float32 {
 	if s.coordination == 0 {
@@ -97,7 +118,7 @@ func (s *scorer) score(into []float32, terms []term) []float32 {
 		gain := q.weight * q.idf
 		for _, e := range s.having(q.idea) {
 			into[e.document] += gain * e.amount
-			matched[e.document] += gain
+			matched[e.document] += gain * q.trust
 		}
 	}
 	mass := massOf(terms)
@@ -115,6 +136,10 @@ func (s *scorer) having(i *idea) []entry {
 	if i.found != nil {
 		return i.found
 	}
+	if i.parts != nil {
+		i.found = s.both(i.parts[0], i.parts[1])
+		return i.found
+	}
 	s.touched = s.touched[:0]
 	s.sum(i.number, 1)
 	for _, o := range i.others {
@@ -124,13 +149,33 @@ func (s *scorer) having(i *idea) []entry {
 	for _, document := range s.touched {
 		f := s.frequency[document]
 		s.frequency[document] = 0
-		s.found = append(s.found, entry{document, f * (s.saturation + 1) / (s.saturation + f)})
+		s.found = append(s.found, entry{document, i.trust * s.saturated(f)})
 	}
 	i.found = s.found[from:len(s.found):len(s.found)]
 	if i.found == nil {
 		i.found = []entry{}
 	}
 	return i.found
+}
+
+// saturated is what an amount of a word counts.
+func (s *scorer) saturated(f float32) float32 { return f * (s.saturation + 1) / (s.saturation + f) }
+
+// both are the documents that have two words, as if they were one.
+func (s *scorer) both(a, b uint32) []entry {
+	found := []entry{}
+	for _, e := range s.x.having(a) {
+		s.frequency[e.document] = e.amount
+	}
+	for _, e := range s.x.having(b) {
+		if f := s.frequency[e.document]; f > 0 {
+			found = append(found, entry{e.document, (s.saturated(f) + s.saturated(e.amount)) / 2})
+		}
+	}
+	for _, e := range s.x.having(a) {
+		s.frequency[e.document] = 0
+	}
+	return found
 }
 
 // sum adds how much of a word documents have.
@@ -157,6 +202,9 @@ func (s *scorer) confidence(best Hit, whole []term) float32 {
 	for _, q := range whole {
 		idf := s.x.telling(q.number, larger)
 		mass += q.weight * idf
+		if q.trust < 1 {
+			continue // a guess
+		}
 		for _, e := range s.having(q.idea) {
 			if e.document == best.number {
 				here += q.weight * q.idf * e.amount

@@ -20,6 +20,10 @@ type idea struct {
 	number uint32
 	idf    float32
 	others []other
+	// parts are two words that it was written together of: it is what has both.
+	parts []uint32
+	// trust is how much what has it counts; less than 1 if it is a guess.
+	trust float32
 	// found are the documents that have it; nil as long as nobody looked.
 	found []entry
 }
@@ -38,7 +42,7 @@ func (i *idea) as(number uint32, weight float32) {
 }
 
 func (s *scorer) newIdea(word string) *idea {
-	return &idea{text: word, number: s.x.words.number(word), idf: s.x.idf(word)}
+	return &idea{trust: 1, text: word, number: s.x.words.number(word), idf: s.x.idf(word)}
 }
 
 // idea is what is known of a word of the query.
@@ -47,7 +51,8 @@ func (s *scorer) idea(word string) *idea {
 		return known
 	}
 	i := s.newIdea(word)
-	if s.nobodys(i) && len(word) >= 5 && ascii(word) {
+	unknown := s.nobodys(i) && len(word) >= 5 && ascii(word)
+	if unknown {
 		for _, n := range s.x.words.slips(word) {
 			i.as(n, s.slip)
 		}
@@ -55,8 +60,38 @@ func (s *scorer) idea(word string) *idea {
 	for _, w := range kindred[word] {
 		i.as(s.x.words.number(w), s.related)
 	}
+	if unknown && !slices.ContainsFunc(i.others, func(o other) bool { return s.x.users(o.number) > 0 }) {
+		s.guess(i)
+	}
 	s.ideas[word] = i
 	return i
+}
+
+// guess has words stand for one of the query that nobody has and that is no slip
+// of one that somebody has: the two that it was written together of, if a document
+// has both, or else those that it has most letters in common with.
+func (s *scorer) guess(i *idea) {
+	// A long text of another language is not taken apart: each word is compared
+	// with all that there are.
+	const most, kept = 16, 3
+	if s.gram == 0 || s.compared == most || len(i.text) < shortestGuess || !ofLetters(i.text) {
+		return
+	}
+	s.compared++
+	used := func(number uint32) bool { return s.x.users(number) > 0 }
+	if i.parts = s.x.words.parted(i.text, used); i.parts != nil {
+		if len(s.having(i)) > 0 {
+			return
+		}
+		i.parts, i.found = nil, nil
+	}
+	for _, l := range s.x.words.alike(i.text, s.likest, kept, used) {
+		i.as(l.number, l.part)
+		i.trust = s.gram
+	}
+	if i.trust < 1 {
+		s.guesses = append(s.guesses, i)
+	}
 }
 
 // hints are the words of what is said about the server. Where a server says them
@@ -64,9 +99,11 @@ func (s *scorer) idea(word string) *idea {
 func (s *scorer) hints(text string) []term {
 	list := s.terms(text)
 	for n, q := range list {
-		i := &idea{text: q.text, number: q.number, idf: q.idf, others: slices.Clone(q.others)}
+		i := &idea{text: q.text, number: q.number, idf: q.idf, others: slices.Clone(q.others), parts: q.parts, trust: q.trust}
 		i.as(s.x.words.number(serverMark+q.text), 1)
-		list[n].idea = i
+		if list[n].idea = i; i.trust < 1 {
+			s.guesses = append(s.guesses, i)
+		}
 	}
 	return list
 }

@@ -23,6 +23,8 @@ type vocabulary struct {
 	list    []string
 	// spelled are the words by their first byte, for words that nobody has.
 	spelled map[byte][]spelling
+	// grams are those of the words, by their numbers.
+	grams []gramSet
 	// ours is whether it may be changed.
 	ours bool
 }
@@ -36,7 +38,7 @@ func newVocabulary() vocabulary {
 
 // shared is the same vocabulary for another index.
 func (v *vocabulary) shared() vocabulary {
-	return vocabulary{numbers: v.numbers, list: v.list, spelled: v.spelled}
+	return vocabulary{numbers: v.numbers, list: v.list, spelled: v.spelled, grams: v.grams}
 }
 
 // number is that of a word, or noWord.
@@ -54,13 +56,14 @@ func (v *vocabulary) add(word string) uint32 {
 	}
 	if !v.ours {
 		v.numbers, v.list, v.spelled, v.ours = maps.Clone(v.numbers), slices.Clone(v.list), maps.Clone(v.spelled), true
+		v.grams = slices.Clone(v.grams)
 		for first, list := range v.spelled {
 			v.spelled[first] = slices.Clip(list) // so that appending copies it
 		}
 	}
 	n := uint32(len(v.list)) //nolint:gosec // memory ends before
 	v.numbers[word] = n
-	v.list = append(v.list, word)
+	v.list, v.grams = append(v.list, word), append(v.grams, grammar(word))
 	if word[:1] != nameMark {
 		v.spelled[word[0]] = append(v.spelled[word[0]], spelling{n, letters(word)})
 	}

@@ -19,6 +19,7 @@ type ServerDefinition struct {
 	Headers        map[string]string `json:"headers,omitempty" doc:"As env."`
 	OAuth          json.RawMessage   `json:"oauth,omitempty" doc:"How to sign in to the server, an object; false for never."`
 	Prefix         *string           `json:"prefix,omitempty" doc:"What the names of its tools begin with; the server's name unless said."`
+	Overwrite      bool              `json:"overwrite,omitempty" doc:"Lets its tools take names that tools of other servers or of the knowledge base have. Those are left out as long as it has them."`
 	Isolation      string            `json:"isolation,omitempty" doc:"auto, shared, session or root."`
 	Timeout        json.RawMessage   `json:"timeout,omitempty" doc:"Milliseconds, or a text such as 30s."`
 	StartupTimeout json.RawMessage   `json:"startupTimeout,omitempty" doc:"Milliseconds, or a text such as 30s. It is also how long a test may take."`
@@ -32,7 +33,7 @@ type ServerDefinition struct {
 type DefinedTools struct {
 	Allow   []string        `json:"allow,omitempty" doc:"Patterns over the server's own names."`
 	Deny    []string        `json:"deny,omitempty" doc:"Patterns over the server's own names."`
-	Options json.RawMessage `json:"options,omitempty" doc:"How calls of tools are carried out, an object: by pattern timeout, retry and retryDelay. Of several patterns that match, the first in the alphabet that says a thing counts."`
+	Options json.RawMessage `json:"options,omitempty" doc:"How calls of tools are carried out, an object: by pattern timeout, retry and retryDelay, and version, category and tags that the tools are listed with. Of several patterns that match, the first that says a thing counts, in the order that they are written in; a PATCH changes patterns in their place and puts new ones behind."`
 }
 
 // NewServer is a server with its name.

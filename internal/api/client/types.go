@@ -24,6 +24,8 @@ type Tool struct {
 	// Dependencies are the tools that this one is of no use without.
 	Dependencies []string  `json:"dependencies,omitempty" doc:"The tools that this one is of no use without."`
 	RegisteredAt time.Time `json:"registeredAt" doc:"When this process saw the tool first."`
+	// Replaces are the servers whose tools of this name it stands in the place of.
+	Replaces []string `json:"replaces,omitempty" doc:"The servers whose tools of this name it stands in the place of, because its own may overwrite."`
 }
 
 // Parameter is one argument of a tool.
@@ -178,9 +180,11 @@ type Finding struct {
 	Name string `json:"name"`
 	// LeftOut says that clients do not see it at all, TakenBy that it is so
 	// because another server has its name.
-	LeftOut bool     `json:"leftOut,omitempty"`
-	TakenBy string   `json:"takenBy,omitempty"`
-	Notes   []string `json:"notes"`
+	LeftOut bool   `json:"leftOut,omitempty"`
+	TakenBy string `json:"takenBy,omitempty"`
+	// Replaced: the configuration says so (overwrite).
+	Replaced bool     `json:"replaced,omitempty" doc:"takenBy has the name because the configuration says so (overwrite)."`
+	Notes    []string `json:"notes"`
 }
 
 // Done says that something was done.

@@ -1,0 +1,55 @@
+package api
+
+import (
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"genkan/internal/gateway"
+)
+
+// strictly has a route served only with the parameters that it describes: one
+// that is ignored, because it is misspelt or of another route, would have its
+// caller believe an answer to another question. Routes for anybody take whatever
+// probes and links add to them, and those that lead elsewhere pass it on.
+func (a *API) strictly(one route) handler {
+	if !one.strict() {
+		return one.serve
+	}
+	return func(w http.ResponseWriter, r *http.Request, id gateway.Identity) {
+		if wrong := one.checkQuery(r.URL.RawQuery); wrong != nil {
+			a.fail(w, wrong)
+			return
+		}
+		one.serve(w, r, id)
+	}
+}
+
+func (r *route) strict() bool { return r.needsToken() && r.good() < http.StatusMultipleChoices }
+
+// checkQuery says what is wrong with a query beside the values in it.
+func (r *route) checkQuery(raw string) *gateway.Error {
+	if raw == "" {
+		return nil
+	}
+	values, err := url.ParseQuery(raw)
+	if err != nil {
+		return invalid("the query behind the ? cannot be read; percent-encode what is neither letter nor digit")
+	}
+	known := make([]string, len(r.query))
+	for i, q := range r.query {
+		known[i] = q.name
+	}
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		switch {
+		case slices.Contains(known, name):
+		case len(known) == 0:
+			return invalidField(shortened(name), "there is no query parameter %q here; this path has none", shortened(name))
+		default:
+			return invalidField(shortened(name), "there is no query parameter %q here; there are %s", shortened(name), strings.Join(known, ", "))
+		}
+	}
+	return nil
+}
