@@ -35,6 +35,25 @@ func (p *Process) openKnowledge() {
 	p.knowledge.base = kb.New(store, kb.Options{Finder: p.knowledge.keeper, Graph: p.knowledge.keeper})
 }
 
+// setStatuses puts the statuses of a configuration into force, for all processes of
+// the data directory: of several with different ones, the last one that has started
+// or reloaded decides.
+func (p *Process) setStatuses(ctx context.Context, h *house) {
+	if h.Knowledge() != nil {
+		return
+	}
+	statuses := kb.DefaultStatuses()
+	if set := h.config.Knowledge.Statuses; set != nil {
+		statuses = make([]kb.Status, len(set))
+		for i, s := range set {
+			statuses[i] = kb.Status{Name: s.Name, Closed: s.Closed}
+		}
+	}
+	if err := p.knowledge.base.SetStatuses(ctx, statuses); err != nil {
+		p.log.WarnContext(ctx, "the statuses of the configuration are not in force", "error", err)
+	}
+}
+
 // sourceFor are the tools with a plugin for a model: those that are there if that
 // is the same.
 func (k *knowledge) sourceFor(p *Process, model config.Embeddings) *plugin.Manager {

@@ -184,6 +184,7 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 	p.life, p.stop = context.WithCancel(context.Background())
 	p.tests, p.endTests = context.WithCancel(p.life)
 	p.house.Store(p.build(cfg, nil))
+	p.setStatuses(ctx, p.house.Load())
 	p.beside.Go(func() { p.refresh(p.life) })
 	p.beside.Go(func() { p.watch(p.life) })
 	p.beside.Go(func() { p.watchKept(p.life) })

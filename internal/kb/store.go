@@ -49,6 +49,8 @@ type Store interface {
 	Neighbours(ctx context.Context, ids []int64) ([]Edge, error)
 	// Tags are all tags that items have, the most used first, then by name.
 	Tags(ctx context.Context) ([]Tag, error)
+	// Statuses are those that items may be given, in their order, and then retired
+	// ones that items still have.
 	Statuses(ctx context.Context) ([]Status, error)
 	State(ctx context.Context) (State, error)
 
@@ -77,22 +79,14 @@ type Writer interface {
 	Retype(ctx context.Context, former Ref, item *Item) error
 	State(ctx context.Context) (State, error)
 	SetState(ctx context.Context, state *State) error
-	// SetStatuses replaces all statuses. It fails with a StatusInUseError when
-	// items have one that is not there any more.
+	// SetStatuses makes these the statuses that items may be given. Others that items
+	// have are retired: their items keep them, also when they are changed.
 	SetStatuses(ctx context.Context, statuses []Status) error
 }
 
 // ErrUnknownStatus is a store's word for an item with a status that is not
-// there.
+// there, or that it may not be given any more.
 var ErrUnknownStatus = errors.New("unknown status")
-
-// StatusInUseError is a store's word for a status that cannot go.
-type StatusInUseError struct {
-	Name  string
-	Items int
-}
-
-func (e *StatusInUseError) Error() string { return "status " + e.Name + " is in use" }
 
 // Parts are what of an item an update changes beside its own fields.
 type Parts struct {

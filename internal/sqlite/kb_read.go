@@ -39,8 +39,9 @@ const (
 		ORDER BY a, b`
 	selectTags     = `SELECT name, items FROM kb_tags WHERE items > 0 ORDER BY items DESC, name`
 	statusNames    = `SELECT id, name FROM kb_statuses`
-	selectStatuses = `SELECT name, closed FROM kb_statuses ORDER BY position`
-	selectState    = `SELECT content, updated_by, updated_at, tags,
+	selectStatuses = `SELECT name, closed, retired FROM kb_statuses s
+		WHERE retired = 0 OR EXISTS (SELECT 1 FROM kb_counts c WHERE c.status = s.id) ORDER BY retired, position, id`
+	selectState = `SELECT content, updated_by, updated_at, tags,
 		(SELECT json_group_array(i.type || '-' || i.id) FROM kb_state_items x CROSS JOIN kb_items i ON i.id = x.item)
 		FROM kb_state WHERE id = 1`
 
@@ -223,7 +224,7 @@ func (k *Knowledge) Statuses(ctx context.Context) (all []kb.Status, err error) {
 func readStatuses(ctx context.Context, p prepared) (all []kb.Status, err error) {
 	err = each(ctx, p, selectStatuses, nil, func(scan func(into ...any) error) error {
 		var one kb.Status
-		err := scan(&one.Name, &one.Closed)
+		err := scan(&one.Name, &one.Closed, &one.Retired)
 		all = append(all, one)
 		return err
 	})

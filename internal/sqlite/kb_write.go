@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"slices"
 
 	"genkan/internal/kb"
 )
@@ -14,12 +13,15 @@ import (
 const (
 	nextSequence = `UPDATE kb_sequence SET value = value + 1 WHERE id = 1 RETURNING value`
 
-	// statusNamed is the status of a name; of none, the first one.
-	statusNamed = `s.name = CASE ?4 WHEN '' THEN (SELECT name FROM kb_statuses ORDER BY position LIMIT 1) ELSE ?4 END`
-	insertItem  = `INSERT INTO kb_items (seq, type, status, closed, priority, created_at, updated_at, start_at, end_at,
+	// statusNamed is the status of a name; of none, the first open one. One that is
+	// retired only stays where it is: ?2 is the item, or the one whose place it takes.
+	statusNamed = `s.name = CASE ?4 WHEN '' THEN
+			(SELECT name FROM kb_statuses WHERE closed = 0 AND retired = 0 ORDER BY position LIMIT 1) ELSE ?4 END
+		AND (s.retired = 0 OR s.id = (SELECT status FROM kb_items WHERE id = ?2))`
+	insertItem = `INSERT INTO kb_items (seq, type, status, closed, priority, created_at, updated_at, start_at, end_at,
 			title, category, version, description, content)
 		SELECT ?1, ?3, s.id, s.closed, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14
-		FROM kb_statuses s WHERE ?2 IS NOT NULL AND ` + statusNamed + `
+		FROM kb_statuses s WHERE ` + statusNamed + `
 		RETURNING id, (SELECT name FROM kb_statuses WHERE id = status)`
 	updateItem = `UPDATE kb_items SET seq = ?1, status = s.id, closed = s.closed, priority = ?5, created_at = ?6, updated_at = ?7,
 			start_at = ?8, end_at = ?9, title = ?10, category = ?11, version = ?12, description = ?13, content = ?14
@@ -68,10 +70,12 @@ const (
 	deleteStateItems = `DELETE FROM kb_state_items`
 	insertStateItems = `INSERT INTO kb_state_items (item) SELECT value FROM json_each(?)`
 
-	countStatus  = `SELECT coalesce(sum(items), 0) FROM kb_counts WHERE status = (SELECT id FROM kb_statuses WHERE name = ?)`
-	deleteStatus = `DELETE FROM kb_statuses WHERE name = ?`
+	retireStatuses = `UPDATE kb_statuses SET retired = 1
+		WHERE retired = 0 AND name NOT IN (SELECT value FROM json_each(?))`
 	upsertStatus = `INSERT INTO kb_statuses (name, closed, position) VALUES (?, ?, ?)
-		ON CONFLICT (name) DO UPDATE SET closed = excluded.closed, position = excluded.position`
+		ON CONFLICT (name) DO UPDATE SET position = excluded.position, retired = 0`
+	// Apart from the rest: it is written into every item that has the status.
+	closeStatus = `UPDATE kb_statuses SET closed = ?2 WHERE name = ?1 AND closed <> ?2`
 )
 
 // writeStatements are all that a write may use.
@@ -82,7 +86,7 @@ func writeStatements() []string {
 		insertRelations, deleteRelationsTo, deleteRelationsFrom, touchItems, touchNeighbours,
 		dropRelationsTo, dropRelationsFrom, deleteItem, insertDeleted,
 		copyRelationsTo, copyRelationsFrom, moveFormer, insertMoved, moveStateItem, resolveIDs,
-		setState, deleteStateItems, insertStateItems, countStatus, deleteStatus, upsertStatus,
+		setState, deleteStateItems, insertStateItems, retireStatuses, upsertStatus, closeStatus,
 	}
 }
 
@@ -226,6 +230,7 @@ func (w *kbWriter) Delete(ctx context.Context, id int64) error {
 }
 
 func (w *kbWriter) Retype(ctx context.Context, former kb.Ref, item *kb.Item) error {
+	item.ID = former.ID // a retired status goes with it
 	if err := w.put(ctx, insertItem, item); err != nil {
 		return err
 	}
@@ -276,27 +281,22 @@ func (w *kbWriter) SetStatuses(ctx context.Context, statuses []kb.Status) error 
 	if _, err := w.number(ctx); err != nil {
 		return err
 	}
-	now, err := readStatuses(ctx, w.p)
+	names := make([]string, len(statuses))
+	for i, s := range statuses {
+		names[i] = s.Name
+	}
+	list, err := textList(names)
 	if err != nil {
 		return err
 	}
-	for _, old := range now {
-		if slices.ContainsFunc(statuses, func(s kb.Status) bool { return s.Name == old.Name }) {
-			continue
-		}
-		var items int
-		if err := one(ctx, w.p, countStatus, []any{old.Name}, &items); err != nil {
-			return err
-		}
-		if items > 0 {
-			return &kb.StatusInUseError{Name: old.Name, Items: items}
-		}
-		if err := do(ctx, w.p, deleteStatus, old.Name); err != nil {
-			return err
-		}
+	if err := do(ctx, w.p, retireStatuses, list); err != nil {
+		return err
 	}
 	for i, s := range statuses {
 		if err := do(ctx, w.p, upsertStatus, s.Name, s.Closed, i); err != nil {
+			return err
+		}
+		if err := do(ctx, w.p, closeStatus, s.Name, s.Closed); err != nil {
 			return err
 		}
 	}
