@@ -73,6 +73,8 @@ type Options struct {
 	Learned Learned
 	// Items are all that the knowledge base holds.
 	Items Items
+	// Upkeep checks what is derived from them.
+	Upkeep Upkeep
 }
 
 // Items is what the edge needs of the knowledge base beside its tools.

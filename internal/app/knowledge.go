@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"errors"
-	"path/filepath"
 	"reflect"
 	"sync"
 	"time"
@@ -20,6 +19,7 @@ import (
 type knowledge struct {
 	base   *kb.Base
 	keeper *kb.Keeper
+	upkeep upkeep
 
 	mu sync.Mutex
 	// source are its tools, with a plugin for this model.
@@ -31,7 +31,8 @@ type knowledge struct {
 
 func (p *Process) openKnowledge() {
 	store := p.store.Knowledge()
-	p.knowledge.keeper = kb.NewKeeper(store, kb.KeeperOptions{Dir: filepath.Join(p.opt.DataDir, "kb-index"), Log: p.log})
+	p.knowledge.keeper = kb.NewKeeper(store, kb.KeeperOptions{Dir: KnowledgeIndex(p.opt.DataDir), Log: p.log})
+	p.knowledge.upkeep.keeper = p.knowledge.keeper
 	p.knowledge.base = kb.New(store, kb.Options{Finder: p.knowledge.keeper, Graph: p.knowledge.keeper})
 }
 
