@@ -22,8 +22,8 @@ func (c *command) kbExport() *cobra.Command {
 		Use: "export FOLDER|FILE.jsonl|-", Short: c.say("Write all items to files"), Args: arguments(1, 1),
 		Long: c.say(`Write all items to files: into FOLDER as Markdown with front matter, a file for
 each, or as JSON Lines into FILE.jsonl or, with -, to standard output.
-"genkan kb import" reads both. The text about the current state is no item; a
-"genkan backup" has it, too.`),
+"genkan kb import" reads both. The text about the current state is in the file
+current-state.md, or in the last line.`),
 		RunE: func(cmd *cobra.Command, args []string) error { return c.runExport(cmd.Context(), args[0], force) },
 	}
 	cmd.Flags().BoolVar(&force, "force", false, c.say("also where there is something already; files of the same names are replaced"))
@@ -33,6 +33,7 @@ each, or as JSON Lines into FILE.jsonl or, with -, to standard output.
 // itemSink is what an export goes into.
 type itemSink interface {
 	put(item exchange.Item) error
+	putState(state exchange.State) error
 	// finish makes what was put durable; without it, nothing is said to be there.
 	finish() error
 	// abandon ends an export that failed.
@@ -66,6 +67,14 @@ func (c *command) runExport(ctx context.Context, into string, force bool) error 
 		}
 		n++
 		bar.at(n)
+	}
+	state, err := remote.State(ctx)
+	if out := exportedState(state); err == nil && out != nil {
+		err = sink.putState(*out)
+	}
+	if err != nil {
+		sink.abandon()
+		return exportError(ctx, err, n)
 	}
 	if err := sink.finish(); err != nil {
 		return exportError(ctx, err, n)
@@ -128,6 +137,8 @@ type lineSink struct {
 
 func (s *lineSink) put(item exchange.Item) error { return s.Write(item) }
 
+func (s *lineSink) putState(state exchange.State) error { return s.WriteState(state) }
+
 func (s *lineSink) finish() error {
 	err := s.Flush()
 	if s.temp == nil {
@@ -158,7 +169,15 @@ func (s *lineSink) abandon() {
 type folderSink string
 
 func (s folderSink) put(item exchange.Item) error {
-	path := filepath.Join(string(s), filepath.FromSlash(exchange.FileName(item)))
+	return s.write(exchange.FileName(item), exchange.Encode(item))
+}
+
+func (s folderSink) putState(state exchange.State) error {
+	return s.write(exchange.StateFile, exchange.EncodeState(state))
+}
+
+func (s folderSink) write(name string, content []byte) error {
+	path := filepath.Join(string(s), filepath.FromSlash(name))
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return unwritable(path, err)
 	}
@@ -166,7 +185,7 @@ func (s folderSink) put(item exchange.Item) error {
 	if err != nil {
 		return unwritable(path, err)
 	}
-	_, err = temp.Write(exchange.Encode(item))
+	_, err = temp.Write(content)
 	if err = errors.Join(err, temp.Close()); err == nil {
 		err = os.Rename(temp.Name(), path)
 	}

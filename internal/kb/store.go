@@ -40,6 +40,9 @@ type Store interface {
 	// Item finds an item by its id, or by one that it had before its type was
 	// changed; false if there is none.
 	Item(ctx context.Context, id int64) (Found, bool, error)
+	// Former are the references that items had under other types, in order, by the
+	// items' ids.
+	Former(ctx context.Context, ids []int64) (map[int64][]Ref, error)
 	// Summaries are those of the items that exist, in the order of the ids.
 	Summaries(ctx context.Context, ids []int64) ([]Summary, error)
 	// List lists items, the last updated first, among equals the higher id.
@@ -77,6 +80,13 @@ type Writer interface {
 	// relations and all former references, and the former item is deleted. The
 	// new one gets its ID.
 	Retype(ctx context.Context, former Ref, item *Item) error
+	// Restore is Insert for an item that was elsewhere, without neighbours: it keeps
+	// its id if that is higher than any that was ever given and at most MaxKeptID,
+	// and any status that there is. If it does, it also keeps those former references
+	// whose ids are lower than its own and nobody's.
+	Restore(ctx context.Context, item *Item, former []Ref) (kept []Ref, err error)
+	// Relate adds relations between items that exist, which is no update of them.
+	Relate(ctx context.Context, edges []Edge) error
 	State(ctx context.Context) (State, error)
 	SetState(ctx context.Context, state *State) error
 	// SetStatuses makes these the statuses that items may be given. Others that items

@@ -85,7 +85,7 @@ var jaKnowledge = map[string]string{
 
 	// Files.
 	"Write all items to files": "すべてのアイテムをファイルに書き出す",
-	"Write all items to files: into FOLDER as Markdown with front matter, a file for\neach, or as JSON Lines into FILE.jsonl or, with -, to standard output.\n\"genkan kb import\" reads both. The text about the current state is no item; a\n\"genkan backup\" has it, too.": "すべてのアイテムを書き出します。FOLDER にはフロントマター付きの Markdown を 1 件 1 ファイルで、\nFILE.jsonl または -（標準出力）には JSON Lines で書き出します。どちらも \"genkan kb import\" で\n読み込めます。現在状態のテキストはアイテムではないため含まれません（\"genkan backup\" には\n含まれます）。",
+	"Write all items to files: into FOLDER as Markdown with front matter, a file for\neach, or as JSON Lines into FILE.jsonl or, with -, to standard output.\n\"genkan kb import\" reads both. The text about the current state is in the file\ncurrent-state.md, or in the last line.": "すべてのアイテムを書き出します。FOLDER にはフロントマター付きの Markdown を 1 件 1 ファイルで、\nFILE.jsonl または -（標準出力）には JSON Lines で書き出します。どちらも \"genkan kb import\" で\n読み込めます。現在状態のテキストは current-state.md、または最後の行に書き出します。",
 	"also where there is something already; files of the same names are replaced": "すでに何かある場所にも書き出す（同じ名前のファイルは置き換わる）",
 	"exporting":           "書き出し中",
 	"importing":           "取り込み中",
@@ -96,12 +96,12 @@ var jaKnowledge = map[string]string{
 	"%s is not empty; choose another folder, or write into it with --force": "%s は空ではありません。別のフォルダーにするか、--force でここに書き出してください",
 	"%s cannot be written: %s":   "%s に書き込めません: %s",
 	"Take items over from files": "ファイルからアイテムを取り込む",
-	"Take items over from files: Markdown files, folders of them, JSON Lines (.jsonl),\nor - for JSON Lines on standard input.\n\nIt shows what it would do and asks. Importing again makes nothing twice: an item\nthat came from here, or that is there with the same type, title, description and\ncontent, is taken for the same and only changed where the file says something else.\nWhat a file does not say stays, and relations are added, never removed. What an item\ncannot hold is told.": "ファイルからアイテムを取り込みます。Markdown ファイル、そのフォルダー、JSON Lines（.jsonl）、\nまたは -（標準入力の JSON Lines）を指定できます。\n\n何をするかを表示してから確認します。もう一度取り込んでも重複しません。ここから書き出した\nもの、またはタイプ、タイトル、説明、本文が同じものは同じアイテムとみなし、ファイルの内容と異なる項目だけを\n変更します。ファイルに書かれていない項目はそのまま残り、関連は追加されるだけで削除されません。\nアイテムに入らないものは表示されます。",
+	"Take items over from files: Markdown files, folders of them, JSON Lines (.jsonl),\nor - for JSON Lines on standard input.\n\nIt shows what it would do and asks. Importing again makes nothing twice: an item\nthat came from here, or that is there with the same type, title, description and\ncontent, is taken for the same and only changed where the file says something else.\nWhat a file does not say stays, and relations are added, never removed. What an item\ncannot hold is told. Items that are made keep their times, and their ids where these\nare higher than any before; the text about the current state is taken over if it is\nnewer than the one here.": "ファイルからアイテムを取り込みます。Markdown ファイル、そのフォルダー、JSON Lines（.jsonl）、\nまたは -（標準入力の JSON Lines）を指定できます。\n\n何をするかを表示してから確認します。もう一度取り込んでも重複しません。ここから書き出した\nもの、またはタイプ、タイトル、説明、本文が同じものは同じアイテムとみなし、ファイルの内容と異なる項目だけを\n変更します。ファイルに書かれていない項目はそのまま残り、関連は追加されるだけで削除されません。\nアイテムに入らないものは表示されます。作成されるアイテムは日時を保ち、それまでのどの ID より\n大きければ ID も保ちます。現在状態のテキストは、ここにあるものより新しければ取り込みます。",
 	"`type` of items whose files say none (default: the name of their folder)": "ファイルにタイプの指定がないアイテムの `タイプ`（既定: フォルダーの名前）",
 	"only show what would be done":                                             "何をするかの表示だけを行う",
 	"Do that?":                                                                 "実行しますか?",
 	"Items read: %d, from %d files. To be made: %d. To be changed: %d. There already: %d.":                "読み込んだアイテム: %d 件（%d ファイル）。作成: %d 件、変更: %d 件、変更なし: %d 件。",
-	"Items that are made now have now as their created_at and updated_at.":                                "新しく作成されるアイテムの created_at と updated_at は現在の日時になります。",
+	"Items that are made keep the created_at and updated_at of their files.":                              "作成されるアイテムは、ファイルの created_at と updated_at を保ちます。",
 	"Left out, for items have no such thing: %s (%d times, first in %s, line %d).":                        "アイテムに入らないため取り込みませんでした: %s（%d 回、最初は %s の %d 行目）。",
 	"Made: %d. Changed: %d. Unchanged: %d. Failed: %d.":                                                   "作成: %d 件、変更: %d 件、変更なし: %d 件、失敗: %d 件。",
 	"not everything could be taken over; mend the files and import them again, which makes nothing twice": "取り込めなかったものがあります。ファイルを直してもう一度取り込んでください。重複はしません",

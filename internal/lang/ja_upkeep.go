@@ -56,4 +56,10 @@ var jaUpkeep = map[string]string{
 	"searches, related items or paths may be wrong for these":                                                       "次のアイテムについて、検索、関連、経路が正しくないことがあります",
 	"there was no text index to compare with the rows; the graph agrees with them":                                  "データと比べる全文索引がありませんでした。グラフはデータと一致しています",
 	"text index and graph agree with all rows; items: %d, relations: %d":                                            "全文索引とグラフはすべてのデータと一致しています。アイテム: %d 件、関連: %d 件",
+
+	// Imports.
+	"the current state stands in %s, line %d, too; keep one of them":     "現在状態のテキストは %s の %d 行目にもあります。どちらか一方にしてください",
+	"The text about the current state is taken over.":                    "現在状態のテキストを取り込みます。",
+	"The text about the current state is there already.":                 "現在状態のテキストはすでにあります。",
+	"The text about the current state that is here is newer, and stays.": "ここにある現在状態のテキストのほうが新しいため、そのまま残します。",
 }

@@ -28,6 +28,8 @@ const (
 	selectItems = `SELECT ` + itemColumns + `, ` + tagsOfItem + `, '[]'
 		FROM kb_items i CROSS JOIN kb_statuses s ON s.id = i.status WHERE i.id > ? ORDER BY i.id LIMIT +?`
 	selectMoved     = `SELECT type, item FROM kb_moved WHERE id = ?`
+	selectFormer    = `SELECT m.item, m.type, m.id FROM json_each(?) v CROSS JOIN kb_moved m ON m.item = v.value ORDER BY m.item, m.id`
+	selectTypes     = `SELECT i.id, i.type FROM json_each(?) v CROSS JOIN kb_items i ON i.id = v.value`
 	selectSummaries = `SELECT ` + summaryColumns + `
 		FROM json_each(?) v CROSS JOIN kb_items i ON i.id = v.value ORDER BY v.key`
 	selectNeighbours = `
@@ -120,6 +122,21 @@ func scanItem(scan func(into ...any) error, item *kb.Item) error {
 	}
 	item.Related, err = refsFrom(related)
 	return err
+}
+
+// Former are the references that items had under other types.
+func (k *Knowledge) Former(ctx context.Context, ids []int64) (all map[int64][]kb.Ref, err error) {
+	err = k.read(ctx, "read former references", func(ctx context.Context, p prepared) error {
+		all = map[int64][]kb.Ref{}
+		return each(ctx, p, selectFormer, []any{idList(ids)}, func(scan func(into ...any) error) error {
+			var item int64
+			var ref kb.Ref
+			err := scan(&item, &ref.Type, &ref.ID)
+			all[item] = append(all[item], ref)
+			return err
+		})
+	})
+	return all, err
 }
 
 // Summaries are those of the items that exist, in the order of the ids.

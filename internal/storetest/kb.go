@@ -30,6 +30,7 @@ func kbTests() map[string]func(*testing.T, Stores) {
 		"KBRefused":      testKBRefused,
 		"KBStatuses":     testKBStatuses,
 		"KBRetired":      testKBRetiredStatuses,
+		"KBRestore":      testKBRestore,
 		"KBState":        testKBState,
 		"KBCanceled":     testKBCanceled,
 		"KBList":         testKBList,
