@@ -18,7 +18,7 @@ const (
 	namedStatus = `s.name = CASE ?4 WHEN '' THEN
 		(SELECT name FROM kb_statuses WHERE closed = 0 AND retired = 0 ORDER BY position LIMIT 1) ELSE ?4 END`
 	statusNamed = namedStatus + ` AND (s.retired = 0 OR s.id = (SELECT status FROM kb_items WHERE id = ?2))`
-	insertItem = `INSERT INTO kb_items (seq, type, status, closed, priority, created_at, updated_at, start_at, end_at,
+	insertItem  = `INSERT INTO kb_items (seq, type, status, closed, priority, created_at, updated_at, start_at, end_at,
 			title, category, version, description, content)
 		SELECT ?1, ?3, s.id, s.closed, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14
 		FROM kb_statuses s WHERE ` + statusNamed + `
