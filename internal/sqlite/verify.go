@@ -42,7 +42,7 @@ const (
 )
 
 // Verify reads the database and says what is wrong in it. Nobody has to wait
-// meanwhile. The whole takes about a second for each 100 MB.
+// meanwhile. The whole takes a few seconds for each 100 MB.
 func (s *Store) Verify(ctx context.Context, whole bool) (v Verdict, err error) {
 	check := "quick_check"
 	if whole {
