@@ -76,11 +76,16 @@ type Options struct {
 	Learned Learned
 	// Items are all that the knowledge base holds.
 	Items Items
+	// Upkeep checks what is derived from them.
+	Upkeep Upkeep
 }
 
 // Items is what the edge needs of the knowledge base beside its tools.
 type Items interface {
-	Every(ctx context.Context, give func(kb.Item) error) error
+	Every(ctx context.Context, give func(item kb.Item, former []kb.Ref) error) error
+	Restore(ctx context.Context, r kb.Restoration) ([]kb.RestoredAs, error)
+	// Answer is how its tools answer, with an error too.
+	Answer(answer any, err error) (*gateway.Result, error)
 }
 
 // Learned is what the edge needs of what searches led to.

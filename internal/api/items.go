@@ -343,8 +343,8 @@ func (a *API) exportItems(w http.ResponseWriter, r *http.Request, id gateway.Ide
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set(client.TotalHeader, string(jsonrpc.Lookup(list, "total")))
 	w.WriteHeader(http.StatusOK)
-	err := a.opt.Items.Every(r.Context(), func(item kb.Item) error {
-		line, err := kb.EncodeItem(item)
+	err := a.opt.Items.Every(r.Context(), func(item kb.Item, former []kb.Ref) error {
+		line, err := kb.EncodeItem(item, former)
 		if err == nil {
 			_, err = w.Write(line)
 		}

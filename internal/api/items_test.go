@@ -107,6 +107,20 @@ func TestItems(t *testing.T) {
 		{name: "a state", method: "PUT", path: "/v1/state", body: `{"content":"# Now","related":["guides-4"]}`, status: 200, has: []string{`"content":"# Now"`, `"updated_by":"admin"`, `"related":["guides-4"]`}},
 		{name: "no content", method: "PUT", path: "/v1/state", body: `{"tags":[]}`, status: 400, has: []string{`"field":"content"`}},
 		{name: "another method", method: "PUT", path: "/v1/items", body: `{}`, status: 405},
+
+		{name: "restored", method: "POST", path: "/v1/items/restore", body: `{"items":[{"id":20,"type":"old","title":"Kept","created_at":"2020-01-02T03:04:05Z","former":["older-10","older-1"]},{"id":3,"type":"old","title":"Moved","updated_at":"2021-01-01"}],"relations":[{"a":"old-20","b":"guides-4"}],"state":{"content":"then","updated_at":"2020-01-01"}}`, status: 200, has: []string{`{"items":[{"ref":"old-20","former":["older-10"]},{"ref":"old-21","former":[]}]}`}},
+		{name: "with its times", method: "GET", path: "/v1/items/older-10", status: 200, has: []string{`"created_at":"2020-01-02T03:04:05Z","updated_at":"2020-01-02T03:04:05Z","moved_from":"older-10"`, `"related":["guides-4"]`}},
+		{name: "restored state", method: "GET", path: "/v1/state", status: 200, has: []string{`"content":"then"`, `"updated_at":"2020-01-01T00:00:00Z"`}},
+		{name: "nothing restored", method: "POST", path: "/v1/items/restore", body: `{}`, status: 200, has: []string{`{"items":[]}`}},
+		{name: "all or none", method: "POST", path: "/v1/items/restore", body: `{"items":[{"type":"old","title":"Good"},{"type":"old","title":"Bad","status":"Nowhere"}]}`, status: 409, has: []string{`"index":1`, "Statuses: Open, "}},
+		{name: "a time that is none", method: "POST", path: "/v1/items/restore", body: `{"items":[{"type":"old","title":"x","created_at":"yesterday"}]}`, status: 400, has: []string{`"field":"created_at"`}},
+		{name: "a relation to nothing", method: "POST", path: "/v1/items/restore", body: `{"relations":[{"a":"old-20","b":"old-99"}]}`, status: 404, has: []string{`"requested_id":"old-99"`}},
+		{name: "a relation to itself", method: "POST", path: "/v1/items/restore", body: `{"relations":[{"a":"old-20","b":"older-10"}]}`, status: 400, has: []string{"related to itself"}},
+		{name: "none of it", method: "GET", path: "/v1/items?type=old", status: 200, has: []string{`"total":2`}},
+
+		{name: "how it is", method: "GET", path: "/v1/knowledge", status: 200, has: []string{`"items":4,"index":{"inMemory":true}`}},
+		{name: "compared", method: "POST", path: "/v1/knowledge/check", status: 200, has: []string{`"good":true`, `"items":4,"relations":1,"indexed":true`, `"missingTexts":[]`}},
+		{name: "made anew", method: "POST", path: "/v1/knowledge/rebuild", status: 200, has: []string{`"success":true`}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := d.send(c.method, c.path, c.body)

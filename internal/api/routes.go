@@ -199,7 +199,8 @@ func (a *API) routes() []route {
 			about:  "A bad one leaves everything as it is.",
 			answer: client.Done{}, failures: []restError{badInput}, serve: a.reload,
 		},
-	}, a.itemRoutes(), []route{
+	}, a.itemRoutes(), a.upkeepRoutes(), []route{
+		a.restoreRoute(),
 		{
 			method: "GET", path: "/v1/openapi.json", who: forVisitors, id: "openapi", summary: "This description, as OpenAPI 3.1",
 			answer: map[string]any{}, serve: a.openAPI,

@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"errors"
-	"path/filepath"
 	"reflect"
 	"sync"
 	"time"
@@ -20,6 +19,7 @@ import (
 type knowledge struct {
 	base   *kb.Base
 	keeper *kb.Keeper
+	upkeep upkeep
 
 	mu sync.Mutex
 	// source are its tools, with a plugin for this model.
@@ -31,8 +31,28 @@ type knowledge struct {
 
 func (p *Process) openKnowledge() {
 	store := p.store.Knowledge()
-	p.knowledge.keeper = kb.NewKeeper(store, kb.KeeperOptions{Dir: filepath.Join(p.opt.DataDir, "kb-index"), Log: p.log})
+	p.knowledge.keeper = kb.NewKeeper(store, kb.KeeperOptions{Dir: KnowledgeIndex(p.opt.DataDir), Log: p.log})
+	p.knowledge.upkeep.keeper = p.knowledge.keeper
 	p.knowledge.base = kb.New(store, kb.Options{Finder: p.knowledge.keeper, Graph: p.knowledge.keeper})
+}
+
+// setStatuses puts the statuses of a configuration into force, for all processes of
+// the data directory: of several with different ones, the last one that has started
+// or reloaded decides.
+func (p *Process) setStatuses(ctx context.Context, h *house) {
+	if h.Knowledge() != nil {
+		return
+	}
+	statuses := kb.DefaultStatuses()
+	if set := h.config.Knowledge.Statuses; set != nil {
+		statuses = make([]kb.Status, len(set))
+		for i, s := range set {
+			statuses[i] = kb.Status{Name: s.Name, Closed: s.Closed}
+		}
+	}
+	if err := p.knowledge.base.SetStatuses(ctx, statuses); err != nil {
+		p.log.WarnContext(ctx, "the statuses of the configuration are not in force", "error", err)
+	}
 }
 
 // sourceFor are the tools with a plugin for a model: those that are there if that

@@ -114,6 +114,7 @@ func (p *Process) renew(kept []config.Kept, commit func(*config.Config) error) e
 	p.lock.Set(rules(cfg))
 	p.house.Store(fresh)
 	p.furnishing.Unlock()
+	p.setStatuses(p.life, fresh)
 	p.retire(old, fresh)
 	p.tellOfReload(old, fresh)
 	for _, aside := range cfg.SetAside {

@@ -1,6 +1,7 @@
 package app
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -103,6 +104,51 @@ func TestReadingIsJudgedWhereTheToolIsFound(t *testing.T) {
 		if _, err := h.house.Load().Handle(t.Context(), call); (err == nil) != want {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// The statuses are those of the configuration from the moment on that it is read.
+// Items keep the ones that they have.
+func TestStatusesAreConfigured(t *testing.T) {
+	t.Parallel()
+	statuses := func(all ...conf) conf { return conf{"kb": conf{"statuses": all}} }
+	idea, done := conf{"name": "Idea"}, conf{"name": "Done", "closed": true}
+	h := openHouse(t, statuses(done, idea))
+	get := func(path string) string {
+		t.Helper()
+		status, text := h.request(http.MethodGet, path, "", nil)
+		if status != http.StatusOK {
+			t.Errorf("%s: %s", path, text)
+		}
+		return text
+	}
+	expect := func(what, text string, parts ...string) {
+		t.Helper()
+		for _, part := range parts {
+			if !strings.Contains(text, part) {
+				t.Errorf("%s: %s", what, text)
+			}
+		}
+	}
+	expect("configured", get("/v1/statuses"), `{"statuses":[{"name":"Done","closed":true},{"name":"Idea","closed":false}]}`)
+	expect("made", h.mustCall("create_item", `{"type":"notes","title":"A lamp"}`), `"status":"Idea"`)
+
+	// What is closed now is so at once.
+	h.reload(statuses(done, with(idea, conf{"closed": true}), conf{"name": "Todo"}))
+	expect("closed", get("/v1/items"), `"total":0`)
+	expect("all", get("/v1/items?includeClosed=true"), `"total":1`)
+	expect("found", h.mustCall("search_items", `{"query":"lamp"}`), `"status":"Idea"`)
+
+	// Without a word about them they are the usual ones; what has another keeps it.
+	h.reload(conf{})
+	expect("usual", get("/v1/statuses"), `{"statuses":[{"name":"Open","closed":false}`, `{"name":"Rejected","closed":true}]}`)
+	expect("of it", get("/v1/items?status=Idea"), `"total":1`)
+	expect("changed", h.mustCall("update_item", `{"type":"notes","id":1,"title":"Two lamps"}`), `"status":"Idea"`)
+	refused, err := h.call("create_item", `{"type":"notes","title":"x","status":"Idea"}`)
+	expect("given", fmt.Sprint(refused, err), "1004", "Items that have this status keep it, but no other gets it any more. Statuses: Open, ")
+	expect("left", h.mustCall("update_item", `{"type":"notes","id":1,"status":"Open"}`), `"status":"Open"`)
+	if status, text := h.request(http.MethodGet, "/v1/items?status=Idea", "", nil); status != http.StatusConflict {
+		t.Errorf("a status that nothing has: %d %s", status, text)
 	}
 }
 

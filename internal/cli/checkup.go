@@ -29,6 +29,8 @@ type checkup struct {
 	*command
 	only    []string
 	noStart bool
+	// full reads everything, rebuild mends it, too.
+	full, rebuild bool
 
 	facts doctor.Facts
 	// config is nil when it cannot be used.

@@ -342,6 +342,9 @@ func (k *checkup) database(ctx context.Context) {
 		if k.locals == nil {
 			k.locals = []identity.LocalUse{}
 		}
+		if err == nil {
+			err = k.knowledge(ctx, store)
+		}
 		err = errors.Join(err, store.Close())
 	}
 	if err != nil {

@@ -111,6 +111,13 @@ func TestScripts(t *testing.T) {
 			},
 			// sameitems FILE FILE: both exports have the same items, whatever their ids.
 			"sameitems": cmdSameItems,
+			// manyitems N FILE: writes so many items, each related to the one before.
+			"manyitems": cmdManyItems,
+			// sql DATA STATEMENT...: changes rows behind everybody's back.
+			"sql": cmdSQL,
+			// scribble FOLDER OFFSET: changes a byte of the index file there; scribble
+			// DATABASE TABLE: bytes of the last page of a table or an index.
+			"scribble": cmdScribble,
 			// private FILE: it is for its owner alone.
 			"private": func(ts *testscript.TestScript, _ bool, args []string) {
 				info, err := os.Stat(ts.MkAbs(args[0]))
@@ -267,8 +274,9 @@ func cmdHealthy(ts *testscript.TestScript, _ bool, args []string) {
 		Findings []struct {
 			Subject, Severity, Title, Detail, Fix string
 		} `json:"findings"`
-		Servers []map[string]any `json:"servers"`
-		Clients []struct {
+		Knowledge map[string]any   `json:"knowledge"`
+		Servers   []map[string]any `json:"servers"`
+		Clients   []struct {
 			Name, Title  string
 			Tools, Limit int
 			Files        []struct {

@@ -21,45 +21,52 @@ import (
 var errUnwell = errors.New("something is wrong")
 
 func (c *command) doctor() *cobra.Command {
-	var noStart bool
+	var look checkup
 	cmd := c.jsonFlag(&cobra.Command{
 		Use: "doctor [SERVER...]", Short: c.say("Find out what is wrong, and what mends it"), Args: arguments(0, anyNumber),
 		Long: c.say("Look at everything that has to work: this program, the data directory, the\n" +
 			"configuration, the port, each server (it is started if need be), and each\n" +
 			"client's file. Whatever is wrong is said with the command or the edit that mends\n" +
 			"it. Nothing is changed. Names of servers limit the look to those.\n\n" +
+			"--full also reads the whole database, and compares the index and the graph of the\n" +
+			"knowledge base with every item. --rebuild does that, too, and mends what can be:\n" +
+			"indexes are made anew, and what leads to nothing is removed. Both take minutes for\n" +
+			"a million items; genkan answers meanwhile.\n\n" +
 			"The genkan that runs is asked; if none does, one is started in the background,\n" +
 			"as `genkan stdio` does, unless --no-start is given.\n\n" +
 			"The exit status is 0 when nothing is a problem, and 1 when something is. Notes\n" +
 			"and warnings do not count. What looks like a key is not shown."),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.runDoctor(cmd.Context(), args, noStart)
+			look.command, look.only = c, args
+			return look.run(cmd.Context())
 		},
 	})
-	cmd.Flags().BoolVar(&noStart, "no-start", false, c.say("do not start a genkan when none runs"))
+	cmd.Flags().BoolVar(&look.full, "full", false, c.say("also read the whole database and compare the index with every item"))
+	cmd.Flags().BoolVar(&look.rebuild, "rebuild", false, c.say("make the index of the knowledge base anew, and mend what can be"))
+	cmd.Flags().BoolVar(&look.noStart, "no-start", false, c.say("do not start a genkan when none runs"))
 	return cmd
 }
 
-func (c *command) runDoctor(ctx context.Context, names []string, noStart bool) error {
-	k := &checkup{command: c, only: names, noStart: noStart}
+func (k *checkup) run(ctx context.Context) error {
+	k.full = k.full || k.rebuild
 	if err := k.gather(ctx); err != nil {
 		return err
 	}
-	for _, name := range names {
+	for _, name := range k.only {
 		if !slices.ContainsFunc(k.facts.Servers, func(s doctor.Server) bool { return s.Name == name }) {
 			return gateway.Errorf(gateway.CodeNotFound, "there is no server %q; `genkan servers` lists them", name)
 		}
 	}
 	found := doctor.Examine(k.facts)
-	if len(names) > 0 {
-		found = doctor.Only(found, names)
+	if len(k.only) > 0 {
+		found = doctor.Only(found, k.only)
 	}
-	if c.asJSON {
-		if err := c.json(k.report(found)); err != nil {
+	if k.asJSON {
+		if err := k.json(k.report(found)); err != nil {
 			return err
 		}
 	} else {
-		c.showFindings(found)
+		k.showFindings(found)
 	}
 	if doctor.Worst(found) == doctor.Problem {
 		return errUnwell
@@ -70,10 +77,19 @@ func (c *command) runDoctor(ctx context.Context, names []string, noStart bool) e
 // The shape of --json, which is described in docs/doctor.md.
 type (
 	doctorReport struct {
-		OK       bool            `json:"ok"`
-		Findings []doctorFinding `json:"findings"`
-		Servers  []client.Server `json:"servers"`
-		Clients  []doctorClient  `json:"clients"`
+		OK        bool             `json:"ok"`
+		Findings  []doctorFinding  `json:"findings"`
+		Knowledge *doctorKnowledge `json:"knowledge,omitempty"`
+		Servers   []client.Server  `json:"servers"`
+		Clients   []doctorClient   `json:"clients"`
+	}
+	doctorKnowledge struct {
+		Items    int                   `json:"items"`
+		Sequence int64                 `json:"sequence"`
+		Checked  string                `json:"checked,omitempty"`
+		Index    client.KnowledgeIndex `json:"index"`
+		// Relations is there when index and graph were compared with all rows.
+		Relations *int `json:"relations,omitempty"`
 	}
 	doctorFinding struct {
 		Subject  string `json:"subject"`
@@ -111,6 +127,18 @@ func (k *checkup) report(found []doctor.Finding) doctorReport {
 			Subject: f.Subject.String(), Severity: f.Severity.String(), Title: k.language.Text(f.Title),
 			Detail: k.detail(f), Fix: k.fix(f.Fix),
 		})
+	}
+	if f := k.facts.Knowledge; f.Looked && !f.Off {
+		out.Knowledge = &doctorKnowledge{Items: f.Items, Sequence: f.Sequence, Checked: f.Checked, Index: client.KnowledgeIndex{
+			InMemory: f.Index.InMemory, File: f.Index.Path, Size: f.Index.Size, Covers: f.Index.Covers, Missing: f.Index.Missing, Damage: f.Index.Damage,
+		}}
+		if !f.Index.Built.IsZero() {
+			built := f.Index.Built.UTC()
+			out.Knowledge.Index.Built = &built
+		}
+		if f.Compared != nil && f.Compared.Problem.Format == "" {
+			out.Knowledge.Relations = &f.Compared.Relations
+		}
 	}
 	for _, s := range k.shown {
 		if len(k.only) == 0 || slices.Contains(k.only, s.Name) {
@@ -205,6 +233,8 @@ func (c *command) heading(kind string) string {
 		return c.say("Program")
 	case doctor.OfData:
 		return c.say("Data")
+	case doctor.OfKnowledge:
+		return c.say("Knowledge base")
 	case doctor.OfConfig:
 		return c.say("Configuration")
 	case doctor.OfPort:

@@ -23,8 +23,8 @@ func (c *command) kbExport() *cobra.Command {
 		Use: "export FOLDER|FILE.jsonl|-", Short: c.say("Write all items to files"), Args: arguments(1, 1),
 		Long: c.say(`Write all items to files: into FOLDER as Markdown with front matter, a file for
 each, or as JSON Lines into FILE.jsonl or, with -, to standard output.
-"genkan kb import" reads both. The text about the current state is no item; a
-"genkan backup" has it, too.`),
+"genkan kb import" reads both. The text about the current state is in the file
+current-state.md, or in the last line.`),
 		RunE: func(cmd *cobra.Command, args []string) error { return c.runExport(cmd.Context(), args[0], force) },
 	}
 	cmd.Flags().BoolVar(&force, "force", false, c.say("also where there is something already; files of the same names are replaced"))
@@ -34,6 +34,7 @@ each, or as JSON Lines into FILE.jsonl or, with -, to standard output.
 // itemSink is what an export goes into.
 type itemSink interface {
 	put(item exchange.Item) error
+	putState(state exchange.State) error
 	// finish makes what was put durable; without it, nothing is said to be there.
 	finish() error
 	// abandon ends an export that failed.
@@ -67,6 +68,14 @@ func (c *command) runExport(ctx context.Context, into string, force bool) error 
 		}
 		n++
 		bar.at(n)
+	}
+	state, err := remote.State(ctx)
+	if out := exportedState(state); err == nil && out != nil {
+		err = sink.putState(*out)
+	}
+	if err != nil {
+		sink.abandon()
+		return exportError(ctx, err, n)
 	}
 	if err := sink.finish(); err != nil {
 		return exportError(ctx, err, n)
@@ -133,6 +142,8 @@ type lineSink struct {
 
 func (s *lineSink) put(item exchange.Item) error { return s.Write(item) }
 
+func (s *lineSink) putState(state exchange.State) error { return s.WriteState(state) }
+
 func (s *lineSink) finish() error {
 	err := s.Flush()
 	if s.temp == nil {
@@ -163,11 +174,19 @@ func (s *lineSink) abandon() {
 type folderSink struct{ *os.Root }
 
 func (s *folderSink) put(item exchange.Item) error {
-	name := filepath.FromSlash(exchange.FileName(item))
+	return s.write(exchange.FileName(item), exchange.Encode(item))
+}
+
+func (s *folderSink) putState(state exchange.State) error {
+	return s.write(exchange.StateFile, exchange.EncodeState(state))
+}
+
+func (s *folderSink) write(name string, content []byte) error {
+	name = filepath.FromSlash(name)
 	temp := filepath.Join(filepath.Dir(name), ".genkan-"+rand.Text())
 	err := s.MkdirAll(filepath.Dir(name), 0o700)
 	if err == nil {
-		err = s.write(temp, exchange.Encode(item))
+		err = s.create(temp, content)
 	}
 	if err == nil {
 		if err = s.Rename(temp, name); err != nil {
@@ -180,8 +199,8 @@ func (s *folderSink) put(item exchange.Item) error {
 	return nil
 }
 
-// write makes a file that is not there yet, or none.
-func (s *folderSink) write(name string, data []byte) error {
+// create makes a file that is not there yet, or none.
+func (s *folderSink) create(name string, data []byte) error {
 	f, err := s.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err

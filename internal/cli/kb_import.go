@@ -29,7 +29,9 @@ It shows what it would do and asks. Importing again makes nothing twice: an item
 that came from here, or that is there with the same type, title, description and
 content, is taken for the same and only changed where the file says something else.
 What a file does not say stays, and relations are added, never removed. What an item
-cannot hold is told.`),
+cannot hold is told. Items that are made keep their times, and their ids where these
+are higher than any before; the text about the current state is taken over if it is
+newer than the one here.`),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in.command = c
 			return in.run(cmd.Context(), args)
@@ -49,6 +51,7 @@ type itemImport struct {
 	yes, dryRun bool
 
 	incoming []*incomingItem
+	state    *incomingState
 	files    int
 	report   importReport
 	// dropped are the keys that items cannot hold, by name.
@@ -69,7 +72,9 @@ type importReport struct {
 	Failed    []importFailure `json:"failed"`
 	// Dropped is what was not taken over.
 	Dropped []importDropped `json:"dropped"`
-	DryRun  bool            `json:"dryRun,omitempty"`
+	// State is taken, unchanged or older, where the files have a state.
+	State  string `json:"state,omitempty"`
+	DryRun bool   `json:"dryRun,omitempty"`
 }
 
 type importFailure struct {
@@ -116,10 +121,10 @@ func (in *itemImport) run(ctx context.Context, paths []string) error {
 	in.show(plan)
 	if in.dryRun {
 		in.report.Created, in.report.Updated, in.report.Unchanged = plan.create, plan.update, plan.same
-		in.report.DryRun = true
+		in.report.State, in.report.DryRun = plan.state, true
 		return in.finish()
 	}
-	if plan.create+plan.update > 0 && !in.yes {
+	if (plan.create+plan.update > 0 || plan.state == stateTaken) && !in.yes {
 		agreed, err := in.confirm(ctx, in.say("Do that?"))
 		if err != nil {
 			return err
@@ -140,7 +145,10 @@ func (in *itemImport) show(p *importPlan) {
 	fmt.Fprintln(in.std.Err, in.say("Items read: %d, from %d files. To be made: %d. To be changed: %d. There already: %d.",
 		len(in.incoming), in.files, p.create, p.update, p.same))
 	if p.dated > 0 {
-		fmt.Fprintln(in.std.Err, in.say("Items that are made now have now as their created_at and updated_at."))
+		fmt.Fprintln(in.std.Err, in.say("Items that are made keep the created_at and updated_at of their files."))
+	}
+	if words := in.stateWords(p.state); words != "" {
+		fmt.Fprintln(in.std.Err, words)
 	}
 }
 
@@ -303,6 +311,14 @@ func (in *itemImport) take(source int, path string, record exchange.Record, err 
 	}
 	for _, d := range record.Dropped {
 		in.drop(d.Key, place{path, d.Line})
+	}
+	if record.State != nil {
+		if in.state != nil {
+			in.fail(at, in.say("the current state stands in %s, line %d, too; keep one of them", in.state.File, in.state.Line))
+			return nil
+		}
+		in.state = &incomingState{place: at, state: *record.State, source: source}
+		return nil
 	}
 	if record.Item.Type == "" {
 		record.Item.Type = in.usualType

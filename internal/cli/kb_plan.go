@@ -67,8 +67,10 @@ type importPlan struct {
 	known map[string]*knownItem // by reference
 	// create, update and same count the items.
 	create, update, same int
-	// dated is how many new items have times that cannot be kept.
+	// dated is how many new items have times, which are kept.
 	dated int
+	// state is what becomes of the state; empty if the files have none.
+	state string
 }
 
 // exact is a time as the knowledge base keeps it.
@@ -102,7 +104,7 @@ func (in *itemImport) plan(ctx context.Context, remote *client.Client) (*importP
 		}
 	}
 	in.count(p)
-	return p, nil
+	return p, in.planState(ctx, remote, p)
 }
 
 // recognise finds the items that are there already, the surest ways first. The

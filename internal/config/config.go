@@ -110,8 +110,17 @@ const KnowledgeRoom = "kb"
 // Knowledge says whether there is a knowledge base, and what it can do.
 type Knowledge struct {
 	Off bool
+	// Statuses are those that items may be given, in their order; nil is the usual
+	// ones.
+	Statuses []Status
 	// Semantic is the model of semantic_search; without a URL there is none.
 	Semantic Embeddings
+}
+
+// Status is a status of items. Lists leave out items in a closed one.
+type Status struct {
+	Name   string
+	Closed bool
 }
 
 // CORS says which web pages may call the gateway.

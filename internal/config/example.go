@@ -182,6 +182,22 @@ const example = `# Genkan's configuration. Everything here is optional; what is 
 # alone at /mcp/s/kb. A server that is called kb takes its place.
 #kb:
 #  enabled: true
+# The statuses of items in their order, 1 to 100; lists leave out items in a closed
+# one. A new item gets the first open one. Items keep a status that is taken out of
+# here, and no other gets it then.
+#  statuses:
+#    - {name: Open}
+#    - {name: Specification}
+#    - {name: Waiting}
+#    - {name: Ready}
+#    - {name: In Progress}
+#    - {name: Review}
+#    - {name: Testing}
+#    - {name: Pending}
+#    - {name: Completed, closed: true}
+#    - {name: Closed, closed: true}
+#    - {name: Canceled, closed: true}
+#    - {name: Rejected, closed: true}
 # A model for semantic_search, which finds items by meaning and is not there
 # without one. The texts of items are sent there; the keys are those of embeddings,
 # but weight is 0.3.

@@ -205,6 +205,7 @@ func (d *decoder) knowledgeFields(k *Knowledge) []field {
 			d.flag(&on, n, at)
 			k.Off = !or(on, true)
 		}},
+		{"statuses", func(n *node, at string) { k.Statuses = d.statuses(n, at) }},
 		{"semantic", func(n *node, at string) { k.Semantic = d.embeddings(n, at, DefaultSemanticWeight) }},
 	}
 }

@@ -78,6 +78,9 @@ kb: {enabled: false}
 			PageSize:     50,
 			Knowledge:    Knowledge{Off: true},
 		}},
+		{"statuses", "kb: {statuses: [{name: 未着手}, {name: In Progress, closed: false}, {name: Done, closed: true}]}", with(func(c *Config) {
+			c.Knowledge.Statuses = []Status{{Name: "未着手"}, {Name: "In Progress"}, {Name: "Done", Closed: true}}
+		})},
 		{"host and port", "host: \"::1\"\nport: 80\n", with(func(c *Config) { c.Listen = "[::1]:80" })},
 		{"only a port", "port: 80\n", with(func(c *Config) { c.Listen = "127.0.0.1:80" })},
 		{"every address", "listen: :80\n", with(func(c *Config) { c.Listen = ":80" })},

@@ -51,6 +51,23 @@ func TestProblems(t *testing.T) {
 		{"null in a list", server("command: x\n    args: [null]"), []string{"genkan.yaml:4:12: mcpServers.a.args[0] must be text, found nothing"}},
 		{"origin is a number", "cors: {enabled: true, origin: 5}", []string{"genkan.yaml:1:31: cors.origin must be text or a list of texts, found a number"}},
 
+		// The knowledge base.
+		{"statuses are a list", "kb: {statuses: {Open: false}}\n", []string{"genkan.yaml:1:16: kb.statuses must be a list, found a map"}},
+		{"no statuses", "kb: {statuses: []}\n", []string{"genkan.yaml:1:16: kb.statuses must have 1 to 100 statuses; leave it out for the usual ones"}},
+		{"too many statuses", "kb:\n  statuses: [" + strings.Repeat("{name: a}, ", 101) + "]\n", []string{"genkan.yaml:2:13: kb.statuses must have 1 to 100 statuses; …"}},
+		{"bad statuses", "kb:\n  statuses:\n    - {name: Open}\n    - {closed: true}\n    - {name: open}\n    - {name: ' '}\n    - {name: ' a'}\n    - {name: 'a,b'}\n    - {name: " + strings.Repeat("状", 51) + "}\n    - {nam: x}\n    - Done\n    - {name: B, closed: yes}\n", []string{
+			"genkan.yaml:4:7: kb.statuses[1] needs a name",
+			"genkan.yaml:5:14: kb.statuses[2].name is the status of line 3 again; each must be there once, in whichever case",
+			"genkan.yaml:6:14: kb.statuses[3].name must not be empty",
+			"genkan.yaml:7:14: kb.statuses[4].name must not begin or end with white space",
+			"genkan.yaml:8:14: kb.statuses[5].name must not have commas or control characters; …",
+			"genkan.yaml:9:14: kb.statuses[6].name must have at most 50 characters",
+			`genkan.yaml:10:8: unknown key "nam" in kb.statuses[7]; did you mean "name"?`,
+			"genkan.yaml:11:7: kb.statuses[8] must be a map, found text",
+			"genkan.yaml:12:25: kb.statuses[9].closed must be true or false, found text; …",
+		}},
+		{"no open status", "kb:\n  statuses: [{name: Done, closed: true}]\n", []string{"genkan.yaml:2:13: kb.statuses has closed statuses only; new items need an open one"}},
+
 		// Servers.
 		{"neither command nor url", "mcpServers:\n  a: {}\n  b:\n", []string{
 			"genkan.yaml:2:3: mcpServers.a needs a command (a process to start) or a url (a remote server to call)",

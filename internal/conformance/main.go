@@ -43,6 +43,7 @@ const document = "docs/conformance.md"
 // options are what the command line asks for.
 type options struct {
 	only   string
+	behind string
 	quick  bool
 	keep   string
 	genkan string

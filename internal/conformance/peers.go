@@ -116,6 +116,7 @@ func runPeers(ctx context.Context, args []string, out, progress io.Writer) int {
 	flags := flag.NewFlagSet(peersCommand, flag.ContinueOnError)
 	flags.SetOutput(progress)
 	flags.StringVar(&opt.only, "only", "", "run only the `clients` whose names contain this")
+	flags.StringVar(&opt.behind, "behind", "", "run only what has this `behind` genkan, by a part of its name")
 	flags.StringVar(&opt.keep, "keep", "", "keep all logs in this `directory`")
 	flags.StringVar(&opt.genkan, "genkan", "", "test this `binary` instead of building one")
 	write := flags.Bool("write", false, "also keep the result in "+peersDocument)
@@ -123,8 +124,8 @@ func runPeers(ctx context.Context, args []string, out, progress io.Writer) int {
 	if err := flags.Parse(args); err != nil {
 		return 2
 	}
-	if *write && opt.only != "" {
-		fmt.Fprintln(progress, "peers: -write keeps whole results; it does not go with -only")
+	if *write && opt.only+opt.behind != "" {
+		fmt.Fprintln(progress, "peers: -write keeps whole results; it does not go with -only or -behind")
 		return 2
 	}
 	ctx, cancel := context.WithTimeout(ctx, *limit)
@@ -162,13 +163,26 @@ func visitAll(ctx context.Context, opt options, progress io.Writer) (r peersRepo
 	if err := l.prepareForPeers(); err != nil {
 		return r, costs, err
 	}
-	if r, err = l.visitDirect(r, chosen); err != nil {
-		return r, costs, err
+	if opt.behind == "" {
+		if r, err = l.visitDirect(r, chosen); err != nil {
+			return r, costs, err
+		}
 	}
 	for _, a := range arrangements() {
+		if !strings.Contains(a.name, opt.behind) {
+			continue
+		}
 		if r, err = l.visitArrangement(r, a, chosen); err != nil {
 			return r, costs, err
 		}
+	}
+	if strings.Contains(knowledgeBase, opt.behind) {
+		if r, err = l.visitKnowledge(r, chosen); err != nil {
+			return r, costs, err
+		}
+	}
+	if opt.behind != "" {
+		return r, nil, nil
 	}
 	r, costs, err = l.visitAsAgents(r, chosen)
 	return r, costs, err

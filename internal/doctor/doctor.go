@@ -35,12 +35,13 @@ type Subject struct{ Kind, Name string }
 
 // The kinds of subjects, in the order of a report.
 const (
-	OfProgram = "program"
-	OfData    = "data"
-	OfConfig  = "config"
-	OfPort    = "port"
-	OfServer  = "server"
-	OfClient  = "client"
+	OfProgram   = "program"
+	OfData      = "data"
+	OfKnowledge = "knowledge"
+	OfConfig    = "config"
+	OfPort      = "port"
+	OfServer    = "server"
+	OfClient    = "client"
 )
 
 func (s Subject) String() string {
@@ -75,6 +76,7 @@ func Examine(f Facts) []Finding {
 	e := &examination{facts: f}
 	e.program()
 	e.data()
+	e.knowledge()
 	e.config()
 	e.port()
 	for i := range f.Servers {

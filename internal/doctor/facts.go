@@ -15,10 +15,12 @@ type Facts struct {
 	Program Program
 	Running Running
 	Data    Data
-	Config  Config
-	Port    Port
-	Servers []Server
-	Clients []Client
+	// Knowledge is what the database holds.
+	Knowledge Knowledge
+	Config    Config
+	Port      Port
+	Servers   []Server
+	Clients   []Client
 }
 
 // Program is this genkan, and the programs that servers need.

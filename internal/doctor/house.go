@@ -95,6 +95,7 @@ func (e *examination) database() {
 		e.say(Problem, gateway.Textf("the database cannot be opened")).because(db.Problem)
 	case db.Exists:
 		e.say(OK, gateway.Textf("database: %d KB", (db.Size+1023)/1024))
+		e.integrity()
 	}
 }
 

@@ -49,7 +49,7 @@ func eachWord(change func(string, *rand.Rand) string) func(string) string {
 		for i, w := range words {
 			if len(w) >= shortestCorrupted && isWord(w) {
 				h := fnv.New64a()
-				_, _ = h.Write([]byte(w)) // a hash takes every write
+				_, _ = h.Write([]byte(w))                                 // a hash takes every write
 				words[i] = change(w, rand.New(rand.NewPCG(h.Sum64(), 1))) //nolint:gosec // the same each time
 			}
 		}

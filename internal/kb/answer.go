@@ -30,7 +30,9 @@ type itemAnswer struct {
 	CreatedAt   string   `json:"created_at"`
 	UpdatedAt   string   `json:"updated_at"`
 	// MovedFrom is the reference that was asked for, if the item has another now.
-	MovedFrom string `json:"moved_from,omitempty"`
+	// Former is for exports only.
+	Former    []string `json:"former,omitempty"`
+	MovedFrom string   `json:"moved_from,omitempty"`
 }
 
 type summaryAnswer struct {

@@ -134,15 +134,26 @@ func (b *Base) knownStatuses(ctx context.Context, names []string) ([]string, err
 
 // unknownStatus names the statuses that there are.
 func unknownStatus(field, name string, known []Status) *Error {
-	names := make([]string, len(known))
-	for i, s := range known {
-		names[i] = s.Name
+	names := func(yield func(string) bool) {
+		for _, s := range known {
+			if !yield(s.Name) {
+				return
+			}
+		}
 	}
 	hint := "Referenced status does not exist. "
-	if near := gateway.Nearest(name, slices.Values(names)); near != "" {
+	if near := gateway.Nearest(name, names); near != "" {
 		hint = "Referenced status does not exist; did you mean " + near + "? "
 	}
-	return violated(field, name, "fk_items_status_id", hint+"Statuses: "+strings.Join(names, ", "))
+	return violated(field, name, "fk_items_status_id", hint+namesOf(known))
+}
+
+func namesOf(statuses []Status) string {
+	names := make([]string, len(statuses))
+	for i, s := range statuses {
+		names[i] = s.Name
+	}
+	return "Statuses: " + strings.Join(names, ", ")
 }
 
 // Tags lists all tags that items have, the most used first.
@@ -167,10 +178,11 @@ func (b *Base) ByTag(ctx context.Context, tag string, types []string, limit, off
 	return b.store.List(ctx, Filter{Types: unique(types), Tag: tag, Closed: true, Limit: limit, Offset: offset})
 }
 
-// Statuses lists the statuses in their order.
+// Statuses lists the statuses that items may be given, in their order.
 func (b *Base) Statuses(ctx context.Context) (statuses []Status, err error) {
 	defer b.stamp(&err)
-	return b.store.Statuses(ctx)
+	all, err := b.store.Statuses(ctx)
+	return current(all), err
 }
 
 // State is the text about where things stand.

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -31,8 +32,8 @@ func TestConversations(t *testing.T) {
 	}
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
-			conversation.Play(t, file, func(t *testing.T, _ *txtar.Archive) testkit.Conn {
-				return &caller{tools: kb.NewTools(newBase(t).Base), answers: make(chan []byte, 1)}
+			conversation.Play(t, file, func(t *testing.T, arc *txtar.Archive) testkit.Conn {
+				return &caller{tools: kb.NewTools(newBase(t).configured(arc).Base), answers: make(chan []byte, 1)}
 			})
 		})
 	}
@@ -50,8 +51,8 @@ func TestConversationsWithKeeper(t *testing.T) {
 			continue
 		}
 		t.Run(filepath.Base(file), func(t *testing.T) {
-			conversation.Play(t, file, func(t *testing.T, _ *txtar.Archive) testkit.Conn {
-				b := newBase(t)
+			conversation.Play(t, file, func(t *testing.T, arc *txtar.Archive) testkit.Conn {
+				b := newBase(t).configured(arc)
 				keeper := kb.NewKeeper(b.store, kb.KeeperOptions{})
 				t.Cleanup(func() { _ = keeper.Close() })
 				return &caller{tools: kb.NewTools(kb.New(b.store, kb.Options{Finder: keeper, Graph: keeper, Now: b.clock})), answers: make(chan []byte, 1)}
@@ -66,6 +67,27 @@ type testBase struct {
 	*kb.Base
 	store kb.Store
 	clock func() time.Time
+	t     testing.TB
+}
+
+// configured sets the statuses of a conversation that has some: its file statuses
+// names one on each line, and those that begin with a minus are closed.
+func (b testBase) configured(arc *txtar.Archive) testBase {
+	b.t.Helper()
+	for _, f := range arc.Files {
+		if f.Name != "statuses" {
+			continue
+		}
+		var all []kb.Status
+		for line := range strings.Lines(string(f.Data)) {
+			name, closed := strings.CutPrefix(strings.TrimSpace(line), "-")
+			all = append(all, kb.Status{Name: name, Closed: closed})
+		}
+		if err := kb.New(b.store, kb.Options{}).SetStatuses(b.t.Context(), all); err != nil {
+			b.t.Fatal(err)
+		}
+	}
+	return b
 }
 
 func newBase(t testing.TB) testBase {
@@ -83,7 +105,7 @@ func newBase(t testing.TB) testBase {
 	clock := func() time.Time {
 		return time.Date(2026, 1, 15, 10, 0, 0, 123456789, time.UTC).Add(time.Duration(minutes.Add(1)) * time.Minute)
 	}
-	return testBase{kb.New(s.Knowledge(), kb.Options{Now: clock}), s.Knowledge(), clock}
+	return testBase{kb.New(s.Knowledge(), kb.Options{Now: clock}), s.Knowledge(), clock, t}
 }
 
 // caller is a client of the tools.

@@ -77,7 +77,7 @@ func fieldProperties(creating bool) []property {
 		text("title", usual("Title, 1 to 200 characters", "required")),
 		text("description", usual("Description, at most 1,000 characters", "default: empty")),
 		text("content", usual("Content in Markdown, at most 102,400 characters", "default: empty")),
-		text("status", usual("Name of a status, see get_statuses", "default: Open")),
+		text("status", usual("Name of a status, see get_statuses", "default: the first open one, Open unless configured")),
 		priority,
 		text("category", usual("Category", "optional")),
 		dated("start_date", "date-time", usual("When it starts", "optional")),

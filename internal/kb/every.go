@@ -9,15 +9,23 @@ import (
 // everyPage is how many items are read at once for those who want all.
 const everyPage = 200
 
-// Every hands out all items, whole and in the order of their ids, until give fails.
+// Every hands out all items with their former references, whole and in the order of their ids, until give fails.
 // Each is as it is when its turn comes; what is created or deleted meanwhile may
 // be left out.
-func (b *Base) Every(ctx context.Context, give func(Item) error) (err error) {
+func (b *Base) Every(ctx context.Context, give func(item Item, former []Ref) error) (err error) {
 	defer b.stamp(&err)
 	for after := int64(0); ; {
 		// These lack their neighbours, which are read with each.
 		page, err := b.store.Items(ctx, after, everyPage)
 		if err != nil || len(page) == 0 {
+			return err
+		}
+		ids := make([]int64, len(page))
+		for i := range page {
+			ids[i] = page[i].ID
+		}
+		former, err := b.store.Former(ctx, ids)
+		if err != nil {
 			return err
 		}
 		for i := range page {
@@ -29,18 +37,23 @@ func (b *Base) Every(ctx context.Context, give func(Item) error) (err error) {
 			if !ok || found.Item.ID != after { // it was deleted, or has moved
 				continue
 			}
-			if err := give(found.Item); err != nil {
+			if err := give(found.Item, former[after]); err != nil {
 				return err
 			}
 		}
 	}
 }
 
-// EncodeItem is an item as get_item_detail answers it, on one line.
-func EncodeItem(item Item) ([]byte, error) {
+// EncodeItem is an item as get_item_detail answers it, with its former references,
+// on one line.
+func EncodeItem(item Item, former []Ref) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	err := e.Encode(newItemAnswer(Found{Item: item}))
+	answer := newItemAnswer(Found{Item: item})
+	if len(former) > 0 {
+		answer.Former = refTexts(former)
+	}
+	err := e.Encode(answer)
 	return b.Bytes(), err
 }

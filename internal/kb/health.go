@@ -55,18 +55,25 @@ const checkPatience = time.Minute
 const checkTries = 5
 
 // Check compares index and graph with all rows.
-func (k *Keeper) Check(ctx context.Context) (Health, error) {
+func (k *Keeper) Check(ctx context.Context) (Health, error) { return k.CheckWith(ctx, nil) }
+
+// CheckWith is Check that tells how many of how many items are done. It may begin
+// anew.
+func (k *Keeper) CheckWith(ctx context.Context, progress func(done, total int)) (Health, error) {
+	if progress == nil {
+		progress = func(int, int) {}
+	}
 	var h Health
 	for range checkTries {
 		h = Health{}
-		if err := k.check(ctx, &h); err != nil || !h.Moving || h.Good() {
+		if err := k.check(ctx, &h, progress); err != nil || !h.Moving || h.Good() {
 			return h, err
 		}
 	}
 	return h, nil
 }
 
-func (k *Keeper) check(ctx context.Context, h *Health) error {
+func (k *Keeper) check(ctx context.Context, h *Health, progress func(done, total int)) error {
 	before, ok, err := k.reach(ctx, &k.text, &k.text.flight, checkPatience)
 	if err != nil {
 		return err
@@ -78,7 +85,7 @@ func (k *Keeper) check(ctx context.Context, h *Health) error {
 			h.File, h.FileSize = k.text.path(held.file), held.size
 		}
 	}
-	if err := k.checkTexts(ctx, h); err != nil {
+	if err := k.checkTexts(ctx, h, progress); err != nil {
 		return err
 	}
 	if err := k.checkLinks(ctx, h); err != nil {
@@ -89,7 +96,12 @@ func (k *Keeper) check(ctx context.Context, h *Health) error {
 	return err
 }
 
-func (k *Keeper) checkTexts(ctx context.Context, h *Health) error {
+func (k *Keeper) checkTexts(ctx context.Context, h *Health, progress func(done, total int)) error {
+	all, err := k.store.List(ctx, Filter{Closed: true, Limit: 1})
+	if err != nil {
+		return err
+	}
+	progress(0, all.Total)
 	if h.Indexed {
 		k.text.use(0, func(x *index.Index) { h.Damage = x.Verify() })
 	} else {
@@ -100,6 +112,9 @@ func (k *Keeper) checkTexts(ctx context.Context, h *Health) error {
 			return err
 		}
 		h.Items++
+		if h.Items%scanPage == 0 {
+			progress(h.Items, max(h.Items, all.Total))
+		}
 		if !h.Indexed || len(h.MissingTexts) == mostMissing {
 			continue
 		}

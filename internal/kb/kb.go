@@ -114,24 +114,27 @@ func (p Priority) Valid() bool { return slices.Contains(Priorities(), p) }
 type Status struct {
 	Name   string
 	Closed bool
+	// Retired says that it is not configured any more: items that have it keep it,
+	// and no other gets it.
+	Retired bool
 }
 
-// DefaultStatuses are those of a new knowledge base. The first one is what an
-// item gets that is given none.
+// DefaultStatuses are those of a knowledge base that is told no others. The first
+// open one is what an item gets that is given none.
 func DefaultStatuses() []Status {
 	return []Status{
-		{"Open", false},
-		{"Specification", false},
-		{"Waiting", false},
-		{"Ready", false},
-		{"In Progress", false},
-		{"Review", false},
-		{"Testing", false},
-		{"Pending", false},
-		{"Completed", true},
-		{"Closed", true},
-		{"Canceled", true},
-		{"Rejected", true},
+		{Name: "Open"},
+		{Name: "Specification"},
+		{Name: "Waiting"},
+		{Name: "Ready"},
+		{Name: "In Progress"},
+		{Name: "Review"},
+		{Name: "Testing"},
+		{Name: "Pending"},
+		{Name: "Completed", Closed: true},
+		{Name: "Closed", Closed: true},
+		{Name: "Canceled", Closed: true},
+		{Name: "Rejected", Closed: true},
 	}
 }
 

@@ -40,6 +40,9 @@ type Store interface {
 	// Item finds an item by its id, or by one that it had before its type was
 	// changed; false if there is none.
 	Item(ctx context.Context, id int64) (Found, bool, error)
+	// Former are the references that items had under other types, in order, by the
+	// items' ids.
+	Former(ctx context.Context, ids []int64) (map[int64][]Ref, error)
 	// Summaries are those of the items that exist, in the order of the ids.
 	Summaries(ctx context.Context, ids []int64) ([]Summary, error)
 	// List lists items, the last updated first, among equals the higher id.
@@ -49,6 +52,8 @@ type Store interface {
 	Neighbours(ctx context.Context, ids []int64) ([]Edge, error)
 	// Tags are all tags that items have, the most used first, then by name.
 	Tags(ctx context.Context) ([]Tag, error)
+	// Statuses are those that items may be given, in their order, and then retired
+	// ones that items still have.
 	Statuses(ctx context.Context) ([]Status, error)
 	State(ctx context.Context) (State, error)
 
@@ -75,24 +80,23 @@ type Writer interface {
 	// relations and all former references, and the former item is deleted. The
 	// new one gets its ID.
 	Retype(ctx context.Context, former Ref, item *Item) error
+	// Restore is Insert for an item that was elsewhere, without neighbours: it keeps
+	// its id if that is higher than any that was ever given and at most MaxKeptID,
+	// and any status that there is. If it does, it also keeps those former references
+	// whose ids are lower than its own and nobody's.
+	Restore(ctx context.Context, item *Item, former []Ref) (kept []Ref, err error)
+	// Relate adds relations between items that exist, which is no update of them.
+	Relate(ctx context.Context, edges []Edge) error
 	State(ctx context.Context) (State, error)
 	SetState(ctx context.Context, state *State) error
-	// SetStatuses replaces all statuses. It fails with a StatusInUseError when
-	// items have one that is not there any more.
+	// SetStatuses makes these the statuses that items may be given. Others that items
+	// have are retired: their items keep them, also when they are changed.
 	SetStatuses(ctx context.Context, statuses []Status) error
 }
 
 // ErrUnknownStatus is a store's word for an item with a status that is not
-// there.
+// there, or that it may not be given any more.
 var ErrUnknownStatus = errors.New("unknown status")
-
-// StatusInUseError is a store's word for a status that cannot go.
-type StatusInUseError struct {
-	Name  string
-	Items int
-}
-
-func (e *StatusInUseError) Error() string { return "status " + e.Name + " is in use" }
 
 // Parts are what of an item an update changes beside its own fields.
 type Parts struct {

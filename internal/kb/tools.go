@@ -184,7 +184,7 @@ func getStatuses(ctx context.Context, b *Base, _ *gateway.Call, in *arguments) (
 		return nil, err
 	}
 	statuses, err := b.Statuses(ctx)
-	return map[string]any{"statuses": all(statuses, func(s Status) statusAnswer { return statusAnswer(s) })}, err
+	return map[string]any{"statuses": all(statuses, func(s Status) statusAnswer { return statusAnswer{s.Name, s.Closed} })}, err
 }
 
 func getCurrentState(ctx context.Context, b *Base, _ *gateway.Call, in *arguments) (any, error) {

@@ -243,7 +243,10 @@ func (b *Base) nameStatuses(ctx context.Context, err error) error {
 	}
 	name, _ := own.Details.Value.(string)
 	named := *own
-	named.Details.Hint = unknownStatus("status", name, known).Details.Hint
+	named.Details.Hint = unknownStatus("status", name, current(known)).Details.Hint
+	if slices.ContainsFunc(known, func(s Status) bool { return s.Retired && s.Name == name }) {
+		named.Details.Hint = "Items that have this status keep it, but no other gets it any more. " + namesOf(current(known))
+	}
 	return &named
 }
 
@@ -340,14 +343,15 @@ func (b *Base) SetState(ctx context.Context, p StatePatch) (state State, err err
 	return state, err
 }
 
-// SetStatuses makes these the statuses that there are, the first one the usual
-// one. Nothing is written if they are already.
+// SetStatuses makes these the statuses that items may be given; the first open one
+// is the usual one. Items keep the ones that they have. Nothing is written if these
+// are the statuses already.
 func (b *Base) SetStatuses(ctx context.Context, statuses []Status) (err error) {
 	defer b.stamp(&err)
 	if len(statuses) == 0 || len(statuses) > MaxStatuses {
 		return Invalid("statuses", len(statuses), fmt.Sprintf("Must be 1 to %d", MaxStatuses))
 	}
-	seen := map[string]bool{}
+	seen, open := map[string]bool{}, false
 	for i, s := range statuses {
 		if err := checkType(at("statuses", i), s.Name); err != nil {
 			return err
@@ -355,17 +359,19 @@ func (b *Base) SetStatuses(ctx context.Context, statuses []Status) (err error) {
 		if seen[s.Name] {
 			return Invalid(at("statuses", i), s.Name, "Must be there once")
 		}
-		seen[s.Name] = true
+		seen[s.Name], open = true, open || !s.Closed
+	}
+	if !open {
+		return Invalid("statuses", len(statuses), "One must be open")
 	}
 	now, err := b.store.Statuses(ctx)
-	if err != nil || slices.Equal(now, statuses) {
+	if err != nil || slices.Equal(current(now), statuses) {
 		return err
 	}
-	err = b.store.Write(ctx, func(ctx context.Context, w Writer) error { return w.SetStatuses(ctx, statuses) })
-	var used *StatusInUseError
-	if errors.As(err, &used) {
-		return violated("statuses", used.Name, "fk_items_status_id",
-			fmt.Sprintf("%d items have this status: give them another one first", used.Items))
-	}
-	return err
+	return b.store.Write(ctx, func(ctx context.Context, w Writer) error { return w.SetStatuses(ctx, statuses) })
+}
+
+// current leaves out retired statuses.
+func current(all []Status) []Status {
+	return slices.DeleteFunc(slices.Clone(all), func(s Status) bool { return s.Retired })
 }

@@ -7,6 +7,10 @@ var jaDoctor = map[string]string{
 		"configuration, the port, each server (it is started if need be), and each\n" +
 		"client's file. Whatever is wrong is said with the command or the edit that mends\n" +
 		"it. Nothing is changed. Names of servers limit the look to those.\n\n" +
+		"--full also reads the whole database, and compares the index and the graph of the\n" +
+		"knowledge base with every item. --rebuild does that, too, and mends what can be:\n" +
+		"indexes are made anew, and what leads to nothing is removed. Both take minutes for\n" +
+		"a million items; genkan answers meanwhile.\n\n" +
 		"The genkan that runs is asked; if none does, one is started in the background,\n" +
 		"as `genkan stdio` does, unless --no-start is given.\n\n" +
 		"The exit status is 0 when nothing is a problem, and 1 when something is. Notes\n" +
@@ -14,6 +18,10 @@ var jaDoctor = map[string]string{
 		"ポート、各サーバー（必要なら起動します）、各クライアントのファイルです。問題は、\n" +
 		"直すためのコマンドや編集とともに表示します。何も変更しません。サーバーの名前を\n" +
 		"指定すると、それだけを調べます。\n\n" +
+		"--full を付けると、データベース全体を読み、ナレッジベースの索引とグラフをすべての\n" +
+		"アイテムと比べます。--rebuild はさらに、直せるものを直します。索引を作り直し、\n" +
+		"存在しないものを指す情報を取り除きます。100 万アイテムでは数分かかりますが、その間も\n" +
+		"genkan は応答します。\n\n" +
 		"動作中の genkan に尋ねます。なければ `genkan stdio` と同じようにバックグラウンドで\n" +
 		"起動します。--no-start を付けると起動しません。\n\n" +
 		"問題がなければ終了ステータスは 0、あれば 1 です。メモと警告は数えません。\n" +

@@ -60,7 +60,7 @@ func TestBackupWhileOthersWrite(t *testing.T) {
 			t.Errorf("%d items, of %d that had been written: %v", page.Total, before, err)
 		}
 		counted := 0
-		err = kb.New(restored.Knowledge(), kb.Options{}).Every(t.Context(), func(i kb.Item) error {
+		err = kb.New(restored.Knowledge(), kb.Options{}).Every(t.Context(), func(i kb.Item, _ []kb.Ref) error {
 			counted++
 			if i.Title != "0" && len(i.Related) == 0 {
 				t.Errorf("%s has lost its relation", i.Ref())

@@ -232,8 +232,7 @@ func (k *Knowledge) run(ctx context.Context, tx *sql.Tx, w *kbWrite) {
 // itself.
 func (k *Knowledge) explained(w *kbWrite, what string) error {
 	var own *kb.Error
-	var used *kb.StatusInUseError
-	if errors.As(w.err, &own) || errors.As(w.err, &used) || errors.Is(w.err, kb.ErrUnknownStatus) {
+	if errors.As(w.err, &own) || errors.Is(w.err, kb.ErrUnknownStatus) {
 		return w.err
 	}
 	return k.store.explain(w.ctx, what, w.err)

@@ -28,6 +28,8 @@ const (
 	selectItems = `SELECT ` + itemColumns + `, ` + tagsOfItem + `, '[]'
 		FROM kb_items i CROSS JOIN kb_statuses s ON s.id = i.status WHERE i.id > ? ORDER BY i.id LIMIT +?`
 	selectMoved     = `SELECT type, item FROM kb_moved WHERE id = ?`
+	selectFormer    = `SELECT m.item, m.type, m.id FROM json_each(?) v CROSS JOIN kb_moved m ON m.item = v.value ORDER BY m.item, m.id`
+	selectTypes     = `SELECT i.id, i.type FROM json_each(?) v CROSS JOIN kb_items i ON i.id = v.value`
 	selectSummaries = `SELECT ` + summaryColumns + `
 		FROM json_each(?) v CROSS JOIN kb_items i ON i.id = v.value ORDER BY v.key`
 	selectNeighbours = `
@@ -39,8 +41,9 @@ const (
 		ORDER BY a, b`
 	selectTags     = `SELECT name, items FROM kb_tags WHERE items > 0 ORDER BY items DESC, name`
 	statusNames    = `SELECT id, name FROM kb_statuses`
-	selectStatuses = `SELECT name, closed FROM kb_statuses ORDER BY position`
-	selectState    = `SELECT content, updated_by, updated_at, tags,
+	selectStatuses = `SELECT name, closed, retired FROM kb_statuses s
+		WHERE retired = 0 OR EXISTS (SELECT 1 FROM kb_counts c WHERE c.status = s.id) ORDER BY retired, position, id`
+	selectState = `SELECT content, updated_by, updated_at, tags,
 		(SELECT json_group_array(i.type || '-' || i.id) FROM kb_state_items x CROSS JOIN kb_items i ON i.id = x.item)
 		FROM kb_state WHERE id = 1`
 
@@ -119,6 +122,21 @@ func scanItem(scan func(into ...any) error, item *kb.Item) error {
 	}
 	item.Related, err = refsFrom(related)
 	return err
+}
+
+// Former are the references that items had under other types.
+func (k *Knowledge) Former(ctx context.Context, ids []int64) (all map[int64][]kb.Ref, err error) {
+	err = k.read(ctx, "read former references", func(ctx context.Context, p prepared) error {
+		all = map[int64][]kb.Ref{}
+		return each(ctx, p, selectFormer, []any{idList(ids)}, func(scan func(into ...any) error) error {
+			var item int64
+			var ref kb.Ref
+			err := scan(&item, &ref.Type, &ref.ID)
+			all[item] = append(all[item], ref)
+			return err
+		})
+	})
+	return all, err
 }
 
 // Summaries are those of the items that exist, in the order of the ids.
@@ -223,7 +241,7 @@ func (k *Knowledge) Statuses(ctx context.Context) (all []kb.Status, err error) {
 func readStatuses(ctx context.Context, p prepared) (all []kb.Status, err error) {
 	err = each(ctx, p, selectStatuses, nil, func(scan func(into ...any) error) error {
 		var one kb.Status
-		err := scan(&one.Name, &one.Closed)
+		err := scan(&one.Name, &one.Closed, &one.Retired)
 		all = append(all, one)
 		return err
 	})

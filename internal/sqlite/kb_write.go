@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"slices"
 
 	"genkan/internal/kb"
 )
@@ -14,13 +13,27 @@ import (
 const (
 	nextSequence = `UPDATE kb_sequence SET value = value + 1 WHERE id = 1 RETURNING value`
 
-	// statusNamed is the status of a name; of none, the first one.
-	statusNamed = `s.name = CASE ?4 WHEN '' THEN (SELECT name FROM kb_statuses ORDER BY position LIMIT 1) ELSE ?4 END`
+	// namedStatus is the status of a name; of none, the first open one. As for
+	// statusNamed, one that is retired only stays where it is: ?2 is the item, or the one whose place it takes.
+	namedStatus = `s.name = CASE ?4 WHEN '' THEN
+		(SELECT name FROM kb_statuses WHERE closed = 0 AND retired = 0 ORDER BY position LIMIT 1) ELSE ?4 END`
+	statusNamed = namedStatus + ` AND (s.retired = 0 OR s.id = (SELECT status FROM kb_items WHERE id = ?2))`
 	insertItem  = `INSERT INTO kb_items (seq, type, status, closed, priority, created_at, updated_at, start_at, end_at,
 			title, category, version, description, content)
 		SELECT ?1, ?3, s.id, s.closed, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14
-		FROM kb_statuses s WHERE ?2 IS NOT NULL AND ` + statusNamed + `
+		FROM kb_statuses s WHERE ` + statusNamed + `
 		RETURNING id, (SELECT name FROM kb_statuses WHERE id = status)`
+	// restoreItem keeps an id that is higher than any before.
+	restoreItem = `INSERT INTO kb_items (id, seq, type, status, closed, priority, created_at, updated_at, start_at, end_at,
+			title, category, version, description, content)
+		SELECT iif(?2 BETWEEN 1 + coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'kb_items'), 0) AND ?15, ?2, NULL),
+			?1, ?3, s.id, s.closed, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14
+		FROM kb_statuses s WHERE ` + namedStatus + `
+		RETURNING id, (SELECT name FROM kb_statuses WHERE id = status)`
+	insertFormer = `INSERT INTO kb_moved (id, type, item) SELECT ?1, ?2, ?3 WHERE ?1 < ?3
+			AND NOT EXISTS (SELECT 1 FROM kb_items WHERE id = ?1)
+			AND NOT EXISTS (SELECT 1 FROM kb_deleted WHERE id = ?1)
+			AND NOT EXISTS (SELECT 1 FROM kb_moved WHERE id = ?1) RETURNING id`
 	updateItem = `UPDATE kb_items SET seq = ?1, status = s.id, closed = s.closed, priority = ?5, created_at = ?6, updated_at = ?7,
 			start_at = ?8, end_at = ?9, title = ?10, category = ?11, version = ?12, description = ?13, content = ?14
 		FROM kb_statuses s WHERE kb_items.id = ?2 AND ?3 IS NOT NULL AND ` + statusNamed + `
@@ -68,21 +81,23 @@ const (
 	deleteStateItems = `DELETE FROM kb_state_items`
 	insertStateItems = `INSERT INTO kb_state_items (item) SELECT value FROM json_each(?)`
 
-	countStatus  = `SELECT coalesce(sum(items), 0) FROM kb_counts WHERE status = (SELECT id FROM kb_statuses WHERE name = ?)`
-	deleteStatus = `DELETE FROM kb_statuses WHERE name = ?`
+	retireStatuses = `UPDATE kb_statuses SET retired = 1
+		WHERE retired = 0 AND name NOT IN (SELECT value FROM json_each(?))`
 	upsertStatus = `INSERT INTO kb_statuses (name, closed, position) VALUES (?, ?, ?)
-		ON CONFLICT (name) DO UPDATE SET closed = excluded.closed, position = excluded.position`
+		ON CONFLICT (name) DO UPDATE SET position = excluded.position, retired = 0`
+	// Apart from the rest: it is written into every item that has the status.
+	closeStatus = `UPDATE kb_statuses SET closed = ?2 WHERE name = ?1 AND closed <> ?2`
 )
 
 // writeStatements are all that a write may use.
 func writeStatements() []string {
 	return []string{
 		selectItem, selectMoved, selectStatuses, selectState,
-		nextSequence, insertItem, updateItem, insertTags, insertItemTags, updateItemTags, deleteItemTags,
+		nextSequence, insertItem, restoreItem, insertFormer, selectTypes, updateItem, insertTags, insertItemTags, updateItemTags, deleteItemTags,
 		insertRelations, deleteRelationsTo, deleteRelationsFrom, touchItems, touchNeighbours,
 		dropRelationsTo, dropRelationsFrom, deleteItem, insertDeleted,
 		copyRelationsTo, copyRelationsFrom, moveFormer, insertMoved, moveStateItem, resolveIDs,
-		setState, deleteStateItems, insertStateItems, countStatus, deleteStatus, upsertStatus,
+		setState, deleteStateItems, insertStateItems, retireStatuses, upsertStatus, closeStatus,
 	}
 }
 
@@ -122,17 +137,18 @@ func (w *kbWriter) Resolve(ctx context.Context, ids []int64) (map[int64]kb.Place
 	return places, err
 }
 
-// put runs insertItem or updateItem. The numbers of their parameters are the same.
-func (w *kbWriter) put(ctx context.Context, text string, item *kb.Item) error {
+// put runs insertItem, updateItem or restoreItem. The numbers of their parameters are
+// the same.
+func (w *kbWriter) put(ctx context.Context, text string, item *kb.Item, more ...any) error {
 	seq, err := w.number(ctx)
 	if err != nil {
 		return err
 	}
-	err = one(ctx, w.p, text, []any{
+	err = one(ctx, w.p, text, append([]any{
 		seq, item.ID, item.Type, item.Status, string(item.Priority),
 		item.CreatedAt.UnixMicro(), item.UpdatedAt.UnixMicro(), micros(item.Start), micros(item.End),
 		item.Title, item.Category, item.Version, item.Description, item.Content,
-	}, &item.ID, &item.Status)
+	}, more...), &item.ID, &item.Status)
 	if errors.Is(err, sql.ErrNoRows) {
 		return kb.ErrUnknownStatus
 	}
@@ -177,6 +193,63 @@ func (w *kbWriter) Insert(ctx context.Context, item *kb.Item) error {
 		ids[i] = ref.ID
 	}
 	return w.link(ctx, item, ids)
+}
+
+func (w *kbWriter) Restore(ctx context.Context, item *kb.Item, former []kb.Ref) (kept []kb.Ref, err error) {
+	id := item.ID
+	if err := w.put(ctx, restoreItem, item, kb.MaxKeptID); err != nil {
+		return nil, err
+	}
+	if err := w.tag(ctx, item); err != nil || item.ID != id {
+		return nil, err
+	}
+	for _, ref := range former {
+		var free int64
+		err := one(ctx, w.p, insertFormer, []any{ref.ID, ref.Type, item.ID}, &free)
+		if errors.Is(err, sql.ErrNoRows) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		kept = append(kept, ref)
+	}
+	return kept, nil
+}
+
+func (w *kbWriter) Relate(ctx context.Context, edges []kb.Edge) error {
+	if len(edges) == 0 {
+		return nil
+	}
+	if _, err := w.number(ctx); err != nil {
+		return err
+	}
+	others := map[int64][]int64{}
+	var ids []int64
+	for _, e := range edges {
+		others[e.A] = append(others[e.A], e.B)
+		ids = append(ids, e.A, e.B)
+	}
+	types := map[int64]string{}
+	err := each(ctx, w.p, selectTypes, []any{idList(ids)}, func(scan func(into ...any) error) error {
+		var id int64
+		var kind string
+		err := scan(&id, &kind)
+		types[id] = kind
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, e := range edges {
+		if list := others[e.A]; list != nil {
+			others[e.A] = nil
+			if err := do(ctx, w.p, insertRelations, e.A, types[e.A], idList(list)); err != nil {
+				return err
+			}
+		}
+	}
+	return do(ctx, w.p, touchItems, w.seq, idList(ids))
 }
 
 func (w *kbWriter) Update(ctx context.Context, item *kb.Item, parts kb.Parts) error {
@@ -226,6 +299,7 @@ func (w *kbWriter) Delete(ctx context.Context, id int64) error {
 }
 
 func (w *kbWriter) Retype(ctx context.Context, former kb.Ref, item *kb.Item) error {
+	item.ID = former.ID // a retired status goes with it
 	if err := w.put(ctx, insertItem, item); err != nil {
 		return err
 	}
@@ -276,27 +350,22 @@ func (w *kbWriter) SetStatuses(ctx context.Context, statuses []kb.Status) error 
 	if _, err := w.number(ctx); err != nil {
 		return err
 	}
-	now, err := readStatuses(ctx, w.p)
+	names := make([]string, len(statuses))
+	for i, s := range statuses {
+		names[i] = s.Name
+	}
+	list, err := textList(names)
 	if err != nil {
 		return err
 	}
-	for _, old := range now {
-		if slices.ContainsFunc(statuses, func(s kb.Status) bool { return s.Name == old.Name }) {
-			continue
-		}
-		var items int
-		if err := one(ctx, w.p, countStatus, []any{old.Name}, &items); err != nil {
-			return err
-		}
-		if items > 0 {
-			return &kb.StatusInUseError{Name: old.Name, Items: items}
-		}
-		if err := do(ctx, w.p, deleteStatus, old.Name); err != nil {
-			return err
-		}
+	if err := do(ctx, w.p, retireStatuses, list); err != nil {
+		return err
 	}
 	for i, s := range statuses {
 		if err := do(ctx, w.p, upsertStatus, s.Name, s.Closed, i); err != nil {
+			return err
+		}
+		if err := do(ctx, w.p, closeStatus, s.Name, s.Closed); err != nil {
 			return err
 		}
 	}

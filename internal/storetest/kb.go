@@ -29,6 +29,8 @@ func kbTests() map[string]func(*testing.T, Stores) {
 		"KBRetype":       testKBRetype,
 		"KBRefused":      testKBRefused,
 		"KBStatuses":     testKBStatuses,
+		"KBRetired":      testKBRetiredStatuses,
+		"KBRestore":      testKBRestore,
 		"KBState":        testKBState,
 		"KBCanceled":     testKBCanceled,
 		"KBList":         testKBList,
@@ -296,44 +298,6 @@ func testKBRefused(t *testing.T, s Stores) {
 			t.Errorf("%s changed something:\n%s", name, diff)
 		}
 	}
-}
-
-func testKBStatuses(t *testing.T, s Stores) {
-	statuses := func() []kb.Status {
-		all, err := s.Knowledge.Statuses(t.Context())
-		must(t, err)
-		return all
-	}
-	set := func(all ...kb.Status) error {
-		return s.Knowledge.Write(t.Context(), func(ctx context.Context, w kb.Writer) error { return w.SetStatuses(ctx, all) })
-	}
-	wantEqual(t, statuses(), kb.DefaultStatuses())
-	item := insert(t, s, kb.Item{Status: "Review"})
-	another := s.Another(t)
-	before := snapshot(t, another)
-	var used *kb.StatusInUseError
-	if err := set(kb.Status{Name: "New"}); !errors.As(err, &used) || used.Name != "Review" || used.Items != 1 {
-		t.Fatalf("%v", err)
-	}
-	wantEqual(t, snapshot(t, s), before)
-	want := []kb.Status{{Name: "New"}, {Name: "Review", Closed: true}}
-	must(t, set(want...))
-	wantEqual(t, statuses(), want)
-	// Its items are closed with it.
-	for closed, n := range map[bool]int{false: 0, true: 1} {
-		for _, types := range [][]string{nil, {"docs"}} {
-			page, err := s.Knowledge.List(t.Context(), kb.Filter{Types: types, Closed: closed, Limit: 1})
-			must(t, err)
-			wantEqual(t, page.Total, n)
-		}
-	}
-	wantEqual(t, insert(t, s, kb.Item{}).Status, "New")
-	for _, handle := range []Stores{s, another} {
-		page, err := handle.Knowledge.List(t.Context(), kb.Filter{Closed: true, Limit: 9})
-		must(t, err)
-		wantEqual(t, []string{page.Items[0].Status, page.Items[1].Status}, []string{"New", "Review"})
-	}
-	wantEqual(t, itemOf(t, s, item.ID).Item.Status, "Review")
 }
 
 func testKBState(t *testing.T, s Stores) {

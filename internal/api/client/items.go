@@ -80,7 +80,7 @@ type NewItem struct {
 	Title       string   `json:"title" doc:"1 to 200 characters."`
 	Description string   `json:"description,omitempty" doc:"At most 1,000 characters."`
 	Content     string   `json:"content,omitempty" doc:"Markdown, at most 102,400 characters."`
-	Status      string   `json:"status,omitempty" doc:"Open unless said; /v1/statuses lists them."`
+	Status      string   `json:"status,omitempty" doc:"The first open one unless said; /v1/statuses lists them."`
 	Priority    string   `json:"priority,omitempty" doc:"CRITICAL, HIGH, MEDIUM (unless said), LOW or MINIMAL."`
 	Category    string   `json:"category,omitempty"`
 	StartDate   string   `json:"start_date,omitempty" doc:"A date or a time, such as 2026-01-15T10:30:00Z."`

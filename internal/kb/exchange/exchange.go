@@ -26,13 +26,26 @@ type Item struct {
 	Start, End  time.Time
 	Tags        []string
 	Related     []string // references such as docs-12
+	Former      []string // references that it had under other types
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
 }
 
-// Record is an item that was read.
+// State is the text about where things stand, as it stands in a file. There is one at
+// most.
+type State struct {
+	UpdatedBy string
+	UpdatedAt time.Time
+	Tags      []string
+	Related   []string
+	Content   string
+}
+
+// Record is an item that was read, or the state.
 type Record struct {
 	Item Item
+	// State is nil for an item.
+	State *State
 	// Line is where it begins in its file, counted from 1.
 	Line int
 	// Dropped are the keys that stood there and that items do not have.
@@ -69,10 +82,33 @@ func (i *Item) fields() []field {
 		{"end_date", &i.End},
 		{"tags", &i.Tags},
 		{"related", &i.Related},
+		{"former", &i.Former},
 		{"created_at", &i.CreatedAt},
 		{"updated_at", &i.UpdatedAt},
 		{content, &i.Content},
 	}
+}
+
+// stateMark is the key that says that a file or a line is the state.
+const stateMark = "current_state"
+
+func (s *State) fields() []field {
+	return []field{
+		{"updated_by", &s.UpdatedBy},
+		{"updated_at", &s.UpdatedAt},
+		{"tags", &s.Tags},
+		{"related", &s.Related},
+		{content, &s.Content},
+	}
+}
+
+// fieldsOf are those of what a record is about. Marked says that it is the state.
+func (r *Record) fieldsOf(marked bool) []field {
+	if !marked {
+		return r.Item.fields()
+	}
+	r.State = &State{}
+	return r.State.fields()
 }
 
 // unset reports whether a field is left out of files. An item without a type or a

@@ -3,6 +3,7 @@ package exchange
 import (
 	"errors"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -31,10 +32,16 @@ func (r *Record) readFront(name, front string) (stated map[string]bool, mapped b
 		return nil, false, bad
 	}
 	stated = map[string]bool{}
-	fields := r.Item.fields()
+	fields := r.fieldsOf(slices.ContainsFunc(entries, func(e *ast.MappingValueNode) bool {
+		text, _, _ := textOf(e.Value)
+		return e.Key.GetToken().Value == stateMark && text == "true"
+	}))
 	for _, e := range entries {
 		at := place{name, lineOf(e.Key.GetToken())}
 		key := e.Key.GetToken().Value
+		if key == stateMark && r.State != nil {
+			continue
+		}
 		f, known := find(fields, key)
 		if !known || key == content { // The content is the text below.
 			r.Dropped = append(r.Dropped, Dropped{Key: key, Line: at.line})

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"iter"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,7 +19,7 @@ import (
 // escaped, and room.
 const maxLine = 4 << 20
 
-// Writer writes items as JSON Lines: an object on each line, what is unset left out.
+// Writer writes items, and the state, as JSON Lines: an object on each line, what is unset left out.
 type Writer struct {
 	w *bufio.Writer
 	b bytes.Buffer
@@ -28,12 +29,23 @@ type Writer struct {
 func NewWriter(w io.Writer) *Writer { return &Writer{w: bufio.NewWriter(w)} }
 
 // Write writes one item.
-func (w *Writer) Write(item Item) error {
+func (w *Writer) Write(item Item) error { return w.write("{", item.fields()) }
+
+// WriteState writes the state, on a line of its own.
+func (w *Writer) WriteState(state State) error {
+	return w.write(`{"`+stateMark+`":true`, state.fields())
+}
+
+func (w *Writer) write(begin string, fields []field) error {
 	w.b.Reset()
+	w.b.WriteString(begin)
 	encoder := json.NewEncoder(&w.b)
 	encoder.SetEscapeHTML(false) // It is for people and tools, not for pages.
-	between := "{"
-	for _, f := range item.fields() {
+	between := ""
+	if len(begin) > 1 {
+		between = ","
+	}
+	for _, f := range fields {
 		if f.unset() {
 			continue
 		}
@@ -107,7 +119,13 @@ func readLine(r *bufio.Reader) (line []byte, long bool, err error) {
 	}
 }
 
-// readLine fills the item from one line.
+// entry is a key of a line with its value.
+type entry struct {
+	key   string
+	value json.RawMessage
+}
+
+// readLine fills the item, or the state, from one line.
 func (r *Record) readLine(at place, line []byte) *Problem {
 	if bad := checkText(at, line); bad != nil {
 		return bad
@@ -118,8 +136,8 @@ func (r *Record) readLine(at place, line []byte) *Problem {
 	} else if t != json.Delim('{') {
 		return at.problem("each line must be a JSON object, an item")
 	}
-	fields := r.Item.fields()
 	seen := map[string]bool{}
+	var entries []entry
 	for dec.More() {
 		t, err := dec.Token()
 		if err != nil {
@@ -134,17 +152,7 @@ func (r *Record) readLine(at place, line []byte) *Problem {
 			return at.wrong(key, "stands there twice")
 		}
 		seen[key] = true
-		f, known := find(fields, key)
-		if !known {
-			r.Dropped = append(r.Dropped, Dropped{Key: key, Line: at.line})
-			continue
-		}
-		if jsonrpc.HasLoneSurrogate(value) { // which would silently become something else
-			return at.wrong(key, "has half of a surrogate pair, and is %s; write whole characters", brief(value))
-		}
-		if bad := f.decode(at, value); bad != nil {
-			return bad
-		}
+		entries = append(entries, entry{key, value})
 	}
 	if _, err := dec.Token(); err != nil { // the closing brace
 		return at.problem("this is not JSON: %s", reason(err))
@@ -152,7 +160,23 @@ func (r *Record) readLine(at place, line []byte) *Problem {
 	if _, err := dec.Token(); !errors.Is(err, io.EOF) {
 		return at.problem("something follows after the item; each must be on a line of its own")
 	}
-	if !seen["title"] {
+	fields := r.fieldsOf(slices.ContainsFunc(entries, func(e entry) bool { return e.key == stateMark && string(e.value) == "true" }))
+	for _, e := range entries {
+		f, known := find(fields, e.key)
+		if !known && (e.key != stateMark || r.State == nil) {
+			r.Dropped = append(r.Dropped, Dropped{Key: e.key, Line: at.line})
+		}
+		if !known {
+			continue
+		}
+		if jsonrpc.HasLoneSurrogate(e.value) { // which would silently become something else
+			return at.wrong(e.key, "has half of a surrogate pair, and is %s; write whole characters", brief(e.value))
+		}
+		if bad := f.decode(at, e.value); bad != nil {
+			return bad
+		}
+	}
+	if !seen["title"] && r.State == nil {
 		return at.wrong("title", "is missing; every item needs one")
 	}
 	return nil

@@ -14,10 +14,20 @@ const maxFront = 1 << 20
 
 // Encode writes an item as a Markdown file: the front matter, a blank line, the
 // content, and a line break that belongs to the file and not to the content.
-func Encode(item Item) []byte {
+func Encode(item Item) []byte { return encode("---\n", item.fields(), item.Content) }
+
+// StateFile is where the state is exported to.
+const StateFile = "current-state.md"
+
+// EncodeState writes the state as a Markdown file.
+func EncodeState(state State) []byte {
+	return encode("---\n"+stateMark+": true\n", state.fields(), state.Content)
+}
+
+func encode(begin string, fields []field, text string) []byte {
 	var b bytes.Buffer
-	b.WriteString("---\n")
-	for _, f := range item.fields() {
+	b.WriteString(begin)
+	for _, f := range fields {
 		if f.unset() || f.name == content {
 			continue
 		}
@@ -37,8 +47,8 @@ func Encode(item Item) []byte {
 		b.WriteByte('\n')
 	}
 	b.WriteString("---\n")
-	if item.Content != "" {
-		b.WriteString("\n" + item.Content + "\n")
+	if text != "" {
+		b.WriteString("\n" + text + "\n")
 	}
 	return b.Bytes()
 }
@@ -68,6 +78,10 @@ func Decode(name string, data []byte) (Record, error) {
 		if !mapped { // Two rulers with a text between them: no front matter at all.
 			body = text
 		}
+	}
+	if r.State != nil {
+		r.State.Content = trim(body, text)
+		return r, nil
 	}
 	r.Item.Content = trim(body, text)
 	if !stated["title"] {

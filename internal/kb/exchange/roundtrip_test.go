@@ -44,6 +44,7 @@ func anyItem() *rapid.Generator[Item] {
 			Start: anyTime.Draw(t, "start"), End: anyTime.Draw(t, "end"),
 			CreatedAt: anyTime.Draw(t, "created"), UpdatedAt: anyTime.Draw(t, "updated"),
 			Tags: rapid.SliceOfN(text, 0, 4).Draw(t, "tags"), Related: rapid.SliceOfN(text, 0, 4).Draw(t, "related"),
+			Former: rapid.SliceOfN(text, 0, 2).Draw(t, "former"),
 		}
 		return i
 	})
@@ -95,6 +96,36 @@ func TestAnyLinesComeBack(t *testing.T) {
 		}
 		if i != len(items) {
 			t.Fatalf("%d of %d items were read", i, len(items))
+		}
+	})
+}
+
+// So is the state, beside items.
+func TestAnyStateComesBack(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		item := anyItem().Draw(t, "item")
+		state := State{UpdatedBy: item.Status, UpdatedAt: item.UpdatedAt, Tags: item.Tags, Related: item.Related, Content: item.Content}
+		file := EncodeState(state)
+		record, err := Decode("docs/"+StateFile, file)
+		if diff := cmp.Diff(Record{State: &state, Line: 1}, record, cmpopts.EquateEmpty()); err != nil || diff != "" {
+			t.Fatalf("%v, -written +read:\n%s\n%s", err, diff, file)
+		}
+		var lines bytes.Buffer
+		w := NewWriter(&lines)
+		for _, write := range []func() error{func() error { return w.Write(item) }, func() error { return w.WriteState(state) }, w.Flush} {
+			if err := write(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want := []Record{{Item: item, Line: 1}, {State: &state, Line: 2}}
+		for record, err := range ReadLines("a.jsonl", &lines) {
+			if diff := cmp.Diff(want[0], record, cmpopts.EquateEmpty()); err != nil || diff != "" {
+				t.Fatalf("%v, -written +read:\n%s", err, diff)
+			}
+			want = want[1:]
+		}
+		if len(want) > 0 {
+			t.Fatalf("%v was not read", want)
 		}
 	})
 }

@@ -1,0 +1,190 @@
+package kb
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// Restoration is what an import brings in as it was elsewhere. It is no business of
+// tools: who makes an item does not say when that was.
+type Restoration struct {
+	Items []RestoredItem
+	// Relations are between items that are there by then. They change when no item
+	// was updated.
+	Relations [][2]Ref
+	// State, if it is not nil, replaces the text about where things stand.
+	State *State
+}
+
+// RestoredItem is an item as it was. Its neighbours do not count.
+type RestoredItem struct {
+	// Item keeps its times; those that it lacks are now. It keeps its id if that is
+	// higher than any that was ever given here, and gets a new one otherwise.
+	Item Item
+	// Former are references that it had under other types. They are kept with the
+	// item's own, where nobody else has had their ids.
+	Former []Ref
+}
+
+// RestoredAs is what became of an item.
+type RestoredAs struct {
+	Ref Ref
+	// Former are the former references that were kept.
+	Former []Ref
+}
+
+// MaxKeptID is the highest id that an item keeps: ids go on from the highest.
+const MaxKeptID = 1_000_000_000
+
+// Restore makes items, relations and the state, all or none of them.
+func (b *Base) Restore(ctx context.Context, r Restoration) (all []RestoredAs, err error) {
+	defer b.stamp(&err)
+	if len(r.Items) > MaxBulk {
+		return nil, Invalid("items", len(r.Items), fmt.Sprintf("Must have at most %d entries", MaxBulk))
+	}
+	now := b.now()
+	items := make([]RestoredItem, len(r.Items))
+	for i := range r.Items {
+		items[i] = r.Items[i]
+		if err := items[i].prepare(now); err != nil {
+			return nil, atIndex(err, i)
+		}
+	}
+	for i, pair := range r.Relations {
+		for _, ref := range pair {
+			if checkRef("", "", ref) != nil {
+				return nil, Invalid(at("relations", i), ref.String(), "Must be a reference of the form type-id, such as docs-12")
+			}
+		}
+	}
+	if err := b.checkState(r.State); err != nil {
+		return nil, err
+	}
+	err = b.store.Write(ctx, func(ctx context.Context, w Writer) error {
+		all = make([]RestoredAs, len(items))
+		for i := range items {
+			item := items[i].Item
+			former, err := w.Restore(ctx, &item, items[i].Former)
+			if err != nil {
+				return atIndex(statusOf(err, &item), i)
+			}
+			all[i] = RestoredAs{item.Ref(), former}
+		}
+		if err := relate(ctx, w, r.Relations); err != nil {
+			return err
+		}
+		if r.State == nil {
+			return nil
+		}
+		state := *r.State
+		if state.Related, err = resolve(ctx, w, 0, r.State.Related); err != nil {
+			return err
+		}
+		if state.UpdatedAt.IsZero() {
+			state.UpdatedAt = now
+		}
+		state.UpdatedAt = state.UpdatedAt.UTC().Truncate(time.Microsecond)
+		return w.SetState(ctx, &state)
+	})
+	if err != nil {
+		return nil, b.nameStatuses(ctx, err)
+	}
+	return all, nil
+}
+
+// prepare checks what can be known of an item by itself, as if it was made anew, and
+// fills in what it lacks.
+func (r *RestoredItem) prepare(now time.Time) error {
+	i := &r.Item
+	i.Related = nil
+	if err := checkType("type", i.Type); err != nil {
+		return err
+	}
+	if i.ID < 0 {
+		return Invalid("id", i.ID, "Must be a positive integer")
+	}
+	fields := Patch{
+		Title: &i.Title, Description: &i.Description, Content: &i.Content, Status: &i.Status, Category: &i.Category, Version: &i.Version,
+		Priority: &i.Priority, Start: &i.Start, End: &i.End, Tags: &i.Tags,
+	}
+	if err := fields.check(); err != nil {
+		return err
+	}
+	i.Tags = *fields.Tags
+	if i.Priority == "" {
+		i.Priority = PriorityMedium
+	}
+	if checkTimes(&i.CreatedAt, &i.UpdatedAt) != nil {
+		return Invalid("created_at", i.CreatedAt.String(), "Must be in the years 0 to 9999, and so must updated_at")
+	}
+	if i.CreatedAt.IsZero() {
+		i.CreatedAt = i.UpdatedAt
+	}
+	if i.CreatedAt.IsZero() {
+		i.CreatedAt = now
+	}
+	if i.UpdatedAt.Before(i.CreatedAt) {
+		i.UpdatedAt = i.CreatedAt
+	}
+	for _, t := range []*time.Time{&i.CreatedAt, &i.UpdatedAt} {
+		*t = t.UTC().Truncate(time.Microsecond)
+	}
+	for n, ref := range r.Former {
+		if checkRef("", "", ref) != nil {
+			return Invalid(at("former", n), ref.String(), "Must be a reference of the form type-id, such as docs-12")
+		}
+	}
+	return nil
+}
+
+func (b *Base) checkState(s *State) error {
+	if s == nil {
+		return nil
+	}
+	if err := checkText("state.content", s.Content, MaxContent); err != nil {
+		return err
+	}
+	if err := checkText("state.updated_by", s.UpdatedBy, MaxWords); err != nil {
+		return err
+	}
+	if err := checkRelated(s.Related); err != nil {
+		return err
+	}
+	_, err := checkTags(s.Tags)
+	return err
+}
+
+// relate adds relations between items that are there.
+func relate(ctx context.Context, w Writer, pairs [][2]Ref) error {
+	if len(pairs) == 0 {
+		return nil
+	}
+	var ids []int64
+	for _, pair := range pairs {
+		ids = append(ids, pair[0].ID, pair[1].ID)
+	}
+	places, err := w.Resolve(ctx, unique(ids))
+	if err != nil {
+		return err
+	}
+	edges := make([]Edge, 0, len(pairs))
+	for i, pair := range pairs {
+		var ends [2]int64
+		for n, ref := range pair {
+			place, ok := places[ref.ID]
+			if !ok {
+				return notFound(at("relations", i), ref, Ref{})
+			}
+			if err := matches(at("relations", i), ref, place); err != nil {
+				return err
+			}
+			ends[n] = place.ID
+		}
+		if ends[0] == ends[1] {
+			return Invalid(at("relations", i), pair[0].String(), "An item cannot be related to itself")
+		}
+		edges = append(edges, Edge{min(ends[0], ends[1]), max(ends[0], ends[1])})
+	}
+	return w.Relate(ctx, edges)
+}
