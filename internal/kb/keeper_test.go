@@ -156,7 +156,7 @@ func (p *process) built(t testing.TB, before string) string {
 	return path
 }
 
-// sameAsRows holds what the keeper says against Scan and Walk. Words have no part,
+// sameAsRows holds what the keeper finds and shows against Scan. Words have no part,
 // inflection or slip in common, so that both define the same items.
 func sameAsRows(t interface {
 	Helper()
@@ -176,17 +176,17 @@ func sameAsRows(t interface {
 	if want.Total == 0 && len(strings.Fields(q.Text)) > 1 {
 		return // the index finds those that have the most words
 	}
-	ids := func(h kb.Hits) (list []int64) {
+	snippets := func(h kb.Hits) map[int64]string {
+		all := map[int64]string{}
 		for _, hit := range h.Each {
-			list = append(list, hit.ID)
+			all[hit.ID] = hit.Snippet
 			if !strings.Contains(hit.Snippet, "**") {
 				t.Fatalf("%q: nothing is marked in %q", q.Text, hit.Snippet)
 			}
 		}
-		slices.Sort(list)
-		return list
+		return all
 	}
-	if diff := gocmp.Diff(ids(want), ids(got)); diff != "" || want.Total != got.Total {
+	if diff := gocmp.Diff(snippets(want), snippets(got)); diff != "" || want.Total != got.Total {
 		t.Fatalf("%q in %v: %d and not %d (-want +got)\n%s", q.Text, q.Types, got.Total, want.Total, diff)
 	}
 }

@@ -1,7 +1,6 @@
 package kb
 
 import (
-	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -246,36 +245,12 @@ func (t *textIndex) search(ctx context.Context, q Query) (Hits, bool, error) {
 		return Hits{}, false, err
 	}
 	hits := Hits{Total: found.Total}
-	for _, hit := range found.Hits {
-		item, ok, err := t.keeper.store.Item(ctx, hit.ID)
-		if err != nil {
-			return Hits{}, false, err
-		}
-		if ok && item.Item.ID == hit.ID { // it may just have gone
-			hits.Each = append(hits.Each, Hit{hit.ID, hit.Score, indexSnippet(&item.Item, found.Text)})
-		}
+	each := make([]scored, len(found.Hits))
+	for i, hit := range found.Hits {
+		each[i] = scored{hit.ID, hit.Score}
 	}
-	return hits, true, nil
-}
-
-// snippetWidth is how long a snippet is, in characters, about.
-const snippetWidth = 160
-
-// indexSnippet prefers what the title does not say, as snippetOf does.
-func indexSnippet(item *Item, query string) string {
-	// Marks that no text has, to see whether there are any.
-	const open, closing = "\uFDD0", "\uFDD1"
-	first := ""
-	for _, text := range []string{item.Description, item.Content, item.Title} {
-		s := index.SnippetWith(text, query, snippetWidth, open, closing)
-		if strings.Contains(s, open) {
-			s = strings.NewReplacer(open, "**", closing, "**").Replace(s)
-			return strings.Join(strings.Fields(s), " ")
-		}
-		first = cmp.Or(first, s)
-	}
-	// A slip may be mended in several ways, and the query knows the likeliest.
-	return strings.Join(strings.Fields(first), " ")
+	hits.Each, err = shown(ctx, t.keeper.store, each, found.Text)
+	return hits, err == nil, err
 }
 
 // suggestFrom is among how many hits titles are looked for that have the beginning

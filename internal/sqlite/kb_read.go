@@ -1,9 +1,11 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
+	"slices"
 	"time"
 
 	"genkan/internal/kb"
@@ -28,8 +30,9 @@ const (
 	selectItems = `SELECT ` + itemColumns + `, ` + tagsOfItem + `, '[]'
 		FROM kb_items i CROSS JOIN kb_statuses s ON s.id = i.status WHERE i.id > ? ORDER BY i.id LIMIT +?`
 	selectMoved     = `SELECT type, item FROM kb_moved WHERE id = ?`
-	selectSummaries = `SELECT ` + summaryColumns + `
-		FROM json_each(?) v CROSS JOIN kb_items i ON i.id = v.value ORDER BY v.key`
+	selectSummaries = `SELECT ` + summaryColumns + ` FROM json_each(?) v CROSS JOIN kb_items i ON i.id = v.value`
+	selectTexts     = `SELECT ` + summaryColumns + `, i.description, i.content
+		FROM json_each(?) v CROSS JOIN kb_items i ON i.id = v.value`
 	selectNeighbours = `
 		SELECT min(r.src, r.dst) AS a, max(r.src, r.dst) AS b
 			FROM json_each(?1) v CROSS JOIN kb_relations r ON r.src = v.value
@@ -127,7 +130,7 @@ func (k *Knowledge) Summaries(ctx context.Context, ids []int64) (all []kb.Summar
 		all, err = k.summaries(ctx, p, selectSummaries, idList(ids))
 		return err
 	})
-	return all, err
+	return inOrderOf(ids, all, func(s *kb.Summary) int64 { return s.ID }), err
 }
 
 func (k *Knowledge) summaries(ctx context.Context, p prepared, text string, args ...any) (all []kb.Summary, err error) {
@@ -142,7 +145,7 @@ func (k *Knowledge) summaries(ctx context.Context, p prepared, text string, args
 		statuses = append(statuses, number(status))
 		all = append(all, kb.Summary{
 			ID: number(id), Type: kind, Title: title, Priority: kb.Priority(priority),
-			CreatedAt: time.UnixMicro(number(created)).UTC(), UpdatedAt: time.UnixMicro(number(updated)).UTC(),
+			CreatedAt: moment(created), UpdatedAt: moment(updated),
 		})
 		return nil
 	})
@@ -155,6 +158,48 @@ func (k *Knowledge) summaries(ctx context.Context, p prepared, text string, args
 		}
 	}
 	return all, nil
+}
+
+// Texts are the items that exist, in the order of the ids.
+func (k *Knowledge) Texts(ctx context.Context, ids []int64) (all []kb.Item, err error) {
+	err = k.read(ctx, "read items", func(ctx context.Context, p prepared) error {
+		all = make([]kb.Item, 0, len(ids))
+		var statuses []int64
+		err := each(ctx, p, selectTexts, []any{idList(ids)}, func(scan func(into ...any) error) error {
+			var id, status, created, updated any
+			var item kb.Item
+			err := scan(&id, &item.Type, &item.Title, &status, &item.Priority, &created, &updated, &item.Description, &item.Content)
+			item.ID, item.CreatedAt, item.UpdatedAt = number(id), moment(created), moment(updated)
+			all, statuses = append(all, item), append(statuses, number(status))
+			return err
+		})
+		for i := 0; err == nil && i < len(all); i++ {
+			all[i].Status, err = k.statusName(ctx, p, statuses[i])
+		}
+		return err
+	})
+	return inOrderOf(ids, all, func(item *kb.Item) int64 { return item.ID }), err
+}
+
+// inOrderOf puts what was read for some ids into their order. SQLite reads them in
+// it, but does not promise to, and sorting there would copy all texts.
+func inOrderOf[T any](ids []int64, read []T, id func(*T) int64) []T {
+	at := 0
+	for i := range read {
+		for at < len(ids) && ids[at] != id(&read[i]) {
+			at++
+		}
+		at++
+	}
+	if at <= len(ids) {
+		return read
+	}
+	places := make(map[int64]int, len(ids))
+	for i, one := range ids {
+		places[one] = i
+	}
+	slices.SortFunc(read, func(a, b T) int { return cmp.Compare(places[id(&a)], places[id(&b)]) })
+	return read
 }
 
 // statusName is a status's name. What was read once holds for ever; only what
@@ -182,6 +227,8 @@ func number(value any) int64 {
 	n, _ := value.(int64)
 	return n
 }
+
+func moment(value any) time.Time { return time.UnixMicro(number(value)).UTC() }
 
 // Neighbours are the relations that have one of the items as an end.
 func (k *Knowledge) Neighbours(ctx context.Context, ids []int64) (edges []kb.Edge, err error) {
