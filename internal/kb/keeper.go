@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -35,6 +36,8 @@ type Keeper struct {
 
 	text  textIndex
 	edges relationGraph
+	// warmed is set when the graph is being read before anybody walks.
+	warmed atomic.Bool
 }
 
 // KeeperOptions are what a Keeper has beside its store.
@@ -213,9 +216,18 @@ func (k *Keeper) reach(ctx context.Context, d derived, f *flight, patience time.
 // Search finds items by the index, or by the rows.
 func (k *Keeper) Search(ctx context.Context, q Query) (Hits, error) {
 	if hits, ok, err := k.text.search(ctx, q); ok || err != nil {
+		k.warm()
 		return hits, err
 	}
 	return k.scan.Search(ctx, q)
+}
+
+// warm reads the graph in the background, once: who has searched may walk next, and
+// need not wait for it then. A knowledge base that nobody searches keeps no graph.
+func (k *Keeper) warm() {
+	if k.edges.at() < 0 && !k.warmed.Swap(true) {
+		k.edges.flight.join(k, k.edges.advance)
+	}
 }
 
 // Suggest completes what somebody has begun to type by the index, or by the rows.

@@ -33,10 +33,14 @@ func TestSnippet(t *testing.T) {
 		{"the long mark is an end", "ユーザビリティ", "ユーザー", "ユーザビリティ"},
 		{"parts of a run", "実装と検索", "検索の実装", "**実装**と**検索**"},
 		{"around", long + "鍵" + long + long, "鍵", "…" + strings.Repeat("前", 40) + "**鍵**" + strings.Repeat("前", 119) + "…"},
-		{"not in the middle of a word", filler + "the key. " + filler, "key",
-			"…to see here. nothing to see here. the **key**. nothing to see here. nothing to see here. nothing to see here. nothing to see here. nothing to see here. nothing to s…"},
-		{"where the most words are", "key " + filler + "lock key " + filler, "key lock",
-			"…to see here. nothing to see here. **lock** **key** nothing to see here. nothing to see here. nothing to see here. nothing to see here. nothing to see here. nothing to s…"},
+		{
+			"not in the middle of a word", filler + "the key. " + filler, "key",
+			"…to see here. nothing to see here. the **key**. nothing to see here. nothing to see here. nothing to see here. nothing to see here. nothing to see here. nothing to s…",
+		},
+		{
+			"where the most words are", "key " + filler + "lock key " + filler, "key lock",
+			"…to see here. nothing to see here. **lock** **key** nothing to see here. nothing to see here. nothing to see here. nothing to see here. nothing to see here. nothing to s…",
+		},
 		{"far away", strings.Repeat(filler, 20) + "鍵", "鍵", "…to see here. nothing to see here. **鍵**"},
 		{"nothing", filler, "key", strings.Repeat("nothing to see here. ", 8)[:160] + "…"},
 		{"a query without words", "one two", "!", "one two"},
