@@ -2,7 +2,8 @@ package kb
 
 import "context"
 
-// Finder finds items by their words. Title, description and content count.
+// Finder finds items by their words. Title, description and content count. Several
+// callers may get the same answer: nobody may change it.
 type Finder interface {
 	Search(ctx context.Context, q Query) (Hits, error)
 	// Suggest completes what somebody has begun to type.

@@ -67,7 +67,11 @@ func (k *Keeper) Check(ctx context.Context) (Health, error) {
 }
 
 func (k *Keeper) check(ctx context.Context, h *Health) error {
-	before, ok, err := k.reach(ctx, &k.text, &k.text.flight, checkPatience)
+	before, err := k.written(ctx, &k.text)
+	if err != nil {
+		return err
+	}
+	ok, err := k.reach(ctx, &k.text, &k.text.flight, before, checkPatience)
 	if err != nil {
 		return err
 	}
@@ -122,7 +126,11 @@ func (k *Keeper) checkTexts(ctx context.Context, h *Health) error {
 }
 
 func (k *Keeper) checkLinks(ctx context.Context, h *Health) error {
-	if _, ok, err := k.reach(ctx, &k.edges, &k.edges.flight, checkPatience); !ok || err != nil {
+	seq, err := k.written(ctx, &k.edges)
+	if err != nil {
+		return err
+	}
+	if ok, err := k.reach(ctx, &k.edges, &k.edges.flight, seq, checkPatience); !ok || err != nil {
 		h.Moving = true
 		return err
 	}

@@ -218,11 +218,11 @@ func (t *textIndex) use(seq int64, search func(x *index.Index)) bool {
 	return true
 }
 
-// ask catches up and searches. False: it is the rows' turn.
-func (t *textIndex) ask(ctx context.Context, search func(x *index.Index)) (bool, error) {
+// ask catches up with a write and searches. False: it is the rows' turn.
+func (t *textIndex) ask(ctx context.Context, seq int64, search func(x *index.Index)) (bool, error) {
 	// A new file that has just come into use may be behind; then once more.
 	for range 3 {
-		seq, ok, err := t.keeper.reach(ctx, t, &t.flight, t.keeper.limits.searchPatience)
+		ok, err := t.keeper.reach(ctx, t, &t.flight, seq, t.keeper.limits.searchPatience)
 		if !ok || err != nil {
 			return false, err
 		}
@@ -234,10 +234,10 @@ func (t *textIndex) ask(ctx context.Context, search func(x *index.Index)) (bool,
 }
 
 // search is Search, unless it is the rows' turn.
-func (t *textIndex) search(ctx context.Context, q Query) (Hits, bool, error) {
+func (t *textIndex) search(ctx context.Context, seq int64, q Query) (Hits, bool, error) {
 	searched := false
 	var found index.Result
-	ok, err := t.ask(ctx, func(x *index.Index) {
+	ok, err := t.ask(ctx, seq, func(x *index.Index) {
 		searched = true
 		found = x.Search(index.Query{Text: q.Text, Types: q.Types, Limit: q.Limit, Offset: q.Offset})
 	})
@@ -260,14 +260,14 @@ const suggestFrom = 100
 // suggest is Suggest, unless it is the rows' turn. Titles that begin with the
 // query are all known; if they are too few, those with a word that does are added,
 // as far as they are among the best hits.
-func (t *textIndex) suggest(ctx context.Context, q Query) ([]string, bool, error) {
+func (t *textIndex) suggest(ctx context.Context, seq int64, q Query) ([]string, bool, error) {
 	begun := strings.TrimSpace(fold(q.Text))
 	if begun == "" {
 		return nil, true, nil
 	}
 	var titles []string
 	var found index.Result
-	ok, err := t.ask(ctx, func(x *index.Index) {
+	ok, err := t.ask(ctx, seq, func(x *index.Index) {
 		titles = x.Suggest(begun, q.Types, q.Limit)
 		if len(titles) < q.Limit {
 			found = x.Search(index.Query{Text: begun, Types: q.Types, Limit: suggestFrom})
