@@ -177,15 +177,23 @@ func (l *oneLine) put(mark string) {
 }
 
 func (l *oneLine) text(text string) {
-	for _, r := range text {
-		if unicode.IsSpace(r) || unicode.IsControl(r) {
-			l.space = true
+	blank := func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
+	for text != "" {
+		n := strings.IndexFunc(text, blank)
+		if n != 0 {
+			if n < 0 {
+				n = len(text)
+			}
+			if l.space && l.b.Len() > 0 {
+				l.b.WriteByte(' ')
+			}
+			l.space = false
+			l.b.WriteString(text[:n])
+			text = text[n:]
 			continue
 		}
-		if l.space && l.b.Len() > 0 {
-			l.b.WriteByte(' ')
-		}
-		l.space = false
-		l.b.WriteRune(r)
+		l.space = true
+		_, size := utf8.DecodeRuneInString(text)
+		text = text[size:]
 	}
 }

@@ -123,10 +123,18 @@ func newListQuery(f kb.Filter) (*listQuery, error) {
 // count uses what is kept about how many items there are.
 func (q *listQuery) count(f kb.Filter, types, statuses string) {
 	var where []string
-	if len(f.Types) > 0 {
+	switch {
+	case len(f.Types) == 1:
+		where, q.args = append(where, `c.type = ?`), append(q.args, f.Types[0])
+	case len(f.Types) > 0:
 		where, q.args = append(where, `c.type IN (SELECT value FROM json_each(?))`), append(q.args, types)
 	}
 	switch {
+	case len(f.Types) == 1 && len(f.Statuses) > 0: // as many texts as the page has
+		where = append(where, `s.name IN (?`+strings.Repeat(`, ?`, len(f.Statuses)-1)+`)`)
+		for _, name := range f.Statuses {
+			q.args = append(q.args, name)
+		}
 	case len(f.Statuses) > 0:
 		where, q.args = append(where, `s.name IN (SELECT value FROM json_each(?))`), append(q.args, statuses)
 	case !f.Closed:

@@ -126,7 +126,7 @@ func scanItem(scan func(into ...any) error, item *kb.Item) error {
 
 // Summaries are those of the items that exist, in the order of the ids.
 func (k *Knowledge) Summaries(ctx context.Context, ids []int64) (all []kb.Summary, err error) {
-	err = k.read(ctx, "read items", func(ctx context.Context, p prepared) (err error) {
+	err = k.readPoint(ctx, "read items", func(ctx context.Context, p prepared) (err error) {
 		all, err = k.summaries(ctx, p, selectSummaries, idList(ids))
 		return err
 	})
@@ -162,7 +162,7 @@ func (k *Knowledge) summaries(ctx context.Context, p prepared, text string, args
 
 // Texts are the items that exist, in the order of the ids.
 func (k *Knowledge) Texts(ctx context.Context, ids []int64) (all []kb.Item, err error) {
-	err = k.read(ctx, "read items", func(ctx context.Context, p prepared) error {
+	err = k.readPoint(ctx, "read items", func(ctx context.Context, p prepared) error {
 		all = make([]kb.Item, 0, len(ids))
 		var statuses []int64
 		err := each(ctx, p, selectTexts, []any{idList(ids)}, func(scan func(into ...any) error) error {
