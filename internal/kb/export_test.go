@@ -60,7 +60,7 @@ func (k *Keeper) Waiting() int {
 	defer k.searches.mu.Unlock()
 	n := 0
 	for _, r := range k.searches.now {
-		n += r.waiting
+		n += r.wanted
 	}
 	return n
 }

@@ -9,8 +9,11 @@ import (
 // sharing lets those who ask the same at the same time have one answer. Nobody gets
 // an answer whose reading began before they asked, unless the key says that nothing
 // was written in between: so what was acknowledged before a question is in its
-// answer. Whoever gives up leaves the others alone; only when all have, the reading
-// is given up, too.
+// answer.
+//
+// Whoever comes first reads for all; there is no goroutine for it, which would cost
+// as much as a list. When they give up, they read on for those who still wait; only
+// when all have, the reading is given up, too.
 //
 // Answers are for several: nobody may change one.
 type sharing[T any] struct {
@@ -20,10 +23,11 @@ type sharing[T any] struct {
 
 // reading is something that is read for everybody who waits for it.
 type reading[T any] struct {
-	done   chan struct{}
+	ctx    context.Context //nolint:containedctx // ends when nobody waits any more
 	cancel context.CancelFunc
-	// waiting is how many want it; under the lock of all.
-	waiting int
+	done   chan struct{}
+	// wanted is by how many; under the lock of all.
+	wanted int
 
 	answer   T
 	err      error
@@ -35,16 +39,19 @@ type reading[T any] struct {
 // that is under way will do. Otherwise only one that begins later does, which
 // everybody shares who comes meanwhile.
 func (s *sharing[T]) do(ctx context.Context, key string, current bool, read func(ctx context.Context) (T, error)) (T, error) {
-	r, older := s.join(ctx, key, current, read)
-	if older != nil {
+	var none T
+	r, how := s.join(ctx, key, current)
+	if how == waits {
 		select {
-		case <-older.done:
+		case <-r.done:
 		case <-ctx.Done():
-			var none T
 			return none, ctx.Err()
 		}
 		// Whatever is read now, it began after the question.
-		r, _ = s.join(ctx, key, true, read)
+		r, how = s.join(ctx, key, true)
+	}
+	if how == leads {
+		return s.lead(ctx, key, r, read)
 	}
 	select {
 	case <-r.done:
@@ -54,58 +61,65 @@ func (s *sharing[T]) do(ctx context.Context, key string, current bool, read func
 		return r.answer, r.err
 	case <-ctx.Done():
 		s.leave(key, r)
-		var none T
 		return none, ctx.Err()
 	}
 }
 
-// join is the reading to wait for, or one that is too old and must end first.
-func (s *sharing[T]) join(ctx context.Context, key string, current bool, read func(ctx context.Context) (T, error)) (r, older *reading[T]) {
+// What one who asks has to do with a reading.
+const (
+	leads  = iota // carry it out
+	shares        // take its answer
+	waits         // let it end first, for it is too old
+)
+
+func (s *sharing[T]) join(ctx context.Context, key string, current bool) (r *reading[T], how int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r = s.now[key]
 	switch {
 	case r == nil:
-		r = s.begin(ctx, key, read)
+		r = &reading[T]{done: make(chan struct{}), wanted: 1}
+		r.ctx, r.cancel = context.WithCancel(context.WithoutCancel(ctx))
+		if s.now == nil {
+			s.now = map[string]*reading[T]{}
+		}
+		s.now[key] = r
+		return r, leads
 	case !current:
-		return nil, r
+		return r, waits
 	}
-	r.waiting++
-	return r, nil
+	r.wanted++
+	return r, shares
 }
 
-// begin reads, on behalf of all.
-func (s *sharing[T]) begin(ctx context.Context, key string, read func(ctx context.Context) (T, error)) *reading[T] {
-	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	r := &reading[T]{done: make(chan struct{}), cancel: cancel}
-	if s.now == nil {
-		s.now = map[string]*reading[T]{}
-	}
-	s.now[key] = r
-	go func() {
-		defer cancel()
-		defer close(r.done)
-		defer s.forget(key, r)
+// lead reads, on behalf of all.
+func (s *sharing[T]) lead(ctx context.Context, key string, r *reading[T], read func(ctx context.Context) (T, error)) (T, error) {
+	defer context.AfterFunc(ctx, func() { s.leave(key, r) })()
+	defer r.cancel()
+	func() {
 		defer func() { r.panicked = recover() }()
-		r.answer, r.err = read(ctx)
+		r.answer, r.err = read(r.ctx)
 	}()
-	return r
-}
-
-// forget makes the next one who asks read anew.
-func (s *sharing[T]) forget(key string, r *reading[T]) {
 	s.mu.Lock()
-	defer s.mu.Unlock()
 	if s.now[key] == r {
 		delete(s.now, key)
 	}
+	s.mu.Unlock()
+	close(r.done)
+	if r.panicked != nil {
+		panic(r.panicked)
+	}
+	if r.err != nil && ctx.Err() != nil {
+		return r.answer, ctx.Err() // or it would say that nobody waited
+	}
+	return r.answer, r.err
 }
 
-// leave gives up waiting.
+// leave does not want it any more.
 func (s *sharing[T]) leave(key string, r *reading[T]) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if r.waiting--; r.waiting > 0 {
+	if r.wanted--; r.wanted > 0 {
 		return
 	}
 	r.cancel()
