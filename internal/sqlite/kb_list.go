@@ -24,7 +24,7 @@ func (k *Knowledge) List(ctx context.Context, f kb.Filter) (page kb.Page, err er
 	err = read(ctx, "list items", func(ctx context.Context, p prepared) (err error) {
 		page = kb.Page{Limit: f.Limit, Offset: f.Offset}
 		text, args := q.page(f.Limit, f.Offset)
-		if page.Items, err = k.summaries(ctx, p, text, args...); err != nil {
+		if page.Items, err = k.summaries(ctx, p, min(f.Limit, kb.MaxPage), text, args...); err != nil {
 			return err
 		}
 		page.Total = f.Offset + len(page.Items)

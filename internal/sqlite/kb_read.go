@@ -127,19 +127,21 @@ func scanItem(scan func(into ...any) error, item *kb.Item) error {
 // Summaries are those of the items that exist, in the order of the ids.
 func (k *Knowledge) Summaries(ctx context.Context, ids []int64) (all []kb.Summary, err error) {
 	err = k.readPoint(ctx, "read items", func(ctx context.Context, p prepared) (err error) {
-		all, err = k.summaries(ctx, p, selectSummaries, idList(ids))
+		all, err = k.summaries(ctx, p, len(ids), selectSummaries, idList(ids))
 		return err
 	})
 	return inOrderOf(ids, all, func(s *kb.Summary) int64 { return s.ID }), err
 }
 
-func (k *Knowledge) summaries(ctx context.Context, p prepared, text string, args ...any) (all []kb.Summary, err error) {
+// summaries reads at most most rows.
+func (k *Knowledge) summaries(ctx context.Context, p prepared, most int, text string, args ...any) (all []kb.Summary, err error) {
 	// As these come from the driver they need no conversion.
 	var id, status, created, updated any
 	var kind, title, priority string
-	var statuses []int64
+	into := []any{&id, &kind, &title, &status, &priority, &created, &updated}
+	all, statuses := make([]kb.Summary, 0, most), make([]int64, 0, most)
 	err = each(ctx, p, text, args, func(scan func(into ...any) error) error {
-		if err := scan(&id, &kind, &title, &status, &priority, &created, &updated); err != nil {
+		if err := scan(into...); err != nil {
 			return err
 		}
 		statuses = append(statuses, number(status))
@@ -164,12 +166,14 @@ func (k *Knowledge) summaries(ctx context.Context, p prepared, text string, args
 func (k *Knowledge) Texts(ctx context.Context, ids []int64) (all []kb.Item, err error) {
 	err = k.readPoint(ctx, "read items", func(ctx context.Context, p prepared) error {
 		all = make([]kb.Item, 0, len(ids))
-		var statuses []int64
+		statuses := make([]int64, 0, len(ids))
+		var id, status, created, updated any
+		var item kb.Item
+		var priority string
+		into := []any{&id, &item.Type, &item.Title, &status, &priority, &created, &updated, &item.Description, &item.Content}
 		err := each(ctx, p, selectTexts, []any{idList(ids)}, func(scan func(into ...any) error) error {
-			var id, status, created, updated any
-			var item kb.Item
-			err := scan(&id, &item.Type, &item.Title, &status, &item.Priority, &created, &updated, &item.Description, &item.Content)
-			item.ID, item.CreatedAt, item.UpdatedAt = number(id), moment(created), moment(updated)
+			err := scan(into...)
+			item.ID, item.CreatedAt, item.UpdatedAt, item.Priority = number(id), moment(created), moment(updated), kb.Priority(priority)
 			all, statuses = append(all, item), append(statuses, number(status))
 			return err
 		})
