@@ -232,7 +232,9 @@ func (k *Keeper) Search(ctx context.Context, q Query) (Hits, error) {
 	}
 	return k.searches.do(ctx, q.key(seq), true, func(ctx context.Context) (Hits, error) {
 		if hits, ok, err := k.text.search(ctx, seq, q); ok || err != nil {
-			k.warm()
+			if seq > 0 {
+				k.warm()
+			}
 			return hits, err
 		}
 		return k.scan.Search(ctx, q)

@@ -127,18 +127,18 @@ func scanItem(scan func(into ...any) error, item *kb.Item) error {
 // Summaries are those of the items that exist, in the order of the ids.
 func (k *Knowledge) Summaries(ctx context.Context, ids []int64) (all []kb.Summary, err error) {
 	err = k.readPoint(ctx, "read items", func(ctx context.Context, p prepared) (err error) {
-		all, err = k.summaries(ctx, p, len(ids), selectSummaries, idList(ids))
+		all, err = k.summaries(ctx, p, len(ids), selectSummaries, []any{idList(ids)})
 		return err
 	})
 	return inOrderOf(ids, all, func(s *kb.Summary) int64 { return s.ID }), err
 }
 
-// summaries reads at most most rows.
-func (k *Knowledge) summaries(ctx context.Context, p prepared, most int, text string, args ...any) (all []kb.Summary, err error) {
+// summaries reads at most most rows, and what else stands in them.
+func (k *Knowledge) summaries(ctx context.Context, p prepared, most int, text string, args []any, also ...any) (all []kb.Summary, err error) {
 	// As these come from the driver they need no conversion.
 	var id, status, created, updated any
 	var kind, title, priority string
-	into := []any{&id, &kind, &title, &status, &priority, &created, &updated}
+	into := append([]any{&id, &kind, &title, &status, &priority, &created, &updated}, also...)
 	all, statuses := make([]kb.Summary, 0, most), make([]int64, 0, most)
 	err = each(ctx, p, text, args, func(scan func(into ...any) error) error {
 		if err := scan(into...); err != nil {
