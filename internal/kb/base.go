@@ -16,6 +16,8 @@ type Base struct {
 	finder Finder
 	graph  Graph
 	clock  func() time.Time
+	// pages are the lists that several ask for at the same time.
+	pages sharing[Page]
 }
 
 // Options are what a Base has beside its store. What is not given is answered
@@ -96,7 +98,14 @@ func (b *Base) List(ctx context.Context, f Filter) (page Page, err error) {
 		return Page{}, err
 	}
 	f.Types, f.Tag = unique(f.Types), ""
-	return b.store.List(ctx, f)
+	return b.page(ctx, f)
+}
+
+// page reads a part of a list, once for all who ask for it at the same time.
+func (b *Base) page(ctx context.Context, f Filter) (Page, error) {
+	key := question{}.texts(f.Types).text(f.Tag).texts(f.Statuses).flag(f.Closed).
+		number(f.From.UnixMicro()).number(f.Until.UnixMicro()).number(int64(f.Limit)).number(int64(f.Offset))
+	return b.pages.do(ctx, string(key), false, func(ctx context.Context) (Page, error) { return b.store.List(ctx, f) })
 }
 
 // Days makes bounds of two whole days in UTC, both inclusive; zero is no bound.
@@ -175,7 +184,7 @@ func (b *Base) ByTag(ctx context.Context, tag string, types []string, limit, off
 	if err := checkPage(&limit, offset, UsualPage, MaxPage); err != nil {
 		return Page{}, err
 	}
-	return b.store.List(ctx, Filter{Types: unique(types), Tag: tag, Closed: true, Limit: limit, Offset: offset})
+	return b.page(ctx, Filter{Types: unique(types), Tag: tag, Closed: true, Limit: limit, Offset: offset})
 }
 
 // Statuses lists the statuses that items may be given, in their order.

@@ -53,3 +53,14 @@ func (k *Keeper) HeldFile() (path string, ok bool) {
 
 // LockPath is what who builds has locked.
 func (k *Keeper) LockPath() string { return filepath.Join(k.text.dir, buildLock) }
+
+// Waiting is how many wait for searches that are under way.
+func (k *Keeper) Waiting() int {
+	k.searches.mu.Lock()
+	defer k.searches.mu.Unlock()
+	n := 0
+	for _, r := range k.searches.now {
+		n += r.wanted
+	}
+	return n
+}

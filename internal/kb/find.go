@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// Finder finds items by their words. Title, description and content count.
+// Finder finds items by their words. Title, description and content count. Several
+// callers may get the same answer: nobody may change it.
 type Finder interface {
 	Search(ctx context.Context, q Query) (Hits, error)
 	// Suggest completes what somebody has begun to type.
@@ -34,20 +35,13 @@ func (q *Query) passes(item *Item) bool {
 
 // Hits are items that were found, the best first.
 type Hits struct {
-	Each []Hit
+	Each []Match
 	// Total is how many there are on all pages.
 	Total int
 }
 
-// Hit is one of them. The snippet is a piece of its text with the match between
-// double asterisks.
-type Hit struct {
-	ID      int64
-	Score   float64
-	Snippet string
-}
-
-// Match is a hit with what lists say of the item.
+// Match is an item that was found. The snippet is a piece of its text with the
+// matches between double asterisks.
 type Match struct {
 	Summary
 	Score   float64
@@ -88,21 +82,7 @@ func (b *Base) Search(ctx context.Context, q Query) (found Matches, err error) {
 	if err != nil {
 		return Matches{}, err
 	}
-	ids := make([]int64, len(hits.Each))
-	for i, hit := range hits.Each {
-		ids[i] = hit.ID
-	}
-	known, err := b.summaries(ctx, ids)
-	if err != nil {
-		return Matches{}, err
-	}
-	found = Matches{Total: hits.Total, Limit: q.Limit, Offset: q.Offset}
-	for _, hit := range hits.Each {
-		if s, ok := known[hit.ID]; ok { // it may just have gone
-			found.Items = append(found.Items, Match{s, hit.Score, hit.Snippet})
-		}
-	}
-	return found, nil
+	return Matches{Items: hits.Each, Total: hits.Total, Limit: q.Limit, Offset: q.Offset}, nil
 }
 
 // Suggest completes what somebody has begun to type, by titles.
@@ -119,6 +99,38 @@ func (b *Base) Suggest(ctx context.Context, q Query) (suggestions []string, err 
 	}
 	q.Offset = 0
 	return b.finder.Suggest(ctx, q)
+}
+
+// scored is an item that was found, before it is read.
+type scored struct {
+	id    int64
+	score float64
+}
+
+// shown reads what was found, all at once, and makes the snippets. The query is as
+// the finder has understood it.
+func shown(ctx context.Context, store Store, found []scored, query string) ([]Match, error) {
+	if len(found) == 0 {
+		return nil, nil
+	}
+	ids := make([]int64, len(found))
+	for i := range found {
+		ids[i] = found[i].id
+	}
+	items, err := store.Texts(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	marks := newMarker(query)
+	matches := make([]Match, 0, len(items))
+	for i := range items {
+		item := &items[i]
+		for found[0].id != item.ID { // it has just gone
+			found = found[1:]
+		}
+		matches = append(matches, Match{item.Summary(), found[0].score, marks.snippet(item)})
+	}
+	return matches, nil
 }
 
 func (b *Base) summaries(ctx context.Context, ids []int64) (map[int64]Summary, error) {

@@ -1,6 +1,7 @@
 package kb
 
 import (
+	"sort"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -16,80 +17,126 @@ func fold(text string) string {
 	return norm.NFKC.String(lower) // some letters are taken apart by lower case
 }
 
-// foldedText is a text with its folded form, and where in the text each byte of
-// that comes from.
+// foldedText is a text with its folded form, in which snippets look for words:
+// as fold makes it, and Latin letters without accents.
 type foldedText struct {
-	text, folded string
-	origin       []int
+	folded []byte
+	// odd are the parts that are not as long as they were, in order. All else stands
+	// where it stood, moved by what these have left out.
+	odd []oddPart
 }
 
-func foldWithOrigin(text string) foldedText {
-	f := foldedText{text: text}
-	var b strings.Builder
+// oddPart is folded[at:end], of the text's [from:to].
+type oddPart struct{ at, end, from, to int }
+
+// fold folds a text, into the memory of the one before. Most texts are plain, and
+// fold to themselves but for the case of ASCII.
+func (f *foldedText) fold(text string) {
+	folded, odd := f.folded[:0], f.odd[:0]
 	for at := 0; at < len(text); {
-		// Within these bounds nothing combines with what is outside.
-		n := norm.NFKC.NextBoundaryInString(text[at:], true)
-		if n <= 0 {
-			n = len(text) - at
+		if n := plainLength(text[at:]); n > 0 {
+			begin := len(folded)
+			folded = append(folded, text[at:at+n]...)
+			for i, c := range folded[begin:] {
+				if 'A' <= c && c <= 'Z' {
+					folded[begin+i] = c + 'a' - 'A'
+				}
+			}
+			at += n
+			continue
 		}
-		piece := fold(text[at : at+n])
-		b.WriteString(piece)
-		for range len(piece) {
-			f.origin = append(f.origin, at)
+		r, size := utf8.DecodeRuneInString(text[at:])
+		part := oddPart{at: len(folded), from: at, to: at + size}
+		if '！' <= r && r <= '～' { // the width is all there is to it
+			folded = append(folded, byte(unicode.ToLower(r-'！'+'!')))
+		} else {
+			// A mark belongs to the letter before it, if that is still as it was.
+			apart := len(odd) > 0 && odd[len(odd)-1].end == len(folded)
+			if !apart && len(folded) > 0 && !norm.NFKC.PropertiesString(text[at:]).BoundaryBefore() {
+				_, before := utf8.DecodeLastRune(folded)
+				part.at, part.from = part.at-before, part.from-before
+				folded = folded[:part.at]
+			}
+			// Within these bounds nothing combines with what is outside.
+			part.to = max(part.to, part.from+norm.NFKC.NextBoundaryInString(text[part.from:], true))
+			folded = append(folded, plainLetter(fold(text[part.from:part.to]))...)
 		}
-		at += n
+		part.end = len(folded)
+		odd = append(odd, part)
+		at = part.to
 	}
-	f.origin = append(f.origin, len(text))
-	f.folded = b.String()
-	return f
+	f.folded, f.odd = folded, odd
 }
 
-// find is where a folded word stands in the text.
-func (f *foldedText) find(word string) (start, end int, ok bool) {
-	at := strings.Index(f.folded, word)
-	if at < 0 || word == "" {
-		return 0, 0, false
-	}
-	start, last := f.origin[at], f.origin[at+len(word)-1]
-	// The end is that of the piece which the last byte comes from.
-	for i := at + len(word); i < len(f.origin); i++ {
-		if f.origin[i] > last {
-			return start, f.origin[i], true
+// plainLength is how much of a text from its beginning is as long when it is
+// folded.
+func plainLength(text string) int {
+	for at := 0; at < len(text); {
+		if text[at] < utf8.RuneSelf {
+			at++
+			continue
 		}
+		r, size := utf8.DecodeRuneInString(text[at:])
+		if !foldsToItself(r) {
+			return at
+		}
+		at += size
 	}
-	return start, len(f.text), true
+	return len(text)
 }
 
-// What of a text a snippet shows around the match, in bytes, about.
-const snippetBefore, snippetAfter = 60, 160
+// foldsToItself tells the characters beyond ASCII that are most of Japanese and
+// other texts.
+func foldsToItself(r rune) bool {
+	return 'ぁ' <= r && r <= 'ゖ' || 'ァ' <= r && r <= 'ー' || 0x4e00 <= r && r <= 0x9fff ||
+		'、' <= r && r <= '】' || '‐' <= r && r <= '‧' || '←' <= r && r <= '⋿' || '─' <= r && r <= '◿'
+}
 
-// snippet shows the first of the words that the text has.
-func snippet(text string, words []string) (string, bool) {
-	f := foldWithOrigin(text)
-	first, last := -1, -1
-	for _, word := range words {
-		if start, end, ok := f.find(word); ok && (first < 0 || start < first) {
-			first, last = start, end
+// plainLetter takes the accents off a Latin letter.
+func plainLetter(letter string) string {
+	apart := norm.NFD.String(letter)
+	if apart == "" || apart[0] >= utf8.RuneSelf || len(apart) == 1 {
+		return letter
+	}
+	return strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Mn, r) {
+			return -1
 		}
+		return r
+	}, apart)
+}
+
+// before is the last odd part that begins before a place of the folded text.
+func (f *foldedText) before(at int) (oddPart, bool) {
+	i := sort.Search(len(f.odd), func(i int) bool { return f.odd[i].at >= at })
+	if i == 0 {
+		return oddPart{}, false
 	}
-	if first < 0 {
-		return "", false
+	return f.odd[i-1], true
+}
+
+// start is where in the text that begins which begins at a place of the folded
+// one, and end where that ends which ends there.
+func (f *foldedText) start(at int) int {
+	o, ok := f.before(at + 1)
+	switch {
+	case !ok:
+		return at
+	case at < o.end:
+		return o.from
 	}
-	from, to := max(0, first-snippetBefore), min(len(text), last+snippetAfter)
-	for from > 0 && !utf8.RuneStart(text[from]) {
-		from--
+	return o.to + at - o.end
+}
+
+func (f *foldedText) end(at int) int {
+	o, ok := f.before(at)
+	switch {
+	case !ok:
+		return at
+	case at <= o.end:
+		return o.to
 	}
-	for to < len(text) && !utf8.RuneStart(text[to]) {
-		to++
-	}
-	out := text[from:first] + "**" + text[first:last] + "**" + text[last:to]
-	if from > 0 {
-		out = "…" + out
-	}
-	if to < len(text) {
-		out += "…"
-	}
-	return strings.Join(strings.Fields(out), " "), true
+	return o.to + at - o.end
 }
 
 // beginsWord reports whether a completion could begin at this place of a text:

@@ -74,7 +74,11 @@ func (k *Keeper) CheckWith(ctx context.Context, progress func(done, total int)) 
 }
 
 func (k *Keeper) check(ctx context.Context, h *Health, progress func(done, total int)) error {
-	before, ok, err := k.reach(ctx, &k.text, &k.text.flight, checkPatience)
+	before, err := k.written(ctx, &k.text)
+	if err != nil {
+		return err
+	}
+	ok, err := k.reach(ctx, &k.text, &k.text.flight, before, checkPatience)
 	if err != nil {
 		return err
 	}
@@ -137,7 +141,11 @@ func (k *Keeper) checkTexts(ctx context.Context, h *Health, progress func(done, 
 }
 
 func (k *Keeper) checkLinks(ctx context.Context, h *Health) error {
-	if _, ok, err := k.reach(ctx, &k.edges, &k.edges.flight, checkPatience); !ok || err != nil {
+	seq, err := k.written(ctx, &k.edges)
+	if err != nil {
+		return err
+	}
+	if ok, err := k.reach(ctx, &k.edges, &k.edges.flight, seq, checkPatience); !ok || err != nil {
 		h.Moving = true
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -35,6 +36,14 @@ type Keeper struct {
 
 	text  textIndex
 	edges relationGraph
+
+	// Those who ask the same while nothing is written share an answer.
+	searches sharing[Hits]
+	titles   sharing[[]string]
+	walks    sharing[Around]
+	routes   sharing[Paths]
+	// warmed is set when the graph is being read before anybody walks.
+	warmed atomic.Bool
 }
 
 // KeeperOptions are what a Keeper has beside its store.
@@ -175,18 +184,23 @@ type derived interface {
 	forget()
 }
 
-// reach waits until what is derived knows all that was written before, and says
-// which write that is. False: it does not, and the rows must answer.
-func (k *Keeper) reach(ctx context.Context, d derived, f *flight, patience time.Duration) (seq int64, ok bool, err error) {
+// written is the last write before a question.
+func (k *Keeper) written(ctx context.Context, d derived) (int64, error) {
 	before := d.at() // before the sequence is read, or a write between the two would look like the past
-	seq, err = k.store.Sequence(ctx)
-	switch {
-	case err != nil || seq == 0 || before == seq:
-		return seq, err == nil, err
-	case seq < before:
+	seq, err := k.store.Sequence(ctx)
+	if err == nil && seq != 0 && seq < before {
 		// The rows are not those that this was derived from.
 		k.log.WarnContext(ctx, "the knowledge base has gone back in time", slog.Int64("from", before), slog.Int64("to", seq))
 		d.forget()
+	}
+	return seq, err
+}
+
+// reach waits until what is derived knows a write and all before it. False: it does
+// not, and the rows must answer.
+func (k *Keeper) reach(ctx context.Context, d derived, f *flight, seq int64, patience time.Duration) (bool, error) {
+	if seq == 0 || d.at() >= seq {
+		return true, nil
 	}
 	patient := time.NewTimer(patience)
 	defer patient.Stop()
@@ -195,49 +209,91 @@ func (k *Keeper) reach(ctx context.Context, d derived, f *flight, patience time.
 		select {
 		case <-e.done:
 		case <-patient.C:
-			return seq, false, nil
+			return false, nil
 		case <-ctx.Done():
-			return seq, false, ctx.Err()
+			return false, ctx.Err()
 		}
 		if e.err != nil && mine && !errors.Is(e.err, context.Canceled) && !errors.Is(e.err, errKeeperClosed) {
 			k.log.WarnContext(ctx, "the index of the knowledge base could not catch up", slog.Any("error", e.err))
 		}
 		// One that somebody else has begun may have begun before the write.
 		if mine && d.at() < seq {
-			return seq, false, nil
+			return false, nil
 		}
 	}
-	return seq, true, nil
+	return true, nil
 }
 
 // Search finds items by the index, or by the rows.
 func (k *Keeper) Search(ctx context.Context, q Query) (Hits, error) {
-	if hits, ok, err := k.text.search(ctx, q); ok || err != nil {
-		return hits, err
+	seq, err := k.written(ctx, &k.text)
+	if err != nil {
+		return Hits{}, err
 	}
-	return k.scan.Search(ctx, q)
+	return k.searches.do(ctx, q.key(seq), true, func(ctx context.Context) (Hits, error) {
+		if hits, ok, err := k.text.search(ctx, seq, q); ok || err != nil {
+			if seq > 0 {
+				k.warm()
+			}
+			return hits, err
+		}
+		return k.scan.Search(ctx, q)
+	})
+}
+
+// warm reads the graph in the background, once: who has searched may walk next, and
+// need not wait for it then. A knowledge base that nobody searches keeps no graph.
+func (k *Keeper) warm() {
+	if k.edges.at() < 0 && !k.warmed.Swap(true) {
+		k.edges.flight.join(k, k.edges.advance)
+	}
 }
 
 // Suggest completes what somebody has begun to type by the index, or by the rows.
 func (k *Keeper) Suggest(ctx context.Context, q Query) ([]string, error) {
-	if titles, ok, err := k.text.suggest(ctx, q); ok || err != nil {
+	seq, err := k.written(ctx, &k.text)
+	if err != nil {
+		return nil, err
+	}
+	// The index takes microseconds; only the rows are worth sharing.
+	if titles, ok, err := k.text.suggest(ctx, seq, q); ok || err != nil {
 		return titles, err
 	}
-	return k.scan.Suggest(ctx, q)
+	return k.titles.do(ctx, q.key(seq), true, func(ctx context.Context) ([]string, error) { return k.scan.Suggest(ctx, q) })
 }
 
 // Related walks the graph, or the rows.
 func (k *Keeper) Related(ctx context.Context, id int64, depth, most int) (Around, error) {
-	if around, ok, err := k.edges.related(ctx, id, depth, most); ok || err != nil {
-		return around, err
+	seq, err := k.written(ctx, &k.edges)
+	if err != nil {
+		return Around{}, err
 	}
-	return k.walk.Related(ctx, id, depth, most)
+	key := question{}.number(seq).number(id).number(int64(depth)).number(int64(most))
+	return k.walks.do(ctx, string(key), true, func(ctx context.Context) (Around, error) {
+		if around, ok, err := k.edges.related(ctx, seq, id, depth, most); ok || err != nil {
+			return around, err
+		}
+		return k.walk.Related(ctx, id, depth, most)
+	})
 }
 
 // Paths walks the graph, or the rows.
 func (k *Keeper) Paths(ctx context.Context, from, to int64, depth, most int) (Paths, error) {
-	if paths, ok, err := k.edges.paths(ctx, from, to, depth, most); ok || err != nil {
-		return paths, err
+	seq, err := k.written(ctx, &k.edges)
+	if err != nil {
+		return Paths{}, err
 	}
-	return k.walk.Paths(ctx, from, to, depth, most)
+	key := question{}.number(seq).number(from).number(to).number(int64(depth)).number(int64(most))
+	return k.routes.do(ctx, string(key), true, func(ctx context.Context) (Paths, error) {
+		if paths, ok, err := k.edges.paths(ctx, seq, from, to, depth, most); ok || err != nil {
+			return paths, err
+		}
+		return k.walk.Paths(ctx, from, to, depth, most)
+	})
+}
+
+// key is the query in a state of the store.
+func (q *Query) key(seq int64) string {
+	return string(question{}.number(seq).number(int64(q.Limit)).number(int64(q.Offset)).texts(q.Types).text(q.Text).
+		texts(q.Statuses).text(q.Tag).number(q.From.UnixMicro()).number(q.Until.UnixMicro()))
 }

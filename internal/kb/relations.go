@@ -95,9 +95,9 @@ func (r *relationGraph) follow(ctx context.Context, g *graph.Graph) (bool, error
 	return true, nil
 }
 
-// view is the graph as it is now, or nil.
-func (r *relationGraph) view(ctx context.Context) (*graph.View, error) {
-	_, ok, err := r.keeper.reach(ctx, r, &r.flight, r.keeper.limits.walkPatience)
+// view is the graph as it is now, or nil if it does not know a write.
+func (r *relationGraph) view(ctx context.Context, seq int64) (*graph.View, error) {
+	ok, err := r.keeper.reach(ctx, r, &r.flight, seq, r.keeper.limits.walkPatience)
 	if g := r.now.Load(); ok && err == nil && g != nil {
 		return g.View(), nil
 	}
@@ -106,8 +106,8 @@ func (r *relationGraph) view(ctx context.Context) (*graph.View, error) {
 
 // related is Related, unless it is the rows' turn. So it is for an item that the
 // graph does not know: it has just gone.
-func (r *relationGraph) related(ctx context.Context, id int64, depth, most int) (Around, bool, error) {
-	v, err := r.view(ctx)
+func (r *relationGraph) related(ctx context.Context, seq, id int64, depth, most int) (Around, bool, error) {
+	v, err := r.view(ctx, seq)
 	if v == nil {
 		return Around{}, false, err
 	}
@@ -124,8 +124,8 @@ func (r *relationGraph) related(ctx context.Context, id int64, depth, most int) 
 
 // paths is Paths, unless it is the rows' turn. A search that has read too much is
 // given up without a path, but says that there may be one.
-func (r *relationGraph) paths(ctx context.Context, from, to int64, depth, most int) (Paths, bool, error) {
-	v, err := r.view(ctx)
+func (r *relationGraph) paths(ctx context.Context, seq, from, to int64, depth, most int) (Paths, bool, error) {
+	v, err := r.view(ctx, seq)
 	if v == nil {
 		return Paths{}, false, err
 	}

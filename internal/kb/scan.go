@@ -74,34 +74,25 @@ func (s *Scan) Search(ctx context.Context, q Query) (Hits, error) {
 		return Hits{}, nil
 	}
 	phrase := strings.Join(words, " ")
-	var all []Hit
+	var all []scored
 	err := s.each(ctx, func(item *Item) {
 		if !q.passes(item) {
 			return
 		}
 		if score, ok := rate(item, words, phrase); ok {
-			all = append(all, Hit{ID: item.ID, Score: score})
+			all = append(all, scored{item.ID, score})
 		}
 	})
 	if err != nil {
 		return Hits{}, err
 	}
 	hits := Hits{Total: len(all)}
-	slices.SortFunc(all, func(a, b Hit) int {
-		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.ID, b.ID))
+	slices.SortFunc(all, func(a, b scored) int {
+		return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.id, b.id))
 	})
 	from := min(q.Offset, len(all))
-	for _, hit := range all[from:min(from+q.Limit, len(all))] {
-		found, ok, err := s.store.Item(ctx, hit.ID)
-		if err != nil {
-			return Hits{}, err
-		}
-		if ok {
-			hit.Snippet = snippetOf(&found.Item, words)
-			hits.Each = append(hits.Each, hit)
-		}
-	}
-	return hits, nil
+	hits.Each, err = shown(ctx, s.store, all[from:min(from+q.Limit, len(all))], q.Text)
+	return hits, err
 }
 
 // The weights of the fields.
@@ -134,16 +125,6 @@ func rate(item *Item, words []string, phrase string) (float64, bool) {
 		score++
 	}
 	return score, true
-}
-
-// snippetOf prefers what the title does not say.
-func snippetOf(item *Item, words []string) string {
-	for _, text := range []string{item.Description, item.Content, item.Title} {
-		if s, ok := snippet(text, words); ok {
-			return s
-		}
-	}
-	return ""
 }
 
 // Suggest finds titles that begin with the query, then those with a word that

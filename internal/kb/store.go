@@ -45,6 +45,9 @@ type Store interface {
 	Former(ctx context.Context, ids []int64) (map[int64][]Ref, error)
 	// Summaries are those of the items that exist, in the order of the ids.
 	Summaries(ctx context.Context, ids []int64) ([]Summary, error)
+	// Texts are the items that exist, in the order of the ids, without their tags and
+	// neighbours: what is shown of items that were found.
+	Texts(ctx context.Context, ids []int64) ([]Item, error)
 	// List lists items, the last updated first, among equals the higher id.
 	List(ctx context.Context, f Filter) (Page, error)
 	// Neighbours are the relations that have one of the items as an end, each

@@ -1,7 +1,6 @@
 package kb
 
 import (
-	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -218,11 +217,11 @@ func (t *textIndex) use(seq int64, search func(x *index.Index)) bool {
 	return true
 }
 
-// ask catches up and searches. False: it is the rows' turn.
-func (t *textIndex) ask(ctx context.Context, search func(x *index.Index)) (bool, error) {
+// ask catches up with a write and searches. False: it is the rows' turn.
+func (t *textIndex) ask(ctx context.Context, seq int64, search func(x *index.Index)) (bool, error) {
 	// A new file that has just come into use may be behind; then once more.
 	for range 3 {
-		seq, ok, err := t.keeper.reach(ctx, t, &t.flight, t.keeper.limits.searchPatience)
+		ok, err := t.keeper.reach(ctx, t, &t.flight, seq, t.keeper.limits.searchPatience)
 		if !ok || err != nil {
 			return false, err
 		}
@@ -234,10 +233,10 @@ func (t *textIndex) ask(ctx context.Context, search func(x *index.Index)) (bool,
 }
 
 // search is Search, unless it is the rows' turn.
-func (t *textIndex) search(ctx context.Context, q Query) (Hits, bool, error) {
+func (t *textIndex) search(ctx context.Context, seq int64, q Query) (Hits, bool, error) {
 	searched := false
 	var found index.Result
-	ok, err := t.ask(ctx, func(x *index.Index) {
+	ok, err := t.ask(ctx, seq, func(x *index.Index) {
 		searched = true
 		found = x.Search(indexQuery(q))
 	})
@@ -245,16 +244,12 @@ func (t *textIndex) search(ctx context.Context, q Query) (Hits, bool, error) {
 		return Hits{}, false, err
 	}
 	hits := Hits{Total: found.Total}
-	for _, hit := range found.Hits {
-		item, ok, err := t.keeper.store.Item(ctx, hit.ID)
-		if err != nil {
-			return Hits{}, false, err
-		}
-		if ok && item.Item.ID == hit.ID { // it may just have gone
-			hits.Each = append(hits.Each, Hit{hit.ID, hit.Score, indexSnippet(&item.Item, found.Text)})
-		}
+	each := make([]scored, len(found.Hits))
+	for i, hit := range found.Hits {
+		each[i] = scored{hit.ID, hit.Score}
 	}
-	return hits, true, nil
+	hits.Each, err = shown(ctx, t.keeper.store, each, found.Text)
+	return hits, err == nil, err
 }
 
 // indexQuery is a query as the index has it: days are whole, so that its bounds
@@ -273,26 +268,6 @@ func indexQuery(q Query) index.Query {
 	return in
 }
 
-// snippetWidth is how long a snippet is, in characters, about.
-const snippetWidth = 160
-
-// indexSnippet prefers what the title does not say, as snippetOf does.
-func indexSnippet(item *Item, query string) string {
-	// Marks that no text has, to see whether there are any.
-	const open, closing = "\uFDD0", "\uFDD1"
-	first := ""
-	for _, text := range []string{item.Description, item.Content, item.Title} {
-		s := index.SnippetWith(text, query, snippetWidth, open, closing)
-		if strings.Contains(s, open) {
-			s = strings.NewReplacer(open, "**", closing, "**").Replace(s)
-			return strings.Join(strings.Fields(s), " ")
-		}
-		first = cmp.Or(first, s)
-	}
-	// A slip may be mended in several ways, and the query knows the likeliest.
-	return strings.Join(strings.Fields(first), " ")
-}
-
 // suggestFrom is among how many hits titles are looked for that have the beginning
 // in their middle.
 const suggestFrom = 100
@@ -300,14 +275,14 @@ const suggestFrom = 100
 // suggest is Suggest, unless it is the rows' turn. Titles that begin with the
 // query are all known; if they are too few, those with a word that does are added,
 // as far as they are among the best hits.
-func (t *textIndex) suggest(ctx context.Context, q Query) ([]string, bool, error) {
+func (t *textIndex) suggest(ctx context.Context, seq int64, q Query) ([]string, bool, error) {
 	begun := strings.TrimSpace(fold(q.Text))
 	if begun == "" {
 		return nil, true, nil
 	}
 	var titles []string
 	var found index.Result
-	ok, err := t.ask(ctx, func(x *index.Index) {
+	ok, err := t.ask(ctx, seq, func(x *index.Index) {
 		titles = x.Suggest(begun, q.Types, q.Limit)
 		if len(titles) < q.Limit {
 			found = x.Search(index.Query{Text: begun, Types: q.Types, Limit: suggestFrom})

@@ -76,6 +76,8 @@ func primaryCode(err error) int {
 			return codes.SQLITE_FULL
 		}
 		return failure.Code() & 0xff // the rest are details
+	case errors.Is(err, errDamaged):
+		return codes.SQLITE_CORRUPT
 	case errors.Is(err, syscall.ENOSPC):
 		return codes.SQLITE_FULL
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS), errors.Is(err, syscall.ENOTDIR):

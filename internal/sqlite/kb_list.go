@@ -24,12 +24,21 @@ func (k *Knowledge) List(ctx context.Context, f kb.Filter) (page kb.Page, err er
 	err = read(ctx, "list items", func(ctx context.Context, p prepared) (err error) {
 		page = kb.Page{Limit: f.Limit, Offset: f.Offset}
 		text, args := q.page(f.Limit, f.Offset)
-		if page.Items, err = k.summaries(ctx, p, text, args...); err != nil {
+		var total any
+		var also []any
+		if q.counted != "" {
+			also = append(also, &total)
+		}
+		if page.Items, err = k.summaries(ctx, p, min(f.Limit, kb.MaxPage), text, args, also...); err != nil {
 			return err
 		}
 		page.Total = f.Offset + len(page.Items)
-		if len(page.Items) < f.Limit && (len(page.Items) > 0 || f.Offset == 0) {
+		switch n := len(page.Items); {
+		case n < f.Limit && (n > 0 || f.Offset == 0):
 			return nil // it was the last page
+		case n > 0 && q.counted != "":
+			page.Total = int(number(total))
+			return nil
 		}
 		text, args = q.total()
 		err = one(ctx, p, text, args, &page.Total)
@@ -123,10 +132,18 @@ func newListQuery(f kb.Filter) (*listQuery, error) {
 // count uses what is kept about how many items there are.
 func (q *listQuery) count(f kb.Filter, types, statuses string) {
 	var where []string
-	if len(f.Types) > 0 {
+	switch {
+	case len(f.Types) == 1:
+		where, q.args = append(where, `c.type = ?`), append(q.args, f.Types[0])
+	case len(f.Types) > 0:
 		where, q.args = append(where, `c.type IN (SELECT value FROM json_each(?))`), append(q.args, types)
 	}
 	switch {
+	case len(f.Types) == 1 && len(f.Statuses) > 0: // as many texts as the page has
+		where = append(where, `s.name IN (?`+strings.Repeat(`, ?`, len(f.Statuses)-1)+`)`)
+		for _, name := range f.Statuses {
+			q.args = append(q.args, name)
+		}
 	case len(f.Statuses) > 0:
 		where, q.args = append(where, `s.name IN (SELECT value FROM json_each(?))`), append(q.args, statuses)
 	case !f.Closed:
@@ -154,10 +171,14 @@ func (b *branch) ordered() string {
 		` ORDER BY ` + b.updated + ` DESC, ` + b.id + ` DESC`
 }
 
-// page is the statement of one page.
+// page is the statement of one page. The total comes with each row if it is kept:
+// to ask for it apart would cost as much as half the page.
 func (q *listQuery) page(limit, offset int) (string, []any) {
-	var ordered string
+	var ordered, total string
 	var args []any
+	if q.counted != "" {
+		total, args = `, (`+q.counted+`)`, append(args, q.args...)
+	}
 	if len(q.branches) == 1 {
 		ordered, args = q.branches[0].ordered(), append(args, q.branches[0].args...)
 	} else {
@@ -168,7 +189,7 @@ func (q *listQuery) page(limit, offset int) (string, []any) {
 		}
 		ordered = `SELECT id, updated_at FROM (` + strings.Join(parts, ` UNION ALL `) + `) ORDER BY updated_at DESC, id DESC`
 	}
-	return `SELECT ` + summaryColumns + ` FROM (` + ordered + ` LIMIT +? OFFSET +?) p
+	return `SELECT ` + summaryColumns + total + ` FROM (` + ordered + ` LIMIT +? OFFSET +?) p
 		CROSS JOIN kb_items i ON i.id = p.id
 		ORDER BY p.updated_at DESC, p.id DESC`, append(args, limit, offset)
 }

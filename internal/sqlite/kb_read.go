@@ -1,9 +1,11 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
+	"slices"
 	"time"
 
 	"genkan/internal/kb"
@@ -30,8 +32,9 @@ const (
 	selectMoved     = `SELECT type, item FROM kb_moved WHERE id = ?`
 	selectFormer    = `SELECT m.item, m.type, m.id FROM json_each(?) v CROSS JOIN kb_moved m ON m.item = v.value ORDER BY m.item, m.id`
 	selectTypes     = `SELECT i.id, i.type FROM json_each(?) v CROSS JOIN kb_items i ON i.id = v.value`
-	selectSummaries = `SELECT ` + summaryColumns + `
-		FROM json_each(?) v CROSS JOIN kb_items i ON i.id = v.value ORDER BY v.key`
+	selectSummaries = `SELECT ` + summaryColumns + ` FROM json_each(?) v CROSS JOIN kb_items i ON i.id = v.value`
+	selectTexts     = `SELECT ` + summaryColumns + `, i.description, i.content
+		FROM json_each(?) v CROSS JOIN kb_items i ON i.id = v.value`
 	selectNeighbours = `
 		SELECT min(r.src, r.dst) AS a, max(r.src, r.dst) AS b
 			FROM json_each(?1) v CROSS JOIN kb_relations r ON r.src = v.value
@@ -141,26 +144,28 @@ func (k *Knowledge) Former(ctx context.Context, ids []int64) (all map[int64][]kb
 
 // Summaries are those of the items that exist, in the order of the ids.
 func (k *Knowledge) Summaries(ctx context.Context, ids []int64) (all []kb.Summary, err error) {
-	err = k.read(ctx, "read items", func(ctx context.Context, p prepared) (err error) {
-		all, err = k.summaries(ctx, p, selectSummaries, idList(ids))
+	err = k.readPoint(ctx, "read items", func(ctx context.Context, p prepared) (err error) {
+		all, err = k.summaries(ctx, p, len(ids), selectSummaries, []any{idList(ids)})
 		return err
 	})
-	return all, err
+	return inOrderOf(ids, all, func(s *kb.Summary) int64 { return s.ID }), err
 }
 
-func (k *Knowledge) summaries(ctx context.Context, p prepared, text string, args ...any) (all []kb.Summary, err error) {
+// summaries reads at most most rows, and what else stands in them.
+func (k *Knowledge) summaries(ctx context.Context, p prepared, most int, text string, args []any, also ...any) (all []kb.Summary, err error) {
 	// As these come from the driver they need no conversion.
 	var id, status, created, updated any
 	var kind, title, priority string
-	var statuses []int64
+	into := append([]any{&id, &kind, &title, &status, &priority, &created, &updated}, also...)
+	all, statuses := make([]kb.Summary, 0, most), make([]int64, 0, most)
 	err = each(ctx, p, text, args, func(scan func(into ...any) error) error {
-		if err := scan(&id, &kind, &title, &status, &priority, &created, &updated); err != nil {
+		if err := scan(into...); err != nil {
 			return err
 		}
 		statuses = append(statuses, number(status))
 		all = append(all, kb.Summary{
 			ID: number(id), Type: kind, Title: title, Priority: kb.Priority(priority),
-			CreatedAt: time.UnixMicro(number(created)).UTC(), UpdatedAt: time.UnixMicro(number(updated)).UTC(),
+			CreatedAt: moment(created), UpdatedAt: moment(updated),
 		})
 		return nil
 	})
@@ -173,6 +178,50 @@ func (k *Knowledge) summaries(ctx context.Context, p prepared, text string, args
 		}
 	}
 	return all, nil
+}
+
+// Texts are the items that exist, in the order of the ids.
+func (k *Knowledge) Texts(ctx context.Context, ids []int64) (all []kb.Item, err error) {
+	err = k.readPoint(ctx, "read items", func(ctx context.Context, p prepared) error {
+		all = make([]kb.Item, 0, len(ids))
+		statuses := make([]int64, 0, len(ids))
+		var id, status, created, updated any
+		var item kb.Item
+		var priority string
+		into := []any{&id, &item.Type, &item.Title, &status, &priority, &created, &updated, &item.Description, &item.Content}
+		err := each(ctx, p, selectTexts, []any{idList(ids)}, func(scan func(into ...any) error) error {
+			err := scan(into...)
+			item.ID, item.CreatedAt, item.UpdatedAt, item.Priority = number(id), moment(created), moment(updated), kb.Priority(priority)
+			all, statuses = append(all, item), append(statuses, number(status))
+			return err
+		})
+		for i := 0; err == nil && i < len(all); i++ {
+			all[i].Status, err = k.statusName(ctx, p, statuses[i])
+		}
+		return err
+	})
+	return inOrderOf(ids, all, func(item *kb.Item) int64 { return item.ID }), err
+}
+
+// inOrderOf puts what was read for some ids into their order. SQLite reads them in
+// it, but does not promise to, and sorting there would copy all texts.
+func inOrderOf[T any](ids []int64, read []T, id func(*T) int64) []T {
+	at := 0
+	for i := range read {
+		for at < len(ids) && ids[at] != id(&read[i]) {
+			at++
+		}
+		at++
+	}
+	if at <= len(ids) {
+		return read
+	}
+	places := make(map[int64]int, len(ids))
+	for i, one := range ids {
+		places[one] = i
+	}
+	slices.SortFunc(read, func(a, b T) int { return cmp.Compare(places[id(&a)], places[id(&b)]) })
+	return read
 }
 
 // statusName is a status's name. What was read once holds for ever; only what
@@ -200,6 +249,8 @@ func number(value any) int64 {
 	n, _ := value.(int64)
 	return n
 }
+
+func moment(value any) time.Time { return time.UnixMicro(number(value)).UTC() }
 
 // Neighbours are the relations that have one of the items as an end.
 func (k *Knowledge) Neighbours(ctx context.Context, ids []int64) (edges []kb.Edge, err error) {

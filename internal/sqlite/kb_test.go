@@ -121,6 +121,9 @@ func TestPlans(t *testing.T) {
 		{"items", selectItems, []string{"SEARCH i USING INTEGER PRIMARY KEY (rowid>?)", "SEARCH x USING PRIMARY KEY (item=?)"}},
 		{"moved", selectMoved, []string{"SEARCH kb_moved USING INTEGER PRIMARY KEY (rowid=?)"}},
 		{"summaries", selectSummaries, []string{byID}},
+		{"texts", selectTexts, []string{byID}},
+		{"all ids", selectIDs, []string{"SCAN kb_items USING COVERING INDEX kb_items_by_seq"}},
+		{"all relations", selectRelations, []string{"SEARCH kb_relations USING PRIMARY KEY (src>? AND src<?)"}},
 		{"neighbours", selectNeighbours, []string{"SEARCH r USING PRIMARY KEY (src=?)", "SEARCH r USING COVERING INDEX kb_relations_by_dst (dst=?)"}},
 		{"changes", selectChanges, []string{
 			"SEARCH kb_items USING COVERING INDEX kb_items_by_seq (seq>?)", "SEARCH kb_deleted USING COVERING INDEX kb_deleted_by_seq (seq>?)", byID,
@@ -150,6 +153,11 @@ func TestPlans(t *testing.T) {
 			// What is scanned are arguments, pages and the few statuses.
 			if table, ok := strings.CutPrefix(detail, "SCAN "); ok {
 				table, _, _ = strings.Cut(table, " ")
+				// All ids are for who begins anew; c is how many items of each type and
+				// status there are.
+				if p.name == "all ids" || p.name == "list of all" && table == "c" {
+					continue
+				}
 				if !slices.Contains([]string{"v", "w", "p", "n", "json_each", "kb_statuses", "CONSTANT"}, table) && !strings.HasPrefix(table, "(subquery-") {
 					t.Errorf("%s reads all of %s", p.name, table)
 				}

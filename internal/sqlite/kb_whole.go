@@ -10,9 +10,14 @@ import (
 	"genkan/internal/kb"
 )
 
+// Ids and relations may be millions, and a row of its own for each costs several
+// times what finding it does: they come as long lists of numbers. The ids are read
+// from an index, which is a hundredth of what the items take; the relations in
+// parts, since there may be many more of them.
 const (
-	selectIDs       = `SELECT id FROM kb_items ORDER BY id`
-	selectRelations = `SELECT src, dst FROM kb_relations ORDER BY src, dst`
+	countWhole      = `SELECT (SELECT count(*) FROM kb_items), (SELECT count(*) FROM kb_relations), (SELECT coalesce(max(id), 0) FROM kb_items)`
+	selectIDs       = `SELECT group_concat(id) FROM kb_items INDEXED BY kb_items_by_seq`
+	selectRelations = `SELECT group_concat(src), group_concat(dst) FROM kb_relations WHERE src BETWEEN ? AND ?`
 	selectIndexFile = `SELECT seq, token FROM kb_index WHERE id = 1`
 	setIndexFile    = `INSERT OR REPLACE INTO kb_index (id, seq, token) VALUES (1, ?, ?)`
 )
@@ -45,28 +50,65 @@ func (k *Knowledge) Relations(ctx context.Context) (all kb.Relations, err error)
 		if err := one(ctx, p, selectSequence, nil, &all.Seq); err != nil {
 			return err
 		}
-		var a, b any // without conversion: these may be millions
-		err = each(ctx, p, selectIDs, nil, func(scan func(into ...any) error) error {
-			err := scan(&a)
-			all.IDs = append(all.IDs, number(a))
-			return err
-		})
-		if err != nil {
-			return err
-		}
-		return each(ctx, p, selectRelations, nil, func(scan func(into ...any) error) error {
-			err := scan(&a, &b)
-			all.Edges = append(all.Edges, kb.Edge{A: min(number(a), number(b)), B: max(number(a), number(b))})
-			return err
-		})
+		return readWhole(ctx, p, &all)
 	})
-	// They come in order, but for kinds of relations that have a direction.
+	slices.Sort(all.IDs)
+	// These come in order as a rule, but for kinds of relations that have a direction.
 	inOrder := func(a, b kb.Edge) int { return cmp.Or(cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B)) }
 	if !slices.IsSortedFunc(all.Edges, inOrder) {
 		slices.SortFunc(all.Edges, inOrder)
 	}
 	all.Edges = slices.Compact(all.Edges)
 	return all, err
+}
+
+func readWhole(ctx context.Context, p prepared, all *kb.Relations) error {
+	var items, edges int
+	var last int64
+	if err := one(ctx, p, countWhole, nil, &items, &edges, &last); err != nil || items == 0 {
+		return err
+	}
+	all.IDs, all.Edges = make([]int64, 0, items), make([]kb.Edge, 0, edges)
+	var ids, src, dst sql.NullString
+	if err := one(ctx, p, selectIDs, nil, &ids); err != nil {
+		return err
+	}
+	for ids.String != "" {
+		all.IDs = append(all.IDs, nextNumber(&ids.String))
+	}
+	relations, err := p(ctx, selectRelations)
+	if err != nil {
+		return err
+	}
+	for first := int64(1); first <= last; first += wholeRange {
+		if err := relations.QueryRowContext(ctx, first, first+wholeRange-1).Scan(&src, &dst); err != nil {
+			return err
+		}
+		for src.String != "" {
+			a, b := nextNumber(&src.String), nextNumber(&dst.String)
+			all.Edges = append(all.Edges, kb.Edge{A: min(a, b), B: max(a, b)})
+		}
+	}
+	return nil
+}
+
+// wholeRange is of how many items relations are read at once.
+const wholeRange = 10_000
+
+// nextNumber takes the first number off a list that SQL has put together: digits
+// and commas.
+func nextNumber(list *string) int64 {
+	text := *list
+	var n int64
+	for i := range len(text) {
+		if text[i] == ',' {
+			*list = text[i+1:]
+			return n
+		}
+		n = 10*n + int64(text[i]-'0')
+	}
+	*list = ""
+	return n
 }
 
 // IndexFile is which file holds the text index of this database.

@@ -41,7 +41,7 @@ const (
 
 	insertTags     = `INSERT INTO kb_tags (name, items) SELECT value, 0 FROM json_each(?) WHERE true ON CONFLICT (name) DO NOTHING`
 	insertItemTags = `INSERT INTO kb_item_tags (item, position, tag, updated_at)
-		SELECT ?1, v.key, t.id, ?2 FROM json_each(?3) v CROSS JOIN kb_tags t ON t.name = v.value`
+		SELECT ?1, v.key, t.id, ?2 FROM json_each(?3) v CROSS JOIN kb_tags t ON t.name = v.value WHERE true ON CONFLICT DO NOTHING`
 	updateItemTags = `UPDATE kb_item_tags SET updated_at = ?2 WHERE item = ?1`
 	deleteItemTags = `DELETE FROM kb_item_tags WHERE item = ?`
 
@@ -161,6 +161,18 @@ func (w *kbWriter) tag(ctx context.Context, item *kb.Item) error {
 	}
 	tags, err := textList(item.Tags)
 	if err != nil {
+		return err
+	}
+	// Most tags are there already.
+	stmt, err := w.p(ctx, insertItemTags)
+	if err != nil {
+		return err
+	}
+	done, err := stmt.ExecContext(ctx, item.ID, item.UpdatedAt.UnixMicro(), tags)
+	if err != nil {
+		return err
+	}
+	if n, err := done.RowsAffected(); err != nil || n == int64(len(item.Tags)) {
 		return err
 	}
 	if err := do(ctx, w.p, insertTags, tags); err != nil {

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"strings"
 )
@@ -122,6 +123,9 @@ var mending = []string{
 		ON CONFLICT (type, status) DO NOTHING`,
 }
 
+// errDamaged is a database with rows that SQLite's check finds damaged.
+var errDamaged = errors.New("rows are damaged")
+
 // Mend puts right what Verify finds, as far as that can be known from the rows, in
 // one write: indexes of tables are made anew if they are damaged, and so is what is
 // kept of rows. What leads to rows that are not there goes. Pages of tables that
@@ -134,6 +138,15 @@ func (s *Store) Mend(ctx context.Context, found Verdict) error {
 		if len(found.Damage) > 0 {
 			if _, err := tx.ExecContext(ctx, "REINDEX"); err != nil {
 				return err
+			}
+			// What is still damaged are rows. Those that cannot be read would look like
+			// rows that are not there, and what belongs to them would go.
+			left, err := damageOf(ctx, tx, "PRAGMA integrity_check(1)")
+			if err != nil {
+				return err
+			}
+			if len(left) > 0 {
+				return fmt.Errorf("%w: %s", errDamaged, left[0])
 			}
 		}
 		var seq int64

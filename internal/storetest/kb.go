@@ -123,6 +123,14 @@ func fullItem(related ...kb.Ref) kb.Item {
 	}
 }
 
+// textOf is what Texts tell of an item.
+func textOf(item kb.Item) kb.Item {
+	return kb.Item{
+		ID: item.ID, Type: item.Type, Title: item.Title, Description: item.Description, Content: item.Content,
+		Status: item.Status, Priority: item.Priority, CreatedAt: item.CreatedAt, UpdatedAt: item.UpdatedAt,
+	}
+}
+
 func testKBItems(t *testing.T, s Stores) {
 	wantNoItem(t, s, 1)
 	other := insert(t, s, kb.Item{})
@@ -146,6 +154,13 @@ func testKBItems(t *testing.T, s Stores) {
 	must(t, err)
 	fullSummary, otherSummary := want.Summary(), other.Summary()
 	wantEqual(t, all, []kb.Summary{fullSummary, otherSummary, fullSummary})
+	texts, err := s.Knowledge.Texts(t.Context(), []int64{full.ID, 999, other.ID, full.ID})
+	must(t, err)
+	fullText, otherText := textOf(want), textOf(other)
+	wantEqual(t, texts, []kb.Item{fullText, otherText, fullText})
+	if none, err := s.Knowledge.Texts(t.Context(), nil); err != nil || len(none) > 0 {
+		t.Errorf("%d items, %v", len(none), err)
+	}
 
 	// An id is never used again.
 	write(t, s, func(ctx context.Context, w kb.Writer) error { return w.Delete(ctx, full.ID) })
