@@ -1,0 +1,5 @@
+module genkan/internal/bench/csqlite
+
+go 1.26.0
+
+require github.com/mattn/go-sqlite3 v1.14.52 // indirect
