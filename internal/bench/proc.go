@@ -26,6 +26,8 @@ type lab struct {
 	token      string   // opens every house
 	scale      scale
 	profileDir string
+	kbDir      string // where knowledge bases are kept; "" for the user's cache
+	kbItems    []int  // how large they are
 	progress   io.Writer
 
 	processes []*process
