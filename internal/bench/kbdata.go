@@ -65,7 +65,7 @@ func (l *lab) knowledgeDir(items int) (string, error) {
 		return "", err
 	}
 	_, err = w.run(kbJob{Do: "fill"})
-	w.p.stop()
+	w.stop()
 	if err != nil {
 		return "", err
 	}

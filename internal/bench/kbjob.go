@@ -44,6 +44,9 @@ type kbAnswer struct {
 
 	Cost kbCost        `json:"cost"`
 	Ops  [][]statement `json:"ops,omitempty"`
+	// Reader and Writer are the addresses of a database, with settings.
+	Reader string `json:"reader,omitempty"`
+	Writer string `json:"writer,omitempty"`
 	// Found are the ids that each text finds, ordered.
 	Found [][]int64 `json:"found,omitempty"`
 	// Bytes is a size, of a file or in memory; Text of the texts it covers.
@@ -145,6 +148,17 @@ func (w *worker) run(job kbJob) (kbAnswer, error) {
 			return a, nil
 		}
 	}
+}
+
+// stop lets the subject end by itself: it closes its database, and writes its
+// profile.
+func (w *worker) stop() {
+	_ = w.p.stdin.Close()
+	select {
+	case <-w.p.ended:
+	case <-time.After(time.Minute):
+	}
+	w.p.stop()
 }
 
 // serveJobs is the subject's end.

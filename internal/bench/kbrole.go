@@ -102,6 +102,8 @@ func (k *knowledge) do(job kbJob, say func(string)) (kbAnswer, error) {
 		ops, err := k.operations(job)
 		k.sets[job.Name] = ops
 		return kbAnswer{}, err
+	case "settings":
+		return k.settings()
 	case "record":
 		return k.record(job)
 	case "measure":
