@@ -24,6 +24,7 @@ func parts() []part {
 		{"start", measureStart},
 		{"memory", measureMemory},
 		{"kb", measureKB},
+		{"memory-server", measureMemoryServer},
 		{"allocations", measureAllocations},
 	}
 }

@@ -24,6 +24,9 @@ type scale struct {
 	kbItems                                 []int
 	kbReads, kbSearches, kbClass, kbCreates int
 	kbSeconds                               float64
+	// entities are given to server-memory and to genkan, which then are asked so
+	// many questions of each kind.
+	entities, questions int
 	// benchTime is go test's.
 	benchTime string
 }
@@ -33,6 +36,7 @@ var fullScale = scale{
 	rounds: 15, small: 2500, large: 1500, lists: 2000, starts: 15,
 	memoryCalls: 10_000, sessions: 10_000, idle: 3 * time.Second, benchTime: "0.5s",
 	kbItems: []int{10_000, 100_000}, kbReads: 2000, kbSearches: 1000, kbClass: 200, kbCreates: 40, kbSeconds: 6,
+	entities: 10_000, questions: 40,
 }
 
 var quickScale = scale{
@@ -40,4 +44,5 @@ var quickScale = scale{
 	rounds: 5, small: 600, large: 400, lists: 400, starts: 5,
 	memoryCalls: 10_000, sessions: 10_000, idle: time.Second, benchTime: "100ms",
 	kbItems: []int{10_000}, kbReads: 400, kbSearches: 200, kbClass: 50, kbCreates: 20, kbSeconds: 2,
+	entities: 2_000, questions: 12,
 }
