@@ -42,6 +42,9 @@ func (l *lab) buildC() (string, error) {
 
 // besideC compares what the store does with the same SQL through the C driver.
 func (k *kbLab) besideC() error {
+	if k.noC {
+		return nil
+	}
 	binary, err := k.buildC()
 	if errors.Is(err, errNoCompiler) {
 		k.say("no comparison with SQLite in C: %v", err)

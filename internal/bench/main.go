@@ -41,6 +41,7 @@ type options struct {
 	rival      string
 	profileDir string
 	kbDir      string
+	noC        bool
 	// selfAsGenkan runs genkan as a role of this binary instead of building
 	// it: for profiles, and for the test of the harness.
 	selfAsGenkan bool
@@ -59,13 +60,14 @@ func run(ctx context.Context, args []string, out, progress io.Writer) int {
 	profile := flags.String("profile", "", "write processor profiles of the genkan processes to this `directory`")
 	items := flags.String("items", "", "how many items the knowledge bases have, `numbers` separated by commas")
 	kbDir := flags.String("kb-dir", "", "keep the made knowledge bases in this `directory` instead of the user's cache")
+	noC := flags.Bool("no-c", false, "do not compare the knowledge base with SQLite in C, which takes a minute to build")
 	limit := flags.Duration("timeout", 20*time.Minute, "give up after this long")
 	if err := flags.Parse(args); err != nil {
 		return 2
 	}
 	opt := options{
 		scale: fullScale, only: *only, genkan: *genkan, rival: *rival,
-		profileDir: *profile, selfAsGenkan: *profile != "", kbDir: *kbDir,
+		profileDir: *profile, selfAsGenkan: *profile != "", kbDir: *kbDir, noC: *noC,
 	}
 	if *quick {
 		opt.scale = quickScale

@@ -44,14 +44,14 @@ type memorySubject struct {
 	command func(place string) []string
 	// creates are the calls that make entities from one to another, and one makes
 	// a single one.
-	tool           string
-	creates        func(from, to int) []any
-	atOnce         int
-	one            func(i int) any
-	search         string
-	query          func(text string) any
-	get            string
-	key            func(i int) any
+	tool    string
+	creates func(from, to int) []any
+	atOnce  int
+	one     func(i int) any
+	search  string
+	query   func(text string) any
+	get     string
+	key     func(i int) any
 	// count is a tool that tells how many entities there are.
 	count          string
 	countArguments any

@@ -71,7 +71,10 @@ func open(ctx context.Context, opt options, progress io.Writer) (*lab, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &lab{ctx: ctx, dir: dir, self: self, scale: opt.scale, rival: opt.rival, profileDir: opt.profileDir, kbDir: opt.kbDir, kbItems: opt.scale.kbItems, progress: progress}
+	l := &lab{
+		ctx: ctx, dir: dir, self: self, scale: opt.scale, rival: opt.rival, profileDir: opt.profileDir,
+		kbDir: opt.kbDir, kbItems: opt.scale.kbItems, noC: opt.noC, progress: progress,
+	}
 	switch {
 	case opt.selfAsGenkan:
 		l.genkan = []string{self, roleCommand, "genkan"}
