@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"genkan/internal/kb"
@@ -195,7 +194,7 @@ func (k *knowledge) fillItems(done func(int)) (types []string, err error) {
 			return nil, err
 		}
 		for i := range batch {
-			text += len(batch[i].Title) + len(batch[i].Description) + len(batch[i].Content) + len(strings.Join(batch[i].Tags, ""))
+			text += len(batch[i].Title) + len(batch[i].Description) + len(batch[i].Content)
 			types = append(types, batch[i].Type)
 			if batch[i].ID != int64(len(types)) {
 				return nil, fmt.Errorf("item %d got the id %d", len(types), batch[i].ID)
@@ -238,7 +237,7 @@ func (k *knowledge) fillRelations(db *sql.DB, types []string) error {
 	return put()
 }
 
-// textSizeName is the file that says how large all texts are.
+// textSizeName is the file that says how large all texts are that are searched.
 const textSizeName = "text-size"
 
 func (k *knowledge) textSize() (float64, error) {

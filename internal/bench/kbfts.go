@@ -203,7 +203,7 @@ func (k *kbLab) newRecall() (*recall, error) {
 			return nil, err
 		}
 		item := itemOf(i)
-		text := strings.Join(append(item.Tags, item.Title, item.Description, item.Content), "\n")
+		text := item.Title + "\n" + item.Description + "\n" + item.Content
 		for c, texts := range r.texts {
 			for q, query := range texts {
 				if strings.Contains(text, query) {

@@ -22,10 +22,8 @@ func (s *subject) buildFTS(tokenizer, source string) (answer, error) {
 	for _, text := range []string{
 		`PRAGMA main.journal_mode = OFF`, `PRAGMA main.synchronous = OFF`, `PRAGMA main.cache_size = -200000`,
 		`BEGIN`,
-		`CREATE VIRTUAL TABLE fts USING fts5(title, tags, description, content, content = '', tokenize = '` + tokenizer + `')`,
-		`INSERT INTO fts (rowid, title, tags, description, content)
-			SELECT i.id, i.title, (SELECT group_concat(t.name, char(10)) FROM source.kb_item_tags x JOIN source.kb_tags t ON t.id = x.tag WHERE x.item = i.id),
-				i.description, i.content FROM source.kb_items i ORDER BY i.id`,
+		`CREATE VIRTUAL TABLE fts USING fts5(title, description, content, content = '', tokenize = '` + tokenizer + `')`,
+		`INSERT INTO fts (rowid, title, description, content) SELECT id, title, description, content FROM source.kb_items ORDER BY id`,
 		`INSERT INTO fts (fts) VALUES ('optimize')`,
 		`COMMIT`,
 		`DETACH DATABASE source`,
