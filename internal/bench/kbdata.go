@@ -102,13 +102,22 @@ func (k *knowledge) fill(say func(string)) error {
 	db := sql.OpenDB(k.tracer.writer.Connector)
 	db.SetMaxOpenConns(1)
 	defer func() { _ = db.Close() }()
+	// One that is cut short is thrown away, and what is related exists.
+	for _, setting := range []string{"synchronous = OFF", "foreign_keys = OFF", "cache_size = -200000"} {
+		if _, err := db.ExecContext(k.ctx, "PRAGMA "+setting); err != nil {
+			return err
+		}
+	}
 	restore, err := putAsideIndexes(k.ctx, db)
 	if err != nil {
 		return err
 	}
-	began := time.Now()
+	began, said := time.Now(), time.Now()
 	types, err := k.fillItems(func(done int) {
-		say(fmt.Sprintf("kb: %d of %d items, %.0f s", done, k.items, time.Since(began).Seconds()))
+		if done == k.items || time.Since(said) > 10*time.Second {
+			said = time.Now()
+			say(fmt.Sprintf("kb: %d of %d items, %.0f s", done, k.items, time.Since(began).Seconds()))
+		}
 	})
 	if err != nil {
 		return err
