@@ -53,25 +53,24 @@ func (k *kbLab) besideC() error {
 	if err != nil {
 		return err
 	}
-	// Both write to one copy, in turns. It is beside what it is a copy of: the
-	// system's temporary directory may be no disk.
-	copied := k.dir + "-copy"
-	if err := os.RemoveAll(copied); err != nil {
-		return err
-	}
-	defer func() { _ = os.RemoveAll(copied) }()
-	k.say("copying the database")
-	if err := copyDatabase(k.dir, copied); err != nil {
-		return err
-	}
-	if err := k.compareStores(binary, copied); err != nil {
+	if err := k.compareStores(binary); err != nil {
 		return err
 	}
 	return k.besideFTS(binary)
 }
 
-// compareStores measures the two in turns.
-func (k *kbLab) compareStores(binary, dir string) error {
+// compareStores measures the two in turns, on a copy that both write to. It is
+// beside what it is a copy of: the system's temporary directory may be no disk.
+func (k *kbLab) compareStores(binary string) error {
+	dir := k.dir + "-copy"
+	if err := os.RemoveAll(dir); err != nil { // of a run that was killed
+		return err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	k.say("copying the database")
+	if err := copyDatabase(k.dir, dir); err != nil {
+		return err
+	}
 	recorder, err := k.startKnowledge("record", dir, k.items, "traced")
 	if err != nil {
 		return err
