@@ -257,7 +257,8 @@ func (k *knowledge) textSize() (float64, error) {
 	return strconv.ParseFloat(string(raw), 64)
 }
 
-// copyDatabase copies a database that nobody has open.
+// copyDatabase copies a database that nobody writes to. What is in its log is only
+// which file the index is in, and is left behind.
 func copyDatabase(from, to string) error {
 	in, err := os.Open(filepath.Join(from, databaseName))
 	if err != nil {
