@@ -34,7 +34,7 @@ func (k *kbLab) besideFTS(binary string) error {
 		k.say("no comparison with FTS5, which is made for up to %s items", thousands(mostFTSItems))
 		return nil
 	}
-	t := table{Title: k.part + ", text index and FTS5: CPU for the ids of the 20 best, in µs", Head: []string{"class", "index p50", "p99"}}
+	t := table{Title: k.part + ", text index and FTS5: CPU for the ids of the 20 best, in microseconds", Head: []string{"class", "index p50", "p99"}}
 	rows := make([][]string, len(ftsClasses))
 	for i, class := range ftsClasses {
 		c, err := k.cost(k.w, operationSet{opIndexSearch, string(class), k.scale.kbClass, 0})
