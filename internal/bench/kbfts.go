@@ -133,7 +133,7 @@ func fileURL(path, query string) string {
 func (k *kbLab) ftsCost(w *worker, tokenizer string, class corpus.Class) (kbCost, error) {
 	var a kbAnswer
 	for _, seed := range []uint64{1, 2} {
-		count, seconds := k.scale.kbClass, k.scale.kbSeconds/2
+		count, seconds := k.scale.kbClass, k.scale.kbSeconds/4
 		if seed == 1 {
 			count, seconds = leastOperations, seconds/4
 		}
@@ -180,7 +180,7 @@ type recall struct {
 }
 
 // recallQueries is how many of each class are compared with a scan.
-const recallQueries = 40
+const recallQueries = 25
 
 // newRecall scans all texts for what queries should find.
 func (k *kbLab) newRecall() (*recall, error) {

@@ -48,6 +48,8 @@ type memorySubject struct {
 	creates func(from, to int) []any
 	atOnce  int
 	one     func(i int) any
+	// indexes says that searches become quick some time after items came.
+	indexes bool
 	search  string
 	query   func(text string) any
 	get     string
@@ -125,7 +127,7 @@ func (l *lab) asMemory() memorySubject {
 			}
 			return list
 		},
-		search: "search_items", query: func(text string) any { return map[string]any{"query": text} },
+		indexes: true, search: "search_items", query: func(text string) any { return map[string]any{"query": text} },
 		get: "get_item_detail", key: func(i int) any { return map[string]any{"type": entityType, "id": i + 1} },
 		count: "search_items_by_tag", countArguments: map[string]any{"tag": everyTag, "limit": 1},
 		counted: func(answer string) (int, error) {
@@ -199,11 +201,11 @@ func (l *lab) measureSubject(s memorySubject) ([]memoryFigure, error) {
 			searches = append(searches, s.query(strings.TrimSpace(q.Text)))
 		}
 	}
-	ready, err := c.untilQuick(s.search, searches[0])
+	ready, err := c.untilQuick(s.search, searches[0], s.indexes)
 	if err != nil {
 		return nil, err
 	}
-	figures = append(figures, memoryFigure{"then until searches take less than 50 ms (at most a minute)", "s", ready.Seconds()})
+	figures = append(figures, memoryFigure{"the first search, and ours until one takes less than 50 ms", "s", ready.Seconds()})
 	for _, ask := range []struct {
 		what, tool string
 		each       []any
@@ -218,15 +220,15 @@ func (l *lab) measureSubject(s memorySubject) ([]memoryFigure, error) {
 	return append(figures, memoryFigure{"VmRSS afterwards", "MiB", float64(m.rss) / mebibyte}), err
 }
 
-// untilQuick asks until the answer comes at once, or a minute is over.
-func (c *mcpClient) untilQuick(tool string, arguments any) (time.Duration, error) {
+// untilQuick asks once, or until the answer comes at once or a minute is over.
+func (c *mcpClient) untilQuick(tool string, arguments any, again bool) (time.Duration, error) {
 	began := time.Now()
 	for {
 		asked := time.Now()
 		if _, err := c.call(tool, arguments); err != nil {
 			return 0, err
 		}
-		if time.Since(asked) < 50*time.Millisecond || time.Since(began) > time.Minute {
+		if !again || time.Since(asked) < 50*time.Millisecond || time.Since(began) > time.Minute {
 			return time.Since(began), nil
 		}
 	}
