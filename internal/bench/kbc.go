@@ -34,7 +34,7 @@ func (l *lab) buildC() (string, error) {
 	cmd.Dir = filepath.Join(filepath.Dir(strings.TrimSpace(string(mod))), "internal", "bench", "csqlite")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=1")
 	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("SQLite in C does not build: %w\n%s", err, out)
+		return "", fmt.Errorf("SQLite in C does not build (-no-c does without it): %w\n%s", err, out)
 	}
 	l.csqlite = binary
 	return binary, nil
