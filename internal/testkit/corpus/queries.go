@@ -36,8 +36,8 @@ type Query struct {
 // Class is a sort of query.
 type Class string
 
-// The classes. All but Slip are taken out of texts, so that a word or a run is
-// asked for as often as it is written, "the" and の included.
+// The classes. But for phrases, words and runs are taken out of texts, so that they
+// are asked for as often as they are written, "the" and の included.
 const (
 	Japanese1 Class = "Japanese, 1 character"
 	Japanese2 Class = "Japanese, 2 characters"
