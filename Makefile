@@ -90,6 +90,7 @@ check-tidy: ## All go.mod files are tidy
 	@$(GO) mod tidy -diff
 	@cd tools && $(GO) mod tidy -diff
 	@cd internal/conformance/mcpgo && $(GO) mod tidy -diff
+	@cd internal/bench/csqlite && $(GO) mod tidy -diff
 
 check-cross: ## Compile for every platform, without cgo
 	@for p in $(PLATFORMS); do \

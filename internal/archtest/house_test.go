@@ -81,7 +81,7 @@ var house = map[string]row{
 	"testkit":     {vocabulary, ""},
 	"storetest":   {vocabulary + " " + rooms + " testkit", ""},
 	"bench":       {inside + " app cli testkit", fixtures},
-	"conformance": {vocabulary + " api", fixtures},
+	"conformance": {vocabulary + " api testkit", fixtures},
 	"evalsearch":  {"search", fixtures},
 	"tour":        {"", fixtures + " bridge"},
 	"archtest":    {"", ""},

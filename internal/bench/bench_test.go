@@ -32,6 +32,7 @@ func TestMain(m *testing.M) {
 var tinyScale = scale{
 	name: "tiny", rounds: 1, small: 32, large: 16, lists: 8, starts: 1,
 	memoryCalls: 50, sessions: 50, idle: time.Millisecond,
+	kbItems: []int{leastItems}, kbReads: 40, kbSearches: 40, kbClass: 4, kbCreates: 4, kbSeconds: 1,
 }
 
 // TestHarness runs every part that needs processes, with genkan as a role of
@@ -41,7 +42,7 @@ func TestHarness(t *testing.T) {
 		t.Skip("the harness reads processor time and memory of other processes as Linux tells them")
 	}
 	t.Setenv(raceOptions, "atexit_sleep_ms=0")
-	opt := options{scale: tinyScale, only: "calls,stdio,list,start,memory", selfAsGenkan: true}
+	opt := options{scale: tinyScale, only: "calls,stdio,list,start,memory,kb", selfAsGenkan: true, kbDir: t.TempDir(), noC: true}
 	var progress bytes.Buffer
 	r, err := measureAll(t.Context(), opt, &progress)
 	if err != nil {
@@ -61,8 +62,9 @@ func TestHarness(t *testing.T) {
 		}
 	}
 	// Four sizes and eras, four for looking, two children, two lists, one
-	// start, four looks at memory and the sessions.
-	if want := 4 + 4 + 2 + 2 + 1 + 4 + 1; goals != want {
+	// start, four looks at memory and the sessions; of the knowledge base the size
+	// of its index, opening, search, suggestions, two walks and paths.
+	if want := 4 + 4 + 2 + 2 + 1 + 4 + 1 + 7; goals != want {
 		t.Errorf("%d rows have goals, want %d", goals, want)
 	}
 	var table bytes.Buffer

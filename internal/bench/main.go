@@ -17,6 +17,8 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strconv"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -38,6 +40,8 @@ type options struct {
 	genkan     string
 	rival      string
 	profileDir string
+	kbDir      string
+	noC        bool
 	// selfAsGenkan runs genkan as a role of this binary instead of building
 	// it: for profiles, and for the test of the harness.
 	selfAsGenkan bool
@@ -54,16 +58,30 @@ func run(ctx context.Context, args []string, out, progress io.Writer) int {
 	genkan := flags.String("genkan", "", "measure this `binary` instead of building one")
 	rival := flags.String("rival", "", "also measure calls through this `binary`, another build of genkan, in turns with ours")
 	profile := flags.String("profile", "", "write processor profiles of the genkan processes to this `directory`")
-	limit := flags.Duration("timeout", 10*time.Minute, "give up after this long")
+	items := flags.String("items", "", "how many items the knowledge bases have, `numbers` separated by commas")
+	kbDir := flags.String("kb-dir", "", "keep the made knowledge bases in this `directory` instead of the user's cache")
+	noC := flags.Bool("no-c", false, "do not compare the knowledge base with SQLite in C, which takes a minute to build")
+	limit := flags.Duration("timeout", 20*time.Minute, "give up after this long")
 	if err := flags.Parse(args); err != nil {
 		return 2
 	}
 	opt := options{
 		scale: fullScale, only: *only, genkan: *genkan, rival: *rival,
-		profileDir: *profile, selfAsGenkan: *profile != "",
+		profileDir: *profile, selfAsGenkan: *profile != "", kbDir: *kbDir, noC: *noC,
 	}
 	if *quick {
 		opt.scale = quickScale
+	}
+	if *items != "" {
+		opt.scale.kbItems = nil
+		for text := range strings.SplitSeq(*items, ",") {
+			n, err := strconv.Atoi(text)
+			if err != nil || n < leastItems {
+				fmt.Fprintf(progress, "bench: -items takes numbers of at least %d, separated by commas, and not %q\n", leastItems, text)
+				return 2
+			}
+			opt.scale.kbItems = append(opt.scale.kbItems, n)
+		}
 	}
 	ctx, cancel := context.WithTimeout(ctx, *limit)
 	defer cancel()

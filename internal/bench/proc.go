@@ -26,6 +26,10 @@ type lab struct {
 	token      string   // opens every house
 	scale      scale
 	profileDir string
+	kbDir      string // where knowledge bases are kept; "" for the user's cache
+	kbItems    []int  // how large they are
+	noC        bool   // nothing is compared with SQLite in C
+	csqlite    string // the binary, once it is built
 	progress   io.Writer
 
 	processes []*process

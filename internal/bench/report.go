@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -45,8 +46,74 @@ type report struct {
 	Log     string  `json:"log"`
 	Seconds float64 `json:"seconds"`
 	Rows    []row   `json:"rows"`
+	// Tables are what does not fit into rows.
+	Tables []table `json:"tables,omitempty"`
+	// Figures are those of knowledge bases of several sizes.
+	Figures []figure `json:"figures,omitempty"`
 	// Allocations are the lines of go test -bench.
 	Allocations []string `json:"allocations,omitempty"`
+}
+
+// table is information: nothing in it is judged.
+type table struct {
+	Title string     `json:"title"`
+	Head  []string   `json:"head"`
+	Rows  [][]string `json:"rows"`
+}
+
+func (t *table) print(out io.Writer) {
+	fmt.Fprintf(out, "\n%s\n", strings.ToUpper(t.Title))
+	w := tabwriter.NewWriter(out, 0, 4, 2, ' ', 0)
+	for _, cells := range append([][]string{t.Head}, t.Rows...) {
+		fmt.Fprintln(w, strings.Join(cells, "\t")+"\t")
+	}
+	_ = w.Flush()
+}
+
+// figure is something that is measured at several sizes.
+type figure struct {
+	Name  string  `json:"name"`
+	Unit  string  `json:"unit"`
+	Items int     `json:"items"`
+	Value float64 `json:"value"`
+}
+
+// growth puts the figures of all sizes side by side; there is none of one size.
+func (r *report) growth() (t table, ok bool) {
+	t = table{Title: "growth of the knowledge base", Head: []string{"figure", "unit"}}
+	var sizes []int
+	var names []figure
+	values := map[string]map[int]string{}
+	for _, f := range r.Figures {
+		if !slices.Contains(sizes, f.Items) {
+			sizes = append(sizes, f.Items)
+		}
+		if values[f.Name] == nil {
+			names, values[f.Name] = append(names, f), map[int]string{}
+		}
+		values[f.Name][f.Items] = number(f.Value)
+	}
+	slices.Sort(sizes)
+	for _, size := range sizes {
+		t.Head = append(t.Head, thousands(size)+" items")
+	}
+	for _, f := range names {
+		cells := []string{f.Name, f.Unit}
+		for _, size := range sizes {
+			cells = append(cells, values[f.Name][size])
+		}
+		t.Rows = append(t.Rows, cells)
+	}
+	return t, len(sizes) > 1
+}
+
+// thousands prints a large number with commas.
+func thousands(n int) string {
+	text := strconv.Itoa(n)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
 }
 
 func (r *report) add(rows ...row) { r.Rows = append(r.Rows, rows...) }
@@ -74,6 +141,12 @@ func (r *report) print(out io.Writer) {
 		fmt.Fprintln(w, strings.Join(row.cells(), "\t"))
 	}
 	_ = w.Flush()
+	for _, t := range r.Tables {
+		t.print(out)
+	}
+	if t, ok := r.growth(); ok {
+		t.print(out)
+	}
 	if len(r.Allocations) > 0 {
 		fmt.Fprintf(out, "\nallocations (go test -bench -benchmem)\n%s\n", strings.Join(r.Allocations, "\n"))
 	}

@@ -39,6 +39,17 @@ func runRole(args []string) (code int, ok bool) {
 		err = reverseRole(args)
 	case "static":
 		err = staticRole(args)
+	case roleKnowledge:
+		args, stop, err := profiled(args)
+		if err == nil {
+			err = kbRole(args)
+			stop()
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "bench: kb:", err)
+			return 1, true
+		}
+		return 0, true
 	case "load":
 		err = loadRole(os.Stdin, os.Stdout)
 	default:

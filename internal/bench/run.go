@@ -23,6 +23,8 @@ func parts() []part {
 		{"list", measureList},
 		{"start", measureStart},
 		{"memory", measureMemory},
+		{"kb", measureKB},
+		{"memory-server", measureMemoryServer},
 		{"allocations", measureAllocations},
 	}
 }
@@ -69,7 +71,10 @@ func open(ctx context.Context, opt options, progress io.Writer) (*lab, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &lab{ctx: ctx, dir: dir, self: self, scale: opt.scale, rival: opt.rival, profileDir: opt.profileDir, progress: progress}
+	l := &lab{
+		ctx: ctx, dir: dir, self: self, scale: opt.scale, rival: opt.rival, profileDir: opt.profileDir,
+		kbDir: opt.kbDir, kbItems: opt.scale.kbItems, noC: opt.noC, progress: progress,
+	}
 	switch {
 	case opt.selfAsGenkan:
 		l.genkan = []string{self, roleCommand, "genkan"}

@@ -31,11 +31,3 @@ func TestLegacyStdioRefusesDiscoverAndPassesTheRest(t *testing.T) {
 		t.Errorf("the client was told %q, not %q", got, want)
 	}
 }
-
-func TestNodeMajor(t *testing.T) {
-	for version, want := range map[string]int{"v24.21.0\n": 24, "v9.0.0": 9, "": 0, "node": 0} {
-		if got := nodeMajor(version); got != want {
-			t.Errorf("%q: %d, not %d", version, got, want)
-		}
-	}
-}

@@ -14,6 +14,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	sqldriver "database/sql/driver"
 	"errors"
 	"io/fs"
 	"log/slog"
@@ -82,6 +83,8 @@ type Store struct {
 	closed atomic.Bool
 
 	knowledge *Knowledge
+	// through is OpenThrough's.
+	through func(Connection) sqldriver.Connector
 }
 
 // Open opens the database at path, which it creates or brings up to date as
@@ -90,19 +93,39 @@ func Open(ctx context.Context, path string, logger *slog.Logger) (*Store, error)
 	return open(ctx, path, logger, patience)
 }
 
+// Connection is how a store connects to its database.
+type Connection struct {
+	// Writer tells the one for writes from those for reads.
+	Writer bool
+	// DSN has the settings, as parameters of a URL.
+	DSN string
+	sqldriver.Connector
+}
+
+// OpenThrough is Open for whoever measures: the store's connections are made by
+// what through returns, so that what SQLite is asked can be written down and be
+// asked through another driver.
+func OpenThrough(ctx context.Context, path string, logger *slog.Logger, through func(Connection) sqldriver.Connector) (*Store, error) {
+	return openThrough(ctx, path, logger, patience, through)
+}
+
 func open(ctx context.Context, path string, logger *slog.Logger, patience time.Duration) (*Store, error) {
+	return openThrough(ctx, path, logger, patience, nil)
+}
+
+func openThrough(ctx context.Context, path string, logger *slog.Logger, patience time.Duration, through func(Connection) sqldriver.Connector) (*Store, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return nil, explain("find the database", err)
 	}
-	s := &Store{path: path, log: logger, patience: patience}
+	s := &Store{path: path, log: logger, patience: patience, through: through}
 	if err := s.prepareFile(); err != nil {
 		return nil, explain("create the database", err)
 	}
-	if s.writer, err = connect(path, busyTimeout, writerDSN); err != nil {
+	if s.writer, err = s.connect(true, writerDSN); err != nil {
 		return nil, explain("open the database", err)
 	}
-	if s.reader, err = connect(path, busyTimeout, readerDSN); err != nil {
+	if s.reader, err = s.connect(false, readerDSN); err != nil {
 		return nil, explain("open the database", errors.Join(err, s.writer.Close()))
 	}
 	s.knowledge = newKnowledge(s)
@@ -260,8 +283,29 @@ func createPrivate(path string) error {
 	return direct.Close()
 }
 
+// connect prepares one of the store's own pools.
+func (s *Store) connect(writer bool, parameters func(url.Values)) (*sql.DB, error) {
+	if s.through == nil {
+		return connect(s.path, busyTimeout, parameters)
+	}
+	dsn := dsn(s.path, busyTimeout, parameters)
+	connector, err := driver.NewConnector(dsn)
+	if err != nil {
+		return nil, err
+	}
+	return sql.OpenDB(s.through(Connection{writer, dsn, connector})), nil
+}
+
 // connect prepares a pool of connections; none is opened yet.
 func connect(path string, busy time.Duration, parameters func(url.Values)) (*sql.DB, error) {
+	connector, err := driver.NewConnector(dsn(path, busy, parameters))
+	if err != nil {
+		return nil, err
+	}
+	return sql.OpenDB(connector), nil
+}
+
+func dsn(path string, busy time.Duration, parameters func(url.Values)) string {
 	v := url.Values{}
 	v.Set("_busy_timeout", strconv.FormatInt(busy.Milliseconds(), 10))
 	v.Set("_defensive", "1")
@@ -276,11 +320,7 @@ func connect(path string, busy time.Duration, parameters func(url.Values)) (*sql
 		file = "/" + file // file:///C:/...
 	}
 	u := url.URL{Scheme: "file", Path: file, RawQuery: v.Encode()}
-	connector, err := driver.NewConnector(u.String())
-	if err != nil {
-		return nil, err
-	}
-	return sql.OpenDB(connector), nil
+	return u.String()
 }
 
 // writerDSN does not set the journal mode: changing it needs the whole
