@@ -48,7 +48,7 @@ func (f *foldedText) fold(text string) {
 		r, size := utf8.DecodeRuneInString(text[at:])
 		part := oddPart{at: len(folded), from: at, to: at + size}
 		if '！' <= r && r <= '～' { // the width is all there is to it
-			folded = append(folded, byte(unicode.ToLower(r-'！'+'!')))
+			folded = append(folded, byte(unicode.ToLower(r-'！'+'!'))) //nolint:gosec // these are ASCII
 		} else {
 			// A mark belongs to the letter before it, if that is still as it was.
 			apart := len(odd) > 0 && odd[len(odd)-1].end == len(folded)

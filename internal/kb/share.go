@@ -79,7 +79,7 @@ func (s *sharing[T]) join(ctx context.Context, key string, current bool) (r *rea
 	switch {
 	case r == nil:
 		r = &reading[T]{done: make(chan struct{}), wanted: 1}
-		r.ctx, r.cancel = context.WithCancel(context.WithoutCancel(ctx))
+		r.ctx, r.cancel = context.WithCancel(context.WithoutCancel(ctx)) //nolint:gosec // lead calls it
 		if s.now == nil {
 			s.now = map[string]*reading[T]{}
 		}

@@ -84,7 +84,7 @@ func isBeside(path, file string) bool {
 // isBackup reports whether a file beside the database may become a backup: it is not
 // there, is empty, or is a database. The others are the configuration and the tokens.
 func isBackup(file string) bool {
-	f, err := os.Open(file) //nolint:gosec // the person names it
+	f, err := os.Open(file)
 	if err != nil {
 		return errors.Is(err, fs.ErrNotExist)
 	}
