@@ -205,7 +205,17 @@ func (b *builder) writeLists(ctx context.Context, w *sectionWriter) (*dictionary
 	buffered := bufio.NewWriterSize(lists, 1<<20)
 	norm := normsAt(float64(b.total) / float64(max(1, b.count())))
 	e := encoder{documents: uint32(b.count()), norm: func(doc uint32) float64 { return norm.at(b.length(doc)) }}
+	aside, err := b.runs.temporary()
+	if err != nil {
+		return nil, err
+	}
+	beginnings := newBeginnings(aside, e)
 	var packed []byte
+	put := func(key []byte, df int, packed []byte) error {
+		d.add(key, df, len(packed))
+		_, err := buffered.Write(packed)
+		return err
+	}
 	err = b.runs.merge(func(key []byte, postings []runPostings) error {
 		if d.terms%4096 == 0 && ctx.Err() != nil {
 			return ctx.Err()
@@ -217,10 +227,17 @@ func (b *builder) writeLists(ctx context.Context, w *sectionWriter) (*dictionary
 			}
 		}
 		packed = e.finish(packed[:0])
-		d.add(key, len(e.docs), len(packed))
-		_, err := buffered.Write(packed)
-		return err
+		if key[0] == wordTerm {
+			if err := beginnings.word(key[1:], e.docs, e.values); err != nil {
+				return err
+			}
+		}
+		return put(key, len(e.docs), packed)
 	})
+	if err != nil {
+		return nil, err
+	}
+	err = beginnings.finish(func(key string, df int, packed []byte) error { return put([]byte(key), df, packed) })
 	if err != nil {
 		return nil, err
 	}

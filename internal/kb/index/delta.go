@@ -182,14 +182,15 @@ func (x *delta) find(key string) (list, bool) {
 
 func (x *delta) has(key []byte) bool { return x.terms[string(key)] != nil }
 
-// each calls with the words that begin with a prefix, in order.
-func (x *delta) each(prefix string, yield func(key []byte) bool) {
+// each calls with the lists of the words that begin with a prefix, in order.
+func (x *delta) each(prefix string, yield func(l *list) bool) {
 	at, _ := slices.BinarySearch(x.words, prefix)
 	for _, w := range x.words[at:] {
-		if !strings.HasPrefix(w, prefix) || !yield([]byte(w)) {
+		if !strings.HasPrefix(w, prefix) {
+			return
+		}
+		if l := x.terms[w]; l.live > 0 && !yield(l) {
 			return
 		}
 	}
 }
-
-func (x *delta) ofKind(k kindKey) bitmap { return x.kindSet(k) }

@@ -191,9 +191,14 @@ func (d *dictionary) find(key string) (list, bool) {
 	if !ok {
 		return list{}, false
 	}
+	return d.list(e, key[0])
+}
+
+// list is the list of an entry.
+func (d *dictionary) list(e entry, kind byte) (list, bool) {
 	// The eight bytes behind a list are there to be read with it: see unpackLow.
 	end := min(e.offset+e.size+8, uint64(len(d.lists)))
-	return newList(d.lists[e.offset:end], e.df, d.documents, key[0] == pairTerm)
+	return newList(d.lists[e.offset:end], e.df, d.documents, kind == pairTerm)
 }
 
 func (d *dictionary) has(key []byte) bool {
@@ -201,9 +206,18 @@ func (d *dictionary) has(key []byte) bool {
 	return ok
 }
 
-// each calls with the keys that begin with a prefix, in order, until it says no.
-// A key is valid during the call.
-func (d *dictionary) each(prefix string, yield func(key []byte) bool) {
+// each calls with the lists of the keys that begin with a prefix, in order, until
+// it says no.
+func (d *dictionary) each(prefix string, yield func(l *list) bool) {
+	d.walk(prefix, func(r *reader) bool {
+		l, ok := d.list(r.entry, prefix[0])
+		return !ok || yield(&l)
+	})
+}
+
+// walk calls with the entries of the keys that begin with a prefix, in order,
+// until it says no.
+func (d *dictionary) walk(prefix string, yield func(r *reader) bool) {
 	if d.terms == 0 {
 		return
 	}
@@ -216,7 +230,7 @@ func (d *dictionary) each(prefix string, yield func(key []byte) bool) {
 			if string(r.key) < prefix {
 				continue
 			}
-			if !strings.HasPrefix(string(r.key), prefix) || !yield(r.key) {
+			if !strings.HasPrefix(string(r.key), prefix) || !yield(&r) {
 				return
 			}
 		}

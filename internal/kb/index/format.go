@@ -27,7 +27,7 @@ import (
 // the dictionary (dictionary.go) and the lists of postings (postings.go). All numbers are little-endian.
 const (
 	magic      = "genkanKB"
-	version    = 2
+	version    = 3
 	headerLen  = 512
 	maxRecords = 1 << 31
 )

@@ -66,6 +66,10 @@ func (s *search) resolveUnit(seg *segment, u *unit) foundUnit {
 
 func (s *search) resolveOne(seg *segment, a alternative) (found, bool) {
 	f := found{weight: a.weight}
+	if a.begins != "" {
+		f.key, f.list = string(beginTerm)+a.begins, s.beginning(seg, a.begins)
+		return f, f.list.df > 0
+	}
 	lists := make([]list, len(a.keys))
 	for i, key := range a.keys {
 		l, ok := seg.find(key)
@@ -221,7 +225,7 @@ func (s *search) matchOne(seg *segment) int {
 	a := &seg.units[0].alternatives[0]
 	if a.pairs == nil {
 		seg.driver = &a.list
-		return s.livesIn(seg, a.key)
+		return s.livesOf(seg, a.key, &a.list)
 	}
 	s.verify(seg, a, nil)
 	seg.driver = &a.list
@@ -328,29 +332,21 @@ func (s *search) filtered() bool {
 // filter takes the dead out of the hits, and what the query's filters refuse.
 func (s *search) filter(seg *segment) {
 	seg.hits.without(seg.dead)
-	kinds := func(wanted, names []string, status bool) {
-		if len(wanted) == 0 {
+	only := func(kind string, names []string) {
+		if len(names) == 0 {
 			return
 		}
 		allowed := s.room.set(seg.documents)
-		for i, name := range names {
-			if slices.Contains(wanted, name) {
-				allowed.or(seg.ofKind(kindKey{status, uint32(i)}))
-			}
-		}
-		seg.hits.and(allowed)
-	}
-	kinds(s.q.Types, seg.typeNames, false)
-	kinds(s.q.Statuses, seg.states, true)
-	if len(s.q.Tags) > 0 {
-		allowed := s.room.set(seg.documents)
-		for _, tag := range s.q.Tags {
-			if l, ok := seg.find(string(tagTerm) + tag); ok {
+		for _, name := range names {
+			if l, ok := seg.find(kind + name); ok {
 				s.room.cursor(nil).mark(&l, allowed)
 			}
 		}
 		seg.hits.and(allowed)
 	}
+	only(string(typeTerm), s.q.Types)
+	only(string(stateTerm), s.q.Statuses)
+	only(string(tagTerm), s.q.Tags)
 	if from, to := s.q.UpdatedFrom, s.q.UpdatedTo; from != 0 || to != 0 {
 		seg.hits.each(0, uint32(seg.documents), func(doc uint32) {
 			if at := seg.changed(doc); at < from || to != 0 && at > to {

@@ -90,40 +90,15 @@ const mostKana = 512
 // joinKana finds a katakana word by the terms that begin with it, which gives
 // the same as verifying its pairs. False says that there are too many.
 func (s *search) joinKana(seg *segment, a *found) bool {
-	var keys []string
-	seg.each(string(kanaTerm)+a.kana, func(key []byte) bool {
-		keys = append(keys, string(key))
-		return len(keys) <= mostKana
+	n := 0
+	seg.each(string(kanaTerm)+a.kana, func(*list) bool {
+		n++
+		return n <= mostKana
 	})
-	if len(keys) > mostKana {
+	if n > mostKana {
 		return false
 	}
-	set, values := s.room.set(seg.documents), s.room.numbers(seg.documents)
-	for _, key := range keys {
-		l, ok := seg.find(key)
-		if !ok {
-			continue
-		}
-		c := s.room.cursor(&l)
-		for b := range l.blocks() {
-			c.load(b)
-			if c.n == 0 {
-				continue
-			}
-			c.val()
-			for i, doc := range c.docs[:c.n] {
-				// The counts add up above the bit that says whether it is in the head.
-				values[doc] = (values[doc]&^1 + uint32(countOf(c.values[i]))<<1) | (values[doc]|c.values[i])&1
-				set.set(doc)
-			}
-		}
-	}
-	n := set.count()
-	a.list = list{plain: true, documents: uint32(seg.documents), df: n, docs: make([]uint32, 0, n), values: make([]uint32, 0, n)}
-	set.each(0, uint32(seg.documents), func(doc uint32) {
-		a.list.docs = append(a.list.docs, doc)
-		a.list.values = append(a.list.values, values[doc]-2)
-	})
+	a.list = s.join(seg, string(kanaTerm)+a.kana)
 	return true
 }
 

@@ -12,9 +12,14 @@ const (
 	tagTerm   = 'g' // a tag as it was given, for the filter
 	kanaTerm  = 'k' // a katakana word from one of its characters to its end
 	stemTerm  = 's' // a word without its inflection
+	typeTerm  = 't' // the document's type, for the filter
 	charTerm  = 'u' // one character of a script without spaces
+	stateTerm = 'v' // its status, for the filter
 	wordTerm  = 'w' // a word as it is written
 	boundTerm = 'x' // a word and the character beside it: API設 of API設計
+	// beginTerm is the beginning of many words, in a base: see beginning.go. It
+	// is made of the words, so it stands behind them.
+	beginTerm = 'z'
 )
 
 // longestWord is how much of a word is kept, in bytes; what is longer is no
@@ -49,11 +54,12 @@ type tokeniser struct {
 // positions its head takes.
 func (t *tokeniser) document(d *Document) (length, head uint32) {
 	t.position, t.length, t.head = 0, 0, true
+	t.say(typeTerm, d.Type)
+	t.say(stateTerm, d.Status)
 	t.text(d.Title)
 	for _, tag := range d.Tags {
 		t.text(tag)
-		t.key = append(append(t.key[:0], tagTerm), tag...)
-		t.emit(token{key: t.key, head: true})
+		t.say(tagTerm, tag)
 	}
 	head, t.head = t.position, false
 	t.text(d.Description)
