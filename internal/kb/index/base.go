@@ -74,7 +74,11 @@ func newBase(file []byte) (*Base, error) {
 	}
 	b.titles = titles{
 		text: at(titleSection), starts: at(titleStartSection),
-		order: at(titleOrderSection), byType: at(typeOrderSection), columns: &b.columns,
+		order:  titleOrder{at(titleOrderSection), at(titleMarkSection)},
+		byType: titleOrder{at(typeOrderSection), at(typeMarkSection)}, typeStarts: at(typeStartSection), columns: &b.columns,
+	}
+	if len(b.titles.typeStarts) != 4*(len(b.typeNames)+1) {
+		return nil, damaged("it does not say where its types begin")
 	}
 	b.dictionary = dictionary{
 		groups: at(groupSection), directory: at(directorySection), lists: at(listSection),

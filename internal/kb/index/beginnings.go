@@ -9,10 +9,9 @@ import (
 )
 
 // What is not joined at a search but has a list in the base: beginnings whose
-// words have more postings together than one document in so many, and at least
+// words have so many postings together that their list is dense, and at least
 // so many. A word counts like some postings, since each list must be found.
 const (
-	beginningShare = 24
 	leastBeginning = 4096
 	wordCost       = 8
 	shortestBegun  = 2 // bytes
@@ -112,7 +111,7 @@ func (b *beginnings) close(shared int) error {
 }
 
 func (b *beginnings) isHeavy(o *opened) bool {
-	return o.words > 1 && len(o.postings)+wordCost*o.words >= max(leastBeginning, len(b.values)/beginningShare)
+	return o.words > 1 && len(o.postings)+wordCost*o.words >= max(leastBeginning, len(b.values)/denseShare)
 }
 
 // compact makes one posting of those of each document, and puts them in order.

@@ -81,8 +81,8 @@ type builder struct {
 
 func (b *builder) gather(ctx context.Context, documents iter.Seq2[Document, error], progress func(done int)) error {
 	b.grams = newCounter()
-	run := newRun()
-	t := tokeniser{emit: run.token, common: b.grams.common}
+	run := newRun(b.grams)
+	t := tokeniser{emit: run.token}
 	add := func(d *Document) error {
 		n := b.count()
 		switch {
@@ -93,7 +93,7 @@ func (b *builder) gather(ctx context.Context, documents iter.Seq2[Document, erro
 		}
 		b.last = d.ID
 		length, head := t.document(d)
-		run.end(uint32(n), func(chars string) { b.grams.saw(chars, n+1, uint32(n+1)) })
+		run.end(uint32(n))
 		kind := b.kinds.number(d.Type)
 		b.add(d, length, head, kind, b.states.number(d.Status))
 		b.titles.add(d.Title)
@@ -173,8 +173,11 @@ func (b *builder) write(ctx context.Context, f *os.File, sequence int64) error {
 	w.section(titleSection, b.titles.text)
 	w.section(titleStartSection, b.titles.offsets())
 	order, byType := b.titles.sort(&b.columns)
-	w.section(titleOrderSection, order)
-	w.section(typeOrderSection, byType)
+	w.section(titleOrderSection, order.docs)
+	w.section(titleMarkSection, order.marks)
+	w.section(typeOrderSection, byType.docs)
+	w.section(typeMarkSection, byType.marks)
+	w.section(typeStartSection, b.typeStarts(len(b.kinds.list)))
 	b.titles = titleBuilder{} // it is large
 	w.section(gramSection, appendGrams(nil, b.grams.common))
 	dictionary, err := b.writeLists(ctx, w)

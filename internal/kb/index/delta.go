@@ -48,7 +48,7 @@ type prepared struct {
 func prepare(d *Document) prepared {
 	var p prepared
 	at := map[string]int{}
-	t := tokeniser{emit: func(t token) {
+	t := tokeniser{emit: func(t token) bool {
 		i, ok := at[string(t.key)]
 		if !ok {
 			i = len(p.keys)
@@ -66,6 +66,7 @@ func prepare(d *Document) prepared {
 		if t.key[0] == pairTerm {
 			p.where[i] = append(p.where[i], t.position)
 		}
+		return false
 	}}
 	p.length, p.head = t.document(d)
 	return p

@@ -18,21 +18,18 @@ const exceptions = 0x80
 // appendPacked appends numbers.
 func appendPacked(dst []byte, values []uint32) []byte {
 	var lengths [33]int // how many numbers have this many bits
+	all := uint32(0)
 	for _, v := range values {
 		lengths[bits.Len32(v)]++
+		all |= v
 	}
-	width, least, over, extra := 32, len(values)*32, 0, 0
-	for w := 32; w >= 0; w-- {
-		// From here on, numbers of more than w bits are exceptions.
-		if w < 32 {
-			over += lengths[w+1] //nolint:gosec // w is less than 32
-			extra = 0
-			for b := w + 1; b <= 32; b++ {
-				extra += lengths[b] * (8 + 8*((b-w+6)/7))
-			}
-			if over > 0 {
-				extra += 8
-			}
+	longest := bits.Len32(all)
+	width, least := longest, len(values)*longest
+	for w := longest - 1; w >= 0; w-- {
+		// Numbers of more than w bits are exceptions.
+		extra := 8
+		for b := w + 1; b <= longest; b++ {
+			extra += lengths[b] * (8 + 8*((b-w+6)/7))
 		}
 		if cost := len(values)*w + extra; cost <= least {
 			width, least = w, cost
@@ -58,13 +55,15 @@ func appendPacked(dst []byte, values []uint32) []byte {
 	filled := 0
 	for _, v := range values {
 		word |= uint64(v&mask) << filled
-		for filled += width; filled >= 8; filled -= 8 {
-			dst = append(dst, byte(word))
-			word >>= 8
+		if filled += width; filled >= 32 {
+			dst = binary.LittleEndian.AppendUint32(dst, uint32(word))
+			word >>= 32
+			filled -= 32
 		}
 	}
-	if filled > 0 {
+	for ; filled > 0; filled -= 8 {
 		dst = append(dst, byte(word))
+		word >>= 8
 	}
 	return append(dst, exc...)
 }

@@ -39,15 +39,17 @@ type token struct {
 // tokeniser takes documents apart, always in the same way: base and delta, and
 // every process, must agree.
 type tokeniser struct {
-	emit     func(token)
+	// emit takes a token, and says whether it is a common run of characters.
+	emit     func(token) bool
 	key      []byte
 	position uint32
 	length   uint32
 	head     bool
 	last     piece // the piece before
-	// common are the runs of characters whose longer ones are terms.
-	common grams
+	// Of the run under way: where its characters begin, and which of its runs of
+	// characters are common.
 	starts []int
+	common []bool
 }
 
 // document emits what is in a document, and returns how long it is and how many
@@ -92,19 +94,25 @@ func (t *tokeniser) piece(p piece) {
 
 // run emits the characters and the pairs of characters of a run.
 func (t *tokeniser) run(text string) {
+	t.starts, t.common = t.starts[:0], t.common[:0]
+	common := false
+	_, size := utf8.DecodeRuneInString(text)
 	for i := 0; i < len(text); {
-		_, size := utf8.DecodeRuneInString(text[i:])
+		t.starts = append(t.starts, i)
 		t.length++
 		t.say(charTerm, text[i:i+size])
+		next := 0
 		if i+size < len(text) {
-			_, next := utf8.DecodeRuneInString(text[i+size:])
-			t.say(pairTerm, text[i:i+size+next])
+			_, next = utf8.DecodeRuneInString(text[i+size:])
+			is := t.say(pairTerm, text[i:i+size+next])
+			t.common = append(t.common, is)
+			common = common || is
 		}
 		t.position++
-		i += size
+		i, size = i+size, next
 	}
 	t.position++ // no phrase goes over the end of a run
-	if len(t.common) > 0 {
+	if common {
 		t.grams(text)
 	}
 	kanaWords(text, func(word string) {
@@ -139,9 +147,9 @@ func kanaWords(run string, yield func(word string)) {
 	}
 }
 
-func (t *tokeniser) say(kind byte, text string) {
+func (t *tokeniser) say(kind byte, text string) (common bool) {
 	t.key = append(append(t.key[:0], kind), text...)
-	t.emit(token{key: t.key, position: t.position, head: t.head})
+	return t.emit(token{key: t.key, position: t.position, head: t.head})
 }
 
 // appendBound appends what two neighbours of different scripts are at their
