@@ -70,7 +70,7 @@ func (d *dictionary) span(prefix string) (first, last string) {
 	if first == "" {
 		return "", ""
 	}
-	r, ok := d.group(d.from(prefix + "\xff")) // no key has this byte
+	r, ok := d.group(d.from(prefix+"\xff", d.all())) // no key has this byte
 	for ok && r.next() && (strings.HasPrefix(string(r.key), prefix) || string(r.key) < prefix) {
 		last = string(r.key)
 	}

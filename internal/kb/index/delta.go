@@ -181,7 +181,15 @@ func (x *delta) find(key string) (list, bool) {
 	return *l, true
 }
 
-func (x *delta) has(key []byte) bool { return x.terms[string(key)] != nil }
+func (x *delta) has(key []byte, _ scope) bool { return x.terms[string(key)] != nil }
+
+func (x *delta) scopeOf(prefix string) scope {
+	at, _ := slices.BinarySearch(x.words, prefix)
+	if at == len(x.words) || !strings.HasPrefix(x.words[at], prefix) {
+		return scope{}
+	}
+	return scope{at, at + 1}
+}
 
 // each calls with the lists of the words that begin with a prefix, in order.
 func (x *delta) each(prefix string, yield func(l *list) bool) {

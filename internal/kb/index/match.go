@@ -38,7 +38,7 @@ type part struct {
 
 // resolve looks up the terms of a plan.
 func (s *search) resolve(seg *segment, p *plan) {
-	seg.hits, seg.driver = nil, nil
+	seg.hits, seg.driver, seg.some = nil, nil, false
 	seg.units, seg.boosts = seg.units[:0], seg.boosts[:0]
 	for i := range p.units {
 		seg.units = append(seg.units, s.resolveUnit(seg, &p.units[i]))

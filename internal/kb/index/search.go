@@ -96,7 +96,7 @@ func (s *search) matchMost(p *plan) (total, had int) {
 		}
 	}
 	for _, seg := range s.segments {
-		seg.driver, seg.hits = nil, s.room.set(seg.documents)
+		seg.driver, seg.hits, seg.some = nil, s.room.set(seg.documents), true
 		for w := range seg.hits {
 			seg.hits[w] = ^uint64(0)
 		}

@@ -3,7 +3,10 @@ package index
 // vocabulary is where terms are looked up: the base's or the delta's.
 type vocabulary interface {
 	find(key string) (list, bool)
-	has(key []byte) bool
+	// has looks for a key in a scope, scopeOf says where keys with a prefix are; no
+	// scope is nowhere.
+	has(key []byte, in scope) bool
+	scopeOf(prefix string) scope
 	// each calls with the lists of the keys that begin with a prefix, in order. A
 	// list is valid during the call.
 	each(prefix string, yield func(l *list) bool)
@@ -23,8 +26,11 @@ type segment struct {
 
 	units, boosts []foundUnit
 	begun         begun
-	// hits is what matches. If nil, it is the documents of driver that live.
+	scope         scope
+	// hits is what matches. If nil, it is the documents of driver that live. Some
+	// says that hits need not have every unit.
 	hits   bitmap
+	some   bool
 	driver *list
 }
 
