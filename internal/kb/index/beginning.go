@@ -8,7 +8,8 @@ import (
 // begins with it, as often as it has such words. In a base, what begins many
 // words or common ones has a list of its own, made of theirs while the base is
 // built (beginnings.go); for the others the lists of the words are joined at the
-// search, which costs little since they are short.
+// search, which costs little since they are short. The same is done for katakana
+// words, of which every end is a term.
 
 // begun is the documents of a segment with words that begin with one.
 type begun struct {
@@ -31,9 +32,10 @@ func (s *search) begun(word string) int {
 // has one such word, its last.
 func (s *search) beginning(seg *segment, word string) list {
 	if seg.begun.word != word {
-		l, ok := seg.joined(word)
+		key := string(wordTerm) + word
+		l, ok := seg.joined(key)
 		if !ok {
-			l = s.join(seg, string(wordTerm)+word)
+			l = s.join(seg, key)
 		}
 		seg.begun = begun{word, l}
 	}
@@ -41,10 +43,10 @@ func (s *search) beginning(seg *segment, word string) list {
 }
 
 // joined is the list for a beginning, if the segment has it: that of the only
-// word, or one that was made with the base. Such a list is made for the longest
-// beginning that words share.
-func (d *dictionary) joined(word string) (list, bool) {
-	first, last := d.span(string(wordTerm) + word)
+// key, or one that was made with the base. Such a list is made for the longest
+// beginning that keys share.
+func (d *dictionary) joined(key string) (list, bool) {
+	first, last := d.span(key)
 	switch first {
 	case "":
 		return list{}, true
@@ -55,7 +57,7 @@ func (d *dictionary) joined(word string) (list, bool) {
 	for n < len(first) && n < len(last) && first[n] == last[n] {
 		n++
 	}
-	return d.find(string(beginTerm) + first[1:n])
+	return d.find(string(beginTerm) + first[:n])
 }
 
 // joined says that the delta has no such lists.

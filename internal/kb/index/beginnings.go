@@ -9,15 +9,24 @@ import (
 )
 
 // What is not joined at a search but has a list in the base: beginnings whose
-// words have so many postings together that their list is dense, and at least
+// words have more postings together than one document in so many, and at least
 // so many. A word counts like some postings, since each list must be found.
 const (
+	beginningShare = 32
 	leastBeginning = 4096
 	wordCost       = 8
-	shortestBegun  = 2 // bytes
 )
 
-// beginnings makes the lists. Words come in their order, so those with the same
+// leastBegun is the length of the shortest beginning that is asked for, in bytes,
+// with its kind: two letters, or three characters of katakana.
+func leastBegun(kind byte) int {
+	if kind == kanaTerm {
+		return 1 + leastKana*len("ア")
+	}
+	return 3
+}
+
+// beginnings makes the lists. Keys come in their order, so those with the same
 // beginning come side by side: open is a stack of beginnings, each the longest
 // that its words share, each within the one before.
 type beginnings struct {
@@ -58,10 +67,10 @@ func newBeginnings(file *os.File, e encoder) *beginnings {
 	}
 }
 
-// word takes the next word and its postings.
-func (b *beginnings) word(word []byte, docs, values []uint32) error {
+// add takes the next key and its postings.
+func (b *beginnings) add(key []byte, docs, values []uint32) error {
 	shared := 0
-	for shared < len(word) && shared < len(b.last) && word[shared] == b.last[shared] {
+	for shared < len(key) && shared < len(b.last) && key[shared] == b.last[shared] {
 		shared++
 	}
 	if err := b.close(shared); err != nil {
@@ -74,12 +83,12 @@ func (b *beginnings) word(word []byte, docs, values []uint32) error {
 	for i, doc := range docs {
 		postings = append(postings, uint64(doc)<<32|uint64(values[i]))
 	}
-	b.open = append(b.open, opened{len(word), 1, postings})
-	b.last = append(b.last[:0], word...)
+	b.open = append(b.open, opened{len(key), 1, postings})
+	b.last = append(b.last[:0], key...)
 	return nil
 }
 
-// close ends the beginnings that are longer than what the next word shares.
+// close ends the beginnings that are longer than what the next key shares.
 func (b *beginnings) close(shared int) error {
 	for n := len(b.open); n > 0 && b.open[n-1].length > shared; n = len(b.open) {
 		ends := b.open[n-1]
@@ -91,7 +100,7 @@ func (b *beginnings) close(shared int) error {
 			}
 		}
 		if n == 1 || b.open[n-2].length < shared {
-			if shared < shortestBegun {
+			if shared < leastBegun(b.last[0]) {
 				b.free = append(b.free, ends.postings)
 				continue
 			}
@@ -111,7 +120,7 @@ func (b *beginnings) close(shared int) error {
 }
 
 func (b *beginnings) isHeavy(o *opened) bool {
-	return o.words > 1 && len(o.postings)+wordCost*o.words >= max(leastBeginning, len(b.values)/denseShare)
+	return o.words > 1 && len(o.postings)+wordCost*o.words >= max(leastBeginning, len(b.values)/beginningShare)
 }
 
 // compact makes one posting of those of each document, and puts them in order.

@@ -230,8 +230,8 @@ func (b *builder) writeLists(ctx context.Context, w *sectionWriter) (*dictionary
 			}
 		}
 		packed = e.finish(packed[:0])
-		if key[0] == wordTerm {
-			if err := beginnings.word(key[1:], e.docs, e.values); err != nil {
+		if key[0] == wordTerm || key[0] == kanaTerm {
+			if err := beginnings.add(key, e.docs, e.values); err != nil {
 				return err
 			}
 		}

@@ -29,6 +29,8 @@ type found struct {
 	// parts are what a document of the phrase has, too: the other pairs, and the
 	// longer parts that are terms, each from a document on.
 	parts []part
+	// proof may tell how often the phrase is in a document; nil is none.
+	proof *proof
 }
 
 type part struct {
@@ -89,7 +91,13 @@ func (s *search) resolveOne(seg *segment, a alternative) (found, bool) {
 			f.list, ok = seg.find(f.key)
 			return f, ok
 		}
-		if !f.useGrams(base, a.text) {
+		if a.kana != "" {
+			if l, ok := base.joined(string(kanaTerm) + a.kana); ok {
+				f.list = l
+				return f, l.df > 0
+			}
+		}
+		if !f.useGrams(base, a.text, lists) {
 			return found{}, false
 		}
 	}
@@ -105,9 +113,11 @@ func (s *search) resolveOne(seg *segment, a alternative) (found, bool) {
 	return f, true
 }
 
-// useGrams finds the parts of a phrase that are terms. False says that no
-// document has one of them.
-func (f *found) useGrams(base *Base, text string) bool {
+// useGrams finds the parts of a phrase that are terms, and a proof. False says
+// that no document has one of them.
+func (f *found) useGrams(base *Base, text string, pairs []list) bool {
+	parts := map[charSpan]list{}
+	first := 0 // which character it is
 	for from := range text {
 		n := 0
 		for at, r := range text[from:] {
@@ -123,11 +133,22 @@ func (f *found) useGrams(base *Base, text string) bool {
 			switch {
 			case ok:
 				f.parts = append(f.parts, part{l, since})
+				if since == 0 {
+					parts[charSpan{first, first + n}] = l
+				}
 			case since == 0:
 				return false
 			}
 		}
+		first++
 	}
+	if len(parts) == 0 {
+		return true // pairs alone prove nothing
+	}
+	for i := range pairs {
+		parts[charSpan{i, i + 2}] = pairs[i]
+	}
+	f.proof = proofOf(first, parts)
 	return true
 }
 

@@ -107,18 +107,35 @@ func unpack(src []byte, out []uint32) ([]byte, bool) {
 	}
 	at := uint64(0)
 	for exc := src[p.high:p.end]; len(exc) > 0; {
-		gap, a := binary.Uvarint(exc)
-		if a <= 0 {
-			return nil, false
-		}
-		high, b := binary.Uvarint(exc[a:])
-		if at += gap; b <= 0 || gap > uint64(len(out)) || at >= uint64(len(out)) {
+		gap, high, used := exception(exc)
+		if at += gap; used == 0 || gap > uint64(len(out)) || at >= uint64(len(out)) {
 			return nil, false
 		}
 		out[at] |= uint32(high << p.width)
-		exc = exc[a+b:]
+		exc = exc[used:]
 	}
 	return src[p.end:], true
+}
+
+// exception reads one, and how many bytes it takes. Nearly always that is one for
+// each number.
+func exception(exc []byte) (gap, high uint64, used int) {
+	if len(exc) > 1 && exc[0]|exc[1] < 0x80 {
+		return uint64(exc[0]), uint64(exc[1]), 2
+	}
+	return longException(exc)
+}
+
+func longException(exc []byte) (gap, high uint64, used int) {
+	gap, a := binary.Uvarint(exc)
+	if a <= 0 {
+		return 0, 0, 0
+	}
+	high, b := binary.Uvarint(exc[a:])
+	if b <= 0 {
+		return 0, 0, 0
+	}
+	return gap, high, a + b
 }
 
 // pick reads the i-th of n numbers. Without exceptions n does not matter.
@@ -126,39 +143,51 @@ func pick(src []byte, i, n int) (uint32, bool) {
 	if len(src) == 0 {
 		return 0, false
 	}
-	p := packed{width: int(src[0]), low: 1}
-	if src[0]&exceptions != 0 {
-		var ok bool
-		if p, ok = layout(src, n); !ok {
-			return 0, false
-		}
+	if width := int(src[0]); width&exceptions == 0 {
+		return lowAt(src, 1, i*width, width), true
 	}
-	bit := i * p.width
+	var one [1]uint32
+	ok := pickSome(src, i, n, one[:])
+	return one[0], ok
+}
+
+// lowAt reads a number of some bits.
+func lowAt(src []byte, from, bit, width int) uint32 {
 	var low uint64
-	if at := p.low + bit>>3; at+8 <= len(src) {
+	if at := from + bit>>3; at+8 <= len(src) {
 		low = binary.LittleEndian.Uint64(src[at:])
 	} else {
 		var last [8]byte
 		copy(last[:], src[min(at, len(src)):])
 		low = binary.LittleEndian.Uint64(last[:])
 	}
-	v := uint32(low >> (bit & 7) & (1<<p.width - 1))
+	return uint32(low >> (bit & 7) & (1<<width - 1))
+}
+
+// pickSome reads len(out) of n numbers, from the i-th on.
+func pickSome(src []byte, i, n int, out []uint32) bool {
+	p, ok := layout(src, n)
+	if !ok {
+		return false
+	}
+	for k := range out {
+		out[k] = lowAt(src, p.low, (i+k)*p.width, p.width)
+	}
 	at := uint64(0)
 	for exc := src[p.high:p.end]; len(exc) > 0; {
-		gap, a := binary.Uvarint(exc)
-		if a <= 0 {
-			return 0, false
+		gap, high, used := exception(exc)
+		if used == 0 {
+			return false
 		}
-		high, b := binary.Uvarint(exc[a:])
-		if at += gap; b <= 0 || gap > uint64(n) || at > uint64(i) {
-			break
+		if at += gap; gap > uint64(n) || at >= uint64(i+len(out)) {
+			return true
 		}
-		if at == uint64(i) {
-			v |= uint32(high << p.width)
+		if at >= uint64(i) {
+			out[at-uint64(i)] |= uint32(high << p.width)
 		}
-		exc = exc[a+b:]
+		exc = exc[used:]
 	}
-	return v, true
+	return true
 }
 
 // unpackLow unpacks the lower bits. Eight numbers of w bits are w bytes: up to

@@ -20,6 +20,9 @@ func (s *search) verify(seg *segment, a *found, within bitmap) {
 			v.lead = i
 		}
 	}
+	if v.proof = a.proof; v.proof != nil {
+		v.proof.begin(s.room)
+	}
 	v.out = list{plain: true, documents: uint32(seg.documents)}
 	few := within != nil && within.count()*4 < a.size()
 	if rarest := a.rarest(); !few && rarest.df < seg.documents/fewCandidates {
@@ -108,16 +111,20 @@ type verifier struct {
 	offsets []uint32
 	lead    int // the rarest pair
 	places  [][]uint32
+	proof   *proof
 	out     list
 }
 
 // try looks at a document.
 func (v *verifier) try(seg *segment, doc uint32) {
+	if v.proof != nil {
+		if value, ok := v.proof.value(doc); ok {
+			v.out.docs, v.out.values = append(v.out.docs, doc), append(v.out.values, value)
+			return
+		}
+	}
 	for _, c := range v.cursors {
-		// Most often the documents of one are those of the other.
-		if c.i+1 < c.n && c.docs[c.i+1] == doc {
-			c.i++
-		} else if c.seek(doc) != doc {
+		if !c.stand(doc) {
 			return
 		}
 	}

@@ -337,18 +337,18 @@ func (c *cursor) places() []uint32 {
 
 // fewAsked: if the positions of no more documents of a block are asked for, those
 // of the others are not unpacked.
-const fewAsked = 3
+const fewAsked = 8
 
 // pickPlaces reads the positions of one document.
 func (c *cursor) pickPlaces(from, to uint32) []uint32 {
-	out, at := c.fewRoom[:0], uint32(0)
-	for k := from; k < to; k++ {
-		gap, ok := pick(c.rest, int(k), int(c.starts[c.n]))
-		if !ok {
-			return nil
-		}
+	out := c.fewRoom[:to-from]
+	if !pickSome(c.rest, int(from), int(c.starts[c.n]), out) {
+		return nil
+	}
+	at := uint32(0)
+	for i, gap := range out {
 		at += gap
-		out = append(out, at)
+		out[i] = at
 	}
 	return out
 }

@@ -10,8 +10,8 @@ type vocabulary interface {
 	// each calls with the lists of the keys that begin with a prefix, in order. A
 	// list is valid during the call.
 	each(prefix string, yield func(l *list) bool)
-	// joined is the list for all words that begin with one, if it is there.
-	joined(word string) (list, bool)
+	// joined is the list for all keys that begin with one, if it is there.
+	joined(key string) (list, bool)
 }
 
 // segment is the base or the delta, during a search.
