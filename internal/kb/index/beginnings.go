@@ -13,7 +13,7 @@ import (
 // so many. A word counts like some postings, since each list must be found.
 const (
 	beginningShare = 32
-	leastBeginning = 4096
+	leastBeginning = 1024
 	wordCost       = 8
 )
 

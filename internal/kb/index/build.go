@@ -260,5 +260,8 @@ func (b *builder) writeLists(ctx context.Context, w *sectionWriter) (*dictionary
 // appendPosting puts a posting aside: the gap to the document before, the
 // value, and for pairs the gaps between positions, all varints.
 func appendPosting(dst []byte, gap, value uint32) []byte {
+	if gap < 0x80 && value < 0x80 { // as most are
+		return append(dst, byte(gap), byte(value))
+	}
 	return binary.AppendUvarint(binary.AppendUvarint(dst, uint64(gap)), uint64(value))
 }
