@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -148,8 +149,24 @@ func (w writer) 日本語() string {
 	return fmt.Sprintf("%s・%s・%sを%sにまとめた。", n(), n(), n(), n())
 }
 
-// made makes document i (from 0), about a kilobyte long.
+// known are the documents that were made already: tests ask for the same ones
+// again and again, and to make one costs more than to index it.
+var known sync.Map
+
+// made is document i (from 0), about a kilobyte long.
 func made(i int) Document {
+	const most = 20_000 // those of benchmarks are not kept
+	if d, ok := known.Load(i); ok {
+		return d.(Document)
+	}
+	d := written(i)
+	if i < most {
+		known.Store(i, d)
+	}
+	return d
+}
+
+func written(i int) Document {
 	w := writer{rand.New(rand.NewPCG(uint64(i), 10))}
 	d := Document{
 		ID: int64(i)*3 + 1, Type: types[w.IntN(len(types))], Status: statuses[w.IntN(len(statuses))],
