@@ -231,6 +231,9 @@ func (s *search) match(seg *segment) int {
 			seg.hits = s.mark(seg, u, nil)
 			continue
 		}
+		if seg.hits.count() == 0 {
+			return 0
+		}
 		if len(u.alternatives) == 1 && u.alternatives[0].list.dense {
 			seg.hits.andList(&u.alternatives[0].list)
 			continue

@@ -111,7 +111,8 @@ func (p runPostings) each(positions bool, add func(doc, value uint32, where []ui
 func (r *runs) merge(yield func(key []byte, postings []runPostings) error) error {
 	var h runHeap
 	for i, at := range r.extents {
-		h = append(h, &runReader{run: i, from: bufio.NewReaderSize(io.NewSectionReader(r.file, at[0], at[1]-at[0]), 1<<20)})
+		size := at[1] - at[0]
+		h = append(h, &runReader{run: i, from: bufio.NewReaderSize(io.NewSectionReader(r.file, at[0], size), int(min(1<<20, size)))})
 	}
 	h = append(h, &runReader{run: len(h), memory: r.last, order: r.last.sorted()})
 	open := h[:0]
