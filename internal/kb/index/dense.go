@@ -85,15 +85,26 @@ func (l *list) word(w int) uint64 {
 
 // orList adds the documents of a dense list.
 func (b bitmap) orList(l *list) {
+	from := l.bits[:8*len(b)]
 	for w := range b {
-		b[w] |= l.word(w)
+		b[w] |= binary.LittleEndian.Uint64(from[8*w:])
 	}
+	b.end(l.documents)
 }
 
 // andList takes away what a dense list does not have.
 func (b bitmap) andList(l *list) {
+	from := l.bits[:8*len(b)]
 	for w := range b {
-		b[w] &= l.word(w)
+		b[w] &= binary.LittleEndian.Uint64(from[8*w:])
+	}
+	b.end(l.documents)
+}
+
+// end takes away what is behind the last document, whatever damage says.
+func (b bitmap) end(documents uint32) {
+	if extra := documents & 63; extra != 0 {
+		b[documents>>6] &= 1<<extra - 1
 	}
 }
 

@@ -206,34 +206,52 @@ func (x *Index) Suggest(prefix string, types []string, limit int) []string {
 	if limit <= 0 {
 		limit = 10
 	}
-	var found []deltaTitle
+	var parts [][]string
 	if x.base != nil {
-		found = x.base.titles.suggest(prefix, types, limit, x.dead)
+		parts = x.base.titles.suggest(prefix, types, limit, x.dead)
 	}
-	found = append(found, x.delta.suggest(prefix, types, limit)...)
-	slices.SortFunc(found, func(a, b deltaTitle) int {
-		if c := strings.Compare(a.folded, b.folded); c != 0 {
-			return c
-		}
-		return strings.Compare(a.title, b.title)
-	})
-	if len(found) == 0 {
+	if found := x.delta.suggest(prefix, types, limit); len(found) > 0 {
+		parts = append(parts, found)
+	}
+	switch len(parts) {
+	case 0:
 		return nil
+	case 1: // it is in order, and what is not folded need not be
+		return parts[0]
 	}
+	return mergeTitles(parts, limit)
+}
+
+// mergeTitles makes one list of titles in the order of their folded forms.
+func mergeTitles(parts [][]string, limit int) []string {
+	var found []deltaTitle
+	for _, part := range parts {
+		for _, title := range part {
+			found = append(found, deltaTitle{folded: Fold(title), title: title})
+		}
+	}
+	slices.SortFunc(found, compareTitles)
 	list := make([]string, 0, min(limit, len(found)))
 	for _, t := range found {
-		if len(list) < limit && (len(list) == 0 || !slices.Contains(list, t.title)) {
+		if n := len(list); n < limit && (n == 0 || list[n-1] != t.title) {
 			list = append(list, t.title)
 		}
 	}
 	return list
 }
 
-func (t *titles) suggest(prefix string, types []string, limit int, dead bitmap) []deltaTitle {
-	var found []deltaTitle
+// suggest is titles of the base, one list for each type if there are types.
+func (t *titles) suggest(prefix string, types []string, limit int, dead bitmap) [][]string {
+	var parts [][]string
+	collect := func(order titleOrder, from, to int) {
+		if found := t.collect(order, from, to, prefix, limit, dead); len(found) > 0 {
+			parts = append(parts, found)
+		}
+	}
 	n := t.columns.count()
 	if len(types) == 0 {
-		return t.collect(found, t.order, 0, n, prefix, limit, dead)
+		collect(t.order, 0, n)
+		return parts
 	}
 	for i, name := range t.columns.typeNames {
 		if !slices.Contains(types, name) {
@@ -243,17 +261,18 @@ func (t *titles) suggest(prefix string, types []string, limit int, dead bitmap) 
 		if from > to || int64(to) > int64(n) {
 			continue // damage
 		}
-		found = t.collect(found, t.byType, int(from), int(to), prefix, limit, dead)
+		collect(t.byType, int(from), int(to))
 	}
-	return found
+	return parts
 }
 
-// collect adds titles from a part of an order, each once.
-func (t *titles) collect(found []deltaTitle, order titleOrder, from, to int, prefix string, limit int, dead bitmap) []deltaTitle {
+// collect is titles from a part of an order, each once.
+func (t *titles) collect(order titleOrder, from, to int, prefix string, limit int, dead bitmap) []string {
+	var found []string
 	at := order.at
 	low, high := order.near(from, to, prefix)
 	from = low + sort.Search(high-low, func(i int) bool { return t.compare(at(low+i), prefix) >= 0 })
-	for n := 0; from < to && n < limit; {
+	for from < to && len(found) < limit {
 		doc := at(from)
 		if t.compare(doc, prefix) != 0 {
 			break
@@ -263,9 +282,10 @@ func (t *titles) collect(found []deltaTitle, order titleOrder, from, to int, pre
 			continue
 		}
 		title, _ := t.at(doc)
-		whole := string(title)
-		found = append(slices.Grow(found, limit-n), deltaTitle{folded: Fold(whole), title: whole})
-		n++
+		if found == nil {
+			found = make([]string, 0, min(limit, to-from))
+		}
+		found = append(found, string(title))
 		// Of those with the same title it is enough to have one: leap over them.
 		step := 1
 		for from+step < to && t.same(at(from+step), title) {
@@ -282,11 +302,11 @@ func (t *titles) same(doc uint32, title []byte) bool {
 	return bytes.Equal(other, title)
 }
 
-func (x *delta) suggest(prefix string, types []string, limit int) []deltaTitle {
+func (x *delta) suggest(prefix string, types []string, limit int) []string {
 	at, _ := slices.BinarySearchFunc(x.titles, deltaTitle{folded: prefix}, func(a, b deltaTitle) int {
 		return strings.Compare(a.folded, b.folded)
 	})
-	var found []deltaTitle
+	var found []string
 	for _, t := range x.titles[at:] {
 		if !strings.HasPrefix(t.folded, prefix) {
 			break
@@ -294,11 +314,11 @@ func (x *delta) suggest(prefix string, types []string, limit int) []deltaTitle {
 		if len(types) > 0 && !slices.Contains(types, x.typeNames[x.kind(t.doc)]) {
 			continue
 		}
-		if n := len(found); n == 0 || found[n-1].title != t.title {
+		if n := len(found); n == 0 || found[n-1] != t.title {
 			if n == limit {
 				break
 			}
-			found = append(found, t)
+			found = append(found, t.title)
 		}
 	}
 	return found
