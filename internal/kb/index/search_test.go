@@ -262,3 +262,33 @@ func TestStem(t *testing.T) {
 		}
 	}
 }
+
+// TestSuggestIsExact: with many titles, suggestions are those that a look at
+// each title finds, of all types and of one, short prefixes and long ones.
+func TestSuggestIsExact(t *testing.T) {
+	documents := corpus(2500)
+	for i, title := range []string{"ab", "ab\x00", "ab\x00c", "ＡＢ", "a b c d e f g h i j k", "a b c d e f g h i j l"} {
+		documents[i*300].Title = title
+	}
+	x := indexOf(t, documents)
+	for _, prefix := range []string{"", "a", "ab", "ab\x00", "a b c d e f g h ", "a b c d e f g h i j k", "s", "se", "検", "検索の", "api", "ＡＰＩ仕様の", "データベースの", "zz"} {
+		for _, types := range [][]string{nil, {"decision"}, {"doc", "issue"}} {
+			var all []deltaTitle
+			for _, d := range documents {
+				if folded := Fold(d.Title); strings.HasPrefix(folded, Fold(prefix)) && (len(types) == 0 || slices.Contains(types, d.Type)) {
+					all = append(all, deltaTitle{folded: folded, title: d.Title})
+				}
+			}
+			slices.SortFunc(all, compareTitles)
+			var want []string
+			for _, title := range slices.Compact(all) {
+				want = append(want, title.title)
+			}
+			for _, limit := range []int{3, 200} {
+				if got := x.Suggest(prefix, types, limit); !slices.Equal(got, want[:min(limit, len(want))]) {
+					t.Errorf("%q of %v: %q, want %q", prefix, types, got, want[:min(limit, len(want))])
+				}
+			}
+		}
+	}
+}

@@ -39,8 +39,11 @@ func marksOf(documents uint64) uint64 { return (documents + marked - 1) / marked
 func (o titleOrder) at(i int) uint32 { return binary.LittleEndian.Uint32(o.docs[4*i:]) }
 
 // near narrows a part of the order to where titles that begin with a prefix
-// begin: what its marks say is before them is left out, and what is behind.
-func (o titleOrder) near(from, to int, prefix string) (int, int) {
+// begin: what its marks say is before them is left out, and what is behind. From
+// there up to and without sure, all titles do.
+func (o titleOrder) near(from, to int, prefix string) (low, high, sure int) {
+	// A mark may be shorter than the prefix, or look as if it went on.
+	told := len(prefix) <= markSize && !strings.Contains(prefix, "\x00")
 	if len(prefix) > markSize {
 		prefix = prefix[:markSize] // of titles that share so much, all may be meant
 	}
@@ -51,10 +54,13 @@ func (o titleOrder) near(from, to int, prefix string) (int, int) {
 	if at > first {
 		from = (at - 1) * marked
 	}
+	if behind > at && told {
+		sure = (behind-1)*marked + 1
+	}
 	if behind < end {
 		to = behind * marked
 	}
-	return from, to
+	return from, to, sure
 }
 
 // isFolded marks a title that is its own folded form.
@@ -270,11 +276,11 @@ func (t *titles) suggest(prefix string, types []string, limit int, dead bitmap) 
 func (t *titles) collect(order titleOrder, from, to int, prefix string, limit int, dead bitmap) []string {
 	var found []string
 	at := order.at
-	low, high := order.near(from, to, prefix)
+	low, high, sure := order.near(from, to, prefix)
 	from = low + sort.Search(high-low, func(i int) bool { return t.compare(at(low+i), prefix) >= 0 })
 	for from < to && len(found) < limit {
 		doc := at(from)
-		if t.compare(doc, prefix) != 0 {
+		if from >= sure && t.compare(doc, prefix) != 0 {
 			break
 		}
 		if dead.has(doc) {
