@@ -271,12 +271,16 @@ func TestSuggestIsExact(t *testing.T) {
 		documents[i*300].Title = title
 	}
 	x := indexOf(t, documents)
+	folded := make([]string, len(documents))
+	for i, d := range documents {
+		folded[i] = Fold(d.Title)
+	}
 	for _, prefix := range []string{"", "a", "ab", "ab\x00", "a b c d e f g h ", "a b c d e f g h i j k", "s", "se", "検", "検索の", "api", "ＡＰＩ仕様の", "データベースの", "zz"} {
 		for _, types := range [][]string{nil, {"decision"}, {"doc", "issue"}} {
 			var all []deltaTitle
-			for _, d := range documents {
-				if folded := Fold(d.Title); strings.HasPrefix(folded, Fold(prefix)) && (len(types) == 0 || slices.Contains(types, d.Type)) {
-					all = append(all, deltaTitle{folded: folded, title: d.Title})
+			for i, d := range documents {
+				if strings.HasPrefix(folded[i], Fold(prefix)) && (len(types) == 0 || slices.Contains(types, d.Type)) {
+					all = append(all, deltaTitle{folded: folded[i], title: d.Title})
 				}
 			}
 			slices.SortFunc(all, compareTitles)
