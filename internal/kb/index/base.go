@@ -1,12 +1,10 @@
 package index
 
 import (
-	"encoding/binary"
 	"fmt"
 	"hash/crc32"
 	"io/fs"
 	"os"
-	"sync"
 )
 
 // Base is an index in a file. It never changes; many processes may have one
@@ -20,22 +18,8 @@ type Base struct {
 	file   []byte
 	unmap  func() error
 
-	mu sync.Mutex
-	// kinds are the documents of types and statuses that searches have asked for.
-	kinds map[kindKey]bitmap
-
 	kept kept
 }
-
-// kindKey is a type, or a status.
-type kindKey struct {
-	status bool
-	name   uint32
-}
-
-// keptKinds is how many of those sets are kept, 125 KB each at a million
-// documents.
-const keptKinds = 64
 
 // Open opens a base. A file that is damaged as far as its structure tells is
 // ErrDamaged; Verify reads the rest.
@@ -68,7 +52,7 @@ func Open(path string) (*Base, error) {
 }
 
 func newBase(file []byte) (*Base, error) {
-	b := &Base{file: file, unmap: func() error { return nil }, kinds: map[kindKey]bitmap{}}
+	b := &Base{file: file, unmap: func() error { return nil }}
 	if err := b.header.decode(file); err != nil {
 		return nil, err
 	}
@@ -90,7 +74,11 @@ func newBase(file []byte) (*Base, error) {
 	}
 	b.titles = titles{
 		text: at(titleSection), starts: at(titleStartSection),
-		order: at(titleOrderSection), byType: at(typeOrderSection), columns: &b.columns,
+		order:  titleOrder{at(titleOrderSection), at(titleMarkSection)},
+		byType: titleOrder{at(typeOrderSection), at(typeMarkSection)}, typeStarts: at(typeStartSection), columns: &b.columns,
+	}
+	if len(b.titles.typeStarts) != 4*(len(b.typeNames)+1) {
+		return nil, damaged("it does not say where its types begin")
 	}
 	b.dictionary = dictionary{
 		groups: at(groupSection), directory: at(directorySection), lists: at(listSection),
@@ -128,33 +116,4 @@ func (b *Base) Close() error {
 		return nil
 	}
 	return b.unmap()
-}
-
-// ofKind is the set of documents of a type or status. It belongs to the base.
-func (b *Base) ofKind(k kindKey) bitmap {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if set, ok := b.kinds[k]; ok {
-		return set
-	}
-	set := b.kindSet(k)
-	if len(b.kinds) < keptKinds {
-		b.kinds[k] = set
-	}
-	return set
-}
-
-func (c *columns) kindSet(k kindKey) bitmap {
-	column := c.types
-	if k.status {
-		column = c.statuses
-	}
-	set := bitmapFor(c.count())
-	for i := 0; len(column) >= 4; i++ {
-		if binary.LittleEndian.Uint32(column) == k.name {
-			set[i>>6] |= 1 << (i & 63)
-		}
-		column = column[4:]
-	}
-	return set
 }

@@ -81,8 +81,8 @@ type builder struct {
 
 func (b *builder) gather(ctx context.Context, documents iter.Seq2[Document, error], progress func(done int)) error {
 	b.grams = newCounter()
-	run := newRun()
-	t := tokeniser{emit: run.token, common: b.grams.common}
+	run := newRun(b.grams)
+	t := tokeniser{emit: run.token}
 	add := func(d *Document) error {
 		n := b.count()
 		switch {
@@ -93,7 +93,7 @@ func (b *builder) gather(ctx context.Context, documents iter.Seq2[Document, erro
 		}
 		b.last = d.ID
 		length, head := t.document(d)
-		run.end(uint32(n), func(chars string) { b.grams.saw(chars, n+1, uint32(n+1)) })
+		run.end(uint32(n))
 		kind := b.kinds.number(d.Type)
 		b.add(d, length, head, kind, b.states.number(d.Status))
 		b.titles.add(d.Title)
@@ -173,8 +173,11 @@ func (b *builder) write(ctx context.Context, f *os.File, sequence int64) error {
 	w.section(titleSection, b.titles.text)
 	w.section(titleStartSection, b.titles.offsets())
 	order, byType := b.titles.sort(&b.columns)
-	w.section(titleOrderSection, order)
-	w.section(typeOrderSection, byType)
+	w.section(titleOrderSection, order.docs)
+	w.section(titleMarkSection, order.marks)
+	w.section(typeOrderSection, byType.docs)
+	w.section(typeMarkSection, byType.marks)
+	w.section(typeStartSection, b.typeStarts(len(b.kinds.list)))
 	b.titles = titleBuilder{} // it is large
 	w.section(gramSection, appendGrams(nil, b.grams.common))
 	dictionary, err := b.writeLists(ctx, w)
@@ -205,7 +208,17 @@ func (b *builder) writeLists(ctx context.Context, w *sectionWriter) (*dictionary
 	buffered := bufio.NewWriterSize(lists, 1<<20)
 	norm := normsAt(float64(b.total) / float64(max(1, b.count())))
 	e := encoder{documents: uint32(b.count()), norm: func(doc uint32) float64 { return norm.at(b.length(doc)) }}
+	aside, err := b.runs.temporary()
+	if err != nil {
+		return nil, err
+	}
+	beginnings := newBeginnings(aside, e)
 	var packed []byte
+	put := func(key []byte, df int, packed []byte) error {
+		d.add(key, df, len(packed))
+		_, err := buffered.Write(packed)
+		return err
+	}
 	err = b.runs.merge(func(key []byte, postings []runPostings) error {
 		if d.terms%4096 == 0 && ctx.Err() != nil {
 			return ctx.Err()
@@ -217,10 +230,17 @@ func (b *builder) writeLists(ctx context.Context, w *sectionWriter) (*dictionary
 			}
 		}
 		packed = e.finish(packed[:0])
-		d.add(key, len(e.docs), len(packed))
-		_, err := buffered.Write(packed)
-		return err
+		if key[0] == wordTerm || key[0] == kanaTerm {
+			if err := beginnings.add(key, e.docs, e.values); err != nil {
+				return err
+			}
+		}
+		return put(key, len(e.docs), packed)
 	})
+	if err != nil {
+		return nil, err
+	}
+	err = beginnings.finish(func(key string, df int, packed []byte) error { return put([]byte(key), df, packed) })
 	if err != nil {
 		return nil, err
 	}
@@ -240,5 +260,8 @@ func (b *builder) writeLists(ctx context.Context, w *sectionWriter) (*dictionary
 // appendPosting puts a posting aside: the gap to the document before, the
 // value, and for pairs the gaps between positions, all varints.
 func appendPosting(dst []byte, gap, value uint32) []byte {
+	if gap < 0x80 && value < 0x80 { // as most are
+		return append(dst, byte(gap), byte(value))
+	}
 	return binary.AppendUvarint(binary.AppendUvarint(dst, uint64(gap)), uint64(value))
 }

@@ -46,6 +46,22 @@ func (c *columns) place(id int64) (uint32, bool) {
 	return uint32(i), i < n && c.id(uint32(i)) == id
 }
 
+// typeStarts is how many documents have a type with a lower number, for each
+// type, and how many there are.
+func (c *columns) typeStarts(types int) []byte {
+	counts := make([]uint32, types+1)
+	for doc := range c.count() {
+		counts[c.kind(uint32(doc))+1]++
+	}
+	var out []byte
+	n := uint32(0)
+	for _, more := range counts {
+		n += more
+		out = binary.LittleEndian.AppendUint32(out, n)
+	}
+	return out
+}
+
 // names numbers strings in the order in which they come.
 type names struct {
 	list []string

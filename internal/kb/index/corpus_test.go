@@ -6,14 +6,30 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	madeup "genkan/internal/testkit/corpus"
 )
 
+// known are the documents that were made already: tests ask for the same ones
+// again and again, and to make one costs more than to index it.
+var known sync.Map
+
 // made is document i (from 0) of the corpus that all measurements share.
 func made(i int) Document {
-	d := madeup.Made(i)
+	const most = 20_000 // those of benchmarks are not kept
+	if d, ok := known.Load(i); ok {
+		return d.(Document)
+	}
+	d := document(madeup.Made(i), i)
+	if i < most {
+		known.Store(i, d)
+	}
+	return d
+}
+
+func document(d madeup.Document, i int) Document {
 	return Document{
 		ID: int64(i)*3 + 1, Type: d.Type, Status: d.Status, Title: d.Title, Description: d.Description, Content: d.Content,
 		Tags: d.Tags, Updated: d.Updated,

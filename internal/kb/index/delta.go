@@ -48,7 +48,7 @@ type prepared struct {
 func prepare(d *Document) prepared {
 	var p prepared
 	at := map[string]int{}
-	t := tokeniser{emit: func(t token) {
+	t := tokeniser{emit: func(t token) bool {
 		i, ok := at[string(t.key)]
 		if !ok {
 			i = len(p.keys)
@@ -66,6 +66,7 @@ func prepare(d *Document) prepared {
 		if t.key[0] == pairTerm {
 			p.where[i] = append(p.where[i], t.position)
 		}
+		return false
 	}}
 	p.length, p.head = t.document(d)
 	return p
@@ -180,16 +181,25 @@ func (x *delta) find(key string) (list, bool) {
 	return *l, true
 }
 
-func (x *delta) has(key []byte) bool { return x.terms[string(key)] != nil }
+func (x *delta) has(key []byte, _ scope) bool { return x.terms[string(key)] != nil }
 
-// each calls with the words that begin with a prefix, in order.
-func (x *delta) each(prefix string, yield func(key []byte) bool) {
+func (x *delta) scopeOf(prefix string) scope {
+	at, _ := slices.BinarySearch(x.words, prefix)
+	if at == len(x.words) || !strings.HasPrefix(x.words[at], prefix) {
+		return scope{}
+	}
+	return scope{at, at + 1}
+}
+
+// each calls with the lists of the words that begin with a prefix, in order.
+func (x *delta) each(prefix string, yield func(l *list) bool) {
 	at, _ := slices.BinarySearch(x.words, prefix)
 	for _, w := range x.words[at:] {
-		if !strings.HasPrefix(w, prefix) || !yield([]byte(w)) {
+		if !strings.HasPrefix(w, prefix) {
+			return
+		}
+		if l := x.terms[w]; l.live > 0 && !yield(l) {
 			return
 		}
 	}
 }
-
-func (x *delta) ofKind(k kindKey) bitmap { return x.kindSet(k) }

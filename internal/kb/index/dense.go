@@ -85,15 +85,26 @@ func (l *list) word(w int) uint64 {
 
 // orList adds the documents of a dense list.
 func (b bitmap) orList(l *list) {
+	from := l.bits[:8*len(b)]
 	for w := range b {
-		b[w] |= l.word(w)
+		b[w] |= binary.LittleEndian.Uint64(from[8*w:])
 	}
+	b.end(l.documents)
 }
 
 // andList takes away what a dense list does not have.
 func (b bitmap) andList(l *list) {
+	from := l.bits[:8*len(b)]
 	for w := range b {
-		b[w] &= l.word(w)
+		b[w] &= binary.LittleEndian.Uint64(from[8*w:])
+	}
+	b.end(l.documents)
+}
+
+// end takes away what is behind the last document, whatever damage says.
+func (b bitmap) end(documents uint32) {
+	if extra := documents & 63; extra != 0 {
+		b[documents>>6] &= 1<<extra - 1
 	}
 }
 
@@ -139,8 +150,8 @@ func (c *cursor) at(doc uint32) (uint32, bool) {
 		}
 		return c.val(), true
 	}
-	word := l.word(int(doc >> 6))
-	if word>>(doc&63)&1 == 0 {
+	i, ok := l.rank(doc)
+	if !ok {
 		return 0, false
 	}
 	block := int(doc >> stretchBits)
@@ -148,19 +159,61 @@ func (c *cursor) at(doc uint32) (uint32, bool) {
 	if !ok || len(src) == 0 {
 		return 0, false
 	}
-	// Its place among the documents of the stretch is that of its value.
-	from, at := block<<(stretchBits-6), int(doc>>6)
-	i := bits.OnesCount64(word & (1<<(doc&63) - 1))
-	for w := from; w < at; w++ {
-		i += bits.OnesCount64(l.word(w))
-	}
 	n := 0 // how many there are; it matters only where there are exceptions
 	if src[0]&exceptions != 0 {
-		for w := from; w < min(from+stretchSize/64, len(l.bits)/8); w++ {
-			n += bits.OnesCount64(l.word(w))
-		}
+		n = l.inStretch(block)
 	}
 	return pick(src, i, n)
+}
+
+// rank is the place of a document among those of its stretch, if it is in a
+// dense list.
+func (l *list) rank(doc uint32) (int, bool) {
+	at := int(doc >> 6)
+	word := l.word(at)
+	if word>>(doc&63)&1 == 0 {
+		return 0, false
+	}
+	i := bits.OnesCount64(word & (1<<(doc&63) - 1))
+	for w := at &^ (stretchSize/64 - 1); w < at; w++ {
+		i += bits.OnesCount64(l.word(w))
+	}
+	return i, true
+}
+
+// inStretch counts the documents of a stretch.
+func (l *list) inStretch(block int) int {
+	n, from := 0, block<<(stretchBits-6)
+	for w := from; w < min(from+stretchSize/64, len(l.bits)/8); w++ {
+		n += bits.OnesCount64(l.word(w))
+	}
+	return n
+}
+
+// stand goes to a document, if the list has it. The documents of a dense list are
+// not listed for that, so its cursor cannot seek any more.
+func (c *cursor) stand(doc uint32) bool {
+	if !c.l.dense {
+		// Most often the documents of one list are those of the other.
+		if c.i+1 < c.n && c.docs[c.i+1] == doc {
+			c.i++
+			return true
+		}
+		return c.seek(doc) == doc
+	}
+	i, ok := c.l.rank(doc)
+	if !ok {
+		return false
+	}
+	if block := int(doc >> stretchBits); block != c.block {
+		c.block, c.n, c.docs = block, 0, nil
+		c.haveValues, c.haveWhere, c.asked = false, false, 0
+		if c.rest, ok = c.l.span(block); ok {
+			c.n = c.l.inStretch(block)
+		}
+	}
+	c.i = i
+	return i < c.n
 }
 
 // mark adds the documents of a tier to a set.

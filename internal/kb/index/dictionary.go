@@ -138,9 +138,23 @@ func (d *dictionary) first(i int) []byte {
 	return r.rest[:length]
 }
 
-// from is the group where a key stands, if it is there.
-func (d *dictionary) from(key string) int {
-	low, high := 0, d.groupCount()
+// scope is groups of the dictionary.
+type scope struct{ from, to int }
+
+// scopeOf is the groups that can have keys with a prefix.
+func (d *dictionary) scopeOf(prefix string) scope {
+	if first, _ := d.span(prefix); first == "" {
+		return scope{}
+	}
+	from := d.from(prefix, d.all())
+	return scope{from, d.from(prefix+"\xff", scope{from, d.groupCount()}) + 1}
+}
+
+func (d *dictionary) all() scope { return scope{0, d.groupCount()} }
+
+// from is the group of a scope where a key stands, if it is there.
+func (d *dictionary) from(key string, in scope) int {
+	low, high := in.from, in.to
 	for low < high {
 		if middle := (low + high) / 2; string(d.first(middle)) > key {
 			high = middle
@@ -148,16 +162,16 @@ func (d *dictionary) from(key string) int {
 			low = middle + 1
 		}
 	}
-	return max(0, low-1)
+	return max(in.from, low-1)
 }
 
 // locate reads the entry of a key. It compares while it reads, and copies
 // nothing.
-func (d *dictionary) locate(key string) (entry, bool) {
-	if d.terms == 0 {
+func (d *dictionary) locate(key string, in scope) (entry, bool) {
+	if in.from >= in.to {
 		return entry{}, false
 	}
-	r, ok := d.group(d.from(key))
+	r, ok := d.group(d.from(key, in))
 	if !ok {
 		return entry{}, false
 	}
@@ -187,27 +201,41 @@ func (d *dictionary) locate(key string) (entry, bool) {
 }
 
 func (d *dictionary) find(key string) (list, bool) {
-	e, ok := d.locate(key)
+	e, ok := d.locate(key, d.all())
 	if !ok {
 		return list{}, false
 	}
-	// The eight bytes behind a list are there to be read with it: see unpackLow.
-	end := min(e.offset+e.size+8, uint64(len(d.lists)))
-	return newList(d.lists[e.offset:end], e.df, d.documents, key[0] == pairTerm)
+	return d.list(e, key[0])
 }
 
-func (d *dictionary) has(key []byte) bool {
-	_, ok := d.locate(unsafe.String(unsafe.SliceData(key), len(key)))
+// list is the list of an entry.
+func (d *dictionary) list(e entry, kind byte) (list, bool) {
+	// The eight bytes behind a list are there to be read with it: see unpackLow.
+	end := min(e.offset+e.size+8, uint64(len(d.lists)))
+	return newList(d.lists[e.offset:end], e.df, d.documents, kind == pairTerm)
+}
+
+func (d *dictionary) has(key []byte, in scope) bool {
+	_, ok := d.locate(unsafe.String(unsafe.SliceData(key), len(key)), in)
 	return ok
 }
 
-// each calls with the keys that begin with a prefix, in order, until it says no.
-// A key is valid during the call.
-func (d *dictionary) each(prefix string, yield func(key []byte) bool) {
+// each calls with the lists of the keys that begin with a prefix, in order, until
+// it says no.
+func (d *dictionary) each(prefix string, yield func(l *list) bool) {
+	d.walk(prefix, func(r *reader) bool {
+		l, ok := d.list(r.entry, prefix[0])
+		return !ok || yield(&l)
+	})
+}
+
+// walk calls with the entries of the keys that begin with a prefix, in order,
+// until it says no.
+func (d *dictionary) walk(prefix string, yield func(r *reader) bool) {
 	if d.terms == 0 {
 		return
 	}
-	for i := d.from(prefix); i < d.groupCount(); i++ {
+	for i := d.from(prefix, d.all()); i < d.groupCount(); i++ {
 		r, ok := d.group(i)
 		if !ok {
 			return
@@ -216,7 +244,7 @@ func (d *dictionary) each(prefix string, yield func(key []byte) bool) {
 			if string(r.key) < prefix {
 				continue
 			}
-			if !strings.HasPrefix(string(r.key), prefix) || !yield(r.key) {
+			if !strings.HasPrefix(string(r.key), prefix) || !yield(&r) {
 				return
 			}
 		}

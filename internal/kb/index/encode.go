@@ -1,6 +1,9 @@
 package index
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"slices"
+)
 
 // encoder packs one list after the other. Whether a list is dense is known when
 // all of it is there.
@@ -105,12 +108,14 @@ func (e *encoder) leastOf(n int) uint16 {
 	if e.histogram == nil {
 		e.histogram = make([]int32, 1<<16)
 	}
-	clear(e.histogram)
+	// Only what the bounds span is cleared and walked: most lists are short.
+	lowest, highest := int(slices.Min(e.bounds)), int(slices.Max(e.bounds))
+	clear(e.histogram[lowest : highest+1])
 	for _, b := range e.bounds {
 		e.histogram[b]++
 	}
-	least := len(e.histogram)
-	for least > 1 && n >= int(e.histogram[least-1]) {
+	least := highest + 1
+	for least > lowest && n >= int(e.histogram[least-1]) {
 		least--
 		n -= int(e.histogram[least])
 	}

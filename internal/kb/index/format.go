@@ -27,7 +27,7 @@ import (
 // the dictionary (dictionary.go) and the lists of postings (postings.go). All numbers are little-endian.
 const (
 	magic      = "genkanKB"
-	version    = 2
+	version    = 3
 	headerLen  = 512
 	maxRecords = 1 << 31
 )
@@ -46,7 +46,10 @@ const (
 	titleSection      // the titles
 	titleStartSection // where each begins, 8 bytes; the highest bit: it is folded already
 	titleOrderSection // documents by folded title, 4 bytes
+	titleMarkSection  // the beginnings of some folded titles in this order
 	typeOrderSection  // documents by type and folded title, 4 bytes
+	typeMarkSection   // the same for this order
+	typeStartSection  // where each type begins in it, 4 bytes
 	gramSection       // common runs of characters
 	groupSection
 	directorySection
@@ -132,6 +135,7 @@ func (h *header) check() error {
 		idSection: 8 * h.documents, updatedSection: 8 * h.documents, lengthSection: 4 * h.documents,
 		headSection: 2 * h.documents, typeSection: 4 * h.documents, statusSection: 4 * h.documents,
 		titleStartSection: 8 * (h.documents + 1), titleOrderSection: 4 * h.documents, typeOrderSection: 4 * h.documents,
+		titleMarkSection: markSize * marksOf(h.documents), typeMarkSection: markSize * marksOf(h.documents),
 		directorySection: 8 * groups,
 	} {
 		if h.sizes[s] != size {

@@ -46,31 +46,30 @@ func newCounter() *counter {
 }
 
 // slot is where a run is counted: FNV-1a, so that it is the same in each build.
-func (g *counter) slot(run string) *uint32 {
+func (g *counter) slot(run []byte) uint32 {
 	h := uint64(14695981039346656037)
-	for i := range len(run) {
-		h = (h ^ uint64(run[i])) * 1099511628211
+	for _, b := range run {
+		h = (h ^ uint64(b)) * 1099511628211
 	}
-	return &g.counts[(h^h>>32)&uint64(len(g.counts)-1)]
+	return uint32((h ^ h>>32) & uint64(len(g.counts)-1))
 }
 
-func isCommonRun(run string, n, documents int) bool {
-	share := longerShare
-	if utf8.RuneCountInString(run) == 2 {
-		share = pairShare
+func isCommonRun(run []byte, n, documents int) bool {
+	if n < leastCommon || n < documents/pairShare {
+		return false // without counting its characters
 	}
-	return n >= leastCommon && n >= documents/share
+	return n >= documents/longerShare || utf8.RuneCount(run) == 2
 }
 
-// saw counts a document that has a run, the last of so many.
-func (g *counter) saw(run string, documents int, since uint32) {
-	n := g.slot(run)
-	if *n++; !isCommonRun(run, int(*n), documents) || len(g.common) >= mostGrams {
-		return
+// saw counts a document that has a run, the last of so many, and says whether
+// that makes it common.
+func (g *counter) saw(slot uint32, run []byte, documents int, since uint32) bool {
+	g.counts[slot]++
+	if !isCommonRun(run, int(g.counts[slot]), documents) || len(g.common) >= mostGrams {
+		return false
 	}
-	if _, ok := g.common[run]; !ok {
-		g.common[run] = since
-	}
+	g.common[string(run)] = since
+	return true
 }
 
 // sample learns from the first documents. Each round finds runs that are longer
@@ -81,23 +80,26 @@ func (g *counter) sample(documents []Document) {
 		clear(g.counts)
 		found := grams{}
 		seen := map[string]bool{}
-		t := tokeniser{common: g.common, emit: func(t token) {
-			if t.key[0] == pairTerm || t.key[0] == gramTerm {
-				seen[string(t.key[1:])] = true
+		t := tokeniser{emit: func(t token) bool {
+			if t.key[0] != pairTerm && t.key[0] != gramTerm {
+				return false
 			}
+			seen[string(t.key[1:])] = true
+			_, common := g.common[string(t.key[1:])]
+			return common
 		}}
 		for i := range documents {
 			clear(seen)
 			t.document(&documents[i])
 			for run := range seen {
-				if n := g.slot(run); *n < uint32(len(documents)) {
+				if n := &g.counts[g.slot([]byte(run))]; *n < uint32(len(documents)) {
 					*n++
 				}
 				found[run] = 0
 			}
 		}
 		for _, run := range slices.Sorted(maps.Keys(found)) {
-			if n := int(*g.slot(run)); isCommonRun(run, n, len(documents)) && len(g.common) < mostGrams {
+			if n := int(g.counts[g.slot([]byte(run))]); isCommonRun([]byte(run), n, len(documents)) && len(g.common) < mostGrams {
 				g.common[run] = 0
 			}
 		}
@@ -108,27 +110,20 @@ func (g *counter) sample(documents []Document) {
 	clear(g.counts) // they are counted again, with the others
 }
 
-// grams emits the runs of a run that are terms.
+// grams emits the runs of a run that are terms: first those of three characters,
+// which are two pairs, then those that are two of the last.
 func (t *tokeniser) grams(text string) {
-	t.starts = t.starts[:0]
-	for i := range text {
-		t.starts = append(t.starts, i)
-	}
-	t.starts = append(t.starts, len(text))
-	isCommon := func(from, to int) bool {
-		_, ok := t.common[text[t.starts[from]:t.starts[to]]]
-		return ok
-	}
-	before := false // whether the pair before is common
-	for i := 0; i+2 < len(t.starts); i++ {
-		pair := isCommon(i, i+2)
-		for n := 3; before && pair && n <= mostGram && i+n <= len(t.starts); n++ {
-			if n > 3 && !(isCommon(i-1, i+n-2) && isCommon(i, i+n-1)) {
-				break
-			}
-			t.say(gramTerm, text[t.starts[i-1]:t.starts[i+n-1]])
+	starts, common := append(t.starts, len(text)), t.common
+	for n := 3; n <= mostGram; n++ {
+		more := false
+		for i := range len(common) - 1 {
+			common[i] = common[i] && common[i+1] && t.say(gramTerm, text[starts[i]:starts[i+n]])
+			more = more || common[i]
 		}
-		before = pair
+		if !more {
+			return
+		}
+		common = common[:len(common)-1]
 	}
 }
 

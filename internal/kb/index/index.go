@@ -50,7 +50,7 @@ type Result struct {
 	Match Match
 	// Words is how many words the query has, and Had how many each hit has.
 	Words, Had int
-	// Text is the query as it was understood, slips mended: what Snippet wants.
+	// Text is the query as it was understood, slips mended: what snippets show.
 	Text string
 }
 

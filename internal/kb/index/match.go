@@ -29,6 +29,8 @@ type found struct {
 	// parts are what a document of the phrase has, too: the other pairs, and the
 	// longer parts that are terms, each from a document on.
 	parts []part
+	// proof may tell how often the phrase is in a document; nil is none.
+	proof *proof
 }
 
 type part struct {
@@ -38,7 +40,7 @@ type part struct {
 
 // resolve looks up the terms of a plan.
 func (s *search) resolve(seg *segment, p *plan) {
-	seg.hits, seg.driver = nil, nil
+	seg.hits, seg.driver, seg.some = nil, nil, false
 	seg.units, seg.boosts = seg.units[:0], seg.boosts[:0]
 	for i := range p.units {
 		seg.units = append(seg.units, s.resolveUnit(seg, &p.units[i]))
@@ -66,6 +68,10 @@ func (s *search) resolveUnit(seg *segment, u *unit) foundUnit {
 
 func (s *search) resolveOne(seg *segment, a alternative) (found, bool) {
 	f := found{weight: a.weight}
+	if a.begins != "" {
+		f.key, f.list = string(beginTerm)+a.begins, s.beginning(seg, a.begins)
+		return f, f.list.df > 0
+	}
 	lists := make([]list, len(a.keys))
 	for i, key := range a.keys {
 		l, ok := seg.find(key)
@@ -85,7 +91,13 @@ func (s *search) resolveOne(seg *segment, a alternative) (found, bool) {
 			f.list, ok = seg.find(f.key)
 			return f, ok
 		}
-		if !f.useGrams(base, a.text) {
+		if a.kana != "" {
+			if l, ok := base.joined(string(kanaTerm) + a.kana); ok {
+				f.list = l
+				return f, l.df > 0
+			}
+		}
+		if !f.useGrams(base, a.text, lists) {
 			return found{}, false
 		}
 	}
@@ -101,9 +113,11 @@ func (s *search) resolveOne(seg *segment, a alternative) (found, bool) {
 	return f, true
 }
 
-// useGrams finds the parts of a phrase that are terms. False says that no
-// document has one of them.
-func (f *found) useGrams(base *Base, text string) bool {
+// useGrams finds the parts of a phrase that are terms, and a proof. False says
+// that no document has one of them.
+func (f *found) useGrams(base *Base, text string, pairs []list) bool {
+	parts := map[charSpan]list{}
+	first := 0 // which character it is
 	for from := range text {
 		n := 0
 		for at, r := range text[from:] {
@@ -119,11 +133,22 @@ func (f *found) useGrams(base *Base, text string) bool {
 			switch {
 			case ok:
 				f.parts = append(f.parts, part{l, since})
+				if since == 0 {
+					parts[charSpan{first, first + n}] = l
+				}
 			case since == 0:
 				return false
 			}
 		}
+		first++
 	}
+	if len(parts) == 0 {
+		return true // pairs alone prove nothing
+	}
+	for i := range pairs {
+		parts[charSpan{i, i + 2}] = pairs[i]
+	}
+	f.proof = proofOf(first, parts)
 	return true
 }
 
@@ -206,6 +231,9 @@ func (s *search) match(seg *segment) int {
 			seg.hits = s.mark(seg, u, nil)
 			continue
 		}
+		if seg.hits.count() == 0 {
+			return 0
+		}
 		if len(u.alternatives) == 1 && u.alternatives[0].list.dense {
 			seg.hits.andList(&u.alternatives[0].list)
 			continue
@@ -221,7 +249,7 @@ func (s *search) matchOne(seg *segment) int {
 	a := &seg.units[0].alternatives[0]
 	if a.pairs == nil {
 		seg.driver = &a.list
-		return s.livesIn(seg, a.key)
+		return s.livesOf(seg, a.key, &a.list)
 	}
 	s.verify(seg, a, nil)
 	seg.driver = &a.list
@@ -328,29 +356,21 @@ func (s *search) filtered() bool {
 // filter takes the dead out of the hits, and what the query's filters refuse.
 func (s *search) filter(seg *segment) {
 	seg.hits.without(seg.dead)
-	kinds := func(wanted, names []string, status bool) {
-		if len(wanted) == 0 {
+	only := func(kind string, names []string) {
+		if len(names) == 0 {
 			return
 		}
 		allowed := s.room.set(seg.documents)
-		for i, name := range names {
-			if slices.Contains(wanted, name) {
-				allowed.or(seg.ofKind(kindKey{status, uint32(i)}))
-			}
-		}
-		seg.hits.and(allowed)
-	}
-	kinds(s.q.Types, seg.typeNames, false)
-	kinds(s.q.Statuses, seg.states, true)
-	if len(s.q.Tags) > 0 {
-		allowed := s.room.set(seg.documents)
-		for _, tag := range s.q.Tags {
-			if l, ok := seg.find(string(tagTerm) + tag); ok {
+		for _, name := range names {
+			if l, ok := seg.find(kind + name); ok {
 				s.room.cursor(nil).mark(&l, allowed)
 			}
 		}
 		seg.hits.and(allowed)
 	}
+	only(string(typeTerm), s.q.Types)
+	only(string(stateTerm), s.q.Statuses)
+	only(string(tagTerm), s.q.Tags)
 	if from, to := s.q.UpdatedFrom, s.q.UpdatedTo; from != 0 || to != 0 {
 		seg.hits.each(0, uint32(seg.documents), func(doc uint32) {
 			if at := seg.changed(doc); at < from || to != 0 && at > to {

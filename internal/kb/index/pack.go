@@ -18,21 +18,18 @@ const exceptions = 0x80
 // appendPacked appends numbers.
 func appendPacked(dst []byte, values []uint32) []byte {
 	var lengths [33]int // how many numbers have this many bits
+	all := uint32(0)
 	for _, v := range values {
 		lengths[bits.Len32(v)]++
+		all |= v
 	}
-	width, least, over, extra := 32, len(values)*32, 0, 0
-	for w := 32; w >= 0; w-- {
-		// From here on, numbers of more than w bits are exceptions.
-		if w < 32 {
-			over += lengths[w+1] //nolint:gosec // w is less than 32
-			extra = 0
-			for b := w + 1; b <= 32; b++ {
-				extra += lengths[b] * (8 + 8*((b-w+6)/7))
-			}
-			if over > 0 {
-				extra += 8
-			}
+	longest := bits.Len32(all)
+	width, least := longest, len(values)*longest
+	for w := longest - 1; w >= 0; w-- {
+		// Numbers of more than w bits are exceptions.
+		extra := 8
+		for b := w + 1; b <= longest; b++ {
+			extra += lengths[b] * (8 + 8*((b-w+6)/7))
 		}
 		if cost := len(values)*w + extra; cost <= least {
 			width, least = w, cost
@@ -58,13 +55,15 @@ func appendPacked(dst []byte, values []uint32) []byte {
 	filled := 0
 	for _, v := range values {
 		word |= uint64(v&mask) << filled
-		for filled += width; filled >= 8; filled -= 8 {
-			dst = append(dst, byte(word))
-			word >>= 8
+		if filled += width; filled >= 32 {
+			dst = binary.LittleEndian.AppendUint32(dst, uint32(word))
+			word >>= 32
+			filled -= 32
 		}
 	}
-	if filled > 0 {
+	for ; filled > 0; filled -= 8 {
 		dst = append(dst, byte(word))
+		word >>= 8
 	}
 	return append(dst, exc...)
 }
@@ -108,18 +107,35 @@ func unpack(src []byte, out []uint32) ([]byte, bool) {
 	}
 	at := uint64(0)
 	for exc := src[p.high:p.end]; len(exc) > 0; {
-		gap, a := binary.Uvarint(exc)
-		if a <= 0 {
-			return nil, false
-		}
-		high, b := binary.Uvarint(exc[a:])
-		if at += gap; b <= 0 || gap > uint64(len(out)) || at >= uint64(len(out)) {
+		gap, high, used := exception(exc)
+		if at += gap; used == 0 || gap > uint64(len(out)) || at >= uint64(len(out)) {
 			return nil, false
 		}
 		out[at] |= uint32(high << p.width)
-		exc = exc[a+b:]
+		exc = exc[used:]
 	}
 	return src[p.end:], true
+}
+
+// exception reads one, and how many bytes it takes. Nearly always that is one for
+// each number.
+func exception(exc []byte) (gap, high uint64, used int) {
+	if len(exc) > 1 && exc[0]|exc[1] < 0x80 {
+		return uint64(exc[0]), uint64(exc[1]), 2
+	}
+	return longException(exc)
+}
+
+func longException(exc []byte) (gap, high uint64, used int) {
+	gap, a := binary.Uvarint(exc)
+	if a <= 0 {
+		return 0, 0, 0
+	}
+	high, b := binary.Uvarint(exc[a:])
+	if b <= 0 {
+		return 0, 0, 0
+	}
+	return gap, high, a + b
 }
 
 // pick reads the i-th of n numbers. Without exceptions n does not matter.
@@ -127,39 +143,51 @@ func pick(src []byte, i, n int) (uint32, bool) {
 	if len(src) == 0 {
 		return 0, false
 	}
-	p := packed{width: int(src[0]), low: 1}
-	if src[0]&exceptions != 0 {
-		var ok bool
-		if p, ok = layout(src, n); !ok {
-			return 0, false
-		}
+	if width := int(src[0]); width&exceptions == 0 {
+		return lowAt(src, 1, i*width, width), true
 	}
-	bit := i * p.width
+	var one [1]uint32
+	ok := pickSome(src, i, n, one[:])
+	return one[0], ok
+}
+
+// lowAt reads a number of some bits.
+func lowAt(src []byte, from, bit, width int) uint32 {
 	var low uint64
-	if at := p.low + bit>>3; at+8 <= len(src) {
+	if at := from + bit>>3; at+8 <= len(src) {
 		low = binary.LittleEndian.Uint64(src[at:])
 	} else {
 		var last [8]byte
 		copy(last[:], src[min(at, len(src)):])
 		low = binary.LittleEndian.Uint64(last[:])
 	}
-	v := uint32(low >> (bit & 7) & (1<<p.width - 1))
+	return uint32(low >> (bit & 7) & (1<<width - 1))
+}
+
+// pickSome reads len(out) of n numbers, from the i-th on.
+func pickSome(src []byte, i, n int, out []uint32) bool {
+	p, ok := layout(src, n)
+	if !ok {
+		return false
+	}
+	for k := range out {
+		out[k] = lowAt(src, p.low, (i+k)*p.width, p.width)
+	}
 	at := uint64(0)
 	for exc := src[p.high:p.end]; len(exc) > 0; {
-		gap, a := binary.Uvarint(exc)
-		if a <= 0 {
-			return 0, false
+		gap, high, used := exception(exc)
+		if used == 0 {
+			return false
 		}
-		high, b := binary.Uvarint(exc[a:])
-		if at += gap; b <= 0 || gap > uint64(n) || at > uint64(i) {
-			break
+		if at += gap; gap > uint64(n) || at >= uint64(i+len(out)) {
+			return true
 		}
-		if at == uint64(i) {
-			v |= uint32(high << p.width)
+		if at >= uint64(i) {
+			out[at-uint64(i)] |= uint32(high << p.width)
 		}
-		exc = exc[a+b:]
+		exc = exc[used:]
 	}
-	return v, true
+	return true
 }
 
 // unpackLow unpacks the lower bits. Eight numbers of w bits are w bytes: up to

@@ -1,5 +1,7 @@
 package index
 
+import "slices"
+
 // verify finds a phrase: documents where its pairs stand at the right distance.
 // What it finds becomes the alternative's list.
 func (s *search) verify(seg *segment, a *found, within bitmap) {
@@ -13,12 +15,13 @@ func (s *search) verify(seg *segment, a *found, within bitmap) {
 	if a.kana != "" && s.joinKana(seg, a) {
 		return // cheap enough not to be kept
 	}
-	v := verifier{offsets: a.offsets, cursors: make([]*cursor, len(a.pairs)), places: make([][]uint32, len(a.pairs))}
+	var v verifier
 	for i := range a.pairs {
-		v.cursors[i] = s.room.cursor(&a.pairs[i])
-		if a.pairs[i].df < a.pairs[v.lead].df {
-			v.lead = i
-		}
+		v.pairs = append(v.pairs, verifiedPair{s.room.cursor(&a.pairs[i]), a.offsets[i]})
+	}
+	slices.SortStableFunc(v.pairs, func(x, y verifiedPair) int { return x.l.df - y.l.df })
+	if v.proof = a.proof; v.proof != nil {
+		v.proof.begin(s.room)
 	}
 	v.out = list{plain: true, documents: uint32(seg.documents)}
 	few := within != nil && within.count()*4 < a.size()
@@ -90,141 +93,76 @@ const mostKana = 512
 // joinKana finds a katakana word by the terms that begin with it, which gives
 // the same as verifying its pairs. False says that there are too many.
 func (s *search) joinKana(seg *segment, a *found) bool {
-	var keys []string
-	seg.each(string(kanaTerm)+a.kana, func(key []byte) bool {
-		keys = append(keys, string(key))
-		return len(keys) <= mostKana
+	n := 0
+	seg.each(string(kanaTerm)+a.kana, func(*list) bool {
+		n++
+		return n <= mostKana
 	})
-	if len(keys) > mostKana {
+	if n > mostKana {
 		return false
 	}
-	set, values := s.room.set(seg.documents), s.room.numbers(seg.documents)
-	for _, key := range keys {
-		l, ok := seg.find(key)
-		if !ok {
-			continue
-		}
-		c := s.room.cursor(&l)
-		for b := range l.blocks() {
-			c.load(b)
-			if c.n == 0 {
-				continue
-			}
-			c.val()
-			for i, doc := range c.docs[:c.n] {
-				// The counts add up above the bit that says whether it is in the head.
-				values[doc] = (values[doc]&^1 + uint32(countOf(c.values[i]))<<1) | (values[doc]|c.values[i])&1
-				set.set(doc)
-			}
-		}
-	}
-	n := set.count()
-	a.list = list{plain: true, documents: uint32(seg.documents), df: n, docs: make([]uint32, 0, n), values: make([]uint32, 0, n)}
-	set.each(0, uint32(seg.documents), func(doc uint32) {
-		a.list.docs = append(a.list.docs, doc)
-		a.list.values = append(a.list.values, values[doc]-2)
-	})
+	a.list = s.join(seg, string(kanaTerm)+a.kana)
 	return true
 }
 
 // verifier looks for the pairs of a phrase, document by document.
 type verifier struct {
-	cursors []*cursor
-	offsets []uint32
-	lead    int // the rarest pair
-	places  [][]uint32
-	out     list
+	pairs  []verifiedPair // the rarest first
+	starts []uint32       // where the phrase may begin in the document
+	proof  *proof
+	out    list
 }
 
-// try looks at a document.
+type verifiedPair struct {
+	*cursor
+	offset uint32
+}
+
+// try looks at a document. Most often one of the first pairs tells that the
+// phrase is not there, and the others are not looked at.
 func (v *verifier) try(seg *segment, doc uint32) {
-	for _, c := range v.cursors {
-		// Most often the documents of one are those of the other.
-		if c.i+1 < c.n && c.docs[c.i+1] == doc {
-			c.i++
-		} else if c.seek(doc) != doc {
+	if v.proof != nil {
+		if value, ok := v.proof.value(doc); ok {
+			v.out.docs, v.out.values = append(v.out.docs, doc), append(v.out.values, value)
 			return
 		}
 	}
-	if len(v.cursors) == 2 {
-		c, other := v.cursors[v.lead], v.cursors[1-v.lead]
-		v.found(seg, doc, twoPlaces(c.places(), other.places(), v.offsets[v.lead], v.offsets[1-v.lead]))
-		return
-	}
-	for i, c := range v.cursors {
-		v.places[i] = c.places()
-	}
-	v.found(seg, doc, v.allPlaces())
-}
-
-// standing is how often a phrase stands in a document, and where it does first.
-type standing struct {
-	count int
-	first uint32
-}
-
-func (v *verifier) found(seg *segment, doc uint32, at standing) {
-	if at.count > 0 {
-		v.out.docs = append(v.out.docs, doc)
-		v.out.values = append(v.out.values, value(at.count, at.first < seg.head(doc)))
-	}
-}
-
-// twoPlaces counts the places where two pairs stand at their offsets.
-func twoPlaces(lead, other []uint32, offset, otherOffset uint32) standing {
-	var s standing
-	i := 0
-	for _, p := range lead {
-		if p < offset {
-			continue // the phrase would begin before the document
+	v.starts = v.starts[:0]
+	for i, p := range v.pairs {
+		if !p.stand(doc) {
+			return
 		}
-		start := p - offset
-		want := start + otherOffset
-		for i < len(other) && other[i] < want {
+		if i > 0 {
+			v.starts = startsWith(v.starts, p.places(), p.offset)
+		} else {
+			for _, at := range p.places() {
+				if at >= p.offset { // else the phrase would begin before the document
+					v.starts = append(v.starts, at-p.offset)
+				}
+			}
+		}
+		if len(v.starts) == 0 {
+			return
+		}
+	}
+	v.out.docs = append(v.out.docs, doc)
+	v.out.values = append(v.out.values, value(len(v.starts), v.starts[0] < seg.head(doc)))
+}
+
+// startsWith leaves those of some starts that have a pair at its offset.
+func startsWith(starts, places []uint32, offset uint32) []uint32 {
+	n, i := 0, 0
+	for _, start := range starts {
+		for i < len(places) && places[i] < start+offset {
 			i++
 		}
-		if i == len(other) {
+		if i == len(places) {
 			break
 		}
-		if other[i] == want {
-			if s.count == 0 {
-				s.first = start
-			}
-			s.count++
+		if places[i] == start+offset {
+			starts[n] = start
+			n++
 		}
 	}
-	return s
-}
-
-// allPlaces is the same for more than two.
-func (v *verifier) allPlaces() standing {
-	var s standing
-next:
-	for _, p := range v.places[v.lead] {
-		if p < v.offsets[v.lead] {
-			continue
-		}
-		start := p - v.offsets[v.lead]
-		for i, list := range v.places {
-			if i == v.lead {
-				continue
-			}
-			want := start + v.offsets[i]
-			for len(list) > 0 && list[0] < want {
-				list = list[1:]
-			}
-			v.places[i] = list
-			if len(list) == 0 {
-				return s
-			}
-			if list[0] != want {
-				continue next
-			}
-		}
-		if s.count == 0 {
-			s.first = start
-		}
-		s.count++
-	}
-	return s
+	return starts[:n]
 }

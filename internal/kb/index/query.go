@@ -9,16 +9,15 @@ import (
 // How much the ways count in which a document can have a word.
 const (
 	asWritten  = .5 // more, if a word is as it was written and not only its stem
-	completed  = .2 // a word that begins with the last one of the query
+	completed  = .2 // the words that begin with the last one of the query, it among them
 	mended     = .4 // a word that differs by one slip
 	longMarked = .3 // a word with another long mark at its end
 	beside     = .5 // two words of different scripts that stand together
 )
 
 const (
-	mostUnits       = 31 // words of a query; what is behind them is ignored
-	mostCompletions = 32
-	mostSlips       = 8
+	mostUnits = 31 // words of a query; what is behind them is ignored
+	mostSlips = 8
 )
 
 // alternative is one way in which a document can have a word: a term, or the
@@ -30,6 +29,8 @@ type alternative struct {
 	text   string // of a phrase
 	// kana is the phrase if it is one katakana word.
 	kana string
+	// begins is what the words begin with of which it is any.
+	begins string
 }
 
 func termOf(key string, weight float64) alternative {
@@ -115,6 +116,9 @@ func (s *search) weigh(units []unit) {
 // phraseHaving is how many documents have the rarest pair of a phrase: the
 // phrase itself is not counted before it is looked for.
 func (s *search) phraseHaving(a alternative) int {
+	if a.begins != "" {
+		return s.begun(a.begins)
+	}
 	least := -1
 	for _, key := range a.keys {
 		if n := s.having(key); least < 0 || n < least {
@@ -134,8 +138,8 @@ func (s *search) word(word string, last bool) (alternatives, bonus []alternative
 		bonus = append(bonus, termOf(string(wordTerm)+word, asWritten))
 	}
 	if n := utf8.RuneCountInString(word); last && (n >= 3 || n == 2 && !known) {
-		for _, key := range s.completions(word, stem) {
-			alternatives = append(alternatives, termOf(key, completed))
+		if s.begun(word) > 0 {
+			alternatives = append(alternatives, alternative{begins: word, weight: completed})
 		}
 	}
 	if len(alternatives) == 0 {
@@ -151,36 +155,6 @@ func (s *search) word(word string, last bool) (alternatives, bonus []alternative
 		}
 	}
 	return alternatives, bonus, mendedTo
-}
-
-// completions are the words that begin with one, the shortest first: they are
-// the nearest. (The most common would not be the same in every split of base
-// and delta without counting all of them.)
-func (s *search) completions(word, stem string) []string {
-	prefix := string(wordTerm) + word
-	var best []string
-	order := func(a, b string) int {
-		if len(a) != len(b) {
-			return len(a) - len(b)
-		}
-		return strings.Compare(a, b)
-	}
-	for _, seg := range s.segments {
-		seg.each(prefix, func(key []byte) bool {
-			if len(key) == len(prefix) || len(best) == mostCompletions && len(key) > len(best[mostCompletions-1]) {
-				return true
-			}
-			k := string(key)
-			at, there := slices.BinarySearchFunc(best, k, order)
-			if there || at == mostCompletions || stemKey(k[1:]) == stem || !s.lives(k) {
-				return true
-			}
-			best = slices.Insert(best, at, k)
-			best = best[:min(len(best), mostCompletions)]
-			return true
-		})
-	}
-	return best
 }
 
 // runOf is the ways to have a run of characters: itself, and with long marks at

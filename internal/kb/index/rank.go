@@ -2,7 +2,6 @@ package index
 
 import (
 	"math"
-	"math/bits"
 	"slices"
 )
 
@@ -25,8 +24,10 @@ type scoredUnit struct {
 	dense   []int // which of the cursors are of dense lists, if the others are merged
 	// own is how many of the cursors are of alternatives, not of a bonus, and
 	// more what a bonus multiplies the frequency with at most.
-	own    int
-	more   float64
+	own  int
+	more float64
+	// leads says that it is one list, not dense, that has every hit.
+	leads  bool
 	bounds []float32 // the largest frequency/norm in each stretch, or more
 	// tiers are those of the dense lists, with all that have one of the others,
 	// and limits what documents add at most that are in none, and not in the second.
@@ -55,11 +56,17 @@ func (s *search) scorer(seg *segment, p *plan) *scorer {
 					u.weights = append(u.weights, float32(list[k].weight))
 				}
 			}
+			u.leads = u.merged == nil && u.own == 1 && !u.cursors[0].l.dense
 			sc.units = append(sc.units, u)
 		}
 	}
 	add(p.units, seg.units)
 	add(p.boosts, seg.boosts)
+	for i := range sc.units {
+		if i >= len(p.units) || seg.some {
+			sc.units[i].leads = false // a hit may be without it
+		}
+	}
 	return sc
 }
 
@@ -156,15 +163,7 @@ func (s *search) rank(seg *segment, p *plan, best *top) {
 	}
 	v := s.sieve(sc, best)
 	parts := sc.stretches()
-	look := func(part stretch) {
-		v.begin(part.at)
-		first := part.at << (stretchBits - 6)
-		for w := first; w < min(first+stretchSize/64, len(seg.hits)); w++ {
-			for left := v.pass(0, w, seg.hits[w], 0); left != 0; left &= left - 1 {
-				v.try(uint32(w)<<6 + uint32(bits.TrailingZeros64(left)))
-			}
-		}
-	}
+	v.seed()
 	// First what promises most, until the threshold is high; then the others in
 	// their order, so that each block is unpacked once.
 	next := (stretchHeap{slices.Clone(parts)}).start()
@@ -173,12 +172,12 @@ func (s *search) rank(seg *segment, p *plan, best *top) {
 		if part.bound < best.threshold() {
 			return
 		}
-		look(part)
+		v.look(part.at)
 		parts[part.at].bound = math.Inf(-1)
 	}
 	for _, part := range parts {
 		if part.bound >= best.threshold() && part.bound > 0 {
-			look(part)
+			v.look(part.at)
 		}
 	}
 }

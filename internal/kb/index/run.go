@@ -1,22 +1,19 @@
 package index
 
 import (
-	"bufio"
 	"bytes"
-	"container/heap"
 	"encoding/binary"
-	"errors"
-	"io"
-	"os"
 	"slices"
 )
 
 // run is the postings of some documents that follow one another, in memory.
 type run struct {
-	at    map[string]uint32
-	keys  []string
+	table termTable
+	keys  []byte // of all terms, side by side
 	terms []runTerm
 	size  int
+	// grams knows which runs of characters are common.
+	grams *counter
 
 	// The document under way: its terms, and their positions as linked lists.
 	touched []uint32
@@ -25,10 +22,14 @@ type run struct {
 
 type runTerm struct {
 	postings    []byte
+	key, length uint32 // where its key is
 	last        uint32 // document, plus one
 	count       uint32 // in the document under way
+	first, tail int32  // positions, in nodes
+	slot        uint32 // where a run of characters is counted
+	kind        byte
 	head        bool
-	first, tail int32 // positions, in nodes
+	common      bool // of a run of characters: it need not be counted any more
 }
 
 type runNode struct {
@@ -36,18 +37,40 @@ type runNode struct {
 	next     int32
 }
 
-func newRun() *run { return &run{at: map[string]uint32{}} }
+func newRun(grams *counter) *run { return &run{table: newTermTable(), grams: grams} }
 
-func (r *run) token(t token) {
-	i, ok := r.at[string(t.key)]
-	if !ok {
-		i = uint32(len(r.terms))
-		key := string(t.key)
-		r.at[key] = i
-		r.keys = append(r.keys, key)
-		r.terms = append(r.terms, runTerm{})
-		r.size += len(key) + 96 // what an entry costs, about
+func (r *run) key(i uint32) []byte {
+	t := &r.terms[i]
+	return r.keys[t.key:][:t.length]
+}
+
+// term is the number of a term.
+func (r *run) term(key []byte) uint32 {
+	code := r.table.code(key)
+	at := r.table.find(code, func(i uint32) bool { return bytes.Equal(r.key(i), key) })
+	if at.term != 0 {
+		return at.term - 1
 	}
+	i := uint32(len(r.terms))
+	term := runTerm{key: uint32(len(r.keys)), length: uint32(len(key)), kind: key[0]}
+	if term.isChars() {
+		term.slot = r.grams.slot(key[1:])
+		_, term.common = r.grams.common[string(key[1:])]
+	}
+	r.keys = append(r.keys, key...)
+	r.terms = append(r.terms, term)
+	r.table.put(at, code, i)
+	r.size += len(key) + 96 // what an entry costs, about
+	return i
+}
+
+// isChars tells the runs of characters that may be common.
+func (t *runTerm) isChars() bool { return t.kind == pairTerm || t.kind == gramTerm }
+
+// token takes an occurrence of a term, and says whether it is a common run of
+// characters.
+func (r *run) token(t token) bool {
+	i := r.term(t.key)
 	term := &r.terms[i]
 	if term.count == 0 {
 		r.touched = append(r.touched, i)
@@ -55,7 +78,7 @@ func (r *run) token(t token) {
 	}
 	term.count++
 	term.head = term.head || t.head
-	if t.key[0] == pairTerm {
+	if term.kind == pairTerm {
 		n := int32(len(r.nodes))
 		r.nodes = append(r.nodes, runNode{t.position, -1})
 		if term.first < 0 {
@@ -65,11 +88,12 @@ func (r *run) token(t token) {
 		}
 		term.tail = n
 	}
+	return term.common
 }
 
-// end closes the document under way, and calls with the runs of characters that
-// it has, each once.
-func (r *run) end(doc uint32, chars func(string)) {
+// end closes the document under way, and counts the runs of characters that it
+// has, each once.
+func (r *run) end(doc uint32) {
 	for _, i := range r.touched {
 		term := &r.terms[i]
 		before := len(term.postings)
@@ -81,8 +105,8 @@ func (r *run) end(doc uint32, chars func(string)) {
 		}
 		r.size += len(term.postings) - before
 		term.last, term.count = doc+1, 0
-		if key := r.keys[i]; key[0] == pairTerm || key[0] == gramTerm {
-			chars(key[1:])
+		if term.isChars() && !term.common {
+			term.common = r.grams.saw(term.slot, r.key(i)[1:], int(doc+1), doc+1)
 		}
 	}
 	r.touched, r.nodes = r.touched[:0], r.nodes[:0]
@@ -90,208 +114,17 @@ func (r *run) end(doc uint32, chars func(string)) {
 
 // sorted are the terms in the order of their keys.
 func (r *run) sorted() []uint32 {
-	order := make([]uint32, len(r.keys))
+	order := make([]uint32, len(r.terms))
 	for i := range order {
 		order[i] = uint32(i)
 	}
-	slices.SortFunc(order, func(a, b uint32) int { return bytes.Compare([]byte(r.keys[a]), []byte(r.keys[b])) })
+	slices.SortFunc(order, func(a, b uint32) int { return bytes.Compare(r.key(a), r.key(b)) })
 	return order
 }
 
-// runs are those that were put aside, in one file, and the last in memory.
-type runs struct {
-	dir, name string
-	file      *os.File
-	extents   [][2]int64
-	last      *run
-	opened    []*os.File
-}
-
-// temporary is a file that goes with the build. Where a file can be removed
-// while it is open, nothing is left of it even when the process is killed.
-func (r *runs) temporary() (*os.File, error) {
-	f, err := os.CreateTemp(r.dir, r.name)
-	if err != nil {
-		return nil, err
-	}
-	_ = os.Remove(f.Name())
-	r.opened = append(r.opened, f)
-	return f, nil
-}
-
-func (r *runs) close() {
-	for _, f := range r.opened {
-		_ = f.Close()
-		_ = os.Remove(f.Name())
-	}
-}
-
-// putAside writes a run to the file and empties it. The first documents of the
-// next run are numbered from the beginning, so each stands for itself.
-func (r *runs) putAside(x *run) (err error) {
-	if r.file == nil {
-		if r.file, err = r.temporary(); err != nil {
-			return err
-		}
-	}
-	start, err := r.file.Seek(0, io.SeekEnd)
-	if err != nil {
-		return err
-	}
-	w := bufio.NewWriterSize(r.file, 1<<20)
-	var number []byte
-	for _, i := range x.sorted() {
-		key, postings := x.keys[i], x.terms[i].postings
-		number = binary.AppendUvarint(number[:0], uint64(len(key)))
-		number = append(number, key...)
-		number = binary.AppendUvarint(number, uint64(len(postings)))
-		_, _ = w.Write(number)
-		_, _ = w.Write(postings)
-	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	end, err := r.file.Seek(0, io.SeekEnd)
-	r.extents = append(r.extents, [2]int64{start, end})
-	x.at, x.keys, x.terms, x.size = map[string]uint32{}, nil, nil, 0
-	return err
-}
-
-// runPostings are the postings of one term in one run.
-type runPostings struct{ raw []byte }
-
-var errRun = errors.New("what was put aside cannot be read back")
-
-// each calls with the postings; the gaps of positions are valid until the next.
-func (p runPostings) each(positions bool, add func(doc, value uint32, where []uint32)) error {
-	next := uint32(0)
-	var where []uint32
-	rest := p.raw
-	number := func() uint32 {
-		n, used := binary.Uvarint(rest)
-		if used <= 0 {
-			rest = nil
-			return 0
-		}
-		rest = rest[used:]
-		return uint32(n)
-	}
-	for len(rest) > 0 {
-		doc := next + number()
-		next = doc + 1
-		v := number()
-		where = where[:0]
-		if positions {
-			for range countOf(v) {
-				if len(rest) == 0 {
-					return errRun
-				}
-				where = append(where, number())
-			}
-		}
-		add(doc, v, where)
-	}
-	return nil
-}
-
-// merge calls with each key, in order, and its postings in the order of runs.
-func (r *runs) merge(yield func(key []byte, postings []runPostings) error) error {
-	var h runHeap
-	for i, at := range r.extents {
-		h = append(h, &runReader{run: i, from: bufio.NewReaderSize(io.NewSectionReader(r.file, at[0], at[1]-at[0]), 1<<20)})
-	}
-	h = append(h, &runReader{run: len(h), memory: r.last, order: r.last.sorted()})
-	open := h[:0]
-	for _, x := range h {
-		switch err := x.next(); {
-		case err == nil:
-			open = append(open, x)
-		case !errors.Is(err, io.EOF):
-			return err
-		}
-	}
-	h = open
-	heap.Init(&h)
-	var key []byte
-	var postings []runPostings
-	var took []*runReader
-	for len(h) > 0 {
-		key, postings, took = append(key[:0], h[0].key...), postings[:0], took[:0]
-		for len(h) > 0 && bytes.Equal(h[0].key, key) {
-			x := heap.Pop(&h).(*runReader) // it has nothing else
-			postings = append(postings, runPostings{x.raw})
-			took = append(took, x)
-		}
-		if err := yield(key, postings); err != nil {
-			return err
-		}
-		for _, x := range took {
-			switch err := x.next(); {
-			case err == nil:
-				heap.Push(&h, x)
-			case !errors.Is(err, io.EOF):
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// runReader reads one run.
-type runReader struct {
-	run      int
-	key, raw []byte
-	from     *bufio.Reader
-	memory   *run
-	order    []uint32
-}
-
-func (x *runReader) next() error {
-	if x.from == nil {
-		if len(x.order) == 0 {
-			return io.EOF
-		}
-		x.key, x.raw = append(x.key[:0], x.memory.keys[x.order[0]]...), x.memory.terms[x.order[0]].postings
-		x.order = x.order[1:]
-		return nil
-	}
-	n, err := binary.ReadUvarint(x.from)
-	if err != nil {
-		return err
-	}
-	if x.key, err = x.read(x.key, n); err != nil {
-		return err
-	}
-	if n, err = binary.ReadUvarint(x.from); err != nil {
-		return err
-	}
-	x.raw, err = x.read(x.raw, n)
-	return err
-}
-
-func (x *runReader) read(into []byte, n uint64) ([]byte, error) {
-	into = slices.Grow(into[:0], int(n))[:n]
-	if _, err := io.ReadFull(x.from, into); err != nil {
-		return into, errRun
-	}
-	return into, nil
-}
-
-// runHeap is ordered by key, then by run, so that documents stay in order.
-type runHeap []*runReader
-
-func (h runHeap) Len() int { return len(h) }
-func (h runHeap) Less(i, j int) bool {
-	if c := bytes.Compare(h[i].key, h[j].key); c != 0 {
-		return c < 0
-	}
-	return h[i].run < h[j].run
-}
-func (h runHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
-func (h *runHeap) Push(x any)   { *h = append(*h, x.(*runReader)) } // it has nothing else
-func (h *runHeap) Pop() any {
-	old := *h
-	x := old[len(old)-1]
-	*h = old[:len(old)-1]
-	return x
+// empty forgets all terms, and keeps the memory.
+func (r *run) empty() {
+	clear(r.terms)
+	clear(r.table.slots)
+	r.table.used, r.keys, r.terms, r.size = 0, r.keys[:0], r.terms[:0], 0
 }

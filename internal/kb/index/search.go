@@ -1,6 +1,9 @@
 package index
 
-import "slices"
+import (
+	"math/bits"
+	"slices"
+)
 
 // search is one search under way.
 type search struct {
@@ -79,10 +82,11 @@ func (s *search) matchAll(p *plan) int {
 // matchMost finds those that have the most words, and says how many these are.
 func (s *search) matchMost(p *plan) (total, had int) {
 	// Each document's number of words, in binary: one set for each digit.
-	const digits = 5
-	counts := make([][digits]bitmap, len(s.segments))
+	digits := bits.Len(uint(len(p.units)))
+	counts := make([][]bitmap, len(s.segments))
 	for i, seg := range s.segments {
 		s.resolve(seg, p)
+		counts[i] = make([]bitmap, digits)
 		for d := range counts[i] {
 			counts[i][d] = s.room.set(seg.documents)
 		}
@@ -96,7 +100,7 @@ func (s *search) matchMost(p *plan) (total, had int) {
 		}
 	}
 	for _, seg := range s.segments {
-		seg.driver, seg.hits = nil, s.room.set(seg.documents)
+		seg.driver, seg.hits, seg.some = nil, s.room.set(seg.documents), true
 		for w := range seg.hits {
 			seg.hits[w] = ^uint64(0)
 		}

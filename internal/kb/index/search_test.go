@@ -218,30 +218,6 @@ func TestSuggest(t *testing.T) {
 	})
 }
 
-func TestSnippet(t *testing.T) {
-	for _, tc := range []struct {
-		text, query string
-		width       int
-		want        string
-	}{
-		{"The gateway retries a request.", "request retry", 80, "The gateway **retries** a **request**."},
-		{"ユーザーの一覧を検索する。", "検索", 80, "ユーザーの一覧を**検索**する。"},
-		{"ＡＰＩの設計とﾃﾞｰﾀの移行", "api データ", 80, "**ＡＰＩ**の設計と**ﾃﾞｰﾀ**の移行"},
-		{"設計はAPI設計から", "API設計", 80, "**設計**は**API****設計**から"},
-		{"designers design", "desi", 80, "**designers** **design**"},
-		{"ユーザを追加", "ユーザー", 80, "**ユーザ**を追加"},
-		{"データベースと設計", "データベースの設計", 80, "**データベース**と**設計**"},
-		{"one\ntwo", "two", 80, "one **two**"},
-		{"nothing here matches at all", "zzz", 12, "nothing here…"},
-		{"a b c d e f g h i j k l m n needle o p q r s t u v", "needle", 16, "…m n **needle** o p q…"},
-		{"", "x", 10, ""},
-	} {
-		if got := Snippet(tc.text, tc.query, tc.width); got != tc.want {
-			t.Errorf("%q in %q: %q, want %q", tc.query, tc.text, got, tc.want)
-		}
-	}
-}
-
 func TestStem(t *testing.T) {
 	for _, group := range []string{
 		"design designs designed designing", "retry retries retried retrying", "create creates created creating",
@@ -259,6 +235,40 @@ func TestStem(t *testing.T) {
 		a, b, _ := strings.Cut(pair, " ")
 		if stemKey(a) == stemKey(b) {
 			t.Errorf("%s and %s are one", a, b)
+		}
+	}
+}
+
+// TestSuggestIsExact: with many titles, suggestions are those that a look at
+// each title finds, of all types and of one, short prefixes and long ones.
+func TestSuggestIsExact(t *testing.T) {
+	documents := corpus(2500)
+	for i, title := range []string{"ab", "ab\x00", "ab\x00c", "ＡＢ", "a b c d e f g h i j k", "a b c d e f g h i j l"} {
+		documents[i*300].Title = title
+	}
+	x := indexOf(t, documents)
+	folded := make([]string, len(documents))
+	for i, d := range documents {
+		folded[i] = Fold(d.Title)
+	}
+	for _, prefix := range []string{"", "a", "ab", "ab\x00", "a b c d e f g h ", "a b c d e f g h i j k", "s", "se", "検", "検索の", "api", "ＡＰＩ仕様の", "データベースの", "zz"} {
+		for _, types := range [][]string{nil, {"decision"}, {"doc", "issue"}} {
+			var all []deltaTitle
+			for i, d := range documents {
+				if strings.HasPrefix(folded[i], Fold(prefix)) && (len(types) == 0 || slices.Contains(types, d.Type)) {
+					all = append(all, deltaTitle{folded: folded[i], title: d.Title})
+				}
+			}
+			slices.SortFunc(all, compareTitles)
+			var want []string
+			for _, title := range slices.Compact(all) {
+				want = append(want, title.title)
+			}
+			for _, limit := range []int{3, 200} {
+				if got := x.Suggest(prefix, types, limit); !slices.Equal(got, want[:min(limit, len(want))]) {
+					t.Errorf("%q of %v: %q, want %q", prefix, types, got, want[:min(limit, len(want))])
+				}
+			}
 		}
 	}
 }

@@ -3,10 +3,15 @@ package index
 // vocabulary is where terms are looked up: the base's or the delta's.
 type vocabulary interface {
 	find(key string) (list, bool)
-	has(key []byte) bool
-	// each calls with the keys that begin with a prefix, in order.
-	each(prefix string, yield func(key []byte) bool)
-	ofKind(kind kindKey) bitmap
+	// has looks for a key in a scope, scopeOf says where keys with a prefix are; no
+	// scope is nowhere.
+	has(key []byte, in scope) bool
+	scopeOf(prefix string) scope
+	// each calls with the lists of the keys that begin with a prefix, in order. A
+	// list is valid during the call.
+	each(prefix string, yield func(l *list) bool)
+	// joined is the list for all keys that begin with one, if it is there.
+	joined(key string) (list, bool)
 }
 
 // segment is the base or the delta, during a search.
@@ -20,8 +25,12 @@ type segment struct {
 	scale float64
 
 	units, boosts []foundUnit
-	// hits is what matches. If nil, it is the documents of driver that live.
+	begun         begun
+	scope         scope
+	// hits is what matches. If nil, it is the documents of driver that live. Some
+	// says that hits need not have every unit.
 	hits   bitmap
+	some   bool
 	driver *list
 }
 
@@ -60,15 +69,21 @@ func (s *search) having(key string) int {
 // livesIn counts the living documents of a segment that have a term.
 func (s *search) livesIn(seg *segment, key string) int {
 	l, ok := seg.find(key)
-	switch {
-	case !ok:
+	if !ok {
 		return 0
+	}
+	return s.livesOf(seg, key, &l)
+}
+
+// livesOf is the same for a list that was found.
+func (s *search) livesOf(seg *segment, key string, l *list) int {
+	switch {
 	case !seg.inBase:
 		return l.live
 	case len(s.x.deads) == 0:
 		return l.df
 	}
-	return l.df - s.deadIn(key, &l)
+	return l.df - s.deadIn(key, l)
 }
 
 // deadIn counts the dead documents of the base that have a term.
@@ -182,13 +197,12 @@ func (r *room) sums(n int) []float32 {
 	return f
 }
 
-// numbers are n zeros; there is one such slice.
+// numbers are n, whatever they are now; there is one such slice.
 func (r *room) numbers(n int) []uint32 {
 	if cap(r.counts) < n {
 		r.counts = make([]uint32, n)
 	}
 	r.counts = r.counts[:n]
-	clear(r.counts)
 	return r.counts
 }
 

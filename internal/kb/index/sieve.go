@@ -2,6 +2,8 @@ package index
 
 import (
 	"cmp"
+	"math"
+	"math/bits"
 	"slices"
 )
 
@@ -18,6 +20,9 @@ type sieve struct {
 	// behind it.
 	limits      [][tierCount + 1]float64
 	most, least []float64
+	// lead is the first unit, if it is one list that is not dense and has every
+	// hit: then that list is walked, which is faster than to ask it for each hit.
+	lead *scoredUnit
 }
 
 func (s *search) sieve(sc *scorer, best *top) *sieve {
@@ -27,10 +32,26 @@ func (s *search) sieve(sc *scorer, best *top) *sieve {
 		most: make([]float64, n+1), least: make([]float64, n+1),
 	}
 	for i := range sc.units {
-		v.units[i] = &sc.units[i]
-		s.tiers(sc, v.units[i])
+		u := &sc.units[i]
+		v.units[i] = u
+		if u.leads && (v.lead == nil || u.factor > v.lead.factor) {
+			v.lead = u
+		}
 	}
-	slices.SortStableFunc(v.units, func(a, b *scoredUnit) int { return cmp.Compare(b.factor, a.factor) })
+	slices.SortStableFunc(v.units, func(a, b *scoredUnit) int {
+		switch v.lead {
+		case a:
+			return -1
+		case b:
+			return 1
+		}
+		return cmp.Compare(b.factor, a.factor)
+	})
+	if v.lead == nil {
+		for _, u := range v.units {
+			s.tiers(sc, u)
+		}
+	}
 	return v
 }
 
@@ -105,6 +126,79 @@ func (v *sieve) begin(at int) {
 		}
 		v.most[i] = v.most[i+1] + bound
 		v.least[i] = v.least[i+1] + v.limits[i][0]
+	}
+}
+
+// seeds is how many documents are tried before the others.
+const seeds = 256
+
+// seed tries hits that are in the upper tiers of the two units that promise
+// most, so that the threshold is high from the start. They are no hits any more.
+func (v *sieve) seed() {
+	var a, b *scoredUnit
+	for _, u := range v.units {
+		switch {
+		case u.tiers[0] == nil:
+		case a == nil:
+			a = u
+		case b == nil:
+			b = u
+		}
+	}
+	if a == nil {
+		return
+	}
+	hits, left := v.sc.seg.hits, seeds
+	try := func(among func(w int) uint64) {
+		for w := 0; w < len(hits) && left > 0; w++ {
+			docs := hits[w] & among(w)
+			if docs == 0 {
+				continue
+			}
+			v.begin(w >> (stretchBits - 6))
+			for hits[w] &^= docs; docs != 0; docs &= docs - 1 {
+				v.try(uint32(w)<<6 + uint32(bits.TrailingZeros64(docs)))
+				left--
+			}
+		}
+	}
+	if b == nil {
+		try(func(w int) uint64 { return a.tiers[1][w] })
+		return
+	}
+	try(func(w int) uint64 { return a.tiers[1][w] & b.tiers[1][w] })
+	try(func(w int) uint64 { return a.tiers[1][w]&b.tiers[0][w] | a.tiers[0][w]&b.tiers[1][w] })
+}
+
+// look tries the hits of a stretch that may win.
+func (v *sieve) look(at int) {
+	v.begin(at)
+	if v.lead != nil {
+		v.walk(uint32(at) << stretchBits)
+		return
+	}
+	hits := v.sc.seg.hits
+	first := at << (stretchBits - 6)
+	for w := first; w < min(first+stretchSize/64, len(hits)); w++ {
+		for left := v.pass(0, w, hits[w], 0); left != 0; left &= left - 1 {
+			v.try(uint32(w)<<6 + uint32(bits.TrailingZeros64(left)))
+		}
+	}
+}
+
+// walk looks at the documents of a stretch that the leading list has.
+func (v *sieve) walk(from uint32) {
+	sc, c, hits := v.sc, v.lead.cursors[0], v.sc.seg.hits
+	wanted, least := math.Inf(-1), 0.0
+	for doc := c.seek(from); doc>>stretchBits == from>>stretchBits; doc = c.next() {
+		if now := v.best.threshold(); now != wanted {
+			// What the others cannot add, the frequency in this list must.
+			wanted = now
+			least = leastRatio((now/slack-v.most[1])/v.lead.factor) / (float64(v.lead.weights[0]) * v.lead.more) / slack
+		}
+		if hits.has(doc) && frequency(c.val()) >= least*sc.norms.at(sc.seg.length(doc)) {
+			v.try(doc)
+		}
 	}
 }
 

@@ -40,6 +40,9 @@ func (s *search) slips(word string) []string {
 	const letters = "abcdefghijklmnopqrstuvwxyz0123456789"
 	for i := range len(word) + 1 {
 		before, after := word[:i], word[i:]
+		if !s.narrow(string(wordTerm) + before) {
+			break // nothing begins like that, nor with more of the word
+		}
 		if after != "" {
 			try(before, after[1:])
 		}
@@ -63,11 +66,22 @@ func (s *search) slips(word string) []string {
 	return list
 }
 
+// narrow says where the keys are that are asked for next: they begin with a
+// prefix. False is that there are none.
+func (s *search) narrow(prefix string) bool {
+	found := false
+	for _, seg := range s.segments {
+		seg.scope = seg.scopeOf(prefix)
+		found = found || seg.scope != scope{}
+	}
+	return found
+}
+
 // known tells whether a segment has a term, dead or alive. Hundreds are asked
-// for, so it makes no garbage.
+// for, so it makes no garbage, and looks only where narrow says that they are.
 func (s *search) known(key []byte) bool {
 	for _, seg := range s.segments {
-		if seg.has(key) {
+		if seg.has(key, seg.scope) {
 			return true
 		}
 	}

@@ -17,8 +17,50 @@ import (
 // title, and by type (its number) and folded title. A suggestion is a binary
 // search in one of them, so a filter by type costs nothing.
 type titles struct {
-	text, starts, order, byType []byte
-	columns                     *columns
+	text, starts  []byte
+	order, byType titleOrder
+	// typeStarts is where each type begins in the order by type, and its end.
+	typeStarts []byte
+	columns    *columns
+}
+
+// titleOrder is documents in the order of their titles. The beginnings of every
+// 64th folded title stand side by side, so that most steps of a search read
+// memory that was read before.
+type titleOrder struct{ docs, marks []byte }
+
+const (
+	marked   = 64
+	markSize = 16 // bytes of a folded title, filled up with zeros
+)
+
+func marksOf(documents uint64) uint64 { return (documents + marked - 1) / marked }
+
+func (o titleOrder) at(i int) uint32 { return binary.LittleEndian.Uint32(o.docs[4*i:]) }
+
+// near narrows a part of the order to where titles that begin with a prefix
+// begin: what its marks say is before them is left out, and what is behind. From
+// there up to and without sure, all titles do.
+func (o titleOrder) near(from, to int, prefix string) (low, high, sure int) {
+	// A mark may be shorter than the prefix, or look as if it went on.
+	told := len(prefix) <= markSize && !strings.Contains(prefix, "\x00")
+	if len(prefix) > markSize {
+		prefix = prefix[:markSize] // of titles that share so much, all may be meant
+	}
+	mark := func(i int) string { return text(o.marks[i*markSize:][:len(prefix)]) }
+	first, end := (from+marked-1)/marked, (to+marked-1)/marked // the marks of the part
+	at := first + sort.Search(end-first, func(i int) bool { return mark(first+i) >= prefix })
+	behind := at + sort.Search(end-at, func(i int) bool { return mark(at+i) > prefix })
+	if at > first {
+		from = (at - 1) * marked
+	}
+	if behind > at && told {
+		sure = (behind-1)*marked + 1
+	}
+	if behind < end {
+		to = behind * marked
+	}
+	return from, to, sure
 }
 
 // isFolded marks a title that is its own folded form.
@@ -130,7 +172,7 @@ func (b *titleBuilder) title(doc uint32) []byte {
 }
 
 // sort makes the two orders.
-func (b *titleBuilder) sort(c *columns) (order, byType []byte) {
+func (b *titleBuilder) sort(c *columns) (order, byType titleOrder) {
 	docs := make([]uint32, len(b.folded))
 	for i := range docs {
 		docs[i] = uint32(i)
@@ -144,12 +186,17 @@ func (b *titleBuilder) sort(c *columns) (order, byType []byte) {
 		}
 		return int(x) - int(y)
 	})
-	put := func() []byte {
-		out := make([]byte, 0, 4*len(docs))
-		for _, d := range docs {
-			out = binary.LittleEndian.AppendUint32(out, d)
+	put := func() titleOrder {
+		var o titleOrder
+		for i, d := range docs {
+			o.docs = binary.LittleEndian.AppendUint32(o.docs, d)
+			if i%marked == 0 {
+				var mark [markSize]byte
+				copy(mark[:], b.folded[d])
+				o.marks = append(o.marks, mark[:]...)
+			}
 		}
-		return out
+		return o
 	}
 	order = put()
 	slices.SortStableFunc(docs, func(x, y uint32) int { return int(c.kind(x)) - int(c.kind(y)) })
@@ -165,65 +212,75 @@ func (x *Index) Suggest(prefix string, types []string, limit int) []string {
 	if limit <= 0 {
 		limit = 10
 	}
-	var found []deltaTitle
+	var parts [][]string
 	if x.base != nil {
-		found = x.base.titles.suggest(prefix, types, limit, x.dead)
+		parts = x.base.titles.suggest(prefix, types, limit, x.dead)
 	}
-	found = append(found, x.delta.suggest(prefix, types, limit)...)
-	slices.SortFunc(found, func(a, b deltaTitle) int {
-		if c := strings.Compare(a.folded, b.folded); c != 0 {
-			return c
-		}
-		return strings.Compare(a.title, b.title)
-	})
-	if len(found) == 0 {
+	if found := x.delta.suggest(prefix, types, limit); len(found) > 0 {
+		parts = append(parts, found)
+	}
+	switch len(parts) {
+	case 0:
 		return nil
+	case 1: // it is in order, and what is not folded need not be
+		return parts[0]
 	}
+	return mergeTitles(parts, limit)
+}
+
+// mergeTitles makes one list of titles in the order of their folded forms.
+func mergeTitles(parts [][]string, limit int) []string {
+	var found []deltaTitle
+	for _, part := range parts {
+		for _, title := range part {
+			found = append(found, deltaTitle{folded: Fold(title), title: title})
+		}
+	}
+	slices.SortFunc(found, compareTitles)
 	list := make([]string, 0, min(limit, len(found)))
 	for _, t := range found {
-		if len(list) < limit && (len(list) == 0 || !slices.Contains(list, t.title)) {
+		if n := len(list); n < limit && (n == 0 || list[n-1] != t.title) {
 			list = append(list, t.title)
 		}
 	}
 	return list
 }
 
-func (t *titles) suggest(prefix string, types []string, limit int, dead bitmap) []deltaTitle {
-	var found []deltaTitle
+// suggest is titles of the base, one list for each type if there are types.
+func (t *titles) suggest(prefix string, types []string, limit int, dead bitmap) [][]string {
+	var parts [][]string
+	collect := func(order titleOrder, from, to int) {
+		if found := t.collect(order, from, to, prefix, limit, dead); len(found) > 0 {
+			parts = append(parts, found)
+		}
+	}
 	n := t.columns.count()
 	if len(types) == 0 {
-		return t.collect(found, t.order, 0, n, prefix, limit, dead)
+		collect(t.order, 0, n)
+		return parts
 	}
 	for i, name := range t.columns.typeNames {
 		if !slices.Contains(types, name) {
 			continue
 		}
-		kind := func(at int) uint32 {
-			return min(t.kindAt(at), uint32(len(t.columns.typeNames)))
+		from, to := binary.LittleEndian.Uint32(t.typeStarts[4*i:]), binary.LittleEndian.Uint32(t.typeStarts[4*i+4:])
+		if from > to || int64(to) > int64(n) {
+			continue // damage
 		}
-		from := sort.Search(n, func(at int) bool { return kind(at) >= uint32(i) })
-		to := from + sort.Search(n-from, func(at int) bool { return kind(from+at) > uint32(i) })
-		found = t.collect(found, t.byType, from, to, prefix, limit, dead)
+		collect(t.byType, int(from), int(to))
 	}
-	return found
+	return parts
 }
 
-// kindAt is the type of a place in the order by type.
-func (t *titles) kindAt(at int) uint32 {
-	doc := binary.LittleEndian.Uint32(t.byType[4*at:])
-	if int(doc) >= t.columns.count() {
-		return nowhere
-	}
-	return t.columns.kind(doc)
-}
-
-// collect adds titles from a part of an order, each once.
-func (t *titles) collect(found []deltaTitle, order []byte, from, to int, prefix string, limit int, dead bitmap) []deltaTitle {
-	at := func(i int) uint32 { return binary.LittleEndian.Uint32(order[4*i:]) }
-	from += sort.Search(to-from, func(i int) bool { return t.compare(at(from+i), prefix) >= 0 })
-	for n := 0; from < to && n < limit; {
+// collect is titles from a part of an order, each once.
+func (t *titles) collect(order titleOrder, from, to int, prefix string, limit int, dead bitmap) []string {
+	var found []string
+	at := order.at
+	low, high, sure := order.near(from, to, prefix)
+	from = low + sort.Search(high-low, func(i int) bool { return t.compare(at(low+i), prefix) >= 0 })
+	for from < to && len(found) < limit {
 		doc := at(from)
-		if t.compare(doc, prefix) != 0 {
+		if from >= sure && t.compare(doc, prefix) != 0 {
 			break
 		}
 		if dead.has(doc) {
@@ -231,9 +288,10 @@ func (t *titles) collect(found []deltaTitle, order []byte, from, to int, prefix 
 			continue
 		}
 		title, _ := t.at(doc)
-		whole := string(title)
-		found = append(slices.Grow(found, limit-n), deltaTitle{folded: Fold(whole), title: whole})
-		n++
+		if found == nil {
+			found = make([]string, 0, min(limit, to-from))
+		}
+		found = append(found, string(title))
 		// Of those with the same title it is enough to have one: leap over them.
 		step := 1
 		for from+step < to && t.same(at(from+step), title) {
@@ -250,11 +308,11 @@ func (t *titles) same(doc uint32, title []byte) bool {
 	return bytes.Equal(other, title)
 }
 
-func (x *delta) suggest(prefix string, types []string, limit int) []deltaTitle {
+func (x *delta) suggest(prefix string, types []string, limit int) []string {
 	at, _ := slices.BinarySearchFunc(x.titles, deltaTitle{folded: prefix}, func(a, b deltaTitle) int {
 		return strings.Compare(a.folded, b.folded)
 	})
-	var found []deltaTitle
+	var found []string
 	for _, t := range x.titles[at:] {
 		if !strings.HasPrefix(t.folded, prefix) {
 			break
@@ -262,11 +320,11 @@ func (x *delta) suggest(prefix string, types []string, limit int) []deltaTitle {
 		if len(types) > 0 && !slices.Contains(types, x.typeNames[x.kind(t.doc)]) {
 			continue
 		}
-		if n := len(found); n == 0 || found[n-1].title != t.title {
+		if n := len(found); n == 0 || found[n-1] != t.title {
 			if n == limit {
 				break
 			}
-			found = append(found, t)
+			found = append(found, t.title)
 		}
 	}
 	return found

@@ -12,9 +12,14 @@ const (
 	tagTerm   = 'g' // a tag as it was given, for the filter
 	kanaTerm  = 'k' // a katakana word from one of its characters to its end
 	stemTerm  = 's' // a word without its inflection
+	typeTerm  = 't' // the document's type, for the filter
 	charTerm  = 'u' // one character of a script without spaces
+	stateTerm = 'v' // its status, for the filter
 	wordTerm  = 'w' // a word as it is written
 	boundTerm = 'x' // a word and the character beside it: API設 of API設計
+	// beginTerm is the beginning of many words, in a base: see beginning.go. It
+	// is made of the words, so it stands behind them.
+	beginTerm = 'z'
 )
 
 // longestWord is how much of a word is kept, in bytes; what is longer is no
@@ -34,25 +39,28 @@ type token struct {
 // tokeniser takes documents apart, always in the same way: base and delta, and
 // every process, must agree.
 type tokeniser struct {
-	emit     func(token)
+	// emit takes a token, and says whether it is a common run of characters.
+	emit     func(token) bool
 	key      []byte
 	position uint32
 	length   uint32
 	head     bool
 	last     piece // the piece before
-	// common are the runs of characters whose longer ones are terms.
-	common grams
+	// Of the run under way: where its characters begin, and which of its runs of
+	// characters are common.
 	starts []int
+	common []bool
 }
 
 // document emits what is in a document, and returns how long it is and how many
 // positions its head takes.
 func (t *tokeniser) document(d *Document) (length, head uint32) {
 	t.position, t.length, t.head = 0, 0, true
+	t.say(typeTerm, d.Type)
+	t.say(stateTerm, d.Status)
 	t.text(d.Title)
 	for _, tag := range d.Tags {
-		t.key = append(append(t.key[:0], tagTerm), tag...)
-		t.emit(token{key: t.key, head: true})
+		t.say(tagTerm, tag)
 	}
 	head, t.head = t.position, false
 	t.text(d.Description)
@@ -85,19 +93,25 @@ func (t *tokeniser) piece(p piece) {
 
 // run emits the characters and the pairs of characters of a run.
 func (t *tokeniser) run(text string) {
+	t.starts, t.common = t.starts[:0], t.common[:0]
+	common := false
+	_, size := utf8.DecodeRuneInString(text)
 	for i := 0; i < len(text); {
-		_, size := utf8.DecodeRuneInString(text[i:])
+		t.starts = append(t.starts, i)
 		t.length++
 		t.say(charTerm, text[i:i+size])
+		next := 0
 		if i+size < len(text) {
-			_, next := utf8.DecodeRuneInString(text[i+size:])
-			t.say(pairTerm, text[i:i+size+next])
+			_, next = utf8.DecodeRuneInString(text[i+size:])
+			is := t.say(pairTerm, text[i:i+size+next])
+			t.common = append(t.common, is)
+			common = common || is
 		}
 		t.position++
-		i += size
+		i, size = i+size, next
 	}
 	t.position++ // no phrase goes over the end of a run
-	if len(t.common) > 0 {
+	if common {
 		t.grams(text)
 	}
 	kanaWords(text, func(word string) {
@@ -132,9 +146,9 @@ func kanaWords(run string, yield func(word string)) {
 	}
 }
 
-func (t *tokeniser) say(kind byte, text string) {
+func (t *tokeniser) say(kind byte, text string) (common bool) {
 	t.key = append(append(t.key[:0], kind), text...)
-	t.emit(token{key: t.key, position: t.position, head: t.head})
+	return t.emit(token{key: t.key, position: t.position, head: t.head})
 }
 
 // appendBound appends what two neighbours of different scripts are at their
