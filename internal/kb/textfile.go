@@ -213,7 +213,7 @@ func (t *textIndex) write(ctx context.Context, progress func(done, total int)) (
 	began := time.Now()
 	t.build.progress(0, max(1, all.Total))
 	defer t.build.progress(0, 0)
-	err = index.Build(ctx, t.path(file), file.Seq, documents(ctx, store), func(done int) {
+	err = index.Build(ctx, t.path(file), file.Seq, all.Total, documents(ctx, store), func(done int) {
 		t.build.progress(done, max(done, all.Total))
 		if progress != nil {
 			progress(done, max(done, all.Total))

@@ -26,7 +26,7 @@ func TestBuildInRuns(t *testing.T) {
 	for _, limit := range []int{runBytes, 200_000, 1} {
 		path := filepath.Join(dir, "base")
 		progress := 0
-		if err := build(t.Context(), path, 7, seq(documents), func(done int) { progress = done }, limit); err != nil {
+		if err := build(t.Context(), path, 7, pretended, seq(documents), func(done int) { progress = done }, limit); err != nil {
 			t.Fatal(err)
 		}
 		content, err := os.ReadFile(path)
@@ -50,7 +50,7 @@ func TestBuildInRuns(t *testing.T) {
 func TestBuildThatFails(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "base")
-	if err := Build(t.Context(), path, 1, seq(titled("one")), nil); err != nil {
+	if err := Build(t.Context(), path, 1, pretended, seq(titled("one")), nil); err != nil {
 		t.Fatal(err)
 	}
 	before, _ := os.ReadFile(path)
@@ -58,10 +58,10 @@ func TestBuildThatFails(t *testing.T) {
 	cancel()
 	broken := errors.New("broken")
 	for name, build := range map[string]func() error{
-		"order":    func() error { return Build(t.Context(), path, 2, seq(append(titled("a", "b"), titled("c")...)), nil) },
-		"canceled": func() error { return Build(canceled, path, 2, seq(titled("a")), nil) },
+		"order":    func() error { return Build(t.Context(), path, 2, pretended, seq(append(titled("a", "b"), titled("c")...)), nil) },
+		"canceled": func() error { return Build(canceled, path, 2, pretended, seq(titled("a")), nil) },
 		"source": func() error {
-			return Build(t.Context(), path, 2, func(yield func(Document, error) bool) { yield(Document{}, broken) }, nil)
+			return Build(t.Context(), path, 2, pretended, func(yield func(Document, error) bool) { yield(Document{}, broken) }, nil)
 		},
 	} {
 		if err := build(); err == nil {
@@ -72,7 +72,7 @@ func TestBuildThatFails(t *testing.T) {
 	if left, _ := filepath.Glob(filepath.Join(dir, "*")); len(left) != 1 || !bytes.Equal(before, after) {
 		t.Errorf("left behind: %v", left)
 	}
-	if err := Build(t.Context(), filepath.Join(dir, "none", "base"), 1, seq(nil), nil); err == nil {
+	if err := Build(t.Context(), filepath.Join(dir, "none", "base"), 1, pretended, seq(nil), nil); err == nil {
 		t.Error("a folder that is not there: no error")
 	}
 }
@@ -97,7 +97,14 @@ func TestSizeOfBase(t *testing.T) {
 		for i := range documents {
 			size += textSize(&documents[i])
 		}
-		b := open(t, documents)
+		path := filepath.Join(t.TempDir(), "base")
+		if err := Build(t.Context(), path, 1, len(documents), seq(documents), nil); err != nil {
+			t.Fatal(err)
+		}
+		b, err := Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
 		ratio := float64(b.Size()) / float64(size)
 		t.Logf("%s: %d documents, %.2f bytes for a byte of text", name, len(documents), ratio)
 		if ratio > 1 {
@@ -113,7 +120,7 @@ func TestSizeOfBase(t *testing.T) {
 // Verify, and searching it anyway does no harm.
 func TestDamage(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "base")
-	if err := Build(t.Context(), path, 1, seq(corpus(300)), nil); err != nil {
+	if err := Build(t.Context(), path, 1, pretended, seq(corpus(300)), nil); err != nil {
 		t.Fatal(err)
 	}
 	good, err := os.ReadFile(path)
@@ -188,7 +195,7 @@ func harmless(t *testing.T, b *Base) {
 // behind it is reached.
 func FuzzOpen(f *testing.F) {
 	path := filepath.Join(f.TempDir(), "base")
-	if err := Build(f.Context(), path, 1, seq(corpus(40)), nil); err != nil {
+	if err := Build(f.Context(), path, 1, pretended, seq(corpus(40)), nil); err != nil {
 		f.Fatal(err)
 	}
 	good, err := os.ReadFile(path)

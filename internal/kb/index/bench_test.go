@@ -54,7 +54,7 @@ func benchBase(b *testing.B) string {
 	path := filepath.Join(dir, fmt.Sprintf("base-%d", n))
 	if _, err := os.Stat(path); err != nil {
 		size, took := 0, time.Duration(0)
-		if err := Build(b.Context(), path, 1, generated(n, &size, &took), nil); err != nil {
+		if err := Build(b.Context(), path, 1, n, generated(n, &size, &took), nil); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -93,7 +93,7 @@ func BenchmarkBuild(b *testing.B) {
 			}
 		}
 		took, began, wall := time.Duration(0), processCPU(), time.Now()
-		if err := Build(b.Context(), path, 1, generated(n, &size, &took), look); err != nil {
+		if err := Build(b.Context(), path, 1, n, generated(n, &size, &took), look); err != nil {
 			b.Fatal(err)
 		}
 		cost := processCPU() - began - took

@@ -15,20 +15,21 @@ import (
 const runBytes = 96 << 20
 
 // Build writes a base of documents, which come in the order of their ids, to a
-// file: under another name, synced, and renamed. Memory is bounded; what does
+// file: under another name, synced, and renamed. Expected is how many there are,
+// about: large collections are indexed otherwise than small ones. Memory is bounded; what does
 // not fit is put aside in a file beside it. Progress, which may be nil, is told
 // every thousand documents. A process that is killed meanwhile leaves a file
 // path.new-*, which may be removed when nobody builds.
-func Build(ctx context.Context, path string, sequence int64, documents iter.Seq2[Document, error], progress func(done int)) error {
-	return build(ctx, path, sequence, documents, progress, runBytes)
+func Build(ctx context.Context, path string, sequence int64, expected int, documents iter.Seq2[Document, error], progress func(done int)) error {
+	return build(ctx, path, sequence, expected, documents, progress, runBytes)
 }
 
-func build(ctx context.Context, path string, sequence int64, documents iter.Seq2[Document, error], progress func(done int), runBytes int) (err error) {
+func build(ctx context.Context, path string, sequence int64, expected int, documents iter.Seq2[Document, error], progress func(done int), runBytes int) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".new-*")
 	if err != nil {
 		return fmt.Errorf("build search index: %w", err)
 	}
-	b := &builder{runs: runs{dir: filepath.Dir(path), name: filepath.Base(path) + ".run-*"}, limit: runBytes}
+	b := &builder{runs: runs{dir: filepath.Dir(path), name: filepath.Base(path) + ".run-*"}, limit: runBytes, grams: newCounter(expected)}
 	defer func() {
 		b.runs.close()
 		if err != nil {
@@ -80,7 +81,6 @@ type builder struct {
 }
 
 func (b *builder) gather(ctx context.Context, documents iter.Seq2[Document, error], progress func(done int)) error {
-	b.grams = newCounter()
 	run := newRun(b.grams)
 	t := tokeniser{emit: run.token}
 	add := func(d *Document) error {

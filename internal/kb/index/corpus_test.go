@@ -12,6 +12,10 @@ import (
 	madeup "genkan/internal/testkit/corpus"
 )
 
+// pretended is how many documents bases are built for: so many that they have all
+// that a large one has.
+const pretended = 1_000_000
+
 // known are the documents that were made already: tests ask for the same ones
 // again and again, and to make one costs more than to index it.
 var known sync.Map
@@ -107,7 +111,7 @@ func ownDocs(tb testing.TB, from int64) []Document {
 func open(tb testing.TB, documents []Document) *Base {
 	tb.Helper()
 	path := filepath.Join(tb.TempDir(), "base")
-	if err := Build(tb.Context(), path, 1, seq(documents), nil); err != nil {
+	if err := Build(tb.Context(), path, 1, pretended, seq(documents), nil); err != nil {
 		tb.Fatal(err)
 	}
 	b, err := Open(path)

@@ -17,15 +17,17 @@ import (
 // What is common is decided by the first documents, which are read twice. What
 // becomes common later counts from there on: the base says from which document.
 const (
-	mostGram  = 6    // characters
-	mostGrams = 4096 // common runs
-	// One document in so many has a pair that is common, or a longer run: of
-	// these there are fewer, and each costs space.
-	pairShare   = 16
-	longerShare = 10
-	leastCommon = 32
+	mostGram  = 6     // characters
+	mostGrams = 65536 // common runs
+	// A run is common if so many documents can be expected to have it. Verifying a
+	// phrase costs a third of a microsecond for each document that may have it, so
+	// that this is 5 ms at most. A collection of fewer documents has no such terms,
+	// which cost space: of Japanese manual pages a quarter of the text at a share of
+	// one document in 64.
+	commonDocuments = 15_000
+	leastCommon     = 24 // have been seen, before anything is expected
 	// The first documents: so many, or so many bytes of text.
-	sampleDocuments = 1024
+	sampleDocuments = 2048
 	sampleBytes     = 16 << 20
 )
 
@@ -36,13 +38,15 @@ type grams map[string]uint32
 // counter finds them while a base is built.
 type counter struct {
 	common grams
+	// expected is how many documents there will be, about.
+	expected int
 	// counts are of documents, by hash: collisions make a run common too early,
 	// which costs a little space.
 	counts []uint32
 }
 
-func newCounter() *counter {
-	return &counter{common: grams{}, counts: make([]uint32, 1<<18)}
+func newCounter(expected int) *counter {
+	return &counter{common: grams{}, expected: expected, counts: make([]uint32, 1<<18)}
 }
 
 // slot is where a run is counted: FNV-1a, so that it is the same in each build.
@@ -54,18 +58,16 @@ func (g *counter) slot(run []byte) uint32 {
 	return uint32((h ^ h>>32) & uint64(len(g.counts)-1))
 }
 
-func isCommonRun(run []byte, n, documents int) bool {
-	if n < leastCommon || n < documents/pairShare {
-		return false // without counting its characters
-	}
-	return n >= documents/longerShare || utf8.RuneCount(run) == 2
+// isCommon reports whether a run is that n of the first documents have.
+func (g *counter) isCommon(n, documents int) bool {
+	return n >= leastCommon && n*g.expected >= commonDocuments*documents
 }
 
 // saw counts a document that has a run, the last of so many, and says whether
 // that makes it common.
 func (g *counter) saw(slot uint32, run []byte, documents int, since uint32) bool {
 	g.counts[slot]++
-	if !isCommonRun(run, int(g.counts[slot]), documents) || len(g.common) >= mostGrams {
+	if !g.isCommon(int(g.counts[slot]), documents) || len(g.common) >= mostGrams {
 		return false
 	}
 	g.common[string(run)] = since
@@ -75,6 +77,9 @@ func (g *counter) saw(slot uint32, run []byte, documents int, since uint32) bool
 // sample learns from the first documents. Each round finds runs that are longer
 // by one, since what is longer is counted when the shorter is common.
 func (g *counter) sample(documents []Document) {
+	if g.expected < commonDocuments {
+		return
+	}
 	for range mostGram - 2 {
 		before := len(g.common)
 		clear(g.counts)
@@ -99,7 +104,7 @@ func (g *counter) sample(documents []Document) {
 			}
 		}
 		for _, run := range slices.Sorted(maps.Keys(found)) {
-			if n := int(g.counts[g.slot([]byte(run))]); isCommonRun([]byte(run), n, len(documents)) && len(g.common) < mostGrams {
+			if n := int(g.counts[g.slot([]byte(run))]); g.isCommon(n, len(documents)) && len(g.common) < mostGrams {
 				g.common[run] = 0
 			}
 		}

@@ -29,6 +29,9 @@ type found struct {
 	// parts are what a document of the phrase has, too: the other pairs, and the
 	// longer parts that are terms, each from a document on.
 	parts []part
+	// whole is the phrase itself, if it is a term from a document on; before that it
+	// must be looked for.
+	whole part
 	// proof may tell how often the phrase is in a document; nil is none.
 	proof *proof
 }
@@ -86,10 +89,13 @@ func (s *search) resolveOne(seg *segment, a alternative) (found, bool) {
 	}
 	f.key, f.kana = strings.Join(a.keys, ""), a.kana
 	if base, ok := seg.vocabulary.(*Base); ok {
-		if since, ok := base.grams.find(a.text); ok && since == 0 {
-			f.key = string(gramTerm) + a.text
-			f.list, ok = seg.find(f.key)
-			return f, ok
+		if since, ok := base.grams.find(a.text); ok {
+			l, there := seg.find(string(gramTerm) + a.text)
+			if since == 0 {
+				f.key, f.list = string(gramTerm)+a.text, l
+				return f, there
+			}
+			f.whole = part{l, since}
 		}
 		if a.kana != "" {
 			if l, ok := base.joined(string(kanaTerm) + a.kana); ok {

@@ -25,9 +25,13 @@ func (s *search) verify(seg *segment, a *found, within bitmap) {
 	}
 	v.out = list{plain: true, documents: uint32(seg.documents)}
 	few := within != nil && within.count()*4 < a.size()
+	until := uint32(seg.documents) // from there on it is known
+	if a.whole.since > 0 {
+		until = min(until, a.whole.since)
+	}
 	if rarest := a.rarest(); !few && rarest.df < seg.documents/fewCandidates {
 		c := s.room.cursor(rarest)
-		for doc := c.seek(0); doc != nowhere; doc = c.next() {
+		for doc := c.seek(0); doc < until; doc = c.next() {
 			v.try(seg, doc)
 		}
 	} else {
@@ -35,7 +39,13 @@ func (s *search) verify(seg *segment, a *found, within bitmap) {
 		if few {
 			set.and(within)
 		}
-		set.each(0, uint32(seg.documents), func(doc uint32) { v.try(seg, doc) })
+		set.each(0, until, func(doc uint32) { v.try(seg, doc) })
+	}
+	if a.whole.list.df > 0 {
+		c := s.room.cursor(&a.whole.list)
+		for doc := c.seek(until); doc != nowhere; doc = c.next() {
+			v.out.docs, v.out.values = append(v.out.docs, doc), append(v.out.values, c.val())
+		}
 	}
 	if base != nil && !few {
 		base.kept.put(a.key, &v.out, a.size())

@@ -108,7 +108,7 @@ func TestEverySplitIsTheSame(t *testing.T) {
 func openSorted(t *rapid.T, dir string, documents map[int64]Document) *Base {
 	list := slices.SortedFunc(maps.Values(documents), func(a, b Document) int { return cmp.Compare(a.ID, b.ID) })
 	path := filepath.Join(dir, "base")
-	if err := Build(t.Context(), path, 1, seq(list), nil); err != nil {
+	if err := Build(t.Context(), path, 1, pretended, seq(list), nil); err != nil {
 		t.Fatal(err)
 	}
 	b, err := Open(path)

@@ -98,7 +98,7 @@ func TestJapaneseIsExact(t *testing.T) {
 func TestPhrasesThatBecomeCommon(t *testing.T) {
 	var documents []Document
 	for _, english := range []bool{true, false} {
-		for _, d := range corpus(3600) {
+		for _, d := range corpus(5600) {
 			// A few of the others are among the first.
 			if ascii(d.Content) == english || english && d.ID%200 == 1 {
 				d.ID = int64(len(documents) + 1)
