@@ -163,13 +163,14 @@ func (k *checkup) asked(s client.Server) doctor.Server {
 		Name: s.Name, State: s.State, Known: true, Protocol: s.ProtocolVersion, Era: s.Era, Transport: s.Transport,
 		Tools: s.Tools, StartTook: time.Duration(s.StartMillis) * time.Millisecond, FirstStart: s.FirstStart, Waited: k.startupTimeout(s.Name),
 		Problem: s.Problem, SignIn: s.SignIn, Hidden: s.Hidden,
-		Replaces: k.replacing[s.Name], Undescribed: k.undescribed[s.Name],
+		Overwrites: s.Definition != nil && s.Definition.Overwrite,
+		Replaces:   k.replacing[s.Name], Undescribed: k.undescribed[s.Name],
 	}
 	if s.Output != "" {
 		out.Output = strings.Split(s.Output, "\n")
 	}
 	for _, f := range s.Findings {
-		out.Changed = append(out.Changed, doctor.Changed{Name: f.Name, Address: strings.HasPrefix(f.Kind, "resource"), LeftOut: f.LeftOut, TakenBy: f.TakenBy, Replaced: f.Replaced, Why: strings.Join(f.Notes, "; ")})
+		out.Changed = append(out.Changed, doctor.Changed{Name: f.Name, Address: strings.HasPrefix(f.Kind, "resource"), Prompt: f.Kind == "prompts", LeftOut: f.LeftOut, TakenBy: f.TakenBy, Replaced: f.Replaced, Why: strings.Join(f.Notes, "; ")})
 	}
 	return out
 }

@@ -330,6 +330,22 @@ func TestFindings(t *testing.T) {
 			server(func(s *doctor.Server) { s.Changed = []doctor.Changed{{Name: "a", LeftOut: true, TakenBy: "other"}} }),
 			[]string{`warning server/github: a is left out, because server other has a tool of that name > give github a prefix of its own in /srv/example/genkan.yaml: "prefix: github"; or let it have the name: "overwrite: true"`},
 		},
+		"a taken prompt": {
+			server(func(s *doctor.Server) {
+				s.Overwrites, s.Changed = true, []doctor.Changed{{Name: "a", Prompt: true, LeftOut: true, TakenBy: "other"}}
+			}),
+			[]string{`warning server/github: a is left out, because server other has a prompt of that name > give github a prefix of its own in /srv/example/genkan.yaml: "prefix: github"`},
+		},
+		"a taken name, overwritten": {
+			server(func(s *doctor.Server) {
+				s.Overwrites, s.Changed = true, []doctor.Changed{{Name: "a", LeftOut: true, TakenBy: "other"}}
+			}),
+			[]string{`warning server/github: a is left out, because server other, which overwrites too and comes first, has a tool of that name > give github a prefix of its own in /srv/example/genkan.yaml: "prefix: github"`},
+		},
+		"a name that stands twice": {
+			server(func(s *doctor.Server) { s.Changed = []doctor.Changed{{Name: "a", LeftOut: true, TakenBy: "github"}} }),
+			[]string{"warning server/github: a stands twice in its list, and the first one is used | it is the server's to mend"},
+		},
 		"a replaced tool": {
 			server(func(s *doctor.Server) {
 				s.Changed = []doctor.Changed{{Name: "a", LeftOut: true, TakenBy: "other", Replaced: true}, {Name: "b", LeftOut: true, TakenBy: "other", Replaced: true}}
