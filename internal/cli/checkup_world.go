@@ -132,6 +132,8 @@ func (k *checkup) servers(ctx context.Context) {
 			switch {
 			case set.Prefix == "" && len(name) > longestName:
 				s.Long = append(s.Long, name)
+			case set.Prefix == "" && strings.ContainsFunc(name, isOdd):
+				s.Odd = append(s.Odd, name)
 			case set.Prefix != "" && len(name) == longestName && wasCut(name):
 				s.Shortened = append(s.Shortened, name)
 			}
@@ -149,6 +151,11 @@ func (k *checkup) servers(ctx context.Context) {
 
 // longestName is what clients leave of 64 letters with their own prefix.
 const longestName = 51
+
+// isOdd reports whether a character is none that every client takes in names.
+func isOdd(c rune) bool {
+	return !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-')
+}
 
 // wasCut reports whether a name ends as shortened ones do.
 func wasCut(name string) bool {

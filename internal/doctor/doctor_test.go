@@ -360,6 +360,10 @@ func TestFindings(t *testing.T) {
 			server(func(s *doctor.Server) { s.Undescribed = []string{"a", "b"} }),
 			[]string{"note server/github: 2 tools have no description, so that agents have to guess and a search finds them by their names only: a, b > genkan tools describe a TEXT > gives one to all clients"},
 		},
+		"odd names": {
+			server(func(s *doctor.Server) { s.Odd = []string{"with spaces", "日本"} }),
+			[]string{"warning server/github: 2 names of tools have more than letters, digits, _ and -, which clients may refuse: with spaces, 日本 > give the server a prefix in /srv/example/genkan.yaml, and genkan replaces the rest; or hide them with tools.deny"},
+		},
 		"long names": {
 			server(func(s *doctor.Server) { s.Long = slices.Repeat([]string{"x"}, 7) }),
 			[]string{"warning server/github: 7 names of tools are longer than clients take with their own prefix: x, x, x, x, x, … > give the server a prefix in /srv/example/genkan.yaml, and genkan shortens them; or hide them with tools.deny"},

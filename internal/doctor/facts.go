@@ -145,9 +145,9 @@ type Server struct {
 	// Undescribed those without a description.
 	Replaces    []Replacing
 	Undescribed []string
-	// Long are names of tools that clients may refuse for their length,
-	// Shortened those that were cut.
-	Long, Shortened []string
+	// Long are names of tools that clients may refuse for their length, Odd those
+	// that they may refuse for their characters, Shortened those that were cut.
+	Long, Odd, Shortened []string
 
 	Missing []Missing
 	// Command is what starts it; Found says that it is there.

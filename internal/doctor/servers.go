@@ -187,6 +187,11 @@ func (e *examination) changed(s *Server) {
 		e.say(Warning, gateway.Textf("%d names of tools are longer than clients take with their own prefix: %s", len(s.Long), names(s.Long))).
 			advise(gateway.Textf("give the server a prefix in %s, and genkan shortens them; or hide them with tools.deny", e.facts.Config.File.Path))
 	}
+	if len(s.Odd) > 0 {
+		// One such name makes model providers refuse a request with all of its tools.
+		e.say(Warning, gateway.Textf("%d names of tools have more than letters, digits, _ and -, which clients may refuse: %s", len(s.Odd), names(s.Odd))).
+			advise(gateway.Textf("give the server a prefix in %s, and genkan replaces the rest; or hide them with tools.deny", e.facts.Config.File.Path))
+	}
 	if len(s.Shortened) > 0 {
 		e.say(Note, gateway.Textf("%d names of tools were shortened to what clients take: %s", len(s.Shortened), names(s.Shortened))).
 			advise(gateway.Textf("a shorter \"prefix\" in %s leaves more of them", e.facts.Config.File.Path))

@@ -139,6 +139,8 @@ var jaDoctor = map[string]string{
 	"gives one to all clients": "すべてのクライアントに説明を表示します",
 	"its definition would make clients drop all tools of the server, so it is the server's to mend": "この定義があるとクライアントがサーバーの全ツールを捨ててしまいます。サーバー側で直す必要があります",
 	"%d definitions were mended, so that clients take them: %s":                                     "クライアントが受け付けるよう %d 個の定義を直しました: %s",
+	"%d names of tools have more than letters, digits, _ and -, which clients may refuse: %s":       "%d 個のツール名に英数字・_・- 以外の文字があり、クライアントに拒否されることがあります: %s",
+	"give the server a prefix in %s, and genkan replaces the rest; or hide them with tools.deny":    "%s でサーバーにプレフィックスを指定すると、genkan がほかの文字を置き換えます。または tools.deny で隠してください",
 	"%d names of tools are longer than clients take with their own prefix: %s":                      "クライアントが付けるプレフィックスを含めると長すぎるツール名が %d 個あります: %s",
 	"give the server a prefix in %s, and genkan shortens them; or hide them with tools.deny":        "%s でサーバーにプレフィックスを付けると genkan が短くします。または tools.deny で隠してください",
 	"%d names of tools were shortened to what clients take: %s":                                     "クライアントが受け付ける長さに %d 個のツール名を縮めました: %s",
