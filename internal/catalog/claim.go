@@ -7,8 +7,8 @@ import (
 )
 
 // Claim is how strongly a source claims the names of its tools. The strongest
-// claim has a name that several have; of equal ones, the first in the
-// configuration. So whose a name is depends on what is listed alone, and not on
+// claim has a name that several have; of equal ones, one whose prefix makes the
+// name, and then the first in the configuration. So whose a name is depends on what is listed alone, and not on
 // who came up first. Only who mounts a source gives it its claim.
 type Claim uint8
 
@@ -31,14 +31,24 @@ const (
 // opposed to having been first.
 func (c Claim) replaces(other Claim) bool { return c == ClaimOverwrite && other < ClaimOverwrite }
 
-// owners says which mount has a name that tools of several have. Names of what is
-// no tool are the first's.
+// before reports whether a mount has a name rather than one that comes first in the
+// configuration. Only tools are claimed. Without a prefix a server may list any
+// name, also those behind the prefix of another, and must not get between that one
+// and its callers by that. Addresses have no prefix.
+func (m *mounted) before(first *mounted, kind gateway.Kind) bool {
+	if kind == gateway.KindTool && m.Claim != first.Claim {
+		return m.Claim > first.Claim
+	}
+	return (kind == gateway.KindTool || kind == gateway.KindPrompt) && m.Prefix != "" && first.Prefix == ""
+}
+
+// owners says which mount has a name that those of several have.
 func (c *Catalog) owners(kind gateway.Kind) map[string]int {
 	owners := map[string]int{}
 	for i := range c.mounts {
 		for _, t := range c.mounts[i].lists[kind] {
 			has, there := owners[t.Exposed]
-			if !there || kind == gateway.KindTool && c.mounts[i].Claim > c.mounts[has].Claim {
+			if !there || c.mounts[i].before(&c.mounts[has], kind) {
 				owners[t.Exposed] = i
 			}
 		}

@@ -25,6 +25,28 @@ func owned(c *catalog.Catalog) string {
 	return strings.Join(all, ", ")
 }
 
+// TestNamesBehindAPrefix: a server without a prefix that lists names behind the
+// prefix of another does not get between that one and its callers.
+func TestNamesBehindAPrefix(t *testing.T) {
+	for name, c := range map[string]struct {
+		claim catalog.Claim // of the one without a prefix
+		want  string
+	}{
+		"usual":      {catalog.ClaimUsual, "files__write of 0, files__read of files"},
+		"overwrites": {catalog.ClaimOverwrite, "files__read of 0 for files, files__write of 0"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			greedy := catalog.Mount{Source: source("0", "files__read", "files__write"), Claim: c.claim}
+			house := newCatalog(0, greedy, mount(source("files", "read"), "files"))
+			house.Refresh("0", gateway.KindTool)
+			house.Refresh("files", gateway.KindTool)
+			if got := owned(house); got != c.want {
+				t.Errorf("%s, want %s", got, c.want)
+			}
+		})
+	}
+}
+
 // TestWhoseANameIs: the strongest claim has it, of equal ones the first in the
 // configuration; and it is so whoever comes up first.
 func TestWhoseANameIs(t *testing.T) {

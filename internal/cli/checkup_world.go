@@ -132,6 +132,8 @@ func (k *checkup) servers(ctx context.Context) {
 			switch {
 			case set.Prefix == "" && len(name) > longestName:
 				s.Long = append(s.Long, name)
+			case set.Prefix == "" && strings.ContainsFunc(name, isOdd):
+				s.Odd = append(s.Odd, name)
 			case set.Prefix != "" && len(name) == longestName && wasCut(name):
 				s.Shortened = append(s.Shortened, name)
 			}
@@ -150,6 +152,11 @@ func (k *checkup) servers(ctx context.Context) {
 // longestName is what clients leave of 64 letters with their own prefix.
 const longestName = 51
 
+// isOdd reports whether a character is none that every client takes in names.
+func isOdd(c rune) bool {
+	return !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-')
+}
+
 // wasCut reports whether a name ends as shortened ones do.
 func wasCut(name string) bool {
 	const tail = 9 // _ and eight digits
@@ -163,13 +170,14 @@ func (k *checkup) asked(s client.Server) doctor.Server {
 		Name: s.Name, State: s.State, Known: true, Protocol: s.ProtocolVersion, Era: s.Era, Transport: s.Transport,
 		Tools: s.Tools, StartTook: time.Duration(s.StartMillis) * time.Millisecond, FirstStart: s.FirstStart, Waited: k.startupTimeout(s.Name),
 		Problem: s.Problem, SignIn: s.SignIn, Hidden: s.Hidden,
-		Replaces: k.replacing[s.Name], Undescribed: k.undescribed[s.Name],
+		Overwrites: s.Definition != nil && s.Definition.Overwrite,
+		Replaces:   k.replacing[s.Name], Undescribed: k.undescribed[s.Name],
 	}
 	if s.Output != "" {
 		out.Output = strings.Split(s.Output, "\n")
 	}
 	for _, f := range s.Findings {
-		out.Changed = append(out.Changed, doctor.Changed{Name: f.Name, Address: strings.HasPrefix(f.Kind, "resource"), LeftOut: f.LeftOut, TakenBy: f.TakenBy, Replaced: f.Replaced, Why: strings.Join(f.Notes, "; ")})
+		out.Changed = append(out.Changed, doctor.Changed{Name: f.Name, Address: strings.HasPrefix(f.Kind, "resource"), Prompt: f.Kind == "prompts", LeftOut: f.LeftOut, TakenBy: f.TakenBy, Replaced: f.Replaced, Why: strings.Join(f.Notes, "; ")})
 	}
 	return out
 }

@@ -90,6 +90,7 @@ func (in *itemImport) changeItems(ctx context.Context, remote *client.Client, wo
 	}
 	for n, err := range errs {
 		if err != nil {
+			work[n].ref = ""
 			in.fail(work[n].place, in.language.Error(gateway.AsError(err)))
 		}
 	}
@@ -127,8 +128,7 @@ func patiently(ctx context.Context, do func() error) error {
 func changeItem(ctx context.Context, remote *client.Client, i *incomingItem) error {
 	item, err := remote.ChangeItem(ctx, i.ref, i.changes)
 	if err != nil {
-		i.ref = ""
-		return err
+		return err // its reference stays, for it may be tried again
 	}
 	i.ref, i.touched = item.Ref(), true
 	return nil

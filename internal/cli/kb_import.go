@@ -147,6 +147,10 @@ func (in *itemImport) show(p *importPlan) {
 	if p.dated > 0 {
 		fmt.Fprintln(in.std.Err, in.say("Items that are made keep the created_at and updated_at of their files."))
 	}
+	if len(p.strange) > 0 {
+		fmt.Fprintln(in.std.Err, in.say("Statuses that are not configured here: %s. Their items will be refused; name them in kb.statuses of the configuration first.",
+			printable(strings.Join(p.strange, ", "))))
+	}
 	if words := in.stateWords(p.state); words != "" {
 		fmt.Fprintln(in.std.Err, words)
 	}

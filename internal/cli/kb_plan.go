@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"maps"
 	"slices"
 	"strconv"
 	"time"
@@ -69,6 +70,8 @@ type importPlan struct {
 	create, update, same int
 	// dated is how many new items have times, which are kept.
 	dated int
+	// strange are statuses that items are to get and that are not configured here.
+	strange []string
 	// state is what becomes of the state; empty if the files have none.
 	state string
 }
@@ -104,7 +107,30 @@ func (in *itemImport) plan(ctx context.Context, remote *client.Client) (*importP
 		}
 	}
 	in.count(p)
+	in.planStatuses(ctx, remote, p)
 	return p, in.planState(ctx, remote, p)
+}
+
+// planStatuses finds the statuses that will be refused, so that people can configure
+// them first. It is a courtesy: where it cannot be asked, the refusal tells.
+func (in *itemImport) planStatuses(ctx context.Context, remote *client.Client, p *importPlan) {
+	wanted := map[string]bool{}
+	for _, i := range in.incoming {
+		if _, changed := i.changes["status"]; i.item.Status != "" && (changed || i.known == nil) {
+			wanted[i.item.Status] = true
+		}
+	}
+	if len(wanted) == 0 {
+		return
+	}
+	configured, err := remote.Statuses(ctx)
+	if err != nil {
+		return
+	}
+	for _, s := range configured.Statuses {
+		delete(wanted, s.Name)
+	}
+	p.strange = slices.Sorted(maps.Keys(wanted))
 }
 
 // recognise finds the items that are there already, the surest ways first. The

@@ -330,6 +330,22 @@ func TestFindings(t *testing.T) {
 			server(func(s *doctor.Server) { s.Changed = []doctor.Changed{{Name: "a", LeftOut: true, TakenBy: "other"}} }),
 			[]string{`warning server/github: a is left out, because server other has a tool of that name > give github a prefix of its own in /srv/example/genkan.yaml: "prefix: github"; or let it have the name: "overwrite: true"`},
 		},
+		"a taken prompt": {
+			server(func(s *doctor.Server) {
+				s.Overwrites, s.Changed = true, []doctor.Changed{{Name: "a", Prompt: true, LeftOut: true, TakenBy: "other"}}
+			}),
+			[]string{`warning server/github: a is left out, because server other has a prompt of that name > give github a prefix of its own in /srv/example/genkan.yaml: "prefix: github"`},
+		},
+		"a taken name, overwritten": {
+			server(func(s *doctor.Server) {
+				s.Overwrites, s.Changed = true, []doctor.Changed{{Name: "a", LeftOut: true, TakenBy: "other"}}
+			}),
+			[]string{`warning server/github: a is left out, because server other, which overwrites too and comes first, has a tool of that name > give github a prefix of its own in /srv/example/genkan.yaml: "prefix: github"`},
+		},
+		"a name that stands twice": {
+			server(func(s *doctor.Server) { s.Changed = []doctor.Changed{{Name: "a", LeftOut: true, TakenBy: "github"}} }),
+			[]string{"warning server/github: a stands twice in its list, and the first one is used | it is the server's to mend"},
+		},
 		"a replaced tool": {
 			server(func(s *doctor.Server) {
 				s.Changed = []doctor.Changed{{Name: "a", LeftOut: true, TakenBy: "other", Replaced: true}, {Name: "b", LeftOut: true, TakenBy: "other", Replaced: true}}
@@ -343,6 +359,10 @@ func TestFindings(t *testing.T) {
 		"no description": {
 			server(func(s *doctor.Server) { s.Undescribed = []string{"a", "b"} }),
 			[]string{"note server/github: 2 tools have no description, so that agents have to guess and a search finds them by their names only: a, b > genkan tools describe a TEXT > gives one to all clients"},
+		},
+		"odd names": {
+			server(func(s *doctor.Server) { s.Odd = []string{"with spaces", "日本"} }),
+			[]string{"warning server/github: 2 names of tools have more than letters, digits, _ and -, which clients may refuse: with spaces, 日本 > give the server a prefix in /srv/example/genkan.yaml, and genkan replaces the rest; or hide them with tools.deny"},
 		},
 		"long names": {
 			server(func(s *doctor.Server) { s.Long = slices.Repeat([]string{"x"}, 7) }),

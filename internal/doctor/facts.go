@@ -139,13 +139,15 @@ type Server struct {
 	SignIn  string
 	Hidden  []string
 	Changed []Changed
+	// Overwrites says that the configuration lets its tools have others' names.
+	Overwrites bool
 	// Replaces are its tools that stand in the place of others' of their name,
 	// Undescribed those without a description.
 	Replaces    []Replacing
 	Undescribed []string
-	// Long are names of tools that clients may refuse for their length,
-	// Shortened those that were cut.
-	Long, Shortened []string
+	// Long are names of tools that clients may refuse for their length, Odd those
+	// that they may refuse for their characters, Shortened those that were cut.
+	Long, Odd, Shortened []string
 
 	Missing []Missing
 	// Command is what starts it; Found says that it is there.
@@ -158,6 +160,8 @@ type Changed struct {
 	Name string
 	// Address says that the name is that of a resource or of a template.
 	Address bool
+	// Prompt says that it is one.
+	Prompt  bool
 	LeftOut bool
 	TakenBy string
 	// Replaced: the configuration says that TakenBy has its name.

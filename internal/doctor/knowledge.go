@@ -155,7 +155,7 @@ func (e *examination) knowledge() {
 // index is about the file of the text index.
 func (e *examination) index(k *Knowledge) {
 	x := &k.Index
-	slow := gateway.Textf("searches read every item, and take longer, until it is built anew; the next search begins with that by itself")
+	slow := gateway.Textf("who opens it reads every item for each search, which takes longer, and begins to build it anew; a genkan that has it open goes on with it")
 	switch {
 	case x.Total > 0:
 		e.say(Note, gateway.Textf("items: %d; the text index is being built: %d of %d", k.Items, x.Done, x.Total))
@@ -196,6 +196,7 @@ func (e *examination) compared(c *Comparison) {
 		}
 	case !c.Indexed && c.Items > 0:
 		e.say(Note, gateway.Textf("there was no text index to compare with the rows; the graph agrees with them"))
+	case c.Damage != "": // that was said, and what was not read may be anything
 	default:
 		e.say(OK, gateway.Textf("text index and graph agree with all rows; items: %d, relations: %d", c.Items, c.Relations))
 	}

@@ -14,7 +14,7 @@ func TestKnowledge(t *testing.T) {
 	const (
 		index   = "/srv/example/kb-index/7.index"
 		rebuild = " > genkan doctor --rebuild"
-		slow    = " | searches read every item, and take longer, until it is built anew; the next search begins with that by itself"
+		slow    = " | who opens it reads every item for each search, which takes longer, and begins to build it anew; a genkan that has it open goes on with it"
 		mend    = rebuild + " > mends what can be; copy the data directory first"
 		restore = " > stop genkan and put a backup in its place; without one, `genkan kb export FOLDER` saves what can be read"
 	)
@@ -112,6 +112,13 @@ func TestKnowledge(t *testing.T) {
 				"warning knowledge: the text index that is in use is damaged | searches may be wrong until it is built anew | checksum" + rebuild,
 				"problem knowledge: text index or graph say something else than the rows | searches, related items or paths may be wrong for these | index: 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, … | graph: 3" + rebuild,
 			},
+		},
+		"the file is damaged in a part that was not compared": {
+			func(k *doctor.Knowledge) {
+				k.Index = doctor.Index{Path: index, Damage: "checksum"}
+				k.Compared = &doctor.Comparison{Items: 5000, Indexed: true, Damage: "checksum"}
+			},
+			[]string{"warning knowledge: the text index is damaged: " + index + slow + " | checksum" + rebuild},
 		},
 		"all the while written to": {
 			func(k *doctor.Knowledge) {

@@ -124,6 +124,23 @@ func (e *examination) noCommand(s *Server) {
 	f.advise(gateway.Textf("install it, or write its full path in %s", e.facts.Config.File.Path))
 }
 
+// taken tells of a tool or prompt that is left out because its name is taken.
+func (e *examination) taken(s *Server, c *Changed) {
+	prefix := gateway.Textf("give %s a prefix of its own in %s: \"prefix: %s\"", s.Name, e.facts.Config.File.Path, s.Name)
+	switch {
+	case c.TakenBy == s.Name:
+		e.say(Warning, gateway.Textf("%s stands twice in its list, and the first one is used", c.Name)).
+			because(gateway.Textf("it is the server's to mend"))
+	case c.Prompt: // these are never overwritten
+		e.say(Warning, gateway.Textf("%s is left out, because server %s has a prompt of that name", c.Name, c.TakenBy)).advise(prefix)
+	case s.Overwrites:
+		e.say(Warning, gateway.Textf("%s is left out, because server %s, which overwrites too and comes first, has a tool of that name", c.Name, c.TakenBy)).advise(prefix)
+	default:
+		e.say(Warning, gateway.Textf("%s is left out, because server %s has a tool of that name", c.Name, c.TakenBy)).
+			advise(gateway.Textf("give %s a prefix of its own in %s: \"prefix: %s\"; or let it have the name: \"overwrite: true\"", s.Name, e.facts.Config.File.Path, s.Name))
+	}
+}
+
 // changed tells what clients see otherwise than the server sent it.
 func (e *examination) changed(s *Server) {
 	var mended []string
@@ -135,8 +152,7 @@ func (e *examination) changed(s *Server) {
 		case c.Replaced:
 			replaced[c.TakenBy] = append(replaced[c.TakenBy], c.Name)
 		case c.TakenBy != "":
-			e.say(Warning, gateway.Textf("%s is left out, because server %s has a tool of that name", c.Name, c.TakenBy)).
-				advise(gateway.Textf("give %s a prefix of its own in %s: \"prefix: %s\"; or let it have the name: \"overwrite: true\"", s.Name, e.facts.Config.File.Path, s.Name))
+			e.taken(s, &c)
 		case c.LeftOut:
 			e.say(Warning, gateway.Textf("%s is left out: %s", c.Name, c.Why)).
 				because(gateway.Textf("its definition would make clients drop all tools of the server, so it is the server's to mend"))
@@ -170,6 +186,11 @@ func (e *examination) changed(s *Server) {
 	if len(s.Long) > 0 {
 		e.say(Warning, gateway.Textf("%d names of tools are longer than clients take with their own prefix: %s", len(s.Long), names(s.Long))).
 			advise(gateway.Textf("give the server a prefix in %s, and genkan shortens them; or hide them with tools.deny", e.facts.Config.File.Path))
+	}
+	if len(s.Odd) > 0 {
+		// One such name makes model providers refuse a request with all of its tools.
+		e.say(Warning, gateway.Textf("%d names of tools have more than letters, digits, _ and -, which clients may refuse: %s", len(s.Odd), names(s.Odd))).
+			advise(gateway.Textf("give the server a prefix in %s, and genkan replaces the rest; or hide them with tools.deny", e.facts.Config.File.Path))
 	}
 	if len(s.Shortened) > 0 {
 		e.say(Note, gateway.Textf("%d names of tools were shortened to what clients take: %s", len(s.Shortened), names(s.Shortened))).

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -75,6 +76,71 @@ func TestKeeperDamage(t *testing.T) {
 				wantHealthy(t, p, 60)
 			})
 		}
+	}
+}
+
+// TestKeeperDamageInUse: the file of an index that is in use loses its pages (it is
+// cut, or the disk does not give them any more), or other bytes are written into it.
+// Losing pages ends nobody: whoever asks is answered from the rows, and a good file
+// is built. Other bytes are found out by a check, which takes the file out of use.
+func TestKeeperDamageInUse(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the file is read into memory there")
+	}
+	cut := func(t *testing.T, path string) {
+		if err := os.Truncate(path, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	flip := func(t *testing.T, path string) {
+		content, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		content[len(content)-9] ^= 0x40
+		if err := os.WriteFile(path, content, 0o600); err != nil { // into the same file
+			t.Fatal(err)
+		}
+	}
+	title := "Gateway of a later day"
+	for name, test := range map[string]struct {
+		damage func(*testing.T, string)
+		ask    func(*testing.T, *process)
+	}{
+		"cut, search": {cut, func(t *testing.T, p *process) {
+			sameAsRows(t, p, kb.Query{Text: "common", Limit: 100})
+		}},
+		"cut, suggestion": {cut, func(t *testing.T, p *process) {
+			if titles, err := p.keeper.Suggest(t.Context(), kb.Query{Text: "item", Limit: 5}); err != nil || len(titles) != 5 {
+				t.Errorf("%q, %v", titles, err)
+			}
+		}},
+		"cut, write": {cut, func(t *testing.T, p *process) {
+			if _, err := p.Update(t.Context(), kb.Ref{Type: "type0", ID: 1}, kb.Patch{Title: &title}); err != nil {
+				t.Fatal(err)
+			}
+			sameAsRows(t, p, kb.Query{Text: "later", Limit: 100})
+		}},
+		"cut, check": {cut, func(t *testing.T, p *process) {
+			if _, err := p.keeper.Check(t.Context()); err != nil {
+				t.Error(err)
+			}
+		}},
+		"flipped, check": {flip, func(t *testing.T, p *process) {
+			if h, err := p.keeper.Check(t.Context()); err != nil || h.Good() {
+				t.Errorf("%+v, %v", h, err)
+			}
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := openProcess(t, t.TempDir(), (*kb.Keeper).Patient, func(k *kb.Keeper) { k.InMemory(10) })
+			p.fill(t, 60)
+			path := p.built(t, "")
+			test.damage(t, path)
+			test.ask(t, p)
+			p.built(t, path)
+			wantHealthy(t, p, 60)
+		})
 	}
 }
 

@@ -83,7 +83,8 @@ func (k *Keeper) check(ctx context.Context, h *Health, progress func(done, total
 		return err
 	}
 	h.Sequence = before
-	if held := k.text.held(); ok && held != nil {
+	held := k.text.held()
+	if ok && held != nil {
 		h.Indexed = true
 		if held.file.Token != "" {
 			h.File, h.FileSize = k.text.path(held.file), held.size
@@ -91,6 +92,9 @@ func (k *Keeper) check(ctx context.Context, h *Health, progress func(done, total
 	}
 	if err := k.checkTexts(ctx, h, progress); err != nil {
 		return err
+	}
+	if h.Indexed && h.Damage != nil {
+		k.text.damaged(held, h.Damage) // or searches would go on with it
 	}
 	if err := k.checkLinks(ctx, h); err != nil {
 		return err

@@ -93,11 +93,7 @@ func (t *textIndex) openFile(file IndexFile) (*heldIndex, error) {
 		if err == nil {
 			return
 		}
-		t.build.setBad(file.Token, err)
-		t.keeper.log.Warn("the text index is damaged and is built anew", slog.Any("error", err))
-		if t.held() == h {
-			t.forget()
-		}
+		t.damaged(h, err)
 	})
 	if !started {
 		h.verifying.Done()

@@ -2,6 +2,7 @@ package kb
 
 import (
 	"context"
+	"log/slog"
 	"maps"
 	"slices"
 	"strings"
@@ -147,15 +148,18 @@ func (b *batch) add(c *Change) {
 	b.bytes += len(c.Item.Title) + len(c.Item.Description) + len(c.Item.Content)
 }
 
-func (b *batch) apply(h *heldIndex, seq int64) {
+func (b *batch) apply(h *heldIndex, seq int64) error {
 	puts := make([]index.Document, 0, len(b.puts))
 	for _, id := range slices.Sorted(maps.Keys(b.puts)) {
 		puts = append(puts, b.puts[id])
 	}
-	h.Apply(seq, puts, b.deletes)
+	if err := index.Guard(func() { h.Apply(seq, puts, b.deletes) }); err != nil {
+		return err
+	}
 	h.removed += len(b.deletes)
 	h.bytes += b.bytes
 	*b = batch{}
+	return nil
 }
 
 // documentOf is what is indexed of an item.
@@ -191,7 +195,10 @@ func (t *textIndex) follow(ctx context.Context, h *heldIndex) (bool, error) {
 		for i := range page {
 			c := &page[i]
 			if c.Seq > step.seq && (len(step.puts)+len(step.deletes) >= l.step || step.bytes >= l.stepBytes) {
-				step.apply(h, step.seq)
+				if err := step.apply(h, step.seq); err != nil {
+					t.damaged(h, err)
+					return false, err
+				}
 			}
 			step.add(c)
 			at = c.Position
@@ -202,19 +209,41 @@ func (t *textIndex) follow(ctx context.Context, h *heldIndex) (bool, error) {
 	}
 	// A page that is not full ends where the store was when it was read. Writes
 	// that changed no item leave a gap before the target.
-	step.apply(h, max(target, at.Seq))
+	if err := step.apply(h, max(target, at.Seq)); err != nil {
+		t.damaged(h, err)
+		return false, err
+	}
 	return true, nil
 }
 
-// use lets a function search the index if that knows a write.
+// use lets a function search the index if that knows a write. False is also that
+// the file was lost meanwhile; what the function has found does not count then.
 func (t *textIndex) use(seq int64, search func(x *index.Index)) bool {
+	h, err := t.read(seq, search)
+	if err != nil {
+		t.damaged(h, err) // when the lock is free again
+	}
+	return h != nil && err == nil
+}
+
+func (t *textIndex) read(seq int64, search func(x *index.Index)) (*heldIndex, error) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
-	if t.now == nil || t.now.Sequence() < seq {
-		return false
+	h := t.now
+	if h == nil || h.Sequence() < seq {
+		return nil, nil
 	}
-	search(t.now.Index)
-	return true
+	return h, index.Guard(func() { search(h.Index) })
+}
+
+// damaged takes an index out of use whose file cannot be used. The next question
+// begins to build another.
+func (t *textIndex) damaged(h *heldIndex, why error) {
+	t.build.setBad(h.file.Token, why)
+	t.keeper.log.Warn("the text index is damaged and is built anew", slog.Any("error", why))
+	if t.held() == h {
+		t.forget()
+	}
 }
 
 // ask catches up with a write and searches. False: it is the rows' turn.

@@ -357,6 +357,12 @@ func (c *Client) Tags(ctx context.Context) (TagList, error) {
 	return out, c.do(ctx, http.MethodGet, "/v1/tags", nil, &out)
 }
 
+// Statuses lists the statuses that items may be given.
+func (c *Client) Statuses(ctx context.Context) (StatusList, error) {
+	var out StatusList
+	return out, c.do(ctx, http.MethodGet, "/v1/statuses", nil, &out)
+}
+
 // TotalHeader says of an export how many items there were when it began.
 const TotalHeader = "X-Total-Count"
 

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"cmp"
 	"fmt"
 	"hash/crc32"
 	"io/fs"
@@ -42,8 +43,9 @@ func Open(path string) (*Base, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open search index: %w", err)
 	}
-	b, err := newBase(content)
-	if err != nil {
+	var b *Base
+	fault := Guard(func() { b, err = newBase(content) })
+	if err := cmp.Or(fault, err); err != nil {
 		_ = unmap()
 		return nil, err
 	}
@@ -98,6 +100,14 @@ func (b *Base) Size() int64 { return int64(len(b.file)) }
 
 // Verify reads the whole file and compares the checksums.
 func (b *Base) Verify() error {
+	var wrong error
+	if err := Guard(func() { wrong = b.compare() }); err != nil {
+		return err
+	}
+	return wrong
+}
+
+func (b *Base) compare() error {
 	for s := range b.header.offsets {
 		part := b.file[b.header.offsets[s]:][:b.header.sizes[s]]
 		if crc32.Checksum(part, castagnoli()) != b.header.sums[s] {
