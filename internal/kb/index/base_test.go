@@ -58,7 +58,9 @@ func TestBuildThatFails(t *testing.T) {
 	cancel()
 	broken := errors.New("broken")
 	for name, build := range map[string]func() error{
-		"order":    func() error { return Build(t.Context(), path, 2, pretended, seq(append(titled("a", "b"), titled("c")...)), nil) },
+		"order": func() error {
+			return Build(t.Context(), path, 2, pretended, seq(append(titled("a", "b"), titled("c")...)), nil)
+		},
 		"canceled": func() error { return Build(canceled, path, 2, pretended, seq(titled("a")), nil) },
 		"source": func() error {
 			return Build(t.Context(), path, 2, pretended, func(yield func(Document, error) bool) { yield(Document{}, broken) }, nil)
