@@ -61,7 +61,7 @@ func run(ctx context.Context, args []string, out, progress io.Writer) int {
 	items := flags.String("items", "", "how many items the knowledge bases have, `numbers` separated by commas")
 	kbDir := flags.String("kb-dir", "", "keep the made knowledge bases in this `directory` instead of the user's cache")
 	noC := flags.Bool("no-c", false, "do not compare the knowledge base with SQLite in C, which takes a minute to build")
-	limit := flags.Duration("timeout", 20*time.Minute, "give up after this long")
+	limit := flags.Duration("timeout", 40*time.Minute, "give up after this long")
 	if err := flags.Parse(args); err != nil {
 		return 2
 	}
