@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"genkan/internal/api/client"
+	"genkan/internal/app"
 	"genkan/internal/bridge"
 	"genkan/internal/gateway"
 	"genkan/internal/mcpserver"
@@ -23,6 +24,12 @@ func (c *command) running(ctx context.Context) (*client.Client, error) {
 		return remote, err
 	}
 	if err := c.startBackground(ctx); err != nil {
+		// What is wrong with the configuration is said here, and not in a log only.
+		opt, sink := c.options()
+		defer sink.Close()
+		if _, wrong := app.ReadConfig(opt); wrong != nil {
+			return nil, wrong
+		}
 		return nil, &gateway.Error{
 			Code: gateway.CodeUnavailable, Err: err,
 			Message: "genkan could not be started in the background; its log is genkan.log in %s", Values: []any{c.dataDir},
