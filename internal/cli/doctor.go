@@ -27,7 +27,7 @@ func (c *command) doctor() *cobra.Command {
 		Long: c.say("Look at everything that has to work: this program, the data directory, the\n" +
 			"configuration, the port, each server (it is started if need be), and each\n" +
 			"client's file. Whatever is wrong is said with the command or the edit that mends\n" +
-			"it. Nothing is changed. Names of servers limit the look to those.\n\n" +
+			"it. Without --rebuild nothing is changed. Names of servers limit the look to those.\n\n" +
 			"--full also reads the whole database, and compares the index and the graph of the\n" +
 			"knowledge base with every item. --rebuild does that, too, and mends what can be:\n" +
 			"indexes are made anew, and what leads to nothing is removed. Both take minutes for\n" +

@@ -174,6 +174,10 @@ func (c *command) kbSearch() *cobra.Command {
 				return c.json(found)
 			}
 			if len(found.Items) == 0 {
+				if len(s.Types)+len(s.Statuses) > 0 || s.Tag+s.FirstDay+s.LastDay != "" {
+					fmt.Fprintln(c.std.Out, c.say("No item that the filters let through has these words."))
+					return nil
+				}
 				fmt.Fprintln(c.std.Out, c.say("No item has all of these words."))
 				return nil
 			}

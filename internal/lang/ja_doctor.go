@@ -6,7 +6,7 @@ var jaDoctor = map[string]string{
 	"Look at everything that has to work: this program, the data directory, the\n" +
 		"configuration, the port, each server (it is started if need be), and each\n" +
 		"client's file. Whatever is wrong is said with the command or the edit that mends\n" +
-		"it. Nothing is changed. Names of servers limit the look to those.\n\n" +
+		"it. Without --rebuild nothing is changed. Names of servers limit the look to those.\n\n" +
 		"--full also reads the whole database, and compares the index and the graph of the\n" +
 		"knowledge base with every item. --rebuild does that, too, and mends what can be:\n" +
 		"indexes are made anew, and what leads to nothing is removed. Both take minutes for\n" +
@@ -16,7 +16,7 @@ var jaDoctor = map[string]string{
 		"The exit status is 0 when nothing is a problem, and 1 when something is. Notes\n" +
 		"and warnings do not count. What looks like a key is not shown.": "動作に必要なものをすべて調べます。このプログラム、データディレクトリ、設定、\n" +
 		"ポート、各サーバー（必要なら起動します）、各クライアントのファイルです。問題は、\n" +
-		"直すためのコマンドや編集とともに表示します。何も変更しません。サーバーの名前を\n" +
+		"直すためのコマンドや編集とともに表示します。--rebuild がなければ何も変更しません。サーバーの名前を\n" +
 		"指定すると、それだけを調べます。\n\n" +
 		"--full を付けると、データベース全体を読み、ナレッジベースの索引とグラフをすべての\n" +
 		"アイテムと比べます。--rebuild はさらに、直せるものを直します。索引を作り直し、\n" +

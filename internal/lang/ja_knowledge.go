@@ -45,6 +45,7 @@ var jaKnowledge = map[string]string{
 	"how many to leave out from the start (`number`)":                        "先頭から飛ばす `数`",
 	"%d of %d; --offset %d shows the next.":                                  "%d / %d 件。続きは --offset %d で表示できます。",
 	"Find items by their words":                                              "アイテムを語句で検索する",
+	"No item that the filters let through has these words.":                  "条件に合うアイテムの中に、これらの語句を含むものはありません。",
 	"No item has all of these words.":                                        "これらの語句をすべて含むアイテムはありません。",
 	"only items of this `type`; may be repeated":                             "この `タイプ` のアイテムだけ（複数指定可）",
 	"Show the items around one, the nearest first":                           "あるアイテムに関連するアイテムを近い順に表示する",
