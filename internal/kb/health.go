@@ -3,6 +3,7 @@ package kb
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"slices"
 	"time"
 
@@ -234,6 +235,14 @@ func (k *Keeper) Rebuild(ctx context.Context, progress func(done, total int)) er
 		if errors.Is(e.err, filelock.ErrTaken) {
 			return gateway.Errorf(gateway.CodeConflict,
 				"another process is building the text index of the knowledge base: wait until it is done, and try again if that is still needed")
+		}
+		var file *fs.PathError
+		if errors.As(e.err, &file) {
+			return &gateway.Error{
+				Code: gateway.CodeUnavailable, Err: e.err,
+				Message: "the text index of the knowledge base could not be written to %s: make that a folder that genkan may write to, with free space, and try again",
+				Values:  []any{k.text.dir},
+			}
 		}
 		return e.err
 	}

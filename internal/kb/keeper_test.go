@@ -17,6 +17,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 
 	"genkan/internal/filelock"
+	"genkan/internal/gateway"
 	"genkan/internal/kb"
 	"genkan/internal/sqlite"
 	"genkan/internal/testkit"
@@ -424,6 +425,25 @@ func TestKeeperFeed(t *testing.T) {
 	sameAsRows(t, p, kb.Query{Text: "another", Limit: 100})
 	if h, err := p.keeper.Check(t.Context()); err != nil || !h.Good() || !h.Indexed || h.Items != 10 {
 		t.Errorf("%+v, %v", h, err)
+	}
+}
+
+// TestKeeperRebuildThatCannotWrite: it says where, and the rows go on answering.
+func TestKeeperRebuildThatCannotWrite(t *testing.T) {
+	dir := t.TempDir()
+	p := openProcess(t, dir)
+	p.fill(t, 10)
+	p.keeper.InMemory(0)
+	p.keeper.Impatient()
+	if err := os.WriteFile(filepath.Join(dir, "kb-index"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	err := p.keeper.Rebuild(t.Context(), nil)
+	if e := gateway.AsError(err); e.Code != gateway.CodeUnavailable || !strings.Contains(e.Error(), filepath.Join(dir, "kb-index")) {
+		t.Errorf("%v", err)
+	}
+	if n := p.total(t, "common"); n != 10 {
+		t.Errorf("%d found", n)
 	}
 }
 

@@ -58,8 +58,9 @@ var jaUpkeep = map[string]string{
 	"text index and graph agree with all rows; items: %d, relations: %d":                            "全文索引とグラフはすべてのデータと一致しています。アイテム: %d 件、関連: %d 件",
 
 	// Imports.
-	"the current state stands in %s, line %d, too; keep one of them":     "現在状態のテキストは %s の %d 行目にもあります。どちらか一方にしてください",
-	"The text about the current state is taken over.":                    "現在状態のテキストを取り込みます。",
-	"The text about the current state is there already.":                 "現在状態のテキストはすでにあります。",
-	"The text about the current state that is here is newer, and stays.": "ここにある現在状態のテキストのほうが新しいため、そのまま残します。",
+	"the current state stands in %s, line %d, too; keep one of them":                                                                               "現在状態のテキストは %s の %d 行目にもあります。どちらか一方にしてください",
+	"The text about the current state is taken over.":                                                                                              "現在状態のテキストを取り込みます。",
+	"The text about the current state is there already.":                                                                                           "現在状態のテキストはすでにあります。",
+	"The text about the current state that is here is newer, and stays.":                                                                           "ここにある現在状態のテキストのほうが新しいため、そのまま残します。",
+	"the text index of the knowledge base could not be written to %s: make that a folder that genkan may write to, with free space, and try again": "ナレッジベースの全文索引を %s に書き込めませんでした。genkan が書き込める、空きのあるフォルダーにしてから、もう一度実行してください",
 }
