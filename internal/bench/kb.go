@@ -209,7 +209,7 @@ func (k *kbLab) tools() error {
 		{opWalkFar, "", reads / 4, goalWalk},
 		{opPath, "", reads / 2, goalPath},
 		{opIndexSearch, "", searches, 0},
-		{opIndexSuggest, "", reads, goalSuggest},
+		{opIndexSuggest, "", 5 * reads, goalSuggest},
 	} {
 		k.say("%s", set.name)
 		c, err := k.cost(k.w, set)

@@ -35,7 +35,7 @@ var fullScale = scale{
 	name:   "full",
 	rounds: 15, small: 2500, large: 1500, lists: 2000, starts: 15,
 	memoryCalls: 10_000, sessions: 10_000, idle: 3 * time.Second, benchTime: "0.5s",
-	kbItems: []int{10_000, 100_000, 1_000_000}, kbReads: 2000, kbSearches: 1000, kbClass: 200, kbCreates: 40, kbSeconds: 6,
+	kbItems: []int{10_000, 100_000, 1_000_000}, kbReads: 2000, kbSearches: 1000, kbClass: 200, kbCreates: 120, kbSeconds: 6,
 	entities: 10_000, questions: 40,
 }
 
