@@ -26,7 +26,8 @@ func TestHouse(t *testing.T) {
 	}
 }
 
-// TestNoMachinePaths looks at every file that git tracks or would add.
+// TestNoMachinePaths looks at every file that git tracks or would add: also that
+// nothing that was built is among them.
 func TestNoMachinePaths(t *testing.T) {
 	root := moduleRoot(t)
 	if _, err := exec.LookPath("git"); err != nil {
@@ -193,6 +194,9 @@ func TestCheckText(t *testing.T) {
 		{"${DIR}" + tmp, 0},
 		{"/tmp is a directory", 0},
 		{"\x00 " + home, 0},
+	}
+	if got := checkText("bench", make([]byte, maxFile+1)); len(got) != 1 {
+		t.Errorf("a file that was built: %q", got)
 	}
 	for _, tt := range tests {
 		if got := checkText("f", []byte(tt.text)); len(got) != tt.want {

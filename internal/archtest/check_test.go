@@ -151,8 +151,16 @@ func checkImport(f source, imported string) string {
 // before it keeps URLs and relative paths out.
 var machinePath = regexp.MustCompile("(?:^|[\\s\"'`=:(\\[{<>,;|]|file://)(/(?:home|root|tmp|work)/[\\w.~-]+)")
 
-// checkText returns the machine paths in a text file. Binary files have none.
+// maxFile is how large a file of the project may be. The dictionary of the search is
+// half of it; what is larger was built or measured, and is not to be committed.
+const maxFile = 1 << 20
+
+// checkText returns the machine paths in a text file. Binary files have none. What
+// is too large is no file of the project.
 func checkText(name string, content []byte) []string {
+	if len(content) > maxFile {
+		return []string{fmt.Sprintf("%s has %d bytes; what was built or measured is not committed", name, len(content))}
+	}
 	if bytes.IndexByte(content[:min(len(content), 8000)], 0) >= 0 {
 		return nil
 	}
