@@ -186,19 +186,24 @@ func BenchmarkSearch(b *testing.B) {
 				x.Search(q) // what is in no cache of the system is not what is measured
 			}
 			b.ReportAllocs()
-			runtime.LockOSThread()
-			defer runtime.UnlockOSThread()
-			var times []time.Duration
-			i := 0
-			for b.Loop() {
-				began := cpu()
-				x.Search(queries[i%len(queries)])
-				times = append(times, cpu()-began)
-				i++
-			}
-			percentiles(b, times)
+			timed(b, func(i int) { x.Search(queries[i%len(queries)]) })
 		})
 	}
+}
+
+// timed does something again and again, and reports what it costs by the clock of
+// its thread.
+func timed(b *testing.B, do func(i int)) {
+	b.Helper()
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	var times []time.Duration
+	for i := 0; b.Loop(); i++ {
+		began := cpu()
+		do(i)
+		times = append(times, cpu()-began)
+	}
+	percentiles(b, times)
 }
 
 // BenchmarkSearchFirst asks each query of a sort for the first time: the base is
@@ -248,17 +253,7 @@ func BenchmarkSuggest(b *testing.B) {
 	for _, types := range [][]string{nil, {"decision"}} {
 		b.Run(fmt.Sprintf("types=%d", len(types)), func(b *testing.B) {
 			b.ReportAllocs()
-			runtime.LockOSThread()
-			defer runtime.UnlockOSThread()
-			var times []time.Duration
-			i := 0
-			for b.Loop() {
-				began := cpu()
-				x.Suggest(prefixes[i%len(prefixes)], types, 10)
-				times = append(times, cpu()-began)
-				i++
-			}
-			percentiles(b, times)
+			timed(b, func(i int) { x.Suggest(prefixes[i%len(prefixes)], types, 10) })
 		})
 	}
 }
@@ -295,15 +290,5 @@ func BenchmarkSearchDelta(b *testing.B) {
 	for _, queries := range searchCases() {
 		all = append(all, queries...)
 	}
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	var times []time.Duration
-	i := 0
-	for b.Loop() {
-		began := cpu()
-		x.Search(all[i%len(all)])
-		times = append(times, cpu()-began)
-		i++
-	}
-	percentiles(b, times)
+	timed(b, func(i int) { x.Search(all[i%len(all)]) })
 }
