@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"testing"
 	"time"
+
+	madeup "genkan/internal/testkit/corpus"
 )
 
 // benchDocuments is how many documents the benchmarks have: 10,000, or what
@@ -243,6 +245,24 @@ func BenchmarkSearchFirst(b *testing.B) {
 			}
 			percentiles(b, times)
 			b.Logf("%d queries; %q took longest", len(times), slowest)
+		})
+	}
+}
+
+// BenchmarkRuns asks for runs of characters that are taken out of texts, wherever a
+// word ends, each for the first time.
+func BenchmarkRuns(b *testing.B) {
+	n, path := benchDocuments(b), benchBase(b)
+	for _, class := range []madeup.Class{madeup.Japanese3, madeup.Japanese5, madeup.Phrase} {
+		b.Run(string(class), func(b *testing.B) {
+			base, err := Open(path)
+			if err != nil {
+				b.Fatal(err)
+			}
+			x := New(base)
+			defer x.Close()
+			queries := madeup.Queries(class, 400, n, 77)
+			timed(b, func(i int) { x.Search(Query{Text: queries[i%len(queries)].Text}) })
 		})
 	}
 }
