@@ -21,7 +21,7 @@ const (
 	mostGrams = 65536 // common runs
 	// A run is common if so many documents can be expected to have it. Verifying a
 	// phrase costs a third of a microsecond for each document that may have it, so
-	// that this is 5 ms at most. A collection of fewer documents has no such terms,
+	// that this is 5 ms, about. A collection of fewer documents has no such terms,
 	// which cost space: of Japanese manual pages a quarter of the text at a share of
 	// one document in 64.
 	commonDocuments = 15_000
