@@ -1,6 +1,7 @@
 package clients
 
 import (
+	"os"
 	"path/filepath"
 
 	"genkan/internal/gateway"
@@ -20,11 +21,17 @@ func FileAt(env Environment, path string) (File, error) {
 			}
 		}
 	}
+	if f, ok := projectFileAt(env, path); ok {
+		return f, nil
+	}
 	src, err := load(path)
 	if err != nil {
 		return File{}, err
 	}
 	f := File{Client: "file", Path: path, Format: formatOf(path), home: env.Home, windows: env.windows()}
+	if repositoryOf(path) != "" {
+		f.Scope = Project
+	}
 	root, bad := parse(f.Format, src)
 	if bad != nil {
 		return File{}, bad.in(path, src)
@@ -39,4 +46,41 @@ func FileAt(env Environment, path string) (File, error) {
 		}
 	}
 	return File{}, gateway.Errorf(gateway.CodeInvalid, "%s has no list of MCP servers; such a list is called mcpServers in most files", path)
+}
+
+// projectFileAt returns the file at a path as a client's file of a project whose
+// folder is somewhere above it.
+func projectFileAt(env Environment, path string) (File, bool) {
+	const deepest = 3 // .continue/mcpServers/x.yaml
+	folder := path
+	for range deepest {
+		folder = filepath.Dir(folder)
+		env.WorkDir = folder
+		for _, c := range All() {
+			for _, f := range c.Files(env) {
+				if f.Path == path && f.Scope == Project {
+					return f, true
+				}
+			}
+		}
+	}
+	return File{}, false
+}
+
+// repositoryOf returns the folder of the repository that a file is in, following
+// symbolic links; empty if it is in none.
+func repositoryOf(path string) string {
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
+	}
+	for folder := filepath.Dir(path); ; folder = filepath.Dir(folder) {
+		for _, mark := range []string{".git", ".hg", ".jj", ".svn"} {
+			if _, err := os.Stat(filepath.Join(folder, mark)); err == nil {
+				return folder
+			}
+		}
+		if folder == filepath.Dir(folder) {
+			return ""
+		}
+	}
 }

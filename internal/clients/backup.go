@@ -75,6 +75,11 @@ func (b Backups) Connect(f File, plan Plan) (Change, bool, error) {
 	if err != nil {
 		return Change{}, false, err
 	}
+	if plan.Token != "" && !f.Bridged() && !plan.Bridge {
+		if err := f.MayHoldToken(); err != nil {
+			return Change{}, false, err
+		}
+	}
 	out, err := f.Connect(src, plan)
 	if err != nil || bytes.Equal(src, out) {
 		return Change{}, false, err

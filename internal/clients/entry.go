@@ -22,6 +22,7 @@ type entryDraft struct {
 	args     []string
 	env      map[string]string
 	cwd      string
+	envFile  string
 	url      string
 	kind     string
 	headers  map[string]string
@@ -123,7 +124,7 @@ func (d *entryDraft) readTimes(e entry) {
 	case "startup_timeout_ms", "connectionTimeout":
 		d.startup = d.duration(e.value, milliseconds)
 	case "envFile":
-		d.note("the variables of its envFile are not read; add them to the server's env")
+		d.envFile = d.one(e.key, e.value)
 	case "headersHelper", "oauth", "auth", "authProviderType":
 		d.note("%s is not known to genkan, so it was left out", e.key)
 	case "$schema", "source", "description", "gallery", "version":
@@ -292,6 +293,9 @@ func (d *entryDraft) server() Server {
 		if d.command != "" {
 			d.note("the entry has both a command and a url; the url was taken")
 		}
+		if d.envFile != "" {
+			d.note("%s is not known to genkan, so it was left out", "envFile")
+		}
 		d.takeUser()
 		s.URL, s.Type, s.Headers = d.said(d.url), d.kind, d.secrets(d.headers)
 		return s
@@ -309,7 +313,27 @@ func (d *entryDraft) server() Server {
 			s.Cwd = strings.TrimRight(folder, `/\`) + "/" + strings.TrimPrefix(s.Cwd, "./")
 		}
 	}
+	s.EnvFile = d.envPath(s.Cwd)
 	return s
+}
+
+// envPath returns the path of the entry's envFile. It stays relative, or keeps
+// its variables, where nothing says which folder is meant.
+func (d *entryDraft) envPath(cwd string) string {
+	folder := d.folder()
+	path := d.file.translate(d.envFile).text
+	if rest, ok := strings.CutPrefix(path, "~"); ok && (strings.HasPrefix(rest, "/") || strings.HasPrefix(rest, `\`)) {
+		path = d.file.home + rest
+	}
+	if folder == "" {
+		folder = cwd
+	} else {
+		path = strings.ReplaceAll(path, workspaceFolder, strings.TrimRight(folder, `/\`))
+	}
+	if path == "" || absolute(path) || !absolute(folder) || strings.Contains(folder, "${") {
+		return path
+	}
+	return strings.TrimRight(folder, `/\`) + "/" + strings.TrimPrefix(path, "./")
 }
 
 // takeUser makes a header of the user name and password in a URL, as those who

@@ -3,6 +3,8 @@ package clients
 import (
 	"os"
 	"strings"
+
+	"genkan/internal/gateway"
 )
 
 // Scope is who a file belongs to.
@@ -82,6 +84,21 @@ type File struct {
 // Bridged reports whether the file's entries start `genkan stdio` rather than
 // calling a URL.
 func (f File) Bridged() bool { return !f.http || f.Scope == Project }
+
+// MayHoldToken returns an error that says why no token may be written into the
+// file: other users can read it, or it may be committed.
+func (f File) MayHoldToken() error {
+	if folder := repositoryOf(f.Path); folder != "" {
+		return gateway.Errorf(gateway.CodeDenied,
+			"%s is in the repository %s, and a token in it may be committed; connect it without --url, and its entries start genkan without a token", f.Path, folder)
+	}
+	info, err := os.Stat(f.Path)
+	if err == nil && !f.windows && info.Mode().Perm()&0o044 != 0 {
+		return gateway.Errorf(gateway.CodeDenied,
+			"%s can be read by other users of this machine, so no token is written into it; run `chmod 600 %s` first, or connect it without --url, and its entries start genkan without a token", f.Path, f.Path)
+	}
+	return nil
+}
 
 func exists(path string) bool {
 	info, err := os.Stat(path)

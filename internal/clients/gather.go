@@ -25,6 +25,9 @@ type Origin struct {
 type Found struct {
 	Server
 	Origins []Origin
+	// Project says that all of its origins are files of a project, which whoever
+	// wrote the project decides about.
+	Project bool
 	// Known says that genkan's configuration has it already.
 	Known bool
 	// Digest tells the server from others; secrets are hashed in.
@@ -56,9 +59,15 @@ type BrokenFile struct {
 }
 
 // Gather unites the servers of files. before is what earlier imports made of
-// entries, and taken tells the names that genkan's configuration has.
-func Gather(files []File, before Imports, taken func(name string) bool) Gathered {
+// entries, and taken tells the names that genkan's configuration has. No server
+// gets a reserved name: genkan itself uses it.
+//
+// A person's own files come before those of projects, so that a project can
+// neither take a name from an own server nor change what an own entry says.
+func Gather(files []File, before Imports, taken func(name string) bool, reservedNames ...string) Gathered {
 	g := Gathered{}
+	files = slices.Clone(files)
+	slices.SortStableFunc(files, func(a, b File) int { return int(a.Scope) - int(b.Scope) })
 	names := map[string]bool{}
 	read := make([]Imported, len(files))
 	// A name that needs no change is not taken by one that does.
@@ -93,9 +102,9 @@ func Gather(files []File, before Imports, taken func(name string) bool) Gathered
 		for _, s := range imported.Servers {
 			used := func(name string) bool {
 				owner, ok := reserved[name]
-				return names[name] || taken(name) || ok && name != s.OriginalName && owner != s.digest()
+				return names[name] || taken(name) || slices.Contains(reservedNames, name) || ok && name != s.OriginalName && owner != s.digest()
 			}
-			g.add(f, s, before, used, taken)
+			g.add(f, s, before, used, taken, reservedNames)
 			for _, found := range g.Found {
 				names[found.Name] = true
 			}
@@ -110,22 +119,30 @@ func Gather(files []File, before Imports, taken func(name string) bool) Gathered
 }
 
 // add takes a server in. One that is there already gets another origin.
-func (g *Gathered) add(f File, s Server, before Imports, used, configured func(string) bool) {
+func (g *Gathered) add(f File, s Server, before Imports, used, configured func(string) bool, reserved []string) {
 	origin := Origin{f.Client, f.Path, s.Section, s.OriginalName}
 	digest := s.digest()
 	for i := range g.Found {
 		if g.Found[i].Digest == digest {
 			g.Found[i].Origins = append(g.Found[i].Origins, origin)
+			if f.Scope == Project && !g.Found[i].Project {
+				return // a project cannot switch an own server on
+			}
 			// Who has switched it off goes on doing so; the others want it.
 			g.Found[i].Disabled = g.Found[i].Disabled && s.Disabled
 			return
 		}
 	}
-	found := Found{Server: s, Origins: []Origin{origin}, Digest: digest}
+	found := Found{Server: s, Origins: []Origin{origin}, Project: f.Scope == Project, Digest: digest}
 	if name, ok := before.named(origin, digest); ok && configured(name) {
 		found.Name, found.Known = name, true
 	} else {
-		found.Name = gateway.ServerName(telling(s.OriginalName, s), used)
+		wish := telling(s.OriginalName, s)
+		found.Name = gateway.ServerName(wish, used)
+		if plain := gateway.ServerName(wish, nobody); slices.Contains(reserved, plain) {
+			note := Note{s.OriginalName, s.Section, gateway.Textf("genkan itself uses the name %s, so the server is called %s", plain, found.Name)}
+			g.Notes = append(g.Notes, FileNote{f, note})
+		}
 	}
 	found.Secrets = named(found.Server)
 	g.Found = append(g.Found, found)
@@ -175,6 +192,9 @@ func (s Server) digest() string {
 	}
 	text(s.Cwd)
 	text(s.URL)
+	if s.EnvFile != "" { // absent from the digests of earlier versions
+		text(s.EnvFile)
+	}
 	return hex.EncodeToString(h.Sum(nil))
 }
 

@@ -76,6 +76,7 @@ func dump(b *bytes.Buffer, imported Imported) {
 			line("env "+key, value.Reveal())
 		}
 		line("cwd", s.Cwd)
+		line("envFile", s.EnvFile)
 		line("url", s.URL)
 		for key, value := range sorted(s.Headers) {
 			line("header "+key, value.Reveal())
@@ -172,7 +173,7 @@ func TestUndoBringsBackTheBytes(t *testing.T) {
 				f, src := fileOf(t, sample.client, sample.ending), variant(testdata(t, sample.data))
 				dir := t.TempDir()
 				f.Path = filepath.Join(dir, "file"+filepath.Ext(f.Path))
-				if err := os.WriteFile(f.Path, src, 0o640); err != nil {
+				if err := os.WriteFile(f.Path, src, 0o700); err != nil {
 					t.Fatal(err)
 				}
 				imported, err := Read(f)
@@ -203,7 +204,7 @@ func TestUndoBringsBackTheBytes(t *testing.T) {
 				if back, err := os.ReadFile(f.Path); err != nil || !bytes.Equal(back, src) {
 					t.Errorf("undo left (%v):\n%s", err, back)
 				}
-				if info, _ := os.Stat(f.Path); info.Mode().Perm() != 0o640 {
+				if info, _ := os.Stat(f.Path); info.Mode().Perm() != 0o700 {
 					t.Errorf("the mode is %v", info.Mode())
 				}
 			})

@@ -10,13 +10,17 @@ import (
 	"genkan/internal/gateway"
 )
 
-// Read imports the servers of a file.
+// Read imports the servers of a file, with the variables of their envFiles.
 func Read(f File) (Imported, error) {
 	src, err := load(f.Path)
 	if err != nil {
 		return Imported{}, err
 	}
-	return f.Parse(src)
+	imported, err := f.Parse(src)
+	if err == nil {
+		imported.readEnvFiles()
+	}
+	return imported, err
 }
 
 func load(path string) ([]byte, error) {

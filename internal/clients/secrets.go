@@ -27,7 +27,12 @@ type Literal struct {
 // Refer puts a reference, as ${GITHUB_TOKEN}, where a literal secret is.
 func (s *Server) Refer(l Literal, reference string) {
 	// Wherever it stands: a password may be the user's name, too.
-	put := func(text string) string { return replaceLiteral(text, l.Value.Reveal(), reference, -1) }
+	put := func(text string) string {
+		if text == l.Value.Reveal() {
+			return reference
+		}
+		return replaceLiteral(text, l.Value.Reveal(), reference, -1)
+	}
 	switch l.Where {
 	case inEnv:
 		s.Env[l.Key] = gateway.Secret(put(s.Env[l.Key].Reveal()))
@@ -68,6 +73,18 @@ func replaceLiteral(text, part, with string, most int) string {
 //nolint:gochecknoglobals // compiled once
 var reference = lazily(`\$?\$\{[^}]*\}|\$\$\{`)
 
+// References are the variables and kept secrets that a text refers to, as ${HOME}
+// and ${secret:KEY}; the workspace's folder is none.
+func References(text string) []string {
+	var all []string
+	for _, r := range reference().FindAllString(text, -1) {
+		if !strings.HasPrefix(r, "$$") && r != workspaceFolder && !slices.Contains(all, r) {
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
 // Literals are the secrets that stand in a server as they are, with the names
 // that they are kept under.
 func Literals(s Server) []Literal {
@@ -97,6 +114,12 @@ func literals(s Server) []Literal {
 		found = append(found, Literal{Where: where, Key: key, Index: index, Value: gateway.Secret(value), Variable: free})
 	}
 	for key, value := range sorted(s.Env) {
+		if s.private[key] {
+			if value != "" {
+				add(inEnv, key, 0, value.Reveal(), key)
+			}
+			continue
+		}
 		for _, secret := range secretsIn(key, value.Reveal()) {
 			add(inEnv, key, 0, secret, key)
 		}

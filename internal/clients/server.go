@@ -31,6 +31,9 @@ type Server struct {
 	Args    []string
 	Env     map[string]gateway.Secret
 	Cwd     string
+	// EnvFile is a file with more variables that was not read; Read adds those of
+	// files that can be read to Env.
+	EnvFile string
 
 	URL     string
 	Headers map[string]gateway.Secret
@@ -44,12 +47,16 @@ type Server struct {
 
 	// Secrets are those that stand in the file as they are.
 	Secrets []Literal
+
+	// private are the variables of Env that came from an envFile. Their values are
+	// kept as secrets, whatever they look like.
+	private map[string]bool
 }
 
 // Same reports whether two entries are one server: the same process or
 // endpoint, whatever it is called.
 func (s Server) Same(other Server) bool {
-	return s.Command == other.Command && slices.Equal(s.Args, other.Args) && s.Cwd == other.Cwd &&
+	return s.Command == other.Command && slices.Equal(s.Args, other.Args) && s.Cwd == other.Cwd && s.EnvFile == other.EnvFile &&
 		maps.Equal(s.Env, other.Env) && s.URL == other.URL && maps.Equal(s.Headers, other.Headers)
 }
 

@@ -16,7 +16,6 @@ var jaClients = map[string]string{
 	"the option %s of mcp-remote is left out":                                        "mcp-remote のオプション %s は取り込みませんでした",
 	"the servers are neither a map nor a list, so none was read":                     "サーバーの一覧がマップでもリストでもないため、読み取りませんでした",
 	"the type is none that genkan knows, so the server has to show how it is called": "type が genkan の知らない値のため、呼び出し方はサーバーの応答で判断します",
-	"the variables of its envFile are not read; add them to the server's env":        "envFile の変数は読み取りません。サーバーの env に追加してください",
 	"this entry has neither a command nor a url, so it was left out":                 "command も url もないため、取り込みませんでした",
 	"this entry has no name, so it was left out":                                     "名前がないため、取り込みませんでした",
 	"this entry is not a map, so it was left out":                                    "マップではないため、取り込みませんでした",
@@ -65,4 +64,13 @@ var jaClients = map[string]string{
 	"the file %s cannot be written": "ファイル %s に書き込めません",
 	"the file is written in a way that cannot be edited without losing something; change it by hand":            "ファイルの書き方のため、何も失わずに編集することができません。手で変更してください",
 	"this is written in brackets or in another way that is not edited; write it as lines, or change it by hand": "括弧などを使った、編集できない書き方です。行に分けて書くか、手で変更してください",
+
+	"its envFile %s depends on the folder that the client has open, so it was not read; add its variables to the server's env": "envFile %s はクライアントが開いているフォルダーによって変わるため、読み取りませんでした。変数をサーバーの env に追加してください",
+	"its envFile was not read: %s; add its variables to the server's env":                                                      "envFile を読み取りませんでした: %s。変数をサーバーの env に追加してください",
+	"variables that were read from its envFile %s: %d; later changes of that file are not noticed":                             "envFile %s から読み取った変数: %d。このファイルの今後の変更は反映されません",
+	"lines of its envFile %s that set no variable, and were left out: %d":                                                      "envFile %s のうち変数の設定ではないため取り込まなかった行: %d",
+	"%s is larger than %d KiB": "%s は %d KiB を超えています",
+	"%s is in the repository %s, and a token in it may be committed; connect it without --url, and its entries start genkan without a token":                                             "%s はリポジトリー %s の中にあり、書き込んだトークンがコミットされるおそれがあります。--url なしでつなげば、項目はトークンなしで genkan を起動します",
+	"%s can be read by other users of this machine, so no token is written into it; run `chmod 600 %s` first, or connect it without --url, and its entries start genkan without a token": "%s はこのマシンのほかの利用者も読めるため、トークンを書き込みません。先に `chmod 600 %s` を実行してください。--url なしでつなげば、項目はトークンなしで genkan を起動します",
+	"genkan itself uses the name %s, so the server is called %s": "%s は genkan 自身が使う名前なので、このサーバーは %s という名前になります",
 }
