@@ -76,7 +76,7 @@ func (e *examination) entries(c *Client, f *ClientFile) {
 
 // takeOver lets a file's entries lead to genkan.
 func (e *examination) takeOver(c *Client, f *ClientFile) string {
-	connect := e.genkan("connect " + c.Name + " --write")
+	connect := e.connect(c, f, "")
 	if f.Imported {
 		return connect
 	}
@@ -84,11 +84,18 @@ func (e *examination) takeOver(c *Client, f *ClientFile) string {
 }
 
 // again connects an entry once more.
-func (e *examination) again(c *Client, l *Lead) string {
+func (e *examination) again(c *Client, f *ClientFile, l *Lead) string {
 	if l.All {
-		return e.genkan("connect " + c.Name + " --aggregate --write")
+		return e.connect(c, f, " --aggregate")
 	}
-	return e.genkan("connect " + c.Name + " --write")
+	return e.connect(c, f, "")
+}
+
+func (e *examination) connect(c *Client, f *ClientFile, flags string) string {
+	if f.Project {
+		flags += " --project"
+	}
+	return e.genkan("connect " + c.Name + flags + " --write")
 }
 
 // lead tells whether an entry leads anywhere.
@@ -100,9 +107,10 @@ func (e *examination) lead(c *Client, f *ClientFile, l *Lead) {
 	switch {
 	case l.URL != "" && !l.Answers:
 		e.say(Problem, gateway.Textf("the entry %s calls %s, where nobody answers", l.Name, l.URL)).
-			because(gateway.Textf("a genkan in the background has no address; %s needs one that serves", c.Title)).run(e.genkan("serve"))
+			because(gateway.Textf("a URL works only while `genkan serve` runs")).run(e.again(c, f, l)).
+			advise(gateway.Textf("makes the entry start genkan by itself"))
 	case l.Command != "" && !l.Found:
-		e.say(Problem, gateway.Textf("the entry %s starts %s, which is not there", l.Name, l.Command)).run(e.again(c, l))
+		e.say(Problem, gateway.Textf("the entry %s starts %s, which is not there", l.Name, l.Command)).run(e.again(c, f, l))
 	}
 }
 
@@ -117,9 +125,9 @@ func (e *examination) tokens(c *Client, f *ClientFile) {
 		told[l.Token+l.TokenName] = true
 		switch l.Token {
 		case TokenRevoked:
-			e.say(Problem, gateway.Textf("the token in %s is not known here: it was revoked, or is another genkan's", f.Path)).run(e.again(c, l))
+			e.say(Problem, gateway.Textf("the token in %s is not known here: it was revoked, or is another genkan's", f.Path)).run(e.again(c, f, l))
 		case TokenAdmin:
-			e.say(Warning, gateway.Textf("%s has the admin token, with which programs can be started", f.Path)).run(e.again(c, l))
+			e.say(Warning, gateway.Textf("%s has the admin token, with which programs can be started", f.Path)).run(e.again(c, f, l))
 		case TokenKnown:
 			e.lastSeen(c, l)
 		}
@@ -142,7 +150,7 @@ func (e *examination) started(c *Client) {
 			switch {
 			case l.Client == "":
 				e.say(Note, gateway.Textf("the entry %s in %s does not say who starts genkan, so it is not known when it was last seen", l.Name, f.Path)).
-					run(e.again(c, l)).advise(gateway.Textf("or add --client %s to its arguments", c.Name))
+					run(e.again(c, f, l)).advise(gateway.Textf("or add --client %s to its arguments", c.Name))
 			case l.LastSeen.IsZero():
 				e.say(Note, gateway.Textf("it comes as %s, and was never seen", l.Client)).
 					advise(gateway.Textf("restart %s, so that it reads its file again", c.Title))

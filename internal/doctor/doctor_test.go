@@ -403,7 +403,14 @@ func TestFindings(t *testing.T) {
 		},
 		"nobody answers": {
 			lead(func(l *doctor.Lead) { l.Answers = false }),
-			[]string{"problem client/cursor: the entry github calls http://127.0.0.1:3000/mcp/s/github, where nobody answers | a genkan in the background has no address; Cursor needs one that serves > genkan serve"},
+			[]string{"problem client/cursor: the entry github calls http://127.0.0.1:3000/mcp/s/github, where nobody answers | a URL works only while `genkan serve` runs > genkan connect cursor --write > makes the entry start genkan by itself"},
+		},
+		"a file of a project": {
+			func(f *doctor.Facts) {
+				f.Clients[0].Files[0].Project, f.Clients[0].Files[0].Imported = true, true
+				f.Clients[0].Files[0].Others = []string{"a"}
+			},
+			[]string{"note client/cursor: /srv/example/mcp.json: 1 of 2 entries do not lead to genkan: a > genkan connect cursor --project --write"},
 		},
 		"no program": {
 			lead(func(l *doctor.Lead) { *l = doctor.Lead{Name: "github", Command: "genkan"} }),

@@ -192,7 +192,10 @@ type Client struct {
 
 // ClientFile is a file where a client keeps its servers.
 type ClientFile struct {
-	Path    string
+	Path string
+	// Project says that it is in a project, and that connect leaves it out unless
+	// it is told otherwise.
+	Project bool
 	Problem gateway.Text
 	// Others are its entries that do not lead to genkan.
 	Others []string

@@ -12,6 +12,8 @@ import (
 type Knowledge struct {
 	// Looked says that it could be looked at, Off that it is switched off.
 	Looked, Off bool
+	// Hidden says that a server of its name takes its place.
+	Hidden bool
 	// Problem says why it could not be read.
 	Problem gateway.Text
 
@@ -121,6 +123,11 @@ func (e *examination) knowledge() {
 	case k.Off:
 		e.say(Note, gateway.Textf("it is switched off, and keeps what it holds (kb.enabled)"))
 		return
+	}
+	if k.Hidden {
+		e.say(Warning, gateway.Textf("a server has the name kb, so the knowledge base is hidden from all clients")).
+			because(gateway.Textf("what it holds is kept")).
+			advise(gateway.Textf("give that server another name in %s, and in the entries of clients that start genkan with --only kb", e.facts.Config.File.Path))
 	}
 	if k.Mended {
 		e.say(OK, gateway.Textf("what was wrong in the database was mended"))

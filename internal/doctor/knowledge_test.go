@@ -28,6 +28,13 @@ func TestKnowledge(t *testing.T) {
 		},
 		"not looked at": {func(k *doctor.Knowledge) { *k = doctor.Knowledge{} }, nil},
 		"off":           {func(k *doctor.Knowledge) { k.Off = true }, []string{"note knowledge: it is switched off, and keeps what it holds (kb.enabled)"}},
+		"hidden": {
+			func(k *doctor.Knowledge) { k.Hidden, k.Items, k.Index = true, 7, doctor.Index{InMemory: true} },
+			[]string{
+				"warning knowledge: a server has the name kb, so the knowledge base is hidden from all clients | what it holds is kept > give that server another name in /srv/example/genkan.yaml, and in the entries of clients that start genkan with --only kb",
+				"ok knowledge: items: 7; the text index needs no file",
+			},
+		},
 		"unreadable": {
 			func(k *doctor.Knowledge) { *k = doctor.Knowledge{Problem: text("no")} },
 			[]string{"problem knowledge: the knowledge base cannot be read | no"},

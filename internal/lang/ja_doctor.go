@@ -159,7 +159,6 @@ var jaDoctor = map[string]string{
 	"the entry %s in %s leads to %s, which is not configured or disabled":                         "%[2]s のエントリー %[1]s は %[3]s を指していますが、設定されていないか無効です",
 	"lists those there are; or take out the entry":                                                "一覧を表示します。またはエントリーを削除してください",
 	"the entry %s calls %s, where nobody answers":                                                 "エントリー %s の接続先 %s が応答しません",
-	"a genkan in the background has no address; %s needs one that serves":                         "バックグラウンドの genkan にはアドレスがありません。%s には serve で動く genkan が必要です",
 	"the entry %s starts %s, which is not there":                                                  "エントリー %s が起動する %s がありません",
 	"the token in %s is not known here: it was revoked, or is another genkan's":                   "%s のトークンはここでは不明です。失効しているか、別の genkan のものです",
 	"%s has the admin token, with which programs can be started":                                  "%s に管理者トークンが書かれています。これがあるとプログラムを起動できます",
@@ -172,4 +171,10 @@ var jaDoctor = map[string]string{
 	"it comes as %s; last seen %s as %s":                                                          "%s として接続します。最後の接続は %s（%s）です",
 	"it comes as %s; last seen %s":                                                                "%s として接続します。最後の接続は %s です",
 	"it has the token %s; last seen %s":                                                           "トークン %s を持っています。最後の接続は %s です",
+
+	"a URL works only while `genkan serve` runs":                                                          "URL は `genkan serve` が動いている間だけ使えます",
+	"makes the entry start genkan by itself":                                                              "項目が genkan を起動するようにします",
+	"a server has the name kb, so the knowledge base is hidden from all clients":                          "kb という名前のサーバーがあるため、ナレッジベースはどのクライアントからも見えません",
+	"what it holds is kept":                                                                               "中身は保たれています",
+	"give that server another name in %s, and in the entries of clients that start genkan with --only kb": "%s でそのサーバーの名前を変え、--only kb で genkan を起動するクライアントの項目も合わせてください",
 }
