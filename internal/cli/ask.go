@@ -21,13 +21,23 @@ func (c *command) confirm(ctx context.Context, question string) (bool, error) {
 	if !c.interactive() {
 		return false, gateway.Errorf(gateway.CodeInvalid, "nothing was changed, for nobody can be asked here; run it with --yes to do that")
 	}
-	fmt.Fprint(c.std.Err, question+" [Y/n] ")
+	return c.answered(ctx, question+" [Y/n] ", true)
+}
+
+// agree asks a person about something that must not happen by a mere Enter.
+func (c *command) agree(ctx context.Context, question string) (bool, error) {
+	return c.answered(ctx, question+" [y/N] ", false)
+}
+
+// answered asks for yes or no; byDefault is what an empty line means.
+func (c *command) answered(ctx context.Context, question string, byDefault bool) (bool, error) {
+	fmt.Fprint(c.std.Err, question)
 	answer, err := c.typed(ctx, func() (string, error) { return bufio.NewReader(c.std.In).ReadString('\n') })
 	if ctx.Err() != nil {
 		return false, err
 	}
 	answer = strings.ToLower(strings.TrimSpace(answer))
-	return err == nil && (answer == "" || answer == "y" || answer == "yes"), nil
+	return err == nil && (answer == "" && byDefault || answer == "y" || answer == "yes"), nil
 }
 
 // readSecret asks a person without showing what they type, and takes all of

@@ -8,6 +8,7 @@ import (
 	"genkan/internal/api"
 	"genkan/internal/api/client"
 	"genkan/internal/app"
+	"genkan/internal/config"
 	"genkan/internal/doctor"
 	"genkan/internal/gateway"
 	"genkan/internal/kb"
@@ -24,6 +25,8 @@ const readQuickly = 64 << 20
 func (k *checkup) knowledge(ctx context.Context, store *sqlite.Store) error {
 	f := &k.facts.Knowledge
 	f.Off = k.config != nil && k.config.Knowledge.Off
+	hiding := k.configured(config.KnowledgeRoom)
+	f.Hidden = hiding != nil && !hiding.Disabled
 	if err := k.integrity(ctx, store); err != nil {
 		return err
 	}

@@ -243,7 +243,7 @@ func (k *checkup) clients(ctx context.Context) {
 			k.facts.Clients = append(k.facts.Clients, doctor.Client{Name: f.Client, Title: known.Title})
 		}
 		c := &k.facts.Clients[at]
-		file := doctor.ClientFile{Path: f.Path}
+		file := doctor.ClientFile{Path: f.Path, Project: f.Scope == clients.Project}
 		imported, err := clients.Read(f)
 		if err != nil {
 			file.Problem = gateway.Textf("%s", gateway.AsError(err))
@@ -287,6 +287,9 @@ func (k *checkup) lead(l clients.Lead, reached bool) doctor.Lead {
 	if k.config != nil && l.DataDir == "" {
 		for _, name := range l.Servers {
 			// What is switched off on both sides is nobody's mistake.
+			if name == config.KnowledgeRoom && !k.config.Knowledge.Off {
+				continue
+			}
 			if s := k.configured(name); s == nil || s.Disabled && !l.Disabled {
 				out.Strangers = append(out.Strangers, name)
 			}

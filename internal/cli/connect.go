@@ -20,7 +20,7 @@ import (
 )
 
 // connecting is how clients are to be connected.
-type connecting struct{ write, aggregate, bridge, http bool }
+type connecting struct{ write, aggregate, url, project bool }
 
 // allClients is the word for every client that has a file here.
 const allClients = "all"
@@ -36,10 +36,13 @@ nothing else of the files changes. Without --write it only says what it would do
 CLIENT is one of %s; all is every one
 that has servers here. Without any, the clients are shown.
 
-Where a genkan listens ("genkan serve"), entries call it by URL, with a token of
-the client's own. Otherwise, in clients that only start processes, and in files
-that may be committed, entries start "genkan stdio", which needs no token and
-starts genkan when it does not run.
+Entries start "genkan stdio", which needs no token and starts genkan when it does
+not run. With --url they call a genkan that listens, with a token of the client's
+own: they work only while "genkan serve" runs, and a file that others can read
+gets no token. Entries that called a URL are moved by connecting again without it.
+
+Files of a project, as .mcp.json in this folder, are shared with others who work
+on it. They are left as they are unless --project is given.
 
 --aggregate puts one entry, genkan, in place of all of them; its tools are called
 SERVER__TOOL. "genkan undo" puts the files back as they were.`, clientNames()),
@@ -68,8 +71,8 @@ SERVER__TOOL. "genkan undo" puts the files back as they were.`, clientNames()),
 	f := cmd.Flags()
 	f.BoolVar(&how.write, "write", false, c.say("change the files"))
 	f.BoolVar(&how.aggregate, "aggregate", false, c.say("one entry for all servers"))
-	f.BoolVar(&how.bridge, "stdio", false, c.say("start \"genkan stdio\" also where a URL would do"))
-	f.BoolVar(&how.http, "url", false, c.say("call a URL also when no genkan listens now"))
+	f.BoolVar(&how.url, "url", false, c.say("call the URL of \"genkan serve\", which has to keep running"))
+	f.BoolVar(&how.project, "project", false, c.say("also change files of the project, which others share"))
 	return cmd
 }
 
@@ -94,9 +97,10 @@ func (c *command) showClients(env clients.Environment) error {
 	return nil
 }
 
-// basePlan is where entries lead: to the genkan that listens, or to a process.
+// basePlan is where entries lead: to a process, or with --url to the genkan that
+// listens.
 func (c *command) basePlan(how connecting) (clients.Plan, error) {
-	plan := clients.Plan{Aggregate: how.aggregate, Bridge: how.bridge}
+	plan := clients.Plan{Aggregate: how.aggregate, Bridge: !how.url}
 	self, err := program()
 	if err != nil {
 		return plan, err
@@ -116,29 +120,32 @@ func (c *command) basePlan(how connecting) (clients.Plan, error) {
 		}
 		plan.Command = append(plan.Command, "--config", file)
 	}
-	address, err := app.ReadAddress(c.dataDir)
-	switch {
-	case err == nil && address.Answers():
-		plan.BaseURL = "http://" + address.Listen
-		if address.TLS {
-			plan.BaseURL = "https://" + address.Listen
-		}
-	case how.http:
-		cfg, err := c.readConfig()
-		if err != nil {
-			return plan, err
-		}
-		if _, port, _ := net.SplitHostPort(cfg.Listen); port == "0" {
-			return plan, gateway.Errorf(gateway.CodeInvalid, "--url needs a fixed address, and listen in %s is %s, any that is free; give it a port, or start `genkan serve` first", c.ownConfig(), cfg.Listen)
-		}
-		plan.BaseURL = "http://" + callable(cfg.Listen)
-		if cfg.TLS.CertFile != "" {
-			plan.BaseURL = "https://" + callable(cfg.Listen)
-		}
-	default:
-		plan.Bridge = true
+	if how.url {
+		plan.BaseURL, err = c.baseURL()
 	}
-	return plan, nil
+	return plan, err
+}
+
+// baseURL is the address of the genkan that listens, or else the one that the
+// configuration gives it.
+func (c *command) baseURL() (string, error) {
+	if address, err := app.ReadAddress(c.dataDir); err == nil && address.Answers() {
+		if address.TLS {
+			return "https://" + address.Listen, nil
+		}
+		return "http://" + address.Listen, nil
+	}
+	cfg, err := c.readConfig()
+	if err != nil {
+		return "", err
+	}
+	if _, port, _ := net.SplitHostPort(cfg.Listen); port == "0" {
+		return "", gateway.Errorf(gateway.CodeInvalid, "--url needs a fixed address, and listen in %s is %s, any that is free; give it a port, or start `genkan serve` first", c.ownConfig(), cfg.Listen)
+	}
+	if cfg.TLS.CertFile != "" {
+		return "https://" + callable(cfg.Listen), nil
+	}
+	return "http://" + callable(cfg.Listen), nil
 }
 
 // program is the path that entries start genkan by. A link in the PATH stays
@@ -163,20 +170,25 @@ func program() (string, error) {
 }
 
 // entriesOf are a file's entries that genkan has a server for, with its name,
-// and those that it has none for.
-func entriesOf(f clients.File, imported clients.Imported, imports clients.Imports) (ours map[clients.Place]string, strange []string) {
+// and those that it has none for. An entry without a name stands for all servers.
+func (p *connections) entriesOf(f clients.File, imported clients.Imported) (ours map[clients.Place]string, strange []string) {
 	ours = map[clients.Place]string{}
 	for _, s := range imported.Servers {
 		place := clients.Place{Section: s.Section, Name: s.OriginalName}
-		if name, ok := imports.Name(f, place); ok {
+		if name, ok := p.imports.Name(f, place); ok {
 			ours[place] = name
 		} else {
 			strange = append(strange, s.OriginalName)
 		}
 	}
 	for _, l := range imported.Leads {
-		if len(l.Servers) == 1 {
+		switch {
+		case l.URL != "" && !p.isHere(l):
+			// It calls a genkan on another machine, or with other servers.
+		case len(l.Servers) == 1:
 			ours[l.Place] = l.Servers[0]
+		case l.URL != "":
+			ours[l.Place] = ""
 		}
 	}
 	return ours, strange
@@ -188,16 +200,24 @@ func (c *command) leadRows(f clients.File, plan clients.Plan, imported clients.I
 		return [][]string{{"  genkan", "→ " + c.leadsTo(f, plan, "")}}
 	}
 	var rows [][]string
-	add := func(place clients.Place) {
-		if name, ok := plan.Servers[place]; ok {
-			rows = append(rows, []string{"  " + place.Name, "→ " + c.leadsTo(f, plan, name)})
+	add := func(place clients.Place, was string) {
+		name, ok := plan.Servers[place]
+		if !ok {
+			return
 		}
+		to := c.leadsTo(f, plan, name)
+		if was != "" && was != to {
+			was = c.say("(it called %s)", was)
+		} else {
+			was = ""
+		}
+		rows = append(rows, []string{"  " + place.Name, "→ " + to, was})
 	}
 	for _, s := range imported.Servers {
-		add(clients.Place{Section: s.Section, Name: s.OriginalName})
+		add(clients.Place{Section: s.Section, Name: s.OriginalName}, "")
 	}
 	for _, l := range imported.Leads {
-		add(l.Place)
+		add(l.Place, l.URL)
 	}
 	return rows
 }

@@ -4,11 +4,15 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"net"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
 
+	"genkan/internal/app"
 	"genkan/internal/clients"
+	"genkan/internal/config"
 	"genkan/internal/gateway"
 )
 
@@ -21,14 +25,19 @@ type connections struct {
 	imports clients.Imports
 
 	planned []plannedFile
-	// strangers says that some file has servers that were not imported.
-	strangers bool
+	// strangers says that some file has servers that were not imported, shared
+	// that a file of a project was left out.
+	strangers, shared bool
+	// config is genkan's configuration; nil if it cannot be read.
+	config *config.Config
 }
 
 // plannedFile is a file that will be changed.
 type plannedFile struct {
 	clients.File
 	plan clients.Plan
+	// tokens are those that its entries have had.
+	tokens []gateway.Secret
 }
 
 func (c *command) newConnections(how connecting) (*connections, error) {
@@ -40,7 +49,11 @@ func (c *command) newConnections(how connecting) (*connections, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &connections{command: c, how: how, base: base, imports: imports}, nil
+	cfg, err := c.readConfig()
+	if err != nil {
+		cfg = nil // an entry can be connected in spite of it
+	}
+	return &connections{command: c, how: how, base: base, imports: imports, config: cfg}, nil
 }
 
 // connectNamed connects clients that somebody named: one that cannot be
@@ -70,7 +83,7 @@ func (c *command) connectNamed(ctx context.Context, env clients.Environment, nam
 			}
 		}
 	}
-	if len(all.planned) > 0 || len(named) > 1 {
+	if len(all.planned) > 0 || len(named) > 1 || all.shared {
 		return all.finish(ctx)
 	}
 	if all.strangers {
@@ -115,7 +128,7 @@ func (p *connections) add(ctx context.Context, f clients.File) error {
 	}
 	plan := p.base
 	var strange []string
-	plan.Servers, strange = entriesOf(f, imported, p.imports)
+	plan.Servers, strange = p.entriesOf(f, imported)
 	if len(strange) > 0 {
 		p.strangers = true
 		fmt.Fprintln(p.std.Out, p.say("%s: not imported yet, and left as they are: %s. `genkan import %s` takes them over.", p.homely(f.Path), printable(strings.Join(strange, ", ")), f.Client))
@@ -123,7 +136,13 @@ func (p *connections) add(ctx context.Context, f clients.File) error {
 	if len(plan.Servers) == 0 && !p.how.aggregate {
 		return nil
 	}
+	if f.Scope == clients.Project && !p.how.project {
+		return p.leaveShared(f, src, plan)
+	}
 	if p.needsToken(f) {
+		if err := f.MayHoldToken(); err != nil {
+			return err
+		}
 		if plan.Token, err = p.tokenFor(ctx, f.Client, false); err != nil {
 			return err
 		}
@@ -137,8 +156,42 @@ func (p *connections) add(ctx context.Context, f clients.File) error {
 	}
 	fmt.Fprintln(p.std.Out, p.say("%s, %s:", titleOf(f.Client), p.homely(f.Path)))
 	p.table(p.leadRows(f, plan, imported))
-	p.planned = append(p.planned, plannedFile{f, plan})
+	planned := plannedFile{File: f, plan: plan}
+	for _, l := range imported.Leads {
+		if l.Token != "" {
+			planned.tokens = append(planned.tokens, l.Token)
+		}
+	}
+	p.planned = append(p.planned, planned)
 	return nil
+}
+
+// leaveShared tells of a project's file that would be changed with --project.
+func (p *connections) leaveShared(f clients.File, src []byte, plan clients.Plan) error {
+	out, err := f.Connect(src, plan)
+	if err != nil || bytes.Equal(out, src) {
+		return err
+	}
+	p.shared = true
+	fmt.Fprintln(p.std.Out, p.say("%s was left out, because others who work on the project share it; --project connects it, too.", printable(p.homely(f.Path))))
+	return nil
+}
+
+// isHere reports whether an entry with a URL calls this genkan: an address of
+// this machine, and a server that is configured here.
+func (p *connections) isHere(l clients.Lead) bool {
+	u, err := url.Parse(l.URL)
+	if err != nil || p.config == nil {
+		return false
+	}
+	configured, _, _ := net.SplitHostPort(callable(p.config.Listen))
+	ip := net.ParseIP(u.Hostname())
+	if u.Hostname() != "localhost" && u.Hostname() != configured && (ip == nil || !ip.IsLoopback()) {
+		return false
+	}
+	return !slices.ContainsFunc(l.Servers, func(name string) bool {
+		return name != config.KnowledgeRoom && !slices.ContainsFunc(p.config.Servers, func(s config.Server) bool { return s.Name == name })
+	})
 }
 
 func (p *connections) needsToken(f clients.File) bool { return !f.Bridged() && !p.base.Bridge }
@@ -146,7 +199,16 @@ func (p *connections) needsToken(f clients.File) bool { return !f.Bridged() && !
 // finish does what was shown, if it is to be done. It goes on after a file that
 // cannot be changed, and tells of the first.
 func (p *connections) finish(ctx context.Context) error {
+	for _, f := range p.planned {
+		if p.needsToken(f.File) {
+			fmt.Fprintln(p.std.Out, p.say("Entries with a URL work only while `genkan serve` runs at %s. Without --url, entries start genkan by themselves.", p.base.BaseURL))
+			break
+		}
+	}
 	switch {
+	case len(p.planned) == 0 && p.shared:
+		fmt.Fprintln(p.std.Out, p.say("Nothing was changed."))
+		return nil
 	case len(p.planned) == 0 && p.strangers:
 		fmt.Fprintln(p.std.Out, p.say("There is nothing to connect. `genkan import` takes over servers that are not here yet; --aggregate makes one entry for all."))
 		return nil
@@ -180,7 +242,40 @@ func (p *connections) finish(ctx context.Context) error {
 		}
 		fmt.Fprintln(p.std.Out, p.say("Restart %s. `genkan undo` puts their files back.", strings.Join(titles, ", ")))
 	}
+	if err := p.dropTokens(ctx); err != nil && first == nil {
+		first = err
+	}
 	return first
+}
+
+// dropTokens revokes the tokens of clients whose entries have none any more.
+func (p *connections) dropTokens(ctx context.Context) error {
+	var left []gateway.Secret
+	env, err := clients.Here()
+	if err != nil {
+		return err
+	}
+	for _, f := range clients.Find(env) {
+		if imported, err := clients.Read(f); err == nil {
+			for _, l := range imported.Leads {
+				left = append(left, l.Token)
+			}
+		}
+	}
+	for _, f := range p.planned {
+		kept, found, err := app.OpenVault(p.dataDir).Load(ctx, clientTokenPrefix+f.Client)
+		if err != nil {
+			return err
+		}
+		if !found || !slices.Contains(f.tokens, kept) || slices.Contains(left, kept) {
+			continue
+		}
+		if err := p.dropToken(ctx, f.Client); err != nil {
+			return err
+		}
+		fmt.Fprintln(p.std.Out, p.say("The token that %s had is revoked: no entry uses it any more.", titleOf(f.Client)))
+	}
+	return nil
 }
 
 // change changes one file. The token is made only now.

@@ -18,7 +18,7 @@ import (
 )
 
 func (c *command) importServers() *cobra.Command {
-	var yes, noStart bool
+	var how importing
 	cmd := &cobra.Command{
 		Use: "import [CLIENT|FILE]...", Short: c.say("Take over the servers of your editors"),
 		Long: c.say(`Read the MCP servers that your clients have, and add them to genkan's
@@ -29,16 +29,24 @@ one of %s; FILE is any file with a list of servers.
 
 It shows what it would do and asks. Keys that stand in the files are kept
 encrypted ("genkan secrets"), and the configuration only refers to them. Then
-every server is started once, so that its tools are known when a client asks.`, clientNames()),
+every server is started once, so that its tools are known when a client asks.
+
+Files of a project, as .mcp.json or .vscode/mcp.json in this folder, may have come
+with a clone, and name commands that somebody else chose. Their servers are shown
+apart, asked about apart, and left out by --yes unless --project is given, too.`, clientNames()),
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.runImport(cmd.Context(), args, yes, noStart)
+			return c.runImport(cmd.Context(), args, how)
 		},
 	}
-	cmd.Flags().BoolVarP(&yes, "yes", "y", false, c.say("do not ask"))
-	cmd.Flags().BoolVar(&noStart, "no-start", false, c.say("do not start the servers"))
+	cmd.Flags().BoolVarP(&how.yes, "yes", "y", false, c.say("do not ask"))
+	cmd.Flags().BoolVar(&how.project, "project", false, c.say("with --yes, also add servers that came with a project"))
+	cmd.Flags().BoolVar(&how.noStart, "no-start", false, c.say("do not start the servers"))
 	return cmd
 }
+
+// importing is how servers are to be imported.
+type importing struct{ yes, project, noStart bool }
 
 func clientNames() string {
 	var names []string
@@ -76,7 +84,7 @@ func (c *command) sources(ctx context.Context) config.Sources {
 	}}
 }
 
-func (c *command) runImport(ctx context.Context, args []string, yes, noStart bool) error {
+func (c *command) runImport(ctx context.Context, args []string, how importing) error {
 	env, err := clients.Here()
 	if err != nil {
 		return err
@@ -95,7 +103,7 @@ func (c *command) runImport(ctx context.Context, args []string, yes, noStart boo
 	}
 	gathered := clients.Gather(files, imports, func(name string) bool {
 		return slices.ContainsFunc(cfg.Servers, func(s config.Server) bool { return s.Name == name })
-	})
+	}, config.KnowledgeRoom)
 	c.setAside(ctx, &gathered)
 	fresh := refer(gathered)
 	c.showPlan(gathered, fresh, files)
@@ -103,17 +111,20 @@ func (c *command) runImport(ctx context.Context, args []string, yes, noStart boo
 		// Entries of another client that are the same server are news, too.
 		return c.remember(imports, gathered.Found)
 	}
-	if !yes {
-		agreed, err := c.confirm(ctx, c.say("Add them?"))
-		if err != nil {
-			return err
-		}
-		if !agreed {
-			fmt.Fprintln(c.std.Err, c.say("Nothing was changed."))
-			return nil
-		}
+	added, err := c.chosen(ctx, args, fresh, how)
+	if err != nil {
+		return err
 	}
-	if err := c.keepSecrets(ctx, gathered, fresh, yes); err != nil {
+	leftOut := func(f clients.Found) bool {
+		return !f.Known && !slices.ContainsFunc(added, func(a clients.Found) bool { return a.Name == f.Name })
+	}
+	gathered.Found = slices.DeleteFunc(gathered.Found, leftOut)
+	fresh = added
+	if len(fresh) == 0 {
+		fmt.Fprintln(c.std.Err, c.say("Nothing was changed."))
+		return nil
+	}
+	if err := c.keepSecrets(ctx, gathered, fresh, how.yes); err != nil {
 		return err
 	}
 	if err := c.addToOwn(ctx, fresh); err != nil {
@@ -123,13 +134,60 @@ func (c *command) runImport(ctx context.Context, args []string, yes, noStart boo
 		return err
 	}
 	fmt.Fprintln(c.std.Out, c.say("Added to %s: %d.", c.homely(c.ownConfig()), len(fresh)))
-	if !noStart {
+	if !how.noStart {
 		if err := c.startImported(ctx, fresh); err != nil {
 			return err
 		}
 	}
-	c.suggestConnect(gathered)
+	c.suggestConnect(gathered.Found)
 	return nil
+}
+
+// chosen asks which of the new servers are to be added. Those that came with a
+// project need a yes of their own, because adding a server runs its command.
+func (c *command) chosen(ctx context.Context, args []string, fresh []clients.Found, how importing) ([]clients.Found, error) {
+	var own, foreign []clients.Found
+	var names []string
+	for _, f := range fresh {
+		if f.Project {
+			foreign, names = append(foreign, f), append(names, f.Name)
+		} else {
+			own = append(own, f)
+		}
+	}
+	if len(own) > 0 && !how.yes {
+		question := c.say("Add them?")
+		if len(foreign) > 0 {
+			question = c.say("Add the %d that are your own?", len(own))
+		}
+		if agreed, err := c.confirm(ctx, question); err != nil || !agreed {
+			return nil, err
+		}
+	}
+	if len(foreign) == 0 || how.yes && how.project {
+		return append(own, foreign...), nil
+	}
+	if !how.yes && !c.interactive() {
+		return nil, gateway.Errorf(gateway.CodeInvalid, "nothing was changed, for nobody can be asked here; run it with --yes --project to add servers that came with a project")
+	}
+	if !how.yes {
+		fmt.Fprintln(c.std.Out, c.say("These came with the project. Adding them runs commands that its authors chose, as you:"))
+		var all []shown
+		for _, f := range foreign {
+			all = append(all, shown{f.Name, c.whatRuns(f)})
+		}
+		c.list(all)
+		agreed, err := c.agree(ctx, c.say("Add and start %s, too?", strings.Join(names, ", ")))
+		if err != nil {
+			return nil, err
+		}
+		if agreed {
+			return append(own, foreign...), nil
+		}
+	}
+	fmt.Fprintln(c.std.Out, c.say("Left out, because they came with the project: %s. `%s` adds them.",
+		strings.Join(names, ", "), commandLine(slices.Concat([]string{"genkan", "import"}, args, []string{"--yes", "--project"}))))
+	return own, nil
 }
 
 func (c *command) remember(imports clients.Imports, found []clients.Found) error {
@@ -305,8 +363,9 @@ func (c *command) questionFor(in clients.Input) string {
 	if in.Description != "" {
 		about += " (" + in.Description + ")"
 	}
+	about = printable(about)
 	if in.Default != "" && !in.Hidden {
-		return c.say("Value of %s (it is not shown; empty for %s): ", about, in.Default)
+		return c.say("Value of %s (it is not shown; empty for %s): ", about, printable(in.Default))
 	}
 	return c.say("Value of %s (it is not shown; empty to give it later): ", about)
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"maps"
 	"net/url"
 	"os"
 	"slices"
@@ -14,23 +15,22 @@ import (
 // showPlan says what an import found and would do.
 func (c *command) showPlan(g clients.Gathered, fresh []clients.Found, files []clients.File) {
 	out := c.std.Out
-	for _, f := range files {
-		rows := c.foundIn(g, fresh, f)
-		if len(rows) == 0 {
-			continue
+	for _, scope := range []clients.Scope{clients.User, clients.Project} {
+		for _, f := range files {
+			if f.Scope == scope {
+				c.showFile(g, fresh, f)
+			}
 		}
-		fmt.Fprintln(out, c.say("%s, %s:", titleOf(f.Client), c.homely(f.Path)))
-		c.table(rows)
 	}
 	for _, n := range g.Notes {
 		about := titleOf(n.File.Client)
 		if n.Server != "" {
-			about += ", " + printable(n.Server)
+			about += ", " + n.Server
 		}
-		fmt.Fprintf(out, "  %s: %s\n", about, c.language.Text(n.Text))
+		fmt.Fprintln(out, printable("  "+about+": "+c.language.Text(n.Text)))
 	}
 	for _, b := range g.Broken {
-		fmt.Fprintln(out, c.say("%s was left alone: %s", titleOf(b.File.Client), c.language.Error(gateway.AsError(b.Err))))
+		fmt.Fprintln(out, printable(c.say("%s was left alone: %s", titleOf(b.File.Client), c.language.Error(gateway.AsError(b.Err)))))
 	}
 	for _, name := range g.Variables {
 		if _, set := os.LookupEnv(name); !set && used(fresh, name) {
@@ -53,9 +53,9 @@ func (c *command) showPlan(g clients.Gathered, fresh []clients.Found, files []cl
 	}
 }
 
-// foundIn are the rows of a file's servers.
-func (c *command) foundIn(g clients.Gathered, fresh []clients.Found, f clients.File) [][]string {
-	var rows [][]string
+// showFile lists the servers of a file.
+func (c *command) showFile(g clients.Gathered, fresh []clients.Found, f clients.File) {
+	var all []shown
 	for _, found := range g.Found {
 		for _, origin := range found.Origins {
 			if origin.Path != f.Path || origin.Client != f.Client {
@@ -65,32 +65,95 @@ func (c *command) foundIn(g clients.Gathered, fresh []clients.Found, f clients.F
 			if found.Name != origin.Name {
 				name = c.say("%s (as %s)", origin.Name, found.Name)
 			}
-			rows = append(rows, []string{"  " + name, c.whatIs(found, fresh), c.aboutFound(g, found, origin)})
+			one := shown{name: name, lines: []string{c.say("(known)")}}
+			first := found.Origins[0] == origin
+			if i := slices.IndexFunc(fresh, func(f clients.Found) bool { return f.Name == found.Name }); i >= 0 {
+				one.lines = c.whatRuns(fresh[i])
+				if !first {
+					one.lines = one.lines[:1] // the rest is told where it is first
+				}
+			}
+			if about := c.aboutFound(g, found, origin); about != "" {
+				one.lines = append(one.lines, about)
+			}
+			all = append(all, one)
 		}
 	}
-	return rows
+	if len(all) == 0 {
+		return
+	}
+	if f.Scope == clients.Project {
+		fmt.Fprintln(c.std.Out, printable(c.say("%s, %s, which came with the project:", titleOf(f.Client), c.homely(f.Path))))
+	} else {
+		fmt.Fprintln(c.std.Out, printable(c.say("%s, %s:", titleOf(f.Client), c.homely(f.Path))))
+	}
+	c.list(all)
 }
 
-// whatIs shows a server without its secrets: those are references by now.
-func (c *command) whatIs(found clients.Found, fresh []clients.Found) string {
-	const most = 60
-	if i := slices.IndexFunc(fresh, func(f clients.Found) bool { return f.Name == found.Name }); i >= 0 {
-		found = fresh[i]
-	} else {
-		return c.say("(known)")
+// whatRuns shows a server whole, without its secrets: those are references by
+// now. The first line is its command or address.
+func (c *command) whatRuns(s clients.Found) []string {
+	if s.URL != "" {
+		lines := []string{address(s.URL)}
+		if len(s.Headers) > 0 {
+			lines = append(lines, c.say("headers: %s", listed(s.Headers, s.Secrets)))
+		}
+		return lines
 	}
-	text := strings.Join(append([]string{found.Command}, found.Args...), " ")
-	if found.URL != "" {
-		text = found.URL
-		if u, err := url.Parse(found.URL); err == nil {
-			text = u.Scheme + "://" + u.Host + u.Path
+	words := []string{c.shortened(s.Command)}
+	for _, arg := range s.Args {
+		words = append(words, c.shortened(arg))
+	}
+	lines := []string{commandLine(words)}
+	if len(s.Env) > 0 {
+		lines = append(lines, c.say("variables: %s", listed(s.Env, s.Secrets)))
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Env)) {
+		if clients.Steers(name) {
+			lines = append(lines, c.say("caution: %s can make it run other code", commandLine([]string{name + "=" + clients.Mask(s.Env[name].Reveal())})))
 		}
 	}
+	if s.Cwd != "" && s.Cwd != s.Section {
+		lines = append(lines, c.say("folder: %s", commandLine([]string{c.shortened(s.Cwd)})))
+	}
+	return lines
+}
+
+// address shows a URL without its query, which may hold keys that do not look
+// like any; only the variables in it are named.
+func address(raw string) string {
+	u, err := url.Parse(raw)
+	if err != nil {
+		return raw
+	}
+	text := u.Scheme + "://" + u.Host + u.Path
+	if u.RawQuery != "" {
+		text += "?…" + strings.Join(clients.References(u.RawQuery), "…")
+	}
+	return text
+}
+
+// listed names variables or headers, with what their values refer to beside the
+// secrets that stood there themselves: a server may ask for somebody else's.
+func listed(values map[string]gateway.Secret, own []clients.Literal) string {
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		text := commandLine([]string{name})
+		from := slices.DeleteFunc(clients.References(values[name].Reveal()), func(r string) bool {
+			return slices.ContainsFunc(own, func(l clients.Literal) bool { return r == "${secret:"+l.Variable+"}" })
+		})
+		if len(from) > 0 {
+			text += " (" + strings.Join(from, ", ") + ")"
+		}
+		all = append(all, text)
+	}
+	return strings.Join(all, ", ")
+}
+
+// shortened writes ~ for the home directory wherever it stands in a text.
+func (c *command) shortened(text string) string {
 	if home, err := os.UserHomeDir(); err == nil && home != "" {
 		text = strings.ReplaceAll(text, home+string(os.PathSeparator), "~"+string(os.PathSeparator))
-	}
-	if runes := []rune(text); len(runes) > most {
-		text = string(runes[:most-1]) + "…"
 	}
 	return text
 }
@@ -125,26 +188,37 @@ func titleOf(client string) string {
 	return client
 }
 
-// suggestConnect names the next step.
-func (c *command) suggestConnect(g clients.Gathered) {
+// suggestConnect names the next step for the clients of servers that genkan has.
+func (c *command) suggestConnect(added []clients.Found) {
 	var names []string
-	for _, f := range g.Found {
+	own := map[string]bool{} // clients with an entry outside of projects
+	for _, f := range added {
 		for _, o := range f.Origins {
-			if _, ok := clients.Lookup(o.Client); ok && !slices.Contains(names, o.Client) {
+			if _, ok := clients.Lookup(o.Client); !ok {
+				continue
+			}
+			if !slices.Contains(names, o.Client) {
 				names = append(names, o.Client)
 			}
+			own[o.Client] = own[o.Client] || !f.Project
 		}
 	}
 	if len(names) == 0 {
 		return
 	}
 	fmt.Fprintln(c.std.Out, c.say("Next, let your clients come through genkan (`genkan undo` takes it back):"))
-	show := func(name string) { fmt.Fprintln(c.std.Out, "  genkan connect "+name+" --write") }
+	show := func(name string, own bool) {
+		if own {
+			fmt.Fprintln(c.std.Out, "  genkan connect "+name+" --write")
+		} else {
+			fmt.Fprintln(c.std.Out, "  genkan connect "+name+" --project --write")
+		}
+	}
 	if len(names) > 1 {
-		show(allClients)
+		show(allClients, slices.Contains(slices.Collect(maps.Values(own)), true))
 		fmt.Fprintln(c.std.Out, c.say("or one by one:"))
 	}
 	for _, name := range names {
-		show(name)
+		show(name, own[name])
 	}
 }

@@ -158,30 +158,33 @@ func (c *command) forgetTokens(ctx context.Context, undone []clients.Change) err
 	if err != nil {
 		return err
 	}
-	vault := app.OpenVault(c.dataDir)
 	for _, ch := range undone {
 		if slices.ContainsFunc(left, func(other clients.Change) bool { return other.Client == ch.Client }) {
 			continue
 		}
-		token, found, err := vault.Load(ctx, clientTokenPrefix+ch.Client)
-		if err != nil {
-			return err
-		}
-		if !found {
-			continue
-		}
-		if err := c.keeper(ctx, func(k *identity.Keeper) error {
-			id, err := k.Verify(ctx, token.Reveal())
-			if err != nil {
-				return nil // revoked by hand
-			}
-			return k.Revoke(ctx, id.ClientID)
-		}); err != nil {
-			return err
-		}
-		if err := vault.Delete(ctx, clientTokenPrefix+ch.Client); err != nil {
+		if err := c.dropToken(ctx, ch.Client); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// dropToken revokes and forgets the token that was made for a client, if there
+// is one.
+func (c *command) dropToken(ctx context.Context, client string) error {
+	vault := app.OpenVault(c.dataDir)
+	token, found, err := vault.Load(ctx, clientTokenPrefix+client)
+	if err != nil || !found {
+		return err
+	}
+	if err := c.keeper(ctx, func(k *identity.Keeper) error {
+		id, err := k.Verify(ctx, token.Reveal())
+		if err != nil {
+			return nil // revoked by hand
+		}
+		return k.Revoke(ctx, id.ClientID)
+	}); err != nil {
+		return err
+	}
+	return vault.Delete(ctx, clientTokenPrefix+client)
 }

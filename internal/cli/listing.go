@@ -1,0 +1,87 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"golang.org/x/term"
+)
+
+// shown is a named thing with several lines about it.
+type shown struct {
+	name  string
+	lines []string
+}
+
+// list prints names with their lines beside them. On a terminal, long lines are
+// wrapped so that they stay beside their name; nothing is cut off.
+func (c *command) list(all []shown) {
+	const indent, gap, narrowest = 2, 2, 20
+	widest := 0
+	for i := range all {
+		all[i].name = printable(all[i].name)
+		widest = max(widest, width(all[i].name))
+	}
+	room := 0
+	if out, ok := c.std.Out.(*os.File); ok {
+		if columns, _, err := term.GetSize(int(out.Fd())); err == nil {
+			room = max(columns-widest-indent-gap, narrowest)
+		}
+	}
+	for _, one := range all {
+		name := one.name
+		for _, line := range one.lines {
+			for _, part := range wrapped(printable(line), room) {
+				text := strings.Repeat(" ", indent) + name + strings.Repeat(" ", widest-width(name)+gap) + part
+				fmt.Fprintln(c.std.Out, strings.TrimRight(text, " "))
+				name = ""
+			}
+		}
+	}
+}
+
+// wrapped breaks a text into lines of so many columns, at spaces if possible.
+// Every character is kept. Without columns it is one line.
+func wrapped(text string, columns int) []string {
+	var lines []string
+	for columns > 0 && width(text) > columns {
+		end, taken, space := 0, 0, 0
+		for at, r := range text {
+			taken += width(string(r))
+			if taken > columns {
+				break
+			}
+			end = at + len(string(r))
+			if r == ' ' {
+				space = end
+			}
+		}
+		if space > 0 {
+			end = space
+		}
+		lines = append(lines, text[:end])
+		text = text[end:]
+	}
+	return append(lines, text)
+}
+
+// commandLine writes words so that a reader sees where each begins and ends, and
+// every character that a terminal would not show as it is. Quotes are a shell's.
+func commandLine(words []string) string {
+	var all []string
+	for _, word := range words {
+		switch {
+		case strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsPrint(r) || r == unicode.ReplacementChar }):
+			quoted := strconv.Quote(word)
+			all = append(all, "$'"+strings.NewReplacer(`\\`, `\\`, `\"`, `"`, `'`, `\'`).Replace(quoted[1:len(quoted)-1])+"'")
+		case word == "" || strings.ContainsAny(word, " '\"`"):
+			all = append(all, "'"+strings.ReplaceAll(word, "'", `'\''`)+"'")
+		default:
+			all = append(all, word)
+		}
+	}
+	return strings.Join(all, " ")
+}
