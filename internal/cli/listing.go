@@ -74,8 +74,8 @@ func commandLine(words []string) string {
 	var all []string
 	for _, word := range words {
 		switch {
-		case strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsPrint(r) || r == unicode.ReplacementChar }):
-			quoted := strconv.Quote(word)
+		case strings.ContainsFunc(word, func(r rune) bool { return !unicode.IsPrint(r) || r == unicode.ReplacementChar || isBlank(r) }):
+			quoted := strconv.QuoteToASCII(word)
 			all = append(all, "$'"+strings.NewReplacer(`\\`, `\\`, `\"`, `"`, `'`, `\'`).Replace(quoted[1:len(quoted)-1])+"'")
 		case word == "" || strings.ContainsAny(word, " '\"`"):
 			all = append(all, "'"+strings.ReplaceAll(word, "'", `'\''`)+"'")
@@ -84,4 +84,15 @@ func commandLine(words []string) string {
 		}
 	}
 	return strings.Join(all, " ")
+}
+
+// isBlank reports whether a character counts as printable and shows nothing: the
+// fillers of Hangul and the empty Braille pattern.
+func isBlank(r rune) bool {
+	switch r {
+	case 0x115f, 0x1160, 0x2800, 0x3164, 0xffa0:
+		return true
+	default:
+		return false
+	}
 }

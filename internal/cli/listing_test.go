@@ -18,6 +18,7 @@ func TestCommandLinesShowEveryCharacter(t *testing.T) {
 		{[]string{"x", "", "it's"}, `x '' 'it'\''s'`},
 		{[]string{"x\x1b[2K\r", "a\nb", "\u202egnp", "e\u200bvil"}, `$'x\x1b[2K\r' $'a\nb' $'\u202egnp' $'e\u200bvil'`},
 		{[]string{"\\\n'\""}, `$'\\\n\'"'`},
+		{[]string{"a\u3164b", "日\n"}, `$'a\u3164b' $'\u65e5\n'`},
 		{[]string{"\xff"}, `$'\xff'`},
 		{[]string{"日本"}, "日本"},
 	} {

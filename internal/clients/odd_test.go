@@ -19,3 +19,13 @@ func TestFIFO(t *testing.T) {
 	_, _, err := Contents(path)
 	refusedWith(t, err, gateway.CodeInvalid, "not a regular file")
 }
+
+// An envFile that never ends is not read either.
+func TestEnvFileFIFO(t *testing.T) {
+	path := filepath.Join(t.TempDir(), ".env")
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Skip(err)
+	}
+	_, err := loadEnvFile(path)
+	refusedWith(t, err, gateway.CodeInvalid, "not a regular file")
+}
