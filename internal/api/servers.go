@@ -117,7 +117,7 @@ func (a *API) noSuchServer(w http.ResponseWriter, name string) {
 			return
 		}
 	}
-	a.fail(w, gateway.Errorf(gateway.CodeNotFound, "there is no server %q; `genkan servers` lists them", shortened(name)))
+	a.fail(w, gateway.Errorf(gateway.CodeNotFound, "there is no server %q; `genkan servers` lists them", gateway.Short(name)))
 }
 
 // reload has the configuration read again.

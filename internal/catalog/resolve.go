@@ -49,7 +49,7 @@ func (c *Catalog) Find(kind gateway.Kind, name string) *gateway.Tool {
 	for i := range c.mounts {
 		if offers(c.mounts[i].Source) {
 			t := *c.mounts[i].resources
-			t.Name, t.Exposed = name, name
+			t.Name, t.Exposed = name, gateway.Short(name) // errors and the log repeat Exposed
 			return &t
 		}
 	}
@@ -99,10 +99,7 @@ func Disabled(name string) error {
 // unknown says what is wrong with a name.
 func (c *Catalog) unknown(kind gateway.Kind, name string) error {
 	asked := name
-	const most = 128
-	if len(name) > most {
-		name = strings.ToValidUTF8(name[:most], "") + "…"
-	}
+	name = gateway.Short(name)
 	switch kind {
 	case gateway.KindPrompt:
 		return gateway.Errorf(gateway.CodeNotFound, "Unknown prompt: %s. prompts/list names the prompts there are", name)
