@@ -2,9 +2,11 @@ package upstream
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"genkan/internal/gateway"
+	"genkan/internal/jsonrpc"
 )
 
 // SavedList is what is kept of a server between runs, so that its tools are
@@ -30,6 +32,46 @@ type About struct {
 	// Capabilities and Info are JSON objects, as they came.
 	Capabilities, Info []byte
 	Instructions       string
+}
+
+// maxAbout is how many bytes of each part of About are kept. Real servers use a
+// few thousand.
+const maxAbout = 64 << 10
+
+// bounded returns a with each part cut to what is kept. Instructions end with a
+// note that says so. Capabilities that are too large keep the members that
+// genkan knows.
+func (a About) bounded() About {
+	if len(a.Instructions) > maxAbout {
+		head, cut := gateway.Cut(a.Instructions, maxAbout-128) // the rest has room for the note
+		a.Instructions = head + fmt.Sprintf("\n[cut: %d more bytes of these instructions are not shown]", cut)
+	}
+	if len(a.Info) > maxAbout {
+		a.Info = nil
+	}
+	if len(a.Capabilities) > maxAbout {
+		a.Capabilities = knownCapabilities(a.Capabilities)
+	}
+	return a
+}
+
+func knownCapabilities(raw []byte) []byte {
+	const maxCapability = 4 << 10
+	known := []byte{'{'}
+	for _, key := range []string{"tools", "prompts", "resources", "completions", "logging", "tasks", "extensions"} {
+		value := jsonrpc.Lookup(raw, key)
+		if value == nil {
+			continue
+		}
+		if len(value) > maxCapability {
+			value = []byte("{}")
+		}
+		if len(known) > 1 {
+			known = append(known, ',')
+		}
+		known = append(append(jsonrpc.AppendQuoted(known, key), ':'), value...)
+	}
+	return append(known, '}')
 }
 
 // Habits are what was learnt about a server by watching it.
