@@ -48,11 +48,14 @@ func (a *API) serverOf(s *upstream.Server, seen *catalog.Snapshot, id gateway.Id
 			out.Findings = append(out.Findings, a.findingOf(f))
 		}
 	}
+	for _, c := range s.Changes() {
+		out.Changes = append(out.Changes, client.DefinitionChange(c))
+	}
 	return out
 }
 
 func (a *API) findingOf(f catalog.Finding) client.Finding {
-	out := client.Finding{Kind: f.Kind.String(), Name: f.Name, LeftOut: f.LeftOut, TakenBy: f.TakenBy, Replaced: f.Replaced, Notes: []string{}}
+	out := client.Finding{Kind: f.Kind.String(), Name: f.Name, LeftOut: f.LeftOut, TakenBy: f.TakenBy, Replaced: f.Replaced, Suspect: f.Suspect, Notes: []string{}}
 	for _, note := range f.Notes {
 		out.Notes = append(out.Notes, a.language().Text(note))
 	}

@@ -23,7 +23,11 @@ type SavedList struct {
 	Tools, Prompts, Resources, Templates []byte
 	About                                About
 	Habits                               Habits
-	SavedAt                              time.Time
+	// Changes are the definitions of tools that changed lately. Gone is a JSON
+	// array of definitions that the server listed before and lists no more.
+	Changes []Change
+	Gone    []byte
+	SavedAt time.Time
 }
 
 // About is what a server says of itself: its capabilities, who it is, and how
