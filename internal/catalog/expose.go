@@ -72,8 +72,8 @@ func (m *mounted) expose(t *gateway.Tool, description string) (notes []gateway.T
 	if !ok {
 		return []gateway.Text{gateway.Textf("it has no name, or more than one")}, false
 	}
-	if why, too := oversized(t); too {
-		return []gateway.Text{why}, false
+	if longest := maxNameOf(t.Kind); len(t.Name) > longest {
+		return []gateway.Text{gateway.Textf("its name has %d bytes, and may have %d", len(t.Name), longest)}, false
 	}
 	t.Exposed = t.Name
 	if t.Kind == gateway.KindTool || t.Kind == gateway.KindPrompt {
@@ -101,6 +101,9 @@ func (m *mounted) expose(t *gateway.Tool, description string) (notes []gateway.T
 	var cut []gateway.Text
 	t.Definition, cut = cutTexts(t.Definition, t.Kind)
 	notes = append(notes, cut...)
+	if len(t.Definition) > maxDefinition {
+		return []gateway.Text{gateway.Textf("its definition has %d bytes, and may have %d", len(t.Definition), maxDefinition)}, false
+	}
 	if t.Kind == gateway.KindTool {
 		shown, why, ok := mend(t.Definition, m.OriginalSchemas)
 		if !ok {

@@ -17,20 +17,11 @@ const (
 	maxTitle      = 512
 )
 
-// oversized reports why a definition is too large to be shown at all.
-func oversized(t *gateway.Tool) (why gateway.Text, is bool) {
-	longest := maxName
-	if t.Kind == gateway.KindResource || t.Kind == gateway.KindTemplate {
-		longest = maxURI
+func maxNameOf(kind gateway.Kind) int {
+	if kind == gateway.KindResource || kind == gateway.KindTemplate {
+		return maxURI
 	}
-	switch {
-	case len(t.Name) > longest:
-		return gateway.Textf("its name has %d bytes, and may have %d", len(t.Name), longest), true
-	case len(t.Definition) > maxDefinition:
-		return gateway.Textf("its definition has %d bytes, and may have %d", len(t.Definition), maxDefinition), true
-	default:
-		return gateway.Text{}, false
-	}
+	return maxName
 }
 
 // textLimit is the limit of a member of a definition that holds a text for

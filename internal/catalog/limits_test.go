@@ -93,8 +93,13 @@ func TestLongTextsOfADefinitionAreCut(t *testing.T) {
 			}
 		}
 	}
+	// However long it is: the tool stays.
+	shown, _, found := onlyOne(t, gateway.KindTool, `{"name":"n","description":"`+strings.Repeat("x", 5<<20)+`","inputSchema":{"type":"object"}}`)
+	if len(shown) < 16<<10 || len(shown) > 17<<10 || len(found) != 1 {
+		t.Errorf("5 MB: %d bytes, %q", len(shown), notesOf(found))
+	}
 	// The other places of titles and names.
-	shown, _, found := onlyOne(t, gateway.KindTool, `{"name":"n","annotations":{"title":"`+long[:3001]+`"},"inputSchema":{"type":"object"}}`)
+	shown, _, found = onlyOne(t, gateway.KindTool, `{"name":"n","annotations":{"title":"`+long[:3001]+`"},"inputSchema":{"type":"object"}}`)
 	if len(shown) > 1000 || len(found) != 1 {
 		t.Errorf("a title in the annotations: %d bytes, %q", len(shown), notesOf(found))
 	}
