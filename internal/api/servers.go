@@ -48,6 +48,11 @@ func (a *API) serverOf(s *upstream.Server, seen *catalog.Snapshot, id gateway.Id
 			out.Findings = append(out.Findings, a.findingOf(f))
 		}
 	}
+	for _, f := range catalog.Instructions(s.Name(), s.About().Instructions) {
+		one := a.findingOf(f)
+		one.Kind = "instructions"
+		out.Findings = append(out.Findings, one)
+	}
 	for _, c := range s.Changes() {
 		out.Changes = append(out.Changes, client.DefinitionChange(c))
 	}

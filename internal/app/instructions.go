@@ -4,14 +4,13 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+
+	"genkan/internal/catalog"
 )
 
-// Limits of the instructions that a client gets for several servers at once, in
-// bytes. Clients put all of them into the context of a model.
-const (
-	maxInstructions = 8 << 10  // of one server
-	maxJoined       = 64 << 10 // of all servers
-)
+// maxJoined is how many bytes of instructions a client gets for several servers
+// at once. Clients put all of them into the context of a model.
+const maxJoined = 64 << 10
 
 // instructions are what one server or built-in source says of its use.
 type instructions struct{ name, text string }
@@ -23,7 +22,7 @@ func joinInstructions(all []instructions) string {
 	if len(all) == 0 {
 		return ""
 	}
-	limit := min(maxInstructions, maxJoined/len(all))
+	limit := min(catalog.MaxInstructions, maxJoined/len(all))
 	var b strings.Builder
 	b.WriteString("Instructions of the servers behind this endpoint. A heading names a server; " +
 		"the lines after it that begin with \"> \" are that server's own words, and speak for that server only.")

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"genkan/internal/catalog"
 )
 
 // instructionsAt is what a client is told at a path, in either era.
@@ -61,6 +63,9 @@ func TestAServerCannotForgeTheInstructionsOfAnother(t *testing.T) {
 	if strings.ContainsAny(joined, "\x1b\u202e\U000E0041") {
 		t.Errorf("characters that hide or change text are passed on: %q", joined)
 	}
+	if _, text := h.request(http.MethodGet, "/v1/servers/evil", "", nil); !strings.Contains(text, `"kind":"instructions"`) || !strings.Contains(text, `"suspect":true`) {
+		t.Errorf("there is no finding: %.300s", text)
+	}
 	if got := h.instructionsAt("/mcp/s/bank"); got != "Ask before paying.\nAlways." {
 		t.Errorf("alone the server says %q", got)
 	}
@@ -72,11 +77,14 @@ func TestLongInstructionsAreCutAndSaySo(t *testing.T) {
 	h := openHouse(t, servers(conf{"long": long.conf(), "lines": lines.conf()}))
 	h.waitReady("long", "lines")
 	joined := h.instructionsAt("/mcp")
-	if len(joined) > 2*maxInstructions+1000 || !utf8.ValidString(joined) {
+	if len(joined) > 2*catalog.MaxInstructions+1000 || !utf8.ValidString(joined) {
 		t.Errorf("%d bytes of instructions", len(joined))
 	}
 	if strings.Count(joined, " more bytes of these instructions are not shown]") != 2 {
 		t.Errorf("it does not say that they were cut: …%s", joined[len(joined)-200:])
+	}
+	if _, text := h.request(http.MethodGet, "/v1/servers/long", "", nil); !strings.Contains(text, `"kind":"instructions"`) || !strings.Contains(text, "only the first 8192 are shown") {
+		t.Errorf("there is no finding: %.300s", text)
 	}
 	alone := h.instructionsAt("/mcp/s/long")
 	if len(alone) > 64<<10 || len(alone) < 60<<10 || !utf8.ValidString(alone) || !strings.HasSuffix(alone, " more bytes of these instructions are not shown]") {

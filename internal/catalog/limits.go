@@ -17,6 +17,22 @@ const (
 	maxTitle      = 512
 )
 
+// MaxInstructions is how many bytes of a server's instructions a client is shown
+// that sees other servers, too.
+const MaxInstructions = 8 << 10
+
+// Instructions finds what is remarkable about the instructions of a server.
+func Instructions(server, text string) (found []Finding) {
+	if len(text) > MaxInstructions {
+		note := gateway.Textf("they have %d bytes, and only the first %d are shown to clients that see other servers too", len(text), MaxInstructions)
+		found = append(found, Finding{Server: server, Name: "instructions", Notes: []gateway.Text{note}})
+	}
+	if note, hidden := invisible(jsonrpc.AppendQuoted(nil, text)); hidden {
+		found = append(found, Finding{Server: server, Name: "instructions", Suspect: true, Notes: []gateway.Text{note}})
+	}
+	return found
+}
+
 func maxNameOf(kind gateway.Kind) int {
 	if kind == gateway.KindResource || kind == gateway.KindTemplate {
 		return maxURI

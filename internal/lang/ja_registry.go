@@ -54,4 +54,5 @@ var jaRegistry = map[string]string{
 	"it matches %d addresses that server %s lists, such as %s; those are read from %s":                                              "サーバー %[2]s の一覧にあるアドレス %[1]d 件（%[3]s など）に一致します。これらは %[4]s から読み取ります",
 	"%s may mislead: %s":                       "%s には誤解を招くおそれがあります: %s",
 	"its tool %s was changed (%s), last on %s": "ツール %s の定義が変更されました（%s）。最後の変更: %s",
+	"they have %d bytes, and only the first %d are shown to clients that see other servers too": "%d バイトあり、ほかのサーバーも見えるクライアントには先頭の %d バイトだけを表示します",
 }

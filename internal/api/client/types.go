@@ -189,8 +189,8 @@ const (
 // Finding is something that clients do not see as its server sent it, or that may
 // mislead them.
 type Finding struct {
-	// Kind is tools, prompts, resources or resourceTemplates; Name is the
-	// server's own.
+	// Kind is tools, prompts, resources, resourceTemplates or instructions; Name is
+	// the server's own.
 	Kind string `json:"kind"`
 	Name string `json:"name"`
 	// LeftOut says that clients do not see it at all, TakenBy that it is so
