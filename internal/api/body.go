@@ -140,11 +140,13 @@ func bodyProblem(err error, known []string) (why gateway.Text, field string) {
 		if wrongType.Field == "" {
 			return gateway.Textf("it must be an object"), ""
 		}
-		return gateway.Textf("%s must not be a %s", wrongType.Field, wrongType.Value), wrongType.Field
+		field = gateway.Short(wrongType.Field)
+		return gateway.Textf("%s must not be a %s", field, gateway.Short(wrongType.Value)), field
 	}
 	if quoted, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
-		field, _ := strconv.Unquote(quoted)
-		return gateway.Textf("unknown field %s; there are %s", quoted, strings.Join(known, ", ")), field
+		field, _ = strconv.Unquote(quoted)
+		field = gateway.Short(field)
+		return gateway.Textf("unknown field %s; there are %s", strconv.Quote(field), strings.Join(known, ", ")), field
 	}
 	return gateway.Textf("it is not valid JSON"), ""
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"net/http"
 	"strconv"
-	"strings"
 	"time"
 
 	"genkan/internal/api/client"
@@ -56,19 +55,10 @@ func (a *API) failAfter(w http.ResponseWriter, err error, took *float64) {
 	a.answer(w, rest, e, took)
 }
 
-// shortened is a name as it is repeated to whoever sent it.
-func shortened(name string) string {
-	const most = 128
-	if len(name) <= most {
-		return name
-	}
-	return strings.ToValidUTF8(name[:most], "") + "…"
-}
-
 // toolNotFound has a code and first words of its own, the seed's.
 func (a *API) toolNotFound(w http.ResponseWriter, name string, took *float64) {
 	why := a.opt.House().Unknown(name)
-	name = shortened(name)
+	name = gateway.Short(name)
 	e := gateway.Errorf(gateway.CodeNotFound, "Tool not found: %s", name)
 	switch {
 	case why.Down:

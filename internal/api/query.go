@@ -46,9 +46,9 @@ func (r *route) checkQuery(raw string) *gateway.Error {
 		switch {
 		case slices.Contains(known, name):
 		case len(known) == 0:
-			return invalidField(shortened(name), "there is no query parameter %q here; this path has none", shortened(name))
+			return invalidField(gateway.Short(name), "there is no query parameter %q here; this path has none", gateway.Short(name))
 		default:
-			return invalidField(shortened(name), "there is no query parameter %q here; there are %s", shortened(name), strings.Join(known, ", "))
+			return invalidField(gateway.Short(name), "there is no query parameter %q here; there are %s", gateway.Short(name), strings.Join(known, ", "))
 		}
 	}
 	return nil

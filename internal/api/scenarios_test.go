@@ -195,6 +195,9 @@ func TestLookingForTools(t *testing.T) {
 		"search, bad JSON":        bad(`{"query":"x"`, "not valid JSON"),
 		"search, no body":         {method: "POST", path: "/v1/tools/search", send: []string{"Content-Type", "application/json"}, status: 400},
 		"search, no content type": {method: "POST", path: "/v1/tools/search", body: `{"query":"x"}`, send: []string{"Content-Type", ""}, status: 415},
+		"search, a long query":    {method: "POST", path: "/v1/tools/search", body: `{"query":"` + strings.Repeat("x", 9000) + `"}`, status: 400, has: []string{`"field":"query"`, "8192 bytes"}, hasNot: []string{strings.Repeat("x", 200)}},
+		"search, a long field":    {method: "POST", path: "/v1/tools/search", body: `{"query":"x","` + strings.Repeat("x", 9000) + `":1}`, status: 400, has: []string{"unknown field"}, hasNot: []string{strings.Repeat("x", 200)}},
+		"search, a long number":   {method: "POST", path: "/v1/tools/search", body: `{"query":"x","limit":1` + strings.Repeat("0", 9000) + `}`, status: 400, hasNot: []string{strings.Repeat("0", 200)}},
 		"search, 2 MB":            search(`{"query":"`+strings.Repeat("x", 2<<20)+`"}`, 413),
 		"search, nobody":          {method: "POST", path: "/v1/tools/search", body: `{"query":"x"}`, send: []string{"Authorization", ""}, status: 401},
 	})

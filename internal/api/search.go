@@ -24,6 +24,9 @@ func (a *API) searchTools(w http.ResponseWriter, r *http.Request, id gateway.Ide
 	case strings.TrimSpace(in.Query) == "":
 		a.fail(w, invalidField("query", "Query is required"))
 		return
+	case len(in.Query) > search.MaxQuery:
+		a.fail(w, invalidField("query", "query must not be longer than %d bytes", search.MaxQuery))
+		return
 	case in.Limit < 1 || in.Limit > mostHits:
 		a.fail(w, invalidField("limit", "%s must be a whole number from 1 to %d", "limit", mostHits))
 		return

@@ -48,11 +48,19 @@ func (a *API) serverOf(s *upstream.Server, seen *catalog.Snapshot, id gateway.Id
 			out.Findings = append(out.Findings, a.findingOf(f))
 		}
 	}
+	for _, f := range catalog.Instructions(s.Name(), s.About().Instructions) {
+		one := a.findingOf(f)
+		one.Kind = "instructions"
+		out.Findings = append(out.Findings, one)
+	}
+	for _, c := range s.Changes() {
+		out.Changes = append(out.Changes, client.DefinitionChange(c))
+	}
 	return out
 }
 
 func (a *API) findingOf(f catalog.Finding) client.Finding {
-	out := client.Finding{Kind: f.Kind.String(), Name: f.Name, LeftOut: f.LeftOut, TakenBy: f.TakenBy, Replaced: f.Replaced, Notes: []string{}}
+	out := client.Finding{Kind: f.Kind.String(), Name: f.Name, LeftOut: f.LeftOut, TakenBy: f.TakenBy, Replaced: f.Replaced, Suspect: f.Suspect, Notes: []string{}}
 	for _, note := range f.Notes {
 		out.Notes = append(out.Notes, a.language().Text(note))
 	}
@@ -117,7 +125,7 @@ func (a *API) noSuchServer(w http.ResponseWriter, name string) {
 			return
 		}
 	}
-	a.fail(w, gateway.Errorf(gateway.CodeNotFound, "there is no server %q; `genkan servers` lists them", shortened(name)))
+	a.fail(w, gateway.Errorf(gateway.CodeNotFound, "there is no server %q; `genkan servers` lists them", gateway.Short(name)))
 }
 
 // reload has the configuration read again.

@@ -93,7 +93,7 @@ func (h *house) Absent(view, name string) guide.Absence {
 func (h *house) AbsentServer(view, name string) gateway.Text {
 	names := h.ServerNames(view)
 	if !slices.Contains(names, name) {
-		return gateway.Textf("there is no server %q here; the connected servers are %s", name, strings.Join(names, ", "))
+		return gateway.Textf("there is no server %q here; the connected servers are %s", gateway.Short(name), strings.Join(names, ", "))
 	}
 	for _, s := range h.servers {
 		if s.Name() != name || len(s.List(gateway.KindTool)) > 0 {

@@ -70,7 +70,7 @@ func (p *Process) RemoveServer(ctx context.Context, name string) error {
 }
 
 func noServer(name string) error {
-	return gateway.Errorf(gateway.CodeNotFound, "there is no server %q; `genkan servers` lists them", name)
+	return gateway.Errorf(gateway.CodeNotFound, "there is no server %q; `genkan servers` lists them", gateway.Short(name))
 }
 
 // changeServers has one server added, changed or removed: decide gets what is

@@ -175,7 +175,7 @@ func (t *tasks) owner(call *gateway.Call, h *house) *gateway.Tool {
 		case found != nil:
 			return nil
 		default:
-			found = &gateway.Tool{Kind: gateway.KindTask, Name: call.Name, Exposed: call.Name, Source: s}
+			found = &gateway.Tool{Kind: gateway.KindTask, Name: call.Name, Exposed: gateway.Short(call.Name), Source: s}
 		}
 	}
 	return found

@@ -158,7 +158,7 @@ func (h *house) find(call *gateway.Call) error {
 }
 
 func noSuchView(view string) error {
-	return gateway.Errorf(gateway.CodeNotFound, "there is no server %q; `genkan servers` lists them", view)
+	return gateway.Errorf(gateway.CodeNotFound, "there is no server %q; `genkan servers` lists them", gateway.Short(view))
 }
 
 // Describe tells what a view is: a single server speaks for itself.
@@ -193,10 +193,10 @@ func (h *house) Describe(view string) (mcpserver.Description, bool) {
 			Tasks: tasks, ListsTasks: listed,
 		}, true
 	}
-	var parts []string
-	add := func(name, instructions string) {
-		if instructions != "" {
-			parts = append(parts, "# "+name+"\n"+instructions)
+	var said []instructions
+	add := func(name, text string) {
+		if strings.TrimSpace(text) != "" {
+			said = append(said, instructions{name, text})
 		}
 	}
 	for _, s := range shown {
@@ -205,7 +205,7 @@ func (h *house) Describe(view string) (mcpserver.Description, bool) {
 	for _, r := range rooms {
 		add(r.Name(), r.instructions)
 	}
-	return mcpserver.Description{Instructions: strings.Join(parts, "\n\n"), Tasks: tasks, ListsTasks: listed}, true
+	return mcpserver.Description{Instructions: joinInstructions(said), Tasks: tasks, ListsTasks: listed}, true
 }
 
 // Subscribe asks the owner of a resource or task to tell of its changes.
@@ -217,7 +217,7 @@ func (h *house) Subscribe(ctx context.Context, call *gateway.Call, told func(wha
 	source, ok := call.Tool.Source.(gateway.Subscriber)
 	if !ok {
 		return nil, gateway.Errorf(gateway.CodeNotFound,
-			"server %s does not tell when its resources change, so %s cannot be subscribed to", call.Tool.Source.Name(), call.Name)
+			"server %s does not tell when its resources change, so %s cannot be subscribed to", call.Tool.Source.Name(), gateway.Short(call.Name))
 	}
 	return source.Subscribe(ctx, call, told)
 }

@@ -31,11 +31,16 @@ func (m *mounted) take(kind gateway.Kind, log *slog.Logger) {
 			findings = append(findings, Finding{Kind: kind, Server: m.Source.Name(), Name: t.Name, LeftOut: !ok, Notes: notes})
 		}
 		if ok {
+			if doubts := doubt(&t); len(doubts) > 0 {
+				findings = append(findings, Finding{Kind: kind, Server: m.Source.Name(), Name: t.Name, Suspect: true, Notes: doubts})
+			}
+		}
+		if ok {
 			tools = append(tools, &t)
 			continue
 		}
 		log.Warn("left out: a definition cannot be used", "kind", kind.String(), "server", m.Source.Name(),
-			"tool_name", short(t.Name), "reason", gateway.Texts{Each: notes, Between: "; "}.String())
+			"tool_name", gateway.Short(t.Name), "reason", gateway.Texts{Each: notes, Between: "; "}.String())
 	}
 	m.lists[kind], m.findings[kind] = tools, findings
 	if kind == gateway.KindTool {
@@ -67,6 +72,9 @@ func (m *mounted) expose(t *gateway.Tool, description string) (notes []gateway.T
 	if !ok {
 		return []gateway.Text{gateway.Textf("it has no name, or more than one")}, false
 	}
+	if longest := maxNameOf(t.Kind); len(t.Name) > longest {
+		return []gateway.Text{gateway.Textf("its name has %d bytes, and may have %d", len(t.Name), longest)}, false
+	}
 	t.Exposed = t.Name
 	if t.Kind == gateway.KindTool || t.Kind == gateway.KindPrompt {
 		t.Exposed = exposedName(m.Prefix, t.Name)
@@ -90,6 +98,12 @@ func (m *mounted) expose(t *gateway.Tool, description string) (notes []gateway.T
 	if description != "" {
 		t.Definition = describeAs(t.Definition, description)
 	}
+	var cut []gateway.Text
+	t.Definition, cut = cutTexts(t.Definition, t.Kind)
+	notes = append(notes, cut...)
+	if len(t.Definition) > maxDefinition {
+		return []gateway.Text{gateway.Textf("its definition has %d bytes, and may have %d", len(t.Definition), maxDefinition)}, false
+	}
 	if t.Kind == gateway.KindTool {
 		shown, why, ok := mend(t.Definition, m.OriginalSchemas)
 		if !ok {
@@ -109,6 +123,24 @@ func (m *mounted) expose(t *gateway.Tool, description string) (notes []gateway.T
 	// Whatever is no tool is there to be read.
 	t.ReadOnly = t.ReadOnly || t.Kind != gateway.KindTool
 	return notes, true
+}
+
+// doubt looks for what in a definition misleads people or clients. A tool whose
+// hints contradict each other counts as one that changes something, and is shown
+// as one.
+func doubt(t *gateway.Tool) (doubts []gateway.Text) {
+	if note, found := invisible(t.Definition); found {
+		doubts = append(doubts, note)
+	}
+	if t.Kind == gateway.KindTool && contradicts(t.Definition) {
+		t.ReadOnly, t.Idempotent = false, false
+		t.Definition = notReadOnly(t.Definition)
+		if t.Legacy != nil {
+			t.Legacy = notReadOnly(t.Legacy)
+		}
+		doubts = append(doubts, gateway.Textf("its annotations say both that it only reads and that it changes something; it counts as one that changes something"))
+	}
+	return doubts
 }
 
 // soleName finds the name in a definition. It must stand there once, in no

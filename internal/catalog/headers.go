@@ -92,15 +92,15 @@ func (m *marks) mark(mark, schemaType any, path []string, fixed bool) {
 	name, isText := mark.(string)
 	switch {
 	case !fixed || len(path) == 0:
-		m.refuse(gateway.Textf("x-mcp-header at %s does not mark one argument: only properties inside properties can be marked", short(where)))
+		m.refuse(gateway.Textf("x-mcp-header at %s does not mark one argument: only properties inside properties can be marked", gateway.Short(where)))
 	case !isText || name == "":
-		m.refuse(gateway.Textf("x-mcp-header of %s is empty", short(where)))
+		m.refuse(gateway.Textf("x-mcp-header of %s is empty", gateway.Short(where)))
 	case !isToken(name):
-		m.refuse(gateway.Textf("x-mcp-header of %s holds a character that no header's name may have", short(where)))
+		m.refuse(gateway.Textf("x-mcp-header of %s holds a character that no header's name may have", gateway.Short(where)))
 	case m.taken[strings.ToLower(name)]:
-		m.refuse(gateway.Textf("x-mcp-header of %s stands at another argument too: %s", short(where), short(name)))
+		m.refuse(gateway.Textf("x-mcp-header of %s stands at another argument too: %s", gateway.Short(where), gateway.Short(name)))
 	case !isPrimitive(schemaType):
-		m.refuse(gateway.Textf("x-mcp-header of %s is not at an integer, a string or a boolean", short(where)))
+		m.refuse(gateway.Textf("x-mcp-header of %s is not at an integer, a string or a boolean", gateway.Short(where)))
 	default:
 		m.taken[strings.ToLower(name)] = true
 		m.found = append(m.found, gateway.ParamHeader{Path: path, Key: http.CanonicalHeaderKey("Mcp-Param-" + name)})

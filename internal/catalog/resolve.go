@@ -3,6 +3,7 @@ package catalog
 import (
 	"errors"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/yosida95/uritemplate/v3"
@@ -27,9 +28,11 @@ func (c *Catalog) Resolve(call *gateway.Call) error {
 }
 
 // Find returns what stands under a name that clients use, nil when there is
-// nothing. A resource need not be listed: whoever has a template for it owns
-// it, and otherwise the first server that has resources at all. Nobody is asked
-// to find out.
+// nothing. A resource belongs to the server that lists it, then to the one with a
+// template for it, then to the first that has resources at all. Of several, the
+// first in the configuration has it. A template that matches every URI does not
+// count: it would take what others have and do not list. Nobody is asked to find
+// out.
 func (c *Catalog) Find(kind gateway.Kind, name string) *gateway.Tool {
 	if int(kind) >= gateway.KindCount {
 		return nil // tasks are their servers' own
@@ -49,7 +52,7 @@ func (c *Catalog) Find(kind gateway.Kind, name string) *gateway.Tool {
 	for i := range c.mounts {
 		if offers(c.mounts[i].Source) {
 			t := *c.mounts[i].resources
-			t.Name, t.Exposed = name, name
+			t.Name, t.Exposed = name, gateway.Short(name) // errors and the log repeat Exposed
 			return &t
 		}
 	}
@@ -84,6 +87,62 @@ func newPattern(t *gateway.Tool) (pattern, bool) {
 	return pattern{matches: parsed.Regexp(), template: t}, true
 }
 
+// matchesAll reports whether the pattern also matches URIs of a scheme that
+// nobody has.
+func (p pattern) matchesAll() bool {
+	const scheme = "x-genkan-probe:"
+	return slices.ContainsFunc([]string{"//host/path/to.file?query=1#part", "//host", "part"}, func(rest string) bool {
+		return p.matches.MatchString(scheme + rest)
+	})
+}
+
+// maxMatches bounds the work of findOverlaps.
+const maxMatches = 200_000
+
+// findOverlaps reports templates that match what other servers list, and
+// templates that match everything where there are other servers with resources.
+func (s *Snapshot) findOverlaps() (found []Finding) {
+	listed := s.lists[gateway.KindResource].items
+	suspect := func(p pattern, note gateway.Text) {
+		found = append(found, Finding{
+			Kind: gateway.KindTemplate, Server: p.template.Source.Name(), Name: p.template.Name, Suspect: true, Notes: []gateway.Text{note},
+		})
+	}
+	for _, p := range s.wide {
+		for _, other := range slices.Concat(listed, s.lists[gateway.KindTemplate].items) {
+			if by := other.Source.Name(); by != p.template.Source.Name() {
+				suspect(p, gateway.Textf("it matches every address, also those of server %s; reads of addresses that nobody lists go to the first server with resources", by))
+				break
+			}
+		}
+	}
+	left := maxMatches
+	for _, p := range s.patterns {
+		count, first := map[string]int{}, map[string]string{}
+		var servers []string
+		for _, r := range listed {
+			by := r.Source.Name()
+			if by == p.template.Source.Name() {
+				continue
+			}
+			if left--; left < 0 {
+				return found
+			}
+			if !p.matches.MatchString(r.Name) {
+				continue
+			}
+			if count[by]++; count[by] == 1 {
+				first[by] = gateway.Short(r.Name)
+				servers = append(servers, by)
+			}
+		}
+		for _, by := range servers {
+			suspect(p, gateway.Textf("it matches %d addresses that server %s lists, such as %s; those are read from %s", count[by], by, first[by], by))
+		}
+	}
+	return found
+}
+
 // ErrDisabled is why a call of a disabled tool is refused.
 var ErrDisabled = errors.New("the tool is disabled")
 
@@ -99,10 +158,7 @@ func Disabled(name string) error {
 // unknown says what is wrong with a name.
 func (c *Catalog) unknown(kind gateway.Kind, name string) error {
 	asked := name
-	const most = 128
-	if len(name) > most {
-		name = strings.ToValidUTF8(name[:most], "") + "…"
-	}
+	name = gateway.Short(name)
 	switch kind {
 	case gateway.KindPrompt:
 		return gateway.Errorf(gateway.CodeNotFound, "Unknown prompt: %s. prompts/list names the prompts there are", name)

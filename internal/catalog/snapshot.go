@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"genkan/internal/gateway"
@@ -17,8 +18,12 @@ type Snapshot struct {
 	lists    [gateway.KindCount]list
 	findings []Finding
 	filtered map[string][]string
-	// patterns are the templates that a URI can be matched with, in order.
-	patterns []pattern
+	// patterns are the templates that a URI can be matched with, in order; wide
+	// are those that match any URI, which say nothing about whose it is.
+	patterns, wide []pattern
+	// overlaps are the findings about resources of several servers, worked out
+	// when somebody asks for them.
+	overlaps func() []Finding
 	// entries are all tools, those that are disabled too.
 	entries []Entry
 	byName  map[string]int // their places
@@ -66,8 +71,11 @@ func (s *Snapshot) Tools() []*gateway.Tool { return s.lists[gateway.KindTool].it
 // List lists all of a kind in the order of the configuration.
 func (s *Snapshot) List(kind gateway.Kind) []*gateway.Tool { return s.lists[kind].items }
 
-// Findings tell what is left out or shown otherwise than its server sent it.
-func (s *Snapshot) Findings() []Finding { return s.findings }
+// Findings tell what is left out, shown otherwise than its server sent it, or
+// suspect.
+func (s *Snapshot) Findings() []Finding {
+	return append(slices.Clip(s.findings), s.overlaps()...)
+}
 
 // Filtered are the tools of a server that its filter hides, by their own names.
 func (s *Snapshot) Filtered(server string) []string { return s.filtered[server] }
@@ -147,10 +155,16 @@ func (c *Catalog) build() *Snapshot {
 		s.findings = append(s.findings, taken...)
 	}
 	for _, t := range s.lists[gateway.KindTemplate].items {
-		if p, ok := newPattern(t); ok {
+		p, ok := newPattern(t)
+		switch {
+		case !ok:
+		case p.matchesAll():
+			s.wide = append(s.wide, p)
+		default:
 			s.patterns = append(s.patterns, p)
 		}
 	}
+	s.overlaps = sync.OnceValue(s.findOverlaps)
 	return s
 }
 

@@ -178,7 +178,7 @@ func firstField(e *jsonschema.ValidationError) string {
 	case *kind.AdditionalProperties:
 		path = append(path, k.Properties[0])
 	}
-	return short(strings.Join(path, "."))
+	return gateway.Short(strings.Join(path, "."))
 }
 
 func (v *Validator) schema(tool *gateway.Tool) (*jsonschema.Schema, error) {
@@ -271,16 +271,7 @@ func describe(e *jsonschema.ValidationError, lines []gateway.Text) []gateway.Tex
 	if field == "" {
 		field = "arguments"
 	}
-	return append(lines, gateway.Textf("%s: %s", short(field), reason(e.ErrorKind)))
-}
-
-// short cuts what a caller or a schema made long.
-func short(text string) string {
-	const most = 200
-	if len(text) <= most {
-		return text
-	}
-	return strings.ToValidUTF8(text[:most], "") + "…"
+	return append(lines, gateway.Textf("%s: %s", gateway.Short(field), reason(e.ErrorKind)))
 }
 
 // reason says what is wrong with a field, in words of our own around those of
@@ -288,18 +279,18 @@ func short(text string) string {
 func reason(k jsonschema.ErrorKind) gateway.Text {
 	switch k := k.(type) {
 	case *kind.Required:
-		return gateway.Textf("required but missing: %s", short(strings.Join(k.Missing, ", ")))
+		return gateway.Textf("required but missing: %s", gateway.Short(strings.Join(k.Missing, ", ")))
 	case *kind.Type:
-		return gateway.Textf("must be %s, is %s", short(strings.Join(k.Want, " or ")), k.Got)
+		return gateway.Textf("must be %s, is %s", gateway.Short(strings.Join(k.Want, " or ")), k.Got)
 	case *kind.AdditionalProperties:
-		return gateway.Textf("unknown: %s", short(strings.Join(k.Properties, ", ")))
+		return gateway.Textf("unknown: %s", gateway.Short(strings.Join(k.Properties, ", ")))
 	case *kind.Enum:
-		return gateway.Textf("must be one of %s", short(fmt.Sprint(k.Want)))
+		return gateway.Textf("must be one of %s", gateway.Short(fmt.Sprint(k.Want)))
 	case *kind.Pattern:
-		return gateway.Textf("must match %s", short(k.Want))
+		return gateway.Textf("must match %s", gateway.Short(k.Want))
 	case *kind.Format:
-		return gateway.Textf("must be a valid %s", short(k.Want))
+		return gateway.Textf("must be a valid %s", gateway.Short(k.Want))
 	default:
-		return gateway.Textf("breaks %s", short(strings.Join(k.KeywordPath(), "/")))
+		return gateway.Textf("breaks %s", gateway.Short(strings.Join(k.KeywordPath(), "/")))
 	}
 }

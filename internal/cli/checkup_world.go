@@ -177,7 +177,13 @@ func (k *checkup) asked(s client.Server) doctor.Server {
 		out.Output = strings.Split(s.Output, "\n")
 	}
 	for _, f := range s.Findings {
-		out.Changed = append(out.Changed, doctor.Changed{Name: f.Name, Address: strings.HasPrefix(f.Kind, "resource"), Prompt: f.Kind == "prompts", LeftOut: f.LeftOut, TakenBy: f.TakenBy, Replaced: f.Replaced, Why: strings.Join(f.Notes, "; ")})
+		out.Changed = append(out.Changed, doctor.Changed{
+			Name: f.Name, Address: strings.HasPrefix(f.Kind, "resource"), Prompt: f.Kind == "prompts",
+			LeftOut: f.LeftOut, TakenBy: f.TakenBy, Replaced: f.Replaced, Suspect: f.Suspect, Why: strings.Join(f.Notes, "; "),
+		})
+	}
+	for _, c := range s.Changes {
+		out.Redefined = append(out.Redefined, doctor.Redefined(c))
 	}
 	return out
 }

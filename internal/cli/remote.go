@@ -57,11 +57,15 @@ func (c *command) remote(ctx context.Context) (*client.Client, error) {
 
 // findingLine says what became of one definition of a server.
 func (c *command) findingLine(f client.Finding) string {
-	notes := strings.Join(f.Notes, "; ")
-	if f.LeftOut {
-		return c.say("%s is left out: %s", f.Name, notes)
+	name, notes := printable(gateway.Short(f.Name)), strings.Join(f.Notes, "; ")
+	switch {
+	case f.LeftOut:
+		return c.say("%s is left out: %s", name, notes)
+	case f.Suspect:
+		return c.say("%s may mislead: %s", name, notes)
+	default:
+		return c.say("%s is shown to clients otherwise than its server sent it: %s", name, notes)
 	}
-	return c.say("%s is shown to clients otherwise than its server sent it: %s", f.Name, notes)
 }
 
 // shownTime is empty for what never was.

@@ -118,6 +118,9 @@ func (c *command) showServer(s client.Server) error {
 		rows = append(rows, []string{c.say("next try"), s.NextTry.Local().Format(time.DateTime)})
 	}
 	c.table(rows)
+	for _, d := range s.Changes {
+		fmt.Fprintf(c.std.Out, "\n%s\n", c.say("its tool %s was changed (%s), last on %s", printable(d.Tool), strings.Join(d.Parts, ", "), shownTime(d.At)))
+	}
 	for _, f := range s.Findings {
 		fmt.Fprintf(c.std.Out, "\n%s\n", c.findingLine(f))
 	}

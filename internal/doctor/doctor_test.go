@@ -314,6 +314,25 @@ func TestFindings(t *testing.T) {
 		"mended": {server(func(s *doctor.Server) {
 			s.Changed = []doctor.Changed{{Name: "a", Why: "no type"}, {Name: "b", Why: "anyOf"}}
 		}), []string{"note server/github: 2 definitions were mended, so that clients take them: a (no type), b (anyOf)"}},
+		"suspect": {
+			server(func(s *doctor.Server) {
+				s.Changed = []doctor.Changed{{Name: "a\x1b[31m\U000E0041", Suspect: true, Why: "hidden characters"}, {Name: "b", Why: "no type"}}
+			}),
+			[]string{
+				"note server/github: 1 definitions were mended, so that clients take them: b (no type)",
+				"warning server/github: 1 definitions may mislead people or agents | a<U+001B>[31m<U+E0041>: hidden characters > look at them before you go on using the server; `genkan tools disable NAME` switches a tool off",
+			},
+		},
+		"redefined": {
+			server(func(s *doctor.Server) {
+				at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.Local)
+				s.Redefined = []doctor.Redefined{
+					{Tool: "a", Parts: []string{"inputSchema", "annotations"}, At: at, Times: 2},
+					{Tool: "b", Parts: []string{"description"}, Before: "Reads.", After: "Reads\u202e.", At: at.Add(time.Second), Times: 1},
+				}
+			}),
+			[]string{"warning server/github: it changed the definitions of 2 tools in the last seven days | 2026-01-02 03:04:06 b: description |   - Reads. |   + Reads<U+202E>. | 2026-01-02 03:04:05 a: inputSchema, annotations (2×) > that is usual after an update of the server; otherwise look at them before you go on using it"},
+		},
 		"left out": {
 			server(func(s *doctor.Server) {
 				s.Changed = []doctor.Changed{{Name: "a", LeftOut: true, Why: "it takes no object"}}

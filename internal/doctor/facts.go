@@ -139,6 +139,8 @@ type Server struct {
 	SignIn  string
 	Hidden  []string
 	Changed []Changed
+	// Redefined are the tools whose definitions the server changed lately.
+	Redefined []Redefined
 	// Overwrites says that the configuration lets its tools have others' names.
 	Overwrites bool
 	// Replaces are its tools that stand in the place of others' of their name,
@@ -166,7 +168,21 @@ type Changed struct {
 	TakenBy string
 	// Replaced: the configuration says that TakenBy has its name.
 	Replaced bool
-	Why      string
+	// Suspect: clients see it, and it may mislead them.
+	Suspect bool
+	Why     string
+}
+
+// Redefined is a tool whose definition its server changed.
+type Redefined struct {
+	// Tool is the server's own name, Parts the members that changed.
+	Tool  string
+	Parts []string
+	// Before and After show the description where it changed; both are empty if it
+	// did not.
+	Before, After string
+	At            time.Time
+	Times         int
 }
 
 // Replacing is a tool that stands in the place of other servers'.

@@ -3,6 +3,7 @@ package doctor
 import (
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -14,6 +15,8 @@ const (
 	slowStart = 10 * time.Second
 	// shownNames is how many names a finding lists.
 	shownNames = 5
+	// shownLines is how many lines a finding quotes.
+	shownLines = 15
 )
 
 func (e *examination) server(s *Server) {
@@ -143,10 +146,14 @@ func (e *examination) taken(s *Server, c *Changed) {
 
 // changed tells what clients see otherwise than the server sent it.
 func (e *examination) changed(s *Server) {
-	var mended []string
+	var mended, suspect []string
 	twins, replaced := map[string][]string{}, map[string][]string{}
 	for _, c := range s.Changed {
+		c.Name = gateway.Printable(gateway.Short(c.Name))
+		c.Why = gateway.Printable(c.Why)
 		switch {
+		case c.Suspect:
+			suspect = append(suspect, c.Name+": "+c.Why)
 		case c.TakenBy != "" && c.Address:
 			twins[c.TakenBy] = append(twins[c.TakenBy], c.Name)
 		case c.Replaced:
@@ -171,6 +178,11 @@ func (e *examination) changed(s *Server) {
 	if len(mended) > 0 {
 		e.say(Note, gateway.Textf("%d definitions were mended, so that clients take them: %s", len(mended), names(mended)))
 	}
+	if len(suspect) > 0 {
+		e.say(Warning, gateway.Textf("%d definitions may mislead people or agents", len(suspect))).
+			quoting(shownOf(suspect)).advise(gateway.Textf("look at them before you go on using the server; `genkan tools disable NAME` switches a tool off"))
+	}
+	e.redefined(s)
 	if len(s.Replaces) > 0 {
 		var all []string
 		for _, r := range s.Replaces {
@@ -198,9 +210,37 @@ func (e *examination) changed(s *Server) {
 	}
 }
 
+// redefined tells of tools that a server changed after they were known.
+func (e *examination) redefined(s *Server) {
+	if len(s.Redefined) == 0 {
+		return
+	}
+	var lines []string
+	for _, c := range slices.Backward(s.Redefined) { // the newest first
+		line := c.At.Local().Format(time.DateTime) + " " + gateway.Printable(c.Tool) + ": " + strings.Join(c.Parts, ", ")
+		if c.Times > 1 {
+			line += " (" + strconv.Itoa(c.Times) + "×)"
+		}
+		lines = append(lines, line)
+		if c.Before != "" || c.After != "" {
+			lines = append(lines, "  - "+gateway.Printable(c.Before), "  + "+gateway.Printable(c.After))
+		}
+	}
+	e.say(Warning, gateway.Textf("it changed the definitions of %d tools in the last seven days", len(s.Redefined))).
+		quoting(shownOf(lines)).advise(gateway.Textf("that is usual after an update of the server; otherwise look at them before you go on using it"))
+}
+
 func (f *Finding) quoting(lines []string) *Finding {
 	f.Lines = lines
 	return f
+}
+
+// shownOf is the beginning of the lines that a finding quotes.
+func shownOf(lines []string) []string {
+	if len(lines) <= shownLines {
+		return lines
+	}
+	return append(slices.Clip(lines[:shownLines]), "…")
 }
 
 // names lists some of them.

@@ -52,6 +52,9 @@ func (g *Guide) search(
 	if strings.TrimSpace(q.Text) == "" {
 		return g.failed("query is missing: say in a few words what the tool should do")
 	}
+	if max(len(q.Text), len(q.About)) > search.MaxQuery {
+		return g.failed("query and about must not be longer than %d bytes: say in a few words what the tool should do", search.MaxQuery)
+	}
 	q.Limit, q.Explain = usualHits, true
 	if n, ok := arguments["limit"].(json.Number); ok {
 		if v, err := n.Int64(); err == nil {

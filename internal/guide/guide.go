@@ -152,6 +152,7 @@ func innerParams(outer *gateway.Call, name string) (gateway.Params, error) {
 // unknown is for a name that no tool has.
 func (g *Guide) unknown(name string) (*gateway.Result, error) {
 	absent := g.house().Absent(g.view, name)
+	name = gateway.Short(name)
 	switch {
 	case absent.Why.String() != "":
 		return g.fail(absent.Why)

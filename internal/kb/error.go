@@ -75,7 +75,7 @@ func (e *Error) Unwrap() error { return e.Err }
 func Invalid(field string, value any, constraint string) *Error {
 	return &Error{
 		Code: CodeValidation, Name: "ValidationError", Message: "Validation failed",
-		Details: Details{Field: field, Value: shortened(value), Constraint: constraint},
+		Details: Details{Field: gateway.Short(field), Value: shortened(value), Constraint: constraint},
 	}
 }
 

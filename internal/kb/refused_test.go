@@ -68,6 +68,7 @@ func TestRefused(t *testing.T) {
 		code      kb.Code
 		field     string
 	}{
+		{"get_statuses", args{long(100_000): 1}, invalid, gateway.Short(long(100_000))}, // not repeated at any length
 		{"create_item", args{"type": "docs"}, invalid, "title"},
 		{"create_item", args{"type": "docs", "title": ""}, invalid, "title"},
 		{"create_item", args{"type": "docs", "title": " \n\t　"}, invalid, "title"},

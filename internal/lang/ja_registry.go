@@ -43,4 +43,17 @@ var jaRegistry = map[string]string{
 	"author":   "作者",
 	"needs":    "依存先",
 	"example":  "例",
+
+	"query must not be longer than %d bytes":                                                                                        "query は %d バイト以内にしてください",
+	"query and about must not be longer than %d bytes: say in a few words what the tool should do":                                  "query と about は %d バイト以内にしてください。ツールに何をさせたいかを短く書いてください",
+	"its name has %d bytes, and may have %d":                                                                                        "名前が %d バイトあります（上限は %d バイト）",
+	"its definition has %d bytes, and may have %d":                                                                                  "定義が %d バイトあります（上限は %d バイト）",
+	"its %s has %d bytes, and only the first %d are shown":                                                                          "%s が %d バイトあるため、先頭の %d バイトだけを表示します",
+	"it has %d characters that people do not see and models read (%s)":                                                              "人には見えず、モデルには読まれる文字が %d 個あります（%s）",
+	"its annotations say both that it only reads and that it changes something; it counts as one that changes something":            "アノテーションに「読み取り専用」と「変更あり」の両方が指定されています。変更するツールとして扱います",
+	"it matches every address, also those of server %s; reads of addresses that nobody lists go to the first server with resources": "すべてのアドレスに一致し、サーバー %s のアドレスも含まれます。どのサーバーの一覧にもないアドレスは、リソースを持つ最初のサーバーから読み取ります",
+	"it matches %d addresses that server %s lists, such as %s; those are read from %s":                                              "サーバー %[2]s の一覧にあるアドレス %[1]d 件（%[3]s など）に一致します。これらは %[4]s から読み取ります",
+	"%s may mislead: %s":                       "%s には誤解を招くおそれがあります: %s",
+	"its tool %s was changed (%s), last on %s": "ツール %s の定義が変更されました（%s）。最後の変更: %s",
+	"they have %d bytes, and only the first %d are shown to clients that see other servers too": "%d バイトあり、ほかのサーバーも見えるクライアントには先頭の %d バイトだけを表示します",
 }

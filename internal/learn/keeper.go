@@ -225,7 +225,7 @@ func (k *Keeper) Share(ctx context.Context, client string) (int, error) {
 		return 0, err
 	}
 	if len(lessons) == 0 {
-		return 0, gateway.Errorf(gateway.CodeNotFound, "nothing was learned from client %s; `genkan tools learned` shows from whom something was", client)
+		return 0, gateway.Errorf(gateway.CodeNotFound, "nothing was learned from client %s; `genkan tools learned` shows from whom something was", gateway.Short(client))
 	}
 	k.writing.Lock()
 	defer k.writing.Unlock()

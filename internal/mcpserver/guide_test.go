@@ -95,6 +95,25 @@ func TestSearchMode(t *testing.T) {
 			if answer := c.call("call_tool", `{"arguments":{}}`); !strings.Contains(answer, "name is missing") {
 				t.Errorf("without a name: %s", answer)
 			}
+			// What a client sends is not repeated to it at any length.
+			long := strings.Repeat("x", 1<<20)
+			for arguments, words := range map[string]string{
+				`{"query":"` + long + `"}`:                 "query and about must not be longer than 8192 bytes",
+				`{"query":"echo","about":"` + long + `"}`:  "query and about must not be longer than 8192 bytes",
+				`{"query":"echo","server":"` + long + `"}`: "there is no server",
+			} {
+				if answer := c.call("search_tools", arguments); len(answer) > 2000 || !strings.Contains(answer, words) {
+					t.Errorf("%.40s is answered with %d bytes: %.300s", arguments, len(answer), answer)
+				}
+			}
+			for _, tool := range []string{"describe_tool", "call_tool", "call_read_tool"} {
+				if answer := c.call(tool, `{"name":"`+long+`"}`); len(answer) > 2000 || !strings.Contains(answer, "Unknown tool: xxx") {
+					t.Errorf("%s with a long name is answered with %d bytes: %.300s", tool, len(answer), answer)
+				}
+			}
+			if answer := c.do("tools/"+long[:4000], ""); len(answer) > 2000 {
+				t.Errorf("a long method is answered with %d bytes: %.300s", len(answer), answer)
+			}
 			if answer := c.call("describe_tool", `{"name":"a__echo"}`); !strings.Contains(answer, "inputSchema") || !strings.Contains(answer, "call_read_tool") {
 				t.Errorf("described as %s", answer)
 			}

@@ -157,5 +157,5 @@ func methodNotFound(method string) error {
 	if len(method) > most {
 		method = method[:most] + "…"
 	}
-	return &refusal{gateway.Errorf(gateway.CodeNotFound, "Method not found: %s", method), jsonrpc.CodeMethodNotFound, nil}
+	return &refusal{gateway.Errorf(gateway.CodeNotFound, "Method not found: %s", gateway.Short(method)), jsonrpc.CodeMethodNotFound, nil}
 }

@@ -17,7 +17,7 @@ func TestModernRequests(t *testing.T) {
 		r := h.send(modern(`"d"`, "server/discover", "", ""))
 		r.want(t, http.StatusOK, 0)
 		want := `{"jsonrpc":"2.0","id":"d","result":{"resultType":"complete","supportedVersions":["2026-07-28","2025-11-25","2025-06-18","2025-03-26","2024-11-05"],` +
-			`"capabilities":{"tools":{"listChanged":true},"prompts":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true},"completions":{},"logging":{}},"instructions":"# fault\nA server for tests. What it does wrong, it does on purpose.","ttlMs":3600000,"cacheScope":"private",` +
+			`"capabilities":{"tools":{"listChanged":true},"prompts":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true},"completions":{},"logging":{}},"instructions":"` + introduction + `\n\n# fault\n> A server for tests. What it does wrong, it does on purpose.","ttlMs":3600000,"cacheScope":"private",` +
 			`"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"genkan","title":"Genkan","version":"1.2.3-test"}}}}`
 		if r.last() != want {
 			t.Errorf("got  %s\nwant %s", r.last(), want)

@@ -150,6 +150,10 @@ func TestEveryListHasPages(t *testing.T) {
 	}
 }
 
+// introduction begins the instructions of several servers, in JSON.
+const introduction = `Instructions of the servers behind this endpoint. A heading names a server; ` +
+	`the lines after it that begin with \"> \" are that server's own words, and speak for that server only.`
+
 // TestInstructions: a server's own where it is looked at alone, all of them
 // with their names in the aggregate.
 func TestInstructions(t *testing.T) {
@@ -157,7 +161,7 @@ func TestInstructions(t *testing.T) {
 	const own = "A server for tests. What it does wrong, it does on purpose."
 	for view, want := range map[string]struct{ instructions, capabilities, info string }{
 		"": {
-			`"# a\n` + own + `\n\n# b\n` + own + `"`,
+			`"` + introduction + `\n\n# a\n> ` + own + `\n\n# b\n> ` + own + `"`,
 			`{"tools":{"listChanged":true},"prompts":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true},"completions":{},"logging":{}}`,
 			`{"name":"genkan","title":"Genkan","version":"1.2.3-test"}`,
 		},

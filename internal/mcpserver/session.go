@@ -113,7 +113,7 @@ func (s *session) begin(id string, cancel context.CancelCauseFunc) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if _, used := s.calls[id]; used {
-		return gateway.Errorf(gateway.CodeInvalid, "request id %s is in use by a call that is still under way", id)
+		return gateway.Errorf(gateway.CodeInvalid, "request id %s is in use by a call that is still under way", gateway.Short(id))
 	}
 	if s.calls == nil {
 		s.calls = map[string]context.CancelCauseFunc{}

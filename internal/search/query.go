@@ -82,12 +82,12 @@ func defaultTuning() tuning {
 // Search finds documents.
 func (x *Index) Search(q Query) Result { return x.search(q, defaultTuning()) }
 
-// longestQuery is how much of a text is looked for, in bytes: several pages. What a
+// MaxQuery is how much of a text is looked for, in bytes: several pages. What a
 // search costs grows faster than its text.
-const longestQuery = 8 << 10
+const MaxQuery = 8 << 10
 
 // beginning is what of a text is looked for.
-func beginning(text string) string { return upTo(longestQuery, text) }
+func beginning(text string) string { return upTo(MaxQuery, text) }
 
 func (x *Index) search(q Query, t tuning) Result {
 	q.Text, q.About = beginning(q.Text), beginning(q.About)

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"time"
 
@@ -17,16 +18,22 @@ func (s *Store) LoadList(ctx context.Context, server string) (upstream.SavedList
 	err := s.read(ctx, "load a tool list", func(db *sql.DB) error {
 		var era string
 		var saved int64
+		var changes []byte
 		err := db.QueryRowContext(ctx,
 			`SELECT fingerprint, era, version, saved_at, tools, prompts, resources, templates,
-				capabilities, server_info, instructions, asks, wants_roots FROM tool_lists WHERE server = ?`, server).
+				capabilities, server_info, instructions, asks, wants_roots, changes, gone FROM tool_lists WHERE server = ?`, server).
 			Scan(&list.Fingerprint, &era, &list.Version, &saved, &list.Tools, &list.Prompts, &list.Resources, &list.Templates,
-				&list.About.Capabilities, &list.About.Info, &list.About.Instructions, &list.Habits.Asks, &list.Habits.Roots)
+				&list.About.Capabilities, &list.About.Info, &list.About.Instructions, &list.Habits.Asks, &list.Habits.Roots, &changes, &list.Gone)
 		if errors.Is(err, sql.ErrNoRows) {
 			return nil
 		}
 		if err != nil {
 			return err
+		}
+		if len(changes) > 0 {
+			if err := json.Unmarshal(changes, &list.Changes); err != nil {
+				return err
+			}
 		}
 		list.Era, list.SavedAt, found = eraFromText(era), time.UnixMicro(saved).UTC(), true
 		return nil
@@ -39,14 +46,21 @@ func (s *Store) LoadList(ctx context.Context, server string) (upstream.SavedList
 
 // SaveList replaces what was saved of the server before.
 func (s *Store) SaveList(ctx context.Context, server string, list upstream.SavedList) error {
+	var changes []byte
+	if len(list.Changes) > 0 {
+		var err error
+		if changes, err = json.Marshal(list.Changes); err != nil {
+			return explain("save a tool list", err)
+		}
+	}
 	return s.write(ctx, "save a tool list", func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `
 			INSERT OR REPLACE INTO tool_lists (server, fingerprint, era, version, saved_at, tools, prompts, resources, templates,
-				capabilities, server_info, instructions, asks, wants_roots) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+				capabilities, server_info, instructions, asks, wants_roots, changes, gone) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 			server, list.Fingerprint, list.Era.String(), list.Version, list.SavedAt.UnixMicro(),
 			notNull(list.Tools), notNull(list.Prompts), notNull(list.Resources), notNull(list.Templates),
 			notNull(list.About.Capabilities), notNull(list.About.Info), list.About.Instructions,
-			list.Habits.Asks, list.Habits.Roots)
+			list.Habits.Asks, list.Habits.Roots, notNull(changes), notNull(list.Gone))
 		return err
 	})
 }

@@ -205,6 +205,13 @@ func testLists(t *testing.T, s Stores) {
 			Fingerprint: "other", Era: gateway.EraModern, Version: "2026-07-28",
 			Tools: []byte("[ 1.50, 1e2, \"\\u0041\", \"é\" ]\n"), SavedAt: instant().Add(time.Hour),
 		},
+		{
+			Tools: []byte("[]"), SavedAt: instant(), Gone: []byte(`[{"name":"b"} ]`),
+			Changes: []upstream.Change{
+				{Tool: "a", Parts: []string{"description", "inputSchema"}, Before: "…é", After: "<U+202E>", At: instant(), Times: 2},
+				{Tool: "c", Parts: []string{"title"}, At: instant(), Times: 1},
+			},
+		},
 	} {
 		must(t, s.Lists.SaveList(t.Context(), "server", list))
 		wantEqual(t, listOf(t, s, "server"), list)

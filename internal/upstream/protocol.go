@@ -133,7 +133,7 @@ func (p *protocol) introduce(result, info []byte) {
 	p.about = About{
 		Capabilities: bytes.Clone(raw), Info: bytes.Clone(info),
 		Instructions: jsonrpc.LookupText(result, "instructions"),
-	}
+	}.bounded()
 }
 
 // offer reads a server's capabilities.

@@ -159,11 +159,14 @@ func (s *Server) refresh(ctx context.Context, c conn, kind gateway.Kind, how hea
 	fresh := SavedList{
 		Fingerprint: s.set.Fingerprint, Era: p.era, Version: p.version, About: p.about,
 		Tools: s.known.Tools, Prompts: s.known.Prompts, Resources: s.known.Resources, Templates: s.known.Templates,
-		Habits: s.known.Habits, SavedAt: time.Now(),
+		Habits: s.known.Habits, Changes: s.known.Changes, Gone: s.known.Gone, SavedAt: time.Now(),
 	}
 	sameList := bytes.Equal(raw, *s.known.list(kind)) || len(*s.known.list(kind)) == 0 && string(raw) == "[]"
 	*fresh.list(kind) = raw
 	same := sameList && sameServer(&fresh, &s.known)
+	if !sameList && kind == gateway.KindTool {
+		s.noteChanges(&fresh, list)
+	}
 	if !same {
 		s.known = fresh
 	}

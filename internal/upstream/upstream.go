@@ -255,6 +255,7 @@ func (s *Server) restore(ctx context.Context) {
 			s.lists[kind].Store(&list)
 		}
 		s.known, s.remembered = saved, true
+		s.known.About = saved.About.bounded()
 		s.settle()
 	}
 }

@@ -94,7 +94,7 @@ func topicOf(call *gateway.Call) topic { return topic{call.Kind == gateway.KindT
 // watchAt subscribes on a connection; what stop does includes leaving the seat.
 func (s *Server) watchAt(ctx context.Context, at seat, of topic, told func(what string)) (stop func(), err error) {
 	mute := gateway.Errorf(gateway.CodeNotFound,
-		"server %s does not tell when its resources change, so %s cannot be subscribed to", s.set.Name, of.name)
+		"server %s does not tell when its resources change, so %s cannot be subscribed to", s.set.Name, gateway.Short(of.name))
 	if of.isTask {
 		mute = gateway.Errorf(gateway.CodeNotFound,
 			"server %s does not tell how its tasks are; ask with tasks/get", s.set.Name)

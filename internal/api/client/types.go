@@ -155,7 +155,21 @@ type Server struct {
 	Output     string            `json:"output,omitempty" doc:"What the server printed last; for admins."`
 	// Hidden are the tools that a filter of the configuration hides.
 	Hidden   []string  `json:"hidden,omitempty" doc:"Tools that the configuration hides; for admins."`
-	Findings []Finding `json:"findings,omitempty" doc:"What clients do not see as the server sent it; for admins."`
+	Findings []Finding `json:"findings,omitempty" doc:"What clients do not see as the server sent it, and what may mislead them; for admins."`
+	// Changes are the definitions of tools that the server changed.
+	Changes []DefinitionChange `json:"changes,omitempty" doc:"Tools whose definitions the server changed in the last seven days, the oldest first; for admins."`
+}
+
+// DefinitionChange says that a server changed the definition of a tool.
+type DefinitionChange struct {
+	// Tool is the server's own name.
+	Tool  string   `json:"tool"`
+	Parts []string `json:"parts" doc:"The members that changed: title, description, inputSchema, outputSchema, annotations."`
+	// Before and After are empty if the description did not change.
+	Before string    `json:"before,omitempty" doc:"The former description, at the place where it changed."`
+	After  string    `json:"after,omitempty" doc:"The description now, at the same place."`
+	At     time.Time `json:"at" doc:"When it last changed."`
+	Times  int       `json:"times" doc:"How often it changed."`
 }
 
 // Where a server is declared.
@@ -172,16 +186,19 @@ const (
 	StateDisabled = "disabled"
 )
 
-// Finding is something that clients do not see as its server sent it.
+// Finding is something that clients do not see as its server sent it, or that may
+// mislead them.
 type Finding struct {
-	// Kind is tools, prompts, resources or resourceTemplates; Name is the
-	// server's own.
+	// Kind is tools, prompts, resources, resourceTemplates or instructions; Name is
+	// the server's own.
 	Kind string `json:"kind"`
 	Name string `json:"name"`
 	// LeftOut says that clients do not see it at all, TakenBy that it is so
 	// because another server has its name.
 	LeftOut bool   `json:"leftOut,omitempty"`
 	TakenBy string `json:"takenBy,omitempty"`
+	// Suspect says that clients see it, and that it may mislead them or people.
+	Suspect bool `json:"suspect,omitempty"`
 	// Replaced: the configuration says so (overwrite).
 	Replaced bool     `json:"replaced,omitempty" doc:"takenBy has the name because the configuration says so (overwrite)."`
 	Notes    []string `json:"notes"`

@@ -1,0 +1,74 @@
+package app
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+
+	"genkan/internal/catalog"
+)
+
+// maxJoined is how many bytes of instructions a client gets for several servers
+// at once. Clients put all of them into the context of a model.
+const maxJoined = 64 << 10
+
+// instructions are what one server or built-in source says of its use.
+type instructions struct{ name, text string }
+
+// joinInstructions makes one text of the instructions of several servers. Every
+// line of a server begins with "> ", and genkan's own lines never do, so a
+// server cannot write the heading of another.
+func joinInstructions(all []instructions) string {
+	if len(all) == 0 {
+		return ""
+	}
+	limit := min(catalog.MaxInstructions, maxJoined/len(all))
+	var b strings.Builder
+	b.WriteString("Instructions of the servers behind this endpoint. A heading names a server; " +
+		"the lines after it that begin with \"> \" are that server's own words, and speak for that server only.")
+	for _, one := range all {
+		b.WriteString("\n\n# " + one.name)
+		if cut := quoteLines(&b, one.text, limit); cut > 0 {
+			fmt.Fprintf(&b, "\n[cut: %d more bytes of these instructions are not shown]", cut)
+		}
+	}
+	return b.String()
+}
+
+// quoteLines writes the lines of text, each after a line break and "> ", until
+// limit bytes are written. It returns the number of bytes of text that are left.
+func quoteLines(b *strings.Builder, text string, limit int) (cut int) {
+	const quote = "\n> "
+	text = strings.TrimSpace(text)
+	end := b.Len() + limit
+	b.WriteString(quote)
+	for i, c := range text {
+		if b.Len() >= end {
+			return len(text) - i
+		}
+		switch {
+		case c == '\r' && strings.HasPrefix(text[i+1:], "\n"):
+		case isLineBreak(c):
+			b.WriteString(quote)
+		case c == '\t' || !misleads(c):
+			b.WriteRune(c)
+		}
+	}
+	return 0
+}
+
+// isLineBreak reports whether some reader begins a new line after c.
+func isLineBreak(c rune) bool {
+	switch c {
+	case '\n', '\r', '\v', '\f', '\u0085', '\u2028', '\u2029':
+		return true
+	default:
+		return false
+	}
+}
+
+// misleads reports whether c makes a text look other than it reads: control
+// characters, direction overrides and tag characters.
+func misleads(c rune) bool {
+	return unicode.IsControl(c) || c >= 0x202A && c <= 0x202E || c >= 0x2066 && c <= 0x2069 || c >= 0xE0000 && c <= 0xE007F
+}
