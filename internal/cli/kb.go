@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -57,22 +56,8 @@ func (c *command) showItem(item client.Item) error {
 	if c.asJSON {
 		return c.json(item)
 	}
-	text := string(exchange.Encode(fileItem(item)))
-	if isTerminal(c.std.Out) {
-		text = harmless(text)
-	}
-	_, err := fmt.Fprint(c.std.Out, text)
+	_, err := c.exact().Write(exchange.Encode(fileItem(item)))
 	return err
-}
-
-// harmless is a text of many lines that cannot steer a terminal, whoever wrote it.
-func harmless(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) && r != '\n' && r != '\t' {
-			return unicode.ReplacementChar
-		}
-		return r
-	}, text)
 }
 
 // fileItem is an item as it stands in files.

@@ -178,7 +178,7 @@ func (in *itemImport) finish() error {
 				append([]any{printable(d.Key)}, where...)...))
 		}
 		for _, f := range r.Failed {
-			fmt.Fprintln(in.std.Err, in.say("%s, line %d: %s", printable(f.File), f.Line, harmless(f.Error)))
+			fmt.Fprintln(in.std.Err, in.say("%s, line %d: %s", printable(f.File), f.Line, f.Error))
 		}
 		if !r.DryRun {
 			fmt.Fprintln(in.std.Out, in.say("Made: %d. Changed: %d. Unchanged: %d. Failed: %d.", r.Created, r.Updated, r.Unchanged, len(r.Failed)))

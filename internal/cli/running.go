@@ -126,14 +126,14 @@ type progressLine struct {
 func (l *progressLine) show(text string) {
 	if isTerminal(l.c.std.Err) {
 		l.clear()
-		fmt.Fprint(l.c.std.Err, "  "+text)
+		fmt.Fprint(l.c.std.Err, "  "+printable(text))
 		l.shown = true
 	}
 }
 
 func (l *progressLine) clear() {
 	if l.shown {
-		_, _ = io.WriteString(l.c.std.Err, eraseLine)
+		_, _ = io.WriteString(behind(l.c.std.Err), eraseLine)
 		l.shown = false
 	}
 }
