@@ -27,7 +27,7 @@ tags and relations, which agents reach with tools such as search_items.
 An item is called by its type and its id: notes-1.`),
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(c.kbAdd(), c.kbGet(), c.kbList(), c.kbSearch(), c.kbRelated(), c.kbPath(), c.kbTags(), c.kbEdit(), c.kbDelete(), c.kbImport(), c.kbExport())
+	cmd.AddCommand(c.kbAdd(), c.kbGet(), c.kbList(), c.kbSearch(), c.kbRelated(), c.kbPath(), c.kbTags(), c.kbEdit(), c.kbRelate(true), c.kbRelate(false), c.kbDelete(), c.kbImport(), c.kbExport())
 	return cmd
 }
 
@@ -302,7 +302,7 @@ func (c *command) kbDelete() *cobra.Command {
 			}
 			if !yes {
 				c.table(rows)
-				agreed, err := c.confirm(cmd.Context(), c.say("Delete them?"))
+				agreed, err := c.confirmLoss(cmd.Context(), c.say("Delete them?"))
 				if err != nil {
 					return err
 				}

@@ -125,7 +125,11 @@ func (in *itemImport) run(ctx context.Context, paths []string) error {
 		return in.finish()
 	}
 	if (plan.create+plan.update > 0 || plan.state == stateTaken) && !in.yes {
-		agreed, err := in.confirm(ctx, in.say("Do that?"))
+		confirm := in.confirm
+		if plan.update > 0 || plan.state == stateTaken {
+			confirm = in.confirmLoss
+		}
+		agreed, err := confirm(ctx, in.say("Do that?"))
 		if err != nil {
 			return err
 		}

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -102,15 +101,12 @@ func (c *command) toolsTag() *cobra.Command {
 				return err
 			}
 			name, words := args[0], args[1:]
-			t, err := remote.Tool(cmd.Context(), name)
+			change := client.ToolChange{AddTags: words}
+			if remove {
+				change = client.ToolChange{RemoveTags: words}
+			}
+			t, err := remote.ChangeTool(cmd.Context(), name, change)
 			if err != nil {
-				return err
-			}
-			tags := slices.DeleteFunc(slices.Clone(t.Tags), func(tag string) bool { return slices.Contains(words, tag) })
-			if !remove {
-				tags = append(tags, words...)
-			}
-			if t, err = remote.ChangeTool(cmd.Context(), name, client.ToolChange{Tags: &tags}); err != nil {
 				return err
 			}
 			if c.asJSON {
