@@ -119,7 +119,10 @@ the whole answer. The exit status is 1 when the tool reports an error.`),
 				}
 				arguments = raw
 			}
-			remote, err := c.remote(cmd.Context())
+			remote, _, err := c.withServers(cmd.Context())
+			if err == nil {
+				err = c.awaitReady(cmd.Context(), remote, args[0])
+			}
 			if err != nil {
 				return err
 			}
