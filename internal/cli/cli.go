@@ -179,9 +179,12 @@ func (c *command) options() (app.Options, *logs.Sink) {
 	return opt, sink
 }
 
+// jsonOut is standard output for JSON.
+func (c *command) jsonOut() io.Writer { return &screen{out: behind(c.std.Out), form: forPrograms} }
+
 // json prints a value for programs.
 func (c *command) json(v any) error {
-	e := json.NewEncoder(&screen{out: behind(c.std.Out), form: forPrograms})
+	e := json.NewEncoder(c.jsonOut())
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
 	return e.Encode(v)

@@ -102,7 +102,7 @@ func exportError(ctx context.Context, err error, n int) error {
 func (c *command) sinkFor(into string, force bool) (itemSink, error) {
 	switch ext := strings.ToLower(filepath.Ext(into)); {
 	case into == "-":
-		return &lineSink{Writer: exchange.NewWriter(c.exact())}, nil
+		return &lineSink{Writer: exchange.NewWriter(c.jsonOut())}, nil
 	case ext == ".jsonl" || ext == ".ndjson":
 		if _, err := os.Lstat(into); err == nil && !force {
 			return nil, gateway.Errorf(gateway.CodeConflict, "%s is there already; choose another name, or replace it with --force", into)

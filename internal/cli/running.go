@@ -27,8 +27,8 @@ func (c *command) running(ctx context.Context) (*client.Client, error) {
 func (c *command) runningOrStarted(ctx context.Context) (remote *client.Client, started bool, err error) {
 	remote, err = c.remote(ctx)
 	var e *gateway.Error
-	if err == nil || !errors.As(err, &e) || e.Code != gateway.CodeUnavailable {
-		return remote, false, err
+	if err == nil || !errors.As(err, &e) || e.Code != gateway.CodeUnavailable || c.flags.Listen != "" {
+		return remote, false, err // one that was named with --listen is not replaced
 	}
 	if err := c.startBackground(ctx); err != nil {
 		// What is wrong with the configuration is said here, and not in a log only.
