@@ -67,7 +67,9 @@ func (c *command) runExport(ctx context.Context, into string, force bool) error 
 			return exportError(ctx, err, n)
 		}
 		n++
-		bar.at(n)
+		if into != "-" || !isTerminal(c.std.Out) { // items and the bar would share lines
+			bar.at(n)
+		}
 	}
 	state, err := remote.State(ctx)
 	if out := exportedState(state); err == nil && out != nil {

@@ -77,8 +77,9 @@ func isUnlisted(s client.Server) bool {
 }
 
 // awaitServers waits until no server is selected, or done (if it is not nil) says that
-// it need not wait longer, and returns the names of those that still are. Patience 0 is without end:
-// a server that is starting is ready or down after its startupTimeout.
+// it need not wait longer, and returns the names of those that still are. Patience 0
+// is without end: a server that is starting is ready or down after its
+// startupTimeout.
 func (c *command) awaitServers(
 	ctx context.Context, remote *client.Client, patience time.Duration, selects func(client.Server) bool, done func() (bool, error),
 ) ([]string, error) {

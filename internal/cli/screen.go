@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"golang.org/x/term"
@@ -15,8 +16,8 @@ import (
 // screen is a writer for people. Texts of servers, items and files can contain
 // characters that steer a terminal or that nobody sees; a screen writes escapes
 // such as \x1b and \u202e in their place. All output of commands goes through one,
-// so no command can forget it. Data for programs takes command.exact and
-// command.json instead.
+// so no command can forget it. Texts for programs take command.exact, and JSON takes
+// command.jsonOut.
 type screen struct {
 	out io.Writer
 	// form writes the escapes.
@@ -108,9 +109,8 @@ func forPrograms(to []byte, r rune, invalid bool) []byte {
 		return append(to, `\ufffd`...)
 	}
 	if r > 0xffff {
-		const surrogates, low = 0xd800, 0xdc00
-		r -= 0x10000
-		return fmt.Appendf(to, `\u%04x\u%04x`, surrogates+r>>10, low+r&0x3ff)
+		high, low := utf16.EncodeRune(r)
+		return fmt.Appendf(to, `\u%04x\u%04x`, high, low)
 	}
 	return fmt.Appendf(to, `\u%04x`, r)
 }
