@@ -91,6 +91,10 @@ func TestItems(t *testing.T) {
 
 		{name: "changed", method: "PATCH", path: "/v1/items/docs-2", body: `{"status":"In Progress","start_date":null,"category":"plans"}`, status: 200, has: []string{`"status":"In Progress"`, `"start_date":null`, `"category":"plans"`, `"priority":"HIGH"`}},
 		{name: "cleared", method: "PATCH", path: "/v1/items/docs-2", body: `{"category":null,"tags":[]}`, status: 200, has: []string{`"category":null`, `"tags":[]`}},
+		{name: "tags added", method: "PATCH", path: "/v1/items/docs-2", body: `{"add_tags":["b","a"],"add_related":["docs-1"]}`, status: 200, has: []string{`"tags":["b","a"]`, `"docs-1"`}, hasNot: []string{"dropped"}},
+		{name: "tags removed", method: "PATCH", path: "/v1/items/docs-2", body: `{"remove_tags":["b"]}`, status: 200, has: []string{`"tags":["a"]`}, hasNot: []string{"dropped"}},
+		{name: "tags replaced", method: "PATCH", path: "/v1/items/docs-2", body: `{"tags":[]}`, status: 200, has: []string{`"tags":[]`, `"dropped_tags":["a"]`}},
+		{name: "a wrong list", method: "PATCH", path: "/v1/items/docs-2", body: `{"add_related":["x"]}`, status: 400, has: []string{`"field":"add_related[0]"`}},
 		{name: "changed to itself", method: "PATCH", path: "/v1/items/docs-2", body: `{"related":["docs-2"]}`, status: 400, has: []string{`"field":"related[0]"`, "related to itself"}},
 		{name: "an id to change", method: "PATCH", path: "/v1/items/docs-2", body: `{"id":1}`, status: 400, has: []string{`"field":"id"`}},
 		{name: "many changed", method: "POST", path: "/v1/items/bulk", body: `{"updates":[{"type":"docs","id":1,"data":{"status":"Review"}},{"type":"docs","id":2,"data":{"status":"Review"}}]}`, status: 200, has: []string{`"updated":2`, `"status":"Review"`}},

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -61,6 +62,35 @@ func (d door) walk(t *testing.T, steps []step) {
 			if strings.Contains(got.body, part) {
 				t.Errorf("%s: the answer has %s: %.600s", s.name, part, got.body)
 			}
+		}
+	}
+}
+
+// Tags that several callers add and remove at the same time are not lost, and the
+// tags of the configuration are where adding begins.
+func TestTagsOfToolsAreAddedAndRemoved(t *testing.T) {
+	d := openDoor(t, map[string]any{"fault-tools": map[string]any{"options": map[string]any{"pid": map[string]any{"tags": []string{"slow", "old"}}}}})
+	const echo, pid = "/v1/tools/fault__echo", "/v1/tools/fault__pid"
+	d.walk(t, []step{
+		{name: "added to those of the configuration", method: "PATCH", path: pid, body: `{"addTags":["mine","slow"]}`, status: 200, has: []string{`"tags":["slow","old","mine"]`}},
+		{name: "removed", method: "PATCH", path: pid, body: `{"addTags":["more"],"removeTags":["old","nobody"]}`, status: 200, has: []string{`"tags":["slow","mine","more"]`}},
+		{name: "after a whole list", method: "PATCH", path: pid, body: `{"tags":["a","b"],"addTags":["c"],"removeTags":["a"]}`, status: 200, has: []string{`"tags":["b","c"]`}},
+		{name: "an empty tag", method: "PATCH", path: pid, body: `{"addTags":[""]}`, status: 400, has: []string{`"field":"tags"`}},
+		{name: "all at first", method: "PATCH", path: echo, body: `{"tags":["old 0","old 1","old 2","old 3","old 4","old 5","old 6","old 7"]}`, status: 200},
+	})
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() {
+			if got := d.send("PATCH", echo, fmt.Sprintf(`{"addTags":["new %d"],"removeTags":["old %d"]}`, i, i)); got.status != 200 {
+				t.Errorf("status %d: %s", got.status, got.body)
+			}
+		})
+	}
+	all.Wait()
+	body := d.send("GET", echo, "").body
+	for i := range 8 {
+		if !strings.Contains(body, fmt.Sprintf("new %d", i)) || strings.Contains(body, fmt.Sprintf("old %d", i)) {
+			t.Errorf("caller %d was lost: %s", i, body)
 		}
 	}
 }

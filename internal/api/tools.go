@@ -130,19 +130,20 @@ func (a *API) changeTool(w http.ResponseWriter, r *http.Request, id gateway.Iden
 		return
 	}
 	name := r.PathValue("name")
-	if a.change(w, r, name, func(o *catalog.Override) { apply(in, o) }) {
+	if a.change(w, r, name, func(configured catalog.Labels, o *catalog.Override) { apply(in, configured.Tags, o) }) {
 		a.getTool(w, r, id)
 	}
 }
 
-// change changes what is said about a tool, or answers why it cannot be.
-func (a *API) change(w http.ResponseWriter, r *http.Request, name string, change func(*catalog.Override)) bool {
+// change changes what is said about a tool, or answers why it cannot be. Configured
+// is what the configuration says about it.
+func (a *API) change(w http.ResponseWriter, r *http.Request, name string, change func(configured catalog.Labels, o *catalog.Override)) bool {
 	e, ok := a.entry(w, name)
 	if !ok {
 		return false
 	}
 	err := a.opt.ChangeTool(r.Context(), e.Key(), func(o *catalog.Override) error {
-		change(o)
+		change(e.Labels, o)
 		return nil
 	})
 	if err != nil {
@@ -180,8 +181,9 @@ func clearNulls(body []byte, in *client.ToolChange) (wrong *gateway.Error) {
 	return wrong
 }
 
-// apply puts a change into what is said about a tool.
-func apply(in client.ToolChange, o *catalog.Override) {
+// apply puts a change into what is said about a tool. Configured are the tags that
+// it has while nobody has given it others.
+func apply(in client.ToolChange, configured []string, o *catalog.Override) {
 	if in.Enabled != nil {
 		o.Disabled = !*in.Enabled
 	}
@@ -195,6 +197,13 @@ func apply(in client.ToolChange, o *catalog.Override) {
 	}
 	if in.Tags != nil {
 		o.Tags = *in.Tags
+	}
+	if len(in.AddTags)+len(in.RemoveTags) > 0 {
+		tags := o.Tags
+		if len(tags) == 0 && in.Tags == nil {
+			tags = configured
+		}
+		o.Tags = slices.DeleteFunc(slices.Concat(tags, in.AddTags), func(tag string) bool { return slices.Contains(in.RemoveTags, tag) })
 	}
 	if in.Dependencies != nil {
 		o.Dependencies = *in.Dependencies
@@ -218,7 +227,7 @@ func (a *API) disableTool(w http.ResponseWriter, r *http.Request, _ gateway.Iden
 // switchTool enables or disables a tool, and warns of those that need it.
 func (a *API) switchTool(w http.ResponseWriter, r *http.Request, enabled bool) {
 	name := r.PathValue("name")
-	if !a.change(w, r, name, func(o *catalog.Override) { o.Disabled = !enabled }) {
+	if !a.change(w, r, name, func(_ catalog.Labels, o *catalog.Override) { o.Disabled = !enabled }) {
 		return
 	}
 	e, ok := a.entry(w, name)

@@ -34,6 +34,9 @@ type Snapshot struct {
 type Entry struct {
 	Tool     *gateway.Tool
 	Override Override
+	// Labels are those of the configuration, which Override has where nobody has said
+	// otherwise.
+	Labels Labels
 	// RegisteredAt is when this process saw it first.
 	RegisteredAt time.Time
 	// Replaces are the sources whose tools of this name it stands in the place
@@ -197,6 +200,9 @@ func (c *Catalog) join(kind gateway.Kind, s *Snapshot) (l list, taken []Finding)
 			placed[t.Exposed] = true
 			if kind == gateway.KindTool {
 				entry := Entry{Tool: t, Override: m.overrides[t.Name], RegisteredAt: m.since[t.Name]}
+				if m.Labels != nil {
+					entry.Labels = m.Labels(t.Name)
+				}
 				s.byName[t.Exposed] = len(s.entries)
 				s.entries = append(s.entries, entry)
 				if entry.Override.Disabled {

@@ -15,29 +15,36 @@ import (
 // interactive reports whether a person can be asked.
 func (c *command) interactive() bool { return term.IsTerminal(int(c.std.In.Fd())) }
 
-// confirm asks a person. Where there is none it fails: a script must not believe
-// that something was done.
+// confirm asks a person about something that can be taken back; Enter agrees. Where
+// there is no person it fails: a script must not believe that something was done.
 func (c *command) confirm(ctx context.Context, question string) (bool, error) {
+	return c.ask(ctx, question, true)
+}
+
+// confirmLoss is confirm for what deletes or overwrites; Enter does not agree.
+func (c *command) confirmLoss(ctx context.Context, question string) (bool, error) {
+	return c.ask(ctx, question, false)
+}
+
+// ask asks a person. Otherwise is the answer that Enter alone gives.
+func (c *command) ask(ctx context.Context, question string, otherwise bool) (bool, error) {
 	if !c.interactive() {
 		return false, gateway.Errorf(gateway.CodeInvalid, "nothing was changed, for nobody can be asked here; run it with --yes to do that")
 	}
-	return c.answered(ctx, question+" [Y/n] ", true)
-}
-
-// agree asks a person about something that must not happen by a mere Enter.
-func (c *command) agree(ctx context.Context, question string) (bool, error) {
-	return c.answered(ctx, question+" [y/N] ", false)
-}
-
-// answered asks for yes or no; byDefault is what an empty line means.
-func (c *command) answered(ctx context.Context, question string, byDefault bool) (bool, error) {
-	fmt.Fprint(c.std.Err, question)
+	choices := " [y/N] "
+	if otherwise {
+		choices = " [Y/n] "
+	}
+	fmt.Fprint(c.std.Err, question+choices)
 	answer, err := c.typed(ctx, func() (string, error) { return bufio.NewReader(c.std.In).ReadString('\n') })
 	if ctx.Err() != nil {
 		return false, err
 	}
+	if err != nil { // the input ended
+		return false, nil
+	}
 	answer = strings.ToLower(strings.TrimSpace(answer))
-	return err == nil && (answer == "" && byDefault || answer == "y" || answer == "yes"), nil
+	return answer == "y" || answer == "yes" || answer == "" && otherwise, nil
 }
 
 // readSecret asks a person without showing what they type, and takes all of

@@ -68,7 +68,7 @@ func (c *command) runBackground(cmd *cobra.Command, _ []string) error {
 // signal tells whoever has started this process, once.
 func (c *command) signal(word string) {
 	fmt.Fprintln(c.std.Out, word)
-	if out, ok := c.std.Out.(*os.File); ok {
+	if out, ok := behind(c.std.Out).(*os.File); ok {
 		_ = out.Close()
 	}
 }

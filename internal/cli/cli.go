@@ -16,7 +16,6 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"genkan/internal/app"
 	"genkan/internal/config"
@@ -46,6 +45,7 @@ func Main(args []string, version string, std Streams) int {
 	defer stop()
 	// The first signal asks to finish; a second one ends the process at once.
 	context.AfterFunc(ctx, stop)
+	std.Out, std.Err = &screen{out: std.Out, form: forPeople}, &screen{out: std.Err, form: forPeople}
 	c := &command{std: std, version: version, language: chooseLanguage(args)}
 	root := c.root()
 	c.translateHelp(root)
@@ -88,10 +88,9 @@ func (c *command) report(err error) int {
 	if !errors.As(err, &e) {
 		e = usageError(err)
 	}
-	// It may quote what others wrote: types of items, names of tools, a server's words.
-	fmt.Fprintf(c.std.Err, "genkan: %s\n", harmless(c.language.Error(e)))
+	fmt.Fprintf(c.std.Err, "genkan: %s\n", c.language.Error(e))
 	if e.Err != nil && (c.debug || e.Code == gateway.CodeInternal) {
-		fmt.Fprintln(c.std.Err, c.say("  cause: %s", harmless(e.Err.Error())))
+		fmt.Fprintln(c.std.Err, c.say("  cause: %s", e.Err.Error()))
 	}
 	return exitStatus[e.Code]
 }
@@ -161,9 +160,12 @@ func defaultDataDir() string {
 	return filepath.Join(home, ".local", "share", "genkan")
 }
 
+// logSink writes the log to standard error. Log lines escape controls themselves.
+func (c *command) logSink() *logs.Sink { return logs.NewSink(behind(c.std.Err)) }
+
 // options are what a process of this command line is opened with.
 func (c *command) options() (app.Options, *logs.Sink) {
-	sink := logs.NewSink(c.std.Err)
+	sink := c.logSink()
 	level := new(slog.LevelVar)
 	// The rest of the configuration has its say when a process is opened.
 	level.Set(logs.Level(c.flags.LogLevel))
@@ -177,14 +179,12 @@ func (c *command) options() (app.Options, *logs.Sink) {
 	return opt, sink
 }
 
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
-}
+// jsonOut is standard output for JSON.
+func (c *command) jsonOut() io.Writer { return &screen{out: behind(c.std.Out), form: forPrograms} }
 
 // json prints a value for programs.
 func (c *command) json(v any) error {
-	e := json.NewEncoder(c.std.Out)
+	e := json.NewEncoder(c.jsonOut())
 	e.SetEscapeHTML(false)
 	e.SetIndent("", "  ")
 	return e.Encode(v)

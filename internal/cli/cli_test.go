@@ -40,7 +40,8 @@ func TestMain(m *testing.M) {
 				os.Exit(1)
 			}
 		},
-		"faultserver": func() { os.Exit(fault.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
+		"hostileserver": func() { os.Exit(hostileServer(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
+		"faultserver":   func() { os.Exit(fault.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
 	})
 }
 
@@ -126,6 +127,11 @@ func TestScripts(t *testing.T) {
 					ts.Fatalf("%s has the mode %o", args[0], mode)
 				}
 			},
+			// unsteered: the last command showed hostile text and nothing of it steers a
+			// terminal.
+			"unsteered": cmdUnsteered,
+			// hostile FILE: appends hostile text to a file.
+			"hostile": cmdHostile,
 			// untilfails COMMAND...: repeats a command until it fails.
 			"untilfails": func(ts *testscript.TestScript, _ bool, args []string) {
 				until(ts, strings.Join(args, " ")+" still succeeds", func() bool {

@@ -177,7 +177,7 @@ func (c *command) chosen(ctx context.Context, args []string, fresh []clients.Fou
 			all = append(all, shown{f.Name, c.whatRuns(f)})
 		}
 		c.list(all)
-		agreed, err := c.agree(ctx, c.say("Add and start %s, too?", strings.Join(names, ", ")))
+		agreed, err := c.confirmLoss(ctx, c.say("Add and start %s, too?", strings.Join(names, ", ")))
 		if err != nil {
 			return nil, err
 		}

@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -28,7 +27,7 @@ tags and relations, which agents reach with tools such as search_items.
 An item is called by its type and its id: notes-1.`),
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(c.kbAdd(), c.kbGet(), c.kbList(), c.kbSearch(), c.kbRelated(), c.kbPath(), c.kbTags(), c.kbEdit(), c.kbDelete(), c.kbImport(), c.kbExport())
+	cmd.AddCommand(c.kbAdd(), c.kbGet(), c.kbList(), c.kbSearch(), c.kbRelated(), c.kbPath(), c.kbTags(), c.kbEdit(), c.kbRelate(true), c.kbRelate(false), c.kbDelete(), c.kbImport(), c.kbExport())
 	return cmd
 }
 
@@ -57,22 +56,8 @@ func (c *command) showItem(item client.Item) error {
 	if c.asJSON {
 		return c.json(item)
 	}
-	text := string(exchange.Encode(fileItem(item)))
-	if isTerminal(c.std.Out) {
-		text = harmless(text)
-	}
-	_, err := fmt.Fprint(c.std.Out, text)
+	_, err := c.exact().Write(exchange.Encode(fileItem(item)))
 	return err
-}
-
-// harmless is a text of many lines that cannot steer a terminal, whoever wrote it.
-func harmless(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) && r != '\n' && r != '\t' {
-			return unicode.ReplacementChar
-		}
-		return r
-	}, text)
 }
 
 // fileItem is an item as it stands in files.
@@ -317,7 +302,7 @@ func (c *command) kbDelete() *cobra.Command {
 			}
 			if !yes {
 				c.table(rows)
-				agreed, err := c.confirm(cmd.Context(), c.say("Delete them?"))
+				agreed, err := c.confirmLoss(cmd.Context(), c.say("Delete them?"))
 				if err != nil {
 					return err
 				}

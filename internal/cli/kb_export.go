@@ -67,7 +67,9 @@ func (c *command) runExport(ctx context.Context, into string, force bool) error 
 			return exportError(ctx, err, n)
 		}
 		n++
-		bar.at(n)
+		if into != "-" || !isTerminal(c.std.Out) { // items and the bar would share lines
+			bar.at(n)
+		}
 	}
 	state, err := remote.State(ctx)
 	if out := exportedState(state); err == nil && out != nil {
@@ -102,7 +104,7 @@ func exportError(ctx context.Context, err error, n int) error {
 func (c *command) sinkFor(into string, force bool) (itemSink, error) {
 	switch ext := strings.ToLower(filepath.Ext(into)); {
 	case into == "-":
-		return &lineSink{Writer: exchange.NewWriter(c.std.Out)}, nil
+		return &lineSink{Writer: exchange.NewWriter(c.jsonOut())}, nil
 	case ext == ".jsonl" || ext == ".ndjson":
 		if _, err := os.Lstat(into); err == nil && !force {
 			return nil, gateway.Errorf(gateway.CodeConflict, "%s is there already; choose another name, or replace it with --force", into)

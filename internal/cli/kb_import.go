@@ -125,7 +125,11 @@ func (in *itemImport) run(ctx context.Context, paths []string) error {
 		return in.finish()
 	}
 	if (plan.create+plan.update > 0 || plan.state == stateTaken) && !in.yes {
-		agreed, err := in.confirm(ctx, in.say("Do that?"))
+		confirm := in.confirm
+		if plan.update > 0 || plan.state == stateTaken {
+			confirm = in.confirmLoss
+		}
+		agreed, err := confirm(ctx, in.say("Do that?"))
 		if err != nil {
 			return err
 		}
@@ -178,7 +182,7 @@ func (in *itemImport) finish() error {
 				append([]any{printable(d.Key)}, where...)...))
 		}
 		for _, f := range r.Failed {
-			fmt.Fprintln(in.std.Err, in.say("%s, line %d: %s", printable(f.File), f.Line, harmless(f.Error)))
+			fmt.Fprintln(in.std.Err, in.say("%s, line %d: %s", printable(f.File), f.Line, f.Error))
 		}
 		if !r.DryRun {
 			fmt.Fprintln(in.std.Out, in.say("Made: %d. Changed: %d. Unchanged: %d. Failed: %d.", r.Created, r.Updated, r.Unchanged, len(r.Failed)))

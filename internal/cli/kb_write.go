@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
@@ -20,8 +21,10 @@ type itemFlags struct {
 	status, priority, category, version string
 	start, end                          string
 	tags, related                       []string
+	addTags, removeTags                 []string
 }
 
+// add adds the fields that a new item and a change have.
 func (f *itemFlags) add(c *command, cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.description, "description", "", c.say("a short `text` about it"))
@@ -33,8 +36,6 @@ func (f *itemFlags) add(c *command, cmd *cobra.Command) {
 	flags.StringVar(&f.version, "version", "", c.say("its `version`"))
 	flags.StringVar(&f.start, "start", "", c.say("when it starts, a date or a time (`time`)"))
 	flags.StringVar(&f.end, "end", "", c.say("when it ends, a date or a time (`time`)"))
-	flags.StringArrayVar(&f.tags, "tag", nil, c.say("a `tag` that it has; may be repeated"))
-	flags.StringArrayVar(&f.related, "related", nil, c.say("an `item` that it is related to, such as docs-12; may be repeated"))
 	cmd.MarkFlagsMutuallyExclusive("content", "file")
 }
 
@@ -94,6 +95,8 @@ func (c *command) kbAdd() *cobra.Command {
 		},
 	})
 	f.add(c, cmd)
+	cmd.Flags().StringArrayVar(&f.tags, "tag", nil, c.say("a `tag` that it has; may be repeated"))
+	cmd.Flags().StringArrayVar(&f.related, "related", nil, c.say("an `item` that it is related to, such as docs-12; may be repeated"))
 	return cmd
 }
 
@@ -102,10 +105,12 @@ func (c *command) kbEdit() *cobra.Command {
 	var kind string
 	cmd := c.jsonFlag(&cobra.Command{
 		Use: "edit ITEM", Short: c.say("Change an item"), Args: arguments(1, 1),
-		Long: c.say(`Change an item. What is not named stays; an empty value clears a field, and tags
-and related items replace all that there are.
+		Long: c.say(`Change an item. What is not named stays; an empty value clears a field. --tag and
+--related replace all tags and relations that there are. --add-tag, --remove-tag,
+"genkan kb relate" and "genkan kb unrelate" leave the others.
 
-  genkan kb edit issues-7 --status Completed --tag "" --related docs-1 --related docs-2
+  genkan kb edit issues-7 --status Completed --add-tag done --remove-tag urgent
+  genkan kb edit issues-7 --tag "" --related docs-1 --related docs-2
   genkan kb edit notes-1 --file keys.md
   genkan kb edit notes-1 --type docs
 
@@ -131,21 +136,70 @@ With another type an item gets another id; its old reference goes on finding it.
 				ref = item.Ref()
 			}
 			if kind != "" {
+				dropped := item
 				if item, err = remote.ChangeItemType(cmd.Context(), ref, kind); err != nil {
 					return err
 				}
+				item.DroppedTags, item.DroppedRelated = dropped.DroppedTags, dropped.DroppedRelated
 			}
 			if c.asJSON {
 				return c.json(item)
 			}
 			fmt.Fprintln(c.std.Out, c.say("Changed %s.", printable(item.Ref())))
+			if len(item.DroppedTags) > 0 {
+				fmt.Fprintln(c.std.Out, c.say("Tags that it no longer has: %s. --add-tag adds without replacing.", printable(strings.Join(item.DroppedTags, ", "))))
+			}
+			if len(item.DroppedRelated) > 0 {
+				fmt.Fprintln(c.std.Out, c.say("It is no longer related to %s. `genkan kb relate` adds without replacing.", printable(strings.Join(item.DroppedRelated, ", "))))
+			}
 			return nil
 		},
 	})
 	f.add(c, cmd)
 	cmd.Flags().StringVar(&f.title, "title", "", c.say("its `title`"))
+	cmd.Flags().StringArrayVar(&f.tags, "tag", nil, c.say("a `tag` that it has; replaces all that there are; may be repeated"))
+	cmd.Flags().StringArrayVar(&f.addTags, "add-tag", nil, c.say("a `tag` to add; may be repeated"))
+	cmd.Flags().StringArrayVar(&f.removeTags, "remove-tag", nil, c.say("a `tag` to take away; may be repeated"))
+	cmd.Flags().StringArrayVar(&f.related, "related", nil, c.say("an `item` that it is related to; replaces all that there are; may be repeated"))
 	cmd.Flags().StringVar(&kind, "type", "", c.say("another `type` for it"))
 	return cmd
+}
+
+// kbRelate relates items, or takes relations away. The other relations stay, also
+// when somebody else changes them at the same time.
+func (c *command) kbRelate(relate bool) *cobra.Command {
+	use, short, field := "unrelate ITEM OTHER...", c.say("Take relations of an item away"), "remove_related"
+	if relate {
+		use, short, field = "relate ITEM OTHER...", c.say("Relate an item to others"), "add_related"
+	}
+	return c.jsonFlag(&cobra.Command{
+		Use: use, Short: short, Args: arguments(2, anyNumber),
+		Long: c.say(`Relate an item to others, or take such relations away. Its other relations stay. A
+relation has no direction: either item shows it.
+
+  genkan kb relate notes-1 docs-2 issues-7
+  genkan kb unrelate notes-1 docs-2`),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			remote, err := c.running(cmd.Context())
+			if err != nil {
+				return err
+			}
+			item, err := remote.ChangeItem(cmd.Context(), args[0], map[string]any{field: args[1:]})
+			if err != nil {
+				return err
+			}
+			if c.asJSON {
+				return c.json(item)
+			}
+			others := printable(strings.Join(args[1:], ", "))
+			if relate {
+				fmt.Fprintln(c.std.Out, c.say("%s is related to %s.", printable(item.Ref()), others))
+			} else {
+				fmt.Fprintln(c.std.Out, c.say("%s is not related to %s.", printable(item.Ref()), others))
+			}
+			return nil
+		},
+	})
 }
 
 // itemChanges are the fields that the command line names.
@@ -167,8 +221,9 @@ func (c *command) itemChanges(cmd *cobra.Command, f itemFlags) (map[string]any, 
 			changes[name] = nil
 		}
 	}
-	for flag, values := range map[string][]string{"tags": f.tags, "related": f.related} {
-		if cmd.Flags().Changed(map[string]string{"tags": "tag", "related": "related"}[flag]) {
+	for flag, values := range map[string][]string{"tags": f.tags, "related": f.related, "add_tags": f.addTags, "remove_tags": f.removeTags} {
+		name := map[string]string{"tags": "tag", "related": "related", "add_tags": "add-tag", "remove_tags": "remove-tag"}[flag]
+		if cmd.Flags().Changed(name) {
 			given := []string{}
 			for _, value := range values {
 				if value != "" {

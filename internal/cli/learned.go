@@ -21,7 +21,7 @@ of one of its hits makes the next search like it find that tool sooner, for the
 same client. Only the stems of the words are kept. Client * counts for everybody.
 "learn: false" in the configuration switches it off.`),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			remote, err := c.remote(cmd.Context())
+			remote, err := c.running(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -72,7 +72,7 @@ func (c *command) learnedForget() *cobra.Command {
 	cmd := c.jsonFlag(&cobra.Command{
 		Use: "forget [TOOL]", Short: c.say("Forget what searches have taught, about all tools or one"), Args: arguments(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			remote, err := c.remote(cmd.Context())
+			remote, err := c.running(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -110,7 +110,7 @@ func (c *command) learnedShare() *cobra.Command {
 	return c.jsonFlag(&cobra.Command{
 		Use: "share CLIENT", Short: c.say("Let everybody learn from a client's searches"), Args: arguments(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			remote, err := c.remote(cmd.Context())
+			remote, err := c.running(cmd.Context())
 			if err != nil {
 				return err
 			}

@@ -89,7 +89,7 @@ func remoteServer(cfg *config.Config, name string) (signin.Server, error) {
 
 // signIns opens the sign-ins of the data directory, beside a running genkan.
 func (c *command) signIns(cfg *config.Config, use func(*signin.Keeper) error) error {
-	sink := logs.NewSink(c.std.Err)
+	sink := c.logSink()
 	defer sink.Close()
 	level := "error" // what happens is said in words
 	if c.debug {

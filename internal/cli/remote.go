@@ -123,7 +123,10 @@ the whole answer. The exit status is 1 when the tool reports an error.`),
 				}
 				arguments = raw
 			}
-			remote, err := c.remote(cmd.Context())
+			remote, _, err := c.withServers(cmd.Context())
+			if err == nil {
+				err = c.awaitReady(cmd.Context(), remote, args[0])
+			}
 			if err != nil {
 				return err
 			}
@@ -157,6 +160,10 @@ func (c *command) showResult(result client.CallResult) error {
 	var body struct {
 		Content []json.RawMessage `json:"content"`
 	}
+	if !result.Success && len(result.Result) == 0 { // the server answered with an error
+		_, err := fmt.Fprintf(c.std.Err, "genkan: %s\n", result.Error)
+		return err
+	}
 	if err := json.Unmarshal(result.Result, &body); err != nil || len(body.Content) == 0 {
 		return c.json(result.Result)
 	}
@@ -166,7 +173,7 @@ func (c *command) showResult(result client.CallResult) error {
 		bytes, isBinary := part.binary()
 		switch {
 		case known && part.Type == "text" && part.Text != nil:
-			fmt.Fprintln(c.std.Out, *part.Text)
+			fmt.Fprintln(c.exact(), *part.Text)
 		case known && isBinary:
 			kind := cmp.Or(part.MimeType, part.Resource.MimeType, part.Type)
 			fmt.Fprintln(c.std.Out, c.say("(%s, %d bytes; --json shows them in base64)", printable(kind), bytes))

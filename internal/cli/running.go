@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,24 +19,151 @@ import (
 // running is a client for the genkan of the data directory. When none runs, one
 // is started in the background, as `genkan stdio` does.
 func (c *command) running(ctx context.Context) (*client.Client, error) {
-	remote, err := c.remote(ctx)
+	remote, _, err := c.runningOrStarted(ctx)
+	return remote, err
+}
+
+// runningOrStarted is running, and reports whether one had to be started.
+func (c *command) runningOrStarted(ctx context.Context) (remote *client.Client, started bool, err error) {
+	remote, err = c.remote(ctx)
 	var e *gateway.Error
-	if err == nil || !errors.As(err, &e) || e.Code != gateway.CodeUnavailable {
-		return remote, err
+	if err == nil || !errors.As(err, &e) || e.Code != gateway.CodeUnavailable || c.flags.Listen != "" {
+		return remote, false, err // one that was named with --listen is not replaced
 	}
 	if err := c.startBackground(ctx); err != nil {
 		// What is wrong with the configuration is said here, and not in a log only.
 		opt, sink := c.options()
 		defer sink.Close()
 		if _, wrong := app.ReadConfig(opt); wrong != nil {
-			return nil, wrong
+			return nil, false, wrong
 		}
-		return nil, &gateway.Error{
+		return nil, false, &gateway.Error{
 			Code: gateway.CodeUnavailable, Err: err,
 			Message: "genkan could not be started in the background; its log is genkan.log in %s", Values: []any{c.dataDir},
 		}
 	}
-	return c.remote(ctx)
+	remote, err = c.remote(ctx)
+	return remote, true, err
+}
+
+// withServers is running for commands that are about servers and their tools. A
+// person is told when servers have to be started first, which can take a while.
+func (c *command) withServers(ctx context.Context) (remote *client.Client, started bool, err error) {
+	remote, started, err = c.runningOrStarted(ctx)
+	if started && err == nil && !c.asJSON && isTerminal(c.std.Err) {
+		fmt.Fprintln(c.std.Err, c.say("No genkan ran for %s; one was started in the background.", c.homely(c.dataDir)))
+	}
+	return remote, started, err
+}
+
+const (
+	// startPace is how often servers that are starting are looked at.
+	startPace = 100 * time.Millisecond
+	// listPatience is how long a list waits for servers that are starting. The
+	// first start of one may download it, which takes minutes.
+	listPatience = 30 * time.Second
+	// justReady is how long the tools of a server may take from its connection to
+	// the list of all tools.
+	justReady = time.Second
+)
+
+// isStarting selects the servers that are starting.
+func isStarting(s client.Server) bool { return s.State == client.StateStarting }
+
+// isUnlisted selects the servers whose tools are not known yet: they are starting,
+// and there is no list of an earlier start.
+func isUnlisted(s client.Server) bool {
+	return s.Tools == 0 && (isStarting(s) || s.State == client.StateReady && time.Since(s.Since) < justReady)
+}
+
+// awaitServers waits until no server is selected, or done (if it is not nil) says that
+// it need not wait longer, and returns the names of those that still are. Patience 0
+// is without end: a server that is starting is ready or down after its
+// startupTimeout.
+func (c *command) awaitServers(
+	ctx context.Context, remote *client.Client, patience time.Duration, selects func(client.Server) bool, done func() (bool, error),
+) ([]string, error) {
+	begun := time.Now()
+	line := progressLine{c: c}
+	defer line.clear()
+	for {
+		list, err := remote.Servers(ctx)
+		if err != nil {
+			return nil, err
+		}
+		var left []string
+		for _, s := range list {
+			if selects(s) {
+				left = append(left, s.Name)
+			}
+		}
+		// Only now: what a server listed before it was left out is seen.
+		if done != nil {
+			if enough, err := done(); enough || err != nil {
+				return left, err
+			}
+		}
+		if len(left) == 0 || patience > 0 && time.Since(begun) >= patience {
+			return left, nil
+		}
+		if waited := time.Since(begun); waited >= time.Second {
+			line.show(c.say("starting, since %s: %s", waited.Round(time.Second), strings.Join(left, ", ")))
+		}
+		select {
+		case <-time.After(startPace):
+		case <-ctx.Done():
+			return nil, &gateway.Error{Code: gateway.CodeCanceled, Err: context.Cause(ctx), Message: "canceled"}
+		}
+	}
+}
+
+// awaitLists waits for servers whose tools are not known yet, and says whose tools a
+// list lacks.
+func (c *command) awaitLists(ctx context.Context, remote *client.Client, patience time.Duration) error {
+	left, err := c.awaitServers(ctx, remote, patience, isUnlisted, nil)
+	if err == nil && len(left) > 0 {
+		fmt.Fprintln(c.std.Err, c.say("Still starting, so that their tools are missing here: %s. `genkan servers` shows how they are.", strings.Join(left, ", ")))
+	}
+	return err
+}
+
+// awaitTool waits until a tool is known, as long as servers are starting that may
+// have it. If it is not there then, whoever asks for it is told so.
+func (c *command) awaitTool(ctx context.Context, remote *client.Client, name string) (client.Tool, error) {
+	var tool client.Tool
+	var missing error
+	_, err := c.awaitServers(ctx, remote, 0, isUnlisted, func() (bool, error) {
+		var e *gateway.Error
+		tool, missing = remote.Tool(ctx, name)
+		if missing == nil || !errors.As(missing, &e) || e.Code != gateway.CodeNotFound {
+			return true, missing
+		}
+		return false, nil
+	})
+	if err == nil {
+		err = missing
+	}
+	return tool, err
+}
+
+// awaitReady waits until a tool's server is not starting: its call may take less time
+// than the start.
+func (c *command) awaitReady(ctx context.Context, remote *client.Client, name string) error {
+	list, err := remote.Servers(ctx)
+	if err != nil || !slices.ContainsFunc(list, func(s client.Server) bool { return isStarting(s) || isUnlisted(s) }) {
+		return err
+	}
+	tool, err := c.awaitTool(ctx, remote, name)
+	var e *gateway.Error
+	if errors.As(err, &e) && e.Code == gateway.CodeNotFound {
+		return nil // the call says why
+	}
+	if err != nil {
+		return err
+	}
+	_, err = c.awaitServers(ctx, remote, 0,
+		func(s client.Server) bool { return isStarting(s) && s.Name == tool.Server }, nil)
+	return err
 }
 
 // startBackground starts a genkan in the background, or finds that one was
@@ -64,7 +192,6 @@ type settled struct {
 // await shows how servers start, a line for each as it becomes known, until all
 // have or ctx ends.
 func (c *command) await(ctx context.Context, remote *client.Client, names []string) error {
-	const pace = 100 * time.Millisecond
 	begun := time.Now()
 	waiting := map[string]bool{}
 	for _, name := range names {
@@ -95,7 +222,7 @@ func (c *command) await(ctx context.Context, remote *client.Client, names []stri
 		}
 		line.show(c.say("starting, since %s: %s", time.Since(begun).Round(time.Second), strings.Join(left, ", ")))
 		select {
-		case <-time.After(pace):
+		case <-time.After(startPace):
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
@@ -126,14 +253,14 @@ type progressLine struct {
 func (l *progressLine) show(text string) {
 	if isTerminal(l.c.std.Err) {
 		l.clear()
-		fmt.Fprint(l.c.std.Err, "  "+text)
+		fmt.Fprint(l.c.std.Err, "  "+printable(text))
 		l.shown = true
 	}
 }
 
 func (l *progressLine) clear() {
 	if l.shown {
-		_, _ = io.WriteString(l.c.std.Err, eraseLine)
+		_, _ = io.WriteString(behind(l.c.std.Err), eraseLine)
 		l.shown = false
 	}
 }

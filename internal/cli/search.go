@@ -17,7 +17,10 @@ func (c *command) search() *cobra.Command {
 
   genkan search read a text file`),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			remote, err := c.remote(cmd.Context())
+			remote, _, err := c.withServers(cmd.Context())
+			if err == nil {
+				err = c.awaitLists(cmd.Context(), remote, listPatience)
+			}
 			if err != nil {
 				return err
 			}

@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -19,7 +21,7 @@ func (c *command) servers() *cobra.Command {
 to a running genkan, which keeps them in its database; those of the configuration
 file are changed there.`),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			remote, err := c.remote(cmd.Context())
+			remote, err := c.settledServers(cmd.Context(), args)
 			if err != nil {
 				return err
 			}
@@ -64,6 +66,19 @@ file are changed there.`),
 	})
 	cmd.AddCommand(c.serversAdd(), c.serversRemove(), c.serversRestart(), c.serversLog(), c.serversTest())
 	return cmd
+}
+
+// settledServers is a genkan for commands that show how servers are. If it had to be
+// started, servers are waited for: that they are starting says nothing about them.
+func (c *command) settledServers(ctx context.Context, names []string) (*client.Client, error) {
+	remote, started, err := c.withServers(ctx)
+	if err != nil || !started {
+		return remote, err
+	}
+	_, err = c.awaitServers(ctx, remote, listPatience, func(s client.Server) bool {
+		return isStarting(s) && (len(names) == 0 || slices.Contains(names, s.Name))
+	}, nil)
+	return remote, err
 }
 
 // mostOfProblem is how much of a problem a table has room for.

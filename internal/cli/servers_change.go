@@ -105,7 +105,7 @@ func (c *command) serversRestart() *cobra.Command {
 	return c.jsonFlag(&cobra.Command{
 		Use: "restart NAME", Short: c.say("End a server and start it again"), Args: arguments(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			remote, err := c.remote(cmd.Context())
+			remote, _, err := c.withServers(cmd.Context())
 			if err != nil {
 				return err
 			}
@@ -126,7 +126,7 @@ func (c *command) serversLog() *cobra.Command {
 	cmd := c.jsonFlag(&cobra.Command{
 		Use: "log NAME", Short: c.say("Show what a server wrote to its standard error"), Args: arguments(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			remote, err := c.remote(cmd.Context())
+			remote, err := c.settledServers(cmd.Context(), args)
 			if err != nil {
 				return err
 			}

@@ -125,7 +125,7 @@ func serversOf(only []string) []string {
 }
 
 func (c *command) stdout() (*os.File, error) {
-	out, ok := c.std.Out.(*os.File)
+	out, ok := behind(c.std.Out).(*os.File)
 	if !ok {
 		return nil, gateway.Errorf(gateway.CodeInvalid, "standard output must be a file or a pipe")
 	}

@@ -3,10 +3,11 @@ package cli
 import (
 	"fmt"
 	"strings"
-	"unicode"
 )
 
-// table prints rows, aligned. All have the same number of cells.
+// table prints rows, aligned. All have the same number of cells. A cell is one line:
+// with line breaks in a name, a file of a cloned project could show another command
+// than the one that would be run.
 func (c *command) table(rows [][]string) {
 	const gap = 2
 	widest := make([]int, len(rows[0]))
@@ -27,18 +28,6 @@ func (c *command) table(rows [][]string) {
 		}
 		fmt.Fprintln(c.std.Out, strings.TrimRight(line.String(), " "))
 	}
-}
-
-// printable makes a text that stands in somebody's file fit to be shown: with
-// escapes or line breaks in a name, a file of a cloned project could make a
-// terminal show another command than the one that would be run.
-func printable(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r
-		}
-		return unicode.ReplacementChar
-	}, text)
 }
 
 // width is how many columns of a terminal a text takes. Japanese letters take

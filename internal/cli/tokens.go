@@ -36,7 +36,7 @@ func (c *command) keeper(ctx context.Context, use func(*identity.Keeper) error) 
 			Values:  []any{c.dataDir},
 		}
 	}
-	sink := logs.NewSink(c.std.Err)
+	sink := c.logSink()
 	defer sink.Close()
 	store, err := sqlite.Open(ctx, filepath.Join(c.dataDir, "genkan.db"), logs.New(sink, logs.Level("warn"), isTerminal(c.std.Err)))
 	if err != nil {

@@ -1,8 +1,8 @@
 package cli
 
 import (
+	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -67,7 +67,7 @@ func (c *command) toolsSwitch(enable bool) *cobra.Command {
 	return c.jsonFlag(&cobra.Command{
 		Use: use, Short: short, Args: arguments(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			remote, err := c.remote(cmd.Context())
+			remote, err := c.toolKnown(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
@@ -97,20 +97,17 @@ func (c *command) toolsTag() *cobra.Command {
 	cmd := c.jsonFlag(&cobra.Command{
 		Use: "tag NAME TAG...", Short: c.say("Give a tool tags, or take them away"), Args: arguments(2, 1+most),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			remote, err := c.remote(cmd.Context())
+			remote, err := c.toolKnown(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
 			name, words := args[0], args[1:]
-			t, err := remote.Tool(cmd.Context(), name)
+			change := client.ToolChange{AddTags: words}
+			if remove {
+				change = client.ToolChange{RemoveTags: words}
+			}
+			t, err := remote.ChangeTool(cmd.Context(), name, change)
 			if err != nil {
-				return err
-			}
-			tags := slices.DeleteFunc(slices.Clone(t.Tags), func(tag string) bool { return slices.Contains(words, tag) })
-			if !remove {
-				tags = append(tags, words...)
-			}
-			if t, err = remote.ChangeTool(cmd.Context(), name, client.ToolChange{Tags: &tags}); err != nil {
 				return err
 			}
 			if c.asJSON {
@@ -135,7 +132,7 @@ func (c *command) toolsDescribe() *cobra.Command {
 		Long: c.say(`Give a tool a better description, which all clients see and searches read. An
 empty one ("") gives the word back to its server.`),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			remote, err := c.remote(cmd.Context())
+			remote, err := c.toolKnown(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
@@ -157,8 +154,21 @@ empty one ("") gives the word back to its server.`),
 	})
 }
 
+// toolKnown is a genkan that knows a tool: servers that are starting have been waited
+// for.
+func (c *command) toolKnown(ctx context.Context, name string) (*client.Client, error) {
+	remote, _, err := c.withServers(ctx)
+	if err == nil {
+		_, err = c.awaitTool(ctx, remote, name)
+	}
+	return remote, err
+}
+
 func (c *command) printTools(cmd *cobra.Command, filter toolFilter) error {
-	remote, err := c.remote(cmd.Context())
+	remote, _, err := c.withServers(cmd.Context())
+	if err == nil {
+		err = c.awaitLists(cmd.Context(), remote, listPatience)
+	}
 	if err != nil {
 		return err
 	}
@@ -202,11 +212,11 @@ func clipped(text string, most int) string {
 }
 
 func (c *command) printTool(cmd *cobra.Command, name string) error {
-	remote, err := c.remote(cmd.Context())
+	remote, _, err := c.withServers(cmd.Context())
 	if err != nil {
 		return err
 	}
-	t, err := remote.Tool(cmd.Context(), name)
+	t, err := c.awaitTool(cmd.Context(), remote, name)
 	if err != nil {
 		return err
 	}

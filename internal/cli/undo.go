@@ -85,7 +85,7 @@ func (c *command) showBackup(id string) error {
 		if ch.ID == id {
 			before, err := c.backups().Before(ch)
 			if err == nil {
-				_, err = c.std.Out.Write(before)
+				_, err = c.exact().Write(before)
 			}
 			return err
 		}

@@ -33,6 +33,9 @@ type itemAnswer struct {
 	// Former is for exports only.
 	Former    []string `json:"former,omitempty"`
 	MovedFrom string   `json:"moved_from,omitempty"`
+	// What an update took away by replacing the lists.
+	DroppedRelated []string `json:"dropped_related,omitempty"`
+	DroppedTags    []string `json:"dropped_tags,omitempty"`
 }
 
 type summaryAnswer struct {
@@ -143,6 +146,7 @@ func newItemAnswer(found Found) itemAnswer {
 		StartDate: textOrNull(moment(i.Start)), EndDate: textOrNull(moment(i.End)),
 		Related: refTexts(i.Related), Tags: append([]string{}, i.Tags...),
 		CreatedAt: moment(i.CreatedAt), UpdatedAt: moment(i.UpdatedAt),
+		DroppedRelated: refTexts(found.DroppedRelated), DroppedTags: found.DroppedTags,
 	}
 	if !found.Former.IsZero() {
 		a.MovedFrom = found.Former.String()

@@ -253,7 +253,8 @@ func (a *arguments) patch() Patch {
 		Title: a.text("title"), Description: a.text("description"), Content: a.text("content"),
 		Status: a.text("status"), Category: a.text("category"), Version: a.text("version"),
 		Start: a.time("start_date"), End: a.time("end_date"),
-		Related: a.refs("related"), Tags: a.texts("tags"),
+		Related: a.refs("related"), AddRelated: a.refs("add_related"), RemoveRelated: a.refs("remove_related"),
+		Tags: a.texts("tags"), AddTags: a.texts("add_tags"), RemoveTags: a.texts("remove_tags"),
 	}
 	if p.Status != nil && *p.Status == "" && a.values["status"] != nil {
 		a.refuse(Invalid("status", "", "Must be the name of a status; get_statuses lists them"))

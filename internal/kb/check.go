@@ -110,16 +110,16 @@ func checkTag(tag string) error {
 }
 
 // checkTags returns them without repetitions.
-func checkTags(tags []string) ([]string, error) {
+func checkTags(field string, tags []string) ([]string, error) {
 	if len(tags) > MaxTags {
-		return nil, Invalid("tags", len(tags), fmt.Sprintf("Must have at most %d tags", MaxTags))
+		return nil, Invalid(field, len(tags), fmt.Sprintf("Must have at most %d tags", MaxTags))
 	}
 	unique, seen := make([]string, 0, len(tags)), make(map[string]bool, len(tags))
 	for i, tag := range tags {
 		if strings.TrimSpace(tag) == "" {
-			return nil, Invalid(at("tags", i), tag, "A tag must not be empty")
+			return nil, Invalid(at(field, i), tag, "A tag must not be empty")
 		}
-		if err := checkText(at("tags", i), tag, MaxTag); err != nil {
+		if err := checkText(at(field, i), tag, MaxTag); err != nil {
 			return nil, err
 		}
 		if !seen[tag] {
@@ -129,13 +129,13 @@ func checkTags(tags []string) ([]string, error) {
 	return unique, nil
 }
 
-func checkRelated(refs []Ref) error {
+func checkRelated(field string, refs []Ref) error {
 	if len(refs) > MaxRelated {
-		return Invalid("related", len(refs), fmt.Sprintf("Must have at most %d references", MaxRelated))
+		return Invalid(field, len(refs), fmt.Sprintf("Must have at most %d references", MaxRelated))
 	}
 	for i, ref := range refs {
 		if checkRef("", "", ref) != nil {
-			return Invalid(at("related", i), ref.String(), "Must be a reference of the form type-id, such as docs-12")
+			return Invalid(at(field, i), ref.String(), "Must be a reference of the form type-id, such as docs-12")
 		}
 	}
 	return nil
@@ -214,17 +214,29 @@ func (p *Patch) check() error {
 	if err := checkTimes(p.Start, p.End); err != nil {
 		return err
 	}
-	if p.Related != nil {
-		if err := checkRelated(*p.Related); err != nil {
+	for _, list := range []struct {
+		field string
+		refs  *[]Ref
+	}{{"related", p.Related}, {"add_related", p.AddRelated}, {"remove_related", p.RemoveRelated}} {
+		if list.refs == nil {
+			continue
+		}
+		if err := checkRelated(list.field, *list.refs); err != nil {
 			return err
 		}
 	}
-	if p.Tags != nil {
-		tags, err := checkTags(*p.Tags)
+	for _, list := range []struct {
+		field string
+		tags  **[]string
+	}{{"tags", &p.Tags}, {"add_tags", &p.AddTags}, {"remove_tags", &p.RemoveTags}} {
+		if *list.tags == nil {
+			continue
+		}
+		tags, err := checkTags(list.field, **list.tags)
 		if err != nil {
 			return err
 		}
-		p.Tags = &tags
+		*list.tags = &tags
 	}
 	return nil
 }

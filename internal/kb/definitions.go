@@ -73,7 +73,7 @@ func fieldProperties(creating bool) []property {
 	}
 	priority := text("priority", usual("Priority", "default: MEDIUM"))
 	priority.schema.Enum = Priorities()
-	return []property{
+	fields := []property{
 		text("title", usual("Title, 1 to 200 characters", "required")),
 		text("description", usual("Description, at most 1,000 characters", "default: empty")),
 		text("content", usual("Content in Markdown, at most 102,400 characters", "default: empty")),
@@ -86,6 +86,16 @@ func fieldProperties(creating bool) []property {
 		texts("related", usual("References of related items, such as [\"docs-1\", \"docs-2\"]"+replacing, "optional")),
 		texts("tags", usual("Tags"+replacing, "optional")),
 	}
+	if creating {
+		return fields
+	}
+	return append(
+		fields,
+		texts("add_related", "References of items to relate to; the other relations stay"),
+		texts("remove_related", "References of items to relate to no longer"),
+		texts("add_tags", "Tags to add; the others stay"),
+		texts("remove_tags", "Tags to take away"),
+	)
 }
 
 func itemProperties() []property {

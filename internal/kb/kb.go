@@ -60,6 +60,10 @@ func (i *Item) Summary() Summary {
 type Found struct {
 	Item   Item
 	Former Ref
+	// DroppedTags and DroppedRelated are what an update took away by replacing the
+	// lists.
+	DroppedTags    []string
+	DroppedRelated []Ref
 }
 
 // Ref is what people call an item: docs-12. Ids are unique across types; the

@@ -78,7 +78,7 @@ func (b *Base) Restore(ctx context.Context, r Restoration) (all []RestoredAs, er
 			return nil
 		}
 		state := *r.State
-		if state.Related, err = resolve(ctx, w, 0, r.State.Related); err != nil {
+		if state.Related, err = resolve(ctx, w, "related", 0, r.State.Related); err != nil {
 			return err
 		}
 		if state.UpdatedAt.IsZero() {
@@ -148,10 +148,10 @@ func (b *Base) checkState(s *State) error {
 	if err := checkText("state.updated_by", s.UpdatedBy, MaxWords); err != nil {
 		return err
 	}
-	if err := checkRelated(s.Related); err != nil {
+	if err := checkRelated("related", s.Related); err != nil {
 		return err
 	}
-	_, err := checkTags(s.Tags)
+	_, err := checkTags("tags", s.Tags)
 	return err
 }
 

@@ -17,9 +17,13 @@ type Patch struct {
 
 	Priority   *Priority
 	Start, End *time.Time
-	// Related replaces all neighbours.
+	// Related replaces all neighbours, and Tags all tags.
 	Related *[]Ref
 	Tags    *[]string
+	// The others leave in place what they do not name, so two callers who add or
+	// remove at the same time lose nothing. Removing comes last.
+	AddRelated, RemoveRelated *[]Ref
+	AddTags, RemoveTags       *[]string
 }
 
 // isZero reports whether it changes nothing.
@@ -109,9 +113,16 @@ func (b *Base) edit(ctx context.Context, edits []Edit, bulk bool) ([]Found, erro
 				return numbered(i, err)
 			}
 			if !edits[i].Patch.isZero() {
+				before := found.Item
 				parts, err := edits[i].Patch.apply(ctx, w, &found.Item, now)
 				if err == nil {
 					err = statusOf(w.Update(ctx, &found.Item, parts), &found.Item)
+				}
+				if edits[i].Patch.Tags != nil {
+					found.DroppedTags = without(before.Tags, found.Item.Tags)
+				}
+				if edits[i].Patch.Related != nil {
+					found.DroppedRelated = without(before.Related, found.Item.Related)
 				}
 				if err != nil {
 					return numbered(i, err)
@@ -163,13 +174,17 @@ func (p *Patch) apply(ctx context.Context, w Writer, item *Item, now time.Time) 
 		item.End = *p.End
 	}
 	var parts Parts
-	if p.Tags != nil {
-		item.Tags, parts.Tags = *p.Tags, true
+	if p.Tags != nil || p.AddTags != nil || p.RemoveTags != nil {
+		tags := p.tags(item.Tags)
+		if len(tags) > MaxTags {
+			return Parts{}, Invalid("add_tags", len(tags), fmt.Sprintf("An item must have at most %d tags", MaxTags))
+		}
+		item.Tags, parts.Tags = tags, true
 	}
-	if p.Related == nil {
+	if p.Related == nil && p.AddRelated == nil && p.RemoveRelated == nil {
 		return parts, nil
 	}
-	related, err := resolve(ctx, w, item.ID, *p.Related)
+	related, err := p.related(ctx, w, item)
 	if err != nil {
 		return Parts{}, err
 	}
@@ -178,9 +193,57 @@ func (p *Patch) apply(ctx context.Context, w Writer, item *Item, now time.Time) 
 	return parts, nil
 }
 
+// tags are those that an item with these tags has after the patch.
+func (p *Patch) tags(now []string) []string {
+	if p.Tags != nil {
+		now = *p.Tags
+	}
+	if p.AddTags != nil {
+		now = unique(slices.Concat(now, *p.AddTags))
+	}
+	if p.RemoveTags != nil {
+		now = without(now, *p.RemoveTags)
+	}
+	return now
+}
+
+// related are the neighbours that an item has after the patch, ordered by id.
+func (p *Patch) related(ctx context.Context, w Writer, item *Item) ([]Ref, error) {
+	related := item.Related
+	for _, change := range []struct {
+		field string
+		refs  *[]Ref
+		apply func(given []Ref)
+	}{
+		{"related", p.Related, func(given []Ref) { related = given }},
+		{"add_related", p.AddRelated, func(given []Ref) {
+			related = slices.Concat(related, without(given, related))
+			slices.SortFunc(related, byID)
+		}},
+		{"remove_related", p.RemoveRelated, func(given []Ref) { related = without(related, given) }},
+	} {
+		if change.refs == nil {
+			continue
+		}
+		given, err := resolve(ctx, w, change.field, item.ID, *change.refs)
+		if err != nil {
+			return nil, err
+		}
+		change.apply(given)
+	}
+	return related, nil
+}
+
+// without is a list without the elements of another.
+func without[T comparable](list, remove []T) []T {
+	return slices.DeleteFunc(slices.Clone(list), func(one T) bool { return slices.Contains(remove, one) })
+}
+
+func byID(a, b Ref) int { return cmp.Compare(a.ID, b.ID) }
+
 // resolve finds the items that references mean, each once, ordered by id. None
-// may be the item itself.
-func resolve(ctx context.Context, w Writer, self int64, refs []Ref) ([]Ref, error) {
+// may be the item itself. Field is the argument that has them.
+func resolve(ctx context.Context, w Writer, field string, self int64, refs []Ref) ([]Ref, error) {
 	if len(refs) == 0 {
 		return nil, nil
 	}
@@ -196,17 +259,17 @@ func resolve(ctx context.Context, w Writer, self int64, refs []Ref) ([]Ref, erro
 	for i, ref := range refs {
 		place, ok := places[ref.ID]
 		if !ok {
-			return nil, notFound(at("related", i), ref, Ref{})
+			return nil, notFound(at(field, i), ref, Ref{})
 		}
-		if err := matches(at("related", i), ref, place); err != nil {
+		if err := matches(at(field, i), ref, place); err != nil {
 			return nil, err
 		}
 		if place.ID == self {
-			return nil, Invalid(at("related", i), ref.String(), "An item cannot be related to itself")
+			return nil, Invalid(at(field, i), ref.String(), "An item cannot be related to itself")
 		}
 		out = append(out, place.Ref)
 	}
-	slices.SortFunc(out, func(a, b Ref) int { return cmp.Compare(a.ID, b.ID) })
+	slices.SortFunc(out, byID)
 	return slices.Compact(out), nil
 }
 
@@ -313,12 +376,12 @@ func (b *Base) SetState(ctx context.Context, p StatePatch) (state State, err err
 		return State{}, err
 	}
 	if p.Related != nil {
-		if err := checkRelated(*p.Related); err != nil {
+		if err := checkRelated("related", *p.Related); err != nil {
 			return State{}, err
 		}
 	}
 	if p.Tags != nil {
-		tags, err := checkTags(*p.Tags)
+		tags, err := checkTags("tags", *p.Tags)
 		if err != nil {
 			return State{}, err
 		}
@@ -334,7 +397,7 @@ func (b *Base) SetState(ctx context.Context, p StatePatch) (state State, err err
 			state.Tags = *p.Tags
 		}
 		if p.Related != nil {
-			if state.Related, err = resolve(ctx, w, 0, *p.Related); err != nil {
+			if state.Related, err = resolve(ctx, w, "related", 0, *p.Related); err != nil {
 				return err
 			}
 		}

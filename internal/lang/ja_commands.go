@@ -260,4 +260,7 @@ and paste the address that the browser ends at, although its page does not load.
 	"needed":                           "必要",
 	"%s asks for more permissions: %s": "%s で追加の権限を求めます: %s",
 	"ends %s; then %s":                 "%s に期限切れ。その後は %s",
+
+	"No genkan ran for %s; one was started in the background.":                                       "%s で動いている genkan がなかったため、バックグラウンドで起動しました。",
+	"Still starting, so that their tools are missing here: %s. `genkan servers` shows how they are.": "まだ起動中のため、次のサーバーのツールはここにありません: %s。状態は `genkan servers` で確認できます。",
 }

@@ -79,7 +79,6 @@ var jaKnowledge = map[string]string{
 	"Make an item. TYPE is any word: notes, issues, decisions.\n\n  genkan kb add notes \"Where the keys are\" --content \"Under the mat.\" --tag house\n  genkan kb add docs \"API design\" --file api.md --related notes-1\n  date | genkan kb add log Today --content -": "アイテムを作成します。TYPE は任意の語です: notes、issues、decisions など。\n\n  genkan kb add notes \"鍵の場所\" --content \"マットの下。\" --tag house\n  genkan kb add docs \"API 設計\" --file api.md --related notes-1\n  date | genkan kb add log 今日 --content -",
 	"Made %s.":       "%s を作成しました。",
 	"Change an item": "アイテムを変更する",
-	"Change an item. What is not named stays; an empty value clears a field, and tags\nand related items replace all that there are.\n\n  genkan kb edit issues-7 --status Completed --tag \"\" --related docs-1 --related docs-2\n  genkan kb edit notes-1 --file keys.md\n  genkan kb edit notes-1 --type docs\n\nWith another type an item gets another id; its old reference goes on finding it.": "アイテムを変更します。指定しない項目はそのまま残り、空の値を指定するとその項目が消えます。\nタグと関連アイテムは、今あるものすべてと置き換わります。\n\n  genkan kb edit issues-7 --status Completed --tag \"\" --related docs-1 --related docs-2\n  genkan kb edit notes-1 --file keys.md\n  genkan kb edit notes-1 --type docs\n\nタイプを変えると ID も変わりますが、元の参照でも引き続き見つかります。",
 	"nothing to change; `genkan kb edit --help` shows what can be": "変更する項目がありません。指定できる項目は `genkan kb edit --help` で確認できます",
 	"Changed %s.":           "%s を変更しました。",
 	"another `type` for it": "変更後の `タイプ`",
@@ -129,4 +128,18 @@ var jaKnowledge = map[string]string{
 	"%s is a file of genkan's own; choose another file for the backup":                                     "%s は genkan 自身のファイルです。バックアップには別のファイルを指定してください",
 	"%s cannot be written; choose a folder that exists, has space and can be written":                      "%s に書き込めません。空きがあり書き込める、既存のフォルダーを選んでください",
 	"the copy is damaged, and was not kept: %s. Check the disk, and the database with `genkan doctor`":     "コピーが壊れているため、残しませんでした: %s。ディスクを確認し、`genkan doctor` でデータベースを確認してください",
+
+	// Lists that are added to.
+	"Change an item. What is not named stays; an empty value clears a field. --tag and\n--related replace all tags and relations that there are. --add-tag, --remove-tag,\n\"genkan kb relate\" and \"genkan kb unrelate\" leave the others.\n\n  genkan kb edit issues-7 --status Completed --add-tag done --remove-tag urgent\n  genkan kb edit issues-7 --tag \"\" --related docs-1 --related docs-2\n  genkan kb edit notes-1 --file keys.md\n  genkan kb edit notes-1 --type docs\n\nWith another type an item gets another id; its old reference goes on finding it.": "アイテムを変更します。指定しない項目はそのまま残り、空の値を指定するとその項目が消えます。\n--tag と --related は、今あるタグと関連すべてを置き換えます。--add-tag、--remove-tag、\n\"genkan kb relate\"、\"genkan kb unrelate\" は、ほかのものをそのまま残します。\n\n  genkan kb edit issues-7 --status Completed --add-tag done --remove-tag urgent\n  genkan kb edit issues-7 --tag \"\" --related docs-1 --related docs-2\n  genkan kb edit notes-1 --file keys.md\n  genkan kb edit notes-1 --type docs\n\nタイプを変えると ID も変わりますが、元の参照でも引き続き見つかります。",
+	"Tags that it no longer has: %s. --add-tag adds without replacing.":             "外れたタグ: %s。--add-tag なら置き換えずに追加できます。",
+	"It is no longer related to %s. `genkan kb relate` adds without replacing.":     "関連が外れたアイテム: %s。`genkan kb relate` なら置き換えずに追加できます。",
+	"a `tag` that it has; replaces all that there are; may be repeated":             "付ける `タグ`（今あるタグすべてを置き換える。繰り返し指定可）",
+	"a `tag` to add; may be repeated":                                               "追加する `タグ`（繰り返し指定可）",
+	"a `tag` to take away; may be repeated":                                         "外す `タグ`（繰り返し指定可）",
+	"an `item` that it is related to; replaces all that there are; may be repeated": "関連する `アイテム`（今ある関連すべてを置き換える。繰り返し指定可）",
+	"Take relations of an item away":                                                "アイテムの関連を外す",
+	"Relate an item to others":                                                      "アイテムをほかのアイテムに関連付ける",
+	"Relate an item to others, or take such relations away. Its other relations stay. A\nrelation has no direction: either item shows it.\n\n  genkan kb relate notes-1 docs-2 issues-7\n  genkan kb unrelate notes-1 docs-2": "アイテムをほかのアイテムに関連付けるか、その関連を外します。ほかの関連はそのまま残ります。\n関連に向きはなく、どちらのアイテムからも見えます。\n\n  genkan kb relate notes-1 docs-2 issues-7\n  genkan kb unrelate notes-1 docs-2",
+	"%s is related to %s.":     "%s を %s に関連付けました。",
+	"%s is not related to %s.": "%s と %s の関連を外しました。",
 }

@@ -27,6 +27,9 @@ type Item struct {
 	CreatedAt   time.Time  `json:"created_at"`
 	UpdatedAt   time.Time  `json:"updated_at"`
 	MovedFrom   string     `json:"moved_from,omitempty" doc:"The reference that was asked for, if the item has another one now."`
+	// What a change took away by replacing the lists.
+	DroppedRelated []string `json:"dropped_related,omitempty" doc:"Relations that a change of related took away."`
+	DroppedTags    []string `json:"dropped_tags,omitempty" doc:"Tags that a change of tags took away."`
 }
 
 // Ref is the item's reference.
@@ -104,6 +107,11 @@ type ItemChange struct {
 	Version     *string   `json:"version,omitempty"`
 	Related     *[]string `json:"related,omitempty" doc:"They replace all that there are."`
 	Tags        *[]string `json:"tags,omitempty" doc:"They replace all that there are."`
+
+	AddRelated    *[]string `json:"add_related,omitempty" doc:"References of items to relate to; the other relations stay."`
+	RemoveRelated *[]string `json:"remove_related,omitempty" doc:"References of items to relate to no longer."`
+	AddTags       *[]string `json:"add_tags,omitempty" doc:"The other tags stay."`
+	RemoveTags    *[]string `json:"remove_tags,omitempty"`
 }
 
 // NewType is the type that an item is to have.

@@ -68,7 +68,9 @@ type ToolChange struct {
 	Enabled      *bool      `json:"enabled,omitempty"`
 	Description  *string    `json:"description,omitempty" doc:"Shown in place of the server's. An empty one gives the word back to the server; so it is with every field."`
 	Category     *string    `json:"category,omitempty"`
-	Tags         *[]string  `json:"tags,omitempty"`
+	Tags         *[]string  `json:"tags,omitempty" doc:"They replace all that there are."`
+	AddTags      []string   `json:"addTags,omitempty" doc:"The other tags stay."`
+	RemoveTags   []string   `json:"removeTags,omitempty"`
 	Author       *string    `json:"author,omitempty"`
 	Version      *string    `json:"version,omitempty"`
 	Examples     *[]Example `json:"examples,omitempty"`
