@@ -3,9 +3,9 @@ package app
 import (
 	"fmt"
 	"strings"
-	"unicode"
 
 	"genkan/internal/catalog"
+	"genkan/internal/gateway"
 )
 
 // maxJoined is how many bytes of instructions a client gets for several servers
@@ -42,6 +42,7 @@ func quoteLines(b *strings.Builder, text string, limit int) (cut int) {
 	text = strings.TrimSpace(text)
 	end := b.Len() + limit
 	b.WriteString(quote)
+	var last rune
 	for i, c := range text {
 		if b.Len() >= end {
 			return len(text) - i
@@ -50,9 +51,10 @@ func quoteLines(b *strings.Builder, text string, limit int) (cut int) {
 		case c == '\r' && strings.HasPrefix(text[i+1:], "\n"):
 		case isLineBreak(c):
 			b.WriteString(quote)
-		case c == '\t' || !misleads(c):
+		case c == '\t' || !gateway.Hidden(last, c):
 			b.WriteRune(c)
 		}
+		last = c
 	}
 	return 0
 }
@@ -65,10 +67,4 @@ func isLineBreak(c rune) bool {
 	default:
 		return false
 	}
-}
-
-// misleads reports whether c makes a text look other than it reads: control
-// characters, direction overrides and tag characters.
-func misleads(c rune) bool {
-	return unicode.IsControl(c) || c >= 0x202A && c <= 0x202E || c >= 0x2066 && c <= 0x2069 || c >= 0xE0000 && c <= 0xE007F
 }

@@ -45,7 +45,7 @@ func Main(args []string, version string, std Streams) int {
 	defer stop()
 	// The first signal asks to finish; a second one ends the process at once.
 	context.AfterFunc(ctx, stop)
-	std.Out, std.Err = &screen{out: std.Out, form: forPeople}, &screen{out: std.Err, form: forPeople}
+	std.Out, std.Err = &screen{out: std.Out, form: gateway.AppendEscape}, &screen{out: std.Err, form: gateway.AppendEscape}
 	c := &command{std: std, version: version, language: chooseLanguage(args)}
 	root := c.root()
 	c.translateHelp(root)

@@ -131,7 +131,7 @@ func (p *connections) add(ctx context.Context, f clients.File) error {
 	plan.Servers, strange = p.entriesOf(f, imported)
 	if len(strange) > 0 {
 		p.strangers = true
-		fmt.Fprintln(p.std.Out, p.say("%s: not imported yet, and left as they are: %s. `genkan import %s` takes them over.", p.homely(f.Path), printable(strings.Join(strange, ", ")), f.Client))
+		fmt.Fprintln(p.std.Out, p.say("%s: not imported yet, and left as they are: %s. `genkan import %s` takes them over.", p.homely(f.Path), gateway.Printable(strings.Join(strange, ", ")), f.Client))
 	}
 	if len(plan.Servers) == 0 && !p.how.aggregate {
 		return nil
@@ -173,7 +173,7 @@ func (p *connections) leaveShared(f clients.File, src []byte, plan clients.Plan)
 		return err
 	}
 	p.shared = true
-	fmt.Fprintln(p.std.Out, p.say("%s was left out, because others who work on the project share it; --project connects it, too.", printable(p.homely(f.Path))))
+	fmt.Fprintln(p.std.Out, p.say("%s was left out, because others who work on the project share it; --project connects it, too.", gateway.Printable(p.homely(f.Path))))
 	return nil
 }
 

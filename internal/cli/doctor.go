@@ -205,11 +205,11 @@ func (c *command) showFindings(found []doctor.Finding) {
 		if f.Subject.Name != "" {
 			title = f.Subject.Name + ": " + title
 		}
-		fmt.Fprintf(c.std.Out, "  %s %s\n", signs[f.Severity], printable(title))
+		fmt.Fprintf(c.std.Out, "  %s %s\n", signs[f.Severity], gateway.Printable(title))
 		indent := strings.Repeat(" ", 3+width(signs[f.Severity])+2)
 		for line := range strings.SplitSeq(c.detail(f), "\n") {
 			if line != "" {
-				fmt.Fprintln(c.std.Out, indent+printable(line))
+				fmt.Fprintln(c.std.Out, indent+gateway.Printable(line))
 			}
 		}
 		if fix := c.fix(f.Fix); fix != "" {

@@ -363,9 +363,9 @@ func (c *command) questionFor(in clients.Input) string {
 	if in.Description != "" {
 		about += " (" + in.Description + ")"
 	}
-	about = printable(about)
+	about = gateway.Printable(about)
 	if in.Default != "" && !in.Hidden {
-		return c.say("Value of %s (it is not shown; empty for %s): ", about, printable(in.Default))
+		return c.say("Value of %s (it is not shown; empty for %s): ", about, gateway.Printable(in.Default))
 	}
 	return c.say("Value of %s (it is not shown; empty to give it later): ", about)
 }

@@ -45,7 +45,7 @@ func (c *command) kbGet() *cobra.Command {
 				return err
 			}
 			if item.MovedFrom != "" {
-				fmt.Fprintln(c.std.Err, c.say("%s is %s now.", printable(item.MovedFrom), printable(item.Ref())))
+				fmt.Fprintln(c.std.Err, c.say("%s is %s now.", gateway.Printable(item.MovedFrom), gateway.Printable(item.Ref())))
 			}
 			return c.showItem(item)
 		},
@@ -198,7 +198,7 @@ func (c *command) kbRelated() *cobra.Command {
 				return c.json(around)
 			}
 			if len(around.Items) == 0 {
-				fmt.Fprintln(c.std.Out, c.say("%s is related to nothing.", printable(around.Center.Ref())))
+				fmt.Fprintln(c.std.Out, c.say("%s is related to nothing.", gateway.Printable(around.Center.Ref())))
 				return nil
 			}
 			rows := [][]string{{c.say("DISTANCE"), c.say("ITEM"), c.say("STATUS"), c.say("TITLE")}}
@@ -234,13 +234,13 @@ func (c *command) kbPath() *cobra.Command {
 				return c.json(found)
 			}
 			if len(found.Paths) == 0 {
-				fmt.Fprintln(c.std.Out, c.say("No path of at most %d relations leads from %s to %s.", depth, printable(args[0]), printable(args[1])))
+				fmt.Fprintln(c.std.Out, c.say("No path of at most %d relations leads from %s to %s.", depth, gateway.Printable(args[0]), gateway.Printable(args[1])))
 				return nil
 			}
 			for _, path := range found.Paths {
 				steps := make([]string, len(path.Items))
 				for i := range path.Items {
-					steps[i] = printable(path.Items[i].Ref() + " (" + firstLine(path.Items[i].Title) + ")")
+					steps[i] = gateway.Printable(path.Items[i].Ref() + " (" + firstLine(path.Items[i].Title) + ")")
 				}
 				fmt.Fprintln(c.std.Out, strings.Join(steps, " – "))
 			}

@@ -153,7 +153,7 @@ func (in *itemImport) show(p *importPlan) {
 	}
 	if len(p.strange) > 0 {
 		fmt.Fprintln(in.std.Err, in.say("Statuses that are not configured here: %s. Their items will be refused; name them in kb.statuses of the configuration first.",
-			printable(strings.Join(p.strange, ", "))))
+			gateway.Printable(strings.Join(p.strange, ", "))))
 	}
 	if words := in.stateWords(p.state); words != "" {
 		fmt.Fprintln(in.std.Err, words)
@@ -172,17 +172,17 @@ func (in *itemImport) finish() error {
 		}
 	} else {
 		for _, d := range r.Dropped {
-			where := []any{len(d.Where), printable(d.Where[0].File), d.Where[0].Line}
+			where := []any{len(d.Where), gateway.Printable(d.Where[0].File), d.Where[0].Line}
 			if ref, relation := strings.CutPrefix(d.Key, droppedRelation); relation {
 				fmt.Fprintln(in.std.Err, in.say("Left out, for there is no such item: the relation to %s (%d times, first in %s, line %d).",
-					append([]any{printable(ref)}, where...)...))
+					append([]any{gateway.Printable(ref)}, where...)...))
 				continue
 			}
 			fmt.Fprintln(in.std.Err, in.say("Left out, for items have no such thing: %s (%d times, first in %s, line %d).",
-				append([]any{printable(d.Key)}, where...)...))
+				append([]any{gateway.Printable(d.Key)}, where...)...))
 		}
 		for _, f := range r.Failed {
-			fmt.Fprintln(in.std.Err, in.say("%s, line %d: %s", printable(f.File), f.Line, f.Error))
+			fmt.Fprintln(in.std.Err, in.say("%s, line %d: %s", gateway.Printable(f.File), f.Line, f.Error))
 		}
 		if !r.DryRun {
 			fmt.Fprintln(in.std.Out, in.say("Made: %d. Changed: %d. Unchanged: %d. Failed: %d.", r.Created, r.Updated, r.Unchanged, len(r.Failed)))

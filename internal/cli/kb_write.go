@@ -90,7 +90,7 @@ func (c *command) kbAdd() *cobra.Command {
 			if c.asJSON {
 				return c.json(item)
 			}
-			fmt.Fprintln(c.std.Out, c.say("Made %s.", printable(item.Ref())))
+			fmt.Fprintln(c.std.Out, c.say("Made %s.", gateway.Printable(item.Ref())))
 			return nil
 		},
 	})
@@ -145,12 +145,12 @@ With another type an item gets another id; its old reference goes on finding it.
 			if c.asJSON {
 				return c.json(item)
 			}
-			fmt.Fprintln(c.std.Out, c.say("Changed %s.", printable(item.Ref())))
+			fmt.Fprintln(c.std.Out, c.say("Changed %s.", gateway.Printable(item.Ref())))
 			if len(item.DroppedTags) > 0 {
-				fmt.Fprintln(c.std.Out, c.say("Tags that it no longer has: %s. --add-tag adds without replacing.", printable(strings.Join(item.DroppedTags, ", "))))
+				fmt.Fprintln(c.std.Out, c.say("Tags that it no longer has: %s. --add-tag adds without replacing.", gateway.Printable(strings.Join(item.DroppedTags, ", "))))
 			}
 			if len(item.DroppedRelated) > 0 {
-				fmt.Fprintln(c.std.Out, c.say("It is no longer related to %s. `genkan kb relate` adds without replacing.", printable(strings.Join(item.DroppedRelated, ", "))))
+				fmt.Fprintln(c.std.Out, c.say("It is no longer related to %s. `genkan kb relate` adds without replacing.", gateway.Printable(strings.Join(item.DroppedRelated, ", "))))
 			}
 			return nil
 		},
@@ -191,11 +191,11 @@ relation has no direction: either item shows it.
 			if c.asJSON {
 				return c.json(item)
 			}
-			others := printable(strings.Join(args[1:], ", "))
+			others := gateway.Printable(strings.Join(args[1:], ", "))
 			if relate {
-				fmt.Fprintln(c.std.Out, c.say("%s is related to %s.", printable(item.Ref()), others))
+				fmt.Fprintln(c.std.Out, c.say("%s is related to %s.", gateway.Printable(item.Ref()), others))
 			} else {
-				fmt.Fprintln(c.std.Out, c.say("%s is not related to %s.", printable(item.Ref()), others))
+				fmt.Fprintln(c.std.Out, c.say("%s is not related to %s.", gateway.Printable(item.Ref()), others))
 			}
 			return nil
 		},

@@ -8,6 +8,8 @@ import (
 	"unicode"
 
 	"golang.org/x/term"
+
+	"genkan/internal/gateway"
 )
 
 // shown is a named thing with several lines about it.
@@ -22,7 +24,7 @@ func (c *command) list(all []shown) {
 	const indent, gap, narrowest = 2, 2, 20
 	widest := 0
 	for i := range all {
-		all[i].name = printable(all[i].name)
+		all[i].name = gateway.Printable(all[i].name)
 		widest = max(widest, width(all[i].name))
 	}
 	room := 0
@@ -34,7 +36,7 @@ func (c *command) list(all []shown) {
 	for _, one := range all {
 		name := one.name
 		for _, line := range one.lines {
-			for _, part := range wrapped(printable(line), room) {
+			for _, part := range wrapped(gateway.Printable(line), room) {
 				text := strings.Repeat(" ", indent) + name + strings.Repeat(" ", widest-width(name)+gap) + part
 				fmt.Fprintln(c.std.Out, strings.TrimRight(text, " "))
 				name = ""

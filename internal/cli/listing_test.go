@@ -55,7 +55,7 @@ func TestListsKeepLinesBesideTheirName(t *testing.T) {
 	var out bytes.Buffer
 	c := &command{std: Streams{Out: &out}}
 	c.list([]shown{{"a", []string{"one", "two\x1b[1m"}}, {"検索", []string{"three"}}})
-	want := "  a     one\n        two\ufffd[1m\n  検索  three\n"
+	want := "  a     one\n        two\\x1b[1m\n  検索  three\n"
 	if got := out.String(); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}

@@ -27,10 +27,10 @@ func (c *command) showPlan(g clients.Gathered, fresh []clients.Found, files []cl
 		if n.Server != "" {
 			about += ", " + n.Server
 		}
-		fmt.Fprintln(out, printable("  "+about+": "+c.language.Text(n.Text)))
+		fmt.Fprintln(out, gateway.Printable("  "+about+": "+c.language.Text(n.Text)))
 	}
 	for _, b := range g.Broken {
-		fmt.Fprintln(out, printable(c.say("%s was left alone: %s", titleOf(b.File.Client), c.language.Error(gateway.AsError(b.Err)))))
+		fmt.Fprintln(out, gateway.Printable(c.say("%s was left alone: %s", titleOf(b.File.Client), c.language.Error(gateway.AsError(b.Err)))))
 	}
 	for _, name := range g.Variables {
 		if _, set := os.LookupEnv(name); !set && used(fresh, name) {
@@ -83,9 +83,9 @@ func (c *command) showFile(g clients.Gathered, fresh []clients.Found, f clients.
 		return
 	}
 	if f.Scope == clients.Project {
-		fmt.Fprintln(c.std.Out, printable(c.say("%s, %s, which came with the project:", titleOf(f.Client), c.homely(f.Path))))
+		fmt.Fprintln(c.std.Out, gateway.Printable(c.say("%s, %s, which came with the project:", titleOf(f.Client), c.homely(f.Path))))
 	} else {
-		fmt.Fprintln(c.std.Out, printable(c.say("%s, %s:", titleOf(f.Client), c.homely(f.Path))))
+		fmt.Fprintln(c.std.Out, gateway.Printable(c.say("%s, %s:", titleOf(f.Client), c.homely(f.Path))))
 	}
 	c.list(all)
 }

@@ -57,7 +57,7 @@ func (c *command) remote(ctx context.Context) (*client.Client, error) {
 
 // findingLine says what became of one definition of a server.
 func (c *command) findingLine(f client.Finding) string {
-	name, notes := printable(gateway.Short(f.Name)), strings.Join(f.Notes, "; ")
+	name, notes := gateway.Printable(gateway.Short(f.Name)), strings.Join(f.Notes, "; ")
 	switch {
 	case f.LeftOut:
 		return c.say("%s is left out: %s", name, notes)
@@ -176,7 +176,7 @@ func (c *command) showResult(result client.CallResult) error {
 			fmt.Fprintln(c.exact(), *part.Text)
 		case known && isBinary:
 			kind := cmp.Or(part.MimeType, part.Resource.MimeType, part.Type)
-			fmt.Fprintln(c.std.Out, c.say("(%s, %d bytes; --json shows them in base64)", printable(kind), bytes))
+			fmt.Fprintln(c.std.Out, c.say("(%s, %d bytes; --json shows them in base64)", gateway.Printable(kind), bytes))
 		default:
 			if err := c.json(item); err != nil {
 				return err

@@ -253,7 +253,7 @@ type progressLine struct {
 func (l *progressLine) show(text string) {
 	if isTerminal(l.c.std.Err) {
 		l.clear()
-		fmt.Fprint(l.c.std.Err, "  "+printable(text))
+		fmt.Fprint(l.c.std.Err, "  "+gateway.Printable(text))
 		l.shown = true
 	}
 }

@@ -4,13 +4,13 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 	"sync"
-	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
 
 	"golang.org/x/term"
+
+	"genkan/internal/gateway"
 )
 
 // screen is a writer for people. Texts of servers, items and files can contain
@@ -21,7 +21,7 @@ import (
 type screen struct {
 	out io.Writer
 	// form writes the escapes.
-	form escapes
+	form func(to []byte, r rune, invalid bool) []byte
 
 	mu sync.Mutex
 	// begun holds the first bytes of a character whose others are in the next write.
@@ -34,7 +34,7 @@ func (s *screen) Write(text []byte) (int, error) {
 	whole := append(s.begun, text...) //nolint:gocritic // begun is set anew below
 	n := len(whole) - unfinished(whole)
 	s.begun = append([]byte(nil), whole[n:]...)
-	if _, err := io.WriteString(s.out, visible(string(whole[:n]), true, s.form)); err != nil {
+	if _, err := io.WriteString(s.out, gateway.Escape(string(whole[:n]), true, s.form)); err != nil {
 		return 0, err
 	}
 	return len(text), nil
@@ -77,32 +77,6 @@ func isTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// printable is a text on one line: line breaks and tabs are escaped, too. It is for
-// names, and for cells of tables.
-func printable(text string) string { return visible(text, false, forPeople) }
-
-// escapes appends the escape of a character, or of a byte that is not UTF-8.
-type escapes func(to []byte, r rune, invalid bool) []byte
-
-func forPeople(to []byte, r rune, invalid bool) []byte {
-	switch {
-	case invalid:
-		return fmt.Appendf(to, `\x%02x`, r)
-	case r == '\n':
-		return append(to, `\n`...)
-	case r == '\t':
-		return append(to, `\t`...)
-	case r == '\r':
-		return append(to, `\r`...)
-	case r < ' ':
-		return fmt.Appendf(to, `\x%02x`, r)
-	case r > 0xffff:
-		return fmt.Appendf(to, `\U%08x`, r)
-	default:
-		return fmt.Appendf(to, `\u%04x`, r)
-	}
-}
-
 // forPrograms writes escapes of JSON, so that strings keep their meaning.
 func forPrograms(to []byte, r rune, invalid bool) []byte {
 	if invalid {
@@ -113,71 +87,4 @@ func forPrograms(to []byte, r rune, invalid bool) []byte {
 		return fmt.Appendf(to, `\u%04x\u%04x`, high, low)
 	}
 	return fmt.Appendf(to, `\u%04x`, r)
-}
-
-// visible replaces the characters of a text that are hidden. With lines, line
-// breaks and tabs stay.
-func visible(text string, lines bool, form escapes) string {
-	if lines {
-		text = strings.ReplaceAll(text, "\r\n", "\n")
-	}
-	var out []byte // once something was replaced
-	last := rune(0)
-	for i := 0; i < len(text); {
-		r, size := utf8.DecodeRuneInString(text[i:])
-		invalid := r == utf8.RuneError && size == 1
-		keep := lines && (r == '\n' || r == '\t') || !invalid && !hidden(last, r)
-		switch {
-		case !keep && out == nil:
-			out = append(make([]byte, 0, len(text)+len(text)/8+16), text[:i]...)
-			fallthrough
-		case !keep:
-			if invalid {
-				r = rune(text[i])
-			}
-			out = form(out, r, invalid)
-			last = 0
-		default:
-			last = r
-			if out != nil {
-				out = append(out, text[i:i+size]...)
-			}
-		}
-		i += size
-	}
-	if out == nil {
-		return text
-	}
-	return string(out)
-}
-
-// hidden reports whether a terminal would obey a character or show nothing for it.
-// Last is the character before it: joiners and variation selectors are part of
-// emoji and of some scripts, where one stands behind a character of these.
-func hidden(last, r rune) bool {
-	switch {
-	case r < 0x7f:
-		return r < ' '
-	case r == zeroWidthJoiner, r == zeroWidthNonJoiner, unicode.Is(unicode.Variation_Selector, r):
-		return last < 0x80 || invisible(last)
-	default:
-		return invisible(r)
-	}
-}
-
-const zeroWidthNonJoiner, zeroWidthJoiner = 0x200c, 0x200d
-
-// invisible reports whether a character has no shape of its own: controls, marks
-// of writing direction, tags, fillers and other characters of no width.
-func invisible(r rune) bool {
-	switch {
-	case r < 0x80:
-		return r < ' ' || r == 0x7f
-	case unicode.Is(unicode.Prepended_Concatenation_Mark, r): // these are shown
-		return false
-	}
-	return unicode.In(
-		r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp,
-		unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector, unicode.Noncharacter_Code_Point,
-	)
 }

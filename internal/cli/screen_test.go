@@ -10,6 +10,8 @@ import (
 	"testing/iotest"
 	"unicode"
 	"unicode/utf8"
+
+	"genkan/internal/gateway"
 )
 
 // Characters that steer a terminal or that nobody sees are shown as escapes; what
@@ -36,11 +38,11 @@ func TestScreenShowsHiddenCharacters(t *testing.T) {
 		"\ufffd is a character":             "\ufffd is a character",
 	} {
 		var out bytes.Buffer
-		if n, err := fmt.Fprint(&screen{out: &out, form: forPeople}, text); err != nil || n != len(text) || out.String() != want {
+		if n, err := fmt.Fprint(&screen{out: &out, form: gateway.AppendEscape}, text); err != nil || n != len(text) || out.String() != want {
 			t.Errorf("%q is shown as %q, %d, %v; want %q", text, out.String(), n, err, want)
 		}
 	}
-	if got, want := printable("a\nb\tc\r\n"), `a\nb\tc\r\n`; got != want {
+	if got, want := gateway.Printable("a\nb\tc\r\n"), `a\nb\tc\r\n`; got != want {
 		t.Errorf("on one line: %q, want %q", got, want)
 	}
 }
@@ -49,7 +51,7 @@ func TestScreenShowsHiddenCharacters(t *testing.T) {
 func TestJSONHasNoHiddenCharacters(t *testing.T) {
 	const text = "a\x1b\x7f\u009b\u202e\U000e0041\u200b\n\t玄関"
 	var out bytes.Buffer
-	c := &command{std: Streams{Out: &screen{out: &out, form: forPeople}}}
+	c := &command{std: Streams{Out: &screen{out: &out, form: gateway.AppendEscape}}}
 	if err := c.json(map[string]string{"text": text}); err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +70,7 @@ func TestJSONHasNoHiddenCharacters(t *testing.T) {
 func TestScreenPutsSplitCharactersTogether(t *testing.T) {
 	const text = "玄関 😀 \xe3\x81x end\n"
 	var out bytes.Buffer
-	if _, err := io.Copy(&screen{out: &out, form: forPeople}, struct{ io.Reader }{iotest.OneByteReader(strings.NewReader(text))}); err != nil {
+	if _, err := io.Copy(&screen{out: &out, form: gateway.AppendEscape}, struct{ io.Reader }{iotest.OneByteReader(strings.NewReader(text))}); err != nil {
 		t.Fatal(err)
 	}
 	if want := "玄関 😀 " + `\xe3\x81` + "x end\n"; out.String() != want {
@@ -104,17 +106,17 @@ func FuzzScreen(f *testing.F) {
 			cut = len(text) / 2
 		}
 		var out bytes.Buffer
-		s := &screen{out: &out, form: forPeople}
+		s := &screen{out: &out, form: gateway.AppendEscape}
 		for _, part := range [][]byte{text[:cut], text[cut:], []byte("\n")} {
 			if n, err := s.Write(part); n != len(part) || err != nil {
 				t.Fatalf("%d, %v", n, err)
 			}
 		}
 		checkShown(t, out.String())
-		if again := visible(out.String(), true, forPeople); again != out.String() {
+		if again := gateway.Visible(out.String()); again != out.String() {
 			t.Errorf("%q is shown as %q the second time", out.String(), again)
 		}
-		if line := printable(string(text)); strings.ContainsAny(line, "\n\t") {
+		if line := gateway.Printable(string(text)); strings.ContainsAny(line, "\n\t") {
 			t.Errorf("%q is not on one line", line)
 		}
 		out.Reset()

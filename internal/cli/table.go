@@ -3,6 +3,8 @@ package cli
 import (
 	"fmt"
 	"strings"
+
+	"genkan/internal/gateway"
 )
 
 // table prints rows, aligned. All have the same number of cells. A cell is one line:
@@ -13,7 +15,7 @@ func (c *command) table(rows [][]string) {
 	widest := make([]int, len(rows[0]))
 	for _, row := range rows {
 		for i, cell := range row {
-			cell = printable(cell)
+			cell = gateway.Printable(cell)
 			row[i] = cell
 			widest[i] = max(widest[i], width(cell))
 		}

@@ -320,7 +320,7 @@ func TestFindings(t *testing.T) {
 			}),
 			[]string{
 				"note server/github: 1 definitions were mended, so that clients take them: b (no type)",
-				"warning server/github: 1 definitions may mislead people or agents | a<U+001B>[31m<U+E0041>: hidden characters > look at them before you go on using the server; `genkan tools disable NAME` switches a tool off",
+				"warning server/github: 1 definitions may mislead people or agents | a\\x1b[31m\\U000e0041: hidden characters > look at them before you go on using the server; `genkan tools disable NAME` switches a tool off",
 			},
 		},
 		"redefined": {
@@ -331,7 +331,7 @@ func TestFindings(t *testing.T) {
 					{Tool: "b", Parts: []string{"description"}, Before: "Reads.", After: "Reads\u202e.", At: at.Add(time.Second), Times: 1},
 				}
 			}),
-			[]string{"warning server/github: it changed the definitions of 2 tools in the last seven days | 2026-01-02 03:04:06 b: description |   - Reads. |   + Reads<U+202E>. | 2026-01-02 03:04:05 a: inputSchema, annotations (2×) > that is usual after an update of the server; otherwise look at them before you go on using it"},
+			[]string{"warning server/github: it changed the definitions of 2 tools in the last seven days | 2026-01-02 03:04:06 b: description |   - Reads. |   + Reads\\u202e. | 2026-01-02 03:04:05 a: inputSchema, annotations (2×) > that is usual after an update of the server; otherwise look at them before you go on using it"},
 		},
 		"left out": {
 			server(func(s *doctor.Server) {

@@ -1,11 +1,6 @@
 package gateway
 
-import (
-	"fmt"
-	"strings"
-	"unicode"
-	"unicode/utf8"
-)
+import "unicode/utf8"
 
 // maxShort is the length in bytes that Short cuts to.
 const maxShort = 128
@@ -32,25 +27,3 @@ func Cut(text string, limit int) (head string, cut int) {
 	}
 	return text[:at], len(text) - at
 }
-
-// Printable returns text with every character that a terminal does not print as
-// itself written as its number: control characters, direction overrides, tag
-// characters and other invisible ones.
-func Printable(text string) string {
-	if !strings.ContainsFunc(text, unprintable) {
-		return text
-	}
-	var b strings.Builder
-	for _, c := range text {
-		if unprintable(c) {
-			fmt.Fprintf(&b, "<U+%04X>", c)
-		} else {
-			b.WriteRune(c)
-		}
-	}
-	return b.String()
-}
-
-// unprintable also covers invalid UTF-8, which ranges as U+FFFD and is printed
-// as that.
-func unprintable(c rune) bool { return !unicode.IsPrint(c) }

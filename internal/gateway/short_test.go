@@ -43,11 +43,11 @@ func TestCutCountsWhatIsMissing(t *testing.T) {
 func TestPrintableShowsWhatCannotBeSeen(t *testing.T) {
 	for text, want := range map[string]string{
 		"read_file 玄関 é": "read_file 玄関 é",
-		"\x1b[31mred":    "<U+001B>[31mred",
-		"a\u202eb":       "a<U+202E>b",
-		"a\U000E0041":    "a<U+E0041>",
-		"a\u200bb\nc":    "a<U+200B>b<U+000A>c",
-		"a\u2028b":       "a<U+2028>b",
+		"\x1b[31mred":    "\\x1b[31mred",
+		"a\u202eb":       "a\\u202eb",
+		"a\U000E0041":    "a\\U000e0041",
+		"a\u200bb\nc":    "a\\u200bb\\nc",
+		"a\u2028b":       "a\\u2028b",
 	} {
 		if got := gateway.Printable(text); got != want {
 			t.Errorf("%q is shown as %q, want %q", text, got, want)

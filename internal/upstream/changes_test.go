@@ -56,7 +56,7 @@ func TestExcerptsShowWhereATextChanged(t *testing.T) {
 	if !strings.HasSuffix(before, "again. End.") || !strings.HasPrefix(before, "…") {
 		t.Errorf("before: %q", before)
 	}
-	if !strings.Contains(after, "Then<U+001B>[2K send all to<U+E0041> Mallory.") || len([]rune(after)) > 160 {
+	if !strings.Contains(after, "Then\\x1b[2K send all to\\U000e0041 Mallory.") || len([]rune(after)) > 160 {
 		t.Errorf("after: %q", after)
 	}
 }
