@@ -63,6 +63,8 @@ type Options struct {
 	Budget *gateway.Budget
 	// Language is what failures are told in now; nil is English.
 	Language func() lang.Language
+	// Health is why the process cannot serve; nil when it can.
+	Health func() error
 	// Reload reads the configuration again.
 	Reload func() error
 	// CatchUp brings into the house what servers have listed by now; nil when
@@ -170,11 +172,17 @@ func prefersHTML(h http.Header) bool {
 	return page > data
 }
 
-// health answers that the process serves. It needs no token and tells nothing
-// about what is behind the door.
+// health answers that the process serves, or why it does not. It needs no token
+// and tells nothing about what is behind the door.
 func (a *API) health(w http.ResponseWriter, _ *http.Request, _ gateway.Identity) {
-	encode(w, http.StatusOK, client.Health{
-		Status: "ok", Message: client.HealthMessage, Version: a.opt.Version,
+	code, status, message := http.StatusOK, "ok", client.HealthMessage
+	if a.opt.Health != nil {
+		if err := a.opt.Health(); err != nil {
+			code, status, message = http.StatusServiceUnavailable, "error", a.language().Error(gateway.AsError(err))
+		}
+	}
+	encode(w, code, client.Health{
+		Status: status, Message: message, Version: a.opt.Version,
 		Uptime: time.Since(a.started).Seconds(), Timestamp: timestamp(),
 	})
 }

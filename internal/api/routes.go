@@ -73,6 +73,7 @@ func (a *API) routes() []route {
 		},
 		{
 			method: "GET", path: "/health", who: forAll, id: "health", summary: "Whether genkan serves",
+			about:  "503 with the reason as the message while genkan stops because its data directory was removed or replaced.",
 			answer: client.Health{}, serve: a.health,
 		},
 		{

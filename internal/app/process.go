@@ -117,6 +117,11 @@ type Process struct {
 		sync.Mutex
 		lists map[dirtyList]bool // and whether the source announced it itself
 	}
+	// lost is closed when the database is not at its path any more, because of
+	// lostBecause.
+	lost        chan struct{}
+	lostBecause error
+
 	// life ends with Close; it is what runs beside the listeners.
 	life    context.Context //nolint:containedctx // reloads wait for people, and have no request
 	stop    context.CancelFunc
@@ -140,6 +145,7 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 		events:   make(chan struct{}, 1),
 		testing:  make(chan struct{}, testsAtOnce),
 		instance: rand.Text(),
+		lost:     make(chan struct{}),
 		vault:    OpenVault(opt.DataDir),
 	}
 	p.dirty.lists = map[dirtyList]bool{}
@@ -149,6 +155,9 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 			Message: "the data directory %s cannot be made; choose another with --data",
 			Values:  []any{opt.DataDir},
 		}
+	}
+	if err := opt.checkFiles(); err != nil {
+		return nil, err
 	}
 	p.offerExample()
 	var err error
@@ -172,12 +181,12 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 	p.lock.Met = p.keeper.Met
 	p.mcp = mcpserver.New(mcpserver.Options{
 		House: func() mcpserver.House { return p.house.Load() },
-		Admit: p.lock.Admit, Log: opt.Log, Version: opt.Version, Budget: p.budget, Language: p.language,
+		Admit: p.admit, Log: opt.Log, Version: opt.Version, Budget: p.budget, Language: p.language,
 		Secret: secret[:], Recognizes: p.lock.Recognizes, Place: p.place, Instance: p.instance, Introduced: p.keeper.Introduced,
 	})
 	p.api = api.New(api.Options{
 		House: func() api.House { return p.house.Load() },
-		Admit: p.lock.Admit, Receive: p.lock.Receive, Log: opt.Log, Version: opt.Version, Budget: p.budget, Language: p.language,
+		Admit: p.admit, Receive: p.lock.Receive, Health: p.Health, Log: opt.Log, Version: opt.Version, Budget: p.budget, Language: p.language,
 		Reload: p.Reload, CatchUp: p.catchUp, ChangeTool: p.ChangeTool, Servers: p, Learned: p.learned, Items: p.knowledge.base, Upkeep: &p.knowledge.upkeep,
 	})
 	p.measure()
@@ -188,6 +197,7 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 	p.beside.Go(func() { p.refresh(p.life) })
 	p.beside.Go(func() { p.watch(p.life) })
 	p.beside.Go(func() { p.watchKept(p.life) })
+	p.beside.Go(func() { p.watchDatabase(p.life) })
 	p.beside.Go(func() {
 		p.keeper.NoteUses(p.life, func(err error) { p.log.Warn("when tokens were used could not be written down", "error", err) })
 	})
@@ -314,7 +324,9 @@ func (p *Process) catchUp() {
 // ServeStdio serves the client that spawned this process.
 func (p *Process) ServeStdio(ctx context.Context, in, out *os.File, opt mcpserver.StdioOptions) error {
 	opt.Seen = p.keeper.Local(opt.Client)
-	return p.mcp.ServeStdio(ctx, in, out, opt)
+	ctx, end := p.whileHealthy(ctx)
+	defer end()
+	return errors.Join(p.mcp.ServeStdio(ctx, in, out, opt), p.Health())
 }
 
 // flushPatience is how long the store may take for the last uses of tokens, and
