@@ -57,6 +57,9 @@ type Options struct {
 	// token, for what is no secret. When they report false they have answered.
 	Admit   func(w http.ResponseWriter, r *http.Request) (gateway.Identity, bool)
 	Receive func(w http.ResponseWriter, r *http.Request) bool
+	// Refused is told of each request that is refused before it becomes a call; nil
+	// for nobody.
+	Refused func(r *http.Request, status int, reason string)
 	Log     *slog.Logger
 	Version string
 	// Budget bounds the bytes in flight.

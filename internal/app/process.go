@@ -9,6 +9,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"log/slog"
+	"net/http"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -179,14 +180,15 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 	secret := sha256.Sum256([]byte("genkan session ids and states\x00" + string(admin)))
 	p.lock = lock.New(p.keeper.Verify, rules(cfg))
 	p.lock.Met = p.keeper.Met
+	p.lock.Refused = func(r *http.Request, status int, reason string) { p.recorder.Refusals().Note(r, status, reason, "") }
 	p.mcp = mcpserver.New(mcpserver.Options{
 		House: func() mcpserver.House { return p.house.Load() },
-		Admit: p.admit, Log: opt.Log, Version: opt.Version, Budget: p.budget, Language: p.language,
+		Admit: p.admit, Refused: p.refused, Log: opt.Log, Version: opt.Version, Budget: p.budget, Language: p.language,
 		Secret: secret[:], Recognizes: p.lock.Recognizes, Place: p.place, Instance: p.instance, Introduced: p.keeper.Introduced,
 	})
 	p.api = api.New(api.Options{
 		House: func() api.House { return p.house.Load() },
-		Admit: p.admit, Receive: p.lock.Receive, Health: p.Health, Log: opt.Log, Version: opt.Version, Budget: p.budget, Language: p.language,
+		Admit: p.admit, Receive: p.lock.Receive, Refused: p.refused, Health: p.Health, Log: opt.Log, Version: opt.Version, Budget: p.budget, Language: p.language,
 		Reload: p.Reload, CatchUp: p.catchUp, ChangeTool: p.ChangeTool, Servers: p, Learned: p.learned, Items: p.knowledge.base, Upkeep: &p.knowledge.upkeep,
 	})
 	p.measure()
@@ -359,6 +361,7 @@ func (p *Process) Close() error {
 		p.log.Warn("what searches led to could not be written down", "error", err)
 	}
 	p.closeKnowledge()
+	p.recorder.Refusals().Flush()
 	return p.store.Close()
 }
 

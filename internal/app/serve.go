@@ -51,6 +51,7 @@ func (p *Process) Handler() http.Handler {
 	mux.HandleFunc("/.well-known/", http.NotFound)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		if _, ok := p.admit(w, r); ok {
+			p.refused(r, http.StatusNotFound, "not_found")
 			p.api.Nothing(w)
 		}
 	})
@@ -64,6 +65,11 @@ func (p *Process) admit(w http.ResponseWriter, r *http.Request) (gateway.Identit
 		know(r)
 	}
 	return id, ok
+}
+
+// refused notes a request that was let in and then refused.
+func (p *Process) refused(r *http.Request, status int, reason string) {
+	p.recorder.Refusals().Note(r, status, reason, p.lock.Client(r))
 }
 
 // oneServer is the view of a single server that a URL names. What stands for
