@@ -40,7 +40,7 @@ var jaStores = map[string]string{
 	"there is no token named %q: \"genkan tokens list\" shows all":                                                                            "%q という名前のトークンはありません。一覧は \"genkan tokens list\" で確認できます",
 	"the database was removed, moved or replaced while genkan was running, and nothing was saved: genkan stops; " +
 		"put the data directory back, and start genkan again": "genkan の実行中にデータベースが削除、移動、または置き換えられたため、何も保存されませんでした。genkan は終了します。データディレクトリを元に戻してから、genkan を起動し直してください",
-	"the database is read-only, and nothing was saved: to let genkan write, run `chmod u+w genkan.db` in the data directory": "データベースは読み取り専用のため、何も保存されませんでした。書き込めるようにするには、データディレクトリで `chmod u+w genkan.db` を実行してください",
+	"the database is read-only, and nothing was saved: to let genkan write, run `chmod u+w genkan.db` in the data directory, and start genkan again": "データベースは読み取り専用のため、何も保存されませんでした。書き込めるようにするには、データディレクトリで `chmod u+w genkan.db` を実行し、genkan を起動し直してください",
 	"the database %s is missing or empty, but there was one: genkan does not begin a new one by itself. " +
 		"To restore a backup, run `rm -f \"%s\" \"%s\"; cp BACKUP \"%s\"`. " +
 		"To begin anew and give up what it held, run `rm -f \"%s\" \"%s\" \"%s\" \"%s\"`": "以前にあったデータベース %s がないか、空になっています。genkan が自動で新しく作り直すことはありません。" +

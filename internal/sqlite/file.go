@@ -45,6 +45,9 @@ func (s *Store) prepareFile() error {
 		return gateway.Errorf(gateway.CodeInvalid, "the database is not a regular file: use another data directory")
 	}
 	s.file = info
+	if err := s.openLogs(info.Mode()); err != nil {
+		return err
+	}
 	if mode := info.Mode().Perm(); runtime.GOOS != "windows" && mode&0o077 != 0 {
 		if mode&ownerWrites == 0 {
 			s.log.Warn("the database can be read by other users; it is read-only, so its mode stays as it is", slog.String("mode", mode.String()))
@@ -52,6 +55,23 @@ func (s *Store) prepareFile() error {
 		}
 		s.log.Warn("the database could be read by other users and is now closed to them", slog.String("mode", mode.String()))
 		return os.Chmod(s.path, 0o600)
+	}
+	return nil
+}
+
+// openLogs makes the files beside a writable database writable. SQLite makes them
+// with the permissions of the database, which may have been read-only then.
+func (s *Store) openLogs(mode fs.FileMode) error {
+	if mode&ownerWrites == 0 {
+		return nil
+	}
+	for _, path := range []string{s.path + "-wal", s.path + "-shm"} {
+		info, err := os.Lstat(path)
+		if err == nil && info.Mode().IsRegular() && info.Mode()&ownerWrites == 0 {
+			if err := os.Chmod(path, 0o600); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }
@@ -87,7 +107,7 @@ func (s *Store) checkWritable() error {
 	if err == nil && mode != 0 && mode&ownerWrites == 0 {
 		err = &gateway.Error{
 			Code: gateway.CodeDenied, Err: gateway.ErrReadOnly,
-			Message: "the database is read-only, and nothing was saved: to let genkan write, run `chmod u+w genkan.db` in the data directory",
+			Message: "the database is read-only, and nothing was saved: to let genkan write, run `chmod u+w genkan.db` in the data directory, and start genkan again",
 		}
 	}
 	return err

@@ -98,7 +98,7 @@ func TestADatabaseIsMarked(t *testing.T) {
 }
 
 // A database that nobody may write keeps its mode. It is read, and writes are
-// refused with the seed's code, until it may be written again.
+// refused with the seed's code, until it may be written again at a later start.
 func TestAReadOnlyDatabase(t *testing.T) {
 	path := newPath(t)
 	s := openStore(t, path)
@@ -131,14 +131,32 @@ func TestAReadOnlyDatabase(t *testing.T) {
 		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != mode {
 			t.Errorf("the mode is %v (%v), was %v", info.Mode(), err, mode)
 		}
-		if err := os.Chmod(path, 0o600); err != nil {
+		if err := errors.Join(s.Close(), os.Chmod(path, 0o600)); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := base.Create(t.Context(), "docs", kb.Patch{Title: new("made")}); err != nil {
+		s = openStore(t, path)
+		if _, err := kb.New(s.Knowledge(), kb.Options{}).Create(t.Context(), "docs", kb.Patch{Title: new("made")}); err != nil {
 			t.Errorf("writing when it may be written again: %v", err)
 		}
 		if err := s.Close(); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+// A database that becomes read-only while it is open is not written, and is again
+// when it may be.
+func TestADatabaseBecomesReadOnly(t *testing.T) {
+	path := newPath(t)
+	base := kb.New(openStore(t, path).Knowledge(), kb.Options{})
+	for _, mode := range []os.FileMode{0o600, 0o400, 0o600} {
+		if err := os.Chmod(path, mode); err != nil {
+			t.Fatal(err)
+		}
+		_, err := base.Create(t.Context(), "docs", kb.Patch{Title: new("one")})
+		var own *kb.Error
+		if refused := errors.As(err, &own) && own.Code == kb.CodePermissionDenied; refused != (mode == 0o400) || !refused && err != nil {
+			t.Errorf("mode %v: %v", mode, err)
 		}
 	}
 }
