@@ -65,6 +65,7 @@ func TestRefusalsLeaveATrace(t *testing.T) {
 			}
 			line := lines[before]
 			path, _, _ := strings.Cut(test.path, "?")
+			path = strings.NewReplacer("/v1/servers/nobody", "/v1/servers/{name}", "/mcp/s/nobody", "/mcp/s/{server}").Replace(path)
 			for key, want := range map[string]any{
 				"reason": test.reason, "status": float64(test.status), "method": test.method, "path": path, "client": test.client,
 			} {

@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -23,6 +24,8 @@ const (
 	// method, in bytes.
 	maxLoggedPath   = 200
 	maxLoggedMethod = 16
+	// maxLoggedSegment bounds a segment of a path: a longer one may be a key.
+	maxLoggedSegment = 24
 )
 
 // Refusals keeps account of HTTP requests that were refused: a line in the log
@@ -64,10 +67,9 @@ func (r *Refusals) Note(req *http.Request, status int, reason, client string) {
 	if !r.isLogged(refusalSource{reason, client, host}) {
 		return
 	}
-	// The escaped path has neither control characters nor the query.
 	r.log.Warn("a request was refused",
 		"reason", reason, "status", status,
-		"method", cut(req.Method, maxLoggedMethod), "path", cut(req.URL.EscapedPath(), maxLoggedPath),
+		"method", cut(req.Method, maxLoggedMethod), "path", loggedPath(req),
 		"client", client, "remote_address", req.RemoteAddr)
 }
 
@@ -102,6 +104,27 @@ func (r *Refusals) Flush() {
 				"client", from.client, "remote_address", from.host, "within_seconds", refusalWindow.Seconds())
 		}
 	}
+}
+
+// loggedPath is the path of the route that a request has matched, with the names of
+// its parts and not the caller's text in them, which may be secret. The path of a
+// request that has matched none is shown without long segments, for the same
+// reason. It has neither a query nor control characters.
+func loggedPath(req *http.Request) string {
+	_, path, found := strings.Cut(req.Pattern, " ")
+	if !found {
+		path = req.Pattern
+	}
+	if path != "" && !strings.HasSuffix(path, "/") {
+		return path
+	}
+	segments := strings.Split(cut(req.URL.EscapedPath(), maxLoggedPath), "/")
+	for i, s := range segments {
+		if len(s) > maxLoggedSegment {
+			segments[i] = "…"
+		}
+	}
+	return strings.Join(segments, "/")
 }
 
 func cut(text string, most int) string {

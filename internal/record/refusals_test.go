@@ -48,6 +48,21 @@ func TestARefusalIsLogged(t *testing.T) {
 			t.Errorf("%s is %v, want %v", key, line[key], want)
 		}
 	}
+	for path, want := range map[string]string{
+		"/no/such/path": "/no/such/path",
+		"/mcp/" + strings.Repeat("k", 43) + "/more": "/mcp/…/more",
+	} {
+		r.Note(httptest.NewRequest("GET", path, nil), 404, "not_found", "")
+		if got := refusalLines(t, &log)[0]["path"]; got != want {
+			t.Errorf("the path is %v, want %v", got, want)
+		}
+	}
+	req = httptest.NewRequest("GET", "/v1/tools/hidden", nil)
+	req.Pattern = "GET /v1/tools/{name}"
+	r.Note(req, 404, "tool_not_found", "")
+	if got := refusalLines(t, &log)[0]["path"]; got != "/v1/tools/{name}" {
+		t.Errorf("the path is %v", got)
+	}
 	req = httptest.NewRequest(strings.Repeat("M", 100), "/%0Afalse%1B[31m"+strings.Repeat("x", 1000), nil)
 	r.Note(req, 404, "not_found", "")
 	line = refusalLines(t, &log)[0]
