@@ -57,12 +57,17 @@ type Options struct {
 	// token, for what is no secret. When they report false they have answered.
 	Admit   func(w http.ResponseWriter, r *http.Request) (gateway.Identity, bool)
 	Receive func(w http.ResponseWriter, r *http.Request) bool
+	// Refused is told of each request that is refused before it becomes a call; nil
+	// for nobody.
+	Refused func(r *http.Request, status int, reason string)
 	Log     *slog.Logger
 	Version string
 	// Budget bounds the bytes in flight.
 	Budget *gateway.Budget
 	// Language is what failures are told in now; nil is English.
 	Language func() lang.Language
+	// Health is why the process cannot serve; nil when it can.
+	Health func() error
 	// Reload reads the configuration again.
 	Reload func() error
 	// CatchUp brings into the house what servers have listed by now; nil when
@@ -170,11 +175,17 @@ func prefersHTML(h http.Header) bool {
 	return page > data
 }
 
-// health answers that the process serves. It needs no token and tells nothing
-// about what is behind the door.
+// health answers that the process serves, or why it does not. It needs no token
+// and tells nothing about what is behind the door.
 func (a *API) health(w http.ResponseWriter, _ *http.Request, _ gateway.Identity) {
-	encode(w, http.StatusOK, client.Health{
-		Status: "ok", Message: client.HealthMessage, Version: a.opt.Version,
+	code, status, message := http.StatusOK, "ok", client.HealthMessage
+	if a.opt.Health != nil {
+		if err := a.opt.Health(); err != nil {
+			code, status, message = http.StatusServiceUnavailable, "error", a.language().Error(gateway.AsError(err))
+		}
+	}
+	encode(w, code, client.Health{
+		Status: status, Message: message, Version: a.opt.Version,
 		Uptime: time.Since(a.started).Seconds(), Timestamp: timestamp(),
 	})
 }

@@ -38,6 +38,7 @@ func (a *API) callTool(w http.ResponseWriter, r *http.Request, id gateway.Identi
 	call.Budget = a.opt.Budget
 	defer call.Release()
 	result, err := a.opt.House().Handle(r.Context(), call)
+	w = recorded(w)
 	switch {
 	case err != nil && call.Tool == nil && gateway.AsError(err).Code == gateway.CodeNotFound:
 		a.toolNotFound(w, in.Name, took())

@@ -107,6 +107,7 @@ func (a *API) definition(w http.ResponseWriter, r *http.Request, path string) (n
 		a.fail(w, wrong)
 		return "", nil, false
 	}
+	concerns(w, name)
 	return name, rest, true
 }
 

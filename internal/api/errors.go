@@ -76,6 +76,7 @@ func (a *API) toolNotFound(w http.ResponseWriter, name string, took *float64) {
 
 // answer tells of a failure in the house's language.
 func (a *API) answer(w http.ResponseWriter, rest restError, e *gateway.Error, took *float64) {
+	a.noteRefusal(w, rest)
 	encode(w, rest.status, client.Failure{
 		Error: a.language().Error(e), Code: rest.code, Field: e.Field, ExecutionTime: took, Timestamp: timestamp(),
 	})

@@ -304,6 +304,7 @@ func (a *API) consult(w http.ResponseWriter, r *http.Request, id gateway.Identit
 	call.View, call.Complete, call.Budget = kb.SourceName, false, a.opt.Budget
 	defer call.Release()
 	result, err := house.Handle(r.Context(), call)
+	w = recorded(w)
 	switch {
 	case err != nil && call.Tool == nil && gateway.AsError(err).Code == gateway.CodeNotFound:
 		a.toolNotFound(w, tool, nil)

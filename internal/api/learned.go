@@ -72,6 +72,7 @@ func (a *API) forgetLearned(w http.ResponseWriter, r *http.Request, id gateway.I
 		a.fail(w, err)
 		return
 	}
+	concerns(w, which.Client)
 	n, err := a.opt.Learned.Forget(r.Context(), which)
 	if err != nil {
 		a.fail(w, err)
@@ -86,6 +87,7 @@ func (a *API) shareLearned(w http.ResponseWriter, r *http.Request, _ gateway.Ide
 		a.answer(w, restError{status, "VALIDATION_ERROR"}, wrong, nil)
 		return
 	}
+	concerns(w, in.Client)
 	n, err := a.opt.Learned.Share(r.Context(), in.Client)
 	if err != nil {
 		a.fail(w, err)

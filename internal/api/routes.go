@@ -73,6 +73,7 @@ func (a *API) routes() []route {
 		},
 		{
 			method: "GET", path: "/health", who: forAll, id: "health", summary: "Whether genkan serves",
+			about:  "503 with the reason as the message while genkan stops because its data directory was removed or replaced.",
 			answer: client.Health{}, serve: a.health,
 		},
 		{
@@ -231,7 +232,7 @@ func (a *API) Routes(mux Mux) {
 	var outside []string
 	for _, one := range a.routes() {
 		pattern := one.method + " " + one.path
-		mux.HandleFunc(pattern, a.guard(one.who, a.strictly(one)))
+		mux.HandleFunc(pattern, a.guard(one.who, a.logChanges(one, a.strictly(one))))
 		known.HandleFunc(pattern, func(http.ResponseWriter, *http.Request) {})
 		if !strings.HasPrefix(one.path, "/v1/") {
 			outside = append(outside, one.path)
@@ -284,8 +285,14 @@ func (a *API) guard(who access, serve handler) func(http.ResponseWriter, *http.R
 			return
 		}
 		if who == forAdmins && !id.Admin {
+			if a.opt.Refused != nil {
+				a.opt.Refused(r, http.StatusForbidden, "admin_only")
+			}
 			a.fail(w, gateway.Errorf(gateway.CodeDenied, "this needs the admin token, which is in the file admin-token of the data directory"))
 			return
+		}
+		if who == forCallers || who == forAdmins {
+			w = &audited{ResponseWriter: w, r: r}
 		}
 		serve(w, r, id)
 	}

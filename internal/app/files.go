@@ -22,6 +22,32 @@ func (o Options) configFile() string {
 	return filepath.Join(o.DataDir, "genkan.yaml")
 }
 
+// checkFiles refuses a configuration that other users can change, and CheckDataDir's
+// directories.
+func (o Options) checkFiles() error {
+	if err := CheckDataDir(o.DataDir); err != nil {
+		return err
+	}
+	return checkPrivate(o.configFile())
+}
+
+// CheckDataDir refuses a data directory that other users can change, and one whose
+// database was lost. One that is not there yet is fine.
+func CheckDataDir(dataDir string) error {
+	for _, path := range []string{dataDir, vaultDir(dataDir)} {
+		if err := checkPrivate(path); err != nil {
+			return err
+		}
+	}
+	// Their modes are corrected when they are opened.
+	for _, path := range []string{databaseFile(dataDir), AdminTokenFile(dataDir)} {
+		if err := checkOwner(path); err != nil {
+			return err
+		}
+	}
+	return sqlite.CheckNotLost(databaseFile(dataDir))
+}
+
 // HomeOf tells data directories apart without naming them.
 func HomeOf(dataDir string) string {
 	sum := sha256.Sum256([]byte(realPath(dataDir)))
@@ -65,6 +91,9 @@ func ReadConfig(opt Options) (*config.Config, error) {
 	if opt.LookupEnv == nil {
 		opt.LookupEnv = os.LookupEnv
 	}
+	if err := opt.checkFiles(); err != nil {
+		return nil, err
+	}
 	kept, err := KeptServers(context.Background(), opt.DataDir)
 	if err != nil {
 		return nil, err
@@ -86,7 +115,7 @@ func databaseFile(dataDir string) string { return filepath.Join(dataDir, "genkan
 // configuration file. Where there is no database, none is made.
 func KeptServers(ctx context.Context, dataDir string) ([]config.Kept, error) {
 	if _, err := os.Stat(databaseFile(dataDir)); errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
+		return nil, sqlite.CheckNotLost(databaseFile(dataDir))
 	}
 	store, err := sqlite.Open(ctx, databaseFile(dataDir), slog.New(slog.DiscardHandler))
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"log/slog"
+	"net/http"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -117,6 +118,11 @@ type Process struct {
 		sync.Mutex
 		lists map[dirtyList]bool // and whether the source announced it itself
 	}
+	// lost is closed when the database is not at its path any more, because of
+	// lostBecause.
+	lost        chan struct{}
+	lostBecause error
+
 	// life ends with Close; it is what runs beside the listeners.
 	life    context.Context //nolint:containedctx // reloads wait for people, and have no request
 	stop    context.CancelFunc
@@ -140,6 +146,7 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 		events:   make(chan struct{}, 1),
 		testing:  make(chan struct{}, testsAtOnce),
 		instance: rand.Text(),
+		lost:     make(chan struct{}),
 		vault:    OpenVault(opt.DataDir),
 	}
 	p.dirty.lists = map[dirtyList]bool{}
@@ -149,6 +156,9 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 			Message: "the data directory %s cannot be made; choose another with --data",
 			Values:  []any{opt.DataDir},
 		}
+	}
+	if err := opt.checkFiles(); err != nil {
+		return nil, err
 	}
 	p.offerExample()
 	var err error
@@ -170,14 +180,15 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 	secret := sha256.Sum256([]byte("genkan session ids and states\x00" + string(admin)))
 	p.lock = lock.New(p.keeper.Verify, rules(cfg))
 	p.lock.Met = p.keeper.Met
+	p.lock.Refused = func(r *http.Request, status int, reason string) { p.recorder.Refusals().Note(r, status, reason, "") }
 	p.mcp = mcpserver.New(mcpserver.Options{
 		House: func() mcpserver.House { return p.house.Load() },
-		Admit: p.lock.Admit, Log: opt.Log, Version: opt.Version, Budget: p.budget, Language: p.language,
+		Admit: p.admit, Refused: p.refused, Log: opt.Log, Version: opt.Version, Budget: p.budget, Language: p.language,
 		Secret: secret[:], Recognizes: p.lock.Recognizes, Place: p.place, Instance: p.instance, Introduced: p.keeper.Introduced,
 	})
 	p.api = api.New(api.Options{
 		House: func() api.House { return p.house.Load() },
-		Admit: p.lock.Admit, Receive: p.lock.Receive, Log: opt.Log, Version: opt.Version, Budget: p.budget, Language: p.language,
+		Admit: p.admit, Receive: p.lock.Receive, Refused: p.refused, Health: p.Health, Log: opt.Log, Version: opt.Version, Budget: p.budget, Language: p.language,
 		Reload: p.Reload, CatchUp: p.catchUp, ChangeTool: p.ChangeTool, Servers: p, Learned: p.learned, Items: p.knowledge.base, Upkeep: &p.knowledge.upkeep,
 	})
 	p.measure()
@@ -188,6 +199,7 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 	p.beside.Go(func() { p.refresh(p.life) })
 	p.beside.Go(func() { p.watch(p.life) })
 	p.beside.Go(func() { p.watchKept(p.life) })
+	p.beside.Go(func() { p.watchDatabase(p.life) })
 	p.beside.Go(func() {
 		p.keeper.NoteUses(p.life, func(err error) { p.log.Warn("when tokens were used could not be written down", "error", err) })
 	})
@@ -314,7 +326,9 @@ func (p *Process) catchUp() {
 // ServeStdio serves the client that spawned this process.
 func (p *Process) ServeStdio(ctx context.Context, in, out *os.File, opt mcpserver.StdioOptions) error {
 	opt.Seen = p.keeper.Local(opt.Client)
-	return p.mcp.ServeStdio(ctx, in, out, opt)
+	ctx, end := p.whileHealthy(ctx)
+	defer end()
+	return errors.Join(p.mcp.ServeStdio(ctx, in, out, opt), p.Health())
 }
 
 // flushPatience is how long the store may take for the last uses of tokens, and
@@ -347,6 +361,7 @@ func (p *Process) Close() error {
 		p.log.Warn("what searches led to could not be written down", "error", err)
 	}
 	p.closeKnowledge()
+	p.recorder.Refusals().Flush()
 	return p.store.Close()
 }
 

@@ -50,14 +50,16 @@ type reception struct {
 
 // ServeBackground serves the processes that join, and nobody else, until ctx
 // ends, nobody has been here for idle, or another genkan takes the place. ready
-// is called when they can come.
+// is called when they can come. It fails when the database is lost.
 func (p *Process) ServeBackground(ctx context.Context, owner *bridge.Owner, idle time.Duration, ready func()) error {
 	if err := owner.Listen(ctx); err != nil {
 		return err
 	}
+	ctx, end := p.whileHealthy(ctx)
+	defer end()
 	ready()
 	p.newReception(owner, idle, true).serve(ctx)
-	return nil
+	return p.Health()
 }
 
 func (p *Process) newReception(owner *bridge.Owner, idle time.Duration, givesWay bool) *reception {

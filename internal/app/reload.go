@@ -25,6 +25,9 @@ type reading struct {
 // read reads the configuration, with servers that are kept beside its file.
 func (p *Process) read(ctx context.Context, kept []config.Kept) (*reading, error) {
 	path, mustExist := p.configFile()
+	if err := checkPrivate(path); err != nil {
+		return nil, err
+	}
 	found := &reading{used: variables{}, kept: kept}
 	secret := secretsOf(ctx, p.vault)
 	from := config.Sources{Kept: kept, Env: found.used.lookup(p.opt.LookupEnv), Secret: func(name string) (gateway.Secret, bool, error) {

@@ -11,8 +11,10 @@ import (
 // OpenVault opens the secrets of a data directory. Nothing is touched before
 // one is kept or found.
 func OpenVault(dataDir string) *vault.File {
-	return vault.NewFile(filepath.Join(dataDir, "vault"), vault.SystemKeyring())
+	return vault.NewFile(vaultDir(dataDir), vault.SystemKeyring())
 }
+
+func vaultDir(dataDir string) string { return filepath.Join(dataDir, "vault") }
 
 // SecretPrefix begins what a secret of the configuration is called in the vault:
 // sign-ins are there too.

@@ -42,7 +42,7 @@ func (p *Process) Handler() http.Handler {
 	p.api.Routes(mux)
 	metrics := promhttp.HandlerFor(p.recorder.Registry(), promhttp.HandlerOpts{})
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {
-		if _, ok := p.lock.Admit(w, r); ok {
+		if _, ok := p.admit(w, r); ok {
 			metrics.ServeHTTP(w, r)
 		}
 	})
@@ -50,11 +50,26 @@ func (p *Process) Handler() http.Handler {
 	// "not found" sends them into a sign-in that does not exist.
 	mux.HandleFunc("/.well-known/", http.NotFound)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		if _, ok := p.lock.Admit(w, r); ok {
+		if _, ok := p.admit(w, r); ok {
+			p.refused(r, http.StatusNotFound, "not_found")
 			p.api.Nothing(w)
 		}
 	})
 	return mux
+}
+
+// admit says who is calling. When it reports false, it has answered.
+func (p *Process) admit(w http.ResponseWriter, r *http.Request) (gateway.Identity, bool) {
+	id, ok := p.lock.Admit(w, r)
+	if ok {
+		know(r)
+	}
+	return id, ok
+}
+
+// refused notes a request that was let in and then refused.
+func (p *Process) refused(r *http.Request, status int, reason string) {
+	p.recorder.Refusals().Note(r, status, reason, p.lock.Client(r))
 }
 
 // oneServer is the view of a single server that a URL names. What stands for
@@ -98,9 +113,14 @@ func (p *Process) httpServer() *http.Server {
 	}
 }
 
-// Serve serves until ctx ends, and then lets the calls under way finish.
+// Serve serves until ctx ends, and then lets the calls under way finish. It fails
+// when the database is lost.
 func (p *Process) Serve(ctx context.Context, l net.Listener) error {
+	ctx, end := p.whileHealthy(ctx)
+	defer end()
 	server := p.httpServer()
+	track(server)
+	l = strangerListener{l, newStrangers()}
 	open, closeReception := context.WithCancel(ctx)
 	joining := p.letOthersJoin(open)
 	defer func() {
@@ -130,10 +150,14 @@ func (p *Process) Serve(ctx context.Context, l net.Listener) error {
 	}
 	// While everything is still served, so that nobody who joined notices.
 	<-joining.handedOver
-	p.log.Info("stopping: calls under way may finish", "seconds", drainTime.Seconds())
+	drain := drainTime
+	if p.Health() != nil {
+		drain = lostDrain
+	}
+	p.log.Info("stopping: calls under way may finish", "seconds", drain.Seconds())
 	p.mcp.Drain()
 	p.endTests()
-	patience, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTime)
+	patience, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
 	defer cancel()
 	err := server.Shutdown(patience)
 	if err != nil {
@@ -143,7 +167,7 @@ func (p *Process) Serve(ctx context.Context, l net.Listener) error {
 	if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}
-	return nil
+	return p.Health()
 }
 
 // Address says where the genkan of a data directory listens, for the command
@@ -185,7 +209,20 @@ func (a Address) write(dataDir string) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(addressFile(dataDir), append(raw, '\n'), 0o600)
+	// A new file under another name first: a link at the path is replaced and not
+	// followed.
+	temp, err := os.CreateTemp(dataDir, ".address-*") // O_EXCL, 0600
+	if err != nil {
+		return err
+	}
+	_, err = temp.Write(append(raw, '\n'))
+	if err = errors.Join(err, temp.Close()); err == nil {
+		err = os.Rename(temp.Name(), addressFile(dataDir))
+	}
+	if err != nil {
+		_ = os.Remove(temp.Name())
+	}
+	return err
 }
 
 // remove takes the file away if it is still ours.

@@ -116,8 +116,15 @@ func (p *Process) changeServers(ctx context.Context, name string, decide func(wa
 		p.forgetSecrets(saved)
 		return err
 	}
+	if len(saved) > 0 {
+		p.log.Info("secrets of a server are kept", "server", name, "secrets", saved)
+	}
 	if was != nil {
-		p.forgetSecrets(slices.DeleteFunc(slices.Clone(was.Secrets), p.needsSecret))
+		unused := slices.DeleteFunc(slices.Clone(was.Secrets), p.needsSecret)
+		p.forgetSecrets(unused)
+		if len(unused) > 0 {
+			p.log.Info("secrets of a server are forgotten", "server", name, "secrets", unused)
+		}
 	}
 	return nil
 }

@@ -33,15 +33,25 @@ const maxLog = 5 << 20
 // LogFile is where the background process of a data directory writes its log.
 func LogFile(dataDir string) string { return filepath.Join(dataDir, "genkan.log") }
 
+// OpenLog opens the log to append to it. It follows no link: a link could lead to
+// a file that is not ours to write to.
+func OpenLog(dataDir string) (*os.File, error) {
+	return os.OpenFile(LogFile(dataDir), os.O_WRONLY|os.O_CREATE|os.O_APPEND|noFollow, 0o600)
+}
+
 // TrimLog empties the log when it has become too long. Only the owner may do
 // that: another one may be writing.
 func (o *Owner) TrimLog() error {
 	path := LogFile(o.place.dataDir)
-	info, err := os.Stat(path)
+	info, err := os.Lstat(path)
 	if err != nil || info.Size() <= maxLog {
 		return nil // there is none, or it is short
 	}
-	return os.Truncate(path, 0)
+	log, err := OpenLog(o.place.dataDir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(log.Truncate(0), log.Close())
 }
 
 // Launch describes the background process.
@@ -59,7 +69,7 @@ func (l Launch) Start(ctx context.Context) (string, error) {
 	if err := os.MkdirAll(l.DataDir, 0o700); err != nil {
 		return "", err
 	}
-	log, err := os.OpenFile(LogFile(l.DataDir), os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
+	log, err := OpenLog(l.DataDir)
 	if err != nil {
 		return "", err
 	}

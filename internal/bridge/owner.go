@@ -158,7 +158,11 @@ func (o *Owner) Release() {
 			_ = o.predecessor.Close()
 		}
 		if o.listener != nil {
-			_ = os.Remove(o.place.addressFile())
+			if o.isInPlace() {
+				_ = os.Remove(o.place.addressFile())
+			} else {
+				o.listener.SetUnlinkOnClose(false)
+			}
 			_ = o.listener.Close() // removes the socket
 		}
 		if o.shortDir != "" {
@@ -166,6 +170,14 @@ func (o *Owner) Release() {
 		}
 		_ = o.lock.Close() // last: until here nobody else has touched any of it
 	})
+}
+
+// isInPlace reports whether the lock is still the one at its path. If the data
+// directory was replaced, what is there is another owner's.
+func (o *Owner) isInPlace() bool {
+	ours, errOurs := o.lock.Stat()
+	there, errThere := os.Stat(o.place.lockFile())
+	return errOurs == nil && errThere == nil && os.SameFile(ours, there)
 }
 
 // Visitor is somebody who has said hello and waits for the answer.

@@ -8,6 +8,9 @@ import (
 	"syscall"
 )
 
+// noFollow opens no symbolic link.
+const noFollow = syscall.O_NOFOLLOW
+
 // isOurs reports whether a file belongs to the user of this process.
 func isOurs(info fs.FileInfo) bool {
 	stat, ok := info.Sys().(*syscall.Stat_t)

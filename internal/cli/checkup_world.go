@@ -343,6 +343,10 @@ func (k *checkup) leadsHere(l clients.Lead) bool {
 func (k *checkup) database(ctx context.Context) {
 	db := &k.facts.Data.Database
 	*db = aFile(filepath.Join(k.facts.Data.Dir.Path, "genkan.db"))
+	if err := sqlite.CheckNotLost(db.Path); err != nil {
+		db.Problem = gateway.Textf("%s", gateway.AsError(err))
+		return
+	}
 	r := k.facts.Running
 	if !db.Exists || r.How != "" && r.Version != k.version {
 		return

@@ -338,6 +338,7 @@ func (c *command) keepSecrets(ctx context.Context, g clients.Gathered, fresh []c
 		if err := vault.Save(ctx, app.SecretPrefix+name, given[name]); err != nil {
 			return err
 		}
+		app.NoteChange(c.dataDir, "secrets set", name)
 	}
 	return nil
 }

@@ -37,6 +37,7 @@ func (c *command) secretsSet() *cobra.Command {
 			if err := app.OpenVault(c.dataDir).Save(cmd.Context(), app.SecretPrefix+args[0], value); err != nil {
 				return err
 			}
+			app.NoteChange(c.dataDir, "secrets set", args[0])
 			fmt.Fprintln(c.std.Err, c.say("Secret %s is kept. Refer to it with ${secret:%s}.", args[0], args[0]))
 			return c.tellRunning(cmd.Context())
 		},
@@ -84,6 +85,7 @@ func (c *command) secretsRemove() *cobra.Command {
 			if err := kept.Delete(cmd.Context(), app.SecretPrefix+args[0]); err != nil {
 				return err
 			}
+			app.NoteChange(c.dataDir, "secrets remove", args[0])
 			fmt.Fprintln(c.std.Err, c.say("Secret %s is forgotten.", args[0]))
 			return c.tellRunning(cmd.Context())
 		},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"genkan/internal/app"
 	"genkan/internal/gateway"
 	"genkan/internal/identity"
 	"genkan/internal/logs"
@@ -36,6 +37,9 @@ func (c *command) keeper(ctx context.Context, use func(*identity.Keeper) error) 
 			Values:  []any{c.dataDir},
 		}
 	}
+	if err := app.CheckDataDir(c.dataDir); err != nil {
+		return err
+	}
 	sink := c.logSink()
 	defer sink.Close()
 	store, err := sqlite.Open(ctx, filepath.Join(c.dataDir, "genkan.db"), logs.New(sink, logs.Level("warn"), isTerminal(c.std.Err)))
@@ -43,7 +47,9 @@ func (c *command) keeper(ctx context.Context, use func(*identity.Keeper) error) 
 		return err
 	}
 	defer func() { _ = store.Close() }()
-	return use(identity.NewKeeper(store, "", time.Now))
+	k := identity.NewKeeper(store, "", time.Now)
+	k.Changed = func(operation, name string) { app.NoteChange(c.dataDir, operation, name) }
+	return use(k)
 }
 
 func (c *command) tokensAdd() *cobra.Command {

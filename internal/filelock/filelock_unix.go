@@ -9,9 +9,10 @@ import (
 )
 
 // Take takes the exclusive lock of a file without waiting. It ends when
-// the file is closed, also by a crash. ErrTaken: somebody else has it.
+// the file is closed, also by a crash. ErrTaken: somebody else has it. No link is
+// followed: it could have a file made elsewhere.
 func Take(path string) (*os.File, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|syscall.O_NOFOLLOW, 0o600)
 	if err != nil {
 		return nil, err
 	}

@@ -108,6 +108,10 @@ var ErrWanted = errors.New("somebody wanted it so")
 // room for more.
 var ErrNoSpace = errors.New("no space is left")
 
+// ErrReadOnly is among the causes of a failure to keep something where nothing may
+// be written.
+var ErrReadOnly = errors.New("nothing may be written")
+
 // AsError turns any error into an *Error. What the house did not make itself
 // is internal, and its text stays in the log.
 func AsError(err error) *Error {

@@ -39,6 +39,9 @@ const (
 type Keeper struct {
 	store Store
 	clock func() time.Time
+	// Changed is told of tokens that were added or revoked. It is set before the
+	// keeper is used; nil for nobody.
+	Changed func(operation, name string)
 
 	admin    [sha256.Size]byte
 	hasAdmin bool
@@ -134,10 +137,17 @@ func (k *Keeper) Add(ctx context.Context, name string, admin bool) (Token, gatew
 	if err := k.store.AddToken(ctx, token); err != nil {
 		return Token{}, "", err
 	}
+	k.tellChanged("tokens add", name)
 	// Its first use would find it anyway; this only saves that request the
 	// wait, so a failure here is nobody's concern.
 	_ = k.checkAnew(ctx)
 	return token, secret, nil
+}
+
+func (k *Keeper) tellChanged(operation, name string) {
+	if k.Changed != nil {
+		k.Changed(operation, name)
+	}
 }
 
 // List lists the tokens by name.
@@ -153,6 +163,7 @@ func (k *Keeper) Revoke(ctx context.Context, name string) error {
 	if err := k.store.RevokeToken(ctx, name); err != nil {
 		return err
 	}
+	k.tellChanged("tokens revoke", name)
 	err := k.checkAnew(ctx)
 	if err == nil {
 		err = k.table.Load().err

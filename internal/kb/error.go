@@ -141,6 +141,12 @@ func (b *Base) stamp(err *error) {
 			Code: CodeDatabase, Name: "DatabaseError", Message: "Database error",
 			Details: Details{Hint: cause.Text()}, Err: *err,
 		}
+		if errors.Is(*err, gateway.ErrReadOnly) {
+			own = &Error{
+				Code: CodePermissionDenied, Name: "PermissionDeniedError", Message: "Permission denied",
+				Details: own.Details, Err: *err,
+			}
+		}
 	}
 	stamped := *own
 	stamped.Time = b.now()

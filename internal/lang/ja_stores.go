@@ -38,4 +38,18 @@ var jaStores = map[string]string{
 	"the disk is full, and nothing was saved: free some space, and genkan goes on by itself":                                                  "ディスクに空きがないため、保存できませんでした。空き容量を増やすと、genkan は自動的に再開します",
 	"there is a token named %q already: choose another name, or revoke that one first":                                                        "%q という名前のトークンはすでにあります。別の名前を選ぶか、先にそのトークンを失効させてください",
 	"there is no token named %q: \"genkan tokens list\" shows all":                                                                            "%q という名前のトークンはありません。一覧は \"genkan tokens list\" で確認できます",
+	"the database was removed, moved or replaced while genkan was running, and nothing was saved: genkan stops; " +
+		"put the data directory back, and start genkan again": "genkan の実行中にデータベースが削除、移動、または置き換えられたため、何も保存されませんでした。genkan は終了します。データディレクトリを元に戻してから、genkan を起動し直してください",
+	"the database is read-only, and nothing was saved: to let genkan write, run `chmod u+w genkan.db` in the data directory, and start genkan again": "データベースは読み取り専用のため、何も保存されませんでした。書き込めるようにするには、データディレクトリで `chmod u+w genkan.db` を実行し、genkan を起動し直してください",
+	"the database %s is missing or empty, but there was one: genkan does not begin a new one by itself. " +
+		"To restore a backup, run `rm -f \"%s\" \"%s\"; cp BACKUP \"%s\"`. " +
+		"To begin anew and give up what it held, run `rm -f \"%s\" \"%s\" \"%s\" \"%s\"`": "以前にあったデータベース %s がないか、空になっています。genkan が自動で新しく作り直すことはありません。" +
+		"バックアップから復元するには `rm -f \"%s\" \"%s\"; cp BACKUP \"%s\"` を実行してください。" +
+		"以前の内容をあきらめて新しく始めるには `rm -f \"%s\" \"%s\" \"%s\" \"%s\"` を実行してください",
+	"other users can write to %s (mode %04o), and genkan runs the commands that are configured there: " +
+		"check what is in it and run `chmod go-w \"%s\"`, or name another data directory with --data": "ほかのユーザーが %s に書き込めます（モード %04o）。genkan はそこに設定されたコマンドを実行します。" +
+		"中身を確かめてから `chmod go-w \"%s\"` を実行するか、--data で別のデータディレクトリを指定してください",
+	"%s belongs to another user (%d), who can change what genkan runs: run genkan as that user, " +
+		"run `chown %d \"%s\"` after checking what is in it, or name another data directory with --data": "%s は別のユーザー（%d）のもので、そのユーザーは genkan が実行するものを変更できます。そのユーザーとして genkan を実行するか、" +
+		"中身を確かめてから `chown %d \"%s\"` を実行するか、--data で別のデータディレクトリを指定してください",
 }

@@ -34,8 +34,11 @@ type Lock struct {
 	verify func(ctx context.Context, token string) (gateway.Identity, error)
 	// Met is told who came in, and the program by its user agent. It is set
 	// before anybody comes; nil for nobody.
-	Met   func(id gateway.Identity, userAgent string)
-	rules atomic.Pointer[compiled]
+	Met func(id gateway.Identity, userAgent string)
+	// Refused is told of each request that is refused, and why. It is set before
+	// anybody comes; nil for nobody.
+	Refused func(r *http.Request, status int, reason string)
+	rules   atomic.Pointer[compiled]
 }
 
 type compiled struct {
@@ -65,7 +68,7 @@ func (l *Lock) Set(rules Rules) {
 // Admit says who is calling. When it reports false, it has answered.
 func (l *Lock) Admit(w http.ResponseWriter, r *http.Request) (gateway.Identity, bool) {
 	rules := l.rules.Load()
-	if !rules.receive(w, r) {
+	if !l.receive(w, r, rules) {
 		return gateway.Identity{}, false
 	}
 	return l.identify(w, r, rules)
@@ -75,22 +78,45 @@ func (l *Lock) Admit(w http.ResponseWriter, r *http.Request) (gateway.Identity, 
 // is not known and a foreign name of this machine are refused as ever. When it
 // reports false, it has answered.
 func (l *Lock) Receive(w http.ResponseWriter, r *http.Request) bool {
-	return l.rules.Load().receive(w, r)
+	return l.receive(w, r, l.rules.Load())
 }
 
 // receive looks at all but the token.
-func (c *compiled) receive(w http.ResponseWriter, r *http.Request) bool {
+func (l *Lock) receive(w http.ResponseWriter, r *http.Request, c *compiled) bool {
 	if !c.allowsHost(r.Host) {
+		l.tell(r, http.StatusForbidden, "foreign_host")
 		c.refuse(w, http.StatusForbidden, "AUTHORIZATION_ERROR", gateway.Errorf(gateway.CodeDenied,
 			"this Host is not allowed; if you reach genkan by another name, start it with --allowed-host NAME"))
 		return false
 	}
 	if !c.allowsOrigin(r.Header) {
+		l.tell(r, http.StatusForbidden, "foreign_origin")
 		c.refuse(w, http.StatusForbidden, "AUTHORIZATION_ERROR", gateway.Errorf(gateway.CodeDenied,
 			"this Origin is not allowed; to let a web page call genkan, name it in cors.origin"))
 		return false
 	}
 	return !c.cors(w, r)
+}
+
+// tell tells of a refusal.
+func (l *Lock) tell(r *http.Request, status int, reason string) {
+	if l.Refused != nil {
+		l.Refused(r, status, reason)
+	}
+}
+
+// Client names the client of a request that was let in; empty if its token is not
+// good any more.
+func (l *Lock) Client(r *http.Request) string {
+	token, ok := bearer(r.Header)
+	if !ok {
+		return ""
+	}
+	id, err := l.verify(r.Context(), token)
+	if err != nil {
+		return ""
+	}
+	return id.ClientID
 }
 
 // Recognizes reports whether a request that was let in before would be now: a
@@ -109,6 +135,7 @@ func (l *Lock) Recognizes(r *http.Request) bool {
 func (l *Lock) identify(w http.ResponseWriter, r *http.Request, rules *compiled) (gateway.Identity, bool) {
 	token, ok := bearer(r.Header)
 	if !ok {
+		l.tell(r, http.StatusUnauthorized, "no_token")
 		w.Header()["Www-Authenticate"] = []string{"Bearer"}
 		rules.refuse(w, http.StatusUnauthorized, "AUTHENTICATION_ERROR", gateway.Errorf(gateway.CodeUnauthenticated,
 			"a token is needed: send \"Authorization: Bearer TOKEN\". The admin token is in the file admin-token in genkan's data directory; `genkan tokens add NAME` makes others"))
@@ -129,6 +156,7 @@ func (l *Lock) identify(w http.ResponseWriter, r *http.Request, rules *compiled)
 		rules.refuse(w, http.StatusServiceUnavailable, "UPSTREAM_UNAVAILABLE", e)
 		return gateway.Identity{}, false
 	}
+	l.tell(r, http.StatusUnauthorized, "wrong_token")
 	w.Header()["Www-Authenticate"] = []string{`Bearer error="invalid_token"`}
 	rules.refuse(w, http.StatusUnauthorized, "AUTHENTICATION_ERROR", e)
 	return gateway.Identity{}, false

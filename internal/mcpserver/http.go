@@ -34,7 +34,7 @@ type visitor struct {
 func (s *Server) admit(w http.ResponseWriter, r *http.Request, view string) (visitor, bool) {
 	who, ok := s.opt.Admit(w, r)
 	if ok && s.opt.Instance != "" && r.Header.Get("Genkan-Instance") == s.opt.Instance {
-		s.plainError(w, http.StatusLoopDetected, invalidRequest("this is genkan calling itself: its own address stands among its servers; take it out of mcpServers"))
+		s.plainError(w, r, http.StatusLoopDetected, invalidRequest("this is genkan calling itself: its own address stands among its servers; take it out of mcpServers"))
 		return visitor{}, false
 	}
 	if ok && s.opt.Place != nil {
@@ -42,7 +42,7 @@ func (s *Server) admit(w http.ResponseWriter, r *http.Request, view string) (vis
 	}
 	if ok && view != "" {
 		if _, ok = s.opt.House().Describe(view); !ok {
-			s.plainError(w, http.StatusNotFound, invalidRequest("there is no server or profile of this name, or no such mode (there are all and search); `genkan servers` lists the servers"))
+			s.plainError(w, r, http.StatusNotFound, invalidRequest("there is no server or profile of this name, or no such mode (there are all and search); `genkan servers` lists the servers"))
 		}
 	}
 	return visitor{who, view}, ok
@@ -62,12 +62,12 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request, view string) {
 		s.delete(w, r, id)
 	default:
 		w.Header().Set("Allow", "POST, GET, DELETE")
-		s.plainError(w, http.StatusMethodNotAllowed, invalidRequest("use POST for messages, GET for a legacy session's stream, DELETE to end a session"))
+		s.plainError(w, r, http.StatusMethodNotAllowed, invalidRequest("use POST for messages, GET for a legacy session's stream, DELETE to end a session"))
 	}
 }
 
-func (s *Server) plainError(w http.ResponseWriter, status int, err error) {
-	p := &reply{server: s, w: w}
+func (s *Server) plainError(w http.ResponseWriter, r *http.Request, status int, err error) {
+	p := &reply{server: s, w: w, r: r}
 	p.refuse(status, nil, err)
 }
 
@@ -100,7 +100,7 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request, id visitor) {
 func (s *Server) body(p *reply, r *http.Request, room *room) ([]byte, bool) {
 	w := p.w
 	if !jsonrpc.IsJSON(r.Header.Get("Content-Type")) {
-		s.plainError(w, http.StatusUnsupportedMediaType, invalidRequest("the Content-Type must be application/json"))
+		s.plainError(w, r, http.StatusUnsupportedMediaType, invalidRequest("the Content-Type must be application/json"))
 		return nil, false
 	}
 	// What does not support deadlines is no connection, and does not wait.
@@ -111,7 +111,7 @@ func (s *Server) body(p *reply, r *http.Request, room *room) ([]byte, bool) {
 	switch {
 	case errors.Is(err, jsonrpc.ErrTooLarge):
 		w.Header().Set("Connection", "close")
-		s.plainError(w, http.StatusRequestEntityTooLarge, tooLarge())
+		s.plainError(w, r, http.StatusRequestEntityTooLarge, tooLarge())
 		// Read on for a while: a client that is still sending would find its
 		// connection broken instead of the answer.
 		_ = controller.Flush()
@@ -123,10 +123,10 @@ func (s *Server) body(p *reply, r *http.Request, room *room) ([]byte, bool) {
 		return nil, false
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		w.Header().Set("Connection", "close")
-		s.plainError(w, http.StatusRequestTimeout, invalidRequest("the body did not come in time"))
+		s.plainError(w, r, http.StatusRequestTimeout, invalidRequest("the body did not come in time"))
 		return nil, false
 	case err != nil:
-		s.plainError(w, http.StatusBadRequest, invalidRequest("the body could not be read"))
+		s.plainError(w, r, http.StatusBadRequest, invalidRequest("the body could not be read"))
 		return nil, false
 	}
 	return body, true
@@ -198,6 +198,7 @@ func (s *Server) postModern(p *reply, r *http.Request, msg *jsonrpc.Message, id 
 			if e.Code == gateway.CodeNotFound {
 				status = http.StatusNotFound
 			}
+			p.noteFailure(status, e)
 			p.finish(status, message)
 			return
 		}

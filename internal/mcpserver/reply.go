@@ -349,13 +349,45 @@ var (
 // fail sends an error.
 func (p *reply) fail(id []byte, err error) {
 	message, status, e := p.server.errorMessage(id, err)
+	p.noteFailure(status, e)
 	p.failWith(status, message, e)
 }
 
 // refuse sends an error with a status of its own.
 func (p *reply) refuse(status int, id []byte, err error) {
 	message, _, _ := p.server.errorMessage(id, err)
+	if reason := refusalReasons[status]; reason != "" {
+		p.note(status, reason)
+	}
 	p.finish(status, message)
+}
+
+// refusalReasons names the statuses of refused requests. Others are no refusals.
+var refusalReasons = map[int]string{
+	http.StatusOK:                    "bad_request", // one of a batch
+	http.StatusBadRequest:            "bad_request",
+	http.StatusNotFound:              "not_found",
+	http.StatusMethodNotAllowed:      "wrong_method",
+	http.StatusNotAcceptable:         "not_acceptable",
+	http.StatusRequestTimeout:        "too_slow",
+	http.StatusRequestEntityTooLarge: "too_large",
+	http.StatusUnsupportedMediaType:  "wrong_content_type",
+	http.StatusLoopDetected:          "loop",
+}
+
+// noteFailure notes a request that failed because of what it asked for. Calls are
+// recorded in the corridor.
+func (p *reply) noteFailure(status int, e *gateway.Error) {
+	switch e.Code { //nolint:exhaustive // the others are no refusals
+	case gateway.CodeInvalid, gateway.CodeNotFound, gateway.CodeDenied, gateway.CodeConflict, gateway.CodeLimited:
+		p.note(status, e.Code.String())
+	}
+}
+
+func (p *reply) note(status int, reason string) {
+	if p.server.opt.Refused != nil && p.r != nil {
+		p.server.opt.Refused(p.r, status, reason)
+	}
 }
 
 func (p *reply) failWith(status int, message []byte, e *gateway.Error) {

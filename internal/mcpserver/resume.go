@@ -21,7 +21,7 @@ const (
 func (s *Server) resume(w http.ResponseWriter, r *http.Request, sess *session, lastEvent string) {
 	j, me, number, ok := sess.resume(lastEvent)
 	if !ok {
-		s.plainError(w, http.StatusBadRequest, invalidRequest(
+		s.plainError(w, r, http.StatusBadRequest, invalidRequest(
 			"there is no stream to resume after this Last-Event-ID: its time is over, genkan was restarted, or it is another session's. What was called may have been carried out; call again only if that does no harm"))
 		return
 	}

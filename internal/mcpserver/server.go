@@ -72,6 +72,9 @@ type Options struct {
 	// Recognizes reports whether a request that was let in would be now; nil
 	// for yes.
 	Recognizes func(r *http.Request) bool
+	// Refused is told of each HTTP request that is refused before it becomes a
+	// call; nil for nobody.
+	Refused func(r *http.Request, status int, reason string)
 	// Introduced is told what a client calls itself, when it begins; nil for
 	// nobody.
 	Introduced func(id gateway.Identity, name string)

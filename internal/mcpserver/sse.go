@@ -85,10 +85,10 @@ func (s *Server) serveSSE(w http.ResponseWriter, r *http.Request, view string) {
 	case r.Method != http.MethodGet:
 		// Clients that try streamable HTTP first are told by this status.
 		w.Header().Set("Allow", "GET")
-		s.plainError(w, http.StatusMethodNotAllowed, invalidRequest("GET opens a stream here, which says where to post messages; for streamable HTTP use /mcp"))
+		s.plainError(w, r, http.StatusMethodNotAllowed, invalidRequest("GET opens a stream here, which says where to post messages; for streamable HTTP use /mcp"))
 		return
 	case !acceptsStream(r.Header):
-		s.plainError(w, http.StatusNotAcceptable, invalidRequest("the Accept header must allow text/event-stream"))
+		s.plainError(w, r, http.StatusNotAcceptable, invalidRequest("the Accept header must allow text/event-stream"))
 		return
 	}
 	out := newEvents()
@@ -96,7 +96,7 @@ func (s *Server) serveSSE(w http.ResponseWriter, r *http.Request, view string) {
 	c.legacyOnly = true
 	leave, ok := s.connect(c.sess)
 	if !ok {
-		s.plainError(w, http.StatusServiceUnavailable, errGoingDown())
+		s.plainError(w, r, http.StatusServiceUnavailable, errGoingDown())
 		return
 	}
 	defer leave()
@@ -174,12 +174,12 @@ func (s *Server) servePosted(w http.ResponseWriter, r *http.Request) {
 	}
 	if r.Method != http.MethodPost {
 		w.Header().Set("Allow", "POST")
-		s.plainError(w, http.StatusMethodNotAllowed, invalidRequest("messages are posted here; GET /sse opens the stream for the answers"))
+		s.plainError(w, r, http.StatusMethodNotAllowed, invalidRequest("messages are posted here; GET /sse opens the stream for the answers"))
 		return
 	}
 	c, ok := s.sse.get(r.URL.Query().Get("sessionId"), id.ClientID)
 	if !ok {
-		s.plainError(w, http.StatusNotFound, invalidRequest("this session does not exist or has ended: open a new stream with GET /sse"))
+		s.plainError(w, r, http.StatusNotFound, invalidRequest("this session does not exist or has ended: open a new stream with GET /sse"))
 		return
 	}
 	p := s.newReply(w, r)

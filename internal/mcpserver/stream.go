@@ -17,7 +17,7 @@ func (s *Server) get(w http.ResponseWriter, r *http.Request, id visitor) {
 	p := s.newReply(w, r)
 	if r.Header.Get("Mcp-Session-Id") == "" {
 		w.Header().Set("Allow", "POST")
-		s.plainError(w, http.StatusMethodNotAllowed, invalidRequest("GET opens the stream of a legacy session and needs its Mcp-Session-Id"))
+		s.plainError(w, r, http.StatusMethodNotAllowed, invalidRequest("GET opens the stream of a legacy session and needs its Mcp-Session-Id"))
 		return
 	}
 	sess, ok := s.session(p, r, nil, id)
@@ -25,7 +25,7 @@ func (s *Server) get(w http.ResponseWriter, r *http.Request, id visitor) {
 		return
 	}
 	if !acceptsStream(r.Header) {
-		s.plainError(w, http.StatusNotAcceptable, invalidRequest("the Accept header must allow text/event-stream"))
+		s.plainError(w, r, http.StatusNotAcceptable, invalidRequest("the Accept header must allow text/event-stream"))
 		return
 	}
 	if last := r.Header.Get("Last-Event-ID"); last != "" {

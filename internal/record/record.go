@@ -30,6 +30,7 @@ type Recorder struct {
 	registry *prometheus.Registry
 	duration *prometheus.HistogramVec
 	count    *prometheus.CounterVec
+	refusals *Refusals
 }
 
 // New makes a recorder with metrics of its own.
@@ -37,6 +38,7 @@ func New(log *slog.Logger) *Recorder {
 	r := &Recorder{
 		log: log, pid: os.Getpid(), run: rand.Text()[:6],
 		registry: prometheus.NewRegistry(),
+		refusals: newRefusals(log),
 		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    "genkan_call_duration_seconds",
 			Help:    "How long calls took, from the door to the answer.",
@@ -47,13 +49,16 @@ func New(log *slog.Logger) *Recorder {
 			Help: "Calls by tool and outcome: ok, tool_error, or the code of the failure.",
 		}, []string{"server", "tool", "outcome"}),
 	}
-	r.registry.MustRegister(r.duration, r.count,
+	r.registry.MustRegister(r.duration, r.count, r.refusals.count,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return r
 }
 
 // Registry is where other rooms add what they measure.
 func (r *Recorder) Registry() *prometheus.Registry { return r.registry }
+
+// Refusals is where requests are noted that are refused before they become calls.
+func (r *Recorder) Refusals() *Refusals { return r.refusals }
 
 // Middleware records every call that passes.
 func (r *Recorder) Middleware(next gateway.Handler) gateway.Handler {
@@ -98,6 +103,10 @@ func (r *Recorder) write(ctx context.Context, call *gateway.Call, result *gatewa
 	if e := gateway.AsError(err); e != nil && e.Code == gateway.CodeInternal && e.Err != nil {
 		// The caller was told to look here.
 		r.log.ErrorContext(ctx, "a call failed inside", "request_id", call.RequestID, "error", e.Err)
+	}
+	if call.Tool == nil && outcome == gateway.CodeNotFound.String() {
+		// The line below is its trace.
+		r.refusals.count.WithLabelValues("unknown_tool").Inc()
 	}
 	r.duration.WithLabelValues(server).Observe(took.Seconds())
 	r.count.WithLabelValues(server, tool, outcome).Inc()

@@ -77,6 +77,9 @@ func (k *Knowledge) prepareWrites(ctx context.Context) error {
 	if k.ready.Load() {
 		return nil
 	}
+	if err := k.store.checkWritable(); err != nil {
+		return err
+	}
 	for _, text := range writeStatements() {
 		err := retry(ctx, k.store.patience, func() error {
 			_, err := k.writes.find(ctx, text)

@@ -124,13 +124,13 @@ func sealAndUnseal(ctx context.Context, path string) error {
 		return err
 	}
 	for range 2 {
-		if err := errors.Join(os.Chmod(path, 0o400), os.Chmod(filepath.Dir(path), 0o500)); err != nil {
+		if err := os.Chmod(filepath.Dir(path), 0o500); err != nil {
 			return err
 		}
 		if err := wantRefusal(create("refused"), "the data directory cannot be written"); err != nil {
 			return err
 		}
-		if err := errors.Join(os.Chmod(filepath.Dir(path), 0o700), os.Chmod(path, 0o600)); err != nil {
+		if err := os.Chmod(filepath.Dir(path), 0o700); err != nil {
 			return err
 		}
 		if err := create("after"); err != nil {

@@ -61,6 +61,9 @@ func (s *Store) ensureSchema(ctx context.Context) error {
 		}
 	}
 
+	if err := s.checkWritable(); err != nil {
+		return err
+	}
 	unlock, err := s.lockMigration(ctx)
 	if err != nil {
 		return s.explain(ctx, "wait for another process to migrate the database", err)

@@ -20,7 +20,6 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net/url"
-	"os"
 	"path/filepath"
 	"runtime"
 	"strconv"
@@ -32,7 +31,6 @@ import (
 	"genkan/internal/catalog"
 	"genkan/internal/config"
 	"genkan/internal/embed"
-	"genkan/internal/gateway"
 	"genkan/internal/identity"
 	"genkan/internal/learn"
 	"genkan/internal/upstream"
@@ -72,7 +70,9 @@ const (
 
 // Store is an open database. It is safe for concurrent use.
 type Store struct {
-	path     string
+	path string
+	// file identifies the file that is open.
+	file     fs.FileInfo
 	log      *slog.Logger
 	patience time.Duration
 	// SQLite has one writer at a time. Having one connection for it makes the
@@ -138,6 +138,7 @@ func openThrough(ctx context.Context, path string, logger *slog.Logger, patience
 	if err := s.ensureSchema(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
+	s.markMade()
 	return s, nil
 }
 
@@ -184,6 +185,9 @@ func (s *Store) write(ctx context.Context, what string, change func(*sql.Tx) err
 // transact runs change in a transaction. What change returns ends it without
 // effect.
 func (s *Store) transact(ctx context.Context, what string, change func(*sql.Tx) error) error {
+	if err := s.checkWritable(); err != nil {
+		return err
+	}
 	var tx *sql.Tx
 	err := retry(ctx, s.patience, func() (err error) {
 		tx, err = s.writer.BeginTx(ctx, nil) // BEGIN IMMEDIATE: has the lock or fails
@@ -199,7 +203,8 @@ func (s *Store) transact(ctx context.Context, what string, change func(*sql.Tx) 
 	if err := tx.Commit(); err != nil {
 		return s.explain(ctx, what, err)
 	}
-	return nil
+	// What was written into a file that nobody can find is not saved.
+	return s.Check()
 }
 
 // read runs a query on the read-only connections.
@@ -227,60 +232,6 @@ func retry(ctx context.Context, patience time.Duration, do func() error) error {
 		case <-time.After(pause):
 		}
 	}
-}
-
-// prepareFile makes the directory and an empty file for its owner alone, so
-// that SQLite never creates one that others can read. The files beside it
-// (-wal, -shm) take its permissions.
-func (s *Store) prepareFile() error {
-	info, err := os.Stat(s.path)
-	if errors.Is(err, fs.ErrNotExist) {
-		if err := os.MkdirAll(filepath.Dir(s.path), 0o700); err != nil {
-			return err
-		}
-		return createPrivate(s.path)
-	}
-	if err != nil {
-		return err
-	}
-	if !info.Mode().IsRegular() {
-		return gateway.Errorf(gateway.CodeInvalid, "the database is not a regular file: use another data directory")
-	}
-	if runtime.GOOS != "windows" && info.Mode().Perm()&0o077 != 0 {
-		s.log.Warn("the database could be read by other users and is now closed to them",
-			slog.String("mode", info.Mode().Perm().String()))
-		return os.Chmod(s.path, 0o600)
-	}
-	return nil
-}
-
-// createPrivate makes an empty file at path unless there is one.
-//
-// The file is made under another name and closed before it appears at path:
-// closing any descriptor of a file drops every POSIX lock that the process
-// has on it, and SQLite in this process may have locked it already.
-func createPrivate(path string) error {
-	temp, err := os.CreateTemp(filepath.Dir(path), ".new-*") // O_EXCL, 0600
-	if err != nil {
-		return err
-	}
-	defer func() { _ = os.Remove(temp.Name()) }()
-	if err := temp.Close(); err != nil {
-		return err
-	}
-	err = os.Link(temp.Name(), path)
-	if err == nil || errors.Is(err, fs.ErrExist) {
-		return nil
-	}
-	// Some file systems (FAT, some network shares) have no hard links.
-	direct, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if errors.Is(err, fs.ErrExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	return direct.Close()
 }
 
 // connect prepares one of the store's own pools.

@@ -132,7 +132,7 @@ func TestFilesAreForTheirOwner(t *testing.T) {
 			t.Errorf("%s has mode %v", entry.Name(), info.Mode())
 		}
 	}
-	if got := strings.Join(names, " "); got != "genkan.db genkan.db-migrate genkan.db-shm genkan.db-wal" {
+	if got := strings.Join(names, " "); got != "genkan.db genkan.db-migrate genkan.db-shm genkan.db-wal made-genkan.db" {
 		t.Errorf("the directory holds %s", got)
 	}
 }

@@ -1,0 +1,17 @@
+//go:build unix
+
+package app
+
+import (
+	"math"
+	"syscall"
+)
+
+// maxDescriptors is how many files and connections this process may have open.
+func maxDescriptors() int {
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil || limit.Cur > math.MaxInt32 { //nolint:gosec // signed on some systems, never negative
+		return math.MaxInt32
+	}
+	return int(limit.Cur) //nolint:gosec // see above
+}

@@ -1,0 +1,21 @@
+package app
+
+import (
+	"log/slog"
+	"os"
+
+	"genkan/internal/bridge"
+)
+
+// NoteChange writes into the log of a data directory that a command has changed
+// something there beside a running genkan: what and by whom, never values. A
+// command does not fail because its trace cannot be written.
+func NoteChange(dataDir, operation, name string) {
+	log, err := bridge.OpenLog(dataDir)
+	if err != nil {
+		return
+	}
+	defer func() { _ = log.Close() }()
+	slog.New(slog.NewJSONHandler(log, nil)).Info("a change was made at the command line",
+		"operation", operation, "name", name, "user_id", os.Getuid(), "process_id", os.Getpid())
+}
