@@ -54,7 +54,6 @@ var jaServers = map[string]string{
 	"server %s is busy (HTTP %d); try again later":                                                                               "サーバー %s は混雑しています（HTTP %d）。後でもう一度試してください",
 	"server %s is down: %s; next try in %s. `genkan servers %s` shows its last output":                                           "サーバー %s は停止しています: %s。%s 後に再試行します。最後の出力は `genkan servers %s` で確認できます",
 	"server %s redirects elsewhere; genkan does not follow with your credentials, so put the new URL into the configuration":     "サーバー %s が別の場所へリダイレクトしています。genkan は認証情報を付けて転送先へは接続しないため、新しい URL を設定に書いてください",
-	"server %s sent an answer that is not valid: %s":                                                                             "サーバー %s の応答が正しくありません: %s",
 	"server %s sent an answer that is not valid: it is not the answer to what was asked":                                         "サーバー %s の応答が正しくありません: リクエストに対する応答ではありません",
 	"server %s wants other credentials (HTTP %d); check its headers in the configuration":                                        "サーバー %s に認証情報が受け入れられませんでした（HTTP %d）。設定の headers を確認してください",
 	"server %s was busy reading other calls; this one was not sent":                                                              "サーバー %s がほかの呼び出しの読み取りで混雑しているため、この呼び出しは送信していません",
@@ -78,4 +77,7 @@ var jaServers = map[string]string{
 
 	"server %s refuses every token that it is given; run `genkan login %s`, and if that does not help, tell whoever runs the server": "サーバー %s は渡されたトークンをすべて拒否します。`genkan login %s` を実行し、それでも直らない場合はサーバーの管理者に知らせてください",
 	"server %s does not take the Authorization header of its configuration (HTTP %d); correct it, or run `genkan login %s`":          "サーバー %s は設定の Authorization ヘッダーを受け付けません（HTTP %d）。ヘッダーを直すか、`genkan login %s` を実行してください",
+
+	"server %s sent an answer that is not valid: %s; the call may have been carried out, so check before you repeat it. Update the server, or report this to its maker":                                                                            "サーバー %s の応答が正しくありません: %s。呼び出しは実行された可能性があるため、繰り返す前に確認してください。サーバーを更新するか、開発元に報告してください",
+	"server %s sent an answer that is not valid UTF-8, so it cannot be read; the call may have been carried out, so check before you repeat it. The server must write UTF-8: update it, or if it is a Python program, set PYTHONUTF8=1 in its env": "サーバー %s の応答は正しい UTF-8 ではないため読み取れません。呼び出しは実行された可能性があるため、繰り返す前に確認してください。サーバーは UTF-8 で出力する必要があります: サーバーを更新するか、Python のプログラムなら env に PYTHONUTF8=1 を設定してください",
 }

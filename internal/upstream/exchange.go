@@ -173,7 +173,7 @@ func (c *httpConn) read(resp *http.Response, x *exchange, id uint64, inSession b
 		return msg, nil
 	}
 	if err != nil {
-		return jsonrpc.Message{}, invalidAnswer(c.name, err)
+		return jsonrpc.Message{}, invalidAnswer(c.name, body, err)
 	}
 	if got, ok := parseID(msg.ID); !ok || got != id || (msg.Kind != jsonrpc.Response && msg.Kind != jsonrpc.ErrorResponse) {
 		return jsonrpc.Message{}, unusable("server %s sent an answer that is not valid: it is not the answer to what was asked", c.name)
@@ -297,7 +297,7 @@ func (c *httpConn) readStream(ctx context.Context, body io.ReadCloser, x *exchan
 		}
 		msg, err := c.scan(event.Data, x, id)
 		if err != nil {
-			return jsonrpc.Message{}, invalidAnswer(c.name, err)
+			return jsonrpc.Message{}, invalidAnswer(c.name, event.Data, err)
 		}
 		switch msg.Kind {
 		case jsonrpc.Response, jsonrpc.ErrorResponse:
