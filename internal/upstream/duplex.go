@@ -79,6 +79,9 @@ type wire interface {
 	next() ([]byte, error)
 	// pid is the server's process, zero if it is not a child.
 	pid() int
+	// received counts the times that anything came from the server, messages or
+	// not.
+	received() uint64
 	// end ends the wire and returns when nothing of it is left.
 	end()
 }
@@ -114,6 +117,7 @@ func (c *duplexConn) start(agree func() (protocol, error)) (conn, error) {
 
 func (c *duplexConn) protocol() protocol    { return c.proto }
 func (c *duplexConn) pid() int              { return c.wire.pid() }
+func (c *duplexConn) received() uint64      { return c.wire.received() }
 func (c *duplexConn) lost() <-chan struct{} { return c.gone }
 
 func (c *duplexConn) cause() error {

@@ -137,6 +137,9 @@ func (c *httpConn) read(resp *http.Response, x *exchange, id uint64, inSession b
 	if resp.StatusCode == http.StatusOK && kind == "text/event-stream" {
 		return c.readStream(resp.Request.Context(), resp.Body, x, id)
 	}
+	if resp.StatusCode != http.StatusBadGateway && resp.StatusCode != http.StatusGatewayTimeout {
+		c.heard.Add(1) // with those a proxy answers for a server that does not
+	}
 	if resp.StatusCode != http.StatusOK && kind != "application/json" {
 		defer drain(resp.Body)
 		// Its beginning is enough to tell what is meant.
@@ -292,6 +295,7 @@ func (c *httpConn) readStream(ctx context.Context, body io.ReadCloser, x *exchan
 			continue
 		}
 		idle = 0
+		c.heard.Add(1)
 		if !isMessage(event) {
 			continue
 		}

@@ -33,6 +33,9 @@ type httpConn struct {
 
 	lastID atomic.Uint64
 	proto  protocol
+	// heard counts responses and events. A stream that was only opened does not
+	// count: many servers open one before they look at the request.
+	heard atomic.Uint64
 
 	mu      sync.Mutex
 	session string
@@ -216,6 +219,7 @@ func (c *httpConn) renew(ctx context.Context, generation int) error {
 
 func (c *httpConn) protocol() protocol    { return c.proto }
 func (c *httpConn) pid() int              { return 0 }
+func (c *httpConn) received() uint64      { return c.heard.Load() }
 func (c *httpConn) lost() <-chan struct{} { return c.life.Done() }
 func (c *httpConn) cause() error          { return context.Cause(c.life) }
 

@@ -108,6 +108,8 @@ func (s *script) receive(m scriptMessage) {
 		// Some servers never answer what they do not know.
 	case m.Method == "server/discover":
 		s.refuse(m.ID, -32601, "Method not found")
+	case s.name == "busy" && m.Method == "ping":
+		s.say("still computing")
 	case m.Method == "tools/list":
 		s.list(m)
 	case m.Method == "tools/call":
@@ -166,6 +168,7 @@ func (s *script) call(m scriptMessage) {
 		s.say(`{"jsonrpc":"2.0","id":%s,"method":"sampling/createMessage","params":{"x":"%s"}}`, m.ID, shiftJIS)
 		s.say(`{"id":%s,"level":"info","msg":"a line of a log"}`, m.ID)
 		s.result(m.ID, scriptDone)
+	case "busy": // it answers no calls
 	case "asks":
 		s.say(`{"jsonrpc":"2.0","id":"a","method":"ping"}`)
 		s.say(`{"jsonrpc":"2.0","id":"b","method":"sampling/createMessage","params":{}}`)

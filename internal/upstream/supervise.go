@@ -15,6 +15,7 @@ func (s *Server) ready(ctx context.Context) (conn, error) {
 	for {
 		s.mu.Lock()
 		state, c, changed := s.state, s.conn, s.changed
+		silent := state == StateReady && s.isSilent(c)
 		var down error
 		if state == StateDown {
 			down = s.downError()
@@ -22,7 +23,9 @@ func (s *Server) ready(ctx context.Context) (conn, error) {
 		s.mu.Unlock()
 		switch state {
 		case StateReady:
-			return c, nil
+			if !silent {
+				return c, nil
+			}
 		case StateClosed:
 			return nil, s.removed()
 		case StateDown:
@@ -30,11 +33,14 @@ func (s *Server) ready(ctx context.Context) (conn, error) {
 				return nil, down
 			}
 			nudged = true
-		case StateStarting:
+		case StateStarting, StateNotResponding:
 		}
 		select {
 		case <-changed:
 		case <-ctx.Done():
+			if silent {
+				return nil, s.notResponding(ctx)
+			}
 			return nil, s.notStarted(ctx)
 		}
 	}
@@ -191,6 +197,9 @@ func (s *Server) supervise(ctx context.Context) {
 			s.log.Info("the sign-in is another one; connecting anew")
 			continue
 		}
+		if errors.Is(err, errNotResponding) {
+			continue
+		}
 		if wanted {
 			s.log.Info("the server is restarted, as somebody wanted")
 			pace = newPace()
@@ -279,6 +288,7 @@ func (s *Server) serve(ctx context.Context) (ready time.Duration, err error) {
 	}
 	cancel()
 	began := time.Now()
+	s.readied.Add(1)
 	s.update(func() {
 		s.state, s.conn, s.since, s.problem, s.nextTry = StateReady, c, began, gateway.Text{}, time.Time{}
 		s.took, s.first, s.remembered = began.Sub(tried), !s.remembered, true
@@ -302,8 +312,12 @@ func (s *Server) serve(ctx context.Context) (ready time.Duration, err error) {
 			// Said before the connection is closed, which can take seconds:
 			// nobody should be sent to it meanwhile.
 			err := c.cause()
+			state := StateDown
+			if errors.Is(err, errNotResponding) {
+				state = StateStarting // calls wait for the restart
+			}
 			s.update(func() {
-				s.state, s.conn, s.since = StateDown, nil, time.Now()
+				s.state, s.conn, s.since = state, nil, time.Now()
 				s.problem, s.nextTry = problem(err), time.Now() // when it is closed, really
 			})
 			return time.Since(began), err
