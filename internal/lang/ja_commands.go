@@ -260,4 +260,6 @@ and paste the address that the browser ends at, although its page does not load.
 	"needed":                           "必要",
 	"%s asks for more permissions: %s": "%s で追加の権限を求めます: %s",
 	"ends %s; then %s":                 "%s に期限切れ。その後は %s",
+
+	"not responding": "応答なし",
 }

@@ -172,4 +172,17 @@ var jaDoctor = map[string]string{
 	"it comes as %s; last seen %s as %s":                                                          "%s として接続します。最後の接続は %s（%s）です",
 	"it comes as %s; last seen %s":                                                                "%s として接続します。最後の接続は %s です",
 	"it has the token %s; last seen %s":                                                           "トークン %s を持っています。最後の接続は %s です",
+
+	"it does not respond: %s": "応答しません: %s",
+	"restarts it now; genkan does so itself if it stays silent. For a tool that takes long, raise timeout in %s":                                                     "で今すぐ再起動します。応答がないままなら genkan が自動的に再起動します。時間のかかるツールなら %s の timeout を延ばしてください",
+	"correct the host name in its url in %s, or see that this machine has a network; it is tried again by itself":                                                    "%s の url のホスト名を直すか、このマシンのネットワークを確認してください。自動的に再試行されます",
+	"start that server, or correct the port in its url in %s; it is tried again by itself":                                                                           "そのサーバーを起動するか、%s の url のポートを直してください。自動的に再試行されます",
+	"see that the server runs on that machine, or correct the port in its url in %s; it is tried again by itself":                                                    "そのマシンでサーバーが動いているか確認するか、%s の url のポートを直してください。自動的に再試行されます",
+	"check this machine's network, proxy, VPN and firewall, and the url in %s; it is tried again by itself":                                                          "このマシンのネットワーク、プロキシ、VPN、ファイアウォールと、%s の url を確認してください。自動的に再試行されます",
+	"renew the certificate of the server; if it is still valid, correct the clock of this machine":                                                                   "サーバーの証明書を更新してください。まだ有効なら、このマシンの時計を直してください",
+	"if you trust the server, add its authority to the certificates of this machine, or set SSL_CERT_FILE to a file with it where genkan starts, and restart genkan": "サーバーを信頼できるなら、その認証局をこのマシンの証明書に追加するか、genkan を起動する環境の SSL_CERT_FILE にその証明書のファイルを設定して、genkan を再起動してください",
+	"write the host name that the certificate is for in its url in %s, or give the server a certificate for this one":                                                "%s の url に証明書のホスト名を書くか、サーバーにこのホスト名の証明書を設定してください",
+	"write http:// instead of https:// in its url in %s, or turn on TLS in the server":                                                                               "%s の url を https:// ではなく http:// にするか、サーバーで TLS を有効にしてください",
+	"write https:// instead of http:// in its url in %s, or correct the port":                                                                                        "%s の url を http:// ではなく https:// にするか、ポートを直してください",
+	"see that its url in %s is that of an MCP endpoint, and look into the log of the server; it is tried again by itself":                                            "%s の url が MCP のエンドポイントのものか確認し、サーバーのログを調べてください。自動的に再試行されます",
 }

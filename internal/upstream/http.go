@@ -441,33 +441,7 @@ var (
 	jsonType   = []string{"application/json"}
 )
 
-func (c *httpConn) wireError(err error) error { return wireError(c.name, err) }
-
-// wireError says what a failed exchange means.
-func wireError(server string, err error) error {
-	var signIn *signInError
-	var op *net.OpError
-	switch {
-	case errors.As(err, &signIn):
-		return err
-	case errors.As(err, &op) && op.Op == "dial":
-		return &gateway.Error{
-			Code: gateway.CodeUnavailable, Err: err, Unsent: true,
-			Message: "server %s cannot be reached; is it running, and is its URL right?",
-			Values:  []any{server},
-		}
-	}
-	return broken(server, err)
-}
-
-// broken is said of an exchange that ended after the request had been sent.
-func broken(server string, err error) error {
-	return &gateway.Error{
-		Code: gateway.CodeUnavailable, Err: err,
-		Message: "the connection to server %s broke; the call may or may not have been carried out",
-		Values:  []any{server},
-	}
-}
+func (c *httpConn) wireError(err error) error { return wireError(c.name, c.url, err) }
 
 // spawn runs f beside the connection; close waits for it. It reports false when
 // the connection is closed, and f does not run.

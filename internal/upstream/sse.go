@@ -105,7 +105,7 @@ func (w *sseWire) open(base *url.URL) error {
 	r.Header["Cache-Control"] = []string{"no-store"}
 	resp, err := w.transport.RoundTrip(r) //nolint:bodyclose // end closes it
 	if err != nil {
-		return wireError(w.name, err)
+		return wireError(w.name, base, err)
 	}
 	w.body = resp.Body
 	if resp.StatusCode != http.StatusOK {

@@ -213,7 +213,7 @@ func (s *Server) supervise(ctx context.Context) {
 		s.log.Warn("server is down", "error", err, "next_try_ms", wait.Milliseconds())
 		s.update(func() {
 			s.state, s.conn, s.since, s.refused = StateDown, nil, time.Now(), refused
-			s.problem, s.nextTry = problem(err), time.Now().Add(wait)
+			s.problem, s.cause, s.nextTry = problem(err), causeOf(err), time.Now().Add(wait)
 		})
 		timer := time.NewTimer(wait)
 		select {
@@ -240,15 +240,6 @@ func (s *Server) lack(ctx context.Context, err error) {
 	s.update(func() { s.state, s.since, s.problem = StateDown, time.Now(), problem(err) })
 	<-ctx.Done()
 	s.update(func() { s.state = StateClosed })
-}
-
-// problem is the part of an error that may be shown to callers.
-func problem(err error) gateway.Text {
-	var e *gateway.Error
-	if errors.As(err, &e) {
-		return gateway.Textf("%s", e)
-	}
-	return gateway.Textf("it cannot be reached")
 }
 
 // serve connects once and returns when the connection is lost, with how long
@@ -318,7 +309,7 @@ func (s *Server) serve(ctx context.Context) (ready time.Duration, err error) {
 			}
 			s.update(func() {
 				s.state, s.conn, s.since = state, nil, time.Now()
-				s.problem, s.nextTry = problem(err), time.Now() // when it is closed, really
+				s.problem, s.cause, s.nextTry = problem(err), causeOf(err), time.Now() // when it is closed, really
 			})
 			return time.Since(began), err
 		case <-s.nudge:

@@ -104,8 +104,10 @@ type Status struct {
 	FirstStart bool
 	// Transport is how it is spoken to: stdio, http or sse.
 	Transport string
-	// Problem says why it is not ready, NextTry when it is tried again.
+	// Problem says why it is not ready, NextTry when it is tried again. Cause is
+	// one of the Cause constants while it is down, empty where none is known.
 	Problem gateway.Text
+	Cause   string
 	NextTry time.Time
 	// Output is the end of what it wrote to its standard error.
 	Output string
@@ -164,6 +166,7 @@ type Server struct {
 	// it was not before the last start.
 	remembered, first bool
 	problem           gateway.Text
+	cause             string
 	// refused is why it is down when only a person can help.
 	refused *gateway.Error
 	nextTry time.Time
@@ -360,6 +363,9 @@ func (s *Server) Status() Status {
 		Tools: len(s.List(gateway.KindTool)), Starts: s.starts, Since: s.since,
 		StartTook: s.took, FirstStart: s.first, Transport: s.transport(),
 		Problem: s.problemNow(time.Now()), NextTry: s.nextTry, Output: s.output.String(), LastLine: s.output.lastLine(),
+	}
+	if s.state == StateDown {
+		st.Cause = s.cause
 	}
 	if s.state == StateReady {
 		if why, silent := s.silence(time.Now()); silent {
