@@ -296,6 +296,7 @@ func TestFindings(t *testing.T) {
 		"a certificate of another one": unreachable("certificate_name", "write the host name that the certificate is for in its url in /srv/example/genkan.yaml, or give the server a certificate for this one"),
 		"TLS to a plain port":          unreachable("not_tls", "write http:// instead of https:// in its url in /srv/example/genkan.yaml, or turn on TLS in the server"),
 		"no TLS to a TLS port":         unreachable("not_http", "write https:// instead of http:// in its url in /srv/example/genkan.yaml, or correct the port"),
+		"a connection that was closed": unreachable("closed", "see that its url in /srv/example/genkan.yaml is right, https:// or http:// too, and look into the log of the server; it is tried again by itself"),
 		"a status":                     unreachable("http_status", "see that its url in /srv/example/genkan.yaml is that of an MCP endpoint, and look into the log of the server; it is tried again by itself"),
 		// One cause, one finding: not one more for each secret that cannot be read.
 		"a locked vault and what it holds": {

@@ -127,6 +127,8 @@ func (e *examination) down(s *Server) {
 		f.advise(gateway.Textf("write http:// instead of https:// in its url in %s, or turn on TLS in the server", file))
 	case "not_http":
 		f.advise(gateway.Textf("write https:// instead of http:// in its url in %s, or correct the port", file))
+	case "closed":
+		f.advise(gateway.Textf("see that its url in %s is right, https:// or http:// too, and look into the log of the server; it is tried again by itself", file))
 	case "http_status":
 		f.advise(gateway.Textf("see that its url in %s is that of an MCP endpoint, and look into the log of the server; it is tried again by itself", file))
 	default:

@@ -185,4 +185,5 @@ var jaDoctor = map[string]string{
 	"write http:// instead of https:// in its url in %s, or turn on TLS in the server":                                                                               "%s の url を https:// ではなく http:// にするか、サーバーで TLS を有効にしてください",
 	"write https:// instead of http:// in its url in %s, or correct the port":                                                                                        "%s の url を http:// ではなく https:// にするか、ポートを直してください",
 	"see that its url in %s is that of an MCP endpoint, and look into the log of the server; it is tried again by itself":                                            "%s の url が MCP のエンドポイントのものか確認し、サーバーのログを調べてください。自動的に再試行されます",
+	"see that its url in %s is right, https:// or http:// too, and look into the log of the server; it is tried again by itself":                                     "%s の url が（https:// か http:// かも含めて）正しいか確認し、サーバーのログを調べてください。自動的に再試行されます",
 }

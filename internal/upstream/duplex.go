@@ -120,6 +120,17 @@ func (c *duplexConn) pid() int              { return c.wire.pid() }
 func (c *duplexConn) received() uint64      { return c.wire.received() }
 func (c *duplexConn) lost() <-chan struct{} { return c.gone }
 
+func (c *duplexConn) busy() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, p := range c.pending {
+		if p.call != nil {
+			return true
+		}
+	}
+	return false
+}
+
 func (c *duplexConn) cause() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

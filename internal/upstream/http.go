@@ -223,6 +223,14 @@ func (c *httpConn) received() uint64      { return c.heard.Load() }
 func (c *httpConn) lost() <-chan struct{} { return c.life.Done() }
 func (c *httpConn) cause() error          { return context.Cause(c.life) }
 
+// busy knows the calls of a legacy session only: calls of modern servers outlive
+// the connection.
+func (c *httpConn) busy() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.calls) > 0
+}
+
 func (c *httpConn) call(ctx context.Context, call *gateway.Call, in *gateway.Params) (*gateway.Result, error) {
 	if err := c.proto.refuses(in); err != nil {
 		return nil, err

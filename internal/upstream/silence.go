@@ -10,10 +10,14 @@ import (
 	"genkan/internal/gateway"
 )
 
-// defaultPingTimeout is how long a server may take to answer a ping. A server
-// that works on one request at a time does not answer while it computes, so it
-// is long.
-const defaultPingTimeout = 30 * time.Second
+const (
+	// defaultPingTimeout is how long a server may take to answer a ping.
+	defaultPingTimeout = 30 * time.Second
+	// patientPings is how many pings in a row must go unanswered while other calls
+	// wait for the server: one that works on a single request at a time answers
+	// nothing meanwhile, and a restart would lose that work.
+	patientPings = 10
+)
 
 // errNotResponding closes a connection on which nothing comes any more.
 var errNotResponding = &gateway.Error{
@@ -61,10 +65,13 @@ func (s *Server) unanswered(ctx context.Context, c conn, received uint64) {
 // check pings the server until it shows a sign of life or counts as dead.
 func (s *Server) check(c conn, one *check) {
 	defer s.update(func() { delete(s.checks, c) })
-	for !s.ping(c) {
+	for unanswered := 0; !s.ping(c); {
 		var before bool
 		s.update(func() { before, one.silent = one.silent, true })
 		if before {
+			unanswered++
+		}
+		if unanswered >= patientPings || unanswered > 0 && !c.busy() {
 			s.log.Warn("server does not respond and is restarted")
 			s.update(func() {
 				if s.conn == c { // from now on calls wait for the next connection
@@ -74,7 +81,9 @@ func (s *Server) check(c conn, one *check) {
 			c.end(errNotResponding)
 			return
 		}
-		s.log.Warn("server does not respond")
+		if !before {
+			s.log.Warn("server does not respond")
+		}
 	}
 }
 
@@ -144,9 +153,9 @@ func (s *Server) silence(now time.Time) (gateway.Text, bool) {
 		switch ago := now.Sub(one.began).Round(time.Second); {
 		case !one.silent:
 		case c == s.conn:
-			return gateway.Textf("a call got no answer, and nothing has come from the server since; it was pinged %s ago, and is restarted if it stays silent for %s", ago, s.pingTimeout()), true
+			return gateway.Textf("a call got no answer, and nothing has come from the server since; it was pinged %s ago, and is restarted if it stays silent", ago), true
 		default:
-			return gateway.Textf("a call on a connection of one client got no answer, and nothing has come on it since; it was pinged %s ago, and is closed if it stays silent for %s", ago, s.pingTimeout()), true
+			return gateway.Textf("a call on a connection of one client got no answer, and nothing has come on it since; it was pinged %s ago, and is closed if it stays silent", ago), true
 		}
 	}
 	return gateway.Text{}, false

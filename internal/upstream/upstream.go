@@ -213,6 +213,8 @@ type conn interface {
 	pid() int
 	// received counts the times that anything came from the server.
 	received() uint64
+	// busy reports whether calls wait for their answers.
+	busy() bool
 	// lost is closed when the connection is of no more use; cause says why.
 	lost() <-chan struct{}
 	cause() error
