@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -255,6 +256,83 @@ func TestAServerThatComesBackIsUsedAtOnce(t *testing.T) {
 		t.Errorf("it is back: %v", err)
 	}
 	t.Logf("the next call took %v", time.Since(began))
+}
+
+// A crash costs the calls under way. It is one failure, however many they are:
+// when the server is ready again, the first call goes through.
+func TestACrashWithManyCallsUnderWay(t *testing.T) {
+	for _, transport := range []string{"stdio", "http"} {
+		t.Run(transport, func(t *testing.T) {
+			dir := t.TempDir()
+			record, gate := filepath.Join(dir, "record"), filepath.Join(dir, "gate")
+			flags := []string{"-everything", "-record", record}
+			var server *testkit.FaultHTTP
+			one := conf{}
+			if transport == "http" {
+				server = testkit.NewFaultHTTP(t, flags...)
+				one["url"] = server.URL()
+			} else {
+				one = child(t, flags...)
+			}
+			h := openHouse(t, servers(conf{"one": one}))
+			h.waitReady("one")
+			testkit.Eventually(t, func() bool { return h.lists("one__hold") }, "listed")
+			const calls = 30
+			answers := make(chan string, calls)
+			for range calls {
+				go func() { // over REST nothing is sent again
+					_, text, err := h.tryRequest(http.MethodPost, "/v1/tools/call", fmt.Sprintf(`{"name":"one__hold","parameters":{"gate":%q}}`, gate), nil)
+					answers <- fmt.Sprint(text, err)
+				}()
+			}
+			testkit.Eventually(t, func() bool {
+				return strings.Count(strings.Join(testkit.Lines(t, record), "\n"), `"tools/call"`) == calls
+			}, "the calls are under way")
+			if server != nil {
+				server.Restart()
+			} else {
+				process, err := os.FindProcess(h.server("one").ProcessID)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := process.Kill(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for range calls {
+				if text := <-answers; !strings.Contains(text, "UPSTREAM_UNAVAILABLE") {
+					t.Errorf("got %s", text)
+				}
+			}
+			h.waitReady("one")
+			status, text, err := h.tryRequest(http.MethodPost, "/v1/tools/call", `{"name":"one__echo","parameters":{"text":"x"}}`, nil)
+			if err != nil || status != http.StatusOK {
+				t.Errorf("the first call after the crash: %d %s %v", status, text, err)
+			}
+		})
+	}
+}
+
+// A server that answers nothing any more is no healthy one.
+func TestAServerThatNoLongerAnswers(t *testing.T) {
+	h := openHouse(t, servers(conf{"one": with(child(t, "-mode", "stall"), conf{"timeout": "300ms"})}))
+	h.waitReady("one")
+	if _, err := h.call("one__echo", `{"text":"stall"}`); err == nil || !strings.Contains(err.Error(), "no answer") {
+		t.Errorf("got %v", err)
+	}
+	st := h.server("one")
+	if st.State != "not responding" || !strings.Contains(st.Problem, "no answer") {
+		t.Errorf("it is shown as %q: %s", st.State, st.Problem)
+	}
+	// The next call is not sent before the server responds again.
+	if _, err := h.call("one__echo", `{"text":"x"}`); err == nil || !strings.Contains(err.Error(), "does not respond, so the call was not sent") {
+		t.Errorf("got %v", err)
+	}
+	h.must(http.MethodPost, "/v1/servers/one/restart", "", http.StatusAccepted)
+	h.waitReady("one")
+	if got := h.mustCall("one__echo", `{"text":"x"}`); got != "x" {
+		t.Errorf("got %s", got)
+	}
 }
 
 func TestACallThatTakesTooLong(t *testing.T) {

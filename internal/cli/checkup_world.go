@@ -169,7 +169,7 @@ func (k *checkup) asked(s client.Server) doctor.Server {
 	out := doctor.Server{
 		Name: s.Name, State: s.State, Known: true, Protocol: s.ProtocolVersion, Era: s.Era, Transport: s.Transport,
 		Tools: s.Tools, StartTook: time.Duration(s.StartMillis) * time.Millisecond, FirstStart: s.FirstStart, Waited: k.startupTimeout(s.Name),
-		Problem: s.Problem, SignIn: s.SignIn, Hidden: s.Hidden,
+		Problem: s.Problem, Cause: s.Cause, SignIn: s.SignIn, Hidden: s.Hidden,
 		Overwrites: s.Definition != nil && s.Definition.Overwrite,
 		Replaces:   k.replacing[s.Name], Undescribed: k.undescribed[s.Name],
 	}

@@ -92,6 +92,8 @@ func (c *command) stateOf(s client.Server) string {
 		return c.say("starting")
 	case client.StateDown:
 		return c.say("down")
+	case client.StateNotResponding:
+		return c.say("not responding")
 	case client.StateDisabled:
 		return c.say("disabled")
 	}

@@ -116,10 +116,16 @@ func TestFindings(t *testing.T) {
 	lead := func(change func(l *doctor.Lead)) func(*doctor.Facts) {
 		return func(f *doctor.Facts) { change(&f.Clients[0].Files[0].Leads[0]) }
 	}
-	for name, c := range map[string]struct {
+	type finding struct {
 		change func(f *doctor.Facts)
 		want   []string
-	}{
+	}
+	unreachable := func(cause, mends string) finding {
+		return finding{server(func(s *doctor.Server) {
+			s.State, s.Problem, s.Cause, s.Transport, s.Command = "down", "it cannot be reached: why", cause, "http", ""
+		}), []string{"problem server/github: down: it cannot be reached: why > " + mends}}
+	}
+	for name, c := range map[string]finding{
 		// Clients that start genkan.
 		"started, and seen": {
 			lead(func(l *doctor.Lead) {
@@ -276,6 +282,29 @@ func TestFindings(t *testing.T) {
 				s.State, s.Problem, s.Transport, s.Command = "down", "it cannot be reached", "http", ""
 			}),
 			[]string{"problem server/github: down: it cannot be reached > see that its address in /srv/example/genkan.yaml is right and that it runs; it is tried again by itself"},
+		},
+		"not responding": {
+			server(func(s *doctor.Server) { s.State, s.Problem, s.Output = "not responding", "no answer", []string{"oops"} }),
+			[]string{"problem server/github: it does not respond: no answer | oops > genkan servers restart github > restarts it now; genkan does so itself if it stays silent. For a tool that takes long, raise timeout in /srv/example/genkan.yaml"},
+		},
+		"a host that is not known":     unreachable("no_such_host", "correct the host name in its url in /srv/example/genkan.yaml, or see that this machine has a network; it is tried again by itself"),
+		"a closed port here":           unreachable("refused_here", "start that server, or correct the port in its url in /srv/example/genkan.yaml; it is tried again by itself"),
+		"a closed port elsewhere":      unreachable("refused", "see that the server runs on that machine, or correct the port in its url in /srv/example/genkan.yaml; it is tried again by itself"),
+		"no route":                     unreachable("no_route", "check this machine's network, proxy, VPN and firewall, and the url in /srv/example/genkan.yaml; it is tried again by itself"),
+		"an expired certificate":       unreachable("certificate_expired", "renew the certificate of the server; if it is still valid, correct the clock of this machine"),
+		"an unknown authority":         unreachable("certificate_authority", "if you trust the server, add its authority to the certificates of this machine, or set SSL_CERT_FILE to a file with it where genkan starts, and restart genkan"),
+		"a certificate of another one": unreachable("certificate_name", "write the host name that the certificate is for in its url in /srv/example/genkan.yaml, or give the server a certificate for this one"),
+		"TLS to a plain port":          unreachable("not_tls", "write http:// instead of https:// in its url in /srv/example/genkan.yaml, or turn on TLS in the server"),
+		"no TLS to a TLS port":         unreachable("not_http", "write https:// instead of http:// in its url in /srv/example/genkan.yaml, or correct the port"),
+		"a connection that was closed": unreachable("closed", "see that its url in /srv/example/genkan.yaml is right, https:// or http:// too, and look into the log of the server; it is tried again by itself"),
+		"a status":                     unreachable("http_status", "see that its url in /srv/example/genkan.yaml is that of an MCP endpoint, and look into the log of the server; it is tried again by itself"),
+		// One cause, one finding: not one more for each secret that cannot be read.
+		"a locked vault and what it holds": {
+			func(f *doctor.Facts) {
+				f.Data.Key, f.Data.VaultProblem = "keyring", text("unlock the keyring")
+				f.Servers[0].State, f.Servers[0].Missing = "down", []doctor.Missing{{Name: "a", Secret: true}, {Name: "b", Secret: true}}
+			},
+			[]string{"problem data: the kept secrets cannot be read | unlock the keyring"},
 		},
 		"no npx": {
 			server(func(s *doctor.Server) { s.State, s.Found = "down", false }),

@@ -133,6 +133,9 @@ type Server struct {
 	// Waited is how long it was waited for.
 	Waited  time.Duration
 	Problem string
+	// Cause is why it cannot be reached, as /v1/servers has it; empty where that is
+	// not known.
+	Cause string
 	// Output is the end of what it wrote, without secrets.
 	Output []string
 	// SignIn is needed, signed in, or empty.

@@ -25,6 +25,9 @@ func (e *examination) server(s *Server) {
 		s.Missing = nil // the genkan that runs has other variables than we
 	}
 	for _, m := range s.Missing {
+		if m.Secret && e.facts.Data.VaultProblem.Format != "" {
+			continue // no secret can be read, which is said already
+		}
 		if m.Secret {
 			e.say(Problem, gateway.Textf("it needs the secret %s, which is not kept here or cannot be read", m.Name)).run(e.genkan("secrets set " + m.Name))
 		} else {
@@ -42,6 +45,10 @@ func (e *examination) server(s *Server) {
 		e.untried(s)
 	case s.State == "ready":
 		e.ready(s)
+	case s.State == "not responding":
+		e.say(Problem, gateway.Textf("it does not respond: %s", s.Problem)).
+			run(e.genkan("servers restart " + s.Name)).advise(gateway.Textf("restarts it now; genkan does so itself if it stays silent. For a tool that takes long, raise timeout in %s", e.facts.Config.File.Path)).
+			quoting(s.Output)
 	case s.State == "starting":
 		e.say(Problem, gateway.Textf("it has not finished starting within %s", s.Waited.Round(time.Second))).
 			because(gateway.Textf("it may still be downloading, or the command is no MCP server")).
@@ -101,8 +108,34 @@ func (e *examination) down(s *Server) {
 	f := e.say(Problem, gateway.Textf("down: %s", s.Problem)).quoting(s.Output)
 	if s.Transport == "stdio" {
 		f.run(e.genkan("servers " + s.Name)).advise(gateway.Textf("shows all that it printed; its command is in %s, and is tried again by itself", e.facts.Config.File.Path))
-	} else {
-		f.advise(gateway.Textf("see that its address in %s is right and that it runs; it is tried again by itself", e.facts.Config.File.Path))
+		return
+	}
+	file := e.facts.Config.File.Path
+	switch s.Cause {
+	case "no_such_host":
+		f.advise(gateway.Textf("correct the host name in its url in %s, or see that this machine has a network; it is tried again by itself", file))
+	case "refused_here":
+		f.advise(gateway.Textf("start that server, or correct the port in its url in %s; it is tried again by itself", file))
+	case "refused":
+		f.advise(gateway.Textf("see that the server runs on that machine, or correct the port in its url in %s; it is tried again by itself", file))
+	case "no_route", "timeout":
+		f.advise(gateway.Textf("check this machine's network, proxy, VPN and firewall, and the url in %s; it is tried again by itself", file))
+	case "certificate_expired":
+		f.advise(gateway.Textf("renew the certificate of the server; if it is still valid, correct the clock of this machine"))
+	case "certificate_authority":
+		f.advise(gateway.Textf("if you trust the server, add its authority to the certificates of this machine, or set SSL_CERT_FILE to a file with it where genkan starts, and restart genkan"))
+	case "certificate_name":
+		f.advise(gateway.Textf("write the host name that the certificate is for in its url in %s, or give the server a certificate for this one", file))
+	case "not_tls":
+		f.advise(gateway.Textf("write http:// instead of https:// in its url in %s, or turn on TLS in the server", file))
+	case "not_http":
+		f.advise(gateway.Textf("write https:// instead of http:// in its url in %s, or correct the port", file))
+	case "closed":
+		f.advise(gateway.Textf("see that its url in %s is right, https:// or http:// too, and look into the log of the server; it is tried again by itself", file))
+	case "http_status":
+		f.advise(gateway.Textf("see that its url in %s is that of an MCP endpoint, and look into the log of the server; it is tried again by itself", file))
+	default:
+		f.advise(gateway.Textf("see that its address in %s is right and that it runs; it is tried again by itself", file))
 	}
 }
 

@@ -26,9 +26,11 @@ type deadline struct {
 	cancel context.CancelCauseFunc
 }
 
+// The causes of a call's end. Sources tell a timeout from a cancellation by their
+// code.
 var (
-	errNoSignOfLife = errors.New("no sign of life within the timeout")
-	errTooLong      = errors.New("signs of life, but no answer within the longest time")
+	errNoSignOfLife = &gateway.Error{Code: gateway.CodeTimeout, Err: errors.New("no sign of life within the timeout")}
+	errTooLong      = &gateway.Error{Code: gateway.CodeTimeout, Err: errors.New("signs of life, but no answer within the longest time")}
 )
 
 // deadline starts the clock of one attempt.

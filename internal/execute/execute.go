@@ -74,12 +74,23 @@ func (e *Executor) lane(source gateway.Source) *lane {
 	if l, ok := e.lanes.Load(source); ok {
 		return l.(*lane) //nolint:forcetypeassert // only lanes are stored
 	}
-	l, _ := e.lanes.LoadOrStore(source, &lane{
+	fresh := &lane{
 		places:  make(chan struct{}, e.limits.Concurrency),
 		waiting: make(chan struct{}, e.limits.Queue),
 		breaker: breaker{failures: e.limits.BreakerFailures, pause: e.limits.BreakerPause},
-	})
+	}
+	if s, ok := source.(Starter); ok {
+		fresh.breaker.starts = s.ReadyCount
+	}
+	l, _ := e.lanes.LoadOrStore(source, fresh)
 	return l.(*lane) //nolint:forcetypeassert // only lanes are stored
+}
+
+// Starter is a source that can be lost and come back. Its breaker lets a call
+// through as soon as it is back.
+type Starter interface {
+	// ReadyCount counts how often the source became ready.
+	ReadyCount() uint64
 }
 
 // place is a call's place in a lane. While a person thinks about a question the
@@ -175,7 +186,8 @@ func (e *Executor) retryDelay(call *gateway.Call) time.Duration {
 
 // attempt sends the call once.
 func (e *Executor) attempt(ctx context.Context, l *lane, p *place, call *gateway.Call) (*gateway.Result, error) {
-	if !l.breaker.allow() {
+	ticket, ok := l.breaker.allow()
+	if !ok {
 		return nil, &gateway.Error{
 			Code: gateway.CodeUnavailable, Unsent: true, RetryAfter: e.limits.BreakerPause,
 			Message: "server %s failed %d times in a row and is left alone for %s; `genkan servers %s` shows how it is",
@@ -187,10 +199,10 @@ func (e *Executor) attempt(ctx context.Context, l *lane, p *place, call *gateway
 	// Asked before the clock is stopped, which ends ctx too.
 	ended := ctx.Err() != nil
 	deadline.stop()
-	if err != nil && ended {
+	if err != nil && ended && !gateway.AsError(err).Unsent {
 		err = e.endedBy(context.Cause(ctx), call)
 	}
-	l.breaker.settle(breakerVerdict(err))
+	l.breaker.settle(breakerVerdict(err), ticket)
 	return result, err
 }
 

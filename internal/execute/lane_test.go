@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -186,6 +187,78 @@ func TestTheBreaker(t *testing.T) {
 		time.Sleep(5*time.Second + time.Millisecond)
 		for range 10 {
 			if _, err := e.Handle(t.Context(), write(s)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
+
+// A crash with many calls under way is one failure, however many calls it costs.
+func TestCallsThatFailTogetherCountOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		crash := make(chan struct{})
+		s := &source{name: "ill", handle: func(context.Context, *gateway.Call) (*gateway.Result, error) {
+			<-crash
+			return nil, &gateway.Error{Code: gateway.CodeUnavailable, Message: "lost"}
+		}}
+		l := breakerLimits()
+		l.Concurrency = 30
+		e := New(l)
+		end := crowd(t, e, s, 30)
+		close(crash)
+		synctest.Wait()
+		end()
+		// The crash was the first of three failures in a row; these are the others.
+		for range 2 {
+			_, err := e.Handle(t.Context(), write(s))
+			if wantCode(t, err, gateway.CodeUnavailable); s.seen() < 31 {
+				t.Fatalf("the breaker is open after one crash: %v", err)
+			}
+		}
+		if _, err := e.Handle(t.Context(), write(s)); s.seen() != 32 {
+			t.Errorf("after 3 failures in a row the breaker is still closed: %v", err)
+		}
+	})
+}
+
+// reviving is a source that comes back.
+type reviving struct {
+	source
+
+	starts atomic.Uint64
+}
+
+func (r *reviving) ReadyCount() uint64 { return r.starts.Load() }
+
+// A source that has started again is not shut out for the rest of the pause. If
+// it still fails, it is left alone again.
+func TestARestartIsLookedAtAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r, ill := &reviving{}, true
+		r.handle = func(context.Context, *gateway.Call) (*gateway.Result, error) {
+			if ill {
+				return nil, &gateway.Error{Code: gateway.CodeUnavailable, Message: "lost"}
+			}
+			return done, nil
+		}
+		e := New(breakerLimits())
+		for range 4 {
+			_, _ = e.Handle(t.Context(), write(r))
+		}
+		if r.seen() != 3 {
+			t.Fatalf("%d calls were sent, want 3 and then a breaker", r.seen())
+		}
+		r.starts.Add(1)
+		for range 3 {
+			_, _ = e.Handle(t.Context(), write(r))
+		}
+		if r.seen() != 4 {
+			t.Errorf("%d calls were sent, want one more after the restart", r.seen())
+		}
+		r.starts.Add(1)
+		ill = false
+		for range 10 {
+			if _, err := e.Handle(t.Context(), write(r)); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -263,4 +263,5 @@ and paste the address that the browser ends at, although its page does not load.
 
 	"No genkan ran for %s; one was started in the background.":                                       "%s で動いている genkan がなかったため、バックグラウンドで起動しました。",
 	"Still starting, so that their tools are missing here: %s. `genkan servers` shows how they are.": "まだ起動中のため、次のサーバーのツールはここにありません: %s。状態は `genkan servers` で確認できます。",
+	"not responding": "応答なし",
 }

@@ -38,6 +38,11 @@ type duplexConn struct {
 	// poured counts what the server has taken, to tell slow from deaf.
 	poured atomic.Uint64
 	noise  int
+	// lostAnswers counts unreadable answers whose call is not known yet. It is
+	// one of those up to lostBy, and fails with lostWhy.
+	lostAnswers int
+	lostBy      uint64
+	lostWhy     error
 
 	wake chan struct{}
 	gone chan struct{}
@@ -74,6 +79,9 @@ type wire interface {
 	next() ([]byte, error)
 	// pid is the server's process, zero if it is not a child.
 	pid() int
+	// received counts the times that anything came from the server, messages or
+	// not.
+	received() uint64
 	// end ends the wire and returns when nothing of it is left.
 	end()
 }
@@ -109,7 +117,19 @@ func (c *duplexConn) start(agree func() (protocol, error)) (conn, error) {
 
 func (c *duplexConn) protocol() protocol    { return c.proto }
 func (c *duplexConn) pid() int              { return c.wire.pid() }
+func (c *duplexConn) received() uint64      { return c.wire.received() }
 func (c *duplexConn) lost() <-chan struct{} { return c.gone }
+
+func (c *duplexConn) busy() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, p := range c.pending {
+		if p.call != nil {
+			return true
+		}
+	}
+	return false
+}
 
 func (c *duplexConn) cause() error {
 	c.mu.Lock()
@@ -170,6 +190,9 @@ func (c *duplexConn) roundTrip(ctx context.Context, call *gateway.Call, build fu
 	c.mu.Lock()
 	_, waiting := c.pending[id]
 	delete(c.pending, id)
+	if waiting && id <= c.lostBy {
+		c.lostAnswers = 0 // the lost answer may have been this one's
+	}
 	if waiting && c.dead == nil && len(c.out) < maxBacklog {
 		c.enqueue(func(dst []byte) []byte {
 			return jsonrpc.AppendNotification(dst, "notifications/cancelled", canceledParams(id, context.Cause(ctx)))
@@ -193,7 +216,13 @@ func (c *duplexConn) settle(rawID []byte, a answer) bool {
 	c.mu.Lock()
 	p := c.pending[id]
 	delete(c.pending, id)
+	var losers []*pending
+	var why error
+	if c.lostAnswers > 0 {
+		losers, why = c.losers(), c.lostWhy
+	}
 	c.mu.Unlock()
+	c.lose(losers, why)
 	if p == nil {
 		return false
 	}

@@ -42,7 +42,7 @@ func (c *duplexConn) receive(line []byte) {
 func (c *duplexConn) receiveOne(line []byte) {
 	msg, err := jsonrpc.Scan(line)
 	if err != nil {
-		c.malformed(line, invalidAnswer(c.name, err))
+		c.malformed(line, invalidAnswer(c.name, line, err))
 		return
 	}
 	switch msg.Kind {
@@ -55,18 +55,16 @@ func (c *duplexConn) receiveOne(line []byte) {
 	}
 }
 
-// malformed deals with a line that is no message. If it began as the answer to
-// somebody, they are told; otherwise it is noise, which many servers make, and
-// is kept with the rest of their output.
+// malformed handles a line that is not a message. If it is an unreadable answer,
+// the call that it belongs to ends with failure. Anything else is noise, which
+// many servers write, and is kept with the rest of their output.
 func (c *duplexConn) malformed(line []byte, failure error) {
-	if len(line) > 0 && line[0] == '{' {
-		partial, _ := jsonrpc.Scan(bytes.Clone(line))
-		if partial.ID == nil {
-			partial.ID = lastID(line)
-		}
-		if partial.ID != nil && c.settle(partial.ID, answer{err: failure}) {
-			return
-		}
+	id, isAnswer := answeredID(line)
+	switch {
+	case id != nil && c.settle(id, answer{err: failure}):
+		return
+	case id == nil && isAnswer:
+		c.unclaimed(failure)
 	}
 	c.mu.Lock()
 	c.noise++
@@ -80,6 +78,119 @@ func (c *duplexConn) malformed(line []byte, failure error) {
 		line = append(line[:most:most], "…"...)
 	}
 	_, _ = c.output.Write(append(line[:len(line):len(line)], '\n'))
+}
+
+// unclaimed notes an unreadable answer without an id. It belongs to one of the
+// requests that wait now. Which one it is may only be known when the others have
+// their answers.
+func (c *duplexConn) unclaimed(failure error) {
+	c.mu.Lock()
+	c.lostAnswers++
+	c.lostBy, c.lostWhy = c.lastID, failure
+	lost := c.lostAnswers
+	losers := c.losers()
+	c.mu.Unlock()
+	c.log.Warn("server sent an answer that cannot be read and has no id", "lost_answers", lost, "known_call", len(losers) > 0)
+	c.lose(losers, failure)
+}
+
+// losers takes out the requests whose answers are known to be lost: those that
+// are left when as many requests wait as answers were lost. Called with mu held.
+func (c *duplexConn) losers() []*pending {
+	var found []uint64
+	for id, p := range c.pending {
+		if id <= c.lostBy && p.opened == nil {
+			found = append(found, id)
+		}
+	}
+	if len(found) > c.lostAnswers {
+		return nil
+	}
+	c.lostAnswers = 0
+	losers := make([]*pending, 0, len(found))
+	for _, id := range found {
+		losers = append(losers, c.pending[id])
+		delete(c.pending, id)
+	}
+	return losers
+}
+
+func (c *duplexConn) lose(losers []*pending, failure error) {
+	for _, p := range losers {
+		p.answer <- answer{err: failure}
+	}
+}
+
+// answeredID looks for the id of an unreadable answer. It reports whether the
+// line is an answer, which it can be without an id that is found.
+//
+// It reads tokens without checking them, because the line may be invalid UTF-8,
+// cut off, or too large to be kept whole.
+func answeredID(line []byte) (id []byte, isAnswer bool) {
+	line = bytes.TrimSpace(bytes.TrimPrefix(line, []byte("\ufeff")))
+	if len(line) == 0 || line[0] != '{' {
+		return nil, false
+	}
+	depth, isMessage := 0, false
+	for i := 0; i < len(line); i++ {
+		switch line[i] {
+		case '{', '[':
+			depth++
+		case '}', ']':
+			depth--
+		case '"':
+			end := stringEnd(line, i)
+			if depth == 1 {
+				if value, ok := bytes.CutPrefix(bytes.TrimLeft(line[end:], " \t"), []byte{':'}); ok {
+					switch string(line[i:end]) {
+					case `"method"`:
+						return nil, false // a request or a notification
+					case `"jsonrpc"`:
+						isMessage = true
+					case `"result"`, `"error"`:
+						isAnswer = true
+					case `"id"`:
+						id = number(value)
+					}
+				}
+			}
+			i = end - 1
+		}
+	}
+	switch {
+	case isAnswer && id == nil:
+		return lastID(line), true
+	case isAnswer || isMessage:
+		return id, isAnswer
+	default:
+		return nil, false
+	}
+}
+
+// stringEnd returns the index behind the string that begins at i.
+func stringEnd(line []byte, i int) int {
+	for i++; i < len(line); i++ {
+		switch line[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+	return len(line)
+}
+
+// number returns the digits that a value begins with, nil if there are none.
+func number(value []byte) []byte {
+	value = bytes.TrimLeft(value, " \t")
+	n := 0
+	for n < len(value) && value[n] >= '0' && value[n] <= '9' {
+		n++
+	}
+	if n == 0 {
+		return nil
+	}
+	return value[:n]
 }
 
 // lastID is the id of a message that ends with it, as those of the TypeScript

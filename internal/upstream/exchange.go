@@ -137,6 +137,9 @@ func (c *httpConn) read(resp *http.Response, x *exchange, id uint64, inSession b
 	if resp.StatusCode == http.StatusOK && kind == "text/event-stream" {
 		return c.readStream(resp.Request.Context(), resp.Body, x, id)
 	}
+	if resp.StatusCode != http.StatusBadGateway && resp.StatusCode != http.StatusGatewayTimeout {
+		c.heard.Add(1) // with those a proxy answers for a server that does not
+	}
 	if resp.StatusCode != http.StatusOK && kind != "application/json" {
 		defer drain(resp.Body)
 		// Its beginning is enough to tell what is meant.
@@ -173,7 +176,7 @@ func (c *httpConn) read(resp *http.Response, x *exchange, id uint64, inSession b
 		return msg, nil
 	}
 	if err != nil {
-		return jsonrpc.Message{}, invalidAnswer(c.name, err)
+		return jsonrpc.Message{}, invalidAnswer(c.name, body, err)
 	}
 	if got, ok := parseID(msg.ID); !ok || got != id || (msg.Kind != jsonrpc.Response && msg.Kind != jsonrpc.ErrorResponse) {
 		return jsonrpc.Message{}, unusable("server %s sent an answer that is not valid: it is not the answer to what was asked", c.name)
@@ -217,6 +220,16 @@ func statusOf(server string, resp *http.Response, inSession bool, body []byte) e
 		// Many servers say 400 where the specification asks for 404.
 		code == http.StatusBadRequest && strings.Contains(strings.ToLower(string(body)), "session")):
 		return errSessionLost
+	case code == http.StatusBadRequest && wantsTLS(body):
+		why := &unreachable{
+			cause: CauseNotHTTP, err: &statusError{server, code},
+			text: gateway.Textf("%s wants TLS, so its URL must begin with https", resp.Request.URL.Host),
+		}
+		return &gateway.Error{
+			Code: gateway.CodeUnavailable, Answered: true, Err: why,
+			Message: "server %s cannot be reached: %s; `genkan doctor %s` says what mends it",
+			Values:  []any{server, why.text, server},
+		}
 	case code == http.StatusUnauthorized || code == http.StatusForbidden:
 		return &gateway.Error{
 			Code: gateway.CodeUnavailable, Answered: true, Err: &statusError{server, code},
@@ -242,6 +255,12 @@ func statusOf(server string, resp *http.Response, inSession bool, body []byte) e
 			Values:  []any{server, code},
 		}
 	}
+}
+
+// wantsTLS recognises what Go's and nginx's TLS ports answer to plain HTTP.
+func wantsTLS(body []byte) bool {
+	text := strings.ToLower(string(body[:min(len(body), 4<<10)]))
+	return strings.Contains(text, "http request to an https server") || strings.Contains(text, "plain http request was sent to https port")
 }
 
 func retryAfter(h http.Header) time.Duration {
@@ -284,7 +303,7 @@ func (c *httpConn) readStream(ctx context.Context, body io.ReadCloser, x *exchan
 			}
 			if resumeErr != nil {
 				// Not as a failure to connect: the call has been sent.
-				return jsonrpc.Message{}, broken(c.name, errors.Join(err, resumeErr))
+				return jsonrpc.Message{}, broken(c.name, whyUnreachable(c.url, errors.Join(err, resumeErr)))
 			}
 			_ = body.Close()
 			body = again
@@ -292,12 +311,13 @@ func (c *httpConn) readStream(ctx context.Context, body io.ReadCloser, x *exchan
 			continue
 		}
 		idle = 0
+		c.heard.Add(1)
 		if !isMessage(event) {
 			continue
 		}
 		msg, err := c.scan(event.Data, x, id)
 		if err != nil {
-			return jsonrpc.Message{}, invalidAnswer(c.name, err)
+			return jsonrpc.Message{}, invalidAnswer(c.name, event.Data, err)
 		}
 		switch msg.Kind {
 		case jsonrpc.Response, jsonrpc.ErrorResponse:

@@ -33,6 +33,9 @@ type httpConn struct {
 
 	lastID atomic.Uint64
 	proto  protocol
+	// heard counts responses and events. A stream that was only opened does not
+	// count: many servers open one before they look at the request.
+	heard atomic.Uint64
 
 	mu      sync.Mutex
 	session string
@@ -216,8 +219,17 @@ func (c *httpConn) renew(ctx context.Context, generation int) error {
 
 func (c *httpConn) protocol() protocol    { return c.proto }
 func (c *httpConn) pid() int              { return 0 }
+func (c *httpConn) received() uint64      { return c.heard.Load() }
 func (c *httpConn) lost() <-chan struct{} { return c.life.Done() }
 func (c *httpConn) cause() error          { return context.Cause(c.life) }
+
+// busy knows the calls of a legacy session only: calls of modern servers outlive
+// the connection.
+func (c *httpConn) busy() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.calls) > 0
+}
 
 func (c *httpConn) call(ctx context.Context, call *gateway.Call, in *gateway.Params) (*gateway.Result, error) {
 	if err := c.proto.refuses(in); err != nil {
@@ -437,33 +449,7 @@ var (
 	jsonType   = []string{"application/json"}
 )
 
-func (c *httpConn) wireError(err error) error { return wireError(c.name, err) }
-
-// wireError says what a failed exchange means.
-func wireError(server string, err error) error {
-	var signIn *signInError
-	var op *net.OpError
-	switch {
-	case errors.As(err, &signIn):
-		return err
-	case errors.As(err, &op) && op.Op == "dial":
-		return &gateway.Error{
-			Code: gateway.CodeUnavailable, Err: err, Unsent: true,
-			Message: "server %s cannot be reached; is it running, and is its URL right?",
-			Values:  []any{server},
-		}
-	}
-	return broken(server, err)
-}
-
-// broken is said of an exchange that ended after the request had been sent.
-func broken(server string, err error) error {
-	return &gateway.Error{
-		Code: gateway.CodeUnavailable, Err: err,
-		Message: "the connection to server %s broke; the call may or may not have been carried out",
-		Values:  []any{server},
-	}
-}
+func (c *httpConn) wireError(err error) error { return wireError(c.name, c.url, err) }
 
 // spawn runs f beside the connection; close waits for it. It reports false when
 // the connection is closed, and f does not run.

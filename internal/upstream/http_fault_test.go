@@ -16,6 +16,7 @@ import (
 func TestHTTPBadAnswers(t *testing.T) {
 	for mode, words := range map[string]string{
 		"malformed": "not valid",
+		"not-utf8":  "not valid UTF-8",
 		"dup-keys":  "twice",
 		"deep":      "too deep",
 	} {

@@ -152,6 +152,7 @@ func (c *httpConn) listenOnce(ctx context.Context, filter string, opened func())
 		if err != nil {
 			return events.Retry(), err
 		}
+		c.heard.Add(1)
 		if !isMessage(event) {
 			continue
 		}

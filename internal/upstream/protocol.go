@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"genkan/internal/gateway"
 	"genkan/internal/jsonrpc"
@@ -328,10 +329,13 @@ func tooLarge(server string) error {
 	return unusable("an answer of server %s is larger than %d MiB, which is the most that passes", server, gateway.MaxResult>>20)
 }
 
-// invalidAnswer passes on the reason, which says nothing of what the answer
-// holds but a key.
-func invalidAnswer(server string, reason error) error {
-	return unusable("server %s sent an answer that is not valid: %s", server, reason)
+// invalidAnswer is the error of a call whose answer cannot be read. The reason
+// shows nothing of the answer but a key.
+func invalidAnswer(server string, data []byte, reason error) error {
+	if !utf8.Valid(data) {
+		return unusable("server %s sent an answer that is not valid UTF-8, so it cannot be read; the call may have been carried out, so check before you repeat it. The server must write UTF-8: update it, or if it is a Python program, set PYTHONUTF8=1 in its env", server)
+	}
+	return unusable("server %s sent an answer that is not valid: %s; the call may have been carried out, so check before you repeat it. Update the server, or report this to its maker", server, reason)
 }
 
 // rpcError keeps a server's error as it came, for edges that can pass it on.

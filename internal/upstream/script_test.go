@@ -66,7 +66,12 @@ func runScript(name, record string) int {
 type script struct {
 	name string
 	out  *bufio.Writer
+	held []json.RawMessage
 }
+
+// shiftJIS is Japanese as programs on Windows write it. Its second character
+// ends with a backslash's byte.
+const shiftJIS = "\x93\xfa\x95\\\x8c\xea"
 
 func (s *script) say(format string, args ...any) {
 	_, _ = fmt.Fprintf(s.out, format+"\n", args...)
@@ -103,6 +108,8 @@ func (s *script) receive(m scriptMessage) {
 		// Some servers never answer what they do not know.
 	case m.Method == "server/discover":
 		s.refuse(m.ID, -32601, "Method not found")
+	case s.name == "busy" && m.Method == "ping":
+		s.say("still computing")
 	case m.Method == "tools/list":
 		s.list(m)
 	case m.Method == "tools/call":
@@ -141,6 +148,27 @@ func (s *script) call(m scriptMessage) {
 	case "id-last-huge":
 		s.say(`{"result":{"content":[{"type":"text","text":"%s"}]},"jsonrpc":"2.0","id":%s}`,
 			bytes.Repeat([]byte("0"), 40<<20), m.ID)
+	case "not-utf8":
+		s.say(`{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":"%s"}]}}`, m.ID, shiftJIS)
+	case "not-utf8-id-last":
+		s.say(`{"result":{"content":[{"type":"text","text":"%s"}]},"jsonrpc":"2.0","id":%s}`, shiftJIS, m.ID)
+	case "not-utf8-inner-id":
+		// Arguments and results have ids, too.
+		s.say(`{"jsonrpc":"2.0","result":{"structuredContent":{"id":7777},"content":[{"type":"text","text":"%s \"id\":8888"}]}, "id" : %s }`, shiftJIS, m.ID)
+	case "cut-off":
+		s.say(`{"jsonrpc":"2.0","result":{"content":[{"type":"text","te`)
+	case "cut-off-then-answers":
+		// The first call's answer is lost; the second's comes later.
+		if s.held = append(s.held, m.ID); len(s.held) == 2 {
+			s.say(`{"jsonrpc":"2.0","result":{"content":[{"type":"text","te`)
+			s.result(s.held[1], scriptDone)
+		}
+	case "bad-request":
+		// The server's own request has an id of ours, and cannot be read.
+		s.say(`{"jsonrpc":"2.0","id":%s,"method":"sampling/createMessage","params":{"x":"%s"}}`, m.ID, shiftJIS)
+		s.say(`{"id":%s,"level":"info","msg":"a line of a log"}`, m.ID)
+		s.result(m.ID, scriptDone)
+	case "busy": // it answers no calls
 	case "asks":
 		s.say(`{"jsonrpc":"2.0","id":"a","method":"ping"}`)
 		s.say(`{"jsonrpc":"2.0","id":"b","method":"sampling/createMessage","params":{}}`)

@@ -26,6 +26,7 @@ type sseWire struct {
 	instance  []string
 	endpoint  *url.URL
 	body      io.ReadCloser
+	stream    countingReader
 	events    *jsonrpc.SSEReader
 	// conn is told of messages that the server did not take.
 	conn *duplexConn
@@ -104,7 +105,7 @@ func (w *sseWire) open(base *url.URL) error {
 	r.Header["Cache-Control"] = []string{"no-store"}
 	resp, err := w.transport.RoundTrip(r) //nolint:bodyclose // end closes it
 	if err != nil {
-		return wireError(w.name, err)
+		return wireError(w.name, base, err)
 	}
 	w.body = resp.Body
 	if resp.StatusCode != http.StatusOK {
@@ -123,7 +124,8 @@ func (w *sseWire) open(base *url.URL) error {
 			Message: "it opened no stream of events; is its URL that of an SSE endpoint, which often ends with /sse?",
 		}
 	}
-	w.events = jsonrpc.NewSSEReader(resp.Body)
+	w.stream.Reader = resp.Body
+	w.events = jsonrpc.NewSSEReader(&w.stream)
 	timer := time.AfterFunc(endpointPatience, w.endLife)
 	defer timer.Stop()
 	return w.awaitEndpoint(base)
@@ -206,7 +208,8 @@ func (w *sseWire) request(ctx context.Context, verb string, to *url.URL, body []
 	return r.WithContext(ctx)
 }
 
-func (w *sseWire) pid() int { return 0 }
+func (w *sseWire) pid() int         { return 0 }
+func (w *sseWire) received() uint64 { return w.stream.reads.Load() }
 
 func (w *sseWire) next() ([]byte, error) {
 	for {

@@ -130,7 +130,7 @@ func (w *sseWire) judge(err error) {
 func (w *sseWire) post(ctx context.Context, message []byte) error {
 	resp, err := w.transport.RoundTrip(w.request(ctx, http.MethodPost, w.endpoint, message)) //nolint:bodyclose // drain closes it
 	if err != nil {
-		return wireError(w.name, err)
+		return wireError(w.name, w.endpoint, err)
 	}
 	defer drain(resp.Body)
 	if resp.StatusCode >= 200 && resp.StatusCode < 300 {

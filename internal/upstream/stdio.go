@@ -26,16 +26,19 @@ func connectStdio(ctx context.Context, s *Server, set *Settings, us self, known 
 type pipes struct {
 	child    *launch.Child
 	lines    *jsonrpc.LineReader
+	output   countingReader
 	watching sync.WaitGroup
 }
 
 func newPipes(ch *launch.Child) *pipes {
-	p := &pipes{child: ch, lines: jsonrpc.NewLineReader(ch.Stdout)}
+	p := &pipes{child: ch, output: countingReader{Reader: ch.Stdout}}
+	p.lines = jsonrpc.NewLineReader(&p.output)
 	p.watching.Go(p.watchProcess)
 	return p
 }
 
-func (p *pipes) pid() int { return p.child.PID() }
+func (p *pipes) pid() int         { return p.child.PID() }
+func (p *pipes) received() uint64 { return p.output.reads.Load() }
 
 func (p *pipes) write(batch []byte) (int, error) {
 	const portion = 256 << 10

@@ -39,6 +39,7 @@ func TestNoiseOnStdoutIsTolerated(t *testing.T) {
 func TestBadAnswers(t *testing.T) {
 	for mode, words := range map[string]string{
 		"malformed": "not valid",
+		"not-utf8":  "not valid UTF-8",
 		"dup-keys":  "twice",
 		"deep":      "too deep",
 	} {
@@ -72,6 +73,52 @@ func TestABadAnswerWhoseIDComesLast(t *testing.T) {
 			_, err := u.Handle(ctx, u.newCall(gateway.EraLegacy, "t", `{}`, ""))
 			wantError(t, err, gateway.CodeUnavailable, "srv", words)
 		})
+	}
+}
+
+// An unreadable answer ends its call at once, also when its id cannot be found
+// and no other call is under way.
+func TestAnUnreadableAnswerEndsItsCallAtOnce(t *testing.T) {
+	for script, words := range map[string]string{
+		"not-utf8": "not valid UTF-8", "not-utf8-id-last": "not valid UTF-8",
+		"not-utf8-inner-id": "not valid UTF-8", "cut-off": "not valid",
+	} {
+		t.Run(script, func(t *testing.T) {
+			t.Parallel()
+			u, _ := openScript(t, script)
+			_, err := u.callText("t", `{}`)
+			if e := wantError(t, err, gateway.CodeUnavailable, "srv", words, "may have been carried out"); e.Unsent || !e.Answered {
+				t.Errorf("got %+v", e)
+			}
+			if st := u.Status(); st.State != StateReady || st.Starts != 1 {
+				t.Errorf("the connection must survive: %+v", st)
+			}
+		})
+	}
+}
+
+// With several calls under way, an unreadable answer without an id is that of
+// the call that is left when the others have their answers.
+func TestAnUnreadableAnswerAmongOthers(t *testing.T) {
+	u, record := openScript(t, "cut-off-then-answers")
+	first := make(chan error, 1)
+	go func() {
+		_, err := u.callText("t", `{"n":1}`)
+		first <- err
+	}()
+	sees(t, record, `"n":1`)
+	if _, err := u.callText("t", `{"n":2}`); err != nil {
+		t.Errorf("the call whose answer came: %v", err)
+	}
+	wantError(t, <-first, gateway.CodeUnavailable, "srv", "may have been carried out")
+}
+
+// A request of the server, or a line of a log, is nobody's answer, whatever id
+// it has.
+func TestUnreadableRequestsEndNoCall(t *testing.T) {
+	u, _ := openScript(t, "bad-request")
+	if _, err := u.callText("t", `{}`); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -15,6 +15,7 @@ func (s *Server) ready(ctx context.Context) (conn, error) {
 	for {
 		s.mu.Lock()
 		state, c, changed := s.state, s.conn, s.changed
+		silent := state == StateReady && s.isSilent(c)
 		var down error
 		if state == StateDown {
 			down = s.downError()
@@ -22,7 +23,9 @@ func (s *Server) ready(ctx context.Context) (conn, error) {
 		s.mu.Unlock()
 		switch state {
 		case StateReady:
-			return c, nil
+			if !silent {
+				return c, nil
+			}
 		case StateClosed:
 			return nil, s.removed()
 		case StateDown:
@@ -30,11 +33,14 @@ func (s *Server) ready(ctx context.Context) (conn, error) {
 				return nil, down
 			}
 			nudged = true
-		case StateStarting:
+		case StateStarting, StateNotResponding:
 		}
 		select {
 		case <-changed:
 		case <-ctx.Done():
+			if silent {
+				return nil, s.notResponding(ctx)
+			}
 			return nil, s.notStarted(ctx)
 		}
 	}
@@ -191,6 +197,9 @@ func (s *Server) supervise(ctx context.Context) {
 			s.log.Info("the sign-in is another one; connecting anew")
 			continue
 		}
+		if errors.Is(err, errNotResponding) {
+			continue
+		}
 		if wanted {
 			s.log.Info("the server is restarted, as somebody wanted")
 			pace = newPace()
@@ -204,7 +213,7 @@ func (s *Server) supervise(ctx context.Context) {
 		s.log.Warn("server is down", "error", err, "next_try_ms", wait.Milliseconds())
 		s.update(func() {
 			s.state, s.conn, s.since, s.refused = StateDown, nil, time.Now(), refused
-			s.problem, s.nextTry = problem(err), time.Now().Add(wait)
+			s.problem, s.cause, s.nextTry = problem(err), causeOf(err), time.Now().Add(wait)
 		})
 		timer := time.NewTimer(wait)
 		select {
@@ -231,15 +240,6 @@ func (s *Server) lack(ctx context.Context, err error) {
 	s.update(func() { s.state, s.since, s.problem = StateDown, time.Now(), problem(err) })
 	<-ctx.Done()
 	s.update(func() { s.state = StateClosed })
-}
-
-// problem is the part of an error that may be shown to callers.
-func problem(err error) gateway.Text {
-	var e *gateway.Error
-	if errors.As(err, &e) {
-		return gateway.Textf("%s", e)
-	}
-	return gateway.Textf("it cannot be reached")
 }
 
 // serve connects once and returns when the connection is lost, with how long
@@ -279,6 +279,7 @@ func (s *Server) serve(ctx context.Context) (ready time.Duration, err error) {
 	}
 	cancel()
 	began := time.Now()
+	s.readied.Add(1)
 	s.update(func() {
 		s.state, s.conn, s.since, s.problem, s.nextTry = StateReady, c, began, gateway.Text{}, time.Time{}
 		s.took, s.first, s.remembered = began.Sub(tried), !s.remembered, true
@@ -302,9 +303,13 @@ func (s *Server) serve(ctx context.Context) (ready time.Duration, err error) {
 			// Said before the connection is closed, which can take seconds:
 			// nobody should be sent to it meanwhile.
 			err := c.cause()
+			state := StateDown
+			if errors.Is(err, errNotResponding) {
+				state = StateStarting // calls wait for the restart
+			}
 			s.update(func() {
-				s.state, s.conn, s.since = StateDown, nil, time.Now()
-				s.problem, s.nextTry = problem(err), time.Now() // when it is closed, really
+				s.state, s.conn, s.since = state, nil, time.Now()
+				s.problem, s.cause, s.nextTry = problem(err), causeOf(err), time.Now() // when it is closed, really
 			})
 			return time.Since(began), err
 		case <-s.nudge:

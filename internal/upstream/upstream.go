@@ -61,6 +61,9 @@ type Deps struct {
 	Launcher *launch.Launcher
 	// Transport is used for HTTP; nil for a default one.
 	Transport http.RoundTripper
+	// PingTimeout is how long a server may take to show a sign of life after calls
+	// got no answer; zero for the default.
+	PingTimeout time.Duration
 	// Version is genkan's own, told to servers.
 	Version string
 	// Instance tells this process from others: servers that turn out to be
@@ -76,7 +79,10 @@ const (
 	StateStarting State = "starting"
 	StateReady    State = "ready"
 	StateDown     State = "down"
-	StateClosed   State = "closed"
+	// StateNotResponding: it was ready, but calls got no answer and nothing else
+	// comes from it.
+	StateNotResponding State = "not responding"
+	StateClosed        State = "closed"
 )
 
 // Status tells how a server is.
@@ -98,8 +104,10 @@ type Status struct {
 	FirstStart bool
 	// Transport is how it is spoken to: stdio, http or sse.
 	Transport string
-	// Problem says why it is not ready, NextTry when it is tried again.
+	// Problem says why it is not ready, NextTry when it is tried again. Cause is
+	// one of the Cause constants while it is down, empty where none is known.
 	Problem gateway.Text
+	Cause   string
 	NextTry time.Time
 	// Output is the end of what it wrote to its standard error.
 	Output string
@@ -130,6 +138,9 @@ type Server struct {
 	// isSSE is set when the server was found to speak the old SSE transport.
 	isSSE atomic.Bool
 
+	// readied counts how often the server became ready.
+	readied atomic.Uint64
+
 	// apart is set when some calls need a connection of their own.
 	apart atomic.Bool
 
@@ -155,6 +166,7 @@ type Server struct {
 	// it was not before the last start.
 	remembered, first bool
 	problem           gateway.Text
+	cause             string
 	// refused is why it is down when only a person can help.
 	refused *gateway.Error
 	nextTry time.Time
@@ -169,6 +181,10 @@ type Server struct {
 	watched watches
 	// branches are connections for some callers only.
 	branches branches
+	// checks are the connections that are asked for a sign of life; checking ends
+	// when none is.
+	checks   map[conn]*check
+	checking sync.WaitGroup
 	// logLevel is the loudest that any client wants; empty for the server's own
 	// choice.
 	logLevel  string
@@ -195,6 +211,10 @@ type conn interface {
 	setRoots(roots []byte)
 	protocol() protocol
 	pid() int
+	// received counts the times that anything came from the server.
+	received() uint64
+	// busy reports whether calls wait for their answers.
+	busy() bool
 	// lost is closed when the connection is of no more use; cause says why.
 	lost() <-chan struct{}
 	cause() error
@@ -323,12 +343,19 @@ func (s *Server) Handle(ctx context.Context, call *gateway.Call) (*gateway.Resul
 	}
 	defer c.release()
 	s.hearken(ctx, c.conn, call)
+	received := c.received()
 	result, err := withInput(ctx, c.conn, call)
-	if err == nil {
+	switch {
+	case err == nil:
 		c.taskTable().note(call, result)
+	case ctx.Err() != nil:
+		s.unanswered(ctx, c.conn, received)
 	}
 	return result, err
 }
+
+// ReadyCount counts how often the server became ready.
+func (s *Server) ReadyCount() uint64 { return s.readied.Load() }
 
 // Status tells how the server is.
 func (s *Server) Status() Status {
@@ -339,6 +366,14 @@ func (s *Server) Status() Status {
 		Tools: len(s.List(gateway.KindTool)), Starts: s.starts, Since: s.since,
 		StartTook: s.took, FirstStart: s.first, Transport: s.transport(),
 		Problem: s.problemNow(time.Now()), NextTry: s.nextTry, Output: s.output.String(), LastLine: s.output.lastLine(),
+	}
+	if s.state == StateDown {
+		st.Cause = s.cause
+	}
+	if s.state == StateReady {
+		if why, silent := s.silence(time.Now()); silent {
+			st.State, st.Problem = StateNotResponding, why
+		}
 	}
 	if s.conn != nil {
 		st.PID = s.conn.pid()
@@ -381,6 +416,9 @@ func (s *Server) Close() {
 	s.stop()
 	s.branches.close()
 	<-s.done
+	s.mu.Lock() // no check begins after this
+	s.mu.Unlock()
+	s.checking.Wait()
 	if s.ownLauncher {
 		s.deps.Launcher.Close()
 	}

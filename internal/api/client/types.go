@@ -130,7 +130,7 @@ type ServerList struct {
 // Server is a server as the API shows it.
 type Server struct {
 	Name  string `json:"name"`
-	State string `json:"state" doc:"starting, ready, down or disabled."`
+	State string `json:"state" doc:"starting, ready, not responding, down or disabled."`
 	// Source is SourceFile or SourceDatabase.
 	Source          string `json:"source" doc:"Where the server is declared: file or database."`
 	Editable        bool   `json:"editable" doc:"Whether it can be changed and removed here: what the configuration file declares is changed there."`
@@ -147,6 +147,7 @@ type Server struct {
 	// FirstStart says that the last start was the first one here.
 	FirstStart bool       `json:"firstStart,omitempty" doc:"The last start was the first one here, which may have included a download."`
 	Problem    string     `json:"problem,omitempty"`
+	Cause      string     `json:"cause,omitempty" doc:"Why a server with a url cannot be reached, for programs: no_such_host, refused, refused_here, no_route, timeout, certificate_expired, certificate_authority, certificate_name, tls, not_tls, not_http, closed or http_status."`
 	NextTry    *time.Time `json:"nextTry,omitempty"`
 	// SignIn is "needed", "signed in", or empty where none is needed or known.
 	SignIn        string     `json:"signIn,omitempty" doc:"needed, signed in, or nothing where none is needed or known."`
@@ -185,7 +186,9 @@ const (
 	StateStarting = "starting"
 	StateReady    = "ready"
 	StateDown     = "down"
-	StateDisabled = "disabled"
+	// StateNotResponding: it was ready, and nothing comes from it any more.
+	StateNotResponding = "not responding"
+	StateDisabled      = "disabled"
 )
 
 // Finding is something that clients do not see as its server sent it, or that may

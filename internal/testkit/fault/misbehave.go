@@ -25,6 +25,8 @@ func (s *server) answerCall(ctx context.Context, c *toolCall, body []byte) {
 	switch {
 	case s.opts.on(modeMalformed):
 		_ = send(c.out, status, response(id, []byte(`"result":{"content":[{"type":"text","text":"broken}]`)))
+	case s.opts.on(modeNotUTF8):
+		_ = send(c.out, status, response(id, []byte(`"result":{"content":[{"type":"text","text":"`+"\x93\xfa\x96\x7b"+`"}]}`)))
 	case s.opts.on(modeDupKeys):
 		_ = send(c.out, status, response(id, []byte(`"result":{"content":[{"type":"text","text":"first"}]},`+
 			`"result":{"content":[{"type":"text","text":"second"}]}`)))

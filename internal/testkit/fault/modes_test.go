@@ -16,6 +16,7 @@ import (
 	"syscall"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"genkan/internal/testkit"
 	"genkan/internal/testkit/fault"
@@ -72,6 +73,20 @@ func TestHang(t *testing.T) {
 	})
 }
 
+func TestStall(t *testing.T) {
+	c := talk(t, "stdio", "legacy", "-mode", "stall")
+	c.call(1, "echo", `{"text":"x"}`)
+	if got := parse(t, c.receive()); got.text() != "x" {
+		t.Errorf("echo was answered with %v", got)
+	}
+	c.call(2, "echo", `{"text":"stall"}`)
+	c.request(3, "ping", "")
+	c.send(`{"jsonrpc":"2.0"}`) // not a request, so it is answered whatever the mode
+	if got := parse(t, c.receive()); len(got.ID) > 0 && string(got.ID) != "null" {
+		t.Errorf("got %v", got)
+	}
+}
+
 func TestHangListAndInit(t *testing.T) {
 	everyTalker(t, []string{"-mode", "hang-list"}, func(t *testing.T, c *talker) {
 		c.request(1, "tools/list", "")
@@ -94,6 +109,11 @@ func TestAnswersInStrangeShapes(t *testing.T) {
 		{"malformed", func(t *testing.T, _ *talker, line string) {
 			if json.Valid([]byte(line)) || !strings.HasPrefix(line, `{"jsonrpc":"2.0","id":1,`) {
 				t.Errorf("got %s", line)
+			}
+		}},
+		{"not-utf8", func(t *testing.T, _ *talker, line string) {
+			if utf8.ValidString(line) && !strings.ContainsRune(line, utf8.RuneError) || !strings.HasPrefix(line, `{"jsonrpc":"2.0","id":1,`) {
+				t.Errorf("got %q", line)
 			}
 		}},
 		{"dup-keys", func(t *testing.T, _ *talker, line string) {

@@ -14,9 +14,11 @@ const (
 	modeHang         = "hang"          // tools/call is never answered
 	modeHangList     = "hang-list"     // tools/list is never answered
 	modeHangInit     = "hang-init"     // initialize and server/discover are never answered
+	modeStall        = "stall"         // after a tools/call with "stall" in it nothing is answered, pings neither
 	modeSlow         = "slow"          // tools/call is answered after -delay
 	modeDrip         = "drip"          // answers to tools/call come byte by byte, -delay between
 	modeMalformed    = "malformed"     // tools/call is answered with broken JSON
+	modeNotUTF8      = "not-utf8"      // tools/call is answered in Shift_JIS
 	modeHuge         = "huge"          // tools/call is answered with a result of -size bytes
 	modeEndlessSSE   = "endless-sse"   // HTTP: events without end, and no answer among them
 	modeEndlessEvent = "endless-event" // HTTP: one event without end
@@ -41,8 +43,8 @@ const (
 // Modes lists every mode that -mode knows.
 func Modes() []string {
 	return []string{
-		modeHang, modeHangList, modeHangInit, modeSlow, modeDrip, modeMalformed,
-		modeHuge, modeEndlessSSE, modeEndlessEvent, modeGzipBomb, modeReset,
+		modeHang, modeHangList, modeHangInit, modeStall, modeSlow, modeDrip,
+		modeMalformed, modeNotUTF8, modeHuge, modeEndlessSSE, modeEndlessEvent, modeGzipBomb, modeReset,
 		modeCrashLoop, modeNoise, modeStderrFlood, modeDeaf, modeIgnoreTerm,
 		modeChangeTools, modeElicit, modeSlowStart, modeDupKeys, modeDeep,
 		modeWrongID, modeDoubleAnswer, modeTree, modeDaemonChild,

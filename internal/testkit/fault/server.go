@@ -1,6 +1,7 @@
 package fault
 
 import (
+	"bytes"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -24,6 +25,7 @@ var (
 // server is everything that does not depend on the transport: the tools, the
 // methods, and who wants to hear about changes.
 type server struct {
+	stalled atomic.Bool
 	opts    *options
 	record  *recorder
 	counter *counter
@@ -96,6 +98,15 @@ func (r *request) fail(err *rpcError) {
 // serve answers one request. It returns when the answer has been written, or
 // without one when the request was cancelled.
 func (s *server) serve(ctx context.Context, req *request) {
+	if s.opts.on(modeStall) {
+		if req.Method == "tools/call" && bytes.Contains(req.Params, []byte(`"stall"`)) {
+			s.stalled.Store(true)
+		}
+		if s.stalled.Load() {
+			<-ctx.Done()
+			return
+		}
+	}
 	switch {
 	case req.Method == "tools/list" && s.opts.on(modeHangList):
 		<-ctx.Done()
