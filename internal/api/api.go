@@ -60,7 +60,7 @@ type Options struct {
 	Log     *slog.Logger
 	Version string
 	// Budget bounds the bytes in flight.
-	Budget *gateway.Budget
+	Budget *gateway.Shares
 	// Language is what failures are told in now; nil is English.
 	Language func() lang.Language
 	// Reload reads the configuration again.
