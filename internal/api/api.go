@@ -59,7 +59,7 @@ type Options struct {
 	Receive func(w http.ResponseWriter, r *http.Request) bool
 	Log     *slog.Logger
 	Version string
-	// Budget bounds the bytes in flight.
+	// Budget is the memory for what is on its way from and to callers.
 	Budget *gateway.Shares
 	// Language is what failures are told in now; nil is English.
 	Language func() lang.Language
@@ -190,9 +190,18 @@ func encode(w http.ResponseWriter, status int, v any) {
 		body.Reset()
 		body.WriteString(`{"success":false,"error":"the answer could not be encoded","code":"INTERNAL_ERROR"}`)
 	}
+	if !fits(w, body.Len()) {
+		return
+	}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
+	if body.Len() > smallAnswer {
+		// A caller that does not read must not keep its answer in memory for ever.
+		control := http.NewResponseController(w)
+		_ = control.SetWriteDeadline(time.Now().Add(writeTime))
+		defer func() { _ = control.SetWriteDeadline(time.Time{}) }()
+	}
 	_, _ = w.Write(body.Bytes())
 }

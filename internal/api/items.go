@@ -269,7 +269,7 @@ func bodyArguments[T any](a *API, w http.ResponseWriter, r *http.Request) (toolA
 		status, wrong = http.StatusBadRequest, invalid("the body must be one JSON object")
 	}
 	if wrong != nil {
-		a.answer(w, restError{status, "VALIDATION_ERROR"}, wrong, nil)
+		a.refuseBody(w, status, wrong, nil)
 	}
 	return args, wrong == nil
 }

@@ -287,6 +287,12 @@ func (a *API) guard(who access, serve handler) func(http.ResponseWriter, *http.R
 			a.fail(w, gateway.Errorf(gateway.CodeDenied, "this needs the admin token, which is in the file admin-token of the data directory"))
 			return
 		}
-		serve(w, r, id)
+		if id.ClientID == "" { // nobody's share
+			serve(w, r, id)
+			return
+		}
+		m := &meter{ResponseWriter: w, api: a, client: id.ClientID}
+		defer m.release()
+		serve(m, r, id)
 	}
 }
