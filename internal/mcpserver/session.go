@@ -357,7 +357,7 @@ func (s *session) endIfIdle(since time.Time) (idleSince time.Time, ended bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
-	case s.inUse():
+	case len(s.calls) > 0 || s.stream != nil || s.undelivered():
 		return time.Time{}, false
 	case s.lastSeen.After(since):
 		return s.lastSeen, false
@@ -374,9 +374,15 @@ func (s *session) seen() bool {
 	return !s.ended
 }
 
-// inUse reports whether the session has a call or a stream. Called with mu held.
-func (s *session) inUse() bool {
-	return len(s.calls) > 0 || s.stream != nil || len(s.journals) > 0
+// undelivered reports whether the session has an answer that its client may not
+// have read. Called with mu held.
+func (s *session) undelivered() bool {
+	for _, j := range s.journals {
+		if j.reader != nil || !j.delivered {
+			return true
+		}
+	}
+	return false
 }
 
 // close is end with mu held.
@@ -413,7 +419,7 @@ func (s *session) close() {
 func (s *session) idle(since, lost time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.inUse() {
+	if len(s.calls) > 0 || s.stream != nil || len(s.journals) > 0 {
 		return false
 	}
 	return s.lastSeen.Before(since) && (len(s.subscriptions) == 0 || s.lastSeen.Before(lost))

@@ -59,8 +59,8 @@ func (ss *sessions) add(owner, view, version string, capabilities []byte) (strin
 	ss.mu.Lock()
 	ended, ok := ss.put(id, s)
 	ss.mu.Unlock()
-	if ended != nil {
-		ss.forget(ended)
+	for _, s := range ended {
+		ss.forget(s)
 	}
 	if !ok {
 		return "", errSessionsUsedUp()
@@ -70,13 +70,15 @@ func (ss *sessions) add(owner, view, version string, capabilities []byte) (strin
 
 // put adds a session. When its client has used up its share, the client's session
 // that has been idle longest ends: some clients open one for each of their runs
-// and never end any. It reports false when none of them is idle. Called with mu
-// held.
-func (ss *sessions) put(id string, s *session) (ended *session, ok bool) {
-	if !ss.shares.Take(s.owner, 1) {
-		if ended = ss.endIdlest(s.owner); ended == nil || !ss.shares.Take(s.owner, 1) {
+// and never end any. More than one ends when the share has become smaller. It
+// reports false when none of them is idle. Called with mu held.
+func (ss *sessions) put(id string, s *session) (ended []*session, ok bool) {
+	for !ss.shares.Take(s.owner, 1) {
+		idlest := ss.endIdlest(s.owner)
+		if idlest == nil {
 			return ended, false
 		}
+		ended = append(ended, idlest)
 	}
 	s.id = id
 	ss.byID[id] = s
@@ -196,15 +198,15 @@ func (ss *sessions) find(id, owner, view string) (*session, bool) {
 	ss.mu.Lock()
 	now, taken := ss.byID[id]
 	_, gone = ss.gone[id]
-	var ended *session
+	var ended []*session
 	if !taken && !gone {
 		if ended, ok = ss.put(id, s); ok {
 			now = s
 		}
 	}
 	ss.mu.Unlock()
-	if ended != nil {
-		ss.forget(ended)
+	for _, s := range ended {
+		ss.forget(s)
 	}
 	return now, now != nil
 }
