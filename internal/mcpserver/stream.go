@@ -84,7 +84,7 @@ func writeEvents(w http.ResponseWriter, events []byte) error {
 }
 
 // mostStreams is how many streams may be open by default.
-const mostStreams = 10_000
+const mostStreams = 20_000
 
 // openStream counts a stream that a client opens, until closeStream is called.
 func (s *Server) openStream(client string) (closeStream func(), err error) {
