@@ -184,8 +184,9 @@ func (c *duplexConn) beside(ctx context.Context, msg *jsonrpc.Message, answer fu
 }
 
 // begin registers a request so that it can be canceled, and is waited for
-// until done is called; its params count against the client's share meanwhile. settle frees its id: before the answer is out, since a
-// client that has its answer may use the id again at once.
+// until done is called; its params count against the client's share meanwhile.
+// settle frees its id: before the answer is out, since a client that has its
+// answer may use the id again at once.
 func (c *duplexConn) begin(ctx context.Context, msg *jsonrpc.Message) (_ context.Context, settle, done func(), _ error) {
 	select {
 	case c.places <- struct{}{}:
