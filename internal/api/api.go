@@ -62,8 +62,8 @@ type Options struct {
 	Refused func(r *http.Request, status int, reason string)
 	Log     *slog.Logger
 	Version string
-	// Budget bounds the bytes in flight.
-	Budget *gateway.Budget
+	// Budget is the memory for what is on its way from and to callers.
+	Budget *gateway.Shares
 	// Language is what failures are told in now; nil is English.
 	Language func() lang.Language
 	// Health is why the process cannot serve; nil when it can.
@@ -201,9 +201,18 @@ func encode(w http.ResponseWriter, status int, v any) {
 		body.Reset()
 		body.WriteString(`{"success":false,"error":"the answer could not be encoded","code":"INTERNAL_ERROR"}`)
 	}
+	if !fits(w, body.Len()) {
+		return
+	}
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)
+	if body.Len() > smallAnswer {
+		// A caller that does not read must not keep its answer in memory for ever.
+		control := http.NewResponseController(w)
+		_ = control.SetWriteDeadline(time.Now().Add(writeTime))
+		defer func() { _ = control.SetWriteDeadline(time.Time{}) }()
+	}
 	_, _ = w.Write(body.Bytes())
 }

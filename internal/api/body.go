@@ -23,6 +23,11 @@ const (
 	bodyPatience = 30 * time.Second
 )
 
+var errQuota = &gateway.Error{
+	Code: gateway.CodeLimited, RetryAfter: time.Second, Err: gateway.ErrShareUsedUp,
+	Message: "too many large calls of this client are under way; try again in a moment",
+}
+
 // decodeBody reads a JSON body strictly. The status goes with the error.
 func decodeBody(w http.ResponseWriter, r *http.Request, into any) (status int, wrong *gateway.Error) {
 	body, status, wrong := readBody(w, r)
@@ -40,6 +45,13 @@ func readBody(w http.ResponseWriter, r *http.Request) (body []byte, status int, 
 	defer func() { _ = control.SetReadDeadline(time.Time{}) }()
 	if !jsonrpc.IsJSON(r.Header.Get("Content-Type")) {
 		return nil, http.StatusUnsupportedMediaType, invalid("the Content-Type must be application/json")
+	}
+	size := r.ContentLength
+	if size < 0 || size > maxBody {
+		size = maxBody
+	}
+	if !metered(w, int(size)) {
+		return nil, http.StatusTooManyRequests, errQuota
 	}
 	body, err := jsonrpc.ReadBodyLimit(r.Body, r.ContentLength, maxBody)
 	if errors.Is(err, jsonrpc.ErrTooLarge) {

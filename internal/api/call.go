@@ -27,7 +27,7 @@ func (a *API) callTool(w http.ResponseWriter, r *http.Request, id gateway.Identi
 	}
 	var in client.CallRequest
 	if status, wrong := decodeBody(w, r, &in); wrong != nil {
-		a.answer(w, restError{status, "VALIDATION_ERROR"}, wrong, took())
+		a.refuseBody(w, status, wrong, took())
 		return
 	}
 	call, err := newCall(in, id)
@@ -38,7 +38,8 @@ func (a *API) callTool(w http.ResponseWriter, r *http.Request, id gateway.Identi
 	call.Budget = a.opt.Budget
 	defer call.Release()
 	result, err := a.opt.House().Handle(r.Context(), call)
-	w = recorded(w)
+	recorded(w)
+	cover(w, call)
 	switch {
 	case err != nil && call.Tool == nil && gateway.AsError(err).Code == gateway.CodeNotFound:
 		a.toolNotFound(w, in.Name, took())

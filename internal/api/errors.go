@@ -55,6 +55,15 @@ func (a *API) failAfter(w http.ResponseWriter, err error, took *float64) {
 	a.answer(w, rest, e, took)
 }
 
+// refuseBody tells what is wrong with a body.
+func (a *API) refuseBody(w http.ResponseWriter, status int, wrong *gateway.Error, took *float64) {
+	if wrong.Code == gateway.CodeLimited {
+		a.failAfter(w, wrong, took)
+		return
+	}
+	a.answer(w, restError{status, restErrors[gateway.CodeInvalid].code}, wrong, took)
+}
+
 // toolNotFound has a code and first words of its own, the seed's.
 func (a *API) toolNotFound(w http.ResponseWriter, name string, took *float64) {
 	why := a.opt.House().Unknown(name)

@@ -269,7 +269,7 @@ func bodyArguments[T any](a *API, w http.ResponseWriter, r *http.Request) (toolA
 		status, wrong = http.StatusBadRequest, invalid("the body must be one JSON object")
 	}
 	if wrong != nil {
-		a.answer(w, restError{status, "VALIDATION_ERROR"}, wrong, nil)
+		a.refuseBody(w, status, wrong, nil)
 	}
 	return args, wrong == nil
 }
@@ -304,7 +304,7 @@ func (a *API) consult(w http.ResponseWriter, r *http.Request, id gateway.Identit
 	call.View, call.Complete, call.Budget = kb.SourceName, false, a.opt.Budget
 	defer call.Release()
 	result, err := house.Handle(r.Context(), call)
-	w = recorded(w)
+	recorded(w)
 	switch {
 	case err != nil && call.Tool == nil && gateway.AsError(err).Code == gateway.CodeNotFound:
 		a.toolNotFound(w, tool, nil)

@@ -84,7 +84,7 @@ func (a *API) forgetLearned(w http.ResponseWriter, r *http.Request, id gateway.I
 func (a *API) shareLearned(w http.ResponseWriter, r *http.Request, _ gateway.Identity) {
 	var in client.ShareRequest
 	if status, wrong := decodeBody(w, r, &in); wrong != nil {
-		a.answer(w, restError{status, "VALIDATION_ERROR"}, wrong, nil)
+		a.refuseBody(w, status, wrong, nil)
 		return
 	}
 	concerns(w, in.Client)

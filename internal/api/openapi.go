@@ -207,6 +207,8 @@ func (r *route) allFailures() []restError {
 	if r.needsToken() {
 		// The last one is that of a store that cannot tell whose a token is.
 		all = append(all, restError{http.StatusUnauthorized, "AUTHENTICATION_ERROR"}, restErrors[gateway.CodeInternal], restErrors[gateway.CodeUnavailable])
+		// A caller that has used up its share of the memory.
+		all = append(all, restErrors[gateway.CodeLimited])
 	}
 	if r.strict() {
 		all = append(all, restErrors[gateway.CodeInvalid])

@@ -34,7 +34,7 @@ func (a *API) restoreItems(w http.ResponseWriter, r *http.Request, _ gateway.Ide
 	}
 	var in client.Restoration
 	if status, wrong := decodeBody(w, r, &in); wrong != nil {
-		a.answer(w, restError{status, "VALIDATION_ERROR"}, wrong, nil)
+		a.refuseBody(w, status, wrong, nil)
 		return
 	}
 	all, err := restoration(in)

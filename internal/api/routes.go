@@ -291,9 +291,12 @@ func (a *API) guard(who access, serve handler) func(http.ResponseWriter, *http.R
 			a.fail(w, gateway.Errorf(gateway.CodeDenied, "this needs the admin token, which is in the file admin-token of the data directory"))
 			return
 		}
-		if who == forCallers || who == forAdmins {
-			w = &audited{ResponseWriter: w, r: r}
+		if who == forAll || who == forVisitors { // nobody's share
+			serve(w, r, id)
+			return
 		}
-		serve(w, r, id)
+		caller := &response{ResponseWriter: w, api: a, r: r, client: id.ClientID}
+		defer caller.release()
+		serve(caller, r, id)
 	}
 }

@@ -17,7 +17,7 @@ const usualHits, mostHits = 20, 100
 func (a *API) searchTools(w http.ResponseWriter, r *http.Request, id gateway.Identity) {
 	in := client.SearchRequest{Limit: usualHits}
 	if status, wrong := decodeBody(w, r, &in); wrong != nil {
-		a.answer(w, restError{status, "VALIDATION_ERROR"}, wrong, nil)
+		a.refuseBody(w, status, wrong, nil)
 		return
 	}
 	switch {

@@ -126,7 +126,7 @@ func (a *API) changeTool(w http.ResponseWriter, r *http.Request, id gateway.Iden
 		status, wrong = http.StatusBadRequest, clearNulls(body, &in)
 	}
 	if wrong != nil {
-		a.answer(w, restError{status, "VALIDATION_ERROR"}, wrong, nil)
+		a.refuseBody(w, status, wrong, nil)
 		return
 	}
 	name := r.PathValue("name")

@@ -4,6 +4,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -53,8 +54,11 @@ type Options struct {
 	Version string
 	// Guard is the command that ends in launch.RunGuard; empty for none.
 	Guard []string
-	// Limits are execute's; zero means the defaults.
-	Limits execute.Limits
+	// Limits are execute's, EdgeLimits those of MCP clients, and Memory how many
+	// bytes may be on their way from and to clients; zero means the defaults.
+	Limits     execute.Limits
+	EdgeLimits mcpserver.Limits
+	Memory     int64
 	// Inspect are middlewares that look into calls.
 	Inspect []gateway.Middleware
 	// Now is the clock of sign-ins; nil is the machine's.
@@ -66,7 +70,7 @@ type Options struct {
 	Joinable bool
 }
 
-// maxInFlight bounds the bytes of all calls that are under way.
+// maxInFlight bounds the bytes that are on their way from and to clients.
 const maxInFlight = 512 << 20
 
 // Process is a running genkan.
@@ -80,11 +84,12 @@ type Process struct {
 	signIns  *signin.Keeper
 	recorder *record.Recorder
 	executor *execute.Executor
-	budget   *gateway.Budget
-	lock     *lock.Lock
-	mcp      *mcpserver.Server
-	api      *api.API
-	tasks    tasks
+	// memory is what clients share for what is on its way.
+	memory *gateway.Shares
+	lock   *lock.Lock
+	mcp    *mcpserver.Server
+	api    *api.API
+	tasks  tasks
 	// overrides are what people have said about tools.
 	overrides *catalog.Overrides
 	// learned is what searches led to.
@@ -141,7 +146,7 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 	p := &Process{
 		opt: opt, log: opt.Log, buildID: buildOf(opt.Version),
 		executor: execute.New(opt.Limits),
-		budget:   gateway.NewBudget(maxInFlight),
+		memory:   gateway.NewShares(cmp.Or(opt.Memory, maxInFlight)),
 		recorder: record.New(opt.Log),
 		events:   make(chan struct{}, 1),
 		testing:  make(chan struct{}, testsAtOnce),
@@ -183,12 +188,12 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 	p.lock.Refused = func(r *http.Request, status int, reason string) { p.recorder.Refusals().Note(r, status, reason, "") }
 	p.mcp = mcpserver.New(mcpserver.Options{
 		House: func() mcpserver.House { return p.house.Load() },
-		Admit: p.admit, Refused: p.refused, Log: opt.Log, Version: opt.Version, Budget: p.budget, Language: p.language,
+		Admit: p.admit, Refused: p.refused, Log: opt.Log, Version: opt.Version, Budget: p.memory, Limits: opt.EdgeLimits, Language: p.language,
 		Secret: secret[:], Recognizes: p.lock.Recognizes, Place: p.place, Instance: p.instance, Introduced: p.keeper.Introduced,
 	})
 	p.api = api.New(api.Options{
 		House: func() api.House { return p.house.Load() },
-		Admit: p.admit, Receive: p.lock.Receive, Refused: p.refused, Health: p.Health, Log: opt.Log, Version: opt.Version, Budget: p.budget, Language: p.language,
+		Admit: p.admit, Receive: p.lock.Receive, Refused: p.refused, Health: p.Health, Log: opt.Log, Version: opt.Version, Budget: p.memory, Language: p.language,
 		Reload: p.Reload, CatchUp: p.catchUp, ChangeTool: p.ChangeTool, Servers: p, Learned: p.learned, Items: p.knowledge.base, Upkeep: &p.knowledge.upkeep,
 	})
 	p.measure()
@@ -373,7 +378,7 @@ func (p *Process) measure() {
 	gauge("genkan_sessions", "Legacy sessions that are open.", func() float64 { return float64(p.mcp.Sessions()) })
 	gauge("genkan_orphaned_streams", "Answers to calls that wait for their clients to come back after a broken connection.", func() float64 { return float64(p.mcp.Orphans()) })
 	gauge("genkan_parked_calls", "Calls that wait for their clients to come back with input.", func() float64 { return float64(p.mcp.Parked()) })
-	gauge("genkan_bytes_in_flight", "Bytes of calls that are under way.", func() float64 { return float64(p.budget.Used()) })
+	gauge("genkan_bytes_in_flight", "Bytes that are on their way from and to clients.", func() float64 { return float64(p.memory.Used()) })
 	gauge("genkan_servers_ready", "Servers that answer.", func() float64 {
 		n := 0
 		for _, s := range p.house.Load().servers {

@@ -234,7 +234,7 @@ func inProcess(b *testing.B, s gateway.Source) http.Handler {
 	edge := mcpserver.New(mcpserver.Options{
 		House: func() mcpserver.House { return rooms{corridor, c} },
 		Admit: lock.New(known, lock.Rules{}).Admit, Log: log, Version: "bench",
-		Budget: gateway.NewBudget(1 << 30),
+		Budget: gateway.NewShares(1 << 30),
 	})
 	b.Cleanup(edge.Close)
 	return edge
@@ -270,6 +270,7 @@ func (r rooms) Page(_ context.Context, _ string, kind gateway.Kind, cursor strin
 }
 
 func (r rooms) Describe(string) (mcpserver.Description, bool) { return mcpserver.Description{}, true }
+func (r rooms) Count(gateway.Identity) error                  { return nil }
 func (r rooms) SetLogLevel(string)                            {}
 func (r rooms) Forget(string)                                 {}
 func (r rooms) Hear(*gateway.Session, string, []byte)         {}

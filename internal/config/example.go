@@ -130,7 +130,8 @@ const example = `# Genkan's configuration. Everything here is optional; what is 
 #  enabled: true
 #  origin: ["https://app.example.com"]
 
-# How many calls and searches each client may make in a window. 0 is no limit.
+# How many calls, searches and new sessions each client may make in a window.
+# 0 is no limit.
 #rateLimit:
 #  max: 600
 #  timeWindow: 1m

@@ -135,8 +135,8 @@ func TestPeopleHoldNoPlace(t *testing.T) {
 			}
 		}
 		l := e.lane(s)
-		if len(l.places) != 0 || len(l.waiting) != 0 {
-			t.Errorf("%d places are taken, %d wait", len(l.places), len(l.waiting))
+		if l.free != e.limits.Concurrency || len(l.waiting) != 0 {
+			t.Errorf("%d places are free, %d clients wait", l.free, len(l.waiting))
 		}
 	})
 }

@@ -63,26 +63,11 @@ type Executor struct {
 // New makes an executor.
 func New(limits Limits) *Executor { return &Executor{limits: limits} }
 
-// lane is one source's queue and breaker.
-type lane struct {
-	places  chan struct{}
-	waiting chan struct{}
-	breaker breaker
-}
-
 func (e *Executor) lane(source gateway.Source) *lane {
 	if l, ok := e.lanes.Load(source); ok {
 		return l.(*lane) //nolint:forcetypeassert // only lanes are stored
 	}
-	fresh := &lane{
-		places:  make(chan struct{}, e.limits.Concurrency),
-		waiting: make(chan struct{}, e.limits.Queue),
-		breaker: breaker{failures: e.limits.BreakerFailures, pause: e.limits.BreakerPause},
-	}
-	if s, ok := source.(Starter); ok {
-		fresh.breaker.starts = s.ReadyCount
-	}
-	l, _ := e.lanes.LoadOrStore(source, fresh)
+	l, _ := e.lanes.LoadOrStore(source, newLane(source, e.limits))
 	return l.(*lane) //nolint:forcetypeassert // only lanes are stored
 }
 
@@ -91,35 +76,6 @@ func (e *Executor) lane(source gateway.Source) *lane {
 type Starter interface {
 	// ReadyCount counts how often the source became ready.
 	ReadyCount() uint64
-}
-
-// place is a call's place in a lane. While a person thinks about a question the
-// call gives it up, or the people of a few callers would close a server to all
-// others; afterwards it goes on in any case.
-type place struct {
-	lane *lane
-	mu   sync.Mutex
-	held bool
-}
-
-func (p *place) give() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.held {
-		p.held = false
-		<-p.lane.places
-	}
-}
-
-// take takes a place if there is one.
-func (p *place) take() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	select {
-	case p.lane.places <- struct{}{}:
-		p.held = true
-	default:
-	}
 }
 
 // Forget drops the lane of a source that is gone.
@@ -134,8 +90,20 @@ type Passage interface {
 	Passes()
 }
 
-// Handle runs the call in its source's lane.
+// Handle runs the call in its source's lane. Its answer counts against the
+// caller's share of the memory, whatever source made it.
 func (e *Executor) Handle(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
+	result, err := e.handle(ctx, call)
+	if err == nil && result != nil {
+		err = call.ReserveAnswer(len(result.Raw))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return result, nil
+}
+
+func (e *Executor) handle(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
 	if through, ok := call.Tool.Source.(Passage); ok {
 		call.Attempts++
 		return through.Handle(ctx, call)
@@ -145,7 +113,7 @@ func (e *Executor) Handle(ctx context.Context, call *gateway.Call) (*gateway.Res
 	if err != nil {
 		return nil, err
 	}
-	defer p.give()
+	defer p.leave()
 
 	retries := e.retries(call)
 	waits := backoff.ExponentialBackOff{
@@ -250,36 +218,44 @@ func worthRetrying(err error, tool *gateway.Tool) bool {
 // enter takes a place in the lane, or waits for one in the bounded queue, for
 // no longer than the call may go without a sign of life.
 func (e *Executor) enter(ctx context.Context, l *lane, call *gateway.Call) (*place, error) {
-	p := &place{lane: l}
-	if p.take(); p.held {
+	l.mu.Lock()
+	p := &place{lane: l, client: l.enter(call.Identity.ClientID)}
+	if p.held = l.run(p.client); p.held {
+		l.mu.Unlock()
 		return p, nil
 	}
-	select {
-	case l.waiting <- struct{}{}:
-		defer func() { <-l.waiting }()
-	default:
+	turn, ok := l.enqueue(p.client)
+	running, queued := p.client.running, len(p.client.queue)
+	if !ok {
+		l.leave(p.client)
+	}
+	l.mu.Unlock()
+	if !ok {
 		return nil, &gateway.Error{
 			Code: gateway.CodeLimited, Unsent: true, RetryAfter: time.Second,
-			Message: "server %s has %d calls under way and %d waiting; try again later",
-			Values:  []any{call.Tool.Source.Name(), cap(l.places), cap(l.waiting)},
+			Message: "server %s takes no more calls of this client now: %d are under way and %d wait; try again later",
+			Values:  []any{call.Tool.Source.Name(), running, queued},
 		}
 	}
 	patience := time.NewTimer(e.timeout(call))
 	defer patience.Stop()
+	var err *gateway.Error
 	select {
-	case l.places <- struct{}{}:
+	case <-turn:
 		p.held = true
 		return p, nil
 	case <-patience.C:
-		return nil, &gateway.Error{
+		err = &gateway.Error{
 			Code: gateway.CodeTimeout, Unsent: true,
-			Message: "server %s has %d calls under way, and none ended within %s; the call was not sent",
-			Values:  []any{call.Tool.Source.Name(), cap(l.places), e.timeout(call)},
+			Message: "server %s had no place for the call within %s: %d calls of this client were under way; the call was not sent",
+			Values:  []any{call.Tool.Source.Name(), e.timeout(call), running},
 		}
 	case <-ctx.Done():
-		return nil, &gateway.Error{
+		err = &gateway.Error{
 			Code: gateway.CodeCanceled, Unsent: true, Err: context.Cause(ctx),
 			Message: "the call was canceled while it waited for its turn",
 		}
 	}
+	p.abandon(turn)
+	return nil, err
 }

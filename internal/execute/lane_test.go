@@ -2,6 +2,7 @@ package execute
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -12,12 +13,24 @@ import (
 	"genkan/internal/gateway"
 )
 
-// crowd starts n calls and waits until they are where they can get to.
+// of is a call of a client.
+func of(client string, s gateway.Source) *gateway.Call {
+	call := write(s)
+	call.Identity.ClientID = client
+	return call
+}
+
+// crowd starts calls of n clients and waits until they are where they can get
+// to.
 func crowd(t *testing.T, e *Executor, s gateway.Source, n int) (end func()) {
+	return crowdOf(t, e, s, n, func(i int) string { return fmt.Sprint("guest", i) })
+}
+
+func crowdOf(t *testing.T, e *Executor, s gateway.Source, n int, client func(i int) string) (end func()) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var calls sync.WaitGroup
-	for range n {
-		calls.Go(func() { _, _ = e.Handle(ctx, write(s)) })
+	for i := range n {
+		calls.Go(func() { _, _ = e.Handle(ctx, of(client(i), s)) })
 	}
 	synctest.Wait()
 	return func() {
@@ -55,9 +68,9 @@ func TestTheQueueMovesOn(t *testing.T) {
 		e := New(limits())
 		began := time.Now()
 		var calls sync.WaitGroup
-		for range 6 {
+		for i := range 6 {
 			calls.Go(func() {
-				if _, err := e.Handle(t.Context(), write(slow)); err != nil {
+				if _, err := e.Handle(t.Context(), of(fmt.Sprint("guest", i), slow)); err != nil {
 					t.Error(err)
 				}
 			})
@@ -328,8 +341,8 @@ type through struct {
 
 func (p *through) Passes() {}
 
-func (p *through) Handle(ctx context.Context, _ *gateway.Call) (*gateway.Result, error) {
-	return p.next.Handle(ctx, write(p.to))
+func (p *through) Handle(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
+	return p.next.Handle(ctx, of(call.Identity.ClientID, p.to))
 }
 
 // A passage to all servers stays open when one of them hangs or fails, and what it

@@ -8,9 +8,6 @@ import (
 	"time"
 )
 
-// budgetRetryAfter is when a call that found no room may try again.
-const budgetRetryAfter = time.Second
-
 // Call is one request on its way through the house. Its bytes are immutable
 // and never pooled: whoever records, shadows or detaches may keep them.
 type Call struct {
@@ -63,8 +60,9 @@ type Call struct {
 	// Attempts counts how often the call was sent. Set by execute.
 	Attempts int
 
-	// Budget is what the call's bytes count against; nil for no bounds.
-	Budget *Budget
+	// Budget is the memory for calls, of which the caller has a share; nil for no
+	// bounds.
+	Budget *Shares
 
 	reserved atomic.Int64
 	// What follows is asked for beside the call, by whoever reads for its

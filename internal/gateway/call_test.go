@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -228,48 +227,8 @@ func TestResultFields(t *testing.T) {
 	}
 }
 
-// TestBudget: what is taken is given back, and never more is out than there is.
-func TestBudget(t *testing.T) {
-	b := gateway.NewBudget(100)
-	for i, step := range []struct {
-		n  int64
-		ok bool
-	}{{60, true}, {41, false}, {40, true}, {1, false}, {0, true}} {
-		if got := b.Take(step.n); got != step.ok {
-			t.Errorf("step %d: taking %d of %d is %t", i, step.n, 100, got)
-		}
-	}
-	b.Give(100)
-	if b.Used() != 0 {
-		t.Errorf("%d are out", b.Used())
-	}
-	var none *gateway.Budget
-	if !none.Take(1 << 60) {
-		t.Error("no budget has bounds")
-	}
-	none.Give(1)
-
-	var wg sync.WaitGroup
-	for range 50 {
-		wg.Go(func() {
-			for range 200 {
-				if b.Take(7) {
-					if used := b.Used(); used > 100+50*7 { // and those who are being refused
-						t.Errorf("%d are out", used)
-					}
-					b.Give(7)
-				}
-			}
-		})
-	}
-	wg.Wait()
-	if b.Used() != 0 {
-		t.Errorf("%d are out at the end", b.Used())
-	}
-}
-
 func TestReserve(t *testing.T) {
-	b := gateway.NewBudget(10)
+	b := gateway.NewShares(10)
 	one, two := &gateway.Call{Budget: b}, &gateway.Call{Budget: b}
 	if err := one.Reserve(4); err != nil {
 		t.Fatal(err)
@@ -289,5 +248,25 @@ func TestReserve(t *testing.T) {
 	}
 	if err := (&gateway.Call{}).Reserve(1 << 40); err != nil {
 		t.Errorf("a call without a budget: %v", err)
+	}
+}
+
+// What a call that another call made has reserved is held until that one is
+// answered, and no longer.
+func TestAnInnerCallReservesForTheOuterOne(t *testing.T) {
+	b := gateway.NewShares(1000)
+	outer := &gateway.Call{Budget: b, Identity: gateway.Identity{ClientID: "one"}}
+	inner := &gateway.Call{Budget: b, Identity: outer.Identity, Parent: outer}
+	answered := false
+	inner.OnAnswered(func() { answered = true })
+	if err := inner.Reserve(100); err != nil {
+		t.Fatal(err)
+	}
+	if b.Held("one") != 100 || outer.Reserved() != 100 {
+		t.Errorf("%d bytes are held, %d by the outer call", b.Held("one"), outer.Reserved())
+	}
+	outer.Release()
+	if b.Used() != 0 || !answered {
+		t.Errorf("%d bytes are left; answered: %t", b.Used(), answered)
 	}
 }

@@ -3,15 +3,15 @@ package lang
 // jaMessages are the words of gateway and jsonrpc: what is wrong with a
 // message, whoever sent it.
 var jaMessages = map[string]string{
-	"something went wrong inside genkan; its log has the details":          "genkan の内部で問題が起きました。詳細は genkan のログにあります",
-	"something went wrong inside genkan; its log has the details under %s": "genkan の内部で問題が起きました。詳細は genkan のログの %s にあります",
-	"the call took longer than it may":                                     "呼び出しが制限時間を超えました",
-	"the call was canceled":                                                "呼び出しはキャンセルされました",
-	"too many large calls are under way; try again in a moment":            "大きな呼び出しが多数実行中です。少し待ってからもう一度試してください",
-	"the arguments must be a JSON object":                                  "引数は JSON オブジェクトで指定してください",
-	"the new arguments cannot be encoded as JSON":                          "新しい引数を JSON に変換できません",
-	"the result cannot be encoded as JSON":                                 "結果を JSON に変換できません",
-	"the result is not a JSON object":                                      "結果が JSON オブジェクトではありません",
+	"something went wrong inside genkan; its log has the details":              "genkan の内部で問題が起きました。詳細は genkan のログにあります",
+	"something went wrong inside genkan; its log has the details under %s":     "genkan の内部で問題が起きました。詳細は genkan のログの %s にあります",
+	"the call took longer than it may":                                         "呼び出しが制限時間を超えました",
+	"the call was canceled":                                                    "呼び出しはキャンセルされました",
+	"too many large calls of this client are under way; try again in a moment": "このクライアントの大きな呼び出しが多数実行中です。少し待ってからもう一度試してください",
+	"the arguments must be a JSON object":                                      "引数は JSON オブジェクトで指定してください",
+	"the new arguments cannot be encoded as JSON":                              "新しい引数を JSON に変換できません",
+	"the result cannot be encoded as JSON":                                     "結果を JSON に変換できません",
+	"the result is not a JSON object":                                          "結果が JSON オブジェクトではありません",
 
 	"%s (at byte %d)":                                        "%s（%d バイト目）",
 	"%s differs from \"%s\" only in case":                    "キー %s は \"%s\" と大文字・小文字だけが異なります",

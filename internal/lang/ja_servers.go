@@ -60,7 +60,6 @@ var jaServers = map[string]string{
 	"server %s was lost during the call: %s; %s":                                                                                 "呼び出し中にサーバー %s との接続が失われました: %s。%s",
 	"server %s was removed from the configuration":                                                                               "サーバー %s は設定から削除されました",
 	"the call may or may not have been carried out":                                                                              "処理が実行されたかどうかは分かりません",
-	"the call was carried out, but its answer was too large to be kept just now: too many large calls are under way":             "処理は実行されましたが、応答が大きく、いまは保持できませんでした。大きな呼び出しが多数実行中です",
 	"the call was not sent": "この呼び出しは送信していません",
 	"the connection to server %s broke, and it does not let genkan come back for the answer: %s. The call may have been carried out": "サーバー %s との接続が切れ、genkan は応答を取りに戻れません: %s。処理は実行された可能性があります",
 	"the server answered with an error":                 "サーバーがエラーを返しました",
@@ -107,4 +106,5 @@ var jaServers = map[string]string{
 	"nothing listens on %s (connection refused)":                                 "%s で待ち受けているプログラムがありません (connection refused)",
 	"%s did not accept a connection in time":                                     "%s への接続が時間内に確立しませんでした",
 	"no connection to %s can be made from this machine (no route to host)":       "このマシンから %s に接続できません (no route to host)",
+	"the call was carried out, but its answer was too large to be kept just now: too many large calls of this client are under way": "処理は実行されましたが、応答が大きく、いまは保持できませんでした。このクライアントの大きな呼び出しが多数実行中です",
 }

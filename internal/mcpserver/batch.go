@@ -1,10 +1,14 @@
 package mcpserver
 
 import (
-	"bytes"
+	"io"
 	"net/http"
+	"strconv"
 	"sync"
+	"sync/atomic"
+	"time"
 
+	"genkan/internal/gateway"
 	"genkan/internal/jsonrpc"
 )
 
@@ -33,6 +37,46 @@ func (s *session) hasBatches() bool {
 	return s.version == jsonrpc.BatchVersion
 }
 
+// batchConcurrency is how many requests of an array are served at once.
+const batchConcurrency = 32
+
+// errBatchFull answers the requests of an array that are left when the client
+// has used up its memory.
+var errBatchFull = &gateway.Error{
+	Code: gateway.CodeLimited, Unsent: true, RetryAfter: time.Second,
+	Message: "not carried out: the answers to other messages of the batch use up the memory that this client may have; send this one again, in a smaller batch",
+}
+
+// errInitializeInBatch refuses what the specification does not allow.
+func errInitializeInBatch() error {
+	return invalidRequest("initialize must not be part of a batch: send it by itself")
+}
+
+// batch is an array of messages that is being served.
+type batch struct {
+	answers []batchAnswer
+	// full is set when an answer did not fit into the client's share of the
+	// memory.
+	full atomic.Bool
+
+	mu       sync.Mutex
+	releases []func()
+}
+
+// afterwards calls release when the answers have been sent: until then their
+// bytes are kept.
+func (b *batch) afterwards(release func()) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.releases = append(b.releases, release)
+}
+
+func (b *batch) release() {
+	for _, release := range b.releases {
+		release()
+	}
+}
+
 // postBatch serves an array of messages of a session that may send such.
 func (s *Server) postBatch(p *reply, r *http.Request, body []byte, id visitor) {
 	sess, ok := s.session(p, r, nil, id)
@@ -43,56 +87,109 @@ func (s *Server) postBatch(p *reply, r *http.Request, body []byte, id visitor) {
 		p.refuse(http.StatusBadRequest, nil, invalidRequest("batches are not supported: send each message by itself"))
 		return
 	}
+	if !p.quota.take(len(body)) { // each message is a copy
+		p.fail(nil, errQuota)
+		return
+	}
 	messages, err := splitBatch(body)
 	if err != nil {
 		p.refuse(http.StatusBadRequest, nil, err)
 		return
 	}
-	answers := make([]batchWriter, len(messages))
+	b := &batch{answers: make([]batchAnswer, len(messages))}
+	defer b.release()
+	places := make(chan struct{}, batchConcurrency)
 	var serving sync.WaitGroup
-	for i := range messages {
-		serving.Go(func() {
-			w := &answers[i]
-			msg, err := jsonrpc.Scan(messages[i])
-			one := s.newReply(w, r)
-			one.mayStream = false // what is to be said beside the answers goes to the session's stream
-			if err != nil {
-				one.refuse(http.StatusOK, msg.ID, unreadable(err))
-				return
-			}
+	for i, message := range messages {
+		msg, err := jsonrpc.Scan(message)
+		one := s.newReply(&b.answers[i], r)
+		one.mayStream = false // what is to be said beside the answers goes to the session's stream
+		one.batch, one.quota.account = b, p.quota.account
+		b.afterwards(one.quota.release)
+		switch {
+		case err != nil:
+			one.refuse(http.StatusOK, msg.ID, unreadable(err))
+		case msg.Kind != jsonrpc.Request:
 			s.postLegacy(one, r, &msg, id)
-		})
+		case msg.Method == "initialize":
+			one.refuse(http.StatusOK, msg.ID, errInitializeInBatch())
+		default:
+			places <- struct{}{}
+			serving.Go(func() {
+				defer func() { <-places }()
+				if b.full.Load() {
+					one.fail(msg.ID, errBatchFull)
+					return
+				}
+				s.postLegacy(one, r, &msg, id)
+			})
+		}
 	}
 	serving.Wait()
-	out := []byte{'['}
-	for i := range answers {
-		if answers[i].body.Len() == 0 {
-			continue
+	p.finishBatch(b)
+}
+
+// finishBatch sends the answers. They are written from where they are: a list
+// that stands in an array often is in memory once.
+func (p *reply) finishBatch(b *batch) {
+	size := len("]")
+	for i := range b.answers {
+		if n := b.answers[i].size(); n > 0 {
+			size += len(",") + n
 		}
-		if len(out) > 1 {
-			out = append(out, ',')
-		}
-		out = append(out, answers[i].body.Bytes()...)
 	}
-	if len(out) == 1 { // nothing but notifications and answers
+	if size == len("]") { // nothing but notifications and answers
 		p.w.WriteHeader(http.StatusAccepted)
 		return
 	}
-	p.finish(http.StatusOK, append(out, ']'))
+	h := p.w.Header()
+	h["Content-Type"], h["X-Content-Type-Options"] = jsonType, noSniff
+	h["Content-Length"] = []string{strconv.Itoa(size)}
+	p.w.WriteHeader(http.StatusOK)
+	control := http.NewResponseController(p.w)
+	_ = control.SetWriteDeadline(time.Now().Add(writeTime))
+	defer func() { _ = control.SetWriteDeadline(time.Time{}) }()
+	before := "["
+	for i := range b.answers {
+		if b.answers[i].size() == 0 {
+			continue
+		}
+		_, _ = io.WriteString(p.w, before)
+		before = ","
+		for _, part := range b.answers[i].parts {
+			if _, err := p.w.Write(part); err != nil {
+				return // the client is gone
+			}
+		}
+	}
+	_, _ = io.WriteString(p.w, "]")
 }
 
-// batchWriter gathers the answer to one message of a batch.
-type batchWriter struct {
+// batchAnswer is the answer to one message of a batch. It keeps what is written
+// to it, which nobody changes afterwards: results are immutable, and the rest is
+// made for one answer.
+type batchAnswer struct {
 	header http.Header
-	body   bytes.Buffer
+	parts  [][]byte
 }
 
-func (w *batchWriter) Header() http.Header {
+func (w *batchAnswer) Header() http.Header {
 	if w.header == nil {
 		w.header = http.Header{}
 	}
 	return w.header
 }
 
-func (w *batchWriter) WriteHeader(int)             {}
-func (w *batchWriter) Write(b []byte) (int, error) { return w.body.Write(b) }
+func (w *batchAnswer) WriteHeader(int) {}
+
+func (w *batchAnswer) Write(b []byte) (int, error) {
+	w.parts = append(w.parts, b)
+	return len(b), nil
+}
+
+func (w *batchAnswer) size() (n int) {
+	for _, part := range w.parts {
+		n += len(part)
+	}
+	return n
+}

@@ -54,7 +54,7 @@ const drainTime = 30 * time.Second
 func (s *Server) newDuplexConn(id visitor, via string, out outlet) *duplexConn {
 	return &duplexConn{
 		server: s, id: id.Identity, via: via, out: out, places: make(chan struct{}, mostDuplexCalls),
-		sess: newSession(id.ClientID, id.view, "", nil, s.opt.AskPatience),
+		sess: newSession(s.account(id.ClientID), id.view, "", nil, s.opt.AskPatience),
 	}
 }
 
@@ -103,6 +103,9 @@ func (c *duplexConn) request(ctx context.Context, msg *jsonrpc.Message) error {
 			return c.server.modernResult(ctx, msg, c.sess.view)
 		})
 	case msg.Method == "initialize":
+		if err := c.server.opt.House().Count(c.id); err != nil {
+			return err
+		}
 		version := negotiate(msg.Params.Raw)
 		capabilities := clientCapabilities(msg)
 		c.server.introduced(c.id, jsonrpc.Lookup(msg.Params.Raw, "clientInfo"))
@@ -132,12 +135,8 @@ func (c *duplexConn) call(ctx context.Context, msg *jsonrpc.Message, era gateway
 	call.View = c.sess.view
 	call.Session = c.sess.known.Load() // the connection is one, whatever the era
 	call.Budget = c.server.opt.Budget
-	if err := call.Reserve(len(msg.Params.Raw)); err != nil {
-		return err
-	}
 	ctx, settle, done, err := c.begin(ctx, msg)
 	if err != nil {
-		call.Release()
 		return err
 	}
 	peer := &duplexPeer{c: c, ctx: ctx}
@@ -174,16 +173,20 @@ func (c *duplexConn) beside(ctx context.Context, msg *jsonrpc.Message, answer fu
 		case errors.Is(context.Cause(ctx), errCanceledByClient):
 		case err != nil:
 			c.fail(msg.ID, err)
+		case !c.sess.bytes.take(len(result)):
+			c.fail(msg.ID, errQuota)
 		default:
 			c.out.answer(jsonrpc.AppendResult(nil, msg.ID, result))
+			c.sess.bytes.give(len(result))
 		}
 	}()
 	return nil
 }
 
 // begin registers a request so that it can be canceled, and is waited for
-// until done is called. settle frees its id: before the answer is out, since a
-// client that has its answer may use the id again at once.
+// until done is called; its params count against the client's share meanwhile.
+// settle frees its id: before the answer is out, since a client that has its
+// answer may use the id again at once.
 func (c *duplexConn) begin(ctx context.Context, msg *jsonrpc.Message) (_ context.Context, settle, done func(), _ error) {
 	select {
 	case c.places <- struct{}{}:
@@ -198,18 +201,26 @@ func (c *duplexConn) begin(ctx context.Context, msg *jsonrpc.Message) (_ context
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(c.life, func() { cancel(context.Cause(c.life)) })
 	name := string(msg.ID)
-	if err := c.sess.begin(name, cancel); err != nil {
+	size := len(msg.Params.Raw)
+	release := func() {
 		stop()
 		cancel(nil)
 		<-c.places
+	}
+	if !c.sess.bytes.take(size) {
+		release()
+		return nil, nil, nil, errQuota
+	}
+	if err := c.sess.begin(name, cancel); err != nil {
+		c.sess.bytes.give(size)
+		release()
 		return nil, nil, nil, err
 	}
 	settle = sync.OnceFunc(func() { c.sess.finish(name) })
 	forget := func() {
 		settle()
-		stop()
-		cancel(nil)
-		<-c.places
+		c.sess.bytes.give(size)
+		release()
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -227,18 +238,24 @@ func errGoingDown() error {
 
 // listen serves subscriptions/listen until the client cancels it.
 func (c *duplexConn) listen(ctx context.Context, msg *jsonrpc.Message) error {
-	sub, err := newSubscription(msg, visitor{c.id, c.sess.view}, c.sess.known.Load())
+	sub, err := c.server.newSubscription(msg, visitor{c.id, c.sess.view}, c.sess.known.Load())
+	if err != nil {
+		return err
+	}
+	closeStream, err := c.server.openStream(c.id.ClientID)
 	if err != nil {
 		return err
 	}
 	leave, ok := c.server.join(sub.listener)
 	if !ok {
+		closeStream()
 		return errGoingDown()
 	}
 	outer := ctx
 	ctx, settle, done, err := c.begin(ctx, msg)
 	if err != nil {
 		leave()
+		closeStream()
 		return err
 	}
 	alone := len(sub.wishes) == 0
@@ -247,6 +264,7 @@ func (c *duplexConn) listen(ctx context.Context, msg *jsonrpc.Message) error {
 	}
 	go func() {
 		defer done()
+		defer closeStream()
 		defer leave()
 		defer sub.end()
 		if !alone { // beside the reading: a server may take its time
@@ -261,6 +279,7 @@ func (c *duplexConn) listen(ctx context.Context, msg *jsonrpc.Message) error {
 				for _, message := range sub.news() {
 					c.out.answer(message)
 				}
+				sub.listener.sent()
 			case <-ctx.Done():
 				return
 			case <-outer.Done():
@@ -294,6 +313,7 @@ func (c *duplexConn) tellOfChanges(ctx context.Context, st *stream) {
 				c.out.answer(message)
 			}
 		}
+		st.sent()
 	}
 }
 

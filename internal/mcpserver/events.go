@@ -15,10 +15,15 @@ type events struct {
 	gone, deaf chan struct{}
 	deafen     func()
 
+	// bytes is where offers and large replies are counted. Answers count with
+	// their requests, which wait until they are written.
+	bytes account
+
 	mu      sync.Mutex
 	waiting []event
 	size    int // of what waits, in bytes
 	replies int // among what waits
+	closed  bool
 	// room is closed when what waited is being written; nil while nobody waits
 	// for that.
 	room chan struct{}
@@ -29,16 +34,32 @@ type event struct {
 	data []byte
 	// written is closed when the event is; nil when nobody waits for that.
 	written chan struct{}
+	// counted is how many of its bytes are counted here.
+	counted int
 }
 
-func newEvents() *events {
-	e := &events{wake: make(chan struct{}, 1), gone: make(chan struct{}), deaf: make(chan struct{})}
+func newEvents(bytes account) *events {
+	e := &events{bytes: bytes, wake: make(chan struct{}, 1), gone: make(chan struct{}), deaf: make(chan struct{})}
 	e.deafen = sync.OnceFunc(func() { close(e.deaf) })
 	return e
 }
 
 // close lets go of whoever waits.
-func (e *events) close() { close(e.gone) }
+func (e *events) close() {
+	close(e.gone)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.closed = true
+	e.give(e.waiting)
+	e.waiting, e.size = nil, 0
+}
+
+// give gives back the memory of events.
+func (e *events) give(events []event) {
+	for _, ev := range events {
+		e.bytes.give(ev.counted)
+	}
+}
 
 // put adds an event, whatever waits already.
 func (e *events) put(data []byte, kind string) {
@@ -47,20 +68,22 @@ func (e *events) put(data []byte, kind string) {
 	e.add(event{kind: kind, data: data})
 }
 
-// add is put with mu held.
-func (e *events) add(ev event) {
+// add adds an event, and reports whether the client's share of the memory allows
+// for what is to be counted of it. Called with mu held.
+func (e *events) add(ev event) bool {
+	if e.closed || !e.bytes.take(ev.counted) {
+		return false
+	}
 	e.waiting = append(e.waiting, ev)
 	e.size += len(ev.data)
 	nudge(e.wake)
+	return true
 }
 
-// answer waits while too much does already. A large answer is waited for until
-// it is written: its bytes count as being in flight until then.
+// answer waits while too much does already, and then until the answer is
+// written: its bytes count as being in flight until then.
 func (e *events) answer(message []byte) {
-	ev := event{kind: "message", data: message}
-	if len(message) > maxBacklog {
-		ev.written = make(chan struct{})
-	}
+	ev := event{kind: "message", data: message, written: make(chan struct{})}
 	for {
 		e.mu.Lock()
 		if e.size <= maxBacklog {
@@ -79,11 +102,9 @@ func (e *events) answer(message []byte) {
 			return
 		}
 	}
-	if ev.written != nil {
-		select {
-		case <-ev.written:
-		case <-e.gone:
-		}
+	select {
+	case <-ev.written:
+	case <-e.gone:
 	}
 }
 
@@ -91,11 +112,13 @@ func (e *events) answer(message []byte) {
 func (e *events) reply(message []byte) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.replies++; e.replies > mostWaiting {
-		e.deafen()
-		return
+	ev := event{kind: "message", data: message}
+	if len(message) > smallResult { // small ones also tell that the share is used up
+		ev.counted = len(message)
 	}
-	e.add(event{kind: "message", data: message})
+	if e.replies++; e.replies > mostWaiting || !e.add(ev) {
+		e.deafen()
+	}
 }
 
 func (e *events) offer(message []byte) bool {
@@ -104,8 +127,7 @@ func (e *events) offer(message []byte) bool {
 	if e.size > 0 && e.size+len(message) > maxBacklog {
 		return false
 	}
-	e.add(event{kind: "message", data: message})
-	return true
+	return e.add(event{kind: "message", data: message, counted: len(message)})
 }
 
 // pour writes what waits, and a sign of life if there is nothing else to say.
@@ -119,6 +141,7 @@ func (e *events) pour(w http.ResponseWriter, silent bool) error {
 		e.room = nil
 	}
 	e.mu.Unlock()
+	defer e.give(batch)
 	if silent && len(batch) == 0 {
 		batch = []event{{}}
 	}

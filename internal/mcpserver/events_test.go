@@ -20,7 +20,7 @@ func TestASlowClientsBacklogIsBounded(t *testing.T) {
 	message := bytes.Repeat([]byte("x"), 10_000)
 	t.Run("answers wait", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			e := newEvents()
+			e := newEvents(account{})
 			var answers sync.WaitGroup
 			const many = 1000
 			for range many {
@@ -52,7 +52,7 @@ func TestASlowClientsBacklogIsBounded(t *testing.T) {
 	})
 	t.Run("a large one is held by its call until it is written", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			e := newEvents()
+			e := newEvents(account{})
 			done := false
 			go func() {
 				e.answer(bytes.Repeat(message, 100))
@@ -73,7 +73,7 @@ func TestASlowClientsBacklogIsBounded(t *testing.T) {
 	})
 	t.Run("who waits is let go", func(t *testing.T) {
 		synctest.Test(t, func(*testing.T) {
-			e := newEvents()
+			e := newEvents(account{})
 			var answers sync.WaitGroup
 			for range 100 {
 				answers.Go(func() { e.answer(bytes.Repeat(message, 100)) })
@@ -85,7 +85,7 @@ func TestASlowClientsBacklogIsBounded(t *testing.T) {
 	})
 	t.Run("who asks and does not read", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			e := newEvents()
+			e := newEvents(account{})
 			for range mostWaiting {
 				e.reply([]byte("pong"))
 			}

@@ -123,6 +123,8 @@ func TestSearchMode(t *testing.T) {
 			}
 		})
 	}
+	// What a call of call_tool has reserved is given back with its answer.
+	testkit.Eventually(t, func() bool { return h.gauge("genkan_bytes_in_flight") == 0 }, "the memory of the calls is given back")
 	t.Run("a server that is not there", func(t *testing.T) {
 		h.reload(servers{"a": child(t, "-everything", "-era", "legacy"), "b": sibling(t, "-everything", "-era", "modern"), "gone": {"command": "no-such-command-anywhere"}})
 		defer h.reload(servers{"a": child(t, "-everything", "-era", "legacy"), "b": sibling(t, "-everything", "-era", "modern")})

@@ -32,6 +32,8 @@ type house struct {
 	token  string // the admin's
 	client *http.Client
 	config map[string]any
+	// limits changes what the gateway is opened with; nil for nothing.
+	limits func(*app.Options)
 	// stop asks the gateway to stop serving, as a signal would.
 	stop context.CancelFunc
 	// end stops it and waits until nothing is left.
@@ -71,6 +73,18 @@ func openHouse(tb testing.TB, servers servers, settings ...map[string]any) *hous
 	return h
 }
 
+// openLimitedHouse is openHouse with other limits than the usual ones.
+func openLimitedHouse(tb testing.TB, servers servers, limits func(*app.Options)) *house {
+	tb.Helper()
+	h := &house{tb: tb, dir: tb.TempDir(), config: map[string]any{"mcpServers": servers, "kb": map[string]any{"enabled": false}}, limits: limits}
+	h.writeConfig()
+	h.start()
+	for name := range servers {
+		h.waitForServer(name)
+	}
+	return h
+}
+
 // startHouse is openHouse without the waiting.
 func startHouse(tb testing.TB, servers servers, settings ...map[string]any) *house {
 	tb.Helper()
@@ -104,11 +118,15 @@ func (h *house) start() {
 			tb.Logf("the gateway's log:\n%s", log.tail())
 		}
 	})
-	p, err := app.Open(context.Background(), app.Options{
+	options := app.Options{
 		DataDir: h.dir, ConfigFile: h.configFile(), Version: "1.2.3-test",
 		LookupEnv: func(string) (string, bool) { return "", false },
 		Log:       slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})),
-	})
+	}
+	if h.limits != nil {
+		h.limits(&options)
+	}
+	p, err := app.Open(context.Background(), options)
 	if err != nil {
 		tb.Fatal(err)
 	}

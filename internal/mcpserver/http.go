@@ -74,9 +74,9 @@ func (s *Server) plainError(w http.ResponseWriter, r *http.Request, status int, 
 // post takes one message.
 func (s *Server) post(w http.ResponseWriter, r *http.Request, id visitor) {
 	p := s.newReply(w, r)
-	room := &room{budget: s.opt.Budget}
-	defer room.leave()
-	body, ok := s.body(p, r, room)
+	p.quota.account = s.account(id.ClientID)
+	defer p.quota.release()
+	body, ok := s.body(p, r)
 	if !ok {
 		return
 	}
@@ -97,7 +97,7 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request, id visitor) {
 
 // body reads the body of a POST. When it reports false, the request has been
 // answered.
-func (s *Server) body(p *reply, r *http.Request, room *room) ([]byte, bool) {
+func (s *Server) body(p *reply, r *http.Request) ([]byte, bool) {
 	w := p.w
 	if !jsonrpc.IsJSON(r.Header.Get("Content-Type")) {
 		s.plainError(w, r, http.StatusUnsupportedMediaType, invalidRequest("the Content-Type must be application/json"))
@@ -106,7 +106,7 @@ func (s *Server) body(p *reply, r *http.Request, room *room) ([]byte, bool) {
 	// What does not support deadlines is no connection, and does not wait.
 	controller := http.NewResponseController(w)
 	_ = controller.SetReadDeadline(time.Now().Add(bodyPatience))
-	body, err := room.read(r.Body, r.ContentLength)
+	body, err := p.quota.read(r.Body, r.ContentLength)
 	_ = controller.SetReadDeadline(time.Time{})
 	switch {
 	case errors.Is(err, jsonrpc.ErrTooLarge):
@@ -118,7 +118,7 @@ func (s *Server) body(p *reply, r *http.Request, room *room) ([]byte, bool) {
 		_ = controller.SetReadDeadline(time.Now().Add(lastBodyPatience))
 		_, _ = io.CopyN(io.Discard, r.Body, jsonrpc.MaxMessage)
 		return nil, false
-	case errors.Is(err, errNoRoom):
+	case errors.Is(err, errQuota):
 		p.fail(nil, err)
 		return nil, false
 	case errors.Is(err, os.ErrDeadlineExceeded):
@@ -133,8 +133,8 @@ func (s *Server) body(p *reply, r *http.Request, room *room) ([]byte, bool) {
 }
 
 // message reads one message from a POST, as body does.
-func (s *Server) message(p *reply, r *http.Request, room *room) (jsonrpc.Message, bool) {
-	body, ok := s.body(p, r, room)
+func (s *Server) message(p *reply, r *http.Request) (jsonrpc.Message, bool) {
+	body, ok := s.body(p, r)
 	if !ok {
 		return jsonrpc.Message{}, false
 	}
@@ -213,15 +213,7 @@ func (s *Server) postLegacy(p *reply, r *http.Request, msg *jsonrpc.Message, id 
 		return
 	}
 	if msg.Kind == jsonrpc.Request && msg.Method == "initialize" {
-		version := negotiate(msg.Params.Raw)
-		name, err := s.sessions.add(id.ClientID, id.view, version, clientCapabilities(msg))
-		if err != nil {
-			p.fail(msg.ID, err)
-			return
-		}
-		s.introduced(id.Identity, jsonrpc.Lookup(msg.Params.Raw, "clientInfo"))
-		p.w.Header()["Mcp-Session-Id"] = []string{name}
-		p.result(msg.ID, s.initializeResult(version, id.view))
+		s.initialize(p, msg, id)
 		return
 	}
 	sess, ok := s.session(p, r, msg.ID, id)
@@ -249,6 +241,23 @@ func (s *Server) postLegacy(p *reply, r *http.Request, msg *jsonrpc.Message, id 
 	}
 }
 
+// initialize opens a session. It counts against the client's rate limit.
+func (s *Server) initialize(p *reply, msg *jsonrpc.Message, id visitor) {
+	if err := s.opt.House().Count(id.Identity); err != nil {
+		p.fail(msg.ID, err)
+		return
+	}
+	version := negotiate(msg.Params.Raw)
+	name, err := s.sessions.add(id.ClientID, id.view, version, clientCapabilities(msg))
+	if err != nil {
+		p.fail(msg.ID, err)
+		return
+	}
+	s.introduced(id.Identity, jsonrpc.Lookup(msg.Params.Raw, "clientInfo"))
+	p.w.Header()["Mcp-Session-Id"] = []string{name}
+	p.answer(msg, s.initializeResult(version, id.view))
+}
+
 // session finds the session that a legacy request names, or says what is
 // wrong with it.
 func (s *Server) session(p *reply, r *http.Request, requestID []byte, id visitor) (*session, bool) {
@@ -264,9 +273,6 @@ func (s *Server) session(p *reply, r *http.Request, requestID []byte, id visitor
 			"this session does not exist or has ended: send initialize to begin a new one"))
 		return nil, false
 	}
-	sess.mu.Lock()
-	sess.lastSeen = time.Now()
-	sess.mu.Unlock()
 	return sess, true
 }
 
@@ -301,8 +307,9 @@ func (s *Server) call(ctx context.Context, p *reply, id []byte, call *gateway.Ca
 	defer p.abandon()
 	result, release, err := s.handle(ctx, call, p)
 	settle()
-	defer release()
+	defer p.sent(release)
 	if err != nil {
+		p.noteLimit(err)
 		message, status, e := s.errorMessage(id, err)
 		if call.Era == gateway.EraModern {
 			status = modernStatus(status, e)

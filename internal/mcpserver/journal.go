@@ -27,9 +27,9 @@ const (
 	// mostKept and maxBacklog are how many events of a stream are kept that may
 	// be left out, and how many bytes of them.
 	mostKept = 2000
-	// undeliveredRoom and deliveredRoom bound the bytes that all streams keep
+	// undeliveredBytes and deliveredBytes bound the bytes that all streams keep
 	// whose calls have ended. The latter are kept only to be sure.
-	undeliveredRoom, deliveredRoom = 64 << 20, 8 << 20
+	undeliveredBytes, deliveredBytes = 64 << 20, 8 << 20
 	// journalCost is counted for what a journal takes beside its messages.
 	journalCost = 1 << 10
 )
@@ -60,9 +60,11 @@ type journal struct {
 	waiting, delivered bool
 	expiry             *time.Timer
 	round              int
-	// room is where the bytes of an ended one are counted; nil while none are.
-	room  *gateway.Budget
-	taken int64
+	// counted are the bytes of events that count against the client's memory for
+	// calls. When the call has ended, all taken bytes count against kept instead.
+	counted int
+	kept    *gateway.Shares
+	taken   int64
 }
 
 // said is one event.
@@ -150,9 +152,10 @@ func (j *journal) spoke() bool {
 func (j *journal) add(message []byte, firm bool) (number int, ok bool) {
 	j.sess.mu.Lock()
 	defer j.sess.mu.Unlock()
-	if j.ended || !j.listed() {
+	if j.ended || !j.listed() || !j.sess.bytes.take(len(message)) {
 		return 0, false
 	}
+	j.counted += len(message)
 	j.put(message, firm)
 	if !firm {
 		j.loosen(len(message))
@@ -172,7 +175,7 @@ func (j *journal) end(answer []byte) bool {
 	j.ended = true
 	if j.reader == nil {
 		close(j.laidDown)
-		if !j.count(j.server.undelivered) {
+		if !j.keep(j.server.undelivered) {
 			j.drop()
 		}
 	}
@@ -213,8 +216,15 @@ func (j *journal) loosen(size int) {
 		}
 		j.loose--
 		j.size -= len(e.message)
+		j.uncount(len(e.message))
 		return true
 	})
+}
+
+// uncount gives back bytes of events.
+func (j *journal) uncount(n int) {
+	j.sess.bytes.give(min(n, j.counted))
+	j.counted -= min(n, j.counted)
 }
 
 // after is what was said after an event, and whether that was all.
@@ -234,7 +244,7 @@ func (j *journal) leave(r *reader, delivered bool) {
 		return
 	}
 	j.reader = nil
-	if j.ended && j.room == nil { // for the first time
+	if j.ended && j.kept == nil { // for the first time
 		close(j.laidDown)
 	}
 	if j.last == 0 && j.sess.version != primingVersion {
@@ -266,11 +276,11 @@ func (j *journal) listed() bool { return j.sess.journals[j.number] == j }
 // orphan waits for the client to come back.
 func (j *journal) orphan(delivered bool) {
 	j.delivered = delivered
-	patience, room := resumePatience, j.server.undelivered
+	patience, shares := resumePatience, j.server.undelivered
 	if delivered {
-		patience, room = deliveredFor, j.server.delivered
+		patience, shares = deliveredFor, j.server.delivered
 	}
-	if j.sess.ended || j.ended && !j.count(room) {
+	if j.sess.ended || j.ended && !j.keep(shares) {
 		j.drop()
 		return
 	}
@@ -330,19 +340,20 @@ func (j *journal) adopt() {
 	}
 }
 
-// count takes room for the stream of a call that has ended.
-func (j *journal) count(room *gateway.Budget) bool {
-	if j.room != nil {
+// keep counts the stream of a call that has ended.
+func (j *journal) keep(shares *gateway.Shares) bool {
+	if j.kept != nil {
 		return true
 	}
 	size := int64(journalCost)
 	for _, e := range j.events {
 		size += int64(len(e.message))
 	}
-	if room == j.server.delivered && size > maxBacklog || !room.Take(size) {
+	if shares == j.server.delivered && size > maxBacklog || !shares.Take(j.sess.owner, size) {
 		return false
 	}
-	j.room, j.taken = room, size
+	j.kept, j.taken = shares, size
+	j.uncount(j.counted)
 	return true
 }
 
@@ -353,9 +364,10 @@ func (j *journal) drop() {
 	if len(j.sess.journals) == 0 {
 		j.sess.journals = nil
 	}
-	if j.room != nil {
-		j.room.Give(j.taken)
-		j.room = nil
+	if j.kept != nil {
+		j.kept.Give(j.sess.owner, j.taken)
+		j.kept = nil
 	}
+	j.uncount(j.counted)
 	j.events = nil
 }

@@ -19,12 +19,16 @@ func negotiate(params []byte) string {
 	return gateway.LegacyVersion
 }
 
-// clientCapabilities is what a legacy client says that it can do.
+// clientCapabilities is what a legacy client says that it can do. Sessions are
+// kept for long, so of a large object only the known capabilities are.
 func clientCapabilities(msg *jsonrpc.Message) []byte {
+	const most = 4 << 10
 	raw := jsonrpc.Lookup(msg.Params.Raw, "capabilities")
-	const most = 64 << 10 // sessions are kept for long
-	if len(raw) == 0 || raw[0] != '{' || len(raw) > most {
+	switch {
+	case len(raw) == 0 || raw[0] != '{':
 		return nil
+	case len(raw) > most:
+		return unpackCapabilities(packCapabilities(raw))
 	}
 	return bytes.Clone(raw)
 }

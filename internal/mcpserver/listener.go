@@ -17,11 +17,16 @@ type listener struct {
 	// again is told when resources must be subscribed to anew.
 	again chan struct{}
 
+	// bytes is where the messages are counted.
+	bytes account
+
 	mu       sync.Mutex
 	kinds    [gateway.KindCount]bool
 	uris     []string
 	messages [][]byte
 	size     int // of messages
+	sending  int // bytes of messages that were taken and are being written
+	closed   bool
 }
 
 // mostWaiting is how much may wait for a listener that does not listen, and
@@ -31,8 +36,8 @@ const (
 	mostWaitingBytes = 4 << 20
 )
 
-func newListener(view string) *listener {
-	return &listener{view: view, wake: make(chan struct{}, 1), again: make(chan struct{}, 1)}
+func newListener(view string, bytes account) *listener {
+	return &listener{view: view, bytes: bytes, wake: make(chan struct{}, 1), again: make(chan struct{}, 1)}
 }
 
 func (l *listener) rouse() { nudge(l.wake) }
@@ -66,18 +71,20 @@ func sharedKind(kind gateway.Kind) gateway.Kind {
 // update says that a resource is another one.
 func (l *listener) update(uri string) {
 	l.mu.Lock()
-	if len(l.uris) < mostWaiting && !slices.Contains(l.uris, uri) {
+	if len(uri) <= longestName && len(l.uris) < mostWaiting && !slices.Contains(l.uris, uri) {
 		l.uris = append(l.uris, uri)
 	}
 	l.mu.Unlock()
 	l.rouse()
 }
 
-// push hands over a whole message. It reports false when too many wait.
+// push hands over a whole message. It reports false when too many wait, or too
+// many bytes for this client.
 func (l *listener) push(message []byte) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.messages) >= mostWaiting || len(l.messages) > 0 && l.size+len(message) > mostWaitingBytes {
+	if l.closed || len(l.messages) >= mostWaiting || len(l.messages) > 0 && l.size+len(message) > mostWaitingBytes ||
+		!l.bytes.take(len(message)) {
 		return false
 	}
 	l.messages = append(l.messages, message)
@@ -87,10 +94,12 @@ func (l *listener) push(message []byte) bool {
 }
 
 // take returns what is to be sent, as notifications with the given _meta; nil
-// for none. wanted says which kinds the client wants to hear of.
+// for none. wanted says which kinds the client wants to hear of. Call sent when
+// it has been written.
 func (l *listener) take(meta []byte, wanted func(gateway.Kind) bool) [][]byte {
 	l.mu.Lock()
 	kinds, uris, out := l.kinds, l.uris, l.messages
+	l.sending += l.size
 	l.kinds, l.uris, l.messages, l.size = [gateway.KindCount]bool{}, nil, nil, 0
 	l.mu.Unlock()
 	for _, kind := range gateway.Kinds() {
@@ -113,8 +122,24 @@ func (l *listener) take(meta []byte, wanted func(gateway.Kind) bool) [][]byte {
 	return out
 }
 
+// sent gives back the memory of what was taken.
+func (l *listener) sent() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.bytes.give(l.sending)
+	l.sending = 0
+}
+
+// close gives back the memory of all messages, and takes no more.
+func (l *listener) close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.bytes.give(l.size + l.sending)
+	l.messages, l.size, l.sending, l.closed = nil, 0, 0, true
+}
+
 // rest takes what was not sent, but for changed lists, which are remembered
-// elsewhere.
+// elsewhere. Whoever takes the messages gives back their memory.
 func (l *listener) rest() (uris []string, messages [][]byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -138,6 +163,7 @@ func (s *Server) join(l *listener) (leave func(), ok bool) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		delete(s.listeners, l)
+		l.close()
 	}, true
 }
 

@@ -213,8 +213,8 @@ func (k *park) leave() (*gateway.Result, bool, error) {
 		requests = append(jsonrpc.AppendQuoted(requests, q.method), `,"params":`...)
 		requests = append(append(requests, q.params...), '}')
 	}
-	// The room that the request took ends with it, and the call stays.
-	if size := len(k.params.Raw); k.call.Reserved() < size {
+	// What the request has counted ends with it, and the call stays.
+	if size := len(k.params.Raw) + len(requests); k.call.Reserved() < size {
 		if err := k.call.Reserve(size - k.call.Reserved()); err != nil {
 			return nil, false, err
 		}

@@ -43,7 +43,7 @@ func (h askingHouse) Handle(ctx context.Context, call *gateway.Call) (*gateway.R
 	return &gateway.Result{Raw: fmt.Appendf(nil, `{"content":[],"answers":[%s]}`, strings.Join(out, ","))}, nil
 }
 
-func newAskingServer(rounds int, budget *gateway.Budget) (*Server, askingHouse) {
+func newAskingServer(rounds int, budget *gateway.Shares) (*Server, askingHouse) {
 	h := askingHouse{rounds: rounds, ended: &atomic.Int64{}, lastErr: &atomic.Value{}}
 	s := newQuietServer(h)
 	s.opt.Budget = budget
@@ -80,7 +80,7 @@ func stateOf(t *testing.T, w *httptest.ResponseRecorder) string {
 // nothing of it is left.
 func TestAClientThatNeverComesBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		budget := gateway.NewBudget(1 << 20)
+		budget := gateway.NewShares(1 << 20)
 		s, h := newAskingServer(1, budget)
 		defer s.Close()
 		synctest.Wait()
@@ -150,7 +150,7 @@ func stateOrNone(w *httptest.ResponseRecorder) string {
 func TestTheLastMoment(t *testing.T) {
 	for range 50 {
 		synctest.Test(t, func(t *testing.T) {
-			budget := gateway.NewBudget(1 << 20)
+			budget := gateway.NewShares(1 << 20)
 			s, h := newAskingServer(1, budget)
 			defer s.Close()
 			state := stateOf(t, postModern(s, ""))

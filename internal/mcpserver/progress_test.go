@@ -210,7 +210,7 @@ func (h *house) hangUp(r request, ready func()) <-chan struct{} {
 // TestLimits: who asks for more than may be is told when to come again, in the
 // words of the transport.
 func TestLimits(t *testing.T) {
-	h := openHouse(t, servers{"fault": child(t)}, map[string]any{"rateLimit": map[string]any{"max": 2, "timeWindow": "1h"}})
+	h := openHouse(t, servers{"fault": child(t)}, map[string]any{"rateLimit": map[string]any{"max": 4, "timeWindow": "1h"}})
 	for _, r := range []request{modernCall("1", "fault__pid", "{}"), legacyCall(h.initialize(h.token), "1", "fault__pid", "{}")} {
 		h.send(r).want(t, http.StatusOK, 0)
 	}
@@ -221,6 +221,9 @@ func TestLimits(t *testing.T) {
 			t.Errorf("Retry-After %q: %s", got.header.Get("Retry-After"), got.body)
 		}
 	}
+	// A session counts as a call does.
+	begin := legacy("", "0", "initialize", `{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"t","version":"1"}}`)
+	h.send(begin).want(t, http.StatusTooManyRequests, 429)
 	// Another client has its own, and lists cost nothing.
 	p := h.stdio()
 	p.send(modernCall("1", "fault__pid", "{}").body)
@@ -233,11 +236,12 @@ func TestLimits(t *testing.T) {
 // TestStdioCallsAreBounded: one client cannot have any number of calls under
 // way. The rest is refused at once, and nothing is lost.
 func TestStdioCallsAreBounded(t *testing.T) {
-	h := openHouse(t, servers{"hung": child(t, "-mode", "hang")})
+	// One server alone takes fewer calls of one client.
+	h := openHouse(t, servers{"hung0": child(t, "-mode", "hang"), "hung1": child(t, "-mode", "hang")})
 	p := h.stdio()
 	const most, more = 1024, 10
 	for i := range most + more {
-		p.send(legacyCall("", fmt.Sprint(i), "hung__pid", "{}").body)
+		p.send(legacyCall("", fmt.Sprint(i), fmt.Sprintf("hung%d__pid", i%2), "{}").body)
 	}
 	for range more {
 		if got := p.next(); errorCode(got) != 429 {

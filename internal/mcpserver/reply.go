@@ -2,6 +2,7 @@ package mcpserver
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"slices"
 	"strconv"
@@ -24,6 +25,10 @@ type reply struct {
 	sess   *session
 	cancel context.CancelCauseFunc
 	gone   <-chan struct{}
+	// quota is what the request has taken of its client's memory.
+	quota quota
+	// batch is the array that the request came in; nil for none.
+	batch *batch
 
 	mu    sync.Mutex
 	timer *time.Timer
@@ -32,6 +37,8 @@ type reply struct {
 	// backlog is what a goroutine of its own writes to the stream of any other
 	// call; writing is whether there is one, and idle is told when it ends.
 	backlog []byte
+	// counted is how much of the backlog counts against the client's share.
+	counted int
 	idle    sync.Cond
 
 	streaming, writing, done bool
@@ -75,7 +82,9 @@ func (p *reply) keepAlive() {
 		case p.sess != nil:
 			p.stream() // which keeps itself alive
 		default:
-			p.queue([]byte(keepAliveComment))
+			if p.fits([]byte(keepAliveComment)) {
+				p.enqueue([]byte(keepAliveComment))
+			}
 			p.timer.Reset(keepAliveEvery)
 		}
 	})
@@ -129,7 +138,10 @@ func (p *reply) Notify(method string, params []byte) {
 	switch {
 	case p.done:
 	case p.sess == nil:
-		p.queue(jsonrpc.AppendSSE(nil, message))
+		if event := jsonrpc.AppendSSE(nil, message); p.fits(event) && p.quota.account.take(len(event)) {
+			p.counted += len(event)
+			p.enqueue(event)
+		}
 	default:
 		if j := p.stream(); j != nil {
 			j.add(message, false)
@@ -193,14 +205,12 @@ func (p *reply) send(message []byte) (j *journal, number int, ok bool) {
 	return j, number, ok
 }
 
-// queue puts something into the stream. Called with mu held.
-func (p *reply) queue(encoded []byte) {
-	if len(p.backlog) > 0 && len(p.backlog)+len(encoded) > maxBacklog {
-		return
-	}
-	p.enqueue(encoded)
+// fits reports whether the backlog has room for an event. Called with mu held.
+func (p *reply) fits(encoded []byte) bool {
+	return len(p.backlog) == 0 || len(p.backlog)+len(encoded) <= maxBacklog
 }
 
+// enqueue puts something into the stream. Called with mu held.
 func (p *reply) enqueue(encoded []byte) {
 	p.backlog = append(p.backlog, encoded...)
 	if !p.writing {
@@ -214,14 +224,15 @@ func (p *reply) write() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for len(p.backlog) > 0 {
-		batch, opened := p.backlog, p.streaming
-		p.backlog, p.streaming = nil, true
+		batch, counted, opened := p.backlog, p.counted, p.streaming
+		p.backlog, p.counted, p.streaming = nil, 0, true
 		p.mu.Unlock()
 		if !opened {
 			startStream(p.w)
 		}
 		_, _ = p.w.Write(batch) // a client that went away is noticed elsewhere
 		_ = http.NewResponseController(p.w).Flush()
+		p.quota.give(counted)
 		p.mu.Lock()
 	}
 	p.writing = false
@@ -278,8 +289,16 @@ func (p *reply) result(id, result []byte) {
 // most SDKs send one, so a client meets here what it meets there, and nobody has
 // to tell the two apart. It is whole at once, so its length is known, and no
 // connection stays open for it.
+//
+// Lists are the catalog's bytes, which all clients share. Any other result was
+// made for this request, and counts against its client's share.
 func (p *reply) answer(msg *jsonrpc.Message, result []byte) {
-	if _, list := gateway.KindOfList(msg.Method); !list || !wantsStream(p.r.Header) {
+	_, list := gateway.KindOfList(msg.Method)
+	if !list && !p.quota.take(len(result)) {
+		p.fail(msg.ID, errQuota)
+		return
+	}
+	if !list || !wantsStream(p.r.Header) || p.batch != nil {
 		p.result(msg.ID, result)
 		return
 	}
@@ -348,6 +367,7 @@ var (
 
 // fail sends an error.
 func (p *reply) fail(id []byte, err error) {
+	p.noteLimit(err)
 	message, status, e := p.server.errorMessage(id, err)
 	p.noteFailure(status, e)
 	p.failWith(status, message, e)
@@ -392,6 +412,24 @@ func (p *reply) note(status int, reason string) {
 
 func (p *reply) failWith(status int, message []byte, e *gateway.Error) {
 	p.finishParts(status, e.RetryAfter, message, nil, nil)
+}
+
+// sent calls release when the answer has been sent. The answers of a batch are
+// sent together.
+func (p *reply) sent(release func()) {
+	if p.batch != nil {
+		p.batch.afterwards(release)
+		return
+	}
+	release()
+}
+
+// noteLimit tells the batch, if there is one, that its client's share of the
+// memory is used up.
+func (p *reply) noteLimit(err error) {
+	if p.batch != nil && errors.Is(err, gateway.ErrShareUsedUp) {
+		p.batch.full.Store(true)
+	}
 }
 
 // startStream sends the headers of a stream of events.

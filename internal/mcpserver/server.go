@@ -43,6 +43,8 @@ type House interface {
 	Hear(session *gateway.Session, method string, params []byte)
 	// Forget ends what is kept for a session that is over.
 	Forget(session string)
+	// Count counts against somebody's rate limit what is no call, or refuses it.
+	Count(who gateway.Identity) error
 	// SetLogLevel says how loud the loudest client wants the servers.
 	SetLogLevel(level string)
 }
@@ -86,8 +88,10 @@ type Options struct {
 	Place   func(who gateway.Identity, view string) string
 	Log     *slog.Logger
 	Version string
-	// Budget bounds the bytes in flight.
-	Budget *gateway.Budget
+	// Budget is the memory for what is on its way from and to clients.
+	Budget *gateway.Shares
+	// Limits are what all clients share.
+	Limits Limits
 	// SessionIdle is how long a legacy session is kept in memory without a sign
 	// of its client; zero means a day. Its id stays good for longer.
 	SessionIdle time.Duration
@@ -101,6 +105,13 @@ type Options struct {
 	Language func() lang.Language
 }
 
+// Limits are how many of something there may be in all. Zero means the default.
+type Limits struct {
+	// Sessions are legacy sessions over HTTP, Streams those that stay open for
+	// notifications.
+	Sessions, Streams int
+}
+
 // Server is the edge. It outlives houses.
 type Server struct {
 	opt      Options
@@ -111,7 +122,9 @@ type Server struct {
 	// orphans counts the streams that wait for their clients to come back; what
 	// ended ones keep is bounded.
 	orphans                atomic.Int64
-	undelivered, delivered *gateway.Budget
+	undelivered, delivered *gateway.Shares
+	// streams are those that clients have open.
+	streams *gateway.Shares
 
 	// life ends when the process gives up on calls that are under way.
 	life context.Context //nolint:containedctx // legacy calls outlive their HTTP requests
@@ -132,6 +145,8 @@ type Server struct {
 func New(opt Options) *Server {
 	opt.SessionIdle = cmp.Or(opt.SessionIdle, 24*time.Hour)
 	opt.AskPatience = cmp.Or(opt.AskPatience, 15*time.Minute)
+	opt.Limits.Sessions = cmp.Or(opt.Limits.Sessions, mostSessions)
+	opt.Limits.Streams = cmp.Or(opt.Limits.Streams, mostStreams)
 	if len(opt.Secret) == 0 {
 		opt.Secret = []byte(rand.Text())
 	}
@@ -139,11 +154,12 @@ func New(opt Options) *Server {
 		opt:       opt,
 		listeners: map[*listener]struct{}{}, connected: map[*session]struct{}{},
 		drain:       make(chan struct{}),
-		undelivered: gateway.NewBudget(undeliveredRoom), delivered: gateway.NewBudget(deliveredRoom),
+		undelivered: gateway.NewShares(undeliveredBytes), delivered: gateway.NewShares(deliveredBytes),
+		streams: gateway.NewShares(int64(opt.Limits.Streams)),
 	}
 	s.info = append(jsonrpc.AppendQuoted([]byte(`{"name":"genkan","title":"Genkan","version":`), opt.Version), '}')
 	s.life, s.end = context.WithCancel(context.Background())
-	s.sessions.init(signer{opt.Secret}, opt.AskPatience)
+	s.sessions.init(opt, s.forget)
 	s.parks.init(signer{opt.Secret})
 	s.sse.byID = map[string]*duplexConn{}
 	go s.sessions.sweep(opt.SessionIdle)

@@ -17,13 +17,20 @@ import (
 // is the connection. Ten thousand of them must be cheap, so it holds nothing
 // that is not needed while it is idle.
 type session struct {
-	owner   string // the ClientID that opened it
+	owner string // the ClientID that opened it
+	// bytes is where what is kept for the client is counted.
+	bytes   account
 	version string
 	view    string
 	// patience is how long the client may take to answer a question.
 	patience time.Duration
 	// known is what the house knows of the client.
 	known atomic.Pointer[gateway.Session]
+	// id, idleSince and place belong to sessions: what it is listed under, and
+	// where it is in the order of those to end.
+	id        string
+	idleSince time.Time
+	place     int
 
 	mu       sync.Mutex
 	lastSeen time.Time
@@ -67,8 +74,8 @@ type stream struct {
 
 var errCanceledByClient = &gateway.Error{Code: gateway.CodeCanceled, Message: "the client canceled the call"}
 
-func newSession(owner, view, version string, capabilities []byte, patience time.Duration) *session {
-	s := &session{owner: owner, view: view, version: version, patience: patience, lastSeen: time.Now()}
+func newSession(bytes account, view, version string, capabilities []byte, patience time.Duration) *session {
+	s := &session{owner: bytes.client, bytes: bytes, view: view, version: version, patience: patience, lastSeen: time.Now()}
 	s.known.Store(&gateway.Session{ID: rand.Text()[:12], Capabilities: capabilities, Peer: line{s}})
 	return s
 }
@@ -84,7 +91,7 @@ func (l line) Notify(method string, params []byte) {
 	switch {
 	case l.stream != nil:
 		l.stream.push(message)
-	case !l.ended && len(l.unsent) < mostUnsent && len(message) <= longestUnsent:
+	case !l.ended && len(l.unsent) < mostUnsent && len(message) <= longestUnsent && l.bytes.take(len(message)):
 		l.unsent = append(l.unsent, message)
 	}
 }
@@ -160,7 +167,7 @@ func (s *session) listing(kind gateway.Kind) {
 
 // open makes a stream the session's.
 func (s *session) open() *stream {
-	st := &stream{listener: newListener(s.view), replaced: make(chan struct{})}
+	st := &stream{listener: newListener(s.view, s.bytes), replaced: make(chan struct{})}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.stream != nil {
@@ -174,6 +181,7 @@ func (s *session) open() *stream {
 		}
 	}
 	for _, message := range s.unsent {
+		s.bytes.give(len(message)) // push counts it again
 		st.push(message)
 	}
 	for _, uri := range s.missed {
@@ -190,6 +198,7 @@ func (s *session) shut(st *stream) {
 		s.stream = nil
 		s.keepRest(st)
 	}
+	st.close()
 	s.lastSeen = time.Now()
 }
 
@@ -339,6 +348,45 @@ func (s *session) dropAsks(why error) {
 func (s *session) end() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.close()
+}
+
+// endIfIdle ends the session if it has not been used since a time. Otherwise it
+// returns since when the session has been idle; zero when it is in use.
+func (s *session) endIfIdle(since time.Time) (idleSince time.Time, ended bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case len(s.calls) > 0 || s.stream != nil || s.undelivered():
+		return time.Time{}, false
+	case s.lastSeen.After(since):
+		return s.lastSeen, false
+	}
+	s.close()
+	return time.Time{}, true
+}
+
+// seen notes a sign of the client. It reports false when the session has ended.
+func (s *session) seen() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.lastSeen = time.Now()
+	return !s.ended
+}
+
+// undelivered reports whether the session has an answer that its client may not
+// have read. Called with mu held.
+func (s *session) undelivered() bool {
+	for _, j := range s.journals {
+		if j.reader != nil || !j.delivered {
+			return true
+		}
+	}
+	return false
+}
+
+// close is end with mu held.
+func (s *session) close() {
 	s.ended = true
 	for _, cancel := range s.calls {
 		cancel(errCanceledByClient)
@@ -349,12 +397,18 @@ func (s *session) end() {
 			j.drop()
 		}
 	}
-	for _, stop := range s.subscriptions {
+	for uri, stop := range s.subscriptions {
+		s.bytes.give(len(uri) + subscriptionCost)
 		go stop()
 	}
 	s.subscriptions = nil
+	for _, message := range s.unsent {
+		s.bytes.give(len(message))
+	}
+	s.unsent, s.missed = nil, nil
 	if s.stream != nil {
 		close(s.stream.replaced)
+		s.stream.close()
 		s.stream = nil
 	}
 }

@@ -223,7 +223,7 @@ func TestAStreamTakesOver(t *testing.T) {
 		"replaced": func(*session, *stream) {},
 		"broken":   func(s *session, st *stream) { s.shut(st) },
 	} {
-		s := newSession("me", "", gateway.LegacyVersion, nil, time.Minute)
+		s := newSession(account{client: "me"}, "", gateway.LegacyVersion, nil, time.Minute)
 		first := s.open()
 		if !s.push([]byte("a question")) {
 			t.Fatal("there is no stream")
@@ -248,7 +248,7 @@ func TestAStreamTakesOver(t *testing.T) {
 // number and in bytes. A single message may be as large as messages are.
 func TestWhatWaitsForAClientIsBounded(t *testing.T) {
 	large := make([]byte, mostWaitingBytes*3/4)
-	l := newListener("")
+	l := newListener("", account{})
 	if !l.push(append(large, large...)) || l.push(large) {
 		t.Error("a large one waits alone, and no other with it")
 	}
@@ -264,7 +264,7 @@ func TestWhatWaitsForAClientIsBounded(t *testing.T) {
 	if waiting != 100 {
 		t.Errorf("%d wait", waiting)
 	}
-	s := newSession("t", "", primingVersion, nil, time.Minute)
+	s := newSession(account{client: "t"}, "", primingVersion, nil, time.Minute)
 	for i := range 2 * mostUnsent {
 		line{s}.Notify("notifications/tasks/status", large[:(i%2)*2*longestUnsent])
 	}

@@ -1,6 +1,7 @@
 package mcpserver
 
 import (
+	"container/heap"
 	"context"
 	"errors"
 	"maps"
@@ -17,49 +18,164 @@ type sessions struct {
 	sign signer
 	// patience is how long a client may take to answer a question.
 	patience time.Duration
+	// shares are of the sessions, budget of the memory that they take.
+	shares, budget *gateway.Shares
+	mostGone       int
+	// forget ends what servers keep for a session that is over.
+	forget func(*session)
 
-	mu     sync.RWMutex
-	byID   map[string]*session
-	gone   map[string]time.Time // ended by their clients, and not to be taken up again
-	closed chan struct{}
-	once   sync.Once
+	mu      sync.RWMutex
+	byID    map[string]*session
+	byOwner map[string]*idleHeap
+	gone    map[string]time.Time // ended by their clients, and not to be taken up again
+	closed  chan struct{}
+	once    sync.Once
 }
 
-// mostSessions bounds the memory that clients can take by opening sessions.
-const mostSessions = 100_000
+// mostSessions is how many sessions there may be by default.
+const mostSessions = 20_000
 
 var errTooManySessions = errors.New("too many sessions")
 
-func (ss *sessions) init(sign signer, patience time.Duration) {
-	ss.sign, ss.patience = sign, patience
+func (ss *sessions) init(opt Options, forget func(*session)) {
+	ss.sign, ss.patience, ss.forget = signer{opt.Secret}, opt.AskPatience, forget
+	ss.shares, ss.budget = gateway.NewShares(int64(opt.Limits.Sessions)), opt.Budget
+	ss.mostGone = opt.Limits.Sessions
 	ss.byID = map[string]*session{}
+	ss.byOwner = map[string]*idleHeap{}
 	ss.gone = map[string]time.Time{}
 	ss.closed = make(chan struct{})
+}
+
+func (ss *sessions) newSession(owner, view, version string, capabilities []byte) *session {
+	return newSession(account{ss.budget, owner}, view, version, capabilities, ss.patience)
 }
 
 // add opens a session and returns its id.
 func (ss *sessions) add(owner, view, version string, capabilities []byte) (string, error) {
 	ticket := newTicket(view, version, capabilities)
 	id := ss.sign.seal(sessionPurpose, ticket.encode(), []byte(owner))
-	return id, ss.put(id, newSession(owner, view, version, capabilities, ss.patience))
+	s := ss.newSession(owner, view, version, capabilities)
+	ss.mu.Lock()
+	ended, ok := ss.put(id, s)
+	ss.mu.Unlock()
+	for _, s := range ended {
+		ss.forget(s)
+	}
+	if !ok {
+		return "", errSessionsUsedUp()
+	}
+	return id, nil
 }
 
-func (ss *sessions) put(id string, s *session) error {
-	ss.mu.Lock()
-	defer ss.mu.Unlock()
-	if len(ss.byID) >= mostSessions {
-		return &gateway.Error{
-			Code: gateway.CodeLimited, Err: errTooManySessions, RetryAfter: time.Minute,
-			Message: "there are too many sessions; end some, or try again later",
+// put adds a session. When its client has used up its share, the client's session
+// that has been idle longest ends: some clients open one for each of their runs
+// and never end any. More than one ends when the share has become smaller. It
+// reports false when none of them is idle. Called with mu held.
+func (ss *sessions) put(id string, s *session) (ended []*session, ok bool) {
+	for !ss.shares.Take(s.owner, 1) {
+		idlest := ss.endIdlest(s.owner)
+		if idlest == nil {
+			return ended, false
 		}
+		ended = append(ended, idlest)
 	}
+	s.id = id
 	ss.byID[id] = s
+	idle := ss.byOwner[s.owner]
+	if idle == nil {
+		idle = &idleHeap{}
+		ss.byOwner[s.owner] = idle
+	}
+	s.idleSince = s.lastSeen
+	heap.Push(idle, s)
+	return ended, true
+}
+
+// drop takes a session out of the list. Called with mu held.
+func (ss *sessions) drop(s *session) {
+	delete(ss.byID, s.id)
+	idle := ss.byOwner[s.owner]
+	heap.Remove(idle, s.place)
+	if idle.Len() == 0 {
+		delete(ss.byOwner, s.owner)
+	}
+	ss.shares.Give(s.owner, 1)
+}
+
+// endIdlest ends the session of a client that has been idle longest; nil when
+// each has a call or a stream. Called with mu held.
+func (ss *sessions) endIdlest(owner string) *session {
+	idle, now := ss.byOwner[owner], time.Now()
+	for idle != nil {
+		s := (*idle)[0]
+		if s.idleSince.After(now) { // this one and all others are in use
+			return nil
+		}
+		since, ended := s.endIfIdle(s.idleSince)
+		if ended {
+			ss.drop(s)
+			return s
+		}
+		if since.IsZero() {
+			since = now.Add(1) // in use
+		}
+		s.idleSince = since
+		heap.Fix(idle, 0)
+	}
 	return nil
+}
+
+func errSessionsUsedUp() error {
+	return &gateway.Error{
+		Code: gateway.CodeLimited, Err: errTooManySessions, RetryAfter: time.Minute,
+		Message: "there are too many sessions; end some, or try again later",
+	}
+}
+
+// idleHeap has the sessions of a client, the one first that may have been idle
+// longest. A session that is used does not move at once: its idleSince is a time
+// before which it was not idle, and is brought up to date when the session comes
+// to the front.
+type idleHeap []*session
+
+func (h idleHeap) Len() int           { return len(h) }
+func (h idleHeap) Less(i, j int) bool { return h[i].idleSince.Before(h[j].idleSince) }
+
+func (h idleHeap) Swap(i, j int) {
+	h[i], h[j] = h[j], h[i]
+	h[i].place, h[j].place = i, j
+}
+
+// Push adds a session, as container/heap asks for.
+func (h *idleHeap) Push(s any) {
+	added := s.(*session) //nolint:forcetypeassert // only sessions are added
+	added.place = len(*h)
+	*h = append(*h, added)
+}
+
+// Pop takes the last session, as container/heap asks for.
+func (h *idleHeap) Pop() any {
+	last := len(*h) - 1
+	s := (*h)[last]
+	(*h)[last] = nil
+	*h = (*h)[:last]
+	return s
 }
 
 // get finds a session of this owner. Another's is as good as none. One that is
 // not in memory any more, after a restart or a long silence, is taken up again.
 func (ss *sessions) get(id, owner, view string) (*session, bool) {
+	s, ok := ss.find(id, owner, view)
+	if ok && !s.seen() { // it has just been ended for another one
+		if s, ok = ss.find(id, owner, view); ok {
+			s.seen()
+		}
+	}
+	return s, ok
+}
+
+func (ss *sessions) find(id, owner, view string) (*session, bool) {
 	ss.mu.RLock()
 	s, ok := ss.byID[id]
 	_, gone := ss.gone[id]
@@ -75,20 +191,24 @@ func (ss *sessions) get(id, owner, view string) (*session, bool) {
 	if !ok || ticket.view != view || time.Since(ticket.opened) > sessionLife {
 		return nil, false
 	}
-	s = newSession(owner, view, ticket.version, ticket.capabilities, ss.patience)
+	s = ss.newSession(owner, view, ticket.version, ticket.capabilities)
 	for _, kind := range gateway.Kinds() {
 		s.stale[kind] = true // who knows what changed meanwhile
 	}
 	ss.mu.Lock()
-	defer ss.mu.Unlock()
-	if now, taken := ss.byID[id]; taken {
-		return now, true
+	now, taken := ss.byID[id]
+	_, gone = ss.gone[id]
+	var ended []*session
+	if !taken && !gone {
+		if ended, ok = ss.put(id, s); ok {
+			now = s
+		}
 	}
-	if _, gone := ss.gone[id]; gone || len(ss.byID) >= mostSessions {
-		return nil, false
+	ss.mu.Unlock()
+	for _, s := range ended {
+		ss.forget(s)
 	}
-	ss.byID[id] = s
-	return s, true
+	return now, now != nil
 }
 
 // remove takes a session out of the list at its client's wish; nil when it is
@@ -97,8 +217,10 @@ func (ss *sessions) remove(id string) *session {
 	ss.mu.Lock()
 	defer ss.mu.Unlock()
 	s := ss.byID[id]
-	delete(ss.byID, id)
-	if len(ss.gone) < mostSessions {
+	if s != nil {
+		ss.drop(s)
+	}
+	if len(ss.gone) < ss.mostGone {
 		ss.gone[id] = time.Now()
 	}
 	return s
@@ -134,12 +256,19 @@ func (ss *sessions) views(into map[string]bool) {
 // expire forgets sessions that nobody has used for the idle limit.
 func (ss *sessions) expire(idle time.Duration) {
 	now := time.Now()
+	var expired []*session
+	defer func() {
+		for _, s := range expired {
+			ss.forget(s)
+		}
+	}()
 	ss.mu.Lock()
 	defer ss.mu.Unlock()
-	for id, s := range ss.byID {
+	for _, s := range ss.byID {
 		if s.idle(now.Add(-idle), now.Add(-sessionLife)) {
-			delete(ss.byID, id)
+			ss.drop(s)
 			s.end()
+			expired = append(expired, s)
 		}
 	}
 	for id, since := range ss.gone {
@@ -206,8 +335,14 @@ func (s *Server) loudest() (loudest string) {
 	return loudest
 }
 
-// mostSubscriptions is how many resources one client may watch.
-const mostSubscriptions = 1000
+const (
+	// mostSubscriptions is how many resources one client may watch.
+	mostSubscriptions = 1000
+	// longestName bounds the URIs and ids that a client can watch, in bytes.
+	longestName = 8 << 10
+	// subscriptionCost is counted for what a subscription takes beside its URI.
+	subscriptionCost = 512
+)
 
 // subscribe takes a legacy client's wish to hear of a resource.
 func (s *Server) subscribe(ctx context.Context, sess *session, msg *jsonrpc.Message) error {
@@ -219,19 +354,27 @@ func (s *Server) subscribe(ctx context.Context, sess *session, msg *jsonrpc.Mess
 	_, already := sess.subscriptions[uri]
 	many := len(sess.subscriptions) >= mostSubscriptions
 	sess.mu.Unlock()
+	cost := len(uri) + subscriptionCost
 	switch {
 	case already:
 		return nil
+	case len(uri) > longestName:
+		return gateway.Errorf(gateway.CodeInvalid, "the URI of a resource to watch may have %d bytes", longestName)
 	case many:
 		return gateway.Errorf(gateway.CodeLimited, "a client can watch %d resources at once; unsubscribe from some", mostSubscriptions)
 	}
+	if !sess.bytes.take(cost) {
+		return errQuota
+	}
 	stop, err := s.opt.House().Subscribe(ctx, sess.watching(uri), sess.updated)
 	if err != nil {
+		sess.bytes.give(cost)
 		return err
 	}
 	sess.mu.Lock()
 	defer sess.mu.Unlock()
 	if _, already := sess.subscriptions[uri]; already || sess.ended {
+		sess.bytes.give(cost)
 		go stop()
 		return nil
 	}
@@ -252,6 +395,7 @@ func (s *Server) unsubscribe(sess *session, msg *jsonrpc.Message) error {
 	delete(sess.subscriptions, uri)
 	sess.mu.Unlock()
 	if stop != nil {
+		sess.bytes.give(len(uri) + subscriptionCost)
 		stop()
 	}
 	return nil
@@ -318,5 +462,8 @@ func (s *session) watching(uri string) *gateway.Call {
 // bury ends a session, and what servers keep for it.
 func (s *Server) bury(sess *session) {
 	sess.end()
-	s.opt.House().Forget(sess.known.Load().ID)
+	s.forget(sess)
 }
+
+// forget ends what servers keep for a session that has ended.
+func (s *Server) forget(sess *session) { s.opt.House().Forget(sess.known.Load().ID) }

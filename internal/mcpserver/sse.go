@@ -6,8 +6,6 @@ import (
 	"net/http"
 	"sync"
 	"time"
-
-	"genkan/internal/gateway"
 )
 
 // The transport of MCP 2024-11-05, for clients that know no other: a GET opens
@@ -31,26 +29,17 @@ type sseClients struct {
 	byID map[string]*duplexConn
 }
 
-// mostSSE bounds the memory that clients can take by opening streams.
-const mostSSE = 10_000
-
 // add returns an id that nobody can guess.
-func (cs *sseClients) add(c *duplexConn) (id string, remove func(), err error) {
+func (cs *sseClients) add(c *duplexConn) (id string, remove func()) {
 	id = rand.Text()
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
-	if len(cs.byID) >= mostSSE {
-		return "", nil, &gateway.Error{
-			Code: gateway.CodeLimited, Err: errTooManySessions, RetryAfter: time.Minute,
-			Message: "there are too many sessions; end some, or try again later",
-		}
-	}
 	cs.byID[id] = c
 	return id, func() {
 		cs.mu.Lock()
 		defer cs.mu.Unlock()
 		delete(cs.byID, id)
-	}, nil
+	}
 }
 
 // get finds the stream of this owner. Another's is as good as none.
@@ -91,7 +80,13 @@ func (s *Server) serveSSE(w http.ResponseWriter, r *http.Request, view string) {
 		s.plainError(w, r, http.StatusNotAcceptable, invalidRequest("the Accept header must allow text/event-stream"))
 		return
 	}
-	out := newEvents()
+	closeStream, err := s.openStream(id.ClientID)
+	if err != nil {
+		s.newReply(w, r).fail(nil, err)
+		return
+	}
+	defer closeStream()
+	out := newEvents(s.account(id.ClientID))
 	c := s.newDuplexConn(id, "sse", out)
 	c.legacyOnly = true
 	leave, ok := s.connect(c.sess)
@@ -103,11 +98,7 @@ func (s *Server) serveSSE(w http.ResponseWriter, r *http.Request, view string) {
 	life, giveUp := context.WithCancelCause(s.life)
 	defer giveUp(nil)
 	c.life = life
-	name, remove, err := s.sse.add(c)
-	if err != nil {
-		s.newReply(w, r).fail(nil, err)
-		return
-	}
+	name, remove := s.sse.add(c)
 	ctx, cancel := context.WithCancel(r.Context())
 	var beside sync.WaitGroup
 	changes := c.sess.open()
@@ -183,9 +174,9 @@ func (s *Server) servePosted(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	p := s.newReply(w, r)
-	room := &room{budget: s.opt.Budget}
-	defer room.leave()
-	if msg, ok := s.message(p, r, room); ok {
+	p.quota.account = s.account(id.ClientID)
+	defer p.quota.release()
+	if msg, ok := s.message(p, r); ok {
 		c.receive(r.Context(), &msg)
 		w.WriteHeader(http.StatusAccepted)
 	}

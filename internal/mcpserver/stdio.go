@@ -148,16 +148,21 @@ func (c *duplexConn) read(ctx context.Context, in io.Reader, seen func()) error 
 // version has such.
 func (c *duplexConn) receiveLine(ctx context.Context, line []byte) {
 	messages := [][]byte{line}
-	if jsonrpc.IsBatch(line) && c.sess.hasBatches() {
+	batch := jsonrpc.IsBatch(line) && c.sess.hasBatches()
+	if batch {
 		var err error
 		if messages, err = splitBatch(line); err != nil {
 			c.refuse(nil, err)
 		}
 	}
 	for _, message := range messages {
-		if msg, err := jsonrpc.Scan(message); err != nil {
+		msg, err := jsonrpc.Scan(message)
+		switch {
+		case err != nil:
 			c.refuse(msg.ID, unreadable(err))
-		} else {
+		case batch && msg.Kind == jsonrpc.Request && msg.Method == "initialize":
+			c.refuse(msg.ID, errInitializeInBatch())
+		default:
 			c.receive(ctx, &msg)
 		}
 	}

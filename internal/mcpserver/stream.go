@@ -28,6 +28,12 @@ func (s *Server) get(w http.ResponseWriter, r *http.Request, id visitor) {
 		s.plainError(w, r, http.StatusNotAcceptable, invalidRequest("the Accept header must allow text/event-stream"))
 		return
 	}
+	closeStream, err := s.openStream(id.ClientID)
+	if err != nil {
+		p.fail(nil, err)
+		return
+	}
+	defer closeStream()
 	if last := r.Header.Get("Last-Event-ID"); last != "" {
 		s.resume(w, r, sess, last)
 		return
@@ -58,13 +64,38 @@ func (s *Server) get(w http.ResponseWriter, r *http.Request, id visitor) {
 		if !s.recognizes(r) {
 			return
 		}
-		if _, err := w.Write(events); err != nil {
+		if err := writeEvents(w, events); err != nil {
 			return
 		}
-		if err := flusher.Flush(); err != nil {
-			return
+		st.sent()
+	}
+}
+
+// writeEvents writes to a stream. A client that does not read must not keep what
+// it is sent in memory for ever.
+func writeEvents(w http.ResponseWriter, events []byte) error {
+	control := http.NewResponseController(w)
+	_ = control.SetWriteDeadline(time.Now().Add(writeTime))
+	defer func() { _ = control.SetWriteDeadline(time.Time{}) }()
+	if _, err := w.Write(events); err != nil {
+		return err
+	}
+	return control.Flush()
+}
+
+// mostStreams is how many streams may be open by default.
+const mostStreams = 20_000
+
+// openStream counts a stream that a client opens, until closeStream is called.
+func (s *Server) openStream(client string) (closeStream func(), err error) {
+	if !s.streams.Take(client, 1) {
+		return nil, &gateway.Error{
+			Code: gateway.CodeLimited, RetryAfter: time.Minute,
+			Message: "this client has %d streams open, which is as many as it may have now; close some, or try again later",
+			Values:  []any{s.streams.Held(client)},
 		}
 	}
+	return func() { s.streams.Give(client, 1) }, nil
 }
 
 // subscription is what a modern client asked to hear of, and how it is told.
@@ -89,9 +120,9 @@ var filterWords = map[gateway.Kind]string{
 }
 
 // newSubscription reads a client's wishes.
-func newSubscription(msg *jsonrpc.Message, id visitor, session *gateway.Session) (*subscription, error) {
+func (s *Server) newSubscription(msg *jsonrpc.Message, id visitor, session *gateway.Session) (*subscription, error) {
 	filter := jsonrpc.Lookup(msg.Params.Raw, "notifications")
-	sub := &subscription{id: msg.ID, listener: newListener(id.view)}
+	sub := &subscription{id: msg.ID, listener: newListener(id.view, s.account(id.ClientID))}
 	sub.caller = &gateway.Call{
 		Method: msg.Method, Params: msg.Params, View: id.view,
 		Era: gateway.EraModern, Identity: id.Identity, Session: session,
@@ -100,7 +131,7 @@ func newSubscription(msg *jsonrpc.Message, id visitor, session *gateway.Session)
 		sub.kinds[kind] = string(jsonrpc.Lookup(filter, word)) == "true"
 	}
 	if !sub.wish(gateway.KindResource, jsonrpc.Lookup(filter, wishWords[gateway.KindResource])) {
-		return nil, gateway.Errorf(gateway.CodeInvalid, "resourceSubscriptions must be a list of at most %d URIs", mostSubscriptions)
+		return nil, gateway.Errorf(gateway.CodeInvalid, "resourceSubscriptions must be a list of at most %d URIs of at most %d bytes", mostSubscriptions, longestName)
 	}
 	tasks := jsonrpc.Lookup(filter, wishWords[gateway.KindTask])
 	if tasks != nil && !knowsTasks(sub.caller) {
@@ -108,7 +139,7 @@ func newSubscription(msg *jsonrpc.Message, id visitor, session *gateway.Session)
 		return nil, &refusal{because, jsonrpc.CodeMissingCapability, []byte(`{"requiredCapabilities":{"extensions":{"` + tasksExtension + `":{}}}}`)}
 	}
 	if !sub.wish(gateway.KindTask, tasks) {
-		return nil, gateway.Errorf(gateway.CodeInvalid, "taskIds must be a list of at most %d ids", mostSubscriptions)
+		return nil, gateway.Errorf(gateway.CodeInvalid, "taskIds must be a list of at most %d ids of at most %d bytes", mostSubscriptions, longestName)
 	}
 	return sub, nil
 }
@@ -128,15 +159,16 @@ func (s *subscription) wish(kind gateway.Kind, list []byte) bool {
 	if list == nil {
 		return true
 	}
-	count := 0
+	count, fits := 0, true
 	err := jsonrpc.Elements(list, func(value []byte) bool {
 		if text, ok := jsonrpc.Unquote(value); ok && len(text) > 0 {
 			s.wishes = append(s.wishes, wish{kind, string(text)})
 			count++
 		}
-		return count <= mostSubscriptions
+		fits = fits && count <= mostSubscriptions && len(value) <= longestName
+		return fits
 	})
-	return err == nil && count <= mostSubscriptions
+	return err == nil && fits
 }
 
 // open asks the servers to tell of what is wished for. What no server can tell
@@ -245,7 +277,7 @@ func (s *Server) listen(p *reply, r *http.Request, msg *jsonrpc.Message, id visi
 		p.refuse(http.StatusNotAcceptable, msg.ID, invalidRequest("the Accept header must allow text/event-stream"))
 		return
 	}
-	sub, err := newSubscription(msg, id, nil)
+	sub, err := s.newSubscription(msg, id, nil)
 	if err != nil {
 		message, status, e := s.errorMessage(msg.ID, err)
 		var refused *refusal
@@ -255,6 +287,12 @@ func (s *Server) listen(p *reply, r *http.Request, msg *jsonrpc.Message, id visi
 		p.failWith(status, message, e)
 		return
 	}
+	closeStream, err := s.openStream(id.ClientID)
+	if err != nil {
+		p.fail(msg.ID, err)
+		return
+	}
+	defer closeStream()
 	leave, ok := s.join(sub.listener)
 	if !ok {
 		p.fail(msg.ID, &gateway.Error{
@@ -268,18 +306,15 @@ func (s *Server) listen(p *reply, r *http.Request, msg *jsonrpc.Message, id visi
 	defer sub.end()
 	sub.open(r.Context(), s)
 	startStream(p.w)
-	flusher := http.NewResponseController(p.w)
 	alive := time.NewTicker(keepAliveEvery)
 	defer alive.Stop()
 	events := jsonrpc.AppendSSE(nil, sub.acknowledged())
 	for s.recognizes(r) {
-		if _, err := p.w.Write(events); err != nil {
+		if err := writeEvents(p.w, events); err != nil {
 			return
 		}
-		if err := flusher.Flush(); err != nil {
-			return
-		}
-		events = events[:0]
+		sub.listener.sent()
+		events = nil
 		select {
 		case <-sub.listener.wake:
 			for _, message := range sub.news() {

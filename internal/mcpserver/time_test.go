@@ -37,6 +37,7 @@ func (quietHouse) Page(context.Context, string, gateway.Kind, string) (*catalog.
 }
 
 func (quietHouse) Describe(view string) (Description, bool) { return Description{}, view == "" }
+func (quietHouse) Count(gateway.Identity) error             { return nil }
 func (quietHouse) SetLogLevel(string)                       {}
 func (quietHouse) Forget(string)                            {}
 func (quietHouse) Hear(*gateway.Session, string, []byte)    {}

@@ -108,7 +108,7 @@ func TestHTTPAnswersCountAgainstTheBudget(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			u := openReady(t, serveHTTP(t, &legacyHTTP{answer: answer}))
 			call := u.newCall(gateway.EraLegacy, "t", `{}`, "")
-			call.Budget = gateway.NewBudget(10)
+			call.Budget = gateway.NewShares(10)
 			_, err := u.Handle(context.Background(), call)
 			wantError(t, err, gateway.CodeLimited, "carried out")
 			call.Release()

@@ -314,7 +314,7 @@ func reserve(call *gateway.Call, n int) error {
 		return nil
 	}
 	e := *gateway.AsError(err)
-	e.Message, e.Values = "the call was carried out, but its answer was too large to be kept just now: too many large calls are under way", nil
+	e.Message, e.Values = "the call was carried out, but its answer was too large to be kept just now: too many large calls of this client are under way", nil
 	return &e
 }
 

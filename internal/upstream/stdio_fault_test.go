@@ -187,7 +187,7 @@ func TestALargeAnswerPasses(t *testing.T) {
 func TestAnAnswerThatFindsNoRoom(t *testing.T) {
 	u := openReady(t, faultChild(t))
 	call := u.newCall(gateway.EraLegacy, "count", `{}`, "")
-	call.Budget = gateway.NewBudget(10)
+	call.Budget = gateway.NewShares(10)
 	_, err := u.Handle(context.Background(), call)
 	if e := wantError(t, err, gateway.CodeLimited, "carried out"); e.Unsent {
 		t.Error("the call was sent")

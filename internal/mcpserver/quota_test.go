@@ -12,10 +12,10 @@ import (
 	"genkan/internal/jsonrpc"
 )
 
-// TestRoomReads bodies of every size that matters, whole, whether they say how
+// TestQuotaReads bodies of every size that matters, whole, whether they say how
 // long they are or not, and whatever pieces they come in.
-func TestRoomReads(t *testing.T) {
-	for _, size := range []int{0, 1, leastRoom - 1, leastRoom, leastRoom + 1, 2 * leastRoom, 2*leastRoom + 1, 1 << 20, 3<<20 + 7} {
+func TestQuotaReads(t *testing.T) {
+	for _, size := range []int{0, 1, firstQuota - 1, firstQuota, firstQuota + 1, 2 * firstQuota, 2*firstQuota + 1, 1 << 20, 3<<20 + 7} {
 		text := strings.Repeat("0123456789abcdef", size/16+1)[:size]
 		for _, known := range []bool{true, false} {
 			for pieces, body := range map[string]io.Reader{
@@ -26,16 +26,16 @@ func TestRoomReads(t *testing.T) {
 					if known {
 						length = int64(size)
 					}
-					budget := gateway.NewBudget(64 << 20)
-					r := &room{budget: budget}
+					budget := gateway.NewShares(64 << 20)
+					r := &quota{account: account{budget, "client"}}
 					got, err := r.read(body, length)
 					if err != nil || string(got) != text {
 						t.Fatalf("%d bytes, %v", len(got), err)
 					}
-					if used := budget.Used(); used < int64(size) || used > 2*int64(size)+leastRoom {
+					if used := budget.Used(); used < int64(size) || used > 2*int64(size)+firstQuota {
 						t.Errorf("%d bytes are counted for it", used)
 					}
-					r.leave()
+					r.release()
 					if budget.Used() != 0 {
 						t.Errorf("%d bytes are left", budget.Used())
 					}
@@ -45,9 +45,9 @@ func TestRoomReads(t *testing.T) {
 	}
 }
 
-// TestRoomRefuses what is too large, too short or has no room, and gives back
+// TestQuotaRefuses what is too large, too short or has no room, and gives back
 // what it took.
-func TestRoomRefuses(t *testing.T) {
+func TestQuotaRefuses(t *testing.T) {
 	for name, c := range map[string]struct {
 		sent   int
 		length int64
@@ -58,18 +58,18 @@ func TestRoomRefuses(t *testing.T) {
 		"sends too much":       {jsonrpc.MaxMessage + 1, -1, 1 << 30, jsonrpc.ErrTooLarge},
 		"ends early":           {10, 20, 1 << 30, io.ErrUnexpectedEOF},
 		"ends early, large":    {100_000, 200_000, 1 << 30, io.ErrUnexpectedEOF},
-		"no room":              {10, 10, 5, errNoRoom},
-		"no room for more":     {200_000, 200_000, 100_000, errNoRoom},
-		"no room, in chunks":   {10, -1, 5, errNoRoom},
-		"no room while coming": {200_000, -1, 100_000, errNoRoom},
+		"no room":              {10, 10, 5, errQuota},
+		"no room for more":     {200_000, 200_000, 100_000, errQuota},
+		"no room, in chunks":   {10, -1, 5, errQuota},
+		"no room while coming": {200_000, -1, 100_000, errQuota},
 	} {
 		t.Run(name, func(t *testing.T) {
-			budget := gateway.NewBudget(c.limit)
-			r := &room{budget: budget}
+			budget := gateway.NewShares(c.limit)
+			r := &quota{account: account{budget, "client"}}
 			if got, err := r.read(strings.NewReader(strings.Repeat("x", c.sent)), c.length); !errors.Is(err, c.want) {
 				t.Errorf("%d bytes, %v", len(got), err)
 			}
-			r.leave()
+			r.release()
 			if budget.Used() != 0 {
 				t.Errorf("%d bytes are left", budget.Used())
 			}

@@ -1,0 +1,106 @@
+package mcpserver
+
+import (
+	"errors"
+	"io"
+	"time"
+
+	"genkan/internal/gateway"
+	"genkan/internal/jsonrpc"
+)
+
+// account counts the bytes that are kept for one client against its share of
+// the memory.
+type account struct {
+	shares *gateway.Shares
+	client string
+}
+
+func (a account) take(n int) bool { return a.shares.Take(a.client, int64(n)) }
+func (a account) give(n int)      { a.shares.Give(a.client, int64(n)) }
+
+// account is that of a client.
+func (s *Server) account(client string) account { return account{s.opt.Budget, client} }
+
+// quota is what one request has taken of its client's share.
+type quota struct {
+	account
+	taken int
+}
+
+const (
+	// firstQuota is what a body gets before any of it has come, in bytes; most
+	// are smaller. For more it must come: a Content-Length alone takes nothing.
+	firstQuota = 64 << 10
+	// bodyPatience is how long a body may take to come.
+	bodyPatience = 2 * time.Minute
+	// lastBodyPatience is how long one that was refused is read on.
+	lastBodyPatience = 2 * time.Second
+)
+
+var errQuota = &gateway.Error{
+	Code: gateway.CodeLimited, RetryAfter: time.Second, Err: gateway.ErrShareUsedUp,
+	Message: "too many large calls of this client are under way; try again in a moment",
+}
+
+// read reads a whole body. size is its Content-Length, or -1.
+func (q *quota) read(body io.Reader, size int64) ([]byte, error) {
+	if size > jsonrpc.MaxMessage {
+		return nil, jsonrpc.ErrTooLarge
+	}
+	if size >= 0 && size <= firstQuota {
+		if !q.take(int(size)) {
+			return nil, errQuota
+		}
+		return jsonrpc.ReadBody(body, size)
+	}
+	if !q.take(firstQuota) {
+		return nil, errQuota
+	}
+	buf := make([]byte, 0, firstQuota)
+	for {
+		n, err := body.Read(buf[len(buf):cap(buf)])
+		buf = buf[:len(buf)+n]
+		switch {
+		case len(buf) > jsonrpc.MaxMessage:
+			return nil, jsonrpc.ErrTooLarge
+		case errors.Is(err, io.EOF) && int64(len(buf)) < size:
+			return nil, io.ErrUnexpectedEOF
+		case errors.Is(err, io.EOF) || int64(len(buf)) == size:
+			return buf, nil
+		case err != nil:
+			return nil, err
+		}
+		if len(buf) == cap(buf) {
+			if buf, err = q.grow(buf, size); err != nil {
+				return nil, err
+			}
+		}
+	}
+}
+
+// grow doubles a full buffer, up to what the body can have.
+func (q *quota) grow(buf []byte, size int64) ([]byte, error) {
+	if size < 0 {
+		size = jsonrpc.MaxMessage + 1 // one more tells that it is too large
+	}
+	larger := int(min(2*int64(cap(buf)), size))
+	if !q.take(larger - cap(buf)) {
+		return nil, errQuota
+	}
+	return append(make([]byte, 0, larger), buf...), nil
+}
+
+func (q *quota) take(n int) bool {
+	ok := q.account.take(n)
+	if ok {
+		q.taken += n
+	}
+	return ok
+}
+
+// release gives back what was taken.
+func (q *quota) release() {
+	q.give(q.taken)
+	q.taken = 0
+}

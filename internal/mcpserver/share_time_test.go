@@ -1,0 +1,376 @@
+package mcpserver
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"genkan/internal/catalog"
+	"genkan/internal/gateway"
+)
+
+// largeHouse answers calls and lists with a large text. What it answers a call with
+// counts, as execute sees to it.
+type largeHouse struct {
+	quietHouse
+	handled *atomic.Int64
+}
+
+const largeSize = 256 << 10
+
+var largePage = &catalog.Page{Legacy: []byte(`{"tools":["` + strings.Repeat("x", largeSize) + `"]}`)}
+
+func (h largeHouse) Handle(_ context.Context, call *gateway.Call) (*gateway.Result, error) {
+	h.handled.Add(1)
+	if err := call.ReserveAnswer(largeSize); err != nil {
+		return nil, err
+	}
+	return &gateway.Result{Raw: []byte(`{"content":["` + strings.Repeat("x", largeSize) + `"]}`)}, nil
+}
+
+func (largeHouse) Page(context.Context, string, gateway.Kind, string) (*catalog.Page, error) {
+	return largePage, nil
+}
+
+// newSharedServer knows its clients by the Authorization header.
+func newSharedServer(h House, budget *gateway.Shares, limits Limits) *Server {
+	return New(Options{
+		House: func() House { return h },
+		Admit: func(_ http.ResponseWriter, r *http.Request) (gateway.Identity, bool) {
+			return gateway.Identity{ClientID: r.Header.Get("Authorization")}, true
+		},
+		Log: slog.New(slog.DiscardHandler), SessionIdle: time.Hour, Budget: budget, Limits: limits,
+	})
+}
+
+func postAs(s *Server, w http.ResponseWriter, client, session, body string) {
+	r := httptest.NewRequest(http.MethodPost, "/mcp", strings.NewReader(body))
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("Accept", "application/json, text/event-stream")
+	r.Header.Set("Authorization", client)
+	if session != "" {
+		r.Header.Set("Mcp-Session-Id", session)
+	}
+	s.ServeHTTP(w, r)
+}
+
+func openAs(s *Server, client, version string) (session string) {
+	w := httptest.NewRecorder()
+	postAs(s, w, client, "", `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"`+version+`"}}`)
+	return w.Header().Get("Mcp-Session-Id")
+}
+
+func arrayOf(n int, method string) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, `,{"jsonrpc":"2.0","id":%d,"method":%q,"params":{"name":"t"}}`, i, method)
+	}
+	return "[" + b.String()[1:] + "]"
+}
+
+// unread is a response that nobody reads until it is opened.
+type unread struct {
+	http.ResponseWriter
+	began  func()
+	opened chan struct{}
+}
+
+func (w *unread) Write(p []byte) (int, error) {
+	w.began()
+	<-w.opened
+	return w.ResponseWriter.Write(p)
+}
+
+// A batch takes the memory of its answers until they are read, never more than
+// its client's share, and what the share does not allow for is said.
+func TestBatchesTakeABoundedAmountOfMemory(t *testing.T) {
+	const memory, messages = 16 * largeSize, 100
+	for method, check := range map[string]func(t *testing.T, results, refused, handled int, peak int64){
+		// All clients share the bytes of a list.
+		"tools/list": func(t *testing.T, results, refused, _ int, peak int64) {
+			if results != messages || refused != 0 || peak > 2*largeSize { // one of them is another client's
+				t.Errorf("%d lists and %d errors; %d bytes were taken", results, refused, peak)
+			}
+		},
+		"tools/call": func(t *testing.T, results, refused, handled int, peak int64) {
+			if results < 8 || results > 12 || results+refused != messages || peak > memory*3/4+largeSize {
+				t.Errorf("%d results and %d errors; %d bytes were taken", results, refused, peak)
+			}
+			if handled > results+batchConcurrency {
+				t.Errorf("%d calls were made for %d answers", handled, results)
+			}
+		},
+	} {
+		t.Run(method, func(t *testing.T) {
+			budget, handled := gateway.NewShares(memory), &atomic.Int64{}
+			s := newSharedServer(largeHouse{handled: handled}, budget, Limits{})
+			defer s.Close()
+			session := openAs(s, "greedy", "2025-03-26")
+			writing := make(chan struct{})
+			whole := httptest.NewRecorder()
+			w := &unread{ResponseWriter: whole, began: sync.OnceFunc(func() { close(writing) }), opened: make(chan struct{})}
+			var posted sync.WaitGroup
+			posted.Go(func() { postAs(s, w, "greedy", session, arrayOf(messages, method)) })
+			<-writing
+			made := int(handled.Load())
+			// Another client has room beside it, for large answers too.
+			other := openAs(s, "other", "2025-03-26")
+			for range 10 {
+				got := httptest.NewRecorder()
+				postAs(s, got, "other", other, callBody)
+				if got.Code != http.StatusOK || got.Body.Len() < largeSize {
+					t.Errorf("another client: %d %.300s", got.Code, got.Body)
+				}
+			}
+			close(w.opened)
+			posted.Wait()
+			var answers []struct {
+				ID     int             `json:"id"`
+				Result json.RawMessage `json:"result"`
+				Error  *struct {
+					Code    int    `json:"code"`
+					Message string `json:"message"`
+				} `json:"error"`
+			}
+			if err := json.Unmarshal(whole.Body.Bytes(), &answers); err != nil || len(answers) != messages {
+				t.Fatalf("%d answers: %v, %.300s", len(answers), err, whole.Body)
+			}
+			results, refused := 0, 0
+			for i, a := range answers {
+				switch {
+				case a.ID != i:
+					t.Errorf("answer %d is to message %d", i, a.ID)
+				case a.Error == nil && len(a.Result) > largeSize:
+					results++
+				case a.Error != nil && a.Error.Code == 429 && strings.Contains(a.Error.Message, "carried out"):
+					refused++
+				default:
+					t.Errorf("message %d was answered with %+v", i, a.Error)
+				}
+			}
+			check(t, results, refused, made, budget.Peak())
+			if budget.Used() != 0 {
+				t.Errorf("%d bytes are left", budget.Used())
+			}
+		})
+	}
+}
+
+// A client that leaks sessions loses its longest idle one for each new one, and
+// none that has a call or a stream.
+func TestLeakedSessionsEndLongestIdleFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSharedServer(quietHouse{takes: 30 * time.Minute}, nil, Limits{Sessions: 8})
+		defer s.Close()
+		later := func() { time.Sleep(time.Second) }
+		listed := func(id string) bool { return s.sessions.byID[id] != nil }
+		var ids []string
+		for range 6 { // three quarters of eight
+			ids = append(ids, openAs(s, "leaky", "2025-06-18"))
+			later()
+		}
+		other := openAs(s, "other", "2025-06-18")
+		var calls sync.WaitGroup
+		calls.Go(func() { postAs(s, httptest.NewRecorder(), "leaky", ids[1], callBody) })
+		ctx, cancel := context.WithCancel(t.Context())
+		calls.Go(func() {
+			r := httptest.NewRequest(http.MethodGet, "/mcp", http.NoBody).WithContext(ctx)
+			r.Header.Set("Mcp-Session-Id", ids[2])
+			r.Header.Set("Authorization", "leaky")
+			s.ServeHTTP(httptest.NewRecorder(), r)
+		})
+		synctest.Wait()
+		later()
+		postAs(s, httptest.NewRecorder(), "leaky", ids[0], pingBody) // it is used
+		later()
+		fresh := openAs(s, "leaky", "2025-06-18")
+		// The other client's session has made the share smaller by one or two.
+		for i, want := range map[int]bool{0: true, 1: true, 2: true, 3: false} {
+			if listed(ids[i]) != want {
+				t.Errorf("session %d is there: %t", i, listed(ids[i]))
+			}
+		}
+		if !listed(fresh) || !listed(other) {
+			t.Error("the new session or another client's is not there")
+		}
+		// None but those in use are left to end.
+		later()
+		for range 20 {
+			openAs(s, "leaky", "2025-06-18")
+			later()
+		}
+		if !listed(ids[1]) || !listed(ids[2]) || listed(ids[0]) || !listed(other) {
+			t.Error("a session that is in use was ended, or an idle one not")
+		}
+		// One that was ended is taken up again when its client comes back.
+		w := httptest.NewRecorder()
+		postAs(s, w, "leaky", ids[3], pingBody)
+		if w.Code != http.StatusOK || !listed(ids[3]) {
+			t.Errorf("a session that was ended: %d %s", w.Code, w.Body)
+		}
+		cancel()
+		calls.Wait()
+	})
+}
+
+// When all sessions of a client are in use, a new one is refused, and it is told
+// so.
+func TestSessionsInUseAreNotEnded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSharedServer(quietHouse{takes: 30 * time.Minute}, nil, Limits{Sessions: 8})
+		defer s.Close()
+		var calls sync.WaitGroup
+		for range 6 {
+			id := openAs(s, "busy", "2025-06-18")
+			calls.Go(func() {
+				w := httptest.NewRecorder()
+				postAs(s, w, "busy", id, callBody)
+				if w.Code != http.StatusOK {
+					t.Errorf("its call was answered with %d %s", w.Code, w.Body)
+				}
+			})
+			synctest.Wait()
+		}
+		w := httptest.NewRecorder()
+		postAs(s, w, "busy", "", initializeBody)
+		if w.Code != http.StatusTooManyRequests {
+			t.Errorf("one too many: %d %s", w.Code, w.Body)
+		}
+		if openAs(s, "other", "2025-06-18") == "" {
+			t.Error("another client has no session")
+		}
+		calls.Wait()
+		if openAs(s, "busy", "2025-06-18") == "" {
+			t.Error("with idle ones to end, there is no new session")
+		}
+	})
+}
+
+// What waits for a client that does not read counts, and is given back whatever
+// becomes of the client.
+func TestWhatWaitsForAClientCounts(t *testing.T) {
+	message := bytes.Repeat([]byte("x"), 1000)
+	for name, run := range map[string]func(t *testing.T, s *Server, budget *gateway.Shares){
+		"a session without a stream": func(t *testing.T, s *Server, budget *gateway.Shares) {
+			sess := newSession(s.account("t"), "", "2025-06-18", nil, time.Minute)
+			for range 10 {
+				line{sess}.Notify("notifications/message", message)
+			}
+			if budget.Held("t") < 10_000 {
+				t.Errorf("%d bytes are counted", budget.Held("t"))
+			}
+			sess.end()
+		},
+		"a stream that comes later, and goes": func(t *testing.T, s *Server, budget *gateway.Shares) {
+			sess := newSession(s.account("t"), "", "2025-06-18", nil, time.Minute)
+			line{sess}.Notify("notifications/message", message)
+			st := sess.open()
+			line{sess}.Notify("notifications/message", message)
+			if n := len(st.take(nil, everyKind)); n != 2 || budget.Held("t") < 2000 {
+				t.Errorf("%d messages, %d bytes", n, budget.Held("t"))
+			}
+			st.sent()
+			if budget.Held("t") != 0 {
+				t.Errorf("%d bytes are counted for what was sent", budget.Held("t"))
+			}
+			line{sess}.Notify("notifications/message", message)
+			sess.shut(st)
+			if budget.Held("t") < 1000 {
+				t.Error("what was not sent waits for the next stream, and is not counted")
+			}
+			sess.end()
+		},
+		"a subscription": func(t *testing.T, s *Server, budget *gateway.Shares) {
+			l := newListener("", s.account("t"))
+			leave, _ := s.join(l)
+			for l.push(message) {
+			}
+			if held := budget.Held("t"); held < 700_000 || held > 750_000 {
+				t.Errorf("%d bytes wait, of 750,000 that the client may have", held)
+			}
+			leave()
+			if l.push(message) {
+				t.Error("it takes more messages after its end")
+			}
+		},
+		"the old transport": func(t *testing.T, s *Server, budget *gateway.Shares) {
+			e := newEvents(s.account("t"))
+			for e.offer(message) {
+			}
+			if budget.Held("t") < maxBacklog-2000 {
+				t.Errorf("%d bytes are counted", budget.Held("t"))
+			}
+			if err := e.pour(httptest.NewRecorder(), false); err != nil || budget.Held("t") != 0 {
+				t.Errorf("%d bytes are left: %v", budget.Held("t"), err)
+			}
+			e.offer(message)
+			e.close()
+		},
+		"the stream of a call": func(t *testing.T, s *Server, budget *gateway.Shares) {
+			sess := newSession(s.account("t"), "", "2025-11-25", nil, time.Minute)
+			j, _ := sess.newJournal(s, func(error) {})
+			for range 1000 { // more than are kept
+				j.add(message, false)
+			}
+			if held := budget.Held("t"); held < maxBacklog/2 || held > maxBacklog {
+				t.Errorf("%d bytes are counted", held)
+			}
+			j.abandon()
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			budget := gateway.NewShares(1_000_000)
+			s := newSharedServer(quietHouse{}, budget, Limits{})
+			defer s.Close()
+			run(t, s, budget)
+			if budget.Used() != 0 {
+				t.Errorf("%d bytes are left", budget.Used())
+			}
+		})
+	}
+}
+
+// What a session keeps of its client is bounded.
+func TestWhatASessionKeepsIsBounded(t *testing.T) {
+	budget := gateway.NewShares(1 << 20)
+	s := newSharedServer(quietHouse{}, budget, Limits{})
+	defer s.Close()
+	w := httptest.NewRecorder()
+	postAs(s, w, "t", "", `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{"sampling":{},"experimental":{"x":"`+strings.Repeat("x", 5000)+`"}}}}`)
+	id := w.Header().Get("Mcp-Session-Id")
+	if kept := string(s.sessions.byID[id].known.Load().Capabilities); kept != `{"sampling":{}}` {
+		t.Errorf("of its capabilities are kept %.300s", kept)
+	}
+	subscribe := func(uri string) int {
+		w := httptest.NewRecorder()
+		postAs(s, w, "t", id, `{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"`+uri+`"}}`)
+		return bytes.Count(w.Body.Bytes(), []byte(`"error"`))
+	}
+	if subscribe(strings.Repeat("x", longestName+1)) != 1 {
+		t.Error("a resource with a name that is too long can be watched")
+	}
+	watched := 0
+	for i := range mostSubscriptions {
+		watched += 1 - subscribe(fmt.Sprintf("%04d%s", i, strings.Repeat("x", 4000)))
+	}
+	if held := budget.Held("t"); watched < 100 || watched > 200 || held < 700_000 {
+		t.Errorf("%d resources are watched, for which %d bytes are counted", watched, held)
+	}
+	r := httptest.NewRequest(http.MethodDelete, "/mcp", http.NoBody)
+	r.Header.Set("Mcp-Session-Id", id)
+	r.Header.Set("Authorization", "t")
+	s.ServeHTTP(httptest.NewRecorder(), r)
+	if budget.Used() != 0 {
+		t.Errorf("%d bytes are left", budget.Used())
+	}
+}
