@@ -239,7 +239,7 @@ func (p *Process) language() lang.Language { return language(p.house.Load().conf
 
 func (p *Process) upstreamDeps() upstream.Deps {
 	return upstream.Deps{
-		Lists: p.store, Log: p.log, Publish: p.publish, Launcher: p.launcher, Version: p.opt.Version,
+		Lists: p.store, Log: p.log, Publish: p.publish, Launcher: p.launcher, Version: p.opt.Version, Folder: p.folder,
 		Instance: p.instance, Rearranged: func() { go p.mcp.Resubscribe() },
 	}
 }

@@ -67,9 +67,9 @@ type stream struct {
 
 var errCanceledByClient = &gateway.Error{Code: gateway.CodeCanceled, Message: "the client canceled the call"}
 
-func newSession(owner, view, version string, capabilities []byte, patience time.Duration) *session {
-	s := &session{owner: owner, view: view, version: version, patience: patience, lastSeen: time.Now()}
-	s.known.Store(&gateway.Session{ID: rand.Text()[:12], Capabilities: capabilities, Peer: line{s}})
+func newSession(owner gateway.Identity, view, version string, capabilities []byte, patience time.Duration) *session {
+	s := &session{owner: owner.ClientID, view: view, version: version, patience: patience, lastSeen: time.Now()}
+	s.known.Store(&gateway.Session{ID: rand.Text()[:12], Identity: owner, Capabilities: capabilities, Peer: line{s}})
 	return s
 }
 

@@ -223,7 +223,7 @@ func TestAStreamTakesOver(t *testing.T) {
 		"replaced": func(*session, *stream) {},
 		"broken":   func(s *session, st *stream) { s.shut(st) },
 	} {
-		s := newSession("me", "", gateway.LegacyVersion, nil, time.Minute)
+		s := newSession(gateway.Identity{ClientID: "me"}, "", gateway.LegacyVersion, nil, time.Minute)
 		first := s.open()
 		if !s.push([]byte("a question")) {
 			t.Fatal("there is no stream")
@@ -264,7 +264,7 @@ func TestWhatWaitsForAClientIsBounded(t *testing.T) {
 	if waiting != 100 {
 		t.Errorf("%d wait", waiting)
 	}
-	s := newSession("t", "", primingVersion, nil, time.Minute)
+	s := newSession(gateway.Identity{ClientID: "t"}, "", primingVersion, nil, time.Minute)
 	for i := range 2 * mostUnsent {
 		line{s}.Notify("notifications/tasks/status", large[:(i%2)*2*longestUnsent])
 	}

@@ -38,9 +38,9 @@ func (ss *sessions) init(sign signer, patience time.Duration) {
 }
 
 // add opens a session and returns its id.
-func (ss *sessions) add(owner, view, version string, capabilities []byte) (string, error) {
+func (ss *sessions) add(owner gateway.Identity, view, version string, capabilities []byte) (string, error) {
 	ticket := newTicket(view, version, capabilities)
-	id := ss.sign.seal(sessionPurpose, ticket.encode(), []byte(owner))
+	id := ss.sign.seal(sessionPurpose, ticket.encode(), []byte(owner.ClientID))
 	return id, ss.put(id, newSession(owner, view, version, capabilities, ss.patience))
 }
 
@@ -59,15 +59,15 @@ func (ss *sessions) put(id string, s *session) error {
 
 // get finds a session of this owner. Another's is as good as none. One that is
 // not in memory any more, after a restart or a long silence, is taken up again.
-func (ss *sessions) get(id, owner, view string) (*session, bool) {
+func (ss *sessions) get(id string, owner gateway.Identity, view string) (*session, bool) {
 	ss.mu.RLock()
 	s, ok := ss.byID[id]
 	_, gone := ss.gone[id]
 	ss.mu.RUnlock()
 	if ok {
-		return s, s.owner == owner && s.view == view
+		return s, s.owner == owner.ClientID && s.view == view
 	}
-	payload, ours := ss.sign.open(sessionPurpose, id, []byte(owner))
+	payload, ours := ss.sign.open(sessionPurpose, id, []byte(owner.ClientID))
 	if gone || !ours {
 		return nil, false
 	}
@@ -309,9 +309,10 @@ func (s *session) renew(server *Server) {
 
 // watching is a legacy client's wish to hear of a resource, as a call.
 func (s *session) watching(uri string) *gateway.Call {
+	known := s.known.Load()
 	return &gateway.Call{
 		Method: "resources/subscribe", Kind: gateway.KindResource, Name: uri, View: s.view,
-		Era: gateway.EraLegacy, Identity: gateway.Identity{ClientID: s.owner}, Session: s.known.Load(),
+		Era: gateway.EraLegacy, Identity: known.Identity, Session: known,
 	}
 }
 

@@ -56,6 +56,10 @@ type Deps struct {
 	// Rearranged says that callers may have another connection than before: what
 	// they watch should be asked for anew. It must not block; nil for nobody.
 	Rearranged func()
+	// Folder decides whether servers may work for a caller in a folder that it
+	// names, and returns the folder's path without symbolic links, or why not. Nil
+	// allows none.
+	Folder func(who gateway.Identity, named string) (path string, refused gateway.Text)
 	// Launcher starts the processes of servers that are commands; nil for one of
 	// the server's own, without a guard.
 	Launcher *launch.Launcher
@@ -322,9 +326,10 @@ func (s *Server) Handle(ctx context.Context, call *gateway.Call) (*gateway.Resul
 	}
 	defer c.release()
 	s.hearken(ctx, c.conn, call)
-	result, err := withInput(ctx, c.conn, call)
+	result, err := s.withInput(ctx, c.conn, call)
 	if err == nil {
 		c.taskTable().note(call, result)
+		result.Notice = c.notice
 	}
 	return result, err
 }

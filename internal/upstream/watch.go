@@ -71,7 +71,7 @@ func (s *Server) Subscribe(ctx context.Context, call *gateway.Call, told func(wh
 	case err != nil && s.apart.Load():
 		return nil, err
 	case err != nil: // it is down
-		at = seat{nil, &s.watched, nil, func() {}}
+		at = seat{watched: &s.watched, release: func() {}}
 	}
 	leave, err := s.watchAt(ctx, at, topicOf(call), told)
 	if err != nil || at.watched == &s.watched {
