@@ -29,6 +29,7 @@ import (
 	"genkan/internal/logs"
 	"genkan/internal/mcpserver"
 	"genkan/internal/record"
+	"genkan/internal/seal"
 	"genkan/internal/signin"
 	"genkan/internal/sqlite"
 	"genkan/internal/upstream"
@@ -168,6 +169,7 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 	p.keeper = identity.NewKeeper(p.store, admin, time.Now)
 	p.launcher = launch.New(launch.Options{DataDir: opt.DataDir, Home: HomeOf(opt.DataDir), Guard: opt.Guard, Log: opt.Log})
 	secret := sha256.Sum256([]byte("genkan session ids and states\x00" + string(admin)))
+	p.tasks.sealer = seal.Sealer{Secret: secret[:]}
 	p.lock = lock.New(p.keeper.Verify, rules(cfg))
 	p.lock.Met = p.keeper.Met
 	p.mcp = mcpserver.New(mcpserver.Options{

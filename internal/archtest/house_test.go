@@ -34,6 +34,9 @@ var house = map[string]row{
 	"filelock":   {"", fixtures},
 	"privatedir": {"", fixtures},
 
+	// Texts that clients keep for us.
+	"seal": {"", fixtures},
+
 	// Rooms know the vocabulary and never one another, but for workflow → script,
 	// upstream → launch, and guide and learn → search.
 	"bridge":    {vocabulary + " filelock privatedir", fixtures},
@@ -71,12 +74,12 @@ var house = map[string]row{
 
 	// Edges call rooms. They know neither stores nor one another; their tests
 	// may open the whole house.
-	"mcpserver": {vocabulary + " " + rooms + " " + language, fixtures + " app"},
+	"mcpserver": {vocabulary + " seal " + rooms + " " + language, fixtures + " app"},
 	"api":       {vocabulary + " " + rooms + " " + language, fixtures + " app"},
 	"web":       {vocabulary + " " + rooms + " " + language, fixtures + " app"},
 
 	// Only these know everyone.
-	"app": {inside, fixtures},
+	"app": {inside + " seal", fixtures},
 	"cli": {inside + " app", fixtures},
 	"cmd": {inside + " app cli", fixtures},
 

@@ -199,7 +199,7 @@ func FuzzState(f *testing.F) {
 	f.Add(good)
 	f.Add(good[:len(good)-1])
 	f.Add(statePrefix)
-	f.Add(statePrefix + base64.RawURLEncoding.EncodeToString(make([]byte, macSize+18)))
+	f.Add(statePrefix + base64.RawURLEncoding.EncodeToString(make([]byte, 16+18)))
 	f.Add("")
 	f.Fuzz(func(t *testing.T, text string) {
 		if text == good || strings.ContainsRune(text, 0xfffd) {

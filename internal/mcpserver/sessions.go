@@ -10,11 +10,12 @@ import (
 
 	"genkan/internal/gateway"
 	"genkan/internal/jsonrpc"
+	"genkan/internal/seal"
 )
 
 // sessions are all legacy sessions over HTTP.
 type sessions struct {
-	sign signer
+	sign seal.Sealer
 	// patience is how long a client may take to answer a question.
 	patience time.Duration
 
@@ -30,7 +31,7 @@ const mostSessions = 100_000
 
 var errTooManySessions = errors.New("too many sessions")
 
-func (ss *sessions) init(sign signer, patience time.Duration) {
+func (ss *sessions) init(sign seal.Sealer, patience time.Duration) {
 	ss.sign, ss.patience = sign, patience
 	ss.byID = map[string]*session{}
 	ss.gone = map[string]time.Time{}
@@ -40,7 +41,7 @@ func (ss *sessions) init(sign signer, patience time.Duration) {
 // add opens a session and returns its id.
 func (ss *sessions) add(owner gateway.Identity, view, version string, capabilities []byte) (string, error) {
 	ticket := newTicket(view, version, capabilities)
-	id := ss.sign.seal(sessionPurpose, ticket.encode(), []byte(owner.ClientID))
+	id := ss.sign.Seal(sessionPurpose, ticket.encode(), []byte(owner.ClientID))
 	return id, ss.put(id, newSession(owner, view, version, capabilities, ss.patience))
 }
 
@@ -67,7 +68,7 @@ func (ss *sessions) get(id string, owner gateway.Identity, view string) (*sessio
 	if ok {
 		return s, s.owner == owner.ClientID && s.view == view
 	}
-	payload, ours := ss.sign.open(sessionPurpose, id, []byte(owner.ClientID))
+	payload, ours := ss.sign.Open(sessionPurpose, id, []byte(owner.ClientID))
 	if gone || !ours {
 		return nil, false
 	}

@@ -116,7 +116,7 @@ func TestAServerWithoutAClientWorksInAnEmptyFolder(t *testing.T) {
 // URIs and paths are told apart by the system's rules.
 func TestPathsOfURIs(t *testing.T) {
 	for _, test := range []struct{ goos, uri, path string }{
-		{"linux", "file:///home/me/a%20b", "/home/me/a b"},
+		{"linux", "file:///srv/example/a%20b", "/srv/example/a b"},
 		{"linux", "file://localhost/x", "/x"},
 		{"linux", "FILE:///x", "/x"},
 		{"linux", "file:/x", "/x"},
@@ -141,7 +141,7 @@ func TestPathsOfURIs(t *testing.T) {
 			t.Errorf("%s on %s is %q, %t, want %q", test.uri, test.goos, path, ok, test.path)
 		}
 	}
-	for goos, path := range map[string]string{"linux": "/home/me/a b?c#d%20", "windows": `C:\a b\c`} {
+	for goos, path := range map[string]string{"linux": "/srv/example/a b?c#d%20", "windows": `C:\a b\c`} {
 		if again, ok := pathOf(goos, uriOf(goos, path)); !ok || again != path {
 			t.Errorf("%s comes back as %s", path, again)
 		}

@@ -325,6 +325,9 @@ func (s *Server) Handle(ctx context.Context, call *gateway.Call) (*gateway.Resul
 		return nil, err
 	}
 	defer c.release()
+	if c.taskTable().isAnothers(call) {
+		return nil, noTask(call)
+	}
 	s.hearken(ctx, c.conn, call)
 	result, err := s.withInput(ctx, c.conn, call)
 	if err == nil {
