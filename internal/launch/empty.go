@@ -11,14 +11,16 @@ import (
 
 // EmptyDir makes an empty folder for a server that has none to work in, and
 // returns what removes it. Programs run what they find in the folder they are
-// started in (npx runs node_modules), so nobody else may put anything there:
-// neither another user nor, through a server, a caller of an earlier start.
+// started in (npx runs node_modules, and reads .npmrc), so nobody else may put
+// anything there: neither another user nor, through a server, a caller.
 func (l *Launcher) EmptyDir(server string) (dir string, remove func(), err error) {
 	parent := ""
 	if l.opt.DataDir != "" {
 		parent = l.emptyDirs(l.process)
 		l.holdProcessLock()
-		err = errors.Join(privatedir.Make(filepath.Dir(parent)), privatedir.Make(parent))
+		// npm looks for a project in the folders above. With a node_modules here it
+		// stops before it comes to one that somebody else may have put there.
+		err = errors.Join(privatedir.Make(filepath.Dir(parent)), privatedir.Make(parent), privatedir.Make(filepath.Join(parent, "node_modules")))
 		l.removeLeftOverDirs()
 	}
 	if err == nil {

@@ -34,6 +34,9 @@ func TestAnEmptyFolderForEachStart(t *testing.T) {
 		if inside, err := os.ReadDir(dir); err != nil || len(inside) > 0 {
 			t.Errorf("%s has %v: %v", dir, inside, err)
 		}
+		if info, err := os.Stat(filepath.Join(dir, "..", "node_modules")); err != nil || !info.IsDir() {
+			t.Errorf("npm looks for a project above %s: %v", dir, err)
+		}
 		seen[dir] = true
 		if err := os.MkdirAll(filepath.Join(dir, "node_modules"), 0o700); err != nil {
 			t.Fatal(err)

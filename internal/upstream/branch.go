@@ -38,6 +38,8 @@ type branch struct {
 	orphan bool
 	// home is where its client works, as its server knows it.
 	home home
+	// tidy removes what was made for its server; nil for nothing.
+	tidy func()
 	// there is closed when conn or err is set.
 	there chan struct{}
 	conn  conn
@@ -64,6 +66,13 @@ func (s *Server) grow(ctx context.Context, call *gateway.Call, mode string, wher
 	}
 	set := s.set
 	if where.dir != "" {
+		if one.key.guest && set.Command != "" && set.Dir == "" {
+			dir, remove, err := s.deps.Launcher.EmptyDir(set.Name)
+			if err != nil {
+				return nil, err
+			}
+			set.Dir, one.tidy = dir, remove
+		}
 		set = set.in(where.dir)
 	}
 	one.home = where
@@ -109,6 +118,10 @@ func (s *Server) stillAllowed(call *gateway.Call, where home) error {
 type branchKey struct {
 	// root and session are empty where they make no difference.
 	root, session string
+	// guest: its callers have a token. They may be able to write in their folder,
+	// and a program such as npx runs what it finds where it is started. So the
+	// process starts elsewhere, unless the configuration says cwd.
+	guest bool
 	// alone: one call at a time; number tells such branches apart.
 	alone  bool
 	number int
@@ -296,6 +309,9 @@ func (s *Server) tend(one *branch, grow func(context.Context, *branch) (conn, er
 	b.mu.Unlock()
 	if err == nil {
 		c.close()
+	}
+	if one.tidy != nil {
+		one.tidy()
 	}
 }
 

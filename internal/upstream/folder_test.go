@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"encoding/json"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -88,6 +89,54 @@ func TestServersGetThePathThatWasChecked(t *testing.T) {
 	}
 }
 
+// A caller with a token may be able to write in its folder, and programs run what
+// they find where they are started. So its server is not started there, unless the
+// configuration says so; a local client's is.
+func TestServersOfTokensAreNotStartedInTheirFolder(t *testing.T) {
+	folder, data := t.TempDir(), t.TempDir()
+	l := launch.New(launch.Options{DataDir: data, Log: slog.New(slog.DiscardHandler)})
+	defer l.Close()
+	explicit := workspaceServer(t)
+	explicit.Dir = WorkspaceFolder
+	for name, test := range map[string]struct {
+		set  Settings
+		who  gateway.Identity
+		want string
+	}{
+		"a token":              {workspaceServer(t), gateway.Identity{ClientID: "agent"}, filepath.Join(data, "empty")},
+		"a token, by cwd":      {explicit, gateway.Identity{ClientID: "agent"}, folder},
+		"a local client":       {workspaceServer(t), gateway.LocalIdentity("editor"), folder},
+		"the admin":            {workspaceServer(t), gateway.Identity{ClientID: "admin", Admin: true}, folder},
+		"a token, root server": {func() Settings { s := faultChild(t, "-era", "legacy"); s.Isolation = IsolationRoot; return s }(), gateway.Identity{ClientID: "agent"}, filepath.Join(data, "empty")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			u := open(t, test.set, withLauncher(l))
+			u.waitReady()
+			call := u.newCall(gateway.EraLegacy, "pid", `{}`, "")
+			call.Dir, call.Identity = folder, test.who
+			result, err := u.Handle(t.Context(), call)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var said struct{ Content []struct{ Text string } }
+			if err := json.Unmarshal(result.Raw, &said); err != nil || len(said.Content) == 0 {
+				t.Fatalf("%s: %v", result.Raw, err)
+			}
+			started, err := os.Readlink("/proc/" + said.Content[0].Text + "/cwd")
+			if err != nil {
+				t.Skip("only Linux tells where a process works: ", err)
+			}
+			if !strings.HasPrefix(started, test.want) {
+				t.Errorf("it was started in %s, want %s", started, test.want)
+			}
+			u.Close()
+			if left, _ := filepath.Glob(filepath.Join(data, "empty", "*", "srv-*")); len(left) > 0 {
+				t.Errorf("it leaves %v behind", left)
+			}
+		})
+	}
+}
+
 // The connection that is there for the lists works in an empty folder of the data
 // directory, whatever somebody has put into the folder for temporary files.
 func TestAServerWithoutAClientWorksInAnEmptyFolder(t *testing.T) {
@@ -108,7 +157,7 @@ func TestAServerWithoutAClientWorksInAnEmptyFolder(t *testing.T) {
 		t.Errorf("got %s, %v", said, err)
 	}
 	u.Close()
-	if left, _ := filepath.Glob(filepath.Join(data, "empty", "*", "*")); len(left) > 0 {
+	if left, _ := filepath.Glob(filepath.Join(data, "empty", "*", "srv-*")); len(left) > 0 {
 		t.Errorf("it leaves %v behind", left)
 	}
 }

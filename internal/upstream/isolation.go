@@ -93,6 +93,7 @@ func (s *Server) place(ctx context.Context, call *gateway.Call, why purpose) (se
 	if mode == IsolationSession || asks {
 		want.session = sessionKey(call)
 	}
+	want.guest = where.dir != "" && !call.Identity.IsLocal()
 	if want.root == "" && want.session == "" {
 		at, err := s.trunk(ctx)
 		at.notice = where.notice()
