@@ -26,6 +26,9 @@ func (l *Launcher) EmptyDir(server string) (dir string, remove func(), err error
 	if err == nil {
 		dir, err = os.MkdirTemp(parent, server+"-") // 0700, and new
 	}
+	if err == nil { // the data directory may be named relative to where genkan was started
+		dir, err = filepath.Abs(dir)
+	}
 	if err != nil {
 		return "", func() {}, &gateway.Error{
 			Code: gateway.CodeUnavailable, Err: err,

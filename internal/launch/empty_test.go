@@ -19,8 +19,15 @@ func emptyLauncher(t *testing.T, dataDir string) *Launcher {
 // Every start gets an empty folder of its own, which nobody else may enter, in the
 // data directory. It goes with the server.
 func TestAnEmptyFolderForEachStart(t *testing.T) {
-	data := t.TempDir()
-	l := emptyLauncher(t, data)
+	t.Chdir(t.TempDir())
+	if err := os.Mkdir("data", 0o700); err != nil {
+		t.Fatal(err)
+	}
+	data, err := filepath.Abs("data")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := emptyLauncher(t, "data") // as `genkan serve --data data` names it
 	seen := map[string]bool{}
 	for range 2 {
 		dir, remove, err := l.EmptyDir("files")

@@ -66,7 +66,10 @@ func (s *Server) grow(ctx context.Context, call *gateway.Call, mode string, wher
 	}
 	set := s.set
 	if where.dir != "" {
-		if one.key.guest && set.Command != "" && set.Dir == "" {
+		// Callers with a token may be able to write in their folder, and a program
+		// such as npx runs what it finds where it is started. So the process starts
+		// elsewhere, unless the configuration says cwd.
+		if !call.Identity.IsLocal() && set.Command != "" && set.Dir == "" {
 			dir, remove, err := s.deps.Launcher.EmptyDir(set.Name)
 			if err != nil {
 				return nil, err
@@ -118,9 +121,8 @@ func (s *Server) stillAllowed(call *gateway.Call, where home) error {
 type branchKey struct {
 	// root and session are empty where they make no difference.
 	root, session string
-	// guest: its callers have a token. They may be able to write in their folder,
-	// and a program such as npx runs what it finds where it is started. So the
-	// process starts elsewhere, unless the configuration says cwd.
+	// guest: its callers have a token, so that its process was not started in their
+	// folder. It makes no difference where there is a session.
 	guest bool
 	// alone: one call at a time; number tells such branches apart.
 	alone  bool

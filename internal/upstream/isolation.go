@@ -93,7 +93,7 @@ func (s *Server) place(ctx context.Context, call *gateway.Call, why purpose) (se
 	if mode == IsolationSession || asks {
 		want.session = sessionKey(call)
 	}
-	want.guest = where.dir != "" && !call.Identity.IsLocal()
+	want.guest = want.session == "" && !call.Identity.IsLocal() // a session is one caller's
 	if want.root == "" && want.session == "" {
 		at, err := s.trunk(ctx)
 		at.notice = where.notice()
