@@ -40,6 +40,10 @@ func (a *API) callTool(w http.ResponseWriter, r *http.Request, id gateway.Identi
 	result, err := a.opt.House().Handle(r.Context(), call)
 	recorded(w)
 	cover(w, call)
+	notice := ""
+	if err == nil && result.Notice.Format != "" {
+		notice = a.language().Text(result.Notice)
+	}
 	switch {
 	case err != nil && call.Tool == nil && gateway.AsError(err).Code == gateway.CodeNotFound:
 		a.toolNotFound(w, in.Name, took())
@@ -47,12 +51,12 @@ func (a *API) callTool(w http.ResponseWriter, r *http.Request, id gateway.Identi
 		a.failAfter(w, err, took())
 	case result.IsError:
 		encode(w, http.StatusInternalServerError, client.CallResult{
-			Result: result.Raw, Error: a.textOf(result), Code: "TOOL_EXECUTION_ERROR",
+			Result: result.Raw, Error: a.textOf(result), Code: "TOOL_EXECUTION_ERROR", Notice: notice,
 			ExecutionTime: *took(), Timestamp: timestamp(),
 		})
 	default:
 		encode(w, http.StatusOK, client.CallResult{
-			Success: true, Result: result.Raw, ExecutionTime: *took(), Timestamp: timestamp(),
+			Success: true, Result: result.Raw, Notice: notice, ExecutionTime: *took(), Timestamp: timestamp(),
 		})
 	}
 }

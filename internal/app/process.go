@@ -31,6 +31,7 @@ import (
 	"genkan/internal/logs"
 	"genkan/internal/mcpserver"
 	"genkan/internal/record"
+	"genkan/internal/seal"
 	"genkan/internal/signin"
 	"genkan/internal/sqlite"
 	"genkan/internal/upstream"
@@ -183,6 +184,7 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 	p.keeper = identity.NewKeeper(p.store, admin, time.Now)
 	p.launcher = launch.New(launch.Options{DataDir: opt.DataDir, Home: HomeOf(opt.DataDir), Guard: opt.Guard, Log: opt.Log})
 	secret := sha256.Sum256([]byte("genkan session ids and states\x00" + string(admin)))
+	p.tasks.sealer = seal.Sealer{Secret: secret[:]}
 	p.lock = lock.New(p.keeper.Verify, rules(cfg))
 	p.lock.Met = p.keeper.Met
 	p.lock.Refused = func(r *http.Request, status int, reason string) { p.recorder.Refusals().Note(r, status, reason, "") }
@@ -256,7 +258,7 @@ func (p *Process) language() lang.Language { return language(p.house.Load().conf
 
 func (p *Process) upstreamDeps() upstream.Deps {
 	return upstream.Deps{
-		Lists: p.store, Log: p.log, Publish: p.publish, Launcher: p.launcher, Version: p.opt.Version,
+		Lists: p.store, Log: p.log, Publish: p.publish, Launcher: p.launcher, Version: p.opt.Version, Folder: p.folder,
 		Instance: p.instance, Rearranged: func() { go p.mcp.Resubscribe() },
 	}
 }

@@ -12,15 +12,19 @@ import (
 
 	"genkan/internal/gateway"
 	"genkan/internal/jsonrpc"
+	"genkan/internal/seal"
 )
 
-// tasks remember which server made a task of a call, and whose call that was:
-// later requests name only the task.
+// tasks remember the tasks that servers have made of calls, for tasks/list and for
+// their timeouts. Whose a task is says its id (taskids.go), so that it is found
+// after a restart as well.
 type tasks struct {
+	sealer seal.Sealer
+
 	mu     sync.Mutex
 	byName map[taskName]knownTask
-	// owners counts the callers that know an id, and many the tasks of a client.
-	owners, many map[string]int
+	// many counts the tasks of a client.
+	many map[string]int
 	// order is that in which they came, for forgetting the oldest.
 	order []taskName
 	last  uint64
@@ -28,24 +32,19 @@ type tasks struct {
 
 // knownTask is a task that a server made.
 type knownTask struct {
-	// server is the name of who made it: the server itself may be replaced.
-	server  string
 	timeout time.Duration
 	era     gateway.Era
 	// number is its place among all that ever came.
 	number uint64
 }
 
-// taskName is a task as one caller knows it. Another caller's is as good as
-// none.
+// taskName is a task as one caller knows it. The id is ours.
 type taskName struct{ client, view, id string }
 
 const (
 	// mostTasks is how many tasks are remembered. When there are more, who has
 	// the most loses the oldest: nobody can make others' tasks be forgotten.
 	mostTasks = 10_000
-	// longestTaskID is more than any server needs to tell its tasks apart.
-	longestTaskID = 1 << 10
 	// tasksPage is how many tasks stand on a page of their list.
 	tasksPage = 50
 	// taskPatience is how long a server may take to say how a task is that is
@@ -53,42 +52,20 @@ const (
 	taskPatience = 10 * time.Second
 )
 
-// remember notes the tasks that servers make.
-func (t *tasks) remember(next gateway.Handler) gateway.Handler {
-	return gateway.HandlerFunc(func(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
-		result, err := next.Handle(ctx, call)
-		if err != nil || call.Kind != gateway.KindTool {
-			return result, err
-		}
-		id := ""
-		switch {
-		case result.Type == gateway.ResultOther:
-			id = jsonrpc.LookupText(result.Raw, "taskId")
-		case call.Params.Task.Present():
-			id = jsonrpc.LookupText(jsonrpc.Lookup(result.Raw, "task"), "taskId")
-		}
-		if id != "" && len(id) <= longestTaskID {
-			t.add(taskName{call.Identity.ClientID, call.View, id}, call.Tool, call.Era)
-		}
-		return result, err
-	})
-}
-
 func (t *tasks) add(name taskName, made *gateway.Tool, era gateway.Era) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.byName == nil {
-		t.byName, t.owners, t.many = map[taskName]knownTask{}, map[string]int{}, map[string]int{}
+		t.byName, t.many = map[taskName]knownTask{}, map[string]int{}
 	}
 	t.drop(name) // an id that is used again is another task
 	if len(t.order) >= mostTasks {
 		t.dropOne()
 	}
 	t.last++
-	t.owners[name.id]++
 	t.many[name.client]++
 	t.order = append(t.order, name)
-	t.byName[name] = knownTask{number: t.last, era: era, server: made.Source.Name(), timeout: made.Timeout}
+	t.byName[name] = knownTask{number: t.last, era: era, timeout: made.Timeout}
 }
 
 // dropOne forgets the oldest task of the client that has the most. Called with
@@ -111,9 +88,6 @@ func (t *tasks) drop(name taskName) {
 		return
 	}
 	delete(t.byName, name)
-	if t.owners[name.id]--; t.owners[name.id] == 0 {
-		delete(t.owners, name.id)
-	}
 	if t.many[name.client]--; t.many[name.client] == 0 {
 		delete(t.many, name.client)
 	}
@@ -135,10 +109,10 @@ func (t *tasks) forget(name taskName) {
 func (t *tasks) page(of *gateway.Call, behind uint64) (names []taskName, next uint64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	last := uint64(0)
+	last, view := uint64(0), taskView(of)
 	for _, name := range t.order {
 		task := t.byName[name]
-		if name.client != of.Identity.ClientID || name.view != of.View || task.era != of.Era || task.number <= behind {
+		if name.client != of.Identity.ClientID || name.view != view || task.era != of.Era || task.number <= behind {
 			continue
 		}
 		if len(names) == tasksPage {
@@ -149,36 +123,19 @@ func (t *tasks) page(of *gateway.Call, behind uint64) (names []taskName, next ui
 	return names, 0
 }
 
-// owner finds what a request about a task is for; nil when the caller has no
-// such task. After a restart nothing is remembered: then the only server that
-// makes tasks is asked, if there is only one.
-func (t *tasks) owner(call *gateway.Call, h *house) *gateway.Tool {
+// known finds a task that is remembered.
+func (t *tasks) known(name taskName) (knownTask, bool) {
 	t.mu.Lock()
-	made, known := t.byName[taskName{call.Identity.ClientID, call.View, call.Name}]
-	others := t.owners[call.Name] > 0
-	t.mu.Unlock()
-	view, ok := h.view(call.View)
-	if !ok || !known && others {
-		return nil
-	}
-	var found *gateway.Tool
-	for _, s := range h.servers {
-		era, makes := s.Tasks()
-		switch {
-		case known && made.server == s.Name():
-			// The server that is there now, should it have been replaced.
-			return &gateway.Tool{
-				Kind: gateway.KindTask, Name: call.Name, Exposed: call.Name, Source: s, Timeout: made.timeout,
-				ReadOnly: call.Method == "tasks/get" || call.Method == "tasks/result",
-			}
-		case known || !makes || era != call.Era || !view.Has(s.Name()):
-		case found != nil:
-			return nil
-		default:
-			found = &gateway.Tool{Kind: gateway.KindTask, Name: call.Name, Exposed: gateway.Short(call.Name), Source: s}
-		}
-	}
-	return found
+	defer t.mu.Unlock()
+	task, ok := t.byName[name]
+	return task, ok
+}
+
+// hasAny reports whether a client has tasks that are remembered.
+func (t *tasks) hasAny(client string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.many[client] > 0
 }
 
 // Tasks lists the caller's tasks, those of all servers: each server is asked how

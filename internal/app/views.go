@@ -219,6 +219,11 @@ func (h *house) Subscribe(ctx context.Context, call *gateway.Call, told func(wha
 		return nil, gateway.Errorf(gateway.CodeNotFound,
 			"server %s does not tell when its resources change, so %s cannot be subscribed to", call.Tool.Source.Name(), gateway.Short(call.Name))
 	}
+	if call.Kind == gateway.KindTask {
+		names, tell := h.tasks.namesOf(call, call.Tool.Source.Name()), told
+		names.own = call.Tool.Name
+		told = func(state string) { tell(string(names.outward([]byte(state), "taskId", "result"))) }
+	}
 	return source.Subscribe(ctx, call, told)
 }
 

@@ -7,7 +7,7 @@ const module = "genkan"
 // below it; packages of one room may import each other.
 const (
 	vocabulary = "gateway jsonrpc"
-	rooms      = "bridge catalog clients config doctor embed execute guide identity kb launch learn lock logs n8n record script search shape signin upstream vault workflow"
+	rooms      = "bridge catalog clients config doctor embed execute guide identity kb launch learn lock logs n8n record script search shape signin upstream vault workflow workspace"
 	stores     = "sqlite postgres"
 	edges      = "mcpserver api web"
 	// language is what messages are said in where they leave the house.
@@ -29,34 +29,40 @@ var house = map[string]row{
 	"gateway": {"", fixtures},
 	"jsonrpc": {"gateway", fixtures},
 
-	// A lock between processes, for rooms that share files.
-	"filelock": {"", fixtures},
+	// A lock between processes, for rooms that share files, and folders that only
+	// the user may enter.
+	"filelock":   {"", fixtures},
+	"privatedir": {"", fixtures},
+
+	// Texts that clients keep for us.
+	"seal": {"", fixtures},
 
 	// Rooms know the vocabulary and never one another, but for workflow → script,
 	// upstream → launch, and guide and learn → search.
-	"bridge":   {vocabulary + " filelock", fixtures},
-	"catalog":  {vocabulary, fixtures},
-	"clients":  {vocabulary, fixtures + " vault"},
-	"config":   {vocabulary, fixtures},
-	"doctor":   {vocabulary, fixtures},
-	"embed":    {vocabulary, fixtures},
-	"execute":  {vocabulary, fixtures},
-	"guide":    {vocabulary + " search", fixtures},
-	"identity": {vocabulary, fixtures},
-	"kb":       {vocabulary + " filelock", fixtures + " embed"}, // what makes vectors, in the tests of its plugin
-	"launch":   {vocabulary + " filelock", fixtures},
-	"learn":    {vocabulary + " search", fixtures},
-	"lock":     {vocabulary + " " + language, fixtures}, // it answers by itself
-	"logs":     {vocabulary, fixtures},
-	"n8n":      {vocabulary, fixtures},
-	"record":   {vocabulary, fixtures},
-	"script":   {vocabulary, fixtures},
-	"search":   {vocabulary, fixtures},
-	"shape":    {vocabulary, fixtures},
-	"signin":   {vocabulary, fixtures + " vault"},
-	"upstream": {vocabulary + " launch", fixtures},
-	"vault":    {vocabulary + " filelock", fixtures},
-	"workflow": {vocabulary + " script", fixtures},
+	"bridge":    {vocabulary + " filelock privatedir", fixtures},
+	"catalog":   {vocabulary, fixtures},
+	"clients":   {vocabulary, fixtures + " vault"},
+	"config":    {vocabulary, fixtures},
+	"doctor":    {vocabulary, fixtures},
+	"embed":     {vocabulary, fixtures},
+	"execute":   {vocabulary, fixtures},
+	"guide":     {vocabulary + " search", fixtures},
+	"identity":  {vocabulary, fixtures},
+	"kb":        {vocabulary + " filelock", fixtures + " embed"}, // what makes vectors, in the tests of its plugin
+	"launch":    {vocabulary + " filelock privatedir", fixtures},
+	"learn":     {vocabulary + " search", fixtures},
+	"lock":      {vocabulary + " " + language, fixtures}, // it answers by itself
+	"logs":      {vocabulary, fixtures},
+	"n8n":       {vocabulary, fixtures},
+	"record":    {vocabulary, fixtures},
+	"script":    {vocabulary, fixtures},
+	"search":    {vocabulary, fixtures},
+	"shape":     {vocabulary, fixtures},
+	"signin":    {vocabulary, fixtures + " vault"},
+	"upstream":  {vocabulary + " launch", fixtures},
+	"vault":     {vocabulary + " filelock", fixtures},
+	"workflow":  {vocabulary + " script", fixtures},
+	"workspace": {vocabulary, fixtures},
 
 	// The languages. Only who shows a message asks for it; all others pass it on
 	// as it is.
@@ -68,12 +74,12 @@ var house = map[string]row{
 
 	// Edges call rooms. They know neither stores nor one another; their tests
 	// may open the whole house.
-	"mcpserver": {vocabulary + " " + rooms + " " + language, fixtures + " app"},
+	"mcpserver": {vocabulary + " seal " + rooms + " " + language, fixtures + " app"},
 	"api":       {vocabulary + " " + rooms + " " + language, fixtures + " app"},
 	"web":       {vocabulary + " " + rooms + " " + language, fixtures + " app"},
 
 	// Only these know everyone.
-	"app": {inside, fixtures},
+	"app": {inside + " seal", fixtures},
 	"cli": {inside + " app", fixtures},
 	"cmd": {inside + " app cli", fixtures},
 

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"genkan/internal/privatedir"
 )
 
 // What a background process says on its standard output, once, to whoever has
@@ -36,7 +38,7 @@ func LogFile(dataDir string) string { return filepath.Join(dataDir, "genkan.log"
 // OpenLog opens the log to append to it. It follows no link: a link could lead to
 // a file that is not ours to write to.
 func OpenLog(dataDir string) (*os.File, error) {
-	return os.OpenFile(LogFile(dataDir), os.O_WRONLY|os.O_CREATE|os.O_APPEND|noFollow, 0o600)
+	return os.OpenFile(LogFile(dataDir), os.O_WRONLY|os.O_CREATE|os.O_APPEND|privatedir.NoFollow, 0o600)
 }
 
 // TrimLog empties the log when it has become too long. Only the owner may do

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"genkan/internal/privatedir"
 )
 
 // maxSocketPath is how long the path of a socket may be. Systems stop at 104
@@ -50,7 +52,7 @@ func (p place) make() error {
 	if err := os.MkdirAll(p.dataDir, 0o700); err != nil {
 		return err
 	}
-	return makePrivateDir(p.dir)
+	return privatedir.Make(p.dir)
 }
 
 // socketPath decides where the socket goes, and makes the folder that it
@@ -70,7 +72,7 @@ func (p place) socketPath() (path string, shortDir string, err error) {
 		if path = filepath.Join(dir, "s"); len(path) > maxSocketPath {
 			continue
 		}
-		if err := makePrivateDir(dir); err != nil {
+		if err := privatedir.Make(dir); err != nil {
 			reason = errors.Join(reason, err)
 			continue
 		}
@@ -106,47 +108,12 @@ func (p place) socket() (string, error) {
 		return "", err
 	}
 	path := strings.TrimRight(string(raw), "\r\n")
-	if err := checkPrivateDir(p.dir); err != nil {
+	if err := privatedir.Check(p.dir); err != nil {
 		return "", err
 	}
-	err = checkPrivateDir(filepath.Dir(path))
+	err = privatedir.Check(filepath.Dir(path))
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", ErrNobody
 	}
 	return path, err
-}
-
-// makePrivateDir makes a folder that only this user may enter, or closes one
-// of this user's to everybody else.
-func makePrivateDir(dir string) error {
-	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) { //nolint:gosec // where the user's own environment says
-		return err
-	}
-	info, err := os.Lstat(dir) //nolint:gosec // where the user's own environment says
-	if err != nil {
-		return err
-	}
-	if info.IsDir() && isOurs(info) && info.Mode().Perm() != 0o700 {
-		if err := os.Chmod(dir, 0o700); err != nil { //nolint:gosec // a folder needs x to be entered
-			return err
-		}
-	}
-	return checkPrivateDir(dir)
-}
-
-// checkPrivateDir refuses a folder that others may enter or that is another
-// user's, and a link that could lead to one.
-func checkPrivateDir(dir string) error {
-	info, err := os.Lstat(dir) //nolint:gosec // where the user's own environment says
-	switch {
-	case err != nil:
-		return err
-	case !info.IsDir():
-		return fmt.Errorf("%s is not a folder", dir)
-	case !isOurs(info):
-		return fmt.Errorf("%s belongs to another user", dir)
-	case isOpenToOthers(info):
-		return fmt.Errorf("%s is open to other users", dir)
-	}
-	return nil
 }

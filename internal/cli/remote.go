@@ -159,6 +159,9 @@ func (c *command) showResult(result client.CallResult) error {
 	if c.asJSON {
 		return c.json(result)
 	}
+	if result.Notice != "" {
+		fmt.Fprintln(c.std.Err, gateway.Printable(result.Notice))
+	}
 	var body struct {
 		Content []json.RawMessage `json:"content"`
 	}

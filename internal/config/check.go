@@ -4,6 +4,7 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
+	"path/filepath"
 	"strconv"
 	"strings"
 )
@@ -119,6 +120,14 @@ func legalScheme(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '+' && r != '-' && r != '.'
 	})
+}
+
+// checkFolder accepts a path that means the same wherever genkan is started.
+func checkFolder(s string) (string, error) {
+	if !filepath.IsAbs(s) && s != "~" && !strings.HasPrefix(s, "~/") {
+		return "", flawf("must be an absolute path, or one that begins with ~/")
+	}
+	return s, nil
 }
 
 // checkURL never repeats the URL, which may hold a key.

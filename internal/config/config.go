@@ -74,6 +74,9 @@ type Config struct {
 	// AllowedHosts are the names, beyond the loopback ones, that a Host header
 	// may have: host or host:port, in lower case.
 	AllowedHosts []string
+	// Folders are where callers with a token may have servers work, beside the
+	// home directory: absolute paths, or paths that begin with ~/.
+	Folders []string
 	// BehindProxy says that somebody in front ends TLS.
 	BehindProxy bool
 	TLS         TLS

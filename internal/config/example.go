@@ -123,6 +123,12 @@ const example = `# Genkan's configuration. Everything here is optional; what is 
 # Flag: --allowed-host.
 #allowedHosts: ["genkan.example.com", "genkan.example.com:8443"]
 
+# Callers choose the folder that a server with ${workspaceFolder} works in.
+# Callers with a token may choose any below the home directory that is not
+# hidden, and these folders and what is below them. Nobody may choose genkan's
+# own data, and the home directory itself and / count as no folder.
+#folders: ["/srv/projects", "~/.dotfiles"]
+
 # Web pages that may call the gateway from a browser. "*" is refused: with a
 # leaked token every page on the internet could. One origin or a list.
 # Environment: CORS_ENABLED, CORS_ORIGIN (with commas between several).

@@ -22,6 +22,7 @@ type layer struct {
 	corsOrigins  *[]string
 	rateLimit    RateLimit
 	allowedHosts *[]string
+	folders      []string
 	behindProxy  *bool
 	tlsCert      *string
 	tlsKey       *string
@@ -56,6 +57,7 @@ func (l layer) over(below layer) layer {
 		corsOrigins:  cmp.Or(l.corsOrigins, below.corsOrigins),
 		rateLimit:    cmp.Or(l.rateLimit, below.rateLimit),
 		allowedHosts: cmp.Or(l.allowedHosts, below.allowedHosts),
+		folders:      below.folders,
 		behindProxy:  cmp.Or(l.behindProxy, below.behindProxy),
 		tlsCert:      cmp.Or(l.tlsCert, below.tlsCert),
 		tlsKey:       cmp.Or(l.tlsKey, below.tlsKey),
@@ -149,6 +151,13 @@ func (d *decoder) fileFields(l *layer) []field {
 				}
 			})
 			l.allowedHosts = &hosts
+		}},
+		{"folders", func(n *node, at string) {
+			d.list(n, at, func(_ string, item *node, at string) {
+				if folder, ok := d.checked(item, at, checkFolder); ok {
+					l.folders = append(l.folders, folder)
+				}
+			})
 		}},
 		{"behindProxy", func(n *node, at string) { d.flag(&l.behindProxy, n, at) }},
 		{"tls", func(n *node, at string) {

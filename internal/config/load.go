@@ -132,6 +132,7 @@ func (l layer) config(all *problems) *Config {
 		CORS:         CORS{Enabled: or(l.corsEnabled, false), Origins: or(l.corsOrigins, nil)},
 		RateLimit:    l.rateLimit,
 		AllowedHosts: or(l.allowedHosts, nil),
+		Folders:      l.folders,
 		BehindProxy:  or(l.behindProxy, false),
 		TLS:          TLS{CertFile: or(l.tlsCert, ""), KeyFile: or(l.tlsKey, "")},
 		PageSize:     l.pageSize,

@@ -62,6 +62,7 @@ lang: ja
 cors: {enabled: true, origin: ["https://App.example.com:443", "http://localhost:5173"]}
 rateLimit: {max: 5, timeWindow: 2000}
 allowedHosts: [Genkan.example.com, "genkan.example.com:8443", "::1"]
+folders: [/srv/projects, ~/.dotfiles, "~"]
 behindProxy: true
 tls: {cert: a.pem, key: b.pem}
 pageSize: 50
@@ -73,6 +74,7 @@ kb: {enabled: false}
 			CORS:         CORS{Enabled: true, Origins: []string{"https://app.example.com", "http://localhost:5173"}},
 			RateLimit:    RateLimit{Max: 5, TimeWindow: 2 * time.Second},
 			AllowedHosts: []string{"genkan.example.com", "genkan.example.com:8443", "[::1]"},
+			Folders:      []string{"/srv/projects", "~/.dotfiles", "~"},
 			BehindProxy:  true,
 			TLS:          TLS{CertFile: "a.pem", KeyFile: "b.pem"},
 			PageSize:     50,

@@ -197,6 +197,11 @@ func TestProblems(t *testing.T) {
 		}},
 		{"rate limit of nothing", "rateLimit: {timeWindow: 1s}\n", []string{"genkan.yaml:1:12: rateLimit needs max, the number of calls per timeWindow; 0 is no limit"}},
 		{"page size", "pageSize: -1\n", []string{"genkan.yaml:1:11: pageSize must be a whole number, 0 or more"}},
+		{"folders", "folders: [projects, '', ~me/x]\n", []string{
+			"genkan.yaml:1:11: folders[0] must be an absolute path, or one that begins with ~/",
+			"genkan.yaml:1:21: folders[1] must be an absolute path, …",
+			"genkan.yaml:1:25: folders[2] must be an absolute path, …",
+		}},
 		{"allowed hosts", "allowedHosts: ['*', 'https://x', 'x:y', '']\n", []string{
 			"genkan.yaml:1:16: allowedHosts[0] cannot have a wildcard: any page on the internet could point its own name at this gateway; list each name",
 			"genkan.yaml:1:21: allowedHosts[1] must be a host name or address, …",

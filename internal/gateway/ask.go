@@ -12,6 +12,8 @@ import (
 type Session struct {
 	// ID tells sessions apart. It is no secret and opens nothing.
 	ID string
+	// Identity is the client's.
+	Identity Identity
 	// Capabilities is the client's own object, as it came; nil for none.
 	Capabilities []byte
 	// LogLevel is how loud servers may be; empty when the client did not say.

@@ -24,3 +24,11 @@ func LocalIdentity(name string) Identity {
 // LocalName is the name that a local client came under. It reports false for
 // everybody else.
 func LocalName(clientID string) (string, bool) { return strings.CutPrefix(clientID, localMark) }
+
+// IsLocal reports whether the caller is the user whom genkan runs as: a client
+// over stdio or the local socket, or somebody with the admin token, who may add
+// commands anyway.
+func (i Identity) IsLocal() bool {
+	_, named := LocalName(i.ClientID)
+	return i.Admin || i.ClientID == LocalClient || named
+}

@@ -31,6 +31,9 @@ type Result struct {
 	// Type and IsError come from the scan that checked Raw.
 	Type    ResultType
 	IsError bool
+	// Notice is what the house has to say about the call beside the answer. The
+	// edges show it. It is empty for most.
+	Notice Text
 
 	fields map[string]any
 }

@@ -64,6 +64,9 @@ func (l *Launcher) Close() {
 	l.stop()
 	l.mu.Unlock()
 	l.beside.Wait()
+	if l.opt.DataDir != "" {
+		_ = os.RemoveAll(l.emptyDirs(l.process))
+	}
 	l.releaseProcessLock()
 	l.guard.close()
 }

@@ -54,7 +54,7 @@ const drainTime = 30 * time.Second
 func (s *Server) newDuplexConn(id visitor, via string, out outlet) *duplexConn {
 	return &duplexConn{
 		server: s, id: id.Identity, via: via, out: out, places: make(chan struct{}, mostDuplexCalls),
-		sess: newSession(s.account(id.ClientID), id.view, "", nil, s.opt.AskPatience),
+		sess: newSession(id.Identity, s.opt.Budget, id.view, "", nil, s.opt.AskPatience),
 	}
 }
 
@@ -152,7 +152,7 @@ func (c *duplexConn) call(ctx context.Context, msg *jsonrpc.Message, era gateway
 		case err != nil:
 			c.fail(msg.ID, err)
 		default:
-			c.out.answer(jsonrpc.AppendResult(nil, msg.ID, result.Raw))
+			c.out.answer(jsonrpc.AppendResult(nil, msg.ID, c.server.shown(result)))
 		}
 	}()
 	return nil

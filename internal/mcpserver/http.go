@@ -248,7 +248,7 @@ func (s *Server) initialize(p *reply, msg *jsonrpc.Message, id visitor) {
 		return
 	}
 	version := negotiate(msg.Params.Raw)
-	name, err := s.sessions.add(id.ClientID, id.view, version, clientCapabilities(msg))
+	name, err := s.sessions.add(id.Identity, id.view, version, clientCapabilities(msg))
 	if err != nil {
 		p.fail(msg.ID, err)
 		return
@@ -267,7 +267,7 @@ func (s *Server) session(p *reply, r *http.Request, requestID []byte, id visitor
 			"the Mcp-Session-Id header is missing: send initialize first, or %s in _meta", jsonrpc.MetaVersion))
 		return nil, false
 	}
-	sess, ok := s.sessions.get(name, id.ClientID, id.view)
+	sess, ok := s.sessions.get(name, id.Identity, id.view)
 	if !ok {
 		p.refuse(http.StatusNotFound, requestID, invalidRequest(
 			"this session does not exist or has ended: send initialize to begin a new one"))
@@ -317,7 +317,7 @@ func (s *Server) call(ctx context.Context, p *reply, id []byte, call *gateway.Ca
 		p.failWith(status, message, e)
 		return
 	}
-	p.result(id, result.Raw)
+	p.result(id, s.shown(result))
 }
 
 // delete ends a legacy session.

@@ -17,6 +17,7 @@ import (
 	"genkan/internal/catalog"
 	"genkan/internal/gateway"
 	"genkan/internal/jsonrpc"
+	"genkan/internal/seal"
 )
 
 // A modern client cannot be sent a request: it must be answered that more input
@@ -37,7 +38,7 @@ const (
 
 // parks are the calls that wait for their clients to come back.
 type parks struct {
-	sign signer
+	sign seal.Sealer
 	mu   sync.Mutex
 	byID map[parkID]*park
 	// perCaller counts them.
@@ -46,7 +47,7 @@ type parks struct {
 
 type parkID [16]byte
 
-func (ps *parks) init(sign signer) {
+func (ps *parks) init(sign seal.Sealer) {
 	ps.sign = sign
 	ps.byID = map[parkID]*park{}
 	ps.perCaller = map[string]int{}
@@ -316,7 +317,7 @@ func (ps *parks) add(k *park) (string, error) {
 		k.call.Release()
 	})
 	payload := binary.BigEndian.AppendUint16(append([]byte(nil), k.id[:]...), k.round)
-	return statePrefix + ps.sign.seal(statePurpose, payload, []byte(caller), k.digest), nil
+	return statePrefix + ps.sign.Seal(statePurpose, payload, []byte(caller), k.digest), nil
 }
 
 // take finds the park that a retry is for. A state that is not ours is left to
@@ -327,7 +328,7 @@ func (ps *parks) take(call *gateway.Call) (k *park, ours bool, err error) {
 	if !found {
 		return nil, false, nil
 	}
-	payload, ok := ps.sign.open(statePurpose, sealed, []byte(call.Identity.ClientID), digest(call, &call.Params))
+	payload, ok := ps.sign.Open(statePurpose, sealed, []byte(call.Identity.ClientID), digest(call, &call.Params))
 	if !ok || len(payload) != len(parkID{})+2 {
 		return nil, false, nil
 	}

@@ -19,6 +19,7 @@ import (
 	"genkan/internal/gateway"
 	"genkan/internal/jsonrpc"
 	"genkan/internal/lang"
+	"genkan/internal/seal"
 )
 
 // House is what the edge needs of the house that serves now. A view is what
@@ -160,7 +161,7 @@ func New(opt Options) *Server {
 	s.info = append(jsonrpc.AppendQuoted([]byte(`{"name":"genkan","title":"Genkan","version":`), opt.Version), '}')
 	s.life, s.end = context.WithCancel(context.Background())
 	s.sessions.init(opt, s.forget)
-	s.parks.init(signer{opt.Secret})
+	s.parks.init(seal.Sealer{Secret: opt.Secret})
 	s.sse.byID = map[string]*duplexConn{}
 	go s.sessions.sweep(opt.SessionIdle)
 	return s

@@ -74,9 +74,14 @@ type stream struct {
 
 var errCanceledByClient = &gateway.Error{Code: gateway.CodeCanceled, Message: "the client canceled the call"}
 
-func newSession(bytes account, view, version string, capabilities []byte, patience time.Duration) *session {
-	s := &session{owner: bytes.client, bytes: bytes, view: view, version: version, patience: patience, lastSeen: time.Now()}
-	s.known.Store(&gateway.Session{ID: rand.Text()[:12], Capabilities: capabilities, Peer: line{s}})
+// newSession makes a session of a client, whose share of the budget counts what
+// waits for it.
+func newSession(owner gateway.Identity, budget *gateway.Shares, view, version string, capabilities []byte, patience time.Duration) *session {
+	s := &session{
+		owner: owner.ClientID, bytes: account{budget, owner.ClientID},
+		view: view, version: version, patience: patience, lastSeen: time.Now(),
+	}
+	s.known.Store(&gateway.Session{ID: rand.Text()[:12], Identity: owner, Capabilities: capabilities, Peer: line{s}})
 	return s
 }
 

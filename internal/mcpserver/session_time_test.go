@@ -199,7 +199,7 @@ func FuzzState(f *testing.F) {
 	f.Add(good)
 	f.Add(good[:len(good)-1])
 	f.Add(statePrefix)
-	f.Add(statePrefix + base64.RawURLEncoding.EncodeToString(make([]byte, macSize+18)))
+	f.Add(statePrefix + base64.RawURLEncoding.EncodeToString(make([]byte, 16+18)))
 	f.Add("")
 	f.Fuzz(func(t *testing.T, text string) {
 		if text == good || strings.ContainsRune(text, 0xfffd) {
@@ -223,7 +223,7 @@ func TestAStreamTakesOver(t *testing.T) {
 		"replaced": func(*session, *stream) {},
 		"broken":   func(s *session, st *stream) { s.shut(st) },
 	} {
-		s := newSession(account{client: "me"}, "", gateway.LegacyVersion, nil, time.Minute)
+		s := newSession(gateway.Identity{ClientID: "me"}, nil, "", gateway.LegacyVersion, nil, time.Minute)
 		first := s.open()
 		if !s.push([]byte("a question")) {
 			t.Fatal("there is no stream")
@@ -264,7 +264,7 @@ func TestWhatWaitsForAClientIsBounded(t *testing.T) {
 	if waiting != 100 {
 		t.Errorf("%d wait", waiting)
 	}
-	s := newSession(account{client: "t"}, "", primingVersion, nil, time.Minute)
+	s := newSession(gateway.Identity{ClientID: "t"}, nil, "", primingVersion, nil, time.Minute)
 	for i := range 2 * mostUnsent {
 		line{s}.Notify("notifications/tasks/status", large[:(i%2)*2*longestUnsent])
 	}

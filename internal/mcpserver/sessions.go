@@ -11,11 +11,12 @@ import (
 
 	"genkan/internal/gateway"
 	"genkan/internal/jsonrpc"
+	"genkan/internal/seal"
 )
 
 // sessions are all legacy sessions over HTTP.
 type sessions struct {
-	sign signer
+	sign seal.Sealer
 	// patience is how long a client may take to answer a question.
 	patience time.Duration
 	// shares are of the sessions, budget of the memory that they take.
@@ -38,7 +39,7 @@ const mostSessions = 20_000
 var errTooManySessions = errors.New("too many sessions")
 
 func (ss *sessions) init(opt Options, forget func(*session)) {
-	ss.sign, ss.patience, ss.forget = signer{opt.Secret}, opt.AskPatience, forget
+	ss.sign, ss.patience, ss.forget = seal.Sealer{Secret: opt.Secret}, opt.AskPatience, forget
 	ss.shares, ss.budget = gateway.NewShares(int64(opt.Limits.Sessions)), opt.Budget
 	ss.mostGone = opt.Limits.Sessions
 	ss.byID = map[string]*session{}
@@ -47,15 +48,11 @@ func (ss *sessions) init(opt Options, forget func(*session)) {
 	ss.closed = make(chan struct{})
 }
 
-func (ss *sessions) newSession(owner, view, version string, capabilities []byte) *session {
-	return newSession(account{ss.budget, owner}, view, version, capabilities, ss.patience)
-}
-
 // add opens a session and returns its id.
-func (ss *sessions) add(owner, view, version string, capabilities []byte) (string, error) {
+func (ss *sessions) add(owner gateway.Identity, view, version string, capabilities []byte) (string, error) {
 	ticket := newTicket(view, version, capabilities)
-	id := ss.sign.seal(sessionPurpose, ticket.encode(), []byte(owner))
-	s := ss.newSession(owner, view, version, capabilities)
+	id := ss.sign.Seal(sessionPurpose, ticket.encode(), []byte(owner.ClientID))
+	s := newSession(owner, ss.budget, view, version, capabilities, ss.patience)
 	ss.mu.Lock()
 	ended, ok := ss.put(id, s)
 	ss.mu.Unlock()
@@ -165,7 +162,7 @@ func (h *idleHeap) Pop() any {
 
 // get finds a session of this owner. Another's is as good as none. One that is
 // not in memory any more, after a restart or a long silence, is taken up again.
-func (ss *sessions) get(id, owner, view string) (*session, bool) {
+func (ss *sessions) get(id string, owner gateway.Identity, view string) (*session, bool) {
 	s, ok := ss.find(id, owner, view)
 	if ok && !s.seen() { // it has just been ended for another one
 		if s, ok = ss.find(id, owner, view); ok {
@@ -175,15 +172,15 @@ func (ss *sessions) get(id, owner, view string) (*session, bool) {
 	return s, ok
 }
 
-func (ss *sessions) find(id, owner, view string) (*session, bool) {
+func (ss *sessions) find(id string, owner gateway.Identity, view string) (*session, bool) {
 	ss.mu.RLock()
 	s, ok := ss.byID[id]
 	_, gone := ss.gone[id]
 	ss.mu.RUnlock()
 	if ok {
-		return s, s.owner == owner && s.view == view
+		return s, s.owner == owner.ClientID && s.view == view
 	}
-	payload, ours := ss.sign.open(sessionPurpose, id, []byte(owner))
+	payload, ours := ss.sign.Open(sessionPurpose, id, []byte(owner.ClientID))
 	if gone || !ours {
 		return nil, false
 	}
@@ -191,7 +188,7 @@ func (ss *sessions) find(id, owner, view string) (*session, bool) {
 	if !ok || ticket.view != view || time.Since(ticket.opened) > sessionLife {
 		return nil, false
 	}
-	s = ss.newSession(owner, view, ticket.version, ticket.capabilities)
+	s = newSession(owner, ss.budget, view, ticket.version, ticket.capabilities, ss.patience)
 	for _, kind := range gateway.Kinds() {
 		s.stale[kind] = true // who knows what changed meanwhile
 	}
@@ -453,9 +450,10 @@ func (s *session) renew(server *Server) {
 
 // watching is a legacy client's wish to hear of a resource, as a call.
 func (s *session) watching(uri string) *gateway.Call {
+	known := s.known.Load()
 	return &gateway.Call{
 		Method: "resources/subscribe", Kind: gateway.KindResource, Name: uri, View: s.view,
-		Era: gateway.EraLegacy, Identity: gateway.Identity{ClientID: s.owner}, Session: s.known.Load(),
+		Era: gateway.EraLegacy, Identity: known.Identity, Session: known,
 	}
 }
 

@@ -262,7 +262,7 @@ func TestWhatWaitsForAClientCounts(t *testing.T) {
 	message := bytes.Repeat([]byte("x"), 1000)
 	for name, run := range map[string]func(t *testing.T, s *Server, budget *gateway.Shares){
 		"a session without a stream": func(t *testing.T, s *Server, budget *gateway.Shares) {
-			sess := newSession(s.account("t"), "", "2025-06-18", nil, time.Minute)
+			sess := newSession(gateway.Identity{ClientID: "t"}, s.opt.Budget, "", "2025-06-18", nil, time.Minute)
 			for range 10 {
 				line{sess}.Notify("notifications/message", message)
 			}
@@ -272,7 +272,7 @@ func TestWhatWaitsForAClientCounts(t *testing.T) {
 			sess.end()
 		},
 		"a stream that comes later, and goes": func(t *testing.T, s *Server, budget *gateway.Shares) {
-			sess := newSession(s.account("t"), "", "2025-06-18", nil, time.Minute)
+			sess := newSession(gateway.Identity{ClientID: "t"}, s.opt.Budget, "", "2025-06-18", nil, time.Minute)
 			line{sess}.Notify("notifications/message", message)
 			st := sess.open()
 			line{sess}.Notify("notifications/message", message)
@@ -317,7 +317,7 @@ func TestWhatWaitsForAClientCounts(t *testing.T) {
 			e.close()
 		},
 		"the stream of a call": func(t *testing.T, s *Server, budget *gateway.Shares) {
-			sess := newSession(s.account("t"), "", "2025-11-25", nil, time.Minute)
+			sess := newSession(gateway.Identity{ClientID: "t"}, s.opt.Budget, "", "2025-11-25", nil, time.Minute)
 			j, _ := sess.newJournal(s, func(error) {})
 			for range 1000 { // more than are kept
 				j.add(message, false)

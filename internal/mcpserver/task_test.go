@@ -72,6 +72,120 @@ func withTasks(r request) request {
 	return r
 }
 
+// taskID is the id that a client is told, which is never the server's own.
+func taskID(tb testing.TB, state string) string {
+	tb.Helper()
+	id := strings.Trim(member(tb, state, "taskId"), `"`)
+	if len(id) < 20 {
+		tb.Fatalf("the task is %s", state)
+	}
+	return id
+}
+
+// After a restart a task is its client's as before, and nobody else's, though all
+// servers number their tasks alike. With two servers that make tasks it goes to the
+// one that made it.
+func TestTasksSurviveARestartForTheirOwner(t *testing.T) {
+	h := openHouse(t, servers{"new": taskServer(t, true), "old": taskServer(t, false), "older": taskServer(t, false)})
+	stranger := h.newToken("stranger")
+	made := h.send(withTasks(modernCall("1", "new__long", "{}")))
+	modernID := taskID(t, member(t, made.last(), "result"))
+	session := h.initialize(h.token)
+	made = h.send(legacy(session, "1", "tools/call", `{"name":"old__long","arguments":{},"task":{"ttl":60000}}`))
+	legacyID := taskID(t, member(t, made.last(), "result", "task"))
+
+	h = h.again()
+	session, theirs := h.initialize(h.token), h.initialize(stranger)
+	for _, method := range []string{"tasks/get", "tasks/update", "tasks/cancel"} {
+		ask := func(id, token string) response {
+			r := withTasks(modern("2", method, `"taskId":"`+id+`"`, ""))
+			r.header.Set("Mcp-Name", id)
+			r.header.Set("Authorization", "Bearer "+token)
+			return h.send(r)
+		}
+		if r := ask(modernID, h.token); taskID(t, member(t, r.last(), "result")) != modernID {
+			t.Errorf("%s: %s", method, r.last())
+		}
+		for _, id := range []string{modernID, "t-1"} {
+			ask(id, stranger).want(t, http.StatusOK, -32602)
+		}
+	}
+	for _, method := range []string{"tasks/get", "tasks/result", "tasks/cancel"} {
+		ask := func(id, session, token string) response {
+			r := legacy(session, "2", method, `{"taskId":"`+id+`"}`)
+			r.header.Set("Authorization", "Bearer "+token)
+			return h.send(r)
+		}
+		if r := ask(legacyID, session, h.token); taskID(t, member(t, r.last(), "result")) != legacyID {
+			t.Errorf("%s: %s", method, r.last())
+		}
+		for _, id := range []string{legacyID, "t-1"} {
+			ask(id, theirs, stranger).want(t, http.StatusOK, -32602)
+		}
+	}
+}
+
+// A server that was started anew may use an id again. Then it is the task of whose
+// call made it, and not of whoever had that id before.
+func TestAnIDThatAServerUsesAgain(t *testing.T) {
+	h := openHouse(t, servers{"a": with(child(t, "-everything", "-tasks", "-era", "legacy"), map[string]any{"isolation": "shared"})})
+	first := h.connect(t, clientOptions{era: legacyEra, wire: overHTTP})
+	second := h.connect(t, clientOptions{era: legacyEra, wire: overHTTP, token: h.newToken("second")})
+	old := taskOf(first, "a", `{"text":"first"}`)
+	first.call("a__crash", `{}`)
+	h.waitForServer("a")
+	taskOf(second, "a", `{"text":"second"}`)
+	for _, method := range []string{"tasks/get", "tasks/result", "tasks/cancel"} {
+		if answer := first.do(method, `"taskId":"`+old+`"`); errorCode(answer) != -32602 {
+			t.Errorf("%s is answered with %s", method, answer)
+		}
+	}
+}
+
+// What a server says of a task, and what is asked for it, names the task as its
+// client knows it; the server sees its own id.
+func TestReferencesToTasksAreTranslated(t *testing.T) {
+	const related = "io.modelcontextprotocol/related-task"
+	for _, wire := range []string{overHTTP, overStdio} {
+		for _, server := range []string{"lh", "ls"} {
+			t.Run("over "+wire+" of "+server, func(t *testing.T) {
+				record := recordFile(t)
+				flags := []string{"-everything", "-tasks", "-era", "legacy", "-record", record}
+				house := servers{"ls": with(child(t, flags...), map[string]any{"isolation": "shared"})}
+				if server == "lh" {
+					house = servers{"lh": sibling(t, flags...)}
+				}
+				h := openHouse(t, house)
+				c := h.connect(t, clientOptions{era: legacyEra, wire: wire, capabilities: canBeAsked, answer: func(q question) string {
+					id := member(t, q.params, "_meta", related, "taskId")
+					return `"result":{"action":"accept","content":{"name":"Hana"},"_meta":{"` + related + `":{"taskId":` + id + `}}}`
+				}})
+				gate := newGate(t)
+				id := taskOf(c, server, fmt.Sprintf(`{"gate":%q,"ask":true,"text":"hello "}`, gate))
+				gate.open(t)
+				result := c.do("tasks/result", `"taskId":"`+id+`"`)
+				if got := member(t, result, "result", "_meta", related, "taskId"); got != `"`+id+`"` || !strings.Contains(result, "Hana") {
+					t.Errorf("the result is %s", result)
+				}
+				for _, asked := range c.questions() {
+					if got := member(t, asked.params, "_meta", related, "taskId"); got != `"`+id+`"` {
+						t.Errorf("the client was asked %v", asked)
+					}
+				}
+				c.mustSay(server+"__echo", `{"text":"x"}`)
+				c.do("tools/call", `"name":"`+server+`__echo","arguments":{"text":"y"},"_meta":{"`+related+`":{"taskId":"`+id+`"}}`)
+				if n := countLines(t, record, id); n > 0 {
+					t.Errorf("the server sees the client's id %d times", n)
+				}
+				c.await("notifications/tasks/status")
+				if at := c.place(`-task-1"`); at >= 0 {
+					t.Errorf("the client sees the server's id: %s", c.all[at])
+				}
+			})
+		}
+	}
+}
+
 // A request about a task goes to the server that made it, for the caller whose
 // call made it.
 func TestTasksFindTheirServer(t *testing.T) {
@@ -81,33 +195,46 @@ func TestTasksFindTheirServer(t *testing.T) {
 		r.header.Set("Mcp-Name", id)
 		return r
 	}
+	stranger := h.newToken("stranger")
 	t.Run("modern", func(t *testing.T) {
 		h.send(ofTask("tasks/get", "t-1")).want(t, http.StatusOK, -32602)
-		if r := h.send(withTasks(modernCall("1", "new__long", "{}"))); member(t, r.last(), "result", "taskId") != `"t-1"` {
-			t.Fatalf("the call was answered with %s", r.last())
+		r := h.send(withTasks(modernCall("1", "new__long", "{}")))
+		id := taskID(t, member(t, r.last(), "result"))
+		if again := taskID(t, member(t, h.send(withTasks(modernCall("1", "new__long", "{}"))).last(), "result")); again != id {
+			t.Errorf("one task has the ids %s and %s", id, again)
+		}
+		if other := taskID(t, member(t, h.send(withTasks(modernCall("1", "newer__long", "{}"))).last(), "result")); other == id {
+			t.Error("tasks of two servers have one id")
 		}
 		for _, method := range []string{"tasks/get", "tasks/update", "tasks/cancel"} {
-			if r := h.send(ofTask(method, "t-1")); member(t, r.last(), "result", "asked") != `"`+method+`"` {
+			r := h.send(ofTask(method, id))
+			if member(t, r.last(), "result", "asked") != `"`+method+`"` || taskID(t, member(t, r.last(), "result")) != id {
 				t.Errorf("%s: %s", method, r.last())
 			}
+			h.send(ofTask(method, "t-1")).want(t, http.StatusOK, -32602) // the server's own
+			foreign := ofTask(method, id)
+			foreign.header.Set("Authorization", "Bearer "+stranger)
+			h.send(foreign).want(t, http.StatusOK, -32602)
 		}
-		foreign := ofTask("tasks/get", "t-1")
-		foreign.header.Set("Authorization", "Bearer "+h.newToken("stranger"))
-		h.send(foreign).want(t, http.StatusOK, -32602)
-		wrong := ofTask("tasks/get", "t-1")
+		wrong := ofTask("tasks/get", id)
 		wrong.header.Set("Mcp-Name", "t-2")
 		h.send(wrong).want(t, http.StatusBadRequest, -32020)
 	})
 	t.Run("legacy", func(t *testing.T) {
-		session := h.initialize(h.token)
+		session, theirs := h.initialize(h.token), h.initialize(stranger)
 		r := h.send(legacy(session, "1", "tools/call", `{"name":"old__long","arguments":{},"task":{"ttl":60000}}`))
-		if member(t, r.last(), "result", "task", "taskId") != `"t-1"` {
-			t.Fatalf("the call was answered with %s", r.last())
-		}
+		id := taskID(t, member(t, r.last(), "result", "task"))
 		for _, method := range []string{"tasks/get", "tasks/result", "tasks/cancel"} {
-			if r := h.send(legacy(session, "2", method, `{"taskId":"t-1"}`)); member(t, r.last(), "result", "asked") != `"`+method+`"` {
+			r := h.send(legacy(session, "2", method, `{"taskId":"`+id+`"}`))
+			if member(t, r.last(), "result", "asked") != `"`+method+`"` || taskID(t, member(t, r.last(), "result")) != id {
 				t.Errorf("%s: %s", method, r.last())
 			}
+			for _, named := range []string{"t-1", id[:len(id)-1] + "A", id + "AAAA"} {
+				h.send(legacy(session, "2", method, `{"taskId":"`+named+`"}`)).want(t, http.StatusOK, -32602)
+			}
+			foreign := legacy(theirs, "2", method, `{"taskId":"`+id+`"}`)
+			foreign.header.Set("Authorization", "Bearer "+stranger)
+			h.send(foreign).want(t, http.StatusOK, -32602)
 		}
 	})
 	t.Run("across the eras there are none", func(t *testing.T) {

@@ -135,6 +135,8 @@ type dealings struct {
 	tasks     taskTable
 	// roots is the answer to roots/list.
 	roots atomic.Pointer[[]byte]
+	// server decides which of a client's roots are told.
+	server *Server
 }
 
 func (d *dealings) taskTable() *taskTable { return &d.tasks }
@@ -193,7 +195,7 @@ func besideCalls(life context.Context, session *gateway.Session, calls iter.Seq[
 		peer.call = newest.call
 	}
 	beside := &underWay{
-		call: &gateway.Call{Era: gateway.EraLegacy, Session: session, Peer: peer},
+		call: &gateway.Call{Era: gateway.EraLegacy, Identity: session.Identity, Session: session, Peer: peer},
 		ctx:  life, left: make(chan struct{}),
 	}
 	close(beside.left)
@@ -266,6 +268,8 @@ func (d *dealings) putToClient(ctx context.Context, owner *underWay, msg *jsonrp
 	call.SignOfLife()
 	if err == nil {
 		switch {
+		case msg.Method == "roots/list":
+			result = d.server.permitted(call.Identity, result, nil)
 		case isAboutTask(msg.Method):
 			result = renamed(result, jsonrpc.LookupText(params, "taskId"), jsonrpc.LookupText(msg.Params.Raw, "taskId"))
 		case jsonrpc.Lookup(params, "task") != nil:

@@ -25,9 +25,9 @@ type branches struct {
 	mu     sync.Mutex
 	byKey  map[branchKey]*branch
 	closed bool
-	// homes are where clients work, as they said themselves, by session.
-	homes map[string]home
-	open  sync.WaitGroup
+	// stated are the roots that clients have stated, by session.
+	stated map[string]statedRoots
+	open   sync.WaitGroup
 }
 
 type branch struct {
@@ -38,6 +38,8 @@ type branch struct {
 	orphan bool
 	// home is where its client works, as its server knows it.
 	home home
+	// tidy removes what was made for its server; nil for nothing.
+	tidy func()
 	// there is closed when conn or err is set.
 	there chan struct{}
 	conn  conn
@@ -64,11 +66,29 @@ func (s *Server) grow(ctx context.Context, call *gateway.Call, mode string, wher
 	}
 	set := s.set
 	if where.dir != "" {
+		// Callers with a token may be able to write in their folder, and a program
+		// such as npx runs what it finds where it is started. So the process starts
+		// elsewhere, unless the configuration says cwd.
+		if !call.Identity.IsLocal() && set.Command != "" && set.Dir == "" {
+			dir, remove, err := s.deps.Launcher.EmptyDir(set.Name)
+			if err != nil {
+				return nil, err
+			}
+			set.Dir, one.tidy = dir, remove
+		}
 		set = set.in(where.dir)
 	}
 	one.home = where
+	if err := s.stillAllowed(call, where); err != nil {
+		return nil, err
+	}
 	c, err := s.dial(ctx, set, us, known.Era, e, where.roots)
 	if err != nil {
+		return nil, err
+	}
+	// Somebody may have put a link in the folder's place while the server started.
+	if err := s.stillAllowed(call, where); err != nil {
+		c.close()
 		return nil, err
 	}
 	if level, _ := call.LogLevel(); level != "" {
@@ -77,10 +97,33 @@ func (s *Server) grow(ctx context.Context, call *gateway.Call, mode string, wher
 	return c, nil
 }
 
+// stillAllowed checks once more that a server may work in its client's folder,
+// and that the path still leads there.
+func (s *Server) stillAllowed(call *gateway.Call, where home) error {
+	if where.dir == "" {
+		return nil
+	}
+	path, why := s.folder(call.Identity, where.dir)
+	if path == where.dir {
+		return nil
+	}
+	if path != "" {
+		why = gateway.Textf("it was replaced by a link just now")
+	}
+	return &gateway.Error{
+		Code: gateway.CodeInvalid, Unsent: true,
+		Message: "server %s works in the client's folder, and the folder %q was not used: %s",
+		Values:  []any{s.set.Name, where.dir, why},
+	}
+}
+
 // branchKey says whose a branch is.
 type branchKey struct {
 	// root and session are empty where they make no difference.
 	root, session string
+	// guest: its callers have a token, so that its process was not started in their
+	// folder. It makes no difference where there is a session.
+	guest bool
 	// alone: one call at a time; number tells such branches apart.
 	alone  bool
 	number int
@@ -136,7 +179,7 @@ func (s *Server) branch(ctx context.Context, want branchKey, why purpose, grow f
 		release()
 		return seat{}, unsent(found.err)
 	}
-	return seat{found.conn, &found.watched, found, release}, nil
+	return seat{conn: found.conn, watched: &found.watched, branch: found, release: release}, nil
 }
 
 // find returns the branch under a key that a call may use, or nil and the key
@@ -200,7 +243,7 @@ func (s *Server) Forget(session string) {
 	b := &s.branches
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	delete(b.homes, session)
+	delete(b.stated, session)
 	for key, one := range b.byKey {
 		if key.session == session {
 			if one.orphan = true; one.isIdle() {
@@ -268,6 +311,9 @@ func (s *Server) tend(one *branch, grow func(context.Context, *branch) (conn, er
 	b.mu.Unlock()
 	if err == nil {
 		c.close()
+	}
+	if one.tidy != nil {
+		one.tidy()
 	}
 }
 

@@ -28,7 +28,7 @@ func newClient(id, capabilities string) *client {
 func (c *client) call(t testing.TB, u *upstreamTest, tool, arguments string) (string, error) {
 	t.Helper()
 	call := u.newCall(gateway.EraLegacy, tool, arguments, "")
-	call.Session, call.Peer, call.Identity.ClientID = &c.session, c, c.session.ID
+	call.Session, call.Peer, call.Identity = &c.session, c, gateway.LocalIdentity(c.session.ID)
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	result, err := u.Handle(ctx, call)

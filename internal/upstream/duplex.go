@@ -92,6 +92,7 @@ func newDuplexConn(s *Server, w wire, e ears, roots []byte) *duplexConn {
 		pending: map[uint64]*pending{},
 		wake:    make(chan struct{}, 1), gone: make(chan struct{}),
 	}
+	c.server = s
 	c.setRoots(roots)
 	c.life, c.endLife = context.WithCancel(context.Background())
 	return c

@@ -12,9 +12,9 @@ import (
 // headerName is what a modern request says in its header that it is for.
 func headerName(call *gateway.Call) string {
 	switch call.Method {
-	case "tools/call", "prompts/get":
+	case "tools/call", "prompts/get", "tasks/get", "tasks/update", "tasks/cancel":
 		return call.Tool.Name
-	case "resources/read", "tasks/get", "tasks/update", "tasks/cancel":
+	case "resources/read":
 		return call.Name
 	default:
 		return ""

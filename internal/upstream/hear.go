@@ -72,12 +72,14 @@ func (s *Server) clientMoved(session *gateway.Session) {
 		return
 	}
 	b.open.Go(func() {
-		where, err := askHome(s.life, &gateway.Call{Era: gateway.EraLegacy, Session: session, Peer: session.Peer})
+		stated, err := askRoots(s.life, &gateway.Call{Era: gateway.EraLegacy, Session: session, Peer: session.Peer})
 		if err != nil {
 			s.log.Debug("a client that has moved is asked at its next call where to", "error", err)
 			return
 		}
-		b.learn(session.ID, where)
+		b.learn(session.ID, stated)
+		where := s.homeAt(session.Identity, stated.roots)
+		where.version = stated.version
 		for _, one := range mine {
 			select {
 			case <-one.there:

@@ -1,12 +1,13 @@
 package upstream
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"net/url"
-	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
 
@@ -51,20 +52,26 @@ func (s Settings) in(dir string) Settings {
 	return s
 }
 
-// nowhere is the folder of the connection that is only there for the lists.
-func nowhere() string {
-	dir := filepath.Join(os.TempDir(), "genkan-no-workspace")
-	_ = os.MkdirAll(dir, 0o700)
-	return dir
-}
-
-// home is where a client works.
+// home is where a client works, as far as its servers may know.
 type home struct {
 	// roots is the answer to roots/list; nil when the client did not say.
 	roots []byte
-	dir   string
+	// dir is the first root, as a path without symbolic links; empty for none.
+	dir string
+	// named is the first folder that the client named and that is not used;
+	// refused says why. Both are empty when there is none.
+	named   string
+	refused gateway.Text
 	// version counts how often the client has moved until then.
 	version int
+}
+
+// notice says that a folder was not used, and why; empty if there is none.
+func (h home) notice() gateway.Text {
+	if h.named == "" {
+		return gateway.Text{}
+	}
+	return gateway.Textf("the folder %q was not used: %s", h.named, h.refused)
 }
 
 // key tells places apart by their URIs: the names that clients give them differ.
@@ -73,7 +80,7 @@ func (h home) key() string {
 	found := false
 	_ = jsonrpc.Elements(jsonrpc.Lookup(h.roots, "roots"), func(root []byte) bool {
 		found = true
-		digest.Write([]byte(strings.TrimSuffix(jsonrpc.LookupText(root, "uri"), "/") + "\x00"))
+		digest.Write([]byte(jsonrpc.LookupText(root, "uri") + "\x00"))
 		return true
 	})
 	if !found {
@@ -82,81 +89,217 @@ func (h home) key() string {
 	return hex.EncodeToString(digest.Sum(nil)[:8])
 }
 
+// statedRoots are a client's roots as it has stated them.
+type statedRoots struct {
+	roots   []byte
+	version int
+}
+
 // rootsPatience is how long a client may take to say where it works. No person
 // is asked for that.
 const rootsPatience = 10 * time.Second
 
 // homeOf finds out where the caller's client works: it is asked once, and again
 // when it has said that this changed. A modern client could only be asked by
-// answering its call with the question, so it is not.
+// answering its call with the question, so it is not. What the client may choose
+// is decided at each call: the folder, or the rules, may have changed.
 func (s *Server) homeOf(ctx context.Context, call *gateway.Call) home {
 	session := call.Session
 	if session == nil {
-		return homeIn(call.Dir)
+		return s.homeAt(call.Identity, rootsIn(call.Dir))
 	}
 	if call.Era == gateway.EraModern || jsonrpc.Lookup(session.Capabilities, "roots") == nil {
-		return homeIn(session.Dir)
+		return s.homeAt(call.Identity, rootsIn(session.Dir))
 	}
 	b := &s.branches
 	b.mu.Lock()
-	known, ok := b.homes[session.ID]
+	known, ok := b.stated[session.ID]
 	b.mu.Unlock()
-	if ok && known.version >= session.Roots {
-		return known
+	if !ok || known.version < session.Roots {
+		var err error
+		if known, err = askRoots(ctx, call); err != nil {
+			s.log.Warn("a client does not say where it works", "error", err)
+		}
+		b.learn(session.ID, known)
 	}
-	where, err := askHome(ctx, call)
-	if err != nil {
-		s.log.Warn("a client does not say where it works", "error", err)
-	}
-	b.learn(session.ID, where)
+	where := s.homeAt(call.Identity, known.roots)
+	where.version = known.version
 	return where
 }
 
-// homeIn is where a client works that is known to do so in a folder; without one
-// it is nowhere.
-func homeIn(dir string) home {
-	if dir == "" {
-		return home{}
+// homeAt decides which of a client's roots its servers may know of.
+func (s *Server) homeAt(who gateway.Identity, roots []byte) home {
+	var where home
+	if roots == nil {
+		return where
 	}
-	uri := (&url.URL{Scheme: "file", Path: filepath.ToSlash(dir)}).String()
-	root := append(jsonrpc.AppendQuoted([]byte(`{"roots":[{"uri":`), uri), `,"name":`...)
-	return home{roots: append(jsonrpc.AppendQuoted(root, filepath.Base(dir)), "}]}"...), dir: dir}
+	where.roots = s.permitted(who, roots, &where)
+	return where
 }
 
-// askHome asks a client where it works.
-func askHome(ctx context.Context, call *gateway.Call) (home, error) {
-	where := home{version: call.Session.Roots}
+// permitted is an answer to roots/list with those roots only that the client may
+// choose. Each is named by a URI that is made here, of a path without links: what
+// programs read in one that a client made may differ, and so may what the path
+// leads to a moment later. In into, which may be nil, the first folder and the
+// first refusal are noted.
+func (s *Server) permitted(who gateway.Identity, answer []byte, into *home) []byte {
+	list := []byte{'['}
+	_ = jsonrpc.Elements(jsonrpc.Lookup(answer, "roots"), func(root []byte) bool {
+		uri := jsonrpc.LookupText(root, "uri")
+		path, why := "", gateway.Textf("only file:// URIs of absolute paths name a folder")
+		named, ok := pathOf(runtime.GOOS, uri)
+		if ok {
+			path, why = s.folder(who, named)
+		}
+		switch {
+		case path == "" && into != nil && into.named == "":
+			into.named, into.refused = cmp.Or(named, uri), why
+		case path == "":
+		default:
+			if into != nil && into.dir == "" {
+				into.dir = path
+			}
+			if len(list) > 1 {
+				list = append(list, ',')
+			}
+			list = append(list, with(root, "uri", jsonrpc.AppendQuoted(nil, uriOf(runtime.GOOS, path)))...)
+		}
+		return true
+	})
+	return with(answer, "roots", append(list, ']'))
+}
+
+// folder decides about a folder that a caller has named.
+func (s *Server) folder(who gateway.Identity, named string) (string, gateway.Text) {
+	if s.deps.Folder == nil {
+		return "", gateway.Textf("callers choose no folders here")
+	}
+	return s.deps.Folder(who, named)
+}
+
+// with puts a value into a JSON object under a key. The other members stay, but
+// for those whose key differs in case only: some parsers take them for the same.
+func with(object []byte, key string, value []byte) []byte {
+	out := append(append(jsonrpc.AppendQuoted([]byte{'{'}, key), ':'), value...)
+	_ = jsonrpc.Members(object, func(name, value []byte) bool {
+		if !strings.EqualFold(string(name), key) {
+			out = append(append(jsonrpc.AppendQuoted(append(out, ','), string(name)), ':'), value...)
+		}
+		return true
+	})
+	return append(out, '}')
+}
+
+// withPermittedRoots is the params of a modern call whose client answers a
+// server's roots/list in it: they have those roots only that the client may
+// choose.
+func (s *Server) withPermittedRoots(call *gateway.Call, in *gateway.Params) (*gateway.Params, error) {
+	answers := in.Get(in.InputResponses)
+	out, found := []byte{'{'}, false
+	err := jsonrpc.Members(answers, func(key, answer []byte) bool {
+		if hasRoots(answer) {
+			found = true
+			answer = s.permitted(call.Identity, answer, nil)
+		}
+		if len(out) > 1 {
+			out = append(out, ',')
+		}
+		out = append(append(jsonrpc.AppendQuoted(out, string(key)), ':'), answer...)
+		return true
+	})
+	if err != nil || !found {
+		return in, nil // without roots the answers are forwarded as they came
+	}
+	raw := jsonrpc.Splice(nil, in.Raw, jsonrpc.Edit{At: in.InputResponses, With: append(out, '}')})
+	params, err := jsonrpc.ScanParams(raw)
+	if err != nil {
+		return nil, gateway.Errorf(gateway.CodeInvalid, "params.inputResponses cannot be read")
+	}
+	if !in.Name.Present() {
+		params.Name = gateway.Span{} // the edge has found that it is not for us
+	}
+	return &params, nil
+}
+
+// hasRoots reports whether a client's answer is one to roots/list, in whatever
+// way a server may read its key.
+func hasRoots(answer []byte) bool {
+	found := false
+	_ = jsonrpc.Members(answer, func(key, _ []byte) bool {
+		found = found || strings.EqualFold(string(key), "roots")
+		return !found
+	})
+	return found
+}
+
+// rootsIn is the answer to roots/list of a client that works in a folder; nil
+// without one.
+func rootsIn(dir string) []byte {
+	if dir == "" {
+		return nil
+	}
+	root := append(jsonrpc.AppendQuoted([]byte(`{"roots":[{"uri":`), uriOf(runtime.GOOS, dir)), `,"name":`...)
+	return append(jsonrpc.AppendQuoted(root, filepath.Base(dir)), "}]}"...)
+}
+
+// askRoots asks a client where it works.
+func askRoots(ctx context.Context, call *gateway.Call) (statedRoots, error) {
+	stated := statedRoots{version: call.Session.Roots}
 	ctx, cancel := context.WithTimeout(ctx, rootsPatience)
 	defer cancel()
 	roots, err := call.Ask(ctx, "roots/list", []byte("{}"))
 	if err == nil {
-		where.roots, where.dir = roots, firstFolder(roots)
+		stated.roots = roots
 	}
-	return where, err
+	return stated, err
 }
 
-// learn remembers where a session's client works.
-func (b *branches) learn(session string, where home) {
+// learn remembers what roots a session's client has stated.
+func (b *branches) learn(session string, said statedRoots) {
 	const most = 1000
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if len(b.homes) >= most || b.homes == nil {
-		b.homes = map[string]home{} // asked anew, which costs little
+	if len(b.stated) >= most || b.stated == nil {
+		b.stated = map[string]statedRoots{} // asked anew, which costs little
 	}
-	if b.homes[session].version <= where.version {
-		b.homes[session] = where
+	if b.stated[session].version <= said.version {
+		b.stated[session] = said
 	}
 }
 
-// firstFolder is the path of the first root that is a folder here.
-func firstFolder(roots []byte) string {
-	found := ""
-	_ = jsonrpc.Elements(jsonrpc.Lookup(roots, "roots"), func(root []byte) bool {
-		u, err := url.Parse(jsonrpc.LookupText(root, "uri"))
-		if err == nil && u.Scheme == "file" && filepath.IsAbs(filepath.FromSlash(u.Path)) {
-			found = filepath.FromSlash(u.Path)
+// uriOf is the file URI of a path of a system.
+func uriOf(goos, path string) string {
+	u := url.URL{Scheme: "file", Path: path}
+	if goos == "windows" {
+		u.Path = strings.ReplaceAll(path, `\`, "/")
+		if share, ok := strings.CutPrefix(u.Path, "//"); ok {
+			var rest string
+			u.Host, rest, _ = strings.Cut(share, "/")
+			u.Path = "/" + rest
+		} else {
+			u.Path = "/" + u.Path
 		}
-		return found == ""
-	})
-	return found
+	}
+	return u.String()
+}
+
+// pathOf is the path that a file URI names on a system. It reports false for what
+// is no file URI of an absolute path.
+func pathOf(goos, uri string) (string, bool) {
+	u, err := url.Parse(uri)
+	if err != nil || u.Scheme != "file" || u.Opaque != "" || !strings.HasPrefix(u.Path, "/") || strings.Contains(u.Path, "\x00") {
+		return "", false
+	}
+	here := u.Host == "" || strings.EqualFold(u.Host, "localhost")
+	if goos != "windows" {
+		return u.Path, here
+	}
+	path := strings.ReplaceAll(u.Path, "/", `\`)
+	if !here {
+		return `\\` + u.Host + path, true
+	}
+	// Without its first slash it begins with a drive: C:\.
+	path = path[1:]
+	isDrive := len(path) > 2 && path[1] == ':' && path[2] == '\\'
+	return path, isDrive
 }

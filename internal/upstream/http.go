@@ -83,6 +83,7 @@ func connectHTTP(ctx context.Context, s *Server, us self, known gateway.Era, e e
 		renewal: make(chan struct{}, 1), telling: make(chan struct{}, mostTold),
 		agent: []string{"genkan/" + us.version}, instance: []string{s.deps.Instance},
 	}
+	c.server = s
 	c.setRoots(roots)
 	c.life, c.endLife = context.WithCancelCause(context.Background())
 	if err := c.handshake(ctx, known); err != nil {

@@ -14,14 +14,20 @@ const mostRounds = 32
 // withInput carries a call to a modern server that asks for more, for a caller
 // that cannot be answered with the question: its client is asked in its own
 // way, and the call is sent again with the answers, until it is done.
-func withInput(ctx context.Context, c conn, call *gateway.Call) (*gateway.Result, error) {
+func (s *Server) withInput(ctx context.Context, c conn, call *gateway.Call) (*gateway.Result, error) {
 	in := &call.Params
+	if in.InputResponses.Present() {
+		var err error
+		if in, err = s.withPermittedRoots(call, in); err != nil {
+			return nil, err
+		}
+	}
 	for range mostRounds {
 		result, err := c.call(ctx, call, in)
 		if err != nil || result.Type != gateway.ResultInputRequired || call.Era == gateway.EraModern {
 			return result, err
 		}
-		responses, err := putAll(ctx, call, jsonrpc.Lookup(result.Raw, "inputRequests"))
+		responses, err := s.putAll(ctx, call, jsonrpc.Lookup(result.Raw, "inputRequests"))
 		if err != nil {
 			return nil, err
 		}
@@ -36,7 +42,7 @@ func withInput(ctx context.Context, c conn, call *gateway.Call) (*gateway.Result
 
 // putAll asks the client everything that a server wants to know, and returns
 // the answers under the server's keys.
-func putAll(ctx context.Context, call *gateway.Call, requests []byte) ([]byte, error) {
+func (s *Server) putAll(ctx context.Context, call *gateway.Call, requests []byte) ([]byte, error) {
 	type question struct {
 		key, method    string
 		params, answer []byte
@@ -69,6 +75,8 @@ func putAll(ctx context.Context, call *gateway.Call, requests []byte) ([]byte, e
 			var err error
 			if q.answer, err = call.Ask(asking, q.method, q.params); err != nil {
 				fail(err)
+			} else if q.method == "roots/list" {
+				q.answer = s.permitted(call.Identity, q.answer, nil)
 			}
 		})
 	}

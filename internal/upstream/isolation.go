@@ -32,12 +32,14 @@ type seat struct {
 	branch *branch
 	// release is called when the call is done.
 	release func()
+	// notice is what the caller is told about the place.
+	notice gateway.Text
 }
 
 // trunk is the seat on the connection that everybody shares.
 func (s *Server) trunk(ctx context.Context) (seat, error) {
 	c, err := s.ready(ctx)
-	return seat{c, &s.watched, nil, func() {}}, err
+	return seat{conn: c, watched: &s.watched, release: func() {}}, err
 }
 
 // purpose is what a seat is for.
@@ -49,7 +51,8 @@ const (
 	toWatch purpose = true
 )
 
-// place finds the connection for a call, or for what its caller watches.
+// place finds the connection for a call, or for what its caller watches. If the
+// caller named a folder that is not used, the seat says so.
 func (s *Server) place(ctx context.Context, call *gateway.Call, why purpose) (seat, error) {
 	if !s.apart.Load() {
 		return s.trunk(ctx)
@@ -64,6 +67,13 @@ func (s *Server) place(ctx context.Context, call *gateway.Call, why purpose) (se
 	var where home
 	if mode == IsolationRoot || mode == IsolationSession {
 		where = s.homeOf(ctx, call)
+	}
+	if s.set.usesWorkspace() && where.dir == "" && where.named != "" {
+		return seat{}, &gateway.Error{
+			Code: gateway.CodeInvalid, Unsent: true,
+			Message: "server %s works in the client's folder, and %s. Work in another folder, or write one into the server's configuration",
+			Values:  []any{s.set.Name, where.notice()},
+		}
 	}
 	if s.set.usesWorkspace() && where.dir == "" {
 		return seat{}, &gateway.Error{
@@ -83,8 +93,11 @@ func (s *Server) place(ctx context.Context, call *gateway.Call, why purpose) (se
 	if mode == IsolationSession || asks {
 		want.session = sessionKey(call)
 	}
+	want.guest = want.session == "" && !call.Identity.IsLocal() // a session is one caller's
 	if want.root == "" && want.session == "" {
-		return s.trunk(ctx)
+		at, err := s.trunk(ctx)
+		at.notice = where.notice()
+		return at, err
 	}
 	if refused { // one that wants a sign-in is not asked by each caller anew
 		if _, err := s.ready(ctx); err != nil {
@@ -97,6 +110,7 @@ func (s *Server) place(ctx context.Context, call *gateway.Call, why purpose) (se
 	if errors.Is(err, errNoBranch) && mode == IsolationShared {
 		return s.trunk(ctx) // its questions may go unheard there, but it is served
 	}
+	found.notice = where.notice()
 	if err == nil && mode == IsolationSession {
 		s.branches.move(found.branch, where)
 	}

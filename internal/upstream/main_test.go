@@ -94,7 +94,8 @@ func open(t testing.TB, set Settings, options ...option) *upstreamTest {
 	set.StartupTimeout = 60 * time.Second
 	set.Fingerprint = "one"
 	deps := Deps{
-		Lists: u.lists, Version: "1.2.3",
+		Folder: func(_ gateway.Identity, named string) (string, gateway.Text) { return named, gateway.Text{} },
+		Lists:  u.lists, Version: "1.2.3",
 		Log: slog.New(slog.NewTextHandler(u.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		Publish: func(e gateway.Event) {
 			u.mu.Lock()

@@ -259,8 +259,17 @@ func (s *Server) serve(ctx context.Context) (ready time.Duration, err error) {
 
 	startup, cancel := context.WithTimeoutCause(ctx, s.set.StartupTimeout, s.tooSlow())
 	defer cancel()
+	set := s.set
+	if set.usesWorkspace() { // this connection is there for the lists only
+		dir, remove, err := s.deps.Launcher.EmptyDir(set.Name)
+		if err != nil {
+			return 0, err
+		}
+		defer remove()
+		set = set.in(dir)
+	}
 	news := newNews()
-	c, err := s.connect(startup, known, ears{
+	c, err := s.connect(startup, set, known, ears{
 		changed: news.add, updated: s.watched.updated, progressed: s.watched.progressed, asked: s.asked, renewed: func() { go s.renewed(ctx) },
 	})
 	if err == nil {
@@ -331,12 +340,8 @@ func (s *Server) serve(ctx context.Context) (ready time.Duration, err error) {
 	}
 }
 
-func (s *Server) connect(ctx context.Context, known SavedList, e ears) (conn, error) {
+func (s *Server) connect(ctx context.Context, set Settings, known SavedList, e ears) (conn, error) {
 	us := self{version: s.deps.Version, capabilities: allCapabilities}
-	set := s.set
-	if set.usesWorkspace() {
-		set = set.in(nowhere())
-	}
 	return s.dial(ctx, set, us, known.Era, e, []byte(noRoots))
 }
 

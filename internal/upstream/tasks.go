@@ -29,8 +29,12 @@ const (
 // taskTable knows the tasks of one connection.
 type taskTable struct {
 	mu sync.Mutex
-	// made are the server's: whose call each was made of.
+	// made are the server's: whose call each was made of, or who has asked for it
+	// since.
 	made recent[*gateway.Session]
+	// owners are the clients of all tasks that were made on this connection, by
+	// the server's id. A server that was started anew may use an id again.
+	owners recent[string]
 	// early is what the server said of tasks that were not known yet: a child's
 	// next line may be read before the answer that came before it is sent on.
 	early []earlyStatus
@@ -70,15 +74,40 @@ func (r *recent[V]) put(id string, value V) {
 	r.byID[id] = value
 }
 
-// note remembers whose a task is that the server made of a call. What it says
-// about the task is passed on when the client knows of it.
+// isAnothers reports whether a call asks for a task that another client's call
+// made on this connection. The caller's own had the same id before.
+func (t *taskTable) isAnothers(call *gateway.Call) bool {
+	if call.Kind != gateway.KindTask {
+		return false
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	owner, known := t.owners.byID[call.Tool.Name]
+	return known && owner != call.Identity.ClientID
+}
+
+// note remembers whose a task is that the server made of a call, or that a call
+// asks for. What it says about the task is passed on when the client knows of it.
 func (t *taskTable) note(call *gateway.Call, result *gateway.Result) {
-	session := call.Session
-	if call.Era != gateway.EraLegacy || session == nil || session.Peer == nil || !call.Params.Task.Present() {
+	id, isNew := "", true
+	switch {
+	case call.Kind == gateway.KindTask:
+		id, isNew = call.Tool.Name, false
+	case result.Type == gateway.ResultOther:
+		id = jsonrpc.LookupText(result.Raw, "taskId")
+	case call.Params.Task.Present():
+		id = jsonrpc.LookupText(jsonrpc.Lookup(result.Raw, "task"), "taskId")
+	}
+	if id == "" || len(id) > longestTaskID {
 		return
 	}
-	id := jsonrpc.LookupText(jsonrpc.Lookup(result.Raw, "task"), "taskId")
-	if id == "" || len(id) > longestTaskID {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if isNew {
+		t.owners.put(id, call.Identity.ClientID)
+	}
+	session := call.Session
+	if call.Era != gateway.EraLegacy || session == nil || session.Peer == nil || !isNew && t.made.byID[id] != nil {
 		return
 	}
 	call.OnAnswered(func() {
@@ -114,7 +143,7 @@ func (t *taskTable) status(params []byte, on *gateway.Call) {
 	defer t.mu.Unlock()
 	session := t.made.byID[id]
 	switch {
-	case on != nil && (session == nil || isOf(on, session)):
+	case on != nil && (session != nil && isOf(on, session) || on.Kind == gateway.KindTask && on.Tool.Name == id):
 		pass(on, statusOfTask, params)
 	case session != nil:
 		session.Peer.Notify(statusOfTask, params)
@@ -172,7 +201,7 @@ func (t *taskTable) knownAs(session, own string) (string, bool) {
 func (t *taskTable) reset() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.made, t.lent, t.early = recent[*gateway.Session]{}, recent[lentTask]{}, nil
+	t.made, t.lent, t.early, t.owners = recent[*gateway.Session]{}, recent[lentTask]{}, nil, recent[string]{}
 }
 
 // renamed puts another id into a message about a task, wherever it has one.

@@ -56,6 +56,10 @@ type Deps struct {
 	// Rearranged says that callers may have another connection than before: what
 	// they watch should be asked for anew. It must not block; nil for nobody.
 	Rearranged func()
+	// Folder decides whether servers may work for a caller in a folder that it
+	// names, and returns the folder's path without symbolic links, or why not. Nil
+	// allows none.
+	Folder func(who gateway.Identity, named string) (path string, refused gateway.Text)
 	// Launcher starts the processes of servers that are commands; nil for one of
 	// the server's own, without a guard.
 	Launcher *launch.Launcher
@@ -342,12 +346,16 @@ func (s *Server) Handle(ctx context.Context, call *gateway.Call) (*gateway.Resul
 		return nil, err
 	}
 	defer c.release()
+	if c.taskTable().isAnothers(call) {
+		return nil, noTask(call)
+	}
 	s.hearken(ctx, c.conn, call)
 	received := c.received()
-	result, err := withInput(ctx, c.conn, call)
+	result, err := s.withInput(ctx, c.conn, call)
 	switch {
 	case err == nil:
 		c.taskTable().note(call, result)
+		result.Notice = c.notice
 	case ctx.Err() != nil:
 		s.unanswered(ctx, c.conn, received)
 	}

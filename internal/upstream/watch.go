@@ -71,7 +71,14 @@ func (s *Server) Subscribe(ctx context.Context, call *gateway.Call, told func(wh
 	case err != nil && s.apart.Load():
 		return nil, err
 	case err != nil: // it is down
-		at = seat{nil, &s.watched, nil, func() {}}
+		at = seat{watched: &s.watched, release: func() {}}
+	}
+	if call.Kind == gateway.KindTask {
+		if at.conn != nil && at.taskTable().isAnothers(call) {
+			at.release()
+			return nil, noTask(call)
+		}
+		told = s.ownTask(at, call, told)
 	}
 	leave, err := s.watchAt(ctx, at, topicOf(call), told)
 	if err != nil || at.watched == &s.watched {
@@ -89,7 +96,33 @@ func (s *Server) Subscribe(ctx context.Context, call *gateway.Call, told func(wh
 	return end, nil
 }
 
-func topicOf(call *gateway.Call) topic { return topic{call.Kind == gateway.KindTask, call.Name} }
+// ownTask tells of a task as long as its id is the caller's. A server that was
+// started anew may use the id for another client's.
+func (s *Server) ownTask(at seat, call *gateway.Call, told func(what string)) func(what string) {
+	return func(what string) {
+		c := at.conn
+		if at.branch == nil { // the shared connection may have been replaced
+			s.mu.Lock()
+			c = s.conn
+			s.mu.Unlock()
+		}
+		if c == nil || !c.taskTable().isAnothers(call) {
+			told(what)
+		}
+	}
+}
+
+// noTask is the answer to a caller that asks for a task which it does not have.
+func noTask(call *gateway.Call) error {
+	return gateway.Errorf(gateway.CodeNotFound, "Task not found: %s. It has ended long ago, or another client's call made it", call.Name)
+}
+
+func topicOf(call *gateway.Call) topic {
+	if call.Kind == gateway.KindTask {
+		return topic{true, call.Tool.Name} // the server's own id
+	}
+	return topic{false, call.Name}
+}
 
 // watchAt subscribes on a connection; what stop does includes leaving the seat.
 func (s *Server) watchAt(ctx context.Context, at seat, of topic, told func(what string)) (stop func(), err error) {

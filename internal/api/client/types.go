@@ -98,7 +98,7 @@ type CallOptions struct {
 	Retry      *int  `json:"retry,omitempty" doc:"How often a call that did no harm is sent again. Unless said, what the configuration says for the tool, or 0; at most 10."`
 	RetryDelay int64 `json:"retryDelay,omitempty" doc:"Milliseconds before the first of them. Unless said, what the configuration says for the tool, or 1000. It doubles, up to 60000."`
 	// Folder is for servers that work in their client's.
-	Folder string `json:"folder,omitempty" doc:"Where the caller works, an absolute path, for servers that work in their client's folder."`
+	Folder string `json:"folder,omitempty" doc:"Where the caller works, an absolute path, for servers that work in their client's folder. With a token other than the admin's it must be below the home directory of genkan's user and not hidden, or in one of the folders of the configuration; the home directory itself, the root of a file system and what contains genkan's own data are not used."`
 }
 
 // CallResult is the answer to a call.
@@ -107,6 +107,7 @@ type CallResult struct {
 	Result        json.RawMessage `json:"result,omitempty" doc:"The result of MCP's tools/call, as the tool's server sent it."`
 	Error         string          `json:"error,omitempty"`
 	Code          string          `json:"code,omitempty"`
+	Notice        string          `json:"notice,omitempty" doc:"What genkan has to say about the call beside the tool's answer, such as why the folder was not used."`
 	ExecutionTime float64         `json:"executionTime" doc:"Milliseconds."`
 	Timestamp     string          `json:"timestamp"`
 }

@@ -1,11 +1,11 @@
 //go:build !unix
 
-package bridge
+package privatedir
 
 import "io/fs"
 
-// noFollow is a flag that Windows does not have; there links need privileges.
-const noFollow = 0
+// NoFollow is a flag that Windows does not have; there links need privileges.
+const NoFollow = 0
 
 // Windows has no such owners and bits; there the profile folder protects what
 // is in it.

@@ -1,4 +1,6 @@
-package mcpserver
+// Package seal makes texts that clients keep for us and give back. A client can
+// neither make one up nor use one that was given to somebody else.
+package seal
 
 import (
 	"crypto/hmac"
@@ -7,15 +9,15 @@ import (
 	"encoding/binary"
 )
 
-// signer seals what clients keep for us, so that they cannot make it up, and
-// cannot use what was given to somebody else.
-type signer struct{ secret []byte }
+// Sealer seals with a secret of the process. The same payload always becomes the
+// same text.
+type Sealer struct{ Secret []byte }
 
 const macSize = 16
 
 // mac covers everything with its length: no two lists of parts look the same.
-func (s signer) mac(purpose string, parts ...[]byte) []byte {
-	h := hmac.New(sha256.New, s.secret)
+func (s Sealer) mac(purpose string, parts ...[]byte) []byte {
+	h := hmac.New(sha256.New, s.Secret)
 	add := func(part []byte) {
 		var n [4]byte
 		binary.BigEndian.PutUint32(n[:], uint32(len(part))) //nolint:gosec // far below
@@ -29,14 +31,15 @@ func (s signer) mac(purpose string, parts ...[]byte) []byte {
 	return h.Sum(nil)[:macSize]
 }
 
-// seal encodes a payload that is good for what is bound to it.
-func (s signer) seal(purpose string, payload []byte, bound ...[]byte) string {
+// Seal encodes a payload that is good for what is bound to it.
+func (s Sealer) Seal(purpose string, payload []byte, bound ...[]byte) string {
 	mac := s.mac(purpose, append([][]byte{payload}, bound...)...)
 	return base64.RawURLEncoding.EncodeToString(append(mac, payload...))
 }
 
-// open returns the payload of something sealed, if it is ours and for this.
-func (s signer) open(purpose, sealed string, bound ...[]byte) ([]byte, bool) {
+// Open returns the payload of a sealed text, if it was made here for the same
+// purpose and the same bound parts.
+func (s Sealer) Open(purpose, sealed string, bound ...[]byte) ([]byte, bool) {
 	raw, err := base64.RawURLEncoding.DecodeString(sealed)
 	if err != nil || len(raw) < macSize {
 		return nil, false

@@ -1,6 +1,6 @@
 //go:build unix
 
-package bridge
+package privatedir
 
 import (
 	"io/fs"
@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// noFollow opens no symbolic link.
-const noFollow = syscall.O_NOFOLLOW
+// NoFollow opens no symbolic link.
+const NoFollow = syscall.O_NOFOLLOW
 
 // isOurs reports whether a file belongs to the user of this process.
 func isOurs(info fs.FileInfo) bool {

@@ -1,0 +1,45 @@
+// Package privatedir makes folders that only the user may enter, and checks that
+// nobody else has put one in their place.
+package privatedir
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+)
+
+// Make makes a folder that only this user may enter, or closes one of this user's
+// to everybody else.
+func Make(dir string) error {
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) { //nolint:gosec // where the user's own environment says
+		return err
+	}
+	info, err := os.Lstat(dir) //nolint:gosec // where the user's own environment says
+	if err != nil {
+		return err
+	}
+	if info.IsDir() && isOurs(info) && info.Mode().Perm() != 0o700 {
+		if err := os.Chmod(dir, 0o700); err != nil { //nolint:gosec // a folder needs x to be entered
+			return err
+		}
+	}
+	return Check(dir)
+}
+
+// Check refuses a folder that others may enter or that is another user's, and a
+// link that could lead to one.
+func Check(dir string) error {
+	info, err := os.Lstat(dir) //nolint:gosec // where the user's own environment says
+	switch {
+	case err != nil:
+		return err
+	case !info.IsDir():
+		return fmt.Errorf("%s is not a folder", dir)
+	case !isOurs(info):
+		return fmt.Errorf("%s belongs to another user", dir)
+	case isOpenToOthers(info):
+		return fmt.Errorf("%s is open to other users", dir)
+	}
+	return nil
+}
