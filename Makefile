@@ -14,12 +14,14 @@ VERSION = $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 BUILD   = $(GO) build -trimpath -buildvcs=false -ldflags '-s -w -X main.version=$(VERSION)'
 
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
-GO_DIRS    = $(wildcard cmd internal)
+# The product is this module; the harnesses that measure it are modules beside it.
+HARNESSES := bench conformance
+GO_DIRS    = $(wildcard cmd internal $(HARNESSES))
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
 .PHONY: help run build install tour eval-search test check lint fmt golden generate bench crash conformance peers fuzz clean \
-	check-fmt check-vet check-tidy check-cross check-generated
+	check-fmt check-vet check-tidy check-cross check-generated check-harnesses
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -64,7 +66,7 @@ tree = index=$$(mktemp -u) && GIT_INDEX_FILE=$$index git add -A . 2>/dev/null &&
 
 check: ## All that a change must pass: format, vet, lint, modules, platforms, generated files, tests
 	@before=$$($(tree)); \
-	for step in check-fmt check-vet lint check-tidy check-cross check-generated test; do \
+	for step in check-fmt check-vet lint check-tidy check-cross check-generated test check-harnesses; do \
 		echo "==> $$step"; \
 		$(MAKE) --no-print-directory $$step || { echo "==> $$step failed" >&2; exit 1; }; \
 	done; \
@@ -82,6 +84,10 @@ check-fmt: ## Show what gofumpt would change
 
 check-vet: ## go vet
 	@$(GO) vet $(PKGS)
+	@for m in $(HARNESSES); do $(GO) -C $$m vet ./... || exit 1; done
+
+check-harnesses: ## The tests of the harnesses
+	@for m in $(HARNESSES); do $(GO) -C $$m test ./... || exit 1; done
 
 lint: ## golangci-lint (the first build takes a minute or two)
 	@$(TOOL) golangci-lint run $(PKGS)
@@ -89,8 +95,7 @@ lint: ## golangci-lint (the first build takes a minute or two)
 check-tidy: ## All go.mod files are tidy
 	@$(GO) mod tidy -diff
 	@cd tools && $(GO) mod tidy -diff
-	@cd internal/conformance/mcpgo && $(GO) mod tidy -diff
-	@cd internal/bench/csqlite && $(GO) mod tidy -diff
+	@for m in $(HARNESSES) conformance/mcpgo bench/csqlite; do $(GO) -C $$m mod tidy -diff || exit 1; done
 
 check-cross: ## Compile for every platform, without cgo
 	@for p in $(PLATFORMS); do \
@@ -119,7 +124,7 @@ fmt: ## Format with gofumpt
 	@$(TOOL) gofumpt -l -w $(GO_DIRS)
 
 bench: ## Run the benchmark harness: make bench ARGS=...
-	@$(GO) run ./internal/bench $(ARGS)
+	@$(GO) build -C bench -buildvcs=false -o ../bin/bench . && bin/bench $(ARGS)
 
 # Each run does other things at other moments; SEED repeats what was written.
 CYCLES ?= 1000
@@ -137,10 +142,10 @@ tour: ## Go through the first five minutes with real servers and write docs/firs
 # Needs npm; the suite and, where the machine's is older, Node 24 are installed
 # into the user's cache.
 conformance: ## Run the public MCP suite directly and through genkan: make conformance ARGS=-write
-	@$(GO) run ./internal/conformance $(ARGS)
+	@$(GO) build -C conformance -buildvcs=false -o ../bin/conformance . && bin/conformance $(ARGS)
 
 peers: ## Run real clients and servers through genkan: make peers ARGS=-write
-	@$(GO) run ./internal/conformance peers $(ARGS)
+	@$(GO) build -C conformance -buildvcs=false -o ../bin/conformance . && bin/conformance peers $(ARGS)
 
 fuzz: ## Run each fuzz target for FUZZTIME (30s)
 	@targets=$$(grep -rE --include='*_test.go' -o '^func Fuzz[A-Za-z0-9_]*' $(GO_DIRS) | sort); \

@@ -146,7 +146,7 @@ func TestCheckSources(t *testing.T) {
 		{"main", "cmd/genkan/main.go", importing("genkan/internal/cli", "genkan/internal/app"), ""},
 		{"library behind its door", "internal/record/x.go", importing("github.com/prometheus/client_golang/prometheus"), ""},
 		{"library elsewhere", "internal/kb/x.go", importing("github.com/prometheus/client_golang/prometheus"), "kb may not import github.com/prometheus"},
-		{"go-sdk in code", "internal/mcpserver/x.go", importing("github.com/modelcontextprotocol/go-sdk/mcp"), "only testkit bench conformance may"},
+		{"go-sdk in code", "internal/mcpserver/x.go", importing("github.com/modelcontextprotocol/go-sdk/mcp"), "only testkit may"},
 		{"go-sdk in tests", "internal/mcpserver/x_test.go", importing("github.com/modelcontextprotocol/go-sdk/mcp"), ""},
 		{"testing in code", "internal/kb/x.go", importing("testing"), "kb may not import testing"},
 		{"unknown package", "internal/util/x.go", doc, `"util" is not in the plan; add it`},

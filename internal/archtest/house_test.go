@@ -86,8 +86,6 @@ var house = map[string]row{
 	// Test support: never part of the binary.
 	"testkit":     {vocabulary, ""},
 	"storetest":   {vocabulary + " " + rooms + " testkit", ""},
-	"bench":       {inside + " app cli testkit", fixtures},
-	"conformance": {vocabulary + " api testkit", fixtures},
 	"evalsearch":  {"search", fixtures},
 	"tour":        {"", fixtures + " bridge"},
 	"archtest":    {"", ""},
@@ -99,9 +97,9 @@ type confinement struct{ library, rooms, why string }
 
 // confined keeps each large library behind one door, where it can be replaced.
 var confined = []confinement{
-	{"github.com/modelcontextprotocol/go-sdk/mcp", "testkit bench conformance", "of the SDK, signin uses the words of OAuth only"},
-	{"github.com/modelcontextprotocol/go-sdk/auth", "testkit bench conformance", "of the SDK, signin uses the words of OAuth only"},
-	{"github.com/modelcontextprotocol/go-sdk", "signin testkit bench conformance", "it is the oracle that our protocol code is tested against"},
+	{"github.com/modelcontextprotocol/go-sdk/mcp", "testkit", "of the SDK, signin uses the words of OAuth only"},
+	{"github.com/modelcontextprotocol/go-sdk/auth", "testkit", "of the SDK, signin uses the words of OAuth only"},
+	{"github.com/modelcontextprotocol/go-sdk", "signin testkit", "it is the oracle that our protocol code is tested against"},
 	{"filippo.io/age", "vault", "secrets are kept in one place"},
 	{"github.com/zalando/go-keyring", "vault", "secrets are kept in one place"},
 	{"golang.org/x/sys", "launch", "what only one system has is called in one place"},
@@ -113,10 +111,10 @@ var confined = []confinement{
 	{"modernc.org/sqlite", "sqlite", "rooms declare ports, stores implement them"},
 	{"github.com/jackc/pgx", "postgres", "rooms declare ports, stores implement them"},
 	{"github.com/pressly/goose", "sqlite postgres", "rooms declare ports, stores implement them"},
-	{"testing", "testkit storetest bench", "it does not belong in the binary"},
-	{"go.uber.org/goleak", "testkit storetest bench", "it does not belong in the binary"},
-	{"github.com/google/go-cmp", "testkit storetest bench", "it may panic and does not belong in the binary"},
-	{"pgregory.net/rapid", "testkit storetest bench", "it does not belong in the binary"},
+	{"testing", "testkit storetest", "it does not belong in the binary"},
+	{"go.uber.org/goleak", "testkit storetest", "it does not belong in the binary"},
+	{"github.com/google/go-cmp", "testkit storetest", "it may panic and does not belong in the binary"},
+	{"pgregory.net/rapid", "testkit storetest", "it does not belong in the binary"},
 	{"github.com/rogpeppe/go-internal/testscript", "testkit", "it does not belong in the binary"},
 }
 

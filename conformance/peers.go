@@ -194,7 +194,7 @@ func (l *lab) prepareForPeers() (err error) {
 	}
 	l.say("building the mcp-go client")
 	// A module of its own, so it is built where it lies.
-	if l.mcpgo, err = l.buildIn("internal/conformance/mcpgo", "mcp-go", "."); err != nil {
+	if l.mcpgo, err = l.buildIn("conformance/mcpgo", "mcp-go", "."); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(l.servedFolder(), 0o755); err != nil {

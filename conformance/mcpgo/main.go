@@ -1,5 +1,5 @@
 // Command mcpgo is mark3labs/mcp-go's client as a peer: it reads what to do, a
-// line each, and writes what came of it. internal/conformance/peer.go has the
+// line each, and writes what came of it. conformance/peer.go has the
 // other end. It is a module of its own, so that genkan's does not know the
 // library.
 package main

@@ -4,7 +4,7 @@
 // module of its own, so that nothing else ever needs a C compiler.
 //
 // It does jobs, one after the other: lines of JSON in and out, as
-// internal/bench/kbjob.go has them.
+// bench/kbjob.go has them.
 package main
 
 import (
@@ -137,7 +137,7 @@ func (s *subject) do(j job) (answer, error) {
 	return answer{}, fmt.Errorf("there is no job %q", j.Do)
 }
 
-// measure does what measureOps of internal/bench does, in the same way.
+// measure does what measureOps of bench does, in the same way.
 func measure(j job, ops []func() error) (cost, error) {
 	if len(ops) == 0 {
 		return cost{}, fmt.Errorf("there are no operations called %q", j.Name)

@@ -18,7 +18,7 @@ import (
 // buildGenkan builds the real thing, as make build does.
 func (l *lab) buildGenkan() error {
 	binary := filepath.Join(l.dir, "genkan")
-	cmd := exec.CommandContext(l.ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w", "-o", binary, "genkan/cmd/genkan")
+	cmd := exec.CommandContext(l.ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", "-s -w", "-o", binary, "./cmd/genkan")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("genkan does not build: %w\n%s", err, out)
 	}

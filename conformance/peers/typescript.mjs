@@ -1,5 +1,5 @@
 // The TypeScript SDK's client as a peer: it reads what to do, a line each, and
-// writes what came of it. internal/conformance/peer.go has the other end.
+// writes what came of it. conformance/peer.go has the other end.
 import { createRequire } from "node:module";
 import { createInterface } from "node:readline";
 

@@ -1,4 +1,4 @@
-module genkan/internal/bench/csqlite
+module genkan/bench/csqlite
 
 go 1.26.0
 

@@ -55,7 +55,7 @@ func openLab(ctx context.Context, opt options, progress io.Writer) (*lab, error)
 	}
 	if l.genkan == "" {
 		l.say("building genkan")
-		l.genkan, err = l.build("genkan", "genkan/cmd/genkan")
+		l.genkan, err = l.buildIn(".", "genkan", "./cmd/genkan")
 	}
 	if err != nil {
 		l.close()
@@ -66,8 +66,8 @@ func openLab(ctx context.Context, opt options, progress io.Writer) (*lab, error)
 
 func (l *lab) say(format string, args ...any) { fmt.Fprintf(l.progress, format+"\n", args...) }
 
-// build builds a program of this module or of one that it requires.
-func (l *lab) build(name, pkg string) (string, error) { return l.buildIn("", name, pkg) }
+// build builds a program of a module that this one requires.
+func (l *lab) build(name, pkg string) (string, error) { return l.buildIn("conformance", name, pkg) }
 
 // buildIn builds a program of the module in a directory.
 func (l *lab) buildIn(dir, name, pkg string) (string, error) {

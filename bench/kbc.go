@@ -24,14 +24,10 @@ func (l *lab) buildC() (string, error) {
 	if _, err := exec.LookPath(strings.TrimSpace(string(compiler))); err != nil {
 		return "", fmt.Errorf("%w: %w", errNoCompiler, err)
 	}
-	mod, err := exec.CommandContext(l.ctx, "go", "env", "GOMOD").Output()
-	if err != nil {
-		return "", err
-	}
 	fmt.Fprintln(l.progress, "building SQLite in C (the first time takes a minute)")
 	binary := filepath.Join(l.dir, "csqlite")
 	cmd := exec.CommandContext(l.ctx, "go", "build", "-trimpath", "-buildvcs=false", "-tags", "sqlite_fts5", "-o", binary, ".")
-	cmd.Dir = filepath.Join(filepath.Dir(strings.TrimSpace(string(mod))), "internal", "bench", "csqlite")
+	cmd.Dir = filepath.Join("bench", "csqlite")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=1")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("SQLite in C does not build (-no-c does without it): %w\n%s", err, out)

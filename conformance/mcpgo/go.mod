@@ -1,4 +1,4 @@
-module genkan/internal/conformance/mcpgo
+module genkan/conformance/mcpgo
 
 go 1.26.0
 

@@ -11,7 +11,8 @@ import (
 func measureAllocations(l *lab, r *report) error {
 	fmt.Fprintln(l.progress, "allocations: go test -bench")
 	cmd := exec.CommandContext(l.ctx, "go", "test", "-run", "^$", "-bench", ".", "-benchmem",
-		"-benchtime", l.scale.benchTime, "genkan/internal/bench")
+		"-benchtime", l.scale.benchTime, ".")
+	cmd.Dir = "bench"
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("%w\n%s", err, out)
