@@ -3,17 +3,13 @@
 package app
 
 import (
-	"bufio"
 	"context"
 	"errors"
-	"io"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"genkan/internal/gateway"
 	"genkan/internal/logs"
@@ -161,63 +157,6 @@ func TestTheAddressReplacesALink(t *testing.T) {
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, ".address-*")); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
-	}
-}
-
-// Connections without a token do not keep those with one out, and those with one
-// are not closed for them.
-func TestIdleConnectionsLeaveRoom(t *testing.T) {
-	h := openHouse(t, servers(conf{}))
-	address := strings.TrimPrefix(h.base, "http://")
-	dial := func() net.Conn {
-		t.Helper()
-		conn, err := net.Dial("tcp", address)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = conn.Close() })
-		return conn
-	}
-	ask := func(conn net.Conn, path, token string) (int, error) {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, h.base+path, nil)
-		if err != nil {
-			return 0, err
-		}
-		r.Header.Set("Authorization", "Bearer "+token)
-		if err := r.Write(conn); err != nil {
-			return 0, err
-		}
-		resp, err := http.ReadResponse(bufio.NewReader(conn), r)
-		if err != nil {
-			return 0, err
-		}
-		_, err = io.Copy(io.Discard, resp.Body)
-		return resp.StatusCode, errors.Join(err, resp.Body.Close())
-	}
-	known, wrong := dial(), dial()
-	if status, err := ask(known, "/v1/tools", h.token); status != http.StatusOK {
-		t.Fatal(status, err)
-	}
-	if status, err := ask(wrong, "/v1/tools", "wrong"); status != http.StatusUnauthorized {
-		t.Fatal(status, err)
-	}
-	silent := dial()
-	for range maxStrangers {
-		dial()
-	}
-	closed := func(conn net.Conn) bool {
-		_ = conn.SetReadDeadline(time.Now().Add(time.Millisecond))
-		_, err := conn.Read(make([]byte, 1))
-		return !errors.Is(err, os.ErrDeadlineExceeded)
-	}
-	// One more each time: the server may not have seen yet that the answer to the
-	// wrong token is out.
-	testkit.Eventually(t, func() bool { dial(); return closed(silent) && closed(wrong) }, "the longest idle ones are closed")
-	if status, err := ask(known, "/v1/tools", h.token); status != http.StatusOK {
-		t.Errorf("a connection that had shown a good token: %d, %v", status, err)
-	}
-	if status, _ := h.request(http.MethodGet, "/v1/tools", "", nil); status != http.StatusOK {
-		t.Errorf("a new connection with a good token: %d", status)
 	}
 }
 

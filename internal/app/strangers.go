@@ -8,37 +8,49 @@ import (
 	"net/http"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // Connections that have shown no good token could use up the process's file
-// descriptors, so their number is bounded. The longest idle one is closed when
+// descriptors, so their number is bounded. The longest idle ones are closed when
 // another comes. Connections with a good token do not count.
+//
+// A connection that was just opened has had no time to show its token, and a
+// client may open hundreds at once. So it is closed only when it has been idle for
+// a while, or when half of the descriptors are used up.
 
-// maxStrangers bounds the connections without a good token where descriptors are
-// plenty; minStrangers where they are few.
+// maxStrangers bounds the idle connections without a good token where descriptors
+// are plenty; minStrangers where they are few.
 const (
-	maxStrangers = 256
-	minStrangers = 16
+	maxStrangers  = 256
+	minStrangers  = 16
+	strangerGrace = 2 * time.Second
 )
 
 // strangers are the connections that have not shown a good token.
 type strangers struct {
-	most int
+	// most may stay for long, and crowd for the time of grace.
+	most, crowd int
+	grace       time.Duration
 
 	mu    sync.Mutex
 	conns list.List // of *strangerConn, the longest idle first
 }
 
 func newStrangers() *strangers {
-	return &strangers{most: max(minStrangers, min(maxStrangers, maxDescriptors()/4))}
+	most := max(minStrangers, min(maxStrangers, maxDescriptors()/4))
+	return &strangers{most: most, crowd: max(most, maxDescriptors()/2), grace: strangerGrace}
 }
 
 // strangerConn is a connection, known or not.
 type strangerConn struct {
 	net.Conn
 	among *strangers
-	known atomic.Bool   // has shown a good token
-	place *list.Element // nil when it does not count; guarded by among.mu
+	known atomic.Bool // has shown a good token
+
+	// Guarded by among.mu.
+	place *list.Element // nil when it does not count
+	since time.Time     // idle since then
 }
 
 // strangerListener wraps the connections of a listener.
@@ -47,7 +59,7 @@ type strangerListener struct {
 	among *strangers
 }
 
-// Accept returns the next connection, and closes the longest idle stranger if
+// Accept returns the next connection, and closes the longest idle strangers if
 // there are too many.
 func (l strangerListener) Accept() (net.Conn, error) {
 	conn, err := l.Listener.Accept()
@@ -55,22 +67,26 @@ func (l strangerListener) Accept() (net.Conn, error) {
 		return nil, err
 	}
 	c := &strangerConn{Conn: conn, among: l.among}
-	if out := l.among.add(c); out != nil {
+	for _, out := range l.among.add(c) {
 		_ = out.Close()
 	}
 	return c, nil
 }
 
-// add counts a connection and returns the one that must go for it; nil for none.
-func (s *strangers) add(c *strangerConn) *strangerConn {
+// add counts a connection and returns those that must go for it.
+func (s *strangers) add(c *strangerConn) (out []*strangerConn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	c.since = time.Now()
 	c.place = s.conns.PushBack(c)
-	if s.conns.Len() <= s.most {
-		return nil
+	for s.conns.Len() > s.most {
+		idlest, _ := s.conns.Front().Value.(*strangerConn)
+		if s.conns.Len() <= s.crowd && c.since.Sub(idlest.since) < s.grace {
+			break
+		}
+		idlest.leave()
+		out = append(out, idlest)
 	}
-	out, _ := s.conns.Front().Value.(*strangerConn)
-	out.leave()
 	return out
 }
 
@@ -108,6 +124,7 @@ func track(server *http.Server) {
 		if c := strangerOf(conn); c != nil && !c.known.Load() {
 			c.among.mu.Lock()
 			if c.place != nil {
+				c.since = time.Now()
 				c.among.conns.MoveToBack(c.place)
 			}
 			c.among.mu.Unlock()

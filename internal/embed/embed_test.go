@@ -264,9 +264,7 @@ func TestShelfWhileTheModelFails(t *testing.T) {
 	fails.Store(false)
 	pauses <- time.Time{}
 	testkit.Eventually(t, func() bool { return cell.Load() != nil }, "it works again")
-	if !strings.Contains(lines(), "can be had again") {
-		t.Errorf("the log says %s", lines())
-	}
+	testkit.Eventually(t, func() bool { return strings.Contains(lines(), "can be had again") }, "the log says so")
 	mu.Lock()
 	now = now.Add(time.Minute)
 	mu.Unlock()

@@ -50,6 +50,7 @@ const (
 	// somebody who left the group holds both: a crash is to be noticed within
 	// 100 ms.
 	PatienceForLastWords = 40 * time.Millisecond
+	patienceForLateWords = time.Second
 )
 
 // Start starts a command with a clean environment. A command that has to be
@@ -109,6 +110,12 @@ func (l *Launcher) Start(ctx context.Context, command Command) (*Child, error) {
 		case <-time.After(PatienceForLastWords):
 		}
 		close(c.exited)
+		// On a busy machine they may not have been read yet; they are not thrown
+		// away, though nobody waits for them any more.
+		select {
+		case <-lastWords:
+		case <-time.After(patienceForLateWords):
+		}
 		closeAll(errR)
 		l.opt.Log.Debug("child ended", "server", command.Server, "process_id", cmd.Process.Pid, "error", c.waitErr)
 	}()
