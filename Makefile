@@ -42,7 +42,8 @@ install: build ## Put genkan into ~/.local/bin
 
 # The runner is gotestsum when it can be built and go test otherwise; both print
 # Go's own line for each package. The race detector is dropped, loudly, only
-# where it cannot be built. TESTFLAGS: make test TESTFLAGS='-run TestX -v'.
+# where it cannot be built. Most tests wait for processes, so more of them run at
+# once than there are cores. TESTFLAGS: make test TESTFLAGS='-run TestX -v'.
 test: ## Run all tests with the race detector
 	@race=-race; \
 	if ! $(GO) build -race runtime/cgo >/dev/null 2>&1; then \
@@ -53,10 +54,10 @@ test: ## Run all tests with the race detector
 		echo '************************************************************************'; \
 	fi; \
 	if $(TOOL) gotestsum --version >/dev/null 2>&1; then \
-		$(TOOL) gotestsum --format standard-quiet -- $$race $(TESTFLAGS) $(PKGS); \
+		$(TOOL) gotestsum --format standard-quiet -- $$race -parallel 8 $(TESTFLAGS) $(PKGS); \
 	else \
 		echo 'gotestsum cannot be built here; running go test.'; \
-		$(GO) test $$race $(TESTFLAGS) $(PKGS); \
+		$(GO) test $$race -parallel 8 $(TESTFLAGS) $(PKGS); \
 	fi
 
 # tree prints the id of the working tree as git would commit it, and writes

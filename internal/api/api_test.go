@@ -130,6 +130,7 @@ func (d door) send(method, path, body string, headers ...string) answer {
 
 // Every answer of the API, good and bad, in one table.
 func TestREST(t *testing.T) {
+	t.Parallel()
 	d := openDoor(t, nil)
 	call := func(body string) []string { return []string{"POST", "/v1/tools/call", body} }
 	for name, c := range map[string]struct {
@@ -215,6 +216,7 @@ func TestREST(t *testing.T) {
 }
 
 func TestRateLimitSaysWhenToComeBack(t *testing.T) {
+	t.Parallel()
 	d := openDoor(t, map[string]any{"rateLimit": map[string]any{"max": 2, "timeWindow": "1h"}})
 	body := `{"name":"fault__echo","parameters":{"text":"a"}}`
 	for range 2 {

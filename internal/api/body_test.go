@@ -10,6 +10,7 @@ import (
 // What a decoder would let through is refused, however far in it stands; what
 // is not ours to read is left alone.
 func TestBodiesAreReadStrictly(t *testing.T) {
+	t.Parallel()
 	type inner struct {
 		Name string          `json:"name"`
 		Any  json.RawMessage `json:"any"`

@@ -42,6 +42,7 @@ func (d door) waitFor(path, part string) {
 
 // The life of a server that is added, as a story.
 func TestServersAreAddedChangedAndRemoved(t *testing.T) {
+	t.Parallel()
 	d := openDoor(t, nil)
 	const two = "/v1/servers/two"
 	body := faultDefinition(t, map[string]any{"env": map[string]string{"API_KEY": "canary-5f3a9c1e7b", "REGION": "eu"}})
@@ -80,6 +81,7 @@ func TestServersAreAddedChangedAndRemoved(t *testing.T) {
 // Literal secrets, wherever they stand, are in the vault and nowhere else; an
 // answer that is sent back changes nothing.
 func TestSecretsOfAddedServers(t *testing.T) {
+	t.Parallel()
 	const canary = "canaryA7f3Kq9Zx2Lm5Tp8"
 	d := openDoor(t, nil)
 	url := testkit.StartFaultHTTP(t)
@@ -140,6 +142,7 @@ func TestSecretsOfAddedServers(t *testing.T) {
 // What the file declares with a literal secret is shown with a mask, and tested
 // with what the mask stands for.
 func TestMasksOfTheFile(t *testing.T) {
+	t.Parallel()
 	var server map[string]any
 	if err := json.Unmarshal([]byte(faultDefinition(t, map[string]any{"env": map[string]string{"API_KEY": "canary-1a2b3c4d"}})), &server); err != nil {
 		t.Fatal(err)
@@ -158,6 +161,7 @@ func TestMasksOfTheFile(t *testing.T) {
 
 // Everything that can be asked wrongly.
 func TestServersRefuse(t *testing.T) {
+	t.Parallel()
 	d := openDoor(t, map[string]any{"profiles": map[string]any{"small": map[string]any{"servers": []string{"fault"}}}})
 	user := d.newToken()
 	file := filepath.Join(d.data, "genkan.yaml")
@@ -233,6 +237,7 @@ func TestServersRefuse(t *testing.T) {
 
 // A test says what a server is, or why it does not work.
 func TestServerTests(t *testing.T) {
+	t.Parallel()
 	d := openDoor(t, nil)
 	test := func(name, body string, has ...string) step {
 		return step{name: name, method: "POST", path: "/v1/servers/test", body: body, status: 200, has: has, hasNot: []string{"canary"}}
@@ -257,6 +262,7 @@ func TestServerTests(t *testing.T) {
 
 // A restart is another process, and its log goes on.
 func TestRestartAndLog(t *testing.T) {
+	t.Parallel()
 	d := openDoor(t, nil)
 	d.walk(t, []step{
 		{name: "added", method: "POST", path: "/v1/servers", status: 201, body: `{"name":"chatty","command":"/bin/sh","args":["-c","echo $KEY >&2; echo line two >&2; echo line three >&2; exec sleep 600"],"env":{"KEY":"canary-1a2b3c4d"}}`},
@@ -278,6 +284,7 @@ func TestRestartAndLog(t *testing.T) {
 // What a server's definition says about its tools' calls is shown, so that whoever
 // gives the definition back keeps it.
 func TestOptionsOfToolsAreShown(t *testing.T) {
+	t.Parallel()
 	d := openDoor(t, nil)
 	options := map[string]any{"tools": map[string]any{"options": map[string]any{"echo*": map[string]any{"timeout": "5s", "retry": 2}}}}
 	d.walk(t, []step{

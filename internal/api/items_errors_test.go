@@ -13,6 +13,7 @@ import (
 
 // What the knowledge base answers, and what becomes of it here.
 func TestItemFailures(t *testing.T) {
+	t.Parallel()
 	a := New(Options{Log: slog.New(slog.DiscardHandler)})
 	for name, c := range map[string]struct {
 		said       string

@@ -34,6 +34,7 @@ func library(t testing.TB, extra map[string]any) door {
 // What can be asked of the knowledge base, and what is wrong to ask. Each row meets
 // what those before it have left.
 func TestItems(t *testing.T) {
+	t.Parallel()
 	d := library(t, nil)
 	for _, c := range []struct {
 		name, method, path, body string
@@ -150,6 +151,7 @@ func TestItems(t *testing.T) {
 
 // All items are on lines of their own, closed ones too, each as it is answered alone.
 func TestItemsAreExported(t *testing.T) {
+	t.Parallel()
 	d := library(t, nil)
 	got := d.send("GET", "/v1/items/export", "")
 	lines := strings.Split(strings.TrimSuffix(got.body, "\n"), "\n")
@@ -169,6 +171,7 @@ func TestItemsAreExported(t *testing.T) {
 
 // REST walks the corridor: what holds for calls holds for it.
 func TestItemsAreCalls(t *testing.T) {
+	t.Parallel()
 	d := library(t, nil)
 	if got := d.send("POST", "/v1/tools/get_items/disable", ""); got.status != 200 {
 		t.Fatal(got.body)
@@ -200,6 +203,7 @@ func TestItemsAreCalls(t *testing.T) {
 
 // Where there is none, the answer names what to change.
 func TestNoKnowledgeBase(t *testing.T) {
+	t.Parallel()
 	off := openDoor(t, nil)
 	hidden := openDoor(t, map[string]any{"kb": map[string]any{"enabled": true}, "mcpServers": map[string]any{"kb": map[string]any{"command": "nothing"}}})
 	for _, path := range []string{"/v1/items", "/v1/items/docs-1", "/v1/items/export", "/v1/tags", "/v1/state"} {

@@ -10,6 +10,7 @@ import (
 // What searches led to, as a story: a search and a call that succeeds teach, each
 // caller sees and forgets their own, and an admin shares.
 func TestLearned(t *testing.T) {
+	t.Parallel()
 	d := openDoor(t, nil)
 	user := d.newToken()
 	const path, search, call = "/v1/search/learned", "/v1/tools/search", "/v1/tools/call"
@@ -60,6 +61,7 @@ func TestLearned(t *testing.T) {
 // Switched off, nothing is learned and nothing that was learned is used; switched
 // on again, it is there.
 func TestLearningCanBeSwitchedOff(t *testing.T) {
+	t.Parallel()
 	d := openDoor(t, nil)
 	teach := []step{
 		{name: "a search", method: "POST", path: "/v1/tools/search", body: `{"query":"parrot the text","limit":100}`, status: 200, has: []string{"fault__echo"}},

@@ -13,6 +13,7 @@ import (
 // A model that knows that parrots echo has the tool found that has no word of the
 // query; without an answer of it, a search goes by words.
 func TestSearchByMeaning(t *testing.T) {
+	t.Parallel()
 	model := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var in struct{ Input []string }
 		if json.NewDecoder(r.Body).Decode(&in) != nil || r.URL.Path != "/api/embed" {

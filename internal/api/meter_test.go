@@ -26,6 +26,7 @@ func (w *unread) Write(p []byte) (int, error) {
 // An answer that its caller does not read counts against the caller's share, and
 // no other caller's is refused for it.
 func TestAnswersCountAgainstTheirCaller(t *testing.T) {
+	t.Parallel()
 	budget := gateway.NewShares(100_000)
 	a := New(Options{
 		Log: slog.New(slog.DiscardHandler), Budget: budget,

@@ -49,6 +49,7 @@ func (d door) describe() (raw string, doc document) {
 }
 
 func TestOpenAPI(t *testing.T) {
+	t.Parallel()
 	d := openDoor(t, nil)
 	raw, doc := d.describe()
 	var pretty bytes.Buffer
@@ -93,6 +94,7 @@ func TestOpenAPI(t *testing.T) {
 
 // What is answered fits the description.
 func TestAnswersFitTheDescription(t *testing.T) {
+	t.Parallel()
 	d := openDoor(t, nil)
 	raw, doc := d.describe()
 	whole, err := jsonschema.UnmarshalJSON(strings.NewReader(raw))
@@ -177,6 +179,7 @@ func TestAnswersFitTheDescription(t *testing.T) {
 
 // The page is whole by itself, and has everything that the description has.
 func TestDocsPage(t *testing.T) {
+	t.Parallel()
 	d := openDoor(t, nil)
 	_, doc := d.describe()
 	got := d.send("GET", "/v1/docs", "", "Authorization", "", "Accept", "text/html", "Sec-Fetch-Site", "none")

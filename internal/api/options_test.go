@@ -13,6 +13,7 @@ import (
 // for the tool, and only where that can do no harm. The server breaks the
 // connection in the middle of each answer; what arrived there is what counts.
 func TestWhatIsSentAgain(t *testing.T) {
+	t.Parallel()
 	cases := []struct {
 		name, tool, options string
 		configured          map[string]any
@@ -55,6 +56,7 @@ func TestWhatIsSentAgain(t *testing.T) {
 
 // A child that ends during a write has it once, whatever was wished for.
 func TestAWriteThatEndsItsServerIsSentOnce(t *testing.T) {
+	t.Parallel()
 	record := filepath.Join(t.TempDir(), "record")
 	d := openDoor(t, map[string]any{"fault-tools": map[string]any{"options": map[string]any{"crash": map[string]any{"retry": 5, "retryDelay": 1}}}}, "-record", record)
 	got := d.send("POST", "/v1/tools/call", `{"name":"fault__crash","options":{"retry":3,"retryDelay":1}}`)
@@ -72,6 +74,7 @@ func TestAWriteThatEndsItsServerIsSentOnce(t *testing.T) {
 
 // How long a tool may be silent is its own affair, unless the caller says so.
 func TestTimeoutsOfATool(t *testing.T) {
+	t.Parallel()
 	d := openDoor(t, map[string]any{"fault-tools": map[string]any{"options": map[string]any{"sl*": map[string]any{"timeout": 40}}}})
 	call := func(parameters, options string, status int, has ...string) ask {
 		return ask{method: "POST", path: "/v1/tools/call", body: fmt.Sprintf(`{"name":"fault__sleep","parameters":%s,"options":%s}`, parameters, options), status: status, has: has}

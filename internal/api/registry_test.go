@@ -69,6 +69,7 @@ func (d door) walk(t *testing.T, steps []step) {
 // Tags that several callers add and remove at the same time are not lost, and the
 // tags of the configuration are where adding begins.
 func TestTagsOfToolsAreAddedAndRemoved(t *testing.T) {
+	t.Parallel()
 	d := openDoor(t, map[string]any{"fault-tools": map[string]any{"options": map[string]any{"pid": map[string]any{"tags": []string{"slow", "old"}}}}})
 	const echo, pid = "/v1/tools/fault__echo", "/v1/tools/fault__pid"
 	d.walk(t, []step{
@@ -98,6 +99,7 @@ func TestTagsOfToolsAreAddedAndRemoved(t *testing.T) {
 // The register, as a story: what is said about a tool is seen by the next
 // request, whoever asks.
 func TestTheRegister(t *testing.T) {
+	t.Parallel()
 	d := openDoor(t, nil)
 	const echo, pid = "/v1/tools/fault__echo", "/v1/tools/fault__pid"
 	call := `{"name":"fault__echo","parameters":{"text":"x"}}`
@@ -142,6 +144,7 @@ func TestTheRegister(t *testing.T) {
 
 // Who may not, and what cannot be.
 func TestTheRegisterRefuses(t *testing.T) {
+	t.Parallel()
 	d := openDoor(t, nil)
 	const echo = "/v1/tools/fault__echo"
 	change := func(name, body, field string, has ...string) step {

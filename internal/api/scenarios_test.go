@@ -54,6 +54,7 @@ func (d door) ask(t *testing.T, asked map[string]ask) {
 
 // The front: what everybody may ask, other methods, the first paths, and pages.
 func TestTheFront(t *testing.T) {
+	t.Parallel()
 	d := openDoor(t, nil)
 	const browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 	nobody := []string{"Authorization", ""}
@@ -99,6 +100,7 @@ func TestTheFront(t *testing.T) {
 
 // Pages of others may call only where the configuration names them.
 func TestPagesOfOthers(t *testing.T) {
+	t.Parallel()
 	const page, stranger = "https://app.example.com", "https://evil.example"
 	preflight := func(origin, method string) []string {
 		return []string{"Authorization", "", "Origin", origin, "Access-Control-Request-Method", method}
@@ -131,6 +133,7 @@ func TestPagesOfOthers(t *testing.T) {
 
 // Lists, filters and search, with right and wrong questions.
 func TestLookingForTools(t *testing.T) {
+	t.Parallel()
 	d := openDoor(t, nil)
 	for tool, body := range map[string]string{
 		"echo": `{"tags":["text","fast"],"category":"words"}`, "raw": `{"tags":["text"],"category":"words"}`, "sleep": `{"tags":["fast"]}`,
@@ -205,6 +208,7 @@ func TestLookingForTools(t *testing.T) {
 
 // Servers and the configuration.
 func TestAskingForServers(t *testing.T) {
+	t.Parallel()
 	off := map[string]any{"command": "true", "disabled": true}
 	d := openDoor(t, map[string]any{"mcpServers": map[string]any{"off": off}})
 	user := d.newToken()
@@ -232,6 +236,7 @@ func TestAskingForServers(t *testing.T) {
 // Each caller has calls of its own to make, and is told in seconds when there
 // will be another. The window is the seed's: a number is milliseconds.
 func TestTheLimitIsEachCallers(t *testing.T) {
+	t.Parallel()
 	d := openDoor(t, map[string]any{"rateLimit": map[string]any{"max": 1, "timeWindow": 3_600_000}})
 	other := d.newToken()
 	call := func(token string, status int) answer {
@@ -264,6 +269,7 @@ func TestTheLimitIsEachCallers(t *testing.T) {
 // A server that is gone, and one that wants somebody to sign in: the caller's
 // own token is good, so neither is a 401.
 func TestServersThatDoNotAnswer(t *testing.T) {
+	t.Parallel()
 	gone, guarded := testkit.NewFaultHTTP(t), testkit.NewFaultHTTP(t)
 	behind, err := url.Parse(guarded.URL())
 	if err != nil {

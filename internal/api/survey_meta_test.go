@@ -26,6 +26,7 @@ const smallDescription = `{"openapi":"3.1.0","paths":{"/v1/thing":{"post":{
 // A survey that cannot complain is worth nothing: each handler here does one
 // thing wrong, and that is what is said of it.
 func TestTheSurveyComplains(t *testing.T) {
+	t.Parallel()
 	say := func(status int, media, body string, headers ...string) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Type", media)

@@ -129,6 +129,7 @@ func (m *maker) shuffle(list []wire) {
 // Whatever is described is asked, rightly and wrongly, by everybody, and every
 // answer is as the description says.
 func TestEveryAnswerIsAsDescribed(t *testing.T) {
+	t.Parallel()
 	d, s := surveyedDoor(t)
 	const seed = 1
 	answered := 0

@@ -14,6 +14,7 @@ import (
 // A second gateway on one data directory does not take the command line away
 // from the first one, neither while it serves nor when it goes.
 func TestASecondGatewayLeavesTheAddressAlone(t *testing.T) {
+	t.Parallel()
 	first, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -26,6 +26,7 @@ import (
 // What happens to processes when genkan is killed or told to end can only be
 // tested with a genkan that is a process: the real one, built for this.
 func TestTheBinary(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "genkan")
 	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", path, "genkan/cmd/genkan").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)

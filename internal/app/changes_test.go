@@ -39,6 +39,7 @@ func (h *testHouse) relist(server string) {
 // A tool whose server changes what it tells models is logged and shown, also when
 // nobody looks until later, and also when genkan did not run meanwhile.
 func TestAChangedDefinitionIsRemembered(t *testing.T) {
+	t.Parallel()
 	const message = "the definition of a tool changed"
 	dir := t.TempDir()
 	s := newSpeaker(t, toolSaying("pay", "Pays a bill."), toolSaying("look", "Looks."))

@@ -102,6 +102,7 @@ func testContainersOfAKilledGenkan(t *testing.T, path string) {
 // A command that is no MCP server says what it is doing; what it printed is
 // for admins, because it can be anything.
 func TestAStartingServerInREST(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, servers(conf{"odd": conf{
 		"command": "/bin/sh", "args": []string{"-c", "echo 'Password for ann:' >&2; while read -r line; do :; done"},
 	}}))

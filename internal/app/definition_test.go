@@ -15,6 +15,7 @@ import (
 // What is shown of a definition has no literal secret, wherever it stands in a
 // text; what is shown can be given back.
 func TestMaskedDefinitions(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		kept        bool
 		given, want string
@@ -54,6 +55,7 @@ func TestMaskedDefinitions(t *testing.T) {
 // What goes into the database has no literal secret, also where it stands beside a
 // reference or another one.
 func TestReferredSecrets(t *testing.T) {
+	t.Parallel()
 	d, err := readDefinition([]byte(`{"args":["--header","X-Api-Key: canary1","{\"token\": \"canary2\"}"],
 		"env":{"DSN":"postgres://u:canary3@${HOST}/?password=canary4","CONN":"Server=x;Password=canary5"},
 		"oauth":{"clientSecret":"${X}canary-6789"}}`))
@@ -71,6 +73,7 @@ func TestReferredSecrets(t *testing.T) {
 
 // A server's output shows its secrets in none of the forms that programs print.
 func TestHiddenOutput(t *testing.T) {
+	t.Parallel()
 	const key, pem = "plain words & more", "-----BEGIN KEY-----\nMIIBVQ+abc/def\n-----END KEY-----\n"
 	s := config.Server{
 		Name: "x", Args: []string{"--x", key, "a=" + key + ";b=second word"},
@@ -97,6 +100,7 @@ func TestHiddenOutput(t *testing.T) {
 // Of several patterns the first counts, so they stay in the order that they were
 // written in, whatever is done with the definition.
 func TestOptionsKeepTheirOrder(t *testing.T) {
+	t.Parallel()
 	const given = `{"command":"x","tools":{"allow":["*"],"options":{"z*":{"retry":1},"*":{"timeout":"2s"},"a<b>":{"retry":2}}}}`
 	read := func(raw string) definition {
 		t.Helper()

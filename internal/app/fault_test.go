@@ -25,6 +25,7 @@ func p99(times []time.Duration) time.Duration {
 // turns with and without it, one after the other, so that what else the
 // machine does falls on both.
 func TestAHungServerDelaysNobody(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	h := openHouse(t, servers(conf{
 		"well": child(t),
@@ -104,6 +105,7 @@ func (h *testHouse) send(conn net.Conn, tool, arguments, meta string) {
 // A client that does not read what it asked for is its own problem. The child
 // is shared: the answers of everybody else must not wait behind it.
 func TestAClientThatDoesNotReadBlocksNobody(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, servers(conf{"one": child(t)}))
 	h.waitReady("one")
 	conn, err := net.Dial("tcp", strings.TrimPrefix(h.base, "http://"))
@@ -128,6 +130,7 @@ func TestAClientThatDoesNotReadBlocksNobody(t *testing.T) {
 // A dead server blocks neither the start nor a list; its tools stay listed,
 // and a call says what is wrong and when the next try is.
 func TestADeadServer(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	command, argv, env := testkit.FaultCommand(t)
 	// A link, so that the same command can be taken away.
@@ -168,6 +171,7 @@ func TestADeadServer(t *testing.T) {
 }
 
 func TestAServerThatNeverStarts(t *testing.T) {
+	t.Parallel()
 	began := time.Now()
 	h := openHouse(t, servers(conf{
 		"dead": child(t, "-mode", "crash-loop"),
@@ -214,6 +218,7 @@ func TestAServerThatHangsAtTheStart(t *testing.T) {
 // A write whose answer was lost is not sent again, and is not reported as
 // done; a read is sent again.
 func TestALostAnswer(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	h := openHouse(t, servers(conf{"one": sibling(t, "-mode", "reset", "-record", dir+"/record", "-counter", dir+"/counter")}))
 	h.waitReady("one")
@@ -237,6 +242,7 @@ func TestALostAnswer(t *testing.T) {
 // When a server that failed is back, the next call succeeds: no breaker stands
 // in the way of one that was only away.
 func TestAServerThatComesBackIsUsedAtOnce(t *testing.T) {
+	t.Parallel()
 	server := testkit.NewFaultHTTP(t)
 	h := openHouse(t, servers(conf{"one": conf{"url": server.URL()}}))
 	h.waitReady("one")
@@ -261,6 +267,7 @@ func TestAServerThatComesBackIsUsedAtOnce(t *testing.T) {
 // A crash costs the calls under way. It is one failure, however many they are:
 // when the server is ready again, the first call goes through.
 func TestACrashWithManyCallsUnderWay(t *testing.T) {
+	t.Parallel()
 	for _, transport := range []string{"stdio", "http"} {
 		t.Run(transport, func(t *testing.T) {
 			dir := t.TempDir()
@@ -315,6 +322,7 @@ func TestACrashWithManyCallsUnderWay(t *testing.T) {
 
 // A server that answers nothing any more is no healthy one.
 func TestAServerThatNoLongerAnswers(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, servers(conf{"one": with(child(t, "-mode", "stall"), conf{"timeout": "300ms"})}))
 	h.waitReady("one")
 	if _, err := h.call("one__echo", `{"text":"stall"}`); err == nil || !strings.Contains(err.Error(), "no answer") {
@@ -336,6 +344,7 @@ func TestAServerThatNoLongerAnswers(t *testing.T) {
 }
 
 func TestACallThatTakesTooLong(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, servers(conf{"one": with(child(t), conf{"timeout": "700ms"})}))
 	h.waitReady("one")
 	if _, err := h.call("one__sleep", `{"ms":60000}`); err == nil || !strings.Contains(err.Error(), "700ms") {

@@ -35,6 +35,7 @@ func openIn(t *testing.T, dir string) error {
 // A data directory, or a configuration, that other users can change is refused
 // with the command that closes it to them.
 func TestFilesThatOthersCanChangeAreRefused(t *testing.T) {
+	t.Parallel()
 	const nobody = 65534
 	asRoot := os.Geteuid() == 0
 	for name, test := range map[string]struct {
@@ -83,6 +84,7 @@ func TestFilesThatOthersCanChangeAreRefused(t *testing.T) {
 
 // A configuration that becomes open to others is not taken into force.
 func TestAConfigurationThatOthersCanChangeIsNotReloaded(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, servers(conf{}))
 	if err := os.Chmod(h.file(), 0o666); err != nil {
 		t.Fatal(err)
@@ -95,6 +97,7 @@ func TestAConfigurationThatOthersCanChangeIsNotReloaded(t *testing.T) {
 // A first start needs nothing, and what people prepare before it is no sign of a
 // database that was lost.
 func TestAFirstStartAsksNothing(t *testing.T) {
+	t.Parallel()
 	for name, prepare := range map[string]func(dir string) error{
 		"no directory":    os.Remove,
 		"empty directory": func(string) error { return nil },
@@ -122,6 +125,7 @@ func TestAFirstStartAsksNothing(t *testing.T) {
 // A used data directory without its database is refused, and nothing is put in
 // its place.
 func TestAUsedDirectoryWithoutItsDatabase(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	if err := openIn(t, dir); err != nil {
 		t.Fatal(err)
@@ -142,6 +146,7 @@ func TestAUsedDirectoryWithoutItsDatabase(t *testing.T) {
 
 // The address is not written through a link.
 func TestTheAddressReplacesALink(t *testing.T) {
+	t.Parallel()
 	dir, precious := t.TempDir(), filepath.Join(t.TempDir(), "precious")
 	if err := errors.Join(os.WriteFile(precious, []byte("mine"), 0o600), os.Symlink(precious, addressFile(dir))); err != nil {
 		t.Fatal(err)
@@ -163,6 +168,7 @@ func TestTheAddressReplacesALink(t *testing.T) {
 // When the data directory goes, writes are refused, health says why, and the
 // process ends with an error.
 func TestADataDirectoryThatGoes(t *testing.T) {
+	t.Parallel()
 	for name, take := range map[string]func(dir string) error{
 		"removed":  os.RemoveAll,
 		"replaced": func(dir string) error { return errors.Join(os.Rename(dir, dir+"-old"), os.Mkdir(dir, 0o700)) },

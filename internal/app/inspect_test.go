@@ -17,6 +17,7 @@ import (
 // may change arguments and results, and does so once, however often a call is
 // sent. Everything else passes byte for byte.
 func TestInspect(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	var seen atomic.Int64
 	inspect := func(next gateway.Handler) gateway.Handler {
@@ -93,6 +94,7 @@ func find(t *testing.T, record, word string) string {
 // Whoever changes an argument that travels as a header changes the header with
 // it; what the caller's own headers must agree with is what the caller sent.
 func TestInspectChangesHeadersToo(t *testing.T) {
+	t.Parallel()
 	inspect := func(next gateway.Handler) gateway.Handler {
 		return gateway.HandlerFunc(func(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
 			if err := call.SetArguments(map[string]any{"region": "höher"}); err != nil {
@@ -131,6 +133,7 @@ func TestInspectChangesHeadersToo(t *testing.T) {
 
 // Inspect runs once for a call that is sent several times.
 func TestInspectRunsOnce(t *testing.T) {
+	t.Parallel()
 	var seen atomic.Int64
 	inspect := func(next gateway.Handler) gateway.Handler {
 		return gateway.HandlerFunc(func(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
@@ -153,6 +156,7 @@ func TestInspectRunsOnce(t *testing.T) {
 // What is refused before a server is asked says which argument is wrong, and
 // the server never hears of it.
 func TestValidate(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	h := openHouse(t, servers(conf{
 		"strict": with(child(t, "-record", dir+"/record"), conf{"validate": true}),
@@ -186,6 +190,7 @@ func TestValidate(t *testing.T) {
 }
 
 func TestTheRateLimit(t *testing.T) {
+	t.Parallel()
 	one := child(t)
 	limited := with(servers(conf{"one": one}), conf{"rateLimit": conf{"max": 5, "timeWindow": "1h"}})
 	h := openHouse(t, limited)

@@ -24,6 +24,7 @@ import (
 // What several processes do together can only be tested with processes: those
 // of the real binary.
 func TestJoining(t *testing.T) {
+	t.Parallel()
 	genkan := filepath.Join(t.TempDir(), "genkan")
 	buildGenkan(t, genkan, "v1-test")
 	for name, test := range map[string]func(*testing.T, string){

@@ -32,6 +32,7 @@ func (h *testHouse) legacyCall(tool string) string {
 // The words that leave the house are those of its language, at every edge; a
 // reload changes them. The log stays English.
 func TestLanguageFollowsTheConfiguration(t *testing.T) {
+	t.Parallel()
 	named := conf{"one": child(t), "gone": conf{"command": "no-such-command-anywhere"}}
 	h := openHouse(t, servers(named))
 	h.waitReady("one")
@@ -136,6 +137,7 @@ func TestLanguageFollowsTheConfiguration(t *testing.T) {
 
 // An error that a server answered with is the server's: it passes untouched.
 func TestAServersOwnErrorIsNotTranslated(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, conf{"lang": "ja", "mcpServers": conf{"one": child(t)}})
 	h.waitReady("one")
 	own := `{"code":-32000,"message":"the call was canceled","data":{"n":1e400}}`

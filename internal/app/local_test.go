@@ -41,6 +41,7 @@ func (h *testHouse) talk(client mcpserver.StdioOptions, lines ...string) []strin
 // A client that starts genkan under a name is known by it: in the log, in the
 // configuration, and when it was last seen.
 func TestALocalClientIsKnownByName(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, conf{
 		"mcpServers": conf{"one": child(t), "two": child(t)},
 		"profiles":   conf{"few": conf{"servers": []string{"one"}}, "none": conf{"servers": []string{}}},
@@ -76,6 +77,7 @@ func TestALocalClientIsKnownByName(t *testing.T) {
 // Whoever joins says who its client is as a setting, so that a genkan which does
 // not know about names refuses instead of taking it for local.
 func TestNamesOfJoiningClients(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, servers(conf{}))
 	opt := Options{DataDir: h.dir, Version: "1.2.3-test"}
 	for name, want := range map[string]bridge.Refusal{

@@ -17,6 +17,7 @@ import (
 
 // Every call is one line, with the keys that people's dashboards know.
 func TestTheLogLine(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, servers(conf{"one": child(t)}))
 	h.waitReady("one")
 	h.mustCall("one__echo", `{"text":"argument-canary"}`)
@@ -83,6 +84,7 @@ func disguises(secret string) []string {
 }
 
 func TestDisguises(t *testing.T) {
+	t.Parallel()
 	const secret = "sk-canary/+&=7"
 	for i, text := range []string{
 		"a " + secret + " b",
@@ -100,6 +102,7 @@ func TestDisguises(t *testing.T) {
 // Secrets and arguments walk every path, at the loudest level, and are seen
 // nowhere but where they belong.
 func TestNoSecretIsSeen(t *testing.T) {
+	t.Parallel()
 	canary := func(n int) string { return fmt.Sprintf("sk-canary%02d/+&=%02d", n, n) }
 	env, args, header, query := canary(1), canary(2), canary(3), canary(4)
 	wantsOther := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -174,6 +177,7 @@ func TestNoSecretIsSeen(t *testing.T) {
 // What a client shows us at the door goes no further: not its token, not its
 // cookies.
 func TestTheClientsTokenGoesNoFurther(t *testing.T) {
+	t.Parallel()
 	for _, era := range []string{"legacy", "modern"} {
 		t.Run(era, func(t *testing.T) {
 			record := t.TempDir() + "/record"

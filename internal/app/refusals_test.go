@@ -9,6 +9,7 @@ import (
 
 // Every refused request leaves a line and a count, and no token.
 func TestRefusalsLeaveATrace(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, servers(conf{}))
 	_, client, err := h.keeper.Add(t.Context(), "cursor", false)
 	if err != nil {
@@ -98,6 +99,7 @@ func TestRefusalsLeaveATrace(t *testing.T) {
 
 // What an administrator changes is in the log, with names and without values.
 func TestChangesByAnAdministratorLeaveATrace(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, servers(conf{"one": child(t)}))
 	h.waitReady("one")
 	const secret = "hidden-value-of-a-key-0123456789"

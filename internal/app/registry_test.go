@@ -15,6 +15,7 @@ import (
 // What people say about tools holds at once and for everybody, and outlives
 // reloads and restarts.
 func TestOverridesTakeEffectAtOnce(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	config := servers(conf{"one": child(t)})
 	echo := catalog.ToolKey{Server: "one", Name: "echo"}
@@ -99,6 +100,7 @@ func TestOverridesTakeEffectAtOnce(t *testing.T) {
 
 // Changes, reloads and lists at the same time: the last word holds everywhere.
 func TestOverridesWhileReloading(t *testing.T) {
+	t.Parallel()
 	config := servers(conf{"one": child(t)})
 	h := openHouse(t, config)
 	h.waitReady("one")

@@ -14,6 +14,7 @@ import (
 )
 
 func TestReloadAddsRemovesAndChanges(t *testing.T) {
+	t.Parallel()
 	one, two := child(t), child(t)
 	h := openHouse(t, servers(conf{"one": one}))
 	h.waitReady("one")
@@ -58,6 +59,7 @@ func TestReloadAddsRemovesAndChanges(t *testing.T) {
 
 // What only changes how a server is treated leaves its process alone.
 func TestReconfiguringKeepsTheProcess(t *testing.T) {
+	t.Parallel()
 	one := child(t)
 	h := openHouse(t, servers(conf{"one": one}))
 	h.waitReady("one")
@@ -103,6 +105,7 @@ func TestReconfiguringKeepsTheProcess(t *testing.T) {
 }
 
 func TestABadConfigurationChangesNothing(t *testing.T) {
+	t.Parallel()
 	good := servers(conf{"one": child(t)})
 	h := openHouse(t, good)
 	h.waitReady("one")
@@ -132,6 +135,7 @@ func TestABadConfigurationChangesNothing(t *testing.T) {
 // The file is watched, however it is written: replaced, or written in place
 // and in several steps.
 func TestTheFileIsWatched(t *testing.T) {
+	t.Parallel()
 	one, two := child(t), child(t)
 	h := openHouse(t, servers(conf{"one": one}))
 	h.waitReady("one")
@@ -214,6 +218,7 @@ func (l *load) end(t *testing.T) {
 // Nobody who calls notices a hundred reloads: not on a server that stays, and
 // not on one that many of them change.
 func TestAHundredReloads(t *testing.T) {
+	t.Parallel()
 	stays, changes := child(t), child(t)
 	config := func(i int) conf {
 		all := conf{
@@ -247,6 +252,7 @@ func TestAHundredReloads(t *testing.T) {
 
 // A call that is under way on a server that a reload removes is finished.
 func TestReloadLetsCallsFinish(t *testing.T) {
+	t.Parallel()
 	record := t.TempDir() + "/record"
 	h := openHouse(t, servers(conf{"one": child(t, "-record", record)}))
 	h.waitReady("one")
@@ -264,6 +270,7 @@ func TestReloadLetsCallsFinish(t *testing.T) {
 
 // Settings that only a new process can honour are said so.
 func TestWhatNeedsARestart(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, conf{})
 	h.reload(conf{"listen": "127.0.0.1:45678"})
 	if said := h.logLines("a changed setting needs a restart and is not in force yet"); len(said) != 1 || said[0]["settings"] != "listen" {
@@ -277,6 +284,7 @@ func TestWhatNeedsARestart(t *testing.T) {
 // Editors move a file away before they write the new one, and a shell empties
 // it first. Neither is a wish to have no servers.
 func TestAFileThatIsGoneOrEmptyChangesNothing(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, servers(conf{"one": child(t)}))
 	h.waitReady("one")
 	pid := h.server("one").ProcessID

@@ -13,6 +13,7 @@ import (
 // Whoever is not the admin sees how servers are, and nothing of what they print,
 // hide or have wrong with them.
 func TestOthersSeeNoOutput(t *testing.T) {
+	t.Parallel()
 	noisy := child(t, "-mode", "noise,stderr-flood")
 	chatty := conf{"command": "/bin/sh", "args": []string{"-c", "echo canary-on-stdout; echo canary-on-stderr >&2; exec sleep 600"}}
 	dies := conf{"command": "/bin/sh", "args": []string{"-c", "echo canary-on-stderr >&2; exit 3"}}
@@ -49,6 +50,7 @@ func TestOthersSeeNoOutput(t *testing.T) {
 // Everything at once: calls, lists, tries, reloads, tokens that come and go. None
 // of the calls fails, and nothing is left.
 func TestRESTUnderLoad(t *testing.T) {
+	t.Parallel()
 	one, two := child(t), sibling(t)
 	configs := []conf{
 		servers(conf{"one": one, "two": two}),

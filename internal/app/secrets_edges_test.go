@@ -51,6 +51,7 @@ func withSecret(t testing.TB, more ...string) conf {
 // A secret that changes makes another server; the calls under way are finished by
 // the former one, and those that come meanwhile wait for the new one.
 func TestASecretThatChangesDuringCalls(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, servers(conf{}))
 	h.keepSecret("key", "one")
 	h.reload(withSecret(t))
@@ -83,6 +84,7 @@ func TestASecretThatChangesDuringCalls(t *testing.T) {
 // A secret that is gone: what is under way ends well, and then the server says
 // what it lacks; it comes back with the secret.
 func TestASecretThatIsRemoved(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, servers(conf{}))
 	h.keepSecret("key", "one")
 	record, gate := filepath.Join(t.TempDir(), "record"), filepath.Join(t.TempDir(), "gate")
@@ -122,6 +124,7 @@ func TestASecretThatIsRemoved(t *testing.T) {
 // A vault that nobody unlocks changes nothing, and one that waits for a person
 // does not keep genkan from stopping.
 func TestAReloadWithALockedVault(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, servers(conf{"one": child(t)}))
 	h.keepSecret("key", "one")
 	h.waitReady("one")

@@ -36,6 +36,7 @@ func (h *testHouse) seenAs(name string) string {
 
 // However a client comes, it is known when and by which name.
 func TestClientsAreSeen(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, servers(conf{}))
 	agent := http.Header{"User-Agent": {"tool/3"}}
 	modern := http.Header{"User-Agent": {"node"}, "Mcp-Protocol-Version": {"2026-07-28"}, "Mcp-Method": {"tools/list"}}
@@ -68,6 +69,7 @@ func TestClientsAreSeen(t *testing.T) {
 
 // What a filter hides and what a server prints is for admins.
 func TestOnlyAdminsSeeWhatIsHidden(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, servers(conf{"one": with(child(t), conf{"tools": conf{"deny": []string{"sleep"}}})}))
 	h.waitReady("one")
 	for _, path := range []string{"/v1/servers", "/v1/servers/one"} {

@@ -44,6 +44,7 @@ func secretly(t testing.TB, value string) conf {
 // A server that was added is there after a restart, with its secret; the file
 // wins over it from the moment on that it declares the name, and no longer.
 func TestAddedServersStay(t *testing.T) {
+	t.Parallel()
 	const canary = "canary-Zq8Lw3Rt6Yp1"
 	dir := t.TempDir()
 	file := servers(conf{"one": child(t)})
@@ -109,6 +110,7 @@ func TestAddedServersStay(t *testing.T) {
 
 // Two processes have one data directory: what one is told, the other takes over.
 func TestAddedServersReachTheOtherProcess(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	file := servers(conf{"one": child(t)})
 	a, b := openHouseIn(t, dir, file), openHouseIn(t, dir, file)
@@ -134,6 +136,7 @@ func TestAddedServersReachTheOtherProcess(t *testing.T) {
 
 // Many at once: each is there, and a name is given once.
 func TestServersAreAddedAtOnce(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, servers(conf{}))
 	const many = 8
 	var all sync.WaitGroup
@@ -163,6 +166,7 @@ func TestServersAreAddedAtOnce(t *testing.T) {
 // Of two processes that are told of one name at once, one takes it, and the other
 // leaves that one's secrets alone.
 func TestServersAreAddedAtOnceInTwoProcesses(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	houses := []*testHouse{openHouseIn(t, dir, servers(conf{})), openHouseIn(t, dir, servers(conf{}))}
 	for i := range 8 {
@@ -192,6 +196,7 @@ func TestServersAreAddedAtOnceInTwoProcesses(t *testing.T) {
 
 // A secret that another server refers to stays, also when that one is set aside.
 func TestASecretStaysWithWhoNeedsIt(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, servers(conf{}))
 	remote := func(key, prefix string) conf {
 		return conf{"url": "http://127.0.0.1:1/mcp", "prefix": prefix, "headers": conf{"X-Api-Key": key}}
@@ -211,6 +216,7 @@ func TestASecretStaysWithWhoNeedsIt(t *testing.T) {
 // Nothing is changed while the file is broken, and what was tried leaves no
 // secret behind.
 func TestABrokenFileKeepsServersAsTheyAre(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, servers(conf{"one": child(t)}))
 	h.waitReady("one")
 	h.must(http.MethodPost, "/v1/servers", withName(t, "two", conf{"url": "http://127.0.0.1:1/mcp"}), http.StatusCreated)
@@ -233,6 +239,7 @@ func TestABrokenFileKeepsServersAsTheyAre(t *testing.T) {
 
 // A test of a server that never comes up does not keep genkan from stopping.
 func TestAStopEndsTests(t *testing.T) {
+	t.Parallel()
 	pids := filepath.Join(t.TempDir(), "pids")
 	h := openHouse(t, servers(conf{}))
 	answer := make(chan string, 1)
@@ -251,6 +258,7 @@ func TestAStopEndsTests(t *testing.T) {
 // A restart ends the process; a call under way is told, one that does no harm twice
 // is sent again, and those that come meanwhile wait for the next process.
 func TestRestartDuringCalls(t *testing.T) {
+	t.Parallel()
 	record, gate := filepath.Join(t.TempDir(), "record"), filepath.Join(t.TempDir(), "gate")
 	h := openHouse(t, servers(conf{"one": child(t, "-everything", "-record", record)}))
 	h.waitReady("one")

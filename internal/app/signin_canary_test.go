@@ -20,6 +20,7 @@ import (
 // log level. No code, token or client secret is in the log, in what clients and
 // the API are told, or in a file of the data directory.
 func TestNoSecretOfASignInIsSeen(t *testing.T) {
+	t.Parallel()
 	const byHand = "by-hand-s3cr3t/+="
 	d := openDoor(t, authserver.Options{
 		QuoteWhatWasSent: true, NoRegistration: true, Clients: map[string]string{"me": byHand},

@@ -15,6 +15,7 @@ import (
 
 // Connections for some callers only sign in as the shared one does.
 func TestSignInAndIsolation(t *testing.T) {
+	t.Parallel()
 	for _, isolation := range []string{"session", "root"} {
 		t.Run(isolation, func(t *testing.T) {
 			d := openDoor(t, authserver.Options{SSE: true}, conf{"isolation": isolation})
@@ -82,6 +83,7 @@ func TestAThousandRefusedCalls(t *testing.T) {
 // A reload that changes how a server is signed in to takes what fits of the
 // sign-in, and nothing else anywhere.
 func TestReloadsOfASignedInServer(t *testing.T) {
+	t.Parallel()
 	d := openDoor(t, authserver.Options{Clients: map[string]string{"me": "s3cret"}}, nil)
 	d.mustLogin()
 	d.mustCall("one__read", "{}")
@@ -129,6 +131,7 @@ func TestReloadsOfASignedInServer(t *testing.T) {
 // A reload while the token is being renewed loses neither the calls nor the
 // renewed token.
 func TestAReloadDuringARenewal(t *testing.T) {
+	t.Parallel()
 	hang := make(chan struct{})
 	release := sync.OnceFunc(func() { close(hang) })
 	var asked atomic.Int64

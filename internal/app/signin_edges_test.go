@@ -16,6 +16,7 @@ import (
 // A token that was renewed is still the same person's: being told to look again
 // does not cost the connection.
 func TestARenewedTokenIsTheSameSignIn(t *testing.T) {
+	t.Parallel()
 	for name, sse := range map[string]bool{"streamable HTTP": false, "the old SSE transport": true} {
 		t.Run(name, func(t *testing.T) {
 			d := openDoor(t, authserver.Options{SSE: sse}, nil)
@@ -40,6 +41,7 @@ func TestARenewedTokenIsTheSameSignIn(t *testing.T) {
 
 // A server that is wrong about a token now and then, or for a while.
 func TestAServerThatFlaps(t *testing.T) {
+	t.Parallel()
 	var refuse atomic.Bool
 	flaps := func(w http.ResponseWriter, r *http.Request) bool {
 		if r.URL.Path != "/mcp" || !refuse.Load() {
@@ -72,6 +74,7 @@ func TestAServerThatFlaps(t *testing.T) {
 
 // A header that the server refuses once and takes again needs no sign-in.
 func TestAHeaderThatFlaps(t *testing.T) {
+	t.Parallel()
 	var refuse atomic.Bool
 	d := openDoor(t, authserver.Options{Open: true, Before: func(w http.ResponseWriter, r *http.Request) bool {
 		if refuse.Load() {
@@ -93,6 +96,7 @@ func TestAHeaderThatFlaps(t *testing.T) {
 // A token endpoint that is not what it should be: the call says so, in time, and
 // the sign-in is still there when it is well again.
 func TestTokenEndpointsThatMisbehave(t *testing.T) {
+	t.Parallel()
 	for name, answer := range map[string]func(w http.ResponseWriter, r *http.Request){
 		"500":  func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) },
 		"HTML": func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>maintenance</html>")) },
@@ -132,6 +136,7 @@ func TestTokenEndpointsThatMisbehave(t *testing.T) {
 // A token endpoint that hangs holds up neither the lists nor other servers, nor
 // the end of genkan for longer than it must.
 func TestATokenEndpointThatHangs(t *testing.T) {
+	t.Parallel()
 	hang := make(chan struct{})
 	release := sync.OnceFunc(func() { close(hang) })
 	var ill atomic.Bool
@@ -168,6 +173,7 @@ func TestATokenEndpointThatHangs(t *testing.T) {
 // Two genkans on one data directory find the same token expired at once. It is
 // renewed once, because the second use of a rotated token ends a sign-in.
 func TestTwoHousesRenewOneToken(t *testing.T) {
+	t.Parallel()
 	d := openDoor(t, authserver.Options{}, nil)
 	d.mustLogin()
 	other := &door{openHouseIn(t, d.dir, servers(conf{"one": conf{"url": d.auth.URL()}}), byClock(d.clock)), d.auth, d.clock}
@@ -211,6 +217,7 @@ func TestTwoHousesRenewOneToken(t *testing.T) {
 // A server that was never signed in to costs neither the first list nor its
 // clients anything.
 func TestAServerThatWantsASignInCostsNoTime(t *testing.T) {
+	t.Parallel()
 	auth := authserver.Start(t, authserver.Options{})
 	endless := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusUnauthorized)
@@ -237,6 +244,7 @@ func TestAServerThatWantsASignInCostsNoTime(t *testing.T) {
 
 // A scope that one tool lacks is that tool's matter, however many ask at once.
 func TestOneToolLacksAScope(t *testing.T) {
+	t.Parallel()
 	d := openDoor(t, authserver.Options{Scopes: []string{"read"}, ToolScopes: map[string]string{"write": "write"}}, nil)
 	d.mustLogin()
 	starts := d.server("one").Starts

@@ -114,6 +114,7 @@ const needsSignIn = "server one needs sign-in; run `genkan login one`"
 // However a server signs in: before, everybody is told the command, and
 // afterwards everything works.
 func TestSignIn(t *testing.T) {
+	t.Parallel()
 	const document = "https://genkan.example/client.json"
 	for name, c := range map[string]struct {
 		options authserver.Options
@@ -169,6 +170,7 @@ func TestSignIn(t *testing.T) {
 // A hundred calls on an expired token: one refresh, and none of them fails or
 // is carried out twice.
 func TestManyCallsOnAnExpiredToken(t *testing.T) {
+	t.Parallel()
 	// Expired by the clock, which genkan sees by itself, or by what the server
 	// says.
 	byTime := func(d *door) { d.clock.advance(2 * time.Hour) }
@@ -215,6 +217,7 @@ func TestManyCallsOnAnExpiredToken(t *testing.T) {
 
 // What goes wrong when signing in is said, and nothing is sent.
 func TestSignInsThatMustNotBe(t *testing.T) {
+	t.Parallel()
 	sendTo := func(address string) func(http.ResponseWriter, *http.Request) bool {
 		return func(w http.ResponseWriter, r *http.Request) bool {
 			found := strings.Contains(r.URL.Path, "/.well-known/oauth-authorization-server")
@@ -260,6 +263,7 @@ func TestSignInsThatMustNotBe(t *testing.T) {
 
 // A token that is for somebody else gets nobody in.
 func TestATokenOfAnotherAudience(t *testing.T) {
+	t.Parallel()
 	d := openDoor(t, authserver.Options{Audience: "https://other.example/mcp"}, nil)
 	if err := d.login(); err != nil {
 		t.Fatal(err)
@@ -272,6 +276,7 @@ func TestATokenOfAnotherAudience(t *testing.T) {
 
 // A sign-in that ended is told with the command, and the next one mends it.
 func TestASignInThatEnded(t *testing.T) {
+	t.Parallel()
 	d := openDoor(t, authserver.Options{}, nil)
 	d.mustLogin()
 	d.mustCall("one__read", "{}")
@@ -294,6 +299,7 @@ func TestASignInThatEnded(t *testing.T) {
 
 // Another sign-in replaces the former one at once, and signing out ends it.
 func TestSigningInAndOutBesideARunningHouse(t *testing.T) {
+	t.Parallel()
 	d := openDoor(t, authserver.Options{}, nil)
 	d.mustLogin()
 	d.mustCall("one__read", "{}")
@@ -332,6 +338,7 @@ func (d *door) lastToken() string {
 // The header of the configuration comes before the sign-in, which is only used
 // when the server does not take it.
 func TestHeadersBeforeOAuth(t *testing.T) {
+	t.Parallel()
 	d := openDoor(t, authserver.Options{}, conf{"headers": conf{"authorization": "Bearer stale-key"}})
 	testkit.Eventually(t, func() bool { return d.server("one").State == "down" }, "the server has refused")
 	if got := d.server("one").Problem; got != "server one does not take the Authorization header of its configuration (HTTP 401); correct it, or run `genkan login one`" {
@@ -367,6 +374,7 @@ func (d *door) logoutWithoutRevoking() {
 
 // A server that must not be signed in to is not, whatever it says.
 func TestOAuthOff(t *testing.T) {
+	t.Parallel()
 	d := openDoor(t, authserver.Options{}, conf{"oauth": false})
 	testkit.Eventually(t, func() bool {
 		return strings.Contains(d.server("one").Problem, "wants other credentials (HTTP 401)")
@@ -378,6 +386,7 @@ func TestOAuthOff(t *testing.T) {
 
 // A call that lacks a permission says which command asks for it.
 func TestStepUp(t *testing.T) {
+	t.Parallel()
 	d := openDoor(t, authserver.Options{Scopes: []string{"read"}, ToolScopes: map[string]string{"write": "write"}}, nil)
 	d.mustLogin()
 	d.mustCall("one__read", "{}")

@@ -15,6 +15,7 @@ import (
 // Connections without a good token are closed, longest idle first, when there are
 // too many. One that has shown a good token stays, and a new one is served.
 func TestIdleConnectionsLeaveRoom(t *testing.T) {
+	t.Parallel()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -16,6 +16,7 @@ func (source) Name() string { return "one" }
 
 // A client that makes tasks without end is the one whose tasks are forgotten.
 func TestNobodyMakesOthersTasksBeForgotten(t *testing.T) {
+	t.Parallel()
 	var known tasks
 	tool := &gateway.Tool{Source: source{}}
 	add := func(client, id string) {
@@ -49,6 +50,7 @@ func TestNobodyMakesOthersTasksBeForgotten(t *testing.T) {
 
 // tasks/list asks servers, so it counts as a call.
 func TestListingTasksIsLimited(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, conf{"mcpServers": conf{"one": child(t, "-era", "legacy", "-everything", "-tasks")}, "rateLimit": conf{"max": 4, "timeWindow": "1h"}})
 	h.waitReady("one")
 	client := h.legacy("2025-11-25", "{}") // which counts as well

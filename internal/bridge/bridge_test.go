@@ -10,6 +10,7 @@ import (
 
 // What passes, passes as the bytes that came.
 func TestMessagesPassUntouched(t *testing.T) {
+	t.Parallel()
 	w, o := startWorld(t)
 	for _, line := range []string{
 		`{"id":1,  "method":"tools/call","jsonrpc":"2.0","params":{"name":"a","arguments":{"n":1e400,"s":"é\u0001"},"more":[ ]}}`,
@@ -35,6 +36,7 @@ func TestMessagesPassUntouched(t *testing.T) {
 
 // Where the client's version has arrays of messages, each goes on by itself.
 func TestArraysAreTakenApart(t *testing.T) {
+	t.Parallel()
 	w, o := startWorld(t)
 	initialize := `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-03-26"}}`
 	w.say("%s", initialize)
@@ -49,6 +51,7 @@ func TestArraysAreTakenApart(t *testing.T) {
 // What is no message is answered here: the line to the owner carries nothing
 // but JSON, and the bridge's own mark.
 func TestWhatIsNoMessageGoesNoFurther(t *testing.T) {
+	t.Parallel()
 	w, o := startWorld(t)
 	for line, id := range map[string]string{
 		"nonsense": "null",
@@ -76,6 +79,7 @@ func TestWhatIsNoMessageGoesNoFurther(t *testing.T) {
 // When the owner goes, calls under way fail, once; they are never sent again.
 // What comes after them works, and what carries nothing out is asked anew.
 func TestLostOwner(t *testing.T) {
+	t.Parallel()
 	w, first := startWorld(t)
 	const list = `{"jsonrpc":"2.0","id":"list","method":"tools/list"}`
 	for _, line := range []string{call("1"), list, call("3"), call("4")} {
@@ -101,6 +105,7 @@ func TestLostOwner(t *testing.T) {
 // A legacy session goes on with another owner, which is told what the first
 // one knew; the client hears only of what may have changed.
 func TestLegacySessionGoesOn(t *testing.T) {
+	t.Parallel()
 	w, first := startWorld(t)
 	w.begin(first)
 	request := func(id, method, params string) string {
@@ -172,6 +177,7 @@ func TestLegacySessionGoesOn(t *testing.T) {
 // A client that was not answered at all begins with the next owner, and hears
 // the answer.
 func TestUnansweredInitialize(t *testing.T) {
+	t.Parallel()
 	w, first := startWorld(t)
 	w.say(initializeLine)
 	first.hears(initializeLine)
@@ -191,6 +197,7 @@ const (
 // A modern client's stream goes on under the same id, and is acknowledged
 // once.
 func TestListenGoesOn(t *testing.T) {
+	t.Parallel()
 	w, first := startWorld(t)
 	w.say(listenLine)
 	first.hears(listenLine)
@@ -233,6 +240,7 @@ func TestListenGoesOn(t *testing.T) {
 // A client that an owner has asked something hears that nobody waits for the
 // answer, which goes to nobody else, whatever others ask under the same id.
 func TestQuestions(t *testing.T) {
+	t.Parallel()
 	w, first := startWorld(t)
 	const question = `{"jsonrpc":"2.0","id":1,"method":"elicitation/create","params":{"message":"?"}}`
 	first.say(question)
@@ -270,6 +278,7 @@ func TestQuestions(t *testing.T) {
 // An owner that says that it goes still answers what is under way, and nothing
 // fails.
 func TestRetiringOwner(t *testing.T) {
+	t.Parallel()
 	w, first := startWorld(t)
 	w.begin(first)
 	w.say(listenLine)
@@ -357,6 +366,7 @@ func TestWaitingForAnOwner(t *testing.T) {
 // When the client has said everything, what it asked is answered, and then the
 // bridge ends, with whomever.
 func TestEndOfInput(t *testing.T) {
+	t.Parallel()
 	w, o := startWorld(t)
 	w.say("%s", call("1"))
 	o.hears(call("1"))
@@ -373,6 +383,7 @@ func TestEndOfInput(t *testing.T) {
 // An owner that goes after the client's last word takes its calls with it, and
 // no other one is looked for but for what is still to be answered.
 func TestOwnerLostAfterTheEnd(t *testing.T) {
+	t.Parallel()
 	w, first := startWorld(t)
 	const list = `{"jsonrpc":"2.0","id":2,"method":"tools/list"}`
 	w.say("%s", call("1"))

@@ -15,6 +15,7 @@ import (
 // The input of a client that has joined ends with its mark, while answers
 // still go out; the end of the connection means that nobody is there.
 func TestJoinedEnd(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		sends string
 		reads string
@@ -125,6 +126,7 @@ func TestJoinedThatReadsSlowly(t *testing.T) {
 
 // An outbox keeps the order, whoever puts.
 func TestOutboxKeepsOrder(t *testing.T) {
+	t.Parallel()
 	var written bytes.Buffer
 	o := newOutbox(&written)
 	var want strings.Builder
@@ -147,6 +149,7 @@ func (broken) Write([]byte) (int, error) { return 0, errors.New("broken") }
 
 // An outbox that cannot write lets nobody wait.
 func TestBrokenOutbox(t *testing.T) {
+	t.Parallel()
 	o := newOutbox(broken{})
 	o.put(bytes.Repeat([]byte("x"), outboxRoom+1))
 	if room := o.full(); room != nil {

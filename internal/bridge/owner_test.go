@@ -46,6 +46,7 @@ func welcome(v *Visitor) {
 // A data directory has one owner, and its end makes room for the next,
 // whatever it left behind.
 func TestOneOwner(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	var owners atomic.Int64
 	var claiming sync.WaitGroup
@@ -90,6 +91,7 @@ func TestOneOwner(t *testing.T) {
 // Nobody but the user can come near the socket, also when the data directory
 // is open to everybody.
 func TestSocketIsPrivate(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	if err := os.Chmod(dir, 0o777); err != nil {
 		t.Fatal(err)
@@ -180,6 +182,7 @@ func TestLongPath(t *testing.T) {
 
 // What is not a hello of this kind is refused or let go.
 func TestHello(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	serveOwner(t, dir, func(v *Visitor) {
 		if v.Hello.Version != "v1" {
@@ -236,6 +239,7 @@ func TestHello(t *testing.T) {
 // A background process that is asked to go leaves its place before it says so,
 // and hears when the other one serves.
 func TestTakeOver(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	var first *Owner
 	serves := make(chan struct{})
@@ -267,6 +271,7 @@ func TestTakeOver(t *testing.T) {
 
 // One that is no background process stays.
 func TestTakeOverRefused(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	serveOwner(t, dir, func(v *Visitor) { v.Refuse(RefusedPurpose, "it stays") })
 	if _, err := TakeOver(t.Context(), dir, Hello{}); !errors.Is(err, ErrTaken) || !strings.Contains(err.Error(), "it stays") {
@@ -276,6 +281,7 @@ func TestTakeOverRefused(t *testing.T) {
 
 // However many want to join at the same moment, all join one owner.
 func TestJoinTogether(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	var started atomic.Int64
 	start := func(ctx context.Context) (string, error) {
@@ -321,6 +327,7 @@ func TestJoinTogether(t *testing.T) {
 
 // Why nobody could be joined is told, not tried for ever.
 func TestJoinFails(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	j := Joiner{DataDir: dir, Start: func(context.Context) (string, error) { return "", errors.New("no such luck") }}
 	if _, err := j.Join(t.Context()); err == nil || err.Error() != "no such luck" {
@@ -338,6 +345,7 @@ func TestJoinFails(t *testing.T) {
 // The background process's word is waited for, and its silence is told from
 // its end.
 func TestLaunch(t *testing.T) {
+	t.Parallel()
 	for script, want := range map[string]string{
 		"echo ready; exec sleep 0.01": Ready,
 		"echo taken":                  Taken,
@@ -360,6 +368,7 @@ func TestLaunch(t *testing.T) {
 
 // A long log begins anew with the next background process.
 func TestLogIsTrimmed(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	o, err := Claim(dir)
 	if err != nil {
@@ -384,6 +393,7 @@ func TestLogIsTrimmed(t *testing.T) {
 
 // An owner can tell whether a variable has its own value, and nothing else.
 func TestEnvironment(t *testing.T) {
+	t.Parallel()
 	e := FingerprintEnvironment([]string{"A=1", "EMPTY=", "=C:=odd", "B=1"})
 	for _, c := range []struct {
 		name, value string

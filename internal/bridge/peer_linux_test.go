@@ -12,6 +12,7 @@ import (
 
 // Another user's process gets no answer, even if it reaches the socket.
 func TestAnotherUserIsNotHeard(t *testing.T) {
+	t.Parallel()
 	if os.Geteuid() != 0 {
 		t.Skip("only root can be somebody else")
 	}

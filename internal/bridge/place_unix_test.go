@@ -12,6 +12,7 @@ import (
 
 // The log is neither written nor emptied through a link.
 func TestTheLogFollowsNoLink(t *testing.T) {
+	t.Parallel()
 	dir, precious := t.TempDir(), filepath.Join(t.TempDir(), "precious")
 	content := strings.Repeat("x", maxLog+1)
 	if err := errors.Join(os.WriteFile(precious, []byte(content), 0o600), os.Symlink(precious, LogFile(dir))); err != nil {
@@ -34,6 +35,7 @@ func TestTheLogFollowsNoLink(t *testing.T) {
 
 // An owner whose data directory was replaced leaves the next owner's socket alone.
 func TestAnOwnerLeavesAReplacedPlaceAlone(t *testing.T) {
+	t.Parallel()
 	dir := filepath.Join(t.TempDir(), "d")
 	listen := func() *Owner {
 		t.Helper()

@@ -18,6 +18,7 @@ import (
 // Whatever happens to owners, every request gets one answer, and no call
 // reaches two of them.
 func TestEveryRequestGetsOneAnswer(t *testing.T) {
+	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
 	var mu sync.Mutex
 	reached := map[string]int{} // calls, by id

@@ -3,6 +3,7 @@ package cli
 import "testing"
 
 func TestBar(t *testing.T) {
+	t.Parallel()
 	for want, b := range map[string]*bar{
 		"reading  7": {label: "reading", done: 7},
 		"reading  [------------------------------]   0%  0/3":   {label: "reading", total: 3},

@@ -47,6 +47,7 @@ func TestMain(m *testing.M) {
 
 // The scripts are what a user types, against real processes.
 func TestScripts(t *testing.T) {
+	t.Parallel()
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(e *testscript.Env) error {
@@ -327,6 +328,7 @@ func send(ts *testscript.TestScript, r *http.Request, token string, want int) st
 
 // Every code has an exit status, and none of them is success or a tool's own.
 func TestExitStatusIsComplete(t *testing.T) {
+	t.Parallel()
 	for _, code := range gateway.Codes() {
 		if status, ok := exitStatus[code]; !ok || status < 2 {
 			t.Errorf("code %s: status %d", code, status)
@@ -336,6 +338,7 @@ func TestExitStatusIsComplete(t *testing.T) {
 
 // What --json prints is JSON.
 func TestJSONIsIndentedAndUnescaped(t *testing.T) {
+	t.Parallel()
 	var out bytes.Buffer
 	c := &command{std: Streams{Out: &out}}
 	if err := c.json(json.RawMessage(`{"a":"<b>"}`)); err != nil {

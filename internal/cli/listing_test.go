@@ -9,6 +9,7 @@ import (
 // A reader sees where each word of a command begins and ends, and what a
 // terminal would swallow.
 func TestCommandLinesShowEveryCharacter(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		words []string
 		want  string
@@ -29,6 +30,7 @@ func TestCommandLinesShowEveryCharacter(t *testing.T) {
 }
 
 func TestLinesAreWrappedAndNeverCut(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		text    string
 		columns int
@@ -52,6 +54,7 @@ func TestLinesAreWrappedAndNeverCut(t *testing.T) {
 }
 
 func TestListsKeepLinesBesideTheirName(t *testing.T) {
+	t.Parallel()
 	var out bytes.Buffer
 	c := &command{std: Streams{Out: &out}}
 	c.list([]shown{{"a", []string{"one", "two\x1b[1m"}}, {"検索", []string{"three"}}})

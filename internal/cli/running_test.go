@@ -15,6 +15,7 @@ import (
 // A list that was not waited for to the end says whose tools it lacks: of servers
 // that are starting and have never listed any.
 func TestListsSayWhichServersAreStillStarting(t *testing.T) {
+	t.Parallel()
 	long := time.Now().Add(-time.Hour)
 	servers := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_ = json.NewEncoder(w).Encode(client.ServerList{Servers: []client.Server{

@@ -17,6 +17,7 @@ import (
 // Characters that steer a terminal or that nobody sees are shown as escapes; what
 // people write in any language stays.
 func TestScreenShowsHiddenCharacters(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{
 		"plain text\n\tand more\n":          "plain text\n\tand more\n",
 		"玄関　の設計 café naïve":                 "玄関　の設計 café naïve",
@@ -49,6 +50,7 @@ func TestScreenShowsHiddenCharacters(t *testing.T) {
 
 // JSON keeps its meaning, and has nothing that a terminal obeys.
 func TestJSONHasNoHiddenCharacters(t *testing.T) {
+	t.Parallel()
 	const text = "a\x1b\x7f\u009b\u202e\U000e0041\u200b\n\t玄関"
 	var out bytes.Buffer
 	c := &command{std: Streams{Out: &screen{out: &out, form: gateway.AppendEscape}}}
@@ -68,6 +70,7 @@ func TestJSONHasNoHiddenCharacters(t *testing.T) {
 
 // A writer that cuts characters in two does not make them unreadable.
 func TestScreenPutsSplitCharactersTogether(t *testing.T) {
+	t.Parallel()
 	const text = "玄関 😀 \xe3\x81x end\n"
 	var out bytes.Buffer
 	if _, err := io.Copy(&screen{out: &out, form: gateway.AppendEscape}, struct{ io.Reader }{iotest.OneByteReader(strings.NewReader(text))}); err != nil {

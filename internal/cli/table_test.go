@@ -10,6 +10,7 @@ import (
 // Columns stand below one another on a terminal, where kana and kanji take two
 // places.
 func TestTableIsAlignedInBothLanguages(t *testing.T) {
+	t.Parallel()
 	var out bytes.Buffer
 	c := &command{std: Streams{Out: &out}}
 	c.table([][]string{{"NAME", "SERVER", "問題"}, {"検索", "a", ""}, {"search", "サーバー", "なし"}})
@@ -23,6 +24,7 @@ func TestTableIsAlignedInBothLanguages(t *testing.T) {
 
 // What stands in a file cannot move the cursor, hide itself or begin a line.
 func TestTablesShowPlainText(t *testing.T) {
+	t.Parallel()
 	var out bytes.Buffer
 	c := &command{std: Streams{Out: &out}}
 	c.table([][]string{{"a\x1b[2K\rb", "x\ny", "\u202eevil"}})
@@ -33,6 +35,7 @@ func TestTablesShowPlainText(t *testing.T) {
 
 // Of an answer people read the texts; what a terminal cannot show is named.
 func TestAnswersAreReadable(t *testing.T) {
+	t.Parallel()
 	for content, want := range map[string]string{
 		`{"type":"text","text":"hello"}`:                                                "hello\n",
 		`{"type":"image","data":"aGVsbG8=","mimeType":"image/png"}`:                     "(image/png, 5 bytes; --json shows them in base64)\n",
@@ -49,6 +52,7 @@ func TestAnswersAreReadable(t *testing.T) {
 }
 
 func TestEarlyFlags(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		args []string
 		want string

@@ -48,6 +48,7 @@ func (m *model) client(t *testing.T, kind, path string) *embed.Client {
 }
 
 func TestEmbed(t *testing.T) {
+	t.Parallel()
 	m := newModel(t)
 	for _, c := range []struct{ kind, path string }{
 		{"", "/v1"},
@@ -98,6 +99,7 @@ func TestEmbed(t *testing.T) {
 
 // TestEmbedFails: every failure says what to do, and none shows the key.
 func TestEmbedFails(t *testing.T) {
+	t.Parallel()
 	m := newModel(t)
 	status := func(code int) http.HandlerFunc { return *embeddings.Status(code) }
 	body := func(text string) http.HandlerFunc { return *embeddings.Body(text) }
@@ -186,6 +188,7 @@ func newShelf(t *testing.T, opt embed.Options) *embed.Shelf {
 
 // Vectors are made once for each text and model, whoever asks, and kept.
 func TestShelf(t *testing.T) {
+	t.Parallel()
 	m, store := newModel(t), openStore(t)
 	opt := embed.Options{Embedder: m.client(t, "", "/v1"), Store: store, Model: "words"}
 	s := newShelf(t, opt)
@@ -226,6 +229,7 @@ func TestShelf(t *testing.T) {
 // A model that fails is left alone for a while, which is said once, and so is that
 // it works again. Queries do not wait for it.
 func TestShelfWhileTheModelFails(t *testing.T) {
+	t.Parallel()
 	var log bytes.Buffer
 	var mu sync.Mutex
 	lines := func() string { mu.Lock(); defer mu.Unlock(); return log.String() }
@@ -278,6 +282,7 @@ func TestShelfWhileTheModelFails(t *testing.T) {
 // A text that the model does not take goes without a vector, and takes nobody else's;
 // such a query does not silence the others.
 func TestShelfWithATextThatIsRefused(t *testing.T) {
+	t.Parallel()
 	m := newModel(t)
 	client := m.client(t, "", "/v1")
 	var asks atomic.Int64
@@ -323,6 +328,7 @@ func (l locked) Write(p []byte) (int, error) {
 // A model that does not answer costs a query its patience, and no more; a shelf
 // that is closed meanwhile ends.
 func TestShelfDoesNotWait(t *testing.T) {
+	t.Parallel()
 	s := newShelf(t, embed.Options{
 		Embedder: asked(func(ctx context.Context, _ []string) ([][]float32, error) {
 			<-ctx.Done()

@@ -12,6 +12,7 @@ import (
 )
 
 func TestAdminTokenIsMadeOnce(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "data", "admin-token")
 	first, err := LoadAdminToken(path)
 	if err != nil {
@@ -54,6 +55,7 @@ func wantOnly(t *testing.T, dir, name string) {
 }
 
 func TestAdminTokenOfManyStartsAtOnce(t *testing.T) {
+	t.Parallel()
 	// What decides is the file system, so goroutines stand for processes.
 	for range 20 {
 		path := filepath.Join(t.TempDir(), "admin-token")
@@ -82,6 +84,7 @@ func TestAdminTokenOfManyStartsAtOnce(t *testing.T) {
 }
 
 func TestAdminTokenFileThatOthersCouldRead(t *testing.T) {
+	t.Parallel()
 	if runtime.GOOS == "windows" {
 		t.Skip("windows has no permission bits")
 	}
@@ -107,6 +110,7 @@ func TestAdminTokenFileThatOthersCouldRead(t *testing.T) {
 }
 
 func TestAdminTokenFileThatIsNoToken(t *testing.T) {
+	t.Parallel()
 	long := strings.Repeat("x", maxAdminToken)
 	for name, content := range map[string]string{
 		"empty":      "",
@@ -148,6 +152,7 @@ func TestAdminTokenFileThatIsNoToken(t *testing.T) {
 }
 
 func TestAdminTokenIsNeitherLinkNorDirectory(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	target := filepath.Join(dir, "target")
 	if err := os.WriteFile(target, []byte(strings.Repeat("s", 40)), 0o644); err != nil { // must stay untouched

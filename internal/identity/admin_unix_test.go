@@ -11,6 +11,7 @@ import (
 )
 
 func TestAdminTokenIsNoFIFO(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "admin-token")
 	if err := syscall.Mkfifo(path, 0o600); err != nil {
 		t.Skip(err)

@@ -200,11 +200,13 @@ func TestVerify(t *testing.T) {
 }
 
 func TestNoAdminTokenIsNotTheEmptyToken(t *testing.T) {
+	t.Parallel()
 	k := NewKeeper(&memory{}, "", time.Now)
 	wantRefused(t, k, "", gateway.CodeUnauthenticated)
 }
 
 func TestAdminTokenNeedsNoStore(t *testing.T) {
+	t.Parallel()
 	m := &memory{err: errors.New("gone")}
 	k := NewKeeper(m, adminSecret, time.Now)
 	wantIdentity(t, k, adminSecret, gateway.Identity{ClientID: "admin", Admin: true})
@@ -484,6 +486,7 @@ func TestRequestThatGivesUpWaiting(t *testing.T) {
 // Whatever happens in whatever order, with a store that answers: who was
 // revoked a second ago stays out, and who has a token comes in.
 func TestKeeperFollowsTheStore(t *testing.T) {
+	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
 		var mu sync.Mutex
 		now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)

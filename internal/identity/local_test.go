@@ -11,6 +11,7 @@ import (
 )
 
 func TestLocalNames(t *testing.T) {
+	t.Parallel()
 	for name, want := range map[string]string{
 		"cursor": "", "claude-code": "", "my.editor_2": "", strings.Repeat("a", 64): "",
 		"": "a client name has", "Cursor": "a client name has", "local:cursor": "a client name has", "-x": "a client name has",
@@ -27,6 +28,7 @@ func TestLocalNames(t *testing.T) {
 // A local client that takes the name of a token's is somebody else: no token can
 // be called what it is known by.
 func TestLocalClientsAreNoTokens(t *testing.T) {
+	t.Parallel()
 	local := gateway.LocalIdentity("editor")
 	if local.ClientID != "local:editor" || local.Admin {
 		t.Errorf("got %+v", local)

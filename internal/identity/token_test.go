@@ -26,6 +26,7 @@ func wantCode(t testing.TB, err error, code gateway.Code) {
 }
 
 func TestNewToken(t *testing.T) {
+	t.Parallel()
 	now := time.Date(2026, 5, 4, 3, 2, 1, 123456789, time.FixedZone("JST", 9*60*60))
 	token, secret, err := NewToken("claude-desktop", true, now)
 	if err != nil {
@@ -59,6 +60,7 @@ func TestNewToken(t *testing.T) {
 }
 
 func TestTokenNames(t *testing.T) {
+	t.Parallel()
 	for name, valid := range map[string]bool{
 		"a": true, "0": true, "claude": true, "vs-code.2_x": true, strings.Repeat("a", 64): true,
 		"administrator": true, "localhost": true,
@@ -77,6 +79,7 @@ func TestTokenNames(t *testing.T) {
 }
 
 func TestNamesMatchTheirPattern(t *testing.T) {
+	t.Parallel()
 	pattern := regexp.MustCompile(`^[a-z0-9][a-z0-9._-]{0,63}$`)
 	rapid.Check(t, func(t *rapid.T) {
 		name := rapid.OneOf(rapid.String(), rapid.StringMatching(`[a-z0-9._-]{0,66}`)).Draw(t, "name")

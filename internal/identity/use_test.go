@@ -94,6 +94,7 @@ func TestClientsAreKnownByTheirOwnWord(t *testing.T) {
 }
 
 func TestANameThatComesLateIsNoted(t *testing.T) {
+	t.Parallel()
 	following(t, func(t *testing.T, m *memory, k *Keeper, secret string, _ *[]error) {
 		wantIdentity(t, k, secret, editor)
 		time.Sleep(2 * gathering)
@@ -127,6 +128,7 @@ func TestAStoreThatFailsIsLeftAloneForAMinute(t *testing.T) {
 
 // A token's use outlives a change to the tokens, and ends with the token.
 func TestUsesFollowTheirToken(t *testing.T) {
+	t.Parallel()
 	following(t, func(t *testing.T, m *memory, k *Keeper, secret string, _ *[]error) {
 		wantIdentity(t, k, secret, editor)
 		k.Introduced(editor, "cursor 1.2")

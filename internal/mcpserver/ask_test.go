@@ -15,6 +15,7 @@ import (
 // TestClientsAreAsked: whatever a server asks reaches the client of the call,
 // in the way of the client's era, and its answer reaches the server.
 func TestClientsAreAsked(t *testing.T) {
+	t.Parallel()
 	everyPairing(t, clientOptions{capabilities: canBeAsked, answer: accept}, func(t *testing.T, c *client, server string) {
 		for name, q := range map[string]struct {
 			arguments, method string
@@ -71,6 +72,7 @@ func TestClientsAreAsked(t *testing.T) {
 // TestClientsThatCannotBeAsked: the caller is told what is missing, nobody is
 // asked, and nothing hangs.
 func TestClientsThatCannotBeAsked(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ capabilities, what, missing string }{
 		{`{}`, "form", "elicitation"},
 		{`{"sampling":{}}`, "form", "elicitation"},
@@ -98,6 +100,7 @@ func TestClientsThatCannotBeAsked(t *testing.T) {
 
 // TestAClientThatAnswersWithAnError: the server learns it, as it came.
 func TestAClientThatAnswersWithAnError(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, upstreams(t))
 	for _, wire := range []string{overHTTP, overStdio} {
 		c := h.connect(t, clientOptions{era: legacyEra, wire: wire, capabilities: canBeAsked, answer: func(question) string {
@@ -120,6 +123,7 @@ func TestAClientThatAnswersWithAnError(t *testing.T) {
 // TestACallThatIsCanceledWhileItAsks: the question is taken back and the server
 // is told; the next call goes its way.
 func TestACallThatIsCanceledWhileItAsks(t *testing.T) {
+	t.Parallel()
 	for _, wire := range []string{overHTTP, overStdio} {
 		for _, over := range []string{overHTTP, overStdio} {
 			t.Run(fmt.Sprintf("a client over %s of a server over %s", wire, over), func(t *testing.T) {
@@ -154,6 +158,7 @@ func TestACallThatIsCanceledWhileItAsks(t *testing.T) {
 // TestACallOfAModernServerThatIsCanceledWhileItAsks: nobody waits there, so
 // only the client's question is taken back.
 func TestACallOfAModernServerThatIsCanceledWhileItAsks(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, upstreams(t))
 	for _, wire := range []string{overHTTP, overStdio} {
 		for _, server := range []string{"mh", "ms"} {
@@ -169,6 +174,7 @@ func TestACallOfAModernServerThatIsCanceledWhileItAsks(t *testing.T) {
 // TestAServerThatTakesItsQuestionBack: the client is told, and does not hold up
 // the call.
 func TestAServerThatTakesItsQuestionBack(t *testing.T) {
+	t.Parallel()
 	for _, over := range []string{overHTTP, overStdio} {
 		record := recordFile(t)
 		flags := []string{"-everything", "-era", "legacy", "-record", record}
@@ -229,6 +235,7 @@ func (h *house) callsEnded() (sum float64) {
 // TestAServerThatDiesWhileItAsks: the question is taken back; what may be sent
 // again is, and asks again.
 func TestAServerThatDiesWhileItAsks(t *testing.T) {
+	t.Parallel()
 	for _, wire := range []string{overHTTP, overStdio} {
 		// Shared, so that it is the same one that asks and that crashes.
 		h := openHouse(t, servers{"a": with(child(t, "-everything", "-era", "legacy"), map[string]any{"isolation": "shared"})})
@@ -258,6 +265,7 @@ func TestAServerThatDiesWhileItAsks(t *testing.T) {
 // asked on its session's own stream, and told nothing that it could not answer
 // when it has none.
 func TestALegacyClientWhoseStreamBroke(t *testing.T) {
+	t.Parallel()
 	record := recordFile(t)
 	h := openHouse(t, servers{"a": child(t, "-everything", "-era", "legacy", "-record", record)})
 	for _, listens := range []bool{true, false} {
@@ -292,6 +300,7 @@ func TestALegacyClientWhoseStreamBroke(t *testing.T) {
 // TestAStdioClientThatLeavesWhileItIsAsked: its input has ended, so there will
 // be no answer, and nobody waits for one.
 func TestAStdioClientThatLeavesWhileItIsAsked(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, upstreams(t))
 	for _, server := range []string{"lh", "ls", "mh", "ms"} {
 		c := h.connect(t, clientOptions{era: legacyEra, wire: overStdio, capabilities: canBeAsked})
@@ -310,6 +319,7 @@ func TestAStdioClientThatLeavesWhileItIsAsked(t *testing.T) {
 
 // TestNobodyAnswersForAnother: an answer counts in the session that was asked.
 func TestNobodyAnswersForAnother(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, servers{"a": child(t, "-everything", "-era", "legacy")})
 	c := h.connect(t, clientOptions{era: legacyEra, wire: overHTTP, capabilities: canBeAsked})
 	call := c.beginCall("a__ask", `{}`)
@@ -332,6 +342,7 @@ func TestNobodyAnswersForAnother(t *testing.T) {
 
 // TestASessionThatEndsWhileItIsAsked takes its calls with it.
 func TestASessionThatEndsWhileItIsAsked(t *testing.T) {
+	t.Parallel()
 	record := recordFile(t)
 	h := openHouse(t, servers{"a": child(t, "-everything", "-era", "legacy", "-record", record)})
 	c := h.connect(t, clientOptions{era: legacyEra, wire: overHTTP, capabilities: canBeAsked})

@@ -8,6 +8,7 @@ import (
 
 // TestCapabilitiesOfAServerAlone: what it cannot do is not promised.
 func TestCapabilitiesOfAServerAlone(t *testing.T) {
+	t.Parallel()
 	for own, want := range map[string]string{
 		`{}`:                               `{"tools":{"listChanged":true}}`,
 		`{"resources":{}}`:                 `{"tools":{"listChanged":true},"resources":{"listChanged":true}}`,

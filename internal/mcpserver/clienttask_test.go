@@ -71,6 +71,7 @@ func learnt(c *client, server, id string) string {
 // TestClientsMakeTasks: a legacy server's question becomes a task of its client,
 // which the server follows by its id, in the call that asked and after it.
 func TestClientsMakeTasks(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, upstreams(t, "-tasks"))
 	for _, wire := range []string{overHTTP, overStdio} {
 		for _, server := range []string{"lh", "ls"} {
@@ -106,6 +107,7 @@ func TestClientsMakeTasks(t *testing.T) {
 
 // TestClientsThatMakeNoTasks answer at once: nothing is said to them of tasks.
 func TestClientsThatMakeNoTasks(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, upstreams(t, "-tasks"))
 	for _, kind := range kinds() {
 		for _, server := range []string{"lh", "ls"} {
@@ -127,6 +129,7 @@ func TestClientsThatMakeNoTasks(t *testing.T) {
 
 // TestAClientThatCannotCancel is not asked to: the server is told so.
 func TestAClientThatCannotCancel(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, servers{"a": child(t, "-everything", "-tasks", "-era", "legacy")})
 	c := h.connect(t, clientOptions{
 		era: legacyEra, wire: overHTTP, answer: worker("Hana"),
@@ -144,6 +147,7 @@ func TestAClientThatCannotCancel(t *testing.T) {
 // TestAClientsTasksAreItsOwn: of clients that share a connection and use the
 // same ids each is asked for its own tasks, and none for another's.
 func TestAClientsTasksAreItsOwn(t *testing.T) {
+	t.Parallel()
 	for _, over := range []string{overHTTP, overStdio} {
 		t.Run("over "+over, func(t *testing.T) {
 			record := recordFile(t)
@@ -197,6 +201,7 @@ func TestAClientsTasksAreItsOwn(t *testing.T) {
 // TestTasksAreAnnouncedByThoseWhoMakeThem: a server that one session has to
 // itself is told of tasks only if its client makes any.
 func TestTasksAreAnnouncedByThoseWhoMakeThem(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, servers{"a": with(child(t, "-everything", "-tasks", "-era", "legacy"), map[string]any{"isolation": "session"})})
 	for capabilities, want := range map[string]string{
 		makesTasks: `{"cancel":{},"requests":{"sampling":{"createMessage":{}},"elicitation":{"create":{}}}}`,
@@ -224,6 +229,7 @@ func taskOf(c *client, server, arguments string) string {
 // call it was made of, after the answer that told it of the task, and nobody
 // else.
 func TestTaskStatus(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, upstreams(t, "-tasks"))
 	for _, wire := range []string{overHTTP, overStdio} {
 		for _, server := range []string{"lh", "ls"} {
@@ -261,6 +267,7 @@ func TestTaskStatus(t *testing.T) {
 // TestATaskAsksItsOwnClient: a question that names a task is put to the client
 // whose call the task was made of, however many others use the server.
 func TestATaskAsksItsOwnClient(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, servers{"a": with(child(t, "-everything", "-tasks", "-era", "legacy"), map[string]any{"isolation": "shared"})})
 	for _, wire := range []string{overHTTP, overStdio} {
 		c := h.connect(t, clientOptions{era: legacyEra, wire: wire, capabilities: canBeAsked, answer: accept})
@@ -284,6 +291,7 @@ func TestATaskAsksItsOwnClient(t *testing.T) {
 // TestAStreamlessClientHearsOfItsTaskLater: what is said while a client has no
 // stream open waits for the next one.
 func TestAStreamlessClientHearsOfItsTaskLater(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, servers{"a": child(t, "-everything", "-tasks", "-era", "legacy")})
 	session := h.openSession("/mcp", h.token, "2025-11-25", "{}")
 	gate := newGate(t)
@@ -309,6 +317,7 @@ func TestAStreamlessClientHearsOfItsTaskLater(t *testing.T) {
 // TestAStreamlessClientIsAskedInItsCall: a client that has no stream of its
 // session open is asked about its task on that of the call that made it.
 func TestAStreamlessClientIsAskedInItsCall(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, servers{"a": child(t, "-everything", "-tasks", "-era", "legacy")})
 	session := h.openSession("/mcp", h.token, "2025-11-25", makesTasks)
 	stream := h.open(legacyCall(session, "1", "a__assign", `{}`))
@@ -334,6 +343,7 @@ const knowsTasks = `{"extensions":{"io.modelcontextprotocol/tasks":{}}}`
 // TestTaskSubscriptions: a modern client hears of the tasks that it asks to hear
 // of and that are its own, with the mark of its own subscription.
 func TestTaskSubscriptions(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, upstreams(t, "-tasks"))
 	const acknowledged = `notifications/subscriptions/acknowledged`
 	for _, wire := range []string{overHTTP, overStdio} {

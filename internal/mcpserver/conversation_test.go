@@ -14,6 +14,7 @@ import (
 // TestConversations plays what is written down in testdata, over both
 // transports: a client hears the same words whichever way it came.
 func TestConversations(t *testing.T) {
+	t.Parallel()
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("there are no conversations: %v", err)

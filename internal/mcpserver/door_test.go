@@ -58,6 +58,7 @@ func (h *house) metric(name string) string {
 
 // TestDoor: who does not come in, at every path. No attack may reach a server.
 func TestDoor(t *testing.T) {
+	t.Parallel()
 	record := recordFile(t)
 	h := openHouse(t, servers{"fault": child(t, "-record", record)}, map[string]any{
 		"cors":         map[string]any{"enabled": true, "origin": []string{"https://app.example.com"}},

@@ -85,6 +85,7 @@ var (
 // TestRequestFidelity compares what the client sent with what reached the
 // server, byte by byte.
 func TestRequestFidelity(t *testing.T) {
+	t.Parallel()
 	// NAME stands for the tool's name, as this client or that server has it.
 	requests := map[string]struct{ params, meta string }{
 		"plain":              {`"name":NAME,"arguments":{"text":"hi"}`, ``},
@@ -195,6 +196,7 @@ func serverKinds() []serverKind {
 // TestAnswerFidelity compares what the server answered with what the client
 // received, byte by byte.
 func TestAnswerFidelity(t *testing.T) {
+	t.Parallel()
 	results := map[string]string{
 		"plain":             `{"content":[{"type":"text","text":"hi"}]}`,
 		"empty":             `{}`,
@@ -259,6 +261,7 @@ func TestAnswerFidelity(t *testing.T) {
 // TestPrettyPrinted: line breaks between tokens are the one thing in a message
 // that cannot pass: they become spaces on the way, in both directions.
 func TestPrettyPrinted(t *testing.T) {
+	t.Parallel()
 	record := recordFile(t)
 	h := openHouse(t, servers{"fault": sibling(t, "-era", "modern", "-record", record), "child": child(t, "-record", record)})
 	for _, server := range []string{"fault", "child"} {

@@ -18,6 +18,7 @@ func root(folder string) string { return `{"uri":"file://` + folder + `","name":
 // Whatever the era, the wire and the way in which a server asks for roots, it is
 // told only of those that the client may choose.
 func TestServersAreNotToldOfRefusedRoots(t *testing.T) {
+	t.Parallel()
 	allowed := t.TempDir()
 	flags := func(era string) []string { return []string{"-everything", "-era", era} }
 	h := openHouse(t, servers{
@@ -135,6 +136,7 @@ func TestWhereServersAreStarted(t *testing.T) {
 // A server that needs no folder serves whoever may not have one, and the answer
 // says that the folder was not used.
 func TestAnswersSayThatAFolderWasNotUsed(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, servers{"a": with(child(t, "-era", "legacy"), map[string]any{"isolation": "root"})})
 	token := h.newToken("agent")
 	body := `{"name":"a__echo","parameters":{"text":"x"},"options":{"folder":"/etc"}}`

@@ -32,6 +32,7 @@ func foundTools(t *testing.T, answer string) (ids []string, noMatch bool) {
 // TestSearchMode: a client that wants a guide sees four tools, finds the others
 // with them, and calls them as if they were its own.
 func TestSearchMode(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, servers{"a": child(t, "-everything", "-era", "legacy"), "b": sibling(t, "-everything", "-era", "modern")})
 	h.waitForServer("a")
 	h.waitForServer("b")
@@ -160,6 +161,7 @@ func TestSearchMode(t *testing.T) {
 // TestSearchModeLearns: what a client calls after a search is what it finds first
 // with the same words the next time, whatever era it speaks.
 func TestSearchModeLearns(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, servers{"a": child(t, "-everything", "-era", "legacy")})
 	h.waitForServer("a")
 	for _, o := range []clientOptions{

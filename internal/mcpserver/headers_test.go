@@ -14,6 +14,7 @@ import (
 // travel as headers too, a modern HTTP client must send them, and they must say
 // what the body says, whatever the wire behind us is.
 func TestParamHeadersAreCompared(t *testing.T) {
+	t.Parallel()
 	for name, server := range map[string]map[string]any{
 		"modern HTTP":  sibling(t, "-era", "modern", "-param-tool"),
 		"legacy HTTP":  sibling(t, "-era", "legacy", "-param-tool"),
@@ -57,6 +58,7 @@ func TestParamHeadersAreCompared(t *testing.T) {
 // that waits is held to its headers too; the call goes on waiting for the right
 // ones.
 func TestParamHeadersOfARetry(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, servers{"fault": child(t, "-era", "legacy", "-param-tool")})
 	ask := func(header, more string) response {
 		r := modern("1", "tools/call", `"name":"fault__ask_about","arguments":{"message":"Who?"}`+more, "")
@@ -78,6 +80,7 @@ func TestParamHeadersOfARetry(t *testing.T) {
 // legacy era, over stdio, over REST) reaches a tool that wants them all the
 // same. What no schema marks is passed on.
 func TestParamHeadersAreMade(t *testing.T) {
+	t.Parallel()
 	record := t.TempDir() + "/record"
 	h := openHouse(t, servers{"fault": sibling(t, "-era", "modern", "-param-tool", "-record", record, "-record-headers")})
 	for _, region := range []string{"us-west1", " padded ", "日本", "a\nb", ""} {
@@ -109,6 +112,7 @@ func TestParamHeadersAreMade(t *testing.T) {
 // TestNamesInViews: the list of everything caps names, because clients put
 // their own prefix before them; a server alone keeps its own, however long.
 func TestNamesInViews(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, servers{"fault": child(t), "other": child(t)})
 	long := strings.Repeat("long_", 20)
 	h.send(modernCall("1", "fault__add_tool", `{"name":"`+long+`"}`)).want(t, http.StatusOK, 0)

@@ -11,6 +11,7 @@ import (
 // TestLegacyLifecycle walks through the life of a session over HTTP, as the
 // 2025-11-25 page on transports has it.
 func TestLegacyLifecycle(t *testing.T) {
+	t.Parallel()
 	record := recordFile(t)
 	h := openHouse(t, servers{"fault": child(t, "-record", record)})
 
@@ -139,6 +140,7 @@ func TestLegacyLifecycle(t *testing.T) {
 // TestLegacyStream is about the GET stream of a session: list_changed comes on
 // one stream only, and what happened while none was open is told when one is.
 func TestLegacyStream(t *testing.T) {
+	t.Parallel()
 	for name, server := range map[string]map[string]any{
 		"behind stdio legacy": child(t, "-era", "legacy"), "behind stdio modern": child(t, "-era", "modern"),
 		"behind HTTP legacy": sibling(t, "-era", "legacy"), "behind HTTP modern": sibling(t, "-era", "modern"),

@@ -63,6 +63,7 @@ func (h *house) all(era, session string) []string {
 // TestPagination: with a page size, a client that follows the cursors sees one
 // list, even if it changes meanwhile.
 func TestPagination(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, servers{"fault": child(t, "-tools", "9")}, map[string]any{"pageSize": 4})
 	session := h.initialize(h.token)
 	for _, era := range []string{"legacy", "modern"} {
@@ -109,6 +110,7 @@ func TestPagination(t *testing.T) {
 // TestListIsTheServersOwn: but for the name, a definition is what the server
 // sent, and without a prefix it is that to the byte.
 func TestListIsTheServersOwn(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, servers{
 		"bare":     with(child(t, "-era", "modern"), map[string]any{"prefix": ""}),
 		"prefixed": with(sibling(t, "-era", "legacy"), map[string]any{"tools": map[string]any{"allow": []string{"e*", "raw"}, "deny": []string{"env"}}}),
@@ -139,6 +141,7 @@ func TestListIsTheServersOwn(t *testing.T) {
 // TestListChangedIsCoalesced: many changes in a moment are told of a few times
 // at most, and the last one is never lost.
 func TestListChangedIsCoalesced(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, servers{"fault": child(t)})
 	stream := h.open(modern("9", "subscriptions/listen", `"notifications":{"toolsListChanged":true}`, ""))
 	stream.next() // the acknowledgement
@@ -164,6 +167,7 @@ func TestListChangedIsCoalesced(t *testing.T) {
 // TestAListAsItIsAskedFor: a list is one event for clients that name streams, and
 // plain JSON for all others; either is whole at once.
 func TestAListAsItIsAskedFor(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, servers{"fault": child(t)}, nil)
 	session := h.initialize(h.token)
 	for _, era := range []string{"legacy", "modern"} {

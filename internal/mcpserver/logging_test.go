@@ -22,6 +22,7 @@ func (c *client) logs(server, level, meta string) []string {
 
 // TestLogging: a client hears what it asked for, and not more.
 func TestLogging(t *testing.T) {
+	t.Parallel()
 	everyPairing(t, clientOptions{}, func(t *testing.T, c *client, server string) {
 		meta := ""
 		if c.era == modernEra {
@@ -51,6 +52,7 @@ func TestLogging(t *testing.T) {
 
 // TestBadLogLevels are refused by us, whoever is behind.
 func TestBadLogLevels(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, servers{"a": child(t, "-everything")})
 	for _, kind := range kinds() {
 		c := h.connect(t, kind)
@@ -71,6 +73,7 @@ func TestBadLogLevels(t *testing.T) {
 // TestTheLoudestLevelGoesUpstream: a server that many share is as loud as the
 // loudest wants, and everybody hears what they want.
 func TestTheLoudestLevelGoesUpstream(t *testing.T) {
+	t.Parallel()
 	record := recordFile(t)
 	flags := []string{"-everything", "-era", "legacy", "-record", record}
 	h := openHouse(t, servers{"a": child(t, flags...)})
@@ -116,6 +119,7 @@ func TestTheLoudestLevelGoesUpstream(t *testing.T) {
 // TestLogsOfOthers: what a shared child logs while several clients' calls are
 // under way is nobody's.
 func TestLogsOfOthers(t *testing.T) {
+	t.Parallel()
 	record := recordFile(t)
 	h := openHouse(t, servers{"a": child(t, "-everything", "-era", "legacy", "-record", record)})
 	one := h.connect(t, clientOptions{era: legacyEra, wire: overHTTP})
@@ -140,6 +144,7 @@ func TestLogsOfOthers(t *testing.T) {
 // TestAModernClientIsHeardByALegacyServer: its wish stands in each call, and a
 // legacy server knows only the wishes of its connection.
 func TestAModernClientIsHeardByALegacyServer(t *testing.T) {
+	t.Parallel()
 	for name, server := range map[string]map[string]any{
 		overStdio: child(t, "-everything", "-era", "legacy"), overHTTP: sibling(t, "-everything", "-era", "legacy"),
 	} {

@@ -11,6 +11,7 @@ import (
 // TestModernRequests is about requests that stand alone, as the 2026-07-28
 // pages on streamable HTTP, discovery and caching have them.
 func TestModernRequests(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, servers{"fault": child(t, "-era", "legacy")})
 
 	t.Run("server/discover", func(t *testing.T) {
@@ -101,6 +102,7 @@ func TestModernRequests(t *testing.T) {
 // TestModernHeaders: whoever routed a request by its headers must not see
 // another one carried out.
 func TestModernHeaders(t *testing.T) {
+	t.Parallel()
 	record := recordFile(t)
 	h := openHouse(t, servers{"fault": with(child(t, "-record", record), map[string]any{"prefix": ""})})
 	call := modernCall("1", "echo", `{"text":"x"}`)
@@ -175,6 +177,7 @@ func TestModernHeaders(t *testing.T) {
 // TestModernMissingCapability: a server that needs more of the client says so
 // with -32021, which is a 400.
 func TestModernMissingCapability(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, servers{"fault": child(t, "-era", "modern")})
 	r := h.send(modernCall("1", "fault__elicit", `{}`))
 	r.want(t, http.StatusBadRequest, -32021)
@@ -186,6 +189,7 @@ func TestModernMissingCapability(t *testing.T) {
 // TestInputRequired: what a modern server asks of a modern client passes
 // untouched in both directions, without state of ours.
 func TestInputRequired(t *testing.T) {
+	t.Parallel()
 	for name, server := range map[string]map[string]any{"stdio": child(t, "-era", "modern"), "HTTP": sibling(t, "-era", "modern")} {
 		t.Run(name, func(t *testing.T) {
 			h := openHouse(t, servers{"fault": server})
@@ -210,6 +214,7 @@ func TestInputRequired(t *testing.T) {
 
 // TestSubscription is about subscriptions/listen over HTTP.
 func TestSubscription(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, servers{"fault": child(t)})
 	add := func(tool string) {
 		t.Helper()

@@ -24,6 +24,7 @@ func names(t *testing.T, answer, list, key string) []string {
 
 // TestPrompts: they are listed and got under a prefix, as tools are.
 func TestPrompts(t *testing.T) {
+	t.Parallel()
 	everyPairing(t, clientOptions{}, func(t *testing.T, c *client, server string) {
 		listed := names(t, c.do("prompts/list", ""), "prompts", "name")
 		if !slices.Contains(listed, server+"__greet") || slices.Contains(listed, "greet") {
@@ -47,6 +48,7 @@ func TestPrompts(t *testing.T) {
 
 // TestResources: a resource is read under its own URI, listed or not.
 func TestResources(t *testing.T) {
+	t.Parallel()
 	everyPairing(t, clientOptions{}, func(t *testing.T, c *client, server string) {
 		if listed := names(t, c.do("resources/list", ""), "resources", "uri"); !slices.Contains(listed, server+"://text") {
 			t.Errorf("the resources are %v", listed)
@@ -76,6 +78,7 @@ func TestResources(t *testing.T) {
 
 // TestCompletion: what is completed is named as it is listed.
 func TestCompletion(t *testing.T) {
+	t.Parallel()
 	everyPairing(t, clientOptions{}, func(t *testing.T, c *client, server string) {
 		const argument = `"argument":{"name":"name","value":"be"}`
 		for _, ref := range []string{
@@ -109,6 +112,7 @@ func TestCompletion(t *testing.T) {
 
 // TestEveryListHasPages: pages of ours, whatever the servers' are.
 func TestEveryListHasPages(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, servers{"a": child(t, "-everything", "-entries", "20", "-page", "3", "-tools", "20")}, map[string]any{"pageSize": 7})
 	for _, kind := range kinds() {
 		c := h.connect(t, kind)
@@ -157,6 +161,7 @@ const introduction = `Instructions of the servers behind this endpoint. A headin
 // TestInstructions: a server's own where it is looked at alone, all of them
 // with their names in the aggregate.
 func TestInstructions(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, servers{"a": child(t, "-everything"), "b": child(t)})
 	const own = "A server for tests. What it does wrong, it does on purpose."
 	for view, want := range map[string]struct{ instructions, capabilities, info string }{

@@ -49,6 +49,7 @@ func (h *house) bystanders(t *testing.T) (clients []*client) {
 // TestAQuestionThatCouldBeAnybodysIsNobodys: the server is told so, and every
 // call goes on.
 func TestAQuestionThatCouldBeAnybodysIsNobodys(t *testing.T) {
+	t.Parallel()
 	for _, kind := range kinds() {
 		t.Run(kind.String(), func(t *testing.T) {
 			record := recordFile(t)
@@ -74,6 +75,7 @@ func TestAQuestionThatCouldBeAnybodysIsNobodys(t *testing.T) {
 // TestTheRightClientIsAsked: five calls are under way on a server that is known
 // to ask, one of which asks.
 func TestTheRightClientIsAsked(t *testing.T) {
+	t.Parallel()
 	for _, kind := range kinds() {
 		t.Run(kind.String(), func(t *testing.T) {
 			record := recordFile(t)
@@ -103,6 +105,7 @@ func TestTheRightClientIsAsked(t *testing.T) {
 // TestAQuestionOnACallsOwnStream says whose it is, however many calls are under
 // way on a server over HTTP.
 func TestAQuestionOnACallsOwnStream(t *testing.T) {
+	t.Parallel()
 	record := recordFile(t)
 	h := openHouse(t, servers{"a": sibling(t, "-everything", "-era", "legacy", "-record", record)})
 	gate := newGate(t)
@@ -128,6 +131,7 @@ func TestAQuestionOnACallsOwnStream(t *testing.T) {
 // TestTheOnlyClientIsAsked: also when its server asks beside the call's stream,
 // and when several of its calls are under way.
 func TestTheOnlyClientIsAsked(t *testing.T) {
+	t.Parallel()
 	for name, server := range map[string]func(t *testing.T, args ...string) map[string]any{
 		overHTTP:  func(t *testing.T, args ...string) map[string]any { return sibling(t, args...) },
 		overStdio: func(t *testing.T, args ...string) map[string]any { return child(t, args...) },
@@ -161,6 +165,7 @@ func TestTheOnlyClientIsAsked(t *testing.T) {
 // TestNoQuestionCrosses: many clients, who all use the same ids, are asked at
 // once by one server, and each answers its own question.
 func TestNoQuestionCrosses(t *testing.T) {
+	t.Parallel()
 	const each = 10
 	h := openHouse(t, servers{"lh": sibling(t, "-everything", "-era", "legacy"), "mh": sibling(t, "-everything", "-era", "modern"), "ms": child(t, "-everything", "-era", "modern")})
 	var all sync.WaitGroup

@@ -84,6 +84,7 @@ var modernClient = clientOptions{era: modernEra, wire: overHTTP, capabilities: c
 // TestAStateIsGoodOnce, for the very call that it was made for, by the caller
 // that it was given to.
 func TestAStateIsGoodOnce(t *testing.T) {
+	t.Parallel()
 	h, _ := parkHouse(t)
 	other := modernClient
 	other.token = h.newToken("other")
@@ -146,6 +147,7 @@ func tampered(t *testing.T, good string) map[string]string {
 
 // TestTwoRetriesAtOnce: exactly one goes on.
 func TestTwoRetriesAtOnce(t *testing.T) {
+	t.Parallel()
 	h, _ := parkHouse(t)
 	for range 10 {
 		c := h.connect(t, modernClient)
@@ -162,6 +164,7 @@ func TestTwoRetriesAtOnce(t *testing.T) {
 // TestPartialAnswers: what is missing, or is no answer, is asked again, and
 // only that.
 func TestPartialAnswers(t *testing.T) {
+	t.Parallel()
 	h, _ := parkHouse(t)
 	c := h.connect(t, modernClient)
 	p := c.park("a__ask", `{"at_once":3}`)
@@ -196,6 +199,7 @@ func TestPartialAnswers(t *testing.T) {
 // TestAParkIsOfTheHouse: the retry may come on another connection, over another
 // wire if the caller is the same.
 func TestAParkIsOfTheHouse(t *testing.T) {
+	t.Parallel()
 	h, _ := parkHouse(t)
 	for _, wire := range []string{overHTTP, overStdio} {
 		o := modernClient
@@ -214,6 +218,7 @@ func TestAParkIsOfTheHouse(t *testing.T) {
 // TestParksPerCaller: one caller cannot have any number of them; another is not
 // held up by that.
 func TestParksPerCaller(t *testing.T) {
+	t.Parallel()
 	h, _ := parkHouse(t)
 	c := h.connect(t, modernClient)
 	var parked []parkedCall
@@ -240,6 +245,7 @@ func TestParksPerCaller(t *testing.T) {
 
 // TestParksAndTheirServers: a park lives as long as the server that asked.
 func TestParksAndTheirServers(t *testing.T) {
+	t.Parallel()
 	for _, over := range []string{overHTTP, overStdio} {
 		t.Run("over "+over, func(t *testing.T) {
 			flags := []string{"-everything", "-era", "legacy"}
@@ -284,6 +290,7 @@ func TestParksAndTheirServers(t *testing.T) {
 // TestAParkEndsWithTheProcess: its state is refused in a way that says what to
 // do.
 func TestAParkEndsWithTheProcess(t *testing.T) {
+	t.Parallel()
 	for _, upstream := range []string{legacyEra, modernEra} {
 		server := sibling(t, "-everything", "-era", upstream)
 		h := openHouse(t, servers{"a": server})
@@ -303,6 +310,7 @@ func TestAParkEndsWithTheProcess(t *testing.T) {
 // TestHangingUp cancels a call, while its client waits for the question as
 // while it waits for the answer.
 func TestHangingUp(t *testing.T) {
+	t.Parallel()
 	for _, over := range []string{overHTTP, overStdio} {
 		for _, wire := range []string{overHTTP, overStdio} {
 			t.Run(fmt.Sprintf("a client over %s of a server over %s", wire, over), func(t *testing.T) {
@@ -333,6 +341,7 @@ func TestHangingUp(t *testing.T) {
 // TestProgressAfterAQuestion goes to whoever waits now, under the token that
 // the retry came with.
 func TestProgressAfterAQuestion(t *testing.T) {
+	t.Parallel()
 	h, _ := parkHouse(t)
 	for _, wire := range []string{overHTTP, overStdio} {
 		for _, tokens := range [][2]string{{"first", "second"}, {"", "second"}, {"first", ""}} {
@@ -360,6 +369,7 @@ func TestProgressAfterAQuestion(t *testing.T) {
 
 // TestALargeParkTakesRoom: what waits in memory counts as in flight.
 func TestALargeParkTakesRoom(t *testing.T) {
+	t.Parallel()
 	h, _ := parkHouse(t)
 	for _, wire := range []string{overHTTP, overStdio} {
 		o := modernClient

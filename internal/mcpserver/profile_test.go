@@ -10,6 +10,7 @@ import (
 // TestProfiles: a profile is a part of the house with a name and a URL, and a
 // client can be shown one without asking.
 func TestProfiles(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, servers{"a": child(t, "-everything"), "b": child(t, "-everything")}, map[string]any{
 		"pinned": []string{"b__echo"},
 		"profiles": map[string]any{

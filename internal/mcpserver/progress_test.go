@@ -32,6 +32,7 @@ func callWithMeta(era, session, id, tool, arguments, meta string) request {
 // TestProgress: a call that is asked about comes as a stream, with the
 // client's own token in the client's own spelling; any other one is plain JSON.
 func TestProgress(t *testing.T) {
+	t.Parallel()
 	for name, server := range behind(t) {
 		t.Run(name, func(t *testing.T) {
 			h := openHouse(t, servers{"fault": server})
@@ -78,6 +79,7 @@ func TestProgress(t *testing.T) {
 
 // TestProgressAndFailure: a stream that has begun ends with the error.
 func TestProgressAndFailure(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, servers{"fault": with(child(t), map[string]any{"timeout": "300ms"})})
 	r := h.send(modern("1", "tools/call", `"name":"fault__progress","arguments":{"n":2,"ms":100}`, `"progressToken":1`))
 	if text(r.last()) != "2 steps" {
@@ -94,6 +96,7 @@ func TestProgressAndFailure(t *testing.T) {
 // TestSlowReaderHoldsUpNobody: a client that asks for progress and does not
 // read it must not stop the reading of the child that others share.
 func TestSlowReaderHoldsUpNobody(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, servers{"fault": child(t)})
 	const steps = 100_000 // more than the buffers of a connection hold
 	stuck := h.open(modern("1", "tools/call", fmt.Sprintf(`"name":"fault__progress","arguments":{"n":%d}`, steps), `"progressToken":"`+strings.Repeat("long", 50)+`"`))
@@ -141,6 +144,7 @@ func TestSlowReaderHoldsUpNobody(t *testing.T) {
 // TestCancellation: how clients of each era give up, and what the server
 // behind hears of it.
 func TestCancellation(t *testing.T) {
+	t.Parallel()
 	for name, make := range map[string]func(args ...string) map[string]any{
 		"stdio": func(args ...string) map[string]any { return child(t, args...) },
 		"HTTP":  func(args ...string) map[string]any { return sibling(t, args...) },
@@ -210,6 +214,7 @@ func (h *house) hangUp(r request, ready func()) <-chan struct{} {
 // TestLimits: who asks for more than may be is told when to come again, in the
 // words of the transport.
 func TestLimits(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, servers{"fault": child(t)}, map[string]any{"rateLimit": map[string]any{"max": 4, "timeWindow": "1h"}})
 	for _, r := range []request{modernCall("1", "fault__pid", "{}"), legacyCall(h.initialize(h.token), "1", "fault__pid", "{}")} {
 		h.send(r).want(t, http.StatusOK, 0)
@@ -236,6 +241,7 @@ func TestLimits(t *testing.T) {
 // TestStdioCallsAreBounded: one client cannot have any number of calls under
 // way. The rest is refused at once, and nothing is lost.
 func TestStdioCallsAreBounded(t *testing.T) {
+	t.Parallel()
 	// One server alone takes fewer calls of one client.
 	h := openHouse(t, servers{"hung0": child(t, "-mode", "hang"), "hung1": child(t, "-mode", "hang")})
 	p := h.stdio()

@@ -44,6 +44,7 @@ func putOff(t *testing.T) map[string]any {
 // TestAClientIsPutOffWithItsServer: whoever waits behind us for such a server is
 // told of a stream to come back to, also when nothing else is said.
 func TestAClientIsPutOffWithItsServer(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, servers{"slow": putOff(t)})
 	h.waitForServer("slow")
 	session := h.initialize(h.token)

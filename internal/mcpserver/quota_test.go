@@ -15,6 +15,7 @@ import (
 // TestQuotaReads bodies of every size that matters, whole, whether they say how
 // long they are or not, and whatever pieces they come in.
 func TestQuotaReads(t *testing.T) {
+	t.Parallel()
 	for _, size := range []int{0, 1, firstQuota - 1, firstQuota, firstQuota + 1, 2 * firstQuota, 2*firstQuota + 1, 1 << 20, 3<<20 + 7} {
 		text := strings.Repeat("0123456789abcdef", size/16+1)[:size]
 		for _, known := range []bool{true, false} {
@@ -48,6 +49,7 @@ func TestQuotaReads(t *testing.T) {
 // TestQuotaRefuses what is too large, too short or has no room, and gives back
 // what it took.
 func TestQuotaRefuses(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		sent   int
 		length int64

@@ -34,6 +34,7 @@ func (h *house) ping(path, token, session string) int {
 // never begin anew, so it is good after a restart; for the same caller and the
 // same view.
 func TestSessionsOutliveTheProcess(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, servers{"a": child(t, "-everything", "-era", "legacy"), "b": child(t)})
 	other := h.newToken("other")
 	session := h.openSession("/mcp", h.token, "2025-06-18", canBeAsked)
@@ -109,6 +110,7 @@ func TestSessionsOutliveTheProcess(t *testing.T) {
 
 // TestSessionsOfAnotherHouse: an id is good where it was made.
 func TestSessionsOfAnotherHouse(t *testing.T) {
+	t.Parallel()
 	one, two := openHouse(t, servers{"a": child(t)}), openHouse(t, servers{"a": child(t)})
 	if got := two.ping("/mcp", two.token, one.openSession("/mcp", one.token, "2025-11-25", `{}`)); got != http.StatusNotFound {
 		t.Errorf("a session of another house: %d", got)

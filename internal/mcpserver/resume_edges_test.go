@@ -24,6 +24,7 @@ const soon = 15 * time.Second
 // TestStoppingWaitsForNoAnswer: nobody can answer a question any more when the
 // door is shut, so that its call ends at once; whoever still listens is told.
 func TestStoppingWaitsForNoAnswer(t *testing.T) {
+	t.Parallel()
 	for _, server := range []string{"lh", "ls", "mh", "ms"} {
 		for _, there := range []bool{true, false} {
 			t.Run(fmt.Sprintf("%s, client there: %t", server, there), func(t *testing.T) {
@@ -61,6 +62,7 @@ func TestStoppingWaitsForNoAnswer(t *testing.T) {
 
 // TestStoppingWaitsForNoAnswerOverSSE either.
 func TestStoppingWaitsForNoAnswerOverSSE(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, servers{"lh": upstreams(t)["lh"]})
 	c := h.sse("/sse", "")
 	c.send(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2024-11-05","capabilities":` + canBeAsked + `,"clientInfo":{"name":"t","version":"1"}}}`)
@@ -90,6 +92,7 @@ func TestStoppingWaitsForNoAnswerOverSSE(t *testing.T) {
 // TestStoppingWaitsForNoReader: streams that wait for their clients, and whose
 // calls have ended, are nothing to wait for.
 func TestStoppingWaitsForNoReader(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, servers{"fault": child(t)})
 	session := h.initialize(h.token)
 	gate := newGate(t)
@@ -109,6 +112,7 @@ func TestStoppingWaitsForNoReader(t *testing.T) {
 
 // TestTheStreamOfACallEndsWithItsToken, the first as well as a resumed one.
 func TestTheStreamOfACallEndsWithItsToken(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, servers{"fault": child(t)})
 	for _, resumed := range []bool{false, true} {
 		name := fmt.Sprintf("short-lived-%t", resumed)
@@ -145,6 +149,7 @@ func TestTheStreamOfACallEndsWithItsToken(t *testing.T) {
 // TestManyClientsDropAndResume: each gets its own answer, once, whatever breaks
 // and however often.
 func TestManyClientsDropAndResume(t *testing.T) {
+	t.Parallel()
 	record := recordFile(t)
 	h := openHouse(t, servers{"fault": child(t, "-record", record)})
 	const clients, breaks = 100, 3
@@ -193,6 +198,7 @@ func TestManyClientsDropAndResume(t *testing.T) {
 
 // TestOddResumptions are answered with a status, and never hang.
 func TestOddResumptions(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, servers{"fault": child(t)})
 	session := h.initialize(h.token)
 	gate := newGate(t)

@@ -85,6 +85,7 @@ func step(n int) string { return fmt.Sprintf(`"progress":%d,`, n) }
 // TestABrokenStreamIsResumed: what was said since the event that the client has
 // seen last is said again, and then the rest; the tool runs once.
 func TestABrokenStreamIsResumed(t *testing.T) {
+	t.Parallel()
 	record := recordFile(t)
 	for name, server := range behind(t, "-record", record) {
 		t.Run(name, func(t *testing.T) {
@@ -142,6 +143,7 @@ func TestABrokenStreamIsResumed(t *testing.T) {
 // TestOlderVersionsResume too, if they have seen an event; they are not sent
 // one without data.
 func TestOlderVersionsResume(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, servers{"fault": child(t)})
 	for _, version := range []string{"2025-06-18", "2025-03-26", "2024-11-05"} {
 		session := h.openSession("/mcp", h.token, version, `{}`)
@@ -168,6 +170,7 @@ func TestOlderVersionsResume(t *testing.T) {
 // TestNobodyResumesForAnother: an event's id is worth nothing outside its
 // session, nor is one that was made up or that a former process gave out.
 func TestNobodyResumesForAnother(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, servers{"fault": child(t, "-everything")})
 	session := h.initialize(h.token)
 	other := h.newToken("other")
@@ -212,6 +215,7 @@ func TestNobodyResumesForAnother(t *testing.T) {
 // TestAQuestionIsResumed: a client that has not seen the question is asked when
 // it comes back, and nowhere else.
 func TestAQuestionIsResumed(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, upstreams(t))
 	for _, server := range []string{"lh", "ls", "mh", "ms"} {
 		session := h.openSession("/mcp", h.token, "2025-11-25", canBeAsked)
@@ -243,6 +247,7 @@ func TestAQuestionIsResumed(t *testing.T) {
 
 // TestACallWithoutAConnectionEnds when its client says so.
 func TestACallWithoutAConnectionEnds(t *testing.T) {
+	t.Parallel()
 	record := recordFile(t)
 	h := openHouse(t, servers{"fault": child(t, "-everything", "-record", record)})
 	begin := func(session string) event {
@@ -312,6 +317,7 @@ func (b *cutBody) Read(p []byte) (int, error) {
 
 // TestTheOfficialClientResumes by itself, and notices nothing.
 func TestTheOfficialClientResumes(t *testing.T) {
+	t.Parallel()
 	record := recordFile(t)
 	h := openHouse(t, servers{"fault": child(t, "-record", record)})
 	for i, version := range []string{"2025-11-25", "2025-06-18"} {

@@ -21,6 +21,7 @@ func at(folder string) string { return `"result":{"roots":[{"uri":"file://` + fo
 // when its client works elsewhere, and learns where; the servers of other
 // sessions are told nothing.
 func TestAServerFollowsItsClient(t *testing.T) {
+	t.Parallel()
 	for _, over := range []string{overHTTP, overStdio} {
 		for _, wire := range []string{overHTTP, overStdio} {
 			t.Run(fmt.Sprintf("a client over %s of a server over %s", wire, over), func(t *testing.T) {
@@ -64,6 +65,7 @@ func TestAServerFollowsItsClient(t *testing.T) {
 
 // TestAStreamlessClientIsFollowedAtItsNextCall: it cannot be asked before.
 func TestAStreamlessClientIsFollowedAtItsNextCall(t *testing.T) {
+	t.Parallel()
 	record := recordFile(t)
 	h := openHouse(t, servers{"a": with(child(t, "-everything", "-era", "legacy", "-record", record), map[string]any{"isolation": "session"})})
 	session := h.openSession("/mcp", h.token, "2025-11-25", hasRoots)
@@ -95,6 +97,7 @@ func TestAStreamlessClientIsFollowedAtItsNextCall(t *testing.T) {
 // TestAnotherFolderIsAnotherServer: where each folder has a server of its own, a
 // client that has moved finds that of its new one at its next call.
 func TestAnotherFolderIsAnotherServer(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, servers{"a": with(child(t, "-era", "legacy"), map[string]any{"isolation": "root"})})
 	for _, wire := range []string{overHTTP, overStdio} {
 		var folder atomic.Value

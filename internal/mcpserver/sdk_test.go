@@ -67,6 +67,7 @@ func (h *house) sdkTransport(kind string) mcp.Transport {
 // TestOfficialClient lists, calls, follows progress and hears of changes with
 // the SDK's client, in every version that it speaks, over all transports.
 func TestOfficialClient(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, servers{"old": child(t, "-era", "legacy"), "new": sibling(t, "-era", "modern")}, map[string]any{"pageSize": 5})
 	for _, kind := range []string{"HTTP", "SSE", "stdio"} {
 		for _, version := range []string{"2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"} {

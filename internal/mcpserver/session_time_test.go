@@ -88,6 +88,7 @@ func (h *watchingHouse) Subscribe(context.Context, *gateway.Call, func(string)) 
 // TestSubscribingAtOnce: however a client races with itself, one subscription
 // is left, and none when it has left.
 func TestSubscribingAtOnce(t *testing.T) {
+	t.Parallel()
 	watching := &watchingHouse{}
 	s := newQuietServer(watching)
 	defer s.Close()
@@ -124,6 +125,7 @@ func eventually(t *testing.T, condition func() bool) {
 // TestCapabilitiesSurvive: what a session's id says of its client is what it
 // said itself, as far as anybody asks.
 func TestCapabilitiesSurvive(t *testing.T) {
+	t.Parallel()
 	for said, kept := range map[string]string{
 		``:                                    `{}`,
 		`{}`:                                  `{}`,
@@ -219,6 +221,7 @@ func FuzzState(f *testing.F) {
 // TestAStreamTakesOver what the former one had not sent: a newer stream of the
 // session, or the next after a broken one.
 func TestAStreamTakesOver(t *testing.T) {
+	t.Parallel()
 	for name, leave := range map[string]func(*session, *stream){
 		"replaced": func(*session, *stream) {},
 		"broken":   func(s *session, st *stream) { s.shut(st) },
@@ -247,6 +250,7 @@ func TestAStreamTakesOver(t *testing.T) {
 // What waits for a client that has no stream, or does not read it, is bounded in
 // number and in bytes. A single message may be as large as messages are.
 func TestWhatWaitsForAClientIsBounded(t *testing.T) {
+	t.Parallel()
 	large := make([]byte, mostWaitingBytes*3/4)
 	l := newListener("", account{})
 	if !l.push(append(large, large...)) || l.push(large) {

@@ -57,6 +57,7 @@ func (h *house) wantUnharmed(token, tool string) {
 
 // A client that opens session after session ends its own, and nobody else's.
 func TestAFloodOfSessionsShutsNobodyOut(t *testing.T) {
+	t.Parallel()
 	h := openLimitedHouse(t, servers{"fault": child(t)}, func(o *app.Options) { o.EdgeLimits.Sessions = 40 })
 	greedy, other := h.newToken("greedy"), h.newToken("other")
 	mine := h.initialize(other)
@@ -78,6 +79,7 @@ func TestAFloodOfSessionsShutsNobodyOut(t *testing.T) {
 
 // initialize is no part of a batch: one request would open hundreds of sessions.
 func TestInitializeIsRefusedInABatch(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, servers{"fault": child(t)})
 	begin := `{"jsonrpc":"2.0","id":%d,"method":"initialize","params":{"protocolVersion":"2025-03-26","capabilities":{},"clientInfo":{"name":"t","version":"1"}}}`
 	session := h.send(request{body: fmt.Sprintf(begin, 0)}).header.Get("Mcp-Session-Id")
@@ -130,6 +132,7 @@ func (h *house) stall(r request, size int) (end func()) {
 // Bodies that never come to their end take the memory of their own client, over
 // MCP and REST.
 func TestStalledBodiesShutNobodyOut(t *testing.T) {
+	t.Parallel()
 	const memory = 16 << 20
 	for name, c := range map[string]struct {
 		path string
@@ -163,6 +166,7 @@ func TestStalledBodiesShutNobodyOut(t *testing.T) {
 // Calls that sleep, as many as a server takes and as may wait for it, leave
 // places for others.
 func TestSleepingCallsShutNobodyOut(t *testing.T) {
+	t.Parallel()
 	const most, share = 128 + 1024, (128 + 1024) * 3 / 4
 	h := openHouse(t, servers{"fault": child(t)})
 	greedy, other := h.newToken("greedy"), h.newToken("other")
@@ -205,6 +209,7 @@ func TestSleepingCallsShutNobodyOut(t *testing.T) {
 
 // A client that opens streams leaves some for others.
 func TestOpenStreamsShutNobodyOut(t *testing.T) {
+	t.Parallel()
 	h := openLimitedHouse(t, servers{"fault": child(t)}, func(o *app.Options) { o.EdgeLimits.Streams = 16 })
 	greedy, other := h.newToken("greedy"), h.newToken("other")
 	get := func(token string) request {

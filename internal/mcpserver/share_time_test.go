@@ -94,6 +94,7 @@ func (w *unread) Write(p []byte) (int, error) {
 // A batch takes the memory of its answers until they are read, never more than
 // its client's share, and what the share does not allow for is said.
 func TestBatchesTakeABoundedAmountOfMemory(t *testing.T) {
+	t.Parallel()
 	const memory, messages = 16 * largeSize, 100
 	for method, check := range map[string]func(t *testing.T, results, refused, handled int, peak int64){
 		// All clients share the bytes of a list.
@@ -259,6 +260,7 @@ func TestSessionsInUseAreNotEnded(t *testing.T) {
 // What waits for a client that does not read counts, and is given back whatever
 // becomes of the client.
 func TestWhatWaitsForAClientCounts(t *testing.T) {
+	t.Parallel()
 	message := bytes.Repeat([]byte("x"), 1000)
 	for name, run := range map[string]func(t *testing.T, s *Server, budget *gateway.Shares){
 		"a session without a stream": func(t *testing.T, s *Server, budget *gateway.Shares) {
@@ -342,6 +344,7 @@ func TestWhatWaitsForAClientCounts(t *testing.T) {
 
 // What a session keeps of its client is bounded.
 func TestWhatASessionKeepsIsBounded(t *testing.T) {
+	t.Parallel()
 	budget := gateway.NewShares(1 << 20)
 	s := newSharedServer(quietHouse{}, budget, Limits{})
 	defer s.Close()

@@ -15,6 +15,7 @@ import (
 // use the same id and the same progress token. Each gets its own text and its
 // own progress (CVE-2026-25536 is what happens otherwise).
 func TestNothingCrosses(t *testing.T) {
+	t.Parallel()
 	const clients, rounds = 100, 5
 	h := openHouse(t, servers{"fault": child(t, "-era", "legacy")})
 	var pipes [clients]*pipe
@@ -100,6 +101,7 @@ func checkOwn(messages []string, steps int, own string) string {
 // TestHungServerHoldsUpNobody: calls that a server never answers leave the
 // others, and the list, as they were.
 func TestHungServerHoldsUpNobody(t *testing.T) {
+	t.Parallel()
 	record := recordFile(t)
 	h := openHouse(t, servers{"hung": child(t, "-mode", "hang", "-record", record), "fault": child(t)})
 	const stuck = 50

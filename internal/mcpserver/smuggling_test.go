@@ -16,6 +16,7 @@ import (
 // over either transport. What reaches the child is written down by the child:
 // after all of this it has seen the messages that were allowed, and no other.
 func TestSmuggling(t *testing.T) {
+	t.Parallel()
 	record := recordFile(t)
 	h := openHouse(t, servers{"fault": with(child(t, "-record", record), map[string]any{"prefix": ""})})
 	session := h.initialize(h.token)
@@ -167,6 +168,7 @@ func manyKeys(n int) string {
 // TestOversized: what is too large is refused with 413, whatever it says about
 // its size, and takes nothing from anybody else.
 func TestOversized(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, servers{"fault": child(t)})
 	large := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"fault__echo","arguments":{"text":"` + strings.Repeat("x", 32<<20+64<<10) + `"}}}`
 	for name, chunked := range map[string]bool{"with a length": false, "in chunks": true} {

@@ -65,6 +65,7 @@ func (c *sseClient) answer(id string) string {
 }
 
 func TestSSE(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, servers{"fault": child(t), "other": child(t)})
 	c := h.sse("/sse", "")
 	if !strings.HasPrefix(c.endpoint, "/messages?sessionId=") || len(c.endpoint) < len("/messages?sessionId=")+26 {
@@ -153,6 +154,7 @@ func TestSSE(t *testing.T) {
 
 // TestSSEDoor: who may open a stream, and who may post to it.
 func TestSSEDoor(t *testing.T) {
+	t.Parallel()
 	record := recordFile(t)
 	h := openHouse(t, servers{"fault": child(t, "-record", record)})
 	other := h.newToken("other")
@@ -198,6 +200,7 @@ func TestSSEDoor(t *testing.T) {
 // TestSSEEnd: the stream is the session. When the client closes it, its calls
 // are given up.
 func TestSSEEnd(t *testing.T) {
+	t.Parallel()
 	record := recordFile(t)
 	h := openHouse(t, servers{"fault": child(t, "-record", record)})
 	c := h.sse("/sse", "")
@@ -216,6 +219,7 @@ func TestSSEEnd(t *testing.T) {
 
 // TestSSEStop: when genkan stops, calls are answered first.
 func TestSSEStop(t *testing.T) {
+	t.Parallel()
 	record := recordFile(t)
 	h := openHouse(t, servers{"fault": child(t, "-record", record)})
 	idle, busy := h.sse("/sse", ""), h.sse("/sse", "")
@@ -235,6 +239,7 @@ func TestSSEStop(t *testing.T) {
 
 // TestSSEBigAnswers: large answers come whole, and not at the cost of others.
 func TestSSEBigAnswers(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, servers{"fault": child(t)})
 	c := h.sse("/sse", "")
 	large := strings.Repeat("0123456789abcdef", 64<<10)
@@ -254,6 +259,7 @@ func TestSSEBigAnswers(t *testing.T) {
 // TestSSENothingCrosses: clients of the old transport share a child, use the
 // same ids, and get their own answers.
 func TestSSENothingCrosses(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, servers{"fault": child(t, "-era", "legacy")})
 	var clients sync.WaitGroup
 	for i := range 50 {
@@ -294,6 +300,7 @@ func TestSSENothingCrosses(t *testing.T) {
 // TestSSEQuestions: what a server asks during a call comes on the stream, and
 // is answered with a POST; with the official client.
 func TestSSEQuestions(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, servers{"old": child(t, "-era", "legacy"), "new": child(t, "-era", "modern")})
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -326,6 +333,7 @@ func TestSSEQuestions(t *testing.T) {
 
 // TestSSEBehindSSE: an old server behind genkan, and an old client before it.
 func TestSSEBehindSSE(t *testing.T) {
+	t.Parallel()
 	behind := openHouse(t, servers{"fault": child(t)})
 	u, err := url.Parse(behind.base)
 	if err != nil {

@@ -17,6 +17,7 @@ const initializeLine = `{"jsonrpc":"2.0","id":"init","method":"initialize","para
 
 // TestStdioBothEras: a pipe has no era, each message does.
 func TestStdioBothEras(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, servers{"fault": child(t)})
 	p := h.stdio()
 
@@ -83,6 +84,7 @@ func TestStdioBothEras(t *testing.T) {
 // TestStdioChanges: legacy clients are told of changes once they have said
 // initialize, modern ones where they asked for it.
 func TestStdioChanges(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, servers{"fault": child(t)})
 	silent, old, fresh := h.stdio(), h.stdio(), h.stdio()
 	old.send(initializeLine)
@@ -125,6 +127,7 @@ func TestStdioChanges(t *testing.T) {
 // TestStdioCancellation: a canceled call gets no answer, whatever its era, and
 // the server behind hears of it.
 func TestStdioCancellation(t *testing.T) {
+	t.Parallel()
 	record := recordFile(t)
 	h := openHouse(t, servers{"fault": child(t, "-record", record)})
 	p := h.stdio()
@@ -163,6 +166,7 @@ func TestStdioCancellation(t *testing.T) {
 // TestStdioEnd: when the input ends, what was asked is still answered, and
 // nothing else keeps the process.
 func TestStdioEnd(t *testing.T) {
+	t.Parallel()
 	ended := func(t *testing.T, p *pipe) {
 		t.Helper()
 		select {
@@ -261,6 +265,7 @@ func TestStdioEnd(t *testing.T) {
 // TestStdioListDoesNotHoldUp: a list that waits for servers which were never
 // seen before must not keep the rest of the pipe waiting.
 func TestStdioListDoesNotHoldUp(t *testing.T) {
+	t.Parallel()
 	h := startHouse(t, servers{"slow": child(t, "-mode", "hang-list"), "fault": child(t)})
 	p := h.stdio()
 	p.send(legacy("", `"list"`, "tools/list", "").body)
@@ -283,6 +288,7 @@ func TestStdioListDoesNotHoldUp(t *testing.T) {
 // TestStdioLargeLine: a line over the limit is refused without ending the
 // connection.
 func TestStdioLargeLine(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, servers{"fault": child(t)})
 	p := h.stdio()
 	go func() {

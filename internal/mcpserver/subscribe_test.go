@@ -11,6 +11,7 @@ import (
 // TestSubscriptions: whoever asked hears that a resource changed, once, and
 // nobody hears of another.
 func TestSubscriptions(t *testing.T) {
+	t.Parallel()
 	everyPairing(t, clientOptions{}, func(t *testing.T, c *client, server string) {
 		unsubscribe := c.subscribe(server + "://text")
 		c.mustSay(server+"__touch", fmt.Sprintf(`{"uri":"%s://blob"}`, server))
@@ -35,6 +36,7 @@ func TestSubscriptions(t *testing.T) {
 
 // TestUnsubscribing: an update after it reaches nobody, and the server is told.
 func TestUnsubscribing(t *testing.T) {
+	t.Parallel()
 	for _, era := range []string{legacyEra, modernEra} {
 		for _, wire := range []string{overHTTP, overStdio} {
 			for _, upstream := range []string{legacyEra, modernEra} {
@@ -65,6 +67,7 @@ func TestUnsubscribing(t *testing.T) {
 // TestOneSubscriptionForAll: however many want to hear of a resource, its
 // server is asked once; it is told that nobody wants it when nobody does.
 func TestOneSubscriptionForAll(t *testing.T) {
+	t.Parallel()
 	for _, upstream := range []string{legacyEra, modernEra} {
 		t.Run(upstream, func(t *testing.T) {
 			record := recordFile(t)
@@ -112,6 +115,7 @@ func TestOneSubscriptionForAll(t *testing.T) {
 // is asked again without a word of the client's. What may have changed
 // meanwhile is told.
 func TestSubscriptionsAreRenewed(t *testing.T) {
+	t.Parallel()
 	for _, upstream := range []string{legacyEra, modernEra} {
 		for _, over := range []string{overHTTP, overStdio} {
 			for _, how := range []string{"died", "was replaced", "left and came back"} {
@@ -166,6 +170,7 @@ func TestSubscriptionsAreRenewed(t *testing.T) {
 // TestUpdatesWaitForAStream: a legacy client over HTTP whose stream broke hears
 // on the next one what it missed.
 func TestUpdatesWaitForAStream(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, servers{"a": child(t, "-everything")})
 	session := h.initialize(h.token)
 	h.send(legacy(session, "1", "resources/subscribe", `{"uri":"fault://text"}`)).want(t, 200, 0)
@@ -181,6 +186,7 @@ func TestUpdatesWaitForAStream(t *testing.T) {
 
 // TestWhatCannotBeSubscribedTo says so, in the way of each era.
 func TestWhatCannotBeSubscribedTo(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, servers{"a": child(t, "-everything", "-scheme", "a"), "b": child(t)})
 	c := h.connect(t, clientOptions{era: legacyEra, wire: overHTTP, view: "b"})
 	if answer := c.do("resources/subscribe", `"uri":"a://text"`); errorCode(answer) != -32602 || !strings.Contains(answer, "Resource not found") {

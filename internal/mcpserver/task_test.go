@@ -86,6 +86,7 @@ func taskID(tb testing.TB, state string) string {
 // servers number their tasks alike. With two servers that make tasks it goes to the
 // one that made it.
 func TestTasksSurviveARestartForTheirOwner(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, servers{"new": taskServer(t, true), "old": taskServer(t, false), "older": taskServer(t, false)})
 	stranger := h.newToken("stranger")
 	made := h.send(withTasks(modernCall("1", "new__long", "{}")))
@@ -128,6 +129,7 @@ func TestTasksSurviveARestartForTheirOwner(t *testing.T) {
 // A server that was started anew may use an id again. Then it is the task of whose
 // call made it, and not of whoever had that id before.
 func TestAnIDThatAServerUsesAgain(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, servers{"a": with(child(t, "-everything", "-tasks", "-era", "legacy"), map[string]any{"isolation": "shared"})})
 	first := h.connect(t, clientOptions{era: legacyEra, wire: overHTTP})
 	second := h.connect(t, clientOptions{era: legacyEra, wire: overHTTP, token: h.newToken("second")})
@@ -145,6 +147,7 @@ func TestAnIDThatAServerUsesAgain(t *testing.T) {
 // What a server says of a task, and what is asked for it, names the task as its
 // client knows it; the server sees its own id.
 func TestReferencesToTasksAreTranslated(t *testing.T) {
+	t.Parallel()
 	const related = "io.modelcontextprotocol/related-task"
 	for _, wire := range []string{overHTTP, overStdio} {
 		for _, server := range []string{"lh", "ls"} {
@@ -189,6 +192,7 @@ func TestReferencesToTasksAreTranslated(t *testing.T) {
 // A request about a task goes to the server that made it, for the caller whose
 // call made it.
 func TestTasksFindTheirServer(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, servers{"new": taskServer(t, true), "newer": taskServer(t, true), "old": taskServer(t, false)})
 	ofTask := func(method, id string) request {
 		r := withTasks(modern("2", method, `"taskId":"`+id+`"`, ""))
@@ -261,6 +265,7 @@ func TestTasksFindTheirServer(t *testing.T) {
 
 // One version lets clients send arrays, and only that one.
 func TestBatches(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, servers{"fault": child(t)})
 	begin := func(version string) string {
 		r := h.send(legacy("", "0", "initialize", `{"protocolVersion":"`+version+`","capabilities":{},"clientInfo":{"name":"t","version":"1"}}`))

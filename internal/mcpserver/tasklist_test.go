@@ -43,6 +43,7 @@ func tasksOf(c *client) (ids []string, pages int) {
 // TestTaskList: a legacy client sees its own tasks, those of all servers, in the
 // order in which they came, and nobody else's.
 func TestTaskList(t *testing.T) {
+	t.Parallel()
 	house := upstreams(t, "-tasks")
 	house["plain"] = child(t)
 	h := openHouse(t, house)
@@ -100,6 +101,7 @@ func TestTaskList(t *testing.T) {
 
 // TestATaskThatItsServerForgot is forgotten here as well.
 func TestATaskThatItsServerForgot(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, servers{"a": with(child(t, "-everything", "-tasks", "-era", "legacy"), map[string]any{"isolation": "shared"})})
 	c := h.connect(t, clientOptions{era: legacyEra, wire: overHTTP})
 	taskOf(c, "a", `{}`)

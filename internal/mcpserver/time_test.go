@@ -238,6 +238,7 @@ func TestStdioStop(t *testing.T) {
 // TestEveryCodeHasAWireError keeps the table whole: a code that is missing
 // would be answered with code 0 and status 0.
 func TestEveryCodeHasAWireError(t *testing.T) {
+	t.Parallel()
 	for _, code := range gateway.Codes() {
 		wire, ok := wireErrors[code]
 		if !ok || wire.rpc == 0 || wire.status < 200 || http.StatusText(wire.status) == "" {

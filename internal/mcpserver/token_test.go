@@ -11,6 +11,7 @@ import (
 // A stream does not outlive the token that it was opened with: what comes after
 // the revocation is not told.
 func TestAStreamEndsWithItsToken(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, servers{"fault": child(t)})
 	token := h.newToken("short-lived")
 	session := h.initialize(token)
@@ -37,6 +38,7 @@ func TestAStreamEndsWithItsToken(t *testing.T) {
 // Genkan among its own servers would list its own tools, and those of that
 // list, for ever.
 func TestGenkanDoesNotServeItself(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, servers{"fault": child(t)})
 	h.reload(servers{"self": {"url": h.base + "/mcp", "headers": map[string]any{"Authorization": "Bearer " + h.token}}})
 	testkit.Eventually(t, func() bool {

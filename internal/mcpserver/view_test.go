@@ -13,6 +13,7 @@ import (
 // TestAServerAlone: at its own URL a server has its own names, so that nothing
 // changes for a client that used it directly.
 func TestAServerAlone(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, servers{"a": child(t, "-everything", "-scheme", "a"), "b": child(t, "-everything", "-scheme", "b")})
 	for _, era := range []string{legacyEra, modernEra} {
 		c := h.connect(t, clientOptions{era: era, wire: overHTTP, view: "a", capabilities: canBeAsked, answer: accept})
@@ -57,6 +58,7 @@ func TestAServerAlone(t *testing.T) {
 
 // TestUnknownViews: a name that no server has is not found, in every way.
 func TestUnknownViews(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, servers{"a": child(t), "b": child(t)})
 	for _, path := range []string{"/mcp/s/nosuch", "/mcp/s/A", "/mcp/s/a,nosuch", "/mcp/s/a%2Fb", "/mcp/s/a,a"} {
 		for name, r := range map[string]request{
@@ -87,6 +89,7 @@ func TestUnknownViews(t *testing.T) {
 
 // TestASessionIsOfOneView: its id opens nothing at another URL.
 func TestASessionIsOfOneView(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, servers{"a": child(t), "b": child(t)})
 	at := func(path string) string {
 		r := legacy("", "0", "initialize", `{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"t","version":"1"}}`)
@@ -117,6 +120,7 @@ func TestASessionIsOfOneView(t *testing.T) {
 
 // TestChangesReachTheirViews: who does not see a server does not hear of it.
 func TestChangesReachTheirViews(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, servers{"a": child(t, "-everything"), "b": child(t, "-everything")})
 	for _, era := range []string{legacyEra, modernEra} {
 		all := h.connect(t, clientOptions{era: era, wire: overHTTP})
@@ -162,6 +166,7 @@ func TestChangesReachTheirViews(t *testing.T) {
 // not found, and those who looked at it are told; when it is back, so is the
 // view.
 func TestAViewThatGoesAway(t *testing.T) {
+	t.Parallel()
 	a, b := child(t), child(t)
 	h := openHouse(t, servers{"a": a, "b": b})
 	c := h.connect(t, clientOptions{era: modernEra, wire: overHTTP, view: "a"})
@@ -194,6 +199,7 @@ func (h *house) reload(servers servers) {
 
 // TestAURLNamesOneServer: there is no end of what names several.
 func TestAURLNamesOneServer(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, servers{"a": child(t), "b": child(t)})
 	for _, view := range []string{"a,b", "a,", ",", "a,a", "c"} {
 		r := modern("1", "tools/list", "", "")
@@ -206,6 +212,7 @@ func TestAURLNamesOneServer(t *testing.T) {
 
 // TestAChangeIsToldOnce, although templates share the word of resources.
 func TestAChangeIsToldOnce(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, upstreams(t))
 	for _, kind := range kinds() {
 		for _, server := range []string{"lh", "ls", "mh", "ms"} {

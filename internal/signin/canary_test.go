@@ -21,6 +21,7 @@ import (
 // server that quotes what it was sent, logged in every detail. No code, token
 // or client secret may be in a log, an error or a file, however it is written.
 func TestNoSecretIsEverSeen(t *testing.T) {
+	t.Parallel()
 	const byHand = "by-hand-s3cr3t/+="
 	r := newRig(t, authserver.Options{
 		QuoteWhatWasSent: true, RegisterSecret: methodPost, Scopes: []string{"a"}, ToolScopes: map[string]string{"write": "b"},

@@ -15,6 +15,7 @@ import (
 // TestSigningInWhereverItIsDescribed: all the places where servers of all
 // versions may say how to sign in.
 func TestSigningInWhereverItIsDescribed(t *testing.T) {
+	t.Parallel()
 	for name, o := range map[string]authserver.Options{
 		"in the header":                    {},
 		"at the path":                      {ResourceMetadata: authserver.AtPath},
@@ -43,6 +44,7 @@ func TestSigningInWhereverItIsDescribed(t *testing.T) {
 
 // TestWhereGenkanLooks, in the order that the specification sets.
 func TestWhereGenkanLooks(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, authserver.Options{
 		ResourceMetadata: authserver.AtRoot, IssuerPath: "/tenant", IssuerMetadata: authserver.OpenIDAppended,
 	})
@@ -65,6 +67,7 @@ func TestWhereGenkanLooks(t *testing.T) {
 
 // TestTheChallengeOfARefusedCall saves asking the server again.
 func TestTheChallengeOfARefusedCall(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, authserver.Options{Scopes: []string{"a"}})
 	_, header := r.call("read", "nonsense")
 	if err := r.keeper.SignIn(t.Context(), r.server, Login{Challenge: ParseChallenge(header)}, r.browser()); err != nil {
@@ -78,6 +81,7 @@ func TestTheChallengeOfARefusedCall(t *testing.T) {
 
 // TestWhoMustNotBeTrusted: what servers say wrongly, and what follows.
 func TestWhoMustNotBeTrusted(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		options authserver.Options
 		code    gateway.Code
@@ -123,6 +127,7 @@ func replaceServer(claim, origin string) string {
 
 // TestATokenForAnother: the server refuses it, and refreshing would not help.
 func TestATokenForAnother(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, authserver.Options{Audience: "https://other.example"})
 	r.mustSignIn()
 	wantError(t, r.tryCall("read"), gateway.CodeUnauthenticated, "does not take the token that it was just given")
@@ -133,6 +138,7 @@ func TestATokenForAnother(t *testing.T) {
 
 // TestNoSignInNeeded: an open server is not signed in to.
 func TestNoSignInNeeded(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, authserver.Options{NoMetadata: true, Before: func(w http.ResponseWriter, r *http.Request) bool {
 		if r.URL.Path == "/mcp" {
 			w.WriteHeader(http.StatusOK)
@@ -145,6 +151,7 @@ func TestNoSignInNeeded(t *testing.T) {
 // TestSeveralIssuers: one that was registered with by hand is preferred, and
 // one that is out of order does not stand in the way.
 func TestSeveralIssuers(t *testing.T) {
+	t.Parallel()
 	offered := []string{"https://a.example", "https://b.example/", "https://c.example"}
 	if diff := cmp.Diff([]string{"https://b.example/", "https://a.example", "https://c.example"}, arrange(offered, []string{"https://b.example"})); diff != "" {
 		t.Error(diff)
@@ -155,6 +162,7 @@ func TestSeveralIssuers(t *testing.T) {
 }
 
 func TestCovers(t *testing.T) {
+	t.Parallel()
 	const server = "https://mcp.example.com/a/b"
 	for resource, want := range map[string]bool{
 		server:                                 true,
@@ -187,6 +195,7 @@ func TestCovers(t *testing.T) {
 }
 
 func TestCanonical(t *testing.T) {
+	t.Parallel()
 	for in, want := range map[string]string{
 		"HTTPS://Mcp.Example.com":            "https://mcp.example.com",
 		"https://mcp.example.com/":           "https://mcp.example.com",
@@ -204,6 +213,7 @@ func TestCanonical(t *testing.T) {
 }
 
 func TestParseChallenge(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		lines []string
 		want  Challenge

@@ -31,6 +31,7 @@ func (r *rig) tokenLater(s Server) chan answered {
 // TestARenewalIsForItsServerOnly: whoever asks for the token of another address,
 // or of another client, under the same name is not given it.
 func TestARenewalIsForItsServerOnly(t *testing.T) {
+	t.Parallel()
 	for name, change := range map[string]func(*Server){
 		"another address": func(s *Server) { s.URL = "https://elsewhere.example/mcp" },
 		"another client":  func(s *Server) { s.Client.ID = "me" },
@@ -88,6 +89,7 @@ func (v *lateVault) Save(ctx context.Context, name string, value gateway.Secret)
 // TestASignInDuringARenewal: who asks after another process has said that it
 // signed in is given that sign-in's token.
 func TestASignInDuringARenewal(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, authserver.Options{})
 	inner := vault.NewMemory()
 	late := &lateVault{Vault: inner}

@@ -15,6 +15,7 @@ import (
 // TestThePageAtTheEnd tells the person to go back, in their language, and lets
 // nothing out.
 func TestThePageAtTheEnd(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, authserver.Options{})
 	pages := make(chan string, 1)
 	person := Person{
@@ -41,6 +42,7 @@ func TestThePageAtTheEnd(t *testing.T) {
 
 // TestThePage: its headers, and who gets it.
 func TestThePage(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, authserver.Options{})
 	person := Person{Open: func(ctx context.Context, address string) error {
 		back, err := r.Visit(ctx, address)
@@ -101,6 +103,7 @@ func TestThePage(t *testing.T) {
 // TestPasting is for a browser on another machine, which ends at an address
 // that it cannot open.
 func TestPasting(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		paste func(back string) string
 		words string
@@ -146,6 +149,7 @@ func TestPasting(t *testing.T) {
 
 // TestABrowserBeatsThePaste: who pastes nothing is not waited for.
 func TestABrowserBeatsThePaste(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, authserver.Options{})
 	person := r.browser()
 	ended := make(chan error, 1)
@@ -162,6 +166,7 @@ func TestABrowserBeatsThePaste(t *testing.T) {
 
 // TestGivingUp says what to do, whoever gives up.
 func TestGivingUp(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, authserver.Options{})
 	t.Run("no browser", func(t *testing.T) {
 		err := r.keeper.SignIn(t.Context(), r.server, Login{}, Person{Open: func(context.Context, string) error { return errors.New("none") }})
@@ -191,6 +196,7 @@ func TestGivingUp(t *testing.T) {
 
 // TestErrorsOfTheAuthorizationServer are shown, cut to size, and only its own.
 func TestErrorsOfTheAuthorizationServer(t *testing.T) {
+	t.Parallel()
 	q := &question{issuer: "https://auth.example", state: "a-state", announces: true}
 	s := Server{Name: "one"}
 	answer := func(pairs ...string) url.Values {
@@ -227,6 +233,7 @@ func TestErrorsOfTheAuthorizationServer(t *testing.T) {
 
 // TestScopes that a sign-in asks for.
 func TestScopes(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, authserver.Options{Scopes: []string{"a"}, ScopesSupported: []string{"a", "offline_access", "z"}})
 	var asked string
 	person := Person{Open: func(ctx context.Context, address string) error {

@@ -21,6 +21,7 @@ import (
 )
 
 func TestZones(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]zone{
 		"8.8.8.8": public, "2606:4700::1111": public, "198.18.0.1": public, "172.32.0.1": public, "100.128.0.1": public,
 		"127.0.0.1": inside, "127.9.9.9": inside, "::1": inside, "10.0.0.1": inside, "172.16.0.1": inside,
@@ -39,6 +40,7 @@ func TestZones(t *testing.T) {
 }
 
 func TestWhoseAddressesAreDialed(t *testing.T) {
+	t.Parallel()
 	far := Server{Name: "far", URL: "https://mcp.example.com/mcp", PrivateHosts: []string{"auth.corp.example"}}
 	near := Server{Name: "near", URL: "http://localhost:9000/mcp"}
 	literal := Server{Name: "literal", URL: "http://169.254.1.1/mcp"}
@@ -74,6 +76,7 @@ func TestWhoseAddressesAreDialed(t *testing.T) {
 }
 
 func TestEndpoints(t *testing.T) {
+	t.Parallel()
 	for address, want := range map[string]bool{
 		"https://a.example/x?y=z": true, "http://localhost:1/x": true, "http://127.0.0.1/x": true, "http://[::1]/x": true,
 		"http://a.example/x": false, "http://10.0.0.1/x": false, "javascript:alert(1)": false, "file:///etc/passwd": false,
@@ -143,6 +146,7 @@ func (w *wide) strays() []string {
 }
 
 func TestSigningInOverTheInternet(t *testing.T) {
+	t.Parallel()
 	w := newWide(t, authserver.Options{})
 	w.mustSignIn()
 	if strays := w.strays(); len(strays) > 0 {
@@ -160,6 +164,7 @@ var insideAddresses = []string{
 // TestNobodySendsUsInside: whatever way a server names an address inside,
 // nothing connects to it.
 func TestNobodySendsUsInside(t *testing.T) {
+	t.Parallel()
 	type way func(to string) func(w http.ResponseWriter, r *http.Request)
 	redirect := func(to string) func(http.ResponseWriter, *http.Request) {
 		return func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, to, http.StatusTemporaryRedirect) }
@@ -230,6 +235,7 @@ func TestNobodySendsUsInside(t *testing.T) {
 // TestWhereTheBrowserIsSent: nobody checks there what is dialed, so names that
 // are addresses are checked before.
 func TestWhereTheBrowserIsSent(t *testing.T) {
+	t.Parallel()
 	far, near := Server{URL: "https://mcp.example.com/mcp"}, Server{URL: "http://127.0.0.1:9000/mcp"}
 	for host, want := range map[string][2]bool{
 		"auth.example.com": {true, true}, "8.8.8.8": {true, true}, "localhost": {false, true}, "x.localhost": {false, true},
@@ -253,6 +259,7 @@ func TestWhereTheBrowserIsSent(t *testing.T) {
 
 // TestANameThatMoves: an address is judged when it is dialed, not before.
 func TestANameThatMoves(t *testing.T) {
+	t.Parallel()
 	w := newWide(t, authserver.Options{})
 	w.mustSignIn()
 	w.clock.advance(2 * time.Hour)
@@ -268,6 +275,7 @@ func TestANameThatMoves(t *testing.T) {
 
 // TestOneGoodAddressOfSeveral is enough, and the others are left alone.
 func TestOneGoodAddressOfSeveral(t *testing.T) {
+	t.Parallel()
 	w := newWide(t, authserver.Options{})
 	w.names["auth.example.com"] = []string{"10.0.0.1", "93.184.216.35"}
 	w.mustSignIn()
@@ -279,6 +287,7 @@ func TestOneGoodAddressOfSeveral(t *testing.T) {
 // TestBehindAProxy: the proxy is the environment's and may be anywhere; what
 // is asked of it may not.
 func TestBehindAProxy(t *testing.T) {
+	t.Parallel()
 	w := newWide(t, authserver.Options{})
 	proxy := &url.URL{Scheme: "http", Host: "10.0.0.99:3128"}
 	w.keeper.network.proxy = func(*http.Request) (*url.URL, error) { return proxy, nil }
@@ -293,6 +302,7 @@ func TestBehindAProxy(t *testing.T) {
 
 // TestOnlyEncrypted: HTTP is for this machine.
 func TestOnlyEncrypted(t *testing.T) {
+	t.Parallel()
 	w := newWide(t, authserver.Options{})
 	w.server.URL = "http://mcp.example.com/mcp"
 	wantError(t, w.signIn(), gateway.CodeDenied, "without encryption")
@@ -308,6 +318,7 @@ func TestOnlyEncrypted(t *testing.T) {
 
 // TestRedirectsOfDocuments are followed as long as they lead to a good place.
 func TestRedirectsOfDocuments(t *testing.T) {
+	t.Parallel()
 	var hops int
 	w := newWide(t, authserver.Options{Before: func(w http.ResponseWriter, r *http.Request) bool {
 		if r.URL.Path != "/.well-known/oauth-authorization-server" || r.URL.RawQuery != "" {
@@ -333,6 +344,7 @@ func TestRedirectsOfDocuments(t *testing.T) {
 
 // TestAnswersHaveALimit, also after they are unpacked.
 func TestAnswersHaveALimit(t *testing.T) {
+	t.Parallel()
 	huge := append([]byte(`{"issuer":"`), bytes.Repeat([]byte("x"), 4<<20)...)
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
@@ -364,6 +376,7 @@ func TestAnswersHaveALimit(t *testing.T) {
 
 // TestASlowServer: patience ends, and so does it when the caller goes.
 func TestASlowServer(t *testing.T) {
+	t.Parallel()
 	reached, release := make(chan struct{}), make(chan struct{})
 	slow := func(_ http.ResponseWriter, r *http.Request) bool {
 		if r.URL.Path != "/.well-known/oauth-authorization-server" {
@@ -412,6 +425,7 @@ func (d deadlined) Err() error {
 
 // TestPagesForPeople are no metadata: some servers show one at every address.
 func TestPagesForPeople(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, authserver.Options{Legacy: true, Before: func(w http.ResponseWriter, r *http.Request) bool {
 		if strings.HasPrefix(r.URL.Path, "/.well-known/oauth-protected-resource") {
 			w.Header().Set("Content-Type", "text/html")

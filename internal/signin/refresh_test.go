@@ -39,6 +39,7 @@ func (r *rig) tokensAtOnce(n int, keepers ...*Keeper) map[gateway.Secret]int {
 
 // TestAHundredCallsOnAnExpiredToken make one refresh.
 func TestAHundredCallsOnAnExpiredToken(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, authserver.Options{})
 	r.mustSignIn()
 	old := r.mustToken()
@@ -56,6 +57,7 @@ func TestAHundredCallsOnAnExpiredToken(t *testing.T) {
 
 // TestAHundredRefusals of one token make one refresh, too.
 func TestAHundredRefusals(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, authserver.Options{})
 	r.mustSignIn()
 	old := r.mustToken()
@@ -79,6 +81,7 @@ func TestAHundredRefusals(t *testing.T) {
 // TestSeveralProcesses with one vault make one refresh between them: a second
 // would use a refresh token that is spent, and end the sign-in.
 func TestSeveralProcesses(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, authserver.Options{})
 	dir := t.TempDir()
 	r.vault = vault.NewFile(dir, nil)
@@ -106,6 +109,7 @@ func TestSeveralProcesses(t *testing.T) {
 // TestASignInElsewhere is found without a restart, and so is a sign-out when
 // the token is refused.
 func TestASignInElsewhere(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, authserver.Options{})
 	other := r.another()
 	_, err := other.Token(t.Context(), r.server)
@@ -128,6 +132,7 @@ func TestASignInElsewhere(t *testing.T) {
 
 // TestRefreshTokens that are rotated, kept or missing.
 func TestRefreshTokens(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		options   authserver.Options
 		refreshes int
@@ -187,6 +192,7 @@ func (v *weakVault) set(fails bool) {
 // TestAVaultThatFails: the new refresh token is not lost, and is kept as soon
 // as the vault works again.
 func TestAVaultThatFails(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, authserver.Options{})
 	vault := &weakVault{Vault: vault.NewMemory()}
 	r.vault = vault
@@ -212,6 +218,7 @@ func TestAVaultThatFails(t *testing.T) {
 
 // TestTheNewRefreshTokenIsKeptFirst, before anybody has the access token.
 func TestTheNewRefreshTokenIsKeptFirst(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, authserver.Options{})
 	vault := &weakVault{Vault: vault.NewMemory()}
 	r.vault = vault
@@ -227,6 +234,7 @@ func TestTheNewRefreshTokenIsKeptFirst(t *testing.T) {
 
 // TestTheFirstCallerGoes: the refresh is not its own, and goes on for others.
 func TestTheFirstCallerGoes(t *testing.T) {
+	t.Parallel()
 	reached, release := make(chan struct{}), make(chan struct{})
 	r := newRig(t, authserver.Options{})
 	r.mustSignIn()
@@ -273,6 +281,7 @@ func TestTheFirstCallerGoes(t *testing.T) {
 
 // TestClosingKeepsWhatComes: a refresh under way ends well before Close does.
 func TestClosingKeepsWhatComes(t *testing.T) {
+	t.Parallel()
 	reached, release := make(chan struct{}), make(chan struct{})
 	r := newRig(t, authserver.Options{})
 	r.mustSignIn()
@@ -307,6 +316,7 @@ func TestClosingKeepsWhatComes(t *testing.T) {
 // TestAnAuthorizationServerThatIsDown: the token is used to its end, then calls
 // fail alike without asking again at once, and recover by themselves.
 func TestAnAuthorizationServerThatIsDown(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		status int
 		body   string
@@ -358,6 +368,7 @@ func TestAnAuthorizationServerThatIsDown(t *testing.T) {
 
 // TestARevokedSignIn says so, does not ask again, and a new one works.
 func TestARevokedSignIn(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, authserver.Options{Scopes: []string{"a"}, QuoteWhatWasSent: true})
 	r.mustSignIn()
 	token := r.mustToken()
@@ -382,6 +393,7 @@ func TestARevokedSignIn(t *testing.T) {
 
 // TestEarly: a token is renewed before its end, by a margin that fits its life.
 func TestEarly(t *testing.T) {
+	t.Parallel()
 	for lifetime, early := range map[time.Duration]time.Duration{
 		time.Hour: time.Minute, 10 * time.Minute: time.Minute, time.Minute: 12 * time.Second, 5 * time.Second: time.Second,
 	} {
@@ -402,6 +414,7 @@ func TestEarly(t *testing.T) {
 
 // TestAClockThatIsSetBack locks nobody out.
 func TestAClockThatIsSetBack(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, authserver.Options{})
 	r.mustSignIn()
 	r.clock.advance(-48 * time.Hour)
@@ -416,6 +429,7 @@ func TestAClockThatIsSetBack(t *testing.T) {
 // TestATokenThatCannotBeRenewed is tried again some time after a refusal:
 // servers have been wrong before.
 func TestATokenThatCannotBeRenewed(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, authserver.Options{NoRefresh: true})
 	r.mustSignIn()
 	token := r.mustToken()
@@ -432,6 +446,7 @@ func TestATokenThatCannotBeRenewed(t *testing.T) {
 
 // TestRefusalsOfAnotherToken are old news.
 func TestRefusalsOfAnotherToken(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, authserver.Options{})
 	r.mustSignIn()
 	r.keeper.Invalidate(r.server, "another")
@@ -443,6 +458,7 @@ func TestRefusalsOfAnotherToken(t *testing.T) {
 }
 
 func TestLifetimes(t *testing.T) {
+	t.Parallel()
 	for raw, want := range map[string]time.Duration{
 		"3600": time.Hour, `"3600"`: time.Hour, "1.5": 1500 * time.Millisecond, "": 0, "null": 0, "0": 0, "-1": 0, `"x"`: 0, "[]": 0,
 		"1e300": 10 * 365 * 24 * time.Hour, "NaN": 0,
@@ -455,6 +471,7 @@ func TestLifetimes(t *testing.T) {
 
 // TestKeptSurvivesTheVault: nothing of it is lost.
 func TestKeptSurvivesTheVault(t *testing.T) {
+	t.Parallel()
 	now := time.Date(2026, 7, 28, 12, 0, 0, 0, time.UTC)
 	g := &kept{
 		ID: "n", URL: "u", Resource: "r", TokenEndpoint: "t", RevocationEndpoint: "v", Requested: []string{"a"}, Granted: []string{"b"}, Wanted: []string{"c"},

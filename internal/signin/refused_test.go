@@ -14,6 +14,7 @@ import (
 // TestStepUp: a call that lacks a scope says so; the next sign-in asks for it
 // and loses none of the others.
 func TestStepUp(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, authserver.Options{Scopes: []string{"read:all"}, ToolScopes: map[string]string{"write": "write:all"}})
 	r.mustSignIn()
 	r.mustCall("read")
@@ -42,6 +43,7 @@ func TestStepUp(t *testing.T) {
 
 // TestStepUpWithoutEnd: what a person was not given is not asked for for ever.
 func TestStepUpWithoutEnd(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, authserver.Options{
 		Scopes: []string{"read"}, Grantable: []string{"read"}, ToolScopes: map[string]string{"write": "write"},
 	})
@@ -53,6 +55,7 @@ func TestStepUpWithoutEnd(t *testing.T) {
 
 // TestRefusals that no sign-in mends.
 func TestRefusals(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, authserver.Options{Scopes: []string{"a"}})
 	forbidden := func(challenge string) error {
 		return r.keeper.Refused(t.Context(), r.server, r.mustToken(), http.StatusForbidden, http.Header{"Www-Authenticate": {challenge}})
@@ -71,6 +74,7 @@ func TestRefusals(t *testing.T) {
 
 // TestSigningOut forgets here, and asks the other side to.
 func TestSigningOut(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, authserver.Options{})
 	r.mustSignIn()
 	token := r.mustToken()
@@ -108,6 +112,7 @@ func TestSigningOut(t *testing.T) {
 // TestDoubt: what another process did to the sign-in counts, also where the
 // token in memory would still do.
 func TestDoubt(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, authserver.Options{})
 	r.mustSignIn()
 	bearer := r.keeper.Bearer(r.server)

@@ -14,6 +14,7 @@ import (
 
 // TestHowGenkanBecomesKnown: each way to be a client, and each way to prove it.
 func TestHowGenkanBecomesKnown(t *testing.T) {
+	t.Parallel()
 	const document = "https://genkan.example/oauth/client.json"
 	byHand := Client{ID: "me & you", Secret: "s3cr3t/with:colon+plus"}
 	hand := map[string]string{byHand.ID: byHand.Secret.Reveal()}
@@ -52,6 +53,7 @@ func TestHowGenkanBecomesKnown(t *testing.T) {
 
 // TestSigningInAgain uses the same registration, on the same port.
 func TestSigningInAgain(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, authserver.Options{})
 	r.mustSignIn()
 	r.mustSignIn()
@@ -94,6 +96,7 @@ func TestSigningInAgain(t *testing.T) {
 
 // TestAForgottenClient: the next sign-in registers again by itself.
 func TestAForgottenClient(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, authserver.Options{})
 	r.mustSignIn()
 	r.Forget()
@@ -104,6 +107,7 @@ func TestAForgottenClient(t *testing.T) {
 
 // TestAClientIsBoundToItsIssuer: its credentials go to nobody else.
 func TestAClientIsBoundToItsIssuer(t *testing.T) {
+	t.Parallel()
 	first, second := newRig(t, authserver.Options{}), newRig(t, authserver.Options{})
 	first.mustSignIn()
 	first.Change(func(o *authserver.Options) {
@@ -128,6 +132,7 @@ func TestAClientIsBoundToItsIssuer(t *testing.T) {
 
 // TestAFixedPort: a client that was registered by hand with one must get it.
 func TestAFixedPort(t *testing.T) {
+	t.Parallel()
 	l, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -142,6 +147,7 @@ func TestAFixedPort(t *testing.T) {
 
 // TestAnotherServerUnderTheSameName never gets the token of the first.
 func TestAnotherServerUnderTheSameName(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, authserver.Options{})
 	r.mustSignIn()
 	for name, change := range map[string]func(*Server){

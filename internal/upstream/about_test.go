@@ -11,6 +11,7 @@ import (
 // What a server says of itself is bounded, and what was bounded once stays as it
 // is when it is read from the store.
 func TestWhatAServerSaysOfItselfIsBounded(t *testing.T) {
+	t.Parallel()
 	small := About{Capabilities: []byte(`{"tools":{}}`), Info: []byte(`{"name":"x"}`), Instructions: strings.Repeat("x", maxAbout)}
 	if got := small.bounded(); got.Instructions != small.Instructions || string(got.Info) != string(small.Info) || string(got.Capabilities) != string(small.Capabilities) {
 		t.Error("what is within the limits is changed")

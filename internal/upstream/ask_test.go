@@ -24,6 +24,7 @@ func (p thinker) Ask(ctx context.Context, _ string, _ []byte) ([]byte, error) {
 // A server that is closed takes along who is asked for it: neither the question
 // nor the call outlives what would bring the answer.
 func TestClosingAServerThatAsks(t *testing.T) {
+	t.Parallel()
 	for _, era := range bothEras {
 		for name, set := range map[string]Settings{
 			"stdio": faultChild(t, "-everything", "-era", era.String()),

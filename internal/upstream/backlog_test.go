@@ -9,6 +9,7 @@ import (
 // Many large calls at once are more than a child can read at once. They wait
 // for their turn; none is refused by a server that is only busy.
 func TestLargeCallsWaitForTheirTurn(t *testing.T) {
+	t.Parallel()
 	u := openReady(t, faultChild(t))
 	large := strings.Repeat("x", 2<<20)
 	var calls sync.WaitGroup

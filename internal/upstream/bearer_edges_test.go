@@ -87,6 +87,7 @@ func TestTheStreamOfChangesComesBack(t *testing.T) {
 // A call whose stream breaks, and that must not come back for the answer, tells
 // both: what to do, and that it may have been carried out.
 func TestABrokenStreamAndASignInThatEnded(t *testing.T) {
+	t.Parallel()
 	keys := &keyring{token: "t"}
 	l := interrupting(func(w http.ResponseWriter, _ *http.Request) {
 		w.WriteHeader(http.StatusUnauthorized)

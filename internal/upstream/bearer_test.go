@@ -83,6 +83,7 @@ func request(t testing.TB, method, address, body string) *http.Request {
 
 // Which requests carry which token.
 func TestSignedTransport(t *testing.T) {
+	t.Parallel()
 	const home, elsewhere = "https://mcp.example/mcp", "https://mcp.example:8443/mcp"
 	for name, c := range map[string]struct {
 		accepts       string

@@ -48,6 +48,7 @@ func answersWith(name string) func(string, []byte) ([]byte, error) {
 // call that may be asked has a child to itself, so that the question reaches
 // the right one however many are under way.
 func TestQuestionsReachTheirOwnClient(t *testing.T) {
+	t.Parallel()
 	u := openReady(t, faultChild(t, "-era", "legacy"))
 	first := newClient("first", `{"elicitation":{}}`)
 	first.reply = answersWith("first")
@@ -95,6 +96,7 @@ func TestQuestionsReachTheirOwnClient(t *testing.T) {
 // Where several clients have calls under way and nobody knows yet that the
 // server asks, its question is put to nobody.
 func TestAQuestionThatCouldBeAnybodysIsNobodys(t *testing.T) {
+	t.Parallel()
 	u := openReady(t, faultChild(t, "-era", "legacy"))
 	busy, asked := newClient("busy", `{"elicitation":{}}`), newClient("asked", `{"elicitation":{}}`)
 	busy.reply, asked.reply = answersWith("busy"), answersWith("asked")
@@ -134,6 +136,7 @@ func (u *upstreamTest) stdio(t testing.TB) *duplexConn {
 
 // A caller without the capability gets an error instead of a question.
 func TestACallerThatCannotBeAsked(t *testing.T) {
+	t.Parallel()
 	u := openReady(t, faultChild(t, "-era", "legacy"))
 	c := newClient("plain", `{}`)
 	if got, err := c.call(t, u, "elicit", `{}`); err != nil || !strings.Contains(got, "refused") {
@@ -143,6 +146,7 @@ func TestACallerThatCannotBeAsked(t *testing.T) {
 
 // A session's own connection keeps its state from others, and from nobody else.
 func TestIsolationBySession(t *testing.T) {
+	t.Parallel()
 	u, _ := openScript(t, "where", func(s *Settings, _ *Deps) { s.Isolation = IsolationSession })
 	one, two := newClient("one", `{}`), newClient("two", `{}`)
 	pid := func(c *client) string {
@@ -184,6 +188,7 @@ func atoi(t testing.TB, s string) (n int) {
 // A server that works in its client's folder is another one for each folder,
 // and is started there.
 func TestIsolationByFolder(t *testing.T) {
+	t.Parallel()
 	u, _ := openScript(t, "where", func(s *Settings, _ *Deps) {
 		s.Env["FOLDER"] = gateway.Secret("in " + WorkspaceFolder)
 	})
@@ -246,6 +251,7 @@ func realDir(t testing.TB) string {
 
 // There is an end to how many children clients can have started.
 func TestBranchesAreCapped(t *testing.T) {
+	t.Parallel()
 	u, _ := openScript(t, "where", func(s *Settings, _ *Deps) { s.Isolation = IsolationSession })
 	for i := range mostBranches + 3 {
 		if _, err := newClient(fmt.Sprint("client", i), `{}`).call(t, u, "t", `{}`); err != nil {
@@ -258,6 +264,7 @@ func TestBranchesAreCapped(t *testing.T) {
 // A session that a server may ask has one child, which remembers what it did;
 // so has a modern caller, for one call after the other. Both end with it.
 func TestACallerKeepsItsChild(t *testing.T) {
+	t.Parallel()
 	u := openReady(t, faultChild(t, "-era", "legacy"))
 	c := newClient("one", `{"elicitation":{}}`)
 	c.reply = answersWith("one")
@@ -292,6 +299,7 @@ func TestACallerKeepsItsChild(t *testing.T) {
 
 // Nobody can take all the children, and who gets none is served by the trunk.
 func TestOneCallerCannotTakeAllChildren(t *testing.T) {
+	t.Parallel()
 	u := openReady(t, faultChild(t, "-era", "legacy"))
 	teacher := newClient("teacher", `{"elicitation":{}}`)
 	teacher.reply = answersWith("teacher")
@@ -326,6 +334,7 @@ func TestOneCallerCannotTakeAllChildren(t *testing.T) {
 // What changes in one client's child is told to those who watch it there, and
 // goes on being told when the child is another one.
 func TestSubscriptionsStayInTheirChild(t *testing.T) {
+	t.Parallel()
 	u := openReady(t, faultChild(t, "-everything", "-era", "legacy"), func(s *Settings, _ *Deps) { s.Isolation = IsolationSession })
 	told := map[string]chan string{}
 	clients := map[string]*client{}

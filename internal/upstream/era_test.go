@@ -30,6 +30,7 @@ func methods(t *testing.T, record string) string {
 // A new server is asked in the modern way first, and in the legacy way when it
 // does not know what that is. What it was the last time is tried first.
 func TestEraDetection(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		name, server string
 		known        gateway.Era
@@ -103,6 +104,7 @@ func TestAServerThatRefusesToInitialize(t *testing.T) {
 }
 
 func TestAServerOfAVersionThatWeDoNotSpeak(t *testing.T) {
+	t.Parallel()
 	set, _ := scripted(t, "future")
 	u := open(t, set)
 	testkit.Eventually(t, func() bool { return u.Status().State == StateDown }, "it is down")
@@ -113,6 +115,7 @@ func TestAServerOfAVersionThatWeDoNotSpeak(t *testing.T) {
 
 // The list of the last time is there at once, unless it was another server's.
 func TestTheRememberedList(t *testing.T) {
+	t.Parallel()
 	slow := func() Settings { return faultChild(t, "-mode", "hang-init") }
 	if u := open(t, slow(), remember(gateway.EraModern)); strings.Join(u.toolNames(), " ") != "remembered" {
 		t.Errorf("listed %v", u.toolNames())

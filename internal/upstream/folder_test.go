@@ -36,6 +36,7 @@ func callEnv(t *testing.T, u *upstreamTest, folder string) (string, error) {
 // A folder is checked once more when the server is started in it, and when it has
 // started: somebody may have put a link in its place meanwhile.
 func TestAFolderThatChangesWhileItsServerStarts(t *testing.T) {
+	t.Parallel()
 	folder := t.TempDir()
 	for name, test := range map[string]struct {
 		looks   int // how often the folder is looked at before it changes
@@ -79,6 +80,7 @@ func TestAFolderThatChangesWhileItsServerStarts(t *testing.T) {
 // The path that a server gets is the one that was checked, not the one that the
 // caller spelled.
 func TestServersGetThePathThatWasChecked(t *testing.T) {
+	t.Parallel()
 	real := t.TempDir()
 	u := open(t, workspaceServer(t), func(_ *Settings, d *Deps) {
 		d.Folder = func(gateway.Identity, string) (string, gateway.Text) { return real, gateway.Text{} }
@@ -93,6 +95,7 @@ func TestServersGetThePathThatWasChecked(t *testing.T) {
 // they find where they are started. So its server is not started there, unless the
 // configuration says so; a local client's is.
 func TestServersOfTokensAreNotStartedInTheirFolder(t *testing.T) {
+	t.Parallel()
 	folder, data := t.TempDir(), t.TempDir()
 	l := launch.New(launch.Options{DataDir: data, Log: slog.New(slog.DiscardHandler)})
 	defer l.Close()
@@ -164,6 +167,7 @@ func TestAServerWithoutAClientWorksInAnEmptyFolder(t *testing.T) {
 
 // URIs and paths are told apart by the system's rules.
 func TestPathsOfURIs(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct{ goos, uri, path string }{
 		{"linux", "file:///srv/example/a%20b", "/srv/example/a b"},
 		{"linux", "file://localhost/x", "/x"},

@@ -15,6 +15,7 @@ import (
 // The headers that a tool's schema asks for are made of the arguments that are
 // sent; whatever else the caller sent passes on.
 func TestParamHeaders(t *testing.T) {
+	t.Parallel()
 	tool := &gateway.Tool{Name: "t", Headers: []gateway.ParamHeader{
 		{Path: []string{"region"}, Key: "Mcp-Param-Region"},
 		{Path: []string{"o", "n"}, Key: "Mcp-Param-N"},
@@ -74,6 +75,7 @@ func TestParamHeaders(t *testing.T) {
 // A server that misses a header may have changed its tools: it is asked for
 // them again, so that the next call has it.
 func TestAMismatchAsksForTheListAgain(t *testing.T) {
+	t.Parallel()
 	record := t.TempDir() + "/record"
 	u := openReady(t, faultHTTP(t, "-era", "modern", "-record", record, "-param-tool"))
 	lists := func() int {
@@ -89,6 +91,7 @@ func TestAMismatchAsksForTheListAgain(t *testing.T) {
 // Where the rules for headers bind is known with the list, also with that of
 // the last time.
 func TestModernHTTPIsKnown(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		url  string
 		era  gateway.Era

@@ -37,6 +37,7 @@ func TestHTTPBadAnswers(t *testing.T) {
 }
 
 func TestHTTPWrongIDs(t *testing.T) {
+	t.Parallel()
 	t.Run("a body that answers something else is refused", func(t *testing.T) {
 		u := openReady(t, faultHTTP(t, "-mode", "wrong-id"))
 		_, err := u.callText("echo", `{"text":"x"}`)
@@ -98,6 +99,7 @@ func TestHTTPEventsWithoutEnd(t *testing.T) {
 // A body of unknown length counts against the bytes in flight as one of known
 // length does.
 func TestHTTPAnswersCountAgainstTheBudget(t *testing.T) {
+	t.Parallel()
 	for name, answer := range map[string]func(http.ResponseWriter, string, int64) bool{
 		"known length": nil,
 		"chunked": func(w http.ResponseWriter, _ string, _ int64) bool {
@@ -123,6 +125,7 @@ func TestHTTPAnswersCountAgainstTheBudget(t *testing.T) {
 // the call was carried out, and that is what the caller is told. It is not
 // sent again from here: whether that does harm is execute's to decide.
 func TestHTTPReset(t *testing.T) {
+	t.Parallel()
 	for _, era := range bothEras {
 		for _, answers := range []string{"json", "sse"} {
 			t.Run(era.String()+" "+answers, func(t *testing.T) {
@@ -147,6 +150,7 @@ func TestHTTPReset(t *testing.T) {
 
 // Statuses are said in words that tell what to do.
 func TestHTTPStatuses(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		status int
 		header string
@@ -196,6 +200,7 @@ func TestHTTPStatuses(t *testing.T) {
 
 // The same words when the server cannot even be connected to.
 func TestHTTPThatCannotBeConnectedTo(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		answer http.HandlerFunc
 		words  string
@@ -220,6 +225,7 @@ func TestHTTPThatCannotBeConnectedTo(t *testing.T) {
 
 // Events of other types are not for us, whatever is in them.
 func TestHTTPEventsOfOtherTypes(t *testing.T) {
+	t.Parallel()
 	l := &legacyHTTP{answer: func(w http.ResponseWriter, _ string, _ int64) bool {
 		w.Header().Set("Content-Type", "text/event-stream")
 		_, _ = w.Write([]byte("event: ping\ndata: not JSON\n\nretry: 10\n\n: comment\n\ndata: {\"jsonrpc\":\"2.0\",\ndata: \"method\":\"notifications/message\"}\n\nevent: message\ndata: "))

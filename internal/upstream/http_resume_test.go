@@ -32,6 +32,7 @@ func interrupting(resume http.HandlerFunc) *legacyHTTP {
 // A stream that a server closes in the middle is taken up again where it
 // ended. The call itself is not sent again.
 func TestAStreamIsTakenUpAgain(t *testing.T) {
+	t.Parallel()
 	var resumed atomic.Int64
 	l := interrupting(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
@@ -62,6 +63,7 @@ func TestAStreamIsTakenUpAgain(t *testing.T) {
 // A server that always closes at once is not asked for ever, and nobody
 // pretends to know what became of the call.
 func TestAStreamThatBringsNothing(t *testing.T) {
+	t.Parallel()
 	var resumed atomic.Int64
 	l := interrupting(func(w http.ResponseWriter, _ *http.Request) {
 		resumed.Add(1)
@@ -81,6 +83,7 @@ func TestAStreamThatBringsNothing(t *testing.T) {
 // A server that is gone when its stream is to be taken up again has been sent
 // the call all the same: "unsent" would have it carried out twice.
 func TestAServerThatDiesDuringACallWasSentIt(t *testing.T) {
+	t.Parallel()
 	var server *httptest.Server
 	l := interrupting(nil)
 	begin := l.answer

@@ -19,6 +19,7 @@ import (
 // A restarted server has forgotten its sessions. The next call opens a new one
 // and is carried out, once.
 func TestARestartedServer(t *testing.T) {
+	t.Parallel()
 	for _, era := range bothEras {
 		for _, answers := range []string{"json", "sse"} {
 			t.Run(era.String()+" "+answers, func(t *testing.T) {
@@ -81,6 +82,7 @@ func (c *connections) dial(ctx context.Context, network, address string) (net.Co
 // While a server is away its calls fail fast, say so, and were not sent; when
 // it is back, the next one succeeds.
 func TestAServerThatIsAwayForAWhile(t *testing.T) {
+	t.Parallel()
 	for _, era := range bothEras {
 		t.Run(era.String(), func(t *testing.T) {
 			server := testkit.NewFaultHTTP(t, "-era", era.String())
@@ -175,6 +177,7 @@ func serveHTTP(t testing.TB, h http.Handler) Settings {
 
 // Servers say in many ways that they do not know a session any more.
 func TestALostSession(t *testing.T) {
+	t.Parallel()
 	for name, say := range map[string]func(w http.ResponseWriter){
 		"404":           func(w http.ResponseWriter) { w.WriteHeader(http.StatusNotFound) },
 		"404 with text": func(w http.ResponseWriter) { http.Error(w, "nothing here", http.StatusNotFound) },
@@ -222,6 +225,7 @@ func jsonText(w http.ResponseWriter, status int, text string) {
 // A server that forgets every session is not asked for ever, and the caller
 // hears what is wrong instead of "something went wrong inside genkan".
 func TestAServerThatForgetsEverySession(t *testing.T) {
+	t.Parallel()
 	l := &legacyHTTP{answer: func(w http.ResponseWriter, _ string, _ int64) bool {
 		w.WriteHeader(http.StatusNotFound)
 		return true
@@ -238,6 +242,7 @@ func TestAServerThatForgetsEverySession(t *testing.T) {
 
 // Of a hundred calls that find their session lost, one opens a new one.
 func TestOneNewSessionForManyCalls(t *testing.T) {
+	t.Parallel()
 	const callers = 100
 	var arrived atomic.Int64
 	all := make(chan struct{})
@@ -285,6 +290,7 @@ func TestOneNewSessionForManyCalls(t *testing.T) {
 
 // When the new session cannot be had either, the call was still not sent.
 func TestARenewalThatFails(t *testing.T) {
+	t.Parallel()
 	l := &legacyHTTP{answer: func(w http.ResponseWriter, _ string, _ int64) bool {
 		w.WriteHeader(http.StatusNotFound)
 		return true

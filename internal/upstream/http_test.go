@@ -20,6 +20,7 @@ func faultHTTP(t testing.TB, args ...string) Settings {
 }
 
 func TestHTTPStartsListsAndCalls(t *testing.T) {
+	t.Parallel()
 	for _, era := range bothEras {
 		for _, answers := range []string{"json", "sse"} {
 			t.Run(era.String()+" "+answers, func(t *testing.T) {
@@ -47,6 +48,7 @@ func TestHTTPStartsListsAndCalls(t *testing.T) {
 }
 
 func TestHTTPBridgesTheEras(t *testing.T) {
+	t.Parallel()
 	for _, server := range bothEras {
 		for _, caller := range []gateway.Era{gateway.EraNone, gateway.EraLegacy, gateway.EraModern} {
 			t.Run(fmt.Sprintf("%s to %s", caller, server), func(t *testing.T) {
@@ -85,6 +87,7 @@ func TestHTTPProgress(t *testing.T) {
 // A legacy server is told that nobody waits any more; a modern one sees the
 // connection end.
 func TestHTTPCancel(t *testing.T) {
+	t.Parallel()
 	for _, era := range bothEras {
 		t.Run(era.String(), func(t *testing.T) {
 			record := t.TempDir() + "/record"
@@ -115,6 +118,7 @@ func TestHTTPCancel(t *testing.T) {
 // A server's changes are heard on its stream: a GET in the legacy era, a
 // subscription in the modern one.
 func TestHTTPHearsOfChanges(t *testing.T) {
+	t.Parallel()
 	for _, era := range bothEras {
 		t.Run(era.String(), func(t *testing.T) {
 			record := t.TempDir() + "/record"
@@ -139,6 +143,7 @@ func TestHTTPHearsOfChanges(t *testing.T) {
 }
 
 func TestHTTPEraDetection(t *testing.T) {
+	t.Parallel()
 	for _, test := range []struct {
 		name, server string
 		known        gateway.Era
@@ -169,6 +174,7 @@ func TestHTTPEraDetection(t *testing.T) {
 // The client's own credentials end at our door. Ours, for the server, go on
 // every request; of the client's headers only Mcp-Param-* pass.
 func TestHTTPHeaders(t *testing.T) {
+	t.Parallel()
 	for _, era := range bothEras {
 		t.Run(era.String(), func(t *testing.T) {
 			record := t.TempDir() + "/record"

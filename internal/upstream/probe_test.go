@@ -13,6 +13,7 @@ import (
 
 // A restart begins anew whatever the server was doing, over every wire.
 func TestRestart(t *testing.T) {
+	t.Parallel()
 	for name, set := range map[string]func(t *testing.T) Settings{
 		"a modern child": func(t *testing.T) Settings { return faultChild(t, "-era", "modern") },
 		"a legacy child": func(t *testing.T) Settings { return faultChild(t, "-era", "legacy") },
@@ -75,6 +76,7 @@ func TestRestart(t *testing.T) {
 
 // A server that is closed while it is down is not started once more for that.
 func TestCloseWhileDown(t *testing.T) {
+	t.Parallel()
 	pids := t.TempDir() + "/pids"
 	set := faultChild(t, "-mode", "hang-init", "-pidfile", pids)
 	set.Name, set.StartupTimeout = "srv", 300*time.Millisecond
@@ -92,6 +94,7 @@ func TestCloseWhileDown(t *testing.T) {
 
 // A probe tells what a server is and leaves nothing behind.
 func TestProbe(t *testing.T) {
+	t.Parallel()
 	probe := func(ctx context.Context, set Settings) (*Server, Status) {
 		set.Name = "srv"
 		if set.StartupTimeout == 0 {

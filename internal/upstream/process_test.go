@@ -141,6 +141,7 @@ func TestAChildThatIgnoresSignalsIsKilled(t *testing.T) {
 
 // A daemon that left the group and holds the output keeps nobody waiting.
 func TestADaemonThatLeftTheGroup(t *testing.T) {
+	t.Parallel()
 	if _, err := exec.LookPath("setsid"); err != nil {
 		t.Skip("there is no setsid")
 	}
@@ -184,6 +185,7 @@ func shell(script string, args ...string) Settings {
 // A thousand connections leave nothing behind: not of those that were closed,
 // not of those that crashed. Each has a grandchild that would stay.
 func TestAThousandReconnects(t *testing.T) {
+	t.Parallel()
 	const closings, crashes = 1000, 50
 	began := time.Now()
 	var mu sync.Mutex
@@ -284,6 +286,7 @@ func TestTheGuard(t *testing.T) {
 }
 
 func TestAGuardThatWasKilledIsReplaced(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	pids := dir + "/guards"
 	// A guard that says who it is; "read" ends when the pipe does.

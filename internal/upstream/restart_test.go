@@ -30,6 +30,7 @@ func startTimes(t *testing.T, pids string, n int) []time.Time {
 // are a second, because machines that test are busy; what was measured is
 // printed.
 func TestACrashIsNoticedAndRepaired(t *testing.T) {
+	t.Parallel()
 	for _, era := range bothEras {
 		t.Run(era.String(), func(t *testing.T) {
 			pids := t.TempDir() + "/pids"
@@ -65,6 +66,7 @@ func TestACrashIsNoticedAndRepaired(t *testing.T) {
 // Whoever waits for an answer when the child crashes is told at once, and that
 // nobody knows whether the call was carried out.
 func TestACrashDuringACall(t *testing.T) {
+	t.Parallel()
 	u := openReady(t, faultChild(t))
 	_, err := u.callText("crash", `{}`)
 	if e := wantError(t, err, gateway.CodeUnavailable, "srv", "exit status 3", "may or may not"); e.Unsent {
@@ -75,6 +77,7 @@ func TestACrashDuringACall(t *testing.T) {
 }
 
 func TestTheLastWordsAreKept(t *testing.T) {
+	t.Parallel()
 	u, _ := openScript(t, "last-words")
 	if _, err := u.callText("t", `{}`); err == nil {
 		t.Fatal("it crashed")
@@ -86,6 +89,7 @@ func TestTheLastWordsAreKept(t *testing.T) {
 
 // A server that answers and ends at once has answered.
 func TestAnAnswerBeforeTheEndCounts(t *testing.T) {
+	t.Parallel()
 	u := open(t, faultChild(t, "-crash-after", "1"))
 	for i := range 3 {
 		u.waitStart(i + 1)
@@ -147,6 +151,7 @@ func TestACrashLoop(t *testing.T) {
 
 // Calls do not make a crashing child start more often.
 func TestCallsDoNotDriveTheRestarts(t *testing.T) {
+	t.Parallel()
 	pids := t.TempDir() + "/pids"
 	u := open(t, faultChild(t, "-mode", "crash-loop", "-pidfile", pids))
 	startTimes(t, pids, 3)
@@ -163,6 +168,7 @@ func TestCallsDoNotDriveTheRestarts(t *testing.T) {
 }
 
 func TestWhatCannotBeStarted(t *testing.T) {
+	t.Parallel()
 	script := t.TempDir() + "/not-executable"
 	if err := os.WriteFile(script, []byte("#!/bin/sh\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -188,6 +194,7 @@ func TestWhatCannotBeStarted(t *testing.T) {
 
 // A server that left the configuration says so to those who still hold it.
 func TestAClosedServer(t *testing.T) {
+	t.Parallel()
 	u := openReady(t, faultChild(t))
 	u.Close()
 	_, err := u.callText("echo", `{"text":"x"}`)
@@ -199,6 +206,7 @@ func TestAClosedServer(t *testing.T) {
 
 // Retiring lets the calls under way finish.
 func TestRetire(t *testing.T) {
+	t.Parallel()
 	record := t.TempDir() + "/record"
 	u := openReady(t, faultChild(t, "-record", record))
 	ended := make(chan error, 1)
@@ -222,6 +230,7 @@ func TestRetire(t *testing.T) {
 }
 
 func TestRetireHasAnEnd(t *testing.T) {
+	t.Parallel()
 	record := t.TempDir() + "/record"
 	u := openReady(t, faultChild(t, "-mode", "hang", "-record", record))
 	ended := make(chan error, 1)

@@ -20,6 +20,7 @@ import (
 // and finish the answer on a GET with Last-Event-ID. The call must not be sent
 // twice for it.
 func TestStreamThatWasClosedIsTakenUpAgain(t *testing.T) {
+	t.Parallel()
 	var calls, resumed atomic.Int64
 	var callID atomic.Pointer[string]
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

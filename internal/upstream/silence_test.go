@@ -135,6 +135,7 @@ func TestCancellationsDoNotHideASilentServer(t *testing.T) {
 
 // A tool that takes too long does not make its server a dead one.
 func TestASlowToolIsNoSilence(t *testing.T) {
+	t.Parallel()
 	for _, era := range bothEras {
 		t.Run(era.String(), func(t *testing.T) {
 			record := t.TempDir() + "/record"

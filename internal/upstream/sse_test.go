@@ -18,6 +18,7 @@ import (
 )
 
 func TestSSEStartsListsAndCalls(t *testing.T) {
+	t.Parallel()
 	s := startSSEServer(t)
 	u := openReady(t, s.settings(), withHeader("authorization", "Bearer ours"))
 	if st := u.Status(); st.Era != gateway.EraLegacy || st.Version != "2024-11-05" || st.PID != 0 || st.Starts != 1 {
@@ -55,6 +56,7 @@ func TestSSEStartsListsAndCalls(t *testing.T) {
 // When the configuration does not say which transport a URL has, the server
 // shows it.
 func TestSSEIsFound(t *testing.T) {
+	t.Parallel()
 	t.Run("by what it answers to a POST", func(t *testing.T) {
 		s := startSSEServer(t)
 		u := openReady(t, Settings{URL: s.url()})
@@ -144,6 +146,7 @@ func TestSSEIsFound(t *testing.T) {
 // Where messages are sent to is the server's word, within its own house: our
 // credentials for it go with them.
 func TestSSEEndpoint(t *testing.T) {
+	t.Parallel()
 	for name, announce := range map[string]func(s *sseServer, session string) string{
 		"a path":          func(_ *sseServer, session string) string { return "/messages?session=" + session },
 		"relative":        func(_ *sseServer, session string) string { return "messages?session=" + session },
@@ -204,6 +207,7 @@ func TestSSEEndpoint(t *testing.T) {
 // A hundred callers share the stream, and each gets its own answer, whether the
 // server accepts a call at once or only when it is done.
 func TestSSENothingCrosses(t *testing.T) {
+	t.Parallel()
 	for _, whenDone := range []bool{false, true} {
 		t.Run(fmt.Sprintf("accepted when done: %v", whenDone), func(t *testing.T) {
 			s := startSSEServer(t, func(s *sseServer) { s.whenDone = whenDone })
@@ -226,6 +230,7 @@ func TestSSENothingCrosses(t *testing.T) {
 
 // Slow calls hold up nobody, and are given up with a word to the server.
 func TestSSESlowCalls(t *testing.T) {
+	t.Parallel()
 	for _, whenDone := range []bool{false, true} {
 		t.Run(fmt.Sprintf("accepted when done: %v", whenDone), func(t *testing.T) {
 			s := startSSEServer(t, func(s *sseServer) { s.whenDone = whenDone })
@@ -253,6 +258,7 @@ func TestSSESlowCalls(t *testing.T) {
 // What the server asks during a call is put to the one client that has calls
 // under way, and to nobody if there are several.
 func TestSSEQuestions(t *testing.T) {
+	t.Parallel()
 	client := func(u *upstreamTest, tool, session string, p *peer) *gateway.Call {
 		call := u.newCall(gateway.EraLegacy, tool, `{"ms":60000}`, "")
 		call.Session = &gateway.Session{ID: session, Capabilities: []byte(`{"elicitation":{}}`)}
@@ -298,6 +304,7 @@ func TestSSEQuestions(t *testing.T) {
 }
 
 func TestSSEHearsOfChanges(t *testing.T) {
+	t.Parallel()
 	s := startSSEServer(t)
 	u := openReady(t, s.settings())
 	if _, err := u.callText("add", `{"name":"fresh"}`); err != nil {
@@ -309,6 +316,7 @@ func TestSSEHearsOfChanges(t *testing.T) {
 // A stream that ends ends the connection. Whoever waited is told, the server is
 // connected to again, its lists are read and what is watched is asked for anew.
 func TestSSEBreaks(t *testing.T) {
+	t.Parallel()
 	s := startSSEServer(t)
 	u := openReady(t, s.settings())
 	updated := make(chan string, 10)
@@ -342,6 +350,7 @@ func TestSSEBreaks(t *testing.T) {
 // the stream is still open: the call was not looked at, and the connection is
 // made anew.
 func TestSSEForgottenSession(t *testing.T) {
+	t.Parallel()
 	s := startSSEServer(t)
 	u := openReady(t, s.settings())
 	var streams []*sseSession
@@ -365,6 +374,7 @@ func TestSSEForgottenSession(t *testing.T) {
 // A message that the server does not take fails the call that it was, and
 // nobody else.
 func TestSSERefusedMessages(t *testing.T) {
+	t.Parallel()
 	for status, words := range map[int]string{
 		http.StatusTooManyRequests:       "busy",
 		http.StatusUnauthorized:          "credentials",
@@ -396,6 +406,7 @@ func TestSSERefusedMessages(t *testing.T) {
 
 // An answer that is too large, or is none, fails its call and nobody else.
 func TestSSEBadAnswers(t *testing.T) {
+	t.Parallel()
 	s := startSSEServer(t)
 	u := openReady(t, s.settings())
 	_, err := u.callText("huge", `{}`)
@@ -409,6 +420,7 @@ func TestSSEBadAnswers(t *testing.T) {
 
 // A server that goes away is found again.
 func TestSSEServerGone(t *testing.T) {
+	t.Parallel()
 	s := startSSEServer(t)
 	u := openReady(t, s.settings())
 	s.CloseClientConnections()

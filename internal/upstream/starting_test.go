@@ -52,6 +52,7 @@ func TestWhatAServerIsDoingWhenTriedAgain(t *testing.T) {
 }
 
 func TestTheLastLine(t *testing.T) {
+	t.Parallel()
 	for text, want := range map[string]string{
 		"":                              "",
 		"one\ntwo\n":                    "two",

@@ -13,6 +13,7 @@ import (
 )
 
 func TestNoiseOnStdoutIsTolerated(t *testing.T) {
+	t.Parallel()
 	for _, era := range bothEras {
 		t.Run(era.String(), func(t *testing.T) {
 			u := openReady(t, faultChild(t, "-era", era.String(), "-mode", "noise"))
@@ -65,6 +66,7 @@ func TestBadAnswers(t *testing.T) {
 // The TypeScript SDK writes the id behind the result. Whose answer it was must
 // be found all the same, or the caller waits for ten minutes.
 func TestABadAnswerWhoseIDComesLast(t *testing.T) {
+	t.Parallel()
 	for script, words := range map[string]string{"id-last-deep": "too deep", "id-last-huge": "larger than"} {
 		t.Run(script, func(t *testing.T) {
 			u, _ := openScript(t, script)
@@ -100,6 +102,7 @@ func TestAnUnreadableAnswerEndsItsCallAtOnce(t *testing.T) {
 // With several calls under way, an unreadable answer without an id is that of
 // the call that is left when the others have their answers.
 func TestAnUnreadableAnswerAmongOthers(t *testing.T) {
+	t.Parallel()
 	u, record := openScript(t, "cut-off-then-answers")
 	first := make(chan error, 1)
 	go func() {
@@ -116,6 +119,7 @@ func TestAnUnreadableAnswerAmongOthers(t *testing.T) {
 // A request of the server, or a line of a log, is nobody's answer, whatever id
 // it has.
 func TestUnreadableRequestsEndNoCall(t *testing.T) {
+	t.Parallel()
 	u, _ := openScript(t, "bad-request")
 	if _, err := u.callText("t", `{}`); err != nil {
 		t.Error(err)
@@ -125,6 +129,7 @@ func TestUnreadableRequestsEndNoCall(t *testing.T) {
 // An answer with an id that nobody asked with goes nowhere, least of all to
 // somebody else.
 func TestAWrongIDAnswersNobody(t *testing.T) {
+	t.Parallel()
 	u := openReady(t, faultChild(t, "-mode", "wrong-id"))
 	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
 	defer cancel()
@@ -137,6 +142,7 @@ func TestAWrongIDAnswersNobody(t *testing.T) {
 }
 
 func TestASecondAnswerIsIgnored(t *testing.T) {
+	t.Parallel()
 	u := openReady(t, faultChild(t, "-mode", "double-answer"))
 	var calls sync.WaitGroup
 	for i := range 20 {
@@ -174,6 +180,7 @@ func TestAHugeAnswerIsRefused(t *testing.T) {
 
 // The largest that may pass does.
 func TestALargeAnswerPasses(t *testing.T) {
+	t.Parallel()
 	const size = 31 << 20
 	u := openReady(t, faultChild(t, "-mode", "huge", "-size", fmt.Sprint(size)))
 	result, err := u.Handle(context.Background(), u.newCall(gateway.EraLegacy, "echo", `{"text":"x"}`, ""))
@@ -185,6 +192,7 @@ func TestALargeAnswerPasses(t *testing.T) {
 // When the process is short of room for large answers, the caller learns that
 // its call was carried out: trying again could do harm.
 func TestAnAnswerThatFindsNoRoom(t *testing.T) {
+	t.Parallel()
 	u := openReady(t, faultChild(t))
 	call := u.newCall(gateway.EraLegacy, "count", `{}`, "")
 	call.Budget = gateway.NewShares(10)
@@ -257,6 +265,7 @@ func TestAChildThatNeverInitializes(t *testing.T) {
 // A megabyte on stderr, at the start and at every call, stops nothing, and
 // what is kept of it is little.
 func TestAFloodOnStderr(t *testing.T) {
+	t.Parallel()
 	u := openReady(t, faultChild(t, "-mode", "stderr-flood"))
 	u.mustEcho("x")
 	if n := len(u.Status().Output); n == 0 || n > ringSize {

@@ -18,6 +18,7 @@ import (
 )
 
 func TestStdioStartsListsAndCalls(t *testing.T) {
+	t.Parallel()
 	for _, era := range bothEras {
 		t.Run(era.String(), func(t *testing.T) {
 			u := openReady(t, faultChild(t, "-era", era.String(), "-tools", "25", "-page", "7"))
@@ -52,6 +53,7 @@ func TestStdioStartsListsAndCalls(t *testing.T) {
 // A caller of either era can use a server of either era, and what it sent
 // arrives as it was sent.
 func TestStdioBridgesTheEras(t *testing.T) {
+	t.Parallel()
 	for _, server := range bothEras {
 		for _, caller := range []gateway.Era{gateway.EraNone, gateway.EraLegacy, gateway.EraModern} {
 			t.Run(fmt.Sprintf("%s to %s", caller, server), func(t *testing.T) {
@@ -84,6 +86,7 @@ func TestStdioBridgesTheEras(t *testing.T) {
 // A legacy server that says resultType by itself must not make us say it
 // twice: strict clients refuse duplicate keys, as we do.
 func TestNoKeyIsSaidTwice(t *testing.T) {
+	t.Parallel()
 	u, _ := openScript(t, "foreign-result-type")
 	result, err := u.Handle(context.Background(), u.newCall(gateway.EraModern, "t", `{}`, ""))
 	if err != nil {
@@ -96,6 +99,7 @@ func TestNoKeyIsSaidTwice(t *testing.T) {
 
 // The name that clients use is ours; the server hears its own.
 func TestStdioUsesTheServersOwnName(t *testing.T) {
+	t.Parallel()
 	record := t.TempDir() + "/record"
 	u := openReady(t, faultChild(t, "-record", record))
 	call := u.newCall(gateway.EraLegacy, "srv__echo", `{"text":"x"}`, "")
@@ -174,6 +178,7 @@ func testProgress(t *testing.T, u *upstreamTest, record string, caller gateway.E
 }
 
 func TestCancelReachesTheChild(t *testing.T) {
+	t.Parallel()
 	for _, era := range bothEras {
 		t.Run(era.String(), func(t *testing.T) {
 			record := t.TempDir() + "/record"
@@ -201,6 +206,7 @@ func TestCancelReachesTheChild(t *testing.T) {
 
 // A hundred callers share the child, and each hears its own answer.
 func TestCallsAreNotCrossed(t *testing.T) {
+	t.Parallel()
 	u := openReady(t, faultChild(t))
 	var calls sync.WaitGroup
 	for i := range 100 {
@@ -220,6 +226,7 @@ func TestCallsAreNotCrossed(t *testing.T) {
 // a ping is answered, a caller that cannot be asked says so, and where many
 // share a connection there are no roots.
 func TestAServersOwnRequestsAreAnswered(t *testing.T) {
+	t.Parallel()
 	u, record := openScript(t, "asks")
 	if got, err := u.callText("t", `{}`); err != nil || got != "done" {
 		t.Fatalf("got %q, %v", got, err)
@@ -230,6 +237,7 @@ func TestAServersOwnRequestsAreAnswered(t *testing.T) {
 }
 
 func TestChangedToolsAreListedAndAnnounced(t *testing.T) {
+	t.Parallel()
 	for _, era := range bothEras {
 		t.Run(era.String(), func(t *testing.T) {
 			u := openReady(t, faultChild(t, "-era", era.String()))
@@ -248,6 +256,7 @@ func TestChangedToolsAreListedAndAnnounced(t *testing.T) {
 }
 
 func TestAServerWithoutTools(t *testing.T) {
+	t.Parallel()
 	u, record := openScript(t, "no-tools")
 	if len(u.List(gateway.KindTool)) != 0 {
 		t.Errorf("tools: %v", u.toolNames())
@@ -258,6 +267,7 @@ func TestAServerWithoutTools(t *testing.T) {
 }
 
 func TestAListIsMendedOrRefused(t *testing.T) {
+	t.Parallel()
 	t.Run("a definition that cannot be used is left out alone", func(t *testing.T) {
 		u, _ := openScript(t, "odd-list")
 		if diff := cmp.Diff([]string{"t"}, u.toolNames()); diff != "" {
@@ -278,6 +288,7 @@ func TestAListIsMendedOrRefused(t *testing.T) {
 
 // Calls that come while the server starts wait for it.
 func TestACallDuringTheStartWaits(t *testing.T) {
+	t.Parallel()
 	u := open(t, faultChild(t, "-mode", "slow-start", "-delay", "300ms"))
 	if st := u.Status(); st.State != StateStarting {
 		t.Fatalf("state %s", st.State)

@@ -25,6 +25,7 @@ func (m *mailbox) Ask(context.Context, string, []byte) ([]byte, error) { return 
 // A server that says whatever it likes about tasks reaches nobody but those
 // whose tasks they are, and takes no more memory than that needs.
 func TestAServerThatFloodsWithStatuses(t *testing.T) {
+	t.Parallel()
 	var table taskTable
 	mine, others := &mailbox{}, &mailbox{}
 	for id, m := range map[string]*mailbox{"mine": mine, "other": others} {
@@ -62,6 +63,7 @@ func TestAServerThatFloodsWithStatuses(t *testing.T) {
 
 // Ids that nobody needs are not remembered, on either side.
 func TestTaskIDsWithoutEnd(t *testing.T) {
+	t.Parallel()
 	var table taskTable
 	long := strings.Repeat("x", longestTaskID+1)
 	session := &gateway.Session{ID: "s", Peer: &mailbox{}}

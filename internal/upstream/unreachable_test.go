@@ -148,6 +148,7 @@ func resolves(host string) bool {
 // A request that failed before it left is marked so, whatever broke the
 // connection.
 func TestTLSFailuresAreUnsent(t *testing.T) {
+	t.Parallel()
 	old, pool := certificate(t, time.Now().Add(-48*time.Hour), time.Now().Add(-24*time.Hour))
 	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}}
 	r := httptest.NewRequest(http.MethodPost, "https://"+secure(t, old)+"/mcp", http.NoBody)
