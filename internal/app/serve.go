@@ -61,8 +61,14 @@ func (p *Process) Handler() http.Handler {
 // admit says who is calling. When it reports false, it has answered.
 func (p *Process) admit(w http.ResponseWriter, r *http.Request) (gateway.Identity, bool) {
 	id, ok := p.lock.Admit(w, r)
-	if ok {
-		know(r)
+	if ok && !know(r, id.ClientID) {
+		w.Header().Set("Connection", "close")
+		p.lock.Refuse(w, r, "too_many_connections", &gateway.Error{
+			Code: gateway.CodeLimited, RetryAfter: time.Second,
+			Message: "client %s has as many connections open as it may have; close some, or try again in a moment",
+			Values:  []any{id.ClientID},
+		})
+		return gateway.Identity{}, false
 	}
 	return id, ok
 }
@@ -120,7 +126,7 @@ func (p *Process) Serve(ctx context.Context, l net.Listener) error {
 	defer end()
 	server := p.httpServer()
 	track(server)
-	l = strangerListener{l, newStrangers()}
+	l = listener{l, newConnections()}
 	open, closeReception := context.WithCancel(ctx)
 	joining := p.letOthersJoin(open)
 	defer func() {

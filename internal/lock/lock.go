@@ -150,9 +150,7 @@ func (l *Lock) identify(w http.ResponseWriter, r *http.Request, rules *compiled)
 	}
 	e := gateway.AsError(err)
 	if e.Code != gateway.CodeUnauthenticated {
-		if e.RetryAfter > 0 {
-			w.Header().Set("Retry-After", strconv.Itoa(int((e.RetryAfter+time.Second-1)/time.Second)))
-		}
+		retryAfter(w, e)
 		rules.refuse(w, http.StatusServiceUnavailable, "UPSTREAM_UNAVAILABLE", e)
 		return gateway.Identity{}, false
 	}
@@ -160,6 +158,19 @@ func (l *Lock) identify(w http.ResponseWriter, r *http.Request, rules *compiled)
 	w.Header()["Www-Authenticate"] = []string{`Bearer error="invalid_token"`}
 	rules.refuse(w, http.StatusUnauthorized, "AUTHENTICATION_ERROR", e)
 	return gateway.Identity{}, false
+}
+
+// Refuse answers a request of a client that was let in and cannot be served now.
+func (l *Lock) Refuse(w http.ResponseWriter, r *http.Request, reason string, e *gateway.Error) {
+	l.tell(r, http.StatusTooManyRequests, reason)
+	retryAfter(w, e)
+	l.rules.Load().refuse(w, http.StatusTooManyRequests, "RATE_LIMIT_EXCEEDED", e)
+}
+
+func retryAfter(w http.ResponseWriter, e *gateway.Error) {
+	if e.RetryAfter > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(int((e.RetryAfter+time.Second-1)/time.Second)))
+	}
 }
 
 // bearer returns the one token of a request. Two Authorization headers could

@@ -2,6 +2,7 @@ package app
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"io"
 	"net"
@@ -10,13 +11,15 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"genkan/internal/gateway"
 )
 
 // Connections without a good token are closed, longest idle first, when there are
 // too many. One that has shown a good token stays, and a new one is served.
 func TestIdleConnectionsLeaveRoom(t *testing.T) {
 	t.Parallel()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,14 +30,16 @@ func TestIdleConnectionsLeaveRoom(t *testing.T) {
 				w.WriteHeader(http.StatusUnauthorized)
 				return
 			}
-			know(r)
+			know(r, "client")
 		}),
 	}
 	track(server)
 	const most = 8
 	serving := make(chan error, 1)
 	go func() {
-		serving <- server.Serve(strangerListener{listener, &strangers{most: most, crowd: most, grace: time.Hour}})
+		serving <- server.Serve(listener{l, &connections{
+			most: most, crowd: most, grace: time.Hour, shares: gateway.NewShares(100), clients: map[string]map[*connection]struct{}{},
+		}})
 	}()
 	defer func() {
 		_ = server.Close()
@@ -43,7 +48,7 @@ func TestIdleConnectionsLeaveRoom(t *testing.T) {
 
 	dial := func() net.Conn {
 		t.Helper()
-		conn, err := net.Dial("tcp", listener.Addr().String())
+		conn, err := net.Dial("tcp", l.Addr().String())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -52,7 +57,7 @@ func TestIdleConnectionsLeaveRoom(t *testing.T) {
 	}
 	ask := func(conn net.Conn, token string) int {
 		t.Helper()
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+listener.Addr().String(), nil)
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+l.Addr().String(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -96,12 +101,12 @@ func TestIdleConnectionsLeaveRoom(t *testing.T) {
 // token, and are not closed for one another.
 func TestABurstOfConnectionsIsServed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		among := &strangers{most: 2, crowd: 10, grace: time.Second}
-		var open []*strangerConn
+		among := &connections{most: 2, crowd: 10, grace: time.Second}
+		var open []*connection
 		add := func() (closed int) {
 			here, there := net.Pipe()
 			t.Cleanup(func() { _ = there.Close() })
-			c := &strangerConn{Conn: here, among: among}
+			c := &connection{Conn: here, among: among}
 			open = append(open, c)
 			for _, out := range among.add(c) {
 				_ = out.Close()
@@ -128,4 +133,58 @@ func TestABurstOfConnectionsIsServed(t *testing.T) {
 			_ = c.Close()
 		}
 	})
+}
+
+// A client that keeps many connections open leaves descriptors for others: its own
+// idle ones are closed for its new ones, and none of others.
+func TestConnectionsOfAClientAreBounded(t *testing.T) {
+	among := &connections{most: 100, crowd: 100, shares: gateway.NewShares(8), clients: map[string]map[*connection]struct{}{}}
+	open := func() *connection {
+		here, there := net.Pipe()
+		t.Cleanup(func() { _ = there.Close() })
+		c := &connection{Conn: here, among: among}
+		t.Cleanup(func() { _ = c.Close() })
+		among.add(c)
+		return c
+	}
+	isOpen := func(c *connection) bool {
+		_ = c.SetReadDeadline(time.Unix(1, 0))
+		_, err := c.Read(make([]byte, 1))
+		return errors.Is(err, os.ErrDeadlineExceeded)
+	}
+	show := func(c *connection, client string) bool {
+		r := (&http.Request{}).WithContext(context.WithValue(t.Context(), connKey{}, c))
+		return know(r, client)
+	}
+	alice := open()
+	if !show(alice, "alice") {
+		t.Fatal("the first connection is refused")
+	}
+	alice.used(1) // idle for long
+	var greedy []*connection
+	for i := range 6 { // all that its share allows
+		c := open()
+		if !show(c, "greedy") {
+			t.Fatalf("connection %d is refused", i)
+		}
+		greedy = append(greedy, c)
+	}
+	if busy := open(); show(busy, "greedy") {
+		t.Error("a connection was taken, although none of the client's is idle")
+	}
+	greedy[3].used(2)
+	next := open()
+	if !show(next, "greedy") || isOpen(greedy[3]) || !isOpen(greedy[0]) {
+		t.Error("the idle connection of the client was not closed for its new one")
+	}
+	if another := open(); !isOpen(alice) || !show(another, "alice") {
+		t.Error("another client lost its connection, or gets no more")
+	}
+	for _, c := range append(greedy, next) {
+		_ = c.Close()
+		_ = c.Close()
+	}
+	if held := among.shares.Held("greedy"); held != 0 {
+		t.Errorf("%d connections are counted after all were closed", held)
+	}
 }
