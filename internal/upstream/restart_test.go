@@ -244,3 +244,17 @@ func TestRetireHasAnEnd(t *testing.T) {
 	u.Retire(ctx)
 	wantError(t, <-ended, gateway.CodeUnavailable, "stopped", "may or may not")
 }
+
+// A call that comes right after a crash was never sent, so it waits for the
+// restart, which is a moment away.
+func TestACallAfterACrashWaitsForTheRestart(t *testing.T) {
+	t.Parallel()
+	u := openReady(t, faultChild(t))
+	if _, err := u.callText("crash", `{}`); err == nil {
+		t.Fatal("the server did not crash")
+	}
+	testkit.Eventually(t, func() bool { return u.Status().State != StateReady }, "the crash is noticed")
+	if text, err := u.callText("echo", `{"text":"hello"}`); err != nil || text != "hello" {
+		t.Errorf("got %q, %v", text, err)
+	}
+}

@@ -11,12 +11,14 @@ import (
 )
 
 const (
-	// defaultPingTimeout is how long a server may take to answer a ping.
-	defaultPingTimeout = 30 * time.Second
+	// defaultPingTimeout is how long a server may take to answer a ping. It is
+	// shorter than the timeout of calls over REST, so that a call that comes
+	// meanwhile is sent to the restarted server.
+	defaultPingTimeout = 15 * time.Second
 	// patientPings is how many pings in a row must go unanswered while other calls
 	// wait for the server: one that works on a single request at a time answers
 	// nothing meanwhile, and a restart would lose that work.
-	patientPings = 10
+	patientPings = 20
 )
 
 // errNotResponding closes a connection on which nothing comes any more.

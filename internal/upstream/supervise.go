@@ -8,13 +8,16 @@ import (
 	"genkan/internal/gateway"
 )
 
-// ready returns the connection. A server that is starting for the first time
-// is waited for; one that is down answers at once, so that nobody hangs on it.
+// ready returns the connection. A server that is starting is waited for, and so
+// is one that is tried again in a moment, once. Any other that is down answers at
+// once, so that nobody hangs on it.
 func (s *Server) ready(ctx context.Context) (conn, error) {
-	nudged := false
+	const moment = 500 * time.Millisecond
+	waited, startsBefore := false, 0
 	for {
 		s.mu.Lock()
 		state, c, changed := s.state, s.conn, s.changed
+		soon, starts := s.triedIn(moment), s.starts
 		silent := state == StateReady && s.isSilent(c)
 		var down error
 		if state == StateDown {
@@ -29,10 +32,15 @@ func (s *Server) ready(ctx context.Context) (conn, error) {
 		case StateClosed:
 			return nil, s.removed()
 		case StateDown:
-			if nudged || !s.nudgeAllowed(ctx) {
+			switch {
+			case waited && (starts > startsBefore || !soon):
+				return nil, down // it was tried once more, in vain
+			case waited:
+			case !soon && !s.nudgeAllowed(ctx):
 				return nil, down
+			default:
+				waited, startsBefore = true, starts
 			}
-			nudged = true
 		case StateStarting, StateNotResponding:
 		}
 		select {
@@ -44,6 +52,12 @@ func (s *Server) ready(ctx context.Context) (conn, error) {
 			return nil, s.notStarted(ctx)
 		}
 	}
+}
+
+// triedIn reports whether a server that is down is started again within a
+// moment: it was up, and has just been lost. Called with mu held.
+func (s *Server) triedIn(moment time.Duration) bool {
+	return s.set.URL == "" && s.refused == nil && len(s.set.Lacking.Each) == 0 && time.Until(s.nextTry) < moment
 }
 
 // removed is said of a server that left the configuration.
