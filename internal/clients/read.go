@@ -172,6 +172,7 @@ func (r *reader) server(place Place, n *node, named bool) {
 			r.out.Inputs = append(r.out.Inputs, Input{ID: id, Variable: inputVariable(id), Hidden: true})
 		}
 	}
+	s.Inputs = r.inputsOf(d)
 	s.Name = gateway.ServerName(telling(place.Name, s), func(name string) bool { return r.taken[name] || r.reserved[name] && name != place.Name })
 	r.taken[s.Name] = true
 	if s.Name != place.Name {
@@ -179,6 +180,22 @@ func (r *reader) server(place Place, n *node, named bool) {
 	}
 	s.Secrets = literals(s)
 	r.out.Servers = append(r.out.Servers, s)
+}
+
+// inputsOf returns the inputs and the environment variables that an entry refers
+// to, each once.
+func (r *reader) inputsOf(d *entryDraft) []Input {
+	var all []Input
+	for _, in := range r.out.Inputs {
+		if slices.Contains(d.inputs, in.ID) && !slices.ContainsFunc(all, func(i Input) bool { return i.Variable == in.Variable }) {
+			all = append(all, in)
+		}
+	}
+	slices.Sort(d.variables)
+	for _, name := range slices.Compact(d.variables) {
+		all = append(all, Input{ID: name, Variable: name, Hidden: true, Environment: true})
+	}
+	return all
 }
 
 // declareInputs reads what VS Code would ask for.
