@@ -3,6 +3,7 @@ package clients
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"slices"
@@ -25,11 +26,17 @@ func Read(f File) (Imported, error) {
 
 func load(path string) ([]byte, error) {
 	// Opening a FIFO or a device could wait forever.
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() {
 		return nil, gateway.Errorf(gateway.CodeInvalid, "%s is not a regular file", path)
 	}
-	src, err := os.ReadFile(path)
+	var src []byte
+	if err == nil && info.Size() <= maxBytes {
+		src, err = readLimited(path)
+	}
 	switch {
+	case err == nil && (info.Size() > maxBytes || len(src) > maxBytes):
+		return nil, gateway.Errorf(gateway.CodeInvalid, "%s is larger than %d MiB, which no list of servers is, so it was not read", path, maxBytes>>20)
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, gateway.Errorf(gateway.CodeNotFound, "the file %s does not exist", path)
 	case err != nil:
@@ -38,6 +45,16 @@ func load(path string) ([]byte, error) {
 		return nil, e
 	}
 	return src, nil
+}
+
+// readLimited reads at most one byte more than a file may have.
+func readLimited(path string) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }() // nothing was written
+	return io.ReadAll(io.LimitReader(file, maxBytes+1))
 }
 
 // Parse imports the servers of a file's bytes.
