@@ -239,7 +239,10 @@ func (k *checkup) clients(ctx context.Context) {
 	if err != nil || len(k.only) > 0 {
 		return
 	}
-	imports, _ := clients.LoadImports(k.importsFile()) // without it nothing was imported
+	imports, err := clients.LoadImports(k.importsFile())
+	if err != nil {
+		k.facts.Data.ImportsProblem = gateway.Textf("%s", gateway.AsError(err))
+	}
 	reached := map[string]bool{}
 	for _, f := range clients.Find(env) {
 		known, _ := clients.Lookup(f.Client)
@@ -269,8 +272,30 @@ func (k *checkup) clients(ctx context.Context) {
 				c.Tools += k.toolsBehind(l)
 			}
 		}
+		file.NoWayBack = k.noWayBack(f, imported, imports)
 		c.Files = append(c.Files, file)
 	}
+}
+
+// noWayBack reports whether genkan has connected a file and cannot put it back.
+// Without a record of the change, an imported entry that leads to genkan now shows
+// that it was made, or one entry for all in place of those that were imported.
+func (k *checkup) noWayBack(f clients.File, imported clients.Imported, imports clients.Imports) bool {
+	if len(imported.Leads) == 0 {
+		return false
+	}
+	if known, restorable := k.backups().Restorable(f.Path); known {
+		return !restorable
+	}
+	wasImported := func(place clients.Place) bool {
+		_, ok := imports.Name(f, place)
+		return ok
+	}
+	if slices.ContainsFunc(imported.Leads, func(l clients.Lead) bool { return wasImported(l.Place) }) {
+		return true
+	}
+	return len(imported.Servers) == 0 && len(imported.Leads) == 1 && len(imported.Leads[0].Servers) == 0 &&
+		slices.ContainsFunc(imports.Servers, func(i clients.Import) bool { return i.Path == f.Path })
 }
 
 // toolsBehind counts the tools that an entry shows.

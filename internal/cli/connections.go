@@ -154,6 +154,9 @@ func (p *connections) add(ctx context.Context, f clients.File) error {
 	} else if bytes.Equal(out, src) {
 		return nil
 	}
+	if err := f.MayChange(); err != nil {
+		return err
+	}
 	fmt.Fprintln(p.std.Out, p.say("%s, %s:", titleOf(f.Client), p.homely(f.Path)))
 	p.table(p.leadRows(f, plan, imported))
 	planned := plannedFile{File: f, plan: plan}

@@ -33,7 +33,9 @@ every server is started once, so that its tools are known when a client asks.
 
 Files of a project, as .mcp.json or .vscode/mcp.json in this folder, may have come
 with a clone, and name commands that somebody else chose. Their servers are shown
-apart, asked about apart, and left out by --yes unless --project is given, too.`, clientNames()),
+apart, asked about apart, and left out by --yes unless --project is given, too.
+Nothing in them changes your own servers: what they ask for and its defaults count
+for their servers only.`, clientNames()),
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.runImport(cmd.Context(), args, how)
@@ -104,6 +106,13 @@ func (c *command) runImport(ctx context.Context, args []string, how importing) e
 	gathered := clients.Gather(files, imports, func(name string) bool {
 		return slices.ContainsFunc(cfg.Servers, func(s config.Server) bool { return s.Name == name })
 	}, config.KnowledgeRoom)
+	if slices.ContainsFunc(gathered.Found, func(f clients.Found) bool { return f.Project }) {
+		inUse, err := c.secretInUse(ctx)
+		if err != nil {
+			return err
+		}
+		gathered.AvoidSecrets(inUse)
+	}
 	c.setAside(ctx, &gathered)
 	fresh := refer(gathered)
 	c.showPlan(gathered, fresh, files)
@@ -124,7 +133,7 @@ func (c *command) runImport(ctx context.Context, args []string, how importing) e
 		fmt.Fprintln(c.std.Err, c.say("Nothing was changed."))
 		return nil
 	}
-	if err := c.keepSecrets(ctx, gathered, fresh, how.yes); err != nil {
+	if err := c.keepSecrets(ctx, fresh, how.yes); err != nil {
 		return err
 	}
 	if err := c.addToOwn(ctx, fresh); err != nil {
@@ -261,8 +270,10 @@ func refer(g clients.Gathered) []clients.Found {
 		for _, l := range f.Secrets {
 			f.Refer(l, "${secret:"+l.Variable+"}")
 		}
-		for _, in := range g.Inputs {
-			f.Replace(in.Variable, "${secret:"+in.Variable+"}")
+		for _, in := range f.Inputs {
+			if !in.Environment {
+				f.ReferInput(in)
+			}
 		}
 		fresh = append(fresh, f)
 	}
@@ -283,7 +294,7 @@ func (c *command) setAside(ctx context.Context, g *clients.Gathered) {
 			}
 			return kept.Secret(name)
 		}}
-		server := refer(clients.Gathered{Found: []clients.Found{f}, Inputs: g.Inputs})[0].Server
+		server := refer(clients.Gathered{Found: []clients.Found{f}})[0].Server
 		_, err := config.Parse([]byte(clients.Snippet([]clients.Server{server})), "", from, config.Flags{})
 		if err == nil {
 			return false
@@ -301,32 +312,41 @@ func (c *command) setAside(ctx context.Context, g *clients.Gathered) {
 // keepSecrets keeps what stood in the files, and what the clients would have
 // asked for or had in their environment. All is asked for before anything is
 // kept, so that Ctrl-C leaves nothing behind.
-func (c *command) keepSecrets(ctx context.Context, g clients.Gathered, fresh []clients.Found, yes bool) error {
+func (c *command) keepSecrets(ctx context.Context, fresh []clients.Found, yes bool) error {
 	vault := app.OpenVault(c.dataDir)
 	given := map[string]gateway.Secret{}
-	for _, in := range wanted(g, fresh) {
-		if _, found, err := vault.Load(ctx, app.SecretPrefix+in.Variable); err != nil || found {
-			continue
-		}
-		var value gateway.Secret
-		if !in.Hidden {
-			value = gateway.Secret(in.Default)
-		}
-		if !yes && c.interactive() {
-			typed, err := c.readSecret(ctx, c.questionFor(in))
-			if ctx.Err() != nil {
-				return err
+	asked := map[string]gateway.Secret{} // by question: servers of a file share inputs
+	for i := range fresh {
+		f := &fresh[i]
+		for _, in := range f.Inputs {
+			name := in.Secret
+			if in.Environment {
+				if _, set := os.LookupEnv(in.Variable); set {
+					continue
+				}
+				name = in.Variable // the configuration finds the secret of this name, too
 			}
-			if err == nil {
-				value = typed
+			if _, found, err := vault.Load(ctx, app.SecretPrefix+name); err != nil || found {
+				continue
 			}
-		}
-		if value == "" {
-			continue // the server will say what it lacks
-		}
-		given[in.Variable] = value
-		for i := range fresh {
-			fresh[i].Replace(in.Variable, "${secret:"+in.Variable+"}")
+			if _, known := given[in.Secret]; known {
+				f.ReferInput(in)
+				continue
+			}
+			question := c.questionFor(*f, in)
+			value, known := asked[question]
+			if !known {
+				var err error
+				if value, err = c.valueOf(ctx, question, in, yes); err != nil {
+					return err
+				}
+				asked[question] = value
+			}
+			if value == "" {
+				continue // the server will say what it lacks
+			}
+			given[in.Secret] = value
+			f.ReferInput(in)
 		}
 	}
 	for _, f := range fresh {
@@ -343,30 +363,42 @@ func (c *command) keepSecrets(ctx context.Context, g clients.Gathered, fresh []c
 	return nil
 }
 
-// wanted is what the new servers need and nobody has given yet.
-func wanted(g clients.Gathered, fresh []clients.Found) []clients.Input {
-	var all []clients.Input
-	for _, in := range g.Inputs {
-		if used(fresh, "secret:"+in.Variable) {
-			all = append(all, in)
-		}
+// valueOf asks for a value. An empty answer stands for the default, as does --yes;
+// the plan and the question have shown it.
+func (c *command) valueOf(ctx context.Context, question string, in clients.Input, yes bool) (gateway.Secret, error) {
+	if yes || !c.interactive() {
+		return gateway.Secret(defaultOf(in)), nil
 	}
-	for _, name := range g.Variables {
-		if _, set := os.LookupEnv(name); !set && used(fresh, name) {
-			all = append(all, clients.Input{ID: name, Variable: name, Hidden: true})
-		}
+	typed, err := c.readSecret(ctx, question)
+	if ctx.Err() != nil {
+		return "", err
 	}
-	return all
+	if err != nil {
+		return gateway.Secret(defaultOf(in)), nil
+	}
+	return typed, nil
 }
 
-func (c *command) questionFor(in clients.Input) string {
+// defaultOf returns the default of an input. One that is typed like a password has
+// none: the file would hold a key in plain text.
+func defaultOf(in clients.Input) string {
+	if in.Hidden {
+		return ""
+	}
+	return in.Default
+}
+
+func (c *command) questionFor(f clients.Found, in clients.Input) string {
 	about := in.ID
 	if in.Description != "" {
 		about += " (" + in.Description + ")"
 	}
 	about = gateway.Printable(about)
-	if in.Default != "" && !in.Hidden {
-		return c.say("Value of %s (it is not shown; empty for %s): ", about, gateway.Printable(in.Default))
+	if f.Project {
+		about = c.say("%s for %s, which came with the project", about, gateway.Printable(c.homely(f.Origins[0].Path)))
+	}
+	if value := defaultOf(in); value != "" {
+		return c.say("Value of %s (it is not shown; empty for %s): ", about, gateway.Printable(value))
 	}
 	return c.say("Value of %s (it is not shown; empty to give it later): ", about)
 }
@@ -374,6 +406,33 @@ func (c *command) questionFor(in clients.Input) string {
 // used reports whether a server has the variable.
 func used(fresh []clients.Found, variable string) bool {
 	return slices.ContainsFunc(fresh, func(f clients.Found) bool { return f.Uses(variable) })
+}
+
+// secretInUse returns a function that reports whether a secret of a name is kept,
+// or genkan's configuration refers to one.
+func (c *command) secretInUse(ctx context.Context) (func(name string) bool, error) {
+	own, _, err := clients.Contents(c.ownConfig())
+	if err != nil {
+		return nil, err
+	}
+	kept, err := app.KeptServers(ctx, c.dataDir)
+	if err != nil {
+		return nil, err
+	}
+	texts := []string{string(own)}
+	for _, k := range kept {
+		texts = append(texts, string(k.Definition))
+	}
+	vault := app.OpenVault(c.dataDir)
+	return func(name string) bool {
+		for _, text := range texts {
+			if strings.Contains(text, ":"+name+"}") { // ${secret:NAME} or ${input:NAME}
+				return true
+			}
+		}
+		_, found, err := vault.Load(ctx, app.SecretPrefix+name)
+		return found || err != nil
+	}, nil
 }
 
 // addToOwn writes the servers into genkan's configuration, if what comes out is

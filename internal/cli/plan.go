@@ -93,6 +93,16 @@ func (c *command) showFile(g clients.Gathered, fresh []clients.Found, f clients.
 // whatRuns shows a server whole, without its secrets: those are references by
 // now. The first line is its command or address.
 func (c *command) whatRuns(s clients.Found) []string {
+	lines := c.howReached(s)
+	for _, in := range s.Inputs {
+		if value := defaultOf(in); value != "" {
+			lines = append(lines, c.say("default of %s: %s", "${secret:"+in.Secret+"}", commandLine([]string{clients.Mask(value)})))
+		}
+	}
+	return lines
+}
+
+func (c *command) howReached(s clients.Found) []string {
 	if s.URL != "" {
 		lines := []string{address(s.URL)}
 		if len(s.Headers) > 0 {

@@ -67,12 +67,34 @@ func projectFileAt(env Environment, path string) (File, bool) {
 	return File{}, false
 }
 
+// maxLinks bounds how many links resolved follows by itself.
+const maxLinks = 40
+
+// resolved follows the symbolic links of a path whose end need not exist.
+func resolved(path string, links int) string {
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		return target
+	}
+	parent := filepath.Dir(path)
+	if parent == path || links == 0 {
+		return path
+	}
+	parent = resolved(parent, links-1)
+	link, err := os.Readlink(path)
+	switch {
+	case err != nil:
+		return filepath.Join(parent, filepath.Base(path))
+	case filepath.IsAbs(link):
+		return resolved(link, links-1)
+	default:
+		return resolved(filepath.Join(parent, link), links-1)
+	}
+}
+
 // repositoryOf returns the folder of the repository that a file is in, following
 // symbolic links; empty if it is in none.
 func repositoryOf(path string) string {
-	if target, err := filepath.EvalSymlinks(path); err == nil {
-		path = target
-	}
+	path = resolved(path, maxLinks)
 	for folder := filepath.Dir(path); ; folder = filepath.Dir(folder) {
 		for _, mark := range []string{".git", ".hg", ".jj", ".svn"} {
 			if _, err := os.Stat(filepath.Join(folder, mark)); err == nil {

@@ -119,7 +119,9 @@ func (b Backups) write(f File, src, out []byte, created bool) (Change, error) {
 	return c, nil
 }
 
-// keep stores the bytes and then the record, which makes them a backup.
+// keep stores the bytes and then the record, which makes them a backup. The
+// record is written under another name first, so that a crash leaves none that
+// cannot be read. That file also reserves the id.
 func (b Backups) keep(c *Change, src []byte) error {
 	if err := os.MkdirAll(b.Dir, 0o700); err != nil {
 		return err
@@ -130,7 +132,8 @@ func (b Backups) keep(c *Change, src []byte) error {
 		return err
 	}
 	for c.ID == "" {
-		file, err := os.OpenFile(b.record(id), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+		unfinished := b.record(id) + ".new"
+		file, err := os.OpenFile(unfinished, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 		if errors.Is(err, fs.ErrExist) {
 			id += "+"
 			continue
@@ -138,11 +141,20 @@ func (b Backups) keep(c *Change, src []byte) error {
 		if err != nil {
 			return err
 		}
+		if _, err := os.Lstat(b.record(id)); err == nil {
+			_ = errors.Join(file.Close(), os.Remove(unfinished)) // it is empty
+			id += "+"
+			continue
+		}
 		c.ID = id
 		if err = b.Vault.Save(context.Background(), backupName(id), gateway.Secret(src)); err == nil {
 			_, err = file.Write(data)
 		}
-		if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
+		if err = errors.Join(err, file.Sync(), file.Close()); err == nil {
+			err = os.Rename(unfinished, b.record(id))
+		}
+		if err != nil {
+			_ = os.Remove(unfinished)
 			b.forget(*c)
 			return err
 		}
@@ -208,6 +220,22 @@ func (b Backups) List() (all []Change, unreadable []string, err error) {
 	}
 	slices.SortFunc(all, func(x, y Change) int { return strings.Compare(y.ID, x.ID) })
 	return all, unreadable, nil
+}
+
+// Restorable finds out whether a file can be put back as it was before its first
+// change. known is false if there is no record of a change.
+func (b Backups) Restorable(path string) (known, restorable bool) {
+	all, _, err := b.List()
+	if err != nil {
+		return false, false
+	}
+	for _, c := range all { // the last is the oldest
+		if c.Path == path {
+			_, err := b.Before(c)
+			known, restorable = true, err == nil
+		}
+	}
+	return known, restorable
 }
 
 // Undo puts back the bytes that were there before a change, and reports true.

@@ -100,6 +100,9 @@ func (f File) MayHoldToken() error {
 	return nil
 }
 
+// MayChange returns an error if the file is read-only.
+func (f File) MayChange() error { return mayChange(f.Path) }
+
 func exists(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode().IsRegular()

@@ -44,7 +44,6 @@ type FileNote struct {
 type Gathered struct {
 	Found     []Found
 	Notes     []FileNote
-	Inputs    []Input
 	Variables []string
 	// Own counts entries that lead to genkan already.
 	Own int
@@ -63,7 +62,8 @@ type BrokenFile struct {
 // gets a reserved name: genkan itself uses it.
 //
 // A person's own files come before those of projects, so that a project can
-// neither take a name from an own server nor change what an own entry says.
+// neither take a name from an own server nor change what an own entry says. What
+// a file declares counts for its own servers only.
 func Gather(files []File, before Imports, taken func(name string) bool, reservedNames ...string) Gathered {
 	g := Gathered{}
 	files = slices.Clone(files)
@@ -71,7 +71,11 @@ func Gather(files []File, before Imports, taken func(name string) bool, reserved
 	names := map[string]bool{}
 	read := make([]Imported, len(files))
 	// A name that needs no change is not taken by one that does.
-	reserved := map[string]string{}
+	type reservation struct {
+		digest string
+		scope  Scope
+	}
+	reserved := map[string]reservation{}
 	for i, f := range files {
 		imported, err := Read(f)
 		if err != nil {
@@ -81,7 +85,7 @@ func Gather(files []File, before Imports, taken func(name string) bool, reserved
 		read[i] = imported
 		for _, s := range imported.Servers {
 			if _, twice := reserved[s.OriginalName]; !twice && gateway.IsServerName(s.OriginalName) {
-				reserved[s.OriginalName] = s.digest()
+				reserved[s.OriginalName] = reservation{s.digest(), f.Scope}
 			}
 		}
 	}
@@ -93,16 +97,12 @@ func Gather(files []File, before Imports, taken func(name string) bool, reserved
 				g.Notes = append(g.Notes, FileNote{f, n})
 			}
 		}
-		for _, in := range imported.Inputs {
-			if !slices.ContainsFunc(g.Inputs, func(i Input) bool { return i.Variable == in.Variable }) {
-				g.Inputs = append(g.Inputs, in)
-			}
-		}
 		g.Variables = append(g.Variables, imported.Variables...)
 		for _, s := range imported.Servers {
 			used := func(name string) bool {
 				owner, ok := reserved[name]
-				return names[name] || taken(name) || slices.Contains(reservedNames, name) || ok && name != s.OriginalName && owner != s.digest()
+				ok = ok && owner.scope <= f.Scope // a project takes no name from an own server
+				return names[name] || taken(name) || slices.Contains(reservedNames, name) || ok && name != s.OriginalName && owner.digest != s.digest()
 			}
 			g.add(f, s, before, used, taken, reservedNames)
 			for _, found := range g.Found {
@@ -112,9 +112,6 @@ func Gather(files []File, before Imports, taken func(name string) bool, reserved
 	}
 	slices.Sort(g.Variables)
 	g.Variables = slices.Compact(g.Variables)
-	for _, in := range g.Inputs { // they are asked for in their own way
-		g.Variables = slices.DeleteFunc(g.Variables, func(v string) bool { return v == in.Variable })
-	}
 	return g
 }
 
@@ -144,14 +141,53 @@ func (g *Gathered) add(f File, s Server, before Imports, used, configured func(s
 			g.Notes = append(g.Notes, FileNote{f, note})
 		}
 	}
-	found.Secrets = named(found.Server)
+	found.nameSecrets(nobody)
 	g.Found = append(g.Found, found)
+}
+
+// AvoidSecrets gives the secrets of servers that came with a project names for
+// which inUse reports false. Otherwise a project could replace the value of an own
+// secret, or give a value to one that an own server waits for.
+func (g *Gathered) AvoidSecrets(inUse func(name string) bool) {
+	for i := range g.Found {
+		if g.Found[i].Project {
+			g.Found[i].nameSecrets(inUse)
+		}
+	}
+}
+
+// nameSecrets names what is kept for the server. An input of an own file is kept
+// under its variable, so that own servers share it. The name of a project's input
+// begins with the server's and has a dot, which no environment variable has:
+// ${NAME} in the configuration falls back to the secret NAME.
+func (f *Found) nameSecrets(inUse func(name string) bool) {
+	free := unusedName(inUse)
+	f.Secrets = named(f.Server, free)
+	f.Inputs = slices.Clone(f.Inputs)
+	for i, in := range f.Inputs {
+		f.Inputs[i].Secret = in.Variable
+		if f.Project {
+			f.Inputs[i].Secret = free(f.Name + "." + in.Variable)
+		}
+	}
+}
+
+// unusedName returns a function that makes names unique.
+func unusedName(inUse func(name string) bool) func(name string) string {
+	taken := map[string]bool{}
+	return func(name string) string {
+		free := name
+		for n := 2; taken[free] || inUse(free); n++ {
+			free = name + "-" + strconv.Itoa(n)
+		}
+		taken[free] = true
+		return free
+	}
 }
 
 // named gives the literal secrets of a server the names that they are kept
 // under: the server's, and where they stood.
-func named(s Server) []Literal {
-	taken := map[string]bool{}
+func named(s Server, free func(name string) string) []Literal {
 	secrets := slices.Clone(s.Secrets)
 	for i := range secrets {
 		where := secrets[i].Key
@@ -164,12 +200,7 @@ func named(s Server) []Literal {
 			}
 			return '_'
 		}, where)
-		free := name
-		for n := 2; taken[free]; n++ {
-			free = name + "-" + strconv.Itoa(n)
-		}
-		taken[free] = true
-		secrets[i].Variable = free
+		secrets[i].Variable = free(name)
 	}
 	return secrets
 }
@@ -209,7 +240,22 @@ func (s Server) Uses(variable string) bool {
 // Replace puts another reference where a variable stands, as ${secret:KEY} for
 // ${KEY}.
 func (s *Server) Replace(variable, reference string) {
-	put := strings.NewReplacer("${"+variable+"}", reference, "${env:"+variable+"}", reference).Replace
+	s.replace("${"+variable+"}", reference, "${env:"+variable+"}", reference)
+}
+
+// ReferInput puts a reference to the kept secret where an input stands. Of an
+// input, ${env:NAME} is another variable.
+func (s *Server) ReferInput(in Input) {
+	reference := "${secret:" + in.Secret + "}"
+	if in.Environment {
+		s.Replace(in.Variable, reference)
+	} else {
+		s.replace("${"+in.Variable+"}", reference)
+	}
+}
+
+func (s *Server) replace(oldnew ...string) {
+	put := strings.NewReplacer(oldnew...).Replace
 	s.Command, s.Cwd, s.URL = put(s.Command), put(s.Cwd), put(s.URL)
 	for i := range s.Args {
 		s.Args[i] = put(s.Args[i])

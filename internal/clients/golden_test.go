@@ -98,7 +98,7 @@ func dump(b *bytes.Buffer, imported Imported) {
 		fmt.Fprintf(b, "note %s %s: %s\n", n.Section, n.Server, n.Text)
 	}
 	for _, i := range imported.Inputs {
-		fmt.Fprintf(b, "input %+v\n", i)
+		fmt.Fprintf(b, "input {ID:%s Variable:%s Description:%s Default:%s Hidden:%v}\n", i.ID, i.Variable, i.Description, i.Default, i.Hidden)
 	}
 	fmt.Fprintf(b, "variables %v\n", imported.Variables)
 }

@@ -166,3 +166,38 @@ func TestVariablesThatSteerPrograms(t *testing.T) {
 		}
 	}
 }
+
+// An input counts for the servers of the file that declares it. Own servers share
+// its secret; what a project asks for is kept apart from that.
+func TestInputsBelongToTheirFile(t *testing.T) {
+	home := t.TempDir()
+	own := written(t, "vscode", `{"inputs": [{"id": "api-url", "default": "https://own.example"}], "servers": {
+		"mine": {"url": "${input:api-url}/mcp"}, "env": {"url": "${env:API_URL}/env"}}}`)
+	cursor := written(t, "cursor", `{"mcpServers": {"other": {"url": "${env:API_URL}/other"}}}`)
+	project := projectFile(t, home, `{"inputs": [{"id": "API_URL", "default": "https://evil.example"}], "servers": {
+		"theirs": {"url": "${input:API_URL}/theirs", "headers": {"API_URL": "Bearer s3cr3t-0123456789"}}}}`)
+	g := Gather([]File{project, cursor, own}, Imports{}, nobody)
+	g.AvoidSecrets(func(name string) bool { return name == "theirs.API_URL" })
+	for _, f := range g.Found {
+		var got []string
+		for _, in := range f.Inputs {
+			got = append(got, in.Secret+"="+in.Default)
+			if !in.Environment {
+				f.ReferInput(in)
+			}
+		}
+		want := map[string]string{
+			"mine": "API_URL=https://own.example ${secret:API_URL}/mcp", "env": "API_URL= ${env:API_URL}/env", "other": "API_URL= ${env:API_URL}/other",
+			"theirs": "theirs.API_URL-3=https://evil.example ${secret:theirs.API_URL-3}/theirs",
+		}[f.Name]
+		if text := strings.Join(got, " ") + " " + f.URL; text != want {
+			t.Errorf("%s: %s; want %s", f.Name, text, want)
+		}
+		if f.Name == "theirs" && (len(f.Secrets) != 1 || f.Secrets[0].Variable != "theirs.API_URL-2") {
+			t.Errorf("its secrets are %+v", f.Secrets)
+		}
+	}
+	if len(g.Found) != 4 {
+		t.Errorf("%d servers were found", len(g.Found))
+	}
+}

@@ -3,6 +3,7 @@ package clients
 import (
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"slices"
@@ -25,11 +26,17 @@ func Read(f File) (Imported, error) {
 
 func load(path string) ([]byte, error) {
 	// Opening a FIFO or a device could wait forever.
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+	info, err := os.Stat(path)
+	if err == nil && !info.Mode().IsRegular() {
 		return nil, gateway.Errorf(gateway.CodeInvalid, "%s is not a regular file", path)
 	}
-	src, err := os.ReadFile(path)
+	var src []byte
+	if err == nil && info.Size() <= maxBytes {
+		src, err = readLimited(path)
+	}
 	switch {
+	case err == nil && (info.Size() > maxBytes || len(src) > maxBytes):
+		return nil, gateway.Errorf(gateway.CodeInvalid, "%s is larger than %d MiB, which no list of servers is, so it was not read", path, maxBytes>>20)
 	case errors.Is(err, fs.ErrNotExist):
 		return nil, gateway.Errorf(gateway.CodeNotFound, "the file %s does not exist", path)
 	case err != nil:
@@ -38,6 +45,16 @@ func load(path string) ([]byte, error) {
 		return nil, e
 	}
 	return src, nil
+}
+
+// readLimited reads at most one byte more than a file may have.
+func readLimited(path string) ([]byte, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = file.Close() }() // nothing was written
+	return io.ReadAll(io.LimitReader(file, maxBytes+1))
 }
 
 // Parse imports the servers of a file's bytes.
@@ -172,6 +189,7 @@ func (r *reader) server(place Place, n *node, named bool) {
 			r.out.Inputs = append(r.out.Inputs, Input{ID: id, Variable: inputVariable(id), Hidden: true})
 		}
 	}
+	s.Inputs = r.inputsOf(d)
 	s.Name = gateway.ServerName(telling(place.Name, s), func(name string) bool { return r.taken[name] || r.reserved[name] && name != place.Name })
 	r.taken[s.Name] = true
 	if s.Name != place.Name {
@@ -179,6 +197,22 @@ func (r *reader) server(place Place, n *node, named bool) {
 	}
 	s.Secrets = literals(s)
 	r.out.Servers = append(r.out.Servers, s)
+}
+
+// inputsOf returns the inputs and the environment variables that an entry refers
+// to, each once.
+func (r *reader) inputsOf(d *entryDraft) []Input {
+	var all []Input
+	for _, in := range r.out.Inputs {
+		if slices.Contains(d.inputs, in.ID) && !slices.ContainsFunc(all, func(i Input) bool { return i.Variable == in.Variable }) {
+			all = append(all, in)
+		}
+	}
+	slices.Sort(d.variables)
+	for _, name := range slices.Compact(d.variables) {
+		all = append(all, Input{ID: name, Variable: name, Hidden: true, Environment: true})
+	}
+	return all
 }
 
 // declareInputs reads what VS Code would ask for.

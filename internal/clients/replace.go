@@ -9,6 +9,16 @@ import (
 	"genkan/internal/gateway"
 )
 
+// mayChange returns an error if the file is read-only. Its folder may allow to
+// replace it all the same, but somebody has protected it.
+func mayChange(path string) error {
+	const ownerWrites = 0o200
+	if info, err := os.Stat(path); err == nil && info.Mode().Perm()&ownerWrites == 0 {
+		return gateway.Errorf(gateway.CodeDenied, "%s is read-only, so it was left alone; to have it changed, run `chmod u+w %s` first", path, path)
+	}
+	return nil
+}
+
 // replace writes a file so that others see either the old or the new one. It
 // keeps the file's mode, and changes what a symbolic link leads to rather than
 // the link. Nothing is written when the file is no longer what was read.
@@ -27,6 +37,9 @@ func replace(path string, was []byte, missing bool, out []byte) error {
 	if info, err := os.Stat(target); err == nil {
 		if !info.Mode().IsRegular() {
 			return gateway.Errorf(gateway.CodeInvalid, "%s is not a regular file, so it was left alone", path)
+		}
+		if err := mayChange(path); err != nil {
+			return err
 		}
 		mode = info.Mode().Perm()
 	}

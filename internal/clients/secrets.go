@@ -89,7 +89,7 @@ func References(text string) []string {
 // that they are kept under.
 func Literals(s Server) []Literal {
 	s.Secrets = literals(s)
-	return named(s)
+	return named(s, unusedName(nobody))
 }
 
 const (

@@ -47,6 +47,10 @@ type Server struct {
 
 	// Secrets are those that stand in the file as they are.
 	Secrets []Literal
+	// Inputs are what the server needs and its file does not hold: the inputs that
+	// its texts refer to, as the same file declares them, and environment variables
+	// without a default.
+	Inputs []Input
 
 	// private are the variables of Env that came from an envFile. Their values are
 	// kept as secrets, whatever they look like.
@@ -60,7 +64,8 @@ func (s Server) Same(other Server) bool {
 		maps.Equal(s.Env, other.Env) && s.URL == other.URL && maps.Equal(s.Headers, other.Headers)
 }
 
-// Input is something that a client would ask its person for.
+// Input is something that a client would ask its person for, or take from its
+// environment.
 type Input struct {
 	// ID is the client's name for it, Variable the one that stands in its place.
 	ID       string
@@ -70,6 +75,10 @@ type Input struct {
 	Default     string
 	// Hidden says that it is typed like a password.
 	Hidden bool
+	// Environment says that it is an environment variable.
+	Environment bool
+	// Secret is the name that its value is kept under. Gather sets it.
+	Secret string
 }
 
 // Note is something that a person should know about an entry: what was left

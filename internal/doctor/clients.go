@@ -36,6 +36,11 @@ func (e *examination) client(c *Client) {
 			e.lead(c, f, &f.Leads[j])
 		}
 		e.tokens(c, f)
+		if f.NoWayBack {
+			e.say(Warning, gateway.Textf("`genkan undo` cannot put %s back as it was", f.Path)).
+				because(gateway.Textf("the backup from before `genkan connect` is gone or damaged")).
+				advise(gateway.Textf("to disconnect it, write its former entries by hand"))
+		}
 	}
 	e.started(c)
 	if others+leads == 0 && e.facts.Config.Servers > 0 && !e.hasProblem() {

@@ -81,6 +81,8 @@ type Data struct {
 	Key          string
 	Secrets      int
 	VaultProblem gateway.Text
+	// ImportsProblem says why the record of what was imported cannot be read.
+	ImportsProblem gateway.Text
 	// Socket says why processes could not meet there.
 	Socket gateway.Text
 }
@@ -221,6 +223,9 @@ type ClientFile struct {
 	// Imported says that genkan has all of those.
 	Imported bool
 	Leads    []Lead
+	// NoWayBack says that genkan changed the file, and has no backup that it can
+	// read.
+	NoWayBack bool
 }
 
 // The states of a token in a client's file.

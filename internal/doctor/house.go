@@ -82,6 +82,9 @@ func (e *examination) data() {
 	case d.Key == "file":
 		e.say(OK, gateway.Textf("%d secrets and sign-ins are kept; their key is in a file, because this machine has no keyring", d.Secrets))
 	}
+	if d.ImportsProblem.Format != "" {
+		e.say(Problem, gateway.Textf("it is not known what was imported, so `genkan import` and `genkan connect` change nothing")).because(d.ImportsProblem)
+	}
 	if d.Free >= 0 && d.Free < lowSpace {
 		e.say(Warning, gateway.Textf("the disk of the data directory has only %d MB left", d.Free>>20)).
 			because(gateway.Textf("when it is full, nothing more is written down")).advise(gateway.Textf("free some space"))

@@ -194,4 +194,8 @@ var jaDoctor = map[string]string{
 	"write https:// instead of http:// in its url in %s, or correct the port":                                                                                        "%s の url を http:// ではなく https:// にするか、ポートを直してください",
 	"see that its url in %s is that of an MCP endpoint, and look into the log of the server; it is tried again by itself":                                            "%s の url が MCP のエンドポイントのものか確認し、サーバーのログを調べてください。自動的に再試行されます",
 	"see that its url in %s is right, https:// or http:// too, and look into the log of the server; it is tried again by itself":                                     "%s の url が（https:// か http:// かも含めて）正しいか確認し、サーバーのログを調べてください。自動的に再試行されます",
+	"it is not known what was imported, so `genkan import` and `genkan connect` change nothing":                                                                      "何を取り込んだかがわからないため、`genkan import` と `genkan connect` は何も変更しません",
+	"`genkan undo` cannot put %s back as it was":                                                                                                                     "`genkan undo` で %s を元に戻せません",
+	"the backup from before `genkan connect` is gone or damaged":                                                                                                     "`genkan connect` の前のバックアップがないか、壊れています",
+	"to disconnect it, write its former entries by hand":                                                                                                             "つながりを外すには、以前の項目を手で書き戻す",
 }
