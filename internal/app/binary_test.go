@@ -3,6 +3,7 @@
 package app
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,6 +21,9 @@ import (
 	"testing"
 	"time"
 
+	"genkan/internal/api/client"
+	"genkan/internal/bridge"
+	"genkan/internal/gateway"
 	"genkan/internal/testkit"
 )
 
@@ -178,8 +182,8 @@ func testTermLeavesNothingBehind(t *testing.T, path string) {
 		}
 		return true
 	}, "all of %v are gone", all)
-	if _, err := ReadAddress(p.dir); err == nil {
-		t.Error("it left its address behind")
+	if _, _, err := bridge.Dial(t.Context(), p.dir, bridge.Hello{Purpose: bridge.PurposeREST}); !errors.Is(err, bridge.ErrNobody) {
+		t.Errorf("it left its socket behind: %v", err)
 	}
 }
 
@@ -196,7 +200,7 @@ func testTermUnderLoad(t *testing.T, path string) {
 	var slow, quick sync.WaitGroup
 	const inFlight = 50
 	var answered atomic.Int64
-	for range inFlight {
+	for range inFlight - 1 {
 		slow.Go(func() {
 			if _, err := p.call("slow__sleep", `{"ms":4000}`); err != nil {
 				t.Errorf("a call under way failed: %v", err)
@@ -204,6 +208,17 @@ func testTermUnderLoad(t *testing.T, path string) {
 			answered.Add(1)
 		})
 	}
+	testkit.Eventually(t, func() bool { return listensOn(t, p.dir) != "" }, "the command line can reach it")
+	slow.Go(func() { // as `genkan call` does
+		remote := client.NewOver(func(ctx context.Context) (net.Conn, error) {
+			conn, _, err := bridge.Dial(ctx, p.dir, bridge.Hello{Purpose: bridge.PurposeREST})
+			return conn, err
+		}, gateway.Secret(p.token))
+		if _, err := remote.Call(context.Background(), "slow__sleep", json.RawMessage(`{"ms":4000}`), 0, ""); err != nil {
+			t.Errorf("a call of the command line failed: %v", err)
+		}
+		answered.Add(1)
+	})
 	var counted, counted2, refused atomic.Int64
 	stop := make(chan struct{})
 	for i := range 8 {

@@ -17,8 +17,8 @@ type joining struct {
 }
 
 // letOthersJoin opens the reception until ctx ends, as soon as this process is
-// the owner.
-func (p *Process) letOthersJoin(ctx context.Context) joining {
+// the owner. Visitors are told that it listens on the given host:port.
+func (p *Process) letOthersJoin(ctx context.Context, listen string) joining {
 	j := joining{handedOver: make(chan struct{}), ended: make(chan struct{})}
 	if !p.opt.Joinable {
 		close(j.handedOver)
@@ -34,6 +34,7 @@ func (p *Process) letOthersJoin(ctx context.Context) joining {
 		}
 		r := p.newReception(owner, 0, false)
 		r.handedOver = j.handedOver
+		r.welcome.Listen, r.welcome.TLS = listen, p.Config().TLS.CertFile != ""
 		r.serve(ctx)
 	}()
 	return j
@@ -56,11 +57,11 @@ func (p *Process) claim(ctx context.Context) *bridge.Owner {
 		case ctx.Err() != nil:
 			return nil
 		case !errors.Is(err, bridge.ErrTaken):
-			p.log.Warn("`genkan stdio` cannot join this process and will serve by itself", "error", err)
+			p.log.Warn("the data directory's socket cannot be used: `genkan stdio` will serve by itself, and the command line finds this process only with --listen", "error", err)
 			return nil
 		case !told:
 			told = true
-			p.log.Info("`genkan stdio` joins another genkan for now", "reason", err)
+			p.tellOfOther(err)
 		}
 		select {
 		case <-ticker.C:
@@ -68,4 +69,15 @@ func (p *Process) claim(ctx context.Context) *bridge.Owner {
 			return nil
 		}
 	}
+}
+
+// tellOfOther logs that another process owns the socket.
+func (p *Process) tellOfOther(err error) {
+	var other *bridge.RefusedError
+	if errors.As(err, &other) {
+		p.log.Warn("another genkan serves this data directory: both start servers of their own, and the command line and `genkan stdio` speak with the other one; "+
+			"stop one of them, or give this one a data directory of its own with --data", "other_listens_on", other.Listen, "other_process_id", other.PID)
+		return
+	}
+	p.log.Info("`genkan stdio` joins another genkan for now", "reason", err)
 }

@@ -345,7 +345,7 @@ func (w *workshop) serve(mustOwn bool) *exec.Cmd {
 	if mustOwn {
 		testkit.Eventually(w.t, func() bool { return w.owner() == cmd.Process.Pid }, "genkan serve owns the socket")
 	} else {
-		testkit.Eventually(w.t, func() bool { return strings.Contains(output.String(), "joins another genkan for now") }, "genkan serve stands in line")
+		testkit.Eventually(w.t, func() bool { return strings.Contains(output.String(), "another genkan serves this data directory") }, "genkan serve stands in line")
 	}
 	return cmd
 }

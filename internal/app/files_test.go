@@ -144,27 +144,6 @@ func TestAUsedDirectoryWithoutItsDatabase(t *testing.T) {
 	}
 }
 
-// The address is not written through a link.
-func TestTheAddressReplacesALink(t *testing.T) {
-	t.Parallel()
-	dir, precious := t.TempDir(), filepath.Join(t.TempDir(), "precious")
-	if err := errors.Join(os.WriteFile(precious, []byte("mine"), 0o600), os.Symlink(precious, addressFile(dir))); err != nil {
-		t.Fatal(err)
-	}
-	if err := (Address{Listen: "127.0.0.1:1", PID: 1}).write(dir); err != nil {
-		t.Fatal(err)
-	}
-	if text, _ := os.ReadFile(precious); string(text) != "mine" {
-		t.Errorf("the link's target holds %q", text)
-	}
-	if a, err := ReadAddress(dir); err != nil || a.PID != 1 {
-		t.Errorf("read back: %v, %v", a, err)
-	}
-	if left, _ := filepath.Glob(filepath.Join(dir, ".address-*")); len(left) > 0 {
-		t.Errorf("left behind: %v", left)
-	}
-}
-
 // When the data directory goes, writes are refused, health says why, and the
 // process ends with an error.
 func TestADataDirectoryThatGoes(t *testing.T) {

@@ -88,6 +88,7 @@ type Process struct {
 	// memory is what clients share for what is on its way.
 	memory *gateway.Shares
 	lock   *lock.Lock
+	admin  gateway.Secret
 	mcp    *mcpserver.Server
 	api    *api.API
 	tasks  tasks
@@ -175,6 +176,7 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 	if err != nil {
 		return nil, errors.Join(err, p.store.Close())
 	}
+	p.admin = admin
 	p.learned = learn.NewKeeper(p.store, time.Now)
 	if err := p.learned.Load(ctx); err != nil {
 		return nil, errors.Join(err, p.store.Close())

@@ -28,6 +28,8 @@ type reception struct {
 	idle time.Duration
 	// givesWay: a process that serves HTTP may take the place.
 	givesWay bool
+	// welcome tells visitors about this process.
+	welcome bridge.Welcome
 	// handedOver is closed when those who joined have left or were given up
 	// waiting for.
 	handedOver chan struct{}
@@ -65,6 +67,7 @@ func (p *Process) ServeBackground(ctx context.Context, owner *bridge.Owner, idle
 func (p *Process) newReception(owner *bridge.Owner, idle time.Duration, givesWay bool) *reception {
 	r := &reception{
 		p: p, owner: owner, idle: idle, givesWay: givesWay,
+		welcome:    bridge.Welcome{Version: p.buildID},
 		handedOver: make(chan struct{}), rest: newHandedListener(),
 		guests: map[*bridge.Joined]struct{}{},
 		over:   make(chan struct{}), left: make(chan struct{}, 1),
@@ -79,7 +82,7 @@ func (r *reception) serve(ctx context.Context) {
 	server := r.p.httpServer()
 	var beside sync.WaitGroup
 	beside.Go(func() { _ = server.Serve(r.rest) })
-	beside.Go(func() { r.owner.Serve(r.p.buildID, r.receive) })
+	beside.Go(func() { r.owner.Serve(r.welcome, r.receive) })
 	if r.idle > 0 {
 		r.mu.Lock()
 		r.timer = time.AfterFunc(r.idle, r.closeIfIdle)
@@ -93,7 +96,7 @@ func (r *reception) serve(ctx context.Context) {
 	r.handOver()
 	close(r.handedOver)
 	r.stop()
-	_ = server.Close()
+	r.p.shutDown(server)
 	_ = r.rest.Close()
 	beside.Wait()
 }

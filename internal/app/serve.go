@@ -2,13 +2,11 @@ package app
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -16,6 +14,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"genkan/internal/api/client"
 	"genkan/internal/gateway"
 )
 
@@ -46,6 +45,7 @@ func (p *Process) Handler() http.Handler {
 			metrics.ServeHTTP(w, r)
 		}
 	})
+	mux.HandleFunc("GET "+client.ProofPath, p.prove)
 	// Clients look here for an authorization server. Anything but a plain
 	// "not found" sends them into a sign-in that does not exist.
 	mux.HandleFunc("/.well-known/", http.NotFound)
@@ -85,6 +85,22 @@ func oneServer(r *http.Request) string {
 		return name
 	}
 	return "?"
+}
+
+// prove answers a challenge with proof that this process knows the admin token.
+// The command line sends the token to an address only after such a proof.
+func (p *Process) prove(w http.ResponseWriter, r *http.Request) {
+	if !p.lock.Receive(w, r) {
+		return
+	}
+	challenge := r.URL.Query().Get(client.ProofChallenge)
+	local, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
+	if !ok || len(challenge) != client.ChallengeLength {
+		p.api.Nothing(w)
+		return
+	}
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	_, _ = io.WriteString(w, client.Proof(p.admin, challenge, local.Port))
 }
 
 // Listen opens the configured port.
@@ -128,19 +144,11 @@ func (p *Process) Serve(ctx context.Context, l net.Listener) error {
 	track(server)
 	l = listener{l, newConnections()}
 	open, closeReception := context.WithCancel(ctx)
-	joining := p.letOthersJoin(open)
+	joining := p.letOthersJoin(open, reachable(l.Addr()))
 	defer func() {
 		closeReception()
 		<-joining.ended
 	}()
-	address := Address{Listen: reachable(l.Addr()), PID: os.Getpid(), TLS: p.Config().TLS.CertFile != ""}
-	if other, err := ReadAddress(p.opt.DataDir); err == nil && other.Answers() {
-		p.log.Warn("another genkan serves this data directory: both start servers of their own, and the command line and `genkan stdio` speak with the other one; "+
-			"stop one of them, or give this one a data directory of its own with --data", "other_listens_on", other.Listen, "other_process_id", other.PID)
-	} else if err := address.write(p.opt.DataDir); err != nil {
-		p.log.Warn("the address could not be written down for the command line", "error", err)
-	}
-	defer address.remove(p.opt.DataDir)
 	ended := make(chan error, 1)
 	go func() {
 		if tls := p.Config().TLS; tls.CertFile != "" {
@@ -156,32 +164,32 @@ func (p *Process) Serve(ctx context.Context, l net.Listener) error {
 	}
 	// While everything is still served, so that nobody who joined notices.
 	<-joining.handedOver
-	drain := drainTime
-	if p.Health() != nil {
-		drain = lostDrain
-	}
-	p.log.Info("stopping: calls under way may finish", "seconds", drain.Seconds())
+	p.log.Info("stopping: calls under way may finish", "seconds", p.patience().Seconds())
 	p.mcp.Drain()
 	p.endTests()
-	patience, cancel := context.WithTimeout(context.WithoutCancel(ctx), drain)
-	defer cancel()
-	err := server.Shutdown(patience)
-	if err != nil {
-		p.log.Warn("some calls did not finish in time", "error", err)
-		_ = server.Close()
-	}
+	p.shutDown(server)
 	if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}
 	return p.Health()
 }
 
-// Address says where the genkan of a data directory listens, for the command
-// line.
-type Address struct {
-	Listen string `json:"listen"`
-	PID    int    `json:"pid"`
-	TLS    bool   `json:"tls,omitempty"`
+// patience is how long calls may go on after a request to stop.
+func (p *Process) patience() time.Duration {
+	if p.Health() != nil {
+		return lostDrain
+	}
+	return drainTime
+}
+
+// shutDown closes a server. Calls under way may finish in time.
+func (p *Process) shutDown(server *http.Server) {
+	ctx, cancel := context.WithTimeout(context.Background(), p.patience())
+	defer cancel()
+	if err := server.Shutdown(ctx); err != nil {
+		p.log.Warn("some calls did not finish in time", "error", err)
+		_ = server.Close()
+	}
 }
 
 // reachable is an address that this machine can call: one that stands for all
@@ -192,58 +200,4 @@ func reachable(a net.Addr) string {
 		return a.String()
 	}
 	return net.JoinHostPort("127.0.0.1", strconv.Itoa(tcp.Port))
-}
-
-// Answers reports whether somebody listens there.
-func (a Address) Answers() bool {
-	// Not bound to the process's own life: the answer counts while it ends, too.
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-	defer cancel()
-	var dialer net.Dialer
-	c, err := dialer.DialContext(ctx, "tcp", a.Listen)
-	if err != nil {
-		return false
-	}
-	_ = c.Close()
-	return true
-}
-
-func addressFile(dataDir string) string { return filepath.Join(dataDir, "address.json") }
-
-func (a Address) write(dataDir string) error {
-	raw, err := json.Marshal(a)
-	if err != nil {
-		return err
-	}
-	// A new file under another name first: a link at the path is replaced and not
-	// followed.
-	temp, err := os.CreateTemp(dataDir, ".address-*") // O_EXCL, 0600
-	if err != nil {
-		return err
-	}
-	_, err = temp.Write(append(raw, '\n'))
-	if err = errors.Join(err, temp.Close()); err == nil {
-		err = os.Rename(temp.Name(), addressFile(dataDir))
-	}
-	if err != nil {
-		_ = os.Remove(temp.Name())
-	}
-	return err
-}
-
-// remove takes the file away if it is still ours.
-func (a Address) remove(dataDir string) {
-	if found, err := ReadAddress(dataDir); err == nil && found.PID == a.PID {
-		_ = os.Remove(addressFile(dataDir))
-	}
-}
-
-// ReadAddress finds the genkan of a data directory.
-func ReadAddress(dataDir string) (Address, error) {
-	var a Address
-	raw, err := os.ReadFile(addressFile(dataDir))
-	if err != nil {
-		return a, err
-	}
-	return a, json.Unmarshal(raw, &a)
 }

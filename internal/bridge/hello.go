@@ -59,10 +59,14 @@ type Hello struct {
 // Welcome is the line that answers a Hello. Genkans of every protocol number
 // understand its refusals.
 type Welcome struct {
-	Protocol int     `json:"genkan"`
-	Version  string  `json:"version"`
-	PID      int     `json:"pid"`
-	Refusal  Refusal `json:"refusal,omitempty"`
+	Protocol int    `json:"genkan"`
+	Version  string `json:"version"`
+	PID      int    `json:"pid"`
+	// Listen is the host:port that the owner serves HTTP on, with TLS or not. It
+	// is empty if the owner serves the socket only.
+	Listen  string  `json:"listen,omitempty"`
+	TLS     bool    `json:"tls,omitempty"`
+	Refusal Refusal `json:"refusal,omitempty"`
 	// Reason is the refusal for people.
 	Reason string `json:"reason,omitempty"`
 }

@@ -129,7 +129,9 @@ func (o *Owner) Listen(ctx context.Context) error {
 
 // Serve hands everybody who says a proper hello to receive, each in a
 // goroutine of its own. It returns after Release, when all of them are done.
-func (o *Owner) Serve(version string, receive func(*Visitor)) {
+// The welcome tells visitors the owner's version and where it listens.
+func (o *Owner) Serve(welcome Welcome, receive func(*Visitor)) {
+	welcome.Protocol, welcome.PID = Protocol, os.Getpid()
 	var visitors sync.WaitGroup
 	defer visitors.Wait()
 	for {
@@ -142,7 +144,7 @@ func (o *Owner) Serve(version string, receive func(*Visitor)) {
 			continue
 		}
 		visitors.Go(func() {
-			if v := greet(conn, version); v != nil {
+			if v := greet(conn, welcome); v != nil {
 				receive(v)
 			}
 			_ = conn.Close()
@@ -188,13 +190,13 @@ type Visitor struct {
 }
 
 // greet hears the hello. It returns nil when there is nobody to talk with.
-func greet(conn *net.UnixConn, version string) *Visitor {
+func greet(conn *net.UnixConn, welcome Welcome) *Visitor {
 	if checkPeer(conn) != nil {
 		return nil
 	}
 	v := &Visitor{
 		conn:    newBufferedConn(conn),
-		welcome: Welcome{Protocol: Protocol, Version: version, PID: os.Getpid()},
+		welcome: welcome,
 	}
 	_ = conn.SetDeadline(time.Now().Add(helloPatience))
 	if err := readLine(v.conn.r, &v.Hello); err != nil {

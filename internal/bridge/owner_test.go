@@ -29,7 +29,7 @@ func serveOwner(t *testing.T, dataDir string, receive func(*Visitor)) *Owner {
 		t.Fatal(err)
 	}
 	var serving sync.WaitGroup
-	serving.Go(func() { o.Serve("v1", receive) })
+	serving.Go(func() { o.Serve(Welcome{Version: "v1"}, receive) })
 	t.Cleanup(func() {
 		o.Release()
 		serving.Wait()
@@ -298,7 +298,7 @@ func TestJoinTogether(t *testing.T) {
 		}
 		done := make(chan struct{})
 		go func() {
-			o.Serve("v1", welcome)
+			o.Serve(Welcome{Version: "v1"}, welcome)
 			close(done)
 		}()
 		t.Cleanup(func() {

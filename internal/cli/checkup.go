@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -186,8 +185,7 @@ func (k *checkup) configuration(ctx context.Context) {
 	}
 }
 
-// findRunning finds the genkan that serves the data directory: the one that
-// listens on a port, or the one that processes join.
+// findRunning finds the genkan that serves the data directory by its socket.
 func (k *checkup) findRunning(ctx context.Context) {
 	dir := k.facts.Data.Dir.Path
 	raw, err := os.ReadFile(app.AdminTokenFile(dir))
@@ -195,35 +193,23 @@ func (k *checkup) findRunning(ctx context.Context) {
 		return // none has ever run
 	}
 	k.adminToken = gateway.Secret(strings.TrimSpace(string(raw)))
-	r := &k.facts.Running
-	if address, err := app.ReadAddress(dir); err == nil && address.Answers() {
-		remote := client.New(address.Listen, address.TLS, k.adminToken)
-		if health, err := remote.Health(ctx); err == nil {
-			k.remote = remote
-			*r = doctor.Running{How: "serve", Version: health.Version, PID: address.PID, Listen: address.Listen}
-			return
-		}
-	}
-	dial := func(ctx context.Context) (net.Conn, bridge.Welcome, error) {
-		return bridge.Dial(ctx, dir, bridge.Hello{Purpose: bridge.PurposeREST, Version: k.version})
-	}
-	conn, welcome, err := dial(ctx)
+	welcome, err := k.findOwner(ctx)
 	if err != nil {
 		if !errors.Is(err, bridge.ErrNobody) && ctx.Err() == nil {
 			k.facts.Data.Socket = gateway.Textf("%s", err.Error())
 		}
 		return
 	}
-	_ = conn.Close()
-	k.remote = client.NewOver(func(ctx context.Context) (net.Conn, error) {
-		conn, _, err := dial(ctx)
-		return conn, err
-	}, k.adminToken)
+	k.remote = client.NewOver(k.dialOwner, k.adminToken)
 	version := welcome.Version
 	if health, err := k.remote.Health(ctx); err == nil {
 		version = health.Version
 	}
-	*r = doctor.Running{How: "background", Version: version, PID: welcome.PID}
+	how := "background"
+	if welcome.Listen != "" {
+		how = "serve"
+	}
+	k.facts.Running = doctor.Running{How: how, Version: version, PID: welcome.PID, Listen: welcome.Listen}
 }
 
 // start starts a genkan in the background, as `genkan stdio` does, when there

@@ -46,7 +46,7 @@ func (k *checkup) port(ctx context.Context) {
 		asked, cancel := context.WithTimeout(ctx, shortly)
 		defer cancel()
 		for _, useTLS := range []bool{false, true} {
-			if health, err := client.New(callable(p.Listen), useTLS, "").Health(asked); err == nil && health.Message == client.HealthMessage {
+			if health, err := client.Probe(asked, callable(p.Listen), useTLS); err == nil && health.Message == client.HealthMessage {
 				p.Holder = "genkan"
 			}
 		}

@@ -60,6 +60,7 @@ func TestScripts(t *testing.T) {
 			e.Setenv("GENKAN_BACKGROUND_IDLE", "10s")
 			e.Setenv("BROWSER", "browser")
 			e.Values[lockKey{}] = &lock{t: t}
+			e.Values[squatterKey{}] = &squatterBox{}
 			return nil
 		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
@@ -72,6 +73,15 @@ func TestScripts(t *testing.T) {
 					return strings.Contains(get(ts, ts.MkAbs(args[0]), "/v1/servers/"+args[1]), args[2])
 				})
 			},
+			// address DATA VARIABLE: has the host:port that genkan listens on.
+			"address": func(ts *testscript.TestScript, _ bool, args []string) {
+				ts.Setenv(args[1], listensOn(ts.MkAbs(args[0])))
+			},
+			// squat DATA ADDRESS: another program listens on the address of a genkan
+			// that was killed, and answers everybody.
+			"squat": cmdSquat,
+			// unheard [asked]: nobody sent it a token, and somebody asked it something.
+			"unheard": cmdUnheard,
 			// background DATA: ends the background process of DATA.
 			"background": cmdBackground,
 			// post DATA FILE STATUS: posts a file to /mcp with the admin token.
@@ -209,11 +219,11 @@ func until(ts *testscript.TestScript, what string, done func() bool) {
 func cmdReady(ts *testscript.TestScript, _ bool, args []string) {
 	data := ts.MkAbs(args[0])
 	until(ts, "genkan does not answer", func() bool {
-		address, err := app.ReadAddress(data)
-		if err != nil {
+		address := listensOn(data)
+		if address == "" {
 			return false
 		}
-		resp, err := http.Get("http://" + address.Listen + "/health")
+		resp, err := http.Get("http://" + address + "/health")
 		if err != nil {
 			return false
 		}
@@ -227,12 +237,24 @@ func cmdReady(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
+// listensOn is where the genkan of a data directory listens; empty if none does.
+func listensOn(data string) string {
+	conn, welcome, err := bridge.Dial(context.Background(), data, bridge.Hello{Purpose: bridge.PurposeREST})
+	if err != nil {
+		return ""
+	}
+	_ = conn.Close()
+	return welcome.Listen
+}
+
 func admin(ts *testscript.TestScript, data string) (base, token string) {
-	address, err := app.ReadAddress(data)
-	ts.Check(err)
+	address := listensOn(data)
+	if address == "" {
+		ts.Fatalf("no genkan listens for %s", data)
+	}
 	raw, err := os.ReadFile(app.AdminTokenFile(data))
 	ts.Check(err)
-	return "http://" + address.Listen, strings.TrimSpace(string(raw))
+	return "http://" + address, strings.TrimSpace(string(raw))
 }
 
 func get(ts *testscript.TestScript, data, path string) string {

@@ -99,7 +99,7 @@ func (c *command) showClients(env clients.Environment) error {
 
 // basePlan is where entries lead: to a process, or with --url to the genkan that
 // listens.
-func (c *command) basePlan(how connecting) (clients.Plan, error) {
+func (c *command) basePlan(ctx context.Context, how connecting) (clients.Plan, error) {
 	plan := clients.Plan{Aggregate: how.aggregate, Bridge: !how.url}
 	self, err := program()
 	if err != nil {
@@ -121,19 +121,19 @@ func (c *command) basePlan(how connecting) (clients.Plan, error) {
 		plan.Command = append(plan.Command, "--config", file)
 	}
 	if how.url {
-		plan.BaseURL, err = c.baseURL()
+		plan.BaseURL, err = c.baseURL(ctx)
 	}
 	return plan, err
 }
 
 // baseURL is the address of the genkan that listens, or else the one that the
 // configuration gives it.
-func (c *command) baseURL() (string, error) {
-	if address, err := app.ReadAddress(c.dataDir); err == nil && address.Answers() {
-		if address.TLS {
-			return "https://" + address.Listen, nil
+func (c *command) baseURL(ctx context.Context) (string, error) {
+	if running, err := c.findOwner(ctx); err == nil && running.Listen != "" {
+		if running.TLS {
+			return "https://" + running.Listen, nil
 		}
-		return "http://" + address.Listen, nil
+		return "http://" + running.Listen, nil
 	}
 	cfg, err := c.readConfig()
 	if err != nil {

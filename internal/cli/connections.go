@@ -40,12 +40,12 @@ type plannedFile struct {
 	tokens []gateway.Secret
 }
 
-func (c *command) newConnections(how connecting) (*connections, error) {
+func (c *command) newConnections(ctx context.Context, how connecting) (*connections, error) {
 	imports, err := clients.LoadImports(c.importsFile())
 	if err != nil {
 		return nil, err
 	}
-	base, err := c.basePlan(how)
+	base, err := c.basePlan(ctx, how)
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func (c *command) newConnections(how connecting) (*connections, error) {
 // connectNamed connects clients that somebody named: one that cannot be
 // connected is an error, before anything is changed.
 func (c *command) connectNamed(ctx context.Context, env clients.Environment, named []clients.Client, how connecting) error {
-	all, err := c.newConnections(how)
+	all, err := c.newConnections(ctx, how)
 	if err != nil {
 		return err
 	}
@@ -97,7 +97,7 @@ func (c *command) connectNamed(ctx context.Context, env clients.Environment, nam
 // connectAll connects every client that has a file here. A file that cannot be
 // read is left alone, and keeps nobody else from being connected.
 func (c *command) connectAll(ctx context.Context, env clients.Environment, how connecting) error {
-	all, err := c.newConnections(how)
+	all, err := c.newConnections(ctx, how)
 	if err != nil {
 		return err
 	}

@@ -21,8 +21,9 @@ import (
 	"genkan/internal/upstream"
 )
 
-// remote is a client for the genkan of the data directory: the one that
-// listens on a port, or else the one that `genkan stdio` processes join.
+// remote is a client for the genkan of the data directory. It is reached through
+// the socket there, because a port may belong to another user. An address that
+// --listen names must prove that it knows the admin token.
 func (c *command) remote(ctx context.Context) (*client.Client, error) {
 	raw, err := os.ReadFile(app.AdminTokenFile(c.dataDir))
 	if err != nil {
@@ -34,16 +35,9 @@ func (c *command) remote(ctx context.Context) (*client.Client, error) {
 	}
 	token := gateway.Secret(strings.TrimSpace(string(raw)))
 	if c.flags.Listen != "" {
-		return client.New(c.flags.Listen, false, token), nil
+		return client.New(c.flags.Listen, token), nil
 	}
-	if address, err := app.ReadAddress(c.dataDir); err == nil && address.Answers() {
-		return client.New(address.Listen, address.TLS, token), nil
-	}
-	dial := func(ctx context.Context) (net.Conn, error) {
-		conn, _, err := bridge.Dial(ctx, c.dataDir, bridge.Hello{Purpose: bridge.PurposeREST, Version: c.version})
-		return conn, err
-	}
-	conn, err := dial(ctx)
+	_, err = c.findOwner(ctx)
 	if err != nil {
 		return nil, &gateway.Error{
 			Code: gateway.CodeUnavailable, Err: err,
@@ -51,8 +45,27 @@ func (c *command) remote(ctx context.Context) (*client.Client, error) {
 			Values:  []any{c.dataDir},
 		}
 	}
-	_ = conn.Close() // it was to see whether somebody is there
-	return client.NewOver(dial, token), nil
+	return client.NewOver(c.dialOwner, token), nil
+}
+
+// dialOwner connects to the REST API of the genkan that owns the data directory's
+// socket. No other user can listen there.
+func (c *command) dialOwner(ctx context.Context) (net.Conn, error) {
+	conn, _, err := c.greetOwner(ctx)
+	return conn, err
+}
+
+// findOwner asks the genkan that owns the socket what it is and where it listens.
+func (c *command) findOwner(ctx context.Context) (bridge.Welcome, error) {
+	conn, welcome, err := c.greetOwner(ctx)
+	if err == nil {
+		_ = conn.Close()
+	}
+	return welcome, err
+}
+
+func (c *command) greetOwner(ctx context.Context) (net.Conn, bridge.Welcome, error) {
+	return bridge.Dial(ctx, c.dataDir, bridge.Hello{Purpose: bridge.PurposeREST, Version: c.version})
 }
 
 // findingLine says what became of one definition of a server.

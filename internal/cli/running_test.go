@@ -2,7 +2,9 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -28,7 +30,10 @@ func TestListsSayWhichServersAreStillStarting(t *testing.T) {
 		}})
 	}))
 	defer servers.Close()
-	remote := client.New(strings.TrimPrefix(servers.URL, "http://"), false, "token")
+	remote := client.NewOver(func(ctx context.Context) (net.Conn, error) {
+		var dialer net.Dialer
+		return dialer.DialContext(ctx, "tcp", servers.Listener.Addr().String())
+	}, "token")
 	var out bytes.Buffer
 	c := &command{std: Streams{Err: &out}}
 	if err := c.awaitLists(t.Context(), remote, time.Nanosecond); err != nil {

@@ -73,9 +73,8 @@ var jaEdges = map[string]string{
 	// api's client
 	"canceled":                            "キャンセルしました",
 	"genkan answered with HTTP status %d": "genkan が HTTP ステータス %d を返しました",
-	"genkan does not answer at %s; start it with `genkan serve`":                                       "%s の genkan が応答しません。`genkan serve` で起動してください",
-	"genkan's answer could not be read":                                                                "genkan の応答を読み取れませんでした",
-	"the connection to genkan broke; if it serves TLS, its certificate must be valid for this address": "genkan との接続が切れました。TLS を使っている場合は、証明書がこのアドレスに対して有効か確認してください",
+	"genkan does not answer at %s; start it with `genkan serve`": "%s の genkan が応答しません。`genkan serve` で起動してください",
+	"genkan's answer could not be read":                          "genkan の応答を読み取れませんでした",
 
 	"params.name must be the name of a prompt": "params.name にはプロンプト名を指定してください",
 	"params.uri must be the URI of a resource": "params.uri にはリソースの URI を指定してください",
@@ -114,4 +113,6 @@ var jaEdges = map[string]string{
 	"not carried out: the answers to other messages of the batch use up the memory that this client may have; send this one again, in a smaller batch": "実行していません。バッチ内のほかのメッセージへの応答が、このクライアントが使えるメモリーを使い切っています。より小さなバッチで、もう一度送信してください",
 	"this client has %d streams open, which is as many as it may have now; close some, or try again later":                                             "このクライアントは %d 本のストリームを開いており、いまはこれ以上開けません。いくつか閉じるか、後でもう一度試してください",
 	"client %s has as many connections open as it may have; close some, or try again in a moment":                                                      "クライアント %s はこれ以上接続を開けません。いくつか閉じるか、少し待ってからもう一度試してください",
+	"the connection to genkan broke; look into its log, and try again":                                                                                 "genkan との接続が切れました。genkan のログを確認して、もう一度試してください",
+	"the program that listens on %s did not prove that it knows the admin token of this data directory, so the token was not sent; check --listen and --data, name the port that genkan itself listens on, and restart a genkan of an older version": "%s で待ち受けているプログラムは、このデータディレクトリの管理者トークンを知っていることを証明しなかったため、トークンは送信していません。--listen と --data を確認し、genkan 自身が待ち受けているポートを指定してください。古いバージョンの genkan は再起動してください",
 }
