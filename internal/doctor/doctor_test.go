@@ -505,6 +505,7 @@ func TestFindings(t *testing.T) {
 			if found := doctor.Examine(facts); len(got) < 2 && doctor.Worst(found).String() != worst {
 				t.Errorf("the worst is %s, not %s", doctor.Worst(found), worst)
 			}
+			checkUnforged(t, facts)
 		})
 	}
 }

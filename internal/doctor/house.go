@@ -121,7 +121,7 @@ func (e *examination) config() {
 	for _, p := range c.Plain {
 		e.say(Warning, gateway.Textf("%s of server %s has a key that stands in the file as it is", p.Where, p.Server)).
 			because(gateway.Textf("whoever sees the file has the key")).
-			run(e.genkan("secrets set " + p.Secret)).advise(gateway.Textf("then write %s in its place", "${secret:"+p.Secret+"}"))
+			run(e.genkan("secrets set " + Quote(p.Secret))).advise(gateway.Textf("then write %s in its place", "${secret:"+p.Secret+"}"))
 	}
 	if dir := e.facts.Data.Dir; c.File.openToOthers() && (dir.openToOthers() || filepath.Dir(c.File.Path) != dir.Path) {
 		severity := Note
@@ -166,12 +166,16 @@ func (e *examination) port() {
 	}
 }
 
-// Quote makes a path one word of a shell.
-func Quote(path string) string {
-	if path != "" && !strings.ContainsFunc(path, func(r rune) bool {
+// Quote makes a text one word of a shell, and one printable line. Characters that
+// nobody sees are written as escapes, in the $'…' that bash, zsh and POSIX know.
+func Quote(text string) string {
+	if text != "" && !strings.ContainsFunc(text, func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("/._-~+:@", r)
 	}) {
-		return path
+		return text
 	}
-	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+	if gateway.Printable(text) != text {
+		return "$'" + gateway.Printable(strings.NewReplacer(`\`, `\\`, "'", `\'`).Replace(text)) + "'"
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
