@@ -173,6 +173,9 @@ func (k *checkup) asked(s client.Server) doctor.Server {
 		Overwrites: s.Definition != nil && s.Definition.Overwrite,
 		Replaces:   k.replacing[s.Name], Undescribed: k.undescribed[s.Name],
 	}
+	if pinged, asked := k.pings[s.Name]; asked && !pinged.Responded {
+		out.Silent, out.Busy = max(time.Duration(pinged.Millis)*time.Millisecond, time.Millisecond), pinged.Busy
+	}
 	if s.Output != "" {
 		out.Output = strings.Split(s.Output, "\n")
 	}

@@ -195,6 +195,14 @@ func TestFindings(t *testing.T) {
 			func(f *doctor.Facts) { f.Data.Free = 100 << 20 },
 			[]string{"warning data: the disk of the data directory has only 100 MB left | when it is full, nothing more is written down > free some space"},
 		},
+		"a server that is ready and does not respond": {
+			server(func(s *doctor.Server) { s.Silent, s.Output = 5*time.Second, []string{"last words"} }),
+			[]string{"problem server/github: it does not respond: nothing came from it within 5s | its process is stopped or stuck, or the way to it is cut; calls of its tools would wait in vain | last words > genkan servers restart github"},
+		},
+		"a server that works on a call and does not respond": {
+			server(func(s *doctor.Server) { s.Silent, s.Busy = 5*time.Second, true }),
+			[]string{"warning server/github: it has not responded within 5s, and calls wait for its answers | a server that works on one call at a time responds to nothing else meanwhile > genkan servers restart github > if it stays so; calls under way fail then"},
+		},
 		"an unknown disk": {func(f *doctor.Facts) { f.Data.Free = -1 }, nil},
 		"a locked vault": {
 			func(f *doctor.Facts) { f.Data.Key, f.Data.VaultProblem = "keyring", text("unlock the keyring") },

@@ -136,6 +136,10 @@ type Server struct {
 	// Cause is why it cannot be reached, as /v1/servers has it; empty where that is
 	// not known.
 	Cause string
+	// Silent is how long a ready server was asked for a sign of life in vain; zero
+	// when it responded. Busy says that calls waited for its answers then.
+	Silent time.Duration
+	Busy   bool
 	// Output is the end of what it wrote, without secrets.
 	Output []string
 	// SignIn is needed, signed in, or empty.

@@ -43,6 +43,8 @@ func (e *examination) server(s *Server) {
 		e.say(Problem, gateway.Textf("it wants you to sign in")).run(e.genkan("login " + Quote(s.Name)))
 	case !s.Known:
 		e.untried(s)
+	case s.State == "ready" && s.Silent > 0:
+		e.silent(s)
 	case s.State == "ready":
 		e.ready(s)
 	case s.State == "not responding":
@@ -91,6 +93,20 @@ func (e *examination) ready(s *Server) {
 	if s.Tools == 0 && len(s.Hidden) == 0 && len(s.Changed) == 0 {
 		e.say(Note, gateway.Textf("it lists no tools"))
 	}
+}
+
+// silent is a server that counts as ready and did not respond to a ping.
+func (e *examination) silent(s *Server) {
+	restart := e.genkan("servers restart " + Quote(s.Name))
+	if s.Busy {
+		e.say(Warning, gateway.Textf("it has not responded within %s, and calls wait for its answers", shown(s.Silent))).
+			because(gateway.Textf("a server that works on one call at a time responds to nothing else meanwhile")).
+			run(restart).advise(gateway.Textf("if it stays so; calls under way fail then")).quoting(s.Output)
+		return
+	}
+	e.say(Problem, gateway.Textf("it does not respond: nothing came from it within %s", shown(s.Silent))).
+		because(gateway.Textf("its process is stopped or stuck, or the way to it is cut; calls of its tools would wait in vain")).
+		run(restart).quoting(s.Output)
 }
 
 func shown(d time.Duration) time.Duration {

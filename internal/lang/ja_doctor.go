@@ -194,4 +194,10 @@ var jaDoctor = map[string]string{
 	"write https:// instead of http:// in its url in %s, or correct the port":                                                                                        "%s の url を http:// ではなく https:// にするか、ポートを直してください",
 	"see that its url in %s is that of an MCP endpoint, and look into the log of the server; it is tried again by itself":                                            "%s の url が MCP のエンドポイントのものか確認し、サーバーのログを調べてください。自動的に再試行されます",
 	"see that its url in %s is right, https:// or http:// too, and look into the log of the server; it is tried again by itself":                                     "%s の url が（https:// か http:// かも含めて）正しいか確認し、サーバーのログを調べてください。自動的に再試行されます",
+	"it has not responded within %s, and calls wait for its answers":                                                                                                 "%s 以内に応答がなく、呼び出しが応答を待っています",
+	"a server that works on one call at a time responds to nothing else meanwhile":                                                                                   "一度に一つの呼び出ししか処理しないサーバーは、その間ほかの要求に応答しません",
+	"if it stays so; calls under way fail then":                                                                                                                      "この状態が続く場合。処理中の呼び出しは失敗します",
+	"it does not respond: nothing came from it within %s":                                                                                                            "応答しません: %s 以内に何も届きませんでした",
+	"its process is stopped or stuck, or the way to it is cut; calls of its tools would wait in vain":                                                                "プロセスが停止しているか固まっている、または接続が途切れています。ツールを呼び出しても応答は返りません",
+	"asking for a sign of life: %s":                                                                                                                                  "応答を確認しています: %s",
 }
