@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"genkan/internal/api/client"
@@ -119,12 +120,24 @@ func (k *checkup) dataDirectory(ctx context.Context) {
 	if !d.Dir.Exists || d.Dir.Problem.Format != "" {
 		return
 	}
-	if problem := tryFolder(dir); problem != nil { // also of what is no folder
+	if problem := tryFolder(dir); isFull(problem) {
+		d.Full = true
+	} else if problem != nil { // also of what is no folder
 		d.Dir.Problem = gateway.Textf("%s", plainReason(problem))
 		return
 	}
 	d.Free = freeSpace(dir)
 	d.AdminToken = aFile(app.AdminTokenFile(dir))
+	if err := identity.CheckAdminToken(d.AdminToken.Path); err != nil {
+		d.AdminToken.Problem = gateway.Textf("%s", gateway.AsError(err))
+	}
+	d.Log = doctor.File{Path: bridge.LogFile(dir)}
+	if info, err := os.Lstat(d.Log.Path); err == nil && !info.Mode().IsRegular() {
+		d.Log.Problem = gateway.Textf("%s is a link or no ordinary file; genkan follows no link, which could lead to a file that is not its own", d.Log.Path)
+	}
+	if err := bridge.CheckPlace(dir); err != nil {
+		d.Place = gateway.Textf("%s", err.Error())
+	}
 	vault := app.OpenVault(dir)
 	names, err := vault.Names(ctx, "")
 	names = slices.DeleteFunc(names, func(name string) bool { // which are ours, and nobody's concern
@@ -145,7 +158,13 @@ func tryFolder(dir string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(f.Close(), os.Remove(f.Name()))
+	_, err = f.Write(make([]byte, 4<<10))
+	return errors.Join(err, f.Close(), os.Remove(f.Name()))
+}
+
+// isFull reports whether a write failed for want of space.
+func isFull(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
 // longestSecret is how long a name may be that people are asked to type.

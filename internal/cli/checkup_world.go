@@ -243,13 +243,17 @@ func (k *checkup) clients(ctx context.Context) {
 		return
 	}
 	imports, _ := clients.LoadImports(k.importsFile()) // without it nothing was imported
+	changes, _, _ := k.backups().List()                // without it nothing can be taken back
 	reached := map[string]bool{}
 	for _, f := range clients.Find(env) {
 		known, _ := clients.Lookup(f.Client)
 		at := slices.IndexFunc(k.facts.Clients, func(c doctor.Client) bool { return c.Name == f.Client })
 		if at < 0 {
 			at = len(k.facts.Clients)
-			k.facts.Clients = append(k.facts.Clients, doctor.Client{Name: f.Client, Title: known.Title})
+			k.facts.Clients = append(k.facts.Clients, doctor.Client{
+				Name: f.Client, Title: known.Title,
+				Undoable: slices.ContainsFunc(changes, func(ch clients.Change) bool { return ch.Client == f.Client }),
+			})
 		}
 		c := &k.facts.Clients[at]
 		file := doctor.ClientFile{Path: f.Path, Project: f.Scope == clients.Project}

@@ -83,6 +83,13 @@ type Data struct {
 	VaultProblem gateway.Text
 	// Socket says why processes could not meet there.
 	Socket gateway.Text
+	// Place says why the folder of the socket cannot be used.
+	Place gateway.Text
+	// Full says that nothing more can be written.
+	Full bool
+	// Log is the log of background processes. Its problem is that it cannot be
+	// written to.
+	Log File
 }
 
 // Config is the configuration.
@@ -211,6 +218,9 @@ type Client struct {
 	Files       []ClientFile
 	// Tools is how many tools its entries show it.
 	Tools int
+	// Undoable says that genkan remembers what its entries were before they led to
+	// genkan.
+	Undoable bool
 }
 
 // ClientFile is a file where a client keeps its servers.
