@@ -128,7 +128,8 @@ slow.`),
 		Version:       c.version,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		PersistentPreRunE: func(*cobra.Command, []string) error {
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			c.flags.AnyPort = c.flags.Port == 0 && cmd.Flags().Changed("port")
 			c.debug = c.flags.LogLevel == "debug" || c.flags.LogLevel == "trace"
 			return c.checkLang()
 		},
