@@ -204,6 +204,8 @@ func TestServersRefuse(t *testing.T) {
 		{name: "another name in the body", method: "PUT", path: "/v1/servers/fault", body: `{"name":"other","command":"x"}`, status: 400, has: []string{`"field":"name"`}},
 		{name: "too many lines", method: "GET", path: "/v1/servers/fault/log?lines=1001", status: 400, has: []string{`"field":"lines"`}},
 		{name: "lines in words", method: "GET", path: "/v1/servers/fault/log?lines=all", status: 400, has: []string{`"field":"lines"`}},
+		{name: "a sign of life", method: "GET", path: "/v1/servers/fault/ping", status: 200, has: []string{`"responded":true`, `"millis":`}},
+		{name: "a ping that takes too long", method: "GET", path: "/v1/servers/fault/ping?timeoutMillis=30001", status: 400, has: []string{`"field":"timeoutMillis"`}},
 		{name: "a test of nothing", method: "POST", path: "/v1/servers/test", body: `{}`, status: 400, has: []string{"needs a command"}},
 		{name: "a test of an unknown key", method: "POST", path: "/v1/servers/test", body: `{"comand":"x"}`, status: 400, has: []string{`"field":"comand"`}},
 		{name: "nothing was added", method: "GET", path: "/v1/servers", status: 200, has: []string{`"name":"fault"`}, hasNot: []string{`"name":"n"`}},
@@ -217,6 +219,7 @@ func TestServersRefuse(t *testing.T) {
 		{"POST", "/v1/servers/%s/test", ""},
 		{"POST", "/v1/servers/%s/restart", ""},
 		{"GET", "/v1/servers/%s/log", ""},
+		{"GET", "/v1/servers/%s/ping", ""},
 	} {
 		path := strings.ReplaceAll(c.path, "%s", "fault")
 		steps = append(steps,

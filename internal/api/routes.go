@@ -196,6 +196,12 @@ func (a *API) routes() []route {
 			answer: client.Server{}, status: http.StatusAccepted, failures: []restError{noSuchThing, inTheWay}, serve: a.tryServer,
 		},
 		{
+			method: "GET", path: "/v1/servers/{name}/ping", who: forAdmins, id: "pingServer", summary: "Ask a server for a sign of life",
+			about:  "A server that does not respond is an answer with responded false. Anything that comes from the server counts.",
+			query:  []query{{name: "timeoutMillis", kind: "integer", about: "How long to wait.", least: 1, most: mostPingMillis, otherwise: usualPingMillis}},
+			answer: client.ServerPing{}, failures: []restError{badInput, noSuchThing, inTheWay}, serve: a.pingServer,
+		},
+		{
 			method: "POST", path: "/v1/reload", who: forAdmins, id: "reload", summary: "Read the configuration again",
 			about:  "A bad one leaves everything as it is.",
 			answer: client.Done{}, failures: []restError{badInput}, serve: a.reload,

@@ -2,6 +2,7 @@ package api
 
 import (
 	"net/http"
+	"time"
 
 	"genkan/internal/api/client"
 	"genkan/internal/catalog"
@@ -104,6 +105,29 @@ func (a *API) tryServer(w http.ResponseWriter, r *http.Request, id gateway.Ident
 		if s.Name() == name {
 			s.Try()
 			a.accepted(w, name, id)
+			return
+		}
+	}
+	a.noSuchServer(w, name)
+}
+
+// usualPingMillis and mostPingMillis are how long a ping waits, and may.
+const usualPingMillis, mostPingMillis = 5_000, 30_000
+
+// pingServer asks a server for a sign of life.
+func (a *API) pingServer(w http.ResponseWriter, r *http.Request, _ gateway.Identity) {
+	millis, err := positive(r.URL.Query().Get("timeoutMillis"), usualPingMillis, mostPingMillis, "timeoutMillis")
+	if err != nil {
+		a.fail(w, err)
+		return
+	}
+	name := r.PathValue("name")
+	for _, s := range a.opt.House().Servers() {
+		if s.Name() == name {
+			p := s.Ping(time.Duration(millis) * time.Millisecond)
+			encode(w, http.StatusOK, client.ServerPing{
+				Name: name, Responded: p.Responded, Millis: p.Took.Milliseconds(), Busy: p.Busy, Problem: a.language().Text(p.Problem),
+			})
 			return
 		}
 	}

@@ -61,24 +61,54 @@ func (p place) socketPath() (path string, shortDir string, err error) {
 	if path = filepath.Join(p.dir, "genkan.sock"); len(path) <= maxSocketPath {
 		return path, "", nil
 	}
-	sum := sha256.Sum256([]byte(p.dataDir))
-	name := "genkan-" + strconv.Itoa(os.Getuid()) + "-" + hex.EncodeToString(sum[:8])
 	reason := fmt.Errorf("the path %s is too long for a socket", path)
-	for _, parent := range []string{os.Getenv("XDG_RUNTIME_DIR"), os.TempDir()} {
-		if !filepath.IsAbs(parent) {
-			continue
-		}
-		dir := filepath.Join(parent, name)
-		if path = filepath.Join(dir, "s"); len(path) > maxSocketPath {
-			continue
-		}
+	for _, dir := range p.shortDirs() {
 		if err := privatedir.Make(dir); err != nil {
 			reason = errors.Join(reason, err)
 			continue
 		}
-		return path, dir, nil
+		return filepath.Join(dir, "s"), dir, nil
 	}
 	return "", "", reason
+}
+
+// shortDirs are the folders that may hold the socket when the data directory's own
+// path is too long, the best first.
+func (p place) shortDirs() []string {
+	sum := sha256.Sum256([]byte(p.dataDir))
+	name := "genkan-" + strconv.Itoa(os.Getuid()) + "-" + hex.EncodeToString(sum[:8])
+	var dirs []string
+	for _, parent := range []string{os.Getenv("XDG_RUNTIME_DIR"), os.TempDir()} {
+		if dir := filepath.Join(parent, name); filepath.IsAbs(parent) && len(filepath.Join(dir, "s")) <= maxSocketPath {
+			dirs = append(dirs, dir)
+		}
+	}
+	return dirs
+}
+
+// CheckPlace says why the processes of a data directory cannot meet, and changes
+// nothing. A folder that is not there yet is no reason.
+func CheckPlace(dataDir string) error {
+	p, err := placeOf(dataDir)
+	if err != nil {
+		return err
+	}
+	if err := privatedir.Check(p.dir); err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, privatedir.ErrOpen) {
+		return err
+	}
+	path := filepath.Join(p.dir, "genkan.sock")
+	if len(path) <= maxSocketPath {
+		return nil
+	}
+	reason := fmt.Errorf("the path %s is too long for a socket", path)
+	for _, dir := range p.shortDirs() {
+		err := privatedir.Check(dir)
+		if err == nil || errors.Is(err, fs.ErrNotExist) || errors.Is(err, privatedir.ErrOpen) {
+			return nil
+		}
+		reason = errors.Join(reason, err)
+	}
+	return reason
 }
 
 // announce writes down where the socket is. The file appears with its content.

@@ -10,6 +10,8 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"syscall"
 	"time"
 
 	"genkan/internal/api/client"
@@ -37,6 +39,8 @@ type checkup struct {
 	remote *client.Client
 	// shown are the servers as the API tells of them, without secrets.
 	shown []client.Server
+	// pings are the answers of servers that were asked for a sign of life.
+	pings map[string]client.ServerPing
 	// tools are the names of tools by server, as clients see them.
 	tools map[string][]string
 	// undescribed are those of them without a description, and replacing those
@@ -115,12 +119,24 @@ func (k *checkup) dataDirectory(ctx context.Context) {
 	if !d.Dir.Exists || d.Dir.Problem.Format != "" {
 		return
 	}
-	if problem := tryFolder(dir); problem != nil { // also of what is no folder
+	if problem := tryFolder(dir); isFull(problem) {
+		d.Full = true
+	} else if problem != nil { // also of what is no folder
 		d.Dir.Problem = gateway.Textf("%s", plainReason(problem))
 		return
 	}
 	d.Free = freeSpace(dir)
 	d.AdminToken = aFile(app.AdminTokenFile(dir))
+	if err := identity.CheckAdminToken(d.AdminToken.Path); err != nil {
+		d.AdminToken.Problem = gateway.Textf("%s", gateway.AsError(err))
+	}
+	d.Log = doctor.File{Path: bridge.LogFile(dir)}
+	if info, err := os.Lstat(d.Log.Path); err == nil && !info.Mode().IsRegular() {
+		d.Log.Problem = gateway.Textf("%s is a link or no ordinary file; genkan follows no link, which could lead to a file that is not its own", d.Log.Path)
+	}
+	if err := bridge.CheckPlace(dir); err != nil {
+		d.Place = gateway.Textf("%s", err.Error())
+	}
 	vault := app.OpenVault(dir)
 	names, err := vault.Names(ctx, "")
 	names = slices.DeleteFunc(names, func(name string) bool { // which are ours, and nobody's concern
@@ -141,7 +157,13 @@ func tryFolder(dir string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(f.Close(), os.Remove(f.Name()))
+	_, err = f.Write(make([]byte, 4<<10))
+	return errors.Join(err, f.Close(), os.Remove(f.Name()))
+}
+
+// isFull reports whether a write failed for want of space.
+func isFull(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
 // longestSecret is how long a name may be that people are asked to type.
@@ -255,39 +277,22 @@ func (k *checkup) progress(line string) {
 const betweenLooks = 100 * time.Millisecond
 
 // askServers asks about all servers, and waits for those that are starting as
-// long as they may take.
+// long as they may take. Those that are ready are asked for a sign of life.
 func (k *checkup) askServers(ctx context.Context) {
 	if k.remote == nil {
 		return
 	}
 	began := time.Now()
-	known := map[string]bool{}
-	for {
-		list, err := k.remote.Servers(ctx)
-		if err != nil {
-			k.remote, k.facts.Running = nil, doctor.Running{Why: gateway.Textf("%s", gateway.AsError(err))}
+	if !k.settle(ctx, began) {
+		return
+	}
+	broken := k.ping(ctx, nil)
+	for until := time.Now().Add(pingPatience); len(broken) > 0 && ctx.Err() == nil && time.Now().Before(until); {
+		// genkan connects to them anew.
+		if !pause(ctx, betweenLooks) || !k.settle(ctx, began) {
 			return
 		}
-		waiting := false
-		for _, s := range list {
-			switch {
-			case known[s.Name] || !k.concerns(s.Name):
-			case s.State == client.StateStarting && time.Since(began) < k.startupTimeout(s.Name):
-				waiting = true
-			default:
-				known[s.Name] = true
-				k.progress("  " + k.say("%s: %s", s.Name, s.State))
-			}
-		}
-		k.shown = list
-		if !waiting {
-			break
-		}
-		select {
-		case <-time.After(betweenLooks):
-		case <-ctx.Done():
-			return
-		}
+		broken = k.ping(ctx, broken)
 	}
 	for i, s := range k.shown {
 		if full, err := k.remote.Server(ctx, s.Name); err == nil {
@@ -309,6 +314,91 @@ func (k *checkup) askServers(ctx context.Context) {
 			}
 		}
 	}
+}
+
+// settle waits until no server is starting any more. It reports false if nobody can
+// be asked.
+func (k *checkup) settle(ctx context.Context, began time.Time) bool {
+	known := map[string]bool{}
+	for _, s := range k.shown { // which were told before
+		known[s.Name] = s.State != client.StateStarting
+	}
+	for {
+		list, err := k.remote.Servers(ctx)
+		if err != nil {
+			k.remote, k.facts.Running = nil, doctor.Running{Why: gateway.Textf("%s", gateway.AsError(err))}
+			return false
+		}
+		waiting := false
+		for _, s := range list {
+			switch {
+			case !k.concerns(s.Name):
+			case s.State == client.StateStarting && time.Since(began) < k.startupTimeout(s.Name):
+				waiting = true
+			case !known[s.Name]:
+				known[s.Name] = true
+				k.progress("  " + k.say("%s: %s", s.Name, s.State))
+			}
+		}
+		k.shown = list
+		if !waiting {
+			return true
+		}
+		if !pause(ctx, betweenLooks) {
+			return false
+		}
+	}
+}
+
+func pause(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-time.After(d):
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// pingPatience is how long a server may take to show a sign of life.
+const pingPatience = 5 * time.Second
+
+// ping asks servers that are ready for a sign of life, all at once; nil is all of
+// them. It returns those whose connections broke.
+func (k *checkup) ping(ctx context.Context, names []string) (broken []string) {
+	var mu sync.Mutex
+	var group sync.WaitGroup
+	var asked []string
+	if k.pings == nil {
+		k.pings = map[string]client.ServerPing{}
+	}
+	for _, s := range k.shown {
+		if !k.concerns(s.Name) || names != nil && !slices.Contains(names, s.Name) {
+			continue
+		}
+		delete(k.pings, s.Name)
+		if s.State != client.StateReady {
+			continue
+		}
+		asked = append(asked, s.Name)
+		group.Go(func() {
+			pinged, err := k.remote.PingServer(ctx, s.Name, pingPatience)
+			if err != nil {
+				return // an older genkan has no such route
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			k.pings[s.Name] = pinged
+			if !pinged.Responded && pinged.Millis < pingPatience.Milliseconds() {
+				broken = append(broken, s.Name)
+			}
+		})
+	}
+	if line := (&progressLine{c: k.command}); len(asked) > 0 && !k.asJSON {
+		line.show(k.say("asking for a sign of life: %s", strings.Join(asked, ", ")))
+		defer line.clear()
+	}
+	group.Wait()
+	return broken
 }
 
 // concerns reports whether a server was asked for.

@@ -173,6 +173,9 @@ func (k *checkup) asked(s client.Server) doctor.Server {
 		Overwrites: s.Definition != nil && s.Definition.Overwrite,
 		Replaces:   k.replacing[s.Name], Undescribed: k.undescribed[s.Name],
 	}
+	if pinged, asked := k.pings[s.Name]; asked && !pinged.Responded {
+		out.Silent, out.Busy = max(time.Duration(pinged.Millis)*time.Millisecond, time.Millisecond), pinged.Busy
+	}
 	if s.Output != "" {
 		out.Output = strings.Split(s.Output, "\n")
 	}
@@ -243,13 +246,17 @@ func (k *checkup) clients(ctx context.Context) {
 	if err != nil {
 		k.facts.Data.ImportsProblem = gateway.Textf("%s", gateway.AsError(err))
 	}
+	changes, _, _ := k.backups().List() // without it nothing can be taken back
 	reached := map[string]bool{}
 	for _, f := range clients.Find(env) {
 		known, _ := clients.Lookup(f.Client)
 		at := slices.IndexFunc(k.facts.Clients, func(c doctor.Client) bool { return c.Name == f.Client })
 		if at < 0 {
 			at = len(k.facts.Clients)
-			k.facts.Clients = append(k.facts.Clients, doctor.Client{Name: f.Client, Title: known.Title})
+			k.facts.Clients = append(k.facts.Clients, doctor.Client{
+				Name: f.Client, Title: known.Title,
+				Undoable: slices.ContainsFunc(changes, func(ch clients.Change) bool { return ch.Client == f.Client }),
+			})
 		}
 		c := &k.facts.Clients[at]
 		file := doctor.ClientFile{Path: f.Path, Project: f.Scope == clients.Project}

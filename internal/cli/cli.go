@@ -88,9 +88,9 @@ func (c *command) report(err error) int {
 	if !errors.As(err, &e) {
 		e = usageError(err)
 	}
-	fmt.Fprintf(c.std.Err, "genkan: %s\n", c.language.Error(e))
+	fmt.Fprintf(c.std.Err, "genkan: %s\n", hanging(c.language.Error(e)))
 	if e.Err != nil && (c.debug || e.Code == gateway.CodeInternal) {
-		fmt.Fprintln(c.std.Err, c.say("  cause: %s", e.Err.Error()))
+		fmt.Fprintln(c.std.Err, c.say("  cause: %s", hanging(e.Err.Error())))
 	}
 	return exitStatus[e.Code]
 }
@@ -128,7 +128,8 @@ slow.`),
 		Version:       c.version,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		PersistentPreRunE: func(*cobra.Command, []string) error {
+		PersistentPreRunE: func(cmd *cobra.Command, _ []string) error {
+			c.flags.AnyPort = c.flags.Port == 0 && cmd.Flags().Changed("port")
 			c.debug = c.flags.LogLevel == "debug" || c.flags.LogLevel == "trace"
 			return c.checkLang()
 		},

@@ -213,7 +213,7 @@ func (c *command) showFindings(found []doctor.Finding) {
 			}
 		}
 		if fix := c.fix(f.Fix); fix != "" {
-			fmt.Fprintln(c.std.Out, indent+fix)
+			fmt.Fprintln(c.std.Out, indent+gateway.Printable(fix))
 		}
 	}
 	fmt.Fprintln(c.std.Out)

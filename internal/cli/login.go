@@ -252,7 +252,7 @@ func (c *command) tellOfSignIn(ctx context.Context, name string) error {
 			fmt.Fprintln(c.std.Err, c.say("%s is ready, with %d tools.", name, s.Tools))
 			return nil
 		case settled:
-			fmt.Fprintln(c.std.Err, c.say("%s is %s: %s", name, s.State, s.Problem))
+			fmt.Fprintln(c.std.Err, c.say("%s is %s: %s", name, s.State, hanging(s.Problem)))
 			return nil
 		case time.Now().After(deadline):
 			fmt.Fprintln(c.std.Err, c.say("%s is still starting; `genkan servers %s` shows how it is.", name, name))

@@ -179,7 +179,7 @@ func (c *command) showResult(result client.CallResult) error {
 		Content []json.RawMessage `json:"content"`
 	}
 	if !result.Success && len(result.Result) == 0 { // the server answered with an error
-		_, err := fmt.Fprintf(c.std.Err, "genkan: %s\n", result.Error)
+		_, err := fmt.Fprintf(c.std.Err, "genkan: %s\n", hanging(result.Error))
 		return err
 	}
 	if err := json.Unmarshal(result.Result, &body); err != nil || len(body.Content) == 0 {

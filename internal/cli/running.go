@@ -237,7 +237,7 @@ func (c *command) showStart(s settled) {
 	case "disabled":
 		fmt.Fprintln(c.std.Out, "  "+c.say("%s is disabled", s.Name))
 	default:
-		fmt.Fprintln(c.std.Out, "  "+c.say("%s does not work yet: %s", s.Name, s.Problem))
+		fmt.Fprintln(c.std.Out, "  "+c.say("%s does not work yet: %s", s.Name, hanging(s.Problem)))
 	}
 }
 

@@ -37,7 +37,7 @@ The file is read again when it changes, and on SIGHUP.`),
 func (c *command) servingFlags(cmd *cobra.Command, transport string) {
 	f := cmd.Flags()
 	f.String("transport", transport, c.say("`transport` to serve: stdio or http"))
-	f.IntVar(&c.flags.Port, "port", 0, c.say("`port` to listen on (default 3000)"))
+	f.IntVar(&c.flags.Port, "port", 0, c.say("`port` to listen on, 0 for one that is free (default 3000)"))
 	f.StringVar(&c.flags.Host, "host", "", c.say("`host` to listen on (default 127.0.0.1)"))
 	f.StringSliceVar(&c.flags.AllowedHosts, "allowed-host", nil, c.say("`name` beside localhost that requests may be for (repeatable)"))
 	f.BoolVar(&c.flags.BehindProxy, "behind-proxy", false, c.say("listen beyond loopback without TLS, because a proxy before genkan has it"))

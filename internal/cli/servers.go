@@ -138,10 +138,10 @@ func (c *command) showServer(s client.Server) error {
 		fmt.Fprintf(c.std.Out, "\n%s\n", c.say("its tool %s was changed (%s), last on %s", gateway.Printable(d.Tool), strings.Join(d.Parts, ", "), shownTime(d.At)))
 	}
 	for _, f := range s.Findings {
-		fmt.Fprintf(c.std.Out, "\n%s\n", c.findingLine(f))
+		fmt.Fprintf(c.std.Out, "\n%s\n", gateway.Printable(c.findingLine(f)))
 	}
 	if s.Output != "" {
-		fmt.Fprintf(c.std.Out, "\n%s\n%s\n", c.say("last output:"), strings.TrimRight(s.Output, "\n"))
+		fmt.Fprintf(c.std.Out, "\n%s\n%s\n", c.say("last output:"), indented(s.Output))
 	}
 	return nil
 }

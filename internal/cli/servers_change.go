@@ -202,9 +202,9 @@ func (c *command) awaitTest(ctx context.Context, remote *client.Client, name str
 
 func (c *command) showTest(found client.ServerTest) {
 	if !found.Success {
-		fmt.Fprintln(c.std.Out, c.say("%s does not work: %s", found.Name, found.Error))
+		fmt.Fprintln(c.std.Out, c.say("%s does not work: %s", found.Name, hanging(found.Error)))
 		if len(found.Output) > 0 {
-			fmt.Fprintf(c.std.Out, "\n%s\n%s\n", c.say("last output:"), strings.Join(found.Output, "\n"))
+			fmt.Fprintf(c.std.Out, "\n%s\n%s\n", c.say("last output:"), indented(strings.Join(found.Output, "\n")))
 		}
 		return
 	}
@@ -217,6 +217,6 @@ func (c *command) showTest(found client.ServerTest) {
 		{c.say("offers"), c.say("%d tools, %d prompts, %d resources, %d templates", found.Tools, found.Prompts, found.Resources, found.Templates)},
 	})
 	for _, f := range found.Findings {
-		fmt.Fprintf(c.std.Out, "\n%s\n", c.findingLine(f))
+		fmt.Fprintf(c.std.Out, "\n%s\n", gateway.Printable(c.findingLine(f)))
 	}
 }

@@ -32,6 +32,13 @@ func (c *command) table(rows [][]string) {
 	}
 }
 
+// indented is a text of somebody else's under a heading of ours. All of its lines
+// are indented, so that none of them looks like a heading or a line of ours.
+func indented(text string) string { return "  " + hanging(strings.TrimRight(text, "\r\n")) }
+
+// hanging is a text that begins within a line of ours. Its other lines are indented.
+func hanging(text string) string { return strings.ReplaceAll(text, "\n", "\n  ") }
+
 // width is how many columns of a terminal a text takes. Japanese letters take
 // two, which text/tabwriter does not know.
 func width(text string) int {

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"genkan/internal/api/client"
+	"genkan/internal/gateway"
 )
 
 func (c *command) tools() *cobra.Command {
@@ -148,7 +149,7 @@ empty one ("") gives the word back to its server.`),
 				_, err = fmt.Fprintln(c.std.Out, c.say("%s has no description.", t.Name))
 				return err
 			}
-			_, err = fmt.Fprintln(c.std.Out, c.say("%s is described as: %s", t.Name, t.Description))
+			_, err = fmt.Fprintln(c.std.Out, c.say("%s is described as: %s", t.Name, hanging(t.Description)))
 			return err
 		},
 	})
@@ -223,7 +224,7 @@ func (c *command) printTool(cmd *cobra.Command, name string) error {
 	if c.asJSON {
 		return c.json(t)
 	}
-	fmt.Fprintf(c.std.Out, "%s\n\n%s\n", c.say("%s (server %s)", t.Name, t.Server), t.Description)
+	fmt.Fprintf(c.std.Out, "%s\n\n%s\n", gateway.Printable(c.say("%s (server %s)", t.Name, t.Server)), indented(t.Description))
 	rows := [][]string{{c.say("version"), t.Version}}
 	if !t.Enabled {
 		rows = append(rows, []string{c.say("state"), client.StateDisabled})

@@ -16,8 +16,10 @@ import (
 // Flags are the settings that a command line may give; a zero value was not
 // given.
 type Flags struct {
-	Listen, Host    string
-	Port            int
+	Listen, Host string
+	Port         int
+	// AnyPort says that port 0 was given: the system chooses one that is free.
+	AnyPort         bool
 	LogLevel, Lang  string
 	AllowedHosts    []string
 	BehindProxy     bool
@@ -228,11 +230,11 @@ func fromFlags(f Flags, all *problems) layer {
 	text("host", f.Host, set(&l.host, checkHost))
 	if f.Port < 0 || f.Port > 65535 {
 		flag("port", flawf("must be a whole number from 1 to 65535"))
-	} else if f.Port != 0 {
+	} else if f.Port != 0 || f.AnyPort {
 		l.port = &f.Port
 	}
 	text("listen", f.Listen, func(v string) error {
-		if f.Host != "" || f.Port != 0 {
+		if f.Host != "" || f.Port != 0 || f.AnyPort {
 			return flawf("already has the host and the port; give either --listen, or --host and --port")
 		}
 		host, port, err := checkListen(v)

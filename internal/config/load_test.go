@@ -221,6 +221,9 @@ func TestPrecedence(t *testing.T) {
 			LoginShell: true, Learn: true, Listen: ":0", LogLevel: "error", Lang: "ja", AllowedHosts: []string{"file"}, TLS: TLS{"f.crt", "f.key"},
 			CORS: CORS{Origins: []string{"https://env", "https://env2"}},
 		}},
+		{"port 0 is any that is free", "listen: 10.0.0.1:1000", environ("HOST", "127.0.0.1"), Flags{AnyPort: true}, Config{
+			LoginShell: true, Learn: true, Listen: "127.0.0.1:0", LogLevel: "info", Lang: "en",
+		}},
 		{"host and port are settings of their own", "listen: 10.0.0.1:1000", environ("HOST", "10.0.0.2"), Flags{Port: 3003}, Config{
 			LoginShell: true, Learn: true, Listen: "10.0.0.2:3003", LogLevel: "info", Lang: "en",
 		}},

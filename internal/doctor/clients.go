@@ -108,6 +108,11 @@ func (e *examination) lead(c *Client, f *ClientFile, l *Lead) {
 	if len(l.Strangers) > 0 {
 		e.say(Problem, gateway.Textf("the entry %s in %s leads to %s, which is not configured or disabled", l.Name, f.Path, strings.Join(l.Strangers, ", "))).
 			run(e.genkan("servers")).advise(gateway.Textf("lists those there are; or take out the entry"))
+		if c.Undoable {
+			last := &e.found[len(e.found)-1]
+			last.run(e.genkan("undo "+c.Name) + " && " + e.genkan("import "+c.Name) + " && " + e.connect(c, f, "")).
+				advise(gateway.Textf("takes the servers over once more; or take out the entry"))
+		}
 	}
 	switch {
 	case l.URL != "" && !l.Answers:
@@ -117,6 +122,21 @@ func (e *examination) lead(c *Client, f *ClientFile, l *Lead) {
 	case l.Command != "" && !l.Found:
 		e.say(Problem, gateway.Textf("the entry %s starts %s, which is not there", l.Name, l.Command)).run(e.again(c, f, l))
 	}
+}
+
+// lostServers reports whether entries of clients lead to servers that are not
+// configured.
+func (e *examination) lostServers() bool {
+	for _, c := range e.facts.Clients {
+		for _, f := range c.Files {
+			for _, l := range f.Leads {
+				if len(l.Strangers) > 0 {
+					return true
+				}
+			}
+		}
+	}
+	return false
 }
 
 // tokens tells who the file's entries come as.

@@ -85,6 +85,9 @@ func Examine(f Facts) []Finding {
 	for i := range f.Clients {
 		e.client(&f.Clients[i])
 	}
+	for i := range e.found {
+		e.found[i].makePrintable()
+	}
 	return e.found
 }
 

@@ -159,7 +159,44 @@ func TestFindings(t *testing.T) {
 		},
 		"nobody could run": {
 			func(f *doctor.Facts) { f.Running = doctor.Running{Why: text("because")} },
-			[]string{"problem program: no genkan runs for this data directory, and none could be started | because > genkan serve"},
+			[]string{"problem program: no genkan runs for this data directory, and none could be started | because > genkan serve > shows what is in the way, if something is"},
+		},
+		"nobody could run, for a reason that is known": {
+			func(f *doctor.Facts) {
+				f.Running, f.Data.Log = doctor.Running{Why: text("because")}, doctor.File{Path: "/srv/example/genkan.log", Problem: text("it is a link")}
+			},
+			[]string{
+				"problem program: no genkan runs for this data directory, and none could be started | because > mend what is wrong with the data first, as said below",
+				"problem data: the log cannot be written, so genkan does not start in the background | it is a link > rm /srv/example/genkan.log > the next start makes a new one",
+			},
+		},
+		"a token that is none": {
+			func(f *doctor.Facts) { f.Data.AdminToken.Problem = text("it holds no token") },
+			[]string{"problem data: the admin token cannot be used, so genkan does not start | it holds no token > rm /srv/example/admin-token > the next start makes a new one"},
+		},
+		"a folder of another user for the socket": {
+			func(f *doctor.Facts) {
+				f.Data.Place, f.Data.Socket = text("it belongs to another user"), text("nobody")
+			},
+			[]string{"problem data: the folder of the socket cannot be used, so genkan does not start in the background | it belongs to another user > remove what stands in its place, or set XDG_RUNTIME_DIR to a folder of yours, or name a data directory with a shorter path with --data"},
+		},
+		"hardly any space": {
+			func(f *doctor.Facts) { f.Data.Free = 15 << 20 },
+			[]string{"problem data: the disk of the data directory has only 15 MB left | when it is full, nothing more is written down > free some space"},
+		},
+		"no space": {
+			func(f *doctor.Facts) { f.Data.Free, f.Data.Full = 0, true },
+			[]string{"problem data: the disk of the data directory is full | nothing more is written down: items, tokens and secrets cannot be added or changed > free some space"},
+		},
+		"an emptied configuration": {
+			func(f *doctor.Facts) {
+				f.Config.Servers, f.Servers, f.Clients[0].Undoable = 0, nil, true
+				f.Clients[0].Files[0].Leads[0].Strangers = []string{"github"}
+			},
+			[]string{
+				"problem config: no servers are configured, although entries of clients lead to servers of genkan | /srv/example/genkan.yaml was emptied or replaced > put a backup of it back, or follow what is said about the clients below",
+				"problem client/cursor: the entry github in /srv/example/mcp.json leads to github, which is not configured or disabled > genkan undo cursor && genkan import cursor && genkan connect cursor --write > takes the servers over once more; or take out the entry",
+			},
 		},
 		"another version": {
 			func(f *doctor.Facts) { f.Running.Version = "v2" },
@@ -194,6 +231,14 @@ func TestFindings(t *testing.T) {
 		"a full disk": {
 			func(f *doctor.Facts) { f.Data.Free = 100 << 20 },
 			[]string{"warning data: the disk of the data directory has only 100 MB left | when it is full, nothing more is written down > free some space"},
+		},
+		"a server that is ready and does not respond": {
+			server(func(s *doctor.Server) { s.Silent, s.Output = 5*time.Second, []string{"last words"} }),
+			[]string{"problem server/github: it does not respond: nothing came from it within 5s | its process is stopped or stuck, or the way to it is cut; calls of its tools would wait in vain | last words > genkan servers restart github"},
+		},
+		"a server that works on a call and does not respond": {
+			server(func(s *doctor.Server) { s.Silent, s.Busy = 5*time.Second, true }),
+			[]string{"warning server/github: it has not responded within 5s, and calls wait for its answers | a server that works on one call at a time responds to nothing else meanwhile > genkan servers restart github > if it stays so; calls under way fail then"},
 		},
 		"an unknown disk": {func(f *doctor.Facts) { f.Data.Free = -1 }, nil},
 		"a locked vault": {
@@ -505,6 +550,7 @@ func TestFindings(t *testing.T) {
 			if found := doctor.Examine(facts); len(got) < 2 && doctor.Worst(found).String() != worst {
 				t.Errorf("the worst is %s, not %s", doctor.Worst(found), worst)
 			}
+			checkUnforged(t, facts)
 		})
 	}
 }

@@ -85,6 +85,13 @@ type Data struct {
 	ImportsProblem gateway.Text
 	// Socket says why processes could not meet there.
 	Socket gateway.Text
+	// Place says why the folder of the socket cannot be used.
+	Place gateway.Text
+	// Full says that nothing more can be written.
+	Full bool
+	// Log is the log of background processes. Its problem is that it cannot be
+	// written to.
+	Log File
 }
 
 // Config is the configuration.
@@ -138,6 +145,10 @@ type Server struct {
 	// Cause is why it cannot be reached, as /v1/servers has it; empty where that is
 	// not known.
 	Cause string
+	// Silent is how long a ready server was asked for a sign of life in vain; zero
+	// when it responded. Busy says that calls waited for its answers then.
+	Silent time.Duration
+	Busy   bool
 	// Output is the end of what it wrote, without secrets.
 	Output []string
 	// SignIn is needed, signed in, or empty.
@@ -209,6 +220,9 @@ type Client struct {
 	Files       []ClientFile
 	// Tools is how many tools its entries show it.
 	Tools int
+	// Undoable says that genkan remembers what its entries were before they led to
+	// genkan.
+	Undoable bool
 }
 
 // ClientFile is a file where a client keeps its servers.

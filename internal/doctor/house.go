@@ -8,8 +8,10 @@ import (
 )
 
 const (
-	// lowSpace is when a disk is about to be full, in bytes.
+	// lowSpace is when a disk is about to be full, noSpace when writes are refused
+	// already or will be at any moment, in bytes.
 	lowSpace = 200 << 20
+	noSpace  = 16 << 20
 	// soonDays is when a certificate should be renewed.
 	soonDays = 14
 )
@@ -21,7 +23,12 @@ func (e *examination) program() {
 	r := e.facts.Running
 	switch {
 	case r.How == "" && r.Why.Format != "":
-		e.say(Problem, gateway.Textf("no genkan runs for this data directory, and none could be started")).because(r.Why).run(e.genkan("serve"))
+		f := e.say(Problem, gateway.Textf("no genkan runs for this data directory, and none could be started")).because(r.Why)
+		if e.facts.Data.blocked() {
+			f.advise(gateway.Textf("mend what is wrong with the data first, as said below"))
+		} else {
+			f.run(e.genkan("serve")).advise(gateway.Textf("shows what is in the way, if something is"))
+		}
 	case r.Refrained:
 		e.say(Note, gateway.Textf("no genkan runs for this data directory, so servers were not tried")).run(e.genkan("doctor"))
 	case r.How == "":
@@ -70,8 +77,19 @@ func (e *examination) data() {
 			run("chmod 600 " + Quote(d.AdminToken.Path)).
 			advise(gateway.Textf("if somebody may have seen it, remove the file and restart genkan: it makes a new one"))
 	}
+	if d.AdminToken.Problem.Format != "" {
+		e.say(Problem, gateway.Textf("the admin token cannot be used, so genkan does not start")).because(d.AdminToken.Problem).
+			run("rm " + Quote(d.AdminToken.Path)).advise(gateway.Textf("the next start makes a new one"))
+	}
+	if d.Log.Problem.Format != "" {
+		e.say(Problem, gateway.Textf("the log cannot be written, so genkan does not start in the background")).because(d.Log.Problem).
+			run("rm " + Quote(d.Log.Path)).advise(gateway.Textf("the next start makes a new one"))
+	}
 	e.database()
-	if d.Socket.Format != "" {
+	if d.Place.Format != "" {
+		e.say(Problem, gateway.Textf("the folder of the socket cannot be used, so genkan does not start in the background")).because(d.Place).
+			advise(gateway.Textf("remove what stands in its place, or set XDG_RUNTIME_DIR to a folder of yours, or name a data directory with a shorter path with --data"))
+	} else if d.Socket.Format != "" {
 		e.say(Warning, gateway.Textf("processes cannot meet in this data directory, so each `genkan stdio` starts servers of its own")).because(d.Socket)
 	}
 	switch {
@@ -85,10 +103,24 @@ func (e *examination) data() {
 	if d.ImportsProblem.Format != "" {
 		e.say(Problem, gateway.Textf("it is not known what was imported, so `genkan import` and `genkan connect` change nothing")).because(d.ImportsProblem)
 	}
-	if d.Free >= 0 && d.Free < lowSpace {
-		e.say(Warning, gateway.Textf("the disk of the data directory has only %d MB left", d.Free>>20)).
+	switch {
+	case d.Full:
+		e.say(Problem, gateway.Textf("the disk of the data directory is full")).
+			because(gateway.Textf("nothing more is written down: items, tokens and secrets cannot be added or changed")).advise(gateway.Textf("free some space"))
+	case d.Free >= 0 && d.Free < lowSpace:
+		severity := Warning
+		if d.Free < noSpace {
+			severity = Problem
+		}
+		e.say(severity, gateway.Textf("the disk of the data directory has only %d MB left", d.Free>>20)).
 			because(gateway.Textf("when it is full, nothing more is written down")).advise(gateway.Textf("free some space"))
 	}
+}
+
+// blocked reports whether something in the data directory keeps genkan from
+// starting in the background.
+func (d *Data) blocked() bool {
+	return d.AdminToken.Problem.Format != "" || d.Log.Problem.Format != "" || d.Place.Format != "" || d.Full
 }
 
 func (e *examination) database() {
@@ -115,6 +147,10 @@ func (e *examination) config() {
 			f.Title = gateway.Textf("the configuration has mistakes; the genkan that runs still uses the former one")
 		}
 		return
+	case c.Servers == 0 && e.lostServers():
+		e.say(Problem, gateway.Textf("no servers are configured, although entries of clients lead to servers of genkan")).
+			because(gateway.Textf("%s was emptied or replaced", c.File.Path)).
+			advise(gateway.Textf("put a backup of it back, or follow what is said about the clients below"))
 	case c.Servers == 0:
 		e.say(Note, gateway.Textf("no servers are configured")).
 			run(e.genkan("import")).advise(gateway.Textf("takes over those of your editors; or add some to %s", c.File.Path))
@@ -124,7 +160,7 @@ func (e *examination) config() {
 	for _, p := range c.Plain {
 		e.say(Warning, gateway.Textf("%s of server %s has a key that stands in the file as it is", p.Where, p.Server)).
 			because(gateway.Textf("whoever sees the file has the key")).
-			run(e.genkan("secrets set " + p.Secret)).advise(gateway.Textf("then write %s in its place", "${secret:"+p.Secret+"}"))
+			run(e.genkan("secrets set " + Quote(p.Secret))).advise(gateway.Textf("then write %s in its place", "${secret:"+p.Secret+"}"))
 	}
 	if dir := e.facts.Data.Dir; c.File.openToOthers() && (dir.openToOthers() || filepath.Dir(c.File.Path) != dir.Path) {
 		severity := Note
@@ -169,12 +205,16 @@ func (e *examination) port() {
 	}
 }
 
-// Quote makes a path one word of a shell.
-func Quote(path string) string {
-	if path != "" && !strings.ContainsFunc(path, func(r rune) bool {
+// Quote makes a text one word of a shell, and one printable line. Characters that
+// nobody sees are written as escapes, in the $'…' that bash, zsh and POSIX know.
+func Quote(text string) string {
+	if text != "" && !strings.ContainsFunc(text, func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("/._-~+:@", r)
 	}) {
-		return path
+		return text
 	}
-	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+	if gateway.Printable(text) != text {
+		return "$'" + gateway.Printable(strings.NewReplacer(`\`, `\\`, "'", `\'`).Replace(text)) + "'"
+	}
+	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }

@@ -169,6 +169,7 @@ func TestKnowledge(t *testing.T) {
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Error(diff)
 			}
+			checkUnforged(t, facts)
 		})
 	}
 }

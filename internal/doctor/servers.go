@@ -29,10 +29,10 @@ func (e *examination) server(s *Server) {
 			continue // no secret can be read, which is said already
 		}
 		if m.Secret {
-			e.say(Problem, gateway.Textf("it needs the secret %s, which is not kept here or cannot be read", m.Name)).run(e.genkan("secrets set " + m.Name))
+			e.say(Problem, gateway.Textf("it needs the secret %s, which is not kept here or cannot be read", m.Name)).run(e.genkan("secrets set " + Quote(m.Name)))
 		} else {
 			e.say(Problem, gateway.Textf("it needs the environment variable %s, which is not set", m.Name)).
-				run(e.genkan("secrets set " + m.Name)).advise(gateway.Textf("or set it where genkan starts"))
+				run(e.genkan("secrets set " + Quote(m.Name))).advise(gateway.Textf("or set it where genkan starts"))
 		}
 	}
 	switch {
@@ -40,19 +40,21 @@ func (e *examination) server(s *Server) {
 		e.say(OK, gateway.Textf("disabled"))
 	case len(s.Missing) > 0:
 	case s.SignIn == "needed":
-		e.say(Problem, gateway.Textf("it wants you to sign in")).run(e.genkan("login " + s.Name))
+		e.say(Problem, gateway.Textf("it wants you to sign in")).run(e.genkan("login " + Quote(s.Name)))
 	case !s.Known:
 		e.untried(s)
+	case s.State == "ready" && s.Silent > 0:
+		e.silent(s)
 	case s.State == "ready":
 		e.ready(s)
 	case s.State == "not responding":
 		e.say(Problem, gateway.Textf("it does not respond: %s", s.Problem)).
-			run(e.genkan("servers restart " + s.Name)).advise(gateway.Textf("restarts it now; genkan does so itself if it stays silent. For a tool that takes long, raise timeout in %s", e.facts.Config.File.Path)).
+			run(e.genkan("servers restart " + Quote(s.Name))).advise(gateway.Textf("restarts it now; genkan does so itself if it stays silent. For a tool that takes long, raise timeout in %s", e.facts.Config.File.Path)).
 			quoting(s.Output)
 	case s.State == "starting":
 		e.say(Problem, gateway.Textf("it has not finished starting within %s", s.Waited.Round(time.Second))).
 			because(gateway.Textf("it may still be downloading, or the command is no MCP server")).
-			run(e.genkan("servers " + s.Name)).advise(gateway.Textf("shows what it prints; a slow one needs a longer startupTimeout in %s", e.facts.Config.File.Path)).
+			run(e.genkan("servers " + Quote(s.Name))).advise(gateway.Textf("shows what it prints; a slow one needs a longer startupTimeout in %s", e.facts.Config.File.Path)).
 			quoting(s.Output)
 	default:
 		e.down(s)
@@ -93,6 +95,20 @@ func (e *examination) ready(s *Server) {
 	}
 }
 
+// silent is a server that counts as ready and did not respond to a ping.
+func (e *examination) silent(s *Server) {
+	restart := e.genkan("servers restart " + Quote(s.Name))
+	if s.Busy {
+		e.say(Warning, gateway.Textf("it has not responded within %s, and calls wait for its answers", shown(s.Silent))).
+			because(gateway.Textf("a server that works on one call at a time responds to nothing else meanwhile")).
+			run(restart).advise(gateway.Textf("if it stays so; calls under way fail then")).quoting(s.Output)
+		return
+	}
+	e.say(Problem, gateway.Textf("it does not respond: nothing came from it within %s", shown(s.Silent))).
+		because(gateway.Textf("its process is stopped or stuck, or the way to it is cut; calls of its tools would wait in vain")).
+		run(restart).quoting(s.Output)
+}
+
 func shown(d time.Duration) time.Duration {
 	if d < time.Second {
 		return max(d.Round(time.Millisecond), time.Millisecond)
@@ -107,7 +123,7 @@ func (e *examination) down(s *Server) {
 	}
 	f := e.say(Problem, gateway.Textf("down: %s", s.Problem)).quoting(s.Output)
 	if s.Transport == "stdio" {
-		f.run(e.genkan("servers " + s.Name)).advise(gateway.Textf("shows all that it printed; its command is in %s, and is tried again by itself", e.facts.Config.File.Path))
+		f.run(e.genkan("servers " + Quote(s.Name))).advise(gateway.Textf("shows all that it printed; its command is in %s, and is tried again by itself", e.facts.Config.File.Path))
 		return
 	}
 	file := e.facts.Config.File.Path
@@ -226,7 +242,7 @@ func (e *examination) changed(s *Server) {
 	}
 	if len(s.Undescribed) > 0 {
 		e.say(Note, gateway.Textf("%d tools have no description, so that agents have to guess and a search finds them by their names only: %s", len(s.Undescribed), names(s.Undescribed))).
-			run(e.genkan("tools describe " + s.Undescribed[0] + " TEXT")).advise(gateway.Textf("gives one to all clients"))
+			run(e.genkan("tools describe " + Quote(s.Undescribed[0]) + " TEXT")).advise(gateway.Textf("gives one to all clients"))
 	}
 	if len(s.Long) > 0 {
 		e.say(Warning, gateway.Textf("%d names of tools are longer than clients take with their own prefix: %s", len(s.Long), names(s.Long))).

@@ -30,7 +30,7 @@ const (
 // The caller may warn and go on, or give up; the next start finds the file in
 // order.
 func LoadAdminToken(path string) (gateway.Secret, error) {
-	secret, err := readAdminToken(path)
+	secret, err := readAdminToken(path, tighten)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return secret, err
 	}
@@ -38,7 +38,17 @@ func LoadAdminToken(path string) (gateway.Secret, error) {
 		return "", adminFileError(err, "the admin token file cannot be written; make the data directory writable for this user")
 	}
 	// Whoever was first, the file has the token that counts.
-	return readAdminToken(path)
+	return readAdminToken(path, tighten)
+}
+
+// CheckAdminToken says what is wrong with the file of the admin token, and changes
+// nothing. A file that is not there is no problem: the next start makes it.
+func CheckAdminToken(path string) error {
+	_, err := readAdminToken(path, func(*os.File, fs.FileMode) error { return nil })
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
 }
 
 // createAdminToken puts secret at path unless something is there already. The
@@ -81,7 +91,8 @@ func writeAndClose(f *os.File, secret string) error {
 	return errors.Join(err, f.Close())
 }
 
-func readAdminToken(path string) (gateway.Secret, error) {
+// readAdminToken reads the token, and has tighten judge the mode of its file.
+func readAdminToken(path string, tighten func(*os.File, fs.FileMode) error) (gateway.Secret, error) {
 	// Lstat, because a link could make us read, and then close to others, a
 	// file that is not ours to touch.
 	found, err := os.Lstat(path)

@@ -123,4 +123,7 @@ var jaServers = map[string]string{
 	"it contains genkan's own data, or is part of it": "genkan 自身のデータを含むか、その一部です",
 	"it contains genkan's configuration":              "genkan の設定を含みます",
 	"it is hidden, and callers with a token work in hidden folders only if `folders` of the configuration names them; add it there": "隠しフォルダです。トークンを使う呼び出しで使うには、設定の `folders` に追加してください",
+	"it is not ready: %s":            "準備ができていません: %s",
+	"its connection broke: %s":       "接続が切れました: %s",
+	"nothing came from it within %s": "%s 以内に何も届きませんでした",
 }

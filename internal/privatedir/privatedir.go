@@ -9,6 +9,10 @@ import (
 	"os"
 )
 
+// ErrOpen is the reason why Check refuses a folder of this user's that others may
+// enter. Make closes such a folder.
+var ErrOpen = errors.New("is open to other users")
+
 // Make makes a folder that only this user may enter, or closes one of this user's
 // to everybody else.
 func Make(dir string) error {
@@ -39,7 +43,7 @@ func Check(dir string) error {
 	case !isOurs(info):
 		return fmt.Errorf("%s belongs to another user", dir)
 	case isOpenToOthers(info):
-		return fmt.Errorf("%s is open to other users", dir)
+		return fmt.Errorf("%s %w", dir, ErrOpen)
 	}
 	return nil
 }

@@ -67,7 +67,7 @@ func (s *Server) unanswered(ctx context.Context, c conn, received uint64) {
 // check pings the server until it shows a sign of life or counts as dead.
 func (s *Server) check(c conn, one *check) {
 	defer s.update(func() { delete(s.checks, c) })
-	for unanswered := 0; !s.ping(c); {
+	for unanswered := 0; !s.ping(c, s.pingTimeout()); {
 		var before bool
 		s.update(func() { before, one.silent = one.silent, true })
 		if before {
@@ -91,9 +91,9 @@ func (s *Server) check(c conn, one *check) {
 
 // ping asks for a sign of life. It reports false if nothing at all came from the
 // server in time: a server that sends anything is busy, not dead.
-func (s *Server) ping(c conn) bool {
+func (s *Server) ping(c conn, timeout time.Duration) bool {
 	before := c.received()
-	ctx, cancel := context.WithTimeout(s.life, s.pingTimeout())
+	ctx, cancel := context.WithTimeout(s.life, timeout)
 	answered := make(chan error, 1)
 	defer func() {
 		cancel()

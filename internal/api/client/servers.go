@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"time"
 )
 
 // ServerDefinition says what a server is, in the keys of the configuration file.
@@ -68,6 +69,15 @@ type ServerLog struct {
 	Lines []string `json:"lines" doc:"The oldest first. What looks like a secret is ***."`
 }
 
+// ServerPing says whether a server responded to a ping.
+type ServerPing struct {
+	Name      string `json:"name"`
+	Responded bool   `json:"responded" doc:"Whether anything came from the server in time."`
+	Millis    int64  `json:"millis" doc:"How long that took, or was waited for."`
+	Busy      bool   `json:"busy,omitempty" doc:"Whether calls wait for their answers. A server that works on one request at a time answers nothing meanwhile."`
+	Problem   string `json:"problem,omitempty" doc:"Why it did not respond."`
+}
+
 func serverPath(name string) string { return "/v1/servers/" + url.PathEscape(name) }
 
 // AddServer adds a server, which genkan keeps.
@@ -110,4 +120,10 @@ func (c *Client) TestNewServer(ctx context.Context, in NewServer) (ServerTest, e
 func (c *Client) ServerLog(ctx context.Context, name string, lines int) (ServerLog, error) {
 	var out ServerLog
 	return out, c.do(ctx, http.MethodGet, serverPath(name)+"/log?lines="+strconv.Itoa(lines), nil, &out)
+}
+
+// PingServer asks a server for a sign of life, and waits at most for timeout.
+func (c *Client) PingServer(ctx context.Context, name string, timeout time.Duration) (ServerPing, error) {
+	var out ServerPing
+	return out, c.do(ctx, http.MethodGet, serverPath(name)+"/ping?timeoutMillis="+strconv.FormatInt(timeout.Milliseconds(), 10), nil, &out)
 }
