@@ -136,6 +136,8 @@ type Server struct {
 	// Cause is why it cannot be reached, as /v1/servers has it; empty where that is
 	// not known.
 	Cause string
+	// Unlisted are its lists that could not be read.
+	Unlisted []Unlisted
 	// Output is the end of what it wrote, without secrets.
 	Output []string
 	// SignIn is needed, signed in, or empty.
@@ -159,6 +161,9 @@ type Server struct {
 	Command string
 	Found   bool
 }
+
+// Unlisted is a list of a server that could not be read.
+type Unlisted struct{ List, Problem string }
 
 // Changed is a definition that clients do not see as its server sent it.
 type Changed struct {
