@@ -62,7 +62,11 @@ func (a *API) declaredAs(one client.Server, as Declared, id gateway.Identity, wh
 	}
 	one.Note = a.language().Text(as.Note)
 	if id.Admin { // others see nothing that a server printed
-		for _, text := range []*string{&one.Output, &one.Problem} {
+		texts := []*string{&one.Output, &one.Problem}
+		for i := range one.ListProblems {
+			texts = append(texts, &one.ListProblems[i].Problem)
+		}
+		for _, text := range texts {
 			if *text != "" {
 				*text = as.Hide(*text)
 			}

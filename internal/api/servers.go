@@ -43,6 +43,9 @@ func (a *API) serverOf(s *upstream.Server, seen *catalog.Snapshot, id gateway.Id
 	if withOutput {
 		out.Output = st.Output
 	}
+	for _, l := range st.Lists {
+		out.ListProblems = append(out.ListProblems, client.ListProblem{List: l.Kind.String(), Problem: a.language().Text(l.Problem)})
+	}
 	out.Hidden = seen.Filtered(s.Name())
 	for _, f := range seen.Findings() {
 		if f.Server == s.Name() {

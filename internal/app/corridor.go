@@ -15,7 +15,7 @@ import (
 // corridor is the way of every call, whatever edge it came through:
 //
 //	record → arrive → resolve → hold → typed → limit → learn → compare →
-//	inspect → validate → translate tasks → execute
+//	inspect → validate → translate tasks → attribute → execute
 //
 // Record is first, so that it sees what the others refuse. Whoever looks into
 // calls (shape, workflows) stands at inspect, sees them whole, and once: retries
@@ -37,7 +37,7 @@ func (h *house) corridor(p *Process) gateway.Handler {
 		catalog.CompareHeaders,
 	}
 	steps = append(steps, p.opt.Inspect...)
-	steps = append(steps, h.validator.Middleware, h.tasks.translate)
+	steps = append(steps, h.validator.Middleware, h.tasks.translate, h.attribute)
 	return gateway.Chain(p.executor, steps...)
 }
 

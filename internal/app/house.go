@@ -173,8 +173,8 @@ func (p *Process) build(cfg *config.Config, old *house) *house {
 	for _, r := range h.rooms {
 		h.views.mounts = append(h.views.mounts, r.mount(p.overrides))
 	}
-	h.catalog = catalog.New(h.views.mounts, cfg.PageSize, p.log)
-	h.views.init(cfg.PageSize, p.log)
+	h.catalog = catalog.New(h.views.mounts, cfg.PageSize, p.serverLog)
+	h.views.init(cfg.PageSize, p.serverLog)
 	h.successor = p.house.Load
 	h.arrival = h.corridor(p)
 	h.handler = p.recorder.Middleware(h.arrival)

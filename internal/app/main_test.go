@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"genkan/internal/api/client"
 	"genkan/internal/testkit"
 )
 
@@ -238,6 +239,8 @@ func (h *testHouse) mustCall(tool, arguments string) string {
 
 // serverStatus is what /v1/servers says of one.
 type serverStatus struct {
+	ListProblems []client.ListProblem `json:"listProblems"`
+
 	Name, State, Problem string
 	ProcessID, Tools     int
 	Starts               int

@@ -33,7 +33,7 @@ func (p *Process) TestServer(ctx context.Context, name string, raw []byte) (api.
 		return api.Tested{}, testEnded()
 	}
 	deps := p.upstreamDeps()
-	deps.Log = p.log.With("test", true)
+	deps.Log = p.serverLog.With("test", true)
 	begun := time.Now()
 	var found api.Tested
 	done := make(chan struct{})

@@ -102,6 +102,11 @@ type Process struct {
 	// instance tells this process from others.
 	instance string
 
+	// serverLog bounds the lines that a server can cause; flushServerLog writes
+	// the numbers of those that were left out.
+	serverLog      *slog.Logger
+	flushServerLog func()
+
 	house atomic.Pointer[house]
 	// variables are those that the configuration in force was made with.
 	variables atomic.Pointer[variables]
@@ -156,6 +161,7 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 		lost:     make(chan struct{}),
 		vault:    OpenVault(opt.DataDir),
 	}
+	p.serverLog, p.flushServerLog = logs.ByServer(opt.Log)
 	p.dirty.lists = map[dirtyList]bool{}
 	if err := os.MkdirAll(opt.DataDir, 0o700); err != nil {
 		return nil, &gateway.Error{
@@ -260,7 +266,7 @@ func (p *Process) language() lang.Language { return language(p.house.Load().conf
 
 func (p *Process) upstreamDeps() upstream.Deps {
 	return upstream.Deps{
-		Lists: p.store, Log: p.log, Publish: p.publish, Launcher: p.launcher, Version: p.opt.Version, Folder: p.folder,
+		Lists: p.store, Log: p.serverLog, Publish: p.publish, Launcher: p.launcher, Version: p.opt.Version, Folder: p.folder,
 		Instance: p.instance, Rearranged: func() { go p.mcp.Resubscribe() },
 	}
 }
@@ -371,6 +377,7 @@ func (p *Process) Close() error {
 	}
 	p.closeKnowledge()
 	p.recorder.Refusals().Flush()
+	p.flushServerLog()
 	return p.store.Close()
 }
 

@@ -18,6 +18,8 @@ type speaker struct {
 	instructions string
 	// tools, resources and templates are the definitions, as JSON.
 	tools, resources, templates []string
+	// fails is a method that is answered with an error.
+	fails string
 }
 
 func newSpeaker(t testing.TB, tools ...string) *speaker {
@@ -57,6 +59,8 @@ func (s *speaker) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	list := func(key string, all []string) string { return `{"` + key + `":[` + strings.Join(all, ",") + `]}` }
 	w.Header().Set("Content-Type", "application/json")
 	switch m.Method {
+	case s.fails:
+		_, _ = fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"error":{"code":-32603,"message":"the database is gone"}}`, m.ID)
 	case "initialize":
 		said, _ := json.Marshal(s.instructions)
 		_, _ = fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{},"resources":{}},`+

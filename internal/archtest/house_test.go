@@ -38,7 +38,7 @@ var house = map[string]row{
 	"seal": {"", fixtures},
 
 	// Rooms know the vocabulary and never one another, but for workflow → script,
-	// upstream → launch, and guide and learn → search.
+	// upstream → launch, record → logs, and guide and learn → search.
 	"bridge":    {vocabulary + " filelock privatedir", fixtures},
 	"catalog":   {vocabulary, fixtures},
 	"clients":   {vocabulary, fixtures + " vault"},
@@ -54,7 +54,7 @@ var house = map[string]row{
 	"lock":      {vocabulary + " " + language, fixtures}, // it answers by itself
 	"logs":      {vocabulary, fixtures},
 	"n8n":       {vocabulary, fixtures},
-	"record":    {vocabulary, fixtures},
+	"record":    {vocabulary + " logs", fixtures}, // what bounds the lines of a flood
 	"script":    {vocabulary, fixtures},
 	"search":    {vocabulary, fixtures},
 	"shape":     {vocabulary, fixtures},
@@ -84,11 +84,11 @@ var house = map[string]row{
 	"cmd": {inside + " app cli", fixtures},
 
 	// Test support: never part of the binary.
-	"testkit":     {vocabulary, ""},
-	"storetest":   {vocabulary + " " + rooms + " testkit", ""},
-	"evalsearch":  {"search", fixtures},
-	"tour":        {"", fixtures + " bridge"},
-	"archtest":    {"", ""},
+	"testkit":    {vocabulary, ""},
+	"storetest":  {vocabulary + " " + rooms + " testkit", ""},
+	"evalsearch": {"search", fixtures},
+	"tour":       {"", fixtures + " bridge"},
+	"archtest":   {"", ""},
 }
 
 // confinement says which rooms may import a library, or a package of the

@@ -2,6 +2,7 @@ package bridge
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -28,9 +29,14 @@ const (
 // It does not wait for its servers.
 const launchPatience = 20 * time.Second
 
-// maxLog is how long the log of background processes may get, in bytes, before
-// the next one begins it anew.
-const maxLog = 5 << 20
+const (
+	// maxLog is how long the log of background processes may get, in bytes, and
+	// keptLog how much of its end is left when it is trimmed.
+	maxLog  = 5 << 20
+	keptLog = 1 << 20
+	// trimEvery is how often a running process looks at the length.
+	trimEvery = time.Minute
+)
 
 // LogFile is where the background process of a data directory writes its log.
 func LogFile(dataDir string) string { return filepath.Join(dataDir, "genkan.log") }
@@ -41,19 +47,49 @@ func OpenLog(dataDir string) (*os.File, error) {
 	return os.OpenFile(LogFile(dataDir), os.O_WRONLY|os.O_CREATE|os.O_APPEND|privatedir.NoFollow, 0o600)
 }
 
-// TrimLog empties the log when it has become too long. Only the owner may do
-// that: another one may be writing.
+// TrimLog shortens the log to its end when it has become too long. Only the
+// owner may do that: another process may be writing.
 func (o *Owner) TrimLog() error {
 	path := LogFile(o.place.dataDir)
 	info, err := os.Lstat(path)
-	if err != nil || info.Size() <= maxLog {
+	if err != nil || !info.Mode().IsRegular() || info.Size() <= maxLog {
 		return nil // there is none, or it is short
 	}
-	log, err := OpenLog(o.place.dataDir)
+	log, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND|privatedir.NoFollow, 0)
 	if err != nil {
 		return err
 	}
-	return errors.Join(log.Truncate(0), log.Close())
+	end := make([]byte, keptLog)
+	n, err := log.ReadAt(end, info.Size()-keptLog)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return errors.Join(err, log.Close())
+	}
+	if _, whole, found := bytes.Cut(end[:n], []byte{'\n'}); found {
+		end = whole
+	} else {
+		end = nil // no line is that long
+	}
+	if err = log.Truncate(0); err == nil {
+		_, err = log.Write(end)
+	}
+	return errors.Join(err, log.Close())
+}
+
+// KeepLogShort trims the log now and whenever it has become too long, until ctx
+// ends. failed is told what went wrong.
+func (o *Owner) KeepLogShort(ctx context.Context, failed func(error)) {
+	tick := time.NewTicker(trimEvery)
+	defer tick.Stop()
+	for {
+		if err := o.TrimLog(); err != nil {
+			failed(err)
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 // Launch describes the background process.

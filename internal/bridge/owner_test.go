@@ -15,6 +15,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 )
 
 // serveOwner makes this process the owner of a data directory, who welcomes
@@ -366,7 +368,8 @@ func TestLaunch(t *testing.T) {
 	}
 }
 
-// A long log begins anew with the next background process.
+// A log that has become too long is shortened to its last lines, also while the
+// process that writes it runs.
 func TestLogIsTrimmed(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -375,20 +378,42 @@ func TestLogIsTrimmed(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer o.Release()
-	for size, want := range map[int64]int64{maxLog: maxLog, maxLog + 1: 0} {
-		if err := os.WriteFile(LogFile(dir), nil, 0o600); err != nil {
+	synctest.Test(t, func(t *testing.T) {
+		log, err := OpenLog(dir)
+		if err != nil {
 			t.Fatal(err)
 		}
-		if err := os.Truncate(LogFile(dir), size); err != nil {
-			t.Fatal(err)
+		defer func() { _ = log.Close() }()
+		write := func(size int, last string) {
+			line := strings.Repeat("x", 99) + "\n"
+			text := strings.Repeat(line, size/len(line)+1)[:size-len(last)-1] + "\n" + last
+			if _, err := log.WriteString(text); err != nil {
+				t.Fatal(err)
+			}
 		}
-		if err := o.TrimLog(); err != nil {
-			t.Fatal(err)
+		ctx, cancel := context.WithCancel(t.Context())
+		var keeping sync.WaitGroup
+		keeping.Go(func() { o.KeepLogShort(ctx, func(err error) { t.Error(err) }) })
+		synctest.Wait()
+		write(maxLog, "the last but one\n")
+		time.Sleep(trimEvery + time.Second)
+		if info, err := os.Stat(LogFile(dir)); err != nil || info.Size() != maxLog {
+			t.Errorf("a log of %d bytes became %d, %v", maxLog, info.Size(), err)
 		}
-		if info, err := os.Stat(LogFile(dir)); err != nil || info.Size() != want {
-			t.Errorf("%d bytes became %d, %v", size, info.Size(), err)
+		write(100, "the last\n")
+		time.Sleep(trimEvery)
+		if text, err := os.ReadFile(LogFile(dir)); err != nil || len(text) > keptLog || len(text) < keptLog/2 ||
+			!strings.HasPrefix(string(text), "xxx") || !strings.HasSuffix(string(text), "the last\n") {
+			t.Errorf("a long log has %d bytes, %v", len(text), err)
 		}
-	}
+		// What is written later is appended.
+		write(100, "later\n")
+		if text, err := os.ReadFile(LogFile(dir)); err != nil || !strings.HasSuffix(string(text), "later\n") || !strings.Contains(string(text), "the last\n") || text[0] != 'x' {
+			t.Errorf("then it has %d bytes, %v", len(text), err)
+		}
+		cancel()
+		keeping.Wait()
+	})
 }
 
 // An owner can tell whether a variable has its own value, and nothing else.

@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/signal"
+	"sync"
 	"syscall"
 	"time"
 
@@ -53,9 +55,13 @@ func (c *command) runBackground(cmd *cobra.Command, _ []string) error {
 		return &gateway.Error{Code: gateway.CodeUnavailable, Err: err, Message: "no place for a socket could be had in the data directory"}
 	}
 	defer owner.Release()
-	if err := owner.TrimLog(); err != nil {
-		opt.Log.Warn("the log is long and could not be emptied", "error", err)
-	}
+	trimming, stopTrimming := context.WithCancel(ctx)
+	var trim sync.WaitGroup
+	defer trim.Wait()
+	defer stopTrimming()
+	trim.Go(func() {
+		owner.KeepLogShort(trimming, func(err error) { opt.Log.Warn("the log is long and could not be shortened", "error", err) })
+	})
 	p, closeProcess, err := open(ctx, opt)
 	if err != nil {
 		return err

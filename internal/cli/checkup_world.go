@@ -179,6 +179,9 @@ func (k *checkup) asked(s client.Server) doctor.Server {
 	if s.Output != "" {
 		out.Output = strings.Split(s.Output, "\n")
 	}
+	for _, l := range s.ListProblems {
+		out.Unlisted = append(out.Unlisted, doctor.Unlisted(l))
+	}
 	for _, f := range s.Findings {
 		out.Changed = append(out.Changed, doctor.Changed{
 			Name: f.Name, Address: strings.HasPrefix(f.Kind, "resource"), Prompt: f.Kind == "prompts",

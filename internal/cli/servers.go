@@ -130,6 +130,9 @@ func (c *command) showServer(s client.Server) error {
 	if s.Problem != "" {
 		rows = append(rows, []string{c.say("problem"), s.Problem})
 	}
+	for _, l := range s.ListProblems {
+		rows = append(rows, []string{c.say("problem"), c.say("its list of %s could not be read: %s", l.List, gateway.Printable(l.Problem))})
+	}
 	if s.NextTry != nil {
 		rows = append(rows, []string{c.say("next try"), s.NextTry.Local().Format(time.DateTime)})
 	}

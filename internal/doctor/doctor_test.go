@@ -306,6 +306,10 @@ func TestFindings(t *testing.T) {
 		},
 
 		// Servers.
+		"a list that cannot be read": {
+			server(func(s *doctor.Server) { s.Unlisted = []doctor.Unlisted{{List: "prompts", Problem: "why"}} }),
+			[]string{"warning server/github: its list of prompts could not be read: why > genkan servers restart github > asks for it again; if that does not help, update the server or report this to its maker"},
+		},
 		"slow the first time": {
 			server(func(s *doctor.Server) { s.StartTook, s.FirstStart = 12*time.Second, true }),
 			nil,

@@ -149,6 +149,8 @@ type Server struct {
 	// when it responded. Busy says that calls waited for its answers then.
 	Silent time.Duration
 	Busy   bool
+	// Unlisted are its lists that could not be read.
+	Unlisted []Unlisted
 	// Output is the end of what it wrote, without secrets.
 	Output []string
 	// SignIn is needed, signed in, or empty.
@@ -172,6 +174,9 @@ type Server struct {
 	Command string
 	Found   bool
 }
+
+// Unlisted is a list of a server that could not be read.
+type Unlisted struct{ List, Problem string }
 
 // Changed is a definition that clients do not see as its server sent it.
 type Changed struct {

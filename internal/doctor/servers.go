@@ -87,6 +87,11 @@ func (e *examination) ready(s *Server) {
 	if severity == Note && s.Transport == "stdio" {
 		f.advise(gateway.Textf("install it, so that its command need not look for it or download it at each start"))
 	}
+	for _, l := range s.Unlisted {
+		e.say(Warning, gateway.Textf("its list of %s could not be read: %s", l.List, l.Problem)).
+			run(e.genkan("servers restart " + s.Name)).advise(gateway.Textf("asks for it again; if that does not help, update the server or report this to its maker")).
+			quoting(s.Output)
+	}
 	if len(s.Hidden) > 0 {
 		e.say(OK, gateway.Textf("tools.allow and tools.deny hide %d tools: %s", len(s.Hidden), names(s.Hidden)))
 	}

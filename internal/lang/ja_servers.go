@@ -126,4 +126,11 @@ var jaServers = map[string]string{
 	"it is not ready: %s":            "準備ができていません: %s",
 	"its connection broke: %s":       "接続が切れました: %s",
 	"nothing came from it within %s": "%s 以内に何も届きませんでした",
+	"it sent more than %d requests of its own without accepting the answers; this is a fault of the server, or an attack": "サーバーからの要求が %d 件を超えましたが、サーバーがその応答を受け取りません。サーバーの不具合か、攻撃です",
+	"%s asks the client %d questions at once, which is more than %d; this is a fault of the server, or an attack":         "%s はクライアントに一度に %d 件の質問をしています。上限は %d 件です。サーバーの不具合か、攻撃です",
+	"started %s ago, has not listed its %s yet":                                               "%s 前に起動し、一覧（%s）がまだ返されていません",
+	"it was asked for %s ago and has not come yet":                                            "%s 前に要求しましたが、まだ返されていません",
+	"it did not answer within %s":                                                             "%s 以内に応答がありませんでした",
+	"its list of %s could not be read: %s":                                                    "一覧（%s）を読み取れませんでした: %s",
+	"asks for it again; if that does not help, update the server or report this to its maker": "一覧をもう一度要求します。それでも解決しない場合は、サーバーを更新するか、開発元に報告してください",
 }

@@ -54,7 +54,7 @@ func TestClientsAreAsked(t *testing.T) {
 				t.Errorf("%s: the client was asked %v", name, questions)
 			}
 			for _, asked := range questions {
-				if asked.method != q.method || name == "a form" && !strings.Contains(asked.params, `"message":"Who (1)"`) {
+				if asked.method != q.method || name == "a form" && !strings.Contains(asked.params, `"message":"[`+server+`] Who (1)"`) {
 					t.Errorf("%s: the client was asked %v", name, asked)
 				}
 			}

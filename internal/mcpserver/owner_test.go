@@ -174,7 +174,7 @@ func TestNoQuestionCrosses(t *testing.T) {
 			me := fmt.Sprintf("%s number %d", kind, i)
 			kind.capabilities = canBeAsked
 			kind.answer = func(q question) string {
-				if !strings.Contains(q.params, `"message":"`+me+" (") {
+				if !strings.Contains(q.params, `] `+me+" (") {
 					t.Errorf("%s is asked %s", me, q.params)
 				}
 				return fmt.Sprintf(`"result":{"action":"accept","content":{"name":%q}}`, me)

@@ -326,7 +326,7 @@ func TestSSEQuestions(t *testing.T) {
 			t.Errorf("%s answered %s", server, got)
 		}
 	}
-	if got := fmt.Sprint(asked); got != "[Who is old? Who is new?]" {
+	if got := fmt.Sprint(asked); got != "[[old] Who is old? [new] Who is new?]" {
 		t.Errorf("asked %s", got)
 	}
 }

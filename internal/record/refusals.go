@@ -5,21 +5,13 @@ import (
 	"net"
 	"net/http"
 	"strings"
-	"sync"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"genkan/internal/logs"
 )
 
 const (
-	// refusalWindow is how long refusals are summed up.
-	refusalWindow = time.Minute
-	// refusalsAtOnce is how many lines each source gets in a window before its
-	// refusals are only counted.
-	refusalsAtOnce = 5
-	// maxRefusalSources is how many sources are told apart in a window. The others
-	// share one for each reason.
-	maxRefusalSources = 1000
 	// maxLoggedPath bounds what a line shows of a path, and maxLoggedMethod of a
 	// method, in bytes.
 	maxLoggedPath   = 200
@@ -34,10 +26,7 @@ const (
 type Refusals struct {
 	log   *slog.Logger
 	count *prometheus.CounterVec
-
-	mu    sync.Mutex
-	seen  map[refusalSource]int // in this window; nil when none has begun
-	timer *time.Timer
+	tally *logs.Tally[refusalSource]
 }
 
 // refusalSource is what refusals are summed up by.
@@ -47,8 +36,14 @@ type refusalSource struct{ reason, client, host string }
 const otherSources = "(others)"
 
 func newRefusals(log *slog.Logger) *Refusals {
+	sum := func(from refusalSource, more int) {
+		log.Warn("more requests were refused", "reason", from.reason, "count", more,
+			"client", from.client, "remote_address", from.host, "within_seconds", logs.Window.Seconds())
+	}
+	others := func(from refusalSource) refusalSource { return refusalSource{from.reason, "", otherSources} }
 	return &Refusals{
-		log: log,
+		tally: logs.NewTally(sum, others),
+		log:   log,
 		count: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "genkan_refusals_total",
 			Help: "Requests that were refused, by reason.",
@@ -64,7 +59,7 @@ func (r *Refusals) Note(req *http.Request, status int, reason, client string) {
 	if err != nil {
 		host = req.RemoteAddr
 	}
-	if !r.isLogged(refusalSource{reason, client, host}) {
+	if !r.tally.Allows(refusalSource{reason, client, host}) {
 		return
 	}
 	r.log.Warn("a request was refused",
@@ -73,38 +68,8 @@ func (r *Refusals) Note(req *http.Request, status int, reason, client string) {
 		"client", client, "remote_address", req.RemoteAddr)
 }
 
-// isLogged counts a refusal and reports whether it gets a line of its own.
-func (r *Refusals) isLogged(from refusalSource) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.seen == nil {
-		r.seen = map[refusalSource]int{}
-		r.timer = time.AfterFunc(refusalWindow, r.Flush)
-	}
-	if _, known := r.seen[from]; !known && len(r.seen) >= maxRefusalSources {
-		from.client, from.host = "", otherSources
-	}
-	r.seen[from]++
-	return r.seen[from] <= refusalsAtOnce
-}
-
-// Flush ends the window and logs what was only counted in it.
-func (r *Refusals) Flush() {
-	r.mu.Lock()
-	seen := r.seen
-	r.seen = nil
-	if r.timer != nil {
-		r.timer.Stop()
-		r.timer = nil
-	}
-	r.mu.Unlock()
-	for from, n := range seen {
-		if n > refusalsAtOnce {
-			r.log.Warn("more requests were refused", "reason", from.reason, "count", n-refusalsAtOnce,
-				"client", from.client, "remote_address", from.host, "within_seconds", refusalWindow.Seconds())
-		}
-	}
-}
+// Flush logs what was only counted since the last time.
+func (r *Refusals) Flush() { r.tally.Flush() }
 
 // loggedPath is the path of the route that a request has matched, with the names of
 // its parts and not the caller's text in them, which may be secret. The path of a

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"genkan/internal/logs"
 )
 
 // refusalLog is a log that a timer writes to, too.
@@ -107,13 +109,13 @@ func TestAFloodOfRefusalsIsSummedUp(t *testing.T) {
 		flood(1000, "192.0.2.1", "wrong_token")
 		flood(1, "192.0.2.1", "no_token")
 		flood(1, "192.0.2.2", "wrong_token")
-		if lines := refusalLines(t, &log); len(lines) != refusalsAtOnce+2 {
+		if lines := refusalLines(t, &log); len(lines) != logs.AtOnce+2 {
 			t.Errorf("%d lines at once", len(lines))
 		}
-		time.Sleep(refusalWindow + time.Second)
+		time.Sleep(logs.Window + time.Second)
 		synctest.Wait()
 		lines := refusalLines(t, &log)
-		if len(lines) != 1 || lines[0]["count"] != float64(1000-refusalsAtOnce) || lines[0]["remote_address"] != "192.0.2.1" || lines[0]["reason"] != "wrong_token" {
+		if len(lines) != 1 || lines[0]["count"] != float64(1000-logs.AtOnce) || lines[0]["remote_address"] != "192.0.2.1" || lines[0]["reason"] != "wrong_token" {
 			t.Errorf("the sums are %v", lines)
 		}
 		families, err := recorder.Registry().Gather()
@@ -137,10 +139,11 @@ func TestAFloodOfRefusalsIsSummedUp(t *testing.T) {
 			t.Errorf("then %v", lines)
 		}
 		// Sources without end are bounded.
-		for i := range 10 * maxRefusalSources {
+		const sources = 1000
+		for i := range 10 * sources {
 			flood(1, fmt.Sprintf("2001:db8::%x", i), "wrong_token")
 		}
-		if lines := refusalLines(t, &log); len(lines) > maxRefusalSources+refusalsAtOnce {
+		if lines := refusalLines(t, &log); len(lines) > sources+logs.AtOnce {
 			t.Errorf("%d lines at once", len(lines))
 		}
 		r.Flush()

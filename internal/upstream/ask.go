@@ -137,7 +137,26 @@ type dealings struct {
 	roots atomic.Pointer[[]byte]
 	// server decides which of a client's roots are told.
 	server *Server
+	// answering counts the server's requests that are being answered.
+	answering atomic.Int64
 }
+
+// maxAnswering is how many requests of one server are answered at once, on each
+// connection. A request can wait for a person, and its answer for a server that
+// does not accept it.
+const maxAnswering = 256
+
+// beginAnswer takes a place for answering a request. It reports false when all
+// are taken; otherwise endAnswer gives the place back.
+func (d *dealings) beginAnswer() bool {
+	if d.answering.Add(1) <= maxAnswering {
+		return true
+	}
+	d.answering.Add(-1)
+	return false
+}
+
+func (d *dealings) endAnswer() { d.answering.Add(-1) }
 
 func (d *dealings) taskTable() *taskTable { return &d.tasks }
 

@@ -288,6 +288,14 @@ func (c *duplexConn) requested(msg *jsonrpc.Message) {
 			answer(nobodys(msg))
 			return
 		}
-		go func() { answer(c.putToClient(owner.ctx, owner, msg)) }()
+		if !c.beginAnswer() {
+			answer(jsonrpc.AppendErrorObject(nil, msg.ID, jsonrpc.ErrorObject(jsonrpc.CodeInternal,
+				"too many requests of this server wait for an answer", nil)))
+			return
+		}
+		go func() {
+			defer c.endAnswer()
+			answer(c.putToClient(owner.ctx, owner, msg))
+		}()
 	}
 }

@@ -51,7 +51,16 @@ func (c *httpConn) requested(msg *jsonrpc.Message, on *underWay) {
 	c.ears.asked(msg.Method)
 	owner := c.whose(msg, on, c)
 	kept := *msg
-	c.spawn(func() {
+	if !c.beginAnswer() {
+		c.endLife(&gateway.Error{
+			Code:    gateway.CodeUnavailable,
+			Message: "it sent more than %d requests of its own without accepting the answers; this is a fault of the server, or an attack",
+			Values:  []any{maxAnswering},
+		})
+		return
+	}
+	if !c.spawn(func() {
+		defer c.endAnswer()
 		var answer []byte
 		switch {
 		case msg.Method == "ping":
@@ -78,7 +87,9 @@ func (c *httpConn) requested(msg *jsonrpc.Message, on *underWay) {
 		if err := c.post(ctx, c.proto, msg.Method, answer); err != nil {
 			c.log.Debug("the server's request could not be answered", "error", err)
 		}
-	})
+	}) {
+		c.endAnswer()
+	}
 }
 
 // listen keeps a stream of changes open until ctx ends: a GET in the legacy

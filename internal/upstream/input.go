@@ -61,6 +61,10 @@ func (s *Server) putAll(ctx context.Context, call *gateway.Call, requests []byte
 			return nil, unusable("what %s asks for is not valid", call.Tool.Exposed)
 		}
 	}
+	if len(all) > maxAnswering {
+		return nil, unusable("%s asks the client %d questions at once, which is more than %d; this is a fault of the server, or an attack",
+			call.Tool.Exposed, len(all), maxAnswering)
+	}
 	for _, q := range all {
 		if !canAnswer(call, q.method, q.params) {
 			return nil, cannotAnswer(call, q.method)

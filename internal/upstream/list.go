@@ -22,13 +22,14 @@ func parseList(raw []byte, kind gateway.Kind, modernHTTP bool, log *slog.Logger)
 	if len(raw) == 0 {
 		return tools, nil
 	}
+	nameless := 0
 	err := jsonrpc.Elements(raw, func(definition []byte) bool {
 		tool := gateway.Tool{
 			Kind: kind, Definition: definition, Name: jsonrpc.LookupText(definition, kind.NameKey()),
 			ModernHTTP: modernHTTP,
 		}
 		if tool.Name == "" {
-			log.Warn("left out: a definition has no name", "kind", kind.String())
+			nameless++
 			return true
 		}
 		if annotations := jsonrpc.Lookup(definition, "annotations"); annotations != nil {
@@ -46,6 +47,9 @@ func parseList(raw []byte, kind gateway.Kind, modernHTTP bool, log *slog.Logger)
 		e := gateway.Errorf(gateway.CodeUnavailable, "its list of %s is not valid", kind.String())
 		e.Err = err
 		return nil, e
+	}
+	if nameless > 0 {
+		log.Warn("left out: definitions without a name", "kind", kind.String(), "count", nameless)
 	}
 	return tools, nil
 }

@@ -3,8 +3,11 @@ package upstream
 import (
 	"bytes"
 	"context"
+	"slices"
 	"sync"
 	"time"
+
+	"golang.org/x/time/rate"
 
 	"genkan/internal/gateway"
 )
@@ -67,31 +70,118 @@ const (
 	announced
 )
 
-// news gathers what changed until the supervisor looks.
-type news struct {
+// listGroup is lists of one connection that are asked for one after the other.
+// A list that hangs does not delay those of other groups.
+type listGroup struct {
+	kinds []gateway.Kind
+	// there says that heard has something.
 	there chan struct{}
 	mu    sync.Mutex
-	kinds [gateway.KindCount]hearing
+	heard [gateway.KindCount]hearing
+	// listed is closed when all of the lists were asked for once.
+	listed chan struct{}
 }
 
-func newNews() *news { return &news{there: make(chan struct{}, 1)} }
+// listGroups are the groups of a connection, the tools first.
+type listGroups []*listGroup
 
-func (n *news) add(kind gateway.Kind, how hearing) {
-	n.mu.Lock()
-	n.kinds[kind] = max(n.kinds[kind], how)
-	n.mu.Unlock()
+func newListGroups() listGroups {
+	var groups listGroups
+	for _, kinds := range [][]gateway.Kind{
+		{gateway.KindTool},
+		{gateway.KindPrompt},
+		{gateway.KindTemplate, gateway.KindResource}, // the change of resources announces templates too
+	} {
+		groups = append(groups, &listGroup{kinds: kinds, there: make(chan struct{}, 1), listed: make(chan struct{})})
+	}
+	return groups
+}
+
+// add notes that a list may have changed.
+func (g listGroups) add(kind gateway.Kind, how hearing) {
+	for _, group := range g {
+		if slices.Contains(group.kinds, kind) {
+			group.add(kind, how)
+		}
+	}
+}
+
+// suspect notes that each list may have changed.
+func (g listGroups) suspect() {
+	for _, kind := range gateway.Kinds() {
+		g.add(kind, suspected)
+	}
+}
+
+func (g *listGroup) add(kind gateway.Kind, how hearing) {
+	g.mu.Lock()
+	g.heard[kind] = max(g.heard[kind], how)
+	g.mu.Unlock()
 	select {
-	case n.there <- struct{}{}:
+	case g.there <- struct{}{}:
 	default:
 	}
 }
 
-func (n *news) take() [gateway.KindCount]hearing {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	kinds := n.kinds
-	n.kinds = [gateway.KindCount]hearing{}
-	return kinds
+func (g *listGroup) take() [gateway.KindCount]hearing {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	heard := g.heard
+	g.heard = [gateway.KindCount]hearing{}
+	return heard
+}
+
+const (
+	// relistEvery is how often a list that changes all the time is asked for, and
+	// relistBurst how often at once before that. Changes in between are seen
+	// together, the last one always.
+	relistEvery = time.Second
+	relistBurst = 5
+	// otherListsPatience is how long a start waits for the lists beside the tools.
+	// They are listed when they come.
+	otherListsPatience = 3 * time.Second
+)
+
+// keepFresh asks for the lists of a group whenever they may have changed, until
+// ctx ends.
+func (s *Server) keepFresh(ctx context.Context, c conn, g *listGroup) {
+	limit := rate.NewLimiter(rate.Every(relistEvery), relistBurst)
+	listed := sync.OnceFunc(func() { close(g.listed) })
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-g.there:
+		}
+		if limit.Wait(ctx) != nil {
+			return
+		}
+		heard := g.take()
+		for _, kind := range g.kinds {
+			if heard[kind] != nothing {
+				s.refreshLater(ctx, c, kind, heard[kind])
+			}
+		}
+		listed()
+	}
+}
+
+// awaitLists waits until each list of a fresh connection was asked for once, for a
+// while: the tools can be used without the others.
+func awaitLists(ctx context.Context, c conn, groups listGroups) {
+	patience := time.NewTimer(otherListsPatience)
+	defer patience.Stop()
+	for _, g := range groups {
+		select {
+		case <-g.listed:
+		case <-patience.C:
+			return
+		case <-c.lost():
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 // recheckEvery is how often a modern server that does not announce all changes
@@ -106,45 +196,67 @@ func (s *Server) recheck(p protocol) *time.Ticker {
 	return t
 }
 
-// refreshAll asks a fresh connection for everything. Only the tools must be
-// there: a server that fails over its prompts still has its tools.
-func (s *Server) refreshAll(ctx context.Context, c conn) error {
-	if err := s.refresh(ctx, c, gateway.KindTool, suspected); err != nil {
-		return err
-	}
-	for _, kind := range gateway.Kinds()[1:] {
-		if err := s.refresh(ctx, c, kind, suspected); err != nil {
-			if c.cause() != nil || ctx.Err() != nil {
-				return err
-			}
-			s.log.Warn("a list could not be read", "kind", kind.String(), "error", err)
-		}
-	}
-	s.settle()
-	return nil
-}
-
-// refreshHeard asks for the lists that are said to be others. Templates come
-// before the resources that speak for them.
-func (s *Server) refreshHeard(ctx context.Context, c conn, heard [gateway.KindCount]hearing) {
-	for _, kind := range []gateway.Kind{gateway.KindTool, gateway.KindPrompt, gateway.KindTemplate, gateway.KindResource} {
-		if heard[kind] != nothing {
-			s.refreshLater(ctx, c, kind, heard[kind])
-		}
-	}
-}
-
+// refreshLater asks for a list of a connection that is in use.
 func (s *Server) refreshLater(ctx context.Context, c conn, kind gateway.Kind, how hearing) {
-	again, cancel := context.WithTimeout(ctx, s.set.StartupTimeout)
+	again, cancel := context.WithTimeoutCause(ctx, s.set.StartupTimeout,
+		gateway.Errorf(gateway.CodeTimeout, "it did not answer within %s", s.set.StartupTimeout))
 	defer cancel()
 	if err := s.refresh(again, c, kind, how); err != nil && ctx.Err() == nil {
-		s.log.Warn("a changed list could not be read", "kind", kind.String(), "error", err)
+		s.log.Warn("a list could not be read", "kind", kind.String(), "error", err)
 	}
+}
+
+// listState is how it stands with a list of the connection.
+type listState struct {
+	// asked is when the server was asked for it, zero if it has answered.
+	asked time.Time
+	// problem is why the last answer could not be used.
+	problem gateway.Text
+}
+
+// ListProblem says why a list of a server is missing or old.
+type ListProblem struct {
+	Kind    gateway.Kind
+	Problem gateway.Text
+}
+
+// slowList is how long a server may take to list something before that is shown.
+const slowList = otherListsPatience
+
+// listProblems are those of a server that is ready. Called with mu held.
+func (s *Server) listProblems(now time.Time) (problems []ListProblem) {
+	for _, kind := range gateway.Kinds() {
+		state := &s.listStates[kind]
+		switch ago := now.Sub(state.asked); {
+		case state.problem.Format != "":
+			problems = append(problems, ListProblem{kind, state.problem})
+		case !state.asked.IsZero() && ago >= slowList:
+			problems = append(problems, ListProblem{kind, gateway.Textf("it was asked for %s ago and has not come yet", ago.Round(time.Second))})
+		}
+	}
+	return problems
+}
+
+// noteList keeps how it stands with a list.
+func (s *Server) noteList(kind gateway.Kind, change func(*listState)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	change(&s.listStates[kind])
 }
 
 // refresh asks for a list, and keeps and announces it if it is another one, or
 // if the server itself announced it.
-func (s *Server) refresh(ctx context.Context, c conn, kind gateway.Kind, how hearing) error {
+func (s *Server) refresh(ctx context.Context, c conn, kind gateway.Kind, how hearing) (err error) {
+	s.noteList(kind, func(l *listState) { l.asked = time.Now() })
+	defer s.noteList(kind, func(l *listState) {
+		*l = listState{}
+		switch {
+		case err != nil && ctx.Err() != nil:
+			l.problem = problem(context.Cause(ctx))
+		case err != nil:
+			l.problem = problem(err)
+		}
+	})
 	answer, err := c.list(ctx, kind)
 	if err != nil {
 		return err
@@ -190,6 +302,8 @@ func sameServer(a, b *SavedList) bool {
 
 // keep saves what is known for the next start.
 func (s *Server) keep(ctx context.Context) {
+	s.saving.Lock() // an older state must not be written over a newer one
+	defer s.saving.Unlock()
 	s.mu.Lock()
 	known := s.known
 	s.mu.Unlock()

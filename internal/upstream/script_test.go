@@ -66,8 +66,13 @@ func runScript(name, record string) int {
 type script struct {
 	name string
 	out  *bufio.Writer
-	held []json.RawMessage
+	// answers counts the answers to the server's own requests.
+	answers int
+	held    []json.RawMessage
 }
+
+// floodOfQuestions is how many questions the script question-flood asks.
+const floodOfQuestions = 2 * maxAnswering
 
 // shiftJIS is Japanese as programs on Windows write it. Its second character
 // ends with a backslash's byte.
@@ -94,6 +99,10 @@ const (
 
 func (s *script) receive(m scriptMessage) {
 	switch {
+	case s.name == "question-flood" && m.ID != nil && m.Method == "":
+		if s.answers++; s.answers == floodOfQuestions {
+			s.result(s.held[0], scriptDone)
+		}
 	case m.ID == nil || m.Method == "": // notifications and answers
 		return
 	case s.name == "init-fails" && m.Method == "initialize":
@@ -178,6 +187,11 @@ func (s *script) call(m scriptMessage) {
 		dir, _ := os.Getwd()
 		text, _ := json.Marshal(fmt.Sprintf("%d %s %s", os.Getpid(), dir, os.Getenv("FOLDER")))
 		s.result(m.ID, `{"content":[{"type":"text","text":`+string(text)+`}]}`)
+	case "question-flood":
+		s.held = append(s.held, m.ID)
+		for i := range floodOfQuestions {
+			s.say(`{"jsonrpc":"2.0","id":"q%d","method":"elicitation/create","params":{"message":"?"}}`, i)
+		}
 	case "last-words":
 		_, _ = fmt.Fprintln(os.Stderr, "out of memory, goodbye")
 		os.Exit(9)

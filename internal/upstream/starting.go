@@ -30,6 +30,8 @@ func (s *Server) problemNow(now time.Time) gateway.Text {
 	ago := now.Sub(s.attempt.began).Round(time.Second)
 	var waiting gateway.Text
 	switch {
+	case s.attempt.greeted && s.awaited() != gateway.KindTool:
+		waiting = gateway.Textf("started %s ago, has not listed its %s yet", ago, s.awaited().String())
 	case s.attempt.greeted:
 		waiting = gateway.Textf("started %s ago, has not listed its tools yet", ago)
 	case s.set.Command != "":
@@ -41,6 +43,16 @@ func (s *Server) problemNow(now time.Time) gateway.Text {
 		return gateway.Textf("%s; tried again: %s", s.problem, waiting)
 	}
 	return waiting
+}
+
+// awaited is the list that a start waits for. Called with mu held.
+func (s *Server) awaited() gateway.Kind {
+	for _, kind := range gateway.Kinds() {
+		if !s.listStates[kind].asked.IsZero() {
+			return kind
+		}
+	}
+	return gateway.KindTool
 }
 
 // tooSlow is why a start is given up.

@@ -3,6 +3,7 @@ package upstream
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	"genkan/internal/gateway"
@@ -267,6 +268,7 @@ func (s *Server) serve(ctx context.Context) (ready time.Duration, err error) {
 	s.starts++
 	s.lastTry = tried
 	s.attempt = attempt{began: s.lastTry}
+	s.listStates = [gateway.KindCount]listState{}
 	known := s.known
 	s.mu.Unlock()
 	defer s.attempted(func(a *attempt) { *a = attempt{} })
@@ -282,14 +284,16 @@ func (s *Server) serve(ctx context.Context) (ready time.Duration, err error) {
 		defer remove()
 		set = set.in(dir)
 	}
-	news := newNews()
+	groups := newListGroups()
 	c, err := s.connect(startup, set, known, ears{
-		changed: news.add, updated: s.watched.updated, progressed: s.watched.progressed, asked: s.asked, renewed: func() { go s.renewed(ctx) },
+		changed: groups.add, updated: s.watched.updated, progressed: s.watched.progressed, asked: s.asked, renewed: func() { go s.renewed(ctx) },
 	})
 	if err == nil {
 		defer c.close()
 		s.attempted(func(a *attempt) { a.greeted = true })
-		err = s.refreshAll(startup, c)
+		// Only the tools must be there: a server that fails over its prompts still
+		// has its tools.
+		err = s.refresh(startup, c, gateway.KindTool, suspected)
 		if dead := c.cause(); err != nil && dead != nil {
 			err = dead // what happened to the server, not to our question
 		}
@@ -299,6 +303,24 @@ func (s *Server) serve(ctx context.Context) (ready time.Duration, err error) {
 			err = s.gaveUp()
 		}
 		return 0, err
+	}
+	lists, stopLists := context.WithCancel(ctx)
+	var keeping sync.WaitGroup
+	defer keeping.Wait()
+	defer stopLists()
+	for _, g := range groups {
+		keeping.Go(func() { s.keepFresh(lists, c, g) })
+	}
+	for _, kind := range gateway.Kinds()[1:] {
+		groups.add(kind, suspected)
+	}
+	awaitLists(startup, c, groups[1:])
+	s.settle()
+	if ctx.Err() != nil {
+		return 0, context.Cause(ctx)
+	}
+	if dead := c.cause(); dead != nil {
+		return 0, dead
 	}
 	cancel()
 	began := time.Now()
@@ -341,15 +363,9 @@ func (s *Server) serve(ctx context.Context) (ready time.Duration, err error) {
 				s.branches.endAll()
 				return time.Since(began), errOtherSignIn
 			}
-			for _, kind := range gateway.Kinds() {
-				s.refreshLater(ctx, c, kind, suspected)
-			}
-		case <-news.there:
-			s.refreshHeard(ctx, c, news.take())
+			groups.suspect()
 		case <-recheck.C:
-			for _, kind := range gateway.Kinds() {
-				s.refreshLater(ctx, c, kind, suspected)
-			}
+			groups.suspect()
 		}
 	}
 }

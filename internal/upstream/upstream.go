@@ -113,6 +113,8 @@ type Status struct {
 	Problem gateway.Text
 	Cause   string
 	NextTry time.Time
+	// Lists are the problems with single lists of a server that is ready.
+	Lists []ListProblem
 	// Output is the end of what it wrote to its standard error.
 	Output string
 	// LastLine is the last thing that it wrote there, or to its output without
@@ -193,6 +195,10 @@ type Server struct {
 	// choice.
 	logLevel  string
 	levelTold levelTold
+	// listStates are those of the lists of the connection.
+	listStates [gateway.KindCount]listState
+	// saving is held while what is known is written to the store.
+	saving sync.Mutex
 }
 
 // conn is one connection to a server, over whatever wire.
@@ -379,6 +385,7 @@ func (s *Server) Status() Status {
 		st.Cause = s.cause
 	}
 	if s.state == StateReady {
+		st.Lists = s.listProblems(time.Now())
 		if why, silent := s.silence(time.Now()); silent {
 			st.State, st.Problem = StateNotResponding, why
 		}

@@ -157,11 +157,19 @@ type Server struct {
 	// What follows is for admins.
 	Definition *ServerDefinition `json:"definition,omitempty" doc:"What it is, as it is written: references stay, literal secrets are ***. Of a single server, for admins."`
 	Output     string            `json:"output,omitempty" doc:"What the server printed last; for admins."`
+	// ListProblems are the lists of a server that is ready which could not be read.
+	ListProblems []ListProblem `json:"listProblems,omitempty" doc:"Lists of a server that is ready which could not be read, or have not come yet. What it listed before stays in use; for admins."`
 	// Hidden are the tools that a filter of the configuration hides.
 	Hidden   []string  `json:"hidden,omitempty" doc:"Tools that the configuration hides; for admins."`
 	Findings []Finding `json:"findings,omitempty" doc:"What clients do not see as the server sent it, and what may mislead them; for admins."`
 	// Changes are the definitions of tools that the server changed.
 	Changes []DefinitionChange `json:"changes,omitempty" doc:"Tools whose definitions the server changed in the last seven days, the oldest first; for admins."`
+}
+
+// ListProblem says why a list of a server is missing or old.
+type ListProblem struct {
+	List    string `json:"list" doc:"tools, prompts, resources or resourceTemplates."`
+	Problem string `json:"problem"`
 }
 
 // DefinitionChange says that a server changed the definition of a tool.

@@ -1,0 +1,203 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"strings"
+
+	"genkan/internal/gateway"
+	"genkan/internal/guide"
+	"genkan/internal/jsonrpc"
+	"genkan/internal/upstream"
+)
+
+const (
+	// metaOwn begins the keys of _meta that only genkan sets.
+	metaOwn = "genkan/"
+	// metaServer names the server that a request to the client comes from.
+	metaServer = metaOwn + "server"
+)
+
+// attribute is the step of the corridor that names the server in what it says to
+// people, where a client sees several servers at one address. Otherwise a server
+// could speak in the name of another. It also removes keys from results that only
+// genkan may set.
+func (h *house) attribute(next gateway.Handler) gateway.Handler {
+	return gateway.HandlerFunc(func(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
+		if _, isServer := call.Tool.Source.(*upstream.Server); !isServer {
+			return next.Handle(ctx, call)
+		}
+		server, joined := call.Tool.Source.Name(), h.isJoined(call.View)
+		if joined && call.Peer != nil {
+			call.Peer = namedPeer{call.Peer, server}
+		}
+		if session := call.Session; joined && session != nil && session.Peer != nil {
+			named := *session
+			named.Peer = namedPeer{session.Peer, server}
+			call.Session = &named
+		}
+		result, err := next.Handle(ctx, call)
+		if err != nil {
+			return nil, err
+		}
+		if mayHaveOwnKeys(result.Raw) {
+			result.Raw = withoutOwnKeys(result.Raw)
+		}
+		if joined && result.Type == gateway.ResultInputRequired {
+			result.Raw = nameQuestions(result.Raw, server)
+		}
+		return result, err
+	})
+}
+
+// isJoined reports whether a view has several servers.
+func (h *house) isJoined(view string) bool {
+	if about, guided := guide.View(view); guided {
+		view = about
+	}
+	if view == "" {
+		return len(h.servers) > 1
+	}
+	if !strings.HasPrefix(view, profileMark) {
+		return strings.Contains(view, ",")
+	}
+	mounts, _ := h.mountsOf(view)
+	servers := 0
+	for _, m := range mounts {
+		if _, isServer := m.Source.(*upstream.Server); isServer {
+			servers++
+		}
+	}
+	return servers > 1
+}
+
+// namedPeer is the way back to a client that sees several servers.
+type namedPeer struct {
+	gateway.Peer
+	server string
+}
+
+// Ask passes a request on with the name of its server.
+func (p namedPeer) Ask(ctx context.Context, method string, params []byte) ([]byte, error) {
+	return p.Peer.Ask(ctx, method, nameQuestion(method, params, p.server))
+}
+
+// Notify passes on the notifications that MCP has. Others mean what the clients
+// of one server agreed on with it.
+func (p namedPeer) Notify(method string, params []byte) {
+	switch method {
+	case "notifications/message":
+		params = nameLogger(params, p.server)
+	case "notifications/progress", "notifications/cancelled", "notifications/elicitation/complete",
+		"notifications/tasks", "notifications/tasks/status", "notifications/resources/updated":
+	default:
+		return
+	}
+	p.Peer.Notify(method, params)
+}
+
+// Prolong passes on that the answer will take its time.
+func (p namedPeer) Prolong() {
+	if peer, ok := p.Peer.(gateway.Prolonger); ok {
+		peer.Prolong()
+	}
+}
+
+// nameQuestion begins the message of a question with the server's name. A request
+// for sampling, which has no such message, names it in its _meta.
+func nameQuestion(method string, params []byte, server string) []byte {
+	switch method {
+	case "elicitation/create":
+		if text, at := textAt(params, "message"); at.Present() {
+			return jsonrpc.Splice(nil, params, jsonrpc.Edit{At: at, With: jsonrpc.AppendQuoted(nil, "["+server+"] "+text)})
+		}
+		return withMember(params, "message", jsonrpc.AppendQuoted(nil, "["+server+"]"))
+	case "sampling/createMessage":
+		meta := jsonrpc.Without(jsonrpc.Lookup(params, "_meta"), metaServer)
+		if len(meta) == 0 || meta[0] != '{' {
+			meta = []byte("{}")
+		}
+		return withMember(jsonrpc.Without(params, "_meta"), "_meta", withMember(meta, metaServer, jsonrpc.AppendQuoted(nil, server)))
+	default:
+		return params
+	}
+}
+
+// nameLogger begins the logger of a log message with the server's name.
+func nameLogger(params []byte, server string) []byte {
+	logger, at := textAt(params, "logger")
+	switch {
+	case !at.Present():
+		return withMember(params, "logger", jsonrpc.AppendQuoted(nil, server))
+	case logger != "":
+		server += "/" + logger
+	}
+	return jsonrpc.Splice(nil, params, jsonrpc.Edit{At: at, With: jsonrpc.AppendQuoted(nil, server)})
+}
+
+// nameQuestions names the server in the questions of a result that asks for more
+// input.
+func nameQuestions(raw []byte, server string) []byte {
+	at := jsonrpc.LookupSpan(raw, "inputRequests")
+	if !at.Present() {
+		return raw
+	}
+	requests := []byte{'{'}
+	err := jsonrpc.Members(raw[at.Start:at.End], func(key, request []byte) bool {
+		if params := jsonrpc.LookupSpan(request, "params"); params.Present() {
+			named := nameQuestion(jsonrpc.LookupText(request, "method"), request[params.Start:params.End], server)
+			request = jsonrpc.Splice(nil, request, jsonrpc.Edit{At: params, With: named})
+		}
+		if len(requests) > 1 {
+			requests = append(requests, ',')
+		}
+		requests = append(append(jsonrpc.AppendQuoted(requests, string(key)), ':'), request...)
+		return true
+	})
+	if err != nil {
+		return raw
+	}
+	return jsonrpc.Splice(nil, raw, jsonrpc.Edit{At: at, With: append(requests, '}')})
+}
+
+// withMember adds a member to an object that does not have it.
+func withMember(object []byte, key string, value []byte) []byte {
+	member := append(append(jsonrpc.AppendQuoted(nil, key), ':'), value...)
+	empty := true
+	if err := jsonrpc.Members(object, func([]byte, []byte) bool { empty = false; return false }); err != nil {
+		return object
+	}
+	if !empty {
+		member = append([]byte{','}, member...)
+	}
+	end := uint32(bytes.LastIndexByte(object, '}')) //nolint:gosec // at most MaxMessage
+	return jsonrpc.Splice(nil, object, jsonrpc.Edit{At: gateway.Span{Start: end, End: end}, With: member})
+}
+
+// mayHaveOwnKeys finds, without parsing, the results that have to be looked at:
+// those that contain the word, or letters that are escaped.
+func mayHaveOwnKeys(raw []byte) bool {
+	return bytes.Contains(raw, []byte("genkan")) || bytes.Contains(raw, []byte(`\u00`))
+}
+
+// withoutOwnKeys removes the keys from a result's _meta that only genkan sets.
+func withoutOwnKeys(raw []byte) []byte {
+	at := jsonrpc.LookupSpan(raw, "_meta")
+	if !at.Present() {
+		return raw
+	}
+	meta := raw[at.Start:at.End]
+	var own []string
+	if err := jsonrpc.Members(meta, func(key, _ []byte) bool {
+		if bytes.HasPrefix(key, []byte(metaOwn)) {
+			own = append(own, string(key))
+		}
+		return true
+	}); err != nil || own == nil {
+		return raw
+	}
+	for _, key := range own {
+		meta = jsonrpc.Without(meta, key)
+	}
+	return jsonrpc.Splice(nil, raw, jsonrpc.Edit{At: at, With: meta})
+}
