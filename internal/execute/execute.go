@@ -170,7 +170,7 @@ func (e *Executor) attempt(ctx context.Context, l *lane, p *place, call *gateway
 	if err != nil && ended && !gateway.AsError(err).Unsent {
 		err = e.endedBy(context.Cause(ctx), call)
 	}
-	l.breaker.settle(breakerVerdict(err), ticket)
+	l.breaker.settle(e.verdict(err, call), ticket)
 	return result, err
 }
 
@@ -182,6 +182,17 @@ const (
 	healthy
 	failing
 )
+
+// verdict is breakerVerdict, except for a call that timed out earlier than the
+// configuration says: its caller gave the server too little time. Whether such a
+// server still lives, the source finds out itself.
+func (e *Executor) verdict(err error, call *gateway.Call) verdict {
+	v := breakerVerdict(err)
+	if v == failing && gateway.AsError(err).Code == gateway.CodeTimeout && e.timeout(call) < e.configuredTimeout(call) {
+		return noVerdict
+	}
+	return v
+}
 
 // breakerVerdict decides what a failing server is: one that was sent a call
 // and does not answer. An answer shows that it lives, also one that says no.

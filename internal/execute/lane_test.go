@@ -331,6 +331,36 @@ func TestCancellationsDoNotHideAHungServer(t *testing.T) {
 	})
 }
 
+// A caller that gives a slow tool too little time opens the breaker for nobody;
+// one that gives it more than is usual, and still gets no answer, shows a server
+// that fails.
+func TestACallersOwnTimeout(t *testing.T) {
+	for name, c := range map[string]struct {
+		caller time.Duration
+		open   bool
+	}{
+		"shorter than the configured one":  {time.Millisecond, false},
+		"longer than the configured one":   {5 * time.Minute, true},
+		"as long as the configured one is": {breakerLimits().Timeout, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				e, hung := New(breakerLimits()), hangs()
+				for range 3 {
+					call := write(hung)
+					call.Options.Timeout = c.caller
+					_, err := e.Handle(t.Context(), call)
+					wantCode(t, err, gateway.CodeTimeout)
+				}
+				_, err := e.Handle(t.Context(), write(hung))
+				if open := hung.seen() == 3; open != c.open {
+					t.Errorf("the breaker is open: %v, want %v (%v)", open, c.open, err)
+				}
+			})
+		})
+	}
+}
+
 // through passes calls on to another source, as the guide does.
 type through struct {
 	source
