@@ -123,4 +123,5 @@ var jaServers = map[string]string{
 	"it contains genkan's configuration":              "genkan の設定を含みます",
 	"it is hidden, and callers with a token work in hidden folders only if `folders` of the configuration names them; add it there":                            "隠しフォルダです。トークンを使う呼び出しで使うには、設定の `folders` に追加してください",
 	"server %s has no connection left for this client now: %d of %d are this client's, and all are in use. End some of the client's calls, or try again later": "サーバー %s には、いまこのクライアントが使える接続が残っていません。このクライアントの接続は %d 個（全体で %d 個）で、すべて使用中です。呼び出しをいくつか終わらせるか、しばらくしてからやり直してください",
+	"the message for server %s is %d bytes, and at most %d are sent to a command: many programs end when they get more. Send less at once":                     "サーバー %s へのメッセージは %d バイトですが、コマンドには最大 %d バイトまでしか送りません。それより大きいと多くのプログラムが終了してしまうためです。一度に送る量を減らしてください",
 }
