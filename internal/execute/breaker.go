@@ -10,7 +10,8 @@ import (
 // a pause later, without waiting for the first: a call can take minutes.
 //
 // Calls that fail together count once: a call that was under way when another
-// failed tells nothing new. A server that has started again is looked at at once.
+// failed tells nothing new. A server that has started again gets everybody's calls
+// at once; the first failure opens the breaker again.
 type breaker struct {
 	// failures in a row open it for pause.
 	failures uint32
@@ -37,11 +38,15 @@ func (b *breaker) allow() (ticket, bool) {
 	if b.nextLook.IsZero() {
 		return t, true
 	}
+	if starts != b.opened {
+		b.nextLook, b.inARow = time.Time{}, b.failures-1
+		return t, true
+	}
 	now := time.Now()
-	if now.Before(b.nextLook) && starts == b.opened {
+	if now.Before(b.nextLook) {
 		return t, false
 	}
-	b.nextLook, b.opened = now.Add(b.pause), starts
+	b.nextLook = now.Add(b.pause)
 	return t, true
 }
 
@@ -69,7 +74,7 @@ func (b *breaker) settle(v verdict, t ticket) {
 	b.counted++
 	b.inARow++
 	if b.inARow >= b.failures {
-		// If the source has started again since, the next call may look at once.
+		// If the source has started again since, the next call closes the breaker.
 		b.nextLook, b.opened = time.Now().Add(b.pause), t.starts
 	}
 }

@@ -46,7 +46,12 @@ func (e *Executor) deadline(ctx context.Context, p *place, call *gateway.Call) (
 
 func (e *Executor) timeout(call *gateway.Call) time.Duration {
 	// The ceiling is for callers; whoever writes the configuration knows.
-	return cmp.Or(min(call.Options.Timeout, maxTimeout), call.Tool.Options.Timeout, call.Usual.Timeout, call.Tool.Timeout, e.limits.Timeout)
+	return cmp.Or(min(call.Options.Timeout, maxTimeout), e.configuredTimeout(call))
+}
+
+// configuredTimeout is the timeout of a call whose caller does not choose one.
+func (e *Executor) configuredTimeout(call *gateway.Call) time.Duration {
+	return cmp.Or(call.Tool.Options.Timeout, call.Usual.Timeout, call.Tool.Timeout, e.limits.Timeout)
 }
 
 func (d *deadline) extend() {

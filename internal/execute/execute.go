@@ -53,6 +53,10 @@ const (
 	maxRetryDelay = time.Minute
 )
 
+// mostResent is how often a call is sent again after its connection was lost: a
+// call that loses two in a row probably ends the server.
+const mostResent = 1
+
 // Executor runs calls. It belongs to the process, not to a configuration: a
 // reload does not forget which server is failing.
 type Executor struct {
@@ -119,10 +123,14 @@ func (e *Executor) handle(ctx context.Context, call *gateway.Call) (*gateway.Res
 	waits := backoff.ExponentialBackOff{
 		InitialInterval: e.retryDelay(call), Multiplier: 2, RandomizationFactor: 0.2, MaxInterval: maxRetryDelay,
 	}
+	lost := 0
 	for {
 		call.Attempts++
 		result, err := e.attempt(ctx, l, p, call)
-		if err == nil || call.Attempts > retries || !worthRetrying(err, call.Tool) || ctx.Err() != nil {
+		if isLost(err) {
+			lost++
+		}
+		if err == nil || call.Attempts > retries || lost > mostResent || !worthRetrying(err, call.Tool) || ctx.Err() != nil {
 			return result, err
 		}
 		if call.Attempts == 1 {
@@ -170,7 +178,7 @@ func (e *Executor) attempt(ctx context.Context, l *lane, p *place, call *gateway
 	if err != nil && ended && !gateway.AsError(err).Unsent {
 		err = e.endedBy(context.Cause(ctx), call)
 	}
-	l.breaker.settle(breakerVerdict(err), ticket)
+	l.breaker.settle(e.verdict(err, call), ticket)
 	return result, err
 }
 
@@ -183,11 +191,24 @@ const (
 	failing
 )
 
+// verdict is breakerVerdict, except for a call that timed out earlier than the
+// configuration says: its caller gave the server too little time. Whether such a
+// server still lives, the source finds out itself.
+func (e *Executor) verdict(err error, call *gateway.Call) verdict {
+	v := breakerVerdict(err)
+	if v == failing && gateway.AsError(err).Code == gateway.CodeTimeout && e.timeout(call) < e.configuredTimeout(call) {
+		return noVerdict
+	}
+	return v
+}
+
 // breakerVerdict decides what a failing server is: one that was sent a call
 // and does not answer. An answer shows that it lives, also one that says no.
 // A caller that went away shows nothing, nor does a restart that was wanted. Nor does what never left: a server
 // that is down refuses at once by itself and says why, and once it is back
-// nobody should have to wait for a breaker.
+// nobody should have to wait for a breaker. A lost connection shows nothing,
+// either: the source restarts the server, and the others should not wait because
+// one caller's call ended it.
 func breakerVerdict(err error) verdict {
 	if err == nil {
 		return healthy
@@ -196,13 +217,18 @@ func breakerVerdict(err error) verdict {
 	switch {
 	case !errors.As(err, &e) || e.RPC != nil || e.Answered:
 		return healthy
-	case e.Unsent || e.Code == gateway.CodeCanceled || errors.Is(err, gateway.ErrWanted):
+	case e.Unsent || e.Lost || e.Code == gateway.CodeCanceled || errors.Is(err, gateway.ErrWanted):
 		return noVerdict
 	case e.Code == gateway.CodeUnavailable || e.Code == gateway.CodeTimeout:
 		return failing
 	default:
 		return healthy
 	}
+}
+
+func isLost(err error) bool {
+	var e *gateway.Error
+	return errors.As(err, &e) && e.Lost
 }
 
 // worthRetrying: what never left, or what does no harm twice. What the server

@@ -278,6 +278,25 @@ func TestARestartIsLookedAtAtOnce(t *testing.T) {
 	})
 }
 
+// After a restart everybody's calls are sent, not only the first: that one may
+// take long, or be another that the server does not survive.
+func TestARestartLetsEverybodyIn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &reviving{}
+		r.handle = hangs().handle
+		e := New(breakerLimits())
+		for range 3 {
+			_, err := e.Handle(t.Context(), write(r))
+			wantCode(t, err, gateway.CodeTimeout)
+		}
+		r.starts.Add(1)
+		defer crowd(t, e, r, 2)()
+		if r.seen() != 5 {
+			t.Errorf("%d of 2 calls were sent after the restart", r.seen()-3)
+		}
+	})
+}
+
 // What says nothing against a server does not open its breaker.
 func TestWhatDoesNotOpenTheBreaker(t *testing.T) {
 	for name, handle := range map[string]func(context.Context, *gateway.Call) (*gateway.Result, error){
@@ -288,6 +307,9 @@ func TestWhatDoesNotOpenTheBreaker(t *testing.T) {
 		"wrong arguments":                        fails(gateway.Error{Code: gateway.CodeInvalid}).handle,
 		"a busy server":                          fails(gateway.Error{Code: gateway.CodeLimited}).handle,
 		"a caller that went away":                fails(gateway.Error{Code: gateway.CodeCanceled}).handle,
+		// Its supervisor sees that, and starts it again. It may have been the
+		// caller's own process, or the caller's own fault.
+		"a server that was lost during the call": fails(gateway.Error{Code: gateway.CodeUnavailable, Lost: true}).handle,
 		// Its supervisor answers at once, and says what is wrong and when the
 		// next try is; behind a breaker nobody would hear that, and a server
 		// that came back would be shut out for the rest of the pause.
@@ -329,6 +351,36 @@ func TestCancellationsDoNotHideAHungServer(t *testing.T) {
 			t.Errorf("after 3 timeouts in a row the breaker is still closed")
 		}
 	})
+}
+
+// A caller that gives a slow tool too little time opens the breaker for nobody;
+// one that gives it more than is usual, and still gets no answer, shows a server
+// that fails.
+func TestACallersOwnTimeout(t *testing.T) {
+	for name, c := range map[string]struct {
+		caller time.Duration
+		open   bool
+	}{
+		"shorter than the configured one":  {time.Millisecond, false},
+		"longer than the configured one":   {5 * time.Minute, true},
+		"as long as the configured one is": {breakerLimits().Timeout, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				e, hung := New(breakerLimits()), hangs()
+				for range 3 {
+					call := write(hung)
+					call.Options.Timeout = c.caller
+					_, err := e.Handle(t.Context(), call)
+					wantCode(t, err, gateway.CodeTimeout)
+				}
+				_, err := e.Handle(t.Context(), write(hung))
+				if open := hung.seen() == 3; open != c.open {
+					t.Errorf("the breaker is open: %v, want %v (%v)", open, c.open, err)
+				}
+			})
+		})
+	}
 }
 
 // through passes calls on to another source, as the guide does.

@@ -41,6 +41,7 @@ func TestTheSourcesErrorReachesTheCaller(t *testing.T) {
 func TestRetries(t *testing.T) {
 	unavailable := gateway.Error{Code: gateway.CodeUnavailable, Message: "gone"}
 	unsent := gateway.Error{Code: gateway.CodeUnavailable, Message: "gone", Unsent: true}
+	lost := gateway.Error{Code: gateway.CodeUnavailable, Message: "gone", Lost: true}
 	for _, test := range []struct {
 		name     string
 		err      gateway.Error
@@ -50,6 +51,8 @@ func TestRetries(t *testing.T) {
 		{"a write whose fate is unknown is sent once", unavailable, gateway.Tool{}, 1},
 		{"a write that never left is sent again", unsent, gateway.Tool{}, 3},
 		{"a read is sent again", unavailable, gateway.Tool{ReadOnly: true}, 3},
+		{"what may have ended the server is sent again once", lost, gateway.Tool{ReadOnly: true}, 2},
+		{"a write that was lost with its server is sent once", lost, gateway.Tool{}, 1},
 		{"an idempotent write is sent again", unavailable, gateway.Tool{Idempotent: true}, 3},
 		{
 			"what the server answered stands, even for a read",

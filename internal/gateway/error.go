@@ -63,6 +63,9 @@ type Error struct {
 	Err error
 	// Unsent is set when nothing reached the server: sending again is safe.
 	Unsent bool
+	// Lost is set when the connection ended after the call had been sent. The
+	// source connects again by itself. The call may be why the server ended.
+	Lost bool
 	// Answered is set when the server did answer, but with nothing that could be
 	// used: it lives, and asking again would bring the same.
 	Answered bool

@@ -71,7 +71,6 @@ var jaServers = map[string]string{
 	"server %s does not tell when its resources change, so %s cannot be subscribed to":                                                                                                    "サーバー %s はリソースの変更を通知しないため、%s を購読できません",
 	"server %s does not tell how its tasks are; ask with tasks/get":                                                                                                                       "サーバー %s はタスクの状態を通知しません。tasks/get で問い合わせてください",
 	"server %s works in the client's folder, and this client did not say which: use a client that announces its roots (REST: options.folder), or write the folder into the configuration": "サーバー %s はクライアントの作業フォルダーで動作しますが、このクライアントはフォルダーを知らせていません。roots に対応したクライアントを使うか（REST では options.folder）、設定にフォルダーを直接書いてください",
-	"server %s has %d connections of its own for clients already, and all are in use; try again later":                                                                                    "サーバー %s にはクライアント専用の接続がすでに %d 個あり、すべて使用中です。しばらくしてからやり直してください",
 
 	"server %s refuses every token that it is given; run `genkan login %s`, and if that does not help, tell whoever runs the server": "サーバー %s は渡されたトークンをすべて拒否します。`genkan login %s` を実行し、それでも直らない場合はサーバーの管理者に知らせてください",
 	"server %s does not take the Authorization header of its configuration (HTTP %d); correct it, or run `genkan login %s`":          "サーバー %s は設定の Authorization ヘッダーを受け付けません（HTTP %d）。ヘッダーを直すか、`genkan login %s` を実行してください",
@@ -133,4 +132,6 @@ var jaServers = map[string]string{
 	"it did not answer within %s":                                                             "%s 以内に応答がありませんでした",
 	"its list of %s could not be read: %s":                                                    "一覧（%s）を読み取れませんでした: %s",
 	"asks for it again; if that does not help, update the server or report this to its maker": "一覧をもう一度要求します。それでも解決しない場合は、サーバーを更新するか、開発元に報告してください",
+	"server %s has no connection left for this client now: %d of %d are this client's, and all are in use. End some of the client's calls, or try again later": "サーバー %s には、いまこのクライアントが使える接続が残っていません。このクライアントの接続は %d 個（全体で %d 個）で、すべて使用中です。呼び出しをいくつか終わらせるか、しばらくしてからやり直してください",
+	"the message for server %s is %d bytes, and at most %d are sent to a command: many programs end when they get more. Send less at once":                     "サーバー %s へのメッセージは %d バイトですが、コマンドには最大 %d バイトまでしか送りません。それより大きいと多くのプログラムが終了してしまうためです。一度に送る量を減らしてください",
 }

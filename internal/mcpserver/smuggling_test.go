@@ -169,7 +169,7 @@ func manyKeys(n int) string {
 // its size, and takes nothing from anybody else.
 func TestOversized(t *testing.T) {
 	t.Parallel()
-	h := openHouse(t, servers{"fault": child(t)})
+	h := openHouse(t, servers{"fault": child(t), "remote": sibling(t)})
 	large := `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"fault__echo","arguments":{"text":"` + strings.Repeat("x", 32<<20+64<<10) + `"}}}`
 	for name, chunked := range map[string]bool{"with a length": false, "in chunks": true} {
 		t.Run(name, func(t *testing.T) {
@@ -195,14 +195,17 @@ func TestOversized(t *testing.T) {
 	}
 	testkit.Eventually(t, func() bool { return h.metric("genkan_bytes_in_flight") == "2.62144e+06" }, "40 bodies are waited for, with 64 KiB each")
 	h.send(modernCall("1", "fault__pid", `{"text":"`+strings.Repeat("x", 1<<20)+`"}`)).want(t, http.StatusOK, 0)
-	// The largest that passes does.
+	// The largest that passes does; a child gets no more than it can read.
 	size := 32 << 20
 	if raceEnabled {
 		size = 2 << 20
 	}
 	fits := strings.Repeat("x", size)
-	if r := h.send(modernCall("1", "fault__pid", `{"text":"`+fits+`"}`)); errorCode(r.last()) != 0 {
+	if r := h.send(modernCall("1", "remote__pid", `{"text":"`+fits+`"}`)); errorCode(r.last()) != 0 {
 		t.Errorf("%d bytes of arguments: %d %.200s", size, r.status, r.body)
+	}
+	if r := h.send(modernCall("1", "fault__pid", `{"text":"`+fits+`"}`)); !raceEnabled && errorCode(r.last()) != -32602 {
+		t.Errorf("%d bytes of arguments for a child: %d %.200s", size, r.status, r.body)
 	}
 	if used := h.metric("genkan_bytes_in_flight"); used != "2.62144e+06" {
 		t.Errorf("%s bytes are counted, want those of the 40", used)

@@ -32,6 +32,9 @@ type branches struct {
 
 type branch struct {
 	key branchKey
+	// owner is the ClientID of the caller that opened it, whose share it counts
+	// against, also where others of the same folder use it.
+	owner string
 	// watched are the resources that its callers want to hear of.
 	watched watches
 	// orphan: the session that it was for is over.
@@ -136,10 +139,10 @@ var errNoBranch = errors.New("too many connections for some callers only")
 // alone: nobody may take all.
 const mostAlone = mostBranches / 4
 
-// branch finds or opens the connection under a key. Of those for one call at a
+// branch finds or opens the connection under a key, for a client. Of those for one call at a
 // time the first that is free is taken, so that one call after the other finds
 // the same.
-func (s *Server) branch(ctx context.Context, want branchKey, why purpose, grow func(context.Context, *branch) (conn, error)) (seat, error) {
+func (s *Server) branch(ctx context.Context, client string, want branchKey, why purpose, grow func(context.Context, *branch) (conn, error)) (seat, error) {
 	b := &s.branches
 	b.mu.Lock()
 	if b.closed {
@@ -148,15 +151,16 @@ func (s *Server) branch(ctx context.Context, want branchKey, why purpose, grow f
 	}
 	found := b.find(&want, why)
 	if found == nil {
-		if want.number >= mostAlone || !b.makeRoom() {
+		if want.number >= mostAlone || !b.makeRoom(client) {
+			held, all := b.held()[client], len(b.byKey)
 			b.mu.Unlock()
 			return seat{}, &gateway.Error{
 				Code: gateway.CodeLimited, Unsent: true, RetryAfter: time.Second, Err: errNoBranch,
-				Message: "server %s has %d connections of its own for clients already, and all are in use; try again later",
-				Values:  []any{s.set.Name, len(b.byKey)},
+				Message: "server %s has no connection left for this client now: %d of %d are this client's, and all are in use. End some of the client's calls, or try again later",
+				Values:  []any{s.set.Name, held, all},
 			}
 		}
-		found = b.add(want)
+		found = b.add(want, client)
 		b.open.Go(func() { s.tend(found, grow) })
 	}
 	seats := &found.users
@@ -194,30 +198,48 @@ func (b *branches) find(want *branchKey, why purpose) *branch {
 	return nil
 }
 
-// makeRoom sees to it that one more may be opened. Called with mu held.
-func (b *branches) makeRoom() bool {
-	if len(b.byKey) < mostBranches {
+// makeRoom makes sure that a client may open one more. Clients share the
+// branches as in gateway.Shares. A client that has used up its share gets its new
+// branch in place of its own longest-idle one. Only a client without any branch
+// takes that of another: the longest-idle one of the client that has the most.
+// Otherwise many clients with one idle branch each would lock out the next.
+// Called with mu held.
+func (b *branches) makeRoom(client string) bool {
+	held := b.held()
+	if gateway.WithinShare(int64(held[client]), 1, int64(mostBranches-len(b.byKey))) {
 		return true
 	}
-	var oldest *branch
+	var victim *branch
 	for _, one := range b.byKey {
-		if one.isIdle() && (oldest == nil || one.lastUsed.Before(oldest.lastUsed)) {
-			oldest = one
+		switch {
+		case !one.isIdle() || held[client] > 0 && one.owner != client:
+		case victim == nil || held[one.owner] > held[victim.owner],
+			held[one.owner] == held[victim.owner] && one.lastUsed.Before(victim.lastUsed):
+			victim = one
 		}
 	}
-	if oldest == nil {
+	if victim == nil {
 		return false
 	}
-	b.end(oldest)
+	b.end(victim)
 	return true
 }
 
+// held counts the branches of each client. Called with mu held.
+func (b *branches) held() map[string]int {
+	held := map[string]int{}
+	for _, one := range b.byKey {
+		held[one.owner]++
+	}
+	return held
+}
+
 // add makes an entry for a branch that is being opened. Called with mu held.
-func (b *branches) add(key branchKey) *branch {
+func (b *branches) add(key branchKey, owner string) *branch {
 	if b.byKey == nil {
 		b.byKey = map[branchKey]*branch{}
 	}
-	one := &branch{key: key, there: make(chan struct{}), unwanted: make(chan struct{}), lastUsed: time.Now()}
+	one := &branch{key: key, owner: owner, there: make(chan struct{}), unwanted: make(chan struct{}), lastUsed: time.Now()}
 	b.byKey[key] = one
 	return one
 }

@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -19,6 +20,8 @@ import (
 type client struct {
 	peer
 	session gateway.Session
+	// name is the client's; the session's id if it is empty.
+	name string
 }
 
 func newClient(id, capabilities string) *client {
@@ -28,7 +31,7 @@ func newClient(id, capabilities string) *client {
 func (c *client) call(t testing.TB, u *upstreamTest, tool, arguments string) (string, error) {
 	t.Helper()
 	call := u.newCall(gateway.EraLegacy, tool, arguments, "")
-	call.Session, call.Peer, call.Identity = &c.session, c, gateway.LocalIdentity(c.session.ID)
+	call.Session, call.Peer, call.Identity = &c.session, c, gateway.LocalIdentity(cmp.Or(c.name, c.session.ID))
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	result, err := u.Handle(ctx, call)
@@ -259,6 +262,74 @@ func TestBranchesAreCapped(t *testing.T) {
 		}
 	}
 	testkit.Eventually(t, func() bool { return u.branches.count() <= mostBranches }, "there are at most %d", mostBranches)
+}
+
+// A client whose calls are under way in many folders leaves connections for
+// others.
+func TestOneClientCannotTakeAllFolders(t *testing.T) {
+	t.Parallel()
+	set := faultChild(t, "-era", "legacy")
+	set.Env["WORK"] = WorkspaceFolder
+	u := openReady(t, set)
+	in := func(ctx context.Context, client, folder, tool, arguments string) error {
+		call := u.newCall(gateway.EraLegacy, tool, arguments, "")
+		call.Dir, call.Identity.ClientID = folder, client
+		_, err := u.Handle(ctx, call)
+		return err
+	}
+	var calls sync.WaitGroup
+	defer calls.Wait()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	refused := make(chan error, mostBranches)
+	for range mostBranches {
+		folder := realDir(t)
+		calls.Go(func() {
+			if err := in(ctx, "greedy", folder, "sleep", `{"ms":600000}`); ctx.Err() == nil {
+				refused <- err
+			}
+		})
+	}
+	const share = mostBranches * 3 / 4
+	testkit.Eventually(t, func() bool { return u.branches.count() >= share }, "a client gets its share")
+	if err := in(t.Context(), "other", realDir(t), "echo", `{"text":"x"}`); err != nil {
+		t.Fatalf("another client in its own folder: %v", err)
+	}
+	for range mostBranches - share {
+		wantError(t, <-refused, gateway.CodeLimited, "srv", fmt.Sprint(share), "this client")
+	}
+}
+
+// A client with many sessions ends the longest-idle process of its own for the
+// next one, and none of another client.
+func TestManySessionsEndTheirOwnClientsProcesses(t *testing.T) {
+	t.Parallel()
+	u, _ := openScript(t, "where", func(s *Settings, _ *Deps) { s.Isolation = IsolationSession })
+	pid := func(c *client) string {
+		got, err := c.call(t, u, "t", `{}`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Fields(got)[0]
+	}
+	quiet := newClient("quiet", `{}`)
+	before := pid(quiet)
+	sessions, pids := make([]*client, mostBranches+1), make([]string, mostBranches+1)
+	for i := range sessions {
+		sessions[i] = newClient(fmt.Sprint("session", i), `{}`)
+		sessions[i].name = "greedy"
+		pids[i] = pid(sessions[i])
+	}
+	if after := pid(quiet); after != before {
+		t.Error("another client's process was ended, and what it knew is lost")
+	}
+	last := len(sessions) - 1
+	if pid(sessions[last]) != pids[last] {
+		t.Error("the newest session has lost its process")
+	}
+	if pid(sessions[0]) == pids[0] {
+		t.Error("the oldest session has kept its process: whose was ended?")
+	}
 }
 
 // A session that a server may ask has one child, which remembers what it did;

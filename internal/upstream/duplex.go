@@ -22,6 +22,8 @@ type duplexConn struct {
 	output *ring
 	proto  protocol
 	ears   ears
+	// maxMessage is the size of the largest message that is sent; zero for any.
+	maxMessage int
 	dealings
 
 	mu      sync.Mutex
@@ -176,12 +178,11 @@ func (c *duplexConn) roundTrip(ctx context.Context, call *gateway.Call, build fu
 	if err := c.lockWithRoom(ctx); err != nil {
 		return jsonrpc.Message{}, err
 	}
-	c.lastID++
-	id := c.lastID
-	c.pending[id] = p
-	c.enqueue(func(dst []byte) []byte { return build(dst, id) })
-	p.number = c.queued
+	id, err := c.enqueueRequest(p, build)
 	c.mu.Unlock()
+	if err != nil {
+		return jsonrpc.Message{}, err
+	}
 
 	select {
 	case a := <-p.answer:
@@ -195,7 +196,7 @@ func (c *duplexConn) roundTrip(ctx context.Context, call *gateway.Call, build fu
 		c.lostAnswers = 0 // the lost answer may have been this one's
 	}
 	if waiting && c.dead == nil && len(c.out) < maxBacklog {
-		c.enqueue(func(dst []byte) []byte {
+		_ = c.enqueue(func(dst []byte) []byte {
 			return jsonrpc.AppendNotification(dst, "notifications/cancelled", canceledParams(id, context.Cause(ctx)))
 		})
 	}
@@ -283,7 +284,7 @@ func (c *duplexConn) lostInFlight(err error, neverLeft bool) error {
 		fate = gateway.Textf("the call was not sent")
 	}
 	return &gateway.Error{
-		Code: gateway.CodeUnavailable, Err: e.Err, Unsent: neverLeft,
+		Code: gateway.CodeUnavailable, Err: e.Err, Unsent: neverLeft, Lost: !neverLeft,
 		Message: "server %s was lost during the call: %s; %s",
 		Values:  []any{c.name, e, fate},
 	}

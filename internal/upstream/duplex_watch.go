@@ -37,16 +37,12 @@ func (c *duplexConn) subscribe(p protocol, filter string) (id uint64, opened *pe
 	if c.dead != nil {
 		return 0, nil, c.dead
 	}
-	c.lastID++
-	id = c.lastID
 	opened = &pending{answer: make(chan answer, 1), opened: make(chan struct{}, 1)}
-	c.pending[id] = opened
-	c.enqueue(func(dst []byte) []byte {
+	id, err = c.enqueueRequest(opened, func(dst []byte, id uint64) []byte {
 		dst = jsonrpc.AppendRequestHead(dst, id, "subscriptions/listen")
 		return append(append(dst, p.listenParams(filter)...), '}')
 	})
-	opened.number = c.queued
-	return id, opened, nil
+	return id, opened, err
 }
 
 // unsubscribe ends a stream of notifications.

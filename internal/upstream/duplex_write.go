@@ -1,10 +1,13 @@
 package upstream
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"time"
 
 	"genkan/internal/gateway"
+	"genkan/internal/jsonrpc"
 )
 
 // maxBacklog is how much may wait for a server that does not read.
@@ -68,25 +71,57 @@ func (c *duplexConn) refusal() error {
 	return nil
 }
 
-// enqueue appends a message to what the writer takes next. Called with mu
-// held.
-func (c *duplexConn) enqueue(build func(dst []byte) []byte) {
+// enqueueRequest gives a request its id and queues it. Called with mu held.
+func (c *duplexConn) enqueueRequest(p *pending, build func(dst []byte, id uint64) []byte) (id uint64, err error) {
+	id = c.lastID + 1
+	if err := c.enqueue(func(dst []byte) []byte { return build(dst, id) }); err != nil {
+		return 0, err
+	}
+	c.lastID, c.pending[id], p.number = id, p, c.queued
+	return id, nil
+}
+
+// enqueue appends a message to what the writer takes next, unless it is too
+// large. Called with mu held.
+func (c *duplexConn) enqueue(build func(dst []byte) []byte) error {
+	before := len(c.out)
 	c.out = append(build(c.out), '\n')
+	if size := len(c.out) - before; c.maxMessage > 0 && size > c.maxMessage {
+		c.out = bytes.Clone(c.out[:before]) // without the memory for the large message
+		return &gateway.Error{
+			Code: gateway.CodeInvalid, Unsent: true, Err: errTooLargeToSend,
+			Message: "the message for server %s is %d bytes, and at most %d are sent to a command: many programs end when they get more. Send less at once",
+			Values:  []any{c.name, size, c.maxMessage},
+		}
+	}
 	c.queued++
 	select {
 	case c.wake <- struct{}{}:
 	default:
 	}
+	return nil
 }
 
+// errTooLargeToSend is the cause of errors about a message over maxMessage.
+var errTooLargeToSend = errors.New("the message is too large to be sent")
+
+// send queues a notification or an answer. If an answer is too large, the server
+// gets the error in its place, so that it does not wait for ever.
 func (c *duplexConn) send(message []byte) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if err := c.refusal(); err != nil {
 		return err
 	}
-	c.enqueue(func(dst []byte) []byte { return append(dst, message...) })
-	return nil
+	err := c.enqueue(func(dst []byte) []byte { return append(dst, message...) })
+	if !errors.Is(err, errTooLargeToSend) {
+		return err
+	}
+	if msg, scanErr := jsonrpc.Scan(message); scanErr == nil && msg.Kind == jsonrpc.Response {
+		object := jsonrpc.ErrorObject(jsonrpc.CodeInternal, gateway.AsError(err).Text(), nil)
+		_ = c.enqueue(func(dst []byte) []byte { return jsonrpc.AppendErrorObject(dst, msg.ID, object) })
+	}
+	return err
 }
 
 // write sends what has gathered, in one write: under load many calls share it.

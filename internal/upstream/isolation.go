@@ -104,7 +104,7 @@ func (s *Server) place(ctx context.Context, call *gateway.Call, why purpose) (se
 			return seat{}, err
 		}
 	}
-	found, err := s.branch(ctx, want, why, func(ctx context.Context, one *branch) (conn, error) {
+	found, err := s.branch(ctx, call.Identity.ClientID, want, why, func(ctx context.Context, one *branch) (conn, error) {
 		return s.grow(ctx, call, mode, where, one)
 	})
 	if errors.Is(err, errNoBranch) && mode == IsolationShared {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -37,6 +38,7 @@ func scripted(t testing.TB, name string) (set Settings, record string) {
 type scriptMessage struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
+	Error  json.RawMessage `json:"error"`
 }
 
 // runScript is the scripted server's process.
@@ -56,6 +58,9 @@ func runScript(name, record string) int {
 			return 0
 		}
 		_, _ = file.Write(line)
+		if name == "small-buffer" && len(line) > 10<<20 { // as with the TypeScript SDK
+			return 1
+		}
 		var m scriptMessage
 		if json.Unmarshal(line, &m) == nil {
 			s.receive(m)
@@ -103,6 +108,8 @@ func (s *script) receive(m scriptMessage) {
 		if s.answers++; s.answers == floodOfQuestions {
 			s.result(s.held[0], scriptDone)
 		}
+	case s.name == "small-buffer" && string(m.ID) == `"question"`:
+		s.result(s.held[0], `{"content":[{"type":"text","text":`+strconv.Quote(string(m.Error))+`}]}`)
 	case m.ID == nil || m.Method == "": // notifications and answers
 		return
 	case s.name == "init-fails" && m.Method == "initialize":
@@ -178,6 +185,9 @@ func (s *script) call(m scriptMessage) {
 		s.say(`{"id":%s,"level":"info","msg":"a line of a log"}`, m.ID)
 		s.result(m.ID, scriptDone)
 	case "busy": // it answers no calls
+	case "small-buffer":
+		s.held = append(s.held, m.ID)
+		s.say(`{"jsonrpc":"2.0","id":"question","method":"elicitation/create","params":{"message":"?","requestedSchema":{"type":"object","properties":{}}}}`)
 	case "asks":
 		s.say(`{"jsonrpc":"2.0","id":"a","method":"ping"}`)
 		s.say(`{"jsonrpc":"2.0","id":"b","method":"sampling/createMessage","params":{}}`)

@@ -11,6 +11,10 @@ import (
 	"genkan/internal/launch"
 )
 
+// maxChildMessage is the size of the largest message that a child is sent. The
+// TypeScript SDK ends at 10 MiB.
+const maxChildMessage = 8 << 20
+
 func connectStdio(ctx context.Context, s *Server, set *Settings, us self, known gateway.Era, e ears, roots []byte) (conn, error) {
 	ch, err := s.deps.Launcher.Start(ctx, launch.Command{
 		Server: set.Name, Name: set.Command, Args: set.Args, Env: set.Env, Dir: set.Dir, Errors: s.output,
@@ -19,6 +23,7 @@ func connectStdio(ctx context.Context, s *Server, set *Settings, us self, known 
 		return nil, err
 	}
 	c := newDuplexConn(s, newPipes(ch), e, roots)
+	c.maxMessage = maxChildMessage
 	return c.start(func() (protocol, error) { return c.handshake(ctx, us, known) })
 }
 

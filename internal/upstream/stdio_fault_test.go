@@ -272,3 +272,40 @@ func TestAFloodOnStderr(t *testing.T) {
 		t.Errorf("%d bytes of output are kept, want 1 to %d", n, ringSize)
 	}
 }
+
+// A message that is larger than many programs can read is not sent: one caller
+// would end the server of all.
+func TestAMessageTooLargeForAChildIsNotSent(t *testing.T) {
+	t.Parallel()
+	u, _ := openScript(t, "small-buffer")
+	large := strings.Repeat("x", 11<<20)
+	c := newClient("one", `{"elicitation":{}}`)
+	c.reply = func(string, []byte) ([]byte, error) {
+		return []byte(`{"action":"accept","content":{"name":"` + large + `"}}`), nil
+	}
+	_, err := c.call(t, u, "t", `{"text":"`+large+`"}`)
+	e := wantError(t, err, gateway.CodeInvalid, "srv", "bytes", fmt.Sprint(maxChildMessage))
+	if !e.Unsent {
+		t.Error("the call counts as sent")
+	}
+	// The client's answer to a question of the server is a message, too. The server
+	// gets an error in its place, and does not wait for ever.
+	got, err := c.call(t, u, "t", `{}`)
+	if err != nil || !strings.Contains(got, fmt.Sprint(maxChildMessage)) {
+		t.Errorf("got %.200s, %v", got, err)
+	}
+	if st := u.Status(); st.Starts != 1 || st.State != StateReady {
+		t.Errorf("the server was started %d times and is %s", st.Starts, st.State)
+	}
+}
+
+// A call that was under way when its child ended is told apart from one that
+// never left, and from one that got a useless answer.
+func TestACallThatLostItsServerSaysSo(t *testing.T) {
+	t.Parallel()
+	u, _ := openScript(t, "last-words")
+	_, err := u.callText("t", `{}`)
+	if e := wantError(t, err, gateway.CodeUnavailable, "lost"); !e.Lost || e.Unsent || e.Answered {
+		t.Errorf("lost %v, unsent %v, answered %v", e.Lost, e.Unsent, e.Answered)
+	}
+}
