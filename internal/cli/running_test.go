@@ -2,7 +2,11 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
+	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -10,6 +14,7 @@ import (
 	"time"
 
 	"genkan/internal/api/client"
+	"genkan/internal/gateway"
 )
 
 // A list that was not waited for to the end says whose tools it lacks: of servers
@@ -36,5 +41,29 @@ func TestListsSayWhichServersAreStillStarting(t *testing.T) {
 	}
 	if got := out.String(); !strings.Contains(got, "missing here: cold. ") {
 		t.Errorf("it says %q", got)
+	}
+}
+
+// A signal that comes while a command waits for a server cancels the command. Its
+// exit status is that of a cancellation, not that of wrong input.
+func TestASignalDuringTheWaitForAServerIsACancellation(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	servers := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_ = json.NewEncoder(w).Encode(client.ServerList{Servers: []client.Server{{Name: "cold", State: client.StateStarting}}})
+	}))
+	servers.Config.ConnState = func(_ net.Conn, state http.ConnState) {
+		if state == http.StateIdle { // the answer is sent
+			cancel(errors.New("interrupt signal received"))
+		}
+	}
+	servers.Start()
+	defer servers.Close()
+	c := &command{std: Streams{Out: io.Discard, Err: io.Discard}}
+	remote := client.New(strings.TrimPrefix(servers.URL, "http://"), false, "token")
+	err := c.await(ctx, remote, []string{"cold"})
+	var e *gateway.Error
+	if !errors.As(err, &e) || e.Code != gateway.CodeCanceled {
+		t.Errorf("it ends with %v", err)
 	}
 }

@@ -72,7 +72,7 @@ func (c *command) secretsList() *cobra.Command {
 
 func (c *command) secretsRemove() *cobra.Command {
 	return &cobra.Command{
-		Use: "remove NAME", Short: c.say("Forget a secret"), Args: arguments(1, 1),
+		Use: "remove NAME", Aliases: []string{"delete"}, Short: c.say("Forget a secret"), Args: arguments(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			kept := app.OpenVault(c.dataDir)
 			_, found, err := kept.Load(cmd.Context(), app.SecretPrefix+args[0])

@@ -84,7 +84,8 @@ var jaImport = map[string]string{
 	"call the URL of \"genkan serve\", which has to keep running": "\"genkan serve\" の URL を呼び出す（serve を動かし続ける必要がある）",
 	"also change files of the project, which others share":        "ほかの人と共有するプロジェクトのファイルも書き換える",
 	"(it called %s)": "（これまでは %s）",
-	"%s was left out, because others who work on the project share it; --project connects it, too.":                    "%s はプロジェクトのほかの人と共有されるため、そのままにしました。--project を付けるとつなぎます。",
-	"Entries with a URL work only while `genkan serve` runs at %s. Without --url, entries start genkan by themselves.": "URL の項目は、%s で `genkan serve` が動いている間だけ使えます。--url がなければ、項目が genkan を起動します。",
-	"The token that %s had is revoked: no entry uses it any more.":                                                     "%s のトークンは、どの項目も使わなくなったため取り消しました。",
+	"%s was left out, because others who work on the project share it; --project connects it, too.":                              "%s はプロジェクトのほかの人と共有されるため、そのままにしました。--project を付けるとつなぎます。",
+	"Entries with a URL work only while `genkan serve` runs at %s. Without --url, entries start genkan by themselves.":           "URL の項目は、%s で `genkan serve` が動いている間だけ使えます。--url がなければ、項目が genkan を起動します。",
+	"The token that %s had is revoked: no entry uses it any more.":                                                               "%s のトークンは、どの項目も使わなくなったため取り消しました。",
+	"It replaces these entries: %s. Their tools get new names, SERVER__TOOL, so permission rules that name tools stop matching.": "次の項目を置き換えます: %s。ツールの名前が SERVER__TOOL に変わるため、ツール名で書いた許可ルールは一致しなくなります。",
 }

@@ -241,6 +241,9 @@ func (c *Client) send(ctx context.Context, method, path string, in any) (*http.R
 // read decodes an answer, also that of a failure.
 func (c *Client) read(resp *http.Response, out any) error {
 	raw, err := io.ReadAll(io.LimitReader(resp.Body, 2*gateway.MaxResult))
+	if err != nil && resp.Request.Context().Err() != nil {
+		return &gateway.Error{Code: gateway.CodeCanceled, Err: err, Message: "canceled"}
+	}
 	if err != nil {
 		return &gateway.Error{Code: gateway.CodeUnavailable, Err: err, Message: "genkan's answer could not be read"}
 	}
