@@ -2,6 +2,7 @@ package api
 
 import (
 	"net/http"
+	"slices"
 
 	"genkan/internal/api/client"
 	"genkan/internal/catalog"
@@ -111,7 +112,9 @@ func (a *API) tryServer(w http.ResponseWriter, r *http.Request, id gateway.Ident
 }
 
 func (a *API) noSuchServer(w http.ResponseWriter, name string) {
+	var names []string
 	for _, each := range a.opt.House().Declared() {
+		names = append(names, each.Name)
 		switch {
 		case each.Name != name:
 		case each.Problem.String() != "":
@@ -124,6 +127,10 @@ func (a *API) noSuchServer(w http.ResponseWriter, name string) {
 			a.fail(w, gateway.Errorf(gateway.CodeConflict, "server %s is disabled in the configuration; remove \"disabled: true\" there to use it", name))
 			return
 		}
+	}
+	if near := gateway.Nearest(name, slices.Values(names)); near != "" {
+		a.fail(w, gateway.Errorf(gateway.CodeNotFound, "there is no server %q; did you mean %q?", gateway.Short(name), near))
+		return
 	}
 	a.fail(w, gateway.Errorf(gateway.CodeNotFound, "there is no server %q; `genkan servers` lists them", gateway.Short(name)))
 }

@@ -28,8 +28,9 @@ type connections struct {
 	// strangers says that some file has servers that were not imported, shared
 	// that a file of a project was left out.
 	strangers, shared bool
-	// refused is why the first file was left alone that cannot be connected.
-	refused error
+	// refused is why a file was left alone that cannot be connected; one that must
+	// not hold a token comes before one that cannot be read.
+	refused *gateway.Error
 	// config is genkan's configuration; nil if it cannot be read.
 	config *config.Config
 }
@@ -112,8 +113,8 @@ func (c *command) connectAll(ctx context.Context, env clients.Environment, how c
 			if ctx.Err() != nil {
 				return err
 			}
-			if all.refused == nil {
-				all.refused = err
+			if all.refused == nil || gateway.AsError(err).Code == gateway.CodeDenied {
+				all.refused = gateway.AsError(err)
 			}
 			fmt.Fprintln(c.std.Out, c.say("%s was left alone: %s", titleOf(f.Client), c.language.Error(gateway.AsError(err))))
 		}
@@ -214,7 +215,7 @@ func (p *connections) finish(ctx context.Context) error {
 		}
 	}
 	switch {
-	case len(p.planned) == 0 && p.refused != nil:
+	case len(p.planned) == 0 && p.refused != nil && (p.refused.Code == gateway.CodeDenied || !p.shared && !p.strangers):
 		return p.refused
 	case len(p.planned) == 0 && p.shared:
 		fmt.Fprintln(p.std.Out, p.say("Nothing was changed."))

@@ -100,6 +100,10 @@ func (c *command) tokensList() *cobra.Command {
 				if c.asJSON {
 					return c.json(out)
 				}
+				if len(list) == 0 {
+					fmt.Fprintln(c.std.Err, c.say("There are no tokens besides the admin token. `genkan tokens add NAME` makes one."))
+					return nil
+				}
 				c.table(rows)
 				return nil
 			})

@@ -71,8 +71,7 @@ var jaEdges = map[string]string{
 	"the tool reported an error without a text":                                             "ツールがエラーを返しましたが、説明はありませんでした",
 
 	// api's client
-	"canceled":                            "キャンセルしました",
-	"genkan answered with HTTP status %d": "genkan が HTTP ステータス %d を返しました",
+	"canceled": "キャンセルしました",
 	"genkan does not answer at %s; start it with `genkan serve`":                                       "%s の genkan が応答しません。`genkan serve` で起動してください",
 	"genkan's answer could not be read":                                                                "genkan の応答を読み取れませんでした",
 	"the connection to genkan broke; if it serves TLS, its certificate must be valid for this address": "genkan との接続が切れました。TLS を使っている場合は、証明書がこのアドレスに対して有効か確認してください",
@@ -114,4 +113,6 @@ var jaEdges = map[string]string{
 	"not carried out: the answers to other messages of the batch use up the memory that this client may have; send this one again, in a smaller batch": "実行していません。バッチ内のほかのメッセージへの応答が、このクライアントが使えるメモリーを使い切っています。より小さなバッチで、もう一度送信してください",
 	"this client has %d streams open, which is as many as it may have now; close some, or try again later":                                             "このクライアントは %d 本のストリームを開いており、いまはこれ以上開けません。いくつか閉じるか、後でもう一度試してください",
 	"client %s has as many connections open as it may have; close some, or try again in a moment":                                                      "クライアント %s はこれ以上接続を開けません。いくつか閉じるか、少し待ってからもう一度試してください",
+	"what answers at %s is not genkan (HTTP status %d, and no answer of the API); check --listen, or stop that program and start `genkan serve`":       "%s で応答しているのは genkan ではありません（HTTP ステータス %d。API の応答ではありません）。--listen を確認するか、そのプログラムを止めてから `genkan serve` を起動してください",
+	"%s serves TLS; leave out --listen, and name the data directory of that genkan with --data":                                                        "%s は TLS で応答しています。--listen を外し、その genkan のデータディレクトリを --data で指定してください",
 }

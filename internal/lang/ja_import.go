@@ -88,4 +88,5 @@ var jaImport = map[string]string{
 	"Entries with a URL work only while `genkan serve` runs at %s. Without --url, entries start genkan by themselves.":           "URL の項目は、%s で `genkan serve` が動いている間だけ使えます。--url がなければ、項目が genkan を起動します。",
 	"The token that %s had is revoked: no entry uses it any more.":                                                               "%s のトークンは、どの項目も使わなくなったため取り消しました。",
 	"It replaces these entries: %s. Their tools get new names, SERVER__TOOL, so permission rules that name tools stop matching.": "次の項目を置き換えます: %s。ツールの名前が SERVER__TOOL に変わるため、ツール名で書いた許可ルールは一致しなくなります。",
+	"%q is neither a client that genkan knows nor a file; did you mean %s?":                                                      "%q は genkan の知っているクライアントでもファイルでもありません。%s のことですか？",
 }
