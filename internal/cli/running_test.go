@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -49,21 +48,26 @@ func TestListsSayWhichServersAreStillStarting(t *testing.T) {
 func TestASignalDuringTheWaitForAServerIsACancellation(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancelCause(t.Context())
-	servers := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		_ = json.NewEncoder(w).Encode(client.ServerList{Servers: []client.Server{{Name: "cold", State: client.StateStarting}}})
+	servers := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_ = json.NewEncoder(w).Encode(client.ServerList{Servers: []client.Server{
+			{Name: "quick", State: client.StateReady}, {Name: "cold", State: client.StateStarting},
+		}})
 	}))
-	servers.Config.ConnState = func(_ net.Conn, state http.ConnState) {
-		if state == http.StateIdle { // the answer is sent
-			cancel(errors.New("interrupt signal received"))
-		}
-	}
-	servers.Start()
 	defer servers.Close()
-	c := &command{std: Streams{Out: io.Discard, Err: io.Discard}}
+	// The line about the first server is written between two requests.
+	out := writerFunc(func(p []byte) (int, error) {
+		cancel(errors.New("interrupt signal received"))
+		return len(p), nil
+	})
+	c := &command{std: Streams{Out: out, Err: io.Discard}}
 	remote := client.New(strings.TrimPrefix(servers.URL, "http://"), false, "token")
-	err := c.await(ctx, remote, []string{"cold"})
+	err := c.await(ctx, remote, []string{"quick", "cold"})
 	var e *gateway.Error
 	if !errors.As(err, &e) || e.Code != gateway.CodeCanceled {
 		t.Errorf("it ends with %v", err)
 	}
 }
+
+type writerFunc func([]byte) (int, error)
+
+func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
