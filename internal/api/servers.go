@@ -2,6 +2,7 @@ package api
 
 import (
 	"net/http"
+	"slices"
 	"time"
 
 	"genkan/internal/api/client"
@@ -138,7 +139,9 @@ func (a *API) pingServer(w http.ResponseWriter, r *http.Request, _ gateway.Ident
 }
 
 func (a *API) noSuchServer(w http.ResponseWriter, name string) {
+	var names []string
 	for _, each := range a.opt.House().Declared() {
+		names = append(names, each.Name)
 		switch {
 		case each.Name != name:
 		case each.Problem.String() != "":
@@ -151,6 +154,10 @@ func (a *API) noSuchServer(w http.ResponseWriter, name string) {
 			a.fail(w, gateway.Errorf(gateway.CodeConflict, "server %s is disabled in the configuration; remove \"disabled: true\" there to use it", name))
 			return
 		}
+	}
+	if near := gateway.Nearest(name, slices.Values(names)); near != "" {
+		a.fail(w, gateway.Errorf(gateway.CodeNotFound, "there is no server %q; did you mean %q?", gateway.Short(name), near))
+		return
 	}
 	a.fail(w, gateway.Errorf(gateway.CodeNotFound, "there is no server %q; `genkan servers` lists them", gateway.Short(name)))
 }

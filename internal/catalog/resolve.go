@@ -150,8 +150,8 @@ var ErrDisabled = errors.New("the tool is disabled")
 func Disabled(name string) error {
 	return &gateway.Error{
 		Code: gateway.CodeDenied, Err: ErrDisabled, Unsent: true,
-		Message: "Tool is disabled: %s. An admin has switched it off; `genkan tools enable` switches it on again",
-		Values:  []any{name},
+		Message: "Tool is disabled: %s. An admin has switched it off; `genkan tools enable %s` switches it on again",
+		Values:  []any{name, name},
 	}
 }
 

@@ -124,7 +124,7 @@ func (c *command) root() *cobra.Command {
 
 Exit status: 0 fine, 1 the tool reported an error or the doctor a problem, 2 wrong
 input, 3 not found, 4 not allowed, 5 conflict, 6 too much, 7 unavailable, 8 too
-slow.`),
+slow, 70 a fault of genkan's own, 130 canceled.`),
 		Version:       c.version,
 		SilenceErrors: true,
 		SilenceUsage:  true,

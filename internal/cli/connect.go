@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -220,6 +221,24 @@ func (c *command) leadRows(f clients.File, plan clients.Plan, imported clients.I
 		add(l.Place, l.URL)
 	}
 	return rows
+}
+
+// removedNames returns the names of the entries that --aggregate replaces, in the
+// file's order. The entry genkan itself stays.
+func removedNames(plan clients.Plan, imported clients.Imported) []string {
+	var removed []string
+	add := func(place clients.Place) {
+		if name, ok := plan.Servers[place]; ok && name != "" && !slices.Contains(removed, place.Name) {
+			removed = append(removed, place.Name)
+		}
+	}
+	for _, s := range imported.Servers {
+		add(clients.Place{Section: s.Section, Name: s.OriginalName})
+	}
+	for _, l := range imported.Leads {
+		add(l.Place)
+	}
+	return removed
 }
 
 // leadsTo shows where an entry will lead.

@@ -28,6 +28,9 @@ type connections struct {
 	// strangers says that some file has servers that were not imported, shared
 	// that a file of a project was left out.
 	strangers, shared bool
+	// refused is why a file was left alone that cannot be connected; one that must
+	// not hold a token comes before one that cannot be read.
+	refused *gateway.Error
 	// config is genkan's configuration; nil if it cannot be read.
 	config *config.Config
 }
@@ -110,6 +113,9 @@ func (c *command) connectAll(ctx context.Context, env clients.Environment, how c
 			if ctx.Err() != nil {
 				return err
 			}
+			if all.refused == nil || gateway.AsError(err).Code == gateway.CodeDenied {
+				all.refused = gateway.AsError(err)
+			}
 			fmt.Fprintln(c.std.Out, c.say("%s was left alone: %s", titleOf(f.Client), c.language.Error(gateway.AsError(err))))
 		}
 	}
@@ -159,6 +165,9 @@ func (p *connections) add(ctx context.Context, f clients.File) error {
 	}
 	fmt.Fprintln(p.std.Out, p.say("%s, %s:", titleOf(f.Client), p.homely(f.Path)))
 	p.table(p.leadRows(f, plan, imported))
+	if removed := removedNames(plan, imported); plan.Aggregate && len(removed) > 0 {
+		fmt.Fprintln(p.std.Out, "  "+p.say("It replaces these entries: %s. Their tools get new names, SERVER__TOOL, so permission rules that name tools stop matching.", gateway.Printable(strings.Join(removed, ", "))))
+	}
 	planned := plannedFile{File: f, plan: plan}
 	for _, l := range imported.Leads {
 		if l.Token != "" {
@@ -209,6 +218,8 @@ func (p *connections) finish(ctx context.Context) error {
 		}
 	}
 	switch {
+	case len(p.planned) == 0 && p.refused != nil && (p.refused.Code == gateway.CodeDenied || !p.shared && !p.strangers):
+		return p.refused
 	case len(p.planned) == 0 && p.shared:
 		fmt.Fprintln(p.std.Out, p.say("Nothing was changed."))
 		return nil

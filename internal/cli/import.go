@@ -256,6 +256,9 @@ func filesNamed(env clients.Environment, arg string) ([]clients.File, error) {
 }
 
 func unknownClient(name string) error {
+	if near := gateway.Nearest(name, strings.SplitSeq(clientNames(), ", ")); near != "" {
+		return gateway.Errorf(gateway.CodeInvalid, "%q is neither a client that genkan knows nor a file; did you mean %s?", name, near)
+	}
 	return gateway.Errorf(gateway.CodeInvalid, "%q is neither a client that genkan knows nor a file; the clients are %s", name, clientNames())
 }
 

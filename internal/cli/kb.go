@@ -15,7 +15,7 @@ import (
 
 func (c *command) kb() *cobra.Command {
 	cmd := &cobra.Command{
-		Use: "kb", Short: c.say("Read and write the knowledge base"), Args: arguments(0, 0),
+		Use: "kb", Short: c.say("Read and write the knowledge base"),
 		Long: c.say(`Read and write the knowledge base: items such as notes, issues and decisions, with
 tags and relations, which agents reach with tools such as search_items.
 
@@ -25,7 +25,6 @@ tags and relations, which agents reach with tools such as search_items.
   genkan kb export ~/notes
 
 An item is called by its type and its id: notes-1.`),
-		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(c.kbAdd(), c.kbGet(), c.kbList(), c.kbSearch(), c.kbRelated(), c.kbPath(), c.kbTags(), c.kbEdit(), c.kbRelate(true), c.kbRelate(false), c.kbDelete(), c.kbImport(), c.kbExport())
 	return cmd

@@ -86,7 +86,11 @@ func (in *itemImport) changeItems(ctx context.Context, remote *client.Client, wo
 	}
 	writers.Wait()
 	if err := context.Cause(ctx); err != nil {
-		return gateway.AsError(err)
+		var e *gateway.Error
+		if errors.As(err, &e) {
+			return e
+		}
+		return canceled(ctx) // by a signal
 	}
 	for n, err := range errs {
 		if err != nil {

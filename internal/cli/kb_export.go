@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -83,7 +82,14 @@ func (c *command) runExport(ctx context.Context, into string, force bool) error 
 		return exportError(ctx, err, n)
 	}
 	bar.clear()
-	fmt.Fprintln(c.std.Err, c.say("Items exported: %d.", n))
+	switch {
+	case into == "-":
+		fmt.Fprintln(c.std.Err, c.say("Items exported: %d.", n))
+	case isLines(into):
+		fmt.Fprintln(c.std.Err, c.say("Items exported: %d, as JSON Lines into %s.", n, c.homely(into)))
+	default:
+		fmt.Fprintln(c.std.Err, c.say("Items exported: %d, as Markdown files into the folder %s.", n, c.homely(into)))
+	}
 	return nil
 }
 
@@ -102,10 +108,10 @@ func exportError(ctx context.Context, err error, n int) error {
 }
 
 func (c *command) sinkFor(into string, force bool) (itemSink, error) {
-	switch ext := strings.ToLower(filepath.Ext(into)); {
+	switch {
 	case into == "-":
 		return &lineSink{Writer: exchange.NewWriter(c.jsonOut())}, nil
-	case ext == ".jsonl" || ext == ".ndjson":
+	case isLines(into):
 		if _, err := os.Lstat(into); err == nil && !force {
 			return nil, gateway.Errorf(gateway.CodeConflict, "%s is there already; choose another name, or replace it with --force", into)
 		}

@@ -63,7 +63,8 @@ func (c *command) say(format string, values ...any) string {
 	return c.language.Sprintf(format, values...)
 }
 
-// translateHelp puts into the language what cobra adds to our commands.
+// translateHelp puts into the language what cobra adds to our commands, and has
+// them refuse what they do not know.
 func (c *command) translateHelp(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
@@ -75,6 +76,12 @@ func (c *command) translateHelp(root *cobra.Command) {
 			cmd.Short = c.say("Help about any command")
 		case "genkan completion":
 			cmd.Short = c.say("Generate the autocompletion script for the specified shell")
+		}
+		// Cobra shows the help of a command that cannot run, and ignores an unknown
+		// subcommand. Its own "completion" is one of these.
+		if cmd.HasParent() && cmd.HasSubCommands() && !cmd.Runnable() {
+			cmd.Args = arguments(0, 0)
+			cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 		}
 		cmd.InitDefaultHelpFlag()
 		cmd.Flags().Lookup("help").Usage = c.say("help for %s", cmd.Name())
@@ -120,7 +127,9 @@ func arguments(least, most int) cobra.PositionalArgs {
 			return wrongUsage("`%s` needs %s; `%s --help` shows how", cmd.CommandPath(), strings.Join(names[n:least], " "), cmd.CommandPath())
 		case n <= most:
 			return nil
-		case most == 0 && cmd.HasSubCommands():
+		case cmd.HasSubCommands():
+			// Also where one argument is allowed, as in `genkan servers NAME`: the first
+			// of two was meant to be a subcommand.
 			if near := gateway.Nearest(args[0], names(cmd.Commands())); near != "" {
 				return wrongUsage("`%s` has no command %q; did you mean `%s %s`?", cmd.CommandPath(), args[0], cmd.CommandPath(), near)
 			}

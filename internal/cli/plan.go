@@ -202,6 +202,9 @@ func titleOf(client string) string {
 func (c *command) suggestConnect(added []clients.Found) {
 	var names []string
 	own := map[string]bool{} // clients with an entry outside of projects
+	// fresh has the clients of servers that this import added. If all of those came
+	// with a project, the next step is to connect the project's files.
+	fresh, freshOwn := map[string]bool{}, map[string]bool{}
 	for _, f := range added {
 		for _, o := range f.Origins {
 			if _, ok := clients.Lookup(o.Client); !ok {
@@ -211,12 +214,19 @@ func (c *command) suggestConnect(added []clients.Found) {
 				names = append(names, o.Client)
 			}
 			own[o.Client] = own[o.Client] || !f.Project
+			if !f.Known {
+				fresh[o.Client] = true
+				freshOwn[o.Client] = freshOwn[o.Client] || !f.Project
+			}
 		}
 	}
 	if len(names) == 0 {
 		return
 	}
 	fmt.Fprintln(c.std.Out, c.say("Next, let your clients come through genkan (`genkan undo` takes it back):"))
+	for client := range fresh {
+		own[client] = freshOwn[client]
+	}
 	show := func(name string, own bool) {
 		if own {
 			fmt.Fprintln(c.std.Out, "  genkan connect "+name+" --write")
@@ -225,7 +235,11 @@ func (c *command) suggestConnect(added []clients.Found) {
 		}
 	}
 	if len(names) > 1 {
-		show(allClients, slices.Contains(slices.Collect(maps.Values(own)), true))
+		which := own
+		if len(fresh) > 0 {
+			which = freshOwn
+		}
+		show(allClients, slices.Contains(slices.Collect(maps.Values(which)), true))
 		fmt.Fprintln(c.std.Out, c.say("or one by one:"))
 	}
 	for _, name := range names {

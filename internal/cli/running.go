@@ -112,9 +112,14 @@ func (c *command) awaitServers(
 		select {
 		case <-time.After(startPace):
 		case <-ctx.Done():
-			return nil, &gateway.Error{Code: gateway.CodeCanceled, Err: context.Cause(ctx), Message: "canceled"}
+			return nil, canceled(ctx)
 		}
 	}
+}
+
+// canceled is the error of a command that a signal ended.
+func canceled(ctx context.Context) error {
+	return &gateway.Error{Code: gateway.CodeCanceled, Err: context.Cause(ctx), Message: "canceled"}
 }
 
 // awaitLists waits for servers whose tools are not known yet, and says whose tools a
@@ -224,7 +229,7 @@ func (c *command) await(ctx context.Context, remote *client.Client, names []stri
 		select {
 		case <-time.After(startPace):
 		case <-ctx.Done():
-			return context.Cause(ctx)
+			return canceled(ctx)
 		}
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -62,6 +64,9 @@ func (c *command) secretsList() *cobra.Command {
 			if c.asJSON {
 				return c.json(names)
 			}
+			if len(names) == 0 {
+				fmt.Fprintln(c.std.Err, c.say("No secrets are kept. `genkan secrets set NAME` keeps one."))
+			}
 			for _, name := range names {
 				fmt.Fprintln(c.std.Out, name)
 			}
@@ -72,7 +77,7 @@ func (c *command) secretsList() *cobra.Command {
 
 func (c *command) secretsRemove() *cobra.Command {
 	return &cobra.Command{
-		Use: "remove NAME", Short: c.say("Forget a secret"), Args: arguments(1, 1),
+		Use: "remove NAME", Aliases: []string{"delete"}, Short: c.say("Forget a secret"), Args: arguments(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			kept := app.OpenVault(c.dataDir)
 			_, found, err := kept.Load(cmd.Context(), app.SecretPrefix+args[0])
@@ -87,9 +92,27 @@ func (c *command) secretsRemove() *cobra.Command {
 			}
 			app.NoteChange(c.dataDir, "secrets remove", args[0])
 			fmt.Fprintln(c.std.Err, c.say("Secret %s is forgotten.", args[0]))
+			if users := c.usersOf(args[0]); len(users) > 0 {
+				fmt.Fprintln(c.std.Err, c.say("Servers of the configuration refer to it and will not start without it: %s.", strings.Join(users, ", ")))
+			}
 			return c.tellRunning(cmd.Context())
 		},
 	}
+}
+
+// usersOf names the servers of the configuration that lack a secret.
+func (c *command) usersOf(secret string) []string {
+	cfg, err := c.readConfig()
+	if err != nil {
+		return nil // the secret is gone all the same
+	}
+	var users []string
+	for _, s := range cfg.Servers {
+		if slices.Contains(s.Missing, config.Missing{Name: secret, Secret: true}) {
+			users = append(users, s.Name)
+		}
+	}
+	return users
 }
 
 func (c *command) reload() *cobra.Command {
@@ -102,7 +125,11 @@ refers to. It does so by itself when the file changes.`),
 			if err != nil {
 				return err
 			}
-			return remote.Reload(cmd.Context())
+			if err := remote.Reload(cmd.Context()); err != nil {
+				return err
+			}
+			fmt.Fprintln(c.std.Out, c.say("The configuration was read again. `genkan servers` shows how its servers are."))
+			return nil
 		},
 	}
 }

@@ -42,7 +42,7 @@ file are changed there.`),
 			}
 			if len(list) == 0 {
 				_, err := fmt.Fprintln(c.std.Out, c.say(
-					"No servers are configured. Add some to %s/genkan.yaml (`genkan serve --help` shows how), or with `genkan servers add`.", c.dataDir))
+					"No servers are configured. `genkan import` takes over those of your editors; `genkan servers add` adds one. They can also be written into %s/genkan.yaml (`genkan serve --help` shows how).", c.dataDir))
 				return err
 			}
 			rows := [][]string{{

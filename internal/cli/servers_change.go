@@ -86,7 +86,7 @@ func (c *command) addServer(ctx context.Context, in client.NewServer) error {
 
 func (c *command) serversRemove() *cobra.Command {
 	return &cobra.Command{
-		Use: "remove NAME", Short: c.say("Remove a server that was added"), Args: arguments(1, 1),
+		Use: "remove NAME", Aliases: []string{"delete"}, Short: c.say("Remove a server that was added"), Args: arguments(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			remote, err := c.running(cmd.Context())
 			if err != nil {

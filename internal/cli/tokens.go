@@ -100,6 +100,10 @@ func (c *command) tokensList() *cobra.Command {
 				if c.asJSON {
 					return c.json(out)
 				}
+				if len(list) == 0 {
+					fmt.Fprintln(c.std.Err, c.say("There are no tokens besides the admin token. `genkan tokens add NAME` makes one."))
+					return nil
+				}
 				c.table(rows)
 				return nil
 			})
@@ -109,7 +113,7 @@ func (c *command) tokensList() *cobra.Command {
 
 func (c *command) tokensRevoke() *cobra.Command {
 	return &cobra.Command{
-		Use: "revoke NAME", Short: c.say("Take a token back"), Args: arguments(1, 1),
+		Use: "revoke NAME", Aliases: []string{"remove", "delete"}, Short: c.say("Take a token back"), Args: arguments(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.keeper(cmd.Context(), func(k *identity.Keeper) error {
 				if err := k.Revoke(cmd.Context(), args[0]); err != nil {

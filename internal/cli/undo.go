@@ -67,6 +67,10 @@ func (c *command) changesOf(args []string) ([]clients.Change, error) {
 }
 
 func (c *command) showChanges(changes []clients.Change) error {
+	if len(changes) == 0 {
+		fmt.Fprintln(c.std.Out, c.say("There is nothing to take back."))
+		return nil
+	}
 	rows := [][]string{{c.say("CLIENT"), c.say("FILE"), c.say("CHANGED"), c.say("ID")}}
 	for _, ch := range changes {
 		rows = append(rows, []string{ch.Client, c.homely(ch.Path), ch.Time.Local().Format(time.DateTime), ch.ID})
@@ -115,6 +119,16 @@ func (c *command) runUndo(ctx context.Context, changes []clients.Change, force b
 		err error
 	}
 	var lost []loss
+	// outcomes has what became of each file, in the order of paths: a file may have
+	// several changes, and its last line says it all.
+	outcomes := map[string]string{}
+	var paths []string
+	told := func(path, text string) {
+		if _, ok := outcomes[path]; !ok {
+			paths = append(paths, path)
+		}
+		outcomes[path] = text
+	}
 	for _, ch := range changes {
 		if slices.Contains(stuck, ch.Path) {
 			continue // what was before can only be put back after this
@@ -129,11 +143,11 @@ func (c *command) runUndo(ctx context.Context, changes []clients.Change, force b
 			failed(err)
 			continue
 		case ch.Created:
-			fmt.Fprintln(c.std.Out, c.say("%s was not there before and is gone.", c.homely(ch.Path)))
+			told(ch.Path, c.say("%s was not there before and is gone.", c.homely(ch.Path)))
 		case exact:
-			fmt.Fprintln(c.std.Out, c.say("%s is as it was.", c.homely(ch.Path)))
+			told(ch.Path, c.say("%s is as it was.", c.homely(ch.Path)))
 		default:
-			fmt.Fprintln(c.std.Out, c.say("%s has its entries back; what others have changed in it stays.", c.homely(ch.Path)))
+			told(ch.Path, c.say("%s has its entries back; what others have changed in it stays.", c.homely(ch.Path)))
 		}
 		lost = slices.DeleteFunc(lost, func(l loss) bool {
 			if l.Path != ch.Path {
@@ -142,6 +156,9 @@ func (c *command) runUndo(ctx context.Context, changes []clients.Change, force b
 			c.backups().Forget(l.Change)
 			return true
 		})
+	}
+	for _, path := range paths {
+		fmt.Fprintln(c.std.Out, outcomes[path])
 	}
 	for _, l := range lost {
 		failed(l.err)

@@ -94,7 +94,7 @@ var jaCommands = map[string]string{
 
 Exit status: 0 fine, 1 the tool reported an error or the doctor a problem, 2 wrong
 input, 3 not found, 4 not allowed, 5 conflict, 6 too much, 7 unavailable, 8 too
-slow.`: `genkan は、使っている MCP サーバーを 1 つのエンドポイントにまとめます。
+slow, 70 a fault of genkan's own, 130 canceled.`: `genkan は、使っている MCP サーバーを 1 つのエンドポイントにまとめます。
 
   genkan import        エディターのサーバーを引き継ぐ
   genkan connect       エディターのサーバーを genkan 経由にする
@@ -105,7 +105,7 @@ slow.`: `genkan は、使っている MCP サーバーを 1 つのエンドポ�
   genkan doctor        問題と直し方を表示する
 
 終了ステータス: 0 正常、1 ツールがエラーを返した、または doctor が問題を見つけた、2 入力の誤り、3 見つからない、
-4 許可されていない、5 競合、6 多すぎる、7 利用できない、8 時間切れ。`,
+4 許可されていない、5 競合、6 多すぎる、7 利用できない、8 時間切れ、70 genkan 内部の不具合、130 キャンセル。`,
 	"`directory` of the database, the admin token and the configuration":           "データベース、管理者トークン、設定ファイルを置くディレクトリ（`directory`）",
 	"configuration `file` (default DATA/genkan.yaml)":                              "設定ファイル（`file`、既定は DATA/genkan.yaml）",
 	"`host:port` to listen on, or that genkan listens on (default 127.0.0.1:3000)": "待ち受けるアドレス、または genkan が待ち受けているアドレス（`host:port`、既定は 127.0.0.1:3000）",
@@ -264,4 +264,5 @@ and paste the address that the browser ends at, although its page does not load.
 	"No genkan ran for %s; one was started in the background.":                                       "%s で動いている genkan がなかったため、バックグラウンドで起動しました。",
 	"Still starting, so that their tools are missing here: %s. `genkan servers` shows how they are.": "まだ起動中のため、次のサーバーのツールはここにありません: %s。状態は `genkan servers` で確認できます。",
 	"not responding": "応答なし",
+	"There are no tokens besides the admin token. `genkan tokens add NAME` makes one.": "管理者トークンのほかにトークンはありません。`genkan tokens add NAME` で作れます。",
 }

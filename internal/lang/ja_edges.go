@@ -71,8 +71,7 @@ var jaEdges = map[string]string{
 	"the tool reported an error without a text":                                             "ツールがエラーを返しましたが、説明はありませんでした",
 
 	// api's client
-	"canceled":                            "キャンセルしました",
-	"genkan answered with HTTP status %d": "genkan が HTTP ステータス %d を返しました",
+	"canceled": "キャンセルしました",
 	"genkan does not answer at %s; start it with `genkan serve`": "%s の genkan が応答しません。`genkan serve` で起動してください",
 	"genkan's answer could not be read":                          "genkan の応答を読み取れませんでした",
 
@@ -115,4 +114,6 @@ var jaEdges = map[string]string{
 	"client %s has as many connections open as it may have; close some, or try again in a moment":                                                      "クライアント %s はこれ以上接続を開けません。いくつか閉じるか、少し待ってからもう一度試してください",
 	"the connection to genkan broke; look into its log, and try again":                                                                                 "genkan との接続が切れました。genkan のログを確認して、もう一度試してください",
 	"the program that listens on %s did not prove that it knows the admin token of this data directory, so the token was not sent; check --listen and --data, name the port that genkan itself listens on, and restart a genkan of an older version": "%s で待ち受けているプログラムは、このデータディレクトリの管理者トークンを知っていることを証明しなかったため、トークンは送信していません。--listen と --data を確認し、genkan 自身が待ち受けているポートを指定してください。古いバージョンの genkan は再起動してください",
+	"what answers at %s is not genkan (HTTP status %d, and no answer of the API); check --listen, or stop that program and start `genkan serve`":                                                                                                     "%s で応答しているのは genkan ではありません（HTTP ステータス %d。API の応答ではありません）。--listen を確認するか、そのプログラムを止めてから `genkan serve` を起動してください",
+	"%s serves TLS; leave out --listen, and name the data directory of that genkan with --data":                                                                                                                                                      "%s は TLS で応答しています。--listen を外し、その genkan のデータディレクトリを --data で指定してください",
 }

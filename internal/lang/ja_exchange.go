@@ -32,4 +32,6 @@ var jaExchange = map[string]string{
 	"must be a text, and is %s":                                                           "文字列でなければなりません（現在の値: %s）",
 	"has half of a surrogate pair, and is %s; write whole characters":                     "サロゲートペアの片方だけが含まれています（現在の値: %s）。完全な文字で書いてください",
 	"must be a list of texts, and is %s":                                                  "文字列のリストでなければなりません（現在の値: %s）",
+	"Items exported: %d, as JSON Lines into %s.":                                          "%d 件のアイテムを JSON Lines として %s に書き出しました。",
+	"Items exported: %d, as Markdown files into the folder %s.":                           "%d 件のアイテムを Markdown ファイルとしてフォルダー %s に書き出しました。",
 }

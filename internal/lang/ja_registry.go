@@ -8,7 +8,7 @@ var jaRegistry = map[string]string{
 	"No tool fits. Say it in other words.": "合うツールがありません。別の言い方を試してください。",
 	"SCORE":                                "スコア",
 	"how many tools to show (`number`)":    "表示するツールの数（`number`）",
-	"Tool is disabled: %s. An admin has switched it off; `genkan tools enable` switches it on again": "ツールは無効です: %s。管理者が無効にしています。`genkan tools enable` で再び有効にできます",
+	"Tool is disabled: %s. An admin has switched it off; `genkan tools enable %s` switches it on again": "ツールは無効です: %s。管理者が無効にしています。`genkan tools enable %s` で再び有効にできます",
 	"must not be longer than %d bytes":   "%d バイト以内で指定してください",
 	"must not have more than %d entries": "指定できるのは %d 件までです",
 	"is required":                        "指定してください",

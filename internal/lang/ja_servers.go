@@ -45,7 +45,6 @@ var jaServers = map[string]string{
 	"%s answered in a way that this client's protocol version cannot carry":                                                      "%s の応答は、このクライアントのプロトコルバージョンでは扱えません",
 	"an answer of server %s is larger than %d MiB, which is the most that passes":                                                "サーバー %s の応答が、上限の %d MiB を超えています",
 	"server %s answered with HTTP status %d; is its URL that of an MCP endpoint?":                                                "サーバー %s が HTTP ステータス %d を返しました。URL が MCP のエンドポイントか確認してください",
-	"server %s cannot be reached; is it running, and is its URL right?":                                                          "サーバー %s に接続できません。起動しているか、URL が正しいか確認してください",
 	"server %s compresses its answers although it was asked not to; genkan does not unpack them":                                 "サーバー %s が、圧縮しないよう求めたのに応答を圧縮しています。genkan は展開しません",
 	"server %s does not know the session that it has just opened; if several run behind its URL, they must share their sessions": "サーバー %s が、開いたばかりのセッションを認識していません。同じ URL で複数のサーバーが動いている場合は、セッションを共有させてください",
 	"server %s does not read what it is sent; `genkan servers %s` shows its last output":                                         "サーバー %s が送信内容を読み取っていません。最後の出力は `genkan servers %s` で確認できます",

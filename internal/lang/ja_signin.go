@@ -24,7 +24,7 @@ var jaSignIn = map[string]string{
 	"signing in to %s leads to %s, an address inside a network, where that server must not send genkan; if it is right, name the host in the server's privateHosts": "%s へのサインインは、内部ネットワークのアドレス %s に向けられています。このサーバーがそこへ genkan を向かわせることは許されません。正しい場合は、サーバーの privateHosts にそのホストを書いてください",
 	"%s, where server %s sends genkan to sign in, redirects to an address without encryption; tell whoever runs it":                                                 "%s（サーバー %s のサインイン先）が、暗号化されていないアドレスへリダイレクトしています。管理者に知らせてください",
 	"%s, where server %s sends genkan to sign in, does not answer in time; try again later":                                                                         "%s（サーバー %s のサインイン先）が時間内に応答しません。後でもう一度試してください",
-	"%s, where server %s sends genkan to sign in, cannot be reached; check the network and try again":                                                               "%s（サーバー %s のサインイン先）に接続できません。ネットワークを確認して、もう一度試してください",
+	"%s, where server %s sends genkan to sign in, cannot be reached: %s; check the network and try again":                                                           "%s（サーバー %s のサインイン先）に接続できません: %s。ネットワークを確認して、もう一度試してください",
 	"%s, where server %s sends genkan to sign in, gives an answer that cannot be used; tell whoever runs it":                                                        "%s（サーバー %s のサインイン先）の応答を利用できません。管理者に知らせてください",
 
 	// Registering genkan.

@@ -153,3 +153,21 @@ func TestAnswersSayThatAFolderWasNotUsed(t *testing.T) {
 		t.Errorf("without a folder: %s", r.body)
 	}
 }
+
+// A server that has never asked for a folder would not have used one, so an answer
+// of it says nothing about the folder.
+func TestAnswersDoNotMentionAFolderThatTheServerDoesNotUse(t *testing.T) {
+	t.Parallel()
+	for _, isolation := range []string{"auto", "session"} {
+		h := openHouse(t, servers{"a": with(child(t, "-era", "legacy"), map[string]any{"isolation": isolation})})
+		r := h.send(request{path: "/v1/tools/call", body: `{"name":"a__echo","parameters":{"text":"x"},"options":{"folder":"/"}}`})
+		if r.status != http.StatusOK || strings.Contains(string(r.body), "notice") {
+			t.Errorf("isolation %s, over REST: %d %s", isolation, r.status, r.body)
+		}
+		c := h.connect(t, clientOptions{era: legacyEra, wire: overHTTP, capabilities: hasRoots, answer: func(question) string { return rootsAt(root("/")) }})
+		message := c.begin("tools/call", `"name":"a__echo","arguments":{"text":"x"}`, "").wait()
+		if text(message) != "x" || strings.Contains(message, "genkan/notice") {
+			t.Errorf("isolation %s, over MCP: %s", isolation, message)
+		}
+	}
+}

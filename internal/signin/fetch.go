@@ -3,13 +3,16 @@ package signin
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"io"
+	"net"
 	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
+	"syscall"
 
 	"genkan/internal/gateway"
 )
@@ -86,10 +89,38 @@ func (r *reach) failed(ctx context.Context, u *url.URL, err error) error {
 			"%s, where server %s sends genkan to sign in, does not answer in time; try again later", host, name))
 	}
 	if own, parseErr := url.Parse(r.server.URL); parseErr == nil && own.Host == u.Host { // it has sent genkan nowhere
-		return because(err, gateway.Errorf(gateway.CodeUnavailable, "server %s cannot be reached; is it running, and is its URL right?", name))
+		return because(err, gateway.Errorf(gateway.CodeUnavailable,
+			"server %s cannot be reached: %s; `genkan doctor %s` says what mends it", name, whyUnreachable(u, err), name))
 	}
 	return because(err, gateway.Errorf(gateway.CodeUnavailable,
-		"%s, where server %s sends genkan to sign in, cannot be reached; check the network and try again", host, name))
+		"%s, where server %s sends genkan to sign in, cannot be reached: %s; check the network and try again", host, name, whyUnreachable(u, err)))
+}
+
+// whyUnreachable says why a request got no answer. Of the URL it shows only the
+// host.
+func whyUnreachable(to *url.URL, err error) gateway.Text {
+	var dns *net.DNSError
+	var op *net.OpError
+	var certificate *tls.CertificateVerificationError
+	var record tls.RecordHeaderError
+	switch {
+	case errors.As(err, &op) && op.Op == "proxyconnect":
+		return gateway.Textf("the proxy for %s cannot be reached (HTTP_PROXY, HTTPS_PROXY)", to.Host)
+	case errors.As(err, &dns) && dns.IsNotFound:
+		return gateway.Textf("the host name %s does not exist (no such host)", dns.Name)
+	case errors.As(err, &dns):
+		return gateway.Textf("the host name %s could not be looked up (DNS)", dns.Name)
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return gateway.Textf("nothing listens on %s (connection refused)", to.Host)
+	case errors.As(err, &certificate):
+		return gateway.Textf("the certificate of %s cannot be used", to.Host)
+	case errors.As(err, &record):
+		return gateway.Textf("%s does not speak TLS, but its URL begins with https", to.Host)
+	case errors.As(err, &op) && op.Op == "dial":
+		return gateway.Textf("no connection to %s can be made from this machine (no route to host)", to.Host)
+	default:
+		return gateway.Textf("the connection to %s broke", to.Host)
+	}
 }
 
 // unusable is for an answer that came and is of no use.

@@ -27,7 +27,7 @@ func Backup(ctx context.Context, path, into string, replace bool, progress func(
 		}
 	}
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
-		return 0, gateway.Errorf(gateway.CodeNotFound, "there is no database at %s yet, so there is nothing to copy; name another data directory with --data", path)
+		return 0, gateway.Errorf(gateway.CodeNotFound, "there is no database at %s, so there is nothing to copy; name another data directory with --data", path)
 	}
 	if isDatabase(path, into) {
 		return 0, gateway.Errorf(gateway.CodeInvalid, "%s is the database itself; choose another file for the backup", into)

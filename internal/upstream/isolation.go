@@ -52,7 +52,8 @@ const (
 )
 
 // place finds the connection for a call, or for what its caller watches. If the
-// caller named a folder that is not used, the seat says so.
+// caller named a folder that is not used, and the server would have used it, the
+// seat says so.
 func (s *Server) place(ctx context.Context, call *gateway.Call, why purpose) (seat, error) {
 	if !s.apart.Load() {
 		return s.trunk(ctx)
@@ -82,6 +83,12 @@ func (s *Server) place(ctx context.Context, call *gateway.Call, why purpose) (se
 			Values:  []any{s.set.Name},
 		}
 	}
+	// A server with a connection for each session starts in the folder, too, but
+	// need not read anything there.
+	var notice gateway.Text
+	if mode == IsolationRoot || habits.Roots {
+		notice = where.notice()
+	}
 	// One that asks its client during calls must know whom, unless it was said
 	// to be one for all. A session has one child, which remembers what it did;
 	// of calls that stand alone each needs its own while it lasts.
@@ -96,7 +103,7 @@ func (s *Server) place(ctx context.Context, call *gateway.Call, why purpose) (se
 	want.guest = want.session == "" && !call.Identity.IsLocal() // a session is one caller's
 	if want.root == "" && want.session == "" {
 		at, err := s.trunk(ctx)
-		at.notice = where.notice()
+		at.notice = notice
 		return at, err
 	}
 	if refused { // one that wants a sign-in is not asked by each caller anew
@@ -110,7 +117,7 @@ func (s *Server) place(ctx context.Context, call *gateway.Call, why purpose) (se
 	if errors.Is(err, errNoBranch) && mode == IsolationShared {
 		return s.trunk(ctx) // its questions may go unheard there, but it is served
 	}
-	found.notice = where.notice()
+	found.notice = notice
 	if err == nil && mode == IsolationSession {
 		s.branches.move(found.branch, where)
 	}

@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"genkan/internal/gateway"
@@ -255,16 +256,26 @@ func (c *Client) send(ctx context.Context, method, path string, in any) (*http.R
 // read decodes an answer, also that of a failure.
 func (c *Client) read(resp *http.Response, out any) error {
 	raw, err := io.ReadAll(io.LimitReader(resp.Body, 2*gateway.MaxResult))
+	if err != nil && resp.Request.Context().Err() != nil {
+		return &gateway.Error{Code: gateway.CodeCanceled, Err: err, Message: "canceled"}
+	}
 	if err != nil {
 		return &gateway.Error{Code: gateway.CodeUnavailable, Err: err, Message: "genkan's answer could not be read"}
 	}
 	decodeErr := json.Unmarshal(raw, out)
-	if resp.StatusCode < 400 {
-		return decodeErr
+	if resp.StatusCode < 400 && decodeErr == nil {
+		return nil
 	}
 	var failure Failure
+	if !strings.HasPrefix(c.base, "https:") && resp.StatusCode == http.StatusBadRequest && bytes.Contains(raw, []byte("HTTP request to an HTTPS server")) {
+		return gateway.Errorf(gateway.CodeUnavailable, "%s serves TLS; leave out --listen, and name the data directory of that genkan with --data", c.base)
+	}
 	if json.Unmarshal(raw, &failure) != nil || failure.Error == "" {
-		return gateway.Errorf(codeOf(resp.StatusCode), "genkan answered with HTTP status %d", resp.StatusCode)
+		return &gateway.Error{
+			Code: gateway.CodeUnavailable, Err: decodeErr,
+			Message: "what answers at %s is not genkan (HTTP status %d, and no answer of the API); check --listen, or stop that program and start `genkan serve`",
+			Values:  []any{c.base, resp.StatusCode},
+		}
 	}
 	e := gateway.Errorf(codeOf(resp.StatusCode), "%s", failure.Error) // in genkan's own language
 	if seconds, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil {
