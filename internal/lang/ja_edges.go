@@ -113,4 +113,5 @@ var jaEdges = map[string]string{
 	"initialize must not be part of a batch: send it by itself":                                                                                        "initialize はバッチに含められません。単独で送信してください",
 	"not carried out: the answers to other messages of the batch use up the memory that this client may have; send this one again, in a smaller batch": "実行していません。バッチ内のほかのメッセージへの応答が、このクライアントが使えるメモリーを使い切っています。より小さなバッチで、もう一度送信してください",
 	"this client has %d streams open, which is as many as it may have now; close some, or try again later":                                             "このクライアントは %d 本のストリームを開いており、いまはこれ以上開けません。いくつか閉じるか、後でもう一度試してください",
+	"this requestState belongs to another call: a retry has the same method, name and arguments. Call again without it":                                "この requestState は別の呼び出しのものです。再試行では同じメソッド・名前・引数を送ってください。requestState なしで呼び出し直してください",
 }
