@@ -273,3 +273,18 @@ func TestDoor(t *testing.T) {
 		}
 	})
 }
+
+// TestLargeHeadersAreRefused: a call keeps its headers until it ends.
+func TestLargeHeadersAreRefused(t *testing.T) {
+	t.Parallel()
+	h := openHouse(t, servers{})
+	for size, want := range map[int]int{30_000: http.StatusOK, 50_000: http.StatusRequestHeaderFieldsTooLarge} {
+		got := h.send(request{
+			body:   `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{}}}`,
+			header: headers("Mcp-Param-Text", strings.Repeat("x", size)),
+		})
+		if got.status != want {
+			t.Errorf("%d bytes are answered with %d", size, got.status)
+		}
+	}
+}

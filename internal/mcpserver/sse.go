@@ -80,7 +80,7 @@ func (s *Server) serveSSE(w http.ResponseWriter, r *http.Request, view string) {
 		s.plainError(w, r, http.StatusNotAcceptable, invalidRequest("the Accept header must allow text/event-stream"))
 		return
 	}
-	closeStream, err := s.openStream(id.ClientID)
+	closeStream, err := s.openStream(id.ClientID, headerSize(r))
 	if err != nil {
 		s.newReply(w, r).fail(nil, err)
 		return
