@@ -44,6 +44,8 @@ func (r *route) checkQuery(raw string) *gateway.Error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		switch {
+		case slices.Contains(known, name) && len(values[name]) > 1:
+			return invalidField(name, "the query parameter %q stands twice; give it once", name)
 		case slices.Contains(known, name):
 		case len(known) == 0:
 			return invalidField(gateway.Short(name), "there is no query parameter %q here; this path has none", gateway.Short(name))

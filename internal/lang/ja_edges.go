@@ -42,9 +42,9 @@ var jaEdges = map[string]string{
 	"genkan is going down: no stream can be opened":                                            "genkan は終了処理中のため、ストリームを開けません",
 
 	// Bodies of requests, for both.
-	"the Content-Type must be application/json": "Content-Type は application/json にしてください",
-	"the body could not be read":                "本文を読み取れませんでした",
-	"the body did not come in time":             "本文が時間内に届きませんでした",
+	"the Content-Type must be application/json, in UTF-8": "Content-Type は application/json（UTF-8）にしてください",
+	"the body could not be read":                          "本文を読み取れませんでした",
+	"the body did not come in time":                       "本文が時間内に届きませんでした",
 
 	// api
 	"Tool not found: %s. Did you mean %s?": "ツールが見つかりません: %s。もしかして %s ですか？",
@@ -114,4 +114,5 @@ var jaEdges = map[string]string{
 	"this requestState belongs to another call: a retry has the same method, name and arguments. Call again without it":                                "この requestState は別の呼び出しのものです。再試行では同じメソッド・名前・引数を送ってください。requestState なしで呼び出し直してください",
 	"resourceSubscriptions must be a list of at most %d URIs of at most %d bytes, and %d bytes in all":                                                 "resourceSubscriptions は最大 %d 個の URI のリストで、それぞれ最大 %d バイト、合計で最大 %d バイトでなければなりません",
 	"taskIds must be a list of at most %d ids of at most %d bytes, and %d bytes in all":                                                                "taskIds は最大 %d 個の ID のリストで、それぞれ最大 %d バイト、合計で最大 %d バイトでなければなりません",
+	"the query parameter %q stands twice; give it once":                                                                                                "クエリパラメーター %q が重複しています。一度だけ指定してください",
 }

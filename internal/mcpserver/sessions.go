@@ -346,11 +346,15 @@ const (
 // the server, and a modern server over HTTP gets a connection for each. Measured.
 func watchCost(name int) int { return 64<<10 + 6*name }
 
-// subscribe takes a legacy client's wish to hear of a resource.
+// subscribe takes a legacy client's wish to hear of a resource. It counts against
+// the client's rate limit.
 func (s *Server) subscribe(ctx context.Context, sess *session, msg *jsonrpc.Message) error {
 	uri, ok := textOf(&msg.Params, msg.Params.URI)
 	if !ok {
 		return gateway.Errorf(gateway.CodeInvalid, "params.uri must be the URI of a resource")
+	}
+	if err := s.opt.House().Count(sess.known.Load().Identity); err != nil {
+		return err
 	}
 	sess.mu.Lock()
 	_, already := sess.subscriptions[uri]

@@ -489,3 +489,44 @@ func TestTheHeadersOfAStreamCount(t *testing.T) {
 		t.Errorf("%d bytes are left", budget.Used()-before)
 	}
 }
+
+// countingHouse refuses what counts against the rate limit.
+type countingHouse struct{ quietHouse }
+
+func (countingHouse) Count(gateway.Identity) error {
+	return gateway.Errorf(gateway.CodeLimited, "too often")
+}
+
+// TestSubscriptionsCountAgainstTheRateLimit, and so do streams of the old
+// transport.
+func TestSubscriptionsCountAgainstTheRateLimit(t *testing.T) {
+	t.Parallel()
+	s := newSharedServer(nil, nil, Limits{})
+	defer s.Close()
+	limited := false
+	s.opt.House = func() House {
+		if limited {
+			return countingHouse{}
+		}
+		return quietHouse{}
+	}
+	id := openAs(s, "t", "2025-06-18")
+	limited = true
+	w := httptest.NewRecorder()
+	postAs(s, w, "t", id, `{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"x"}}`)
+	if !strings.Contains(w.Body.String(), "too often") {
+		t.Errorf("resources/subscribe: %s", w.Body)
+	}
+	stream := httptest.NewRequest(http.MethodGet, "/sse", http.NoBody)
+	stream.Header.Set("Authorization", "t")
+	for name, c := range map[string]struct {
+		handler http.Handler
+		request *http.Request
+	}{"sse": {s.SSE(""), stream}, "listen": {s, listenTo("x")}} {
+		streamOf(t, c.handler, c.request, func(w *httptest.ResponseRecorder) {
+			if !strings.Contains(w.Body.String(), "too often") {
+				t.Errorf("%s: %s", name, w.Body)
+			}
+		})
+	}
+}

@@ -141,8 +141,12 @@ var filterWords = map[gateway.Kind]string{
 	gateway.KindTool: "toolsListChanged", gateway.KindPrompt: "promptsListChanged", gateway.KindResource: "resourcesListChanged",
 }
 
-// newSubscription reads a client's wishes.
+// newSubscription reads a client's wishes. It counts against the client's rate
+// limit.
 func (s *Server) newSubscription(msg *jsonrpc.Message, id visitor, session *gateway.Session) (*subscription, error) {
+	if err := s.opt.House().Count(id.Identity); err != nil {
+		return nil, err
+	}
 	filter := jsonrpc.Lookup(msg.Params.Raw, "notifications")
 	sub := &subscription{id: msg.ID, listener: newListener(id.view, s.account(id.ClientID))}
 	sub.caller = &gateway.Call{
