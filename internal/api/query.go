@@ -41,11 +41,12 @@ func (r *route) checkQuery(raw string) *gateway.Error {
 	known := make([]string, len(r.query))
 	for i, q := range r.query {
 		known[i] = q.name
+		if !q.repeats && len(values[q.name]) > 1 {
+			return twice(q.name)
+		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		switch {
-		case slices.Contains(known, name) && len(values[name]) > 1:
-			return invalidField(name, "the query parameter %q stands twice; give it once", name)
 		case slices.Contains(known, name):
 		case len(known) == 0:
 			return invalidField(gateway.Short(name), "there is no query parameter %q here; this path has none", gateway.Short(name))
@@ -54,4 +55,9 @@ func (r *route) checkQuery(raw string) *gateway.Error {
 		}
 	}
 	return nil
+}
+
+// twice refuses a parameter that must stand once.
+func twice(name string) *gateway.Error {
+	return invalidField(name, "the query parameter %q stands twice; give it once", name)
 }
