@@ -44,7 +44,7 @@ func readBody(w http.ResponseWriter, r *http.Request) (body []byte, status int, 
 	_ = control.SetReadDeadline(time.Now().Add(bodyPatience))
 	defer func() { _ = control.SetReadDeadline(time.Time{}) }()
 	if !jsonrpc.IsJSON(r.Header.Get("Content-Type")) {
-		return nil, http.StatusUnsupportedMediaType, invalid("the Content-Type must be application/json")
+		return nil, http.StatusUnsupportedMediaType, invalid("the Content-Type must be application/json, in UTF-8")
 	}
 	size := r.ContentLength
 	if size < 0 || size > maxBody {

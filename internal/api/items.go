@@ -155,6 +155,9 @@ func (a *API) listItems(w http.ResponseWriter, r *http.Request, id gateway.Ident
 		q.ask(a, w, r, id, "search_items_by_tag")
 		return
 	}
+	if len(q.Values["type"]) > 1 {
+		q.refuse(twice("type"))
+	}
 	for _, name := range []string{"type", "start_date", "end_date"} {
 		q.text(name, name)
 	}

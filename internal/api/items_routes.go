@@ -41,7 +41,7 @@ func knowledgeFailures() []restError {
 func (a *API) itemRoutes() []route {
 	limit := query{name: "limit", kind: "integer", about: "Items on a page.", least: 1, most: kb.MaxPage, otherwise: kb.UsualPage}
 	offset := query{name: "offset", kind: "integer", about: "How many to leave out from the start."}
-	types := query{name: "type", kind: "string", about: "Only items of this type; may be repeated."}
+	types := query{name: "type", kind: "string", about: "Only items of this type; may be repeated.", repeats: true}
 	since := query{name: "start_date", kind: "string", about: "Updated on this day (UTC) or later, YYYY-MM-DD."}
 	until := query{name: "end_date", kind: "string", about: "Updated on this day (UTC) or earlier, YYYY-MM-DD."}
 	list := []route{
@@ -49,9 +49,9 @@ func (a *API) itemRoutes() []route {
 			method: "GET", path: "/v1/items", id: "listItems", summary: "List items of the knowledge base",
 			about: "The last updated first, without their contents. Items in closed statuses are left out unless they are asked for. With a tag, they are in any status.",
 			query: []query{
-				{name: "type", kind: "string", about: "Only items of this type."},
+				{name: "type", kind: "string", about: "Only items of this type; with tag it may be repeated.", repeats: true},
 				{name: "tag", kind: "string", about: "Only items with this tag. It goes with type only."},
-				{name: "status", kind: "string", about: "Only items in this status; may be repeated, or have several with commas. It overrides includeClosed."},
+				{name: "status", kind: "string", about: "Only items in this status; may be repeated, or have several with commas. It overrides includeClosed.", repeats: true},
 				{name: "includeClosed", kind: "boolean", about: "Also items in closed statuses."},
 				since, until, limit, offset,
 			},
@@ -68,7 +68,7 @@ func (a *API) itemRoutes() []route {
 			query: []query{
 				{name: "query", kind: "string", about: "What to look for."},
 				types,
-				{name: "status", kind: "string", about: "Only items in this status; may be repeated, or have several with commas."},
+				{name: "status", kind: "string", about: "Only items in this status; may be repeated, or have several with commas.", repeats: true},
 				{name: "tag", kind: "string", about: "Only items with this tag."},
 				since, until, limit, offset,
 			},

@@ -41,6 +41,9 @@ func (r *route) checkQuery(raw string) *gateway.Error {
 	known := make([]string, len(r.query))
 	for i, q := range r.query {
 		known[i] = q.name
+		if !q.repeats && len(values[q.name]) > 1 {
+			return twice(q.name)
+		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(values)) {
 		switch {
@@ -52,4 +55,9 @@ func (r *route) checkQuery(raw string) *gateway.Error {
 		}
 	}
 	return nil
+}
+
+// twice refuses a parameter that must stand once.
+func twice(name string) *gateway.Error {
+	return invalidField(name, "the query parameter %q stands twice; give it once", name)
 }

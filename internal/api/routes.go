@@ -54,6 +54,8 @@ type query struct {
 	name, kind, about string
 	// least, most and otherwise are of numbers.
 	least, most, otherwise int
+	// repeats is set for a parameter that may stand several times.
+	repeats bool
 }
 
 // routes are all that there is.

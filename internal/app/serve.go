@@ -125,12 +125,17 @@ func (p *Process) Listen(ctx context.Context) (net.Listener, error) {
 	return l, nil
 }
 
+// maxHeader bounds the headers of a request, in bytes. A call keeps them until it
+// ends. Modern clients mirror arguments into headers, which other servers bound at
+// 8 to 32 KiB.
+const maxHeader = 32 << 10
+
 func (p *Process) httpServer() *http.Server {
 	return &http.Server{
 		Handler:           p.Handler(),
 		ReadHeaderTimeout: 10 * time.Second,
 		IdleTimeout:       2 * time.Minute,
-		MaxHeaderBytes:    64 << 10,
+		MaxHeaderBytes:    maxHeader,
 		ErrorLog:          slog.NewLogLogger(p.log.Handler(), slog.LevelDebug),
 	}
 }

@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"log/slog"
+	"strings"
 	"testing"
 
 	"genkan/internal/gateway"
@@ -42,5 +43,21 @@ func TestWhoOwnsAResource(t *testing.T) {
 		if call.Tool.Exposed == "" && uri != "" {
 			t.Errorf("%s has no name", uri)
 		}
+	}
+}
+
+// TestAnUnknownNameCostsLittle, however long it is.
+func TestAnUnknownNameCostsLittle(t *testing.T) {
+	c := New([]Mount{{Source: library{name: "a"}}, {Source: library{name: "b"}}}, 0, slog.New(slog.DiscardHandler))
+	name := strings.Repeat("x-", 100_000)
+	bytes := testing.Benchmark(func(b *testing.B) {
+		for b.Loop() {
+			if c.Resolve(&gateway.Call{Kind: gateway.KindTool, Name: name}) == nil {
+				b.Error("it was found")
+			}
+		}
+	}).AllocedBytesPerOp()
+	if bytes > 10_000 {
+		t.Errorf("an unknown name of %d bytes allocates %d", len(name), bytes)
 	}
 }

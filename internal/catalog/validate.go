@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,18 +40,65 @@ type compiledSchema struct {
 // that ask for it. Everything else passes unread.
 func (v *Validator) Middleware(next gateway.Handler) gateway.Handler {
 	return gateway.HandlerFunc(func(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
-		var err error
+		check := v.Check
 		switch {
 		case call.Complete && call.Kind == gateway.KindTool:
-			err = v.Complete(call)
-		case call.Tool.Validate:
-			err = v.Check(call)
+			check = v.Complete
+		case !call.Tool.Validate:
+			return next.Handle(ctx, call)
 		}
+		done, err := prepare(ctx, call)
+		if err != nil {
+			return nil, err
+		}
+		err = check(call)
+		done()
 		if err != nil {
 			return nil, err
 		}
 		return next.Handle(ctx, call)
 	})
+}
+
+const (
+	// largeArguments are not checked by any number of calls at once, in bytes.
+	largeArguments = 64 << 10
+	// findingSize is what the validator may remember of each value, in bytes.
+	findingSize = 200
+)
+
+// largeChecks has a place for each check of large arguments that may run.
+var largeChecks = make(chan struct{}, runtime.GOMAXPROCS(0))
+
+// prepare waits until a call's arguments may be checked, and counts what that
+// takes against the caller's share, until done is called.
+func prepare(ctx context.Context, call *gateway.Call) (done func(), err error) {
+	raw := call.Params.Get(call.Params.Arguments)
+	if len(raw) <= gateway.SmallArguments {
+		return func() {}, nil
+	}
+	values, size, err := gateway.DecodedSize(raw)
+	if err != nil {
+		return nil, err
+	}
+	leave := func() {}
+	if len(raw) > largeArguments {
+		select {
+		case largeChecks <- struct{}{}:
+			leave = func() { <-largeChecks }
+		case <-ctx.Done():
+			return nil, &gateway.Error{
+				Code: gateway.CodeCanceled, Unsent: true, Err: context.Cause(ctx),
+				Message: "the call was canceled while it waited for its turn",
+			}
+		}
+	}
+	giveBack, err := call.Borrow(size + values*findingSize)
+	if err != nil {
+		leave()
+		return nil, err
+	}
+	return func() { giveBack(); leave() }, nil
 }
 
 // Check validates a call's arguments and names the field that is wrong.

@@ -122,6 +122,15 @@ func (c *Call) Arguments() (map[string]any, error) {
 	}
 	args := map[string]any{}
 	if raw := c.Params.Get(c.Params.Arguments); raw != nil {
+		if len(raw) > SmallArguments {
+			_, size, err := DecodedSize(raw)
+			if err == nil {
+				err = c.Reserve(size)
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
 		if err := decode(raw, &args); err != nil {
 			return nil, &Error{Code: CodeInvalid, Message: "the arguments must be a JSON object", Err: err}
 		}

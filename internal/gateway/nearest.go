@@ -9,9 +9,15 @@ import (
 // one by, in characters. Whoever sends a longer one chose its length.
 const maxNearest = 96
 
+// longestWord is how long a word may be that is looked at at all, in bytes.
+const longestWord = 256
+
 // Nearest is the word that was probably meant by another one: it differs from
 // it by few typing errors, for its length. It is empty when none does.
 func Nearest(word string, known iter.Seq[string]) string {
+	if len(word) > longestWord {
+		return ""
+	}
 	w := []rune(Squash(word))
 	if len(w) > maxNearest {
 		return ""
@@ -31,8 +37,10 @@ func Nearest(word string, known iter.Seq[string]) string {
 
 // Squash ignores what differs by style: log_level, log-level, logLevel.
 func Squash(s string) string {
-	return strings.ToLower(strings.NewReplacer("_", "", "-", "", ".", "").Replace(s))
+	return strings.ToLower(separators.Replace(s))
 }
+
+var separators = strings.NewReplacer("_", "", "-", "", ".", "")
 
 // distance counts the typing errors between two words: a letter too many, too
 // few, wrong, or two exchanged.

@@ -27,3 +27,11 @@ func TestNearest(t *testing.T) {
 		}
 	}
 }
+
+// TestNearestOfALongWord: it costs nothing, however long the word is.
+func TestNearestOfALongWord(t *testing.T) {
+	word := strings.Repeat("x_", 100_000)
+	if allocs := testing.AllocsPerRun(5, func() { gateway.Nearest(word, slices.Values([]string{"x"})) }); allocs > 0 {
+		t.Errorf("%v allocations", allocs)
+	}
+}

@@ -123,6 +123,18 @@ func (c *Call) Reserve(n int) error {
 	return nil
 }
 
+// Borrow is Reserve for what is not needed until the answer has been sent.
+func (c *Call) Borrow(n int) (giveBack func(), err error) {
+	if err := c.Reserve(n); err != nil {
+		return nil, err
+	}
+	c = c.outermost()
+	return func() {
+		c.reserved.Add(-int64(n))
+		c.Budget.Give(c.Identity.ClientID, int64(n))
+	}, nil
+}
+
 // outermost is the call that an edge has made.
 func (c *Call) outermost() *Call {
 	for c.Parent != nil {

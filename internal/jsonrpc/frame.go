@@ -62,13 +62,23 @@ func trimEnd(line []byte) []byte {
 	return bytes.TrimSuffix(line, []byte{'\r'})
 }
 
-// IsJSON reports whether a Content-Type is JSON's, with whatever parameters.
+// IsJSON reports whether a Content-Type is that of JSON in UTF-8. Parameters other
+// than charset are ignored.
 func IsJSON(contentType string) bool {
 	if contentType == "application/json" {
 		return true
 	}
-	kind, _, _ := strings.Cut(contentType, ";")
-	return strings.EqualFold(strings.TrimSpace(kind), "application/json")
+	kind, parameters, _ := strings.Cut(contentType, ";")
+	if !strings.EqualFold(strings.TrimSpace(kind), "application/json") {
+		return false
+	}
+	for parameter := range strings.SplitSeq(parameters, ";") {
+		name, value, _ := strings.Cut(parameter, "=")
+		if strings.EqualFold(strings.TrimSpace(name), "charset") && !strings.EqualFold(strings.Trim(value, ` "`), "utf-8") {
+			return false
+		}
+	}
+	return true
 }
 
 // ReadBody reads a whole HTTP body of at most MaxMessage bytes. size is its

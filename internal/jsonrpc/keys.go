@@ -21,8 +21,12 @@ var (
 	metaKeys     = []string{"progressToken", MetaVersion, MetaClientInfo, MetaClientCapabilities, MetaLogLevel}
 )
 
-// keySet finds keys that stand twice in one object. Objects that the house
-// looks into have a handful of keys; the map is for those who try.
+// maxKeys is how many keys an inspected object may have: the envelope, the params
+// and _meta.
+const maxKeys = 1000
+
+// keySet finds keys that stand twice in one object. Inspected objects have a
+// handful of keys; the map is for arguments.
 type keySet struct {
 	few  [12][]byte
 	n    int
@@ -30,8 +34,11 @@ type keySet struct {
 }
 
 func (k *keySet) add(s *scanner, key []byte, at int, known []string) error {
-	if k.has(key) {
-		return s.refuse(at, "a key stands twice: %s", quoteForMessage(key))
+	if err := k.once(s, key, at); err != nil {
+		return err
+	}
+	if len(k.few)+len(k.many) > maxKeys {
+		return s.refuse(at, "an object has more than %d keys here", maxKeys)
 	}
 	for _, name := range known {
 		if string(key) == name {
@@ -42,6 +49,14 @@ func (k *keySet) add(s *scanner, key []byte, at int, known []string) error {
 		if len(key) >= len(name) && bytes.EqualFold(key, []byte(name)) {
 			return s.refuse(at, "%s differs from \"%s\" only in case", quoteForMessage(key), name)
 		}
+	}
+	return nil
+}
+
+// once refuses a key that was added before.
+func (k *keySet) once(s *scanner, key []byte, at int) error {
+	if k.has(key) {
+		return s.refuse(at, "a key stands twice: %s", quoteForMessage(key))
 	}
 	return nil
 }

@@ -200,7 +200,7 @@ func (s *scanner) unique(i, depth int) (int, error) {
 	case '{':
 		var seen keySet
 		return s.object(i, depth, func(key []byte, at, vi int) (int, error) {
-			if err := seen.add(s, key, at, nil); err != nil {
+			if err := seen.once(s, key, at); err != nil {
 				return 0, err
 			}
 			return s.unique(vi, depth+1)

@@ -260,6 +260,41 @@ func TestCheckUnique(t *testing.T) {
 	}
 }
 
+// TestInspectedObjectsHaveFewKeys: the keys of the envelope, the params and _meta
+// are remembered, so that there must not be any number of them. Arguments may
+// have more.
+func TestInspectedObjectsHaveFewKeys(t *testing.T) {
+	keys := func(n int) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, `,"k%d":0`, i)
+		}
+		return b.String()
+	}
+	message := func(envelope, params, meta, arguments int) string {
+		return `{"jsonrpc":"2.0","id":1,"method":"tools/call"` + keys(envelope) +
+			`,"params":{"name":"t"` + keys(params) + `,"arguments":{"a":0` + keys(arguments) + `},"_meta":{"a":0` + keys(meta) + `}}}`
+	}
+	for name, c := range map[string]struct {
+		message string
+		ok      bool
+	}{
+		"as many as may be":        {message(996, 997, 999, 90_000), true},
+		"one more in the envelope": {message(997, 0, 0, 0), false},
+		"one more in params":       {message(0, 998, 0, 0), false},
+		"one more in _meta":        {message(0, 0, 1000, 0), false},
+		"far too many in _meta":    {message(0, 0, 90_000, 0), false},
+	} {
+		_, err := Scan([]byte(c.message))
+		if (err == nil) != c.ok || err != nil && !strings.Contains(err.Error(), "more than 1000 keys") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if allocs := testing.AllocsPerRun(1, func() { _, _ = Scan([]byte(c.message)) }); allocs > 5000 {
+			t.Errorf("%s: %v allocations", name, allocs)
+		}
+	}
+}
+
 // A value that nests a thousand times around 200,000 numbers took half a minute
 // when each level read all that is within it.
 func TestCheckUniqueReadsDeepValuesOnce(t *testing.T) {

@@ -62,4 +62,5 @@ var jaCalls = map[string]string{
 	"the call was canceled while it waited for its turn":                                                           "順番を待っている間に呼び出しがキャンセルされました",
 	"server %s takes no more calls of this client now: %d are under way and %d wait; try again later":              "サーバー %s は、いまこのクライアントの呼び出しをこれ以上受け付けません（%d 件が実行中、%d 件が待機中です）。後でもう一度試してください",
 	"server %s had no place for the call within %s: %d calls of this client were under way; the call was not sent": "サーバー %s は %s 以内にこの呼び出しを受け付けられませんでした（このクライアントの呼び出しが %d 件実行中でした）。この呼び出しは送信していません",
+	"the arguments have more than %d values, which is too many to read them; send less at once":                    "引数の値が %d 個を超えていて、多すぎるため読み取れません。分けて送ってください",
 }

@@ -42,9 +42,8 @@ var jaEdges = map[string]string{
 	"genkan is going down: no stream can be opened":                                            "genkan は終了処理中のため、ストリームを開けません",
 
 	// Bodies of requests, for both.
-	"the Content-Type must be application/json": "Content-Type は application/json にしてください",
-	"the body could not be read":                "本文を読み取れませんでした",
-	"the body did not come in time":             "本文が時間内に届きませんでした",
+	"the body could not be read":    "本文を読み取れませんでした",
+	"the body did not come in time": "本文が時間内に届きませんでした",
 
 	// api
 	"Tool not found: %s. Did you mean %s?": "ツールが見つかりません: %s。もしかして %s ですか？",
@@ -105,15 +104,18 @@ var jaEdges = map[string]string{
 	"the client did not come back for the answer within %s":                                                                        "クライアントが %s 以内に応答を受け取りに戻りませんでした",
 	"the client did not come back for the answer, and more than %d others wait for it":                                             "クライアントが応答を受け取りに戻らないまま、同じクライアントを待つ応答が %d 件を超えました",
 	"there is no stream to resume after this Last-Event-ID: its time is over, genkan was restarted, or it is another session's. What was called may have been carried out; call again only if that does no harm": "この Last-Event-ID から再開できるストリームはありません。期限が過ぎたか、genkan が再起動したか、別のセッションのものです。呼び出しは実行された可能性があります。もう一度実行しても問題がない場合にだけ、呼び出し直してください",
-	"resourceSubscriptions must be a list of at most %d URIs of at most %d bytes":                                                                      "resourceSubscriptions は最大 %d 個の URI のリストで、それぞれ最大 %d バイトでなければなりません",
-	"taskIds must be a list of at most %d ids of at most %d bytes":                                                                                     "taskIds は最大 %d 個の ID のリストで、それぞれ最大 %d バイトでなければなりません",
-	"the URI of a resource to watch may have %d bytes":                                                                                                 "監視するリソースの URI は最大 %d バイトです",
-	"initialize must not be part of a batch: send it by itself":                                                                                        "initialize はバッチに含められません。単独で送信してください",
-	"not carried out: the answers to other messages of the batch use up the memory that this client may have; send this one again, in a smaller batch": "実行していません。バッチ内のほかのメッセージへの応答が、このクライアントが使えるメモリーを使い切っています。より小さなバッチで、もう一度送信してください",
-	"this client has %d streams open, which is as many as it may have now; close some, or try again later":                                             "このクライアントは %d 本のストリームを開いており、いまはこれ以上開けません。いくつか閉じるか、後でもう一度試してください",
-	"client %s has as many connections open as it may have; close some, or try again in a moment":                                                      "クライアント %s はこれ以上接続を開けません。いくつか閉じるか、少し待ってからもう一度試してください",
-	"the connection to genkan broke; look into its log, and try again":                                                                                 "genkan との接続が切れました。genkan のログを確認して、もう一度試してください",
+	"the URI of a resource to watch may have %d bytes":          "監視するリソースの URI は最大 %d バイトです",
+	"initialize must not be part of a batch: send it by itself": "initialize はバッチに含められません。単独で送信してください",
+	"not carried out: the answers to other messages of the batch use up the memory that this client may have; send this one again, in a smaller batch":                                                                                               "実行していません。バッチ内のほかのメッセージへの応答が、このクライアントが使えるメモリーを使い切っています。より小さなバッチで、もう一度送信してください",
+	"this client has %d streams open, which is as many as it may have now; close some, or try again later":                                                                                                                                           "このクライアントは %d 本のストリームを開いており、いまはこれ以上開けません。いくつか閉じるか、後でもう一度試してください",
+	"client %s has as many connections open as it may have; close some, or try again in a moment":                                                                                                                                                    "クライアント %s はこれ以上接続を開けません。いくつか閉じるか、少し待ってからもう一度試してください",
+	"the connection to genkan broke; look into its log, and try again":                                                                                                                                                                               "genkan との接続が切れました。genkan のログを確認して、もう一度試してください",
 	"the program that listens on %s did not prove that it knows the admin token of this data directory, so the token was not sent; check --listen and --data, name the port that genkan itself listens on, and restart a genkan of an older version": "%s で待ち受けているプログラムは、このデータディレクトリの管理者トークンを知っていることを証明しなかったため、トークンは送信していません。--listen と --data を確認し、genkan 自身が待ち受けているポートを指定してください。古いバージョンの genkan は再起動してください",
 	"what answers at %s is not genkan (HTTP status %d, and no answer of the API); check --listen, or stop that program and start `genkan serve`":                                                                                                     "%s で応答しているのは genkan ではありません（HTTP ステータス %d。API の応答ではありません）。--listen を確認するか、そのプログラムを止めてから `genkan serve` を起動してください",
 	"%s serves TLS; leave out --listen, and name the data directory of that genkan with --data":                                                                                                                                                      "%s は TLS で応答しています。--listen を外し、その genkan のデータディレクトリを --data で指定してください",
+	"the Content-Type must be application/json, in UTF-8":                                                                                                                                                                                            "Content-Type は application/json（UTF-8）にしてください",
+	"this requestState belongs to another call: a retry has the same method, name and arguments. Call again without it":                                                                                                                              "この requestState は別の呼び出しのものです。再試行では同じメソッド・名前・引数を送ってください。requestState なしで呼び出し直してください",
+	"resourceSubscriptions must be a list of at most %d URIs of at most %d bytes, and %d bytes in all":                                                                                                                                               "resourceSubscriptions は最大 %d 個の URI のリストで、それぞれ最大 %d バイト、合計で最大 %d バイトでなければなりません",
+	"taskIds must be a list of at most %d ids of at most %d bytes, and %d bytes in all":                                                                                                                                                              "taskIds は最大 %d 個の ID のリストで、それぞれ最大 %d バイト、合計で最大 %d バイトでなければなりません",
+	"the query parameter %q stands twice; give it once":                                                                                                                                                                                              "クエリパラメーター %q が重複しています。一度だけ指定してください",
 }

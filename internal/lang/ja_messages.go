@@ -48,4 +48,5 @@ var jaMessages = map[string]string{
 	"the message is not valid UTF-8":                         "メッセージが正しい UTF-8 ではありません",
 	"the message nests too deep":                             "メッセージの入れ子が深すぎます",
 	"there is more after the end of the message":             "メッセージの終わりの後に余分な内容があります",
+	"an object has more than %d keys here":                   "ここのオブジェクトのキーが %d 個を超えています",
 }

@@ -170,14 +170,14 @@ func TestDoor(t *testing.T) {
 		}
 	})
 	t.Run("forms of the request", func(t *testing.T) {
-		for _, kind := range []string{"text/plain", "application/x-www-form-urlencoded", "multipart/form-data", "application/jsonp", "application/json-rpc", "text/plain; application/json", ""} {
+		for _, kind := range []string{"text/plain", "application/x-www-form-urlencoded", "multipart/form-data", "application/jsonp", "application/json-rpc", "text/plain; application/json", "application/json; charset=utf-16", `application/json; x=y; Charset="latin1"`, ""} {
 			r := with("Content-Type", kind)
 			if kind == "" {
 				r.header["Content-Type"] = nil
 			}
 			send(t, r, http.StatusUnsupportedMediaType)
 		}
-		for _, kind := range []string{"application/json; charset=utf-8", "Application/JSON", "application/json;charset=utf-8"} {
+		for _, kind := range []string{"application/json; charset=utf-8", "Application/JSON", "application/json;charset=utf-8", `application/json; Charset="UTF-8"`, "application/json;"} {
 			ping := legacy(h.initialize(h.token), "1", "ping", "")
 			ping.header.Set("Content-Type", kind)
 			send(t, ping, http.StatusOK)
@@ -272,4 +272,24 @@ func TestDoor(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestLargeHeadersAreRefused: a call keeps its headers until it ends.
+func TestLargeHeadersAreRefused(t *testing.T) {
+	t.Parallel()
+	h := openHouse(t, servers{})
+	for size, want := range map[int]bool{30_000: true, 50_000: false} {
+		r := h.build(t.Context(), request{
+			body:   `{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{}}}`,
+			header: headers("Mcp-Param-Text", strings.Repeat("x", size)),
+		})
+		resp, err := h.client.Do(r)
+		if err == nil {
+			_ = resp.Body.Close()
+		}
+		// The connection may be closed before all of the headers were sent.
+		if ok := err == nil && resp.StatusCode == http.StatusOK; ok != want {
+			t.Errorf("%d bytes are answered with %v, %v", size, resp, err)
+		}
+	}
 }

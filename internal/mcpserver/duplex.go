@@ -242,7 +242,7 @@ func (c *duplexConn) listen(ctx context.Context, msg *jsonrpc.Message) error {
 	if err != nil {
 		return err
 	}
-	closeStream, err := c.server.openStream(c.id.ClientID)
+	closeStream, err := c.server.openStream(c.id.ClientID, sub.cost)
 	if err != nil {
 		return err
 	}

@@ -100,7 +100,7 @@ func (s *Server) post(w http.ResponseWriter, r *http.Request, id visitor) {
 func (s *Server) body(p *reply, r *http.Request) ([]byte, bool) {
 	w := p.w
 	if !jsonrpc.IsJSON(r.Header.Get("Content-Type")) {
-		s.plainError(w, r, http.StatusUnsupportedMediaType, invalidRequest("the Content-Type must be application/json"))
+		s.plainError(w, r, http.StatusUnsupportedMediaType, invalidRequest("the Content-Type must be application/json, in UTF-8"))
 		return nil, false
 	}
 	// What does not support deadlines is no connection, and does not wait.

@@ -4,9 +4,8 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
 	"encoding/binary"
-	"encoding/json"
+	"hash/maphash"
 	"maps"
 	"slices"
 	"strconv"
@@ -29,6 +28,8 @@ import (
 const (
 	statePrefix  = "genkan."
 	statePurpose = "park"
+	// longestState bounds the texts that may be one of ours, in bytes.
+	longestState = 128
 	// mostParks is how many calls one caller may have parked.
 	mostParks = 64
 	// gathering is how long a call waits with its first question for others:
@@ -39,6 +40,7 @@ const (
 // parks are the calls that wait for their clients to come back.
 type parks struct {
 	sign seal.Sealer
+	seed maphash.Seed
 	mu   sync.Mutex
 	byID map[parkID]*park
 	// perCaller counts them.
@@ -48,7 +50,7 @@ type parks struct {
 type parkID [16]byte
 
 func (ps *parks) init(sign seal.Sealer) {
-	ps.sign = sign
+	ps.sign, ps.seed = sign, maphash.MakeSeed()
 	ps.byID = map[parkID]*park{}
 	ps.perCaller = map[string]int{}
 }
@@ -67,7 +69,7 @@ type park struct {
 	// params are the call's as they came: somebody in the corridor may change
 	// them.
 	params gateway.Params
-	digest []byte
+	digest uint64
 	cancel context.CancelCauseFunc
 	// finished is closed when the corridor has returned.
 	finished chan struct{}
@@ -289,8 +291,8 @@ func (k *park) answer(responses []byte) {
 // add puts a park into the list, or back into it, and returns the state that
 // opens it, once. Called with the park's mu held.
 func (ps *parks) add(k *park) (string, error) {
-	if k.digest == nil {
-		k.digest = digest(k.call, &k.params)
+	if !k.listed {
+		k.digest = ps.digest(k.call, &k.params)
 		_, _ = rand.Read(k.id[:]) // it never fails
 	}
 	ps.mu.Lock()
@@ -317,18 +319,22 @@ func (ps *parks) add(k *park) (string, error) {
 		k.call.Release()
 	})
 	payload := binary.BigEndian.AppendUint16(append([]byte(nil), k.id[:]...), k.round)
-	return statePrefix + ps.sign.Seal(statePurpose, payload, []byte(caller), k.digest), nil
+	return statePrefix + ps.sign.Seal(statePurpose, payload, []byte(caller)), nil
 }
 
 // take finds the park that a retry is for. A state that is not ours is left to
 // whoever made it.
 func (ps *parks) take(call *gateway.Call) (k *park, ours bool, err error) {
-	text, _ := jsonrpc.Unquote(call.Params.Get(call.Params.RequestState))
+	raw := call.Params.Get(call.Params.RequestState)
+	if len(raw) > longestState {
+		return nil, false, nil
+	}
+	text, _ := jsonrpc.Unquote(raw)
 	sealed, found := strings.CutPrefix(string(text), statePrefix)
 	if !found {
 		return nil, false, nil
 	}
-	payload, ok := ps.sign.Open(statePurpose, sealed, []byte(call.Identity.ClientID), digest(call, &call.Params))
+	payload, ok := ps.sign.Open(statePurpose, sealed, []byte(call.Identity.ClientID))
 	if !ok || len(payload) != len(parkID{})+2 {
 		return nil, false, nil
 	}
@@ -344,6 +350,10 @@ func (ps *parks) take(call *gateway.Call) (k *park, ours bool, err error) {
 	defer k.mu.Unlock()
 	if k.round != binary.BigEndian.Uint16(payload[16:]) || k.out != nil {
 		return nil, true, gone
+	}
+	if k.digest != ps.digest(call, &call.Params) {
+		return nil, true, gateway.Errorf(gateway.CodeInvalid,
+			"this requestState belongs to another call: a retry has the same method, name and arguments. Call again without it")
 	}
 	// A retry does not walk the corridor, where this is done for others.
 	call.Tool = k.call.Tool
@@ -385,22 +395,15 @@ func (ps *parks) remove(k *park) {
 	}
 }
 
-// digest is of what a call is for: a state opens only the call it was made for.
-// Arguments count by their meaning, since a client may write them anew.
-func digest(call *gateway.Call, params *gateway.Params) []byte {
-	h := sha256.New()
+// digest is a hash of what a call asks for: a retry must ask for the same. Clients
+// may encode the arguments anew. The digest stays in this process, and the call
+// goes on with its first arguments whatever the retry brings.
+func (ps *parks) digest(call *gateway.Call, params *gateway.Params) uint64 {
+	var h maphash.Hash
+	h.SetSeed(ps.seed)
 	for _, part := range []string{call.Method, call.View, call.Name} {
-		h.Write(binary.BigEndian.AppendUint32(nil, uint32(len(part)))) //nolint:gosec // far below
-		h.Write([]byte(part))
+		maphash.WriteComparable(&h, part)
 	}
-	var arguments any
-	decoder := json.NewDecoder(bytes.NewReader(params.Get(params.Arguments)))
-	decoder.UseNumber()
-	if decoder.Decode(&arguments) == nil {
-		canonical, err := json.Marshal(arguments)
-		if err == nil {
-			h.Write(canonical)
-		}
-	}
-	return h.Sum(nil)
+	maphash.WriteComparable(&h, jsonrpc.Digest(ps.seed, params.Get(params.Arguments)))
+	return h.Sum64()
 }

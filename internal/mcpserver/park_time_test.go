@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -207,4 +208,30 @@ func TestALegacyClientThatDoesNotAnswer(t *testing.T) {
 			t.Error("the call goes on")
 		}
 	})
+}
+
+// TestAStateIsCheckedWithoutDecodingArguments: neither a forged state nor a real
+// one has the arguments made into a tree, which takes many times their size.
+func TestAStateIsCheckedWithoutDecodingArguments(t *testing.T) {
+	s, _ := newAskingServer(2, nil)
+	defer s.Close()
+	arguments := `,"arguments":{"x":[` + strings.Repeat(`{"":1},`, 200_000) + `1]}`
+	allocated := func(more string) uint64 {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		postModern(s, arguments+more)
+		runtime.ReadMemStats(&after)
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	plain := allocated("") // it has the body read and parked, as the others have
+	state := stateOf(t, postModern(s, arguments))
+	for name, more := range map[string]string{
+		"forged":   `,"requestState":"genkan.x"`,
+		"too long": `,"requestState":"genkan.` + strings.Repeat("x", 1000) + `"`,
+		"real":     `,"requestState":` + state,
+	} {
+		if got := allocated(more); got > plain+4*uint64(len(arguments)) {
+			t.Errorf("a call with a %s state allocates %d bytes, one without a state %d", name, got, plain)
+		}
+	}
 }

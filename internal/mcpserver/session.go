@@ -403,7 +403,7 @@ func (s *session) close() {
 		}
 	}
 	for uri, stop := range s.subscriptions {
-		s.bytes.give(len(uri) + subscriptionCost)
+		s.bytes.give(watchCost(len(uri)))
 		go stop()
 	}
 	s.subscriptions = nil

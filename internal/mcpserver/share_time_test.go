@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -345,7 +346,7 @@ func TestWhatWaitsForAClientCounts(t *testing.T) {
 // What a session keeps of its client is bounded.
 func TestWhatASessionKeepsIsBounded(t *testing.T) {
 	t.Parallel()
-	budget := gateway.NewShares(1 << 20)
+	budget := gateway.NewShares(16 << 20)
 	s := newSharedServer(quietHouse{}, budget, Limits{})
 	defer s.Close()
 	w := httptest.NewRecorder()
@@ -366,7 +367,7 @@ func TestWhatASessionKeepsIsBounded(t *testing.T) {
 	for i := range mostSubscriptions {
 		watched += 1 - subscribe(fmt.Sprintf("%04d%s", i, strings.Repeat("x", 4000)))
 	}
-	if held := budget.Held("t"); watched < 100 || watched > 200 || held < 700_000 {
+	if held := budget.Held("t"); watched < 100 || watched > 200 || held < 12_000_000 {
 		t.Errorf("%d resources are watched, for which %d bytes are counted", watched, held)
 	}
 	r := httptest.NewRequest(http.MethodDelete, "/mcp", http.NoBody)
@@ -375,5 +376,157 @@ func TestWhatASessionKeepsIsBounded(t *testing.T) {
 	s.ServeHTTP(httptest.NewRecorder(), r)
 	if budget.Used() != 0 {
 		t.Errorf("%d bytes are left", budget.Used())
+	}
+}
+
+// stillOpen is a client's end of a stream: told is closed when something has been
+// written to it.
+type stillOpen struct {
+	*httptest.ResponseRecorder
+	once sync.Once
+	told chan struct{}
+}
+
+func (w *stillOpen) Write(p []byte) (int, error) {
+	n, err := w.ResponseRecorder.Write(p)
+	w.once.Do(func() { close(w.told) })
+	return n, err
+}
+
+// streamOf opens a stream, calls during when it has begun or was refused, and
+// closes it.
+func streamOf(t *testing.T, handler http.Handler, r *http.Request, during func(w *httptest.ResponseRecorder)) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	w := &stillOpen{ResponseRecorder: httptest.NewRecorder(), told: make(chan struct{})}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		handler.ServeHTTP(w, r.WithContext(ctx))
+	}()
+	<-w.told
+	during(w.ResponseRecorder)
+	cancel()
+	<-ended
+}
+
+func listenTo(names ...string) *http.Request {
+	list, _ := json.Marshal(append([]string{}, names...))
+	r := httptest.NewRequest(http.MethodPost, "/mcp", strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"subscriptions/listen","params":{"notifications":{"resourceSubscriptions":`+string(list)+
+		`},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`))
+	r.Header = http.Header{
+		"Content-Type": {"application/json"}, "Authorization": {"t"},
+		"Mcp-Protocol-Version": {"2026-07-28"}, "Mcp-Method": {"subscriptions/listen"},
+	}
+	return r
+}
+
+// TestWhatAStreamWatchesCounts with all that is kept for it, and has bounds.
+func TestWhatAStreamWatchesCounts(t *testing.T) {
+	t.Parallel()
+	uri := strings.Repeat("x", 8000)
+	budget := gateway.NewShares(16 << 20)
+	s := newSharedServer(quietHouse{}, budget, Limits{})
+	defer s.Close()
+	streamOf(t, s, listenTo(slices.Repeat([]string{uri}, 30)...), func(w *httptest.ResponseRecorder) {
+		if held := budget.Held("t"); w.Code != http.StatusOK || held < 30*100_000 {
+			t.Errorf("status %d, %d bytes are counted", w.Code, held)
+		}
+	})
+	for name, c := range map[string]struct {
+		names []string
+		want  string
+	}{
+		"too many bytes": {slices.Repeat([]string{uri}, 33), "262144 bytes in all"},
+		"too many":       {slices.Repeat([]string{"x"}, mostSubscriptions+1), "at most 1000 URIs"},
+		"no memory":      {slices.Repeat([]string{"x"}, 300), "too many large calls"},
+	} {
+		streamOf(t, s, listenTo(c.names...), func(w *httptest.ResponseRecorder) {
+			if !strings.Contains(w.Body.String(), c.want) {
+				t.Errorf("%s: %.300s", name, w.Body)
+			}
+		})
+	}
+	if budget.Used() != 0 || s.streams.Used() != 0 {
+		t.Errorf("%d bytes and %d streams are left", budget.Used(), s.streams.Used())
+	}
+}
+
+// TestTheHeadersOfAStreamCount: they are kept for as long as it is open.
+func TestTheHeadersOfAStreamCount(t *testing.T) {
+	t.Parallel()
+	budget := gateway.NewShares(100_000)
+	s := newSharedServer(quietHouse{}, budget, Limits{})
+	defer s.Close()
+	id := openAs(s, "t", "2025-06-18")
+	before := budget.Used()
+	for name, c := range map[string]struct {
+		handler http.Handler
+		request func() *http.Request
+	}{
+		"sse":    {s.SSE(""), func() *http.Request { return httptest.NewRequest(http.MethodGet, "/sse", http.NoBody) }},
+		"listen": {s, func() *http.Request { return listenTo() }},
+		"legacy": {s, func() *http.Request { return httptest.NewRequest(http.MethodGet, "/mcp", http.NoBody) }},
+	} {
+		for size, refused := range map[int]bool{10_000: false, 60_000: true} {
+			if name == "legacy" && !refused {
+				continue // it says nothing at first
+			}
+			r := c.request()
+			r.Header.Set("Authorization", "t")
+			r.Header.Set("X-Large", strings.Repeat("x", size))
+			if name == "legacy" {
+				r.Header.Set("Mcp-Session-Id", id)
+			}
+			streamOf(t, c.handler, r, func(w *httptest.ResponseRecorder) {
+				if held := budget.Used() - before; (w.Code != http.StatusOK) != refused || !refused && held < int64(size) {
+					t.Errorf("%s with %d bytes: status %d, %d bytes are counted", name, size, w.Code, held)
+				}
+			})
+		}
+	}
+	if budget.Used() != before {
+		t.Errorf("%d bytes are left", budget.Used()-before)
+	}
+}
+
+// countingHouse refuses what counts against the rate limit.
+type countingHouse struct{ quietHouse }
+
+func (countingHouse) Count(gateway.Identity) error {
+	return gateway.Errorf(gateway.CodeLimited, "too often")
+}
+
+// TestSubscriptionsCountAgainstTheRateLimit, and so do streams of the old
+// transport.
+func TestSubscriptionsCountAgainstTheRateLimit(t *testing.T) {
+	t.Parallel()
+	s := newSharedServer(nil, nil, Limits{})
+	defer s.Close()
+	limited := false
+	s.opt.House = func() House {
+		if limited {
+			return countingHouse{}
+		}
+		return quietHouse{}
+	}
+	id := openAs(s, "t", "2025-06-18")
+	limited = true
+	w := httptest.NewRecorder()
+	postAs(s, w, "t", id, `{"jsonrpc":"2.0","id":1,"method":"resources/subscribe","params":{"uri":"x"}}`)
+	if !strings.Contains(w.Body.String(), "too often") {
+		t.Errorf("resources/subscribe: %s", w.Body)
+	}
+	stream := httptest.NewRequest(http.MethodGet, "/sse", http.NoBody)
+	stream.Header.Set("Authorization", "t")
+	for name, c := range map[string]struct {
+		handler http.Handler
+		request *http.Request
+	}{"sse": {s.SSE(""), stream}, "listen": {s, listenTo("x")}} {
+		streamOf(t, c.handler, c.request, func(w *httptest.ResponseRecorder) {
+			if !strings.Contains(w.Body.String(), "too often") {
+				t.Errorf("%s: %s", name, w.Body)
+			}
+		})
 	}
 }

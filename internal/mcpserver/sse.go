@@ -65,7 +65,8 @@ func (cs *sseClients) count() int {
 	return len(cs.byID)
 }
 
-// serveSSE serves one client for as long as its stream is open.
+// serveSSE serves one client for as long as its stream is open. The stream counts
+// against the client's rate limit.
 func (s *Server) serveSSE(w http.ResponseWriter, r *http.Request, view string) {
 	id, ok := s.admit(w, r, view)
 	switch {
@@ -80,7 +81,11 @@ func (s *Server) serveSSE(w http.ResponseWriter, r *http.Request, view string) {
 		s.plainError(w, r, http.StatusNotAcceptable, invalidRequest("the Accept header must allow text/event-stream"))
 		return
 	}
-	closeStream, err := s.openStream(id.ClientID)
+	if err := s.opt.House().Count(id.Identity); err != nil {
+		s.newReply(w, r).fail(nil, err)
+		return
+	}
+	closeStream, err := s.openStream(id.ClientID, headerSize(r))
 	if err != nil {
 		s.newReply(w, r).fail(nil, err)
 		return

@@ -28,7 +28,7 @@ func (s *Server) get(w http.ResponseWriter, r *http.Request, id visitor) {
 		s.plainError(w, r, http.StatusNotAcceptable, invalidRequest("the Accept header must allow text/event-stream"))
 		return
 	}
-	closeStream, err := s.openStream(id.ClientID)
+	closeStream, err := s.openStream(id.ClientID, headerSize(r))
 	if err != nil {
 		p.fail(nil, err)
 		return
@@ -86,8 +86,9 @@ func writeEvents(w http.ResponseWriter, events []byte) error {
 // mostStreams is how many streams may be open by default.
 const mostStreams = 20_000
 
-// openStream counts a stream that a client opens, until closeStream is called.
-func (s *Server) openStream(client string) (closeStream func(), err error) {
+// openStream counts a stream that a client opens, and the bytes that are kept for
+// as long as it is open, until closeStream is called.
+func (s *Server) openStream(client string, bytes int) (closeStream func(), err error) {
 	if !s.streams.Take(client, 1) {
 		return nil, &gateway.Error{
 			Code: gateway.CodeLimited, RetryAfter: time.Minute,
@@ -95,7 +96,27 @@ func (s *Server) openStream(client string) (closeStream func(), err error) {
 			Values:  []any{s.streams.Held(client)},
 		}
 	}
-	return func() { s.streams.Give(client, 1) }, nil
+	memory := s.account(client)
+	if !memory.take(bytes) {
+		s.streams.Give(client, 1)
+		return nil, errQuota
+	}
+	return func() {
+		memory.give(bytes)
+		s.streams.Give(client, 1)
+	}, nil
+}
+
+// headerSize is what is counted for the headers of a stream's request, which are
+// kept until it ends.
+func headerSize(r *http.Request) int {
+	size := len(r.RequestURI)
+	for name, values := range r.Header {
+		for _, value := range values {
+			size += len(name) + len(value)
+		}
+	}
+	return 2 * size // measured: the connection has read more than the fields
 }
 
 // subscription is what a modern client asked to hear of, and how it is told.
@@ -105,6 +126,7 @@ type subscription struct {
 	caller   *gateway.Call // what is the same in all its wishes
 	kinds    [gateway.KindCount]bool
 	wishes   []wish
+	cost     int // what the wishes take, in bytes
 	stops    []func()
 }
 
@@ -119,8 +141,12 @@ var filterWords = map[gateway.Kind]string{
 	gateway.KindTool: "toolsListChanged", gateway.KindPrompt: "promptsListChanged", gateway.KindResource: "resourcesListChanged",
 }
 
-// newSubscription reads a client's wishes.
+// newSubscription reads a client's wishes. It counts against the client's rate
+// limit.
 func (s *Server) newSubscription(msg *jsonrpc.Message, id visitor, session *gateway.Session) (*subscription, error) {
+	if err := s.opt.House().Count(id.Identity); err != nil {
+		return nil, err
+	}
 	filter := jsonrpc.Lookup(msg.Params.Raw, "notifications")
 	sub := &subscription{id: msg.ID, listener: newListener(id.view, s.account(id.ClientID))}
 	sub.caller = &gateway.Call{
@@ -131,7 +157,7 @@ func (s *Server) newSubscription(msg *jsonrpc.Message, id visitor, session *gate
 		sub.kinds[kind] = string(jsonrpc.Lookup(filter, word)) == "true"
 	}
 	if !sub.wish(gateway.KindResource, jsonrpc.Lookup(filter, wishWords[gateway.KindResource])) {
-		return nil, gateway.Errorf(gateway.CodeInvalid, "resourceSubscriptions must be a list of at most %d URIs of at most %d bytes", mostSubscriptions, longestName)
+		return nil, gateway.Errorf(gateway.CodeInvalid, "resourceSubscriptions must be a list of at most %d URIs of at most %d bytes, and %d bytes in all", mostSubscriptions, longestName, mostWished)
 	}
 	tasks := jsonrpc.Lookup(filter, wishWords[gateway.KindTask])
 	if tasks != nil && !knowsTasks(sub.caller) {
@@ -139,7 +165,7 @@ func (s *Server) newSubscription(msg *jsonrpc.Message, id visitor, session *gate
 		return nil, &refusal{because, jsonrpc.CodeMissingCapability, []byte(`{"requiredCapabilities":{"extensions":{"` + tasksExtension + `":{}}}}`)}
 	}
 	if !sub.wish(gateway.KindTask, tasks) {
-		return nil, gateway.Errorf(gateway.CodeInvalid, "taskIds must be a list of at most %d ids of at most %d bytes", mostSubscriptions, longestName)
+		return nil, gateway.Errorf(gateway.CodeInvalid, "taskIds must be a list of at most %d ids of at most %d bytes, and %d bytes in all", mostSubscriptions, longestName, mostWished)
 	}
 	return sub, nil
 }
@@ -159,14 +185,18 @@ func (s *subscription) wish(kind gateway.Kind, list []byte) bool {
 	if list == nil {
 		return true
 	}
-	count, fits := 0, true
+	count, bytes, fits := 0, 0, true
 	err := jsonrpc.Elements(list, func(value []byte) bool {
+		bytes += len(value)
+		if fits = count < mostSubscriptions && len(value) <= longestName && bytes <= mostWished; !fits {
+			return false
+		}
 		if text, ok := jsonrpc.Unquote(value); ok && len(text) > 0 {
 			s.wishes = append(s.wishes, wish{kind, string(text)})
+			s.cost += watchCost(len(text))
 			count++
 		}
-		fits = fits && count <= mostSubscriptions && len(value) <= longestName
-		return fits
+		return true
 	})
 	return err == nil && fits
 }
@@ -287,7 +317,7 @@ func (s *Server) listen(p *reply, r *http.Request, msg *jsonrpc.Message, id visi
 		p.failWith(status, message, e)
 		return
 	}
-	closeStream, err := s.openStream(id.ClientID)
+	closeStream, err := s.openStream(id.ClientID, headerSize(r)+sub.cost)
 	if err != nil {
 		p.fail(msg.ID, err)
 		return
