@@ -130,6 +130,15 @@ func (c *connection) Close() error {
 	return c.Conn.Close()
 }
 
+// CloseWrite ends the sending half, as net/http does before it closes a connection
+// whose request it has not read to the end: or the client would not see the answer.
+func (c *connection) CloseWrite() error {
+	if half, ok := c.Conn.(interface{ CloseWrite() error }); ok {
+		return half.CloseWrite()
+	}
+	return nil
+}
+
 // know notes that the connection of a request has shown a good token. It reports
 // false when the client has as many connections as it may have, and none is idle.
 func know(r *http.Request, client string) bool {

@@ -116,7 +116,7 @@ func headerSize(r *http.Request) int {
 			size += len(name) + len(value)
 		}
 	}
-	return 2 * size // measured: the connection has read more than the fields
+	return 2 * size // the connection has read about as much again
 }
 
 // subscription is what a modern client asked to hear of, and how it is told.
