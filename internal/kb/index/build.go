@@ -12,7 +12,7 @@ import (
 )
 
 // runBytes is how much of postings is held in memory before it is put aside.
-const runBytes = 96 << 20
+const runBytes = 48 << 20
 
 // Build writes a base of documents, which come in the order of their ids, to a
 // file: under another name, synced, and renamed. Expected is how many there are,
