@@ -87,8 +87,8 @@ type keeperLimits struct {
 	again time.Duration
 }
 
-// usualLimits: a change of a kilobyte costs about 0.1 ms and 5 KB of memory, one of
-// 100,000 characters of random words 30 ms and 5 MB. A file of 100,000 items takes
+// usualLimits: a change of a kilobyte costs about 0.1 ms and 11 KB of memory, one of
+// 100,000 characters of random words 50 ms or more and 5 MB. A file of 100,000 items takes
 // ten seconds in the background.
 func usualLimits() keeperLimits {
 	return keeperLimits{

@@ -34,15 +34,19 @@ func TestDeltaKnowsItsSize(t *testing.T) {
 		runtime.ReadMemStats(&m)
 		return int(m.HeapAlloc)
 	}
-	for name, document := range map[string]func(i int) Document{
-		"random words":      func(i int) Document { return longDocument(int64(i+1), uint64(i), false) },
-		"random characters": func(i int) Document { return longDocument(int64(i+1), uint64(i), true) },
+	for name, of := range map[string]struct {
+		documents int
+		document  func(i int) Document
+	}{
+		"random words":      {10, func(i int) Document { return longDocument(int64(i+1), uint64(i), false) }},
+		"random characters": {10, func(i int) Document { return longDocument(int64(i+1), uint64(i), true) }},
+		"made-up texts":     {1000, made},
 	} {
 		t.Run(name, func(t *testing.T) {
 			x := New(nil)
 			before := allocated()
-			for i := range 10 {
-				x.Apply(int64(i+1), []Document{document(i)}, nil)
+			for i := range of.documents {
+				x.Apply(int64(i+1), []Document{of.document(i)}, nil)
 			}
 			took := allocated() - before
 			t.Logf("takes %d KB, says %d KB", took>>10, x.DeltaSize()>>10)
