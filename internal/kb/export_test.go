@@ -51,6 +51,18 @@ func (k *Keeper) HeldFile() (path string, ok bool) {
 	return k.text.path(h.file), true
 }
 
+// DeltaSize is how much memory the changes since the file take, about, and MostDelta
+// how much they may.
+func (k *Keeper) DeltaSize() int {
+	if h := k.text.held(); h != nil {
+		return h.DeltaSize()
+	}
+	return 0
+}
+
+// MostDelta is what no more changes are taken in beyond.
+func (k *Keeper) MostDelta() int { return k.limits.mostBytes }
+
 // LockPath is what who builds has locked.
 func (k *Keeper) LockPath() string { return filepath.Join(k.text.dir, buildLock) }
 

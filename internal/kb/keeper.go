@@ -64,13 +64,17 @@ type keeperLimits struct {
 	// inMemory is how many items have no file.
 	inMemory int
 	// A new file is due when this many items have changed since the last, or an
-	// eighth of all if that is more, but not more than dueMost; or this many bytes.
+	// eighth of all if that is more, but not more than dueMost; or when they take
+	// this many bytes of memory, or a quarter of the file if that is more.
 	due, dueMost, dueBytes int
-	// Beyond these no more changes are taken into memory: the rows answer until the
-	// new file is there.
+	// Beyond these no more changes are taken into memory, or beyond half of the file
+	// if that is more than mostBytes: the rows answer until the new file is there.
 	most, mostBytes int
-	// step is how many changes are applied at once, and stepBytes of which size.
+	// step is how many changes are applied at once, and stepBytes of how much text.
+	// Searches wait meanwhile.
 	step, stepBytes int
+	// writeBytes is the text of one write that is too much to be applied at once.
+	writeBytes int
 	// page is how many changes are read at once.
 	page int
 	// verifyFirst is how large a file may be to be read as a whole before it is
@@ -83,14 +87,15 @@ type keeperLimits struct {
 	again time.Duration
 }
 
-// usualLimits: a change in memory costs about 0.1 ms and 10 KB, a file of 100,000
-// items ten seconds in the background.
+// usualLimits: a change of a kilobyte costs about 0.1 ms and 11 KB of memory, one of
+// 100,000 characters of random words 50 ms or more and 5 MB. A file of 100,000 items takes
+// ten seconds in the background.
 func usualLimits() keeperLimits {
 	return keeperLimits{
 		searchPatience: time.Second, walkPatience: 250 * time.Millisecond,
-		inMemory: 2_000, due: 2_000, dueMost: 20_000, dueBytes: 32 << 20,
-		most: 40_000, mostBytes: 128 << 20,
-		step: 1_000, stepBytes: 4 << 20, page: scanPage,
+		inMemory: 2_000, due: 2_000, dueMost: 20_000, dueBytes: 48 << 20,
+		most: 40_000, mostBytes: 96 << 20,
+		step: 1_000, stepBytes: 512 << 10, writeBytes: 4 << 20, page: scanPage,
 		verifyFirst: 256 << 20, links: 100_000, linkPage: 1_000, again: time.Minute,
 	}
 }

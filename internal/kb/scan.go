@@ -24,8 +24,8 @@ func NewScan(store Store) *Scan {
 	return &Scan{store: store, room: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))}
 }
 
-// scanPage is how many items are in memory at a time.
-const scanPage = 200
+// scanPage is how many items are in memory at a time. One may have 400 KB.
+const scanPage = 32
 
 // each passes every item.
 func (s *Scan) each(ctx context.Context, pass func(*Item)) error {

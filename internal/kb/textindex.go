@@ -47,8 +47,8 @@ type heldIndex struct {
 	*index.Index
 	file IndexFile // zero is none
 	size int64     // of the file
-	// removed and bytes are what was taken out and put in since the file.
-	removed, bytes int
+	// removed is how many were taken out since the file.
+	removed int
 	// verifying is the reading of the whole file.
 	verifying sync.WaitGroup
 }
@@ -122,7 +122,13 @@ func (t *textIndex) advance(ctx context.Context) error {
 func (t *textIndex) due(h *heldIndex) bool {
 	l := &t.keeper.limits
 	documents, _ := h.Len()
-	return h.pending() > max(l.due, min(documents/8, l.dueMost)) || h.bytes > l.dueBytes
+	return h.pending() > max(l.due, min(documents/8, l.dueMost)) || h.DeltaSize() > max(l.dueBytes, int(h.size/4))
+}
+
+// full says that no more changes are taken into memory.
+func (t *textIndex) full(h *heldIndex) bool {
+	l := &t.keeper.limits
+	return h.pending() > l.most || h.DeltaSize() > max(l.mostBytes, int(h.size/2))
 }
 
 // batch are changes that are applied together, of each item the last.
@@ -157,7 +163,6 @@ func (b *batch) apply(h *heldIndex, seq int64) error {
 		return err
 	}
 	h.removed += len(b.deletes)
-	h.bytes += b.bytes
 	*b = batch{}
 	return nil
 }
@@ -185,7 +190,7 @@ func (t *textIndex) follow(ctx context.Context, h *heldIndex) (bool, error) {
 	at := After(h.Sequence())
 	var step batch
 	for {
-		if h.pending()+len(step.puts) > l.most || h.bytes+step.bytes > l.mostBytes {
+		if t.full(h) {
 			return false, nil
 		}
 		page, err := t.keeper.store.Changes(ctx, at, l.page)
@@ -199,8 +204,14 @@ func (t *textIndex) follow(ctx context.Context, h *heldIndex) (bool, error) {
 					t.damaged(h, err)
 					return false, err
 				}
+				if t.full(h) {
+					return false, nil
+				}
 			}
-			step.add(c)
+			// One write is applied as a whole, and may be too large for that.
+			if step.add(c); len(step.puts) > l.most || step.bytes > l.writeBytes {
+				return false, nil
+			}
 			at = c.Position
 		}
 		if len(page) < l.page {

@@ -12,7 +12,7 @@ import (
 )
 
 // runBytes is how much of postings is held in memory before it is put aside.
-const runBytes = 96 << 20
+const runBytes = 48 << 20
 
 // Build writes a base of documents, which come in the order of their ids, to a
 // file: under another name, synced, and renamed. Expected is how many there are,
@@ -197,10 +197,13 @@ func (b *builder) write(ctx context.Context, f *os.File, sequence int64) error {
 }
 
 // writeLists merges the runs. The dictionary stands before the lists in the
-// file but is known after them, so the lists pass through a file of their own
-// when they are large.
+// file, and grows with them, so each passes through a file of its own.
 func (b *builder) writeLists(ctx context.Context, w *sectionWriter) (*dictionaryWriter, error) {
-	var d dictionaryWriter
+	groups, err := b.runs.temporary()
+	if err != nil {
+		return nil, err
+	}
+	d := dictionaryWriter{out: bufio.NewWriterSize(groups, 1<<20)}
 	lists, err := b.runs.temporary()
 	if err != nil {
 		return nil, err
@@ -215,7 +218,9 @@ func (b *builder) writeLists(ctx context.Context, w *sectionWriter) (*dictionary
 	beginnings := newBeginnings(aside, e)
 	var packed []byte
 	put := func(key []byte, df int, packed []byte) error {
-		d.add(key, df, len(packed))
+		if err := d.add(key, df, len(packed)); err != nil {
+			return err
+		}
 		_, err := buffered.Write(packed)
 		return err
 	}
@@ -244,16 +249,11 @@ func (b *builder) writeLists(ctx context.Context, w *sectionWriter) (*dictionary
 	if err != nil {
 		return nil, err
 	}
-	if err := buffered.Flush(); err != nil {
+	if err := w.copy(groupSection, d.out, groups); err != nil {
 		return nil, err
 	}
-	w.section(groupSection, d.groups)
 	w.section(directorySection, d.directory)
-	w.begin(listSection)
-	if _, err := lists.Seek(0, io.SeekStart); err != nil {
-		return nil, err
-	}
-	_, err = io.Copy(w, lists)
+	err = w.copy(listSection, buffered, lists)
 	return &d, err
 }
 

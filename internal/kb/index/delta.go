@@ -15,8 +15,11 @@ type delta struct {
 	alive                 int
 	length                uint64
 	byID                  map[int64]uint32
-	terms                 map[string]*list
+	terms                 map[string]*deltaList
 	docs                  []deltaDocument
+	// size is what all this takes in memory, about, and deadSize the part of it that
+	// only dead documents need.
+	size, deadSize int
 	// words are the keys of words and katakana in order, for what begins with something.
 	words  []string
 	titles []deltaTitle
@@ -25,8 +28,42 @@ type delta struct {
 // deltaDocument is what is kept to take a document out again.
 type deltaDocument struct {
 	document Document
-	terms    []*list
+	terms    []*deltaList
+	size     int
 }
+
+// deltaList is a list in memory. A text of random words has one for each word and
+// each stem, most with one document, so it has nothing that only a base needs.
+type deltaList struct {
+	docs, values []uint32
+	where        *deltaPositions // of pairs
+	live         int
+}
+
+// deltaPositions are where each document has a pair.
+type deltaPositions struct{ starts, where []uint32 }
+
+// list is the same for a search.
+func (d *deltaList) list() list {
+	l := list{plain: true, df: len(d.docs), live: d.live, docs: d.docs, values: d.values}
+	if d.where != nil {
+		l.positions, l.starts, l.where = true, d.where.starts, d.where.where
+	}
+	return l
+}
+
+// What things take in memory, about, measured with TestDeltaKnowsItsSize: a term
+// with its list, its places in the map and among the words; the positions of a
+// pair; a posting; and a document without its text.
+const (
+	termSize      = 120
+	positionsSize = 80
+	postingSize   = 24
+	documentSize  = 400
+)
+
+// tidySize is how much dead memory is not worth building the delta anew.
+const tidySize = 8 << 20
 
 type deltaTitle struct {
 	folded, title string
@@ -34,7 +71,7 @@ type deltaTitle struct {
 }
 
 func newDelta() *delta {
-	return &delta{byID: map[int64]uint32{}, terms: map[string]*list{}}
+	return &delta{byID: map[int64]uint32{}, terms: map[string]*deltaList{}}
 }
 
 // prepared is a document taken apart, which needs no lock.
@@ -79,27 +116,35 @@ func (x *delta) add(d *Document, p *prepared) {
 	if int(doc)>>6 >= len(x.dead) {
 		x.dead = append(x.dead, 0)
 	}
-	kept := deltaDocument{document: *d, terms: make([]*list, len(p.keys))}
+	kept := deltaDocument{document: *d, terms: make([]*deltaList, len(p.keys))}
+	kept.size = documentSize + len(d.Title) + len(d.Description) + len(d.Content)
 	var fresh []string
 	for i, key := range p.keys {
 		l := x.terms[key]
 		if l == nil {
-			l = &list{plain: true, positions: key[0] == pairTerm, starts: []uint32{0}}
+			l = &deltaList{}
+			kept.size += termSize + len(key)
+			if key[0] == pairTerm {
+				l.where = &deltaPositions{starts: []uint32{0}}
+				kept.size += positionsSize
+			}
 			x.terms[key] = l
 			if key[0] == wordTerm || key[0] == kanaTerm {
 				fresh = append(fresh, key)
 			}
 		}
-		l.df++
 		l.live++
 		l.docs = append(l.docs, doc)
 		l.values = append(l.values, p.values[i])
-		if l.positions {
-			l.where = append(l.where, p.where[i]...)
-			l.starts = append(l.starts, uint32(len(l.where)))
+		if l.where != nil {
+			l.where.where = append(l.where.where, p.where[i]...)
+			l.where.starts = append(l.where.starts, uint32(len(l.where.where)))
+			kept.size += 4 * len(p.where[i])
 		}
+		kept.size += postingSize
 		kept.terms[i] = l
 	}
+	x.size += kept.size
 	x.words = insertSorted(x.words, fresh)
 	x.docs = append(x.docs, kept)
 	x.byID[d.ID] = doc
@@ -114,16 +159,13 @@ func (x *delta) add(d *Document, p *prepared) {
 func insertSorted(sorted, fresh []string) []string {
 	slices.Sort(fresh)
 	// From the end, so that each one that is there moves once.
-	i, j := len(sorted)-1, len(fresh)-1
+	n := len(sorted)
 	sorted = append(sorted, fresh...)
-	for at := len(sorted) - 1; j >= 0; at-- {
-		if i >= 0 && sorted[i] > fresh[j] {
-			sorted[at] = sorted[i]
-			i--
-		} else {
-			sorted[at] = fresh[j]
-			j--
-		}
+	for j := len(fresh) - 1; j >= 0; j-- {
+		at, _ := slices.BinarySearch(sorted[:n], fresh[j])
+		copy(sorted[at+j+1:], sorted[at:n])
+		sorted[at+j] = fresh[j]
+		n = at
 	}
 	return sorted
 }
@@ -155,12 +197,14 @@ func (x *delta) remove(id int64) {
 	if at, ok := slices.BinarySearchFunc(x.titles, title, compareTitles); ok {
 		x.titles = slices.Delete(x.titles, at, at+1)
 	}
+	x.deadSize += kept.size
 	*kept = deltaDocument{}
 }
 
-// tidy builds the delta anew when most of it is dead.
+// tidy builds the delta anew when most of it is dead, by count or by size.
 func (x *delta) tidy() {
-	if dead := len(x.docs) - x.alive; dead < 64 || dead < x.alive {
+	dead := len(x.docs) - x.alive
+	if (dead < 64 || dead < x.alive) && (x.deadSize < tidySize || x.deadSize < x.size/2) {
 		return
 	}
 	next := newDelta()
@@ -178,7 +222,7 @@ func (x *delta) find(key string) (list, bool) {
 	if l == nil || l.live == 0 {
 		return list{}, false
 	}
-	return *l, true
+	return l.list(), true
 }
 
 func (x *delta) has(key []byte, _ scope) bool { return x.terms[string(key)] != nil }
@@ -198,8 +242,10 @@ func (x *delta) each(prefix string, yield func(l *list) bool) {
 		if !strings.HasPrefix(w, prefix) {
 			return
 		}
-		if l := x.terms[w]; l.live > 0 && !yield(l) {
-			return
+		if l := x.terms[w]; l.live > 0 {
+			if found := l.list(); !yield(&found) {
+				return
+			}
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"bufio"
 	"encoding/binary"
 	"strings"
 	"unsafe"
@@ -24,31 +25,41 @@ type dictionary struct {
 	documents                uint32
 }
 
+// dictionaryWriter writes the groups of a dictionary to out, since there may be many
+// millions of keys, and holds the directory.
 type dictionaryWriter struct {
-	groups, directory []byte
-	last              []byte
-	terms             int
-	offset            uint64 // of the next list
+	out       *bufio.Writer
+	at        uint64 // how much was written
+	directory []byte
+	last      []byte
+	entry     []byte
+	terms     int
+	offset    uint64 // of the next list
 }
 
-func (w *dictionaryWriter) add(key []byte, df, size int) {
+func (w *dictionaryWriter) add(key []byte, df, size int) error {
 	shared := 0
+	e := w.entry[:0]
 	if w.terms%groupSize == 0 {
-		w.directory = binary.LittleEndian.AppendUint64(w.directory, uint64(len(w.groups)))
-		w.groups = binary.AppendUvarint(w.groups, w.offset)
+		w.directory = binary.LittleEndian.AppendUint64(w.directory, w.at)
+		e = binary.AppendUvarint(e, w.offset)
 	} else {
 		for shared < len(key) && shared < len(w.last) && key[shared] == w.last[shared] {
 			shared++
 		}
 	}
-	w.groups = binary.AppendUvarint(w.groups, uint64(shared))
-	w.groups = binary.AppendUvarint(w.groups, uint64(len(key)-shared))
-	w.groups = append(w.groups, key[shared:]...)
-	w.groups = binary.AppendUvarint(w.groups, uint64(df))
-	w.groups = binary.AppendUvarint(w.groups, uint64(size))
+	e = binary.AppendUvarint(e, uint64(shared))
+	e = binary.AppendUvarint(e, uint64(len(key)-shared))
+	e = append(e, key[shared:]...)
+	e = binary.AppendUvarint(e, uint64(df))
+	e = binary.AppendUvarint(e, uint64(size))
 	w.last = append(w.last[:0], key...)
 	w.offset += uint64(size)
 	w.terms++
+	w.at += uint64(len(e))
+	w.entry = e
+	_, err := w.out.Write(e)
+	return err
 }
 
 // entry is what the dictionary says of a key.

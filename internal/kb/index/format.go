@@ -1,12 +1,14 @@
 package index
 
 import (
+	"bufio"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
 	"math"
+	"os"
 )
 
 // The base is one file. A header of 512 bytes says what it is:
@@ -176,6 +178,19 @@ func (w *sectionWriter) Write(b []byte) (int, error) {
 func (w *sectionWriter) section(s section, b []byte) {
 	w.begin(s)
 	_, _ = w.Write(b) // the first error is kept
+}
+
+// copy writes a section that was put aside in a file.
+func (w *sectionWriter) copy(s section, buffered *bufio.Writer, file *os.File) error {
+	if err := buffered.Flush(); err != nil {
+		return err
+	}
+	if _, err := file.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	w.begin(s)
+	_, err := io.Copy(w, file)
+	return err
 }
 
 // appendNames puts names into bytes: each its length and itself.

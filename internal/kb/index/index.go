@@ -103,6 +103,15 @@ func (x *Index) Len() (documents, delta int) {
 	return x.documents(), x.delta.alive
 }
 
+// DeltaSize is how much memory the delta takes, in bytes, about. It depends on how
+// many different words a text has: ordinary text takes some times its length,
+// random words fifty times.
+func (x *Index) DeltaSize() int {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	return x.delta.size
+}
+
 // Apply takes changes in. A put replaces the document with its id; deletes of
 // what is not there do nothing. Later sequences only; the same again is ignored.
 func (x *Index) Apply(sequence int64, puts []Document, deletes []int64) {

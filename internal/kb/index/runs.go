@@ -112,7 +112,7 @@ func (r *runs) merge(yield func(key []byte, postings []runPostings) error) error
 	var h runHeap
 	for i, at := range r.extents {
 		size := at[1] - at[0]
-		h = append(h, &runReader{run: i, from: bufio.NewReaderSize(io.NewSectionReader(r.file, at[0], size), int(min(1<<20, size)))})
+		h = append(h, &runReader{run: i, from: bufio.NewReaderSize(io.NewSectionReader(r.file, at[0], size), int(min(256<<10, size)))})
 	}
 	h = append(h, &runReader{run: len(h), memory: r.last, order: r.last.sorted()})
 	open := h[:0]
