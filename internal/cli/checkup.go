@@ -375,7 +375,9 @@ func (k *checkup) ping(ctx context.Context, names []string) (broken []string) {
 		if !k.concerns(s.Name) || names != nil && !slices.Contains(names, s.Name) {
 			continue
 		}
+		mu.Lock()
 		delete(k.pings, s.Name)
+		mu.Unlock()
 		if s.State != client.StateReady {
 			continue
 		}
