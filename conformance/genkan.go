@@ -100,7 +100,7 @@ func (l *lab) openDoorWith(name string, configuration map[string]any) (*door, er
 	})
 }
 
-func (d *door) api() *client.Client { return client.New(d.address, false, gateway.Secret(d.token)) }
+func (d *door) api() *client.Client { return client.New(d.address, gateway.Secret(d.token)) }
 
 // untilReady waits until genkan has spoken with all of its servers.
 func (d *door) untilReady(ctx context.Context) error {

@@ -105,7 +105,6 @@ func (h *testHouse) send(conn net.Conn, tool, arguments, meta string) {
 // A client that does not read what it asked for is its own problem. The child
 // is shared: the answers of everybody else must not wait behind it.
 func TestAClientThatDoesNotReadBlocksNobody(t *testing.T) {
-	t.Parallel()
 	h := openHouse(t, servers(conf{"one": child(t)}))
 	h.waitReady("one")
 	conn, err := net.Dial("tcp", strings.TrimPrefix(h.base, "http://"))
@@ -130,7 +129,6 @@ func TestAClientThatDoesNotReadBlocksNobody(t *testing.T) {
 // A dead server blocks neither the start nor a list; its tools stay listed,
 // and a call says what is wrong and when the next try is.
 func TestADeadServer(t *testing.T) {
-	t.Parallel()
 	dir := t.TempDir()
 	command, argv, env := testkit.FaultCommand(t)
 	// A link, so that the same command can be taken away.
@@ -171,7 +169,6 @@ func TestADeadServer(t *testing.T) {
 }
 
 func TestAServerThatNeverStarts(t *testing.T) {
-	t.Parallel()
 	began := time.Now()
 	h := openHouse(t, servers(conf{
 		"dead": child(t, "-mode", "crash-loop"),
@@ -197,7 +194,6 @@ func TestAServerThatNeverStarts(t *testing.T) {
 // A hung server of which nothing is known holds up the first list for a few
 // seconds, since many clients never ask again; then no more.
 func TestAServerThatHangsAtTheStart(t *testing.T) {
-	t.Parallel()
 	h := openHouse(t, servers(conf{"hung": child(t, "-mode", "hang-init"), "well": child(t)}))
 	began := time.Now()
 	if !h.lists("well__echo") {

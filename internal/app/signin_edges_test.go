@@ -136,7 +136,6 @@ func TestTokenEndpointsThatMisbehave(t *testing.T) {
 // A token endpoint that hangs holds up neither the lists nor other servers, nor
 // the end of genkan for longer than it must.
 func TestATokenEndpointThatHangs(t *testing.T) {
-	t.Parallel()
 	hang := make(chan struct{})
 	release := sync.OnceFunc(func() { close(hang) })
 	var ill atomic.Bool
@@ -217,7 +216,6 @@ func TestTwoHousesRenewOneToken(t *testing.T) {
 // A server that was never signed in to costs neither the first list nor its
 // clients anything.
 func TestAServerThatWantsASignInCostsNoTime(t *testing.T) {
-	t.Parallel()
 	auth := authserver.Start(t, authserver.Options{})
 	endless := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusUnauthorized)

@@ -79,7 +79,6 @@ func TestProgress(t *testing.T) {
 
 // TestProgressAndFailure: a stream that has begun ends with the error.
 func TestProgressAndFailure(t *testing.T) {
-	t.Parallel()
 	h := openHouse(t, servers{"fault": with(child(t), map[string]any{"timeout": "300ms"})})
 	r := h.send(modern("1", "tools/call", `"name":"fault__progress","arguments":{"n":2,"ms":100}`, `"progressToken":1`))
 	if text(r.last()) != "2 steps" {
@@ -96,7 +95,6 @@ func TestProgressAndFailure(t *testing.T) {
 // TestSlowReaderHoldsUpNobody: a client that asks for progress and does not
 // read it must not stop the reading of the child that others share.
 func TestSlowReaderHoldsUpNobody(t *testing.T) {
-	t.Parallel()
 	h := openHouse(t, servers{"fault": child(t)})
 	const steps = 100_000 // more than the buffers of a connection hold
 	stuck := h.open(modern("1", "tools/call", fmt.Sprintf(`"name":"fault__progress","arguments":{"n":%d}`, steps), `"progressToken":"`+strings.Repeat("long", 50)+`"`))

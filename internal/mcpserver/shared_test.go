@@ -101,7 +101,6 @@ func checkOwn(messages []string, steps int, own string) string {
 // TestHungServerHoldsUpNobody: calls that a server never answers leave the
 // others, and the list, as they were.
 func TestHungServerHoldsUpNobody(t *testing.T) {
-	t.Parallel()
 	record := recordFile(t)
 	h := openHouse(t, servers{"hung": child(t, "-mode", "hang", "-record", record), "fault": child(t)})
 	const stuck = 50

@@ -82,7 +82,6 @@ func (c *connections) dial(ctx context.Context, network, address string) (net.Co
 // While a server is away its calls fail fast, say so, and were not sent; when
 // it is back, the next one succeeds.
 func TestAServerThatIsAwayForAWhile(t *testing.T) {
-	t.Parallel()
 	for _, era := range bothEras {
 		t.Run(era.String(), func(t *testing.T) {
 			server := testkit.NewFaultHTTP(t, "-era", era.String())

@@ -126,7 +126,6 @@ func TestATreeGoesWithItsRoot(t *testing.T) {
 
 // Closing is polite first, and then not.
 func TestAChildThatIgnoresSignalsIsKilled(t *testing.T) {
-	t.Parallel()
 	u := openReady(t, faultChild(t, "-mode", "ignore-term"))
 	pid := u.Status().PID
 	began := time.Now()
@@ -141,7 +140,6 @@ func TestAChildThatIgnoresSignalsIsKilled(t *testing.T) {
 
 // A daemon that left the group and holds the output keeps nobody waiting.
 func TestADaemonThatLeftTheGroup(t *testing.T) {
-	t.Parallel()
 	if _, err := exec.LookPath("setsid"); err != nil {
 		t.Skip("there is no setsid")
 	}
@@ -185,7 +183,6 @@ func shell(script string, args ...string) Settings {
 // A thousand connections leave nothing behind: not of those that were closed,
 // not of those that crashed. Each has a grandchild that would stay.
 func TestAThousandReconnects(t *testing.T) {
-	t.Parallel()
 	const closings, crashes = 1000, 50
 	began := time.Now()
 	var mu sync.Mutex

@@ -30,7 +30,6 @@ func startTimes(t *testing.T, pids string, n int) []time.Time {
 // are a second, because machines that test are busy; what was measured is
 // printed.
 func TestACrashIsNoticedAndRepaired(t *testing.T) {
-	t.Parallel()
 	for _, era := range bothEras {
 		t.Run(era.String(), func(t *testing.T) {
 			pids := t.TempDir() + "/pids"
@@ -110,7 +109,6 @@ func TestAChildThatClosesItsOutput(t *testing.T) {
 // and longer intervals, and never given up. Its tools stay listed, and a call
 // says at once what is wrong and when the next try is.
 func TestACrashLoop(t *testing.T) {
-	t.Parallel()
 	pids := t.TempDir() + "/pids"
 	u := open(t, faultChild(t, "-mode", "crash-loop", "-pidfile", pids), remember(gateway.EraModern))
 	at := startTimes(t, pids, 5)

@@ -52,7 +52,6 @@ func TestASilentServerIsNotResponding(t *testing.T) {
 	for _, era := range bothEras {
 		for transport, settings := range map[string]func(testing.TB, ...string) Settings{"stdio": faultChild, "http": faultHTTP} {
 			t.Run(era.String()+" "+transport, func(t *testing.T) {
-				t.Parallel()
 				record := t.TempDir() + "/record"
 				u := openReady(t, settings(t, "-era", era.String(), "-mode", "stall", "-record", record), withPing(never))
 				u.mustEcho("x")
@@ -78,7 +77,6 @@ func TestASilentServerIsNotResponding(t *testing.T) {
 // A second silence restarts the server. Calls under way are told, and calls that
 // come meanwhile are served by the new process.
 func TestASilentServerIsRestarted(t *testing.T) {
-	t.Parallel()
 	record := t.TempDir() + "/record"
 	u := openReady(t, faultChild(t, "-era", "legacy", "-mode", "stall", "-record", record), withPing(soon))
 	u.timeOut(record, u.stallingCall())
@@ -93,7 +91,6 @@ func TestASilentServerIsRestarted(t *testing.T) {
 // A server may be silent for longer while other calls wait for it, since it may
 // work for them. When it is restarted, they are told.
 func TestASilentServerWithCallsUnderWay(t *testing.T) {
-	t.Parallel()
 	record := t.TempDir() + "/record"
 	u := openReady(t, faultChild(t, "-era", "legacy", "-mode", "stall", "-record", record), withPing(soon))
 	lost := make(chan error, 1)
@@ -115,7 +112,6 @@ func TestASilentServerWithCallsUnderWay(t *testing.T) {
 // Many clients give up before the timeout of the call. Their cancellations do not
 // hide a server that is dead.
 func TestCancellationsDoNotHideASilentServer(t *testing.T) {
-	t.Parallel()
 	record := t.TempDir() + "/record"
 	u := openReady(t, faultChild(t, "-era", "legacy", "-mode", "stall", "-record", record), withPing(soon))
 	ctx, cancel := context.WithCancel(t.Context())
@@ -135,7 +131,6 @@ func TestCancellationsDoNotHideASilentServer(t *testing.T) {
 
 // A tool that takes too long does not make its server a dead one.
 func TestASlowToolIsNoSilence(t *testing.T) {
-	t.Parallel()
 	for _, era := range bothEras {
 		t.Run(era.String(), func(t *testing.T) {
 			record := t.TempDir() + "/record"
@@ -162,7 +157,6 @@ func (u *upstreamTest) waitUnchecked() {
 
 // Output of any kind shows that a server lives, also when it answers nothing.
 func TestABusyServerIsNotDead(t *testing.T) {
-	t.Parallel()
 	u, record := openScript(t, "busy", withPing(never))
 	u.timeOut(record, u.newCall(gateway.EraLegacy, "t", `{}`, ""))
 	sees(t, record, `"ping"`)
@@ -174,7 +168,6 @@ func TestABusyServerIsNotDead(t *testing.T) {
 
 // A connection of one client that goes silent is closed. The others keep theirs.
 func TestASilentBranchIsClosed(t *testing.T) {
-	t.Parallel()
 	record := t.TempDir() + "/record"
 	set := faultChild(t, "-era", "legacy", "-mode", "stall", "-record", record)
 	set.Isolation = IsolationSession
@@ -200,7 +193,6 @@ func TestASilentBranchIsClosed(t *testing.T) {
 // An HTTP server that goes silent is connected to anew, and serves again when it
 // is back.
 func TestASilentHTTPServerIsConnectedToAnew(t *testing.T) {
-	t.Parallel()
 	record := t.TempDir() + "/record"
 	server := testkit.NewFaultHTTP(t, "-era", "legacy", "-mode", "stall", "-record", record)
 	u := openReady(t, Settings{URL: server.URL()}, withPing(soon))
