@@ -57,7 +57,7 @@ func TestScripts(t *testing.T) {
 			// Under the race detector a process lingers for a second otherwise.
 			e.Setenv("GORACE", "atexit_sleep_ms=0")
 			// For a script that fails before it has ended what it began.
-			e.Setenv("GENKAN_BACKGROUND_IDLE", "10s")
+			e.Setenv("GENKAN_BACKGROUND_IDLE", "1m")
 			e.Setenv("BROWSER", "browser")
 			e.Values[lockKey{}] = &lock{t: t}
 			e.Values[squatterKey{}] = &squatterBox{}
