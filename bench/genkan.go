@@ -55,7 +55,11 @@ type house struct {
 const pristine = "pristine"
 
 func (l *lab) makePristine() error {
-	args := append(slices.Clone(l.genkan), "tokens", "add", "bench", "--data", filepath.Join(l.dir, pristine))
+	command := slices.Clone(l.genkan)
+	if l.rival != "" {
+		command = []string{l.rival} // the older of the two: ours upgrades the database
+	}
+	args := append(command, "tokens", "add", "bench", "--data", filepath.Join(l.dir, pristine))
 	cmd := exec.CommandContext(l.ctx, args[0], args[1:]...)
 	cmd.Env = cleanEnvironment()
 	out, err := cmd.Output()
