@@ -19,6 +19,16 @@ func (k *Keeper) Patient() {
 	k.limits.searchPatience, k.limits.walkPatience = time.Minute, time.Minute
 }
 
+// LittleMemory divides by eight what the changes since a file may take, so that an
+// eighth of the text shows what happens. Nobody is impatient.
+func (k *Keeper) LittleMemory() {
+	k.Patient()
+	l := &k.limits
+	for _, bytes := range []*int{&l.dueBytes, &l.mostBytes, &l.stepBytes, &l.writeBytes} {
+		*bytes /= 8
+	}
+}
+
 // Impatient makes questions wait for next to nothing.
 func (k *Keeper) Impatient() {
 	k.limits.searchPatience, k.limits.walkPatience = time.Millisecond, time.Millisecond

@@ -23,7 +23,7 @@ func randomWords(seed uint64, words int) string {
 	return b.String()
 }
 
-// fillLong adds items of 100,000 characters of random words, as many in each write
+// fillLong adds items of 12,500 characters of random words, as many in each write
 // as it is told.
 func (p *process) fillLong(t *testing.T, items, each int) {
 	t.Helper()
@@ -32,7 +32,7 @@ func (p *process) fillLong(t *testing.T, items, each int) {
 			for i := range each {
 				item := kb.Item{
 					Type: "docs", Priority: kb.PriorityMedium, Title: fmt.Sprint("Long ", done+i), Description: "common",
-					Content: randomWords(uint64(done+i), 17_000),
+					Content: randomWords(uint64(done+i), 17_000/8),
 				}
 				if err := w.Insert(ctx, &item); err != nil {
 					return err
@@ -52,12 +52,12 @@ func (p *process) fillLong(t *testing.T, items, each int) {
 func TestLongItemsGetAFile(t *testing.T) {
 	for _, each := range []int{1, 50} { // many writes, and one that is too large for a step
 		t.Run(fmt.Sprint(each, " in a write"), func(t *testing.T) {
-			p := openProcess(t, t.TempDir(), (*kb.Keeper).Patient)
+			p := openProcess(t, t.TempDir(), (*kb.Keeper).LittleMemory)
 			p.fillLong(t, 50, each)
 			if n := p.total(t, "common"); n != 50 {
 				t.Errorf("%d found", n)
 			}
-			const oneStep = 40 << 20
+			const oneStep = 40 << 20 / 8
 			if held := p.keeper.DeltaSize(); held > p.keeper.MostDelta()+oneStep {
 				t.Errorf("%d MB are held", held>>20)
 			}
