@@ -25,8 +25,11 @@ func paramsOf(tool string, arguments map[string]any) ([]byte, error) {
 func newCall(tool string, raw []byte) (*gateway.Call, error) {
 	params, err := jsonrpc.ScanParams(raw)
 	return &gateway.Call{
-		Method: "tools/call", Params: params, Name: tool, Tool: &gateway.Tool{Name: tool},
-		Identity: gateway.Identity{ClientID: "bench"},
+		Method: "tools/call",
+		Params: params,
+		Name:   tool,
+		Tool:   &gateway.Tool{Name: tool},
+		Caller: gateway.Caller{Identity: gateway.Identity{ClientID: "bench"}},
 	}, err
 }
 

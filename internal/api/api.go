@@ -41,7 +41,7 @@ type House interface {
 	// refuses it.
 	Count(who gateway.Identity) error
 	// Search finds tools of a view for somebody; the empty one is all of the house.
-	Search(ctx context.Context, who gateway.Identity, view string, q search.Query) search.Result
+	Search(ctx context.Context, who gateway.Identity, view gateway.View, q search.Query) search.Result
 	// Shown is told what somebody was shown of a search.
 	Shown(who gateway.Identity, query string, hits []search.Hit)
 	// Learns reports whether searches learn from the calls that follow them.

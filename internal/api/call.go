@@ -86,9 +86,13 @@ func newCall(in client.CallRequest, id gateway.Identity) (*gateway.Call, error) 
 		return nil, &gateway.Error{Code: gateway.CodeInvalid, Message: "parameters: %s", Values: []any{err}}
 	}
 	call := &gateway.Call{
-		Method: "tools/call", Params: params, Name: in.Name, Identity: id, Dir: in.Options.Folder, Via: "rest", Complete: true,
-		Usual:   gateway.ExecuteOptions{Timeout: defaultTimeout, Retries: gateway.NoRetries, RetryDelay: defaultRetryDelay},
-		Options: gateway.ExecuteOptions{Timeout: millis(in.Options.Timeout), RetryDelay: millis(in.Options.RetryDelay)},
+		Method: "tools/call", Params: params, Name: in.Name,
+		Caller: gateway.Caller{Identity: id, Dir: in.Options.Folder, Via: "rest"},
+		Terms: gateway.Terms{
+			Complete: true,
+			Usual:    gateway.ExecuteOptions{Timeout: defaultTimeout, Retries: gateway.NoRetries, RetryDelay: defaultRetryDelay},
+			Options:  gateway.ExecuteOptions{Timeout: millis(in.Options.Timeout), RetryDelay: millis(in.Options.RetryDelay)},
+		},
 	}
 	if in.Options.Retry != nil {
 		call.Options.Retries = cmp.Or(*in.Options.Retry, gateway.NoRetries)

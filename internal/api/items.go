@@ -304,7 +304,7 @@ func (a *API) consult(w http.ResponseWriter, r *http.Request, id gateway.Identit
 	}
 	// In the room's own view its tools have their own names, whatever others are
 	// called. It checks its arguments itself, in the words of its protocol.
-	call.View, call.Complete, call.Budget = kb.SourceName, false, a.opt.Budget
+	call.View, call.Complete, call.Budget = gateway.View{Servers: gateway.NewServerSet(kb.SourceName)}, false, a.opt.Budget
 	defer call.Release()
 	result, err := house.Handle(r.Context(), call)
 	recorded(w)

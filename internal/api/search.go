@@ -42,7 +42,7 @@ func (a *API) searchTools(w http.ResponseWriter, r *http.Request, id gateway.Ide
 			(in.Filters.Category == "" || d.Category == in.Filters.Category) &&
 			!slices.ContainsFunc(in.Filters.Tags, func(tag string) bool { return !slices.Contains(d.Tags, tag) })
 	}}
-	found := house.Search(r.Context(), id, "", q)
+	found := house.Search(r.Context(), id, gateway.View{}, q)
 	out := client.SearchResult{Query: in.Query, Results: []client.FoundTool{}, Total: found.Total, Confidence: found.Confidence}
 	for _, h := range found.Hits {
 		if e, ok := register.Entry(h.Document.ID); ok {

@@ -3,10 +3,8 @@ package app
 import (
 	"bytes"
 	"context"
-	"strings"
 
 	"genkan/internal/gateway"
-	"genkan/internal/guide"
 	"genkan/internal/jsonrpc"
 	"genkan/internal/upstream"
 )
@@ -51,15 +49,10 @@ func (h *house) attribute(next gateway.Handler) gateway.Handler {
 }
 
 // isJoined reports whether a view has several servers.
-func (h *house) isJoined(view string) bool {
-	if about, guided := guide.View(view); guided {
-		view = about
-	}
-	if view == "" {
-		return len(h.servers) > 1
-	}
-	if !strings.HasPrefix(view, profileMark) {
-		return strings.Contains(view, ",")
+func (h *house) isJoined(view gateway.View) bool {
+	if view.Profile == "" {
+		named := view.Servers.Names()
+		return len(named) > 1 || named == nil && len(h.servers) > 1
 	}
 	mounts, _ := h.mountsOf(view)
 	servers := 0

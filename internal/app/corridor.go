@@ -14,7 +14,7 @@ import (
 
 // corridor is the way of every call, whatever edge it came through:
 //
-//	record → arrive → resolve → hold → typed → limit → learn → compare →
+//	record → limit → arrive → resolve → hold → typed → learn → compare →
 //	inspect → validate → translate tasks → attribute → execute
 //
 // Record is first, so that it sees what the others refuse. Whoever looks into
@@ -24,15 +24,14 @@ import (
 // Compare is before inspect: what a caller's headers must agree with is what it
 // sent, not what somebody in the house made of it.
 //
-// Record is the process's and put around this: a call that changes houses is
-// recorded once.
+// Record and limit are around the steps of this function: a call that a reload
+// moves to another house is recorded and counted once.
 func (h *house) corridor(p *Process) gateway.Handler {
 	steps := []gateway.Middleware{
 		h.arrive,
 		h.resolve,
 		h.hold,
 		h.typed,
-		h.limit.middleware,
 		h.learn,
 		catalog.CompareHeaders,
 	}
@@ -62,7 +61,7 @@ func (l *limiter) middleware(next gateway.Handler) gateway.Handler {
 		return next
 	}
 	return gateway.HandlerFunc(func(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
-		if call.Parent == nil { // what a call makes counts with it
+		if !call.Included {
 			if err := l.admit(call.Identity); err != nil {
 				return nil, err
 			}

@@ -22,20 +22,20 @@ import (
 type finder struct {
 	// making is held while an index is made or changed, so that no change is lost.
 	making sync.Mutex
-	// byView has *search.Index by the name of a view.
+	// byView has *search.Index by gateway.View.
 	byView sync.Map
 	// shelf has the vectors of tools; nil if nobody makes them.
 	shelf *embed.Shelf
 }
 
-func (f *finder) made(view string) *search.Index {
+func (f *finder) made(view gateway.View) *search.Index {
 	x, _ := f.byView.Load(view)
 	made, _ := x.(*search.Index)
 	return made
 }
 
 // Search finds tools of a view for somebody.
-func (h *house) Search(ctx context.Context, who gateway.Identity, view string, q search.Query) search.Result {
+func (h *house) Search(ctx context.Context, who gateway.Identity, view gateway.View, q search.Query) search.Result {
 	c, ok := h.view(view)
 	if !ok {
 		return search.Result{}
@@ -51,7 +51,7 @@ func (h *house) Search(ctx context.Context, who gateway.Identity, view string, q
 }
 
 // FindTool is a tool of a view.
-func (h *house) FindTool(view, name string) *gateway.Tool {
+func (h *house) FindTool(view gateway.View, name string) *gateway.Tool {
 	c, ok := h.view(view)
 	if !ok {
 		return nil
@@ -60,7 +60,7 @@ func (h *house) FindTool(view, name string) *gateway.Tool {
 }
 
 // ServerNames are those whose tools a view has.
-func (h *house) ServerNames(view string) []string {
+func (h *house) ServerNames(view gateway.View) []string {
 	c, ok := h.view(view)
 	if !ok {
 		return nil
@@ -80,7 +80,7 @@ func (h *house) ServerNames(view string) []string {
 }
 
 // Absent is what can be said about a name that no tool of a view has.
-func (h *house) Absent(view, name string) guide.Absence {
+func (h *house) Absent(view gateway.View, name string) guide.Absence {
 	c, ok := h.view(view)
 	if !ok {
 		return guide.Absence{}
@@ -90,7 +90,7 @@ func (h *house) Absent(view, name string) guide.Absence {
 }
 
 // AbsentServer is why a view has no tools of a server; empty if it has some.
-func (h *house) AbsentServer(view, name string) gateway.Text {
+func (h *house) AbsentServer(view gateway.View, name string) gateway.Text {
 	names := h.ServerNames(view)
 	if !slices.Contains(names, name) {
 		return gateway.Textf("there is no server %q here; the connected servers are %s", gateway.Short(name), strings.Join(names, ", "))
@@ -109,7 +109,7 @@ func (h *house) AbsentServer(view, name string) gateway.Text {
 // Say says something in the house's language.
 func (h *house) Say(t gateway.Text) string { return language(h.config).Text(t) }
 
-func (h *house) index(view string, c *catalog.Catalog) *search.Index {
+func (h *house) index(view gateway.View, c *catalog.Catalog) *search.Index {
 	if x := h.finder.made(view); x != nil {
 		return x
 	}
@@ -139,7 +139,7 @@ func (h *house) index(view string, c *catalog.Catalog) *search.Index {
 }
 
 // reindex takes over a server's tools in the index of a view, if there is one.
-func (h *house) reindex(view, source string, c *catalog.Catalog) {
+func (h *house) reindex(view gateway.View, source string, c *catalog.Catalog) {
 	f := &h.finder
 	f.making.Lock()
 	defer f.making.Unlock()

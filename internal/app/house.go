@@ -30,8 +30,8 @@ type house struct {
 	validator *catalog.Validator
 	limit     *limiter
 	handler   gateway.Handler
-	// arrival is the corridor behind record, where calls come in that an older
-	// house can no longer serve; successor is the house that serves now.
+	// arrival is the corridor behind record and limit, where calls come in that an
+	// older house can no longer serve; successor is the house that serves now.
 	arrival   gateway.Handler
 	successor func() *house
 
@@ -119,7 +119,7 @@ func (h *house) Handle(ctx context.Context, call *gateway.Call) (*gateway.Result
 }
 
 // Page returns a page of a list.
-func (h *house) Page(ctx context.Context, view string, kind gateway.Kind, cursor string) (*catalog.Page, error) {
+func (h *house) Page(ctx context.Context, view gateway.View, kind gateway.Kind, cursor string) (*catalog.Page, error) {
 	h.settle(ctx)
 	c, ok := h.view(view)
 	if !ok {
@@ -177,7 +177,7 @@ func (p *Process) build(cfg *config.Config, old *house) *house {
 	h.views.init(cfg.PageSize, p.serverLog)
 	h.successor = p.house.Load
 	h.arrival = h.corridor(p)
-	h.handler = p.recorder.Middleware(h.arrival)
+	h.handler = gateway.Chain(h.arrival, p.recorder.Middleware, h.limit.middleware)
 	return h
 }
 

@@ -251,3 +251,17 @@ func TestTheRateLimit(t *testing.T) {
 		h.mustCall("one__echo", `{"text":"x"}`)
 	}
 }
+
+// TestUnknownNamesCountAgainstTheRateLimit: looking for a name that is like an
+// unknown one costs more than most calls.
+func TestUnknownNamesCountAgainstTheRateLimit(t *testing.T) {
+	t.Parallel()
+	h := openHouse(t, with(servers(conf{"one": child(t)}), conf{"rateLimit": conf{"max": 3, "timeWindow": "1h"}}))
+	h.waitReady("one")
+	for i := range 4 {
+		_, err := h.call("one__ecco", `{}`)
+		if limited := err != nil && strings.Contains(err.Error(), "more than 3 calls"); limited != (i == 3) {
+			t.Errorf("call %d: %v", i+1, err)
+		}
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"genkan/internal/bridge"
+	"genkan/internal/gateway"
 	"genkan/internal/identity"
 	"genkan/internal/mcpserver"
 )
@@ -28,7 +29,7 @@ const (
 func Hello(opt Options, client mcpserver.StdioOptions) bridge.Hello {
 	h := bridge.Hello{
 		Purpose: bridge.PurposeMCP,
-		Version: buildOf(opt.Version), Dir: client.Dir, Only: client.Only,
+		Version: buildOf(opt.Version), Dir: client.Dir, Only: client.View.Servers.Names(), Mode: client.View.Mode,
 		ConfigFile:  realPath(opt.configFile()),
 		Environment: bridge.FingerprintEnvironment(os.Environ()),
 	}
@@ -99,10 +100,15 @@ func (p *Process) cannotHonour(h *bridge.Hello) (bridge.Refusal, string) {
 			return bridge.RefusedEnvironment, fmt.Sprintf("its configuration uses the environment variable %s, which has another value here", name)
 		}
 	}
-	if err := p.mcp.Check(mcpserver.StdioOptions{Only: h.Only}); err != nil {
+	if err := p.mcp.Check(mcpserver.StdioOptions{View: viewOf(h)}); err != nil {
 		return bridge.RefusedOnly, err.Error()
 	}
 	return "", ""
+}
+
+// viewOf is the view that a joining process asks for.
+func viewOf(h *bridge.Hello) gateway.View {
+	return gateway.View{Servers: gateway.NewServerSet(h.Only...), Mode: h.Mode}
 }
 
 // variables are the environment variables that a configuration was made with.

@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"path"
 	"slices"
-	"strings"
 
 	"genkan/internal/catalog"
 	"genkan/internal/config"
@@ -12,63 +11,39 @@ import (
 	"genkan/internal/guide"
 )
 
-// How a view is named that is no list of servers; neither sign can be in a
-// server's name.
-const (
-	profileMark = "@"
-	// wholeMark is for a client that says that it wants all tools, whatever it
-	// would be shown otherwise.
-	wholeMark = "~all:"
-)
-
-// viewOf is the view that a request wants of a part of the house: all its tools,
-// or the guide to them. A mode that there is none of is a view that there is
-// none of.
-func viewOf(r *http.Request, part string) string {
-	if r.URL.RawQuery == "" {
-		return part
+// requestedView returns the view that the URL of a request selects.
+func requestedView(r *http.Request) gateway.View {
+	view := gateway.View{Profile: r.PathValue("profile")}
+	if server := r.PathValue("server"); server != "" {
+		view.Servers = gateway.NewServerSet(server)
 	}
-	switch mode := r.URL.Query().Get("mode"); mode {
-	case "":
-		return part
-	case config.ModeAll:
-		return wholeMark + part
-	case config.ModeSearch:
-		return guide.Mark + part
-	default:
-		return "?mode=" + mode
-	}
-}
-
-// place is the view that a client is shown which asked for one. Whoever names
-// none is shown what the configuration says.
-func (p *Process) place(who gateway.Identity, view string) string {
-	cfg := p.Config()
-	if whole, ok := strings.CutPrefix(view, wholeMark); ok {
-		return whole
-	}
-	if name, ok := strings.CutPrefix(view, profileMark); ok {
-		if profile, found := cfg.Profile(name); found && profile.Mode == config.ModeSearch {
-			return guide.Mark + view
-		}
-		return view
-	}
-	if view != "" {
-		return view
-	}
-	client := cfg.Client(who.ClientID)
-	if client.Profile != "" {
-		view = profileMark + client.Profile
-	}
-	if client.Mode == config.ModeSearch {
-		return guide.Mark + view
+	if r.URL.RawQuery != "" {
+		view.Mode = r.URL.Query().Get("mode")
 	}
 	return view
 }
 
-// guided puts the guide in place of a view's tools, but for those that are
-// pinned; prompts and resources stay.
-func (h *house) guided(view string, mounts []catalog.Mount) []catalog.Mount {
+// place completes the view that a client asked for with what the configuration
+// says about the client and the profile.
+func (p *Process) place(who gateway.Identity, view gateway.View) gateway.View {
+	cfg := p.Config()
+	if view == (gateway.View{}) {
+		client := cfg.Client(who.ClientID)
+		view.Profile, view.Mode = client.Profile, client.Mode
+	} else if view.Mode == "" {
+		if profile, found := cfg.Profile(view.Profile); found {
+			view.Mode = profile.Mode
+		}
+	}
+	if view.Mode == gateway.ModeAll {
+		view.Mode = ""
+	}
+	return view
+}
+
+// guided replaces the tools of a view by those of the guide, except for pinned
+// ones. Prompts and resources stay.
+func (h *house) guided(view gateway.View, mounts []catalog.Mount) []catalog.Mount {
 	pinned := h.pinned(view)
 	for i := range mounts {
 		m := mounts[i]
@@ -85,11 +60,9 @@ func (h *house) guided(view string, mounts []catalog.Mount) []catalog.Mount {
 
 // pinned are the tools that stay in search mode: those of the profile that is
 // looked at, and otherwise those of all.
-func (h *house) pinned(view string) []string {
-	if name, ok := strings.CutPrefix(view, profileMark); ok {
-		if profile, found := h.config.Profile(name); found && profile.Pinned != nil {
-			return profile.Pinned
-		}
+func (h *house) pinned(view gateway.View) []string {
+	if profile, found := h.config.Profile(view.Profile); found && profile.Pinned != nil {
+		return profile.Pinned
 	}
 	return h.config.Pinned
 }

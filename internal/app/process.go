@@ -306,7 +306,7 @@ func (p *Process) refresh(ctx context.Context) {
 // that is there, whoever brought it in.
 func (p *Process) catchUp() {
 	type change struct {
-		view string
+		view gateway.View
 		kind gateway.Kind
 	}
 	changes := map[change]bool{}

@@ -203,7 +203,7 @@ func (r *reception) receiveClient(v *bridge.Visitor) {
 	name := v.Hello.Settings[settingClient]
 	client := gateway.LocalIdentity(name).ClientID
 	r.p.log.Info("a client has joined", "client", client, "process_id", v.Hello.PID, "dir", v.Hello.Dir)
-	err = r.p.serveJoined(r.serving, guest, mcpserver.StdioOptions{Client: name, Only: v.Hello.Only, Dir: v.Hello.Dir})
+	err = r.p.serveJoined(r.serving, guest, mcpserver.StdioOptions{Client: name, View: viewOf(&v.Hello), Dir: v.Hello.Dir})
 	guest.Close()
 	r.mu.Lock()
 	delete(r.guests, guest)

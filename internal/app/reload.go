@@ -129,7 +129,7 @@ func (p *Process) renew(kept []config.Kept, commit func(*config.Config) error) e
 
 // tellOfReload tells the clients whose view looks different now.
 func (p *Process) tellOfReload(old, fresh *house) {
-	for _, view := range append(p.mcp.Views(), "") {
+	for _, view := range append(p.mcp.Views(), gateway.View{}) {
 		before, ok := old.view(view)
 		after, still := fresh.view(view)
 		for _, kind := range gateway.Kinds() {

@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
@@ -24,19 +23,16 @@ const drainTime = 30 * time.Second
 // Handler is everything that is served over HTTP.
 func (p *Process) Handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("/mcp", func(w http.ResponseWriter, r *http.Request) {
-		p.mcp.View(viewOf(r, "")).ServeHTTP(w, r)
-	})
-	mux.HandleFunc("/mcp/s/{server}", func(w http.ResponseWriter, r *http.Request) {
-		p.mcp.View(viewOf(r, oneServer(r))).ServeHTTP(w, r)
-	})
-	mux.HandleFunc("/mcp/p/{profile}", func(w http.ResponseWriter, r *http.Request) {
-		p.mcp.View(viewOf(r, profileMark+r.PathValue("profile"))).ServeHTTP(w, r)
-	})
-	mux.Handle("/sse", p.mcp.SSE(""))
-	mux.HandleFunc("/sse/s/{server}", func(w http.ResponseWriter, r *http.Request) {
-		p.mcp.SSE(oneServer(r)).ServeHTTP(w, r)
-	})
+	for _, path := range []string{"/mcp", "/mcp/s/{server}", "/mcp/p/{profile}"} {
+		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
+			p.mcp.View(requestedView(r)).ServeHTTP(w, r)
+		})
+	}
+	for _, path := range []string{"/sse", "/sse/s/{server}"} {
+		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
+			p.mcp.SSE(requestedView(r)).ServeHTTP(w, r)
+		})
+	}
 	mux.Handle("/messages", p.mcp.Messages())
 	p.api.Routes(mux)
 	metrics := promhttp.HandlerFor(p.recorder.Registry(), promhttp.HandlerOpts{})
@@ -76,15 +72,6 @@ func (p *Process) admit(w http.ResponseWriter, r *http.Request) (gateway.Identit
 // refused notes a request that was let in and then refused.
 func (p *Process) refused(r *http.Request, status int, reason string) {
 	p.recorder.Refusals().Note(r, status, reason, p.lock.Client(r))
-}
-
-// oneServer is the view of a single server that a URL names. What stands for
-// several, or for something else, is no server's name, and there is no end of such.
-func oneServer(r *http.Request) string {
-	if name := r.PathValue("server"); !strings.ContainsAny(name, ",@~?") {
-		return name
-	}
-	return "?"
 }
 
 // prove answers a challenge with proof that this process knows the admin token.

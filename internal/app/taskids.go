@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"genkan/internal/gateway"
-	"genkan/internal/guide"
 	"genkan/internal/jsonrpc"
 	"genkan/internal/upstream"
 )
@@ -27,20 +26,16 @@ const (
 	longestTaskID = 1 << 10
 )
 
-// taskView is the view that a caller's tasks belong to. Calls that the guide makes
-// are calls of the view that it is about.
-func taskView(call *gateway.Call) string {
-	if about, ok := guide.View(call.View); ok {
-		return about
-	}
-	return call.View
-}
+// taskView is the view that a caller's tasks belong to. The tools for searching
+// call tools of the view that they search.
+func taskView(call *gateway.Call) gateway.View { return call.View.Unsearched() }
 
 // taskNames translates the ids of tasks between a call's client and its server.
 type taskNames struct {
-	tasks        *tasks
-	client, view string
-	server       string
+	tasks  *tasks
+	client string
+	view   gateway.View
+	server string
 	// own is the server's id of the task that the call is about; empty for none.
 	own string
 }
@@ -51,7 +46,7 @@ func (t *tasks) namesOf(call *gateway.Call, server string) taskNames {
 
 // ours is the id that the client knows for one of the server's.
 func (n taskNames) ours(own string) string {
-	return n.tasks.sealer.Seal(taskPurpose, []byte(n.server+"\x00"+own), []byte(n.client), []byte(n.view))
+	return n.tasks.sealer.Seal(taskPurpose, []byte(n.server+"\x00"+own), []byte(n.client), []byte(n.view.String()))
 }
 
 // isClients reports whether a task is known to be the client's. A server may speak
@@ -66,7 +61,7 @@ func (n taskNames) isClients(own string) bool {
 
 // openTask finds the server and the server's id of a task that a caller names.
 func (t *tasks) openTask(call *gateway.Call, id string) (server, own string, ok bool) {
-	payload, ok := t.sealer.Open(taskPurpose, id, []byte(call.Identity.ClientID), []byte(taskView(call)))
+	payload, ok := t.sealer.Open(taskPurpose, id, []byte(call.Identity.ClientID), []byte(taskView(call).String()))
 	if !ok {
 		return "", "", false
 	}
@@ -199,7 +194,7 @@ func (n taskNames) inward(raw []byte) []byte {
 	if id == "" {
 		return raw
 	}
-	server, own, ok := n.tasks.openTask(&gateway.Call{Identity: gateway.Identity{ClientID: n.client}, View: n.view}, id)
+	server, own, ok := n.tasks.openTask(&gateway.Call{Caller: gateway.Caller{Identity: gateway.Identity{ClientID: n.client}, View: n.view}}, id)
 	if !ok || server != n.server {
 		return raw
 	}

@@ -39,7 +39,11 @@ type knownTask struct {
 }
 
 // taskName is a task as one caller knows it. The id is ours.
-type taskName struct{ client, view, id string }
+type taskName struct {
+	client string
+	view   gateway.View
+	id     string
+}
 
 const (
 	// mostTasks is how many tasks are remembered. When there are more, who has
@@ -174,8 +178,8 @@ func (h *house) taskState(ctx context.Context, caller *gateway.Call, name taskNa
 		return nil
 	}
 	call := &gateway.Call{
-		Method: "tasks/get", Kind: gateway.KindTask, Name: name.id, Params: params, Parent: caller,
-		View: caller.View, Era: caller.Era, Identity: caller.Identity, Session: caller.Session, Via: caller.Via,
+		Method: "tasks/get", Kind: gateway.KindTask, Name: name.id, Params: params,
+		Caller: caller.Caller, Parent: caller, Terms: gateway.Terms{Included: true},
 	}
 	result, err := h.arrival.Handle(ctx, call)
 	if err == nil {

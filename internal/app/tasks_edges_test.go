@@ -23,7 +23,7 @@ func TestNobodyMakesOthersTasksBeForgotten(t *testing.T) {
 		known.add(taskName{client: client, id: id}, tool, gateway.EraLegacy)
 	}
 	caller := func(client string) *gateway.Call {
-		return &gateway.Call{Era: gateway.EraLegacy, Identity: gateway.Identity{ClientID: client}}
+		return &gateway.Call{Caller: gateway.Caller{Era: gateway.EraLegacy, Identity: gateway.Identity{ClientID: client}}}
 	}
 	for i := range 5 {
 		add("quiet", fmt.Sprint(i))

@@ -9,80 +9,76 @@ import (
 
 	"genkan/internal/catalog"
 	"genkan/internal/gateway"
-	"genkan/internal/guide"
 	"genkan/internal/mcpserver"
 	"genkan/internal/upstream"
 )
 
-// views are the parts of a house that can be looked at alone. A view is named
-// by the servers in it, with commas, or by its profile. One server alone keeps
+// views are the catalogs of the views that were asked for. One server alone keeps
 // its own names, so that nothing changes for a client that used it directly; of
-// several, each keeps its prefix. With the guide's mark before its name, the guide
-// stands for its tools.
+// several, each keeps its prefix.
 type views struct {
 	mounts   []catalog.Mount
 	pageSize int
 	log      *slog.Logger
 
 	mu     sync.Mutex
-	byName map[string]*catalog.Catalog
+	byView map[gateway.View]*catalog.Catalog
 }
 
 func (v *views) init(pageSize int, log *slog.Logger) {
 	v.pageSize, v.log = pageSize, log
-	v.byName = map[string]*catalog.Catalog{}
+	v.byView = map[gateway.View]*catalog.Catalog{}
 }
 
 // view finds the catalog of a view, and makes it when it is asked for first.
 // It reports false when a server in it does not exist.
-func (h *house) view(name string) (*catalog.Catalog, bool) {
-	if name == "" {
+func (h *house) view(name gateway.View) (*catalog.Catalog, bool) {
+	if name == (gateway.View{}) {
 		return h.catalog, true
 	}
 	v := &h.views
 	v.mu.Lock()
-	known, ok := v.byName[name]
+	known, ok := v.byView[name]
 	v.mu.Unlock()
 	if ok {
 		return known, true
 	}
-	about, guided := guide.View(name)
-	if !guided {
-		about = name
+	if name.Mode != "" && !name.Searched() {
+		return nil, false
 	}
-	mounts, ok := h.mountsOf(about)
+	mounts, ok := h.mountsOf(name)
 	if !ok {
 		return nil, false
 	}
-	if guided {
-		mounts = h.guided(about, mounts)
+	if name.Searched() {
+		mounts = h.guided(name.Unsearched(), mounts)
 	}
 	// Without the lock: the guide looks at other views for its list.
 	c := catalog.New(mounts, v.pageSize, v.log)
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if other, ok := v.byName[name]; ok {
+	if other, ok := v.byView[name]; ok {
 		return other, true
 	}
-	v.byName[name] = c
+	v.byView[name] = c
 	return c, true
 }
 
-// mountsOf are the mounts of a view: of a profile, of the servers that it names,
-// or all of them.
-func (h *house) mountsOf(view string) ([]catalog.Mount, bool) {
+// mountsOf returns the mounts of a view, and false if it names a profile or a
+// server that there is not.
+func (h *house) mountsOf(view gateway.View) ([]catalog.Mount, bool) {
 	all := h.views.mounts
-	if name, ok := strings.CutPrefix(view, profileMark); ok {
-		profile, ok := h.config.Profile(name)
+	if view.Profile != "" {
+		profile, ok := h.config.Profile(view.Profile)
 		if !ok {
 			return nil, false
 		}
-		return profiled(all, profile), true
+		all = profiled(all, profile)
 	}
-	if view == "" {
+	servers := view.Servers.Names()
+	if servers == nil {
 		return slices.Clone(all), true
 	}
-	servers := strings.Split(view, ",")
 	var mounts []catalog.Mount
 	for _, m := range all {
 		if slices.Contains(servers, m.Source.Name()) {
@@ -95,12 +91,12 @@ func (h *house) mountsOf(view string) ([]catalog.Mount, bool) {
 	return mounts, len(mounts) == len(servers)
 }
 
-// all lists the catalogs that are in use, by the name of their view.
-func (h *house) all() map[string]*catalog.Catalog {
+// all lists the catalogs that are in use.
+func (h *house) all() map[gateway.View]*catalog.Catalog {
 	h.views.mu.Lock()
 	defer h.views.mu.Unlock()
-	all := map[string]*catalog.Catalog{"": h.catalog}
-	for name, c := range h.views.byName {
+	all := map[gateway.View]*catalog.Catalog{{}: h.catalog}
+	for name, c := range h.views.byView {
 		all[name] = c
 	}
 	return all
@@ -108,7 +104,7 @@ func (h *house) all() map[string]*catalog.Catalog {
 
 // refresh takes over a source's list everywhere, and returns the views that
 // look different now.
-func (h *house) refresh(source string, kind gateway.Kind) (changed []string) {
+func (h *house) refresh(source string, kind gateway.Kind) (changed []gateway.View) {
 	for name, c := range h.all() {
 		if !c.Has(source) {
 			continue
@@ -157,15 +153,21 @@ func (h *house) find(call *gateway.Call) error {
 	return nil
 }
 
-func noSuchView(view string) error {
-	return gateway.Errorf(gateway.CodeNotFound, "there is no server %q; `genkan servers` lists them", gateway.Short(view))
+func noSuchView(view gateway.View) error {
+	return gateway.Errorf(gateway.CodeNotFound, "there is no server %q; `genkan servers` lists them", gateway.Short(view.String()))
+}
+
+// Has reports whether there is such a view.
+func (h *house) Has(view gateway.View) bool {
+	_, ok := h.view(view)
+	return ok
 }
 
 // Describe tells what a view is: a single server speaks for itself.
-func (h *house) Describe(view string) (mcpserver.Description, bool) {
+func (h *house) Describe(view gateway.View) mcpserver.Description {
 	c, ok := h.view(view)
 	if !ok {
-		return mcpserver.Description{}, false
+		return mcpserver.Description{}
 	}
 	var shown []*upstream.Server
 	for _, s := range h.servers {
@@ -186,12 +188,12 @@ func (h *house) Describe(view string) (mcpserver.Description, bool) {
 			rooms = append(rooms, r)
 		}
 	}
-	if _, guided := guide.View(view); view != "" && !guided && len(shown) == 1 && len(rooms) == 0 {
+	if view != (gateway.View{}) && !view.Searched() && len(shown) == 1 && len(rooms) == 0 {
 		about := shown[0].About()
 		return mcpserver.Description{
 			Info: about.Info, Capabilities: about.Capabilities, Instructions: about.Instructions,
 			Tasks: tasks, ListsTasks: listed,
-		}, true
+		}
 	}
 	var said []instructions
 	add := func(name, text string) {
@@ -205,7 +207,7 @@ func (h *house) Describe(view string) (mcpserver.Description, bool) {
 	for _, r := range rooms {
 		add(r.Name(), r.instructions)
 	}
-	return mcpserver.Description{Instructions: joinInstructions(said), Tasks: tasks, ListsTasks: listed}, true
+	return mcpserver.Description{Instructions: joinInstructions(said), Tasks: tasks, ListsTasks: listed}
 }
 
 // Subscribe asks the owner of a resource or task to tell of its changes.

@@ -19,7 +19,7 @@ import (
 // Protocol is the number of what is spoken on the socket before and around
 // the MCP messages. It moves when an older genkan could misunderstand a newer
 // one; a field that may be ignored does not move it.
-const Protocol = 1
+const Protocol = 2
 
 // Purpose is what somebody comes for.
 type Purpose string
@@ -47,8 +47,10 @@ type Hello struct {
 	Dir string `json:"dir,omitempty"`
 	// ConfigFile is the configuration file that was meant, as a full path.
 	ConfigFile string `json:"configFile,omitempty"`
-	// Only are the rooms and servers that the client wants to see; none is all.
+	// Only are the servers that the client wants to see, none for all of them,
+	// and Mode is how it wants to see their tools.
 	Only []string `json:"only,omitempty"`
+	Mode string   `json:"mode,omitempty"`
 	// Settings are flags that change what a client sees, by their names. An
 	// owner that does not know one refuses.
 	Settings map[string]string `json:"settings,omitempty"`

@@ -179,10 +179,10 @@ func TestCompare(t *testing.T) {
 			}
 			// Whoever has no such headers is not asked for them.
 			for _, other := range []*gateway.Call{
-				{Era: gateway.EraLegacy, Via: "http"},
-				{Era: gateway.EraModern, Via: "stdio"},
-				{Era: gateway.EraNone, Via: "rest"},
-				{Era: gateway.EraModern, Via: "http", Parent: call},
+				{Caller: gateway.Caller{Era: gateway.EraLegacy, Via: "http"}},
+				{Caller: gateway.Caller{Era: gateway.EraModern, Via: "stdio"}},
+				{Caller: gateway.Caller{Era: gateway.EraNone, Via: "rest"}},
+				{Caller: gateway.Caller{Era: gateway.EraModern, Via: "http"}, Parent: call},
 			} {
 				quiet := callOf(t, tool, c.arguments)
 				quiet.Era, quiet.Via, quiet.Parent = other.Era, other.Via, other.Parent

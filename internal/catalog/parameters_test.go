@@ -104,7 +104,7 @@ func FuzzSchemasOfParameters(f *testing.F) {
 			if err != nil {
 				continue
 			}
-			call := &gateway.Call{Params: params, Tool: tool, Complete: true}
+			call := &gateway.Call{Params: params, Tool: tool, Terms: gateway.Terms{Complete: true}}
 			if (&catalog.Validator{}).Complete(call) == nil && !json.Valid(call.Params.Raw) {
 				t.Errorf("the arguments became %s", call.Params.Raw)
 			}

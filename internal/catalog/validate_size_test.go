@@ -19,8 +19,10 @@ func largeCall(t *testing.T, objects int, budget *gateway.Shares) *gateway.Call 
 		t.Fatal(err)
 	}
 	return &gateway.Call{
-		Method: "tools/call", Params: p, Budget: budget, Identity: gateway.Identity{ClientID: "me"},
-		Tool: &gateway.Tool{Name: "t", Exposed: "t", Validate: true, InputSchema: []byte(`{"type":"object"}`)},
+		Method: "tools/call",
+		Params: p,
+		Caller: gateway.Caller{Budget: budget, Identity: gateway.Identity{ClientID: "me"}},
+		Tool:   &gateway.Tool{Name: "t", Exposed: "t", Validate: true, InputSchema: []byte(`{"type":"object"}`)},
 	}
 }
 

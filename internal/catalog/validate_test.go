@@ -247,7 +247,7 @@ func TestComplete(t *testing.T) {
 			}
 			tool := toolWith(c.schema)
 			tool.Validate = false
-			call := &gateway.Call{Params: p, Tool: tool, Complete: true}
+			call := &gateway.Call{Params: p, Tool: tool, Terms: gateway.Terms{Complete: true}}
 			reached := false
 			v := &catalog.Validator{}
 			_, err = v.Middleware(gateway.HandlerFunc(func(context.Context, *gateway.Call) (*gateway.Result, error) {

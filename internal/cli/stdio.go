@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/spf13/cobra"
@@ -17,7 +16,6 @@ import (
 	"genkan/internal/bridge"
 	"genkan/internal/config"
 	"genkan/internal/gateway"
-	"genkan/internal/guide"
 	"genkan/internal/identity"
 	"genkan/internal/launch"
 	"genkan/internal/mcpserver"
@@ -59,11 +57,15 @@ func (c *command) stdio() *cobra.Command {
 			}
 			opt, sink := c.options()
 			defer sink.Close()
-			if bySearch {
-				slices.Sort(only)
-				only = []string{guide.Mark + strings.Join(slices.Compact(only), ",")}
+			if slices.ContainsFunc(only, func(name string) bool { return !gateway.IsServerName(name) }) {
+				return mcpserver.UnknownServers(only)
 			}
-			client := mcpserver.StdioOptions{Client: name, Only: only, Dir: workingDir()}
+			client := mcpserver.StdioOptions{
+				Client: name, Dir: workingDir(), View: gateway.View{Servers: gateway.NewServerSet(only...)},
+			}
+			if bySearch {
+				client.View.Mode = gateway.ModeSearch
+			}
 			switch {
 			case transport == "http":
 				return c.serveHTTP(cmd.Context(), opt)
@@ -100,28 +102,13 @@ func (c *command) serveClient(ctx context.Context, opt app.Options, client mcpse
 	if err != nil {
 		return err
 	}
-	opt.Only = serversOf(client.Only)
+	opt.Only = client.View.Servers.Names()
 	p, closeProcess, err := open(ctx, opt)
 	if err != nil {
 		return err
 	}
 	defer closeProcess()
 	return p.ServeStdio(ctx, c.std.In, out, client)
-}
-
-// serversOf are the servers that a client wants to see, with or without the guide.
-func serversOf(only []string) []string {
-	if len(only) != 1 {
-		return only
-	}
-	about, guided := guide.View(only[0])
-	switch {
-	case !guided:
-		return only
-	case about == "":
-		return nil
-	}
-	return strings.Split(about, ",")
 }
 
 func (c *command) stdout() (*os.File, error) {
@@ -145,8 +132,8 @@ func (c *command) join(ctx context.Context, opt app.Options, client mcpserver.St
 		return nil
 	}
 	var refused *bridge.RefusedError
-	if errors.As(err, &refused) && refused.Refusal == bridge.RefusedOnly && !c.configures(serversOf(client.Only)) {
-		return mcpserver.UnknownServers(serversOf(client.Only)) // this process would not have them either
+	if errors.As(err, &refused) && refused.Refusal == bridge.RefusedOnly && !c.configures(client.View.Servers.Names()) {
+		return mcpserver.UnknownServers(client.View.Servers.Names()) // this process would not have them either
 	}
 	if err != nil {
 		opt.Log.Warn("no genkan could be joined; this process serves by itself", "reason", err)
@@ -227,7 +214,7 @@ func (c *command) joiner(opt app.Options, client mcpserver.StdioOptions) (*bridg
 // serveInside opens a genkan in this process, for a client that the bridge
 // carries on for.
 func serveInside(ctx context.Context, opt app.Options, client mcpserver.StdioOptions) (io.ReadWriteCloser, error) {
-	opt.Only = serversOf(client.Only)
+	opt.Only = client.View.Servers.Names()
 	p, closeProcess, err := open(ctx, opt)
 	if err != nil {
 		return nil, err

@@ -2,15 +2,9 @@ package config
 
 import "genkan/internal/gateway"
 
-// What a client sees of the tools.
-const (
-	ModeAll    = "all"    // all of them
-	ModeSearch = "search" // four that find, describe and call the others
-)
-
 // Look is how a client looks at the house.
 type Look struct {
-	// Mode is one of the Mode constants; empty where it is not said.
+	// Mode is gateway.ModeAll or gateway.ModeSearch; empty where it is not said.
 	Mode string
 	// Pinned are the tools that stay in the list in search mode: globs over the
 	// names that clients use.
@@ -36,7 +30,7 @@ type Client struct {
 	Profile string
 }
 
-func modes() []string { return []string{ModeAll, ModeSearch} }
+func modes() []string { return []string{gateway.ModeAll, gateway.ModeSearch} }
 
 func (d *decoder) lookFields(l *Look) []field {
 	return []field{

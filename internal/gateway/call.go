@@ -20,49 +20,22 @@ type Call struct {
 	// prompt, the URI of a resource or template; Kind tells which.
 	Name string
 	Kind Kind
-	// View names what the caller sees of the house; empty is all of it.
-	View string
 	// Tool is where the call goes. Set once, by the catalog.
 	Tool *Tool
 
-	// Era is how the caller speaks.
-	Era Era
-	// Identity is who is calling.
-	Identity Identity
-	// Session is the caller's; nil for one whose requests stand alone.
-	Session *Session
-	// Dir is where a caller without a session works, when it said so.
-	Dir string
-	// RequestID names the call in the log.
-	RequestID string
-	// Via names the edge the call came through: "http", "sse", "stdio", "rest".
-	Via string
-	// Parent is the call that made this one, if a workflow or script did.
-	Parent *Call
-	// Peer is the way back to the client; nil when it cannot be reached.
-	Peer Peer
 	// ParamHeaders are the Mcp-Param-* headers of a modern HTTP caller. Those
 	// that the tool knows must say what the arguments say; the others are
 	// passed on because intermediaries must.
 	ParamHeaders http.Header
-	// Options are the caller's own wishes for the execution. What they leave
-	// open is as the configuration says for the tool, then as is Usual for
-	// callers of this edge, then as for every call.
-	Options, Usual ExecuteOptions
-	// Reading is set for a call that may only read: it is refused if its tool,
-	// when it is found, may change something.
-	Reading bool
-	// Complete asks for the arguments to be checked against the tool's schema
-	// and completed with its defaults. Edges set it for people and programs that
-	// are no MCP clients.
-	Complete bool
 
+	Caller
+	Terms
+
+	// Parent is the call that made this one, if a workflow, a script or a tool for
+	// searching did.
+	Parent *Call
 	// Attempts counts how often the call was sent. Set by execute.
 	Attempts int
-
-	// Budget is the memory for calls, of which the caller has a share; nil for no
-	// bounds.
-	Budget *Shares
 
 	reserved atomic.Int64
 	// What follows is asked for beside the call, by whoever reads for its
@@ -73,6 +46,47 @@ type Call struct {
 	token     atomic.Pointer[[]byte]
 	arguments map[string]any
 	decoded   bool
+}
+
+// Caller is who makes a call, what they see, and the way back to them. A call that
+// is made on somebody's behalf has their Caller.
+type Caller struct {
+	Identity Identity
+	// Era is the protocol era that the caller speaks.
+	Era Era
+	// View is what the caller sees.
+	View View
+	// Session is the caller's; nil for one whose requests stand alone.
+	Session *Session
+	// Dir is where a caller without a session works, when it said so.
+	Dir string
+	// Via names the edge the call came through: "http", "sse", "stdio", "rest".
+	Via string
+	// RequestID names the call in the log.
+	RequestID string
+	// Peer is the way back to the client; nil when it cannot be reached.
+	Peer Peer
+	// Budget is the memory for calls, of which the caller has a share; nil for no
+	// bounds.
+	Budget *Shares
+}
+
+// Terms are the conditions on which a call is carried out.
+type Terms struct {
+	// Options are the caller's own. What they leave open is as the configuration
+	// says for the tool, then as Usual says for callers of this edge, then as for
+	// every call.
+	Options, Usual ExecuteOptions
+	// Reading is set for a call that may only read: it is refused if its tool,
+	// when it is found, may change something.
+	Reading bool
+	// Complete asks for the arguments to be checked against the tool's schema
+	// and completed with its defaults. Edges set it for people and programs that
+	// are no MCP clients.
+	Complete bool
+	// Included is set when the call counts as a part of its parent: rate limits
+	// count the parent only.
+	Included bool
 }
 
 // ExecuteOptions are how a call is to be carried out. Zero values leave that to

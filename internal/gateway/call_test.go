@@ -229,7 +229,7 @@ func TestResultFields(t *testing.T) {
 
 func TestReserve(t *testing.T) {
 	b := gateway.NewShares(10)
-	one, two := &gateway.Call{Budget: b}, &gateway.Call{Budget: b}
+	one, two := &gateway.Call{Caller: gateway.Caller{Budget: b}}, &gateway.Call{Caller: gateway.Caller{Budget: b}}
 	if err := one.Reserve(4); err != nil {
 		t.Fatal(err)
 	}
@@ -255,8 +255,8 @@ func TestReserve(t *testing.T) {
 // answered, and no longer.
 func TestAnInnerCallReservesForTheOuterOne(t *testing.T) {
 	b := gateway.NewShares(1000)
-	outer := &gateway.Call{Budget: b, Identity: gateway.Identity{ClientID: "one"}}
-	inner := &gateway.Call{Budget: b, Identity: outer.Identity, Parent: outer}
+	outer := &gateway.Call{Caller: gateway.Caller{Budget: b, Identity: gateway.Identity{ClientID: "one"}}}
+	inner := &gateway.Call{Caller: gateway.Caller{Budget: b, Identity: outer.Identity}, Parent: outer}
 	answered := false
 	inner.OnAnswered(func() { answered = true })
 	if err := inner.Reserve(100); err != nil {

@@ -8,34 +8,29 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"strings"
 
 	"genkan/internal/gateway"
 	"genkan/internal/jsonrpc"
 	"genkan/internal/search"
 )
 
-// Mark begins the name of a view in which the guide stands for the tools; what
-// follows is the view that it is about.
-const Mark = "~search:"
-
 // House is what the guide knows of the house that serves now.
 type House interface {
 	gateway.Handler
 	// Search finds tools of a view for somebody.
-	Search(ctx context.Context, who gateway.Identity, view string, q search.Query) search.Result
+	Search(ctx context.Context, who gateway.Identity, view gateway.View, q search.Query) search.Result
 	// Shown is told what somebody was shown of a search.
 	Shown(who gateway.Identity, query string, hits []search.Hit)
 	// FindTool is a tool of a view by the name that clients use; nil if there is
 	// none.
-	FindTool(view, name string) *gateway.Tool
+	FindTool(view gateway.View, name string) *gateway.Tool
 	// ServerNames are those whose tools a view has.
-	ServerNames(view string) []string
+	ServerNames(view gateway.View) []string
 	// Absent is what can be said about a name that no tool of a view has.
-	Absent(view, name string) Absence
+	Absent(view gateway.View, name string) Absence
 	// AbsentServer is the same for a server whose tools a view does not have;
 	// empty if it has some.
-	AbsentServer(view, name string) gateway.Text
+	AbsentServer(view gateway.View, name string) gateway.Text
 	// Say says something in the house's language.
 	Say(gateway.Text) string
 }
@@ -51,11 +46,11 @@ type Absence struct {
 // Guide is the room of the four tools.
 type Guide struct {
 	house func() House
-	view  string
+	view  gateway.View
 }
 
 // New makes the guide of a view.
-func New(view string, house func() House) *Guide { return &Guide{house, view} }
+func New(view gateway.View, house func() House) *Guide { return &Guide{house, view} }
 
 // Name is the source's.
 func (g *Guide) Name() string { return "genkan" }
@@ -107,10 +102,11 @@ func (g *Guide) call(ctx context.Context, outer *gateway.Call, name string, read
 		return nil, err
 	}
 	inner := &gateway.Call{
-		Method: "tools/call", Params: params, Name: name, Kind: gateway.KindTool, View: g.view,
-		Era: outer.Era, Identity: outer.Identity, Session: outer.Session, RequestID: outer.RequestID, Via: outer.Via,
-		Parent: outer, Peer: outer.Peer, Options: outer.Options, Budget: outer.Budget, Complete: true, Reading: readOnly,
+		Method: "tools/call", Params: params, Name: name, Kind: gateway.KindTool,
+		Caller: outer.Caller, Parent: outer,
+		Terms: gateway.Terms{Options: outer.Options, Complete: true, Reading: readOnly, Included: true},
 	}
+	inner.View = g.view
 	// A sign of life of the inner call is one of the outer.
 	inner.OnSignOfLife(outer.SignOfLife)
 	result, err := g.house().Handle(ctx, inner)
@@ -189,6 +185,3 @@ func shown(v any) (*gateway.Result, error) {
 		"structuredContent": fields,
 	})
 }
-
-// View reports whether a view is the guide's, and which one it is about.
-func View(name string) (about string, ok bool) { return strings.CutPrefix(name, Mark) }

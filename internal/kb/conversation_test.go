@@ -139,8 +139,11 @@ func call(ctx context.Context, tools *kb.Tools, raw []byte) ([]byte, error) {
 		return nil, err
 	}
 	result, err := tools.Handle(ctx, &gateway.Call{
-		Method: "tools/call", Params: params, Name: name, Tool: &gateway.Tool{Name: name},
-		Identity: gateway.Identity{ClientID: "tester"},
+		Method: "tools/call",
+		Params: params,
+		Name:   name,
+		Tool:   &gateway.Tool{Name: name},
+		Caller: gateway.Caller{Identity: gateway.Identity{ClientID: "tester"}},
 	})
 	if err != nil {
 		return nil, err

@@ -22,7 +22,7 @@ func isCall(method string, era gateway.Era) bool {
 
 // newCall makes a request into a Call.
 func newCall(msg *jsonrpc.Message, era gateway.Era, id gateway.Identity, via string) (*gateway.Call, error) {
-	call := &gateway.Call{Method: msg.Method, Params: msg.Params, Era: era, Identity: id, Via: via}
+	call := &gateway.Call{Method: msg.Method, Params: msg.Params, Caller: gateway.Caller{Era: era, Identity: id, Via: via}}
 	in := &call.Params
 	var ok bool
 	switch msg.Method {

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"genkan/internal/gateway"
 )
 
 // TestASlowClientsBacklogIsBounded: what a client over SSE does not read waits,
@@ -148,7 +150,7 @@ func TestSSEStreamInTime(t *testing.T) {
 		go func() {
 			defer close(ended)
 			r := httptest.NewRequest(http.MethodGet, "/sse", http.NoBody)
-			s.SSE("").ServeHTTP(w, r)
+			s.SSE(gateway.View{}).ServeHTTP(w, r)
 		}()
 		time.Sleep(time.Minute)
 		begin, rest, _ := strings.Cut(w.read(), "\n\n")

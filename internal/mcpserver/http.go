@@ -16,22 +16,22 @@ import (
 )
 
 // ServeHTTP is the MCP endpoint, for both eras.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.serve(w, r, "") }
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.serve(w, r, gateway.View{}) }
 
 // View is the endpoint of a part of the house.
-func (s *Server) View(view string) http.Handler {
+func (s *Server) View(view gateway.View) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, view) })
 }
 
 // visitor is who sent an HTTP request, and what it sees.
 type visitor struct {
 	gateway.Identity
-	view string
+	view gateway.View
 }
 
 // admit says who sent a request to a view. When it reports false, the request
 // has been answered.
-func (s *Server) admit(w http.ResponseWriter, r *http.Request, view string) (visitor, bool) {
+func (s *Server) admit(w http.ResponseWriter, r *http.Request, view gateway.View) (visitor, bool) {
 	who, ok := s.opt.Admit(w, r)
 	if ok && s.opt.Instance != "" && r.Header.Get("Genkan-Instance") == s.opt.Instance {
 		s.plainError(w, r, http.StatusLoopDetected, invalidRequest("this is genkan calling itself: its own address stands among its servers; take it out of mcpServers"))
@@ -40,15 +40,15 @@ func (s *Server) admit(w http.ResponseWriter, r *http.Request, view string) (vis
 	if ok && s.opt.Place != nil {
 		view = s.opt.Place(who, view)
 	}
-	if ok && view != "" {
-		if _, ok = s.opt.House().Describe(view); !ok {
+	if ok && view != (gateway.View{}) {
+		if ok = s.opt.House().Has(view); !ok {
 			s.plainError(w, r, http.StatusNotFound, invalidRequest("there is no server or profile of this name, or no such mode (there are all and search); `genkan servers` lists the servers"))
 		}
 	}
 	return visitor{who, view}, ok
 }
 
-func (s *Server) serve(w http.ResponseWriter, r *http.Request, view string) {
+func (s *Server) serve(w http.ResponseWriter, r *http.Request, view gateway.View) {
 	id, ok := s.admit(w, r, view)
 	if !ok {
 		return

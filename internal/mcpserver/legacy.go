@@ -85,8 +85,8 @@ func capabilitiesOf(d Description, era gateway.Era) string {
 }
 
 // initializeResult answers initialize.
-func (s *Server) initializeResult(version, view string) []byte {
-	d, _ := s.opt.House().Describe(view)
+func (s *Server) initializeResult(version string, view gateway.View) []byte {
+	d := s.opt.House().Describe(view)
 	b := append([]byte(`{"protocolVersion":"`), version...)
 	b = append(append(b, `","capabilities":`...), capabilitiesOf(d, gateway.EraLegacy)...)
 	b = append(append(b, `,"serverInfo":`...), s.infoOf(d)...)
@@ -130,7 +130,7 @@ func (s *Server) legacyResult(ctx context.Context, msg *jsonrpc.Message, sess *s
 // tasksResult answers tasks/list, where servers know that.
 func (s *Server) tasksResult(ctx context.Context, msg *jsonrpc.Message, sess *session) ([]byte, error) {
 	house := s.opt.House()
-	if d, _ := house.Describe(sess.view); !d.ListsTasks {
+	if !house.Describe(sess.view).ListsTasks {
 		return nil, methodNotFound(msg.Method)
 	}
 	cursor, err := cursorOf(msg)
@@ -138,8 +138,8 @@ func (s *Server) tasksResult(ctx context.Context, msg *jsonrpc.Message, sess *se
 		return nil, err
 	}
 	return house.Tasks(ctx, &gateway.Call{
-		Method: msg.Method, Kind: gateway.KindTask, View: sess.view,
-		Era: gateway.EraLegacy, Identity: gateway.Identity{ClientID: sess.owner}, Session: sess.known.Load(),
+		Method: msg.Method, Kind: gateway.KindTask,
+		Caller: gateway.Caller{View: sess.view, Era: gateway.EraLegacy, Identity: gateway.Identity{ClientID: sess.owner}, Session: sess.known.Load()},
 	}, cursor)
 }
 

@@ -12,7 +12,7 @@ import (
 // subscription, a client over stdio. What happens faster than it can be told
 // becomes one.
 type listener struct {
-	view string
+	view gateway.View
 	wake chan struct{}
 	// again is told when resources must be subscribed to anew.
 	again chan struct{}
@@ -36,7 +36,7 @@ const (
 	mostWaitingBytes = 4 << 20
 )
 
-func newListener(view string, bytes account) *listener {
+func newListener(view gateway.View, bytes account) *listener {
 	return &listener{view: view, bytes: bytes, wake: make(chan struct{}, 1), again: make(chan struct{}, 1)}
 }
 
@@ -183,8 +183,8 @@ func (s *Server) connect(sess *session) (leave func(), ok bool) {
 	}, true
 }
 
-// Changed tells everybody who sees a view that a list of it is another one.
-func (s *Server) Changed(view string, kind gateway.Kind) {
+// Changed tells everybody who sees a view that one of its lists changed.
+func (s *Server) Changed(view gateway.View, kind gateway.Kind) {
 	s.mu.Lock()
 	for l := range s.listeners {
 		if l.view == view {
@@ -200,9 +200,9 @@ func (s *Server) Changed(view string, kind gateway.Kind) {
 	s.sessions.changed(view, kind)
 }
 
-// Views lists the views that somebody looks at, beside the whole house.
-func (s *Server) Views() []string {
-	seen := map[string]bool{}
+// Views lists the views that clients are connected to, except the zero View.
+func (s *Server) Views() []gateway.View {
+	seen := map[gateway.View]bool{}
 	s.mu.Lock()
 	for l := range s.listeners {
 		seen[l.view] = true
@@ -212,9 +212,9 @@ func (s *Server) Views() []string {
 	}
 	s.mu.Unlock()
 	s.sessions.views(seen)
-	var views []string
+	var views []gateway.View
 	for view := range seen {
-		if view != "" {
+		if view != (gateway.View{}) {
 			views = append(views, view)
 		}
 	}

@@ -17,8 +17,8 @@ func supportedVersions() string {
 // discoverTTL is how long a client may keep what server/discover said.
 const discoverTTL = "3600000"
 
-func (s *Server) discoverResult(view string) []byte {
-	d, _ := s.opt.House().Describe(view)
+func (s *Server) discoverResult(view gateway.View) []byte {
+	d := s.opt.House().Describe(view)
 	b := []byte(`{"resultType":"complete","supportedVersions":` + supportedVersions() + `,"capabilities":` + capabilitiesOf(d, gateway.EraModern))
 	b = appendInstructions(b, d)
 	b = append(b, `,"ttlMs":`+discoverTTL+`,"cacheScope":"private","_meta":{"`+jsonrpc.MetaServerInfo+`":`...)
@@ -27,7 +27,7 @@ func (s *Server) discoverResult(view string) []byte {
 
 // modernResult answers the requests of the modern era that are no calls and no
 // streams.
-func (s *Server) modernResult(ctx context.Context, msg *jsonrpc.Message, view string) ([]byte, error) {
+func (s *Server) modernResult(ctx context.Context, msg *jsonrpc.Message, view gateway.View) ([]byte, error) {
 	if msg.Method == "server/discover" {
 		return s.discoverResult(view), nil
 	}

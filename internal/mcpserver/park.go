@@ -401,7 +401,7 @@ func (ps *parks) remove(k *park) {
 func (ps *parks) digest(call *gateway.Call, params *gateway.Params) uint64 {
 	var h maphash.Hash
 	h.SetSeed(ps.seed)
-	for _, part := range []string{call.Method, call.View, call.Name} {
+	for _, part := range []string{call.Method, call.View.String(), call.Name} {
 		maphash.WriteComparable(&h, part)
 	}
 	maphash.WriteComparable(&h, jsonrpc.Digest(ps.seed, params.Get(params.Arguments)))

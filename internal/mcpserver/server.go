@@ -22,16 +22,16 @@ import (
 	"genkan/internal/seal"
 )
 
-// House is what the edge needs of the house that serves now. A view is what
-// a caller sees of it; the empty one is all.
+// House is what the edge needs of the house that serves now.
 type House interface {
 	gateway.Handler
 	// Page returns a page of a list; an empty cursor is the first. It may wait
 	// a moment for servers that have never been listed.
-	Page(ctx context.Context, view string, kind gateway.Kind, cursor string) (*catalog.Page, error)
-	// Describe tells what a view is. It reports false when there is none of
-	// that name.
-	Describe(view string) (Description, bool)
+	Page(ctx context.Context, view gateway.View, kind gateway.Kind, cursor string) (*catalog.Page, error)
+	// Has reports whether there is such a view.
+	Has(view gateway.View) bool
+	// Describe tells what a view is.
+	Describe(view gateway.View) Description
 	// Subscribe asks to be told when the resource or task that a call names
 	// changes, until stop is called: the URI of what changed, or the task's
 	// state, a JSON object.
@@ -84,9 +84,9 @@ type Options struct {
 	// Instance tells this process from others, so that it knows its own
 	// requests when they come back to it; empty for none.
 	Instance string
-	// Place is the view that a client is shown which asked for one, empty if it
-	// named none; nil shows everybody what they ask for.
-	Place   func(who gateway.Identity, view string) string
+	// Place returns the view that a client sees when it asks for one; nil shows
+	// everybody what they ask for.
+	Place   func(who gateway.Identity, view gateway.View) gateway.View
 	Log     *slog.Logger
 	Version string
 	// Budget is the memory for what is on its way from and to clients.
@@ -207,7 +207,7 @@ func (s *Server) Sessions() int { return s.sessions.count() + s.sse.count() }
 func (s *Server) Parked() int { return s.parks.count() }
 
 // listResult answers a list request.
-func (s *Server) listResult(ctx context.Context, msg *jsonrpc.Message, view string, era gateway.Era) ([]byte, error) {
+func (s *Server) listResult(ctx context.Context, msg *jsonrpc.Message, view gateway.View, era gateway.Era) ([]byte, error) {
 	kind, ok := gateway.KindOfList(msg.Method)
 	if !ok {
 		return nil, methodNotFound(msg.Method)

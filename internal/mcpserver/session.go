@@ -21,7 +21,7 @@ type session struct {
 	// bytes is where what is kept for the client is counted.
 	bytes   account
 	version string
-	view    string
+	view    gateway.View
 	// patience is how long the client may take to answer a question.
 	patience time.Duration
 	// known is what the house knows of the client.
@@ -76,7 +76,7 @@ var errCanceledByClient = &gateway.Error{Code: gateway.CodeCanceled, Message: "t
 
 // newSession makes a session of a client, whose share of the budget counts what
 // waits for it.
-func newSession(owner gateway.Identity, budget *gateway.Shares, view, version string, capabilities []byte, patience time.Duration) *session {
+func newSession(owner gateway.Identity, budget *gateway.Shares, view gateway.View, version string, capabilities []byte, patience time.Duration) *session {
 	s := &session{
 		owner: owner.ClientID, bytes: account{budget, owner.ClientID},
 		view: view, version: version, patience: patience, lastSeen: time.Now(),

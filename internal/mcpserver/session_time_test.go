@@ -146,7 +146,7 @@ func TestCapabilitiesSurvive(t *testing.T) {
 // FuzzTicket: whatever bytes are in an id, reading them does no harm, and what
 // was read is what is written.
 func FuzzTicket(f *testing.F) {
-	ticket := newTicket("view", gateway.LegacyVersion, []byte(`{"elicitation":{"url":{}}}`))
+	ticket := newTicket(gateway.View{Profile: "view"}, gateway.LegacyVersion, []byte(`{"elicitation":{"url":{}}}`))
 	f.Add(ticket.encode())
 	f.Add([]byte{})
 	f.Add(make([]byte, 15))
@@ -188,7 +188,11 @@ func FuzzCapabilities(f *testing.F) {
 func FuzzState(f *testing.F) {
 	s := newQuietServer(quietHouse{})
 	f.Cleanup(s.Close)
-	call := &gateway.Call{Method: "tools/call", Name: "t", Era: gateway.EraModern, Identity: gateway.Identity{ClientID: "me"}}
+	call := &gateway.Call{
+		Method: "tools/call",
+		Name:   "t",
+		Caller: gateway.Caller{Era: gateway.EraModern, Identity: gateway.Identity{ClientID: "me"}},
+	}
 	call.Tool = &gateway.Tool{Source: nowhere{}}
 	k := &park{server: s, call: call, finished: make(chan struct{}), asked: make(chan struct{}, 1), cancel: func(error) {}}
 	close(k.finished)
@@ -211,7 +215,12 @@ func FuzzState(f *testing.F) {
 		if err != nil {
 			return // it does not come in
 		}
-		retry := &gateway.Call{Method: "tools/call", Name: "t", Params: params, Era: gateway.EraModern, Identity: call.Identity}
+		retry := &gateway.Call{
+			Method: "tools/call",
+			Name:   "t",
+			Params: params,
+			Caller: gateway.Caller{Era: gateway.EraModern, Identity: call.Identity},
+		}
 		if found, ours, err := s.parks.take(retry); ours || found != nil || err != nil {
 			t.Errorf("%q opens %v, %v, %v", text, found, ours, err)
 		}
@@ -226,7 +235,7 @@ func TestAStreamTakesOver(t *testing.T) {
 		"replaced": func(*session, *stream) {},
 		"broken":   func(s *session, st *stream) { s.shut(st) },
 	} {
-		s := newSession(gateway.Identity{ClientID: "me"}, nil, "", gateway.LegacyVersion, nil, time.Minute)
+		s := newSession(gateway.Identity{ClientID: "me"}, nil, gateway.View{}, gateway.LegacyVersion, nil, time.Minute)
 		first := s.open()
 		if !s.push([]byte("a question")) {
 			t.Fatal("there is no stream")
@@ -252,7 +261,7 @@ func TestAStreamTakesOver(t *testing.T) {
 func TestWhatWaitsForAClientIsBounded(t *testing.T) {
 	t.Parallel()
 	large := make([]byte, mostWaitingBytes*3/4)
-	l := newListener("", account{})
+	l := newListener(gateway.View{}, account{})
 	if !l.push(append(large, large...)) || l.push(large) {
 		t.Error("a large one waits alone, and no other with it")
 	}
@@ -268,7 +277,7 @@ func TestWhatWaitsForAClientIsBounded(t *testing.T) {
 	if waiting != 100 {
 		t.Errorf("%d wait", waiting)
 	}
-	s := newSession(gateway.Identity{ClientID: "t"}, nil, "", primingVersion, nil, time.Minute)
+	s := newSession(gateway.Identity{ClientID: "t"}, nil, gateway.View{}, primingVersion, nil, time.Minute)
 	for i := range 2 * mostUnsent {
 		line{s}.Notify("notifications/tasks/status", large[:(i%2)*2*longestUnsent])
 	}

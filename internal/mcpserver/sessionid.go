@@ -86,7 +86,7 @@ type sessionTicket struct {
 	opened       time.Time
 	version      string
 	capabilities []byte
-	view         string
+	view         string // of its View
 	nonce        [9]byte
 }
 
@@ -111,8 +111,8 @@ func decodeTicket(b []byte) (sessionTicket, bool) {
 	return t, true
 }
 
-func newTicket(view, version string, capabilities []byte) sessionTicket {
-	t := sessionTicket{opened: time.Now(), version: version, capabilities: capabilities, view: view}
+func newTicket(view gateway.View, version string, capabilities []byte) sessionTicket {
+	t := sessionTicket{opened: time.Now(), version: version, capabilities: capabilities, view: view.String()}
 	_, _ = rand.Read(t.nonce[:]) // it never fails
 	return t
 }

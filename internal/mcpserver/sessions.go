@@ -49,7 +49,7 @@ func (ss *sessions) init(opt Options, forget func(*session)) {
 }
 
 // add opens a session and returns its id.
-func (ss *sessions) add(owner gateway.Identity, view, version string, capabilities []byte) (string, error) {
+func (ss *sessions) add(owner gateway.Identity, view gateway.View, version string, capabilities []byte) (string, error) {
 	ticket := newTicket(view, version, capabilities)
 	id := ss.sign.Seal(sessionPurpose, ticket.encode(), []byte(owner.ClientID))
 	s := newSession(owner, ss.budget, view, version, capabilities, ss.patience)
@@ -162,7 +162,7 @@ func (h *idleHeap) Pop() any {
 
 // get finds a session of this owner. Another's is as good as none. One that is
 // not in memory any more, after a restart or a long silence, is taken up again.
-func (ss *sessions) get(id string, owner gateway.Identity, view string) (*session, bool) {
+func (ss *sessions) get(id string, owner gateway.Identity, view gateway.View) (*session, bool) {
 	s, ok := ss.find(id, owner, view)
 	if ok && !s.seen() { // it has just been ended for another one
 		if s, ok = ss.find(id, owner, view); ok {
@@ -172,7 +172,7 @@ func (ss *sessions) get(id string, owner gateway.Identity, view string) (*sessio
 	return s, ok
 }
 
-func (ss *sessions) find(id string, owner gateway.Identity, view string) (*session, bool) {
+func (ss *sessions) find(id string, owner gateway.Identity, view gateway.View) (*session, bool) {
 	ss.mu.RLock()
 	s, ok := ss.byID[id]
 	_, gone := ss.gone[id]
@@ -185,7 +185,7 @@ func (ss *sessions) find(id string, owner gateway.Identity, view string) (*sessi
 		return nil, false
 	}
 	ticket, ok := decodeTicket(payload)
-	if !ok || ticket.view != view || time.Since(ticket.opened) > sessionLife {
+	if !ok || ticket.view != view.String() || time.Since(ticket.opened) > sessionLife {
 		return nil, false
 	}
 	s = newSession(owner, ss.budget, view, ticket.version, ticket.capabilities, ss.patience)
@@ -238,7 +238,7 @@ func (ss *sessions) each(visit func(*session)) {
 	}
 }
 
-func (ss *sessions) changed(view string, kind gateway.Kind) {
+func (ss *sessions) changed(view gateway.View, kind gateway.Kind) {
 	ss.each(func(s *session) {
 		if s.view == view {
 			s.changed(kind)
@@ -246,7 +246,7 @@ func (ss *sessions) changed(view string, kind gateway.Kind) {
 	})
 }
 
-func (ss *sessions) views(into map[string]bool) {
+func (ss *sessions) views(into map[gateway.View]bool) {
 	ss.each(func(s *session) { into[s.view] = true })
 }
 
@@ -461,8 +461,8 @@ func (s *session) renew(server *Server) {
 func (s *session) watching(uri string) *gateway.Call {
 	known := s.known.Load()
 	return &gateway.Call{
-		Method: "resources/subscribe", Kind: gateway.KindResource, Name: uri, View: s.view,
-		Era: gateway.EraLegacy, Identity: known.Identity, Session: known,
+		Method: "resources/subscribe", Kind: gateway.KindResource, Name: uri,
+		Caller: gateway.Caller{View: s.view, Era: gateway.EraLegacy, Identity: known.Identity, Session: known},
 	}
 }
 

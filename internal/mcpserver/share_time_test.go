@@ -39,7 +39,7 @@ func (h largeHouse) Handle(_ context.Context, call *gateway.Call) (*gateway.Resu
 	return &gateway.Result{Raw: []byte(`{"content":["` + strings.Repeat("x", largeSize) + `"]}`)}, nil
 }
 
-func (largeHouse) Page(context.Context, string, gateway.Kind, string) (*catalog.Page, error) {
+func (largeHouse) Page(context.Context, gateway.View, gateway.Kind, string) (*catalog.Page, error) {
 	return largePage, nil
 }
 
@@ -265,7 +265,7 @@ func TestWhatWaitsForAClientCounts(t *testing.T) {
 	message := bytes.Repeat([]byte("x"), 1000)
 	for name, run := range map[string]func(t *testing.T, s *Server, budget *gateway.Shares){
 		"a session without a stream": func(t *testing.T, s *Server, budget *gateway.Shares) {
-			sess := newSession(gateway.Identity{ClientID: "t"}, s.opt.Budget, "", "2025-06-18", nil, time.Minute)
+			sess := newSession(gateway.Identity{ClientID: "t"}, s.opt.Budget, gateway.View{}, "2025-06-18", nil, time.Minute)
 			for range 10 {
 				line{sess}.Notify("notifications/message", message)
 			}
@@ -275,7 +275,7 @@ func TestWhatWaitsForAClientCounts(t *testing.T) {
 			sess.end()
 		},
 		"a stream that comes later, and goes": func(t *testing.T, s *Server, budget *gateway.Shares) {
-			sess := newSession(gateway.Identity{ClientID: "t"}, s.opt.Budget, "", "2025-06-18", nil, time.Minute)
+			sess := newSession(gateway.Identity{ClientID: "t"}, s.opt.Budget, gateway.View{}, "2025-06-18", nil, time.Minute)
 			line{sess}.Notify("notifications/message", message)
 			st := sess.open()
 			line{sess}.Notify("notifications/message", message)
@@ -294,7 +294,7 @@ func TestWhatWaitsForAClientCounts(t *testing.T) {
 			sess.end()
 		},
 		"a subscription": func(t *testing.T, s *Server, budget *gateway.Shares) {
-			l := newListener("", s.account("t"))
+			l := newListener(gateway.View{}, s.account("t"))
 			leave, _ := s.join(l)
 			for l.push(message) {
 			}
@@ -320,7 +320,7 @@ func TestWhatWaitsForAClientCounts(t *testing.T) {
 			e.close()
 		},
 		"the stream of a call": func(t *testing.T, s *Server, budget *gateway.Shares) {
-			sess := newSession(gateway.Identity{ClientID: "t"}, s.opt.Budget, "", "2025-11-25", nil, time.Minute)
+			sess := newSession(gateway.Identity{ClientID: "t"}, s.opt.Budget, gateway.View{}, "2025-11-25", nil, time.Minute)
 			j, _ := sess.newJournal(s, func(error) {})
 			for range 1000 { // more than are kept
 				j.add(message, false)
@@ -464,7 +464,7 @@ func TestTheHeadersOfAStreamCount(t *testing.T) {
 		handler http.Handler
 		request func() *http.Request
 	}{
-		"sse":    {s.SSE(""), func() *http.Request { return httptest.NewRequest(http.MethodGet, "/sse", http.NoBody) }},
+		"sse":    {s.SSE(gateway.View{}), func() *http.Request { return httptest.NewRequest(http.MethodGet, "/sse", http.NoBody) }},
 		"listen": {s, func() *http.Request { return listenTo() }},
 		"legacy": {s, func() *http.Request { return httptest.NewRequest(http.MethodGet, "/mcp", http.NoBody) }},
 	} {
@@ -522,7 +522,7 @@ func TestSubscriptionsCountAgainstTheRateLimit(t *testing.T) {
 	for name, c := range map[string]struct {
 		handler http.Handler
 		request *http.Request
-	}{"sse": {s.SSE(""), stream}, "listen": {s, listenTo("x")}} {
+	}{"sse": {s.SSE(gateway.View{}), stream}, "listen": {s, listenTo("x")}} {
 		streamOf(t, c.handler, c.request, func(w *httptest.ResponseRecorder) {
 			if !strings.Contains(w.Body.String(), "too often") {
 				t.Errorf("%s: %s", name, w.Body)

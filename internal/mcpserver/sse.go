@@ -6,14 +6,16 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"genkan/internal/gateway"
 )
 
 // The transport of MCP 2024-11-05, for clients that know no other: a GET opens
 // a stream, which begins with the address to post messages to, and everything
 // that we have to say comes on the stream. The stream is the session.
 
-// SSE is where clients of a view open their streams; an empty one is all.
-func (s *Server) SSE(view string) http.Handler {
+// SSE is where clients of a view open their streams.
+func (s *Server) SSE(view gateway.View) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.serveSSE(w, r, view) })
 }
 
@@ -67,7 +69,7 @@ func (cs *sseClients) count() int {
 
 // serveSSE serves one client for as long as its stream is open. The stream counts
 // against the client's rate limit.
-func (s *Server) serveSSE(w http.ResponseWriter, r *http.Request, view string) {
+func (s *Server) serveSSE(w http.ResponseWriter, r *http.Request, view gateway.View) {
 	id, ok := s.admit(w, r, view)
 	switch {
 	case !ok:
@@ -164,7 +166,7 @@ func (c *duplexConn) speak(ctx context.Context, w http.ResponseWriter, out *even
 
 // servePosted takes one message of a client that has a stream.
 func (s *Server) servePosted(w http.ResponseWriter, r *http.Request) {
-	id, ok := s.admit(w, r, "")
+	id, ok := s.admit(w, r, gateway.View{})
 	if !ok {
 		return
 	}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"log/slog"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -16,8 +15,8 @@ import (
 
 // StdioOptions are one client's.
 type StdioOptions struct {
-	// Only are the rooms and servers that the client wants to see; none is all.
-	Only []string
+	// View is what the client asks to see.
+	View gateway.View
 	// Client is what the client is called; empty if it did not say. Seen is told
 	// whenever it says something; nil for nobody.
 	Client string
@@ -29,17 +28,10 @@ type StdioOptions struct {
 	Gone <-chan struct{}
 }
 
-// view is what the client wants to see.
-func (o StdioOptions) view() string {
-	only := slices.Clone(o.Only)
-	slices.Sort(only)
-	return strings.Join(slices.Compact(only), ",")
-}
-
 // Check says what cannot be done for a client.
 func (s *Server) Check(opt StdioOptions) error {
-	if _, ok := s.opt.House().Describe(opt.view()); !ok {
-		return UnknownServers(opt.Only)
+	if !s.opt.House().Has(opt.View) {
+		return UnknownServers(opt.View.Servers.Names())
 	}
 	return nil
 }
@@ -56,7 +48,7 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer, op
 		return err
 	}
 	local := gateway.LocalIdentity(opt.Client)
-	who := visitor{local, opt.view()}
+	who := visitor{local, opt.View}
 	if s.opt.Place != nil {
 		who.view = s.opt.Place(local, who.view)
 	}

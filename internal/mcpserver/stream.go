@@ -150,8 +150,8 @@ func (s *Server) newSubscription(msg *jsonrpc.Message, id visitor, session *gate
 	filter := jsonrpc.Lookup(msg.Params.Raw, "notifications")
 	sub := &subscription{id: msg.ID, listener: newListener(id.view, s.account(id.ClientID))}
 	sub.caller = &gateway.Call{
-		Method: msg.Method, Params: msg.Params, View: id.view,
-		Era: gateway.EraModern, Identity: id.Identity, Session: session,
+		Method: msg.Method, Params: msg.Params,
+		Caller: gateway.Caller{View: id.view, Era: gateway.EraModern, Identity: id.Identity, Session: session},
 	}
 	for kind, word := range filterWords {
 		sub.kinds[kind] = string(jsonrpc.Lookup(filter, word)) == "true"
@@ -242,8 +242,7 @@ func (s *subscription) ask(ctx context.Context, server *Server, w wish) (stop fu
 		told = s.progressed
 	}
 	return server.opt.House().Subscribe(ctx, &gateway.Call{
-		Method: c.Method, Params: c.Params, Kind: w.kind, View: c.View, Name: w.name,
-		Era: c.Era, Identity: c.Identity, Session: c.Session,
+		Method: c.Method, Params: c.Params, Kind: w.kind, Name: w.name, Caller: c.Caller,
 	}, told)
 }
 

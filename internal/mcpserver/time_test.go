@@ -32,15 +32,16 @@ func (h quietHouse) Handle(ctx context.Context, call *gateway.Call) (*gateway.Re
 	}
 }
 
-func (quietHouse) Page(context.Context, string, gateway.Kind, string) (*catalog.Page, error) {
+func (quietHouse) Page(context.Context, gateway.View, gateway.Kind, string) (*catalog.Page, error) {
 	return &catalog.Page{Legacy: []byte(`{"tools":[]}`), Modern: []byte(`{"tools":[]}`)}, nil
 }
 
-func (quietHouse) Describe(view string) (Description, bool) { return Description{}, view == "" }
-func (quietHouse) Count(gateway.Identity) error             { return nil }
-func (quietHouse) SetLogLevel(string)                       {}
-func (quietHouse) Forget(string)                            {}
-func (quietHouse) Hear(*gateway.Session, string, []byte)    {}
+func (quietHouse) Has(view gateway.View) bool            { return view == gateway.View{} }
+func (quietHouse) Describe(gateway.View) Description     { return Description{} }
+func (quietHouse) Count(gateway.Identity) error          { return nil }
+func (quietHouse) SetLogLevel(string)                    {}
+func (quietHouse) Forget(string)                         {}
+func (quietHouse) Hear(*gateway.Session, string, []byte) {}
 func (quietHouse) Tasks(context.Context, *gateway.Call, string) ([]byte, error) {
 	return []byte(`{"tasks":[]}`), nil
 }

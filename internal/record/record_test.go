@@ -76,7 +76,9 @@ func counted(t *testing.T, r *Recorder) map[string]float64 {
 
 func newCall() *gateway.Call {
 	return &gateway.Call{
-		Method: "tools/call", Name: "name-canary", Identity: gateway.Identity{ClientID: "editor"},
+		Method: "tools/call",
+		Name:   "name-canary",
+		Caller: gateway.Caller{Identity: gateway.Identity{ClientID: "editor"}},
 		Params: gateway.Params{Raw: []byte(`{"arguments":"argument-canary"}`)},
 	}
 }

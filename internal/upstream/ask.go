@@ -214,7 +214,7 @@ func besideCalls(life context.Context, session *gateway.Session, calls iter.Seq[
 		peer.call = newest.call
 	}
 	beside := &underWay{
-		call: &gateway.Call{Era: gateway.EraLegacy, Identity: session.Identity, Session: session, Peer: peer},
+		call: &gateway.Call{Caller: gateway.Caller{Era: gateway.EraLegacy, Identity: session.Identity, Session: session, Peer: peer}},
 		ctx:  life, left: make(chan struct{}),
 	}
 	close(beside.left)

@@ -413,7 +413,9 @@ func TestSubscriptionsStayInTheirChild(t *testing.T) {
 		c, heard := newClient(name, `{}`), make(chan string, 100)
 		clients[name], told[name] = c, heard
 		stop, err := u.Subscribe(context.Background(), &gateway.Call{
-			Kind: gateway.KindResource, Name: "fault://text", Era: gateway.EraLegacy, Session: &c.session,
+			Kind:   gateway.KindResource,
+			Name:   "fault://text",
+			Caller: gateway.Caller{Era: gateway.EraLegacy, Session: &c.session},
 		}, func(uri string) { heard <- uri })
 		if err != nil {
 			t.Fatal(err)

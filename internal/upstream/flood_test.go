@@ -141,8 +141,8 @@ func TestAModernServerThatAsksForTooMuch(t *testing.T) {
 	p := &floodedClient{release: make(chan struct{})}
 	close(p.release)
 	call := &gateway.Call{
-		Era: gateway.EraLegacy, Peer: p, Tool: &gateway.Tool{Exposed: "t"},
-		Session: &gateway.Session{ID: "s", Capabilities: []byte(`{"elicitation":{}}`)},
+		Caller: gateway.Caller{Era: gateway.EraLegacy, Peer: p, Session: &gateway.Session{ID: "s", Capabilities: []byte(`{"elicitation":{}}`)}},
+		Tool:   &gateway.Tool{Exposed: "t"},
 	}
 	_, err := (&Server{}).putAll(t.Context(), call, []byte("{"+requests.String()[1:]+"}"))
 	wantError(t, err, gateway.CodeUnavailable, "t asks the client 257 questions at once")

@@ -26,7 +26,7 @@ func TestParamHeaders(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return &gateway.Call{Method: "tools/call", Name: "t", Params: params, Era: era, Tool: tool}
+		return &gateway.Call{Method: "tools/call", Name: "t", Params: params, Caller: gateway.Caller{Era: era}, Tool: tool}
 	}
 	for name, c := range map[string]struct {
 		arguments string

@@ -72,7 +72,7 @@ func (s *Server) clientMoved(session *gateway.Session) {
 		return
 	}
 	b.open.Go(func() {
-		stated, err := askRoots(s.life, &gateway.Call{Era: gateway.EraLegacy, Session: session, Peer: session.Peer})
+		stated, err := askRoots(s.life, &gateway.Call{Caller: gateway.Caller{Era: gateway.EraLegacy, Session: session, Peer: session.Peer}})
 		if err != nil {
 			s.log.Debug("a client that has moved is asked at its next call where to", "error", err)
 			return

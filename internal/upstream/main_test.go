@@ -186,7 +186,7 @@ func (u *upstreamTest) newCall(era gateway.Era, tool, arguments, meta string) *g
 	if err != nil {
 		u.t.Fatal(err)
 	}
-	call := &gateway.Call{Method: "tools/call", Params: params, Name: tool, Era: era}
+	call := &gateway.Call{Method: "tools/call", Params: params, Name: tool, Caller: gateway.Caller{Era: era}}
 	call.Tool = &gateway.Tool{Name: tool, Exposed: tool, Source: u.Server}
 	for _, t := range u.List(gateway.KindTool) {
 		if t.Name == tool {

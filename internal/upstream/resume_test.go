@@ -77,8 +77,11 @@ func TestStreamThatWasClosedIsTakenUpAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	result, err := s.Handle(context.Background(), &gateway.Call{
-		Method: "tools/call", Name: "slow", Params: params, Era: gateway.EraLegacy,
-		Tool: &gateway.Tool{Name: "slow", Exposed: "slow", Source: s},
+		Method: "tools/call",
+		Name:   "slow",
+		Params: params,
+		Caller: gateway.Caller{Era: gateway.EraLegacy},
+		Tool:   &gateway.Tool{Name: "slow", Exposed: "slow", Source: s},
 	})
 	if err != nil || !strings.Contains(string(result.Raw), `"content":[]`) {
 		t.Fatalf("%v %v", result, err)

@@ -55,7 +55,7 @@ func TestAServerThatFloodsWithStatuses(t *testing.T) {
 		t.Errorf("told: %q, %q", mine.told, others.told)
 	}
 	// On the stream of another's call it is still the owner's.
-	table.status(status("mine", ""), &gateway.Call{Session: &gateway.Session{ID: "other", Peer: others}, Peer: others})
+	table.status(status("mine", ""), &gateway.Call{Caller: gateway.Caller{Session: &gateway.Session{ID: "other", Peer: others}, Peer: others}})
 	if len(mine.told) != 2 || len(others.told) != 0 {
 		t.Errorf("told: %q, %q", mine.told, others.told)
 	}
@@ -76,7 +76,7 @@ func TestTaskIDsWithoutEnd(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		call := &gateway.Call{Era: gateway.EraLegacy, Session: session, Params: params}
+		call := &gateway.Call{Caller: gateway.Caller{Era: gateway.EraLegacy, Session: session}, Params: params}
 		table.note(call, &gateway.Result{Raw: raw})
 		call.Release()
 	}

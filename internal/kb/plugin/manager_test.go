@@ -61,8 +61,11 @@ func (h *house) call(ctx context.Context, t *testing.T, tool, arguments string) 
 		t.Fatal(err)
 	}
 	result, err := h.Handle(ctx, &gateway.Call{
-		Method: "tools/call", Params: params, Name: tool, Tool: &gateway.Tool{Name: tool},
-		Identity: gateway.Identity{ClientID: "tester"},
+		Method: "tools/call",
+		Params: params,
+		Name:   tool,
+		Tool:   &gateway.Tool{Name: tool},
+		Caller: gateway.Caller{Identity: gateway.Identity{ClientID: "tester"}},
 	})
 	if err != nil {
 		return "", err
