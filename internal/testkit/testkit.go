@@ -7,6 +7,7 @@
 package testkit
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"runtime"
@@ -40,6 +41,9 @@ func Main(m *testing.M, opts ...goleak.Option) {
 		os.Exit(fault.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 	}
 	registerUpdate()
+	if checks := flag.Lookup("rapid.checks"); checks != nil && !Full() {
+		_ = checks.Value.Set("20") // a flag on the command line still counts
+	}
 	for name, value := range map[string]string{
 		mainEnv: "1",
 		// No test depends on the start files of whoever runs it.
@@ -52,9 +56,21 @@ func Main(m *testing.M, opts ...goleak.Option) {
 	goleak.VerifyTestMain(m, opts...)
 }
 
+// Full reports whether tests run with their full counts. `make check` and CI ask
+// for that with GENKAN_TESTS=full; `make test` is for people who wait for it.
+func Full() bool { return os.Getenv("GENKAN_TESTS") == "full" }
+
+// Count returns how often a test does something that it repeats for rare cases.
+func Count(usual, full int) int {
+	if Full() {
+		return full
+	}
+	return usual
+}
+
 // patience is how long Eventually waits. It is long because machines are busy
 // and because nobody waits for it but tests that fail.
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
 
 // Eventually waits until the condition holds, and fails the test with the
 // message when it does not. Call it from the test's goroutine.
