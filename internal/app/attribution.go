@@ -38,7 +38,7 @@ func (h *house) attribute(next gateway.Handler) gateway.Handler {
 		if err != nil {
 			return nil, err
 		}
-		if mayHaveOwnKeys(result.Raw) {
+		if result.HasMeta {
 			result.Raw = withoutOwnKeys(result.Raw)
 		}
 		if joined && result.Type == gateway.ResultInputRequired {
@@ -165,12 +165,6 @@ func withMember(object []byte, key string, value []byte) []byte {
 	}
 	end := uint32(bytes.LastIndexByte(object, '}')) //nolint:gosec // at most MaxMessage
 	return jsonrpc.Splice(nil, object, jsonrpc.Edit{At: gateway.Span{Start: end, End: end}, With: member})
-}
-
-// mayHaveOwnKeys finds, without parsing, the results that have to be looked at:
-// those that contain the word, or letters that are escaped.
-func mayHaveOwnKeys(raw []byte) bool {
-	return bytes.Contains(raw, []byte("genkan")) || bytes.Contains(raw, []byte(`\u00`))
 }
 
 // withoutOwnKeys removes the keys from a result's _meta that only genkan sets.

@@ -28,9 +28,10 @@ const MaxResult = 32 << 20
 type Result struct {
 	// Raw is the result object, as it came.
 	Raw []byte
-	// Type and IsError come from the scan that checked Raw.
-	Type    ResultType
-	IsError bool
+	// Type and IsError come from the scan that checked Raw, and HasMeta, which
+	// reports whether Raw has a _meta.
+	Type             ResultType
+	IsError, HasMeta bool
 	// Notice is what the house has to say about the call beside the answer. The
 	// edges show it. It is empty for most.
 	Notice Text

@@ -142,25 +142,6 @@ func ScanParams(raw []byte) (gateway.Params, error) {
 	return s.msg.Params, nil
 }
 
-// ScanResult checks a result object and makes it a Result. It takes the bytes
-// over.
-func ScanResult(raw []byte) (*gateway.Result, error) {
-	s := scanner{data: raw}
-	end, err := s.result(0)
-	if err != nil {
-		return nil, err
-	}
-	if end = s.space(end); end != len(raw) || raw[0] != '{' {
-		return nil, s.fail(0, "a result must be one JSON object")
-	}
-	if s.breaks {
-		blankLineBreaks(raw)
-	}
-	r := s.msg.Result
-	r.Raw = raw
-	return &r, nil
-}
-
 // CheckObject applies the rules of Scan to another object that somebody
 // decides by: no key twice, none that differs from a known one only in case.
 func CheckObject(object []byte, known ...string) error {

@@ -238,6 +238,11 @@ func (s *scanner) result(i int) (int, error) {
 			}
 			seenError = true
 			r.IsError = string(s.data[vi:end]) == "true"
+		case "_meta":
+			if r.HasMeta {
+				return 0, s.refuse(at, `"_meta" stands twice`)
+			}
+			r.HasMeta = true
 		}
 		return end, nil
 	})

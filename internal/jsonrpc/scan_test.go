@@ -66,8 +66,8 @@ func TestScanTellsTheKinds(t *testing.T) {
 }
 
 func TestScanResultFields(t *testing.T) {
-	msg, err := Scan([]byte(`{"jsonrpc":"2.0","id":1,"result":{"content":[{"isError":false}],"isError":true,"resultType":"input_required"}}`))
-	if err != nil || !msg.Result.IsError || msg.Result.Type != gateway.ResultInputRequired {
+	msg, err := Scan([]byte(`{"jsonrpc":"2.0","id":1,"result":{"content":[{"isError":false}],"isError":true,"resultType":"input_required","_meta":{}}}`))
+	if err != nil || !msg.Result.IsError || !msg.Result.HasMeta || msg.Result.Type != gateway.ResultInputRequired {
 		t.Errorf("%+v %v", msg.Result, err)
 	}
 }
@@ -106,6 +106,7 @@ func TestScanRefuses(t *testing.T) {
 		"method a number":              {`{"jsonrpc":"2.0","id":1,"method":1}`, CodeInvalidRequest},
 		"a batch":                      {`[{"jsonrpc":"2.0","id":1,"method":"a"}]`, CodeInvalidRequest},
 		"isError twice":                {`{"jsonrpc":"2.0","id":1,"result":{"isError":true,"isError":false}}`, CodeInvalidRequest},
+		"_meta of a result twice":      {`{"jsonrpc":"2.0","id":1,"result":{"_meta":{},"_m\u0065ta":{}}}`, CodeInvalidRequest},
 		"too deep":                     {call(`{"arguments":` + strings.Repeat("[", 999) + strings.Repeat("]", 999) + `}`), CodeInvalidRequest},
 		"far too deep":                 {call(`{"arguments":` + strings.Repeat(`{"a":`, 1e5)), CodeInvalidRequest},
 		"a second message":             {call(`{}`) + call(`{}`), CodeParse},
