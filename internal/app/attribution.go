@@ -6,7 +6,6 @@ import (
 
 	"genkan/internal/gateway"
 	"genkan/internal/jsonrpc"
-	"genkan/internal/upstream"
 )
 
 const (
@@ -22,7 +21,7 @@ const (
 // genkan may set.
 func (h *house) attribute(next gateway.Handler) gateway.Handler {
 	return gateway.HandlerFunc(func(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
-		if _, isServer := call.Tool.Source.(*upstream.Server); !isServer {
+		if !gateway.IsExternal(call.Tool.Source) {
 			return next.Handle(ctx, call)
 		}
 		server, joined := call.Tool.Source.Name(), h.isJoined(call.View)
@@ -57,7 +56,7 @@ func (h *house) isJoined(view gateway.View) bool {
 	mounts, _ := h.mountsOf(view)
 	servers := 0
 	for _, m := range mounts {
-		if _, isServer := m.Source.(*upstream.Server); isServer {
+		if gateway.IsExternal(m.Source) {
 			servers++
 		}
 	}

@@ -12,7 +12,6 @@ import (
 	"genkan/internal/gateway"
 	"genkan/internal/guide"
 	"genkan/internal/search"
-	"genkan/internal/upstream"
 )
 
 // finder has the indexes of the views that somebody searches. One is made when it
@@ -66,14 +65,9 @@ func (h *house) ServerNames(view gateway.View) []string {
 		return nil
 	}
 	var names []string
-	for _, s := range h.servers {
+	for _, s := range h.sources() {
 		if c.Has(s.Name()) {
 			names = append(names, s.Name())
-		}
-	}
-	for _, r := range h.rooms {
-		if c.Has(r.Name()) {
-			names = append(names, r.Name())
 		}
 	}
 	return names
@@ -95,13 +89,12 @@ func (h *house) AbsentServer(view gateway.View, name string) gateway.Text {
 	if !slices.Contains(names, name) {
 		return gateway.Textf("there is no server %q here; the connected servers are %s", gateway.Short(name), strings.Join(names, ", "))
 	}
-	for _, s := range h.servers {
+	for _, s := range h.sources() {
 		if s.Name() != name || len(s.List(gateway.KindTool)) > 0 {
 			continue
 		}
-		why := catalog.Unknown{Server: name}
-		why.Problem, why.Down = s.Trouble()
-		return why.Sentence()
+		health := gateway.HealthOf(s)
+		return catalog.Unknown{Server: name, Problem: health.Problem, Down: health.Down}.Sentence()
 	}
 	return gateway.Text{}
 }
@@ -165,19 +158,8 @@ func (h *house) reindex(view gateway.View, source string, c *catalog.Catalog) {
 
 // aboutServer is what a server says of itself, for those who look for its tools.
 func (h *house) aboutServer(source gateway.Source) search.Server {
-	out := search.Server{Name: source.Name()}
-	if s, ok := source.(*upstream.Server); ok {
-		var info struct {
-			Title       string `json:"title"`
-			Description string `json:"description"`
-		}
-		_ = json.Unmarshal(s.About().Info, &info) // what it does not say helps nobody
-		out.Title, out.Description = info.Title, info.Description
-	}
-	if r, ok := h.roomNamed(source.Name()); ok {
-		out.Title, out.Description = r.title, r.description
-	}
-	return out
+	about := gateway.AboutOf(source)
+	return search.Server{Name: source.Name(), Title: about.Title, Description: about.Description}
 }
 
 // documentOf is a tool as it is searched, with what people have said about it.

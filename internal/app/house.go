@@ -19,9 +19,10 @@ import (
 // builds another one; upstreams that stay the same move into it with their
 // connections.
 type house struct {
-	config    *config.Config
-	servers   []*upstream.Server
-	rooms     []room
+	config  *config.Config
+	servers []*upstream.Server
+	// builtIn are the sources that are a part of genkan.
+	builtIn   []gateway.Source
 	catalog   *catalog.Catalog
 	views     views
 	finder    finder
@@ -53,9 +54,13 @@ func (h *house) settle(ctx context.Context) {
 	}
 	timer := time.NewTimer(time.Until(h.settleBy))
 	defer timer.Stop()
-	for _, s := range h.servers {
+	for _, s := range h.sources() {
+		settled := gateway.Settled(s)
+		if settled == nil {
+			continue
+		}
 		select {
-		case <-s.Settled():
+		case <-settled:
 		case <-timer.C:
 			h.settled.Store(true)
 			return
@@ -104,12 +109,11 @@ var errOvertaken = &gateway.Error{
 // the call is known to be for it: it may wait for its turn for long.
 func (h *house) hold(next gateway.Handler) gateway.Handler {
 	return gateway.HandlerFunc(func(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
-		if s, ok := call.Tool.Source.(*upstream.Server); ok {
-			if !s.Hold() {
-				return nil, errOvertaken
-			}
-			defer s.Release()
+		source := call.Tool.Source
+		if !gateway.Hold(source) {
+			return nil, errOvertaken
 		}
+		defer gateway.Release(source)
 		return next.Handle(ctx, call)
 	})
 }
@@ -130,6 +134,16 @@ func (h *house) Page(ctx context.Context, view gateway.View, kind gateway.Kind, 
 
 func (h *house) Snapshot() *catalog.Snapshot { return h.catalog.Snapshot() }
 func (h *house) Servers() []*upstream.Server { return h.servers }
+func (h *house) BuiltIn() []gateway.Source   { return h.builtIn }
+
+// sources are the servers and what is built in.
+func (h *house) sources() []gateway.Source {
+	all := make([]gateway.Source, 0, len(h.servers)+len(h.builtIn))
+	for _, s := range h.servers {
+		all = append(all, s)
+	}
+	return append(all, h.builtIn...)
+}
 
 // Unknown is what can be said about a name that no tool has.
 func (h *house) Unknown(name string) catalog.Unknown { return h.catalog.Unknown(name) }
@@ -169,9 +183,9 @@ func (p *Process) build(cfg *config.Config, old *house) *house {
 		h.servers = append(h.servers, s)
 		h.views.mounts = append(h.views.mounts, mountOf(s, set, p.overrides))
 	}
-	h.rooms = p.rooms(cfg)
-	for _, r := range h.rooms {
-		h.views.mounts = append(h.views.mounts, r.mount(p.overrides))
+	h.builtIn = p.builtIn(cfg)
+	for _, s := range h.builtIn {
+		h.views.mounts = append(h.views.mounts, builtInMount(s, p.overrides))
 	}
 	h.catalog = catalog.New(h.views.mounts, cfg.PageSize, p.serverLog)
 	h.views.init(cfg.PageSize, p.serverLog)

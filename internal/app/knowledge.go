@@ -2,10 +2,8 @@ package app
 
 import (
 	"context"
-	"errors"
 	"reflect"
 	"sync"
-	"time"
 
 	"genkan/internal/config"
 	"genkan/internal/embed"
@@ -25,8 +23,6 @@ type knowledge struct {
 	// source are its tools, with a plugin for this model.
 	source *plugin.Manager
 	model  config.Embeddings
-	// former are sources whose house is to be replaced.
-	former []*plugin.Manager
 }
 
 func (p *Process) openKnowledge() {
@@ -55,6 +51,14 @@ func (p *Process) setStatuses(ctx context.Context, h *house) {
 	}
 }
 
+// forgetSource makes the next configuration that wants the knowledge base get a new
+// source: the one that there is retires with its house.
+func (k *knowledge) forgetSource() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.source = nil
+}
+
 // sourceFor are the tools with a plugin for a model: those that are there if that
 // is the same.
 func (k *knowledge) sourceFor(p *Process, model config.Embeddings) *plugin.Manager {
@@ -62,9 +66,6 @@ func (k *knowledge) sourceFor(p *Process, model config.Embeddings) *plugin.Manag
 	defer k.mu.Unlock()
 	if k.source != nil && reflect.DeepEqual(model, k.model) {
 		return k.source
-	}
-	if k.source != nil {
-		k.former = append(k.former, k.source)
 	}
 	store := p.store.Knowledge()
 	k.source = plugin.New(plugin.Options{Base: k.base, Store: store, Tools: kb.NewTools(k.base), Storage: store, Log: p.log})
@@ -83,44 +84,4 @@ func (k *knowledge) sourceFor(p *Process, model config.Embeddings) *plugin.Manag
 		})
 	}
 	return k.source
-}
-
-// retireKnowledge ends what the house that serves now does not use any more.
-func (p *Process) retireKnowledge() {
-	k := &p.knowledge
-	k.mu.Lock()
-	former := k.former
-	k.former = nil
-	k.mu.Unlock()
-	for _, m := range former {
-		p.retired.Go(func() {
-			p.endPlugins(m)
-			p.executor.Forget(m)
-		})
-	}
-}
-
-// pluginPatience is how long plugins may take to end.
-const pluginPatience = 5 * time.Second
-
-func (p *Process) endPlugins(m *plugin.Manager) {
-	ctx, cancel := context.WithTimeout(context.Background(), pluginPatience)
-	defer cancel()
-	if err := m.Close(ctx); err != nil && !errors.Is(err, context.DeadlineExceeded) {
-		p.log.Warn("a plugin of the knowledge base did not end well", "error", err)
-	}
-}
-
-// closeKnowledge is for the end, before the store is closed.
-func (p *Process) closeKnowledge() {
-	k := &p.knowledge
-	k.mu.Lock()
-	source := k.source
-	k.mu.Unlock()
-	if source != nil {
-		p.endPlugins(source)
-	}
-	if err := k.keeper.Close(); err != nil {
-		p.log.Warn("the index of the knowledge base did not end well", "error", err)
-	}
 }

@@ -360,22 +360,26 @@ func (p *Process) Close() error {
 	var ending, renewing sync.WaitGroup
 	renewing.Go(p.signIns.Close)
 	renewing.Go(p.meaning.close)
-	for _, s := range p.house.Load().servers {
-		ending.Go(s.Close)
+	atOnce, cancel := context.WithCancel(context.Background())
+	cancel()
+	for _, s := range p.house.Load().sources() {
+		ending.Go(func() { gateway.Retire(atOnce, s) })
 	}
 	ending.Wait()
 	p.retired.Wait()
 	p.launcher.Close()
 	renewing.Wait()
-	patience, cancel := context.WithTimeout(context.Background(), flushPatience)
-	defer cancel()
+	patience, giveUp := context.WithTimeout(context.Background(), flushPatience)
+	defer giveUp()
 	if err := p.keeper.Flush(patience); err != nil {
 		p.log.Warn("when tokens were used could not be written down", "error", err)
 	}
 	if err := p.learned.Flush(patience); err != nil {
 		p.log.Warn("what searches led to could not be written down", "error", err)
 	}
-	p.closeKnowledge()
+	if err := p.knowledge.keeper.Close(); err != nil {
+		p.log.Warn("the index of the knowledge base did not end well", "error", err)
+	}
 	p.recorder.Refusals().Flush()
 	p.flushServerLog()
 	return p.store.Close()

@@ -9,7 +9,6 @@ import (
 	"genkan/internal/config"
 	"genkan/internal/gateway"
 	"genkan/internal/logs"
-	"genkan/internal/upstream"
 )
 
 // reading is a configuration that is not in force yet.
@@ -163,15 +162,14 @@ func (p *Process) fileIsThere() error {
 // configuration.
 const retirement = 30 * time.Second
 
-// retire ends the servers that the new house did not take over, when their
+// retire ends the sources that the new house did not take over, when their
 // calls are done.
 func (p *Process) retire(old, fresh *house) {
-	p.retireKnowledge()
-	kept, named := map[*upstream.Server]bool{}, map[string]bool{}
-	for _, s := range fresh.servers {
+	kept, named := map[gateway.Source]bool{}, map[string]bool{}
+	for _, s := range fresh.sources() {
 		kept[s], named[s.Name()] = true, true
 	}
-	for _, s := range old.servers {
+	for _, s := range old.sources() {
 		if kept[s] {
 			continue
 		}
@@ -185,7 +183,7 @@ func (p *Process) retire(old, fresh *house) {
 			defer cancel()
 			stop := context.AfterFunc(ctx, func() { p.mcp.Forsake(s) })
 			defer stop()
-			s.Retire(ctx)
+			gateway.Retire(ctx, s)
 			p.executor.Forget(s)
 		})
 	}

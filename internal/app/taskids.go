@@ -6,7 +6,6 @@ import (
 
 	"genkan/internal/gateway"
 	"genkan/internal/jsonrpc"
-	"genkan/internal/upstream"
 )
 
 // A server's ids of tasks are its own: two servers may use the same, and many can
@@ -76,7 +75,7 @@ func (t *tasks) owner(call *gateway.Call, h *house) *gateway.Tool {
 		return nil
 	}
 	made, _ := t.known(taskName{call.Identity.ClientID, taskView(call), call.Name})
-	for _, s := range h.servers {
+	for _, s := range h.sources() {
 		if s.Name() == server {
 			// Where the id stands, upstream puts the server's own.
 			call.Params.Name = jsonrpc.LookupSpan(call.Params.Raw, "taskId")
@@ -93,7 +92,7 @@ func (t *tasks) owner(call *gateway.Call, h *house) *gateway.Tool {
 // and back, and remembers the tasks that servers make.
 func (t *tasks) translate(next gateway.Handler) gateway.Handler {
 	return gateway.HandlerFunc(func(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
-		if _, isServer := call.Tool.Source.(*upstream.Server); !isServer {
+		if !gateway.IsExternal(call.Tool.Source) {
 			return next.Handle(ctx, call)
 		}
 		names := t.namesOf(call, call.Tool.Source.Name())

@@ -10,7 +10,6 @@ import (
 	"genkan/internal/catalog"
 	"genkan/internal/gateway"
 	"genkan/internal/mcpserver"
-	"genkan/internal/upstream"
 )
 
 // views are the catalogs of the views that were asked for. One server alone keeps
@@ -169,43 +168,30 @@ func (h *house) Describe(view gateway.View) mcpserver.Description {
 	if !ok {
 		return mcpserver.Description{}
 	}
-	var shown []*upstream.Server
-	for _, s := range h.servers {
-		if c.Has(s.Name()) {
-			shown = append(shown, s)
-		}
-	}
 	tasks, listed := map[gateway.Era]bool{}, false
-	for _, s := range shown {
-		if era, ok := s.Tasks(); ok {
+	var shown []gateway.Source
+	for _, s := range h.sources() {
+		if !c.Has(s.Name()) {
+			continue
+		}
+		shown = append(shown, s)
+		if era, makes, lists := gateway.TasksOf(s); makes {
 			tasks[era] = true
-			listed = listed || s.ListsTasks()
+			listed = listed || lists
 		}
 	}
-	var rooms []room
-	for _, r := range h.rooms {
-		if c.Has(r.Name()) {
-			rooms = append(rooms, r)
-		}
-	}
-	if view != (gateway.View{}) && !view.Searched() && len(shown) == 1 && len(rooms) == 0 {
-		about := shown[0].About()
+	if view != (gateway.View{}) && !view.Searched() && len(shown) == 1 && gateway.IsExternal(shown[0]) {
+		about := gateway.AboutOf(shown[0])
 		return mcpserver.Description{
 			Info: about.Info, Capabilities: about.Capabilities, Instructions: about.Instructions,
 			Tasks: tasks, ListsTasks: listed,
 		}
 	}
 	var said []instructions
-	add := func(name, text string) {
-		if strings.TrimSpace(text) != "" {
-			said = append(said, instructions{name, text})
-		}
-	}
 	for _, s := range shown {
-		add(s.Name(), s.About().Instructions)
-	}
-	for _, r := range rooms {
-		add(r.Name(), r.instructions)
+		if text := gateway.AboutOf(s).Instructions; strings.TrimSpace(text) != "" {
+			said = append(said, instructions{s.Name(), text})
+		}
 	}
 	return mcpserver.Description{Instructions: joinInstructions(said), Tasks: tasks, ListsTasks: listed}
 }
@@ -216,37 +202,32 @@ func (h *house) Subscribe(ctx context.Context, call *gateway.Call, told func(wha
 	if err := h.find(call); err != nil {
 		return nil, err
 	}
-	source, ok := call.Tool.Source.(gateway.Subscriber)
-	if !ok {
-		return nil, gateway.Errorf(gateway.CodeNotFound,
-			"server %s does not tell when its resources change, so %s cannot be subscribed to", call.Tool.Source.Name(), gateway.Short(call.Name))
-	}
 	if call.Kind == gateway.KindTask {
 		names, tell := h.tasks.namesOf(call, call.Tool.Source.Name()), told
 		names.own = call.Tool.Name
 		told = func(state string) { tell(string(names.outward([]byte(state), "taskId", "result"))) }
 	}
-	return source.Subscribe(ctx, call, told)
+	return gateway.Subscribe(ctx, call, told)
 }
 
 // Hear tells the servers what a client says beside its calls; each knows
 // whether it is meant for it.
 func (h *house) Hear(session *gateway.Session, method string, params []byte) {
-	for _, s := range h.servers {
-		s.Hear(session, method, params)
+	for l := range gateway.Listeners(h.sources()) {
+		l.Hear(session, method, params)
 	}
 }
 
 // Forget ends what the servers keep for a session that is over.
 func (h *house) Forget(session string) {
-	for _, s := range h.servers {
-		s.Forget(session)
+	for l := range gateway.Listeners(h.sources()) {
+		l.Forget(session)
 	}
 }
 
 // SetLogLevel says how loud the loudest client wants the servers.
 func (h *house) SetLogLevel(level string) {
-	for _, s := range h.servers {
-		s.SetLogLevel(context.Background(), level)
+	for l := range gateway.Listeners(h.sources()) {
+		l.SetLogLevel(context.Background(), level)
 	}
 }

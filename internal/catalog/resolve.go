@@ -50,21 +50,14 @@ func (c *Catalog) Find(kind gateway.Kind, name string) *gateway.Tool {
 		}
 	}
 	for i := range c.mounts {
-		if offers(c.mounts[i].Source) {
+		source := c.mounts[i].Source
+		if gateway.Offers(source, gateway.KindResource) || gateway.Offers(source, gateway.KindTemplate) {
 			t := *c.mounts[i].resources
 			t.Name, t.Exposed = name, gateway.Short(name) // errors and the log repeat Exposed
 			return &t
 		}
 	}
 	return nil
-}
-
-// offers reports whether a source has resources, listed or not.
-func offers(source gateway.Source) bool {
-	if o, ok := source.(interface{ Offers(kind gateway.Kind) bool }); ok {
-		return o.Offers(gateway.KindResource)
-	}
-	return len(source.List(gateway.KindResource))+len(source.List(gateway.KindTemplate)) > 0
 }
 
 // pattern matches the URIs of a template.
@@ -221,9 +214,8 @@ func (c *Catalog) Unknown(name string) Unknown {
 			continue
 		}
 		out := Unknown{Server: m.Source.Name()}
-		if s, ok := m.Source.(interface{ Trouble() (gateway.Text, bool) }); ok {
-			out.Problem, out.Down = s.Trouble()
-		}
+		health := gateway.HealthOf(m.Source)
+		out.Problem, out.Down = health.Problem, health.Down
 		return out
 	}
 	tools := c.current.Load().Tools()

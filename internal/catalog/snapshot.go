@@ -183,11 +183,7 @@ func (c *Catalog) join(kind gateway.Kind, s *Snapshot) (l list, taken []Finding)
 	digest.Write(strconv.AppendInt(nil, int64(c.pageSize), 10))
 	for i := range c.mounts {
 		m := &c.mounts[i]
-		if source, ok := m.Source.(interface {
-			Fresh(kind gateway.Kind) int64
-		}); ok && source.Fresh(kind) >= 0 {
-			ttl = min(ttl, source.Fresh(kind))
-		}
+		ttl = gateway.ListTTL(m.Source, kind, ttl)
 		for _, t := range m.lists[kind] {
 			if owner := owners[t.Exposed]; owner != i || placed[t.Exposed] {
 				f := c.leftOut(m, &c.mounts[owner], t)

@@ -75,24 +75,8 @@ func (e *Executor) lane(source gateway.Source) *lane {
 	return l.(*lane) //nolint:forcetypeassert // only lanes are stored
 }
 
-// Starter is a source that can be lost and come back. Its breaker lets a call
-// through as soon as it is back.
-type Starter interface {
-	// ReadyCount counts how often the source became ready.
-	ReadyCount() uint64
-}
-
 // Forget drops the lane of a source that is gone.
 func (e *Executor) Forget(source gateway.Source) { e.lanes.Delete(source) }
-
-// Passage is a source whose calls become others, which come through here
-// themselves. It has no lane, deadline or retries: what hangs or fails is the call
-// that it makes, and that one's server should be left alone for it, not the passage
-// to all others.
-type Passage interface {
-	gateway.Source
-	Passes()
-}
 
 // Handle runs the call in its source's lane. Its answer counts against the
 // caller's share of the memory, whatever source made it.
@@ -108,9 +92,9 @@ func (e *Executor) Handle(ctx context.Context, call *gateway.Call) (*gateway.Res
 }
 
 func (e *Executor) handle(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
-	if through, ok := call.Tool.Source.(Passage); ok {
+	if gateway.IsForwarder(call.Tool.Source) {
 		call.Attempts++
-		return through.Handle(ctx, call)
+		return call.Tool.Source.Handle(ctx, call)
 	}
 	l := e.lane(call.Tool.Source)
 	p, err := e.enter(ctx, l, call)

@@ -38,9 +38,8 @@ func newLane(source gateway.Source, limits Limits) *lane {
 		free: limits.Concurrency, room: limits.Queue, clients: map[string]*laneClient{},
 		breaker: breaker{failures: limits.BreakerFailures, pause: limits.BreakerPause},
 	}
-	if s, ok := source.(Starter); ok {
-		l.breaker.starts = s.ReadyCount
-	}
+	// A breaker lets a call through as soon as its source is back.
+	l.breaker.starts = func() uint64 { return gateway.ReadyCount(source) }
 	return l
 }
 

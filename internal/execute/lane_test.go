@@ -391,15 +391,15 @@ type through struct {
 	to   gateway.Source
 }
 
-func (p *through) Passes() {}
+func (p *through) Forwards() {}
 
 func (p *through) Handle(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
 	return p.next.Handle(ctx, of(call.Identity.ClientID, p.to))
 }
 
-// A passage to all servers stays open when one of them hangs or fails, and what it
+// A forwarder to all servers stays open when one of them hangs or fails, and what it
 // passes on has the deadline and retries of its own call only.
-func TestAPassageHasNoLane(t *testing.T) {
+func TestAForwarderHasNoLane(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := New(limits())
 		hung, ill := hangs(), fails(gateway.Error{Code: gateway.CodeUnavailable})

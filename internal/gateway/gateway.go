@@ -34,26 +34,6 @@ func Chain(h Handler, middlewares ...Middleware) Handler {
 	return h
 }
 
-// Source is a room that tools live in: an upstream server, or a room of our
-// own. Every call ends in one.
-type Source interface {
-	// Name is unique in a house.
-	Name() string
-	// List is the last known list of a kind. It never blocks and never fails: a
-	// server that is down keeps its tools listed.
-	List(kind Kind) []Tool
-	Handler
-}
-
-// Subscriber is a Source whose resources and tasks can be watched.
-type Subscriber interface {
-	// Subscribe asks to be told when the resource or task that a call names
-	// changes: the URI of what changed, or the task's state, a JSON object. The
-	// source renews it for as long as stop has not been called, whatever happens
-	// to its connection; told must not block.
-	Subscribe(ctx context.Context, call *Call, told func(what string)) (stop func(), err error)
-}
-
 // Tool is one tool. A source fills in what it knows (Name, Definition, hints);
 // the catalog adds the rest when it resolves names, so that nothing about a
 // tool is computed while a call waits.

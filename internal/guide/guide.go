@@ -55,9 +55,9 @@ func New(view gateway.View, house func() House) *Guide { return &Guide{house, vi
 // Name is the source's.
 func (g *Guide) Name() string { return "genkan" }
 
-// Passes says that the guide only passes calls on: they queue, fail and end as
-// calls of their servers.
-func (g *Guide) Passes() {}
+// Forwards says that calls of the guide become calls of the servers, and queue,
+// fail and end there.
+func (g *Guide) Forwards() {}
 
 // List lists the four tools.
 func (g *Guide) List(kind gateway.Kind) []gateway.Tool {

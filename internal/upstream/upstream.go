@@ -7,6 +7,7 @@ package upstream
 
 import (
 	"context"
+	"encoding/json"
 	"log/slog"
 	"net/http"
 	"sync"
@@ -305,9 +306,12 @@ func (s *Server) Fingerprint() string { return s.set.Fingerprint }
 // List is the last known list of a kind.
 func (s *Server) List(kind gateway.Kind) []gateway.Tool { return *s.lists[kind].Load() }
 
-// Fresh is how long the server says that a list may be kept, in milliseconds;
+// External says that others write the server's answers.
+func (s *Server) External() {}
+
+// ListTTL is how long the server says that a list may be kept, in milliseconds;
 // -1 when it does not say.
-func (s *Server) Fresh(kind gateway.Kind) int64 { return s.fresh[kind].Load() }
+func (s *Server) ListTTL(kind gateway.Kind) int64 { return s.fresh[kind].Load() }
 
 // Offers reports whether the server has anything of a kind, listed or not.
 func (s *Server) Offers(kind gateway.Kind) bool {
@@ -337,10 +341,19 @@ func (s *Server) ListsTasks() bool {
 }
 
 // About is what the server said of itself, now or the last time.
-func (s *Server) About() About {
+func (s *Server) About() gateway.About {
 	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.known.About
+	known := s.known.About
+	s.mu.Unlock()
+	var info struct {
+		Title       string `json:"title"`
+		Description string `json:"description"`
+	}
+	_ = json.Unmarshal(known.Info, &info) // both are optional
+	return gateway.About{
+		Title: info.Title, Description: info.Description, Instructions: known.Instructions,
+		Info: known.Info, Capabilities: known.Capabilities,
+	}
 }
 
 // Handle sends a call to the server.
@@ -419,11 +432,11 @@ func (s *Server) transport() string {
 	}
 }
 
-// Trouble says why a server is not there, if it is not.
-func (s *Server) Trouble() (why gateway.Text, down bool) {
+// Health reports whether the server is down, and why.
+func (s *Server) Health() gateway.Health {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.problem, s.state == StateDown
+	return gateway.Health{Down: s.state == StateDown, Problem: s.problem}
 }
 
 // Close ends the server and waits until nothing of it is left.

@@ -47,6 +47,8 @@ type Manager struct {
 	list   []gateway.Tool
 	closed bool
 	calls  sync.WaitGroup
+
+	gateway.Holds
 }
 
 // member is a plugin that somebody has added.
@@ -220,6 +222,15 @@ func encode(t Tool) gateway.Tool {
 	}
 }
 
+// About describes the knowledge base.
+func (m *Manager) About() gateway.About {
+	return gateway.About{
+		Title:        "Knowledge base",
+		Description:  "Items such as notes, issues, decisions and documents, with tags, relations and full-text search.",
+		Instructions: kb.Instructions,
+	}
+}
+
 // Name is the source's: plugins are a part of the knowledge base.
 func (m *Manager) Name() string { return m.opt.Tools.Name() }
 
@@ -302,6 +313,15 @@ func (m *Manager) Plugins() []Status {
 		}
 	}
 	return all
+}
+
+// Retire closes the manager when its calls are done or ctx ends. What goes wrong is
+// in the log.
+func (m *Manager) Retire(ctx context.Context) {
+	m.Wait(ctx)
+	patience, cancel := context.WithTimeout(context.WithoutCancel(ctx), endPatience)
+	defer cancel()
+	_ = m.Close(patience)
 }
 
 // Close cancels the calls under way and ends the plugins, the last one first. One

@@ -1,0 +1,63 @@
+package app
+
+import (
+	"context"
+	"slices"
+
+	"genkan/internal/catalog"
+	"genkan/internal/config"
+	"genkan/internal/gateway"
+	"genkan/internal/kb"
+)
+
+// builtIn are the sources of genkan itself that a configuration wants. Their tools
+// have no prefix, and each is a view of its own under its name.
+func (p *Process) builtIn(cfg *config.Config) []gateway.Source {
+	if cfg.Knowledge.Off || !p.wantsBuiltIn(cfg, kb.SourceName) {
+		p.knowledge.forgetSource()
+		return nil
+	}
+	return []gateway.Source{p.knowledge.sourceFor(p, cfg.Knowledge.Semantic)}
+}
+
+// wantsBuiltIn reports whether this process shows a built-in source. A server of
+// the same name hides it, because clients know that server.
+func (p *Process) wantsBuiltIn(cfg *config.Config, name string) bool {
+	if len(p.opt.Only) > 0 && !slices.Contains(p.opt.Only, name) {
+		return false
+	}
+	taken := slices.ContainsFunc(cfg.Servers, func(s config.Server) bool { return s.Name == name && !s.Disabled })
+	if taken {
+		p.log.Warn("a server has the name of a built-in source, which is hidden by it", "name", name)
+	}
+	return !taken
+}
+
+// builtInMount gives the tools of a built-in source their names before those of
+// servers, except of servers that are said to overwrite them.
+func builtInMount(source gateway.Source, overrides *catalog.Overrides) catalog.Mount {
+	return catalog.Mount{Source: source, Allows: func(string) bool { return true }, Claim: catalog.ClaimBuiltIn, Overrides: overrides}
+}
+
+// typed adds the type to results of built-in sources, which modern clients insist
+// on. Results of servers come in the caller's era.
+func (h *house) typed(next gateway.Handler) gateway.Handler {
+	return gateway.HandlerFunc(func(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
+		result, err := next.Handle(ctx, call)
+		if err != nil || gateway.IsExternal(call.Tool.Source) || call.Era != gateway.EraModern || result.Type != gateway.ResultUntyped {
+			return result, err
+		}
+		return result.Complete(), nil
+	})
+}
+
+// Knowledge is why there is no knowledge base here; nil when there is one.
+func (h *house) Knowledge() error {
+	if slices.ContainsFunc(h.builtIn, func(s gateway.Source) bool { return s.Name() == kb.SourceName }) {
+		return nil
+	}
+	if h.config.Knowledge.Off {
+		return gateway.Errorf(gateway.CodeConflict, "the knowledge base is switched off; take kb.enabled: false out of the configuration to have it back, with all that it holds")
+	}
+	return gateway.Errorf(gateway.CodeConflict, "a server has the name kb, and hides the knowledge base; give that server another name")
+}
