@@ -1,14 +1,8 @@
 package app
 
 import (
-	"context"
-	"sync"
-	"time"
-
-	"golang.org/x/time/rate"
-
+	"genkan/internal/attribution"
 	"genkan/internal/catalog"
-	"genkan/internal/config"
 	"genkan/internal/gateway"
 )
 
@@ -36,69 +30,10 @@ func (h *house) corridor(p *Process) gateway.Handler {
 		catalog.CompareHeaders,
 	}
 	steps = append(steps, p.opt.Inspect...)
-	steps = append(steps, h.validator.Middleware, h.tasks.translate, h.attribute)
+	steps = append(steps, h.validator.Middleware, h.tasks.Middleware, attribution.Middleware(h.isJoined))
 	return gateway.Chain(p.executor, steps...)
 }
 
 // Count counts what somebody asks of the house beside calls and that costs as
 // much as one, or refuses it.
-func (h *house) Count(who gateway.Identity) error { return h.limit.admit(who) }
-
-// limiter allows each caller so many calls in a window of time.
-type limiter struct {
-	rule config.RateLimit
-	mu   sync.Mutex
-	// callers' buckets; callers have tokens, so there are few.
-	buckets map[string]*rate.Limiter
-}
-
-func newLimiter(rule config.RateLimit) *limiter {
-	return &limiter{rule: rule, buckets: map[string]*rate.Limiter{}}
-}
-
-func (l *limiter) middleware(next gateway.Handler) gateway.Handler {
-	if l.rule.Max <= 0 {
-		return next
-	}
-	return gateway.HandlerFunc(func(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
-		if !call.Included {
-			if err := l.admit(call.Identity); err != nil {
-				return nil, err
-			}
-		}
-		return next.Handle(ctx, call)
-	})
-}
-
-// admit counts a call of somebody, or refuses it.
-func (l *limiter) admit(who gateway.Identity) error {
-	if l.rule.Max <= 0 {
-		return nil
-	}
-	wait := l.wait(who.ClientID)
-	if wait <= 0 {
-		return nil
-	}
-	return &gateway.Error{
-		Code: gateway.CodeLimited, Unsent: true, RetryAfter: wait,
-		Message: "client %s made more than %d calls in %s; try again in %s",
-		Values:  []any{who.ClientID, l.rule.Max, l.rule.TimeWindow, wait.Round(time.Millisecond)},
-	}
-}
-
-// wait takes a place in the caller's bucket, or says when there will be one.
-func (l *limiter) wait(client string) time.Duration {
-	l.mu.Lock()
-	bucket := l.buckets[client]
-	if bucket == nil {
-		bucket = rate.NewLimiter(rate.Every(l.rule.TimeWindow/time.Duration(l.rule.Max)), l.rule.Max)
-		l.buckets[client] = bucket
-	}
-	l.mu.Unlock()
-	place := bucket.Reserve()
-	wait := place.Delay()
-	if wait > 0 {
-		place.Cancel()
-	}
-	return wait
-}
+func (h *house) Count(who gateway.Identity) error { return h.limit.Admit(who) }

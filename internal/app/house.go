@@ -11,7 +11,9 @@ import (
 	"genkan/internal/config"
 	"genkan/internal/gateway"
 	"genkan/internal/learn"
+	"genkan/internal/ratelimit"
 	"genkan/internal/signin"
+	"genkan/internal/tasks"
 	"genkan/internal/upstream"
 )
 
@@ -27,9 +29,9 @@ type house struct {
 	views     views
 	finder    finder
 	learned   *learn.Keeper
-	tasks     *tasks
+	tasks     *tasks.Registry
 	validator *catalog.Validator
-	limit     *limiter
+	limit     *ratelimit.Limiter
 	handler   gateway.Handler
 	// arrival is the corridor behind record and limit, where calls come in that an
 	// older house can no longer serve; successor is the house that serves now.
@@ -145,6 +147,25 @@ func (h *house) sources() []gateway.Source {
 	return append(all, h.builtIn...)
 }
 
+// source finds a source by its name; nil if there is none.
+func (h *house) source(name string) gateway.Source {
+	for _, s := range h.sources() {
+		if s.Name() == name {
+			return s
+		}
+	}
+	return nil
+}
+
+// Tasks lists the caller's tasks. It counts as one call, however many servers are
+// asked for it.
+func (h *house) Tasks(ctx context.Context, caller *gateway.Call, cursor string) ([]byte, error) {
+	if err := h.limit.Admit(caller.Identity); err != nil {
+		return nil, err
+	}
+	return h.tasks.List(ctx, caller, cursor, h.arrival)
+}
+
 // Unknown is what can be said about a name that no tool has.
 func (h *house) Unknown(name string) catalog.Unknown { return h.catalog.Unknown(name) }
 
@@ -167,7 +188,7 @@ func (p *Process) build(cfg *config.Config, old *house) *house {
 		}
 	}
 	p.launcher.AskLoginShell(cfg.LoginShell)
-	h := &house{config: cfg, tasks: &p.tasks, learned: p.learned, settleBy: time.Now().Add(firstListPatience), validator: &catalog.Validator{}, limit: newLimiter(cfg.RateLimit)}
+	h := &house{config: cfg, tasks: p.tasks, learned: p.learned, settleBy: time.Now().Add(firstListPatience), validator: &catalog.Validator{}, limit: ratelimit.New(cfg.RateLimit.Max, cfg.RateLimit.TimeWindow)}
 	h.finder.shelf = p.meaning.shelfFor(cfg.Embeddings, p.store, p.log)
 	if old != nil && old.config.RateLimit == cfg.RateLimit {
 		h.limit = old.limit
@@ -191,7 +212,7 @@ func (p *Process) build(cfg *config.Config, old *house) *house {
 	h.views.init(cfg.PageSize, p.serverLog)
 	h.successor = p.house.Load
 	h.arrival = h.corridor(p)
-	h.handler = gateway.Chain(h.arrival, p.recorder.Middleware, h.limit.middleware)
+	h.handler = gateway.Chain(h.arrival, p.recorder.Middleware, h.limit.Middleware)
 	return h
 }
 

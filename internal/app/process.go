@@ -31,9 +31,9 @@ import (
 	"genkan/internal/logs"
 	"genkan/internal/mcpserver"
 	"genkan/internal/record"
-	"genkan/internal/seal"
 	"genkan/internal/signin"
 	"genkan/internal/sqlite"
+	"genkan/internal/tasks"
 	"genkan/internal/upstream"
 	"genkan/internal/vault"
 )
@@ -91,7 +91,7 @@ type Process struct {
 	admin  gateway.Secret
 	mcp    *mcpserver.Server
 	api    *api.API
-	tasks  tasks
+	tasks  *tasks.Registry
 	// overrides are what people have said about tools.
 	overrides *catalog.Overrides
 	// learned is what searches led to.
@@ -192,7 +192,7 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 	p.keeper = identity.NewKeeper(p.store, admin, time.Now)
 	p.launcher = launch.New(launch.Options{DataDir: opt.DataDir, Home: HomeOf(opt.DataDir), Guard: opt.Guard, Log: opt.Log})
 	secret := sha256.Sum256([]byte("genkan session ids and states\x00" + string(admin)))
-	p.tasks.sealer = seal.Sealer{Secret: secret[:]}
+	p.tasks = tasks.New(secret[:])
 	p.lock = lock.New(p.keeper.Verify, rules(cfg))
 	p.lock.Met = p.keeper.Met
 	p.lock.Refused = func(r *http.Request, status int, reason string) { p.recorder.Refusals().Note(r, status, reason, "") }

@@ -5,48 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
-
-	"genkan/internal/gateway"
 )
-
-// source is a server's name, and nothing behind it.
-type source struct{ gateway.Source }
-
-func (source) Name() string { return "one" }
-
-// A client that makes tasks without end is the one whose tasks are forgotten.
-func TestNobodyMakesOthersTasksBeForgotten(t *testing.T) {
-	t.Parallel()
-	var known tasks
-	tool := &gateway.Tool{Source: source{}}
-	add := func(client, id string) {
-		known.add(taskName{client: client, id: id}, tool, gateway.EraLegacy)
-	}
-	caller := func(client string) *gateway.Call {
-		return &gateway.Call{Caller: gateway.Caller{Era: gateway.EraLegacy, Identity: gateway.Identity{ClientID: client}}}
-	}
-	for i := range 5 {
-		add("quiet", fmt.Sprint(i))
-	}
-	for i := range 2 * mostTasks {
-		add("loud", fmt.Sprint(i))
-	}
-	add("late", "0")
-	if len(known.order) != mostTasks || len(known.byName) != mostTasks {
-		t.Errorf("%d and %d are remembered", len(known.order), len(known.byName))
-	}
-	for client, want := range map[string]int{"quiet": 5, "late": 1, "loud": tasksPage} {
-		if names, _ := known.page(caller(client), 0); len(names) != want {
-			t.Errorf("%s sees %d tasks, want %d", client, len(names), want)
-		}
-	}
-	for len(known.order) > 0 {
-		known.forget(known.order[0])
-	}
-	if len(known.many)+len(known.byName) != 0 {
-		t.Errorf("left: %v, %d", known.many, len(known.byName))
-	}
-}
 
 // tasks/list asks servers, so it counts as a call.
 func TestListingTasksIsLimited(t *testing.T) {

@@ -144,7 +144,7 @@ func (h *house) find(call *gateway.Call) error {
 		return noSuchView(call.View)
 	}
 	if call.Kind == gateway.KindTask {
-		call.Tool = h.tasks.owner(call, h)
+		call.Tool = h.tasks.Resolve(call, h.source)
 	}
 	if call.Tool == nil {
 		return c.Resolve(call)
@@ -203,11 +203,26 @@ func (h *house) Subscribe(ctx context.Context, call *gateway.Call, told func(wha
 		return nil, err
 	}
 	if call.Kind == gateway.KindTask {
-		names, tell := h.tasks.namesOf(call, call.Tool.Source.Name()), told
-		names.own = call.Tool.Name
-		told = func(state string) { tell(string(names.outward([]byte(state), "taskId", "result"))) }
+		translate, tell := h.tasks.States(call), told
+		told = func(state string) { tell(translate(state)) }
 	}
 	return gateway.Subscribe(ctx, call, told)
+}
+
+// isJoined reports whether a view has several servers.
+func (h *house) isJoined(view gateway.View) bool {
+	if view.Profile == "" {
+		named := view.Servers.Names()
+		return len(named) > 1 || named == nil && len(h.servers) > 1
+	}
+	mounts, _ := h.mountsOf(view)
+	servers := 0
+	for _, m := range mounts {
+		if gateway.IsExternal(m.Source) {
+			servers++
+		}
+	}
+	return servers > 1
 }
 
 // Hear tells the servers what a client says beside its calls; each knows

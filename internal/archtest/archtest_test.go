@@ -79,24 +79,6 @@ func TestPlanIsWhole(t *testing.T) {
 	}
 }
 
-// TestLinterKnowsEveryRoom keeps depguard's copy of the rule from falling behind.
-func TestLinterKnowsEveryRoom(t *testing.T) {
-	config, err := os.ReadFile(filepath.Join(moduleRoot(t), ".golangci.yml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, room := range strings.Fields(inside + " app testkit storetest") {
-		if !bytes.Contains(config, []byte("**/internal/"+room+"/**")) {
-			t.Errorf(".golangci.yml has no depguard rule for internal/%s", room)
-		}
-	}
-	for _, c := range confined {
-		if !bytes.Contains(config, []byte("pkg: "+c.library)) {
-			t.Errorf(".golangci.yml does not confine %s", c.library)
-		}
-	}
-}
-
 // TestCheckSources shows on invented files that each breach is found, and that
 // what is allowed passes.
 func TestCheckSources(t *testing.T) {

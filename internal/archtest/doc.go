@@ -4,7 +4,6 @@
 //
 // The plan is the table in house_test.go. A package that is not in the table
 // fails the test, so that nobody adds a room without deciding where it stands.
-// The same rule is in .golangci.yml for depguard, which marks the offending
-// line in an editor; this test needs nothing but Go, covers every build tag and
-// operating system, and also covers test files.
+// The tests need nothing but Go, and cover every build tag, every operating system
+// and test files.
 package archtest

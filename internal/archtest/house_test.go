@@ -7,7 +7,7 @@ const module = "genkan"
 // below it; packages of one room may import each other.
 const (
 	vocabulary = "gateway jsonrpc"
-	rooms      = "bridge catalog clients config doctor embed execute guide identity kb launch learn lock logs n8n record script search shape signin upstream vault workflow workspace"
+	rooms      = "attribution bridge catalog clients config doctor embed execute guide identity kb launch learn lock logs n8n ratelimit record script search shape signin tasks upstream vault workflow workspace"
 	stores     = "sqlite postgres"
 	edges      = "mcpserver api web"
 	// language is what messages are said in where they leave the house.
@@ -39,30 +39,33 @@ var house = map[string]row{
 
 	// Rooms know the vocabulary and never one another, but for workflow → script,
 	// upstream → launch, record → logs, and guide and learn → search.
-	"bridge":    {vocabulary + " filelock privatedir", fixtures},
-	"catalog":   {vocabulary, fixtures},
-	"clients":   {vocabulary, fixtures + " vault"},
-	"config":    {vocabulary, fixtures},
-	"doctor":    {vocabulary, fixtures},
-	"embed":     {vocabulary, fixtures},
-	"execute":   {vocabulary, fixtures},
-	"guide":     {vocabulary + " search", fixtures},
-	"identity":  {vocabulary, fixtures},
-	"kb":        {vocabulary + " filelock", fixtures + " embed"}, // what makes vectors, in the tests of its plugin
-	"launch":    {vocabulary + " filelock privatedir", fixtures},
-	"learn":     {vocabulary + " search", fixtures},
-	"lock":      {vocabulary + " " + language, fixtures}, // it answers by itself
-	"logs":      {vocabulary, fixtures},
-	"n8n":       {vocabulary, fixtures},
-	"record":    {vocabulary + " logs", fixtures}, // what bounds the lines of a flood
-	"script":    {vocabulary, fixtures},
-	"search":    {vocabulary, fixtures},
-	"shape":     {vocabulary, fixtures},
-	"signin":    {vocabulary, fixtures + " vault"},
-	"upstream":  {vocabulary + " launch", fixtures},
-	"vault":     {vocabulary + " filelock", fixtures},
-	"workflow":  {vocabulary + " script", fixtures},
-	"workspace": {vocabulary, fixtures},
+	"attribution": {vocabulary, fixtures},
+	"bridge":      {vocabulary + " filelock privatedir", fixtures},
+	"catalog":     {vocabulary, fixtures},
+	"clients":     {vocabulary, fixtures + " vault"},
+	"config":      {vocabulary, fixtures},
+	"doctor":      {vocabulary, fixtures},
+	"embed":       {vocabulary, fixtures},
+	"execute":     {vocabulary, fixtures},
+	"guide":       {vocabulary + " search", fixtures},
+	"identity":    {vocabulary, fixtures},
+	"kb":          {vocabulary + " filelock", fixtures + " embed"}, // what makes vectors, in the tests of its plugin
+	"launch":      {vocabulary + " filelock privatedir", fixtures},
+	"learn":       {vocabulary + " search", fixtures},
+	"lock":        {vocabulary + " " + language, fixtures}, // it answers by itself
+	"logs":        {vocabulary, fixtures},
+	"n8n":         {vocabulary, fixtures},
+	"ratelimit":   {vocabulary, fixtures},
+	"record":      {vocabulary + " logs", fixtures}, // what bounds the lines of a flood
+	"script":      {vocabulary, fixtures},
+	"search":      {vocabulary, fixtures},
+	"shape":       {vocabulary, fixtures},
+	"signin":      {vocabulary, fixtures + " vault"},
+	"tasks":       {vocabulary + " seal", fixtures},
+	"upstream":    {vocabulary + " launch", fixtures},
+	"vault":       {vocabulary + " filelock", fixtures},
+	"workflow":    {vocabulary + " script", fixtures},
+	"workspace":   {vocabulary, fixtures},
 
 	// The languages. Only who shows a message asks for it; all others pass it on
 	// as it is.

@@ -101,6 +101,21 @@ func LookupText(object []byte, key string) string {
 	return string(text)
 }
 
+// TextAt returns the string at a path of keys in an object, and the span of its
+// value; an absent span if there is no value.
+func TextAt(object []byte, path ...string) (string, gateway.Span) {
+	at := gateway.Span{End: uint32(len(object))} //nolint:gosec // at most MaxMessage
+	for _, key := range path {
+		inner := LookupSpan(object[at.Start:at.End], key)
+		if !inner.Present() {
+			return "", gateway.Span{}
+		}
+		at = gateway.Span{Start: at.Start + inner.Start, End: at.Start + inner.End}
+	}
+	text, _ := Unquote(object[at.Start:at.End])
+	return string(text), at
+}
+
 // Elements calls visit for each element of a JSON array until it returns
 // false. The array is checked on the way.
 func Elements(array []byte, visit func(value []byte) bool) error {

@@ -1,4 +1,7 @@
-package app
+// Package attribution names the server in what it says to people, where a client
+// sees several servers at one address. Otherwise a server could speak in the name
+// of another one, or of genkan.
+package attribution
 
 import (
 	"bytes"
@@ -15,16 +18,21 @@ const (
 	metaServer = metaOwn + "server"
 )
 
-// attribute is the step of the corridor that names the server in what it says to
-// people, where a client sees several servers at one address. Otherwise a server
-// could speak in the name of another. It also removes keys from results that only
-// genkan may set.
-func (h *house) attribute(next gateway.Handler) gateway.Handler {
+// Middleware names the server of a call in its messages to the client where
+// several reports that the client's view has more than one server. It also removes
+// keys from results that only genkan sets.
+func Middleware(several func(view gateway.View) bool) gateway.Middleware {
+	return func(next gateway.Handler) gateway.Handler {
+		return middleware(next, several)
+	}
+}
+
+func middleware(next gateway.Handler, several func(view gateway.View) bool) gateway.Handler {
 	return gateway.HandlerFunc(func(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
 		if !gateway.IsExternal(call.Tool.Source) {
 			return next.Handle(ctx, call)
 		}
-		server, joined := call.Tool.Source.Name(), h.isJoined(call.View)
+		server, joined := call.Tool.Source.Name(), several(call.View)
 		if joined && call.Peer != nil {
 			call.Peer = namedPeer{call.Peer, server}
 		}
@@ -45,22 +53,6 @@ func (h *house) attribute(next gateway.Handler) gateway.Handler {
 		}
 		return result, err
 	})
-}
-
-// isJoined reports whether a view has several servers.
-func (h *house) isJoined(view gateway.View) bool {
-	if view.Profile == "" {
-		named := view.Servers.Names()
-		return len(named) > 1 || named == nil && len(h.servers) > 1
-	}
-	mounts, _ := h.mountsOf(view)
-	servers := 0
-	for _, m := range mounts {
-		if gateway.IsExternal(m.Source) {
-			servers++
-		}
-	}
-	return servers > 1
 }
 
 // namedPeer is the way back to a client that sees several servers.
@@ -100,7 +92,7 @@ func (p namedPeer) Prolong() {
 func nameQuestion(method string, params []byte, server string) []byte {
 	switch method {
 	case "elicitation/create":
-		if text, at := textAt(params, "message"); at.Present() {
+		if text, at := jsonrpc.TextAt(params, "message"); at.Present() {
 			return jsonrpc.Splice(nil, params, jsonrpc.Edit{At: at, With: jsonrpc.AppendQuoted(nil, "["+server+"] "+text)})
 		}
 		return withMember(params, "message", jsonrpc.AppendQuoted(nil, "["+server+"]"))
@@ -117,7 +109,7 @@ func nameQuestion(method string, params []byte, server string) []byte {
 
 // nameLogger begins the logger of a log message with the server's name.
 func nameLogger(params []byte, server string) []byte {
-	logger, at := textAt(params, "logger")
+	logger, at := jsonrpc.TextAt(params, "logger")
 	switch {
 	case !at.Present():
 		return withMember(params, "logger", jsonrpc.AppendQuoted(nil, server))

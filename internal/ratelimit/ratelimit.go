@@ -1,0 +1,74 @@
+// Package ratelimit bounds how many calls each client makes in a window of time.
+package ratelimit
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"genkan/internal/gateway"
+)
+
+// Limiter allows each client a number of calls in a window of time.
+type Limiter struct {
+	most   int
+	window time.Duration
+	mu     sync.Mutex
+	// buckets are one for each client. Clients have tokens, so there are few.
+	buckets map[string]*rate.Limiter
+}
+
+// New makes a Limiter that allows most calls in a window; zero allows all calls.
+func New(most int, window time.Duration) *Limiter {
+	return &Limiter{most: most, window: window, buckets: map[string]*rate.Limiter{}}
+}
+
+// Middleware counts calls, except those that count as a part of their parents.
+func (l *Limiter) Middleware(next gateway.Handler) gateway.Handler {
+	if l.most <= 0 {
+		return next
+	}
+	return gateway.HandlerFunc(func(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
+		if !call.Included {
+			if err := l.Admit(call.Identity); err != nil {
+				return nil, err
+			}
+		}
+		return next.Handle(ctx, call)
+	})
+}
+
+// Admit counts a call of a client, or refuses it.
+func (l *Limiter) Admit(who gateway.Identity) error {
+	if l.most <= 0 {
+		return nil
+	}
+	wait := l.wait(who.ClientID)
+	if wait <= 0 {
+		return nil
+	}
+	return &gateway.Error{
+		Code: gateway.CodeLimited, Unsent: true, RetryAfter: wait,
+		Message: "client %s made more than %d calls in %s; try again in %s",
+		Values:  []any{who.ClientID, l.most, l.window, wait.Round(time.Millisecond)},
+	}
+}
+
+// wait counts a call, or returns how long it must wait to be counted.
+func (l *Limiter) wait(client string) time.Duration {
+	l.mu.Lock()
+	bucket := l.buckets[client]
+	if bucket == nil {
+		bucket = rate.NewLimiter(rate.Every(l.window/time.Duration(l.most)), l.most)
+		l.buckets[client] = bucket
+	}
+	l.mu.Unlock()
+	reserved := bucket.Reserve()
+	wait := reserved.Delay()
+	if wait > 0 {
+		reserved.Cancel()
+	}
+	return wait
+}

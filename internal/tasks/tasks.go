@@ -1,0 +1,208 @@
+// Package tasks lets clients use the tasks that servers make of their calls. A
+// client gets ids that are signed for it and for its view, so that no other client
+// can use them, and the same id leads to the same task after a restart.
+package tasks
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"genkan/internal/gateway"
+	"genkan/internal/jsonrpc"
+	"genkan/internal/seal"
+)
+
+// Registry translates ids of tasks between clients and servers. It remembers the
+// tasks that were made, for tasks/list and for their timeouts.
+type Registry struct {
+	sealer seal.Sealer
+
+	mu    sync.Mutex
+	tasks map[key]task
+	// counts is how many tasks each client has.
+	counts map[string]int
+	// order lists the tasks from the oldest to the newest.
+	order []key
+	last  uint64
+}
+
+// New makes a Registry whose ids are signed with a secret.
+func New(secret []byte) *Registry {
+	return &Registry{sealer: seal.Sealer{Secret: secret}, tasks: map[key]task{}, counts: map[string]int{}}
+}
+
+// key identifies a task. Its id is the one that the client knows.
+type key struct {
+	client string
+	view   gateway.View
+	id     string
+}
+
+// task is a task that a server made.
+type task struct {
+	timeout time.Duration
+	era     gateway.Era
+	// number counts all tasks that were ever made.
+	number uint64
+}
+
+const (
+	// maxTasks is how many tasks are remembered. When there are more, the client
+	// that has the most loses its oldest, so no client can make those of others
+	// be forgotten.
+	maxTasks = 10_000
+	// pageSize is how many tasks a page of tasks/list has.
+	pageSize = 50
+	// stateTimeout is how long servers may take to report the states of a page.
+	stateTimeout = 10 * time.Second
+)
+
+func (r *Registry) add(k key, timeout time.Duration, era gateway.Era) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.drop(k) // a server may use an id again, for a new task
+	if len(r.order) >= maxTasks {
+		r.dropOne()
+	}
+	r.last++
+	r.counts[k.client]++
+	r.order = append(r.order, k)
+	r.tasks[k] = task{number: r.last, era: era, timeout: timeout}
+}
+
+// dropOne forgets the oldest task of the client that has the most. Called with
+// mu held.
+func (r *Registry) dropOne() {
+	most := ""
+	for client, count := range r.counts {
+		if most == "" || count > r.counts[most] {
+			most = client
+		}
+	}
+	if at := slices.IndexFunc(r.order, func(k key) bool { return k.client == most }); at >= 0 {
+		r.drop(r.order[at])
+	}
+}
+
+// drop forgets a task. Called with mu held.
+func (r *Registry) drop(k key) {
+	if _, known := r.tasks[k]; !known {
+		return
+	}
+	delete(r.tasks, k)
+	if r.counts[k.client]--; r.counts[k.client] == 0 {
+		delete(r.counts, k.client)
+	}
+	if at := slices.Index(r.order, k); at == 0 {
+		r.order = r.order[1:]
+	} else {
+		r.order = slices.Delete(r.order, at, at+1)
+	}
+}
+
+func (r *Registry) forget(k key) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.drop(k)
+}
+
+func (r *Registry) find(k key) (task, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	t, ok := r.tasks[k]
+	return t, ok
+}
+
+// hasAny reports whether a client has tasks that are remembered.
+func (r *Registry) hasAny(client string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.counts[client] > 0
+}
+
+// page returns a caller's tasks after a number, from the oldest to the newest, and
+// the number that the next page begins after; zero for no next page.
+func (r *Registry) page(caller *gateway.Call, after uint64) (page []key, next uint64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	last, view := uint64(0), viewOf(caller)
+	for _, k := range r.order {
+		t := r.tasks[k]
+		if k.client != caller.Identity.ClientID || k.view != view || t.era != caller.Era || t.number <= after {
+			continue
+		}
+		if len(page) == pageSize {
+			return page, last
+		}
+		page, last = append(page, k), t.number
+	}
+	return page, 0
+}
+
+// List returns a page of the caller's tasks of all servers, as the result of
+// tasks/list. It asks the servers for the states with get. A task that its server
+// does not know is forgotten; one whose server cannot be asked is left out.
+func (r *Registry) List(ctx context.Context, caller *gateway.Call, cursor string, get gateway.Handler) ([]byte, error) {
+	after, ok := parseCursor(cursor)
+	if !ok {
+		return nil, gateway.Errorf(gateway.CodeInvalid, "params.cursor must be a cursor of an earlier answer")
+	}
+	page, next := r.page(caller, after)
+	ctx, cancel := context.WithTimeout(ctx, stateTimeout)
+	defer cancel()
+	states := make([][]byte, len(page))
+	var asking sync.WaitGroup
+	for i, k := range page {
+		asking.Go(func() { states[i] = r.state(ctx, caller, k, get) })
+	}
+	asking.Wait()
+	states = slices.DeleteFunc(states, func(state []byte) bool { return state == nil })
+	out := append([]byte(`{"tasks":[`), bytes.Join(states, []byte{','})...)
+	out = append(out, ']')
+	if next > 0 {
+		out = jsonrpc.AppendQuoted(append(out, `,"nextCursor":`...), formatCursor(next))
+	}
+	return append(out, '}'), nil
+}
+
+// state asks a task's server for its state; nil when it does not answer.
+func (r *Registry) state(ctx context.Context, caller *gateway.Call, k key, get gateway.Handler) []byte {
+	params, err := jsonrpc.ScanParams(append(jsonrpc.AppendQuoted([]byte(`{"taskId":`), k.id), '}'))
+	if err != nil {
+		return nil
+	}
+	result, err := get.Handle(ctx, &gateway.Call{
+		Method: "tasks/get", Kind: gateway.KindTask, Name: k.id, Params: params,
+		Caller: caller.Caller, Parent: caller, Terms: gateway.Terms{Included: true},
+	})
+	if err == nil {
+		return result.Raw
+	}
+	if e := gateway.AsError(err); e.RPC != nil && e.Code == gateway.CodeInvalid {
+		r.forget(k)
+	}
+	return nil
+}
+
+// cursorPrefix begins a decoded cursor. The number of a task follows.
+const cursorPrefix = "tasks behind "
+
+func formatCursor(number uint64) string {
+	return base64.RawURLEncoding.EncodeToString([]byte(cursorPrefix + strconv.FormatUint(number, 10)))
+}
+
+func parseCursor(cursor string) (uint64, bool) {
+	if cursor == "" {
+		return 0, true
+	}
+	raw, err := base64.RawURLEncoding.DecodeString(cursor)
+	digits, ours := strings.CutPrefix(string(raw), cursorPrefix)
+	number, wrong := strconv.ParseUint(digits, 10, 64)
+	return number, err == nil && ours && wrong == nil
+}
