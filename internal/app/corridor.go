@@ -30,7 +30,7 @@ func (h *house) corridor(p *Process) gateway.Handler {
 		catalog.CompareHeaders,
 	}
 	steps = append(steps, p.opt.Inspect...)
-	steps = append(steps, h.validator.Middleware, h.tasks.Middleware, attribution.Middleware(h.isJoined))
+	steps = append(steps, h.validator.Middleware, h.tasks.Middleware, attribution.Middleware(h.HasSeveralServers))
 	return gateway.Chain(p.executor, steps...)
 }
 

@@ -10,11 +10,13 @@ import (
 	"genkan/internal/catalog"
 	"genkan/internal/config"
 	"genkan/internal/gateway"
+	"genkan/internal/guide"
 	"genkan/internal/learn"
 	"genkan/internal/ratelimit"
 	"genkan/internal/signin"
 	"genkan/internal/tasks"
 	"genkan/internal/upstream"
+	"genkan/internal/views"
 )
 
 // house is one configuration at work: its catalog and its corridor. A reload
@@ -24,10 +26,8 @@ type house struct {
 	config  *config.Config
 	servers []*upstream.Server
 	// builtIn are the sources that are a part of genkan.
-	builtIn   []gateway.Source
-	catalog   *catalog.Catalog
-	views     views
-	finder    finder
+	builtIn []gateway.Source
+	*views.Views
 	learned   *learn.Keeper
 	tasks     *tasks.Registry
 	validator *catalog.Validator
@@ -73,7 +73,7 @@ func (h *house) settle(ctx context.Context) {
 	// The lists are in the sources; the catalog may not have heard of it yet.
 	for _, s := range h.servers {
 		for _, kind := range gateway.Kinds() {
-			h.refresh(s.Name(), kind)
+			h.Refresh(s.Name(), kind)
 		}
 	}
 	h.settled.Store(true)
@@ -86,7 +86,7 @@ func (h *house) settle(ctx context.Context) {
 func (h *house) arrive(next gateway.Handler) gateway.Handler {
 	return gateway.HandlerFunc(func(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
 		if !h.settled.Load() {
-			if view, ok := h.view(call.View); !ok || view.Find(call.Kind, call.Name) == nil {
+			if c, ok := h.Catalog(call.View); !ok || c.Find(call.Kind, call.Name) == nil {
 				h.settle(ctx)
 			}
 		}
@@ -127,14 +127,13 @@ func (h *house) Handle(ctx context.Context, call *gateway.Call) (*gateway.Result
 // Page returns a page of a list.
 func (h *house) Page(ctx context.Context, view gateway.View, kind gateway.Kind, cursor string) (*catalog.Page, error) {
 	h.settle(ctx)
-	c, ok := h.view(view)
+	c, ok := h.Catalog(view)
 	if !ok {
-		return nil, noSuchView(view)
+		return nil, views.Missing(view)
 	}
 	return c.Page(kind, cursor)
 }
 
-func (h *house) Snapshot() *catalog.Snapshot { return h.catalog.Snapshot() }
 func (h *house) Servers() []*upstream.Server { return h.servers }
 func (h *house) BuiltIn() []gateway.Source   { return h.builtIn }
 
@@ -166,9 +165,6 @@ func (h *house) Tasks(ctx context.Context, caller *gateway.Call, cursor string) 
 	return h.tasks.List(ctx, caller, cursor, h.arrival)
 }
 
-// Unknown is what can be said about a name that no tool has.
-func (h *house) Unknown(name string) catalog.Unknown { return h.catalog.Unknown(name) }
-
 // build furnishes a house for a configuration. Servers that the old house has
 // and that are still the same are taken over.
 func (p *Process) build(cfg *config.Config, old *house) *house {
@@ -189,10 +185,10 @@ func (p *Process) build(cfg *config.Config, old *house) *house {
 	}
 	p.launcher.AskLoginShell(cfg.LoginShell)
 	h := &house{config: cfg, tasks: p.tasks, learned: p.learned, settleBy: time.Now().Add(firstListPatience), validator: &catalog.Validator{}, limit: ratelimit.New(cfg.RateLimit.Max, cfg.RateLimit.TimeWindow)}
-	h.finder.shelf = p.meaning.shelfFor(cfg.Embeddings, p.store, p.log)
 	if old != nil && old.config.RateLimit == cfg.RateLimit {
 		h.limit = old.limit
 	}
+	var mounts []catalog.Mount
 	for _, set := range cfg.Servers {
 		if set.Disabled || len(p.opt.Only) > 0 && !slices.Contains(p.opt.Only, set.Name) {
 			continue
@@ -202,15 +198,20 @@ func (p *Process) build(cfg *config.Config, old *house) *house {
 			s = upstream.Open(p.settings(set), p.upstreamDeps())
 		}
 		h.servers = append(h.servers, s)
-		h.views.mounts = append(h.views.mounts, mountOf(s, set, p.overrides))
+		mounts = append(mounts, mountOf(s, set, p.overrides))
 	}
 	h.builtIn = p.builtIn(cfg)
 	for _, s := range h.builtIn {
-		h.views.mounts = append(h.views.mounts, builtInMount(s, p.overrides))
+		mounts = append(mounts, builtInMount(s, p.overrides))
 	}
-	h.catalog = catalog.New(h.views.mounts, cfg.PageSize, p.serverLog)
-	h.views.init(cfg.PageSize, p.serverLog)
 	h.successor = p.house.Load
+	h.Views = views.New(views.Options{
+		Config: cfg, Mounts: mounts, Learned: p.learned, Log: p.serverLog,
+		Vectors: p.meaning.shelfFor(cfg.Embeddings, p.store, p.log),
+		Guide: func(view gateway.View) gateway.Source {
+			return guide.New(view, func() guide.House { return h.successor() })
+		},
+	})
 	h.arrival = h.corridor(p)
 	h.handler = gateway.Chain(h.arrival, p.recorder.Middleware, h.limit.Middleware)
 	return h

@@ -47,7 +47,7 @@ func TestAServerCannotForgeTheInstructionsOfAnother(t *testing.T) {
 	joined := h.instructionsAt("/mcp")
 	var headings []string
 	// As the most generous reader would split it.
-	for _, line := range strings.FieldsFunc(joined, isLineBreak) {
+	for _, line := range strings.FieldsFunc(joined, func(r rune) bool { return strings.ContainsRune("\n\r\v\f\u0085\u2028\u2029", r) }) {
 		if !strings.HasPrefix(line, "> ") {
 			headings = append(headings, line)
 		}
@@ -91,16 +91,5 @@ func TestLongInstructionsAreCutAndSaySo(t *testing.T) {
 	alone := h.instructionsAt("/mcp/s/long")
 	if len(alone) > 64<<10 || len(alone) < 60<<10 || !utf8.ValidString(alone) || !strings.HasSuffix(alone, " more bytes of these instructions are not shown]") {
 		t.Errorf("alone: %d bytes, ending %q", len(alone), alone[len(alone)-80:])
-	}
-}
-
-func TestManyServersShareTheRoomForInstructions(t *testing.T) {
-	t.Parallel()
-	var all []instructions
-	for range 200 {
-		all = append(all, instructions{"server", strings.Repeat("word ", 10_000)})
-	}
-	if n := len(joinInstructions(all)); n > maxJoined+200*100 {
-		t.Errorf("%d bytes", n)
 	}
 }

@@ -199,7 +199,7 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 	p.mcp = mcpserver.New(mcpserver.Options{
 		House: func() mcpserver.House { return p.house.Load() },
 		Admit: p.admit, Refused: p.refused, Log: opt.Log, Version: opt.Version, Budget: p.memory, Limits: opt.EdgeLimits, Language: p.language,
-		Secret: secret[:], Recognizes: p.lock.Recognizes, Place: p.place, Instance: p.instance, Introduced: p.keeper.Introduced,
+		Secret: secret[:], Recognizes: p.lock.Recognizes, Place: func(who gateway.Identity, view gateway.View) gateway.View { return p.house.Load().Place(who, view) }, Instance: p.instance, Introduced: p.keeper.Introduced,
 	})
 	p.api = api.New(api.Options{
 		House: func() api.House { return p.house.Load() },
@@ -317,19 +317,19 @@ func (p *Process) catchUp() {
 	p.dirty.Unlock()
 	h := p.house.Load()
 	for list, announced := range lists {
-		changed := h.refresh(list.source, list.kind)
+		changed := h.Refresh(list.source, list.kind)
 		if list.kind == gateway.KindResource { // one word for both
-			changed = append(changed, h.refresh(list.source, gateway.KindTemplate)...)
+			changed = append(changed, h.Refresh(list.source, gateway.KindTemplate)...)
 		}
 		for _, view := range changed {
 			changes[change{view, list.kind}] = true
 		}
 		if announced {
-			for view, c := range h.all() {
+			h.Each(func(view gateway.View, c *catalog.Catalog) {
 				if c.Has(list.source) {
 					changes[change{view, list.kind}] = true
 				}
-			}
+			})
 		}
 	}
 	p.furnishing.Unlock()

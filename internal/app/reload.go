@@ -129,8 +129,8 @@ func (p *Process) renew(kept []config.Kept, commit func(*config.Config) error) e
 // tellOfReload tells the clients whose view looks different now.
 func (p *Process) tellOfReload(old, fresh *house) {
 	for _, view := range append(p.mcp.Views(), gateway.View{}) {
-		before, ok := old.view(view)
-		after, still := fresh.view(view)
+		before, ok := old.Catalog(view)
+		after, still := fresh.Catalog(view)
 		for _, kind := range gateway.Kinds() {
 			if !ok || !still || !before.SameList(after, kind) {
 				p.mcp.Changed(view, kind)

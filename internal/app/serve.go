@@ -54,6 +54,18 @@ func (p *Process) Handler() http.Handler {
 	return mux
 }
 
+// requestedView returns the view that the URL of a request selects.
+func requestedView(r *http.Request) gateway.View {
+	view := gateway.View{Profile: r.PathValue("profile")}
+	if server := r.PathValue("server"); server != "" {
+		view.Servers = gateway.NewServerSet(server)
+	}
+	if r.URL.RawQuery != "" {
+		view.Mode = r.URL.Query().Get("mode")
+	}
+	return view
+}
+
 // admit says who is calling. When it reports false, it has answered.
 func (p *Process) admit(w http.ResponseWriter, r *http.Request) (gateway.Identity, bool) {
 	id, ok := p.lock.Admit(w, r)

@@ -7,7 +7,7 @@ const module = "genkan"
 // below it; packages of one room may import each other.
 const (
 	vocabulary = "gateway jsonrpc"
-	rooms      = "attribution bridge catalog clients config doctor embed execute guide identity kb launch learn lock logs n8n ratelimit record script search shape signin tasks upstream vault workflow workspace"
+	rooms      = "attribution bridge catalog clients config doctor embed execute guide identity kb launch learn lock logs n8n ratelimit record script search shape signin tasks upstream vault views workflow workspace"
 	stores     = "sqlite postgres"
 	edges      = "mcpserver api web"
 	// language is what messages are said in where they leave the house.
@@ -38,7 +38,7 @@ var house = map[string]row{
 	"seal": {"", fixtures},
 
 	// Rooms know the vocabulary and never one another, but for workflow → script,
-	// upstream → launch, record → logs, and guide and learn → search.
+	// upstream → launch, record → logs, guide and learn → search, and views.
 	"attribution": {vocabulary, fixtures},
 	"bridge":      {vocabulary + " filelock privatedir", fixtures},
 	"catalog":     {vocabulary, fixtures},
@@ -64,6 +64,7 @@ var house = map[string]row{
 	"tasks":       {vocabulary + " seal", fixtures},
 	"upstream":    {vocabulary + " launch", fixtures},
 	"vault":       {vocabulary + " filelock", fixtures},
+	"views":       {vocabulary + " catalog config embed learn search", fixtures}, // a view is made of these
 	"workflow":    {vocabulary + " script", fixtures},
 	"workspace":   {vocabulary, fixtures},
 

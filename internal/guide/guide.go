@@ -26,21 +26,14 @@ type House interface {
 	FindTool(view gateway.View, name string) *gateway.Tool
 	// ServerNames are those whose tools a view has.
 	ServerNames(view gateway.View) []string
-	// Absent is what can be said about a name that no tool of a view has.
-	Absent(view gateway.View, name string) Absence
+	// Absent returns why a view has no tool of a name, when its server is not there,
+	// and the tool that was probably meant. Both may be empty.
+	Absent(view gateway.View, name string) (why gateway.Text, near string)
 	// AbsentServer is the same for a server whose tools a view does not have;
 	// empty if it has some.
 	AbsentServer(view gateway.View, name string) gateway.Text
 	// Say says something in the house's language.
 	Say(gateway.Text) string
-}
-
-// Absence is why there is no tool of a name.
-type Absence struct {
-	// Why is set when the tool's server is not there.
-	Why gateway.Text
-	// Near is the tool that was probably meant; empty if none is.
-	Near string
 }
 
 // Guide is the room of the four tools.
@@ -147,13 +140,13 @@ func innerParams(outer *gateway.Call, name string) (gateway.Params, error) {
 
 // unknown is for a name that no tool has.
 func (g *Guide) unknown(name string) (*gateway.Result, error) {
-	absent := g.house().Absent(g.view, name)
+	why, near := g.house().Absent(g.view, name)
 	name = gateway.Short(name)
 	switch {
-	case absent.Why.String() != "":
-		return g.fail(absent.Why)
-	case absent.Near != "":
-		return g.failed("Unknown tool: %s. Did you mean %s? %s finds ids", name, absent.Near, searchTools)
+	case why.String() != "":
+		return g.fail(why)
+	case near != "":
+		return g.failed("Unknown tool: %s. Did you mean %s? %s finds ids", name, near, searchTools)
 	}
 	return g.failed("Unknown tool: %s. Find its id with %s", name, searchTools)
 }

@@ -20,6 +20,7 @@ import (
 	"genkan/internal/jsonrpc"
 	"genkan/internal/lang"
 	"genkan/internal/seal"
+	"genkan/internal/views"
 )
 
 // House is what the edge needs of the house that serves now.
@@ -50,20 +51,8 @@ type House interface {
 	SetLogLevel(level string)
 }
 
-// Description is what a client is told at the beginning.
-type Description struct {
-	// Info is the server's own, when the view is one server; nil for genkan's.
-	Info []byte
-	// Capabilities are the server's, when the view is one server; nil for all
-	// that genkan has.
-	Capabilities []byte
-	Instructions string
-	// Tasks is whether there is a server in the view that makes tasks, by era:
-	// the two know different ones.
-	Tasks map[gateway.Era]bool
-	// ListsTasks is whether one of them lists those of the legacy era.
-	ListsTasks bool
-}
+// Description is what a client is told about its view when it connects.
+type Description = views.Description
 
 // Options are what the edge is made of.
 type Options struct {

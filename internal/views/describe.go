@@ -1,4 +1,4 @@
-package app
+package views
 
 import (
 	"fmt"
@@ -7,6 +7,46 @@ import (
 	"genkan/internal/catalog"
 	"genkan/internal/gateway"
 )
+
+// Description is what a client is told about a view when it connects.
+type Description struct {
+	// Info and Capabilities are those of the only server of the view; nil for
+	// genkan's own.
+	Info, Capabilities []byte
+	Instructions       string
+	// Tasks reports whether a source of the view makes tasks, by era: the eras have
+	// different tasks.
+	Tasks map[gateway.Era]bool
+	// ListsTasks reports whether one of them lists tasks of the legacy era.
+	ListsTasks bool
+}
+
+// Describe describes a view. A server that is alone in it speaks for itself.
+func (v *Views) Describe(view gateway.View) Description {
+	c, ok := v.Catalog(view)
+	if !ok {
+		return Description{}
+	}
+	d := Description{Tasks: map[gateway.Era]bool{}}
+	var said []instructions
+	shown := v.sources(c)
+	for _, s := range shown {
+		if era, makes, lists := gateway.TasksOf(s); makes {
+			d.Tasks[era] = true
+			d.ListsTasks = d.ListsTasks || lists
+		}
+		if text := gateway.AboutOf(s).Instructions; strings.TrimSpace(text) != "" {
+			said = append(said, instructions{s.Name(), text})
+		}
+	}
+	if view != (gateway.View{}) && !view.Searched() && len(shown) == 1 && gateway.IsExternal(shown[0]) {
+		about := gateway.AboutOf(shown[0])
+		d.Info, d.Capabilities, d.Instructions = about.Info, about.Capabilities, about.Instructions
+		return d
+	}
+	d.Instructions = joinInstructions(said)
+	return d
+}
 
 // maxJoined is how many bytes of instructions a client gets for several servers
 // at once. Clients put all of them into the context of a model.

@@ -1,0 +1,74 @@
+package app
+
+import (
+	"context"
+
+	"genkan/internal/gateway"
+	"genkan/internal/views"
+)
+
+// resolve finds the call's tool in the caller's view.
+func (h *house) resolve(next gateway.Handler) gateway.Handler {
+	return gateway.HandlerFunc(func(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
+		if err := h.find(call); err != nil {
+			return nil, err
+		}
+		if call.Reading && !call.Tool.ReadOnly {
+			return nil, gateway.Errorf(gateway.CodeDenied, "%s may change something now, so it is not called here; look at it again", call.Name)
+		}
+		return next.Handle(ctx, call)
+	})
+}
+
+// find sets the call's tool.
+func (h *house) find(call *gateway.Call) error {
+	c, ok := h.Catalog(call.View)
+	if !ok {
+		return views.Missing(call.View)
+	}
+	if call.Kind == gateway.KindTask {
+		call.Tool = h.tasks.Resolve(call, h.source)
+	}
+	if call.Tool == nil {
+		return c.Resolve(call)
+	}
+	return nil
+}
+
+// Subscribe asks the owner of a resource or task to tell of its changes.
+func (h *house) Subscribe(ctx context.Context, call *gateway.Call, told func(what string)) (func(), error) {
+	h.settle(ctx)
+	if err := h.find(call); err != nil {
+		return nil, err
+	}
+	if call.Kind == gateway.KindTask {
+		translate, tell := h.tasks.States(call), told
+		told = func(state string) { tell(translate(state)) }
+	}
+	return gateway.Subscribe(ctx, call, told)
+}
+
+// Hear tells the sources what a client says beside its calls. Each knows whether it
+// is meant for it.
+func (h *house) Hear(session *gateway.Session, method string, params []byte) {
+	for l := range gateway.Listeners(h.sources()) {
+		l.Hear(session, method, params)
+	}
+}
+
+// Forget ends what the sources keep for a session that is over.
+func (h *house) Forget(session string) {
+	for l := range gateway.Listeners(h.sources()) {
+		l.Forget(session)
+	}
+}
+
+// SetLogLevel sets the lowest level that any client wants to read.
+func (h *house) SetLogLevel(level string) {
+	for l := range gateway.Listeners(h.sources()) {
+		l.SetLogLevel(context.Background(), level)
+	}
+}
+
+// Say says something in the house's language.
+func (h *house) Say(t gateway.Text) string { return language(h.config).Text(t) }

@@ -1,0 +1,187 @@
+package views
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"sync"
+
+	"genkan/internal/catalog"
+	"genkan/internal/gateway"
+	"genkan/internal/search"
+)
+
+// indexes are the search indexes of views. An index is made at its first use; after
+// that, the tools of a server are replaced when they change. An index is immutable,
+// so searches do not wait for changes.
+type indexes struct {
+	// making is held while an index is made or changed, so that no change is lost.
+	making sync.Mutex
+	byView sync.Map // *search.Index by gateway.View
+}
+
+func (x *indexes) find(view gateway.View) *search.Index {
+	found, _ := x.byView.Load(view)
+	index, _ := found.(*search.Index)
+	return index
+}
+
+// Search finds tools of a view for a client.
+func (v *Views) Search(ctx context.Context, who gateway.Identity, view gateway.View, q search.Query) search.Result {
+	c, ok := v.Catalog(view)
+	if !ok {
+		return search.Result{}
+	}
+	if v.opt.Config.Learn {
+		q.Evidence = v.opt.Learned.Evidence(who.ClientID)
+	}
+	index := v.searchIndex(view, c)
+	if v.opt.Vectors != nil {
+		q.Dense = search.Dense{Vector: v.opt.Vectors.Query(ctx, q.Text), Weight: float32(v.opt.Config.Embeddings.Weight)}
+	}
+	return index.Search(q)
+}
+
+// FindTool is a tool of a view.
+func (v *Views) FindTool(view gateway.View, name string) *gateway.Tool {
+	c, ok := v.Catalog(view)
+	if !ok {
+		return nil
+	}
+	return c.Find(gateway.KindTool, name)
+}
+
+// ServerNames are those whose tools a view has.
+func (v *Views) ServerNames(view gateway.View) []string {
+	c, ok := v.Catalog(view)
+	if !ok {
+		return nil
+	}
+	var names []string
+	for _, s := range v.sources(c) {
+		names = append(names, s.Name())
+	}
+	return names
+}
+
+// Absent returns why a view has no tool of a name, when its server is not there, and
+// the tool that was probably meant. Both may be empty.
+func (v *Views) Absent(view gateway.View, name string) (why gateway.Text, near string) {
+	c, ok := v.Catalog(view)
+	if !ok {
+		return gateway.Text{}, ""
+	}
+	unknown := c.Unknown(name)
+	return unknown.Sentence(), unknown.Near
+}
+
+// AbsentServer is why a view has no tools of a server; empty if it has some.
+func (v *Views) AbsentServer(view gateway.View, name string) gateway.Text {
+	names := v.ServerNames(view)
+	if !slices.Contains(names, name) {
+		return gateway.Textf("there is no server %q here; the connected servers are %s", gateway.Short(name), strings.Join(names, ", "))
+	}
+	for i := range v.opt.Mounts {
+		s := v.opt.Mounts[i].Source
+		if s.Name() != name || len(s.List(gateway.KindTool)) > 0 {
+			continue
+		}
+		health := gateway.HealthOf(s)
+		return catalog.Unknown{Server: name, Problem: health.Problem, Down: health.Down}.Sentence()
+	}
+	return gateway.Text{}
+}
+
+func (v *Views) searchIndex(view gateway.View, c *catalog.Catalog) *search.Index {
+	if index := v.index.find(view); index != nil {
+		return index
+	}
+	v.index.making.Lock()
+	defer v.index.making.Unlock()
+	if index := v.index.find(view); index != nil {
+		return index
+	}
+	var servers []search.Server
+	at := map[string]int{}
+	for _, e := range c.Snapshot().Entries() {
+		if e.Override.Disabled {
+			continue
+		}
+		name := e.Tool.Source.Name()
+		i, ok := at[name]
+		if !ok {
+			i = len(servers)
+			at[name] = i
+			servers = append(servers, searchServer(e.Tool.Source))
+		}
+		servers[i].Documents = append(servers[i].Documents, v.document(e))
+	}
+	index := search.New(servers...)
+	v.index.byView.Store(view, index)
+	return index
+}
+
+// reindex takes over a server's tools in the index of a view, if there is one.
+func (v *Views) reindex(view gateway.View, source string, c *catalog.Catalog) {
+	v.index.making.Lock()
+	defer v.index.making.Unlock()
+	index := v.index.find(view)
+	if index == nil {
+		return
+	}
+	var server search.Server
+	for _, e := range c.Snapshot().Entries() {
+		if e.Tool.Source.Name() == source && !e.Override.Disabled {
+			if server.Name == "" {
+				server = searchServer(e.Tool.Source)
+			}
+			server.Documents = append(server.Documents, v.document(e))
+		}
+	}
+	if server.Name == "" {
+		v.index.byView.Store(view, index.Without(source))
+	} else {
+		v.index.byView.Store(view, index.With(server))
+	}
+}
+
+// searchServer is a source as it is searched.
+func searchServer(source gateway.Source) search.Server {
+	about := gateway.AboutOf(source)
+	return search.Server{Name: source.Name(), Title: about.Title, Description: about.Description}
+}
+
+// document is a tool as it is searched, with what people have said about it. Its id
+// is the name that clients use.
+func (v *Views) document(e catalog.Entry) search.Document {
+	t := e.Tool
+	var said struct {
+		Title       string `json:"title"`
+		Description string `json:"description"`
+	}
+	_ = json.Unmarshal(t.Definition, &said)
+	d := search.Document{
+		ID: t.Exposed, Name: t.Name, Description: said.Title + " " + said.Description,
+		Category: e.Override.Category, Tags: e.Override.Tags,
+	}
+	for _, example := range e.Override.Examples {
+		d.Examples = append(d.Examples, example.Description)
+		if d.Sample == nil {
+			d.Sample = example.Parameters
+		}
+	}
+	var schema struct {
+		Properties map[string]struct {
+			Description string `json:"description"`
+		} `json:"properties"`
+	}
+	_ = json.Unmarshal(t.InputSchema, &schema)
+	for name, p := range schema.Properties {
+		d.Parameters = append(d.Parameters, search.Parameter{Name: name, Text: p.Description})
+	}
+	if v.opt.Vectors != nil {
+		d.Vector = v.opt.Vectors.Vector(t.Source.Name() + " " + t.Name + "\n" + said.Title + "\n" + said.Description)
+	}
+	return d
+}

@@ -1,0 +1,193 @@
+package views
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+
+	"genkan/internal/catalog"
+	"genkan/internal/config"
+	"genkan/internal/gateway"
+	"genkan/internal/search"
+	"genkan/internal/testkit"
+)
+
+func TestMain(m *testing.M) { testkit.Main(m) }
+
+// source lists tools.
+type source struct {
+	name  string
+	tools []string
+}
+
+func (s *source) Name() string { return s.name }
+
+func (s *source) List(kind gateway.Kind) []gateway.Tool {
+	var list []gateway.Tool
+	for _, name := range s.tools {
+		if kind == gateway.KindTool {
+			list = append(list, gateway.Tool{Kind: kind, Name: name, Definition: []byte(`{"name":"` + name + `","inputSchema":{"type":"object"}}`)})
+		}
+	}
+	return list
+}
+
+func (s *source) Handle(context.Context, *gateway.Call) (*gateway.Result, error) { return nil, nil }
+
+// server is an external source with instructions.
+type server struct{ source }
+
+func (s *server) External() {}
+
+func (s *server) About() gateway.About {
+	return gateway.About{Instructions: "use " + s.name, Info: []byte(`{"name":"` + s.name + `"}`)}
+}
+
+func mount(s gateway.Source, prefix string) catalog.Mount {
+	return catalog.Mount{Source: s, Prefix: prefix, Allows: func(string) bool { return true }}
+}
+
+// house has two servers and a source of genkan's own.
+func house(cfg config.Config) (*Views, *server) {
+	cfg.PageSize = 100
+	a := &server{source{"a", []string{"read", "write"}}}
+	b := &server{source{"b", []string{"send"}}}
+	own := &source{"kb", []string{"find_items"}}
+	return New(Options{
+		Config: &cfg, Log: slog.New(slog.DiscardHandler),
+		Mounts: []catalog.Mount{mount(a, "a"), mount(b, "b"), mount(own, "")},
+		Guide: func(gateway.View) gateway.Source {
+			return &source{"genkan", []string{"search_tools"}}
+		},
+	}), a
+}
+
+func names(t *testing.T, v *Views, view gateway.View) string {
+	t.Helper()
+	c, ok := v.Catalog(view)
+	if !ok {
+		return "missing"
+	}
+	var all []string
+	for _, tool := range c.Snapshot().Tools() {
+		all = append(all, tool.Exposed)
+	}
+	slices.Sort(all)
+	return strings.Join(all, " ")
+}
+
+// TestWhatAViewShows: one server alone keeps its names, a profile filters, and search
+// mode leaves the tools for searching and what is pinned.
+func TestWhatAViewShows(t *testing.T) {
+	v, _ := house(config.Config{
+		Look: config.Look{Pinned: []string{"a__r*"}},
+		Profiles: []config.Profile{
+			{Name: "work", Servers: []string{"a"}},
+			{Name: "pinned", Look: config.Look{Pinned: []string{"b__*"}}},
+		},
+	})
+	only := func(names ...string) gateway.ServerSet { return gateway.NewServerSet(names...) }
+	for _, c := range []struct {
+		view gateway.View
+		want string
+	}{
+		{gateway.View{}, "a__read a__write b__send find_items"},
+		{gateway.View{Servers: only("a")}, "read write"},
+		{gateway.View{Servers: only("kb")}, "find_items"},
+		{gateway.View{Servers: only("a", "b")}, "a__read a__write b__send"},
+		{gateway.View{Servers: only("c")}, "missing"},
+		{gateway.View{Servers: only("a", "c")}, "missing"},
+		{gateway.View{Profile: "work"}, "a__read a__write"},
+		{gateway.View{Profile: "play"}, "missing"},
+		{gateway.View{Mode: gateway.ModeSearch}, "a__read search_tools"},
+		{gateway.View{Profile: "pinned", Mode: gateway.ModeSearch}, "b__send search_tools"},
+		{gateway.View{Mode: "other"}, "missing"},
+	} {
+		if got := names(t, v, c.view); got != c.want {
+			t.Errorf("%+v shows %s, want %s", c.view, got, c.want)
+		}
+		if v.Has(c.view) != (c.want != "missing") {
+			t.Errorf("%+v: Has is wrong", c.view)
+		}
+	}
+}
+
+// TestPlace: what the configuration says of a client and a profile counts where the
+// client does not say it.
+func TestPlace(t *testing.T) {
+	v, _ := house(config.Config{
+		Profiles: []config.Profile{{Name: "work", Look: config.Look{Mode: gateway.ModeSearch}}},
+		Clients:  []config.Client{{Name: "mine", Profile: "work", Look: config.Look{Mode: gateway.ModeAll}}},
+	})
+	for _, c := range []struct {
+		client string
+		asked  gateway.View
+		want   gateway.View
+	}{
+		{"other", gateway.View{}, gateway.View{}},
+		{"mine", gateway.View{}, gateway.View{Profile: "work"}},
+		{"other", gateway.View{Profile: "work"}, gateway.View{Profile: "work", Mode: gateway.ModeSearch}},
+		{"other", gateway.View{Profile: "work", Mode: gateway.ModeAll}, gateway.View{Profile: "work"}},
+		{"mine", gateway.View{Mode: gateway.ModeSearch}, gateway.View{Mode: gateway.ModeSearch}},
+	} {
+		if got := v.Place(gateway.Identity{ClientID: c.client}, c.asked); got != c.want {
+			t.Errorf("%s asks for %+v and gets %+v, want %+v", c.client, c.asked, got, c.want)
+		}
+	}
+}
+
+// TestAChangedListChangesItsViewsOnly, and what searches find in them.
+func TestAChangedListChangesItsViewsOnly(t *testing.T) {
+	v, a := house(config.Config{})
+	for _, server := range []string{"a", "b"} {
+		names(t, v, gateway.View{Servers: gateway.NewServerSet(server)})
+	}
+	found := func() int {
+		return len(v.Search(t.Context(), gateway.Identity{}, gateway.View{}, search.Query{Text: "delete", Limit: 5}).Hits)
+	}
+	if found() != 0 {
+		t.Fatal("a tool is found that is not there")
+	}
+	a.tools = append(a.tools, "delete")
+	changed := v.Refresh("a", gateway.KindTool)
+	slices.SortFunc(changed, func(x, y gateway.View) int { return strings.Compare(x.String(), y.String()) })
+	if want := []gateway.View{{}, {Servers: gateway.NewServerSet("a")}}; !slices.Equal(changed, want) {
+		t.Errorf("%+v changed, want %+v", changed, want)
+	}
+	if found() != 1 {
+		t.Error("the new tool is not found")
+	}
+}
+
+// TestDescribe: a server that is alone speaks for itself; of several, each is
+// named.
+func TestDescribe(t *testing.T) {
+	v, _ := house(config.Config{})
+	alone := v.Describe(gateway.View{Servers: gateway.NewServerSet("a")})
+	if string(alone.Info) != `{"name":"a"}` || alone.Instructions != "use a" {
+		t.Errorf("alone: %+v", alone)
+	}
+	all := v.Describe(gateway.View{})
+	if all.Info != nil || !strings.Contains(all.Instructions, "# a\n> use a\n\n# b\n> use b") {
+		t.Errorf("all: %s %s", all.Info, all.Instructions)
+	}
+	for view, several := range map[gateway.View]bool{
+		{}: true, {Servers: gateway.NewServerSet("a")}: false, {Servers: gateway.NewServerSet("a", "kb")}: false, {Servers: gateway.NewServerSet("a", "b")}: true,
+	} {
+		if v.HasSeveralServers(view) != several {
+			t.Errorf("%+v: several servers is not %v", view, several)
+		}
+	}
+}
+
+func TestManyServersShareTheBytesForInstructions(t *testing.T) {
+	var all []instructions
+	for range 200 {
+		all = append(all, instructions{"server", strings.Repeat("word ", 10_000)})
+	}
+	if n := len(joinInstructions(all)); n > maxJoined+200*100 {
+		t.Errorf("%d bytes", n)
+	}
+}
