@@ -100,7 +100,7 @@ func TestReadingIsJudgedWhereTheToolIsFound(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		call := &gateway.Call{Method: "tools/call", Params: raw, Name: name, Kind: gateway.KindTool, Terms: gateway.Terms{Reading: true}}
+		call := &gateway.Call{Method: "tools/call", Params: raw, Name: name, Kind: gateway.KindTool, Terms: gateway.Terms{ReadOnly: true}}
 		if _, err := h.house.Load().Handle(t.Context(), call); (err == nil) != want {
 			t.Errorf("%s: %v", name, err)
 		}

@@ -1,7 +1,10 @@
-// Package catalog knows every tool in the house. It holds an immutable
-// snapshot of all tools, with everything about them worked out beforehand, and
-// swaps it when a source's list changes: a call costs one map look-up, a list
-// is bytes that are there already.
+// Package catalog has the tools, prompts and resources of a view under the names
+// that clients use. It prepares definitions for clients of both eras, applies what
+// people say about tools, and validates arguments.
+//
+// All of this is worked out when the list of a source arrives. The result is an
+// immutable snapshot, so resolving a name is a map look-up, and a list is bytes that
+// are encoded already. Well-formed definitions keep their bytes.
 package catalog
 
 import (
@@ -13,29 +16,28 @@ import (
 	"genkan/internal/gateway"
 )
 
-// Mount says how a source's tools appear in the house.
+// Mount says how the tools of a source appear in a catalog.
 type Mount struct {
 	Source gateway.Source
 	// Prefix stands before the name and two underscores; empty mounts the
 	// tools under their own names.
 	Prefix string
-	// Claim decides whose a name is that several have.
+	// Claim decides which mount owns a name that several have.
 	Claim Claim
 	// Allows filters by the source's own names; nil lets everything through.
 	Allows   func(name string) bool
 	Validate bool
 	Timeout  time.Duration
-	// Options are what is said for calls of a tool, by the source's own name;
-	// nil when nothing is.
+	// Options returns the options for calls of a tool, by the source's own name;
+	// nil for none.
 	Options func(name string) gateway.ExecuteOptions
-	// Labels are the version, category and tags that the configuration gives a
-	// tool, by the source's own name; nil when it gives none. What people have said
-	// about it comes first.
+	// Labels returns the version, category and tags that the configuration gives a
+	// tool, by the source's own name; nil for none. Overrides come first.
 	Labels func(name string) Labels
 	// OriginalSchemas shows combinations at the first level of a schema to
 	// everybody; otherwise clients of the legacy era see plain properties.
 	OriginalSchemas bool
-	// Overrides are what people have said about tools; nil when nobody has.
+	// Overrides are what people say about tools; nil for nothing.
 	Overrides *Overrides
 }
 
@@ -88,10 +90,9 @@ func New(mounts []Mount, pageSize int, log *slog.Logger) *Catalog {
 // Snapshot is the current one.
 func (c *Catalog) Snapshot() *Snapshot { return c.current.Load() }
 
-// Refresh takes over a source's current list of a kind, and reports whether
-// that changed what clients see, and which sources have tools by that which they
-// had not, or the other way round, because a name went from one to the other. A
-// source that is not here changes nothing.
+// Refresh reads a source's current list of a kind. It reports whether clients see a
+// different list, and returns the sources that gained or lost a name. A source that
+// is not mounted changes nothing.
 func (c *Catalog) Refresh(source string, kind gateway.Kind) (changed bool, between []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

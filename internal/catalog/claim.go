@@ -6,35 +6,32 @@ import (
 	"genkan/internal/gateway"
 )
 
-// Claim is how strongly a source claims the names of its tools. The strongest
-// claim has a name that several have; of equal ones, one whose prefix makes the
-// name, and then the first in the configuration. So whose a name is depends on what is listed alone, and not on
-// who came up first. Only who mounts a source gives it its claim.
+// Claim is how strongly a mount claims the names of its tools. A name that several
+// mounts have belongs to the strongest claim; of equal claims, to a mount whose
+// prefix the name begins with, and then to the first in the configuration. So the
+// owner depends on what is listed, and not on which server was ready first.
 type Claim uint8
 
-// The claims, the weakest first.
+// The claims, from the weakest to the strongest.
 const (
-	// ClaimUsual is that of servers.
+	// ClaimUsual is the claim of servers.
 	ClaimUsual Claim = iota
-	// ClaimBuiltIn is that of the house's own rooms: a server mounted without a
-	// prefix may list anything tomorrow, and must not get between a client and
-	// them by that.
+	// ClaimBuiltIn is the claim of built-in sources. A server without a prefix may
+	// list any name tomorrow, and must not take over their tools by that.
 	ClaimBuiltIn
-	// ClaimOverwrite is that of servers of which the configuration says so.
+	// ClaimOverwrite is the claim of servers with overwrite in the configuration.
 	ClaimOverwrite
-	// ClaimReserved is for names that stand for the house itself, which nobody
-	// takes.
+	// ClaimReserved is the claim of genkan's own tools, which nobody takes over.
 	ClaimReserved
 )
 
-// replaces reports whether a claim was made to take names from another, as
-// opposed to having been first.
+// replaces reports whether a claim is meant to take over names of others.
 func (c Claim) replaces(other Claim) bool { return c == ClaimOverwrite && other < ClaimOverwrite }
 
-// before reports whether a mount has a name rather than one that comes first in the
-// configuration. Only tools are claimed. Without a prefix a server may list any
-// name, also those behind the prefix of another, and must not get between that one
-// and its callers by that. Addresses have no prefix.
+// before reports whether a mount owns a name although another mount that has it is
+// earlier in the configuration. A server without a prefix may list names that begin
+// with the prefix of another server, and must not take them over. Only tools have
+// prefixes.
 func (m *mounted) before(first *mounted, kind gateway.Kind) bool {
 	if kind == gateway.KindTool && m.Claim != first.Claim {
 		return m.Claim > first.Claim
@@ -42,7 +39,7 @@ func (m *mounted) before(first *mounted, kind gateway.Kind) bool {
 	return (kind == gateway.KindTool || kind == gateway.KindPrompt) && m.Prefix != "" && first.Prefix == ""
 }
 
-// owners says which mount has a name that those of several have.
+// owners returns the mount that owns each name.
 func (c *Catalog) owners(kind gateway.Kind) map[string]int {
 	owners := map[string]int{}
 	for i := range c.mounts {
@@ -56,7 +53,7 @@ func (c *Catalog) owners(kind gateway.Kind) map[string]int {
 	return owners
 }
 
-// leftOut tells of one whose name another has.
+// leftOut reports a tool whose name another mount owns.
 func (c *Catalog) leftOut(m, owner *mounted, t *gateway.Tool) Finding {
 	by := owner.Source.Name()
 	f := Finding{Kind: t.Kind, Server: m.Source.Name(), Name: t.Name, LeftOut: true, TakenBy: by}
@@ -69,8 +66,7 @@ func (c *Catalog) leftOut(m, owner *mounted, t *gateway.Tool) Finding {
 	return f
 }
 
-// moved are the sources that lost or got a name to or from another between two
-// snapshots.
+// moved returns the sources that gained or lost a name between two snapshots.
 func moved(old, fresh *Snapshot) []string {
 	var names []string
 	add := func(e *Entry) {

@@ -8,7 +8,7 @@ import (
 	"genkan/internal/jsonrpc"
 )
 
-// CompareHeaders is the middleware of Compare.
+// CompareHeaders is the middleware that calls Compare.
 func CompareHeaders(next gateway.Handler) gateway.Handler {
 	return gateway.HandlerFunc(func(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
 		if err := Compare(call); err != nil {
@@ -18,11 +18,10 @@ func CompareHeaders(next gateway.Handler) gateway.Handler {
 	})
 }
 
-// Compare refuses a call over modern HTTP whose headers say another thing than
-// its arguments: whoever routed it by the one must not see the other carried
-// out. It does not matter how the tool itself is reached, since to the caller
-// we are the server. Other wires have no such headers, and neither have calls
-// that another call makes.
+// Compare refuses a call over modern HTTP whose headers differ from its arguments:
+// a proxy may have routed it by its headers. The check does not depend on the
+// transport of the tool's server, because to the caller genkan is the server. Other
+// transports, and calls that were made by a call, have no such headers.
 func Compare(call *gateway.Call) error {
 	if len(call.Tool.Headers) == 0 || call.Era != gateway.EraModern || call.Via != "http" || call.Parent != nil {
 		return nil

@@ -9,7 +9,7 @@ import (
 )
 
 // take turns a source's list of a kind into what clients see. A definition that
-// cannot be used is left out alone, and said so.
+// cannot be used is left out and reported; the others stay.
 func (m *mounted) take(kind gateway.Kind, log *slog.Logger) {
 	list := m.Source.List(kind)
 	tools := make([]*gateway.Tool, 0, len(list))
@@ -52,7 +52,7 @@ func (m *mounted) take(kind gateway.Kind, log *slog.Logger) {
 	}
 }
 
-// said is what people have said about a tool, or else the configuration.
+// said returns what people say about a tool, completed by the configuration.
 func (m *mounted) said(t *gateway.Tool) Override {
 	if t.Kind != gateway.KindTool {
 		return Override{}
@@ -86,8 +86,8 @@ func (m *mounted) expose(t *gateway.Tool, description string) (notes []gateway.T
 			if t.ModernHTTP {
 				return []gateway.Text{wrong}, false
 			}
-			// Nobody speaks of headers to this server, so the tool is good; but
-			// our own modern HTTP clients must leave it out.
+			// This server gets no such headers, so the tool can be called; but
+			// modern HTTP clients of genkan must leave it out.
 			notes = append(notes, gateway.Textf("modern clients over HTTP will not use it: %s", wrong))
 		}
 	}
@@ -120,7 +120,7 @@ func (m *mounted) expose(t *gateway.Tool, description string) (notes []gateway.T
 		t.Options = m.Options(t.Name)
 	}
 	t.Validate = m.Validate && t.Kind == gateway.KindTool
-	// Whatever is no tool is there to be read.
+	// Prompts and resources are read only.
 	t.ReadOnly = t.ReadOnly || t.Kind != gateway.KindTool
 	return notes, true
 }
@@ -143,8 +143,8 @@ func doubt(t *gateway.Tool) (doubts []gateway.Text) {
 	return doubts
 }
 
-// soleName finds the name in a definition. It must stand there once, in no
-// other spelling: of two, clients might show the one and call the other.
+// soleName finds the name in a definition. It must be there once, in one spelling:
+// of two names, clients might show one and call the other.
 func soleName(t *gateway.Tool) (gateway.Span, bool) {
 	found := 0
 	word := t.Kind.NameKey()

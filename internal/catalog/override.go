@@ -13,24 +13,23 @@ import (
 	"genkan/internal/jsonrpc"
 )
 
-// ToolKey names a tool for as long as its server has it: by the server and the
-// server's own name for it. What clients call it depends on the configuration.
+// ToolKey identifies a tool by its server and the server's own name for it. The name
+// that clients use depends on the configuration.
 type ToolKey struct{ Server, Name string }
 
-// Override is what people have said about a tool beside its server. What is
-// zero was not said, and the server's word stands.
+// Override is what people say about a tool. Zero fields leave what the server says.
 type Override struct {
 	// Disabled takes the tool away from MCP clients, and refuses its calls.
 	Disabled bool
-	// Description stands in the lists in place of the server's.
+	// Description replaces the server's in lists.
 	Description string
 	Category    string
 	Author      string
 	Version     string
 	Tags        []string
 	Examples    []Example
-	// Dependencies are the tools, by the names that clients use, that this one
-	// is of no use without.
+	// Dependencies are the tools that this one needs, by the names that clients
+	// use.
 	Dependencies []string
 }
 
@@ -60,9 +59,8 @@ type Example struct {
 type OverrideStore interface {
 	// Overrides are all that are not zero.
 	Overrides(ctx context.Context) (map[ToolKey]Override, error)
-	// ChangeOverride has change work on what is kept of a tool, and keeps what
-	// comes of it; nobody else's change comes in between. What change returns
-	// leaves everything as it was.
+	// ChangeOverride lets change edit the override of a tool, and stores it, in one
+	// transaction. An error of change leaves the override as it was.
 	ChangeOverride(ctx context.Context, key ToolKey, change func(*Override) error) (Override, error)
 }
 
@@ -72,8 +70,7 @@ func (o *Override) IsZero() bool {
 		len(o.Tags) == 0 && len(o.Examples) == 0 && len(o.Dependencies) == 0
 }
 
-// Limits of what may be said about a tool. All of a description goes into every
-// list, so it is not for manuals.
+// Limits of overrides. A description goes into every list as a whole.
 const (
 	longestDescription = 16 << 10 // bytes
 	longestWord        = 128      // bytes of a tag, a category, a name, a version
@@ -121,7 +118,7 @@ func (o *Override) Check() error {
 	return nil
 }
 
-// Tidy removes what was said twice.
+// Tidy removes duplicates.
 func (o *Override) Tidy() { o.Tags, o.Dependencies = once(o.Tags), once(o.Dependencies) }
 
 func once(words []string) []string {
@@ -138,8 +135,7 @@ func allOf(words []string, fits func(string) bool) bool {
 	return !slices.ContainsFunc(words, func(word string) bool { return !fits(word) })
 }
 
-// isWord reports whether a text can be shown and asked for: one line, with
-// nothing around it.
+// isWord reports whether a text is one line without space around it.
 func isWord(text string) bool {
 	return text != "" && len(text) <= longestWord && utf8.ValidString(text) && strings.TrimSpace(text) == text &&
 		!strings.ContainsFunc(text, unicode.IsControl)

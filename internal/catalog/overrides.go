@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Overrides are what people have said about tools, and since when each tool is
-// known. Every catalog of a process shares one, so that they outlive reloads.
+// Overrides are what people say about tools, and when each tool was listed first.
+// All catalogs of a process share one, so they outlive reloads.
 type Overrides struct {
 	store   OverrideStore
 	clock   func() time.Time
@@ -29,7 +29,7 @@ func NewOverrides(store OverrideStore, clock func() time.Time) *Overrides {
 	return o
 }
 
-// Load takes over what the store has.
+// Load reads the overrides of the store.
 func (o *Overrides) Load(ctx context.Context) error {
 	o.changing.Lock()
 	defer o.changing.Unlock()
@@ -41,8 +41,8 @@ func (o *Overrides) Load(ctx context.Context) error {
 	return nil
 }
 
-// Change changes what is said about a tool. Catalogs take it over when they
-// refresh the list of its server.
+// Change changes the override of a tool. Catalogs apply it when they refresh the
+// list of its server.
 func (o *Overrides) Change(ctx context.Context, key ToolKey, change func(*Override) error) (Override, error) {
 	o.changing.Lock()
 	defer o.changing.Unlock()
@@ -65,7 +65,7 @@ func (o *Overrides) Change(ctx context.Context, key ToolKey, change func(*Overri
 	return now, nil
 }
 
-// of is what is said about a tool. Without anybody to ask, nothing is.
+// of returns the override of a tool. Nil Overrides have none.
 func (o *Overrides) of(key ToolKey) Override {
 	if o == nil {
 		return Override{}
@@ -73,8 +73,8 @@ func (o *Overrides) of(key ToolKey) Override {
 	return (*o.current.Load())[key]
 }
 
-// listed notes what a server lists now, and returns since when each of it is
-// known.
+// listed records what a server lists now, and returns when each tool was listed
+// first.
 func (o *Overrides) listed(server string, names []string) map[string]time.Time {
 	since := make(map[string]time.Time, len(names))
 	if o == nil {

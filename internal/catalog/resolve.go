@@ -11,8 +11,8 @@ import (
 	"genkan/internal/gateway"
 )
 
-// Resolve finds what the call is for. It is the only place that turns a name
-// into a tool, and a URI into a server.
+// Resolve sets the tool of a call. Only here a name becomes a tool, and a URI a
+// server.
 func (c *Catalog) Resolve(call *gateway.Call) error {
 	tool := c.Find(call.Kind, call.Name)
 	if tool == nil {
@@ -27,12 +27,11 @@ func (c *Catalog) Resolve(call *gateway.Call) error {
 	return nil
 }
 
-// Find returns what stands under a name that clients use, nil when there is
-// nothing. A resource belongs to the server that lists it, then to the one with a
-// template for it, then to the first that has resources at all. Of several, the
-// first in the configuration has it. A template that matches every URI does not
-// count: it would take what others have and do not list. Nobody is asked to find
-// out.
+// Find returns what has a name that clients use; nil for nothing. A resource belongs
+// to the server that lists it, then to one with a matching template, then to the
+// first server with resources; of several, to the first in the configuration. A
+// template that matches every URI does not count: it would take resources that
+// other servers have and do not list. No server is asked.
 func (c *Catalog) Find(kind gateway.Kind, name string) *gateway.Tool {
 	if int(kind) >= gateway.KindCount {
 		return nil // tasks are their servers' own
@@ -66,8 +65,8 @@ type pattern struct {
 	template *gateway.Tool
 }
 
-// newPattern reports false for a template that is none. It stays listed: its
-// server may know what it means.
+// newPattern reports false for a template that is not valid. It stays listed: its
+// server may understand it.
 func newPattern(t *gateway.Tool) (pattern, bool) {
 	const most = 2048 // of the template's bytes: a long one makes a huge expression
 	if len(t.Name) > most {
@@ -80,8 +79,7 @@ func newPattern(t *gateway.Tool) (pattern, bool) {
 	return pattern{matches: parsed.Regexp(), template: t}, true
 }
 
-// matchesAll reports whether the pattern also matches URIs of a scheme that
-// nobody has.
+// matchesAll reports whether the pattern matches URIs of any scheme.
 func (p pattern) matchesAll() bool {
 	const scheme = "x-genkan-probe:"
 	return slices.ContainsFunc([]string{"//host/path/to.file?query=1#part", "//host", "part"}, func(rest string) bool {
@@ -139,7 +137,7 @@ func (s *Snapshot) findOverlaps() (found []Finding) {
 // ErrDisabled is why a call of a disabled tool is refused.
 var ErrDisabled = errors.New("the tool is disabled")
 
-// Disabled is the refusal of what a disabled tool would have told.
+// Disabled is the error for a call of a disabled tool.
 func Disabled(name string) error {
 	return &gateway.Error{
 		Code: gateway.CodeDenied, Err: ErrDisabled, Unsent: true,
@@ -148,7 +146,7 @@ func Disabled(name string) error {
 	}
 }
 
-// unknown says what is wrong with a name.
+// unknown is the error for a name that nothing has.
 func (c *Catalog) unknown(kind gateway.Kind, name string) error {
 	asked := name
 	name = gateway.Short(name)
@@ -175,8 +173,8 @@ func (c *Catalog) unknown(kind gateway.Kind, name string) error {
 
 // Unknown is what can be said about a name that no tool has.
 type Unknown struct {
-	// Server is the one that the name begins with, when it has not listed any
-	// tools yet; Down says that it is not there, and Problem why.
+	// Server is the server whose prefix the name has, when that server has not
+	// listed any tools yet. Down reports that it is down, and Problem why.
 	Server  string
 	Down    bool
 	Problem gateway.Text
@@ -184,8 +182,7 @@ type Unknown struct {
 	Near string
 }
 
-// Sentence says that the server is not there, or not yet; empty if it is none
-// that the name begins with.
+// Sentence says that the server is down or still starting; empty if Server is.
 func (u Unknown) Sentence() gateway.Text {
 	switch {
 	case u.Down:
@@ -199,13 +196,12 @@ func (u Unknown) Sentence() gateway.Text {
 	return gateway.Text{}
 }
 
-// Unknown looks for what was meant by a name that no tool has: its server may
-// not be there, or it may be misspelt. It looks at every tool, and is for those
-// who have to say that something is wrong.
+// Unknown returns what can be said about a name that no tool has: its server may be
+// down, or the name may be misspelt. It compares the name with every tool's.
 func (c *Catalog) Unknown(name string) Unknown {
 	for i := range c.mounts {
 		m := &c.mounts[i].Mount // its lists are another goroutine's
-		// Where a server is alone, every name can only be one of its own.
+		// A server that is alone can be meant by any name.
 		meant := len(c.mounts) == 1
 		if m.Prefix != "" {
 			meant = strings.HasPrefix(name, m.Prefix+"__")

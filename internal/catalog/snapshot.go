@@ -13,7 +13,7 @@ import (
 	"genkan/internal/gateway"
 )
 
-// Snapshot is everything at one moment. It never changes.
+// Snapshot is the state of a catalog at one moment. It is immutable.
 type Snapshot struct {
 	lists    [gateway.KindCount]list
 	findings []Finding
@@ -21,30 +21,29 @@ type Snapshot struct {
 	// patterns are the templates that a URI can be matched with, in order; wide
 	// are those that match any URI, which say nothing about whose it is.
 	patterns, wide []pattern
-	// overlaps are the findings about resources of several servers, worked out
-	// when somebody asks for them.
+	// overlaps are the findings about resources of several servers, computed at
+	// first use.
 	overlaps func() []Finding
 	// entries are all tools, those that are disabled too.
 	entries []Entry
 	byName  map[string]int // their places
 }
 
-// Entry is a tool in the register: with what people have said about it, and
-// also when it is disabled.
+// Entry is a tool with its override. Disabled tools have entries, too.
 type Entry struct {
 	Tool     *gateway.Tool
 	Override Override
-	// Labels are those of the configuration, which Override has where nobody has said
-	// otherwise.
+	// Labels are those of the configuration. Override contains them where people
+	// say nothing else.
 	Labels Labels
 	// RegisteredAt is when this process saw it first.
 	RegisteredAt time.Time
-	// Replaces are the sources whose tools of this name it stands in the place
-	// of, because the configuration says so.
+	// Replaces are the sources whose tools of this name it replaces, because the
+	// configuration says so.
 	Replaces []string
 }
 
-// Key names the tool in the register.
+// Key identifies the tool.
 func (e *Entry) Key() ToolKey { return ToolKey{e.Tool.Source.Name(), e.Tool.Name} }
 
 // list is all of one kind.
@@ -74,8 +73,7 @@ func (s *Snapshot) Tools() []*gateway.Tool { return s.lists[gateway.KindTool].it
 // List lists all of a kind in the order of the configuration.
 func (s *Snapshot) List(kind gateway.Kind) []*gateway.Tool { return s.lists[kind].items }
 
-// Findings tell what is left out, shown otherwise than its server sent it, or
-// suspect.
+// Findings report definitions that are left out, changed or suspect.
 func (s *Snapshot) Findings() []Finding {
 	return append(slices.Clip(s.findings), s.overlaps()...)
 }
@@ -102,8 +100,7 @@ func (s *Snapshot) Entry(name string) (Entry, bool) {
 	return s.entries[i], true
 }
 
-// Dependants are the tools that were said to be of no use without another one,
-// but for those that are disabled themselves.
+// Dependants returns the enabled tools that depend on another one.
 func (s *Snapshot) Dependants(name string) []string {
 	var found []string
 	for i := range s.entries {
@@ -171,9 +168,9 @@ func (c *Catalog) build() *Snapshot {
 	return s
 }
 
-// join makes one list of a kind. One has a name that several claim, also when it
-// is disabled; the others are left out. Tools are entered in the snapshot's
-// register.
+// join makes one list of a kind. A name that several mounts claim has one owner,
+// also when that tool is disabled; the others are left out. Tools get entries in the
+// snapshot.
 func (c *Catalog) join(kind gateway.Kind, s *Snapshot) (l list, taken []Finding) {
 	l = list{byName: map[string]*gateway.Tool{}}
 	owners, placed := c.owners(kind), map[string]bool{}

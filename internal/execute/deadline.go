@@ -40,7 +40,7 @@ func (e *Executor) deadline(ctx context.Context, p *place, call *gateway.Call) (
 	d.latest = time.Now().Add(max(e.limits.Total, d.idle))
 	d.timer = time.AfterFunc(d.idle, d.expire)
 	call.OnSignOfLife(d.extend)
-	call.OnAsk(d.hold)
+	call.OnPause(d.hold)
 	return ctx, d
 }
 

@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// Session is what the house knows of a client that keeps a connection or a
-// legacy session. It never changes; a client that says something new gets a
-// new one.
+// Session is what genkan knows of a client that has a connection or a legacy
+// session. It is immutable: when a client says something new, it gets a new Session.
 type Session struct {
 	// ID tells sessions apart. It is no secret and opens nothing.
 	ID string
@@ -16,15 +15,16 @@ type Session struct {
 	Identity Identity
 	// Capabilities is the client's own object, as it came; nil for none.
 	Capabilities []byte
-	// LogLevel is how loud servers may be; empty when the client did not say.
+	// LogLevel is the lowest level of log messages that the client wants; empty if
+	// it did not say.
 	LogLevel string
 	// Dir is where the client works, when it is known; empty otherwise.
 	Dir string
-	// Roots counts how often the client said that its roots are others.
+	// Roots counts how often the client announced that its roots changed.
 	Roots int
-	// Peer reaches the client beside its calls, on whatever stream it has open:
-	// what it is told without one waits for the next, and it can be asked until
-	// the session is over. Nil when there is no such way.
+	// Peer reaches the client outside of its calls, on any stream that it has open.
+	// Notifications wait for the next stream if there is none. Nil if the client
+	// cannot be reached.
 	Peer Peer
 }
 
@@ -40,8 +40,8 @@ func (c *Call) Capabilities() []byte {
 	return nil
 }
 
-// LogLevel is how loud the servers may be towards the caller. A modern caller
-// that did not ask wants no log messages; a legacy one leaves it to the server.
+// LogLevel is the lowest level of log messages that the caller wants. A modern
+// caller that did not ask wants none; a legacy caller leaves it to the server.
 func (c *Call) LogLevel() (level string, wanted bool) {
 	switch {
 	case c.Era == EraModern:
@@ -54,21 +54,20 @@ func (c *Call) LogLevel() (level string, wanted bool) {
 	}
 }
 
-// logLevels are those of MCP, from the one that lets most through.
+// logLevels are the levels of MCP, from the lowest to the highest.
 var logLevels = []string{"debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"}
 
-// Quietness is a log level's place among the others: the higher, the less is
-// said. It is -1 for what is no level.
+// Quietness is the rank of a log level, from the lowest level on; -1 for a name that
+// is no level.
 func Quietness(level string) int { return slices.Index(logLevels, level) }
 
-// Ask sends a request of the server's to the client and waits for the answer.
-// The call's deadline stands still meanwhile: people take their time. That they
-// do not answer says nothing about the server, which has shown that it lives.
+// Ask sends a server's request to the client and waits for the answer. The call's
+// clock stands still meanwhile, because a person may have to answer.
 func (c *Call) Ask(ctx context.Context, method string, params []byte) ([]byte, error) {
 	if c.Peer == nil {
 		return nil, Errorf(CodeInvalid, "the server asks the client for %s, and this caller cannot be asked anything", method)
 	}
-	defer c.Hold()()
+	defer c.PauseClock()()
 	answer, err := c.Peer.Ask(ctx, method, params)
 	if err != nil {
 		e := *AsError(err)
@@ -78,15 +77,14 @@ func (c *Call) Ask(ctx context.Context, method string, params []byte) ([]byte, e
 	return answer, nil
 }
 
-// Hold stops the call's clock, until resume is called, for one whose server
-// waits for the client without asking it in this call.
-func (c *Call) Hold() (resume func()) {
-	if hold := c.hold.Load(); hold != nil {
-		return (*hold)()
+// PauseClock stops the call's clock until resume is called. It is for a call whose
+// server waits for the client outside of this call.
+func (c *Call) PauseClock() (resume func()) {
+	if pause := c.pause.Load(); pause != nil {
+		return (*pause)()
 	}
 	return func() {}
 }
 
-// OnAsk sets what stops the call's clock while its client is asked; it returns
-// what starts it again.
-func (c *Call) OnAsk(hold func() (resume func())) { c.hold.Store(&hold) }
+// OnPause sets the function that PauseClock calls.
+func (c *Call) OnPause(pause func() (resume func())) { c.pause.Store(&pause) }

@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// Call is one request on its way through the house. Its bytes are immutable
-// and never pooled: whoever records, shadows or detaches may keep them.
+// Call is one request on its way to a source. Its bytes are immutable and never
+// pooled, so anybody may keep them.
 type Call struct {
 	// Method is the MCP method, "tools/call" for tools.
 	Method string
-	// Params is the params object, as it came. Its Name is where the name
-	// stands that the source knows under another one.
+	// Params is the params object, as it came. Params.Name is the span of the
+	// exposed name.
 	Params Params
 	// Name is what is called, as the caller gave it: the name of a tool or
 	// prompt, the URI of a resource or template; Kind tells which.
@@ -38,11 +38,10 @@ type Call struct {
 	Attempts int
 
 	reserved atomic.Int64
-	// What follows is asked for beside the call, by whoever reads for its
-	// server.
+	// The following fields are set and read by different goroutines.
 	alive     atomic.Pointer[func()]
 	answered  atomic.Pointer[func()]
-	hold      atomic.Pointer[func() (resume func())]
+	pause     atomic.Pointer[func() (resume func())]
 	token     atomic.Pointer[[]byte]
 	arguments map[string]any
 	decoded   bool
@@ -56,7 +55,7 @@ type Caller struct {
 	Era Era
 	// View is what the caller sees.
 	View View
-	// Session is the caller's; nil for one whose requests stand alone.
+	// Session is the caller's session; nil for a caller without one.
 	Session *Session
 	// Dir is where a caller without a session works, when it said so.
 	Dir string
@@ -77,9 +76,9 @@ type Terms struct {
 	// says for the tool, then as Usual says for callers of this edge, then as for
 	// every call.
 	Options, Usual ExecuteOptions
-	// Reading is set for a call that may only read: it is refused if its tool,
-	// when it is found, may change something.
-	Reading bool
+	// ReadOnly is set for a call that may only read. It is refused if its tool may
+	// change something.
+	ReadOnly bool
 	// Complete asks for the arguments to be checked against the tool's schema
 	// and completed with its defaults. Edges set it for people and programs that
 	// are no MCP clients.
@@ -89,13 +88,12 @@ type Terms struct {
 	Included bool
 }
 
-// ExecuteOptions are how a call is to be carried out. Zero values leave that to
-// others.
+// ExecuteOptions say how a call is carried out. Zero values mean the default.
 type ExecuteOptions struct {
 	// Timeout is how long each attempt may go without a sign of life.
 	Timeout time.Duration
-	// Retries is how often a call that did no harm may be sent again; NoRetries
-	// is not at all.
+	// Retries is how often a call that is safe to repeat may be sent again;
+	// NoRetries is never.
 	Retries    int
 	RetryDelay time.Duration
 }
@@ -103,19 +101,19 @@ type ExecuteOptions struct {
 // NoRetries asks for one attempt only.
 const NoRetries = -1
 
-// OnSignOfLife sets what a sign of life from the upstream does; execute uses
-// it to push the deadline out.
+// OnSignOfLife sets the function that SignOfLife calls; execute extends the
+// deadline with it.
 func (c *Call) OnSignOfLife(f func()) { c.alive.Store(&f) }
 
-// SignOfLife tells that the upstream is working on the call.
+// SignOfLife reports that the server is working on the call.
 func (c *Call) SignOfLife() {
 	if f := c.alive.Load(); f != nil {
 		(*f)()
 	}
 }
 
-// ProgressToken is the token under which the caller wants to hear of progress,
-// as JSON; nil when it does not want to.
+// ProgressToken is the token that the caller asked for progress with, as JSON; nil if
+// it did not ask.
 func (c *Call) ProgressToken() []byte {
 	if token := c.token.Load(); token != nil {
 		return *token
@@ -123,12 +121,12 @@ func (c *Call) ProgressToken() []byte {
 	return c.Params.Get(c.Params.ProgressToken)
 }
 
-// SetProgressToken is for a caller that has come back with another token, or
-// with none.
+// SetProgressToken replaces the token when the caller comes back with another one,
+// or with none.
 func (c *Call) SetProgressToken(token []byte) { c.token.Store(&token) }
 
-// Arguments decodes the tool's arguments, once per call however many rooms
-// ask. Numbers keep their spelling. The map belongs to the call: to change
+// Arguments decodes the tool's arguments, once per call. Numbers keep their
+// spelling. The map belongs to the call: to change
 // arguments, pass a map to SetArguments.
 func (c *Call) Arguments() (map[string]any, error) {
 	if c.decoded {
@@ -177,9 +175,8 @@ type Span struct{ Start, End uint32 }
 // Present reports whether the span names anything.
 func (s Span) Present() bool { return s.End > s.Start }
 
-// Params is the params object of a request, as it came, with the places of
-// the values that the house reads or replaces. Scanning happens once, at the
-// edge; everybody after it reads by position.
+// Params is the params object of a request, as it came, with the spans of the values
+// that genkan reads or replaces. The edge scans it once.
 type Params struct {
 	Raw []byte
 

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Code says what kind of failure an Error is. Each edge has one exhaustive
-// table that turns it into its own language.
+// Code is the kind of an Error. Each edge has one exhaustive table from codes to its
+// own statuses.
 type Code uint8
 
 // The codes.
@@ -47,7 +47,7 @@ func Codes() []Code {
 	return all
 }
 
-// Error is the one error type that crosses rooms.
+// Error is the error type of all packages.
 type Error struct {
 	Code Code
 	// Message is shown to people and agents: what happened, what it means and
@@ -107,16 +107,15 @@ func Errorf(code Code, format string, values ...any) *Error {
 // restart: it says nothing about the server.
 var ErrWanted = errors.New("somebody wanted it so")
 
-// ErrNoSpace is among the causes of a failure to keep something where there is no
-// room for more.
+// ErrNoSpace is among the causes of a write that failed because the disk is full.
 var ErrNoSpace = errors.New("no space is left")
 
-// ErrReadOnly is among the causes of a failure to keep something where nothing may
-// be written.
+// ErrReadOnly is among the causes of a write that failed because nothing may be
+// written there.
 var ErrReadOnly = errors.New("nothing may be written")
 
-// AsError turns any error into an *Error. What the house did not make itself
-// is internal, and its text stays in the log.
+// AsError turns any error into an *Error. An error of another type is internal, and
+// its text stays in the log.
 func AsError(err error) *Error {
 	var e *Error
 	switch {

@@ -1,7 +1,9 @@
-// Package guide shows agents around a house with many tools. Instead of all of
-// them a client sees four: one that finds tools, one that describes one, and two
-// that call one, of which the first only calls tools that change nothing, so
-// that a client's approvals go on meaning something.
+// Package guide is the source of search mode. Instead of all tools a client sees
+// four: search_tools, describe_tool, and two that call a tool. One of these calls
+// only tools that change nothing, so that clients can ask people to approve the
+// other.
+//
+// The calls that it makes pass the whole corridor, like those of any client.
 package guide
 
 import (
@@ -14,29 +16,29 @@ import (
 	"genkan/internal/search"
 )
 
-// House is what the guide knows of the house that serves now.
+// House is what the guide needs.
 type House interface {
 	gateway.Handler
-	// Search finds tools of a view for somebody.
+	// Search finds tools of a view for a client.
 	Search(ctx context.Context, who gateway.Identity, view gateway.View, q search.Query) search.Result
-	// Shown is told what somebody was shown of a search.
+	// Shown records what a client was shown of a search.
 	Shown(who gateway.Identity, query string, hits []search.Hit)
-	// FindTool is a tool of a view by the name that clients use; nil if there is
-	// none.
+	// FindTool returns a tool of a view by the name that clients use; nil if there
+	// is none.
 	FindTool(view gateway.View, name string) *gateway.Tool
-	// ServerNames are those whose tools a view has.
+	// ServerNames returns the sources of a view.
 	ServerNames(view gateway.View) []string
 	// Absent returns why a view has no tool of a name, when its server is not there,
 	// and the tool that was probably meant. Both may be empty.
 	Absent(view gateway.View, name string) (why gateway.Text, near string)
-	// AbsentServer is the same for a server whose tools a view does not have;
-	// empty if it has some.
+	// AbsentServer returns why a view has no tools of a server; empty if it has
+	// some.
 	AbsentServer(view gateway.View, name string) gateway.Text
-	// Say says something in the house's language.
+	// Say translates a text into the configured language.
 	Say(gateway.Text) string
 }
 
-// Guide is the room of the four tools.
+// Guide is the source of the four tools.
 type Guide struct {
 	house func() House
 	view  gateway.View
@@ -45,7 +47,7 @@ type Guide struct {
 // New makes the guide of a view.
 func New(view gateway.View, house func() House) *Guide { return &Guide{house, view} }
 
-// Name is the source's.
+// Name is "genkan".
 func (g *Guide) Name() string { return "genkan" }
 
 // Forwards says that calls of the guide become calls of the servers, and queue,
@@ -79,7 +81,7 @@ func (g *Guide) Handle(ctx context.Context, call *gateway.Call) (*gateway.Result
 	}
 }
 
-// call makes the call that is meant, on behalf of the same client.
+// call calls a tool on behalf of the client.
 func (g *Guide) call(ctx context.Context, outer *gateway.Call, name string, readOnly bool) (*gateway.Result, error) {
 	tool := g.house().FindTool(g.view, name)
 	switch {
@@ -97,29 +99,29 @@ func (g *Guide) call(ctx context.Context, outer *gateway.Call, name string, read
 	inner := &gateway.Call{
 		Method: "tools/call", Params: params, Name: name, Kind: gateway.KindTool,
 		Caller: outer.Caller, Parent: outer,
-		Terms: gateway.Terms{Options: outer.Options, Complete: true, Reading: readOnly, Included: true},
+		Terms: gateway.Terms{Options: outer.Options, Complete: true, ReadOnly: readOnly, Included: true},
 	}
 	inner.View = g.view
 	// A sign of life of the inner call is one of the outer.
 	inner.OnSignOfLife(outer.SignOfLife)
 	result, err := g.house().Handle(ctx, inner)
-	// Arguments that do not fit are for the agent to mend, who sees results only;
-	// what the server itself refused passes on as it is.
+	// Invalid arguments are for the agent to correct, and agents see results only.
+	// An error that the server answered with passes unchanged.
 	if e := (*gateway.Error)(nil); errors.As(err, &e) && e.Code == gateway.CodeInvalid && e.RPC == nil {
 		return g.fail(gateway.Text{Format: e.Message, Values: e.Values})
 	}
 	return result, err
 }
 
-// innerParams are the params of the call that is meant: its arguments, and what
-// the client said beside them.
+// innerParams returns the params of the inner call: its arguments, and the _meta of
+// the outer call.
 func innerParams(outer *gateway.Call, name string) (gateway.Params, error) {
 	in := &outer.Params
 	arguments := jsonrpc.Lookup(in.Get(in.Arguments), "arguments")
 	if arguments == nil || string(arguments) == "null" {
 		arguments = []byte("{}")
 	}
-	// Agents that were taught to write JSON into texts do so here, too.
+	// Some agents send the arguments as a string of JSON.
 	if arguments[0] == '"' {
 		var written string
 		if json.Unmarshal(arguments, &written) == nil && json.Valid([]byte(written)) {
@@ -151,7 +153,7 @@ func (g *Guide) unknown(name string) (*gateway.Result, error) {
 	return g.failed("Unknown tool: %s. Find its id with %s", name, searchTools)
 }
 
-// failed is a failure that the agent can mend.
+// failed is a result for a failure that the agent can correct.
 func (g *Guide) failed(format string, values ...any) (*gateway.Result, error) {
 	return g.fail(gateway.Textf(format, values...))
 }
@@ -163,7 +165,7 @@ func (g *Guide) fail(why gateway.Text) (*gateway.Result, error) {
 	})
 }
 
-// shown is a result in both forms: clients show the one or the other.
+// shown is a result with text and structured content: clients show either.
 func shown(v any) (*gateway.Result, error) {
 	raw, err := json.Marshal(v)
 	if err != nil {

@@ -233,7 +233,7 @@ func (p besidePeer) Ask(ctx context.Context, method string, params []byte) ([]by
 	if p.call == nil {
 		return p.Peer.Ask(ctx, method, params)
 	}
-	defer p.call.Hold()()
+	defer p.call.PauseClock()()
 	answer, err := p.Peer.Ask(ctx, method, params)
 	if err != nil && p.call.Peer != nil && gateway.AsError(err).Code == gateway.CodeUnavailable {
 		return p.call.Peer.Ask(ctx, method, params)
