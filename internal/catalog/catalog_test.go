@@ -386,8 +386,8 @@ type troubled struct {
 	down bool
 }
 
-func (s troubled) Trouble() (gateway.Text, bool) {
-	return gateway.Textf("it cannot be reached"), s.down
+func (s troubled) Health() gateway.Health {
+	return gateway.Health{Down: s.down, Problem: gateway.Textf("it cannot be reached")}
 }
 
 // TestUnknownToolsAreExplained: a name that is near another one, or of a server
