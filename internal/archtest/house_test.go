@@ -7,7 +7,7 @@ const module = "genkan"
 // below it; packages of one room may import each other.
 const (
 	vocabulary = "gateway jsonrpc"
-	rooms      = "bridge catalog clients config doctor embed execute guide identity kb launch learn lock logs n8n record script search shape signin upstream vault workflow workspace"
+	rooms      = "bridge catalog clients config connections doctor embed execute guide identity kb launch learn lock logs n8n record script search shape signin upstream vault workflow workspace"
 	stores     = "sqlite postgres"
 	edges      = "mcpserver api web"
 	// language is what messages are said in where they leave the house.
@@ -63,6 +63,9 @@ var house = map[string]row{
 	"vault":     {vocabulary + " filelock", fixtures},
 	"workflow":  {vocabulary + " script", fixtures},
 	"workspace": {vocabulary, fixtures},
+
+	// connections limits the connections of a net/http server, for app's listener.
+	"connections": {vocabulary, fixtures},
 
 	// The languages. Only who shows a message asks for it; all others pass it on
 	// as it is.
