@@ -54,6 +54,21 @@ func HomeOf(dataDir string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
+// realPath is a full path without links, as far as it exists.
+func realPath(path string) string {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return path
+	}
+	if resolved, err := filepath.EvalSymlinks(path); err == nil {
+		return resolved
+	}
+	if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+		return filepath.Join(dir, filepath.Base(path))
+	}
+	return path
+}
+
 // AdminTokenFile is where the admin token of a data directory is.
 func AdminTokenFile(dataDir string) string { return filepath.Join(dataDir, "admin-token") }
 
