@@ -9,6 +9,7 @@ import (
 	"genkan/internal/config"
 	"genkan/internal/gateway"
 	"genkan/internal/logs"
+	"genkan/internal/privatedir"
 	"genkan/internal/reception"
 )
 
@@ -25,7 +26,7 @@ type reading struct {
 // read reads the configuration, with servers that are kept beside its file.
 func (p *Process) read(ctx context.Context, kept []config.Kept) (*reading, error) {
 	path, mustExist := p.configFile()
-	if err := checkPrivate(path); err != nil {
+	if err := privatedir.CheckWriters(path); err != nil {
 		return nil, err
 	}
 	found := &reading{used: reception.Variables{}, kept: kept}

@@ -32,7 +32,7 @@ var house = map[string]row{
 	// A lock between processes, for rooms that share files, and folders that only
 	// the user may enter.
 	"filelock":   {"", fixtures},
-	"privatedir": {"", fixtures},
+	"privatedir": {"gateway", fixtures},
 
 	// Texts that clients keep for us.
 	"seal": {"", fixtures},
@@ -84,7 +84,7 @@ var house = map[string]row{
 	"web":       {vocabulary + " " + rooms + " " + language, fixtures + " app"},
 
 	// Only these know everyone.
-	"app": {inside + " seal", fixtures},
+	"app": {inside + " seal privatedir", fixtures},
 	"cli": {inside + " app", fixtures},
 	"cmd": {inside + " app cli", fixtures},
 
