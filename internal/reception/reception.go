@@ -99,7 +99,7 @@ func (s *server) serve(ctx context.Context) {
 	var serving sync.WaitGroup
 	serving.Go(func() { _ = s.opt.REST.Serve(s.rest) })
 	serving.Go(func() {
-		s.owner.Serve(s.opt.Welcome, func(v *bridge.Visitor) { s.handle(clients, v) })
+		s.owner.Serve(s.opt.Welcome, func(in *bridge.Incoming) { s.handle(clients, in) })
 	})
 	s.startIdleTimer()
 	defer s.stopIdleTimer()
@@ -121,58 +121,58 @@ func (s *server) serve(ctx context.Context) {
 func (s *server) stop() { s.stopOnce.Do(func() { close(s.stopped) }) }
 
 // handle serves one connection.
-func (s *server) handle(ctx context.Context, v *bridge.Visitor) {
+func (s *server) handle(ctx context.Context, in *bridge.Incoming) {
 	if !s.addConnection() {
-		v.Refuse(bridge.RefusedGoingDown, "it is going down")
+		in.Refuse(bridge.RefusedGoingDown, "it is going down")
 		return
 	}
 	defer s.removeConnection()
-	switch v.Hello.Purpose {
+	switch in.Hello.Purpose {
 	case bridge.PurposeMCP:
-		s.handleClient(ctx, v)
+		s.handleClient(ctx, in)
 	case bridge.PurposeREST:
-		if conn, err := v.Accept(); err == nil {
+		if conn, err := in.Accept(); err == nil {
 			s.rest.serve(conn)
 		}
 	case bridge.PurposeRetire:
-		s.handleSuccessor(v)
+		s.handleSuccessor(in)
 	default:
-		v.Refuse(bridge.RefusedPurpose, "it does not know what the other one comes for")
+		in.Refuse(bridge.RefusedPurpose, "it does not know what the other one comes for")
 	}
 }
 
 // handleClient serves the MCP client of a joining process.
-func (s *server) handleClient(ctx context.Context, v *bridge.Visitor) {
-	if refusal, reason := s.opt.Check(&v.Hello); refusal != "" {
-		s.opt.Log.Info("a genkan that wanted to join serves by itself", "process_id", v.Hello.PID, "reason", reason)
-		v.Refuse(refusal, reason)
+func (s *server) handleClient(ctx context.Context, in *bridge.Incoming) {
+	if refusal, reason := s.opt.Check(&in.Hello); refusal != "" {
+		s.opt.Log.Info("a genkan that wanted to join serves by itself", "process_id", in.Hello.PID, "reason", reason)
+		in.Refuse(refusal, reason)
 		return
 	}
-	conn, err := v.Accept()
+	conn, err := in.Accept()
 	if err != nil {
 		return
 	}
-	client := clientOf(&v.Hello)
+	client := clientOf(&in.Hello)
 	joined := bridge.NewJoined(conn)
 	s.addClient(joined)
 	id := gateway.LocalIdentity(client.Name).ClientID
-	s.opt.Log.Info("a client has joined", "client", id, "process_id", v.Hello.PID, "dir", client.Dir)
+	s.opt.Log.Info("a client has joined", "client", id, "process_id", in.Hello.PID, "dir", client.Dir)
 	err = s.opt.ServeClient(ctx, joined, client)
 	joined.Close()
 	s.removeClient(joined)
-	s.opt.Log.Info("a client has left", "client", id, "process_id", v.Hello.PID, "error", err)
+	s.opt.Log.Info("a client has left", "client", id, "process_id", in.Hello.PID, "error", err)
 }
 
 // handleSuccessor gives the socket up to another process, and stops when that
 // process serves or has failed to.
-func (s *server) handleSuccessor(v *bridge.Visitor) {
+func (s *server) handleSuccessor(in *bridge.Incoming) {
 	if s.opt.IdleTimeout == 0 {
-		v.Refuse(bridge.RefusedPurpose, "it is no background process")
+		in.Refuse(bridge.RefusedPurpose, "it is no background process")
 		return
 	}
-	s.opt.Log.Info("another genkan takes over", "process_id", v.Hello.PID)
+	s.opt.Log.Info("another genkan takes over", "process_id", in.Hello.PID)
 	s.owner.Release()
-	if conn, err := v.Accept(); err == nil {
+	if conn, err := in.Accept(); err == nil {
 		_ = conn.SetReadDeadline(time.Now().Add(successorTimeout))
 		_, _ = io.Copy(io.Discard, conn) // the successor closes it when it serves
 	}
