@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 
 	"genkan/internal/config"
+	"genkan/internal/privatedir"
 	"genkan/internal/sqlite"
 )
 
@@ -19,7 +20,7 @@ func (o Options) configFile() string {
 	if o.ConfigFile != "" {
 		return o.ConfigFile
 	}
-	return filepath.Join(o.DataDir, "genkan.yaml")
+	return DefaultConfigFile(o.DataDir)
 }
 
 // checkFiles refuses a configuration that other users can change, and CheckDataDir's
@@ -28,20 +29,20 @@ func (o Options) checkFiles() error {
 	if err := CheckDataDir(o.DataDir); err != nil {
 		return err
 	}
-	return checkPrivate(o.configFile())
+	return privatedir.CheckWriters(o.configFile())
 }
 
 // CheckDataDir refuses a data directory that other users can change, and one whose
 // database was lost. One that is not there yet is fine.
 func CheckDataDir(dataDir string) error {
 	for _, path := range []string{dataDir, vaultDir(dataDir)} {
-		if err := checkPrivate(path); err != nil {
+		if err := privatedir.CheckWriters(path); err != nil {
 			return err
 		}
 	}
 	// Their modes are corrected when they are opened.
 	for _, path := range []string{databaseFile(dataDir), AdminTokenFile(dataDir)} {
-		if err := checkOwner(path); err != nil {
+		if err := privatedir.CheckOwner(path); err != nil {
 			return err
 		}
 	}
@@ -52,6 +53,21 @@ func CheckDataDir(dataDir string) error {
 func HomeOf(dataDir string) string {
 	sum := sha256.Sum256([]byte(realPath(dataDir)))
 	return hex.EncodeToString(sum[:8])
+}
+
+// realPath is a full path without links, as far as it exists.
+func realPath(path string) string {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return path
+	}
+	if resolved, err := filepath.EvalSymlinks(path); err == nil {
+		return resolved
+	}
+	if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+		return filepath.Join(dir, filepath.Base(path))
+	}
+	return path
 }
 
 // AdminTokenFile is where the admin token of a data directory is.

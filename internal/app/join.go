@@ -2,142 +2,89 @@ package app
 
 import (
 	"context"
-	"fmt"
 	"net"
-	"os"
-	"path/filepath"
-	"strconv"
-	"strings"
+	"sync"
+	"time"
 
 	"genkan/internal/bridge"
 	"genkan/internal/gateway"
 	"genkan/internal/identity"
 	"genkan/internal/mcpserver"
+	"genkan/internal/reception"
 )
 
-// The flags that change what a joined client gets. Others are about the
-// listener and the log, which every process has of its own.
-const (
-	settingLang = "lang"
-	// settingClient is the name that a client comes under. It is a setting and
-	// not a field that may be ignored: whoever did not know it would serve the
-	// client as local, with more rights and perhaps another profile.
-	settingClient = "client"
-)
-
-// Hello is what a process with these options says when it joins another one.
+// Hello returns what a process with these options sends to join another one.
 func Hello(opt Options, client mcpserver.StdioOptions) bridge.Hello {
-	h := bridge.Hello{
-		Purpose: bridge.PurposeMCP,
-		Version: buildOf(opt.Version), Dir: client.Dir, Only: client.View.Servers.Names(), Mode: client.View.Mode,
-		ConfigFile:  realPath(opt.configFile()),
-		Environment: bridge.FingerprintEnvironment(os.Environ()),
-	}
-	h.Settings = map[string]string{}
-	if opt.Flags.Lang != "" {
-		h.Settings[settingLang] = opt.Flags.Lang
-	}
-	if client.Client != "" {
-		h.Settings[settingClient] = client.Client
-	}
-	return h
+	return reception.NewHello(reception.BuildID(opt.Version),
+		reception.Settings{ConfigFile: realPath(opt.configFile()), Lang: opt.Flags.Lang},
+		reception.Client{Name: client.Client, Dir: client.Dir, View: client.View})
 }
 
-// buildOf tells builds apart that all call themselves the same while somebody
-// works on them.
-func buildOf(version string) string {
-	if version != "dev" && !strings.HasSuffix(version, "-dirty") {
-		return version
+// receptionOptions are what this process serves to joined processes.
+func (p *Process) receptionOptions() reception.Options {
+	return reception.Options{
+		Welcome: bridge.Welcome{Version: p.buildID},
+		Settings: func() reception.Settings {
+			return reception.Settings{ConfigFile: realPath(p.ConfigFile()), Lang: p.Config().Lang, Variables: *p.variables.Load()}
+		},
+		CheckName: identity.CheckLocalName,
+		CheckView: func(view gateway.View) error { return p.mcp.Check(mcpserver.StdioOptions{View: view}) },
+		ServeClient: func(ctx context.Context, conn *bridge.Joined, client reception.Client) error {
+			return p.serveJoined(ctx, conn, mcpserver.StdioOptions{Client: client.Name, View: client.View, Dir: client.Dir})
+		},
+		REST: p.httpServer(), Shutdown: p.shutDown, Log: p.log,
 	}
-	self, err := os.Executable()
-	if err != nil {
-		return version
-	}
-	info, err := os.Stat(self)
-	if err != nil {
-		return version
-	}
-	return version + "+" + strconv.FormatInt(info.ModTime().UnixNano(), 36)
 }
 
-// realPath is a full path without links, as far as it exists.
-func realPath(path string) string {
-	path, err := filepath.Abs(path)
-	if err != nil {
-		return path
+// ServeBackground serves the processes that join over the socket, and no others,
+// until ctx ends, the process has been idle for the given time, or another genkan
+// takes over. It calls ready when they can connect. It fails when the database is
+// lost.
+func (p *Process) ServeBackground(ctx context.Context, owner *bridge.Owner, idle time.Duration, ready func()) error {
+	if err := owner.Listen(ctx); err != nil {
+		return err
 	}
-	if resolved, err := filepath.EvalSymlinks(path); err == nil {
-		return resolved
-	}
-	if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
-		return filepath.Join(dir, filepath.Base(path))
-	}
-	return path
+	ctx, end := p.whileHealthy(ctx)
+	defer end()
+	ready()
+	opt := p.receptionOptions()
+	opt.IdleTimeout = idle
+	reception.Serve(ctx, owner, opt)
+	return p.Health()
 }
 
-// cannotHonour says what a process that wants to join asked for and would not
-// get here, and nothing when it would get it all.
-func (p *Process) cannotHonour(h *bridge.Hello) (bridge.Refusal, string) {
-	if h.Version != p.buildID {
-		return bridge.RefusedVersion, fmt.Sprintf("it is of version %s, the other one of %s", p.buildID, h.Version)
-	}
-	if file := realPath(p.ConfigFile()); h.ConfigFile != file {
-		return bridge.RefusedConfig, fmt.Sprintf("its configuration is in %s, not in %s", file, h.ConfigFile)
-	}
-	for name, value := range h.Settings {
-		if name == settingClient {
-			if err := identity.CheckLocalName(value); err != nil {
-				return bridge.RefusedSettings, err.Error()
-			}
-			continue
+// joining tells how far the service of joined processes has ended: handedOver is
+// closed when their clients have left for another owner, ended when it is all over.
+type joining struct {
+	handedOver, ended chan struct{}
+}
+
+// letOthersJoin serves joining processes until ctx ends, from when this process
+// owns the socket, which may be never. They are told that it listens on the given
+// host:port.
+func (p *Process) letOthersJoin(ctx context.Context, listen string) joining {
+	j := joining{handedOver: make(chan struct{}), ended: make(chan struct{})}
+	handedOver := sync.OnceFunc(func() { close(j.handedOver) })
+	go func() {
+		defer close(j.ended)
+		defer handedOver()
+		if !p.opt.Joinable {
+			return
 		}
-		if name != settingLang || value != p.Config().Lang {
-			return bridge.RefusedSettings, fmt.Sprintf("it was started without --%s %s", name, value)
+		owner := reception.Claim(ctx, p.opt.DataDir, p.buildID, p.log)
+		if owner == nil {
+			return
 		}
-	}
-	for name, used := range *p.variables.Load() {
-		if !h.Environment.Has(name, used.value, used.isSet) {
-			return bridge.RefusedEnvironment, fmt.Sprintf("its configuration uses the environment variable %s, which has another value here", name)
-		}
-	}
-	if err := p.mcp.Check(mcpserver.StdioOptions{View: viewOf(h)}); err != nil {
-		return bridge.RefusedOnly, err.Error()
-	}
-	return "", ""
+		opt := p.receptionOptions()
+		opt.Welcome.Listen, opt.Welcome.TLS = listen, p.Config().TLS.CertFile != ""
+		opt.HandedOver = handedOver
+		reception.Serve(ctx, owner, opt)
+	}()
+	return j
 }
 
-// viewOf is the view that a joining process asks for.
-func viewOf(h *bridge.Hello) gateway.View {
-	return gateway.View{Servers: gateway.NewServerSet(h.Only...), Mode: h.Mode}
-}
-
-// variables are the environment variables that a configuration was made with.
-type variables map[string]variable
-
-type variable struct {
-	value string
-	isSet bool
-}
-
-// ownVariables are those of the listener and the log, which every process has
-// of its own.
-var ownVariables = map[string]bool{
-	"HOST": true, "PORT": true, "LOG_LEVEL": true, "CORS_ENABLED": true, "CORS_ORIGIN": true,
-}
-
-// lookup looks a variable up and remembers it.
-func (v variables) lookup(lookupEnv func(string) (string, bool)) func(string) (string, bool) {
-	return func(name string) (string, bool) {
-		value, isSet := lookupEnv(name)
-		if !ownVariables[name] {
-			v[name] = variable{value, isSet}
-		}
-		return value, isSet
-	}
-}
-
-// ServeJoined serves a client that has joined over a connection, until it
-// leaves or ctx ends.
+// ServeJoined serves a client that has joined over a connection, until it leaves
+// or ctx ends.
 func (p *Process) ServeJoined(ctx context.Context, conn net.Conn, opt mcpserver.StdioOptions) error {
 	client := bridge.NewJoined(conn)
 	defer client.Close()

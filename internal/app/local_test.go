@@ -79,26 +79,27 @@ func TestALocalClientIsKnownByName(t *testing.T) {
 func TestNamesOfJoiningClients(t *testing.T) {
 	t.Parallel()
 	h := openHouse(t, servers(conf{}))
+	served := h.receptionOptions()
 	opt := Options{DataDir: h.dir, Version: "1.2.3-test"}
 	for name, want := range map[string]bridge.Refusal{
 		"": "", "cursor": "", "local": bridge.RefusedSettings, "Cursor!": bridge.RefusedSettings,
 	} {
 		hello := Hello(opt, mcpserver.StdioOptions{Client: name})
 		hello.Environment = bridge.FingerprintEnvironment(nil)
-		if got, reason := h.cannotHonour(&hello); got != want {
+		if got, reason := served.Check(&hello); got != want {
 			t.Errorf("%q: refused with %q (%s), want %q", name, got, reason, want)
 		}
 	}
 	hello := Hello(opt, mcpserver.StdioOptions{})
 	hello.Environment = bridge.FingerprintEnvironment(nil)
 	hello.Settings["new"] = "x"
-	if got, _ := h.cannotHonour(&hello); got != bridge.RefusedSettings {
+	if got, _ := served.Check(&hello); got != bridge.RefusedSettings {
 		t.Errorf("what is not known was refused with %q", got)
 	}
 	opt.Flags = config.Flags{Lang: "ja"}
 	hello = Hello(opt, mcpserver.StdioOptions{Client: "cursor"})
 	hello.Environment = bridge.FingerprintEnvironment(nil)
-	if got, _ := h.cannotHonour(&hello); got != bridge.RefusedSettings {
+	if got, _ := served.Check(&hello); got != bridge.RefusedSettings {
 		t.Errorf("another language was refused with %q", got)
 	}
 }

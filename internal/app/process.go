@@ -30,6 +30,7 @@ import (
 	"genkan/internal/lock"
 	"genkan/internal/logs"
 	"genkan/internal/mcpserver"
+	"genkan/internal/reception"
 	"genkan/internal/record"
 	"genkan/internal/signin"
 	"genkan/internal/sqlite"
@@ -109,7 +110,7 @@ type Process struct {
 
 	house atomic.Pointer[house]
 	// variables are those that the configuration in force was made with.
-	variables atomic.Pointer[variables]
+	variables atomic.Pointer[reception.Variables]
 	// buildID is compared with that of processes that want to join.
 	buildID string
 	// kept are the servers beside the file that are in force; guarded by reloading.
@@ -151,7 +152,7 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 		opt.Limits = execute.DefaultLimits()
 	}
 	p := &Process{
-		opt: opt, log: opt.Log, buildID: buildOf(opt.Version),
+		opt: opt, log: opt.Log, buildID: reception.BuildID(opt.Version),
 		executor: execute.New(opt.Limits),
 		memory:   gateway.NewShares(cmp.Or(opt.Memory, maxInFlight)),
 		recorder: record.New(opt.Log),

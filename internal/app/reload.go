@@ -9,12 +9,14 @@ import (
 	"genkan/internal/config"
 	"genkan/internal/gateway"
 	"genkan/internal/logs"
+	"genkan/internal/privatedir"
+	"genkan/internal/reception"
 )
 
 // reading is a configuration that is not in force yet.
 type reading struct {
 	*config.Config
-	used variables
+	used reception.Variables
 	kept []config.Kept
 	// unread is why secrets that it refers to could not be read, which is another
 	// thing than not being there.
@@ -24,12 +26,12 @@ type reading struct {
 // read reads the configuration, with servers that are kept beside its file.
 func (p *Process) read(ctx context.Context, kept []config.Kept) (*reading, error) {
 	path, mustExist := p.configFile()
-	if err := checkPrivate(path); err != nil {
+	if err := privatedir.CheckWriters(path); err != nil {
 		return nil, err
 	}
-	found := &reading{used: variables{}, kept: kept}
+	found := &reading{used: reception.Variables{}, kept: kept}
 	secret := secretsOf(ctx, p.vault)
-	from := config.Sources{Kept: kept, Env: found.used.lookup(p.opt.LookupEnv), Secret: func(name string) (gateway.Secret, bool, error) {
+	from := config.Sources{Kept: kept, Env: found.used.Record(p.opt.LookupEnv), Secret: func(name string) (gateway.Secret, bool, error) {
 		value, ok, err := secret(name)
 		if err != nil {
 			found.unread = err

@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"genkan/internal/api/client"
+	"genkan/internal/connections"
 	"genkan/internal/gateway"
 )
 
@@ -69,7 +70,7 @@ func requestedView(r *http.Request) gateway.View {
 // admit says who is calling. When it reports false, it has answered.
 func (p *Process) admit(w http.ResponseWriter, r *http.Request) (gateway.Identity, bool) {
 	id, ok := p.lock.Admit(w, r)
-	if ok && !know(r, id.ClientID) {
+	if ok && !connections.Authenticated(r, id.ClientID) {
 		w.Header().Set("Connection", "close")
 		p.lock.Refuse(w, r, "too_many_connections", &gateway.Error{
 			Code: gateway.CodeLimited, RetryAfter: time.Second,
@@ -145,8 +146,7 @@ func (p *Process) Serve(ctx context.Context, l net.Listener) error {
 	ctx, end := p.whileHealthy(ctx)
 	defer end()
 	server := p.httpServer()
-	track(server)
-	l = listener{l, newConnections()}
+	l = connections.Limit(server, l)
 	open, closeReception := context.WithCancel(ctx)
 	joining := p.letOthersJoin(open, reachable(l.Addr()))
 	defer func() {

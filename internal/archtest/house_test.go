@@ -7,7 +7,7 @@ const module = "genkan"
 // below it; packages of one room may import each other.
 const (
 	vocabulary = "gateway jsonrpc"
-	rooms      = "attribution bridge catalog clients config doctor embed execute guide identity kb launch learn lock logs n8n ratelimit record script search shape signin tasks upstream vault views workflow workspace"
+	rooms      = "attribution bridge catalog clients config connections doctor embed execute guide identity kb launch learn lock logs n8n ratelimit reception record script search shape signin tasks upstream vault views workflow workspace"
 	stores     = "sqlite postgres"
 	edges      = "mcpserver api web"
 	// language is what messages are said in where they leave the house.
@@ -32,7 +32,7 @@ var house = map[string]row{
 	// A lock between processes, for rooms that share files, and folders that only
 	// the user may enter.
 	"filelock":   {"", fixtures},
-	"privatedir": {"", fixtures},
+	"privatedir": {"gateway", fixtures},
 
 	// Texts that clients keep for us.
 	"seal": {"", fixtures},
@@ -67,6 +67,10 @@ var house = map[string]row{
 	"views":       {vocabulary + " catalog config embed learn search", fixtures}, // a view is made of these
 	"workflow":    {vocabulary + " script", fixtures},
 	"workspace":   {vocabulary, fixtures},
+	"reception":   {vocabulary + " bridge", fixtures}, // serves what comes over bridge's socket
+
+	// connections limits the connections of a net/http server, for app's listener.
+	"connections": {vocabulary, fixtures},
 
 	// The languages. Only who shows a message asks for it; all others pass it on
 	// as it is.
@@ -83,7 +87,7 @@ var house = map[string]row{
 	"web":       {vocabulary + " " + rooms + " " + language, fixtures + " app"},
 
 	// Only these know everyone.
-	"app": {inside + " seal", fixtures},
+	"app": {inside + " seal privatedir", fixtures},
 	"cli": {inside + " app", fixtures},
 	"cmd": {inside + " app cli", fixtures},
 

@@ -4,8 +4,8 @@
 // owner goes, a bridge finds or starts another one and brings it up to date,
 // so that its client notices nothing but the calls that were lost.
 //
-// The room knows how processes find one another and how messages travel
-// between them. What is served to those who join is decided in app.
+// The package knows how processes find one another and how messages travel between
+// them. Package reception decides which processes may join, and serves them.
 package bridge
 
 import (

@@ -127,13 +127,14 @@ func (o *Owner) Listen(ctx context.Context) error {
 	return nil
 }
 
-// Serve hands everybody who says a proper hello to receive, each in a
-// goroutine of its own. It returns after Release, when all of them are done.
-// The welcome tells visitors the owner's version and where it listens.
-func (o *Owner) Serve(welcome Welcome, receive func(*Visitor)) {
+// Serve calls handle for each connection with a valid hello, in a goroutine of its
+// own, and closes the connection when handle returns. Serve returns after Release,
+// when all connections are closed. The welcome is the answer to connections that
+// are accepted.
+func (o *Owner) Serve(welcome Welcome, handle func(*Incoming)) {
 	welcome.Protocol, welcome.PID = Protocol, os.Getpid()
-	var visitors sync.WaitGroup
-	defer visitors.Wait()
+	var connections sync.WaitGroup
+	defer connections.Wait()
 	for {
 		conn, err := o.listener.AcceptUnix()
 		if errors.Is(err, net.ErrClosed) {
@@ -143,9 +144,9 @@ func (o *Owner) Serve(welcome Welcome, receive func(*Visitor)) {
 			time.Sleep(50 * time.Millisecond)
 			continue
 		}
-		visitors.Go(func() {
-			if v := greet(conn, welcome); v != nil {
-				receive(v)
+		connections.Go(func() {
+			if in := readHello(conn, welcome); in != nil {
+				handle(in)
 			}
 			_ = conn.Close()
 		})
@@ -182,46 +183,47 @@ func (o *Owner) isInPlace() bool {
 	return errOurs == nil && errThere == nil && os.SameFile(ours, there)
 }
 
-// Visitor is somebody who has said hello and waits for the answer.
-type Visitor struct {
+// Incoming is a connection whose hello has been read and not answered yet.
+type Incoming struct {
 	Hello   Hello
 	conn    *bufferedConn
 	welcome Welcome
 }
 
-// greet hears the hello. It returns nil when there is nobody to talk with.
-func greet(conn *net.UnixConn, welcome Welcome) *Visitor {
+// readHello reads the hello of a connection. It returns nil if there is none, or it
+// is refused.
+func readHello(conn *net.UnixConn, welcome Welcome) *Incoming {
 	if checkPeer(conn) != nil {
 		return nil
 	}
-	v := &Visitor{
+	in := &Incoming{
 		conn:    newBufferedConn(conn),
 		welcome: welcome,
 	}
 	_ = conn.SetDeadline(time.Now().Add(helloPatience))
-	if err := readLine(v.conn.r, &v.Hello); err != nil {
+	if err := readLine(in.conn.r, &in.Hello); err != nil {
 		return nil
 	}
-	if v.Hello.Protocol != Protocol {
-		v.Refuse(RefusedProtocol, fmt.Sprintf("it speaks protocol %d with others, not %d", Protocol, v.Hello.Protocol))
+	if in.Hello.Protocol != Protocol {
+		in.Refuse(RefusedProtocol, fmt.Sprintf("it speaks protocol %d with others, not %d", Protocol, in.Hello.Protocol))
 		return nil
 	}
-	return v
+	return in
 }
 
 // Refuse answers the hello with a refusal.
-func (v *Visitor) Refuse(refusal Refusal, reason string) {
-	w := v.welcome
+func (in *Incoming) Refuse(refusal Refusal, reason string) {
+	w := in.welcome
 	w.Refusal, w.Reason = refusal, reason
-	_ = writeLine(v.conn, w) // whoever does not hear it has gone
+	_ = writeLine(in.conn, w) // the other process may have gone
 }
 
 // Accept answers the hello with a welcome. What follows is on the connection.
-func (v *Visitor) Accept() (net.Conn, error) {
-	if err := writeLine(v.conn, v.welcome); err != nil {
+func (in *Incoming) Accept() (net.Conn, error) {
+	if err := writeLine(in.conn, in.welcome); err != nil {
 		return nil, err
 	}
-	return v.conn, v.conn.SetDeadline(time.Time{})
+	return in.conn, in.conn.SetDeadline(time.Time{})
 }
 
 // bufferedConn is a connection of which the first line has been read.

@@ -21,7 +21,7 @@ import (
 
 // serveOwner makes this process the owner of a data directory, who welcomes
 // everybody and lets them go when they like to.
-func serveOwner(t *testing.T, dataDir string, receive func(*Visitor)) *Owner {
+func serveOwner(t *testing.T, dataDir string, receive func(*Incoming)) *Owner {
 	t.Helper()
 	o, err := Claim(dataDir)
 	if err != nil {
@@ -39,7 +39,7 @@ func serveOwner(t *testing.T, dataDir string, receive func(*Visitor)) *Owner {
 	return o
 }
 
-func welcome(v *Visitor) {
+func welcome(v *Incoming) {
 	if conn, err := v.Accept(); err == nil {
 		_, _ = io.Copy(conn, conn)
 	}
@@ -186,7 +186,7 @@ func TestLongPath(t *testing.T) {
 func TestHello(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	serveOwner(t, dir, func(v *Visitor) {
+	serveOwner(t, dir, func(v *Incoming) {
 		if v.Hello.Version != "v1" {
 			v.Refuse(RefusedVersion, "it is of version v1")
 			return
@@ -245,7 +245,7 @@ func TestTakeOver(t *testing.T) {
 	dir := t.TempDir()
 	var first *Owner
 	serves := make(chan struct{})
-	first = serveOwner(t, dir, func(v *Visitor) {
+	first = serveOwner(t, dir, func(v *Incoming) {
 		first.Release()
 		conn, err := v.Accept()
 		if err != nil {
@@ -275,7 +275,7 @@ func TestTakeOver(t *testing.T) {
 func TestTakeOverRefused(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	serveOwner(t, dir, func(v *Visitor) { v.Refuse(RefusedPurpose, "it stays") })
+	serveOwner(t, dir, func(v *Incoming) { v.Refuse(RefusedPurpose, "it stays") })
 	if _, err := TakeOver(t.Context(), dir, Hello{}); !errors.Is(err, ErrTaken) || !strings.Contains(err.Error(), "it stays") {
 		t.Errorf("got %v", err)
 	}

@@ -1,5 +1,6 @@
-// Package privatedir makes folders that only the user may enter, and checks that
-// nobody else has put one in their place.
+// Package privatedir keeps other users of the machine out of genkan's files. It makes
+// folders that only this user may enter, checks that nobody else has put one in
+// their place, and refuses files that another user can change.
 package privatedir
 
 import (

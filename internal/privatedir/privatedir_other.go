@@ -11,3 +11,9 @@ const NoFollow = 0
 // is in it.
 func isOurs(fs.FileInfo) bool         { return true }
 func isOpenToOthers(fs.FileInfo) bool { return false }
+
+// CheckWriters accepts every path.
+func CheckWriters(string) error { return nil }
+
+// CheckOwner accepts every path.
+func CheckOwner(string) error { return nil }

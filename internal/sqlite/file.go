@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -9,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"syscall"
+	"time"
 
 	"genkan/internal/gateway"
 )
@@ -81,6 +83,26 @@ func (s *Store) openLogs(mode fs.FileMode) error {
 func (s *Store) Check() error {
 	_, err := s.checkFile()
 	return err
+}
+
+// goneInterval is how often WaitGone checks the path. Writes check it themselves.
+const goneInterval = 500 * time.Millisecond
+
+// WaitGone returns an error of Check as soon as the file is not at its path any
+// more, and nil when ctx ends before.
+func (s *Store) WaitGone(ctx context.Context) error {
+	ticks := time.NewTicker(goneInterval)
+	defer ticks.Stop()
+	for {
+		select {
+		case <-ticks.C:
+		case <-ctx.Done():
+			return nil
+		}
+		if err := s.Check(); errors.Is(err, ErrGone) {
+			return err
+		}
+	}
 }
 
 // checkFile is Check, and returns the mode of the file; 0 if it is unknown. It

@@ -3,12 +3,15 @@
 package sqlite
 
 import (
+	"context"
 	"database/sql"
 	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"genkan/internal/config"
 	"genkan/internal/gateway"
@@ -204,6 +207,33 @@ func TestADatabaseThatIsTakenAway(t *testing.T) {
 			}
 		})
 	}
+}
+
+// WaitGone waits for the file to be taken away, or for the end of its context.
+func TestWaitGone(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		path := filepath.Join(t.TempDir(), "genkan.db")
+		if err := os.WriteFile(path, nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := &Store{path: path, file: info}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		if err := s.WaitGone(ctx); err != nil || ctx.Err() == nil {
+			t.Errorf("while the file is there: %v", err)
+		}
+		if err := os.Remove(path); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.WaitGone(t.Context()); !errors.Is(err, ErrGone) {
+			t.Errorf("after the file was removed: %v", err)
+		}
+	})
 }
 
 // A write during which the database is taken away is not acknowledged.

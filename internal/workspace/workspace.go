@@ -24,7 +24,7 @@ type Rules struct {
 	// Home is the user's home directory; empty if it is not known.
 	Home string
 	// Allowed are the folders of the configuration in which, and below which,
-	// callers with a token may work.
+	// callers with a token may work. A path may begin with ~, the home directory.
 	Allowed []string
 }
 
@@ -39,7 +39,8 @@ func (r *Rules) Check(who gateway.Identity, dir string) (string, gateway.Text) {
 	if !filepath.IsAbs(dir) {
 		return "", gateway.Textf("it is no absolute path")
 	}
-	if !who.IsLocal() && isShare(dir) && !slices.ContainsFunc(r.Allowed, isShare) {
+	allowed := r.expandAllowed()
+	if !who.IsLocal() && isShare(dir) && !slices.ContainsFunc(allowed, isShare) {
 		// Only looking at it would send the user's credentials to its host.
 		return "", gateway.Textf("callers with a token work below the home directory or in the `folders` of the configuration; add it there")
 	}
@@ -73,8 +74,8 @@ func (r *Rules) Check(who gateway.Identity, dir string) (string, gateway.Text) {
 			}
 		}
 	}
-	for _, allowed := range r.Allowed {
-		if info, err := os.Stat(allowed); err == nil && at(chain, info) >= 0 {
+	for _, folder := range allowed {
+		if info, err := os.Stat(folder); err == nil && at(chain, info) >= 0 {
 			return path, gateway.Text{}
 		}
 	}
@@ -91,6 +92,22 @@ func (r *Rules) Check(who gateway.Identity, dir string) (string, gateway.Text) {
 		}
 	}
 	return path, gateway.Text{}
+}
+
+// expandAllowed returns the allowed folders with the home directory in the place of
+// ~. Without a home directory, no folder is below it.
+func (r *Rules) expandAllowed() []string {
+	expanded := make([]string, 0, len(r.Allowed))
+	for _, folder := range r.Allowed {
+		if folder == "~" || len(folder) > 1 && folder[0] == '~' && os.IsPathSeparator(folder[1]) {
+			if r.Home == "" {
+				continue
+			}
+			folder = filepath.Join(r.Home, folder[1:])
+		}
+		expanded = append(expanded, folder)
+	}
+	return expanded
 }
 
 // isShare reports whether a path is on another machine, as Windows writes that.

@@ -162,3 +162,28 @@ func TestWithoutAHome(t *testing.T) {
 		t.Error(why)
 	}
 }
+
+// A folder of the configuration that begins with ~ is below the home directory.
+func TestAllowedFoldersBelowTheHomeDirectory(t *testing.T) {
+	t.Parallel()
+	root, rules := folders(t)
+	hidden := filepath.Join(root, "home/.local/share/other")
+	for _, test := range []struct {
+		allowed, home string
+		want          bool
+	}{
+		{"~/.local/share/other", rules.Home, true},
+		{"~" + string(filepath.Separator) + ".local", rules.Home, true},
+		{"~", rules.Home, true},
+		{"~other", rules.Home, false},
+		{"~/.ssh", rules.Home, false},
+		{"~/.local/share/other", "", false},
+		{"~", "", false},
+	} {
+		r := *rules
+		r.Home, r.Allowed = test.home, []string{test.allowed}
+		if path, reason := r.Check(token, hidden); (path != "") != test.want {
+			t.Errorf("%s with the home directory %q: %q, %v", test.allowed, test.home, path, reason)
+		}
+	}
+}

@@ -1,13 +1,13 @@
 //go:build unix
 
-package app
+package connections
 
 import (
 	"math"
 	"syscall"
 )
 
-// maxDescriptors is how many files and connections this process may have open.
+// maxDescriptors returns the number of files and connections this process may have open.
 func maxDescriptors() int {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil || limit.Cur > math.MaxInt32 { //nolint:gosec // signed on some systems, never negative

@@ -1,6 +1,6 @@
 //go:build unix
 
-package app
+package privatedir
 
 import (
 	"os"
@@ -12,14 +12,14 @@ import (
 // othersWrite are the permission bits of group and others to write.
 const othersWrite = 0o022
 
-// checkPrivate refuses a file or directory that another user can change. What is
-// not there, or cannot be looked at, is left to whoever opens it.
-func checkPrivate(path string) error {
+// CheckWriters refuses a file or directory that another user can change. A path that
+// does not exist or cannot be read is left to whoever opens it.
+func CheckWriters(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil //nolint:nilerr // see above
 	}
-	if err := checkOwner(path); err != nil {
+	if err := CheckOwner(path); err != nil {
 		return err
 	}
 	if info.Mode().Perm()&othersWrite != 0 {
@@ -31,12 +31,13 @@ func checkPrivate(path string) error {
 	return nil
 }
 
-// checkOwner refuses a file or directory of another user. What root owns is fine:
-// root can change anything.
-func checkOwner(path string) error {
+// CheckOwner refuses a file or directory of another user. Root may own it: root can
+// change anything. A path that does not exist or cannot be read is left to whoever
+// opens it.
+func CheckOwner(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {
-		return nil //nolint:nilerr // as above
+		return nil //nolint:nilerr // see above
 	}
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	if !ok || stat.Uid == 0 || int(stat.Uid) == os.Geteuid() {

@@ -1,10 +1,11 @@
-package app
+package connections
 
 import (
 	"bufio"
 	"context"
 	"errors"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"os"
@@ -13,10 +14,13 @@ import (
 	"time"
 
 	"genkan/internal/gateway"
+	"genkan/internal/testkit"
 )
 
-// Connections without a good token are closed, longest idle first, when there are
-// too many. One that has shown a good token stays, and a new one is served.
+func TestMain(m *testing.M) { testkit.Main(m) }
+
+// Connections without a valid token are closed, longest idle first, when there are
+// too many. One that has presented a valid token stays, and a new one is served.
 func TestIdleConnectionsLeaveRoom(t *testing.T) {
 	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -30,17 +34,16 @@ func TestIdleConnectionsLeaveRoom(t *testing.T) {
 				w.WriteHeader(http.StatusUnauthorized)
 				return
 			}
-			know(r, "client")
+			Authenticated(r, "client")
 		}),
 	}
-	track(server)
 	const most = 8
+	limiter := &limiter{
+		most: most, burst: most, grace: time.Hour, shares: gateway.NewShares(100), clients: map[string]map[*connection]struct{}{},
+	}
+	limited := limiter.limit(server, l)
 	serving := make(chan error, 1)
-	go func() {
-		serving <- server.Serve(listener{l, &connections{
-			most: most, crowd: most, grace: time.Hour, shares: gateway.NewShares(100), clients: map[string]map[*connection]struct{}{},
-		}})
-	}()
+	go func() { serving <- server.Serve(limited) }()
 	defer func() {
 		_ = server.Close()
 		<-serving
@@ -90,25 +93,25 @@ func TestIdleConnectionsLeaveRoom(t *testing.T) {
 		}
 	}
 	if status := ask(known, "good"); status != http.StatusOK {
-		t.Errorf("a connection that had shown a good token: %d", status)
+		t.Errorf("a connection that had presented a valid token: %d", status)
 	}
 	if status := ask(dial(), "good"); status != http.StatusOK {
-		t.Errorf("a new connection with a good token: %d", status)
+		t.Errorf("a new connection with a valid token: %d", status)
 	}
 }
 
-// Connections that were opened at the same moment have had no time to show their
-// token, and are not closed for one another.
+// Connections that were opened at the same moment have had no time to present
+// their token, and are not closed for one another.
 func TestABurstOfConnectionsIsServed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		among := &connections{most: 2, crowd: 10, grace: time.Second}
+		limiter := &limiter{most: 2, burst: 10, grace: time.Second}
 		var open []*connection
 		add := func() (closed int) {
 			here, there := net.Pipe()
 			t.Cleanup(func() { _ = there.Close() })
-			c := &connection{Conn: here, among: among}
+			c := &connection{Conn: here, limiter: limiter}
 			open = append(open, c)
-			for _, out := range among.add(c) {
+			for _, out := range limiter.add(c) {
 				_ = out.Close()
 				closed++
 			}
@@ -120,7 +123,7 @@ func TestABurstOfConnectionsIsServed(t *testing.T) {
 			}
 		}
 		if closed := add(); closed != 1 {
-			t.Errorf("one more than the crowd closed %d others", closed)
+			t.Errorf("one more than the burst closed %d others", closed)
 		}
 		time.Sleep(2 * time.Second)
 		if closed := add(); closed != 9 {
@@ -135,16 +138,16 @@ func TestABurstOfConnectionsIsServed(t *testing.T) {
 	})
 }
 
-// A client that keeps many connections open leaves descriptors for others: its own
-// idle ones are closed for its new ones, and none of others.
+// A client that keeps many connections open leaves descriptors for others: its new
+// connections close its own idle ones, and no other client's.
 func TestConnectionsOfAClientAreBounded(t *testing.T) {
-	among := &connections{most: 100, crowd: 100, shares: gateway.NewShares(8), clients: map[string]map[*connection]struct{}{}}
+	limiter := &limiter{most: 100, burst: 100, shares: gateway.NewShares(8), clients: map[string]map[*connection]struct{}{}}
 	open := func() *connection {
 		here, there := net.Pipe()
 		t.Cleanup(func() { _ = there.Close() })
-		c := &connection{Conn: here, among: among}
+		c := &connection{Conn: here, limiter: limiter}
 		t.Cleanup(func() { _ = c.Close() })
-		among.add(c)
+		limiter.add(c)
 		return c
 	}
 	isOpen := func(c *connection) bool {
@@ -152,39 +155,61 @@ func TestConnectionsOfAClientAreBounded(t *testing.T) {
 		_, err := c.Read(make([]byte, 1))
 		return errors.Is(err, os.ErrDeadlineExceeded)
 	}
-	show := func(c *connection, client string) bool {
+	authenticate := func(c *connection, client string) bool {
 		r := (&http.Request{}).WithContext(context.WithValue(t.Context(), connKey{}, c))
-		return know(r, client)
+		return Authenticated(r, client)
 	}
 	alice := open()
-	if !show(alice, "alice") {
+	if !authenticate(alice, "alice") {
 		t.Fatal("the first connection is refused")
 	}
-	alice.used(1) // idle for long
+	alice.setIdleSince(1) // idle for long
 	var greedy []*connection
 	for i := range 6 { // all that its share allows
 		c := open()
-		if !show(c, "greedy") {
+		if !authenticate(c, "greedy") {
 			t.Fatalf("connection %d is refused", i)
 		}
 		greedy = append(greedy, c)
 	}
-	if busy := open(); show(busy, "greedy") {
+	if busy := open(); authenticate(busy, "greedy") {
 		t.Error("a connection was taken, although none of the client's is idle")
 	}
-	greedy[3].used(2)
+	greedy[3].setIdleSince(2)
 	next := open()
-	if !show(next, "greedy") || isOpen(greedy[3]) || !isOpen(greedy[0]) {
+	if !authenticate(next, "greedy") || isOpen(greedy[3]) || !isOpen(greedy[0]) {
 		t.Error("the idle connection of the client was not closed for its new one")
 	}
-	if another := open(); !isOpen(alice) || !show(another, "alice") {
+	if another := open(); !isOpen(alice) || !authenticate(another, "alice") {
 		t.Error("another client lost its connection, or gets no more")
 	}
 	for _, c := range append(greedy, next) {
 		_ = c.Close()
 		_ = c.Close()
 	}
-	if held := among.shares.Held("greedy"); held != 0 {
+	if held := limiter.shares.Held("greedy"); held != 0 {
 		t.Errorf("%d connections are counted after all were closed", held)
+	}
+}
+
+// A process with few descriptors still serves some clients.
+func TestLimitsFollowTheDescriptors(t *testing.T) {
+	t.Parallel()
+	for descriptors, want := range map[int]struct{ most, burst int }{
+		8:             {minAnonymous, minAnonymous},
+		256:           {64, 64},
+		4096:          {maxAnonymous, 1024},
+		math.MaxInt32: {maxAnonymous, math.MaxInt32 / 4},
+	} {
+		m := newLimiter(descriptors)
+		if m.most != want.most || m.burst != want.burst {
+			t.Errorf("%d descriptors: %d anonymous connections, %d for a moment", descriptors, m.most, m.burst)
+		}
+		if !m.shares.Take("client", minAnonymous/2) {
+			t.Errorf("%d descriptors: a client gets less than %d connections", descriptors, minAnonymous/2)
+		}
+	}
+	if maxDescriptors() <= 0 {
+		t.Errorf("this process may have %d descriptors", maxDescriptors())
 	}
 }

@@ -2,16 +2,10 @@ package app
 
 import (
 	"context"
-	"errors"
 	"time"
-
-	"genkan/internal/sqlite"
 )
 
 const (
-	// lostPace is how often the process checks that its database is still at its
-	// path. Writes check it themselves.
-	lostPace = 500 * time.Millisecond
 	// lostNotice is how long the process goes on after its database is lost, so
 	// that clients and health checks hear why it stops.
 	lostNotice = 2 * time.Second
@@ -21,20 +15,10 @@ const (
 
 // watchDatabase notices when the database is removed, moved or replaced.
 func (p *Process) watchDatabase(ctx context.Context) {
-	ticks := time.NewTicker(lostPace)
-	defer ticks.Stop()
-	for {
-		select {
-		case <-ticks.C:
-		case <-ctx.Done():
-			return
-		}
-		if err := p.store.Check(); errors.Is(err, sqlite.ErrGone) {
-			p.log.Error("the database is not at its path any more: genkan stops", "error", err)
-			p.lostBecause = err
-			close(p.lost)
-			return
-		}
+	if err := p.store.WaitGone(ctx); err != nil {
+		p.log.Error("the database is not at its path any more: genkan stops", "error", err)
+		p.lostBecause = err
+		close(p.lost)
 	}
 }
 
