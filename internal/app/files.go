@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 
 	"genkan/internal/config"
+	"genkan/internal/registry"
 	"genkan/internal/sqlite"
 )
 
@@ -98,7 +99,7 @@ func ReadConfig(opt Options) (*config.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	from := config.Sources{Env: opt.LookupEnv, Secret: secretsOf(context.Background(), OpenVault(opt.DataDir)), Kept: kept}
+	from := config.Sources{Env: opt.LookupEnv, Secret: registry.SecretLookup(context.Background(), OpenVault(opt.DataDir)), Kept: kept}
 	return config.Load(opt.configFile(), opt.ConfigFile != "", from, opt.Flags)
 }
 

@@ -11,6 +11,7 @@ import (
 	"genkan/internal/config"
 	"genkan/internal/gateway"
 	"genkan/internal/learn"
+	"genkan/internal/registry"
 	"genkan/internal/signin"
 	"genkan/internal/upstream"
 )
@@ -135,6 +136,7 @@ func (h *house) Page(ctx context.Context, view gateway.View, kind gateway.Kind, 
 func (h *house) Snapshot() *catalog.Snapshot { return h.catalog.Snapshot() }
 func (h *house) Servers() []*upstream.Server { return h.servers }
 func (h *house) BuiltIn() []gateway.Source   { return h.builtIn }
+func (h *house) Declared() []registry.Server { return registry.List(h.config) }
 
 // sources are the servers and what is built in.
 func (h *house) sources() []gateway.Source {

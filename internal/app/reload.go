@@ -9,6 +9,7 @@ import (
 	"genkan/internal/config"
 	"genkan/internal/gateway"
 	"genkan/internal/logs"
+	"genkan/internal/registry"
 )
 
 // reading is a configuration that is not in force yet.
@@ -28,7 +29,7 @@ func (p *Process) read(ctx context.Context, kept []config.Kept) (*reading, error
 		return nil, err
 	}
 	found := &reading{used: variables{}, kept: kept}
-	secret := secretsOf(ctx, p.vault)
+	secret := registry.SecretLookup(ctx, p.vault)
 	from := config.Sources{Kept: kept, Env: found.used.lookup(p.opt.LookupEnv), Secret: func(name string) (gateway.Secret, bool, error) {
 		value, ok, err := secret(name)
 		if err != nil {

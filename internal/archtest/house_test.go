@@ -7,7 +7,7 @@ const module = "genkan"
 // below it; packages of one room may import each other.
 const (
 	vocabulary = "gateway jsonrpc"
-	rooms      = "bridge catalog clients config doctor embed execute guide identity kb launch learn lock logs n8n record script search shape signin upstream vault workflow workspace"
+	rooms      = "bridge catalog clients config doctor embed execute guide identity kb launch learn lock logs n8n record registry script search shape signin upstream vault workflow workspace"
 	stores     = "sqlite postgres"
 	edges      = "mcpserver api web"
 	// language is what messages are said in where they leave the house.
@@ -38,7 +38,8 @@ var house = map[string]row{
 	"seal": {"", fixtures},
 
 	// Rooms know the vocabulary and never one another, but for workflow → script,
-	// upstream → launch, record → logs, and guide and learn → search.
+	// upstream → launch, record → logs, guide and learn → search, and what registry
+	// connects.
 	"bridge":    {vocabulary + " filelock privatedir", fixtures},
 	"catalog":   {vocabulary, fixtures},
 	"clients":   {vocabulary, fixtures + " vault"},
@@ -54,7 +55,8 @@ var house = map[string]row{
 	"lock":      {vocabulary + " " + language, fixtures}, // it answers by itself
 	"logs":      {vocabulary, fixtures},
 	"n8n":       {vocabulary, fixtures},
-	"record":    {vocabulary + " logs", fixtures}, // what bounds the lines of a flood
+	"record":    {vocabulary + " logs", fixtures},                                       // what bounds the lines of a flood
+	"registry":  {vocabulary + " catalog clients config upstream", fixtures + " vault"}, // stores config's servers, and tests them
 	"script":    {vocabulary, fixtures},
 	"search":    {vocabulary, fixtures},
 	"shape":     {vocabulary, fixtures},
