@@ -22,6 +22,7 @@ import (
 	"genkan/internal/kb"
 	"genkan/internal/lang"
 	"genkan/internal/learn"
+	"genkan/internal/registry"
 	"genkan/internal/search"
 	"genkan/internal/upstream"
 )
@@ -34,7 +35,7 @@ type House interface {
 	Servers() []*upstream.Server
 	// Declared are all servers, disabled ones too, in the order of the
 	// configuration.
-	Declared() []Declared
+	Declared() []registry.Server
 	// Unknown is what can be said about a name that no tool has.
 	Unknown(name string) catalog.Unknown
 	// Count counts against somebody's rate limit what is no call of a tool, or
@@ -75,7 +76,7 @@ type Options struct {
 	CatchUp func()
 	// ChangeTool changes what is said about a tool, for everybody and at once.
 	ChangeTool func(ctx context.Context, key catalog.ToolKey, change func(*catalog.Override) error) error
-	// Servers keeps the servers that are added here.
+	// Servers is the registry of servers.
 	Servers Servers
 	// Learned is what searches led to.
 	Learned Learned

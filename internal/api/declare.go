@@ -5,56 +5,30 @@ import (
 	"encoding/json"
 	"net/http"
 	"strings"
-	"time"
 
 	"genkan/internal/api/client"
-	"genkan/internal/catalog"
 	"genkan/internal/gateway"
 	"genkan/internal/jsonrpc"
+	"genkan/internal/registry"
 	"genkan/internal/upstream"
 )
 
-// Declared is a server as it is declared, whether it runs or not.
-type Declared struct {
-	Name string
-	// Kept: in the database, not in the configuration file.
-	Kept bool
-	// Problem is why it is not used; empty for one that is.
-	Problem gateway.Text
-	// Note is something to know about it.
-	Note gateway.Text
-	// Definition is what is written, with literal secrets masked.
-	Definition func() json.RawMessage
-	// Hide takes the server's secrets out of a text.
-	Hide func(text string) string
-}
-
-// Servers keeps the servers that are added here. Definitions are JSON objects
-// with the keys of the configuration file.
+// Servers is the registry of servers. Definitions are JSON objects with the keys
+// of the configuration file.
 type Servers interface {
 	AddServer(ctx context.Context, name string, definition []byte) error
 	// ChangeServer replaces a definition, or changes what a patch names.
 	ChangeServer(ctx context.Context, name string, definition []byte, patch bool) error
 	RemoveServer(ctx context.Context, name string) error
 	// TestServer starts a server once; nil is the definition that there is.
-	TestServer(ctx context.Context, name string, definition []byte) (Tested, error)
+	TestServer(ctx context.Context, name string, definition []byte) (registry.TestResult, error)
 	RestartServer(s *upstream.Server)
 }
 
-// Tested is what a test of a server found.
-type Tested struct {
-	Name   string
-	Server *upstream.Server
-	Status upstream.Status
-	Seen   *catalog.Snapshot
-	Took   time.Duration
-	Hide   func(text string) string
-}
-
 // declaredAs adds to a server what is known of its declaration.
-func (a *API) declaredAs(one client.Server, as Declared, id gateway.Identity, whole bool) client.Server {
-	one.Source, one.Editable = client.SourceFile, as.Kept
-	if as.Kept {
+func (a *API) declaredAs(one client.Server, as registry.Server, id gateway.Identity, whole bool) client.Server {
+	one.Source, one.Editable = client.SourceFile, as.Registered
+	if as.Registered {
 		one.Source = client.SourceDatabase
 	}
 	if as.Problem.String() != "" {
@@ -68,7 +42,7 @@ func (a *API) declaredAs(one client.Server, as Declared, id gateway.Identity, wh
 		}
 		for _, text := range texts {
 			if *text != "" {
-				*text = as.Hide(*text)
+				*text = as.Redact(*text)
 			}
 		}
 	}
@@ -226,7 +200,7 @@ func (a *API) serverLog(w http.ResponseWriter, r *http.Request, _ gateway.Identi
 		out := client.ServerLog{Name: name, Lines: []string{}}
 		for _, s := range house.Servers() {
 			if s.Name() == name {
-				out.Lines = lastLines(as.Hide(s.Status().Output), most)
+				out.Lines = lastLines(as.Redact(s.Status().Output), most)
 			}
 		}
 		encode(w, http.StatusOK, out)
@@ -277,8 +251,8 @@ func (a *API) test(w http.ResponseWriter, r *http.Request, name string, definiti
 		TookMillis: found.Took.Milliseconds(), SignIn: st.SignIn,
 	}
 	if !out.Success {
-		out.Error = found.Hide(a.language().Text(st.Problem))
-		out.Output = lastLines(found.Hide(st.Output), linesOfFailure)
+		out.Error = found.Redact(a.language().Text(st.Problem))
+		out.Output = lastLines(found.Redact(st.Output), linesOfFailure)
 		encode(w, http.StatusOK, out)
 		return
 	}
@@ -293,7 +267,7 @@ func (a *API) test(w http.ResponseWriter, r *http.Request, name string, definiti
 	} {
 		*count = len(found.Server.List(kind))
 	}
-	for _, f := range found.Seen.Findings() {
+	for _, f := range found.Findings {
 		out.Findings = append(out.Findings, a.findingOf(f))
 	}
 	encode(w, http.StatusOK, out)

@@ -12,6 +12,7 @@ import (
 
 	"genkan/internal/config"
 	"genkan/internal/privatedir"
+	"genkan/internal/registry"
 	"genkan/internal/sqlite"
 )
 
@@ -114,7 +115,7 @@ func ReadConfig(opt Options) (*config.Config, error) {
 	if err != nil {
 		return nil, err
 	}
-	from := config.Sources{Env: opt.LookupEnv, Secret: secretsOf(context.Background(), OpenVault(opt.DataDir)), Kept: kept}
+	from := config.Sources{Env: opt.LookupEnv, Secret: registry.SecretLookup(context.Background(), OpenVault(opt.DataDir)), Kept: kept}
 	return config.Load(opt.configFile(), opt.ConfigFile != "", from, opt.Flags)
 }
 

@@ -13,6 +13,7 @@ import (
 	"genkan/internal/guide"
 	"genkan/internal/learn"
 	"genkan/internal/ratelimit"
+	"genkan/internal/registry"
 	"genkan/internal/signin"
 	"genkan/internal/tasks"
 	"genkan/internal/upstream"
@@ -136,6 +137,7 @@ func (h *house) Page(ctx context.Context, view gateway.View, kind gateway.Kind, 
 
 func (h *house) Servers() []*upstream.Server { return h.servers }
 func (h *house) BuiltIn() []gateway.Source   { return h.builtIn }
+func (h *house) Declared() []registry.Server { return registry.List(h.config) }
 
 // sources are the servers and what is built in.
 func (h *house) sources() []gateway.Source {

@@ -32,6 +32,7 @@ import (
 	"genkan/internal/mcpserver"
 	"genkan/internal/reception"
 	"genkan/internal/record"
+	"genkan/internal/registry"
 	"genkan/internal/signin"
 	"genkan/internal/sqlite"
 	"genkan/internal/tasks"
@@ -120,11 +121,7 @@ type Process struct {
 	// so it happens under the first alone.
 	reloading, furnishing sync.Mutex
 
-	// testing has a place for each test of a server that is under way; tests ends
-	// as soon as the process is to stop: nobody loses anything by that.
-	testing  chan struct{}
-	tests    context.Context //nolint:containedctx // as life
-	endTests context.CancelFunc
+	registry *registry.Registry
 
 	events chan struct{}
 	dirty  struct {
@@ -157,7 +154,6 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 		memory:   gateway.NewShares(cmp.Or(opt.Memory, maxInFlight)),
 		recorder: record.New(opt.Log),
 		events:   make(chan struct{}, 1),
-		testing:  make(chan struct{}, testsAtOnce),
 		instance: rand.Text(),
 		lost:     make(chan struct{}),
 		vault:    OpenVault(opt.DataDir),
@@ -200,21 +196,22 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 	p.mcp = mcpserver.New(mcpserver.Options{
 		House: func() mcpserver.House { return p.house.Load() },
 		Admit: p.admit, Refused: p.refused, Log: opt.Log, Version: opt.Version, Budget: p.memory, Limits: opt.EdgeLimits, Language: p.language,
-		Secret: secret[:], Recognizes: p.lock.Recognizes, Place: func(who gateway.Identity, view gateway.View) gateway.View { return p.house.Load().Place(who, view) }, Instance: p.instance, Introduced: p.keeper.Introduced,
+		Secret: secret[:], Recognizes: p.lock.Recognizes, Instance: p.instance, Introduced: p.keeper.Introduced,
+		Place: func(who gateway.Identity, view gateway.View) gateway.View { return p.house.Load().Place(who, view) },
 	})
+	p.life, p.stop = context.WithCancel(context.Background())
+	p.registry = p.newRegistry()
 	p.api = api.New(api.Options{
 		House: func() api.House { return p.house.Load() },
 		Admit: p.admit, Receive: p.lock.Receive, Refused: p.refused, Health: p.Health, Log: opt.Log, Version: opt.Version, Budget: p.memory, Language: p.language,
-		Reload: p.Reload, CatchUp: p.catchUp, ChangeTool: p.ChangeTool, Servers: p, Learned: p.learned, Items: p.knowledge.base, Upkeep: &p.knowledge.upkeep,
+		Reload: p.Reload, CatchUp: p.catchUp, ChangeTool: p.ChangeTool, Servers: p.registry, Learned: p.learned, Items: p.knowledge.base, Upkeep: &p.knowledge.upkeep,
 	})
 	p.measure()
-	p.life, p.stop = context.WithCancel(context.Background())
-	p.tests, p.endTests = context.WithCancel(p.life)
 	p.house.Store(p.build(cfg, nil))
 	p.setStatuses(ctx, p.house.Load())
 	p.beside.Go(func() { p.refresh(p.life) })
 	p.beside.Go(func() { p.watch(p.life) })
-	p.beside.Go(func() { p.watchKept(p.life) })
+	p.beside.Go(func() { p.registry.Watch(p.life) })
 	p.beside.Go(func() { p.watchDatabase(p.life) })
 	p.beside.Go(func() {
 		p.keeper.NoteUses(p.life, func(err error) { p.log.Warn("when tokens were used could not be written down", "error", err) })
@@ -367,6 +364,7 @@ func (p *Process) Close() error {
 		ending.Go(func() { gateway.Retire(atOnce, s) })
 	}
 	ending.Wait()
+	p.registry.Close()
 	p.retired.Wait()
 	p.launcher.Close()
 	renewing.Wait()

@@ -11,6 +11,7 @@ import (
 	"genkan/internal/logs"
 	"genkan/internal/privatedir"
 	"genkan/internal/reception"
+	"genkan/internal/registry"
 )
 
 // reading is a configuration that is not in force yet.
@@ -30,7 +31,7 @@ func (p *Process) read(ctx context.Context, kept []config.Kept) (*reading, error
 		return nil, err
 	}
 	found := &reading{used: reception.Variables{}, kept: kept}
-	secret := secretsOf(ctx, p.vault)
+	secret := registry.SecretLookup(ctx, p.vault)
 	from := config.Sources{Kept: kept, Env: found.used.Record(p.opt.LookupEnv), Secret: func(name string) (gateway.Secret, bool, error) {
 		value, ok, err := secret(name)
 		if err != nil {

@@ -170,7 +170,7 @@ func (p *Process) Serve(ctx context.Context, l net.Listener) error {
 	<-joining.handedOver
 	p.log.Info("stopping: calls under way may finish", "seconds", p.patience().Seconds())
 	p.mcp.Drain()
-	p.endTests()
+	p.registry.EndTests()
 	p.shutDown(server)
 	if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
 		return err

@@ -6,12 +6,9 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
-	"sync"
 	"testing"
 
-	"genkan/internal/config"
 	"genkan/internal/testkit"
 )
 
@@ -129,111 +126,8 @@ func TestAddedServersReachTheOtherProcess(t *testing.T) {
 	if now := b.server("one").ProcessID; now != pid {
 		t.Errorf("the server that stayed was restarted: %d, then %d", pid, now)
 	}
-	if kept, err := KeptServers(t.Context(), dir); err != nil || len(kept) != 0 {
-		t.Errorf("kept: %v, %v", kept, err)
-	}
-}
-
-// Many at once: each is there, and a name is given once.
-func TestServersAreAddedAtOnce(t *testing.T) {
-	t.Parallel()
-	h := openHouse(t, servers(conf{}))
-	const many = 8
-	var all sync.WaitGroup
-	var mu sync.Mutex
-	statuses := map[int]int{}
-	for i := range many {
-		for _, name := range []string{fmt.Sprint("s", i), "same"} {
-			all.Go(func() {
-				body := withName(t, name, conf{"url": "http://127.0.0.1:1/mcp", "headers": conf{"Authorization": fmt.Sprint("Bearer canary-0123456789-", i)}})
-				status, _ := h.request(http.MethodPost, "/v1/servers", body, nil)
-				mu.Lock()
-				defer mu.Unlock()
-				statuses[status]++
-			})
-		}
-	}
-	all.Wait()
-	if statuses[http.StatusCreated] != many+1 || statuses[http.StatusConflict] != many-1 {
-		t.Errorf("got %v", statuses)
-	}
-	names, err := h.vault.Names(t.Context(), SecretPrefix)
-	if err != nil || len(names) != many+1 {
-		t.Errorf("the vault has %v, %v", names, err)
-	}
-}
-
-// Of two processes that are told of one name at once, one takes it, and the other
-// leaves that one's secrets alone.
-func TestServersAreAddedAtOnceInTwoProcesses(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	houses := []*testHouse{openHouseIn(t, dir, servers(conf{})), openHouseIn(t, dir, servers(conf{}))}
-	for i := range 8 {
-		name := fmt.Sprint("s", i)
-		bodies := []string{
-			withName(t, name, conf{"url": "http://127.0.0.1:1/mcp", "headers": conf{"X-Api-Key": "canary-0", "Authorization": "Bearer canary-0"}}),
-			withName(t, name, conf{"url": "http://127.0.0.1:1/mcp", "headers": conf{"X-Api-Key": "canary-1", "Authorization": "Bearer canary-1"}}),
-		}
-		var both sync.WaitGroup
-		statuses := make([]int, len(houses))
-		for n, h := range houses {
-			both.Go(func() { statuses[n], _ = h.request(http.MethodPost, "/v1/servers", bodies[n], nil) })
-		}
-		both.Wait()
-		winner := slices.Index(statuses, http.StatusCreated)
-		if winner < 0 || statuses[1-winner] != http.StatusConflict {
-			t.Fatalf("got %v", statuses)
-		}
-		for _, secret := range []string{name + ".X-Api-Key", name + ".Authorization"} {
-			value, found, err := houses[winner].vault.Load(t.Context(), SecretPrefix+secret)
-			if err != nil || !found || value.Reveal() != fmt.Sprint("canary-", winner) {
-				t.Errorf("%s: %q, %t, %v", secret, value.Reveal(), found, err)
-			}
-		}
-	}
-}
-
-// A secret that another server refers to stays, also when that one is set aside.
-func TestASecretStaysWithWhoNeedsIt(t *testing.T) {
-	t.Parallel()
-	h := openHouse(t, servers(conf{}))
-	remote := func(key, prefix string) conf {
-		return conf{"url": "http://127.0.0.1:1/mcp", "prefix": prefix, "headers": conf{"X-Api-Key": key}}
-	}
-	h.must(http.MethodPost, "/v1/servers", withName(t, "first", remote("canary-0123", "first")), http.StatusCreated)
-	h.must(http.MethodPost, "/v1/servers", withName(t, "second", remote("${secret:first.X-Api-Key}", "taken")), http.StatusCreated)
-	h.reload(servers(conf{"file": remote("x", "taken")}))
-	if st := h.server("second"); !strings.Contains(st.Problem, "prefix") {
-		t.Errorf("it is not set aside: %+v", st)
-	}
-	h.must(http.MethodDelete, "/v1/servers/first", "", http.StatusOK)
-	if _, found, err := h.vault.Load(t.Context(), SecretPrefix+"first.X-Api-Key"); err != nil || !found {
-		t.Errorf("the secret is gone: %v", err)
-	}
-}
-
-// Nothing is changed while the file is broken, and what was tried leaves no
-// secret behind.
-func TestABrokenFileKeepsServersAsTheyAre(t *testing.T) {
-	t.Parallel()
-	h := openHouse(t, servers(conf{"one": child(t)}))
-	h.waitReady("one")
-	h.must(http.MethodPost, "/v1/servers", withName(t, "two", conf{"url": "http://127.0.0.1:1/mcp"}), http.StatusCreated)
-	h.reload(with(servers(conf{"one": child(t)}), conf{"profiles": conf{"p": conf{"servers": []string{"two"}}}}))
-	if text := h.must(http.MethodDelete, "/v1/servers/two", "", http.StatusConflict); !strings.Contains(text, "the profile p in "+h.file()) {
-		t.Errorf("got %s", text)
-	}
-	h.writeText("mcpServers: [")
-	if text := h.must(http.MethodPost, "/v1/servers", withName(t, "three", secretly(t, "canary-Zq8Lw3Rt6Yp1")), http.StatusConflict); !strings.Contains(text, "nothing was changed") || !strings.Contains(text, h.file()) {
-		t.Errorf("got %s", text)
-	}
-	if names, err := h.vault.Names(t.Context(), SecretPrefix); err != nil || len(names) != 0 {
-		t.Errorf("the vault has %v, %v", names, err)
-	}
-	kept, err := h.store.KeptServers(t.Context())
-	if err != nil || !slices.EqualFunc(kept, []string{"two"}, func(k config.Kept, name string) bool { return k.Name == name }) {
-		t.Errorf("kept: %v, %v", kept, err)
+	if stored, err := KeptServers(t.Context(), dir); err != nil || len(stored) != 0 {
+		t.Errorf("stored: %v, %v", stored, err)
 	}
 }
 
@@ -311,9 +205,9 @@ func TestRestartDuringCalls(t *testing.T) {
 	testkit.Eventually(t, func() bool { return !testkit.Alive(pid) }, "the former process is gone")
 }
 
-// The options of a kept server's tools count in the order that they are written
-// in, as in the file: when they are added, changed, and after a restart.
-func TestOptionsOfAKeptServer(t *testing.T) {
+// Tool options of a registered server apply in the order in which they were
+// written, as in the file: when they are added, changed, and after a restart.
+func TestToolOptionsOfARegisteredServer(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	category := func(h *testHouse, tool string) string {
@@ -324,25 +218,25 @@ func TestOptionsOfAKeptServer(t *testing.T) {
 	}
 	t.Run("added", func(t *testing.T) {
 		h := openHouseIn(t, dir, servers(conf{}))
-		body := withName(t, "kept", child(t))
+		body := withName(t, "stored", child(t))
 		body = strings.TrimSuffix(body, "}") + `,"tools":{"options":{"p*":{"category":"first"},"*":{"category":"second"},"echo":{"category":"third"}}}}`
 		h.must(http.MethodPost, "/v1/servers", body, http.StatusCreated)
-		h.waitReady("kept")
-		if pid, echo := category(h, "kept__pid"), category(h, "kept__echo"); pid != "first" || echo != "second" {
+		h.waitReady("stored")
+		if pid, echo := category(h, "stored__pid"), category(h, "stored__echo"); pid != "first" || echo != "second" {
 			t.Errorf("pid is %s, echo %s", pid, echo)
 		}
-		shown := h.must(http.MethodGet, "/v1/servers/kept", "", http.StatusOK)
+		shown := h.must(http.MethodGet, "/v1/servers/stored", "", http.StatusOK)
 		if want := `"options":{"p*":{"category":"first"},"*":{"category":"second"},"echo":{"category":"third"}}`; !strings.Contains(shown, want) {
 			t.Errorf("shown as %s", shown)
 		}
-		h.must(http.MethodPatch, "/v1/servers/kept", `{"tools":{"options":{"*":null,"a*":{"category":"fourth"}}}}`, http.StatusOK)
-		h.must(http.MethodPatch, "/v1/servers/kept", `{"tools":{"options":{"*":{"category":"last"}}}}`, http.StatusOK)
+		h.must(http.MethodPatch, "/v1/servers/stored", `{"tools":{"options":{"*":null,"a*":{"category":"fourth"}}}}`, http.StatusOK)
+		h.must(http.MethodPatch, "/v1/servers/stored", `{"tools":{"options":{"*":{"category":"last"}}}}`, http.StatusOK)
 	})
 	t.Run("started again", func(t *testing.T) {
 		h := openHouseIn(t, dir, servers(conf{}))
-		h.waitReady("kept")
+		h.waitReady("stored")
 		for tool, want := range map[string]string{"pid": "first", "echo": "third", "add_tool": "fourth", "raw": "last"} {
-			if got := category(h, "kept__"+tool); got != want {
+			if got := category(h, "stored__"+tool); got != want {
 				t.Errorf("%s is %s, want %s", tool, got, want)
 			}
 		}

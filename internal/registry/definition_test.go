@@ -1,4 +1,4 @@
-package app
+package registry
 
 import (
 	"encoding/base64"
@@ -12,58 +12,58 @@ import (
 	"genkan/internal/jsonrpc"
 )
 
-// What is shown of a definition has no literal secret, wherever it stands in a
-// text; what is shown can be given back.
+// A masked definition has no literal secret at any place in a text, and restoring
+// it gives the original.
 func TestMaskedDefinitions(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		kept        bool
+		registered  bool
 		given, want string
 	}{
-		"a file's": {
+		"of the file": {
 			given: `{"env":{"A":"plain","B":"${HOME}","C":"Bearer ${T}","D":"postgres://u:canary@${HOST}/x","E":"${T:-canary}","F":"a${X}b${Y}","G":"$${canary}"}}`,
 			want:  `{"env":{"A":"***","B":"${HOME}","C":"Bearer ${T}","D":"***${HOST}***","E":"${T:-***}","F":"***${X}***${Y}","G":"***"}}`,
 		},
-		"a kept one's": {
-			kept:  true,
-			given: `{"env":{"A":"plain","B":"${HOME:-/root}","C_KEY":"${T:-canary-0123}","D":"${secret:x.D}"},"oauth":{"clientSecret":"canary-0123${X}"}}`,
-			want:  `{"env":{"A":"plain","B":"${HOME:-/root}","C_KEY":"${T:-***}","D":"${secret:x.D}"},"oauth":{"clientSecret":"***${X}"}}`,
+		"of the registry": {
+			registered: true,
+			given:      `{"env":{"A":"plain","B":"${HOME:-/root}","C_KEY":"${T:-canary-0123}","D":"${secret:x.D}"},"oauth":{"clientSecret":"canary-0123${X}"}}`,
+			want:       `{"env":{"A":"plain","B":"${HOME:-/root}","C_KEY":"${T:-***}","D":"${secret:x.D}"},"oauth":{"clientSecret":"***${X}"}}`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d, err := readDefinition([]byte(c.given))
+			d, err := parseDefinition([]byte(c.given))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := string(d.masked("x", c.kept).json()); got != c.want {
+			if got := string(d.masked("x", c.registered).json()); got != c.want {
 				t.Errorf("got  %s\nwant %s", got, c.want)
 			}
-			back, err := readDefinition([]byte(c.want))
+			back, err := parseDefinition([]byte(c.want))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := back.unmask("x", d, c.kept); err != nil {
+			if err := back.restoreMasked("x", d, c.registered); err != nil {
 				t.Fatal(err)
 			}
 			if got := string(back.json()); got != c.given {
-				t.Errorf("given back it is %s", got)
+				t.Errorf("restored: %s", got)
 			}
 		})
 	}
 }
 
-// What goes into the database has no literal secret, also where it stands beside a
-// reference or another one.
-func TestReferredSecrets(t *testing.T) {
+// A stored definition has no literal secret, also where one stands beside a
+// reference or another secret.
+func TestLiteralSecretsAreReplaced(t *testing.T) {
 	t.Parallel()
-	d, err := readDefinition([]byte(`{"args":["--header","X-Api-Key: canary1","{\"token\": \"canary2\"}"],
+	d, err := parseDefinition([]byte(`{"args":["--header","X-Api-Key: canary1","{\"token\": \"canary2\"}"],
 		"env":{"DSN":"postgres://u:canary3@${HOST}/?password=canary4","CONN":"Server=x;Password=canary5"},
 		"oauth":{"clientSecret":"${X}canary-6789"}}`))
 	if err != nil {
 		t.Fatal(err)
 	}
 	n := 0
-	if err := d.refer("x", func(l clients.Literal) (string, error) { n++; return "${secret:" + l.Variable + "}", nil }); err != nil {
+	if err := d.replaceSecrets("x", func(l clients.Literal) (string, error) { n++; return "${secret:" + l.Variable + "}", nil }); err != nil {
 		t.Fatal(err)
 	}
 	if got := string(d.json()); strings.Contains(got, "canary") || n != 6 {
@@ -71,8 +71,9 @@ func TestReferredSecrets(t *testing.T) {
 	}
 }
 
-// A server's output shows its secrets in none of the forms that programs print.
-func TestHiddenOutput(t *testing.T) {
+// The output of a server is shown without its secrets, in whatever encoding it
+// prints them.
+func TestOutputIsRedacted(t *testing.T) {
 	t.Parallel()
 	const key, pem = "plain words & more", "-----BEGIN KEY-----\nMIIBVQ+abc/def\n-----END KEY-----\n"
 	s := config.Server{
@@ -88,7 +89,7 @@ func TestHiddenOutput(t *testing.T) {
 		"x is " + key, "b is second word.", string(quoted), pem, "/?x=plain+words+%26+more", "/plain%20words%20&%20more",
 		base64.StdEncoding.EncodeToString([]byte(key)),
 	} {
-		shown := hide(s, text)
+		shown := redact(s, text)
 		for _, part := range []string{"words", "second", "MIIBVQ", "cGxhaW4"} {
 			if strings.Contains(shown, part) {
 				t.Errorf("%s is shown as %s", text, shown)
@@ -97,14 +98,14 @@ func TestHiddenOutput(t *testing.T) {
 	}
 }
 
-// Of several patterns the first counts, so they stay in the order that they were
-// written in, whatever is done with the definition.
-func TestOptionsKeepTheirOrder(t *testing.T) {
+// The first matching pattern applies, so masking, patching and storing keep the
+// order of the patterns.
+func TestToolOptionsKeepTheirOrder(t *testing.T) {
 	t.Parallel()
 	const given = `{"command":"x","tools":{"allow":["*"],"options":{"z*":{"retry":1},"*":{"timeout":"2s"},"a<b>":{"retry":2}}}}`
 	read := func(raw string) definition {
 		t.Helper()
-		d, err := readDefinition([]byte(raw))
+		d, err := parseDefinition([]byte(raw))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -123,7 +124,7 @@ func TestOptionsKeepTheirOrder(t *testing.T) {
 		{`{"tools":{"options":{"q":{},"p":{}}}}`, `{"q":{},"p":{}}`},
 	} {
 		d.merge(read(c.patch))
-		d = read(string(d.json())) // as the database keeps it
+		d = read(string(d.json())) // as the database stores it
 		if got := string(jsonrpc.Lookup(jsonrpc.Lookup(d.json(), "tools"), "options")); got != c.want {
 			t.Errorf("after %s: %s, want %s", c.patch, got, c.want)
 		}
@@ -133,7 +134,7 @@ func TestOptionsKeepTheirOrder(t *testing.T) {
 			t.Errorf("%s became %s", odd, got)
 		}
 	}
-	if err := read(`{"tools":{"options":{"a":{"timeout":"***"}}}}`).unmask("s", d, true); err == nil || gateway.AsError(err).Field != "tools.options.a.timeout" {
-		t.Errorf("a mask that hides nothing: %v", err)
+	if err := read(`{"tools":{"options":{"a":{"timeout":"***"}}}}`).restoreMasked("s", d, true); err == nil || gateway.AsError(err).Field != "tools.options.a.timeout" {
+		t.Errorf("a mask that stands for nothing: %v", err)
 	}
 }

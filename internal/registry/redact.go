@@ -1,4 +1,4 @@
-package app
+package registry
 
 import (
 	"cmp"
@@ -13,14 +13,22 @@ import (
 	"genkan/internal/gateway"
 )
 
-// hidden are the values of a server that nobody should see, the longest first:
-// what its references to secrets became, and what looks like a secret.
-func hidden(s config.Server) []string {
+// redact masks the secrets of a server in a text that the server has printed.
+func redact(s config.Server, text string) string {
+	for _, value := range secretValues(s) {
+		text = strings.ReplaceAll(text, value, mask)
+	}
+	return clients.Mask(text)
+}
+
+// secretValues returns the secrets of a server in every spelling, the longest
+// first: the values of its references to secrets, and what looks like a secret.
+func secretValues(s config.Server) []string {
 	var values []string
 	add := func(value string) {
-		for _, form := range formsOf(value) {
-			const least = 6 // shorter ones would hide half of every text
-			if len(value) >= least && len(form) >= least {
+		for _, form := range spellings(value) {
+			const minLength = 6 // masking shorter values would make any text unreadable
+			if len(value) >= minLength && len(form) >= minLength {
 				values = append(values, form)
 			}
 		}
@@ -29,38 +37,39 @@ func hidden(s config.Server) []string {
 	for _, l := range clients.Literals(clients.Server{Name: s.Name, Args: s.Args, URL: s.URL, Env: s.Env, Headers: s.Headers}) {
 		add(l.Value.Reveal())
 	}
-	said, err := readDefinition([]byte(s.Written.Reveal()))
+	written, err := parseDefinition([]byte(s.Written.Reveal()))
 	if err != nil {
-		said = definition{}
+		written = definition{}
 	}
 	for key, expanded := range map[string]map[string]gateway.Secret{"env": s.Env, "headers": s.Headers} {
-		for name, text := range said.texts(key) {
-			for _, value := range referredTo(text.Reveal(), expanded[name].Reveal()) {
+		for name, text := range written.texts(key) {
+			for _, value := range expandedSecrets(text.Reveal(), expanded[name].Reveal()) {
 				add(value)
 			}
 		}
 	}
-	for i, text := range said.server(s.Name).Args {
+	for i, text := range written.clientServer(s.Name).Args {
 		if i < len(s.Args) {
-			for _, value := range referredTo(text, s.Args[i]) {
+			for _, value := range expandedSecrets(text, s.Args[i]) {
 				add(value)
 			}
 		}
 	}
-	for _, value := range referredTo(said.text("url"), s.URL) {
+	for _, value := range expandedSecrets(written.text("url"), s.URL) {
 		add(value)
 	}
 	slices.SortFunc(values, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
 	return slices.Compact(values)
 }
 
-// referredTo is what the secrets became that a text refers to: what stands between
-// the rest of it. The whole is one of them, in case that cannot be told.
-func referredTo(text, expanded string) []string {
+// expandedSecrets returns the values of the secrets that a text refers to, given
+// the text with its references expanded: the parts between the literal text. The
+// whole expanded text is always among them, because the parts may be ambiguous.
+func expandedSecrets(text, expanded string) []string {
 	isSecret := func(ref string) bool {
 		return strings.HasPrefix(ref, "${secret:") || strings.HasPrefix(ref, "${input:")
 	}
-	refs := written.FindAllStringIndex(text, -1)
+	refs := reference.FindAllStringIndex(text, -1)
 	if !slices.ContainsFunc(refs, func(at []int) bool { return isSecret(text[at[0]:at[1]]) }) {
 		return nil
 	}
@@ -83,8 +92,8 @@ func referredTo(text, expanded string) []string {
 	return values
 }
 
-// formsOf are the ways in which programs print a value.
-func formsOf(value string) []string {
+// spellings returns the encodings in which programs print a value.
+func spellings(value string) []string {
 	forms := []string{
 		value, url.QueryEscape(value), url.PathEscape(value),
 		base64.RawStdEncoding.EncodeToString([]byte(value)), base64.RawURLEncoding.EncodeToString([]byte(value)),
@@ -96,12 +105,4 @@ func formsOf(value string) []string {
 		forms = append(forms, strings.TrimSpace(line))
 	}
 	return forms
-}
-
-// hide takes out of a text of a server what nobody should see.
-func hide(s config.Server, text string) string {
-	for _, value := range hidden(s) {
-		text = strings.ReplaceAll(text, value, mask)
-	}
-	return clients.Mask(text)
 }

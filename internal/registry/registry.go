@@ -1,0 +1,281 @@
+// Package registry manages the servers that are registered with a running genkan
+// and stored in the database, beside the servers of the configuration file. It
+// adds, changes and removes them, moves the literal secrets of their definitions
+// into the vault, and tests a server before it is registered. It also describes
+// all configured servers with their secrets masked.
+//
+// The REST edge calls it. Package app gives it the store, the vault and the
+// configuration in force.
+package registry
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"slices"
+	"sync"
+
+	"genkan/internal/config"
+	"genkan/internal/gateway"
+)
+
+// Store holds the registered servers.
+type Store interface {
+	config.KeptStore
+	// ChangeSequence grows with every change of the database by any process.
+	ChangeSequence(ctx context.Context) (int64, error)
+}
+
+// Vault holds the secrets of registered servers.
+type Vault interface {
+	Load(ctx context.Context, name string) (value gateway.Secret, found bool, err error)
+	Save(ctx context.Context, name string, value gateway.Secret) error
+	Delete(ctx context.Context, name string) error
+	// Lock excludes other processes with the same data directory.
+	Lock(ctx context.Context, name string) (unlock func(), err error)
+}
+
+// Options are what a registry works with. All fields are required.
+type Options struct {
+	Store Store
+	Vault Vault
+	Log   *slog.Logger
+	// LookupEnv finds the environment variables that definitions refer to.
+	LookupEnv func(string) (string, bool)
+	// ConfigFile is the path of the configuration file, for messages.
+	ConfigFile string
+	// Config returns the configuration in force.
+	Config func() *config.Config
+	// InForce returns the registered servers that Config was read with.
+	InForce func() []config.Kept
+	// Reloading is locked while a configuration is replaced. A change holds it from
+	// its first check until it is in force.
+	Reloading sync.Locker
+	// Apply reads the configuration file with these registered servers and puts the
+	// result into force. It calls commit when nothing else can fail; an error of
+	// commit leaves the former configuration in force. It is called with Reloading
+	// locked.
+	Apply func(registered []config.Kept, commit func(*config.Config) error) error
+	// Reload reads the configuration file and the registered servers again.
+	Reload func() error
+	// Probe starts a server once, and stops it when it is ready or has failed.
+	Probe func(ctx context.Context, s config.Server) Probe
+	// Restarted is called for each server that was restarted: the failures of its
+	// former connection no longer count.
+	Restarted func(source gateway.Source)
+}
+
+// Registry manages the registered servers.
+type Registry struct {
+	opt Options
+	// life ends with the process: a change that has begun does not end with its
+	// request.
+	life context.Context //nolint:containedctx // see above
+
+	// testSlots bounds the tests that run at once; testing ends them.
+	testSlots chan struct{}
+	testing   context.Context //nolint:containedctx // tests end before life does
+	endTests  context.CancelFunc
+}
+
+// New returns a registry that works until ctx ends.
+func New(ctx context.Context, opt Options) *Registry {
+	r := &Registry{opt: opt, life: ctx, testSlots: make(chan struct{}, maxTests)}
+	r.testing, r.endTests = context.WithCancel(ctx)
+	return r
+}
+
+// AddServer registers a server. When it returns, the server is stored and in
+// force for all clients; the same holds for ChangeServer and RemoveServer.
+func (r *Registry) AddServer(ctx context.Context, name string, raw []byte) error {
+	given, err := parseDefinition(raw)
+	if err != nil {
+		return err
+	}
+	return r.change(ctx, name, func(before *config.Kept) (definition, error) {
+		if before != nil {
+			return nil, gateway.Errorf(gateway.CodeConflict, "there is a server %s already; give this one another name, or remove that one first (`genkan servers remove %s`), or change it with PUT /v1/servers/%s", name, name, name)
+		}
+		return given, given.restoreMasked(name, nil, true)
+	})
+}
+
+// ChangeServer replaces the definition of a registered server, or applies a patch
+// to it. Masked values stand for the values that they were shown for.
+func (r *Registry) ChangeServer(ctx context.Context, name string, raw []byte, patch bool) error {
+	given, err := parseDefinition(raw)
+	if err != nil {
+		return err
+	}
+	return r.change(ctx, name, func(before *config.Kept) (definition, error) {
+		if before == nil {
+			return nil, errNoServer(name)
+		}
+		current, err := parseDefinition(before.Definition)
+		if err != nil {
+			return nil, err
+		}
+		if err := given.restoreMasked(name, current, true); err != nil {
+			return nil, err
+		}
+		if !patch {
+			return given, nil
+		}
+		current.merge(given)
+		return current, nil
+	})
+}
+
+// RemoveServer removes a registered server and the secrets that only it uses.
+func (r *Registry) RemoveServer(ctx context.Context, name string) error {
+	return r.change(ctx, name, func(before *config.Kept) (definition, error) {
+		if before == nil {
+			return nil, errNoServer(name)
+		}
+		for _, profile := range r.opt.Config().Profiles {
+			if slices.Contains(profile.Servers, name) {
+				return nil, gateway.Errorf(gateway.CodeConflict, "the profile %s in %s names server %s; take it out there first", profile.Name, r.opt.ConfigFile, name)
+			}
+		}
+		return nil, nil //nolint:nilnil // no definition removes the server
+	})
+}
+
+func errNoServer(name string) error {
+	return gateway.Errorf(gateway.CodeNotFound, "there is no server %q; `genkan servers` lists them", gateway.Short(name))
+}
+
+func (r *Registry) errInFile(name string) error {
+	return gateway.Errorf(gateway.CodeConflict, "server %s is declared in %s, so it can only be changed there", name, r.opt.ConfigFile)
+}
+
+// changeLock is the name of the vault's lock that a change holds.
+const changeLock = "servers"
+
+// change adds, changes or removes a registered server. decide gets the stored
+// server, nil for none, and returns the wanted definition, nil to remove the
+// server. Everything that can be refused is refused before the database changes.
+func (r *Registry) change(ctx context.Context, name string, decide func(before *config.Kept) (definition, error)) error {
+	// Processes with the same data directory take turns: the names chosen for new
+	// secrets must stay free until the server is stored. Waiting for this lock does
+	// not delay reloads.
+	unlock, err := r.opt.Vault.Lock(ctx, changeLock)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	r.opt.Reloading.Lock()
+	defer r.opt.Reloading.Unlock()
+	for _, s := range r.opt.Config().Servers {
+		if s.Name == name && !s.Kept {
+			return r.errInFile(name)
+		}
+	}
+	stored, err := r.opt.Store.KeptServers(ctx)
+	if err != nil {
+		return err
+	}
+	var before, after *config.Kept
+	at := slices.IndexFunc(stored, func(s config.Kept) bool { return s.Name == name })
+	if at >= 0 {
+		before = &stored[at]
+	}
+	want, err := decide(before)
+	if err != nil {
+		return err
+	}
+	saved := []string{}
+	if want != nil {
+		if after, saved, err = r.prepare(ctx, name, before, want); err != nil {
+			r.deleteSecrets(saved)
+			return err
+		}
+	}
+	if err := r.apply(name, replaceAt(stored, at, after), before, after); err != nil {
+		r.deleteSecrets(saved)
+		return err
+	}
+	if len(saved) > 0 {
+		r.opt.Log.Info("secrets of a server are kept", "server", name, "secrets", saved)
+	}
+	if before != nil {
+		unused := slices.DeleteFunc(slices.Clone(before.Secrets), r.secretInUse)
+		r.deleteSecrets(unused)
+		if len(unused) > 0 {
+			r.opt.Log.Info("secrets of a server are forgotten", "server", name, "secrets", unused)
+		}
+	}
+	return nil
+}
+
+// prepare checks a definition by the rules of the configuration file, and moves
+// its literal secrets into the vault. It returns the names of the saved secrets
+// also with an error.
+func (r *Registry) prepare(ctx context.Context, name string, before *config.Kept, want definition) (after *config.Kept, saved []string, err error) {
+	want.moveUserToHeader()
+	if _, err := config.CheckServer(name, want.json(), r.sources(ctx)); err != nil {
+		return nil, nil, err
+	}
+	saved, err = r.saveSecrets(ctx, name, want)
+	if err != nil {
+		return nil, saved, err
+	}
+	after = &config.Kept{Name: name, Definition: want.json(), Secrets: slices.Clone(saved)}
+	if before != nil {
+		for _, secret := range before.Secrets {
+			if RefersToSecret(string(after.Definition), secret) {
+				after.Secrets = append(after.Secrets, secret)
+			}
+		}
+	}
+	slices.Sort(after.Secrets)
+	return after, saved, nil
+}
+
+// replaceAt returns a copy of stored with the server at an index replaced, or
+// removed if after is nil. A negative index adds the server.
+func replaceAt(stored []config.Kept, at int, after *config.Kept) []config.Kept {
+	stored = slices.Clone(stored)
+	switch {
+	case after == nil && at >= 0:
+		return slices.Delete(stored, at, at+1)
+	case at >= 0:
+		stored[at] = *after
+	case after != nil:
+		stored = append(stored, *after)
+	}
+	return stored
+}
+
+// apply puts the configuration with the changed servers into force, and stores the
+// change just before.
+func (r *Registry) apply(name string, servers []config.Kept, before, after *config.Kept) error {
+	err := r.opt.Apply(servers, func(cfg *config.Config) error {
+		for _, unused := range cfg.SetAside {
+			if after == nil || unused.Name != name {
+				continue
+			}
+			for _, s := range cfg.Servers {
+				if s.Name == name { // the file has been edited since the first check
+					return r.errInFile(name)
+				}
+			}
+			e := gateway.Errorf(gateway.CodeConflict, "server %s cannot be used beside the others: %s", name, unused.Why)
+			e.Field = "prefix"
+			return e
+		}
+		return r.opt.Store.ChangeKeptServer(r.life, name, func(stored *config.Kept) (*config.Kept, error) {
+			if (stored == nil) != (before == nil) || stored != nil && !bytes.Equal(stored.Definition, before.Definition) {
+				return nil, gateway.Errorf(gateway.CodeConflict, "server %s was changed by somebody else at the same time; look at it, and try again", name)
+			}
+			return after, nil
+		})
+	})
+	if e := gateway.AsError(err); e != nil && e.Code == gateway.CodeInvalid {
+		return &gateway.Error{
+			Code: gateway.CodeConflict, Err: e.Err,
+			Message: "nothing was changed, because the configuration file is not in order: %s", Values: []any{e},
+		}
+	}
+	return err
+}
