@@ -101,12 +101,16 @@ func (t *textIndex) openFile(file IndexFile) (*heldIndex, error) {
 	return h, nil
 }
 
-// renew makes a new file in the background, unless somebody does already.
-func (t *textIndex) renew() {
+// renew builds a new file in the background, unless a build is running or the index
+// that needs one, old, has been replaced. Old is nil if there is no index.
+func (t *textIndex) renew(old *heldIndex) {
 	if t.dir == "" || !t.build.mayTry() {
 		return
 	}
 	t.builder.join(t.keeper, func(ctx context.Context) error {
+		if t.held() != old {
+			return nil // a build that ended just now has replaced it
+		}
 		err := t.rebuild(ctx, false, nil)
 		switch {
 		case err == nil || errors.Is(err, context.Canceled):

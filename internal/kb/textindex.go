@@ -104,7 +104,7 @@ func (t *textIndex) advance(ctx context.Context) error {
 			return err
 		}
 		if h == nil { // there must be a file first
-			t.renew()
+			t.renew(nil)
 			return nil
 		}
 		if err := t.put(h); err != nil {
@@ -113,7 +113,7 @@ func (t *textIndex) advance(ctx context.Context) error {
 	}
 	done, err := t.follow(ctx, h)
 	if err == nil && (!done || t.due(h)) {
-		t.renew()
+		t.renew(h)
 	}
 	return err
 }
