@@ -19,13 +19,13 @@ func (k *Keeper) Patient() {
 	k.limits.searchPatience, k.limits.walkPatience = time.Minute, time.Minute
 }
 
-// LittleMemory divides by eight what the changes since a file may take, so that an
-// eighth of the text shows what happens. Nobody is impatient.
+// LittleMemory divides by 32 what the changes since a file may take, so that a 32nd
+// of the text shows what happens. Nobody is impatient.
 func (k *Keeper) LittleMemory() {
 	k.Patient()
 	l := &k.limits
 	for _, bytes := range []*int{&l.dueBytes, &l.mostBytes, &l.stepBytes, &l.writeBytes} {
-		*bytes /= 8
+		*bytes /= 32
 	}
 }
 

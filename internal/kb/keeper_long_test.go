@@ -23,7 +23,7 @@ func randomWords(seed uint64, words int) string {
 	return b.String()
 }
 
-// fillLong adds items of 12,500 characters of random words, as many in each write
+// fillLong adds items of 3,000 characters of random words, as many in each write
 // as it is told.
 func (p *process) fillLong(t *testing.T, items, each int) {
 	t.Helper()
@@ -32,7 +32,7 @@ func (p *process) fillLong(t *testing.T, items, each int) {
 			for i := range each {
 				item := kb.Item{
 					Type: "docs", Priority: kb.PriorityMedium, Title: fmt.Sprint("Long ", done+i), Description: "common",
-					Content: randomWords(uint64(done+i), 17_000/8),
+					Content: randomWords(uint64(done+i), 17_000/32),
 				}
 				if err := w.Insert(ctx, &item); err != nil {
 					return err
@@ -50,6 +50,7 @@ func (p *process) fillLong(t *testing.T, items, each int) {
 // memory: they get a file, and what is held meanwhile is bounded. Once there is a
 // file, a write makes no other.
 func TestLongItemsGetAFile(t *testing.T) {
+	t.Parallel()
 	for _, each := range []int{1, 50} { // many writes, and one that is too large for a step
 		t.Run(fmt.Sprint(each, " in a write"), func(t *testing.T) {
 			p := openProcess(t, t.TempDir(), (*kb.Keeper).LittleMemory)
@@ -57,7 +58,7 @@ func TestLongItemsGetAFile(t *testing.T) {
 			if n := p.total(t, "common"); n != 50 {
 				t.Errorf("%d found", n)
 			}
-			const oneStep = 40 << 20 / 8
+			const oneStep = 40 << 20 / 32
 			if held := p.keeper.DeltaSize(); held > p.keeper.MostDelta()+oneStep {
 				t.Errorf("%d MB are held", held>>20)
 			}

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"genkan/internal/kb"
+	"genkan/internal/testkit"
 )
 
 // words are what the items of the model are made of.
@@ -23,33 +25,31 @@ func drawText(t *rapid.T, what string) string {
 	return strings.Join(rapid.SliceOfN(rapid.SampledFrom(words()), 1, 4).Draw(t, what), rapid.SampledFrom([]string{" ", "、", "\n"}).Draw(t, "between"))
 }
 
-// usualChecks is how often a property is tried that takes its time, unless
-// somebody says -rapid.checks.
-func usualChecks(t *testing.T, n string) {
+// slowChecks lowers the number of checks of a slow property to n, unless the command
+// line has -rapid.checks.
+func slowChecks(t *testing.T, n int) {
 	t.Helper()
 	f := flag.Lookup("rapid.checks")
-	if f.Value.String() != f.DefValue {
+	before := f.Value.String()
+	if before != f.DefValue && before != "20" { // which testkit.Main sets
 		return
 	}
-	if err := f.Value.Set(n); err != nil {
+	if err := f.Value.Set(strconv.Itoa(n)); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = f.Value.Set(f.DefValue) })
+	t.Cleanup(func() { _ = f.Value.Set(before) })
 }
 
 // TestKeeperAgrees: whatever is written through two processes, either of them
 // finds and walks what the rows say, while files are built all the time.
 func TestKeeperAgrees(t *testing.T) {
 	small := func(k *kb.Keeper) { k.SmallLimits() }
-	usualChecks(t, "30")
-	empty := t.TempDir() // to make the tables takes longer than all the rest
-	openProcess(t, empty).close()
+	slowChecks(t, testkit.Count(8, 30))
 	rapid.Check(t, func(r *rapid.T) {
 		dir, err := os.MkdirTemp(t.TempDir(), "")
 		if err != nil {
 			r.Fatal(err)
 		}
-		copyDatabase(t, empty, dir)
 		two := []*process{openProcess(t, dir, small), openProcess(t, dir, small, (*kb.Keeper).VerifyLater)}
 		defer two[0].close()
 		defer two[1].close()

@@ -19,7 +19,6 @@ import (
 	"genkan/internal/filelock"
 	"genkan/internal/gateway"
 	"genkan/internal/kb"
-	"genkan/internal/sqlite"
 	"genkan/internal/testkit"
 )
 
@@ -81,10 +80,7 @@ func logOf(t testing.TB) *slog.Logger {
 // openProcess opens a data directory once more.
 func openProcess(t testing.TB, dir string, settings ...func(*kb.Keeper)) *process {
 	t.Helper()
-	s, err := sqlite.Open(context.Background(), filepath.Join(dir, "genkan.db"), slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := openDatabase(t, filepath.Join(dir, "genkan.db"))
 	p := &process{store: &counted{Store: s.Knowledge()}}
 	p.keeper = kb.NewKeeper(p.store, kb.KeeperOptions{Dir: filepath.Join(dir, "kb-index"), Log: logOf(t)})
 	for _, set := range settings {
@@ -200,6 +196,7 @@ func sameAsRows(t interface {
 // TestKeeperOrder: an index in memory, a file, and a file with changes since give
 // the same order, scores and snippets.
 func TestKeeperOrder(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	memory := openProcess(t, dir, (*kb.Keeper).Patient, func(k *kb.Keeper) { k.InMemory(1_000_000) })
 	memory.fill(t, 120)
@@ -247,6 +244,7 @@ func TestKeeperOrder(t *testing.T) {
 // TestKeeperIsLazy: nothing is opened that nobody asks for, and small knowledge
 // bases have no file.
 func TestKeeperIsLazy(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	p := openProcess(t, dir, (*kb.Keeper).Patient)
 	if n := p.total(t, "anything"); n != 0 {
@@ -291,6 +289,7 @@ func TestKeeperIsLazy(t *testing.T) {
 // TestKeeperWaitsForNobody: while another process builds, questions are answered
 // from the rows, and what it has built is used by all.
 func TestKeeperWaitsForNobody(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	small := func(k *kb.Keeper) { k.InMemory(10) }
 	one, two := openProcess(t, dir, small), openProcess(t, dir, small)
@@ -356,6 +355,7 @@ func TestKeeperImpatient(t *testing.T) {
 // TestKeeperCloses: a build that is under way is given up, and who asks later is
 // answered from the rows.
 func TestKeeperCloses(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	p := openProcess(t, dir, func(k *kb.Keeper) { k.InMemory(10) })
 	p.fill(t, 300)
@@ -376,6 +376,7 @@ func TestKeeperCloses(t *testing.T) {
 
 // TestKeeperFeed: items change, go and come while their changes are being read.
 func TestKeeperFeed(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	p := openProcess(t, dir, func(k *kb.Keeper) { k.SmallLimits(); k.InMemory(1000); k.LargeSteps() })
 	other := openProcess(t, dir)
@@ -430,6 +431,7 @@ func TestKeeperFeed(t *testing.T) {
 
 // TestKeeperRebuildThatCannotWrite: it says where, and the rows go on answering.
 func TestKeeperRebuildThatCannotWrite(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	p := openProcess(t, dir)
 	p.fill(t, 10)
@@ -449,6 +451,7 @@ func TestKeeperRebuildThatCannotWrite(t *testing.T) {
 
 // TestKeeperRebuild tells how far it is and can be given up.
 func TestKeeperRebuild(t *testing.T) {
+	t.Parallel()
 	p := openProcess(t, t.TempDir(), (*kb.Keeper).Patient, func(k *kb.Keeper) { k.InMemory(10) })
 	p.fill(t, 250)
 	var told []int
