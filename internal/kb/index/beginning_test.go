@@ -83,7 +83,7 @@ func TestProofs(t *testing.T) {
 	x := New(openCorpus(t, shared))
 	defer x.Close()
 	proven, not := 0, 0
-	s := &search{x: x, room: new(room), segments: x.segments(), documents: x.documents(), norms: normsAt(x.mean())}
+	s := &search{x: x, scratch: new(scratch), segments: x.segments(), documents: x.documents(), norms: normsAt(x.mean())}
 	seg := s.segments[0]
 	for _, query := range []string{"分類の設計", "設計の検索", "検索の設計", "項目の種類", "文書の分類", "検索の文書", "設計の実装を", "してください。", "状態の設計"} {
 		a, ok := s.resolveOne(seg, runOf(query)[0])
