@@ -38,9 +38,9 @@ func TestConversations(t *testing.T) {
 	}
 }
 
-// TestConversationsWithKeeper plays the same with index and graph. Only the order
+// TestConversationsWithIndexes plays the same with index and graph. Only the order
 // and the scores of searches are others.
-func TestConversationsWithKeeper(t *testing.T) {
+func TestConversationsWithIndexes(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -53,9 +53,9 @@ func TestConversationsWithKeeper(t *testing.T) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			conversation.Play(t, file, func(t *testing.T, arc *txtar.Archive) testkit.Conn {
 				b := newBase(t).configured(arc)
-				keeper := kb.NewKeeper(b.store, kb.KeeperOptions{})
-				t.Cleanup(func() { _ = keeper.Close() })
-				return &caller{tools: kb.NewTools(kb.New(b.store, kb.Options{Finder: keeper, Graph: keeper, Now: b.clock})), answers: make(chan []byte, 1)}
+				indexes := kb.NewIndexes(b.store, kb.IndexOptions{})
+				t.Cleanup(func() { _ = indexes.Close() })
+				return &caller{tools: kb.NewTools(kb.New(b.store, kb.Options{Finder: indexes, Graph: indexes, Now: b.clock})), answers: make(chan []byte, 1)}
 			})
 		})
 	}
