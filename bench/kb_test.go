@@ -49,7 +49,7 @@ func TestTrace(t *testing.T) {
 	if after.Item.Title != before.Item.Title || len(after.Item.Related) != len(before.Item.Related) || len(after.Item.Related) == 0 {
 		t.Errorf("the statements made %+v, and the store %+v", after.Item, before.Item)
 	}
-	health, err := k.keeper.Check(t.Context())
+	health, err := k.indexes.Check(t.Context())
 	if err != nil || health.Items != 34 || !health.Good() {
 		t.Errorf("%+v, %v", health, err)
 	}

@@ -27,13 +27,13 @@ const (
 
 // knowledge is the knowledge base of a data directory, as the house opens it.
 type knowledge struct {
-	ctx    context.Context //nolint:containedctx // the role's own life
-	dir    string
-	items  int
-	store  *sqlite.Store
-	keeper *kb.Keeper
-	base   *kb.Base
-	tools  *kb.Tools
+	ctx     context.Context //nolint:containedctx // the role's own life
+	dir     string
+	items   int
+	store   *sqlite.Store
+	indexes *kb.Indexes
+	base    *kb.Base
+	tools   *kb.Tools
 	// tracer is nil unless what SQLite is asked is written down.
 	tracer *tracer
 	// index is the text index by itself, once somebody has asked for it.
@@ -55,14 +55,14 @@ func openKnowledge(ctx context.Context, dir string, items int, traced bool) (*kn
 	if err != nil {
 		return nil, err
 	}
-	k.keeper = kb.NewKeeper(k.store.Knowledge(), kb.KeeperOptions{Dir: filepath.Join(dir, indexFolder), Log: log})
-	k.base = kb.New(k.store.Knowledge(), kb.Options{Finder: k.keeper, Graph: k.keeper})
+	k.indexes = kb.NewIndexes(k.store.Knowledge(), kb.IndexOptions{Dir: filepath.Join(dir, indexFolder), Log: log})
+	k.base = kb.New(k.store.Knowledge(), kb.Options{Finder: k.indexes, Graph: k.indexes})
 	k.tools = kb.NewTools(k.base)
 	return k, nil
 }
 
 func (k *knowledge) close() error {
-	err := k.keeper.Close()
+	err := k.indexes.Close()
 	if k.index != nil {
 		err = errors.Join(err, k.index.Close())
 	}
@@ -119,7 +119,7 @@ func (k *knowledge) do(job kbJob, say func(string)) (kbAnswer, error) {
 func (k *knowledge) build(say func(string)) (kbAnswer, error) {
 	last := time.Now()
 	began, cpu := time.Now(), processCPU()
-	err := k.keeper.Rebuild(k.ctx, func(done, total int) {
+	err := k.indexes.Rebuild(k.ctx, func(done, total int) {
 		if time.Since(last) > 10*time.Second {
 			last = time.Now()
 			say(fmt.Sprintf("kb: text index, %d of %d items", done, total))
@@ -191,7 +191,7 @@ func (k *knowledge) opening(job kbJob) (kbAnswer, error) {
 	}}, nil
 }
 
-// loadGraph reads all relations as the keeper does, and says what that costs and
+// loadGraph reads all relations as kb.Indexes does, and says what that costs and
 // how much memory stays with it.
 func (k *knowledge) loadGraph() (kbAnswer, error) {
 	var before, after runtime.MemStats

@@ -15,9 +15,9 @@ import (
 // knowledge is the knowledge base of the process. It outlives reloads; only its
 // plugins follow the configuration.
 type knowledge struct {
-	base   *kb.Base
-	keeper *kb.Keeper
-	upkeep upkeep
+	base    *kb.Base
+	indexes *kb.Indexes
+	upkeep  upkeep
 
 	mu sync.Mutex
 	// source are its tools, with a plugin for this model.
@@ -27,9 +27,9 @@ type knowledge struct {
 
 func (p *Process) openKnowledge() {
 	store := p.store.Knowledge()
-	p.knowledge.keeper = kb.NewKeeper(store, kb.KeeperOptions{Dir: KnowledgeIndex(p.opt.DataDir), Log: p.log})
-	p.knowledge.upkeep.keeper = p.knowledge.keeper
-	p.knowledge.base = kb.New(store, kb.Options{Finder: p.knowledge.keeper, Graph: p.knowledge.keeper})
+	p.knowledge.indexes = kb.NewIndexes(store, kb.IndexOptions{Dir: KnowledgeIndex(p.opt.DataDir), Log: p.log})
+	p.knowledge.upkeep.indexes = p.knowledge.indexes
+	p.knowledge.base = kb.New(store, kb.Options{Finder: p.knowledge.indexes, Graph: p.knowledge.indexes})
 }
 
 // setStatuses puts the statuses of a configuration into force, for all processes of

@@ -376,7 +376,7 @@ func (p *Process) Close() error {
 	if err := p.learned.Flush(patience); err != nil {
 		p.log.Warn("what searches led to could not be written down", "error", err)
 	}
-	if err := p.knowledge.keeper.Close(); err != nil {
+	if err := p.knowledge.indexes.Close(); err != nil {
 		p.log.Warn("the index of the knowledge base did not end well", "error", err)
 	}
 	p.recorder.Refusals().Flush()

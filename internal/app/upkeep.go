@@ -14,7 +14,7 @@ func KnowledgeIndex(dataDir string) string { return filepath.Join(dataDir, "kb-i
 
 // upkeep checks what is derived from items and makes it anew, one thing at a time.
 type upkeep struct {
-	keeper *kb.Keeper
+	indexes *kb.Indexes
 
 	mu sync.Mutex
 	kb.Work
@@ -49,11 +49,11 @@ const glanced = 64 << 20
 // Look tells how the knowledge base is without reading it, and what is being done
 // with it.
 func (u *upkeep) Look(ctx context.Context) (kb.Glance, kb.Work, error) {
-	g, err := u.keeper.Glance(ctx, glanced)
+	g, err := u.indexes.Glance(ctx, glanced)
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	work := u.Work
-	if done, total := u.keeper.Building(); work.What == "" && total > 0 {
+	if done, total := u.indexes.Building(); work.What == "" && total > 0 {
 		work = kb.Work{What: kb.WorkRebuild, Done: done, Total: total}
 	}
 	return g, work, err
@@ -65,7 +65,7 @@ func (u *upkeep) Check(ctx context.Context) (kb.Health, error) {
 		return kb.Health{}, err
 	}
 	defer u.end()
-	return u.keeper.CheckWith(ctx, u.progress)
+	return u.indexes.CheckWith(ctx, u.progress)
 }
 
 // Rebuild makes index and graph anew.
@@ -74,5 +74,5 @@ func (u *upkeep) Rebuild(ctx context.Context) error {
 		return err
 	}
 	defer u.end()
-	return u.keeper.Rebuild(ctx, u.progress)
+	return u.indexes.Rebuild(ctx, u.progress)
 }

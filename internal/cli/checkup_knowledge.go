@@ -34,23 +34,23 @@ func (k *checkup) knowledge(ctx context.Context, store *sqlite.Store) error {
 	if f.Off {
 		return nil
 	}
-	keeper := kb.NewKeeper(store.Knowledge(), kb.KeeperOptions{Dir: app.KnowledgeIndex(k.facts.Data.Dir.Path)})
-	defer func() { _ = keeper.Close() }()
+	indexes := kb.NewIndexes(store.Knowledge(), kb.IndexOptions{Dir: app.KnowledgeIndex(k.facts.Data.Dir.Path)})
+	defer func() { _ = indexes.Close() }()
 	if k.rebuild {
-		if err := k.rebuildIndex(ctx, keeper); err != nil {
+		if err := k.rebuildIndex(ctx, indexes); err != nil {
 			f.RebuildProblem = textOf(err)
 		} else {
 			f.Rebuilt = true
 		}
 	}
 	if k.full {
-		f.Compared = k.compare(ctx, keeper)
+		f.Compared = k.compare(ctx, indexes)
 	}
 	whole := int64(readQuickly)
 	if k.full {
 		whole = 1 << 62
 	}
-	g, err := keeper.Glance(ctx, whole)
+	g, err := indexes.Glance(ctx, whole)
 	if err != nil {
 		f.Problem = textOf(err)
 		return nil
@@ -106,24 +106,24 @@ func (k *checkup) integrity(ctx context.Context, store *sqlite.Store) error {
 }
 
 // rebuildIndex makes index and graph anew, in the genkan that runs or here.
-func (k *checkup) rebuildIndex(ctx context.Context, keeper *kb.Keeper) error {
+func (k *checkup) rebuildIndex(ctx context.Context, indexes *kb.Indexes) error {
 	step := k.step(k.say("building the index"))
 	defer step.end()
 	if k.remote == nil {
-		return keeper.Rebuild(ctx, step.at)
+		return indexes.Rebuild(ctx, step.at)
 	}
 	return k.whileAsked(ctx, step, kb.WorkRebuild, func() error { return k.remote.RebuildKnowledge(ctx) })
 }
 
 // compare compares index and graph with the rows: those of the genkan that runs,
 // or of this one, which are those that the next would have.
-func (k *checkup) compare(ctx context.Context, keeper *kb.Keeper) *doctor.Comparison {
+func (k *checkup) compare(ctx context.Context, indexes *kb.Indexes) *doctor.Comparison {
 	step := k.step(k.say("comparing items"))
 	defer step.end()
 	var h client.KnowledgeHealth
 	err := func() error {
 		if k.remote == nil {
-			own, err := keeper.CheckWith(ctx, step.at)
+			own, err := indexes.CheckWith(ctx, step.at)
 			h = api.HealthOf(own)
 			return err
 		}

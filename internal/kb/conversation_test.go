@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -18,7 +17,6 @@ import (
 	"genkan/internal/gateway"
 	"genkan/internal/jsonrpc"
 	"genkan/internal/kb"
-	"genkan/internal/sqlite"
 	"genkan/internal/testkit"
 	"genkan/internal/testkit/conversation"
 )
@@ -26,6 +24,7 @@ import (
 // TestConversations plays what is written down in testdata. What is sent are the
 // params of calls, and what comes is the structured answer.
 func TestConversations(t *testing.T) {
+	t.Parallel()
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("there are no conversations: %v", err)
@@ -39,9 +38,10 @@ func TestConversations(t *testing.T) {
 	}
 }
 
-// TestConversationsWithKeeper plays the same with index and graph. Only the order
+// TestConversationsWithIndexes plays the same with index and graph. Only the order
 // and the scores of searches are others.
-func TestConversationsWithKeeper(t *testing.T) {
+func TestConversationsWithIndexes(t *testing.T) {
+	t.Parallel()
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("there are no conversations: %v", err)
@@ -53,9 +53,9 @@ func TestConversationsWithKeeper(t *testing.T) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			conversation.Play(t, file, func(t *testing.T, arc *txtar.Archive) testkit.Conn {
 				b := newBase(t).configured(arc)
-				keeper := kb.NewKeeper(b.store, kb.KeeperOptions{})
-				t.Cleanup(func() { _ = keeper.Close() })
-				return &caller{tools: kb.NewTools(kb.New(b.store, kb.Options{Finder: keeper, Graph: keeper, Now: b.clock})), answers: make(chan []byte, 1)}
+				indexes := kb.NewIndexes(b.store, kb.IndexOptions{})
+				t.Cleanup(func() { _ = indexes.Close() })
+				return &caller{tools: kb.NewTools(kb.New(b.store, kb.Options{Finder: indexes, Graph: indexes, Now: b.clock})), answers: make(chan []byte, 1)}
 			})
 		})
 	}
@@ -92,10 +92,7 @@ func (b testBase) configured(arc *txtar.Archive) testBase {
 
 func newBase(t testing.TB) testBase {
 	t.Helper()
-	s, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "genkan.db"), slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := openDatabase(t, filepath.Join(t.TempDir(), "genkan.db"))
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)

@@ -15,18 +15,32 @@ import (
 	"testing"
 
 	"genkan/internal/kb"
+	"genkan/internal/testkit"
 )
 
-// TestKeeperDamage: whatever has become of the file, answers are right at once,
-// and there is a good file again.
-func TestKeeperDamage(t *testing.T) {
-	settings := []func(*kb.Keeper){(*kb.Keeper).Patient, func(k *kb.Keeper) { k.InMemory(10) }}
-	good := t.TempDir()
-	before := openProcess(t, good, settings...)
-	before.fill(t, 60)
-	file := filepath.Base(before.built(t, ""))
-	before.close()
+// smallFile makes an index have a file from the eleventh item on. Nobody is impatient.
+func smallFile(k *kb.Indexes) {
+	k.Patient()
+	k.InMemory(10)
+}
 
+// filledDirectory returns a data directory of 60 items that nobody has open, and
+// the name of its index file.
+func filledDirectory(t *testing.T) (dir, file string) {
+	t.Helper()
+	dir = t.TempDir()
+	p := openProcess(t, dir, smallFile)
+	p.fill(t, 60)
+	file = filepath.Base(p.built(t, ""))
+	p.close()
+	return dir, file
+}
+
+// TestIndexesDamage: whatever has become of the file, answers are right at once,
+// and there is a good file again.
+func TestIndexesDamage(t *testing.T) {
+	t.Parallel()
+	good, file := filledDirectory(t)
 	rewrite := func(change func(content []byte) []byte) func(*testing.T, string) {
 		return func(t *testing.T, path string) {
 			content, err := os.ReadFile(path)
@@ -58,17 +72,18 @@ func TestKeeperDamage(t *testing.T) {
 			}
 		},
 	} {
-		for when, more := range map[string][]func(*kb.Keeper){
-			"": nil, "/verified later": {(*kb.Keeper).VerifyLater},
+		for when, more := range map[string][]func(*kb.Indexes){
+			"": nil, "/verified later": {(*kb.Indexes).VerifyLater},
 		} {
 			t.Run(name+when, func(t *testing.T) {
+				t.Parallel()
 				dir := t.TempDir()
 				if err := os.CopyFS(dir, os.DirFS(good)); err != nil {
 					t.Fatal(err)
 				}
 				path := filepath.Join(dir, "kb-index", file)
 				damage(t, path)
-				p := openProcess(t, dir, append(more, settings...)...)
+				p := openProcess(t, dir, append(more, smallFile)...)
 				if when == "" { // or the damage is found out while it is used
 					sameAsRows(t, p, kb.Query{Text: "common", Limit: 100})
 				}
@@ -79,11 +94,11 @@ func TestKeeperDamage(t *testing.T) {
 	}
 }
 
-// TestKeeperDamageInUse: the file of an index that is in use loses its pages (it is
+// TestIndexesDamageInUse: the file of an index that is in use loses its pages (it is
 // cut, or the disk does not give them any more), or other bytes are written into it.
 // Losing pages ends nobody: whoever asks is answered from the rows, and a good file
 // is built. Other bytes are found out by a check, which takes the file out of use.
-func TestKeeperDamageInUse(t *testing.T) {
+func TestIndexesDamageInUse(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the file is read into memory there")
 	}
@@ -102,6 +117,8 @@ func TestKeeperDamageInUse(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	t.Parallel()
+	good, _ := filledDirectory(t)
 	title := "Gateway of a later day"
 	for name, test := range map[string]struct {
 		damage func(*testing.T, string)
@@ -111,7 +128,7 @@ func TestKeeperDamageInUse(t *testing.T) {
 			sameAsRows(t, p, kb.Query{Text: "common", Limit: 100})
 		}},
 		"cut, suggestion": {cut, func(t *testing.T, p *process) {
-			if titles, err := p.keeper.Suggest(t.Context(), kb.Query{Text: "item", Limit: 5}); err != nil || len(titles) != 5 {
+			if titles, err := p.indexes.Suggest(t.Context(), kb.Query{Text: "item", Limit: 5}); err != nil || len(titles) != 5 {
 				t.Errorf("%q, %v", titles, err)
 			}
 		}},
@@ -122,19 +139,23 @@ func TestKeeperDamageInUse(t *testing.T) {
 			sameAsRows(t, p, kb.Query{Text: "later", Limit: 100})
 		}},
 		"cut, check": {cut, func(t *testing.T, p *process) {
-			if _, err := p.keeper.Check(t.Context()); err != nil {
+			if _, err := p.indexes.Check(t.Context()); err != nil {
 				t.Error(err)
 			}
 		}},
 		"flipped, check": {flip, func(t *testing.T, p *process) {
-			if h, err := p.keeper.Check(t.Context()); err != nil || h.Good() {
+			if h, err := p.indexes.Check(t.Context()); err != nil || h.Good() {
 				t.Errorf("%+v, %v", h, err)
 			}
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := openProcess(t, t.TempDir(), (*kb.Keeper).Patient, func(k *kb.Keeper) { k.InMemory(10) })
-			p.fill(t, 60)
+			t.Parallel()
+			dir := t.TempDir()
+			if err := os.CopyFS(dir, os.DirFS(good)); err != nil {
+				t.Fatal(err)
+			}
+			p := openProcess(t, dir, smallFile)
 			path := p.built(t, "")
 			test.damage(t, path)
 			test.ask(t, p)
@@ -149,17 +170,18 @@ func wantHealthy(t *testing.T, p *process, items int) {
 	for _, query := range []string{"common", "gateway", "設計", "number7"} {
 		sameAsRows(t, p, kb.Query{Text: query, Limit: 100})
 	}
-	h, err := p.keeper.Check(t.Context())
+	h, err := p.indexes.Check(t.Context())
 	if err != nil || !h.Good() || !h.Indexed || h.Items != items {
 		t.Errorf("%+v, %v", h, err)
 	}
 }
 
-// TestKeeperLeftovers: what a build that was killed has left is removed by the
+// TestIndexesLeftovers: what a build that was killed has left is removed by the
 // next, and so is a file that nobody names.
-func TestKeeperLeftovers(t *testing.T) {
+func TestIndexesLeftovers(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
-	p := openProcess(t, dir, (*kb.Keeper).Patient, func(k *kb.Keeper) { k.InMemory(10) })
+	p := openProcess(t, dir, (*kb.Indexes).Patient, func(k *kb.Indexes) { k.InMemory(10) })
 	p.fill(t, 60)
 	folder := filepath.Join(dir, "kb-index")
 	if err := os.MkdirAll(folder, 0o700); err != nil {
@@ -178,23 +200,23 @@ func TestKeeperLeftovers(t *testing.T) {
 	wantHealthy(t, p, 60)
 }
 
-// TestKeeperRestored: a database that was put back from a backup does not use the
+// TestIndexesRestored: a database that was put back from a backup does not use the
 // file that was made after it, not even when it has more writes than that by now.
-func TestKeeperRestored(t *testing.T) {
+func TestIndexesRestored(t *testing.T) {
+	t.Parallel()
 	dir, backup := t.TempDir(), t.TempDir()
-	settings := []func(*kb.Keeper){(*kb.Keeper).Patient, func(k *kb.Keeper) { k.InMemory(10) }}
 	add := func(p *process, title string) {
 		t.Helper()
 		if _, err := p.Create(t.Context(), "docs", kb.Patch{Title: &title}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	p := openProcess(t, dir, settings...)
+	p := openProcess(t, dir, smallFile)
 	p.fill(t, 60)
 	p.close()
 	copyDatabase(t, dir, backup)
 
-	p = openProcess(t, dir, settings...)
+	p = openProcess(t, dir, smallFile)
 	for range 20 {
 		add(p, "lost common")
 	}
@@ -208,7 +230,7 @@ func TestKeeperRestored(t *testing.T) {
 			if err := os.CopyFS(filepath.Join(restored, "kb-index"), os.DirFS(filepath.Dir(path))); err != nil {
 				t.Fatal(err)
 			}
-			p := openProcess(t, restored, settings...)
+			p := openProcess(t, restored, smallFile)
 			for range writes {
 				add(p, "new common")
 			}
@@ -225,7 +247,7 @@ func TestKeeperRestored(t *testing.T) {
 		if err := os.CopyFS(whole, os.DirFS(dir)); err != nil {
 			t.Fatal(err)
 		}
-		p := openProcess(t, whole, settings...)
+		p := openProcess(t, whole, smallFile)
 		if n := p.total(t, "lost"); n != 20 || p.store.items.Load() != 0 {
 			t.Errorf("%d found, and %d pages of items were read", n, p.store.items.Load())
 		}
@@ -259,12 +281,13 @@ func behind(t *testing.T, dir string, statements ...string) {
 	}
 }
 
-// TestKeeperCheck finds what index and graph have otherwise than the rows.
-func TestKeeperCheck(t *testing.T) {
+// TestIndexesCheck finds what index and graph have otherwise than the rows.
+func TestIndexesCheck(t *testing.T) {
+	t.Parallel()
 	for name, items := range map[string]int{"memory": 9, "file": 60} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			p := openProcess(t, dir, (*kb.Keeper).Patient, func(k *kb.Keeper) { k.InMemory(10) })
+			p := openProcess(t, dir, (*kb.Indexes).Patient, func(k *kb.Indexes) { k.InMemory(10) })
 			p.fill(t, items)
 			if items > 10 {
 				p.built(t, "")
@@ -274,12 +297,12 @@ func TestKeeperCheck(t *testing.T) {
 				`UPDATE kb_items SET title = 'other' WHERE id = 3`,
 				`UPDATE kb_items SET content = content || ' and more' WHERE id = 5`,
 				`DELETE FROM kb_relations WHERE src = 7 AND dst = 8`)
-			h, err := p.keeper.Check(t.Context())
+			h, err := p.indexes.Check(t.Context())
 			if err != nil || h.Good() || !slices.Equal(h.MissingTexts, []int64{3, 5}) ||
 				!slices.Equal(h.MissingLinks, []int64{7, 8}) || h.ExtraRelations != 1 || h.ExtraTexts != 0 {
 				t.Errorf("%+v, %v", h, err)
 			}
-			if err := p.keeper.Rebuild(t.Context(), nil); err != nil {
+			if err := p.indexes.Rebuild(t.Context(), nil); err != nil {
 				t.Fatal(err)
 			}
 			wantHealthy(t, p, items)
@@ -287,10 +310,11 @@ func TestKeeperCheck(t *testing.T) {
 	}
 }
 
-// TestKeeperBack: when the rows themselves go back in time, all is made anew.
-func TestKeeperBack(t *testing.T) {
+// TestIndexesBack: when the rows themselves go back in time, all is made anew.
+func TestIndexesBack(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
-	p := openProcess(t, dir, (*kb.Keeper).Patient)
+	p := openProcess(t, dir, (*kb.Indexes).Patient)
 	p.fill(t, 60)
 	title := "lost common"
 	for range 10 {
@@ -300,7 +324,7 @@ func TestKeeperBack(t *testing.T) {
 	}
 	around := func() int {
 		t.Helper()
-		found, err := p.keeper.Related(t.Context(), 1, 1, 100)
+		found, err := p.indexes.Related(t.Context(), 1, 1, 100)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -316,30 +340,31 @@ func TestKeeperBack(t *testing.T) {
 	wantHealthy(t, p, 60)
 }
 
-// TestKeeperReadOnly: where no file can be made, the rows answer.
-func TestKeeperReadOnly(t *testing.T) {
+// TestIndexesReadOnly: where no file can be made, the rows answer.
+func TestIndexesReadOnly(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "kb-index"), []byte("in the way"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p := openProcess(t, dir, (*kb.Keeper).TryAlways, func(k *kb.Keeper) { k.InMemory(10) })
+	p := openProcess(t, dir, (*kb.Indexes).TryAlways, func(k *kb.Indexes) { k.InMemory(10) })
 	p.fill(t, 60)
 	for range 5 {
 		if n := p.total(t, "common"); n != 60 {
 			t.Errorf("%d found", n)
 		}
 	}
-	if err := p.keeper.Rebuild(t.Context(), nil); err == nil {
+	if err := p.indexes.Rebuild(t.Context(), nil); err == nil {
 		t.Error("Rebuild has succeeded")
 	}
 }
 
-// TestKeeperCrowd: many ask two processes while others write and files are built.
+// TestIndexesCrowd: many ask two processes while others write and files are built.
 // Everybody finds what was written before they asked.
-func TestKeeperCrowd(t *testing.T) {
+func TestIndexesCrowd(t *testing.T) {
 	dir := t.TempDir()
-	small := func(k *kb.Keeper) { k.SmallLimits() }
-	two := []*process{openProcess(t, dir, small), openProcess(t, dir, small, (*kb.Keeper).VerifyLater)}
+	small := func(k *kb.Indexes) { k.SmallLimits() }
+	two := []*process{openProcess(t, dir, small), openProcess(t, dir, small, (*kb.Indexes).VerifyLater)}
 	two[0].fill(t, 30)
 	var written atomic.Int64
 	written.Store(30)
@@ -351,12 +376,12 @@ func TestKeeperCrowd(t *testing.T) {
 		crowd.Go(func() {
 			for ctx.Err() == nil {
 				least := written.Load()
-				found, err := p.keeper.Search(t.Context(), kb.Query{Text: "common", Limit: 3})
+				found, err := p.indexes.Search(t.Context(), kb.Query{Text: "common", Limit: 3})
 				if err != nil || int64(found.Total) < least || len(found.Each) != 3 {
 					t.Errorf("%d of %d found: %v, %v", found.Total, least, found.Each, err)
 					return
 				}
-				around, err := p.keeper.Related(t.Context(), 1, 1, 1000)
+				around, err := p.indexes.Related(t.Context(), 1, 1, 1000)
 				if err != nil || int64(len(around.Nodes)) < least-30 {
 					t.Errorf("%d around: %v", len(around.Nodes), err)
 					return
@@ -365,20 +390,21 @@ func TestKeeperCrowd(t *testing.T) {
 		})
 	}
 	title, related := "common "+strings.Repeat("設計 ", 9), []kb.Ref{{Type: "type0", ID: 1}}
-	for i := range 60 {
+	writes := testkit.Count(30, 60)
+	for i := range writes {
 		if _, err := two[i%2].Create(t.Context(), "docs", kb.Patch{Title: &title, Related: &related}); err != nil {
 			t.Error(err)
 		}
 		written.Add(1)
 		if i%20 == 10 {
-			_ = two[i%2].keeper.Rebuild(t.Context(), nil) // the other may be building
+			_ = two[i%2].indexes.Rebuild(t.Context(), nil) // the other may be building
 		}
 	}
 	cancel()
 	crowd.Wait()
 	for _, p := range two {
-		h, err := p.keeper.Check(t.Context())
-		if err != nil || !h.Good() || h.Items != 90 {
+		h, err := p.indexes.Check(t.Context())
+		if err != nil || !h.Good() || h.Items != 30+writes {
 			t.Errorf("%+v, %v", h, err)
 		}
 	}

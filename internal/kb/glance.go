@@ -32,25 +32,25 @@ type Glance struct {
 
 // Glance looks at the file of the index without taking it into use. A file of up to
 // this many bytes is read as a whole; of a larger one its beginning.
-func (k *Keeper) Glance(ctx context.Context, whole int64) (g Glance, err error) {
-	if g.Sequence, err = k.store.Sequence(ctx); err != nil {
+func (x *Indexes) Glance(ctx context.Context, whole int64) (g Glance, err error) {
+	if g.Sequence, err = x.store.Sequence(ctx); err != nil {
 		return g, err
 	}
-	all, err := k.store.List(ctx, Filter{Closed: true, Limit: 1})
+	all, err := x.store.List(ctx, Filter{Closed: true, Limit: 1})
 	if err != nil {
 		return g, err
 	}
-	g.Items, g.InMemory = all.Total, all.Total <= k.limits.inMemory
-	named, err := k.store.IndexFile(ctx)
-	if err != nil || named.Token == "" || k.text.dir == "" {
+	g.Items, g.InMemory = all.Total, all.Total <= x.limits.inMemory
+	named, err := x.store.IndexFile(ctx)
+	if err != nil || named.Token == "" || x.text.dir == "" {
 		return g, err
 	}
-	g.File, g.Covers = k.text.path(named), named.Seq
+	g.File, g.Covers = x.text.path(named), named.Seq
 	info, err := os.Stat(g.File)
 	if errors.Is(err, fs.ErrNotExist) {
 		// Another process may have put another one in its place just now.
-		if now, err := k.store.IndexFile(ctx); err == nil && now != named {
-			return k.Glance(ctx, whole)
+		if now, err := x.store.IndexFile(ctx); err == nil && now != named {
+			return x.Glance(ctx, whole)
 		}
 		g.Missing = true
 		return g, nil

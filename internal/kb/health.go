@@ -56,67 +56,67 @@ const checkPatience = time.Minute
 const checkTries = 5
 
 // Check compares index and graph with all rows.
-func (k *Keeper) Check(ctx context.Context) (Health, error) { return k.CheckWith(ctx, nil) }
+func (x *Indexes) Check(ctx context.Context) (Health, error) { return x.CheckWith(ctx, nil) }
 
 // CheckWith is Check that tells how many of how many items are done. It may begin
 // anew.
-func (k *Keeper) CheckWith(ctx context.Context, progress func(done, total int)) (Health, error) {
+func (x *Indexes) CheckWith(ctx context.Context, progress func(done, total int)) (Health, error) {
 	if progress == nil {
 		progress = func(int, int) {}
 	}
 	var h Health
 	for range checkTries {
 		h = Health{}
-		if err := k.check(ctx, &h, progress); err != nil || !h.Moving || h.Good() {
+		if err := x.check(ctx, &h, progress); err != nil || !h.Moving || h.Good() {
 			return h, err
 		}
 	}
 	return h, nil
 }
 
-func (k *Keeper) check(ctx context.Context, h *Health, progress func(done, total int)) error {
-	before, err := k.written(ctx, &k.text)
+func (x *Indexes) check(ctx context.Context, h *Health, progress func(done, total int)) error {
+	before, err := x.written(ctx, &x.text)
 	if err != nil {
 		return err
 	}
-	ok, err := k.reach(ctx, &k.text, &k.text.flight, before, checkPatience)
+	ok, err := x.reach(ctx, &x.text, &x.text.catchUp, before, checkPatience)
 	if err != nil {
 		return err
 	}
 	h.Sequence = before
-	held := k.text.held()
+	held := x.text.held()
 	if ok && held != nil {
 		h.Indexed = true
 		if held.file.Token != "" {
-			h.File, h.FileSize = k.text.path(held.file), held.size
+			h.File, h.FileSize = x.text.path(held.file), held.size
 		}
 	}
-	if err := k.checkTexts(ctx, h, progress); err != nil {
+	if err := x.checkTexts(ctx, h, progress); err != nil {
 		return err
 	}
 	if h.Indexed && h.Damage != nil {
-		k.text.damaged(held, h.Damage) // or searches would go on with it
+		x.text.damaged(held, h.Damage) // or searches would go on with it
 	}
-	if err := k.checkLinks(ctx, h); err != nil {
+	if err := x.checkLinks(ctx, h); err != nil {
 		return err
 	}
-	after, err := k.store.Sequence(ctx)
+	after, err := x.store.Sequence(ctx)
 	h.Moving = h.Moving || after != before
 	return err
 }
 
-func (k *Keeper) checkTexts(ctx context.Context, h *Health, progress func(done, total int)) error {
-	all, err := k.store.List(ctx, Filter{Closed: true, Limit: 1})
+func (x *Indexes) checkTexts(ctx context.Context, h *Health, progress func(done, total int)) error {
+	all, err := x.store.List(ctx, Filter{Closed: true, Limit: 1})
 	if err != nil {
 		return err
 	}
 	progress(0, all.Total)
 	if h.Indexed {
-		k.text.use(0, func(x *index.Index) { h.Damage = x.Verify() })
+		x.text.use(0, func(x *index.Index) { h.Damage = x.Verify() })
 	} else {
-		h.Damage = k.text.build.reason()
+		h.Damage = x.text.build.reason()
 	}
-	for item, err := range allItems(ctx, k.store, scanPage) {
+	for item, err := range allItems(ctx, x.store, scanPage) {
 		if err != nil {
 			return err
 		}
@@ -128,7 +128,7 @@ func (k *Keeper) checkTexts(ctx context.Context, h *Health, progress func(done, 
 			continue
 		}
 		document, has := documentOf(item), false
-		if !k.text.use(h.Sequence, func(x *index.Index) { has = x.Has(&document) }) {
+		if !x.text.use(h.Sequence, func(x *index.Index) { has = x.Has(&document) }) {
 			h.Moving = true // another index has come into use
 			return nil
 		}
@@ -136,7 +136,7 @@ func (k *Keeper) checkTexts(ctx context.Context, h *Health, progress func(done, 
 			h.MissingTexts = append(h.MissingTexts, item.ID)
 		}
 	}
-	k.text.use(h.Sequence, func(x *index.Index) {
+	x.text.use(h.Sequence, func(x *index.Index) {
 		if h.Indexed {
 			documents, _ := x.Len()
 			h.ExtraTexts = documents - h.Items
@@ -145,21 +145,21 @@ func (k *Keeper) checkTexts(ctx context.Context, h *Health, progress func(done, 
 	return nil
 }
 
-func (k *Keeper) checkLinks(ctx context.Context, h *Health) error {
-	seq, err := k.written(ctx, &k.edges)
+func (x *Indexes) checkLinks(ctx context.Context, h *Health) error {
+	seq, err := x.written(ctx, &x.edges)
 	if err != nil {
 		return err
 	}
-	if ok, err := k.reach(ctx, &k.edges, &k.edges.flight, seq, checkPatience); !ok || err != nil {
+	if ok, err := x.reach(ctx, &x.edges, &x.edges.catchUp, seq, checkPatience); !ok || err != nil {
 		h.Moving = true
 		return err
 	}
-	all, err := k.store.Relations(ctx)
+	all, err := x.store.Relations(ctx)
 	if err != nil {
 		return err
 	}
 	h.Relations = len(all.Edges)
-	g := k.edges.now.Load()
+	g := x.edges.now.Load()
 	if g == nil { // nothing was ever written
 		return nil
 	}
@@ -200,14 +200,14 @@ func missingLinks(ctx context.Context, v *graph.View, all Relations, h *Health) 
 
 // Rebuild makes index and graph anew from the rows. Progress, which may be nil, is
 // told how many of how many items are done. Questions are answered meanwhile.
-func (k *Keeper) Rebuild(ctx context.Context, progress func(done, total int)) error {
-	k.edges.forget() // it is read again when it is asked for
-	all, err := k.store.List(ctx, Filter{Closed: true, Limit: 1})
+func (x *Indexes) Rebuild(ctx context.Context, progress func(done, total int)) error {
+	x.edges.forget() // it is read again when it is asked for
+	all, err := x.store.List(ctx, Filter{Closed: true, Limit: 1})
 	if err != nil {
 		return err
 	}
-	if k.text.dir == "" || all.Total <= k.limits.inMemory {
-		if err := k.text.drop(ctx); err != nil {
+	if x.text.dir == "" || all.Total <= x.limits.inMemory {
+		if err := x.text.drop(ctx); err != nil {
 			return err
 		}
 		if progress != nil {
@@ -216,12 +216,12 @@ func (k *Keeper) Rebuild(ctx context.Context, progress func(done, total int)) er
 		return nil
 	}
 	for {
-		e, own := k.text.builder.join(k, func(alive context.Context) error {
-			// The caller may give up, and so may the keeper.
+		e, own := x.text.builder.join(x, func(alive context.Context) error {
+			// The caller may give up, and the indexes may be closed.
 			both, cancel := context.WithCancel(ctx)
 			defer cancel()
 			defer context.AfterFunc(alive, cancel)()
-			return k.text.rebuild(both, true, progress)
+			return x.text.rebuild(both, true, progress)
 		})
 		if !own { // another build is under way
 			select {
@@ -241,7 +241,7 @@ func (k *Keeper) Rebuild(ctx context.Context, progress func(done, total int)) er
 			return &gateway.Error{
 				Code: gateway.CodeUnavailable, Err: e.err,
 				Message: "the text index of the knowledge base could not be written to %s: make that a folder that genkan may write to, with free space, and try again",
-				Values:  []any{k.text.dir},
+				Values:  []any{x.text.dir},
 			}
 		}
 		return e.err
@@ -251,12 +251,12 @@ func (k *Keeper) Rebuild(ctx context.Context, progress func(done, total int)) er
 // drop forgets the index and makes the database name no file, so that the next
 // search begins with the rows.
 func (t *textIndex) drop(ctx context.Context) error {
-	named, err := t.keeper.store.IndexFile(ctx)
+	named, err := t.indexes.store.IndexFile(ctx)
 	if err != nil {
 		return err
 	}
 	if named.Token != "" {
-		if err := t.keeper.store.SetIndexFile(ctx, IndexFile{}); err != nil {
+		if err := t.indexes.store.SetIndexFile(ctx, IndexFile{}); err != nil {
 			return err
 		}
 	}
@@ -265,8 +265,8 @@ func (t *textIndex) drop(ctx context.Context) error {
 
 // Building tells how far the background is with building the text index; a total
 // of 0 is that it does not.
-func (k *Keeper) Building() (done, total int) {
-	b := &k.text.build
+func (x *Indexes) Building() (done, total int) {
+	b := &x.text.build
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.done, b.total

@@ -6,7 +6,7 @@
 // Base has the behaviour, once for MCP tools, REST and the command line. Store
 // is the port that a database implements, Finder and Graph those of the indexes
 // that answer faster than rows do; Scan and Walk answer the same from the rows
-// alone. Tools is the room's door: sixteen tools, as a gateway.Source.
+// alone. Tools is the gateway.Source of its sixteen tools.
 package kb
 
 import (

@@ -30,6 +30,7 @@ func kept(t testing.TB, s kb.Store) []any {
 
 // TestRefused: what is wrong is named, and changes nothing.
 func TestRefused(t *testing.T) {
+	t.Parallel()
 	b := newBase(t)
 	tools := kb.NewTools(b.Base)
 	send := func(name string, arguments map[string]any) ([]byte, error) {
@@ -273,6 +274,7 @@ func TestRefusedAsWritten(t *testing.T) {
 
 // TestLimitsAreInclusive: what is just within the limits is kept as it is.
 func TestLimitsAreInclusive(t *testing.T) {
+	t.Parallel()
 	b := newBase(t)
 	text := func(n int) *string { s := strings.Repeat("🦊", n); return &s }
 	title := "  " + *text(kb.MaxTitle) + "\n"
@@ -298,13 +300,20 @@ func TestLimitsAreInclusive(t *testing.T) {
 	// As many neighbours as may be, and as many entries of a bulk update.
 	edits := make([]kb.Edit, kb.MaxBulk)
 	var related []kb.Ref
-	for i := range edits {
-		one, err := b.Create(t.Context(), "n", kb.Patch{Title: &title})
-		if err != nil {
-			t.Fatal(err)
+	err = b.store.Write(t.Context(), func(ctx context.Context, w kb.Writer) error {
+		related = nil
+		for i := range edits {
+			one := kb.Item{Type: "n", Title: title, Priority: kb.PriorityMedium, CreatedAt: b.clock(), UpdatedAt: b.clock()}
+			if err := w.Insert(ctx, &one); err != nil {
+				return err
+			}
+			related = append(related, one.Ref())
+			edits[i] = kb.Edit{Ref: one.Ref(), Patch: kb.Patch{Description: text(1)}}
 		}
-		related = append(related, one.Ref())
-		edits[i] = kb.Edit{Ref: one.Ref(), Patch: kb.Patch{Description: text(1)}}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 	if _, err := b.Update(t.Context(), got.Ref(), kb.Patch{Related: &related}); err != nil {
 		t.Fatal(err)

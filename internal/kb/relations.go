@@ -9,12 +9,12 @@ import (
 	"genkan/internal/kb/graph"
 )
 
-// relationGraph is the keeper's graph. It is read from the rows as a whole when it
-// is first asked for, and follows the store from there.
+// relationGraph is the graph of Indexes. The first question reads it from the rows;
+// from then on it follows the store.
 type relationGraph struct {
-	keeper *Keeper
-	flight flight
-	now    atomic.Pointer[graph.Graph]
+	indexes *Indexes
+	catchUp singleJob
+	now     atomic.Pointer[graph.Graph]
 }
 
 func (r *relationGraph) at() int64 {
@@ -28,7 +28,7 @@ func (r *relationGraph) forget() { r.put(nil) }
 
 func (r *relationGraph) put(g *graph.Graph) {
 	if old := r.now.Swap(g); old != nil {
-		old.Close() // who has a view of it keeps that
+		old.Close() // existing views of it stay valid
 	}
 }
 
@@ -45,9 +45,9 @@ func (r *relationGraph) advance(ctx context.Context) error {
 	return err
 }
 
-// read makes a graph of the rows.
+// read builds a graph from the rows.
 func (r *relationGraph) read(ctx context.Context) (*graph.Graph, error) {
-	all, err := r.keeper.store.Relations(ctx)
+	all, err := r.indexes.store.Relations(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -66,15 +66,15 @@ func (r *relationGraph) read(ctx context.Context) (*graph.Graph, error) {
 // only the end of the feed is a state that the store has had. False: there is so
 // much that reading everything anew is less.
 func (r *relationGraph) follow(ctx context.Context, g *graph.Graph) (bool, error) {
-	l := &r.keeper.limits
-	target, err := r.keeper.store.Sequence(ctx)
+	l := &r.indexes.limits
+	target, err := r.indexes.store.Sequence(ctx)
 	if err != nil || target < g.Sequence() {
 		return false, err
 	}
 	at := After(g.Sequence())
 	var changes []graph.Change
 	for {
-		page, err := r.keeper.store.Links(ctx, at, l.linkPage)
+		page, err := r.indexes.store.Links(ctx, at, l.linkPage)
 		if err != nil {
 			return false, err
 		}
@@ -97,7 +97,7 @@ func (r *relationGraph) follow(ctx context.Context, g *graph.Graph) (bool, error
 
 // view is the graph as it is now, or nil if it does not know a write.
 func (r *relationGraph) view(ctx context.Context, seq int64) (*graph.View, error) {
-	ok, err := r.keeper.reach(ctx, r, &r.flight, seq, r.keeper.limits.walkPatience)
+	ok, err := r.indexes.reach(ctx, r, &r.catchUp, seq, r.indexes.limits.walkPatience)
 	if g := r.now.Load(); ok && err == nil && g != nil {
 		return g.View(), nil
 	}

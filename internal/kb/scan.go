@@ -9,29 +9,28 @@ import (
 	"strings"
 )
 
-// Scan is a Finder that reads every item. It is the truth that an index is held
-// against, and answers while there is none.
+// Scan is a Finder that reads every item. It defines the right answers, which the
+// index is tested against, and answers while there is no index.
 type Scan struct {
 	store Store
-	// room is taken by who reads all items. A query that an index cannot answer costs
-	// a second or more of a core; whoever sends many of them must not take all cores
-	// from those who ask for something else.
-	room chan struct{}
+	// slots bounds the scans that run at once. A scan may take a core for a second or
+	// more, and many of them must not slow down everything else.
+	slots chan struct{}
 }
 
-// NewScan makes one.
+// NewScan returns a Scan of the store.
 func NewScan(store Store) *Scan {
-	return &Scan{store: store, room: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))}
+	return &Scan{store: store, slots: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))}
 }
 
-// scanPage is how many items are in memory at a time. One may have 400 KB.
+// scanPage is the number of items in memory at a time. An item may have 400 KB.
 const scanPage = 32
 
 // each passes every item.
 func (s *Scan) each(ctx context.Context, pass func(*Item)) error {
 	select {
-	case s.room <- struct{}{}:
-		defer func() { <-s.room }()
+	case s.slots <- struct{}{}:
+		defer func() { <-s.slots }()
 	case <-ctx.Done():
 		return ctx.Err()
 	}

@@ -40,9 +40,9 @@ func TestScansLeaveRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rows := &slowRows{}
 		scan := kb.NewScan(rows)
-		room := max(1, runtime.GOMAXPROCS(0)/2)
+		slots := max(1, runtime.GOMAXPROCS(0)/2)
 		var all sync.WaitGroup
-		for range 4 * room {
+		for range 4 * slots {
 			all.Go(func() {
 				if _, err := scan.Search(t.Context(), kb.Query{Text: "!?", Limit: 1}); err != nil {
 					t.Error(err)
@@ -56,8 +56,8 @@ func TestScansLeaveRoom(t *testing.T) {
 			t.Errorf("who has no time was told %v", err)
 		}
 		all.Wait()
-		if rows.most != room {
-			t.Errorf("%d read at once, and there is room for %d", rows.most, room)
+		if rows.most != slots {
+			t.Errorf("%d read at once, and there are %d slots", rows.most, slots)
 		}
 	})
 }

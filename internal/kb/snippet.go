@@ -36,7 +36,7 @@ func (m *marker) snippet(item *Item) string {
 	texts := [...]string{item.Description, item.Content, item.Title}
 	for _, within := range []bool{false, true} {
 		for _, text := range texts {
-			if at := m.place(text, within); at >= 0 {
+			if at := m.find(text, within); at >= 0 {
 				return m.show(text, at, within)
 			}
 		}
@@ -49,9 +49,9 @@ func (m *marker) snippet(item *Item) string {
 	return ""
 }
 
-// place is where in a text the best part begins, in bytes: the first one with all
+// find returns the offset in bytes of the best part of a text: the first one with all
 // words, or else with the most different ones. It is -1 if there is no match.
-func (m *marker) place(text string, within bool) int {
+func (m *marker) find(text string, within bool) int {
 	place, best := -1, 0
 	until, size := len(text), firstPiece
 	for from := 0; from < until && best < m.words; size = min(2*size, mostPiece) {

@@ -35,8 +35,8 @@ func (t *textIndex) open(ctx context.Context) (*heldIndex, error) {
 	if h != nil || err != nil {
 		return h, err
 	}
-	all, err := t.keeper.store.List(ctx, Filter{Closed: true, Limit: 1})
-	if err != nil || all.Total > t.keeper.limits.inMemory {
+	all, err := t.indexes.store.List(ctx, Filter{Closed: true, Limit: 1})
+	if err != nil || all.Total > t.indexes.limits.inMemory {
 		return nil, err
 	}
 	return &heldIndex{Index: index.New(nil)}, nil
@@ -48,11 +48,11 @@ func (t *textIndex) openNamed(ctx context.Context, other IndexFile) (*heldIndex,
 	if t.dir == "" {
 		return nil, nil
 	}
-	file, err := t.keeper.store.IndexFile(ctx)
+	file, err := t.indexes.store.IndexFile(ctx)
 	if err != nil || file == other || file.Token == "" || t.build.isBad(file.Token) {
 		return nil, err
 	}
-	seq, err := t.keeper.store.Sequence(ctx)
+	seq, err := t.indexes.store.Sequence(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +63,7 @@ func (t *textIndex) openNamed(ctx context.Context, other IndexFile) (*heldIndex,
 	}
 	if err != nil {
 		t.build.setBad(file.Token, err) // if it was replaced just now, the next one has another token
-		t.keeper.log.WarnContext(ctx, "the text index cannot be used and is built anew", slog.Any("error", err))
+		t.indexes.log.WarnContext(ctx, "the text index cannot be used and is built anew", slog.Any("error", err))
 		return nil, nil
 	}
 	return h, nil
@@ -79,7 +79,7 @@ func (t *textIndex) openFile(file IndexFile) (*heldIndex, error) {
 		_ = h.close()
 		return nil, fmt.Errorf("%w: it covers write %d and should cover %d", index.ErrDamaged, base.Sequence(), file.Seq)
 	}
-	if h.size <= t.keeper.limits.verifyFirst {
+	if h.size <= t.indexes.limits.verifyFirst {
 		if err := base.Verify(); err != nil {
 			_ = h.close()
 			return nil, err
@@ -87,7 +87,7 @@ func (t *textIndex) openFile(file IndexFile) (*heldIndex, error) {
 		return h, nil
 	}
 	h.verifying.Add(1)
-	started := t.keeper.start(func() {
+	started := t.indexes.start(func() {
 		err := base.Verify()
 		h.verifying.Done()
 		if err == nil {
@@ -101,12 +101,16 @@ func (t *textIndex) openFile(file IndexFile) (*heldIndex, error) {
 	return h, nil
 }
 
-// renew makes a new file in the background, unless somebody does already.
-func (t *textIndex) renew() {
+// renew builds a new file in the background, unless a build is running or the index
+// that needs one, old, has been replaced. Old is nil if there is no index.
+func (t *textIndex) renew(old *heldIndex) {
 	if t.dir == "" || !t.build.mayTry() {
 		return
 	}
-	t.builder.join(t.keeper, func(ctx context.Context) error {
+	t.builder.join(t.indexes, func(ctx context.Context) error {
+		if t.held() != old {
+			return nil // a build that ended just now has replaced it
+		}
 		err := t.rebuild(ctx, false, nil)
 		switch {
 		case err == nil || errors.Is(err, context.Canceled):
@@ -114,8 +118,8 @@ func (t *textIndex) renew() {
 		case errors.Is(err, filelock.ErrTaken):
 			return nil // another process does it, and the next question finds the file
 		}
-		t.build.failed(t.keeper.limits.again)
-		t.keeper.log.WarnContext(ctx, "the text index could not be built; searches read every item where it is needed", slog.Any("error", err))
+		t.build.failed(t.indexes.limits.again)
+		t.indexes.log.WarnContext(ctx, "the text index could not be built; searches read every item where it is needed", slog.Any("error", err))
 		return err
 	})
 }
@@ -143,7 +147,7 @@ func (t *textIndex) rebuild(ctx context.Context, anew bool, progress func(done, 
 			return err
 		}
 	}
-	named, err := t.keeper.store.IndexFile(ctx)
+	named, err := t.indexes.store.IndexFile(ctx)
 	if err != nil {
 		return err
 	}
@@ -154,7 +158,7 @@ func (t *textIndex) rebuild(ctx context.Context, anew bool, progress func(done, 
 	}
 	next, err := t.openFile(file)
 	if err == nil {
-		err = t.keeper.store.SetIndexFile(ctx, file)
+		err = t.indexes.store.SetIndexFile(ctx, file)
 		if err != nil {
 			_ = next.close()
 		}
@@ -197,7 +201,7 @@ func (t *textIndex) adopt(ctx context.Context) (bool, error) {
 // as they were read, and are told again by the changes after the write that it is
 // named by.
 func (t *textIndex) write(ctx context.Context, progress func(done, total int)) (file IndexFile, err error) {
-	store := t.keeper.store
+	store := t.indexes.store
 	file = IndexFile{Token: strings.ToLower(rand.Text())}
 	if file.Seq, err = store.Sequence(ctx); err != nil {
 		return file, err
@@ -216,7 +220,7 @@ func (t *textIndex) write(ctx context.Context, progress func(done, total int)) (
 		}
 	})
 	if err == nil {
-		t.keeper.log.InfoContext(ctx, "text index built", slog.Int("items", all.Total), slog.Int64("sequence", file.Seq),
+		t.indexes.log.InfoContext(ctx, "text index built", slog.Int("items", all.Total), slog.Int64("sequence", file.Seq),
 			slog.Duration("took", time.Since(began)))
 	}
 	return file, err

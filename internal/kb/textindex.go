@@ -12,9 +12,8 @@ import (
 	"genkan/internal/kb/index"
 )
 
-// textIndex is the keeper's text index. A small knowledge base is in memory as a
-// whole, read from the first change on; a larger one is a file and what has
-// changed since.
+// textIndex is the text index of Indexes. The index of a small knowledge base is in
+// memory. That of a larger one is a file and, in memory, the changes since.
 //
 // It finds what Scan finds, and differs where an index is expected to be better:
 //
@@ -31,25 +30,25 @@ import (
 // kanji and hiragana, both find the same items whenever Scan finds any. Scores and
 // order are the index's own.
 type textIndex struct {
-	keeper *Keeper
-	dir    string
-	flight flight
+	indexes *Indexes
+	dir     string
+	catchUp singleJob
 
 	mu  sync.RWMutex // held by searches, and by who puts another index in place
 	now *heldIndex
 
-	builder flight
+	builder singleJob
 	build   buildState
 }
 
-// heldIndex is an index in use. Only who catches up with it writes to it.
+// heldIndex is an index in use. Only the catch-up job writes to it.
 type heldIndex struct {
 	*index.Index
 	file IndexFile // zero is none
 	size int64     // of the file
-	// removed is how many were taken out since the file.
+	// removed is the number of items deleted since the file was built.
 	removed int
-	// verifying is the reading of the whole file.
+	// verifying is held while the checksums of the file are compared.
 	verifying sync.WaitGroup
 }
 
@@ -58,7 +57,7 @@ func (h *heldIndex) close() error {
 	return h.Close()
 }
 
-// pending is how much is in memory.
+// pending returns the number of changes since the file was built.
 func (h *heldIndex) pending() int {
 	_, delta := h.Len()
 	return delta + h.removed
@@ -70,7 +69,7 @@ func (t *textIndex) held() *heldIndex {
 	return t.now
 }
 
-// put takes another index into use. Searches in the old one have ended then.
+// put replaces the index in use. It waits for the searches of the old one.
 func (t *textIndex) put(h *heldIndex) error {
 	t.mu.Lock()
 	old := t.now
@@ -81,7 +80,7 @@ func (t *textIndex) put(h *heldIndex) error {
 		err = old.close()
 	}
 	if h != nil && h.file.Token != "" && t.build.isBad(h.file.Token) {
-		t.forget() // that was found out just now
+		t.forget() // the damage was found while the index was opened
 	}
 	return err
 }
@@ -95,7 +94,7 @@ func (t *textIndex) at() int64 {
 
 func (t *textIndex) forget() { _ = t.put(nil) }
 
-// advance opens what there is and catches up.
+// advance opens the index if needed and applies the changes since.
 func (t *textIndex) advance(ctx context.Context) error {
 	h := t.held()
 	if h == nil {
@@ -104,7 +103,7 @@ func (t *textIndex) advance(ctx context.Context) error {
 			return err
 		}
 		if h == nil { // there must be a file first
-			t.renew()
+			t.renew(nil)
 			return nil
 		}
 		if err := t.put(h); err != nil {
@@ -113,25 +112,26 @@ func (t *textIndex) advance(ctx context.Context) error {
 	}
 	done, err := t.follow(ctx, h)
 	if err == nil && (!done || t.due(h)) {
-		t.renew()
+		t.renew(h)
 	}
 	return err
 }
 
-// due says that there should be a new file.
+// due reports whether a new file should be built.
 func (t *textIndex) due(h *heldIndex) bool {
-	l := &t.keeper.limits
+	l := &t.indexes.limits
 	documents, _ := h.Len()
 	return h.pending() > max(l.due, min(documents/8, l.dueMost)) || h.DeltaSize() > max(l.dueBytes, int(h.size/4))
 }
 
-// full says that no more changes are taken into memory.
+// full reports whether the changes in memory have reached their limit.
 func (t *textIndex) full(h *heldIndex) bool {
-	l := &t.keeper.limits
+	l := &t.indexes.limits
 	return h.pending() > l.most || h.DeltaSize() > max(l.mostBytes, int(h.size/2))
 }
 
-// batch are changes that are applied together, of each item the last.
+// batch holds changes that are applied together. It keeps the last change of each
+// item.
 type batch struct {
 	seq     int64
 	puts    map[int64]index.Document
@@ -167,7 +167,7 @@ func (b *batch) apply(h *heldIndex, seq int64) error {
 	return nil
 }
 
-// documentOf is what is indexed of an item.
+// documentOf returns the indexed fields of an item.
 func documentOf(item *Item) index.Document {
 	return index.Document{
 		ID: item.ID, Type: item.Type, Status: item.Status,
@@ -182,8 +182,8 @@ func documentOf(item *Item) index.Document {
 // is, which is what a scan sees, too. False: there is so much that a new file is
 // the better way.
 func (t *textIndex) follow(ctx context.Context, h *heldIndex) (bool, error) {
-	l := &t.keeper.limits
-	target, err := t.keeper.store.Sequence(ctx)
+	l := &t.indexes.limits
+	target, err := t.indexes.store.Sequence(ctx)
 	if err != nil {
 		return false, err
 	}
@@ -193,7 +193,7 @@ func (t *textIndex) follow(ctx context.Context, h *heldIndex) (bool, error) {
 		if t.full(h) {
 			return false, nil
 		}
-		page, err := t.keeper.store.Changes(ctx, at, l.page)
+		page, err := t.indexes.store.Changes(ctx, at, l.page)
 		if err != nil {
 			return false, err
 		}
@@ -227,16 +227,18 @@ func (t *textIndex) follow(ctx context.Context, h *heldIndex) (bool, error) {
 	return true, nil
 }
 
-// use lets a function search the index if that knows a write. False is also that
-// the file was lost meanwhile; what the function has found does not count then.
+// use calls search with the index, if the index includes the write seq. It returns
+// false if it does not, or if reading the file failed; the result of search is
+// invalid then.
 func (t *textIndex) use(seq int64, search func(x *index.Index)) bool {
 	h, err := t.read(seq, search)
 	if err != nil {
-		t.damaged(h, err) // when the lock is free again
+		t.damaged(h, err) // takes the lock that read has released
 	}
 	return h != nil && err == nil
 }
 
+// read is use under the lock.
 func (t *textIndex) read(seq int64, search func(x *index.Index)) (*heldIndex, error) {
 	t.mu.RLock()
 	defer t.mu.RUnlock()
@@ -247,21 +249,22 @@ func (t *textIndex) read(seq int64, search func(x *index.Index)) (*heldIndex, er
 	return h, index.Guard(func() { search(h.Index) })
 }
 
-// damaged takes an index out of use whose file cannot be used. The next question
-// begins to build another.
+// damaged stops using an index whose file is damaged. The next question starts to
+// build a new one.
 func (t *textIndex) damaged(h *heldIndex, why error) {
 	t.build.setBad(h.file.Token, why)
-	t.keeper.log.Warn("the text index is damaged and is built anew", slog.Any("error", why))
+	t.indexes.log.Warn("the text index is damaged and is built anew", slog.Any("error", why))
 	if t.held() == h {
 		t.forget()
 	}
 }
 
-// ask catches up with a write and searches. False: it is the rows' turn.
+// ask waits until the index includes the write seq and calls search. It returns false
+// if the rows must answer.
 func (t *textIndex) ask(ctx context.Context, seq int64, search func(x *index.Index)) (bool, error) {
-	// A new file that has just come into use may be behind; then once more.
+	// A new file may have replaced the index in between and may be behind.
 	for range 3 {
-		ok, err := t.keeper.reach(ctx, t, &t.flight, seq, t.keeper.limits.searchPatience)
+		ok, err := t.indexes.reach(ctx, t, &t.catchUp, seq, t.indexes.limits.searchPatience)
 		if !ok || err != nil {
 			return false, err
 		}
@@ -272,7 +275,7 @@ func (t *textIndex) ask(ctx context.Context, seq int64, search func(x *index.Ind
 	return false, nil
 }
 
-// search is Search, unless it is the rows' turn.
+// search answers Search. It returns false if the rows must answer.
 func (t *textIndex) search(ctx context.Context, seq int64, q Query) (Hits, bool, error) {
 	searched := false
 	var found index.Result
@@ -288,12 +291,11 @@ func (t *textIndex) search(ctx context.Context, seq int64, q Query) (Hits, bool,
 	for i, hit := range found.Hits {
 		each[i] = scored{hit.ID, hit.Score}
 	}
-	hits.Each, err = shown(ctx, t.keeper.store, each, found.Text)
+	hits.Each, err = shown(ctx, t.indexes.store, each, found.Text)
 	return hits, err == nil, err
 }
 
-// indexQuery is a query as the index has it: days are whole, so that its bounds
-// in milliseconds are exact.
+// indexQuery converts a query. Its bounds are whole days, so milliseconds are exact.
 func indexQuery(q Query) index.Query {
 	in := index.Query{Text: q.Text, Types: q.Types, Statuses: q.Statuses, Limit: q.Limit, Offset: q.Offset}
 	if q.Tag != "" {
@@ -308,13 +310,13 @@ func indexQuery(q Query) index.Query {
 	return in
 }
 
-// suggestFrom is among how many hits titles are looked for that have the beginning
-// in their middle.
+// suggestFrom is the number of hits that are searched for titles with the prefix in
+// the middle.
 const suggestFrom = 100
 
-// suggest is Suggest, unless it is the rows' turn. Titles that begin with the
-// query are all known; if they are too few, those with a word that does are added,
-// as far as they are among the best hits.
+// suggest answers Suggest. It returns false if the rows must answer. Titles that
+// begin with the query come first. If there are too few, titles with a word that
+// begins with it follow, taken from the best hits.
 func (t *textIndex) suggest(ctx context.Context, seq int64, q Query) ([]string, bool, error) {
 	begun := strings.TrimSpace(fold(q.Text))
 	if begun == "" {
@@ -335,7 +337,7 @@ func (t *textIndex) suggest(ctx context.Context, seq int64, q Query) ([]string, 
 	for i, hit := range found.Hits {
 		ids[i] = hit.ID
 	}
-	summaries, err := t.keeper.store.Summaries(ctx, ids)
+	summaries, err := t.indexes.store.Summaries(ctx, ids)
 	if err != nil {
 		return nil, false, err
 	}
@@ -348,14 +350,14 @@ func (t *textIndex) suggest(ctx context.Context, seq int64, q Query) ([]string, 
 	return append(titles, firstCompletions(more, q.Limit-len(titles))...), true, nil
 }
 
-// buildState is what is known of building files.
+// buildState is the state of the current and the last build.
 type buildState struct {
 	mu sync.Mutex
-	// bad is the token of a file that cannot be used, and why.
+	// bad is the token of an unusable file, and why the reason.
 	bad string
 	why error
-	// notBefore is when to try again after a failure.
+	// notBefore is the earliest time of the next build after a failure.
 	notBefore time.Time
-	// done and total are how far it is; total is 0 when nobody builds.
+	// done and total are the progress of the build; total is 0 without one.
 	done, total int
 }

@@ -6,7 +6,7 @@ import (
 	"genkan/internal/gateway"
 )
 
-// Tools are the sixteen tools of a knowledge base, a room like any other.
+// Tools is the gateway.Source of the sixteen tools of a knowledge base.
 type Tools struct {
 	base  *Base
 	tools map[string]*tool

@@ -19,7 +19,8 @@ import (
 // A backup that is taken while others write has all that was written before it
 // began, and of each write all or nothing.
 func TestBackupWhileOthersWrite(t *testing.T) {
-	store := openStore(t, newPath(t))
+	t.Parallel()
+	store := newStore(t)
 	base := kb.New(store.Knowledge(), kb.Options{})
 	ctx, stop := context.WithCancel(t.Context())
 	var written atomic.Int64
@@ -79,7 +80,7 @@ func TestBackupWhileOthersWrite(t *testing.T) {
 }
 
 func TestBackupRefuses(t *testing.T) {
-	store := openStore(t, newPath(t))
+	store := newStore(t)
 	folder := t.TempDir()
 	there := filepath.Join(folder, "there.db")
 	if err := os.WriteFile(there, []byte("mine"), 0o600); err != nil {

@@ -20,6 +20,7 @@ import (
 
 // A database that was made and is missing or empty is not replaced by a new one.
 func TestALostDatabaseIsNotReplaced(t *testing.T) {
+	t.Parallel()
 	for name, lose := range map[string]func(path string) error{
 		"removed": os.Remove,
 		"emptied": func(path string) error { return os.Truncate(path, 0) },
@@ -28,7 +29,8 @@ func TestALostDatabaseIsNotReplaced(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			path := newPath(t)
+			t.Parallel()
+			path := migratedPath(t)
 			if err := openAndClose(t, path); err != nil {
 				t.Fatal(err)
 			}
@@ -85,7 +87,7 @@ func TestAnEmptyFileBecomesADatabase(t *testing.T) {
 
 // A database of before the mark gets one.
 func TestADatabaseIsMarked(t *testing.T) {
-	path := newPath(t)
+	path := migratedPath(t)
 	if err := openAndClose(t, path); err != nil {
 		t.Fatal(err)
 	}
@@ -105,7 +107,8 @@ func TestADatabaseIsMarked(t *testing.T) {
 // A database that nobody may write keeps its mode. It is read, and writes are
 // refused with the seed's code, until it may be written again at a later start.
 func TestAReadOnlyDatabase(t *testing.T) {
-	path := newPath(t)
+	t.Parallel()
+	path := migratedPath(t)
 	s := openStore(t, path)
 	base := kb.New(s.Knowledge(), kb.Options{})
 	item, err := base.Create(t.Context(), "docs", kb.Patch{Title: new("kept")})

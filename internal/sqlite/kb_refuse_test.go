@@ -29,7 +29,7 @@ func wantRefusal(err error, says string) error {
 // has a disk that is full.
 func TestKnowledgeOnAFullDisk(t *testing.T) {
 	const full = "the disk is full, and nothing was saved: free some space"
-	s := openStore(t, newPath(t))
+	s := newStore(t)
 	base := kb.New(s.Knowledge(), kb.Options{})
 	ctx := t.Context()
 	first, err := base.Create(ctx, "docs", kb.Patch{Title: new("first"), Tags: &[]string{"all"}})

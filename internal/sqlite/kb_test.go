@@ -88,7 +88,7 @@ func explained(t *testing.T, s *Store, text string) (all []string) {
 // TestPlans: the statements that must be fast at a million items walk along
 // indexes, and none sorts or reads all items.
 func TestPlans(t *testing.T) {
-	s := openStore(t, newPath(t))
+	s := newStore(t)
 	listed := func(f kb.Filter) (page, total string) {
 		f.Limit = 20
 		q, err := newListQuery(f)
@@ -180,7 +180,7 @@ func TestPlans(t *testing.T) {
 // TestWritesShareACommit: writes that come while the writer is busy are made
 // together, and one that fails or panics is the only one.
 func TestWritesShareACommit(t *testing.T) {
-	s := openStore(t, newPath(t))
+	s := newStore(t)
 	k := s.Knowledge()
 	if err := k.Write(t.Context(), inserting(newItem("first"))); err != nil {
 		t.Fatal(err)
@@ -228,7 +228,7 @@ func TestWritesShareACommit(t *testing.T) {
 
 // TestFullDiskInACommonCommit: what fits is kept, and what does not is told so.
 func TestFullDiskInACommonCommit(t *testing.T) {
-	s := openStore(t, newPath(t))
+	s := newStore(t)
 	k := s.Knowledge()
 	if err := k.Write(t.Context(), inserting(newItem("first"))); err != nil {
 		t.Fatal(err)
@@ -267,7 +267,7 @@ func TestFullDiskInACommonCommit(t *testing.T) {
 // TestWaitingWriteIsCanceled: who gives up while others write has written
 // nothing.
 func TestWaitingWriteIsCanceled(t *testing.T) {
-	s := openStore(t, newPath(t))
+	s := newStore(t)
 	k := s.Knowledge()
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
@@ -336,11 +336,9 @@ func createForever(ctx context.Context, path string, logger *slog.Logger) int {
 // TestKilledWhileCreating: two processes create items and one of them is killed,
 // again and again; what was acknowledged is there.
 func TestKilledWhileCreating(t *testing.T) {
-	cycles := 10
-	if testing.Short() {
-		cycles = 2
-	}
-	path := newPath(t)
+	t.Parallel()
+	cycles := testkit.Count(3, 10)
+	path := migratedPath(t)
 	s := openStore(t, path)
 	acknowledged := map[int64]string{}
 	for cycle := range cycles {

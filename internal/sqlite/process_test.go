@@ -17,6 +17,7 @@ import (
 
 	"genkan/internal/gateway"
 	"genkan/internal/identity"
+	"genkan/internal/testkit"
 	"genkan/internal/upstream"
 )
 
@@ -120,8 +121,9 @@ func writeForever(ctx context.Context, path string, logger *slog.Logger) int {
 }
 
 func TestProcessesOpenAFreshDirectoryAtOnce(t *testing.T) {
+	t.Parallel()
 	const processes = 6
-	for round := range 5 {
+	for round := range testkit.Count(2, 5) {
 		path := newPath(t)
 		others := make([]*exec.Cmd, processes)
 		outputs := make([]bytes.Buffer, processes)
@@ -191,10 +193,8 @@ func TestKilledBeforeWALMode(t *testing.T) {
 }
 
 func TestKilledWhileWriting(t *testing.T) {
-	cycles := 20
-	if testing.Short() {
-		cycles = 3
-	}
+	t.Parallel()
+	cycles := testkit.Count(4, 20)
 	path := newPath(t)
 	acknowledged := map[string]bool{}
 	for cycle := range cycles {

@@ -72,7 +72,7 @@ func run(t testing.TB, db *sql.DB, statement string, args ...any) {
 // made is the path of a database that was opened, used and closed.
 func made(t testing.TB) string {
 	t.Helper()
-	path := newPath(t)
+	path := migratedPath(t)
 	s := openStore(t, path)
 	if err := s.SaveList(t.Context(), "server", list("[]")); err != nil {
 		t.Fatal(err)
@@ -162,7 +162,7 @@ func TestFileThatOthersCouldRead(t *testing.T) {
 }
 
 func TestOddPaths(t *testing.T) {
-	for _, name := range []string{"a b", "per%20cent", "que?stion", "ha#sh", "日本", "quo'te", "a&b=c"} {
+	for _, name := range []string{"a b per%20cent ha#sh 日本 quo'te a&b=c", "que?stion"} {
 		if runtime.GOOS == "windows" && strings.Contains(name, "?") {
 			continue
 		}
@@ -195,7 +195,7 @@ func TestCloseLeavesOneFile(t *testing.T) {
 }
 
 func TestUseAfterClose(t *testing.T) {
-	s := openStore(t, newPath(t))
+	s := newStore(t)
 	for range 2 {
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
@@ -372,7 +372,7 @@ func TestWaitForALockCanBeCanceled(t *testing.T) {
 }
 
 func TestDiskFull(t *testing.T) {
-	s := openStore(t, newPath(t))
+	s := newStore(t)
 	if err := s.SaveList(t.Context(), "small", list("[]")); err != nil {
 		t.Fatal(err)
 	}
@@ -395,7 +395,7 @@ func TestDiskFull(t *testing.T) {
 }
 
 func TestPanicInAWriteLetsOthersWrite(t *testing.T) {
-	s := openStore(t, newPath(t))
+	s := newStore(t)
 	func() {
 		defer func() { _ = recover() }()
 		_ = s.write(t.Context(), "panic", func(*sql.Tx) error { panic("boom") })

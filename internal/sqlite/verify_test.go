@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"bytes"
+	"context"
 	"database/sql"
 	"encoding/binary"
 	"fmt"
@@ -9,37 +10,55 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"genkan/internal/gateway"
 	"genkan/internal/kb"
 )
 
-// damagedStore is a database of some items that was damaged while nobody had it
-// open.
-func damagedStore(t *testing.T, damage func(t *testing.T, path string, db *sql.DB)) *Store {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "genkan.db")
-	s, err := Open(t.Context(), path, slog.New(slog.DiscardHandler))
+// filledDatabase is the content of a good database of 200 items.
+var filledDatabase = sync.OnceValues(func() ([]byte, error) {
+	dir, err := os.MkdirTemp("", "genkan-sqlite-")
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	path, ctx := filepath.Join(dir, "genkan.db"), context.Background()
+	s, err := Open(ctx, path, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = s.Close() }()
 	base := kb.New(s.Knowledge(), kb.Options{})
 	for i := range 200 {
 		fields := kb.Patch{Title: new(fmt.Sprintf("item %d", i)), Content: new(strings.Repeat("text ", 200)), Tags: &[]string{"even", "odd"}}
 		if i > 0 {
 			fields.Related = &[]kb.Ref{{Type: "docs", ID: int64(i)}}
 		}
-		if _, err := base.Create(t.Context(), "docs", fields); err != nil {
-			t.Fatal(err)
+		if _, err := base.Create(ctx, "docs", fields); err != nil {
+			return nil, err
 		}
 	}
-	if v, err := s.Verify(t.Context(), true); err != nil || !v.Good() {
-		t.Fatalf("%+v, %v", v, err)
+	if v, err := s.Verify(ctx, true); err != nil || !v.Good() {
+		return nil, fmt.Errorf("%+v, %w", v, err)
 	}
 	if err := s.Close(); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(path)
+})
+
+// damagedStore is a copy of filledDatabase that was damaged while nobody had it
+// open.
+func damagedStore(t *testing.T, damage func(t *testing.T, path string, db *sql.DB)) *Store {
+	t.Helper()
+	content, err := filledDatabase()
+	if err != nil {
 		t.Fatal(err)
 	}
+	path := filepath.Join(t.TempDir(), "genkan.db")
+	writeDatabase(t, path, content)
 	db, err := sql.Open("sqlite", path) // without foreign keys
 	if err != nil {
 		t.Fatal(err)
@@ -49,7 +68,7 @@ func damagedStore(t *testing.T, damage func(t *testing.T, path string, db *sql.D
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}
-	s, err = Open(t.Context(), path, slog.New(slog.DiscardHandler))
+	s, err := Open(t.Context(), path, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

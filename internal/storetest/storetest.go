@@ -49,7 +49,7 @@ type Stores struct {
 }
 
 // Run runs the suite. Each call of open returns a handle on a new, empty
-// database, which is closed when the test ends.
+// database, which is closed when the test ends. Tests run in parallel.
 func Run(t *testing.T, open func(t *testing.T) Stores) {
 	tests := map[string]func(*testing.T, Stores){
 		"Tokens":            testTokens,
@@ -85,7 +85,10 @@ func Run(t *testing.T, open func(t *testing.T) Stores) {
 	}
 	maps.Copy(tests, kbTests())
 	for name, test := range tests {
-		t.Run(name, func(t *testing.T) { test(t, open(t)) })
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, open(t))
+		})
 	}
 }
 

@@ -10,10 +10,12 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"genkan/internal/testkit"
 )
 
 var (
-	cycles = flag.Int("crash.cycles", 200, "how often processes are killed while they write")
+	cycles = flag.Int("crash.cycles", testkit.Count(30, 120), "how often processes are killed while they write")
 	seed   = flag.Uint64("crash.seed", 1, "decides what is written and when processes are killed")
 )
 
@@ -112,7 +114,7 @@ func TestKilledWhileOpening(t *testing.T) {
 // TestTwoProcesses: what two processes write at the same time is all there.
 func TestTwoProcesses(t *testing.T) {
 	t.Parallel()
-	each := int64(1000)
+	each := int64(testkit.Count(300, 1000))
 	if testing.Short() || withRaceDetector {
 		each = 50
 	}

@@ -90,12 +90,12 @@ func (d *directory) derived(store kb.Store) map[string]func(ctx context.Context,
 	return map[string]func(ctx context.Context, base *kb.Base) error{
 		"who follows the changes": func(ctx context.Context, _ *kb.Base) error { return d.follower.check(ctx, store) },
 		"the index and the graph": func(ctx context.Context, _ *kb.Base) error {
-			keeper := kb.NewKeeper(store, kb.KeeperOptions{Dir: filepath.Join(filepath.Dir(d.path), "kb-index")})
-			health, err := keeper.Check(ctx)
+			indexes := kb.NewIndexes(store, kb.IndexOptions{Dir: filepath.Join(filepath.Dir(d.path), "kb-index")})
+			health, err := indexes.Check(ctx)
 			if err == nil && (!health.Good() || health.Items > 0 && !health.Indexed) {
 				err = fmt.Errorf("%+v", health)
 			}
-			return errors.Join(err, keeper.Close())
+			return errors.Join(err, indexes.Close())
 		},
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"go.uber.org/goleak"
+	"genkan/internal/testkit"
 )
 
 // TestMain also is the process that writes, and the one that has a small disk.
@@ -15,5 +15,5 @@ func TestMain(m *testing.M) {
 	case smallDiskRole:
 		os.Exit(onSmallDisk())
 	}
-	goleak.VerifyTestMain(m)
+	testkit.Main(m)
 }

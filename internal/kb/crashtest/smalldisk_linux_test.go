@@ -24,6 +24,7 @@ const cannotMount = 77
 // own mounts, which most systems allow anybody; where not, the store's own tests
 // with a bounded database stand for it.
 func TestSmallDisk(t *testing.T) {
+	t.Parallel()
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

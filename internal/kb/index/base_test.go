@@ -16,17 +16,19 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/unicode/norm"
+
+	"genkan/internal/testkit"
 )
 
 // TestBuildInRuns: a build that has to put postings aside makes the same file.
 func TestBuildInRuns(t *testing.T) {
-	documents := corpus(700)
+	documents := corpus(testkit.Count(100, 500))
 	dir := t.TempDir()
 	var files [][]byte
-	for _, limit := range []int{runBytes, 200_000, 1} {
+	for _, limit := range []int{usualLimits().runBytes, 200_000, 1} {
 		path := filepath.Join(dir, "base")
 		progress := 0
-		if err := build(t.Context(), path, 7, pretended, seq(documents), func(done int) { progress = done }, limit); err != nil {
+		if err := build(t.Context(), path, 7, pretended, seq(documents), func(done int) { progress = done }, limits{runBytes: limit, sample: 64, beginning: 100}); err != nil {
 			t.Fatal(err)
 		}
 		content, err := os.ReadFile(path)
@@ -92,8 +94,8 @@ func TestEmptyBase(t *testing.T) {
 // TestSizeOfBase: the base is no larger than the text that it covers, in either
 // language.
 func TestSizeOfBase(t *testing.T) {
-	japanese := slices.DeleteFunc(corpus(6000), func(d Document) bool { return ascii(d.Content) || ascii(d.Title) })
-	english := slices.DeleteFunc(corpus(3000), func(d Document) bool { return !ascii(d.Content) })
+	japanese := slices.DeleteFunc(corpus(testkit.Count(800, 4000)), func(d Document) bool { return ascii(d.Content) || ascii(d.Title) })
+	english := slices.DeleteFunc(corpus(testkit.Count(800, 2000)), func(d Document) bool { return !ascii(d.Content) })
 	for name, documents := range map[string][]Document{"japanese": japanese, "english": english, "own docs": ownDocs(t, 1)} {
 		size := 0
 		for i := range documents {
@@ -122,7 +124,7 @@ func TestSizeOfBase(t *testing.T) {
 // Verify, and searching it anyway does no harm.
 func TestDamage(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "base")
-	if err := Build(t.Context(), path, 1, pretended, seq(corpus(300)), nil); err != nil {
+	if err := Build(t.Context(), path, 1, pretended, seq(corpus(testkit.Count(60, 300))), nil); err != nil {
 		t.Fatal(err)
 	}
 	good, err := os.ReadFile(path)
@@ -130,7 +132,7 @@ func TestDamage(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := rand.New(rand.NewPCG(3, 4))
-	for range 600 {
+	for range testkit.Count(150, 600) {
 		bad := slices.Clone(good)
 		switch r.IntN(4) {
 		case 0:
@@ -261,7 +263,7 @@ func FuzzTokenise(f *testing.F) {
 
 func TestPack(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
-	for range 3000 {
+	for range testkit.Count(500, 3000) {
 		values := make([]uint32, 1+r.IntN(300))
 		width := r.IntN(33)
 		for i := range values {

@@ -82,8 +82,8 @@ func (d *dictionary) span(prefix string) (first, last string) {
 // join makes one list of those of the keys that begin with a prefix: counts add
 // up, and it is in the head where one of them is.
 func (s *search) join(seg *segment, prefix string) list {
-	set, values := s.room.set(seg.documents), s.room.numbers(seg.documents)
-	c := s.room.cursor(nil)
+	set, values := s.scratch.set(seg.documents), s.scratch.numbers(seg.documents)
+	c := s.scratch.cursor(nil)
 	seg.each(prefix, func(l *list) bool {
 		c.reset(l)
 		for b := range l.blocks() {

@@ -13,7 +13,7 @@ import (
 // a word that begins with it or is one of its forms, whether the base has a list
 // for that or not, and in the delta; all count.
 func TestBeginningsAreExact(t *testing.T) {
-	documents := corpus(2000)
+	documents := corpus(shared)
 	words := make([]map[string]bool, len(documents))
 	vocabulary := map[string]bool{}
 	for i, d := range documents {
@@ -26,7 +26,7 @@ func TestBeginningsAreExact(t *testing.T) {
 			})
 		}
 	}
-	base := open(t, documents)
+	base := openCorpus(t, shared)
 	inBase := New(base)
 	defer inBase.Close()
 	inDelta := New(nil)
@@ -80,9 +80,10 @@ func TestBeginningsAreExact(t *testing.T) {
 // TestProofs: how often a phrase is in a document is the same whether it is told
 // by its parts or by their positions.
 func TestProofs(t *testing.T) {
-	x := indexOf(t, corpus(2000))
+	x := New(openCorpus(t, shared))
+	defer x.Close()
 	proven, not := 0, 0
-	s := &search{x: x, room: new(room), segments: x.segments(), documents: x.documents(), norms: normsAt(x.mean())}
+	s := &search{x: x, scratch: new(scratch), segments: x.segments(), documents: x.documents(), norms: normsAt(x.mean())}
 	seg := s.segments[0]
 	for _, query := range []string{"分類の設計", "設計の検索", "検索の設計", "項目の種類", "文書の分類", "検索の文書", "設計の実装を", "してください。", "状態の設計"} {
 		a, ok := s.resolveOne(seg, runOf(query)[0])
@@ -113,8 +114,8 @@ func TestProofs(t *testing.T) {
 // TestListsOfBeginningsAndChanges: a base that is large enough to have lists for
 // beginnings, and what changed since, find what a base of what is left finds.
 func TestListsOfBeginningsAndChanges(t *testing.T) {
-	documents := corpus(2000)
-	base := open(t, documents)
+	documents := corpus(shared)
+	base := openCorpus(t, shared)
 	if first, last := base.span("wser"); first == last {
 		t.Error("ser begins one word only")
 	} else if _, ok := base.joined("wser"); !ok {

@@ -10,10 +10,9 @@ import (
 
 // What is not joined at a search but has a list in the base: beginnings whose
 // words have more postings together than one document in so many, and at least
-// so many. A word counts like some postings, since each list must be found.
+// limits.beginning. A word counts like some postings, since each list must be found.
 const (
 	beginningShare = 32
-	leastBeginning = 1024
 	wordCost       = 8
 )
 
@@ -34,6 +33,8 @@ type beginnings struct {
 	last    []byte
 	free    [][]uint64
 	encoder encoder
+	// least is limits.beginning.
+	least int
 
 	set    bitmap
 	values []uint32
@@ -60,9 +61,9 @@ type beginningMade struct {
 	at, size int64
 }
 
-func newBeginnings(file *os.File, e encoder) *beginnings {
+func newBeginnings(file *os.File, e encoder, least int) *beginnings {
 	return &beginnings{
-		file: file, out: bufio.NewWriterSize(file, 1<<20), encoder: e,
+		file: file, out: bufio.NewWriterSize(file, 1<<20), encoder: e, least: least,
 		set: bitmapFor(int(e.documents)), values: make([]uint32, e.documents),
 	}
 }
@@ -112,7 +113,7 @@ func (b *beginnings) close(shared int) error {
 		around.words += ends.words
 		around.postings = append(around.postings, ends.postings...)
 		b.free = append(b.free, ends.postings)
-		if len(around.postings) > 2*len(b.values)+leastBeginning {
+		if len(around.postings) > 2*len(b.values)+b.least {
 			around.postings = b.compact(around.postings)
 		}
 	}
@@ -120,7 +121,7 @@ func (b *beginnings) close(shared int) error {
 }
 
 func (b *beginnings) isHeavy(o *opened) bool {
-	return o.words > 1 && len(o.postings)+wordCost*o.words >= max(leastBeginning, len(b.values)/beginningShare)
+	return o.words > 1 && len(o.postings)+wordCost*o.words >= max(b.least, len(b.values)/beginningShare)
 }
 
 // compact makes one posting of those of each document, and puts them in order.

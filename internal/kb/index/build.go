@@ -11,8 +11,19 @@ import (
 	"path/filepath"
 )
 
-// runBytes is how much of postings is held in memory before it is put aside.
-const runBytes = 48 << 20
+// limits bound what a build holds in memory. Tests use small ones.
+type limits struct {
+	// runBytes is the size of the postings in memory before they are written to a
+	// temporary file.
+	runBytes int
+	// sample is the number of first documents that decide which runs are common.
+	sample int
+	// beginning is the number of postings from which a beginning of words gets a
+	// list of its own.
+	beginning int
+}
+
+func usualLimits() limits { return limits{runBytes: 48 << 20, sample: 2048, beginning: 1024} }
 
 // Build writes a base of documents, which come in the order of their ids, to a
 // file: under another name, synced, and renamed. Expected is how many there are,
@@ -21,15 +32,15 @@ const runBytes = 48 << 20
 // every thousand documents. A process that is killed meanwhile leaves a file
 // path.new-*, which may be removed when nobody builds.
 func Build(ctx context.Context, path string, sequence int64, expected int, documents iter.Seq2[Document, error], progress func(done int)) error {
-	return build(ctx, path, sequence, expected, documents, progress, runBytes)
+	return build(ctx, path, sequence, expected, documents, progress, usualLimits())
 }
 
-func build(ctx context.Context, path string, sequence int64, expected int, documents iter.Seq2[Document, error], progress func(done int), runBytes int) (err error) {
+func build(ctx context.Context, path string, sequence int64, expected int, documents iter.Seq2[Document, error], progress func(done int), limits limits) (err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".new-*")
 	if err != nil {
 		return fmt.Errorf("build search index: %w", err)
 	}
-	b := &builder{runs: runs{dir: filepath.Dir(path), name: filepath.Base(path) + ".run-*"}, limit: runBytes, grams: newCounter(expected)}
+	b := &builder{runs: runs{dir: filepath.Dir(path), name: filepath.Base(path) + ".run-*"}, limits: limits, grams: newCounter(expected)}
 	defer func() {
 		b.runs.close()
 		if err != nil {
@@ -75,7 +86,7 @@ type builder struct {
 	titles        titleBuilder
 	total         uint64
 	last          int64
-	limit         int
+	limits        limits
 	runs          runs
 	grams         *counter
 }
@@ -98,7 +109,7 @@ func (b *builder) gather(ctx context.Context, documents iter.Seq2[Document, erro
 		b.add(d, length, head, kind, b.states.number(d.Status))
 		b.titles.add(d.Title)
 		b.total += uint64(length)
-		if run.size >= b.limit {
+		if run.size >= b.limits.runBytes {
 			if err := b.runs.putAside(run); err != nil {
 				return err
 			}
@@ -137,7 +148,7 @@ func (b *builder) gather(ctx context.Context, documents iter.Seq2[Document, erro
 			continue
 		}
 		first = append(first, d)
-		if held += len(d.Content); len(first) == sampleDocuments || held >= sampleBytes {
+		if held += len(d.Content); len(first) == b.limits.sample || held >= sampleBytes {
 			if err := learn(); err != nil {
 				return err
 			}
@@ -215,7 +226,7 @@ func (b *builder) writeLists(ctx context.Context, w *sectionWriter) (*dictionary
 	if err != nil {
 		return nil, err
 	}
-	beginnings := newBeginnings(aside, e)
+	beginnings := newBeginnings(aside, e, b.limits.beginning)
 	var packed []byte
 	put := func(key []byte, df int, packed []byte) error {
 		if err := d.add(key, df, len(packed)); err != nil {

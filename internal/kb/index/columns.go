@@ -39,8 +39,8 @@ func (c *columns) changed(doc uint32) int64 {
 func (c *columns) kind(doc uint32) uint32  { return binary.LittleEndian.Uint32(c.types[4*doc:]) }
 func (c *columns) state(doc uint32) uint32 { return binary.LittleEndian.Uint32(c.statuses[4*doc:]) }
 
-// place is the document with an id, where ids ascend.
-func (c *columns) place(id int64) (uint32, bool) {
+// number returns the number of the document with an id. Ids ascend.
+func (c *columns) number(id int64) (uint32, bool) {
 	n := c.count()
 	i := sort.Search(n, func(i int) bool { return c.id(uint32(i)) >= id })
 	return uint32(i), i < n && c.id(uint32(i)) == id

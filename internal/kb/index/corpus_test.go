@@ -1,6 +1,7 @@
 package index
 
 import (
+	"context"
 	"iter"
 	"math/rand/v2"
 	"os"
@@ -15,6 +16,10 @@ import (
 // pretended is how many documents bases are built for: so many that they have all
 // that a large one has.
 const pretended = 1_000_000
+
+// shared is how many documents the base has that most tests read: enough for
+// lists of many blocks and for lists of beginnings.
+const shared = 1000
 
 // known are the documents that were made already: tests ask for the same ones
 // again and again, and to make one costs more than to index it.
@@ -107,14 +112,45 @@ func ownDocs(tb testing.TB, from int64) []Document {
 	return list
 }
 
+// smallLimits make a base of a few hundred documents what a large one is: most
+// documents come after those that decide what is common.
+func smallLimits() limits {
+	return limits{runBytes: usualLimits().runBytes, sample: 256, beginning: 400}
+}
+
 // open builds a base of documents and opens it.
 func open(tb testing.TB, documents []Document) *Base {
 	tb.Helper()
 	path := filepath.Join(tb.TempDir(), "base")
-	if err := Build(tb.Context(), path, 1, pretended, seq(documents), nil); err != nil {
+	if err := build(tb.Context(), path, 1, pretended, seq(documents), nil, smallLimits()); err != nil {
 		tb.Fatal(err)
 	}
 	b, err := Open(path)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return b
+}
+
+// fixtures are the files of openCorpus by their number of documents.
+var fixtures sync.Map
+
+// openCorpus is open for the first n documents of the corpus. Tests that ask for
+// the same n read the same file, which is built once.
+func openCorpus(tb testing.TB, n int) *Base {
+	tb.Helper()
+	once, _ := fixtures.LoadOrStore(n, sync.OnceValues(func() ([]byte, error) {
+		path := filepath.Join(tb.TempDir(), "base")
+		if err := build(context.Background(), path, 1, pretended, seq(corpus(n)), nil, smallLimits()); err != nil {
+			return nil, err
+		}
+		return os.ReadFile(path)
+	}))
+	file, err := once.(func() ([]byte, error))()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	b, err := newBase(file)
 	if err != nil {
 		tb.Fatal(err)
 	}

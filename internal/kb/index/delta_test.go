@@ -6,6 +6,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"genkan/internal/testkit"
 )
 
 // longDocument is one of 100,000 characters, nearly all of whose terms are different.
@@ -38,9 +40,9 @@ func TestDeltaKnowsItsSize(t *testing.T) {
 		documents int
 		document  func(i int) Document
 	}{
-		"random words":      {10, func(i int) Document { return longDocument(int64(i+1), uint64(i), false) }},
-		"random characters": {10, func(i int) Document { return longDocument(int64(i+1), uint64(i), true) }},
-		"made-up texts":     {1000, made},
+		"random words":      {testkit.Count(3, 10), func(i int) Document { return longDocument(int64(i+1), uint64(i), false) }},
+		"random characters": {testkit.Count(3, 10), func(i int) Document { return longDocument(int64(i+1), uint64(i), true) }},
+		"made-up texts":     {testkit.Count(300, 1000), made},
 	} {
 		t.Run(name, func(t *testing.T) {
 			x := New(nil)
@@ -64,10 +66,10 @@ func TestReplacedTextsAreForgotten(t *testing.T) {
 	x := New(nil)
 	x.Apply(1, []Document{longDocument(1, 1, false)}, nil)
 	one := x.DeltaSize()
-	for i := int64(2); i < 20; i++ {
+	for i := int64(2); i < int64(testkit.Count(12, 20)); i++ {
 		x.Apply(i, []Document{longDocument(1, uint64(i), false)}, nil)
 	}
 	if size := x.DeltaSize(); size > 2*one+tidySize {
-		t.Errorf("19 texts in turn take %d KB, one takes %d", size>>10, one>>10)
+		t.Errorf("texts in turn take %d KB, one takes %d", size>>10, one>>10)
 	}
 }

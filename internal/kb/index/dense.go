@@ -218,10 +218,10 @@ func (c *cursor) stand(doc uint32) bool {
 
 // mark adds the documents of a tier to a set.
 func (t *tier) mark(into bitmap, documents uint32) {
-	var room [blockSize]uint32
+	var buffer [blockSize]uint32
 	next, rest := uint64(0), t.data
 	for left := t.n; left > 0; left -= blockSize {
-		gaps := room[:min(left, blockSize)]
+		gaps := buffer[:min(left, blockSize)]
 		var ok bool
 		if rest, ok = unpack(rest, gaps); !ok {
 			return

@@ -26,9 +26,8 @@ const (
 	// one document in 64.
 	commonDocuments = 15_000
 	leastCommon     = 24 // have been seen, before anything is expected
-	// The first documents: so many, or so many bytes of text.
-	sampleDocuments = 2048
-	sampleBytes     = 16 << 20
+	// sampleBytes bounds the text of the first documents; limits bounds their number.
+	sampleBytes = 16 << 20
 )
 
 // grams are the common runs of characters, with the document from which on the

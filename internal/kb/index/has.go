@@ -15,7 +15,7 @@ func (x *Index) Has(d *Document) bool {
 	if x.base == nil {
 		return false
 	}
-	doc, ok := x.base.place(d.ID)
+	doc, ok := x.base.number(d.ID)
 	if !ok || x.dead.has(doc) || !x.base.is(doc, d, &p) {
 		return false
 	}

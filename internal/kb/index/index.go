@@ -70,7 +70,7 @@ type Index struct {
 	deadLen  uint64
 	delta    *delta
 	sequence int64
-	room     sync.Pool
+	scratch  sync.Pool
 	closed   bool
 
 	deadMu sync.Mutex
@@ -80,7 +80,7 @@ type Index struct {
 // New makes an index of a base, or of nothing.
 func New(base *Base) *Index {
 	x := &Index{base: base, delta: newDelta(), deadIn: map[string]int{}}
-	x.room.New = func() any { return new(room) }
+	x.scratch.New = func() any { return new(scratch) }
 	if base != nil {
 		x.sequence = base.Sequence()
 		x.dead = bitmapFor(base.Len())
@@ -141,7 +141,7 @@ func (x *Index) remove(id int64) {
 	if x.base == nil {
 		return
 	}
-	doc, ok := x.base.place(id)
+	doc, ok := x.base.number(id)
 	if !ok || x.dead.has(doc) {
 		return
 	}

@@ -220,7 +220,7 @@ func (f *found) rarest() *list {
 func (s *search) match(seg *segment) int {
 	for i := range seg.units {
 		if len(seg.units[i].alternatives) == 0 {
-			seg.hits = s.room.set(seg.documents)
+			seg.hits = s.scratch.set(seg.documents)
 			return 0
 		}
 	}
@@ -274,7 +274,7 @@ func (s *search) matchOne(seg *segment) int {
 // mark is the set of documents that have a unit. If few can matter, those of
 // within, only they are looked at.
 func (s *search) mark(seg *segment, u *foundUnit, within bitmap) bitmap {
-	set := s.room.set(seg.documents)
+	set := s.scratch.set(seg.documents)
 	few := within != nil && within.count()*25*len(u.alternatives) < u.size
 	if !few && len(u.alternatives) > mostCursors {
 		s.merge(seg, u, set, within)
@@ -289,14 +289,14 @@ func (s *search) mark(seg *segment, u *foundUnit, within bitmap) bitmap {
 				set.set(doc)
 			}
 		case few && !a.list.dense:
-			c := s.room.cursor(&a.list)
+			c := s.scratch.cursor(&a.list)
 			within.each(0, uint32(seg.documents), func(doc uint32) {
 				if c.seek(doc) == doc {
 					set.set(doc)
 				}
 			})
 		default:
-			s.room.cursor(nil).mark(&a.list, set)
+			s.scratch.cursor(nil).mark(&a.list, set)
 		}
 	}
 	return set
@@ -309,8 +309,8 @@ const mostCursors = 1
 // merge marks the documents of a unit and adds up their frequencies. Dense lists
 // are not walked for that: what they add is looked up for those that may win.
 func (s *search) merge(seg *segment, u *foundUnit, set, within bitmap) {
-	sums, having := s.room.sums(seg.documents), s.room.set(seg.documents)
-	c := s.room.cursor(nil)
+	sums, having := s.scratch.sums(seg.documents), s.scratch.set(seg.documents)
+	c := s.scratch.cursor(nil)
 	add := func(a *found) {
 		c.reset(&a.list)
 		weight := float32(a.weight)
@@ -366,10 +366,10 @@ func (s *search) filter(seg *segment) {
 		if len(names) == 0 {
 			return
 		}
-		allowed := s.room.set(seg.documents)
+		allowed := s.scratch.set(seg.documents)
 		for _, name := range names {
 			if l, ok := seg.find(kind + name); ok {
-				s.room.cursor(nil).mark(&l, allowed)
+				s.scratch.cursor(nil).mark(&l, allowed)
 			}
 		}
 		seg.hits.and(allowed)

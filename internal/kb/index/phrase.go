@@ -17,11 +17,11 @@ func (s *search) verify(seg *segment, a *found, within bitmap) {
 	}
 	var v verifier
 	for i := range a.pairs {
-		v.pairs = append(v.pairs, verifiedPair{s.room.cursor(&a.pairs[i]), a.offsets[i]})
+		v.pairs = append(v.pairs, verifiedPair{s.scratch.cursor(&a.pairs[i]), a.offsets[i]})
 	}
 	slices.SortStableFunc(v.pairs, func(x, y verifiedPair) int { return x.l.df - y.l.df })
 	if v.proof = a.proof; v.proof != nil {
-		v.proof.begin(s.room)
+		v.proof.begin(s.scratch)
 	}
 	v.out = list{plain: true, documents: uint32(seg.documents)}
 	few := within != nil && within.count()*4 < a.size()
@@ -30,7 +30,7 @@ func (s *search) verify(seg *segment, a *found, within bitmap) {
 		until = min(until, a.whole.since)
 	}
 	if rarest := a.rarest(); !few && rarest.df < seg.documents/fewCandidates {
-		c := s.room.cursor(rarest)
+		c := s.scratch.cursor(rarest)
 		for doc := c.seek(0); doc < until; doc = c.next() {
 			v.try(seg, doc)
 		}
@@ -42,7 +42,7 @@ func (s *search) verify(seg *segment, a *found, within bitmap) {
 		set.each(0, until, func(doc uint32) { v.try(seg, doc) })
 	}
 	if a.whole.list.df > 0 {
-		c := s.room.cursor(&a.whole.list)
+		c := s.scratch.cursor(&a.whole.list)
 		for doc := c.seek(until); doc != nowhere; doc = c.next() {
 			v.out.docs, v.out.values = append(v.out.docs, doc), append(v.out.values, c.val())
 		}
@@ -60,11 +60,11 @@ const fewCandidates = 128
 
 // candidates is the documents that have all parts of a phrase.
 func (s *search) candidates(seg *segment, a *found) bitmap {
-	set := s.room.set(seg.documents)
-	c := s.room.cursor(nil)
+	set := s.scratch.set(seg.documents)
+	c := s.scratch.cursor(nil)
 	rarest := a.rarest()
 	c.mark(rarest, set)
-	one := s.room.set(seg.documents)
+	one := s.scratch.set(seg.documents)
 	// What is dense is cheap; the others are worth it while there are many.
 	for _, dense := range []bool{true, false} {
 		narrow := func(l *list, since uint32) {

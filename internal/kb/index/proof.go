@@ -67,7 +67,7 @@ func (p *proof) step(parts map[charSpan]list, part, longer charSpan) bool {
 }
 
 // begin makes ready to look at documents, in their order.
-func (p *proof) begin(r *room) {
+func (p *proof) begin(r *scratch) {
 	p.coreCursor, p.cursors = r.cursor(p.core), p.cursors[:0]
 	for i := range p.steps {
 		p.cursors = append(p.cursors, [2]*cursor{r.cursor(&p.steps[i].part), r.cursor(&p.steps[i].longer)})

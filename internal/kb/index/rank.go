@@ -51,7 +51,7 @@ func (s *search) scorer(seg *segment, p *plan) *scorer {
 						u.dense = append(u.dense, len(u.cursors))
 					}
 					if !u.complete() {
-						u.cursors = append(u.cursors, s.room.cursor(&list[k].list))
+						u.cursors = append(u.cursors, s.scratch.cursor(&list[k].list))
 					}
 					u.weights = append(u.weights, float32(list[k].weight))
 				}
@@ -271,7 +271,7 @@ func (s *search) rankList(seg *segment, sc *scorer, best *top) {
 		more += float64(w)
 	}
 	l := seg.driver
-	c := s.room.cursor(l)
+	c := s.scratch.cursor(l)
 	blocks := make([]stretch, l.blocks())
 	for b := range blocks {
 		blocks[b] = stretch{at: b, bound: math.Inf(1)}

@@ -9,7 +9,7 @@ import (
 type search struct {
 	x         *Index
 	q         Query
-	room      *room
+	scratch   *scratch
 	segments  []*segment
 	documents int
 	norms     norms
@@ -19,16 +19,16 @@ type search struct {
 func (x *Index) Search(q Query) Result {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	memory := x.room.Get().(*room) // it has nothing else
+	memory := x.scratch.Get().(*scratch) // it has nothing else
 	defer func() {
 		memory.release()
-		x.room.Put(memory)
+		x.scratch.Put(memory)
 	}()
 	if q.Limit <= 0 {
 		q.Limit = 20
 	}
 	q.Offset = max(0, q.Offset)
-	s := &search{x: x, q: q, room: memory, segments: x.segments(), documents: x.documents(), norms: normsAt(x.mean())}
+	s := &search{x: x, q: q, scratch: memory, segments: x.segments(), documents: x.documents(), norms: normsAt(x.mean())}
 	return s.run()
 }
 
@@ -88,7 +88,7 @@ func (s *search) matchMost(p *plan) (total, had int) {
 		s.resolve(seg, p)
 		counts[i] = make([]bitmap, digits)
 		for d := range counts[i] {
-			counts[i][d] = s.room.set(seg.documents)
+			counts[i][d] = s.scratch.set(seg.documents)
 		}
 		for u := range seg.units {
 			carry := s.mark(seg, &seg.units[u], nil)
@@ -100,7 +100,7 @@ func (s *search) matchMost(p *plan) (total, had int) {
 		}
 	}
 	for _, seg := range s.segments {
-		seg.driver, seg.hits, seg.some = nil, s.room.set(seg.documents), true
+		seg.driver, seg.hits, seg.some = nil, s.scratch.set(seg.documents), true
 		for w := range seg.hits {
 			seg.hits[w] = ^uint64(0)
 		}

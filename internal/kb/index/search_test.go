@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"genkan/internal/testkit"
 )
 
 // titled makes documents of titles, numbered from 1.
@@ -107,7 +109,7 @@ func TestSaysWhatItUnderstood(t *testing.T) {
 }
 
 func TestFilters(t *testing.T) {
-	documents := corpus(1500)
+	documents := corpus(testkit.Count(300, 1500))
 	both(t, documents, func(t *testing.T, x *Index) {
 		for _, q := range []Query{
 			{Types: []string{"decision"}},
@@ -153,7 +155,8 @@ func passes(d *Document, q Query) bool {
 // TestPages: pages side by side are the whole, and never more is found because
 // of how much is asked for.
 func TestPages(t *testing.T) {
-	x := indexOf(t, corpus(2000))
+	x := New(openCorpus(t, shared))
+	defer x.Close()
 	for _, text := range []string{"server", "the", "検索", "システム", "serv", "the request"} {
 		whole := x.Search(Query{Text: text, Limit: 2000})
 		if len(whole.Hits) != whole.Total {
@@ -174,8 +177,9 @@ func TestPages(t *testing.T) {
 // TestBoundsHideNothing: the best of many are those that scoring each document
 // finds.
 func TestBoundsHideNothing(t *testing.T) {
-	documents := corpus(6000)
-	x := indexOf(t, documents)
+	documents := corpus(testkit.Count(shared, 4000))
+	x := New(openCorpus(t, len(documents)))
+	defer x.Close()
 	for _, text := range []string{
 		"the ", "server ", "the server of request ", "ser", "検索", "の", "システム", "API設計", "サーバーの検索", "サーバー 検索",
 		"when a request fails", "データ client", "con", "管理者", "について説明する",
@@ -242,9 +246,9 @@ func TestStem(t *testing.T) {
 // TestSuggestIsExact: with many titles, suggestions are those that a look at
 // each title finds, of all types and of one, short prefixes and long ones.
 func TestSuggestIsExact(t *testing.T) {
-	documents := corpus(2500)
+	documents := corpus(testkit.Count(600, 2500))
 	for i, title := range []string{"ab", "ab\x00", "ab\x00c", "ＡＢ", "a b c d e f g h i j k", "a b c d e f g h i j l"} {
-		documents[i*300].Title = title
+		documents[i*100].Title = title
 	}
 	x := indexOf(t, documents)
 	folded := make([]string, len(documents))

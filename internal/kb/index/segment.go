@@ -95,7 +95,7 @@ func (s *search) deadIn(key string, l *list) int {
 	if ok {
 		return n
 	}
-	c := s.room.cursor(l)
+	c := s.scratch.cursor(l)
 	if l.df > 4*len(x.deads) {
 		for _, doc := range x.deads {
 			if c.seek(doc) == doc {
@@ -130,7 +130,7 @@ func (s *search) lives(key string) bool {
 		case !seg.inBase || len(s.x.deads) < l.df:
 			return true
 		}
-		c := s.room.cursor(&l)
+		c := s.scratch.cursor(&l)
 		for b := range l.blocks() {
 			c.load(b)
 			for _, doc := range c.docs[:c.n] {
@@ -143,8 +143,8 @@ func (s *search) lives(key string) bool {
 	return false
 }
 
-// room is the memory of one search, used again by others.
-type room struct {
+// scratch is the temporary memory of one search. A pool keeps it for the next.
+type scratch struct {
 	cursors  []*cursor
 	bitmaps  []bitmap
 	floats   [][]float32
@@ -154,7 +154,7 @@ type room struct {
 	sumsUsed int
 }
 
-func (r *room) cursor(l *list) *cursor {
+func (r *scratch) cursor(l *list) *cursor {
 	if r.inUse == len(r.cursors) {
 		r.cursors = append(r.cursors, new(cursor))
 	}
@@ -164,8 +164,8 @@ func (r *room) cursor(l *list) *cursor {
 	return c
 }
 
-// set is an empty set of n documents.
-func (r *room) set(n int) bitmap {
+// set returns an empty set of n documents.
+func (r *scratch) set(n int) bitmap {
 	words := (n + 63) / 64
 	if r.mapsUsed == len(r.bitmaps) {
 		r.bitmaps = append(r.bitmaps, nil)
@@ -181,9 +181,9 @@ func (r *room) set(n int) bitmap {
 	return b
 }
 
-// sums is room for n numbers, whatever they are now: to clear them would cost
-// more than many searches.
-func (r *room) sums(n int) []float32 {
+// sums returns n numbers with any value: clearing them would cost more than many
+// searches.
+func (r *scratch) sums(n int) []float32 {
 	if r.sumsUsed == len(r.floats) {
 		r.floats = append(r.floats, nil)
 	}
@@ -197,8 +197,8 @@ func (r *room) sums(n int) []float32 {
 	return f
 }
 
-// numbers are n, whatever they are now; there is one such slice.
-func (r *room) numbers(n int) []uint32 {
+// numbers returns n numbers with any value. There is only one such slice.
+func (r *scratch) numbers(n int) []uint32 {
 	if cap(r.counts) < n {
 		r.counts = make([]uint32, n)
 	}
@@ -206,10 +206,10 @@ func (r *room) numbers(n int) []uint32 {
 	return r.counts
 }
 
-// kept is how much of a search's memory is kept for the next.
+// keptSets and keptCursors bound what a scratch keeps for the next search.
 const keptSets, keptCursors = 16, 64
 
-func (r *room) release() {
+func (r *scratch) release() {
 	for _, c := range r.cursors[:r.inUse] {
 		c.l, c.docs, c.values, c.starts, c.where, c.rest = nil, nil, nil, nil, nil, nil
 	}

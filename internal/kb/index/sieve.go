@@ -62,7 +62,7 @@ func (s *search) tiers(sc *scorer, u *scoredUnit) {
 		return
 	}
 	for i := range u.tiers {
-		u.tiers[i] = s.room.set(sc.seg.documents)
+		u.tiers[i] = s.scratch.set(sc.seg.documents)
 	}
 	var limits [tierCount]float64
 	if u.merged != nil {

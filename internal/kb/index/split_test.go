@@ -10,6 +10,8 @@ import (
 
 	gocmp "github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
+
+	"genkan/internal/testkit"
 )
 
 var splitQueries = []Query{
@@ -41,7 +43,7 @@ var splitQueries = []Query{
 func TestEverySplitIsTheSame(t *testing.T) {
 	dir := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
-		n := rapid.IntRange(1, 260).Draw(t, "documents")
+		n := rapid.IntRange(1, testkit.Count(60, 160)).Draw(t, "documents")
 		variant := rapid.IntRange(0, 1000).Draw(t, "variant")
 		state := map[int64]Document{}
 		for i := range n {
@@ -108,7 +110,7 @@ func TestEverySplitIsTheSame(t *testing.T) {
 func openSorted(t *rapid.T, dir string, documents map[int64]Document) *Base {
 	list := slices.SortedFunc(maps.Values(documents), func(a, b Document) int { return cmp.Compare(a.ID, b.ID) })
 	path := filepath.Join(dir, "base")
-	if err := Build(t.Context(), path, 1, pretended, seq(list), nil); err != nil {
+	if err := build(t.Context(), path, 1, pretended, seq(list), nil, smallLimits()); err != nil {
 		t.Fatal(err)
 	}
 	b, err := Open(path)
@@ -124,11 +126,11 @@ func openSorted(t *rapid.T, dir string, documents map[int64]Document) *Base {
 // TestSearchesAndChangesTogether: searches run while documents change, and the
 // index can be closed under them.
 func TestSearchesAndChangesTogether(t *testing.T) {
-	x := New(open(t, corpus(800)))
+	x := New(openCorpus(t, shared))
 	var wg sync.WaitGroup
 	for range 3 {
 		wg.Go(func() {
-			for range 10 {
+			for range testkit.Count(2, 10) {
 				for _, q := range splitQueries {
 					if r := x.Search(q); len(r.Hits) > r.Total {
 						t.Errorf("%q: %d hits of %d", q.Text, len(r.Hits), r.Total)
@@ -139,7 +141,7 @@ func TestSearchesAndChangesTogether(t *testing.T) {
 		})
 	}
 	wg.Go(func() {
-		for i := range 100 {
+		for i := range testkit.Count(30, 100) {
 			x.Apply(int64(2+i), []Document{made(i * 7), made(2000 + i)}, []int64{int64(i*5)*3 + 1})
 		}
 		if err := x.Close(); err != nil {

@@ -111,10 +111,10 @@ func (t *titles) compare(doc uint32, prefix string) int {
 func compareFolding(title, prefix string) int {
 	var it norm.Iter
 	it.InitString(norm.NFKC, title)
-	var room [utf8.UTFMax]byte
+	var buffer [utf8.UTFMax]byte
 	for i := 0; !it.Done() && i < len(prefix); {
 		for _, r := range string(it.Next()) {
-			for _, c := range room[:utf8.EncodeRune(room[:], unicode.ToLower(r))] {
+			for _, c := range buffer[:utf8.EncodeRune(buffer[:], unicode.ToLower(r))] {
 				switch {
 				case i == len(prefix):
 					return 0

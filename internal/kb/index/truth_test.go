@@ -74,14 +74,15 @@ func ids(hits []Hit) []int64 {
 // TestJapaneseIsExact: queries of 1, 2, 3, 5 and 8 characters find exactly the
 // documents in which they stand, in the base and in the delta.
 func TestJapaneseIsExact(t *testing.T) {
-	documents := append(corpus(1000), ownDocs(t, 1_000_000)...)
+	own := ownDocs(t, 1_000_000)
+	documents := append(corpus(testkit.Count(150, 1000)), own[:min(len(own), testkit.Count(100, 1000))]...)
 	folded := foldedFields(documents)
 	base := indexOf(t, documents)
 	delta := New(nil)
 	delta.Apply(1, documents, nil)
 	for _, n := range []int{1, 2, 3, 5, 8} {
 		r := rand.New(rand.NewPCG(uint64(n), 1))
-		for _, query := range japaneseQueries(folded, n, 80, r) {
+		for _, query := range japaneseQueries(folded, n, testkit.Count(40, 80), r) {
 			want := scan(documents, folded, query)
 			for name, x := range map[string]*Index{"base": base, "delta": delta} {
 				got := x.Search(Query{Text: query, Limit: len(documents)})
@@ -98,7 +99,7 @@ func TestJapaneseIsExact(t *testing.T) {
 func TestPhrasesThatBecomeCommon(t *testing.T) {
 	var documents []Document
 	for _, english := range []bool{true, false} {
-		for _, d := range corpus(5600) {
+		for _, d := range corpus(testkit.Count(700, 2800)) {
 			// A few of the others are among the first.
 			if ascii(d.Content) == english || english && d.ID%200 == 1 {
 				d.ID = int64(len(documents) + 1)
@@ -113,7 +114,7 @@ func TestPhrasesThatBecomeCommon(t *testing.T) {
 	later := 0
 	r := rand.New(rand.NewPCG(1, 9))
 	for _, n := range []int{3, 4, 5, 6, 7, 9} {
-		for _, query := range append(japaneseQueries(folded, n, 60, r), "管理者", "について", "してください") {
+		for _, query := range append(japaneseQueries(folded, n, testkit.Count(30, 60), r), "管理者", "について", "してください") {
 			if since, ok := base.grams.find(query); ok && since > 0 {
 				later++
 			}
@@ -132,8 +133,9 @@ func TestPhrasesThatBecomeCommon(t *testing.T) {
 // TestWordsAreExact: one English word finds the documents that have it, with
 // its inflections.
 func TestWordsAreExact(t *testing.T) {
-	documents := corpus(1500)
-	x := indexOf(t, documents)
+	documents := corpus(shared)
+	x := New(openCorpus(t, shared))
+	defer x.Close()
 	for _, query := range []string{"gateway", "retries", "deploying", "the", "MCP", "rest", "Go"} {
 		stem := stemKey(Fold(query))
 		var want []int64

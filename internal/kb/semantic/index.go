@@ -30,7 +30,8 @@ func newIndex(store Store, model Hash, most int) *index {
 	return &index{store: store, model: model, most: most, turn: make(chan struct{}, 1)}
 }
 
-func (x *index) hold(ctx context.Context) error {
+// acquire waits for the turn of the one goroutine that changes the index.
+func (x *index) acquire(ctx context.Context) error {
 	select {
 	case x.turn <- struct{}{}:
 		return nil
@@ -52,7 +53,7 @@ func (x *index) load(ctx context.Context) error {
 	if x.matrix() != nil {
 		return nil
 	}
-	if err := x.hold(ctx); err != nil {
+	if err := x.acquire(ctx); err != nil {
 		return err
 	}
 	defer x.release()
@@ -84,7 +85,7 @@ func (x *index) load(ctx context.Context) error {
 // apply is what has become of items. Before the matrix is read there is nothing to
 // do: what is new stands in the store.
 func (x *index) apply(ctx context.Context, rows []Row, gone []int64) error {
-	if err := x.hold(ctx); err != nil {
+	if err := x.acquire(ctx); err != nil {
 		return err
 	}
 	defer x.release()
@@ -106,7 +107,7 @@ func (x *index) apply(ctx context.Context, rows []Row, gone []int64) error {
 
 // drop forgets the matrix; the next search reads it again.
 func (x *index) drop(ctx context.Context) error {
-	if err := x.hold(ctx); err != nil {
+	if err := x.acquire(ctx); err != nil {
 		return err
 	}
 	defer x.release()

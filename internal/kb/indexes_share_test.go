@@ -10,14 +10,14 @@ import (
 	"genkan/internal/testkit"
 )
 
-// TestKeeperSharesScans: those who ask the same while there is no index read the rows
+// TestIndexesShareScans: those who ask the same while there is no index read the rows
 // once, and whoever has written meanwhile reads them again.
-func TestKeeperSharesScans(t *testing.T) {
+func TestIndexesShareScans(t *testing.T) {
 	dir := t.TempDir()
 	p := openProcess(t, dir)
 	p.fill(t, 10)
-	p.keeper.InMemory(0)
-	p.keeper.Impatient()
+	p.indexes.InMemory(0)
+	p.indexes.Impatient()
 	if err := os.WriteFile(filepath.Join(dir, "kb-index"), nil, 0o600); err != nil { // so that no file can be made
 		t.Fatal(err)
 	}
@@ -36,14 +36,14 @@ func TestKeeperSharesScans(t *testing.T) {
 	for range 5 {
 		ask(10)
 	}
-	testkit.Eventually(t, func() bool { return p.keeper.Waiting() == 5 && p.store.items.Load() == 1 }, "five wait")
+	testkit.Eventually(t, func() bool { return p.indexes.Waiting() == 5 && p.store.items.Load() == 1 }, "five wait")
 	other := openProcess(t, dir)
 	if _, err := other.Create(t.Context(), "type1", kb.Patch{Title: new("another"), Description: new("common")}); err != nil {
 		t.Fatal(err)
 	}
 	ask(11)
-	// It reads when there is room: on a small machine after the others.
-	testkit.Eventually(t, func() bool { return p.keeper.Waiting() == 6 }, "the sixth waits, too")
+	// It reads when a slot is free: on a small machine after the others.
+	testkit.Eventually(t, func() bool { return p.indexes.Waiting() == 6 }, "the sixth waits, too")
 	close(let)
 	all.Wait()
 	if n := p.store.items.Load(); n != 2 {

@@ -19,7 +19,6 @@ import (
 	"genkan/internal/filelock"
 	"genkan/internal/gateway"
 	"genkan/internal/kb"
-	"genkan/internal/sqlite"
 	"genkan/internal/testkit"
 )
 
@@ -65,9 +64,9 @@ func (c *counted) Neighbours(ctx context.Context, ids []int64) ([]kb.Edge, error
 // process is what one process has of a data directory.
 type process struct {
 	*kb.Base
-	store  *counted
-	keeper *kb.Keeper
-	close  func()
+	store   *counted
+	indexes *kb.Indexes
+	close   func()
 }
 
 // logOf is a log that goes to the test.
@@ -79,25 +78,22 @@ func logOf(t testing.TB) *slog.Logger {
 }
 
 // openProcess opens a data directory once more.
-func openProcess(t testing.TB, dir string, settings ...func(*kb.Keeper)) *process {
+func openProcess(t testing.TB, dir string, settings ...func(*kb.Indexes)) *process {
 	t.Helper()
-	s, err := sqlite.Open(context.Background(), filepath.Join(dir, "genkan.db"), slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := openDatabase(t, filepath.Join(dir, "genkan.db"))
 	p := &process{store: &counted{Store: s.Knowledge()}}
-	p.keeper = kb.NewKeeper(p.store, kb.KeeperOptions{Dir: filepath.Join(dir, "kb-index"), Log: logOf(t)})
+	p.indexes = kb.NewIndexes(p.store, kb.IndexOptions{Dir: filepath.Join(dir, "kb-index"), Log: logOf(t)})
 	for _, set := range settings {
-		set(p.keeper)
+		set(p.indexes)
 	}
-	p.Base = kb.New(p.store, kb.Options{Finder: p.keeper, Graph: p.keeper})
+	p.Base = kb.New(p.store, kb.Options{Finder: p.indexes, Graph: p.indexes})
 	closed := false
 	p.close = func() {
 		if closed {
 			return
 		}
 		closed = true
-		if err := p.keeper.Close(); err != nil {
+		if err := p.indexes.Close(); err != nil {
 			t.Error(err)
 		}
 		if err := s.Close(); err != nil {
@@ -156,13 +152,13 @@ func (p *process) built(t testing.TB, before string) string {
 	var path string
 	testkit.Eventually(t, func() bool {
 		p.total(t, "common")
-		path, _ = p.keeper.HeldFile()
+		path, _ = p.indexes.HeldFile()
 		return path != "" && path != before
 	}, "the index has a new file")
 	return path
 }
 
-// sameAsRows holds what the keeper finds and shows against Scan. Words have no part,
+// sameAsRows compares the results and snippets of the indexes with those of Scan. Words have no part,
 // inflection or slip in common, so that both define the same items.
 func sameAsRows(t interface {
 	Helper()
@@ -175,7 +171,7 @@ func sameAsRows(t interface {
 	if err != nil {
 		t.Fatalf("scan: %v", err)
 	}
-	got, err := p.keeper.Search(ctx, q)
+	got, err := p.indexes.Search(ctx, q)
 	if err != nil {
 		t.Fatalf("search: %v", err)
 	}
@@ -197,24 +193,25 @@ func sameAsRows(t interface {
 	}
 }
 
-// TestKeeperOrder: an index in memory, a file, and a file with changes since give
+// TestIndexesOrder: an index in memory, a file, and a file with changes since give
 // the same order, scores and snippets.
-func TestKeeperOrder(t *testing.T) {
+func TestIndexesOrder(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
-	memory := openProcess(t, dir, (*kb.Keeper).Patient, func(k *kb.Keeper) { k.InMemory(1_000_000) })
+	memory := openProcess(t, dir, (*kb.Indexes).Patient, func(k *kb.Indexes) { k.InMemory(1_000_000) })
 	memory.fill(t, 120)
 	memory.total(t, "common")
-	file := openProcess(t, dir, (*kb.Keeper).Patient, func(k *kb.Keeper) { k.InMemory(40) })
+	file := openProcess(t, dir, (*kb.Indexes).Patient, func(k *kb.Indexes) { k.InMemory(40) })
 	first := file.built(t, "")
 	same := func(when string) {
 		t.Helper()
 		for _, query := range []string{"common", "gateway", "設計", "検索の実装 retry", "ユーザ管理", "number7", "gatway", "server 運用"} {
 			q := kb.Query{Text: query, Limit: 50, Offset: 3}
-			want, err := memory.keeper.Search(t.Context(), q)
+			want, err := memory.indexes.Search(t.Context(), q)
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := file.keeper.Search(t.Context(), q)
+			got, err := file.indexes.Search(t.Context(), q)
 			if diff := gocmp.Diff(want, got); err != nil || diff != "" || want.Total == 0 {
 				t.Errorf("%s: %q: %d found, %v (-memory +file)\n%s", when, query, want.Total, err, diff)
 			}
@@ -230,13 +227,13 @@ func TestKeeperOrder(t *testing.T) {
 		}
 	}
 	same("changed since")
-	if path, _ := file.keeper.HeldFile(); path != first {
+	if path, _ := file.indexes.HeldFile(); path != first {
 		t.Errorf("there is another file: %s", path)
 	}
 	memory.fill(t, 60)
 	file.built(t, first)
 	same("new file")
-	if path, ok := memory.keeper.HeldFile(); !ok || path != "" {
+	if path, ok := memory.indexes.HeldFile(); !ok || path != "" {
 		t.Errorf("the index in memory has a file: %q", path)
 	}
 	if left, _ := filepath.Glob(filepath.Join(dir, "kb-index", "*.index*")); len(left) != 1 {
@@ -244,25 +241,26 @@ func TestKeeperOrder(t *testing.T) {
 	}
 }
 
-// TestKeeperIsLazy: nothing is opened that nobody asks for, and small knowledge
+// TestIndexesAreLazy: nothing is opened that nobody asks for, and small knowledge
 // bases have no file.
-func TestKeeperIsLazy(t *testing.T) {
+func TestIndexesAreLazy(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
-	p := openProcess(t, dir, (*kb.Keeper).Patient)
+	p := openProcess(t, dir, (*kb.Indexes).Patient)
 	if n := p.total(t, "anything"); n != 0 {
 		t.Errorf("%d found", n)
 	}
 	if _, err := p.Suggest(t.Context(), kb.Query{Text: "a"}); err != nil {
 		t.Error(err)
 	}
-	if _, ok := p.keeper.HeldFile(); ok || p.store.items.Load() != 0 {
+	if _, ok := p.indexes.HeldFile(); ok || p.store.items.Load() != 0 {
 		t.Error("there is an index of nothing")
 	}
 	p.fill(t, 300)
 	if n := p.total(t, "common"); n != 300 {
 		t.Errorf("%d found", n)
 	}
-	if path, ok := p.keeper.HeldFile(); !ok || path != "" || p.store.items.Load() != 0 {
+	if path, ok := p.indexes.HeldFile(); !ok || path != "" || p.store.items.Load() != 0 {
 		t.Errorf("index: %v, file: %q, and %d pages were scanned", ok, path, p.store.items.Load())
 	}
 	if _, err := p.Related(t.Context(), kb.Ref{Type: "type0", ID: 1}, 2, 50); err != nil || p.store.neighbours.Load() != 0 {
@@ -288,17 +286,18 @@ func TestKeeperIsLazy(t *testing.T) {
 	}
 }
 
-// TestKeeperWaitsForNobody: while another process builds, questions are answered
+// TestIndexesWaitForNobody: while another process builds, questions are answered
 // from the rows, and what it has built is used by all.
-func TestKeeperWaitsForNobody(t *testing.T) {
+func TestIndexesWaitForNobody(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
-	small := func(k *kb.Keeper) { k.InMemory(10) }
+	small := func(k *kb.Indexes) { k.InMemory(10) }
 	one, two := openProcess(t, dir, small), openProcess(t, dir, small)
 	one.fill(t, 50)
-	if err := os.MkdirAll(filepath.Dir(one.keeper.LockPath()), 0o700); err != nil {
+	if err := os.MkdirAll(filepath.Dir(one.indexes.LockPath()), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	lock, err := filelock.Take(one.keeper.LockPath())
+	lock, err := filelock.Take(one.indexes.LockPath())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -307,10 +306,10 @@ func TestKeeperWaitsForNobody(t *testing.T) {
 			t.Errorf("%d found", n)
 		}
 	}
-	if err := one.keeper.Rebuild(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "another process is building") {
+	if err := one.indexes.Rebuild(t.Context(), nil); err == nil || !strings.Contains(err.Error(), "another process is building") {
 		t.Errorf("Rebuild: %v", err)
 	}
-	if _, ok := one.keeper.HeldFile(); ok {
+	if _, ok := one.indexes.HeldFile(); ok {
 		t.Error("there is an index")
 	}
 	_ = lock.Close()
@@ -323,10 +322,10 @@ func TestKeeperWaitsForNobody(t *testing.T) {
 	}
 }
 
-// TestKeeperImpatient: whoever would wait too long for the changes of others is
+// TestIndexesImpatient: whoever would wait too long for the changes of others is
 // answered from the rows; what was begun goes on, also when its caller gives up.
-func TestKeeperImpatient(t *testing.T) {
-	p := openProcess(t, t.TempDir(), (*kb.Keeper).Patient)
+func TestIndexesImpatient(t *testing.T) {
+	p := openProcess(t, t.TempDir(), (*kb.Indexes).Patient)
 	p.fill(t, 20)
 	reading, goOn := make(chan bool, 100), make(chan bool)
 	p.store.between = func() {
@@ -338,29 +337,30 @@ func TestKeeperImpatient(t *testing.T) {
 		<-reading
 		cancel()
 	}()
-	if _, err := p.keeper.Search(ctx, kb.Query{Text: "common", Limit: 5}); !errors.Is(err, context.Canceled) {
+	if _, err := p.indexes.Search(ctx, kb.Query{Text: "common", Limit: 5}); !errors.Is(err, context.Canceled) {
 		t.Errorf("given up: %v", err)
 	}
-	p.keeper.Impatient()
+	p.indexes.Impatient()
 	if n := p.total(t, "common"); n != 20 || p.store.items.Load() == 0 {
 		t.Errorf("%d found, and %d pages were scanned", n, p.store.items.Load())
 	}
 	close(goOn)
-	p.keeper.Patient()
+	p.indexes.Patient()
 	scanned := p.store.items.Load()
 	if n := p.total(t, "common"); n != 20 || p.store.items.Load() != scanned {
 		t.Errorf("%d found, and %d more pages were scanned", n, p.store.items.Load()-scanned)
 	}
 }
 
-// TestKeeperCloses: a build that is under way is given up, and who asks later is
+// TestIndexesClose: a build that is under way is given up, and who asks later is
 // answered from the rows.
-func TestKeeperCloses(t *testing.T) {
+func TestIndexesClose(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
-	p := openProcess(t, dir, func(k *kb.Keeper) { k.InMemory(10) })
+	p := openProcess(t, dir, func(k *kb.Indexes) { k.InMemory(10) })
 	p.fill(t, 300)
 	p.total(t, "common")
-	if err := p.keeper.Close(); err != nil {
+	if err := p.indexes.Close(); err != nil {
 		t.Fatal(err)
 	}
 	if n := p.total(t, "common"); n != 300 {
@@ -374,17 +374,18 @@ func TestKeeperCloses(t *testing.T) {
 	}
 }
 
-// TestKeeperFeed: items change, go and come while their changes are being read.
-func TestKeeperFeed(t *testing.T) {
+// TestIndexesFeed: items change, go and come while their changes are being read.
+func TestIndexesFeed(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
-	p := openProcess(t, dir, func(k *kb.Keeper) { k.SmallLimits(); k.InMemory(1000); k.LargeSteps() })
+	p := openProcess(t, dir, func(k *kb.Indexes) { k.SmallLimits(); k.InMemory(1000); k.LargeSteps() })
 	other := openProcess(t, dir)
 	p.fill(t, 6)
 	if n := p.total(t, "common"); n != 6 {
 		t.Fatalf("%d found", n)
 	}
 	walk := func() int {
-		found, err := p.keeper.Related(t.Context(), 1, 3, 100)
+		found, err := p.indexes.Related(t.Context(), 1, 3, 100)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -423,22 +424,23 @@ func TestKeeperFeed(t *testing.T) {
 	}
 	p.store.between = nil
 	sameAsRows(t, p, kb.Query{Text: "another", Limit: 100})
-	if h, err := p.keeper.Check(t.Context()); err != nil || !h.Good() || !h.Indexed || h.Items != 10 {
+	if h, err := p.indexes.Check(t.Context()); err != nil || !h.Good() || !h.Indexed || h.Items != 10 {
 		t.Errorf("%+v, %v", h, err)
 	}
 }
 
-// TestKeeperRebuildThatCannotWrite: it says where, and the rows go on answering.
-func TestKeeperRebuildThatCannotWrite(t *testing.T) {
+// TestIndexesRebuildThatCannotWrite: it says where, and the rows go on answering.
+func TestIndexesRebuildThatCannotWrite(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	p := openProcess(t, dir)
 	p.fill(t, 10)
-	p.keeper.InMemory(0)
-	p.keeper.Impatient()
+	p.indexes.InMemory(0)
+	p.indexes.Impatient()
 	if err := os.WriteFile(filepath.Join(dir, "kb-index"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	err := p.keeper.Rebuild(t.Context(), nil)
+	err := p.indexes.Rebuild(t.Context(), nil)
 	if e := gateway.AsError(err); e.Code != gateway.CodeUnavailable || !strings.Contains(e.Error(), filepath.Join(dir, "kb-index")) {
 		t.Errorf("%v", err)
 	}
@@ -447,24 +449,25 @@ func TestKeeperRebuildThatCannotWrite(t *testing.T) {
 	}
 }
 
-// TestKeeperRebuild tells how far it is and can be given up.
-func TestKeeperRebuild(t *testing.T) {
-	p := openProcess(t, t.TempDir(), (*kb.Keeper).Patient, func(k *kb.Keeper) { k.InMemory(10) })
+// TestIndexesRebuild tells how far it is and can be given up.
+func TestIndexesRebuild(t *testing.T) {
+	t.Parallel()
+	p := openProcess(t, t.TempDir(), (*kb.Indexes).Patient, func(k *kb.Indexes) { k.InMemory(10) })
 	p.fill(t, 250)
 	var told []int
-	if err := p.keeper.Rebuild(t.Context(), func(done, total int) { told = append(told, done, total) }); err != nil {
+	if err := p.indexes.Rebuild(t.Context(), func(done, total int) { told = append(told, done, total) }); err != nil {
 		t.Fatal(err)
 	}
 	if want := []int{250, 250}; !slices.Equal(told, want) {
 		t.Errorf("told %v", told)
 	}
-	path, _ := p.keeper.HeldFile()
+	path, _ := p.indexes.HeldFile()
 	ctx, cancel := context.WithCancel(t.Context())
-	err := p.keeper.Rebuild(ctx, func(int, int) { cancel() })
-	if now, _ := p.keeper.HeldFile(); err == nil || now != path {
+	err := p.indexes.Rebuild(ctx, func(int, int) { cancel() })
+	if now, _ := p.indexes.HeldFile(); err == nil || now != path {
 		t.Errorf("given up: %v, and the file is %s", err, now)
 	}
-	if done, total := p.keeper.Building(); cmp.Or(done, total) != 0 {
+	if done, total := p.indexes.Building(); cmp.Or(done, total) != 0 {
 		t.Errorf("it still builds: %d of %d", done, total)
 	}
 	if n := p.total(t, "common"); n != 250 {

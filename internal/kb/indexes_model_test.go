@@ -5,6 +5,7 @@ import (
 	"flag"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"genkan/internal/kb"
+	"genkan/internal/testkit"
 )
 
 // words are what the items of the model are made of.
@@ -23,34 +25,32 @@ func drawText(t *rapid.T, what string) string {
 	return strings.Join(rapid.SliceOfN(rapid.SampledFrom(words()), 1, 4).Draw(t, what), rapid.SampledFrom([]string{" ", "、", "\n"}).Draw(t, "between"))
 }
 
-// usualChecks is how often a property is tried that takes its time, unless
-// somebody says -rapid.checks.
-func usualChecks(t *testing.T, n string) {
+// slowChecks lowers the number of checks of a slow property to n, unless the command
+// line has -rapid.checks.
+func slowChecks(t *testing.T, n int) {
 	t.Helper()
 	f := flag.Lookup("rapid.checks")
-	if f.Value.String() != f.DefValue {
+	before := f.Value.String()
+	if before != f.DefValue && before != "20" { // which testkit.Main sets
 		return
 	}
-	if err := f.Value.Set(n); err != nil {
+	if err := f.Value.Set(strconv.Itoa(n)); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = f.Value.Set(f.DefValue) })
+	t.Cleanup(func() { _ = f.Value.Set(before) })
 }
 
-// TestKeeperAgrees: whatever is written through two processes, either of them
+// TestIndexesAgree: whatever is written through two processes, either of them
 // finds and walks what the rows say, while files are built all the time.
-func TestKeeperAgrees(t *testing.T) {
-	small := func(k *kb.Keeper) { k.SmallLimits() }
-	usualChecks(t, "30")
-	empty := t.TempDir() // to make the tables takes longer than all the rest
-	openProcess(t, empty).close()
+func TestIndexesAgree(t *testing.T) {
+	small := func(k *kb.Indexes) { k.SmallLimits() }
+	slowChecks(t, testkit.Count(8, 30))
 	rapid.Check(t, func(r *rapid.T) {
 		dir, err := os.MkdirTemp(t.TempDir(), "")
 		if err != nil {
 			r.Fatal(err)
 		}
-		copyDatabase(t, empty, dir)
-		two := []*process{openProcess(t, dir, small), openProcess(t, dir, small, (*kb.Keeper).VerifyLater)}
+		two := []*process{openProcess(t, dir, small), openProcess(t, dir, small, (*kb.Indexes).VerifyLater)}
 		defer two[0].close()
 		defer two[1].close()
 		m := &model{two: two, kinds: map[int64]string{}}
@@ -59,7 +59,7 @@ func TestKeeperAgrees(t *testing.T) {
 			"search": m.search, "suggest": m.suggest, "related": m.related, "paths": m.paths, "rebuild": m.rebuild,
 		})
 		for _, p := range two {
-			h, err := p.keeper.Check(context.Background())
+			h, err := p.indexes.Check(context.Background())
 			if err != nil || !h.Good() || h.Moving || h.Items != len(m.kinds) {
 				r.Fatalf("%d items, and the check says %+v, %v", len(m.kinds), h, err)
 			}
@@ -197,7 +197,7 @@ func (m *model) suggest(t *rapid.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := p.keeper.Suggest(context.Background(), q)
+	got, err := p.indexes.Suggest(context.Background(), q)
 	if diff := gocmp.Diff(want, got); err != nil || diff != "" {
 		t.Fatalf("%q: %v (-want +got)\n%s", q.Text, err, diff)
 	}
@@ -210,7 +210,7 @@ func (m *model) related(t *rapid.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := p.keeper.Related(context.Background(), id, depth, most)
+	got, err := p.indexes.Related(context.Background(), id, depth, most)
 	if diff := gocmp.Diff(want, got); err != nil || diff != "" {
 		t.Fatalf("around %d: %v (-want +got)\n%s", id, err, diff)
 	}
@@ -225,14 +225,14 @@ func (m *model) paths(t *rapid.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := p.keeper.Paths(context.Background(), from, to, 5, 3)
+	got, err := p.indexes.Paths(context.Background(), from, to, 5, 3)
 	if diff := gocmp.Diff(want, got); err != nil || diff != "" {
 		t.Fatalf("from %d to %d: %v (-want +got)\n%s", from, to, err, diff)
 	}
 }
 
 func (m *model) rebuild(t *rapid.T) {
-	err := m.process(t).keeper.Rebuild(context.Background(), nil)
+	err := m.process(t).indexes.Rebuild(context.Background(), nil)
 	if err != nil && !strings.Contains(err.Error(), "another process is building") {
 		t.Fatal(err)
 	}

@@ -10,10 +10,10 @@ import (
 	"genkan/internal/kb"
 )
 
-// BenchmarkKeeper tells how long it takes from opening a data directory to the
+// BenchmarkIndexes tells how long it takes from opening a data directory to the
 // first answer, and what an answer costs afterwards. GENKAN_KB_ITEMS is how many
 // items there are.
-func BenchmarkKeeper(b *testing.B) {
+func BenchmarkIndexes(b *testing.B) {
 	items := 10_000
 	if n, err := strconv.Atoi(os.Getenv("GENKAN_KB_ITEMS")); err == nil {
 		items = n
@@ -22,7 +22,7 @@ func BenchmarkKeeper(b *testing.B) {
 	p := openProcess(b, dir)
 	p.fill(b, items)
 	began := time.Now()
-	if err := p.keeper.Rebuild(b.Context(), nil); err != nil {
+	if err := p.indexes.Rebuild(b.Context(), nil); err != nil {
 		b.Fatal(err)
 	}
 	b.Logf("%d items, built in %v", items, time.Since(began))
@@ -48,8 +48,8 @@ func BenchmarkKeeper(b *testing.B) {
 	})
 	b.Run("FirstWalk", func(b *testing.B) {
 		for b.Loop() {
-			p := openProcess(b, dir, (*kb.Keeper).Patient)
-			if _, err := p.keeper.Related(b.Context(), 7, 3, 50); err != nil || p.store.neighbours.Load() > 0 {
+			p := openProcess(b, dir, (*kb.Indexes).Patient)
+			if _, err := p.indexes.Related(b.Context(), 7, 3, 50); err != nil || p.store.neighbours.Load() > 0 {
 				b.Fatalf("%v, or the rows have answered", err)
 			}
 			b.StopTimer()
@@ -57,7 +57,7 @@ func BenchmarkKeeper(b *testing.B) {
 			b.StartTimer()
 		}
 	})
-	p = openProcess(b, dir, (*kb.Keeper).Patient)
+	p = openProcess(b, dir, (*kb.Indexes).Patient)
 	b.Run("Search", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
@@ -78,7 +78,7 @@ func BenchmarkKeeper(b *testing.B) {
 	b.Run("Related", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, err := p.keeper.Related(b.Context(), 7, 3, 50); err != nil {
+			if _, err := p.indexes.Related(b.Context(), 7, 3, 50); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -23,7 +23,7 @@ func randomWords(seed uint64, words int) string {
 	return b.String()
 }
 
-// fillLong adds items of 12,500 characters of random words, as many in each write
+// fillLong adds items of 3,000 characters of random words, as many in each write
 // as it is told.
 func (p *process) fillLong(t *testing.T, items, each int) {
 	t.Helper()
@@ -32,7 +32,7 @@ func (p *process) fillLong(t *testing.T, items, each int) {
 			for i := range each {
 				item := kb.Item{
 					Type: "docs", Priority: kb.PriorityMedium, Title: fmt.Sprint("Long ", done+i), Description: "common",
-					Content: randomWords(uint64(done+i), 17_000/8),
+					Content: randomWords(uint64(done+i), 17_000/32),
 				}
 				if err := w.Insert(ctx, &item); err != nil {
 					return err
@@ -50,15 +50,16 @@ func (p *process) fillLong(t *testing.T, items, each int) {
 // memory: they get a file, and what is held meanwhile is bounded. Once there is a
 // file, a write makes no other.
 func TestLongItemsGetAFile(t *testing.T) {
+	t.Parallel()
 	for _, each := range []int{1, 50} { // many writes, and one that is too large for a step
 		t.Run(fmt.Sprint(each, " in a write"), func(t *testing.T) {
-			p := openProcess(t, t.TempDir(), (*kb.Keeper).LittleMemory)
+			p := openProcess(t, t.TempDir(), (*kb.Indexes).LittleMemory)
 			p.fillLong(t, 50, each)
 			if n := p.total(t, "common"); n != 50 {
 				t.Errorf("%d found", n)
 			}
-			const oneStep = 40 << 20 / 8
-			if held := p.keeper.DeltaSize(); held > p.keeper.MostDelta()+oneStep {
+			const oneStep = 40 << 20 / 32
+			if held := p.indexes.DeltaSize(); held > p.indexes.MostDelta()+oneStep {
 				t.Errorf("%d MB are held", held>>20)
 			}
 			file := p.built(t, "")
@@ -71,13 +72,13 @@ func TestLongItemsGetAFile(t *testing.T) {
 					t.Errorf("%d found after %d writes", n, i+1)
 				}
 			}
-			if now, _ := p.keeper.HeldFile(); now != file {
+			if now, _ := p.indexes.HeldFile(); now != file {
 				t.Error("a small write has made another file")
 			}
 			if n := p.store.items.Load(); n != 0 {
 				t.Errorf("%d pages of rows were read", n)
 			}
-			if held := p.keeper.DeltaSize(); held > 64<<10 {
+			if held := p.indexes.DeltaSize(); held > 64<<10 {
 				t.Errorf("%d KB are held for five short items", held>>10)
 			}
 		})
