@@ -22,6 +22,7 @@ type duplexConn struct {
 	output *ring
 	proto  protocol
 	ears   ears
+	limits limits
 	// maxMessage is the size of the largest message that is sent; zero for any.
 	maxMessage int
 	dealings
@@ -90,7 +91,7 @@ type wire interface {
 
 func newDuplexConn(s *Server, w wire, e ears, roots []byte) *duplexConn {
 	c := &duplexConn{
-		name: s.set.Name, log: s.log, wire: w, output: s.output, ears: e,
+		name: s.set.Name, log: s.log, wire: w, output: s.output, ears: e, limits: s.deps.limits,
 		pending: map[uint64]*pending{},
 		wake:    make(chan struct{}, 1), gone: make(chan struct{}),
 	}
@@ -195,7 +196,7 @@ func (c *duplexConn) roundTrip(ctx context.Context, call *gateway.Call, build fu
 	if waiting && id <= c.lostBy {
 		c.lostAnswers = 0 // the lost answer may have been this one's
 	}
-	if waiting && c.dead == nil && len(c.out) < maxBacklog {
+	if waiting && c.dead == nil && len(c.out) < c.limits.backlog {
 		_ = c.enqueue(func(dst []byte) []byte {
 			return jsonrpc.AppendNotification(dst, "notifications/cancelled", canceledParams(id, context.Cause(ctx)))
 		})

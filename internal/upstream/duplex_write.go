@@ -10,13 +10,6 @@ import (
 	"genkan/internal/jsonrpc"
 )
 
-// maxBacklog is how much may wait for a server that does not read.
-const maxBacklog = 8 << 20
-
-// readPatience is how long a server may leave a full backlog untouched before
-// it is taken for one that does not read.
-const readPatience = 5 * time.Second
-
 // lockWithRoom waits until something may be queued, and returns with mu held;
 // with an error, it is not.
 func (c *duplexConn) lockWithRoom(ctx context.Context) error {
@@ -35,7 +28,7 @@ func (c *duplexConn) lockWithRoom(ctx context.Context) error {
 		}
 		room, poured := c.room, c.poured.Load()
 		c.mu.Unlock()
-		timer := time.NewTimer(readPatience)
+		timer := time.NewTimer(c.limits.readTimeout)
 		select {
 		case <-room:
 			timer.Stop()
@@ -61,7 +54,7 @@ func (c *duplexConn) refusal() error {
 	if c.dead != nil {
 		return c.lostInFlight(c.dead, true)
 	}
-	if len(c.out) > maxBacklog {
+	if len(c.out) > c.limits.backlog {
 		return &gateway.Error{
 			Code: gateway.CodeLimited, Unsent: true, RetryAfter: time.Second,
 			Message: "server %s does not read what it is sent; `genkan servers %s` shows its last output",

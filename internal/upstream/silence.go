@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -94,33 +95,41 @@ func (s *Server) check(c conn, one *check) {
 func (s *Server) ping(c conn, timeout time.Duration) bool {
 	before := c.received()
 	ctx, cancel := context.WithTimeout(s.life, timeout)
-	answered := make(chan error, 1)
-	defer func() {
-		cancel()
-		if answered != nil {
-			<-answered
-		}
-	}()
+	var asking sync.WaitGroup
+	defer asking.Wait()
+	defer cancel()
 	method := "ping"
 	if c.protocol().era == gateway.EraModern {
 		method = "server/discover"
 	}
-	go func(answered chan<- error) {
-		_, err := c.ask(ctx, method, c.protocol().ownParams(""))
-		answered <- err
-	}(answered)
+	answered := make(chan error, 1)
+	ask := func() {
+		asking.Go(func() {
+			_, err := c.ask(ctx, method, c.protocol().ownParams(""))
+			answered <- err
+		})
+	}
+	ask()
+	broken := false
 	const betweenLooks = 100 * time.Millisecond
 	look := time.NewTicker(betweenLooks)
 	defer look.Stop()
 	for {
 		select {
 		case err := <-answered:
-			answered = nil
-			if e := gateway.AsError(err); e != nil && e.Unsent && e.Code == gateway.CodeUnavailable {
+			switch e := gateway.AsError(err); {
+			case e == nil || e.Code != gateway.CodeUnavailable || e.Answered:
+			case e.Unsent:
 				c.end(err) // it cannot be reached at all
 				return true
+			default:
+				broken = true
 			}
 		case <-look.C:
+			if broken { // the ping was lost with its HTTP connection
+				broken = false
+				ask()
+			}
 		case <-c.lost():
 			return true // the supervisor takes over
 		case <-ctx.Done():

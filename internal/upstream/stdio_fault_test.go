@@ -161,7 +161,7 @@ func TestASecondAnswerIsIgnored(t *testing.T) {
 func TestAHugeAnswerIsRefused(t *testing.T) {
 	for _, era := range bothEras {
 		t.Run(era.String(), func(t *testing.T) {
-			u := openReady(t, faultChild(t, "-era", era.String(), "-mode", "huge", "-size", "300000000"))
+			u := openReady(t, faultChild(t, "-era", era.String(), "-mode", "huge", "-size", fmt.Sprint(testkit.Count(100_000_000, 300_000_000))))
 			pid := u.Status().PID
 			bounded(t, func() {
 				_, err := u.callText("echo", `{"text":"x"}`)
@@ -210,17 +210,18 @@ func TestAnAnswerThatFindsNoRoom(t *testing.T) {
 // A child that stops reading takes a bounded backlog; then its calls are
 // refused, and those under way end when their callers say so.
 func TestADeafChild(t *testing.T) {
-	u, _ := openScript(t, "deaf-later")
+	backlog := testkit.Count(1<<20, 8<<20)
+	u, _ := openScript(t, "deaf-later", withLimits(limits{backlog: backlog, readTimeout: 500 * time.Millisecond}))
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	arguments := `{"x":"` + strings.Repeat("0", 1<<20) + `"}`
+	arguments := `{"x":"` + strings.Repeat("0", backlog/8) + `"}`
 	var calls sync.WaitGroup
 	defer calls.Wait()
 	defer cancel()
 	refused := make(chan error, 100)
 	bounded(t, func() {
-		// The pipe, the batch that the writer holds, and the backlog: 8 MiB
-		// and a bit each, so this is more than fits.
+		// The batch that the writer holds and the backlog take a bit more than
+		// eight calls each, so this is more than fits.
 		for range 30 {
 			call := u.newCall(gateway.EraLegacy, "t", arguments, "")
 			calls.Go(func() {

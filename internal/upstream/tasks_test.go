@@ -13,6 +13,7 @@ import (
 
 	"genkan/internal/gateway"
 	"genkan/internal/jsonrpc"
+	"genkan/internal/testkit"
 )
 
 // mailbox is a client that keeps what it is told.
@@ -37,8 +38,8 @@ func TestAServerThatFloodsWithStatuses(t *testing.T) {
 	status := func(id, filling string) []byte {
 		return fmt.Appendf(nil, `{"taskId":%q,"status":"working","statusMessage":%q}`, id, filling)
 	}
-	for i := range 1000 {
-		table.status(status(fmt.Sprint("unknown ", i), strings.Repeat("x", i%100*1000)), nil)
+	for i := range testkit.Count(200, 1000) {
+		table.status(status(fmt.Sprint("unknown ", i), strings.Repeat("x", i%20*1000)), nil)
 	}
 	kept := 0
 	for _, e := range table.early {

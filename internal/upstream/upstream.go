@@ -73,6 +73,8 @@ type Deps struct {
 	// Instance tells this process from others: servers that turn out to be
 	// genkan itself are told by it.
 	Instance string
+
+	limits limits
 }
 
 // State is what a server is doing.
@@ -251,6 +253,7 @@ func Open(set Settings, deps Deps) *Server {
 		s.deps.Launcher = launch.New(launch.Options{Log: deps.Log})
 		s.ownLauncher = true
 	}
+	s.deps.limits = deps.limits.withDefaults()
 	if deps.Transport == nil {
 		s.deps.Transport = newTransport()
 	}
