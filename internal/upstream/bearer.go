@@ -43,8 +43,8 @@ type signInError struct{ because *gateway.Error }
 func (e *signInError) Error() string { return e.because.Error() }
 func (e *signInError) Unwrap() error { return e.because }
 
-// onlyAPersonHelps tells errors that trying again does not mend.
-func onlyAPersonHelps(err error) bool {
+// needsPerson tells errors that trying again does not mend.
+func needsPerson(err error) bool {
 	var e *signInError
 	return errors.As(err, &e) && (e.because.Code == gateway.CodeUnauthenticated || e.because.Code == gateway.CodeDenied)
 }
@@ -110,9 +110,9 @@ func (t *signedTransport) use() {
 	t.uses.Store(true)
 }
 
-// isAnother reports whether the sign-in is another one than that which the
+// signInChanged reports whether the sign-in is another one than that which the
 // connections were begun with.
-func (t *signedTransport) isAnother(ctx context.Context) bool {
+func (t *signedTransport) signInChanged(ctx context.Context) bool {
 	if t == nil {
 		return false
 	}
@@ -128,9 +128,9 @@ func (t *signedTransport) isAnother(ctx context.Context) bool {
 	return now != t.begun && (!t.hasHeader || t.begun != "" || t.needed.Load())
 }
 
-// mostTokens is how many are tried for one request: the one at hand, the one
+// maxTokens is how many are tried for one request: the one at hand, the one
 // that it is renewed to, and one more when a person signs in meanwhile.
-const mostTokens = 3
+const maxTokens = 3
 
 // RoundTrip sends the request, and again with another token if the server
 // refused to look at it.
@@ -158,7 +158,7 @@ func (t *signedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 		if err := t.bearer.Refused(r.Context(), token, resp.StatusCode, resp.Header); err != nil {
 			return nil, t.refused(r.Context(), t.orHeader(err, token, resp.StatusCode), false)
 		}
-		if tried == mostTokens {
+		if tried == maxTokens {
 			return nil, t.refused(r.Context(), gateway.Errorf(gateway.CodeUnauthenticated,
 				"server %s refuses every token that it is given; run `genkan login %s`, and if that does not help, tell whoever runs the server", t.server, t.server), false)
 		}

@@ -19,7 +19,7 @@ const tasksExtension = "io.modelcontextprotocol/tasks"
 // of its own: for one session what that client said, where the session has the
 // server to itself; otherwise all that it may be asked for, and tasks only if it
 // makes any.
-func capabilitiesFor(call *gateway.Call, mode string, key branchKey) string {
+func capabilitiesFor(call *gateway.Call, mode string, key poolKey) string {
 	own := call.Capabilities()
 	switch {
 	case key.session == "":

@@ -16,16 +16,16 @@ import (
 // sends what has gathered since its last write, one reader hands out the
 // answers.
 type duplexConn struct {
-	name   string
-	log    *slog.Logger
-	wire   wire
-	output *ring
-	proto  protocol
-	ears   ears
-	limits limits
+	name      string
+	log       *slog.Logger
+	wire      wire
+	output    *ring
+	proto     protocol
+	listeners listeners
+	limits    limits
 	// maxMessage is the size of the largest message that is sent; zero for any.
 	maxMessage int
-	dealings
+	clientState
 
 	mu      sync.Mutex
 	pending map[uint64]*pending
@@ -35,12 +35,12 @@ type duplexConn struct {
 	out           []byte
 	queued, begun uint64
 	dead          error
-	// room is closed when out has been taken for writing; nil while nobody
+	// drained is closed when out has been taken for writing; nil while nobody
 	// waits for that.
-	room chan struct{}
-	// poured counts what the server has taken, to tell slow from deaf.
-	poured atomic.Uint64
-	noise  int
+	drained chan struct{}
+	// written counts what the server has taken, to tell slow from deaf.
+	written atomic.Uint64
+	noise   int
 	// lostAnswers counts unreadable answers whose call is not known yet. It is
 	// one of those up to lostBy, and fails with lostWhy.
 	lostAnswers int
@@ -58,8 +58,8 @@ type duplexConn struct {
 
 // pending is a request that waits for its answer.
 type pending struct {
-	underWay // its number is its place among the queued
-	answer   chan answer
+	inFlightCall // its number is its place among the queued
+	answer       chan answer
 	// opened is told when a stream of notifications is open; nil for requests
 	// that are none.
 	opened chan struct{}
@@ -89,9 +89,9 @@ type wire interface {
 	end()
 }
 
-func newDuplexConn(s *Server, w wire, e ears, roots []byte) *duplexConn {
+func newDuplexConn(s *Server, w wire, e listeners, roots []byte) *duplexConn {
 	c := &duplexConn{
-		name: s.set.Name, log: s.log, wire: w, output: s.output, ears: e, limits: s.deps.limits,
+		name: s.set.Name, log: s.log, wire: w, output: s.output, listeners: e, limits: s.deps.limits,
 		pending: map[uint64]*pending{},
 		wake:    make(chan struct{}, 1), gone: make(chan struct{}),
 	}
@@ -142,7 +142,7 @@ func (c *duplexConn) cause() error {
 }
 
 func (c *duplexConn) call(ctx context.Context, call *gateway.Call, in *gateway.Params) (*gateway.Result, error) {
-	if err := c.proto.refuses(in); err != nil {
+	if err := c.proto.checkState(in); err != nil {
 		return nil, err
 	}
 	msg, err := c.roundTrip(ctx, call, func(dst []byte, id uint64) []byte {
@@ -162,7 +162,7 @@ func (c *duplexConn) ask(ctx context.Context, method string, params []byte) (jso
 	})
 }
 
-func (c *duplexConn) tell(method string, params []byte) {
+func (c *duplexConn) sendNotification(method string, params []byte) {
 	if err := c.send(jsonrpc.AppendNotification(nil, method, params)); err != nil {
 		c.log.Debug("a notification could not be sent", "error", err)
 	}
@@ -174,9 +174,9 @@ func (c *duplexConn) list(ctx context.Context, kind gateway.Kind) (listed, error
 
 // roundTrip queues a request and waits for its answer.
 func (c *duplexConn) roundTrip(ctx context.Context, call *gateway.Call, build func(dst []byte, id uint64) []byte) (jsonrpc.Message, error) {
-	p := &pending{underWay: underWay{call: call, ctx: ctx, left: make(chan struct{})}, answer: make(chan answer, 1)}
+	p := &pending{inFlightCall: inFlightCall{call: call, ctx: ctx, left: make(chan struct{})}, answer: make(chan answer, 1)}
 	defer close(p.left)
-	if err := c.lockWithRoom(ctx); err != nil {
+	if err := c.lockForQueue(ctx); err != nil {
 		return jsonrpc.Message{}, err
 	}
 	id, err := c.enqueueRequest(p, build)
@@ -209,9 +209,9 @@ func (c *duplexConn) roundTrip(ctx context.Context, call *gateway.Call, build fu
 	return jsonrpc.Message{}, context.Cause(ctx)
 }
 
-// settle gives a request its answer. An answer that nobody waits for (late
+// deliver gives a request its answer. An answer that nobody waits for (late
 // after a cancellation, or made up) goes nowhere.
-func (c *duplexConn) settle(rawID []byte, a answer) bool {
+func (c *duplexConn) deliver(rawID []byte, a answer) bool {
 	id, ok := parseID(rawID)
 	if !ok {
 		return false
@@ -219,13 +219,13 @@ func (c *duplexConn) settle(rawID []byte, a answer) bool {
 	c.mu.Lock()
 	p := c.pending[id]
 	delete(c.pending, id)
-	var losers []*pending
+	var lostRequests []*pending
 	var why error
 	if c.lostAnswers > 0 {
-		losers, why = c.losers(), c.lostWhy
+		lostRequests, why = c.lostRequests(), c.lostWhy
 	}
 	c.mu.Unlock()
-	c.lose(losers, why)
+	c.failAll(lostRequests, why)
 	if p == nil {
 		return false
 	}

@@ -10,9 +10,9 @@ import (
 	"genkan/internal/jsonrpc"
 )
 
-// lockWithRoom waits until something may be queued, and returns with mu held;
+// lockForQueue waits until something may be queued, and returns with mu held;
 // with an error, it is not.
-func (c *duplexConn) lockWithRoom(ctx context.Context) error {
+func (c *duplexConn) lockForQueue(ctx context.Context) error {
 	for {
 		c.mu.Lock()
 		err := c.refusal()
@@ -23,19 +23,19 @@ func (c *duplexConn) lockWithRoom(ctx context.Context) error {
 			c.mu.Unlock()
 			return err
 		}
-		if c.room == nil {
-			c.room = make(chan struct{})
+		if c.drained == nil {
+			c.drained = make(chan struct{})
 		}
-		room, poured := c.room, c.poured.Load()
+		drained, written := c.drained, c.written.Load()
 		c.mu.Unlock()
 		timer := time.NewTimer(c.limits.readTimeout)
 		select {
-		case <-room:
+		case <-drained:
 			timer.Stop()
 		case <-c.gone:
 			timer.Stop()
 		case <-timer.C:
-			if c.poured.Load() == poured {
+			if c.written.Load() == written {
 				return err
 			}
 		case <-ctx.Done():
@@ -131,12 +131,12 @@ func (c *duplexConn) write() {
 		batch := c.out
 		c.out = spare[:0]
 		c.begun = c.queued
-		if c.room != nil {
-			close(c.room)
-			c.room = nil
+		if c.drained != nil {
+			close(c.drained)
+			c.drained = nil
 		}
 		c.mu.Unlock()
-		if err := c.pour(batch); err != nil {
+		if err := c.writeBatch(batch); err != nil {
 			c.die(err)
 			return
 		}
@@ -147,14 +147,14 @@ func (c *duplexConn) write() {
 	}
 }
 
-// pour writes a batch, counting as it goes: a server that reads slowly reads.
-func (c *duplexConn) pour(batch []byte) error {
+// writeBatch writes a batch, counting as it goes: a server that reads slowly reads.
+func (c *duplexConn) writeBatch(batch []byte) error {
 	for len(batch) > 0 {
 		n, err := c.wire.write(batch)
 		if err != nil {
 			return err
 		}
-		c.poured.Add(1)
+		c.written.Add(1)
 		batch = batch[n:]
 	}
 	return nil

@@ -27,9 +27,9 @@ type httpConn struct {
 	headers   map[string]gateway.Secret
 	self      self
 	agent     []string // the User-Agent header
-	instance  []string // tells us ourselves, should the server be us
-	ears      ears
-	dealings
+	instance  []string // announcesTopic us ourselves, should the server be us
+	listeners listeners
+	clientState
 
 	lastID atomic.Uint64
 	proto  protocol
@@ -44,11 +44,11 @@ type httpConn struct {
 	generation int
 	// renewal is held by whoever makes a new session.
 	renewal chan struct{}
-	// telling bounds the notifications that are on their way.
-	telling chan struct{}
+	// sending bounds the notifications that are on their way.
+	sending chan struct{}
 
 	// calls are under way in a legacy session, for messages that name none.
-	calls map[uint64]*underWay
+	calls map[uint64]*inFlightCall
 
 	closed  bool            // guarded by mu
 	life    context.Context //nolint:containedctx // the connection's own life, which its streams share
@@ -72,15 +72,15 @@ func newTransport() http.RoundTripper {
 	}
 }
 
-func connectHTTP(ctx context.Context, s *Server, us self, known gateway.Era, e ears, roots []byte) (conn, error) {
+func connectHTTP(ctx context.Context, s *Server, us self, known gateway.Era, e listeners, roots []byte) (conn, error) {
 	u, err := url.Parse(s.set.URL)
 	if err != nil {
 		return nil, &gateway.Error{Code: gateway.CodeInvalid, Message: "its URL is not valid"}
 	}
 	c := &httpConn{
 		name: s.set.Name, log: s.log, url: u, transport: s.deps.Transport,
-		headers: s.set.Headers, self: us, ears: e, calls: map[uint64]*underWay{},
-		renewal: make(chan struct{}, 1), telling: make(chan struct{}, mostTold),
+		headers: s.set.Headers, self: us, listeners: e, calls: map[uint64]*inFlightCall{},
+		renewal: make(chan struct{}, 1), sending: make(chan struct{}, maxNotifications),
 		agent: []string{"genkan/" + us.version}, instance: []string{s.deps.Instance},
 	}
 	c.server = s
@@ -91,7 +91,7 @@ func connectHTTP(ctx context.Context, s *Server, us self, known gateway.Era, e e
 		return nil, err
 	}
 	if c.proto.announcesAny() || c.proto.era == gateway.EraLegacy {
-		c.spawn(func() { _ = c.listen(c.life, c.proto.listenFilter(), c.ears.missed, func() {}) })
+		c.spawn(func() { _ = c.listen(c.life, c.proto.listenFilter(), c.listeners.missed, func() {}) })
 	}
 	return c, nil
 }
@@ -125,13 +125,13 @@ func (c *httpConn) handshake(ctx context.Context, known gateway.Era) error {
 	return err
 }
 
-// discoverPatience is how long a server may be silent about server/discover
+// discoverTimeout is how long a server may be silent about server/discover
 // before it is taken for a legacy one.
-const discoverPatience = 10 * time.Second
+const discoverTimeout = 10 * time.Second
 
 // probe asks the modern question. Silence counts as a refusal.
 func (c *httpConn) probe(ctx context.Context) (jsonrpc.Message, error) {
-	patient, cancel := context.WithTimeout(ctx, discoverPatience)
+	patient, cancel := context.WithTimeout(ctx, discoverTimeout)
 	defer cancel()
 	msg, err := c.ask(patient, "server/discover", c.self.discoverParams())
 	if err != nil && patient.Err() != nil && ctx.Err() == nil {
@@ -213,8 +213,8 @@ func (c *httpConn) renew(ctx context.Context, generation int) error {
 	// The server may have come back with other tools, and has forgotten what we
 	// asked of it.
 	c.tasks.reset()
-	c.ears.missed()
-	c.ears.renewed()
+	c.listeners.missed()
+	c.listeners.renewed()
 	return nil
 }
 
@@ -233,7 +233,7 @@ func (c *httpConn) busy() bool {
 }
 
 func (c *httpConn) call(ctx context.Context, call *gateway.Call, in *gateway.Params) (*gateway.Result, error) {
-	if err := c.proto.refuses(in); err != nil {
+	if err := c.proto.checkState(in); err != nil {
 		return nil, err
 	}
 	headers, err := c.proto.paramHeaders(call)
@@ -263,7 +263,7 @@ func (c *httpConn) call(ctx context.Context, call *gateway.Call, in *gateway.Par
 	if msg.Kind == jsonrpc.ErrorResponse && isMismatch(msg.Error) {
 		// The headers are made by what the tool's schema said when it was
 		// listed; it seems to say another thing now.
-		c.ears.changed(gateway.KindTool, suspected)
+		c.listeners.changed(gateway.KindTool, suspected)
 	}
 	return c.proto.answer(&msg, call)
 }
@@ -273,7 +273,7 @@ func (c *httpConn) watch(ctx context.Context, of topic) (stop func(), err error)
 		life, stop := context.WithCancel(c.life)
 		opened, ended := make(chan struct{}, 1), make(chan answer, 1)
 		c.spawn(func() {
-			err := c.listen(life, of.filter(), func() { c.ears.missedOf(of) }, func() {
+			err := c.listen(life, of.filter(), func() { c.listeners.missedTopic(of) }, func() {
 				select {
 				case opened <- struct{}{}:
 				default:
@@ -291,7 +291,7 @@ func (c *httpConn) watch(ctx context.Context, of topic) (stop func(), err error)
 		return nil, err
 	}
 	return func() {
-		ctx, cancel := context.WithTimeout(c.life, patienceForWishes)
+		ctx, cancel := context.WithTimeout(c.life, requestTimeout)
 		defer cancel()
 		_, _ = c.ask(ctx, "resources/unsubscribe", uriParams(of.name))
 	}, nil
@@ -312,7 +312,7 @@ func (c *httpConn) callError(ctx context.Context, err error) error {
 		return context.Cause(ctx)
 	}
 	if errors.Is(err, errSessionLost) {
-		return forgetful(c.name)
+		return sessionForgotten(c.name)
 	}
 	var e *gateway.Error
 	var signIn *signInError
@@ -322,9 +322,9 @@ func (c *httpConn) callError(ctx context.Context, err error) error {
 	return err
 }
 
-// forgetful is said of a server that does not know a session which it has just
+// sessionForgotten is said of a server that does not know a session which it has just
 // opened; several servers behind one address do that.
-func forgetful(server string) error {
+func sessionForgotten(server string) error {
 	return &gateway.Error{
 		Code: gateway.CodeUnavailable, Err: errSessionLost, Unsent: true,
 		Message: "server %s does not know the session that it has just opened; if several run behind its URL, they must share their sessions",
@@ -354,32 +354,32 @@ func (c *httpConn) list(ctx context.Context, kind gateway.Kind) (listed, error) 
 		}
 	}
 	if errors.Is(err, errSessionLost) {
-		return listed{}, forgetful(c.name)
+		return listed{}, sessionForgotten(c.name)
 	}
 	return raw, err
 }
 
-// mostTold is how many notifications of clients may be on their way to a server
+// maxNotifications is how many notifications of clients may be on their way to a server
 // that takes its time; more are left out.
-const mostTold = 64
+const maxNotifications = 64
 
-// tell does not wait for the server.
-func (c *httpConn) tell(method string, params []byte) {
+// sendNotification does not wait for the server.
+func (c *httpConn) sendNotification(method string, params []byte) {
 	select {
-	case c.telling <- struct{}{}:
+	case c.sending <- struct{}{}:
 	default:
 		c.log.Debug("a notification was left out: too many are waiting to be accepted")
 		return
 	}
 	if !c.spawn(func() {
-		defer func() { <-c.telling }()
+		defer func() { <-c.sending }()
 		ctx, cancel := context.WithTimeout(c.life, 10*time.Second)
 		defer cancel()
 		if err := c.notify(ctx, method, params); err != nil {
 			c.log.Debug("a notification could not be sent", "error", err)
 		}
 	}) {
-		<-c.telling
+		<-c.sending
 	}
 }
 

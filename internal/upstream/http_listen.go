@@ -16,11 +16,11 @@ import (
 func (c *httpConn) notified(msg *jsonrpc.Message, x *exchange) {
 	params := msg.Params.Raw
 	switch {
-	case c.ears.heard(msg.Method), msg.Method == "notifications/subscriptions/acknowledged":
+	case c.listeners.listChanged(msg.Method), msg.Method == "notifications/subscriptions/acknowledged":
 	case msg.Method == "notifications/resources/updated":
-		c.ears.updated(jsonrpc.LookupText(params, "uri"))
+		c.listeners.updated(jsonrpc.LookupText(params, "uri"))
 	case msg.Method == "notifications/tasks":
-		c.ears.progressed(params)
+		c.listeners.progressed(params)
 	case msg.Method == statusOfTask && x != nil:
 		c.tasks.status(params, x.call)
 	case msg.Method == statusOfTask:
@@ -28,7 +28,7 @@ func (c *httpConn) notified(msg *jsonrpc.Message, x *exchange) {
 	case msg.Method == "notifications/cancelled":
 		c.questions.cancel(string(jsonrpc.Lookup(params, "requestId")))
 	case x != nil && x.call != nil:
-		pass(x.call, msg.Method, params)
+		forwardNotification(x.call, msg.Method, params)
 	case msg.Method == "notifications/progress":
 		// The token is the number of the call.
 		id, _ := parseID(jsonrpc.Lookup(params, "progressToken"))
@@ -36,20 +36,20 @@ func (c *httpConn) notified(msg *jsonrpc.Message, x *exchange) {
 		owner := c.calls[id]
 		c.mu.Unlock()
 		if owner != nil {
-			forward(owner.call, params)
+			forwardProgress(owner.call, params)
 		}
 	default:
 		if owner := c.owner(); owner != nil {
-			pass(owner.call, msg.Method, params)
+			forwardNotification(owner.call, msg.Method, params)
 		}
 	}
 }
 
 // requested answers what the server asks of its client, or has the client of
 // the call answer it on whose stream it came.
-func (c *httpConn) requested(msg *jsonrpc.Message, on *underWay) {
-	c.ears.asked(msg.Method)
-	owner := c.whose(msg, on, c)
+func (c *httpConn) requested(msg *jsonrpc.Message, on *inFlightCall) {
+	c.listeners.asked(msg.Method)
+	owner := c.ownerOf(msg, on, c)
 	kept := *msg
 	if !c.beginAnswer() {
 		c.endLife(&gateway.Error{
@@ -70,12 +70,12 @@ func (c *httpConn) requested(msg *jsonrpc.Message, on *underWay) {
 		case capabilityOf(msg.Method) == "" && !isAboutTask(msg.Method) || c.proto.era == gateway.EraModern:
 			answer = refusal(&kept, "this client did not announce the capability for "+msg.Method)
 		case owner == nil:
-			answer = nobodys(&kept)
+			answer = noOwner(&kept)
 		default:
 			// Nobody needs an answer that cannot be brought any more.
 			ctx, cancel := context.WithCancelCause(owner.ctx)
 			stop := context.AfterFunc(c.life, func() { cancel(context.Cause(c.life)) })
-			answer = c.putToClient(ctx, owner, &kept)
+			answer = c.askClient(ctx, owner, &kept)
 			stop()
 			cancel(nil)
 		}
@@ -101,11 +101,11 @@ func (c *httpConn) listen(ctx context.Context, filter string, missed, opened fun
 	for first := true; ; first = false {
 		began := time.Now()
 		retry, err := c.listenOnce(ctx, filter, opened)
-		if ctx.Err() != nil || errors.Is(err, errNoStream) || first && onlyAPersonHelps(err) {
+		if ctx.Err() != nil || errors.Is(err, errNoStream) || first && needsPerson(err) {
 			return err // calls will say why, and another connection asks again
 		}
-		if onlyAPersonHelps(err) {
-			retry = personPause // servers have been wrong about tokens before
+		if needsPerson(err) {
+			retry = signInRetry // servers have been wrong about tokens before
 		}
 		if time.Since(began) > healthyAfter {
 			wait = time.Second

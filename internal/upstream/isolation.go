@@ -18,66 +18,66 @@ const (
 	// IsolationShared is one connection for everybody, whatever it asks.
 	IsolationShared = "shared"
 	// IsolationSession is one for each client's session, and for each caller
-	// whose requests stand alone.
+	// ownerOf requests stand alone.
 	IsolationSession = "session"
 	// IsolationRoot is one for each folder that clients work in.
 	IsolationRoot = "root"
 )
 
-// seat is where a call sits: a connection, and what is watched on it.
-type seat struct {
+// lease is where a call sits: a connection, and what is watched on it.
+type lease struct {
 	conn
 	watched *watches
-	// branch is that of the connection; nil for the trunk.
-	branch *branch
+	// pooledConn is that of the connection; nil for the trunk.
+	pooled *pooledConn
 	// release is called when the call is done.
 	release func()
 	// notice is what the caller is told about the place.
 	notice gateway.Text
 }
 
-// trunk is the seat on the connection that everybody shares.
-func (s *Server) trunk(ctx context.Context) (seat, error) {
+// sharedLease is the seat on the connection that everybody shares.
+func (s *Server) sharedLease(ctx context.Context) (lease, error) {
 	c, err := s.ready(ctx)
-	return seat{conn: c, watched: &s.watched, release: func() {}}, err
+	return lease{conn: c, watched: &s.watched, release: func() {}}, err
 }
 
 // purpose is what a seat is for.
 type purpose bool
 
 const (
-	toCall purpose = false
-	// toWatch leaves the connection to the calls, and keeps it open.
-	toWatch purpose = true
+	forCall purpose = false
+	// forWatch leaves the connection to the calls, and keeps it open.
+	forWatch purpose = true
 )
 
-// place finds the connection for a call, or for what its caller watches. If the
+// acquire finds the connection for a call, or for what its caller watches. If the
 // caller named a folder that is not used, and the server would have used it, the
-// seat says so.
-func (s *Server) place(ctx context.Context, call *gateway.Call, why purpose) (seat, error) {
-	if !s.apart.Load() {
-		return s.trunk(ctx)
+// lease says so.
+func (s *Server) acquire(ctx context.Context, call *gateway.Call, why purpose) (lease, error) {
+	if !s.mayIsolate.Load() {
+		return s.sharedLease(ctx)
 	}
 	s.mu.Lock()
 	habits, era, refused := s.known.Habits, s.known.Era, s.refused != nil
 	s.mu.Unlock()
 	if s.set.URL != "" && era == gateway.EraModern { // every request stands alone there anyway
-		return s.trunk(ctx)
+		return s.sharedLease(ctx)
 	}
 	mode := s.isolation(habits)
-	var where home
+	var where workspace
 	if mode == IsolationRoot || mode == IsolationSession {
-		where = s.homeOf(ctx, call)
+		where = s.workspaceOf(ctx, call)
 	}
 	if s.set.usesWorkspace() && where.dir == "" && where.named != "" {
-		return seat{}, &gateway.Error{
+		return lease{}, &gateway.Error{
 			Code: gateway.CodeInvalid, Unsent: true,
 			Message: "server %s works in the client's folder, and %s. Work in another folder, or write one into the server's configuration",
 			Values:  []any{s.set.Name, where.notice()},
 		}
 	}
 	if s.set.usesWorkspace() && where.dir == "" {
-		return seat{}, &gateway.Error{
+		return lease{}, &gateway.Error{
 			Code: gateway.CodeInvalid, Unsent: true,
 			Message: "server %s works in the client's folder, and this client did not say which: use a client that announces its roots (REST: options.folder), or write the folder into the configuration",
 			Values:  []any{s.set.Name},
@@ -92,8 +92,8 @@ func (s *Server) place(ctx context.Context, call *gateway.Call, why purpose) (se
 	// One that asks its client during calls must know whom, unless it was said
 	// to be one for all. A session has one child, which remembers what it did;
 	// of calls that stand alone each needs its own while it lasts.
-	asks := habits.Asks && s.set.Isolation != IsolationShared && era != gateway.EraModern && s.sharesOneWire() && asksPeople(call.Capabilities())
-	want := branchKey{alone: asks && call.Era == gateway.EraModern}
+	asks := habits.Asks && s.set.Isolation != IsolationShared && era != gateway.EraModern && s.sharesOneWire() && answersQuestions(call.Capabilities())
+	want := poolKey{exclusive: asks && call.Era == gateway.EraModern}
 	if mode == IsolationRoot {
 		want.root = where.key()
 	}
@@ -102,24 +102,24 @@ func (s *Server) place(ctx context.Context, call *gateway.Call, why purpose) (se
 	}
 	want.guest = want.session == "" && !call.Identity.IsLocal() // a session is one caller's
 	if want.root == "" && want.session == "" {
-		at, err := s.trunk(ctx)
+		at, err := s.sharedLease(ctx)
 		at.notice = notice
 		return at, err
 	}
 	if refused { // one that wants a sign-in is not asked by each caller anew
 		if _, err := s.ready(ctx); err != nil {
-			return seat{}, err
+			return lease{}, err
 		}
 	}
-	found, err := s.branch(ctx, call.Identity.ClientID, want, why, func(ctx context.Context, one *branch) (conn, error) {
-		return s.grow(ctx, call, mode, where, one)
+	found, err := s.acquirePooled(ctx, call.Identity.ClientID, want, why, func(ctx context.Context, one *pooledConn) (conn, error) {
+		return s.openPooled(ctx, call, mode, where, one)
 	})
-	if errors.Is(err, errNoBranch) && mode == IsolationShared {
-		return s.trunk(ctx) // its questions may go unheard there, but it is served
+	if errors.Is(err, errPoolFull) && mode == IsolationShared {
+		return s.sharedLease(ctx) // its questions may go unheard there, but it is served
 	}
 	found.notice = notice
 	if err == nil && mode == IsolationSession {
-		s.branches.move(found.branch, where)
+		s.pool.move(found.pooled, where)
 	}
 	return found, err
 }
@@ -152,8 +152,8 @@ func (s *Server) isolation(habits Habits) string {
 	}
 }
 
-// mayBeApart reports whether a call may need a connection of its own.
-func (s *Server) mayBeApart(habits Habits) bool {
+// needsIsolation reports whether a call may need a connection of its own.
+func (s *Server) needsIsolation(habits Habits) bool {
 	return s.set.Isolation != IsolationShared && (habits != Habits{} || s.isolation(habits) != IsolationShared)
 }
 

@@ -355,9 +355,9 @@ func rpcError(object []byte) error {
 	return e
 }
 
-// forward sends a server's progress on to the caller, under the caller's own
+// forwardProgress sends a server's progress on to the caller, under the caller's own
 // token, and counts it as a sign of life.
-func forward(call *gateway.Call, params []byte) {
+func forwardProgress(call *gateway.Call, params []byte) {
 	call.SignOfLife()
 	own := call.ProgressToken()
 	if call.Peer == nil || own == nil {

@@ -45,22 +45,22 @@ type sseWire struct {
 }
 
 const (
-	// mostPosts is how many messages of a kind are posted at once.
-	mostPosts = 256
-	// endpointPatience is how long an open stream may be without the address to
+	// maxPosts is how many messages of a kind are posted at once.
+	maxPosts = 256
+	// endpointTimeout is how long an open stream may be without the address to
 	// post to.
-	endpointPatience = 10 * time.Second
-	// asidePatience is how long a server may take to accept what is no call. A
+	endpointTimeout = 10 * time.Second
+	// acceptTimeout is how long a server may take to accept what is no call. A
 	// call may take as long as somebody waits for it, and a little longer: the
 	// answer may be here before its acceptance is.
-	asidePatience = 10 * time.Second
+	acceptTimeout = 10 * time.Second
 	lateAccept    = 5 * time.Second
 )
 
 // errNotSSE means that there is no old SSE server at a URL.
 var errNotSSE = errors.New("there is no SSE endpoint")
 
-func connectSSE(ctx context.Context, s *Server, us self, e ears, roots []byte) (conn, error) {
+func connectSSE(ctx context.Context, s *Server, us self, e listeners, roots []byte) (conn, error) {
 	w, err := openSSE(ctx, s, us)
 	if err != nil {
 		return nil, err
@@ -69,7 +69,7 @@ func connectSSE(ctx context.Context, s *Server, us self, e ears, roots []byte) (
 }
 
 // startSSE begins to speak over a stream that is open.
-func startSSE(ctx context.Context, s *Server, w *sseWire, us self, e ears, roots []byte) (conn, error) {
+func startSSE(ctx context.Context, s *Server, w *sseWire, us self, e listeners, roots []byte) (conn, error) {
 	c := newDuplexConn(s, w, e, roots)
 	w.conn = c
 	return c.start(func() (protocol, error) { return c.initialize(ctx, us) })
@@ -84,7 +84,7 @@ func openSSE(ctx context.Context, s *Server, us self) (*sseWire, error) {
 	w := &sseWire{
 		name: s.set.Name, transport: s.deps.Transport, headers: s.set.Headers,
 		agent: []string{"genkan/" + us.version}, instance: []string{s.deps.Instance},
-		calls: make(chan struct{}, mostPosts), asides: make(chan struct{}, mostPosts),
+		calls: make(chan struct{}, maxPosts), asides: make(chan struct{}, maxPosts),
 	}
 	w.life, w.endLife = context.WithCancel(context.Background())
 	// The stream outlives the time for starting, if it comes to be.
@@ -110,7 +110,7 @@ func (w *sseWire) open(base *url.URL) error {
 	w.body = resp.Body
 	if resp.StatusCode != http.StatusOK {
 		e := *gateway.AsError(statusOf(w.name, resp, false, nil))
-		if isNoPlace(resp.StatusCode) {
+		if isNotServed(resp.StatusCode) {
 			e.Err = errors.Join(e.Err, errNotSSE)
 		}
 		return &e
@@ -126,13 +126,13 @@ func (w *sseWire) open(base *url.URL) error {
 	}
 	w.stream.Reader = resp.Body
 	w.events = jsonrpc.NewSSEReader(&w.stream)
-	timer := time.AfterFunc(endpointPatience, w.endLife)
+	timer := time.AfterFunc(endpointTimeout, w.endLife)
 	defer timer.Stop()
 	return w.awaitEndpoint(base)
 }
 
-// isNoPlace tells statuses that mean that nothing is served in this way.
-func isNoPlace(status int) bool {
+// isNotServed tells statuses that mean that nothing is served in this way.
+func isNotServed(status int) bool {
 	switch status {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests:
 		return false

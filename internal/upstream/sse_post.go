@@ -87,7 +87,7 @@ func (w *sseWire) postCall(id uint64, message []byte) {
 		defer context.AfterFunc(waiting, func() { time.AfterFunc(lateAccept, cancel) })()
 		if err := w.post(ctx, message); err != nil && ctx.Err() == nil {
 			w.conn.fail(id, err)
-			w.judge(err)
+			w.endIfLost(err)
 		}
 	})
 	if !begun {
@@ -101,18 +101,18 @@ func (w *sseWire) postCall(id uint64, message []byte) {
 
 // postAside posts what nobody waits for.
 func (w *sseWire) postAside(message []byte) error {
-	ctx, cancel := context.WithTimeout(w.life, asidePatience)
+	ctx, cancel := context.WithTimeout(w.life, acceptTimeout)
 	defer cancel()
 	err := w.post(ctx, message)
 	if err != nil {
-		w.judge(err)
+		w.endIfLost(err)
 	}
 	return err
 }
 
-// judge ends the connection when the server has forgotten it, or cannot be
+// endIfLost ends the connection when the server has forgotten it, or cannot be
 // reached, so that the supervisor takes over.
-func (w *sseWire) judge(err error) {
+func (w *sseWire) endIfLost(err error) {
 	var signIn *signInError
 	switch e := gateway.AsError(err); {
 	case errors.As(err, &signIn): // the connection is none the worse
@@ -143,7 +143,7 @@ func (w *sseWire) post(ctx context.Context, message []byte) error {
 		return err
 	}
 	if !w.trusted.Load() {
-		return forgetful(w.name)
+		return sessionForgotten(w.name)
 	}
 	return &gateway.Error{
 		Code: gateway.CodeUnavailable, Err: errSessionLost, Unsent: true,

@@ -15,7 +15,7 @@ import (
 // TypeScript SDK ends at 10 MiB.
 const maxChildMessage = 8 << 20
 
-func connectStdio(ctx context.Context, s *Server, set *Settings, us self, known gateway.Era, e ears, roots []byte) (conn, error) {
+func connectStdio(ctx context.Context, s *Server, set *Settings, us self, known gateway.Era, e listeners, roots []byte) (conn, error) {
 	ch, err := s.deps.Launcher.Start(ctx, launch.Command{
 		Server: set.Name, Name: set.Command, Args: set.Args, Env: set.Env, Dir: set.Dir, Errors: s.output,
 	})

@@ -79,9 +79,9 @@ func (s *Server) notStarted(ctx context.Context) error {
 	}
 }
 
-// betweenNudges is shorter than a call's retries take together, so that one of
+// nudgeInterval is shorter than a call's retries take together, so that one of
 // them reaches a server that has just come back.
-const betweenNudges = 250 * time.Millisecond
+const nudgeInterval = 250 * time.Millisecond
 
 // nudgeAllowed asks the supervisor to try at once. Connecting over HTTP costs
 // little, so a call may do that now and then; a child is restarted at the
@@ -102,7 +102,7 @@ func (s *Server) nudgeAllowed(ctx context.Context) bool {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if time.Since(s.lastTry) < betweenNudges && !signedIn {
+	if time.Since(s.lastTry) < nudgeInterval && !signedIn {
 		return false
 	}
 	s.lastTry = time.Now()
@@ -135,16 +135,16 @@ func (s *Server) Restart() {
 	if len(s.set.Lacking.Each) > 0 {
 		return // a start would change nothing
 	}
-	var again context.CancelCauseFunc
+	var cancelRound context.CancelCauseFunc
 	s.update(func() {
 		if s.state != StateClosed {
 			// From now on calls wait for what comes.
 			s.state, s.conn, s.since, s.problem, s.refused = StateStarting, nil, time.Now(), gateway.Text{}, nil
 		}
-		again = s.again
+		cancelRound = s.cancelRound
 	})
-	if again != nil {
-		again(errRestarted)
+	if cancelRound != nil {
+		cancelRound(errRestarted)
 	}
 	s.Try() // it may be waiting for its next try
 }
@@ -181,10 +181,10 @@ func (s *Server) update(change func()) {
 // supervise keeps the server connected until ctx ends.
 func (s *Server) supervise(ctx context.Context) {
 	defer close(s.done)
-	pace := newPace()
+	restartBackoff := newRestartBackoff()
 	for {
 		if ctx.Err() != nil { // closed while it was down: nothing is started any more
-			s.settle()
+			s.markSettled()
 			s.update(func() { s.state, s.conn = StateClosed, nil })
 			return
 		}
@@ -192,23 +192,23 @@ func (s *Server) supervise(ctx context.Context) {
 		case <-s.nudge: // what comes now
 		default:
 		}
-		round, again := context.WithCancelCause(ctx)
+		round, cancelRound := context.WithCancelCause(ctx)
 		s.mu.Lock()
-		s.again = again
+		s.cancelRound = cancelRound
 		s.mu.Unlock()
 		ready, err := s.serve(round)
 		wanted := errors.Is(context.Cause(round), errRestarted)
-		again(nil)
-		s.settle()
+		cancelRound(nil)
+		s.markSettled()
 		if ctx.Err() != nil {
 			s.update(func() { s.state, s.conn = StateClosed, nil })
 			return
 		}
 		if len(s.set.Lacking.Each) > 0 {
-			s.lack(ctx, err)
+			s.waitForReplacement(ctx, err)
 			return
 		}
-		if errors.Is(err, errOtherSignIn) {
+		if errors.Is(err, errSignInChanged) {
 			s.log.Info("the sign-in is another one; connecting anew")
 			continue
 		}
@@ -217,13 +217,13 @@ func (s *Server) supervise(ctx context.Context) {
 		}
 		if wanted {
 			s.log.Info("the server is restarted, as somebody wanted")
-			pace = newPace()
+			restartBackoff = newRestartBackoff()
 			continue
 		}
-		wait := pace.next(ready)
+		wait := restartBackoff.next(ready)
 		var refused *gateway.Error
-		if onlyAPersonHelps(err) {
-			wait, refused = personPause, gateway.AsError(err)
+		if needsPerson(err) {
+			wait, refused = signInRetry, gateway.AsError(err)
 		}
 		s.log.Warn("server is down", "error", err, "next_try_ms", wait.Milliseconds())
 		s.update(func() {
@@ -240,17 +240,17 @@ func (s *Server) supervise(ctx context.Context) {
 	}
 }
 
-// personPause is how long a server is left alone that wants a sign-in: whoever
+// signInRetry is how long a server is left alone that wants a sign-in: whoever
 // signs in says so.
-const personPause = 5 * time.Minute
+const signInRetry = 5 * time.Minute
 
-// errOtherSignIn ends a connection that was begun with another sign-in: its
+// errSignInChanged ends a connection that was begun with another sign-in: its
 // session is somebody else's.
-var errOtherSignIn = errors.New("the sign-in is another one")
+var errSignInChanged = errors.New("the sign-in is another one")
 
-// lack waits for a configuration that has everything, which will be another
+// waitForReplacement waits for a configuration that has everything, which will be another
 // server's.
-func (s *Server) lack(ctx context.Context, err error) {
+func (s *Server) waitForReplacement(ctx context.Context, err error) {
 	s.log.Warn("server is not started", "error", err)
 	s.update(func() { s.state, s.since, s.problem = StateDown, time.Now(), problem(err) })
 	<-ctx.Done()
@@ -273,7 +273,7 @@ func (s *Server) serve(ctx context.Context) (ready time.Duration, err error) {
 	s.mu.Unlock()
 	defer s.attempted(func(a *attempt) { *a = attempt{} })
 
-	startup, cancel := context.WithTimeoutCause(ctx, s.set.StartupTimeout, s.tooSlow())
+	startup, cancel := context.WithTimeoutCause(ctx, s.set.StartupTimeout, s.startTimeout())
 	defer cancel()
 	set := s.set
 	if set.usesWorkspace() { // this connection is there for the lists only
@@ -285,7 +285,7 @@ func (s *Server) serve(ctx context.Context) (ready time.Duration, err error) {
 		set = set.in(dir)
 	}
 	groups := newListGroups()
-	c, err := s.connect(startup, set, known, ears{
+	c, err := s.connect(startup, set, known, listeners{
 		changed: groups.add, updated: s.watched.updated, progressed: s.watched.progressed, asked: s.asked, renewed: func() { go s.renewed(ctx) },
 	})
 	if err == nil {
@@ -300,7 +300,7 @@ func (s *Server) serve(ctx context.Context) (ready time.Duration, err error) {
 	}
 	if err != nil {
 		if ctx.Err() == nil && startup.Err() != nil {
-			err = s.gaveUp()
+			err = s.startTimeoutDetail()
 		}
 		return 0, err
 	}
@@ -309,13 +309,13 @@ func (s *Server) serve(ctx context.Context) (ready time.Duration, err error) {
 	defer keeping.Wait()
 	defer stopLists()
 	for _, g := range groups {
-		keeping.Go(func() { s.keepFresh(lists, c, g) })
+		keeping.Go(func() { s.refreshLoop(lists, c, g) })
 	}
 	for _, kind := range gateway.Kinds()[1:] {
 		groups.add(kind, suspected)
 	}
 	awaitLists(startup, c, groups[1:])
-	s.settle()
+	s.markSettled()
 	if ctx.Err() != nil {
 		return 0, context.Cause(ctx)
 	}
@@ -341,7 +341,7 @@ func (s *Server) serve(ctx context.Context) (ready time.Duration, err error) {
 				// It may have been ready only just now; calls under way are told.
 				s.update(func() { s.state, s.conn = StateStarting, nil })
 				c.end(errRestarted)
-				s.branches.endAll()
+				s.pool.endAll()
 			}
 			return time.Since(began), ctx.Err()
 		case <-c.lost():
@@ -358,10 +358,10 @@ func (s *Server) serve(ctx context.Context) (ready time.Duration, err error) {
 			})
 			return time.Since(began), err
 		case <-s.nudge:
-			if s.signed.isAnother(ctx) {
+			if s.signed.signInChanged(ctx) {
 				s.update(func() { s.state, s.conn, s.since = StateStarting, nil, time.Now() })
-				s.branches.endAll()
-				return time.Since(began), errOtherSignIn
+				s.pool.endAll()
+				return time.Since(began), errSignInChanged
 			}
 			groups.suspect()
 		case <-recheck.C:
@@ -370,14 +370,14 @@ func (s *Server) serve(ctx context.Context) (ready time.Duration, err error) {
 	}
 }
 
-func (s *Server) connect(ctx context.Context, set Settings, known SavedList, e ears) (conn, error) {
+func (s *Server) connect(ctx context.Context, set Settings, known SavedList, e listeners) (conn, error) {
 	us := self{version: s.deps.Version, capabilities: allCapabilities}
 	return s.dial(ctx, set, us, known.Era, e, []byte(noRoots))
 }
 
 // dial makes a connection, with settings that are the server's or those for
 // some of its clients.
-func (s *Server) dial(ctx context.Context, set Settings, us self, era gateway.Era, e ears, roots []byte) (conn, error) {
+func (s *Server) dial(ctx context.Context, set Settings, us self, era gateway.Era, e listeners, roots []byte) (conn, error) {
 	if roots == nil {
 		roots = []byte(noRoots)
 	}

@@ -16,30 +16,30 @@ import (
 
 const (
 	statusOfTask = "notifications/tasks/status"
-	// mostTasks is how many tasks of each side a connection remembers.
-	mostTasks = 1000
-	// mostEarly is how much of what a server says about tasks is kept until it
-	// is known whose they are, and longestEarly how long each may be: no state of
+	// maxTasks is how many tasks of each side a connection remembers.
+	maxTasks = 1000
+	// maxEarly is how much of what a server says about tasks is kept until it
+	// is known whose they are, and maxEarlySize how long each may be: no state of
 	// a task is.
-	mostEarly, longestEarly = 64, 16 << 10
-	// longestTaskID is more than anybody needs to tell tasks apart.
-	longestTaskID = 1 << 10
+	maxEarly, maxEarlySize = 64, 16 << 10
+	// maxTaskID is more than anybody needs to tell tasks apart.
+	maxTaskID = 1 << 10
 )
 
 // taskTable knows the tasks of one connection.
 type taskTable struct {
 	mu sync.Mutex
-	// made are the server's: whose call each was made of, or who has asked for it
+	// serverTasks are the server's: whose call each was made of, or who has asked for it
 	// since.
-	made recent[*gateway.Session]
+	serverTasks recent[*gateway.Session]
 	// owners are the clients of all tasks that were made on this connection, by
 	// the server's id. A server that was started anew may use an id again.
 	owners recent[string]
 	// early is what the server said of tasks that were not known yet: a child's
 	// next line may be read before the answer that came before it is sent on.
 	early []earlyStatus
-	// lent are the clients', by the id that the server knows.
-	lent recent[lentTask]
+	// clientTasks are the clients', by the id that the server knows.
+	clientTasks recent[clientTask]
 }
 
 type earlyStatus struct {
@@ -47,8 +47,8 @@ type earlyStatus struct {
 	params []byte
 }
 
-// lentTask is a task that a client made of a server's request.
-type lentTask struct {
+// clientTask is a task that a client made of a server's request.
+type clientTask struct {
 	session *gateway.Session
 	// id is the client's own.
 	id string
@@ -65,7 +65,7 @@ func (r *recent[V]) put(id string, value V) {
 		r.byID = map[string]V{}
 	}
 	if _, known := r.byID[id]; !known {
-		if len(r.order) >= mostTasks {
+		if len(r.order) >= maxTasks {
 			delete(r.byID, r.order[0])
 			r.order = r.order[1:]
 		}
@@ -74,9 +74,9 @@ func (r *recent[V]) put(id string, value V) {
 	r.byID[id] = value
 }
 
-// isAnothers reports whether a call asks for a task that another client's call
-// made on this connection. The caller's own had the same id before.
-func (t *taskTable) isAnothers(call *gateway.Call) bool {
+// ownedByAnother reports whether a call asks for a task that another client's call
+// serverTasks on this connection. The caller's own had the same id before.
+func (t *taskTable) ownedByAnother(call *gateway.Call) bool {
 	if call.Kind != gateway.KindTask {
 		return false
 	}
@@ -98,7 +98,7 @@ func (t *taskTable) note(call *gateway.Call, result *gateway.Result) {
 	case call.Params.Task.Present():
 		id = jsonrpc.LookupText(jsonrpc.Lookup(result.Raw, "task"), "taskId")
 	}
-	if id == "" || len(id) > longestTaskID {
+	if id == "" || len(id) > maxTaskID {
 		return
 	}
 	t.mu.Lock()
@@ -107,13 +107,13 @@ func (t *taskTable) note(call *gateway.Call, result *gateway.Result) {
 		t.owners.put(id, call.Identity.ClientID)
 	}
 	session := call.Session
-	if call.Era != gateway.EraLegacy || session == nil || session.Peer == nil || !isNew && t.made.byID[id] != nil {
+	if call.Era != gateway.EraLegacy || session == nil || session.Peer == nil || !isNew && t.serverTasks.byID[id] != nil {
 		return
 	}
 	call.OnAnswered(func() {
 		t.mu.Lock()
 		defer t.mu.Unlock()
-		t.made.put(id, session)
+		t.serverTasks.put(id, session)
 		var rest []earlyStatus
 		for _, said := range t.early {
 			if said.id == id {
@@ -126,12 +126,12 @@ func (t *taskTable) note(call *gateway.Call, result *gateway.Result) {
 	})
 }
 
-// maker is the session whose call the server has made a task of; nil when that
+// sessionOf is the session whose call the server has made a task of; nil when that
 // is not known.
-func (t *taskTable) maker(id string) *gateway.Session {
+func (t *taskTable) sessionOf(id string) *gateway.Session {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.made.byID[id]
+	return t.serverTasks.byID[id]
 }
 
 // status hands on what the server says of a task, to the client whose call it
@@ -141,14 +141,14 @@ func (t *taskTable) status(params []byte, on *gateway.Call) {
 	id := jsonrpc.LookupText(params, "taskId")
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	session := t.made.byID[id]
+	session := t.serverTasks.byID[id]
 	switch {
 	case on != nil && (session != nil && isOf(on, session) || on.Kind == gateway.KindTask && on.Tool.Name == id):
-		pass(on, statusOfTask, params)
+		forwardNotification(on, statusOfTask, params)
 	case session != nil:
 		session.Peer.Notify(statusOfTask, params)
-	case len(params) <= longestEarly:
-		if len(t.early) >= mostEarly {
+	case len(params) <= maxEarlySize:
+		if len(t.early) >= maxEarly {
 			t.early = t.early[1:]
 		}
 		t.early = append(t.early, earlyStatus{id, bytes.Clone(params)})
@@ -159,37 +159,37 @@ func isOf(call *gateway.Call, session *gateway.Session) bool {
 	return call.Session != nil && call.Session.ID == session.ID
 }
 
-// lend remembers the task that a client answers with, and returns the answer as
+// addClientTask remembers the task that a client answers with, and returns the answer as
 // the server is to see it: of two clients that use the same id, the second one's
 // gets another.
-func (t *taskTable) lend(session *gateway.Session, answer []byte) []byte {
+func (t *taskTable) addClientTask(session *gateway.Session, answer []byte) []byte {
 	own := jsonrpc.LookupText(jsonrpc.Lookup(answer, "task"), "taskId")
-	if own == "" || len(own) > longestTaskID {
+	if own == "" || len(own) > maxTaskID {
 		return answer
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	id := own
-	if other, taken := t.lent.byID[id]; taken && (other.session.ID != session.ID || other.id != own) {
+	if other, taken := t.clientTasks.byID[id]; taken && (other.session.ID != session.ID || other.id != own) {
 		id = rand.Text()
 	}
-	t.lent.put(id, lentTask{session, own})
+	t.clientTasks.put(id, clientTask{session, own})
 	return renamed(answer, own, id)
 }
 
-// borrowed finds the client's task that the server knows under an id.
-func (t *taskTable) borrowed(id string) (lentTask, bool) {
+// findClientTask finds the client's task that the server knows under an id.
+func (t *taskTable) findClientTask(id string) (clientTask, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	task, ok := t.lent.byID[id]
+	task, ok := t.clientTasks.byID[id]
 	return task, ok
 }
 
-// knownAs is the id under which the server knows a client's task.
-func (t *taskTable) knownAs(session, own string) (string, bool) {
+// serverID is the id under which the server knows a client's task.
+func (t *taskTable) serverID(session, own string) (string, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for id, task := range t.lent.byID {
+	for id, task := range t.clientTasks.byID {
 		if task.session.ID == session && task.id == own {
 			return id, true
 		}
@@ -201,7 +201,7 @@ func (t *taskTable) knownAs(session, own string) (string, bool) {
 func (t *taskTable) reset() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.made, t.lent, t.early, t.owners = recent[*gateway.Session]{}, recent[lentTask]{}, nil, recent[string]{}
+	t.serverTasks, t.clientTasks, t.early, t.owners = recent[*gateway.Session]{}, recent[clientTask]{}, nil, recent[string]{}
 }
 
 // renamed puts another id into a message about a task, wherever it has one.

@@ -24,7 +24,7 @@ func (m *mailbox) Notify(_ string, params []byte) { m.told = append(m.told, stri
 func (m *mailbox) Ask(context.Context, string, []byte) ([]byte, error) { return nil, nil }
 
 // A server that says whatever it likes about tasks reaches nobody but those
-// whose tasks they are, and takes no more memory than that needs.
+// ownerOf tasks they are, and takes no more memory than that needs.
 func TestAServerThatFloodsWithStatuses(t *testing.T) {
 	t.Parallel()
 	var table taskTable
@@ -32,7 +32,7 @@ func TestAServerThatFloodsWithStatuses(t *testing.T) {
 	for id, m := range map[string]*mailbox{"mine": mine, "other": others} {
 		session := &gateway.Session{ID: id, Peer: m}
 		table.mu.Lock()
-		table.made.put(id, session)
+		table.serverTasks.put(id, session)
 		table.mu.Unlock()
 	}
 	status := func(id, filling string) []byte {
@@ -45,7 +45,7 @@ func TestAServerThatFloodsWithStatuses(t *testing.T) {
 	for _, e := range table.early {
 		kept += len(e.params)
 	}
-	if len(table.early) > mostEarly || kept > mostEarly*longestEarly {
+	if len(table.early) > maxEarly || kept > maxEarly*maxEarlySize {
 		t.Errorf("%d statuses of %d bytes are kept", len(table.early), kept)
 	}
 	if len(mine.told)+len(others.told) != 0 {
@@ -66,11 +66,11 @@ func TestAServerThatFloodsWithStatuses(t *testing.T) {
 func TestTaskIDsWithoutEnd(t *testing.T) {
 	t.Parallel()
 	var table taskTable
-	long := strings.Repeat("x", longestTaskID+1)
+	long := strings.Repeat("x", maxTaskID+1)
 	session := &gateway.Session{ID: "s", Peer: &mailbox{}}
 	for _, id := range []string{long, "short"} {
 		raw := fmt.Appendf(nil, `{"task":{"taskId":%q,"status":"working"}}`, id)
-		if got := table.lend(session, raw); string(got) != string(raw) {
+		if got := table.addClientTask(session, raw); string(got) != string(raw) {
 			t.Errorf("became %.80s", got)
 		}
 		params, err := jsonrpc.ScanParams([]byte(`{"name":"t","task":{}}`))
@@ -81,8 +81,8 @@ func TestTaskIDsWithoutEnd(t *testing.T) {
 		table.note(call, &gateway.Result{Raw: raw})
 		call.Release()
 	}
-	if len(table.lent.byID) != 1 || len(table.made.byID) != 1 {
-		t.Errorf("%d and %d are remembered", len(table.lent.byID), len(table.made.byID))
+	if len(table.clientTasks.byID) != 1 || len(table.serverTasks.byID) != 1 {
+		t.Errorf("%d and %d are remembered", len(table.clientTasks.byID), len(table.serverTasks.byID))
 	}
 }
 
@@ -93,7 +93,7 @@ func TestAClientThatFloods(t *testing.T) {
 		posted, release := atomic.Int64{}, make(chan struct{})
 		c := &httpConn{
 			name: "srv", log: slog.New(slog.DiscardHandler), url: &url.URL{Scheme: "https", Host: "mcp.example"},
-			telling: make(chan struct{}, mostTold),
+			sending: make(chan struct{}, maxNotifications),
 			transport: wireFunc(func(*http.Request) (*http.Response, error) {
 				posted.Add(1)
 				<-release
@@ -102,18 +102,18 @@ func TestAClientThatFloods(t *testing.T) {
 		}
 		c.life, c.endLife = context.WithCancelCause(t.Context())
 		defer c.endLife(nil)
-		for range 10 * mostTold {
-			c.tell(statusOfTask, []byte(`{"taskId":"1"}`))
+		for range 10 * maxNotifications {
+			c.sendNotification(statusOfTask, []byte(`{"taskId":"1"}`))
 		}
 		synctest.Wait()
-		if got := posted.Load(); got != mostTold {
+		if got := posted.Load(); got != maxNotifications {
 			t.Errorf("%d are on their way", got)
 		}
 		close(release)
 		synctest.Wait()
-		c.tell(statusOfTask, []byte(`{"taskId":"1"}`))
+		c.sendNotification(statusOfTask, []byte(`{"taskId":"1"}`))
 		synctest.Wait()
-		if got := posted.Load(); got != mostTold+1 {
+		if got := posted.Load(); got != maxNotifications+1 {
 			t.Errorf("%d were told", got)
 		}
 		c.streams.Wait()

@@ -16,7 +16,7 @@ const (
 
 // connectURL connects to a server that has a URL. When the configuration does
 // not say how, streamable HTTP is tried first, as the specification asks.
-func connectURL(ctx context.Context, s *Server, us self, known gateway.Era, e ears, roots []byte) (conn, error) {
+func connectURL(ctx context.Context, s *Server, us self, known gateway.Era, e listeners, roots []byte) (conn, error) {
 	s.signed.prepare(ctx)
 	switch s.set.Transport {
 	case TransportHTTP:
@@ -36,7 +36,7 @@ func connectURL(ctx context.Context, s *Server, us self, known gateway.Era, e ea
 		return c, err
 	}
 	// Any server may open a stream for a GET, and be silent on it.
-	patient, cancel := context.WithTimeout(ctx, endpointPatience)
+	patient, cancel := context.WithTimeout(ctx, endpointTimeout)
 	defer cancel()
 	w, otherwise := openSSE(patient, s, us)
 	switch {

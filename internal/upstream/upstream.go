@@ -128,79 +128,103 @@ type Status struct {
 	SignInExpires time.Time
 }
 
-// Server is one MCP server behind the door.
+// Server is one MCP server.
 type Server struct {
-	set   Settings
-	deps  Deps
-	log   *slog.Logger
-	lists [gateway.KindCount]atomic.Pointer[[]gateway.Tool]
-	fresh [gateway.KindCount]atomic.Int64
-	// inFlight counts calls, so that a server that is leaving can finish them;
-	// leaving is set when it takes no more.
-	inFlight atomic.Int64
-	leaving  atomic.Bool
-	// ownLauncher: nobody else uses the launcher.
+	set  Settings
+	deps Deps
+	log  *slog.Logger
+	// ownLauncher is set when Close closes the launcher, too.
 	ownLauncher bool
-	// signed is the transport of a server that may be signed in to; nil if not.
+	// signed is the transport of a server that may be signed in to, or nil.
 	signed *signedTransport
-	// isSSE is set when the server was found to speak the old SSE transport.
+	// isSSE is set when the server was found to use the old SSE transport.
 	isSSE atomic.Bool
+	// mayIsolate is set when some calls need a connection of their own.
+	mayIsolate atomic.Bool
+	// output holds the end of the server's standard error.
+	output *ring
 
+	offered
+	usage
+	supervisor
+
+	// mu guards condition, checks, logLevel, and the fields of offered that say so.
+	mu sync.Mutex
+	condition
+	// watched are the subscriptions on the shared connection.
+	watched watches
+	// pool holds the connections for some callers only.
+	pool connPool
+	// checks are the liveness checks that run, by connection; checking waits for
+	// them.
+	checks   map[conn]*check
+	checking sync.WaitGroup
+	// logLevel is the most verbose level that any client wants; empty for the
+	// server's default.
+	logLevel  string
+	sentLevel sentLevel
+}
+
+// offered is what a server lists.
+type offered struct {
+	lists [gateway.KindCount]atomic.Pointer[[]gateway.Tool]
+	// fresh are the milliseconds that Fresh returns.
+	fresh [gateway.KindCount]atomic.Int64
+	// known is what the store or the last connection said. Guarded by mu.
+	known SavedList
+	// listStates are those of the current connection. Guarded by mu.
+	listStates [gateway.KindCount]listState
+	// saving is held while known is written to the store.
+	saving sync.Mutex
+}
+
+// usage counts what the server's users do.
+type usage struct {
+	// inFlight counts calls between Hold and Release.
+	inFlight atomic.Int64
+	// leaving is set when Hold refuses calls.
+	leaving atomic.Bool
 	// readied counts how often the server became ready.
 	readied atomic.Uint64
+}
 
-	// apart is set when some calls need a connection of their own.
-	apart atomic.Bool
-
+// supervisor belongs to the goroutine that keeps the server connected.
+type supervisor struct {
 	life context.Context //nolint:containedctx // the server's own, which its connections share
 	stop context.CancelFunc
+	// done is closed when the goroutine has ended.
 	done chan struct{}
-	// settled is closed when there is a list, or the first try has failed.
+	// settled is closed when there is a list, or the first attempt has failed.
 	settled    chan struct{}
 	settleOnce sync.Once
-	// nudge wakes a supervisor that waits for its next try.
+	// nudge makes the goroutine connect at once instead of waiting.
 	nudge chan struct{}
-	// again ends the connection, or the try to get one, that is under way; the
-	// supervisor then begins anew. Guarded by mu.
-	again context.CancelCauseFunc
+	// cancelRound ends the current connection, or the attempt to get one; the
+	// goroutine then starts over. Guarded by mu.
+	cancelRound context.CancelCauseFunc
+}
 
-	mu     sync.Mutex
-	state  State
+// condition is how the server is. It is guarded by Server.mu.
+type condition struct {
+	state State
+	// conn is the connection that callers share; nil unless the server is ready.
 	conn   conn
 	starts int
 	since  time.Time
-	took   time.Duration
-	// remembered says that the server was ready before, at any time; first that
-	// it was not before the last start.
+	// took is how long the last start took.
+	took time.Duration
+	// remembered is set when the server has ever been ready; first when its last
+	// start was the first that succeeded.
 	remembered, first bool
 	problem           gateway.Text
 	cause             string
-	// refused is why it is down when only a person can help.
+	// refused is the error while only a person can help.
 	refused *gateway.Error
 	nextTry time.Time
 	lastTry time.Time
 	attempt attempt
-	output  *ring
 	// changed is closed and replaced at every change of state.
 	changed chan struct{}
-	// known is what the store or the last connection said.
-	known SavedList
-	// watched are the resources that somebody wants to hear of.
-	watched watches
-	// branches are connections for some callers only.
-	branches branches
-	// checks are the connections that are asked for a sign of life; checking ends
-	// when none is.
-	checks   map[conn]*check
-	checking sync.WaitGroup
-	// logLevel is the loudest that any client wants; empty for the server's own
-	// choice.
-	logLevel  string
-	levelTold levelTold
-	// listStates are those of the lists of the connection.
-	listStates [gateway.KindCount]listState
-	// saving is held while what is known is written to the store.
-	saving sync.Mutex
 }
 
 // conn is one connection to a server, over whatever wire.
@@ -215,8 +239,8 @@ type conn interface {
 	ask(ctx context.Context, method string, params []byte) (jsonrpc.Message, error)
 	// watch asks to be told of a topic, until stop is called.
 	watch(ctx context.Context, of topic) (stop func(), err error)
-	// tell sends a notification of a client's, if it can be sent.
-	tell(method string, params []byte)
+	// sendNotification sends a notification of a client's, if it can be sent.
+	sendNotification(method string, params []byte)
 	// taskTable knows the tasks of the connection, both sides'.
 	taskTable() *taskTable
 	// setRoots changes the answer to roots/list; nil for none.
@@ -242,12 +266,10 @@ type conn interface {
 func Open(set Settings, deps Deps) *Server {
 	s := &Server{
 		set: set, deps: deps,
-		log:  deps.Log.With("server", set.Name),
-		done: make(chan struct{}), settled: make(chan struct{}),
-		nudge: make(chan struct{}, 1),
-		state: StateStarting, since: time.Now(),
-		output:  &ring{},
-		changed: make(chan struct{}),
+		log:        deps.Log.With("server", set.Name),
+		output:     &ring{},
+		supervisor: supervisor{done: make(chan struct{}), settled: make(chan struct{}), nudge: make(chan struct{}, 1)},
+		condition:  condition{state: StateStarting, since: time.Now(), changed: make(chan struct{})},
 	}
 	if deps.Launcher == nil {
 		s.deps.Launcher = launch.New(launch.Options{Log: deps.Log})
@@ -267,7 +289,7 @@ func Open(set Settings, deps Deps) *Server {
 	}
 	s.life, s.stop = context.WithCancel(context.Background())
 	s.restore(s.life)
-	s.apart.Store(s.mayBeApart(s.known.Habits))
+	s.mayIsolate.Store(s.needsIsolation(s.known.Habits))
 	go s.supervise(s.life)
 	return s
 }
@@ -289,7 +311,7 @@ func (s *Server) restore(ctx context.Context) {
 		}
 		s.known, s.remembered = saved, true
 		s.known.About = saved.About.bounded()
-		s.settle()
+		s.markSettled()
 	}
 }
 
@@ -297,7 +319,7 @@ func (s *Server) restore(ctx context.Context) {
 // time or of now, or the first try to get one has failed.
 func (s *Server) Settled() <-chan struct{} { return s.settled }
 
-func (s *Server) settle() { s.settleOnce.Do(func() { close(s.settled) }) }
+func (s *Server) markSettled() { s.settleOnce.Do(func() { close(s.settled) }) }
 
 // Name is the server's name in the configuration.
 func (s *Server) Name() string { return s.set.Name }
@@ -346,19 +368,18 @@ func (s *Server) About() About {
 	return s.known.About
 }
 
-// Handle sends a call to the server.
+// Handle sends a call to the server. Callers that must not lose the call to
+// Retire call Hold first.
 func (s *Server) Handle(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
-	s.inFlight.Add(1)
-	defer s.inFlight.Add(-1)
-	c, err := s.place(ctx, call, toCall)
+	c, err := s.acquire(ctx, call, forCall)
 	if err != nil {
 		return nil, err
 	}
 	defer c.release()
-	if c.taskTable().isAnothers(call) {
+	if c.taskTable().ownedByAnother(call) {
 		return nil, noTask(call)
 	}
-	s.hearken(ctx, c.conn, call)
+	s.raiseLogLevel(ctx, c.conn, call)
 	received := c.received()
 	result, err := s.withInput(ctx, c.conn, call)
 	switch {
@@ -432,7 +453,7 @@ func (s *Server) Trouble() (why gateway.Text, down bool) {
 // Close ends the server and waits until nothing of it is left.
 func (s *Server) Close() {
 	s.stop()
-	s.branches.close()
+	s.pool.close()
 	<-s.done
 	s.mu.Lock() // no check begins after this
 	s.mu.Unlock()

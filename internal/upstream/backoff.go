@@ -6,16 +6,16 @@ import (
 	"github.com/cenkalti/backoff/v5"
 )
 
-// pace says how long to wait before a server that went down is started again:
+// restartBackoff says how long to wait before a server that went down is started again:
 // longer each time, and never for ever.
-type pace struct{ backoff backoff.ExponentialBackOff }
+type restartBackoff struct{ backoff backoff.ExponentialBackOff }
 
 // healthyAfter is how long a server must have been ready for its next failure
 // to be a first one.
 const healthyAfter = time.Minute
 
-func newPace() *pace {
-	p := &pace{backoff.ExponentialBackOff{
+func newRestartBackoff() *restartBackoff {
+	p := &restartBackoff{backoff.ExponentialBackOff{
 		// The first restart is to be under way within 250 ms of the crash.
 		InitialInterval: 160 * time.Millisecond, RandomizationFactor: 0.2,
 		Multiplier: 2, MaxInterval: 30 * time.Second,
@@ -26,7 +26,7 @@ func newPace() *pace {
 
 // next is the wait after a server that was ready for this long, zero if it
 // never was.
-func (p *pace) next(ready time.Duration) time.Duration {
+func (p *restartBackoff) next(ready time.Duration) time.Duration {
 	if ready > healthyAfter {
 		p.backoff.Reset()
 	}

@@ -23,7 +23,7 @@ func (c *duplexConn) watch(ctx context.Context, of topic) (stop func(), err erro
 		return nil, err
 	}
 	return func() {
-		ctx, cancel := context.WithTimeout(context.Background(), patienceForWishes)
+		ctx, cancel := context.WithTimeout(context.Background(), requestTimeout)
 		defer cancel()
 		_, _ = c.ask(ctx, "resources/unsubscribe", uriParams(of.name))
 	}, nil

@@ -55,13 +55,13 @@ func (s *Server) awaited() gateway.Kind {
 	return gateway.KindTool
 }
 
-// tooSlow is why a start is given up.
-func (s *Server) tooSlow() error {
+// startTimeout is why a start is given up.
+func (s *Server) startTimeout() error {
 	return gateway.Errorf(gateway.CodeTimeout, "it did not finish starting within %s (startupTimeout)", s.set.StartupTimeout)
 }
 
-// gaveUp is why this start was given up.
-func (s *Server) gaveUp() error {
+// startTimeoutDetail is why this start was given up.
+func (s *Server) startTimeoutDetail() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.attempt.greeted {

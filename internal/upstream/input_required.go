@@ -8,8 +8,8 @@ import (
 	"genkan/internal/jsonrpc"
 )
 
-// mostRounds is how often a server may ask for more before a call is given up.
-const mostRounds = 32
+// maxRounds is how often a server may ask for more before a call is given up.
+const maxRounds = 32
 
 // withInput carries a call to a modern server that asks for more, for a caller
 // that cannot be answered with the question: its client is asked in its own
@@ -22,12 +22,12 @@ func (s *Server) withInput(ctx context.Context, c conn, call *gateway.Call) (*ga
 			return nil, err
 		}
 	}
-	for range mostRounds {
+	for range maxRounds {
 		result, err := c.call(ctx, call, in)
 		if err != nil || result.Type != gateway.ResultInputRequired || call.Era == gateway.EraModern {
 			return result, err
 		}
-		responses, err := s.putAll(ctx, call, jsonrpc.Lookup(result.Raw, "inputRequests"))
+		responses, err := s.askAll(ctx, call, jsonrpc.Lookup(result.Raw, "inputRequests"))
 		if err != nil {
 			return nil, err
 		}
@@ -37,12 +37,12 @@ func (s *Server) withInput(ctx context.Context, c conn, call *gateway.Call) (*ga
 		}
 		in = &again
 	}
-	return nil, gateway.Errorf(gateway.CodeUnavailable, "%s asked for more input %d times and was given up", call.Tool.Exposed, mostRounds)
+	return nil, gateway.Errorf(gateway.CodeUnavailable, "%s asked for more input %d times and was given up", call.Tool.Exposed, maxRounds)
 }
 
-// putAll asks the client everything that a server wants to know, and returns
+// askAll asks the client everything that a server wants to know, and returns
 // the answers under the server's keys.
-func (s *Server) putAll(ctx context.Context, call *gateway.Call, requests []byte) ([]byte, error) {
+func (s *Server) askAll(ctx context.Context, call *gateway.Call, requests []byte) ([]byte, error) {
 	type question struct {
 		key, method    string
 		params, answer []byte

@@ -14,9 +14,9 @@ import (
 	"genkan/internal/jsonrpc"
 )
 
-// patienceForWishes is how long a server may take to accept a subscription or
+// requestTimeout is how long a server may take to accept a subscription or
 // a log level.
-const patienceForWishes = 30 * time.Second
+const requestTimeout = 30 * time.Second
 
 // watches are the resources and tasks of a server that somebody wants to hear
 // of. Each is asked for once, however many want it, and again on every new
@@ -43,8 +43,8 @@ func (t topic) filter() string {
 	return string(append(jsonrpc.AppendQuoted([]byte(`"notifications":{"`+word+`":[`), t.name), "]}"...))
 }
 
-// tells reports whether a server can be asked to tell of a topic.
-func (p protocol) tells(of topic) bool {
+// announcesTopic reports whether a server can be asked to tell of a topic.
+func (p protocol) announcesTopic(of topic) bool {
 	if of.isTask {
 		return p.tasks && p.era == gateway.EraModern
 	}
@@ -52,7 +52,7 @@ func (p protocol) tells(of topic) bool {
 }
 
 type watched struct {
-	told map[int]func(what string)
+	notify map[int]func(what string)
 	// turn is taken by whoever speaks with the server about this resource: a
 	// word that ends a subscription must not overtake the one that begins it.
 	turn chan struct{}
@@ -65,49 +65,49 @@ type watched struct {
 // Subscribe asks to be told when a resource or task changes, until stop is
 // called: that which the call names, on the connection that the caller's calls
 // use. A server that is down is asked when it is back.
-func (s *Server) Subscribe(ctx context.Context, call *gateway.Call, told func(what string)) (stop func(), err error) {
-	at, err := s.place(ctx, call, toWatch)
+func (s *Server) Subscribe(ctx context.Context, call *gateway.Call, notify func(what string)) (stop func(), err error) {
+	at, err := s.acquire(ctx, call, forWatch)
 	switch {
-	case err != nil && s.apart.Load():
+	case err != nil && s.mayIsolate.Load():
 		return nil, err
 	case err != nil: // it is down
-		at = seat{watched: &s.watched, release: func() {}}
+		at = lease{watched: &s.watched, release: func() {}}
 	}
 	if call.Kind == gateway.KindTask {
-		if at.conn != nil && at.taskTable().isAnothers(call) {
+		if at.conn != nil && at.taskTable().ownedByAnother(call) {
 			at.release()
 			return nil, noTask(call)
 		}
-		told = s.ownTask(at, call, told)
+		notify = s.ownTask(at, call, notify)
 	}
-	leave, err := s.watchAt(ctx, at, topicOf(call), told)
+	leave, err := s.watchAt(ctx, at, topicOf(call), notify)
 	if err != nil || at.watched == &s.watched {
 		return leave, err
 	}
 	// Nobody else looks after a connection that is for some callers only.
-	b := &s.branches
+	b := &s.pool
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.closed {
 		return leave, nil
 	}
 	done, end := context.WithCancel(s.life)
-	b.open.Go(func() { s.follow(done, at, leave, call, told) })
+	b.open.Go(func() { s.follow(done, at, leave, call, notify) })
 	return end, nil
 }
 
 // ownTask tells of a task as long as its id is the caller's. A server that was
 // started anew may use the id for another client's.
-func (s *Server) ownTask(at seat, call *gateway.Call, told func(what string)) func(what string) {
+func (s *Server) ownTask(at lease, call *gateway.Call, notify func(what string)) func(what string) {
 	return func(what string) {
 		c := at.conn
-		if at.branch == nil { // the shared connection may have been replaced
+		if at.pooled == nil { // the shared connection may have been replaced
 			s.mu.Lock()
 			c = s.conn
 			s.mu.Unlock()
 		}
-		if c == nil || !c.taskTable().isAnothers(call) {
-			told(what)
+		if c == nil || !c.taskTable().ownedByAnother(call) {
+			notify(what)
 		}
 	}
 }
@@ -125,19 +125,19 @@ func topicOf(call *gateway.Call) topic {
 }
 
 // watchAt subscribes on a connection; what stop does includes leaving the seat.
-func (s *Server) watchAt(ctx context.Context, at seat, of topic, told func(what string)) (stop func(), err error) {
+func (s *Server) watchAt(ctx context.Context, at lease, of topic, notify func(what string)) (stop func(), err error) {
 	mute := gateway.Errorf(gateway.CodeNotFound,
 		"server %s does not tell when its resources change, so %s cannot be subscribed to", s.set.Name, gateway.Short(of.name))
 	if of.isTask {
 		mute = gateway.Errorf(gateway.CodeNotFound,
 			"server %s does not tell how its tasks are; ask with tasks/get", s.set.Name)
 	}
-	if at.conn != nil && !at.protocol().tells(of) {
+	if at.conn != nil && !at.protocol().announcesTopic(of) {
 		at.release()
 		return nil, mute
 	}
 	w := at.watched
-	entry, number := w.add(of, told)
+	entry, number := w.add(of, notify)
 	stop = sync.OnceFunc(func() {
 		w.drop(of, entry, number)
 		at.release()
@@ -145,7 +145,7 @@ func (s *Server) watchAt(ctx context.Context, at seat, of topic, told func(what 
 	if at.conn == nil {
 		return stop, nil
 	}
-	if err := w.settle(ctx, of, entry, at.conn, false); err != nil && at.cause() == nil {
+	if err := w.reconcile(ctx, of, entry, at.conn, false); err != nil && at.cause() == nil {
 		stop()
 		if errors.Is(err, errNoStream) {
 			err = mute
@@ -157,7 +157,7 @@ func (s *Server) watchAt(ctx context.Context, at seat, of topic, told func(what 
 
 // follow keeps a subscription on a branch until ctx ends: when its connection is
 // lost, on another.
-func (s *Server) follow(ctx context.Context, at seat, stop func(), call *gateway.Call, told func(what string)) {
+func (s *Server) follow(ctx context.Context, at lease, stop func(), call *gateway.Call, notify func(what string)) {
 	for {
 		select {
 		case <-ctx.Done():
@@ -176,12 +176,12 @@ func (s *Server) follow(ctx context.Context, at seat, stop func(), call *gateway
 			case <-timer.C:
 			}
 			var err error
-			if at, err = s.place(ctx, call, toWatch); err != nil {
+			if at, err = s.acquire(ctx, call, forWatch); err != nil {
 				continue
 			}
-			if stop, err = s.watchAt(ctx, at, topicOf(call), told); err == nil {
+			if stop, err = s.watchAt(ctx, at, topicOf(call), notify); err == nil {
 				if !topicOf(call).isTask {
-					told(call.Name) // it may have changed while nobody listened
+					notify(call.Name) // it may have changed while nobody listened
 				}
 				break
 			}
@@ -189,7 +189,7 @@ func (s *Server) follow(ctx context.Context, at seat, stop func(), call *gateway
 	}
 }
 
-func (w *watches) add(of topic, told func(what string)) (*watched, int) {
+func (w *watches) add(of topic, notify func(what string)) (*watched, int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.byTopic == nil {
@@ -197,30 +197,30 @@ func (w *watches) add(of topic, told func(what string)) (*watched, int) {
 	}
 	entry := w.byTopic[of]
 	if entry == nil {
-		entry = &watched{told: map[int]func(string){}, turn: make(chan struct{}, 1)}
+		entry = &watched{notify: map[int]func(string){}, turn: make(chan struct{}, 1)}
 		w.byTopic[of] = entry
 	}
 	w.last++
-	entry.told[w.last] = told
+	entry.notify[w.last] = notify
 	return entry, w.last
 }
 
 func (w *watches) drop(of topic, entry *watched, number int) {
 	w.mu.Lock()
-	delete(entry.told, number)
-	unwanted := len(entry.told) == 0
+	delete(entry.notify, number)
+	unwanted := len(entry.notify) == 0
 	w.mu.Unlock()
 	if unwanted {
 		// Whoever leaves does not wait for the server.
-		go func() { _ = w.settle(context.Background(), of, entry, nil, false) }()
+		go func() { _ = w.reconcile(context.Background(), of, entry, nil, false) }()
 	}
 }
 
-// settle brings what the server was asked in line with what is wanted now: that
+// reconcile brings what the server was asked in line with what is wanted now: that
 // it tells of the topic on connection c, or that it does not. anew is set
 // when the server has forgotten what it was asked.
-func (w *watches) settle(ctx context.Context, of topic, entry *watched, c conn, anew bool) error {
-	ctx, cancel := context.WithTimeout(ctx, patienceForWishes)
+func (w *watches) reconcile(ctx context.Context, of topic, entry *watched, c conn, anew bool) error {
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	select {
 	case entry.turn <- struct{}{}:
@@ -232,7 +232,7 @@ func (w *watches) settle(ctx context.Context, of topic, entry *watched, c conn, 
 		entry.on, entry.stop = nil, nil
 	}
 	w.mu.Lock()
-	wanted := len(entry.told) > 0
+	wanted := len(entry.notify) > 0
 	w.mu.Unlock()
 	switch {
 	case !wanted:
@@ -242,7 +242,7 @@ func (w *watches) settle(ctx context.Context, of topic, entry *watched, c conn, 
 		entry.on, entry.stop = nil, nil
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		if len(entry.told) == 0 && w.byTopic[of] == entry {
+		if len(entry.notify) == 0 && w.byTopic[of] == entry {
 			delete(w.byTopic, of)
 		}
 	case c != nil && entry.on != c:
@@ -261,10 +261,10 @@ func (w *watches) renew(ctx context.Context, c conn, log *slog.Logger) {
 	entries := maps.Clone(w.byTopic)
 	w.mu.Unlock()
 	for of, entry := range entries {
-		if !c.protocol().tells(of) {
+		if !c.protocol().announcesTopic(of) {
 			continue
 		}
-		if err := w.settle(ctx, of, entry, c, true); err != nil {
+		if err := w.reconcile(ctx, of, entry, c, true); err != nil {
 			log.Warn("a subscription could not be renewed", "error", err)
 			continue
 		}
@@ -277,14 +277,14 @@ func (w *watches) renew(ctx context.Context, c conn, log *slog.Logger) {
 // updated tells whoever watches the resource, or something that contains it.
 func (w *watches) updated(uri string) {
 	w.mu.Lock()
-	var told []func(string)
+	var notify []func(string)
 	for watching, entry := range w.byTopic {
 		if !watching.isTask && (uri == watching.name || strings.HasPrefix(uri, strings.TrimSuffix(watching.name, "/")+"/")) {
-			told = slices.AppendSeq(told, maps.Values(entry.told))
+			notify = slices.AppendSeq(notify, maps.Values(entry.notify))
 		}
 	}
 	w.mu.Unlock()
-	for _, f := range told {
+	for _, f := range notify {
 		f(uri)
 	}
 }
@@ -292,18 +292,18 @@ func (w *watches) updated(uri string) {
 // progressed tells whoever watches a task how it is.
 func (w *watches) progressed(state []byte) {
 	w.mu.Lock()
-	var told []func(string)
+	var notify []func(string)
 	if entry := w.byTopic[topic{true, jsonrpc.LookupText(state, "taskId")}]; entry != nil {
-		told = slices.Collect(maps.Values(entry.told))
+		notify = slices.Collect(maps.Values(entry.notify))
 	}
 	w.mu.Unlock()
-	for _, f := range told {
+	for _, f := range notify {
 		f(string(state))
 	}
 }
 
 // SetLogLevel says how loud the loudest of the server's clients wants it, and
-// tells the server in its own time. A modern server is told with each call
+// announcesTopic the server in its own time. A modern server is told with each call
 // instead.
 func (s *Server) SetLogLevel(ctx context.Context, level string) {
 	s.mu.Lock()
@@ -311,13 +311,13 @@ func (s *Server) SetLogLevel(ctx context.Context, level string) {
 	c := s.conn
 	s.mu.Unlock()
 	if c != nil && level != "" {
-		go s.tellLevel(ctx, c)
+		go s.syncLogLevel(ctx, c)
 	}
 }
 
-// hearken makes a legacy server as loud as a call wants it: a modern caller's
+// raiseLogLevel makes a legacy server as loud as a call wants it: a modern caller's
 // wish stands in the call, which such a server does not read.
-func (s *Server) hearken(ctx context.Context, c conn, call *gateway.Call) {
+func (s *Server) raiseLogLevel(ctx context.Context, c conn, call *gateway.Call) {
 	level, _ := call.LogLevel()
 	if call.Era != gateway.EraModern || level == "" || c.protocol().era != gateway.EraLegacy {
 		return
@@ -329,38 +329,38 @@ func (s *Server) hearken(ctx context.Context, c conn, call *gateway.Call) {
 	}
 	s.mu.Unlock()
 	if !loud {
-		s.tellLevel(ctx, c)
+		s.syncLogLevel(ctx, c)
 	}
 }
 
-// levelTold is what a server was told last, and on which connection.
-type levelTold struct {
+// sentLevel is what a server was told last, and on which connection.
+type sentLevel struct {
 	sync.Mutex
 	conn  conn
 	level string
 }
 
-// tellLevel tells the server the level that is wanted now, one at a time: two
+// syncLogLevel tells the server the level that is wanted now, one at a time: two
 // wishes that overtake each other must not leave it with the former one.
-func (s *Server) tellLevel(ctx context.Context, c conn) {
-	s.levelTold.Lock()
-	defer s.levelTold.Unlock()
+func (s *Server) syncLogLevel(ctx context.Context, c conn) {
+	s.sentLevel.Lock()
+	defer s.sentLevel.Unlock()
 	s.mu.Lock()
 	level := s.logLevel
 	s.mu.Unlock()
-	if level == "" || s.levelTold.conn == c && s.levelTold.level == level {
+	if level == "" || s.sentLevel.conn == c && s.sentLevel.level == level {
 		return
 	}
-	s.levelTold.conn, s.levelTold.level = c, level
-	s.sendLevel(ctx, c, level)
+	s.sentLevel.conn, s.sentLevel.level = c, level
+	s.sendLogLevel(ctx, c, level)
 }
 
-func (s *Server) sendLevel(ctx context.Context, c conn, level string) {
+func (s *Server) sendLogLevel(ctx context.Context, c conn, level string) {
 	p := c.protocol()
 	if !p.logs || p.era != gateway.EraLegacy || gateway.Quietness(level) < 0 {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, patienceForWishes)
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	params := append(jsonrpc.AppendQuoted([]byte(`{"level":`), level), '}')
 	if _, err := c.ask(ctx, "logging/setLevel", params); err != nil {
@@ -368,14 +368,14 @@ func (s *Server) sendLevel(ctx context.Context, c conn, level string) {
 	}
 }
 
-// patienceForStream is how long a modern server may take to acknowledge a
+// acknowledgeTimeout is how long a modern server may take to acknowledge a
 // subscription before it is taken for one that does not.
-const patienceForStream = 5 * time.Second
+const acknowledgeTimeout = 5 * time.Second
 
 // awaitStream waits until a subscription is in force: what changes after that is
 // told. ended has what the server answered, or why there is no stream.
 func awaitStream(ctx context.Context, opened <-chan struct{}, ended <-chan answer) error {
-	patience := time.NewTimer(patienceForStream)
+	patience := time.NewTimer(acknowledgeTimeout)
 	defer patience.Stop()
 	select {
 	case <-opened:

@@ -52,8 +52,8 @@ func (s Settings) in(dir string) Settings {
 	return s
 }
 
-// home is where a client works, as far as its servers may know.
-type home struct {
+// workspace is where a client works, as far as its servers may know.
+type workspace struct {
 	// roots is the answer to roots/list; nil when the client did not say.
 	roots []byte
 	// dir is the first root, as a path without symbolic links; empty for none.
@@ -67,7 +67,7 @@ type home struct {
 }
 
 // notice says that a folder was not used, and why; empty if there is none.
-func (h home) notice() gateway.Text {
+func (h workspace) notice() gateway.Text {
 	if h.named == "" {
 		return gateway.Text{}
 	}
@@ -75,7 +75,7 @@ func (h home) notice() gateway.Text {
 }
 
 // key tells places apart by their URIs: the names that clients give them differ.
-func (h home) key() string {
+func (h workspace) key() string {
 	digest := sha256.New()
 	found := false
 	_ = jsonrpc.Elements(jsonrpc.Lookup(h.roots, "roots"), func(root []byte) bool {
@@ -95,23 +95,23 @@ type statedRoots struct {
 	version int
 }
 
-// rootsPatience is how long a client may take to say where it works. No person
+// rootsTimeout is how long a client may take to say where it works. No person
 // is asked for that.
-const rootsPatience = 10 * time.Second
+const rootsTimeout = 10 * time.Second
 
-// homeOf finds out where the caller's client works: it is asked once, and again
+// workspaceOf finds out where the caller's client works: it is asked once, and again
 // when it has said that this changed. A modern client could only be asked by
 // answering its call with the question, so it is not. What the client may choose
 // is decided at each call: the folder, or the rules, may have changed.
-func (s *Server) homeOf(ctx context.Context, call *gateway.Call) home {
+func (s *Server) workspaceOf(ctx context.Context, call *gateway.Call) workspace {
 	session := call.Session
 	if session == nil {
-		return s.homeAt(call.Identity, rootsIn(call.Dir))
+		return s.workspaceAt(call.Identity, rootsIn(call.Dir))
 	}
 	if call.Era == gateway.EraModern || jsonrpc.Lookup(session.Capabilities, "roots") == nil {
-		return s.homeAt(call.Identity, rootsIn(session.Dir))
+		return s.workspaceAt(call.Identity, rootsIn(session.Dir))
 	}
-	b := &s.branches
+	b := &s.pool
 	b.mu.Lock()
 	known, ok := b.stated[session.ID]
 	b.mu.Unlock()
@@ -122,14 +122,14 @@ func (s *Server) homeOf(ctx context.Context, call *gateway.Call) home {
 		}
 		b.learn(session.ID, known)
 	}
-	where := s.homeAt(call.Identity, known.roots)
+	where := s.workspaceAt(call.Identity, known.roots)
 	where.version = known.version
 	return where
 }
 
-// homeAt decides which of a client's roots its servers may know of.
-func (s *Server) homeAt(who gateway.Identity, roots []byte) home {
-	var where home
+// workspaceAt decides which of a client's roots its servers may know of.
+func (s *Server) workspaceAt(who gateway.Identity, roots []byte) workspace {
+	var where workspace
 	if roots == nil {
 		return where
 	}
@@ -142,7 +142,7 @@ func (s *Server) homeAt(who gateway.Identity, roots []byte) home {
 // programs read in one that a client made may differ, and so may what the path
 // leads to a moment later. In into, which may be nil, the first folder and the
 // first refusal are noted.
-func (s *Server) permitted(who gateway.Identity, answer []byte, into *home) []byte {
+func (s *Server) permitted(who gateway.Identity, answer []byte, into *workspace) []byte {
 	list := []byte{'['}
 	_ = jsonrpc.Elements(jsonrpc.Lookup(answer, "roots"), func(root []byte) bool {
 		uri := jsonrpc.LookupText(root, "uri")
@@ -245,7 +245,7 @@ func rootsIn(dir string) []byte {
 // askRoots asks a client where it works.
 func askRoots(ctx context.Context, call *gateway.Call) (statedRoots, error) {
 	stated := statedRoots{version: call.Session.Roots}
-	ctx, cancel := context.WithTimeout(ctx, rootsPatience)
+	ctx, cancel := context.WithTimeout(ctx, rootsTimeout)
 	defer cancel()
 	roots, err := call.Ask(ctx, "roots/list", []byte("{}"))
 	if err == nil {
@@ -255,7 +255,7 @@ func askRoots(ctx context.Context, call *gateway.Call) (statedRoots, error) {
 }
 
 // learn remembers what roots a session's client has stated.
-func (b *branches) learn(session string, said statedRoots) {
+func (b *connPool) learn(session string, said statedRoots) {
 	const most = 1000
 	b.mu.Lock()
 	defer b.mu.Unlock()

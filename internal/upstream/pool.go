@@ -10,46 +10,46 @@ import (
 )
 
 const (
-	// mostBranches is how many connections a server may have beside the first.
-	mostBranches = 32
-	// branchIdle is how long one is kept that nobody uses.
-	branchIdle = 30 * time.Minute
+	// maxPooled is how many connections a server may have beside the first.
+	maxPooled = 32
+	// poolIdle is how long one is kept that nobody uses.
+	poolIdle = 30 * time.Minute
 )
 
-// branches are connections for some callers only: of one session, of one
+// connPool are connections for some callers only: of one session, of one
 // folder, or of one call at a time; they grow from the trunk, the connection
 // that everybody shares. They are opened by the call that needs
 // them and closed when nobody has for long. The lists come from the first
 // connection, which everybody shares.
-type branches struct {
+type connPool struct {
 	mu     sync.Mutex
-	byKey  map[branchKey]*branch
+	byKey  map[poolKey]*pooledConn
 	closed bool
 	// stated are the roots that clients have stated, by session.
 	stated map[string]statedRoots
 	open   sync.WaitGroup
 }
 
-type branch struct {
-	key branchKey
+type pooledConn struct {
+	key poolKey
 	// owner is the ClientID of the caller that opened it, whose share it counts
 	// against, also where others of the same folder use it.
 	owner string
 	// watched are the resources that its callers want to hear of.
 	watched watches
-	// orphan: the session that it was for is over.
-	orphan bool
-	// home is where its client works, as its server knows it.
-	home home
-	// tidy removes what was made for its server; nil for nothing.
-	tidy func()
-	// there is closed when conn or err is set.
-	there chan struct{}
-	conn  conn
-	err   error
+	// sessionEnded: the session that it was for is over.
+	sessionEnded bool
+	// workspace is where its client works, as its server knows it.
+	workspace workspace
+	// cleanup removes what was made for its server; nil for nothing.
+	cleanup func()
+	// opened is closed when conn or err is set.
+	opened chan struct{}
+	conn   conn
+	err    error
 
-	// unwanted is closed when it is to end.
-	unwanted chan struct{}
+	// closing is closed when it is to end.
+	closing chan struct{}
 
 	// users are calls; watchers keep it open, but leave it to one call.
 	users, watchers int
@@ -57,14 +57,14 @@ type branch struct {
 	idle            *time.Timer
 }
 
-// grow opens a connection for a branch.
-func (s *Server) grow(ctx context.Context, call *gateway.Call, mode string, where home, one *branch) (conn, error) {
+// openPooled opens a connection for a branch.
+func (s *Server) openPooled(ctx context.Context, call *gateway.Call, mode string, where workspace, one *pooledConn) (conn, error) {
 	s.mu.Lock()
 	known := s.known
 	s.mu.Unlock()
 	us := self{version: s.deps.Version, capabilities: capabilitiesFor(call, mode, one.key)}
-	e := ears{
-		changed: func(gateway.Kind, hearing) {}, // lists are the first connection's
+	e := listeners{
+		changed: func(gateway.Kind, listSignal) {}, // lists are the first connection's
 		updated: one.watched.updated, progressed: one.watched.progressed, asked: s.asked, renewed: func() {},
 	}
 	set := s.set
@@ -77,11 +77,11 @@ func (s *Server) grow(ctx context.Context, call *gateway.Call, mode string, wher
 			if err != nil {
 				return nil, err
 			}
-			set.Dir, one.tidy = dir, remove
+			set.Dir, one.cleanup = dir, remove
 		}
 		set = set.in(where.dir)
 	}
-	one.home = where
+	one.workspace = where
 	if err := s.stillAllowed(call, where); err != nil {
 		return nil, err
 	}
@@ -95,14 +95,14 @@ func (s *Server) grow(ctx context.Context, call *gateway.Call, mode string, wher
 		return nil, err
 	}
 	if level, _ := call.LogLevel(); level != "" {
-		s.sendLevel(ctx, c, level)
+		s.sendLogLevel(ctx, c, level)
 	}
 	return c, nil
 }
 
 // stillAllowed checks once more that a server may work in its client's folder,
 // and that the path still leads there.
-func (s *Server) stillAllowed(call *gateway.Call, where home) error {
+func (s *Server) stillAllowed(call *gateway.Call, where workspace) error {
 	if where.dir == "" {
 		return nil
 	}
@@ -120,96 +120,96 @@ func (s *Server) stillAllowed(call *gateway.Call, where home) error {
 	}
 }
 
-// branchKey says whose a branch is.
-type branchKey struct {
+// poolKey says whose a branch is.
+type poolKey struct {
 	// root and session are empty where they make no difference.
 	root, session string
 	// guest: its callers have a token, so that its process was not started in their
 	// folder. It makes no difference where there is a session.
 	guest bool
-	// alone: one call at a time; number tells such branches apart.
-	alone  bool
-	number int
+	// exclusive: one call at a time; number tells such branches apart.
+	exclusive bool
+	number    int
 }
 
-// errNoBranch: no more connections may be opened for the caller.
-var errNoBranch = errors.New("too many connections for some callers only")
+// errPoolFull: no more connections may be opened for the caller.
+var errPoolFull = errors.New("too many connections for some callers only")
 
-// mostAlone is how many connections a caller may have for calls that stand
-// alone: nobody may take all.
-const mostAlone = mostBranches / 4
+// maxExclusive is how many connections a caller may have for calls that stand
+// exclusive: nobody may take all.
+const maxExclusive = maxPooled / 4
 
-// branch finds or opens the connection under a key, for a client. Of those for one call at a
+// pooledConn finds or opens the connection under a key, for a client. Of those for one call at a
 // time the first that is free is taken, so that one call after the other finds
 // the same.
-func (s *Server) branch(ctx context.Context, client string, want branchKey, why purpose, grow func(context.Context, *branch) (conn, error)) (seat, error) {
-	b := &s.branches
+func (s *Server) acquirePooled(ctx context.Context, client string, want poolKey, why purpose, openPooled func(context.Context, *pooledConn) (conn, error)) (lease, error) {
+	b := &s.pool
 	b.mu.Lock()
 	if b.closed {
 		b.mu.Unlock()
-		return seat{}, s.removed()
+		return lease{}, s.removed()
 	}
 	found := b.find(&want, why)
 	if found == nil {
-		if want.number >= mostAlone || !b.makeRoom(client) {
+		if want.number >= maxExclusive || !b.makeSpace(client) {
 			held, all := b.held()[client], len(b.byKey)
 			b.mu.Unlock()
-			return seat{}, &gateway.Error{
-				Code: gateway.CodeLimited, Unsent: true, RetryAfter: time.Second, Err: errNoBranch,
+			return lease{}, &gateway.Error{
+				Code: gateway.CodeLimited, Unsent: true, RetryAfter: time.Second, Err: errPoolFull,
 				Message: "server %s has no connection left for this client now: %d of %d are this client's, and all are in use. End some of the client's calls, or try again later",
 				Values:  []any{s.set.Name, held, all},
 			}
 		}
 		found = b.add(want, client)
-		b.open.Go(func() { s.tend(found, grow) })
+		b.open.Go(func() { s.runPooled(found, openPooled) })
 	}
-	seats := &found.users
-	if why == toWatch {
-		seats = &found.watchers
+	holders := &found.users
+	if why == forWatch {
+		holders = &found.watchers
 	}
-	*seats++
+	*holders++
 	if found.idle != nil {
 		found.idle.Stop()
 	}
 	b.mu.Unlock()
-	release := sync.OnceFunc(func() { b.release(found, seats) })
+	release := sync.OnceFunc(func() { b.release(found, holders) })
 	select {
-	case <-found.there:
+	case <-found.opened:
 	case <-ctx.Done():
 		release()
-		return seat{}, s.notStarted(ctx)
+		return lease{}, s.notStarted(ctx)
 	}
 	if found.err != nil {
 		release()
-		return seat{}, unsent(found.err)
+		return lease{}, unsent(found.err)
 	}
-	return seat{conn: found.conn, watched: &found.watched, branch: found, release: release}, nil
+	return lease{conn: found.conn, watched: &found.watched, pooled: found, release: release}, nil
 }
 
 // find returns the branch under a key that a call may use, or nil and the key
 // of the one to open. Called with mu held.
-func (b *branches) find(want *branchKey, why purpose) *branch {
-	for ; want.number < mostAlone; want.number++ {
+func (b *connPool) find(want *poolKey, why purpose) *pooledConn {
+	for ; want.number < maxExclusive; want.number++ {
 		one := b.byKey[*want]
-		if one == nil || !want.alone || one.users == 0 || why == toWatch {
+		if one == nil || !want.exclusive || one.users == 0 || why == forWatch {
 			return one
 		}
 	}
 	return nil
 }
 
-// makeRoom makes sure that a client may open one more. Clients share the
-// branches as in gateway.Shares. A client that has used up its share gets its new
-// branch in place of its own longest-idle one. Only a client without any branch
+// makeSpace makes sure that a client may open one more. Clients share the
+// connPool as in gateway.Shares. A client that has used up its share gets its new
+// pooledConn in place of its own longest-idle one. Only a client without any branch
 // takes that of another: the longest-idle one of the client that has the most.
 // Otherwise many clients with one idle branch each would lock out the next.
 // Called with mu held.
-func (b *branches) makeRoom(client string) bool {
+func (b *connPool) makeSpace(client string) bool {
 	held := b.held()
-	if gateway.WithinShare(int64(held[client]), 1, int64(mostBranches-len(b.byKey))) {
+	if gateway.WithinShare(int64(held[client]), 1, int64(maxPooled-len(b.byKey))) {
 		return true
 	}
-	var victim *branch
+	var victim *pooledConn
 	for _, one := range b.byKey {
 		switch {
 		case !one.isIdle() || held[client] > 0 && one.owner != client:
@@ -226,7 +226,7 @@ func (b *branches) makeRoom(client string) bool {
 }
 
 // held counts the branches of each client. Called with mu held.
-func (b *branches) held() map[string]int {
+func (b *connPool) held() map[string]int {
 	held := map[string]int{}
 	for _, one := range b.byKey {
 		held[one.owner]++
@@ -235,24 +235,24 @@ func (b *branches) held() map[string]int {
 }
 
 // add makes an entry for a branch that is being opened. Called with mu held.
-func (b *branches) add(key branchKey, owner string) *branch {
+func (b *connPool) add(key poolKey, owner string) *pooledConn {
 	if b.byKey == nil {
-		b.byKey = map[branchKey]*branch{}
+		b.byKey = map[poolKey]*pooledConn{}
 	}
-	one := &branch{key: key, owner: owner, there: make(chan struct{}), unwanted: make(chan struct{}), lastUsed: time.Now()}
+	one := &pooledConn{key: key, owner: owner, opened: make(chan struct{}), closing: make(chan struct{}), lastUsed: time.Now()}
 	b.byKey[key] = one
 	return one
 }
 
 // end takes a branch out of the list and has it closed. Called with mu held.
-func (b *branches) end(one *branch) {
+func (b *connPool) end(one *pooledConn) {
 	if b.drop(one) {
-		close(one.unwanted)
+		close(one.closing)
 	}
 }
 
 // endAll has all branches closed; the next calls open others.
-func (b *branches) endAll() {
+func (b *connPool) endAll() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, one := range b.byKey {
@@ -262,33 +262,33 @@ func (b *branches) endAll() {
 
 // Forget ends what was only there for a session that is over.
 func (s *Server) Forget(session string) {
-	b := &s.branches
+	b := &s.pool
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	delete(b.stated, session)
 	for key, one := range b.byKey {
 		if key.session == session {
-			if one.orphan = true; one.isIdle() {
+			if one.sessionEnded = true; one.isIdle() {
 				b.end(one)
 			}
 		}
 	}
 }
 
-func (b *branch) isIdle() bool { return b.users+b.watchers == 0 }
+func (b *pooledConn) isIdle() bool { return b.users+b.watchers == 0 }
 
 // release gives up a call's seat, or a watcher's.
-func (b *branches) release(one *branch, seats *int) {
+func (b *connPool) release(one *pooledConn, holders *int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	*seats--
+	*holders--
 	one.lastUsed = time.Now()
 	switch {
 	case !one.isIdle() || b.closed:
-	case one.orphan:
+	case one.sessionEnded:
 		b.end(one)
 	default:
-		one.idle = time.AfterFunc(branchIdle, func() {
+		one.idle = time.AfterFunc(poolIdle, func() {
 			b.mu.Lock()
 			defer b.mu.Unlock()
 			if one.isIdle() {
@@ -299,7 +299,7 @@ func (b *branches) release(one *branch, seats *int) {
 }
 
 // drop takes a branch out of the list. Called with mu held.
-func (b *branches) drop(one *branch) bool {
+func (b *connPool) drop(one *pooledConn) bool {
 	if b.byKey[one.key] != one {
 		return false
 	}
@@ -307,21 +307,21 @@ func (b *branches) drop(one *branch) bool {
 	return true
 }
 
-// tend opens a branch and waits until its connection is lost.
-func (s *Server) tend(one *branch, grow func(context.Context, *branch) (conn, error)) {
-	b := &s.branches
-	ctx, cancel := context.WithTimeoutCause(s.life, s.set.StartupTimeout, s.tooSlow())
-	c, err := grow(ctx, one)
+// runPooled opens a branch and waits until its connection is lost.
+func (s *Server) runPooled(one *pooledConn, openPooled func(context.Context, *pooledConn) (conn, error)) {
+	b := &s.pool
+	ctx, cancel := context.WithTimeoutCause(s.life, s.set.StartupTimeout, s.startTimeout())
+	c, err := openPooled(ctx, one)
 	if err != nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
 	cancel()
 	one.conn, one.err = c, err
-	close(one.there)
+	close(one.opened)
 	if err == nil {
 		select {
 		case <-c.lost():
-		case <-one.unwanted:
+		case <-one.closing:
 		case <-s.life.Done():
 		}
 	}
@@ -334,13 +334,13 @@ func (s *Server) tend(one *branch, grow func(context.Context, *branch) (conn, er
 	if err == nil {
 		c.close()
 	}
-	if one.tidy != nil {
-		one.tidy()
+	if one.cleanup != nil {
+		one.cleanup()
 	}
 }
 
 // close ends all branches and waits for them. The server's life has ended.
-func (b *branches) close() {
+func (b *connPool) close() {
 	b.mu.Lock()
 	b.closed = true
 	b.mu.Unlock()
@@ -348,7 +348,7 @@ func (b *branches) close() {
 }
 
 // count is how many there are.
-func (b *branches) count() int {
+func (b *connPool) count() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return len(b.byKey)

@@ -16,10 +16,10 @@ var (
 	npmDetail    = regexp.MustCompile(`^npm (error|ERR!)( (code|errno|syscall|path|dest)\b.*| \d+)?\s*$`)
 )
 
-// TellingLine is the index of the line of an output that tells best how things
+// SummaryLine is the index of the line of an output that tells best how things
 // stand: the last one that says anything, or the error above the last words of
 // node and npm. It is -1 when nothing is said.
-func TellingLine(lines []string) int {
+func SummaryLine(lines []string) int {
 	said := func(i int) bool { return strings.TrimSpace(lines[i]) != "" }
 	last := len(lines) - 1
 	for last >= 0 && !said(last) {

@@ -29,7 +29,7 @@ type exchange struct {
 	// status is that of the response, once there is one.
 	status int
 	// owner is the call under way in a legacy session.
-	owner *underWay
+	owner *inFlightCall
 }
 
 // errSessionLost means that the server does not know our session; the request
@@ -77,25 +77,25 @@ func (c *httpConn) exchange(ctx context.Context, x *exchange) (jsonrpc.Message, 
 }
 
 // begin notes that a call is under way, until leave.
-func (c *httpConn) begin(ctx context.Context, call *gateway.Call, id uint64) *underWay {
+func (c *httpConn) begin(ctx context.Context, call *gateway.Call, id uint64) *inFlightCall {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	owner := &underWay{call: call, ctx: ctx, number: id, left: make(chan struct{})}
+	owner := &inFlightCall{call: call, ctx: ctx, number: id, left: make(chan struct{})}
 	c.calls[id] = owner
 	return owner
 }
 
 // owner finds whose a message is that came on no call's stream.
-func (c *httpConn) owner() *underWay {
+func (c *httpConn) owner() *inFlightCall {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return soleOwner(maps.Values(c.calls))
 }
 
-func (c *httpConn) ownerIn(session *gateway.Session) *underWay {
+func (c *httpConn) ownerInSession(session *gateway.Session) *inFlightCall {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return besideCalls(c.life, session, maps.Values(c.calls))
+	return outsideCalls(c.life, session, maps.Values(c.calls))
 }
 
 // leave ends what begin began. A legacy server that has not answered is told
@@ -289,12 +289,12 @@ func (c *httpConn) readStream(ctx context.Context, body io.ReadCloser, x *exchan
 					peer.Prolong()
 				}
 			}
-			if idle++; idle > mostResumptions || x.proto.era != gateway.EraLegacy || events.LastID() == "" {
+			if idle++; idle > maxResumptions || x.proto.era != gateway.EraLegacy || events.LastID() == "" {
 				return jsonrpc.Message{}, c.wireError(err)
 			}
 			again, resumeErr := c.resume(ctx, events.LastID(), events.Retry())
 			var signIn *signInError
-			if onlyAPersonHelps(resumeErr) && errors.As(resumeErr, &signIn) {
+			if needsPerson(resumeErr) && errors.As(resumeErr, &signIn) {
 				return jsonrpc.Message{}, &gateway.Error{
 					Code: signIn.because.Code, Answered: true, Err: errors.Join(err, resumeErr),
 					Message: "the connection to server %s broke, and it does not let genkan come back for the answer: %s. The call may have been carried out",
@@ -343,13 +343,13 @@ func (c *httpConn) readStream(ctx context.Context, body io.ReadCloser, x *exchan
 // "ping", say) are not for us, as they are not for any other client.
 func isMessage(e jsonrpc.SSEvent) bool { return e.Type == "" || e.Type == "message" }
 
-// mostResumptions is how often a stream is taken up again without anything new
+// maxResumptions is how often a stream is taken up again without anything new
 // on it, and defaultRetry how long to wait for that when the server does not
 // say.
 const (
-	mostResumptions = 5
-	defaultRetry    = time.Second
-	longestRetry    = time.Minute
+	maxResumptions = 5
+	defaultRetry   = time.Second
+	maxRetry       = time.Minute
 )
 
 // resume takes a stream up again after the event with this id.
@@ -357,7 +357,7 @@ func (c *httpConn) resume(ctx context.Context, lastID string, wait time.Duration
 	if wait <= 0 {
 		wait = defaultRetry
 	}
-	timer := time.NewTimer(min(wait, longestRetry))
+	timer := time.NewTimer(min(wait, maxRetry))
 	defer timer.Stop()
 	select {
 	case <-timer.C:

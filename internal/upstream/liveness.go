@@ -16,10 +16,10 @@ const (
 	// shorter than the timeout of calls over REST, so that a call that comes
 	// meanwhile is sent to the restarted server.
 	defaultPingTimeout = 15 * time.Second
-	// patientPings is how many pings in a row must go unanswered while other calls
+	// maxBusyPings is how many pings in a row must go unanswered while other calls
 	// wait for the server: one that works on a single request at a time answers
 	// nothing meanwhile, and a restart would lose that work.
-	patientPings = 20
+	maxBusyPings = 20
 )
 
 // errNotResponding closes a connection on which nothing comes any more.
@@ -74,7 +74,7 @@ func (s *Server) check(c conn, one *check) {
 		if before {
 			unanswered++
 		}
-		if unanswered >= patientPings || unanswered > 0 && !c.busy() {
+		if unanswered >= maxBusyPings || unanswered > 0 && !c.busy() {
 			s.log.Warn("server does not respond and is restarted")
 			s.update(func() {
 				if s.conn == c { // from now on calls wait for the next connection

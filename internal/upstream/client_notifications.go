@@ -12,8 +12,8 @@ func (s *Server) Hear(session *gateway.Session, method string, params []byte) {
 	case statusOfTask:
 		own := jsonrpc.LookupText(params, "taskId")
 		for _, c := range s.conns() {
-			if id, ok := c.taskTable().knownAs(session.ID, own); ok {
-				c.tell(method, renamed(params, own, id))
+			if id, ok := c.taskTable().serverID(session.ID, own); ok {
+				c.sendNotification(method, renamed(params, own, id))
 			}
 		}
 	case "notifications/roots/list_changed":
@@ -29,9 +29,9 @@ func (s *Server) conns() []conn {
 		all = append(all, s.conn)
 	}
 	s.mu.Unlock()
-	for _, one := range s.branches.of(func(branchKey) bool { return true }) {
+	for _, one := range s.pool.of(func(poolKey) bool { return true }) {
 		select {
-		case <-one.there:
+		case <-one.opened:
 			if one.err == nil {
 				all = append(all, one.conn)
 			}
@@ -42,7 +42,7 @@ func (s *Server) conns() []conn {
 }
 
 // of are the branches that match.
-func (b *branches) of(match func(branchKey) bool) (found []*branch) {
+func (b *connPool) of(match func(poolKey) bool) (found []*pooledConn) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for key, one := range b.byKey {
@@ -60,12 +60,12 @@ func (s *Server) clientMoved(session *gateway.Session) {
 	s.mu.Lock()
 	habits := s.known.Habits
 	s.mu.Unlock()
-	mine := s.branches.of(func(key branchKey) bool { return key.session == session.ID })
+	mine := s.pool.of(func(key poolKey) bool { return key.session == session.ID })
 	says := session.Peer != nil && jsonrpc.Lookup(session.Capabilities, "roots") != nil
 	if len(mine) == 0 || s.isolation(habits) != IsolationSession || !says {
 		return
 	}
-	b := &s.branches
+	b := &s.pool
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.closed {
@@ -78,11 +78,11 @@ func (s *Server) clientMoved(session *gateway.Session) {
 			return
 		}
 		b.learn(session.ID, stated)
-		where := s.homeAt(session.Identity, stated.roots)
+		where := s.workspaceAt(session.Identity, stated.roots)
 		where.version = stated.version
 		for _, one := range mine {
 			select {
-			case <-one.there:
+			case <-one.opened:
 				b.move(one, where)
 			case <-s.life.Done():
 				return
@@ -92,12 +92,12 @@ func (s *Server) clientMoved(session *gateway.Session) {
 }
 
 // move tells a branch's server that its client works elsewhere now.
-func (b *branches) move(one *branch, where home) {
+func (b *connPool) move(one *pooledConn, where workspace) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if one.err == nil && one.home.version < where.version {
-		one.home = where
+	if one.err == nil && one.workspace.version < where.version {
+		one.workspace = where
 		one.conn.setRoots(where.roots)
-		one.conn.tell("notifications/roots/list_changed", nil)
+		one.conn.sendNotification("notifications/roots/list_changed", nil)
 	}
 }

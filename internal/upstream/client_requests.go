@@ -52,16 +52,16 @@ func canAnswer(call *gateway.Call, method string, params []byte) bool {
 	}
 }
 
-// asksPeople reports whether a caller has anything that servers ask for during
+// answersQuestions reports whether a caller has anything that servers ask for during
 // calls.
-func asksPeople(capabilities []byte) bool {
+func answersQuestions(capabilities []byte) bool {
 	return jsonrpc.Lookup(capabilities, "elicitation") != nil || jsonrpc.Lookup(capabilities, "sampling") != nil
 }
 
 // soleOwner finds whose a message is that names no call: the calls under way
 // must all be of one client. Its newest call is returned, nil for nobody's.
-func soleOwner(calls func(yield func(*underWay) bool)) *underWay {
-	var owner *underWay
+func soleOwner(calls func(yield func(*inFlightCall) bool)) *inFlightCall {
+	var owner *inFlightCall
 	for u := range calls {
 		switch {
 		case u.call == nil:
@@ -83,8 +83,8 @@ func sameClient(a, b *gateway.Call) bool {
 		a.Session != nil && b.Session != nil && a.Session.ID == b.Session.ID
 }
 
-// underWay is a call that a server is working on.
-type underWay struct {
+// inFlightCall is a call that a server is working on.
+type inFlightCall struct {
 	call   *gateway.Call // nil for requests of our own
 	ctx    context.Context
 	number uint64
@@ -99,8 +99,8 @@ type questions struct {
 	open map[string]context.CancelCauseFunc // by the server's request id
 }
 
-// errTakenBack ends a question that the server itself takes back.
-var errTakenBack = errors.New("the server has taken its question back")
+// errWithdrawn ends a question that the server itself takes back.
+var errWithdrawn = errors.New("the server has taken its question back")
 
 // begin registers a request; the server may take it back.
 func (q *questions) begin(ctx context.Context, id string) (context.Context, func()) {
@@ -124,13 +124,13 @@ func (q *questions) cancel(id string) {
 	cancel := q.open[id]
 	q.mu.Unlock()
 	if cancel != nil {
-		cancel(errTakenBack)
+		cancel(errWithdrawn)
 	}
 }
 
-// dealings are what a server has with its clients beside answering their calls,
+// clientState are what a server has with its clients beside answering their calls,
 // over whatever wire.
-type dealings struct {
+type clientState struct {
 	questions questions
 	tasks     taskTable
 	// roots is the answer to roots/list.
@@ -148,7 +148,7 @@ const maxAnswering = 256
 
 // beginAnswer takes a place for answering a request. It reports false when all
 // are taken; otherwise endAnswer gives the place back.
-func (d *dealings) beginAnswer() bool {
+func (d *clientState) beginAnswer() bool {
 	if d.answering.Add(1) <= maxAnswering {
 		return true
 	}
@@ -156,11 +156,11 @@ func (d *dealings) beginAnswer() bool {
 	return false
 }
 
-func (d *dealings) endAnswer() { d.answering.Add(-1) }
+func (d *clientState) endAnswer() { d.answering.Add(-1) }
 
-func (d *dealings) taskTable() *taskTable { return &d.tasks }
+func (d *clientState) taskTable() *taskTable { return &d.tasks }
 
-func (d *dealings) setRoots(roots []byte) {
+func (d *clientState) setRoots(roots []byte) {
 	if roots == nil {
 		roots = []byte(noRoots)
 	}
@@ -170,66 +170,66 @@ func (d *dealings) setRoots(roots []byte) {
 // callers are those who have calls under way on a connection.
 type callers interface {
 	// owner finds whose a message is that names no call.
-	owner() *underWay
-	// ownerIn is a session, whose client is asked beside its calls.
-	ownerIn(session *gateway.Session) *underWay
+	owner() *inFlightCall
+	// ownerInSession is a session, whose client is asked beside its calls.
+	ownerInSession(session *gateway.Session) *inFlightCall
 }
 
-// whose finds who is to answer a request of the server's; nil for nobody. on is
+// ownerOf finds who is to answer a request of the server's; nil for nobody. on is
 // the call on whose stream it came, nil for none. A task says whose it is: one
 // that a client made, and one of a client's call, that the request is for.
-func (d *dealings) whose(msg *jsonrpc.Message, on *underWay, among callers) *underWay {
+func (d *clientState) ownerOf(msg *jsonrpc.Message, on *inFlightCall, among callers) *inFlightCall {
 	if isAboutTask(msg.Method) {
-		task, known := d.tasks.borrowed(jsonrpc.LookupText(msg.Params.Raw, "taskId"))
+		task, known := d.tasks.findClientTask(jsonrpc.LookupText(msg.Params.Raw, "taskId"))
 		switch {
 		case !known || on != nil && !isOf(on.call, task.session):
 			return nil
 		case on != nil:
 			return on
 		default:
-			return among.ownerIn(task.session)
+			return among.ownerInSession(task.session)
 		}
 	}
 	if on != nil {
 		return on
 	}
 	related := jsonrpc.Lookup(jsonrpc.Lookup(msg.Params.Raw, "_meta"), jsonrpc.MetaRelatedTask)
-	if session := d.tasks.maker(jsonrpc.LookupText(related, "taskId")); session != nil {
-		return among.ownerIn(session)
+	if session := d.tasks.sessionOf(jsonrpc.LookupText(related, "taskId")); session != nil {
+		return among.ownerInSession(session)
 	}
 	return among.owner()
 }
 
-// besideCalls is a session whose client is asked for as long as the connection
+// outsideCalls is a session whose client is asked for as long as the connection
 // lives, whatever becomes of the calls that are under way.
-func besideCalls(life context.Context, session *gateway.Session, calls iter.Seq[*underWay]) *underWay {
-	var newest *underWay
+func outsideCalls(life context.Context, session *gateway.Session, calls iter.Seq[*inFlightCall]) *inFlightCall {
+	var newest *inFlightCall
 	for u := range calls {
 		if u.call != nil && u.call.Era == gateway.EraLegacy && isOf(u.call, session) && (newest == nil || u.number > newest.number) {
 			newest = u
 		}
 	}
-	peer := besidePeer{Peer: session.Peer}
+	peer := outsidePeer{Peer: session.Peer}
 	if newest != nil {
 		peer.call = newest.call
 	}
-	beside := &underWay{
+	outside := &inFlightCall{
 		call: &gateway.Call{Caller: gateway.Caller{Era: gateway.EraLegacy, Identity: session.Identity, Session: session, Peer: peer}},
 		ctx:  life, left: make(chan struct{}),
 	}
-	close(beside.left)
-	return beside
+	close(outside.left)
+	return outside
 }
 
-// besidePeer is the way to a client beside its calls. The clock of the call that
+// outsidePeer is the way to a client beside its calls. The clock of the call that
 // it has under way stands still while it is asked: its server waits for that.
-type besidePeer struct {
+type outsidePeer struct {
 	gateway.Peer
 	call *gateway.Call // nil for none
 }
 
 // Ask asks on the session's stream, or, if none is open, on that of the call.
-func (p besidePeer) Ask(ctx context.Context, method string, params []byte) ([]byte, error) {
+func (p outsidePeer) Ask(ctx context.Context, method string, params []byte) ([]byte, error) {
 	if p.call == nil {
 		return p.Peer.Ask(ctx, method, params)
 	}
@@ -241,8 +241,8 @@ func (p besidePeer) Ask(ctx context.Context, method string, params []byte) ([]by
 	return answer, err
 }
 
-// nobodys answers a request that is nobody's.
-func nobodys(msg *jsonrpc.Message) []byte {
+// noOwner answers a request that is nobody's.
+func noOwner(msg *jsonrpc.Message) []byte {
 	if isAboutTask(msg.Method) {
 		return jsonrpc.AppendErrorObject(nil, msg.ID, jsonrpc.ErrorObject(jsonrpc.CodeInvalidParams,
 			"no client has a task of this id here, or its session has ended", nil))
@@ -250,16 +250,16 @@ func nobodys(msg *jsonrpc.Message) []byte {
 	return refusal(msg, "calls of several clients are under way, and nothing says whose this request is")
 }
 
-// fitted is a request of the server's as its client is to see it. It reports
+// adapted is a request of the server's as its client is to see it. It reports
 // false, and why, when the client did not announce that it can be asked this.
-func (d *dealings) fitted(call *gateway.Call, msg *jsonrpc.Message) (params []byte, ok bool, missing string) {
+func (d *clientState) adapted(call *gateway.Call, msg *jsonrpc.Message) (params []byte, ok bool, missing string) {
 	params = paramsOrEmpty(msg)
 	switch {
 	case msg.Method == "tasks/cancel" && jsonrpc.Lookup(jsonrpc.Lookup(call.Capabilities(), "tasks"), "cancel") == nil:
 		return nil, false, "the client of this task did not announce that its tasks can be cancelled"
 	case isAboutTask(msg.Method):
 		id := jsonrpc.LookupText(params, "taskId")
-		task, known := d.tasks.borrowed(id)
+		task, known := d.tasks.findClientTask(id)
 		return renamed(params, id, task.id), known, "this task was forgotten: there are too many"
 	case !canAnswer(call, msg.Method, params):
 		return nil, false, "the client of this call did not announce the capability for " + msg.Method
@@ -271,12 +271,12 @@ func (d *dealings) fitted(call *gateway.Call, msg *jsonrpc.Message) (params []by
 	}
 }
 
-// putToClient asks the client of a call what its server wants to know, and
+// askClient asks the client of a call what its server wants to know, and
 // returns the whole message that answers the server; nil when the server has
 // taken its question back and wants no answer.
-func (d *dealings) putToClient(ctx context.Context, owner *underWay, msg *jsonrpc.Message) []byte {
+func (d *clientState) askClient(ctx context.Context, owner *inFlightCall, msg *jsonrpc.Message) []byte {
 	call := owner.call
-	params, ok, missing := d.fitted(call, msg)
+	params, ok, missing := d.adapted(call, msg)
 	if !ok {
 		return refusal(msg, missing)
 	}
@@ -292,11 +292,11 @@ func (d *dealings) putToClient(ctx context.Context, owner *underWay, msg *jsonrp
 		case isAboutTask(msg.Method):
 			result = renamed(result, jsonrpc.LookupText(params, "taskId"), jsonrpc.LookupText(msg.Params.Raw, "taskId"))
 		case jsonrpc.Lookup(params, "task") != nil:
-			result = d.tasks.lend(call.Session, result)
+			result = d.tasks.addClientTask(call.Session, result)
 		}
 		return jsonrpc.AppendResult(nil, msg.ID, result)
 	}
-	if errors.Is(context.Cause(ctx), errTakenBack) {
+	if errors.Is(context.Cause(ctx), errWithdrawn) {
 		return nil
 	}
 	if owner.ctx.Err() != nil {
@@ -338,11 +338,11 @@ func wantsLog(call *gateway.Call, params []byte) bool {
 	return gateway.Quietness(jsonrpc.LookupText(params, "level")) >= gateway.Quietness(level)
 }
 
-// pass hands a notification that belongs to a call on to its client.
-func pass(call *gateway.Call, method string, params []byte) {
+// forwardNotification hands a notification that belongs to a call on to its client.
+func forwardNotification(call *gateway.Call, method string, params []byte) {
 	switch {
 	case method == "notifications/progress":
-		forward(call, params)
+		forwardProgress(call, params)
 	case call.Peer == nil:
 	case method == "notifications/message":
 		call.SignOfLife()
@@ -363,9 +363,9 @@ func asked(msg jsonrpc.Message, err error) error {
 	return err
 }
 
-// refuses says no to what a server of this era cannot have asked for. A state
+// checkState says no to what a server of this era cannot have asked for. A state
 // that the house made itself never comes this far.
-func (p protocol) refuses(in *gateway.Params) error {
+func (p protocol) checkState(in *gateway.Params) error {
 	if p.era == gateway.EraModern || !in.RequestState.Present() {
 		return nil
 	}

@@ -12,11 +12,11 @@ import (
 	"genkan/internal/gateway"
 )
 
-// ears are how a connection tells its server what it hears.
-type ears struct {
+// listeners are how a connection tells its server what it hears.
+type listeners struct {
 	// changed: a list is another one, by the server's own word or because we
 	// could not hear for a while.
-	changed func(kind gateway.Kind, how hearing)
+	changed func(kind gateway.Kind, how listSignal)
 	// updated: a resource is another one.
 	updated func(uri string)
 	// progressed: a task of the modern era is in another state.
@@ -27,16 +27,16 @@ type ears struct {
 	renewed func()
 }
 
-// heard tells of a list_changed notification. It reports false for anything
+// listChanged tells of a list_changed notification. It reports false for anything
 // else.
-func (e ears) heard(method string) bool {
+func (e listeners) listChanged(method string) bool {
 	found := false
 	for _, kind := range gateway.Kinds() {
 		switch {
 		case kind.Changed() != method:
 			continue
 		case kind == gateway.KindTemplate:
-			e.changed(kind, unspoken) // resources are announced with it
+			e.changed(kind, implied) // resources are announced with it
 		default:
 			e.changed(kind, announced)
 		}
@@ -46,26 +46,26 @@ func (e ears) heard(method string) bool {
 }
 
 // missed is said when notifications may have been lost.
-func (e ears) missed() {
+func (e listeners) missed() {
 	for _, kind := range gateway.Kinds() {
 		e.changed(kind, suspected)
 	}
 }
 
-// missedOf is said when notifications about a topic may have been lost.
-func (e ears) missedOf(of topic) {
+// missedTopic is said when notifications about a topic may have been lost.
+func (e listeners) missedTopic(of topic) {
 	if !of.isTask {
 		e.updated(of.name)
 	}
 }
 
-// hearing is what is known about a list: nothing new, or a reason to ask again.
-type hearing uint8
+// listSignal is what is known about a list: nothing new, or a reason to ask again.
+type listSignal uint8
 
 const (
-	nothing hearing = iota
-	// unspoken is a list whose change is told by another one's.
-	unspoken
+	noSignal listSignal = iota
+	// implied is a list whose change is told by another one's.
+	implied
 	suspected
 	announced
 )
@@ -74,10 +74,10 @@ const (
 // A list that hangs does not delay those of other groups.
 type listGroup struct {
 	kinds []gateway.Kind
-	// there says that heard has something.
-	there chan struct{}
-	mu    sync.Mutex
-	heard [gateway.KindCount]hearing
+	// there says that signals has something.
+	there   chan struct{}
+	mu      sync.Mutex
+	signals [gateway.KindCount]listSignal
 	// listed is closed when all of the lists were asked for once.
 	listed chan struct{}
 }
@@ -98,7 +98,7 @@ func newListGroups() listGroups {
 }
 
 // add notes that a list may have changed.
-func (g listGroups) add(kind gateway.Kind, how hearing) {
+func (g listGroups) add(kind gateway.Kind, how listSignal) {
 	for _, group := range g {
 		if slices.Contains(group.kinds, kind) {
 			group.add(kind, how)
@@ -113,9 +113,9 @@ func (g listGroups) suspect() {
 	}
 }
 
-func (g *listGroup) add(kind gateway.Kind, how hearing) {
+func (g *listGroup) add(kind gateway.Kind, how listSignal) {
 	g.mu.Lock()
-	g.heard[kind] = max(g.heard[kind], how)
+	g.signals[kind] = max(g.signals[kind], how)
 	g.mu.Unlock()
 	select {
 	case g.there <- struct{}{}:
@@ -123,12 +123,12 @@ func (g *listGroup) add(kind gateway.Kind, how hearing) {
 	}
 }
 
-func (g *listGroup) take() [gateway.KindCount]hearing {
+func (g *listGroup) take() [gateway.KindCount]listSignal {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	heard := g.heard
-	g.heard = [gateway.KindCount]hearing{}
-	return heard
+	signals := g.signals
+	g.signals = [gateway.KindCount]listSignal{}
+	return signals
 }
 
 const (
@@ -137,14 +137,14 @@ const (
 	// together, the last one always.
 	relistEvery = time.Second
 	relistBurst = 5
-	// otherListsPatience is how long a start waits for the lists beside the tools.
+	// otherListsTimeout is how long a start waits for the lists beside the tools.
 	// They are listed when they come.
-	otherListsPatience = 3 * time.Second
+	otherListsTimeout = 3 * time.Second
 )
 
-// keepFresh asks for the lists of a group whenever they may have changed, until
+// refreshLoop asks for the lists of a group whenever they may have changed, until
 // ctx ends.
-func (s *Server) keepFresh(ctx context.Context, c conn, g *listGroup) {
+func (s *Server) refreshLoop(ctx context.Context, c conn, g *listGroup) {
 	limit := rate.NewLimiter(rate.Every(relistEvery), relistBurst)
 	listed := sync.OnceFunc(func() { close(g.listed) })
 	for {
@@ -156,10 +156,10 @@ func (s *Server) keepFresh(ctx context.Context, c conn, g *listGroup) {
 		if limit.Wait(ctx) != nil {
 			return
 		}
-		heard := g.take()
+		signals := g.take()
 		for _, kind := range g.kinds {
-			if heard[kind] != nothing {
-				s.refreshLater(ctx, c, kind, heard[kind])
+			if signals[kind] != noSignal {
+				s.refreshLater(ctx, c, kind, signals[kind])
 			}
 		}
 		listed()
@@ -169,7 +169,7 @@ func (s *Server) keepFresh(ctx context.Context, c conn, g *listGroup) {
 // awaitLists waits until each list of a fresh connection was asked for once, for a
 // while: the tools can be used without the others.
 func awaitLists(ctx context.Context, c conn, groups listGroups) {
-	patience := time.NewTimer(otherListsPatience)
+	patience := time.NewTimer(otherListsTimeout)
 	defer patience.Stop()
 	for _, g := range groups {
 		select {
@@ -197,7 +197,7 @@ func (s *Server) recheck(p protocol) *time.Ticker {
 }
 
 // refreshLater asks for a list of a connection that is in use.
-func (s *Server) refreshLater(ctx context.Context, c conn, kind gateway.Kind, how hearing) {
+func (s *Server) refreshLater(ctx context.Context, c conn, kind gateway.Kind, how listSignal) {
 	again, cancel := context.WithTimeoutCause(ctx, s.set.StartupTimeout,
 		gateway.Errorf(gateway.CodeTimeout, "it did not answer within %s", s.set.StartupTimeout))
 	defer cancel()
@@ -221,7 +221,7 @@ type ListProblem struct {
 }
 
 // slowList is how long a server may take to list something before that is shown.
-const slowList = otherListsPatience
+const slowList = otherListsTimeout
 
 // listProblems are those of a server that is ready. Called with mu held.
 func (s *Server) listProblems(now time.Time) (problems []ListProblem) {
@@ -246,7 +246,7 @@ func (s *Server) noteList(kind gateway.Kind, change func(*listState)) {
 
 // refresh asks for a list, and keeps and announces it if it is another one, or
 // if the server itself announced it.
-func (s *Server) refresh(ctx context.Context, c conn, kind gateway.Kind, how hearing) (err error) {
+func (s *Server) refresh(ctx context.Context, c conn, kind gateway.Kind, how listSignal) (err error) {
 	s.noteList(kind, func(l *listState) { l.asked = time.Now() })
 	defer s.noteList(kind, func(l *listState) {
 		*l = listState{}
@@ -286,9 +286,9 @@ func (s *Server) refresh(ctx context.Context, c conn, kind gateway.Kind, how hea
 	s.lists[kind].Store(&list)
 	s.fresh[kind].Store(answer.fresh)
 	if !same {
-		s.keep(ctx)
+		s.save(ctx)
 	}
-	if how == announced || !same && how != unspoken {
+	if how == announced || !same && how != implied {
 		s.deps.Publish(gateway.Event{Source: s.set.Name, Kind: kind, Announced: how == announced})
 	}
 	return nil
@@ -300,8 +300,8 @@ func sameServer(a, b *SavedList) bool {
 		a.About.Instructions == b.About.Instructions
 }
 
-// keep saves what is known for the next start.
-func (s *Server) keep(ctx context.Context) {
+// save saves what is known for the next start.
+func (s *Server) save(ctx context.Context) {
 	s.saving.Lock() // an older state must not be written over a newer one
 	defer s.saving.Unlock()
 	s.mu.Lock()
@@ -324,10 +324,10 @@ func (s *Server) asked(method string) {
 		s.known.Habits.Asks = true
 	}
 	learnt := habits != s.known.Habits && s.known.Fingerprint != ""
-	s.apart.Store(s.mayBeApart(s.known.Habits))
+	s.mayIsolate.Store(s.needsIsolation(s.known.Habits))
 	s.mu.Unlock()
 	if learnt {
-		go s.keep(context.Background())
+		go s.save(context.Background())
 		if s.deps.Rearranged != nil {
 			s.deps.Rearranged()
 		}
@@ -340,15 +340,15 @@ func (s *Server) renewed(ctx context.Context) {
 	c := s.conn
 	s.mu.Unlock()
 	if c != nil {
-		s.levelTold.Lock()
-		s.levelTold.conn = nil
-		s.levelTold.Unlock()
+		s.sentLevel.Lock()
+		s.sentLevel.conn = nil
+		s.sentLevel.Unlock()
 		s.setUp(ctx, c)
 	}
 }
 
 // setUp tells a fresh connection what clients wished of the former one.
 func (s *Server) setUp(ctx context.Context, c conn) {
-	s.tellLevel(ctx, c)
+	s.syncLogLevel(ctx, c)
 	s.watched.renew(ctx, c, s.log)
 }

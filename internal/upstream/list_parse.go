@@ -8,7 +8,7 @@ import (
 )
 
 // most tools that one server may list.
-const mostTools = 20_000
+const maxTools = 20_000
 
 // parse is parseList for this server, spoken to in an era.
 func (s *Server) parse(raw []byte, kind gateway.Kind, era gateway.Era) ([]gateway.Tool, error) {
@@ -36,8 +36,8 @@ func parseList(raw []byte, kind gateway.Kind, modernHTTP bool, log *slog.Logger)
 			tool.ReadOnly = string(jsonrpc.Lookup(annotations, "readOnlyHint")) == "true"
 			tool.Idempotent = string(jsonrpc.Lookup(annotations, "idempotentHint")) == "true"
 		}
-		if len(tools) == mostTools {
-			log.Warn("a list is cut: the server has more than can be used", "kind", kind.String(), "most", mostTools)
+		if len(tools) == maxTools {
+			log.Warn("a list is cut: the server has more than can be used", "kind", kind.String(), "most", maxTools)
 			return false
 		}
 		tools = append(tools, tool)

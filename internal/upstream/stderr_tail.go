@@ -47,7 +47,7 @@ func (r *ring) lastLine() string {
 			return c
 		}, strings.ReplaceAll(line, "\t", " ")), unicode.IsSpace)
 	}
-	i := TellingLine(lines)
+	i := SummaryLine(lines)
 	if i < 0 {
 		return ""
 	}
