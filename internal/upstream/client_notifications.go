@@ -5,8 +5,8 @@ import (
 	"genkan/internal/jsonrpc"
 )
 
-// Hear takes what a client says beside its calls, and tells the server if it is
-// meant for it. It does not wait for either.
+// Hear handles a notification of a client and forwards it if it concerns this
+// server. It does not wait for the client or the server.
 func (s *Server) Hear(session *gateway.Session, method string, params []byte) {
 	switch method {
 	case statusOfTask:
@@ -21,41 +21,9 @@ func (s *Server) Hear(session *gateway.Session, method string, params []byte) {
 	}
 }
 
-// conns are all connections to the server.
-func (s *Server) conns() []conn {
-	var all []conn
-	s.mu.Lock()
-	if s.conn != nil {
-		all = append(all, s.conn)
-	}
-	s.mu.Unlock()
-	for _, one := range s.pool.of(func(poolKey) bool { return true }) {
-		select {
-		case <-one.opened:
-			if one.err == nil {
-				all = append(all, one.conn)
-			}
-		default:
-		}
-	}
-	return all
-}
-
-// of are the branches that match.
-func (b *connPool) of(match func(poolKey) bool) (found []*pooledConn) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for key, one := range b.byKey {
-		if match(key) {
-			found = append(found, one)
-		}
-	}
-	return found
-}
-
-// clientMoved tells the server of a client that has moved: it is asked where to, on
-// the stream that it has open. If it has none it is asked at its next call.
-// Where each folder has a server of its own, the next call finds another one.
+// clientMoved asks a client for its new roots and sends them to its servers. A
+// client without an open stream is asked at its next call. With IsolationRoot
+// nothing is sent: the next call uses the connection of the new folder.
 func (s *Server) clientMoved(session *gateway.Session) {
 	s.mu.Lock()
 	habits := s.known.Habits
@@ -91,7 +59,7 @@ func (s *Server) clientMoved(session *gateway.Session) {
 	})
 }
 
-// move tells a branch's server that its client works elsewhere now.
+// move tells the server of a connection that its client's workspace changed.
 func (b *connPool) move(one *pooledConn, where workspace) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

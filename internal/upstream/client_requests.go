@@ -11,12 +11,12 @@ import (
 	"genkan/internal/jsonrpc"
 )
 
-// A legacy server asks its client by sending requests of its own. Nothing on a
-// shared wire says which call such a request belongs to, so it goes to the one
-// client that has calls under way there, and if there are several, to nobody:
-// a question must never reach the wrong person.
+// A legacy server asks its client by sending requests of its own. On a shared
+// connection nothing says which call such a request belongs to. It goes to the
+// client whose calls are in flight if there is only one, and is refused
+// otherwise: a question must never reach the wrong person.
 
-// capabilityOf names the capability that a server's request needs.
+// capabilityOf returns the client capability that a server's request needs.
 func capabilityOf(method string) string {
 	switch method {
 	case "sampling/createMessage":
@@ -30,7 +30,8 @@ func capabilityOf(method string) string {
 	}
 }
 
-// canAnswer reports whether the caller's client can be asked this.
+// canAnswer reports whether the caller's client announced that it can answer a
+// request.
 func canAnswer(call *gateway.Call, method string, params []byte) bool {
 	need := capabilityOf(method)
 	if need == "" {
@@ -43,7 +44,7 @@ func canAnswer(call *gateway.Call, method string, params []byte) bool {
 	case need == "elicitation" && jsonrpc.LookupText(params, "mode") == "url":
 		return jsonrpc.Lookup(capability, "url") != nil
 	case need == "elicitation":
-		// Saying nothing means forms, as before there was a choice.
+		// An empty capability means forms, as before modes existed.
 		return jsonrpc.Lookup(capability, "form") != nil || jsonrpc.Lookup(capability, "url") == nil
 	case need == "sampling" && jsonrpc.Lookup(params, "tools") != nil:
 		return jsonrpc.Lookup(capability, "tools") != nil
@@ -52,14 +53,14 @@ func canAnswer(call *gateway.Call, method string, params []byte) bool {
 	}
 }
 
-// answersQuestions reports whether a caller has anything that servers ask for during
-// calls.
+// answersQuestions reports whether a client announced anything that servers ask
+// for during calls.
 func answersQuestions(capabilities []byte) bool {
 	return jsonrpc.Lookup(capabilities, "elicitation") != nil || jsonrpc.Lookup(capabilities, "sampling") != nil
 }
 
-// soleOwner finds whose a message is that names no call: the calls under way
-// must all be of one client. Its newest call is returned, nil for nobody's.
+// soleOwner returns the newest call if all calls in flight belong to one client,
+// and nil otherwise.
 func soleOwner(calls func(yield func(*inFlightCall) bool)) *inFlightCall {
 	var owner *inFlightCall
 	for u := range calls {
@@ -77,32 +78,31 @@ func soleOwner(calls func(yield func(*inFlightCall) bool)) *inFlightCall {
 }
 
 func sameClient(a, b *gateway.Call) bool {
-	// The question is answered by a modern client in the call it belongs to, so
-	// it must be known which one that is.
+	// A modern client answers a question in the call it belongs to, so that call
+	// must be known.
 	return a.Era != gateway.EraModern && b.Era != gateway.EraModern &&
 		a.Session != nil && b.Session != nil && a.Session.ID == b.Session.ID
 }
 
-// inFlightCall is a call that a server is working on.
+// inFlightCall is a request that the server has not answered yet.
 type inFlightCall struct {
 	call   *gateway.Call // nil for requests of our own
 	ctx    context.Context
 	number uint64
-	// left is closed when the server has answered, or has been told that nobody
-	// waits any more.
+	// left is closed when the server has answered or the cancellation was sent.
 	left chan struct{}
 }
 
-// questions are a server's requests that clients are thinking about.
+// questions are the server's requests that clients have not answered yet.
 type questions struct {
 	mu   sync.Mutex
 	open map[string]context.CancelCauseFunc // by the server's request id
 }
 
-// errWithdrawn ends a question that the server itself takes back.
+// errWithdrawn cancels a question that the server has cancelled.
 var errWithdrawn = errors.New("the server has taken its question back")
 
-// begin registers a request; the server may take it back.
+// begin registers a request, so that cancel can end it.
 func (q *questions) begin(ctx context.Context, id string) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	q.mu.Lock()
@@ -128,26 +128,26 @@ func (q *questions) cancel(id string) {
 	}
 }
 
-// clientState are what a server has with its clients beside answering their calls,
-// over whatever wire.
+// clientState is the state of a connection beside the calls: questions to
+// clients, tasks and roots. All transports share it.
 type clientState struct {
 	questions questions
 	tasks     taskTable
 	// roots is the answer to roots/list.
 	roots atomic.Pointer[[]byte]
-	// server decides which of a client's roots are told.
+	// server filters the roots that clients state.
 	server *Server
-	// answering counts the server's requests that are being answered.
+	// answering counts the server's requests that are not answered yet.
 	answering atomic.Int64
 }
 
-// maxAnswering is how many requests of one server are answered at once, on each
-// connection. A request can wait for a person, and its answer for a server that
+// maxAnswering is how many requests of a server are answered at once on each
+// connection. A request may wait for a person, and its answer for a server that
 // does not accept it.
 const maxAnswering = 256
 
-// beginAnswer takes a place for answering a request. It reports false when all
-// are taken; otherwise endAnswer gives the place back.
+// beginAnswer counts a request that is to be answered. It reports false when
+// there are too many; otherwise endAnswer must be called.
 func (d *clientState) beginAnswer() bool {
 	if d.answering.Add(1) <= maxAnswering {
 		return true
@@ -167,17 +167,19 @@ func (d *clientState) setRoots(roots []byte) {
 	d.roots.Store(&roots)
 }
 
-// callers are those who have calls under way on a connection.
+// callers finds the client that a message without a call belongs to.
 type callers interface {
-	// owner finds whose a message is that names no call.
+	// owner returns the newest call if all calls in flight belong to one client.
 	owner() *inFlightCall
-	// ownerInSession is a session, whose client is asked beside its calls.
+	// ownerInSession returns a stand-in for a call, by which the client of the
+	// session can be asked.
 	ownerInSession(session *gateway.Session) *inFlightCall
 }
 
-// ownerOf finds who is to answer a request of the server's; nil for nobody. on is
-// the call on whose stream it came, nil for none. A task says whose it is: one
-// that a client made, and one of a client's call, that the request is for.
+// ownerOf returns the call whose client is to answer a request of the server, or
+// nil. on is the call on whose stream the request came, or nil. A request about a
+// client's task goes to that client; a request that is related to a server's task
+// goes to the client whose call made the task.
 func (d *clientState) ownerOf(msg *jsonrpc.Message, on *inFlightCall, among callers) *inFlightCall {
 	if isAboutTask(msg.Method) {
 		task, known := d.tasks.findClientTask(jsonrpc.LookupText(msg.Params.Raw, "taskId"))
@@ -200,8 +202,8 @@ func (d *clientState) ownerOf(msg *jsonrpc.Message, on *inFlightCall, among call
 	return among.owner()
 }
 
-// outsideCalls is a session whose client is asked for as long as the connection
-// lives, whatever becomes of the calls that are under way.
+// outsideCalls returns a stand-in for a call, by which the client of a session
+// can be asked until the connection ends, even if its calls end before.
 func outsideCalls(life context.Context, session *gateway.Session, calls iter.Seq[*inFlightCall]) *inFlightCall {
 	var newest *inFlightCall
 	for u := range calls {
@@ -221,14 +223,14 @@ func outsideCalls(life context.Context, session *gateway.Session, calls iter.Seq
 	return outside
 }
 
-// outsidePeer is the way to a client beside its calls. The clock of the call that
-// it has under way stands still while it is asked: its server waits for that.
+// outsidePeer asks a client outside its calls. The timeout of the client's newest
+// call is suspended meanwhile, because the server may be waiting for the answer.
 type outsidePeer struct {
 	gateway.Peer
 	call *gateway.Call // nil for none
 }
 
-// Ask asks on the session's stream, or, if none is open, on that of the call.
+// Ask asks on the session's stream or, if none is open, on that of the call.
 func (p outsidePeer) Ask(ctx context.Context, method string, params []byte) ([]byte, error) {
 	if p.call == nil {
 		return p.Peer.Ask(ctx, method, params)
@@ -241,7 +243,7 @@ func (p outsidePeer) Ask(ctx context.Context, method string, params []byte) ([]b
 	return answer, err
 }
 
-// noOwner answers a request that is nobody's.
+// noOwner returns the answer to a request that no client can be found for.
 func noOwner(msg *jsonrpc.Message) []byte {
 	if isAboutTask(msg.Method) {
 		return jsonrpc.AppendErrorObject(nil, msg.ID, jsonrpc.ErrorObject(jsonrpc.CodeInvalidParams,
@@ -250,8 +252,8 @@ func noOwner(msg *jsonrpc.Message) []byte {
 	return refusal(msg, "calls of several clients are under way, and nothing says whose this request is")
 }
 
-// adapted is a request of the server's as its client is to see it. It reports
-// false, and why, when the client did not announce that it can be asked this.
+// adapted returns the params of a server's request for the client. It reports
+// false, and the reason, if the client did not announce that it can answer.
 func (d *clientState) adapted(call *gateway.Call, msg *jsonrpc.Message) (params []byte, ok bool, missing string) {
 	params = paramsOrEmpty(msg)
 	switch {
@@ -264,16 +266,15 @@ func (d *clientState) adapted(call *gateway.Call, msg *jsonrpc.Message) (params 
 	case !canAnswer(call, msg.Method, params):
 		return nil, false, "the client of this call did not announce the capability for " + msg.Method
 	case !makesTasks(call, msg.Method):
-		// As one that makes no tasks does: it answers at once.
+		// A client without tasks answers at once.
 		return jsonrpc.Without(params, "task"), true, ""
 	default:
 		return params, true, ""
 	}
 }
 
-// askClient asks the client of a call what its server wants to know, and
-// returns the whole message that answers the server; nil when the server has
-// taken its question back and wants no answer.
+// askClient asks the client of a call and returns the message that answers the
+// server. It returns nil when the server has cancelled its request.
 func (d *clientState) askClient(ctx context.Context, owner *inFlightCall, msg *jsonrpc.Message) []byte {
 	call := owner.call
 	params, ok, missing := d.adapted(call, msg)
@@ -300,8 +301,8 @@ func (d *clientState) askClient(ctx context.Context, owner *inFlightCall, msg *j
 		return nil
 	}
 	if owner.ctx.Err() != nil {
-		// That the call is over comes first: otherwise the server takes what
-		// follows for its client's answer, and goes on.
+		// The cancellation of the call must arrive first: otherwise the server
+		// takes the following error for its client's answer and goes on.
 		<-owner.left
 	}
 	if e := gateway.AsError(err); e.RPC != nil {
@@ -318,15 +319,15 @@ func paramsOrEmpty(msg *jsonrpc.Message) []byte {
 	return msg.Params.Raw
 }
 
-// refusal answers a request of the server's with no.
+// refusal returns an error response to a request of the server.
 func refusal(msg *jsonrpc.Message, text string) []byte {
 	return jsonrpc.AppendErrorObject(nil, msg.ID, jsonrpc.ErrorObject(jsonrpc.CodeMethodNotFound, text, nil))
 }
 
-// noRoots is the answer to roots/list where many clients share a connection.
+// noRoots is the answer to roots/list on shared connections.
 const noRoots = `{"roots":[]}`
 
-// wantsLog reports whether a caller wants to see a log message of this level.
+// wantsLog reports whether a caller wants log messages of this level.
 func wantsLog(call *gateway.Call, params []byte) bool {
 	level, wanted := call.LogLevel()
 	if !wanted {
@@ -338,7 +339,8 @@ func wantsLog(call *gateway.Call, params []byte) bool {
 	return gateway.Quietness(jsonrpc.LookupText(params, "level")) >= gateway.Quietness(level)
 }
 
-// forwardNotification hands a notification that belongs to a call on to its client.
+// forwardNotification forwards a notification to the client of the call that it
+// belongs to.
 func forwardNotification(call *gateway.Call, method string, params []byte) {
 	switch {
 	case method == "notifications/progress":
@@ -355,7 +357,8 @@ func forwardNotification(call *gateway.Call, method string, params []byte) {
 	}
 }
 
-// asked is the error of a request of our own that was answered with one.
+// asked returns the error of a request of genkan's own, including one that the
+// server answered with.
 func asked(msg jsonrpc.Message, err error) error {
 	if err == nil && msg.Kind == jsonrpc.ErrorResponse {
 		return rpcError(msg.Error)
@@ -363,8 +366,8 @@ func asked(msg jsonrpc.Message, err error) error {
 	return err
 }
 
-// checkState says no to what a server of this era cannot have asked for. A state
-// that the house made itself never comes this far.
+// checkState refuses a requestState that a server of this era cannot have sent.
+// States of genkan's own are removed before.
 func (p protocol) checkState(in *gateway.Params) error {
 	if p.era == gateway.EraModern || !in.RequestState.Present() {
 		return nil

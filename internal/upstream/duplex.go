@@ -10,11 +10,10 @@ import (
 	"genkan/internal/jsonrpc"
 )
 
-// duplexConn speaks with a server over a wire that has no requests and answers
-// of its own, only messages: a child's pipes, or the old SSE transport. Calls of
-// all clients share it: ids and progress tokens are our own numbers, one writer
-// sends what has gathered since its last write, one reader hands out the
-// answers.
+// duplexConn is a connection over a wire that carries single messages: the pipes
+// of a command, or the old SSE transport. All clients share it. Request ids and
+// progress tokens are genkan's own numbers. One goroutine writes everything that
+// was queued since its last write, another reads and delivers answers.
 type duplexConn struct {
 	name      string
 	log       *slog.Logger
@@ -23,36 +22,39 @@ type duplexConn struct {
 	proto     protocol
 	listeners listeners
 	limits    limits
-	// maxMessage is the size of the largest message that is sent; zero for any.
+	// maxMessage is the size of the largest message that is sent; zero for no
+	// limit.
 	maxMessage int
 	clientState
 
 	mu      sync.Mutex
 	pending map[uint64]*pending
 	lastID  uint64
-	// out is what waits to be written; queued counts the messages ever put
-	// there, begun those that a write has been begun for.
+	// out holds the queued messages. queued counts the messages that were ever
+	// queued, begun those of them whose write has begun.
 	out           []byte
 	queued, begun uint64
 	dead          error
-	// drained is closed when out has been taken for writing; nil while nobody
+	// drained is closed when out has been taken for writing; nil unless somebody
 	// waits for that.
 	drained chan struct{}
-	// written counts what the server has taken, to tell slow from deaf.
+	// written counts the writes that the server accepted, which tells a slow
+	// server from one that does not read.
 	written atomic.Uint64
 	noise   int
-	// lostAnswers counts unreadable answers whose call is not known yet. It is
-	// one of those up to lostBy, and fails with lostWhy.
+	// lostAnswers counts unreadable answers that cannot be assigned to a request
+	// yet. They belong to requests with ids up to lostBy, which fail with
+	// lostWhy.
 	lostAnswers int
 	lostBy      uint64
 	lostWhy     error
 
 	wake chan struct{}
 	gone chan struct{}
-	// life is the connection's own, for what is asked beside calls.
+	// life ends with the connection.
 	life    context.Context //nolint:containedctx // it ends with the connection
 	endLife context.CancelFunc
-	// loops ends when reader and writer have ended.
+	// loops waits for the reader and the writer.
 	loops sync.WaitGroup
 }
 
@@ -60,8 +62,8 @@ type duplexConn struct {
 type pending struct {
 	inFlightCall // its number is its place among the queued
 	answer       chan answer
-	// opened is told when a stream of notifications is open; nil for requests
-	// that are none.
+	// opened receives when the server acknowledges a subscription; nil for other
+	// requests.
 	opened chan struct{}
 }
 
@@ -70,22 +72,21 @@ type answer struct {
 	err error
 }
 
-// wire carries messages to a server and back. Its errors say what has happened
-// to the server.
+// wire carries messages to a server and back. Its errors say what happened to the
+// server.
 type wire interface {
 	// write sends the beginning of a batch of messages, each of them a line, and
 	// returns how many bytes that was.
 	write(batch []byte) (int, error)
-	// next returns the next message, in memory of its own. With
-	// jsonrpc.ErrTooLarge come the beginning and the end of one that is too
-	// large, and the wire goes on; any other error is its end.
+	// next returns the next message in a new slice. With jsonrpc.ErrTooLarge it
+	// returns the beginning and the end of a message that is too large, and the
+	// wire goes on; any other error is final.
 	next() ([]byte, error)
-	// pid is the server's process, zero if it is not a child.
+	// pid returns the process id of a command, otherwise zero.
 	pid() int
-	// received counts the times that anything came from the server, messages or
-	// not.
+	// received counts how often anything came from the server.
 	received() uint64
-	// end ends the wire and returns when nothing of it is left.
+	// end closes the wire and waits until its goroutines have ended.
 	end()
 }
 
@@ -101,8 +102,8 @@ func newDuplexConn(s *Server, w wire, e listeners, roots []byte) *duplexConn {
 	return c
 }
 
-// start begins to speak, and closes the connection again if nothing can be
-// agreed on.
+// start runs the connection and the handshake. It closes the connection if the
+// handshake fails.
 func (c *duplexConn) start(agree func() (protocol, error)) (conn, error) {
 	c.loops.Add(2)
 	go c.write()
@@ -209,8 +210,9 @@ func (c *duplexConn) roundTrip(ctx context.Context, call *gateway.Call, build fu
 	return jsonrpc.Message{}, context.Cause(ctx)
 }
 
-// deliver gives a request its answer. An answer that nobody waits for (late
-// after a cancellation, or made up) goes nowhere.
+// deliver hands an answer to the request that it belongs to. It reports false if
+// there is none: the answer came after a cancellation, or the server made up the
+// id.
 func (c *duplexConn) deliver(rawID []byte, a answer) bool {
 	id, ok := parseID(rawID)
 	if !ok {
@@ -238,7 +240,7 @@ func (c *duplexConn) deliver(rawID []byte, a answer) bool {
 	return true
 }
 
-// waiter is the context of whoever waits for an answer, nil for nobody.
+// waiter returns the context of a request in flight, or nil.
 func (c *duplexConn) waiter(id uint64) context.Context {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -248,7 +250,7 @@ func (c *duplexConn) waiter(id uint64) context.Context {
 	return nil
 }
 
-// fail tells whoever waits for an answer that there is none.
+// fail ends a request in flight with an error.
 func (c *duplexConn) fail(id uint64, err error) {
 	c.mu.Lock()
 	p := c.pending[id]
@@ -259,8 +261,8 @@ func (c *duplexConn) fail(id uint64, err error) {
 	}
 }
 
-// die ends the connection once. Whoever waits is told whether the request had
-// left.
+// die ends the connection once. Requests in flight fail, and the error says
+// whether they were sent.
 func (c *duplexConn) die(err error) {
 	c.mu.Lock()
 	if c.dead != nil {

@@ -9,7 +9,7 @@ import (
 	"genkan/internal/jsonrpc"
 )
 
-// read hands out answers until the wire ends.
+// read delivers messages until the wire ends.
 func (c *duplexConn) read() {
 	defer c.loops.Done()
 	for {
@@ -57,7 +57,7 @@ func (c *duplexConn) receiveOne(line []byte) {
 
 // malformed handles a line that is not a message. If it is an unreadable answer,
 // the call that it belongs to ends with failure. Anything else is noise, which
-// many servers write, and is kept with the rest of their output.
+// many servers write, and is kept with their output.
 func (c *duplexConn) malformed(line []byte, failure error) {
 	id, isAnswer := answeredID(line)
 	switch {
@@ -80,9 +80,8 @@ func (c *duplexConn) malformed(line []byte, failure error) {
 	_, _ = c.output.Write(append(line[:len(line):len(line)], '\n'))
 }
 
-// lostAnswer notes an unreadable answer without an id. It belongs to one of the
-// requests that wait now. Which one it is may only be known when the others have
-// their answers.
+// lostAnswer records an unreadable answer without an id. It belongs to one of the
+// requests in flight. Which one may be known only when the others are answered.
 func (c *duplexConn) lostAnswer(failure error) {
 	c.mu.Lock()
 	c.lostAnswers++
@@ -94,8 +93,9 @@ func (c *duplexConn) lostAnswer(failure error) {
 	c.failAll(lostRequests, failure)
 }
 
-// lostRequests takes out the requests whose answers are known to be lost: those that
-// are left when as many requests wait as answers were lost. Called with mu held.
+// lostRequests removes and returns the requests whose answers are known to be
+// lost: those that remain when as many requests are in flight as answers were
+// lost. Called with mu held.
 func (c *duplexConn) lostRequests() []*pending {
 	var found []uint64
 	for id, p := range c.pending {
@@ -193,8 +193,8 @@ func number(value []byte) []byte {
 	return value[:n]
 }
 
-// lastID is the id of a message that ends with it, as those of the TypeScript
-// SDK do; nil if it does not.
+// lastID returns the id at the end of a message, where the TypeScript SDK writes
+// it, or nil.
 func lastID(line []byte) []byte {
 	const most = 64
 	end := bytes.TrimRight(line[max(len(line)-most, 0):], " \t\r}")
@@ -239,7 +239,7 @@ func (c *duplexConn) notified(msg *jsonrpc.Message) {
 	}
 }
 
-// owner finds whose a message is that names no call.
+// owner returns the newest call if all calls in flight belong to one client.
 func (c *duplexConn) owner() *inFlightCall {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -252,7 +252,7 @@ func (c *duplexConn) ownerInSession(session *gateway.Session) *inFlightCall {
 	return outsideCalls(c.life, session, c.inFlightCalls())
 }
 
-// inFlightCall are the requests that wait for their answers. Called with mu held.
+// inFlightCalls iterates over the requests in flight. Called with mu held.
 func (c *duplexConn) inFlightCalls() iter.Seq[*inFlightCall] {
 	return func(yield func(*inFlightCall) bool) {
 		for _, p := range c.pending {
@@ -263,8 +263,7 @@ func (c *duplexConn) inFlightCalls() iter.Seq[*inFlightCall] {
 	}
 }
 
-// requested answers what the server asks of its client, or has the client
-// answer it.
+// requested answers a request of the server, or asks the client to.
 func (c *duplexConn) requested(msg *jsonrpc.Message) {
 	c.listeners.asked(msg.Method)
 	answer := func(message []byte) {

@@ -10,8 +10,8 @@ import (
 	"genkan/internal/jsonrpc"
 )
 
-// lockForQueue waits until something may be queued, and returns with mu held;
-// with an error, it is not.
+// lockForQueue waits until a message may be queued and returns with mu held. If
+// it returns an error, mu is not held.
 func (c *duplexConn) lockForQueue(ctx context.Context) error {
 	for {
 		c.mu.Lock()
@@ -49,7 +49,7 @@ func (c *duplexConn) lockForQueue(ctx context.Context) error {
 	}
 }
 
-// refusal says why nothing can be queued. Called with mu held.
+// refusal returns why nothing can be queued, or nil. Called with mu held.
 func (c *duplexConn) refusal() error {
 	if c.dead != nil {
 		return c.lostInFlight(c.dead, true)
@@ -64,7 +64,7 @@ func (c *duplexConn) refusal() error {
 	return nil
 }
 
-// enqueueRequest gives a request its id and queues it. Called with mu held.
+// enqueueRequest assigns an id to a request and queues it. Called with mu held.
 func (c *duplexConn) enqueueRequest(p *pending, build func(dst []byte, id uint64) []byte) (id uint64, err error) {
 	id = c.lastID + 1
 	if err := c.enqueue(func(dst []byte) []byte { return build(dst, id) }); err != nil {
@@ -74,8 +74,7 @@ func (c *duplexConn) enqueueRequest(p *pending, build func(dst []byte, id uint64
 	return id, nil
 }
 
-// enqueue appends a message to what the writer takes next, unless it is too
-// large. Called with mu held.
+// enqueue appends a message to out unless it is too large. Called with mu held.
 func (c *duplexConn) enqueue(build func(dst []byte) []byte) error {
 	before := len(c.out)
 	c.out = append(build(c.out), '\n')
@@ -99,7 +98,7 @@ func (c *duplexConn) enqueue(build func(dst []byte) []byte) error {
 var errTooLargeToSend = errors.New("the message is too large to be sent")
 
 // send queues a notification or an answer. If an answer is too large, the server
-// gets the error in its place, so that it does not wait for ever.
+// gets an error response in its place.
 func (c *duplexConn) send(message []byte) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -117,7 +116,8 @@ func (c *duplexConn) send(message []byte) error {
 	return err
 }
 
-// write sends what has gathered, in one write: under load many calls share it.
+// write sends everything that is queued in one write, so that calls share writes
+// under load.
 func (c *duplexConn) write() {
 	defer c.loops.Done()
 	var spare []byte
@@ -147,7 +147,8 @@ func (c *duplexConn) write() {
 	}
 }
 
-// writeBatch writes a batch, counting as it goes: a server that reads slowly reads.
+// writeBatch writes a batch and counts the writes, so that a slow reader is not
+// taken for one that does not read.
 func (c *duplexConn) writeBatch(batch []byte) error {
 	for len(batch) > 0 {
 		n, err := c.wire.write(batch)

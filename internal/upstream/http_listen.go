@@ -11,8 +11,8 @@ import (
 	"genkan/internal/jsonrpc"
 )
 
-// notified takes a notification; x is the exchange on whose stream it came, nil
-// for none.
+// notified handles a notification. x is the exchange on whose stream it came, or
+// nil.
 func (c *httpConn) notified(msg *jsonrpc.Message, x *exchange) {
 	params := msg.Params.Raw
 	switch {
@@ -45,8 +45,8 @@ func (c *httpConn) notified(msg *jsonrpc.Message, x *exchange) {
 	}
 }
 
-// requested answers what the server asks of its client, or has the client of
-// the call answer it on whose stream it came.
+// requested answers a request of the server, or asks the client of the call on
+// whose stream it came.
 func (c *httpConn) requested(msg *jsonrpc.Message, on *inFlightCall) {
 	c.listeners.asked(msg.Method)
 	owner := c.ownerOf(msg, on, c)
@@ -72,7 +72,8 @@ func (c *httpConn) requested(msg *jsonrpc.Message, on *inFlightCall) {
 		case owner == nil:
 			answer = noOwner(&kept)
 		default:
-			// Nobody needs an answer that cannot be brought any more.
+			// Stop asking when the connection ends, since the answer cannot be
+			// sent.
 			ctx, cancel := context.WithCancelCause(owner.ctx)
 			stop := context.AfterFunc(c.life, func() { cancel(context.Cause(c.life)) })
 			answer = c.askClient(ctx, owner, &kept)
@@ -92,10 +93,9 @@ func (c *httpConn) requested(msg *jsonrpc.Message, on *inFlightCall) {
 	}
 }
 
-// listen keeps a stream of changes open until ctx ends: a GET in the legacy
-// era, a subscription in the modern one. missed is told when something may have
-// changed without our hearing of it, opened each time that the server has
-// acknowledged a subscription.
+// listen keeps a stream of changes open until ctx ends: a GET in the legacy era,
+// a subscription in the modern one. It calls missed when changes may have been
+// lost, and opened each time that the server acknowledges a subscription.
 func (c *httpConn) listen(ctx context.Context, filter string, missed, opened func()) error {
 	wait := time.Second
 	for first := true; ; first = false {
@@ -151,8 +151,8 @@ func (c *httpConn) listenOnce(ctx context.Context, filter string, opened func())
 		switch resp.StatusCode {
 		case http.StatusConflict, http.StatusTooManyRequests, http.StatusInternalServerError,
 			http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-			// Not now: the former stream is not gone yet, or a proxy before a
-			// server that restarts.
+			// The former stream is still open, or a proxy answers for a server
+			// that restarts.
 			return retryAfter(resp.Header), &statusError{c.name, resp.StatusCode}
 		}
 		return 0, errNoStream

@@ -7,16 +7,16 @@ import (
 	"genkan/internal/jsonrpc"
 )
 
-// most tools that one server may list.
+// maxTools is how many tools of one server are listed.
 const maxTools = 20_000
 
-// parse is parseList for this server, spoken to in an era.
+// parse is parseList for this server.
 func (s *Server) parse(raw []byte, kind gateway.Kind, era gateway.Era) ([]gateway.Tool, error) {
 	return parseList(raw, kind, s.set.URL != "" && era == gateway.EraModern, s.log)
 }
 
-// parseList splits a JSON array of definitions. One that has no name is left
-// out alone.
+// parseList splits a JSON array of definitions. It leaves out those without a
+// name.
 func parseList(raw []byte, kind gateway.Kind, modernHTTP bool, log *slog.Logger) ([]gateway.Tool, error) {
 	tools := []gateway.Tool{}
 	if len(raw) == 0 {

@@ -12,23 +12,24 @@ import (
 	"genkan/internal/gateway"
 )
 
-// listeners are how a connection tells its server what it hears.
+// listeners are the functions that a connection calls when the server sends
+// something other than an answer.
 type listeners struct {
-	// changed: a list is another one, by the server's own word or because we
-	// could not hear for a while.
+	// changed reports that a list changed, or may have.
 	changed func(kind gateway.Kind, how listSignal)
-	// updated: a resource is another one.
+	// updated reports a changed resource.
 	updated func(uri string)
-	// progressed: a task of the modern era is in another state.
+	// progressed reports the state of a task of the modern era.
 	progressed func(state []byte)
-	// asked: the server asked something of its client.
+	// asked reports a request of the server.
 	asked func(method string)
-	// renewed: the server has forgotten us, wishes included, and was told anew.
+	// renewed reports that the server has forgotten its session and has a new
+	// one: subscriptions and log level must be sent again.
 	renewed func()
 }
 
-// listChanged tells of a list_changed notification. It reports false for anything
-// else.
+// listChanged handles list_changed notifications. It reports false for other
+// methods.
 func (e listeners) listChanged(method string) bool {
 	found := false
 	for _, kind := range gateway.Kinds() {
@@ -45,44 +46,45 @@ func (e listeners) listChanged(method string) bool {
 	return found
 }
 
-// missed is said when notifications may have been lost.
+// missed reports that notifications about lists may have been lost.
 func (e listeners) missed() {
 	for _, kind := range gateway.Kinds() {
 		e.changed(kind, suspected)
 	}
 }
 
-// missedTopic is said when notifications about a topic may have been lost.
+// missedTopic reports that notifications about a topic may have been lost.
 func (e listeners) missedTopic(of topic) {
 	if !of.isTask {
 		e.updated(of.name)
 	}
 }
 
-// listSignal is what is known about a list: nothing new, or a reason to ask again.
+// listSignal is a reason to read a list again. A greater one replaces a smaller
+// one.
 type listSignal uint8
 
 const (
 	noSignal listSignal = iota
-	// implied is a list whose change is told by another one's.
+	// implied is for a list whose change is announced by another list's event.
 	implied
 	suspected
 	announced
 )
 
-// listGroup is lists of one connection that are asked for one after the other.
-// A list that hangs does not delay those of other groups.
+// listGroup is a group of lists that are read one after the other. A list that
+// hangs does not delay other groups.
 type listGroup struct {
 	kinds []gateway.Kind
-	// there says that signals has something.
+	// there receives when a signal was added.
 	there   chan struct{}
 	mu      sync.Mutex
 	signals [gateway.KindCount]listSignal
-	// listed is closed when all of the lists were asked for once.
+	// listed is closed when each list of the group was read once.
 	listed chan struct{}
 }
 
-// listGroups are the groups of a connection, the tools first.
+// listGroups are the groups of a connection, tools first.
 type listGroups []*listGroup
 
 func newListGroups() listGroups {
@@ -97,7 +99,7 @@ func newListGroups() listGroups {
 	return groups
 }
 
-// add notes that a list may have changed.
+// add records a signal.
 func (g listGroups) add(kind gateway.Kind, how listSignal) {
 	for _, group := range g {
 		if slices.Contains(group.kinds, kind) {
@@ -106,7 +108,7 @@ func (g listGroups) add(kind gateway.Kind, how listSignal) {
 	}
 }
 
-// suspect notes that each list may have changed.
+// suspect records that each list may have changed.
 func (g listGroups) suspect() {
 	for _, kind := range gateway.Kinds() {
 		g.add(kind, suspected)
@@ -132,17 +134,17 @@ func (g *listGroup) take() [gateway.KindCount]listSignal {
 }
 
 const (
-	// relistEvery is how often a list that changes all the time is asked for, and
-	// relistBurst how often at once before that. Changes in between are seen
-	// together, the last one always.
+	// relistEvery and relistBurst limit how often a list is read that changes all
+	// the time. Changes in between are read together, and the last change is
+	// never missed.
 	relistEvery = time.Second
 	relistBurst = 5
-	// otherListsTimeout is how long a start waits for the lists beside the tools.
-	// They are listed when they come.
+	// otherListsTimeout is how long a start waits for the lists other than tools.
+	// Later they are added when they arrive.
 	otherListsTimeout = 3 * time.Second
 )
 
-// refreshLoop asks for the lists of a group whenever they may have changed, until
+// refreshLoop reads the lists of a group whenever they may have changed, until
 // ctx ends.
 func (s *Server) refreshLoop(ctx context.Context, c conn, g *listGroup) {
 	limit := rate.NewLimiter(rate.Every(relistEvery), relistBurst)
@@ -166,8 +168,8 @@ func (s *Server) refreshLoop(ctx context.Context, c conn, g *listGroup) {
 	}
 }
 
-// awaitLists waits until each list of a fresh connection was asked for once, for a
-// while: the tools can be used without the others.
+// awaitLists waits until each list of a new connection was read once, at most
+// otherListsTimeout.
 func awaitLists(ctx context.Context, c conn, groups listGroups) {
 	patience := time.NewTimer(otherListsTimeout)
 	defer patience.Stop()
@@ -184,8 +186,8 @@ func awaitLists(ctx context.Context, c conn, groups listGroups) {
 	}
 }
 
-// recheckEvery is how often a modern server that does not announce all changes
-// is asked for its lists. In the legacy era such a list is for ever.
+// recheckEvery is how often the lists of a modern server are read that does not
+// announce all changes. Legacy lists without announcements do not change.
 const recheckEvery = 5 * time.Minute
 
 func (s *Server) recheck(p protocol) *time.Ticker {
@@ -196,7 +198,7 @@ func (s *Server) recheck(p protocol) *time.Ticker {
 	return t
 }
 
-// refreshLater asks for a list of a connection that is in use.
+// refreshLater reads a list of a connection in use.
 func (s *Server) refreshLater(ctx context.Context, c conn, kind gateway.Kind, how listSignal) {
 	again, cancel := context.WithTimeoutCause(ctx, s.set.StartupTimeout,
 		gateway.Errorf(gateway.CodeTimeout, "it did not answer within %s", s.set.StartupTimeout))
@@ -206,9 +208,9 @@ func (s *Server) refreshLater(ctx context.Context, c conn, kind gateway.Kind, ho
 	}
 }
 
-// listState is how it stands with a list of the connection.
+// listState is the state of a list of the current connection.
 type listState struct {
-	// asked is when the server was asked for it, zero if it has answered.
+	// asked is when the list was requested; zero when it was answered.
 	asked time.Time
 	// problem is why the last answer could not be used.
 	problem gateway.Text
@@ -220,10 +222,10 @@ type ListProblem struct {
 	Problem gateway.Text
 }
 
-// slowList is how long a server may take to list something before that is shown.
+// slowList is how long a list may take before Status shows it.
 const slowList = otherListsTimeout
 
-// listProblems are those of a server that is ready. Called with mu held.
+// listProblems returns the list problems of a ready server. Called with mu held.
 func (s *Server) listProblems(now time.Time) (problems []ListProblem) {
 	for _, kind := range gateway.Kinds() {
 		state := &s.listStates[kind]
@@ -237,15 +239,15 @@ func (s *Server) listProblems(now time.Time) (problems []ListProblem) {
 	return problems
 }
 
-// noteList keeps how it stands with a list.
+// noteList changes the state of a list.
 func (s *Server) noteList(kind gateway.Kind, change func(*listState)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	change(&s.listStates[kind])
 }
 
-// refresh asks for a list, and keeps and announces it if it is another one, or
-// if the server itself announced it.
+// refresh reads a list. It saves and publishes the list if it changed or if the
+// server announced a change.
 func (s *Server) refresh(ctx context.Context, c conn, kind gateway.Kind, how listSignal) (err error) {
 	s.noteList(kind, func(l *listState) { l.asked = time.Now() })
 	defer s.noteList(kind, func(l *listState) {
@@ -300,7 +302,7 @@ func sameServer(a, b *SavedList) bool {
 		a.About.Instructions == b.About.Instructions
 }
 
-// save saves what is known for the next start.
+// save writes known to the store for the next start.
 func (s *Server) save(ctx context.Context) {
 	s.saving.Lock() // an older state must not be written over a newer one
 	defer s.saving.Unlock()
@@ -312,9 +314,9 @@ func (s *Server) save(ctx context.Context) {
 	}
 }
 
-// asked learns from a request of the server's: one that asks during calls must
-// not be shared with others while it does, and one that wants to know where its
-// client works is another one for each place.
+// asked learns from a request of the server. A server that asks during calls must
+// not be shared meanwhile, and one that asks for roots needs a connection for
+// each folder.
 func (s *Server) asked(method string) {
 	s.mu.Lock()
 	habits := s.known.Habits
@@ -334,7 +336,8 @@ func (s *Server) asked(method string) {
 	}
 }
 
-// renewed tells a server that forgot its session what clients wish.
+// renewed sends log level and subscriptions again to a server that forgot its
+// session.
 func (s *Server) renewed(ctx context.Context) {
 	s.mu.Lock()
 	c := s.conn
@@ -347,7 +350,7 @@ func (s *Server) renewed(ctx context.Context) {
 	}
 }
 
-// setUp tells a fresh connection what clients wished of the former one.
+// setUp sends log level and subscriptions to a new connection.
 func (s *Server) setUp(ctx context.Context, c conn) {
 	s.syncLogLevel(ctx, c)
 	s.watched.renew(ctx, c, s.log)

@@ -13,26 +13,26 @@ import (
 
 const (
 	// defaultPingTimeout is how long a server may take to answer a ping. It is
-	// shorter than the timeout of calls over REST, so that a call that comes
-	// meanwhile is sent to the restarted server.
+	// shorter than the timeout of REST calls, so that a call that arrives
+	// meanwhile reaches the restarted server.
 	defaultPingTimeout = 15 * time.Second
-	// maxBusyPings is how many pings in a row must go unanswered while other calls
-	// wait for the server: one that works on a single request at a time answers
-	// nothing meanwhile, and a restart would lose that work.
+	// maxBusyPings is how many pings in a row must fail while calls are in
+	// flight. A server that processes one request at a time answers nothing
+	// meanwhile, and a restart would lose its work.
 	maxBusyPings = 20
 )
 
-// errNotResponding closes a connection on which nothing comes any more.
+// errNotResponding closes a connection on which nothing arrives.
 var errNotResponding = &gateway.Error{
 	Code: gateway.CodeUnavailable, Message: "it stopped responding, so genkan restarts it",
 }
 
-// check asks for a sign of life on a connection whose calls got no answer.
+// check is the liveness check of a connection whose calls got no answer.
 type check struct {
 	began time.Time
 	// silent is set when the server counts as not responding: a call timed out
-	// without anything coming from the server, or a ping went unanswered. A second
-	// silence restarts it.
+	// and nothing came meanwhile, or a ping failed. The next failed ping restarts
+	// the server.
 	silent bool
 }
 
@@ -158,7 +158,7 @@ func (s *Server) isSilent(c conn) bool {
 	return one != nil && one.silent
 }
 
-// silence says since when a connection does not respond. Called with mu held.
+// silence returns since when a connection does not respond. Called with mu held.
 func (s *Server) silence(now time.Time) (gateway.Text, bool) {
 	for c, one := range s.checks {
 		switch ago := now.Sub(one.began).Round(time.Second); {

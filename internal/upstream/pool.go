@@ -10,61 +10,62 @@ import (
 )
 
 const (
-	// maxPooled is how many connections a server may have beside the first.
+	// maxPooled is how many connections a server may have beside the shared one.
 	maxPooled = 32
-	// poolIdle is how long one is kept that nobody uses.
+	// poolIdle is how long an unused connection stays open.
 	poolIdle = 30 * time.Minute
 )
 
-// connPool are connections for some callers only: of one session, of one
-// folder, or of one call at a time; they grow from the trunk, the connection
-// that everybody shares. They are opened by the call that needs
-// them and closed when nobody has for long. The lists come from the first
-// connection, which everybody shares.
+// connPool holds the connections that not all callers share: those of one
+// session, of one folder, or of one call at a time. A connection is opened by the
+// first call that needs it and closed when it has been idle for poolIdle. Lists
+// are read on the shared connection only.
 type connPool struct {
 	mu     sync.Mutex
 	byKey  map[poolKey]*pooledConn
 	closed bool
-	// stated are the roots that clients have stated, by session.
+	// stated holds the answers to roots/list, by session.
 	stated map[string]statedRoots
 	open   sync.WaitGroup
 }
 
+// pooledConn is a connection of the pool, or one that is being opened.
 type pooledConn struct {
 	key poolKey
-	// owner is the ClientID of the caller that opened it, whose share it counts
-	// against, also where others of the same folder use it.
+	// owner is the ClientID of the caller that opened the connection. It counts
+	// against the owner's share, even if others with the same folder use it.
 	owner string
-	// watched are the resources that its callers want to hear of.
+	// watched are the subscriptions of its callers.
 	watched watches
-	// sessionEnded: the session that it was for is over.
+	// sessionEnded is set when the session that it was opened for has ended.
 	sessionEnded bool
-	// workspace is where its client works, as its server knows it.
+	// workspace is the client's workspace as last sent to the server.
 	workspace workspace
-	// cleanup removes what was made for its server; nil for nothing.
+	// cleanup removes the files that were made for the server; may be nil.
 	cleanup func()
 	// opened is closed when conn or err is set.
 	opened chan struct{}
 	conn   conn
 	err    error
 
-	// closing is closed when it is to end.
+	// closing is closed to end the connection.
 	closing chan struct{}
 
-	// users are calls; watchers keep it open, but leave it to one call.
+	// users counts calls and watchers counts subscriptions. Both keep the
+	// connection open; only users make an exclusive one busy.
 	users, watchers int
 	lastUsed        time.Time
 	idle            *time.Timer
 }
 
-// openPooled opens a connection for a branch.
+// openPooled opens the connection of one.
 func (s *Server) openPooled(ctx context.Context, call *gateway.Call, mode string, where workspace, one *pooledConn) (conn, error) {
 	s.mu.Lock()
 	known := s.known
 	s.mu.Unlock()
 	us := self{version: s.deps.Version, capabilities: capabilitiesFor(call, mode, one.key)}
 	e := listeners{
-		changed: func(gateway.Kind, listSignal) {}, // lists are the first connection's
+		changed: func(gateway.Kind, listSignal) {}, // lists are read on the shared connection
 		updated: one.watched.updated, progressed: one.watched.progressed, asked: s.asked, renewed: func() {},
 	}
 	set := s.set
@@ -89,7 +90,7 @@ func (s *Server) openPooled(ctx context.Context, call *gateway.Call, mode string
 	if err != nil {
 		return nil, err
 	}
-	// Somebody may have put a link in the folder's place while the server started.
+	// The folder may have been replaced by a link while the server started.
 	if err := s.stillAllowed(call, where); err != nil {
 		c.close()
 		return nil, err
@@ -100,8 +101,8 @@ func (s *Server) openPooled(ctx context.Context, call *gateway.Call, mode string
 	return c, nil
 }
 
-// stillAllowed checks once more that a server may work in its client's folder,
-// and that the path still leads there.
+// stillAllowed checks again that a server may work in its client's folder and
+// that the path still leads there.
 func (s *Server) stillAllowed(call *gateway.Call, where workspace) error {
 	if where.dir == "" {
 		return nil
@@ -120,28 +121,28 @@ func (s *Server) stillAllowed(call *gateway.Call, where workspace) error {
 	}
 }
 
-// poolKey says whose a branch is.
+// poolKey identifies the callers that share a connection.
 type poolKey struct {
-	// root and session are empty where they make no difference.
+	// root and session are empty where calls are not separated by them.
 	root, session string
-	// guest: its callers have a token, so that its process was not started in their
-	// folder. It makes no difference where there is a session.
+	// guest is set for callers with a token: the process was not started in their
+	// folder. It is not set where there is a session.
 	guest bool
-	// exclusive: one call at a time; number tells such branches apart.
+	// exclusive connections carry one call at a time; number distinguishes them.
 	exclusive bool
 	number    int
 }
 
-// errPoolFull: no more connections may be opened for the caller.
+// errPoolFull means that the caller may open no more connections.
 var errPoolFull = errors.New("too many connections for some callers only")
 
-// maxExclusive is how many connections a caller may have for calls that stand
-// exclusive: nobody may take all.
+// maxExclusive is how many exclusive connections one caller may have, so that
+// nobody takes all.
 const maxExclusive = maxPooled / 4
 
-// pooledConn finds or opens the connection under a key, for a client. Of those for one call at a
-// time the first that is free is taken, so that one call after the other finds
-// the same.
+// acquirePooled returns the connection with a key, and opens it if there is none.
+// Of several exclusive connections it takes the first that is free, so that
+// successive calls use the same one.
 func (s *Server) acquirePooled(ctx context.Context, client string, want poolKey, why purpose, openPooled func(context.Context, *pooledConn) (conn, error)) (lease, error) {
 	b := &s.pool
 	b.mu.Lock()
@@ -186,8 +187,8 @@ func (s *Server) acquirePooled(ctx context.Context, client string, want poolKey,
 	return lease{conn: found.conn, watched: &found.watched, pooled: found, release: release}, nil
 }
 
-// find returns the branch under a key that a call may use, or nil and the key
-// of the one to open. Called with mu held.
+// find returns the connection that a call may use. If there is none it returns
+// nil, and want is the key of the one to open. Called with mu held.
 func (b *connPool) find(want *poolKey, why purpose) *pooledConn {
 	for ; want.number < maxExclusive; want.number++ {
 		one := b.byKey[*want]
@@ -198,12 +199,12 @@ func (b *connPool) find(want *poolKey, why purpose) *pooledConn {
 	return nil
 }
 
-// makeSpace makes sure that a client may open one more. Clients share the
-// connPool as in gateway.Shares. A client that has used up its share gets its new
-// pooledConn in place of its own longest-idle one. Only a client without any branch
-// takes that of another: the longest-idle one of the client that has the most.
-// Otherwise many clients with one idle branch each would lock out the next.
-// Called with mu held.
+// makeSpace reports whether a client may open one more connection, and closes an
+// idle one if that is needed. Clients share the pool as in gateway.Shares. A
+// client that has used up its share loses its own longest-idle connection. Only a
+// client without any connection takes that of another: the longest-idle one of
+// the client that has the most. Otherwise many clients with one idle connection
+// each would lock out the next. Called with mu held.
 func (b *connPool) makeSpace(client string) bool {
 	held := b.held()
 	if gateway.WithinShare(int64(held[client]), 1, int64(maxPooled-len(b.byKey))) {
@@ -225,7 +226,7 @@ func (b *connPool) makeSpace(client string) bool {
 	return true
 }
 
-// held counts the branches of each client. Called with mu held.
+// held counts the connections of each client. Called with mu held.
 func (b *connPool) held() map[string]int {
 	held := map[string]int{}
 	for _, one := range b.byKey {
@@ -234,7 +235,7 @@ func (b *connPool) held() map[string]int {
 	return held
 }
 
-// add makes an entry for a branch that is being opened. Called with mu held.
+// add adds a connection that is being opened. Called with mu held.
 func (b *connPool) add(key poolKey, owner string) *pooledConn {
 	if b.byKey == nil {
 		b.byKey = map[poolKey]*pooledConn{}
@@ -244,14 +245,14 @@ func (b *connPool) add(key poolKey, owner string) *pooledConn {
 	return one
 }
 
-// end takes a branch out of the list and has it closed. Called with mu held.
+// end removes a connection from the pool and closes it. Called with mu held.
 func (b *connPool) end(one *pooledConn) {
 	if b.drop(one) {
 		close(one.closing)
 	}
 }
 
-// endAll has all branches closed; the next calls open others.
+// endAll closes all connections; the next calls open new ones.
 func (b *connPool) endAll() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -260,7 +261,7 @@ func (b *connPool) endAll() {
 	}
 }
 
-// Forget ends what was only there for a session that is over.
+// Forget closes the connections of a session that has ended.
 func (s *Server) Forget(session string) {
 	b := &s.pool
 	b.mu.Lock()
@@ -277,7 +278,8 @@ func (s *Server) Forget(session string) {
 
 func (b *pooledConn) isIdle() bool { return b.users+b.watchers == 0 }
 
-// release gives up a call's seat, or a watcher's.
+// release returns a connection to the pool. holders is the counter that was
+// raised for the lease.
 func (b *connPool) release(one *pooledConn, holders *int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -298,7 +300,8 @@ func (b *connPool) release(one *pooledConn, holders *int) {
 	}
 }
 
-// drop takes a branch out of the list. Called with mu held.
+// drop removes a connection from the pool. It reports false if the connection
+// was removed before. Called with mu held.
 func (b *connPool) drop(one *pooledConn) bool {
 	if b.byKey[one.key] != one {
 		return false
@@ -307,7 +310,7 @@ func (b *connPool) drop(one *pooledConn) bool {
 	return true
 }
 
-// runPooled opens a branch and waits until its connection is lost.
+// runPooled opens a connection, waits until it is lost or unwanted, and closes it.
 func (s *Server) runPooled(one *pooledConn, openPooled func(context.Context, *pooledConn) (conn, error)) {
 	b := &s.pool
 	ctx, cancel := context.WithTimeoutCause(s.life, s.set.StartupTimeout, s.startTimeout())
@@ -339,7 +342,7 @@ func (s *Server) runPooled(one *pooledConn, openPooled func(context.Context, *po
 	}
 }
 
-// close ends all branches and waits for them. The server's life has ended.
+// close waits until all connections are closed. The server's life has ended.
 func (b *connPool) close() {
 	b.mu.Lock()
 	b.closed = true
@@ -347,9 +350,41 @@ func (b *connPool) close() {
 	b.open.Wait()
 }
 
-// count is how many there are.
+// count returns the number of connections.
 func (b *connPool) count() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return len(b.byKey)
+}
+
+// conns returns all open connections to the server.
+func (s *Server) conns() []conn {
+	var all []conn
+	s.mu.Lock()
+	if s.conn != nil {
+		all = append(all, s.conn)
+	}
+	s.mu.Unlock()
+	for _, one := range s.pool.of(func(poolKey) bool { return true }) {
+		select {
+		case <-one.opened:
+			if one.err == nil {
+				all = append(all, one.conn)
+			}
+		default:
+		}
+	}
+	return all
+}
+
+// of returns the connections whose keys match.
+func (b *connPool) of(match func(poolKey) bool) (found []*pooledConn) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for key, one := range b.byKey {
+		if match(key) {
+			found = append(found, one)
+		}
+	}
+	return found
 }

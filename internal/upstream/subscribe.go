@@ -14,27 +14,27 @@ import (
 	"genkan/internal/jsonrpc"
 )
 
-// requestTimeout is how long a server may take to accept a subscription or
-// a log level.
+// requestTimeout is how long a server may take to accept a subscription or a log
+// level.
 const requestTimeout = 30 * time.Second
 
-// watches are the resources and tasks of a server that somebody wants to hear
-// of. Each is asked for once, however many want it, and again on every new
-// connection.
+// watches are subscriptions to resources and tasks of a server. The server is
+// sent one request for each topic, however many subscribe to it, and again on
+// every new connection.
 type watches struct {
 	mu      sync.Mutex
 	byTopic map[topic]*watched
 	last    int
 }
 
-// topic is what somebody wants to hear of: a resource, by its URI, or a task of
-// the modern era, by its id.
+// topic is what can be subscribed to: a resource, by its URI, or a task of the
+// modern era, by its id.
 type topic struct {
 	isTask bool
 	name   string
 }
 
-// filter asks a modern server to tell of a topic.
+// filter returns the filter of subscriptions/listen for the topic.
 func (t topic) filter() string {
 	word := "resourceSubscriptions"
 	if t.isTask {
@@ -43,7 +43,7 @@ func (t topic) filter() string {
 	return string(append(jsonrpc.AppendQuoted([]byte(`"notifications":{"`+word+`":[`), t.name), "]}"...))
 }
 
-// announcesTopic reports whether a server can be asked to tell of a topic.
+// announcesTopic reports whether the server offers subscriptions to the topic.
 func (p protocol) announcesTopic(of topic) bool {
 	if of.isTask {
 		return p.tasks && p.era == gateway.EraModern
@@ -53,18 +53,18 @@ func (p protocol) announcesTopic(of topic) bool {
 
 type watched struct {
 	notify map[int]func(what string)
-	// turn is taken by whoever speaks with the server about this resource: a
-	// word that ends a subscription must not overtake the one that begins it.
+	// turn serializes requests about the topic: an unsubscribe request must not
+	// overtake the subscribe request.
 	turn chan struct{}
-	// on is the connection that the server was asked on, nil for none, and stop
-	// what ends the subscription there. Whoever has the turn may use them.
+	// on is the connection that has the subscription, or nil, and stop ends it
+	// there. Both are guarded by turn.
 	on   conn
 	stop func()
 }
 
-// Subscribe asks to be told when a resource or task changes, until stop is
-// called: that which the call names, on the connection that the caller's calls
-// use. A server that is down is asked when it is back.
+// Subscribe calls notify when the resource or task that the call names changes,
+// until stop is called. It uses the connection that the calls of the caller use.
+// If the server is down, the subscription begins when it is ready.
 func (s *Server) Subscribe(ctx context.Context, call *gateway.Call, notify func(what string)) (stop func(), err error) {
 	at, err := s.acquire(ctx, call, forWatch)
 	switch {
@@ -84,7 +84,7 @@ func (s *Server) Subscribe(ctx context.Context, call *gateway.Call, notify func(
 	if err != nil || at.watched == &s.watched {
 		return leave, err
 	}
-	// Nobody else looks after a connection that is for some callers only.
+	// The supervisor renews subscriptions on the shared connection only.
 	b := &s.pool
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -96,8 +96,8 @@ func (s *Server) Subscribe(ctx context.Context, call *gateway.Call, notify func(
 	return end, nil
 }
 
-// ownTask tells of a task as long as its id is the caller's. A server that was
-// started anew may use the id for another client's.
+// ownTask wraps notify so that it is called only while the task is the caller's.
+// A restarted server may use the same id for a task of another client.
 func (s *Server) ownTask(at lease, call *gateway.Call, notify func(what string)) func(what string) {
 	return func(what string) {
 		c := at.conn
@@ -112,7 +112,8 @@ func (s *Server) ownTask(at lease, call *gateway.Call, notify func(what string))
 	}
 }
 
-// noTask is the answer to a caller that asks for a task which it does not have.
+// noTask is the error of a call that names an unknown task or one of another
+// client.
 func noTask(call *gateway.Call) error {
 	return gateway.Errorf(gateway.CodeNotFound, "Task not found: %s. It has ended long ago, or another client's call made it", call.Name)
 }
@@ -124,7 +125,7 @@ func topicOf(call *gateway.Call) topic {
 	return topic{false, call.Name}
 }
 
-// watchAt subscribes on a connection; what stop does includes leaving the seat.
+// watchAt subscribes on a leased connection. stop also releases the lease.
 func (s *Server) watchAt(ctx context.Context, at lease, of topic, notify func(what string)) (stop func(), err error) {
 	mute := gateway.Errorf(gateway.CodeNotFound,
 		"server %s does not tell when its resources change, so %s cannot be subscribed to", s.set.Name, gateway.Short(of.name))
@@ -155,8 +156,8 @@ func (s *Server) watchAt(ctx context.Context, at lease, of topic, notify func(wh
 	return stop, nil
 }
 
-// follow keeps a subscription on a branch until ctx ends: when its connection is
-// lost, on another.
+// follow keeps a subscription on a pooled connection until ctx ends. When the
+// connection is lost, it subscribes on the next one.
 func (s *Server) follow(ctx context.Context, at lease, stop func(), call *gateway.Call, notify func(what string)) {
 	for {
 		select {
@@ -211,15 +212,15 @@ func (w *watches) drop(of topic, entry *watched, number int) {
 	unwanted := len(entry.notify) == 0
 	w.mu.Unlock()
 	if unwanted {
-		// Whoever leaves does not wait for the server.
+		// Do not wait for the server.
 		go func() { _ = w.reconcile(context.Background(), of, entry, nil, false) }()
 	}
 }
 
-// reconcile brings what the server was asked in line with what is wanted now: that
-// it tells of the topic on connection c, or that it does not. anew is set
-// when the server has forgotten what it was asked.
-func (w *watches) reconcile(ctx context.Context, of topic, entry *watched, c conn, anew bool) error {
+// reconcile sends the server what the topic needs now: a subscription on
+// connection c if anybody is subscribed, otherwise its end. renewed is set when
+// the server has forgotten the subscription.
+func (w *watches) reconcile(ctx context.Context, of topic, entry *watched, c conn, renewed bool) error {
 	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
 	select {
@@ -228,7 +229,7 @@ func (w *watches) reconcile(ctx context.Context, of topic, entry *watched, c con
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
-	if anew {
+	if renewed {
 		entry.on, entry.stop = nil, nil
 	}
 	w.mu.Lock()
@@ -255,7 +256,7 @@ func (w *watches) reconcile(ctx context.Context, of topic, entry *watched, c con
 	return nil
 }
 
-// renew asks a fresh connection for everything that is watched.
+// renew subscribes to all topics on a new connection.
 func (w *watches) renew(ctx context.Context, c conn, log *slog.Logger) {
 	w.mu.Lock()
 	entries := maps.Clone(w.byTopic)
@@ -274,7 +275,7 @@ func (w *watches) renew(ctx context.Context, c conn, log *slog.Logger) {
 	}
 }
 
-// updated tells whoever watches the resource, or something that contains it.
+// updated notifies the subscribers of a resource and of those that contain it.
 func (w *watches) updated(uri string) {
 	w.mu.Lock()
 	var notify []func(string)
@@ -289,7 +290,7 @@ func (w *watches) updated(uri string) {
 	}
 }
 
-// progressed tells whoever watches a task how it is.
+// progressed notifies the subscribers of a task of its state.
 func (w *watches) progressed(state []byte) {
 	w.mu.Lock()
 	var notify []func(string)
@@ -302,9 +303,9 @@ func (w *watches) progressed(state []byte) {
 	}
 }
 
-// SetLogLevel says how loud the loudest of the server's clients wants it, and
-// announcesTopic the server in its own time. A modern server is told with each call
-// instead.
+// SetLogLevel sets the most verbose level that any client wants, and sends it to
+// a legacy server in the background. A modern server gets the level with each
+// call instead.
 func (s *Server) SetLogLevel(ctx context.Context, level string) {
 	s.mu.Lock()
 	s.logLevel = level
@@ -315,8 +316,8 @@ func (s *Server) SetLogLevel(ctx context.Context, level string) {
 	}
 }
 
-// raiseLogLevel makes a legacy server as loud as a call wants it: a modern caller's
-// wish stands in the call, which such a server does not read.
+// raiseLogLevel raises a legacy server's log level to what the call asks for.
+// Modern callers state the level in the call, where legacy servers do not look.
 func (s *Server) raiseLogLevel(ctx context.Context, c conn, call *gateway.Call) {
 	level, _ := call.LogLevel()
 	if call.Era != gateway.EraModern || level == "" || c.protocol().era != gateway.EraLegacy {
@@ -333,15 +334,15 @@ func (s *Server) raiseLogLevel(ctx context.Context, c conn, call *gateway.Call) 
 	}
 }
 
-// sentLevel is what a server was told last, and on which connection.
+// sentLevel is the last level that was sent to the server, and the connection.
 type sentLevel struct {
 	sync.Mutex
 	conn  conn
 	level string
 }
 
-// syncLogLevel tells the server the level that is wanted now, one at a time: two
-// wishes that overtake each other must not leave it with the former one.
+// syncLogLevel sends the wanted level to the server unless it has it. Only one
+// request is sent at a time, so that an older level cannot replace a newer one.
 func (s *Server) syncLogLevel(ctx context.Context, c conn) {
 	s.sentLevel.Lock()
 	defer s.sentLevel.Unlock()
@@ -369,11 +370,12 @@ func (s *Server) sendLogLevel(ctx context.Context, c conn, level string) {
 }
 
 // acknowledgeTimeout is how long a modern server may take to acknowledge a
-// subscription before it is taken for one that does not.
+// subscription. Some servers never do; after that the subscription counts as
+// open.
 const acknowledgeTimeout = 5 * time.Second
 
-// awaitStream waits until a subscription is in force: what changes after that is
-// told. ended has what the server answered, or why there is no stream.
+// awaitStream waits until a subscription is open. ended receives the server's
+// answer, or the error, if the stream ends before.
 func awaitStream(ctx context.Context, opened <-chan struct{}, ended <-chan answer) error {
 	patience := time.NewTimer(acknowledgeTimeout)
 	defer patience.Stop()

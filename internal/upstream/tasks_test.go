@@ -24,7 +24,7 @@ func (m *mailbox) Notify(_ string, params []byte) { m.told = append(m.told, stri
 func (m *mailbox) Ask(context.Context, string, []byte) ([]byte, error) { return nil, nil }
 
 // A server that says whatever it likes about tasks reaches nobody but those
-// ownerOf tasks they are, and takes no more memory than that needs.
+// whose tasks they are, and takes no more memory than that needs.
 func TestAServerThatFloodsWithStatuses(t *testing.T) {
 	t.Parallel()
 	var table taskTable
