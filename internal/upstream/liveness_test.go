@@ -174,7 +174,7 @@ func TestABusyServerIsNotDead(t *testing.T) {
 }
 
 // A connection of one client that goes silent is closed. The others keep theirs.
-func TestASilentBranchIsClosed(t *testing.T) {
+func TestASilentPooledConnectionIsClosed(t *testing.T) {
 	t.Parallel()
 	record := t.TempDir() + "/record"
 	set := faultChild(t, "-era", "legacy", "-mode", "stall", "-record", record)

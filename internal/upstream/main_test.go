@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 		os.Exit(0)
 	}
 	// Most tests wait for a process, so more run at once than there are cores.
-	if err := flag.Set("test.parallel", "6"); err != nil {
+	if err := flag.Set("test.parallel", "4"); err != nil {
 		panic(err)
 	}
 	testkit.Main(m)
@@ -205,7 +205,7 @@ func (u *upstreamTest) newCall(era gateway.Era, tool, arguments, meta string) *g
 // callText calls a tool as a legacy client and returns its text.
 func (u *upstreamTest) callText(tool, arguments string) (string, error) {
 	u.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	result, err := u.Handle(ctx, u.newCall(gateway.EraLegacy, tool, arguments, ""))
 	if err != nil {

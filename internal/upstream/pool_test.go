@@ -253,7 +253,7 @@ func realDir(t testing.TB) string {
 }
 
 // There is an end to how many children clients can have started.
-func TestBranchesAreCapped(t *testing.T) {
+func TestThePoolIsBounded(t *testing.T) {
 	t.Parallel()
 	u, _ := openScript(t, "where", func(s *Settings, _ *Deps) { s.Isolation = IsolationSession })
 	for i := range maxPooled + 3 {

@@ -66,11 +66,10 @@ func TestBadAnswers(t *testing.T) {
 // The TypeScript SDK writes the id behind the result. Whose answer it was must
 // be found all the same, or the caller waits for ten minutes.
 func TestABadAnswerWhoseIDComesLast(t *testing.T) {
-	t.Parallel()
 	for script, words := range map[string]string{"id-last-deep": "too deep", "id-last-huge": "larger than"} {
 		t.Run(script, func(t *testing.T) {
 			u, _ := openScript(t, script)
-			ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 			defer cancel()
 			_, err := u.Handle(ctx, u.newCall(gateway.EraLegacy, "t", `{}`, ""))
 			wantError(t, err, gateway.CodeUnavailable, "srv", words)
@@ -180,7 +179,6 @@ func TestAHugeAnswerIsRefused(t *testing.T) {
 
 // The largest that may pass does.
 func TestALargeAnswerPasses(t *testing.T) {
-	t.Parallel()
 	const size = 31 << 20
 	u := openReady(t, faultChild(t, "-mode", "huge", "-size", fmt.Sprint(size)))
 	result, err := u.Handle(context.Background(), u.newCall(gateway.EraLegacy, "echo", `{"text":"x"}`, ""))
