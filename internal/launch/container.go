@@ -19,8 +19,9 @@ type containerRun struct {
 	remove bool
 }
 
-// Long options of run without a value, and short options with one. They decide
-// which argument is the image: the arguments after it are not options of run.
+// Most global options have no value and most options of run have one; these are
+// the exceptions. They decide which argument is the image: the arguments after it
+// are not options of run.
 const (
 	globalsWithValue = "--config -c --context -H --host -l --log-level --tlscacert --tlscert --tlskey " +
 		"--cgroup-manager --conmon --connection --events-backend --hooks-dir --identity --imagestore --module " +
