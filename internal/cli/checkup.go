@@ -442,7 +442,7 @@ func lastLines(output string) []string {
 			lines = append(lines, line)
 		}
 	}
-	first := max(min(len(lines)-most, upstream.TellingLine(lines)), 0)
+	first := max(min(len(lines)-most, upstream.SummaryLine(lines)), 0)
 	lines = lines[first:min(first+most, len(lines))]
 	for i, line := range lines {
 		line = strings.Map(func(r rune) rune {

@@ -5,18 +5,19 @@ import (
 	"time"
 )
 
-// breaker leaves a failing server alone for a while. After the pause one call
-// is let through to see; if that does not answer either, the next one may look
-// a pause later, without waiting for the first: a call can take minutes.
+// breaker stops calls to a failing server for a while. After the pause one call
+// is sent as a test. If it gets no answer, the next test is sent a pause later,
+// without waiting for the first: a call can take minutes.
 //
-// Calls that fail together count once: a call that was under way when another
-// failed tells nothing new. A server that has started again gets everybody's calls
-// at once; the first failure opens the breaker again.
+// Calls that fail together count once: a call that was in flight when another
+// failed shows nothing new. When the server has restarted, all calls are sent
+// again; the first failure opens the breaker again.
 type breaker struct {
-	// failures in a row open it for pause.
+	// failures in a row open the breaker for pause.
 	failures uint32
 	pause    time.Duration
-	// starts reports how often the source became ready; nil if it does not say.
+	// starts returns how often the source became ready; nil if it does not report
+	// that.
 	starts func() uint64
 
 	mu       sync.Mutex
@@ -26,7 +27,7 @@ type breaker struct {
 	opened   uint64    // starts when the breaker opened
 }
 
-// ticket is what the breaker knew when an attempt began.
+// ticket is the state of the breaker when an attempt began.
 type ticket struct{ counted, starts uint64 }
 
 // allow reports whether a call may be sent.
@@ -57,8 +58,8 @@ func (b *breaker) startsNow() uint64 {
 	return b.starts()
 }
 
-// settle takes note of how an attempt went.
-func (b *breaker) settle(v verdict, t ticket) {
+// record records the verdict of an attempt.
+func (b *breaker) record(v verdict, t ticket) {
 	if v == noVerdict {
 		return
 	}

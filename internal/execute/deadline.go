@@ -10,46 +10,46 @@ import (
 	"genkan/internal/gateway"
 )
 
-// deadline ends a call that shows no sign of life. Each sign pushes it out, up
-// to the total that no call may exceed.
+// deadline ends a call without progress. Progress extends it, up to the total
+// time of the call.
 type deadline struct {
 	mu      sync.Mutex
 	timer   *time.Timer
 	idle    time.Duration
 	latest  time.Time
 	stopped bool
-	// asking counts questions to the client, during which the clock stands;
-	// asked is since when.
+	// asking counts questions to the client, during which the deadline is
+	// suspended; asked is when the first of them began.
 	asking int
 	asked  time.Time
-	place  *place
+	slot   *slot
 	cancel context.CancelCauseFunc
 }
 
-// The causes of a call's end. Sources tell a timeout from a cancellation by their
-// code.
+// The causes of the end of a call's context. Sources tell a timeout from a
+// cancellation by the code.
 var (
 	errNoSignOfLife = &gateway.Error{Code: gateway.CodeTimeout, Err: errors.New("no sign of life within the timeout")}
 	errTooLong      = &gateway.Error{Code: gateway.CodeTimeout, Err: errors.New("signs of life, but no answer within the longest time")}
 )
 
-// deadline starts the clock of one attempt.
-func (e *Executor) deadline(ctx context.Context, p *place, call *gateway.Call) (context.Context, *deadline) {
+// deadline starts the deadline of an attempt.
+func (e *Executor) deadline(ctx context.Context, p *slot, call *gateway.Call) (context.Context, *deadline) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	d := &deadline{idle: e.timeout(call), place: p, cancel: cancel}
+	d := &deadline{idle: e.timeout(call), slot: p, cancel: cancel}
 	d.latest = time.Now().Add(max(e.limits.Total, d.idle))
 	d.timer = time.AfterFunc(d.idle, d.expire)
 	call.OnSignOfLife(d.extend)
-	call.OnPause(d.hold)
+	call.OnPause(d.suspend)
 	return ctx, d
 }
 
 func (e *Executor) timeout(call *gateway.Call) time.Duration {
-	// The ceiling is for callers; whoever writes the configuration knows.
+	// The ceiling applies to callers, not to the configuration.
 	return cmp.Or(min(call.Options.Timeout, maxTimeout), e.configuredTimeout(call))
 }
 
-// configuredTimeout is the timeout of a call whose caller does not choose one.
+// configuredTimeout returns the timeout of a call whose caller states none.
 func (e *Executor) configuredTimeout(call *gateway.Call) time.Duration {
 	return cmp.Or(call.Tool.Options.Timeout, call.Usual.Timeout, call.Tool.Timeout, e.limits.Timeout)
 }
@@ -62,15 +62,16 @@ func (d *deadline) extend() {
 	}
 }
 
-// hold stops the clock while the client is asked, and returns what starts it
-// again: neither the time without a sign nor the total runs for people.
-func (d *deadline) hold() (resume func()) {
+// suspend stops the deadline while the client is asked, and returns the function
+// that resumes it. Neither the timeout nor the total includes the time that
+// people take.
+func (d *deadline) suspend() (resume func()) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.asking == 0 {
 		d.timer.Stop()
 		d.asked = time.Now()
-		d.place.give()
+		d.slot.give()
 	}
 	d.asking++
 	return sync.OnceFunc(func() {
@@ -79,7 +80,7 @@ func (d *deadline) hold() (resume func()) {
 		if d.asking--; d.asking == 0 {
 			d.latest = d.latest.Add(time.Since(d.asked))
 			if !d.stopped {
-				d.place.take()
+				d.slot.take()
 				d.timer.Reset(max(min(d.idle, time.Until(d.latest)), 0))
 			}
 		}
@@ -107,7 +108,7 @@ func (d *deadline) stop() {
 	d.cancel(nil)
 }
 
-// endedBy says why a call's context ended.
+// endedBy returns why a call's context ended.
 func (e *Executor) endedBy(cause error, call *gateway.Call) error {
 	if errors.Is(cause, errNoSignOfLife) {
 		return &gateway.Error{

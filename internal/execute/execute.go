@@ -1,7 +1,6 @@
-// Package execute is the last stretch of the corridor: it hands a call to its
-// source under a deadline, behind the source's queue and breaker, and sends
-// again what is safe to send again. Every source has a lane of its own, so
-// that one that hangs takes nobody with it.
+// Package execute sends calls to their sources. Each call has a deadline, and is
+// sent again if that is safe. Each source has a queue and a circuit breaker of
+// its own, its lane, so that a source that hangs delays no other.
 package execute
 
 import (
@@ -16,27 +15,26 @@ import (
 	"genkan/internal/gateway"
 )
 
-// Limits are what holds for every source unless a tool or a caller says
-// otherwise.
+// Limits apply to every source unless a tool or a caller states others.
 type Limits struct {
-	// Timeout is how long a call may go without a sign of life.
+	// Timeout is how long a call may take without progress.
 	Timeout time.Duration
-	// Total is how long a call may take with any number of them.
+	// Total is how long a call may take with progress.
 	Total time.Duration
-	// Concurrency is how many calls a source works on at once, Queue how many
-	// more may wait for a place.
+	// Concurrency is how many calls a source processes at once, Queue how many
+	// more may wait.
 	Concurrency, Queue int
-	// Retries is how often a call that did no harm is sent again.
+	// Retries is how often a call that is safe to repeat is sent again.
 	Retries int
-	// RetryDelay is the wait before the first of them; it doubles.
+	// RetryDelay is the wait before the first retry; it doubles with each.
 	RetryDelay time.Duration
 	// BreakerFailures in a row open a source's breaker for BreakerPause.
 	BreakerFailures uint32
 	BreakerPause    time.Duration
 }
 
-// DefaultLimits fit servers behind MCP. Ten minutes without progress: a fixed
-// half minute kills real work.
+// DefaultLimits returns limits for MCP servers. A call may take ten minutes
+// without progress, because a fixed half minute ends real work.
 func DefaultLimits() Limits {
 	return Limits{
 		Timeout: 10 * time.Minute, Total: 6 * time.Hour,
@@ -46,25 +44,25 @@ func DefaultLimits() Limits {
 	}
 }
 
-// Ceilings of what a caller may ask for.
+// The limits of what callers may ask for.
 const (
 	maxTimeout    = 10 * time.Minute
 	maxRetries    = 10
 	maxRetryDelay = time.Minute
 )
 
-// mostResent is how often a call is sent again after its connection was lost: a
-// call that loses two in a row probably ends the server.
-const mostResent = 1
+// maxResent is how often a call is sent again after its connection was lost: a
+// call that loses two connections in a row probably crashes the server.
+const maxResent = 1
 
-// Executor runs calls. It belongs to the process, not to a configuration: a
-// reload does not forget which server is failing.
+// Executor sends calls to their sources. It belongs to the process, so that a
+// reload keeps the state of breakers and queues.
 type Executor struct {
 	limits Limits
 	lanes  sync.Map // gateway.Source → *lane
 }
 
-// New makes an executor.
+// New returns an executor.
 func New(limits Limits) *Executor { return &Executor{limits: limits} }
 
 func (e *Executor) lane(source gateway.Source) *lane {
@@ -75,11 +73,11 @@ func (e *Executor) lane(source gateway.Source) *lane {
 	return l.(*lane) //nolint:forcetypeassert // only lanes are stored
 }
 
-// Forget drops the lane of a source that is gone.
+// Forget removes the lane of a source that is closed.
 func (e *Executor) Forget(source gateway.Source) { e.lanes.Delete(source) }
 
-// Handle runs the call in its source's lane. Its answer counts against the
-// caller's share of the memory, whatever source made it.
+// Handle sends the call in the lane of its source. The answer counts against the
+// caller's share of the memory.
 func (e *Executor) Handle(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
 	result, err := e.handle(ctx, call)
 	if err == nil && result != nil {
@@ -114,7 +112,7 @@ func (e *Executor) handle(ctx context.Context, call *gateway.Call) (*gateway.Res
 		if isLost(err) {
 			lost++
 		}
-		if err == nil || call.Attempts > retries || lost > mostResent || !worthRetrying(err, call.Tool) || ctx.Err() != nil {
+		if err == nil || call.Attempts > retries || lost > maxResent || !worthRetrying(err, call.Tool) || ctx.Err() != nil {
 			return result, err
 		}
 		if call.Attempts == 1 {
@@ -130,8 +128,8 @@ func (e *Executor) handle(ctx context.Context, call *gateway.Call) (*gateway.Res
 	}
 }
 
-// retries is how often the call may be sent again, by the first who says it: its
-// caller, the configuration of its tool, what is usual.
+// retries returns how often the call may be sent again, as the first of these
+// states it: the caller, the configuration of the tool, the limits.
 func (e *Executor) retries(call *gateway.Call) int {
 	wish := cmp.Or(call.Options.Retries, call.Tool.Options.Retries, call.Usual.Retries, e.limits.Retries)
 	if wish == gateway.NoRetries {
@@ -145,7 +143,7 @@ func (e *Executor) retryDelay(call *gateway.Call) time.Duration {
 }
 
 // attempt sends the call once.
-func (e *Executor) attempt(ctx context.Context, l *lane, p *place, call *gateway.Call) (*gateway.Result, error) {
+func (e *Executor) attempt(ctx context.Context, l *lane, p *slot, call *gateway.Call) (*gateway.Result, error) {
 	ticket, ok := l.breaker.allow()
 	if !ok {
 		return nil, &gateway.Error{
@@ -156,17 +154,17 @@ func (e *Executor) attempt(ctx context.Context, l *lane, p *place, call *gateway
 	}
 	ctx, deadline := e.deadline(ctx, p, call)
 	result, err := call.Tool.Source.Handle(ctx, call)
-	// Asked before the clock is stopped, which ends ctx too.
+	// Read before the deadline is stopped, which ends ctx, too.
 	ended := ctx.Err() != nil
 	deadline.stop()
 	if err != nil && ended && !gateway.AsError(err).Unsent {
 		err = e.endedBy(context.Cause(ctx), call)
 	}
-	l.breaker.settle(e.verdict(err, call), ticket)
+	l.breaker.record(e.verdict(err, call), ticket)
 	return result, err
 }
 
-// verdict is what an attempt says about its server.
+// verdict is what an attempt says about the health of a server.
 type verdict uint8
 
 const (
@@ -175,9 +173,9 @@ const (
 	failing
 )
 
-// verdict is breakerVerdict, except for a call that timed out earlier than the
-// configuration says: its caller gave the server too little time. Whether such a
-// server still lives, the source finds out itself.
+// verdict returns the verdict of an attempt. A call that timed out earlier than
+// the configuration allows is neutral: its caller gave the server too little
+// time, and the source checks by itself whether the server still responds.
 func (e *Executor) verdict(err error, call *gateway.Call) verdict {
 	v := breakerVerdict(err)
 	if v == failing && gateway.AsError(err).Code == gateway.CodeTimeout && e.timeout(call) < e.configuredTimeout(call) {
@@ -186,13 +184,12 @@ func (e *Executor) verdict(err error, call *gateway.Call) verdict {
 	return v
 }
 
-// breakerVerdict decides what a failing server is: one that was sent a call
-// and does not answer. An answer shows that it lives, also one that says no.
-// A caller that went away shows nothing, nor does a restart that was wanted. Nor does what never left: a server
-// that is down refuses at once by itself and says why, and once it is back
-// nobody should have to wait for a breaker. A lost connection shows nothing,
-// either: the source restarts the server, and the others should not wait because
-// one caller's call ended it.
+// breakerVerdict returns the verdict of an error. Only a server that was sent a
+// call and does not answer fails. An answer, also an error, shows that the server
+// works. Neutral are a caller that went away, a requested restart, a call that
+// was not sent (a server that is down refuses at once, and needs no breaker when
+// it is back), and a lost connection (the source restarts the server, and the
+// call of one caller must not block the others).
 func breakerVerdict(err error) verdict {
 	if err == nil {
 		return healthy
@@ -215,8 +212,9 @@ func isLost(err error) bool {
 	return errors.As(err, &e) && e.Lost
 }
 
-// worthRetrying: what never left, or what does no harm twice. What the server
-// answered stands.
+// worthRetrying reports whether a call may be sent again: it was not sent, or its
+// tool is read-only or idempotent. A call that the server answered is never sent
+// again.
 func worthRetrying(err error, tool *gateway.Tool) bool {
 	var e *gateway.Error
 	if !errors.As(err, &e) || e.RPC != nil || e.Answered || e.Code != gateway.CodeUnavailable {
@@ -225,11 +223,11 @@ func worthRetrying(err error, tool *gateway.Tool) bool {
 	return e.Unsent || tool.RetrySafe()
 }
 
-// enter takes a place in the lane, or waits for one in the bounded queue, for
-// no longer than the call may go without a sign of life.
-func (e *Executor) enter(ctx context.Context, l *lane, call *gateway.Call) (*place, error) {
+// enter takes a slot in the lane, or waits for one in the queue, no longer than
+// the timeout of the call.
+func (e *Executor) enter(ctx context.Context, l *lane, call *gateway.Call) (*slot, error) {
 	l.mu.Lock()
-	p := &place{lane: l, client: l.enter(call.Identity.ClientID)}
+	p := &slot{lane: l, client: l.enter(call.Identity.ClientID)}
 	if p.held = l.run(p.client); p.held {
 		l.mu.Unlock()
 		return p, nil

@@ -7,30 +7,32 @@ import (
 	"genkan/internal/gateway"
 )
 
-// lane is one source's queue and breaker. Its places and its queue are shared by
-// the clients as in gateway.Shares: a client with many calls leaves places free
-// for the others, although calls of its own wait.
+// lane is the queue and the breaker of a source. Clients share the slots and the
+// queue as in gateway.Shares: a client with many calls leaves slots free for the
+// others, even while its own calls wait.
 type lane struct {
 	breaker breaker
 
 	mu sync.Mutex
-	// free are the places, room those in the queue, that nobody has.
+	// free is the number of free slots, and room that of free entries in the
+	// queue.
 	free, room int
 	clients    map[string]*laneClient
-	// waiting are the clients with calls in the queue.
+	// waiting are the clients with queued calls.
 	waiting []*laneClient
 }
 
-// laneClient is what one client has of a lane.
+// laneClient is a client's use of a lane.
 type laneClient struct {
 	name string
-	// calls are all that have entered, also those that gave their place up.
+	// calls counts the client's calls in the lane, also those that gave up their
+	// slot.
 	calls   int
 	running int
 	queue   []chan struct{} // closed when the call may run; first come first
 }
 
-// idleClients is how many clients without calls keep their entry in a lane.
+// idleClients is how many clients without calls keep their entries.
 const idleClients = 64
 
 func newLane(source gateway.Source, limits Limits) *lane {
@@ -56,14 +58,14 @@ func (l *lane) enter(client string) *laneClient {
 	return c
 }
 
-// leave forgets a client without calls, if many have entries.
+// leave removes a client without calls if there are many entries.
 func (l *lane) leave(c *laneClient) {
 	if c.calls--; c.calls == 0 && len(l.clients) > idleClients {
 		delete(l.clients, c.name)
 	}
 }
 
-// run takes a place for a client, if its share allows it.
+// run takes a slot for a client if its share allows it.
 func (l *lane) run(c *laneClient) bool {
 	if !gateway.WithinShare(int64(c.running), 1, int64(l.free)) {
 		return false
@@ -73,7 +75,7 @@ func (l *lane) run(c *laneClient) bool {
 	return true
 }
 
-// stop gives a place back, and lets those run that may now.
+// stop returns a slot and starts queued calls.
 func (l *lane) stop(c *laneClient) {
 	l.free++
 	c.running--
@@ -87,8 +89,8 @@ func (l *lane) stop(c *laneClient) {
 	}
 }
 
-// next is the waiting client with the fewest running calls; of several, the one
-// that came first.
+// next returns the waiting client with the fewest running calls; of several, the
+// first that came.
 func (l *lane) next() (next *laneClient) {
 	for _, c := range l.waiting {
 		if next == nil || c.running < next.running {
@@ -98,7 +100,7 @@ func (l *lane) next() (next *laneClient) {
 	return next
 }
 
-// enqueue puts a call of a client into the queue, if its share allows it.
+// enqueue queues a call of a client if its share allows it.
 func (l *lane) enqueue(c *laneClient) (turn chan struct{}, ok bool) {
 	if !gateway.WithinShare(int64(len(c.queue)), 1, int64(l.room)) {
 		return nil, false
@@ -112,7 +114,7 @@ func (l *lane) enqueue(c *laneClient) (turn chan struct{}, ok bool) {
 	return turn, true
 }
 
-// dequeue takes a client's call out of the queue. The client goes behind the
+// dequeue removes a client's call from the queue. The client moves behind the
 // others, so that clients with equally many running calls take turns.
 func (l *lane) dequeue(c *laneClient, i int) {
 	l.room++
@@ -124,17 +126,17 @@ func (l *lane) dequeue(c *laneClient, i int) {
 	}
 }
 
-// place is a call's place in a lane. A call gives it up while its client is
-// asked something, or the people of a few callers would close a server to all
-// others; afterwards it goes on in any case.
-type place struct {
+// slot is a call's slot in a lane. A call gives it up while its client is asked
+// something: otherwise a few unanswered questions would block the server for all.
+// Afterwards the call goes on in any case.
+type slot struct {
 	lane   *lane
 	client *laneClient
 	mu     sync.Mutex
 	held   bool
 }
 
-func (p *place) give() {
+func (p *slot) give() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.held {
@@ -145,8 +147,8 @@ func (p *place) give() {
 	}
 }
 
-// take takes a place if the client's share allows it.
-func (p *place) take() {
+// take takes the slot again if the client's share allows it.
+func (p *slot) take() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.lane.mu.Lock()
@@ -154,8 +156,8 @@ func (p *place) take() {
 	p.held = p.lane.run(p.client)
 }
 
-// leave is the end of the call.
-func (p *place) leave() {
+// leave ends the call's use of the lane.
+func (p *slot) leave() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.lane.mu.Lock()
@@ -167,8 +169,8 @@ func (p *place) leave() {
 	p.lane.leave(p.client)
 }
 
-// abandon ends a call that waits for its turn.
-func (p *place) abandon(turn chan struct{}) {
+// abandon removes a call from the queue.
+func (p *slot) abandon(turn chan struct{}) {
 	p.lane.mu.Lock()
 	defer p.lane.mu.Unlock()
 	if i := slices.Index(p.client.queue, turn); i >= 0 {

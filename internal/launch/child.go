@@ -13,24 +13,24 @@ import (
 	"genkan/internal/gateway"
 )
 
-// Command is what to start.
+// Command is a process to start.
 type Command struct {
-	// Server is the name of the server that the process is.
+	// Server is the name of the server.
 	Server string
 	Name   string
 	Args   []string
-	// Env is what the process gets beside what every process gets.
+	// Env is added to the environment that every process gets.
 	Env map[string]gateway.Secret
-	// Dir is the folder that it runs in; empty for ours.
+	// Dir is the working directory; empty for genkan's.
 	Dir string
-	// Errors is where its standard error goes.
+	// Errors receives the standard error.
 	Errors io.Writer
 }
 
-// Child is a process and everything that it starts: they share a process
-// group, and are ended together.
+// Child is a process and its descendants. They share a process group and are
+// ended together.
 type Child struct {
-	// Stdin and Stdout are our ends of its pipes.
+	// Stdin and Stdout are genkan's ends of the pipes.
 	Stdin, Stdout *os.File
 
 	cmd     *exec.Cmd
@@ -40,28 +40,28 @@ type Child struct {
 	stop    sync.Once
 }
 
-// Patience with a child that is told to end: first its input is closed, then
-// it gets a SIGTERM, then it is killed.
+// How long End waits after each step: it closes the input, then sends SIGTERM,
+// then kills.
 const (
 	PatienceAfterEOF  = 2 * time.Second
 	patienceAfterTerm = 2 * time.Second
 
-	// PatienceForLastWords is waited for twice, for errors and for answers, when
-	// somebody who left the group holds both: a crash is to be noticed within
-	// 100 ms.
+	// PatienceForLastWords is how long the output is read after the process has
+	// ended. It is waited for twice, for errors and for answers, if a descendant
+	// that left the group holds both: a crash must be noticed within 100 ms.
 	PatienceForLastWords = 40 * time.Millisecond
 	patienceForLateWords = time.Second
 )
 
-// Start starts a command with a clean environment. A command that has to be
-// looked for far away takes a few seconds, but ctx ends that.
+// Start starts a command with a clean environment. Finding the command may take a
+// few seconds; ctx ends that.
 func (l *Launcher) Start(ctx context.Context, command Command) (*Child, error) {
 	cmd, container, err := l.prepare(ctx, command)
 	if err != nil {
 		return nil, err
 	}
-	// Our own pipes, not StdoutPipe's: Wait must not wait for grandchildren
-	// that hold them open.
+	// Not StdoutPipe: Wait must not wait for grandchildren that hold the pipes
+	// open.
 	inR, inW, err := os.Pipe()
 	if err != nil {
 		return nil, err
@@ -96,22 +96,22 @@ func (l *Launcher) Start(ctx context.Context, command Command) (*Child, error) {
 	}()
 	go func() {
 		c.waitErr = cmd.Wait()
-		// Whatever it left behind goes with it.
+		// End the descendants, too.
 		family.kill()
 		family.close()
 		l.guard.unwatch(cmd.Process.Pid)
 		if container != nil {
-			l.unpack(container)
+			l.endContainer(container)
 		}
-		// Its last words say why it ended. Somebody who left the group may
-		// still hold the pipe, and is not waited for.
+		// The last output says why the process ended. A descendant that left the
+		// group may still hold the pipe; do not wait for it.
 		select {
 		case <-lastWords:
 		case <-time.After(PatienceForLastWords):
 		}
 		close(c.exited)
-		// On a busy machine they may not have been read yet; they are not thrown
-		// away, though nobody waits for them any more.
+		// On a busy machine the output may not have been read yet. It is still
+		// kept, but nobody waits for it.
 		select {
 		case <-lastWords:
 		case <-time.After(patienceForLateWords):
@@ -122,9 +122,9 @@ func (l *Launcher) Start(ctx context.Context, command Command) (*Child, error) {
 	return c, nil
 }
 
-// prepare makes the process of a command, but does not start it, and the
-// container that it stands for, if it does.
-func (l *Launcher) prepare(ctx context.Context, command Command) (*exec.Cmd, *box, error) {
+// prepare returns the command that is to be started, and its container if it runs
+// one.
+func (l *Launcher) prepare(ctx context.Context, command Command) (*exec.Cmd, *childContainer, error) {
 	const goos = runtime.GOOS
 	var file string
 	var env []string
@@ -142,9 +142,9 @@ func (l *Launcher) prepare(ctx context.Context, command Command) (*exec.Cmd, *bo
 		}
 	}
 	args := command.Args
-	var container *box
+	var container *childContainer
 	if run, ok := parseContainerRun(goos, command.Name, args); ok {
-		container, args = l.pack(ctx, command, run, file, env)
+		container, args = l.labelContainer(ctx, command, run, file, env)
 	}
 	var line string
 	if isBatch(goos, file) {
@@ -185,27 +185,27 @@ func startError(command string, err error) error {
 	return e
 }
 
-// PID is the process id.
+// PID returns the process id.
 func (c *Child) PID() int { return c.cmd.Process.Pid }
 
 // Exited is closed when the process has ended.
 func (c *Child) Exited() <-chan struct{} { return c.exited }
 
-// ExitError says how the process ended.
+// ExitError returns how the process ended.
 func (c *Child) ExitError() error {
 	e := gateway.Errorf(gateway.CodeUnavailable, "its process ended without an error")
 	if state := c.cmd.ProcessState; state != nil && !state.Success() {
 		e = gateway.Errorf(gateway.CodeUnavailable, "its process ended with %s", state.String())
 	}
-	// What an exit status says has been said.
+	// The exit status is part of the message.
 	if exit := new(exec.ExitError); !errors.As(c.waitErr, &exit) {
 		e.Err = c.waitErr
 	}
 	return e
 }
 
-// End ends the child and its group, gently first, and returns when they are
-// gone. The pipes are closed then.
+// End ends the process group, gently first, and returns when it has ended and the
+// pipes are closed.
 func (c *Child) End() {
 	c.stop.Do(func() {
 		_ = c.Stdin.Close()
@@ -220,7 +220,7 @@ func (c *Child) End() {
 	})
 }
 
-// Gone waits for the end of the process, and reports whether it came in time.
+// Gone reports whether the process ends within the given time.
 func (c *Child) Gone(within time.Duration) bool {
 	timer := time.NewTimer(within)
 	defer timer.Stop()

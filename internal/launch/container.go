@@ -5,22 +5,23 @@ import (
 	"strings"
 )
 
-// containerRun is a command that runs a container: docker or podman with run.
-// Ending such a process leaves the container where it is.
+// containerRun is a parsed `docker run` or `podman run`. The container outlives
+// the process of such a command.
 type containerRun struct {
-	// before are the arguments up to the subcommand: which daemon, for one.
+	// before are the arguments up to the subcommand, such as those that choose a
+	// daemon.
 	before []string
-	// options is where the options of run begin.
+	// options is the index of the first option of run.
 	options int
-	// name is what the user calls the container; empty if that is left to us.
+	// name is the name that the user gives the container, or empty.
 	name string
-	// remove says that the user wants it gone when it ends.
+	// remove is set for --rm.
 	remove bool
 }
 
-// Options that are followed by a value, where most are not, and options that
-// are not, where most are. They decide where the image's name stands: what
-// comes after it is said to somebody else.
+// Most global options have no value and most options of run have one; these are
+// the exceptions. They decide which argument is the image: the arguments after it
+// are not options of run.
 const (
 	globalsWithValue = "--config -c --context -H --host -l --log-level --tlscacert --tlscert --tlskey " +
 		"--cgroup-manager --conmon --connection --events-backend --hooks-dir --identity --imagestore --module " +
@@ -33,13 +34,13 @@ const (
 	runLettersWithoutValue = "ditPq"
 )
 
-// isContainerTool tells the programs whose containers outlive them.
+// isContainerTool reports whether a program runs containers that outlive it.
 func isContainerTool(goos, command string) bool {
 	name := baseName(goos, command)
 	return name == "docker" || name == "podman"
 }
 
-// baseName is a command without its folder and, on Windows, its extension.
+// baseName returns a command without its folder and, on Windows, its extension.
 func baseName(goos, command string) string {
 	separators := "/"
 	if goos == "windows" {
@@ -56,7 +57,7 @@ func baseName(goos, command string) string {
 	return name
 }
 
-// parseContainerRun reads a command line as docker and podman do.
+// parseContainerRun parses a command line as docker and podman do.
 func parseContainerRun(goos, command string, args []string) (containerRun, bool) {
 	if !isContainerTool(goos, command) {
 		return containerRun{}, false
@@ -80,7 +81,7 @@ func parseContainerRun(goos, command string, args []string) (containerRun, bool)
 	return run, true
 }
 
-// readOptions looks at the options of run, up to the image.
+// readOptions parses the options of run, up to the image.
 func (r *containerRun) readOptions(args []string) {
 	next := func() (arg string) {
 		if len(args) > 0 {
@@ -112,12 +113,13 @@ func (r *containerRun) readOptions(args []string) {
 	}
 }
 
-// with puts options in front of the user's.
+// with inserts options before the user's.
 func (r *containerRun) with(args []string, options ...string) []string {
 	return slices.Concat(args[:r.options], options, args[r.options:])
 }
 
-// tool is a command line of the same program, at the same daemon.
+// tool returns the arguments of another command of the same program for the same
+// daemon.
 func (r *containerRun) tool(args ...string) []string {
 	return slices.Concat(r.before, args)
 }

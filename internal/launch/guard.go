@@ -15,10 +15,10 @@ import (
 	"time"
 )
 
-// guard is a small process beside genkan that outlives it by a moment. It
-// holds the end of a pipe and the ids of all children's process groups; when
-// the pipe breaks, however genkan ended, it kills what is left. A signal at
-// the parent's death (pdeathsig) would miss grandchildren, and npx makes one.
+// guard is a small process that outlives genkan by a moment. It holds the end of
+// a pipe and the ids of all process groups. When the pipe breaks, however genkan
+// ended, it kills the groups that are left. A signal at the parent's death
+// (pdeathsig) would miss grandchildren, and npx makes one.
 type guard struct {
 	command []string
 	log     *slog.Logger
@@ -29,7 +29,7 @@ type guard struct {
 	closed bool
 }
 
-// newGuard makes a guard that runs command, which must end up in RunGuard. The
+// newGuard returns a guard that runs command, which must call RunGuard. The
 // process is started with the first child.
 func newGuard(command []string, log *slog.Logger) *guard {
 	return &guard{command: command, log: log, groups: map[int]bool{}}
@@ -55,8 +55,8 @@ func (g *guard) unwatch(group int) {
 	g.tell(fmt.Sprintf("-%d\n", group))
 }
 
-// tell writes to the guard. One that is not there is started and told
-// everything.
+// tell writes to the guard. If the guard is not running, tell starts it and sends
+// all groups.
 func (g *guard) tell(line string) {
 	if g.closed {
 		return
@@ -97,7 +97,7 @@ func (g *guard) start() error {
 	return nil
 }
 
-// close ends the guard process. Children that are still there are killed.
+// close ends the guard process, which kills the remaining children.
 func (g *guard) close() {
 	if g == nil {
 		return
@@ -110,8 +110,8 @@ func (g *guard) close() {
 	}
 }
 
-// RunGuard is the guard process: it reads "+GROUP" and "-GROUP" lines until
-// the input ends, and then ends the groups that are left.
+// RunGuard runs the guard process: it reads "+GROUP" and "-GROUP" lines until the
+// input ends, and then kills the groups that are left.
 func RunGuard(input io.Reader) {
 	signal.Ignore(os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	groups := map[int]bool{}

@@ -1,7 +1,6 @@
-// Package launch is where the processes of MCP servers are started and ended:
-// where a command is found, what environment it gets, what it shares with
-// genkan, and how all that it started goes when it goes, or when genkan does.
-// What is said to such a process is no business of this package.
+// Package launch starts and ends the processes of MCP servers: it finds commands,
+// sets their environment, and ends all descendants of a process with it, or with
+// genkan. It knows nothing of MCP.
 package launch
 
 import (
@@ -12,13 +11,13 @@ import (
 	"sync"
 )
 
-// Options say whose processes a Launcher starts.
+// Options configure a Launcher.
 type Options struct {
-	// DataDir is where what outlives this process is noted; empty for nowhere.
+	// DataDir holds the state that outlives this process; empty for none.
 	DataDir string
-	// Home tells the data directory from others; children learn of it.
+	// Home identifies the data directory. Children get it in InsideVariable.
 	Home string
-	// Guard is the command that ends in RunGuard; empty for none.
+	// Guard is the command that calls RunGuard; empty for no guard.
 	Guard []string
 	Log   *slog.Logger
 }
@@ -36,18 +35,18 @@ type Launcher struct {
 	mayAskShell bool
 	shellPath   *shellPath // nil until it is needed
 
-	// process tells this genkan from others, in the labels of containers; lock
-	// shows that it lives.
+	// process identifies this genkan in the labels of containers; lock is held
+	// while it runs.
 	process string
 	lock    *os.File
-	// leaving are the containers of a server that are being removed; searched
-	// are the servers whose left over ones have been looked for.
+	// leaving are the containers of a server that are being removed; searched are
+	// the servers whose leftover containers were looked for.
 	leaving  map[string][]chan struct{}
 	searched map[string]bool
 }
 
-// New makes a Launcher. Nothing is started with it, and the login shell is not
-// asked unless AskLoginShell allows it.
+// New returns a Launcher. It starts nothing, and asks the login shell only if
+// AskLoginShell allows it.
 func New(opt Options) *Launcher {
 	l := &Launcher{opt: opt, process: rand.Text(), leaving: map[string][]chan struct{}{}, searched: map[string]bool{}}
 	l.life, l.stop = context.WithCancel(context.Background())
@@ -57,8 +56,8 @@ func New(opt Options) *Launcher {
 	return l
 }
 
-// Close ends what runs beside the children, and waits for containers that are
-// being removed. Children that are still there are killed by the guard.
+// Close ends the guard, which kills the remaining children, and waits for
+// containers that are being removed.
 func (l *Launcher) Close() {
 	l.mu.Lock()
 	l.stop()

@@ -10,10 +10,10 @@ import (
 	"genkan/internal/gateway"
 )
 
-// userDatabase says which shell a user has.
+// userDatabase is the file that names users' shells.
 const userDatabase = "/etc/passwd"
 
-// shellPath is what the login shell was asked for, by whoever needed it first.
+// shellPath is the PATH of the login shell, or the request for it.
 type shellPath struct {
 	shell string
 	// there is closed when path or err is set.
@@ -22,17 +22,17 @@ type shellPath struct {
 	err   error
 }
 
-// AskLoginShell says whether commands that are not found in our own PATH are
-// looked for in that of the user's login shell. It is asked once, when it is
-// first needed, and once more after this was called again.
+// AskLoginShell sets whether commands that are not in genkan's PATH are looked
+// for in that of the user's login shell. The shell is asked once, when that is
+// first needed, and again after another AskLoginShell.
 func (l *Launcher) AskLoginShell(yes bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.mayAskShell, l.shellPath = yes, nil
 }
 
-// pathOfShell asks the login shell, or waits for whoever does. It is nil when
-// there is none to ask, or nobody may.
+// pathOfShell asks the login shell, or waits for a request in flight. It returns
+// nil if there is no shell or asking is not allowed.
 func (l *Launcher) pathOfShell(ctx context.Context, ours []string) *shellPath {
 	l.mu.Lock()
 	asked := l.shellPath
@@ -61,7 +61,7 @@ func (l *Launcher) pathOfShell(ctx context.Context, ours []string) *shellPath {
 	return asked
 }
 
-// known is the login shell's PATH if it has been asked before.
+// known returns the login shell's PATH if it was asked before.
 func (l *Launcher) known() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -76,9 +76,9 @@ func (l *Launcher) known() string {
 	}
 }
 
-// locate finds the file of a command, and the environment that it runs in. The
-// login shell is asked only for what our own PATH does not have, because that
-// can take seconds.
+// locate returns the file of a command and its environment. The login shell is
+// asked only for commands that genkan's own PATH does not have, because it can
+// take seconds.
 func (l *Launcher) locate(ctx context.Context, command Command) (file string, env []string, err error) {
 	goos, ours := runtime.GOOS, os.Environ()
 	own, pathext := lookup(goos, ours, "PATH"), lookup(goos, ours, "PATHEXT")
@@ -127,7 +127,7 @@ func (l *Launcher) locate(ctx context.Context, command Command) (file string, en
 	return file, environment(goos, ours, command.Env, path), nil
 }
 
-// notFound says where a command was looked for.
+// notFound is the error for a command that was not found.
 func notFound(command string, dirs []string, asked *shellPath) error {
 	const most = 4
 	where := gateway.Textf("%s", strings.Join(dirs, ", "))

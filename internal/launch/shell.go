@@ -21,15 +21,14 @@ import (
 const ResolvingVariable = "GENKAN_RESOLVING_PATH"
 
 const (
-	// patienceWithShell is how long the login shell's start files may take.
+	// patienceWithShell is how long the start files of the login shell may take.
 	patienceWithShell = 5 * time.Second
-	// mostOfShell is how much they may print.
-	mostOfShell = 1 << 20
+	// maxShellOutput is how much they may print.
+	maxShellOutput = 1 << 20
 )
 
-// loginShell is the shell of the user whom an environment is of: SHELL, or what
-// the user database says where there is no SHELL, as for services. It is empty
-// for users without one.
+// loginShell returns the shell of the user: SHELL or, if that is not set, as for
+// services, what the user database says. It returns "" for users without one.
 func loginShell(goos string, env []string, uid int, userDatabase string) string {
 	shell := lookup(goos, env, "SHELL")
 	if shell == "" {
@@ -45,7 +44,7 @@ func loginShell(goos string, env []string, uid int, userDatabase string) string 
 	return shell
 }
 
-// shellOf reads a line like ann:x:1000:1000:Ann:/folder:/bin/bash.
+// shellOf parses a line like ann:x:1000:1000:Ann:/folder:/bin/bash.
 func shellOf(uid int, userDatabase string) string {
 	raw, err := os.ReadFile(userDatabase)
 	if err != nil {
@@ -59,9 +58,9 @@ func shellOf(uid int, userDatabase string) string {
 	return ""
 }
 
-// shellArguments make a shell print its PATH between two marks, as a login
-// shell that also reads what people write for their terminals, where nvm and
-// its like are set up.
+// shellArguments return the arguments with which a shell prints its PATH between
+// two marks. It runs as an interactive login shell, because nvm and similar tools
+// are set up in the start files of terminals.
 func shellArguments(shell, mark string) []string {
 	const posix = `printf '%s' "MARK${PATH}MARK"`
 	flags, script := []string{"-l", "-i", "-c"}, posix
@@ -80,11 +79,11 @@ func shellArguments(shell, mark string) []string {
 	return append(flags, strings.ReplaceAll(script, "MARK", mark))
 }
 
-// errNoAnswer: the shell ended without saying what it was asked.
+// errNoAnswer means that the shell ended without printing its PATH.
 var errNoAnswer = errors.New("it did not print its PATH")
 
-// askShell asks a login shell for its PATH. It has no terminal, nothing to
-// read and a few seconds; whatever else it prints is not looked at.
+// askShell asks a login shell for its PATH. The shell has no terminal, no input
+// and a few seconds; other output is ignored.
 func (l *Launcher) askShell(ctx context.Context, shell string, env []string) (string, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, patienceWithShell, errors.New("it took more than "+patienceWithShell.String()))
 	defer cancel()
@@ -106,7 +105,7 @@ func (l *Launcher) askShell(ctx context.Context, shell string, env []string) (st
 		return "", err
 	}
 	l.guard.watch(cmd.Process.Pid)
-	// What the start files have left running goes with the shell.
+	// Processes that the start files left running end with the shell.
 	defer func() {
 		killGroup(cmd.Process.Pid)
 		_ = cmd.Wait()
@@ -114,15 +113,15 @@ func (l *Launcher) askShell(ctx context.Context, shell string, env []string) (st
 	}()
 	stop := context.AfterFunc(ctx, func() { _ = r.SetReadDeadline(time.Now()) })
 	defer stop()
-	answer, err := between(io.LimitReader(r, mostOfShell), mark)
+	answer, err := between(io.LimitReader(r, maxShellOutput), mark)
 	if ctx.Err() != nil && err != nil {
 		err = context.Cause(ctx)
 	}
 	return answer, err
 }
 
-// between reads until it has seen a text between two marks. It does not wait
-// for the end of what it reads: something in the background may hold it.
+// between reads until it has found a text between two marks. It does not wait for
+// the end of the output, which a background process may hold open.
 func between(r io.Reader, mark string) (string, error) {
 	lines := bufio.NewReader(r)
 	var seen []byte
@@ -143,7 +142,7 @@ func between(r io.Reader, mark string) (string, error) {
 			if !strings.Contains(text, "\n") && len(folders("unix", text)) > 0 {
 				return text, nil
 			}
-			// It repeats the question, and may still answer it.
+			// The shell echoes the command, and may still answer it.
 			seen = append(seen[:0], mark...)
 		}
 	}

@@ -101,6 +101,7 @@ func (s school) found(client, query string) string {
 }
 
 func TestALesson(t *testing.T) {
+	t.Parallel()
 	s := newSchool(t, filepath.Join(t.TempDir(), "genkan.db"))
 	if got := s.found("ann", "standup late"); got != "" {
 		t.Errorf("found %s before anything was learned", got)
@@ -132,6 +133,7 @@ func TestALesson(t *testing.T) {
 }
 
 func TestWhatDoesNotCount(t *testing.T) {
+	t.Parallel()
 	for name, before := range map[string]func(s school){
 		"nobody":         func(s school) { s.Searched("", "standup", []learn.Tool{post}) },
 		"no words":       func(s school) { s.Searched("ann", "the 42", []learn.Tool{post}) },
@@ -152,6 +154,7 @@ func TestWhatDoesNotCount(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			s := newSchool(t, filepath.Join(t.TempDir(), "genkan.db"))
 			before(s)
 			s.Called("ann", post)
@@ -171,6 +174,7 @@ func (s school) searchedOften(n int) {
 
 // The latest search that showed the tool is what the call is because of.
 func TestTheLatestSearchCounts(t *testing.T) {
+	t.Parallel()
 	s := newSchool(t, filepath.Join(t.TempDir(), "genkan.db"))
 	s.Searched("ann", "first words", []learn.Tool{post})
 	s.Searched("ann", "better words", []learn.Tool{post})
@@ -181,6 +185,7 @@ func TestTheLatestSearchCounts(t *testing.T) {
 }
 
 func TestSharing(t *testing.T) {
+	t.Parallel()
 	s := newSchool(t, filepath.Join(t.TempDir(), "genkan.db"))
 	s.Searched("ann", "standup late", []learn.Tool{post})
 	s.Called("ann", post)
@@ -208,6 +213,7 @@ func TestSharing(t *testing.T) {
 
 // Lessons fade, and stay with the tool however long it is gone.
 func TestLessonsFade(t *testing.T) {
+	t.Parallel()
 	s := newSchool(t, filepath.Join(t.TempDir(), "genkan.db"))
 	s.Searched("ann", "standup ticket", []learn.Tool{post})
 	s.Called("ann", post)
@@ -225,6 +231,7 @@ func TestLessonsFade(t *testing.T) {
 
 // Another process, and the next one, know what was learned.
 func TestAnotherProcessLearns(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "genkan.db")
 	one, two := newSchool(t, path), newSchool(t, path)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -260,6 +267,7 @@ func (b *broken) AddLessons(ctx context.Context, lessons []learn.Lesson, bounds 
 }
 
 func TestAStoreThatFails(t *testing.T) {
+	t.Parallel()
 	s := newSchool(t, filepath.Join(t.TempDir(), "genkan.db"))
 	b := &broken{s.store, true}
 	k := learn.NewKeeper(b, s.clock.Now)
@@ -279,6 +287,7 @@ func TestAStoreThatFails(t *testing.T) {
 
 // Many clients at once, and more than are remembered.
 func TestManyClients(t *testing.T) {
+	t.Parallel()
 	s := newSchool(t, filepath.Join(t.TempDir(), "genkan.db"))
 	var wg sync.WaitGroup
 	for c := range 20 {

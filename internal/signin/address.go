@@ -7,20 +7,21 @@ import (
 	"strings"
 )
 
-// zone says how far from the open internet an address is.
+// zone classifies an address by its distance from the public internet.
 type zone uint8
 
 const (
 	public zone = iota
 	// inside is this machine and its networks.
 	inside
-	// forbidden is where no server is that anybody signs in to: link-local
-	// addresses (cloud metadata among them), broadcast and reserved ones.
+	// forbidden addresses belong to no server that anybody signs in to:
+	// link-local addresses (cloud metadata among them), broadcast and reserved
+	// ones.
 	forbidden
 )
 
-// What netip does not tell apart. 198.18.0.0/15 is missing on purpose: local
-// proxies give out addresses of it for every name in the world.
+// Ranges that netip does not classify. 198.18.0.0/15 is missing on purpose: local
+// proxies use its addresses for all names.
 var (
 	insidePrefixes = []netip.Prefix{
 		netip.MustParsePrefix("100.64.0.0/10"), // carriers, VPNs, and one cloud's metadata
@@ -45,14 +46,15 @@ var (
 	}
 )
 
-// carrier is a way to write an IPv4 address inside an IPv6 one, and the byte
-// that it begins at.
+// carrier is an IPv6 prefix that embeds an IPv4 address, and the byte at which it
+// begins.
 type carrier struct {
 	prefix netip.Prefix
 	at     int
 }
 
-// zoneOf looks through the ways to write an IPv4 address as an IPv6 one.
+// zoneOf returns the zone of an address. It unwraps IPv4 addresses that are
+// embedded in IPv6 ones.
 func zoneOf(ip netip.Addr) zone {
 	ip = ip.WithZone("").Unmap()
 	for _, c := range carriers {
@@ -79,7 +81,7 @@ func zoneOf(ip netip.Addr) zone {
 	return public
 }
 
-// isLoopbackName reports whether a host is this machine by what it is called.
+// isLoopbackName reports whether a host name means this machine.
 func isLoopbackName(host string) bool {
 	host = strings.ToLower(strings.TrimSuffix(host, "."))
 	if host == "localhost" || strings.HasSuffix(host, ".localhost") {
@@ -89,7 +91,7 @@ func isLoopbackName(host string) bool {
 	return err == nil && ip.Unmap().IsLoopback()
 }
 
-// sameHost compares names only. This machine has several.
+// sameHost compares host names. All names of this machine are equal.
 func sameHost(a, b string) bool {
 	if isLoopbackName(a) && isLoopbackName(b) {
 		return true
@@ -97,8 +99,8 @@ func sameHost(a, b string) bool {
 	return strings.EqualFold(strings.TrimSuffix(a, "."), strings.TrimSuffix(b, "."))
 }
 
-// parseEndpoint parses an address that tokens or codes may be sent to: HTTPS,
-// or HTTP on this machine, without anything hidden in it.
+// parseEndpoint parses an address that tokens or codes may be sent to: HTTPS, or
+// HTTP on this machine, without user info or fragment.
 func parseEndpoint(raw string) (*url.URL, bool) {
 	u, err := url.Parse(raw)
 	if err != nil || u.Hostname() == "" || u.User != nil || u.Fragment != "" || u.Opaque != "" {
@@ -108,13 +110,13 @@ func parseEndpoint(raw string) (*url.URL, bool) {
 	return u, safe
 }
 
-// origin is an address without its path.
+// origin returns an address without its path.
 func origin(u *url.URL) string { return u.Scheme + "://" + u.Host }
 
-// permits decides whether an address may be dialed for a host. A server must
-// not be able to send us around the networks that we are in, so these are
-// open only when the server that the configuration names is there itself, and
-// only its own host. A host that the configuration vouches for counts as that.
+// permits reports whether an address may be dialed for a host. A server must not
+// make genkan connect to internal networks. Those are allowed only if the
+// configured server is there itself, and only its own host, or for a host that
+// the configuration allows.
 func (s Server) permits(host string, ip netip.Addr) bool {
 	if isLoopbackName(host) && !ip.Unmap().IsLoopback() {
 		return false
@@ -134,13 +136,13 @@ func (s Server) permits(host string, ip netip.Addr) bool {
 		}
 		return false
 	default: // forbidden
-		// Only who has written the very address means it.
+		// Allowed only if the configuration contains the address itself.
 		literal, err := netip.ParseAddr(own)
 		return err == nil && literal == ip && sameHost(host, own)
 	}
 }
 
-// permitsName is permits for what can be told from a name alone.
+// permitsName is permits for host names that are not resolved.
 func (s Server) permitsName(host string) bool {
 	if ip, err := netip.ParseAddr(host); err == nil {
 		return s.permits(host, ip)
@@ -148,8 +150,8 @@ func (s Server) permitsName(host string) bool {
 	if isLoopbackName(host) {
 		return s.permits(host, netip.AddrFrom4([4]byte{127, 0, 0, 1}))
 	}
-	// To a browser 2130706433 and 0x7f.1 are this machine; no real name ends in
-	// a number.
+	// Browsers read 2130706433 and 0x7f.1 as this machine; no real host name ends
+	// in a number.
 	labels := strings.Split(strings.TrimSuffix(host, "."), ".")
 	_, err := strconv.ParseUint(labels[len(labels)-1], 0, 64)
 	return err != nil

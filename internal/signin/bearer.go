@@ -20,15 +20,15 @@ type Bearer struct {
 	server Server
 }
 
-// Bearer is the Keeper for the server as the configuration has it now.
+// Bearer returns the Bearer of a server with its current configuration.
 func (k *Keeper) Bearer(s Server) *Bearer { return &Bearer{k, s} }
 
 // Doubt is Keeper.Doubt.
 func (b *Bearer) Doubt() { b.keeper.Doubt(b.server) }
 
-// Known is what this process remembers of the sign-in, without looking
-// anywhere: whether there is one, and until when its token is good (zero:
-// unknown, or renewed by itself).
+// Known returns what this process remembers of the sign-in, without I/O: whether
+// there is one, and when its token expires (zero if that is not known or the
+// token is renewed).
 func (b *Bearer) Known() (signedIn bool, expires time.Time) {
 	h := b.keeper.holder(b.server)
 	h.mu.Lock()
@@ -39,8 +39,8 @@ func (b *Bearer) Known() (signedIn bool, expires time.Time) {
 	return false, time.Time{}
 }
 
-// SignIn names the sign-in that tokens are of, as this process remembers it;
-// empty for none. Renewed tokens are of the same sign-in.
+// SignIn identifies the sign-in of the tokens, as this process remembers it;
+// empty for none. Renewed tokens belong to the same sign-in.
 func (b *Bearer) SignIn() string {
 	h := b.keeper.holder(b.server)
 	h.mu.Lock()

@@ -7,21 +7,21 @@ import (
 	"github.com/modelcontextprotocol/go-sdk/oauthex"
 )
 
-// Challenge is what a server says about signing in when it refuses a request.
+// Challenge is the content of the WWW-Authenticate header of a refusal.
 type Challenge struct {
-	// ResourceMetadata is where it describes itself.
+	// ResourceMetadata is the address of the server's metadata.
 	ResourceMetadata string
-	// Scopes are what the refused request needs.
+	// Scopes are those that the refused request needs.
 	Scopes []string
-	// Error is its reason: invalid_token, insufficient_scope.
+	// Error is the reason: invalid_token or insufficient_scope.
 	Error string
 }
 
-// ParseChallenge reads the header of a 401 or 403. What cannot be read counts
-// as not said, since there are other ways to find out.
+// ParseChallenge parses the header of a 401 or 403. Unreadable parts are ignored,
+// because there are other ways to find the metadata.
 func ParseChallenge(header http.Header) Challenge {
 	var c Challenge
-	// Header by header: one that is malformed must not hide the others.
+	// Parse each header alone: a malformed one must not hide the others.
 	for _, line := range header.Values("WWW-Authenticate") {
 		challenges, err := oauthex.ParseWWWAuthenticate([]string{line})
 		if err != nil {

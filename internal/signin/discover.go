@@ -14,18 +14,19 @@ import (
 	"genkan/internal/gateway"
 )
 
-// place is where and as what a server signs in, found and checked.
-type place struct {
-	// resource is what the token is for (RFC 8707).
+// target is the verified authorization server of a server, with the resource and
+// scopes to request.
+type target struct {
+	// resource is the resource of the token (RFC 8707).
 	resource string
-	// scopes are what the server describes as enough to begin with.
+	// scopes are those that the server names in its metadata.
 	scopes []string
 	issuer *oauthex.AuthServerMeta
 }
 
-// probe asks the server itself, without a token, for what it says when it
-// refuses. A ping leaves nothing behind on servers that do answer it; servers
-// of the old SSE transport only ever answer a GET.
+// probe sends the server a request without a token and returns its challenge. A
+// ping has no effect on servers that answer it; servers of the old SSE transport
+// answer only a GET.
 func (r *reach) probe(ctx context.Context) (c Challenge, refuses bool, err error) {
 	u, safe := parseEndpoint(r.server.URL)
 	if !safe {
@@ -58,15 +59,15 @@ func (r *reach) knock(ctx context.Context, u *url.URL, method string) (c Challen
 	if err != nil {
 		return c, false, r.failed(ctx, u, err)
 	}
-	// The body may be a stream without end; the header is all that is wanted.
+	// The body may be an endless stream; only the header is needed.
 	defer response.Body.Close()
 	return ParseChallenge(response.Header), response.StatusCode == http.StatusUnauthorized, nil
 }
 
 // discover finds the authorization server. preferred are issuers that genkan
-// knows already, the most wanted first. errNotThere: the server says nothing
-// about signing in.
-func (r *reach) discover(ctx context.Context, c Challenge, preferred []string) (*place, error) {
+// knows, the most preferred first. It returns errNotThere if the server has no
+// metadata about signing in.
+func (r *reach) discover(ctx context.Context, c Challenge, preferred []string) (*target, error) {
 	u, safe := parseEndpoint(r.server.URL)
 	if !safe {
 		return nil, r.insecure("the server")
@@ -78,7 +79,7 @@ func (r *reach) discover(ctx context.Context, c Challenge, preferred []string) (
 	case len(described.AuthorizationServers) == 0:
 		return nil, r.unusable(u, errors.New("its metadata names no authorization server"))
 	}
-	p := &place{resource: described.Resource, scopes: described.ScopesSupported}
+	p := &target{resource: described.Resource, scopes: described.ScopesSupported}
 	var first error
 	for _, issuer := range arrange(described.AuthorizationServers, preferred) {
 		p.issuer, err = r.issuerMetadata(ctx, issuer)
@@ -98,7 +99,7 @@ func (r *reach) discover(ctx context.Context, c Challenge, preferred []string) (
 	return nil, first
 }
 
-// arrange puts those first that are preferred, and leaves the server's order
+// arrange moves the preferred issuers to the front and keeps the server's order
 // otherwise.
 func arrange(offered, preferred []string) []string {
 	rank := func(issuer string) int {
@@ -112,9 +113,9 @@ func arrange(offered, preferred []string) []string {
 	return arranged
 }
 
-// resourceMetadata finds the server's description of itself (RFC 9728): where
-// it says, else at its path, else at its root. A description that is there and
-// wrong is an error, never a reason to trust less.
+// resourceMetadata reads the server's metadata (RFC 9728): at the address in the
+// challenge, else at its path, else at its root. Invalid metadata is an error,
+// never a reason to continue with less.
 func (r *reach) resourceMetadata(ctx context.Context, u *url.URL, told string) (*oauthex.ProtectedResourceMetadata, error) {
 	const wellKnown = "/.well-known/oauth-protected-resource"
 	var addresses []string
@@ -143,10 +144,10 @@ func (r *reach) resourceMetadata(ctx context.Context, u *url.URL, told string) (
 	return nil, errNotThere
 }
 
-// covers reports whether a token for the resource is one for the server: the
-// same origin, and the server's path or one above it. RFC 9728 wants them
-// equal, but servers that describe their root, or differ in a slash, are
-// common, and nobody else answers at that origin.
+// covers reports whether a token for the resource is valid for the server: the
+// same origin, and the server's path or one above it. RFC 9728 requires equality,
+// but servers that describe their root, or differ in a slash, are common, and no
+// other party answers at that origin.
 func covers(resource string, server *url.URL) bool {
 	u, err := url.Parse(resource)
 	if err != nil || u.Fragment != "" || u.User != nil || u.Opaque != "" {
@@ -169,7 +170,7 @@ func portOf(u *url.URL) string {
 	return "443"
 }
 
-// canonical is the server as a resource when it does not describe itself.
+// canonical returns the resource of a server without metadata.
 func canonical(u *url.URL) string {
 	path := u.EscapedPath()
 	if path == "/" {
@@ -178,7 +179,7 @@ func canonical(u *url.URL) string {
 	return strings.ToLower(u.Scheme) + "://" + strings.ToLower(u.Host) + path
 }
 
-// clip bounds words of another that are shown.
+// clip shortens a server's words that are shown.
 func clip(text string) string {
 	const most = 200
 	clean := strings.Map(func(c rune) rune {

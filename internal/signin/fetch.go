@@ -17,27 +17,28 @@ import (
 	"genkan/internal/gateway"
 )
 
-// maxAnswerBytes is more than any metadata document or token answer has.
+// maxAnswerBytes is more than any metadata document or token response needs.
 const maxAnswerBytes = 1 << 20
 
 var (
-	// errNotThere: the document is not served at this address. Others may be.
+	// errNotThere means that the document is not at this address. Others may have
+	// it.
 	errNotThere = errors.New("there is no such document")
 	errTooLarge = errors.New("the answer is larger than 1 MiB")
 	errNoJSON   = errors.New("the answer is not the JSON that was expected")
 )
 
-// answer is what a server said, whole.
+// answer is a complete response.
 type answer struct {
 	status int
 	header http.Header
 	body   []byte
 }
 
-// isObject looks at the text and not at its type: static files have odd ones.
+// isObject checks the body, not its content type: static files have odd ones.
 func (a *answer) isObject() bool { return bytes.HasPrefix(bytes.TrimSpace(a.body), []byte("{")) }
 
-// decode leaves out why a text cannot be decoded: the reason may quote it.
+// decode decodes the body. Its error does not quote the body.
 func (a *answer) decode(into any) error {
 	if json.Unmarshal(a.body, into) != nil {
 		return errNoJSON
@@ -45,7 +46,7 @@ func (a *answer) decode(into any) error {
 	return nil
 }
 
-// send makes one request. The error is one to show.
+// send sends a request. Its error can be shown.
 func (r *reach) send(ctx context.Context, client *http.Client, req *http.Request) (*answer, error) {
 	inner, cancel := r.network.patience(ctx)
 	defer cancel()
@@ -64,8 +65,8 @@ func (r *reach) send(ctx context.Context, client *http.Client, req *http.Request
 	return &answer{response.StatusCode, response.Header, body}, nil
 }
 
-// failed says why there was no answer. The address stays out of it but for
-// its host: a path or a query may be a secret.
+// failed returns the error of a request without a response. Of the address it
+// shows only the host: a path or a query may be secret.
 func (r *reach) failed(ctx context.Context, u *url.URL, err error) error {
 	var wrapped *url.Error
 	if errors.As(err, &wrapped) {
@@ -96,8 +97,8 @@ func (r *reach) failed(ctx context.Context, u *url.URL, err error) error {
 		"%s, where server %s sends genkan to sign in, cannot be reached: %s; check the network and try again", host, name, whyUnreachable(u, err)))
 }
 
-// whyUnreachable says why a request got no answer. Of the URL it shows only the
-// host.
+// whyUnreachable returns why a request got no response. Of the URL it shows only
+// the host.
 func whyUnreachable(to *url.URL, err error) gateway.Text {
 	var dns *net.DNSError
 	var op *net.OpError
@@ -123,25 +124,26 @@ func whyUnreachable(to *url.URL, err error) gateway.Text {
 	}
 }
 
-// unusable is for an answer that came and is of no use.
+// unusable is the error for a response that cannot be used.
 func (r *reach) unusable(u *url.URL, err error) error {
 	return because(err, gateway.Errorf(gateway.CodeUnavailable,
 		"%s, where server %s sends genkan to sign in, gives an answer that cannot be used; tell whoever runs it", u.Hostname(), r.server.Name))
 }
 
-// insecure is for an address that nothing may be sent to.
+// insecure is the error for an address that nothing may be sent to.
 func (r *reach) insecure(what string) error {
 	return because(errors.New(what), gateway.Errorf(gateway.CodeDenied,
 		"server %s wants sign-in at an address without encryption; only HTTPS is used, and HTTP on this machine", r.server.Name))
 }
 
-// because adds the cause, which is for the log.
+// because adds the cause, which is logged.
 func because(cause error, e *gateway.Error) *gateway.Error {
 	e.Err = cause
 	return e
 }
 
-// getJSON reads a public document. errNotThere: look elsewhere.
+// getJSON reads a public document. It returns errNotThere if another address may
+// have it.
 func (r *reach) getJSON(ctx context.Context, address string, into any) error {
 	u, safe := parseEndpoint(address)
 	if !safe {
@@ -168,7 +170,7 @@ func (r *reach) getJSON(ctx context.Context, address string, into any) error {
 	return nil
 }
 
-// post sends what may be secret, to this address and nowhere else.
+// post sends a secret to this address. It follows no redirect.
 func (r *reach) post(ctx context.Context, endpoint, kind string, body gateway.Secret, header http.Header) (*answer, error) {
 	u, safe := parseEndpoint(endpoint)
 	if !safe {

@@ -9,34 +9,36 @@ import (
 	"genkan/internal/gateway"
 )
 
-// holder is what is known of one server's sign-in, in this process.
+// holder is the state of one server's sign-in in this process.
 type holder struct {
-	// turn is who may change what the vault has of this server; the vault's
-	// own lock is for other processes.
+	// turn serializes changes of the sign-in in this process; the vault's lock
+	// does so between processes.
 	turn chan struct{}
 
 	mu sync.Mutex
-	// kept is never changed, only replaced. nil: not signed in, or not looked.
+	// kept is replaced and never changed. It is nil if there is no sign-in or the
+	// vault was not read yet.
 	kept *kept
-	// unsaved: kept is newer than what the vault has, which failed to take it.
+	// unsaved is set when saving kept to the vault failed.
 	unsaved bool
-	// doubts counts how often another process has changed the sign-in, and
-	// settled those after which the vault was asked: in between kept is not used.
+	// doubts counts the calls of Doubt, and settled those after which the vault
+	// was read. While they differ, kept is not used.
 	doubts, settled int
-	// refused is a token that the server did not take.
+	// refused is a token that the server refused.
 	refused   gateway.Secret
 	refusedAt time.Time
-	// failure is why the last refresh brought nothing, and until when trying
-	// again would be rude.
+	// failure is the error of the last refresh, and the time until which no other
+	// is tried.
 	failure error
 	until   time.Time
-	// flight is the refresh that everybody waits for.
+	// flight is the refresh in progress that all callers wait for.
 	flight *flight
 }
 
-// flight is one refresh. Its results are read after done is closed.
+// flight is a refresh. Its results are read after done is closed.
 type flight struct {
-	// server is whom it is for, and doubts what the holder's were at its start.
+	// server is the server that the flight is for, and doubts the holder's doubts
+	// when it began.
 	server Server
 	doubts int
 	done   chan struct{}
@@ -44,9 +46,8 @@ type flight struct {
 	err    error
 }
 
-// answers reports whether what the flight brings is what whoever asks now wants
-// to know. The name of a server may have become another's meanwhile, and the
-// sign-in another person's.
+// answers reports whether the flight's result is valid for a caller now: the name
+// may belong to another server meanwhile, and the sign-in to another person.
 func (f *flight) answers(s Server, doubts int) bool {
 	return f.doubts == doubts && f.server.URL == s.URL && f.server.Client == s.Client
 }
@@ -62,7 +63,7 @@ func (k *Keeper) holder(s Server) *holder {
 	return h
 }
 
-// usable is the token at hand, if it needs no renewal.
+// usable returns the current token if it needs no renewal.
 func (h *holder) usable(s Server, now time.Time) (gateway.Secret, bool) {
 	if g := h.kept; g != nil && !h.isDoubted() && g.isFor(s) && g.Access != h.refused && g.isFresh(now) {
 		return g.Access, true
@@ -78,7 +79,7 @@ func (h *holder) isKept() bool {
 	return h.kept != nil
 }
 
-// adopt makes a sign-in the one in use; nil for none.
+// adopt makes a sign-in the current one; nil for none.
 func (h *holder) adopt(g *kept, unsaved bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -88,9 +89,9 @@ func (h *holder) adopt(g *kept, unsaved bool) {
 	h.kept, h.unsaved = g, unsaved
 }
 
-// hold waits for the turn to change a server's sign-in, here and in other
-// processes.
-func (k *Keeper) hold(ctx context.Context, s Server) (release func(), err error) {
+// lockSignIn waits for the turn to change a server's sign-in, in this process and in
+// others.
+func (k *Keeper) lockSignIn(ctx context.Context, s Server) (release func(), err error) {
 	h := k.holder(s)
 	select {
 	case h.turn <- struct{}{}:
@@ -107,13 +108,13 @@ func (k *Keeper) hold(ctx context.Context, s Server) (release func(), err error)
 	return func() { unlock(); <-h.turn }, nil
 }
 
-// VaultPrefix begins what sign-ins are called in the vault, which has other
-// secrets too.
+// VaultPrefix is the prefix of sign-ins in the vault, which has other secrets,
+// too.
 const VaultPrefix = "signin/"
 
 func vaultName(s Server) string { return VaultPrefix + s.Name }
 
-// load reads what the vault has; nil if nothing.
+// load reads a sign-in from the vault; nil if there is none.
 func (k *Keeper) load(ctx context.Context, s Server) (*kept, error) {
 	value, found, err := k.vault.Load(ctx, vaultName(s))
 	if err != nil || !found {
@@ -134,9 +135,9 @@ func (k *Keeper) save(ctx context.Context, s Server, g *kept) error {
 	return k.vault.Save(ctx, vaultName(s), value)
 }
 
-// replace keeps a new sign-in and uses it from now on.
+// replace saves a new sign-in and makes it the current one.
 func (k *Keeper) replace(ctx context.Context, s Server, g *kept) error {
-	release, err := k.hold(ctx, s)
+	release, err := k.lockSignIn(ctx, s)
 	if err != nil {
 		return err
 	}

@@ -92,13 +92,13 @@ func (r *reach) checkIssuer(u *url.URL, issuer string, m *oauthex.AuthServerMeta
 // discoverLegacy is for servers of 2025-03-26, which describe only their
 // authorization server, at their own root, or have its endpoints there
 // without describing anything.
-func (r *reach) discoverLegacy(ctx context.Context) (*place, error) {
+func (r *reach) discoverLegacy(ctx context.Context) (*target, error) {
 	u, safe := parseEndpoint(r.server.URL)
 	if !safe {
 		return nil, r.insecure("the server")
 	}
 	root := origin(u)
-	p := &place{resource: canonical(u)}
+	p := &target{resource: canonical(u)}
 	var err error
 	p.issuer, err = r.issuerMetadata(ctx, root)
 	if errors.Is(err, errNotThere) {

@@ -11,33 +11,33 @@ import (
 	"genkan/internal/gateway"
 )
 
-// Person is who signs in. One of the functions is needed.
+// Person is the person who signs in. At least one of the functions is needed.
 type Person struct {
-	// Open shows an address in a browser, or tells the person to. When it
-	// fails, there must be Paste. It need not return before the person is done;
-	// ctx ends when the sign-in does.
+	// Open opens an address in a browser, or asks the person to. If it fails,
+	// Paste is needed. It may block until the person is done; ctx ends with the
+	// sign-in.
 	Open func(ctx context.Context, address string) error
 	// Paste asks for the address that the browser ended up at, for browsers
 	// on another machine. It runs after Open, while genkan also waits for the
 	// browser, and should end with ctx; what it returns afterwards is left
 	// unread.
 	Paste func(ctx context.Context) (string, error)
-	// Translate says the page at the end in the person's language.
+	// Translate translates the final page.
 	Translate gateway.Translate
 }
 
-// Login is how to sign in.
+// Login are the options of a sign-in.
 type Login struct {
-	// Challenge is what the server said when it refused. The zero value asks
-	// the server.
+	// Challenge is that of the server's refusal. With the zero value the server
+	// is asked.
 	Challenge Challenge
 	// Fresh registers genkan again where it had registered itself, for
 	// authorization servers that have forgotten it.
 	Fresh bool
 }
 
-// SignIn takes a person through signing in to a server, and keeps what comes
-// of it. It ends when ctx does.
+// SignIn takes a person through signing in to a server and saves the result. It
+// ends when ctx does.
 func (k *Keeper) SignIn(ctx context.Context, s Server, l Login, p Person) error {
 	r := newReach(s, k.network)
 	defer r.close()
@@ -68,7 +68,7 @@ func (k *Keeper) SignIn(ctx context.Context, s Server, l Login, p Person) error 
 	}
 	scopes := chooseScopes(s, challenge, found, before)
 	client, err := r.client(ctx, registration{
-		place: found, known: known, metadataURL: k.metadataURL, redirectURI: loop.redirectURI(), scopes: scopes, now: k.now(),
+		target: found, known: known, metadataURL: k.metadataURL, redirectURI: loop.redirectURI(), scopes: scopes, now: k.now(),
 	})
 	if err != nil {
 		return err
@@ -97,9 +97,9 @@ func (k *Keeper) SignIn(ctx context.Context, s Server, l Login, p Person) error 
 	return nil
 }
 
-// find probes and discovers. A server that neither refuses nor says where to
-// sign in needs no sign-in.
-func (r *reach) find(ctx context.Context, c Challenge, preferred []string) (*place, Challenge, error) {
+// find probes the server and discovers its authorization server. A server that
+// neither refuses the request nor has metadata needs no sign-in.
+func (r *reach) find(ctx context.Context, c Challenge, preferred []string) (*target, Challenge, error) {
 	refuses := true
 	var err error
 	if c.ResourceMetadata == "" && c.Scopes == nil && c.Error == "" {
@@ -117,8 +117,7 @@ func (r *reach) find(ctx context.Context, c Challenge, preferred []string) (*pla
 	return found, c, err
 }
 
-// before is the last sign-in to the server; a zero one if there was none or if
-// it was to another.
+// before returns the last sign-in to the server, or a zero one.
 func (k *Keeper) before(ctx context.Context, s Server) (*kept, error) {
 	g, err := k.load(ctx, s)
 	if err != nil {
@@ -130,9 +129,9 @@ func (k *Keeper) before(ctx context.Context, s Server) (*kept, error) {
 	return g, nil
 }
 
-// chooseScopes asks for what is needed to begin with, and for what the sign-in
-// before had or lacked: a new one replaces it.
-func chooseScopes(s Server, c Challenge, found *place, before *kept) []string {
+// chooseScopes returns the scopes to request: those that the server names, and
+// those that the former sign-in had or lacked, because the new one replaces it.
+func chooseScopes(s Server, c Challenge, found *target, before *kept) []string {
 	first := found.scopes
 	if len(c.Scopes) > 0 {
 		first = c.Scopes
@@ -153,7 +152,7 @@ func chooseScopes(s Server, c Challenge, found *place, before *kept) []string {
 	return first
 }
 
-// notRedeemed says why the code brought no token.
+// notRedeemed is the error of a code that brought no token.
 func (r *reach) notRedeemed(err error) error {
 	var refused *oauthError
 	if !errors.As(err, &refused) {
@@ -231,7 +230,7 @@ func (p Person) answer(ctx context.Context, s Server, q *question) (gateway.Secr
 	return q.readPasted(s, pasted)
 }
 
-// readPasted takes the whole address or what is behind its question mark.
+// readPasted accepts the whole address or its query.
 func (q *question) readPasted(s Server, pasted string) (gateway.Secret, error) {
 	text := strings.Trim(strings.TrimSpace(pasted), `"'`)
 	if _, query, found := strings.Cut(text, "?"); found {

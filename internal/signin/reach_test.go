@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"genkan/internal/gateway"
+	"genkan/internal/testkit"
 	"genkan/internal/testkit/authserver"
 )
 
@@ -186,6 +187,8 @@ func TestNobodySendsUsInside(t *testing.T) {
 		issuer = "/.well-known/oauth-authorization-server"
 		rest   = `"issuer":"https://auth.example.com","code_challenge_methods_supported":["S256"],"authorization_endpoint":"https://auth.example.com/authorize"`
 	)
+	// Usually each address is tried in every third of the ways.
+	every, attempts := testkit.Count(3, 1), 0
 	for name, c := range map[string]struct {
 		path string
 		say  way
@@ -204,7 +207,11 @@ func TestNobodySendsUsInside(t *testing.T) {
 			w.names["rebound.example"] = []string{"127.0.0.1", "10.1.1.1"}
 			w.names["metadata.google.internal"] = []string{"169.254.169.254"}
 			var said int
-			for i, to := range insideAddresses {
+			for _, to := range insideAddresses {
+				if attempts++; attempts%every != 0 {
+					continue
+				}
+				before := said
 				say := c.say(to)
 				w.Change(func(o *authserver.Options) {
 					o.Before = func(w http.ResponseWriter, r *http.Request) bool {
@@ -221,7 +228,7 @@ func TestNobodySendsUsInside(t *testing.T) {
 				} else if e := gateway.AsError(err); e.Code == gateway.CodeInternal {
 					t.Errorf("%s: %v", to, err)
 				}
-				if said <= i {
+				if said == before {
 					t.Errorf("%s: it was never said", to)
 				}
 				if strays := w.strays(); len(strays) > 0 {

@@ -9,17 +9,17 @@ import (
 	"genkan/internal/gateway"
 )
 
-// failurePause is how long a failed refresh stands for everybody: a call that
-// comes during it gets the same error, and the authorization server its peace.
+// failurePause is how long a failed refresh is not repeated: calls meanwhile get
+// the same error.
 const failurePause = 5 * time.Second
 
-// failurePardon is after how long a token that cannot be renewed is tried
-// again with a server that did not take it.
+// failurePardon is after how long a token that cannot be renewed is tried again
+// with a server that refused it.
 const failurePardon = time.Minute
 
-// Token is an access token for the server that works, as far as anybody knows.
-// However many wait for it, one renews it. The error says which command helps
-// when only a person can.
+// Token returns an access token for the server that is not known to be refused.
+// Concurrent callers share one refresh. The error says which command to run if a
+// person is needed.
 func (k *Keeper) Token(ctx context.Context, s Server) (gateway.Secret, error) {
 	h := k.holder(s)
 	for {
@@ -32,8 +32,8 @@ func (k *Keeper) Token(ctx context.Context, s Server) (gateway.Secret, error) {
 		f := h.flight
 		if f == nil {
 			f = &flight{server: s, doubts: h.doubts, done: make(chan struct{})}
-			// The renewal is everybody's: it does not end with the call that
-			// happened to be first, or a token that may be used once would be lost.
+			// The refresh is shared: it must not end with the call that started
+			// it, or a token that may be used once would be lost.
 			if !k.start(func() { k.fly(s, h, f) }) {
 				h.mu.Unlock()
 				return "", gateway.Errorf(gateway.CodeUnavailable, "genkan is stopping")
@@ -56,8 +56,8 @@ func (k *Keeper) Token(ctx context.Context, s Server) (gateway.Secret, error) {
 	}
 }
 
-// Invalidate says that the server did not take the token. The next Token is
-// another one. A token that is not the current one is old news.
+// Invalidate reports that the server refused the token. The next Token returns
+// another. A token that is not the current one is ignored.
 func (k *Keeper) Invalidate(s Server, token gateway.Secret) {
 	h := k.holder(s)
 	h.mu.Lock()
@@ -67,8 +67,8 @@ func (k *Keeper) Invalidate(s Server, token gateway.Secret) {
 	}
 }
 
-// Doubt says that another process has signed in or out. The next Token is what
-// the vault has by then, however good the one in memory looks.
+// Doubt reports that another process has signed in or out. The next Token reads
+// the vault, even if the token in memory is valid.
 func (k *Keeper) Doubt(s Server) {
 	h := k.holder(s)
 	h.mu.Lock()
@@ -94,14 +94,14 @@ func (k *Keeper) fly(s Server, h *holder, f *flight) {
 	close(f.done)
 }
 
-// renew finds a token that works: in the vault, where another process may have
-// put it, or by a refresh.
+// renew returns a valid token: from the vault, where another process may have put
+// it, or by a refresh.
 func (k *Keeper) renew(ctx context.Context, s Server, h *holder) (gateway.Secret, error) {
 	// Most servers need no sign-in, and asking for their tokens costs no lock.
 	if g, err := k.load(ctx, s); err == nil && g == nil && !h.isKept() {
 		return "", needsSignIn(s)
 	}
-	release, err := k.hold(ctx, s)
+	release, err := k.lockSignIn(ctx, s)
 	if err != nil {
 		return "", err
 	}
@@ -137,7 +137,7 @@ func (k *Keeper) renew(ctx context.Context, s Server, h *holder) (gateway.Secret
 	return k.refresh(ctx, s, h, g)
 }
 
-// newest is the later of what this process and the vault know.
+// newest returns the later of the sign-ins in memory and in the vault.
 func (k *Keeper) newest(ctx context.Context, s Server, h *holder) (*kept, error) {
 	h.mu.Lock()
 	own, unsaved, doubts := h.kept, h.unsaved, h.doubts
@@ -159,8 +159,8 @@ func (k *Keeper) newest(ctx context.Context, s Server, h *holder) (*kept, error)
 	return found, nil
 }
 
-// keep makes a sign-in the one in use, and has the vault keep it. Should the
-// vault fail, memory has it, and a later call tries again.
+// keep makes a sign-in the current one and saves it. If the vault fails, it stays
+// in memory, and a later call tries again.
 func (k *Keeper) keep(ctx context.Context, s Server, h *holder, g *kept) {
 	err := k.save(ctx, s, g)
 	h.adopt(g, err != nil)
@@ -172,7 +172,8 @@ func (k *Keeper) keep(ctx context.Context, s Server, h *holder, g *kept) {
 	}
 }
 
-// refresh trades the refresh token for new tokens. The holder's turn is ours.
+// refresh exchanges the refresh token for new tokens. The caller has the holder's
+// turn.
 func (k *Keeper) refresh(ctx context.Context, s Server, h *holder, g *kept) (gateway.Secret, error) {
 	// Not even Close ends it: a refresh token that was sent may be worthless, and
 	// its successor is in the answer.
@@ -206,7 +207,7 @@ func (k *Keeper) refresh(ctx context.Context, s Server, h *holder, g *kept) (gat
 	return stillAlive(g, bad, now, err)
 }
 
-// isFinal tells the refusals that trying again does not mend.
+// isFinal reports whether a refusal is permanent.
 func isFinal(code string) bool {
 	switch code {
 	case "invalid_grant", "invalid_client", "unauthorized_client":
@@ -216,9 +217,8 @@ func isFinal(code string) bool {
 	}
 }
 
-// drop forgets tokens that are worth nothing any more. What genkan is
-// registered as and which scopes it had help the next sign-in, unless the
-// client itself is unknown by now.
+// drop removes tokens that are no longer valid. The registration and the scopes
+// are kept for the next sign-in, unless the client itself is unknown.
 func (k *Keeper) drop(ctx context.Context, s Server, h *holder, g *kept, refused *oauthError) error {
 	rest := *g
 	rest.Access, rest.Refresh = "", ""
@@ -229,7 +229,7 @@ func (k *Keeper) drop(ctx context.Context, s Server, h *holder, g *kept, refused
 	return ended(s, refused)
 }
 
-// stillAlive uses a token to its end when no other can be had.
+// stillAlive returns a token that has not expired when no other can be had.
 func stillAlive(g *kept, refused gateway.Secret, now time.Time, err error) (gateway.Secret, error) {
 	if g.Access != refused && g.isAlive(now) {
 		return g.Access, nil

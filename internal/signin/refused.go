@@ -11,9 +11,8 @@ import (
 	"genkan/internal/gateway"
 )
 
-// Refused tells the Keeper how a server refused a request with this token, and
-// decides what is next: nil if another Token is worth one more try, else the
-// error for the caller.
+// Refused reports that a server refused a request with this token. It returns nil
+// if another Token is worth one more request, otherwise the error for the caller.
 func (k *Keeper) Refused(ctx context.Context, s Server, token gateway.Secret, status int, header http.Header) error {
 	switch {
 	case status == http.StatusUnauthorized:
@@ -26,10 +25,10 @@ func (k *Keeper) Refused(ctx context.Context, s Server, token gateway.Secret, st
 	return gateway.Errorf(gateway.CodeDenied, "server %s refuses this (HTTP %d), and signing in again would not help", s.Name, status)
 }
 
-// stepUp notes which scopes a call lacked. Only a person can give them, so the
-// next sign-in asks for them together with those that it had.
+// stepUp records the scopes that a call lacked. Only a person can grant them, so
+// the next sign-in requests them together with the former ones.
 func (k *Keeper) stepUp(ctx context.Context, s Server, token gateway.Secret, scopes []string) error {
-	release, err := k.hold(ctx, s)
+	release, err := k.lockSignIn(ctx, s)
 	if err != nil {
 		return err
 	}
@@ -69,9 +68,9 @@ func (k *Keeper) stepUp(ctx context.Context, s Server, token gateway.Secret, sco
 	return gateway.Errorf(gateway.CodeDenied, "server %s wants more permissions for this (%s); run `genkan login %s`, which asks for them", s.Name, names, s.Name)
 }
 
-// SignOut forgets a sign-in, and tells the authorization server to.
+// SignOut removes a sign-in and revokes its tokens.
 func (k *Keeper) SignOut(ctx context.Context, s Server) error {
-	release, err := k.hold(ctx, s)
+	release, err := k.lockSignIn(ctx, s)
 	if err != nil {
 		return err
 	}
@@ -90,7 +89,8 @@ func (k *Keeper) SignOut(ctx context.Context, s Server) error {
 	return nil
 }
 
-// revoke is a courtesy (RFC 7009): the tokens are forgotten here in any case.
+// revoke revokes tokens (RFC 7009). Failures do not matter: the tokens are
+// removed in any case.
 func (k *Keeper) revoke(ctx context.Context, s Server, g *kept) {
 	if g.RevocationEndpoint == "" || !g.isFor(s) {
 		return
@@ -118,18 +118,18 @@ func (k *Keeper) revoke(ctx context.Context, s Server, g *kept) {
 	}
 }
 
-// Status is how a sign-in is, for people.
+// Status describes a sign-in to people.
 type Status struct {
 	SignedIn    bool
 	Refreshable bool
 	Issuer      string
 	Expires     time.Time // zero: unknown
 	Scopes      []string
-	// Wanted are scopes that calls lacked; signing in again asks for them.
+	// Wanted are scopes that calls lacked; the next sign-in requests them.
 	Wanted []string
 }
 
-// Status looks at what is kept, and asks nobody.
+// Status returns the saved state of a sign-in, without network access.
 func (k *Keeper) Status(ctx context.Context, s Server) (Status, error) {
 	g, err := k.load(ctx, s)
 	if err != nil || g == nil || !g.isFor(s) {

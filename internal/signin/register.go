@@ -14,19 +14,19 @@ import (
 	"genkan/internal/gateway"
 )
 
-// How a client proves itself at the token endpoint (RFC 7591 §2).
+// The authentication methods of the token endpoint (RFC 7591 §2).
 const (
 	methodNone  = "none"
 	methodBasic = "client_secret_basic"
 	methodPost  = "client_secret_post"
 )
 
-// clientName is what people see on the page where they agree.
+// clientName is shown on the consent page.
 const clientName = "Genkan"
 
-// registration is what decides who genkan is to an authorization server.
+// registration is the input for choosing a client.
 type registration struct {
-	place       *place
+	target      *target
 	known       registered // from the last sign-in
 	metadataURL string
 	redirectURI string
@@ -34,11 +34,10 @@ type registration struct {
 	now         time.Time
 }
 
-// client finds out who genkan is: what the configuration says, a document that
-// the authorization server reads, what it was registered as last time, or a
-// new registration.
+// client returns the client to use: the configured one, the metadata document,
+// the former registration, or a new one.
 func (r *reach) client(ctx context.Context, g registration) (registered, error) {
-	m := g.place.issuer
+	m := g.target.issuer
 	c := registered{Issuer: m.Issuer, RedirectURI: g.redirectURI}
 	switch {
 	case r.server.Client.ID != "":
@@ -64,7 +63,7 @@ func (r *reach) client(ctx context.Context, g registration) (registered, error) 
 		"server %s signs in at %s, where genkan cannot register itself; register it there by hand with the redirect address %s, and put the client id into the configuration", r.server.Name, hostOf(m.Issuer), g.redirectURI)
 }
 
-// isMetadataURL tells an address that may be a client ID: HTTPS with a path.
+// isMetadataURL reports whether an address may be a client ID: HTTPS with a path.
 func isMetadataURL(id string) bool {
 	u, err := url.Parse(id)
 	return err == nil && u.Scheme == "https" && u.Host != "" && strings.Trim(u.Path, "/") != "" && u.Fragment == "" && u.User == nil
@@ -78,8 +77,8 @@ func secretMethod(supported []string) string {
 	return methodBasic
 }
 
-// publicMethod is what to register for: no secret where that is possible, as
-// one on a person's machine proves nothing.
+// publicMethod returns the method to register for: none where that is possible,
+// because a secret on a person's machine proves nothing.
 func publicMethod(supported []string) string {
 	if len(supported) == 0 || slices.Contains(supported, methodNone) {
 		return methodNone
@@ -89,7 +88,7 @@ func publicMethod(supported []string) string {
 
 // register registers genkan (RFC 7591).
 func (r *reach) register(ctx context.Context, g registration) (registered, error) {
-	m := g.place.issuer
+	m := g.target.issuer
 	c := registered{Issuer: m.Issuer, RedirectURI: g.redirectURI, How: byItself}
 	wish := oauthex.ClientRegistrationMetadata{
 		RedirectURIs: []string{g.redirectURI}, ClientName: clientName,

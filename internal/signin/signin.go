@@ -1,14 +1,14 @@
-// Package signin signs genkan in to remote MCP servers: OAuth 2.1 as the MCP
-// specification asks for it. It finds out where a server signs in, registers
-// genkan there, takes a person through the browser once, and from then on
-// hands out an access token that works, refreshing it behind everybody's back.
+// Package signin signs genkan in to remote MCP servers with OAuth 2.1, as the MCP
+// specification asks for it. It discovers the authorization server, registers
+// genkan there, takes a person through the browser once, and then hands out
+// access tokens and refreshes them in the background.
 //
-// A Keeper keeps the tokens. Calls ask it for one (Token) and tell it when a
-// server did not like it (Refused); both only ever answer or say which command
-// mends it, because nobody sits in front of a gateway. People sign in and out
-// with SignIn and SignOut. What must outlive the process is in a Vault.
+// A Keeper keeps the tokens. Calls ask it for a token (Token) and report refusals
+// (Refused). Both return an error with the command to run if a person is needed,
+// because nobody sits in front of a gateway. People sign in and out with SignIn
+// and SignOut. A Vault stores sign-ins beyond the end of the process.
 //
-// Everything that a server says about where to go is suspect: see reach.
+// Addresses that a server names are not trusted: see reach.
 package signin
 
 import (
@@ -26,15 +26,16 @@ import (
 type Server struct {
 	Name string
 	URL  string
-	// Client is what genkan was registered as by hand; the zero value if it
-	// was not.
+	// Client is the client that was registered by hand; the zero value if there
+	// is none.
 	Client Client
-	// Scopes are asked for instead of those that the server names.
+	// Scopes are requested instead of those that the server names.
 	Scopes []string
-	// RedirectPort is the port that a client registered by hand must be sent
-	// back to; 0 takes any that is free.
+	// RedirectPort is the port of the redirect URI of a client registered by
+	// hand; 0 for any free port.
 	RedirectPort int
-	// PrivateHosts may be on private addresses though the server is not.
+	// PrivateHosts may have private addresses although the server has a public
+	// one.
 	PrivateHosts []string
 }
 
@@ -42,36 +43,36 @@ type Server struct {
 type Client struct {
 	ID     string
 	Secret gateway.Secret
-	// Issuer is who it was registered with. Empty trusts whoever the server
-	// names.
+	// Issuer is the authorization server that the client was registered with.
+	// Empty accepts the one that the server names.
 	Issuer string
 }
 
-// Options are what a Keeper needs.
+// Options configure a Keeper.
 type Options struct {
 	Vault Vault
-	// ClientMetadataURL is where genkan's client ID metadata document is; empty
-	// if there is none.
+	// ClientMetadataURL is the address of genkan's client ID metadata document;
+	// empty if there is none.
 	ClientMetadataURL string
 	// RootCAs are trusted instead of the machine's.
 	RootCAs *x509.CertPool
-	// Log gets what happens to sign-ins, without anything secret.
+	// Log receives what happens to sign-ins, without secrets.
 	Log *slog.Logger
-	// Now is the clock; nil is the machine's.
+	// Now is the clock; nil for time.Now.
 	Now func() time.Time
 }
 
-// Keeper keeps the sign-ins of all servers. It is for many goroutines.
+// Keeper keeps the sign-ins of all servers. It is safe for concurrent use.
 type Keeper struct {
 	vault       Vault
 	metadataURL string
 	log         *slog.Logger
 	now         func() time.Time
 	network     network
-	// personPatience bounds how long a person may take in the browser.
+	// personPatience is how long a person may take in the browser.
 	personPatience func(context.Context) (context.Context, context.CancelFunc)
 
-	// life ends with Close, and with it waiting for a turn to refresh.
+	// life ends with Close, and with it the wait for a turn to refresh.
 	life    context.Context
 	end     context.CancelFunc
 	working sync.WaitGroup
@@ -81,10 +82,10 @@ type Keeper struct {
 	servers map[string]*holder
 }
 
-// loginPatience is for people who must find their password first.
+// loginPatience leaves time to find a password.
 const loginPatience = 10 * time.Minute
 
-// New makes a Keeper. Close it.
+// New returns a Keeper, which must be closed.
 func New(o Options) *Keeper {
 	k := &Keeper{
 		vault: o.Vault, metadataURL: o.ClientMetadataURL, log: o.Log, now: o.Now,
@@ -103,8 +104,8 @@ func New(o Options) *Keeper {
 	return k
 }
 
-// Close waits for refreshes under way, half a minute at most: a refresh that
-// is cut off can cost the whole sign-in.
+// Close waits at most half a minute for running refreshes: a refresh that is cut
+// off can cost the whole sign-in.
 func (k *Keeper) Close() {
 	k.mu.Lock()
 	k.closed = true
@@ -114,10 +115,11 @@ func (k *Keeper) Close() {
 	k.keepUnsaved()
 }
 
-// closePatience is for a vault that another process has locked.
+// closePatience is how long Close waits for a vault that another process has
+// locked.
 const closePatience = 5 * time.Second
 
-// keepUnsaved tries once more to keep what the vault did not take.
+// keepUnsaved saves sign-ins that the vault could not take before.
 func (k *Keeper) keepUnsaved() {
 	ctx, cancel := context.WithTimeout(context.Background(), closePatience)
 	defer cancel()
@@ -132,7 +134,7 @@ func (k *Keeper) keepUnsaved() {
 			continue
 		}
 		s := Server{Name: name}
-		release, err := k.hold(ctx, s)
+		release, err := k.lockSignIn(ctx, s)
 		if err == nil {
 			_, err = k.newest(ctx, s, h)
 			release()

@@ -15,14 +15,14 @@ import (
 	"genkan/internal/gateway"
 )
 
-// tokens is a token endpoint's answer.
+// tokens is the response of a token endpoint.
 type tokens struct {
 	access, refresh gateway.Secret
 	lifetime        time.Duration // 0: not said
 	scopes          []string      // nil: those that were asked for
 }
 
-// oauthError is a refusal in the words of OAuth (RFC 6749 §5.2).
+// oauthError is an error response of OAuth (RFC 6749 §5.2).
 type oauthError struct {
 	status      int
 	code        string
@@ -33,7 +33,7 @@ func (e *oauthError) Error() string {
 	return fmt.Sprintf("HTTP %d %s %q", e.status, e.code, e.description)
 }
 
-// reason is what to show of it.
+// reason returns the part of the error that is shown.
 func (e *oauthError) reason() string {
 	switch {
 	case e.description != "":
@@ -44,8 +44,8 @@ func (e *oauthError) reason() string {
 	return "HTTP " + strconv.Itoa(e.status)
 }
 
-// requestToken asks a token endpoint. The error is an *oauthError when the
-// endpoint refused, else one to show.
+// requestToken sends a request to a token endpoint. The error is an *oauthError
+// if the endpoint refused, otherwise one to show.
 func (r *reach) requestToken(ctx context.Context, endpoint string, c registered, form url.Values) (*tokens, error) {
 	header := c.prove(form)
 	got, err := r.post(ctx, endpoint, "application/x-www-form-urlencoded", gateway.Secret(form.Encode()), header)
@@ -63,7 +63,7 @@ func (r *reach) requestToken(ctx context.Context, endpoint string, c registered,
 	return t, nil
 }
 
-// prove puts the client's credentials where the endpoint wants them.
+// prove adds the client's credentials by its method.
 func (c registered) prove(form url.Values) http.Header {
 	if c.Method == methodBasic {
 		return http.Header{"Authorization": {"Basic " + c.basic().Reveal()}}
@@ -75,15 +75,15 @@ func (c registered) prove(form url.Values) http.Header {
 	return nil
 }
 
-// basic is the credentials as a header has them. RFC 6749 §2.3.1: both are
+// basic returns the credentials as a header value. RFC 6749 §2.3.1: both are
 // form-encoded before they are joined.
 func (c registered) basic() gateway.Secret {
 	pair := url.QueryEscape(c.ID) + ":" + url.QueryEscape(c.Secret.Reveal())
 	return gateway.Secret(base64.StdEncoding.EncodeToString([]byte(pair)))
 }
 
-// refusal reads an error answer. An endpoint that quotes what it was sent must
-// not bring our secrets into a message.
+// refusal parses an error response. An endpoint that quotes the request must not
+// bring secrets into a message.
 func refusal(got *answer, form url.Values, c registered) *oauthError {
 	var said struct {
 		Error       string `json:"error"`
@@ -98,8 +98,8 @@ func refusal(got *answer, form url.Values, c registered) *oauthError {
 	return e
 }
 
-// hide takes a secret out of another's words. Words that hold a part of it, or
-// it in another writing, are not worth the risk and go altogether.
+// hide removes a secret from a server's text. A text with a part of it, or with
+// another encoding of it, is dropped altogether.
 func hide(text string, secret gateway.Secret) string {
 	const enough = 8
 	raw := secret.Reveal()
@@ -116,7 +116,7 @@ func hide(text string, secret gateway.Secret) string {
 	return text
 }
 
-// errorCode keeps a code that looks like one.
+// errorCode returns a code that has the form of one, otherwise "".
 func errorCode(code string) string {
 	const longest = 60
 	for _, c := range code {
@@ -154,7 +154,7 @@ func parseTokens(got *answer) (*tokens, error) {
 	return t, nil
 }
 
-// isToken reports whether a text can stand in a header.
+// isToken reports whether a text can be sent in a header.
 func isToken(text string) bool {
 	const longest = 32 << 10
 	for i := range len(text) {
@@ -165,7 +165,7 @@ func isToken(text string) bool {
 	return text != "" && len(text) <= longest
 }
 
-// lifetime reads expires_in, which some servers write as text.
+// lifetime parses expires_in, which some servers write as text.
 func lifetime(raw json.RawMessage) time.Duration {
 	const longest = 10 * 365 * 24 * time.Hour
 	seconds, err := strconv.ParseFloat(strings.Trim(string(raw), `"`), 64)

@@ -15,49 +15,49 @@ import (
 
 // Bearer hands out the tokens of a server's sign-in.
 type Bearer interface {
-	// Token is one that works, as far as anybody knows. CodeUnauthenticated: only
-	// a person can help, and the error says how.
+	// Token returns a token that is not known to be refused. An error with
+	// CodeUnauthenticated says what a person must do.
 	Token(ctx context.Context) (gateway.Secret, error)
-	// Refused says how the server refused a request with the token, or without
-	// one. nil: another Token is worth one more try.
+	// Refused reports that the server refused a request with the token, or
+	// without one. It returns nil if another Token is worth one more request.
 	Refused(ctx context.Context, token gateway.Secret, status int, header http.Header) error
-	// SignIn names the sign-in that the last Token was of; empty for none. Tokens
-	// that were renewed are of the same.
+	// SignIn identifies the sign-in of the last Token; empty for none. Renewed
+	// tokens belong to the same sign-in.
 	SignIn() string
-	// Doubt says that somebody else may have signed in or out.
+	// Doubt drops cached knowledge: another process may have signed in or out.
 	Doubt()
-	// Known is whether there is a sign-in, and until when its token is good.
+	// Known reports whether there is a sign-in, and when its token expires.
 	Known() (signedIn bool, expires time.Time)
 }
 
-// How a server's sign-in is.
+// The values of Status.SignIn.
 const (
 	SignInNeeded = "needed"
 	SignedIn     = "signed in"
 )
 
-// signInError is why a request was not answered that a sign-in might have
-// helped. It is no fault of the wire.
+// signInError is the error of a request that was refused for lack of a sign-in.
+// The connection is intact.
 type signInError struct{ because *gateway.Error }
 
 func (e *signInError) Error() string { return e.because.Error() }
 func (e *signInError) Unwrap() error { return e.because }
 
-// onlyAPersonHelps tells errors that trying again does not mend.
-func onlyAPersonHelps(err error) bool {
+// needsPerson reports whether only a sign-in by a person can mend an error.
+func needsPerson(err error) bool {
 	var e *signInError
 	return errors.As(err, &e) && (e.because.Code == gateway.CodeUnauthenticated || e.because.Code == gateway.CodeDenied)
 }
 
-// signedTransport sends a server's requests, with the token of its sign-in
-// where the server wants one. What the configuration says comes first, and a
-// server that wants nothing is not sent anything.
+// signedTransport adds the token of a sign-in to requests where the server asks
+// for one. A configured Authorization header comes first, and a server that asks
+// for nothing gets no token.
 type signedTransport struct {
 	next   http.RoundTripper
 	bearer Bearer
 	server string
 	home   *url.URL
-	// hasHeader: the configuration has an Authorization header.
+	// hasHeader is set when the configuration has an Authorization header.
 	hasHeader bool
 	// uses is set while requests are sent with a token.
 	uses atomic.Bool
@@ -65,7 +65,7 @@ type signedTransport struct {
 	needed atomic.Bool
 
 	mu sync.Mutex
-	// begun is the sign-in that the connections were begun with.
+	// begun is the sign-in that the connections were opened with.
 	begun string
 }
 
@@ -81,7 +81,7 @@ func newSignedTransport(set *Settings, next http.RoundTripper) *signedTransport 
 	return t
 }
 
-// prepare looks, before a connection is made, whether there is a sign-in.
+// prepare looks for a sign-in before a connection is opened.
 func (t *signedTransport) prepare(ctx context.Context) {
 	if t == nil {
 		return
@@ -99,8 +99,7 @@ func (t *signedTransport) prepare(ctx context.Context) {
 	t.uses.Store(begun != "")
 }
 
-// use sends requests with a token from now on. A connection that was begun
-// without a sign-in has one now.
+// use adds a token to all further requests.
 func (t *signedTransport) use() {
 	t.mu.Lock()
 	if t.begun == "" {
@@ -110,9 +109,9 @@ func (t *signedTransport) use() {
 	t.uses.Store(true)
 }
 
-// isAnother reports whether the sign-in is another one than that which the
-// connections were begun with.
-func (t *signedTransport) isAnother(ctx context.Context) bool {
+// signInChanged reports whether the sign-in differs from the one that the
+// connections were opened with.
+func (t *signedTransport) signInChanged(ctx context.Context) bool {
 	if t == nil {
 		return false
 	}
@@ -128,12 +127,12 @@ func (t *signedTransport) isAnother(ctx context.Context) bool {
 	return now != t.begun && (!t.hasHeader || t.begun != "" || t.needed.Load())
 }
 
-// mostTokens is how many are tried for one request: the one at hand, the one
-// that it is renewed to, and one more when a person signs in meanwhile.
-const mostTokens = 3
+// maxTokens is how many tokens are tried for a request: the current one, a
+// renewed one, and one of a sign-in that happens meanwhile.
+const maxTokens = 3
 
-// RoundTrip sends the request, and again with another token if the server
-// refused to look at it.
+// RoundTrip sends the request, and again with another token if the server refuses
+// it.
 func (t *signedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	var token gateway.Secret
 	if t.uses.Load() {
@@ -158,7 +157,7 @@ func (t *signedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 		if err := t.bearer.Refused(r.Context(), token, resp.StatusCode, resp.Header); err != nil {
 			return nil, t.refused(r.Context(), t.orHeader(err, token, resp.StatusCode), false)
 		}
-		if tried == mostTokens {
+		if tried == maxTokens {
 			return nil, t.refused(r.Context(), gateway.Errorf(gateway.CodeUnauthenticated,
 				"server %s refuses every token that it is given; run `genkan login %s`, and if that does not help, tell whoever runs the server", t.server, t.server), false)
 		}
@@ -172,7 +171,8 @@ func (t *signedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	}
 }
 
-// wantsToken tells refusals that a token, or one with more rights, may mend.
+// wantsToken reports whether a response asks for a token, or for one with more
+// rights.
 func wantsToken(resp *http.Response, token gateway.Secret) bool {
 	switch resp.StatusCode {
 	case http.StatusUnauthorized:
@@ -184,7 +184,7 @@ func wantsToken(resp *http.Response, token gateway.Secret) bool {
 	}
 }
 
-// sign is the request with the token, for the server's own address only.
+// sign adds the token to requests to the server's own origin.
 func (t *signedTransport) sign(r *http.Request, token gateway.Secret) *http.Request {
 	here := r.URL.Scheme == t.home.Scheme && r.URL.Host == t.home.Host // as it nearly always is
 	if token == "" || !here && origin(r.URL) != origin(t.home) {
@@ -196,7 +196,7 @@ func (t *signedTransport) sign(r *http.Request, token gateway.Secret) *http.Requ
 	return &signed
 }
 
-// again is the request once more. The server has refused to look at it.
+// again copies a request that the server refused.
 func again(r *http.Request) (*http.Request, error) {
 	fresh := *r
 	if r.GetBody != nil {
@@ -209,7 +209,7 @@ func again(r *http.Request) (*http.Request, error) {
 	return &fresh, nil
 }
 
-// orHeader blames the configured header, where that is what was refused.
+// orHeader replaces the error where the configured header was refused.
 func (t *signedTransport) orHeader(err error, token gateway.Secret, status int) error {
 	if token != "" || !t.hasHeader || gateway.AsError(err).Code != gateway.CodeUnauthenticated {
 		return err
@@ -218,7 +218,7 @@ func (t *signedTransport) orHeader(err error, token gateway.Secret, status int) 
 		"server %s does not take the Authorization header of its configuration (HTTP %d); correct it, or run `genkan login %s`", t.server, status, t.server)
 }
 
-// refused is the error of a request that got no answer to be read.
+// refused is the error of a request without a usable response.
 func (t *signedTransport) refused(ctx context.Context, err error, unsent bool) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -231,7 +231,7 @@ func (t *signedTransport) refused(ctx context.Context, err error, unsent bool) e
 	return &signInError{&e}
 }
 
-// CloseIdleConnections is for whoever ends a connection.
+// CloseIdleConnections closes idle connections of the underlying transport.
 func (t *signedTransport) CloseIdleConnections() { closeIdle(t.next) }
 
 func closeIdle(t http.RoundTripper) {

@@ -69,7 +69,7 @@ func TestTheStreamOfChangesComesBack(t *testing.T) {
 		refuse.Store(true)
 		time.Sleep(time.Hour)
 		refuse.Store(false)
-		time.Sleep(2 * personPause)
+		time.Sleep(2 * signInRetry)
 		synctest.Wait()
 		if opened != 2 || missed == 0 {
 			t.Errorf("opened %d times, missed %d", opened, missed)
@@ -78,7 +78,7 @@ func TestTheStreamOfChangesComesBack(t *testing.T) {
 		<-ended
 		// One that is refused from the beginning is left to the calls.
 		refuse.Store(true)
-		if err := c.listen(t.Context(), "", func() {}, func() {}); !onlyAPersonHelps(err) {
+		if err := c.listen(t.Context(), "", func() {}, func() {}); !needsPerson(err) {
 			t.Error(err)
 		}
 	})

@@ -7,19 +7,19 @@ import (
 	"genkan/internal/jsonrpc"
 )
 
-// allCapabilities are announced where many clients share a connection: each
-// request of the server's is then answered by what its own client can.
+// allCapabilities are announced on shared connections. Each request of the server
+// is then checked against the capabilities of its client.
 const allCapabilities = `{` + askable + `,"tasks":{"cancel":{},"requests":{"sampling":{"createMessage":{}},"elicitation":{"create":{}}}}}`
 
 const askable = `"roots":{},"sampling":{"context":{},"tools":{}},"elicitation":{"form":{},"url":{}}`
 
 const tasksExtension = "io.modelcontextprotocol/tasks"
 
-// capabilitiesFor is what a legacy server is told that its client can, on a connection
-// of its own: for one session what that client said, where the session has the
-// server to itself; otherwise all that it may be asked for, and tasks only if it
+// capabilitiesFor returns the capabilities that a legacy server is sent on a
+// pooled connection. With IsolationSession they are those of the client.
+// Otherwise they are everything that servers may ask for, and tasks if the client
 // makes any.
-func capabilitiesFor(call *gateway.Call, mode string, key branchKey) string {
+func capabilitiesFor(call *gateway.Call, mode string, key poolKey) string {
 	own := call.Capabilities()
 	switch {
 	case key.session == "":
@@ -36,14 +36,14 @@ func capabilitiesFor(call *gateway.Call, mode string, key branchKey) string {
 	}
 }
 
-// followed is what a server is told of the tasks that its client makes. They
-// are found by their ids, not listed.
+// followed returns a client's task capability for the server. Clients' tasks can
+// be followed by id but not listed.
 func followed(tasks []byte) []byte {
 	return without(tasks, map[string]func([]byte) []byte{"list": nil})
 }
 
-// offersTasks also suspects capabilities with escapes, which nobody writes
-// without a reason.
+// offersTasks reports whether capabilities may contain tasks. Escapes count,
+// because a key may be written with them.
 func offersTasks(in *gateway.Params) bool {
 	capabilities := in.Get(in.ClientCapabilities)
 	return bytes.Contains(capabilities, []byte("tasks")) || bytes.IndexByte(capabilities, '\\') >= 0

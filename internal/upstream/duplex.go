@@ -10,57 +10,60 @@ import (
 	"genkan/internal/jsonrpc"
 )
 
-// duplexConn speaks with a server over a wire that has no requests and answers
-// of its own, only messages: a child's pipes, or the old SSE transport. Calls of
-// all clients share it: ids and progress tokens are our own numbers, one writer
-// sends what has gathered since its last write, one reader hands out the
-// answers.
+// duplexConn is a connection over a wire that carries single messages: the pipes
+// of a command, or the old SSE transport. All clients share it. Request ids and
+// progress tokens are genkan's own numbers. One goroutine writes everything that
+// was queued since its last write, another reads and delivers answers.
 type duplexConn struct {
-	name   string
-	log    *slog.Logger
-	wire   wire
-	output *ring
-	proto  protocol
-	ears   ears
-	// maxMessage is the size of the largest message that is sent; zero for any.
+	name      string
+	log       *slog.Logger
+	wire      wire
+	output    *ring
+	proto     protocol
+	listeners listeners
+	limits    limits
+	// maxMessage is the size of the largest message that is sent; zero for no
+	// limit.
 	maxMessage int
-	dealings
+	clientState
 
 	mu      sync.Mutex
 	pending map[uint64]*pending
 	lastID  uint64
-	// out is what waits to be written; queued counts the messages ever put
-	// there, begun those that a write has been begun for.
+	// out holds the queued messages. queued counts the messages that were ever
+	// queued, begun those of them whose write has begun.
 	out           []byte
 	queued, begun uint64
 	dead          error
-	// room is closed when out has been taken for writing; nil while nobody
+	// drained is closed when out has been taken for writing; nil unless somebody
 	// waits for that.
-	room chan struct{}
-	// poured counts what the server has taken, to tell slow from deaf.
-	poured atomic.Uint64
-	noise  int
-	// lostAnswers counts unreadable answers whose call is not known yet. It is
-	// one of those up to lostBy, and fails with lostWhy.
+	drained chan struct{}
+	// written counts the writes that the server accepted, which tells a slow
+	// server from one that does not read.
+	written atomic.Uint64
+	noise   int
+	// lostAnswers counts unreadable answers that cannot be assigned to a request
+	// yet. They belong to requests with ids up to lostBy, which fail with
+	// lostWhy.
 	lostAnswers int
 	lostBy      uint64
 	lostWhy     error
 
 	wake chan struct{}
 	gone chan struct{}
-	// life is the connection's own, for what is asked beside calls.
+	// life ends with the connection.
 	life    context.Context //nolint:containedctx // it ends with the connection
 	endLife context.CancelFunc
-	// loops ends when reader and writer have ended.
+	// loops waits for the reader and the writer.
 	loops sync.WaitGroup
 }
 
 // pending is a request that waits for its answer.
 type pending struct {
-	underWay // its number is its place among the queued
-	answer   chan answer
-	// opened is told when a stream of notifications is open; nil for requests
-	// that are none.
+	inFlightCall // its number is its place among the queued
+	answer       chan answer
+	// opened receives when the server acknowledges a subscription; nil for other
+	// requests.
 	opened chan struct{}
 }
 
@@ -69,28 +72,27 @@ type answer struct {
 	err error
 }
 
-// wire carries messages to a server and back. Its errors say what has happened
-// to the server.
+// wire carries messages to a server and back. Its errors say what happened to the
+// server.
 type wire interface {
 	// write sends the beginning of a batch of messages, each of them a line, and
 	// returns how many bytes that was.
 	write(batch []byte) (int, error)
-	// next returns the next message, in memory of its own. With
-	// jsonrpc.ErrTooLarge come the beginning and the end of one that is too
-	// large, and the wire goes on; any other error is its end.
+	// next returns the next message in a new slice. With jsonrpc.ErrTooLarge it
+	// returns the beginning and the end of a message that is too large, and the
+	// wire goes on; any other error is final.
 	next() ([]byte, error)
-	// pid is the server's process, zero if it is not a child.
+	// pid returns the process id of a command, otherwise zero.
 	pid() int
-	// received counts the times that anything came from the server, messages or
-	// not.
+	// received counts how often anything came from the server.
 	received() uint64
-	// end ends the wire and returns when nothing of it is left.
+	// end closes the wire and waits until its goroutines have ended.
 	end()
 }
 
-func newDuplexConn(s *Server, w wire, e ears, roots []byte) *duplexConn {
+func newDuplexConn(s *Server, w wire, e listeners, roots []byte) *duplexConn {
 	c := &duplexConn{
-		name: s.set.Name, log: s.log, wire: w, output: s.output, ears: e,
+		name: s.set.Name, log: s.log, wire: w, output: s.output, listeners: e, limits: s.deps.limits,
 		pending: map[uint64]*pending{},
 		wake:    make(chan struct{}, 1), gone: make(chan struct{}),
 	}
@@ -100,8 +102,8 @@ func newDuplexConn(s *Server, w wire, e ears, roots []byte) *duplexConn {
 	return c
 }
 
-// start begins to speak, and closes the connection again if nothing can be
-// agreed on.
+// start runs the connection and the handshake. It closes the connection if the
+// handshake fails.
 func (c *duplexConn) start(agree func() (protocol, error)) (conn, error) {
 	c.loops.Add(2)
 	go c.write()
@@ -141,7 +143,7 @@ func (c *duplexConn) cause() error {
 }
 
 func (c *duplexConn) call(ctx context.Context, call *gateway.Call, in *gateway.Params) (*gateway.Result, error) {
-	if err := c.proto.refuses(in); err != nil {
+	if err := c.proto.checkState(in); err != nil {
 		return nil, err
 	}
 	msg, err := c.roundTrip(ctx, call, func(dst []byte, id uint64) []byte {
@@ -161,7 +163,7 @@ func (c *duplexConn) ask(ctx context.Context, method string, params []byte) (jso
 	})
 }
 
-func (c *duplexConn) tell(method string, params []byte) {
+func (c *duplexConn) sendNotification(method string, params []byte) {
 	if err := c.send(jsonrpc.AppendNotification(nil, method, params)); err != nil {
 		c.log.Debug("a notification could not be sent", "error", err)
 	}
@@ -173,9 +175,9 @@ func (c *duplexConn) list(ctx context.Context, kind gateway.Kind) (listed, error
 
 // roundTrip queues a request and waits for its answer.
 func (c *duplexConn) roundTrip(ctx context.Context, call *gateway.Call, build func(dst []byte, id uint64) []byte) (jsonrpc.Message, error) {
-	p := &pending{underWay: underWay{call: call, ctx: ctx, left: make(chan struct{})}, answer: make(chan answer, 1)}
+	p := &pending{inFlightCall: inFlightCall{call: call, ctx: ctx, left: make(chan struct{})}, answer: make(chan answer, 1)}
 	defer close(p.left)
-	if err := c.lockWithRoom(ctx); err != nil {
+	if err := c.lockForQueue(ctx); err != nil {
 		return jsonrpc.Message{}, err
 	}
 	id, err := c.enqueueRequest(p, build)
@@ -195,7 +197,7 @@ func (c *duplexConn) roundTrip(ctx context.Context, call *gateway.Call, build fu
 	if waiting && id <= c.lostBy {
 		c.lostAnswers = 0 // the lost answer may have been this one's
 	}
-	if waiting && c.dead == nil && len(c.out) < maxBacklog {
+	if waiting && c.dead == nil && len(c.out) < c.limits.backlog {
 		_ = c.enqueue(func(dst []byte) []byte {
 			return jsonrpc.AppendNotification(dst, "notifications/cancelled", canceledParams(id, context.Cause(ctx)))
 		})
@@ -208,9 +210,10 @@ func (c *duplexConn) roundTrip(ctx context.Context, call *gateway.Call, build fu
 	return jsonrpc.Message{}, context.Cause(ctx)
 }
 
-// settle gives a request its answer. An answer that nobody waits for (late
-// after a cancellation, or made up) goes nowhere.
-func (c *duplexConn) settle(rawID []byte, a answer) bool {
+// deliver hands an answer to the request that it belongs to. It reports false if
+// there is none: the answer came after a cancellation, or the server made up the
+// id.
+func (c *duplexConn) deliver(rawID []byte, a answer) bool {
 	id, ok := parseID(rawID)
 	if !ok {
 		return false
@@ -218,13 +221,13 @@ func (c *duplexConn) settle(rawID []byte, a answer) bool {
 	c.mu.Lock()
 	p := c.pending[id]
 	delete(c.pending, id)
-	var losers []*pending
+	var lostRequests []*pending
 	var why error
 	if c.lostAnswers > 0 {
-		losers, why = c.losers(), c.lostWhy
+		lostRequests, why = c.lostRequests(), c.lostWhy
 	}
 	c.mu.Unlock()
-	c.lose(losers, why)
+	c.failAll(lostRequests, why)
 	if p == nil {
 		return false
 	}
@@ -237,7 +240,7 @@ func (c *duplexConn) settle(rawID []byte, a answer) bool {
 	return true
 }
 
-// waiter is the context of whoever waits for an answer, nil for nobody.
+// waiter returns the context of a request in flight, or nil.
 func (c *duplexConn) waiter(id uint64) context.Context {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -247,7 +250,7 @@ func (c *duplexConn) waiter(id uint64) context.Context {
 	return nil
 }
 
-// fail tells whoever waits for an answer that there is none.
+// fail ends a request in flight with an error.
 func (c *duplexConn) fail(id uint64, err error) {
 	c.mu.Lock()
 	p := c.pending[id]
@@ -258,8 +261,8 @@ func (c *duplexConn) fail(id uint64, err error) {
 	}
 }
 
-// die ends the connection once. Whoever waits is told whether the request had
-// left.
+// die ends the connection once. Requests in flight fail, and the error says
+// whether they were sent.
 func (c *duplexConn) die(err error) {
 	c.mu.Lock()
 	if c.dead != nil {

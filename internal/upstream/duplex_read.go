@@ -9,7 +9,7 @@ import (
 	"genkan/internal/jsonrpc"
 )
 
-// read hands out answers until the wire ends.
+// read delivers messages until the wire ends.
 func (c *duplexConn) read() {
 	defer c.loops.Done()
 	for {
@@ -47,7 +47,7 @@ func (c *duplexConn) receiveOne(line []byte) {
 	}
 	switch msg.Kind {
 	case jsonrpc.Response, jsonrpc.ErrorResponse:
-		c.settle(msg.ID, answer{msg: msg})
+		c.deliver(msg.ID, answer{msg: msg})
 	case jsonrpc.Notification:
 		c.notified(&msg)
 	case jsonrpc.Request:
@@ -57,14 +57,14 @@ func (c *duplexConn) receiveOne(line []byte) {
 
 // malformed handles a line that is not a message. If it is an unreadable answer,
 // the call that it belongs to ends with failure. Anything else is noise, which
-// many servers write, and is kept with the rest of their output.
+// many servers write, and is kept with their output.
 func (c *duplexConn) malformed(line []byte, failure error) {
 	id, isAnswer := answeredID(line)
 	switch {
-	case id != nil && c.settle(id, answer{err: failure}):
+	case id != nil && c.deliver(id, answer{err: failure}):
 		return
 	case id == nil && isAnswer:
-		c.unclaimed(failure)
+		c.lostAnswer(failure)
 	}
 	c.mu.Lock()
 	c.noise++
@@ -80,23 +80,23 @@ func (c *duplexConn) malformed(line []byte, failure error) {
 	_, _ = c.output.Write(append(line[:len(line):len(line)], '\n'))
 }
 
-// unclaimed notes an unreadable answer without an id. It belongs to one of the
-// requests that wait now. Which one it is may only be known when the others have
-// their answers.
-func (c *duplexConn) unclaimed(failure error) {
+// lostAnswer records an unreadable answer without an id. It belongs to one of the
+// requests in flight. Which one may be known only when the others are answered.
+func (c *duplexConn) lostAnswer(failure error) {
 	c.mu.Lock()
 	c.lostAnswers++
 	c.lostBy, c.lostWhy = c.lastID, failure
 	lost := c.lostAnswers
-	losers := c.losers()
+	lostRequests := c.lostRequests()
 	c.mu.Unlock()
-	c.log.Warn("server sent an answer that cannot be read and has no id", "lost_answers", lost, "known_call", len(losers) > 0)
-	c.lose(losers, failure)
+	c.log.Warn("server sent an answer that cannot be read and has no id", "lost_answers", lost, "known_call", len(lostRequests) > 0)
+	c.failAll(lostRequests, failure)
 }
 
-// losers takes out the requests whose answers are known to be lost: those that
-// are left when as many requests wait as answers were lost. Called with mu held.
-func (c *duplexConn) losers() []*pending {
+// lostRequests removes and returns the requests whose answers are known to be
+// lost: those that remain when as many requests are in flight as answers were
+// lost. Called with mu held.
+func (c *duplexConn) lostRequests() []*pending {
 	var found []uint64
 	for id, p := range c.pending {
 		if id <= c.lostBy && p.opened == nil {
@@ -107,16 +107,16 @@ func (c *duplexConn) losers() []*pending {
 		return nil
 	}
 	c.lostAnswers = 0
-	losers := make([]*pending, 0, len(found))
+	lostRequests := make([]*pending, 0, len(found))
 	for _, id := range found {
-		losers = append(losers, c.pending[id])
+		lostRequests = append(lostRequests, c.pending[id])
 		delete(c.pending, id)
 	}
-	return losers
+	return lostRequests
 }
 
-func (c *duplexConn) lose(losers []*pending, failure error) {
-	for _, p := range losers {
+func (c *duplexConn) failAll(lostRequests []*pending, failure error) {
+	for _, p := range lostRequests {
 		p.answer <- answer{err: failure}
 	}
 }
@@ -193,8 +193,8 @@ func number(value []byte) []byte {
 	return value[:n]
 }
 
-// lastID is the id of a message that ends with it, as those of the TypeScript
-// SDK do; nil if it does not.
+// lastID returns the id at the end of a message, where the TypeScript SDK writes
+// it, or nil.
 func lastID(line []byte) []byte {
 	const most = 64
 	end := bytes.TrimRight(line[max(len(line)-most, 0):], " \t\r}")
@@ -217,56 +217,55 @@ func (c *duplexConn) notified(msg *jsonrpc.Message) {
 		p := c.pending[id]
 		c.mu.Unlock()
 		if p != nil && p.call != nil {
-			forward(p.call, params)
+			forwardProgress(p.call, params)
 		}
-	case c.ears.heard(msg.Method):
+	case c.listeners.listChanged(msg.Method):
 	case msg.Method == "notifications/subscriptions/acknowledged":
 		c.acknowledged(params)
 	case msg.Method == "notifications/resources/updated":
-		c.ears.updated(jsonrpc.LookupText(params, "uri"))
+		c.listeners.updated(jsonrpc.LookupText(params, "uri"))
 	case msg.Method == "notifications/tasks":
-		c.ears.progressed(params)
+		c.listeners.progressed(params)
 	case msg.Method == statusOfTask:
 		c.tasks.status(params, nil)
 	case msg.Method == "notifications/cancelled":
 		c.questions.cancel(string(jsonrpc.Lookup(params, "requestId")))
 	default:
 		if owner := c.owner(); owner != nil {
-			pass(owner.call, msg.Method, params)
+			forwardNotification(owner.call, msg.Method, params)
 		} else if msg.Method == "notifications/message" {
 			_, _ = c.output.Write(append(params[:len(params):len(params)], '\n'))
 		}
 	}
 }
 
-// owner finds whose a message is that names no call.
-func (c *duplexConn) owner() *underWay {
+// owner returns the newest call if all calls in flight belong to one client.
+func (c *duplexConn) owner() *inFlightCall {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return soleOwner(c.underWay())
+	return soleOwner(c.inFlightCalls())
 }
 
-func (c *duplexConn) ownerIn(session *gateway.Session) *underWay {
+func (c *duplexConn) ownerInSession(session *gateway.Session) *inFlightCall {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return besideCalls(c.life, session, c.underWay())
+	return outsideCalls(c.life, session, c.inFlightCalls())
 }
 
-// underWay are the requests that wait for their answers. Called with mu held.
-func (c *duplexConn) underWay() iter.Seq[*underWay] {
-	return func(yield func(*underWay) bool) {
+// inFlightCalls iterates over the requests in flight. Called with mu held.
+func (c *duplexConn) inFlightCalls() iter.Seq[*inFlightCall] {
+	return func(yield func(*inFlightCall) bool) {
 		for _, p := range c.pending {
-			if !yield(&p.underWay) {
+			if !yield(&p.inFlightCall) {
 				return
 			}
 		}
 	}
 }
 
-// requested answers what the server asks of its client, or has the client
-// answer it.
+// requested answers a request of the server, or asks the client to.
 func (c *duplexConn) requested(msg *jsonrpc.Message) {
-	c.ears.asked(msg.Method)
+	c.listeners.asked(msg.Method)
 	answer := func(message []byte) {
 		if message == nil {
 			return
@@ -283,9 +282,9 @@ func (c *duplexConn) requested(msg *jsonrpc.Message) {
 	case capabilityOf(msg.Method) == "" && !isAboutTask(msg.Method):
 		answer(refusal(msg, "this client did not announce the capability for "+msg.Method))
 	default:
-		owner := c.whose(msg, nil, c)
+		owner := c.ownerOf(msg, nil, c)
 		if owner == nil {
-			answer(nobodys(msg))
+			answer(noOwner(msg))
 			return
 		}
 		if !c.beginAnswer() {
@@ -295,7 +294,7 @@ func (c *duplexConn) requested(msg *jsonrpc.Message) {
 		}
 		go func() {
 			defer c.endAnswer()
-			answer(c.putToClient(owner.ctx, owner, msg))
+			answer(c.askClient(owner.ctx, owner, msg))
 		}()
 	}
 }

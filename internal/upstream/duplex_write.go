@@ -10,16 +10,9 @@ import (
 	"genkan/internal/jsonrpc"
 )
 
-// maxBacklog is how much may wait for a server that does not read.
-const maxBacklog = 8 << 20
-
-// readPatience is how long a server may leave a full backlog untouched before
-// it is taken for one that does not read.
-const readPatience = 5 * time.Second
-
-// lockWithRoom waits until something may be queued, and returns with mu held;
-// with an error, it is not.
-func (c *duplexConn) lockWithRoom(ctx context.Context) error {
+// lockForQueue waits until a message may be queued and returns with mu held. If
+// it returns an error, mu is not held.
+func (c *duplexConn) lockForQueue(ctx context.Context) error {
 	for {
 		c.mu.Lock()
 		err := c.refusal()
@@ -30,19 +23,19 @@ func (c *duplexConn) lockWithRoom(ctx context.Context) error {
 			c.mu.Unlock()
 			return err
 		}
-		if c.room == nil {
-			c.room = make(chan struct{})
+		if c.drained == nil {
+			c.drained = make(chan struct{})
 		}
-		room, poured := c.room, c.poured.Load()
+		drained, written := c.drained, c.written.Load()
 		c.mu.Unlock()
-		timer := time.NewTimer(readPatience)
+		timer := time.NewTimer(c.limits.readTimeout)
 		select {
-		case <-room:
+		case <-drained:
 			timer.Stop()
 		case <-c.gone:
 			timer.Stop()
 		case <-timer.C:
-			if c.poured.Load() == poured {
+			if c.written.Load() == written {
 				return err
 			}
 		case <-ctx.Done():
@@ -56,12 +49,12 @@ func (c *duplexConn) lockWithRoom(ctx context.Context) error {
 	}
 }
 
-// refusal says why nothing can be queued. Called with mu held.
+// refusal returns why nothing can be queued, or nil. Called with mu held.
 func (c *duplexConn) refusal() error {
 	if c.dead != nil {
 		return c.lostInFlight(c.dead, true)
 	}
-	if len(c.out) > maxBacklog {
+	if len(c.out) > c.limits.backlog {
 		return &gateway.Error{
 			Code: gateway.CodeLimited, Unsent: true, RetryAfter: time.Second,
 			Message: "server %s does not read what it is sent; `genkan servers %s` shows its last output",
@@ -71,7 +64,7 @@ func (c *duplexConn) refusal() error {
 	return nil
 }
 
-// enqueueRequest gives a request its id and queues it. Called with mu held.
+// enqueueRequest assigns an id to a request and queues it. Called with mu held.
 func (c *duplexConn) enqueueRequest(p *pending, build func(dst []byte, id uint64) []byte) (id uint64, err error) {
 	id = c.lastID + 1
 	if err := c.enqueue(func(dst []byte) []byte { return build(dst, id) }); err != nil {
@@ -81,8 +74,7 @@ func (c *duplexConn) enqueueRequest(p *pending, build func(dst []byte, id uint64
 	return id, nil
 }
 
-// enqueue appends a message to what the writer takes next, unless it is too
-// large. Called with mu held.
+// enqueue appends a message to out unless it is too large. Called with mu held.
 func (c *duplexConn) enqueue(build func(dst []byte) []byte) error {
 	before := len(c.out)
 	c.out = append(build(c.out), '\n')
@@ -106,7 +98,7 @@ func (c *duplexConn) enqueue(build func(dst []byte) []byte) error {
 var errTooLargeToSend = errors.New("the message is too large to be sent")
 
 // send queues a notification or an answer. If an answer is too large, the server
-// gets the error in its place, so that it does not wait for ever.
+// gets an error response in its place.
 func (c *duplexConn) send(message []byte) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -124,7 +116,8 @@ func (c *duplexConn) send(message []byte) error {
 	return err
 }
 
-// write sends what has gathered, in one write: under load many calls share it.
+// write sends everything that is queued in one write, so that calls share writes
+// under load.
 func (c *duplexConn) write() {
 	defer c.loops.Done()
 	var spare []byte
@@ -138,12 +131,12 @@ func (c *duplexConn) write() {
 		batch := c.out
 		c.out = spare[:0]
 		c.begun = c.queued
-		if c.room != nil {
-			close(c.room)
-			c.room = nil
+		if c.drained != nil {
+			close(c.drained)
+			c.drained = nil
 		}
 		c.mu.Unlock()
-		if err := c.pour(batch); err != nil {
+		if err := c.writeBatch(batch); err != nil {
 			c.die(err)
 			return
 		}
@@ -154,14 +147,15 @@ func (c *duplexConn) write() {
 	}
 }
 
-// pour writes a batch, counting as it goes: a server that reads slowly reads.
-func (c *duplexConn) pour(batch []byte) error {
+// writeBatch writes a batch and counts the writes, so that a slow reader is not
+// taken for one that does not read.
+func (c *duplexConn) writeBatch(batch []byte) error {
 	for len(batch) > 0 {
 		n, err := c.wire.write(batch)
 		if err != nil {
 			return err
 		}
-		c.poured.Add(1)
+		c.written.Add(1)
 		batch = batch[n:]
 	}
 	return nil

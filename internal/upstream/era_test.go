@@ -3,6 +3,7 @@ package upstream
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"genkan/internal/gateway"
 	"genkan/internal/testkit"
@@ -63,7 +64,7 @@ func TestEraDetection(t *testing.T) {
 // asked in their own way after a while.
 func TestALegacyServerThatIsSilentAboutTheUnknown(t *testing.T) {
 	t.Parallel()
-	u, record := openScript(t, "silent")
+	u, record := openScript(t, "silent", withLimits(limits{discoverTimeout: 500 * time.Millisecond}))
 	if st := u.Status(); st.Era != gateway.EraLegacy || st.Version != "2025-06-18" {
 		t.Errorf("status %+v", st)
 	}
@@ -78,8 +79,9 @@ func TestALegacyServerThatIsSilentAboutTheUnknown(t *testing.T) {
 // the other.
 func TestASlowModernServer(t *testing.T) {
 	t.Parallel()
-	delay := (probePatience + probePatience/4).String()
-	u := openReady(t, faultChild(t, "-era", "modern", "-mode", "slow-start", "-delay", delay))
+	timeout := 800 * time.Millisecond
+	delay := (timeout + timeout/2).String()
+	u := openReady(t, faultChild(t, "-era", "modern", "-mode", "slow-start", "-delay", delay), withLimits(limits{discoverTimeout: timeout}))
 	if st := u.Status(); st.Era != gateway.EraModern || st.Starts != 1 {
 		t.Errorf("era %s after %d starts", st.Era, st.Starts)
 	}

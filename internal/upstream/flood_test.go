@@ -144,7 +144,7 @@ func TestAModernServerThatAsksForTooMuch(t *testing.T) {
 		Caller: gateway.Caller{Era: gateway.EraLegacy, Peer: p, Session: &gateway.Session{ID: "s", Capabilities: []byte(`{"elicitation":{}}`)}},
 		Tool:   &gateway.Tool{Exposed: "t"},
 	}
-	_, err := (&Server{}).putAll(t.Context(), call, []byte("{"+requests.String()[1:]+"}"))
+	_, err := (&Server{}).askAll(t.Context(), call, []byte("{"+requests.String()[1:]+"}"))
 	wantError(t, err, gateway.CodeUnavailable, "t asks the client 257 questions at once")
 	if n := p.asked.Load(); n != 0 {
 		t.Errorf("the client was asked %d questions", n)

@@ -71,7 +71,7 @@ func TestAFolderThatChangesWhileItsServerStarts(t *testing.T) {
 				t.Errorf("got %s, %v", said, err)
 			}
 			if test.want != "" {
-				testkit.Eventually(t, func() bool { return u.branches.count() == 0 }, "the server is gone")
+				testkit.Eventually(t, func() bool { return u.pool.count() == 0 }, "the server is gone")
 			}
 		})
 	}

@@ -8,11 +8,6 @@ import (
 	"genkan/internal/jsonrpc"
 )
 
-// probePatience is how long a server may be silent about server/discover
-// before it is also asked in the legacy way. Some never answer what they do
-// not know; a cold one may just be slow, so both answers stay welcome.
-const probePatience = 3 * time.Second
-
 // handshake finds out the server's era and agrees on a version.
 func (c *duplexConn) handshake(ctx context.Context, us self, known gateway.Era) (protocol, error) {
 	discovered := make(chan answer, 1)
@@ -36,7 +31,7 @@ func (c *duplexConn) handshake(ctx context.Context, us self, known gateway.Era) 
 		probed = true
 		ask("server/discover", us.discoverParams(), discovered)
 	}
-	patience := time.NewTimer(probePatience)
+	patience := time.NewTimer(c.limits.discoverTimeout)
 	defer patience.Stop()
 	if known == gateway.EraLegacy {
 		initialize()
@@ -79,7 +74,7 @@ func (c *duplexConn) handshake(ctx context.Context, us self, known gateway.Era) 
 				}
 				// A modern server that was slow to start refuses this and may
 				// still answer the other.
-				patience.Reset(probePatience)
+				patience.Reset(c.limits.discoverTimeout)
 				continue
 			}
 			p, err := fromInitialize(a.msg.Result.Raw, us)

@@ -9,7 +9,7 @@ import (
 	"genkan/internal/jsonrpc"
 )
 
-// headerName is what a modern request says in its header that it is for.
+// headerName returns the value of the Mcp-Name header of a modern request.
 func headerName(call *gateway.Call) string {
 	switch call.Method {
 	case "tools/call", "prompts/get", "tasks/get", "tasks/update", "tasks/cancel":
@@ -21,11 +21,10 @@ func headerName(call *gateway.Call) string {
 	}
 }
 
-// paramHeaders are the headers that a call's arguments travel in, beside the
-// body. Those that the tool's schema asks for are made of the arguments that are
-// sent, whatever the caller's headers say: the house may have changed the one
-// and not the other, and most callers send none. What the schema does not know
-// is the caller's and passes on.
+// paramHeaders returns the headers that mirror arguments. Those that the tool's
+// schema asks for are made of the arguments that are sent, whatever the caller's
+// headers say: the arguments may have been changed, and most callers send no
+// headers. Other headers of the caller are forwarded.
 func (p protocol) paramHeaders(call *gateway.Call) (http.Header, error) {
 	if p.era != gateway.EraModern {
 		return nil, nil
@@ -42,7 +41,7 @@ func (p protocol) paramHeaders(call *gateway.Call) (http.Header, error) {
 		if err != nil {
 			return nil, gateway.Errorf(gateway.CodeInvalid, "the arguments cannot be put into headers, as the tool asks: %s", err)
 		}
-		// A value that headers do not carry is the server's to refuse.
+		// The server refuses values that headers cannot carry.
 		if text, ok := jsonrpc.HeaderText(value); ok {
 			headers[h.Key] = []string{jsonrpc.EncodeHeader(text)}
 		}
@@ -50,7 +49,7 @@ func (p protocol) paramHeaders(call *gateway.Call) (http.Header, error) {
 	return headers, nil
 }
 
-// isMismatch tells the error of a server that misses something in the headers.
+// isMismatch reports whether a server's error is a header mismatch.
 func isMismatch(object []byte) bool {
 	return string(jsonrpc.Lookup(object, "code")) == strconv.Itoa(jsonrpc.CodeHeaderMismatch)
 }

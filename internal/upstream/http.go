@@ -17,8 +17,8 @@ import (
 	"genkan/internal/jsonrpc"
 )
 
-// httpConn speaks streamable HTTP. In the legacy era it holds a session, which
-// it makes anew when the server has forgotten it.
+// httpConn is a connection over streamable HTTP. In the legacy era it has a
+// session, which it renews when the server has forgotten it.
 type httpConn struct {
 	name      string
 	log       *slog.Logger
@@ -27,28 +27,28 @@ type httpConn struct {
 	headers   map[string]gateway.Secret
 	self      self
 	agent     []string // the User-Agent header
-	instance  []string // tells us ourselves, should the server be us
-	ears      ears
-	dealings
+	instance  []string // announcesTopic us ourselves, should the server be us
+	listeners listeners
+	clientState
 
 	lastID atomic.Uint64
 	proto  protocol
-	// heard counts responses and events. A stream that was only opened does not
-	// count: many servers open one before they look at the request.
+	// heard counts responses and events. An opened stream does not count: many
+	// servers open one before they read the request.
 	heard atomic.Uint64
 
 	mu      sync.Mutex
 	session string
-	// generation counts sessions, so that of many calls that find theirs lost
-	// only the first makes a new one.
+	// generation counts sessions, so that of many calls that lost theirs only the
+	// first opens a new one.
 	generation int
-	// renewal is held by whoever makes a new session.
+	// renewal is held while a new session is opened.
 	renewal chan struct{}
-	// telling bounds the notifications that are on their way.
-	telling chan struct{}
+	// sending limits the notifications in flight.
+	sending chan struct{}
 
-	// calls are under way in a legacy session, for messages that name none.
-	calls map[uint64]*underWay
+	// calls are the calls in flight in a legacy session.
+	calls map[uint64]*inFlightCall
 
 	closed  bool            // guarded by mu
 	life    context.Context //nolint:containedctx // the connection's own life, which its streams share
@@ -72,15 +72,15 @@ func newTransport() http.RoundTripper {
 	}
 }
 
-func connectHTTP(ctx context.Context, s *Server, us self, known gateway.Era, e ears, roots []byte) (conn, error) {
+func connectHTTP(ctx context.Context, s *Server, us self, known gateway.Era, e listeners, roots []byte) (conn, error) {
 	u, err := url.Parse(s.set.URL)
 	if err != nil {
 		return nil, &gateway.Error{Code: gateway.CodeInvalid, Message: "its URL is not valid"}
 	}
 	c := &httpConn{
 		name: s.set.Name, log: s.log, url: u, transport: s.deps.Transport,
-		headers: s.set.Headers, self: us, ears: e, calls: map[uint64]*underWay{},
-		renewal: make(chan struct{}, 1), telling: make(chan struct{}, mostTold),
+		headers: s.set.Headers, self: us, listeners: e, calls: map[uint64]*inFlightCall{},
+		renewal: make(chan struct{}, 1), sending: make(chan struct{}, maxNotifications),
 		agent: []string{"genkan/" + us.version}, instance: []string{s.deps.Instance},
 	}
 	c.server = s
@@ -91,13 +91,13 @@ func connectHTTP(ctx context.Context, s *Server, us self, known gateway.Era, e e
 		return nil, err
 	}
 	if c.proto.announcesAny() || c.proto.era == gateway.EraLegacy {
-		c.spawn(func() { _ = c.listen(c.life, c.proto.listenFilter(), c.ears.missed, func() {}) })
+		c.spawn(func() { _ = c.listen(c.life, c.proto.listenFilter(), c.listeners.missed, func() {}) })
 	}
 	return c, nil
 }
 
-// handshake finds out the server's era: a modern request is tried first, and
-// anything but a modern answer means legacy.
+// handshake detects the server's era. It sends a modern request first; any answer
+// that is not modern means legacy.
 func (c *httpConn) handshake(ctx context.Context, known gateway.Era) error {
 	if known != gateway.EraLegacy {
 		c.proto = protocol{era: gateway.EraModern, version: gateway.ModernVersion, self: c.self}
@@ -125,13 +125,13 @@ func (c *httpConn) handshake(ctx context.Context, known gateway.Era) error {
 	return err
 }
 
-// discoverPatience is how long a server may be silent about server/discover
-// before it is taken for a legacy one.
-const discoverPatience = 10 * time.Second
+// discoverTimeout is how long a server may leave server/discover unanswered
+// before it counts as legacy.
+const discoverTimeout = 10 * time.Second
 
-// probe asks the modern question. Silence counts as a refusal.
+// probe sends server/discover. No answer counts as a refusal.
 func (c *httpConn) probe(ctx context.Context) (jsonrpc.Message, error) {
-	patient, cancel := context.WithTimeout(ctx, discoverPatience)
+	patient, cancel := context.WithTimeout(ctx, discoverTimeout)
 	defer cancel()
 	msg, err := c.ask(patient, "server/discover", c.self.discoverParams())
 	if err != nil && patient.Err() != nil && ctx.Err() == nil {
@@ -149,7 +149,7 @@ func offersLegacy(object []byte) bool {
 	return bytes.Contains(jsonrpc.Lookup(jsonrpc.Lookup(object, "data"), "supported"), []byte(gateway.LegacyVersion))
 }
 
-// openSession opens a legacy session and returns what was agreed on.
+// openSession opens a legacy session and returns the agreed protocol.
 func (c *httpConn) openSession(ctx context.Context) (protocol, error) {
 	p := protocol{era: gateway.EraLegacy, version: gateway.LegacyVersion, self: c.self}
 	var session string
@@ -170,8 +170,8 @@ func (c *httpConn) openSession(ctx context.Context) (protocol, error) {
 	if p, err = fromInitialize(msg.Result.Raw, c.self); err != nil {
 		return p, err
 	}
-	// Calls may use the session when it has been opened, not before: strict
-	// servers refuse them until then.
+	// Calls may use the session only after it has been opened: strict servers
+	// refuse them before.
 	err = c.postIn(ctx, session, p, "notifications/initialized", jsonrpc.AppendNotification(nil, "notifications/initialized", nil))
 	c.mu.Lock()
 	c.session = session
@@ -181,7 +181,7 @@ func (c *httpConn) openSession(ctx context.Context) (protocol, error) {
 }
 
 // refusedSession keeps the status of a refusal that no modern server sends: it
-// may tell that the server speaks another transport.
+// may mean that the server uses the old SSE transport.
 func (c *httpConn) refusedSession(object []byte, status int) error {
 	e := *gateway.AsError(rpcError(object))
 	if status != http.StatusOK && !isModernError(object) {
@@ -190,7 +190,7 @@ func (c *httpConn) refusedSession(object []byte, status int) error {
 	return &e
 }
 
-// renew makes a new session unless somebody has since the given generation.
+// renew opens a new session unless that has happened since the given generation.
 func (c *httpConn) renew(ctx context.Context, generation int) error {
 	select {
 	case c.renewal <- struct{}{}:
@@ -205,16 +205,15 @@ func (c *httpConn) renew(ctx context.Context, generation int) error {
 		return nil
 	}
 	c.log.Info("the server has forgotten the session; opening a new one")
-	// The version stays the one that was agreed on first: calls read it
-	// meanwhile, and a server does not change it between sessions.
+	// The protocol stays the one that was agreed first: calls read it
+	// concurrently, and a server does not change it between sessions.
 	if _, err := c.openSession(ctx); err != nil {
 		return err
 	}
-	// The server may have come back with other tools, and has forgotten what we
-	// asked of it.
+	// The server may have other tools now, and has forgotten its subscriptions.
 	c.tasks.reset()
-	c.ears.missed()
-	c.ears.renewed()
+	c.listeners.missed()
+	c.listeners.renewed()
 	return nil
 }
 
@@ -224,8 +223,8 @@ func (c *httpConn) received() uint64      { return c.heard.Load() }
 func (c *httpConn) lost() <-chan struct{} { return c.life.Done() }
 func (c *httpConn) cause() error          { return context.Cause(c.life) }
 
-// busy knows the calls of a legacy session only: calls of modern servers outlive
-// the connection.
+// busy reports whether calls are in flight in a legacy session. Calls to modern
+// servers do not depend on the connection.
 func (c *httpConn) busy() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -233,7 +232,7 @@ func (c *httpConn) busy() bool {
 }
 
 func (c *httpConn) call(ctx context.Context, call *gateway.Call, in *gateway.Params) (*gateway.Result, error) {
-	if err := c.proto.refuses(in); err != nil {
+	if err := c.proto.checkState(in); err != nil {
 		return nil, err
 	}
 	headers, err := c.proto.paramHeaders(call)
@@ -263,7 +262,7 @@ func (c *httpConn) call(ctx context.Context, call *gateway.Call, in *gateway.Par
 	if msg.Kind == jsonrpc.ErrorResponse && isMismatch(msg.Error) {
 		// The headers are made by what the tool's schema said when it was
 		// listed; it seems to say another thing now.
-		c.ears.changed(gateway.KindTool, suspected)
+		c.listeners.changed(gateway.KindTool, suspected)
 	}
 	return c.proto.answer(&msg, call)
 }
@@ -273,7 +272,7 @@ func (c *httpConn) watch(ctx context.Context, of topic) (stop func(), err error)
 		life, stop := context.WithCancel(c.life)
 		opened, ended := make(chan struct{}, 1), make(chan answer, 1)
 		c.spawn(func() {
-			err := c.listen(life, of.filter(), func() { c.ears.missedOf(of) }, func() {
+			err := c.listen(life, of.filter(), func() { c.listeners.missedTopic(of) }, func() {
 				select {
 				case opened <- struct{}{}:
 				default:
@@ -291,28 +290,27 @@ func (c *httpConn) watch(ctx context.Context, of topic) (stop func(), err error)
 		return nil, err
 	}
 	return func() {
-		ctx, cancel := context.WithTimeout(c.life, patienceForWishes)
+		ctx, cancel := context.WithTimeout(c.life, requestTimeout)
 		defer cancel()
 		_, _ = c.ask(ctx, "resources/unsubscribe", uriParams(of.name))
 	}, nil
 }
 
-// unsent marks the error of a call that was not looked at.
+// unsent marks an error as one of a call that the server did not process.
 func unsent(err error) error {
 	e := *gateway.AsError(err)
 	e.Unsent = true
 	return &e
 }
 
-// callError turns what went wrong into something to show, and ends the
-// connection when the server cannot be reached at all, so that the supervisor
-// takes over.
+// callError returns the error for the caller. It ends the connection if the
+// server cannot be reached, so that the supervisor reconnects.
 func (c *httpConn) callError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	if errors.Is(err, errSessionLost) {
-		return forgetful(c.name)
+		return sessionForgotten(c.name)
 	}
 	var e *gateway.Error
 	var signIn *signInError
@@ -322,9 +320,9 @@ func (c *httpConn) callError(ctx context.Context, err error) error {
 	return err
 }
 
-// forgetful is said of a server that does not know a session which it has just
-// opened; several servers behind one address do that.
-func forgetful(server string) error {
+// sessionForgotten is the error of a call to a server that does not know a
+// session which it has just opened. Several servers behind one address do that.
+func sessionForgotten(server string) error {
 	return &gateway.Error{
 		Code: gateway.CodeUnavailable, Err: errSessionLost, Unsent: true,
 		Message: "server %s does not know the session that it has just opened; if several run behind its URL, they must share their sessions",
@@ -342,7 +340,7 @@ func (c *httpConn) ask(ctx context.Context, method string, params []byte) (jsonr
 }
 
 func (c *httpConn) list(ctx context.Context, kind gateway.Kind) (listed, error) {
-	// Taken before: a session that somebody renews meanwhile is not the one
+	// Read before listing: a session that is renewed meanwhile is not the one
 	// that was lost.
 	c.mu.Lock()
 	generation := c.generation
@@ -354,36 +352,35 @@ func (c *httpConn) list(ctx context.Context, kind gateway.Kind) (listed, error) 
 		}
 	}
 	if errors.Is(err, errSessionLost) {
-		return listed{}, forgetful(c.name)
+		return listed{}, sessionForgotten(c.name)
 	}
 	return raw, err
 }
 
-// mostTold is how many notifications of clients may be on their way to a server
-// that takes its time; more are left out.
-const mostTold = 64
+// maxNotifications is how many notifications may be in flight; more are dropped.
+const maxNotifications = 64
 
-// tell does not wait for the server.
-func (c *httpConn) tell(method string, params []byte) {
+// sendNotification sends in the background.
+func (c *httpConn) sendNotification(method string, params []byte) {
 	select {
-	case c.telling <- struct{}{}:
+	case c.sending <- struct{}{}:
 	default:
 		c.log.Debug("a notification was left out: too many are waiting to be accepted")
 		return
 	}
 	if !c.spawn(func() {
-		defer func() { <-c.telling }()
+		defer func() { <-c.sending }()
 		ctx, cancel := context.WithTimeout(c.life, 10*time.Second)
 		defer cancel()
 		if err := c.notify(ctx, method, params); err != nil {
 			c.log.Debug("a notification could not be sent", "error", err)
 		}
 	}) {
-		<-c.telling
+		<-c.sending
 	}
 }
 
-// notify posts a notification or an answer, whose own answer says nothing.
+// notify posts a notification.
 func (c *httpConn) notify(ctx context.Context, method string, params []byte) error {
 	return c.post(ctx, c.proto, method, jsonrpc.AppendNotification(nil, method, params))
 }
@@ -407,7 +404,7 @@ func (c *httpConn) postIn(ctx context.Context, session string, p protocol, metho
 	return nil
 }
 
-// request builds an HTTP request. The client's own headers never get here.
+// request builds an HTTP request. It carries none of the client's headers.
 func (c *httpConn) request(ctx context.Context, verb, method, name string, p protocol, session string, body []byte) *http.Request {
 	h := make(http.Header, 8+len(c.headers))
 	h["Accept"] = acceptBoth
@@ -452,8 +449,8 @@ var (
 
 func (c *httpConn) wireError(err error) error { return wireError(c.name, c.url, err) }
 
-// spawn runs f beside the connection; close waits for it. It reports false when
-// the connection is closed, and f does not run.
+// spawn runs f in a goroutine that close waits for. It reports false if the
+// connection is closed; then f does not run.
 func (c *httpConn) spawn(f func()) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -486,8 +483,8 @@ func (c *httpConn) close() {
 	closeIdle(c.transport)
 }
 
-// drain reads the rest of a body, if it is short, so that the connection can
-// be used again.
+// drain reads the rest of a short body, so that the HTTP connection can be
+// reused.
 func drain(body io.ReadCloser) {
 	_, _ = io.CopyN(io.Discard, body, 64<<10)
 	_ = body.Close()

@@ -11,16 +11,16 @@ import (
 	"genkan/internal/jsonrpc"
 )
 
-// notified takes a notification; x is the exchange on whose stream it came, nil
-// for none.
+// notified handles a notification. x is the exchange on whose stream it came, or
+// nil.
 func (c *httpConn) notified(msg *jsonrpc.Message, x *exchange) {
 	params := msg.Params.Raw
 	switch {
-	case c.ears.heard(msg.Method), msg.Method == "notifications/subscriptions/acknowledged":
+	case c.listeners.listChanged(msg.Method), msg.Method == "notifications/subscriptions/acknowledged":
 	case msg.Method == "notifications/resources/updated":
-		c.ears.updated(jsonrpc.LookupText(params, "uri"))
+		c.listeners.updated(jsonrpc.LookupText(params, "uri"))
 	case msg.Method == "notifications/tasks":
-		c.ears.progressed(params)
+		c.listeners.progressed(params)
 	case msg.Method == statusOfTask && x != nil:
 		c.tasks.status(params, x.call)
 	case msg.Method == statusOfTask:
@@ -28,7 +28,7 @@ func (c *httpConn) notified(msg *jsonrpc.Message, x *exchange) {
 	case msg.Method == "notifications/cancelled":
 		c.questions.cancel(string(jsonrpc.Lookup(params, "requestId")))
 	case x != nil && x.call != nil:
-		pass(x.call, msg.Method, params)
+		forwardNotification(x.call, msg.Method, params)
 	case msg.Method == "notifications/progress":
 		// The token is the number of the call.
 		id, _ := parseID(jsonrpc.Lookup(params, "progressToken"))
@@ -36,20 +36,20 @@ func (c *httpConn) notified(msg *jsonrpc.Message, x *exchange) {
 		owner := c.calls[id]
 		c.mu.Unlock()
 		if owner != nil {
-			forward(owner.call, params)
+			forwardProgress(owner.call, params)
 		}
 	default:
 		if owner := c.owner(); owner != nil {
-			pass(owner.call, msg.Method, params)
+			forwardNotification(owner.call, msg.Method, params)
 		}
 	}
 }
 
-// requested answers what the server asks of its client, or has the client of
-// the call answer it on whose stream it came.
-func (c *httpConn) requested(msg *jsonrpc.Message, on *underWay) {
-	c.ears.asked(msg.Method)
-	owner := c.whose(msg, on, c)
+// requested answers a request of the server, or asks the client of the call on
+// whose stream it came.
+func (c *httpConn) requested(msg *jsonrpc.Message, on *inFlightCall) {
+	c.listeners.asked(msg.Method)
+	owner := c.ownerOf(msg, on, c)
 	kept := *msg
 	if !c.beginAnswer() {
 		c.endLife(&gateway.Error{
@@ -70,12 +70,13 @@ func (c *httpConn) requested(msg *jsonrpc.Message, on *underWay) {
 		case capabilityOf(msg.Method) == "" && !isAboutTask(msg.Method) || c.proto.era == gateway.EraModern:
 			answer = refusal(&kept, "this client did not announce the capability for "+msg.Method)
 		case owner == nil:
-			answer = nobodys(&kept)
+			answer = noOwner(&kept)
 		default:
-			// Nobody needs an answer that cannot be brought any more.
+			// Stop asking when the connection ends, since the answer cannot be
+			// sent.
 			ctx, cancel := context.WithCancelCause(owner.ctx)
 			stop := context.AfterFunc(c.life, func() { cancel(context.Cause(c.life)) })
-			answer = c.putToClient(ctx, owner, &kept)
+			answer = c.askClient(ctx, owner, &kept)
 			stop()
 			cancel(nil)
 		}
@@ -92,20 +93,19 @@ func (c *httpConn) requested(msg *jsonrpc.Message, on *underWay) {
 	}
 }
 
-// listen keeps a stream of changes open until ctx ends: a GET in the legacy
-// era, a subscription in the modern one. missed is told when something may have
-// changed without our hearing of it, opened each time that the server has
-// acknowledged a subscription.
+// listen keeps a stream of changes open until ctx ends: a GET in the legacy era,
+// a subscription in the modern one. It calls missed when changes may have been
+// lost, and opened each time that the server acknowledges a subscription.
 func (c *httpConn) listen(ctx context.Context, filter string, missed, opened func()) error {
 	wait := time.Second
 	for first := true; ; first = false {
 		began := time.Now()
 		retry, err := c.listenOnce(ctx, filter, opened)
-		if ctx.Err() != nil || errors.Is(err, errNoStream) || first && onlyAPersonHelps(err) {
+		if ctx.Err() != nil || errors.Is(err, errNoStream) || first && needsPerson(err) {
 			return err // calls will say why, and another connection asks again
 		}
-		if onlyAPersonHelps(err) {
-			retry = personPause // servers have been wrong about tokens before
+		if needsPerson(err) {
+			retry = signInRetry // servers have been wrong about tokens before
 		}
 		if time.Since(began) > healthyAfter {
 			wait = time.Second
@@ -151,8 +151,8 @@ func (c *httpConn) listenOnce(ctx context.Context, filter string, opened func())
 		switch resp.StatusCode {
 		case http.StatusConflict, http.StatusTooManyRequests, http.StatusInternalServerError,
 			http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-			// Not now: the former stream is not gone yet, or a proxy before a
-			// server that restarts.
+			// The former stream is still open, or a proxy answers for a server
+			// that restarts.
 			return retryAfter(resp.Header), &statusError{c.name, resp.StatusCode}
 		}
 		return 0, errNoStream

@@ -75,7 +75,7 @@ func TestAStreamThatBringsNothing(t *testing.T) {
 	if e := wantError(t, err, gateway.CodeUnavailable, "srv", "may or may not"); e.Unsent {
 		t.Error("the call was sent")
 	}
-	if l.calls.Load() != 1 || resumed.Load() != mostResumptions {
+	if l.calls.Load() != 1 || resumed.Load() != maxResumptions {
 		t.Errorf("%d calls, %d resumptions", l.calls.Load(), resumed.Load())
 	}
 }

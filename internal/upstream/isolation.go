@@ -4,96 +4,98 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"strings"
 
 	"genkan/internal/gateway"
 )
 
-// The ways to share a server.
+// The isolation modes: which callers share a connection to a server.
 const (
 	// IsolationAuto is IsolationRoot for servers that work in their client's
 	// folder, IsolationSession for those known to keep state, and otherwise
 	// IsolationShared.
 	IsolationAuto = "auto"
-	// IsolationShared is one connection for everybody, whatever it asks.
+	// IsolationShared is one connection for all callers, even if the server asks
+	// its clients questions.
 	IsolationShared = "shared"
-	// IsolationSession is one for each client's session, and for each caller
-	// whose requests stand alone.
+	// IsolationSession is one connection for each session, and for each caller
+	// without a session.
 	IsolationSession = "session"
-	// IsolationRoot is one for each folder that clients work in.
+	// IsolationRoot is one connection for each folder that clients work in.
 	IsolationRoot = "root"
 )
 
-// seat is where a call sits: a connection, and what is watched on it.
-type seat struct {
+// lease is the use of a connection by one call or subscription.
+type lease struct {
 	conn
 	watched *watches
-	// branch is that of the connection; nil for the trunk.
-	branch *branch
-	// release is called when the call is done.
+	// pooled is nil for the shared connection.
+	pooled *pooledConn
+	// release ends the lease.
 	release func()
-	// notice is what the caller is told about the place.
+	// notice tells the caller that a folder was not used.
 	notice gateway.Text
 }
 
-// trunk is the seat on the connection that everybody shares.
-func (s *Server) trunk(ctx context.Context) (seat, error) {
+// sharedLease returns a lease on the shared connection.
+func (s *Server) sharedLease(ctx context.Context) (lease, error) {
 	c, err := s.ready(ctx)
-	return seat{conn: c, watched: &s.watched, release: func() {}}, err
+	return lease{conn: c, watched: &s.watched, release: func() {}}, err
 }
 
-// purpose is what a seat is for.
+// purpose is what a lease is used for.
 type purpose bool
 
 const (
-	toCall purpose = false
-	// toWatch leaves the connection to the calls, and keeps it open.
-	toWatch purpose = true
+	forCall purpose = false
+	// forWatch keeps the connection open, but does not occupy an exclusive one.
+	forWatch purpose = true
 )
 
-// place finds the connection for a call, or for what its caller watches. If the
-// caller named a folder that is not used, and the server would have used it, the
-// seat says so.
-func (s *Server) place(ctx context.Context, call *gateway.Call, why purpose) (seat, error) {
-	if !s.apart.Load() {
-		return s.trunk(ctx)
+// acquire returns the connection for a call or a subscription. If the caller
+// named a folder that the server would have used and may not, the lease has a
+// notice.
+func (s *Server) acquire(ctx context.Context, call *gateway.Call, why purpose) (lease, error) {
+	if !s.mayIsolate.Load() {
+		return s.sharedLease(ctx)
 	}
 	s.mu.Lock()
 	habits, era, refused := s.known.Habits, s.known.Era, s.refused != nil
 	s.mu.Unlock()
-	if s.set.URL != "" && era == gateway.EraModern { // every request stands alone there anyway
-		return s.trunk(ctx)
+	if s.set.URL != "" && era == gateway.EraModern { // its requests share no state
+		return s.sharedLease(ctx)
 	}
 	mode := s.isolation(habits)
-	var where home
+	var where workspace
 	if mode == IsolationRoot || mode == IsolationSession {
-		where = s.homeOf(ctx, call)
+		where = s.workspaceOf(ctx, call)
 	}
 	if s.set.usesWorkspace() && where.dir == "" && where.named != "" {
-		return seat{}, &gateway.Error{
+		return lease{}, &gateway.Error{
 			Code: gateway.CodeInvalid, Unsent: true,
 			Message: "server %s works in the client's folder, and %s. Work in another folder, or write one into the server's configuration",
 			Values:  []any{s.set.Name, where.notice()},
 		}
 	}
 	if s.set.usesWorkspace() && where.dir == "" {
-		return seat{}, &gateway.Error{
+		return lease{}, &gateway.Error{
 			Code: gateway.CodeInvalid, Unsent: true,
 			Message: "server %s works in the client's folder, and this client did not say which: use a client that announces its roots (REST: options.folder), or write the folder into the configuration",
 			Values:  []any{s.set.Name},
 		}
 	}
-	// A server with a connection for each session starts in the folder, too, but
-	// need not read anything there.
+	// With IsolationSession the server starts in the folder, too, but the folder
+	// matters only to a server that asks for roots.
 	var notice gateway.Text
 	if mode == IsolationRoot || habits.Roots {
 		notice = where.notice()
 	}
-	// One that asks its client during calls must know whom, unless it was said
-	// to be one for all. A session has one child, which remembers what it did;
-	// of calls that stand alone each needs its own while it lasts.
-	asks := habits.Asks && s.set.Isolation != IsolationShared && era != gateway.EraModern && s.sharesOneWire() && asksPeople(call.Capabilities())
-	want := branchKey{alone: asks && call.Era == gateway.EraModern}
+	// A server that asks its client during calls must have one client only,
+	// unless it is configured as shared. Calls of a session use one connection;
+	// modern calls, which have no session, use an exclusive one each.
+	asks := habits.Asks && s.set.Isolation != IsolationShared && era != gateway.EraModern && s.sharesOneWire() && answersQuestions(call.Capabilities())
+	want := poolKey{exclusive: asks && call.Era == gateway.EraModern}
 	if mode == IsolationRoot {
 		want.root = where.key()
 	}
@@ -102,35 +104,35 @@ func (s *Server) place(ctx context.Context, call *gateway.Call, why purpose) (se
 	}
 	want.guest = want.session == "" && !call.Identity.IsLocal() // a session is one caller's
 	if want.root == "" && want.session == "" {
-		at, err := s.trunk(ctx)
+		at, err := s.sharedLease(ctx)
 		at.notice = notice
 		return at, err
 	}
-	if refused { // one that wants a sign-in is not asked by each caller anew
+	if refused { // do not ask a server that wants a sign-in for each caller
 		if _, err := s.ready(ctx); err != nil {
-			return seat{}, err
+			return lease{}, err
 		}
 	}
-	found, err := s.branch(ctx, call.Identity.ClientID, want, why, func(ctx context.Context, one *branch) (conn, error) {
-		return s.grow(ctx, call, mode, where, one)
+	found, err := s.acquirePooled(ctx, call.Identity.ClientID, want, why, func(ctx context.Context, one *pooledConn) (conn, error) {
+		return s.openPooled(ctx, call, mode, where, one)
 	})
-	if errors.Is(err, errNoBranch) && mode == IsolationShared {
-		return s.trunk(ctx) // its questions may go unheard there, but it is served
+	if errors.Is(err, errPoolFull) && mode == IsolationShared {
+		return s.sharedLease(ctx) // the server's questions may be refused there, but the call is served
 	}
 	found.notice = notice
 	if err == nil && mode == IsolationSession {
-		s.branches.move(found.branch, where)
+		s.pool.move(found.pooled, where)
 	}
 	return found, err
 }
 
-// sharesOneWire reports whether nothing tells the server's messages for one
-// call from those for another.
+// sharesOneWire reports whether the server's requests and notifications do not
+// say which call they belong to.
 func (s *Server) sharesOneWire() bool {
 	return s.set.URL == "" || s.set.Transport == TransportSSE || s.isSSE.Load()
 }
 
-// sessionKey tells callers apart that must not share a connection.
+// sessionKey identifies a session, or a caller without one.
 func sessionKey(call *gateway.Call) string {
 	if call.Session != nil {
 		return call.Session.ID
@@ -138,7 +140,7 @@ func sessionKey(call *gateway.Call) string {
 	return "of " + call.Identity.ClientID
 }
 
-// isolation is the mode that holds for the server.
+// isolation returns the mode of the server, with IsolationAuto resolved.
 func (s *Server) isolation(habits Habits) string {
 	switch mode := cmp.Or(s.set.Isolation, IsolationAuto); {
 	case mode != IsolationAuto:
@@ -152,18 +154,24 @@ func (s *Server) isolation(habits Habits) string {
 	}
 }
 
-// mayBeApart reports whether a call may need a connection of its own.
-func (s *Server) mayBeApart(habits Habits) bool {
+// needsIsolation reports whether some calls may need a connection of their own.
+func (s *Server) needsIsolation(habits Habits) bool {
 	return s.set.Isolation != IsolationShared && (habits != Habits{} || s.isolation(habits) != IsolationShared)
 }
 
-// keepsState knows servers that hold one browser, say, for whoever calls.
+// statefulServers are parts of the command lines of servers that keep one browser
+// for all requests of a connection. Callers who share such a server would see and
+// change each other's pages, so IsolationAuto gives each session its own.
+func statefulServers() []string {
+	return []string{
+		"playwright",          // @playwright/mcp
+		"puppeteer",           // @modelcontextprotocol/server-puppeteer
+		"chrome-devtools-mcp", // Chrome DevTools
+	}
+}
+
+// keepsState reports whether the command is that of a known stateful server.
 func (s *Settings) keepsState() bool {
 	line := strings.Join(append([]string{s.Command}, s.Args...), " ")
-	for _, word := range []string{"playwright", "puppeteer", "chrome-devtools-mcp"} {
-		if strings.Contains(line, word) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(statefulServers(), func(name string) bool { return strings.Contains(line, name) })
 }

@@ -180,11 +180,11 @@ func TestAListThatHangsLeavesTheToolsUsable(t *testing.T) {
 				l := newListing()
 				delete(l.lists, method)
 				u := openListing(t, l)
-				time.Sleep(otherListsPatience / 2)
+				time.Sleep(otherListsTimeout / 2)
 				if st := u.Status(); st.State != StateStarting || !strings.Contains(st.Problem.String(), "has not listed its "+hangs.word+" yet") {
 					t.Errorf("at first it is %s: %s", st.State, st.Problem)
 				}
-				time.Sleep(otherListsPatience)
+				time.Sleep(otherListsTimeout)
 				st := u.Status()
 				if st.State != StateReady || st.Tools != 1 {
 					t.Errorf("then it is %s with %d tools: %s", st.State, st.Tools, st.Problem)

@@ -3,6 +3,7 @@ package upstream
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"log/slog"
 	"os"
@@ -24,6 +25,10 @@ func TestMain(m *testing.M) {
 	case len(os.Args) == 2 && os.Args[1] == guardArgument:
 		launch.RunGuard(os.Stdin)
 		os.Exit(0)
+	}
+	// Most tests wait for a process, so more run at once than there are cores.
+	if err := flag.Set("test.parallel", "4"); err != nil {
+		panic(err)
 	}
 	testkit.Main(m)
 }
@@ -67,7 +72,8 @@ type upstreamTest struct {
 
 type option func(*Settings, *Deps)
 
-func withLists(l *lists) option { return func(_ *Settings, d *Deps) { d.Lists = l } }
+func withLists(l *lists) option  { return func(_ *Settings, d *Deps) { d.Lists = l } }
+func withLimits(l limits) option { return func(_ *Settings, d *Deps) { d.limits = l } }
 func withLauncher(l *launch.Launcher) option {
 	return func(_ *Settings, d *Deps) { d.Launcher = l }
 }
@@ -199,7 +205,7 @@ func (u *upstreamTest) newCall(era gateway.Era, tool, arguments, meta string) *g
 // callText calls a tool as a legacy client and returns its text.
 func (u *upstreamTest) callText(tool, arguments string) (string, error) {
 	u.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	result, err := u.Handle(ctx, u.newCall(gateway.EraLegacy, tool, arguments, ""))
 	if err != nil {

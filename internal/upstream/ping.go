@@ -6,22 +6,21 @@ import (
 	"genkan/internal/gateway"
 )
 
-// Pinged is what came of a ping.
+// Pinged is the result of a ping.
 type Pinged struct {
-	// Responded is set if anything came from the server: one that sends something
-	// works, even if it has not answered the ping yet.
+	// Responded is set if anything came from the server, even if it was not the
+	// answer to the ping.
 	Responded bool
 	Took      time.Duration
-	// Busy is set if calls wait for their answers. A server that works on one request
-	// at a time answers nothing meanwhile.
+	// Busy is set if calls are in flight. A server that processes one request at
+	// a time answers nothing meanwhile.
 	Busy bool
 	// Problem says why the server did not respond.
 	Problem gateway.Text
 }
 
-// Ping asks a ready server for a sign of life on the connection that its clients
-// share, and waits at most for timeout. A connection that turns out to be broken is
-// made anew, as after a call.
+// Ping pings a ready server on the shared connection and waits at most for
+// timeout. It ends a broken connection, so that the supervisor reconnects.
 func (s *Server) Ping(timeout time.Duration) Pinged {
 	s.mu.Lock()
 	c, state := s.conn, s.state

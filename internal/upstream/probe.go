@@ -6,10 +6,9 @@ import (
 	"genkan/internal/gateway"
 )
 
-// Probe starts a server once, aside from one that may be running, and ends it
-// when it is ready or has failed. What it listed stays in the returned server,
-// which is closed; the status is the last that it had. Nothing of it is kept,
-// and no tools of the last time are taken for those of now.
+// Probe starts a server once, in addition to one that may be running, and closes
+// it when it is ready or has failed. It returns the closed server with its lists,
+// and its last status. Nothing is saved, and no saved lists are used.
 func Probe(ctx context.Context, set Settings, deps Deps) (*Server, Status) {
 	deps.Lists, deps.Rearranged = noLists{}, nil
 	deps.Publish = func(gateway.Event) {}
@@ -30,7 +29,7 @@ func Probe(ctx context.Context, set Settings, deps Deps) (*Server, Status) {
 	}
 }
 
-// noLists keeps nothing.
+// noLists is a ListStore that saves nothing.
 type noLists struct{}
 
 func (noLists) LoadList(context.Context, string) (SavedList, bool, error) {

@@ -126,6 +126,7 @@ func TestATreeGoesWithItsRoot(t *testing.T) {
 
 // Closing is polite first, and then not.
 func TestAChildThatIgnoresSignalsIsKilled(t *testing.T) {
+	t.Parallel()
 	u := openReady(t, faultChild(t, "-mode", "ignore-term"))
 	pid := u.Status().PID
 	began := time.Now()
@@ -183,7 +184,7 @@ func shell(script string, args ...string) Settings {
 // A thousand connections leave nothing behind: not of those that were closed,
 // not of those that crashed. Each has a grandchild that would stay.
 func TestAThousandReconnects(t *testing.T) {
-	const closings, crashes = 1000, 50
+	closings, crashes := testkit.Count(200, 1000), testkit.Count(20, 50)
 	began := time.Now()
 	var mu sync.Mutex
 	var groups []int

@@ -14,20 +14,20 @@ import (
 	"genkan/internal/jsonrpc"
 )
 
-// protocol is what was agreed on with a server.
+// protocol is the result of the handshake with a server.
 type protocol struct {
 	era     gateway.Era
 	version string
-	// offers and announces are what the server has, and of what it says when it
-	// changes; watches is whether single resources can be subscribed to.
+	// offers and announces are the kinds that the server has, and those whose
+	// changes it announces. watches is set if resources can be subscribed to.
 	offers, announces    [gateway.KindCount]bool
 	watches, logs, tasks bool
-	// about is what the server said of itself.
+	// about is the server's description of itself.
 	about About
 	self  self
 }
 
-// announcesAny reports whether the server tells of any changes.
+// announcesAny reports whether the server announces changes of any kind.
 func (p protocol) announcesAny() bool {
 	for _, kind := range gateway.Kinds() {
 		if p.announces[kind] {
@@ -37,7 +37,8 @@ func (p protocol) announcesAny() bool {
 	return false
 }
 
-// announcesAll reports whether the server tells of all changes to what it has.
+// announcesAll reports whether the server announces changes of every kind that it
+// has.
 func (p protocol) announcesAll() bool {
 	for _, kind := range gateway.Kinds() {
 		if p.offers[kind] && !p.announces[kind] {
@@ -47,7 +48,7 @@ func (p protocol) announcesAll() bool {
 	return true
 }
 
-// listenFilter is what we ask a modern server to tell us of.
+// listenFilter returns the filter of subscriptions/listen for the server's lists.
 func (p protocol) listenFilter() string {
 	filter := ""
 	add := func(kind gateway.Kind, word string) {
@@ -61,11 +62,11 @@ func (p protocol) listenFilter() string {
 	return `"notifications":{` + strings.TrimPrefix(filter, ",") + `}`
 }
 
-// self is how we introduce ourselves.
+// self is how genkan introduces itself.
 type self struct {
 	version string
-	// capabilities is what we say that we can do for a legacy server, as a JSON
-	// object: what the one client can, or all there is on a shared connection.
+	// capabilities is the JSON object that a legacy server is sent: the
+	// capabilities of the one client, or all capabilities on a shared connection.
 	capabilities string
 }
 
@@ -73,7 +74,7 @@ func (u self) info() string {
 	return `{"name":"genkan","title":"Genkan","version":` + string(jsonrpc.AppendQuoted(nil, u.version)) + `}`
 }
 
-// meta is what every request of our own to a modern server carries.
+// meta returns the _meta members of genkan's own requests to a modern server.
 func (u self) meta() string {
 	return `"` + jsonrpc.MetaVersion + `":"` + gateway.ModernVersion + `","` +
 		jsonrpc.MetaClientInfo + `":` + u.info() + `,"` + jsonrpc.MetaClientCapabilities + `":{}`
@@ -85,7 +86,7 @@ func (u self) initializeParams() []byte {
 	return []byte(`{"protocolVersion":"` + gateway.LegacyVersion + `","capabilities":` + cmp.Or(u.capabilities, "{}") + `,"clientInfo":` + u.info() + `}`)
 }
 
-// ownParams are params of a request of our own, with extra members.
+// ownParams returns the params of a request of genkan's own, with extra members.
 func (p protocol) ownParams(extra string) []byte {
 	switch {
 	case p.era != gateway.EraModern:
@@ -97,15 +98,15 @@ func (p protocol) ownParams(extra string) []byte {
 	}
 }
 
-// listenParams are those of a subscription of our own. That tasks are known here
-// is said with each: servers tell nobody else of them.
+// listenParams returns the params of subscriptions/listen. They announce the
+// tasks extension, without which servers send no task states.
 func (p protocol) listenParams(filter string) []byte {
 	meta := strings.TrimSuffix(p.self.meta(), "{}") + `{"extensions":{"` + tasksExtension + `":{}}}`
 	return []byte(`{` + filter + `,"_meta":{` + meta + `}}`)
 }
 
-// fromDiscover reads the answer to server/discover. It reports false when the
-// server speaks no modern version that we do.
+// fromDiscover reads the answer to server/discover. It reports false if the
+// server supports no modern version that genkan does.
 func fromDiscover(result []byte, u self) (protocol, bool) {
 	p := protocol{era: gateway.EraModern, version: gateway.ModernVersion, self: u}
 	p.introduce(result, jsonrpc.Lookup(jsonrpc.Lookup(result, "_meta"), jsonrpc.MetaServerInfo))
@@ -127,7 +128,7 @@ func fromInitialize(result []byte, u self) (protocol, error) {
 		"it speaks MCP %q, which genkan does not; update the server or genkan", p.version)
 }
 
-// introduce takes over what a server says of itself at the handshake.
+// introduce records the server's description of itself.
 func (p *protocol) introduce(result, info []byte) {
 	raw := jsonrpc.Lookup(result, "capabilities")
 	p.offer(raw)
@@ -153,7 +154,7 @@ func (p *protocol) offer(raw []byte) {
 	p.tasks = jsonrpc.Lookup(raw, "tasks") != nil || jsonrpc.Lookup(jsonrpc.Lookup(raw, "extensions"), tasksExtension) != nil
 }
 
-// isModernError tells an error that only a modern server sends.
+// isModernError reports whether only a modern server sends this error.
 func isModernError(object []byte) bool {
 	switch string(jsonrpc.Lookup(object, "code")) {
 	case "-32020", "-32021", "-32022":
@@ -163,9 +164,9 @@ func isModernError(object []byte) bool {
 	}
 }
 
-// appendParams appends a call's params as this server must see them: its own
-// name for the tool, our progress token, and the _meta of its era. Everything
-// else keeps its bytes.
+// appendParams appends a call's params for this server: with its own name of the
+// tool, genkan's progress token, and the _meta of its era. Everything else is
+// copied byte for byte.
 func (p protocol) appendParams(dst []byte, call *gateway.Call, in *gateway.Params, token uint64) []byte {
 	if len(in.Raw) == 0 {
 		return append(append(append(dst, `{"_meta":`...), p.freshMeta(call, token)...), '}')
@@ -188,9 +189,8 @@ func (p protocol) appendParams(dst []byte, call *gateway.Call, in *gateway.Param
 	return jsonrpc.Splice(dst, in.Raw, first, second)
 }
 
-// metaEdit makes the one change to _meta. A token of ours is always asked for,
-// also when the client wants no progress: it is the sign of life that keeps a
-// long call from being given up.
+// metaEdit returns the edit of _meta. It always sets a progress token, also when
+// the client wants no progress: progress keeps a long call from timing out.
 func (p protocol) metaEdit(buf []byte, call *gateway.Call, in *gateway.Params, token uint64) jsonrpc.Edit {
 	sameEra := (p.era == gateway.EraModern) == (call.Era == gateway.EraModern)
 	if sameEra && (p.tasks || !offersTasks(in)) {
@@ -212,7 +212,7 @@ func (p protocol) metaEdit(buf []byte, call *gateway.Call, in *gateway.Params, t
 	return jsonrpc.Edit{At: in.Meta, With: p.rebuildMeta(call, in, token)}
 }
 
-// freshMeta is the _meta of a call that came without one.
+// freshMeta returns the _meta of a call that has none.
 func (p protocol) freshMeta(call *gateway.Call, token uint64) []byte {
 	out := appendToken([]byte{'{'}, token, true)
 	if p.era == gateway.EraModern {
@@ -221,8 +221,8 @@ func (p protocol) freshMeta(call *gateway.Call, token uint64) []byte {
 	return append(out, '}')
 }
 
-// metaFor is what a modern server must be told of a caller that does not speak
-// its language: what the caller can, and how loud the server may be.
+// metaFor returns the _meta members that a modern server needs about a legacy
+// caller: its capabilities and its log level.
 func (p protocol) metaFor(call *gateway.Call) string {
 	capabilities := call.Capabilities()
 	level, _ := call.LogLevel()
@@ -251,8 +251,8 @@ func isEmptyObject(object []byte) bool {
 	return len(object) >= 2 && len(bytes.TrimSpace(object[1:len(object)-1])) == 0
 }
 
-// rebuildMeta is for what cannot be spliced: a caller of the other era, or one
-// that offers an extension which we do not route.
+// rebuildMeta returns a new _meta where an edit is not enough: for a caller of
+// the other era, or one that offers an extension that the server does not have.
 func (p protocol) rebuildMeta(call *gateway.Call, in *gateway.Params, token uint64) []byte {
 	out := appendToken([]byte{'{'}, token, true)
 	callerModern := in.Version.Present()
@@ -281,7 +281,7 @@ func (p protocol) rebuildMeta(call *gateway.Call, in *gateway.Params, token uint
 	return append(out, '}')
 }
 
-// answer turns a scanned answer into a result, as the caller's era wants it.
+// answer returns the result in the form of the caller's era.
 func (p protocol) answer(msg *jsonrpc.Message, call *gateway.Call) (*gateway.Result, error) {
 	if msg.Kind == jsonrpc.ErrorResponse {
 		return nil, rpcError(msg.Error)
@@ -306,8 +306,8 @@ func (p protocol) answer(msg *jsonrpc.Message, call *gateway.Call) (*gateway.Res
 	return &result, nil
 }
 
-// reserve makes room for an answer. When there is none, the caller must know
-// that the server has done its part: sending the call again would do it twice.
+// reserve reserves memory for an answer. Its error says that the call was carried
+// out: sending the call again would repeat it.
 func reserve(call *gateway.Call, n int) error {
 	err := call.Reserve(n)
 	if err == nil {
@@ -318,7 +318,7 @@ func reserve(call *gateway.Call, n int) error {
 	return &e
 }
 
-// unusable is said of an answer that came and cannot be passed on.
+// unusable is the error for an answer that arrived and cannot be forwarded.
 func unusable(format string, values ...any) error {
 	e := gateway.Errorf(gateway.CodeUnavailable, format, values...)
 	e.Answered = true
@@ -329,8 +329,8 @@ func tooLarge(server string) error {
 	return unusable("an answer of server %s is larger than %d MiB, which is the most that passes", server, gateway.MaxResult>>20)
 }
 
-// invalidAnswer is the error of a call whose answer cannot be read. The reason
-// shows nothing of the answer but a key.
+// invalidAnswer is the error of a call whose answer cannot be parsed. Of the
+// answer the reason shows at most a key.
 func invalidAnswer(server string, data []byte, reason error) error {
 	if !utf8.Valid(data) {
 		return unusable("server %s sent an answer that is not valid UTF-8, so it cannot be read; the call may have been carried out, so check before you repeat it. The server must write UTF-8: update it, or if it is a Python program, set PYTHONUTF8=1 in its env", server)
@@ -338,7 +338,8 @@ func invalidAnswer(server string, data []byte, reason error) error {
 	return unusable("server %s sent an answer that is not valid: %s; the call may have been carried out, so check before you repeat it. Update the server, or report this to its maker", server, reason)
 }
 
-// rpcError keeps a server's error as it came, for edges that can pass it on.
+// rpcError returns a server's error response as an error. Edges forward it
+// unchanged.
 func rpcError(object []byte) error {
 	code := gateway.CodeUnavailable
 	switch string(jsonrpc.Lookup(object, "code")) {
@@ -355,9 +356,9 @@ func rpcError(object []byte) error {
 	return e
 }
 
-// forward sends a server's progress on to the caller, under the caller's own
-// token, and counts it as a sign of life.
-func forward(call *gateway.Call, params []byte) {
+// forwardProgress forwards a server's progress with the caller's own token, and
+// extends the call's timeout.
+func forwardProgress(call *gateway.Call, params []byte) {
 	call.SignOfLife()
 	own := call.ProgressToken()
 	if call.Peer == nil || own == nil {
@@ -370,18 +371,18 @@ func forward(call *gateway.Call, params []byte) {
 	call.Peer.Notify("notifications/progress", jsonrpc.Splice(nil, params, jsonrpc.Edit{At: at, With: own}))
 }
 
-// asker sends a request of our own and returns the answer.
+// asker sends a request of genkan's own and returns the answer.
 type asker func(ctx context.Context, method string, params []byte) (jsonrpc.Message, error)
 
-// listed is a whole list, as one JSON array.
+// listed is a complete list as one JSON array.
 type listed struct {
 	raw []byte
-	// fresh is how long the server says that it may be kept, in milliseconds; -1
-	// when it does not say.
+	// fresh is how long the list may be cached, in milliseconds; -1 if the server
+	// does not say.
 	fresh int64
 }
 
-// listAll asks for all pages of a list.
+// listAll reads all pages of a list.
 func listAll(ctx context.Context, p protocol, kind gateway.Kind, ask asker) (listed, error) {
 	if !p.offers[kind] {
 		return listed{[]byte("[]"), -1}, nil
@@ -433,7 +434,7 @@ func listAll(ctx context.Context, p protocol, kind gateway.Kind, ask asker) (lis
 	return listed{}, gateway.Errorf(gateway.CodeUnavailable, "its list of %s has more than %d pages", kind.String(), mostPages)
 }
 
-// canceledParams are the params of notifications/cancelled.
+// canceledParams returns the params of notifications/cancelled.
 func canceledParams(id uint64, cause error) []byte {
 	reason := "the caller no longer waits"
 	if cause != nil && gateway.AsError(cause).Code == gateway.CodeTimeout {

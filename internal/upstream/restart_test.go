@@ -208,12 +208,19 @@ func TestRetire(t *testing.T) {
 	record := t.TempDir() + "/record"
 	u := openReady(t, faultChild(t, "-record", record))
 	ended := make(chan error, 1)
+	if !u.Hold() {
+		t.Fatal("a server that is not leaving refuses a call")
+	}
 	go func() {
 		_, err := u.callText("sleep", `{"ms":300}`)
 		ended <- err
+		u.Release()
 	}()
 	recorded(t, record, "tools/call")
 	u.Retire(context.Background())
+	if u.Hold() {
+		t.Error("a retired server takes another call")
+	}
 	select {
 	case err := <-ended:
 		if err != nil {
@@ -232,6 +239,10 @@ func TestRetireHasAnEnd(t *testing.T) {
 	record := t.TempDir() + "/record"
 	u := openReady(t, faultChild(t, "-mode", "hang", "-record", record))
 	ended := make(chan error, 1)
+	if !u.Hold() {
+		t.Fatal("a server that is not leaving refuses a call")
+	}
+	defer u.Release()
 	go func() {
 		_, err := u.callText("echo", `{"text":"x"}`)
 		ended <- err

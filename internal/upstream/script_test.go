@@ -163,7 +163,7 @@ func (s *script) call(m scriptMessage) {
 			strings.Repeat("[", 5000), strings.Repeat("]", 5000), m.ID)
 	case "id-last-huge":
 		s.say(`{"result":{"content":[{"type":"text","text":"%s"}]},"jsonrpc":"2.0","id":%s}`,
-			bytes.Repeat([]byte("0"), 40<<20), m.ID)
+			bytes.Repeat([]byte("0"), 33<<20), m.ID)
 	case "not-utf8":
 		s.say(`{"jsonrpc":"2.0","id":%s,"result":{"content":[{"type":"text","text":"%s"}]}}`, m.ID, shiftJIS)
 	case "not-utf8-id-last":

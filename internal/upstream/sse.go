@@ -16,8 +16,8 @@ import (
 	"genkan/internal/jsonrpc"
 )
 
-// sseWire is the transport of MCP 2024-11-05: the server speaks on one stream
-// of events, which begins with the address that messages are posted to.
+// sseWire is the transport of MCP 2024-11-05: the server sends everything on one
+// stream of events, whose first event is the address that messages are posted to.
 type sseWire struct {
 	name      string
 	transport http.RoundTripper
@@ -28,10 +28,9 @@ type sseWire struct {
 	body      io.ReadCloser
 	stream    countingReader
 	events    *jsonrpc.SSEReader
-	// conn is told of messages that the server did not take.
+	// conn fails the calls that the server does not accept.
 	conn *duplexConn
-	// trusted is set when the server has taken a message: until then it may be
-	// one that never will.
+	// trusted is set when the server has accepted a message.
 	trusted atomic.Bool
 
 	life    context.Context //nolint:containedctx // the wire's own, which stream and posts share
@@ -39,28 +38,29 @@ type sseWire struct {
 	mu      sync.Mutex
 	closed  bool // no more is posted
 	posts   sync.WaitGroup
-	// calls and asides bound what is being posted. Some servers accept a call
-	// only when it is done, and ask in between: answers have places of their own.
+	// calls and asides limit the posts in flight. Some servers accept a call only
+	// when it is done, and send requests before that, so answers have a limit of
+	// their own.
 	calls, asides chan struct{}
 }
 
 const (
-	// mostPosts is how many messages of a kind are posted at once.
-	mostPosts = 256
-	// endpointPatience is how long an open stream may be without the address to
-	// post to.
-	endpointPatience = 10 * time.Second
-	// asidePatience is how long a server may take to accept what is no call. A
-	// call may take as long as somebody waits for it, and a little longer: the
-	// answer may be here before its acceptance is.
-	asidePatience = 10 * time.Second
+	// maxPosts is how many messages of a kind are posted at once.
+	maxPosts = 256
+	// endpointTimeout is how long an open stream may take to announce the address
+	// to post to.
+	endpointTimeout = 10 * time.Second
+	// acceptTimeout is how long a server may take to accept a message other than
+	// a call. A call may take as long as its caller waits, and lateAccept longer:
+	// the answer may arrive before the acceptance.
+	acceptTimeout = 10 * time.Second
 	lateAccept    = 5 * time.Second
 )
 
-// errNotSSE means that there is no old SSE server at a URL.
+// errNotSSE means that there is no server of the old SSE transport at a URL.
 var errNotSSE = errors.New("there is no SSE endpoint")
 
-func connectSSE(ctx context.Context, s *Server, us self, e ears, roots []byte) (conn, error) {
+func connectSSE(ctx context.Context, s *Server, us self, e listeners, roots []byte) (conn, error) {
 	w, err := openSSE(ctx, s, us)
 	if err != nil {
 		return nil, err
@@ -68,8 +68,8 @@ func connectSSE(ctx context.Context, s *Server, us self, e ears, roots []byte) (
 	return startSSE(ctx, s, w, us, e, roots)
 }
 
-// startSSE begins to speak over a stream that is open.
-func startSSE(ctx context.Context, s *Server, w *sseWire, us self, e ears, roots []byte) (conn, error) {
+// startSSE runs a connection over an open stream.
+func startSSE(ctx context.Context, s *Server, w *sseWire, us self, e listeners, roots []byte) (conn, error) {
 	c := newDuplexConn(s, w, e, roots)
 	w.conn = c
 	return c.start(func() (protocol, error) { return c.initialize(ctx, us) })
@@ -84,10 +84,10 @@ func openSSE(ctx context.Context, s *Server, us self) (*sseWire, error) {
 	w := &sseWire{
 		name: s.set.Name, transport: s.deps.Transport, headers: s.set.Headers,
 		agent: []string{"genkan/" + us.version}, instance: []string{s.deps.Instance},
-		calls: make(chan struct{}, mostPosts), asides: make(chan struct{}, mostPosts),
+		calls: make(chan struct{}, maxPosts), asides: make(chan struct{}, maxPosts),
 	}
 	w.life, w.endLife = context.WithCancel(context.Background())
-	// The stream outlives the time for starting, if it comes to be.
+	// The stream stays open after ctx, which is for starting.
 	defer context.AfterFunc(ctx, w.endLife)()
 	if err := w.open(base); err != nil {
 		w.end()
@@ -110,7 +110,7 @@ func (w *sseWire) open(base *url.URL) error {
 	w.body = resp.Body
 	if resp.StatusCode != http.StatusOK {
 		e := *gateway.AsError(statusOf(w.name, resp, false, nil))
-		if isNoPlace(resp.StatusCode) {
+		if isNotServed(resp.StatusCode) {
 			e.Err = errors.Join(e.Err, errNotSSE)
 		}
 		return &e
@@ -126,13 +126,13 @@ func (w *sseWire) open(base *url.URL) error {
 	}
 	w.stream.Reader = resp.Body
 	w.events = jsonrpc.NewSSEReader(&w.stream)
-	timer := time.AfterFunc(endpointPatience, w.endLife)
+	timer := time.AfterFunc(endpointTimeout, w.endLife)
 	defer timer.Stop()
 	return w.awaitEndpoint(base)
 }
 
-// isNoPlace tells statuses that mean that nothing is served in this way.
-func isNoPlace(status int) bool {
+// isNotServed reports whether a status means that there is no SSE endpoint.
+func isNotServed(status int) bool {
 	switch status {
 	case http.StatusUnauthorized, http.StatusForbidden, http.StatusTooManyRequests:
 		return false
@@ -141,8 +141,7 @@ func isNoPlace(status int) bool {
 	}
 }
 
-// awaitEndpoint reads the stream up to the address to post to, which comes
-// before any message.
+// awaitEndpoint reads the address to post to, which comes before any message.
 func (w *sseWire) awaitEndpoint(base *url.URL) error {
 	for {
 		event, err := w.events.Next()
@@ -159,8 +158,8 @@ func (w *sseWire) awaitEndpoint(base *url.URL) error {
 	}
 }
 
-// endpointOf is the address to post to. It must be the configured one's: the
-// headers of the configuration are meant for nobody else.
+// endpointOf returns the address to post to. It must have the origin of the
+// configured URL, because the configured headers are sent there.
 func endpointOf(base *url.URL, announced string) (*url.URL, error) {
 	u, err := base.Parse(announced)
 	if err != nil {
@@ -174,7 +173,7 @@ func endpointOf(base *url.URL, announced string) (*url.URL, error) {
 	return u, nil
 }
 
-// origin is scheme, host and port, comparable.
+// origin returns scheme, host and port in a comparable form.
 func origin(u *url.URL) string {
 	port := u.Port()
 	if port == "" {
@@ -183,7 +182,7 @@ func origin(u *url.URL) string {
 	return strings.ToLower(u.Scheme+"://"+u.Hostname()) + ":" + port
 }
 
-// request builds an HTTP request. The client's own headers never get here.
+// request builds an HTTP request. It carries none of the client's headers.
 func (w *sseWire) request(ctx context.Context, verb string, to *url.URL, body []byte) *http.Request {
 	h := make(http.Header, 4+len(w.headers))
 	h["User-Agent"] = w.agent

@@ -11,15 +11,15 @@ import (
 	"genkan/internal/gateway"
 )
 
-// How our own messages begin, in package jsonrpc.
+// The beginnings of genkan's own messages, as package jsonrpc writes them.
 const (
 	beginsInitialized = `{"jsonrpc":"2.0","method":"notifications/initialized"`
 	beginsWithID      = `{"jsonrpc":"2.0","id":`
 	methodFollows     = `,"method":"`
 )
 
-// write posts the first message of a batch, beside the others: a server may
-// take its time to accept one.
+// write posts the first message of a batch in the background: a server may take
+// long to accept it.
 func (w *sseWire) write(batch []byte) (int, error) {
 	line, _, _ := bytes.Cut(batch, []byte{'\n'})
 	message := bytes.Clone(line) // the batch is written over
@@ -27,7 +27,7 @@ func (w *sseWire) write(batch []byte) (int, error) {
 	case isCall:
 		w.postCall(id, message)
 	case bytes.HasPrefix(message, []byte(beginsInitialized)):
-		// Nothing may overtake this one.
+		// No other message may overtake this one.
 		if err := w.postAside(message); err != nil {
 			return 0, err
 		}
@@ -41,8 +41,8 @@ func (w *sseWire) write(batch []byte) (int, error) {
 	return len(line) + 1, nil
 }
 
-// beside runs post beside the writing, if there is a place for it; end waits
-// for it.
+// beside runs post in a goroutine that end waits for. It reports false if too
+// many posts are in flight.
 func (w *sseWire) beside(places chan struct{}, post func()) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -61,7 +61,8 @@ func (w *sseWire) beside(places chan struct{}, post func()) bool {
 	return true
 }
 
-// requestID is the id of a request of ours. Answers have the server's id.
+// requestID returns the id of one of genkan's requests. It reports false for
+// answers, which have the server's id.
 func requestID(message []byte) (uint64, bool) {
 	rest, ok := bytes.CutPrefix(message, []byte(beginsWithID))
 	if !ok {
@@ -74,8 +75,7 @@ func requestID(message []byte) (uint64, bool) {
 	return parseID(rest[:end])
 }
 
-// postCall posts a request. If it is not accepted, whoever waits for the answer
-// is told.
+// postCall posts a request. If the server does not accept it, the request fails.
 func (w *sseWire) postCall(id uint64, message []byte) {
 	waiting := w.conn.waiter(id)
 	if waiting == nil {
@@ -87,7 +87,7 @@ func (w *sseWire) postCall(id uint64, message []byte) {
 		defer context.AfterFunc(waiting, func() { time.AfterFunc(lateAccept, cancel) })()
 		if err := w.post(ctx, message); err != nil && ctx.Err() == nil {
 			w.conn.fail(id, err)
-			w.judge(err)
+			w.endIfLost(err)
 		}
 	})
 	if !begun {
@@ -99,20 +99,20 @@ func (w *sseWire) postCall(id uint64, message []byte) {
 	}
 }
 
-// postAside posts what nobody waits for.
+// postAside posts a notification or an answer.
 func (w *sseWire) postAside(message []byte) error {
-	ctx, cancel := context.WithTimeout(w.life, asidePatience)
+	ctx, cancel := context.WithTimeout(w.life, acceptTimeout)
 	defer cancel()
 	err := w.post(ctx, message)
 	if err != nil {
-		w.judge(err)
+		w.endIfLost(err)
 	}
 	return err
 }
 
-// judge ends the connection when the server has forgotten it, or cannot be
-// reached, so that the supervisor takes over.
-func (w *sseWire) judge(err error) {
+// endIfLost ends the connection if the server has forgotten it or cannot be
+// reached, so that the supervisor reconnects.
+func (w *sseWire) endIfLost(err error) {
 	var signIn *signInError
 	switch e := gateway.AsError(err); {
 	case errors.As(err, &signIn): // the connection is none the worse
@@ -126,7 +126,7 @@ func (w *sseWire) judge(err error) {
 	}
 }
 
-// post sends a message. Its answer, if there is one, comes on the stream.
+// post sends a message. Its answer comes on the stream.
 func (w *sseWire) post(ctx context.Context, message []byte) error {
 	resp, err := w.transport.RoundTrip(w.request(ctx, http.MethodPost, w.endpoint, message)) //nolint:bodyclose // drain closes it
 	if err != nil {
@@ -143,7 +143,7 @@ func (w *sseWire) post(ctx context.Context, message []byte) error {
 		return err
 	}
 	if !w.trusted.Load() {
-		return forgetful(w.name)
+		return sessionForgotten(w.name)
 	}
 	return &gateway.Error{
 		Code: gateway.CodeUnavailable, Err: errSessionLost, Unsent: true,

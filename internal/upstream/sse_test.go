@@ -28,7 +28,7 @@ func TestSSEStartsListsAndCalls(t *testing.T) {
 		t.Errorf("tools %v", names)
 	}
 	u.mustEcho("こんにちは \u0000 \" \\")
-	u.mustEcho(strings.Repeat("long ", 1<<20))
+	u.mustEcho(strings.Repeat("long ", testkit.Count(1<<17, 1<<20)))
 	client := &peer{}
 	call := u.newCall(gateway.EraLegacy, "progress", `{}`, `"progressToken":"mine"`)
 	call.Peer = client
@@ -404,9 +404,9 @@ func TestSSERefusedMessages(t *testing.T) {
 	}
 }
 
-// An answer that is too large, or is none, fails its call and nobody else.
+// An answer that is too large, or is none, fails its call and nobody else. It is
+// not parallel, because it would slow others down.
 func TestSSEBadAnswers(t *testing.T) {
-	t.Parallel()
 	s := startSSEServer(t)
 	u := openReady(t, s.settings())
 	_, err := u.callText("huge", `{}`)

@@ -11,11 +11,11 @@ import (
 	"genkan/internal/launch"
 )
 
-// maxChildMessage is the size of the largest message that a child is sent. The
-// TypeScript SDK ends at 10 MiB.
+// maxChildMessage is the size of the largest message that a command is sent. The
+// TypeScript SDK accepts 10 MiB.
 const maxChildMessage = 8 << 20
 
-func connectStdio(ctx context.Context, s *Server, set *Settings, us self, known gateway.Era, e ears, roots []byte) (conn, error) {
+func connectStdio(ctx context.Context, s *Server, set *Settings, us self, known gateway.Era, e listeners, roots []byte) (conn, error) {
 	ch, err := s.deps.Launcher.Start(ctx, launch.Command{
 		Server: set.Name, Name: set.Command, Args: set.Args, Env: set.Env, Dir: set.Dir, Errors: s.output,
 	})
@@ -27,7 +27,7 @@ func connectStdio(ctx context.Context, s *Server, set *Settings, us self, known 
 	return c.start(func() (protocol, error) { return c.handshake(ctx, us, known) })
 }
 
-// pipes are the wire to a child: its standard input and output.
+// pipes is the wire to a command: its standard input and output.
 type pipes struct {
 	child    *launch.Child
 	lines    *jsonrpc.LineReader
@@ -49,7 +49,7 @@ func (p *pipes) write(batch []byte) (int, error) {
 	const portion = 256 << 10
 	n, err := p.child.Stdin.Write(batch[:min(len(batch), portion)])
 	if err != nil {
-		// As with its output: usually the process has ended, and then that is why.
+		// As with its output: usually the process has ended, which is the cause.
 		if p.child.Gone(100 * time.Millisecond) {
 			return n, p.child.ExitError()
 		}
@@ -63,15 +63,15 @@ func (p *pipes) next() ([]byte, error) {
 	if err == nil || errors.Is(err, jsonrpc.ErrTooLarge) {
 		return line, err
 	}
-	// The output ended. Usually the process did; then that is the cause.
+	// The output ended. Usually the process has ended, which is the cause.
 	if p.child.Gone(100 * time.Millisecond) {
 		return nil, p.child.ExitError()
 	}
 	return nil, &gateway.Error{Code: gateway.CodeUnavailable, Message: "it closed its output", Err: err}
 }
 
-// watchProcess ends the reading when the process has ended, even if somebody
-// who left its group still holds its output.
+// watchProcess stops reading when the process has ended, even if a descendant
+// that left its process group still holds the output.
 func (p *pipes) watchProcess() {
 	<-p.child.Exited()
 	_ = p.child.Stdout.SetReadDeadline(time.Now().Add(launch.PatienceForLastWords))

@@ -184,7 +184,7 @@ func TestCancelReachesTheChild(t *testing.T) {
 			record := t.TempDir() + "/record"
 			u := openReady(t, faultChild(t, "-era", era.String(), "-record", record))
 			ctx, cancel := context.WithCancelCause(context.Background())
-			gaveUp := &gateway.Error{Code: gateway.CodeCanceled, Message: "the user pressed escape"}
+			startTimeoutDetail := &gateway.Error{Code: gateway.CodeCanceled, Message: "the user pressed escape"}
 			ended := make(chan error, 1)
 			call := u.newCall(gateway.EraLegacy, "sleep", `{"ms":60000}`, "")
 			go func() {
@@ -192,8 +192,8 @@ func TestCancelReachesTheChild(t *testing.T) {
 				ended <- err
 			}()
 			sent := recorded(t, record, "tools/call")
-			cancel(gaveUp)
-			if err := <-ended; err != gaveUp { //nolint:errorlint // the very cause is handed on
+			cancel(startTimeoutDetail)
+			if err := <-ended; err != startTimeoutDetail { //nolint:errorlint // the very cause is handed on
 				t.Errorf("got %v", err)
 			}
 			id := string(jsonrpc.Lookup([]byte(sent), "id"))

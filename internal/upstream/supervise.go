@@ -9,206 +9,37 @@ import (
 	"genkan/internal/gateway"
 )
 
-// ready returns the connection. A server that is starting is waited for, and so
-// is one that is tried again in a moment, once. Any other that is down answers at
-// once, so that nobody hangs on it.
-func (s *Server) ready(ctx context.Context) (conn, error) {
-	const moment = 500 * time.Millisecond
-	waited, startsBefore := false, 0
-	for {
-		s.mu.Lock()
-		state, c, changed := s.state, s.conn, s.changed
-		soon, starts := s.triedIn(moment), s.starts
-		silent := state == StateReady && s.isSilent(c)
-		var down error
-		if state == StateDown {
-			down = s.downError()
-		}
-		s.mu.Unlock()
-		switch state {
-		case StateReady:
-			if !silent {
-				return c, nil
-			}
-		case StateClosed:
-			return nil, s.removed()
-		case StateDown:
-			switch {
-			case waited && (starts > startsBefore || !soon):
-				return nil, down // it was tried once more, in vain
-			case waited:
-			case !soon && !s.nudgeAllowed(ctx):
-				return nil, down
-			default:
-				waited, startsBefore = true, starts
-			}
-		case StateStarting, StateNotResponding:
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			if silent {
-				return nil, s.notResponding(ctx)
-			}
-			return nil, s.notStarted(ctx)
-		}
-	}
-}
-
-// triedIn reports whether a server that is down is started again within a
-// moment: it was up, and has just been lost. Called with mu held.
-func (s *Server) triedIn(moment time.Duration) bool {
-	return s.set.URL == "" && s.refused == nil && len(s.set.Lacking.Each) == 0 && time.Until(s.nextTry) < moment
-}
-
-// removed is said of a server that left the configuration.
-func (s *Server) removed() error {
-	return &gateway.Error{
-		Code: gateway.CodeUnavailable, Unsent: true,
-		Message: "server %s was removed from the configuration",
-		Values:  []any{s.set.Name},
-	}
-}
-
-// notStarted is said to a call whose time ended before the server was there.
-func (s *Server) notStarted(ctx context.Context) error {
-	return &gateway.Error{
-		Code: gateway.AsError(context.Cause(ctx)).Code, Unsent: true, Err: context.Cause(ctx),
-		Message: "server %s has not started yet; `genkan servers` shows what it is doing",
-		Values:  []any{s.set.Name},
-	}
-}
-
-// betweenNudges is shorter than a call's retries take together, so that one of
-// them reaches a server that has just come back.
-const betweenNudges = 250 * time.Millisecond
-
-// nudgeAllowed asks the supervisor to try at once. Connecting over HTTP costs
-// little, so a call may do that now and then; a child is restarted at the
-// supervisor's own pace, or a crashing one would be started for every call.
-func (s *Server) nudgeAllowed(ctx context.Context) bool {
-	if s.set.URL == "" || len(s.set.Lacking.Each) > 0 {
-		return false
-	}
-	s.mu.Lock()
-	refused := s.refused != nil
-	s.mu.Unlock()
-	signedIn := false
-	if refused { // a server that wants a sign-in is not asked again without one
-		if _, err := s.set.Bearer.Token(ctx); err != nil {
-			return false
-		}
-		signedIn = true
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if time.Since(s.lastTry) < betweenNudges && !signedIn {
-		return false
-	}
-	s.lastTry = time.Now()
-	select {
-	case s.nudge <- struct{}{}:
-	default:
-	}
-	return true
-}
-
-// Try has a server that is down tried at once, whatever its pace. One that is
-// up is asked for its lists, and connected to anew if it was signed in to or
-// out of meanwhile.
-func (s *Server) Try() {
-	if s.signed != nil {
-		s.set.Bearer.Doubt()
-	}
-	select {
-	case s.nudge <- struct{}{}:
-	default:
-	}
-}
-
-// errRestarted ends a connection that somebody wants another one for.
-var errRestarted = &gateway.Error{Code: gateway.CodeUnavailable, Message: "it was restarted", Err: gateway.ErrWanted}
-
-// Restart ends the server's connection, or its process, and begins anew. Calls
-// that are under way in it are told so; those that come meanwhile wait.
-func (s *Server) Restart() {
-	if len(s.set.Lacking.Each) > 0 {
-		return // a start would change nothing
-	}
-	var again context.CancelCauseFunc
-	s.update(func() {
-		if s.state != StateClosed {
-			// From now on calls wait for what comes.
-			s.state, s.conn, s.since, s.problem, s.refused = StateStarting, nil, time.Now(), gateway.Text{}, nil
-		}
-		again = s.again
-	})
-	if again != nil {
-		again(errRestarted)
-	}
-	s.Try() // it may be waiting for its next try
-}
-
-// downError says what is wrong and when the next try is. Called with mu held.
-func (s *Server) downError() error {
-	if len(s.set.Lacking.Each) > 0 {
-		return &gateway.Error{
-			Code: gateway.CodeUnavailable, Unsent: true,
-			Message: "server %s cannot be used: %s", Values: []any{s.set.Name, s.problem},
-		}
-	}
-	if s.refused != nil {
-		e := *s.refused
-		e.Unsent, e.Answered = true, false
-		return &e
-	}
-	wait := max(time.Until(s.nextTry), 0).Round(10 * time.Millisecond)
-	return &gateway.Error{
-		Code: gateway.CodeUnavailable, Unsent: true, RetryAfter: wait,
-		Message: "server %s is down: %s; next try in %s. `genkan servers %s` shows its last output",
-		Values:  []any{s.set.Name, s.problem, wait, s.set.Name},
-	}
-}
-
-func (s *Server) update(change func()) {
-	s.mu.Lock()
-	change()
-	close(s.changed)
-	s.changed = make(chan struct{})
-	s.mu.Unlock()
-}
-
 // supervise keeps the server connected until ctx ends.
 func (s *Server) supervise(ctx context.Context) {
 	defer close(s.done)
-	pace := newPace()
+	restartBackoff := newRestartBackoff()
 	for {
-		if ctx.Err() != nil { // closed while it was down: nothing is started any more
-			s.settle()
+		if ctx.Err() != nil { // closed while it was down
+			s.markSettled()
 			s.update(func() { s.state, s.conn = StateClosed, nil })
 			return
 		}
 		select {
-		case <-s.nudge: // what comes now
+		case <-s.nudge: // this round answers it
 		default:
 		}
-		round, again := context.WithCancelCause(ctx)
+		round, cancelRound := context.WithCancelCause(ctx)
 		s.mu.Lock()
-		s.again = again
+		s.cancelRound = cancelRound
 		s.mu.Unlock()
 		ready, err := s.serve(round)
 		wanted := errors.Is(context.Cause(round), errRestarted)
-		again(nil)
-		s.settle()
+		cancelRound(nil)
+		s.markSettled()
 		if ctx.Err() != nil {
 			s.update(func() { s.state, s.conn = StateClosed, nil })
 			return
 		}
 		if len(s.set.Lacking.Each) > 0 {
-			s.lack(ctx, err)
+			s.waitForReplacement(ctx, err)
 			return
 		}
-		if errors.Is(err, errOtherSignIn) {
+		if errors.Is(err, errSignInChanged) {
 			s.log.Info("the sign-in is another one; connecting anew")
 			continue
 		}
@@ -217,13 +48,13 @@ func (s *Server) supervise(ctx context.Context) {
 		}
 		if wanted {
 			s.log.Info("the server is restarted, as somebody wanted")
-			pace = newPace()
+			restartBackoff = newRestartBackoff()
 			continue
 		}
-		wait := pace.next(ready)
+		wait := restartBackoff.next(ready)
 		var refused *gateway.Error
-		if onlyAPersonHelps(err) {
-			wait, refused = personPause, gateway.AsError(err)
+		if needsPerson(err) {
+			wait, refused = signInRetry, gateway.AsError(err)
 		}
 		s.log.Warn("server is down", "error", err, "next_try_ms", wait.Milliseconds())
 		s.update(func() {
@@ -240,24 +71,23 @@ func (s *Server) supervise(ctx context.Context) {
 	}
 }
 
-// personPause is how long a server is left alone that wants a sign-in: whoever
-// signs in says so.
-const personPause = 5 * time.Minute
+// signInRetry is the time between attempts to reach a server that wants a sign-in.
+// A sign-in calls Try, so the next attempt need not come soon.
+const signInRetry = 5 * time.Minute
 
-// errOtherSignIn ends a connection that was begun with another sign-in: its
-// session is somebody else's.
-var errOtherSignIn = errors.New("the sign-in is another one")
+// errSignInChanged closes a connection whose session belongs to a former sign-in.
+var errSignInChanged = errors.New("the sign-in is another one")
 
-// lack waits for a configuration that has everything, which will be another
-// server's.
-func (s *Server) lack(ctx context.Context, err error) {
+// waitForReplacement waits until the server is closed: a configuration in which
+// nothing is missing opens another Server.
+func (s *Server) waitForReplacement(ctx context.Context, err error) {
 	s.log.Warn("server is not started", "error", err)
 	s.update(func() { s.state, s.since, s.problem = StateDown, time.Now(), problem(err) })
 	<-ctx.Done()
 	s.update(func() { s.state = StateClosed })
 }
 
-// serve connects once and returns when the connection is lost, with how long
+// serve connects once and returns when the connection is lost. It returns how long
 // the server was ready.
 func (s *Server) serve(ctx context.Context) (ready time.Duration, err error) {
 	if len(s.set.Lacking.Each) > 0 {
@@ -273,10 +103,10 @@ func (s *Server) serve(ctx context.Context) (ready time.Duration, err error) {
 	s.mu.Unlock()
 	defer s.attempted(func(a *attempt) { *a = attempt{} })
 
-	startup, cancel := context.WithTimeoutCause(ctx, s.set.StartupTimeout, s.tooSlow())
+	startup, cancel := context.WithTimeoutCause(ctx, s.set.StartupTimeout, s.startTimeout())
 	defer cancel()
 	set := s.set
-	if set.usesWorkspace() { // this connection is there for the lists only
+	if set.usesWorkspace() { // this connection is used for lists only
 		dir, remove, err := s.deps.Launcher.EmptyDir(set.Name)
 		if err != nil {
 			return 0, err
@@ -285,13 +115,13 @@ func (s *Server) serve(ctx context.Context) (ready time.Duration, err error) {
 		set = set.in(dir)
 	}
 	groups := newListGroups()
-	c, err := s.connect(startup, set, known, ears{
+	c, err := s.connect(startup, set, known, listeners{
 		changed: groups.add, updated: s.watched.updated, progressed: s.watched.progressed, asked: s.asked, renewed: func() { go s.renewed(ctx) },
 	})
 	if err == nil {
 		defer c.close()
 		s.attempted(func(a *attempt) { a.greeted = true })
-		// Only the tools must be there: a server that fails over its prompts still
+		// Only the tools are required: a server that cannot list its prompts still
 		// has its tools.
 		err = s.refresh(startup, c, gateway.KindTool, suspected)
 		if dead := c.cause(); err != nil && dead != nil {
@@ -300,7 +130,7 @@ func (s *Server) serve(ctx context.Context) (ready time.Duration, err error) {
 	}
 	if err != nil {
 		if ctx.Err() == nil && startup.Err() != nil {
-			err = s.gaveUp()
+			err = s.startTimeoutDetail()
 		}
 		return 0, err
 	}
@@ -309,13 +139,13 @@ func (s *Server) serve(ctx context.Context) (ready time.Duration, err error) {
 	defer keeping.Wait()
 	defer stopLists()
 	for _, g := range groups {
-		keeping.Go(func() { s.keepFresh(lists, c, g) })
+		keeping.Go(func() { s.refreshLoop(lists, c, g) })
 	}
 	for _, kind := range gateway.Kinds()[1:] {
 		groups.add(kind, suspected)
 	}
 	awaitLists(startup, c, groups[1:])
-	s.settle()
+	s.markSettled()
 	if ctx.Err() != nil {
 		return 0, context.Cause(ctx)
 	}
@@ -338,15 +168,15 @@ func (s *Server) serve(ctx context.Context) (ready time.Duration, err error) {
 		select {
 		case <-ctx.Done():
 			if errors.Is(context.Cause(ctx), errRestarted) {
-				// It may have been ready only just now; calls under way are told.
+				// It may have become ready after Restart was called.
 				s.update(func() { s.state, s.conn = StateStarting, nil })
 				c.end(errRestarted)
-				s.branches.endAll()
+				s.pool.endAll()
 			}
 			return time.Since(began), ctx.Err()
 		case <-c.lost():
-			// Said before the connection is closed, which can take seconds:
-			// nobody should be sent to it meanwhile.
+			// Closing can take seconds, so the state changes first: no call must
+			// be sent to the lost connection.
 			err := c.cause()
 			state := StateDown
 			if errors.Is(err, errNotResponding) {
@@ -354,14 +184,14 @@ func (s *Server) serve(ctx context.Context) (ready time.Duration, err error) {
 			}
 			s.update(func() {
 				s.state, s.conn, s.since = state, nil, time.Now()
-				s.problem, s.cause, s.nextTry = problem(err), causeOf(err), time.Now() // when it is closed, really
+				s.problem, s.cause, s.nextTry = problem(err), causeOf(err), time.Now() // as soon as it is closed
 			})
 			return time.Since(began), err
 		case <-s.nudge:
-			if s.signed.isAnother(ctx) {
+			if s.signed.signInChanged(ctx) {
 				s.update(func() { s.state, s.conn, s.since = StateStarting, nil, time.Now() })
-				s.branches.endAll()
-				return time.Since(began), errOtherSignIn
+				s.pool.endAll()
+				return time.Since(began), errSignInChanged
 			}
 			groups.suspect()
 		case <-recheck.C:
@@ -370,14 +200,14 @@ func (s *Server) serve(ctx context.Context) (ready time.Duration, err error) {
 	}
 }
 
-func (s *Server) connect(ctx context.Context, set Settings, known SavedList, e ears) (conn, error) {
+func (s *Server) connect(ctx context.Context, set Settings, known SavedList, e listeners) (conn, error) {
 	us := self{version: s.deps.Version, capabilities: allCapabilities}
 	return s.dial(ctx, set, us, known.Era, e, []byte(noRoots))
 }
 
-// dial makes a connection, with settings that are the server's or those for
-// some of its clients.
-func (s *Server) dial(ctx context.Context, set Settings, us self, era gateway.Era, e ears, roots []byte) (conn, error) {
+// dial opens a connection. set are the server's settings, or those for a client's
+// workspace.
+func (s *Server) dial(ctx context.Context, set Settings, us self, era gateway.Era, e listeners, roots []byte) (conn, error) {
 	if roots == nil {
 		roots = []byte(noRoots)
 	}
@@ -385,38 +215,4 @@ func (s *Server) dial(ctx context.Context, set Settings, us self, era gateway.Er
 		return connectStdio(ctx, s, &set, us, era, e, roots)
 	}
 	return connectURL(ctx, s, us, era, e, roots)
-}
-
-// Hold keeps the server from being retired until Release. It reports false
-// when the server is leaving: the call belongs to its successor.
-func (s *Server) Hold() bool {
-	s.inFlight.Add(1)
-	if s.leaving.Load() {
-		s.inFlight.Add(-1)
-		return false
-	}
-	return true
-}
-
-// Release ends a Hold.
-func (s *Server) Release() { s.inFlight.Add(-1) }
-
-// Retire waits until no call is under way any more, or ctx ends, and closes
-// the server. It is for one that left the configuration.
-func (s *Server) Retire(ctx context.Context) {
-	defer s.Close()
-	poll := time.NewTicker(20 * time.Millisecond)
-	defer poll.Stop()
-	for {
-		// Twice: whoever held it before the door was shut is waited for too.
-		if s.inFlight.Load() == 0 && s.leaving.Swap(true) && s.inFlight.Load() == 0 {
-			return
-		}
-		select {
-		case <-poll.C:
-		case <-ctx.Done():
-			s.leaving.Store(true)
-			return
-		}
-	}
 }

@@ -9,37 +9,37 @@ import (
 	"genkan/internal/jsonrpc"
 )
 
-// In MCP 2025-11-25 whoever is asked may make a task of it, the server as well
-// as the client, and whoever asked follows the task by its id. An id means
-// something on one connection only: another child, or another session at the
+// In MCP 2025-11-25 the receiver of a request may answer with a task, the server
+// as well as the client, and the sender then follows the task by its id. Ids are
+// unique on one connection only: another process, or another session at the
 // server, may use the same.
 
 const (
 	statusOfTask = "notifications/tasks/status"
-	// mostTasks is how many tasks of each side a connection remembers.
-	mostTasks = 1000
-	// mostEarly is how much of what a server says about tasks is kept until it
-	// is known whose they are, and longestEarly how long each may be: no state of
-	// a task is.
-	mostEarly, longestEarly = 64, 16 << 10
-	// longestTaskID is more than anybody needs to tell tasks apart.
-	longestTaskID = 1 << 10
+	// maxTasks is how many tasks of each side a connection remembers.
+	maxTasks = 1000
+	// maxEarly is how many statuses of unknown tasks are kept, and maxEarlySize
+	// the size of the largest. Real statuses are much smaller.
+	maxEarly, maxEarlySize = 64, 16 << 10
+	// maxTaskID is the length of the longest id that is remembered.
+	maxTaskID = 1 << 10
 )
 
-// taskTable knows the tasks of one connection.
+// taskTable holds the tasks of one connection.
 type taskTable struct {
 	mu sync.Mutex
-	// made are the server's: whose call each was made of, or who has asked for it
-	// since.
-	made recent[*gateway.Session]
-	// owners are the clients of all tasks that were made on this connection, by
-	// the server's id. A server that was started anew may use an id again.
+	// serverTasks are the tasks that the server made, with the session whose call
+	// made the task or asked for it first.
+	serverTasks recent[*gateway.Session]
+	// owners are the ClientIDs of the callers whose calls made the server's
+	// tasks, by the server's id. A restarted server may use an id again.
 	owners recent[string]
-	// early is what the server said of tasks that were not known yet: a child's
-	// next line may be read before the answer that came before it is sent on.
+	// early are statuses of tasks that were not known yet: a status may be read
+	// before the answer that names its task is forwarded.
 	early []earlyStatus
-	// lent are the clients', by the id that the server knows.
-	lent recent[lentTask]
+	// clientTasks are the tasks that clients made, by the id that the server
+	// knows.
+	clientTasks recent[clientTask]
 }
 
 type earlyStatus struct {
@@ -47,14 +47,14 @@ type earlyStatus struct {
 	params []byte
 }
 
-// lentTask is a task that a client made of a server's request.
-type lentTask struct {
+// clientTask is a task that a client made of a server's request.
+type clientTask struct {
 	session *gateway.Session
 	// id is the client's own.
 	id string
 }
 
-// recent is a map that forgets the oldest.
+// recent is a map that drops its oldest entry when it is full.
 type recent[V any] struct {
 	byID  map[string]V
 	order []string
@@ -65,7 +65,7 @@ func (r *recent[V]) put(id string, value V) {
 		r.byID = map[string]V{}
 	}
 	if _, known := r.byID[id]; !known {
-		if len(r.order) >= mostTasks {
+		if len(r.order) >= maxTasks {
 			delete(r.byID, r.order[0])
 			r.order = r.order[1:]
 		}
@@ -74,9 +74,10 @@ func (r *recent[V]) put(id string, value V) {
 	r.byID[id] = value
 }
 
-// isAnothers reports whether a call asks for a task that another client's call
-// made on this connection. The caller's own had the same id before.
-func (t *taskTable) isAnothers(call *gateway.Call) bool {
+// ownedByAnother reports whether a call names a task that another client's call
+// made on this connection. The caller may have had a task with the same id before
+// the server restarted.
+func (t *taskTable) ownedByAnother(call *gateway.Call) bool {
 	if call.Kind != gateway.KindTask {
 		return false
 	}
@@ -86,8 +87,8 @@ func (t *taskTable) isAnothers(call *gateway.Call) bool {
 	return known && owner != call.Identity.ClientID
 }
 
-// note remembers whose a task is that the server made of a call, or that a call
-// asks for. What it says about the task is passed on when the client knows of it.
+// note records the owner of a task that the server made of a call, or that a call
+// asks for. Statuses that came early are forwarded once the client has the id.
 func (t *taskTable) note(call *gateway.Call, result *gateway.Result) {
 	id, isNew := "", true
 	switch {
@@ -98,7 +99,7 @@ func (t *taskTable) note(call *gateway.Call, result *gateway.Result) {
 	case call.Params.Task.Present():
 		id = jsonrpc.LookupText(jsonrpc.Lookup(result.Raw, "task"), "taskId")
 	}
-	if id == "" || len(id) > longestTaskID {
+	if id == "" || len(id) > maxTaskID {
 		return
 	}
 	t.mu.Lock()
@@ -107,13 +108,13 @@ func (t *taskTable) note(call *gateway.Call, result *gateway.Result) {
 		t.owners.put(id, call.Identity.ClientID)
 	}
 	session := call.Session
-	if call.Era != gateway.EraLegacy || session == nil || session.Peer == nil || !isNew && t.made.byID[id] != nil {
+	if call.Era != gateway.EraLegacy || session == nil || session.Peer == nil || !isNew && t.serverTasks.byID[id] != nil {
 		return
 	}
 	call.OnAnswered(func() {
 		t.mu.Lock()
 		defer t.mu.Unlock()
-		t.made.put(id, session)
+		t.serverTasks.put(id, session)
 		var rest []earlyStatus
 		for _, said := range t.early {
 			if said.id == id {
@@ -126,29 +127,28 @@ func (t *taskTable) note(call *gateway.Call, result *gateway.Result) {
 	})
 }
 
-// maker is the session whose call the server has made a task of; nil when that
-// is not known.
-func (t *taskTable) maker(id string) *gateway.Session {
+// sessionOf returns the session whose call made a task of the server, or nil if
+// it is not known.
+func (t *taskTable) sessionOf(id string) *gateway.Session {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.made.byID[id]
+	return t.serverTasks.byID[id]
 }
 
-// status hands on what the server says of a task, to the client whose call it
-// was made of and to nobody else. on is the call on whose stream it came, nil
-// for none.
+// status forwards a status of a task to the client whose call made the task, and
+// to nobody else. on is the call on whose stream it came, or nil.
 func (t *taskTable) status(params []byte, on *gateway.Call) {
 	id := jsonrpc.LookupText(params, "taskId")
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	session := t.made.byID[id]
+	session := t.serverTasks.byID[id]
 	switch {
 	case on != nil && (session != nil && isOf(on, session) || on.Kind == gateway.KindTask && on.Tool.Name == id):
-		pass(on, statusOfTask, params)
+		forwardNotification(on, statusOfTask, params)
 	case session != nil:
 		session.Peer.Notify(statusOfTask, params)
-	case len(params) <= longestEarly:
-		if len(t.early) >= mostEarly {
+	case len(params) <= maxEarlySize:
+		if len(t.early) >= maxEarly {
 			t.early = t.early[1:]
 		}
 		t.early = append(t.early, earlyStatus{id, bytes.Clone(params)})
@@ -159,37 +159,37 @@ func isOf(call *gateway.Call, session *gateway.Session) bool {
 	return call.Session != nil && call.Session.ID == session.ID
 }
 
-// lend remembers the task that a client answers with, and returns the answer as
-// the server is to see it: of two clients that use the same id, the second one's
-// gets another.
-func (t *taskTable) lend(session *gateway.Session, answer []byte) []byte {
+// addClientTask records the task that a client answers with, and returns the
+// answer for the server. If the id is in use by another client's task, the server
+// gets a new one.
+func (t *taskTable) addClientTask(session *gateway.Session, answer []byte) []byte {
 	own := jsonrpc.LookupText(jsonrpc.Lookup(answer, "task"), "taskId")
-	if own == "" || len(own) > longestTaskID {
+	if own == "" || len(own) > maxTaskID {
 		return answer
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	id := own
-	if other, taken := t.lent.byID[id]; taken && (other.session.ID != session.ID || other.id != own) {
+	if other, taken := t.clientTasks.byID[id]; taken && (other.session.ID != session.ID || other.id != own) {
 		id = rand.Text()
 	}
-	t.lent.put(id, lentTask{session, own})
+	t.clientTasks.put(id, clientTask{session, own})
 	return renamed(answer, own, id)
 }
 
-// borrowed finds the client's task that the server knows under an id.
-func (t *taskTable) borrowed(id string) (lentTask, bool) {
+// findClientTask returns the client's task with the id that the server knows.
+func (t *taskTable) findClientTask(id string) (clientTask, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	task, ok := t.lent.byID[id]
+	task, ok := t.clientTasks.byID[id]
 	return task, ok
 }
 
-// knownAs is the id under which the server knows a client's task.
-func (t *taskTable) knownAs(session, own string) (string, bool) {
+// serverID returns the id by which the server knows a client's task.
+func (t *taskTable) serverID(session, own string) (string, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for id, task := range t.lent.byID {
+	for id, task := range t.clientTasks.byID {
 		if task.session.ID == session && task.id == own {
 			return id, true
 		}
@@ -197,14 +197,14 @@ func (t *taskTable) knownAs(session, own string) (string, bool) {
 	return "", false
 }
 
-// reset forgets everything: the server has.
+// reset removes all tasks, for a server that has forgotten its session.
 func (t *taskTable) reset() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.made, t.lent, t.early, t.owners = recent[*gateway.Session]{}, recent[lentTask]{}, nil, recent[string]{}
+	t.serverTasks, t.clientTasks, t.early, t.owners = recent[*gateway.Session]{}, recent[clientTask]{}, nil, recent[string]{}
 }
 
-// renamed puts another id into a message about a task, wherever it has one.
+// renamed replaces the task id in a message, wherever it has one.
 func renamed(raw []byte, from, to string) []byte {
 	if from == to {
 		return raw
@@ -220,7 +220,7 @@ func renamed(raw []byte, from, to string) []byte {
 	return raw
 }
 
-// spanOf is the place of a value in an object, through the objects around it.
+// spanOf returns the span of a value in nested objects.
 func spanOf(raw []byte, path []string) gateway.Span {
 	whole := gateway.Span{End: uint32(len(raw))} //nolint:gosec // at most MaxMessage
 	for _, key := range path {
@@ -233,7 +233,7 @@ func spanOf(raw []byte, path []string) gateway.Span {
 	return whole
 }
 
-// isAboutTask tells the requests by which a server follows a client's task.
+// isAboutTask reports whether a server follows a client's task with the method.
 func isAboutTask(method string) bool {
 	return method == "tasks/get" || method == "tasks/result" || method == "tasks/cancel"
 }

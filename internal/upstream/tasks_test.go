@@ -13,6 +13,7 @@ import (
 
 	"genkan/internal/gateway"
 	"genkan/internal/jsonrpc"
+	"genkan/internal/testkit"
 )
 
 // mailbox is a client that keeps what it is told.
@@ -31,20 +32,20 @@ func TestAServerThatFloodsWithStatuses(t *testing.T) {
 	for id, m := range map[string]*mailbox{"mine": mine, "other": others} {
 		session := &gateway.Session{ID: id, Peer: m}
 		table.mu.Lock()
-		table.made.put(id, session)
+		table.serverTasks.put(id, session)
 		table.mu.Unlock()
 	}
 	status := func(id, filling string) []byte {
 		return fmt.Appendf(nil, `{"taskId":%q,"status":"working","statusMessage":%q}`, id, filling)
 	}
-	for i := range 1000 {
-		table.status(status(fmt.Sprint("unknown ", i), strings.Repeat("x", i%100*1000)), nil)
+	for i := range testkit.Count(200, 1000) {
+		table.status(status(fmt.Sprint("unknown ", i), strings.Repeat("x", i%20*1000)), nil)
 	}
 	kept := 0
 	for _, e := range table.early {
 		kept += len(e.params)
 	}
-	if len(table.early) > mostEarly || kept > mostEarly*longestEarly {
+	if len(table.early) > maxEarly || kept > maxEarly*maxEarlySize {
 		t.Errorf("%d statuses of %d bytes are kept", len(table.early), kept)
 	}
 	if len(mine.told)+len(others.told) != 0 {
@@ -65,11 +66,11 @@ func TestAServerThatFloodsWithStatuses(t *testing.T) {
 func TestTaskIDsWithoutEnd(t *testing.T) {
 	t.Parallel()
 	var table taskTable
-	long := strings.Repeat("x", longestTaskID+1)
+	long := strings.Repeat("x", maxTaskID+1)
 	session := &gateway.Session{ID: "s", Peer: &mailbox{}}
 	for _, id := range []string{long, "short"} {
 		raw := fmt.Appendf(nil, `{"task":{"taskId":%q,"status":"working"}}`, id)
-		if got := table.lend(session, raw); string(got) != string(raw) {
+		if got := table.addClientTask(session, raw); string(got) != string(raw) {
 			t.Errorf("became %.80s", got)
 		}
 		params, err := jsonrpc.ScanParams([]byte(`{"name":"t","task":{}}`))
@@ -80,8 +81,8 @@ func TestTaskIDsWithoutEnd(t *testing.T) {
 		table.note(call, &gateway.Result{Raw: raw})
 		call.Release()
 	}
-	if len(table.lent.byID) != 1 || len(table.made.byID) != 1 {
-		t.Errorf("%d and %d are remembered", len(table.lent.byID), len(table.made.byID))
+	if len(table.clientTasks.byID) != 1 || len(table.serverTasks.byID) != 1 {
+		t.Errorf("%d and %d are remembered", len(table.clientTasks.byID), len(table.serverTasks.byID))
 	}
 }
 
@@ -92,7 +93,7 @@ func TestAClientThatFloods(t *testing.T) {
 		posted, release := atomic.Int64{}, make(chan struct{})
 		c := &httpConn{
 			name: "srv", log: slog.New(slog.DiscardHandler), url: &url.URL{Scheme: "https", Host: "mcp.example"},
-			telling: make(chan struct{}, mostTold),
+			sending: make(chan struct{}, maxNotifications),
 			transport: wireFunc(func(*http.Request) (*http.Response, error) {
 				posted.Add(1)
 				<-release
@@ -101,18 +102,18 @@ func TestAClientThatFloods(t *testing.T) {
 		}
 		c.life, c.endLife = context.WithCancelCause(t.Context())
 		defer c.endLife(nil)
-		for range 10 * mostTold {
-			c.tell(statusOfTask, []byte(`{"taskId":"1"}`))
+		for range 10 * maxNotifications {
+			c.sendNotification(statusOfTask, []byte(`{"taskId":"1"}`))
 		}
 		synctest.Wait()
-		if got := posted.Load(); got != mostTold {
+		if got := posted.Load(); got != maxNotifications {
 			t.Errorf("%d are on their way", got)
 		}
 		close(release)
 		synctest.Wait()
-		c.tell(statusOfTask, []byte(`{"taskId":"1"}`))
+		c.sendNotification(statusOfTask, []byte(`{"taskId":"1"}`))
 		synctest.Wait()
-		if got := posted.Load(); got != mostTold+1 {
+		if got := posted.Load(); got != maxNotifications+1 {
 			t.Errorf("%d were told", got)
 		}
 		c.streams.Wait()

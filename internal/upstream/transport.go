@@ -8,15 +8,15 @@ import (
 	"genkan/internal/gateway"
 )
 
-// How a server with a URL is spoken with.
+// The transports of servers with a URL.
 const (
 	TransportHTTP = "http" // streamable HTTP
 	TransportSSE  = "sse"  // the transport of MCP 2024-11-05
 )
 
-// connectURL connects to a server that has a URL. When the configuration does
-// not say how, streamable HTTP is tried first, as the specification asks.
-func connectURL(ctx context.Context, s *Server, us self, known gateway.Era, e ears, roots []byte) (conn, error) {
+// connectURL connects to a server with a URL. If the configuration states no
+// transport, it tries streamable HTTP first, as the specification asks.
+func connectURL(ctx context.Context, s *Server, us self, known gateway.Era, e listeners, roots []byte) (conn, error) {
 	s.signed.prepare(ctx)
 	switch s.set.Transport {
 	case TransportHTTP:
@@ -35,8 +35,8 @@ func connectURL(ctx context.Context, s *Server, us self, known gateway.Era, e ea
 	if err == nil || !mayBeSSE(err) {
 		return c, err
 	}
-	// Any server may open a stream for a GET, and be silent on it.
-	patient, cancel := context.WithTimeout(ctx, endpointPatience)
+	// Any server may answer a GET with a stream and send nothing on it.
+	patient, cancel := context.WithTimeout(ctx, endpointTimeout)
 	defer cancel()
 	w, otherwise := openSSE(patient, s, us)
 	switch {
@@ -49,8 +49,8 @@ func connectURL(ctx context.Context, s *Server, us self, known gateway.Era, e ea
 	return startSSE(ctx, s, w, us, e, roots)
 }
 
-// mayBeSSE tells the refusals that a server of the old transport answers a POST
-// to its stream with.
+// mayBeSSE reports whether an error is how servers of the old transport refuse a
+// POST to their stream.
 func mayBeSSE(err error) bool {
 	var refused *statusError
 	if !errors.As(err, &refused) {

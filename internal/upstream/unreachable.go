@@ -14,7 +14,7 @@ import (
 	"genkan/internal/gateway"
 )
 
-// The causes why a server cannot be reached. The doctor says what mends each.
+// The causes of Status.Cause. The doctor has advice for each.
 const (
 	CauseNoHost      = "no_such_host"
 	CauseRefused     = "refused"
@@ -31,10 +31,10 @@ const (
 	CauseStatus      = "http_status"
 )
 
-// unreachable is why an HTTP request got no answer.
+// unreachable is the error of an HTTP request without a response.
 type unreachable struct {
 	cause string
-	// text says it in words, without anything secret: of a URL only the host.
+	// text describes the cause without secrets: of the URL only the host.
 	text gateway.Text
 	// unsent is set when the request cannot have reached the server.
 	unsent bool
@@ -44,7 +44,7 @@ type unreachable struct {
 func (e *unreachable) Error() string { return e.err.Error() }
 func (e *unreachable) Unwrap() error { return e.err }
 
-// whyUnreachable finds the cause of a failed request to an address.
+// whyUnreachable returns the cause of a failed request.
 func whyUnreachable(to *url.URL, err error) *unreachable {
 	out := &unreachable{unsent: true, err: err}
 	if out.certificate(to, err) || out.handshake(to, err) || out.dial(to, err) {
@@ -65,7 +65,7 @@ func whyUnreachable(to *url.URL, err error) *unreachable {
 	return out
 }
 
-// certificate recognises certificates that cannot be used.
+// certificate recognizes invalid certificates.
 func (e *unreachable) certificate(to *url.URL, err error) bool {
 	var invalid x509.CertificateInvalidError
 	var authority x509.UnknownAuthorityError
@@ -89,7 +89,7 @@ func (e *unreachable) certificate(to *url.URL, err error) bool {
 	return true
 }
 
-// handshake recognises TLS connections that did not come about.
+// handshake recognizes failed TLS handshakes.
 func (e *unreachable) handshake(to *url.URL, err error) bool {
 	var record tls.RecordHeaderError
 	var alert tls.AlertError
@@ -106,7 +106,7 @@ func (e *unreachable) handshake(to *url.URL, err error) bool {
 	return true
 }
 
-// dial recognises addresses that nobody could be reached at.
+// dial recognizes failed lookups and connections.
 func (e *unreachable) dial(to *url.URL, err error) bool {
 	var op *net.OpError
 	var dns *net.DNSError
@@ -142,7 +142,7 @@ func isLoopback(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// wireError is the error of a failed HTTP request.
+// wireError returns the error for a failed HTTP request.
 func wireError(server string, to *url.URL, err error) error {
 	var signIn *signInError
 	if errors.As(err, &signIn) {
@@ -159,7 +159,7 @@ func wireError(server string, to *url.URL, err error) error {
 	}
 }
 
-// broken is said of an exchange that ended after the request had been sent.
+// broken is the error of a request that failed after it was sent.
 func broken(server string, why *unreachable) error {
 	return &gateway.Error{
 		Code: gateway.CodeUnavailable, Err: why,
@@ -168,7 +168,7 @@ func broken(server string, why *unreachable) error {
 	}
 }
 
-// causeOf is the cause of a server's being down; empty where none is known.
+// causeOf returns the Cause constant for an error, or "".
 func causeOf(err error) string {
 	var why *unreachable
 	var status *statusError
@@ -182,7 +182,7 @@ func causeOf(err error) string {
 	}
 }
 
-// problem is the part of an error that may be shown to callers.
+// problem returns the part of an error that may be shown to callers.
 func problem(err error) gateway.Text {
 	var e *gateway.Error
 	var why *unreachable

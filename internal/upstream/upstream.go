@@ -1,8 +1,8 @@
-// Package upstream is the room of the MCP servers behind the door: one Source
-// per server, over stdio, streamable HTTP or the old SSE transport, in either
-// era. A server is supervised for as long as it is configured: started, spoken
-// to, restarted, and never given up. Its last known tools stay listed whatever
-// happens to it, and nothing that it does or fails to do delays anybody else.
+// Package upstream connects to MCP servers: one Source per server, over stdio,
+// streamable HTTP or the old SSE transport, in either era. A server is supervised
+// for as long as it is configured: it is started, restarted after failures, and
+// never given up. Its last known tools stay listed while it is down, and a slow
+// or broken server delays no other.
 package upstream
 
 import (
@@ -19,7 +19,7 @@ import (
 	"genkan/internal/launch"
 )
 
-// Settings say what a server is. Exactly one of Command and URL is set.
+// Settings describe a server. Exactly one of Command and URL is set.
 type Settings struct {
 	Name string
 
@@ -30,53 +30,56 @@ type Settings struct {
 
 	URL     string
 	Headers map[string]gateway.Secret
-	// Bearer is used where the server at URL asks for sign-in; nil if it must not
-	// be signed in to.
+	// Bearer supplies tokens if the server at URL asks for a sign-in; nil if
+	// genkan must not sign in.
 	Bearer Bearer
-	// Transport is one of the Transport constants; empty to find out.
+	// Transport is one of the Transport constants; empty to detect it.
 	Transport string
 
-	// StartupTimeout is how long the server may take until it has listed its
-	// tools. A cold npx or uvx takes a minute.
+	// StartupTimeout is how long the server may take until its tools are listed.
+	// A first npx or uvx takes a minute.
 	StartupTimeout time.Duration
-	// Isolation is who shares a connection: one of the Isolation constants.
+	// Isolation is one of the Isolation constants: which callers share a
+	// connection.
 	Isolation string
-	// Fingerprint changes when the server is another one.
+	// Fingerprint identifies the configuration of the server.
 	Fingerprint string
-	// Lacking is what the configuration refers to and nobody has; the server is
-	// not started while there is something.
+	// Lacking lists secrets and variables that the configuration refers to and
+	// that do not exist. The server is not started while there are any.
 	Lacking gateway.Texts
 }
 
-// Deps are what a server needs of the house.
+// Deps are the services that a server uses.
 type Deps struct {
 	Lists ListStore
 	Log   *slog.Logger
 	// Publish announces changes. It must not block.
 	Publish func(gateway.Event)
-	// Rearranged says that callers may have another connection than before: what
-	// they watch should be asked for anew. It must not block; nil for nobody.
+	// Rearranged reports that callers may get another connection than before, so
+	// that subscriptions must be made again. It must not block; may be nil.
 	Rearranged func()
-	// Folder decides whether servers may work for a caller in a folder that it
-	// names, and returns the folder's path without symbolic links, or why not. Nil
-	// allows none.
+	// Folder reports whether servers may work for a caller in a folder that the
+	// caller names. It returns the path without symbolic links, or the reason.
+	// Nil allows none.
 	Folder func(who gateway.Identity, named string) (path string, refused gateway.Text)
-	// Launcher starts the processes of servers that are commands; nil for one of
-	// the server's own, without a guard.
+	// Launcher starts commands; nil for a launcher of the server's own, without a
+	// guard process.
 	Launcher *launch.Launcher
 	// Transport is used for HTTP; nil for a default one.
 	Transport http.RoundTripper
-	// PingTimeout is how long a server may take to show a sign of life after calls
+	// PingTimeout is how long a server may take to respond to a ping after a call
 	// got no answer; zero for the default.
 	PingTimeout time.Duration
-	// Version is genkan's own, told to servers.
+	// Version is genkan's version, which servers are sent.
 	Version string
-	// Instance tells this process from others: servers that turn out to be
-	// genkan itself are told by it.
+	// Instance identifies this process. A genkan that is its own server
+	// recognizes itself by it.
 	Instance string
+
+	limits limits
 }
 
-// State is what a server is doing.
+// State is the state of a server.
 type State string
 
 // The states.
@@ -84,13 +87,13 @@ const (
 	StateStarting State = "starting"
 	StateReady    State = "ready"
 	StateDown     State = "down"
-	// StateNotResponding: it was ready, but calls got no answer and nothing else
-	// comes from it.
+	// StateNotResponding is the state of a server that was ready, but sends
+	// nothing since a call got no answer.
 	StateNotResponding State = "not responding"
 	StateClosed        State = "closed"
 )
 
-// Status tells how a server is.
+// Status describes the state of a server.
 type Status struct {
 	State State
 	Era   gateway.Era
@@ -98,160 +101,150 @@ type Status struct {
 	Version string
 	Tools   int
 	PID     int
-	// Starts counts how often it was started or connected to.
+	// Starts counts the attempts to start or connect.
 	Starts int
 	Since  time.Time
 	// StartTook is how long the last start took until the server was ready; zero
-	// when it never was.
+	// if it never was.
 	StartTook time.Duration
-	// FirstStart says that it was the first one of this server here, as far as is
-	// remembered: its command may have had to download it.
+	// FirstStart is set when that was the first start of the server that is
+	// remembered: its command may have been downloaded.
 	FirstStart bool
-	// Transport is how it is spoken to: stdio, http or sse.
+	// Transport is stdio, http or sse.
 	Transport string
-	// Problem says why it is not ready, NextTry when it is tried again. Cause is
-	// one of the Cause constants while it is down, empty where none is known.
+	// Problem is why the server is not ready, and NextTry when the next attempt
+	// begins. Cause is one of the Cause constants while the server is down, or
+	// empty.
 	Problem gateway.Text
 	Cause   string
 	NextTry time.Time
 	// Lists are the problems with single lists of a server that is ready.
 	Lists []ListProblem
-	// Output is the end of what it wrote to its standard error.
+	// Output is the end of the server's standard error.
 	Output string
-	// LastLine is the last thing that it wrote there, or to its output without
-	// being a message. Like Output it can be anything, and is not for everybody.
+	// LastLine is the line of Output that says best what happened. Both may
+	// contain anything and are not for everybody.
 	LastLine string
-	// SignIn is SignInNeeded, SignedIn, or empty where none is needed or known;
-	// SignInExpires is when its token ends, zero if that is not known.
+	// SignIn is SignInNeeded, SignedIn, or empty if none is needed or known.
+	// SignInExpires is when the token expires; zero if not known.
 	SignIn        string
 	SignInExpires time.Time
 }
 
-// Server is one MCP server behind the door.
+// Server is one MCP server.
 type Server struct {
-	set   Settings
-	deps  Deps
-	log   *slog.Logger
-	lists [gateway.KindCount]atomic.Pointer[[]gateway.Tool]
-	fresh [gateway.KindCount]atomic.Int64
-	// inFlight counts calls, so that a server that is leaving can finish them;
-	// leaving is set when it takes no more.
-	inFlight atomic.Int64
-	leaving  atomic.Bool
-	// ownLauncher: nobody else uses the launcher.
+	set  Settings
+	deps Deps
+	log  *slog.Logger
+	// ownLauncher is set when Close closes the launcher, too.
 	ownLauncher bool
-	// signed is the transport of a server that may be signed in to; nil if not.
+	// signed is the transport of a server that may be signed in to, or nil.
 	signed *signedTransport
-	// isSSE is set when the server was found to speak the old SSE transport.
+	// isSSE is set when the server was found to use the old SSE transport.
 	isSSE atomic.Bool
+	// mayIsolate is set when some calls need a connection of their own.
+	mayIsolate atomic.Bool
+	// output holds the end of the server's standard error.
+	output *ring
 
+	offered
+	usage
+	supervisor
+
+	// mu guards condition, checks, logLevel, and the fields of offered that say so.
+	mu sync.Mutex
+	condition
+	// watched are the subscriptions on the shared connection.
+	watched watches
+	// pool holds the connections for some callers only.
+	pool connPool
+	// checks are the liveness checks that run, by connection; checking waits for
+	// them.
+	checks   map[conn]*check
+	checking sync.WaitGroup
+	// logLevel is the most verbose level that any client wants; empty for the
+	// server's default.
+	logLevel  string
+	sentLevel sentLevel
+}
+
+// offered is what a server lists.
+type offered struct {
+	lists [gateway.KindCount]atomic.Pointer[[]gateway.Tool]
+	// fresh are the milliseconds that Fresh returns.
+	fresh [gateway.KindCount]atomic.Int64
+	// known is what the store or the last connection said. Guarded by mu.
+	known SavedList
+	// listStates are those of the current connection. Guarded by mu.
+	listStates [gateway.KindCount]listState
+	// saving is held while known is written to the store.
+	saving sync.Mutex
+}
+
+// usage counts what the server's users do.
+type usage struct {
+	// inFlight counts calls between Hold and Release.
+	inFlight atomic.Int64
+	// leaving is set when Hold refuses calls.
+	leaving atomic.Bool
 	// readied counts how often the server became ready.
 	readied atomic.Uint64
+}
 
-	// apart is set when some calls need a connection of their own.
-	apart atomic.Bool
-
+// supervisor belongs to the goroutine that keeps the server connected.
+type supervisor struct {
 	life context.Context //nolint:containedctx // the server's own, which its connections share
 	stop context.CancelFunc
+	// done is closed when the goroutine has ended.
 	done chan struct{}
-	// settled is closed when there is a list, or the first try has failed.
+	// settled is closed when there is a list, or the first attempt has failed.
 	settled    chan struct{}
 	settleOnce sync.Once
-	// nudge wakes a supervisor that waits for its next try.
+	// nudge makes the goroutine connect at once instead of waiting.
 	nudge chan struct{}
-	// again ends the connection, or the try to get one, that is under way; the
-	// supervisor then begins anew. Guarded by mu.
-	again context.CancelCauseFunc
+	// cancelRound ends the current connection, or the attempt to get one; the
+	// goroutine then starts over. Guarded by mu.
+	cancelRound context.CancelCauseFunc
+}
 
-	mu     sync.Mutex
-	state  State
+// condition is how the server is. It is guarded by Server.mu.
+type condition struct {
+	state State
+	// conn is the connection that callers share; nil unless the server is ready.
 	conn   conn
 	starts int
 	since  time.Time
-	took   time.Duration
-	// remembered says that the server was ready before, at any time; first that
-	// it was not before the last start.
+	// took is how long the last start took.
+	took time.Duration
+	// remembered is set when the server has ever been ready; first when its last
+	// start was the first that succeeded.
 	remembered, first bool
 	problem           gateway.Text
 	cause             string
-	// refused is why it is down when only a person can help.
+	// refused is the error while only a person can help.
 	refused *gateway.Error
 	nextTry time.Time
 	lastTry time.Time
 	attempt attempt
-	output  *ring
 	// changed is closed and replaced at every change of state.
 	changed chan struct{}
-	// known is what the store or the last connection said.
-	known SavedList
-	// watched are the resources that somebody wants to hear of.
-	watched watches
-	// branches are connections for some callers only.
-	branches branches
-	// checks are the connections that are asked for a sign of life; checking ends
-	// when none is.
-	checks   map[conn]*check
-	checking sync.WaitGroup
-	// logLevel is the loudest that any client wants; empty for the server's own
-	// choice.
-	logLevel  string
-	levelTold levelTold
-	// listStates are those of the lists of the connection.
-	listStates [gateway.KindCount]listState
-	// saving is held while what is known is written to the store.
-	saving sync.Mutex
 }
 
-// conn is one connection to a server, over whatever wire.
-type conn interface {
-	// call sends a call and waits for its answer. When ctx ends, the server is
-	// told that nobody waits any more.
-	// The params are the call's own, or those with more input.
-	call(ctx context.Context, call *gateway.Call, in *gateway.Params) (*gateway.Result, error)
-	// list asks for all of a kind.
-	list(ctx context.Context, kind gateway.Kind) (listed, error)
-	// ask sends a request of our own.
-	ask(ctx context.Context, method string, params []byte) (jsonrpc.Message, error)
-	// watch asks to be told of a topic, until stop is called.
-	watch(ctx context.Context, of topic) (stop func(), err error)
-	// tell sends a notification of a client's, if it can be sent.
-	tell(method string, params []byte)
-	// taskTable knows the tasks of the connection, both sides'.
-	taskTable() *taskTable
-	// setRoots changes the answer to roots/list; nil for none.
-	setRoots(roots []byte)
-	protocol() protocol
-	pid() int
-	// received counts the times that anything came from the server.
-	received() uint64
-	// busy reports whether calls wait for their answers.
-	busy() bool
-	// lost is closed when the connection is of no more use; cause says why.
-	lost() <-chan struct{}
-	cause() error
-	// end makes the connection of no more use, for a reason that whoever waits on
-	// it is told; close is still to come.
-	end(why error)
-	// close ends the connection and whatever was started for it.
-	close()
-}
-
-// Open makes a server and begins to supervise it. It does not wait for it: the
-// tools of the last time are listed at once.
+// Open starts to supervise a server. It does not wait for the server: the last
+// known lists are available at once.
 func Open(set Settings, deps Deps) *Server {
 	s := &Server{
 		set: set, deps: deps,
-		log:  deps.Log.With("server", set.Name),
-		done: make(chan struct{}), settled: make(chan struct{}),
-		nudge: make(chan struct{}, 1),
-		state: StateStarting, since: time.Now(),
-		output:  &ring{},
-		changed: make(chan struct{}),
+		log:        deps.Log.With("server", set.Name),
+		output:     &ring{},
+		supervisor: supervisor{done: make(chan struct{}), settled: make(chan struct{}), nudge: make(chan struct{}, 1)},
+		condition:  condition{state: StateStarting, since: time.Now(), changed: make(chan struct{})},
 	}
 	if deps.Launcher == nil {
 		s.deps.Launcher = launch.New(launch.Options{Log: deps.Log})
 		s.ownLauncher = true
 	}
+	s.deps.limits = deps.limits.withDefaults()
 	if deps.Transport == nil {
 		s.deps.Transport = newTransport()
 	}
@@ -265,12 +258,12 @@ func Open(set Settings, deps Deps) *Server {
 	}
 	s.life, s.stop = context.WithCancel(context.Background())
 	s.restore(s.life)
-	s.apart.Store(s.mayBeApart(s.known.Habits))
+	s.mayIsolate.Store(s.needsIsolation(s.known.Habits))
 	go s.supervise(s.life)
 	return s
 }
 
-// restore takes over the list of the last time.
+// restore loads the last known lists.
 func (s *Server) restore(ctx context.Context) {
 	saved, ok, err := s.deps.Lists.LoadList(ctx, s.set.Name)
 	switch {
@@ -287,30 +280,30 @@ func (s *Server) restore(ctx context.Context) {
 		}
 		s.known, s.remembered = saved, true
 		s.known.About = saved.About.bounded()
-		s.settle()
+		s.markSettled()
 	}
 }
 
-// Settled is closed when List is worth asking: there is a list, of the last
-// time or of now, or the first try to get one has failed.
+// Settled is closed when List is worth reading: there is a list, saved or new, or
+// the first attempt to connect has failed.
 func (s *Server) Settled() <-chan struct{} { return s.settled }
 
-func (s *Server) settle() { s.settleOnce.Do(func() { close(s.settled) }) }
+func (s *Server) markSettled() { s.settleOnce.Do(func() { close(s.settled) }) }
 
-// Name is the server's name in the configuration.
+// Name returns the server's name in the configuration.
 func (s *Server) Name() string { return s.set.Name }
 
-// Fingerprint tells whether the server is still the configured one.
+// Fingerprint returns the fingerprint of the server's settings.
 func (s *Server) Fingerprint() string { return s.set.Fingerprint }
 
-// List is the last known list of a kind.
+// List returns the last known list of a kind.
 func (s *Server) List(kind gateway.Kind) []gateway.Tool { return *s.lists[kind].Load() }
 
 // External says that others write the server's answers.
 func (s *Server) External() {}
 
-// ListTTL is how long the server says that a list may be kept, in milliseconds;
-// -1 when it does not say.
+// ListTTL returns how long a list may be cached, in milliseconds, as the server
+// says; -1 if it does not say.
 func (s *Server) ListTTL(kind gateway.Kind) int64 { return s.fresh[kind].Load() }
 
 // Offers reports whether the server has anything of a kind, listed or not.
@@ -322,7 +315,7 @@ func (s *Server) Offers(kind gateway.Kind) bool {
 	return p.offers[kind]
 }
 
-// Tasks reports whether the server makes tasks, and of which era they are.
+// Tasks reports whether the server makes tasks, and the era of its protocol.
 func (s *Server) Tasks() (gateway.Era, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -331,8 +324,8 @@ func (s *Server) Tasks() (gateway.Era, bool) {
 	return s.known.Era, p.tasks
 }
 
-// ListsTasks reports whether the server lists the tasks that it has made, which
-// only those of the legacy era can.
+// ListsTasks reports whether the server lists its tasks, which only legacy
+// servers can.
 func (s *Server) ListsTasks() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -340,7 +333,7 @@ func (s *Server) ListsTasks() bool {
 		jsonrpc.Lookup(jsonrpc.Lookup(s.known.About.Capabilities, "tasks"), "list") != nil
 }
 
-// About is what the server said of itself, now or the last time.
+// About returns the server's description of itself, current or saved.
 func (s *Server) About() gateway.About {
 	s.mu.Lock()
 	known := s.known.About
@@ -356,19 +349,18 @@ func (s *Server) About() gateway.About {
 	}
 }
 
-// Handle sends a call to the server.
+// Handle sends a call to the server. Callers that must not lose the call to
+// Retire call Hold first.
 func (s *Server) Handle(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
-	s.inFlight.Add(1)
-	defer s.inFlight.Add(-1)
-	c, err := s.place(ctx, call, toCall)
+	c, err := s.acquire(ctx, call, forCall)
 	if err != nil {
 		return nil, err
 	}
 	defer c.release()
-	if c.taskTable().isAnothers(call) {
+	if c.taskTable().ownedByAnother(call) {
 		return nil, noTask(call)
 	}
-	s.hearken(ctx, c.conn, call)
+	s.raiseLogLevel(ctx, c.conn, call)
 	received := c.received()
 	result, err := s.withInput(ctx, c.conn, call)
 	switch {
@@ -381,10 +373,10 @@ func (s *Server) Handle(ctx context.Context, call *gateway.Call) (*gateway.Resul
 	return result, err
 }
 
-// ReadyCount counts how often the server became ready.
+// ReadyCount returns how often the server became ready.
 func (s *Server) ReadyCount() uint64 { return s.readied.Load() }
 
-// Status tells how the server is.
+// Status returns the state of the server.
 func (s *Server) Status() Status {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -419,8 +411,7 @@ func (s *Server) Status() Status {
 	return st
 }
 
-// transport is how the server is spoken to, or will be unless it shows
-// otherwise.
+// transport returns the transport in use, or the one that is tried first.
 func (s *Server) transport() string {
 	switch {
 	case s.set.Command != "":
@@ -439,10 +430,10 @@ func (s *Server) Health() gateway.Health {
 	return gateway.Health{Down: s.state == StateDown, Problem: s.problem}
 }
 
-// Close ends the server and waits until nothing of it is left.
+// Close ends the server and waits until its processes and goroutines have ended.
 func (s *Server) Close() {
 	s.stop()
-	s.branches.close()
+	s.pool.close()
 	<-s.done
 	s.mu.Lock() // no check begins after this
 	s.mu.Unlock()

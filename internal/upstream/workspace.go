@@ -15,8 +15,8 @@ import (
 	"genkan/internal/jsonrpc"
 )
 
-// WorkspaceFolder stands in a server's command, arguments, environment and
-// directory for the folder that the client works in.
+// WorkspaceFolder is the variable in a command, its arguments, environment and
+// directory that is replaced by the client's folder.
 const WorkspaceFolder = "${workspaceFolder}"
 
 func (s *Settings) usesWorkspace() bool {
@@ -33,7 +33,7 @@ func (s *Settings) usesWorkspace() bool {
 	return false
 }
 
-// in is the settings of a server that works in a folder.
+// in returns the settings of a server that works in a folder.
 func (s Settings) in(dir string) Settings {
 	put := func(text string) string { return strings.ReplaceAll(text, WorkspaceFolder, dir) }
 	if s.usesWorkspace() {
@@ -52,30 +52,30 @@ func (s Settings) in(dir string) Settings {
 	return s
 }
 
-// home is where a client works, as far as its servers may know.
-type home struct {
-	// roots is the answer to roots/list; nil when the client did not say.
+// workspace is the part of a client's roots that its servers may know.
+type workspace struct {
+	// roots is the answer to roots/list; nil if the client stated none.
 	roots []byte
 	// dir is the first root, as a path without symbolic links; empty for none.
 	dir string
-	// named is the first folder that the client named and that is not used;
-	// refused says why. Both are empty when there is none.
+	// named is the first folder that the client named and may not use, and
+	// refused the reason. Both are empty if there is none.
 	named   string
 	refused gateway.Text
-	// version counts how often the client has moved until then.
+	// version counts how often the client has changed its roots.
 	version int
 }
 
-// notice says that a folder was not used, and why; empty if there is none.
-func (h home) notice() gateway.Text {
+// notice returns the message that a folder was not used; empty if there is none.
+func (h workspace) notice() gateway.Text {
 	if h.named == "" {
 		return gateway.Text{}
 	}
 	return gateway.Textf("the folder %q was not used: %s", h.named, h.refused)
 }
 
-// key tells places apart by their URIs: the names that clients give them differ.
-func (h home) key() string {
+// key identifies the roots by their URIs; clients give them different names.
+func (h workspace) key() string {
 	digest := sha256.New()
 	found := false
 	_ = jsonrpc.Elements(jsonrpc.Lookup(h.roots, "roots"), func(root []byte) bool {
@@ -89,29 +89,29 @@ func (h home) key() string {
 	return hex.EncodeToString(digest.Sum(nil)[:8])
 }
 
-// statedRoots are a client's roots as it has stated them.
+// statedRoots are a client's roots as stated by it.
 type statedRoots struct {
 	roots   []byte
 	version int
 }
 
-// rootsPatience is how long a client may take to say where it works. No person
-// is asked for that.
-const rootsPatience = 10 * time.Second
+// rootsTimeout is how long a client may take to answer roots/list. No person is
+// involved.
+const rootsTimeout = 10 * time.Second
 
-// homeOf finds out where the caller's client works: it is asked once, and again
-// when it has said that this changed. A modern client could only be asked by
-// answering its call with the question, so it is not. What the client may choose
-// is decided at each call: the folder, or the rules, may have changed.
-func (s *Server) homeOf(ctx context.Context, call *gateway.Call) home {
+// workspaceOf returns the workspace of the caller's client. The client is asked
+// once, and again when it says that its roots changed. A modern client is not
+// asked: it would have to answer in the call. Permissions are checked at each
+// call, because the folder or the rules may have changed.
+func (s *Server) workspaceOf(ctx context.Context, call *gateway.Call) workspace {
 	session := call.Session
 	if session == nil {
-		return s.homeAt(call.Identity, rootsIn(call.Dir))
+		return s.workspaceAt(call.Identity, rootsIn(call.Dir))
 	}
 	if call.Era == gateway.EraModern || jsonrpc.Lookup(session.Capabilities, "roots") == nil {
-		return s.homeAt(call.Identity, rootsIn(session.Dir))
+		return s.workspaceAt(call.Identity, rootsIn(session.Dir))
 	}
-	b := &s.branches
+	b := &s.pool
 	b.mu.Lock()
 	known, ok := b.stated[session.ID]
 	b.mu.Unlock()
@@ -122,14 +122,14 @@ func (s *Server) homeOf(ctx context.Context, call *gateway.Call) home {
 		}
 		b.learn(session.ID, known)
 	}
-	where := s.homeAt(call.Identity, known.roots)
+	where := s.workspaceAt(call.Identity, known.roots)
 	where.version = known.version
 	return where
 }
 
-// homeAt decides which of a client's roots its servers may know of.
-func (s *Server) homeAt(who gateway.Identity, roots []byte) home {
-	var where home
+// workspaceAt returns the part of a client's roots that its servers may know.
+func (s *Server) workspaceAt(who gateway.Identity, roots []byte) workspace {
+	var where workspace
 	if roots == nil {
 		return where
 	}
@@ -137,12 +137,11 @@ func (s *Server) homeAt(who gateway.Identity, roots []byte) home {
 	return where
 }
 
-// permitted is an answer to roots/list with those roots only that the client may
-// choose. Each is named by a URI that is made here, of a path without links: what
-// programs read in one that a client made may differ, and so may what the path
-// leads to a moment later. In into, which may be nil, the first folder and the
-// first refusal are noted.
-func (s *Server) permitted(who gateway.Identity, answer []byte, into *home) []byte {
+// permitted returns an answer to roots/list with those roots only that the client
+// may choose. Each URI is built here from a path without links, because programs
+// may read a client's URI differently and a link may change. The first folder and
+// the first refusal are recorded in into, which may be nil.
+func (s *Server) permitted(who gateway.Identity, answer []byte, into *workspace) []byte {
 	list := []byte{'['}
 	_ = jsonrpc.Elements(jsonrpc.Lookup(answer, "roots"), func(root []byte) bool {
 		uri := jsonrpc.LookupText(root, "uri")
@@ -169,7 +168,7 @@ func (s *Server) permitted(who gateway.Identity, answer []byte, into *home) []by
 	return with(answer, "roots", append(list, ']'))
 }
 
-// folder decides about a folder that a caller has named.
+// folder checks a folder that a caller has named.
 func (s *Server) folder(who gateway.Identity, named string) (string, gateway.Text) {
 	if s.deps.Folder == nil {
 		return "", gateway.Textf("callers choose no folders here")
@@ -177,8 +176,8 @@ func (s *Server) folder(who gateway.Identity, named string) (string, gateway.Tex
 	return s.deps.Folder(who, named)
 }
 
-// with puts a value into a JSON object under a key. The other members stay, but
-// for those whose key differs in case only: some parsers take them for the same.
+// with sets a member of a JSON object. It removes members whose keys differ only
+// in case: some parsers take them for the same.
 func with(object []byte, key string, value []byte) []byte {
 	out := append(append(jsonrpc.AppendQuoted([]byte{'{'}, key), ':'), value...)
 	_ = jsonrpc.Members(object, func(name, value []byte) bool {
@@ -190,9 +189,8 @@ func with(object []byte, key string, value []byte) []byte {
 	return append(out, '}')
 }
 
-// withPermittedRoots is the params of a modern call whose client answers a
-// server's roots/list in it: they have those roots only that the client may
-// choose.
+// withPermittedRoots returns the params of a modern call with only those roots in
+// its inputResponses that the client may choose.
 func (s *Server) withPermittedRoots(call *gateway.Call, in *gateway.Params) (*gateway.Params, error) {
 	answers := in.Get(in.InputResponses)
 	out, found := []byte{'{'}, false
@@ -221,8 +219,8 @@ func (s *Server) withPermittedRoots(call *gateway.Call, in *gateway.Params) (*ga
 	return &params, nil
 }
 
-// hasRoots reports whether a client's answer is one to roots/list, in whatever
-// way a server may read its key.
+// hasRoots reports whether a client's answer is one to roots/list, with the key
+// in any case.
 func hasRoots(answer []byte) bool {
 	found := false
 	_ = jsonrpc.Members(answer, func(key, _ []byte) bool {
@@ -232,8 +230,8 @@ func hasRoots(answer []byte) bool {
 	return found
 }
 
-// rootsIn is the answer to roots/list of a client that works in a folder; nil
-// without one.
+// rootsIn returns the answer to roots/list of a client that works in a folder;
+// nil if dir is empty.
 func rootsIn(dir string) []byte {
 	if dir == "" {
 		return nil
@@ -242,10 +240,10 @@ func rootsIn(dir string) []byte {
 	return append(jsonrpc.AppendQuoted(root, filepath.Base(dir)), "}]}"...)
 }
 
-// askRoots asks a client where it works.
+// askRoots asks a client for its roots.
 func askRoots(ctx context.Context, call *gateway.Call) (statedRoots, error) {
 	stated := statedRoots{version: call.Session.Roots}
-	ctx, cancel := context.WithTimeout(ctx, rootsPatience)
+	ctx, cancel := context.WithTimeout(ctx, rootsTimeout)
 	defer cancel()
 	roots, err := call.Ask(ctx, "roots/list", []byte("{}"))
 	if err == nil {
@@ -254,8 +252,8 @@ func askRoots(ctx context.Context, call *gateway.Call) (statedRoots, error) {
 	return stated, err
 }
 
-// learn remembers what roots a session's client has stated.
-func (b *branches) learn(session string, said statedRoots) {
+// learn records the roots that a session's client has stated.
+func (b *connPool) learn(session string, said statedRoots) {
 	const most = 1000
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -267,7 +265,7 @@ func (b *branches) learn(session string, said statedRoots) {
 	}
 }
 
-// uriOf is the file URI of a path of a system.
+// uriOf returns the file URI of a path.
 func uriOf(goos, path string) string {
 	u := url.URL{Scheme: "file", Path: path}
 	if goos == "windows" {
@@ -283,8 +281,8 @@ func uriOf(goos, path string) string {
 	return u.String()
 }
 
-// pathOf is the path that a file URI names on a system. It reports false for what
-// is no file URI of an absolute path.
+// pathOf returns the path of a file URI. It reports false if the URI is not a
+// file URI of an absolute path.
 func pathOf(goos, uri string) (string, bool) {
 	u, err := url.Parse(uri)
 	if err != nil || u.Scheme != "file" || u.Opaque != "" || !strings.HasPrefix(u.Path, "/") || strings.Contains(u.Path, "\x00") {

@@ -7,14 +7,14 @@ import (
 	"genkan/internal/gateway"
 )
 
-// On Windows npx, npm, uvx and their like are batch files, which only cmd.exe
-// can run. It reads its command line in a way of its own: what os/exec writes,
-// for programs, would let an argument like a&b start b. So such command lines
-// are written here.
+// On Windows npx, npm, uvx and others are batch files, which only cmd.exe can
+// run. It parses its command line by its own rules: with the quoting of os/exec,
+// an argument like a&b would start b. So the command lines of batch files are
+// written here.
 
-// unwrapCmd takes away the "cmd /c" that people put before npx for clients that
-// cannot run batch files: what is left is found and quoted by us. It leaves
-// alone what cmd itself must read, such as a whole line in one argument.
+// unwrapCmd removes the "cmd /c" that people write before npx for clients that
+// cannot run batch files. It keeps what cmd itself must parse, such as a whole
+// line in one argument.
 func unwrapCmd(goos, name string, args []string) (inner string, rest []string, ok bool) {
 	if goos != "windows" || baseName(goos, name) != "cmd" {
 		return "", nil, false
@@ -35,7 +35,7 @@ func unwrapCmd(goos, name string, args []string) (inner string, rest []string, o
 	return "", nil, false
 }
 
-// isBatch reports whether a file is for cmd.exe to run.
+// isBatch reports whether cmd.exe runs a file.
 func isBatch(goos, file string) bool {
 	if goos != "windows" {
 		return false
@@ -44,8 +44,7 @@ func isBatch(goos, file string) bool {
 	return strings.HasSuffix(lower, ".cmd") || strings.HasSuffix(lower, ".bat")
 }
 
-// cmdFile is the program that runs batch files: the system's own, whatever PATH
-// and COMSPEC say.
+// cmdFile returns the system's cmd.exe, whatever PATH and COMSPEC say.
 func cmdFile(env []string) string {
 	root := lookup("windows", env, "SYSTEMROOT")
 	if root == "" {
@@ -54,9 +53,9 @@ func cmdFile(env []string) string {
 	return root + `\System32\cmd.exe`
 }
 
-// batchLine is the command line for cmd.exe that runs a batch file with exactly
-// these arguments. Extensions are on, which the way to write % needs; delayed
-// expansion is off, or ! would mean something; nobody's AutoRun is run.
+// batchLine returns the command line for cmd.exe that runs a batch file with
+// exactly these arguments. Extensions are on, which the quoting of % needs;
+// delayed expansion is off, so that ! has no meaning; AutoRun is off.
 func batchLine(file string, args []string) (string, error) {
 	var line strings.Builder
 	line.WriteString(`cmd.exe /e:ON /v:OFF /d /c "`)

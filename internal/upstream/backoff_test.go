@@ -15,7 +15,7 @@ func TestPace(t *testing.T) {
 			t.Errorf("waits %v, want about %v", got, about)
 		}
 	}
-	p := newPace()
+	p := newRestartBackoff()
 	wait := 160 * time.Millisecond
 	for range 12 {
 		within(p.next(0), min(wait, 30*time.Second))

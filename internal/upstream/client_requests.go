@@ -11,12 +11,12 @@ import (
 	"genkan/internal/jsonrpc"
 )
 
-// A legacy server asks its client by sending requests of its own. Nothing on a
-// shared wire says which call such a request belongs to, so it goes to the one
-// client that has calls under way there, and if there are several, to nobody:
-// a question must never reach the wrong person.
+// A legacy server asks its client by sending requests of its own. On a shared
+// connection nothing says which call such a request belongs to. It goes to the
+// client whose calls are in flight if there is only one, and is refused
+// otherwise: a question must never reach the wrong person.
 
-// capabilityOf names the capability that a server's request needs.
+// capabilityOf returns the client capability that a server's request needs.
 func capabilityOf(method string) string {
 	switch method {
 	case "sampling/createMessage":
@@ -30,7 +30,8 @@ func capabilityOf(method string) string {
 	}
 }
 
-// canAnswer reports whether the caller's client can be asked this.
+// canAnswer reports whether the caller's client announced that it can answer a
+// request.
 func canAnswer(call *gateway.Call, method string, params []byte) bool {
 	need := capabilityOf(method)
 	if need == "" {
@@ -43,7 +44,7 @@ func canAnswer(call *gateway.Call, method string, params []byte) bool {
 	case need == "elicitation" && jsonrpc.LookupText(params, "mode") == "url":
 		return jsonrpc.Lookup(capability, "url") != nil
 	case need == "elicitation":
-		// Saying nothing means forms, as before there was a choice.
+		// An empty capability means forms, as before modes existed.
 		return jsonrpc.Lookup(capability, "form") != nil || jsonrpc.Lookup(capability, "url") == nil
 	case need == "sampling" && jsonrpc.Lookup(params, "tools") != nil:
 		return jsonrpc.Lookup(capability, "tools") != nil
@@ -52,16 +53,16 @@ func canAnswer(call *gateway.Call, method string, params []byte) bool {
 	}
 }
 
-// asksPeople reports whether a caller has anything that servers ask for during
-// calls.
-func asksPeople(capabilities []byte) bool {
+// answersQuestions reports whether a client announced anything that servers ask
+// for during calls.
+func answersQuestions(capabilities []byte) bool {
 	return jsonrpc.Lookup(capabilities, "elicitation") != nil || jsonrpc.Lookup(capabilities, "sampling") != nil
 }
 
-// soleOwner finds whose a message is that names no call: the calls under way
-// must all be of one client. Its newest call is returned, nil for nobody's.
-func soleOwner(calls func(yield func(*underWay) bool)) *underWay {
-	var owner *underWay
+// soleOwner returns the newest call if all calls in flight belong to one client,
+// and nil otherwise.
+func soleOwner(calls func(yield func(*inFlightCall) bool)) *inFlightCall {
+	var owner *inFlightCall
 	for u := range calls {
 		switch {
 		case u.call == nil:
@@ -77,32 +78,31 @@ func soleOwner(calls func(yield func(*underWay) bool)) *underWay {
 }
 
 func sameClient(a, b *gateway.Call) bool {
-	// The question is answered by a modern client in the call it belongs to, so
-	// it must be known which one that is.
+	// A modern client answers a question in the call it belongs to, so that call
+	// must be known.
 	return a.Era != gateway.EraModern && b.Era != gateway.EraModern &&
 		a.Session != nil && b.Session != nil && a.Session.ID == b.Session.ID
 }
 
-// underWay is a call that a server is working on.
-type underWay struct {
+// inFlightCall is a request that the server has not answered yet.
+type inFlightCall struct {
 	call   *gateway.Call // nil for requests of our own
 	ctx    context.Context
 	number uint64
-	// left is closed when the server has answered, or has been told that nobody
-	// waits any more.
+	// left is closed when the server has answered or the cancellation was sent.
 	left chan struct{}
 }
 
-// questions are a server's requests that clients are thinking about.
+// questions are the server's requests that clients have not answered yet.
 type questions struct {
 	mu   sync.Mutex
 	open map[string]context.CancelCauseFunc // by the server's request id
 }
 
-// errTakenBack ends a question that the server itself takes back.
-var errTakenBack = errors.New("the server has taken its question back")
+// errWithdrawn cancels a question that the server has cancelled.
+var errWithdrawn = errors.New("the server has taken its question back")
 
-// begin registers a request; the server may take it back.
+// begin registers a request, so that cancel can end it.
 func (q *questions) begin(ctx context.Context, id string) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	q.mu.Lock()
@@ -124,31 +124,31 @@ func (q *questions) cancel(id string) {
 	cancel := q.open[id]
 	q.mu.Unlock()
 	if cancel != nil {
-		cancel(errTakenBack)
+		cancel(errWithdrawn)
 	}
 }
 
-// dealings are what a server has with its clients beside answering their calls,
-// over whatever wire.
-type dealings struct {
+// clientState is the state of a connection beside the calls: questions to
+// clients, tasks and roots. All transports share it.
+type clientState struct {
 	questions questions
 	tasks     taskTable
 	// roots is the answer to roots/list.
 	roots atomic.Pointer[[]byte]
-	// server decides which of a client's roots are told.
+	// server filters the roots that clients state.
 	server *Server
-	// answering counts the server's requests that are being answered.
+	// answering counts the server's requests that are not answered yet.
 	answering atomic.Int64
 }
 
-// maxAnswering is how many requests of one server are answered at once, on each
-// connection. A request can wait for a person, and its answer for a server that
+// maxAnswering is how many requests of a server are answered at once on each
+// connection. A request may wait for a person, and its answer for a server that
 // does not accept it.
 const maxAnswering = 256
 
-// beginAnswer takes a place for answering a request. It reports false when all
-// are taken; otherwise endAnswer gives the place back.
-func (d *dealings) beginAnswer() bool {
+// beginAnswer counts a request that is to be answered. It reports false when
+// there are too many; otherwise endAnswer must be called.
+func (d *clientState) beginAnswer() bool {
 	if d.answering.Add(1) <= maxAnswering {
 		return true
 	}
@@ -156,80 +156,82 @@ func (d *dealings) beginAnswer() bool {
 	return false
 }
 
-func (d *dealings) endAnswer() { d.answering.Add(-1) }
+func (d *clientState) endAnswer() { d.answering.Add(-1) }
 
-func (d *dealings) taskTable() *taskTable { return &d.tasks }
+func (d *clientState) taskTable() *taskTable { return &d.tasks }
 
-func (d *dealings) setRoots(roots []byte) {
+func (d *clientState) setRoots(roots []byte) {
 	if roots == nil {
 		roots = []byte(noRoots)
 	}
 	d.roots.Store(&roots)
 }
 
-// callers are those who have calls under way on a connection.
+// callers finds the client that a message without a call belongs to.
 type callers interface {
-	// owner finds whose a message is that names no call.
-	owner() *underWay
-	// ownerIn is a session, whose client is asked beside its calls.
-	ownerIn(session *gateway.Session) *underWay
+	// owner returns the newest call if all calls in flight belong to one client.
+	owner() *inFlightCall
+	// ownerInSession returns a stand-in for a call, by which the client of the
+	// session can be asked.
+	ownerInSession(session *gateway.Session) *inFlightCall
 }
 
-// whose finds who is to answer a request of the server's; nil for nobody. on is
-// the call on whose stream it came, nil for none. A task says whose it is: one
-// that a client made, and one of a client's call, that the request is for.
-func (d *dealings) whose(msg *jsonrpc.Message, on *underWay, among callers) *underWay {
+// ownerOf returns the call whose client is to answer a request of the server, or
+// nil. on is the call on whose stream the request came, or nil. A request about a
+// client's task goes to that client; a request that is related to a server's task
+// goes to the client whose call made the task.
+func (d *clientState) ownerOf(msg *jsonrpc.Message, on *inFlightCall, among callers) *inFlightCall {
 	if isAboutTask(msg.Method) {
-		task, known := d.tasks.borrowed(jsonrpc.LookupText(msg.Params.Raw, "taskId"))
+		task, known := d.tasks.findClientTask(jsonrpc.LookupText(msg.Params.Raw, "taskId"))
 		switch {
 		case !known || on != nil && !isOf(on.call, task.session):
 			return nil
 		case on != nil:
 			return on
 		default:
-			return among.ownerIn(task.session)
+			return among.ownerInSession(task.session)
 		}
 	}
 	if on != nil {
 		return on
 	}
 	related := jsonrpc.Lookup(jsonrpc.Lookup(msg.Params.Raw, "_meta"), jsonrpc.MetaRelatedTask)
-	if session := d.tasks.maker(jsonrpc.LookupText(related, "taskId")); session != nil {
-		return among.ownerIn(session)
+	if session := d.tasks.sessionOf(jsonrpc.LookupText(related, "taskId")); session != nil {
+		return among.ownerInSession(session)
 	}
 	return among.owner()
 }
 
-// besideCalls is a session whose client is asked for as long as the connection
-// lives, whatever becomes of the calls that are under way.
-func besideCalls(life context.Context, session *gateway.Session, calls iter.Seq[*underWay]) *underWay {
-	var newest *underWay
+// outsideCalls returns a stand-in for a call, by which the client of a session
+// can be asked until the connection ends, even if its calls end before.
+func outsideCalls(life context.Context, session *gateway.Session, calls iter.Seq[*inFlightCall]) *inFlightCall {
+	var newest *inFlightCall
 	for u := range calls {
 		if u.call != nil && u.call.Era == gateway.EraLegacy && isOf(u.call, session) && (newest == nil || u.number > newest.number) {
 			newest = u
 		}
 	}
-	peer := besidePeer{Peer: session.Peer}
+	peer := outsidePeer{Peer: session.Peer}
 	if newest != nil {
 		peer.call = newest.call
 	}
-	beside := &underWay{
+	outside := &inFlightCall{
 		call: &gateway.Call{Caller: gateway.Caller{Era: gateway.EraLegacy, Identity: session.Identity, Session: session, Peer: peer}},
 		ctx:  life, left: make(chan struct{}),
 	}
-	close(beside.left)
-	return beside
+	close(outside.left)
+	return outside
 }
 
-// besidePeer is the way to a client beside its calls. The clock of the call that
-// it has under way stands still while it is asked: its server waits for that.
-type besidePeer struct {
+// outsidePeer asks a client outside its calls. The timeout of the client's newest
+// call is suspended meanwhile, because the server may be waiting for the answer.
+type outsidePeer struct {
 	gateway.Peer
 	call *gateway.Call // nil for none
 }
 
-// Ask asks on the session's stream, or, if none is open, on that of the call.
-func (p besidePeer) Ask(ctx context.Context, method string, params []byte) ([]byte, error) {
+// Ask asks on the session's stream or, if none is open, on that of the call.
+func (p outsidePeer) Ask(ctx context.Context, method string, params []byte) ([]byte, error) {
 	if p.call == nil {
 		return p.Peer.Ask(ctx, method, params)
 	}
@@ -241,8 +243,8 @@ func (p besidePeer) Ask(ctx context.Context, method string, params []byte) ([]by
 	return answer, err
 }
 
-// nobodys answers a request that is nobody's.
-func nobodys(msg *jsonrpc.Message) []byte {
+// noOwner returns the answer to a request that no client can be found for.
+func noOwner(msg *jsonrpc.Message) []byte {
 	if isAboutTask(msg.Method) {
 		return jsonrpc.AppendErrorObject(nil, msg.ID, jsonrpc.ErrorObject(jsonrpc.CodeInvalidParams,
 			"no client has a task of this id here, or its session has ended", nil))
@@ -250,33 +252,32 @@ func nobodys(msg *jsonrpc.Message) []byte {
 	return refusal(msg, "calls of several clients are under way, and nothing says whose this request is")
 }
 
-// fitted is a request of the server's as its client is to see it. It reports
-// false, and why, when the client did not announce that it can be asked this.
-func (d *dealings) fitted(call *gateway.Call, msg *jsonrpc.Message) (params []byte, ok bool, missing string) {
+// adapted returns the params of a server's request for the client. It reports
+// false, and the reason, if the client did not announce that it can answer.
+func (d *clientState) adapted(call *gateway.Call, msg *jsonrpc.Message) (params []byte, ok bool, missing string) {
 	params = paramsOrEmpty(msg)
 	switch {
 	case msg.Method == "tasks/cancel" && jsonrpc.Lookup(jsonrpc.Lookup(call.Capabilities(), "tasks"), "cancel") == nil:
 		return nil, false, "the client of this task did not announce that its tasks can be cancelled"
 	case isAboutTask(msg.Method):
 		id := jsonrpc.LookupText(params, "taskId")
-		task, known := d.tasks.borrowed(id)
+		task, known := d.tasks.findClientTask(id)
 		return renamed(params, id, task.id), known, "this task was forgotten: there are too many"
 	case !canAnswer(call, msg.Method, params):
 		return nil, false, "the client of this call did not announce the capability for " + msg.Method
 	case !makesTasks(call, msg.Method):
-		// As one that makes no tasks does: it answers at once.
+		// A client without tasks answers at once.
 		return jsonrpc.Without(params, "task"), true, ""
 	default:
 		return params, true, ""
 	}
 }
 
-// putToClient asks the client of a call what its server wants to know, and
-// returns the whole message that answers the server; nil when the server has
-// taken its question back and wants no answer.
-func (d *dealings) putToClient(ctx context.Context, owner *underWay, msg *jsonrpc.Message) []byte {
+// askClient asks the client of a call and returns the message that answers the
+// server. It returns nil when the server has cancelled its request.
+func (d *clientState) askClient(ctx context.Context, owner *inFlightCall, msg *jsonrpc.Message) []byte {
 	call := owner.call
-	params, ok, missing := d.fitted(call, msg)
+	params, ok, missing := d.adapted(call, msg)
 	if !ok {
 		return refusal(msg, missing)
 	}
@@ -292,16 +293,16 @@ func (d *dealings) putToClient(ctx context.Context, owner *underWay, msg *jsonrp
 		case isAboutTask(msg.Method):
 			result = renamed(result, jsonrpc.LookupText(params, "taskId"), jsonrpc.LookupText(msg.Params.Raw, "taskId"))
 		case jsonrpc.Lookup(params, "task") != nil:
-			result = d.tasks.lend(call.Session, result)
+			result = d.tasks.addClientTask(call.Session, result)
 		}
 		return jsonrpc.AppendResult(nil, msg.ID, result)
 	}
-	if errors.Is(context.Cause(ctx), errTakenBack) {
+	if errors.Is(context.Cause(ctx), errWithdrawn) {
 		return nil
 	}
 	if owner.ctx.Err() != nil {
-		// That the call is over comes first: otherwise the server takes what
-		// follows for its client's answer, and goes on.
+		// The cancellation of the call must arrive first: otherwise the server
+		// takes the following error for its client's answer and goes on.
 		<-owner.left
 	}
 	if e := gateway.AsError(err); e.RPC != nil {
@@ -318,15 +319,15 @@ func paramsOrEmpty(msg *jsonrpc.Message) []byte {
 	return msg.Params.Raw
 }
 
-// refusal answers a request of the server's with no.
+// refusal returns an error response to a request of the server.
 func refusal(msg *jsonrpc.Message, text string) []byte {
 	return jsonrpc.AppendErrorObject(nil, msg.ID, jsonrpc.ErrorObject(jsonrpc.CodeMethodNotFound, text, nil))
 }
 
-// noRoots is the answer to roots/list where many clients share a connection.
+// noRoots is the answer to roots/list on shared connections.
 const noRoots = `{"roots":[]}`
 
-// wantsLog reports whether a caller wants to see a log message of this level.
+// wantsLog reports whether a caller wants log messages of this level.
 func wantsLog(call *gateway.Call, params []byte) bool {
 	level, wanted := call.LogLevel()
 	if !wanted {
@@ -338,11 +339,12 @@ func wantsLog(call *gateway.Call, params []byte) bool {
 	return gateway.Quietness(jsonrpc.LookupText(params, "level")) >= gateway.Quietness(level)
 }
 
-// pass hands a notification that belongs to a call on to its client.
-func pass(call *gateway.Call, method string, params []byte) {
+// forwardNotification forwards a notification to the client of the call that it
+// belongs to.
+func forwardNotification(call *gateway.Call, method string, params []byte) {
 	switch {
 	case method == "notifications/progress":
-		forward(call, params)
+		forwardProgress(call, params)
 	case call.Peer == nil:
 	case method == "notifications/message":
 		call.SignOfLife()
@@ -355,7 +357,8 @@ func pass(call *gateway.Call, method string, params []byte) {
 	}
 }
 
-// asked is the error of a request of our own that was answered with one.
+// asked returns the error of a request of genkan's own, including one that the
+// server answered with.
 func asked(msg jsonrpc.Message, err error) error {
 	if err == nil && msg.Kind == jsonrpc.ErrorResponse {
 		return rpcError(msg.Error)
@@ -363,9 +366,9 @@ func asked(msg jsonrpc.Message, err error) error {
 	return err
 }
 
-// refuses says no to what a server of this era cannot have asked for. A state
-// that the house made itself never comes this far.
-func (p protocol) refuses(in *gateway.Params) error {
+// checkState refuses a requestState that a server of this era cannot have sent.
+// States of genkan's own are removed before.
+func (p protocol) checkState(in *gateway.Params) error {
 	if p.era == gateway.EraModern || !in.RequestState.Present() {
 		return nil
 	}

@@ -174,7 +174,7 @@ func TestIsolationBySession(t *testing.T) {
 	if err := process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	testkit.Eventually(t, func() bool { return u.branches.count() == 1 }, "the loss is noticed")
+	testkit.Eventually(t, func() bool { return u.pool.count() == 1 }, "the loss is noticed")
 	if again := pid(one); again == first || again == other {
 		t.Error("a dead child answered")
 	}
@@ -253,15 +253,15 @@ func realDir(t testing.TB) string {
 }
 
 // There is an end to how many children clients can have started.
-func TestBranchesAreCapped(t *testing.T) {
+func TestThePoolIsBounded(t *testing.T) {
 	t.Parallel()
 	u, _ := openScript(t, "where", func(s *Settings, _ *Deps) { s.Isolation = IsolationSession })
-	for i := range mostBranches + 3 {
+	for i := range maxPooled + 3 {
 		if _, err := newClient(fmt.Sprint("client", i), `{}`).call(t, u, "t", `{}`); err != nil {
 			t.Fatalf("client %d: %v", i, err)
 		}
 	}
-	testkit.Eventually(t, func() bool { return u.branches.count() <= mostBranches }, "there are at most %d", mostBranches)
+	testkit.Eventually(t, func() bool { return u.pool.count() <= maxPooled }, "there are at most %d", maxPooled)
 }
 
 // A client whose calls are under way in many folders leaves connections for
@@ -281,8 +281,8 @@ func TestOneClientCannotTakeAllFolders(t *testing.T) {
 	defer calls.Wait()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	refused := make(chan error, mostBranches)
-	for range mostBranches {
+	refused := make(chan error, maxPooled)
+	for range maxPooled {
 		folder := realDir(t)
 		calls.Go(func() {
 			if err := in(ctx, "greedy", folder, "sleep", `{"ms":600000}`); ctx.Err() == nil {
@@ -290,12 +290,12 @@ func TestOneClientCannotTakeAllFolders(t *testing.T) {
 			}
 		})
 	}
-	const share = mostBranches * 3 / 4
-	testkit.Eventually(t, func() bool { return u.branches.count() >= share }, "a client gets its share")
+	const share = maxPooled * 3 / 4
+	testkit.Eventually(t, func() bool { return u.pool.count() >= share }, "a client gets its share")
 	if err := in(t.Context(), "other", realDir(t), "echo", `{"text":"x"}`); err != nil {
 		t.Fatalf("another client in its own folder: %v", err)
 	}
-	for range mostBranches - share {
+	for range maxPooled - share {
 		wantError(t, <-refused, gateway.CodeLimited, "srv", fmt.Sprint(share), "this client")
 	}
 }
@@ -314,7 +314,7 @@ func TestManySessionsEndTheirOwnClientsProcesses(t *testing.T) {
 	}
 	quiet := newClient("quiet", `{}`)
 	before := pid(quiet)
-	sessions, pids := make([]*client, mostBranches+1), make([]string, mostBranches+1)
+	sessions, pids := make([]*client, maxPooled+1), make([]string, maxPooled+1)
 	for i := range sessions {
 		sessions[i] = newClient(fmt.Sprint("session", i), `{}`)
 		sessions[i].name = "greedy"
@@ -347,7 +347,7 @@ func TestACallerKeepsItsChild(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := u.branches.count(); got != 1 {
+	if got := u.pool.count(); got != 1 {
 		t.Errorf("a session has %d children", got)
 	}
 	modern := func() {
@@ -361,11 +361,11 @@ func TestACallerKeepsItsChild(t *testing.T) {
 	for range 5 {
 		modern()
 	}
-	if got := u.branches.count(); got != 2 {
+	if got := u.pool.count(); got != 2 {
 		t.Errorf("a modern caller has %d children", got-1)
 	}
 	u.Forget("one")
-	testkit.Eventually(t, func() bool { return u.branches.count() == 1 }, "the session's child ends with it")
+	testkit.Eventually(t, func() bool { return u.pool.count() == 1 }, "the session's child ends with it")
 }
 
 // Nobody can take all the children, and who gets none is served by the trunk.
@@ -379,7 +379,7 @@ func TestOneCallerCannotTakeAllChildren(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	var calls sync.WaitGroup
-	const many = mostAlone + 5
+	const many = maxExclusive + 5
 	for range many {
 		call := u.newCall(gateway.EraModern, "sleep", `{"ms":600000}`, "")
 		call.Params, _ = jsonrpc.ScanParams([]byte(strings.Replace(string(call.Params.Raw), `clientCapabilities":{}`, `clientCapabilities":{"elicitation":{}}`, 1)))
@@ -390,9 +390,9 @@ func TestOneCallerCannotTakeAllChildren(t *testing.T) {
 	testkit.Eventually(t, func() bool {
 		conn.mu.Lock()
 		defer conn.mu.Unlock()
-		return len(conn.pending) == many-mostAlone
+		return len(conn.pending) == many-maxExclusive
 	}, "the rest is served by the trunk")
-	if got := u.branches.count(); got > mostAlone+1 {
+	if got := u.pool.count(); got > maxExclusive+1 {
 		t.Errorf("one caller has %d children", got)
 	}
 	if got, err := teacher.call(t, u, "elicit", `{}`); err != nil || !strings.Contains(got, "teacher") {

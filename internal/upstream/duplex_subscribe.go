@@ -23,14 +23,14 @@ func (c *duplexConn) watch(ctx context.Context, of topic) (stop func(), err erro
 		return nil, err
 	}
 	return func() {
-		ctx, cancel := context.WithTimeout(context.Background(), patienceForWishes)
+		ctx, cancel := context.WithTimeout(context.Background(), requestTimeout)
 		defer cancel()
 		_, _ = c.ask(ctx, "resources/unsubscribe", uriParams(of.name))
 	}, nil
 }
 
-// subscribe opens a stream of notifications and returns its id. Its answer
-// comes when it ends; opened is told when the server has acknowledged it.
+// subscribe opens a stream of notifications and returns its id. The request is
+// answered when the stream ends; opened receives when the server acknowledges it.
 func (c *duplexConn) subscribe(p protocol, filter string) (id uint64, opened *pending, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -45,7 +45,7 @@ func (c *duplexConn) subscribe(p protocol, filter string) (id uint64, opened *pe
 	return id, opened, err
 }
 
-// unsubscribe ends a stream of notifications.
+// unsubscribe closes a stream of notifications.
 func (c *duplexConn) unsubscribe(id uint64) {
 	c.mu.Lock()
 	delete(c.pending, id)
@@ -53,7 +53,7 @@ func (c *duplexConn) unsubscribe(id uint64) {
 	_ = c.send(jsonrpc.AppendNotification(nil, "notifications/cancelled", canceledParams(id, nil)))
 }
 
-// acknowledged notes that a stream of notifications is open.
+// acknowledged records that a stream of notifications is open.
 func (c *duplexConn) acknowledged(params []byte) {
 	id, _ := parseID(jsonrpc.Lookup(jsonrpc.Lookup(params, "_meta"), jsonrpc.MetaSubscriptionID))
 	c.mu.Lock()

@@ -8,12 +8,12 @@ import (
 	"genkan/internal/jsonrpc"
 )
 
-// mostRounds is how often a server may ask for more before a call is given up.
-const mostRounds = 32
+// maxRounds is how often a server may ask for more input in one call.
+const maxRounds = 32
 
-// withInput carries a call to a modern server that asks for more, for a caller
-// that cannot be answered with the question: its client is asked in its own
-// way, and the call is sent again with the answers, until it is done.
+// withInput sends a call. If a modern server answers input_required and the
+// caller is a legacy client, it asks the client and sends the call again with the
+// answers, until the call is done.
 func (s *Server) withInput(ctx context.Context, c conn, call *gateway.Call) (*gateway.Result, error) {
 	in := &call.Params
 	if in.InputResponses.Present() {
@@ -22,12 +22,12 @@ func (s *Server) withInput(ctx context.Context, c conn, call *gateway.Call) (*ga
 			return nil, err
 		}
 	}
-	for range mostRounds {
+	for range maxRounds {
 		result, err := c.call(ctx, call, in)
 		if err != nil || result.Type != gateway.ResultInputRequired || call.Era == gateway.EraModern {
 			return result, err
 		}
-		responses, err := s.putAll(ctx, call, jsonrpc.Lookup(result.Raw, "inputRequests"))
+		responses, err := s.askAll(ctx, call, jsonrpc.Lookup(result.Raw, "inputRequests"))
 		if err != nil {
 			return nil, err
 		}
@@ -37,12 +37,12 @@ func (s *Server) withInput(ctx context.Context, c conn, call *gateway.Call) (*ga
 		}
 		in = &again
 	}
-	return nil, gateway.Errorf(gateway.CodeUnavailable, "%s asked for more input %d times and was given up", call.Tool.Exposed, mostRounds)
+	return nil, gateway.Errorf(gateway.CodeUnavailable, "%s asked for more input %d times and was given up", call.Tool.Exposed, maxRounds)
 }
 
-// putAll asks the client everything that a server wants to know, and returns
-// the answers under the server's keys.
-func (s *Server) putAll(ctx context.Context, call *gateway.Call, requests []byte) ([]byte, error) {
+// askAll asks the client all questions of a server and returns the answers by the
+// server's keys.
+func (s *Server) askAll(ctx context.Context, call *gateway.Call, requests []byte) ([]byte, error) {
 	type question struct {
 		key, method    string
 		params, answer []byte
@@ -70,7 +70,7 @@ func (s *Server) putAll(ctx context.Context, call *gateway.Call, requests []byte
 			return nil, cannotAnswer(call, q.method)
 		}
 	}
-	// The first that fails ends the others, and is what went wrong.
+	// The first failure cancels the other questions.
 	asking, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
 	var open sync.WaitGroup
@@ -98,13 +98,14 @@ func (s *Server) putAll(ctx context.Context, call *gateway.Call, requests []byte
 	return append(out, '}'), nil
 }
 
-// cannotAnswer is what a caller is told whose client lacks what the tool needs.
+// cannotAnswer is the error of a call whose client lacks a capability that the
+// tool needs.
 func cannotAnswer(call *gateway.Call, method string) error {
 	return gateway.Errorf(gateway.CodeInvalid,
 		"%s needs to ask the client (%s), which this client did not announce that it can; use another client for it", call.Tool.Exposed, method)
 }
 
-// withResponses adds the answers, and the server's state, to a call's params.
+// withResponses adds the answers and the server's state to a call's params.
 func withResponses(in *gateway.Params, responses, state []byte) (gateway.Params, error) {
 	raw := append([]byte(nil), in.Raw...)
 	if len(raw) == 0 {

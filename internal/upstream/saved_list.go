@@ -9,29 +9,29 @@ import (
 	"genkan/internal/jsonrpc"
 )
 
-// SavedList is what is kept of a server between runs, so that its tools are
-// listed before it has started, or when it does not.
+// SavedList is what the store keeps of a server, so that its tools are listed
+// before it has started.
 type SavedList struct {
-	// Fingerprint identifies the configuration that the list came from; a list
-	// of another command or URL is not used.
+	// Fingerprint identifies the configuration that the list came from; a list of
+	// another configuration is not used.
 	Fingerprint string
 	Era         gateway.Era
 	// Version is the protocol version that was agreed on.
 	Version string
-	// Tools is the JSON array of tool definitions, as they came; so are the
-	// others.
+	// Tools, Prompts, Resources and Templates are JSON arrays of definitions as
+	// the server sent them.
 	Tools, Prompts, Resources, Templates []byte
 	About                                About
 	Habits                               Habits
-	// Changes are the definitions of tools that changed lately. Gone is a JSON
-	// array of definitions that the server listed before and lists no more.
+	// Changes are the recent changes of tool definitions. Gone is a JSON array of
+	// definitions that the server does not list any more.
 	Changes []Change
 	Gone    []byte
 	SavedAt time.Time
 }
 
-// About is what a server says of itself: its capabilities, who it is, and how
-// it wants to be used.
+// About is a server's description of itself: its capabilities, its name and
+// version, and its instructions.
 type About struct {
 	// Capabilities and Info are JSON objects, as they came.
 	Capabilities, Info []byte
@@ -78,15 +78,15 @@ func knownCapabilities(raw []byte) []byte {
 	return append(known, '}')
 }
 
-// Habits are what was learnt about a server by watching it.
+// Habits are observations of a server.
 type Habits struct {
-	// Asks is set when it has asked a client something during a call.
+	// Asks is set when the server has asked a client something during a call.
 	Asks bool
-	// Roots is set when it wants to know where its client works.
+	// Roots is set when the server has asked for roots.
 	Roots bool
 }
 
-// list is the saved list of a kind.
+// list returns the saved list of a kind.
 func (l *SavedList) list(kind gateway.Kind) *[]byte {
 	switch kind {
 	case gateway.KindPrompt:
@@ -100,8 +100,7 @@ func (l *SavedList) list(kind gateway.Kind) *[]byte {
 	}
 }
 
-// ListStore keeps the last known lists. LoadList reports false when there is
-// none.
+// ListStore saves the last known lists. LoadList reports false if there is none.
 type ListStore interface {
 	LoadList(ctx context.Context, server string) (SavedList, bool, error)
 	SaveList(ctx context.Context, server string, list SavedList) error

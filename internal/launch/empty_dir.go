@@ -9,10 +9,10 @@ import (
 	"genkan/internal/privatedir"
 )
 
-// EmptyDir makes an empty folder for a server that has none to work in, and
-// returns what removes it. Programs run what they find in the folder they are
-// started in (npx runs node_modules, and reads .npmrc), so nobody else may put
-// anything there: neither another user nor, through a server, a caller.
+// EmptyDir creates an empty folder for a server without a folder to work in, and
+// returns the function that removes it. Programs run what they find in their
+// working directory (npx runs node_modules and reads .npmrc), so nobody else may
+// write there: neither another user nor, through a server, a caller.
 func (l *Launcher) EmptyDir(server string) (dir string, remove func(), err error) {
 	parent := ""
 	if l.opt.DataDir != "" {
@@ -39,7 +39,7 @@ func (l *Launcher) EmptyDir(server string) (dir string, remove func(), err error
 	return dir, func() { _ = os.RemoveAll(dir) }, nil
 }
 
-// emptyDirs is the folder of the empty folders that a process has made.
+// emptyDirs returns the folder of the empty folders of a process.
 func (l *Launcher) emptyDirs(process string) string {
 	return filepath.Join(l.opt.DataDir, "empty", process)
 }

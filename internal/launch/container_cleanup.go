@@ -15,37 +15,37 @@ import (
 	"genkan/internal/filelock"
 )
 
-// Labels of the containers that we run.
+// The labels of genkan's containers.
 const (
-	// ownerLabel says of which data directory and server a container is.
+	// ownerLabel names the data directory and the server.
 	ownerLabel = "genkan"
-	// processLabel says which genkan started it.
+	// processLabel names the genkan process that started the container.
 	processLabel = "genkan.process"
 )
 
 const (
-	// patienceWithRemoval is how long ending a container may take.
+	// patienceWithRemoval is how long removing a container may take.
 	patienceWithRemoval = 15 * time.Second
-	// patienceWithSearch is how long looking for those of a dead genkan may.
+	// patienceWithSearch is how long the search for leftover containers may take.
 	patienceWithSearch = 8 * time.Second
 )
 
-// box is a container that a child stands for.
-type box struct {
+// childContainer is the container that a child runs.
+type childContainer struct {
 	run    containerRun
 	server string
-	// file and env are how its tool is run.
+	// file and env are those of the container tool.
 	file, dir string
 	env       []string
-	// name is what it is called, by the user or by us.
+	// name is the name of the container, the user's or genkan's.
 	name string
 }
 
-// pack makes a command that runs a container one whose container can be found
-// again. It waits for the end of those that the server had before: they may
-// hold a name, a port or a volume.
-func (l *Launcher) pack(ctx context.Context, command Command, run containerRun, file string, env []string) (*box, []string) {
-	b := &box{run: run, server: command.Server, file: file, dir: command.Dir, env: env, name: run.name}
+// labelContainer adds a name and labels to a command that runs a container, so
+// that the container can be found again. It waits until the former containers of
+// the server are removed: they may hold a name, a port or a volume.
+func (l *Launcher) labelContainer(ctx context.Context, command Command, run containerRun, file string, env []string) (*childContainer, []string) {
+	b := &childContainer{run: run, server: command.Server, file: file, dir: command.Dir, env: env, name: run.name}
 	l.mu.Lock()
 	leaving := l.leaving[command.Server]
 	first := !l.searched[command.Server]
@@ -71,16 +71,16 @@ func (l *Launcher) pack(ctx context.Context, command Command, run containerRun, 
 	return b, run.with(command.Args, options...)
 }
 
-// owner names a server of a data directory of this machine: the daemon may be
-// that of another, which several use.
+// owner returns the label of a server of this data directory and machine: several
+// machines may use one daemon.
 func (l *Launcher) owner(server string) string {
 	machine, _ := os.Hostname()
 	sum := sha256.Sum256([]byte(machine + "\x00" + l.opt.Home))
 	return hex.EncodeToString(sum[:8]) + "/" + server
 }
 
-// unpack ends the container of a child that has ended, beside everything else.
-func (l *Launcher) unpack(b *box) {
+// endContainer ends the container of a child that has ended, in the background.
+func (l *Launcher) endContainer(b *childContainer) {
 	gone := make(chan struct{})
 	l.mu.Lock()
 	closed := l.life.Err() != nil
@@ -94,14 +94,14 @@ func (l *Launcher) unpack(b *box) {
 	}
 }
 
-func (l *Launcher) remove(b *box, gone chan struct{}) {
+func (l *Launcher) remove(b *childContainer, gone chan struct{}) {
 	ctx, cancel := context.WithTimeout(context.Background(), patienceWithRemoval)
 	defer cancel()
 	var err error
 	if b.run.name == "" {
 		err = l.removeContainers(ctx, b, b.name)
 	} else {
-		// Without --rm the user wants to have it afterwards.
+		// Without --rm the user wants to keep it.
 		_, err = b.tool(ctx, "stop", "-t", "2", b.name)
 	}
 	if err != nil { // it has ended by itself, as a rule
@@ -119,7 +119,7 @@ func (l *Launcher) remove(b *box, gone chan struct{}) {
 	l.leaving[b.server] = left
 }
 
-func (l *Launcher) removeContainers(ctx context.Context, b *box, names ...string) error {
+func (l *Launcher) removeContainers(ctx context.Context, b *childContainer, names ...string) error {
 	args := []string{"rm", "--force"}
 	if b.run.remove { // as --rm does
 		args = append(args, "--volumes")
@@ -128,8 +128,8 @@ func (l *Launcher) removeContainers(ctx context.Context, b *box, names ...string
 	return err
 }
 
-// tool runs docker or podman, and returns what it prints.
-func (b *box) tool(ctx context.Context, args ...string) (string, error) {
+// tool runs docker or podman and returns the output.
+func (b *childContainer) tool(ctx context.Context, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, b.file, b.run.tool(args...)...) //nolint:gosec // the tool that the user's command runs
 	cmd.Dir, cmd.Env = b.dir, b.env
 	setProcessGroup(cmd)
@@ -147,7 +147,7 @@ func (b *box) tool(ctx context.Context, args ...string) (string, error) {
 }
 
 // removeLeftOvers removes the server's containers whose genkan was killed.
-func (l *Launcher) removeLeftOvers(ctx context.Context, b *box) {
+func (l *Launcher) removeLeftOvers(ctx context.Context, b *childContainer) {
 	ctx, cancel := context.WithTimeout(ctx, patienceWithSearch)
 	defer cancel()
 	listed, err := b.tool(ctx, "ps", "--all", "--quiet", "--filter", "label="+ownerLabel+"="+l.owner(b.server))
@@ -156,7 +156,7 @@ func (l *Launcher) removeLeftOvers(ctx context.Context, b *box) {
 		listed, err = b.tool(ctx, append([]string{"inspect", "--format", format}, ids...)...)
 		var dead []string
 		for line := range strings.Lines(listed) {
-			// Of whom nothing is known, nothing is taken.
+			// Leave containers alone whose process is not known to have ended.
 			if fields := strings.Fields(line); len(fields) == 2 && fields[1] != l.process && l.hasEnded(fields[1]) {
 				dead = append(dead, fields[0])
 			}
@@ -171,13 +171,13 @@ func (l *Launcher) removeLeftOvers(ctx context.Context, b *box) {
 	}
 }
 
-// lockOf is the file that a genkan with containers holds while it lives.
+// lockOf returns the file that a genkan with containers locks while it runs.
 func (l *Launcher) lockOf(process string) string {
 	return filepath.Join(l.opt.DataDir, "containers", process+".lock")
 }
 
-// holdProcessLock shows others that this process lives. It reports false where
-// it cannot.
+// holdProcessLock takes the lock that shows other processes that this one runs.
+// It reports false if it cannot.
 func (l *Launcher) holdProcessLock() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -198,7 +198,7 @@ func (l *Launcher) holdProcessLock() bool {
 	return err == nil
 }
 
-// hasEnded reports whether another genkan of the data directory is gone.
+// hasEnded reports whether another genkan of the data directory has ended.
 func (l *Launcher) hasEnded(process string) bool {
 	if strings.Trim(process, "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567") != "" {
 		return false // none that we could have called so
@@ -215,7 +215,7 @@ func (l *Launcher) hasEnded(process string) bool {
 	return true
 }
 
-// releaseProcessLock is for the very end, when no container is left.
+// releaseProcessLock releases the lock when no container is left.
 func (l *Launcher) releaseProcessLock() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -15,7 +15,7 @@ import (
 	"genkan/internal/jsonrpc"
 )
 
-// exchange is one request over HTTP and its answer, as JSON or as a stream.
+// exchange is a request over HTTP and its answer, as JSON or as a stream.
 type exchange struct {
 	method, name   string
 	proto          protocol
@@ -24,16 +24,16 @@ type exchange struct {
 	headers        http.Header   // more than every request has
 	onHeader       func(http.Header)
 	withoutSession bool
-	// generation of the session that was used.
+	// generation is that of the session that was used.
 	generation int
-	// status is that of the response, once there is one.
+	// status is that of the response; zero before it arrives.
 	status int
-	// owner is the call under way in a legacy session.
-	owner *underWay
+	// owner is the call in a legacy session.
+	owner *inFlightCall
 }
 
-// errSessionLost means that the server does not know our session; the request
-// was not looked at.
+// errSessionLost means that the server does not know the session and did not
+// process the request.
 var errSessionLost = errors.New("the server does not know the session")
 
 // statusError is an HTTP status that is not an answer.
@@ -76,30 +76,30 @@ func (c *httpConn) exchange(ctx context.Context, x *exchange) (jsonrpc.Message, 
 	return msg, err
 }
 
-// begin notes that a call is under way, until leave.
-func (c *httpConn) begin(ctx context.Context, call *gateway.Call, id uint64) *underWay {
+// begin records a call in flight, until leave.
+func (c *httpConn) begin(ctx context.Context, call *gateway.Call, id uint64) *inFlightCall {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	owner := &underWay{call: call, ctx: ctx, number: id, left: make(chan struct{})}
+	owner := &inFlightCall{call: call, ctx: ctx, number: id, left: make(chan struct{})}
 	c.calls[id] = owner
 	return owner
 }
 
-// owner finds whose a message is that came on no call's stream.
-func (c *httpConn) owner() *underWay {
+// owner returns the newest call if all calls in flight belong to one client.
+func (c *httpConn) owner() *inFlightCall {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return soleOwner(maps.Values(c.calls))
 }
 
-func (c *httpConn) ownerIn(session *gateway.Session) *underWay {
+func (c *httpConn) ownerInSession(session *gateway.Session) *inFlightCall {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return besideCalls(c.life, session, maps.Values(c.calls))
+	return outsideCalls(c.life, session, maps.Values(c.calls))
 }
 
-// leave ends what begin began. A legacy server that has not answered is told
-// that nobody waits any more; a modern one sees its stream closed.
+// leave removes what begin recorded. A legacy server that has not answered is
+// sent a cancellation; a modern one sees its stream closed.
 func (c *httpConn) leave(x *exchange, answered bool) {
 	owner := x.owner
 	if owner == nil {
@@ -121,7 +121,7 @@ func (c *httpConn) leave(x *exchange, answered bool) {
 	}
 }
 
-// read turns an HTTP response into the answer to request id.
+// read returns the answer to request id in an HTTP response.
 func (c *httpConn) read(resp *http.Response, x *exchange, id uint64, inSession bool) (jsonrpc.Message, error) {
 	x.status = resp.StatusCode
 	if x.onHeader != nil {
@@ -184,8 +184,8 @@ func (c *httpConn) read(resp *http.Response, x *exchange, id uint64, inSession b
 	return msg, nil
 }
 
-// scan reads a message. In an array, as one version of MCP has them, the answer
-// is looked for, and what stands beside it is taken.
+// scan reads a message. In a batch, which MCP 2025-03-26 has, it returns the
+// answer and handles the notifications.
 func (c *httpConn) scan(data []byte, x *exchange, id uint64) (jsonrpc.Message, error) {
 	if x.proto.version != jsonrpc.BatchVersion || !jsonrpc.IsBatch(data) {
 		return jsonrpc.Scan(data)
@@ -213,7 +213,7 @@ func (c *httpConn) statusOf(resp *http.Response, inSession bool, body []byte) er
 	return statusOf(c.name, resp, inSession, body)
 }
 
-// statusOf says what an HTTP status means.
+// statusOf returns the error for an HTTP status.
 func statusOf(server string, resp *http.Response, inSession bool, body []byte) error {
 	switch code := resp.StatusCode; {
 	case inSession && (code == http.StatusNotFound ||
@@ -257,7 +257,7 @@ func statusOf(server string, resp *http.Response, inSession bool, body []byte) e
 	}
 }
 
-// wantsTLS recognises what Go's and nginx's TLS ports answer to plain HTTP.
+// wantsTLS recognizes the responses of Go's and nginx's TLS ports to plain HTTP.
 func wantsTLS(body []byte) bool {
 	text := strings.ToLower(string(body[:min(len(body), 4<<10)]))
 	return strings.Contains(text, "http request to an https server") || strings.Contains(text, "plain http request was sent to https port")
@@ -271,9 +271,9 @@ func retryAfter(h http.Header) time.Duration {
 	return time.Duration(seconds) * time.Second
 }
 
-// readStream reads a stream until the answer to request id comes. What comes
-// before it belongs to this call. A legacy server may close the connection in
-// the middle; if it numbered its events, the stream is taken up again.
+// readStream reads a stream until the answer to request id. What comes before
+// belongs to this call. A legacy server may close the connection before the
+// answer; if its events have ids, the stream is resumed.
 func (c *httpConn) readStream(ctx context.Context, body io.ReadCloser, x *exchange, id uint64) (jsonrpc.Message, error) {
 	events := jsonrpc.NewSSEReader(body)
 	defer func() { _ = body.Close() }()
@@ -289,12 +289,12 @@ func (c *httpConn) readStream(ctx context.Context, body io.ReadCloser, x *exchan
 					peer.Prolong()
 				}
 			}
-			if idle++; idle > mostResumptions || x.proto.era != gateway.EraLegacy || events.LastID() == "" {
+			if idle++; idle > maxResumptions || x.proto.era != gateway.EraLegacy || events.LastID() == "" {
 				return jsonrpc.Message{}, c.wireError(err)
 			}
 			again, resumeErr := c.resume(ctx, events.LastID(), events.Retry())
 			var signIn *signInError
-			if onlyAPersonHelps(resumeErr) && errors.As(resumeErr, &signIn) {
+			if needsPerson(resumeErr) && errors.As(resumeErr, &signIn) {
 				return jsonrpc.Message{}, &gateway.Error{
 					Code: signIn.because.Code, Answered: true, Err: errors.Join(err, resumeErr),
 					Message: "the connection to server %s broke, and it does not let genkan come back for the answer: %s. The call may have been carried out",
@@ -339,25 +339,24 @@ func (c *httpConn) readStream(ctx context.Context, body io.ReadCloser, x *exchan
 	}
 }
 
-// isMessage tells the events that carry MCP's messages. Others (a server's own
-// "ping", say) are not for us, as they are not for any other client.
+// isMessage reports whether an event carries a message of MCP. Other events, such
+// as a server's own "ping", are ignored.
 func isMessage(e jsonrpc.SSEvent) bool { return e.Type == "" || e.Type == "message" }
 
-// mostResumptions is how often a stream is taken up again without anything new
-// on it, and defaultRetry how long to wait for that when the server does not
-// say.
+// maxResumptions is how often a stream is resumed without a new event, and
+// defaultRetry the wait before that if the server states none.
 const (
-	mostResumptions = 5
-	defaultRetry    = time.Second
-	longestRetry    = time.Minute
+	maxResumptions = 5
+	defaultRetry   = time.Second
+	maxRetry       = time.Minute
 )
 
-// resume takes a stream up again after the event with this id.
+// resume requests a stream again after the event with this id.
 func (c *httpConn) resume(ctx context.Context, lastID string, wait time.Duration) (io.ReadCloser, error) {
 	if wait <= 0 {
 		wait = defaultRetry
 	}
-	timer := time.NewTimer(min(wait, longestRetry))
+	timer := time.NewTimer(min(wait, maxRetry))
 	defer timer.Stop()
 	select {
 	case <-timer.C:
@@ -381,8 +380,8 @@ func (c *httpConn) resume(ctx context.Context, lastID string, wait time.Duration
 	return resp.Body, nil
 }
 
-// finish lets a stream end by itself, for a moment: a connection that is
-// closed under it cannot be used again.
+// finish waits briefly for a stream to end by itself: an HTTP connection that is
+// closed under it cannot be reused.
 func finish(body io.ReadCloser) {
 	timer := time.AfterFunc(time.Second, func() { _ = body.Close() })
 	drain(body)

@@ -49,9 +49,11 @@ func (u *upstreamTest) waitState(want State) Status {
 // A server that answers neither a call nor a ping is shown as not responding,
 // and calls wait until that is decided.
 func TestASilentServerIsNotResponding(t *testing.T) {
+	t.Parallel()
 	for _, era := range bothEras {
 		for transport, settings := range map[string]func(testing.TB, ...string) Settings{"stdio": faultChild, "http": faultHTTP} {
 			t.Run(era.String()+" "+transport, func(t *testing.T) {
+				t.Parallel()
 				record := t.TempDir() + "/record"
 				u := openReady(t, settings(t, "-era", era.String(), "-mode", "stall", "-record", record), withPing(never))
 				u.mustEcho("x")
@@ -77,6 +79,7 @@ func TestASilentServerIsNotResponding(t *testing.T) {
 // A second silence restarts the server. Calls under way are told, and calls that
 // come meanwhile are served by the new process.
 func TestASilentServerIsRestarted(t *testing.T) {
+	t.Parallel()
 	record := t.TempDir() + "/record"
 	u := openReady(t, faultChild(t, "-era", "legacy", "-mode", "stall", "-record", record), withPing(soon))
 	u.timeOut(record, u.stallingCall())
@@ -91,8 +94,9 @@ func TestASilentServerIsRestarted(t *testing.T) {
 // A server may be silent for longer while other calls wait for it, since it may
 // work for them. When it is restarted, they are told.
 func TestASilentServerWithCallsUnderWay(t *testing.T) {
+	t.Parallel()
 	record := t.TempDir() + "/record"
-	u := openReady(t, faultChild(t, "-era", "legacy", "-mode", "stall", "-record", record), withPing(soon))
+	u := openReady(t, faultChild(t, "-era", "legacy", "-mode", "stall", "-record", record), withPing(soon/10))
 	lost := make(chan error, 1)
 	go func() {
 		_, err := u.callText("echo", `{"text":"stall"}`)
@@ -104,14 +108,15 @@ func TestASilentServerWithCallsUnderWay(t *testing.T) {
 		t.Error("it was sent")
 	}
 	u.waitStart(2)
-	if n := countLines(t, record, `"ping"`); n != patientPings {
-		t.Errorf("it was restarted after %d pings, want %d", n, patientPings)
+	if n := countLines(t, record, `"ping"`); n != maxBusyPings {
+		t.Errorf("it was restarted after %d pings, want %d", n, maxBusyPings)
 	}
 }
 
 // Many clients give up before the timeout of the call. Their cancellations do not
 // hide a server that is dead.
 func TestCancellationsDoNotHideASilentServer(t *testing.T) {
+	t.Parallel()
 	record := t.TempDir() + "/record"
 	u := openReady(t, faultChild(t, "-era", "legacy", "-mode", "stall", "-record", record), withPing(soon))
 	ctx, cancel := context.WithCancel(t.Context())
@@ -131,6 +136,7 @@ func TestCancellationsDoNotHideASilentServer(t *testing.T) {
 
 // A tool that takes too long does not make its server a dead one.
 func TestASlowToolIsNoSilence(t *testing.T) {
+	t.Parallel()
 	for _, era := range bothEras {
 		t.Run(era.String(), func(t *testing.T) {
 			record := t.TempDir() + "/record"
@@ -157,6 +163,7 @@ func (u *upstreamTest) waitUnchecked() {
 
 // Output of any kind shows that a server lives, also when it answers nothing.
 func TestABusyServerIsNotDead(t *testing.T) {
+	t.Parallel()
 	u, record := openScript(t, "busy", withPing(never))
 	u.timeOut(record, u.newCall(gateway.EraLegacy, "t", `{}`, ""))
 	sees(t, record, `"ping"`)
@@ -167,7 +174,8 @@ func TestABusyServerIsNotDead(t *testing.T) {
 }
 
 // A connection of one client that goes silent is closed. The others keep theirs.
-func TestASilentBranchIsClosed(t *testing.T) {
+func TestASilentPooledConnectionIsClosed(t *testing.T) {
+	t.Parallel()
 	record := t.TempDir() + "/record"
 	set := faultChild(t, "-era", "legacy", "-mode", "stall", "-record", record)
 	set.Isolation = IsolationSession
@@ -193,6 +201,7 @@ func TestASilentBranchIsClosed(t *testing.T) {
 // An HTTP server that goes silent is connected to anew, and serves again when it
 // is back.
 func TestASilentHTTPServerIsConnectedToAnew(t *testing.T) {
+	t.Parallel()
 	record := t.TempDir() + "/record"
 	server := testkit.NewFaultHTTP(t, "-era", "legacy", "-mode", "stall", "-record", record)
 	u := openReady(t, Settings{URL: server.URL()}, withPing(soon))

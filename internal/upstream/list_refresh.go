@@ -12,31 +12,32 @@ import (
 	"genkan/internal/gateway"
 )
 
-// ears are how a connection tells its server what it hears.
-type ears struct {
-	// changed: a list is another one, by the server's own word or because we
-	// could not hear for a while.
-	changed func(kind gateway.Kind, how hearing)
-	// updated: a resource is another one.
+// listeners are the functions that a connection calls when the server sends
+// something other than an answer.
+type listeners struct {
+	// changed reports that a list changed, or may have.
+	changed func(kind gateway.Kind, how listSignal)
+	// updated reports a changed resource.
 	updated func(uri string)
-	// progressed: a task of the modern era is in another state.
+	// progressed reports the state of a task of the modern era.
 	progressed func(state []byte)
-	// asked: the server asked something of its client.
+	// asked reports a request of the server.
 	asked func(method string)
-	// renewed: the server has forgotten us, wishes included, and was told anew.
+	// renewed reports that the server has forgotten its session and has a new
+	// one: subscriptions and log level must be sent again.
 	renewed func()
 }
 
-// heard tells of a list_changed notification. It reports false for anything
-// else.
-func (e ears) heard(method string) bool {
+// listChanged handles list_changed notifications. It reports false for other
+// methods.
+func (e listeners) listChanged(method string) bool {
 	found := false
 	for _, kind := range gateway.Kinds() {
 		switch {
 		case kind.Changed() != method:
 			continue
 		case kind == gateway.KindTemplate:
-			e.changed(kind, unspoken) // resources are announced with it
+			e.changed(kind, implied) // resources are announced with it
 		default:
 			e.changed(kind, announced)
 		}
@@ -45,44 +46,45 @@ func (e ears) heard(method string) bool {
 	return found
 }
 
-// missed is said when notifications may have been lost.
-func (e ears) missed() {
+// missed reports that notifications about lists may have been lost.
+func (e listeners) missed() {
 	for _, kind := range gateway.Kinds() {
 		e.changed(kind, suspected)
 	}
 }
 
-// missedOf is said when notifications about a topic may have been lost.
-func (e ears) missedOf(of topic) {
+// missedTopic reports that notifications about a topic may have been lost.
+func (e listeners) missedTopic(of topic) {
 	if !of.isTask {
 		e.updated(of.name)
 	}
 }
 
-// hearing is what is known about a list: nothing new, or a reason to ask again.
-type hearing uint8
+// listSignal is a reason to read a list again. A greater one replaces a smaller
+// one.
+type listSignal uint8
 
 const (
-	nothing hearing = iota
-	// unspoken is a list whose change is told by another one's.
-	unspoken
+	noSignal listSignal = iota
+	// implied is for a list whose change is announced by another list's event.
+	implied
 	suspected
 	announced
 )
 
-// listGroup is lists of one connection that are asked for one after the other.
-// A list that hangs does not delay those of other groups.
+// listGroup is a group of lists that are read one after the other. A list that
+// hangs does not delay other groups.
 type listGroup struct {
 	kinds []gateway.Kind
-	// there says that heard has something.
-	there chan struct{}
-	mu    sync.Mutex
-	heard [gateway.KindCount]hearing
-	// listed is closed when all of the lists were asked for once.
+	// there receives when a signal was added.
+	there   chan struct{}
+	mu      sync.Mutex
+	signals [gateway.KindCount]listSignal
+	// listed is closed when each list of the group was read once.
 	listed chan struct{}
 }
 
-// listGroups are the groups of a connection, the tools first.
+// listGroups are the groups of a connection, tools first.
 type listGroups []*listGroup
 
 func newListGroups() listGroups {
@@ -97,8 +99,8 @@ func newListGroups() listGroups {
 	return groups
 }
 
-// add notes that a list may have changed.
-func (g listGroups) add(kind gateway.Kind, how hearing) {
+// add records a signal.
+func (g listGroups) add(kind gateway.Kind, how listSignal) {
 	for _, group := range g {
 		if slices.Contains(group.kinds, kind) {
 			group.add(kind, how)
@@ -106,16 +108,16 @@ func (g listGroups) add(kind gateway.Kind, how hearing) {
 	}
 }
 
-// suspect notes that each list may have changed.
+// suspect records that each list may have changed.
 func (g listGroups) suspect() {
 	for _, kind := range gateway.Kinds() {
 		g.add(kind, suspected)
 	}
 }
 
-func (g *listGroup) add(kind gateway.Kind, how hearing) {
+func (g *listGroup) add(kind gateway.Kind, how listSignal) {
 	g.mu.Lock()
-	g.heard[kind] = max(g.heard[kind], how)
+	g.signals[kind] = max(g.signals[kind], how)
 	g.mu.Unlock()
 	select {
 	case g.there <- struct{}{}:
@@ -123,28 +125,28 @@ func (g *listGroup) add(kind gateway.Kind, how hearing) {
 	}
 }
 
-func (g *listGroup) take() [gateway.KindCount]hearing {
+func (g *listGroup) take() [gateway.KindCount]listSignal {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	heard := g.heard
-	g.heard = [gateway.KindCount]hearing{}
-	return heard
+	signals := g.signals
+	g.signals = [gateway.KindCount]listSignal{}
+	return signals
 }
 
 const (
-	// relistEvery is how often a list that changes all the time is asked for, and
-	// relistBurst how often at once before that. Changes in between are seen
-	// together, the last one always.
+	// relistEvery and relistBurst limit how often a list is read that changes all
+	// the time. Changes in between are read together, and the last change is
+	// never missed.
 	relistEvery = time.Second
 	relistBurst = 5
-	// otherListsPatience is how long a start waits for the lists beside the tools.
-	// They are listed when they come.
-	otherListsPatience = 3 * time.Second
+	// otherListsTimeout is how long a start waits for the lists other than tools.
+	// Later they are added when they arrive.
+	otherListsTimeout = 3 * time.Second
 )
 
-// keepFresh asks for the lists of a group whenever they may have changed, until
+// refreshLoop reads the lists of a group whenever they may have changed, until
 // ctx ends.
-func (s *Server) keepFresh(ctx context.Context, c conn, g *listGroup) {
+func (s *Server) refreshLoop(ctx context.Context, c conn, g *listGroup) {
 	limit := rate.NewLimiter(rate.Every(relistEvery), relistBurst)
 	listed := sync.OnceFunc(func() { close(g.listed) })
 	for {
@@ -156,20 +158,20 @@ func (s *Server) keepFresh(ctx context.Context, c conn, g *listGroup) {
 		if limit.Wait(ctx) != nil {
 			return
 		}
-		heard := g.take()
+		signals := g.take()
 		for _, kind := range g.kinds {
-			if heard[kind] != nothing {
-				s.refreshLater(ctx, c, kind, heard[kind])
+			if signals[kind] != noSignal {
+				s.refreshLater(ctx, c, kind, signals[kind])
 			}
 		}
 		listed()
 	}
 }
 
-// awaitLists waits until each list of a fresh connection was asked for once, for a
-// while: the tools can be used without the others.
+// awaitLists waits until each list of a new connection was read once, at most
+// otherListsTimeout.
 func awaitLists(ctx context.Context, c conn, groups listGroups) {
-	patience := time.NewTimer(otherListsPatience)
+	patience := time.NewTimer(otherListsTimeout)
 	defer patience.Stop()
 	for _, g := range groups {
 		select {
@@ -184,8 +186,8 @@ func awaitLists(ctx context.Context, c conn, groups listGroups) {
 	}
 }
 
-// recheckEvery is how often a modern server that does not announce all changes
-// is asked for its lists. In the legacy era such a list is for ever.
+// recheckEvery is how often the lists of a modern server are read that does not
+// announce all changes. Legacy lists without announcements do not change.
 const recheckEvery = 5 * time.Minute
 
 func (s *Server) recheck(p protocol) *time.Ticker {
@@ -196,8 +198,8 @@ func (s *Server) recheck(p protocol) *time.Ticker {
 	return t
 }
 
-// refreshLater asks for a list of a connection that is in use.
-func (s *Server) refreshLater(ctx context.Context, c conn, kind gateway.Kind, how hearing) {
+// refreshLater reads a list of a connection in use.
+func (s *Server) refreshLater(ctx context.Context, c conn, kind gateway.Kind, how listSignal) {
 	again, cancel := context.WithTimeoutCause(ctx, s.set.StartupTimeout,
 		gateway.Errorf(gateway.CodeTimeout, "it did not answer within %s", s.set.StartupTimeout))
 	defer cancel()
@@ -206,9 +208,9 @@ func (s *Server) refreshLater(ctx context.Context, c conn, kind gateway.Kind, ho
 	}
 }
 
-// listState is how it stands with a list of the connection.
+// listState is the state of a list of the current connection.
 type listState struct {
-	// asked is when the server was asked for it, zero if it has answered.
+	// asked is when the list was requested; zero when it was answered.
 	asked time.Time
 	// problem is why the last answer could not be used.
 	problem gateway.Text
@@ -220,10 +222,10 @@ type ListProblem struct {
 	Problem gateway.Text
 }
 
-// slowList is how long a server may take to list something before that is shown.
-const slowList = otherListsPatience
+// slowList is how long a list may take before Status shows it.
+const slowList = otherListsTimeout
 
-// listProblems are those of a server that is ready. Called with mu held.
+// listProblems returns the list problems of a ready server. Called with mu held.
 func (s *Server) listProblems(now time.Time) (problems []ListProblem) {
 	for _, kind := range gateway.Kinds() {
 		state := &s.listStates[kind]
@@ -237,16 +239,16 @@ func (s *Server) listProblems(now time.Time) (problems []ListProblem) {
 	return problems
 }
 
-// noteList keeps how it stands with a list.
+// noteList changes the state of a list.
 func (s *Server) noteList(kind gateway.Kind, change func(*listState)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	change(&s.listStates[kind])
 }
 
-// refresh asks for a list, and keeps and announces it if it is another one, or
-// if the server itself announced it.
-func (s *Server) refresh(ctx context.Context, c conn, kind gateway.Kind, how hearing) (err error) {
+// refresh reads a list. It saves and publishes the list if it changed or if the
+// server announced a change.
+func (s *Server) refresh(ctx context.Context, c conn, kind gateway.Kind, how listSignal) (err error) {
 	s.noteList(kind, func(l *listState) { l.asked = time.Now() })
 	defer s.noteList(kind, func(l *listState) {
 		*l = listState{}
@@ -286,9 +288,9 @@ func (s *Server) refresh(ctx context.Context, c conn, kind gateway.Kind, how hea
 	s.lists[kind].Store(&list)
 	s.fresh[kind].Store(answer.fresh)
 	if !same {
-		s.keep(ctx)
+		s.save(ctx)
 	}
-	if how == announced || !same && how != unspoken {
+	if how == announced || !same && how != implied {
 		s.deps.Publish(gateway.Event{Source: s.set.Name, Kind: kind, Announced: how == announced})
 	}
 	return nil
@@ -300,8 +302,8 @@ func sameServer(a, b *SavedList) bool {
 		a.About.Instructions == b.About.Instructions
 }
 
-// keep saves what is known for the next start.
-func (s *Server) keep(ctx context.Context) {
+// save writes known to the store for the next start.
+func (s *Server) save(ctx context.Context) {
 	s.saving.Lock() // an older state must not be written over a newer one
 	defer s.saving.Unlock()
 	s.mu.Lock()
@@ -312,9 +314,9 @@ func (s *Server) keep(ctx context.Context) {
 	}
 }
 
-// asked learns from a request of the server's: one that asks during calls must
-// not be shared with others while it does, and one that wants to know where its
-// client works is another one for each place.
+// asked learns from a request of the server. A server that asks during calls must
+// not be shared meanwhile, and one that asks for roots needs a connection for
+// each folder.
 func (s *Server) asked(method string) {
 	s.mu.Lock()
 	habits := s.known.Habits
@@ -324,31 +326,32 @@ func (s *Server) asked(method string) {
 		s.known.Habits.Asks = true
 	}
 	learnt := habits != s.known.Habits && s.known.Fingerprint != ""
-	s.apart.Store(s.mayBeApart(s.known.Habits))
+	s.mayIsolate.Store(s.needsIsolation(s.known.Habits))
 	s.mu.Unlock()
 	if learnt {
-		go s.keep(context.Background())
+		go s.save(context.Background())
 		if s.deps.Rearranged != nil {
 			s.deps.Rearranged()
 		}
 	}
 }
 
-// renewed tells a server that forgot its session what clients wish.
+// renewed sends log level and subscriptions again to a server that forgot its
+// session.
 func (s *Server) renewed(ctx context.Context) {
 	s.mu.Lock()
 	c := s.conn
 	s.mu.Unlock()
 	if c != nil {
-		s.levelTold.Lock()
-		s.levelTold.conn = nil
-		s.levelTold.Unlock()
+		s.sentLevel.Lock()
+		s.sentLevel.conn = nil
+		s.sentLevel.Unlock()
 		s.setUp(ctx, c)
 	}
 }
 
-// setUp tells a fresh connection what clients wished of the former one.
+// setUp sends log level and subscriptions to a new connection.
 func (s *Server) setUp(ctx context.Context, c conn) {
-	s.tellLevel(ctx, c)
+	s.syncLogLevel(ctx, c)
 	s.watched.renew(ctx, c, s.log)
 }

@@ -6,12 +6,11 @@ import (
 	"genkan/internal/gateway"
 )
 
-// attempt is a try to get a server ready, which can take minutes and is looked
-// at meanwhile.
+// attempt is an attempt to connect. It can take minutes, and Status shows it.
 type attempt struct {
-	// began is zero when no try is under way.
+	// began is zero when no attempt is running.
 	began time.Time
-	// greeted is set when the server has said what it is.
+	// greeted is set when the handshake has succeeded.
 	greeted bool
 }
 
@@ -21,8 +20,8 @@ func (s *Server) attempted(change func(*attempt)) {
 	change(&s.attempt)
 }
 
-// problemNow says why the server is not ready: what was wrong the last time,
-// and what is waited for now. Called with mu held.
+// problemNow returns why the server is not ready: the last problem, and what the
+// current attempt waits for. Called with mu held.
 func (s *Server) problemNow(now time.Time) gateway.Text {
 	if s.state == StateReady || s.state == StateClosed || s.attempt.began.IsZero() {
 		return s.problem
@@ -45,7 +44,7 @@ func (s *Server) problemNow(now time.Time) gateway.Text {
 	return waiting
 }
 
-// awaited is the list that a start waits for. Called with mu held.
+// awaited returns the list that the start waits for. Called with mu held.
 func (s *Server) awaited() gateway.Kind {
 	for _, kind := range gateway.Kinds() {
 		if !s.listStates[kind].asked.IsZero() {
@@ -55,13 +54,14 @@ func (s *Server) awaited() gateway.Kind {
 	return gateway.KindTool
 }
 
-// tooSlow is why a start is given up.
-func (s *Server) tooSlow() error {
+// startTimeout is the cause of a start that took too long.
+func (s *Server) startTimeout() error {
 	return gateway.Errorf(gateway.CodeTimeout, "it did not finish starting within %s (startupTimeout)", s.set.StartupTimeout)
 }
 
-// gaveUp is why this start was given up.
-func (s *Server) gaveUp() error {
+// startTimeoutDetail is the error of a start that took too long, with the step
+// that it did not finish.
+func (s *Server) startTimeoutDetail() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.attempt.greeted {

@@ -12,9 +12,8 @@ import (
 	"genkan/internal/jsonrpc"
 )
 
-// Change says that a server changed the definition of a tool that was known
-// before. What the tool tells a model is then no longer what somebody may have
-// looked at.
+// Change is a change of the definition of a known tool. A changed description may
+// tell a model something that nobody has reviewed.
 type Change struct {
 	Tool string `json:"tool"`
 	// Parts are the members of the definition that changed.
@@ -28,7 +27,7 @@ type Change struct {
 	Times int       `json:"times"`
 }
 
-// Limits of what is kept about changes of one server.
+// Limits of the saved changes of one server.
 const (
 	keepChanges = 7 * 24 * time.Hour
 	maxChanges  = 50
@@ -45,7 +44,7 @@ func comparedParts() []string {
 	return []string{"title", "description", "inputSchema", "outputSchema", "annotations"}
 }
 
-// Changes are the changes of the last days, the oldest first.
+// Changes returns the changes of the last days, oldest first.
 func (s *Server) Changes() []Change {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -56,8 +55,8 @@ func lately(changes []Change, now time.Time) []Change {
 	return slices.DeleteFunc(slices.Clone(changes), func(c Change) bool { return now.Sub(c.At) > keepChanges })
 }
 
-// compare finds the tools whose definitions differ from the former ones. Tools
-// that are new or gone are no changes.
+// compare returns the changes between two lists. Added and removed tools are no
+// changes.
 func compare(former, list []gateway.Tool, now time.Time) (changes []Change) {
 	known := make(map[string][]byte, len(former))
 	for i := range former {
@@ -88,7 +87,7 @@ func compare(former, list []gateway.Tool, now time.Time) (changes []Change) {
 	return changes
 }
 
-// sameJSON reports whether two values say the same, whatever the order of their
+// sameJSON reports whether two values are equal, whatever the order of their
 // keys.
 func sameJSON(a, b []byte) bool {
 	if bytes.Equal(a, b) {
@@ -153,8 +152,8 @@ func addChanges(kept, fresh []Change, now time.Time) []Change {
 	return slices.Clip(kept[max(0, len(kept)-maxChanges):])
 }
 
-// goneOf are the definitions of former tools that are not in the list, as a JSON
-// array.
+// goneOf returns the definitions of former tools that are not in the list, as a
+// JSON array.
 func goneOf(former, list []gateway.Tool) []byte {
 	names := make(map[string]bool, len(list))
 	for i := range list {
@@ -178,8 +177,8 @@ func goneOf(former, list []gateway.Tool) []byte {
 	return append(gone, ']')
 }
 
-// noteChanges compares a fresh list of tools with what was known, logs what
-// changed, and puts it into what is to be saved. The caller holds the lock.
+// noteChanges compares a new list of tools with the known one, logs the changes
+// and adds them to fresh. Called with mu held.
 func (s *Server) noteChanges(fresh *SavedList, list []gateway.Tool) {
 	former := s.List(gateway.KindTool)
 	if gone, err := s.parse(fresh.Gone, gateway.KindTool, fresh.Era); err == nil {

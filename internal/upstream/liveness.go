@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -12,26 +13,26 @@ import (
 
 const (
 	// defaultPingTimeout is how long a server may take to answer a ping. It is
-	// shorter than the timeout of calls over REST, so that a call that comes
-	// meanwhile is sent to the restarted server.
+	// shorter than the timeout of REST calls, so that a call that arrives
+	// meanwhile reaches the restarted server.
 	defaultPingTimeout = 15 * time.Second
-	// patientPings is how many pings in a row must go unanswered while other calls
-	// wait for the server: one that works on a single request at a time answers
-	// nothing meanwhile, and a restart would lose that work.
-	patientPings = 20
+	// maxBusyPings is how many pings in a row must fail while calls are in
+	// flight. A server that processes one request at a time answers nothing
+	// meanwhile, and a restart would lose its work.
+	maxBusyPings = 20
 )
 
-// errNotResponding closes a connection on which nothing comes any more.
+// errNotResponding closes a connection on which nothing arrives.
 var errNotResponding = &gateway.Error{
 	Code: gateway.CodeUnavailable, Message: "it stopped responding, so genkan restarts it",
 }
 
-// check asks for a sign of life on a connection whose calls got no answer.
+// check is the liveness check of a connection whose calls got no answer.
 type check struct {
 	began time.Time
 	// silent is set when the server counts as not responding: a call timed out
-	// without anything coming from the server, or a ping went unanswered. A second
-	// silence restarts it.
+	// and nothing came meanwhile, or a ping failed. The next failed ping restarts
+	// the server.
 	silent bool
 }
 
@@ -73,7 +74,7 @@ func (s *Server) check(c conn, one *check) {
 		if before {
 			unanswered++
 		}
-		if unanswered >= patientPings || unanswered > 0 && !c.busy() {
+		if unanswered >= maxBusyPings || unanswered > 0 && !c.busy() {
 			s.log.Warn("server does not respond and is restarted")
 			s.update(func() {
 				if s.conn == c { // from now on calls wait for the next connection
@@ -94,33 +95,41 @@ func (s *Server) check(c conn, one *check) {
 func (s *Server) ping(c conn, timeout time.Duration) bool {
 	before := c.received()
 	ctx, cancel := context.WithTimeout(s.life, timeout)
-	answered := make(chan error, 1)
-	defer func() {
-		cancel()
-		if answered != nil {
-			<-answered
-		}
-	}()
+	var asking sync.WaitGroup
+	defer asking.Wait()
+	defer cancel()
 	method := "ping"
 	if c.protocol().era == gateway.EraModern {
 		method = "server/discover"
 	}
-	go func(answered chan<- error) {
-		_, err := c.ask(ctx, method, c.protocol().ownParams(""))
-		answered <- err
-	}(answered)
+	answered := make(chan error, 1)
+	ask := func() {
+		asking.Go(func() {
+			_, err := c.ask(ctx, method, c.protocol().ownParams(""))
+			answered <- err
+		})
+	}
+	ask()
+	broken := false
 	const betweenLooks = 100 * time.Millisecond
 	look := time.NewTicker(betweenLooks)
 	defer look.Stop()
 	for {
 		select {
 		case err := <-answered:
-			answered = nil
-			if e := gateway.AsError(err); e != nil && e.Unsent && e.Code == gateway.CodeUnavailable {
+			switch e := gateway.AsError(err); {
+			case e == nil || e.Code != gateway.CodeUnavailable || e.Answered:
+			case e.Unsent:
 				c.end(err) // it cannot be reached at all
 				return true
+			default:
+				broken = true
 			}
 		case <-look.C:
+			if broken { // the ping was lost with its HTTP connection
+				broken = false
+				ask()
+			}
 		case <-c.lost():
 			return true // the supervisor takes over
 		case <-ctx.Done():
@@ -149,7 +158,7 @@ func (s *Server) isSilent(c conn) bool {
 	return one != nil && one.silent
 }
 
-// silence says since when a connection does not respond. Called with mu held.
+// silence returns since when a connection does not respond. Called with mu held.
 func (s *Server) silence(now time.Time) (gateway.Text, bool) {
 	for c, one := range s.checks {
 		switch ago := now.Sub(one.began).Round(time.Second); {

@@ -5,9 +5,10 @@ import (
 	"strings"
 )
 
-// Programs of some kinds end with words that say nothing: Node with its version,
-// below the error and its stack; npm with the place of its log, below advice.
-// Both are how most servers are started, so what went wrong is looked for there.
+// The output of some programs ends with a line that does not say what went wrong:
+// Node's with its version, below the error and its stack; npm's with the path of
+// its log, below advice. Most servers are started with them, so their errors are
+// looked for.
 var (
 	nodeFarewell = regexp.MustCompile(`^Node\.js v\d`)
 	nodeError    = regexp.MustCompile(`^(Uncaught )?\w*(Error|Exception)\b[^:]*:`)
@@ -16,10 +17,10 @@ var (
 	npmDetail    = regexp.MustCompile(`^npm (error|ERR!)( (code|errno|syscall|path|dest)\b.*| \d+)?\s*$`)
 )
 
-// TellingLine is the index of the line of an output that tells best how things
-// stand: the last one that says anything, or the error above the last words of
-// node and npm. It is -1 when nothing is said.
-func TellingLine(lines []string) int {
+// SummaryLine returns the index of the line that says best what happened: the
+// last line that is not empty, or the error above the last lines of node and npm.
+// It returns -1 if all lines are empty.
+func SummaryLine(lines []string) int {
 	said := func(i int) bool { return strings.TrimSpace(lines[i]) != "" }
 	last := len(lines) - 1
 	for last >= 0 && !said(last) {

@@ -7,16 +7,16 @@ import (
 	"genkan/internal/jsonrpc"
 )
 
-// most tools that one server may list.
-const mostTools = 20_000
+// maxTools is how many tools of one server are listed.
+const maxTools = 20_000
 
-// parse is parseList for this server, spoken to in an era.
+// parse is parseList for this server.
 func (s *Server) parse(raw []byte, kind gateway.Kind, era gateway.Era) ([]gateway.Tool, error) {
 	return parseList(raw, kind, s.set.URL != "" && era == gateway.EraModern, s.log)
 }
 
-// parseList splits a JSON array of definitions. One that has no name is left
-// out alone.
+// parseList splits a JSON array of definitions. It leaves out those without a
+// name.
 func parseList(raw []byte, kind gateway.Kind, modernHTTP bool, log *slog.Logger) ([]gateway.Tool, error) {
 	tools := []gateway.Tool{}
 	if len(raw) == 0 {
@@ -36,8 +36,8 @@ func parseList(raw []byte, kind gateway.Kind, modernHTTP bool, log *slog.Logger)
 			tool.ReadOnly = string(jsonrpc.Lookup(annotations, "readOnlyHint")) == "true"
 			tool.Idempotent = string(jsonrpc.Lookup(annotations, "idempotentHint")) == "true"
 		}
-		if len(tools) == mostTools {
-			log.Warn("a list is cut: the server has more than can be used", "kind", kind.String(), "most", mostTools)
+		if len(tools) == maxTools {
+			log.Warn("a list is cut: the server has more than can be used", "kind", kind.String(), "most", maxTools)
 			return false
 		}
 		tools = append(tools, tool)

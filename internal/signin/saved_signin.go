@@ -8,11 +8,12 @@ import (
 	"genkan/internal/gateway"
 )
 
-// kept is a sign-in to one server, as the vault keeps it.
+// kept is a sign-in to one server as it is saved in the vault.
 type kept struct {
-	// ID tells a sign-in from the next one. Renewing its tokens leaves it as it is.
+	// ID identifies the sign-in. Renewing its tokens does not change it.
 	ID string
-	// URL is the server's. A token never follows a name to another address.
+	// URL is the server's address. A token is never sent to another address with
+	// the same name.
 	URL    string
 	Client registered
 
@@ -20,8 +21,9 @@ type kept struct {
 	TokenEndpoint      string
 	RevocationEndpoint string
 
-	// Requested was asked for at the last sign-in, Granted was given, and
-	// Wanted is what calls have lacked since: the next sign-in asks for all.
+	// Requested are the scopes of the last sign-in, Granted those that were
+	// granted, and Wanted those that calls lacked since. The next sign-in
+	// requests all.
 	Requested, Granted, Wanted []string
 
 	Access, Refresh gateway.Secret
@@ -29,13 +31,12 @@ type kept struct {
 	Expires         time.Time // zero: unknown
 }
 
-// registered is what genkan is known as to one authorization server, and is
-// of no use to any other.
+// registered is genkan's registration with one authorization server.
 type registered struct {
 	Issuer string
 	ID     string
 	Secret gateway.Secret
-	// Method is how the client proves itself to the token endpoint: none,
+	// Method is how the client authenticates at the token endpoint: none,
 	// client_secret_basic or client_secret_post.
 	Method        string
 	How           how
@@ -43,7 +44,7 @@ type registered struct {
 	SecretExpires time.Time // zero: never
 }
 
-// how genkan became known to an authorization server.
+// how is the way in which genkan was registered.
 type how string
 
 const (
@@ -52,8 +53,8 @@ const (
 	byItself   how = "itself"   // it registered itself, and may do it again
 )
 
-// keptText and registeredText are how the vault has them: the only place where
-// secrets are text, on their way to being encrypted.
+// keptText and registeredText are the saved forms. Only here secrets are plain
+// text, before they are encrypted.
 type keptText struct {
 	ID                 string         `json:"id,omitempty"`
 	URL                string         `json:"url"`
@@ -111,8 +112,8 @@ func decodeKept(value gateway.Secret) (*kept, bool) {
 	}, true
 }
 
-// isFor reports whether this is a sign-in to the server as the configuration
-// has it now: its address, and the client that was registered by hand.
+// isFor reports whether the sign-in is for the server as it is configured now:
+// its address, and the client registered by hand.
 func (g *kept) isFor(s Server) bool {
 	if g.Client.How == byHand || s.Client.ID != "" {
 		return g.URL == s.URL && g.Client.How == byHand && g.Client.ID == s.Client.ID
@@ -120,8 +121,8 @@ func (g *kept) isFor(s Server) bool {
 	return g.URL == s.URL
 }
 
-// client is who genkan is at the token endpoint. A secret of the configuration
-// is not in the vault, and may have changed.
+// client returns genkan's client for the token endpoint. A configured secret is
+// not in the vault, and may have changed.
 func (g *kept) client(s Server) registered {
 	c := g.Client
 	if c.How == byHand {
@@ -130,7 +131,7 @@ func (g *kept) client(s Server) registered {
 	return c
 }
 
-// early is how long before its end a token is renewed: calls take time to
+// early returns how long before its expiry a token is renewed: calls take time to
 // arrive, and clocks differ.
 func (g *kept) early() time.Duration {
 	const most = time.Minute
@@ -145,13 +146,12 @@ func (g *kept) isFresh(now time.Time) bool {
 	return g.Access != "" && (g.Expires.IsZero() || now.Before(g.Expires.Add(-g.early())))
 }
 
-// isAlive reports whether the token still works, as far as we know.
+// isAlive reports whether the token has not expired.
 func (g *kept) isAlive(now time.Time) bool {
 	return g.Access != "" && (g.Expires.IsZero() || now.Before(g.Expires))
 }
 
-// isYoung reports whether the token was got so lately that another would be
-// no better.
+// isYoung reports whether the token is so new that another would be no better.
 func (g *kept) isYoung(now time.Time) bool {
 	youth := time.Minute
 	if !g.Expires.IsZero() {
@@ -160,7 +160,7 @@ func (g *kept) isYoung(now time.Time) bool {
 	return now.Before(g.Obtained.Add(youth)) && !now.Before(g.Obtained)
 }
 
-// take notes what a token answer brought.
+// take records a token response.
 func (g *kept) take(t *tokens, now time.Time) {
 	g.Access, g.Obtained, g.Expires = t.access, now, time.Time{}
 	if t.lifetime > 0 {
@@ -174,7 +174,7 @@ func (g *kept) take(t *tokens, now time.Time) {
 	}
 }
 
-// union keeps the order in which scopes came.
+// union returns all scopes, each once, in order.
 func union(lists ...[]string) []string {
 	var all []string
 	for _, list := range lists {

@@ -6,7 +6,7 @@ import (
 	"unicode"
 )
 
-// ring keeps the end of what a child wrote to its standard error.
+// ring keeps the end of what a command wrote to its standard error.
 type ring struct {
 	mu  sync.Mutex
 	buf []byte
@@ -34,8 +34,7 @@ func (r *ring) String() string {
 	return string(r.buf)
 }
 
-// lastLine is the line that tells best how things stand, mostly the last one,
-// fit to be shown in a table.
+// lastLine returns the line that says best what happened, shortened for a table.
 func (r *ring) lastLine() string {
 	const most = 200
 	lines := strings.FieldsFunc(strings.ToValidUTF8(r.String(), "?"), func(c rune) bool { return c == '\r' || c == '\n' })
@@ -47,7 +46,7 @@ func (r *ring) lastLine() string {
 			return c
 		}, strings.ReplaceAll(line, "\t", " ")), unicode.IsSpace)
 	}
-	i := TellingLine(lines)
+	i := SummaryLine(lines)
 	if i < 0 {
 		return ""
 	}

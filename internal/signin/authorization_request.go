@@ -28,7 +28,7 @@ type question struct {
 	verifier gateway.Secret
 }
 
-func newQuestion(p *place, c registered, scopes []string) *question {
+func newQuestion(p *target, c registered, scopes []string) *question {
 	return &question{
 		client: c, endpoint: p.issuer.AuthorizationEndpoint, resource: p.resource, scopes: scopes,
 		issuer: p.issuer.Issuer, announces: p.issuer.AuthorizationResponseIssParameterSupported,
