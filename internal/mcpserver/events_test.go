@@ -24,7 +24,7 @@ func TestASlowClientsBacklogIsBounded(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			e := newEvents(account{})
 			var answers sync.WaitGroup
-			const many = 1000
+			const many = 200
 			for range many {
 				answers.Go(func() { e.answer(message) })
 			}

@@ -96,12 +96,12 @@ func TestProgressAndFailure(t *testing.T) {
 // read it must not stop the reading of the child that others share.
 func TestSlowReaderHoldsUpNobody(t *testing.T) {
 	h := openHouse(t, servers{"fault": child(t)})
-	const steps = 100_000 // more than the buffers of a connection hold
-	stuck := h.open(modern("1", "tools/call", fmt.Sprintf(`"name":"fault__progress","arguments":{"n":%d}`, steps), `"progressToken":"`+strings.Repeat("long", 50)+`"`))
+	const steps = 10_000 // of 2 KB each: more than the buffers of a connection hold
+	stuck := h.open(modern("1", "tools/call", fmt.Sprintf(`"name":"fault__progress","arguments":{"n":%d}`, steps), `"progressToken":"`+strings.Repeat("long", 500)+`"`))
 	// The first calls still find room in the connection's buffers.
 	answered := make(chan string, 1)
 	go func() {
-		for range 500 {
+		for range 100 {
 			if r := h.send(modernCall("1", "fault__echo", `{"text":"hi"}`)); text(r.last()) != "hi" {
 				answered <- "echo: " + r.last()
 				return
@@ -149,6 +149,7 @@ func TestCancellation(t *testing.T) {
 	} {
 		for _, era := range []string{"legacy", "modern"} {
 			t.Run("behind "+name+" "+era, func(t *testing.T) {
+				t.Parallel()
 				record := recordFile(t)
 				h := openHouse(t, servers{"fault": make("-era", era, "-record", record)})
 				session := h.initialize(h.token)
