@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -41,8 +42,7 @@ type house struct {
 	settleBy time.Time
 }
 
-// firstListPatience is how long the first list waits for servers that have
-// never been listed. Many clients never ask again after an empty first list,
+// firstListPatience is the default of Options.FirstListPatience. Many clients never ask again after an empty first list,
 // and some give up after ten seconds.
 const firstListPatience = 8 * time.Second
 
@@ -153,7 +153,7 @@ func (p *Process) build(cfg *config.Config, old *house) *house {
 		}
 	}
 	p.launcher.AskLoginShell(cfg.LoginShell)
-	h := &house{config: cfg, tasks: &p.tasks, learned: p.learned, settleBy: time.Now().Add(firstListPatience), validator: &catalog.Validator{}, limit: newLimiter(cfg.RateLimit)}
+	h := &house{config: cfg, tasks: &p.tasks, learned: p.learned, settleBy: time.Now().Add(cmp.Or(p.opt.FirstListPatience, firstListPatience)), validator: &catalog.Validator{}, limit: newLimiter(cfg.RateLimit)}
 	h.finder.shelf = p.meaning.shelfFor(cfg.Embeddings, p.store, p.log)
 	if old != nil && old.config.RateLimit == cfg.RateLimit {
 		h.limit = old.limit

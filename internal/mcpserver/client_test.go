@@ -443,7 +443,11 @@ func isModernServer(name string) bool { return name[0] == 'm' }
 // one house.
 func everyPairing(t *testing.T, o clientOptions, test func(t *testing.T, c *client, server string)) {
 	t.Helper()
-	h := openHouse(t, upstreams(t))
+	openHouse(t, upstreams(t)).everyPairing(t, o, test)
+}
+
+func (h *house) everyPairing(t *testing.T, o clientOptions, test func(t *testing.T, c *client, server string)) {
+	t.Helper()
 	for _, kind := range kinds() {
 		o.era, o.wire = kind.era, kind.wire
 		for _, server := range []string{"lh", "ls", "mh", "ms"} {

@@ -27,7 +27,7 @@ type largeHouse struct {
 	handled *atomic.Int64
 }
 
-const largeSize = 256 << 10
+const largeSize = 32 << 10
 
 var largePage = &catalog.Page{Legacy: []byte(`{"tools":["` + strings.Repeat("x", largeSize) + `"]}`)}
 
