@@ -14,7 +14,7 @@ const (
 	outboxPiece = 256 << 10
 )
 
-// outbox writes messages in the order in which they were put, in the
+// outbox writes messages to a connection in the order in which they were put, in the
 // background, as many at once as have gathered. Putting never blocks, so it
 // can be done while a lock is held.
 type outbox struct {

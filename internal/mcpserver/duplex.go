@@ -275,7 +275,7 @@ func (c *duplexConn) listen(ctx context.Context, msg *jsonrpc.Message) error {
 			select {
 			case <-sub.listener.again:
 				sub.renew(ctx, c.server)
-			case <-sub.listener.wake:
+			case <-sub.listener.queue.wake:
 				for _, message := range sub.news() {
 					c.out.answer(message)
 				}
@@ -300,7 +300,7 @@ func (c *duplexConn) listen(ctx context.Context, msg *jsonrpc.Message) error {
 func (c *duplexConn) tellOfChanges(ctx context.Context, st *stream) {
 	for {
 		select {
-		case <-st.wake:
+		case <-st.queue.wake:
 		case <-ctx.Done():
 			return
 		}

@@ -313,7 +313,7 @@ func TestWhatWaitsForAClientCounts(t *testing.T) {
 			if budget.Held("t") < maxBacklog-2000 {
 				t.Errorf("%d bytes are counted", budget.Held("t"))
 			}
-			if err := e.pour(httptest.NewRecorder(), false); err != nil || budget.Held("t") != 0 {
+			if err := e.flush(httptest.NewRecorder(), false); err != nil || budget.Held("t") != 0 {
 				t.Errorf("%d bytes are left: %v", budget.Held("t"), err)
 			}
 			e.offer(message)

@@ -48,7 +48,7 @@ func (s *Server) get(w http.ResponseWriter, r *http.Request, id visitor) {
 	for {
 		var events []byte
 		select {
-		case <-st.wake:
+		case <-st.queue.wake:
 			for _, message := range st.take(nil, everyKind) {
 				events = jsonrpc.AppendSSE(events, message)
 			}
@@ -345,7 +345,7 @@ func (s *Server) listen(p *reply, r *http.Request, msg *jsonrpc.Message, id visi
 		sub.listener.sent()
 		events = nil
 		select {
-		case <-sub.listener.wake:
+		case <-sub.listener.queue.wake:
 			for _, message := range sub.news() {
 				events = jsonrpc.AppendSSE(events, message)
 			}
