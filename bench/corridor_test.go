@@ -265,15 +265,16 @@ type rooms struct {
 	catalog *catalog.Catalog
 }
 
-func (r rooms) Page(_ context.Context, _ string, kind gateway.Kind, cursor string) (*catalog.Page, error) {
+func (r rooms) Page(_ context.Context, _ gateway.View, kind gateway.Kind, cursor string) (*catalog.Page, error) {
 	return r.catalog.Page(kind, cursor)
 }
 
-func (r rooms) Describe(string) (mcpserver.Description, bool) { return mcpserver.Description{}, true }
-func (r rooms) Count(gateway.Identity) error                  { return nil }
-func (r rooms) SetLogLevel(string)                            {}
-func (r rooms) Forget(string)                                 {}
-func (r rooms) Hear(*gateway.Session, string, []byte)         {}
+func (r rooms) Has(gateway.View) bool                       { return true }
+func (r rooms) Describe(gateway.View) mcpserver.Description { return mcpserver.Description{} }
+func (r rooms) Count(gateway.Identity) error                { return nil }
+func (r rooms) SetLogLevel(string)                          {}
+func (r rooms) Forget(string)                               {}
+func (r rooms) Hear(*gateway.Session, string, []byte)       {}
 func (r rooms) Tasks(context.Context, *gateway.Call, string) ([]byte, error) {
 	return []byte(`{"tasks":[]}`), nil
 }
