@@ -8,14 +8,14 @@ import (
 	"genkan/internal/jsonrpc"
 )
 
-// listener is somebody who hears what happens beside calls: an open stream, a
-// subscription, a client over stdio. What happens faster than it can be told
-// becomes one.
+// listener receives notifications that belong to no call: for an open stream, a
+// subscription or a client over stdio. Repeated changes of a list or a resource
+// are merged until they are sent.
 type listener struct {
 	view gateway.View
 	// queue holds whole messages.
 	queue outbox
-	// again is told when resources must be subscribed to anew.
+	// again is signaled when resources must be subscribed to again.
 	again chan struct{}
 
 	mu    sync.Mutex
@@ -23,8 +23,8 @@ type listener struct {
 	uris  []string
 }
 
-// mostWaiting is how much may wait for a listener that does not listen, and
-// mostWaitingBytes how many bytes of messages; a larger one may wait alone.
+// mostWaiting and mostWaitingBytes bound the messages that wait for a client that
+// does not read. A larger message may wait alone.
 const (
 	mostWaiting      = 1000
 	mostWaitingBytes = 4 << 20
@@ -37,27 +37,26 @@ func newListener(view gateway.View, bytes account) *listener {
 	}
 }
 
-func (l *listener) rouse() { nudge(l.queue.wake) }
-func (l *listener) renew() { nudge(l.again) }
+func (l *listener) renew() { signal(l.again) }
 
-// nudge leaves a sign for whoever reads the channel, unless there is one.
-func nudge(c chan<- struct{}) {
+// signal wakes the reader of a channel with a buffer of one.
+func signal(c chan<- struct{}) {
 	select {
 	case c <- struct{}{}:
 	default:
 	}
 }
 
-// tell says that a list is another one.
+// tell notes that a list changed.
 func (l *listener) tell(kind gateway.Kind) {
 	l.mu.Lock()
 	l.kinds[sharedKind(kind)] = true
 	l.mu.Unlock()
-	l.rouse()
+	signal(l.queue.wake)
 }
 
-// sharedKind is the kind under which a change is announced: templates have no
-// announcement of their own.
+// sharedKind returns the kind whose notification announces a change. Templates
+// have none of their own.
 func sharedKind(kind gateway.Kind) gateway.Kind {
 	if kind == gateway.KindTemplate {
 		return gateway.KindResource
@@ -65,14 +64,14 @@ func sharedKind(kind gateway.Kind) gateway.Kind {
 	return kind
 }
 
-// update says that a resource is another one.
+// update notes that a resource changed.
 func (l *listener) update(uri string) {
 	l.mu.Lock()
 	if len(uri) <= longestName && len(l.uris) < mostWaiting && !slices.Contains(l.uris, uri) {
 		l.uris = append(l.uris, uri)
 	}
 	l.mu.Unlock()
-	l.rouse()
+	signal(l.queue.wake)
 }
 
 // push queues a whole message. It returns false when too many wait, or too many
@@ -132,7 +131,7 @@ func (l *listener) rest() (uris []string, messages [][]byte) {
 	return uris, dataOf(l.queue.handOver())
 }
 
-// everyKind is what a legacy client hears of.
+// everyKind selects all lists, for legacy clients.
 func everyKind(gateway.Kind) bool { return true }
 
 // join adds a listener. It reports false while the server is going down.

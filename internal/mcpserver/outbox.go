@@ -88,7 +88,7 @@ func (o *outbox) append(m outgoing) bool {
 	o.waiting = append(o.waiting, m)
 	o.size += len(m.data)
 	o.counted += m.counted
-	nudge(o.wake)
+	signal(o.wake)
 	return true
 }
 

@@ -115,8 +115,8 @@ func (s *Server) handle(ctx context.Context, call *gateway.Call, out gateway.Pee
 			k.call.SetProgressToken(call.Params.Get(call.Params.ProgressToken))
 			k.welcome(out) // before the server hears the answer, and goes on
 			k.answer(call.Params.Get(call.Params.InputResponses))
-			result, settle, err := k.attend(ctx, out)
-			return result, func() { call.Release(); settle() }, err
+			result, release, err := k.attend(ctx, out)
+			return result, func() { call.Release(); release() }, err
 		}
 	}
 	if call.Era != gateway.EraModern || !mayBeAsked(call.Capabilities()) {
@@ -186,7 +186,7 @@ func (k *park) attend(ctx context.Context, out notifier) (_ *gateway.Result, rel
 	}
 }
 
-// welcome lets the client that is there now hear what is said.
+// welcome sends notifications to the connection that waits now.
 func (k *park) welcome(out notifier) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -253,7 +253,7 @@ func (k *park) Ask(ctx context.Context, method string, params []byte) ([]byte, e
 	}
 	k.questions = append(k.questions, q)
 	k.mu.Unlock()
-	nudge(k.asked)
+	signal(k.asked)
 	select {
 	case result := <-q.answer:
 		return result, nil
@@ -284,7 +284,7 @@ func (k *park) answer(responses []byte) {
 	}
 	k.questions = open
 	if len(open) > 0 {
-		nudge(k.asked)
+		signal(k.asked)
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 )
 
 // reply writes the answer to one HTTP request. It is a plain JSON body, unless
-// something has to be said before the answer is there: then it becomes a
+// something has to be sent before the answer is there: then it becomes a
 // stream of events.
 type reply struct {
 	server *Server
@@ -167,7 +167,7 @@ func (p *reply) Ask(ctx context.Context, method string, params []byte) ([]byte, 
 	}
 	defer func() {
 		if asked != nil {
-			asked.settle(number)
+			asked.closeQuestion(number)
 		}
 	}()
 	return p.sess.askVia(ctx, method, params, send, gone)
@@ -181,7 +181,7 @@ func (p *reply) resumable() bool {
 	if p.journal == nil {
 		return p.mayStream && !p.left() && p.sess.primes()
 	}
-	return p.sess.primes() || p.journal.spoke()
+	return p.sess.primes() || p.journal.hasEvents()
 }
 
 // send puts a message into the stream that must not be left out. It reports
@@ -318,7 +318,7 @@ func (p *reply) finishParts(status int, retryAfter time.Duration, head, body, ta
 			return
 		}
 		if j.end(whole) {
-			<-j.laidDown // whoever reads it, its bytes are this call's
+			<-j.stored // whoever reads it, its bytes are this call's
 		}
 		<-j.posted
 		return

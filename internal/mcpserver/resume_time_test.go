@@ -230,7 +230,7 @@ func TestOnlySoMuchIsKept(t *testing.T) {
 		session := open(s)
 		seen := callAndDrop(s, session, 1, time.Second)
 		for _, j := range journalsOf(s) {
-			if j.size > maxBacklog || j.loose > mostKept || j.loose != len(j.events) {
+			if j.size > maxBacklog || j.droppable > mostKept || j.droppable != len(j.events) {
 				t.Errorf("%d events of %d bytes are kept", len(j.events), j.size)
 			}
 		}

@@ -26,11 +26,11 @@ type session struct {
 	patience time.Duration
 	// known is what the house knows of the client.
 	known atomic.Pointer[gateway.Session]
-	// id, idleSince and place belong to sessions: what it is listed under, and
-	// where it is in the order of those to end.
+	// id, idleSince and heapIndex belong to sessions: the key it is listed under,
+	// and its position in the heap of idle sessions.
 	id        string
 	idleSince time.Time
-	place     int
+	heapIndex int
 
 	mu       sync.Mutex
 	lastSeen time.Time
@@ -38,8 +38,8 @@ type session struct {
 	// stream is what hears of changes, nil if none is open.
 	stream *stream
 	// stale are the lists that changed since the client last asked for them. A
-	// new stream begins with telling so: what was sent on a stream that broke
-	// may never have arrived.
+	// new stream begins with these notifications: what was sent on a stream that
+	// broke may never have arrived.
 	stale [gateway.KindCount]bool
 	// missed are the watched resources that changed while no stream was open,
 	// unsent what a stream had not sent when it ended.
@@ -81,15 +81,15 @@ func newSession(owner gateway.Identity, budget *gateway.Shares, view gateway.Vie
 		owner: owner.ClientID, bytes: account{budget, owner.ClientID},
 		view: view, version: version, patience: patience, lastSeen: time.Now(),
 	}
-	s.known.Store(&gateway.Session{ID: rand.Text()[:12], Identity: owner, Capabilities: capabilities, Peer: line{s}})
+	s.known.Store(&gateway.Session{ID: rand.Text()[:12], Identity: owner, Capabilities: capabilities, Peer: sessionPeer{s}})
 	return s
 }
 
-// line is the way to a client beside its calls.
-type line struct{ *session }
+// sessionPeer reaches a client outside of its calls.
+type sessionPeer struct{ *session }
 
 // Notify says something on the session's stream, or keeps it for the next one.
-func (l line) Notify(method string, params []byte) {
+func (l sessionPeer) Notify(method string, params []byte) {
 	message := jsonrpc.AppendNotification(nil, method, params)
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -106,7 +106,7 @@ func (l line) Notify(method string, params []byte) {
 const mostUnsent, longestUnsent = 64, 16 << 10
 
 // Ask puts a question on the session's stream and waits for the answer.
-func (l line) Ask(ctx context.Context, method string, params []byte) ([]byte, error) {
+func (l sessionPeer) Ask(ctx context.Context, method string, params []byte) ([]byte, error) {
 	return l.askVia(ctx, method, params, l.push, nil)
 }
 
@@ -144,7 +144,7 @@ func (s *session) finish(id string) {
 	s.lastSeen = time.Now()
 }
 
-// cancel ends a call at the client's wish.
+// cancel ends a call that the client canceled.
 func (s *session) cancel(id string) {
 	s.mu.Lock()
 	cancel := s.calls[id]

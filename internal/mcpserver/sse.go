@@ -119,7 +119,7 @@ func (s *Server) serveSSE(w http.ResponseWriter, r *http.Request, view gateway.V
 	c.stopBeginning()
 	out.close()
 	cancel()
-	s.bury(c.sess)
+	s.endSession(c.sess)
 	giveUp(errCanceledByClient)
 	c.calls.Wait()
 	beside.Wait()
