@@ -4,8 +4,8 @@
 // owner goes, a bridge finds or starts another one and brings it up to date,
 // so that its client notices nothing but the calls that were lost.
 //
-// The room knows how processes find one another and how messages travel
-// between them. What is served to those who join is decided in app.
+// The package knows how processes find each other and how messages travel between
+// them. Package app decides what is served to those who join.
 package bridge
 
 import (
@@ -30,7 +30,7 @@ const (
 	PurposeMCP Purpose = "mcp"
 	// PurposeREST: HTTP requests to the REST API follow.
 	PurposeREST Purpose = "rest"
-	// PurposeRetire asks a background process to leave its place to the caller.
+	// PurposeRetire asks a background process to let the caller be the owner.
 	PurposeRetire Purpose = "retire"
 )
 
