@@ -11,8 +11,8 @@ import (
 	"genkan/internal/jsonrpc"
 )
 
-// get opens the stream on which a legacy session hears of changes, or goes on
-// with one of its calls.
+// get opens the notification stream of a legacy session, or resumes the stream of
+// a call.
 func (s *Server) get(w http.ResponseWriter, r *http.Request, id visitor) {
 	p := s.newReply(w, r)
 	if r.Header.Get("Mcp-Session-Id") == "" {
@@ -71,8 +71,8 @@ func (s *Server) get(w http.ResponseWriter, r *http.Request, id visitor) {
 	}
 }
 
-// writeEvents writes to a stream. A client that does not read must not keep what
-// it is sent in memory for ever.
+// writeEvents writes to a stream with a deadline: a client that does not read must
+// not keep the events in memory for ever.
 func writeEvents(w http.ResponseWriter, events []byte) error {
 	control := http.NewResponseController(w)
 	_ = control.SetWriteDeadline(time.Now().Add(writeTime))
@@ -83,11 +83,11 @@ func writeEvents(w http.ResponseWriter, events []byte) error {
 	return control.Flush()
 }
 
-// mostStreams is how many streams may be open by default.
+// mostStreams is the default number of open streams.
 const mostStreams = 20_000
 
-// openStream counts a stream that a client opens, and the bytes that are kept for
-// as long as it is open, until closeStream is called.
+// openStream counts an open stream and its bytes against the client's shares until
+// closeStream is called.
 func (s *Server) openStream(client string, bytes int) (closeStream func(), err error) {
 	if !s.streams.Take(client, 1) {
 		return nil, &gateway.Error{
@@ -107,7 +107,7 @@ func (s *Server) openStream(client string, bytes int) (closeStream func(), err e
 	}, nil
 }
 
-// headerSize is what is counted for the headers of a stream's request, which are
+// headerSize returns the bytes to count for a stream's request headers, which are
 // kept until it ends.
 func headerSize(r *http.Request) int {
 	size := len(r.RequestURI)
@@ -136,7 +136,7 @@ type topic struct {
 	name string
 }
 
-// filterFields are the kinds' names in a subscription's filter.
+// filterFields are the names of the kinds in a subscription's filter.
 var filterFields = map[gateway.Kind]string{
 	gateway.KindTool: "toolsListChanged", gateway.KindPrompt: "promptsListChanged", gateway.KindResource: "resourcesListChanged",
 }
@@ -246,7 +246,7 @@ func (s *subscription) ask(ctx context.Context, server *Server, w topic) (stop f
 	}, told)
 }
 
-// progressed tells the client how a task is.
+// progressed sends the state of a task.
 func (s *subscription) progressed(state string) {
 	params := append(append([]byte{'{'}, s.meta()...), ',')
 	params = append(params, jsonrpc.Without([]byte(state), "_meta")[1:]...)
@@ -294,7 +294,7 @@ func (s *subscription) acknowledged() []byte {
 // news returns the notifications to send now.
 func (s *subscription) news() [][]byte { return s.listener.take(s.meta(), s.wants) }
 
-// ended is the answer to the request, when the server ends the stream.
+// ended returns the answer to the request, for when the server ends the stream.
 func (s *subscription) ended() []byte {
 	result := append([]byte(`{"resultType":"complete",`), s.meta()...)
 	return jsonrpc.AppendResult(nil, s.id, append(result, '}'))
