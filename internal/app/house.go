@@ -42,8 +42,8 @@ type house struct {
 	settleBy time.Time
 }
 
-// firstListPatience is the default of Options.FirstListPatience. Many clients never ask again after an empty first list,
-// and some give up after ten seconds.
+// firstListPatience is the default of Options.FirstListPatience. Many clients
+// never ask again after an empty first list, and some give up after ten seconds.
 const firstListPatience = 8 * time.Second
 
 // settle waits, once, for servers of which nothing is known yet.

@@ -83,8 +83,8 @@ func TestReconfiguringKeepsTheProcess(t *testing.T) {
 			}
 			return nil
 		}},
-		"a timeout": {conf{"timeout": "50ms"}, "one__pid", func() error {
-			if _, err := h.call("one__sleep", `{"ms":60000}`); err == nil || !strings.Contains(err.Error(), "50ms") {
+		"a timeout": {conf{"timeout": "1s"}, "one__pid", func() error {
+			if _, err := h.call("one__sleep", `{"ms":60000}`); err == nil || !strings.Contains(err.Error(), "1s") {
 				return fmt.Errorf("got %w", err)
 			}
 			return nil
