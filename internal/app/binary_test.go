@@ -32,9 +32,33 @@ import (
 func TestTheBinary(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "genkan")
-	if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", path, "genkan/cmd/genkan").CombinedOutput(); err != nil {
+	buildGenkan(t, path)
+	for name, test := range map[string]func(*testing.T, string){
+		"ends":                  testEnds,
+		"is joined":             testJoining,
+		"among its own servers": testGenkanAmongItsOwnServers,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, path)
+		})
+	}
+}
+
+// builtVersion is the version of the binary. One that ends in -dirty is told from
+// others of the same version by the time of its file, so that a copy is another
+// build.
+const builtVersion = "v1-dirty"
+
+func buildGenkan(t *testing.T, path string) {
+	t.Helper()
+	out, err := exec.Command("go", "build", "-buildvcs=false", "-ldflags", "-X main.version="+builtVersion, "-o", path, "genkan/cmd/genkan").CombinedOutput()
+	if err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
+}
+
+func testEnds(t *testing.T, path string) {
 	for name, test := range map[string]func(*testing.T, string){
 		"killed, leaves nothing behind":         testKillLeavesNothingBehind,
 		"terminated, leaves nothing behind":     testTermLeavesNothingBehind,

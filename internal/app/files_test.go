@@ -14,6 +14,7 @@ import (
 	"genkan/internal/gateway"
 	"genkan/internal/logs"
 	"genkan/internal/sqlite"
+	"genkan/internal/sqlite/blank"
 	"genkan/internal/testkit"
 )
 
@@ -58,7 +59,7 @@ func TestFilesThatOthersCanChangeAreRefused(t *testing.T) {
 				t.Skip("only root can give files away")
 			}
 			dir := filepath.Join(t.TempDir(), "data")
-			if err := openIn(t, dir); err != nil {
+			if err := errors.Join(blank.Write(databaseFile(dir)), openIn(t, dir)); err != nil {
 				t.Fatal(err)
 			}
 			if err := test.open(dir); err != nil {

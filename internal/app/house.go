@@ -1,6 +1,7 @@
 package app
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -45,9 +46,8 @@ type house struct {
 	settleBy time.Time
 }
 
-// firstListPatience is how long the first list waits for servers that have
-// never been listed. Many clients never ask again after an empty first list,
-// and some give up after ten seconds.
+// firstListPatience is the default of Options.FirstListPatience. Many clients
+// never ask again after an empty first list, and some give up after ten seconds.
 const firstListPatience = 8 * time.Second
 
 // settle waits, once, for servers of which nothing is known yet.
@@ -186,7 +186,7 @@ func (p *Process) build(cfg *config.Config, old *house) *house {
 		}
 	}
 	p.launcher.AskLoginShell(cfg.LoginShell)
-	h := &house{config: cfg, tasks: p.tasks, learned: p.learned, settleBy: time.Now().Add(firstListPatience), validator: &catalog.Validator{}, limit: ratelimit.New(cfg.RateLimit.Max, cfg.RateLimit.TimeWindow)}
+	h := &house{config: cfg, tasks: p.tasks, learned: p.learned, settleBy: time.Now().Add(cmp.Or(p.opt.FirstListPatience, firstListPatience)), validator: &catalog.Validator{}, limit: ratelimit.New(cfg.RateLimit.Max, cfg.RateLimit.TimeWindow)}
 	if old != nil && old.config.RateLimit == cfg.RateLimit {
 		h.limit = old.limit
 	}

@@ -74,8 +74,8 @@ func TestAServerCannotForgeTheInstructionsOfAnother(t *testing.T) {
 
 func TestLongInstructionsAreCutAndSaySo(t *testing.T) {
 	t.Parallel()
-	long := newSpeaker(t).say(func(s *speaker) { s.instructions = strings.Repeat("玄関", 1<<20) })
-	lines := newSpeaker(t).say(func(s *speaker) { s.instructions = "a" + strings.Repeat("\n", 1<<20) + "b" })
+	long := newSpeaker(t).say(func(s *speaker) { s.instructions = strings.Repeat("玄関", 1<<16) })
+	lines := newSpeaker(t).say(func(s *speaker) { s.instructions = "a" + strings.Repeat("\n", 1<<17) + "b" })
 	h := openHouse(t, servers(conf{"long": long.conf(), "lines": lines.conf()}))
 	h.waitReady("long", "lines")
 	joined := h.instructionsAt("/mcp")

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"genkan/internal/api/client"
+	"genkan/internal/sqlite/blank"
 	"genkan/internal/testkit"
 )
 
@@ -68,6 +69,10 @@ func servers(named conf) conf { return conf{"mcpServers": named, "kb": conf{"ena
 
 type houseOption func(*Options)
 
+// hurried gives servers a second to be in the first list, for tests in which one
+// of them never is.
+func hurried(opt *Options) { opt.FirstListPatience = time.Second }
+
 // openHouse starts a gateway. It does not wait for its servers.
 func openHouse(t testing.TB, config conf, options ...houseOption) *testHouse {
 	t.Helper()
@@ -85,6 +90,9 @@ func openHouseIn(t testing.TB, dir string, config conf, options ...houseOption) 
 	}
 	for _, o := range options {
 		o(&opt)
+	}
+	if err := blank.Write(databaseFile(dir)); err != nil {
+		t.Fatal(err)
 	}
 	p, err := Open(context.Background(), opt)
 	if err != nil {

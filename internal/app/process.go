@@ -62,6 +62,9 @@ type Options struct {
 	Limits     execute.Limits
 	EdgeLimits mcpserver.Limits
 	Memory     int64
+	// FirstListPatience is how long the first list waits for servers that have
+	// never been listed; zero means eight seconds.
+	FirstListPatience time.Duration
 	// Inspect are middlewares that look into calls.
 	Inspect []gateway.Middleware
 	// Now is the clock of sign-ins; nil is the machine's.

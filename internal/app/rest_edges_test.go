@@ -19,7 +19,7 @@ func TestOthersSeeNoOutput(t *testing.T) {
 	dies := conf{"command": "/bin/sh", "args": []string{"-c", "echo canary-on-stderr >&2; exit 3"}}
 	h := openHouse(t, servers(conf{
 		"noisy": with(noisy, conf{"tools": conf{"deny": []string{"sleep"}}}), "chatty": chatty, "dies": dies,
-	}))
+	}), hurried)
 	h.waitReady("noisy")
 	testkit.Eventually(t, func() bool {
 		_, text := h.request(http.MethodGet, "/v1/servers/chatty", "", nil)
@@ -61,7 +61,7 @@ func TestRESTUnderLoad(t *testing.T) {
 	h.waitReady("one", "two")
 	testkit.Eventually(t, func() bool { return h.lists("one__echo") && h.lists("two__echo") }, "listed")
 	var all sync.WaitGroup
-	const rounds = 30
+	rounds := testkit.Count(10, 30)
 	repeat := func(what func(i int)) {
 		all.Go(func() {
 			for i := range rounds {

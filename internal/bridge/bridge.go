@@ -69,15 +69,15 @@ type bridge struct {
 	// owners are going and still have something to answer.
 	links      map[*link]struct{}
 	connecting bool
-	waiting    waitingRoom
-	memory     memory
+	waiting    waitQueue
+	state      sessionState
 	questions  questions
-	messages   uint64 // counts, for the order in which they came
-	ending     bool   // the client has said all that it has to say
-	// changed says that it may be over.
+	messages   uint64 // number of the last message, for their order
+	ending     bool   // the client sends no more
+	// changed is signaled when the bridge may be done.
 	changed chan struct{}
 
-	beside sync.WaitGroup
+	background sync.WaitGroup
 }
 
 // Run carries messages between the client and the owner that was joined until
@@ -128,7 +128,7 @@ func (b *bridge) close(giveUp func()) {
 	b.mu.Unlock()
 	done := make(chan struct{})
 	go func() {
-		b.beside.Wait()
+		b.background.Wait()
 		close(done)
 	}()
 	timer := time.NewTimer(lastPatience)
@@ -139,8 +139,7 @@ func (b *bridge) close(giveUp func()) {
 	}
 }
 
-// finish notes that the client has nothing more to say. What it asked is still
-// answered.
+// finish notes that the client sends no more. Its requests are still answered.
 func (b *bridge) finish() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -188,9 +187,9 @@ func (b *bridge) readClient() error {
 		case err != nil:
 			return err
 		default:
-			if room := b.fromClient(line); room != nil {
+			if space := b.fromClient(line); space != nil {
 				select {
-				case <-room:
+				case <-space:
 				case <-b.life.Done():
 				}
 			}
@@ -207,18 +206,18 @@ func refuseMessage(id []byte, code int, err error) []byte {
 	return jsonrpc.AppendErrorObject(nil, id, jsonrpc.ErrorObject(code, err.Error(), nil))
 }
 
-// fromClient takes what the client says: a message, or an array of them, as one
+// fromClient handles a message of the client, or an array of them, as one
 // version of MCP has it. The channel it returns, if any, is closed when there is
-// room for more.
+// space for more.
 func (b *bridge) fromClient(line []byte) <-chan struct{} {
 	if jsonrpc.IsBatch(line) && b.hasBatches() {
 		messages, err := jsonrpc.SplitBatch(line)
 		if err == nil && len(messages) > 0 && len(messages) <= jsonrpc.MaxBatch {
-			var room <-chan struct{}
+			var space <-chan struct{}
 			for _, message := range messages {
-				room = b.message(message)
+				space = b.message(message)
 			}
-			return room
+			return space
 		}
 	}
 	return b.message(line)
@@ -228,7 +227,7 @@ func (b *bridge) fromClient(line []byte) <-chan struct{} {
 func (b *bridge) hasBatches() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return jsonrpc.LookupText(b.memory.initialize, "protocolVersion") == jsonrpc.BatchVersion
+	return jsonrpc.LookupText(b.state.initialize, "protocolVersion") == jsonrpc.BatchVersion
 }
 
 func (b *bridge) message(line []byte) <-chan struct{} {
@@ -271,7 +270,7 @@ func (b *bridge) request(msg *jsonrpc.Message, line []byte) (*link, error) {
 		return nil, errGoingDown
 	}
 	if msg.Method == methodListen {
-		b.memory.listen(id, line)
+		b.state.listen(id, line)
 		if b.current == nil {
 			b.connect()
 			return nil, nil // it goes out with the rest that is remembered
@@ -289,7 +288,7 @@ func (b *bridge) request(msg *jsonrpc.Message, line []byte) (*link, error) {
 
 // isInUse reports whether the client waits for an answer with this id.
 func (b *bridge) isInUse(id string) bool {
-	if b.memory.listens.has(id) || b.waiting.has(id) {
+	if b.state.listens.has(id) || b.waiting.has(id) {
 		return true
 	}
 	for l := range b.links {
@@ -331,7 +330,7 @@ func (b *bridge) notification(msg *jsonrpc.Message, line []byte) *link {
 	defer b.mu.Unlock()
 	switch msg.Method {
 	case "notifications/initialized":
-		b.memory.initialized = line
+		b.state.initialized = line
 		if b.current == nil {
 			return nil // it goes out with the rest that is remembered
 		}
@@ -349,7 +348,7 @@ func (b *bridge) notification(msg *jsonrpc.Message, line []byte) *link {
 // cancel sends a cancellation after its request. The client wants no answer
 // any more, so nothing is left to be said when the owner goes.
 func (b *bridge) cancel(id string, line []byte) *link {
-	b.memory.listens.remove(id)
+	b.state.listens.remove(id)
 	if b.waiting.remove(id) {
 		return nil
 	}

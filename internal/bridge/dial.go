@@ -13,7 +13,7 @@ import (
 // ErrNobody when there is none, or one that is just going, and a
 // *RefusedError when the owner refuses.
 func Dial(ctx context.Context, dataDir string, hello Hello) (net.Conn, Welcome, error) {
-	p, err := placeOf(dataDir)
+	p, err := runDirOf(dataDir)
 	if err != nil {
 		return nil, Welcome{}, err
 	}

@@ -30,7 +30,7 @@ const (
 	PurposeMCP Purpose = "mcp"
 	// PurposeREST: HTTP requests to the REST API follow.
 	PurposeREST Purpose = "rest"
-	// PurposeRetire asks a background process to leave its place to the caller.
+	// PurposeRetire asks a background process to let the caller be the owner.
 	PurposeRetire Purpose = "retire"
 )
 

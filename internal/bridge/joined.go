@@ -70,10 +70,10 @@ func (j *Joined) Gone() <-chan struct{} { return j.gone }
 func (j *Joined) Write(p []byte) (int, error) {
 	j.out.put(p)
 	before, err := j.out.progress()
-	for room := j.out.full(); room != nil && err == nil; {
+	for space := j.out.full(); space != nil && err == nil; {
 		timer := time.NewTimer(readPatience)
 		select {
-		case <-room:
+		case <-space:
 			timer.Stop()
 			return len(p), nil
 		case <-timer.C:

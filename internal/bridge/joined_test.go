@@ -64,7 +64,7 @@ func TestJoinedThatDoesNotRead(t *testing.T) {
 		joined := NewJoined(theirs)
 		message := append(bytes.Repeat([]byte("x"), 1<<20), '\n')
 		begun := time.Now()
-		for range outboxRoom / len(message) {
+		for range outboxLimit / len(message) {
 			if _, err := joined.Write(message); err != nil {
 				t.Fatal(err)
 			}
@@ -151,9 +151,9 @@ func (broken) Write([]byte) (int, error) { return 0, errors.New("broken") }
 func TestBrokenOutbox(t *testing.T) {
 	t.Parallel()
 	o := newOutbox(broken{})
-	o.put(bytes.Repeat([]byte("x"), outboxRoom+1))
-	if room := o.full(); room != nil {
-		<-room
+	o.put(bytes.Repeat([]byte("x"), outboxLimit+1))
+	if space := o.full(); space != nil {
+		<-space
 	}
 	<-o.done
 	if _, err := o.progress(); err == nil {

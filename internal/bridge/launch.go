@@ -50,7 +50,7 @@ func OpenLog(dataDir string) (*os.File, error) {
 // TrimLog shortens the log to its end when it has become too long. Only the
 // owner may do that: another process may be writing.
 func (o *Owner) TrimLog() error {
-	path := LogFile(o.place.dataDir)
+	path := LogFile(o.runDir.dataDir)
 	info, err := os.Lstat(path)
 	if err != nil || !info.Mode().IsRegular() || info.Size() <= maxLog {
 		return nil // there is none, or it is short
@@ -112,17 +112,17 @@ func (l Launch) Start(ctx context.Context) (string, error) {
 		return "", err
 	}
 	defer func() { _ = log.Close() }() // the process has its own
-	says, mouth, err := os.Pipe()
+	says, stdout, err := os.Pipe()
 	if err != nil {
 		return "", err
 	}
 	defer func() { _ = says.Close() }()
 	cmd := exec.Command(l.Command[0], l.Command[1:]...) //nolint:gosec,noctx // our own executable, which outlives us on purpose
 	cmd.Dir = l.Dir
-	cmd.Stdout, cmd.Stderr = mouth, log
+	cmd.Stdout, cmd.Stderr = stdout, log
 	detach(cmd)
 	err = cmd.Start()
-	_ = mouth.Close()
+	_ = stdout.Close()
 	if err != nil {
 		return "", err
 	}

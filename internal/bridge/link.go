@@ -33,16 +33,16 @@ type request struct {
 
 func newRequest(msg *jsonrpc.Message, line []byte, number uint64) *request {
 	r := &request{id: string(msg.ID), method: msg.Method, number: number}
-	if carriesNothingOut[msg.Method] {
+	if repeatable[msg.Method] {
 		r.params, r.line = msg.Params.Raw, line
 	}
 	return r
 }
 
-// carriesNothingOut are the methods that reach no server, or ask it for
-// nothing but what it has: they may be sent to another owner when the first
-// one went without an answer. Everything else may have been carried out.
-var carriesNothingOut = map[string]bool{
+// repeatable are the methods that change nothing at a server. They are sent to
+// another owner when the first one ended without an answer. Other requests may
+// have been carried out.
+var repeatable = map[string]bool{
 	"initialize": true, "ping": true, "server/discover": true,
 	"tools/list": true, "prompts/list": true, "resources/list": true, "resources/templates/list": true,
 	"logging/setLevel": true, "resources/subscribe": true, "resources/unsubscribe": true,
@@ -70,7 +70,7 @@ func (b *bridge) adopt(conn io.ReadWriteCloser) {
 	b.links[l] = struct{}{}
 	b.current = l
 	// All at once: an owner reads one line after the other.
-	b.memory.replay(l)
+	b.state.replay(l)
 	for _, w := range b.waiting.takeAll() {
 		if w.request != nil {
 			l.send(w.request, w.line)
@@ -82,8 +82,8 @@ func (b *bridge) adopt(conn io.ReadWriteCloser) {
 		l.finish()
 	}
 	b.mu.Unlock()
-	b.beside.Go(func() { b.readOwner(l) })
-	b.beside.Go(func() {
+	b.background.Go(func() { b.readOwner(l) })
+	b.background.Go(func() {
 		// A link that cannot be written to, or whose bridge ends, ends.
 		select {
 		case <-l.out.done:
@@ -96,11 +96,11 @@ func (b *bridge) adopt(conn io.ReadWriteCloser) {
 
 // connect looks for another owner, if one is needed.
 func (b *bridge) connect() {
-	if b.current != nil || b.connecting || b.isNobodyWaiting() {
+	if b.current != nil || b.connecting || b.isDone() {
 		return
 	}
 	b.connecting = true
-	b.beside.Go(func() {
+	b.background.Go(func() {
 		for wait := reconnectPause; ; wait = min(2*wait, reconnectMost) {
 			conn, err := b.opt.Connect(b.life)
 			if err == nil {
@@ -115,7 +115,7 @@ func (b *bridge) connect() {
 				return
 			}
 			b.mu.Lock()
-			if b.isNobodyWaiting() {
+			if b.isDone() {
 				b.connecting = false
 				b.mu.Unlock()
 				return
@@ -125,8 +125,8 @@ func (b *bridge) connect() {
 	})
 }
 
-// isNobodyWaiting reports whether the client has gone and has got everything.
-func (b *bridge) isNobodyWaiting() bool { return b.ending && b.waiting.requests() == 0 }
+// isDone reports whether the client has gone and no request waits.
+func (b *bridge) isDone() bool { return b.ending && b.waiting.requests() == 0 }
 
 func (b *bridge) readOwner(l *link) {
 	lines := jsonrpc.NewLineReader(l.conn)
@@ -201,7 +201,7 @@ func (b *bridge) leaveIfDone(l *link) {
 	}
 }
 
-// fromOwner takes a message of an owner's.
+// fromOwner handles a message of an owner.
 func (b *bridge) fromOwner(l *link, line []byte) {
 	msg, err := jsonrpc.Scan(line)
 	if err != nil {
@@ -220,14 +220,15 @@ func (b *bridge) fromOwner(l *link, line []byte) {
 			b.retire(l)
 			return
 		}
-		b.toClient(b.told(l, &msg, line)...)
+		b.toClient(b.forNotification(l, &msg, line)...)
 	case jsonrpc.Response, jsonrpc.ErrorResponse:
-		b.toClient(b.answered(l, &msg, line)...)
+		b.toClient(b.forAnswer(l, &msg, line)...)
 	}
 }
 
-// told returns what the client hears of a notification.
-func (b *bridge) told(l *link, msg *jsonrpc.Message, line []byte) [][]byte {
+// forNotification returns the messages for the client when an owner sends a
+// notification.
+func (b *bridge) forNotification(l *link, msg *jsonrpc.Message, line []byte) [][]byte {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch msg.Method {
@@ -240,13 +241,13 @@ func (b *bridge) told(l *link, msg *jsonrpc.Message, line []byte) [][]byte {
 		return nil // the next owner is asked to tell
 	}
 	if msg.Method == "notifications/subscriptions/acknowledged" {
-		return b.memory.acknowledged(msg, line)
+		return b.state.acknowledged(msg, line)
 	}
 	return [][]byte{line}
 }
 
-// answered returns what the client hears of an answer.
-func (b *bridge) answered(l *link, msg *jsonrpc.Message, line []byte) [][]byte {
+// forAnswer returns the messages for the client when an owner sends an answer.
+func (b *bridge) forAnswer(l *link, msg *jsonrpc.Message, line []byte) [][]byte {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	id := string(msg.ID)
@@ -257,17 +258,17 @@ func (b *bridge) answered(l *link, msg *jsonrpc.Message, line []byte) [][]byte {
 		}
 		return then(msg)
 	}
-	if b.memory.listens.has(id) {
+	if b.state.listens.has(id) {
 		if l.retiring {
 			return nil // the next owner goes on with it
 		}
-		b.memory.listens.remove(id)
+		b.state.listens.remove(id)
 		return [][]byte{line}
 	}
 	if r, ok := l.pending[id]; ok {
 		delete(l.pending, id)
 		if msg.Kind == jsonrpc.Response {
-			b.memory.note(r)
+			b.state.note(r)
 		}
 		b.leaveIfDone(l)
 	}

@@ -6,17 +6,20 @@ import (
 )
 
 const (
-	// outboxRoom is how many bytes may wait in an outbox before whoever fills
-	// it has to wait too.
-	outboxRoom = 8 << 20
+	// outboxLimit is how many bytes may wait in an outbox before its sender has
+	// to wait.
+	outboxLimit = 8 << 20
 	// outboxPiece is how much is written at once, so that a slow reader can be
 	// told from one that does not read.
 	outboxPiece = 256 << 10
 )
 
-// outbox writes messages in the order in which they were put, in the
-// background, as many at once as have gathered. Putting never blocks, so it
-// can be done while a lock is held.
+// outbox writes messages to a connection in a goroutine of its own, in order, and
+// as many in one write as have gathered. Putting never blocks, so it can be done
+// while a lock is held. A sender that can wait asks full for space.
+//
+// The outbox of mcpserver is different: it keeps messages apart for a stream that
+// an HTTP handler writes, drops what may be dropped, and counts shares of memory.
 type outbox struct {
 	w io.Writer
 
@@ -26,7 +29,7 @@ type outbox struct {
 	written int64 // bytes that are
 	closed  bool
 	err     error
-	room    chan struct{} // made when full, closed when there is room again
+	space   chan struct{} // made when full, closed when there is space again
 
 	wake chan struct{}
 	done chan struct{}
@@ -38,7 +41,7 @@ func newOutbox(w io.Writer) *outbox {
 	return o
 }
 
-// put adds the pieces, in one.
+// put adds a message that consists of the pieces.
 func (o *outbox) put(pieces ...[]byte) {
 	o.mu.Lock()
 	if o.err == nil && !o.closed {
@@ -61,21 +64,22 @@ func (o *outbox) signal() {
 	}
 }
 
-// full returns nil when there is room, and otherwise a channel that is closed
-// when there is, or when nothing is written any more.
+// full returns nil if there is space. Otherwise it returns a channel that is
+// closed when there is, or when writing has failed.
 func (o *outbox) full() <-chan struct{} {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.size <= outboxRoom || o.err != nil {
+	if o.size <= outboxLimit || o.err != nil {
 		return nil
 	}
-	if o.room == nil {
-		o.room = make(chan struct{})
+	if o.space == nil {
+		o.space = make(chan struct{})
 	}
-	return o.room
+	return o.space
 }
 
-// progress is how much has been written so far, and what stopped it.
+// progress returns how many bytes have been written, and the error that ended
+// writing.
 func (o *outbox) progress() (int64, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -106,7 +110,7 @@ func (o *outbox) run() {
 	}
 }
 
-// wrote notes what was written, and reports whether to go on.
+// wrote records a write, and returns false after an error.
 func (o *outbox) wrote(n int, err error) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -115,9 +119,9 @@ func (o *outbox) wrote(n int, err error) bool {
 	if err != nil {
 		o.err, o.queue = err, nil
 	}
-	if o.room != nil && (o.size <= outboxRoom || err != nil) {
-		close(o.room)
-		o.room = nil
+	if o.space != nil && (o.size <= outboxLimit || err != nil) {
+		close(o.space)
+		o.space = nil
 	}
 	return err == nil
 }

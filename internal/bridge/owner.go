@@ -27,7 +27,7 @@ const helloPatience = 5 * time.Second
 
 // Owner is the one process that serves a data directory's socket.
 type Owner struct {
-	place    place
+	runDir   runDir
 	lock     *os.File
 	shortDir string
 	listener *net.UnixListener
@@ -40,7 +40,7 @@ type Owner struct {
 // Claim makes this process the owner, or says that another one is it
 // (ErrTaken). Nobody can join before Listen.
 func Claim(dataDir string) (*Owner, error) {
-	p, err := placeOf(dataDir)
+	p, err := runDirOf(dataDir)
 	if err != nil {
 		return nil, err
 	}
@@ -54,10 +54,10 @@ func Claim(dataDir string) (*Owner, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Owner{place: p, lock: lock}, nil
+	return &Owner{runDir: p, lock: lock}, nil
 }
 
-// TakeOver makes this process the owner in the place of a background process,
+// TakeOver makes this process the owner instead of a background process,
 // which is asked to go. ErrTaken: the owner stays.
 func TakeOver(ctx context.Context, dataDir string, hello Hello) (*Owner, error) {
 	hello.Purpose = PurposeRetire
@@ -90,7 +90,7 @@ func TakeOver(ctx context.Context, dataDir string, hello Hello) (*Owner, error) 
 
 // Listen opens the socket.
 func (o *Owner) Listen(ctx context.Context) error {
-	path, shortDir, err := o.place.socketPath()
+	path, shortDir, err := o.runDir.socketPath()
 	if err != nil {
 		return err
 	}
@@ -117,7 +117,7 @@ func (o *Owner) Listen(ctx context.Context) error {
 	if err := os.Chmod(path, 0o600); err != nil {
 		return err
 	}
-	if err := o.place.announce(path); err != nil {
+	if err := o.runDir.announce(path); err != nil {
 		return err
 	}
 	if o.predecessor != nil {
@@ -153,8 +153,7 @@ func (o *Owner) Serve(welcome Welcome, handle func(*Incoming)) {
 	}
 }
 
-// Release gives the place up: another process can become the owner. Whoever
-// has joined stays.
+// Release lets another process become the owner. Clients that have joined stay.
 func (o *Owner) Release() {
 	o.release.Do(func() {
 		if o.predecessor != nil {
@@ -162,7 +161,7 @@ func (o *Owner) Release() {
 		}
 		if o.listener != nil {
 			if o.isInPlace() {
-				_ = os.Remove(o.place.addressFile())
+				_ = os.Remove(o.runDir.addressFile())
 			} else {
 				o.listener.SetUnlinkOnClose(false)
 			}
@@ -179,7 +178,7 @@ func (o *Owner) Release() {
 // directory was replaced, what is there is another owner's.
 func (o *Owner) isInPlace() bool {
 	ours, errOurs := o.lock.Stat()
-	there, errThere := os.Stat(o.place.lockFile())
+	there, errThere := os.Stat(o.runDir.lockFile())
 	return errOurs == nil && errThere == nil && os.SameFile(ours, there)
 }
 

@@ -8,21 +8,21 @@ import (
 
 // waiter is a message that waits for an owner.
 type waiter struct {
-	// request is nil for a notification, which nobody misses.
+	// request is nil for a notification.
 	request *request
 	line    []byte
 	number  uint64
 	timer   *time.Timer
 }
 
-// waitingRoom is what waits for an owner. It is bounded.
-type waitingRoom struct {
+// waitQueue is the bounded queue of messages that wait for an owner.
+type waitQueue struct {
 	waiters []*waiter
 	bytes   int
 }
 
-// add reports whether there was room.
-func (w *waitingRoom) add(one *waiter) bool {
+// add returns false if the queue is full.
+func (w *waitQueue) add(one *waiter) bool {
 	if len(w.waiters) >= mostWaiting || w.bytes+len(one.line) > mostWaitingBytes {
 		return false
 	}
@@ -31,14 +31,14 @@ func (w *waitingRoom) add(one *waiter) bool {
 	return true
 }
 
-func (w *waitingRoom) index(id string) int {
+func (w *waitQueue) index(id string) int {
 	return slices.IndexFunc(w.waiters, func(one *waiter) bool { return one.request != nil && one.request.id == id })
 }
 
-func (w *waitingRoom) has(id string) bool { return w.index(id) >= 0 }
+func (w *waitQueue) has(id string) bool { return w.index(id) >= 0 }
 
 // remove takes a request out and reports whether it was there.
-func (w *waitingRoom) remove(id string) bool {
+func (w *waitQueue) remove(id string) bool {
 	i := w.index(id)
 	if i < 0 {
 		return false
@@ -49,8 +49,8 @@ func (w *waitingRoom) remove(id string) bool {
 	return true
 }
 
-// requests is how many answers are waited for.
-func (w *waitingRoom) requests() int {
+// requests returns the number of requests in the queue.
+func (w *waitQueue) requests() int {
 	n := 0
 	for _, one := range w.waiters {
 		if one.request != nil {
@@ -60,8 +60,8 @@ func (w *waitingRoom) requests() int {
 	return n
 }
 
-// takeAll empties the room, in the order in which the client spoke.
-func (w *waitingRoom) takeAll() []*waiter {
+// takeAll empties the queue, in the order in which the messages came.
+func (w *waitQueue) takeAll() []*waiter {
 	all := w.waiters
 	slices.SortStableFunc(all, func(a, b *waiter) int { return cmp.Compare(a.number, b.number) })
 	for _, one := range all {

@@ -134,7 +134,7 @@ func (k *checkup) dataDirectory(ctx context.Context) {
 	if info, err := os.Lstat(d.Log.Path); err == nil && !info.Mode().IsRegular() {
 		d.Log.Problem = gateway.Textf("%s is a link or no ordinary file; genkan follows no link, which could lead to a file that is not its own", d.Log.Path)
 	}
-	if err := bridge.CheckPlace(dir); err != nil {
+	if err := bridge.CheckRunDir(dir); err != nil {
 		d.Place = gateway.Textf("%s", err.Error())
 	}
 	vault := app.OpenVault(dir)

@@ -73,6 +73,7 @@ func TestClientsAreAsked(t *testing.T) {
 // asked, and nothing hangs.
 func TestClientsThatCannotBeAsked(t *testing.T) {
 	t.Parallel()
+	h := openHouse(t, upstreams(t))
 	for _, c := range []struct{ capabilities, what, missing string }{
 		{`{}`, "form", "elicitation"},
 		{`{"sampling":{}}`, "form", "elicitation"},
@@ -81,7 +82,7 @@ func TestClientsThatCannotBeAsked(t *testing.T) {
 		{`{"elicitation":{}}`, "sample", "sampling"},
 	} {
 		t.Run(c.what+" of "+c.capabilities, func(t *testing.T) {
-			everyPairing(t, clientOptions{capabilities: c.capabilities, answer: accept}, func(t *testing.T, client *client, server string) {
+			h.everyPairing(t, clientOptions{capabilities: c.capabilities, answer: accept}, func(t *testing.T, client *client, server string) {
 				answer := client.call(server+"__ask", fmt.Sprintf(`{"what":%q}`, c.what))
 				failed := errorCode(answer) != 0 || strings.Contains(answer, `"isError":true`)
 				if !failed || !strings.Contains(answer, c.missing) {

@@ -98,12 +98,12 @@ func (s *Server) postBatch(p *reply, r *http.Request, body []byte, id visitor) {
 	}
 	b := &batch{answers: make([]batchAnswer, len(messages))}
 	defer b.release()
-	places := make(chan struct{}, batchConcurrency)
+	slots := make(chan struct{}, batchConcurrency)
 	var serving sync.WaitGroup
 	for i, message := range messages {
 		msg, err := jsonrpc.Scan(message)
 		one := s.newReply(&b.answers[i], r)
-		one.mayStream = false // what is to be said beside the answers goes to the session's stream
+		one.mayStream = false // notifications go to the session's stream
 		one.batch, one.quota.account = b, p.quota.account
 		b.afterwards(one.quota.release)
 		switch {
@@ -114,9 +114,9 @@ func (s *Server) postBatch(p *reply, r *http.Request, body []byte, id visitor) {
 		case msg.Method == "initialize":
 			one.refuse(http.StatusOK, msg.ID, errInitializeInBatch())
 		default:
-			places <- struct{}{}
+			slots <- struct{}{}
 			serving.Go(func() {
-				defer func() { <-places }()
+				defer func() { <-slots }()
 				if b.full.Load() {
 					one.fail(msg.ID, errBatchFull)
 					return

@@ -416,13 +416,25 @@ func (g gate) open(tb testing.TB) {
 // Each has resources of its own scheme.
 func upstreams(tb testing.TB, args ...string) servers {
 	tb.Helper()
-	flags := func(name, era string) []string {
-		return append([]string{"-everything", "-scheme", name, "-era", era}, args...)
+	all := servers{}
+	for _, name := range []string{"lh", "ls", "mh", "ms"} {
+		all[name] = upstream(tb, name, args...)
 	}
-	return servers{
-		"lh": sibling(tb, flags("lh", legacyEra)...), "ls": child(tb, flags("ls", legacyEra)...),
-		"mh": sibling(tb, flags("mh", modernEra)...), "ms": child(tb, flags("ms", modernEra)...),
+	return all
+}
+
+// upstream is one of upstreams.
+func upstream(tb testing.TB, name string, args ...string) map[string]any {
+	tb.Helper()
+	era := legacyEra
+	if isModernServer(name) {
+		era = modernEra
 	}
+	flags := append([]string{"-everything", "-scheme", name, "-era", era}, args...)
+	if name[1] == 'h' {
+		return sibling(tb, flags...)
+	}
+	return child(tb, flags...)
 }
 
 func isModernServer(name string) bool { return name[0] == 'm' }
@@ -431,7 +443,11 @@ func isModernServer(name string) bool { return name[0] == 'm' }
 // one house.
 func everyPairing(t *testing.T, o clientOptions, test func(t *testing.T, c *client, server string)) {
 	t.Helper()
-	h := openHouse(t, upstreams(t))
+	openHouse(t, upstreams(t)).everyPairing(t, o, test)
+}
+
+func (h *house) everyPairing(t *testing.T, o clientOptions, test func(t *testing.T, c *client, server string)) {
+	t.Helper()
 	for _, kind := range kinds() {
 		o.era, o.wire = kind.era, kind.wire
 		for _, server := range []string{"lh", "ls", "mh", "ms"} {

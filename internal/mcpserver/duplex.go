@@ -29,8 +29,8 @@ type duplexConn struct {
 	mu     sync.Mutex
 	ending bool
 	calls  sync.WaitGroup
-	// places bounds what one client can have under way.
-	places chan struct{}
+	// slots bounds the calls in flight of one client.
+	slots chan struct{}
 }
 
 // outlet is the way to the client.
@@ -53,7 +53,7 @@ const drainTime = 30 * time.Second
 
 func (s *Server) newDuplexConn(id visitor, via string, out outlet) *duplexConn {
 	return &duplexConn{
-		server: s, id: id.Identity, via: via, out: out, places: make(chan struct{}, mostDuplexCalls),
+		server: s, id: id.Identity, via: via, out: out, slots: make(chan struct{}, mostDuplexCalls),
 		sess: newSession(id.Identity, s.opt.Budget, id.view, "", nil, s.opt.AskPatience),
 	}
 }
@@ -135,7 +135,7 @@ func (c *duplexConn) call(ctx context.Context, msg *jsonrpc.Message, era gateway
 	call.View = c.sess.view
 	call.Session = c.sess.known.Load() // the connection is one, whatever the era
 	call.Budget = c.server.opt.Budget
-	ctx, settle, done, err := c.begin(ctx, msg)
+	ctx, freeID, done, err := c.begin(ctx, msg)
 	if err != nil {
 		return err
 	}
@@ -145,10 +145,10 @@ func (c *duplexConn) call(ctx context.Context, msg *jsonrpc.Message, era gateway
 		result, release, err := c.server.handle(ctx, call, peer)
 		defer release()
 		peer.close()
-		settle()
+		freeID()
 		switch {
 		case errors.Is(context.Cause(ctx), errCanceledByClient):
-			// The client has said that it does not want an answer.
+			// The client does not want an answer.
 		case err != nil:
 			c.fail(msg.ID, err)
 		default:
@@ -161,14 +161,14 @@ func (c *duplexConn) call(ctx context.Context, msg *jsonrpc.Message, era gateway
 // beside answers a request beside the reading: a list may wait for servers that
 // were never seen before, and what comes behind it must not.
 func (c *duplexConn) beside(ctx context.Context, msg *jsonrpc.Message, answer func(context.Context) ([]byte, error)) error {
-	ctx, settle, done, err := c.begin(ctx, msg)
+	ctx, freeID, done, err := c.begin(ctx, msg)
 	if err != nil {
 		return err
 	}
 	go func() {
 		defer done()
 		result, err := answer(ctx)
-		settle()
+		freeID()
 		switch {
 		case errors.Is(context.Cause(ctx), errCanceledByClient):
 		case err != nil:
@@ -185,11 +185,11 @@ func (c *duplexConn) beside(ctx context.Context, msg *jsonrpc.Message, answer fu
 
 // begin registers a request so that it can be canceled, and is waited for
 // until done is called; its params count against the client's share meanwhile.
-// settle frees its id: before the answer is out, since a client that has its
+// freeID frees its id: before the answer is out, since a client that has its
 // answer may use the id again at once.
-func (c *duplexConn) begin(ctx context.Context, msg *jsonrpc.Message) (_ context.Context, settle, done func(), _ error) {
+func (c *duplexConn) begin(ctx context.Context, msg *jsonrpc.Message) (_ context.Context, freeID, done func(), _ error) {
 	select {
-	case c.places <- struct{}{}:
+	case c.slots <- struct{}{}:
 	default:
 		return nil, nil, nil, &gateway.Error{
 			Code: gateway.CodeLimited, RetryAfter: time.Second,
@@ -205,7 +205,7 @@ func (c *duplexConn) begin(ctx context.Context, msg *jsonrpc.Message) (_ context
 	release := func() {
 		stop()
 		cancel(nil)
-		<-c.places
+		<-c.slots
 	}
 	if !c.sess.bytes.take(size) {
 		release()
@@ -216,9 +216,9 @@ func (c *duplexConn) begin(ctx context.Context, msg *jsonrpc.Message) (_ context
 		release()
 		return nil, nil, nil, err
 	}
-	settle = sync.OnceFunc(func() { c.sess.finish(name) })
+	freeID = sync.OnceFunc(func() { c.sess.finish(name) })
 	forget := func() {
-		settle()
+		freeID()
 		c.sess.bytes.give(size)
 		release()
 	}
@@ -229,7 +229,7 @@ func (c *duplexConn) begin(ctx context.Context, msg *jsonrpc.Message) (_ context
 		return nil, nil, nil, errGoingDown()
 	}
 	c.calls.Add(1)
-	return ctx, settle, func() { forget(); c.calls.Done() }, nil
+	return ctx, freeID, func() { forget(); c.calls.Done() }, nil
 }
 
 func errGoingDown() error {
@@ -252,13 +252,13 @@ func (c *duplexConn) listen(ctx context.Context, msg *jsonrpc.Message) error {
 		return errGoingDown()
 	}
 	outer := ctx
-	ctx, settle, done, err := c.begin(ctx, msg)
+	ctx, freeID, done, err := c.begin(ctx, msg)
 	if err != nil {
 		leave()
 		closeStream()
 		return err
 	}
-	alone := len(sub.wishes) == 0
+	alone := len(sub.topics) == 0
 	if alone {
 		c.out.reply(sub.acknowledged())
 	}
@@ -275,7 +275,7 @@ func (c *duplexConn) listen(ctx context.Context, msg *jsonrpc.Message) error {
 			select {
 			case <-sub.listener.again:
 				sub.renew(ctx, c.server)
-			case <-sub.listener.wake:
+			case <-sub.listener.queue.wake:
 				for _, message := range sub.news() {
 					c.out.answer(message)
 				}
@@ -283,11 +283,11 @@ func (c *duplexConn) listen(ctx context.Context, msg *jsonrpc.Message) error {
 			case <-ctx.Done():
 				return
 			case <-outer.Done():
-				settle()
+				freeID()
 				c.out.answer(sub.ended())
 				return
 			case <-c.server.drain:
-				settle()
+				freeID()
 				c.out.answer(sub.ended())
 				return
 			}
@@ -300,7 +300,7 @@ func (c *duplexConn) listen(ctx context.Context, msg *jsonrpc.Message) error {
 func (c *duplexConn) tellOfChanges(ctx context.Context, st *stream) {
 	for {
 		select {
-		case <-st.wake:
+		case <-st.queue.wake:
 		case <-ctx.Done():
 			return
 		}
@@ -330,7 +330,7 @@ func (c *duplexConn) refuse(id []byte, err error) {
 }
 
 // duplexPeer is the way back to the client while a call is under way. After the
-// answer, and after a cancellation, nothing about the call may be said.
+// answer, and after a cancellation, nothing about the call may be sent.
 type duplexPeer struct {
 	c   *duplexConn
 	ctx context.Context //nolint:containedctx // the call's own

@@ -47,17 +47,17 @@ type refusal struct {
 func (r *refusal) Error() string { return r.because.Error() }
 func (r *refusal) Unwrap() error { return r.because }
 
-// invalidRequest is said of what is no request that we can serve.
+// invalidRequest is the error for a request that cannot be served.
 func invalidRequest(format string, values ...any) error {
 	return &refusal{gateway.Errorf(gateway.CodeInvalid, format, values...), jsonrpc.CodeInvalidRequest, nil}
 }
 
-// tooLarge is said of a message that was not read to its end.
+// tooLarge is the error for a message that was not read to its end.
 func tooLarge() error {
 	return invalidRequest("the message is larger than %d MiB", jsonrpc.MaxMessage>>20)
 }
 
-// unreadable is said of a message that could not be scanned.
+// unreadable is the error for a message that could not be scanned.
 func unreadable(err error) error {
 	r := &refusal{gateway.Errorf(gateway.CodeInvalid, "%s", err), jsonrpc.CodeParse, nil}
 	if scan, ok := err.(*jsonrpc.ScanError); ok { //nolint:errorlint // Scan returns nothing else
@@ -66,16 +66,21 @@ func unreadable(err error) error {
 	return r
 }
 
-// errorMessage encodes an error as the answer to a request, in the house's
-// language, and says which HTTP status goes with it. An error that an upstream
-// answered with passes untouched.
+// errorMessage encodes an error as the answer to a request, in the configured
+// language, and returns the HTTP status that goes with it.
 func (s *Server) errorMessage(id []byte, err error) (message []byte, status int, e *gateway.Error) {
+	return encodeError(id, err, s.language())
+}
+
+// encodeError encodes an error as the answer to a request. An error that a server
+// answered with is forwarded unchanged.
+func encodeError(id []byte, err error, language lang.Language) (message []byte, status int, e *gateway.Error) {
 	e = gateway.AsError(err)
 	wire := wireErrors[e.Code]
 	if e.RPC != nil {
 		return jsonrpc.AppendErrorObject(nil, id, e.RPC), http.StatusOK, e
 	}
-	text := s.language().Error(e)
+	text := language.Error(e)
 	if errors.Is(err, jsonrpc.ErrHeaderMismatch) {
 		return jsonrpc.AppendErrorObject(nil, id, jsonrpc.ErrorObject(jsonrpc.CodeHeaderMismatch, text, nil)), http.StatusBadRequest, e
 	}
@@ -106,10 +111,9 @@ func modernStatus(status int, e *gateway.Error) int {
 	}
 }
 
-// ErrorMessage encodes an error as the answer to a request, for those who
-// answer in a server's place.
+// ErrorMessage encodes an error as the answer to a request, for processes that
+// answer without a Server.
 func ErrorMessage(id []byte, err error, language lang.Language) []byte {
-	s := &Server{opt: Options{Language: func() lang.Language { return language }}}
-	message, _, _ := s.errorMessage(id, err)
+	message, _, _ := encodeError(id, err, language)
 	return message
 }

@@ -24,13 +24,13 @@ func TestASlowClientsBacklogIsBounded(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			e := newEvents(account{})
 			var answers sync.WaitGroup
-			const many = 1000
+			const many = 200
 			for range many {
 				answers.Go(func() { e.answer(message) })
 			}
 			synctest.Wait()
-			if e.size > maxBacklog+len(message) {
-				t.Errorf("%d bytes wait", e.size)
+			if e.queue.size > maxBacklog+len(message) {
+				t.Errorf("%d bytes wait", e.queue.size)
 			}
 			if e.offer([]byte("progress")) {
 				t.Error("progress was not left out")
@@ -38,7 +38,7 @@ func TestASlowClientsBacklogIsBounded(t *testing.T) {
 			w := httptest.NewRecorder()
 			for written := 0; written < many; written = strings.Count(w.Body.String(), "event: message\ndata: xx") {
 				before := w.Body.Len()
-				if err := e.pour(w, false); err != nil {
+				if err := e.flush(w, false); err != nil {
 					t.Fatal(err)
 				}
 				if w.Body.Len() == before {
@@ -64,7 +64,7 @@ func TestASlowClientsBacklogIsBounded(t *testing.T) {
 			if done {
 				t.Error("nobody has read it")
 			}
-			if err := e.pour(httptest.NewRecorder(), false); err != nil {
+			if err := e.flush(httptest.NewRecorder(), false); err != nil {
 				t.Fatal(err)
 			}
 			synctest.Wait()
@@ -100,8 +100,8 @@ func TestASlowClientsBacklogIsBounded(t *testing.T) {
 				e.reply([]byte("pong"))
 			}
 			<-e.deaf
-			if len(e.waiting) != mostWaiting {
-				t.Errorf("%d wait", len(e.waiting))
+			if len(e.queue.waiting) != mostWaiting {
+				t.Errorf("%d wait", len(e.queue.waiting))
 			}
 		})
 	})

@@ -108,6 +108,7 @@ func TestRequestFidelity(t *testing.T) {
 	}
 	for _, server := range serverKinds() {
 		t.Run("to "+server.name, func(t *testing.T) {
+			t.Parallel()
 			record := recordFile(t)
 			h := openHouse(t, servers{"fault": server.start(t, "-record", record)})
 			for _, c := range h.callers() {
@@ -208,7 +209,7 @@ func TestAnswerFidelity(t *testing.T) {
 		"escapes":           `{"\u0063ontent":[],"é😀":"\ud83d\ude00<&>"}`,
 		"duplicates inside": `{"content":[],"x":{"a":1,"a":2}}`,
 		"deep":              `{"content":` + strings.Repeat("[", 900) + strings.Repeat("]", 900) + `}`,
-		"large":             `{"content":[{"type":"text","text":"` + strings.Repeat("0123456789abcdef", 10_000) + `"}]}`,
+		"large":             `{"content":[{"type":"text","text":"` + strings.Repeat("0123456789abcdef", 2_000) + `"}]}`,
 	}
 	failures := map[string]string{
 		"plain":           `{"code":-32000,"message":"no"}`,
@@ -220,6 +221,7 @@ func TestAnswerFidelity(t *testing.T) {
 	ids := []string{`1`, `"a"`, `"\u0041\/é"`, `-7`, `0`, `12345678901234567890123`, `"1"`, `1.50`}
 	for _, server := range serverKinds() {
 		t.Run("from "+server.name, func(t *testing.T) {
+			t.Parallel()
 			h := openHouse(t, servers{"fault": server.start(t)})
 			n := 0
 			for _, c := range h.callers() {

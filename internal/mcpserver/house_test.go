@@ -18,6 +18,7 @@ import (
 	"genkan/internal/app"
 	"genkan/internal/identity"
 	"genkan/internal/sqlite"
+	"genkan/internal/sqlite/blank"
 	"genkan/internal/testkit"
 )
 
@@ -125,6 +126,9 @@ func (h *house) start() {
 	}
 	if h.limits != nil {
 		h.limits(&options)
+	}
+	if err := blank.Write(filepath.Join(h.dir, "genkan.db")); err != nil {
+		tb.Fatal(err)
 	}
 	p, err := app.Open(context.Background(), options)
 	if err != nil {

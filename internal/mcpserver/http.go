@@ -295,18 +295,18 @@ func (s *Server) callLegacy(p *reply, msg *jsonrpc.Message, sess *session, id vi
 	p.sess, p.cancel = sess, cancel
 	// The id is free before the answer is out: a client that has its answer may
 	// use it again at once.
-	settle := sync.OnceFunc(func() { sess.finish(name) })
-	defer settle()
-	s.call(ctx, p, msg.ID, call, settle)
+	freeID := sync.OnceFunc(func() { sess.finish(name) })
+	defer freeID()
+	s.call(ctx, p, msg.ID, call, freeID)
 }
 
-// call walks the corridor, calls settle, and answers.
-func (s *Server) call(ctx context.Context, p *reply, id []byte, call *gateway.Call, settle func()) {
+// call walks the corridor, calls freeID, and answers.
+func (s *Server) call(ctx context.Context, p *reply, id []byte, call *gateway.Call, freeID func()) {
 	call.Budget = s.opt.Budget
 	p.keepAlive()
 	defer p.abandon()
 	result, release, err := s.handle(ctx, call, p)
-	settle()
+	freeID()
 	defer p.sent(release)
 	if err != nil {
 		p.noteLimit(err)
@@ -325,7 +325,7 @@ func (s *Server) delete(w http.ResponseWriter, r *http.Request, id visitor) {
 	p := s.newReply(w, r)
 	if _, ok := s.session(p, r, nil, id); ok {
 		if sess := s.sessions.remove(r.Header.Get("Mcp-Session-Id")); sess != nil {
-			s.bury(sess)
+			s.endSession(sess)
 		}
 		w.WriteHeader(http.StatusNoContent)
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // A legacy client whose connection breaks has not canceled its call, and may
-// come back for what it missed. So what is said on the stream of a call is
+// come back for what it missed. So the messages of a call's stream are
 // written into a journal, and a connection is only its reader: first the POST
 // that made the call, then each GET that names the last event it has seen.
 
@@ -34,8 +34,8 @@ const (
 	journalCost = 1 << 10
 )
 
-// journal is what was said on the stream of a call. All of it that changes is
-// guarded by the session's mu.
+// journal holds the messages of a call's stream. The session's mu guards its
+// fields.
 type journal struct {
 	server *Server
 	sess   *session
@@ -44,15 +44,16 @@ type journal struct {
 	// posted is closed when the connection that made the call is not written to
 	// any more.
 	posted chan struct{}
-	// laidDown is closed when the answer is there and nobody reads: from then on
-	// it is counted here, and until then with its call.
-	laidDown chan struct{}
+	// stored is closed when the answer is there and nobody reads it. From then on
+	// its bytes are counted here; until then with its call.
+	stored chan struct{}
 
-	events []said
+	events []journalEvent
 	last   int // number of the last event
-	// loose events may be left out when there are too many; size is theirs.
-	loose, size int
-	ended       bool // the answer is the last event
+	// droppable is the number of events that may be left out when there are too
+	// many, and size their bytes.
+	droppable, size int
+	ended           bool // the answer is the last event
 	// reader is nil while nobody reads: then the stream is an orphan.
 	reader *reader
 	// waiting is set while it waits for its client, until expiry; round tells
@@ -67,18 +68,18 @@ type journal struct {
 	taken   int64
 }
 
-// said is one event.
-type said struct {
+// journalEvent is one event of a stream.
+type journalEvent struct {
 	number  int
 	message []byte
-	// firm is what must not be left out: open questions, and the answer.
-	firm bool
+	// required events must not be left out: open questions, and the answer.
+	required bool
 }
 
 // reader is the connection that a stream is written to.
 type reader struct {
 	wake  chan struct{}
-	taken chan struct{} // closed when another one takes its place
+	taken chan struct{} // closed when another reader takes over
 }
 
 func newReader() *reader { return &reader{wake: make(chan struct{}, 1), taken: make(chan struct{})} }
@@ -101,7 +102,7 @@ func (s *session) newJournal(server *Server, cancel context.CancelCauseFunc) (*j
 	s.lastJournal++
 	j := &journal{
 		server: server, sess: s, number: s.lastJournal, cancel: cancel,
-		posted: make(chan struct{}), laidDown: make(chan struct{}), reader: newReader(),
+		posted: make(chan struct{}), stored: make(chan struct{}), reader: newReader(),
 	}
 	if s.journals == nil {
 		s.journals = map[int]*journal{}
@@ -140,8 +141,8 @@ func (s *session) resume(eventID string) (_ *journal, _ *reader, number int, ok 
 	return j, j.reader, number, true
 }
 
-// spoke reports whether anything was said that has an id.
-func (j *journal) spoke() bool {
+// hasEvents reports whether the stream has an event with an id.
+func (j *journal) hasEvents() bool {
 	j.sess.mu.Lock()
 	defer j.sess.mu.Unlock()
 	return j.last > 0
@@ -149,16 +150,16 @@ func (j *journal) spoke() bool {
 
 // add puts a message into the stream. It reports false when nobody can read it
 // any more.
-func (j *journal) add(message []byte, firm bool) (number int, ok bool) {
+func (j *journal) add(message []byte, required bool) (number int, ok bool) {
 	j.sess.mu.Lock()
 	defer j.sess.mu.Unlock()
 	if j.ended || !j.listed() || !j.sess.bytes.take(len(message)) {
 		return 0, false
 	}
 	j.counted += len(message)
-	j.put(message, firm)
-	if !firm {
-		j.loosen(len(message))
+	j.put(message, required)
+	if !required {
+		j.trim(len(message))
 	}
 	return j.last, true
 }
@@ -174,7 +175,7 @@ func (j *journal) end(answer []byte) bool {
 	j.put(answer, true)
 	j.ended = true
 	if j.reader == nil {
-		close(j.laidDown)
+		close(j.stored)
 		if !j.keep(j.server.undelivered) {
 			j.drop()
 		}
@@ -182,56 +183,56 @@ func (j *journal) end(answer []byte) bool {
 	return true
 }
 
-func (j *journal) put(message []byte, firm bool) {
+func (j *journal) put(message []byte, required bool) {
 	j.last++
-	j.events = append(j.events, said{j.last, message, firm})
+	j.events = append(j.events, journalEvent{j.last, message, required})
 	if j.reader != nil {
-		nudge(j.reader.wake)
+		signal(j.reader.wake)
 	}
 }
 
-// settle notes that a question is not open any more.
-func (j *journal) settle(number int) {
+// closeQuestion lets an answered question be dropped like any other event.
+func (j *journal) closeQuestion(number int) {
 	j.sess.mu.Lock()
 	defer j.sess.mu.Unlock()
 	for i := range j.events {
-		if e := &j.events[i]; e.number == number && e.firm {
-			e.firm = false
-			j.loosen(len(e.message))
+		if e := &j.events[i]; e.number == number && e.required {
+			e.required = false
+			j.trim(len(e.message))
 		}
 	}
 }
 
-// loosen counts an event that may be left out, and leaves out the oldest ones
-// when there are too many; some at once, so that it is not done for each.
-func (j *journal) loosen(size int) {
-	j.loose++
+// trim counts an event that may be left out. If there are too many, it drops the
+// oldest quarter at once, so that not every event costs a pass.
+func (j *journal) trim(size int) {
+	j.droppable++
 	j.size += size
-	if j.loose <= mostKept && j.size <= maxBacklog {
+	if j.droppable <= mostKept && j.size <= maxBacklog {
 		return
 	}
-	j.events = slices.DeleteFunc(j.events, func(e said) bool {
-		if e.firm || e.number == j.last || j.loose <= mostKept*3/4 && j.size <= maxBacklog*3/4 {
+	j.events = slices.DeleteFunc(j.events, func(e journalEvent) bool {
+		if e.required || e.number == j.last || j.droppable <= mostKept*3/4 && j.size <= maxBacklog*3/4 {
 			return false
 		}
-		j.loose--
+		j.droppable--
 		j.size -= len(e.message)
-		j.uncount(len(e.message))
+		j.releaseBytes(len(e.message))
 		return true
 	})
 }
 
-// uncount gives back bytes of events.
-func (j *journal) uncount(n int) {
+// releaseBytes gives back the memory of events.
+func (j *journal) releaseBytes(n int) {
 	j.sess.bytes.give(min(n, j.counted))
 	j.counted -= min(n, j.counted)
 }
 
-// after is what was said after an event, and whether that was all.
-func (j *journal) after(number int) (events []said, ended bool) {
+// after returns the events after a number, and whether the stream has ended.
+func (j *journal) after(number int) (events []journalEvent, ended bool) {
 	j.sess.mu.Lock()
 	defer j.sess.mu.Unlock()
-	first, _ := slices.BinarySearchFunc(j.events, number+1, func(e said, n int) int { return e.number - n })
+	first, _ := slices.BinarySearchFunc(j.events, number+1, func(e journalEvent, n int) int { return e.number - n })
 	return slices.Clone(j.events[first:]), j.ended
 }
 
@@ -245,7 +246,7 @@ func (j *journal) leave(r *reader, delivered bool) {
 	}
 	j.reader = nil
 	if j.ended && j.kept == nil { // for the first time
-		close(j.laidDown)
+		close(j.stored)
 	}
 	if j.last == 0 && j.sess.version != primingVersion {
 		j.drop() // it was told of no id to come back with
@@ -353,7 +354,7 @@ func (j *journal) keep(shares *gateway.Shares) bool {
 		return false
 	}
 	j.kept, j.taken = shares, size
-	j.uncount(j.counted)
+	j.releaseBytes(j.counted)
 	return true
 }
 
@@ -368,6 +369,6 @@ func (j *journal) drop() {
 		j.kept.Give(j.sess.owner, j.taken)
 		j.kept = nil
 	}
-	j.uncount(j.counted)
+	j.releaseBytes(j.counted)
 	j.events = nil
 }

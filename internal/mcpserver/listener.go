@@ -8,59 +8,55 @@ import (
 	"genkan/internal/jsonrpc"
 )
 
-// listener is somebody who hears what happens beside calls: an open stream, a
-// subscription, a client over stdio. What happens faster than it can be told
-// becomes one.
+// listener receives notifications that belong to no call: for an open stream, a
+// subscription or a client over stdio. Repeated changes of a list or a resource
+// are merged until they are sent.
 type listener struct {
 	view gateway.View
-	wake chan struct{}
-	// again is told when resources must be subscribed to anew.
+	// queue holds whole messages.
+	queue outbox
+	// again is signaled when resources must be subscribed to again.
 	again chan struct{}
 
-	// bytes is where the messages are counted.
-	bytes account
-
-	mu       sync.Mutex
-	kinds    [gateway.KindCount]bool
-	uris     []string
-	messages [][]byte
-	size     int // of messages
-	sending  int // bytes of messages that were taken and are being written
-	closed   bool
+	mu    sync.Mutex
+	kinds [gateway.KindCount]bool
+	uris  []string
 }
 
-// mostWaiting is how much may wait for a listener that does not listen, and
-// mostWaitingBytes how many bytes of messages; a larger one may wait alone.
+// mostWaiting and mostWaitingBytes bound the messages that wait for a client that
+// does not read. A larger message may wait alone.
 const (
 	mostWaiting      = 1000
 	mostWaitingBytes = 4 << 20
 )
 
 func newListener(view gateway.View, bytes account) *listener {
-	return &listener{view: view, bytes: bytes, wake: make(chan struct{}, 1), again: make(chan struct{}, 1)}
+	return &listener{
+		view: view, again: make(chan struct{}, 1),
+		queue: outbox{account: bytes, most: mostWaiting, mostBytes: mostWaitingBytes, wake: make(chan struct{}, 1)},
+	}
 }
 
-func (l *listener) rouse() { nudge(l.wake) }
-func (l *listener) renew() { nudge(l.again) }
+func (l *listener) renew() { signal(l.again) }
 
-// nudge leaves a sign for whoever reads the channel, unless there is one.
-func nudge(c chan<- struct{}) {
+// signal wakes the reader of a channel with a buffer of one.
+func signal(c chan<- struct{}) {
 	select {
 	case c <- struct{}{}:
 	default:
 	}
 }
 
-// tell says that a list is another one.
+// tell notes that a list changed.
 func (l *listener) tell(kind gateway.Kind) {
 	l.mu.Lock()
 	l.kinds[sharedKind(kind)] = true
 	l.mu.Unlock()
-	l.rouse()
+	signal(l.queue.wake)
 }
 
-// sharedKind is the kind under which a change is announced: templates have no
-// announcement of their own.
+// sharedKind returns the kind whose notification announces a change. Templates
+// have none of their own.
 func sharedKind(kind gateway.Kind) gateway.Kind {
 	if kind == gateway.KindTemplate {
 		return gateway.KindResource
@@ -68,40 +64,31 @@ func sharedKind(kind gateway.Kind) gateway.Kind {
 	return kind
 }
 
-// update says that a resource is another one.
+// update notes that a resource changed.
 func (l *listener) update(uri string) {
 	l.mu.Lock()
 	if len(uri) <= longestName && len(l.uris) < mostWaiting && !slices.Contains(l.uris, uri) {
 		l.uris = append(l.uris, uri)
 	}
 	l.mu.Unlock()
-	l.rouse()
+	signal(l.queue.wake)
 }
 
-// push hands over a whole message. It reports false when too many wait, or too
-// many bytes for this client.
+// push queues a whole message. It returns false when too many wait, or too many
+// bytes for this client.
 func (l *listener) push(message []byte) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.closed || len(l.messages) >= mostWaiting || len(l.messages) > 0 && l.size+len(message) > mostWaitingBytes ||
-		!l.bytes.take(len(message)) {
-		return false
-	}
-	l.messages = append(l.messages, message)
-	l.size += len(message)
-	l.rouse()
-	return true
+	return l.queue.offer(outgoing{event: "message", data: message, counted: len(message)})
 }
 
-// take returns what is to be sent, as notifications with the given _meta; nil
-// for none. wanted says which kinds the client wants to hear of. Call sent when
-// it has been written.
+// take returns the messages to send. Changes become notifications with the given
+// _meta, which may be nil; wanted selects the kinds of lists that the client hears
+// of. Call sent when the messages are written.
 func (l *listener) take(meta []byte, wanted func(gateway.Kind) bool) [][]byte {
 	l.mu.Lock()
-	kinds, uris, out := l.kinds, l.uris, l.messages
-	l.sending += l.size
-	l.kinds, l.uris, l.messages, l.size = [gateway.KindCount]bool{}, nil, nil, 0
+	kinds, uris := l.kinds, l.uris
+	l.kinds, l.uris = [gateway.KindCount]bool{}, nil
 	l.mu.Unlock()
+	out := dataOf(l.queue.take())
 	for _, kind := range gateway.Kinds() {
 		if !kinds[kind] || !wanted(kind) {
 			continue
@@ -122,33 +109,29 @@ func (l *listener) take(meta []byte, wanted func(gateway.Kind) bool) [][]byte {
 	return out
 }
 
-// sent gives back the memory of what was taken.
-func (l *listener) sent() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.bytes.give(l.sending)
-	l.sending = 0
+func dataOf(batch []outgoing) (data [][]byte) {
+	for _, m := range batch {
+		data = append(data, m.data)
+	}
+	return data
 }
 
-// close gives back the memory of all messages, and takes no more.
-func (l *listener) close() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.bytes.give(l.size + l.sending)
-	l.messages, l.size, l.sending, l.closed = nil, 0, 0, true
-}
+// sent gives back the memory of the messages that were taken.
+func (l *listener) sent() { l.queue.release() }
 
-// rest takes what was not sent, but for changed lists, which are remembered
-// elsewhere. Whoever takes the messages gives back their memory.
+// close gives back the memory of all messages. Later ones are refused.
+func (l *listener) close() { l.queue.close() }
+
+// rest takes what was not sent, except changed lists, which the session remembers.
+// The caller gives back the memory of the messages.
 func (l *listener) rest() (uris []string, messages [][]byte) {
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	uris, messages = l.uris, l.messages
-	l.uris, l.messages, l.size = nil, nil, 0
-	return uris, messages
+	uris, l.uris = l.uris, nil
+	l.mu.Unlock()
+	return uris, dataOf(l.queue.handOver())
 }
 
-// everyKind is what a legacy client hears of.
+// everyKind selects all lists, for legacy clients.
 func everyKind(gateway.Kind) bool { return true }
 
 // join adds a listener. It reports false while the server is going down.

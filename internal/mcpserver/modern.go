@@ -14,7 +14,7 @@ func supportedVersions() string {
 	return `["` + strings.Join(append([]string{gateway.ModernVersion}, gateway.LegacyVersions()...), `","`) + `"]`
 }
 
-// discoverTTL is how long a client may keep what server/discover said.
+// discoverTTL is how long a client may keep the answer of server/discover.
 const discoverTTL = "3600000"
 
 func (s *Server) discoverResult(view gateway.View) []byte {

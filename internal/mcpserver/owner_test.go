@@ -52,6 +52,7 @@ func TestAQuestionThatCouldBeAnybodysIsNobodys(t *testing.T) {
 	t.Parallel()
 	for _, kind := range kinds() {
 		t.Run(kind.String(), func(t *testing.T) {
+			t.Parallel()
 			record := recordFile(t)
 			h := openHouse(t, servers{"a": child(t, "-everything", "-era", "legacy", "-record", record)})
 			gate := newGate(t)
@@ -78,6 +79,7 @@ func TestTheRightClientIsAsked(t *testing.T) {
 	t.Parallel()
 	for _, kind := range kinds() {
 		t.Run(kind.String(), func(t *testing.T) {
+			t.Parallel()
 			record := recordFile(t)
 			h := openHouse(t, servers{"a": child(t, "-everything", "-era", "legacy", "-record", record)})
 			kind.capabilities, kind.answer = canBeAsked, accept
@@ -137,6 +139,7 @@ func TestTheOnlyClientIsAsked(t *testing.T) {
 		overStdio: func(t *testing.T, args ...string) map[string]any { return child(t, args...) },
 	} {
 		t.Run("of a server over "+name, func(t *testing.T) {
+			t.Parallel()
 			record := recordFile(t)
 			h := openHouse(t, servers{"a": server(t, "-everything", "-era", "legacy", "-record", record)})
 			for _, kind := range kinds() {

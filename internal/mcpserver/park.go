@@ -77,9 +77,9 @@ type park struct {
 	err      error
 
 	mu sync.Mutex
-	// out is where the client can be told something now; nil while parked.
+	// out receives notifications for the client; nil while parked.
 	out notifier
-	// questions are open, in order; asked is told when one is added.
+	// questions are the open ones, in order; asked is signaled when one is added.
 	questions []*question
 	asked     chan struct{}
 	lastKey   int
@@ -87,7 +87,7 @@ type park struct {
 	round  uint16
 	listed bool
 	expiry *time.Timer
-	// source is who asked.
+	// source is the server that asked.
 	source gateway.Source
 }
 
@@ -102,9 +102,9 @@ type question struct {
 	answer      chan []byte
 }
 
-// handle walks the corridor for a call. One whose client may be asked
-// something, in a way that only its next request can answer, is made ready to
-// be parked. release is to be called when the answer has been sent.
+// handle executes a call. If the client may be asked something and can answer only
+// with its next request, the call can be parked. Call release when the answer has
+// been sent.
 func (s *Server) handle(ctx context.Context, call *gateway.Call, out gateway.Peer) (_ *gateway.Result, release func(), _ error) {
 	if call.Era == gateway.EraModern && call.Params.RequestState.Present() {
 		k, ours, err := s.parks.take(call)
@@ -115,8 +115,8 @@ func (s *Server) handle(ctx context.Context, call *gateway.Call, out gateway.Pee
 			k.call.SetProgressToken(call.Params.Get(call.Params.ProgressToken))
 			k.welcome(out) // before the server hears the answer, and goes on
 			k.answer(call.Params.Get(call.Params.InputResponses))
-			result, settle, err := k.attend(ctx, out)
-			return result, func() { call.Release(); settle() }, err
+			result, release, err := k.attend(ctx, out)
+			return result, func() { call.Release(); release() }, err
 		}
 	}
 	if call.Era != gateway.EraModern || !mayBeAsked(call.Capabilities()) {
@@ -141,7 +141,7 @@ func (s *Server) handle(ctx context.Context, call *gateway.Call, out gateway.Pee
 	return k.attend(ctx, out)
 }
 
-// mayBeAsked reports whether a client has anything to be asked for.
+// mayBeAsked reports whether a client announces that it answers questions.
 func mayBeAsked(capabilities []byte) bool {
 	for _, word := range []string{"elicitation", "sampling", "roots"} {
 		if jsonrpc.Lookup(capabilities, word) != nil {
@@ -151,8 +151,8 @@ func mayBeAsked(capabilities []byte) bool {
 	return false
 }
 
-// attend waits with the client: for the end of the call, or for a question,
-// which is answered with and parks the call.
+// attend waits for the end of the call or for a question. A question parks the
+// call and is the answer to the request.
 func (k *park) attend(ctx context.Context, out notifier) (_ *gateway.Result, release func(), _ error) {
 	k.welcome(out)
 	for {
@@ -186,21 +186,21 @@ func (k *park) attend(ctx context.Context, out notifier) (_ *gateway.Result, rel
 	}
 }
 
-// welcome lets the client that is there now hear what is said.
+// welcome sends notifications to the connection that waits now.
 func (k *park) welcome(out notifier) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.out = out
 }
 
-// end takes the call's outcome, and the park out of the list.
+// end returns the outcome of the call, and removes the park from the list.
 func (k *park) end() (_ *gateway.Result, release func(), _ error) {
 	k.cancel(nil)
 	k.server.parks.remove(k)
 	return k.result, k.call.Release, k.err
 }
 
-// leave parks the call and returns what the client is answered with.
+// leave parks the call and returns the answer to the request.
 func (k *park) leave() (*gateway.Result, bool, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -232,7 +232,7 @@ func (k *park) leave() (*gateway.Result, bool, error) {
 	return &gateway.Result{Raw: append(raw, `"}`...), Type: gateway.ResultInputRequired}, true, nil
 }
 
-// Notify tells the client, if it is there.
+// Notify notifies the client unless the call is parked.
 func (k *park) Notify(method string, params []byte) {
 	k.mu.Lock()
 	out := k.out
@@ -253,7 +253,7 @@ func (k *park) Ask(ctx context.Context, method string, params []byte) ([]byte, e
 	}
 	k.questions = append(k.questions, q)
 	k.mu.Unlock()
-	nudge(k.asked)
+	signal(k.asked)
 	select {
 	case result := <-q.answer:
 		return result, nil
@@ -269,8 +269,8 @@ func (k *park) Ask(ctx context.Context, method string, params []byte) ([]byte, e
 	return nil, context.Cause(ctx)
 }
 
-// answer gives the client's answers to those who asked. What it left out it is
-// asked again.
+// answer hands the client's answers to their questions. Questions without an
+// answer are asked again.
 func (k *park) answer(responses []byte) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -284,7 +284,7 @@ func (k *park) answer(responses []byte) {
 	}
 	k.questions = open
 	if len(open) > 0 {
-		nudge(k.asked)
+		signal(k.asked)
 	}
 }
 

@@ -375,7 +375,7 @@ func TestALargeParkTakesRoom(t *testing.T) {
 		o := modernClient
 		o.wire = wire
 		c := h.connect(t, o)
-		const size = 3 << 20
+		const size = 512 << 10
 		p := c.park("a__ask", fmt.Sprintf(`{"message":%q}`, strings.Repeat("x", size)))
 		var taken float64
 		testkit.Eventually(t, func() bool {

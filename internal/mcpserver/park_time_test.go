@@ -215,7 +215,7 @@ func TestALegacyClientThatDoesNotAnswer(t *testing.T) {
 func TestAStateIsCheckedWithoutDecodingArguments(t *testing.T) {
 	s, _ := newAskingServer(2, nil)
 	defer s.Close()
-	arguments := `,"arguments":{"x":[` + strings.Repeat(`{"":1},`, 200_000) + `1]}`
+	arguments := `,"arguments":{"x":[` + strings.Repeat(`{"":1},`, 20_000) + `1]}`
 	allocated := func(more string) uint64 {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)

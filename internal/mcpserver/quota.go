@@ -9,8 +9,7 @@ import (
 	"genkan/internal/jsonrpc"
 )
 
-// account counts the bytes that are kept for one client against its share of
-// the memory.
+// account counts bytes against a client's share of the memory.
 type account struct {
 	shares *gateway.Shares
 	client string
@@ -19,22 +18,23 @@ type account struct {
 func (a account) take(n int) bool { return a.shares.Take(a.client, int64(n)) }
 func (a account) give(n int)      { a.shares.Give(a.client, int64(n)) }
 
-// account is that of a client.
+// account returns the account of a client.
 func (s *Server) account(client string) account { return account{s.opt.Budget, client} }
 
-// quota is what one request has taken of its client's share.
+// quota is the part of its client's share that a request has reserved.
 type quota struct {
 	account
 	taken int
 }
 
 const (
-	// firstQuota is what a body gets before any of it has come, in bytes; most
-	// are smaller. For more it must come: a Content-Length alone takes nothing.
+	// firstQuota is reserved for a body before any of it is read, in bytes. Most
+	// bodies are smaller. More is reserved as data arrives, whatever the
+	// Content-Length.
 	firstQuota = 64 << 10
-	// bodyPatience is how long a body may take to come.
+	// bodyPatience is how long reading a body may take.
 	bodyPatience = 2 * time.Minute
-	// lastBodyPatience is how long one that was refused is read on.
+	// lastBodyPatience is how long a refused body is read on.
 	lastBodyPatience = 2 * time.Second
 )
 
@@ -79,7 +79,7 @@ func (q *quota) read(body io.Reader, size int64) ([]byte, error) {
 	}
 }
 
-// grow doubles a full buffer, up to what the body can have.
+// grow doubles a full buffer, up to the size of the body.
 func (q *quota) grow(buf []byte, size int64) ([]byte, error) {
 	if size < 0 {
 		size = jsonrpc.MaxMessage + 1 // one more tells that it is too large

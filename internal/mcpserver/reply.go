@@ -14,7 +14,7 @@ import (
 )
 
 // reply writes the answer to one HTTP request. It is a plain JSON body, unless
-// something has to be said before the answer is there: then it becomes a
+// something has to be sent before the answer is there: then it becomes a
 // stream of events.
 type reply struct {
 	server *Server
@@ -34,12 +34,10 @@ type reply struct {
 	timer *time.Timer
 	// journal is the stream of a session's call; nil while there is none.
 	journal *journal
-	// backlog is what a goroutine of its own writes to the stream of any other
-	// call; writing is whether there is one, and idle is told when it ends.
-	backlog []byte
-	// counted is how much of the backlog counts against the client's share.
-	counted int
-	idle    sync.Cond
+	// queue is the stream of any other call; nil while there is none. A goroutine
+	// writes it: writing is set while there is one, and idle is told when it ends.
+	queue *outbox
+	idle  sync.Cond
 
 	streaming, writing, done bool
 	// mayStream is whether the client accepts a stream.
@@ -82,9 +80,7 @@ func (p *reply) keepAlive() {
 		case p.sess != nil:
 			p.stream() // which keeps itself alive
 		default:
-			if p.fits([]byte(keepAliveComment)) {
-				p.enqueue([]byte(keepAliveComment))
-			}
+			p.enqueue(keepAlive())
 			p.timer.Reset(keepAliveEvery)
 		}
 	})
@@ -138,10 +134,7 @@ func (p *reply) Notify(method string, params []byte) {
 	switch {
 	case p.done:
 	case p.sess == nil:
-		if event := jsonrpc.AppendSSE(nil, message); p.fits(event) && p.quota.account.take(len(event)) {
-			p.counted += len(event)
-			p.enqueue(event)
-		}
+		p.enqueue(outgoing{event: "message", data: message, counted: len(message)})
 	default:
 		if j := p.stream(); j != nil {
 			j.add(message, false)
@@ -174,7 +167,7 @@ func (p *reply) Ask(ctx context.Context, method string, params []byte) ([]byte, 
 	}
 	defer func() {
 		if asked != nil {
-			asked.settle(number)
+			asked.closeQuestion(number)
 		}
 	}()
 	return p.sess.askVia(ctx, method, params, send, gone)
@@ -188,7 +181,7 @@ func (p *reply) resumable() bool {
 	if p.journal == nil {
 		return p.mayStream && !p.left() && p.sess.primes()
 	}
-	return p.sess.primes() || p.journal.spoke()
+	return p.sess.primes() || p.journal.hasEvents()
 }
 
 // send puts a message into the stream that must not be left out. It reports
@@ -205,34 +198,34 @@ func (p *reply) send(message []byte) (j *journal, number int, ok bool) {
 	return j, number, ok
 }
 
-// fits reports whether the backlog has room for an event. Called with mu held.
-func (p *reply) fits(encoded []byte) bool {
-	return len(p.backlog) == 0 || len(p.backlog)+len(encoded) <= maxBacklog
-}
-
-// enqueue puts something into the stream. Called with mu held.
-func (p *reply) enqueue(encoded []byte) {
-	p.backlog = append(p.backlog, encoded...)
-	if !p.writing {
+// enqueue puts a message into the stream, or drops it if the client is slow.
+// Called with mu held.
+func (p *reply) enqueue(m outgoing) {
+	if p.queue == nil {
+		p.queue = &outbox{account: p.quota.account, mostBytes: maxBacklog}
+	}
+	if p.queue.offer(m) && !p.writing {
 		p.writing = true
 		go p.write()
 	}
 }
 
-// write sends the backlog until there is none, opening the stream first.
+// write writes the queue until it is empty, opening the stream first.
 func (p *reply) write() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for len(p.backlog) > 0 {
-		batch, counted, opened := p.backlog, p.counted, p.streaming
-		p.backlog, p.counted, p.streaming = nil, 0, true
+	for batch := p.queue.take(); len(batch) > 0; batch = p.queue.take() {
+		opened := p.streaming
+		p.streaming = true
 		p.mu.Unlock()
 		if !opened {
 			startStream(p.w)
 		}
-		_, _ = p.w.Write(batch) // a client that went away is noticed elsewhere
+		for _, m := range batch {
+			_ = m.write(p.w) // a client that went away is noticed elsewhere
+		}
 		_ = http.NewResponseController(p.w).Flush()
-		p.quota.give(counted)
+		p.queue.release()
 		p.mu.Lock()
 	}
 	p.writing = false
@@ -325,7 +318,7 @@ func (p *reply) finishParts(status int, retryAfter time.Duration, head, body, ta
 			return
 		}
 		if j.end(whole) {
-			<-j.laidDown // whoever reads it, its bytes are this call's
+			<-j.stored // whoever reads it, its bytes are this call's
 		}
 		<-j.posted
 		return

@@ -29,8 +29,8 @@ func (s *Server) resume(w http.ResponseWriter, r *http.Request, sess *session, l
 	j.leave(me, delivered)
 }
 
-// follow writes what was said after an event, and what is said from then on,
-// until the answer. It reports whether the client may have all of it.
+// follow writes the events after a number, and later ones as they come, until
+// the answer. It reports whether the client may have all of it.
 func (j *journal) follow(w http.ResponseWriter, gone <-chan struct{}, me *reader, number int, allowed func() bool) bool {
 	startStream(w)
 	alive := time.NewTicker(keepAliveEvery)
@@ -39,7 +39,7 @@ func (j *journal) follow(w http.ResponseWriter, gone <-chan struct{}, me *reader
 	first := ""
 	switch {
 	case j.sess.primes():
-		// Also when it is resumed: the next break may come before anything is said.
+		// Also when it is resumed: the next break may come before the first event.
 		first = "id: " + j.eventID(number) + "\nretry: " + strconv.FormatInt(retryAfter.Milliseconds(), 10) + "\ndata: \n\n"
 	case len(events) == 0:
 		first = keepAliveComment
@@ -78,7 +78,7 @@ const keepAliveComment = ": keep-alive\n\n"
 
 // write writes events without copying large ones. A client that does not read
 // must not keep them in memory for ever.
-func (j *journal) write(w http.ResponseWriter, first string, events []said) error {
+func (j *journal) write(w http.ResponseWriter, first string, events []journalEvent) error {
 	control := http.NewResponseController(w)
 	_ = control.SetWriteDeadline(time.Now().Add(writeTime))
 	defer func() { _ = control.SetWriteDeadline(time.Time{}) }()

@@ -24,10 +24,12 @@ const soon = 15 * time.Second
 // TestStoppingWaitsForNoAnswer: nobody can answer a question any more when the
 // door is shut, so that its call ends at once; whoever still listens is told.
 func TestStoppingWaitsForNoAnswer(t *testing.T) {
+	t.Parallel()
 	for _, server := range []string{"lh", "ls", "mh", "ms"} {
 		for _, there := range []bool{true, false} {
 			t.Run(fmt.Sprintf("%s, client there: %t", server, there), func(t *testing.T) {
-				h := openHouse(t, servers{server: upstreams(t)[server]})
+				t.Parallel()
+				h := openHouse(t, servers{server: upstream(t, server)})
 				session := h.openSession("/mcp", h.token, "2025-11-25", canBeAsked)
 				stream := h.open(legacyCall(session, "1", server+"__ask", `{}`))
 				stream.primed()
@@ -61,7 +63,8 @@ func TestStoppingWaitsForNoAnswer(t *testing.T) {
 
 // TestStoppingWaitsForNoAnswerOverSSE either.
 func TestStoppingWaitsForNoAnswerOverSSE(t *testing.T) {
-	h := openHouse(t, servers{"lh": upstreams(t)["lh"]})
+	t.Parallel()
+	h := openHouse(t, servers{"lh": upstream(t, "lh")})
 	c := h.sse("/sse", "")
 	c.send(`{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2024-11-05","capabilities":` + canBeAsked + `,"clientInfo":{"name":"t","version":"1"}}}`)
 	c.answer("0")
@@ -90,6 +93,7 @@ func TestStoppingWaitsForNoAnswerOverSSE(t *testing.T) {
 // TestStoppingWaitsForNoReader: streams that wait for their clients, and whose
 // calls have ended, are nothing to wait for.
 func TestStoppingWaitsForNoReader(t *testing.T) {
+	t.Parallel()
 	h := openHouse(t, servers{"fault": child(t)})
 	session := h.initialize(h.token)
 	gate := newGate(t)

@@ -29,9 +29,9 @@ type House interface {
 	// Page returns a page of a list; an empty cursor is the first. It may wait
 	// a moment for servers that have never been listed.
 	Page(ctx context.Context, view gateway.View, kind gateway.Kind, cursor string) (*catalog.Page, error)
-	// Has reports whether there is such a view.
+	// Has reports whether a view exists.
 	Has(view gateway.View) bool
-	// Describe tells what a view is.
+	// Describe returns the description of a view.
 	Describe(view gateway.View) Description
 	// Subscribe asks to be told when the resource or task that a call names
 	// changes, until stop is called: the URI of what changed, or the task's
@@ -40,14 +40,15 @@ type House interface {
 	// Tasks lists the tasks that servers have made of the caller's calls, a page
 	// at a time.
 	Tasks(ctx context.Context, caller *gateway.Call, cursor string) ([]byte, error)
-	// Hear takes what a client says beside its calls, for the servers that it
-	// is meant for. It does not wait for them.
+	// Hear forwards a notification of a client to the servers that it is for. It
+	// does not wait for them.
 	Hear(session *gateway.Session, method string, params []byte)
-	// Forget ends what is kept for a session that is over.
+	// Forget releases what is kept for a session that has ended.
 	Forget(session string)
-	// Count counts against somebody's rate limit what is no call, or refuses it.
+	// Count counts a request that is no call against the client's rate limit. It
+	// returns an error if the limit is reached.
 	Count(who gateway.Identity) error
-	// SetLogLevel says how loud the loudest client wants the servers.
+	// SetLogLevel sets the most verbose log level that a client asks for.
 	SetLogLevel(level string)
 }
 
@@ -109,20 +110,21 @@ type Server struct {
 	sessions sessions
 	sse      sseClients
 	parks    parks
-	// orphans counts the streams that wait for their clients to come back; what
-	// ended ones keep is bounded.
+	// orphans counts the streams without a reader. undelivered and delivered bound
+	// the bytes that ended streams keep.
 	orphans                atomic.Int64
 	undelivered, delivered *gateway.Shares
-	// streams are those that clients have open.
+	// streams counts the streams that clients have open.
 	streams *gateway.Shares
 
 	// life ends when the process gives up on calls that are under way.
 	life context.Context //nolint:containedctx // legacy calls outlive their HTTP requests
 	end  context.CancelFunc
 
-	// listeners are the open streams that want to know of changes.
-	levels    sync.Mutex // see tellLoudest
-	mu        sync.Mutex
+	levels sync.Mutex // see tellLoudest
+
+	mu sync.Mutex
+	// listeners are the open streams that receive notifications of changes.
 	listeners map[*listener]struct{}
 	// connected are the sessions of clients over stdio and SSE.
 	connected map[*session]struct{}
@@ -131,7 +133,7 @@ type Server struct {
 	drain chan struct{}
 }
 
-// New makes the edge.
+// New returns a Server. Close it.
 func New(opt Options) *Server {
 	opt.SessionIdle = cmp.Or(opt.SessionIdle, 24*time.Hour)
 	opt.AskPatience = cmp.Or(opt.AskPatience, 15*time.Minute)
@@ -168,8 +170,8 @@ func (s *Server) recognizes(r *http.Request) bool {
 	return s.opt.Recognizes == nil || s.opt.Recognizes(r)
 }
 
-// Drain ends the streams that would stay open for ever. Calls go on, but for
-// those that ask their clients over HTTP: no answer comes through a shut door.
+// Drain ends the streams that would stay open for ever. Calls go on, except those
+// that wait for an answer over HTTP: it could not be received any more.
 func (s *Server) Drain() {
 	s.mu.Lock()
 	if !s.draining {
@@ -182,17 +184,17 @@ func (s *Server) Drain() {
 	s.sse.each(silence)
 }
 
-// Close gives up on calls that are still under way.
+// Close cancels the calls that are still in flight.
 func (s *Server) Close() {
 	s.Drain()
 	s.end()
 	s.sessions.close()
 }
 
-// Sessions is how many legacy sessions there are.
+// Sessions returns the number of legacy sessions.
 func (s *Server) Sessions() int { return s.sessions.count() + s.sse.count() }
 
-// Parked is how many calls wait for their clients to come back.
+// Parked returns the number of calls that wait for input of their clients.
 func (s *Server) Parked() int { return s.parks.count() }
 
 // listResult answers a list request.
@@ -215,7 +217,7 @@ func (s *Server) listResult(ctx context.Context, msg *jsonrpc.Message, view gate
 	return page.Legacy, nil
 }
 
-// cursorOf is where in a list to go on; empty for its beginning.
+// cursorOf returns the cursor of a list request; empty for the first page.
 func cursorOf(msg *jsonrpc.Message) (string, error) {
 	raw := msg.Params.Get(msg.Params.Cursor)
 	if raw == nil {

@@ -13,33 +13,33 @@ import (
 	"genkan/internal/jsonrpc"
 )
 
-// session is a legacy client's: over HTTP it is named by an id, over stdio it
-// is the connection. Ten thousand of them must be cheap, so it holds nothing
-// that is not needed while it is idle.
+// session is the session of a legacy client. Over HTTP it has an id; over stdio it
+// is the connection. Ten thousand idle sessions must be cheap, so most fields are
+// nil while it is idle.
 type session struct {
 	owner string // the ClientID that opened it
-	// bytes is where what is kept for the client is counted.
+	// bytes counts the memory that is kept for the client.
 	bytes   account
 	version string
 	view    gateway.View
 	// patience is how long the client may take to answer a question.
 	patience time.Duration
-	// known is what the house knows of the client.
+	// known is what the rest of the program sees of the session.
 	known atomic.Pointer[gateway.Session]
-	// id, idleSince and place belong to sessions: what it is listed under, and
-	// where it is in the order of those to end.
+	// id, idleSince and heapIndex belong to sessions: the key it is listed under,
+	// and its position in the heap of idle sessions.
 	id        string
 	idleSince time.Time
-	place     int
+	heapIndex int
 
 	mu       sync.Mutex
 	lastSeen time.Time
 	calls    map[string]context.CancelCauseFunc // by the client's request id
-	// stream is what hears of changes, nil if none is open.
+	// stream receives notifications; nil if none is open.
 	stream *stream
 	// stale are the lists that changed since the client last asked for them. A
-	// new stream begins with telling so: what was sent on a stream that broke
-	// may never have arrived.
+	// new stream begins with these notifications: what was sent on a stream that
+	// broke may never have arrived.
 	stale [gateway.KindCount]bool
 	// missed are the watched resources that changed while no stream was open,
 	// unsent what a stream had not sent when it ended.
@@ -54,8 +54,7 @@ type session struct {
 	// subscriptions are the resources that the client wants to hear of.
 	subscriptions map[string]func()
 	ended         bool
-	// mute is why the client cannot answer any more, if it cannot; its calls may
-	// still end.
+	// mute is why the client cannot answer questions any more; nil if it can.
 	mute error
 }
 
@@ -81,15 +80,16 @@ func newSession(owner gateway.Identity, budget *gateway.Shares, view gateway.Vie
 		owner: owner.ClientID, bytes: account{budget, owner.ClientID},
 		view: view, version: version, patience: patience, lastSeen: time.Now(),
 	}
-	s.known.Store(&gateway.Session{ID: rand.Text()[:12], Identity: owner, Capabilities: capabilities, Peer: line{s}})
+	s.known.Store(&gateway.Session{ID: rand.Text()[:12], Identity: owner, Capabilities: capabilities, Peer: sessionPeer{s}})
 	return s
 }
 
-// line is the way to a client beside its calls.
-type line struct{ *session }
+// sessionPeer reaches a client outside of its calls.
+type sessionPeer struct{ *session }
 
-// Notify says something on the session's stream, or keeps it for the next one.
-func (l line) Notify(method string, params []byte) {
+// Notify sends a notification on the session's stream, or keeps it for the next
+// one.
+func (l sessionPeer) Notify(method string, params []byte) {
 	message := jsonrpc.AppendNotification(nil, method, params)
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -106,11 +106,11 @@ func (l line) Notify(method string, params []byte) {
 const mostUnsent, longestUnsent = 64, 16 << 10
 
 // Ask puts a question on the session's stream and waits for the answer.
-func (l line) Ask(ctx context.Context, method string, params []byte) ([]byte, error) {
+func (l sessionPeer) Ask(ctx context.Context, method string, params []byte) ([]byte, error) {
 	return l.askVia(ctx, method, params, l.push, nil)
 }
 
-// learn changes what the house knows of the client.
+// learn replaces known with a changed copy.
 func (s *session) learn(change func(*gateway.Session)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -144,7 +144,7 @@ func (s *session) finish(id string) {
 	s.lastSeen = time.Now()
 }
 
-// cancel ends a call at the client's wish.
+// cancel ends a call that the client canceled.
 func (s *session) cancel(id string) {
 	s.mu.Lock()
 	cancel := s.calls[id]
@@ -163,14 +163,14 @@ func (s *session) changed(kind gateway.Kind) {
 	}
 }
 
-// listing notes that the client asks for a list, before it is looked up.
+// listing notes that the client asks for a list. Call it before the list is read.
 func (s *session) listing(kind gateway.Kind) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.stale[sharedKind(kind)] = false
 }
 
-// open makes a stream the session's.
+// open opens a stream, which replaces the session's former one.
 func (s *session) open() *stream {
 	st := &stream{listener: newListener(s.view, s.bytes), replaced: make(chan struct{})}
 	s.mu.Lock()

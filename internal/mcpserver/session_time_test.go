@@ -279,7 +279,7 @@ func TestWhatWaitsForAClientIsBounded(t *testing.T) {
 	}
 	s := newSession(gateway.Identity{ClientID: "t"}, nil, gateway.View{}, primingVersion, nil, time.Minute)
 	for i := range 2 * mostUnsent {
-		line{s}.Notify("notifications/tasks/status", large[:(i%2)*2*longestUnsent])
+		sessionPeer{s}.Notify("notifications/tasks/status", large[:(i%2)*2*longestUnsent])
 	}
 	size := 0
 	for _, message := range s.unsent {

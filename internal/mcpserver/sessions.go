@@ -93,7 +93,7 @@ func (ss *sessions) put(id string, s *session) (ended []*session, ok bool) {
 func (ss *sessions) drop(s *session) {
 	delete(ss.byID, s.id)
 	idle := ss.byOwner[s.owner]
-	heap.Remove(idle, s.place)
+	heap.Remove(idle, s.heapIndex)
 	if idle.Len() == 0 {
 		delete(ss.byOwner, s.owner)
 	}
@@ -141,13 +141,13 @@ func (h idleHeap) Less(i, j int) bool { return h[i].idleSince.Before(h[j].idleSi
 
 func (h idleHeap) Swap(i, j int) {
 	h[i], h[j] = h[j], h[i]
-	h[i].place, h[j].place = i, j
+	h[i].heapIndex, h[j].heapIndex = i, j
 }
 
 // Push adds a session, as container/heap asks for.
 func (h *idleHeap) Push(s any) {
 	added := s.(*session) //nolint:forcetypeassert // only sessions are added
-	added.place = len(*h)
+	added.heapIndex = len(*h)
 	*h = append(*h, added)
 }
 
@@ -208,7 +208,7 @@ func (ss *sessions) find(id string, owner gateway.Identity, view gateway.View) (
 	return now, now != nil
 }
 
-// remove takes a session out of the list at its client's wish; nil when it is
+// remove takes a session out of the list when its client deletes it; nil when it is
 // not there.
 func (ss *sessions) remove(id string) *session {
 	ss.mu.Lock()
@@ -294,7 +294,7 @@ func (ss *sessions) close() {
 	ss.each((*session).end)
 }
 
-// setLevel takes a legacy client's wish for log messages.
+// setLevel sets the log level that a legacy client asks for.
 func (s *Server) setLevel(sess *session, msg *jsonrpc.Message) error {
 	level := jsonrpc.LookupText(msg.Params.Raw, "level")
 	if gateway.Quietness(level) < 0 {
@@ -337,8 +337,8 @@ const (
 	mostSubscriptions = 1000
 	// longestName bounds the URIs and ids that a client can watch, in bytes.
 	longestName = 8 << 10
-	// mostWished bounds the URIs or ids of one stream together, in bytes.
-	mostWished = 256 << 10
+	// mostTopicBytes bounds the URIs or ids of one stream together, in bytes.
+	mostTopicBytes = 256 << 10
 )
 
 // watchCost is what is counted for a resource or task that a client watches, by
@@ -346,7 +346,7 @@ const (
 // the server, and a modern server over HTTP gets a connection for each. Measured.
 func watchCost(name int) int { return 64<<10 + 6*name }
 
-// subscribe takes a legacy client's wish to hear of a resource. It counts against
+// subscribe subscribes a legacy client to a resource. It counts against
 // the client's rate limit.
 func (s *Server) subscribe(ctx context.Context, sess *session, msg *jsonrpc.Message) error {
 	uri, ok := textOf(&msg.Params, msg.Params.URI)
@@ -407,7 +407,7 @@ func (s *Server) unsubscribe(sess *session, msg *jsonrpc.Message) error {
 	return nil
 }
 
-// Resubscribe tells the house that serves now what clients wished of the former
+// Resubscribe asks the house that serves now for what clients subscribed to in the former
 // one: a server that was replaced has taken its subscriptions with it.
 func (s *Server) Resubscribe() {
 	s.tellLoudest()
@@ -457,7 +457,7 @@ func (s *session) renew(server *Server) {
 	}
 }
 
-// watching is a legacy client's wish to hear of a resource, as a call.
+// watching is the call that subscribes a legacy client to a resource.
 func (s *session) watching(uri string) *gateway.Call {
 	known := s.known.Load()
 	return &gateway.Call{
@@ -466,8 +466,8 @@ func (s *session) watching(uri string) *gateway.Call {
 	}
 }
 
-// bury ends a session, and what servers keep for it.
-func (s *Server) bury(sess *session) {
+// endSession ends a session, and what servers keep for it.
+func (s *Server) endSession(sess *session) {
 	sess.end()
 	s.forget(sess)
 }

@@ -27,7 +27,7 @@ type largeHouse struct {
 	handled *atomic.Int64
 }
 
-const largeSize = 256 << 10
+const largeSize = 32 << 10
 
 var largePage = &catalog.Page{Legacy: []byte(`{"tools":["` + strings.Repeat("x", largeSize) + `"]}`)}
 
@@ -267,7 +267,7 @@ func TestWhatWaitsForAClientCounts(t *testing.T) {
 		"a session without a stream": func(t *testing.T, s *Server, budget *gateway.Shares) {
 			sess := newSession(gateway.Identity{ClientID: "t"}, s.opt.Budget, gateway.View{}, "2025-06-18", nil, time.Minute)
 			for range 10 {
-				line{sess}.Notify("notifications/message", message)
+				sessionPeer{sess}.Notify("notifications/message", message)
 			}
 			if budget.Held("t") < 10_000 {
 				t.Errorf("%d bytes are counted", budget.Held("t"))
@@ -276,9 +276,9 @@ func TestWhatWaitsForAClientCounts(t *testing.T) {
 		},
 		"a stream that comes later, and goes": func(t *testing.T, s *Server, budget *gateway.Shares) {
 			sess := newSession(gateway.Identity{ClientID: "t"}, s.opt.Budget, gateway.View{}, "2025-06-18", nil, time.Minute)
-			line{sess}.Notify("notifications/message", message)
+			sessionPeer{sess}.Notify("notifications/message", message)
 			st := sess.open()
-			line{sess}.Notify("notifications/message", message)
+			sessionPeer{sess}.Notify("notifications/message", message)
 			if n := len(st.take(nil, everyKind)); n != 2 || budget.Held("t") < 2000 {
 				t.Errorf("%d messages, %d bytes", n, budget.Held("t"))
 			}
@@ -286,7 +286,7 @@ func TestWhatWaitsForAClientCounts(t *testing.T) {
 			if budget.Held("t") != 0 {
 				t.Errorf("%d bytes are counted for what was sent", budget.Held("t"))
 			}
-			line{sess}.Notify("notifications/message", message)
+			sessionPeer{sess}.Notify("notifications/message", message)
 			sess.shut(st)
 			if budget.Held("t") < 1000 {
 				t.Error("what was not sent waits for the next stream, and is not counted")
@@ -313,7 +313,7 @@ func TestWhatWaitsForAClientCounts(t *testing.T) {
 			if budget.Held("t") < maxBacklog-2000 {
 				t.Errorf("%d bytes are counted", budget.Held("t"))
 			}
-			if err := e.pour(httptest.NewRecorder(), false); err != nil || budget.Held("t") != 0 {
+			if err := e.flush(httptest.NewRecorder(), false); err != nil || budget.Held("t") != 0 {
 				t.Errorf("%d bytes are left: %v", budget.Held("t"), err)
 			}
 			e.offer(message)

@@ -119,7 +119,7 @@ func (s *Server) serveSSE(w http.ResponseWriter, r *http.Request, view gateway.V
 	c.stopBeginning()
 	out.close()
 	cancel()
-	s.bury(c.sess)
+	s.endSession(c.sess)
 	giveUp(errCanceledByClient)
 	c.calls.Wait()
 	beside.Wait()
@@ -136,7 +136,7 @@ func (c *duplexConn) speak(ctx context.Context, w http.ResponseWriter, out *even
 	for {
 		last, silent := false, false
 		select {
-		case <-out.wake:
+		case <-out.queue.wake:
 		case <-alive.C:
 			silent = true
 		case <-drain:
@@ -158,7 +158,7 @@ func (c *duplexConn) speak(ctx context.Context, w http.ResponseWriter, out *even
 		if !recognized() {
 			return
 		}
-		if err := out.pour(w, silent); err != nil || last {
+		if err := out.flush(w, silent); err != nil || last {
 			return
 		}
 	}

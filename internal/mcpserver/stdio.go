@@ -36,7 +36,7 @@ func (s *Server) Check(opt StdioOptions) error {
 	return nil
 }
 
-// UnknownServers is said to a client that asks for servers that are not there.
+// UnknownServers is the error for a client that asks for unknown servers.
 func UnknownServers(only []string) error {
 	return gateway.Errorf(gateway.CodeInvalid, "--only %s names a server that is not configured, or is disabled; `genkan servers` lists them", strings.Join(only, ","))
 }
@@ -54,7 +54,7 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer, op
 	}
 	c := s.newDuplexConn(who, "stdio", &lines{w: out, log: s.opt.Log})
 	c.sess.learn(func(known *gateway.Session) { known.Dir = opt.Dir })
-	defer s.bury(c.sess)
+	defer s.endSession(c.sess)
 	st := c.sess.open()
 	leave, ok := s.connect(c.sess)
 	if !ok {

@@ -11,8 +11,8 @@ import (
 	"genkan/internal/jsonrpc"
 )
 
-// get opens the stream on which a legacy session hears of changes, or goes on
-// with one of its calls.
+// get opens the notification stream of a legacy session, or resumes the stream of
+// a call.
 func (s *Server) get(w http.ResponseWriter, r *http.Request, id visitor) {
 	p := s.newReply(w, r)
 	if r.Header.Get("Mcp-Session-Id") == "" {
@@ -48,7 +48,7 @@ func (s *Server) get(w http.ResponseWriter, r *http.Request, id visitor) {
 	for {
 		var events []byte
 		select {
-		case <-st.wake:
+		case <-st.queue.wake:
 			for _, message := range st.take(nil, everyKind) {
 				events = jsonrpc.AppendSSE(events, message)
 			}
@@ -71,8 +71,8 @@ func (s *Server) get(w http.ResponseWriter, r *http.Request, id visitor) {
 	}
 }
 
-// writeEvents writes to a stream. A client that does not read must not keep what
-// it is sent in memory for ever.
+// writeEvents writes to a stream with a deadline: a client that does not read must
+// not keep the events in memory for ever.
 func writeEvents(w http.ResponseWriter, events []byte) error {
 	control := http.NewResponseController(w)
 	_ = control.SetWriteDeadline(time.Now().Add(writeTime))
@@ -83,11 +83,11 @@ func writeEvents(w http.ResponseWriter, events []byte) error {
 	return control.Flush()
 }
 
-// mostStreams is how many streams may be open by default.
+// mostStreams is the default number of open streams.
 const mostStreams = 20_000
 
-// openStream counts a stream that a client opens, and the bytes that are kept for
-// as long as it is open, until closeStream is called.
+// openStream counts an open stream and its bytes against the client's shares until
+// closeStream is called.
 func (s *Server) openStream(client string, bytes int) (closeStream func(), err error) {
 	if !s.streams.Take(client, 1) {
 		return nil, &gateway.Error{
@@ -107,7 +107,7 @@ func (s *Server) openStream(client string, bytes int) (closeStream func(), err e
 	}, nil
 }
 
-// headerSize is what is counted for the headers of a stream's request, which are
+// headerSize returns the bytes to count for a stream's request headers, which are
 // kept until it ends.
 func headerSize(r *http.Request) int {
 	size := len(r.RequestURI)
@@ -119,29 +119,29 @@ func headerSize(r *http.Request) int {
 	return 2 * size // the connection has read about as much again
 }
 
-// subscription is what a modern client asked to hear of, and how it is told.
+// subscription is a subscriptions/listen request of a modern client.
 type subscription struct {
 	id       []byte
 	listener *listener
-	caller   *gateway.Call // what is the same in all its wishes
+	caller   *gateway.Call // the common part of the calls for its topics
 	kinds    [gateway.KindCount]bool
-	wishes   []wish
-	cost     int // what the wishes take, in bytes
+	topics   []topic
+	cost     int // bytes that the topics take
 	stops    []func()
 }
 
-// wish is one thing that a client wants to hear of: a resource or a task.
-type wish struct {
+// topic is a resource or a task that a client subscribes to.
+type topic struct {
 	kind gateway.Kind
 	name string
 }
 
-// filterWords are the kinds' names in a subscription's filter.
-var filterWords = map[gateway.Kind]string{
+// filterFields are the names of the kinds in a subscription's filter.
+var filterFields = map[gateway.Kind]string{
 	gateway.KindTool: "toolsListChanged", gateway.KindPrompt: "promptsListChanged", gateway.KindResource: "resourcesListChanged",
 }
 
-// newSubscription reads a client's wishes. It counts against the client's rate
+// newSubscription reads a subscription's filter. It counts against the client's rate
 // limit.
 func (s *Server) newSubscription(msg *jsonrpc.Message, id visitor, session *gateway.Session) (*subscription, error) {
 	if err := s.opt.House().Count(id.Identity); err != nil {
@@ -153,25 +153,25 @@ func (s *Server) newSubscription(msg *jsonrpc.Message, id visitor, session *gate
 		Method: msg.Method, Params: msg.Params,
 		Caller: gateway.Caller{View: id.view, Era: gateway.EraModern, Identity: id.Identity, Session: session},
 	}
-	for kind, word := range filterWords {
+	for kind, word := range filterFields {
 		sub.kinds[kind] = string(jsonrpc.Lookup(filter, word)) == "true"
 	}
-	if !sub.wish(gateway.KindResource, jsonrpc.Lookup(filter, wishWords[gateway.KindResource])) {
-		return nil, gateway.Errorf(gateway.CodeInvalid, "resourceSubscriptions must be a list of at most %d URIs of at most %d bytes, and %d bytes in all", mostSubscriptions, longestName, mostWished)
+	if !sub.addTopics(gateway.KindResource, jsonrpc.Lookup(filter, topicFields[gateway.KindResource])) {
+		return nil, gateway.Errorf(gateway.CodeInvalid, "resourceSubscriptions must be a list of at most %d URIs of at most %d bytes, and %d bytes in all", mostSubscriptions, longestName, mostTopicBytes)
 	}
-	tasks := jsonrpc.Lookup(filter, wishWords[gateway.KindTask])
+	tasks := jsonrpc.Lookup(filter, topicFields[gateway.KindTask])
 	if tasks != nil && !knowsTasks(sub.caller) {
 		because := gateway.Errorf(gateway.CodeInvalid, "taskIds are for clients that announce the extension %s", tasksExtension)
 		return nil, &refusal{because, jsonrpc.CodeMissingCapability, []byte(`{"requiredCapabilities":{"extensions":{"` + tasksExtension + `":{}}}}`)}
 	}
-	if !sub.wish(gateway.KindTask, tasks) {
-		return nil, gateway.Errorf(gateway.CodeInvalid, "taskIds must be a list of at most %d ids of at most %d bytes, and %d bytes in all", mostSubscriptions, longestName, mostWished)
+	if !sub.addTopics(gateway.KindTask, tasks) {
+		return nil, gateway.Errorf(gateway.CodeInvalid, "taskIds must be a list of at most %d ids of at most %d bytes, and %d bytes in all", mostSubscriptions, longestName, mostTopicBytes)
 	}
 	return sub, nil
 }
 
-// wishWords are the names of the lists of wishes in a subscription's filter.
-var wishWords = map[gateway.Kind]string{gateway.KindResource: "resourceSubscriptions", gateway.KindTask: "taskIds"}
+// topicFields are the names of the lists of topics in a subscription's filter.
+var topicFields = map[gateway.Kind]string{gateway.KindResource: "resourceSubscriptions", gateway.KindTask: "taskIds"}
 
 const tasksExtension = "io.modelcontextprotocol/tasks"
 
@@ -179,20 +179,20 @@ func knowsTasks(caller *gateway.Call) bool {
 	return jsonrpc.Lookup(jsonrpc.Lookup(caller.Capabilities(), "extensions"), tasksExtension) != nil
 }
 
-// wish adds a list of wishes, nil for none. It reports false when it is none, or
-// too long.
-func (s *subscription) wish(kind gateway.Kind, list []byte) bool {
+// addTopics adds a list of topics, which may be nil. It returns false if the list
+// is malformed or too long.
+func (s *subscription) addTopics(kind gateway.Kind, list []byte) bool {
 	if list == nil {
 		return true
 	}
 	count, bytes, fits := 0, 0, true
 	err := jsonrpc.Elements(list, func(value []byte) bool {
 		bytes += len(value)
-		if fits = count < mostSubscriptions && len(value) <= longestName && bytes <= mostWished; !fits {
+		if fits = count < mostSubscriptions && len(value) <= longestName && bytes <= mostTopicBytes; !fits {
 			return false
 		}
 		if text, ok := jsonrpc.Unquote(value); ok && len(text) > 0 {
-			s.wishes = append(s.wishes, wish{kind, string(text)})
+			s.topics = append(s.topics, topic{kind, string(text)})
 			s.cost += watchCost(len(text))
 			count++
 		}
@@ -201,27 +201,27 @@ func (s *subscription) wish(kind gateway.Kind, list []byte) bool {
 	return err == nil && fits
 }
 
-// open asks the servers to tell of what is wished for. What no server can tell
-// of is left out of the acknowledgement.
+// open subscribes to the topics. A topic that no server can be subscribed to is
+// left out of the acknowledgement.
 func (s *subscription) open(ctx context.Context, server *Server) {
-	wishes := s.wishes
-	s.wishes = nil
-	for _, w := range wishes {
+	topics := s.topics
+	s.topics = nil
+	for _, w := range topics {
 		stop, err := s.ask(ctx, server, w)
 		if err != nil {
 			server.opt.Log.Debug("a subscription is not honoured", "error", err)
 			continue
 		}
-		s.wishes = append(s.wishes, w)
+		s.topics = append(s.topics, w)
 		s.stops = append(s.stops, stop)
 	}
 }
 
-// renew asks the house that serves now for what is wished for.
+// renew subscribes to the topics again, in the house that serves now.
 func (s *subscription) renew(ctx context.Context, server *Server) {
 	former := s.stops
 	s.stops = nil
-	for _, w := range s.wishes {
+	for _, w := range s.topics {
 		stop, err := s.ask(ctx, server, w)
 		if err != nil {
 			server.opt.Log.Debug("a subscription was lost with its server", "error", err)
@@ -234,8 +234,8 @@ func (s *subscription) renew(ctx context.Context, server *Server) {
 	}
 }
 
-// ask asks the house that serves now for one wish.
-func (s *subscription) ask(ctx context.Context, server *Server, w wish) (stop func(), err error) {
+// ask subscribes to one topic in the house that serves now.
+func (s *subscription) ask(ctx context.Context, server *Server, w topic) (stop func(), err error) {
 	c := s.caller
 	told := s.listener.update
 	if w.kind == gateway.KindTask {
@@ -246,14 +246,14 @@ func (s *subscription) ask(ctx context.Context, server *Server, w wish) (stop fu
 	}, told)
 }
 
-// progressed tells the client how a task is.
+// progressed sends the state of a task.
 func (s *subscription) progressed(state string) {
 	params := append(append([]byte{'{'}, s.meta()...), ',')
 	params = append(params, jsonrpc.Without([]byte(state), "_meta")[1:]...)
 	s.listener.push(jsonrpc.AppendNotification(nil, "notifications/tasks", params))
 }
 
-// end gives up what the subscription holds.
+// end unsubscribes from all topics.
 func (s *subscription) end() {
 	for _, stop := range s.stops {
 		stop()
@@ -266,23 +266,23 @@ func (s *subscription) meta() []byte {
 	return append(append([]byte(`"_meta":{"`+jsonrpc.MetaSubscriptionID+`":`), s.id...), '}')
 }
 
-// acknowledged says which of the wishes are honoured.
+// acknowledged returns the notification that lists the topics in force.
 func (s *subscription) acknowledged() []byte {
 	honoured := []byte{}
 	for _, kind := range gateway.Kinds() {
 		if s.kinds[kind] {
-			honoured = append(honoured, `,"`+filterWords[kind]+`":true`...)
+			honoured = append(honoured, `,"`+filterFields[kind]+`":true`...)
 		}
 	}
 	for _, kind := range []gateway.Kind{gateway.KindResource, gateway.KindTask} {
 		names := []byte{}
-		for _, w := range s.wishes {
+		for _, w := range s.topics {
 			if w.kind == kind {
 				names = jsonrpc.AppendQuoted(append(names, ','), w.name)
 			}
 		}
 		if len(names) > 0 {
-			honoured = append(honoured, `,"`+wishWords[kind]+`":[`...)
+			honoured = append(honoured, `,"`+topicFields[kind]+`":[`...)
 			honoured = append(append(honoured, names[1:]...), ']')
 		}
 	}
@@ -291,10 +291,10 @@ func (s *subscription) acknowledged() []byte {
 	return jsonrpc.AppendNotification(nil, "notifications/subscriptions/acknowledged", append(params, "}}"...))
 }
 
-// news are the notifications to send now.
+// news returns the notifications to send now.
 func (s *subscription) news() [][]byte { return s.listener.take(s.meta(), s.wants) }
 
-// ended is the answer to the request, when the server ends the stream.
+// ended returns the answer to the request, for when the server ends the stream.
 func (s *subscription) ended() []byte {
 	result := append([]byte(`{"resultType":"complete",`), s.meta()...)
 	return jsonrpc.AppendResult(nil, s.id, append(result, '}'))
@@ -345,7 +345,7 @@ func (s *Server) listen(p *reply, r *http.Request, msg *jsonrpc.Message, id visi
 		sub.listener.sent()
 		events = nil
 		select {
-		case <-sub.listener.wake:
+		case <-sub.listener.queue.wake:
 			for _, message := range sub.news() {
 				events = jsonrpc.AppendSSE(events, message)
 			}

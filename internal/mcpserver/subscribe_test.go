@@ -120,6 +120,7 @@ func TestSubscriptionsAreRenewed(t *testing.T) {
 		for _, over := range []string{overHTTP, overStdio} {
 			for _, how := range []string{"died", "was replaced", "left and came back"} {
 				t.Run(fmt.Sprintf("a %s server over %s that %s", upstream, over, how), func(t *testing.T) {
+					t.Parallel()
 					flags := []string{"-everything", "-era", upstream}
 					var server map[string]any
 					var running *testkit.FaultHTTP

@@ -18,37 +18,35 @@ import (
 // or 108 bytes.
 const maxSocketPath = 100
 
-// place is where the processes of a data directory meet: a folder in it that
-// only the user may enter, with
+// runDir is the folder through which the processes of a data directory find each
+// other. Only the user may enter it. It has
 //
 //   - lock, which the owner holds;
 //   - genkan.sock, the socket, unless its path would be too long;
-//   - address, which says where the socket is. It is written down because the
-//     short place depends on the environment, which two processes need not
-//     share.
-type place struct {
+//   - address, which holds the path of the socket. A short path depends on the
+//     environment, which two processes need not share.
+type runDir struct {
 	dataDir string
 	dir     string
 }
 
-// placeOf says where the processes of a data directory meet, which need not
-// exist yet.
-func placeOf(dataDir string) (place, error) {
+// runDirOf returns the run directory of a data directory. It need not exist yet.
+func runDirOf(dataDir string) (runDir, error) {
 	dataDir, err := filepath.Abs(dataDir)
 	if err != nil {
-		return place{}, err
+		return runDir{}, err
 	}
 	if resolved, err := filepath.EvalSymlinks(dataDir); err == nil {
 		dataDir = resolved
 	}
-	return place{dataDir: dataDir, dir: filepath.Join(dataDir, "run")}, nil
+	return runDir{dataDir: dataDir, dir: filepath.Join(dataDir, "run")}, nil
 }
 
-func (p place) lockFile() string    { return filepath.Join(p.dir, "lock") }
-func (p place) addressFile() string { return filepath.Join(p.dir, "address") }
+func (p runDir) lockFile() string    { return filepath.Join(p.dir, "lock") }
+func (p runDir) addressFile() string { return filepath.Join(p.dir, "address") }
 
 // make makes the folder.
-func (p place) make() error {
+func (p runDir) make() error {
 	if err := os.MkdirAll(p.dataDir, 0o700); err != nil {
 		return err
 	}
@@ -56,8 +54,8 @@ func (p place) make() error {
 }
 
 // socketPath decides where the socket goes, and makes the folder that it
-// needs beside the place's own.
-func (p place) socketPath() (path string, shortDir string, err error) {
+// needs outside of the data directory.
+func (p runDir) socketPath() (path string, shortDir string, err error) {
 	if path = filepath.Join(p.dir, "genkan.sock"); len(path) <= maxSocketPath {
 		return path, "", nil
 	}
@@ -74,7 +72,7 @@ func (p place) socketPath() (path string, shortDir string, err error) {
 
 // shortDirs are the folders that may hold the socket when the data directory's own
 // path is too long, the best first.
-func (p place) shortDirs() []string {
+func (p runDir) shortDirs() []string {
 	sum := sha256.Sum256([]byte(p.dataDir))
 	name := "genkan-" + strconv.Itoa(os.Getuid()) + "-" + hex.EncodeToString(sum[:8])
 	var dirs []string
@@ -86,10 +84,10 @@ func (p place) shortDirs() []string {
 	return dirs
 }
 
-// CheckPlace says why the processes of a data directory cannot meet, and changes
-// nothing. A folder that is not there yet is no reason.
-func CheckPlace(dataDir string) error {
-	p, err := placeOf(dataDir)
+// CheckRunDir reports why the processes of a data directory cannot find each
+// other. It changes nothing. A missing folder is no error.
+func CheckRunDir(dataDir string) error {
+	p, err := runDirOf(dataDir)
 	if err != nil {
 		return err
 	}
@@ -112,7 +110,7 @@ func CheckPlace(dataDir string) error {
 }
 
 // announce writes down where the socket is. The file appears with its content.
-func (p place) announce(socket string) error {
+func (p runDir) announce(socket string) error {
 	temp, err := os.CreateTemp(p.dir, ".address-*") // 0600
 	if err != nil {
 		return err
@@ -129,7 +127,7 @@ func (p place) announce(socket string) error {
 
 // socket reads where the socket is. Both folders must be the user's alone:
 // whoever could write there could pose as the owner.
-func (p place) socket() (string, error) {
+func (p runDir) socket() (string, error) {
 	raw, err := os.ReadFile(p.addressFile())
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", ErrNobody

@@ -16,10 +16,10 @@ const (
 	methodListen      = "subscriptions/listen"
 )
 
-// memory is what an owner knows of a client beyond its calls, and what another
-// owner has to be told. A legacy client's session is what it has asked for and
-// was granted; a modern one's are its open streams.
-type memory struct {
+// sessionState is what an owner knows of a client beyond its calls, so that it can
+// be replayed to another owner: the granted requests of a legacy client, and the
+// open streams of a modern one.
+type sessionState struct {
 	// The params of the requests that were granted; nil if there was none.
 	initialize, level []byte
 	// initialized is the notification, as it came.
@@ -41,7 +41,7 @@ type listen struct {
 }
 
 // note remembers a request that was granted.
-func (m *memory) note(r *request) {
+func (m *sessionState) note(r *request) {
 	switch r.method {
 	case methodInitialize:
 		m.initialize = r.params
@@ -54,12 +54,12 @@ func (m *memory) note(r *request) {
 	}
 }
 
-func (m *memory) listen(id string, line []byte) { m.listens.put(id, &listen{line: line}) }
+func (m *sessionState) listen(id string, line []byte) { m.listens.put(id, &listen{line: line}) }
 
 // replay tells an owner what its predecessor knew of the client. What the
 // client was told stays true: the answers go no further, but it hears of
 // everything that may have changed while nobody watched.
-func (m *memory) replay(l *link) {
+func (m *sessionState) replay(l *link) {
 	repeat := func(method string, params []byte, then func(*jsonrpc.Message) [][]byte) {
 		m.replays++
 		id := `"genkan-replay-` + strconv.FormatUint(m.replays, 10) + `"`
@@ -92,7 +92,7 @@ func (m *memory) replay(l *link) {
 
 // initializedAnew says which lists may have changed, of those that the owner
 // tells changes of.
-func (m *memory) initializedAnew(answer *jsonrpc.Message) [][]byte {
+func (m *sessionState) initializedAnew(answer *jsonrpc.Message) [][]byte {
 	if m.initialized == nil {
 		return nil // the client has not begun yet
 	}
@@ -108,7 +108,7 @@ func (m *memory) initializedAnew(answer *jsonrpc.Message) [][]byte {
 
 // acknowledged returns what the client hears when a stream is open. One that
 // was open before goes on, and tells what may have changed meanwhile.
-func (m *memory) acknowledged(msg *jsonrpc.Message, line []byte) [][]byte {
+func (m *sessionState) acknowledged(msg *jsonrpc.Message, line []byte) [][]byte {
 	id := jsonrpc.Lookup(msg.Params.Get(msg.Params.Meta), jsonrpc.MetaSubscriptionID)
 	s, ok := m.listens.get(string(id))
 	if !ok || !s.repeated {

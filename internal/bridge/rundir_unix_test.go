@@ -55,7 +55,7 @@ func TestAnOwnerLeavesAReplacedPlaceAlone(t *testing.T) {
 	next := listen()
 	defer next.Release()
 	old.Release()
-	for _, file := range []string{next.place.addressFile(), next.listener.Addr().String()} {
+	for _, file := range []string{next.runDir.addressFile(), next.listener.Addr().String()} {
 		if _, err := os.Lstat(file); err != nil {
 			t.Errorf("the old owner removed it: %v", err)
 		}
