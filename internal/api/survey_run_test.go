@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"genkan/internal/api/client"
+	"genkan/internal/testkit"
 )
 
 const canary = "canary-that-nobody-may-see"
@@ -59,8 +60,13 @@ func (s *surveyor) restore(tb testing.TB, d door) {
 	}
 	d.t = tb
 	d.waitReady()
-	for _, name := range s.names["tools"] {
-		s.as("the admin", wire{method: "POST", target: "/v1/tools/" + name + "/enable"})
+	var disabled client.ToolList
+	got, _ := s.as("the admin", wire{method: "GET", target: "/v1/tools?enabled=false&limit=100"})
+	if err := json.Unmarshal(got.body, &disabled); err != nil {
+		tb.Fatalf("disabled tools: %s", got.body)
+	}
+	for _, tool := range disabled.Tools {
+		s.as("the admin", wire{method: "POST", target: "/v1/tools/" + tool.Name + "/enable"})
 	}
 	s.names["items"] = nil
 	for _, title := range []string{"word", "two words", "言葉"} {
@@ -96,7 +102,7 @@ func (s *surveyor) survey(o *operation, seed uint64) (problems []string, seen ma
 		problems = append(problems, s.problems(w, r)...)
 	}
 	for _, who := range []string{"nobody", "a stranger", "a client", "the admin"} {
-		wrong := m.wrong()
+		wrong := m.some(m.wrong())
 		switch who {
 		case "nobody", "a stranger":
 			m.shuffle(wrong)
@@ -105,11 +111,11 @@ func (s *surveyor) survey(o *operation, seed uint64) (problems []string, seen ma
 			m.shuffle(wrong)
 			wrong = wrong[:min(len(wrong), 40)]
 		}
-		for range 8 {
+		for range testkit.Count(4, 8) {
 			try(who, m.right(m.method))
 		}
-		for _, w := range wrong {
-			try(who, w)
+		for _, one := range wrong {
+			try(who, m.make(one))
 		}
 		for _, method := range []string{"HEAD", "GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "ODD"} {
 			if _, methods := s.find(method, m.path); !slices.Contains(methods, method) {
@@ -122,7 +128,18 @@ func (s *surveyor) survey(o *operation, seed uint64) (problems []string, seen ma
 	return problems, seen
 }
 
-func (m *maker) shuffle(list []wire) {
+// some are requests of each kind: a few that the seed chooses, or all of them with
+// full counts.
+func (m *maker) some(wrong []wish) []wish {
+	m.shuffle(wrong)
+	most, kinds := testkit.Count(2, len(wrong)), map[string]int{}
+	return slices.DeleteFunc(wrong, func(one wish) bool {
+		kinds[one.what]++
+		return kinds[one.what] > most
+	})
+}
+
+func (m *maker) shuffle(list []wish) {
 	m.rng.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
 }
 

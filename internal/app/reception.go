@@ -67,7 +67,7 @@ func (p *Process) ServeBackground(ctx context.Context, owner *bridge.Owner, idle
 func (p *Process) newReception(owner *bridge.Owner, idle time.Duration, givesWay bool) *reception {
 	r := &reception{
 		p: p, owner: owner, idle: idle, givesWay: givesWay,
-		welcome:    bridge.Welcome{Version: p.buildID},
+		welcome:    bridge.Welcome{Version: p.buildID, Config: p.configPath()},
 		handedOver: make(chan struct{}), rest: newHandedListener(),
 		guests: map[*bridge.Joined]struct{}{},
 		over:   make(chan struct{}), left: make(chan struct{}, 1),

@@ -136,6 +136,7 @@ func (p *Process) Serve(ctx context.Context, l net.Listener) error {
 	track(server)
 	l = listener{l, newConnections()}
 	open, closeReception := context.WithCancel(ctx)
+	p.address.Store(reachable(l.Addr()))
 	joining := p.letOthersJoin(open, reachable(l.Addr()))
 	defer func() {
 		closeReception()

@@ -78,9 +78,12 @@ var house = map[string]row{
 	"api":       {vocabulary + " " + rooms + " " + language, fixtures + " app"},
 	"web":       {vocabulary + " " + rooms + " " + language, fixtures + " app"},
 
+	// What the doctor judges is gathered from everybody.
+	"checkup": {inside, fixtures},
+
 	// Only these know everyone.
-	"app": {inside + " seal", fixtures},
-	"cli": {inside + " app", fixtures},
+	"app": {inside + " checkup seal", fixtures},
+	"cli": {inside + " checkup app", fixtures},
 	"cmd": {inside + " app cli", fixtures},
 
 	// Test support: never part of the binary.

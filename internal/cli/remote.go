@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -37,7 +38,7 @@ func (c *command) remote(ctx context.Context) (*client.Client, error) {
 	if c.flags.Listen != "" {
 		return client.New(c.flags.Listen, token), nil
 	}
-	_, err = c.findOwner(ctx)
+	welcome, err := c.findOwner(ctx)
 	if err != nil {
 		return nil, &gateway.Error{
 			Code: gateway.CodeUnavailable, Err: err,
@@ -45,7 +46,32 @@ func (c *command) remote(ctx context.Context) (*client.Client, error) {
 			Values:  []any{c.dataDir},
 		}
 	}
+	c.noteOtherConfig(welcome)
 	return client.NewOver(c.dialOwner, token), nil
+}
+
+// noteOtherConfig says, once, that the genkan that runs has another configuration
+// than the one that was named.
+func (c *command) noteOtherConfig(welcome bridge.Welcome) {
+	named, err := filepath.Abs(c.configFile)
+	if c.configFile == "" || err != nil || welcome.Config == "" || welcome.Config == named || c.otherConfigNoted {
+		return
+	}
+	c.otherConfigNoted = true
+	fmt.Fprintln(c.std.Err, c.say("The genkan that runs uses the configuration %s; --config %s has no effect on it. Stop it first, or leave out --config.",
+		c.homely(welcome.Config), c.homely(named)))
+}
+
+// remoteOrNone is remote, and nil when no genkan runs for the data directory.
+func (c *command) remoteOrNone(ctx context.Context) (*client.Client, error) {
+	remote, err := c.remote(ctx)
+	if err == nil {
+		return remote, nil
+	}
+	if gateway.AsError(err).Code == gateway.CodeUnavailable {
+		return nil, nil //nolint:nilnil // none is an answer
+	}
+	return nil, err
 }
 
 // dialOwner connects to the REST API of the genkan that owns the data directory's
