@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"io/fs"
 	"net/http"
 	"os"
@@ -50,6 +51,13 @@ func TestScripts(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
+		// [full] is for what takes long and is tested elsewhere, too.
+		Condition: func(name string) (bool, error) {
+			if name == "full" {
+				return testkit.Full(), nil
+			}
+			return false, fmt.Errorf("there is no condition %q", name)
+		},
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("XDG_DATA_HOME", filepath.Join(e.WorkDir, "share"))
 			e.Setenv("HOME", e.WorkDir)
