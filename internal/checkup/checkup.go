@@ -232,7 +232,7 @@ func (k *checkup) configuration(ctx context.Context) {
 		path = full
 	}
 	c := &k.facts.Config
-	c.File = aFile(path)
+	c.File, c.Named = aFile(path), k.ConfigNamed
 	if k.facts.Data.Dir.Problem.Format != "" && !k.ConfigNamed {
 		c.Unread = true
 		return

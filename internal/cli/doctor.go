@@ -138,7 +138,10 @@ func (k *examination) find(ctx context.Context) (found checkup.Joined) {
 	if welcome.Listen != "" {
 		how = "serve"
 	}
-	found.Running = doctor.Running{How: how, Version: version, PID: welcome.PID, Listen: welcome.Listen, Config: welcome.Config}
+	found.Running = doctor.Running{How: how, Version: version, PID: welcome.PID, Listen: welcome.Listen}
+	if !sameFile(k.ownConfig(), welcome.Config) {
+		found.Running.Config = welcome.Config
+	}
 	return found
 }
 

@@ -53,13 +53,23 @@ func (c *command) remote(ctx context.Context) (*client.Client, error) {
 // noteOtherConfig says, once, that the genkan that runs has another configuration
 // than the one that was named.
 func (c *command) noteOtherConfig(welcome bridge.Welcome) {
-	named, err := filepath.Abs(c.configFile)
-	if c.configFile == "" || err != nil || welcome.Config == "" || welcome.Config == named || c.otherConfigNoted {
+	if c.configFile == "" || c.otherConfigNoted || welcome.Config == "" || sameFile(c.configFile, welcome.Config) {
 		return
 	}
 	c.otherConfigNoted = true
 	fmt.Fprintln(c.std.Err, c.say("The genkan that runs uses the configuration %s; --config %s has no effect on it. Stop it first, or leave out --config.",
-		c.homely(welcome.Config), c.homely(named)))
+		c.homely(welcome.Config), c.homely(c.configFile)))
+}
+
+// sameFile reports whether two paths lead to one file, or would.
+func sameFile(a, b string) bool {
+	one, errA := os.Stat(a)
+	other, errB := os.Stat(b)
+	if errA == nil && errB == nil {
+		return os.SameFile(one, other)
+	}
+	full, err := filepath.Abs(a)
+	return err == nil && full == b
 }
 
 // remoteOrNone is remote, and nil when no genkan runs for the data directory.

@@ -376,6 +376,10 @@ func TestFindings(t *testing.T) {
 		},
 		"another configuration": {
 			func(f *doctor.Facts) { f.Running.Config = "/srv/other.yaml" },
+			[]string{"warning program: the genkan that runs uses the configuration /srv/other.yaml, not /srv/example/genkan.yaml > genkan doctor --config /srv/other.yaml"},
+		},
+		"another configuration than the one named": {
+			func(f *doctor.Facts) { f.Running.Config, f.Config.Named = "/srv/other.yaml", true },
 			[]string{"warning program: the genkan that runs uses the configuration /srv/other.yaml, not /srv/example/genkan.yaml > leave out --config, or stop process 7 and start genkan with this configuration"},
 		},
 		"the same configuration": {func(f *doctor.Facts) { f.Running.Config = "/srv/example/genkan.yaml" }, nil},

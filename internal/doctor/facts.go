@@ -58,7 +58,8 @@ type Running struct {
 	PID     int
 	// Listen is where it listens; empty for a background process.
 	Listen string
-	// Config is the configuration that it was started with; empty if it does not say.
+	// Config is the configuration that it uses, if that is another than the one that
+	// is looked at.
 	Config string
 	// Refrained says that none was started because none was to be.
 	Refrained bool
@@ -109,6 +110,8 @@ type Data struct {
 // Config is the configuration.
 type Config struct {
 	File File
+	// Named says that --config names it.
+	Named bool
 	// Unread says that nobody could look for it.
 	Unread bool
 	// Problem is everything that is wrong with it, a line each.

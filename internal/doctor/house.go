@@ -45,8 +45,12 @@ func (e *examination) program() {
 		e.say(OK, gateway.Textf("it serves this data directory in the background, for processes of yours only (process %d)", r.PID))
 	}
 	if named := e.facts.Config.File.Path; r.Config != "" && r.Config != named {
-		e.say(Warning, gateway.Textf("the genkan that runs uses the configuration %s, not %s", r.Config, named)).
-			advise(gateway.Textf("leave out --config, or stop process %d and start genkan with this configuration", r.PID))
+		f := e.say(Warning, gateway.Textf("the genkan that runs uses the configuration %s, not %s", r.Config, named))
+		if e.facts.Config.Named {
+			f.advise(gateway.Textf("leave out --config, or stop process %d and start genkan with this configuration", r.PID))
+		} else {
+			f.run(e.genkan("doctor --config " + Quote(r.Config)))
+		}
 	}
 	for _, runtime := range p.Runtimes {
 		if runtime.Version != "" {
