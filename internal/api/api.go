@@ -18,6 +18,7 @@ import (
 
 	"genkan/internal/api/client"
 	"genkan/internal/catalog"
+	"genkan/internal/doctor"
 	"genkan/internal/gateway"
 	"genkan/internal/kb"
 	"genkan/internal/lang"
@@ -84,6 +85,13 @@ type Options struct {
 	Items Items
 	// Upkeep checks what is derived from them.
 	Upkeep Upkeep
+	// Tokens are those of clients, Secrets those that the configuration refers to.
+	Tokens  Tokens
+	Secrets Secrets
+	// Doctor finds out what is wrong, with some servers or with everything.
+	Doctor func(ctx context.Context, servers []string) ([]doctor.Finding, error)
+	// Backup copies the database.
+	Backup func(ctx context.Context) (Backup, error)
 }
 
 // Items is what the edge needs of the knowledge base beside its tools.

@@ -79,25 +79,42 @@ func newCall(in client.CallRequest, id gateway.Identity) (*gateway.Call, error) 
 	if args[0] != '{' {
 		return nil, invalidField("parameters", "parameters must be an object")
 	}
-	raw := jsonrpc.AppendQuoted([]byte(`{"name":`), in.Name)
-	raw = append(append(raw, `,"arguments":`...), args...)
-	params, err := jsonrpc.ScanParams(append(raw, '}'))
+	params, err := paramsOf(in.Name, args)
 	if err != nil {
 		return nil, &gateway.Error{Code: gateway.CodeInvalid, Message: "parameters: %s", Values: []any{err}}
 	}
-	call := &gateway.Call{
-		Method: "tools/call", Params: params, Name: in.Name,
-		Caller: gateway.Caller{Identity: id, Dir: in.Options.Folder, Via: "rest"},
-		Terms: gateway.Terms{
-			Complete: true,
-			Usual:    gateway.ExecuteOptions{Timeout: defaultTimeout, Retries: gateway.NoRetries, RetryDelay: defaultRetryDelay},
-			Options:  gateway.ExecuteOptions{Timeout: millis(in.Options.Timeout), RetryDelay: millis(in.Options.RetryDelay)},
-		},
-	}
+	call := callOf(in.Name, params, id)
+	call.Dir = in.Options.Folder
+	call.Options = gateway.ExecuteOptions{Timeout: millis(in.Options.Timeout), RetryDelay: millis(in.Options.RetryDelay)}
 	if in.Options.Retry != nil {
 		call.Options.Retries = cmp.Or(*in.Options.Retry, gateway.NoRetries)
 	}
 	return call, nil
+}
+
+// callOf is a call of a tool as REST makes it, without options of the caller's.
+func callOf(name string, params gateway.Params, id gateway.Identity) *gateway.Call {
+	return &gateway.Call{
+		Method: "tools/call", Params: params, Name: name,
+		Caller: gateway.Caller{Identity: id, Via: "rest"},
+		Terms: gateway.Terms{
+			Complete: true,
+			Usual:    gateway.ExecuteOptions{Timeout: defaultTimeout, Retries: gateway.NoRetries, RetryDelay: defaultRetryDelay},
+		},
+	}
+}
+
+// paramsOf makes the params of a call. The arguments are checked here, and may be
+// anything that came: they must be one JSON value.
+func paramsOf(name string, arguments []byte) (gateway.Params, error) {
+	raw := make([]byte, 0, len(arguments)+len(name)+32)
+	raw = jsonrpc.AppendQuoted(append(raw, `{"name":`...), name)
+	raw = append(append(raw, `,"arguments":`...), arguments...)
+	params, err := jsonrpc.ScanParams(append(raw, '}'))
+	if err == nil && len(params.Get(params.Arguments)) != len(arguments) {
+		err = invalid("it must be an object") // and a member beside the arguments
+	}
+	return params, err
 }
 
 // millis is a number of milliseconds that can be counted in nanoseconds, too;

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"encoding/json"
 	"net/http"
 	"net/url"
@@ -251,12 +252,43 @@ func (a *API) asked(tool string) handler {
 	}
 }
 
-// posted serves a tool whose arguments are the body.
-func posted[T any](a *API, tool string, status int) handler {
+// posted serves a tool whose arguments are the body. The tool checks them: it knows
+// its fields, each once, and says what is wrong with one.
+func (a *API) posted(tool string, status int) handler {
 	return func(w http.ResponseWriter, r *http.Request, id gateway.Identity) {
-		if args, ok := bodyArguments[T](a, w, r); ok {
-			a.ask(w, r, id, tool, args, status)
+		body, wrongStatus, wrong := readBody(w, r)
+		if wrong != nil {
+			a.refuseBody(w, wrongStatus, wrong, nil)
+			return
 		}
+		params, wrong := bodyParams(tool, body)
+		if wrong != nil {
+			a.refuseBody(w, http.StatusBadRequest, wrong, nil)
+			return
+		}
+		if answer, ok := a.handle(w, r, id, tool, params); ok {
+			encode(w, status, answer)
+		}
+	}
+}
+
+// bodyParams are the params of a call whose arguments are a body.
+func bodyParams(tool string, body []byte) (gateway.Params, *gateway.Error) {
+	body = bytes.TrimSpace(body)
+	if len(body) == 0 {
+		return gateway.Params{}, invalid("the body is not what was expected: %s", gateway.Textf("it is not valid JSON"))
+	}
+	if body[0] != '{' {
+		return gateway.Params{}, invalid("the body is not what was expected: %s", gateway.Textf("it must be an object"))
+	}
+	params, err := paramsOf(tool, body)
+	switch {
+	case err == nil:
+		return params, nil
+	case utf8.Valid(body) && !json.Valid(body):
+		return gateway.Params{}, invalid("the body is not what was expected: %s", gateway.Textf("it is not valid JSON"))
+	default:
+		return gateway.Params{}, invalid("the body is not what was expected: %s", err)
 	}
 }
 
@@ -287,21 +319,27 @@ func (a *API) ask(w http.ResponseWriter, r *http.Request, id gateway.Identity, t
 // consult calls a tool of the knowledge base. When it reports false, it has
 // answered why.
 func (a *API) consult(w http.ResponseWriter, r *http.Request, id gateway.Identity, tool string, args toolArguments) (json.RawMessage, bool) {
-	house := a.opt.House()
-	if err := house.Knowledge(); err != nil {
-		a.fail(w, err)
-		return nil, false
-	}
 	raw, err := json.Marshal(args)
 	if err != nil {
 		a.fail(w, err)
 		return nil, false
 	}
-	call, err := newCall(client.CallRequest{Name: tool, Parameters: raw}, id)
+	params, err := paramsOf(tool, raw)
 	if err != nil {
 		a.fail(w, err)
 		return nil, false
 	}
+	return a.handle(w, r, id, tool, params)
+}
+
+// handle is consult with params that were made.
+func (a *API) handle(w http.ResponseWriter, r *http.Request, id gateway.Identity, tool string, params gateway.Params) (json.RawMessage, bool) {
+	house := a.opt.House()
+	if err := house.Knowledge(); err != nil {
+		a.fail(w, err)
+		return nil, false
+	}
+	call := callOf(tool, params, id)
 	// In the room's own view its tools have their own names, whatever others are
 	// called. It checks its arguments itself, in the words of its protocol.
 	call.View, call.Complete, call.Budget = gateway.View{Servers: gateway.NewServerSet(kb.SourceName)}, false, a.opt.Budget

@@ -60,7 +60,7 @@ func (a *API) itemRoutes() []route {
 		{
 			method: "POST", path: "/v1/items", id: "addItem", summary: "Make an item",
 			body: client.NewItem{}, answer: client.Item{}, status: http.StatusCreated,
-			serve: posted[client.NewItem](a, "create_item", http.StatusCreated),
+			serve: a.posted("create_item", http.StatusCreated),
 		},
 		{
 			method: "GET", path: "/v1/items/search", id: "searchItems", summary: "Find items by their words",
@@ -96,7 +96,7 @@ func (a *API) itemRoutes() []route {
 			method: "POST", path: "/v1/items/bulk", id: "changeItems", summary: "Change many items at once",
 			about: "All of them, or none if anything is wrong; then details.index is the first that is.",
 			body:  client.BulkUpdate{}, answer: client.BulkUpdated{},
-			serve: posted[client.BulkUpdate](a, "bulk_update", http.StatusOK),
+			serve: a.posted("bulk_update", http.StatusOK),
 		},
 		{
 			method: "GET", path: "/v1/items/export", id: "exportItems", summary: "Read all items",
@@ -144,7 +144,7 @@ func (a *API) itemRoutes() []route {
 		},
 		{
 			method: "PUT", path: "/v1/state", id: "putState", summary: "Write the text about where things stand",
-			body: client.NewState{}, answer: client.State{}, serve: posted[client.NewState](a, "update_current_state", http.StatusOK),
+			body: client.NewState{}, answer: client.State{}, serve: a.posted("update_current_state", http.StatusOK),
 		},
 	}
 	for i := range list {

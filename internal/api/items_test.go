@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"net/http"
 	"net/http/httptest"
@@ -216,6 +217,34 @@ func TestNoKnowledgeBase(t *testing.T) {
 	}
 }
 
+// A body is the arguments of a call and nothing beside them.
+func TestABodyIsOneObject(t *testing.T) {
+	t.Parallel()
+	d := library(t, nil)
+	for body, says := range map[string]string{
+		`{"type":"notes","title":"x"},"_meta":{"progressToken":1}`: "not valid JSON",
+		`{"type":"notes","title":"x"},"name":"delete_item"`:        "not valid JSON",
+		`{"type":"notes","title":"x"}}`:                            "not valid JSON",
+		`{"type":"notes","title":"x"}{}`:                           "not valid JSON",
+		`{"type":"notes","title":"x","title":"y"}`:                 "Must be given once",
+		`{"type":"notes","Title":"x"}`:                             "did you mean title?",
+		`{"type":"notes","title":"x","tags":[null]}`:               "Must be a string",
+		`{"type":"notes","title":"x","colour":"red"}`:              "Unknown argument",
+		`{"type":"notes","title":1}`:                               "Must be a string",
+		`{"type":"notes","title":"\ud83d"}`:                        "half of a surrogate pair",
+		"{\"type\":\"notes\",\"title\":\"\xff\"}":                  "UTF-8",
+		`["notes","x"]`: "must be an object",
+		" ":             "not valid JSON",
+	} {
+		if got := d.send("POST", "/v1/items", body); got.status != 400 || !strings.Contains(got.body, says) {
+			t.Errorf("%s: %d %s", body, got.status, got.body)
+		}
+	}
+	if got := d.send("POST", "/v1/items", " {\n\"type\": \"notes\",\n\"title\": \"x\"}\n"); got.status != 201 {
+		t.Errorf("with line breaks: %d %s", got.status, got.body)
+	}
+}
+
 // BenchmarkGetItem is what a request for an item costs, without its connection.
 func BenchmarkGetItem(b *testing.B) {
 	d := library(b, nil)
@@ -226,6 +255,52 @@ func BenchmarkGetItem(b *testing.B) {
 		w := httptest.NewRecorder()
 		d.handler.ServeHTTP(w, r)
 		if w.Code != http.StatusOK {
+			b.Fatal(w.Body.String())
+		}
+	}
+}
+
+// BenchmarkCreateItem is what a request that makes an item costs, without its
+// connection: a short one, and one as long as a page of documentation.
+func BenchmarkCreateItem(b *testing.B) {
+	for name, content := range map[string]string{"short": "Under the mat.", "16KB": strings.Repeat("Words of \"a\" page, 言葉.\n", 640)} {
+		b.Run(name, func(b *testing.B) {
+			d := library(b, nil)
+			body, err := json.Marshal(client.NewItem{Type: "notes", Title: "Where the keys are", Content: content, Tags: []string{"house", "keys"}})
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				r := httptest.NewRequest(http.MethodPost, "http://localhost:3000/v1/items", bytes.NewReader(body))
+				r.Header.Set("Authorization", "Bearer "+d.token)
+				r.Header.Set("Content-Type", "application/json")
+				w := httptest.NewRecorder()
+				d.handler.ServeHTTP(w, r)
+				if w.Code != http.StatusCreated {
+					b.Fatal(w.Body.String())
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkRefuseItem is what a request costs that the knowledge base refuses: the
+// reading of its body, without the store.
+func BenchmarkRefuseItem(b *testing.B) {
+	d := library(b, nil)
+	body, err := json.Marshal(client.NewItem{Type: "notes", Title: "x", Priority: "NONE", Content: strings.Repeat("Words of \"a\" page, 言葉.\n", 640)})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		r := httptest.NewRequest(http.MethodPost, "http://localhost:3000/v1/items", bytes.NewReader(body))
+		r.Header.Set("Authorization", "Bearer "+d.token)
+		r.Header.Set("Content-Type", "application/json")
+		w := httptest.NewRecorder()
+		d.handler.ServeHTTP(w, r)
+		if w.Code != http.StatusBadRequest {
 			b.Fatal(w.Body.String())
 		}
 	}

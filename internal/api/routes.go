@@ -208,8 +208,10 @@ func (a *API) routes() []route {
 			about:  "A bad one leaves everything as it is.",
 			answer: client.Done{}, failures: []restError{badInput}, serve: a.reload,
 		},
-	}, a.itemRoutes(), a.upkeepRoutes(), []route{
+	}, a.tokenRoutes(), a.secretRoutes(), a.itemRoutes(), a.upkeepRoutes(), []route{
 		a.restoreRoute(),
+		a.backupRoute(),
+		a.doctorRoute(),
 		{
 			method: "GET", path: "/v1/openapi.json", who: forVisitors, id: "openapi", summary: "This description, as OpenAPI 3.1",
 			answer: map[string]any{}, serve: a.openAPI,

@@ -260,7 +260,7 @@ func TestTheLimitIsEachCallers(t *testing.T) {
 	d.ask(t, map[string]ask{
 		"lists are no calls":       {method: "GET", path: "/v1/tools", status: 200},
 		"nor is a bad request":     {method: "POST", path: "/v1/tools/call", body: `{"name":1}`, status: 400},
-		"nor one of nothing":       {method: "POST", path: "/v1/tools/call", body: `{"name":"nothing"}`, status: 404},
+		"a call of nothing is one": {method: "POST", path: "/v1/tools/call", body: `{"name":"nothing"}`, status: 429},
 		"but a search is like one": {method: "POST", path: "/v1/tools/search", body: `{"query":"x"}`, status: 429, has: []string{`"code":"RATE_LIMIT_EXCEEDED"`}},
 		"unless it looks for none": {method: "POST", path: "/v1/tools/search", body: `{"query":" "}`, status: 400},
 	})

@@ -192,14 +192,23 @@ func (m *maker) put(w *wire, body any) {
 	w.header.Set("Content-Type", "application/json")
 }
 
+// wish is a request that is not made yet.
+type wish struct {
+	what   string
+	change func(*wire)
+}
+
+// make makes the request: a right one with one change.
+func (m *maker) make(one wish) wire {
+	w := m.right(m.method)
+	w.what = one.what
+	one.change(&w)
+	return w
+}
+
 // wrong are requests with one thing wrong, or odd, all of them.
-func (m *maker) wrong() (all []wire) {
-	add := func(what string, change func(*wire)) {
-		w := m.right(m.method)
-		w.what = what
-		change(&w)
-		all = append(all, w)
-	}
+func (m *maker) wrong() (all []wish) {
+	add := func(what string, change func(*wire)) { all = append(all, wish{what, change}) }
 	for _, segment := range oddSegments {
 		if strings.Contains(m.path, "{") {
 			add("an odd name in the path", func(w *wire) {
@@ -210,9 +219,9 @@ func (m *maker) wrong() (all []wire) {
 	}
 	for _, name := range append(slices.Sorted(maps.Keys(m.query)), "unknown") {
 		for _, text := range oddTexts {
-			add("an odd query", func(w *wire) { w.target = m.target() + "?" + url.Values{name: {text}}.Encode() })
+			add("an odd query "+name, func(w *wire) { w.target = m.target() + "?" + url.Values{name: {text}}.Encode() })
 		}
-		add("a query twice", func(w *wire) { w.target = m.target() + "?" + name + "=1&" + name + "=2" })
+		add("a query twice "+name, func(w *wire) { w.target = m.target() + "?" + name + "=1&" + name + "=2" })
 		add("a broken query", func(w *wire) { w.target = m.target() + "?" + name + "=%zz;a&=&%" })
 	}
 	add("a foreign host", func(w *wire) { w.host = foreignHost })

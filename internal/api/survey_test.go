@@ -3,6 +3,7 @@ package api_test
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -35,6 +36,14 @@ type surveyor struct {
 	secrets []string
 	// names are what there is, by the collection: tools, servers.
 	names map[string][]string
+	// fitting are the answers that were held against a schema, and fit.
+	fitting map[fit]bool
+}
+
+// fit is an answer, by its hash, that fits a schema.
+type fit struct {
+	schema *jsonschema.Schema
+	body   [sha256.Size]byte
 }
 
 // operation is one method of one path, as it is described.
@@ -103,7 +112,7 @@ func send(handler http.Handler, w wire) (out reply, sent bool) {
 // newSurveyor reads the description that the handler serves.
 func newSurveyor(tb testing.TB, handler http.Handler, tokens map[string]string) *surveyor {
 	tb.Helper()
-	s := &surveyor{handler: handler, tokens: tokens, names: map[string][]string{}}
+	s := &surveyor{handler: handler, tokens: tokens, names: map[string][]string{}, fitting: map[fit]bool{}}
 	got, _ := s.as("nobody", wire{method: "GET", target: "/v1/openapi.json"})
 	if got.status != http.StatusOK {
 		tb.Fatalf("the description: %d %s", got.status, got.body)
@@ -319,6 +328,10 @@ func (s *surveyor) compare(o *operation, w wire, r reply, complain func(string, 
 	if media != "application/json" || w.method == http.MethodHead {
 		return
 	}
+	same := fit{schema, sha256.Sum256(r.body)}
+	if s.fitting[same] {
+		return
+	}
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(r.body))
 	if err != nil {
 		complain("the answer is not JSON: %v", err)
@@ -326,7 +339,9 @@ func (s *surveyor) compare(o *operation, w wire, r reply, complain func(string, 
 	}
 	if err := schema.Validate(value); err != nil {
 		complain("the answer does not fit its schema: %v", err)
+		return
 	}
+	s.fitting[same] = true
 }
 
 // refuses: what does not fit the description of a request is not carried out.

@@ -9,12 +9,30 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime"
 
 	"genkan/internal/config"
 	"genkan/internal/privatedir"
 	"genkan/internal/registry"
 	"genkan/internal/sqlite"
 )
+
+// DefaultDataDir follows the XDG base directories, and their like elsewhere.
+func DefaultDataDir() string {
+	if dir := os.Getenv("XDG_DATA_HOME"); filepath.IsAbs(dir) {
+		return filepath.Join(dir, "genkan")
+	}
+	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {
+		if dir, err := os.UserConfigDir(); err == nil {
+			return filepath.Join(dir, "genkan")
+		}
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return "genkan-data"
+	}
+	return filepath.Join(home, ".local", "share", "genkan")
+}
 
 // configFile is the file that is read.
 func (o Options) configFile() string {
@@ -140,10 +158,4 @@ func KeptServers(ctx context.Context, dataDir string) ([]config.Kept, error) {
 	}
 	kept, err := store.KeptServers(ctx)
 	return kept, errors.Join(err, store.Close())
-}
-
-// Backup copies the database of a data directory into a file, whoever has it open,
-// and returns how large the copy is.
-func Backup(ctx context.Context, dataDir, into string, replace bool, progress func(done, total int64)) (int64, error) {
-	return sqlite.Backup(ctx, databaseFile(dataDir), into, replace, progress)
 }

@@ -23,7 +23,7 @@ func Hello(opt Options, client mcpserver.StdioOptions) bridge.Hello {
 // receptionOptions are what this process serves to joined processes.
 func (p *Process) receptionOptions() reception.Options {
 	return reception.Options{
-		Welcome: bridge.Welcome{Version: p.buildID},
+		Welcome: bridge.Welcome{Version: p.buildID, Config: p.configPath()},
 		Settings: func() reception.Settings {
 			return reception.Settings{ConfigFile: realPath(p.ConfigFile()), Lang: p.Config().Lang, Variables: *p.variables.Load()}
 		},

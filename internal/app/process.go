@@ -126,6 +126,13 @@ type Process struct {
 
 	registry *registry.Registry
 
+	// backingUp is held while the database is copied; examining has a place for the
+	// doctor.
+	backingUp sync.Mutex
+	examining chan struct{}
+	// address is where HTTP is served: a string.
+	address atomic.Value
+
 	events chan struct{}
 	dirty  struct {
 		sync.Mutex
@@ -153,13 +160,14 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 	}
 	p := &Process{
 		opt: opt, log: opt.Log, buildID: reception.BuildID(opt.Version),
-		executor: execute.New(opt.Limits),
-		memory:   gateway.NewShares(cmp.Or(opt.Memory, maxInFlight)),
-		recorder: record.New(opt.Log),
-		events:   make(chan struct{}, 1),
-		instance: rand.Text(),
-		lost:     make(chan struct{}),
-		vault:    OpenVault(opt.DataDir),
+		executor:  execute.New(opt.Limits),
+		memory:    gateway.NewShares(cmp.Or(opt.Memory, maxInFlight)),
+		recorder:  record.New(opt.Log),
+		events:    make(chan struct{}, 1),
+		examining: make(chan struct{}, 1),
+		instance:  rand.Text(),
+		lost:      make(chan struct{}),
+		vault:     OpenVault(opt.DataDir),
 	}
 	p.serverLog, p.flushServerLog = logs.ByServer(opt.Log)
 	p.dirty.lists = map[dirtyList]bool{}
@@ -208,6 +216,7 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 		House: func() api.House { return p.house.Load() },
 		Admit: p.admit, Receive: p.lock.Receive, Refused: p.refused, Health: p.Health, Log: opt.Log, Version: opt.Version, Budget: p.memory, Language: p.language,
 		Reload: p.Reload, CatchUp: p.catchUp, ChangeTool: p.ChangeTool, Servers: p.registry, Learned: p.learned, Items: p.knowledge.base, Upkeep: &p.knowledge.upkeep,
+		Tokens: p.keeper, Secrets: p.secrets(), Backup: p.backup, Doctor: p.doctor,
 	})
 	p.measure()
 	p.house.Store(p.build(cfg, nil))

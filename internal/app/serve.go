@@ -148,6 +148,7 @@ func (p *Process) Serve(ctx context.Context, l net.Listener) error {
 	server := p.httpServer()
 	l = connections.Limit(server, l)
 	open, closeReception := context.WithCancel(ctx)
+	p.address.Store(reachable(l.Addr()))
 	joining := p.letOthersJoin(open, reachable(l.Addr()))
 	defer func() {
 		closeReception()

@@ -87,6 +87,9 @@ var house = map[string]row{
 	"api":       {vocabulary + " " + rooms + " " + language, fixtures + " app"},
 	"web":       {vocabulary + " " + rooms + " " + language, fixtures + " app"},
 
+	// What the doctor judges is gathered from everybody.
+	"checkup": {inside, fixtures},
+
 	// Only these know everyone.
 	"app": {inside + " seal privatedir", fixtures},
 	"cli": {inside + " app", fixtures},

@@ -66,8 +66,10 @@ type Welcome struct {
 	PID      int    `json:"pid"`
 	// Listen is the host:port that the owner serves HTTP on, with TLS or not. It
 	// is empty if the owner serves the socket only.
-	Listen  string  `json:"listen,omitempty"`
-	TLS     bool    `json:"tls,omitempty"`
+	Listen string `json:"listen,omitempty"`
+	TLS    bool   `json:"tls,omitempty"`
+	// Config is the whole path of the owner's configuration.
+	Config  string  `json:"config,omitempty"`
 	Refusal Refusal `json:"refusal,omitempty"`
 	// Reason is the refusal for people.
 	Reason string `json:"reason,omitempty"`

@@ -11,7 +11,6 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"runtime"
 	"syscall"
 
@@ -106,6 +105,9 @@ type command struct {
 	flags      config.Flags
 	asJSON     bool
 	debug      bool
+	// otherConfigNoted: it was said that the genkan that runs has another
+	// configuration.
+	otherConfigNoted bool
 }
 
 func (c *command) root() *cobra.Command {
@@ -135,30 +137,13 @@ slow, 70 a fault of genkan's own, 130 canceled.`),
 		},
 	}
 	f := root.PersistentFlags()
-	f.StringVar(&c.dataDir, "data", defaultDataDir(), c.say("`directory` of the database, the admin token and the configuration"))
+	f.StringVar(&c.dataDir, "data", app.DefaultDataDir(), c.say("`directory` of the database, the admin token and the configuration"))
 	f.StringVar(&c.configFile, "config", "", c.say("configuration `file` (default DATA/genkan.yaml)"))
 	f.StringVar(&c.flags.Listen, "listen", "", c.say("`host:port` to listen on, or that genkan listens on (default 127.0.0.1:3000)"))
 	f.StringVar(&c.flags.LogLevel, "log-level", "", c.say("`level` of the log: fatal, error, warn, info, debug, trace (default info)"))
 	f.StringVar(&c.flags.Lang, "lang", "", c.say("`language` of messages: en or ja (default en)"))
 	root.AddCommand(c.serve(), c.stdio(), c.background(), c.servers(), c.tools(), c.search(), c.call(), c.doctor(), c.tokens(), c.importServers(), c.connect(), c.undo(), c.secrets(), c.login(), c.logout(), c.reload(), c.kb(), c.backup(), c.versionCommand())
 	return root
-}
-
-// defaultDataDir follows the XDG base directories, and their like elsewhere.
-func defaultDataDir() string {
-	if dir := os.Getenv("XDG_DATA_HOME"); filepath.IsAbs(dir) {
-		return filepath.Join(dir, "genkan")
-	}
-	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {
-		if dir, err := os.UserConfigDir(); err == nil {
-			return filepath.Join(dir, "genkan")
-		}
-	}
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return "genkan-data"
-	}
-	return filepath.Join(home, ".local", "share", "genkan")
 }
 
 // logSink writes the log to standard error. Log lines escape controls themselves.

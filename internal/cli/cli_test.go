@@ -7,6 +7,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"io/fs"
 	"net/http"
 	"os"
@@ -50,6 +51,13 @@ func TestScripts(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
+		// [full] is for what takes long and is tested elsewhere, too.
+		Condition: func(name string) (bool, error) {
+			if name == "full" {
+				return testkit.Full(), nil
+			}
+			return false, fmt.Errorf("there is no condition %q", name)
+		},
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("XDG_DATA_HOME", filepath.Join(e.WorkDir, "share"))
 			e.Setenv("HOME", e.WorkDir)
@@ -301,7 +309,8 @@ func cmdHealthy(ts *testscript.TestScript, _ bool, args []string) {
 	var report struct {
 		OK       *bool `json:"ok"`
 		Findings []struct {
-			Subject, Severity, Title, Detail, Fix string
+			Subject, Severity, Title, Detail, Fix, Command string
+			Request                                        *struct{ Method, Path string }
 		} `json:"findings"`
 		Knowledge map[string]any   `json:"knowledge"`
 		Servers   []map[string]any `json:"servers"`

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"genkan/internal/app"
+	"genkan/internal/checkup"
 	"genkan/internal/clients"
 	"genkan/internal/gateway"
 	"genkan/internal/identity"
@@ -107,7 +108,7 @@ func (c *command) basePlan(ctx context.Context, how connecting) (clients.Plan, e
 		return plan, err
 	}
 	plan.Command = []string{self}
-	if c.dataDir != defaultDataDir() {
+	if c.dataDir != app.DefaultDataDir() {
 		dir, err := filepath.Abs(c.dataDir)
 		if err != nil {
 			return plan, err
@@ -144,9 +145,9 @@ func (c *command) baseURL(ctx context.Context) (string, error) {
 		return "", gateway.Errorf(gateway.CodeInvalid, "--url needs a fixed address, and listen in %s is %s, any that is free; give it a port, or start `genkan serve` first", c.ownConfig(), cfg.Listen)
 	}
 	if cfg.TLS.CertFile != "" {
-		return "https://" + callable(cfg.Listen), nil
+		return "https://" + checkup.Callable(cfg.Listen), nil
 	}
-	return "http://" + callable(cfg.Listen), nil
+	return "http://" + checkup.Callable(cfg.Listen), nil
 }
 
 // program is the path that entries start genkan by. A link in the PATH stays
@@ -257,7 +258,7 @@ func (c *command) leadsTo(f clients.File, plan clients.Plan, name string) string
 
 // clientTokenPrefix begins what a client's token is called in the vault: it is
 // needed again when another of its files is connected.
-const clientTokenPrefix = "token/"
+const clientTokenPrefix = app.ClientTokenPrefix
 
 // tokenFor is the client's own token. When it has none, one is made, or stands
 // in for it where nothing is to be changed yet.

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"genkan/internal/app"
+	"genkan/internal/checkup"
 	"genkan/internal/clients"
 	"genkan/internal/config"
 	"genkan/internal/gateway"
@@ -196,7 +197,7 @@ func (p *connections) isHere(l clients.Lead) bool {
 	if err != nil || p.config == nil {
 		return false
 	}
-	configured, _, _ := net.SplitHostPort(callable(p.config.Listen))
+	configured, _, _ := net.SplitHostPort(checkup.Callable(p.config.Listen))
 	ip := net.ParseIP(u.Hostname())
 	if u.Hostname() != "localhost" && u.Hostname() != configured && (ip == nil || !ip.IsLoopback()) {
 		return false

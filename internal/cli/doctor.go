@@ -12,7 +12,12 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"genkan/internal/api"
 	"genkan/internal/api/client"
+	"genkan/internal/app"
+	"genkan/internal/bridge"
+	"genkan/internal/checkup"
+	"genkan/internal/clients"
 	"genkan/internal/doctor"
 	"genkan/internal/gateway"
 )
@@ -21,7 +26,7 @@ import (
 var errUnwell = errors.New("something is wrong")
 
 func (c *command) doctor() *cobra.Command {
-	var look checkup
+	var look examination
 	cmd := c.jsonFlag(&cobra.Command{
 		Use: "doctor [SERVER...]", Short: c.say("Find out what is wrong, and what mends it"), Args: arguments(0, anyNumber),
 		Long: c.say("Look at everything that has to work: this program, the data directory, the\n" +
@@ -47,22 +52,36 @@ func (c *command) doctor() *cobra.Command {
 	return cmd
 }
 
-func (k *checkup) run(ctx context.Context) error {
-	k.full = k.full || k.rebuild
-	if err := k.gather(ctx); err != nil {
+// examination is one run of the doctor.
+type examination struct {
+	*command
+	only                   []string
+	noStart, full, rebuild bool
+	status                 progressLine
+}
+
+func (k *examination) run(ctx context.Context) error {
+	opt, sink := k.options()
+	defer sink.Close()
+	look := app.Checkup(opt)
+	look.Only, look.Full, look.Rebuild, look.Wait = k.only, k.full, k.rebuild, true
+	look.Join, look.Progress = k.join, k
+	k.status.c = k.command
+	gathered, err := checkup.Gather(ctx, look)
+	if err != nil {
 		return err
 	}
 	for _, name := range k.only {
-		if !slices.ContainsFunc(k.facts.Servers, func(s doctor.Server) bool { return s.Name == name }) {
+		if !slices.ContainsFunc(gathered.Facts.Servers, func(s doctor.Server) bool { return s.Name == name }) {
 			return gateway.Errorf(gateway.CodeNotFound, "there is no server %q; `genkan servers` lists them", name)
 		}
 	}
-	found := doctor.Examine(k.facts)
+	found := doctor.Examine(gathered.Facts)
 	if len(k.only) > 0 {
 		found = doctor.Only(found, k.only)
 	}
 	if k.asJSON {
-		if err := k.json(k.report(found)); err != nil {
+		if err := k.json(k.report(gathered, found)); err != nil {
 			return err
 		}
 	} else {
@@ -74,11 +93,122 @@ func (k *checkup) run(ctx context.Context) error {
 	return nil
 }
 
+// join finds the genkan that runs by its socket, or starts one in the background,
+// as `genkan stdio` does.
+func (k *examination) join(ctx context.Context, enabled bool) checkup.Joined {
+	found := k.find(ctx)
+	if found.Remote != nil || !enabled || ctx.Err() != nil {
+		return found
+	}
+	if k.noStart {
+		found.Running.Refrained = true
+		return found
+	}
+	if k.isWatched() {
+		fmt.Fprintln(k.std.Err, k.say("No genkan runs for %s: starting one in the background.", k.dataDir))
+	}
+	err := k.startBackground(ctx)
+	if err == nil {
+		found = k.find(ctx)
+		found.Running.Started = found.Remote != nil
+	} else if ctx.Err() == nil {
+		found.Running.Why = gateway.Textf("%s", clients.Mask(err.Error()))
+	}
+	return found
+}
+
+func (k *examination) find(ctx context.Context) (found checkup.Joined) {
+	raw, err := os.ReadFile(app.AdminTokenFile(k.dataDir))
+	if err != nil {
+		return found // none has ever run
+	}
+	welcome, err := k.findOwner(ctx)
+	if err != nil {
+		if !errors.Is(err, bridge.ErrNobody) && ctx.Err() == nil {
+			found.Socket = gateway.Textf("%s", err.Error())
+		}
+		return found
+	}
+	found.Remote = client.NewOver(k.dialOwner, gateway.Secret(strings.TrimSpace(string(raw))))
+	version := welcome.Version
+	if health, err := found.Remote.Health(ctx); err == nil {
+		version = health.Version
+	}
+	how := "background"
+	if welcome.Listen != "" {
+		how = "serve"
+	}
+	found.Running = doctor.Running{How: how, Version: version, PID: welcome.PID, Listen: welcome.Listen}
+	if !sameFile(k.ownConfig(), welcome.Config) {
+		found.Running.Config = welcome.Config
+	}
+	return found
+}
+
+// isWatched reports whether a person waits; a program waits in silence.
+func (k *examination) isWatched() bool { return !k.asJSON && isTerminal(k.std.Err) }
+
+// Line tells a person something.
+func (k *examination) Line(text gateway.Text) {
+	if k.isWatched() {
+		k.status.clear()
+		fmt.Fprintln(k.std.Err, "  "+gateway.Printable(k.language.Text(text)))
+	}
+}
+
+// Status shows what is waited for.
+func (k *examination) Status(text gateway.Text) {
+	if text.Format == "" || k.asJSON {
+		k.status.clear()
+		return
+	}
+	k.status.show(k.language.Text(text))
+}
+
+// Step begins something that takes its time.
+func (k *examination) Step(label gateway.Text) checkup.Step {
+	text := k.language.Text(label)
+	return &step{k: k, label: text, bar: newBar(k.command, text, 0)}
+}
+
+// step is something that takes its time: on a terminal a bar, elsewhere a line now
+// and then, and nothing for programs.
+type step struct {
+	k     *examination
+	label string
+	bar   *bar
+	// said is how many tenths were told.
+	said int
+}
+
+// Tell says something to whoever waits.
+func (s *step) Tell(text gateway.Text) {
+	if !s.k.asJSON {
+		s.bar.clear()
+		fmt.Fprintln(s.k.std.Err, s.k.language.Text(text))
+	}
+}
+
+// At shows how much is done.
+func (s *step) At(done, total int) {
+	const tenths = 10
+	switch {
+	case s.k.asJSON:
+	case isTerminal(s.k.std.Err):
+		s.bar.outOf(done, total)
+	case total > 0 && done*tenths/total > s.said:
+		s.said = done * tenths / total
+		fmt.Fprintln(s.k.std.Err, s.k.say("%s: %d of %d", s.label, done, total))
+	}
+}
+
+// End removes the bar.
+func (s *step) End() { s.bar.clear() }
+
 // The shape of --json, which is described in docs/doctor.md.
 type (
 	doctorReport struct {
-		OK        bool             `json:"ok"`
-		Findings  []doctorFinding  `json:"findings"`
+		client.DoctorReport
 		Knowledge *doctorKnowledge `json:"knowledge,omitempty"`
 		Servers   []client.Server  `json:"servers"`
 		Clients   []doctorClient   `json:"clients"`
@@ -90,13 +220,6 @@ type (
 		Index    client.KnowledgeIndex `json:"index"`
 		// Relations is there when index and graph were compared with all rows.
 		Relations *int `json:"relations,omitempty"`
-	}
-	doctorFinding struct {
-		Subject  string `json:"subject"`
-		Severity string `json:"severity"`
-		Title    string `json:"title"`
-		Detail   string `json:"detail,omitempty"`
-		Fix      string `json:"fix,omitempty"`
 	}
 	doctorClient struct {
 		Name  string `json:"name"`
@@ -118,17 +241,9 @@ type (
 )
 
 // report is what was found, for programs.
-func (k *checkup) report(found []doctor.Finding) doctorReport {
-	out := doctorReport{
-		OK: doctor.Worst(found) < doctor.Problem, Findings: []doctorFinding{}, Servers: []client.Server{}, Clients: []doctorClient{},
-	}
-	for _, f := range found {
-		out.Findings = append(out.Findings, doctorFinding{
-			Subject: f.Subject.String(), Severity: f.Severity.String(), Title: k.language.Text(f.Title),
-			Detail: k.detail(f), Fix: k.fix(f.Fix),
-		})
-	}
-	if f := k.facts.Knowledge; f.Looked && !f.Off {
+func (k *examination) report(gathered checkup.Result, found []doctor.Finding) doctorReport {
+	out := doctorReport{DoctorReport: api.DoctorReportOf(found, k.language), Servers: []client.Server{}, Clients: []doctorClient{}}
+	if f := gathered.Facts.Knowledge; f.Looked && !f.Off {
 		out.Knowledge = &doctorKnowledge{Items: f.Items, Sequence: f.Sequence, Checked: f.Checked, Index: client.KnowledgeIndex{
 			InMemory: f.Index.InMemory, File: f.Index.Path, Size: f.Index.Size, Covers: f.Index.Covers, Missing: f.Index.Missing, Damage: f.Index.Damage,
 		}}
@@ -140,7 +255,7 @@ func (k *checkup) report(found []doctor.Finding) doctorReport {
 			out.Knowledge.Relations = &f.Compared.Relations
 		}
 	}
-	for _, s := range k.shown {
+	for _, s := range gathered.Servers {
 		if len(k.only) == 0 || slices.Contains(k.only, s.Name) {
 			out.Servers = append(out.Servers, s)
 		}
@@ -148,7 +263,7 @@ func (k *checkup) report(found []doctor.Finding) doctorReport {
 	if len(k.only) > 0 {
 		return out
 	}
-	for _, each := range k.facts.Clients {
+	for _, each := range gathered.Facts.Clients {
 		one := doctorClient{Name: each.Name, Title: each.Title, Tools: each.Tools, Limit: doctor.Limit(each.Name), Files: []doctorFile{}}
 		if at, by := each.LastSeen(); !at.IsZero() {
 			at = at.UTC()
@@ -166,27 +281,6 @@ func (k *checkup) report(found []doctor.Finding) doctorReport {
 	return out
 }
 
-// detail is what a finding means, and the words of others that belong to it.
-func (c *command) detail(f doctor.Finding) string {
-	lines := f.Lines
-	if f.Detail.Format != "" {
-		lines = append([]string{c.language.Text(f.Detail)}, lines...)
-	}
-	return strings.Join(lines, "\n")
-}
-
-// fix begins with the command.
-func (c *command) fix(f doctor.Fix) string {
-	text := ""
-	if f.Text.Format != "" {
-		text = c.language.Text(f.Text)
-	}
-	if f.Command == "" || text == "" {
-		return f.Command + text
-	}
-	return f.Command + "  (" + text + ")"
-}
-
 // showFindings prints what was found, for people.
 func (c *command) showFindings(found []doctor.Finding) {
 	signs := c.signs()
@@ -201,19 +295,20 @@ func (c *command) showFindings(found []doctor.Finding) {
 			heading = f.Subject.Kind
 			fmt.Fprintln(c.std.Out, c.heading(heading))
 		}
-		title := c.language.Text(f.Title)
+		shown := api.DoctorFindingOf(f, c.language)
+		title := shown.Title
 		if f.Subject.Name != "" {
 			title = f.Subject.Name + ": " + title
 		}
 		fmt.Fprintf(c.std.Out, "  %s %s\n", signs[f.Severity], gateway.Printable(title))
 		indent := strings.Repeat(" ", 3+width(signs[f.Severity])+2)
-		for line := range strings.SplitSeq(c.detail(f), "\n") {
+		for line := range strings.SplitSeq(shown.Detail, "\n") {
 			if line != "" {
 				fmt.Fprintln(c.std.Out, indent+gateway.Printable(line))
 			}
 		}
-		if fix := c.fix(f.Fix); fix != "" {
-			fmt.Fprintln(c.std.Out, indent+gateway.Printable(fix))
+		if shown.Fix != "" {
+			fmt.Fprintln(c.std.Out, indent+gateway.Printable(shown.Fix))
 		}
 	}
 	fmt.Fprintln(c.std.Out)

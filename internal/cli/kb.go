@@ -26,7 +26,9 @@ tags and relations, which agents reach with tools such as search_items.
 
 An item is called by its type and its id: notes-1.`),
 	}
-	cmd.AddCommand(c.kbAdd(), c.kbGet(), c.kbList(), c.kbSearch(), c.kbRelated(), c.kbPath(), c.kbTags(), c.kbEdit(), c.kbRelate(true), c.kbRelate(false), c.kbDelete(), c.kbImport(), c.kbExport())
+	cmd.AddCommand(c.kbAdd(), c.kbGet(), c.kbList(), c.kbSearch(), c.kbRelated(), c.kbPath(), c.kbTags(), c.kbEdit(), c.kbRelate(true), c.kbRelate(false), c.kbDelete())
+	naming(cmd)
+	cmd.AddCommand(c.kbImport(), c.kbExport())
 	return cmd
 }
 

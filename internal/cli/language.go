@@ -24,7 +24,7 @@ func chooseLanguage(args []string) lang.Language {
 	if file == "" {
 		data := early(args, "data")
 		if data == "" {
-			data = defaultDataDir()
+			data = app.DefaultDataDir()
 		}
 		file = app.DefaultConfigFile(data)
 	}

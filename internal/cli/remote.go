@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -37,7 +38,7 @@ func (c *command) remote(ctx context.Context) (*client.Client, error) {
 	if c.flags.Listen != "" {
 		return client.New(c.flags.Listen, token), nil
 	}
-	_, err = c.findOwner(ctx)
+	welcome, err := c.findOwner(ctx)
 	if err != nil {
 		return nil, &gateway.Error{
 			Code: gateway.CodeUnavailable, Err: err,
@@ -45,7 +46,42 @@ func (c *command) remote(ctx context.Context) (*client.Client, error) {
 			Values:  []any{c.dataDir},
 		}
 	}
+	c.noteOtherConfig(welcome)
 	return client.NewOver(c.dialOwner, token), nil
+}
+
+// noteOtherConfig says, once, that the genkan that runs has another configuration
+// than the one that was named.
+func (c *command) noteOtherConfig(welcome bridge.Welcome) {
+	if c.configFile == "" || c.otherConfigNoted || welcome.Config == "" || sameFile(c.configFile, welcome.Config) {
+		return
+	}
+	c.otherConfigNoted = true
+	fmt.Fprintln(c.std.Err, c.say("The genkan that runs uses the configuration %s; --config %s has no effect on it. Stop it first, or leave out --config.",
+		c.homely(welcome.Config), c.homely(c.configFile)))
+}
+
+// sameFile reports whether two paths lead to one file, or would.
+func sameFile(a, b string) bool {
+	one, errA := os.Stat(a)
+	other, errB := os.Stat(b)
+	if errA == nil && errB == nil {
+		return os.SameFile(one, other)
+	}
+	full, err := filepath.Abs(a)
+	return err == nil && full == b
+}
+
+// remoteOrNone is remote, and nil when no genkan runs for the data directory.
+func (c *command) remoteOrNone(ctx context.Context) (*client.Client, error) {
+	remote, err := c.remote(ctx)
+	if err == nil {
+		return remote, nil
+	}
+	if gateway.AsError(err).Code == gateway.CodeUnavailable {
+		return nil, nil //nolint:nilnil // none is an answer
+	}
+	return nil, err
 }
 
 // dialOwner connects to the REST API of the genkan that owns the data directory's

@@ -62,6 +62,9 @@ const (
 	// listPatience is how long a list waits for servers that are starting. The
 	// first start of one may download it, which takes minutes.
 	listPatience = 30 * time.Second
+	// toolPatience is how long a command about one tool waits for servers that are
+	// starting and may have it.
+	toolPatience = 10 * time.Second
 	// justReady is how long the tools of a server may take from its connection to
 	// the list of all tools.
 	justReady = time.Second
@@ -133,11 +136,12 @@ func (c *command) awaitLists(ctx context.Context, remote *client.Client, patienc
 }
 
 // awaitTool waits until a tool is known, as long as servers are starting that may
-// have it. If it is not there then, whoever asks for it is told so.
-func (c *command) awaitTool(ctx context.Context, remote *client.Client, name string) (client.Tool, error) {
+// have it, and no longer than patience (0 is without end). If it is not there then,
+// whoever asks for it is told so, and which servers may still bring it.
+func (c *command) awaitTool(ctx context.Context, remote *client.Client, name string, patience time.Duration) (client.Tool, error) {
 	var tool client.Tool
 	var missing error
-	_, err := c.awaitServers(ctx, remote, 0, isUnlisted, func() (bool, error) {
+	left, err := c.awaitServers(ctx, remote, patience, isUnlisted, func() (bool, error) {
 		var e *gateway.Error
 		tool, missing = remote.Tool(ctx, name)
 		if missing == nil || !errors.As(missing, &e) || e.Code != gateway.CodeNotFound {
@@ -145,6 +149,9 @@ func (c *command) awaitTool(ctx context.Context, remote *client.Client, name str
 		}
 		return false, nil
 	})
+	if err == nil && missing != nil && len(left) > 0 {
+		fmt.Fprintln(c.std.Err, c.say("Still starting, so that their tools are missing here: %s. `genkan servers` shows how they are.", strings.Join(left, ", ")))
+	}
 	if err == nil {
 		err = missing
 	}
@@ -158,7 +165,7 @@ func (c *command) awaitReady(ctx context.Context, remote *client.Client, name st
 	if err != nil || !slices.ContainsFunc(list, func(s client.Server) bool { return isStarting(s) || isUnlisted(s) }) {
 		return err
 	}
-	tool, err := c.awaitTool(ctx, remote, name)
+	tool, err := c.awaitTool(ctx, remote, name, 0)
 	var e *gateway.Error
 	if errors.As(err, &e) && e.Code == gateway.CodeNotFound {
 		return nil // the call says why

@@ -2,15 +2,13 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"genkan/internal/api/client"
 	"genkan/internal/app"
-	"genkan/internal/config"
 	"genkan/internal/gateway"
 )
 
@@ -29,37 +27,96 @@ func (c *command) secretsSet() *cobra.Command {
 	return &cobra.Command{
 		Use: "set NAME", Short: c.say("Keep a secret, typed or from standard input"), Args: arguments(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := checkSecretName(args[0]); err != nil {
+			if err := app.CheckSecretName(args[0]); err != nil {
 				return err
 			}
 			value, err := c.readSecret(cmd.Context(), c.say("Value of %s (it is not shown): ", args[0]))
 			if err != nil {
 				return err
 			}
-			if err := app.OpenVault(c.dataDir).Save(cmd.Context(), app.SecretPrefix+args[0], value); err != nil {
+			keeper, err := c.secretKeeper(cmd.Context())
+			if err != nil {
 				return err
 			}
-			app.NoteChange(c.dataDir, "secrets set", args[0])
+			changed, err := keeper.SetSecret(cmd.Context(), args[0], value.Reveal())
+			if err != nil {
+				return err
+			}
 			fmt.Fprintln(c.std.Err, c.say("Secret %s is kept. Refer to it with ${secret:%s}.", args[0], args[0]))
-			return c.tellRunning(cmd.Context())
+			return unread(changed)
 		},
 	}
 }
 
-func checkSecretName(name string) error {
-	if config.LegalSecret(name) {
+// secretKeeper keeps secrets: the genkan that runs, or the vault where none does.
+type secretKeeper interface {
+	Secrets(ctx context.Context) ([]client.Secret, error)
+	SetSecret(ctx context.Context, name, value string) (client.SecretChanged, error)
+	RemoveSecret(ctx context.Context, name string) (client.SecretChanged, error)
+}
+
+func (c *command) secretKeeper(ctx context.Context) (secretKeeper, error) {
+	remote, err := c.remoteOrNone(ctx)
+	if err != nil || remote != nil {
+		return remote, err
+	}
+	return storedSecrets{c, app.SecretsOf(app.Options{DataDir: c.dataDir, ConfigFile: c.configFile, Flags: c.flags})}, nil
+}
+
+// storedSecrets are the secrets of a data directory that no genkan runs for.
+type storedSecrets struct {
+	c    *command
+	kept *app.Secrets
+}
+
+func (s storedSecrets) Secrets(ctx context.Context) ([]client.Secret, error) {
+	names, err := s.kept.Names(ctx)
+	out := []client.Secret{}
+	for _, one := range names {
+		out = append(out, client.Secret{Name: one.Name, Servers: append([]string{}, one.Servers...)})
+	}
+	return out, err
+}
+
+func (s storedSecrets) SetSecret(ctx context.Context, name, value string) (client.SecretChanged, error) {
+	return s.changed(name, "secrets set", s.kept.Set(ctx, name, gateway.Secret(value)))
+}
+
+func (s storedSecrets) RemoveSecret(ctx context.Context, name string) (client.SecretChanged, error) {
+	return s.changed(name, "secrets remove", s.kept.Remove(ctx, name))
+}
+
+func (s storedSecrets) changed(name, operation string, err error) (client.SecretChanged, error) {
+	if err != nil {
+		return client.SecretChanged{}, err
+	}
+	app.NoteChange(s.c.dataDir, operation, name)
+	return client.SecretChanged{Secret: client.Secret{Name: name, Servers: s.kept.UsersOf(name)}}, nil
+}
+
+// unread is why the genkan that runs could not read its configuration again.
+func unread(changed client.SecretChanged) error {
+	if changed.Problem == "" {
 		return nil
 	}
-	return gateway.Errorf(gateway.CodeInvalid, "the name of a secret has letters, digits, '.', '_' and '-' only")
+	return gateway.Errorf(gateway.CodeInvalid, "%s", changed.Problem)
 }
 
 func (c *command) secretsList() *cobra.Command {
 	return c.jsonFlag(&cobra.Command{
 		Use: "list", Short: c.say("List the names of the kept secrets"), Args: arguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			names, err := app.OpenVault(c.dataDir).Names(cmd.Context(), app.SecretPrefix)
+			keeper, err := c.secretKeeper(cmd.Context())
 			if err != nil {
 				return err
+			}
+			list, err := keeper.Secrets(cmd.Context())
+			if err != nil {
+				return err
+			}
+			names := []string{}
+			for _, one := range list {
+				names = append(names, one.Name)
 			}
 			if c.asJSON {
 				return c.json(names)
@@ -79,40 +136,21 @@ func (c *command) secretsRemove() *cobra.Command {
 	return &cobra.Command{
 		Use: "remove NAME", Aliases: []string{"delete"}, Short: c.say("Forget a secret"), Args: arguments(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			kept := app.OpenVault(c.dataDir)
-			_, found, err := kept.Load(cmd.Context(), app.SecretPrefix+args[0])
+			keeper, err := c.secretKeeper(cmd.Context())
 			if err != nil {
 				return err
 			}
-			if !found {
-				return gateway.Errorf(gateway.CodeNotFound, "no secret %s is kept; `genkan secrets list` shows them", args[0])
-			}
-			if err := kept.Delete(cmd.Context(), app.SecretPrefix+args[0]); err != nil {
+			changed, err := keeper.RemoveSecret(cmd.Context(), args[0])
+			if err != nil {
 				return err
 			}
-			app.NoteChange(c.dataDir, "secrets remove", args[0])
 			fmt.Fprintln(c.std.Err, c.say("Secret %s is forgotten.", args[0]))
-			if users := c.usersOf(args[0]); len(users) > 0 {
-				fmt.Fprintln(c.std.Err, c.say("Servers of the configuration refer to it and will not start without it: %s.", strings.Join(users, ", ")))
+			if len(changed.Servers) > 0 {
+				fmt.Fprintln(c.std.Err, c.say("Servers of the configuration refer to it and will not start without it: %s.", strings.Join(changed.Servers, ", ")))
 			}
-			return c.tellRunning(cmd.Context())
+			return unread(changed)
 		},
 	}
-}
-
-// usersOf names the servers of the configuration that lack a secret.
-func (c *command) usersOf(secret string) []string {
-	cfg, err := c.readConfig()
-	if err != nil {
-		return nil // the secret is gone all the same
-	}
-	var users []string
-	for _, s := range cfg.Servers {
-		if slices.Contains(s.Missing, config.Missing{Name: secret, Secret: true}) {
-			users = append(users, s.Name)
-		}
-	}
-	return users
 }
 
 func (c *command) reload() *cobra.Command {
@@ -132,18 +170,4 @@ refers to. It does so by itself when the file changes.`),
 			return nil
 		},
 	}
-}
-
-// tellRunning has a running genkan take notice of what changed. That none runs
-// is fine.
-func (c *command) tellRunning(ctx context.Context) error {
-	remote, err := c.remote(ctx)
-	if err == nil {
-		err = remote.Reload(ctx)
-	}
-	var e *gateway.Error
-	if errors.As(err, &e) && e.Code == gateway.CodeUnavailable {
-		return nil
-	}
-	return err
 }

@@ -9,6 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"genkan/internal/api"
+	"genkan/internal/api/client"
 	"genkan/internal/app"
 	"genkan/internal/gateway"
 	"genkan/internal/identity"
@@ -28,7 +30,27 @@ last seen is written down once a minute.`),
 	return cmd
 }
 
-// keeper opens the tokens of the data directory, beside a running genkan.
+// tokenKeeper makes, lists and revokes tokens: in the genkan that runs, or in the
+// database where none does.
+type tokenKeeper interface {
+	Tokens(ctx context.Context) ([]client.Token, error)
+	AddToken(ctx context.Context, name string) (client.MadeToken, error)
+	RevokeToken(ctx context.Context, name string) error
+}
+
+// withTokens calls use with the tokens of the data directory.
+func (c *command) withTokens(ctx context.Context, use func(tokenKeeper) error) error {
+	remote, err := c.remoteOrNone(ctx)
+	if err != nil {
+		return err
+	}
+	if remote != nil {
+		return use(remote)
+	}
+	return c.keeper(ctx, func(k *identity.Keeper) error { return use(storedTokens{k}) })
+}
+
+// keeper opens the tokens of the data directory.
 func (c *command) keeper(ctx context.Context, use func(*identity.Keeper) error) error {
 	if err := os.MkdirAll(c.dataDir, 0o700); err != nil {
 		return &gateway.Error{
@@ -52,20 +74,41 @@ func (c *command) keeper(ctx context.Context, use func(*identity.Keeper) error) 
 	return use(k)
 }
 
+// storedTokens are the tokens of a data directory that no genkan runs for.
+type storedTokens struct{ keeper *identity.Keeper }
+
+func (s storedTokens) Tokens(ctx context.Context) ([]client.Token, error) {
+	list, err := s.keeper.List(ctx)
+	out := make([]client.Token, len(list))
+	for i, t := range list {
+		out[i] = api.TokenOf(t)
+	}
+	return out, err
+}
+
+func (s storedTokens) AddToken(ctx context.Context, name string) (client.MadeToken, error) {
+	token, secret, err := s.keeper.Add(ctx, name, false)
+	return client.MadeToken{Name: token.Name, Token: secret.Reveal()}, err
+}
+
+func (s storedTokens) RevokeToken(ctx context.Context, name string) error {
+	return s.keeper.Revoke(ctx, name)
+}
+
 func (c *command) tokensAdd() *cobra.Command {
 	return c.jsonFlag(&cobra.Command{
 		Use: "add NAME", Short: c.say("Make a token and print it, once"), Args: arguments(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.keeper(cmd.Context(), func(k *identity.Keeper) error {
-				token, secret, err := k.Add(cmd.Context(), args[0], false)
+			return c.withTokens(cmd.Context(), func(k tokenKeeper) error {
+				made, err := k.AddToken(cmd.Context(), args[0])
 				if err != nil {
 					return err
 				}
 				if c.asJSON {
-					return c.json(map[string]string{"name": token.Name, "token": secret.Reveal()})
+					return c.json(made)
 				}
 				fmt.Fprintln(c.std.Err, c.say("This token is shown once. Clients send it as \"Authorization: Bearer TOKEN\"."))
-				_, err = fmt.Fprintln(c.std.Out, secret.Reveal())
+				_, err = fmt.Fprintln(c.std.Out, made.Token)
 				return err
 			})
 		},
@@ -76,33 +119,25 @@ func (c *command) tokensList() *cobra.Command {
 	return c.jsonFlag(&cobra.Command{
 		Use: "list", Short: c.say("List the tokens' names"), Args: arguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return c.keeper(cmd.Context(), func(k *identity.Keeper) error {
-				list, err := k.List(cmd.Context())
+			return c.withTokens(cmd.Context(), func(k tokenKeeper) error {
+				list, err := k.Tokens(cmd.Context())
 				if err != nil {
 					return err
 				}
-				type shown struct {
-					Name       string    `json:"name"`
-					CreatedAt  time.Time `json:"createdAt"`
-					LastSeen   time.Time `json:"lastSeen,omitzero"`
-					LastClient string    `json:"lastClient,omitempty"`
-				}
-				out := []shown{}
-				rows := [][]string{{c.say("NAME"), c.say("CREATED"), c.say("LAST SEEN"), c.say("CLIENT")}}
-				for _, t := range list {
-					out = append(out, shown{t.Name, t.CreatedAt, t.LastUsed, t.LastClient})
-					seen := shownTime(t.LastUsed)
-					if seen == "" {
-						seen = c.say("never")
-					}
-					rows = append(rows, []string{t.Name, shownTime(t.CreatedAt), seen, t.LastClient})
-				}
 				if c.asJSON {
-					return c.json(out)
+					return c.json(list)
 				}
 				if len(list) == 0 {
 					fmt.Fprintln(c.std.Err, c.say("There are no tokens besides the admin token. `genkan tokens add NAME` makes one."))
 					return nil
+				}
+				rows := [][]string{{c.say("NAME"), c.say("CREATED"), c.say("LAST SEEN"), c.say("CLIENT")}}
+				for _, t := range list {
+					seen := c.say("never")
+					if t.LastSeen != nil {
+						seen = shownTime(*t.LastSeen)
+					}
+					rows = append(rows, []string{t.Name, shownTime(t.CreatedAt), seen, t.LastClient})
 				}
 				c.table(rows)
 				return nil
@@ -115,8 +150,8 @@ func (c *command) tokensRevoke() *cobra.Command {
 	return &cobra.Command{
 		Use: "revoke NAME", Aliases: []string{"remove", "delete"}, Short: c.say("Take a token back"), Args: arguments(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return c.keeper(cmd.Context(), func(k *identity.Keeper) error {
-				if err := k.Revoke(cmd.Context(), args[0]); err != nil {
+			return c.withTokens(cmd.Context(), func(k tokenKeeper) error {
+				if err := k.RevokeToken(cmd.Context(), args[0]); err != nil {
 					return err
 				}
 				_, err := fmt.Fprintln(c.std.Err, c.say("Token %s is revoked.", args[0]))

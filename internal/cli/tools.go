@@ -160,7 +160,7 @@ empty one ("") gives the word back to its server.`),
 func (c *command) toolKnown(ctx context.Context, name string) (*client.Client, error) {
 	remote, _, err := c.withServers(ctx)
 	if err == nil {
-		_, err = c.awaitTool(ctx, remote, name)
+		_, err = c.awaitTool(ctx, remote, name, toolPatience)
 	}
 	return remote, err
 }
@@ -217,7 +217,7 @@ func (c *command) printTool(cmd *cobra.Command, name string) error {
 	if err != nil {
 		return err
 	}
-	t, err := c.awaitTool(cmd.Context(), remote, name)
+	t, err := c.awaitTool(cmd.Context(), remote, name, toolPatience)
 	if err != nil {
 		return err
 	}

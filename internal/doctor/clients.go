@@ -1,6 +1,8 @@
 package doctor
 
 import (
+	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,6 +34,7 @@ func (e *examination) client(c *Client) {
 		others += len(f.Others)
 		leads += len(f.Leads)
 		e.entries(c, f)
+		e.strangers(c, f)
 		for j := range f.Leads {
 			e.lead(c, f, &f.Leads[j])
 		}
@@ -103,25 +106,101 @@ func (e *examination) connect(c *Client, f *ClientFile, flags string) string {
 	return e.genkan("connect " + c.Name + flags + " --write")
 }
 
-// lead tells whether an entry leads anywhere.
-func (e *examination) lead(c *Client, f *ClientFile, l *Lead) {
-	if len(l.Strangers) > 0 {
-		e.say(Problem, gateway.Textf("the entry %s in %s leads to %s, which is not configured or disabled", l.Name, f.Path, strings.Join(l.Strangers, ", "))).
-			run(e.genkan("servers")).advise(gateway.Textf("lists those there are; or take out the entry"))
-		if c.Undoable {
-			last := &e.found[len(e.found)-1]
-			last.run(e.genkan("undo "+c.Name) + " && " + e.genkan("import "+c.Name) + " && " + e.connect(c, f, "")).
-				advise(gateway.Textf("takes the servers over once more; or take out the entry"))
+// strangers tells of entries that lead to servers that are not there, which have one
+// cause however many they are.
+func (e *examination) strangers(c *Client, f *ClientFile) {
+	var entries, servers []string
+	for _, l := range f.Leads {
+		if len(l.Strangers) > 0 {
+			entries = append(entries, l.Name)
+		}
+		for _, name := range l.Strangers {
+			if !slices.Contains(servers, name) {
+				servers = append(servers, name)
+			}
 		}
 	}
-	switch {
-	case l.URL != "" && !l.Answers:
-		e.say(Problem, gateway.Textf("the entry %s calls %s, where nobody answers", l.Name, l.URL)).
-			because(gateway.Textf("a URL works only while `genkan serve` runs")).run(e.again(c, f, l)).
-			advise(gateway.Textf("makes the entry start genkan by itself"))
-	case l.Command != "" && !l.Found:
+	if len(entries) == 0 {
+		return
+	}
+	title := gateway.Textf("the entry %s in %s leads to %s, which is not configured or disabled", entries[0], f.Path, strings.Join(servers, ", "))
+	list, retake := gateway.Textf("lists those there are; or take out the entry"), gateway.Textf("takes the servers over once more; or take out the entry")
+	if n := len(entries); n > 1 {
+		title = gateway.Textf("%d entries in %s lead to servers that are not configured or disabled: %s", n, f.Path, names(servers))
+		list, retake = gateway.Textf("lists those there are; or take out the entries"), gateway.Textf("takes the servers over once more; or take out the entries")
+	}
+	found := e.say(Problem, title).run(e.genkan("servers")).advise(list)
+	if c.Undoable {
+		found.run(e.genkan("undo "+c.Name) + " && " + e.genkan("import "+c.Name) + " && " + e.connect(c, f, "")).advise(retake)
+	}
+}
+
+// lead tells whether what an entry starts is there.
+func (e *examination) lead(c *Client, f *ClientFile, l *Lead) {
+	if l.URL == "" && l.Command != "" && !l.Found {
 		e.say(Problem, gateway.Textf("the entry %s starts %s, which is not there", l.Name, l.Command)).run(e.again(c, f, l))
 	}
+}
+
+// unanswered tells of addresses where nobody answers, each once, however many
+// entries call it.
+func (e *examination) unanswered() {
+	type caller struct {
+		clients, entries, mends []string
+		first                   Lead
+	}
+	var hosts []string
+	callers := map[string]*caller{}
+	for i := range e.facts.Clients {
+		c := &e.facts.Clients[i]
+		for j := range c.Files {
+			f := &c.Files[j]
+			for l := range slices.Values(f.Leads) {
+				if l.URL == "" || l.Answers || f.Problem.Format != "" {
+					continue
+				}
+				host := hostOf(l.URL)
+				one := callers[host]
+				if one == nil {
+					one = &caller{first: l}
+					callers[host] = one
+					hosts = append(hosts, host)
+				}
+				one.entries = append(one.entries, c.Name+"/"+l.Name)
+				for list, text := range map[*[]string]string{&one.clients: c.Name, &one.mends: e.again(c, f, &l)} {
+					if !slices.Contains(*list, text) {
+						*list = append(*list, text)
+					}
+				}
+			}
+		}
+	}
+	for _, host := range hosts {
+		one := callers[host]
+		e.about(OfClient, "")
+		if len(one.clients) == 1 {
+			e.about(OfClient, one.clients[0])
+		}
+		title := gateway.Textf("the entry %s calls %s, where nobody answers", one.first.Name, one.first.URL)
+		if n := len(one.entries); n > 1 {
+			title = gateway.Textf("%d entries call %s, where nobody answers: %s", n, host, names(one.entries))
+		}
+		f := e.say(Problem, title).because(gateway.Textf("a URL works only while `genkan serve` runs")).run(strings.Join(one.mends, " && "))
+		if len(one.entries) > 1 {
+			f.advise(gateway.Textf("makes the entries start genkan by themselves"))
+		} else {
+			f.advise(gateway.Textf("makes the entry start genkan by itself"))
+		}
+	}
+}
+
+// hostOf is a URL without its path.
+func hostOf(address string) string {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" {
+		return address
+	}
+	return u.Scheme + "://" + u.Host
 }
 
 // lostServers reports whether entries of clients lead to servers that are not

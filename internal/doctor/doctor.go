@@ -5,6 +5,7 @@
 package doctor
 
 import (
+	"net/url"
 	"slices"
 
 	"genkan/internal/gateway"
@@ -68,7 +69,12 @@ type Finding struct {
 type Fix struct {
 	Command string
 	Text    gateway.Text
+	// Request does the same over REST, where a request can.
+	Request Request
 }
+
+// Request is a request of the REST API. Where one has a body, the API describes it.
+type Request struct{ Method, Path string }
 
 // Examine finds everything that there is to say about the facts, in the order
 // of a report.
@@ -85,6 +91,7 @@ func Examine(f Facts) []Finding {
 	for i := range f.Clients {
 		e.client(&f.Clients[i])
 	}
+	e.unanswered()
 	for i := range e.found {
 		e.found[i].makePrintable()
 	}
@@ -137,6 +144,41 @@ func (f *Finding) because(detail gateway.Text) *Finding {
 func (f *Finding) run(command string) *Finding {
 	f.Fix.Command = command
 	return f
+}
+
+// orSend adds the request that does what the command does.
+func (f *Finding) orSend(method, collection, name, action string) *Finding {
+	f.Fix.Request = Request{method, "/v1/" + collection}
+	for _, part := range []string{name, action} {
+		if part != "" {
+			f.Fix.Request.Path += "/" + url.PathEscape(part)
+		}
+	}
+	return f
+}
+
+// restart ends a server and starts it again.
+func (e *examination) restart(f *Finding, server string) *Finding {
+	return f.run(e.genkan("servers restart "+Quote(server))).orSend("POST", "servers", server, "restart")
+}
+
+// keepSecret keeps a secret.
+func (e *examination) keepSecret(f *Finding, name string) *Finding {
+	return f.run(e.genkan("secrets set "+Quote(name))).orSend("PUT", "secrets", name, "")
+}
+
+// rebuild makes index and graph of the knowledge base anew.
+func (e *examination) rebuild(f *Finding) *Finding {
+	return f.run(e.genkan("doctor --rebuild")).orSend("POST", "knowledge", "rebuild", "")
+}
+
+// placeOf is where a server's definition is.
+func (e *examination) placeOf(s *Server) gateway.Text {
+	if s.Kept {
+		name := Quote(s.Name)
+		return gateway.Textf("the database (`%s` and `%s`, or PATCH /v1/servers/%s)", e.genkan("servers remove "+name), e.genkan("servers add "+name+" …"), s.Name)
+	}
+	return gateway.Textf("%s", e.facts.Config.File.Path)
 }
 
 // genkan is a command of ours, for this house.

@@ -363,6 +363,45 @@ func TestFindings(t *testing.T) {
 			server(func(s *doctor.Server) { s.State, s.Command, s.Found = "down", "/opt/x", false }),
 			[]string{"problem server/github: its command /opt/x is not there > install it, or write its full path in /srv/example/genkan.yaml"},
 		},
+		// Its definition is not in the file.
+		"one of the database": {
+			server(func(s *doctor.Server) {
+				s.State, s.Problem, s.Transport, s.Command, s.Kept = "down", "it cannot be reached", "http", "", true
+			}),
+			[]string{"problem server/github: down: it cannot be reached > see that its address in the database (`genkan servers remove github` and `genkan servers add github …`, or PATCH /v1/servers/github) is right and that it runs; it is tried again by itself"},
+		},
+		"starting, and not waited for": {
+			server(func(s *doctor.Server) { s.State = "starting" }),
+			[]string{"note server/github: it is starting"},
+		},
+		"another configuration": {
+			func(f *doctor.Facts) { f.Running.Config = "/srv/other.yaml" },
+			[]string{"warning program: the genkan that runs uses the configuration /srv/other.yaml, not /srv/example/genkan.yaml > genkan doctor --config /srv/other.yaml"},
+		},
+		"another configuration than the one named": {
+			func(f *doctor.Facts) { f.Running.Config, f.Config.Named = "/srv/other.yaml", true },
+			[]string{"warning program: the genkan that runs uses the configuration /srv/other.yaml, not /srv/example/genkan.yaml > leave out --config, or stop process 7 and start genkan with this configuration"},
+		},
+		"the same configuration": {func(f *doctor.Facts) { f.Running.Config = "/srv/example/genkan.yaml" }, nil},
+		// One cause, one finding, however many entries there are.
+		"entries that nobody answers": {
+			func(f *doctor.Facts) {
+				dead := func(name string) doctor.Lead {
+					return doctor.Lead{Name: name, URL: "http://127.0.0.1:4000/mcp/s/" + name}
+				}
+				f.Clients = []doctor.Client{
+					{Name: "cursor", Title: "Cursor", Files: []doctor.ClientFile{{Path: "/a", Leads: []doctor.Lead{dead("x"), dead("y")}}}},
+					{Name: "zed", Title: "Zed", Files: []doctor.ClientFile{{Path: "/b", Leads: []doctor.Lead{dead("x"), dead("y")}}}},
+				}
+			},
+			[]string{"problem client: 4 entries call http://127.0.0.1:4000, where nobody answers: cursor/x, cursor/y, zed/x, zed/y | a URL works only while `genkan serve` runs > genkan connect cursor --write && genkan connect zed --write > makes the entries start genkan by themselves"},
+		},
+		"entries that lead to strangers": {
+			func(f *doctor.Facts) {
+				f.Clients[0].Files[0].Leads = []doctor.Lead{{Name: "x", Strangers: []string{"x"}}, {Name: "y", Strangers: []string{"y"}}}
+			},
+			[]string{"problem client/cursor: 2 entries in /srv/example/mcp.json lead to servers that are not configured or disabled: x, y > genkan servers > lists those there are; or take out the entries"},
+		},
 		"elsewhere on another PATH": {server(func(s *doctor.Server) { s.Found = false }), nil},
 		"never ready": {
 			server(func(s *doctor.Server) { s.State, s.Waited = "starting", 181*time.Second }),
@@ -570,6 +609,32 @@ func TestOnly(t *testing.T) {
 		got = append(got, f.Severity.String()+" "+f.Subject.String())
 	}
 	if diff := cmp.Diff([]string{"warning data", "ok server/github"}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// What a request can mend says which.
+func TestRequestsThatMend(t *testing.T) {
+	facts := healthy()
+	facts.Servers = []doctor.Server{
+		{Name: "needy", State: "down", Missing: []doctor.Missing{{Name: "a key/b", Secret: true}}},
+		{Name: "silent", State: "not responding", Known: true},
+		{Name: "signed-out", State: "down", Known: true, SignIn: "needed"},
+	}
+	facts.Knowledge = doctor.Knowledge{Looked: true, Index: doctor.Index{Path: "/x", Missing: true}}
+	got := map[string]doctor.Request{}
+	for _, f := range doctor.Examine(facts) {
+		if f.Severity >= doctor.Warning {
+			got[f.Subject.String()] = f.Fix.Request
+		}
+	}
+	want := map[string]doctor.Request{
+		"server/needy":      {Method: "PUT", Path: "/v1/secrets/a%20key%2Fb"},
+		"server/silent":     {Method: "POST", Path: "/v1/servers/silent/restart"},
+		"server/signed-out": {},
+		"knowledge":         {Method: "POST", Path: "/v1/knowledge/rebuild"},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
 }

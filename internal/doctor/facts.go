@@ -23,6 +23,16 @@ type Facts struct {
 	Clients   []Client
 }
 
+// server is the server of a name; one of the file, if nothing is known of it.
+func (f *Facts) server(name string) *Server {
+	for i := range f.Servers {
+		if f.Servers[i].Name == name {
+			return &f.Servers[i]
+		}
+	}
+	return &Server{Name: name}
+}
+
 // Program is this genkan, and the programs that servers need.
 type Program struct {
 	Version, Go, System string
@@ -48,6 +58,9 @@ type Running struct {
 	PID     int
 	// Listen is where it listens; empty for a background process.
 	Listen string
+	// Config is the configuration that it uses, if that is another than the one that
+	// is looked at.
+	Config string
 	// Refrained says that none was started because none was to be.
 	Refrained bool
 	// Why says why none runs, where that is not what was asked for.
@@ -97,6 +110,8 @@ type Data struct {
 // Config is the configuration.
 type Config struct {
 	File File
+	// Named says that --config names it.
+	Named bool
 	// Unread says that nobody could look for it.
 	Unread bool
 	// Problem is everything that is wrong with it, a line each.
@@ -130,6 +145,8 @@ type Port struct {
 type Server struct {
 	Name  string
 	State string
+	// Kept: it was added, and is in the database instead of the file.
+	Kept bool
 	// Known says that a running genkan was asked about it.
 	Known     bool
 	Protocol  string
@@ -139,7 +156,7 @@ type Server struct {
 	StartTook time.Duration
 	// FirstStart says that this was its first start, which may have downloaded it.
 	FirstStart bool
-	// Waited is how long it was waited for.
+	// Waited is how long it was waited for; zero if it was not.
 	Waited  time.Duration
 	Problem string
 	// Cause is why it cannot be reached, as /v1/servers has it; empty where that is

@@ -44,6 +44,14 @@ func (e *examination) program() {
 	default:
 		e.say(OK, gateway.Textf("it serves this data directory in the background, for processes of yours only (process %d)", r.PID))
 	}
+	if named := e.facts.Config.File.Path; r.Config != "" && r.Config != named {
+		f := e.say(Warning, gateway.Textf("the genkan that runs uses the configuration %s, not %s", r.Config, named))
+		if e.facts.Config.Named {
+			f.advise(gateway.Textf("leave out --config, or stop process %d and start genkan with this configuration", r.PID))
+		} else {
+			f.run(e.genkan("doctor --config " + Quote(r.Config)))
+		}
+	}
 	for _, runtime := range p.Runtimes {
 		if runtime.Version != "" {
 			e.say(OK, gateway.Textf("%s %s, for %s", runtime.Name, runtime.Version, strings.Join(runtime.For, ", ")))
@@ -160,7 +168,7 @@ func (e *examination) config() {
 	for _, p := range c.Plain {
 		e.say(Warning, gateway.Textf("%s of server %s has a key that stands in the file as it is", p.Where, p.Server)).
 			because(gateway.Textf("whoever sees the file has the key")).
-			run(e.genkan("secrets set " + Quote(p.Secret))).advise(gateway.Textf("then write %s in its place", "${secret:"+p.Secret+"}"))
+			run(e.genkan("secrets set "+Quote(p.Secret))).orSend("PUT", "secrets", p.Secret, "").advise(gateway.Textf("then write %s in its place", "${secret:"+p.Secret+"}"))
 	}
 	if dir := e.facts.Data.Dir; c.File.openToOthers() && (dir.openToOthers() || filepath.Dir(c.File.Path) != dir.Path) {
 		severity := Note

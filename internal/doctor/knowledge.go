@@ -145,14 +145,14 @@ func (e *examination) knowledge() {
 	}
 	e.index(&k)
 	if k.RebuildProblem.Format != "" {
-		e.say(Problem, gateway.Textf("text index and graph could not be made anew")).because(k.RebuildProblem).run(e.genkan("doctor --rebuild"))
+		e.rebuild(e.say(Problem, gateway.Textf("text index and graph could not be made anew")).because(k.RebuildProblem))
 	} else if k.Rebuilt {
 		e.say(OK, gateway.Textf("text index and graph were made anew"))
 	}
 	if c := k.Compared; c != nil {
 		if c.Damage != "" && k.Index.Damage == "" && !k.Index.Missing {
-			f := e.say(Warning, gateway.Textf("the text index that is in use is damaged")).
-				because(gateway.Textf("searches may be wrong until it is built anew")).run(e.genkan("doctor --rebuild"))
+			f := e.rebuild(e.say(Warning, gateway.Textf("the text index that is in use is damaged")).
+				because(gateway.Textf("searches may be wrong until it is built anew")))
 			f.Lines = []string{c.Damage}
 		}
 		e.compared(c)
@@ -167,9 +167,9 @@ func (e *examination) index(k *Knowledge) {
 	case x.Total > 0:
 		e.say(Note, gateway.Textf("items: %d; the text index is being built: %d of %d", k.Items, x.Done, x.Total))
 	case x.Missing && !x.InMemory:
-		e.say(Warning, gateway.Textf("the text index is not there: %s", x.Path)).because(slow).run(e.genkan("doctor --rebuild"))
+		e.rebuild(e.say(Warning, gateway.Textf("the text index is not there: %s", x.Path)).because(slow))
 	case x.Damage != "":
-		f := e.say(Warning, gateway.Textf("the text index is damaged: %s", x.Path)).because(slow).run(e.genkan("doctor --rebuild"))
+		f := e.rebuild(e.say(Warning, gateway.Textf("the text index is damaged: %s", x.Path)).because(slow))
 		f.Lines = []string{x.Damage}
 	case x.Path == "" || x.Missing:
 		if x.InMemory {
@@ -193,8 +193,8 @@ func (e *examination) compared(c *Comparison) {
 				run(e.genkan("doctor --full")).advise(gateway.Textf("when less is written"))
 			return
 		}
-		f := e.say(Problem, gateway.Textf("text index or graph say something else than the rows")).
-			because(gateway.Textf("searches, related items or paths may be wrong for these")).run(e.genkan("doctor --rebuild"))
+		f := e.rebuild(e.say(Problem, gateway.Textf("text index or graph say something else than the rows")).
+			because(gateway.Textf("searches, related items or paths may be wrong for these")))
 		if len(c.Texts) > 0 {
 			f.Lines = append(f.Lines, "index: "+someIDs(c.Texts))
 		}

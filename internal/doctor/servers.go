@@ -29,10 +29,10 @@ func (e *examination) server(s *Server) {
 			continue // no secret can be read, which is said already
 		}
 		if m.Secret {
-			e.say(Problem, gateway.Textf("it needs the secret %s, which is not kept here or cannot be read", m.Name)).run(e.genkan("secrets set " + Quote(m.Name)))
+			e.keepSecret(e.say(Problem, gateway.Textf("it needs the secret %s, which is not kept here or cannot be read", m.Name)), m.Name)
 		} else {
-			e.say(Problem, gateway.Textf("it needs the environment variable %s, which is not set", m.Name)).
-				run(e.genkan("secrets set " + Quote(m.Name))).advise(gateway.Textf("or set it where genkan starts"))
+			e.keepSecret(e.say(Problem, gateway.Textf("it needs the environment variable %s, which is not set", m.Name)), m.Name).
+				advise(gateway.Textf("or set it where genkan starts"))
 		}
 	}
 	switch {
@@ -48,13 +48,15 @@ func (e *examination) server(s *Server) {
 	case s.State == "ready":
 		e.ready(s)
 	case s.State == "not responding":
-		e.say(Problem, gateway.Textf("it does not respond: %s", s.Problem)).
-			run(e.genkan("servers restart " + Quote(s.Name))).advise(gateway.Textf("restarts it now; genkan does so itself if it stays silent. For a tool that takes long, raise timeout in %s", e.facts.Config.File.Path)).
+		e.restart(e.say(Problem, gateway.Textf("it does not respond: %s", s.Problem)), s.Name).
+			advise(gateway.Textf("restarts it now; genkan does so itself if it stays silent. For a tool that takes long, raise timeout in %s", e.placeOf(s))).
 			quoting(s.Output)
+	case s.State == "starting" && s.Waited == 0:
+		e.say(Note, gateway.Textf("it is starting")).quoting(s.Output)
 	case s.State == "starting":
 		e.say(Problem, gateway.Textf("it has not finished starting within %s", s.Waited.Round(time.Second))).
 			because(gateway.Textf("it may still be downloading, or the command is no MCP server")).
-			run(e.genkan("servers " + Quote(s.Name))).advise(gateway.Textf("shows what it prints; a slow one needs a longer startupTimeout in %s", e.facts.Config.File.Path)).
+			run(e.genkan("servers " + Quote(s.Name))).advise(gateway.Textf("shows what it prints; a slow one needs a longer startupTimeout in %s", e.placeOf(s))).
 			quoting(s.Output)
 	default:
 		e.down(s)
@@ -88,8 +90,8 @@ func (e *examination) ready(s *Server) {
 		f.advise(gateway.Textf("install it, so that its command need not look for it or download it at each start"))
 	}
 	for _, l := range s.Unlisted {
-		e.say(Warning, gateway.Textf("its list of %s could not be read: %s", l.List, l.Problem)).
-			run(e.genkan("servers restart " + s.Name)).advise(gateway.Textf("asks for it again; if that does not help, update the server or report this to its maker")).
+		e.restart(e.say(Warning, gateway.Textf("its list of %s could not be read: %s", l.List, l.Problem)), s.Name).
+			advise(gateway.Textf("asks for it again; if that does not help, update the server or report this to its maker")).
 			quoting(s.Output)
 	}
 	if len(s.Hidden) > 0 {
@@ -102,16 +104,15 @@ func (e *examination) ready(s *Server) {
 
 // silent is a server that counts as ready and did not respond to a ping.
 func (e *examination) silent(s *Server) {
-	restart := e.genkan("servers restart " + Quote(s.Name))
 	if s.Busy {
-		e.say(Warning, gateway.Textf("it has not responded within %s, and calls wait for its answers", shown(s.Silent))).
+		e.restart(e.say(Warning, gateway.Textf("it has not responded within %s, and calls wait for its answers", shown(s.Silent))), s.Name).
 			because(gateway.Textf("a server that works on one call at a time responds to nothing else meanwhile")).
-			run(restart).advise(gateway.Textf("if it stays so; calls under way fail then")).quoting(s.Output)
+			advise(gateway.Textf("if it stays so; calls under way fail then")).quoting(s.Output)
 		return
 	}
-	e.say(Problem, gateway.Textf("it does not respond: nothing came from it within %s", shown(s.Silent))).
+	e.restart(e.say(Problem, gateway.Textf("it does not respond: nothing came from it within %s", shown(s.Silent))), s.Name).
 		because(gateway.Textf("its process is stopped or stuck, or the way to it is cut; calls of its tools would wait in vain")).
-		run(restart).quoting(s.Output)
+		quoting(s.Output)
 }
 
 func shown(d time.Duration) time.Duration {
@@ -128,10 +129,10 @@ func (e *examination) down(s *Server) {
 	}
 	f := e.say(Problem, gateway.Textf("down: %s", s.Problem)).quoting(s.Output)
 	if s.Transport == "stdio" {
-		f.run(e.genkan("servers " + Quote(s.Name))).advise(gateway.Textf("shows all that it printed; its command is in %s, and is tried again by itself", e.facts.Config.File.Path))
+		f.run(e.genkan("servers " + Quote(s.Name))).advise(gateway.Textf("shows all that it printed; its command is in %s, and is tried again by itself", e.placeOf(s)))
 		return
 	}
-	file := e.facts.Config.File.Path
+	file := e.placeOf(s)
 	switch s.Cause {
 	case "no_such_host":
 		f.advise(gateway.Textf("correct the host name in its url in %s, or see that this machine has a network; it is tried again by itself", file))
@@ -173,17 +174,17 @@ func (e *examination) noCommand(s *Server) {
 	} {
 		for name := range strings.FieldsSeq(known.commands) {
 			if name == base {
-				f.advise(gateway.Textf("install %s (%s), or write the full path of %s in %s", known.name, known.from, base, e.facts.Config.File.Path))
+				f.advise(gateway.Textf("install %s (%s), or write the full path of %s in %s", known.name, known.from, base, e.placeOf(s)))
 				return
 			}
 		}
 	}
-	f.advise(gateway.Textf("install it, or write its full path in %s", e.facts.Config.File.Path))
+	f.advise(gateway.Textf("install it, or write its full path in %s", e.placeOf(s)))
 }
 
 // taken tells of a tool or prompt that is left out because its name is taken.
 func (e *examination) taken(s *Server, c *Changed) {
-	prefix := gateway.Textf("give %s a prefix of its own in %s: \"prefix: %s\"", s.Name, e.facts.Config.File.Path, s.Name)
+	prefix := gateway.Textf("give %s a prefix of its own in %s: \"prefix: %s\"", s.Name, e.placeOf(s), s.Name)
 	switch {
 	case c.TakenBy == s.Name:
 		e.say(Warning, gateway.Textf("%s stands twice in its list, and the first one is used", c.Name)).
@@ -194,7 +195,7 @@ func (e *examination) taken(s *Server, c *Changed) {
 		e.say(Warning, gateway.Textf("%s is left out, because server %s, which overwrites too and comes first, has a tool of that name", c.Name, c.TakenBy)).advise(prefix)
 	default:
 		e.say(Warning, gateway.Textf("%s is left out, because server %s has a tool of that name", c.Name, c.TakenBy)).
-			advise(gateway.Textf("give %s a prefix of its own in %s: \"prefix: %s\"; or let it have the name: \"overwrite: true\"", s.Name, e.facts.Config.File.Path, s.Name))
+			advise(gateway.Textf("give %s a prefix of its own in %s: \"prefix: %s\"; or let it have the name: \"overwrite: true\"", s.Name, e.placeOf(s), s.Name))
 	}
 }
 
@@ -227,7 +228,7 @@ func (e *examination) changed(s *Server) {
 	}
 	for _, other := range slices.Sorted(maps.Keys(replaced)) {
 		e.say(Note, gateway.Textf("%d of its tools are replaced by those of server %s: %s", len(replaced[other]), other, names(replaced[other]))).
-			advise(gateway.Textf("without \"overwrite\" of %s in %s those are back", other, e.facts.Config.File.Path))
+			advise(gateway.Textf("without \"overwrite\" of %s in %s those are back", other, e.placeOf(e.facts.server(other))))
 	}
 	if len(mended) > 0 {
 		e.say(Note, gateway.Textf("%d definitions were mended, so that clients take them: %s", len(mended), names(mended)))
@@ -243,24 +244,24 @@ func (e *examination) changed(s *Server) {
 			all = append(all, r.Name+" ("+strings.Join(r.Of, ", ")+")")
 		}
 		e.say(Note, gateway.Textf("%d of its tools stand in the place of others of their name: %s", len(all), names(all))).
-			advise(gateway.Textf("without \"overwrite\" of %s in %s those are back", s.Name, e.facts.Config.File.Path))
+			advise(gateway.Textf("without \"overwrite\" of %s in %s those are back", s.Name, e.placeOf(s)))
 	}
 	if len(s.Undescribed) > 0 {
 		e.say(Note, gateway.Textf("%d tools have no description, so that agents have to guess and a search finds them by their names only: %s", len(s.Undescribed), names(s.Undescribed))).
-			run(e.genkan("tools describe " + Quote(s.Undescribed[0]) + " TEXT")).advise(gateway.Textf("gives one to all clients"))
+			run(e.genkan("tools describe "+Quote(s.Undescribed[0])+" TEXT")).orSend("PATCH", "tools", s.Undescribed[0], "").advise(gateway.Textf("gives one to all clients"))
 	}
 	if len(s.Long) > 0 {
 		e.say(Warning, gateway.Textf("%d names of tools are longer than clients take with their own prefix: %s", len(s.Long), names(s.Long))).
-			advise(gateway.Textf("give the server a prefix in %s, and genkan shortens them; or hide them with tools.deny", e.facts.Config.File.Path))
+			advise(gateway.Textf("give the server a prefix in %s, and genkan shortens them; or hide them with tools.deny", e.placeOf(s)))
 	}
 	if len(s.Odd) > 0 {
 		// One such name makes model providers refuse a request with all of its tools.
 		e.say(Warning, gateway.Textf("%d names of tools have more than letters, digits, _ and -, which clients may refuse: %s", len(s.Odd), names(s.Odd))).
-			advise(gateway.Textf("give the server a prefix in %s, and genkan replaces the rest; or hide them with tools.deny", e.facts.Config.File.Path))
+			advise(gateway.Textf("give the server a prefix in %s, and genkan replaces the rest; or hide them with tools.deny", e.placeOf(s)))
 	}
 	if len(s.Shortened) > 0 {
 		e.say(Note, gateway.Textf("%d names of tools were shortened to what clients take: %s", len(s.Shortened), names(s.Shortened))).
-			advise(gateway.Textf("a shorter \"prefix\" in %s leaves more of them", e.facts.Config.File.Path))
+			advise(gateway.Textf("a shorter \"prefix\" in %s leaves more of them", e.placeOf(s)))
 	}
 }
 

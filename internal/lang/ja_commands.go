@@ -264,5 +264,8 @@ and paste the address that the browser ends at, although its page does not load.
 	"No genkan ran for %s; one was started in the background.":                                       "%s で動いている genkan がなかったため、バックグラウンドで起動しました。",
 	"Still starting, so that their tools are missing here: %s. `genkan servers` shows how they are.": "まだ起動中のため、次のサーバーのツールはここにありません: %s。状態は `genkan servers` で確認できます。",
 	"not responding": "応答なし",
-	"There are no tokens besides the admin token. `genkan tokens add NAME` makes one.": "管理者トークンのほかにトークンはありません。`genkan tokens add NAME` で作れます。",
+	"There are no tokens besides the admin token. `genkan tokens add NAME` makes one.":                                       "管理者トークンのほかにトークンはありません。`genkan tokens add NAME` で作れます。",
+	"The genkan that runs uses the configuration %s; --config %s has no effect on it. Stop it first, or leave out --config.": "動いている genkan の設定は %s です。--config %s は効きません。先に止めるか、--config を外してください。",
+	"the backup broke off; look into genkan's log, and try again":                                                            "バックアップが途中で切れました。genkan のログを確認し、もう一度試してください",
+	"a backup is being made already; wait until that is done":                                                                "バックアップはすでに作成中です。終わるまで待ってください",
 }

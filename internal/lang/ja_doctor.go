@@ -218,4 +218,13 @@ var jaDoctor = map[string]string{
 	"%s was emptied or replaced":                                                                                                                                     "%s が空にされたか、置き換えられました",
 	"put a backup of it back, or follow what is said about the clients below":                                                                                        "バックアップを戻すか、下のクライアントの項目に示す方法に従ってください",
 	"takes the servers over once more; or take out the entry":                                                                                                        "でサーバーをもう一度取り込みます。またはエントリーを取り除いてください",
+	"%d entries call %s, where nobody answers: %s":                                                                                                                   "%d 個の項目が %s を呼び出しますが、誰も応答しません: %s",
+	"makes the entries start genkan by themselves":                                                                                                                   "で、これらの項目が自分で genkan を起動するようになります",
+	"the database (`%s` and `%s`, or PATCH /v1/servers/%s)":                                                                                                          "データベース（`%s` と `%s`、または PATCH /v1/servers/%s）",
+	"the genkan that runs uses the configuration %s, not %s":                                                                                                         "動いている genkan が使っている設定は %s で、%s ではありません",
+	"leave out --config, or stop process %d and start genkan with this configuration":                                                                                "--config を外すか、プロセス %d を止めてからこの設定で genkan を起動してください",
+	"it is starting": "起動中です",
+	"%d entries in %s lead to servers that are not configured or disabled: %s": "%d 個の項目（%s）が、設定されていないか無効なサーバーを指しています: %s",
+	"lists those there are; or take out the entries":                           "で今あるものが一覧できます。または項目を取り除いてください",
+	"takes the servers over once more; or take out the entries":                "でサーバーをもう一度取り込みます。または項目を取り除いてください",
 }

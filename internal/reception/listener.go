@@ -6,20 +6,21 @@ import (
 	"sync"
 )
 
-// listener is a net.Listener for connections that were accepted elsewhere.
-type listener struct {
+// Listener is a net.Listener for connections that were accepted elsewhere.
+type Listener struct {
 	conns  chan net.Conn
 	closed chan struct{}
 	once   sync.Once
 }
 
-func newListener() *listener {
-	return &listener{conns: make(chan net.Conn), closed: make(chan struct{})}
+// NewListener makes a Listener.
+func NewListener() *Listener {
+	return &Listener{conns: make(chan net.Conn), closed: make(chan struct{})}
 }
 
-// serve passes a connection to the server of the listener and returns when the
+// Pass passes a connection to the server of the listener and returns when the
 // server has closed it. A closed listener takes no connections.
-func (l *listener) serve(conn net.Conn) {
+func (l *Listener) Pass(conn net.Conn) {
 	passed := &passedConn{Conn: conn, closed: make(chan struct{})}
 	select {
 	case l.conns <- passed:
@@ -28,8 +29,8 @@ func (l *listener) serve(conn net.Conn) {
 	}
 }
 
-// Accept returns the next connection that is passed to serve.
-func (l *listener) Accept() (net.Conn, error) {
+// Accept returns the next connection that is passed to Pass.
+func (l *Listener) Accept() (net.Conn, error) {
 	select {
 	case conn := <-l.conns:
 		return conn, nil
@@ -39,13 +40,13 @@ func (l *listener) Accept() (net.Conn, error) {
 }
 
 // Close stops accepting connections. Accepted ones stay open.
-func (l *listener) Close() error {
+func (l *Listener) Close() error {
 	l.once.Do(func() { close(l.closed) })
 	return nil
 }
 
 // Addr returns a socket without a path.
-func (l *listener) Addr() net.Addr { return &net.UnixAddr{Net: "unix"} }
+func (l *Listener) Addr() net.Addr { return &net.UnixAddr{Net: "unix"} }
 
 // passedConn signals that it is closed.
 type passedConn struct {

@@ -68,7 +68,7 @@ func Serve(ctx context.Context, owner *bridge.Owner, opt Options) {
 type server struct {
 	opt             Options
 	owner           *bridge.Owner
-	rest            *listener
+	rest            *Listener
 	handOverTimeout time.Duration
 
 	mu          sync.Mutex
@@ -86,7 +86,7 @@ type server struct {
 
 func newServer(owner *bridge.Owner, opt Options) *server {
 	return &server{
-		opt: opt, owner: owner, rest: newListener(), handOverTimeout: handOverTimeout,
+		opt: opt, owner: owner, rest: NewListener(), handOverTimeout: handOverTimeout,
 		clients: map[*bridge.Joined]struct{}{},
 		stopped: make(chan struct{}), left: make(chan struct{}, 1),
 	}
@@ -132,7 +132,7 @@ func (s *server) handle(ctx context.Context, in *bridge.Incoming) {
 		s.handleClient(ctx, in)
 	case bridge.PurposeREST:
 		if conn, err := in.Accept(); err == nil {
-			s.rest.serve(conn)
+			s.rest.Pass(conn)
 		}
 	case bridge.PurposeRetire:
 		s.handleSuccessor(in)

@@ -45,6 +45,9 @@ func NewOver(dial func(ctx context.Context) (net.Conn, error), token gateway.Sec
 	return &Client{base: "http://localhost", token: token, http: &http.Client{Transport: transport}}
 }
 
+// Close closes the connections that no request uses.
+func (c *Client) Close() { c.http.CloseIdleConnections() }
+
 // keepHere follows no redirect: genkan sends none.
 func keepHere(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
@@ -278,6 +281,7 @@ func (c *Client) read(resp *http.Response, out any) error {
 		}
 	}
 	e := gateway.Errorf(codeOf(resp.StatusCode), "%s", failure.Error) // in genkan's own language
+	e.Field = failure.Field
 	if seconds, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil {
 		e.RetryAfter = time.Duration(seconds) * time.Second
 	}

@@ -1,4 +1,4 @@
-package cli
+package checkup
 
 import (
 	"context"
@@ -41,12 +41,12 @@ func (k *checkup) port(ctx context.Context) {
 		p.Listen, p.Holder = k.facts.Running.Listen, "ours"
 	case port == "0" && !p.Exposed: // any that is free
 		p.Listen = ""
-	case answers(ctx, "http://"+callable(p.Listen)):
+	case answers(ctx, "http://"+Callable(p.Listen)):
 		p.Holder = "other"
 		asked, cancel := context.WithTimeout(ctx, shortly)
 		defer cancel()
 		for _, useTLS := range []bool{false, true} {
-			if health, err := client.Probe(asked, callable(p.Listen), useTLS); err == nil && health.Message == client.HealthMessage {
+			if health, err := client.Probe(asked, Callable(p.Listen), useTLS); err == nil && health.Message == client.HealthMessage {
 				p.Holder = "genkan"
 			}
 		}
@@ -67,8 +67,8 @@ func (k *checkup) port(ctx context.Context) {
 	}
 }
 
-// callable is an address that can be called, of one that may stand for all.
-func callable(listen string) string {
+// Callable is an address that can be called, of one that may stand for all.
+func Callable(listen string) string {
 	host, port, err := net.SplitHostPort(listen)
 	if ip := net.ParseIP(host); err == nil && (host == "" || ip != nil && ip.IsUnspecified()) {
 		return net.JoinHostPort("127.0.0.1", port)
@@ -112,7 +112,7 @@ func (k *checkup) servers(ctx context.Context) {
 		set := &k.config.Servers[i]
 		at := slices.IndexFunc(k.facts.Servers, func(s doctor.Server) bool { return s.Name == set.Name })
 		if at < 0 {
-			k.facts.Servers = append(k.facts.Servers, doctor.Server{Name: set.Name})
+			k.facts.Servers = append(k.facts.Servers, doctor.Server{Name: set.Name, Kept: set.Kept})
 			at = len(k.facts.Servers) - 1
 			if set.Disabled {
 				k.facts.Servers[at].State = client.StateDisabled
@@ -168,10 +168,14 @@ func wasCut(name string) bool {
 func (k *checkup) asked(s client.Server) doctor.Server {
 	out := doctor.Server{
 		Name: s.Name, State: s.State, Known: true, Protocol: s.ProtocolVersion, Era: s.Era, Transport: s.Transport,
-		Tools: s.Tools, StartTook: time.Duration(s.StartMillis) * time.Millisecond, FirstStart: s.FirstStart, Waited: k.startupTimeout(s.Name),
+		Tools: s.Tools, StartTook: time.Duration(s.StartMillis) * time.Millisecond, FirstStart: s.FirstStart,
 		Problem: s.Problem, Cause: s.Cause, SignIn: s.SignIn, Hidden: s.Hidden,
+		Kept:       s.Source == client.SourceDatabase,
 		Overwrites: s.Definition != nil && s.Definition.Overwrite,
 		Replaces:   k.replacing[s.Name], Undescribed: k.undescribed[s.Name],
+	}
+	if k.Wait {
+		out.Waited = k.startupTimeout(s.Name)
 	}
 	if pinged, asked := k.pings[s.Name]; asked && !pinged.Responded {
 		out.Silent, out.Busy = max(time.Duration(pinged.Millis)*time.Millisecond, time.Millisecond), pinged.Busy
@@ -242,14 +246,14 @@ func versionOf(ctx context.Context, program string) string {
 // clients reads the files of the clients.
 func (k *checkup) clients(ctx context.Context) {
 	env, err := clients.Here()
-	if err != nil || len(k.only) > 0 {
+	if err != nil || len(k.Only) > 0 {
 		return
 	}
-	imports, err := clients.LoadImports(k.importsFile())
+	imports, err := clients.LoadImports(k.ImportsFile)
 	if err != nil {
 		k.facts.Data.ImportsProblem = gateway.Textf("%s", gateway.AsError(err))
 	}
-	changes, _, _ := k.backups().List() // without it nothing can be taken back
+	changes, _, _ := k.Backups.List() // without it nothing can be taken back
 	reached := map[string]bool{}
 	for _, f := range clients.Find(env) {
 		known, _ := clients.Lookup(f.Client)
@@ -294,7 +298,7 @@ func (k *checkup) noWayBack(f clients.File, imported clients.Imported, imports c
 	if len(imported.Leads) == 0 {
 		return false
 	}
-	if known, restorable := k.backups().Restorable(f.Path); known {
+	if known, restorable := k.Backups.Restorable(f.Path); known {
 		return !restorable
 	}
 	wasImported := func(place clients.Place) bool {
@@ -367,7 +371,7 @@ func (k *checkup) lead(l clients.Lead, reached bool) doctor.Lead {
 func (k *checkup) leadsHere(l clients.Lead) bool {
 	dir := l.DataDir
 	if dir == "" {
-		dir = defaultDataDir()
+		dir = k.UsualDataDir
 	}
 	full, err := filepath.Abs(dir)
 	return err == nil && full == k.facts.Data.Dir.Path
@@ -377,13 +381,13 @@ func (k *checkup) leadsHere(l clients.Lead) bool {
 // would be brought up to date behind that one's back.
 func (k *checkup) database(ctx context.Context) {
 	db := &k.facts.Data.Database
-	*db = aFile(filepath.Join(k.facts.Data.Dir.Path, "genkan.db"))
+	*db = aFile(k.Database)
 	if err := sqlite.CheckNotLost(db.Path); err != nil {
 		db.Problem = gateway.Textf("%s", gateway.AsError(err))
 		return
 	}
 	r := k.facts.Running
-	if !db.Exists || r.How != "" && r.Version != k.version {
+	if !db.Exists || r.How != "" && r.Version != k.Version {
 		return
 	}
 	store, err := sqlite.Open(ctx, db.Path, slog.New(slog.DiscardHandler))

@@ -1,13 +1,11 @@
-package cli
+package checkup
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"genkan/internal/api"
 	"genkan/internal/api/client"
-	"genkan/internal/app"
 	"genkan/internal/config"
 	"genkan/internal/doctor"
 	"genkan/internal/gateway"
@@ -34,25 +32,25 @@ func (k *checkup) knowledge(ctx context.Context, store *sqlite.Store) error {
 	if f.Off {
 		return nil
 	}
-	indexes := kb.NewIndexes(store.Knowledge(), kb.IndexOptions{Dir: app.KnowledgeIndex(k.facts.Data.Dir.Path)})
+	indexes := kb.NewIndexes(store.Knowledge(), kb.IndexOptions{Dir: k.IndexDir})
 	defer func() { _ = indexes.Close() }()
-	if k.rebuild {
+	if k.Rebuild {
 		if err := k.rebuildIndex(ctx, indexes); err != nil {
-			f.RebuildProblem = textOf(err)
+			f.RebuildProblem = messageOf(err)
 		} else {
 			f.Rebuilt = true
 		}
 	}
-	if k.full {
+	if k.Full {
 		f.Compared = k.compare(ctx, indexes)
 	}
 	whole := int64(readQuickly)
-	if k.full {
+	if k.Full {
 		whole = 1 << 62
 	}
 	g, err := indexes.Glance(ctx, whole)
 	if err != nil {
-		f.Problem = textOf(err)
+		f.Problem = messageOf(err)
 		return nil
 	}
 	f.Sequence, f.Items = g.Sequence, g.Items
@@ -68,28 +66,28 @@ func (k *checkup) knowledge(ctx context.Context, store *sqlite.Store) error {
 	return nil
 }
 
-func textOf(err error) gateway.Text { return gateway.Textf("%s", gateway.AsError(err)) }
+func messageOf(err error) gateway.Text { return gateway.Textf("%s", gateway.AsError(err)) }
 
 // integrity reads the database, and mends it if that is wanted.
 func (k *checkup) integrity(ctx context.Context, store *sqlite.Store) error {
 	f := &k.facts.Knowledge
 	size := k.facts.Data.Database.Size
-	if !k.full && size > readQuickly {
+	if !k.Full && size > readQuickly {
 		return nil
 	}
-	step := k.step(k.say("reading the database"))
-	defer step.end()
-	if k.full {
-		step.tell(k.say("Reading the database (%d KB).", (size+1023)/1024))
+	step := k.Progress.Step(gateway.Textf("reading the database"))
+	defer step.End()
+	if k.Full {
+		step.Tell(gateway.Textf("Reading the database (%d KB).", (size+1023)/1024))
 	}
-	found, err := store.Verify(ctx, k.full)
+	found, err := store.Verify(ctx, k.Full)
 	if err != nil {
 		return err
 	}
-	if k.rebuild && !found.Good() {
-		step.tell(k.say("Mending the database."))
+	if k.Rebuild && !found.Good() {
+		step.Tell(gateway.Textf("Mending the database."))
 		if err := store.Mend(ctx, found); err != nil {
-			f.MendProblem = textOf(err)
+			f.MendProblem = messageOf(err)
 		} else {
 			f.Mended = true
 			if found, err = store.Verify(ctx, true); err != nil {
@@ -98,7 +96,7 @@ func (k *checkup) integrity(ctx context.Context, store *sqlite.Store) error {
 		}
 	}
 	f.Checked = doctor.CheckedQuickly
-	if k.full {
+	if k.Full {
 		f.Checked = doctor.CheckedWhole
 	}
 	f.Damage, f.Orphans, f.Wrong = found.Damage, found.Orphans, found.Wrong
@@ -107,10 +105,10 @@ func (k *checkup) integrity(ctx context.Context, store *sqlite.Store) error {
 
 // rebuildIndex makes index and graph anew, in the genkan that runs or here.
 func (k *checkup) rebuildIndex(ctx context.Context, indexes *kb.Indexes) error {
-	step := k.step(k.say("building the index"))
-	defer step.end()
+	step := k.Progress.Step(gateway.Textf("building the index"))
+	defer step.End()
 	if k.remote == nil {
-		return indexes.Rebuild(ctx, step.at)
+		return indexes.Rebuild(ctx, step.At)
 	}
 	return k.whileAsked(ctx, step, kb.WorkRebuild, func() error { return k.remote.RebuildKnowledge(ctx) })
 }
@@ -118,12 +116,12 @@ func (k *checkup) rebuildIndex(ctx context.Context, indexes *kb.Indexes) error {
 // compare compares index and graph with the rows: those of the genkan that runs,
 // or of this one, which are those that the next would have.
 func (k *checkup) compare(ctx context.Context, indexes *kb.Indexes) *doctor.Comparison {
-	step := k.step(k.say("comparing items"))
-	defer step.end()
+	step := k.Progress.Step(gateway.Textf("comparing items"))
+	defer step.End()
 	var h client.KnowledgeHealth
 	err := func() error {
 		if k.remote == nil {
-			own, err := indexes.CheckWith(ctx, step.at)
+			own, err := indexes.CheckWith(ctx, step.At)
 			h = api.HealthOf(own)
 			return err
 		}
@@ -133,7 +131,7 @@ func (k *checkup) compare(ctx context.Context, indexes *kb.Indexes) *doctor.Comp
 		})
 	}()
 	if err != nil {
-		return &doctor.Comparison{Problem: textOf(err)}
+		return &doctor.Comparison{Problem: messageOf(err)}
 	}
 	return &doctor.Comparison{
 		Items: h.Items, Relations: h.Relations, Indexed: h.Indexed, Damage: h.Damage, Texts: h.MissingTexts, Links: h.MissingLinks,
@@ -142,7 +140,7 @@ func (k *checkup) compare(ctx context.Context, indexes *kb.Indexes) *doctor.Comp
 }
 
 // whileAsked shows how far the genkan that runs is with what it was asked to do.
-func (k *checkup) whileAsked(ctx context.Context, step *step, what string, ask func() error) error {
+func (k *checkup) whileAsked(ctx context.Context, step Step, what string, ask func() error) error {
 	const pace = 200 * time.Millisecond
 	done := make(chan error, 1)
 	go func() { done <- ask() }()
@@ -152,45 +150,8 @@ func (k *checkup) whileAsked(ctx context.Context, step *step, what string, ask f
 			return err
 		case <-time.After(pace):
 			if now, err := k.remote.Knowledge(ctx); err == nil && now.Work != nil && now.Work.What == what {
-				step.at(now.Work.Done, now.Work.Total)
+				step.At(now.Work.Done, now.Work.Total)
 			}
 		}
 	}
 }
-
-// step is something that takes its time: on a terminal a bar, elsewhere a line now
-// and then, and nothing for programs.
-type step struct {
-	k     *checkup
-	label string
-	bar   *bar
-	// said is how many tenths were told.
-	said int
-}
-
-func (k *checkup) step(label string) *step {
-	return &step{k: k, label: label, bar: newBar(k.command, label, 0)}
-}
-
-// tell says something to whoever waits.
-func (s *step) tell(line string) {
-	if !s.k.asJSON {
-		s.bar.clear()
-		fmt.Fprintln(s.k.std.Err, line)
-	}
-}
-
-// at shows how much is done.
-func (s *step) at(done, total int) {
-	const tenths = 10
-	switch {
-	case s.k.asJSON:
-	case isTerminal(s.k.std.Err):
-		s.bar.outOf(done, total)
-	case total > 0 && done*tenths/total > s.said:
-		s.said = done * tenths / total
-		fmt.Fprintln(s.k.std.Err, s.k.say("%s: %d of %d", s.label, done, total))
-	}
-}
-
-func (s *step) end() { s.bar.clear() }

@@ -1,6 +1,6 @@
 //go:build !linux && !darwin
 
-package cli
+package checkup
 
 // freeSpace is negative: nobody is asked here.
 func freeSpace(string) int64 { return -1 }

@@ -1,9 +1,11 @@
-package cli
+// Package checkup gathers the facts that the doctor judges: it looks at the data
+// directory, reads the configuration and the files of clients, and asks the genkan
+// that runs. The command line and GET /v1/doctor use it.
+package checkup
 
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -15,7 +17,6 @@ import (
 	"time"
 
 	"genkan/internal/api/client"
-	"genkan/internal/app"
 	"genkan/internal/bridge"
 	"genkan/internal/clients"
 	"genkan/internal/config"
@@ -25,14 +26,62 @@ import (
 	"genkan/internal/upstream"
 )
 
-// checkup gathers the facts that the doctor looks at.
-type checkup struct {
-	*command
-	only    []string
-	noStart bool
-	// full reads everything, rebuild mends it, too.
-	full, rebuild bool
+// Options say what is looked at, and how.
+type Options struct {
+	Version string
+	// DataDir is looked at. UsualDataDir is what genkan uses when none is named.
+	DataDir, UsualDataDir string
+	// ConfigFile is the configuration; ConfigNamed says that it was named, so that
+	// it must be there.
+	ConfigFile  string
+	ConfigNamed bool
+	// LoadConfig reads the configuration.
+	LoadConfig func(ctx context.Context) (*config.Config, error)
+	// These are parts of the data directory.
+	AdminTokenFile, Database, IndexDir, ImportsFile string
+	Backups                                         clients.Backups
+	Vault                                           Vault
+	// Private are the prefixes of secrets that genkan keeps for itself.
+	Private []string
+	// Join finds the genkan that runs, or starts one if servers are enabled and
+	// none runs.
+	Join func(ctx context.Context, enabled bool) Joined
+	// Only are the servers to look at; none is all of them.
+	Only []string
+	// Full reads everything, Rebuild mends it, too.
+	Full, Rebuild bool
+	// Wait waits for servers that are starting.
+	Wait bool
+	// Progress shows what is being done; nil for nobody.
+	Progress Progress
+}
 
+// Vault lists the kept secrets.
+type Vault interface {
+	Names(ctx context.Context, prefix string) ([]string, error)
+	// KeyPlace is where the key is: keyring, file, or empty when nothing is kept.
+	KeyPlace() string
+}
+
+// Joined is the genkan that runs, if one does.
+type Joined struct {
+	// Remote is nil when none runs.
+	Remote  *client.Client
+	Running doctor.Running
+	// Socket is why the socket cannot be used.
+	Socket gateway.Text
+}
+
+// Result is what was gathered.
+type Result struct {
+	Facts doctor.Facts
+	// Servers are those of the genkan that runs, without secrets.
+	Servers []client.Server
+}
+
+// checkup gathers facts.
+type checkup struct {
+	Options
 	facts doctor.Facts
 	// config is nil when it cannot be used.
 	config *config.Config
@@ -54,23 +103,30 @@ type checkup struct {
 	adminToken gateway.Secret
 }
 
-// gather asks everybody. An error is that it was interrupted; all else that
-// goes wrong is a fact.
-func (k *checkup) gather(ctx context.Context) error {
+// Gather gathers the facts. It fails only when ctx ends; all else that goes wrong
+// is a fact.
+func Gather(ctx context.Context, opt Options) (Result, error) {
+	k := &checkup{Options: opt}
+	if k.Progress == nil {
+		k.Progress = silence{}
+	}
+	if full, err := filepath.Abs(k.DataDir); err == nil {
+		k.DataDir = full
+	}
+	k.Full = k.Full || k.Rebuild
 	k.facts.Program = doctor.Program{
-		Version: k.version, Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH,
+		Version: k.Version, Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH,
 	}
 	k.dataDirectory(ctx)
 	k.configuration(ctx)
-	if k.dataDir != defaultDataDir() {
-		k.facts.Flags += " --data " + doctor.Quote(k.facts.Data.Dir.Path)
+	if !sameFolder(k.DataDir, k.UsualDataDir) {
+		k.facts.Flags += " --data " + doctor.Quote(k.DataDir)
 	}
-	if k.configFile != "" {
+	if k.ConfigNamed {
 		k.facts.Flags += " --config " + doctor.Quote(k.facts.Config.File.Path)
 	}
 	if k.facts.Data.Dir.Problem.Format == "" {
-		k.findRunning(ctx)
-		k.start(ctx)
+		k.join(ctx)
 		k.askServers(ctx)
 		k.database(ctx)
 	}
@@ -78,9 +134,14 @@ func (k *checkup) gather(ctx context.Context) error {
 	k.servers(ctx)
 	k.clients(ctx)
 	if ctx.Err() != nil {
-		return &gateway.Error{Code: gateway.CodeCanceled, Err: ctx.Err(), Message: "canceled"}
+		return Result{}, &gateway.Error{Code: gateway.CodeCanceled, Err: ctx.Err(), Message: "canceled"}
 	}
-	return nil
+	return Result{Facts: k.facts, Servers: k.shown}, nil
+}
+
+func sameFolder(a, b string) bool {
+	full, err := filepath.Abs(b)
+	return err == nil && a == full
 }
 
 // aFile looks at a file without opening it.
@@ -111,10 +172,7 @@ func plainReason(err error) string {
 
 func (k *checkup) dataDirectory(ctx context.Context) {
 	d := &k.facts.Data
-	dir, err := filepath.Abs(k.dataDir)
-	if err != nil {
-		dir = k.dataDir
-	}
+	dir := k.DataDir
 	d.Dir, d.Free = aFile(dir), -1
 	if !d.Dir.Exists || d.Dir.Problem.Format != "" {
 		return
@@ -126,7 +184,7 @@ func (k *checkup) dataDirectory(ctx context.Context) {
 		return
 	}
 	d.Free = freeSpace(dir)
-	d.AdminToken = aFile(app.AdminTokenFile(dir))
+	d.AdminToken = aFile(k.AdminTokenFile)
 	if err := identity.CheckAdminToken(d.AdminToken.Path); err != nil {
 		d.AdminToken.Problem = gateway.Textf("%s", gateway.AsError(err))
 	}
@@ -137,12 +195,11 @@ func (k *checkup) dataDirectory(ctx context.Context) {
 	if err := bridge.CheckRunDir(dir); err != nil {
 		d.Place = gateway.Textf("%s", err.Error())
 	}
-	vault := app.OpenVault(dir)
-	names, err := vault.Names(ctx, "")
-	names = slices.DeleteFunc(names, func(name string) bool { // which are ours, and nobody's concern
-		return strings.HasPrefix(name, clients.BackupPrefix) || strings.HasPrefix(name, clientTokenPrefix)
+	names, err := k.Vault.Names(ctx, "")
+	names = slices.DeleteFunc(names, func(name string) bool {
+		return slices.ContainsFunc(k.Private, func(prefix string) bool { return strings.HasPrefix(name, prefix) })
 	})
-	d.Secrets, d.Key = len(names), vault.KeyPlace()
+	d.Secrets, d.Key = len(names), k.Vault.KeyPlace()
 	if err != nil {
 		d.VaultProblem = gateway.Textf("%s", gateway.AsError(err))
 	}
@@ -170,19 +227,17 @@ func isFull(err error) bool {
 const longestSecret = 40
 
 func (k *checkup) configuration(ctx context.Context) {
-	path, mustExist := k.configFile, k.configFile != ""
-	if !mustExist {
-		path = app.DefaultConfigFile(k.facts.Data.Dir.Path)
-	} else if full, err := filepath.Abs(path); err == nil {
+	path := k.ConfigFile
+	if full, err := filepath.Abs(path); err == nil {
 		path = full
 	}
 	c := &k.facts.Config
-	c.File = aFile(path)
-	if k.facts.Data.Dir.Problem.Format != "" && !mustExist {
+	c.File, c.Named = aFile(path), k.ConfigNamed
+	if k.facts.Data.Dir.Problem.Format != "" && !k.ConfigNamed {
 		c.Unread = true
 		return
 	}
-	loaded, err := config.Load(path, mustExist, k.sources(ctx), k.flags)
+	loaded, err := k.LoadConfig(ctx)
 	if err != nil {
 		e := gateway.AsError(err)
 		c.Problem = gateway.Textf("%s", e)
@@ -207,51 +262,16 @@ func (k *checkup) configuration(ctx context.Context) {
 	}
 }
 
-// findRunning finds the genkan that serves the data directory by its socket.
-func (k *checkup) findRunning(ctx context.Context) {
-	dir := k.facts.Data.Dir.Path
-	raw, err := os.ReadFile(app.AdminTokenFile(dir))
-	if err != nil {
-		return // none has ever run
+// join finds the genkan that serves the data directory, or has one started when
+// there is something to start it for.
+func (k *checkup) join(ctx context.Context) {
+	if raw, err := os.ReadFile(k.AdminTokenFile); err == nil {
+		k.adminToken = gateway.Secret(strings.TrimSpace(string(raw)))
 	}
-	k.adminToken = gateway.Secret(strings.TrimSpace(string(raw)))
-	welcome, err := k.findOwner(ctx)
-	if err != nil {
-		if !errors.Is(err, bridge.ErrNobody) && ctx.Err() == nil {
-			k.facts.Data.Socket = gateway.Textf("%s", err.Error())
-		}
-		return
-	}
-	k.remote = client.NewOver(k.dialOwner, k.adminToken)
-	version := welcome.Version
-	if health, err := k.remote.Health(ctx); err == nil {
-		version = health.Version
-	}
-	how := "background"
-	if welcome.Listen != "" {
-		how = "serve"
-	}
-	k.facts.Running = doctor.Running{How: how, Version: version, PID: welcome.PID, Listen: welcome.Listen}
-}
-
-// start starts a genkan in the background, as `genkan stdio` does, when there
-// is something to start it for.
-func (k *checkup) start(ctx context.Context) {
-	if k.remote != nil || !k.hasEnabled() || ctx.Err() != nil {
-		return
-	}
-	if k.noStart {
-		k.facts.Running.Refrained = true
-		return
-	}
-	k.progress(k.say("No genkan runs for %s: starting one in the background.", k.facts.Data.Dir.Path))
-	err := k.startBackground(ctx)
-	if err == nil {
-		k.findRunning(ctx)
-		k.facts.Running.Started = k.remote != nil
-	}
-	if err != nil && ctx.Err() == nil {
-		k.facts.Running.Why = gateway.Textf("%s", clients.Mask(err.Error()))
+	found := k.Join(ctx, k.hasEnabled())
+	k.remote, k.facts.Running, k.facts.Data.Socket = found.Remote, found.Running, found.Socket
+	if raw, err := os.ReadFile(k.AdminTokenFile); err == nil && k.adminToken == "" { // of one that was started
+		k.adminToken = gateway.Secret(strings.TrimSpace(string(raw)))
 	}
 }
 
@@ -264,13 +284,6 @@ func (k *checkup) hasEnabled() bool {
 		}
 	}
 	return false
-}
-
-// progress tells a person who waits; a program waits in silence.
-func (k *checkup) progress(line string) {
-	if !k.asJSON && isTerminal(k.std.Err) {
-		fmt.Fprintln(k.std.Err, line)
-	}
 }
 
 // betweenLooks is how often servers that are starting are asked about.
@@ -319,6 +332,7 @@ func (k *checkup) askServers(ctx context.Context) {
 // settle waits until no server is starting any more. It reports false if nobody can
 // be asked.
 func (k *checkup) settle(ctx context.Context, began time.Time) bool {
+	defer k.Progress.Status(gateway.Text{})
 	known := map[string]bool{}
 	for _, s := range k.shown { // which were told before
 		known[s.Name] = s.State != client.StateStarting
@@ -329,20 +343,23 @@ func (k *checkup) settle(ctx context.Context, began time.Time) bool {
 			k.remote, k.facts.Running = nil, doctor.Running{Why: gateway.Textf("%s", gateway.AsError(err))}
 			return false
 		}
-		waiting := false
+		var waiting []string
 		for _, s := range list {
 			switch {
 			case !k.concerns(s.Name):
 			case s.State == client.StateStarting && time.Since(began) < k.startupTimeout(s.Name):
-				waiting = true
+				waiting = append(waiting, s.Name)
 			case !known[s.Name]:
 				known[s.Name] = true
-				k.progress("  " + k.say("%s: %s", s.Name, s.State))
+				k.Progress.Line(gateway.Textf("%s: %s", s.Name, s.State))
 			}
 		}
 		k.shown = list
-		if !waiting {
+		if len(waiting) == 0 || !k.Wait {
 			return true
+		}
+		if waited := time.Since(began); waited >= time.Second {
+			k.Progress.Status(gateway.Textf("starting, since %s: %s", waited.Round(time.Second), strings.Join(waiting, ", ")))
 		}
 		if !pause(ctx, betweenLooks) {
 			return false
@@ -395,9 +412,9 @@ func (k *checkup) ping(ctx context.Context, names []string) (broken []string) {
 			}
 		})
 	}
-	if line := (&progressLine{c: k.command}); len(asked) > 0 && !k.asJSON {
-		line.show(k.say("asking for a sign of life: %s", strings.Join(asked, ", ")))
-		defer line.clear()
+	if len(asked) > 0 {
+		k.Progress.Status(gateway.Textf("asking for a sign of life: %s", strings.Join(asked, ", ")))
+		defer k.Progress.Status(gateway.Text{})
 	}
 	group.Wait()
 	return broken
@@ -405,12 +422,12 @@ func (k *checkup) ping(ctx context.Context, names []string) (broken []string) {
 
 // concerns reports whether a server was asked for.
 func (k *checkup) concerns(name string) bool {
-	for _, each := range k.only {
+	for _, each := range k.Only {
 		if each == name {
 			return true
 		}
 	}
-	return len(k.only) == 0
+	return len(k.Only) == 0
 }
 
 func (k *checkup) startupTimeout(name string) time.Duration {

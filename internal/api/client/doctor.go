@@ -1,0 +1,40 @@
+package client
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+)
+
+// DoctorReport is what the doctor found.
+type DoctorReport struct {
+	OK       bool            `json:"ok" doc:"Nothing is a problem."`
+	Findings []DoctorFinding `json:"findings"`
+}
+
+// DoctorFinding is one thing that the doctor found.
+type DoctorFinding struct {
+	Subject  string         `json:"subject" doc:"What it is about: program, data, knowledge, config, port, server/NAME or client/NAME."`
+	Severity string         `json:"severity" doc:"ok, note, warning or problem."`
+	Title    string         `json:"title" doc:"What is so."`
+	Detail   string         `json:"detail,omitempty" doc:"What that means, and the words of others that belong to it, such as the last lines of a server."`
+	Fix      string         `json:"fix,omitempty" doc:"What mends it: the command, and what else there is to say."`
+	Command  string         `json:"command,omitempty" doc:"The command that mends it, where one does."`
+	Request  *DoctorRequest `json:"request,omitempty" doc:"The request that does what the command does, where one can."`
+}
+
+// DoctorRequest is a request that mends something.
+type DoctorRequest struct {
+	Method string `json:"method"`
+	Path   string `json:"path" doc:"Its body, if it has one, is for whoever sends it to say."`
+}
+
+// Doctor finds out what is wrong. Names of servers limit the look to those.
+func (c *Client) Doctor(ctx context.Context, servers ...string) (DoctorReport, error) {
+	var out DoctorReport
+	path := "/v1/doctor"
+	if len(servers) > 0 {
+		path += "?" + url.Values{"server": servers}.Encode()
+	}
+	return out, c.do(ctx, http.MethodGet, path, nil, &out)
+}

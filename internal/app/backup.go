@@ -1,0 +1,54 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+
+	"genkan/internal/api"
+	"genkan/internal/gateway"
+	"genkan/internal/sqlite"
+)
+
+// Backup copies the database of a data directory into a file, whoever has it open,
+// and returns how large the copy is.
+func Backup(ctx context.Context, dataDir, into string, replace bool, progress func(done, total int64)) (int64, error) {
+	return sqlite.Backup(ctx, databaseFile(dataDir), into, replace, progress)
+}
+
+// backup copies the database into a folder of the data directory, which has its
+// space and its permissions.
+func (p *Process) backup(ctx context.Context) (api.Backup, error) {
+	if !p.backingUp.TryLock() {
+		return nil, gateway.Errorf(gateway.CodeConflict, "a backup is being made already; wait until that is done")
+	}
+	defer p.backingUp.Unlock()
+	dir, err := os.MkdirTemp(p.opt.DataDir, ".backup-")
+	if err != nil {
+		return nil, err
+	}
+	file := filepath.Join(dir, "genkan.db")
+	size, err := sqlite.Backup(ctx, databaseFile(p.opt.DataDir), file, false, func(int64, int64) {})
+	if err != nil {
+		return nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	opened, err := os.Open(file)
+	if err != nil {
+		return nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	return &copied{opened, size, dir}, nil
+}
+
+// copied is a copy of the database. Closing it removes it.
+type copied struct {
+	*os.File
+	size int64
+	dir  string
+}
+
+// Size is in bytes.
+func (c *copied) Size() int64 { return c.size }
+
+// Close removes the copy.
+func (c *copied) Close() error { return errors.Join(c.File.Close(), os.RemoveAll(c.dir)) }
