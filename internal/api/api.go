@@ -23,6 +23,7 @@ import (
 	"genkan/internal/lang"
 	"genkan/internal/learn"
 	"genkan/internal/search"
+	"genkan/internal/setup"
 	"genkan/internal/upstream"
 )
 
@@ -77,6 +78,8 @@ type Options struct {
 	ChangeTool func(ctx context.Context, key catalog.ToolKey, change func(*catalog.Override) error) error
 	// Servers keeps the servers that are added here.
 	Servers Servers
+	// Setup imports servers and connects clients.
+	Setup *setup.Setup
 	// Learned is what searches led to.
 	Learned Learned
 	// Items are all that the knowledge base holds.

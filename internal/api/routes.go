@@ -208,7 +208,7 @@ func (a *API) routes() []route {
 			about:  "A bad one leaves everything as it is.",
 			answer: client.Done{}, failures: []restError{badInput}, serve: a.reload,
 		},
-	}, a.itemRoutes(), a.upkeepRoutes(), []route{
+	}, a.setupRoutes(), a.itemRoutes(), a.upkeepRoutes(), []route{
 		a.restoreRoute(),
 		{
 			method: "GET", path: "/v1/openapi.json", who: forVisitors, id: "openapi", summary: "This description, as OpenAPI 3.1",

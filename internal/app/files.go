@@ -70,19 +70,7 @@ func DefaultConfigFile(dataDir string) string { return filepath.Join(dataDir, "g
 // so that a newcomer has something to edit. It changes nothing by itself.
 func (p *Process) offerExample() {
 	if path, mustExist := p.configFile(); !mustExist {
-		OfferExample(path)
-	}
-}
-
-// OfferExample puts the example at a path where nothing is.
-func OfferExample(path string) {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return // there is one, or there cannot be one, which load will tell
-	}
-	_, err = f.WriteString(config.Example())
-	if errors.Join(err, f.Close()) != nil {
-		_ = os.Remove(path) // half an example would be in the way of a whole one
+		config.WriteExample(path)
 	}
 }
 

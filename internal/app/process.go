@@ -20,6 +20,7 @@ import (
 
 	"genkan/internal/api"
 	"genkan/internal/catalog"
+	"genkan/internal/clients"
 	"genkan/internal/config"
 	"genkan/internal/execute"
 	"genkan/internal/gateway"
@@ -66,6 +67,11 @@ type Options struct {
 	Now func() time.Time
 	// Only are the servers that this process is about; none is all of them.
 	Only []string
+	// Clients says where the files of MCP clients are; nil is clients.Here.
+	Clients func() (clients.Environment, error)
+	// Command starts this genkan in entries of clients' files; empty is the plain
+	// name.
+	Command []string
 	// Joinable lets `genkan stdio` processes of the data directory join this
 	// one.
 	Joinable bool
@@ -110,6 +116,8 @@ type Process struct {
 	house atomic.Pointer[house]
 	// variables are those that the configuration in force was made with.
 	variables atomic.Pointer[variables]
+	// listening is the URL of the listener; empty without one.
+	listening atomic.Value
 	// buildID is compared with that of processes that want to join.
 	buildID string
 	// kept are the servers beside the file that are in force; guarded by reloading.
@@ -202,6 +210,7 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 		Secret: secret[:], Recognizes: p.lock.Recognizes, Place: p.place, Instance: p.instance, Introduced: p.keeper.Introduced,
 	})
 	p.api = api.New(api.Options{
+		Setup: p.newSetup(),
 		House: func() api.House { return p.house.Load() },
 		Admit: p.admit, Receive: p.lock.Receive, Refused: p.refused, Health: p.Health, Log: opt.Log, Version: opt.Version, Budget: p.memory, Language: p.language,
 		Reload: p.Reload, CatchUp: p.catchUp, ChangeTool: p.ChangeTool, Servers: p, Learned: p.learned, Items: p.knowledge.base, Upkeep: &p.knowledge.upkeep,

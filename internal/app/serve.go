@@ -136,7 +136,9 @@ func (p *Process) Serve(ctx context.Context, l net.Listener) error {
 	track(server)
 	l = listener{l, newConnections()}
 	open, closeReception := context.WithCancel(ctx)
-	joining := p.letOthersJoin(open, reachable(l.Addr()))
+	address := reachable(l.Addr())
+	p.listensAt(address)
+	joining := p.letOthersJoin(open, address)
 	defer func() {
 		closeReception()
 		<-joining.ended

@@ -7,7 +7,7 @@ const module = "genkan"
 // below it; packages of one room may import each other.
 const (
 	vocabulary = "gateway jsonrpc"
-	rooms      = "bridge catalog clients config doctor embed execute guide identity kb launch learn lock logs n8n record script search shape signin upstream vault workflow workspace"
+	rooms      = "bridge catalog clients config doctor embed execute guide identity kb launch learn lock logs n8n record script search setup shape signin upstream vault workflow workspace"
 	stores     = "sqlite postgres"
 	edges      = "mcpserver api web"
 	// language is what messages are said in where they leave the house.
@@ -38,7 +38,8 @@ var house = map[string]row{
 	"seal": {"", fixtures},
 
 	// Rooms know the vocabulary and never one another, but for workflow → script,
-	// upstream → launch, record → logs, and guide and learn → search.
+	// upstream → launch, record → logs, guide and learn → search, and setup →
+	// clients, config and identity.
 	"bridge":    {vocabulary + " filelock privatedir", fixtures},
 	"catalog":   {vocabulary, fixtures},
 	"clients":   {vocabulary, fixtures + " vault"},
@@ -57,6 +58,7 @@ var house = map[string]row{
 	"record":    {vocabulary + " logs", fixtures}, // what bounds the lines of a flood
 	"script":    {vocabulary, fixtures},
 	"search":    {vocabulary, fixtures},
+	"setup":     {vocabulary + " clients config identity", fixtures + " vault"}, // imports and connects
 	"shape":     {vocabulary, fixtures},
 	"signin":    {vocabulary, fixtures + " vault"},
 	"upstream":  {vocabulary + " launch", fixtures},
