@@ -25,6 +25,7 @@ import (
 	"genkan/internal/learn"
 	"genkan/internal/registry"
 	"genkan/internal/search"
+	"genkan/internal/setup"
 	"genkan/internal/upstream"
 )
 
@@ -79,6 +80,8 @@ type Options struct {
 	ChangeTool func(ctx context.Context, key catalog.ToolKey, change func(*catalog.Override) error) error
 	// Servers is the registry of servers.
 	Servers Servers
+	// Setup imports servers and connects clients.
+	Setup *setup.Setup
 	// Learned is what searches led to.
 	Learned Learned
 	// Items are all that the knowledge base holds.

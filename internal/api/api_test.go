@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"genkan/internal/app"
+	"genkan/internal/clients"
 	"genkan/internal/sqlite"
 	"genkan/internal/testkit"
 )
@@ -29,13 +30,15 @@ type door struct {
 	data    string
 	config  string
 	handler http.Handler
+	// home is where the files of MCP clients are.
+	home string
 }
 
 // openDoor opens a house. What is extra goes into its configuration, and with
 // "fault-" before it into that of the server.
 func openDoor(t testing.TB, extra map[string]any, faultArgs ...string) door {
 	t.Helper()
-	data := t.TempDir()
+	data, home := t.TempDir(), t.TempDir()
 	command, args, env := testkit.FaultCommand(t, faultArgs...)
 	fault := map[string]any{"command": command, "args": args, "env": env}
 	servers := map[string]any{"fault": fault}
@@ -66,6 +69,9 @@ func openDoor(t testing.TB, extra map[string]any, faultArgs ...string) door {
 	p, err := app.Open(context.Background(), app.Options{
 		DataDir: data, Version: "v-test", Log: slog.New(slog.DiscardHandler),
 		LookupEnv: func(string) (string, bool) { return "", false },
+		Clients: func() (clients.Environment, error) {
+			return clients.Environment{GOOS: "linux", Home: home, Getenv: func(string) string { return "" }, Glob: filepath.Glob}, nil
+		},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -82,7 +88,7 @@ func openDoor(t testing.TB, extra map[string]any, faultArgs ...string) door {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := door{t, server.URL, strings.TrimSpace(string(token)), data, string(raw), handler}
+	d := door{t, server.URL, strings.TrimSpace(string(token)), data, string(raw), handler, home}
 	d.waitReady()
 	return d
 }

@@ -24,6 +24,8 @@ type response struct {
 	status int
 	// about names what a change is about, where the path does not.
 	about string
+	// unchanged says that a request to change something asked for a dry run.
+	unchanged bool
 	// recorded says that the corridor has recorded the failure of a call, so it is
 	// not noted as a refusal.
 	recorded bool
@@ -127,7 +129,7 @@ func (a *API) logChanges(one route, serve handler) handler {
 	return func(w http.ResponseWriter, r *http.Request, id gateway.Identity) {
 		concerns(w, r.PathValue("name"))
 		serve(w, r, id)
-		if done, ok := w.(*response); ok && done.status < http.StatusBadRequest {
+		if done, ok := w.(*response); ok && done.status < http.StatusBadRequest && !done.unchanged {
 			a.opt.Log.Info("a change was made over REST", "operation", one.id, "name", gateway.Short(done.about),
 				"client", id.ClientID, "admin", id.Admin, "remote_address", r.RemoteAddr)
 		}

@@ -24,10 +24,12 @@ const canary = "canary-that-nobody-may-see"
 func surveyedDoor(tb testing.TB) (door, *surveyor) {
 	tb.Helper()
 	d := openDoor(tb, map[string]any{"kb": map[string]any{"enabled": true}, "fault-env": map[string]string{"CANARY": canary}, "fault-tools": map[string]any{"deny": []string{"env", "crash"}}})
+	d.write(".cursor/mcp.json", `{"mcpServers": {"kept": {"command": "x", "env": {"API_KEY": "`+canary+`0123456789"}}}}`)
 	tokens := map[string]string{"nobody": "", "a stranger": "gk_stranger-" + canary, "a client": d.newToken(), "the admin": d.token}
 	s := newSurveyor(tb, d.handler, tokens)
 	s.secrets = []string{canary, tokens["a client"], tokens["the admin"]}
 	s.learnNames(tb)
+	s.names["connections"] = []string{"cursor", "zed", "all", "genkan"}
 	return d, s
 }
 

@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/json"
@@ -61,6 +62,7 @@ type wire struct {
 	who, what      string // whose it is, and what is special about it
 	method, target string
 	host           string
+	remote         string // where it comes from; this machine unless said
 	header         http.Header
 	body           []byte
 }
@@ -96,7 +98,7 @@ func send(handler http.Handler, w wire) (out reply, sent bool) {
 	}
 	r := (&http.Request{
 		Method: w.method, URL: target, RequestURI: w.target, Host: w.host, Header: w.header,
-		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, RemoteAddr: "127.0.0.1:1",
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, RemoteAddr: cmp.Or(w.remote, "127.0.0.1:1"),
 		Body: io.NopCloser(bytes.NewReader(w.body)), ContentLength: int64(len(w.body)),
 	}).WithContext(ctx)
 	recorder := httptest.NewRecorder()

@@ -33,11 +33,11 @@ func Checkup(opt Options) checkup.Options {
 		Version: opt.Version, DataDir: opt.DataDir, UsualDataDir: DefaultDataDir(),
 		ConfigFile: opt.configFile(), ConfigNamed: opt.ConfigFile != "",
 		LoadConfig: func(ctx context.Context) (*config.Config, error) {
-			kept, err := KeptServers(ctx, opt.DataDir)
+			kept, err := StoredServers(ctx, opt.DataDir)
 			if err != nil {
 				kept = nil // the look at the database says what is wrong with it
 			}
-			from := config.Sources{Kept: kept, Env: opt.LookupEnv, Secret: registry.SecretLookup(ctx, vault)}
+			from := config.Sources{Stored: kept, Env: opt.LookupEnv, Secret: registry.SecretLookup(ctx, vault)}
 			return config.Load(opt.configFile(), opt.ConfigFile != "", from, opt.Flags)
 		},
 		AdminTokenFile: AdminTokenFile(opt.DataDir), Database: databaseFile(opt.DataDir), IndexDir: KnowledgeIndex(opt.DataDir),

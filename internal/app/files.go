@@ -105,19 +105,7 @@ func DefaultConfigFile(dataDir string) string { return filepath.Join(dataDir, "g
 // so that a newcomer has something to edit. It changes nothing by itself.
 func (p *Process) offerExample() {
 	if path, mustExist := p.configFile(); !mustExist {
-		OfferExample(path)
-	}
-}
-
-// OfferExample puts the example at a path where nothing is.
-func OfferExample(path string) {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return // there is one, or there cannot be one, which load will tell
-	}
-	_, err = f.WriteString(config.Example())
-	if errors.Join(err, f.Close()) != nil {
-		_ = os.Remove(path) // half an example would be in the way of a whole one
+		config.WriteExample(path)
 	}
 }
 
@@ -129,11 +117,11 @@ func ReadConfig(opt Options) (*config.Config, error) {
 	if err := opt.checkFiles(); err != nil {
 		return nil, err
 	}
-	kept, err := KeptServers(context.Background(), opt.DataDir)
+	kept, err := StoredServers(context.Background(), opt.DataDir)
 	if err != nil {
 		return nil, err
 	}
-	from := config.Sources{Env: opt.LookupEnv, Secret: registry.SecretLookup(context.Background(), OpenVault(opt.DataDir)), Kept: kept}
+	from := config.Sources{Env: opt.LookupEnv, Secret: registry.SecretLookup(context.Background(), OpenVault(opt.DataDir)), Stored: kept}
 	return config.Load(opt.configFile(), opt.ConfigFile != "", from, opt.Flags)
 }
 
@@ -146,9 +134,9 @@ func (p *Process) ConfigFile() string {
 // databaseFile is where the database of a data directory is.
 func databaseFile(dataDir string) string { return filepath.Join(dataDir, "genkan.db") }
 
-// KeptServers are the servers of a data directory that are kept beside its
+// StoredServers are the servers of a data directory that are kept beside its
 // configuration file. Where there is no database, none is made.
-func KeptServers(ctx context.Context, dataDir string) ([]config.Kept, error) {
+func StoredServers(ctx context.Context, dataDir string) ([]config.StoredServer, error) {
 	if _, err := os.Stat(databaseFile(dataDir)); errors.Is(err, fs.ErrNotExist) {
 		return nil, sqlite.CheckNotLost(databaseFile(dataDir))
 	}
@@ -156,6 +144,6 @@ func KeptServers(ctx context.Context, dataDir string) ([]config.Kept, error) {
 	if err != nil {
 		return nil, err
 	}
-	kept, err := store.KeptServers(ctx)
+	kept, err := store.StoredServers(ctx)
 	return kept, errors.Join(err, store.Close())
 }

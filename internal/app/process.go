@@ -20,6 +20,7 @@ import (
 
 	"genkan/internal/api"
 	"genkan/internal/catalog"
+	"genkan/internal/clients"
 	"genkan/internal/config"
 	"genkan/internal/execute"
 	"genkan/internal/gateway"
@@ -71,6 +72,11 @@ type Options struct {
 	Now func() time.Time
 	// Only are the servers that this process is about; none is all of them.
 	Only []string
+	// Clients says where the files of MCP clients are; nil is clients.Here.
+	Clients func() (clients.Environment, error)
+	// Command starts this genkan in entries of clients' files; empty is the plain
+	// name.
+	Command []string
 	// Joinable lets `genkan stdio` processes of the data directory join this
 	// one.
 	Joinable bool
@@ -118,7 +124,7 @@ type Process struct {
 	// buildID is compared with that of processes that want to join.
 	buildID string
 	// kept are the servers beside the file that are in force; guarded by reloading.
-	kept []config.Kept
+	kept []config.StoredServer
 	// reloading serialises reloads; furnishing is held while a house is built, or
 	// lists are brought into one. Reading a configuration may wait for a person,
 	// so it happens under the first alone.
@@ -213,6 +219,7 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 	p.life, p.stop = context.WithCancel(context.Background())
 	p.registry = p.newRegistry()
 	p.api = api.New(api.Options{
+		Setup: p.newSetup(),
 		House: func() api.House { return p.house.Load() },
 		Admit: p.admit, Receive: p.lock.Receive, Refused: p.refused, Health: p.Health, Log: opt.Log, Version: opt.Version, Budget: p.memory, Language: p.language,
 		Reload: p.Reload, CatchUp: p.catchUp, ChangeTool: p.ChangeTool, Servers: p.registry, Learned: p.learned, Items: p.knowledge.base, Upkeep: &p.knowledge.upkeep,
@@ -236,7 +243,7 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 
 // prepare reads what a process begins with.
 func (p *Process) prepare(ctx context.Context) (*config.Config, gateway.Secret, error) {
-	kept, err := p.store.KeptServers(ctx)
+	kept, err := p.store.StoredServers(ctx)
 	if err != nil {
 		return nil, "", err
 	}

@@ -106,12 +106,12 @@ func usersOf(cfg *config.Config, secret string) []string {
 	}
 	var users []string
 	for _, s := range cfg.Servers {
-		if refers(s.Written) {
+		if refers(s.Definition) {
 			users = append(users, s.Name)
 		}
 	}
-	for _, s := range cfg.SetAside {
-		if refers(s.Written) {
+	for _, s := range cfg.Rejected {
+		if refers(s.Definition) {
 			users = append(users, s.Name)
 		}
 	}

@@ -149,7 +149,7 @@ func (p *Process) Serve(ctx context.Context, l net.Listener) error {
 	l = connections.Limit(server, l)
 	open, closeReception := context.WithCancel(ctx)
 	p.address.Store(reachable(l.Addr()))
-	joining := p.letOthersJoin(open, reachable(l.Addr()))
+	joining := p.letOthersJoin(open, p.listening())
 	defer func() {
 		closeReception()
 		<-joining.ended

@@ -20,7 +20,7 @@ func (p *Process) newRegistry() *registry.Registry {
 
 // keptInForce returns the servers of the database that the configuration in force
 // was read with.
-func (p *Process) keptInForce() []config.Kept {
+func (p *Process) keptInForce() []config.StoredServer {
 	p.reloading.Lock()
 	defer p.reloading.Unlock()
 	return p.kept

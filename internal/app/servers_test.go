@@ -126,7 +126,7 @@ func TestAddedServersReachTheOtherProcess(t *testing.T) {
 	if now := b.server("one").ProcessID; now != pid {
 		t.Errorf("the server that stayed was restarted: %d, then %d", pid, now)
 	}
-	if stored, err := KeptServers(t.Context(), dir); err != nil || len(stored) != 0 {
+	if stored, err := StoredServers(t.Context(), dir); err != nil || len(stored) != 0 {
 		t.Errorf("stored: %v, %v", stored, err)
 	}
 }

@@ -7,7 +7,7 @@ const module = "genkan"
 // below it; packages of one room may import each other.
 const (
 	vocabulary = "gateway jsonrpc"
-	rooms      = "attribution bridge catalog clients config connections doctor embed execute guide identity kb launch learn lock logs n8n ratelimit reception record registry script search shape signin tasks upstream vault views workflow workspace"
+	rooms      = "attribution bridge catalog clients config connections doctor embed execute guide identity kb launch learn lock logs n8n ratelimit reception record registry script search setup shape signin tasks upstream vault views workflow workspace"
 	stores     = "sqlite postgres"
 	edges      = "mcpserver api web"
 	// language is what messages are said in where they leave the house.
@@ -72,6 +72,7 @@ var house = map[string]row{
 	// connections limits the connections of a net/http server, for app's listener.
 	"connections": {vocabulary, fixtures},
 	"registry":    {vocabulary + " catalog clients config upstream", fixtures + " vault"}, // stores config's servers, and tests them
+	"setup":       {vocabulary + " clients config identity", fixtures + " vault"},         // imports and connects
 
 	// The languages. Only who shows a message asks for it; all others pass it on
 	// as it is.

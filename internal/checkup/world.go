@@ -112,7 +112,7 @@ func (k *checkup) servers(ctx context.Context) {
 		set := &k.config.Servers[i]
 		at := slices.IndexFunc(k.facts.Servers, func(s doctor.Server) bool { return s.Name == set.Name })
 		if at < 0 {
-			k.facts.Servers = append(k.facts.Servers, doctor.Server{Name: set.Name, Kept: set.Kept})
+			k.facts.Servers = append(k.facts.Servers, doctor.Server{Name: set.Name, Stored: set.Stored})
 			at = len(k.facts.Servers) - 1
 			if set.Disabled {
 				k.facts.Servers[at].State = client.StateDisabled
@@ -170,7 +170,7 @@ func (k *checkup) asked(s client.Server) doctor.Server {
 		Name: s.Name, State: s.State, Known: true, Protocol: s.ProtocolVersion, Era: s.Era, Transport: s.Transport,
 		Tools: s.Tools, StartTook: time.Duration(s.StartMillis) * time.Millisecond, FirstStart: s.FirstStart,
 		Problem: s.Problem, Cause: s.Cause, SignIn: s.SignIn, Hidden: s.Hidden,
-		Kept:       s.Source == client.SourceDatabase,
+		Stored:     s.Source == client.SourceDatabase,
 		Overwrites: s.Definition != nil && s.Definition.Overwrite,
 		Replaces:   k.replacing[s.Name], Undescribed: k.undescribed[s.Name],
 	}

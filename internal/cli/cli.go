@@ -156,7 +156,7 @@ func (c *command) options() (app.Options, *logs.Sink) {
 	// The rest of the configuration has its say when a process is opened.
 	level.Set(logs.Level(c.flags.LogLevel))
 	opt := app.Options{
-		DataDir: c.dataDir, ConfigFile: c.configFile, Flags: c.flags, Version: c.version,
+		DataDir: c.dataDir, ConfigFile: c.configFile, Flags: c.flags, Version: c.version, Command: c.entryCommand(),
 		Level: level, Sink: sink, Log: logs.New(sink, level, isTerminal(c.std.Err)),
 	}
 	if self, err := os.Executable(); err == nil {

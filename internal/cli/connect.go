@@ -2,30 +2,22 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"net"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"genkan/internal/app"
-	"genkan/internal/checkup"
+	"genkan/internal/api"
+	"genkan/internal/api/client"
 	"genkan/internal/clients"
 	"genkan/internal/gateway"
-	"genkan/internal/identity"
+	"genkan/internal/setup"
 )
 
 // connecting is how clients are to be connected.
 type connecting struct{ write, aggregate, url, project bool }
-
-// allClients is the word for every client that has a file here.
-const allClients = "all"
 
 func (c *command) connect() *cobra.Command {
 	var how connecting
@@ -47,27 +39,23 @@ Files of a project, as .mcp.json in this folder, are shared with others who work
 on it. They are left as they are unless --project is given.
 
 --aggregate puts one entry, genkan, in place of all of them; its tools are called
-SERVER__TOOL. "genkan undo" puts the files back as they were.`, clientNames()),
+SERVER__TOOL. "genkan undo" puts the files back as they were.`, setup.ClientNames()),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			env, err := clients.Here()
-			if err != nil {
+			if len(args) == 0 {
+				list, err := c.setupAPI(cmd.Context()).Connections(cmd.Context(), workDir())
+				if err == nil {
+					c.showConnections(list)
+				}
 				return err
 			}
-			if len(args) == 0 {
-				return c.showClients(env)
-			}
-			if len(args) == 1 && args[0] == allClients {
-				return c.connectAll(cmd.Context(), env, how)
-			}
-			var named []clients.Client
-			for _, arg := range args {
-				known, ok := clients.Lookup(arg)
-				if !ok {
-					return unknownClient(arg)
+			if len(args) > 1 || args[0] != setup.AllClients {
+				for _, arg := range args {
+					if _, ok := clients.Lookup(arg); !ok {
+						return setup.UnknownClient(arg)
+					}
 				}
-				named = append(named, known)
 			}
-			return c.connectNamed(cmd.Context(), env, named, how)
+			return c.runConnect(cmd.Context(), args, how)
 		},
 	}
 	f := cmd.Flags()
@@ -78,233 +66,153 @@ SERVER__TOOL. "genkan undo" puts the files back as they were.`, clientNames()),
 	return cmd
 }
 
-// showClients lists the files that clients have here.
-func (c *command) showClients(env clients.Environment) error {
+// showConnections lists the files that clients have here.
+func (c *command) showConnections(list client.Connections) {
 	rows := [][]string{{c.say("CLIENT"), c.say("FILE"), c.say("SERVERS"), c.say("THROUGH GENKAN")}}
-	for _, f := range clients.Find(env) {
-		imported, err := clients.Read(f)
-		if err != nil {
-			rows = append(rows, []string{f.Client, c.homely(f.Path), c.say("cannot be read"), ""})
-			continue
+	for _, known := range list.Clients {
+		for _, f := range known.Files {
+			switch {
+			case !f.Exists:
+			case f.Problem != "":
+				rows = append(rows, []string{known.Name, c.homely(f.Path), c.say("cannot be read"), ""})
+			default:
+				rows = append(rows, []string{known.Name, c.homely(f.Path), strconv.Itoa(f.Servers), strconv.Itoa(f.Connected)})
+			}
 		}
-		rows = append(rows, []string{
-			f.Client, c.homely(f.Path), strconv.Itoa(len(imported.Servers) + len(imported.Own)), strconv.Itoa(len(imported.Own)),
-		})
 	}
 	if len(rows) == 1 {
-		fmt.Fprintln(c.std.Out, c.say("No client with MCP servers was found. `genkan connect CLIENT --aggregate --write` makes an entry for genkan in a client that has none yet."))
-		return nil
+		c.sayNoClients()
+		return
 	}
 	c.table(rows)
+}
+
+func (c *command) sayNoClients() {
+	fmt.Fprintln(c.std.Out, c.say("No client with MCP servers was found. `genkan connect CLIENT --aggregate --write` makes an entry for genkan in a client that has none yet."))
+}
+
+// runConnect connects clients, or shows what that would change.
+func (c *command) runConnect(ctx context.Context, names []string, how connecting) error {
+	done, err := c.setupAPI(ctx).Connect(ctx, names[0], client.ConnectRequest{
+		Folder: workDir(), Also: names[1:], Aggregate: how.aggregate, URL: how.url, Project: how.project, DryRun: !how.write,
+	})
+	if err != nil && len(done.Files) == 0 {
+		return err
+	}
+	if len(done.Files) == 0 {
+		c.sayNoClients()
+		return nil
+	}
+	for _, f := range done.Files {
+		c.showConnectedFile(f)
+	}
+	if done.BaseURL != "" {
+		fmt.Fprintln(c.std.Out, c.say("Entries with a URL work only while `genkan serve` runs at %s. Without --url, entries start genkan by themselves.", done.BaseURL))
+	}
+	planned := slices.ContainsFunc(done.Files, func(f client.ConnectedFile) bool { return len(f.Entries) > 0 })
+	switch {
+	case !planned:
+		return c.sayNothingToConnect(done.Files, names)
+	case !how.write:
+		fmt.Fprintln(c.std.Out, c.say("Nothing was changed yet; --write does it."))
+		return nil
+	}
+	failed := c.showChanged(done)
+	if failed != nil {
+		return failed
+	}
+	return err
+}
+
+// showConnectedFile shows where the entries of a file lead, or why it is left
+// alone.
+func (c *command) showConnectedFile(f client.ConnectedFile) {
+	if len(f.NotImported) > 0 {
+		fmt.Fprintln(c.std.Out, c.say("%s: not imported yet, and left as they are: %s. `genkan import %s` takes them over.", c.homely(f.Path), gateway.Printable(strings.Join(f.NotImported, ", ")), f.Client))
+	}
+	switch {
+	case f.State == string(setup.FileShared):
+		fmt.Fprintln(c.std.Out, c.say("%s was left out, because others who work on the project share it; --project connects it, too.", gateway.Printable(c.homely(f.Path))))
+	case len(f.Entries) > 0:
+		fmt.Fprintln(c.std.Out, c.say("%s, %s:", f.Title, c.homely(f.Path)))
+		var rows [][]string
+		for _, e := range f.Entries {
+			row := []string{"  " + e.Name, "→ " + e.To}
+			if e.Was != "" {
+				row = append(row, c.say("(it called %s)", e.Was))
+			}
+			rows = append(rows, row)
+		}
+		c.table(rows)
+		if len(f.Replaced) > 0 {
+			fmt.Fprintln(c.std.Out, "  "+c.say("It replaces these entries: %s. Their tools get new names, SERVER__TOOL, so permission rules that name tools stop matching.", gateway.Printable(strings.Join(f.Replaced, ", "))))
+		}
+	case f.Problem != nil:
+		fmt.Fprintln(c.std.Out, c.say("%s was left alone: %s", f.Title, f.Problem.Error))
+	}
+}
+
+// sayNothingToConnect says why no file is changed. A file that must not hold a
+// token is an error, and so is one that cannot be read if there is nothing else to
+// say.
+func (c *command) sayNothingToConnect(files []client.ConnectedFile, names []string) error {
+	var refused *client.FileProblem
+	var shared, others bool
+	for _, f := range files {
+		shared = shared || f.State == string(setup.FileShared)
+		others = others || len(f.NotImported) > 0
+		if f.Problem != nil && (refused == nil || api.Code(f.Problem) == gateway.CodeDenied) {
+			refused = f.Problem
+		}
+	}
+	one := len(names) == 1 && names[0] != setup.AllClients
+	switch {
+	case refused != nil && (api.Code(refused) == gateway.CodeDenied || !shared && !others):
+		return problemError(refused)
+	case shared:
+		fmt.Fprintln(c.std.Out, c.say("Nothing was changed."))
+	case others && one:
+		fmt.Fprintln(c.std.Out, c.say("There is nothing to connect. `genkan import %s` takes over servers that are not here yet; --aggregate makes one entry for all.", names[0]))
+	case others:
+		fmt.Fprintln(c.std.Out, c.say("There is nothing to connect. `genkan import` takes over servers that are not here yet; --aggregate makes one entry for all."))
+	case one:
+		fmt.Fprintln(c.std.Out, c.say("There is nothing to connect: %s has no servers that do not come through genkan.", titleOf(names[0])))
+	default:
+		fmt.Fprintln(c.std.Out, c.say("There is nothing to connect: no client has servers that do not come through genkan."))
+	}
 	return nil
 }
 
-// basePlan is where entries lead: to a process, or with --url to the genkan that
-// listens.
-func (c *command) basePlan(ctx context.Context, how connecting) (clients.Plan, error) {
-	plan := clients.Plan{Aggregate: how.aggregate, Bridge: !how.url}
-	self, err := program()
-	if err != nil {
-		return plan, err
-	}
-	plan.Command = []string{self}
-	if c.dataDir != app.DefaultDataDir() {
-		dir, err := filepath.Abs(c.dataDir)
-		if err != nil {
-			return plan, err
-		}
-		plan.Command = append(plan.Command, "--data", dir)
-	}
-	if c.configFile != "" {
-		file, err := filepath.Abs(c.configFile)
-		if err != nil {
-			return plan, err
-		}
-		plan.Command = append(plan.Command, "--config", file)
-	}
-	if how.url {
-		plan.BaseURL, err = c.baseURL(ctx)
-	}
-	return plan, err
-}
-
-// baseURL is the address of the genkan that listens, or else the one that the
-// configuration gives it.
-func (c *command) baseURL(ctx context.Context) (string, error) {
-	if running, err := c.findOwner(ctx); err == nil && running.Listen != "" {
-		if running.TLS {
-			return "https://" + running.Listen, nil
-		}
-		return "http://" + running.Listen, nil
-	}
-	cfg, err := c.readConfig()
-	if err != nil {
-		return "", err
-	}
-	if _, port, _ := net.SplitHostPort(cfg.Listen); port == "0" {
-		return "", gateway.Errorf(gateway.CodeInvalid, "--url needs a fixed address, and listen in %s is %s, any that is free; give it a port, or start `genkan serve` first", c.ownConfig(), cfg.Listen)
-	}
-	if cfg.TLS.CertFile != "" {
-		return "https://" + checkup.Callable(cfg.Listen), nil
-	}
-	return "http://" + checkup.Callable(cfg.Listen), nil
-}
-
-// program is the path that entries start genkan by. A link in the PATH stays
-// when an update puts another file behind it, so it is better than that file.
-func program() (string, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return "", err
-	}
-	linked, err := exec.LookPath("genkan")
-	if err != nil || !filepath.IsAbs(linked) {
-		return self, nil
-	}
-	ours, err := os.Stat(self)
-	if err != nil {
-		return self, nil
-	}
-	if theirs, err := os.Stat(linked); err == nil && os.SameFile(ours, theirs) {
-		return linked, nil
-	}
-	return self, nil
-}
-
-// entriesOf are a file's entries that genkan has a server for, with its name,
-// and those that it has none for. An entry without a name stands for all servers.
-func (p *connections) entriesOf(f clients.File, imported clients.Imported) (ours map[clients.Place]string, strange []string) {
-	ours = map[clients.Place]string{}
-	for _, s := range imported.Servers {
-		place := clients.Place{Section: s.Section, Name: s.OriginalName}
-		if name, ok := p.imports.Name(f, place); ok {
-			ours[place] = name
-		} else {
-			strange = append(strange, s.OriginalName)
-		}
-	}
-	for _, l := range imported.Leads {
+// showChanged says which files were changed, and returns the first error.
+func (c *command) showChanged(done client.ConnectResult) error {
+	var first error
+	var changed, titles []string
+	for _, f := range done.Files {
 		switch {
-		case l.URL != "" && !p.isHere(l):
-			// It calls a genkan on another machine, or with other servers.
-		case len(l.Servers) == 1:
-			ours[l.Place] = l.Servers[0]
-		case l.URL != "":
-			ours[l.Place] = ""
+		case len(f.Entries) == 0:
+			continue
+		case f.Problem != nil && first == nil:
+			first = problemError(f.Problem)
+			continue
+		case f.Problem != nil:
+			fmt.Fprintf(c.std.Err, "genkan: %s\n", f.Problem.Error)
+			continue
+		case f.State == string(setup.FileChanged):
+			fmt.Fprintln(c.std.Out, c.say("%s is changed; the file from before is kept.", c.homely(f.Path)))
+		}
+		if !slices.Contains(changed, f.Client) {
+			changed, titles = append(changed, f.Client), append(titles, f.Title)
 		}
 	}
-	return ours, strange
-}
-
-// leadRows say where entries will lead, in the file's order.
-func (c *command) leadRows(f clients.File, plan clients.Plan, imported clients.Imported) [][]string {
-	if plan.Aggregate {
-		return [][]string{{"  genkan", "→ " + c.leadsTo(f, plan, "")}}
+	switch len(changed) {
+	case 0:
+	case 1:
+		fmt.Fprintln(c.std.Out, c.say("Restart %s. `genkan undo %s` puts its files back.", titles[0], changed[0]))
+	default:
+		fmt.Fprintln(c.std.Out, c.say("Restart %s. `genkan undo` puts their files back.", strings.Join(titles, ", ")))
 	}
-	var rows [][]string
-	add := func(place clients.Place, was string) {
-		name, ok := plan.Servers[place]
-		if !ok {
-			return
-		}
-		to := c.leadsTo(f, plan, name)
-		if was != "" && was != to {
-			was = c.say("(it called %s)", was)
-		} else {
-			was = ""
-		}
-		rows = append(rows, []string{"  " + place.Name, "→ " + to, was})
+	for _, name := range done.Revoked {
+		fmt.Fprintln(c.std.Out, c.say("The token that %s had is revoked: no entry uses it any more.", titleOf(name)))
 	}
-	for _, s := range imported.Servers {
-		add(clients.Place{Section: s.Section, Name: s.OriginalName}, "")
-	}
-	for _, l := range imported.Leads {
-		add(l.Place, l.URL)
-	}
-	return rows
-}
-
-// removedNames returns the names of the entries that --aggregate replaces, in the
-// file's order. The entry genkan itself stays.
-func removedNames(plan clients.Plan, imported clients.Imported) []string {
-	var removed []string
-	add := func(place clients.Place) {
-		if name, ok := plan.Servers[place]; ok && name != "" && !slices.Contains(removed, place.Name) {
-			removed = append(removed, place.Name)
-		}
-	}
-	for _, s := range imported.Servers {
-		add(clients.Place{Section: s.Section, Name: s.OriginalName})
-	}
-	for _, l := range imported.Leads {
-		add(l.Place)
-	}
-	return removed
-}
-
-// leadsTo shows where an entry will lead.
-func (c *command) leadsTo(f clients.File, plan clients.Plan, name string) string {
-	if f.Bridged() || plan.Bridge {
-		if name == "" {
-			return "genkan stdio --client " + f.Client
-		}
-		return "genkan stdio --client " + f.Client + " --only " + name
-	}
-	if name == "" {
-		return plan.BaseURL + "/mcp"
-	}
-	return plan.BaseURL + "/mcp/s/" + name
-}
-
-// clientTokenPrefix begins what a client's token is called in the vault: it is
-// needed again when another of its files is connected.
-const clientTokenPrefix = app.ClientTokenPrefix
-
-// tokenFor is the client's own token. When it has none, one is made, or stands
-// in for it where nothing is to be changed yet.
-func (c *command) tokenFor(ctx context.Context, client string, mayMake bool) (token gateway.Secret, err error) {
-	vault := app.OpenVault(c.dataDir)
-	err = c.keeper(ctx, func(k *identity.Keeper) error {
-		kept, found, err := vault.Load(ctx, clientTokenPrefix+client)
-		if err != nil {
-			return err
-		}
-		if found {
-			if _, err := k.Verify(ctx, kept.Reveal()); err == nil {
-				token = kept
-				return nil
-			}
-		}
-		if !mayMake {
-			token = "gk_…"
-			return nil
-		}
-		// One that was made by hand stays as it is; this is another client's.
-		name := client
-		for n := 2; ; n++ {
-			_, token, err = k.Add(ctx, name, false)
-			var e *gateway.Error
-			if !errors.As(err, &e) || e.Code != gateway.CodeConflict {
-				break
-			}
-			name = client + "-" + strconv.Itoa(n)
-		}
-		if err != nil {
-			return err
-		}
-		return vault.Save(ctx, clientTokenPrefix+client, token)
-	})
-	return token, err
-}
-
-// homely writes ~ for the home directory.
-func (c *command) homely(path string) string {
-	home, err := os.UserHomeDir()
-	if err != nil || home == "" {
-		return path
-	}
-	if rest, ok := strings.CutPrefix(path, home+string(filepath.Separator)); ok {
-		return "~" + string(filepath.Separator) + rest
-	}
-	return path
+	return first
 }

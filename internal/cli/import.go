@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,10 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"genkan/internal/app"
+	"genkan/internal/api/client"
 	"genkan/internal/clients"
-	"genkan/internal/config"
 	"genkan/internal/gateway"
+	"genkan/internal/setup"
 )
 
 func (c *command) importServers() *cobra.Command {
@@ -35,7 +34,7 @@ Files of a project, as .mcp.json or .vscode/mcp.json in this folder, may have co
 with a clone, and name commands that somebody else chose. Their servers are shown
 apart, asked about apart, and left out by --yes unless --project is given, too.
 Nothing in them changes your own servers: what they ask for and its defaults count
-for their servers only.`, clientNames()),
+for their servers only.`, setup.ClientNames()),
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.runImport(cmd.Context(), args, how)
@@ -50,112 +49,79 @@ for their servers only.`, clientNames()),
 // importing is how servers are to be imported.
 type importing struct{ yes, project, noStart bool }
 
-func clientNames() string {
-	var names []string
-	for _, c := range clients.All() {
-		names = append(names, c.Name)
-	}
-	return strings.Join(names, ", ")
-}
-
-// importsFile remembers what was imported from where.
-func (c *command) importsFile() string { return filepath.Join(c.dataDir, "imports.json") }
-
-func (c *command) backups() clients.Backups {
-	return clients.Backups{Dir: filepath.Join(c.dataDir, "backups"), Vault: app.OpenVault(c.dataDir)}
-}
-
-// ownConfig is the path of genkan's configuration.
-func (c *command) ownConfig() string {
-	if c.configFile != "" {
-		return c.configFile
-	}
-	return app.DefaultConfigFile(c.dataDir)
-}
-
-// sources are what the configuration's variables mean to this process, and the
-// servers beside it.
-func (c *command) sources(ctx context.Context) config.Sources {
-	vault := app.OpenVault(c.dataDir)
-	kept, err := app.KeptServers(ctx, c.dataDir)
-	if err != nil {
-		kept = nil // who needs the database says what is wrong with it
-	}
-	return config.Sources{Kept: kept, Env: os.LookupEnv, Secret: func(name string) (gateway.Secret, bool, error) {
-		return vault.Load(ctx, app.SecretPrefix+name)
-	}}
-}
-
 func (c *command) runImport(ctx context.Context, args []string, how importing) error {
-	env, err := clients.Here()
-	if err != nil {
-		return err
-	}
-	files, err := c.filesOf(env, args)
-	if err != nil {
-		return err
-	}
-	cfg, err := c.readConfig()
-	if err != nil {
-		return err
-	}
-	imports, err := clients.LoadImports(c.importsFile())
-	if err != nil {
-		return err
-	}
-	gathered := clients.Gather(files, imports, func(name string) bool {
-		return slices.ContainsFunc(cfg.Servers, func(s config.Server) bool { return s.Name == name })
-	}, config.KnowledgeRoom)
-	if slices.ContainsFunc(gathered.Found, func(f clients.Found) bool { return f.Project }) {
-		inUse, err := c.secretInUse(ctx)
+	which := client.ImportSelection{Folder: workDir()}
+	for _, arg := range args {
+		one, err := clientOrFile(arg)
 		if err != nil {
 			return err
 		}
-		gathered.AvoidSecrets(inUse)
+		which.From = append(which.From, one)
 	}
-	c.setAside(ctx, &gathered)
-	fresh := refer(gathered)
-	c.showPlan(gathered, fresh, files)
+	api := c.setupAPI(ctx)
+	plan, err := api.PlanImport(ctx, which)
+	if err != nil {
+		return err
+	}
+	fresh := slices.DeleteFunc(slices.Clone(plan.Servers), func(s client.ImportServer) bool { return s.Known })
+	c.showPlan(plan, fresh)
+	in := client.ImportRequest{ImportSelection: which, Revision: plan.Revision}
 	if len(fresh) == 0 {
-		// Entries of another client that are the same server are news, too.
-		return c.remember(imports, gathered.Found)
+		// Entries of another client that are the same server are remembered, too.
+		_, err := api.Import(ctx, in)
+		return err
 	}
 	added, err := c.chosen(ctx, args, fresh, how)
 	if err != nil {
 		return err
 	}
-	leftOut := func(f clients.Found) bool {
-		return !f.Known && !slices.ContainsFunc(added, func(a clients.Found) bool { return a.Name == f.Name })
-	}
-	gathered.Found = slices.DeleteFunc(gathered.Found, leftOut)
-	fresh = added
-	if len(fresh) == 0 {
+	if len(added) == 0 {
 		fmt.Fprintln(c.std.Err, c.say("Nothing was changed."))
 		return nil
 	}
-	if err := c.keepSecrets(ctx, fresh, how.yes); err != nil {
+	if in.Values, err = c.askForValues(ctx, added, how.yes); err != nil {
 		return err
 	}
-	if err := c.addToOwn(ctx, fresh); err != nil {
+	for _, s := range added {
+		if s.Project {
+			in.ProjectServers = append(in.ProjectServers, s.Name)
+		} else {
+			in.Servers = append(in.Servers, s.Name)
+		}
+	}
+	done, err := api.Import(ctx, in)
+	if err != nil {
 		return err
 	}
-	if err := c.remember(imports, gathered.Found); err != nil {
-		return err
-	}
-	fmt.Fprintln(c.std.Out, c.say("Added to %s: %d.", c.homely(c.ownConfig()), len(fresh)))
+	fmt.Fprintln(c.std.Out, c.say("Added to %s: %d.", c.homely(c.ownConfig()), len(done.Added)))
 	if !how.noStart {
-		if err := c.startImported(ctx, fresh); err != nil {
+		if err := c.startImported(ctx, added); err != nil {
 			return err
 		}
 	}
-	c.suggestConnect(gathered.Found)
+	known := slices.DeleteFunc(slices.Clone(plan.Servers), func(s client.ImportServer) bool { return !s.Known })
+	c.suggestConnect(append(known, added...))
 	return nil
+}
+
+// clientOrFile returns the name of a client as it is, and the path of a file as an
+// absolute one.
+func clientOrFile(arg string) (string, error) {
+	if _, ok := clients.Lookup(arg); ok {
+		return arg, nil
+	}
+	if !strings.ContainsAny(arg, `/\.`) {
+		if _, err := os.Stat(arg); err != nil {
+			return "", setup.UnknownClient(arg)
+		}
+	}
+	return filepath.Abs(arg)
 }
 
 // chosen asks which of the new servers are to be added. Those that came with a
 // project need a yes of their own, because adding a server runs its command.
-func (c *command) chosen(ctx context.Context, args []string, fresh []clients.Found, how importing) ([]clients.Found, error) {
-	var own, foreign []clients.Found
+func (c *command) chosen(ctx context.Context, args []string, fresh []client.ImportServer, how importing) ([]client.ImportServer, error) {
+	var own, foreign []client.ImportServer
 	var names []string
 	for _, f := range fresh {
 		if f.Project {
@@ -199,273 +165,57 @@ func (c *command) chosen(ctx context.Context, args []string, fresh []clients.Fou
 	return own, nil
 }
 
-func (c *command) remember(imports clients.Imports, found []clients.Found) error {
-	for _, f := range found {
-		imports.Add(f)
+// askForValues asks for the values that the servers need, by the name of their
+// secret. An empty answer stands for the default, as does --yes; the plan and the
+// question have shown it. All is asked before anything is changed, so that Ctrl-C
+// leaves nothing behind.
+func (c *command) askForValues(ctx context.Context, servers []client.ImportServer, yes bool) (map[string]string, error) {
+	if yes || !c.interactive() {
+		return nil, nil
 	}
-	if len(imports.Servers) == 0 {
-		return nil
-	}
-	return imports.Save(c.importsFile())
-}
-
-// filesOf finds the files that are meant.
-func (c *command) filesOf(env clients.Environment, args []string) ([]clients.File, error) {
-	if len(args) == 0 {
-		files := clients.Find(env)
-		if len(files) == 0 {
-			return nil, gateway.Errorf(gateway.CodeNotFound,
-				"no client with MCP servers was found on this machine; name a file with a list of servers, or one of %s", clientNames())
-		}
-		return files, nil
-	}
-	var all []clients.File
-	for _, arg := range args {
-		files, err := filesNamed(env, arg)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, files...)
-	}
-	return all, nil
-}
-
-func filesNamed(env clients.Environment, arg string) ([]clients.File, error) {
-	known, ok := clients.Lookup(arg)
-	if !ok {
-		if !strings.ContainsAny(arg, `/\.`) {
-			if _, err := os.Stat(arg); err != nil {
-				return nil, unknownClient(arg)
-			}
-		}
-		f, err := clients.FileAt(env, arg)
-		return []clients.File{f}, err
-	}
-	var files []clients.File
-	var places []string
-	for _, f := range known.Files(env) {
-		if _, err := os.Stat(f.Path); err == nil {
-			files = append(files, f)
-		}
-		places = append(places, f.Path)
-	}
-	if len(files) == 0 {
-		return nil, gateway.Errorf(gateway.CodeNotFound, "%s has no servers on this machine; looked for %s", known.Title, strings.Join(places, ", "))
-	}
-	return files, nil
-}
-
-func unknownClient(name string) error {
-	if near := gateway.Nearest(name, strings.SplitSeq(clientNames(), ", ")); near != "" {
-		return gateway.Errorf(gateway.CodeInvalid, "%q is neither a client that genkan knows nor a file; did you mean %s?", name, near)
-	}
-	return gateway.Errorf(gateway.CodeInvalid, "%q is neither a client that genkan knows nor a file; the clients are %s", name, clientNames())
-}
-
-// refer returns the servers that are new, with references in place of secrets.
-func refer(g clients.Gathered) []clients.Found {
-	var fresh []clients.Found
-	for _, f := range g.Found {
-		if f.Known {
-			continue
-		}
-		f.Env, f.Headers, f.Args = maps.Clone(f.Env), maps.Clone(f.Headers), slices.Clone(f.Args)
-		for _, l := range f.Secrets {
-			f.Refer(l, "${secret:"+l.Variable+"}")
-		}
-		for _, in := range f.Inputs {
-			if !in.Environment {
-				f.ReferInput(in)
-			}
-		}
-		fresh = append(fresh, f)
-	}
-	return fresh
-}
-
-// setAside takes out what genkan's configuration would refuse, and says why:
-// one odd entry must not keep the others from being taken over.
-func (c *command) setAside(ctx context.Context, g *clients.Gathered) {
-	kept := c.sources(ctx)
-	g.Found = slices.DeleteFunc(g.Found, func(f clients.Found) bool {
-		if f.Known {
-			return false
-		}
-		from := config.Sources{Env: kept.Env, Secret: func(name string) (gateway.Secret, bool, error) {
-			if i := slices.IndexFunc(f.Secrets, func(l clients.Literal) bool { return l.Variable == name }); i >= 0 {
-				return f.Secrets[i].Value, true, nil
-			}
-			return kept.Secret(name)
-		}}
-		server := refer(clients.Gathered{Found: []clients.Found{f}})[0].Server
-		_, err := config.Parse([]byte(clients.Snippet([]clients.Server{server})), "", from, config.Flags{})
-		if err == nil {
-			return false
-		}
-		for _, o := range f.Origins {
-			g.Notes = append(g.Notes, clients.FileNote{
-				File: clients.File{Client: o.Client, Path: o.Path},
-				Note: clients.Note{Server: o.Name, Section: o.Section, Text: gateway.Textf("it was left out: %s", gateway.AsError(err))},
-			})
-		}
-		return true
-	})
-}
-
-// keepSecrets keeps what stood in the files, and what the clients would have
-// asked for or had in their environment. All is asked for before anything is
-// kept, so that Ctrl-C leaves nothing behind.
-func (c *command) keepSecrets(ctx context.Context, fresh []clients.Found, yes bool) error {
-	vault := app.OpenVault(c.dataDir)
-	given := map[string]gateway.Secret{}
-	asked := map[string]gateway.Secret{} // by question: servers of a file share inputs
-	for i := range fresh {
-		f := &fresh[i]
-		for _, in := range f.Inputs {
-			name := in.Secret
-			if in.Environment {
-				if _, set := os.LookupEnv(in.Variable); set {
-					continue
-				}
-				name = in.Variable // the configuration finds the secret of this name, too
-			}
-			if _, found, err := vault.Load(ctx, app.SecretPrefix+name); err != nil || found {
+	values := map[string]string{}
+	asked := map[string]string{} // by question: servers of a file share inputs
+	for _, s := range servers {
+		for _, in := range s.Inputs {
+			if _, known := values[in.Secret]; known || !in.Needed {
 				continue
 			}
-			if _, known := given[in.Secret]; known {
-				f.ReferInput(in)
-				continue
-			}
-			question := c.questionFor(*f, in)
+			question := c.questionFor(s, in)
 			value, known := asked[question]
 			if !known {
-				var err error
-				if value, err = c.valueOf(ctx, question, in, yes); err != nil {
-					return err
+				typed, err := c.readSecret(ctx, question)
+				if ctx.Err() != nil {
+					return nil, err
+				}
+				if err == nil { // otherwise nothing was typed
+					value = typed.Reveal()
 				}
 				asked[question] = value
 			}
-			if value == "" {
-				continue // the server will say what it lacks
+			if value != "" {
+				values[in.Secret] = value
 			}
-			given[in.Secret] = value
-			f.ReferInput(in)
 		}
 	}
-	for _, f := range fresh {
-		for _, l := range f.Secrets {
-			given[l.Variable] = l.Value
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(given)) {
-		if err := vault.Save(ctx, app.SecretPrefix+name, given[name]); err != nil {
-			return err
-		}
-		app.NoteChange(c.dataDir, "secrets set", name)
-	}
-	return nil
+	return values, nil
 }
 
-// valueOf asks for a value. An empty answer stands for the default, as does --yes;
-// the plan and the question have shown it.
-func (c *command) valueOf(ctx context.Context, question string, in clients.Input, yes bool) (gateway.Secret, error) {
-	if yes || !c.interactive() {
-		return gateway.Secret(defaultOf(in)), nil
-	}
-	typed, err := c.readSecret(ctx, question)
-	if ctx.Err() != nil {
-		return "", err
-	}
-	if err != nil {
-		return gateway.Secret(defaultOf(in)), nil
-	}
-	return typed, nil
-}
-
-// defaultOf returns the default of an input. One that is typed like a password has
-// none: the file would hold a key in plain text.
-func defaultOf(in clients.Input) string {
-	if in.Hidden {
-		return ""
-	}
-	return in.Default
-}
-
-func (c *command) questionFor(f clients.Found, in clients.Input) string {
+func (c *command) questionFor(s client.ImportServer, in client.ImportInput) string {
 	about := in.ID
 	if in.Description != "" {
 		about += " (" + in.Description + ")"
 	}
 	about = gateway.Printable(about)
-	if f.Project {
-		about = c.say("%s for %s, which came with the project", about, gateway.Printable(c.homely(f.Origins[0].Path)))
+	if s.Project {
+		about = c.say("%s for %s, which came with the project", about, gateway.Printable(c.homely(s.Origins[0].Path)))
 	}
-	if value := defaultOf(in); value != "" {
-		return c.say("Value of %s (it is not shown; empty for %s): ", about, gateway.Printable(value))
+	if in.Default != "" {
+		return c.say("Value of %s (it is not shown; empty for %s): ", about, gateway.Printable(in.Default))
 	}
 	return c.say("Value of %s (it is not shown; empty to give it later): ", about)
 }
 
-// used reports whether a server has the variable.
-func used(fresh []clients.Found, variable string) bool {
-	return slices.ContainsFunc(fresh, func(f clients.Found) bool { return f.Uses(variable) })
-}
-
-// secretInUse returns a function that reports whether a secret of a name is kept,
-// or genkan's configuration refers to one.
-func (c *command) secretInUse(ctx context.Context) (func(name string) bool, error) {
-	own, _, err := clients.Contents(c.ownConfig())
-	if err != nil {
-		return nil, err
-	}
-	kept, err := app.KeptServers(ctx, c.dataDir)
-	if err != nil {
-		return nil, err
-	}
-	texts := []string{string(own)}
-	for _, k := range kept {
-		texts = append(texts, string(k.Definition))
-	}
-	vault := app.OpenVault(c.dataDir)
-	return func(name string) bool {
-		for _, text := range texts {
-			if strings.Contains(text, ":"+name+"}") { // ${secret:NAME} or ${input:NAME}
-				return true
-			}
-		}
-		_, found, err := vault.Load(ctx, app.SecretPrefix+name)
-		return found || err != nil
-	}, nil
-}
-
-// addToOwn writes the servers into genkan's configuration, if what comes out is
-// one.
-func (c *command) addToOwn(ctx context.Context, fresh []clients.Found) error {
-	var servers []clients.Server
-	for _, f := range fresh {
-		servers = append(servers, f.Server)
-	}
-	if err := os.MkdirAll(c.dataDir, 0o700); err != nil {
-		return &gateway.Error{
-			Code: gateway.CodeInvalid, Err: err,
-			Message: "the data directory %s cannot be made; choose another with --data",
-			Values:  []any{c.dataDir},
-		}
-	}
-	if c.configFile == "" {
-		app.OfferExample(c.ownConfig())
-	}
-	_, err := c.backups().AddOwn(c.ownConfig(), servers, func(out []byte) error {
-		_, err := config.Parse(out, c.ownConfig(), c.sources(ctx), c.flags)
-		return err
-	})
-	if err != nil {
-		fmt.Fprintf(c.std.Err, "%s\n\n%s\n", c.say("The configuration was not changed. These are the servers, to be added by hand:"), clients.Snippet(servers))
-	}
-	return err
-}
-
-func (c *command) startImported(ctx context.Context, fresh []clients.Found) error {
+func (c *command) startImported(ctx context.Context, added []client.ImportServer) error {
 	fmt.Fprintln(c.std.Out, c.say("Starting them once:"))
 	remote, err := c.running(ctx)
 	if err != nil {
@@ -475,7 +225,7 @@ func (c *command) startImported(ctx context.Context, fresh []clients.Found) erro
 		return err
 	}
 	var names []string
-	for _, f := range fresh {
+	for _, f := range added {
 		if !f.Disabled {
 			names = append(names, f.Name)
 		}

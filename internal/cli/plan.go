@@ -3,50 +3,46 @@ package cli
 import (
 	"fmt"
 	"maps"
-	"net/url"
-	"os"
 	"slices"
 	"strings"
 
+	"genkan/internal/api/client"
 	"genkan/internal/clients"
 	"genkan/internal/gateway"
+	"genkan/internal/setup"
 )
 
-// showPlan says what an import found and would do.
-func (c *command) showPlan(g clients.Gathered, fresh []clients.Found, files []clients.File) {
+// showPlan says what an import found and would do. fresh are the new servers.
+func (c *command) showPlan(plan client.ImportPlan, fresh []client.ImportServer) {
 	out := c.std.Out
-	for _, scope := range []clients.Scope{clients.User, clients.Project} {
-		for _, f := range files {
-			if f.Scope == scope {
-				c.showFile(g, fresh, f)
-			}
-		}
+	for _, f := range plan.Files {
+		c.showFile(plan, f)
 	}
-	for _, n := range g.Notes {
-		about := titleOf(n.File.Client)
+	for _, n := range plan.Notes {
+		about := n.Title
 		if n.Server != "" {
 			about += ", " + n.Server
 		}
-		fmt.Fprintln(out, gateway.Printable("  "+about+": "+c.language.Text(n.Text)))
+		fmt.Fprintln(out, gateway.Printable("  "+about+": "+n.Text))
 	}
-	for _, b := range g.Broken {
-		fmt.Fprintln(out, gateway.Printable(c.say("%s was left alone: %s", titleOf(b.File.Client), c.language.Error(gateway.AsError(b.Err)))))
-	}
-	for _, name := range g.Variables {
-		if _, set := os.LookupEnv(name); !set && used(fresh, name) {
-			fmt.Fprintln(out, "  "+c.say("the variable %s is not set here; the servers that use it wait for `genkan secrets set %s`, or for the variable", name, name))
+	for _, f := range plan.Files {
+		if f.Problem != "" {
+			fmt.Fprintln(out, gateway.Printable(c.say("%s was left alone: %s", f.Title, f.Problem)))
 		}
 	}
+	for _, name := range plan.MissingVariables {
+		fmt.Fprintln(out, "  "+c.say("the variable %s is not set here; the servers that use it wait for `genkan secrets set %s`, or for the variable", name, name))
+	}
 	secrets := 0
-	for _, f := range fresh {
-		secrets += len(f.Secrets)
+	for _, s := range fresh {
+		secrets += s.Secrets
 	}
 	switch {
 	case len(fresh) > 0 && secrets > 0:
 		fmt.Fprintln(out, c.say("New servers for %s: %d. Keys that are kept encrypted, and not in plain text: %d.", c.homely(c.ownConfig()), len(fresh), secrets))
 	case len(fresh) > 0:
 		fmt.Fprintln(out, c.say("New servers for %s: %d.", c.homely(c.ownConfig()), len(fresh)))
-	case len(g.Found) > 0 || g.Own > 0:
+	case len(plan.Servers) > 0 || plan.Connected > 0:
 		fmt.Fprintln(out, c.say("There is nothing new: genkan has all of these servers."))
 	default:
 		fmt.Fprintln(out, c.say("There are no servers in these files."))
@@ -54,26 +50,25 @@ func (c *command) showPlan(g clients.Gathered, fresh []clients.Found, files []cl
 }
 
 // showFile lists the servers of a file.
-func (c *command) showFile(g clients.Gathered, fresh []clients.Found, f clients.File) {
+func (c *command) showFile(plan client.ImportPlan, f client.ImportFile) {
 	var all []shown
-	for _, found := range g.Found {
-		for _, origin := range found.Origins {
+	for _, s := range plan.Servers {
+		for i, origin := range s.Origins {
 			if origin.Path != f.Path || origin.Client != f.Client {
 				continue
 			}
 			name := origin.Name
-			if found.Name != origin.Name {
-				name = c.say("%s (as %s)", origin.Name, found.Name)
+			if s.Name != origin.Name {
+				name = c.say("%s (as %s)", origin.Name, s.Name)
 			}
 			one := shown{name: name, lines: []string{c.say("(known)")}}
-			first := found.Origins[0] == origin
-			if i := slices.IndexFunc(fresh, func(f clients.Found) bool { return f.Name == found.Name }); i >= 0 {
-				one.lines = c.whatRuns(fresh[i])
-				if !first {
-					one.lines = one.lines[:1] // the rest is told where it is first
+			if !s.Known {
+				one.lines = c.whatRuns(s)
+				if i > 0 {
+					one.lines = one.lines[:1] // the first origin shows the rest
 				}
 			}
-			if about := c.aboutFound(g, found, origin); about != "" {
+			if about := c.aboutOrigin(s, i); about != "" {
 				one.lines = append(one.lines, about)
 			}
 			all = append(all, one)
@@ -82,31 +77,31 @@ func (c *command) showFile(g clients.Gathered, fresh []clients.Found, f clients.
 	if len(all) == 0 {
 		return
 	}
-	if f.Scope == clients.Project {
-		fmt.Fprintln(c.std.Out, gateway.Printable(c.say("%s, %s, which came with the project:", titleOf(f.Client), c.homely(f.Path))))
+	if f.Project {
+		fmt.Fprintln(c.std.Out, gateway.Printable(c.say("%s, %s, which came with the project:", f.Title, c.homely(f.Path))))
 	} else {
-		fmt.Fprintln(c.std.Out, gateway.Printable(c.say("%s, %s:", titleOf(f.Client), c.homely(f.Path))))
+		fmt.Fprintln(c.std.Out, gateway.Printable(c.say("%s, %s:", f.Title, c.homely(f.Path))))
 	}
 	c.list(all)
 }
 
-// whatRuns shows a server whole, without its secrets: those are references by
-// now. The first line is its command or address.
-func (c *command) whatRuns(s clients.Found) []string {
+// whatRuns shows a server whole, without its secrets. The first line is its
+// command or address.
+func (c *command) whatRuns(s client.ImportServer) []string {
 	lines := c.howReached(s)
 	for _, in := range s.Inputs {
-		if value := defaultOf(in); value != "" {
-			lines = append(lines, c.say("default of %s: %s", "${secret:"+in.Secret+"}", commandLine([]string{clients.Mask(value)})))
+		if in.Default != "" {
+			lines = append(lines, c.say("default of %s: %s", "${secret:"+in.Secret+"}", commandLine([]string{in.Default})))
 		}
 	}
 	return lines
 }
 
-func (c *command) howReached(s clients.Found) []string {
+func (c *command) howReached(s client.ImportServer) []string {
 	if s.URL != "" {
-		lines := []string{address(s.URL)}
+		lines := []string{s.URL}
 		if len(s.Headers) > 0 {
-			lines = append(lines, c.say("headers: %s", listed(s.Headers, s.Secrets)))
+			lines = append(lines, c.say("headers: %s", listed(s.Headers)))
 		}
 		return lines
 	}
@@ -115,91 +110,56 @@ func (c *command) howReached(s clients.Found) []string {
 		words = append(words, c.shortened(arg))
 	}
 	lines := []string{commandLine(words)}
-	if len(s.Env) > 0 {
-		lines = append(lines, c.say("variables: %s", listed(s.Env, s.Secrets)))
+	if len(s.Variables) > 0 {
+		lines = append(lines, c.say("variables: %s", listed(s.Variables)))
 	}
-	for _, name := range slices.Sorted(maps.Keys(s.Env)) {
-		if clients.Steers(name) {
-			lines = append(lines, c.say("caution: %s can make it run other code", commandLine([]string{name + "=" + clients.Mask(s.Env[name].Reveal())})))
+	for _, v := range s.Variables {
+		if v.Caution != "" {
+			lines = append(lines, c.say("caution: %s can make it run other code", commandLine([]string{v.Name + "=" + v.Caution})))
 		}
 	}
-	if s.Cwd != "" && s.Cwd != s.Section {
-		lines = append(lines, c.say("folder: %s", commandLine([]string{c.shortened(s.Cwd)})))
+	if s.Folder != "" {
+		lines = append(lines, c.say("folder: %s", commandLine([]string{c.shortened(s.Folder)})))
 	}
 	return lines
 }
 
-// address shows a URL without its query, which may hold keys that do not look
-// like any; only the variables in it are named.
-func address(raw string) string {
-	u, err := url.Parse(raw)
-	if err != nil {
-		return raw
-	}
-	text := u.Scheme + "://" + u.Host + u.Path
-	if u.RawQuery != "" {
-		text += "?…" + strings.Join(clients.References(u.RawQuery), "…")
-	}
-	return text
-}
-
-// listed names variables or headers, with what their values refer to beside the
-// secrets that stood there themselves: a server may ask for somebody else's.
-func listed(values map[string]gateway.Secret, own []clients.Literal) string {
+// listed names variables or headers, with what their values refer to: a server may
+// ask for a secret of another.
+func listed(variables []client.ImportVariable) string {
 	var all []string
-	for _, name := range slices.Sorted(maps.Keys(values)) {
-		text := commandLine([]string{name})
-		from := slices.DeleteFunc(clients.References(values[name].Reveal()), func(r string) bool {
-			return slices.ContainsFunc(own, func(l clients.Literal) bool { return r == "${secret:"+l.Variable+"}" })
-		})
-		if len(from) > 0 {
-			text += " (" + strings.Join(from, ", ") + ")"
+	for _, v := range variables {
+		text := commandLine([]string{v.Name})
+		if len(v.From) > 0 {
+			text += " (" + strings.Join(v.From, ", ") + ")"
 		}
 		all = append(all, text)
 	}
 	return strings.Join(all, ", ")
 }
 
-// shortened writes ~ for the home directory wherever it stands in a text.
-func (c *command) shortened(text string) string {
-	if home, err := os.UserHomeDir(); err == nil && home != "" {
-		text = strings.ReplaceAll(text, home+string(os.PathSeparator), "~"+string(os.PathSeparator))
-	}
-	return text
-}
-
-func (c *command) aboutFound(g clients.Gathered, found clients.Found, origin clients.Origin) string {
+// aboutOrigin is what there is to know about an entry beside what it runs.
+func (c *command) aboutOrigin(s client.ImportServer, i int) string {
 	var words []string
-	if n := len(found.Secrets); n > 0 && !found.Known {
-		words = append(words, c.say("keys: %d", n))
+	if s.Secrets > 0 {
+		words = append(words, c.say("keys: %d", s.Secrets))
 	}
-	if found.Disabled {
+	if s.Disabled {
 		words = append(words, c.say("disabled"))
 	}
-	if origin.Section != "" {
-		words = append(words, c.homely(origin.Section))
+	if section := s.Origins[i].Section; section != "" {
+		words = append(words, c.homely(section))
 	}
-	if first := found.Origins[0]; first != origin {
-		words = append(words, c.say("the same as in %s", titleOf(first.Client)))
-	} else if found.Name != origin.Name {
-		for _, other := range g.Found {
-			if other.Name == origin.Name && len(other.Origins) > 0 {
-				words = append(words, c.say("not the same as in %s", titleOf(other.Origins[0].Client)))
-			}
-		}
+	if i > 0 {
+		words = append(words, c.say("the same as in %s", s.Origins[0].Title))
+	} else if s.NameOf != "" {
+		words = append(words, c.say("not the same as in %s", titleOf(s.NameOf)))
 	}
 	return strings.Join(words, ", ")
 }
 
-func titleOf(client string) string {
-	if known, ok := clients.Lookup(client); ok {
-		return known.Title
-	}
-	return client
-}
-
 // suggestConnect names the next step for the clients of servers that genkan has.
-func (c *command) suggestConnect(added []clients.Found) {
+func (c *command) suggestConnect(added []client.ImportServer) {
 	var names []string
 	own := map[string]bool{} // clients with an entry outside of projects
 	// fresh has the clients of servers that this import added. If all of those came
@@ -239,7 +199,7 @@ func (c *command) suggestConnect(added []clients.Found) {
 		if len(fresh) > 0 {
 			which = freshOwn
 		}
-		show(allClients, slices.Contains(slices.Collect(maps.Values(which)), true))
+		show(setup.AllClients, slices.Contains(slices.Collect(maps.Values(which)), true))
 		fmt.Fprintln(c.std.Out, c.say("or one by one:"))
 	}
 	for _, name := range names {

@@ -2,17 +2,14 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"genkan/internal/app"
+	"genkan/internal/api/client"
 	"genkan/internal/clients"
-	"genkan/internal/gateway"
-	"genkan/internal/identity"
+	"genkan/internal/setup"
 )
 
 func (c *command) undo() *cobra.Command {
@@ -32,14 +29,25 @@ configuration.`),
 			if show != "" {
 				return c.showBackup(show)
 			}
-			changes, err := c.changesOf(args)
-			if err != nil {
+			name := setup.AllClients
+			if len(args) > 0 {
+				name = args[0]
+				if _, ok := clients.Lookup(name); !ok && name != clients.OwnClient {
+					return setup.UnknownClient(name)
+				}
+			}
+			api := c.setupAPI(cmd.Context())
+			if list {
+				return c.showChanges(cmd.Context(), api, name)
+			}
+			done, err := api.Undo(cmd.Context(), name, force)
+			if err != nil && len(done.Files) == 0 {
 				return err
 			}
-			if list {
-				return c.showChanges(changes)
+			if failed := c.showUndone(done); failed != nil {
+				return failed
 			}
-			return c.runUndo(cmd.Context(), changes, force)
+			return err
 		},
 	}
 	cmd.Flags().BoolVar(&list, "list", false, c.say("show what can be taken back"))
@@ -48,160 +56,65 @@ configuration.`),
 	return cmd
 }
 
-// changesOf are the changes that are meant, the newest first.
-func (c *command) changesOf(args []string) ([]clients.Change, error) {
-	all, unreadable, err := c.backups().List()
+// showChanges lists what can be taken back.
+func (c *command) showChanges(ctx context.Context, api setupAPI, name string) error {
+	found, err := api.Connections(ctx, "")
 	if err != nil {
-		return nil, err
+		return err
 	}
-	for _, path := range unreadable {
-		fmt.Fprintf(c.std.Err, "genkan: %s\n", c.say("%s, the record of a change, cannot be read; the change cannot be taken back, and others are not affected", path))
+	c.warnUnreadable(found.Unreadable)
+	rows := [][]string{{c.say("CLIENT"), c.say("FILE"), c.say("CHANGED"), c.say("ID")}}
+	for _, ch := range found.Changes {
+		if ch.Client == name || name == setup.AllClients && ch.Client != clients.OwnClient {
+			rows = append(rows, []string{ch.Client, c.homely(ch.Path), ch.Time.Local().Format(time.DateTime), ch.ID})
+		}
 	}
-	if len(args) == 0 {
-		return slices.DeleteFunc(all, func(ch clients.Change) bool { return ch.Client == clients.OwnClient }), nil
-	}
-	if _, ok := clients.Lookup(args[0]); !ok && args[0] != clients.OwnClient {
-		return nil, unknownClient(args[0])
-	}
-	return slices.DeleteFunc(all, func(ch clients.Change) bool { return ch.Client != args[0] }), nil
-}
-
-func (c *command) showChanges(changes []clients.Change) error {
-	if len(changes) == 0 {
+	if len(rows) == 1 {
 		fmt.Fprintln(c.std.Out, c.say("There is nothing to take back."))
 		return nil
-	}
-	rows := [][]string{{c.say("CLIENT"), c.say("FILE"), c.say("CHANGED"), c.say("ID")}}
-	for _, ch := range changes {
-		rows = append(rows, []string{ch.Client, c.homely(ch.Path), ch.Time.Local().Format(time.DateTime), ch.ID})
 	}
 	c.table(rows)
 	return nil
 }
 
-// showBackup prints a file as it was, whoever has changed it since.
-func (c *command) showBackup(id string) error {
-	all, _, err := c.backups().List()
-	if err != nil {
-		return err
+func (c *command) warnUnreadable(paths []string) {
+	for _, path := range paths {
+		fmt.Fprintf(c.std.Err, "genkan: %s\n", c.say("%s, the record of a change, cannot be read; the change cannot be taken back, and others are not affected", path))
 	}
-	for _, ch := range all {
-		if ch.ID == id {
-			before, err := c.backups().Before(ch)
-			if err == nil {
-				_, err = c.exact().Write(before)
-			}
-			return err
-		}
-	}
-	return gateway.Errorf(gateway.CodeNotFound, "there is no change %s; `genkan undo --list` shows them", id)
 }
 
-// runUndo goes on after a file that cannot be put back, and tells of the first.
-// Where a backup is lost, those from before it are as good: they have what was
-// there first.
-func (c *command) runUndo(ctx context.Context, changes []clients.Change, force bool) error {
-	if len(changes) == 0 {
+// showBackup prints a file as it was. It may hold secrets, so no API shows it.
+func (c *command) showBackup(id string) error {
+	before, err := c.localSetup().Before(id)
+	if err == nil {
+		_, err = c.exact().Write(before)
+	}
+	return err
+}
+
+// showUndone says what became of files, and returns the first error.
+func (c *command) showUndone(done client.UndoResult) error {
+	c.warnUnreadable(done.Unreadable)
+	if len(done.Files) == 0 {
 		fmt.Fprintln(c.std.Out, c.say("There is nothing to take back."))
 		return nil
 	}
 	var first error
-	failed := func(err error) {
-		if first == nil {
-			first = err
-		} else {
-			fmt.Fprintf(c.std.Err, "genkan: %s\n", c.language.Error(gateway.AsError(err)))
-		}
-	}
-	var stuck []string
-	type loss struct {
-		clients.Change
-		err error
-	}
-	var lost []loss
-	// outcomes has what became of each file, in the order of paths: a file may have
-	// several changes, and its last line says it all.
-	outcomes := map[string]string{}
-	var paths []string
-	told := func(path, text string) {
-		if _, ok := outcomes[path]; !ok {
-			paths = append(paths, path)
-		}
-		outcomes[path] = text
-	}
-	for _, ch := range changes {
-		if slices.Contains(stuck, ch.Path) {
-			continue // what was before can only be put back after this
-		}
-		exact, err := c.backups().Undo(ch, force)
-		switch {
-		case errors.Is(err, clients.ErrLost):
-			lost = append(lost, loss{ch, err})
-			continue
-		case err != nil:
-			stuck = append(stuck, ch.Path)
-			failed(err)
-			continue
-		case ch.Created:
-			told(ch.Path, c.say("%s was not there before and is gone.", c.homely(ch.Path)))
-		case exact:
-			told(ch.Path, c.say("%s is as it was.", c.homely(ch.Path)))
-		default:
-			told(ch.Path, c.say("%s has its entries back; what others have changed in it stays.", c.homely(ch.Path)))
-		}
-		lost = slices.DeleteFunc(lost, func(l loss) bool {
-			if l.Path != ch.Path {
-				return false
+	for _, f := range done.Files {
+		switch setup.UndoState(f.State) {
+		case setup.UndoRemoved:
+			fmt.Fprintln(c.std.Out, c.say("%s was not there before and is gone.", c.homely(f.Path)))
+		case setup.UndoRestored:
+			fmt.Fprintln(c.std.Out, c.say("%s is as it was.", c.homely(f.Path)))
+		case setup.UndoEntries:
+			fmt.Fprintln(c.std.Out, c.say("%s has its entries back; what others have changed in it stays.", c.homely(f.Path)))
+		case setup.UndoFailed:
+			if first == nil {
+				first = problemError(f.Problem)
+			} else {
+				fmt.Fprintf(c.std.Err, "genkan: %s\n", f.Problem.Error)
 			}
-			c.backups().Forget(l.Change)
-			return true
-		})
-	}
-	for _, path := range paths {
-		fmt.Fprintln(c.std.Out, outcomes[path])
-	}
-	for _, l := range lost {
-		failed(l.err)
-	}
-	if err := c.forgetTokens(ctx, changes); err != nil && first == nil {
-		first = err
+		}
 	}
 	return first
-}
-
-// forgetTokens revokes the tokens of clients that are not connected any more.
-func (c *command) forgetTokens(ctx context.Context, undone []clients.Change) error {
-	left, _, err := c.backups().List()
-	if err != nil {
-		return err
-	}
-	for _, ch := range undone {
-		if slices.ContainsFunc(left, func(other clients.Change) bool { return other.Client == ch.Client }) {
-			continue
-		}
-		if err := c.dropToken(ctx, ch.Client); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// dropToken revokes and forgets the token that was made for a client, if there
-// is one.
-func (c *command) dropToken(ctx context.Context, client string) error {
-	vault := app.OpenVault(c.dataDir)
-	token, found, err := vault.Load(ctx, clientTokenPrefix+client)
-	if err != nil || !found {
-		return err
-	}
-	if err := c.keeper(ctx, func(k *identity.Keeper) error {
-		id, err := k.Verify(ctx, token.Reveal())
-		if err != nil {
-			return nil // revoked by hand
-		}
-		return k.Revoke(ctx, id.ClientID)
-	}); err != nil {
-		return err
-	}
-	return vault.Delete(ctx, clientTokenPrefix+client)
 }

@@ -23,7 +23,7 @@ func (m *Imported) readEnvFiles() {
 			continue
 		}
 		for _, text := range s.readEnvFile() {
-			m.Notes = append(m.Notes, Note{s.OriginalName, s.Section, text})
+			m.Notes = append(m.Notes, Note{Server: s.OriginalName, Section: s.Section, Text: text})
 		}
 	}
 }

@@ -21,7 +21,7 @@ type Environment struct {
 	Glob func(pattern string) ([]string, error)
 }
 
-// Here is the environment of this process.
+// Here returns the environment of this process.
 func Here() (Environment, error) {
 	home, err := os.UserHomeDir()
 	if err != nil {
@@ -29,7 +29,7 @@ func Here() (Environment, error) {
 	}
 	dir, err := os.Getwd()
 	if err != nil {
-		return Environment{}, err
+		dir = "" // a folder that was removed is no project
 	}
 	return Environment{GOOS: runtime.GOOS, Home: home, WorkDir: dir, Getenv: os.Getenv, Glob: filepath.Glob}, nil
 }

@@ -103,6 +103,9 @@ func (f File) MayHoldToken() error {
 // MayChange returns an error if the file is read-only.
 func (f File) MayChange() error { return mayChange(f.Path) }
 
+// Exists reports whether the file is there.
+func (f File) Exists() bool { return exists(f.Path) }
+
 func exists(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.Mode().IsRegular()

@@ -93,7 +93,7 @@ func Gather(files []File, before Imports, taken func(name string) bool, reserved
 		imported := read[i]
 		g.Own += len(imported.Own)
 		for _, n := range imported.Notes {
-			if !strings.HasPrefix(n.Text.Format, genkanCallsIt) { // names are given here
+			if !n.Renamed { // Gather gives the names
 				g.Notes = append(g.Notes, FileNote{f, n})
 			}
 		}
@@ -137,7 +137,7 @@ func (g *Gathered) add(f File, s Server, before Imports, used, configured func(s
 		wish := telling(s.OriginalName, s)
 		found.Name = gateway.ServerName(wish, used)
 		if plain := gateway.ServerName(wish, nobody); slices.Contains(reserved, plain) {
-			note := Note{s.OriginalName, s.Section, gateway.Textf("genkan itself uses the name %s, so the server is called %s", plain, found.Name)}
+			note := Note{Server: s.OriginalName, Section: s.Section, Text: gateway.Textf("genkan itself uses the name %s, so the server is called %s", plain, found.Name)}
 			g.Notes = append(g.Notes, FileNote{f, note})
 		}
 	}

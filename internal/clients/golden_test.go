@@ -161,6 +161,7 @@ func TestProjectFilesHaveNoToken(t *testing.T) {
 // Read, connect, undo: the bytes are those of before, whatever line ends, marks
 // and modes the file has.
 func TestUndoBringsBackTheBytes(t *testing.T) {
+	t.Parallel()
 	variants := map[string]func([]byte) []byte{
 		"as it is":         func(b []byte) []byte { return b },
 		"windows":          func(b []byte) []byte { return bytes.ReplaceAll(b, []byte("\n"), []byte("\r\n")) },
@@ -170,6 +171,7 @@ func TestUndoBringsBackTheBytes(t *testing.T) {
 	for _, sample := range samples {
 		for name, variant := range variants {
 			t.Run(sample.data+" "+name, func(t *testing.T) {
+				t.Parallel()
 				f, src := fileOf(t, sample.client, sample.ending), variant(testdata(t, sample.data))
 				dir := t.TempDir()
 				f.Path = filepath.Join(dir, "file"+filepath.Ext(f.Path))

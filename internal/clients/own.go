@@ -63,6 +63,10 @@ func Snippet(servers []Server) string {
 	return string(out)
 }
 
+// Definition returns the server as a JSON object with the keys of genkan's
+// configuration.
+func (s Server) Definition() []byte { return []byte(jsonWriter{}.value(s.pairs(), "", false)) }
+
 // What genkan waits for by itself; a client's patience counts only when it is
 // longer.
 const (

@@ -138,7 +138,7 @@ type reader struct {
 func nobody(string) bool { return false }
 
 func (r *reader) tell(place Place, format string, values ...any) {
-	r.out.Notes = append(r.out.Notes, Note{place.Name, place.Section, gateway.Textf(format, values...)})
+	r.out.Notes = append(r.out.Notes, Note{Server: place.Name, Section: place.Section, Text: gateway.Textf(format, values...)})
 }
 
 func (r *reader) container(c container) {
@@ -161,9 +161,6 @@ func (r *reader) container(c container) {
 	}
 }
 
-// genkanCallsIt is said of an entry whose name genkan cannot take.
-const genkanCallsIt = "genkan calls it %q"
-
 // server imports one entry.
 func (r *reader) server(place Place, n *node, named bool) {
 	d := &entryDraft{file: r.file, place: place}
@@ -180,7 +177,7 @@ func (r *reader) server(place Place, n *node, named bool) {
 	}
 	s := d.server()
 	for _, text := range d.notes {
-		r.out.Notes = append(r.out.Notes, Note{place.Name, place.Section, text})
+		r.out.Notes = append(r.out.Notes, Note{Server: place.Name, Section: place.Section, Text: text})
 	}
 	r.out.Variables = append(r.out.Variables, d.variables...)
 	for _, id := range d.inputs {
@@ -193,7 +190,9 @@ func (r *reader) server(place Place, n *node, named bool) {
 	s.Name = gateway.ServerName(telling(place.Name, s), func(name string) bool { return r.taken[name] || r.reserved[name] && name != place.Name })
 	r.taken[s.Name] = true
 	if s.Name != place.Name {
-		r.tell(place, genkanCallsIt, s.Name)
+		r.out.Notes = append(r.out.Notes, Note{
+			Server: place.Name, Section: place.Section, Text: gateway.Textf("genkan calls it %q", s.Name), Renamed: true,
+		})
 	}
 	s.Secrets = literals(s)
 	r.out.Servers = append(r.out.Servers, s)

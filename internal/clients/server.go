@@ -88,6 +88,8 @@ type Note struct {
 	Server  string
 	Section string
 	Text    gateway.Text
+	// Renamed says that the note is about the name that genkan gives the server.
+	Renamed bool
 }
 
 // Imported is what a file holds.

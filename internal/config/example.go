@@ -1,10 +1,28 @@
 package config
 
+import (
+	"errors"
+	"os"
+)
+
 // Example returns a configuration file that explains every key. As it stands
 // everything is commented out and it means the defaults. Explanations begin
 // with "# "; removing the "#" of the other lines, which has no space after it
 // or the two of an indentation, makes a setting.
 func Example() string { return example }
+
+// WriteExample writes the example to a path where no file is, so that a newcomer
+// has something to edit. It changes no setting.
+func WriteExample(path string) {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return // there is a file, or there cannot be one, which Load reports
+	}
+	_, err = f.WriteString(Example())
+	if errors.Join(err, f.Close()) != nil {
+		_ = os.Remove(path) // half an example would be in the way of a whole one
+	}
+}
 
 const example = `# Genkan's configuration. Everything here is optional; what is commented out
 # shows the default, or an example where there is none.

@@ -4,12 +4,11 @@ import (
 	"errors"
 	"testing"
 
-	"go.uber.org/goleak"
-
 	"genkan/internal/gateway"
+	"genkan/internal/testkit"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { testkit.Main(m) }
 
 // environ makes a lookup out of pairs.
 func environ(pairs ...string) func(string) (string, bool) {

@@ -224,11 +224,11 @@ func TestProblems(t *testing.T) {
 		{"complex key", "? [a]\n: b\n", []string{"genkan.yaml:2:1: the file is not valid YAML: …"}},
 		{"not UTF-8", "host: caf\xe9\n", []string{"genkan.yaml:1:10: the file is not UTF-8 text; save it as UTF-8"}},
 		{"deep JSON", strings.Repeat("[", 5000) + strings.Repeat("]", 5000), []string{"genkan.yaml:1:33: values are nested more than 32 deep; reading stops here"}},
-		{"deep flow", "a: " + strings.Repeat("[", 100_000), []string{"genkan.yaml:1:36: values are nested more than 32 deep; reading stops here"}},
-		{"deep dashes", strings.Repeat("- ", 100_000), []string{"genkan.yaml:1:65: values are nested more than 32 deep; reading stops here"}},
-		{"deep blocks", deepBlocks(1000), []string{"genkan.yaml:33:33: values are nested more than 32 deep; reading stops here"}},
-		{"too many", "a: [" + strings.Repeat("1,", 100_000) + "1]", []string{"genkan.yaml:1:…"}},
-		{"too many in JSON", "[" + strings.Repeat("1,", 100_000) + "1]", []string{"genkan.yaml:1:65536: the file has more values than any configuration needs; reading stops here"}},
+		{"deep flow", "a: " + strings.Repeat("[", 20_000), []string{"genkan.yaml:1:36: values are nested more than 32 deep; reading stops here"}},
+		{"deep dashes", strings.Repeat("- ", 20_000), []string{"genkan.yaml:1:65: values are nested more than 32 deep; reading stops here"}},
+		{"deep blocks", deepBlocks(300), []string{"genkan.yaml:33:33: values are nested more than 32 deep; reading stops here"}},
+		{"too many", "a: [" + strings.Repeat("1,", 70_000) + "1]", []string{"genkan.yaml:1:…"}},
+		{"too many in JSON", "[" + strings.Repeat("1,", 70_000) + "1]", []string{"genkan.yaml:1:65536: the file has more values than any configuration needs; reading stops here"}},
 		{"too large", strings.Repeat("#\n", maxFile/2) + "#", []string{"genkan.yaml: the file is larger than 4 MiB, which no configuration needs"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -174,7 +174,7 @@ func (e *examination) rebuild(f *Finding) *Finding {
 
 // placeOf is where a server's definition is.
 func (e *examination) placeOf(s *Server) gateway.Text {
-	if s.Kept {
+	if s.Stored {
 		name := Quote(s.Name)
 		return gateway.Textf("the database (`%s` and `%s`, or PATCH /v1/servers/%s)", e.genkan("servers remove "+name), e.genkan("servers add "+name+" …"), s.Name)
 	}

@@ -366,7 +366,7 @@ func TestFindings(t *testing.T) {
 		// Its definition is not in the file.
 		"one of the database": {
 			server(func(s *doctor.Server) {
-				s.State, s.Problem, s.Transport, s.Command, s.Kept = "down", "it cannot be reached", "http", "", true
+				s.State, s.Problem, s.Transport, s.Command, s.Stored = "down", "it cannot be reached", "http", "", true
 			}),
 			[]string{"problem server/github: down: it cannot be reached > see that its address in the database (`genkan servers remove github` and `genkan servers add github …`, or PATCH /v1/servers/github) is right and that it runs; it is tried again by itself"},
 		},

@@ -145,8 +145,8 @@ type Port struct {
 type Server struct {
 	Name  string
 	State string
-	// Kept: it was added, and is in the database instead of the file.
-	Kept bool
+	// Stored: it was added, and is in the database instead of the file.
+	Stored bool
 	// Known says that a running genkan was asked about it.
 	Known     bool
 	Protocol  string

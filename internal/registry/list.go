@@ -27,21 +27,21 @@ type Server struct {
 // List describes the servers of a configuration in their order, followed by the
 // registered servers that are set aside. Disabled servers are included.
 func List(cfg *config.Config) []Server {
-	all := make([]Server, 0, len(cfg.Servers)+len(cfg.SetAside))
+	all := make([]Server, 0, len(cfg.Servers)+len(cfg.Rejected))
 	for _, s := range cfg.Servers {
 		all = append(all, Server{
-			Name: s.Name, Registered: s.Kept, Definition: maskedJSON(s.Name, s.Written, s.Kept),
+			Name: s.Name, Registered: s.Stored, Definition: maskedJSON(s.Name, s.Definition, s.Stored),
 			Redact: func(text string) string { return redact(s, text) },
 		})
 	}
-	for _, unused := range cfg.SetAside {
+	for _, unused := range cfg.Rejected {
 		at := slices.IndexFunc(all, func(s Server) bool { return s.Name == unused.Name })
 		if at >= 0 {
 			all[at].Note = gateway.Textf("the database has a server of this name too, which is not used while the file declares one")
 			continue
 		}
 		all = append(all, Server{
-			Name: unused.Name, Registered: true, Problem: unused.Why, Definition: maskedJSON(unused.Name, unused.Written, true),
+			Name: unused.Name, Registered: true, Problem: unused.Reason, Definition: maskedJSON(unused.Name, unused.Definition, true),
 			Redact: func(text string) string { return text }, // it does not run, so it prints nothing
 		})
 	}

@@ -62,7 +62,7 @@ type fixture struct {
 	// config and stored are in force; guarded by mu.
 	mu     sync.Mutex
 	config *config.Config
-	stored []config.Kept
+	stored []config.StoredServer
 }
 
 func newFixture(t testing.TB, file string) *fixture {
@@ -121,14 +121,14 @@ func (f *fixture) inForce() *config.Config {
 	return f.config
 }
 
-func (f *fixture) storedInForce() []config.Kept {
+func (f *fixture) storedInForce() []config.StoredServer {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.stored
 }
 
-func (f *fixture) apply(registered []config.Kept, commit func(*config.Config) error) error {
-	cfg, err := config.Load(f.file(), true, config.Sources{Kept: registered, Secret: SecretLookup(f.life, f.vault)}, config.Flags{})
+func (f *fixture) apply(registered []config.StoredServer, commit func(*config.Config) error) error {
+	cfg, err := config.Load(f.file(), true, config.Sources{Stored: registered, Secret: SecretLookup(f.life, f.vault)}, config.Flags{})
 	if err != nil {
 		return err
 	}
@@ -144,7 +144,7 @@ func (f *fixture) apply(registered []config.Kept, commit func(*config.Config) er
 func (f *fixture) reload() error {
 	f.reloading.Lock()
 	defer f.reloading.Unlock()
-	stored, err := f.store.KeptServers(f.life)
+	stored, err := f.store.StoredServers(f.life)
 	if err != nil {
 		return err
 	}
@@ -208,7 +208,7 @@ func (f *fixture) listed(name string) (Server, string) {
 // wantStored compares the stored servers, by name and definition.
 func (f *fixture) wantStored(want map[string]string) {
 	f.t.Helper()
-	stored, err := f.store.KeptServers(f.t.Context())
+	stored, err := f.store.StoredServers(f.t.Context())
 	if err != nil {
 		f.t.Fatal(err)
 	}

@@ -37,7 +37,7 @@ func secretValues(s config.Server) []string {
 	for _, l := range clients.Literals(clients.Server{Name: s.Name, Args: s.Args, URL: s.URL, Env: s.Env, Headers: s.Headers}) {
 		add(l.Value.Reveal())
 	}
-	written, err := parseDefinition([]byte(s.Written.Reveal()))
+	written, err := parseDefinition([]byte(s.Definition.Reveal()))
 	if err != nil {
 		written = definition{}
 	}

@@ -21,7 +21,7 @@ import (
 
 // Store holds the registered servers.
 type Store interface {
-	config.KeptStore
+	config.ServerStore
 	// ChangeSequence grows with every change of the database by any process.
 	ChangeSequence(ctx context.Context) (int64, error)
 }
@@ -47,7 +47,7 @@ type Options struct {
 	// Config returns the configuration in force.
 	Config func() *config.Config
 	// InForce returns the registered servers that Config was read with.
-	InForce func() []config.Kept
+	InForce func() []config.StoredServer
 	// Reloading is locked while a configuration is replaced. A change holds it from
 	// its first check until it is in force.
 	Reloading sync.Locker
@@ -55,7 +55,7 @@ type Options struct {
 	// result into force. It calls commit when nothing else can fail; an error of
 	// commit leaves the former configuration in force. It is called with Reloading
 	// locked.
-	Apply func(registered []config.Kept, commit func(*config.Config) error) error
+	Apply func(registered []config.StoredServer, commit func(*config.Config) error) error
 	// Reload reads the configuration file and the registered servers again.
 	Reload func() error
 	// Probe starts a server once, and stops it when it is ready or has failed.
@@ -92,7 +92,7 @@ func (r *Registry) AddServer(ctx context.Context, name string, raw []byte) error
 	if err != nil {
 		return err
 	}
-	return r.change(ctx, name, func(before *config.Kept) (definition, error) {
+	return r.change(ctx, name, func(before *config.StoredServer) (definition, error) {
 		if before != nil {
 			return nil, gateway.Errorf(gateway.CodeConflict, "there is a server %s already; give this one another name, or remove that one first (`genkan servers remove %s`), or change it with PUT /v1/servers/%s", name, name, name)
 		}
@@ -107,7 +107,7 @@ func (r *Registry) ChangeServer(ctx context.Context, name string, raw []byte, pa
 	if err != nil {
 		return err
 	}
-	return r.change(ctx, name, func(before *config.Kept) (definition, error) {
+	return r.change(ctx, name, func(before *config.StoredServer) (definition, error) {
 		if before == nil {
 			return nil, errNoServer(name)
 		}
@@ -128,7 +128,7 @@ func (r *Registry) ChangeServer(ctx context.Context, name string, raw []byte, pa
 
 // RemoveServer removes a registered server and the secrets that only it uses.
 func (r *Registry) RemoveServer(ctx context.Context, name string) error {
-	return r.change(ctx, name, func(before *config.Kept) (definition, error) {
+	return r.change(ctx, name, func(before *config.StoredServer) (definition, error) {
 		if before == nil {
 			return nil, errNoServer(name)
 		}
@@ -155,7 +155,7 @@ const changeLock = "servers"
 // change adds, changes or removes a registered server. decide gets the stored
 // server, nil for none, and returns the wanted definition, nil to remove the
 // server. Everything that can be refused is refused before the database changes.
-func (r *Registry) change(ctx context.Context, name string, decide func(before *config.Kept) (definition, error)) error {
+func (r *Registry) change(ctx context.Context, name string, decide func(before *config.StoredServer) (definition, error)) error {
 	// Processes with the same data directory take turns: the names chosen for new
 	// secrets must stay free until the server is stored. Waiting for this lock does
 	// not delay reloads.
@@ -167,16 +167,16 @@ func (r *Registry) change(ctx context.Context, name string, decide func(before *
 	r.opt.Reloading.Lock()
 	defer r.opt.Reloading.Unlock()
 	for _, s := range r.opt.Config().Servers {
-		if s.Name == name && !s.Kept {
+		if s.Name == name && !s.Stored {
 			return r.errInFile(name)
 		}
 	}
-	stored, err := r.opt.Store.KeptServers(ctx)
+	stored, err := r.opt.Store.StoredServers(ctx)
 	if err != nil {
 		return err
 	}
-	var before, after *config.Kept
-	at := slices.IndexFunc(stored, func(s config.Kept) bool { return s.Name == name })
+	var before, after *config.StoredServer
+	at := slices.IndexFunc(stored, func(s config.StoredServer) bool { return s.Name == name })
 	if at >= 0 {
 		before = &stored[at]
 	}
@@ -211,7 +211,7 @@ func (r *Registry) change(ctx context.Context, name string, decide func(before *
 // prepare checks a definition by the rules of the configuration file, and moves
 // its literal secrets into the vault. It returns the names of the saved secrets
 // also with an error.
-func (r *Registry) prepare(ctx context.Context, name string, before *config.Kept, want definition) (after *config.Kept, saved []string, err error) {
+func (r *Registry) prepare(ctx context.Context, name string, before *config.StoredServer, want definition) (after *config.StoredServer, saved []string, err error) {
 	want.moveUserToHeader()
 	if _, err := config.CheckServer(name, want.json(), r.sources(ctx)); err != nil {
 		return nil, nil, err
@@ -220,7 +220,7 @@ func (r *Registry) prepare(ctx context.Context, name string, before *config.Kept
 	if err != nil {
 		return nil, saved, err
 	}
-	after = &config.Kept{Name: name, Definition: want.json(), Secrets: slices.Clone(saved)}
+	after = &config.StoredServer{Name: name, Definition: want.json(), Secrets: slices.Clone(saved)}
 	if before != nil {
 		for _, secret := range before.Secrets {
 			if RefersToSecret(string(after.Definition), secret) {
@@ -234,7 +234,7 @@ func (r *Registry) prepare(ctx context.Context, name string, before *config.Kept
 
 // replaceAt returns a copy of stored with the server at an index replaced, or
 // removed if after is nil. A negative index adds the server.
-func replaceAt(stored []config.Kept, at int, after *config.Kept) []config.Kept {
+func replaceAt(stored []config.StoredServer, at int, after *config.StoredServer) []config.StoredServer {
 	stored = slices.Clone(stored)
 	switch {
 	case after == nil && at >= 0:
@@ -249,9 +249,9 @@ func replaceAt(stored []config.Kept, at int, after *config.Kept) []config.Kept {
 
 // apply puts the configuration with the changed servers into force, and stores the
 // change just before.
-func (r *Registry) apply(name string, servers []config.Kept, before, after *config.Kept) error {
+func (r *Registry) apply(name string, servers []config.StoredServer, before, after *config.StoredServer) error {
 	err := r.opt.Apply(servers, func(cfg *config.Config) error {
-		for _, unused := range cfg.SetAside {
+		for _, unused := range cfg.Rejected {
 			if after == nil || unused.Name != name {
 				continue
 			}
@@ -260,11 +260,11 @@ func (r *Registry) apply(name string, servers []config.Kept, before, after *conf
 					return r.errInFile(name)
 				}
 			}
-			e := gateway.Errorf(gateway.CodeConflict, "server %s cannot be used beside the others: %s", name, unused.Why)
+			e := gateway.Errorf(gateway.CodeConflict, "server %s cannot be used beside the others: %s", name, unused.Reason)
 			e.Field = "prefix"
 			return e
 		}
-		return r.opt.Store.ChangeKeptServer(r.life, name, func(stored *config.Kept) (*config.Kept, error) {
+		return r.opt.Store.ChangeStoredServer(r.life, name, func(stored *config.StoredServer) (*config.StoredServer, error) {
 			if (stored == nil) != (before == nil) || stored != nil && !bytes.Equal(stored.Definition, before.Definition) {
 				return nil, gateway.Errorf(gateway.CodeConflict, "server %s was changed by somebody else at the same time; look at it, and try again", name)
 			}

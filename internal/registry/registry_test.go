@@ -28,7 +28,7 @@ func TestARegisteredServerIsStoredWithoutItsSecrets(t *testing.T) {
 	f.add("one", remote("canary-0123"))
 	f.wantStored(map[string]string{"one": remote("${secret:one.X-Api-Key}")})
 	f.wantSecrets(map[string]string{"one.X-Api-Key": "canary-0123"})
-	if s := f.server("one"); !s.Kept || s.Headers["X-Api-Key"].Reveal() != "canary-0123" {
+	if s := f.server("one"); !s.Stored || s.Headers["X-Api-Key"].Reveal() != "canary-0123" {
 		t.Errorf("in force: %+v", s)
 	}
 	if s, definition := f.listed("one"); !s.Registered || definition != remote("${secret:one.X-Api-Key}") {
@@ -158,9 +158,9 @@ func TestAChangeThatCannotBeStored(t *testing.T) {
 	f := newFixture(t, emptyFile)
 	f.add("one", remote("canary-0"))
 	apply := f.opt.Apply
-	f.opt.Apply = func(registered []config.Kept, commit func(*config.Config) error) error {
-		err := f.store.ChangeKeptServer(t.Context(), "one", func(was *config.Kept) (*config.Kept, error) {
-			return &config.Kept{Name: "one", Definition: []byte(`{"command":"other"}`), Secrets: was.Secrets}, nil
+	f.opt.Apply = func(registered []config.StoredServer, commit func(*config.Config) error) error {
+		err := f.store.ChangeStoredServer(t.Context(), "one", func(was *config.StoredServer) (*config.StoredServer, error) {
+			return &config.StoredServer{Name: "one", Definition: []byte(`{"command":"other"}`), Secrets: was.Secrets}, nil
 		})
 		return errors.Join(err, apply(registered, commit))
 	}
@@ -169,7 +169,7 @@ func TestAChangeThatCannotBeStored(t *testing.T) {
 	f.wantStored(map[string]string{"one": `{"command":"other"}`})
 	f.wantSecrets(map[string]string{"one.X-Api-Key": "canary-0"})
 
-	f.opt.Apply = func([]config.Kept, func(*config.Config) error) error { return os.ErrPermission }
+	f.opt.Apply = func([]config.StoredServer, func(*config.Config) error) error { return os.ErrPermission }
 	if err := f.AddServer(t.Context(), "two", []byte(remote("canary-1"))); !errors.Is(err, os.ErrPermission) {
 		t.Errorf("got %v", err)
 	}
@@ -236,7 +236,7 @@ func TestServersOfTheFileHavePriority(t *testing.T) {
 		t.Errorf("shown as %s", definition)
 	}
 	f.edit(emptyFile)
-	if s := f.server("one"); !s.Kept || s.URL == "" {
+	if s := f.server("one"); !s.Stored || s.URL == "" {
 		t.Errorf("in force: %+v", s)
 	}
 }

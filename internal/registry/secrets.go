@@ -63,8 +63,8 @@ func (r *Registry) freeSecretName(ctx context.Context, name string) (string, err
 // are set aside count.
 func (r *Registry) secretInUse(secret string) bool {
 	cfg := r.opt.Config()
-	return slices.ContainsFunc(cfg.Servers, func(s config.Server) bool { return RefersToSecret(s.Written.Reveal(), secret) }) ||
-		slices.ContainsFunc(cfg.SetAside, func(s config.SetAside) bool { return RefersToSecret(s.Written.Reveal(), secret) })
+	return slices.ContainsFunc(cfg.Servers, func(s config.Server) bool { return RefersToSecret(s.Definition.Reveal(), secret) }) ||
+		slices.ContainsFunc(cfg.Rejected, func(s config.RejectedServer) bool { return RefersToSecret(s.Definition.Reveal(), secret) })
 }
 
 // deleteSecrets deletes secrets that no server refers to from the vault.

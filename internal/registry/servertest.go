@@ -92,9 +92,9 @@ func (r *Registry) serverToTest(ctx context.Context, name string, raw []byte) (c
 		if raw == nil {
 			return cfg.Servers[i], nil
 		}
-		written, registered = cfg.Servers[i].Written, cfg.Servers[i].Kept
-	} else if i := slices.IndexFunc(cfg.SetAside, func(s config.SetAside) bool { return s.Name == name }); i >= 0 {
-		written = cfg.SetAside[i].Written
+		written, registered = cfg.Servers[i].Definition, cfg.Servers[i].Stored
+	} else if i := slices.IndexFunc(cfg.Rejected, func(s config.RejectedServer) bool { return s.Name == name }); i >= 0 {
+		written = cfg.Rejected[i].Definition
 	}
 	if raw == nil {
 		if written == "" {

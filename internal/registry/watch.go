@@ -29,12 +29,12 @@ func (r *Registry) Watch(ctx context.Context) {
 			continue // other users of the store report its errors
 		}
 		seen = sequence
-		stored, err := r.opt.Store.KeptServers(ctx)
+		stored, err := r.opt.Store.StoredServers(ctx)
 		if err != nil {
 			seen = -1
 			continue
 		}
-		same := slices.EqualFunc(stored, r.opt.InForce(), func(a, b config.Kept) bool {
+		same := slices.EqualFunc(stored, r.opt.InForce(), func(a, b config.StoredServer) bool {
 			return a.Name == b.Name && bytes.Equal(a.Definition, b.Definition)
 		})
 		if same {

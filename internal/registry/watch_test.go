@@ -21,12 +21,12 @@ type changingStore struct {
 
 	mu       sync.Mutex
 	sequence int64
-	servers  []config.Kept
+	servers  []config.StoredServer
 	err      error
 }
 
 // set changes the store.
-func (s *changingStore) set(servers []config.Kept, err error) {
+func (s *changingStore) set(servers []config.StoredServer, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.err == nil { // the end of a failure is no change
@@ -41,7 +41,7 @@ func (s *changingStore) ChangeSequence(context.Context) (int64, error) {
 	return s.sequence, nil
 }
 
-func (s *changingStore) KeptServers(context.Context) ([]config.Kept, error) {
+func (s *changingStore) StoredServers(context.Context) ([]config.StoredServer, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.servers, s.err
@@ -52,17 +52,17 @@ func (s *changingStore) KeptServers(context.Context) ([]config.Kept, error) {
 func TestWatchReloadsChangedServers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		one := config.Kept{Name: "one", Definition: []byte(`{"command":"x"}`)}
+		one := config.StoredServer{Name: "one", Definition: []byte(`{"command":"x"}`)}
 		store := &changingStore{}
-		inForce := []config.Kept{one}
+		inForce := []config.StoredServer{one}
 		var reloads atomic.Int64
 		var log testkit.Buffer
 		r := New(t.Context(), Options{
 			Store: store, Log: slog.New(slog.NewTextHandler(&log, nil)),
-			InForce: func() []config.Kept { return inForce },
+			InForce: func() []config.StoredServer { return inForce },
 			Reload: func() error {
 				reloads.Add(1)
-				stored, _ := store.KeptServers(t.Context())
+				stored, _ := store.StoredServers(t.Context())
 				if len(stored) == 0 {
 					return errors.New("canary")
 				}
@@ -78,19 +78,19 @@ func TestWatchReloadsChangedServers(t *testing.T) {
 			r.Watch(ctx)
 		}()
 		time.Sleep(watchInterval / 2) // changes come between two checks
-		changed := config.Kept{Name: "one", Definition: []byte(`{"command":"y"}`)}
+		changed := config.StoredServer{Name: "one", Definition: []byte(`{"command":"y"}`)}
 		for _, step := range []struct {
 			name    string
-			servers []config.Kept
+			servers []config.StoredServer
 			err     error
 			reloads int64
 		}{
-			{"the servers are the same", []config.Kept{one}, nil, 0},
-			{"a definition has changed", []config.Kept{changed}, nil, 1},
-			{"something else has changed", []config.Kept{changed}, nil, 1},
+			{"the servers are the same", []config.StoredServer{one}, nil, 0},
+			{"a definition has changed", []config.StoredServer{changed}, nil, 1},
+			{"something else has changed", []config.StoredServer{changed}, nil, 1},
 			{"the store cannot be read", nil, errors.New("locked"), 1},
-			{"it can again", []config.Kept{changed, {Name: "two"}}, nil, 2},
-			{"a server was removed", []config.Kept{{Name: "two"}}, nil, 3},
+			{"it can again", []config.StoredServer{changed, {Name: "two"}}, nil, 2},
+			{"a server was removed", []config.StoredServer{{Name: "two"}}, nil, 3},
 			{"the reload fails", nil, nil, 4},
 		} {
 			store.set(step.servers, step.err)

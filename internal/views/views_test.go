@@ -82,10 +82,10 @@ func names(t *testing.T, v *Views, view gateway.View) string {
 // mode leaves the tools for searching and what is pinned.
 func TestWhatAViewShows(t *testing.T) {
 	v, _ := house(config.Config{
-		Look: config.Look{Pinned: []string{"a__r*"}},
+		Listing: config.Listing{Pinned: []string{"a__r*"}},
 		Profiles: []config.Profile{
 			{Name: "work", Servers: []string{"a"}},
-			{Name: "pinned", Look: config.Look{Pinned: []string{"b__*"}}},
+			{Name: "pinned", Listing: config.Listing{Pinned: []string{"b__*"}}},
 		},
 	})
 	only := func(names ...string) gateway.ServerSet { return gateway.NewServerSet(names...) }
@@ -118,8 +118,8 @@ func TestWhatAViewShows(t *testing.T) {
 // client does not say it.
 func TestPlace(t *testing.T) {
 	v, _ := house(config.Config{
-		Profiles: []config.Profile{{Name: "work", Look: config.Look{Mode: gateway.ModeSearch}}},
-		Clients:  []config.Client{{Name: "mine", Profile: "work", Look: config.Look{Mode: gateway.ModeAll}}},
+		Profiles: []config.Profile{{Name: "work", Listing: config.Listing{Mode: gateway.ModeSearch}}},
+		Clients:  []config.Client{{Name: "mine", Profile: "work", Listing: config.Listing{Mode: gateway.ModeAll}}},
 	})
 	for _, c := range []struct {
 		client string

@@ -8,37 +8,38 @@ import (
 	"genkan/internal/gateway"
 )
 
-// Kept is a server that is kept beside the file, because it was added to a
-// running house.
-type Kept struct {
+// StoredServer is a server that was added at run time. It is in the database, not
+// in the file.
+type StoredServer struct {
 	Name string
-	// Definition is a JSON object with the keys that a server has in the file.
+	// Definition is a JSON object with the keys of a server in the file.
 	Definition []byte
-	// Secrets are the names of those that were made of what stood literally in
-	// the definition; they go with it.
+	// Secrets names the secrets that replaced literal ones in the definition. They
+	// are deleted with it.
 	Secrets []string
 }
 
-// KeptStore keeps servers beside the file.
-type KeptStore interface {
-	// KeptServers lists them, in the order in which they were added.
-	KeptServers(ctx context.Context) ([]Kept, error)
-	// ChangeKeptServer changes the server with a name, in one transaction. The
-	// change gets what is there, nil for nothing, and returns what is to be there;
-	// its error leaves everything as it is.
-	ChangeKeptServer(ctx context.Context, name string, change func(was *Kept) (*Kept, error)) error
+// ServerStore stores servers.
+type ServerStore interface {
+	// StoredServers returns all servers, in the order in which they were added.
+	StoredServers(ctx context.Context) ([]StoredServer, error)
+	// ChangeStoredServer adds, changes or removes the server with a name in one
+	// transaction. change gets the stored server, nil for none, and returns its
+	// replacement, nil to remove it. If change fails, nothing is written.
+	ChangeStoredServer(ctx context.Context, name string, change func(was *StoredServer) (*StoredServer, error)) error
 }
 
-// SetAside is a kept server that is not used, and why.
-type SetAside struct {
-	Name    string
-	Written gateway.Secret
-	Why     gateway.Text
+// RejectedServer is a stored server that is not used.
+type RejectedServer struct {
+	Name       string
+	Definition gateway.Secret
+	// Reason says why the server is not used.
+	Reason gateway.Text
 }
 
-// withKept adds the kept servers behind those of the file, which they must never
-// be in the way of: one that cannot be used beside them is set aside.
-func (d *decoder) withKept(l layer) layer {
+// addStored appends the stored servers to those of the file. The file takes
+// precedence: a stored server that conflicts with it is rejected.
+func (d *decoder) addStored(l layer) layer {
 	named, prefixes := map[string]bool{}, map[string]string{}
 	for _, s := range l.servers {
 		named[s.Name] = true
@@ -46,23 +47,23 @@ func (d *decoder) withKept(l layer) layer {
 			prefixes[s.Prefix] = s.Name
 		}
 	}
-	for _, k := range d.from.Kept {
-		aside := func(why gateway.Text) {
-			l.setAside = append(l.setAside, SetAside{Name: k.Name, Written: gateway.Secret(k.Definition), Why: why})
+	for _, k := range d.from.Stored {
+		reject := func(why gateway.Text) {
+			l.rejected = append(l.rejected, RejectedServer{Name: k.Name, Definition: gateway.Secret(k.Definition), Reason: why})
 		}
 		if named[k.Name] {
-			aside(gateway.Textf("the configuration file declares a server of this name, which is used in its place"))
+			reject(gateway.Textf("the configuration file declares a server of this name, which is used in its place"))
 			continue
 		}
 		s, err := readServer(k.Name, k.Definition, d.from)
 		if err != nil {
-			aside(gateway.Textf("%s", gateway.AsError(err)))
+			reject(gateway.Textf("%s", gateway.AsError(err)))
 			continue
 		}
-		s.Kept = true
+		s.Stored = true
 		if s.Prefix != "" && !s.Disabled {
 			if other, again := prefixes[s.Prefix]; again {
-				aside(gateway.Textf("it has the prefix %q, as %s has; their tools would be confused, so give one of them another prefix", s.Prefix, other))
+				reject(gateway.Textf("it has the prefix %q, as %s has; their tools would be confused, so give one of them another prefix", s.Prefix, other))
 				continue
 			}
 			prefixes[s.Prefix] = s.Name
@@ -72,8 +73,8 @@ func (d *decoder) withKept(l layer) layer {
 	return l
 }
 
-// CheckServer reads one server as the file would be read. Its error tells
-// everything that is wrong, and its Field is where the first of it stands.
+// CheckServer reads a server's definition with the rules of the file. The error
+// reports all problems, and its Field is the path of the first.
 func CheckServer(name string, definition []byte, from Sources) (Server, error) {
 	s, err := readServer(name, definition, from.orNone())
 	if s.Schemas == "" {
@@ -102,7 +103,7 @@ func readServer(name string, definition []byte, from Sources) (Server, error) {
 		return s, nil
 	}
 	e := gateway.AsError(err)
-	for _, p := range all.list { // what is wrong with the whole has no field
+	for _, p := range all.list { // a problem with the whole definition has no field
 		if e.Field, _ = fieldAt(root, p.at, ""); e.Field != "" {
 			break
 		}
@@ -110,7 +111,7 @@ func readServer(name string, definition []byte, from Sources) (Server, error) {
 	return Server{}, e
 }
 
-// fieldAt is the path of what stands at a position.
+// fieldAt returns the path of the key or value at a position.
 func fieldAt(n *node, at position, path string) (string, bool) {
 	if n.at == at {
 		return path, true
@@ -132,7 +133,7 @@ func fieldAt(n *node, at position, path string) (string, bool) {
 	return "", false
 }
 
-// appendJSON appends the value as JSON, whatever it was written in.
+// appendJSON appends the value as JSON, also if the file is YAML.
 func (n *node) appendJSON(dst []byte) []byte {
 	text := func(s string) {
 		raw, err := json.Marshal(s)

@@ -42,7 +42,7 @@ mcpServers:
 		"mcpServers.empty.url uses the secret none, which is not kept here; run `genkan secrets set none`",
 		"mcpServers.shut.headers.A uses the secret locked, which cannot be read: locked",
 	} {
-		if got := c.Servers[i].Lacking.String(); !strings.HasPrefix(got, want) || want == "" && got != "" {
+		if got := c.Servers[i].Unresolved.String(); !strings.HasPrefix(got, want) || want == "" && got != "" {
 			t.Errorf("%s lacks %q, want %q", c.Servers[i].Name, got, want)
 		}
 	}

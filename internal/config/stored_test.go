@@ -12,7 +12,7 @@ import (
 )
 
 // asRead compares what was read, and not how it was written.
-var asRead = cmpopts.IgnoreFields(Server{}, "Written")
+var asRead = cmpopts.IgnoreFields(Server{}, "Definition")
 
 // A server that is kept beside the file is read as one in it: the same keys, the
 // same checks, all problems at once.
@@ -51,8 +51,8 @@ func TestCheckServer(t *testing.T) {
 				if c.has != nil || c.field != "" {
 					t.Fatal("it was taken")
 				}
-				if !json.Valid([]byte(s.Written.Reveal())) || s.Name != c.server || s.Prefix != c.server || s.Schemas != SchemasPlain {
-					t.Errorf("got %v, written %s", s, s.Written.Reveal())
+				if !json.Valid([]byte(s.Definition.Reveal())) || s.Name != c.server || s.Prefix != c.server || s.Schemas != SchemasPlain {
+					t.Errorf("got %v, written %s", s, s.Definition.Reveal())
 				}
 				return
 			}
@@ -74,7 +74,7 @@ func TestCheckServer(t *testing.T) {
 
 // Kept servers follow those of the file and are never in their way.
 func TestKeptServers(t *testing.T) {
-	from := Sources{Kept: []Kept{
+	from := Sources{Stored: []StoredServer{
 		{Name: "kept", Definition: []byte(`{"command":"npx","timeout":"5s"}`)},
 		{Name: "one", Definition: []byte(`{"command":"shadowed"}`)},
 		{Name: "alike", Definition: []byte(`{"command":"npx","prefix":"uno"}`)},
@@ -89,7 +89,7 @@ func TestKeptServers(t *testing.T) {
 	var got []string
 	for _, s := range c.Servers {
 		kind := "file"
-		if s.Kept {
+		if s.Stored {
 			kind = "kept"
 		}
 		got = append(got, s.Name+" "+kind+" "+s.Command+" "+s.Schemas)
@@ -98,8 +98,8 @@ func TestKeptServers(t *testing.T) {
 		t.Error(diff)
 	}
 	got = nil
-	for _, s := range c.SetAside {
-		got = append(got, s.Name+": "+s.Why.String())
+	for _, s := range c.Rejected {
+		got = append(got, s.Name+": "+s.Reason.String())
 	}
 	if diff := cmp.Diff([]string{
 		"one: the configuration file declares a server of this name, which is used in its place",
@@ -108,7 +108,7 @@ func TestKeptServers(t *testing.T) {
 	}, got); diff != "" {
 		t.Error(diff)
 	}
-	if c.Servers[0].Written.Reveal() != `{"command":"uvx","prefix":"uno"}` {
-		t.Errorf("written: %s", c.Servers[0].Written.Reveal())
+	if c.Servers[0].Definition.Reveal() != `{"command":"uvx","prefix":"uno"}` {
+		t.Errorf("written: %s", c.Servers[0].Definition.Reveal())
 	}
 }

@@ -1,0 +1,202 @@
+package cli
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"genkan/internal/api"
+	"genkan/internal/api/client"
+	"genkan/internal/app"
+	"genkan/internal/clients"
+	"genkan/internal/config"
+	"genkan/internal/gateway"
+	"genkan/internal/lang"
+	"genkan/internal/setup"
+)
+
+// setupAPI is what import, connect and undo use: the REST API of a genkan that
+// runs, or the same in this process.
+type setupAPI interface {
+	PlanImport(ctx context.Context, which client.ImportSelection) (client.ImportPlan, error)
+	Import(ctx context.Context, in client.ImportRequest) (client.ImportResult, error)
+	Connections(ctx context.Context, folder string) (client.Connections, error)
+	Connect(ctx context.Context, name string, in client.ConnectRequest) (client.ConnectResult, error)
+	Undo(ctx context.Context, name string, force bool) (client.UndoResult, error)
+}
+
+// setupAPI returns the API of the genkan that runs. It returns that of this process
+// if none runs, or if the one that does has another configuration or sees other
+// files: its environment may differ.
+func (c *command) setupAPI(ctx context.Context) setupAPI {
+	local := api.NewSetup(c.localSetup(), func() lang.Language { return c.language })
+	if c.flags.Listen != "" {
+		return local
+	}
+	remote, err := c.remote(ctx)
+	if err != nil {
+		return local
+	}
+	env, err := clients.Here()
+	if err != nil {
+		return local // which reports it
+	}
+	there, err := remote.Connections(ctx, env.WorkDir)
+	if err != nil || !c.seesTheSame(env, there) {
+		return local
+	}
+	return remote
+}
+
+// localSetup returns what imports and connects in this process.
+func (c *command) localSetup() *setup.Setup {
+	return app.NewSetup(app.Options{
+		DataDir: c.dataDir, ConfigFile: c.configFile, Flags: c.flags, Command: c.entryCommand(),
+	}, c.listeningURL)
+}
+
+// seesTheSame reports whether a running genkan has the configuration that is meant
+// here, and finds clients' files at the same paths.
+func (c *command) seesTheSame(env clients.Environment, there client.Connections) bool {
+	own, err := filepath.Abs(c.ownConfig())
+	if err != nil || own != there.ConfigFile {
+		return false
+	}
+	var here, others []string
+	for _, known := range clients.All() {
+		for _, f := range known.Files(env) {
+			if !slices.Contains(here, f.Path) {
+				here = append(here, f.Path)
+			}
+		}
+	}
+	for _, known := range there.Clients {
+		for _, f := range known.Files {
+			others = append(others, f.Path)
+		}
+	}
+	return slices.Equal(here, others)
+}
+
+// workDir returns the folder whose project's files count; empty for one that was
+// removed.
+func workDir() string {
+	dir, err := os.Getwd()
+	if err != nil {
+		return ""
+	}
+	return dir
+}
+
+// entryCommand starts genkan in entries of clients' files.
+func (c *command) entryCommand() []string {
+	words := []string{program()}
+	if c.dataDir != app.DefaultDataDir() {
+		if dir, err := filepath.Abs(c.dataDir); err == nil {
+			words = append(words, "--data", dir)
+		}
+	}
+	if c.configFile != "" {
+		if file, err := filepath.Abs(c.configFile); err == nil {
+			words = append(words, "--config", file)
+		}
+	}
+	return words
+}
+
+// program is the path that entries start genkan by. A link in the PATH stays
+// when an update puts another file behind it, so it is better than that file.
+func program() string {
+	self, err := os.Executable()
+	if err != nil {
+		return "genkan"
+	}
+	linked, err := exec.LookPath("genkan")
+	if err != nil || !filepath.IsAbs(linked) {
+		return self
+	}
+	ours, err := os.Stat(self)
+	if err != nil {
+		return self
+	}
+	if theirs, err := os.Stat(linked); err == nil && os.SameFile(ours, theirs) {
+		return linked
+	}
+	return self
+}
+
+// listeningURL is the URL of the genkan that listens for the data directory; empty
+// if none does.
+func (c *command) listeningURL(ctx context.Context) string {
+	running, err := c.findOwner(ctx)
+	switch {
+	case err != nil || running.Listen == "":
+		return ""
+	case running.TLS:
+		return "https://" + running.Listen
+	default:
+		return "http://" + running.Listen
+	}
+}
+
+// clientTokenPrefix begins the vault's name of a client's token.
+const clientTokenPrefix = setup.TokenPrefix
+
+// importsFile is the path of the list of imported entries.
+func (c *command) importsFile() string { return setup.ImportsFile(c.dataDir) }
+
+func (c *command) backups() clients.Backups { return c.localSetup().Backups() }
+
+// ownConfig is the path of genkan's configuration.
+func (c *command) ownConfig() string {
+	if c.configFile != "" {
+		return c.configFile
+	}
+	return app.DefaultConfigFile(c.dataDir)
+}
+
+// sources are what the configuration's variables mean to this process, and the
+// servers beside it.
+func (c *command) sources(ctx context.Context) config.Sources {
+	vault := app.OpenVault(c.dataDir)
+	kept, err := app.StoredServers(ctx, c.dataDir)
+	if err != nil {
+		kept = nil // who needs the database says what is wrong with it
+	}
+	return config.Sources{Stored: kept, Env: os.LookupEnv, Secret: func(name string) (gateway.Secret, bool, error) {
+		return vault.Load(ctx, app.SecretPrefix+name)
+	}}
+}
+
+// problemError returns the error that a problem with a file is.
+func problemError(p *client.FileProblem) error { return gateway.Errorf(api.Code(p), "%s", p.Error) }
+
+func titleOf(name string) string {
+	if known, ok := clients.Lookup(name); ok {
+		return known.Title
+	}
+	return name
+}
+
+// homely writes ~ for the home directory.
+func (c *command) homely(path string) string {
+	home, err := os.UserHomeDir()
+	if err != nil || home == "" {
+		return path
+	}
+	if rest, ok := strings.CutPrefix(path, home+string(filepath.Separator)); ok {
+		return "~" + string(filepath.Separator) + rest
+	}
+	return path
+}
+
+// shortened writes ~ for the home directory wherever it stands in a text.
+func (c *command) shortened(text string) string {
+	if home, err := os.UserHomeDir(); err == nil && home != "" {
+		text = strings.ReplaceAll(text, home+string(os.PathSeparator), "~"+string(os.PathSeparator))
+	}
+	return text
+}
