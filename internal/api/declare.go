@@ -17,8 +17,8 @@ import (
 // Declared is a server as it is declared, whether it runs or not.
 type Declared struct {
 	Name string
-	// Kept: in the database, not in the configuration file.
-	Kept bool
+	// Stored says that it is in the database, not in the configuration file.
+	Stored bool
 	// Problem is why it is not used; empty for one that is.
 	Problem gateway.Text
 	// Note is something to know about it.
@@ -53,8 +53,8 @@ type Tested struct {
 
 // declaredAs adds to a server what is known of its declaration.
 func (a *API) declaredAs(one client.Server, as Declared, id gateway.Identity, whole bool) client.Server {
-	one.Source, one.Editable = client.SourceFile, as.Kept
-	if as.Kept {
+	one.Source, one.Editable = client.SourceFile, as.Stored
+	if as.Stored {
 		one.Source = client.SourceDatabase
 	}
 	if as.Problem.String() != "" {

@@ -147,7 +147,7 @@ func (a *API) noSuchServer(w http.ResponseWriter, name string) {
 		case each.Problem.String() != "":
 			a.fail(w, gateway.Errorf(gateway.CodeConflict, "server %s is not used: %s", name, each.Problem))
 			return
-		case each.Kept:
+		case each.Stored:
 			a.fail(w, gateway.Errorf(gateway.CodeConflict, "server %s is disabled; PATCH /v1/servers/%s with {\"disabled\": false} to use it", name, name))
 			return
 		default:

@@ -77,8 +77,8 @@ func TestHiddenOutput(t *testing.T) {
 	const key, pem = "plain words & more", "-----BEGIN KEY-----\nMIIBVQ+abc/def\n-----END KEY-----\n"
 	s := config.Server{
 		Name: "x", Args: []string{"--x", key, "a=" + key + ";b=second word"},
-		Env:     map[string]gateway.Secret{"PEM": pem},
-		Written: `{"args":["--x","${secret:A}","a=${secret:A};b=${secret:B}"],"env":{"PEM":"${secret:PEM}"}}`,
+		Env:        map[string]gateway.Secret{"PEM": pem},
+		Definition: `{"args":["--x","${secret:A}","a=${secret:A};b=${secret:B}"],"env":{"PEM":"${secret:PEM}"}}`,
 	}
 	quoted, err := json.Marshal(map[string]string{"PEM": pem, "x": key})
 	if err != nil {

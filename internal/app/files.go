@@ -82,11 +82,11 @@ func ReadConfig(opt Options) (*config.Config, error) {
 	if err := opt.checkFiles(); err != nil {
 		return nil, err
 	}
-	kept, err := KeptServers(context.Background(), opt.DataDir)
+	kept, err := StoredServers(context.Background(), opt.DataDir)
 	if err != nil {
 		return nil, err
 	}
-	from := config.Sources{Env: opt.LookupEnv, Secret: secretsOf(context.Background(), OpenVault(opt.DataDir)), Kept: kept}
+	from := config.Sources{Env: opt.LookupEnv, Secret: secretsOf(context.Background(), OpenVault(opt.DataDir)), Stored: kept}
 	return config.Load(opt.configFile(), opt.ConfigFile != "", from, opt.Flags)
 }
 
@@ -99,9 +99,9 @@ func (p *Process) ConfigFile() string {
 // databaseFile is where the database of a data directory is.
 func databaseFile(dataDir string) string { return filepath.Join(dataDir, "genkan.db") }
 
-// KeptServers are the servers of a data directory that are kept beside its
+// StoredServers are the servers of a data directory that are kept beside its
 // configuration file. Where there is no database, none is made.
-func KeptServers(ctx context.Context, dataDir string) ([]config.Kept, error) {
+func StoredServers(ctx context.Context, dataDir string) ([]config.StoredServer, error) {
 	if _, err := os.Stat(databaseFile(dataDir)); errors.Is(err, fs.ErrNotExist) {
 		return nil, sqlite.CheckNotLost(databaseFile(dataDir))
 	}
@@ -109,7 +109,7 @@ func KeptServers(ctx context.Context, dataDir string) ([]config.Kept, error) {
 	if err != nil {
 		return nil, err
 	}
-	kept, err := store.KeptServers(ctx)
+	kept, err := store.StoredServers(ctx)
 	return kept, errors.Join(err, store.Close())
 }
 

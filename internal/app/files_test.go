@@ -136,7 +136,7 @@ func TestAUsedDirectoryWithoutItsDatabase(t *testing.T) {
 	if err := openIn(t, dir); err == nil || !strings.Contains(gateway.AsError(err).Text(), "cp BACKUP") {
 		t.Errorf("opening: %v", err)
 	}
-	if _, err := KeptServers(t.Context(), dir); err == nil {
+	if _, err := StoredServers(t.Context(), dir); err == nil {
 		t.Error("its servers are said to be none")
 	}
 	if _, err := os.Stat(databaseFile(dir)); err == nil {

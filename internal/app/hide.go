@@ -29,7 +29,7 @@ func hidden(s config.Server) []string {
 	for _, l := range clients.Literals(clients.Server{Name: s.Name, Args: s.Args, URL: s.URL, Env: s.Env, Headers: s.Headers}) {
 		add(l.Value.Reveal())
 	}
-	said, err := readDefinition([]byte(s.Written.Reveal()))
+	said, err := readDefinition([]byte(s.Definition.Reveal()))
 	if err != nil {
 		said = definition{}
 	}

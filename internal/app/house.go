@@ -203,7 +203,7 @@ func (p *Process) settings(s config.Server) upstream.Settings {
 	return upstream.Settings{
 		Name: s.Name, Command: s.Command, Args: s.Args, Env: s.Env, Dir: s.Cwd,
 		URL: s.URL, Headers: s.Headers, Transport: s.Transport, Isolation: s.Isolation,
-		StartupTimeout: s.StartupTimeout, Fingerprint: s.Fingerprint(), Lacking: s.Lacking, Bearer: bearer,
+		StartupTimeout: s.StartupTimeout, Fingerprint: s.Fingerprint(), Lacking: s.Unresolved, Bearer: bearer,
 	}
 }
 

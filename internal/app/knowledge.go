@@ -70,8 +70,8 @@ func (k *knowledge) sourceFor(p *Process, model config.Embeddings) *plugin.Manag
 	k.source = plugin.New(plugin.Options{Base: k.base, Store: store, Tools: kb.NewTools(k.base), Storage: store, Log: p.log})
 	k.model = model
 	switch {
-	case len(model.Lacking.Each) > 0:
-		p.log.Warn("semantic_search is not there: the configuration refers to something that is not there", "lacking", model.Lacking.String())
+	case len(model.Unresolved.Each) > 0:
+		p.log.Warn("semantic_search is not there: the configuration refers to something that is not there", "lacking", model.Unresolved.String())
 	case model.URL != "":
 		at := config.KnowledgeRoom + ".semantic"
 		find := semantic.New(semantic.Options{Store: store, Connect: func(c semantic.Config) semantic.Embedder {

@@ -28,11 +28,11 @@ func (m *meaning) shelfFor(cfg config.Embeddings, store embed.Store, log *slog.L
 		return m.shelf
 	}
 	m.end()
-	if cfg.URL == "" && len(cfg.Lacking.Each) == 0 {
+	if cfg.URL == "" && len(cfg.Unresolved.Each) == 0 {
 		return nil
 	}
-	if len(cfg.Lacking.Each) > 0 {
-		log.Warn("embeddings are not used: the configuration refers to something that is not there", "lacking", cfg.Lacking.String())
+	if len(cfg.Unresolved.Each) > 0 {
+		log.Warn("embeddings are not used: the configuration refers to something that is not there", "lacking", cfg.Unresolved.String())
 		return nil
 	}
 	m.of = cfg

@@ -67,9 +67,9 @@ func (p *Process) testable(ctx context.Context, name string, raw []byte) (config
 		if raw == nil {
 			return cfg.Servers[i], nil
 		}
-		written, kept = cfg.Servers[i].Written, cfg.Servers[i].Kept
-	} else if i := slices.IndexFunc(cfg.SetAside, func(s config.SetAside) bool { return s.Name == name }); i >= 0 {
-		written = cfg.SetAside[i].Written
+		written, kept = cfg.Servers[i].Definition, cfg.Servers[i].Stored
+	} else if i := slices.IndexFunc(cfg.Rejected, func(s config.RejectedServer) bool { return s.Name == name }); i >= 0 {
+		written = cfg.Rejected[i].Definition
 	}
 	if raw == nil {
 		if written == "" {
@@ -114,18 +114,18 @@ func (h *house) Declared() []api.Declared {
 	all := make([]api.Declared, 0, len(h.config.Servers))
 	for _, s := range h.config.Servers {
 		all = append(all, api.Declared{
-			Name: s.Name, Kept: s.Kept, Definition: shown(s.Name, s.Written, s.Kept),
+			Name: s.Name, Stored: s.Stored, Definition: shown(s.Name, s.Definition, s.Stored),
 			Hide: func(text string) string { return hide(s, text) },
 		})
 	}
-	for _, aside := range h.config.SetAside {
+	for _, aside := range h.config.Rejected {
 		at := slices.IndexFunc(all, func(d api.Declared) bool { return d.Name == aside.Name })
 		if at >= 0 {
 			all[at].Note = gateway.Textf("the database has a server of this name too, which is not used while the file declares one")
 			continue
 		}
 		all = append(all, api.Declared{
-			Name: aside.Name, Kept: true, Problem: aside.Why, Definition: shown(aside.Name, aside.Written, true),
+			Name: aside.Name, Stored: true, Problem: aside.Reason, Definition: shown(aside.Name, aside.Definition, true),
 			Hide: func(text string) string { return text },
 		})
 	}

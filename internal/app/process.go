@@ -121,7 +121,7 @@ type Process struct {
 	// buildID is compared with that of processes that want to join.
 	buildID string
 	// kept are the servers beside the file that are in force; guarded by reloading.
-	kept []config.Kept
+	kept []config.StoredServer
 	// reloading serialises reloads; furnishing is held while a house is built, or
 	// lists are brought into one. Reading a configuration may wait for a person,
 	// so it happens under the first alone.
@@ -235,7 +235,7 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 
 // prepare reads what a process begins with.
 func (p *Process) prepare(ctx context.Context) (*config.Config, gateway.Secret, error) {
-	kept, err := p.store.KeptServers(ctx)
+	kept, err := p.store.StoredServers(ctx)
 	if err != nil {
 		return nil, "", err
 	}

@@ -16,21 +16,21 @@ import (
 type reading struct {
 	*config.Config
 	used variables
-	kept []config.Kept
+	kept []config.StoredServer
 	// unread is why secrets that it refers to could not be read, which is another
 	// thing than not being there.
 	unread error
 }
 
 // read reads the configuration, with servers that are kept beside its file.
-func (p *Process) read(ctx context.Context, kept []config.Kept) (*reading, error) {
+func (p *Process) read(ctx context.Context, kept []config.StoredServer) (*reading, error) {
 	path, mustExist := p.configFile()
 	if err := checkPrivate(path); err != nil {
 		return nil, err
 	}
 	found := &reading{used: variables{}, kept: kept}
 	secret := secretsOf(ctx, p.vault)
-	from := config.Sources{Kept: kept, Env: found.used.lookup(p.opt.LookupEnv), Secret: func(name string) (gateway.Secret, bool, error) {
+	from := config.Sources{Stored: kept, Env: found.used.lookup(p.opt.LookupEnv), Secret: func(name string) (gateway.Secret, bool, error) {
 		value, ok, err := secret(name)
 		if err != nil {
 			found.unread = err
@@ -62,10 +62,10 @@ func (r *reading) stops(now *config.Config) string {
 	}
 	runs := map[string]bool{}
 	for _, s := range now.Servers {
-		runs[s.Name] = !s.Disabled && len(s.Lacking.Each) == 0
+		runs[s.Name] = !s.Disabled && len(s.Unresolved.Each) == 0
 	}
 	for _, s := range r.Servers {
-		if runs[s.Name] && !s.Disabled && len(s.Lacking.Each) > 0 {
+		if runs[s.Name] && !s.Disabled && len(s.Unresolved.Each) > 0 {
 			return s.Name
 		}
 	}
@@ -76,7 +76,7 @@ func (r *reading) stops(now *config.Config) string {
 func (p *Process) Reload() error {
 	p.reloading.Lock()
 	defer p.reloading.Unlock()
-	kept, err := p.store.KeptServers(p.life)
+	kept, err := p.store.StoredServers(p.life)
 	if err != nil {
 		return err
 	}
@@ -86,7 +86,7 @@ func (p *Process) Reload() error {
 // renew puts the file, with servers that are kept beside it, into force. What
 // must be done before that, when it is known that it can be, is commit. It is
 // called with reloading held.
-func (p *Process) renew(kept []config.Kept, commit func(*config.Config) error) error {
+func (p *Process) renew(kept []config.StoredServer, commit func(*config.Config) error) error {
 	if err := p.fileIsThere(); err != nil {
 		return err
 	}
@@ -120,8 +120,8 @@ func (p *Process) renew(kept []config.Kept, commit func(*config.Config) error) e
 	p.setStatuses(p.life, fresh)
 	p.retire(old, fresh)
 	p.tellOfReload(old, fresh)
-	for _, aside := range cfg.SetAside {
-		p.log.Warn("a server of the database is not used", "server", aside.Name, "reason", aside.Why.String())
+	for _, aside := range cfg.Rejected {
+		p.log.Warn("a server of the database is not used", "server", aside.Name, "reason", aside.Reason.String())
 	}
 	p.log.Info("configuration reloaded", "servers", len(fresh.servers))
 	return nil

@@ -19,7 +19,7 @@ func (p *Process) AddServer(ctx context.Context, name string, raw []byte) error 
 	if err != nil {
 		return err
 	}
-	return p.changeServers(ctx, name, func(was *config.Kept) (definition, error) {
+	return p.changeServers(ctx, name, func(was *config.StoredServer) (definition, error) {
 		if was != nil {
 			return nil, gateway.Errorf(gateway.CodeConflict, "there is a server %s already; give this one another name, or remove that one first (`genkan servers remove %s`), or change it with PUT /v1/servers/%s", name, name, name)
 		}
@@ -35,7 +35,7 @@ func (p *Process) ChangeServer(ctx context.Context, name string, raw []byte, pat
 	if err != nil {
 		return err
 	}
-	return p.changeServers(ctx, name, func(was *config.Kept) (definition, error) {
+	return p.changeServers(ctx, name, func(was *config.StoredServer) (definition, error) {
 		if was == nil {
 			return nil, noServer(name)
 		}
@@ -56,7 +56,7 @@ func (p *Process) ChangeServer(ctx context.Context, name string, raw []byte, pat
 
 // RemoveServer takes a server out of the house and the database.
 func (p *Process) RemoveServer(ctx context.Context, name string) error {
-	return p.changeServers(ctx, name, func(was *config.Kept) (definition, error) {
+	return p.changeServers(ctx, name, func(was *config.StoredServer) (definition, error) {
 		if was == nil {
 			return nil, noServer(name)
 		}
@@ -76,7 +76,7 @@ func noServer(name string) error {
 // changeServers has one server added, changed or removed: decide gets what is
 // kept of it, and says what is to be. What can be refused is refused before
 // anything is written.
-func (p *Process) changeServers(ctx context.Context, name string, decide func(was *config.Kept) (definition, error)) error {
+func (p *Process) changeServers(ctx context.Context, name string, decide func(was *config.StoredServer) (definition, error)) error {
 	// Processes that have one data directory take turns: the names of new secrets
 	// must stay free until the row is written. Waiting for that keeps no reload.
 	unlock, err := p.vault.Lock(ctx, keptLock)
@@ -87,16 +87,16 @@ func (p *Process) changeServers(ctx context.Context, name string, decide func(wa
 	p.reloading.Lock()
 	defer p.reloading.Unlock()
 	for _, s := range p.Config().Servers {
-		if s.Name == name && !s.Kept {
+		if s.Name == name && !s.Stored {
 			return p.declaredInFile(name)
 		}
 	}
-	kept, err := p.store.KeptServers(ctx)
+	kept, err := p.store.StoredServers(ctx)
 	if err != nil {
 		return err
 	}
-	var was *config.Kept
-	at := slices.IndexFunc(kept, func(k config.Kept) bool { return k.Name == name })
+	var was *config.StoredServer
+	at := slices.IndexFunc(kept, func(k config.StoredServer) bool { return k.Name == name })
 	if at >= 0 {
 		was = &kept[at]
 	}
@@ -104,7 +104,7 @@ func (p *Process) changeServers(ctx context.Context, name string, decide func(wa
 	if err != nil {
 		return err
 	}
-	var now *config.Kept
+	var now *config.StoredServer
 	saved := []string{}
 	if want != nil {
 		if now, saved, err = p.keepable(ctx, name, was, want); err != nil {
@@ -137,8 +137,8 @@ const keptLock = "servers"
 // used just now.
 func (p *Process) needsSecret(secret string) bool {
 	cfg := p.Config()
-	return slices.ContainsFunc(cfg.Servers, func(s config.Server) bool { return usesSecret(s.Written.Reveal(), secret) }) ||
-		slices.ContainsFunc(cfg.SetAside, func(s config.SetAside) bool { return usesSecret(s.Written.Reveal(), secret) })
+	return slices.ContainsFunc(cfg.Servers, func(s config.Server) bool { return usesSecret(s.Definition.Reveal(), secret) }) ||
+		slices.ContainsFunc(cfg.Rejected, func(s config.RejectedServer) bool { return usesSecret(s.Definition.Reveal(), secret) })
 }
 
 func (p *Process) declaredInFile(name string) error {
@@ -146,7 +146,7 @@ func (p *Process) declaredInFile(name string) error {
 }
 
 // replaced is a list with one server added, changed or taken out.
-func replaced(kept []config.Kept, at int, now *config.Kept) []config.Kept {
+func replaced(kept []config.StoredServer, at int, now *config.StoredServer) []config.StoredServer {
 	kept = slices.Clone(kept)
 	switch {
 	case now == nil && at >= 0:
@@ -160,9 +160,9 @@ func replaced(kept []config.Kept, at int, now *config.Kept) []config.Kept {
 }
 
 // putInForce writes a change down and builds the house with it.
-func (p *Process) putInForce(name string, kept []config.Kept, was, now *config.Kept) error {
+func (p *Process) putInForce(name string, kept []config.StoredServer, was, now *config.StoredServer) error {
 	err := p.renew(kept, func(cfg *config.Config) error {
-		for _, aside := range cfg.SetAside {
+		for _, aside := range cfg.Rejected {
 			if now == nil || aside.Name != name {
 				continue
 			}
@@ -171,11 +171,11 @@ func (p *Process) putInForce(name string, kept []config.Kept, was, now *config.K
 					return p.declaredInFile(name)
 				}
 			}
-			e := gateway.Errorf(gateway.CodeConflict, "server %s cannot be used beside the others: %s", name, aside.Why)
+			e := gateway.Errorf(gateway.CodeConflict, "server %s cannot be used beside the others: %s", name, aside.Reason)
 			e.Field = "prefix"
 			return e
 		}
-		return p.store.ChangeKeptServer(p.life, name, func(there *config.Kept) (*config.Kept, error) {
+		return p.store.ChangeStoredServer(p.life, name, func(there *config.StoredServer) (*config.StoredServer, error) {
 			if (there == nil) != (was == nil) || there != nil && !bytes.Equal(there.Definition, was.Definition) {
 				return nil, gateway.Errorf(gateway.CodeConflict, "server %s was changed by somebody else at the same time; look at it, and try again", name)
 			}
@@ -194,7 +194,7 @@ func (p *Process) putInForce(name string, kept []config.Kept, was, now *config.K
 // keepable checks a definition as the file's are checked, and puts its literal
 // secrets into the vault. The names of those that are new there are returned also
 // with an error.
-func (p *Process) keepable(ctx context.Context, name string, was *config.Kept, want definition) (now *config.Kept, saved []string, err error) {
+func (p *Process) keepable(ctx context.Context, name string, was *config.StoredServer, want definition) (now *config.StoredServer, saved []string, err error) {
 	want.takeUser()
 	if _, err := config.CheckServer(name, want.json(), p.sources(ctx)); err != nil {
 		return nil, nil, err
@@ -213,7 +213,7 @@ func (p *Process) keepable(ctx context.Context, name string, was *config.Kept, w
 	if err != nil {
 		return nil, saved, err
 	}
-	now = &config.Kept{Name: name, Definition: want.json(), Secrets: slices.Clone(saved)}
+	now = &config.StoredServer{Name: name, Definition: want.json(), Secrets: slices.Clone(saved)}
 	if was != nil {
 		for _, secret := range was.Secrets {
 			if want.uses(secret) {
@@ -272,13 +272,13 @@ func (p *Process) watchKept(ctx context.Context) {
 			continue // who needs the store now says what is wrong with it
 		}
 		seen = sequence
-		kept, err := p.store.KeptServers(ctx)
+		kept, err := p.store.StoredServers(ctx)
 		if err != nil {
 			seen = -1
 			continue
 		}
 		p.reloading.Lock()
-		same := slices.EqualFunc(kept, p.kept, func(a, b config.Kept) bool {
+		same := slices.EqualFunc(kept, p.kept, func(a, b config.StoredServer) bool {
 			return a.Name == b.Name && bytes.Equal(a.Definition, b.Definition)
 		})
 		p.reloading.Unlock()

@@ -129,7 +129,7 @@ func TestAddedServersReachTheOtherProcess(t *testing.T) {
 	if now := b.server("one").ProcessID; now != pid {
 		t.Errorf("the server that stayed was restarted: %d, then %d", pid, now)
 	}
-	if kept, err := KeptServers(t.Context(), dir); err != nil || len(kept) != 0 {
+	if kept, err := StoredServers(t.Context(), dir); err != nil || len(kept) != 0 {
 		t.Errorf("kept: %v, %v", kept, err)
 	}
 }
@@ -231,8 +231,8 @@ func TestABrokenFileKeepsServersAsTheyAre(t *testing.T) {
 	if names, err := h.vault.Names(t.Context(), SecretPrefix); err != nil || len(names) != 0 {
 		t.Errorf("the vault has %v, %v", names, err)
 	}
-	kept, err := h.store.KeptServers(t.Context())
-	if err != nil || !slices.EqualFunc(kept, []string{"two"}, func(k config.Kept, name string) bool { return k.Name == name }) {
+	kept, err := h.store.StoredServers(t.Context())
+	if err != nil || !slices.EqualFunc(kept, []string{"two"}, func(k config.StoredServer, name string) bool { return k.Name == name }) {
 		t.Errorf("kept: %v, %v", kept, err)
 	}
 }

@@ -42,7 +42,7 @@ func (p *Process) newSetup() *setup.Setup {
 		}
 		from := p.sources(ctx)
 		var err error
-		from.Kept, err = p.store.KeptServers(ctx)
+		from.Stored, err = p.store.StoredServers(ctx)
 		return from, err
 	}
 	// A keeper of its own: the process's notices a token that another process has
@@ -83,14 +83,14 @@ func NewSetup(opt Options, listening func(ctx context.Context) string) *setup.Se
 		}
 		return err
 	}
-	beside := sync.OnceValues(func() ([]config.Kept, error) { return KeptServers(context.Background(), opt.DataDir) })
+	beside := sync.OnceValues(func() ([]config.StoredServer, error) { return StoredServers(context.Background(), opt.DataDir) })
 	out.Sources = func(ctx context.Context) (config.Sources, error) {
 		from := config.Sources{Env: opt.LookupEnv, Secret: secretsOf(ctx, kept)}
 		if err := opt.checkFiles(); err != nil {
 			return from, err
 		}
 		var err error
-		from.Kept, err = beside()
+		from.Stored, err = beside()
 		return from, err
 	}
 	out.Tokens = opt.withTokens

@@ -80,8 +80,8 @@ func remoteServer(cfg *config.Config, name string) (signin.Server, error) {
 			"server %s is a process on this machine, which nobody signs in to; a key that it needs goes into its env, best as ${secret:NAME}", name)
 	case s.OAuth.Off:
 		return signin.Server{}, gateway.Errorf(gateway.CodeInvalid, "server %s has oauth: false in the configuration; remove that to sign in to it", name)
-	case len(s.Lacking.Each) > 0:
-		return signin.Server{}, gateway.Errorf(gateway.CodeInvalid, "server %s cannot be signed in to: %s", name, s.Lacking)
+	case len(s.Unresolved.Each) > 0:
+		return signin.Server{}, gateway.Errorf(gateway.CodeInvalid, "server %s cannot be signed in to: %s", name, s.Unresolved)
 	default:
 		return app.SignInServer(s), nil
 	}

@@ -162,11 +162,11 @@ func (c *command) ownConfig() string {
 // servers beside it.
 func (c *command) sources(ctx context.Context) config.Sources {
 	vault := app.OpenVault(c.dataDir)
-	kept, err := app.KeptServers(ctx, c.dataDir)
+	kept, err := app.StoredServers(ctx, c.dataDir)
 	if err != nil {
 		kept = nil // who needs the database says what is wrong with it
 	}
-	return config.Sources{Kept: kept, Env: os.LookupEnv, Secret: func(name string) (gateway.Secret, bool, error) {
+	return config.Sources{Stored: kept, Env: os.LookupEnv, Secret: func(name string) (gateway.Secret, bool, error) {
 		return vault.Load(ctx, app.SecretPrefix+name)
 	}}
 }

@@ -1,13 +1,11 @@
-// Package config is the room where the house is planned: it reads the one
-// configuration file, lays environment and flags over it, and hands app a
-// Config that needs no further checking. It knows no other room; what a
+// Package config reads genkan's configuration file, applies environment variables
+// and flags to it, and returns a Config that needs no further checks. What a
 // setting does is decided where it is used.
 //
-// The file is written by hand, so the reading is strict and talkative: an
-// unknown key, a duplicate, a wrong type or a bad value is refused with its
-// line and column, and all problems are told at once. The file holds
-// credentials too, so no error, print or encoding ever shows a value that may
-// be one.
+// People write the file by hand, so reading is strict: an unknown or duplicate
+// key, a wrong type and an invalid value are errors with line and column, and all
+// problems are reported at once. The file may hold credentials, so no error, print
+// or encoding shows a value that may be one.
 package config
 
 import (
@@ -21,22 +19,22 @@ import (
 	"genkan/internal/gateway"
 )
 
-// Defaults, where the zero value is not one.
+// Defaults of settings whose zero value is not the default.
 const (
 	DefaultHost     = "127.0.0.1"
 	DefaultPort     = 3000
 	DefaultLogLevel = "info"
 	DefaultLang     = "en"
-	// DefaultTimeout is long because real tools are slow; every progress
-	// message starts it anew.
+	// DefaultTimeout is long because real tools are slow. Each progress message
+	// restarts it.
 	DefaultTimeout = 10 * time.Minute
 	// DefaultStartupTimeout leaves a cold npx or uvx time to download.
 	DefaultStartupTimeout = 180 * time.Second
-	// DefaultTimeWindow is what a rate limit counts in.
+	// DefaultTimeWindow is the time window of a rate limit.
 	DefaultTimeWindow = time.Minute
 )
 
-// The kinds of isolation.
+// Values of Server.Isolation.
 const (
 	IsolationAuto    = "auto"
 	IsolationShared  = "shared"
@@ -44,17 +42,17 @@ const (
 	IsolationRoot    = "root"
 )
 
-// What clients of the legacy era are shown of the tools' schemas.
+// Values of Server.Schemas: how legacy clients see the schemas of tools.
 const (
 	SchemasPlain    = "plain"    // combinations at the first level become plain properties
 	SchemasOriginal = "original" // as the server wrote them
 )
 
-// WorkspaceFolder is a variable that stays in what is read: the folder is the
-// client's, and known only when it calls.
+// WorkspaceFolder is a variable that is not resolved when the file is read: each
+// client has a folder of its own, which is known when it calls.
 const WorkspaceFolder = "${workspaceFolder}"
 
-// How a URL is called, when the file says so.
+// Values of Server.Transport.
 const (
 	TransportHTTP = "http" // streamable HTTP
 	TransportSSE  = "sse"  // the transport of MCP 2024-11-05
@@ -71,22 +69,21 @@ type Config struct {
 
 	CORS      CORS
 	RateLimit RateLimit
-	// AllowedHosts are the names, beyond the loopback ones, that a Host header
-	// may have: host or host:port, in lower case.
+	// AllowedHosts are values of the Host header that are accepted beside the
+	// loopback names: host or host:port, in lower case.
 	AllowedHosts []string
-	// Folders are where callers with a token may have servers work, beside the
-	// home directory: absolute paths, or paths that begin with ~/.
+	// Folders are those in which servers may work for callers with a token, beside
+	// the home directory: absolute paths, or paths that begin with ~/.
 	Folders []string
-	// BehindProxy says that somebody in front ends TLS.
+	// BehindProxy says that a proxy in front terminates TLS.
 	BehindProxy bool
 	TLS         TLS
 	// PageSize is how many tools a page of tools/list has; 0 is one page.
 	PageSize int
-	// LoginShell lets commands that our PATH does not have be looked for in that
-	// of the user's login shell.
+	// LoginShell looks for commands in the PATH of the user's login shell, too.
 	LoginShell bool
-	// ClientMetadataURL is where genkan's client ID metadata document is, for
-	// signing in to servers; empty if nobody hosts one.
+	// ClientMetadataURL is the URL of genkan's client ID metadata document, for
+	// signing in to servers; empty for none.
 	ClientMetadataURL string
 	// Learn lets searches learn from the calls that follow them.
 	Learn bool
@@ -95,16 +92,16 @@ type Config struct {
 	Embeddings Embeddings
 	// Knowledge is the knowledge base.
 	Knowledge Knowledge
-	// Look is what clients are shown that have no entry of their own.
-	Look
+	// Listing is for clients without an entry of their own.
+	Listing
 	// Profiles and Clients are in file order.
 	Profiles []Profile
 	Clients  []Client
-	// Servers are in file order, which decides who owns a name in doubt. Those
-	// that are kept beside the file follow.
+	// Servers are in file order, which decides who owns a name that several have.
+	// Stored servers follow.
 	Servers []Server
-	// SetAside are kept servers that cannot be used beside the others.
-	SetAside []SetAside
+	// Rejected are stored servers that conflict with others.
+	Rejected []RejectedServer
 }
 
 // KnowledgeRoom is the name that the knowledge base has among the servers.
@@ -182,62 +179,62 @@ type Server struct {
 	ToolOptions []ToolOptions
 	// Validate checks arguments against the tool's schema before sending.
 	Validate bool
-	// Lacking are the variables and secrets that the server refers to and that
-	// are not there. It cannot be used before they are; the others can.
-	Lacking gateway.Texts
-	// Missing names the same things, in the same order.
+	// Unresolved describes references to variables and secrets that do not exist.
+	// The server cannot be used until they do; other servers can.
+	Unresolved gateway.Texts
+	// Missing names these variables and secrets, in the same order.
 	Missing []Missing
 	// Schemas is what legacy clients are shown of the tools' schemas: one of the
 	// Schemas constants.
 	Schemas string
-	// Kept: it is kept beside the file, not in it.
-	Kept bool
-	// Written is the server as it was written, as JSON, with its references in
-	// place. It may hold literal secrets.
-	Written gateway.Secret
+	// Stored says that the server is in the database, not in the file.
+	Stored bool
+	// Definition is the server as JSON, with unresolved references. It may hold
+	// literal secrets.
+	Definition gateway.Secret
 }
 
-// Missing is a variable or a secret that a server refers to and that is not
-// there, or cannot be read.
+// Missing is a variable or a secret that a server refers to and that does not
+// exist or cannot be read.
 type Missing struct {
 	Name   string
 	Secret bool
 }
 
-// OAuth is what the file says about signing in to a server. The zero value
-// leaves everything to what the server says of itself.
+// OAuth configures signing in to a server. The zero value uses what the server
+// announces.
 type OAuth struct {
-	// Off: the server is never signed in to.
+	// Off disables signing in.
 	Off bool
-	// ClientID and ClientSecret are what genkan was registered as by hand, and
-	// Issuer where; empty trusts whoever the server names.
+	// ClientID and ClientSecret are those of a manual registration with Issuer. An
+	// empty Issuer is the one that the server names.
 	ClientID     string
 	ClientSecret gateway.Secret
 	Issuer       string
-	// Scopes are asked for instead of those that the server names.
+	// Scopes replace those that the server names.
 	Scopes []string
-	// RedirectPort is the port that the browser comes back to; 0 is any.
+	// RedirectPort is the port of the redirect URL; 0 is any free port.
 	RedirectPort int
-	// PrivateHosts may be on private addresses though the server is not.
+	// PrivateHosts may have private addresses although the server has a public one.
 	PrivateHosts []string
 }
 
-// isSaid reports whether the file says anything.
-func (o OAuth) isSaid() bool {
+// isSet reports whether the file configures anything.
+func (o OAuth) isSet() bool {
 	return o.Off || o.ClientID != "" || o.ClientSecret != "" || o.Issuer != "" || o.RedirectPort != 0 ||
 		len(o.Scopes) > 0 || len(o.PrivateHosts) > 0
 }
 
-// ToolFilter says which of a server's tools exist for clients. Patterns are
-// path.Match globs over the server's own names, known to be well-formed.
+// ToolFilter selects the tools of a server that clients see. Patterns are
+// well-formed path.Match globs for the server's own names.
 type ToolFilter struct {
-	// Allow admits what it matches; nil admits everything.
+	// Allow selects tools; nil selects all.
 	Allow []string
-	// Deny wins over Allow.
+	// Deny overrides Allow.
 	Deny []string
 }
 
-// Allows reports whether the tool with the server's own name passes.
+// Allows reports whether the filter selects a tool by the server's own name.
 func (f ToolFilter) Allows(tool string) bool {
 	matches := func(globs []string) bool {
 		for _, g := range globs {
@@ -250,30 +247,29 @@ func (f ToolFilter) Allows(tool string) bool {
 	return (f.Allow == nil || matches(f.Allow)) && !matches(f.Deny)
 }
 
-// ToolOptions are how calls of the tools that a pattern matches are carried out,
-// unless the caller says otherwise, and what they are registered with.
+// ToolOptions are the defaults for calls of the tools that Pattern matches, and
+// their labels.
 type ToolOptions struct {
 	Pattern string
 	gateway.ExecuteOptions
 	ToolLabels
 }
 
-// ToolLabels are what is said about a tool in the register, unless somebody has
-// said otherwise there.
+// ToolLabels describe a tool in the registry. What people set there overrides them.
 type ToolLabels struct {
 	Version  string
 	Category string
 	Tags     []string
 }
 
-// The most that the file may say for a tool, which is what callers may ask for.
+// Limits of ToolOptions, the same as those for callers.
 const (
 	mostRetries     = 10
 	longestRetryGap = time.Minute
 )
 
-// OptionsOf are those of the tool with the server's own name. Where several
-// patterns match, the first that says a thing counts.
+// OptionsOf returns the options of a tool by the server's own name. If several
+// patterns match, the first that sets an option applies.
 func (s Server) OptionsOf(tool string) gateway.ExecuteOptions {
 	var found gateway.ExecuteOptions
 	for _, o := range s.ToolOptions {
@@ -287,8 +283,8 @@ func (s Server) OptionsOf(tool string) gateway.ExecuteOptions {
 	return found
 }
 
-// LabelsOf are those of the tool with the server's own name. As with options,
-// the first pattern that says a thing counts.
+// LabelsOf returns the labels of a tool by the server's own name. If several
+// patterns match, the first that sets a label applies.
 func (s Server) LabelsOf(tool string) ToolLabels {
 	var found ToolLabels
 	for _, o := range s.ToolOptions {
@@ -304,8 +300,8 @@ func (s Server) LabelsOf(tool string) ToolLabels {
 	return found
 }
 
-// Exposed reports whether others than this machine can reach the listener. A
-// name other than localhost counts as exposed: what it resolves to may change.
+// Exposed reports whether other machines can reach the listener. A host name other
+// than localhost counts as exposed, because what it resolves to may change.
 func (c *Config) Exposed() bool {
 	host, _, err := net.SplitHostPort(c.Listen)
 	if err != nil {
@@ -318,8 +314,8 @@ func (c *Config) Exposed() bool {
 	return err != nil || !addr.Unmap().IsLoopback()
 }
 
-// CheckExposure refuses to be reachable from outside in the clear: tokens
-// would cross the network for anyone to read.
+// CheckExposure returns an error if other machines can reach the listener without
+// TLS: tokens would cross the network in the clear.
 func (c *Config) CheckExposure() error {
 	if !c.Exposed() || c.TLS.CertFile != "" || c.BehindProxy {
 		return nil

@@ -14,8 +14,8 @@ import (
 type decoder struct {
 	problems *problems
 	from     Sources
-	// lacking is what the server at hand refers to and nobody has.
-	lacking []gateway.Text
+	// unresolved are the references of the current server that do not resolve.
+	unresolved []gateway.Text
 	// referred are names that must be somewhere else in the file.
 	referred []reference
 	missing  []Missing

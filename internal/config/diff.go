@@ -45,8 +45,8 @@ func (s Server) Fingerprint() string {
 	text(s.Cwd)
 	text(s.URL)
 	secrets(s.Headers, http.CanonicalHeaderKey)
-	length(len(s.Lacking.Each))
-	if o := s.OAuth; o.isSaid() { // servers without it keep the fingerprint they had
+	length(len(s.Unresolved.Each))
+	if o := s.OAuth; o.isSet() { // servers without it keep the fingerprint they had
 		_, _ = fmt.Fprintf(h, "%t %d ", o.Off, o.RedirectPort)
 		for _, t := range []string{o.ClientID, o.ClientSecret.Reveal(), o.Issuer} {
 			text(t)

@@ -40,7 +40,7 @@ func changes() map[string]struct {
 		"Tools":          {func(s *Server) { s.Tools.Deny = []string{"x"} }, false, false},
 		"ToolOptions":    {func(s *Server) { s.ToolOptions = []ToolOptions{{Pattern: "x"}} }, false, false},
 		"Validate":       {func(s *Server) { s.Validate = true }, false, false},
-		"Lacking":        {func(s *Server) { s.Lacking.Each = []gateway.Text{gateway.Textf("uses the variable")} }, true, true},
+		"Unresolved":     {func(s *Server) { s.Unresolved.Each = []gateway.Text{gateway.Textf("uses the variable")} }, true, true},
 		"Schemas":        {func(s *Server) { s.Schemas = SchemasOriginal }, false, false},
 	}
 }
@@ -58,8 +58,8 @@ func TestDiffKnowsEveryField(t *testing.T) {
 	known := changes()
 	for _, f := range reflect.VisibleFields(reflect.TypeFor[Server]()) {
 		switch f.Name {
-		case "Name", "Missing", // which goes with Lacking
-			"Kept", "Written": // where and how it is written makes no other server
+		case "Name", "Missing", // which goes with Unresolved
+			"Stored", "Definition": // where and how it is written makes no other server
 			continue
 		}
 		c, ok := known[f.Name]

@@ -21,9 +21,9 @@ type Embeddings struct {
 	Dimensions int
 	// Weight is how much meaning counts beside words, 0 to 1.
 	Weight float64
-	// Lacking are the variables and secrets that it refers to and that are not
+	// Unresolved describes references to variables and secrets that are not
 	// there. It is not used before they are.
-	Lacking gateway.Texts
+	Unresolved gateway.Texts
 }
 
 // The kinds of endpoints that make vectors.
@@ -71,16 +71,16 @@ func (e Embeddings) LogValue() slog.Value { return slog.AnyValue(e.shown()) }
 
 func (d *decoder) embeddings(n *node, at string, weight float64) Embeddings {
 	e := Embeddings{Kind: EmbeddingsOpenAI, Weight: weight}
-	d.lacking, d.missing = nil, nil
+	d.unresolved, d.missing = nil, nil
 	before := len(d.problems.list)
 	d.object(n, at, d.embeddingsFields(&e))
 	switch {
-	case len(d.lacking) > 0:
-		e.Lacking = gateway.Texts{Between: "; ", Each: d.lacking}
+	case len(d.unresolved) > 0:
+		e.Unresolved = gateway.Texts{Between: "; ", Each: d.unresolved}
 	case (e.URL == "" || e.Model == "") && len(d.problems.list) == before:
 		d.problems.add(n.at, "%s needs a url (where the model is) and a model (its name there)", at)
 	}
-	d.lacking, d.missing = nil, nil
+	d.unresolved, d.missing = nil, nil
 	return e
 }
 

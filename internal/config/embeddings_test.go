@@ -28,8 +28,8 @@ func TestEmbeddings(t *testing.T) {
 
 	c = mustLoad(t, "embeddings: {url: 'http://127.0.0.1:1', model: m, apiKey: '${KEY}', kind: Ollama, dimensions: 256, weight: 0.5}", environ(), Flags{})
 	e := c.Embeddings
-	if len(e.Lacking.Each) != 1 || e.Kind != EmbeddingsOllama || e.Dimensions != 256 || e.Weight != .5 {
-		t.Errorf("got %+v, lacking %v", e, e.Lacking)
+	if len(e.Unresolved.Each) != 1 || e.Kind != EmbeddingsOllama || e.Dimensions != 256 || e.Weight != .5 {
+		t.Errorf("got %+v, lacking %v", e, e.Unresolved)
 	}
 
 	for text, words := range map[string]string{

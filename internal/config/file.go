@@ -33,8 +33,8 @@ type layer struct {
 	knowledge    Knowledge
 	schemas      *string
 	servers      []Server
-	setAside     []SetAside
-	look         Look
+	rejected     []RejectedServer
+	listing      Listing
 	profiles     []Profile
 	clients      []Client
 
@@ -68,8 +68,8 @@ func (l layer) over(below layer) layer {
 		knowledge:    below.knowledge,
 		schemas:      cmp.Or(l.schemas, below.schemas),
 		servers:      append(below.servers, l.servers...),
-		setAside:     below.setAside,
-		look:         below.look,
+		rejected:     below.rejected,
+		listing:      below.listing,
 		profiles:     append(below.profiles, l.profiles...),
 		clients:      append(below.clients, l.clients...),
 		corsAt:       cmp.Or(l.corsAt, below.corsAt),
@@ -102,7 +102,7 @@ func (d *decoder) fileFields(l *layer) []field {
 		}
 		return false
 	}
-	return append(d.lookFields(&l.look), []field{
+	return append(d.listingFields(&l.listing), []field{
 		{"mcpServers", func(n *node, at string) { l.servers = d.servers(n, at) }},
 		{"listen", func(n *node, at string) {
 			listen = true

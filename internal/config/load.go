@@ -13,8 +13,7 @@ import (
 	"genkan/internal/gateway"
 )
 
-// Flags are the settings that a command line may give; a zero value was not
-// given.
+// Flags are settings of the command line. A zero value was not given.
 type Flags struct {
 	Listen, Host string
 	Port         int
@@ -26,17 +25,17 @@ type Flags struct {
 	TLSCert, TLSKey string
 }
 
-// Sources are where things come from that are not in the file; nil is an empty one.
+// Sources resolve what the file refers to. A nil function resolves nothing.
 type Sources struct {
-	// Env finds an environment variable.
+	// Env looks up an environment variable.
 	Env func(name string) (string, bool)
-	// Secret finds a secret that this machine keeps.
+	// Secret looks up a secret of this machine.
 	Secret func(name string) (value gateway.Secret, found bool, err error)
-	// Kept are the servers beside those of the file.
-	Kept []Kept
+	// Stored are servers that are added to those of the file.
+	Stored []StoredServer
 }
 
-// orNone puts empty sources where there are none.
+// orNone returns the sources with functions in place of nil.
 func (s Sources) orNone() Sources {
 	if s.Env == nil {
 		s.Env = func(string) (string, bool) { return "", false }
@@ -49,10 +48,10 @@ func (s Sources) orNone() Sources {
 
 func noSecrets(string) (gateway.Secret, bool, error) { return "", false, nil }
 
-// Load reads the file at path and lays environment and flags over it: a flag
-// wins over the environment, that over the file, that over the default. When
-// mustExist is false, a missing file is an empty configuration, as is an empty
-// path. The error tells everything that is wrong, a line each.
+// Load reads the file at path. A flag overrides the environment, the environment
+// overrides the file, and the file overrides the defaults. If mustExist is false, a
+// missing file is an empty configuration, as is an empty path. The error reports
+// all problems, one per line.
 //
 // Load does not refuse a listener that others can reach; see CheckExposure.
 func Load(path string, mustExist bool, from Sources, flags Flags) (*Config, error) {
@@ -73,13 +72,13 @@ func Load(path string, mustExist bool, from Sources, flags Flags) (*Config, erro
 	return load(data, path, from, flags)
 }
 
-// Parse is Load for bytes that are not in the file yet.
+// Parse is like Load but reads the file's bytes. Errors name path as the file.
 func Parse(data []byte, path string, from Sources, flags Flags) (*Config, error) {
 	return load(data, path, from, flags)
 }
 
-// read takes regular files only: opening a FIFO or a device could wait
-// forever. It reads one byte more than may be, so that parse can tell.
+// read reads regular files only: opening a FIFO or a device could block forever.
+// It reads one byte more than the limit, so that parse can report a large file.
 func read(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -96,7 +95,7 @@ func read(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, maxFile+1))
 }
 
-// reason leaves out the path, which the message around it has.
+// reason strips the path, which the surrounding message has.
 func reason(err error) error {
 	var e *fs.PathError
 	if errors.As(err, &e) {
@@ -116,7 +115,7 @@ func load(data []byte, filename string, from Sources, flags Flags) (*Config, err
 		all.list = append(all.list, *bad)
 	}
 	d := &decoder{problems: all, from: from}
-	said := fromFlags(flags, all).over(fromEnvironment(from.Env, all).over(d.withKept(d.file(root))))
+	said := fromFlags(flags, all).over(fromEnvironment(from.Env, all).over(d.addStored(d.file(root))))
 	c := said.config(all)
 	if err := all.err(); err != nil {
 		return nil, err
@@ -143,8 +142,8 @@ func (l layer) config(all *problems) *Config {
 		Embeddings:   l.embeddings,
 		Knowledge:    l.knowledge,
 		Servers:      l.servers,
-		SetAside:     l.setAside,
-		Look:         l.look, Profiles: l.profiles, Clients: l.clients,
+		Rejected:     l.rejected,
+		Listing:      l.listing, Profiles: l.profiles, Clients: l.clients,
 
 		ClientMetadataURL: l.clientMetadataURL,
 	}

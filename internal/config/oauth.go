@@ -22,7 +22,7 @@ func (d *decoder) oauth(n *node, at string) OAuth {
 		return o
 	}
 	d.object(n, at, d.oauthFields(&o))
-	if o.ClientID == "" && (o.ClientSecret != "" || o.Issuer != "") && len(d.lacking) == 0 {
+	if o.ClientID == "" && (o.ClientSecret != "" || o.Issuer != "") && len(d.unresolved) == 0 {
 		d.problems.add(n.at, "%s needs clientId when it has clientSecret or issuer: they belong to a client that was registered by hand", at)
 	}
 	return o

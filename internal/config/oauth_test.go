@@ -52,7 +52,7 @@ mcpServers:
 	if c.ClientMetadataURL != "https://example.com/genkan.json" {
 		t.Errorf("got %q", c.ClientMetadataURL)
 	}
-	if got := c.Servers[3].Lacking.String(); !strings.Contains(got, "genkan secrets set gone") {
+	if got := c.Servers[3].Unresolved.String(); !strings.Contains(got, "genkan secrets set gone") {
 		t.Errorf("lacks %q", got)
 	}
 	raw, err := json.Marshal(c.Servers)

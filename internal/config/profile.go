@@ -2,18 +2,18 @@ package config
 
 import "genkan/internal/gateway"
 
-// Look is how a client looks at the house.
-type Look struct {
-	// Mode is gateway.ModeAll or gateway.ModeSearch; empty where it is not said.
+// Listing says how tools are listed to a client.
+type Listing struct {
+	// Mode is gateway.ModeAll or gateway.ModeSearch; empty if it is not set.
 	Mode string
-	// Pinned are the tools that stay in the list in search mode: globs over the
-	// names that clients use.
+	// Pinned selects the tools that search mode lists: globs for the names that
+	// clients use.
 	Pinned []string
 }
 
 // Profile is a named set of servers and tools.
 type Profile struct {
-	Look
+	Listing
 	Name string
 	// Servers are those in it; nil is all.
 	Servers []string
@@ -21,18 +21,18 @@ type Profile struct {
 	Tools ToolFilter
 }
 
-// Client is what a client is shown that comes without a wish of its own. Its
-// name is that of its token, or local.
+// Client configures what a client sees unless it asks for something else. Its name
+// is that of its token, or local.
 type Client struct {
-	Look
+	Listing
 	Name string
-	// Profile is the one that it is shown; empty for the whole house.
+	// Profile is the name of its profile; empty for all servers and tools.
 	Profile string
 }
 
 func modes() []string { return []string{gateway.ModeAll, gateway.ModeSearch} }
 
-func (d *decoder) lookFields(l *Look) []field {
+func (d *decoder) listingFields(l *Listing) []field {
 	return []field{
 		{"mode", func(n *node, at string) { l.Mode, _ = d.oneOf(n, at, modes()) }},
 		{"pinned", func(n *node, at string) { l.Pinned = d.globs(n, at) }},
@@ -40,7 +40,7 @@ func (d *decoder) lookFields(l *Look) []field {
 }
 
 func (d *decoder) profileFields(p *Profile) []field {
-	return append(d.lookFields(&p.Look),
+	return append(d.listingFields(&p.Listing),
 		field{"servers", func(n *node, at string) {
 			p.Servers = []string{}
 			d.list(n, at, func(_ string, item *node, at string) {
@@ -55,7 +55,7 @@ func (d *decoder) profileFields(p *Profile) []field {
 }
 
 func (d *decoder) clientFields(c *Client) []field {
-	return append(d.lookFields(&c.Look), field{"profile", func(n *node, at string) {
+	return append(d.listingFields(&c.Listing), field{"profile", func(n *node, at string) {
 		if name, ok := d.text(n, at); ok {
 			c.Profile = name
 			d.referred = append(d.referred, reference{n.at, at, name, "profiles"})
@@ -108,7 +108,7 @@ func (d *decoder) checkReferences(l *layer) {
 	for _, s := range l.servers {
 		known["mcpServers."+s.Name] = true
 	}
-	for _, k := range d.from.Kept {
+	for _, k := range d.from.Stored {
 		known["mcpServers."+k.Name] = true
 	}
 	for _, p := range l.profiles {
@@ -135,7 +135,7 @@ func (c *Config) Profile(name string) (Profile, bool) {
 // Clients that start genkan are meant by their name, as those with a token of
 // that name are, or else by the name of all of them.
 func (c *Config) Client(id string) Client {
-	out := Client{Name: id, Look: c.Look}
+	out := Client{Name: id, Listing: c.Listing}
 	entry, found := c.entry(id)
 	if name, isLocal := gateway.LocalName(id); isLocal {
 		if entry, found = c.entry(name); !found {

@@ -117,7 +117,7 @@ func TestSecretsAreNotInErrors(t *testing.T) {
 		"mcpServers: {a: {command: x, args: ['${GONE}${KEY}']}}",
 		"mcpServers: {a: {command: x, env: {A: '${secret:GONE}${KEY}'}}}",
 	} {
-		if got := mustLoad(t, text, env, Flags{}).Servers[0].Lacking.String(); got == "" || leaks(got) {
+		if got := mustLoad(t, text, env, Flags{}).Servers[0].Unresolved.String(); got == "" || leaks(got) {
 			t.Errorf("%s\nshows a secret: %s", text, got)
 		}
 	}

@@ -71,11 +71,11 @@ func (d *decoder) server(e entry, at string) (Server, position) {
 				s.given[k.key] = k.at
 			}
 		}
-		s.Written = gateway.Secret(e.value.appendJSON(nil))
-		d.lacking, d.missing = nil, nil
+		s.Definition = gateway.Secret(e.value.appendJSON(nil))
+		d.unresolved, d.missing = nil, nil
 		d.object(e.value, at, d.serverFields(&s))
-		if len(d.lacking) > 0 {
-			s.Lacking, s.Missing = gateway.Texts{Between: "; ", Each: d.lacking}, d.missing
+		if len(d.unresolved) > 0 {
+			s.Unresolved, s.Missing = gateway.Texts{Between: "; ", Each: d.unresolved}, d.missing
 		}
 	}
 	d.transport(&s, e.at, at)
@@ -295,7 +295,7 @@ func (d *decoder) expanded(n *node, at string, check func(string) error) (string
 	}
 	for _, err := range errs {
 		if gone, ok := err.(absence); ok { //nolint:errorlint // expand does not wrap
-			d.lacking = append(d.lacking, gateway.Textf("%s %s", at, gone.flaw))
+			d.unresolved = append(d.unresolved, gateway.Textf("%s %s", at, gone.flaw))
 			d.missing = append(d.missing, gone.what)
 			continue
 		}

@@ -218,7 +218,7 @@ func (s *Setup) secretInUse(from config.Sources) (func(name string) bool, error)
 		return nil, err
 	}
 	texts := []string{string(own)}
-	for _, k := range from.Kept {
+	for _, k := range from.Stored {
 		texts = append(texts, string(k.Definition))
 	}
 	return func(name string) bool {

@@ -126,7 +126,9 @@ func TestAReadOnlyDatabase(t *testing.T) {
 		if !errors.As(err, &own) || own.Code != kb.CodePermissionDenied || !strings.Contains(own.Details.Hint, "chmod u+w") {
 			t.Errorf("writing: %v", err)
 		}
-		err = s.ChangeKeptServer(t.Context(), "one", func(*config.Kept) (*config.Kept, error) { return &config.Kept{Name: "one"}, nil })
+		err = s.ChangeStoredServer(t.Context(), "one", func(*config.StoredServer) (*config.StoredServer, error) {
+			return &config.StoredServer{Name: "one"}, nil
+		})
 		if gateway.AsError(err).Code != gateway.CodeDenied {
 			t.Errorf("writing beside the knowledge base: %v", err)
 		}

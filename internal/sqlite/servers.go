@@ -9,9 +9,9 @@ import (
 	"genkan/internal/config"
 )
 
-// KeptServers lists the servers beside those of the configuration file.
-func (s *Store) KeptServers(ctx context.Context) ([]config.Kept, error) {
-	var all []config.Kept
+// StoredServers lists the servers beside those of the configuration file.
+func (s *Store) StoredServers(ctx context.Context) ([]config.StoredServer, error) {
+	var all []config.StoredServer
 	err := s.read(ctx, "list servers", func(db *sql.DB) error {
 		all = nil // a second try begins anew
 		rows, err := db.QueryContext(ctx, "SELECT name, definition, secrets FROM servers ORDER BY id")
@@ -34,10 +34,10 @@ func (s *Store) KeptServers(ctx context.Context) ([]config.Kept, error) {
 	return all, nil
 }
 
-// ChangeKeptServer adds, changes or removes a server, in one transaction.
-func (s *Store) ChangeKeptServer(ctx context.Context, name string, change func(was *config.Kept) (*config.Kept, error)) error {
+// ChangeStoredServer adds, changes or removes a server, in one transaction.
+func (s *Store) ChangeStoredServer(ctx context.Context, name string, change func(was *config.StoredServer) (*config.StoredServer, error)) error {
 	return s.write(ctx, "change a server", func(tx *sql.Tx) error {
-		var was *config.Kept
+		var was *config.StoredServer
 		one, err := scanKept(tx.QueryRowContext(ctx, "SELECT name, definition, secrets FROM servers WHERE name = ?", name).Scan)
 		switch {
 		case err == nil:
@@ -66,14 +66,14 @@ func (s *Store) ChangeKeptServer(ctx context.Context, name string, change func(w
 	})
 }
 
-func scanKept(scan func(into ...any) error) (config.Kept, error) {
-	var one config.Kept
+func scanKept(scan func(into ...any) error) (config.StoredServer, error) {
+	var one config.StoredServer
 	var secrets []byte
 	if err := scan(&one.Name, &one.Definition, &secrets); err != nil {
-		return config.Kept{}, err
+		return config.StoredServer{}, err
 	}
 	if err := json.Unmarshal(secrets, &one.Secrets); err != nil {
-		return config.Kept{}, err
+		return config.StoredServer{}, err
 	}
 	if len(one.Secrets) == 0 {
 		one.Secrets = nil

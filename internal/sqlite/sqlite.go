@@ -1,7 +1,7 @@
 // Package sqlite is the store that genkan has without being told: one SQLite
 // file in the data directory. It implements the ports that other rooms
 // declare (identity.Store, upstream.ListStore, catalog.OverrideStore,
-// config.KeptStore, learn.Store, embed.Store, kb.Store, semantic.Store,
+// config.ServerStore, learn.Store, embed.Store, kb.Store, semantic.Store,
 // plugin.Storage) and keeps rows and SQL to itself. The storetest
 // suite says what a store must do; this package adds what is particular to a file that several
 // processes share.
@@ -38,7 +38,7 @@ import (
 
 var (
 	_ catalog.OverrideStore = (*Store)(nil)
-	_ config.KeptStore      = (*Store)(nil)
+	_ config.ServerStore    = (*Store)(nil)
 	_ embed.Store           = (*Store)(nil)
 	_ identity.Store        = (*Store)(nil)
 	_ learn.Store           = (*Store)(nil)

@@ -32,7 +32,7 @@ type Stores struct {
 	// Overrides are what is said about tools.
 	Overrides catalog.OverrideStore
 	// Servers are those beside the configuration file.
-	Servers config.KeptStore
+	Servers config.ServerStore
 	// Lessons are what searches led to.
 	Lessons learn.Store
 	// Vectors are those of texts.
