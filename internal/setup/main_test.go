@@ -1,0 +1,9 @@
+package setup_test
+
+import (
+	"testing"
+
+	"genkan/internal/testkit"
+)
+
+func TestMain(m *testing.M) { testkit.Main(m) }
