@@ -7,8 +7,8 @@ import (
 	"genkan/internal/gateway"
 )
 
-// FileAt is the file at a path: a client's own if it is at one of its places,
-// or else one that looks like a list of servers.
+// FileAt returns the file at a path: a client's file, or any other file with a list
+// of servers.
 func FileAt(env Environment, path string) (File, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -39,8 +39,7 @@ func FileAt(env Environment, path string) (File, error) {
 	for _, keys := range [][]string{{"mcpServers"}, {"servers"}, {"mcp_servers"}, {"context_servers"}, {"mcp", "servers"}, {"mcp"}} {
 		if at, left, bad := find(root, keys); bad == nil && len(left) == 0 && (at.is(kindMap) || at.is(kindList)) {
 			f.keys, f.list = keys, at.is(kindList)
-			// Every way to write a variable is understood, since nobody knows
-			// whose file it was.
+			// Its client is unknown, so variables may be in any client's form.
 			f.dialect.variables = braceForm | secretsForm
 			return f, nil
 		}

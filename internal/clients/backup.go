@@ -17,18 +17,18 @@ import (
 	"genkan/internal/gateway"
 )
 
-// Backups keeps what files were before they were changed, so that every change
-// can be taken back.
+// Backups keeps the contents of files from before each change, so that changes can
+// be undone.
 type Backups struct {
-	// Dir has a record of each change. It is made when it is needed.
+	// Dir holds a record of each change. It is created when needed.
 	Dir string
-	// Vault keeps the files themselves: they hold keys.
+	// Vault keeps the contents, which may hold secrets.
 	Vault Vault
-	// Now is the clock; nil is the real one.
+	// Now is the clock; nil is time.Now.
 	Now func() time.Time
 }
 
-// Vault keeps bytes that are nobody else's business.
+// Vault stores secrets.
 type Vault interface {
 	Load(ctx context.Context, name string) (value gateway.Secret, found bool, err error)
 	Save(ctx context.Context, name string, value gateway.Secret) error
@@ -37,7 +37,7 @@ type Vault interface {
 
 // Change is one change of one file.
 type Change struct {
-	// ID names it. Later ones sort behind earlier ones.
+	// ID is unique. Later changes sort after earlier ones.
 	ID     string
 	Client string
 	Path   string
@@ -46,11 +46,11 @@ type Change struct {
 	Created bool
 
 	before, after string // digests
-	// file is what the entries are found by.
+	// file locates the entries.
 	file File
 }
 
-// record is a change as it is kept.
+// record is a change as JSON.
 type record struct {
 	Client  string    `json:"client"`
 	Path    string    `json:"path"`
@@ -68,8 +68,8 @@ func digest(b []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Connect rewrites a file as Plan says, with a backup before. It reports false
-// when there was nothing to change.
+// Connect changes a file according to a plan and keeps a backup. It reports false
+// if there is nothing to change.
 func (b Backups) Connect(f File, plan Plan) (Change, bool, error) {
 	src, created, err := Contents(f.Path)
 	if err != nil {
@@ -88,7 +88,7 @@ func (b Backups) Connect(f File, plan Plan) (Change, bool, error) {
 	return c, err == nil, err
 }
 
-// Contents is what is in a file; one that does not exist is empty.
+// Contents returns the contents of a file, and whether it is missing.
 func Contents(path string) (src []byte, missing bool, err error) {
 	src, err = load(path)
 	var e *gateway.Error
@@ -119,9 +119,9 @@ func (b Backups) write(f File, src, out []byte, created bool) (Change, error) {
 	return c, nil
 }
 
-// keep stores the bytes and then the record, which makes them a backup. The
-// record is written under another name first, so that a crash leaves none that
-// cannot be read. That file also reserves the id.
+// keep stores the contents and then the record. The record is written to a
+// temporary file first, so that a crash leaves no incomplete record; that file also
+// reserves the id.
 func (b Backups) keep(c *Change, src []byte) error {
 	if err := os.MkdirAll(b.Dir, 0o700); err != nil {
 		return err
@@ -162,15 +162,15 @@ func (b Backups) keep(c *Change, src []byte) error {
 	return nil
 }
 
-// BackupPrefix begins what the vault calls a file's bytes.
+// BackupPrefix begins the vault's name of a backup.
 const BackupPrefix = "backup/"
 
 func backupName(id string) string { return BackupPrefix + id }
 
-// ErrLost is the cause of an error that says that a backup is gone or damaged.
+// ErrLost is the cause of an error about a backup that is missing or damaged.
 var ErrLost = errors.New("the backup cannot be read")
 
-// Before is what a file was before a change.
+// Before returns the contents of a file before a change.
 func (b Backups) Before(c Change) ([]byte, error) {
 	kept, found, err := b.Vault.Load(context.Background(), backupName(c.ID))
 	before := []byte(kept.Reveal())
@@ -183,8 +183,7 @@ func (b Backups) Before(c Change) ([]byte, error) {
 	return before, nil
 }
 
-// Forget gives up a change, as one whose backup is lost once what was before it
-// is back.
+// Forget deletes the record of a change and its backup.
 func (b Backups) Forget(c Change) { b.forget(c) }
 
 func (b Backups) forget(c Change) {
@@ -194,9 +193,8 @@ func (b Backups) forget(c Change) {
 
 func (b Backups) record(id string) string { return filepath.Join(b.Dir, id+".json") }
 
-// List returns the changes that can be taken back, the newest first, and the
-// paths of records that cannot be read: one of them does not keep the others
-// from being taken back.
+// List returns the changes that can be undone, the newest first, and the paths of
+// unreadable records.
 func (b Backups) List() (all []Change, unreadable []string, err error) {
 	files, err := os.ReadDir(b.Dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -222,8 +220,8 @@ func (b Backups) List() (all []Change, unreadable []string, err error) {
 	return all, unreadable, nil
 }
 
-// Restorable finds out whether a file can be put back as it was before its first
-// change. known is false if there is no record of a change.
+// Restorable reports whether the backup of a file's first change can be read. known
+// is false if there is no record of a change.
 func (b Backups) Restorable(path string) (known, restorable bool) {
 	all, _, err := b.List()
 	if err != nil {
@@ -238,10 +236,9 @@ func (b Backups) Restorable(path string) (known, restorable bool) {
 	return known, restorable
 }
 
-// Undo puts back the bytes that were there before a change, and reports true.
-// Of a file that others have changed since, only the entries that still lead
-// to genkan are put back, and it reports false; where that cannot be done the
-// file is left alone. Forced, it overwrites whatever is there.
+// Undo restores the contents from before a change and reports true. If the file has
+// been changed since, Undo restores only the entries that still lead to genkan and
+// reports false, or fails if it cannot. With force, it overwrites the file.
 func (b Backups) Undo(c Change, force bool) (exact bool, err error) {
 	now, missing, err := Contents(c.Path)
 	if err != nil {

@@ -1,12 +1,11 @@
-// Package clients is the room that knows the programs in front of the door:
-// where each client keeps its list of MCP servers, how to read such a list, and
-// how to rewrite it so that its entries lead here.
+// Package clients reads and edits the files in which MCP clients keep their
+// servers: it knows where they are, how each client writes them, and how to make
+// their entries lead to genkan.
 //
-// Reading is lenient: what is not understood is reported, never refused,
-// because the file works for its owner. Writing is the opposite. A file is
-// edited by spans, so that every byte that is not part of the change stays, the
-// result is read again and compared with what was meant, and a file that cannot
-// be read whole is never touched.
+// Reading is lenient: an unknown key is reported and does not fail, because the
+// file works for its owner. Writing is strict. A file is edited by spans, so that
+// bytes outside of the change stay as they are; the result is parsed and compared
+// with the intended values; and a file that cannot be parsed is never changed.
 package clients
 
 import "slices"
@@ -17,15 +16,15 @@ type Client struct {
 	Name string
 	// Title is what its makers call it: Claude Code.
 	Title string
-	// HTTP says that it can call a URL with headers of our choice. The others
-	// start a process that carries their messages to genkan.
+	// HTTP says that it can call a URL with an Authorization header. Others start
+	// `genkan stdio`.
 	HTTP bool
 
 	places  func(Environment) []place
 	dialect dialect
 }
 
-// dialect is how a client writes down a server, where clients differ.
+// dialect is what differs between clients in how they write a server.
 type dialect struct {
 	// variables are the forms beyond ${…} that the client replaces.
 	variables variableForms
@@ -33,7 +32,7 @@ type dialect struct {
 	timeout unit
 	// plainURLIsSSE: the key url is the old transport, httpUrl the new one.
 	plainURLIsSSE bool
-	// remote and local make an entry that leads to genkan.
+	// remote and local return the keys of an entry that leads to genkan.
 	remote func(url string, headers []pair) []pair
 	local  func(command string, args []string) []pair
 }
@@ -45,7 +44,7 @@ const (
 	seconds
 )
 
-// All are the clients that are known, in the order of a list for people.
+// All returns the known clients, in the order in which lists show them.
 func All() []Client {
 	return []Client{
 		{
@@ -95,7 +94,7 @@ func All() []Client {
 	}
 }
 
-// Lookup finds a client by its name.
+// Lookup returns the client with a name.
 func Lookup(name string) (Client, bool) {
 	for _, c := range All() {
 		if c.Name == name {
@@ -105,12 +104,12 @@ func Lookup(name string) (Client, bool) {
 	return Client{}, false
 }
 
-// Files are all places where the client may keep servers, whether they exist
-// or not. The first one is where it is connected when none does.
+// Files returns all files in which the client may keep servers, whether they exist
+// or not. If none exists, connecting the client creates the first.
 func (c Client) Files(env Environment) []File {
 	var files []File
 	for _, p := range c.places(env) {
-		// Who works in their home folder has no project there.
+		// In the home folder, a project's file may be the person's own.
 		if slices.ContainsFunc(files, func(f File) bool { return f.Path == p.path }) {
 			continue
 		}
@@ -133,8 +132,8 @@ func (c Client) Files(env Environment) []File {
 	return files
 }
 
-// Find returns the files that exist, of all clients. One that several clients
-// share is the first one's.
+// Find returns the files of all clients that exist. A file that several clients
+// share belongs to the first of them.
 func Find(env Environment) []File {
 	var found []File
 	seen := map[string]bool{}

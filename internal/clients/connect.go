@@ -6,33 +6,33 @@ import (
 	"genkan/internal/gateway"
 )
 
-// clientFlag tells genkan who starts it.
+// clientFlag passes the client's name to genkan.
 const clientFlag = "--client"
 
-// aggregateName is the one entry that stands for all servers.
+// aggregateName is the name of the one entry for all servers.
 const aggregateName = "genkan"
 
-// Plan says where a client's entries are to lead.
+// Plan says where the entries of a client's file will lead.
 type Plan struct {
 	// BaseURL is genkan's address: http://127.0.0.1:3000.
 	BaseURL string
-	// Token is the client's own. It is written only into a person's own file.
+	// Token is the client's own. It is never written into a project's file.
 	Token gateway.Secret
-	// Command starts genkan where a client cannot call a URL, with its first
-	// arguments: a path, perhaps --data. In a project's file, which others use
-	// too, it is always the plain name.
+	// Command starts genkan if the client cannot call a URL: a path with the first
+	// arguments, such as --data. In a project's file, which others use too, it is
+	// the plain name.
 	Command []string
-	// Bridge makes entries that start genkan even where a URL would do.
+	// Bridge makes entries start genkan even if the client can call a URL.
 	Bridge bool
-	// Servers are the entries to change, with genkan's name of each.
+	// Servers maps the entries to change to genkan's names of their servers.
 	Servers map[Place]string
-	// Aggregate puts one entry, genkan, in place of all of them.
+	// Aggregate replaces all of them with one entry, genkan.
 	Aggregate bool
 }
 
-// Connect returns the file's bytes with the plan's entries leading to genkan.
-// They keep their names and what they say besides; all bytes around them stay.
-// src is nil for a file that does not exist.
+// Connect returns the file's contents with the plan's entries leading to genkan.
+// The entries keep their names and their other keys, and all other bytes stay. src
+// is nil for a file that does not exist.
 func (f File) Connect(src []byte, plan Plan) ([]byte, error) {
 	root, bad := parse(f.Format, src)
 	if bad != nil {
@@ -94,7 +94,7 @@ func (f File) aggregate(e edits, root *node, plan Plan) edits {
 	return e
 }
 
-// leads is the transport of an entry that leads to a server, or to all.
+// leads returns the transport keys of an entry for a server, or for all servers.
 func (f File) leads(plan Plan, name string) []pair {
 	if !f.Bridged() && !plan.Bridge {
 		url := strings.TrimRight(plan.BaseURL, "/") + "/mcp"

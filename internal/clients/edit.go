@@ -7,21 +7,22 @@ import (
 	"strconv"
 )
 
-// edits are what is to become of a file.
+// edits are the changes of a file.
 type edits struct {
 	containers []containerEdit
 }
 
-// containerEdit is what is to become of one map or list of servers.
+// containerEdit are the changes of one map or list of servers.
 type containerEdit struct {
-	// keys lead to it.
+	// keys are the path to it.
 	keys []string
-	// list is what is made when it is missing: a list, or else a map.
+	// list says that a missing container is created as a list instead of a map.
 	list bool
-	// change has the new transport of entries, remove those that go.
+	// change maps entries to their new transport keys; remove selects entries to
+	// remove.
 	change map[string][]pair
 	remove map[string]bool
-	// add is a new entry, or nil. One with its name gives way.
+	// add is a new entry, or nil. It replaces an entry of the same name.
 	add *addition
 }
 
@@ -30,7 +31,7 @@ type addition struct {
 	pairs []pair
 }
 
-// nameOf is what an entry of a container is called.
+// nameOf returns the name of an entry of a container.
 func nameOf(container *node, e entry) string {
 	if container.is(kindList) {
 		return e.value.textAt("name")
@@ -38,12 +39,12 @@ func nameOf(container *node, e entry) string {
 	return e.key
 }
 
-// goes reports whether an entry is removed, or gives way to the added one.
+// goes reports whether an entry is removed, or replaced by the added one.
 func (c containerEdit) goes(name string) bool {
 	return name != "" && (c.remove[name] || c.add != nil && c.add.name == name)
 }
 
-// added is the new entry as a member of a list or a map.
+// added returns the new entry as a member of a list or a map.
 func (c containerEdit) added(list bool) pair {
 	if list {
 		return pair{"", slices.Concat([]pair{{"name", c.add.name}}, c.add.pairs)}
@@ -51,15 +52,16 @@ func (c containerEdit) added(list bool) pair {
 	return pair{c.add.name, c.add.pairs}
 }
 
-// put is what is written into an entry: not what it has and keeps.
+// put returns the pairs to write into an entry. Keys that are not about the
+// transport keep the value they have.
 func put(server *node, pairs []pair) []pair {
 	return slices.DeleteFunc(slices.Clone(pairs), func(p pair) bool {
 		return !transport(p.key) && server.get(p.key) != nil
 	})
 }
 
-// find goes down the keys. What is left is the part of them that is not there;
-// bad is set when something else than a map is in the way.
+// find follows a path of keys. left is the part of the path that does not exist;
+// bad is set if a value on the path is not a map.
 func find(root *node, keys []string) (at *node, left []string, bad *fault) {
 	at = root
 	for i, key := range keys {
@@ -78,8 +80,8 @@ func find(root *node, keys []string) (at *node, left []string, bad *fault) {
 	return at, nil, nil
 }
 
-// edited writes the edits into a file. What comes out was read again, and means
-// what was meant and nothing else.
+// edited applies edits to a file's contents. It parses the result and fails unless
+// it has exactly the intended values.
 func edited(format Format, src []byte, e edits) ([]byte, *fault) {
 	root, bad := parse(format, src)
 	if bad != nil {
@@ -105,8 +107,8 @@ func edited(format Format, src []byte, e edits) ([]byte, *fault) {
 	return out, nil
 }
 
-// modeled makes the edits to the values of a file instead of its bytes: what a
-// changed file must mean.
+// modeled applies edits to the values of a file: the values that the edited
+// contents must have.
 func modeled(root *node, e edits) *node {
 	root = cloned(root)
 	if root == nil {
@@ -143,8 +145,8 @@ func modeled(root *node, e edits) *node {
 	return root
 }
 
-// exchange takes entries out of a container and puts others where the first of
-// them was, or else at the end.
+// exchange removes entries from a container and inserts others at the position of
+// the first removed one, or at the end.
 func (n *node) exchange(goes func(entry) bool, add []entry) {
 	place := slices.IndexFunc(n.entries, goes)
 	n.entries = slices.DeleteFunc(n.entries, goes)
@@ -166,7 +168,7 @@ func cloned(n *node) *node {
 	return &c
 }
 
-// valueOf is what a value of a pair means.
+// valueOf returns the value of a pair as a node.
 func valueOf(v any) *node {
 	switch v := v.(type) {
 	case string:
@@ -190,8 +192,8 @@ func valueOf(v any) *node {
 	}
 }
 
-// sorted goes through a map by its keys, so that the same edits always give
-// the same file.
+// sorted iterates over a map in the order of its keys, so that the same edits
+// always give the same file.
 func sorted[V any](m map[string]V) iter.Seq2[string, V] {
 	return func(yield func(string, V) bool) {
 		for _, key := range slices.Sorted(maps.Keys(m)) {

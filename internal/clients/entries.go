@@ -7,7 +7,8 @@ type pair struct {
 	value any
 }
 
-// What an entry that leads to genkan looks like, in each client's words.
+// The functions below return the keys of an entry that leads to genkan, as each
+// client writes them.
 
 func typedHTTP(url string, headers []pair) []pair {
 	return []pair{{"type", "http"}, {"url", url}, {"headers", headers}}
@@ -69,8 +70,8 @@ func opencodeLocal(command string, args []string) []pair {
 	return []pair{{"type", "local"}, {"command", append([]string{command}, args...)}}
 }
 
-// transport are the keys of an entry that say how its server is reached. They
-// give way when an entry is made to lead here; all others stay.
+// transport reports whether a key says how the entry's server is reached. Such keys
+// are replaced when the entry is connected; all others stay.
 func transport(key string) bool {
 	switch key {
 	case "command", "args", "env", "environment", "env_vars", "envFile", "cwd",

@@ -12,7 +12,7 @@ import (
 	"genkan/internal/gateway"
 )
 
-// entryDraft is an entry while it is read, in the client's own words.
+// entryDraft is an entry as the client wrote it, while it is read.
 type entryDraft struct {
 	file  File
 	place Place
@@ -38,8 +38,8 @@ func (d *entryDraft) note(format string, values ...any) {
 	d.notes = append(d.notes, gateway.Textf(format, values...))
 }
 
-// read understands the keys of all clients at once: people copy entries from
-// one to another. Only what two clients mean differently asks whose file it is.
+// read reads the keys of all clients, because people copy entries from one client
+// to another. Only keys that clients use differently depend on the file's client.
 func (d *entryDraft) read(n *node, named bool) {
 	for _, e := range n.entries {
 		switch e.key {
@@ -83,7 +83,7 @@ func (d *entryDraft) read(n *node, named bool) {
 	}
 }
 
-// readHeaders reads the keys of an endpoint's credentials.
+// readHeaders reads the keys that set headers of an endpoint.
 func (d *entryDraft) readHeaders(e entry) {
 	switch e.key {
 	case "headers", "http_headers":
@@ -134,7 +134,7 @@ func (d *entryDraft) readTimes(e entry) {
 	}
 }
 
-// kept tells of a key that goes on working where it is.
+// kept notes a key that stays in the client's file.
 func (d *entryDraft) kept(key string) {
 	d.note("%s stays in the client's file; genkan does not read it", key)
 }
@@ -175,7 +175,7 @@ func (d *entryDraft) readType(word string) {
 	}
 }
 
-// passOn reads names of variables that a process is to get.
+// passOn reads the names of variables that the process inherits.
 func (d *entryDraft) passOn(n *node) {
 	for _, e := range n.entries {
 		name := e.value.text
@@ -242,7 +242,7 @@ func (d *entryDraft) pairs(key string, n *node) map[string]string {
 	return all
 }
 
-// duration reads a number of a unit. What is out of all bounds is no wish.
+// duration reads a number of units; 0 if it is not a positive number.
 func (d *entryDraft) duration(n *node, u unit) time.Duration {
 	if !n.is(kindNumber) {
 		return 0
@@ -267,8 +267,8 @@ func (d *entryDraft) own() bool {
 		if at < 0 {
 			return false
 		}
-		// The program may be called otherwise; what we write behind it is ours.
-		// Earlier versions wrote no client.
+		// The program may have another name, so its arguments tell as well. Earlier
+		// versions wrote no client.
 		rest := d.args[at+1:]
 		if len(rest) >= 2 && rest[0] == clientFlag {
 			rest = rest[2:]
@@ -283,7 +283,7 @@ func (d *entryDraft) own() bool {
 	return strings.HasPrefix(u.Path, "/mcp/s/") || d.place.Name == aggregateName && u.Path == "/mcp"
 }
 
-// server translates the draft into genkan's words.
+// server returns the entry as a server of genkan.
 func (d *entryDraft) server() Server {
 	s := Server{
 		OriginalName: d.place.Name, Section: d.place.Section,
@@ -336,8 +336,8 @@ func (d *entryDraft) envPath(cwd string) string {
 	return strings.TrimRight(folder, `/\`) + "/" + strings.TrimPrefix(path, "./")
 }
 
-// takeUser makes a header of the user name and password in a URL, as those who
-// call it do: genkan shows URLs, and never headers.
+// takeUser moves the user name and password of a URL to the Authorization header:
+// genkan shows URLs and never headers.
 func (d *entryDraft) takeUser() {
 	address, authorization, ok := WithoutUser(d.url)
 	if !ok {
@@ -352,8 +352,8 @@ func (d *entryDraft) takeUser() {
 	d.headers = merged(d.headers, map[string]string{"Authorization": authorization})
 }
 
-// WithoutUser takes the user name and password out of a URL, and makes the
-// Authorization header of them. It reports false where there are none.
+// WithoutUser returns a URL without its user name and password, and the value of
+// the Authorization header that replaces them. It reports false if there are none.
 func WithoutUser(address string) (bare, authorization string, ok bool) {
 	u, err := url.Parse(address)
 	if err != nil || u.User == nil || strings.Contains(u.User.String(), "%7B") {
@@ -365,7 +365,7 @@ func WithoutUser(address string) (bare, authorization string, ok bool) {
 	return u.String(), authorization, true
 }
 
-// folder is the project's, if the entry belongs to one.
+// folder returns the project's folder; empty if the entry belongs to none.
 func (d *entryDraft) folder() string {
 	if d.place.Section != "" {
 		return d.place.Section
@@ -378,7 +378,7 @@ func absolute(path string) bool {
 		strings.HasPrefix(path, "${") || len(path) > 1 && path[1] == ':'
 }
 
-// said translates one text.
+// said translates the variables of a text, and records them.
 func (d *entryDraft) said(s string) string {
 	t := d.file.translate(s)
 	d.variables = append(d.variables, t.variables...)

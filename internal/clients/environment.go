@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Environment is what decides where files are. It is a value, so that the
-// places of one system can be worked out on another.
+// Environment determines where files are. It is a value, so that tests can ask for
+// the paths of any system.
 type Environment struct {
 	// GOOS is linux, darwin or windows.
 	GOOS string
@@ -17,7 +17,7 @@ type Environment struct {
 	// WorkDir is the project's folder; empty when there is none.
 	WorkDir string
 	Getenv  func(string) string
-	// Glob finds files with names that cannot be known before.
+	// Glob is filepath.Glob; nil matches nothing.
 	Glob func(pattern string) ([]string, error)
 }
 
@@ -52,7 +52,7 @@ func (e Environment) join(parts ...string) string {
 	return strings.Join(all, separator)
 }
 
-// from is a folder below the one that a variable names, or else below another.
+// from returns the folder that a variable names, or else another.
 func (e Environment) from(variable, otherwise string) string {
 	if e.Getenv != nil {
 		if dir := e.Getenv(variable); dir != "" {
@@ -66,11 +66,11 @@ func (e Environment) home(parts ...string) string {
 	return e.join(append([]string{e.Home}, parts...)...)
 }
 
-// config is ~/.config on every system, for programs that do not care about the
-// system's own habits.
+// config returns ~/.config on every system, for programs that do not follow the
+// system's conventions.
 func (e Environment) config() string { return e.from("XDG_CONFIG_HOME", e.home(".config")) }
 
-// applications is where desktop programs keep what belongs to the person.
+// applications returns the folder of desktop programs' settings.
 func (e Environment) applications() string {
 	switch e.GOOS {
 	case "darwin":
@@ -82,7 +82,7 @@ func (e Environment) applications() string {
 	}
 }
 
-// matching are the files of a pattern, sorted.
+// matching returns the files that match a pattern, sorted.
 func (e Environment) matching(pattern string) []string {
 	if e.Glob == nil {
 		return nil

@@ -7,7 +7,7 @@ import (
 	"genkan/internal/gateway"
 )
 
-// Scope is who a file belongs to.
+// Scope says to whom a file belongs.
 type Scope uint8
 
 // The scopes.

@@ -20,17 +20,16 @@ type Origin struct {
 	Name    string `json:"name"`
 }
 
-// Found is a server that some files have, once however many they are. Its Name
-// is the one that genkan gives it.
+// Found is a server of one or more files. Its Name is the one that genkan gives it.
 type Found struct {
 	Server
 	Origins []Origin
-	// Project says that all of its origins are files of a project, which whoever
-	// wrote the project decides about.
+	// Project says that all of its origins are files of a project: the project's
+	// authors decide what it runs.
 	Project bool
 	// Known says that genkan's configuration has it already.
 	Known bool
-	// Digest tells the server from others; secrets are hashed in.
+	// Digest identifies the server by its definition, with its secrets.
 	Digest string
 }
 
@@ -40,14 +39,14 @@ type FileNote struct {
 	Note
 }
 
-// Gathered is what several files hold together.
+// Gathered is the union of several files.
 type Gathered struct {
 	Found     []Found
 	Notes     []FileNote
 	Variables []string
-	// Own counts entries that lead to genkan already.
+	// Own counts the entries that lead to genkan.
 	Own int
-	// Broken are the files that could not be read, and why.
+	// Broken are the files that could not be read.
 	Broken []BrokenFile
 }
 
@@ -57,13 +56,13 @@ type BrokenFile struct {
 	Err  error
 }
 
-// Gather unites the servers of files. before is what earlier imports made of
-// entries, and taken tells the names that genkan's configuration has. No server
-// gets a reserved name: genkan itself uses it.
+// Gather merges the servers of files. before are earlier imports, and taken reports
+// whether genkan's configuration has a server of a name. No server gets a reserved
+// name, which genkan itself uses.
 //
 // A person's own files come before those of projects, so that a project can
-// neither take a name from an own server nor change what an own entry says. What
-// a file declares counts for its own servers only.
+// neither take the name of an own server nor change its definition. The inputs that
+// a file declares apply to its own servers only.
 func Gather(files []File, before Imports, taken func(name string) bool, reservedNames ...string) Gathered {
 	g := Gathered{}
 	files = slices.Clone(files)
@@ -115,7 +114,7 @@ func Gather(files []File, before Imports, taken func(name string) bool, reserved
 	return g
 }
 
-// add takes a server in. One that is there already gets another origin.
+// add adds a server, or another origin of a server that is there already.
 func (g *Gathered) add(f File, s Server, before Imports, used, configured func(string) bool, reserved []string) {
 	origin := Origin{f.Client, f.Path, s.Section, s.OriginalName}
 	digest := s.digest()
@@ -125,7 +124,7 @@ func (g *Gathered) add(f File, s Server, before Imports, used, configured func(s
 			if f.Scope == Project && !g.Found[i].Project {
 				return // a project cannot switch an own server on
 			}
-			// Who has switched it off goes on doing so; the others want it.
+			// It is disabled if it is so in all files.
 			g.Found[i].Disabled = g.Found[i].Disabled && s.Disabled
 			return
 		}
@@ -134,7 +133,7 @@ func (g *Gathered) add(f File, s Server, before Imports, used, configured func(s
 	if name, ok := before.named(origin, digest); ok && configured(name) {
 		found.Name, found.Known = name, true
 	} else {
-		wish := telling(s.OriginalName, s)
+		wish := nameFor(s.OriginalName, s)
 		found.Name = gateway.ServerName(wish, used)
 		if plain := gateway.ServerName(wish, nobody); slices.Contains(reserved, plain) {
 			note := Note{Server: s.OriginalName, Section: s.Section, Text: gateway.Textf("genkan itself uses the name %s, so the server is called %s", plain, found.Name)}
@@ -156,10 +155,10 @@ func (g *Gathered) AvoidSecrets(inUse func(name string) bool) {
 	}
 }
 
-// nameSecrets names what is kept for the server. An input of an own file is kept
-// under its variable, so that own servers share it. The name of a project's input
-// begins with the server's and has a dot, which no environment variable has:
-// ${NAME} in the configuration falls back to the secret NAME.
+// nameSecrets names the secrets and inputs of the server. An input of an own file
+// has the name of its variable, so that own servers share it. The name of a
+// project's input begins with the server's name and a dot, which no environment
+// variable has: ${NAME} in the configuration falls back to the secret NAME.
 func (f *Found) nameSecrets(inUse func(name string) bool) {
 	free := unusedName(inUse)
 	f.Secrets = named(f.Server, free)
@@ -185,8 +184,8 @@ func unusedName(inUse func(name string) bool) func(name string) string {
 	}
 }
 
-// named gives the literal secrets of a server the names that they are kept
-// under: the server's, and where they stood.
+// named returns the literal secrets of a server with the names that the vault has
+// for them: the server's name, and where they stood.
 func named(s Server, free func(name string) string) []Literal {
 	secrets := slices.Clone(s.Secrets)
 	for i := range secrets {
@@ -205,7 +204,7 @@ func named(s Server, free func(name string) string) []Literal {
 	return secrets
 }
 
-// digest tells servers apart by what they are, not by what they are called.
+// digest returns a hash of the server's definition without its name.
 func (s Server) digest() string {
 	h := sha256.New()
 	text := func(t string) { _, _ = fmt.Fprintf(h, "%d:%s", len(t), t) } // a hash takes every write
@@ -229,7 +228,7 @@ func (s Server) digest() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// Uses reports whether a variable stands in the server.
+// Uses reports whether the server refers to a variable.
 func (s Server) Uses(variable string) bool {
 	changed := s
 	changed.Args, changed.Env, changed.Headers = slices.Clone(s.Args), maps.Clone(s.Env), maps.Clone(s.Headers)
@@ -237,14 +236,13 @@ func (s Server) Uses(variable string) bool {
 	return changed.digest() != s.digest()
 }
 
-// Replace puts another reference where a variable stands, as ${secret:KEY} for
-// ${KEY}.
+// Replace replaces a variable with a reference, such as ${KEY} with ${secret:KEY}.
 func (s *Server) Replace(variable, reference string) {
 	s.replace("${"+variable+"}", reference, "${env:"+variable+"}", reference)
 }
 
-// ReferInput puts a reference to the kept secret where an input stands. Of an
-// input, ${env:NAME} is another variable.
+// ReferInput replaces an input with a reference to its secret. ${env:NAME} is an
+// environment variable and never an input of VS Code.
 func (s *Server) ReferInput(in Input) {
 	reference := "${secret:" + in.Secret + "}"
 	if in.Environment {

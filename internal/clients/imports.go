@@ -10,13 +10,13 @@ import (
 	"genkan/internal/gateway"
 )
 
-// Imports remember what imports made of entries: a client's name for a server
-// need not be genkan's, and two clients may call different servers alike.
+// Imports records which entry became which server: a client's name of a server may
+// differ from genkan's, and two clients may have different servers of one name.
 type Imports struct {
 	Servers []Import `json:"servers"`
 }
 
-// Import is one entry that was imported.
+// Import is an imported entry.
 type Import struct {
 	Origin
 	// Server is genkan's name.
@@ -24,7 +24,7 @@ type Import struct {
 	Digest string `json:"digest"`
 }
 
-// LoadImports reads what is remembered; a file that does not exist is empty.
+// LoadImports reads the file at path; a missing file is empty.
 func LoadImports(path string) (Imports, error) {
 	var all Imports
 	raw, err := os.ReadFile(path)
@@ -42,7 +42,7 @@ func LoadImports(path string) (Imports, error) {
 	return all, nil
 }
 
-// Save remembers.
+// Save writes the file at path.
 func (m Imports) Save(path string) error {
 	raw, err := json.MarshalIndent(m, "", "  ")
 	if err != nil {
@@ -55,7 +55,7 @@ func (m Imports) Save(path string) error {
 	return replace(path, src, missing, append(raw, '\n'))
 }
 
-// Add remembers what became of a server's entries.
+// Add records the entries of a server.
 func (m *Imports) Add(found Found) {
 	for _, origin := range found.Origins {
 		kept := m.Servers[:0]
@@ -68,7 +68,7 @@ func (m *Imports) Add(found Found) {
 	}
 }
 
-// Name is what genkan calls an entry of a file, if it was imported.
+// Name returns genkan's name of an imported entry.
 func (m Imports) Name(f File, place Place) (string, bool) {
 	for _, i := range m.Servers {
 		if i.Origin == (Origin{f.Client, f.Path, place.Section, place.Name}) {
@@ -78,8 +78,8 @@ func (m Imports) Name(f File, place Place) (string, bool) {
 	return "", false
 }
 
-// named finds what an entry was imported as: it itself while it is the same, or
-// another that is the same server.
+// named returns the name of the server that an entry was imported as. The digest
+// must be the same; an import of the entry itself comes before that of another.
 func (m Imports) named(origin Origin, digest string) (string, bool) {
 	for _, i := range m.Servers {
 		if i.Digest == digest && i.Origin == origin {

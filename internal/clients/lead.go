@@ -8,27 +8,26 @@ import (
 	"genkan/internal/gateway"
 )
 
-// Lead is an entry that leads to genkan, and where it leads.
+// Lead is an entry that leads to genkan.
 type Lead struct {
 	Place
-	// Servers are those that the entry shows; none is all of them.
+	// Servers are those that the client sees; none is all of them.
 	Servers []string
-	// URL is what the client calls, without a query; Token is what it sends
-	// there, empty when it does not stand in the file.
+	// URL is what the client calls, without a query. Token is the bearer token in
+	// the file; empty if there is none.
 	URL   string
 	Token gateway.Secret
-	// Command is what the client starts instead, and DataDir what it is told
-	// with --data.
+	// Command is the program that the client starts instead, and DataDir the value
+	// of --data.
 	Command string
 	DataDir string
-	// Client is the name that genkan is told with --client; empty in entries of
-	// earlier versions.
+	// Client is the value of --client; empty in entries of earlier versions.
 	Client string
 	// Disabled says that the client does not use it.
 	Disabled bool
 }
 
-// lead is where an entry leads that is known to lead to genkan.
+// lead returns the Lead of an entry that leads to genkan.
 func (d *entryDraft) lead() Lead {
 	l := Lead{Place: d.place, Disabled: d.disabled}
 	if d.command != "" {
@@ -54,7 +53,7 @@ func (d *entryDraft) lead() Lead {
 	return l
 }
 
-// flagOf is the value of a flag, written either way.
+// flagOf returns the value of a flag: --name value or --name=value.
 func flagOf(args []string, name string) string {
 	for i, arg := range args {
 		if value, ok := strings.CutPrefix(arg, name+"="); ok {
@@ -67,9 +66,8 @@ func flagOf(args []string, name string) string {
 	return ""
 }
 
-// PlainSecrets finds the secrets that stand as they are in a configuration of
-// genkan's own, which has the shape of a client's. What cannot be read has
-// none: whoever reads it for real says what is wrong with it.
+// PlainSecrets returns the servers of genkan's own configuration that have literal
+// secrets. It returns none for a file that cannot be read.
 func PlainSecrets(path string) []Server {
 	src, err := load(path)
 	if err != nil {

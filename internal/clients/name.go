@@ -6,11 +6,10 @@ import (
 	"strings"
 )
 
-// telling is what genkan's name of a server is made of: the client's name for
-// it or, where that has no letter that a name may have, the package, program or
-// address that it is. People write names in their own language, and `server-2`
-// tells nobody anything.
-func telling(original string, s Server) string {
+// nameFor returns the text that genkan's name of a server is made of: the client's
+// name or, if that has no Latin letter, the name of the package, program or host.
+// People write names in their own language, and server-2 describes nothing.
+func nameFor(original string, s Server) string {
 	if strings.ContainsFunc(strings.ToLower(original), func(r rune) bool { return r >= 'a' && r <= 'z' }) {
 		return original
 	}
@@ -66,7 +65,7 @@ func nameOfCommand(command string, args []string) string {
 	return ""
 }
 
-// nameOfPath is the last telling part of a path, a package or an image.
+// nameOfPath returns the last part of a path, package or image that describes it.
 func nameOfPath(path string) string {
 	const farthest = 4 // beyond it begins where things are kept on a machine
 	parts := strings.FieldsFunc(path, func(r rune) bool { return r == '/' || r == '\\' })
@@ -75,15 +74,15 @@ func nameOfPath(path string) string {
 		if at := strings.IndexAny(part, "@:"); at > 0 { // a version
 			part = part[:at]
 		}
-		if name := told(sourceEnding().ReplaceAllString(strings.ToLower(part), "")); name != "" {
+		if name := descriptive(sourceEnding().ReplaceAllString(strings.ToLower(part), "")); name != "" {
 			return name
 		}
 	}
 	return ""
 }
 
-// nameOfURL is the name in a host's name or, of a host that has none, in the
-// path.
+// nameOfURL returns the descriptive part of a host name or, for an IP address, of
+// the path.
 func nameOfURL(raw string) string {
 	u, err := url.Parse(raw)
 	if err != nil {
@@ -95,15 +94,16 @@ func nameOfURL(raw string) string {
 	}
 	labels := strings.Split(strings.ToLower(host), ".")
 	for _, label := range slices.Backward(labels[:len(labels)-1]) {
-		if name := told(label); name != "" {
+		if name := descriptive(label); name != "" {
 			return name
 		}
 	}
 	return ""
 }
 
-// told is a word without what all servers are called; empty if nothing is left.
-func told(word string) string {
+// descriptive returns a word without affixes such as -mcp-server; empty if nothing
+// is left.
+func descriptive(word string) string {
 	word = strings.ReplaceAll(word, "_", "-")
 	if name := affixes().ReplaceAllString(word, ""); name != "" {
 		word = name

@@ -37,7 +37,7 @@ func TestTellingNames(t *testing.T) {
 		} else if all := strings.Fields(c.server); len(all) > 0 {
 			s.Command, s.Args = all[0], all[1:]
 		}
-		if got := telling(c.original, s); got != c.want {
+		if got := nameFor(c.original, s); got != c.want {
 			t.Errorf("%s, %s: got %q, want %q", c.original, c.server, got, c.want)
 		}
 	}

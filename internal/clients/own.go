@@ -7,12 +7,11 @@ import (
 	"genkan/internal/gateway"
 )
 
-// OwnClient is the name that changes of genkan's own configuration have among
-// the backups.
+// OwnClient is the client of changes of genkan's own configuration.
 const OwnClient = "genkan"
 
-// ownFile is genkan's configuration as a file with servers. JSON may stand in a
-// file that is called YAML.
+// ownFile returns genkan's configuration as a File. A file with the ending of YAML
+// may hold JSON.
 func ownFile(path string, src []byte) File {
 	format := formatOf(path)
 	if bytes.HasPrefix(bytes.TrimLeft(src, bom+" \t\r\n"), []byte("{")) {
@@ -21,8 +20,8 @@ func ownFile(path string, src []byte) File {
 	return File{Client: OwnClient, Path: path, Format: format, keys: []string{"mcpServers"}}
 }
 
-// AddOwn returns the bytes of genkan's configuration with more servers. All
-// that is there stays as it is written.
+// AddOwn returns the contents of genkan's configuration with more servers. All
+// other bytes stay.
 func AddOwn(path string, src []byte, servers []Server) ([]byte, error) {
 	f := ownFile(path, src)
 	for _, s := range servers {
@@ -36,8 +35,8 @@ func AddOwn(path string, src []byte, servers []Server) ([]byte, error) {
 	return src, nil
 }
 
-// AddOwn adds servers to genkan's configuration, with a backup before. check is
-// asked whether the result may be written.
+// AddOwn adds servers to genkan's configuration and keeps a backup. It writes
+// nothing if check fails for the result.
 func (b Backups) AddOwn(path string, servers []Server, check func(out []byte) error) (Change, error) {
 	src, created, err := Contents(path)
 	if err != nil {
@@ -53,8 +52,8 @@ func (b Backups) AddOwn(path string, servers []Server, check func(out []byte) er
 	return b.write(ownFile(path, src), src, out, created)
 }
 
-// Snippet is servers as genkan's configuration has them, for a person who
-// writes them there.
+// Snippet returns servers as YAML of genkan's configuration, for a person who adds
+// them by hand.
 func Snippet(servers []Server) string {
 	out, err := AddOwn("genkan.yaml", nil, servers)
 	if err != nil {
@@ -67,14 +66,13 @@ func Snippet(servers []Server) string {
 // configuration.
 func (s Server) Definition() []byte { return []byte(jsonWriter{}.value(s.pairs(), "", false)) }
 
-// What genkan waits for by itself; a client's patience counts only when it is
-// longer.
+// Genkan's own timeouts. A client's timeout is taken over if it is longer.
 const (
 	ownTimeout        = 10 * time.Minute
 	ownStartupTimeout = 180 * time.Second
 )
 
-// pairs are the server in the words of genkan's configuration.
+// pairs returns the server with the keys of genkan's configuration.
 func (s Server) pairs() []pair {
 	var all []pair
 	add := func(key, value string) {

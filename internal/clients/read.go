@@ -11,7 +11,7 @@ import (
 	"genkan/internal/gateway"
 )
 
-// Read imports the servers of a file, with the variables of their envFiles.
+// Read reads the servers of a file, with the variables of their envFiles.
 func Read(f File) (Imported, error) {
 	src, err := load(f.Path)
 	if err != nil {
@@ -57,7 +57,7 @@ func readLimited(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, maxBytes+1))
 }
 
-// Parse imports the servers of a file's bytes.
+// Parse reads the servers in the contents of a file.
 func (f File) Parse(src []byte) (Imported, error) {
 	root, bad := parse(f.Format, src)
 	if bad != nil {
@@ -89,7 +89,7 @@ type container struct {
 	node    *node
 }
 
-// containers are all maps and lists of servers that the file has.
+// containers returns all maps and lists of servers in the file.
 func (f File) containers(root *node) []container {
 	var all []container
 	add := func(section string, keys []string) {
@@ -108,8 +108,8 @@ func (f File) containers(root *node) []container {
 	return all
 }
 
-// keysIn lead to the servers of this file: opencode has moved them down by one
-// key, which may also be a server's name.
+// keysIn returns the path to the servers of this file. Newer versions of opencode
+// have them one key further down; that key may also be a server's name.
 func (f File) keysIn(root *node) []string {
 	if f.Client != "opencode" {
 		return f.keys
@@ -126,12 +126,13 @@ func (f File) keysIn(root *node) []string {
 	return append(slices.Clone(f.keys), "servers")
 }
 
-// reader gathers what a file holds.
+// reader reads the entries of a file.
 type reader struct {
 	file   File
 	out    Imported
 	inputs map[string]bool
-	// taken are names that servers have, reserved those that one of them will.
+	// taken are names that are in use; reserved are those that need no change, and
+	// stay with their entries.
 	taken, reserved map[string]bool
 }
 
@@ -187,7 +188,7 @@ func (r *reader) server(place Place, n *node, named bool) {
 		}
 	}
 	s.Inputs = r.inputsOf(d)
-	s.Name = gateway.ServerName(telling(place.Name, s), func(name string) bool { return r.taken[name] || r.reserved[name] && name != place.Name })
+	s.Name = gateway.ServerName(nameFor(place.Name, s), func(name string) bool { return r.taken[name] || r.reserved[name] && name != place.Name })
 	r.taken[s.Name] = true
 	if s.Name != place.Name {
 		r.out.Notes = append(r.out.Notes, Note{
@@ -214,7 +215,7 @@ func (r *reader) inputsOf(d *entryDraft) []Input {
 	return all
 }
 
-// declareInputs reads what VS Code would ask for.
+// declareInputs reads the inputs of VS Code.
 func (r *reader) declareInputs(root *node) {
 	list := root.get("inputs")
 	if !list.is(kindList) || r.file.Client != "vscode" {

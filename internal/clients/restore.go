@@ -6,11 +6,10 @@ import (
 	"strings"
 )
 
-// restored puts the entries of an earlier file back into the present one.
-// Several clients write their files all the time, with counters and the like,
-// so a file that others have changed is the rule there: what they changed
-// stays, and only entries that still lead to genkan become what they were. It
-// reports false when there are none, or when that cannot be done safely.
+// restored returns the present contents with the entries of earlier contents.
+// Several clients rewrite their files all the time, for counters and the like. Such
+// changes stay; only entries that still lead to genkan are restored. restored
+// reports false if there are none, or if the result is not as intended.
 func (f File) restored(now, before []byte) ([]byte, bool) {
 	old, bad := parse(f.Format, before)
 	present, alsoBad := parse(f.Format, now)
@@ -48,12 +47,12 @@ func (f File) restored(now, before []byte) ([]byte, bool) {
 	return out, true
 }
 
-// restoration is what one container of the present file needs.
+// restoration are the changes of one container of the present file.
 type restoration struct {
 	keys []string
 	at   *node
-	// back are entries that become what they were, add those that are missing;
-	// both are the earlier file's. remove are our own that were not there.
+	// back are earlier entries that replace the present ones; add are earlier
+	// entries that are missing; remove are entries that connecting has added.
 	back   map[string]entry
 	add    []entry
 	remove map[string]bool

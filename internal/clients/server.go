@@ -8,17 +8,17 @@ import (
 	"genkan/internal/gateway"
 )
 
-// How a server is reached. A URL of no known type is called in whichever way
-// the server shows.
+// Values of Server.Type. A URL without a type is called with the transport that the
+// server turns out to have.
 const (
 	TypeStdio = "stdio"
 	TypeHTTP  = "http"
 	TypeSSE   = "sse"
 )
 
-// Server is an entry of a client's file in genkan's words: a process when
-// Command is set, an endpoint when URL is. Its texts have genkan's variables:
-// ${VAR}, ${VAR:-default}, ${env:VAR} and ${workspaceFolder}.
+// Server is an entry of a client's file as a server of genkan: a process if Command
+// is set, an endpoint if URL is. Its texts have genkan's variables: ${VAR},
+// ${VAR:-default}, ${env:VAR} and ${workspaceFolder}.
 type Server struct {
 	// Name is legal in genkan's configuration.
 	Name string
@@ -45,11 +45,11 @@ type Server struct {
 	Timeout        time.Duration
 	StartupTimeout time.Duration
 
-	// Secrets are those that stand in the file as they are.
+	// Secrets are the literal secrets of the entry.
 	Secrets []Literal
-	// Inputs are what the server needs and its file does not hold: the inputs that
-	// its texts refer to, as the same file declares them, and environment variables
-	// without a default.
+	// Inputs are values that the server needs and its file does not hold: the inputs
+	// of the file that its texts refer to, and environment variables without a
+	// default.
 	Inputs []Input
 
 	// private are the variables of Env that came from an envFile. Their values are
@@ -57,23 +57,22 @@ type Server struct {
 	private map[string]bool
 }
 
-// Same reports whether two entries are one server: the same process or
-// endpoint, whatever it is called.
+// Same reports whether two entries are the same process or endpoint, whatever their
+// names.
 func (s Server) Same(other Server) bool {
 	return s.Command == other.Command && slices.Equal(s.Args, other.Args) && s.Cwd == other.Cwd && s.EnvFile == other.EnvFile &&
 		maps.Equal(s.Env, other.Env) && s.URL == other.URL && maps.Equal(s.Headers, other.Headers)
 }
 
-// Input is something that a client would ask its person for, or take from its
-// environment.
+// Input is a value that a client asks for, or takes from its environment.
 type Input struct {
-	// ID is the client's name for it, Variable the one that stands in its place.
+	// ID is the client's name of it, Variable the one in the server's texts.
 	ID       string
 	Variable string
 	// Description is the file's own.
 	Description string
 	Default     string
-	// Hidden says that it is typed like a password.
+	// Hidden says that the client treats it as a password.
 	Hidden bool
 	// Environment says that it is an environment variable.
 	Environment bool
@@ -81,8 +80,7 @@ type Input struct {
 	Secret string
 }
 
-// Note is something that a person should know about an entry: what was left
-// out, or changed its name.
+// Note tells a person about an entry, such as a key that was left out.
 type Note struct {
 	// Server and Section are as in the file; both are empty for the file itself.
 	Server  string
@@ -92,7 +90,7 @@ type Note struct {
 	Renamed bool
 }
 
-// Imported is what a file holds.
+// Imported are the contents of a file.
 type Imported struct {
 	Servers []Server
 	Notes   []Note
@@ -100,11 +98,11 @@ type Imported struct {
 	// Variables are those that the servers need, without the workspace's folder
 	// and those with a default.
 	Variables []string
-	// Own are the entries that lead to genkan already, by their place.
+	// Own are the places of the entries that lead to genkan.
 	Own []Place
 	// Leads say where each of Own leads.
 	Leads []Lead
 }
 
-// Place is where an entry stands in its file.
+// Place is the position of an entry in its file.
 type Place struct{ Section, Name string }
