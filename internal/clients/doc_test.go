@@ -8,7 +8,7 @@ import (
 
 func ExampleFile_Parse() {
 	cursor, _ := clients.Lookup("cursor")
-	file := cursor.Files(clients.Environment{GOOS: "linux", Home: "/home/mika"})[0]
+	file := cursor.Files(clients.Environment{GOOS: "linux", Home: "/srv/example/mika"})[0]
 	found, err := file.Parse([]byte(`{"mcpServers": {"GitHub": {"command": "npx", "args": ["-y", "github-server"], "env": {"TOKEN": "ghp_0123456789abcdefghij0123456789abcdef"}}}}`))
 	if err != nil {
 		fmt.Println(err)
@@ -19,6 +19,6 @@ func ExampleFile_Parse() {
 		fmt.Println(s.Name, s.Command, s.Args, len(s.Secrets))
 	}
 	// Output:
-	// /home/mika/.cursor/mcp.json
+	// /srv/example/mika/.cursor/mcp.json
 	// github npx [-y github-server] 1
 }
