@@ -172,8 +172,11 @@ func TestSetupIsForTheAdminOnThisMachine(t *testing.T) {
 	t.Parallel()
 	_, s := surveyedDoor(t)
 	routes := []wire{
-		{method: "GET", target: "/v1/import"}, {method: "POST", target: "/v1/import", body: []byte("{}")}, {method: "GET", target: "/v1/connections"},
-		{method: "POST", target: "/v1/connections/cursor", body: []byte("{}")}, {method: "DELETE", target: "/v1/connections/cursor"},
+		{method: "GET", target: "/v1/import"},
+		{method: "POST", target: "/v1/import", body: []byte("{}")},
+		{method: "GET", target: "/v1/connections"},
+		{method: "POST", target: "/v1/connections/cursor", body: []byte("{}")},
+		{method: "DELETE", target: "/v1/connections/cursor"},
 	}
 	for _, w := range routes {
 		w.header = http.Header{"Content-Type": {"application/json"}}
