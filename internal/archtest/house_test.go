@@ -92,8 +92,8 @@ var house = map[string]row{
 	"checkup": {inside, fixtures},
 
 	// Only these know everyone.
-	"app": {inside + " seal privatedir", fixtures},
-	"cli": {inside + " app", fixtures},
+	"app": {inside + " checkup seal privatedir", fixtures},
+	"cli": {inside + " checkup app", fixtures},
 	"cmd": {inside + " app cli", fixtures},
 
 	// Test support: never part of the binary.
