@@ -112,7 +112,14 @@ func (c *httpConn) leave(x *exchange, answered bool) {
 		defer close(owner.left)
 		ctx, cancel := context.WithTimeout(c.life, 5*time.Second)
 		defer cancel()
-		if err := c.notify(ctx, "notifications/cancelled", canceledParams(owner.number, context.Cause(owner.ctx))); err != nil {
+		// Twice: the idle connection that is taken first may be closed by now, and
+		// POST requests are not repeated by net/http.
+		params := canceledParams(owner.number, context.Cause(owner.ctx))
+		err := c.notify(ctx, "notifications/cancelled", params)
+		if err != nil && ctx.Err() == nil {
+			err = c.notify(ctx, "notifications/cancelled", params)
+		}
+		if err != nil {
 			c.log.Debug("a cancellation could not be sent", "error", err)
 		}
 	}
