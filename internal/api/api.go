@@ -35,6 +35,8 @@ type House interface {
 	Snapshot() *catalog.Snapshot
 	// Servers are the upstream servers in the order of the configuration.
 	Servers() []*upstream.Server
+	// BuiltIn are the sources that are a part of genkan.
+	BuiltIn() []gateway.Source
 	// Declared are all servers, disabled ones too, in the order of the
 	// configuration.
 	Declared() []registry.Server

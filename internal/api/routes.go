@@ -191,7 +191,7 @@ func (a *API) routes() []route {
 		{
 			method: "GET", path: "/v1/servers/{name}/log", who: forAdmins, id: "serverLog", summary: "Show what a server wrote to its standard error",
 			query:  []query{{name: "lines", kind: "integer", about: "How many of the last lines.", least: 1, most: mostLines, otherwise: usualLines}},
-			answer: client.ServerLog{}, failures: []restError{badInput, noSuchThing}, serve: a.serverLog,
+			answer: client.ServerLog{}, failures: []restError{badInput, noSuchThing, inTheWay}, serve: a.serverLog,
 		},
 		{
 			method: "POST", path: "/v1/servers/{name}/try", who: forAdmins, id: "tryServer", summary: "Try a server that is down at once",

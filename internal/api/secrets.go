@@ -6,22 +6,17 @@ import (
 
 	"genkan/internal/api/client"
 	"genkan/internal/gateway"
+	"genkan/internal/registry"
 )
 
 // Secrets keeps the secrets that the configuration refers to.
 type Secrets interface {
 	// Names lists them with the servers that refer to each.
-	Names(ctx context.Context) ([]SecretName, error)
+	Names(ctx context.Context) ([]registry.SecretName, error)
 	Set(ctx context.Context, name string, value gateway.Secret) error
 	Remove(ctx context.Context, name string) error
 	// UsersOf names the servers that refer to a secret.
 	UsersOf(name string) []string
-}
-
-// SecretName is a secret without its value.
-type SecretName struct {
-	Name    string
-	Servers []string
 }
 
 func (a *API) secretRoutes() []route {

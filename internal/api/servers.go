@@ -24,11 +24,7 @@ func (a *API) serverOf(s *upstream.Server, seen *catalog.Snapshot, id gateway.Id
 		ProcessID: st.PID, Starts: st.Starts, Since: st.Since.UTC(), StartMillis: st.StartTook.Milliseconds(), FirstStart: st.FirstStart,
 		Problem: a.language().Text(st.Problem), Cause: st.Cause,
 	}
-	for _, t := range seen.Tools() {
-		if t.Source.Name() == s.Name() {
-			out.Tools++
-		}
-	}
+	out.Tools = toolsOf(s, seen)
 	if !st.NextTry.IsZero() {
 		next := st.NextTry.UTC()
 		out.NextTry = &next
@@ -95,7 +91,36 @@ func (a *API) servers(id gateway.Identity, name string) []client.Server {
 		}
 		list = append(list, a.declaredAs(one, each, id, name != ""))
 	}
+	for _, s := range house.BuiltIn() {
+		if name == "" || name == s.Name() {
+			list = append(list, a.builtIn(s, seen))
+		}
+	}
 	return list
+}
+
+// builtIn describes a source that is a part of genkan as servers are described.
+func (a *API) builtIn(s gateway.Source, seen *catalog.Snapshot) client.Server {
+	health := gateway.HealthOf(s)
+	out := client.Server{
+		Name: s.Name(), State: client.StateReady, Source: client.SourceBuiltIn, Tools: toolsOf(s, seen),
+		Note: gateway.AboutOf(s).Description, Problem: a.language().Text(health.Problem),
+	}
+	if health.Down {
+		out.State = client.StateDown
+	}
+	return out
+}
+
+// toolsOf counts the tools of a source that clients see.
+func toolsOf(s gateway.Source, seen *catalog.Snapshot) int {
+	n := 0
+	for _, t := range seen.Tools() {
+		if t.Source.Name() == s.Name() {
+			n++
+		}
+	}
+	return n
 }
 
 func (a *API) listServers(w http.ResponseWriter, _ *http.Request, id gateway.Identity) {
@@ -140,6 +165,12 @@ func (a *API) pingServer(w http.ResponseWriter, r *http.Request, _ gateway.Ident
 
 func (a *API) noSuchServer(w http.ResponseWriter, name string) {
 	var names []string
+	for _, s := range a.opt.House().BuiltIn() {
+		if s.Name() == name {
+			a.fail(w, gateway.Errorf(gateway.CodeConflict, "%s is a part of genkan and no server; it has no process to start, test or remove", name))
+			return
+		}
+	}
 	for _, each := range a.opt.House().Declared() {
 		names = append(names, each.Name)
 		switch {

@@ -13,6 +13,7 @@ import (
 
 	"genkan/internal/gateway"
 	"genkan/internal/logs"
+	"genkan/internal/registry"
 	"genkan/internal/sqlite"
 	"genkan/internal/sqlite/blank"
 	"genkan/internal/testkit"
@@ -107,7 +108,7 @@ func TestAFirstStartAsksNothing(t *testing.T) {
 		},
 		"secrets and a token": func(dir string) error {
 			return errors.Join(
-				OpenVault(dir).Save(context.Background(), SecretPrefix+"key", "value"),
+				OpenVault(dir).Save(context.Background(), registry.SecretPrefix+"key", "value"),
 				os.WriteFile(AdminTokenFile(dir), []byte(strings.Repeat("t", 40)+"\n"), 0o600))
 		},
 	} {

@@ -223,7 +223,7 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 		House: func() api.House { return p.house.Load() },
 		Admit: p.admit, Receive: p.lock.Receive, Refused: p.refused, Health: p.Health, Log: opt.Log, Version: opt.Version, Budget: p.memory, Language: p.language,
 		Reload: p.Reload, CatchUp: p.catchUp, ChangeTool: p.ChangeTool, Servers: p.registry, Learned: p.learned, Items: p.knowledge.base, Upkeep: &p.knowledge.upkeep,
-		Tokens: p.keeper, Secrets: p.secrets(), Backup: p.backup, Doctor: p.doctor,
+		Tokens: p.keeper, Secrets: registry.NewSecrets(p.vault, func() (*config.Config, error) { return p.Config(), nil }), Backup: p.backup, Doctor: p.doctor,
 	})
 	p.measure()
 	p.house.Store(p.build(cfg, nil))

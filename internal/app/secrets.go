@@ -1,127 +1,22 @@
 package app
 
 import (
-	"context"
 	"path/filepath"
-	"strings"
 
-	"genkan/internal/api"
 	"genkan/internal/config"
-	"genkan/internal/gateway"
 	"genkan/internal/registry"
 	"genkan/internal/vault"
 )
 
-// OpenVault opens the secrets of a data directory. It reads and writes nothing
-// before the first use.
+// OpenVault opens the vault of a data directory. It reads and writes nothing before
+// the first use.
 func OpenVault(dataDir string) *vault.File {
 	return vault.NewFile(vaultDir(dataDir), vault.SystemKeyring())
 }
 
 func vaultDir(dataDir string) string { return filepath.Join(dataDir, "vault") }
 
-// SecretPrefix is the registry's, for commands that work without a running genkan.
-const SecretPrefix = registry.SecretPrefix
-
-// Secrets keeps the secrets that the configuration of a data directory refers to.
-type Secrets struct {
-	vault  *vault.File
-	config func() (*config.Config, error)
-}
-
-// SecretsOf returns the secrets of a data directory that no genkan runs for.
-func SecretsOf(opt Options) *Secrets {
-	return &Secrets{OpenVault(opt.DataDir), func() (*config.Config, error) { return ReadConfig(opt) }}
-}
-
-func (p *Process) secrets() *Secrets {
-	return &Secrets{p.vault, func() (*config.Config, error) { return p.Config(), nil }}
-}
-
-// maxSecret bounds a secret, in bytes.
-const maxSecret = 64 << 10
-
-// Names lists the secrets with the servers that refer to each. Secrets of a
-// configuration that cannot be read have no servers.
-func (s *Secrets) Names(ctx context.Context) ([]api.SecretName, error) {
-	names, err := s.vault.Names(ctx, SecretPrefix)
-	if err != nil {
-		return nil, err
-	}
-	cfg, err := s.config()
-	if err != nil {
-		cfg = &config.Config{}
-	}
-	out := make([]api.SecretName, len(names))
-	for i, name := range names {
-		out[i] = api.SecretName{Name: name, Servers: usersOf(cfg, name)}
-	}
-	return out, nil
-}
-
-// Set keeps a secret in place of the former value.
-func (s *Secrets) Set(ctx context.Context, name string, value gateway.Secret) error {
-	if err := CheckSecretName(name); err != nil {
-		return err
-	}
-	switch {
-	case value == "":
-		return gateway.Errorf(gateway.CodeInvalid, "the secret is empty; nothing was kept")
-	case len(value) > maxSecret:
-		return gateway.Errorf(gateway.CodeInvalid, "a secret has at most %d bytes", maxSecret)
-	}
-	return s.vault.Save(ctx, SecretPrefix+name, value)
-}
-
-// Remove forgets a secret.
-func (s *Secrets) Remove(ctx context.Context, name string) error {
-	if err := CheckSecretName(name); err != nil {
-		return err
-	}
-	_, found, err := s.vault.Load(ctx, SecretPrefix+name)
-	if err != nil {
-		return err
-	}
-	if !found {
-		return gateway.Errorf(gateway.CodeNotFound, "no secret %s is kept; `genkan secrets list` shows them", name)
-	}
-	return s.vault.Delete(ctx, SecretPrefix+name)
-}
-
-// UsersOf names the servers that refer to a secret.
-func (s *Secrets) UsersOf(name string) []string {
-	cfg, err := s.config()
-	if err != nil {
-		return nil
-	}
-	return usersOf(cfg, name)
-}
-
-// usersOf names the servers that refer to a secret, also by ${NAME}, which finds a
-// secret where there is no variable of that name.
-func usersOf(cfg *config.Config, secret string) []string {
-	refers := func(written gateway.Secret) bool {
-		text := written.Reveal()
-		return registry.RefersToSecret(text, secret) || strings.Contains(text, "${"+secret+"}") || strings.Contains(text, "${env:"+secret+"}")
-	}
-	var users []string
-	for _, s := range cfg.Servers {
-		if refers(s.Definition) {
-			users = append(users, s.Name)
-		}
-	}
-	for _, s := range cfg.Rejected {
-		if refers(s.Definition) {
-			users = append(users, s.Name)
-		}
-	}
-	return users
-}
-
-// CheckSecretName says what is wrong with the name of a secret.
-func CheckSecretName(name string) error {
-	if config.LegalSecret(name) {
-		return nil
-	}
-	return gateway.Errorf(gateway.CodeInvalid, "the name of a secret has letters, digits, '.', '_' and '-' only")
+// Secrets returns the secrets of a data directory that no genkan runs for.
+func Secrets(opt Options) *registry.Secrets {
+	return registry.NewSecrets(OpenVault(opt.DataDir), func() (*config.Config, error) { return ReadConfig(opt) })
 }

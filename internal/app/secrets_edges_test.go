@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"genkan/internal/gateway"
+	"genkan/internal/registry"
 	"genkan/internal/testkit"
 	"genkan/internal/vault"
 )
@@ -35,7 +36,7 @@ func (r *lockedRing) Set(context.Context, string, gateway.Secret) error { return
 
 func (h *testHouse) keepSecret(name, value string) {
 	h.t.Helper()
-	if err := h.vault.Save(h.t.Context(), SecretPrefix+name, gateway.Secret(value)); err != nil {
+	if err := h.vault.Save(h.t.Context(), registry.SecretPrefix+name, gateway.Secret(value)); err != nil {
 		h.t.Fatal(err)
 	}
 }
@@ -99,7 +100,7 @@ func TestASecretThatIsRemoved(t *testing.T) {
 	testkit.Eventually(t, func() bool {
 		return slices.ContainsFunc(testkit.Lines(t, record), func(line string) bool { return strings.Contains(line, `"tools/call"`) })
 	}, "the call is under way")
-	if err := h.vault.Delete(t.Context(), SecretPrefix+"key"); err != nil {
+	if err := h.vault.Delete(t.Context(), registry.SecretPrefix+"key"); err != nil {
 		t.Fatal(err)
 	}
 	if err := h.Reload(); err != nil {

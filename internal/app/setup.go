@@ -24,7 +24,7 @@ func (o Options) setupOptions(v *vault.File) setup.Options {
 		DataDir: o.DataDir, ConfigFile: o.configFile(), ConfigRequired: o.ConfigFile != "", Flags: o.Flags,
 		Vault: v, Environment: o.Clients, Command: o.Command,
 		SaveSecret: func(ctx context.Context, name string, value gateway.Secret) error {
-			return v.Save(ctx, SecretPrefix+name, value)
+			return v.Save(ctx, registry.SecretPrefix+name, value)
 		},
 	}
 	if out.Environment == nil {

@@ -26,7 +26,7 @@ func TestNoSecretOfASignInIsSeen(t *testing.T) {
 		QuoteWhatWasSent: true, NoRegistration: true, Clients: map[string]string{"me": byHand},
 		Scopes: []string{"a"}, ToolScopes: map[string]string{"write": "b"},
 	}, conf{"oauth": conf{"clientId": "me", "clientSecret": "${secret:client}"}}, func(o *Options) { o.Flags.LogLevel = "trace" })
-	if err := OpenVault(d.dir).Save(t.Context(), SecretPrefix+"client", byHand); err != nil {
+	if err := OpenVault(d.dir).Save(t.Context(), registry.SecretPrefix+"client", byHand); err != nil {
 		t.Fatal(err)
 	}
 	if err := d.Reload(); err != nil {

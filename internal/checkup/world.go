@@ -102,6 +102,9 @@ func answers(ctx context.Context, address string) bool {
 // configuration does.
 func (k *checkup) servers(ctx context.Context) {
 	for _, s := range k.shown {
+		if s.Source == client.SourceBuiltIn {
+			continue // the findings about the knowledge base say more
+		}
 		k.facts.Servers = append(k.facts.Servers, k.asked(s))
 	}
 	if k.config == nil {

@@ -10,6 +10,7 @@ import (
 	"genkan/internal/api/client"
 	"genkan/internal/app"
 	"genkan/internal/gateway"
+	"genkan/internal/registry"
 )
 
 func (c *command) secrets() *cobra.Command {
@@ -27,7 +28,7 @@ func (c *command) secretsSet() *cobra.Command {
 	return &cobra.Command{
 		Use: "set NAME", Short: c.say("Keep a secret, typed or from standard input"), Args: arguments(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := app.CheckSecretName(args[0]); err != nil {
+			if err := registry.CheckSecretName(args[0]); err != nil {
 				return err
 			}
 			value, err := c.readSecret(cmd.Context(), c.say("Value of %s (it is not shown): ", args[0]))
@@ -60,13 +61,13 @@ func (c *command) secretKeeper(ctx context.Context) (secretKeeper, error) {
 	if err != nil || remote != nil {
 		return remote, err
 	}
-	return storedSecrets{c, app.SecretsOf(app.Options{DataDir: c.dataDir, ConfigFile: c.configFile, Flags: c.flags})}, nil
+	return storedSecrets{c, app.Secrets(app.Options{DataDir: c.dataDir, ConfigFile: c.configFile, Flags: c.flags})}, nil
 }
 
 // storedSecrets are the secrets of a data directory that no genkan runs for.
 type storedSecrets struct {
 	c    *command
-	kept *app.Secrets
+	kept *registry.Secrets
 }
 
 func (s storedSecrets) Secrets(ctx context.Context) ([]client.Secret, error) {

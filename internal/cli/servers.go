@@ -40,7 +40,7 @@ file are changed there.`),
 			if c.asJSON {
 				return c.json(list)
 			}
-			if len(list) == 0 {
+			if !slices.ContainsFunc(list, isServer) {
 				_, err := fmt.Fprintln(c.std.Out, c.say(
 					"No servers are configured. `genkan import` takes over those of your editors; `genkan servers add` adds one. They can also be written into %s/genkan.yaml (`genkan serve --help` shows how).", c.dataDir))
 				return err
@@ -53,9 +53,12 @@ file are changed there.`),
 			for _, s := range list {
 				problem := clipped(s.Problem, mostOfProblem)
 				cut = cut || problem != s.Problem
+				starts := ""
+				if isServer(s) {
+					starts = strconv.Itoa(s.Starts)
+				}
 				rows = append(rows, []string{
-					s.Name, c.stateOf(s), strconv.Itoa(s.Tools), s.ProtocolVersion, strconv.Itoa(s.Starts),
-					shownTime(s.Since), problem,
+					s.Name, c.stateOf(s), strconv.Itoa(s.Tools), s.ProtocolVersion, starts, shownTime(s.Since), problem,
 				})
 			}
 			c.table(rows)
@@ -106,12 +109,14 @@ func (c *command) showServer(s client.Server) error {
 		c.table(rows)
 		return nil
 	}
-	rows = append(rows, [][]string{
-		{c.say("tools"), strconv.Itoa(s.Tools)},
-		{c.say("protocol"), protocolOf(s)},
-		{c.say("starts"), strconv.Itoa(s.Starts)},
-		{c.say("since"), shownTime(s.Since)},
-	}...)
+	rows = append(rows, []string{c.say("tools"), strconv.Itoa(s.Tools)})
+	if isServer(s) {
+		rows = append(rows, [][]string{
+			{c.say("protocol"), protocolOf(s)},
+			{c.say("starts"), strconv.Itoa(s.Starts)},
+			{c.say("since"), shownTime(s.Since)},
+		}...)
+	}
 	if s.StartMillis > 0 {
 		rows = append(rows, []string{c.say("start took"), shownDuration(s.StartMillis)})
 	}
@@ -151,8 +156,15 @@ func (c *command) showServer(s client.Server) error {
 
 // sourceOf says where a server is declared.
 func (c *command) sourceOf(s client.Server) string {
-	if s.Source == client.SourceDatabase {
+	switch s.Source {
+	case client.SourceDatabase:
 		return c.say("the database")
+	case client.SourceBuiltIn:
+		return c.say("nowhere: it is a part of genkan")
+	default:
+		return c.say("the configuration file")
 	}
-	return c.say("the configuration file")
 }
+
+// isServer reports whether this is a server, and not a part of genkan.
+func isServer(s client.Server) bool { return s.Source != client.SourceBuiltIn }

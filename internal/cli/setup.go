@@ -15,6 +15,7 @@ import (
 	"genkan/internal/config"
 	"genkan/internal/gateway"
 	"genkan/internal/lang"
+	"genkan/internal/registry"
 	"genkan/internal/setup"
 )
 
@@ -167,7 +168,7 @@ func (c *command) sources(ctx context.Context) config.Sources {
 		kept = nil // who needs the database says what is wrong with it
 	}
 	return config.Sources{Stored: kept, Env: os.LookupEnv, Secret: func(name string) (gateway.Secret, bool, error) {
-		return vault.Load(ctx, app.SecretPrefix+name)
+		return vault.Load(ctx, registry.SecretPrefix+name)
 	}}
 }
 

@@ -47,6 +47,8 @@ var jaDeclared = map[string]string{
 	"the configuration file": "設定ファイル",
 	"Show how the servers are, or one of them with its last output. Servers can be added\nto a running genkan, which keeps them in its database; those of the configuration\nfile are changed there.": "サーバーの状態、または 1 つの詳細と最後の出力を表示します。実行中の genkan にサーバーを\n追加でき、データベースに保存されます。設定ファイルのサーバーはファイルで変更します。",
 	"No servers are configured. `genkan import` takes over those of your editors; `genkan servers add` adds one. They can also be written into %s/genkan.yaml (`genkan serve --help` shows how).":     "サーバーが設定されていません。`genkan import` でエディターのサーバーを引き継ぐか、`genkan servers add` で追加してください。%s/genkan.yaml に書くこともできます（書き方は `genkan serve --help`）。",
-	"there is no server %q; did you mean %q?":                                       "サーバー %q はありません。%q のことですか？",
-	"The configuration was read again. `genkan servers` shows how its servers are.": "設定を読み直しました。サーバーの状態は `genkan servers` で確認できます。",
+	"there is no server %q; did you mean %q?":                                          "サーバー %q はありません。%q のことですか？",
+	"The configuration was read again. `genkan servers` shows how its servers are.":    "設定を読み直しました。サーバーの状態は `genkan servers` で確認できます。",
+	"nowhere: it is a part of genkan":                                                  "どこにもありません（genkan の一部です）",
+	"%s is a part of genkan and no server; it has no process to start, test or remove": "%s はサーバーではなく genkan の一部です。起動、テスト、削除の対象となるプロセスはありません",
 }

@@ -132,8 +132,8 @@ type ServerList struct {
 type Server struct {
 	Name  string `json:"name"`
 	State string `json:"state" doc:"starting, ready, not responding, down or disabled."`
-	// Source is SourceFile or SourceDatabase.
-	Source          string `json:"source" doc:"Where the server is declared: file or database."`
+	// Source is one of the Source constants.
+	Source          string `json:"source" doc:"Where the server is declared: file or database; built-in for a part of Genkan, such as the knowledge base."`
 	Editable        bool   `json:"editable" doc:"Whether it can be changed and removed here: what the configuration file declares is changed there."`
 	Era             string `json:"era,omitempty"`
 	ProtocolVersion string `json:"protocolVersion,omitempty"`
@@ -188,6 +188,8 @@ type DefinitionChange struct {
 const (
 	SourceFile     = "file"
 	SourceDatabase = "database"
+	// SourceBuiltIn is a part of genkan, such as the knowledge base.
+	SourceBuiltIn = "built-in"
 )
 
 // The states of a server.
