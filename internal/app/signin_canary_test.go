@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"genkan/internal/registry"
 	"genkan/internal/testkit/authserver"
 )
 

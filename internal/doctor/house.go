@@ -163,7 +163,7 @@ func (e *examination) config() {
 		e.say(Note, gateway.Textf("no servers are configured")).
 			run(e.genkan("import")).advise(gateway.Textf("takes over those of your editors; or add some to %s", c.File.Path))
 	default:
-		e.say(OK, gateway.Textf("%s: %d servers", c.File.Path, c.Servers))
+		e.say(OK, gateway.Textf("%s: servers: %d", c.File.Path, c.Servers))
 	}
 	for _, p := range c.Plain {
 		e.say(Warning, gateway.Textf("%s of server %s has a key that stands in the file as it is", p.Where, p.Server)).

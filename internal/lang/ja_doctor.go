@@ -80,7 +80,7 @@ var jaDoctor = map[string]string{
 	"mend %s; a running genkan reads it again by itself":                             "%s を直してください。動作中の genkan は自動で読み直します",
 	"no servers are configured":                                                      "サーバーが設定されていません",
 	"takes over those of your editors; or add some to %s":                            "エディターのサーバーを取り込みます。または %s に追加してください",
-	"%s: %d servers": "%s: サーバー %d 個",
+	"%s: servers: %d": "%s: サーバー %d 個",
 	"%s of server %s has a key that stands in the file as it is": "%[2]s サーバーの %[1]s に、鍵がそのまま書かれています",
 	"whoever sees the file has the key":                          "ファイルを見た人は誰でも鍵を使えます",
 	"then write %s in its place":                                 "その後、代わりに %s と書いてください",
