@@ -26,7 +26,7 @@ func (a *API) backupRoute() route {
 			"tokens (as hashes), and what was learned. Not in it are the secrets and sign-ins of the vault, the admin token and genkan.yaml. " +
 			"A download that fails midway breaks the connection.",
 		answer: "", media: databaseMedia,
-		failures: []restError{restErrors[gateway.CodeConflict]}, serve: a.backup,
+		failures: []restError{restErrorOf(gateway.CodeConflict)}, serve: a.backup,
 	}
 }
 

@@ -16,7 +16,7 @@ func (a *API) doctorRoute() route {
 		about: "As genkan doctor does: this program, the data directory, the configuration, the port, each server and the files of clients. " +
 			"Servers that are starting are not waited for; those that are ready are asked for a sign of life, which takes five seconds if none comes. Nothing is changed.",
 		query:  []query{{name: "server", kind: "string", about: "Only this server, and what is wrong around it; may be repeated.", repeats: true}},
-		answer: client.DoctorReport{}, failures: []restError{restErrors[gateway.CodeNotFound]}, serve: a.doctor,
+		answer: client.DoctorReport{}, failures: []restError{restErrorOf(gateway.CodeNotFound)}, serve: a.doctor,
 	}
 }
 

@@ -17,28 +17,17 @@ type restError struct {
 	code   string
 }
 
-// restErrors is this edge's table, with the seed's codes and statuses.
-//
-//exhaustive:enforce
-var restErrors = map[gateway.Code]restError{
-	gateway.CodeInternal: {http.StatusInternalServerError, "INTERNAL_ERROR"},
-	gateway.CodeInvalid:  {http.StatusBadRequest, "VALIDATION_ERROR"},
-	// A server's, not the caller's: whose own token is wrong has met the lock.
-	gateway.CodeUnauthenticated: {http.StatusBadGateway, "SIGN_IN_NEEDED"},
-	gateway.CodeDenied:          {http.StatusForbidden, "AUTHORIZATION_ERROR"},
-	gateway.CodeNotFound:        {http.StatusNotFound, "NOT_FOUND"},
-	gateway.CodeConflict:        {http.StatusConflict, "CONFLICT"},
-	gateway.CodeLimited:         {http.StatusTooManyRequests, "RATE_LIMIT_EXCEEDED"},
-	gateway.CodeUnavailable:     {http.StatusServiceUnavailable, "UPSTREAM_UNAVAILABLE"},
-	gateway.CodeTimeout:         {http.StatusRequestTimeout, "TIMEOUT"},
-	gateway.CodeCanceled:        {499, "CANCELED"},
+// restErrorOf returns how a code looks to a REST client.
+func restErrorOf(code gateway.Code) restError {
+	e := client.ErrorCodes[code]
+	return restError{e.Status, e.Name}
 }
 
 func (a *API) fail(w http.ResponseWriter, err error) { a.failAfter(w, err, nil) }
 
 func (a *API) failAfter(w http.ResponseWriter, err error, took *float64) {
 	e := gateway.AsError(err)
-	rest := restErrors[e.Code]
+	rest := restErrorOf(e.Code)
 	if e.RPC != nil && e.Code == gateway.CodeUnavailable {
 		// The server was there; it is the tool that failed.
 		rest = restError{http.StatusInternalServerError, "TOOL_EXECUTION_ERROR"}
@@ -61,7 +50,7 @@ func (a *API) refuseBody(w http.ResponseWriter, status int, wrong *gateway.Error
 		a.failAfter(w, wrong, took)
 		return
 	}
-	a.answer(w, restError{status, restErrors[gateway.CodeInvalid].code}, wrong, took)
+	a.answer(w, restError{status, restErrorOf(gateway.CodeInvalid).code}, wrong, took)
 }
 
 // toolNotFound has a code and first words of its own, the seed's.

@@ -11,7 +11,7 @@ import (
 // knowledgeErrors is how the knowledge base's codes look to a REST client.
 var knowledgeErrors = map[kb.Code]restError{
 	kb.CodeItemNotFound:        {http.StatusNotFound, "ITEM_NOT_FOUND"},
-	kb.CodeValidation:          restErrors[gateway.CodeInvalid],
+	kb.CodeValidation:          restErrorOf(gateway.CodeInvalid),
 	kb.CodeDatabase:            {http.StatusInternalServerError, "DATABASE_ERROR"},
 	kb.CodeConstraintViolation: {http.StatusConflict, "CONSTRAINT_VIOLATION"},
 	kb.CodePermissionDenied:    {http.StatusForbidden, "PERMISSION_DENIED"},
@@ -27,7 +27,7 @@ func knowledgeFailures() []restError {
 		{statusNoSpace, knowledgeErrors[kb.CodeDatabase].code},
 		{http.StatusForbidden, "TOOL_DISABLED"},
 		{http.StatusNotFound, "TOOL_NOT_FOUND"},
-		restErrors[gateway.CodeConflict], restErrors[gateway.CodeTimeout], restErrors[gateway.CodeLimited],
+		restErrorOf(gateway.CodeConflict), restErrorOf(gateway.CodeTimeout), restErrorOf(gateway.CodeLimited),
 		{http.StatusInternalServerError, "TOOL_EXECUTION_ERROR"},
 	}
 	for _, one := range knowledgeErrors {

@@ -37,7 +37,7 @@ func (a *API) upkeepRoutes() []route {
 	}
 	for i := range list {
 		list[i].who = forAdmins
-		list[i].failures = []restError{restErrors[gateway.CodeConflict], restErrors[gateway.CodeUnavailable]}
+		list[i].failures = []restError{restErrorOf(gateway.CodeConflict), restErrorOf(gateway.CodeUnavailable)}
 	}
 	return list
 }

@@ -202,16 +202,16 @@ func (r *route) good() int {
 func (r *route) allFailures() []restError {
 	all := slices.Clone(r.failures)
 	if r.who != forAll { // the Host or the Origin
-		all = append(all, restErrors[gateway.CodeDenied])
+		all = append(all, restErrorOf(gateway.CodeDenied))
 	}
 	if r.needsToken() {
 		// The last one is that of a store that cannot tell whose a token is.
-		all = append(all, restError{http.StatusUnauthorized, "AUTHENTICATION_ERROR"}, restErrors[gateway.CodeInternal], restErrors[gateway.CodeUnavailable])
+		all = append(all, restError{http.StatusUnauthorized, "AUTHENTICATION_ERROR"}, restErrorOf(gateway.CodeInternal), restErrorOf(gateway.CodeUnavailable))
 		// A caller that has used up its share of the memory.
-		all = append(all, restErrors[gateway.CodeLimited])
+		all = append(all, restErrorOf(gateway.CodeLimited))
 	}
 	if r.strict() {
-		all = append(all, restErrors[gateway.CodeInvalid])
+		all = append(all, restErrorOf(gateway.CodeInvalid))
 	}
 	if r.body != nil {
 		for _, status := range []int{http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType} {

@@ -61,10 +61,10 @@ type query struct {
 // routes are all that there is.
 func (a *API) routes() []route {
 	var (
-		badInput     = restErrors[gateway.CodeInvalid]
-		noSuchThing  = restErrors[gateway.CodeNotFound]
-		inTheWay     = restErrors[gateway.CodeConflict]
-		notReachable = restErrors[gateway.CodeUnavailable]
+		badInput     = restErrorOf(gateway.CodeInvalid)
+		noSuchThing  = restErrorOf(gateway.CodeNotFound)
+		inTheWay     = restErrorOf(gateway.CodeConflict)
+		notReachable = restErrorOf(gateway.CodeUnavailable)
 		noSuchTool   = restError{http.StatusNotFound, "TOOL_NOT_FOUND"}
 	)
 	return slices.Concat([]route{
@@ -113,19 +113,19 @@ func (a *API) routes() []route {
 			method: "POST", path: "/v1/tools/search", who: forCallers, id: "searchTools", summary: "Find tools by what they do",
 			about: "The best first. All given tags must be there. A search counts against the rate limit as a call does.",
 			body:  client.SearchRequest{}, answer: client.SearchResult{},
-			failures: []restError{badInput, restErrors[gateway.CodeLimited]}, serve: a.searchTools,
+			failures: []restError{badInput, restErrorOf(gateway.CodeLimited)}, serve: a.searchTools,
 		},
 		{
 			method: "GET", path: "/v1/search/learned", who: forCallers, id: "listLearned", summary: "Show what searches have taught",
 			about: "A search that was followed by a successful call of one of its hits is a lesson about that tool. Everybody sees their own; admins may ask for others'.",
 			query: learnedQuery(), answer: client.LearnedList{},
-			failures: []restError{badInput, restErrors[gateway.CodeDenied], notReachable}, serve: a.listLearned,
+			failures: []restError{badInput, restErrorOf(gateway.CodeDenied), notReachable}, serve: a.listLearned,
 		},
 		{
 			method: "DELETE", path: "/v1/search/learned", who: forCallers, id: "forgetLearned", summary: "Forget what searches have taught",
 			about: "Everybody may forget their own; admins also what others' searches, or all, have taught.",
 			query: learnedQuery(), answer: client.Forgotten{},
-			failures: []restError{badInput, restErrors[gateway.CodeDenied], notReachable}, serve: a.forgetLearned,
+			failures: []restError{badInput, restErrorOf(gateway.CodeDenied), notReachable}, serve: a.forgetLearned,
 		},
 		{
 			method: "POST", path: "/v1/search/learned/share", who: forAdmins, id: "shareLearned", summary: "Let everybody learn from a client's searches",
@@ -139,9 +139,9 @@ func (a *API) routes() []route {
 			body:  client.CallRequest{}, answer: client.CallResult{},
 			failures: []restError{
 				{http.StatusForbidden, "TOOL_DISABLED"},
-				noSuchTool, restErrors[gateway.CodeTimeout], restErrors[gateway.CodeLimited],
+				noSuchTool, restErrorOf(gateway.CodeTimeout), restErrorOf(gateway.CodeLimited),
 				{http.StatusInternalServerError, "TOOL_EXECUTION_ERROR"},
-				restErrors[gateway.CodeUnauthenticated], notReachable,
+				restErrorOf(gateway.CodeUnauthenticated), notReachable,
 			},
 			serve: a.callTool,
 		},

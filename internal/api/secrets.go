@@ -20,7 +20,7 @@ type Secrets interface {
 }
 
 func (a *API) secretRoutes() []route {
-	badName := restErrors[gateway.CodeInvalid]
+	badName := restErrorOf(gateway.CodeInvalid)
 	list := []route{
 		{
 			method: "GET", path: "/v1/secrets", id: "listSecrets", summary: "List the names of the kept secrets",
@@ -35,7 +35,7 @@ func (a *API) secretRoutes() []route {
 		{
 			method: "DELETE", path: "/v1/secrets/{name}", id: "removeSecret", summary: "Forget a secret",
 			about:  "Servers that refer to it do not start without it; the answer names them.",
-			answer: client.SecretChanged{}, failures: []restError{badName, restErrors[gateway.CodeNotFound]}, serve: a.removeSecret,
+			answer: client.SecretChanged{}, failures: []restError{badName, restErrorOf(gateway.CodeNotFound)}, serve: a.removeSecret,
 		},
 	}
 	for i := range list {

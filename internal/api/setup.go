@@ -64,8 +64,8 @@ func (a *API) setupRoutes() []route {
 		list[i].about = list[i].about + " Only for requests from this machine."
 		list[i].serve = a.fromHere(list[i].serve)
 		list[i].failures = []restError{
-			restErrors[gateway.CodeInvalid], restErrors[gateway.CodeDenied], restErrors[gateway.CodeNotFound],
-			restErrors[gateway.CodeConflict], restErrors[gateway.CodeUnavailable],
+			restErrorOf(gateway.CodeInvalid), restErrorOf(gateway.CodeDenied), restErrorOf(gateway.CodeNotFound),
+			restErrorOf(gateway.CodeConflict), restErrorOf(gateway.CodeUnavailable),
 		}
 	}
 	return list
@@ -286,17 +286,7 @@ func (s *Setup) problem(err error) *client.FileProblem {
 		return nil
 	}
 	e := gateway.AsError(err)
-	return &client.FileProblem{Error: s.language().Error(e), Code: restErrors[e.Code].code}
-}
-
-// Code returns the code of a problem, as the code of a failure.
-func Code(p *client.FileProblem) gateway.Code {
-	for code, rest := range restErrors {
-		if rest.code == p.Code {
-			return code
-		}
-	}
-	return gateway.CodeInternal
+	return &client.FileProblem{Error: s.language().Error(e), Code: restErrorOf(e.Code).code}
 }
 
 func titleOf(name string) string {

@@ -27,12 +27,12 @@ func (a *API) tokenRoutes() []route {
 			method: "POST", path: "/v1/tokens", who: forAdmins, id: "addToken", summary: "Make a token for a client",
 			about: "The answer has the token. It is shown once.",
 			body:  client.NewToken{}, answer: client.MadeToken{}, status: http.StatusCreated,
-			failures: []restError{restErrors[gateway.CodeConflict]}, serve: a.addToken,
+			failures: []restError{restErrorOf(gateway.CodeConflict)}, serve: a.addToken,
 		},
 		{
 			method: "DELETE", path: "/v1/tokens/{name}", who: forAdmins, id: "revokeToken", summary: "Take a client's token back",
 			about:  "When it answers, the token is refused here. Other processes of the data directory refuse it within a second.",
-			answer: client.Done{}, failures: []restError{restErrors[gateway.CodeNotFound]}, serve: a.revokeToken,
+			answer: client.Done{}, failures: []restError{restErrorOf(gateway.CodeNotFound)}, serve: a.revokeToken,
 		},
 	}
 }

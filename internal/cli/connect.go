@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"genkan/internal/api"
 	"genkan/internal/api/client"
 	"genkan/internal/clients"
 	"genkan/internal/gateway"
@@ -161,13 +160,13 @@ func (c *command) sayNothingToConnect(files []client.ConnectedFile, names []stri
 	for _, f := range files {
 		shared = shared || f.State == string(setup.FileShared)
 		others = others || len(f.NotImported) > 0
-		if f.Problem != nil && (refused == nil || api.Code(f.Problem) == gateway.CodeDenied) {
+		if f.Problem != nil && (refused == nil || client.CodeOf(f.Problem.Code, 0) == gateway.CodeDenied) {
 			refused = f.Problem
 		}
 	}
 	one := len(names) == 1 && names[0] != setup.AllClients
 	switch {
-	case refused != nil && (api.Code(refused) == gateway.CodeDenied || !shared && !others):
+	case refused != nil && (client.CodeOf(refused.Code, 0) == gateway.CodeDenied || !shared && !others):
 		return problemError(refused)
 	case shared:
 		fmt.Fprintln(c.std.Out, c.say("Nothing was changed."))

@@ -173,7 +173,9 @@ func (c *command) sources(ctx context.Context) config.Sources {
 }
 
 // problemError returns the error that a problem with a file is.
-func problemError(p *client.FileProblem) error { return gateway.Errorf(api.Code(p), "%s", p.Error) }
+func problemError(p *client.FileProblem) error {
+	return gateway.Errorf(client.CodeOf(p.Code, 0), "%s", p.Error)
+}
 
 func titleOf(name string) string {
 	if known, ok := clients.Lookup(name); ok {

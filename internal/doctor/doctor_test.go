@@ -68,7 +68,7 @@ func TestAHealthyHouse(t *testing.T) {
 		"ok program: it serves this data directory on 127.0.0.1:3000 (process 7)",
 		"ok data: data directory /srv/example",
 		"ok data: database: 5 KB",
-		"ok config: /srv/example/genkan.yaml: 1 servers",
+		"ok config: /srv/example/genkan.yaml: servers: 1",
 		"ok port: 127.0.0.1:3000 is this data directory's",
 		"ok server/github: ready after 1.2s; 11 tools; MCP 2025-11-25 over stdio",
 		"ok client/cursor: /srv/example/mcp.json: all entries lead to genkan: 1",

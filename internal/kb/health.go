@@ -13,9 +13,9 @@ import (
 	"genkan/internal/kb/index"
 )
 
-// Health is how what is derived compares with the rows.
+// Health compares the index and the graph with the database.
 type Health struct {
-	// Sequence is the write at which they were compared.
+	// Sequence is the change sequence at which they were compared.
 	Sequence int64
 	// Items and Relations are how many rows there are.
 	Items, Relations int
@@ -27,16 +27,18 @@ type Health struct {
 	FileSize int64
 	// Damage is what is wrong with the file, or why it is not used.
 	Damage error
-	// MissingTexts are items that the index lacks or has otherwise, and MissingLinks
-	// those whose neighbours the graph has otherwise; the first hundred of each.
+	// MissingTexts are items that the index lacks or has with other texts, and
+	// MissingLinks those that have other neighbours in the graph; the first hundred
+	// of each.
 	MissingTexts, MissingLinks []int64
-	// ExtraTexts and ExtraItems are how many more items index and graph have than
-	// there are, or fewer.
+	// ExtraTexts and ExtraItems are the numbers of items in the index and in the
+	// graph, minus the number in the database.
 	ExtraTexts, ExtraItems int
-	// ExtraRelations is how many more relations the graph has, or fewer.
+	// ExtraRelations is the number of relations in the graph, minus the number in
+	// the database.
 	ExtraRelations int
-	// Moving says that items were changed all the time, so that nothing of this is
-	// certain.
+	// Moving is set when items were written during every attempt, so the result is
+	// not certain.
 	Moving bool
 }
 
@@ -46,7 +48,7 @@ func (h *Health) Good() bool {
 		h.ExtraTexts == 0 && h.ExtraItems == 0 && h.ExtraRelations == 0
 }
 
-// mostMissing is how many items a Health names.
+// mostMissing is how many items a Health names at most.
 const mostMissing = 100
 
 // checkPatience is how long a check waits for index and graph to catch up.

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// events is the outlet to a client over SSE.
+// events queues messages for the SSE stream of a client.
 type events struct {
 	queue outbox
 	// gone is closed with the stream. deaf is closed when the client sends
@@ -33,12 +33,13 @@ func (e *events) close() {
 	e.queue.close()
 }
 
-// put queues an event, however many wait.
+// put queues an event even if the queue is full.
 func (e *events) put(data []byte, event string) {
 	e.queue.add(outgoing{event: event, data: data})
 }
 
-// answer waits while the queue is full, and then until the answer is written.
+// answer sends the result of a call. It waits while the queue is full, and then
+// until the answer is written.
 // The answer's bytes count with its request, which is in flight until then.
 func (e *events) answer(message []byte) {
 	m := outgoing{event: "message", data: message, written: make(chan struct{})}
@@ -59,10 +60,11 @@ func (e *events) answer(message []byte) {
 	}
 }
 
-// reply never waits, so the number of replies in the queue is bounded.
+// reply sends an answer that the edge gives by itself. It never waits, so the number
+// of replies in the queue is bounded.
 func (e *events) reply(message []byte) {
 	m := outgoing{event: "message", data: message}
-	if len(message) > smallResult { // a small one may report that the share is used up
+	if len(message) > smallResult { // small ones are not counted: one may say that the share is used up
 		m.counted = len(message)
 	}
 	e.mu.Lock()
@@ -77,8 +79,8 @@ func (e *events) offer(message []byte) bool {
 }
 
 // flush writes the queue. If alive is set and the queue is empty, it writes a
-// comment to show that the stream is alive. A client that does not read must not keep the messages in memory for
-// ever, so writing has a deadline.
+// comment to show that the stream is alive. Writing has a deadline: a client that
+// does not read must not keep the messages in memory for ever.
 func (e *events) flush(w http.ResponseWriter, alive bool) error {
 	e.mu.Lock()
 	batch := e.queue.take()

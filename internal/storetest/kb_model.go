@@ -17,7 +17,7 @@ import (
 	"genkan/internal/kb"
 )
 
-// model is a knowledge base that is easy to believe in.
+// model is a simple knowledge base in memory that stores are compared with.
 type model struct {
 	items  map[int64]kb.Item // without neighbours
 	edges  map[kb.Edge]bool

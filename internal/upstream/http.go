@@ -27,7 +27,7 @@ type httpConn struct {
 	headers   map[string]gateway.Secret
 	self      self
 	agent     []string // the User-Agent header
-	instance  []string // announcesTopic us ourselves, should the server be us
+	instance  []string // the header that lets genkan notice that it is its own server
 	listeners listeners
 	clientState
 

@@ -280,34 +280,10 @@ func (c *Client) read(resp *http.Response, out any) error {
 			Values:  []any{c.base, resp.StatusCode},
 		}
 	}
-	e := gateway.Errorf(codeOf(resp.StatusCode), "%s", failure.Error) // in genkan's own language
+	e := gateway.Errorf(CodeOf(failure.Code, resp.StatusCode), "%s", failure.Error) // in genkan's own language
 	e.Field = failure.Field
 	if seconds, err := strconv.Atoi(resp.Header.Get("Retry-After")); err == nil {
 		e.RetryAfter = time.Duration(seconds) * time.Second
 	}
 	return e
-}
-
-// codeOf is the API's table of statuses, read backwards.
-func codeOf(status int) gateway.Code {
-	switch status {
-	case http.StatusBadRequest, http.StatusUnsupportedMediaType, http.StatusRequestEntityTooLarge:
-		return gateway.CodeInvalid
-	case http.StatusUnauthorized, http.StatusBadGateway:
-		return gateway.CodeUnauthenticated
-	case http.StatusForbidden:
-		return gateway.CodeDenied
-	case http.StatusNotFound:
-		return gateway.CodeNotFound
-	case http.StatusConflict:
-		return gateway.CodeConflict
-	case http.StatusTooManyRequests:
-		return gateway.CodeLimited
-	case http.StatusServiceUnavailable, http.StatusInsufficientStorage:
-		return gateway.CodeUnavailable
-	case http.StatusRequestTimeout:
-		return gateway.CodeTimeout
-	default:
-		return gateway.CodeInternal
-	}
 }
