@@ -21,7 +21,7 @@ func (d door) newToken() string {
 		d.t.Fatal(err)
 	}
 	defer func() { _ = store.Close() }()
-	_, secret, err := identity.NewKeeper(store, "", time.Now).Add(d.t.Context(), "user", false)
+	_, secret, err := identity.NewTokens(store, "", time.Now).Add(d.t.Context(), "user", false)
 	if err != nil {
 		d.t.Fatal(err)
 	}

@@ -116,7 +116,7 @@ func TestAStartingServerInREST(t *testing.T) {
 			return strings.Contains(text, `"state":"starting"`) && strings.Contains(text, "has not answered `initialize` yet; it last printed: Password for ann:")
 		}, "an admin sees it at %s", path)
 	}
-	_, other, err := h.keeper.Add(t.Context(), "other", false)
+	_, other, err := h.tokens.Add(t.Context(), "other", false)
 	if err != nil {
 		t.Fatal(err)
 	}

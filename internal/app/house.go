@@ -30,7 +30,7 @@ type house struct {
 	// builtIn are the sources that are a part of genkan.
 	builtIn []gateway.Source
 	*views.Views
-	learned   *learn.Keeper
+	learned   *learn.Learner
 	tasks     *tasks.Registry
 	validator *catalog.Validator
 	limit     *ratelimit.Limiter

@@ -223,7 +223,7 @@ func TestTheRateLimit(t *testing.T) {
 	}
 	// Another caller has a bucket of its own.
 	admin := h.token
-	_, added, err := h.keeper.Add(context.Background(), "other", false)
+	_, added, err := h.tokens.Add(context.Background(), "other", false)
 	if err != nil {
 		t.Fatal(err)
 	}

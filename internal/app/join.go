@@ -92,6 +92,6 @@ func (p *Process) ServeJoined(ctx context.Context, conn net.Conn, opt mcpserver.
 }
 
 func (p *Process) serveJoined(ctx context.Context, client *bridge.Joined, opt mcpserver.StdioOptions) error {
-	opt.Gone, opt.Seen = client.Gone(), p.keeper.Local(opt.Client)
+	opt.Gone, opt.Seen = client.Gone(), p.tokens.Local(opt.Client)
 	return p.mcp.ServeStdio(ctx, client, client, opt)
 }

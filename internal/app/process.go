@@ -90,10 +90,10 @@ type Process struct {
 	opt      Options
 	log      *slog.Logger
 	store    *sqlite.Store
-	keeper   *identity.Keeper
+	tokens   *identity.Tokens
 	vault    *vault.File
 	launcher *launch.Launcher
-	signIns  *signin.Keeper
+	signIns  *signin.SignIns
 	recorder *record.Recorder
 	executor *execute.Executor
 	// memory is what clients share for what is on its way.
@@ -106,7 +106,7 @@ type Process struct {
 	// overrides are what people have said about tools.
 	overrides *catalog.Overrides
 	// learned is what searches led to.
-	learned   *learn.Keeper
+	learned   *learn.Learner
 	knowledge knowledge
 	// meaning has the vectors of tools, where the configuration names a model.
 	meaning meaning
@@ -197,23 +197,23 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 		return nil, errors.Join(err, p.store.Close())
 	}
 	p.admin = admin
-	p.learned = learn.NewKeeper(p.store, time.Now)
+	p.learned = learn.NewLearner(p.store, time.Now)
 	if err := p.learned.Load(ctx); err != nil {
 		return nil, errors.Join(err, p.store.Close())
 	}
 	p.openKnowledge()
 	p.signIns = signin.New(signin.Options{Vault: p.vault, Log: opt.Log, Now: opt.Now})
-	p.keeper = identity.NewKeeper(p.store, admin, time.Now)
+	p.tokens = identity.NewTokens(p.store, admin, time.Now)
 	p.launcher = launch.New(launch.Options{DataDir: opt.DataDir, Home: HomeOf(opt.DataDir), Guard: opt.Guard, Log: opt.Log})
 	secret := sha256.Sum256([]byte("genkan session ids and states\x00" + string(admin)))
 	p.tasks = tasks.New(secret[:])
-	p.lock = lock.New(p.keeper.Verify, rules(cfg))
-	p.lock.Met = p.keeper.Met
+	p.lock = lock.New(p.tokens.Verify, rules(cfg))
+	p.lock.Met = p.tokens.Met
 	p.lock.Refused = func(r *http.Request, status int, reason string) { p.recorder.Refusals().Note(r, status, reason, "") }
 	p.mcp = mcpserver.New(mcpserver.Options{
 		House: func() mcpserver.House { return p.house.Load() },
 		Admit: p.admit, Refused: p.refused, Log: opt.Log, Version: opt.Version, Budget: p.memory, Limits: opt.EdgeLimits, Language: p.language,
-		Secret: secret[:], Recognizes: p.lock.Recognizes, Instance: p.instance, Introduced: p.keeper.Introduced,
+		Secret: secret[:], Recognizes: p.lock.Recognizes, Instance: p.instance, Introduced: p.tokens.Introduced,
 		Place: func(who gateway.Identity, view gateway.View) gateway.View { return p.house.Load().Place(who, view) },
 	})
 	p.life, p.stop = context.WithCancel(context.Background())
@@ -223,7 +223,7 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 		House: func() api.House { return p.house.Load() },
 		Admit: p.admit, Receive: p.lock.Receive, Refused: p.refused, Health: p.Health, Log: opt.Log, Version: opt.Version, Budget: p.memory, Language: p.language,
 		Reload: p.Reload, CatchUp: p.catchUp, ChangeTool: p.ChangeTool, Servers: p.registry, Learned: p.learned, Items: p.knowledge.base, Upkeep: &p.knowledge.upkeep,
-		Tokens: p.keeper, Secrets: registry.NewSecrets(p.vault, func() (*config.Config, error) { return p.Config(), nil }), Backup: p.backup, Doctor: p.doctor,
+		Tokens: p.tokens, Secrets: registry.NewSecrets(p.vault, func() (*config.Config, error) { return p.Config(), nil }), Backup: p.backup, Doctor: p.doctor,
 	})
 	p.measure()
 	p.house.Store(p.build(cfg, nil))
@@ -233,7 +233,7 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 	p.beside.Go(func() { p.registry.Watch(p.life) })
 	p.beside.Go(func() { p.watchDatabase(p.life) })
 	p.beside.Go(func() {
-		p.keeper.NoteUses(p.life, func(err error) { p.log.Warn("when tokens were used could not be written down", "error", err) })
+		p.tokens.NoteUses(p.life, func(err error) { p.log.Warn("when tokens were used could not be written down", "error", err) })
 	})
 	p.beside.Go(func() {
 		p.learned.Run(p.life, func(err error) { p.log.Warn("what searches led to could not be written down", "error", err) })
@@ -357,7 +357,7 @@ func (p *Process) catchUp() {
 
 // ServeStdio serves the client that spawned this process.
 func (p *Process) ServeStdio(ctx context.Context, in, out *os.File, opt mcpserver.StdioOptions) error {
-	opt.Seen = p.keeper.Local(opt.Client)
+	opt.Seen = p.tokens.Local(opt.Client)
 	ctx, end := p.whileHealthy(ctx)
 	defer end()
 	return errors.Join(p.mcp.ServeStdio(ctx, in, out, opt), p.Health())
@@ -389,7 +389,7 @@ func (p *Process) Close() error {
 	renewing.Wait()
 	patience, giveUp := context.WithTimeout(context.Background(), flushPatience)
 	defer giveUp()
-	if err := p.keeper.Flush(patience); err != nil {
+	if err := p.tokens.Flush(patience); err != nil {
 		p.log.Warn("when tokens were used could not be written down", "error", err)
 	}
 	if err := p.learned.Flush(patience); err != nil {

@@ -11,7 +11,7 @@ import (
 func TestRefusalsLeaveATrace(t *testing.T) {
 	t.Parallel()
 	h := openHouse(t, servers(conf{}))
-	_, client, err := h.keeper.Add(t.Context(), "cursor", false)
+	_, client, err := h.tokens.Add(t.Context(), "cursor", false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -101,7 +101,7 @@ func TestRESTUnderLoad(t *testing.T) {
 	})
 	repeat(func(i int) {
 		name := fmt.Sprint("client-", i)
-		_, secret, err := h.keeper.Add(t.Context(), name, false)
+		_, secret, err := h.tokens.Add(t.Context(), name, false)
 		if err != nil {
 			t.Error(err)
 			return
@@ -109,10 +109,10 @@ func TestRESTUnderLoad(t *testing.T) {
 		if status, _ := h.request(http.MethodGet, "/v1/tools", "", http.Header{"Authorization": {"Bearer " + secret.Reveal()}}); status != http.StatusOK {
 			t.Errorf("a new token: %d", status)
 		}
-		if err := h.keeper.Flush(t.Context()); err != nil {
+		if err := h.tokens.Flush(t.Context()); err != nil {
 			t.Error(err)
 		}
-		if err := h.keeper.Revoke(t.Context(), name); err != nil {
+		if err := h.tokens.Revoke(t.Context(), name); err != nil {
 			t.Error(err)
 		}
 		if status, _ := h.request(http.MethodGet, "/v1/tools", "", http.Header{"Authorization": {"Bearer " + secret.Reveal()}}); status != http.StatusUnauthorized {

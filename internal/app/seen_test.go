@@ -9,7 +9,7 @@ import (
 // as runs a test's requests with a token of its own.
 func (h *testHouse) as(name string) {
 	h.t.Helper()
-	_, secret, err := h.keeper.Add(h.t.Context(), name, false)
+	_, secret, err := h.tokens.Add(h.t.Context(), name, false)
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -19,10 +19,10 @@ func (h *testHouse) as(name string) {
 // seenAs is what is kept of the use of a token.
 func (h *testHouse) seenAs(name string) string {
 	h.t.Helper()
-	if err := h.keeper.Flush(h.t.Context()); err != nil {
+	if err := h.tokens.Flush(h.t.Context()); err != nil {
 		h.t.Fatal(err)
 	}
-	tokens, err := h.keeper.List(h.t.Context())
+	tokens, err := h.tokens.List(h.t.Context())
 	if err != nil {
 		h.t.Fatal(err)
 	}

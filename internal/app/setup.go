@@ -46,10 +46,10 @@ func (p *Process) newSetup() *setup.Setup {
 		from.Stored, err = p.store.StoredServers(ctx)
 		return from, err
 	}
-	// A keeper of its own: the process's notices a token that another process has
+	// Tokens of its own: the process's notice a token that another process has
 	// revoked only after a second.
-	out.Tokens = func(_ context.Context, use func(*identity.Keeper) error) error {
-		return use(identity.NewKeeper(p.store, "", time.Now))
+	out.Tokens = func(_ context.Context, use func(*identity.Tokens) error) error {
+		return use(identity.NewTokens(p.store, "", time.Now))
 	}
 	out.Listening = func(context.Context) string {
 		address := p.listening()
@@ -98,7 +98,7 @@ func NewSetup(opt Options, listening func(ctx context.Context) string) *setup.Se
 }
 
 // withTokens opens the tokens of the data directory.
-func (o Options) withTokens(ctx context.Context, use func(*identity.Keeper) error) error {
+func (o Options) withTokens(ctx context.Context, use func(*identity.Tokens) error) error {
 	if err := os.MkdirAll(o.DataDir, 0o700); err != nil {
 		return &gateway.Error{
 			Code: gateway.CodeInvalid, Err: err,
@@ -117,7 +117,7 @@ func (o Options) withTokens(ctx context.Context, use func(*identity.Keeper) erro
 	if err != nil {
 		return err
 	}
-	k := identity.NewKeeper(store, "", time.Now)
+	k := identity.NewTokens(store, "", time.Now)
 	k.Changed = func(operation, name string) { NoteChange(o.DataDir, operation, name) }
 	return errors.Join(use(k), store.Close())
 }

@@ -47,7 +47,7 @@ func openDoor(t testing.TB, o authserver.Options, more conf, options ...houseOpt
 }
 
 // keeper is that of another process, as `genkan login` is.
-func (d *door) keeper(use func(*signin.Keeper, signin.Server) error) error {
+func (d *door) keeper(use func(*signin.SignIns, signin.Server) error) error {
 	d.t.Helper()
 	cfg, err := ReadConfig(d.opt)
 	if err != nil {
@@ -61,7 +61,7 @@ func (d *door) keeper(use func(*signin.Keeper, signin.Server) error) error {
 
 func (d *door) login() error {
 	d.t.Helper()
-	err := d.keeper(func(k *signin.Keeper, s signin.Server) error {
+	err := d.keeper(func(k *signin.SignIns, s signin.Server) error {
 		return k.SignIn(d.t.Context(), s, signin.Login{}, signin.Person{Open: func(ctx context.Context, address string) error {
 			_, err := d.auth.Browse(ctx, address)
 			return err
@@ -73,7 +73,7 @@ func (d *door) login() error {
 
 func (d *door) logout() {
 	d.t.Helper()
-	if err := d.keeper(func(k *signin.Keeper, s signin.Server) error { return k.SignOut(d.t.Context(), s) }); err != nil {
+	if err := d.keeper(func(k *signin.SignIns, s signin.Server) error { return k.SignOut(d.t.Context(), s) }); err != nil {
 		d.t.Fatal(err)
 	}
 	d.try()
@@ -320,7 +320,7 @@ func TestSigningInAndOutBesideARunningHouse(t *testing.T) {
 		t.Error("its tools are not listed any more")
 	}
 	// Without being told, too: the next call finds the sign-in.
-	if err := d.keeper(func(k *signin.Keeper, s signin.Server) error {
+	if err := d.keeper(func(k *signin.SignIns, s signin.Server) error {
 		return k.SignIn(t.Context(), s, signin.Login{}, signin.Person{Open: func(ctx context.Context, address string) error {
 			_, err := d.auth.Browse(ctx, address)
 			return err

@@ -88,7 +88,7 @@ func remoteServer(cfg *config.Config, name string) (signin.Server, error) {
 }
 
 // signIns opens the sign-ins of the data directory, beside a running genkan.
-func (c *command) signIns(cfg *config.Config, use func(*signin.Keeper) error) error {
+func (c *command) signIns(cfg *config.Config, use func(*signin.SignIns) error) error {
 	sink := c.logSink()
 	defer sink.Close()
 	level := "error" // what happens is said in words
@@ -104,7 +104,7 @@ func (c *command) signIns(cfg *config.Config, use func(*signin.Keeper) error) er
 }
 
 func (c *command) signIn(ctx context.Context, cfg *config.Config, s signin.Server, l signin.Login, noBrowser bool) error {
-	return c.signIns(cfg, func(k *signin.Keeper) error {
+	return c.signIns(cfg, func(k *signin.SignIns) error {
 		fmt.Fprintln(c.std.Err, c.say("Asking %s where to sign in …", s.Name))
 		if err := k.SignIn(ctx, s, l, c.person(s, noBrowser || !hasBrowser())); err != nil {
 			return err
@@ -194,7 +194,7 @@ func (c *command) signOut(ctx context.Context, cfg *config.Config, name string) 
 	if unfit != nil { // what the configuration has lost can still be forgotten
 		server = signin.Server{Name: name}
 	}
-	return c.signIns(cfg, func(k *signin.Keeper) error {
+	return c.signIns(cfg, func(k *signin.SignIns) error {
 		if err := k.SignOut(ctx, server); err != nil {
 			return err
 		}

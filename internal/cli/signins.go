@@ -37,7 +37,7 @@ func (c *command) listSignIns(ctx context.Context, cfg *config.Config) error {
 		}
 	}
 	list := []signInRow{}
-	err := c.signIns(cfg, func(k *signin.Keeper) error {
+	err := c.signIns(cfg, func(k *signin.SignIns) error {
 		for _, s := range cfg.Servers {
 			if s.URL == "" || s.OAuth.Off {
 				continue

@@ -47,11 +47,11 @@ func (c *command) withTokens(ctx context.Context, use func(tokenKeeper) error) e
 	if remote != nil {
 		return use(remote)
 	}
-	return c.keeper(ctx, func(k *identity.Keeper) error { return use(storedTokens{k}) })
+	return c.keeper(ctx, func(k *identity.Tokens) error { return use(storedTokens{k}) })
 }
 
 // keeper opens the tokens of the data directory.
-func (c *command) keeper(ctx context.Context, use func(*identity.Keeper) error) error {
+func (c *command) keeper(ctx context.Context, use func(*identity.Tokens) error) error {
 	if err := os.MkdirAll(c.dataDir, 0o700); err != nil {
 		return &gateway.Error{
 			Code: gateway.CodeInvalid, Err: err,
@@ -69,13 +69,13 @@ func (c *command) keeper(ctx context.Context, use func(*identity.Keeper) error) 
 		return err
 	}
 	defer func() { _ = store.Close() }()
-	k := identity.NewKeeper(store, "", time.Now)
+	k := identity.NewTokens(store, "", time.Now)
 	k.Changed = func(operation, name string) { app.NoteChange(c.dataDir, operation, name) }
 	return use(k)
 }
 
 // storedTokens are the tokens of a data directory that no genkan runs for.
-type storedTokens struct{ keeper *identity.Keeper }
+type storedTokens struct{ keeper *identity.Tokens }
 
 func (s storedTokens) Tokens(ctx context.Context) ([]client.Token, error) {
 	list, err := s.keeper.List(ctx)

@@ -32,7 +32,7 @@ func CheckLocalName(name string) error {
 
 // Local begins to follow a client on this machine, and returns what is to be
 // called whenever it says something. Who gave no name is not followed.
-func (k *Keeper) Local(name string) (seen func()) {
+func (k *Tokens) Local(name string) (seen func()) {
 	if name == "" {
 		return func() {}
 	}
@@ -48,7 +48,7 @@ func (k *Keeper) Local(name string) (seen func()) {
 
 // useOf is what is known about the use of whatever somebody came by; nil if
 // that is not followed.
-func (k *Keeper) useOf(id gateway.Identity) *use {
+func (k *Tokens) useOf(id gateway.Identity) *use {
 	name, isLocal := gateway.LocalName(id.ClientID)
 	if !isLocal {
 		return k.table.Load().uses[id.ClientID]
@@ -59,7 +59,7 @@ func (k *Keeper) useOf(id gateway.Identity) *use {
 }
 
 // noteLocals writes down when local clients were seen.
-func (k *Keeper) noteLocals(ctx context.Context, since time.Duration) error {
+func (k *Tokens) noteLocals(ctx context.Context, since time.Duration) error {
 	k.mu.Lock()
 	locals := maps.Clone(k.locals)
 	k.mu.Unlock()

@@ -36,7 +36,7 @@ func TestLocalClientsAreNoTokens(t *testing.T) {
 	if _, _, err := NewToken(local.ClientID, false, time.Now()); err == nil {
 		t.Error("a token may have the name of a local client")
 	}
-	following(t, func(t *testing.T, m *memory, k *Keeper, secret string, _ *[]error) {
+	following(t, func(t *testing.T, m *memory, k *Tokens, secret string, _ *[]error) {
 		wantIdentity(t, k, secret, editor)
 		k.Introduced(local, "somebody else") // who was never seen
 		k.Local("editor")()
@@ -52,7 +52,7 @@ func TestLocalClientsAreNoTokens(t *testing.T) {
 }
 
 func TestLocalClientsAreSeen(t *testing.T) {
-	following(t, func(t *testing.T, m *memory, k *Keeper, _ string, failures *[]error) {
+	following(t, func(t *testing.T, m *memory, k *Tokens, _ string, failures *[]error) {
 		k.Local("")() // is not followed
 		began := time.Now()
 		seen := k.Local("cursor")

@@ -52,7 +52,7 @@ func newUse() *use {
 }
 
 // touch notes that a token is used now. It runs on every request.
-func (k *Keeper) touch(u *use, now time.Time) {
+func (k *Tokens) touch(u *use, now time.Time) {
 	at := now.UnixMicro()
 	if at-u.at.Load() < usePrecision.Microseconds() {
 		return
@@ -68,7 +68,7 @@ func (k *Keeper) touch(u *use, now time.Time) {
 
 // Met notes the user agent of a client that was let in. It runs on every
 // request, and does something at most once a second.
-func (k *Keeper) Met(id gateway.Identity, userAgent string) {
+func (k *Tokens) Met(id gateway.Identity, userAgent string) {
 	u := k.table.Load().uses[id.ClientID]
 	if u == nil || userAgent == "" {
 		return
@@ -81,7 +81,7 @@ func (k *Keeper) Met(id gateway.Identity, userAgent string) {
 }
 
 // Introduced notes what a client calls itself.
-func (k *Keeper) Introduced(id gateway.Identity, name string) {
+func (k *Tokens) Introduced(id gateway.Identity, name string) {
 	u := k.useOf(id)
 	if u == nil || name == "" {
 		return
@@ -109,7 +109,7 @@ func presentable(name string) string {
 
 // NoteUses writes down the use of tokens until ctx ends, each at most once a
 // minute. What is left then is for Flush.
-func (k *Keeper) NoteUses(ctx context.Context, failed func(error)) {
+func (k *Tokens) NoteUses(ctx context.Context, failed func(error)) {
 	for {
 		select {
 		case <-k.used:
@@ -130,11 +130,11 @@ func (k *Keeper) NoteUses(ctx context.Context, failed func(error)) {
 }
 
 // Flush writes down all uses that are not written down yet.
-func (k *Keeper) Flush(ctx context.Context) error { return k.note(ctx, 0) }
+func (k *Tokens) Flush(ctx context.Context) error { return k.note(ctx, 0) }
 
 // note writes down all uses that the store has not been told about
 // for long enough.
-func (k *Keeper) note(ctx context.Context, since time.Duration) error {
+func (k *Tokens) note(ctx context.Context, since time.Duration) error {
 	return errors.Join(k.noteTokens(ctx, since), k.noteLocals(ctx, since))
 }
 
@@ -149,7 +149,7 @@ func (u *use) untold(now int64, since time.Duration) (at time.Time, ok bool) {
 	return time.UnixMicro(last).UTC(), true
 }
 
-func (k *Keeper) noteTokens(ctx context.Context, since time.Duration) error {
+func (k *Tokens) noteTokens(ctx context.Context, since time.Duration) error {
 	now := k.clock().UnixMicro()
 	var uses []TokenUse
 	var told []*use

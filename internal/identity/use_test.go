@@ -12,12 +12,12 @@ import (
 )
 
 // following is a keeper that writes uses down, in a bubble where time is ours.
-func following(t *testing.T, test func(t *testing.T, m *memory, k *Keeper, secret string, failures *[]error)) {
+func following(t *testing.T, test func(t *testing.T, m *memory, k *Tokens, secret string, failures *[]error)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		m := &memory{}
 		secret := issue(t, m, "editor", false)
-		k := NewKeeper(m, adminSecret, time.Now)
+		k := NewTokens(m, adminSecret, time.Now)
 		ctx, stop := context.WithCancel(t.Context())
 		var failures []error
 		done := make(chan struct{})
@@ -34,7 +34,7 @@ func following(t *testing.T, test func(t *testing.T, m *memory, k *Keeper, secre
 var editor = gateway.Identity{ClientID: "editor"}
 
 func TestUsesAreNotedOnceAMinute(t *testing.T) {
-	following(t, func(t *testing.T, m *memory, k *Keeper, secret string, _ *[]error) {
+	following(t, func(t *testing.T, m *memory, k *Tokens, secret string, _ *[]error) {
 		began := time.Now()
 		for range 3000 { // five minutes
 			wantIdentity(t, k, secret, editor)
@@ -66,21 +66,21 @@ func TestUsesAreNotedOnceAMinute(t *testing.T) {
 
 func TestClientsAreKnownByTheirOwnWord(t *testing.T) {
 	for name, c := range map[string]struct {
-		say  func(k *Keeper)
+		say  func(k *Tokens)
 		want string
 	}{
-		"nothing said":       {func(*Keeper) {}, ""},
-		"a user agent":       {func(k *Keeper) { k.Met(editor, "node/22") }, "node/22"},
-		"over MCP":           {func(k *Keeper) { k.Introduced(editor, "cursor 1.2") }, "cursor 1.2"},
-		"over MCP counts":    {func(k *Keeper) { k.Introduced(editor, "cursor 1.2"); k.Met(editor, "node/22") }, "cursor 1.2"},
-		"over MCP replaces":  {func(k *Keeper) { k.Met(editor, "node/22"); k.Introduced(editor, "cursor 1.2") }, "cursor 1.2"},
-		"the last one":       {func(k *Keeper) { k.Introduced(editor, "a 1"); k.Introduced(editor, "a 2") }, "a 2"},
-		"nobody we know":     {func(k *Keeper) { k.Met(gateway.Identity{ClientID: "x"}, "y"); k.Introduced(gateway.Identity{}, "z") }, ""},
-		"control characters": {func(k *Keeper) { k.Introduced(editor, "a\x1b[2J\nb\xff") }, "a[2Jb"},
-		"a long one":         {func(k *Keeper) { k.Introduced(editor, strings.Repeat("é", 80)) }, strings.Repeat("é", 50) + "…"},
+		"nothing said":       {func(*Tokens) {}, ""},
+		"a user agent":       {func(k *Tokens) { k.Met(editor, "node/22") }, "node/22"},
+		"over MCP":           {func(k *Tokens) { k.Introduced(editor, "cursor 1.2") }, "cursor 1.2"},
+		"over MCP counts":    {func(k *Tokens) { k.Introduced(editor, "cursor 1.2"); k.Met(editor, "node/22") }, "cursor 1.2"},
+		"over MCP replaces":  {func(k *Tokens) { k.Met(editor, "node/22"); k.Introduced(editor, "cursor 1.2") }, "cursor 1.2"},
+		"the last one":       {func(k *Tokens) { k.Introduced(editor, "a 1"); k.Introduced(editor, "a 2") }, "a 2"},
+		"nobody we know":     {func(k *Tokens) { k.Met(gateway.Identity{ClientID: "x"}, "y"); k.Introduced(gateway.Identity{}, "z") }, ""},
+		"control characters": {func(k *Tokens) { k.Introduced(editor, "a\x1b[2J\nb\xff") }, "a[2Jb"},
+		"a long one":         {func(k *Tokens) { k.Introduced(editor, strings.Repeat("é", 80)) }, strings.Repeat("é", 50) + "…"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			following(t, func(t *testing.T, m *memory, k *Keeper, secret string, _ *[]error) {
+			following(t, func(t *testing.T, m *memory, k *Tokens, secret string, _ *[]error) {
 				wantIdentity(t, k, secret, editor)
 				c.say(k)
 				time.Sleep(2 * gathering)
@@ -95,7 +95,7 @@ func TestClientsAreKnownByTheirOwnWord(t *testing.T) {
 
 func TestANameThatComesLateIsNoted(t *testing.T) {
 	t.Parallel()
-	following(t, func(t *testing.T, m *memory, k *Keeper, secret string, _ *[]error) {
+	following(t, func(t *testing.T, m *memory, k *Tokens, secret string, _ *[]error) {
 		wantIdentity(t, k, secret, editor)
 		time.Sleep(2 * gathering)
 		k.Introduced(editor, "late 1.0")
@@ -108,7 +108,7 @@ func TestANameThatComesLateIsNoted(t *testing.T) {
 }
 
 func TestAStoreThatFailsIsLeftAloneForAMinute(t *testing.T) {
-	following(t, func(t *testing.T, m *memory, k *Keeper, secret string, failures *[]error) {
+	following(t, func(t *testing.T, m *memory, k *Tokens, secret string, failures *[]error) {
 		m.set(func(m *memory) { m.noteErr = errors.New("disk full") })
 		for range 90 {
 			wantIdentity(t, k, secret, editor)
@@ -129,7 +129,7 @@ func TestAStoreThatFailsIsLeftAloneForAMinute(t *testing.T) {
 // A token's use outlives a change to the tokens, and ends with the token.
 func TestUsesFollowTheirToken(t *testing.T) {
 	t.Parallel()
-	following(t, func(t *testing.T, m *memory, k *Keeper, secret string, _ *[]error) {
+	following(t, func(t *testing.T, m *memory, k *Tokens, secret string, _ *[]error) {
 		wantIdentity(t, k, secret, editor)
 		k.Introduced(editor, "cursor 1.2")
 		if _, _, err := k.Add(t.Context(), "other", false); err != nil {
@@ -160,7 +160,7 @@ func TestFollowingUsesDoesNotAllocate(t *testing.T) {
 	m := &memory{}
 	secret := issue(t, m, "editor", false)
 	now := time.Unix(1_000_000, 0)
-	k := NewKeeper(m, "", func() time.Time { return now })
+	k := NewTokens(m, "", func() time.Time { return now })
 	wantIdentity(t, k, secret, editor)
 	k.Met(editor, "node/22")
 	if n := testing.AllocsPerRun(1000, func() {

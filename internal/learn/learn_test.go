@@ -40,7 +40,7 @@ func (c *clock) pass(d time.Duration) {
 
 type school struct {
 	*testing.T
-	*learn.Keeper
+	*learn.Learner
 	store *sqlite.Store
 	clock *clock
 }
@@ -53,7 +53,7 @@ func newSchool(t *testing.T, path string) school {
 	}
 	t.Cleanup(func() { _ = store.Close() })
 	c := &clock{now: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)}
-	k := learn.NewKeeper(store, c.Now)
+	k := learn.NewLearner(store, c.Now)
 	if err := k.Load(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -237,7 +237,7 @@ func TestAnotherProcessLearns(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var running sync.WaitGroup
 	for _, s := range []school{one, two} {
-		running.Go(func() { s.Keeper.Run(ctx, func(err error) { t.Error(err) }) })
+		running.Go(func() { s.Learner.Run(ctx, func(err error) { t.Error(err) }) })
 	}
 	defer running.Wait()
 	defer cancel()
@@ -270,7 +270,7 @@ func TestAStoreThatFails(t *testing.T) {
 	t.Parallel()
 	s := newSchool(t, filepath.Join(t.TempDir(), "genkan.db"))
 	b := &broken{s.store, true}
-	k := learn.NewKeeper(b, s.clock.Now)
+	k := learn.NewLearner(b, s.clock.Now)
 	for n := range 1000 {
 		k.Searched("ann", "standup "+strings.Repeat("x", n%20+1), []learn.Tool{post})
 		k.Called("ann", post)

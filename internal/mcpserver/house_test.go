@@ -214,7 +214,7 @@ func (h *house) newToken(name string) string {
 		h.tb.Fatal(err)
 	}
 	defer func() { _ = store.Close() }()
-	_, secret, err := identity.NewKeeper(store, "", time.Now).Add(ctx, name, false)
+	_, secret, err := identity.NewTokens(store, "", time.Now).Add(ctx, name, false)
 	if err != nil {
 		h.tb.Fatal(err)
 	}
@@ -230,7 +230,7 @@ func (h *house) revoke(name string) {
 		h.tb.Fatal(err)
 	}
 	defer func() { _ = store.Close() }()
-	if err := identity.NewKeeper(store, "", time.Now).Revoke(ctx, name); err != nil {
+	if err := identity.NewTokens(store, "", time.Now).Revoke(ctx, name); err != nil {
 		h.tb.Fatal(err)
 	}
 }

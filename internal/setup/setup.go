@@ -42,7 +42,7 @@ type Options struct {
 	// Vault keeps backups and the tokens of clients.
 	Vault clients.Vault
 	// Tokens calls use with the registry of tokens.
-	Tokens func(ctx context.Context, use func(*identity.Keeper) error) error
+	Tokens func(ctx context.Context, use func(*identity.Tokens) error) error
 	// Environment says where clients keep their files.
 	Environment func() (clients.Environment, error)
 	// Command starts genkan in the entries of clients; empty is the plain name.

@@ -46,7 +46,7 @@ func newMachine(t *testing.T) *machine {
 			m.secrets[name] = value
 			return nil
 		},
-		Tokens: func(context.Context, func(*identity.Keeper) error) error {
+		Tokens: func(context.Context, func(*identity.Tokens) error) error {
 			return errors.New("no token is needed here")
 		},
 		Environment: func() (clients.Environment, error) {

@@ -18,7 +18,7 @@ const TokenPrefix = "token/"
 // token returns the client's own token. If there is none, it makes one, or returns
 // a placeholder if it may not.
 func (s *Setup) token(ctx context.Context, client string, mayMake bool) (token gateway.Secret, err error) {
-	err = s.opt.Tokens(ctx, func(k *identity.Keeper) error {
+	err = s.opt.Tokens(ctx, func(k *identity.Tokens) error {
 		kept, found, err := s.opt.Vault.Load(ctx, TokenPrefix+client)
 		if err != nil {
 			return err
@@ -88,7 +88,7 @@ func (s *Setup) revokeToken(ctx context.Context, client string) error {
 	if err != nil || !found {
 		return err
 	}
-	if err := s.opt.Tokens(ctx, func(k *identity.Keeper) error {
+	if err := s.opt.Tokens(ctx, func(k *identity.Tokens) error {
 		id, err := k.Verify(ctx, token.Reveal())
 		if err != nil {
 			return nil // revoked by hand

@@ -8,7 +8,7 @@ import (
 	"genkan/internal/gateway"
 )
 
-// Bearer is the Keeper for one server, in the shape that whoever sends its
+// Bearer is the SignIns for one server, in the shape that whoever sends its
 // requests needs: a token before, and a word afterwards if it was refused.
 //
 //	token, err := b.Token(ctx)          // unauthenticated: send without
@@ -16,25 +16,25 @@ import (
 //	err = b.Refused(ctx, token, status, header)
 //	…                                   // nil: once more, with another Token
 type Bearer struct {
-	keeper *Keeper
-	server Server
+	signIns *SignIns
+	server  Server
 }
 
 // Bearer returns the Bearer of a server with its current configuration.
-func (k *Keeper) Bearer(s Server) *Bearer { return &Bearer{k, s} }
+func (k *SignIns) Bearer(s Server) *Bearer { return &Bearer{k, s} }
 
-// Doubt is Keeper.Doubt.
-func (b *Bearer) Doubt() { b.keeper.Doubt(b.server) }
+// Doubt is SignIns.Doubt.
+func (b *Bearer) Doubt() { b.signIns.Doubt(b.server) }
 
 // Known returns what this process remembers of the sign-in, without I/O: whether
 // there is one, and when its token expires (zero if that is not known or the
 // token is renewed).
 func (b *Bearer) Known() (signedIn bool, expires time.Time) {
-	h := b.keeper.holder(b.server)
+	h := b.signIns.holder(b.server)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if g := h.kept; g != nil && !h.isDoubted() && g.isFor(b.server) {
-		return g.Refresh != "" || g.isAlive(b.keeper.now()), g.Expires
+		return g.Refresh != "" || g.isAlive(b.signIns.now()), g.Expires
 	}
 	return false, time.Time{}
 }
@@ -42,7 +42,7 @@ func (b *Bearer) Known() (signedIn bool, expires time.Time) {
 // SignIn identifies the sign-in of the tokens, as this process remembers it;
 // empty for none. Renewed tokens belong to the same sign-in.
 func (b *Bearer) SignIn() string {
-	h := b.keeper.holder(b.server)
+	h := b.signIns.holder(b.server)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if g := h.kept; g != nil && g.isFor(b.server) {
@@ -51,12 +51,12 @@ func (b *Bearer) SignIn() string {
 	return ""
 }
 
-// Token is Keeper.Token.
+// Token is SignIns.Token.
 func (b *Bearer) Token(ctx context.Context) (gateway.Secret, error) {
-	return b.keeper.Token(ctx, b.server)
+	return b.signIns.Token(ctx, b.server)
 }
 
-// Refused is Keeper.Refused. After a request without a token, token is empty.
+// Refused is SignIns.Refused. After a request without a token, token is empty.
 func (b *Bearer) Refused(ctx context.Context, token gateway.Secret, status int, header http.Header) error {
-	return b.keeper.Refused(ctx, b.server, token, status, header)
+	return b.signIns.Refused(ctx, b.server, token, status, header)
 }

@@ -52,7 +52,7 @@ func (f *flight) answers(s Server, doubts int) bool {
 	return f.doubts == doubts && f.server.URL == s.URL && f.server.Client == s.Client
 }
 
-func (k *Keeper) holder(s Server) *holder {
+func (k *SignIns) holder(s Server) *holder {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	h := k.servers[s.Name]
@@ -91,7 +91,7 @@ func (h *holder) adopt(g *kept, unsaved bool) {
 
 // lockSignIn waits for the turn to change a server's sign-in, in this process and in
 // others.
-func (k *Keeper) lockSignIn(ctx context.Context, s Server) (release func(), err error) {
+func (k *SignIns) lockSignIn(ctx context.Context, s Server) (release func(), err error) {
 	h := k.holder(s)
 	select {
 	case h.turn <- struct{}{}:
@@ -115,7 +115,7 @@ const VaultPrefix = "signin/"
 func vaultName(s Server) string { return VaultPrefix + s.Name }
 
 // load reads a sign-in from the vault; nil if there is none.
-func (k *Keeper) load(ctx context.Context, s Server) (*kept, error) {
+func (k *SignIns) load(ctx context.Context, s Server) (*kept, error) {
 	value, found, err := k.vault.Load(ctx, vaultName(s))
 	if err != nil || !found {
 		return nil, err
@@ -127,7 +127,7 @@ func (k *Keeper) load(ctx context.Context, s Server) (*kept, error) {
 	return g, nil
 }
 
-func (k *Keeper) save(ctx context.Context, s Server, g *kept) error {
+func (k *SignIns) save(ctx context.Context, s Server, g *kept) error {
 	value, err := g.encode()
 	if err != nil {
 		return errors.New("a sign-in that cannot be encoded")
@@ -136,7 +136,7 @@ func (k *Keeper) save(ctx context.Context, s Server, g *kept) error {
 }
 
 // replace saves a new sign-in and makes it the current one.
-func (k *Keeper) replace(ctx context.Context, s Server, g *kept) error {
+func (k *SignIns) replace(ctx context.Context, s Server, g *kept) error {
 	release, err := k.lockSignIn(ctx, s)
 	if err != nil {
 		return err

@@ -38,7 +38,7 @@ type Login struct {
 
 // SignIn takes a person through signing in to a server and saves the result. It
 // ends when ctx does.
-func (k *Keeper) SignIn(ctx context.Context, s Server, l Login, p Person) error {
+func (k *SignIns) SignIn(ctx context.Context, s Server, l Login, p Person) error {
 	r := newReach(s, k.network)
 	defer r.close()
 	before, err := k.before(ctx, s)
@@ -118,7 +118,7 @@ func (r *reach) find(ctx context.Context, c Challenge, preferred []string) (*tar
 }
 
 // before returns the last sign-in to the server, or a zero one.
-func (k *Keeper) before(ctx context.Context, s Server) (*kept, error) {
+func (k *SignIns) before(ctx context.Context, s Server) (*kept, error) {
 	g, err := k.load(ctx, s)
 	if err != nil {
 		return nil, err
@@ -164,7 +164,7 @@ func (r *reach) notRedeemed(err error) error {
 
 // ask sends the person to the browser and waits for the answer, whichever way
 // it comes.
-func (k *Keeper) ask(ctx context.Context, s Server, q *question, loop *loopback, p Person) (gateway.Secret, error) {
+func (k *SignIns) ask(ctx context.Context, s Server, q *question, loop *loopback, p Person) (gateway.Secret, error) {
 	type outcome struct {
 		code gateway.Secret
 		err  error

@@ -20,7 +20,7 @@ const failurePardon = time.Minute
 // Token returns an access token for the server that is not known to be refused.
 // Concurrent callers share one refresh. The error says which command to run if a
 // person is needed.
-func (k *Keeper) Token(ctx context.Context, s Server) (gateway.Secret, error) {
+func (k *SignIns) Token(ctx context.Context, s Server) (gateway.Secret, error) {
 	h := k.holder(s)
 	for {
 		h.mu.Lock()
@@ -58,7 +58,7 @@ func (k *Keeper) Token(ctx context.Context, s Server) (gateway.Secret, error) {
 
 // Invalidate reports that the server refused the token. The next Token returns
 // another. A token that is not the current one is ignored.
-func (k *Keeper) Invalidate(s Server, token gateway.Secret) {
+func (k *SignIns) Invalidate(s Server, token gateway.Secret) {
 	h := k.holder(s)
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -69,14 +69,14 @@ func (k *Keeper) Invalidate(s Server, token gateway.Secret) {
 
 // Doubt reports that another process has signed in or out. The next Token reads
 // the vault, even if the token in memory is valid.
-func (k *Keeper) Doubt(s Server) {
+func (k *SignIns) Doubt(s Server) {
 	h := k.holder(s)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.doubts++
 }
 
-func (k *Keeper) start(work func()) bool {
+func (k *SignIns) start(work func()) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.closed {
@@ -86,7 +86,7 @@ func (k *Keeper) start(work func()) bool {
 	return true
 }
 
-func (k *Keeper) fly(s Server, h *holder, f *flight) {
+func (k *SignIns) fly(s Server, h *holder, f *flight) {
 	f.token, f.err = k.renew(k.life, s, h)
 	h.mu.Lock()
 	h.flight = nil
@@ -96,7 +96,7 @@ func (k *Keeper) fly(s Server, h *holder, f *flight) {
 
 // renew returns a valid token: from the vault, where another process may have put
 // it, or by a refresh.
-func (k *Keeper) renew(ctx context.Context, s Server, h *holder) (gateway.Secret, error) {
+func (k *SignIns) renew(ctx context.Context, s Server, h *holder) (gateway.Secret, error) {
 	// Most servers need no sign-in, and asking for their tokens costs no lock.
 	if g, err := k.load(ctx, s); err == nil && g == nil && !h.isKept() {
 		return "", needsSignIn(s)
@@ -138,7 +138,7 @@ func (k *Keeper) renew(ctx context.Context, s Server, h *holder) (gateway.Secret
 }
 
 // newest returns the later of the sign-ins in memory and in the vault.
-func (k *Keeper) newest(ctx context.Context, s Server, h *holder) (*kept, error) {
+func (k *SignIns) newest(ctx context.Context, s Server, h *holder) (*kept, error) {
 	h.mu.Lock()
 	own, unsaved, doubts := h.kept, h.unsaved, h.doubts
 	h.mu.Unlock()
@@ -161,7 +161,7 @@ func (k *Keeper) newest(ctx context.Context, s Server, h *holder) (*kept, error)
 
 // keep makes a sign-in the current one and saves it. If the vault fails, it stays
 // in memory, and a later call tries again.
-func (k *Keeper) keep(ctx context.Context, s Server, h *holder, g *kept) {
+func (k *SignIns) keep(ctx context.Context, s Server, h *holder, g *kept) {
 	err := k.save(ctx, s, g)
 	h.adopt(g, err != nil)
 	if err != nil {
@@ -174,7 +174,7 @@ func (k *Keeper) keep(ctx context.Context, s Server, h *holder, g *kept) {
 
 // refresh exchanges the refresh token for new tokens. The caller has the holder's
 // turn.
-func (k *Keeper) refresh(ctx context.Context, s Server, h *holder, g *kept) (gateway.Secret, error) {
+func (k *SignIns) refresh(ctx context.Context, s Server, h *holder, g *kept) (gateway.Secret, error) {
 	// Not even Close ends it: a refresh token that was sent may be worthless, and
 	// its successor is in the answer.
 	ctx = context.WithoutCancel(ctx)
@@ -219,7 +219,7 @@ func isFinal(code string) bool {
 
 // drop removes tokens that are no longer valid. The registration and the scopes
 // are kept for the next sign-in, unless the client itself is unknown.
-func (k *Keeper) drop(ctx context.Context, s Server, h *holder, g *kept, refused *oauthError) error {
+func (k *SignIns) drop(ctx context.Context, s Server, h *holder, g *kept, refused *oauthError) error {
 	rest := *g
 	rest.Access, rest.Refresh = "", ""
 	if refused.code == "invalid_client" {

@@ -17,7 +17,7 @@ import (
 )
 
 // tokensAtOnce makes n calls of Token at once and returns what they got.
-func (r *rig) tokensAtOnce(n int, keepers ...*Keeper) map[gateway.Secret]int {
+func (r *rig) tokensAtOnce(n int, keepers ...*SignIns) map[gateway.Secret]int {
 	r.t.Helper()
 	var mu sync.Mutex
 	got := map[gateway.Secret]int{}
@@ -87,7 +87,7 @@ func TestSeveralProcesses(t *testing.T) {
 	r.vault = vault.NewFile(dir, nil)
 	r.keeper = r.another()
 	r.mustSignIn()
-	keepers := []*Keeper{r.keeper}
+	keepers := []*SignIns{r.keeper}
 	for range 4 {
 		// A vault of its own, as another process would have.
 		r.vault = vault.NewFile(dir, nil)

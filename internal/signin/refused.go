@@ -13,7 +13,7 @@ import (
 
 // Refused reports that a server refused a request with this token. It returns nil
 // if another Token is worth one more request, otherwise the error for the caller.
-func (k *Keeper) Refused(ctx context.Context, s Server, token gateway.Secret, status int, header http.Header) error {
+func (k *SignIns) Refused(ctx context.Context, s Server, token gateway.Secret, status int, header http.Header) error {
 	switch {
 	case status == http.StatusUnauthorized:
 		k.Invalidate(s, token)
@@ -27,7 +27,7 @@ func (k *Keeper) Refused(ctx context.Context, s Server, token gateway.Secret, st
 
 // stepUp records the scopes that a call lacked. Only a person can grant them, so
 // the next sign-in requests them together with the former ones.
-func (k *Keeper) stepUp(ctx context.Context, s Server, token gateway.Secret, scopes []string) error {
+func (k *SignIns) stepUp(ctx context.Context, s Server, token gateway.Secret, scopes []string) error {
 	release, err := k.lockSignIn(ctx, s)
 	if err != nil {
 		return err
@@ -69,7 +69,7 @@ func (k *Keeper) stepUp(ctx context.Context, s Server, token gateway.Secret, sco
 }
 
 // SignOut removes a sign-in and revokes its tokens.
-func (k *Keeper) SignOut(ctx context.Context, s Server) error {
+func (k *SignIns) SignOut(ctx context.Context, s Server) error {
 	release, err := k.lockSignIn(ctx, s)
 	if err != nil {
 		return err
@@ -91,7 +91,7 @@ func (k *Keeper) SignOut(ctx context.Context, s Server) error {
 
 // revoke revokes tokens (RFC 7009). Failures do not matter: the tokens are
 // removed in any case.
-func (k *Keeper) revoke(ctx context.Context, s Server, g *kept) {
+func (k *SignIns) revoke(ctx context.Context, s Server, g *kept) {
 	if g.RevocationEndpoint == "" || !g.isFor(s) {
 		return
 	}
@@ -130,7 +130,7 @@ type Status struct {
 }
 
 // Status returns the saved state of a sign-in, without network access.
-func (k *Keeper) Status(ctx context.Context, s Server) (Status, error) {
+func (k *SignIns) Status(ctx context.Context, s Server) (Status, error) {
 	g, err := k.load(ctx, s)
 	if err != nil || g == nil || !g.isFor(s) {
 		return Status{}, err

@@ -46,7 +46,7 @@ type rig struct {
 	clock  *clock
 	log    *logBuffer
 	vault  Vault
-	keeper *Keeper
+	keeper *SignIns
 	server Server
 }
 
@@ -78,7 +78,7 @@ func newRig(t *testing.T, o authserver.Options) *rig {
 }
 
 // another is a second genkan with the same vault.
-func (r *rig) another() *Keeper {
+func (r *rig) another() *SignIns {
 	k := New(Options{
 		Vault: r.vault, Now: r.clock.Now,
 		Log: slog.New(slog.NewJSONHandler(r.log, &slog.HandlerOptions{Level: slog.LevelDebug})),

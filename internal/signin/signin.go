@@ -3,7 +3,7 @@
 // genkan there, takes a person through the browser once, and then hands out
 // access tokens and refreshes them in the background.
 //
-// A Keeper keeps the tokens. Calls ask it for a token (Token) and report refusals
+// A SignIns keeps the tokens. Calls ask it for a token (Token) and report refusals
 // (Refused). Both return an error with the command to run if a person is needed,
 // because nobody sits in front of a gateway. People sign in and out with SignIn
 // and SignOut. A Vault stores sign-ins beyond the end of the process.
@@ -48,7 +48,7 @@ type Client struct {
 	Issuer string
 }
 
-// Options configure a Keeper.
+// Options configure a SignIns.
 type Options struct {
 	Vault Vault
 	// ClientMetadataURL is the address of genkan's client ID metadata document;
@@ -62,8 +62,8 @@ type Options struct {
 	Now func() time.Time
 }
 
-// Keeper keeps the sign-ins of all servers. It is safe for concurrent use.
-type Keeper struct {
+// SignIns are the sign-ins of all servers. It is safe for concurrent use.
+type SignIns struct {
 	vault       Vault
 	metadataURL string
 	log         *slog.Logger
@@ -85,9 +85,9 @@ type Keeper struct {
 // loginPatience leaves time to find a password.
 const loginPatience = 10 * time.Minute
 
-// New returns a Keeper, which must be closed.
-func New(o Options) *Keeper {
-	k := &Keeper{
+// New returns a SignIns, which must be closed.
+func New(o Options) *SignIns {
+	k := &SignIns{
 		vault: o.Vault, metadataURL: o.ClientMetadataURL, log: o.Log, now: o.Now,
 		network: systemNetwork(o.RootCAs), servers: map[string]*holder{},
 		personPatience: func(ctx context.Context) (context.Context, context.CancelFunc) {
@@ -106,7 +106,7 @@ func New(o Options) *Keeper {
 
 // Close waits at most half a minute for running refreshes: a refresh that is cut
 // off can cost the whole sign-in.
-func (k *Keeper) Close() {
+func (k *SignIns) Close() {
 	k.mu.Lock()
 	k.closed = true
 	k.mu.Unlock()
@@ -120,7 +120,7 @@ func (k *Keeper) Close() {
 const closePatience = 5 * time.Second
 
 // keepUnsaved saves sign-ins that the vault could not take before.
-func (k *Keeper) keepUnsaved() {
+func (k *SignIns) keepUnsaved() {
 	ctx, cancel := context.WithTimeout(context.Background(), closePatience)
 	defer cancel()
 	k.mu.Lock()

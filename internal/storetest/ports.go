@@ -329,12 +329,12 @@ func testCanceled(t *testing.T, s Stores) {
 // other learns.
 func testKeeper(t *testing.T, one Stores) {
 	two := one.Another(t)
-	here := identity.NewKeeper(one.Identity, "", time.Now)
+	here := identity.NewTokens(one.Identity, "", time.Now)
 	now := time.Now()
-	there := identity.NewKeeper(two.Identity, "", func() time.Time { return now })
+	there := identity.NewTokens(two.Identity, "", func() time.Time { return now })
 	_, secret, err := here.Add(t.Context(), "editor", true)
 	must(t, err)
-	for _, keeper := range []*identity.Keeper{here, there} {
+	for _, keeper := range []*identity.Tokens{here, there} {
 		id, err := keeper.Verify(t.Context(), secret.Reveal())
 		must(t, err)
 		wantEqual(t, id, gateway.Identity{ClientID: "editor", Admin: true})

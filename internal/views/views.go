@@ -23,7 +23,7 @@ type Options struct {
 	// Guide returns the source with the tools for searching a view.
 	Guide func(view gateway.View) gateway.Source
 	// Learned knows which tools searches led to.
-	Learned *learn.Keeper
+	Learned *learn.Learner
 	// Vectors has the embeddings of tools; nil if no model is configured.
 	Vectors *embed.Shelf
 	Log     *slog.Logger

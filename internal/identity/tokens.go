@@ -11,7 +11,7 @@ import (
 	"genkan/internal/gateway"
 )
 
-// How the keeper's copy of the tokens follows the store.
+// How the copy of the tokens in memory follows the store.
 const (
 	// staleAfter is the promise: a revocation, also by another process, is
 	// effective after this time. Nobody is let in on an older copy while the
@@ -23,24 +23,24 @@ const (
 	// checkTimeout is how long the store may take to answer.
 	checkTimeout = 2 * time.Second
 	// grace is how long known tokens go on working while the store fails.
-	// After that the keeper cannot vouch for anybody any more.
+	// After that no token is recognised any more.
 	grace = 30 * time.Second
 	// unknownPerSecond is how many times per second an unknown token makes the
-	// keeper look into the store: a token that was added a moment ago works at
+	// process look into the store: a token that was added a moment ago works at
 	// once, and a flood of bad ones does not reach the database.
 	unknownPerSecond = 10
 )
 
-// Keeper recognises tokens. It is safe for concurrent use.
+// Tokens recognises tokens. It is safe for concurrent use.
 //
 // Verify runs on every request, so it reads an immutable copy of the tokens
 // and takes no lock. The copy is renewed by at most one check at a time, and a
 // check reads the tokens only when the store's change sequence moved.
-type Keeper struct {
+type Tokens struct {
 	store Store
 	clock func() time.Time
 	// Changed is told of tokens that were added or revoked. It is set before the
-	// keeper is used; nil for nobody.
+	// first use; nil for nobody.
 	Changed func(operation, name string)
 
 	admin    [sha256.Size]byte
@@ -59,7 +59,7 @@ type Keeper struct {
 	locals map[string]*use
 }
 
-// table is one state of the keeper's knowledge. It never changes; a check
+// table is one state of the copy in memory. It is immutable; a check
 // replaces it.
 type table struct {
 	identities map[[sha256.Size]byte]known // nil before the first load
@@ -81,11 +81,11 @@ type known struct {
 // check is one look into the store, which any number of requests may wait for.
 type check struct{ done chan struct{} }
 
-// NewKeeper makes a keeper for the tokens in store and, unless it is empty,
+// NewTokens recognises the tokens in store and, unless it is empty,
 // the admin token of the data directory. The store is first asked when
 // somebody calls.
-func NewKeeper(store Store, admin gateway.Secret, clock func() time.Time) *Keeper {
-	k := &Keeper{store: store, clock: clock, used: make(chan struct{}, 1), locals: map[string]*use{}}
+func NewTokens(store Store, admin gateway.Secret, clock func() time.Time) *Tokens {
+	k := &Tokens{store: store, clock: clock, used: make(chan struct{}, 1), locals: map[string]*use{}}
 	if admin != "" {
 		k.admin, k.hasAdmin = sha256.Sum256([]byte(admin.Reveal())), true
 	}
@@ -96,7 +96,7 @@ func NewKeeper(store Store, admin gateway.Secret, clock func() time.Time) *Keepe
 // Verify tells who presents the token. The error is CodeUnauthenticated when
 // nobody is known by it, and CodeUnavailable when the store has not answered
 // for so long that nobody can tell.
-func (k *Keeper) Verify(ctx context.Context, presented string) (gateway.Identity, error) {
+func (k *Tokens) Verify(ctx context.Context, presented string) (gateway.Identity, error) {
 	if presented == "" {
 		return gateway.Identity{}, gateway.Errorf(gateway.CodeUnauthenticated,
 			"a token is needed: send it as \"Authorization: Bearer <token>\"; \"genkan tokens add NAME\" makes one")
@@ -129,7 +129,7 @@ func (k *Keeper) Verify(ctx context.Context, presented string) (gateway.Identity
 }
 
 // Add makes a token and keeps it. The secret is shown to nobody ever again.
-func (k *Keeper) Add(ctx context.Context, name string, admin bool) (Token, gateway.Secret, error) {
+func (k *Tokens) Add(ctx context.Context, name string, admin bool) (Token, gateway.Secret, error) {
 	token, secret, err := NewToken(name, admin, k.clock())
 	if err != nil {
 		return Token{}, "", err
@@ -144,18 +144,18 @@ func (k *Keeper) Add(ctx context.Context, name string, admin bool) (Token, gatew
 	return token, secret, nil
 }
 
-func (k *Keeper) tellChanged(operation, name string) {
+func (k *Tokens) tellChanged(operation, name string) {
 	if k.Changed != nil {
 		k.Changed(operation, name)
 	}
 }
 
 // List lists the tokens by name.
-func (k *Keeper) List(ctx context.Context) ([]Token, error) { return k.store.Tokens(ctx) }
+func (k *Tokens) List(ctx context.Context) ([]Token, error) { return k.store.Tokens(ctx) }
 
 // Revoke takes a token back. When it returns nil, this process refuses the
 // token; others do within a second.
-func (k *Keeper) Revoke(ctx context.Context, name string) error {
+func (k *Tokens) Revoke(ctx context.Context, name string) error {
 	if name == AdminClient {
 		return gateway.Errorf(gateway.CodeInvalid,
 			"the admin token is a file in the data directory: remove the file and restart genkan to get a new one")
@@ -181,7 +181,7 @@ func (k *Keeper) Revoke(ctx context.Context, name string) error {
 
 // current returns a table to decide by, waiting for the store only when the
 // one at hand is too old to be trusted, and the time it is.
-func (k *Keeper) current(ctx context.Context) (*table, time.Time, error) {
+func (k *Tokens) current(ctx context.Context) (*table, time.Time, error) {
 	now, t := k.clock(), k.table.Load()
 	age := now.Sub(t.attempted)
 	switch {
@@ -203,7 +203,7 @@ func (k *Keeper) current(ctx context.Context) (*table, time.Time, error) {
 }
 
 // verifyUnknown looks for a token that the copy does not have.
-func (k *Keeper) verifyUnknown(ctx context.Context, digest [sha256.Size]byte) (gateway.Identity, error) {
+func (k *Tokens) verifyUnknown(ctx context.Context, digest [sha256.Size]byte) (gateway.Identity, error) {
 	if k.mayLookUp() {
 		if err := k.checkAnew(ctx); err != nil {
 			return gateway.Identity{}, err
@@ -222,7 +222,7 @@ func (k *Keeper) verifyUnknown(ctx context.Context, digest [sha256.Size]byte) (g
 }
 
 // mayLookUp spends one of this second's lookups.
-func (k *Keeper) mayLookUp() bool {
+func (k *Tokens) mayLookUp() bool {
 	now := k.clock()
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -234,7 +234,7 @@ func (k *Keeper) mayLookUp() bool {
 }
 
 // start begins a check unless one is running, and returns the running one.
-func (k *Keeper) start() *check {
+func (k *Tokens) start() *check {
 	for {
 		if c := k.running.Load(); c != nil {
 			return c
@@ -249,7 +249,7 @@ func (k *Keeper) start() *check {
 
 // checkAnew waits for a check that began after the call: one that was running
 // already may have read the store before the change that matters.
-func (k *Keeper) checkAnew(ctx context.Context) error {
+func (k *Tokens) checkAnew(ctx context.Context) error {
 	if c := k.running.Load(); c != nil {
 		if err := c.wait(ctx); err != nil {
 			return err
@@ -268,7 +268,7 @@ func (c *check) wait(ctx context.Context) error {
 }
 
 // run does one check. It belongs to no request, since many may wait for it.
-func (k *Keeper) run(c *check) {
+func (k *Tokens) run(c *check) {
 	ctx, cancel := context.WithTimeout(context.Background(), checkTimeout)
 	defer cancel()
 	old, started := k.table.Load(), k.clock()
@@ -290,7 +290,7 @@ func (k *Keeper) run(c *check) {
 }
 
 // read asks the store what there is to know after old.
-func (k *Keeper) read(ctx context.Context, old *table, started time.Time) *table {
+func (k *Tokens) read(ctx context.Context, old *table, started time.Time) *table {
 	// The sequence comes first: a change between the two questions is then
 	// seen by the next check instead of never.
 	sequence, err := k.store.ChangeSequence(ctx)

@@ -156,7 +156,7 @@ func issue(t testing.TB, m *memory, name string, admin bool) string {
 	return secret.Reveal()
 }
 
-func wantIdentity(t testing.TB, k *Keeper, secret string, want gateway.Identity) {
+func wantIdentity(t testing.TB, k *Tokens, secret string, want gateway.Identity) {
 	t.Helper()
 	got, err := k.Verify(t.Context(), secret)
 	if err != nil {
@@ -167,7 +167,7 @@ func wantIdentity(t testing.TB, k *Keeper, secret string, want gateway.Identity)
 	}
 }
 
-func wantRefused(t testing.TB, k *Keeper, secret string, code gateway.Code) {
+func wantRefused(t testing.TB, k *Tokens, secret string, code gateway.Code) {
 	t.Helper()
 	id, err := k.Verify(t.Context(), secret)
 	wantCode(t, err, code)
@@ -185,7 +185,7 @@ func TestVerify(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &memory{}
 		editor, boss := issue(t, m, "editor", false), issue(t, m, "boss", true)
-		k := NewKeeper(m, adminSecret, time.Now)
+		k := NewTokens(m, adminSecret, time.Now)
 
 		wantIdentity(t, k, editor, gateway.Identity{ClientID: "editor"})
 		wantIdentity(t, k, boss, gateway.Identity{ClientID: "boss", Admin: true})
@@ -201,14 +201,14 @@ func TestVerify(t *testing.T) {
 
 func TestNoAdminTokenIsNotTheEmptyToken(t *testing.T) {
 	t.Parallel()
-	k := NewKeeper(&memory{}, "", time.Now)
+	k := NewTokens(&memory{}, "", time.Now)
 	wantRefused(t, k, "", gateway.CodeUnauthenticated)
 }
 
 func TestAdminTokenNeedsNoStore(t *testing.T) {
 	t.Parallel()
 	m := &memory{err: errors.New("gone")}
-	k := NewKeeper(m, adminSecret, time.Now)
+	k := NewTokens(m, adminSecret, time.Now)
 	wantIdentity(t, k, adminSecret, gateway.Identity{ClientID: "admin", Admin: true})
 	if checks, _ := m.counts(); checks != 0 {
 		t.Errorf("the store was asked %d times", checks)
@@ -219,7 +219,7 @@ func TestKnownTokensDoNotTouchTheStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &memory{}
 		secret := issue(t, m, "editor", false)
-		k := NewKeeper(m, "", time.Now)
+		k := NewTokens(m, "", time.Now)
 		for range 10_000 { // ten seconds
 			wantIdentity(t, k, secret, gateway.Identity{ClientID: "editor"})
 			time.Sleep(time.Millisecond)
@@ -236,7 +236,7 @@ func TestSteadyTrafficNeverWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &memory{}
 		secret := issue(t, m, "editor", false)
-		k := NewKeeper(m, "", time.Now)
+		k := NewTokens(m, "", time.Now)
 		wantIdentity(t, k, secret, gateway.Identity{ClientID: "editor"})
 		m.set(func(m *memory) { m.slow = make(chan struct{}) })
 		defer close(m.slow)
@@ -253,7 +253,7 @@ func TestRevocationByAnotherProcess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &memory{}
 		secret := issue(t, m, "editor", false)
-		k := NewKeeper(m, "", time.Now)
+		k := NewTokens(m, "", time.Now)
 		// However long nobody called before, and with requests arriving together.
 		for _, idle := range []time.Duration{staleAfter, 1500 * time.Millisecond, time.Hour} {
 			wantIdentity(t, k, secret, gateway.Identity{ClientID: "editor"})
@@ -279,7 +279,7 @@ func TestRevocationByAnotherProcess(t *testing.T) {
 func TestNewTokenWorksAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &memory{}
-		k := NewKeeper(m, "", time.Now)
+		k := NewTokens(m, "", time.Now)
 		wantRefused(t, k, newSecret(), gateway.CodeUnauthenticated)
 		// Another process adds it, a moment after the last look.
 		wantIdentity(t, k, issue(t, m, "editor", false), gateway.Identity{ClientID: "editor"})
@@ -304,7 +304,7 @@ func TestNewTokenDuringACheck(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &memory{}
 		known := issue(t, m, "known", false)
-		k := NewKeeper(m, "", time.Now)
+		k := NewTokens(m, "", time.Now)
 		wantIdentity(t, k, known, gateway.Identity{ClientID: "known"})
 		slow := make(chan struct{})
 		m.set(func(m *memory) { m.slow = slow })
@@ -324,7 +324,7 @@ func TestNewTokenDuringACheck(t *testing.T) {
 func TestRevokeAndList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &memory{}
-		k := NewKeeper(m, adminSecret, time.Now)
+		k := NewTokens(m, adminSecret, time.Now)
 		_, secret, err := k.Add(t.Context(), "editor", false)
 		if err != nil {
 			t.Fatal(err)
@@ -355,7 +355,7 @@ func TestFloodOfBadTokens(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &memory{}
 		known := issue(t, m, "known", false)
-		k := NewKeeper(m, "", time.Now)
+		k := NewTokens(m, "", time.Now)
 		const seconds = 10
 		for range seconds {
 			for range 1000 {
@@ -383,7 +383,7 @@ func TestStoreFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &memory{}
 		secret := issue(t, m, "editor", false)
-		k := NewKeeper(m, "", time.Now)
+		k := NewTokens(m, "", time.Now)
 		wantIdentity(t, k, secret, gateway.Identity{ClientID: "editor"})
 		time.Sleep(time.Minute) // idle time does not count as failing
 		m.set(func(m *memory) { m.err = errors.New("gone") })
@@ -409,7 +409,7 @@ func TestStoreFailsFromTheStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &memory{err: errors.New("gone")}
 		secret := issue(t, m, "editor", false)
-		k := NewKeeper(m, "", time.Now)
+		k := NewTokens(m, "", time.Now)
 		wantRefused(t, k, secret, gateway.CodeUnavailable)
 		m.set(func(m *memory) { m.err = nil })
 		time.Sleep(checkEvery)
@@ -421,7 +421,7 @@ func TestUnknownTokenWhileTheStoreFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &memory{}
 		known := issue(t, m, "known", false)
-		k := NewKeeper(m, "", time.Now)
+		k := NewTokens(m, "", time.Now)
 		wantIdentity(t, k, known, gateway.Identity{ClientID: "known"})
 		m.set(func(m *memory) { m.err = errors.New("gone") })
 		wantRefused(t, k, newSecret(), gateway.CodeUnavailable)
@@ -434,7 +434,7 @@ func TestStoreHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &memory{}
 		secret := issue(t, m, "editor", false)
-		k := NewKeeper(m, "", time.Now)
+		k := NewTokens(m, "", time.Now)
 		wantIdentity(t, k, secret, gateway.Identity{ClientID: "editor"})
 		hang := make(chan struct{})
 		m.set(func(m *memory) { m.hang = hang })
@@ -471,7 +471,7 @@ func TestRequestThatGivesUpWaiting(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &memory{slow: make(chan struct{})}
 		secret := issue(t, m, "editor", false)
-		k := NewKeeper(m, "", time.Now)
+		k := NewTokens(m, "", time.Now)
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 		defer cancel()
 		_, err := k.Verify(ctx, secret)
@@ -492,7 +492,7 @@ func TestKeeperFollowsTheStore(t *testing.T) {
 		now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 		clock := func() time.Time { mu.Lock(); defer mu.Unlock(); return now }
 		m := &memory{}
-		k := NewKeeper(m, "", clock)
+		k := NewTokens(m, "", clock)
 		type holder struct {
 			secret  string
 			revoked time.Time // zero while valid
@@ -550,7 +550,7 @@ func FuzzVerify(f *testing.F) {
 	for _, seed := range []string{"", "gk_", adminSecret, adminSecret + "\n", newSecret(), "\xff"} {
 		f.Add(seed)
 	}
-	k := NewKeeper(&memory{}, adminSecret, time.Now)
+	k := NewTokens(&memory{}, adminSecret, time.Now)
 	f.Fuzz(func(t *testing.T, presented string) {
 		id, err := k.Verify(t.Context(), presented)
 		if (err == nil) != (presented == adminSecret) {
@@ -565,7 +565,7 @@ func BenchmarkVerify(b *testing.B) {
 	for _, name := range []string{"a", "b", "c", "editor"} {
 		secret = issue(b, m, name, false)
 	}
-	k := NewKeeper(m, adminSecret, time.Now)
+	k := NewTokens(m, adminSecret, time.Now)
 	for name, presented := range map[string]string{"known": secret, "admin": adminSecret} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()

@@ -18,10 +18,10 @@ const (
 	mostPending = 256
 )
 
-// Keeper remembers searches, makes lessons of them and hands out what they teach.
+// Learner remembers searches, makes lessons of them and hands out what they teach.
 // It is safe for concurrent use, and what calls and searches ask of it never waits
 // for the store.
-type Keeper struct {
+type Learner struct {
 	store  Store
 	clock  func() time.Time
 	bounds Bounds
@@ -47,23 +47,23 @@ type taughtBy struct {
 	day int64
 }
 
-// NewKeeper makes a keeper that knows nothing; Load tells it what the store has.
-func NewKeeper(store Store, clock func() time.Time) *Keeper {
-	return &Keeper{
+// NewLearner makes a keeper that knows nothing; Load tells it what the store has.
+func NewLearner(store Store, clock func() time.Time) *Learner {
+	return &Learner{
 		store: store, clock: clock, bounds: DefaultBounds(), wake: make(chan struct{}, 1),
 		searches: recent{}, known: map[string][]Lesson{}, evidence: map[string]taughtBy{},
 	}
 }
 
 // Load takes over what the store has, if it has changed.
-func (k *Keeper) Load(ctx context.Context) error {
+func (k *Learner) Load(ctx context.Context) error {
 	k.writing.Lock()
 	defer k.writing.Unlock()
 	return k.load(ctx)
 }
 
 // load is called by whoever is writing.
-func (k *Keeper) load(ctx context.Context) error {
+func (k *Learner) load(ctx context.Context) error {
 	// Before the lessons: what comes in between is seen the next time.
 	sequence, err := k.store.ChangeSequence(ctx)
 	if err != nil {
@@ -92,7 +92,7 @@ func (k *Keeper) load(ctx context.Context) error {
 }
 
 // Evidence is what a client's searches have taught, and what was shared.
-func (k *Keeper) Evidence(client string) *search.Evidence {
+func (k *Learner) Evidence(client string) *search.Evidence {
 	const day = 24 * 60 * 60
 	now := k.clock()
 	today := now.Unix() / day
@@ -113,7 +113,7 @@ func (k *Keeper) Evidence(client string) *search.Evidence {
 	return e.Evidence
 }
 
-func (k *Keeper) rouse() {
+func (k *Learner) rouse() {
 	select {
 	case k.wake <- struct{}{}:
 	default: // somebody else has
@@ -121,7 +121,7 @@ func (k *Keeper) rouse() {
 }
 
 // Searched remembers what a client was shown for a query.
-func (k *Keeper) Searched(client, query string, hits []Tool) {
+func (k *Learner) Searched(client, query string, hits []Tool) {
 	terms := search.Terms(query)
 	if client == "" || client == Shared || len(hits) == 0 || len(terms) == 0 {
 		return
@@ -133,7 +133,7 @@ func (k *Keeper) Searched(client, query string, hits []Tool) {
 
 // Called is told of a call that succeeded. It costs a look at the client's last
 // searches; what is learned is written down later, by Run.
-func (k *Keeper) Called(client string, tool Tool) {
+func (k *Learner) Called(client string, tool Tool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	now := k.clock()
@@ -147,7 +147,7 @@ func (k *Keeper) Called(client string, tool Tool) {
 
 // Run writes down what is learned, and looks for what others have, until ctx ends.
 // What is left then is for Flush.
-func (k *Keeper) Run(ctx context.Context, failed func(error)) {
+func (k *Learner) Run(ctx context.Context, failed func(error)) {
 	for {
 		select {
 		case <-k.wake:
@@ -161,7 +161,7 @@ func (k *Keeper) Run(ctx context.Context, failed func(error)) {
 }
 
 // Flush writes down what was learned, and takes over what others have learned.
-func (k *Keeper) Flush(ctx context.Context) error {
+func (k *Learner) Flush(ctx context.Context) error {
 	k.writing.Lock()
 	defer k.writing.Unlock()
 	k.mu.Lock()
@@ -181,7 +181,7 @@ func (k *Keeper) Flush(ctx context.Context) error {
 }
 
 // Lessons are those of a selection, as the store has them now.
-func (k *Keeper) Lessons(ctx context.Context, which Selection) ([]Lesson, error) {
+func (k *Learner) Lessons(ctx context.Context, which Selection) ([]Lesson, error) {
 	if err := k.Flush(ctx); err != nil {
 		return nil, err
 	}
@@ -200,7 +200,7 @@ func (k *Keeper) Lessons(ctx context.Context, which Selection) ([]Lesson, error)
 }
 
 // Forget forgets the lessons of a selection, and what was about to become one.
-func (k *Keeper) Forget(ctx context.Context, which Selection) (int, error) {
+func (k *Learner) Forget(ctx context.Context, which Selection) (int, error) {
 	k.writing.Lock()
 	defer k.writing.Unlock()
 	k.mu.Lock()
@@ -216,7 +216,7 @@ func (k *Keeper) Forget(ctx context.Context, which Selection) (int, error) {
 
 // Share copies a client's lessons to those that everybody learns from, and tells
 // how many it were. The client keeps its own.
-func (k *Keeper) Share(ctx context.Context, client string) (int, error) {
+func (k *Learner) Share(ctx context.Context, client string) (int, error) {
 	if client == "" || client == Shared {
 		return 0, gateway.Errorf(gateway.CodeInvalid, "say whose lessons are to be shared: the name of a client's token, or local")
 	}
