@@ -1,6 +1,6 @@
-// Package record keeps account of every call: one line in the log, counters
-// for /metrics. It stands first in the corridor, so that it sees every call,
-// also those that are refused further in. It never sees arguments.
+// Package record writes one line in the log and updates the metrics for each call.
+// It is the first step of the corridor, so it also sees calls that later steps
+// refuse. It never sees arguments.
 package record
 
 import (

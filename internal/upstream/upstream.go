@@ -1,8 +1,3 @@
-// Package upstream connects to MCP servers: one Source per server, over stdio,
-// streamable HTTP or the old SSE transport, in either era. A server is supervised
-// for as long as it is configured: it is started, restarted after failures, and
-// never given up. Its last known tools stay listed while it is down, and a slow
-// or broken server delays no other.
 package upstream
 
 import (
