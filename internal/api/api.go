@@ -1,6 +1,3 @@
-// Package api is the edge that speaks REST: health for everybody, and under
-// /v1 what the house holds, for callers with a token. It decodes, asks a room,
-// and encodes; what a call means is decided in the corridor.
 package api
 
 import (

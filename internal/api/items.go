@@ -19,10 +19,10 @@ import (
 // What is asked of the knowledge base here becomes a call of the tool that does it,
 // and goes through the corridor like an agent's: it is in the log and the metrics,
 // counts against the rate limit, meets whoever inspects calls, and a tool that was
-// disabled is disabled here too. The room decodes, checks and encodes; this edge
+// disabled is disabled here too. The knowledge base decodes, checks and encodes; this edge
 // only moves the answer into its own form. Reading an item takes 50 µs that way
 // without its connection, half of which is the store's (BenchmarkGetItem). Asking
-// the room directly would save a part of the rest, and all of the above would have
+// it directly would save a part of the rest, and all of the above would have
 // to be done a second time.
 
 // toolArguments are those of a tool, each as JSON.
@@ -340,7 +340,7 @@ func (a *API) handle(w http.ResponseWriter, r *http.Request, id gateway.Identity
 		return nil, false
 	}
 	call := callOf(tool, params, id)
-	// In the room's own view its tools have their own names, whatever others are
+	// In the view of the knowledge base its tools have their own names, whatever others are
 	// called. It checks its arguments itself, in the words of its protocol.
 	call.View, call.Complete, call.Budget = gateway.View{Servers: gateway.NewServerSet(kb.SourceName)}, false, a.opt.Budget
 	defer call.Release()

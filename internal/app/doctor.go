@@ -14,10 +14,8 @@ import (
 	"genkan/internal/gateway"
 	"genkan/internal/reception"
 	"genkan/internal/registry"
+	"genkan/internal/setup"
 )
-
-// ClientTokenPrefix begins what a client's token is called in the vault.
-const ClientTokenPrefix = "token/"
 
 // Checkup returns what a checkup of a data directory looks at. Who runs one adds
 // how to join the genkan that runs.
@@ -43,7 +41,7 @@ func Checkup(opt Options) checkup.Options {
 		AdminTokenFile: AdminTokenFile(opt.DataDir), Database: databaseFile(opt.DataDir), IndexDir: KnowledgeIndex(opt.DataDir),
 		ImportsFile: filepath.Join(opt.DataDir, "imports.json"),
 		Backups:     clients.Backups{Dir: filepath.Join(opt.DataDir, "backups"), Vault: vault},
-		Vault:       vault, Private: []string{clients.BackupPrefix, ClientTokenPrefix},
+		Vault:       vault, Private: []string{clients.BackupPrefix, setup.TokenPrefix},
 	}
 }
 

@@ -1,6 +1,3 @@
-// Package app is the composition root: it alone knows every room. It turns a
-// configuration into a house, serves it, swaps it on a reload, and takes it
-// all down again.
 package app
 
 import (

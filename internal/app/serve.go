@@ -25,14 +25,10 @@ const drainTime = 30 * time.Second
 func (p *Process) Handler() http.Handler {
 	mux := http.NewServeMux()
 	for _, path := range []string{"/mcp", "/mcp/s/{server}", "/mcp/p/{profile}"} {
-		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
-			p.mcp.View(requestedView(r)).ServeHTTP(w, r)
-		})
+		mux.Handle(path, p.mcp)
 	}
 	for _, path := range []string{"/sse", "/sse/s/{server}"} {
-		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
-			p.mcp.SSE(requestedView(r)).ServeHTTP(w, r)
-		})
+		mux.Handle(path, p.mcp.SSE())
 	}
 	mux.Handle("/messages", p.mcp.Messages())
 	p.api.Routes(mux)
@@ -53,18 +49,6 @@ func (p *Process) Handler() http.Handler {
 		}
 	})
 	return mux
-}
-
-// requestedView returns the view that the URL of a request selects.
-func requestedView(r *http.Request) gateway.View {
-	view := gateway.View{Profile: r.PathValue("profile")}
-	if server := r.PathValue("server"); server != "" {
-		view.Servers = gateway.NewServerSet(server)
-	}
-	if r.URL.RawQuery != "" {
-		view.Mode = r.URL.Query().Get("mode")
-	}
-	return view
 }
 
 // admit says who is calling. When it reports false, it has answered.

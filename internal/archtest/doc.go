@@ -1,9 +1,8 @@
-// Package archtest holds the house to its plan. It has no code of its own, only
-// tests: which room may import which, which room alone may know a library, and
-// a few habits that a linter sees too late or not at all.
+// Package archtest checks the import rules of this module. It has no code, only
+// tests: which package may import which, which package alone may import a large
+// library, and a few rules that a linter finds too late or not at all.
 //
-// The plan is the table in house_test.go. A package that is not in the table
-// fails the test, so that nobody adds a room without deciding where it stands.
-// The tests need nothing but Go, and cover every build tag, every operating system
-// and test files.
+// The table is in house_test.go. A package that is not in the table fails the test,
+// so that nobody adds one without deciding where it belongs. The tests need nothing
+// but Go, and cover every build tag, every operating system and test files.
 package archtest

@@ -1,11 +1,3 @@
-// Package bridge lets the genkan processes of one data directory share one set
-// of servers. One process owns the data directory's socket and serves whoever
-// joins; the others carry their client's messages to it and back. When the
-// owner goes, a bridge finds or starts another one and brings it up to date,
-// so that its client notices nothing but the calls that were lost.
-//
-// The package knows how processes find one another and how messages travel between
-// them. Package reception decides which processes may join, and serves them.
 package bridge
 
 import (

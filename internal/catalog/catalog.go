@@ -1,10 +1,3 @@
-// Package catalog has the tools, prompts and resources of a view under the names
-// that clients use. It prepares definitions for clients of both eras, applies what
-// people say about tools, and validates arguments.
-//
-// All of this is worked out when the list of a source arrives. The result is an
-// immutable snapshot, so resolving a name is a map look-up, and a list is bytes that
-// are encoded already. Well-formed definitions keep their bytes.
 package catalog
 
 import (

@@ -81,7 +81,7 @@ func (c *command) stdio() *cobra.Command {
 	cmd.Flags().BoolVar(&standalone, "standalone", false, c.say("start the servers in this process, for this client alone"))
 	cmd.Flags().BoolVar(&bySearch, "search", false, c.say("show four tools that find, describe and call the others, instead of all"))
 	cmd.Flags().StringVar(&name, "client", "", c.say("`name` of the client"))
-	cmd.Flags().StringSliceVar(&only, "only", nil, c.say("`room or server` to show to this client (repeatable, or with commas)"))
+	cmd.Flags().StringSliceVar(&only, "only", nil, c.say("`server` to show to this client (repeatable, or with commas)"))
 	return cmd
 }
 

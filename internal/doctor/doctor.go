@@ -1,7 +1,6 @@
-// Package doctor is the room that says what is wrong with a house and what
-// mends it. It looks at facts that others have gathered and makes findings of
-// them; it reads no file, asks nobody and changes nothing, so that every
-// finding can be tried out in a table.
+// Package doctor finds out what is wrong with an installation and what mends it. It
+// makes findings of facts that package checkup has gathered. It reads no file, asks
+// nobody and changes nothing, so every finding can be tested with a table.
 package doctor
 
 import (

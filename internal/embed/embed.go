@@ -1,7 +1,23 @@
-// Package embed turns texts into vectors, with a model that somebody else runs: any
-// endpoint that speaks OpenAI's embeddings API, or Ollama. It is optional, and
-// whoever uses it gets along without: a Shelf keeps the vectors of texts that stay
-// and makes them in the background, a query waits for its own only so long.
+// Package embed makes vectors of texts with a model that runs elsewhere: any
+// endpoint that speaks OpenAI's embeddings API, or Ollama. It is optional. The
+// search over tools works without it, by words.
+//
+// Client sends texts to an endpoint. The knowledge base uses a client of its own
+// (package kb/semantic). Shelf has the vectors of the tools' texts: Vector returns
+// a cell, which a background goroutine fills from the Store or the model, a batch
+// at a time. Query returns the vector of a query, or nil if there is none within
+// 300 ms; the search then goes by words. Package app makes the Shelf if the
+// configuration names a model. It outlives reloads that keep the model, and package
+// views passes its cells to the search index.
+//
+// Invariants:
+//
+//   - No call or search waits for the endpoint longer than Options.Patience.
+//   - A key is the hash of model and text, so vectors of different models never
+//     mix.
+//   - A text that the endpoint refuses goes without a vector and blocks no other.
+//   - Errors contain neither the endpoint's address nor its words, which may
+//     contain the key of the API.
 package embed
 
 import (

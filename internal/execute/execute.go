@@ -1,6 +1,3 @@
-// Package execute sends calls to their sources. Each call has a deadline, and is
-// sent again if that is safe. Each source has a queue and a circuit breaker of
-// its own, its lane, so that a source that hangs delays no other.
 package execute
 
 import (

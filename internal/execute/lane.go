@@ -14,10 +14,10 @@ type lane struct {
 	breaker breaker
 
 	mu sync.Mutex
-	// free is the number of free slots, and room that of free entries in the
+	// free is the number of free slots, and freeEntries that of free entries in the
 	// queue.
-	free, room int
-	clients    map[string]*laneClient
+	free, freeEntries int
+	clients           map[string]*laneClient
 	// waiting are the clients with queued calls.
 	waiting []*laneClient
 }
@@ -37,7 +37,7 @@ const idleClients = 64
 
 func newLane(source gateway.Source, limits Limits) *lane {
 	l := &lane{
-		free: limits.Concurrency, room: limits.Queue, clients: map[string]*laneClient{},
+		free: limits.Concurrency, freeEntries: limits.Queue, clients: map[string]*laneClient{},
 		breaker: breaker{failures: limits.BreakerFailures, pause: limits.BreakerPause},
 	}
 	// A breaker lets a call through as soon as its source is back.
@@ -102,10 +102,10 @@ func (l *lane) next() (next *laneClient) {
 
 // enqueue queues a call of a client if its share allows it.
 func (l *lane) enqueue(c *laneClient) (turn chan struct{}, ok bool) {
-	if !gateway.WithinShare(int64(len(c.queue)), 1, int64(l.room)) {
+	if !gateway.WithinShare(int64(len(c.queue)), 1, int64(l.freeEntries)) {
 		return nil, false
 	}
-	l.room--
+	l.freeEntries--
 	turn = make(chan struct{})
 	if len(c.queue) == 0 {
 		l.waiting = append(l.waiting, c)
@@ -117,7 +117,7 @@ func (l *lane) enqueue(c *laneClient) (turn chan struct{}, ok bool) {
 // dequeue removes a client's call from the queue. The client moves behind the
 // others, so that clients with equally many running calls take turns.
 func (l *lane) dequeue(c *laneClient, i int) {
-	l.room++
+	l.freeEntries++
 	c.queue = slices.Delete(c.queue, i, i+1)
 	at := slices.Index(l.waiting, c)
 	l.waiting = slices.Delete(l.waiting, at, at+1)

@@ -183,8 +183,8 @@ func TestPlacesAreNeverLost(t *testing.T) {
 		}
 		calls.Wait()
 		l := e.lane(s)
-		if l.free != limits.Concurrency || l.room != limits.Queue || len(l.waiting) != 0 || len(l.clients) > idleClients {
-			t.Errorf("%d places and %d in the queue are free, %d clients wait, %d are kept", l.free, l.room, len(l.waiting), len(l.clients))
+		if l.free != limits.Concurrency || l.freeEntries != limits.Queue || len(l.waiting) != 0 || len(l.clients) > idleClients {
+			t.Errorf("%d places and %d in the queue are free, %d clients wait, %d are kept", l.free, l.freeEntries, len(l.waiting), len(l.clients))
 		}
 	})
 }

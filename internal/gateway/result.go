@@ -39,7 +39,7 @@ type Result struct {
 	fields map[string]any
 }
 
-// Fields decodes the result, once however many rooms ask. Numbers keep their
+// Fields decodes the result, once per result. Numbers keep their
 // spelling. The map belongs to the result; make a new Result to change it.
 func (r *Result) Fields() (map[string]any, error) {
 	if r.fields != nil {

@@ -1,9 +1,7 @@
-// Package identity knows who is calling. It makes tokens, keeps what is needed
-// to recognise them, and turns the token of a request into the
-// gateway.Identity that the call carries through the house. The edges ask it
-// before anything else happens; the CLI and the API manage tokens through it.
-// Where tokens are stored is the business of a store room, which implements
-// Store.
+// Package identity knows who is calling. It makes tokens, stores what is needed to
+// recognise them, and turns the token of a request into the gateway.Identity of its
+// calls. Package lock asks it about each HTTP request; the command line and the
+// REST API manage tokens through it. A store implements Store.
 package identity
 
 import (

@@ -1,13 +1,16 @@
 // Package jsonrpc reads and writes the envelopes of JSON-RPC 2.0 messages, and
-// frames them for the wires that MCP knows: lines, HTTP bodies, SSE.
+// frames them for the transports of MCP: lines, HTTP bodies, SSE.
 //
-// A message is checked whole, once: it must be valid JSON within the limits.
-// But only the envelope, the params, their _meta and the first level of a
-// result are looked into, and of these only positions are kept; everything
-// else passes as the bytes that came. Keys are compared after unescaping, and
-// what two parsers could read differently (duplicates, keys that differ from a
-// known one only in case) is refused, because whoever is behind us may read
-// the other one.
+// Scan checks a whole message once: it must be valid JSON within the limits
+// (MaxMessage, MaxDepth). It looks into the envelope, the params, their _meta and
+// the first level of a result, and keeps only the spans of what it finds.
+// Everything else is forwarded byte for byte. Splice replaces spans. Line breaks
+// between tokens become spaces, so no message can become two on a transport that
+// consists of lines.
+//
+// Keys are compared after unescaping. What two parsers could read differently is
+// refused, because the receiver may read it the other way: duplicate keys, and keys
+// that differ from a known one only in case.
 package jsonrpc
 
 import (

@@ -1,12 +1,3 @@
-// Package kb is the knowledge base: items with a type, a status and tags,
-// relations between them, and one text about where things stand. It is a pure
-// store: no type means anything to it, and what items say is for those who
-// write them.
-//
-// Base has the behaviour, once for MCP tools, REST and the command line. Store
-// is the port that a database implements, Finder and Graph those of the indexes
-// that answer faster than rows do; Scan and Walk answer the same from the rows
-// alone. Tools is the gateway.Source of its sixteen tools.
 package kb
 
 import (

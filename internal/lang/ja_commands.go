@@ -203,7 +203,7 @@ last seen is written down once a minute.`: `同じマシンからでも、どの
 		"`clients` で指定でき、ログにも（local:NAME の形で）現れます。",
 	"`name` of the client": "クライアントの`名前`",
 	"start the servers in this process, for this client alone":                                     "サーバーをこのプロセスで、このクライアントのためだけに起動する",
-	"`room or server` to show to this client (repeatable, or with commas)":                         "このクライアントに見せる`部屋またはサーバー`（繰り返し、またはカンマ区切り）",
+	"`server` to show to this client (repeatable, or with commas)":                                 "このクライアントに見せる`サーバー`（繰り返し、またはカンマ区切り）",
 	"Serve `genkan stdio` processes":                                                               "`genkan stdio` のプロセスにサービスを提供する",
 	"no place for a socket could be had in the data directory":                                     "データディレクトリにソケットを作れませんでした",
 	"%s must be a time such as 10m":                                                                "%s には 10m のような時間を指定してください",

@@ -1,12 +1,11 @@
-// Package lang knows the languages of the house: it says a gateway.Error or
-// another text in English, which is how they are written, or in Japanese. The
-// edges use it where words leave the house; the log stays English, so that
-// operators find what they look for.
+// Package lang translates messages. It renders a gateway.Error or gateway.Text in
+// English, in which all are written, or in Japanese. The edges use it where a
+// message leaves genkan; the log stays English, so that operators find what they
+// search for.
 //
-// A translation is found by its English format. The tables stand in one file
-// for each part of the house (ja_*.go), and a test over the source keeps them
-// whole: what is said somewhere is in a table, and what is in a table is said
-// somewhere.
+// A translation is found by its English format. The tables are in one file for each
+// topic (ja_*.go). A test over the source compares them with the code: every
+// message has an entry, and every entry has a message.
 package lang
 
 import "genkan/internal/gateway"

@@ -1,6 +1,3 @@
-// Package launch starts and ends the processes of MCP servers: it finds commands,
-// sets their environment, and ends all descendants of a process with it, or with
-// genkan. It knows nothing of MCP.
 package launch
 
 import (

@@ -1,9 +1,24 @@
-// Package learn is the room that remembers what searches led to. A search that is
-// followed by a successful call of one of its hits, by the same caller, is a
-// lesson about that tool: the next search like it finds the tool sooner. Lessons
-// are the caller's own, unless an admin shares them; they are the stems of words
-// and never the query, they are bounded, they fade, and they can be looked at and
-// forgotten.
+// Package learn remembers which tools searches led to. A successful call of a tool
+// that one of the caller's recent searches found is a Lesson: the next search like
+// it ranks the tool higher.
+//
+// The process has one Learner. The edges and the guide report what a search has
+// shown (Searched), and the learn step of the corridor reports calls that succeeded
+// (Called). A call becomes a lesson if its tool was among the hits of one of the
+// client's last five searches, within ten minutes (recent.go). Run writes lessons
+// to the Store in the background, and Flush writes the rest at the end. Evidence
+// returns what a client's lessons mean for package search. It is immutable, and
+// made again when the store's change sequence or the day has changed.
+//
+// Invariants:
+//
+//   - Called and Evidence never wait for the store.
+//   - Lessons belong to the client, unless an administrator shares them (Share).
+//   - A lesson has the terms of a query and never the query itself.
+//   - A tool is known by its server and the server's own name, so a tool that comes
+//     back has its lessons again.
+//   - Lessons are bounded (Bounds), count less as they get older, and can be listed
+//     and forgotten.
 package learn
 
 import (

@@ -1,7 +1,6 @@
-// Package lock is the lock on the front door: it decides which HTTP requests
-// come in at all. The port is on loopback, but any page in a browser and any
-// process on the machine can reach it, so the Host and the Origin must be
-// known ones, and everybody needs a token.
+// Package lock decides which HTTP requests come in. The port is on loopback, but
+// every page in a browser and every process on the machine can reach it. So the
+// Host and the Origin of a request must be known, and every caller needs a token.
 package lock
 
 import (

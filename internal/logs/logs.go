@@ -1,6 +1,5 @@
-// Package logs writes the house's log to standard error without ever making a
-// call wait for it: lines go to a bounded buffer, and what does not fit is
-// dropped and counted.
+// Package logs writes the log to standard error and never delays a call: lines go
+// into a bounded buffer, and lines that do not fit are dropped and counted.
 package logs
 
 import (

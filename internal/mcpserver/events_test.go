@@ -12,7 +12,6 @@ import (
 	"testing/synctest"
 	"time"
 
-	"genkan/internal/gateway"
 )
 
 // TestASlowClientsBacklogIsBounded: what a client over SSE does not read waits,
@@ -150,7 +149,7 @@ func TestSSEStreamInTime(t *testing.T) {
 		go func() {
 			defer close(ended)
 			r := httptest.NewRequest(http.MethodGet, "/sse", http.NoBody)
-			s.SSE(gateway.View{}).ServeHTTP(w, r)
+			s.SSE().ServeHTTP(w, r)
 		}()
 		time.Sleep(time.Minute)
 		begin, rest, _ := strings.Cut(w.read(), "\n\n")

@@ -15,12 +15,20 @@ import (
 	"genkan/internal/jsonrpc"
 )
 
-// ServeHTTP is the MCP endpoint, for both eras.
-func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.serve(w, r, gateway.View{}) }
+// ServeHTTP is the MCP endpoint, for both eras. The URL selects the view: the path
+// values server and profile, and the query parameter mode.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.serve(w, r, requestedView(r)) }
 
-// View is the endpoint of a part of the house.
-func (s *Server) View(view gateway.View) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, view) })
+// requestedView returns the view that the URL of a request selects.
+func requestedView(r *http.Request) gateway.View {
+	view := gateway.View{Profile: r.PathValue("profile")}
+	if server := r.PathValue("server"); server != "" {
+		view.Servers = gateway.NewServerSet(server)
+	}
+	if r.URL.RawQuery != "" {
+		view.Mode = r.URL.Query().Get("mode")
+	}
+	return view
 }
 
 // visitor is who sent an HTTP request, and what it sees.

@@ -1,8 +1,3 @@
-// Package mcpserver is the edge that speaks MCP with clients: both eras, over
-// stdio and streamable HTTP, at one URL, and the legacy one over the old SSE
-// transport. It decodes envelopes, knows who is calling, makes a gateway.Call of
-// each tools/call, and writes down the answer in the caller's language. What a
-// call means is decided in the corridor.
 package mcpserver
 
 import (

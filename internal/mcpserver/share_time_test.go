@@ -464,7 +464,7 @@ func TestTheHeadersOfAStreamCount(t *testing.T) {
 		handler http.Handler
 		request func() *http.Request
 	}{
-		"sse":    {s.SSE(gateway.View{}), func() *http.Request { return httptest.NewRequest(http.MethodGet, "/sse", http.NoBody) }},
+		"sse":    {s.SSE(), func() *http.Request { return httptest.NewRequest(http.MethodGet, "/sse", http.NoBody) }},
 		"listen": {s, func() *http.Request { return listenTo() }},
 		"legacy": {s, func() *http.Request { return httptest.NewRequest(http.MethodGet, "/mcp", http.NoBody) }},
 	} {
@@ -522,7 +522,7 @@ func TestSubscriptionsCountAgainstTheRateLimit(t *testing.T) {
 	for name, c := range map[string]struct {
 		handler http.Handler
 		request *http.Request
-	}{"sse": {s.SSE(gateway.View{}), stream}, "listen": {s, listenTo("x")}} {
+	}{"sse": {s.SSE(), stream}, "listen": {s, listenTo("x")}} {
 		streamOf(t, c.handler, c.request, func(w *httptest.ResponseRecorder) {
 			if !strings.Contains(w.Body.String(), "too often") {
 				t.Errorf("%s: %s", name, w.Body)

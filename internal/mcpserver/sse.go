@@ -14,9 +14,9 @@ import (
 // a stream, which begins with the address to post messages to, and everything
 // that we have to say comes on the stream. The stream is the session.
 
-// SSE is where clients of a view open their streams.
-func (s *Server) SSE(view gateway.View) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.serveSSE(w, r, view) })
+// SSE is where clients open their streams. The URL selects the view.
+func (s *Server) SSE() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.serveSSE(w, r, requestedView(r)) })
 }
 
 // Messages is where the clients of all views post.

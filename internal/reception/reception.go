@@ -6,6 +6,18 @@
 // The package decides which joining processes are served, keeps track of them, and
 // hands them over to the next owner. Package bridge has the socket and its
 // protocol. Package app supplies the services through Options.
+//
+// Claim waits until this process is the owner; Serve then serves until ctx ends,
+// another process takes over, or a background process has been idle for
+// Options.IdleTimeout. When it ends, it tells the bridges to find another owner,
+// waits a few seconds for them, and still answers the calls in flight.
+//
+// Options.Check compares a joining process with the owner: same build, same
+// configuration file and language, same values of the environment variables that
+// the configuration uses, a known view and an acceptable name. The owner serves a
+// process only if it serves it exactly as that process would serve itself;
+// otherwise the process serves its client alone. A joined client is `local`, or
+// `local:NAME` if it names itself. It is never the token of that name.
 package reception
 
 import (

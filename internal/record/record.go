@@ -1,6 +1,6 @@
-// Package record keeps account of every call: one line in the log, counters
-// for /metrics. It stands first in the corridor, so that it sees every call,
-// also those that are refused further in. It never sees arguments.
+// Package record writes one line in the log and updates the metrics for each call.
+// It is the first step of the corridor, so it also sees calls that later steps
+// refuse. It never sees arguments.
 package record
 
 import (
@@ -54,7 +54,7 @@ func New(log *slog.Logger) *Recorder {
 	return r
 }
 
-// Registry is where other rooms add what they measure.
+// Registry is where other packages register their metrics.
 func (r *Recorder) Registry() *prometheus.Registry { return r.registry }
 
 // Refusals is where requests are noted that are refused before they become calls.

@@ -1,11 +1,3 @@
-// Package registry manages the servers that are registered with a running genkan
-// and stored in the database, beside the servers of the configuration file. It
-// adds, changes and removes them, moves the literal secrets of their definitions
-// into the vault, and tests a server before it is registered. It also describes
-// all configured servers with their secrets masked.
-//
-// The REST edge calls it. Package app gives it the store, the vault and the
-// configuration in force.
 package registry
 
 import (

@@ -62,8 +62,8 @@ func grammar(word string) gramSet {
 	if len(word) < shortestAlike || !ofLetters(word) {
 		return gramSet{}
 	}
-	var room [longestAlike + 1]gram
-	return setOfGrams(appendGrams(room[:0], word))
+	var buffer [longestAlike + 1]gram
+	return setOfGrams(appendGrams(buffer[:0], word))
 }
 
 // ofLetters reports whether a word has only the letters of English: numbers that
@@ -88,8 +88,8 @@ type likeness struct {
 // in common with a word, the likest first. Only those that fits lets through are
 // looked at.
 func (v *vocabulary) alike(word string, least float32, most int, fits func(number uint32) bool) []likeness {
-	var room, other [longestAlike + 1]gram
-	grams := appendGrams(room[:0], word)
+	var buffer, other [longestAlike + 1]gram
+	grams := appendGrams(buffer[:0], word)
 	set := setOfGrams(grams)
 	// needed is how many bits a word must have in common, by how many grams it has.
 	// Two grams of the word that have one bit may be two that both words have.

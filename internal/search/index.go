@@ -1,7 +1,8 @@
-// Package search finds the tool that somebody describes. It is lexical: BM25F
-// over the fields of a tool, each with its own weight and length, with what
-// helps such a search where words differ. The index is immutable; one server's
-// tools are replaced without touching the others.
+// Package search finds the tool that somebody describes. It ranks by words: BM25F
+// over the fields of a tool, each with its own weight and length, with help where
+// the words of query and tool differ. Evidence of package learn and vectors of
+// package embed change the ranking if there are any. An Index is immutable; the
+// tools of one server are replaced without touching the others.
 package search
 
 import (

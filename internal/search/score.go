@@ -34,15 +34,15 @@ type desk struct {
 func newScorer(x *Index, t tuning) *scorer {
 	s := &scorer{x: x, tuning: t, ideas: map[string]*idea{}, desk: x.desks.Get().(*desk)}
 	s.found = s.found[:0]
-	s.room(&s.frequency)
+	s.zeros(&s.frequency)
 	return s
 }
 
 // done gives the desk back. Nothing of the scorer may be used after that.
 func (s *scorer) done() { s.x.desks.Put(s.desk) }
 
-// room makes a list of zeros, one for each document.
-func (s *scorer) room(list *[]float32) []float32 {
+// zeros returns a list of zeros, one for each document.
+func (s *scorer) zeros(list *[]float32) []float32 {
 	if cap(*list) < s.x.count {
 		*list = make([]float32, s.x.count)
 	}
@@ -54,14 +54,14 @@ func (s *scorer) room(list *[]float32) []float32 {
 // scores are those of all documents, put together from what the whole query, its
 // best part, the hint at the server and the names in it say.
 func (s *scorer) scores(whole []term, clauses [][]term, about []term, named map[uint32]bool) []float32 {
-	scores := s.score(s.room(&s.whole), whole)
+	scores := s.score(s.zeros(&s.whole), whole)
 	if len(clauses) > 0 {
-		best := s.room(&s.best)
+		best := s.zeros(&s.best)
 		for _, clause := range clauses {
 			// A short clause that is answered well is worth less than a long one,
 			// and more than its share.
 			scale := float32(math.Sqrt(float64(s.mass / massOf(clause))))
-			for i, score := range s.score(s.room(&s.part), clause) {
+			for i, score := range s.score(s.zeros(&s.part), clause) {
 				best[i] = max(best[i], score*scale)
 			}
 		}
@@ -70,7 +70,7 @@ func (s *scorer) scores(whole []term, clauses [][]term, about []term, named map[
 		}
 	}
 	if len(about) > 0 {
-		for i, score := range s.score(s.room(&s.part), about) {
+		for i, score := range s.score(s.zeros(&s.part), about) {
 			if scores[i] > 0 {
 				scores[i] += s.about * score
 			}
@@ -94,7 +94,7 @@ func (s *scorer) withoutGuesses(scores func() []float32) []float32 {
 	for _, i := range s.guesses {
 		i.found = []entry{}
 	}
-	sure := s.room(&s.sure)
+	sure := s.zeros(&s.sure)
 	copy(sure, scores())
 	for _, i := range s.guesses {
 		i.found = nil
@@ -113,7 +113,7 @@ func (s *scorer) score(into []float32, terms []term) []float32 {
 		}
 		return into
 	}
-	matched := s.room(&s.matched)
+	matched := s.zeros(&s.matched)
 	for _, q := range terms {
 		gain := q.weight * q.idf
 		for _, e := range s.having(q.idea) {

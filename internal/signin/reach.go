@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// network is what the room reaches the outside through.
+// network makes the connections of this package.
 type network struct {
 	resolve func(ctx context.Context, host string) ([]netip.Addr, error)
 	connect func(ctx context.Context, network, address string) (net.Conn, error)

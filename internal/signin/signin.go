@@ -1,14 +1,3 @@
-// Package signin signs genkan in to remote MCP servers with OAuth 2.1, as the MCP
-// specification asks for it. It discovers the authorization server, registers
-// genkan there, takes a person through the browser once, and then hands out
-// access tokens and refreshes them in the background.
-//
-// A SignIns keeps the tokens. Calls ask it for a token (Token) and report refusals
-// (Refused). Both return an error with the command to run if a person is needed,
-// because nobody sits in front of a gateway. People sign in and out with SignIn
-// and SignOut. A Vault stores sign-ins beyond the end of the process.
-//
-// Addresses that a server names are not trusted: see reach.
 package signin
 
 import (

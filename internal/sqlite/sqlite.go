@@ -1,14 +1,3 @@
-// Package sqlite is the store that genkan has without being told: one SQLite
-// file in the data directory. It implements the ports that other rooms
-// declare (identity.Store, upstream.ListStore, catalog.OverrideStore,
-// config.ServerStore, learn.Store, embed.Store, kb.Store, semantic.Store,
-// plugin.Storage) and keeps rows and SQL to itself. The storetest
-// suite says what a store must do; this package adds what is particular to a file that several
-// processes share.
-//
-// Any number of processes may have the file open. WAL mode lets them read
-// while one writes, every write waits its turn, and each write adds one to a
-// change sequence that the others' caches watch.
 package sqlite
 
 import (

@@ -1,7 +1,7 @@
-// Package storetest says what a store is: one suite that every database room
-// passes, so that the rest of the house need not know which one it has. The
-// suite speaks only through the ports that the rooms declare; what is
-// particular to a database is tested beside it.
+// Package storetest defines what a store is: one suite that every database passes,
+// so that no other package needs to know which one is in use. The suite uses only
+// the interfaces that other packages declare. Tests of what is particular to a
+// database are in its own package.
 package storetest
 
 import (

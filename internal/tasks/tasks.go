@@ -1,6 +1,23 @@
-// Package tasks lets clients use the tasks that servers make of their calls. A
-// client gets ids that are signed for it and for its view, so that no other client
-// can use them, and the same id leads to the same task after a restart.
+// Package tasks lets clients use the tasks that servers make of their calls.
+// Servers choose the ids of their tasks: two may use the same, and many can be
+// guessed. So a client gets an id that contains the server and its id, signed for
+// the client and the view (ids.go). No other client can use it, and it leads to the
+// same task after a restart.
+//
+// Registry belongs to the process. Its Middleware is a step of the corridor. It
+// translates ids in calls, answers, notifications and questions of external
+// sources, and remembers tasks for tasks/list and for their timeouts. Resolve finds
+// the source of a call about a task; the catalog does not list tasks. List asks the
+// servers for the states of a page of tasks. Package upstream keeps track of which
+// client a server's task belongs to.
+//
+// Invariants:
+//
+//   - An id is translated for a client only if the task is known to be that
+//     client's: a signed id is permission to use the task.
+//   - The registry is bounded. When it is full, the client with the most tasks
+//     loses its oldest. A forgotten task can still be used by its id.
+//   - Tasks that clients make of servers' questions keep the clients' ids.
 package tasks
 
 import (

@@ -1,7 +1,6 @@
-// Package testkit is what the tests of all rooms share: a misbehaving MCP
-// server to run against (package fault, started here as a process of its own),
-// conversations written down as txtar files, golden files, and waiting for
-// conditions instead of for time.
+// Package testkit has what all tests share: a misbehaving MCP server (package
+// fault, started here as a process of its own), conversations written as txtar
+// files, golden files, and functions that wait for conditions instead of for time.
 //
 // It is imported by tests only.
 package testkit

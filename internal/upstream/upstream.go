@@ -1,8 +1,3 @@
-// Package upstream connects to MCP servers: one Source per server, over stdio,
-// streamable HTTP or the old SSE transport, in either era. A server is supervised
-// for as long as it is configured: it is started, restarted after failures, and
-// never given up. Its last known tools stay listed while it is down, and a slow
-// or broken server delays no other.
 package upstream
 
 import (
@@ -183,10 +178,7 @@ type offered struct {
 
 // usage counts what the server's users do.
 type usage struct {
-	// inFlight counts calls between Hold and Release.
-	inFlight atomic.Int64
-	// leaving is set when Hold refuses calls.
-	leaving atomic.Bool
+	gateway.Holds
 	// readied counts how often the server became ready.
 	readied atomic.Uint64
 }

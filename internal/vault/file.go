@@ -1,6 +1,27 @@
-// Package vault keeps secrets for this machine: the tokens of sign-ins, and what
-// the configuration refers to with ${secret:NAME}. They are encrypted on disk;
-// the key is in the machine's keyring, or beside them where there is none.
+// Package vault keeps secrets for this machine: the tokens of sign-ins, the values
+// that the configuration refers to with ${secret:NAME}, the tokens of connected
+// clients, and copies of clients' files that may contain secrets.
+//
+// A File is the vault of a data directory. Package app opens it; signin, registry,
+// clients and setup use it through interfaces of their own. The prefix of a name
+// tells who a secret belongs to (signin.VaultPrefix, registry.SecretPrefix,
+// setup.TokenPrefix, clients.BackupPrefix). Each secret is an age-encrypted file
+// whose name is a hash of the secret's name, so processes that save different
+// secrets never write the same file. Memory is a vault for tests.
+//
+// The key is in the machine's keyring, or in a file that only the user can read
+// where there is no keyring (key.go). It is looked for at the first use and not
+// before, because a keyring may ask a person to unlock it.
+//
+// Invariants:
+//
+//   - When Save returns, the value is on disk. A crash leaves the former value or
+//     the new one.
+//   - A new key is never made while encrypted files exist: they would be lost even
+//     if the old key came back.
+//   - A keyring is used only if it returns the key that it was given.
+//   - Lock is held across processes and released by a crash.
+//   - No error contains plain text.
 package vault
 
 import (

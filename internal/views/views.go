@@ -1,6 +1,20 @@
-// Package views has a catalog for each view that clients ask for: of everything, of
-// one server or several, of a profile. It describes views to clients, and finds
-// tools in them.
+// Package views has a catalog and a search index for each view that clients ask
+// for: of everything, of one server or several, of a profile. It describes views to
+// clients, and finds tools in them.
+//
+// Views belongs to a house, so a reload makes new ones; package app embeds it. The
+// catalog of a view is made at its first use. A view of one server keeps the
+// server's own names. A view in search mode has the tools of package guide and the
+// pinned tools instead of all tools; prompts and resources stay (profiles.go).
+// Place completes the view of a client with the profile and mode of the
+// configuration.
+//
+// Refresh reads the changed list of a source into every catalog that has the
+// source, updates the search indexes, and returns the views whose clients see a
+// different list; only these are notified. A search index is immutable: the tools
+// of one server are replaced without touching the others (search.go). Describe
+// joins the instructions of several servers so that no server can write in the name
+// of another (describe.go).
 package views
 
 import (

@@ -1,7 +1,24 @@
-// Package plugin is how tools are added to the knowledge base: a Plugin brings
-// definitions and answers calls, a Manager shows its tools beside the sixteen, in
-// one source, and keeps it from harming anybody. docs/plugins.md says how to write
-// one; package semantic is one.
+// Package plugin adds tools to the knowledge base. A Plugin has definitions and
+// answers calls. A Manager is the gateway.Source of the knowledge base: it lists
+// the sixteen tools of package kb, followed by those of the plugins. Package app
+// makes the Manager and adds plugins to it; package semantic is one, and package
+// example is one to copy. docs/plugins.md says how to write one.
+//
+// Manager.Add checks the names and schemas of a plugin before it calls Initialize.
+// A plugin that cannot be used is left out; the reason is in the log and in
+// Manager.Plugins, and the others work. A Database is all that a plugin gets of the
+// knowledge base: it reads items and their changes, searches, and stores small
+// values of its own. A reload that changes the model makes a new Manager; the old
+// one retires when its calls are done. Close cancels the calls of plugins and ends
+// the plugins in reverse order.
+//
+// Invariants:
+//
+//   - A plugin cannot replace a tool of the knowledge base or of another plugin.
+//   - A panic of a plugin becomes an error of its call.
+//   - Call is called only between Initialize and Cleanup.
+//   - Unknown and missing arguments are refused before Call, in the form that all
+//     tools of the knowledge base have.
 package plugin
 
 import (

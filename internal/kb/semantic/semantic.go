@@ -1,7 +1,24 @@
-// Package semantic is semantic_search, a plugin of the knowledge base: items are
-// found by what they mean, too. It keeps vectors of all items, which a model that
-// somebody else runs makes in the background, and compares a query with each of
-// them. Words count more than meaning, and answer alone while the model does not.
+// Package semantic is the plugin semantic_search of the knowledge base, which finds
+// items by meaning. It keeps vectors of all items, made in the background by a
+// model that runs elsewhere, and compares a query with each of them. Words count
+// more than meaning, and answer alone while the model does not.
+//
+// A worker (worker.go) follows the changes of the knowledge base in order and makes
+// the vectors of changed items. It saves its position with them. An item is
+// embedded again only if the hash of its text has changed, so a new status costs
+// nothing. A long item has several vectors, one for each part of its text
+// (text.go). A vector is a scale and one byte for each dimension, in the Store and
+// in the matrix, which the first search reads into memory (vector.go, matrix.go).
+// fuse (search.go) combines the scores of words and meaning.
+//
+// Invariants:
+//
+//   - The items after the worker's position, and only these, may lack current
+//     vectors. No other bookkeeping exists.
+//   - Vectors of different models never mix: a new model hash, or vectors of
+//     another length, begin at the first change again.
+//   - An item that the endpoint refuses goes without vectors and blocks no other.
+//   - A failure of the endpoint is a note in the answer and not an error.
 package semantic
 
 import (
