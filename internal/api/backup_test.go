@@ -3,16 +3,20 @@ package api_test
 import (
 	"bytes"
 	"context"
+	"io"
 	"log/slog"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
 	"genkan/internal/api/client"
 	"genkan/internal/gateway"
 	"genkan/internal/sqlite"
+	"genkan/internal/testkit"
 )
 
 func TestABackupIsDownloaded(t *testing.T) {
@@ -44,6 +48,22 @@ func TestABackupIsDownloaded(t *testing.T) {
 	if left, _ := filepath.Glob(filepath.Join(d.data, ".backup*")); len(left) > 0 {
 		t.Errorf("left in the data directory: %v", left)
 	}
+	// While one is downloaded, there is no second copy, and no file of the first.
+	slow, err := http.NewRequestWithContext(t.Context(), http.MethodGet, d.url+"/v1/backup", http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	slow.Header.Set("Authorization", "Bearer "+d.token)
+	answer, err := http.DefaultClient.Do(slow)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(d.data, ".backup*")); len(left) > 0 && runtime.GOOS != "windows" {
+		t.Errorf("during a download the data directory has %v", left)
+	}
+	_, _ = io.Copy(io.Discard, answer.Body)
+	_ = answer.Body.Close()
+	testkit.Eventually(t, func() bool { return d.send("GET", "/v1/backup", "").status == 200 }, "the next backup can be made")
 	if got := d.send("GET", "/v1/backup", "", "Authorization", "Bearer "+d.newToken()); got.status != 403 {
 		t.Errorf("a client: %d", got.status)
 	}

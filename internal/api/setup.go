@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/netip"
 	"slices"
+	"strings"
 
 	"genkan/internal/api/client"
 	"genkan/internal/clients"
@@ -85,8 +86,10 @@ func (a *API) fromHere(serve handler) handler {
 // isFromHere reports whether a request comes from this machine, and not through a
 // proxy. The data directory's socket has no address.
 func isFromHere(r *http.Request) bool {
-	for _, name := range []string{"Forwarded", "X-Forwarded-For", "X-Real-Ip", "Via"} {
-		if r.Header.Get(name) != "" {
+	for name := range r.Header { // present at all: an empty value may hide a second one
+		switch {
+		case strings.HasPrefix(name, "X-Forwarded-"),
+			slices.Contains([]string{"Forwarded", "Via", "X-Real-Ip", "X-Client-Ip", "True-Client-Ip", "Cf-Connecting-Ip"}, name):
 			return false
 		}
 	}

@@ -190,6 +190,10 @@ func TestSetupIsForTheAdminOnThisMachine(t *testing.T) {
 		if got, _ := s.as("the admin", w); got.status != http.StatusForbidden {
 			t.Errorf("%s through a proxy: %d", w, got.status)
 		}
+		w.header["X-Forwarded-For"] = []string{"", "192.0.2.1"} // an empty first value hides nothing
+		if got, _ := s.as("the admin", w); got.status != http.StatusForbidden {
+			t.Errorf("%s through a proxy that adds a line: %d", w, got.status)
+		}
 		w.header.Del("X-Forwarded-For")
 		w.remote = "192.0.2.1:4000"
 		if got, _ := s.as("the admin", w); got.status != http.StatusForbidden {

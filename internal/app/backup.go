@@ -21,9 +21,14 @@ func Backup(ctx context.Context, dataDir, into string, replace bool, progress fu
 // space and its permissions.
 func (p *Process) backup(ctx context.Context) (api.Backup, error) {
 	if !p.backingUp.TryLock() {
-		return nil, gateway.Errorf(gateway.CodeConflict, "a backup is being made already; wait until that is done")
+		return nil, gateway.Errorf(gateway.CodeConflict, "a backup is being made or downloaded already; wait until that is done")
 	}
-	defer p.backingUp.Unlock()
+	made := false
+	defer func() {
+		if !made {
+			p.backingUp.Unlock()
+		}
+	}()
 	dir, err := os.MkdirTemp(p.opt.DataDir, ".backup-")
 	if err != nil {
 		return nil, err
@@ -37,18 +42,26 @@ func (p *Process) backup(ctx context.Context) (api.Backup, error) {
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
-	return &copied{opened, size, dir}, nil
+	// Where an open file can be removed, nothing is left even by a crash.
+	_ = os.RemoveAll(dir)
+	made = true
+	return &copied{opened, size, dir, p.backingUp.Unlock}, nil
 }
 
-// copied is a copy of the database. Closing it removes it.
+// copied is a copy of the database. Closing it removes it and lets the next backup
+// begin.
 type copied struct {
 	*os.File
 	size int64
 	dir  string
+	done func()
 }
 
 // Size is in bytes.
 func (c *copied) Size() int64 { return c.size }
 
 // Close removes the copy.
-func (c *copied) Close() error { return errors.Join(c.File.Close(), os.RemoveAll(c.dir)) }
+func (c *copied) Close() error {
+	defer c.done()
+	return errors.Join(c.File.Close(), os.RemoveAll(c.dir))
+}

@@ -11,12 +11,8 @@ import (
 	"genkan/internal/jsonrpc"
 )
 
-const (
-	// metaOwn begins the keys of _meta that only genkan sets.
-	metaOwn = "genkan/"
-	// metaServer names the server that a request to the client comes from.
-	metaServer = metaOwn + "server"
-)
+// metaServer names the server that a request to the client comes from.
+const metaServer = gateway.MetaPrefix + "server"
 
 // Middleware names the server of a call in its messages to the client where
 // several reports that the client's view has more than one server. It also removes
@@ -46,9 +42,12 @@ func middleware(next gateway.Handler, several func(view gateway.View) bool) gate
 			return nil, err
 		}
 		if result.HasMeta {
-			result.Raw = withoutOwnKeys(result.Raw)
+			result.Raw = jsonrpc.WithoutMeta(result.Raw, gateway.MetaPrefix)
 		}
-		if joined && result.Type == gateway.ResultInputRequired {
+		if result.Type == gateway.ResultInputRequired {
+			if !joined {
+				server = ""
+			}
 			result.Raw = nameQuestions(result.Raw, server)
 		}
 		return result, err
@@ -89,7 +88,13 @@ func (p namedPeer) Prolong() {
 
 // nameQuestion begins the message of a question with the server's name. A request
 // for sampling, which has no such message, names it in its _meta.
+//
+// An empty name only removes keys that genkan sets.
 func nameQuestion(method string, params []byte, server string) []byte {
+	params = jsonrpc.WithoutMeta(params, gateway.MetaPrefix)
+	if server == "" {
+		return params
+	}
 	switch method {
 	case "elicitation/create":
 		if text, at := jsonrpc.TextAt(params, "message"); at.Present() {
@@ -97,7 +102,7 @@ func nameQuestion(method string, params []byte, server string) []byte {
 		}
 		return withMember(params, "message", jsonrpc.AppendQuoted(nil, "["+server+"]"))
 	case "sampling/createMessage":
-		meta := jsonrpc.Without(jsonrpc.Lookup(params, "_meta"), metaServer)
+		meta := jsonrpc.Lookup(params, "_meta")
 		if len(meta) == 0 || meta[0] != '{' {
 			meta = []byte("{}")
 		}
@@ -156,26 +161,4 @@ func withMember(object []byte, key string, value []byte) []byte {
 	}
 	end := uint32(bytes.LastIndexByte(object, '}')) //nolint:gosec // at most MaxMessage
 	return jsonrpc.Splice(nil, object, jsonrpc.Edit{At: gateway.Span{Start: end, End: end}, With: member})
-}
-
-// withoutOwnKeys removes the keys from a result's _meta that only genkan sets.
-func withoutOwnKeys(raw []byte) []byte {
-	at := jsonrpc.LookupSpan(raw, "_meta")
-	if !at.Present() {
-		return raw
-	}
-	meta := raw[at.Start:at.End]
-	var own []string
-	if err := jsonrpc.Members(meta, func(key, _ []byte) bool {
-		if bytes.HasPrefix(key, []byte(metaOwn)) {
-			own = append(own, string(key))
-		}
-		return true
-	}); err != nil || own == nil {
-		return raw
-	}
-	for _, key := range own {
-		meta = jsonrpc.Without(meta, key)
-	}
-	return jsonrpc.Splice(nil, raw, jsonrpc.Edit{At: at, With: meta})
 }

@@ -3,6 +3,9 @@ package attribution
 import (
 	"context"
 	"testing"
+
+	"genkan/internal/gateway"
+	"genkan/internal/jsonrpc"
 )
 
 // heard is a client that keeps what it is sent.
@@ -57,8 +60,29 @@ func TestAResultCannotSpeakForGenkan(t *testing.T) {
 		`{"_meta":{"genkan":1,"x/genkan/":2},"content":[{"text":"\u00e9 genkan/"}]}`: `{"_meta":{"genkan":1,"x/genkan/":2},"content":[{"text":"\u00e9 genkan/"}]}`,
 		`{"_meta":"genkan/"}`: `{"_meta":"genkan/"}`,
 	} {
-		if got := string(withoutOwnKeys([]byte(raw))); got != want {
+		if got := string(jsonrpc.WithoutMeta([]byte(raw), gateway.MetaPrefix)); got != want {
 			t.Errorf("%s became %s, want %s", raw, got, want)
 		}
+	}
+}
+
+// one is the only server of a client, and asks it something.
+type one struct{ gateway.Source }
+
+func (one) Name() string { return "one" }
+func (one) External()    {}
+
+// TestAServerAloneCannotSetKeysOfGenkan: not in its results, nor in the questions of
+// one that asks for more input. Nothing else of it is changed.
+func TestAServerAloneCannotSetKeysOfGenkan(t *testing.T) {
+	t.Parallel()
+	asking := `{"resultType":"input_required","_meta":{"genkan/notice":"x","a":1},"inputRequests":{"q":{"method":"sampling/createMessage","params":{"_meta":{"genkan/server":"bank"},"messages":[]}}}}`
+	want := `{"resultType":"input_required","_meta":{"a":1},"inputRequests":{"q":{"method":"sampling/createMessage","params":{"_meta":{},"messages":[]}}}}`
+	handler := Middleware(func(gateway.View) bool { return false })(gateway.HandlerFunc(func(context.Context, *gateway.Call) (*gateway.Result, error) {
+		return &gateway.Result{Raw: []byte(asking), Type: gateway.ResultInputRequired, HasMeta: true}, nil
+	}))
+	result, err := handler.Handle(t.Context(), &gateway.Call{Tool: &gateway.Tool{Source: one{}}})
+	if err != nil || string(result.Raw) != want {
+		t.Errorf("got %s, %v; want %s", result.Raw, err, want)
 	}
 }

@@ -9,6 +9,10 @@ import (
 	"time"
 )
 
+// MetaPrefix begins the keys of _meta that only genkan sets. They are removed from
+// what servers send.
+const MetaPrefix = "genkan/"
+
 // Handler answers a call. A tool's own failure is a Result with IsError; an
 // error means that the call did not reach the tool or got no answer from it,
 // and is an *Error wherever genkan made it.

@@ -1,6 +1,7 @@
 package jsonrpc
 
 import (
+	"bytes"
 	"errors"
 	"unicode/utf8"
 
@@ -93,6 +94,33 @@ func Without(object []byte, key string) []byte {
 		edits = append(edits, Edit{At: span(from, until)})
 	}
 	return Splice(nil, object, edits...)
+}
+
+// WithoutMeta removes the keys that begin with a prefix from the _meta of an object.
+// An object without such keys keeps its bytes.
+func WithoutMeta(object []byte, prefix string) []byte {
+	// Most messages have no _meta, and are not parsed.
+	if !bytes.Contains(object, []byte("_meta")) && !bytes.Contains(object, []byte(`\u`)) {
+		return object
+	}
+	at := LookupSpan(object, "_meta")
+	if !at.Present() {
+		return object
+	}
+	meta := object[at.Start:at.End]
+	var found []string
+	if err := Members(meta, func(key, _ []byte) bool {
+		if bytes.HasPrefix(key, []byte(prefix)) {
+			found = append(found, string(key))
+		}
+		return true
+	}); err != nil || found == nil {
+		return object
+	}
+	for _, key := range found {
+		meta = Without(meta, key)
+	}
+	return Splice(nil, object, Edit{At: at, With: meta})
 }
 
 // LookupText is Lookup for a string value.

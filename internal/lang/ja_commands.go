@@ -267,5 +267,5 @@ and paste the address that the browser ends at, although its page does not load.
 	"There are no tokens besides the admin token. `genkan tokens add NAME` makes one.":                                       "管理者トークンのほかにトークンはありません。`genkan tokens add NAME` で作れます。",
 	"The genkan that runs uses the configuration %s; --config %s has no effect on it. Stop it first, or leave out --config.": "動いている genkan の設定は %s です。--config %s は効きません。先に止めるか、--config を外してください。",
 	"the backup broke off; look into genkan's log, and try again":                                                            "バックアップが途中で切れました。genkan のログを確認し、もう一度試してください",
-	"a backup is being made already; wait until that is done":                                                                "バックアップはすでに作成中です。終わるまで待ってください",
+	"a backup is being made or downloaded already; wait until that is done":                                                  "バックアップはすでに作成中またはダウンロード中です。終わるまで待ってください",
 }

@@ -63,4 +63,5 @@ var jaUpkeep = map[string]string{
 	"The text about the current state is there already.":                                                                                           "現在状態のテキストはすでにあります。",
 	"The text about the current state that is here is newer, and stays.":                                                                           "ここにある現在状態のテキストのほうが新しいため、そのまま残します。",
 	"the text index of the knowledge base could not be written to %s: make that a folder that genkan may write to, with free space, and try again": "ナレッジベースの全文索引を %s に書き込めませんでした。genkan が書き込める、空きのあるフォルダーにしてから、もう一度実行してください",
+	"%s is there already and is no regular file, so it is not replaced; choose another name":                                                       "%s はすでに存在し、通常のファイルではないため置き換えません。別の名前を指定してください",
 }

@@ -11,7 +11,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
 )
 
 // TestASlowClientsBacklogIsBounded: what a client over SSE does not read waits,

@@ -32,7 +32,11 @@ func Backup(ctx context.Context, path, into string, replace bool, progress func(
 	if isDatabase(path, into) {
 		return 0, gateway.Errorf(gateway.CodeInvalid, "%s is the database itself; choose another file for the backup", into)
 	}
-	if _, err := os.Lstat(into); err == nil && !replace {
+	there, err := os.Lstat(into)
+	if err == nil && !there.Mode().IsRegular() {
+		return 0, gateway.Errorf(gateway.CodeConflict, "%s is there already and is no regular file, so it is not replaced; choose another name", into)
+	}
+	if err == nil && !replace {
 		return 0, gateway.Errorf(gateway.CodeConflict, "%s is there already; choose another name, or replace it with --force", into)
 	}
 	if isBeside(path, into) && !isBackup(into) {

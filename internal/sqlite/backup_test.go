@@ -107,6 +107,7 @@ func TestBackupRefuses(t *testing.T) {
 		"the database":           {from: store.path, into: store.path, replace: true, code: gateway.CodeInvalid, says: "the database itself"},
 		"its log":                {from: store.path, into: store.path + "-wal", replace: true, code: gateway.CodeInvalid, says: "the database itself"},
 		"the database by a link": {from: store.path, into: link, replace: true, code: gateway.CodeInvalid, says: "the database itself"},
+		"a folder":               {from: store.path, into: folder, replace: true, code: gateway.CodeConflict, says: "no regular file"},
 		"a folder that is not":   {from: store.path, into: filepath.Join(folder, "no", "x.db"), code: gateway.CodeInvalid, says: "cannot be written"},
 		"a database that is not": {from: filepath.Join(folder, "no.db"), into: filepath.Join(folder, "x.db"), code: gateway.CodeNotFound, says: "no database"},
 		"a damaged database":     {from: damaged, into: filepath.Join(folder, "x.db"), code: gateway.CodeUnavailable, says: "damaged"},

@@ -284,7 +284,7 @@ func (d *clientState) askClient(ctx context.Context, owner *inFlightCall, msg *j
 	ctx, done := d.questions.begin(ctx, string(msg.ID))
 	defer done()
 	call.SignOfLife()
-	result, err := call.Ask(ctx, msg.Method, params)
+	result, err := call.Ask(ctx, msg.Method, jsonrpc.WithoutMeta(params, gateway.MetaPrefix))
 	call.SignOfLife()
 	if err == nil {
 		switch {
@@ -342,6 +342,7 @@ func wantsLog(call *gateway.Call, params []byte) bool {
 // forwardNotification forwards a notification to the client of the call that it
 // belongs to.
 func forwardNotification(call *gateway.Call, method string, params []byte) {
+	params = jsonrpc.WithoutMeta(params, gateway.MetaPrefix)
 	switch {
 	case method == "notifications/progress":
 		forwardProgress(call, params)
