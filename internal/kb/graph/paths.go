@@ -6,33 +6,32 @@ import (
 )
 
 const (
-	// MaxPathDepth is how long a path may be at most.
+	// MaxPathDepth is the maximum length of a path.
 	MaxPathDepth = 10
-	// MaxPaths is how many paths are listed at most, whatever limit is asked for.
+	// MaxPaths is the maximum number of listed paths, for any limit.
 	MaxPaths = 100
-	// MaxTotal is where counting paths ends: the greatest number that every reader
-	// of JSON can tell from its neighbours.
+	// MaxTotal is the highest count of paths: the greatest integer that every JSON reader
+	// can represent exactly.
 	MaxTotal = 1<<53 - 1
-	// PathWork is how many entries of rows a search reads before it gives up, some
+	// PathWork is the number of row entries that a search reads before it gives up, some
 	// tens of milliseconds.
 	PathWork = 8 << 20
 )
 
-// Routes are the shortest paths between two nodes.
+// Routes holds the shortest paths between two nodes.
 type Routes struct {
-	// Length is that of each, in edges; -1 if none was found.
+	// Length is the number of edges of each path, -1 if none was found.
 	Length int
-	// Paths are the first of them by the ids along the way, from one end to the other
-	// with both.
+	// Paths are the first paths in the order of their ids. Each includes both ends.
 	Paths [][]int64
-	// Total is how many there are, listed or not, at most MaxTotal.
+	// Total is the number of all paths, at most MaxTotal.
 	Total int64
-	// Truncated says that there are more than Paths lists.
+	// Truncated is set if there are more paths than Paths lists.
 	Truncated bool
 	// GaveUp says that the search was ended because it would have read too much: it is
 	// not known whether there is a path.
 	GaveUp bool
-	// Work is what was read for it, in entries of rows.
+	// Work is the number of row entries that were read.
 	Work int
 }
 
