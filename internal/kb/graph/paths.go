@@ -73,8 +73,8 @@ type side struct {
 	queue  []uint32
 	ways   []int64               // for each node in queue, the number of shortest paths to it
 	begins [MaxPathDepth + 2]int // where each level begins in queue
-	costs  [MaxPathDepth + 1]int // the row entries of each level; of the outermost level
-	priced int                   // only those of its first nodes, as many as this
+	costs  [MaxPathDepth + 1]int // the row entries of each level
+	priced int                   // how many nodes of the outermost level costs includes so far
 }
 
 func (x *side) level(d int) []uint32 { return x.queue[x.begins[d]:x.begins[d+1]] }

@@ -95,7 +95,7 @@ func (s *scratch) related(centre uint32, depth, limit int) (Neighbourhood, error
 func (s *scratch) expand(frontier []uint32, want int) error {
 	v := s.view
 	s.level = s.level[:0]
-	bounded, bound := false, uint32(0) // What is behind bound is not among the first.
+	bounded, bound := false, uint32(0) // Nodes after bound are not among the first.
 	for i, node := range frontier {
 		if err := s.canceled(i); err != nil {
 			return err
