@@ -1,23 +1,23 @@
-// Package embed makes vectors of texts with a model that runs elsewhere: any
-// endpoint that speaks OpenAI's embeddings API, or Ollama. It is optional. The
-// search over tools works without it, by words.
+// Package embed computes vectors of texts with a model that runs elsewhere: any
+// endpoint with OpenAI's embeddings API, or Ollama. It is optional. Without it, the
+// search over tools works by words.
 //
-// Client sends texts to an endpoint. The knowledge base uses a client of its own
-// (package kb/semantic). Shelf has the vectors of the tools' texts: Vector returns
-// a cell, which a background goroutine fills from the Store or the model, a batch
-// at a time. Query returns the vector of a query, or nil if there is none within
-// 300 ms; the search then goes by words. Package app makes the Shelf if the
-// configuration names a model. It outlives reloads that keep the model, and package
-// views passes its cells to the search index.
+// Client sends texts to an endpoint. The knowledge base uses its own client (package
+// kb/semantic). Shelf holds the vectors of the tools' texts: Vector returns a cell,
+// which a background goroutine fills from the Store or the model, a batch at a time.
+// Query returns the vector of a query, or nil if there is none within 300 ms; the
+// search then uses words only. Package app creates the Shelf if the configuration
+// names a model. It outlives reloads that keep the model, and package views passes its
+// cells to the search index.
 //
 // Invariants:
 //
 //   - No call or search waits for the endpoint longer than Options.Patience.
 //   - A key is the hash of model and text, so vectors of different models never
 //     mix.
-//   - A text that the endpoint refuses goes without a vector and blocks no other.
-//   - Errors contain neither the endpoint's address nor its words, which may
-//     contain the key of the API.
+//   - A text that the endpoint refuses gets no vector and blocks no other.
+//   - Errors contain neither the endpoint's address nor its messages, which may
+//     contain the API key.
 package embed
 
 import (
@@ -36,37 +36,38 @@ import (
 	"genkan/internal/gateway"
 )
 
-// The kinds of endpoints.
+// These are the kinds of endpoints.
 const (
 	KindOpenAI = "openai"
 	KindOllama = "ollama"
 )
 
-// Settings say which model, and where.
+// Settings name a model and its endpoint.
 type Settings struct {
-	// URL is the API's, with or without the path of the embeddings endpoint.
+	// URL is the address of the API, with or without the path of the embeddings endpoint.
 	URL   string
 	Model string
 	Key   gateway.Secret
 	// Kind is one of the Kind constants; empty is KindOpenAI.
 	Kind string
-	// Dimensions are asked for if the model can; 0 is its own number.
+	// Dimensions is the requested number, if the model supports that; 0 is the model's
+	// default.
 	Dimensions int
-	// At is where in the configuration they stand; empty is embeddings.
+	// At is the place of the settings in the configuration; empty is embeddings.
 	At string
 }
 
 const (
-	// batch is how many texts are sent at once.
+	// batch is the number of texts in a request.
 	batch = 64
-	// atOnce is how many requests are under way.
+	// atOnce is the number of concurrent requests.
 	atOnce = 2
-	// patience is how long one request may take: a model may have to be loaded.
+	// patience is the time limit of a request: a model may have to be loaded.
 	patience = time.Minute
-	// longestText is what is sent of a text, in bytes.
+	// longestText is the number of bytes of a text that are sent.
 	longestText = 8 << 10
-	// longestVector is more than any model's, in numbers, and largestVector what
-	// one may take in an answer, in bytes.
+	// longestVector is the limit of a vector's dimensions, more than any model has, and
+	// largestVector its limit in an answer, in bytes.
 	longestVector, largestVector = 8 << 10, 256 << 10
 )
 
@@ -78,7 +79,7 @@ type Client struct {
 	places   chan struct{}
 }
 
-// New makes a client.
+// New returns a client.
 func New(set Settings) *Client {
 	if set.At == "" {
 		set.At = "embeddings"
@@ -95,16 +96,16 @@ func New(set Settings) *Client {
 		set: set, endpoint: endpoint, places: make(chan struct{}, atOnce),
 		http: &http.Client{
 			Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, MaxIdleConnsPerHost: atOnce, IdleConnTimeout: time.Minute},
-			// The key is for the address that the configuration names.
+			// The key must reach only the configured address.
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 	}
 }
 
-// Close lets go of connections.
+// Close closes idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-// Embed gives a vector for each text, in their order and all of one length.
+// Embed returns a vector for each text, in order and all of one length.
 func (c *Client) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	out := make([][]float32, len(texts))
 	errs := make([]error, (len(texts)+batch-1)/batch)
@@ -117,7 +118,7 @@ func (c *Client) Embed(ctx context.Context, texts []string) ([][]float32, error)
 			vectors, err := c.request(ctx, texts[from:to])
 			if err != nil {
 				errs[i] = err
-				cancel() // the others are of no use without it
+				cancel() // the other batches are useless without it
 				return
 			}
 			copy(out[from:], vectors)
@@ -135,7 +136,7 @@ func (c *Client) Embed(ctx context.Context, texts []string) ([][]float32, error)
 	return out, nil
 }
 
-// firstCause prefers what went wrong to what was canceled because of it.
+// firstCause prefers the original error to the cancellations that it caused.
 func firstCause(errs []error) error {
 	var canceled error
 	for _, err := range errs {
@@ -197,7 +198,7 @@ func (c *Client) request(ctx context.Context, texts []string) ([][]float32, erro
 	return c.vectors(raw, len(texts))
 }
 
-// vectors reads an answer of either kind.
+// vectors decodes an answer of either kind.
 func (c *Client) vectors(raw []byte, want int) ([][]float32, error) {
 	var answer struct {
 		Data []struct {
@@ -232,8 +233,8 @@ func (c *Client) vectors(raw []byte, want int) ([][]float32, error) {
 	return list, nil
 }
 
-// unit makes a vector as long as all others, so that a product tells how alike two
-// are. It reports false for one that cannot be.
+// unit normalises a vector to length 1, so that a product measures the similarity of two
+// vectors. It returns false if that is impossible.
 func unit(v []float32) bool {
 	sum := 0.0
 	for _, x := range v {
@@ -249,7 +250,7 @@ func unit(v []float32) bool {
 	return true
 }
 
-// unreachable never shows the address, which may have a key in it.
+// unreachable returns an error without the address, which may contain a key.
 func (c *Client) unreachable(err error) error {
 	var inner *url.Error
 	if errors.As(err, &inner) {
@@ -262,11 +263,11 @@ func (c *Client) unreachable(err error) error {
 	}
 }
 
-// ErrRefused is in the error for texts that an endpoint does not take, which may be
-// because of one of them.
+// ErrRefused is in the chain of the error if an endpoint refuses texts. A single one of
+// them may be the reason.
 var ErrRefused = errors.New("the endpoint does not take what it was sent")
 
-// refused does not pass on the endpoint's words: some repeat the key.
+// refused does not pass on the endpoint's message: some endpoints repeat the key.
 func (c *Client) refused(status int) error {
 	hint := gateway.Textf("check %s.url in the configuration", c.set.At)
 	switch {

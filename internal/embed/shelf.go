@@ -11,72 +11,73 @@ import (
 	"time"
 )
 
-// Key names a vector: the hash of the model and the text.
+// Key identifies a vector: the hash of the model and the text.
 type Key [sha256.Size]byte
 
-// Store keeps vectors. They can be made again, so it may forget some.
+// Store stores vectors. They can be computed again, so it may forget some.
 type Store interface {
-	// Vectors are those that are kept of the ones asked for.
+	// Vectors returns the stored vectors among the requested ones.
 	Vectors(ctx context.Context, keys []Key) (map[Key][]float32, error)
-	// SaveVectors keeps vectors; those beyond the most, the oldest first, it
-	// forgets.
+	// SaveVectors stores vectors. Beyond most vectors it deletes the oldest.
 	SaveVectors(ctx context.Context, vectors map[Key][]float32, most int) error
 }
 
-// Embedder is what makes vectors: a Client.
+// Embedder computes vectors. Client implements it.
 type Embedder interface {
 	Embed(ctx context.Context, texts []string) ([][]float32, error)
 }
 
-// Vector is where the vector of a text will be; nil until then.
+// Vector is a cell for the vector of a text. It is nil until the vector is computed.
 type Vector = atomic.Pointer[[]float32]
 
 const (
 	// queryPatience is how long a search waits for its query's vector.
 	queryPatience = 300 * time.Millisecond
-	// rest is how long queries are not asked about after a failure, and the first
-	// pause of the work in the background, which doubles up to longestRest.
+	// rest is how long queries are not sent after a failure. It is also the first pause of
+	// the background work, which doubles up to longestRest.
 	rest, longestRest = 30 * time.Second, 10 * time.Minute
-	// mostTexts are on the shelf; what comes beyond has no vector.
+	// mostTexts is the maximum number of texts on the shelf. Further texts get no vector.
 	mostTexts = 20_000
-	// mostKept are in the store: of former descriptions and models, too.
+	// mostKept is the maximum number of vectors in the store, including those of former
+	// descriptions and models.
 	mostKept = 50_000
-	// mostQueries are remembered with their vectors.
+	// mostQueries is the number of queries whose vectors are cached.
 	mostQueries = 256
-	// storePatience is how long the store may take.
+	// storePatience is the time limit of the store.
 	storePatience = 10 * time.Second
 )
 
-// Options are what a shelf is made of.
+// Options are the options of NewShelf.
 type Options struct {
 	Embedder Embedder
 	Store    Store
 	Log      *slog.Logger
-	// Model and Dimensions tell the vectors of one model from those of another.
+	// Model and Dimensions distinguish the vectors of different models.
 	Model      string
 	Dimensions int
-	// Now and After are the clock; nil is the machine's.
+	// Now and After are the clock; nil is the system's.
 	Now   func() time.Time
 	After func(time.Duration) <-chan time.Time
-	// Patience is how long a query waits; 0 is the usual.
+	// Patience is how long a query waits; 0 is the default.
 	Patience time.Duration
 }
 
-// Shelf has the vectors of texts.
+// Shelf holds the vectors of texts.
 type Shelf struct {
 	opt  Options
 	wake chan struct{}
 	stop context.CancelFunc
 	done sync.WaitGroup
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	texts   map[Key]*Vector
 	queue   []waiting
 	queries map[Key][]float32
-	// silentUntil is when the endpoint is asked about queries again.
+	// silentUntil is the time until which no queries are sent to the endpoint.
 	silentUntil time.Time
 	failing     bool
-	// worked: the endpoint has given vectors, so what it refuses is one text's fault.
+	// worked is set once the endpoint has returned vectors. A refusal is then the fault of a
+	// single text.
 	worked bool
 }
 
@@ -86,7 +87,7 @@ type waiting struct {
 	into *Vector
 }
 
-// NewShelf makes a shelf, which works until it is closed.
+// NewShelf returns a shelf, which works in the background until it is closed.
 func NewShelf(opt Options) *Shelf {
 	if opt.Now == nil {
 		opt.Now = time.Now
@@ -103,7 +104,7 @@ func NewShelf(opt Options) *Shelf {
 	return s
 }
 
-// Close ends the work in the background.
+// Close ends the background work.
 func (s *Shelf) Close() {
 	s.stop()
 	s.done.Wait()
@@ -113,7 +114,7 @@ func (s *Shelf) key(text string) Key {
 	return sha256.Sum256(fmt.Appendf(nil, "%s\x00%d\x00%s", s.opt.Model, s.opt.Dimensions, text))
 }
 
-// Vector is where the vector of a text will be. It does not wait for it.
+// Vector returns the cell of a text's vector. It does not wait for the vector.
 func (s *Shelf) Vector(text string) *Vector {
 	key := s.key(text)
 	s.mu.Lock()
@@ -133,7 +134,7 @@ func (s *Shelf) Vector(text string) *Vector {
 	return v
 }
 
-// Query is the vector of a query, or nil if it cannot be had soon.
+// Query returns the vector of a query, or nil if it is not available soon.
 func (s *Shelf) Query(ctx context.Context, text string) []float32 {
 	key := s.key(text)
 	s.mu.Lock()
@@ -146,12 +147,12 @@ func (s *Shelf) Query(ctx context.Context, text string) []float32 {
 	defer cancel()
 	vectors, err := s.opt.Embedder.Embed(soon, []string{text})
 	if ctx.Err() != nil {
-		return nil // whoever asked has gone, which is nobody's fault
+		return nil // the caller has gone, which is not the endpoint's fault
 	}
 	s.mu.Lock()
 	unfit := s.worked && errors.Is(err, ErrRefused)
 	s.mu.Unlock()
-	if unfit { // nobody else has to do without for it
+	if unfit { // other queries still use the endpoint
 		return nil
 	}
 	s.tell(err)
@@ -168,7 +169,7 @@ func (s *Shelf) Query(ctx context.Context, text string) []float32 {
 	return vectors[0]
 }
 
-// tell says once that it fails, and once that it works again.
+// tell logs once that the endpoint fails, and once that it works again.
 func (s *Shelf) tell(err error) {
 	s.mu.Lock()
 	changed := s.failing != (err != nil)
@@ -183,7 +184,7 @@ func (s *Shelf) tell(err error) {
 	}
 }
 
-// work makes the vectors that are waited for, a batch at a time.
+// work computes the queued vectors, a batch at a time.
 func (s *Shelf) work(ctx context.Context) {
 	pause := rest
 	for {
@@ -218,7 +219,7 @@ func (s *Shelf) work(ctx context.Context) {
 	}
 }
 
-// fill puts vectors where they are waited for, from the store or from the model.
+// fill fills cells with vectors from the store or from the model.
 func (s *Shelf) fill(ctx context.Context, list []waiting) error {
 	keys := make([]Key, len(list))
 	for i, w := range list {
@@ -242,7 +243,7 @@ func (s *Shelf) fill(ctx context.Context, list []waiting) error {
 	fresh := make(map[Key][]float32, len(lacking))
 	err = s.place(ctx, lacking, fresh)
 	if errors.Is(err, ErrRefused) {
-		// Is it one of the texts? Then it takes others.
+		// If the endpoint accepts another text, one of these texts is the reason.
 		if _, other := s.opt.Embedder.Embed(ctx, []string{"tool"}); other == nil {
 			err = s.placeFit(ctx, lacking, fresh)
 		}
@@ -251,8 +252,8 @@ func (s *Shelf) fill(ctx context.Context, list []waiting) error {
 		return err
 	}
 	s.tell(nil)
-	// What was made is kept, also when the shelf is being closed: it may have cost
-	// something.
+	// The vectors are stored even while the shelf is being closed, because they may have
+	// cost money.
 	storing, cancel := context.WithTimeout(context.WithoutCancel(ctx), storePatience)
 	defer cancel()
 	if err := s.opt.Store.SaveVectors(storing, fresh, mostKept); err != nil {
@@ -261,7 +262,7 @@ func (s *Shelf) fill(ctx context.Context, list []waiting) error {
 	return nil
 }
 
-// place makes vectors, and puts them where they are waited for.
+// place computes vectors and fills their cells.
 func (s *Shelf) place(ctx context.Context, list []waiting, fresh map[Key][]float32) error {
 	texts := make([]string, len(list))
 	for i, w := range list {
@@ -278,8 +279,8 @@ func (s *Shelf) place(ctx context.Context, list []waiting, fresh map[Key][]float
 	return nil
 }
 
-// placeFit does the same for a list that was refused, by halves: what is refused
-// alone goes without a vector, and keeps nobody else from having one.
+// placeFit does the same for a refused list, by halves: a text that is refused alone
+// gets no vector, and all others get theirs.
 func (s *Shelf) placeFit(ctx context.Context, list []waiting, fresh map[Key][]float32) error {
 	if len(list) == 1 {
 		s.opt.Log.Debug("the embeddings endpoint does not take the text of a tool, which goes without")

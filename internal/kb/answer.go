@@ -11,7 +11,7 @@ import (
 	"genkan/internal/jsonrpc"
 )
 
-// The forms of the answers. What is not set is null.
+// This file defines the JSON forms of the answers. Unset values are null.
 
 type itemAnswer struct {
 	ID          int64    `json:"id"`
@@ -29,11 +29,12 @@ type itemAnswer struct {
 	Tags        []string `json:"tags"`
 	CreatedAt   string   `json:"created_at"`
 	UpdatedAt   string   `json:"updated_at"`
-	// MovedFrom is the reference that was asked for, if the item has another now.
-	// Former is for exports only.
+	// MovedFrom is the requested reference if the item has a new one since.
+	// Former is set in exports only.
 	Former    []string `json:"former,omitempty"`
 	MovedFrom string   `json:"moved_from,omitempty"`
-	// What an update took away by replacing the lists.
+	// DroppedRelated and DroppedTags are the entries that an update removed by
+	// replacing the lists.
 	DroppedRelated []string `json:"dropped_related,omitempty"`
 	DroppedTags    []string `json:"dropped_tags,omitempty"`
 }
@@ -59,7 +60,7 @@ type pageAnswer[T any] struct {
 	Total  int `json:"total"`
 	Limit  int `json:"limit"`
 	Offset int `json:"offset"`
-	// NextOffset is where to read on.
+	// NextOffset is the offset of the next page.
 	NextOffset int `json:"next_offset,omitempty"`
 }
 
@@ -87,7 +88,7 @@ type relatedAnswer struct {
 	Center summaryAnswer     `json:"center_item"`
 	Items  []neighbourAnswer `json:"related_items"`
 	Stats  graphStats        `json:"graph_stats"`
-	// Truncated is there when max_results kept some out.
+	// Truncated is set when max_results left out some items.
 	Truncated bool `json:"truncated,omitempty"`
 }
 
@@ -183,7 +184,7 @@ func newPathsAnswer(r Routes) pathsAnswer {
 	a := pathsAnswer{Paths: []pathAnswer{}, Shortest: -1, Total: len(r.Each), Truncated: r.Truncated}
 	for _, route := range r.Each {
 		length := len(route) - 1
-		a.Shortest = length // all are as short
+		a.Shortest = length // all paths have this length
 		a.Paths = append(a.Paths, pathAnswer{all(route, newSummaryAnswer), length, 1 / float64(max(length, 1))})
 	}
 	return a
@@ -194,7 +195,7 @@ func newMatchAnswer(m Match) matchAnswer {
 	return matchAnswer{newSummaryAnswer(m.Summary), m.Snippet, math.Round(m.Score*digits) / digits}
 }
 
-// all answers each of a list; none is an empty list and not null.
+// all converts each element of a list. An empty list is encoded as [] and not as null.
 func all[T, A any](list []T, answer func(T) A) []A {
 	out := make([]A, len(list))
 	for i, one := range list {
@@ -205,7 +206,7 @@ func all[T, A any](list []T, answer func(T) A) []A {
 
 func refTexts(refs []Ref) []string { return all(refs, Ref.String) }
 
-// moment is empty for a time that is not set.
+// moment formats a time. A zero time is the empty string.
 func moment(t time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -220,7 +221,7 @@ func textOrNull(text string) *string {
 	return &text
 }
 
-// errorAnswer is an error as the protocol has it.
+// errorAnswer is the JSON form of an error.
 type errorAnswer struct {
 	Code    Code   `json:"code"`
 	Message string `json:"message"`
@@ -262,7 +263,8 @@ func newErrorAnswer(e *Error) errorAnswer {
 	return a
 }
 
-// newResult is an answer in both forms: clients show the one or the other.
+// newResult returns the answer as text and as structured content, because clients
+// show one or the other.
 func newResult(answer any, err error) (*gateway.Result, error) {
 	isError := false
 	if err != nil {

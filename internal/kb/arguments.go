@@ -13,8 +13,8 @@ import (
 	"genkan/internal/jsonrpc"
 )
 
-// arguments are those of one call. The first thing that is wrong is kept, and
-// what is read after it does not matter.
+// arguments reads the arguments of one call. It keeps the first error; values read
+// after it are not used.
 type arguments struct {
 	values map[string]any
 	err    error
@@ -26,14 +26,15 @@ func (a *arguments) refuse(err error) {
 	}
 }
 
-// exact refuses what would be kept otherwise than it was given: of a key that stands
-// twice only one value counts, and half of a surrogate pair becomes another character.
+// exact refuses arguments that could not be stored as given: only one value of a
+// duplicate key would count, and half of a surrogate pair would be replaced by
+// another character.
 func (a *arguments) exact(raw []byte) {
 	if !jsonrpc.HasLoneSurrogate(raw) && jsonrpc.CheckUnique(raw) == nil {
 		return
 	}
 	seen := map[string]bool{}
-	_ = jsonrpc.Members(raw, func(name, value []byte) bool { // it has been decoded, so it is an object
+	_ = jsonrpc.Members(raw, func(name, value []byte) bool { // raw was decoded before, so it is an object
 		key := string(name)
 		switch {
 		case seen[key]:
@@ -48,7 +49,7 @@ func (a *arguments) exact(raw []byte) {
 	})
 }
 
-// only refuses what the tool does not know: it would be lost silently.
+// only refuses arguments that the tool does not have: they would be lost silently.
 func (a *arguments) only(known []string) {
 	for _, key := range slices.Sorted(maps.Keys(a.values)) {
 		if slices.Contains(known, key) {
@@ -65,7 +66,7 @@ func (a *arguments) only(known []string) {
 	}
 }
 
-// require refuses a call that lacks something.
+// require refuses a call that lacks a required argument.
 func (a *arguments) require(keys []string) {
 	for _, key := range keys {
 		if a.values[key] == nil {
@@ -74,7 +75,7 @@ func (a *arguments) require(keys []string) {
 	}
 }
 
-// text is nil if there is none; null is empty.
+// text returns a text, or nil if the argument is absent. Null is the empty text.
 func (a *arguments) text(key string) *string {
 	value, given := a.values[key]
 	if !given {
@@ -87,7 +88,7 @@ func (a *arguments) text(key string) *string {
 	return &text
 }
 
-// word is a text that is empty if there is none.
+// word returns a text, empty if the argument is absent.
 func (a *arguments) word(key string) string {
 	if text := a.text(key); text != nil {
 		return *text
@@ -104,7 +105,8 @@ func (a *arguments) flag(key string) bool {
 	return flag
 }
 
-// integer is 0 if there is none. JSON has one kind of numbers: 1.0 is 1.
+// integer returns an integer, 0 if the argument is absent. JSON has one number type,
+// so 1.0 is 1.
 func (a *arguments) integer(key string) int64 {
 	value := a.values[key]
 	if value == nil {
@@ -137,11 +139,11 @@ func wholeNumber(value any) (int64, bool) {
 	default:
 		return 0, false
 	}
-	const exact = 1 << 53 // beyond it a float64 may mean a neighbour
+	const exact = 1 << 53 // beyond it a float64 may stand for a neighbouring integer
 	return int64(f), f == math.Trunc(f) && math.Abs(f) <= exact
 }
 
-// count is an integer of 1 to most; 0 if there is none.
+// count returns an integer from 1 to most, 0 if the argument is absent.
 func (a *arguments) count(key string, most int) int {
 	if a.values[key] == nil {
 		return 0
@@ -153,7 +155,7 @@ func (a *arguments) count(key string, most int) int {
 	return int(n)
 }
 
-// page is where a list begins and how much of it is wanted.
+// page returns the limit and the offset of a list.
 func (a *arguments) page(most int) (limit, offset int) {
 	limit = a.count("limit", most)
 	if n := a.integer("offset"); n < 0 || n > maxOffset {
@@ -164,7 +166,7 @@ func (a *arguments) page(most int) (limit, offset int) {
 	return limit, offset
 }
 
-// texts is nil if there are none; null is no texts.
+// texts returns a list of texts, or nil if the argument is absent. Null is the empty list.
 func (a *arguments) texts(key string) *[]string {
 	value, given := a.values[key]
 	if !given {
@@ -192,7 +194,7 @@ func (a *arguments) words(key string) []string {
 	return nil
 }
 
-// oneOrAll is a list of one text, or nil if there is none.
+// oneOrAll returns a list with one text, or nil if the argument is absent.
 func (a *arguments) oneOrAll(key string) []string {
 	if a.values[key] == nil {
 		return nil
@@ -216,7 +218,7 @@ func (a *arguments) refs(key string) *[]Ref {
 	return &refs
 }
 
-// time is nil if there is none; null is zero.
+// time returns a time, or nil if the argument is absent. Null is the zero time.
 func (a *arguments) time(key string) *time.Time {
 	text := a.text(key)
 	if text == nil {
@@ -279,7 +281,7 @@ func (a *arguments) edits(key string, known []string) []Edit {
 		return nil
 	}
 	if len(list) > MaxBulk {
-		return make([]Edit, len(list)) // which is all there is to say
+		return make([]Edit, len(list)) // BulkUpdate refuses this number of entries
 	}
 	edits := make([]Edit, 0, len(list))
 	for i, one := range list {

@@ -10,25 +10,25 @@ import (
 )
 
 // Base is a knowledge base. It is safe for concurrent use. Its methods fail
-// with an *Error, or with the *gateway.Error of a call that was given up.
+// with an *Error, or with a *gateway.Error if the call was cancelled.
 type Base struct {
 	store  Store
 	finder Finder
 	graph  Graph
 	clock  func() time.Time
-	// pages are the lists that several ask for at the same time.
+	// pages shares the reading of a list among concurrent callers.
 	pages sharing[Page]
 }
 
-// Options are what a Base has beside its store. What is not given is answered
-// from the rows, or by the clock of this machine.
+// Options are the options of New. Without a Finder or Graph, Base answers from the
+// rows; without a clock, it uses the system clock.
 type Options struct {
 	Finder Finder
 	Graph  Graph
 	Now    func() time.Time
 }
 
-// New makes a knowledge base of a store.
+// New returns a knowledge base that uses the store.
 func New(store Store, o Options) *Base {
 	b := &Base{store: store, finder: o.Finder, graph: o.Graph, clock: o.Now}
 	if b.finder == nil {
@@ -43,10 +43,10 @@ func New(store Store, o Options) *Base {
 	return b
 }
 
-// now is as exact as databases keep it.
+// now returns the time with the precision that databases store.
 func (b *Base) now() time.Time { return b.clock().UTC().Truncate(time.Microsecond) }
 
-// Get finds an item. A reference from before its type was changed finds it, too.
+// Get returns an item. A reference from before a change of its type finds it, too.
 func (b *Base) Get(ctx context.Context, ref Ref) (found Found, err error) {
 	defer b.stamp(&err)
 	if err := checkRef("type", "id", ref); err != nil {
@@ -55,8 +55,8 @@ func (b *Base) Get(ctx context.Context, ref Ref) (found Found, err error) {
 	return find(ctx, b.store, "", ref)
 }
 
-// find is Get for whoever has a store. Field is the argument that held the
-// reference, if that was not the item's own.
+// find is Get for a given store. Field is the argument that held the reference, if
+// that was not the item's own.
 func find(ctx context.Context, s interface {
 	Item(ctx context.Context, id int64) (Found, bool, error)
 }, field string, ref Ref,
@@ -74,7 +74,7 @@ func find(ctx context.Context, s interface {
 	return found, nil
 }
 
-// matches checks that a reference is one of the item that has its id.
+// matches checks that a reference is a current or former one of the item with its id.
 func matches(field string, ref Ref, place Place) error {
 	if ref == place.Ref || ref == place.Former {
 		return nil
@@ -82,7 +82,7 @@ func matches(field string, ref Ref, place Place) error {
 	return notFound(field, ref, place.Ref)
 }
 
-// List lists items, the last updated first. Filters about tags are ByTag's.
+// List lists items, the last updated first. ByTag filters by tag.
 func (b *Base) List(ctx context.Context, f Filter) (page Page, err error) {
 	defer b.stamp(&err)
 	if err := checkPage(&f.Limit, f.Offset, UsualPage, MaxPage); err != nil {
@@ -101,14 +101,14 @@ func (b *Base) List(ctx context.Context, f Filter) (page Page, err error) {
 	return b.page(ctx, f)
 }
 
-// page reads a part of a list, once for all who ask for it at the same time.
+// page reads a page of a list. Concurrent equal requests share one reading.
 func (b *Base) page(ctx context.Context, f Filter) (Page, error) {
 	key := question{}.texts(f.Types).text(f.Tag).texts(f.Statuses).flag(f.Closed).
 		number(f.From.UnixMicro()).number(f.Until.UnixMicro()).number(int64(f.Limit)).number(int64(f.Offset))
 	return b.pages.do(ctx, string(key), false, func(ctx context.Context) (Page, error) { return b.store.List(ctx, f) })
 }
 
-// Days makes bounds of two whole days in UTC, both inclusive; zero is no bound.
+// Days converts two whole days in UTC, both inclusive, to bounds. Zero is no bound.
 func Days(first, last time.Time) (from, until time.Time) {
 	if !last.IsZero() {
 		until = last.AddDate(0, 0, 1)
@@ -123,7 +123,7 @@ func checkDays(from, until time.Time) error {
 	return nil
 }
 
-// knownStatuses refuses statuses that there are not, and drops repetitions.
+// knownStatuses refuses unknown statuses and drops repetitions.
 func (b *Base) knownStatuses(ctx context.Context, names []string) ([]string, error) {
 	if len(names) == 0 {
 		return nil, nil
@@ -141,7 +141,7 @@ func (b *Base) knownStatuses(ctx context.Context, names []string) ([]string, err
 	return names, nil
 }
 
-// unknownStatus names the statuses that there are.
+// unknownStatus returns an error that names the known statuses.
 func unknownStatus(field, name string, known []Status) *Error {
 	names := func(yield func(string) bool) {
 		for _, s := range known {
@@ -165,14 +165,13 @@ func namesOf(statuses []Status) string {
 	return "Statuses: " + strings.Join(names, ", ")
 }
 
-// Tags lists all tags that items have, the most used first.
+// Tags lists all tags of items, the most used first.
 func (b *Base) Tags(ctx context.Context) (tags []Tag, err error) {
 	defer b.stamp(&err)
 	return b.store.Tags(ctx)
 }
 
-// ByTag lists the items that have a tag, in whichever status, the last updated
-// first.
+// ByTag lists the items that have a tag, in any status, the last updated first.
 func (b *Base) ByTag(ctx context.Context, tag string, types []string, limit, offset int) (page Page, err error) {
 	defer b.stamp(&err)
 	if err := checkTag(tag); err != nil {
@@ -187,14 +186,14 @@ func (b *Base) ByTag(ctx context.Context, tag string, types []string, limit, off
 	return b.page(ctx, Filter{Types: unique(types), Tag: tag, Closed: true, Limit: limit, Offset: offset})
 }
 
-// Statuses lists the statuses that items may be given, in their order.
+// Statuses lists the statuses that can be assigned to items, in order.
 func (b *Base) Statuses(ctx context.Context) (statuses []Status, err error) {
 	defer b.stamp(&err)
 	all, err := b.store.Statuses(ctx)
 	return current(all), err
 }
 
-// State is the text about where things stand.
+// State returns the text about the current state.
 func (b *Base) State(ctx context.Context) (state State, err error) {
 	defer b.stamp(&err)
 	return b.store.State(ctx)

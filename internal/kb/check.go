@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// ParseRef reads a reference that somebody gave as an argument.
+// ParseRef parses a reference that was given as an argument.
 func ParseRef(field, text string) (Ref, error) {
 	ref, ok := splitRef(text)
 	if !ok || utf8.RuneCountInString(ref.Type) > MaxType {
@@ -16,8 +16,8 @@ func ParseRef(field, text string) (Ref, error) {
 	return ref, nil
 }
 
-// ParseTime reads a date-time that somebody gave as an argument. A date alone is
-// the beginning of that day in UTC.
+// ParseTime parses a date-time that was given as an argument. A date alone is the
+// beginning of that day in UTC.
 func ParseTime(field, text string) (time.Time, error) {
 	for _, layout := range []string{time.RFC3339Nano, time.DateOnly} {
 		if at, err := time.Parse(layout, text); err == nil && !at.IsZero() {
@@ -27,7 +27,7 @@ func ParseTime(field, text string) (time.Time, error) {
 	return time.Time{}, Invalid(field, text, "Must be a date-time such as 2026-01-15T10:30:00Z")
 }
 
-// ParseDay reads a day that somebody gave as an argument.
+// ParseDay parses a day that was given as an argument.
 func ParseDay(field, text string) (time.Time, error) {
 	day, err := time.Parse(time.DateOnly, text)
 	if err != nil || day.IsZero() {
@@ -36,8 +36,8 @@ func ParseDay(field, text string) (time.Time, error) {
 	return day, nil
 }
 
-// checkText is for texts of every kind. What no database could keep as it is
-// cannot be stored as given.
+// checkText checks a text of any kind. It refuses characters that some databases
+// cannot store unchanged.
 func checkText(field, text string, most int) error {
 	switch {
 	case !utf8.ValidString(text):
@@ -50,7 +50,7 @@ func checkText(field, text string, most int) error {
 	return nil
 }
 
-// maxTitleSpace is how long a title may be with the white space around it.
+// maxTitleSpace is the maximum length of a title with its surrounding white space.
 const maxTitleSpace = 1_000
 
 func checkTitle(title string) error {
@@ -61,7 +61,7 @@ func checkTitle(title string) error {
 	if err := checkText("title", trimmed, MaxTitle); err != nil {
 		return err
 	}
-	// What surrounds a title does not count, within reason.
+	// Surrounding white space does not count, up to maxTitleSpace.
 	return checkText("title", title, maxTitleSpace)
 }
 
@@ -109,7 +109,7 @@ func checkTag(tag string) error {
 	return checkText("tag", tag, MaxTag)
 }
 
-// checkTags returns them without repetitions.
+// checkTags checks tags and returns them without repetitions.
 func checkTags(field string, tags []string) ([]string, error) {
 	if len(tags) > MaxTags {
 		return nil, Invalid(field, len(tags), fmt.Sprintf("Must have at most %d tags", MaxTags))
@@ -143,7 +143,7 @@ func checkRelated(field string, refs []Ref) error {
 
 func checkTimes(start, end *time.Time) error {
 	for i, t := range []*time.Time{start, end} {
-		// Years of other lengths have no RFC 3339 form to be answered in.
+		// Answers use RFC 3339, which has only years of four digits.
 		if t != nil && !t.IsZero() && (t.UTC().Year() < 0 || t.UTC().Year() > 9999) {
 			return Invalid([]string{"start_date", "end_date"}[i], t.String(), "Must be in the years 0 to 9999")
 		}
@@ -158,7 +158,7 @@ func checkCount(field string, n, most int) error {
 	return nil
 }
 
-// maxOffset keeps offsets within what every database counts in.
+// maxOffset keeps offsets within the integer range of every database.
 const maxOffset = 1 << 31
 
 func checkPage(limit *int, offset, usual, most int) error {
@@ -181,7 +181,8 @@ func checkQuery(text string) error {
 	return checkText("query", text, MaxQuery)
 }
 
-// check checks what can be known of a patch by itself, and drops repeated tags.
+// check validates the patch as far as possible without the item, and drops repeated
+// tags.
 func (p *Patch) check() error {
 	if p.Title != nil {
 		if err := checkTitle(*p.Title); err != nil {
@@ -241,5 +242,5 @@ func (p *Patch) check() error {
 	return nil
 }
 
-// at names an element of a list.
+// at returns the name of an element of a list.
 func at(field string, i int) string { return fmt.Sprintf("%s[%d]", field, i) }

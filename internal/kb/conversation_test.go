@@ -21,8 +21,8 @@ import (
 	"genkan/internal/testkit/conversation"
 )
 
-// TestConversations plays what is written down in testdata. What is sent are the
-// params of calls, and what comes is the structured answer.
+// TestConversations plays the conversations in testdata. A conversation lists the params
+// of calls and the expected structured answers.
 func TestConversations(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/*.txtar")
@@ -38,8 +38,8 @@ func TestConversations(t *testing.T) {
 	}
 }
 
-// TestConversationsWithIndexes plays the same with index and graph. Only the order
-// and the scores of searches are others.
+// TestConversationsWithIndexes plays the same conversations with index and graph. Only the
+// order and the scores of searches differ.
 func TestConversationsWithIndexes(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("testdata/*.txtar")
@@ -61,8 +61,8 @@ func TestConversationsWithIndexes(t *testing.T) {
 	}
 }
 
-// testBase is a knowledge base with its store. Its clock goes a minute further
-// each time that somebody looks.
+// testBase is a knowledge base with its store. Its clock advances by a minute with each
+// reading.
 type testBase struct {
 	*kb.Base
 	store kb.Store
@@ -70,8 +70,8 @@ type testBase struct {
 	t     testing.TB
 }
 
-// configured sets the statuses of a conversation that has some: its file statuses
-// names one on each line, and those that begin with a minus are closed.
+// configured sets the statuses of a conversation that defines some: its file statuses has
+// one name on each line, and a name that begins with a minus is a closed status.
 func (b testBase) configured(arc *txtar.Archive) testBase {
 	b.t.Helper()
 	for _, f := range arc.Files {
@@ -124,8 +124,8 @@ func (c *caller) Send(line []byte) error {
 	}
 }
 
-// call makes a call of these params and returns the structured answer, after
-// making sure that the text says the same.
+// call calls a tool with these params and returns the structured answer, after checking
+// that the text says the same.
 func call(ctx context.Context, tools *kb.Tools, raw []byte) ([]byte, error) {
 	params, err := jsonrpc.ScanParams(raw)
 	if err != nil {
@@ -171,8 +171,8 @@ func (c *caller) Receive(ctx context.Context) ([]byte, error) {
 
 func (c *caller) Close() error { return nil }
 
-// FuzzTools: whatever is sent, a tool answers, and only what it understood has
-// changed something.
+// FuzzTools: a tool answers any input, and changes something only if it understood the
+// input.
 func FuzzTools(f *testing.F) {
 	b := newBase(f)
 	tools := kb.NewTools(b.Base)

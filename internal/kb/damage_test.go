@@ -18,14 +18,14 @@ import (
 	"genkan/internal/testkit"
 )
 
-// smallFile makes an index have a file from the eleventh item on. Nobody is impatient.
+// smallFile gives an index a file from the eleventh item on, and long waits.
 func smallFile(k *kb.Indexes) {
 	k.Patient()
 	k.InMemory(10)
 }
 
-// filledDirectory returns a data directory of 60 items that nobody has open, and
-// the name of its index file.
+// filledDirectory returns a data directory of 60 items that no process has open, and the
+// name of its index file.
 func filledDirectory(t *testing.T) (dir, file string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -36,8 +36,8 @@ func filledDirectory(t *testing.T) (dir, file string) {
 	return dir, file
 }
 
-// TestIndexesDamage: whatever has become of the file, answers are right at once,
-// and there is a good file again.
+// TestIndexesDamage: after any damage of the file, answers are right at once, and a good
+// file is built.
 func TestIndexesDamage(t *testing.T) {
 	t.Parallel()
 	good, file := filledDirectory(t)
@@ -47,7 +47,7 @@ func TestIndexesDamage(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			// Another file under the name: that of a process that has it open stays.
+			// Replace the file, so that a process that has the old one open can still read it.
 			if err := os.Remove(path); err != nil {
 				t.Fatal(err)
 			}
@@ -94,10 +94,10 @@ func TestIndexesDamage(t *testing.T) {
 	}
 }
 
-// TestIndexesDamageInUse: the file of an index that is in use loses its pages (it is
-// cut, or the disk does not give them any more), or other bytes are written into it.
-// Losing pages ends nobody: whoever asks is answered from the rows, and a good file
-// is built. Other bytes are found out by a check, which takes the file out of use.
+// TestIndexesDamageInUse: the file of an index in use loses its pages (it is truncated, or
+// the disk fails), or other bytes are written into it. Lost pages do not end the process:
+// the rows answer, and a good file is built. A check detects other bytes and takes the
+// file out of use.
 func TestIndexesDamageInUse(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("the file is read into memory there")
@@ -176,8 +176,8 @@ func wantHealthy(t *testing.T, p *process, items int) {
 	}
 }
 
-// TestIndexesLeftovers: what a build that was killed has left is removed by the
-// next, and so is a file that nobody names.
+// TestIndexesLeftovers: a build removes the leftovers of a killed build, and files that the
+// database does not name.
 func TestIndexesLeftovers(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -200,8 +200,8 @@ func TestIndexesLeftovers(t *testing.T) {
 	wantHealthy(t, p, 60)
 }
 
-// TestIndexesRestored: a database that was put back from a backup does not use the
-// file that was made after it, not even when it has more writes than that by now.
+// TestIndexesRestored: a database that was restored from a backup does not use a file that
+// was built after the backup, even when it has more writes than the file by now.
 func TestIndexesRestored(t *testing.T) {
 	t.Parallel()
 	dir, backup := t.TempDir(), t.TempDir()
@@ -254,7 +254,7 @@ func TestIndexesRestored(t *testing.T) {
 	})
 }
 
-// copyDatabase copies a database that nobody has open.
+// copyDatabase copies a database that no process has open.
 func copyDatabase(t *testing.T, from, to string) {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join(from, "genkan.db"))
@@ -266,7 +266,7 @@ func copyDatabase(t *testing.T, from, to string) {
 	}
 }
 
-// behind changes the database behind everybody's back.
+// behind changes the database without the knowledge of the store.
 func behind(t *testing.T, dir string, statements ...string) {
 	t.Helper()
 	db, err := sql.Open("sqlite", filepath.Join(dir, "genkan.db"))
@@ -281,7 +281,7 @@ func behind(t *testing.T, dir string, statements ...string) {
 	}
 }
 
-// TestIndexesCheck finds what index and graph have otherwise than the rows.
+// TestIndexesCheck finds differences of index and graph from the rows.
 func TestIndexesCheck(t *testing.T) {
 	t.Parallel()
 	for name, items := range map[string]int{"memory": 9, "file": 60} {
@@ -310,7 +310,7 @@ func TestIndexesCheck(t *testing.T) {
 	}
 }
 
-// TestIndexesBack: when the rows themselves go back in time, all is made anew.
+// TestIndexesBack: when the rows go back in time, index and graph are built again.
 func TestIndexesBack(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -340,7 +340,7 @@ func TestIndexesBack(t *testing.T) {
 	wantHealthy(t, p, 60)
 }
 
-// TestIndexesReadOnly: where no file can be made, the rows answer.
+// TestIndexesReadOnly: where no file can be created, the rows answer.
 func TestIndexesReadOnly(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -359,8 +359,8 @@ func TestIndexesReadOnly(t *testing.T) {
 	}
 }
 
-// TestIndexesCrowd: many ask two processes while others write and files are built.
-// Everybody finds what was written before they asked.
+// TestIndexesCrowd: many callers ask two processes while others write and files are built.
+// Each answer includes what was written before the question.
 func TestIndexesCrowd(t *testing.T) {
 	dir := t.TempDir()
 	small := func(k *kb.Indexes) { k.SmallLimits() }

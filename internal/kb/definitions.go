@@ -8,7 +8,7 @@ import (
 	"genkan/internal/gateway"
 )
 
-// tool is one of the sixteen.
+// tool is one of the sixteen tools.
 type tool struct {
 	name, title, description string
 	properties               []property
@@ -17,7 +17,7 @@ type tool struct {
 	run                      func(ctx context.Context, b *Base, call *gateway.Call, in *arguments) (any, error)
 }
 
-// effect is what a call does to what is there.
+// effect is the effect of a call on the stored data.
 type effect uint8
 
 const (
@@ -26,7 +26,7 @@ const (
 	changes        // a second call changes nothing more
 )
 
-// property is an argument in the input schema. The order is that of the table.
+// property is an argument in the input schema. The schema keeps the order of the table.
 type property struct {
 	name   string
 	schema schema
@@ -58,8 +58,8 @@ func dated(name, format, description string) property {
 	return property{name, schema{Type: "string", Format: format, Description: description}}
 }
 
-// fieldProperties are the fields of an item, as create_item and update_item have
-// them.
+// fieldProperties returns the fields of an item, as create_item and update_item
+// accept them.
 func fieldProperties(creating bool) []property {
 	usual := func(text, usual string) string {
 		if creating {
@@ -116,7 +116,7 @@ func dayProperties() []property {
 	}
 }
 
-// toolTable is the sixteen tools.
+// toolTable returns the sixteen tools.
 func toolTable() []tool {
 	types := texts("types", "Types to look in (default: all)")
 	return []tool{
@@ -244,15 +244,15 @@ func names(properties []property) []string {
 	return out
 }
 
-// known are the arguments that the tool has.
+// known returns the names of the tool's arguments.
 func (t *tool) known() []string { return names(t.properties) }
 
-// spares reports whether callers of an edge may leave out what the tool requires of
-// others. Over REST a list may be of all types: a person begins there, while an
-// agent is better off with a search.
+// spares reports whether callers through an edge may omit the required arguments.
+// Over REST a list may include all types: a person starts there, while an agent is
+// better off with a search.
 func (t *tool) spares(via string) bool { return via == "rest" && t.name == "get_items" }
 
-// encodeProperties keeps their order, which says what matters most.
+// encodeProperties keeps the order of the properties: the most important come first.
 func encodeProperties(properties []property) json.RawMessage {
 	out := []byte{'{'}
 	for i, p := range properties {
@@ -273,7 +273,7 @@ func mustEncode(v any) []byte {
 	return raw
 }
 
-// encode is the tool as clients see it.
+// encode returns the tool in the form that clients get.
 func (t *tool) encode() gateway.Tool {
 	type annotations struct {
 		Title       string `json:"title"`

@@ -10,7 +10,7 @@ import (
 	"genkan/internal/testkit"
 )
 
-// TestDefinitions: what clients see of the tools.
+// TestDefinitions compares the tools that clients see with a golden file.
 func TestDefinitions(t *testing.T) {
 	tools := kb.NewTools(kb.New(nil, kb.Options{}))
 	var got bytes.Buffer

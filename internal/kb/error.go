@@ -9,10 +9,10 @@ import (
 	"genkan/internal/gateway"
 )
 
-// Code is the number of an error, part of the tools' protocol.
+// Code is the number of an error. It is part of the tools' protocol.
 type Code int
 
-// The codes.
+// These are the codes of the protocol.
 const (
 	CodeItemNotFound        Code = 1001
 	CodeValidation          Code = 1002
@@ -21,38 +21,38 @@ const (
 	CodePermissionDenied    Code = 1005
 )
 
-// ReasonNoSpace is the reason, among the details of a database error, that nothing
-// more can be kept.
+// ReasonNoSpace is the reason in the details of a database error that says that
+// storage is full.
 const ReasonNoSpace = "no_space"
 
-// Error is what the knowledge base answers instead of what was asked for.
-// Nothing has changed then. Its texts are part of the protocol and stay English.
+// Error is the error of a call to the knowledge base. The call has changed nothing.
+// Its texts are part of the protocol and stay English.
 type Error struct {
 	Code    Code
-	Name    string // ValidationError, …
-	Message string // Validation failed, …
+	Name    string // such as ValidationError
+	Message string // such as Validation failed
 	Details Details
 	Time    time.Time
-	// Err is for the log.
+	// Err is the cause, for the log.
 	Err error
 }
 
-// Details say what is wrong and what would be right.
+// Details describe the error and the correct input.
 type Details struct {
-	// Field is the argument; empty when it is no single one.
+	// Field is the argument, or empty if the error concerns more than one.
 	Field string
-	// Value is what was given, long texts shortened.
+	// Value is the given value. Long texts are shortened.
 	Value any
-	// Constraint is what a value must be.
+	// Constraint is the rule for the value.
 	Constraint string
 	// Ref is the item that was not found.
 	Ref Ref
 	// Actual is the reference of the item that has this id.
 	Actual Ref
-	// Index is the entry of a bulk update, if HasIndex.
+	// Index is the entry of a bulk update. It is valid if HasIndex is set.
 	Index    int
 	HasIndex bool
-	// Hint says more, or what to do next.
+	// Hint explains more or says what to do next.
 	Hint string
 }
 
@@ -71,7 +71,7 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// Invalid is a value that may not be.
+// Invalid returns the error of an invalid value.
 func Invalid(field string, value any, constraint string) *Error {
 	return &Error{
 		Code: CodeValidation, Name: "ValidationError", Message: "Validation failed",
@@ -79,8 +79,8 @@ func Invalid(field string, value any, constraint string) *Error {
 	}
 }
 
-// notFound is an item that is not there. Field is the argument that named it,
-// if it was not the item that the call is about.
+// notFound returns the error of a missing item. Field is the argument that named it,
+// if it is not the item that the call is about.
 func notFound(field string, ref, actual Ref) *Error {
 	e := &Error{
 		Code: CodeItemNotFound, Name: "ItemNotFoundError", Message: "Item not found",
@@ -92,7 +92,7 @@ func notFound(field string, ref, actual Ref) *Error {
 	return e
 }
 
-// violated is a rule between things that were given and things that are there.
+// violated returns the error of a value that conflicts with stored data.
 func violated(field string, value any, constraint, hint string) *Error {
 	return &Error{
 		Code: CodeConstraintViolation, Name: "ConstraintViolationError", Message: "Constraint violation",
@@ -100,7 +100,7 @@ func violated(field string, value any, constraint, hint string) *Error {
 	}
 }
 
-// maxShown is how much of a wrong text an error repeats.
+// maxShown is the number of characters of a wrong text that an error repeats.
 const maxShown = 100
 
 func shortened(value any) any {
@@ -108,7 +108,7 @@ func shortened(value any) any {
 	case Priority:
 		return shortened(string(v))
 	case json.Number:
-		// Not every reader takes every number.
+		// Not every JSON reader accepts every number.
 		if _, err := v.Float64(); err != nil || len(v) > maxShown {
 			return shortened(v.String())
 		}
@@ -124,8 +124,8 @@ func shortened(value any) any {
 	return value
 }
 
-// stamp makes what a method ends with the error that callers are promised: an
-// *Error with its time. Only that a call was given up passes as it is.
+// stamp converts the error of a method to the documented type: an *Error with its
+// time. The error of a cancelled call stays unchanged.
 func (b *Base) stamp(err *error) {
 	if *err == nil {
 		return

@@ -6,16 +6,16 @@ import (
 	"encoding/json"
 )
 
-// everyPage is how many items are read at once for those who want all.
+// everyPage is the number of items that Every reads at once.
 const everyPage = 200
 
-// Every hands out all items with their former references, whole and in the order of their ids, until give fails.
-// Each is as it is when its turn comes; what is created or deleted meanwhile may
-// be left out.
+// Every passes all items to give, complete, with their former references and in the
+// order of their ids, until give fails. Each item is passed in its state at the time
+// it is read. Items that are created or deleted meanwhile may be left out.
 func (b *Base) Every(ctx context.Context, give func(item Item, former []Ref) error) (err error) {
 	defer b.stamp(&err)
 	for after := int64(0); ; {
-		// These lack their neighbours, which are read with each.
+		// These items lack their neighbours, which are read with each item.
 		page, err := b.store.Items(ctx, after, everyPage)
 		if err != nil || len(page) == 0 {
 			return err
@@ -34,7 +34,7 @@ func (b *Base) Every(ctx context.Context, give func(item Item, former []Ref) err
 			if err != nil {
 				return err
 			}
-			if !ok || found.Item.ID != after { // it was deleted, or has moved
+			if !ok || found.Item.ID != after { // the item was deleted or has a new id
 				continue
 			}
 			if err := give(found.Item, former[after]); err != nil {
@@ -44,8 +44,8 @@ func (b *Base) Every(ctx context.Context, give func(item Item, former []Ref) err
 	}
 }
 
-// EncodeItem is an item as get_item_detail answers it, with its former references,
-// on one line.
+// EncodeItem encodes an item as get_item_detail does, with its former references, on
+// one line.
 func EncodeItem(item Item, former []Ref) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// SmallLimits make everything happen with a few items: a file from the sixth on,
-// a new one after four changes, steps and pages of a few. Nobody is impatient.
+// SmallLimits makes everything happen with a few items: a file from the sixth on, a new
+// one after four changes, steps and pages of a few. Questions wait long.
 func (x *Indexes) SmallLimits() {
 	x.Patient()
 	l := &x.limits
@@ -19,8 +19,8 @@ func (x *Indexes) Patient() {
 	x.limits.searchPatience, x.limits.walkPatience = time.Minute, time.Minute
 }
 
-// LittleMemory divides by 32 what the changes since a file may take, so that a 32nd
-// of the text shows what happens. Nobody is impatient.
+// LittleMemory divides the memory limits of changes by 32, so that a 32nd of the text
+// reaches them. Questions wait long.
 func (x *Indexes) LittleMemory() {
 	x.Patient()
 	l := &x.limits
@@ -29,27 +29,27 @@ func (x *Indexes) LittleMemory() {
 	}
 }
 
-// Impatient makes questions wait for next to nothing.
+// Impatient makes questions wait for almost no time.
 func (x *Indexes) Impatient() {
 	x.limits.searchPatience, x.limits.walkPatience = time.Millisecond, time.Millisecond
 }
 
-// InMemory sets how many items have no file, and how many changes.
+// InMemory sets the numbers of items and of changes that are indexed without a file.
 func (x *Indexes) InMemory(items int) {
 	l := &x.limits
 	l.inMemory, l.due, l.most = items, items, max(l.most, 2*items)
 }
 
-// LargeSteps makes many pages be applied at once.
+// LargeSteps makes the index apply many pages at once.
 func (x *Indexes) LargeSteps() { x.limits.step = 1000 }
 
-// VerifyLater makes files be used before they are read as a whole.
+// VerifyLater makes the index use files before they are verified.
 func (x *Indexes) VerifyLater() { x.limits.verifyFirst = 0 }
 
-// TryAlways makes a build be tried again right after it has failed.
+// TryAlways makes the index retry a failed build at once.
 func (x *Indexes) TryAlways() { x.limits.again = 0 }
 
-// HeldFile is the file in use; false if there is no index.
+// HeldFile returns the file in use, and false if there is no index.
 func (x *Indexes) HeldFile() (path string, ok bool) {
 	h := x.text.held()
 	if h == nil {
@@ -61,8 +61,7 @@ func (x *Indexes) HeldFile() (path string, ok bool) {
 	return x.text.path(h.file), true
 }
 
-// DeltaSize is how much memory the changes since the file take, about, and MostDelta
-// how much they may.
+// DeltaSize returns the approximate memory size of the changes since the file.
 func (x *Indexes) DeltaSize() int {
 	if h := x.text.held(); h != nil {
 		return h.DeltaSize()
@@ -70,13 +69,13 @@ func (x *Indexes) DeltaSize() int {
 	return 0
 }
 
-// MostDelta is what no more changes are taken in beyond.
+// MostDelta returns the size beyond which no more changes are taken into memory.
 func (x *Indexes) MostDelta() int { return x.limits.mostBytes }
 
-// LockPath is what who builds has locked.
+// LockPath returns the path of the lock that a building process holds.
 func (x *Indexes) LockPath() string { return filepath.Join(x.text.dir, buildLock) }
 
-// Waiting is how many wait for searches that are under way.
+// Waiting returns the number of callers that wait for running searches.
 func (x *Indexes) Waiting() int {
 	x.searches.mu.Lock()
 	defer x.searches.mu.Unlock()

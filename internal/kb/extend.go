@@ -2,13 +2,14 @@ package kb
 
 import "genkan/internal/gateway"
 
-// What tools that are not among the sixteen need to read and answer as those do.
+// This file exports what additional tools need to read arguments and to answer as
+// the sixteen tools do.
 
-// Arguments are those of one call. The first thing that is wrong is kept, and what
-// is read after it does not matter.
+// Arguments reads the arguments of one call. It keeps the first error; values read
+// after it are not used.
 type Arguments struct{ in arguments }
 
-// NewArguments refuses what the tool does not know and misses what it requires.
+// NewArguments refuses unknown arguments and calls that lack a required one.
 func NewArguments(values map[string]any, known, required []string) *Arguments {
 	a := &Arguments{arguments{values: values}}
 	a.in.only(known)
@@ -16,33 +17,33 @@ func NewArguments(values map[string]any, known, required []string) *Arguments {
 	return a
 }
 
-// Err is what is wrong with them, nil if nothing is.
+// Err returns the first error, or nil.
 func (a *Arguments) Err() error { return a.in.err }
 
-// Text is empty if there is none.
+// Text returns a text, empty if the argument is absent.
 func (a *Arguments) Text(key string) string { return a.in.word(key) }
 
-// Texts are those of a list; nil if there is none.
+// Texts returns a list of texts, or nil if the argument is absent.
 func (a *Arguments) Texts(key string) []string { return a.in.words(key) }
 
-// Flag is false if there is none.
+// Flag returns a boolean, false if the argument is absent.
 func (a *Arguments) Flag(key string) bool { return a.in.flag(key) }
 
-// Count is an integer of 1 to most; 0 if there is none.
+// Count returns an integer from 1 to most, 0 if the argument is absent.
 func (a *Arguments) Count(key string, most int) int { return a.in.count(key, most) }
 
-// Ref is a type and an id.
+// Ref returns a reference from the arguments for its type and its id.
 func (a *Arguments) Ref(typeKey, idKey string) Ref { return a.in.ref(typeKey, idKey) }
 
-// Answer is the result of a call: what it answers, encoded as JSON, or the error
-// in the form that all tools have.
+// Answer returns the result of a call: the answer, encoded as JSON, or the error in
+// the form that all tools use.
 func (b *Base) Answer(answer any, err error) (*gateway.Result, error) {
 	b.stamp(&err)
 	return newResult(answer, err)
 }
 
-// AnswerSummary is how an item stands in answers.
+// AnswerSummary returns the form of an item in lists.
 func AnswerSummary(s Summary) any { return newSummaryAnswer(s) }
 
-// AnswerMatch is how an item that was found stands in answers.
+// AnswerMatch returns the form of an item in search results.
 func AnswerMatch(m Match) any { return newMatchAnswer(m) }

@@ -6,41 +6,41 @@ import (
 	"time"
 )
 
-// Finder finds items by their words. Title, description and content count. Several
-// callers may get the same answer: nobody may change it.
+// Finder searches items by the words in title, description and content. Concurrent
+// callers may share an answer, so callers must not modify it.
 type Finder interface {
 	Search(ctx context.Context, q Query) (Hits, error)
-	// Suggest completes what somebody has begun to type.
+	// Suggest completes the beginning of a title.
 	Suggest(ctx context.Context, q Query) ([]string, error)
 }
 
-// Query is what somebody looks for.
+// Query is a search query.
 type Query struct {
 	Text string
-	// Types and Statuses are alternatives; none is all.
+	// Types and Statuses list alternatives. An empty list matches all.
 	Types, Statuses []string
-	// Tag, if it is not empty, is one that items must have.
+	// Tag, if it is not empty, restricts the search to items with this tag.
 	Tag string
-	// From and Until bound when items were updated, as a Filter's do.
+	// From and Until bound the time of the last update, as in Filter.
 	From, Until   time.Time
 	Limit, Offset int
 }
 
-// passes reports whether an item is one of those that are looked among.
+// passes reports whether an item matches the filters of the query.
 func (q *Query) passes(item *Item) bool {
 	return oneOf(item.Type, q.Types) && oneOf(item.Status, q.Statuses) &&
 		(q.Tag == "" || slices.Contains(item.Tags, q.Tag)) &&
 		!item.UpdatedAt.Before(q.From) && (q.Until.IsZero() || item.UpdatedAt.Before(q.Until))
 }
 
-// Hits are items that were found, the best first.
+// Hits are search results, the best first.
 type Hits struct {
 	Each []Match
-	// Total is how many there are on all pages.
+	// Total is the number of results on all pages.
 	Total int
 }
 
-// Match is an item that was found. The snippet is a piece of its text with the
+// Match is an item that a search found. The snippet is a piece of its text with the
 // matches between double asterisks.
 type Match struct {
 	Summary
@@ -48,14 +48,14 @@ type Match struct {
 	Snippet string
 }
 
-// Matches are a page of what was found.
+// Matches is a page of search results.
 type Matches struct {
 	Items         []Match
 	Total         int
 	Limit, Offset int
 }
 
-// Search finds items, in whichever status unless the query names some.
+// Search finds items. It includes all statuses unless the query names some.
 func (b *Base) Search(ctx context.Context, q Query) (found Matches, err error) {
 	defer b.stamp(&err)
 	if err := checkQuery(q.Text); err != nil {
@@ -85,7 +85,7 @@ func (b *Base) Search(ctx context.Context, q Query) (found Matches, err error) {
 	return Matches{Items: hits.Each, Total: hits.Total, Limit: q.Limit, Offset: q.Offset}, nil
 }
 
-// Suggest completes what somebody has begun to type, by titles.
+// Suggest completes the beginning of a title.
 func (b *Base) Suggest(ctx context.Context, q Query) (suggestions []string, err error) {
 	defer b.stamp(&err)
 	if err := checkQuery(q.Text); err != nil {
@@ -101,14 +101,14 @@ func (b *Base) Suggest(ctx context.Context, q Query) (suggestions []string, err 
 	return b.finder.Suggest(ctx, q)
 }
 
-// scored is an item that was found, before it is read.
+// scored is a search result whose item has not been read yet.
 type scored struct {
 	id    int64
 	score float64
 }
 
-// shown reads what was found, all at once, and makes the snippets. The query is as
-// the finder has understood it.
+// shown reads all found items at once and makes the snippets. The query is the one
+// that the finder used, after its corrections.
 func shown(ctx context.Context, store Store, found []scored, query string) ([]Match, error) {
 	if len(found) == 0 {
 		return nil, nil
@@ -125,7 +125,7 @@ func shown(ctx context.Context, store Store, found []scored, query string) ([]Ma
 	matches := make([]Match, 0, len(items))
 	for i := range items {
 		item := &items[i]
-		for found[0].id != item.ID { // it has just gone
+		for found[0].id != item.ID { // the item was just deleted
 			found = found[1:]
 		}
 		matches = append(matches, Match{item.Summary(), found[0].score, marks.snippet(item)})

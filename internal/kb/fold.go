@@ -9,28 +9,28 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// fold makes texts equal that readers take for the same: full and half width,
-// upper and lower case. It is not the index's Fold: what is answered from the rows
-// is what the index is held against, so the two share nothing.
+// fold maps texts that readers consider the same to one text: full and half width,
+// upper and lower case. It shares nothing with the index's Fold, because tests
+// compare the index with answers from the rows.
 func fold(text string) string {
 	lower := strings.ToLower(norm.NFKC.String(text))
-	return norm.NFKC.String(lower) // some letters are taken apart by lower case
+	return norm.NFKC.String(lower) // lower case decomposes some letters
 }
 
-// foldedText is a text with its folded form, in which snippets look for words:
-// as fold makes it, and Latin letters without accents.
+// foldedText is a text with its folded form, in which snippets look for words. The
+// folded form is that of fold, with accents removed from Latin letters.
 type foldedText struct {
 	folded []byte
-	// odd are the parts that are not as long as they were, in order. All else stands
-	// where it stood, moved by what these have left out.
+	// odd lists, in order, the parts whose length has changed. All other text is only
+	// shifted by the length differences of the odd parts before it.
 	odd []oddPart
 }
 
-// oddPart is folded[at:end], of the text's [from:to].
+// oddPart says that folded[at:end] is the folded form of text[from:to].
 type oddPart struct{ at, end, from, to int }
 
-// fold folds a text, into the memory of the one before. Most texts are plain, and
-// fold to themselves but for the case of ASCII.
+// fold folds a text and reuses the memory of the text before. Most texts are plain:
+// only the case of ASCII letters changes.
 func (f *foldedText) fold(text string) {
 	folded, odd := f.folded[:0], f.odd[:0]
 	for at := 0; at < len(text); {
@@ -47,17 +47,17 @@ func (f *foldedText) fold(text string) {
 		}
 		r, size := utf8.DecodeRuneInString(text[at:])
 		part := oddPart{at: len(folded), from: at, to: at + size}
-		if '！' <= r && r <= '～' { // the width is all there is to it
+		if '！' <= r && r <= '～' { // only the width differs
 			folded = append(folded, byte(unicode.ToLower(r-'！'+'!'))) //nolint:gosec // these are ASCII
 		} else {
-			// A mark belongs to the letter before it, if that is still as it was.
+			// A mark belongs to the letter before it, if that letter is unchanged.
 			apart := len(odd) > 0 && odd[len(odd)-1].end == len(folded)
 			if !apart && len(folded) > 0 && !norm.NFKC.PropertiesString(text[at:]).BoundaryBefore() {
 				_, before := utf8.DecodeLastRune(folded)
 				part.at, part.from = part.at-before, part.from-before
 				folded = folded[:part.at]
 			}
-			// Within these bounds nothing combines with what is outside.
+			// Nothing within these bounds combines with text outside.
 			part.to = max(part.to, part.from+norm.NFKC.NextBoundaryInString(text[part.from:], true))
 			folded = append(folded, plainLetter(fold(text[part.from:part.to]))...)
 		}
@@ -68,8 +68,8 @@ func (f *foldedText) fold(text string) {
 	f.folded, f.odd = folded, odd
 }
 
-// plainLength is how much of a text from its beginning is as long when it is
-// folded.
+// plainLength returns the length of the longest prefix whose folded form has the same
+// length.
 func plainLength(text string) int {
 	for at := 0; at < len(text); {
 		if text[at] < utf8.RuneSelf {
@@ -85,14 +85,14 @@ func plainLength(text string) int {
 	return len(text)
 }
 
-// foldsToItself tells the characters beyond ASCII that are most of Japanese and
-// other texts.
+// foldsToItself reports whether folding leaves a character unchanged. It knows the
+// characters beyond ASCII that make up most of Japanese and other texts.
 func foldsToItself(r rune) bool {
 	return 'ぁ' <= r && r <= 'ゖ' || 'ァ' <= r && r <= 'ー' || 0x4e00 <= r && r <= 0x9fff ||
 		'、' <= r && r <= '】' || '‐' <= r && r <= '‧' || '←' <= r && r <= '⋿' || '─' <= r && r <= '◿'
 }
 
-// plainLetter takes the accents off a Latin letter.
+// plainLetter removes the accents of a Latin letter.
 func plainLetter(letter string) string {
 	apart := norm.NFD.String(letter)
 	if apart == "" || apart[0] >= utf8.RuneSelf || len(apart) == 1 {
@@ -106,7 +106,7 @@ func plainLetter(letter string) string {
 	}, apart)
 }
 
-// before is the last odd part that begins before a place of the folded text.
+// before returns the last odd part that begins before an offset of the folded text.
 func (f *foldedText) before(at int) (oddPart, bool) {
 	i := sort.Search(len(f.odd), func(i int) bool { return f.odd[i].at >= at })
 	if i == 0 {
@@ -115,8 +115,8 @@ func (f *foldedText) before(at int) (oddPart, bool) {
 	return f.odd[i-1], true
 }
 
-// start is where in the text that begins which begins at a place of the folded
-// one, and end where that ends which ends there.
+// start converts the offset of the beginning of a match in the folded text to an
+// offset in the text, and end converts the offset of its end.
 func (f *foldedText) start(at int) int {
 	o, ok := f.before(at + 1)
 	switch {
@@ -139,8 +139,8 @@ func (f *foldedText) end(at int) int {
 	return o.to + at - o.end
 }
 
-// beginsWord reports whether a completion could begin at this place of a text:
-// where a word begins, and in scripts without spaces anywhere.
+// beginsWord reports whether a completion may begin at this offset of a text: at the
+// beginning of a word, and anywhere in scripts without spaces.
 func beginsWord(text string, at int) bool {
 	if at == 0 {
 		return true

@@ -22,7 +22,7 @@ func TestRefs(t *testing.T) {
 		if got, err := ParseRef("related", want.String()); err != nil || got != want {
 			t.Fatalf("%q is %v, %v", want, got, err)
 		}
-		// What is no reference is none in one way only.
+		// An accepted text is the only spelling of its reference.
 		text := rapid.StringMatching(`[a-z-]{0,3}-[+ 0-9-]{0,5}`).Draw(t, "text")
 		if ref, ok := splitRef(text); ok && ref.String() != text {
 			t.Fatalf("%q is %v", text, ref)

@@ -11,27 +11,27 @@ import (
 	"genkan/internal/kb/index"
 )
 
-// Glance is what can be said of a knowledge base without reading it.
+// Glance describes a knowledge base without reading its items.
 type Glance struct {
 	// Sequence is the number of the last write.
 	Sequence int64
 	Items    int
-	// InMemory says that the index needs no file, as there are so few items.
+	// InMemory is set if there are so few items that the index needs no file.
 	InMemory bool
-	// File is the file of the index; empty if the database names none.
+	// File is the index file, or empty if the database names none.
 	File string
-	// Size, Built and Covers are the file's: when it was made, and the last write
-	// that is in it.
+	// Size, Built and Covers are the size of the file, the time when it was built and
+	// the last write that it includes.
 	Size   int64
 	Built  time.Time
 	Covers int64
-	// Missing says that the file is not there, and Damage what is wrong with it.
+	// Missing is set if the file does not exist. Damage describes a damaged file.
 	Missing bool
 	Damage  error
 }
 
-// Glance looks at the file of the index without taking it into use. A file of up to
-// this many bytes is read as a whole; of a larger one its beginning.
+// Glance examines the index file without using it. It reads a file of up to whole
+// bytes completely, and only the beginning of a larger one.
 func (x *Indexes) Glance(ctx context.Context, whole int64) (g Glance, err error) {
 	if g.Sequence, err = x.store.Sequence(ctx); err != nil {
 		return g, err
@@ -48,7 +48,7 @@ func (x *Indexes) Glance(ctx context.Context, whole int64) (g Glance, err error)
 	g.File, g.Covers = x.text.path(named), named.Seq
 	info, err := os.Stat(g.File)
 	if errors.Is(err, fs.ErrNotExist) {
-		// Another process may have put another one in its place just now.
+		// Another process may have just replaced the file.
 		if now, err := x.store.IndexFile(ctx); err == nil && now != named {
 			return x.Glance(ctx, whole)
 		}
@@ -64,7 +64,7 @@ func (x *Indexes) Glance(ctx context.Context, whole int64) (g Glance, err error)
 	return g, nil
 }
 
-// glanceAt is what is wrong with a file.
+// glanceAt returns an error that describes the damage of a file.
 func glanceAt(path string, covers, last, whole int64) (err error) {
 	base, err := index.Open(path)
 	if err != nil {
@@ -82,14 +82,14 @@ func glanceAt(path string, covers, last, whole int64) (err error) {
 	return nil
 }
 
-// Work is what is being done with what is derived from items, and how far it is.
+// Work is a job that builds or checks derived data, with its progress.
 type Work struct {
-	// What is one of the words below; empty for nothing.
+	// What is one of the constants below, or empty if no job runs.
 	What        string
 	Done, Total int
 }
 
-// The kinds of work.
+// These are the kinds of work.
 const (
 	WorkCheck   = "check"
 	WorkRebuild = "rebuild"

@@ -17,19 +17,19 @@ import (
 type Health struct {
 	// Sequence is the change sequence at which they were compared.
 	Sequence int64
-	// Items and Relations are how many rows there are.
+	// Items and Relations are the numbers of rows.
 	Items, Relations int
-	// Indexed says that there is an index; without one, searches read every item
-	// until it is built.
+	// Indexed is set if there is an index. Without one, searches read every item until it
+	// is built.
 	Indexed bool
-	// File and FileSize are those of the index; empty if it is in memory alone.
+	// File and FileSize describe the index file. They are empty if the index is in memory.
 	File     string
 	FileSize int64
-	// Damage is what is wrong with the file, or why it is not used.
+	// Damage is the damage of the file, or the reason why the file is not used.
 	Damage error
-	// MissingTexts are items that the index lacks or has with other texts, and
-	// MissingLinks those that have other neighbours in the graph; the first hundred
-	// of each.
+	// MissingTexts are items that the index lacks or has with different texts.
+	// MissingLinks are items with different neighbours in the graph. Each holds at most
+	// the first hundred.
 	MissingTexts, MissingLinks []int64
 	// ExtraTexts and ExtraItems are the numbers of items in the index and in the
 	// graph, minus the number in the database.
@@ -48,20 +48,20 @@ func (h *Health) Good() bool {
 		h.ExtraTexts == 0 && h.ExtraItems == 0 && h.ExtraRelations == 0
 }
 
-// mostMissing is how many items a Health names at most.
+// mostMissing is the maximum number of items that a Health names.
 const mostMissing = 100
 
-// checkPatience is how long a check waits for index and graph to catch up.
+// checkPatience is the time that a check waits for the index and the graph to catch up.
 const checkPatience = time.Minute
 
-// checkTries is how often a check begins anew because something was written.
+// checkTries is the maximum number of attempts of a check during concurrent writes.
 const checkTries = 5
 
-// Check compares index and graph with all rows.
+// Check compares the index and the graph with all rows.
 func (x *Indexes) Check(ctx context.Context) (Health, error) { return x.CheckWith(ctx, nil) }
 
-// CheckWith is Check that tells how many of how many items are done. It may begin
-// anew.
+// CheckWith is Check with progress reports: it calls progress with the numbers of
+// compared and of all items. After concurrent writes it starts again from zero.
 func (x *Indexes) CheckWith(ctx context.Context, progress func(done, total int)) (Health, error) {
 	if progress == nil {
 		progress = func(int, int) {}
@@ -97,7 +97,7 @@ func (x *Indexes) check(ctx context.Context, h *Health, progress func(done, tota
 		return err
 	}
 	if h.Indexed && h.Damage != nil {
-		x.text.damaged(held, h.Damage) // or searches would go on with it
+		x.text.damaged(held, h.Damage) // otherwise searches would still use it
 	}
 	if err := x.checkLinks(ctx, h); err != nil {
 		return err
@@ -131,7 +131,7 @@ func (x *Indexes) checkTexts(ctx context.Context, h *Health, progress func(done,
 		}
 		document, has := documentOf(item), false
 		if !x.text.use(h.Sequence, func(x *index.Index) { has = x.Has(&document) }) {
-			h.Moving = true // another index has come into use
+			h.Moving = true // another index was put into use
 			return nil
 		}
 		if !has {
@@ -200,10 +200,11 @@ func missingLinks(ctx context.Context, v *graph.View, all Relations, h *Health) 
 	return nil
 }
 
-// Rebuild makes index and graph anew from the rows. Progress, which may be nil, is
-// told how many of how many items are done. Questions are answered meanwhile.
+// Rebuild builds the index and the graph from the rows. It calls progress, which may
+// be nil, with the numbers of finished and of all items. Questions are answered
+// meanwhile.
 func (x *Indexes) Rebuild(ctx context.Context, progress func(done, total int)) error {
-	x.edges.forget() // it is read again when it is asked for
+	x.edges.forget() // the next question reads it again
 	all, err := x.store.List(ctx, Filter{Closed: true, Limit: 1})
 	if err != nil {
 		return err
@@ -219,7 +220,7 @@ func (x *Indexes) Rebuild(ctx context.Context, progress func(done, total int)) e
 	}
 	for {
 		e, own := x.text.builder.join(x, func(alive context.Context) error {
-			// The caller may give up, and the indexes may be closed.
+			// The context ends when the caller gives up or when the indexes are closed.
 			both, cancel := context.WithCancel(ctx)
 			defer cancel()
 			defer context.AfterFunc(alive, cancel)()
@@ -233,7 +234,7 @@ func (x *Indexes) Rebuild(ctx context.Context, progress func(done, total int)) e
 				return ctx.Err()
 			}
 		}
-		<-e.done // it ends with the caller's context, too
+		<-e.done // the caller's context ends it, too
 		if errors.Is(e.err, filelock.ErrTaken) {
 			return gateway.Errorf(gateway.CodeConflict,
 				"another process is building the text index of the knowledge base: wait until it is done, and try again if that is still needed")
@@ -250,8 +251,8 @@ func (x *Indexes) Rebuild(ctx context.Context, progress func(done, total int)) e
 	}
 }
 
-// drop forgets the index and makes the database name no file, so that the next
-// search begins with the rows.
+// drop discards the index and clears the file name in the database, so that the next
+// search starts from the rows.
 func (t *textIndex) drop(ctx context.Context) error {
 	named, err := t.indexes.store.IndexFile(ctx)
 	if err != nil {
@@ -265,8 +266,8 @@ func (t *textIndex) drop(ctx context.Context) error {
 	return t.put(nil)
 }
 
-// Building tells how far the background is with building the text index; a total
-// of 0 is that it does not.
+// Building returns the progress of the background build of the text index. Total is 0
+// if no build runs.
 func (x *Indexes) Building() (done, total int) {
 	b := &x.text.build
 	b.mu.Lock()

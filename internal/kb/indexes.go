@@ -58,39 +58,41 @@ type IndexOptions struct {
 
 // indexLimits are sizes and times that tests reduce.
 type indexLimits struct {
-	// searchPatience is how long a search waits until the index has caught up, and
-	// walkPatience a walk for the graph: a walk over rows is slow only where much is
-	// related.
+	// searchPatience is the time that a search waits for the index to catch up, and
+	// walkPatience the time that a walk waits for the graph. A walk over rows is slow
+	// only among many relations.
 	searchPatience, walkPatience time.Duration
-	// inMemory is the largest number of items without a file.
+	// inMemory is the largest number of items that are indexed without a file.
 	inMemory int
-	// A new file is due when this many items have changed since the last, or an
-	// eighth of all if that is more, but not more than dueMost; or when they take
-	// this many bytes of memory, or a quarter of the file if that is more.
+	// A new file is due when the number of items changed since the last file reaches
+	// due, or an eighth of all items if that is more, but at most dueMost. It is also
+	// due when the changes take dueBytes of memory, or a quarter of the file's size if
+	// that is more.
 	due, dueMost, dueBytes int
-	// Beyond these no more changes are taken into memory, or beyond half of the file
-	// if that is more than mostBytes: the rows answer until the new file is there.
+	// most and mostBytes limit the changes in memory; the limit in bytes is half of the
+	// file's size if that is more. Beyond a limit the rows answer until the new file is
+	// complete.
 	most, mostBytes int
-	// step is how many changes are applied at once, and stepBytes of how much text.
-	// Searches wait meanwhile.
+	// step is the number of changes that are applied at once, and stepBytes the size of
+	// their texts. Searches wait meanwhile.
 	step, stepBytes int
-	// writeBytes is the text of one write that is too much to be applied at once.
+	// writeBytes is the size of the texts of one write that is too large to apply at once.
 	writeBytes int
-	// page is how many changes are read at once.
+	// page is the number of changes that are read at once.
 	page int
-	// verifyFirst is how large a file may be to be read as a whole before it is
-	// used; a larger one is while it is used.
+	// verifyFirst is the size up to which a file is read completely before it is used. A
+	// larger file is verified while it is used.
 	verifyFirst int64
-	// links is how many changed items are too many to be applied to the graph one by
-	// one, and linkPage how many are read at once.
+	// links is the number of changed items beyond which the graph is read again instead
+	// of updated, and linkPage the number of items that are read at once.
 	links, linkPage int
 	// again is the pause after a failed build.
 	again time.Duration
 }
 
-// usualLimits: a change of a kilobyte costs about 0.1 ms and 11 KB of memory, one of
-// 100,000 characters of random words 50 ms or more and 5 MB. A file of 100,000 items takes
-// ten seconds in the background.
+// usualLimits returns the limits outside of tests. A change of a kilobyte costs about
+// 0.1 ms and 11 KB of memory; one of 100,000 characters of random words costs 50 ms or
+// more and 5 MB. A file of 100,000 items takes ten seconds in the background.
 func usualLimits() indexLimits {
 	return indexLimits{
 		searchPatience: time.Second, walkPatience: 250 * time.Millisecond,
@@ -193,7 +195,7 @@ type derived interface {
 
 // written returns the store's sequence at the time of a question.
 func (x *Indexes) written(ctx context.Context, d derived) (int64, error) {
-	before := d.at() // before the sequence is read, or a write between the two would look like the past
+	before := d.at() // read first; otherwise a write between the two reads would look like a restored database
 	seq, err := x.store.Sequence(ctx)
 	if err == nil && seq != 0 && seq < before {
 		// The database was replaced by an older one.

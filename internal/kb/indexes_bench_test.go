@@ -10,9 +10,8 @@ import (
 	"genkan/internal/kb"
 )
 
-// BenchmarkIndexes tells how long it takes from opening a data directory to the
-// first answer, and what an answer costs afterwards. GENKAN_KB_ITEMS is how many
-// items there are.
+// BenchmarkIndexes measures the time from opening a data directory to the first answer,
+// and the cost of an answer afterwards. GENKAN_KB_ITEMS is the number of items.
 func BenchmarkIndexes(b *testing.B) {
 	items := 10_000
 	if n, err := strconv.Atoi(os.Getenv("GENKAN_KB_ITEMS")); err == nil {

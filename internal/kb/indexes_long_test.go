@@ -10,7 +10,7 @@ import (
 	"genkan/internal/kb"
 )
 
-// randomWords is a text whose words are nearly all different.
+// randomWords returns a text whose words are nearly all different.
 func randomWords(seed uint64, words int) string {
 	random := rand.New(rand.NewPCG(seed, 1))
 	var b strings.Builder
@@ -23,8 +23,7 @@ func randomWords(seed uint64, words int) string {
 	return b.String()
 }
 
-// fillLong adds items of 3,000 characters of random words, as many in each write
-// as it is told.
+// fillLong adds items of 3,000 characters of random words. Each is the number of items in a write.
 func (p *process) fillLong(t *testing.T, items, each int) {
 	t.Helper()
 	for done := 0; done < items; done += each {
@@ -47,8 +46,8 @@ func (p *process) fillLong(t *testing.T, items, each int) {
 }
 
 // TestLongItemsGetAFile: a few items with very many different words are not held in
-// memory: they get a file, and what is held meanwhile is bounded. Once there is a
-// file, a write makes no other.
+// memory. They get a file, and the memory until then is bounded. Once there is a file, a
+// write builds no other.
 func TestLongItemsGetAFile(t *testing.T) {
 	t.Parallel()
 	for _, each := range []int{1, 50} { // many writes, and one that is too large for a step

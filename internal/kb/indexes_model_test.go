@@ -16,7 +16,7 @@ import (
 	"genkan/internal/testkit"
 )
 
-// words are what the items of the model are made of.
+// words returns the words of the model's items.
 func words() []string {
 	return []string{"alpha", "bravo", "kilometer", "設計", "検索", "運用手順"}
 }
@@ -40,8 +40,8 @@ func slowChecks(t *testing.T, n int) {
 	t.Cleanup(func() { _ = f.Value.Set(before) })
 }
 
-// TestIndexesAgree: whatever is written through two processes, either of them
-// finds and walks what the rows say, while files are built all the time.
+// TestIndexesAgree: after any writes through two processes, each of them finds and walks
+// the same as the rows, while files are built all the time.
 func TestIndexesAgree(t *testing.T) {
 	small := func(k *kb.Indexes) { k.SmallLimits() }
 	slowChecks(t, testkit.Count(8, 30))
@@ -67,7 +67,7 @@ func TestIndexesAgree(t *testing.T) {
 	})
 }
 
-// model is two processes and what the test knows: the type of each item.
+// model holds two processes and the type of each item.
 type model struct {
 	two   []*process
 	kinds map[int64]string

@@ -10,8 +10,8 @@ import (
 	"genkan/internal/testkit"
 )
 
-// TestIndexesShareScans: those who ask the same while there is no index read the rows
-// once, and whoever has written meanwhile reads them again.
+// TestIndexesShareScans: callers with the same question share one reading of the rows
+// while there is no index. A caller that has written meanwhile reads them again.
 func TestIndexesShareScans(t *testing.T) {
 	dir := t.TempDir()
 	p := openProcess(t, dir)

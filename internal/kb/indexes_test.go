@@ -22,12 +22,12 @@ import (
 	"genkan/internal/testkit"
 )
 
-// counted is a store that counts what only scans and builds, and only walks read.
+// counted is a store that counts the reads of scans and builds, and those of walks.
 type counted struct {
 	kb.Store
 	items, neighbours atomic.Int64
-	// between is called after each page of a feed, if it is set, and afterItems after
-	// each of items.
+	// between, if set, is called after each page of a feed, and afterItems after each page of
+	// items.
 	between, afterItems func()
 }
 
@@ -61,7 +61,7 @@ func (c *counted) Neighbours(ctx context.Context, ids []int64) ([]kb.Edge, error
 	return c.Store.Neighbours(ctx, ids)
 }
 
-// process is what one process has of a data directory.
+// process is one process's view of a data directory.
 type process struct {
 	*kb.Base
 	store   *counted
@@ -69,7 +69,7 @@ type process struct {
 	close   func()
 }
 
-// logOf is a log that goes to the test.
+// logOf returns a logger that writes to the test's log.
 func logOf(t testing.TB) *slog.Logger {
 	if testing.Verbose() {
 		return slog.New(slog.NewTextHandler(t.Output(), nil))
@@ -77,7 +77,7 @@ func logOf(t testing.TB) *slog.Logger {
 	return slog.New(slog.DiscardHandler)
 }
 
-// openProcess opens a data directory once more.
+// openProcess opens a data directory as another process would.
 func openProcess(t testing.TB, dir string, settings ...func(*kb.Indexes)) *process {
 	t.Helper()
 	s := openDatabase(t, filepath.Join(dir, "genkan.db"))
@@ -104,7 +104,7 @@ func openProcess(t testing.TB, dir string, settings ...func(*kb.Indexes)) *proce
 	return p
 }
 
-// fill adds items in a few large writes: each has its number, two words and two
+// fill adds items in a few large writes. Each item has its number, two words and two
 // neighbours.
 func (p *process) fill(t testing.TB, items int) {
 	t.Helper()
@@ -135,7 +135,7 @@ func (p *process) fill(t testing.TB, items int) {
 	}
 }
 
-// total searches and returns how many were found.
+// total searches and returns the number of results.
 func (p *process) total(t testing.TB, query string) int {
 	t.Helper()
 	found, err := p.Search(context.Background(), kb.Query{Text: query, Limit: 1})
@@ -145,8 +145,8 @@ func (p *process) total(t testing.TB, query string) int {
 	return found.Total
 }
 
-// built waits until there is an index with a file that is not the given one. It
-// asks all the time: a file is built when somebody asks.
+// built waits until there is an index with a file other than the given one. It asks
+// questions all the time, because a question starts a build.
 func (p *process) built(t testing.TB, before string) string {
 	t.Helper()
 	var path string
@@ -158,8 +158,8 @@ func (p *process) built(t testing.TB, before string) string {
 	return path
 }
 
-// sameAsRows compares the results and snippets of the indexes with those of Scan. Words have no part,
-// inflection or slip in common, so that both define the same items.
+// sameAsRows compares the results and snippets of the indexes with those of Scan. No word
+// is a part, inflection or misspelling of another, so that both must find the same items.
 func sameAsRows(t interface {
 	Helper()
 	Fatalf(format string, values ...any)
@@ -193,8 +193,8 @@ func sameAsRows(t interface {
 	}
 }
 
-// TestIndexesOrder: an index in memory, a file, and a file with changes since give
-// the same order, scores and snippets.
+// TestIndexesOrder: an index in memory, a file, and a file with later changes give the
+// same order, scores and snippets.
 func TestIndexesOrder(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -241,7 +241,7 @@ func TestIndexesOrder(t *testing.T) {
 	}
 }
 
-// TestIndexesAreLazy: nothing is opened that nobody asks for, and small knowledge
+// TestIndexesAreLazy: nothing is opened before the first question, and small knowledge
 // bases have no file.
 func TestIndexesAreLazy(t *testing.T) {
 	t.Parallel()
@@ -269,14 +269,14 @@ func TestIndexesAreLazy(t *testing.T) {
 	if entries, _ := os.ReadDir(filepath.Join(dir, "kb-index")); len(entries) != 0 {
 		t.Errorf("there are files: %v", entries)
 	}
-	// A write that changes no item is one, too.
+	// A write that changes no item counts, too.
 	if _, err := p.SetState(t.Context(), kb.StatePatch{Content: "all is well"}); err != nil {
 		t.Fatal(err)
 	}
 	if n := p.total(t, "common"); n != 300 || p.store.items.Load() != 0 {
 		t.Errorf("%d found, and %d pages were scanned", n, p.store.items.Load())
 	}
-	// Signs alone are no words; the rows are asked for them.
+	// Signs alone are no words; the rows answer such a query.
 	title := "a->b"
 	if _, err := p.Create(t.Context(), "docs", kb.Patch{Title: &title}); err != nil {
 		t.Fatal(err)
@@ -286,8 +286,8 @@ func TestIndexesAreLazy(t *testing.T) {
 	}
 }
 
-// TestIndexesWaitForNobody: while another process builds, questions are answered
-// from the rows, and what it has built is used by all.
+// TestIndexesWaitForNobody: while another process builds, the rows answer, and then all
+// processes use the new file.
 func TestIndexesWaitForNobody(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -322,8 +322,8 @@ func TestIndexesWaitForNobody(t *testing.T) {
 	}
 }
 
-// TestIndexesImpatient: whoever would wait too long for the changes of others is
-// answered from the rows; what was begun goes on, also when its caller gives up.
+// TestIndexesImpatient: the rows answer a question that would wait too long for the
+// changes of others. The catch-up continues, even when its caller gives up.
 func TestIndexesImpatient(t *testing.T) {
 	p := openProcess(t, t.TempDir(), (*kb.Indexes).Patient)
 	p.fill(t, 20)
@@ -352,8 +352,7 @@ func TestIndexesImpatient(t *testing.T) {
 	}
 }
 
-// TestIndexesClose: a build that is under way is given up, and who asks later is
-// answered from the rows.
+// TestIndexesClose: Close cancels a running build, and the rows answer later questions.
 func TestIndexesClose(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -374,7 +373,7 @@ func TestIndexesClose(t *testing.T) {
 	}
 }
 
-// TestIndexesFeed: items change, go and come while their changes are being read.
+// TestIndexesFeed: items are changed, deleted and created while their changes are read.
 func TestIndexesFeed(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -429,7 +428,7 @@ func TestIndexesFeed(t *testing.T) {
 	}
 }
 
-// TestIndexesRebuildThatCannotWrite: it says where, and the rows go on answering.
+// TestIndexesRebuildThatCannotWrite: the error names the place, and the rows still answer.
 func TestIndexesRebuildThatCannotWrite(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -449,7 +448,7 @@ func TestIndexesRebuildThatCannotWrite(t *testing.T) {
 	}
 }
 
-// TestIndexesRebuild tells how far it is and can be given up.
+// TestIndexesRebuild: Rebuild reports its progress and can be canceled.
 func TestIndexesRebuild(t *testing.T) {
 	t.Parallel()
 	p := openProcess(t, t.TempDir(), (*kb.Indexes).Patient, func(k *kb.Indexes) { k.InMemory(10) })

@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// Item is one node of the knowledge base. Texts that are empty and times that
-// are zero are not set.
+// Item is one node of the knowledge base. Empty texts and zero times are not set.
 type Item struct {
 	ID          int64
 	Type        string
@@ -20,18 +19,18 @@ type Item struct {
 	Category    string
 	Version     string
 	Start, End  time.Time
-	// Related are the neighbours, ordered by id. Relations have no direction:
-	// each end has the other here.
+	// Related are the neighbours, ordered by id. Relations have no direction: each end
+	// lists the other.
 	Related []Ref
 	// Tags are in the order in which they were given.
 	Tags                 []string
 	CreatedAt, UpdatedAt time.Time
 }
 
-// Ref is the item's reference.
+// Ref returns the item's reference.
 func (i *Item) Ref() Ref { return Ref{i.Type, i.ID} }
 
-// Summary is what lists say of an item.
+// Summary is an item in a list.
 type Summary struct {
 	ID                   int64
 	Type                 string
@@ -41,24 +40,23 @@ type Summary struct {
 	CreatedAt, UpdatedAt time.Time
 }
 
-// Summary is what lists say of the item.
+// Summary returns the item's form in lists.
 func (i *Item) Summary() Summary {
 	return Summary{i.ID, i.Type, i.Title, i.Status, i.Priority, i.CreatedAt, i.UpdatedAt}
 }
 
-// Found is an item, and the reference that it was asked for under if that is a
-// former one.
+// Found is an item, with the requested reference if that is a former one.
 type Found struct {
 	Item   Item
 	Former Ref
-	// DroppedTags and DroppedRelated are what an update took away by replacing the
-	// lists.
+	// DroppedTags and DroppedRelated are the entries that an update removed by replacing
+	// the lists.
 	DroppedTags    []string
 	DroppedRelated []Ref
 }
 
-// Ref is what people call an item: docs-12. Ids are unique across types; the
-// type is there so that a mistaken id is noticed.
+// Ref is the reference of an item, such as docs-12. Ids are unique across types; the
+// type makes a mistaken id noticeable.
 type Ref struct {
 	Type string
 	ID   int64
@@ -66,10 +64,10 @@ type Ref struct {
 
 func (r Ref) String() string { return r.Type + "-" + strconv.FormatInt(r.ID, 10) }
 
-// IsZero reports whether there is no reference.
+// IsZero reports whether the reference is empty.
 func (r Ref) IsZero() bool { return r == Ref{} }
 
-// splitRef splits at the last hyphen: types may have hyphens, too.
+// splitRef splits at the last hyphen, because types may contain hyphens.
 func splitRef(text string) (Ref, bool) {
 	at := strings.LastIndexByte(text, '-')
 	if at < 1 {
@@ -77,7 +75,7 @@ func splitRef(text string) (Ref, bool) {
 	}
 	digits := text[at+1:]
 	id, err := strconv.ParseInt(digits, 10, 64)
-	// One item has one reference: neither +1 nor 01.
+	// Each item has one spelling of its reference: neither +1 nor 01 is an id.
 	if err != nil || id < 1 || strconv.FormatInt(id, 10) != digits {
 		return Ref{}, false
 	}
@@ -87,7 +85,7 @@ func splitRef(text string) (Ref, bool) {
 // Priority is one of five words.
 type Priority string
 
-// The priorities.
+// These are the priorities.
 const (
 	PriorityCritical Priority = "CRITICAL"
 	PriorityHigh     Priority = "HIGH"
@@ -96,26 +94,26 @@ const (
 	PriorityMinimal  Priority = "MINIMAL"
 )
 
-// Priorities lists them, the most urgent first.
+// Priorities returns the priorities, the most urgent first.
 func Priorities() []Priority {
 	return []Priority{PriorityCritical, PriorityHigh, PriorityMedium, PriorityLow, PriorityMinimal}
 }
 
-// Valid reports whether it is one of the five.
+// Valid reports whether the priority is one of the five.
 func (p Priority) Valid() bool { return slices.Contains(Priorities(), p) }
 
-// Status is what an item may be in. Lists leave out items in a closed one,
-// unless they are asked for.
+// Status is a status of items. Lists leave out items in a closed status, unless the
+// filter asks for them.
 type Status struct {
 	Name   string
 	Closed bool
-	// Retired says that it is not configured any more: items that have it keep it,
-	// and no other gets it.
+	// Retired is set if the status is no longer configured: items that have it keep it,
+	// and no other item can get it.
 	Retired bool
 }
 
-// DefaultStatuses are those of a knowledge base that is told no others. The first
-// open one is what an item gets that is given none.
+// DefaultStatuses returns the statuses of a knowledge base without configured ones.
+// The first open status is the default of a new item.
 func DefaultStatuses() []Status {
 	return []Status{
 		{Name: "Open"},
@@ -133,14 +131,14 @@ func DefaultStatuses() []Status {
 	}
 }
 
-// Tag is a tag with how many items have it.
+// Tag is a tag with the number of its items.
 type Tag struct {
 	Name  string
 	Count int
 }
 
-// State is the one text about where things stand. Before it was first written
-// UpdatedAt is zero.
+// State is the text about the current state. UpdatedAt is zero before the first
+// write.
 type State struct {
 	Content   string
 	UpdatedBy string
@@ -149,7 +147,7 @@ type State struct {
 	Tags      []string
 }
 
-// The limits, in characters or entries. What is over is refused, never cut.
+// These are the limits, in characters or entries. Longer values are refused, never cut.
 const (
 	MaxType        = 50
 	MaxTitle       = 200
@@ -161,7 +159,7 @@ const (
 	MaxBulk        = 1_000
 	MaxQuery       = 1_000
 	MaxStatuses    = 100
-	// MaxWords is for texts of a few words: category, version, who wrote.
+	// MaxWords is the limit of short texts: category, version, author.
 	MaxWords = 200
 
 	UsualPage, MaxPage               = 20, 100
@@ -169,6 +167,6 @@ const (
 	UsualDepth, MaxDepth             = 1, 3
 	UsualRelated, MaxRelatedResults  = 50, 1_000
 	UsualPathDepth, MaxPathDepth     = 5, 10
-	// MaxPaths is how many shortest paths are told.
+	// MaxPaths is the maximum number of shortest paths in an answer.
 	MaxPaths = 100
 )

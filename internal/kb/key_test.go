@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// TestEveryPartOfAQueryIsInItsKey: who asks for something else must not share an
-// answer.
+// TestEveryPartOfAQueryIsInItsKey: different questions must not share an answer.
 func TestEveryPartOfAQueryIsInItsKey(t *testing.T) {
 	values := map[reflect.Type]any{
 		reflect.TypeFor[string]():    "a",

@@ -14,8 +14,8 @@ import (
 
 func TestMain(m *testing.M) { testkit.Main(m) }
 
-// emptyDatabase is the content of a database that is up to date and empty. To
-// migrate one takes longer than most tests.
+// emptyDatabase returns the content of an empty, migrated database. Migrating one takes
+// longer than most tests.
 var emptyDatabase = sync.OnceValues(func() ([]byte, error) {
 	dir, err := os.MkdirTemp("", "genkan-kb-")
 	if err != nil {

@@ -9,32 +9,32 @@ import (
 	"unicode/utf8"
 )
 
-// marker finds the words of one query in texts, for snippets. It takes for a match
-// what the index does, nearly: Latin words without their inflection, the last one
-// also as a beginning, and runs of Japanese wherever they stand, whole or in parts.
+// marker finds the words of one query in texts, for snippets. It matches nearly what
+// the index matches: Latin words without their inflection, the last word also as a
+// prefix, and runs of Japanese at any position, whole or in parts.
 type marker struct {
 	look []wanted
-	// words is how many words the query has.
+	// words is the number of words in the query.
 	words int
-	// folded is the piece of a text that is looked at, and found what it has.
+	// folded is the piece of text being searched, and found its matches.
 	folded foldedText
 	found  []span
 }
 
-// wanted is something that a text may have.
+// wanted is one pattern to look for in a text.
 type wanted struct {
-	// text is folded, and word which word of the query it is of.
+	// text is the folded pattern, and word the index of its word in the query.
 	text []byte
 	word int
-	// latin is a word with letters: text is its beginning that all its inflections
-	// have, whole is all of it, and open says that it may go on.
+	// latin is set for a word of letters: text is then the prefix that all its
+	// inflections share, whole is the complete word, and open allows any continuation.
 	latin, open bool
 	whole       []byte
-	// ends is katakana without its long mark, which is the end of a word.
+	// ends is set for katakana without its long mark, which ends a word.
 	ends bool
 }
 
-// newMarker makes one of a query.
+// newMarker returns the marker of a query.
 func newMarker(query string) *marker {
 	m := &marker{}
 	m.folded.fold(query)
@@ -67,8 +67,8 @@ func newMarker(query string) *marker {
 	return m
 }
 
-// addRun adds a run of characters that are written without spaces, and its parts
-// in different scripts: it may have been found by these.
+// addRun adds a run of characters that are written without spaces. It also adds the
+// parts of the run in different scripts, because the index may have matched those.
 func (m *marker) addRun(run string) {
 	add := func(part string) {
 		m.look = append(m.look, wanted{text: []byte(part), word: m.words})
@@ -91,7 +91,7 @@ func (m *marker) addRun(run string) {
 	}
 }
 
-// stub is the beginning that all inflections of a word have: retr of retries.
+// stub returns the prefix that all inflections of a word share: retr for retries.
 func stub(word string) string {
 	cut := word
 	switch {
@@ -106,7 +106,7 @@ func stub(word string) string {
 		cut = word[:len(word)-1]
 	}
 	if n := len(cut); n > 3 && cut[n-1] == cut[n-2] && cut != word {
-		cut = cut[:n-1] // run of running
+		cut = cut[:n-1] // run for running
 	}
 	if len(cut) < 3 {
 		return word
@@ -114,23 +114,23 @@ func stub(word string) string {
 	return cut
 }
 
-// inflects reports whether a word can end like this behind a stub.
+// inflects reports whether rest is a possible ending of a word that begins with stub.
 func inflects(stub, rest []byte) bool {
 	switch string(rest) {
 	case "", "s", "e", "es", "ed", "ing", "y", "ies", "ied":
 		return true
 	}
-	return rest[0] == stub[len(stub)-1] && (string(rest[1:]) == "ed" || string(rest[1:]) == "ing") // ning of running
+	return rest[0] == stub[len(stub)-1] && (string(rest[1:]) == "ed" || string(rest[1:]) == "ing") // ning for running
 }
 
-// span is a match in a text, in bytes, and which word of the query it is.
+// span is a match in a text: its offsets in bytes and the index of the query's word.
 type span struct{ from, to, word int }
 
-// mostSpans is how many matches of a word are of interest in one piece of a text.
+// mostSpans is the maximum number of matches of a word in one piece of a text.
 const mostSpans = 32
 
-// spans are the matches in a piece of a text, in order and apart from one another,
-// until the next call. Within finds words inside of others, too.
+// spans returns the matches in a piece of a text, in order and without overlap. The
+// result is valid until the next call. Within also finds words inside of other words.
 func (m *marker) spans(text string, within bool) []span {
 	f := &m.folded
 	f.fold(text)
@@ -166,7 +166,7 @@ func (m *marker) spans(text string, within bool) []span {
 	return m.found
 }
 
-// match reports whether what stands at a place is a match, and where it ends.
+// match reports whether the pattern matches at an offset, and where the match ends.
 func (w *wanted) match(folded []byte, at int, within bool) (end int, ok bool) {
 	end = at + len(w.text)
 	if !w.latin {
@@ -194,11 +194,11 @@ func (w *wanted) match(folded []byte, at int, within bool) (end int, ok bool) {
 	return at + len(w.whole), within && bytes.HasPrefix(word, w.whole)
 }
 
-// The kinds of letters.
+// These are the kinds of letters.
 const (
 	noLetter    = iota
-	latinLetter // of a script that puts spaces between words, or a digit
-	runLetter   // of a script that does not
+	latinLetter // a digit, or a letter of a script with spaces between words
+	runLetter   // a letter of a script without spaces
 )
 
 func letterKind(r rune) int {
@@ -221,7 +221,7 @@ func letterKind(r rune) int {
 	return noLetter
 }
 
-// The scripts that a run of Japanese is made of.
+// These are the scripts of a run of Japanese.
 const (
 	otherScript = iota
 	hiragana

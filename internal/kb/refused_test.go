@@ -13,7 +13,7 @@ import (
 	"genkan/internal/kb"
 )
 
-// kept is all that can be read of a knowledge base.
+// kept returns everything that can be read from a knowledge base.
 func kept(t testing.TB, s kb.Store) []any {
 	t.Helper()
 	ctx := t.Context()
@@ -28,7 +28,7 @@ func kept(t testing.TB, s kb.Store) []any {
 	return []any{seq, changes, links, tags, state}
 }
 
-// TestRefused: what is wrong is named, and changes nothing.
+// TestRefused: an error names the wrong value, and nothing changes.
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	b := newBase(t)
@@ -231,8 +231,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestRefusedAsWritten: what a decoder would change without a word is refused, so that
-// what is kept is what was given.
+// TestRefusedAsWritten: input that a decoder would change silently is refused, so that the
+// stored values are the given ones.
 func TestRefusedAsWritten(t *testing.T) {
 	b := newBase(t)
 	tools := kb.NewTools(b.Base)
@@ -272,7 +272,7 @@ func TestRefusedAsWritten(t *testing.T) {
 	}
 }
 
-// TestLimitsAreInclusive: what is just within the limits is kept as it is.
+// TestLimitsAreInclusive: values at the limits are stored unchanged.
 func TestLimitsAreInclusive(t *testing.T) {
 	t.Parallel()
 	b := newBase(t)
@@ -297,7 +297,7 @@ func TestLimitsAreInclusive(t *testing.T) {
 		t.Errorf("it was not kept as it was given: %.500s", diff)
 	}
 
-	// As many neighbours as may be, and as many entries of a bulk update.
+	// The maximum number of neighbours, and of entries in a bulk update.
 	edits := make([]kb.Edit, kb.MaxBulk)
 	var related []kb.Ref
 	err = b.store.Write(t.Context(), func(ctx context.Context, w kb.Writer) error {
@@ -348,7 +348,7 @@ func TestStoreFails(t *testing.T) {
 	if err != nil || !strings.Contains(string(raw), `"details":{"message":"the disk is full"}`) || strings.Contains(string(raw), "inside") {
 		t.Errorf("%s, %v", raw, err)
 	}
-	// Who gives up gets no answer that looks like one.
+	// A canceled call must not get an answer that looks valid.
 	_, err = kb.New(brokenStore{err: context.Canceled}, kb.Options{}).Get(t.Context(), kb.Ref{Type: "a", ID: 1})
 	if errors.As(err, &own) || gateway.AsError(err).Code != gateway.CodeCanceled {
 		t.Errorf("%v", err)

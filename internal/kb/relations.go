@@ -61,10 +61,10 @@ func (r *relationGraph) read(ctx context.Context) (*graph.Graph, error) {
 	return graph.Build(slices.Values(all.IDs), edges, all.Seq), nil
 }
 
-// follow applies what has changed, all of it at once: what is read page by page
-// shows an item as it is now and not as it was at its place in the feed, so that
-// only the end of the feed is a state that the store has had. False: there is so
-// much that reading everything anew is less.
+// follow applies all changes at once. A page shows an item in its current state and
+// not in its state at that position of the feed, so only the end of the feed is a
+// state that the store has had. It returns false if there are so many changes that
+// reading everything again is cheaper.
 func (r *relationGraph) follow(ctx context.Context, g *graph.Graph) (bool, error) {
 	l := &r.indexes.limits
 	target, err := r.indexes.store.Sequence(ctx)
@@ -89,13 +89,13 @@ func (r *relationGraph) follow(ctx context.Context, g *graph.Graph) (bool, error
 			return false, nil
 		}
 	}
-	// A page that is not full ends where the store was when it was read. Writes
+	// A page that is not full ends at the store's sequence when it was read. Writes
 	// that changed no item leave a gap before the target.
 	g.Apply(max(target, at.Seq), changes)
 	return true, nil
 }
 
-// view is the graph as it is now, or nil if it does not know a write.
+// view returns the current graph, or nil if it does not include the write seq.
 func (r *relationGraph) view(ctx context.Context, seq int64) (*graph.View, error) {
 	ok, err := r.indexes.reach(ctx, r, &r.catchUp, seq, r.indexes.limits.walkPatience)
 	if g := r.now.Load(); ok && err == nil && g != nil {
@@ -104,8 +104,8 @@ func (r *relationGraph) view(ctx context.Context, seq int64) (*graph.View, error
 	return nil, err
 }
 
-// related is Related, unless it is the rows' turn. So it is for an item that the
-// graph does not know: it has just gone.
+// related answers Related. It returns false if the rows must answer. That includes an
+// item that the graph does not know, because it was just deleted.
 func (r *relationGraph) related(ctx context.Context, seq, id int64, depth, most int) (Around, bool, error) {
 	v, err := r.view(ctx, seq)
 	if v == nil {
@@ -122,8 +122,8 @@ func (r *relationGraph) related(ctx context.Context, seq, id int64, depth, most 
 	return around, true, nil
 }
 
-// paths is Paths, unless it is the rows' turn. A search that has read too much is
-// given up without a path, but says that there may be one.
+// paths answers Paths. It returns false if the rows must answer. A search that reads
+// too much stops without a path and reports that there may be one.
 func (r *relationGraph) paths(ctx context.Context, seq, from, to int64, depth, most int) (Paths, bool, error) {
 	v, err := r.view(ctx, seq)
 	if v == nil {

@@ -6,38 +6,39 @@ import (
 	"time"
 )
 
-// Restoration is what an import brings in as it was elsewhere. It is no business of
-// tools: who makes an item does not say when that was.
+// Restoration is the content of an import, with times and references from its origin.
+// Tools do not use it: the creator of an item cannot choose its creation time.
 type Restoration struct {
 	Items []RestoredItem
-	// Relations are between items that are there by then. They change when no item
-	// was updated.
+	// Relations connect items that exist after the restoration. They do not change the
+	// update times of items.
 	Relations [][2]Ref
-	// State, if it is not nil, replaces the text about where things stand.
+	// State, if it is not nil, replaces the text about the current state.
 	State *State
 }
 
-// RestoredItem is an item as it was. Its neighbours do not count.
+// RestoredItem is an item to restore. Its neighbours are ignored.
 type RestoredItem struct {
-	// Item keeps its times; those that it lacks are now. It keeps its id if that is
-	// higher than any that was ever given here, and gets a new one otherwise.
+	// Item keeps its times; missing times are set to now. It keeps its id if that is
+	// higher than any id ever assigned here, and gets a new id otherwise.
 	Item Item
-	// Former are references that it had under other types. They are kept with the
-	// item's own, where nobody else has had their ids.
+	// Former are references that the item had under other types. They are kept if the
+	// item keeps its id and if no other item has had their ids.
 	Former []Ref
 }
 
-// RestoredAs is what became of an item.
+// RestoredAs is the result of restoring an item.
 type RestoredAs struct {
 	Ref Ref
 	// Former are the former references that were kept.
 	Former []Ref
 }
 
-// MaxKeptID is the highest id that an item keeps: ids go on from the highest.
+// MaxKeptID is the highest id that an item keeps, because new ids follow the highest
+// one.
 const MaxKeptID = 1_000_000_000
 
-// Restore makes items, relations and the state, all or none of them.
+// Restore creates items and relations and replaces the state, all in one write.
 func (b *Base) Restore(ctx context.Context, r Restoration) (all []RestoredAs, err error) {
 	defer b.stamp(&err)
 	if len(r.Items) > MaxBulk {
@@ -93,8 +94,8 @@ func (b *Base) Restore(ctx context.Context, r Restoration) (all []RestoredAs, er
 	return all, nil
 }
 
-// prepare checks what can be known of an item by itself, as if it was made anew, and
-// fills in what it lacks.
+// prepare validates an item as far as possible by itself, like a new one, and fills
+// in missing values.
 func (r *RestoredItem) prepare(now time.Time) error {
 	i := &r.Item
 	i.Related = nil
@@ -155,7 +156,7 @@ func (b *Base) checkState(s *State) error {
 	return err
 }
 
-// relate adds relations between items that are there.
+// relate adds relations between existing items.
 func relate(ctx context.Context, w Writer, pairs [][2]Ref) error {
 	if len(pairs) == 0 {
 		return nil

@@ -9,12 +9,12 @@ import (
 	"strings"
 )
 
-// Scan is a Finder that reads every item. It defines the right answers, which the
-// index is tested against, and answers while there is no index.
+// Scan is a Finder that reads every item. It defines the correct answers, against
+// which the index is tested, and answers while there is no index.
 type Scan struct {
 	store Store
-	// slots bounds the scans that run at once. A scan may take a core for a second or
-	// more, and many of them must not slow down everything else.
+	// slots limits the number of concurrent scans. A scan may use a core for a second or
+	// more, and many scans must not slow down everything else.
 	slots chan struct{}
 }
 
@@ -26,7 +26,7 @@ func NewScan(store Store) *Scan {
 // scanPage is the number of items in memory at a time. An item may have 400 KB.
 const scanPage = 32
 
-// each passes every item.
+// each calls pass with every item.
 func (s *Scan) each(ctx context.Context, pass func(*Item)) error {
 	select {
 	case s.slots <- struct{}{}:
@@ -43,8 +43,8 @@ func (s *Scan) each(ctx context.Context, pass func(*Item)) error {
 	return nil
 }
 
-// allItems are all items in the order of their ids, read page by page. An error is
-// the last that comes.
+// allItems returns all items in the order of their ids and reads them page by page.
+// It ends after an error.
 func allItems(ctx context.Context, store Store, page int) iter.Seq2[*Item, error] {
 	return func(yield func(*Item, error) bool) {
 		for last := int64(0); ; {
@@ -66,7 +66,7 @@ func allItems(ctx context.Context, store Store, page int) iter.Seq2[*Item, error
 	}
 }
 
-// Search finds the items that have all words of the query somewhere.
+// Search finds the items that contain all words of the query.
 func (s *Scan) Search(ctx context.Context, q Query) (Hits, error) {
 	words := strings.Fields(fold(q.Text))
 	if len(words) == 0 {
@@ -94,11 +94,11 @@ func (s *Scan) Search(ctx context.Context, q Query) (Hits, error) {
 	return hits, err
 }
 
-// The weights of the fields.
+// These are the weights of the fields.
 const titleWeight, descriptionWeight, contentWeight = 4, 2, 1
 
-// rate is 1 for an item whose title has all words, and more if it has them in a
-// row.
+// rate returns the score of an item: 1 if its title has all words, and more if it has
+// them as a phrase.
 func rate(item *Item, words []string, phrase string) (float64, bool) {
 	title, description := fold(item.Title), fold(item.Description)
 	content, folded := "", false
@@ -110,7 +110,7 @@ func rate(item *Item, words []string, phrase string) (float64, bool) {
 		case strings.Contains(description, word):
 			total += descriptionWeight
 		default:
-			if !folded { // it is the longest, and often not needed
+			if !folded { // folded last, because it is the longest and often not needed
 				content, folded = fold(item.Content), true
 			}
 			if !strings.Contains(content, word) {
@@ -126,8 +126,7 @@ func rate(item *Item, words []string, phrase string) (float64, bool) {
 	return score, true
 }
 
-// Suggest finds titles that begin with the query, then those with a word that
-// does.
+// Suggest finds titles that begin with the query, then titles with a word that does.
 func (s *Scan) Suggest(ctx context.Context, q Query) ([]string, error) {
 	begun := strings.TrimSpace(fold(q.Text))
 	if begun == "" {
@@ -145,14 +144,14 @@ func (s *Scan) Suggest(ctx context.Context, q Query) ([]string, error) {
 	return firstCompletions(all, q.Limit), nil
 }
 
-// completion is a title that goes on where somebody stopped typing. Rank is 0 if
-// that was its beginning.
+// completion is a title that completes the typed text. Rank is 0 if the title begins
+// with that text.
 type completion struct {
 	rank          int
 	folded, title string
 }
 
-// complete reports whether a title does, or a word of it.
+// complete reports whether a title, or a word of it, begins with the typed text.
 func complete(title, begun string) (completion, bool) {
 	folded := fold(title)
 	for at := 0; ; at++ {
@@ -166,7 +165,8 @@ func complete(title, begun string) (completion, bool) {
 	}
 }
 
-// firstCompletions are the first titles in the order of suggestions, each once.
+// firstCompletions returns the first titles in the order of suggestions, without
+// repetitions.
 func firstCompletions(all []completion, limit int) []string {
 	slices.SortFunc(all, func(a, b completion) int {
 		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.folded, b.folded), cmp.Compare(a.title, b.title))
@@ -180,5 +180,5 @@ func firstCompletions(all []completion, limit int) []string {
 	return titles
 }
 
-// oneOf reports whether a type is wanted; none is all.
+// oneOf reports whether types contains kind. An empty list contains all types.
 func oneOf(kind string, types []string) bool { return len(types) == 0 || slices.Contains(types, kind) }

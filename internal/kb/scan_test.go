@@ -12,7 +12,7 @@ import (
 	"genkan/internal/kb"
 )
 
-// slowRows is a store without items that takes a second to say so.
+// slowRows is a store without items whose reads take a second.
 type slowRows struct {
 	kb.Store
 
@@ -34,8 +34,8 @@ func (s *slowRows) count(n int) {
 	s.most = max(s.most, s.readers)
 }
 
-// TestScansLeaveRoom: however many read all items, half of the cores are for others,
-// and who has to wait may give up.
+// TestScansLeaveRoom: any number of scans leave half of the cores free, and a waiting
+// caller can give up.
 func TestScansLeaveRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rows := &slowRows{}

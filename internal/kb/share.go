@@ -6,27 +6,27 @@ import (
 	"sync"
 )
 
-// sharing lets those who ask the same at the same time have one answer. Nobody gets
-// an answer whose reading began before they asked, unless the key says that nothing
-// was written in between: so what was acknowledged before a question is in its
-// answer.
+// sharing lets callers that ask the same question at the same time share one answer.
+// No caller gets an answer whose reading began before its question, unless the key
+// proves that nothing was written in between. So an answer includes every write that
+// was acknowledged before the question.
 //
-// Whoever comes first reads for all; there is no goroutine for it, which would cost
-// as much as a list. When they give up, they read on for those who still wait; only
-// when all have, the reading is given up, too.
+// The first caller reads for all. There is no goroutine for it, because that would
+// cost as much as a list. When the first caller gives up, it reads on for those that
+// still wait. The reading is cancelled when all callers have given up.
 //
-// Answers are for several: nobody may change one.
+// Answers are shared: callers must not modify them.
 type sharing[T any] struct {
 	mu  sync.Mutex
 	now map[string]*reading[T]
 }
 
-// reading is something that is read for everybody who waits for it.
+// reading is one reading in progress, shared by all callers that wait for it.
 type reading[T any] struct {
-	ctx    context.Context //nolint:containedctx // ends when nobody waits any more
+	ctx    context.Context //nolint:containedctx // ends when no caller waits any more
 	cancel context.CancelFunc
 	done   chan struct{}
-	// wanted is by how many; under the lock of all.
+	// wanted is the number of waiting callers. The lock of sharing protects it.
 	wanted int
 
 	answer   T
@@ -34,10 +34,10 @@ type reading[T any] struct {
 	panicked any
 }
 
-// do answers what the key stands for. Current says that the key names the state of
-// the store, by a sequence that was read when the question came: then a reading
-// that is under way will do. Otherwise only one that begins later does, which
-// everybody shares who comes meanwhile.
+// do answers the question that the key identifies. Current says that the key includes
+// the store's sequence, read when the question came: then a reading in progress can
+// answer it. Otherwise only a reading that begins later can, and all callers that
+// arrive meanwhile share that one.
 func (s *sharing[T]) do(ctx context.Context, key string, current bool, read func(ctx context.Context) (T, error)) (T, error) {
 	var none T
 	r, how := s.join(ctx, key, current)
@@ -47,7 +47,7 @@ func (s *sharing[T]) do(ctx context.Context, key string, current bool, read func
 		case <-ctx.Done():
 			return none, ctx.Err()
 		}
-		// Whatever is read now, it began after the question.
+		// Any reading that runs now began after the question.
 		r, how = s.join(ctx, key, true)
 	}
 	if how == leads {
@@ -65,11 +65,11 @@ func (s *sharing[T]) do(ctx context.Context, key string, current bool, read func
 	}
 }
 
-// What one who asks has to do with a reading.
+// These are the roles of a caller of a reading.
 const (
-	leads  = iota // carry it out
+	leads  = iota // carry out the reading
 	shares        // take its answer
-	waits         // let it end first, for it is too old
+	waits         // wait for its end first, because it began too early
 )
 
 func (s *sharing[T]) join(ctx context.Context, key string, current bool) (r *reading[T], how int) {
@@ -92,7 +92,7 @@ func (s *sharing[T]) join(ctx context.Context, key string, current bool) (r *rea
 	return r, shares
 }
 
-// lead reads, on behalf of all.
+// lead reads on behalf of all callers.
 func (s *sharing[T]) lead(ctx context.Context, key string, r *reading[T], read func(ctx context.Context) (T, error)) (T, error) {
 	defer context.AfterFunc(ctx, func() { s.leave(key, r) })()
 	defer r.cancel()
@@ -110,12 +110,12 @@ func (s *sharing[T]) lead(ctx context.Context, key string, r *reading[T], read f
 		panic(r.panicked)
 	}
 	if r.err != nil && ctx.Err() != nil {
-		return r.answer, ctx.Err() // or it would say that nobody waited
+		return r.answer, ctx.Err() // otherwise the error would be that nobody waited
 	}
 	return r.answer, r.err
 }
 
-// leave does not want it any more.
+// leave removes a caller from the reading.
 func (s *sharing[T]) leave(key string, r *reading[T]) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -124,11 +124,11 @@ func (s *sharing[T]) leave(key string, r *reading[T]) {
 	}
 	r.cancel()
 	if s.now[key] == r {
-		delete(s.now, key) // nobody may join what is given up
+		delete(s.now, key) // no caller may join a cancelled reading
 	}
 }
 
-// question makes keys: the same for the same question only.
+// question builds keys. Different questions have different keys.
 type question []byte
 
 func (q question) number(n int64) question { return append(strconv.AppendInt(q, n, 10), ' ') }

@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 )
 
-// asked is one who asks, and what they got.
+// asked is a caller with its answer.
 type asked struct {
 	answer int
 	err    error
@@ -27,7 +27,7 @@ func ask(s *sharing[int], current bool, read func(ctx context.Context) (int, err
 
 var errStillWaiting = errors.New("still waiting")
 
-// slow is a reading that takes until it is let go, and counts.
+// slow is a reading that lasts until it is released. It counts its runs.
 type slow struct {
 	begun int
 	ended []error // of their contexts
@@ -90,7 +90,7 @@ func TestSharingWhenSomebodyLeaves(t *testing.T) {
 		first.leave()
 		later.leave()
 		synctest.Wait()
-		// The first reads on for the second.
+		// The first caller reads on for the second.
 		if !errors.Is(later.err, context.Canceled) || !errors.Is(second.err, errStillWaiting) || len(r.ended) > 0 {
 			t.Fatalf("%v, %v, %v", later.err, second.err, r.ended)
 		}
@@ -100,7 +100,7 @@ func TestSharingWhenSomebodyLeaves(t *testing.T) {
 			t.Fatalf("%d, %v of %d", second.answer, second.err, r.begun)
 		}
 
-		// One who shares may go at any time.
+		// A caller that shares a reading may leave at any time.
 		leader, sharer := ask(s, true, r.read), ask(s, true, r.read)
 		sharer.leave()
 		synctest.Wait()
@@ -108,7 +108,8 @@ func TestSharingWhenSomebodyLeaves(t *testing.T) {
 			t.Fatalf("%v, %v", sharer.err, leader.err)
 		}
 
-		// When all have gone it is given up, and who comes then begins anew.
+		// When all callers have left, the reading is canceled, and the next caller starts a new
+		// one.
 		leader.leave()
 		synctest.Wait()
 		if len(r.ended) != 2 || !errors.Is(r.ended[1], context.Canceled) || !errors.Is(leader.err, context.Canceled) {
@@ -138,7 +139,7 @@ func TestSharingOfPanics(t *testing.T) {
 	_, _ = s.do(t.Context(), "key", true, func(context.Context) (int, error) { panic("broken") })
 }
 
-// Whatever is shared, everybody sees what was written before they asked.
+// A shared answer includes everything that was written before the question.
 func TestSharingIsNeverStale(t *testing.T) {
 	var s sharing[int64]
 	var store atomic.Int64

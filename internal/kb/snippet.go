@@ -7,31 +7,31 @@ import (
 	"unicode/utf8"
 )
 
-// A snippet is a piece of an item's text around what a query has found there, on
-// one line, with the matches between double asterisks. There is one maker of them:
-// what the index finds and what the rows have is shown in the same way.
+// A snippet is a piece of an item's text around the matches of a query, on one line,
+// with the matches between double asterisks. The index and the rows use the same code
+// for snippets, so their results look the same.
 //
-// A page has twenty of them and a text up to 400 KB, so a text is read piece by
-// piece, and no further than needed.
+// A page has twenty snippets and a text may have 400 KB, so a text is read piece by
+// piece and no further than needed.
 
 const (
-	// snippetWidth is how long a snippet is, in characters, about.
+	// snippetWidth is the approximate length of a snippet in characters.
 	snippetWidth = 160
-	// Of a text this many bytes are looked at first, and then twice as many each
-	// time, up to mostPiece.
+	// firstPiece is the size in bytes of the first piece of a text that is searched. The
+	// size doubles for each further piece, up to mostPiece.
 	firstPiece, mostPiece = 512, 4 << 10
-	// snippetReach is how much further a place with more words is looked for.
+	// snippetReach is how much further the search for a place with more words goes.
 	snippetReach = 8 << 10
-	// snippetBorder is what of a text is read around a snippet, in bytes: the words at
-	// its ends may go on there.
+	// snippetBorder is the number of bytes read around a snippet, because the words at
+	// its ends may continue there.
 	snippetBorder = 64
 
 	markOpen, markClose = "**", "**"
 )
 
-// snippet prefers what the title does not say. Where nothing has the words as such,
-// what has them within a word is shown, as the rows are found by it; and where that
-// is nowhere either, the beginning.
+// snippet prefers text that the title does not contain. If no text has the words as
+// whole words, it shows a match inside of a word, because a search of the rows finds
+// those. Without any match it shows the beginning.
 func (m *marker) snippet(item *Item) string {
 	texts := [...]string{item.Description, item.Content, item.Title}
 	for _, within := range []bool{false, true} {
@@ -50,7 +50,8 @@ func (m *marker) snippet(item *Item) string {
 }
 
 // find returns the offset in bytes of the best part of a text: the first one with all
-// words, or else with the most different ones. It is -1 if there is no match.
+// words, or else the one with the most different words. It returns -1 if there is no
+// match.
 func (m *marker) find(text string, within bool) int {
 	place, best := -1, 0
 	until, size := len(text), firstPiece
@@ -73,8 +74,8 @@ func (m *marker) find(text string, within bool) int {
 	return place
 }
 
-// different is how many words a part of the text has that begins with the first of
-// these matches. Those of a long query are counted up to 64.
+// different returns the number of different words in the part of the text that begins
+// with the first of these matches. It counts at most 64.
 func different(text string, spans []span) int {
 	var seen uint64
 	for _, s := range spans {
@@ -86,8 +87,8 @@ func different(text string, spans []span) int {
 	return bits.OnesCount64(seen)
 }
 
-// pieceEnd is where the piece of a text ends that begins somewhere: not within a
-// word, if that can be helped.
+// pieceEnd returns the end of the piece of a text that begins at from. It avoids an end
+// within a word if possible.
 func pieceEnd(text string, from, size int) int {
 	if len(text)-from <= size {
 		return len(text)
@@ -102,7 +103,7 @@ func pieceEnd(text string, from, size int) int {
 	return runeStart(text, to)
 }
 
-// runeStart is the beginning of the character at a place.
+// runeStart returns the beginning of the character at an offset.
 func runeStart(text string, at int) int {
 	for at > 0 && at < len(text) && !utf8.RuneStart(text[at]) {
 		at--
@@ -110,9 +111,9 @@ func runeStart(text string, at int) int {
 	return at
 }
 
-// show is the snippet around a place.
+// show returns the snippet around an offset.
 func (m *marker) show(text string, place int, within bool) string {
-	// A quarter of the width goes before the match.
+	// A quarter of the width precedes the match.
 	start := place
 	for range snippetWidth / 4 {
 		if start == 0 {
@@ -123,7 +124,7 @@ func (m *marker) show(text string, place int, within bool) string {
 	}
 	const ends = " 。、\n"
 	if last, _ := utf8.DecodeLastRuneInString(text[:start]); start > 0 && !strings.ContainsRune(ends, last) {
-		// Not in the middle of a word, if one ends before the match.
+		// Do not start in the middle of a word, if a word ends before the match.
 		if i := strings.IndexAny(text[start:place], ends); i >= 0 {
 			_, size := utf8.DecodeRuneInString(text[start+i:])
 			start += i + size
@@ -147,7 +148,7 @@ func (m *marker) show(text string, place int, within bool) string {
 		if from < at || from >= end {
 			continue
 		}
-		end = max(end, to) // not through a match
+		end = max(end, to) // do not cut a match
 		line.text(text[at:from])
 		line.put(markOpen)
 		line.text(text[from:to])
@@ -161,13 +162,13 @@ func (m *marker) show(text string, place int, within bool) string {
 	return line.b.String()
 }
 
-// oneLine is a text without line breaks and with single spaces.
+// oneLine builds a text without line breaks and with single spaces.
 type oneLine struct {
 	b     strings.Builder
-	space bool // before what comes next
+	space bool // a space comes before the next text
 }
 
-// put appends what stays as it is.
+// put appends a text unchanged.
 func (l *oneLine) put(mark string) {
 	if l.space && l.b.Len() > 0 && mark != "…" {
 		l.b.WriteByte(' ')

@@ -67,7 +67,7 @@ func TestSnippetOfItem(t *testing.T) {
 	}
 }
 
-// Whatever is found is marked, and nothing is broken in two.
+// Every match is marked, and no character is cut.
 func TestAnySnippet(t *testing.T) {
 	letters := rapid.SampledFrom([]rune("aB 設ガｶﾞﾞé́ﬁＡ①İ…（ー\n\u3099"))
 	rapid.Check(t, func(t *rapid.T) {

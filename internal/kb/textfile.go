@@ -16,20 +16,20 @@ import (
 	"genkan/internal/kb/index"
 )
 
-// The folder of the index has one file, which the database names, and a lock for
-// who builds the next one. Whoever has the lock may remove everything else: what
-// a build that was killed has left, and files that are not named any more. Another
-// process that still has one of these open keeps it until it closes it.
+// The index folder has one file, which the database names, and a lock for the process
+// that builds the next file. The holder of the lock may remove everything else:
+// leftovers of a killed build, and files that the database no longer names. A process
+// that has such a file open can use it until it closes it.
 
 const buildLock = "lock"
 
-// fileName says which write it covers, so that people can tell files apart.
+// fileName includes the write that the file covers, so that people can tell files apart.
 func (f IndexFile) fileName() string { return fmt.Sprintf("%012d-%s.index", f.Seq, f.Token) }
 
 func (t *textIndex) path(f IndexFile) string { return filepath.Join(t.dir, f.fileName()) }
 
-// open opens the file that the database names, or begins in memory. None: there is
-// no such file, and too much for memory.
+// open opens the file that the database names, or starts an index in memory. It
+// returns nil if there is no file and too many items for memory.
 func (t *textIndex) open(ctx context.Context) (*heldIndex, error) {
 	h, err := t.openNamed(ctx, IndexFile{})
 	if h != nil || err != nil {
@@ -42,8 +42,8 @@ func (t *textIndex) open(ctx context.Context) (*heldIndex, error) {
 	return &heldIndex{Index: index.New(nil)}, nil
 }
 
-// openNamed opens the file that the database names, if it is another than the one
-// that is in use. Nil: there is none that can be used.
+// openNamed opens the file that the database names, unless it is the one in use. It
+// returns nil if there is no usable file.
 func (t *textIndex) openNamed(ctx context.Context, other IndexFile) (*heldIndex, error) {
 	if t.dir == "" {
 		return nil, nil
@@ -62,7 +62,7 @@ func (t *textIndex) openNamed(ctx context.Context, other IndexFile) (*heldIndex,
 		err = fmt.Errorf("it covers write %d, and the last is %d", file.Seq, seq)
 	}
 	if err != nil {
-		t.build.setBad(file.Token, err) // if it was replaced just now, the next one has another token
+		t.build.setBad(file.Token, err) // if the file was just replaced, the new one has a different token
 		t.indexes.log.WarnContext(ctx, "the text index cannot be used and is built anew", slog.Any("error", err))
 		return nil, nil
 	}
@@ -109,14 +109,14 @@ func (t *textIndex) renew(old *heldIndex) {
 	}
 	t.builder.join(t.indexes, func(ctx context.Context) error {
 		if t.held() != old {
-			return nil // a build that ended just now has replaced it
+			return nil // a build that just ended has replaced it
 		}
 		err := t.rebuild(ctx, false, nil)
 		switch {
 		case err == nil || errors.Is(err, context.Canceled):
 			return nil
 		case errors.Is(err, filelock.ErrTaken):
-			return nil // another process does it, and the next question finds the file
+			return nil // another process builds it, and the next question finds the file
 		}
 		t.build.failed(t.indexes.limits.again)
 		t.indexes.log.WarnContext(ctx, "the text index could not be built; searches read every item where it is needed", slog.Any("error", err))
@@ -124,9 +124,9 @@ func (t *textIndex) renew(old *heldIndex) {
 	})
 }
 
-// rebuild takes a file into use that covers what there is now: one that another
-// process has made since, unless anew is set, or its own. It fails with
-// filelock.ErrTaken when another process builds.
+// rebuild puts a file into use that covers the current items: its own, or one that
+// another process has built since, unless anew is set. It fails with
+// filelock.ErrTaken while another process builds.
 func (t *textIndex) rebuild(ctx context.Context, anew bool, progress func(done, total int)) error {
 	if !anew {
 		if done, err := t.adopt(ctx); done || err != nil {
@@ -142,7 +142,7 @@ func (t *textIndex) rebuild(ctx context.Context, anew bool, progress func(done, 
 	}
 	defer lock.Close()
 	if !anew {
-		// Once more: somebody may have let the lock go just now.
+		// Try again: another process may have just released the lock.
 		if done, err := t.adopt(ctx); done || err != nil {
 			return err
 		}
@@ -169,7 +169,7 @@ func (t *textIndex) rebuild(ctx context.Context, anew bool, progress func(done, 
 	}
 	t.sweep(file)
 	t.build.setBad("", nil)
-	// What came meanwhile, so that no search waits for that.
+	// Apply the changes since, so that no search waits for them.
 	if _, err := t.follow(ctx, next); err != nil {
 		_ = next.close()
 		return err
@@ -177,8 +177,8 @@ func (t *textIndex) rebuild(ctx context.Context, anew bool, progress func(done, 
 	return t.put(next)
 }
 
-// adopt takes the file of another process into use, and says whether that is
-// enough.
+// adopt puts the file of another process into use, and reports whether no build is
+// needed.
 func (t *textIndex) adopt(ctx context.Context) (bool, error) {
 	var own IndexFile
 	if h := t.held(); h != nil {
@@ -197,9 +197,9 @@ func (t *textIndex) adopt(ctx context.Context) (bool, error) {
 	return enough, t.put(next)
 }
 
-// write makes a file of the rows. Items that change while they are read are in it
-// as they were read, and are told again by the changes after the write that it is
-// named by.
+// write builds a file from the rows. The file has each item as it was read. An item
+// that changes during the build is also among the changes after the write that names
+// the file.
 func (t *textIndex) write(ctx context.Context, progress func(done, total int)) (file IndexFile, err error) {
 	store := t.indexes.store
 	file = IndexFile{Token: strings.ToLower(rand.Text())}
@@ -240,8 +240,9 @@ func documents(ctx context.Context, store Store) iter.Seq2[index.Document, error
 	}
 }
 
-// sweep removes what nobody needs. The lock is held. What cannot be removed, as on
-// Windows what another process has open, is left to the next one.
+// sweep removes unneeded files. The caller holds the lock. A file that cannot be
+// removed, such as one that another process has open on Windows, is left to the next
+// sweep.
 func (t *textIndex) sweep(keep IndexFile) {
 	entries, err := os.ReadDir(t.dir)
 	if err != nil {
@@ -268,7 +269,7 @@ func (b *buildState) setBad(token string, why error) {
 	b.bad, b.why = token, why
 }
 
-// reason is why the file that the database names is not used.
+// reason returns why the file that the database names is not used.
 func (b *buildState) reason() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()

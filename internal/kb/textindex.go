@@ -12,29 +12,29 @@ import (
 	"genkan/internal/kb/index"
 )
 
-// textIndex is the text index of Indexes. The index of a small knowledge base is in
-// memory. That of a larger one is a file and, in memory, the changes since.
+// textIndex is the text index of Indexes. A small knowledge base has its index in
+// memory. A larger one has a file and, in memory, the changes since.
 //
-// It finds what Scan finds, and differs where an index is expected to be better:
+// It finds what Scan finds, and differs where users expect more of an index:
 //
 //   - Latin words are compared as words and without their inflection: sign finds
-//     signs and signed, but not design. Only the last word of a query may go on
+//     signs and signed, but not design. Only the last word of a query may be a prefix
 //     (desi finds design).
-//   - A long mark at the end of a katakana word may be there or not.
-//   - A word that nobody has is taken for a slip of one letter, and where no item
-//     has all words those are found that have the most. Scan finds nothing then.
-//   - Of a query without any letter or character there is nothing in the index;
-//     such a query is answered by Scan.
+//   - A long mark at the end of a katakana word is optional.
+//   - An unknown word is taken for a typing error of one letter. If no item has all
+//     words, the items with the most words are found. Scan finds nothing in both cases.
+//   - The index has nothing for a query without any letter or character. Scan answers
+//     such a query.
 //
-// So for words that are no part, inflection or slip of another, and for runs of
-// kanji and hiragana, both find the same items whenever Scan finds any. Scores and
-// order are the index's own.
+// So both find the same items whenever Scan finds any, for words that are no part,
+// inflection or misspelling of another word, and for runs of kanji and hiragana. The
+// scores and the order are those of the index.
 type textIndex struct {
 	indexes *Indexes
 	dir     string
 	catchUp singleJob
 
-	mu  sync.RWMutex // held by searches, and by who puts another index in place
+	mu  sync.RWMutex // held by searches, and to replace the index
 	now *heldIndex
 
 	builder singleJob
@@ -44,7 +44,7 @@ type textIndex struct {
 // heldIndex is an index in use. Only the catch-up job writes to it.
 type heldIndex struct {
 	*index.Index
-	file IndexFile // zero is none
+	file IndexFile // zero if there is no file
 	size int64     // of the file
 	// removed is the number of items deleted since the file was built.
 	removed int
@@ -142,7 +142,7 @@ type batch struct {
 func (b *batch) add(c *Change) {
 	b.seq = c.Seq
 	if c.Deleted {
-		// It may have been put just before, and the index deletes first.
+		// The item may have been put just before, and the index applies deletions first.
 		delete(b.puts, c.ID)
 		b.deletes = append(b.deletes, c.ID)
 		return
@@ -176,11 +176,10 @@ func documentOf(item *Item) index.Document {
 	}
 }
 
-// follow applies what has changed since the index's write, in steps of a bounded
-// size that end between two writes. Only at the end of the feed the index is as
-// the store was: a search that runs meanwhile sees each item as it was or as it
-// is, which is what a scan sees, too. False: there is so much that a new file is
-// the better way.
+// follow applies the changes since the index's last write, in steps of a bounded size
+// that end between two writes. The index equals the store only at the end of the feed.
+// A concurrent search sees each item in its old or its new state, as a scan does. It
+// returns false if there are so many changes that a new file is better.
 func (t *textIndex) follow(ctx context.Context, h *heldIndex) (bool, error) {
 	l := &t.indexes.limits
 	target, err := t.indexes.store.Sequence(ctx)
@@ -208,7 +207,7 @@ func (t *textIndex) follow(ctx context.Context, h *heldIndex) (bool, error) {
 					return false, nil
 				}
 			}
-			// One write is applied as a whole, and may be too large for that.
+			// A write is applied as a whole, and may be too large for that.
 			if step.add(c); len(step.puts) > l.most || step.bytes > l.writeBytes {
 				return false, nil
 			}
@@ -218,7 +217,7 @@ func (t *textIndex) follow(ctx context.Context, h *heldIndex) (bool, error) {
 			break
 		}
 	}
-	// A page that is not full ends where the store was when it was read. Writes
+	// A page that is not full ends at the store's sequence when it was read. Writes
 	// that changed no item leave a gap before the target.
 	if err := step.apply(h, max(target, at.Seq)); err != nil {
 		t.damaged(h, err)
@@ -269,7 +268,7 @@ func (t *textIndex) ask(ctx context.Context, seq int64, search func(x *index.Ind
 			return false, err
 		}
 		if seq == 0 || t.use(seq, search) {
-			return true, nil // nothing was ever written, or all of it is known
+			return true, nil // nothing was ever written, or the index is up to date
 		}
 	}
 	return false, nil

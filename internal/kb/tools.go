@@ -13,7 +13,7 @@ type Tools struct {
 	list  []gateway.Tool
 }
 
-// NewTools makes the tools of a knowledge base.
+// NewTools returns the tools of a knowledge base.
 func NewTools(base *Base) *Tools {
 	t := &Tools{base: base, tools: map[string]*tool{}}
 	for _, one := range toolTable() {
@@ -26,12 +26,12 @@ func NewTools(base *Base) *Tools {
 // SourceName is the name of the source.
 const SourceName = "kb"
 
-// Instructions tell agents what the tools are for.
+// Instructions tells agents what the tools are for.
 const Instructions = "The knowledge base keeps what is worth remembering across conversations as items (notes, issues, decisions, documents): " +
 	"any type, a status, a priority, tags, and relations to other items. Look with search_items before you create, " +
 	"name related items as type-id, and keep where things stand with get_current_state and update_current_state."
 
-// Name is the source's.
+// Name returns the name of the source.
 func (t *Tools) Name() string { return SourceName }
 
 // List lists the tools.
@@ -42,7 +42,7 @@ func (t *Tools) List(kind gateway.Kind) []gateway.Tool {
 	return t.list
 }
 
-// Handle answers a call. What is wrong with one is a result that says so.
+// Handle answers a call. An error of the knowledge base is returned as a result.
 func (t *Tools) Handle(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
 	tool := t.tools[call.Tool.Name]
 	if tool == nil {
@@ -62,7 +62,7 @@ func (t *Tools) Handle(ctx context.Context, call *gateway.Call) (*gateway.Result
 	return newResult(answer, err)
 }
 
-// ready is false when the arguments are wrong; then the error has its time.
+// ready returns the first error of the arguments, with its time, or nil.
 func (a *arguments) ready(b *Base) error {
 	err := a.err
 	b.stamp(&err)

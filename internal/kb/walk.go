@@ -6,38 +6,38 @@ import (
 	"slices"
 )
 
-// Graph answers questions about relations. Ids are those of items that exist.
+// Graph answers questions about relations. The ids must be those of existing items.
 type Graph interface {
-	// Related are the items within a distance, the nearest first, then by id, at
+	// Related returns the items within a distance, the nearest first, then by id, at
 	// most most of them.
 	Related(ctx context.Context, id int64, depth, most int) (Around, error)
-	// Paths are all shortest paths between two items within a length, ordered by
-	// their ids, at most most of them.
+	// Paths returns all shortest paths between two items up to a length, ordered by their
+	// ids, at most most of them.
 	Paths(ctx context.Context, from, to int64, depth, most int) (Paths, error)
 }
 
-// Around are the items around one.
+// Around holds the items around an item.
 type Around struct {
 	Nodes []Near
-	// Edges is how many relations there are among these and the one in the middle.
+	// Edges is the number of relations among these items and the one in the middle.
 	Edges int
-	// Truncated is set when there are more.
+	// Truncated is set if there are more items.
 	Truncated bool
 }
 
-// Near is an item and how many relations away it is.
+// Near is an item with its distance in relations.
 type Near struct {
 	ID       int64
 	Distance int
 }
 
-// Paths are ways from one item to another, both included.
+// Paths holds paths from one item to another, both included.
 type Paths struct {
 	Each      [][]int64
 	Truncated bool
 }
 
-// Neighbourhood is what is around an item.
+// Neighbourhood holds the items around an item.
 type Neighbourhood struct {
 	Center    Summary
 	Items     []Neighbour
@@ -46,19 +46,19 @@ type Neighbourhood struct {
 	Truncated bool
 }
 
-// Neighbour is one of the items around.
+// Neighbour is one item of a Neighbourhood.
 type Neighbour struct {
 	Summary
 	Distance int
 }
 
-// Routes are the shortest paths between two items.
+// Routes holds the shortest paths between two items.
 type Routes struct {
 	Each      [][]Summary
 	Truncated bool
 }
 
-// Related tells what is around an item.
+// Related returns the items around an item.
 func (b *Base) Related(ctx context.Context, ref Ref, depth, most int) (around Neighbourhood, err error) {
 	defer b.stamp(&err)
 	depth, most = cmp.Or(depth, UsualDepth), cmp.Or(most, UsualRelated)
@@ -89,7 +89,7 @@ func (b *Base) Related(ctx context.Context, ref Ref, depth, most int) (around Ne
 	}
 	around = Neighbourhood{Center: center.Item.Summary(), Edges: found.Edges, Truncated: found.Truncated}
 	for _, node := range found.Nodes {
-		if s, ok := known[node.ID]; ok { // it may just have gone
+		if s, ok := known[node.ID]; ok { // the item may have just been deleted
 			around.Items = append(around.Items, Neighbour{s, node.Distance})
 			around.Depth = max(around.Depth, node.Distance)
 		}
@@ -97,7 +97,7 @@ func (b *Base) Related(ctx context.Context, ref Ref, depth, most int) (around Ne
 	return around, nil
 }
 
-// Paths tells the shortest ways from one item to another.
+// Paths returns the shortest paths from one item to another.
 func (b *Base) Paths(ctx context.Context, from, to Ref, depth int) (routes Routes, err error) {
 	defer b.stamp(&err)
 	depth = cmp.Or(depth, UsualPathDepth)
@@ -137,21 +137,21 @@ func (b *Base) Paths(ctx context.Context, from, to Ref, depth int) (routes Route
 				route = append(route, s)
 			}
 		}
-		if len(route) == len(path) { // or one of them has just gone
+		if len(route) == len(path) { // otherwise one of the items was just deleted
 			routes.Each = append(routes.Each, route)
 		}
 	}
 	return routes, nil
 }
 
-// Walk is a Graph that asks the store at each step. It is the truth that a graph
-// in memory is held against, and answers while there is none.
+// Walk is a Graph that queries the store at each step. It defines the correct answers,
+// against which the graph in memory is tested, and answers while there is no graph.
 type Walk struct{ store Store }
 
-// NewWalk makes one.
+// NewWalk returns a Walk of the store.
 func NewWalk(store Store) *Walk { return &Walk{store} }
 
-// Related walks in circles.
+// Related searches breadth first.
 func (w *Walk) Related(ctx context.Context, id int64, depth, most int) (Around, error) {
 	var around Around
 	seen := map[int64]bool{id: true}
@@ -191,9 +191,9 @@ func (w *Walk) Related(ctx context.Context, id int64, depth, most int) (Around, 
 	return around, nil
 }
 
-// Paths walks in circles from one end until the other is met, and then back.
+// Paths searches breadth first from one end until it reaches the other, and then back.
 func (w *Walk) Paths(ctx context.Context, from, to int64, depth, most int) (Paths, error) {
-	before := map[int64][]int64{} // those one step nearer to the start
+	before := map[int64][]int64{} // the neighbours one step nearer to the start
 	distances := map[int64]int{from: 0}
 	circle := []int64{from}
 	for distance := 1; distance <= depth && len(circle) > 0 && before[to] == nil; distance++ {
@@ -218,8 +218,8 @@ func (w *Walk) Paths(ctx context.Context, from, to int64, depth, most int) (Path
 		}
 		circle = next
 	}
-	// Forward again, along the steps that lead to the goal only, so that the
-	// paths come in order and the walk can end early.
+	// Walk forward again, only along the steps that lead to the goal. So the paths come
+	// in order and the walk can end early.
 	after := map[int64][]int64{}
 	back := []int64{to}
 	for seen := map[int64]bool{to: true}; len(back) > 0; {

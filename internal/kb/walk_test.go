@@ -12,7 +12,7 @@ import (
 	"genkan/internal/kb"
 )
 
-// relations are a store that knows nothing else.
+// relations is a store that has only relations.
 type relations struct {
 	kb.Store
 	edges []kb.Edge
@@ -47,7 +47,7 @@ func (r relations) joined(a, b int64) bool {
 	return slices.Contains(r.edges, kb.Edge{A: min(a, b), B: max(a, b)})
 }
 
-// simplePaths are all paths between two nodes that pass none twice, by trying.
+// simplePaths returns all paths between two nodes without repeated nodes, by brute force.
 func (r relations) simplePaths(nodes int64, path []int64, to int64, most int) (all [][]int64) {
 	last := path[len(path)-1]
 	if last == to {
@@ -61,7 +61,7 @@ func (r relations) simplePaths(nodes int64, path []int64, to int64, most int) (a
 	return all
 }
 
-// TestWalk holds the walks against trying everything.
+// TestWalk compares the walks with brute force.
 func TestWalk(t *testing.T) {
 	const nodes = 7
 	rapid.Check(t, func(t *rapid.T) {

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Patch is what of an item is to be another: nil leaves a field as it is. What
-// is empty clears it; a cleared status or priority is the usual one, and a title
+// Patch holds the fields to change. A nil field stays unchanged, and an empty one
+// clears the value. A cleared status or priority becomes the default, and a title
 // cannot be cleared.
 type Patch struct {
 	Title, Description, Content, Status, Category, Version *string
@@ -20,22 +20,22 @@ type Patch struct {
 	// Related replaces all neighbours, and Tags all tags.
 	Related *[]Ref
 	Tags    *[]string
-	// The others leave in place what they do not name, so two callers who add or
-	// remove at the same time lose nothing. Removing comes last.
+	// These fields add and remove entries and keep all others, so two callers that change
+	// a list at the same time lose nothing. Removals are applied last.
 	AddRelated, RemoveRelated *[]Ref
 	AddTags, RemoveTags       *[]string
 }
 
-// isZero reports whether it changes nothing.
+// isZero reports whether the patch changes nothing.
 func (p *Patch) isZero() bool { return *p == Patch{} }
 
-// Edit is a patch with the item it is for.
+// Edit is a patch with the reference of its item.
 type Edit struct {
 	Ref   Ref
 	Patch Patch
 }
 
-// Create adds an item. The patch has all its fields, the title at least.
+// Create adds an item. The patch holds its fields; the title is required.
 func (b *Base) Create(ctx context.Context, kind string, fields Patch) (item Item, err error) {
 	defer b.stamp(&err)
 	if err := checkType("type", kind); err != nil {
@@ -71,7 +71,7 @@ func (b *Base) Update(ctx context.Context, ref Ref, patch Patch) (found Found, e
 	return all[0], nil
 }
 
-// BulkUpdate changes many items, all or none of them.
+// BulkUpdate changes many items in one write, all or none of them.
 func (b *Base) BulkUpdate(ctx context.Context, edits []Edit) (all []Found, err error) {
 	defer b.stamp(&err)
 	if len(edits) > MaxBulk {
@@ -87,7 +87,7 @@ func (b *Base) edit(ctx context.Context, edits []Edit, bulk bool) ([]Found, erro
 		}
 		return err
 	}
-	edits = slices.Clone(edits) // a check drops repeated tags
+	edits = slices.Clone(edits) // check drops repeated tags in place
 	for i := range edits {
 		if err := checkRef("type", "id", edits[i].Ref); err != nil {
 			return nil, numbered(i, err)
@@ -138,7 +138,7 @@ func (b *Base) edit(ctx context.Context, edits []Edit, bulk bool) ([]Found, erro
 	return all, nil
 }
 
-// atIndex names the entry of a bulk update that an error is about.
+// atIndex adds the entry of a bulk update to an error.
 func atIndex(err error, i int) error {
 	var own *Error
 	if !errors.As(err, &own) {
@@ -149,7 +149,7 @@ func atIndex(err error, i int) error {
 	return &e
 }
 
-// apply puts the patch into an item.
+// apply applies the patch to an item.
 func (p *Patch) apply(ctx context.Context, w Writer, item *Item, now time.Time) (Parts, error) {
 	item.UpdatedAt = now
 	for _, text := range []struct{ to, from *string }{
@@ -193,7 +193,7 @@ func (p *Patch) apply(ctx context.Context, w Writer, item *Item, now time.Time) 
 	return parts, nil
 }
 
-// tags are those that an item with these tags has after the patch.
+// tags returns the tags of an item after the patch.
 func (p *Patch) tags(now []string) []string {
 	if p.Tags != nil {
 		now = *p.Tags
@@ -207,7 +207,7 @@ func (p *Patch) tags(now []string) []string {
 	return now
 }
 
-// related are the neighbours that an item has after the patch, ordered by id.
+// related returns the neighbours of an item after the patch, ordered by id.
 func (p *Patch) related(ctx context.Context, w Writer, item *Item) ([]Ref, error) {
 	related := item.Related
 	for _, change := range []struct {
@@ -234,15 +234,15 @@ func (p *Patch) related(ctx context.Context, w Writer, item *Item) ([]Ref, error
 	return related, nil
 }
 
-// without is a list without the elements of another.
+// without returns a list without the elements of another.
 func without[T comparable](list, remove []T) []T {
 	return slices.DeleteFunc(slices.Clone(list), func(one T) bool { return slices.Contains(remove, one) })
 }
 
 func byID(a, b Ref) int { return cmp.Compare(a.ID, b.ID) }
 
-// resolve finds the items that references mean, each once, ordered by id. None
-// may be the item itself. Field is the argument that has them.
+// resolve returns the items that references mean, each once, ordered by id. It refuses
+// a reference to the item itself. Field is the argument that has the references.
 func resolve(ctx context.Context, w Writer, field string, self int64, refs []Ref) ([]Ref, error) {
 	if len(refs) == 0 {
 		return nil, nil
@@ -273,8 +273,8 @@ func resolve(ctx context.Context, w Writer, field string, self int64, refs []Ref
 	return slices.Compact(out), nil
 }
 
-// missing are the ids that are in one list and not in the other. Both are
-// ordered.
+// missing returns the ids of the references that are in the first list but not in the
+// second. Both are ordered.
 func missing(in, from []Ref) []int64 {
 	var out []int64
 	for _, ref := range in {
@@ -285,7 +285,7 @@ func missing(in, from []Ref) []int64 {
 	return out
 }
 
-// statusOf says which status a store did not know.
+// statusOf names the status that a store did not know.
 func statusOf(err error, item *Item) error {
 	if errors.Is(err, ErrUnknownStatus) {
 		return violated("status", item.Status, "fk_items_status_id", "")
@@ -293,8 +293,8 @@ func statusOf(err error, item *Item) error {
 	return err
 }
 
-// nameStatuses completes the error of an unknown status. Not within the write:
-// its store answers only to its writer.
+// nameStatuses adds the known statuses to the error of an unknown status. It must not
+// be called within a write, where only the writer may be used.
 func (b *Base) nameStatuses(ctx context.Context, err error) error {
 	var own *Error
 	if !errors.As(err, &own) || own.Code != CodeConstraintViolation || own.Details.Field != "status" {
@@ -313,8 +313,7 @@ func (b *Base) nameStatuses(ctx context.Context, err error) error {
 	return &named
 }
 
-// Delete removes an item, and the relations that others have with it. It tells
-// the item that is no more.
+// Delete removes an item and its relations. It returns the deleted item.
 func (b *Base) Delete(ctx context.Context, ref Ref) (found Found, err error) {
 	defer b.stamp(&err)
 	if err := checkRef("type", "id", ref); err != nil {
@@ -329,8 +328,8 @@ func (b *Base) Delete(ctx context.Context, ref Ref) (found Found, err error) {
 	return found, err
 }
 
-// ChangeType gives an item another type and with it another id. Its relations
-// go with it, and its former reference goes on finding it.
+// ChangeType gives an item another type and with that a new id. Its relations are
+// kept, and its former reference still finds it.
 func (b *Base) ChangeType(ctx context.Context, ref Ref, kind string) (found Found, err error) {
 	defer b.stamp(&err)
 	if err := checkRef("from_type", "from_id", ref); err != nil {
@@ -348,7 +347,7 @@ func (b *Base) ChangeType(ctx context.Context, ref Ref, kind string) (found Foun
 			return err
 		}
 		if found.Item.Type == kind {
-			return nil // it was done before: somebody asks again
+			return nil // a repeated call: the type was changed before
 		}
 		former := found.Item.Ref()
 		found.Item.Type, found.Item.UpdatedAt = kind, now
@@ -358,7 +357,7 @@ func (b *Base) ChangeType(ctx context.Context, ref Ref, kind string) (found Foun
 	return found, err
 }
 
-// StatePatch is a new text about where things stand. What is nil stays.
+// StatePatch holds the fields of the state to change. A nil field stays unchanged.
 type StatePatch struct {
 	Content   string
 	UpdatedBy string
@@ -366,7 +365,7 @@ type StatePatch struct {
 	Tags      *[]string
 }
 
-// SetState writes the text about where things stand.
+// SetState changes the text about the current state.
 func (b *Base) SetState(ctx context.Context, p StatePatch) (state State, err error) {
 	defer b.stamp(&err)
 	if err := checkText("content", p.Content, MaxContent); err != nil {
@@ -406,9 +405,9 @@ func (b *Base) SetState(ctx context.Context, p StatePatch) (state State, err err
 	return state, err
 }
 
-// SetStatuses makes these the statuses that items may be given; the first open one
-// is the usual one. Items keep the ones that they have. Nothing is written if these
-// are the statuses already.
+// SetStatuses replaces the statuses that can be assigned to items; the first open one
+// is the default. Items keep their statuses. It writes nothing if the statuses are
+// unchanged.
 func (b *Base) SetStatuses(ctx context.Context, statuses []Status) (err error) {
 	defer b.stamp(&err)
 	if len(statuses) == 0 || len(statuses) > MaxStatuses {
@@ -434,7 +433,7 @@ func (b *Base) SetStatuses(ctx context.Context, statuses []Status) (err error) {
 	return b.store.Write(ctx, func(ctx context.Context, w Writer) error { return w.SetStatuses(ctx, statuses) })
 }
 
-// current leaves out retired statuses.
+// current returns the statuses without the retired ones.
 func current(all []Status) []Status {
 	return slices.DeleteFunc(slices.Clone(all), func(s Status) bool { return s.Retired })
 }

@@ -12,8 +12,8 @@ import (
 	"genkan/internal/sqlite"
 )
 
-// Tags and relations that several callers add and remove at the same time, in two
-// processes, are all there or gone afterwards.
+// Several callers in two processes add and remove tags and relations at the same time. All
+// changes take effect.
 func TestAddingAtTheSameTimeLosesNothing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "genkan.db")
 	var bases []*kb.Base
@@ -66,7 +66,7 @@ func TestAddingAtTheSameTimeLosesNothing(t *testing.T) {
 	}
 }
 
-// An item has at most so many tags, however they came to it.
+// The maximum number of tags holds for added tags, too.
 func TestAddedTagsAreLimited(t *testing.T) {
 	b := newBase(t)
 	tags := make([]string, kb.MaxTags)

@@ -1,24 +1,24 @@
 // Package learn remembers which tools searches led to. A successful call of a tool
-// that one of the caller's recent searches found is a Lesson: the next search like
-// it ranks the tool higher.
+// that one of the caller's recent searches found is a Lesson: the next similar search
+// ranks the tool higher.
 //
-// The process has one Learner. The edges and the guide report what a search has
-// shown (Searched), and the learn step of the corridor reports calls that succeeded
-// (Called). A call becomes a lesson if its tool was among the hits of one of the
-// client's last five searches, within ten minutes (recent.go). Run writes lessons
-// to the Store in the background, and Flush writes the rest at the end. Evidence
-// returns what a client's lessons mean for package search. It is immutable, and
-// made again when the store's change sequence or the day has changed.
+// The process has one Learner. The edges and the guide report the results of a search
+// (Searched), and the learn step of the corridor reports successful calls (Called). A
+// call becomes a lesson if its tool was among the hits of one of the client's last five
+// searches, within ten minutes (recent.go). Run writes lessons to the Store in the
+// background, and Flush writes the rest at the end. Evidence returns a client's lessons
+// in the form that package search uses. It is immutable, and is built again when the
+// store's change sequence or the day has changed.
 //
 // Invariants:
 //
 //   - Called and Evidence never wait for the store.
 //   - Lessons belong to the client, unless an administrator shares them (Share).
 //   - A lesson has the terms of a query and never the query itself.
-//   - A tool is known by its server and the server's own name, so a tool that comes
-//     back has its lessons again.
+//   - A tool is identified by its server and the server's own name, so a tool that
+//     comes back has its lessons again.
 //   - Lessons are bounded (Bounds), count less as they get older, and can be listed
-//     and forgotten.
+//     and deleted.
 package learn
 
 import (
@@ -32,37 +32,36 @@ import (
 	"genkan/internal/search"
 )
 
-// Tool names a tool for as long as its server has it: by the server and the
-// server's own name for it.
+// Tool identifies a tool by its server and the server's own name for it.
 type Tool struct{ Server, Name string }
 
-// Shared is the client that everybody's lessons are under.
+// Shared is the client of the lessons that all clients share.
 const Shared = "*"
 
-// Lesson says that a client's searches with these terms were followed by calls of
-// this tool that succeeded.
+// Lesson says that successful calls of this tool followed a client's searches with these
+// terms.
 type Lesson struct {
 	Client string
 	Tool   Tool
-	// Terms are in the order of the alphabet, which is not that of the query.
+	// Terms are in alphabetical order, which is not the order of the query.
 	Terms []string
-	// Times is how often that happened, and At when it did last.
+	// Times is how often that happened, and At the last time.
 	Times int
 	At    time.Time
 }
 
-// Bounds are how many lessons are kept: for a tool of one client, for a client, and
-// of all. Those that are longest ago go first.
+// Bounds are the maximum numbers of lessons: of a client for one tool, of a client, and
+// of all clients. The oldest lessons are deleted first.
 type Bounds struct{ Tool, Client, All int }
 
-// DefaultBounds keep what is learned below a few megabytes.
+// DefaultBounds returns bounds that keep the lessons below a few megabytes.
 func DefaultBounds() Bounds { return Bounds{Tool: 20, Client: 1000, All: 5000} }
 
-// Selection is a part of the lessons.
+// Selection selects lessons.
 type Selection struct {
-	// Client is whose they are; empty is everybody's.
+	// Client is the owner; empty selects all clients.
 	Client string
-	// Tool is what they are about; the zero Tool is all.
+	// Tool is the tool; the zero Tool selects all.
 	Tool Tool
 }
 
@@ -70,28 +69,27 @@ func (s Selection) has(l Lesson) bool {
 	return (s.Client == "" || s.Client == l.Client) && (s.Tool == Tool{} || s.Tool == l.Tool)
 }
 
-// Store keeps lessons.
+// Store stores lessons.
 type Store interface {
-	// Lessons are all that are kept, by client, server and tool, the latest first.
+	// Lessons returns all lessons, by client, server and tool, the latest first.
 	Lessons(ctx context.Context) ([]Lesson, error)
-	// AddLessons keeps lessons. One that is there already happened as many times
-	// more. What is beyond the bounds then is forgotten.
+	// AddLessons stores lessons. The count of an existing lesson is increased. Lessons
+	// beyond the bounds are then deleted.
 	AddLessons(ctx context.Context, lessons []Lesson, bounds Bounds) error
-	// ForgetLessons tells how many it forgot.
+	// ForgetLessons deletes lessons and returns their number.
 	ForgetLessons(ctx context.Context, which Selection) (int, error)
-	// ChangeSequence grows with every change, whoever made it.
+	// ChangeSequence returns a number that grows with every change of any process.
 	ChangeSequence(ctx context.Context) (int64, error)
 }
 
 const (
-	// halfLife is after how many days a lesson counts half.
+	// halfLife is the age in days at which a lesson counts half.
 	halfLife = 90
-	// ofOthers is how much a shared lesson counts beside one of the client's own.
+	// ofOthers is the weight of a shared lesson relative to one of the client's own.
 	ofOthers = .7
 )
 
-// weight is how much a lesson counts on a day: what happened often and lately
-// counts most.
+// weight returns the weight of a lesson on a day: frequent and recent lessons weigh most.
 func (l Lesson) weight(now time.Time) float32 {
 	const hoursPerDay = 24
 	days := max(0, now.Sub(l.At).Hours()/hoursPerDay)
@@ -102,7 +100,7 @@ func (l Lesson) weight(now time.Time) float32 {
 	return float32(w)
 }
 
-// evidenceOf is what lessons teach on a day.
+// evidenceOf returns the evidence of lessons on a day.
 func evidenceOf(lessons []Lesson, now time.Time) *search.Evidence {
 	all := make([]search.Lesson, 0, len(lessons))
 	for _, l := range lessons {
@@ -111,7 +109,7 @@ func evidenceOf(lessons []Lesson, now time.Time) *search.Evidence {
 	return search.NewEvidence(all)
 }
 
-// Sort puts lessons in the order in which stores give them.
+// Sort sorts lessons into the order in which stores return them.
 func Sort(lessons []Lesson) {
 	slices.SortFunc(lessons, func(a, b Lesson) int {
 		return cmp.Or(

@@ -11,28 +11,28 @@ import (
 )
 
 const (
-	// lookAgain is how old what is known may be before the store is asked whether
-	// another process has learned something.
+	// lookAgain is the age of the known lessons at which Run asks the store whether another
+	// process has added some.
 	lookAgain = time.Second
-	// mostPending is how many lessons may wait for the store.
+	// mostPending is the maximum number of lessons that wait for the store.
 	mostPending = 256
 )
 
-// Learner remembers searches, makes lessons of them and hands out what they teach.
-// It is safe for concurrent use, and what calls and searches ask of it never waits
-// for the store.
+// Learner remembers searches, derives lessons from them and returns their evidence. It
+// is safe for concurrent use, and its methods for calls and searches never wait for the
+// store.
 type Learner struct {
 	store  Store
 	clock  func() time.Time
 	bounds Bounds
-	// wake is for Run: there is something to write down, or to look up.
+	// wake tells Run that there are lessons to write or to read.
 	wake chan struct{}
 
-	// writing is held while the store is asked, so that what is forgotten is not
-	// written down a moment later.
+	// writing is held during operations of the store, so that a lesson that is being deleted
+	// is not written again a moment later.
 	writing sync.Mutex
 
-	mu       sync.Mutex // guards what follows
+	mu       sync.Mutex // guards the fields below
 	searches recent
 	pending  []Lesson
 	known    map[string][]Lesson // by client
@@ -41,13 +41,14 @@ type Learner struct {
 	looked   time.Time
 }
 
-// taughtBy is a client's evidence, and when it was made: lessons fade by days.
+// taughtBy is a client's evidence with the day when it was built, because lessons fade
+// by days.
 type taughtBy struct {
 	*search.Evidence
 	day int64
 }
 
-// NewLearner makes a keeper that knows nothing; Load tells it what the store has.
+// NewLearner returns a learner without lessons. Load reads those of the store.
 func NewLearner(store Store, clock func() time.Time) *Learner {
 	return &Learner{
 		store: store, clock: clock, bounds: DefaultBounds(), wake: make(chan struct{}, 1),
@@ -55,16 +56,16 @@ func NewLearner(store Store, clock func() time.Time) *Learner {
 	}
 }
 
-// Load takes over what the store has, if it has changed.
+// Load reads the lessons of the store, if they have changed.
 func (k *Learner) Load(ctx context.Context) error {
 	k.writing.Lock()
 	defer k.writing.Unlock()
 	return k.load(ctx)
 }
 
-// load is called by whoever is writing.
+// load is Load for a caller that holds writing.
 func (k *Learner) load(ctx context.Context) error {
-	// Before the lessons: what comes in between is seen the next time.
+	// The sequence is read before the lessons: a change in between is noticed the next time.
 	sequence, err := k.store.ChangeSequence(ctx)
 	if err != nil {
 		return err
@@ -91,7 +92,7 @@ func (k *Learner) load(ctx context.Context) error {
 	return nil
 }
 
-// Evidence is what a client's searches have taught, and what was shared.
+// Evidence returns the evidence of a client's own lessons and of the shared ones.
 func (k *Learner) Evidence(client string) *search.Evidence {
 	const day = 24 * 60 * 60
 	now := k.clock()
@@ -99,13 +100,13 @@ func (k *Learner) Evidence(client string) *search.Evidence {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if now.Sub(k.looked) >= lookAgain {
-		k.looked = now // one look is enough, whatever comes of it
+		k.looked = now // one request to the store is enough, even if it fails
 		k.rouse()
 	}
 	e, ok := k.evidence[client]
 	if !ok || e.day != today {
 		if len(k.evidence) >= mostClients {
-			clear(k.evidence) // it is made again for whoever comes again
+			clear(k.evidence) // it is built again on demand
 		}
 		e = taughtBy{evidenceOf(slices.Concat(k.known[client], k.known[Shared]), now), today}
 		k.evidence[client] = e
@@ -116,11 +117,11 @@ func (k *Learner) Evidence(client string) *search.Evidence {
 func (k *Learner) rouse() {
 	select {
 	case k.wake <- struct{}{}:
-	default: // somebody else has
+	default: // already woken
 	}
 }
 
-// Searched remembers what a client was shown for a query.
+// Searched remembers the hits of a client's query.
 func (k *Learner) Searched(client, query string, hits []Tool) {
 	terms := search.Terms(query)
 	if client == "" || client == Shared || len(hits) == 0 || len(terms) == 0 {
@@ -131,8 +132,8 @@ func (k *Learner) Searched(client, query string, hits []Tool) {
 	k.searches.add(client, searched{k.clock(), terms, slices.Clone(hits)})
 }
 
-// Called is told of a call that succeeded. It costs a look at the client's last
-// searches; what is learned is written down later, by Run.
+// Called reports a successful call. It only compares the client's last searches; Run
+// writes the lesson later.
 func (k *Learner) Called(client string, tool Tool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -145,8 +146,8 @@ func (k *Learner) Called(client string, tool Tool) {
 	k.rouse()
 }
 
-// Run writes down what is learned, and looks for what others have, until ctx ends.
-// What is left then is for Flush.
+// Run writes new lessons and reads those of other processes until ctx ends. Flush writes
+// the remaining ones.
 func (k *Learner) Run(ctx context.Context, failed func(error)) {
 	for {
 		select {
@@ -160,7 +161,7 @@ func (k *Learner) Run(ctx context.Context, failed func(error)) {
 	}
 }
 
-// Flush writes down what was learned, and takes over what others have learned.
+// Flush writes new lessons and reads those of other processes.
 func (k *Learner) Flush(ctx context.Context) error {
 	k.writing.Lock()
 	defer k.writing.Unlock()
@@ -180,7 +181,7 @@ func (k *Learner) Flush(ctx context.Context) error {
 	return k.load(ctx)
 }
 
-// Lessons are those of a selection, as the store has them now.
+// Lessons returns the selected lessons from the store.
 func (k *Learner) Lessons(ctx context.Context, which Selection) ([]Lesson, error) {
 	if err := k.Flush(ctx); err != nil {
 		return nil, err
@@ -199,7 +200,7 @@ func (k *Learner) Lessons(ctx context.Context, which Selection) ([]Lesson, error
 	return all, nil
 }
 
-// Forget forgets the lessons of a selection, and what was about to become one.
+// Forget deletes the selected lessons, including pending ones.
 func (k *Learner) Forget(ctx context.Context, which Selection) (int, error) {
 	k.writing.Lock()
 	defer k.writing.Unlock()
@@ -214,8 +215,8 @@ func (k *Learner) Forget(ctx context.Context, which Selection) (int, error) {
 	return n, k.load(ctx)
 }
 
-// Share copies a client's lessons to those that everybody learns from, and tells
-// how many it were. The client keeps its own.
+// Share copies a client's lessons to the shared ones and returns their number. The
+// client keeps its own.
 func (k *Learner) Share(ctx context.Context, client string) (int, error) {
 	if client == "" || client == Shared {
 		return 0, gateway.Errorf(gateway.CodeInvalid, "say whose lessons are to be shared: the name of a client's token, or local")

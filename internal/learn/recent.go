@@ -5,27 +5,28 @@ import (
 	"time"
 )
 
-// What is remembered of searches until a call follows.
+// These are the limits of remembered searches.
 const (
-	// mostSearches are remembered of a client: agents put a query in other words
-	// a few times before they call.
+	// mostSearches is the number of searches that are remembered for a client: agents
+	// rephrase a query a few times before they call.
 	mostSearches = 5
-	// patience is how long after a search a call can still be because of it.
+	// patience is the time after a search in which a call is attributed to it.
 	patience = 10 * time.Minute
-	// mostClients are remembered; the one that has not searched for longest goes.
+	// mostClients is the number of remembered clients. The client with the oldest search is
+	// dropped first.
 	mostClients = 256
-	// mostHits are remembered of a search.
+	// mostHits is the number of remembered hits of a search.
 	mostHits = 20
 )
 
-// searched is a search that was answered.
+// searched is a search with its hits.
 type searched struct {
 	at    time.Time
 	terms []string
 	hits  []Tool
 }
 
-// recent are the last searches of each client.
+// recent holds the last searches of each client.
 type recent map[string][]searched
 
 // add remembers a search, the latest last.
@@ -45,8 +46,8 @@ func (r recent) add(client string, s searched) {
 	delete(r, oldest)
 }
 
-// take finds the latest search that a call of a tool may be because of. It is
-// found once: a tool that is called in a loop was looked for one time.
+// take returns the latest search that may have led to a call of a tool. It returns a
+// search once for a tool: a tool that is called in a loop was searched for once.
 func (r recent) take(client string, tool Tool, now time.Time) (terms []string, found bool) {
 	list := r[client]
 	for i := len(list) - 1; i >= 0 && now.Sub(list[i].at) <= patience; i-- {
@@ -58,7 +59,7 @@ func (r recent) take(client string, tool Tool, now time.Time) (terms []string, f
 	return nil, false
 }
 
-// forget drops what would become lessons of a selection.
+// forget drops searches that would become lessons of a selection.
 func (r recent) forget(which Selection) {
 	for client, list := range r {
 		if which.Client != "" && which.Client != client {

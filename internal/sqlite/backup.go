@@ -15,13 +15,13 @@ import (
 	"genkan/internal/gateway"
 )
 
-// Backup writes a copy of the database at path into another file: all that was
-// committed when it began, what is still in the write-ahead log among it, whichever
-// processes write meanwhile. The copy is checked before it gets its name, is for its
-// owner alone, and stands in for the database as it is. A file that is there is
-// replaced only if that is wanted. Progress is told in bytes, about.
+// Backup copies the database at path to another file. The copy contains everything that
+// was committed when the backup began, including the write-ahead log, while other
+// processes go on writing. The copy is checked before it gets its name, only its owner
+// can read it, and it can be used as the database without changes. An existing file is
+// replaced only if replace is set. Progress is approximate, in bytes.
 func Backup(ctx context.Context, path, into string, replace bool, progress func(done, total int64)) (size int64, err error) {
-	for _, name := range []*string{&path, &into} { // as addresses, they must be whole
+	for _, name := range []*string{&path, &into} { // they become URLs, which need absolute paths
 		if *name, err = filepath.Abs(*name); err != nil {
 			return 0, noBackup(into, err)
 		}
@@ -42,12 +42,12 @@ func Backup(ctx context.Context, path, into string, replace bool, progress func(
 	if isBeside(path, into) && !isBackup(into) {
 		return 0, gateway.Errorf(gateway.CodeInvalid, "%s is a file of genkan's own; choose another file for the backup", into)
 	}
-	// SQLite writes into an empty file, and leaves its permissions (0600) alone.
+	// SQLite writes into the empty file and keeps its permissions (0600).
 	temp, err := os.CreateTemp(filepath.Dir(into), ".backup-*")
 	if err != nil {
 		return 0, noBackup(into, err)
 	}
-	defer func() { _ = os.Remove(temp.Name()) }() // when it has its name, there is none
+	defer func() { _ = os.Remove(temp.Name()) }() // has no effect after the rename
 	if err := temp.Close(); err != nil {
 		return 0, noBackup(into, err)
 	}
@@ -85,8 +85,9 @@ func isBeside(path, file string) bool {
 	return errOwn == nil && errOther == nil && os.SameFile(own, other)
 }
 
-// isBackup reports whether a file beside the database may become a backup: it is not
-// there, is empty, or is a database. The others are the configuration and the tokens.
+// isBackup reports whether a file beside the database may become a backup: it does not
+// exist, is empty, or is a database. The other files are the configuration and the
+// tokens.
 func isBackup(file string) bool {
 	f, err := os.Open(file)
 	if err != nil {
@@ -98,11 +99,11 @@ func isBackup(file string) bool {
 	return err == nil && (len(begin) == 0 || string(begin) == magic)
 }
 
-// isDatabase reports whether a file is a part of the database.
+// isDatabase reports whether a file is one of the database's own files.
 func isDatabase(path, file string) bool {
 	folder, err := filepath.EvalSymlinks(filepath.Dir(file))
 	if err != nil {
-		return false // which writing will tell
+		return false // the later write will report the error
 	}
 	own, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -119,11 +120,10 @@ func isDatabase(path, file string) bool {
 	return errA == nil && errB == nil && os.SameFile(a, b)
 }
 
-// backupPace is how often the copy's size is looked at.
+// backupPace is the interval between two looks at the size of the copy.
 const backupPace = 100 * time.Millisecond
 
-// copyInto copies a database within one read transaction, which keeps nobody from
-// writing.
+// copyInto copies a database within one read transaction, which does not block writers.
 func copyInto(ctx context.Context, path, into string, progress func(done, total int64)) error {
 	db, err := connect(path, patience, func(v url.Values) { v.Set("mode", "ro") })
 	if err != nil {
@@ -165,11 +165,11 @@ func explainBackup(ctx context.Context, what string, err error) error {
 	return explain(what, err)
 }
 
-// check reads all of a copy.
+// check reads and verifies a whole copy.
 func check(ctx context.Context, path string) error {
 	db, err := connect(path, patience, func(v url.Values) {
 		v.Set("mode", "ro")
-		v.Set("immutable", "1") // nobody else has it, and no file may be left beside it
+		v.Set("immutable", "1") // no other process has it open, and no file may be left beside it
 	})
 	if err != nil {
 		return explain("open the copy", err)
@@ -191,7 +191,7 @@ func check(ctx context.Context, path string) error {
 		"the copy is damaged, and was not kept: %s. Check the disk, and the database with `genkan doctor`", verdict)
 }
 
-// keep gives a copy its name once it is on the disk.
+// keep renames a copy after it is synced to disk.
 func keep(temp, into string) error {
 	for _, path := range []string{temp, filepath.Dir(into)} {
 		if path != temp {
@@ -205,7 +205,7 @@ func keep(temp, into string) error {
 		}
 		err = f.Sync()
 		if path != temp {
-			err = nil // not every system syncs folders
+			err = nil // not every system can sync folders
 		}
 		if err = errors.Join(err, f.Close()); err != nil {
 			return err

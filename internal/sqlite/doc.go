@@ -3,7 +3,7 @@
 // itself. Store implements identity.Store, upstream.ListStore,
 // catalog.OverrideStore, config.ServerStore, learn.Store and embed.Store.
 // Store.Knowledge returns the part that implements kb.Store, semantic.Store and
-// plugin.Storage. The suite of package storetest says what a store must do; the
+// plugin.Storage. The suite of package storetest defines what a store must do; the
 // tests here add what is particular to a file that several processes share.
 //
 // Open creates the file or brings its schema up to date (schema.go). The schema is
@@ -14,23 +14,23 @@
 //
 // Every write that a cache may depend on adds one to the change sequence
 // (Store.write). Caches in all processes watch it, so a revoked token is refused
-// within a second. The knowledge base has a sequence of its own. Its writes that
-// arrive while another is being committed share the next commit, each in a
-// savepoint of its own (kb_commit.go). Lists walk along an index and end after a
-// page; totals are counted when items are written (kb_list.go).
+// within a second. The knowledge base has its own sequence. Its writes that
+// arrive while another is being committed share the next commit, each in its own
+// savepoint (kb_commit.go). Lists walk along an index and end after a page; totals
+// are counted when items are written (kb_list.go).
 //
 // Verify finds damage and counts that disagree with their rows, and Mend repairs
-// what the rows allow (verify.go). Backup copies the database while it is in use
-// (backup.go).
+// what can be restored from the rows (verify.go). Backup copies the database while
+// it is in use (backup.go).
 //
 // Invariants:
 //
 //   - When a write returns, it is on disk, and the file is still at its path
 //     (Store.Check). A write into a file that was removed or replaced fails.
-//   - A missing database that was made before is never replaced by an empty one
-//     (CheckNotLost).
+//   - A database that was created before and is missing now is never replaced by an
+//     empty one (CheckNotLost).
 //   - A wait for another process's lock is made of short waits and ends with the
 //     context (retry).
-//   - The statements of the knowledge base are a small fixed set and are kept
+//   - The statements of the knowledge base are a small fixed set and stay
 //     prepared (statements.go); sets of ids and texts are passed as JSON arrays.
 package sqlite

@@ -14,15 +14,16 @@ import (
 	"genkan/internal/gateway"
 )
 
-// explain turns err into a gateway.Error, knowing that the call may have been
-// canceled or the store closed.
+// explain converts err to a gateway.Error. It takes into account that the call may have
+// been canceled or the store closed.
 func (s *Store) explain(ctx context.Context, what string, err error) error {
 	var e *gateway.Error
 	switch {
 	case errors.As(err, &e):
 		return err
 	case ctx.Err() != nil:
-		// Whatever SQLite says then (interrupted, most of the time), this is why.
+		// The cancellation is the reason for any error of SQLite here, which is mostly
+		// "interrupted".
 		e := *gateway.AsError(ctx.Err())
 		e.Err = fmt.Errorf("%s: %w: %w", what, ctx.Err(), err)
 		return &e
@@ -35,8 +36,8 @@ func (s *Store) explain(ctx context.Context, what string, err error) error {
 	return explain(what, err)
 }
 
-// explain turns err into a gateway.Error that says what to do about it. What
-// was being done is for the log, with the cause.
+// explain converts err to a gateway.Error that says what to do about it. What names the
+// operation for the log, next to the cause.
 func explain(what string, err error) error {
 	var e *gateway.Error
 	if errors.As(err, &e) {
@@ -64,18 +65,18 @@ func explain(what string, err error) error {
 	return e
 }
 
-// primaryCode is SQLite's result code for err, also when the file system
-// refused before SQLite could; 0 if unknown.
+// primaryCode returns SQLite's result code for err, or 0 if it is unknown. It also
+// covers errors of the file system from before SQLite was called.
 func primaryCode(err error) int {
 	var failure *driver.Error
 	switch {
 	case errors.As(err, &failure):
 		if failure.Code() == codes.SQLITE_IOERR_SHMSIZE {
-			// The log's index is made when the first process opens the database, and
-			// this is SQLite's word for that there is no space for it.
+			// The first process that opens the database creates the index of the log. SQLite
+			// returns this code if there is no space for it.
 			return codes.SQLITE_FULL
 		}
-		return failure.Code() & 0xff // the rest are details
+		return failure.Code() & 0xff // the other bits are details
 	case errors.Is(err, errDamaged):
 		return codes.SQLITE_CORRUPT
 	case errors.Is(err, syscall.ENOSPC):
@@ -94,9 +95,9 @@ func isBusy(err error) bool {
 	return code == codes.SQLITE_BUSY || code == codes.SQLITE_LOCKED
 }
 
-// isHalfMade reports whether a process was killed while it made the database,
-// before that was in WAL mode: what it has begun must be rolled back, which a
-// read-only connection cannot do.
+// isHalfMade reports whether a process was killed while it created the database, before
+// it switched to WAL mode. The unfinished work must be rolled back, and a read-only
+// connection cannot do that.
 func isHalfMade(err error) bool {
 	var failure *driver.Error
 	return errors.As(err, &failure) && failure.Code() == codes.SQLITE_READONLY_ROLLBACK

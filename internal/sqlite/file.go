@@ -15,17 +15,17 @@ import (
 	"genkan/internal/gateway"
 )
 
-// ErrGone reports that the file that a store has open is not at its path any
-// more: it was removed, moved or replaced, perhaps with its directory.
+// ErrGone reports that the store's open file is no longer at its path: it was removed,
+// moved or replaced, perhaps with its directory.
 var ErrGone = errors.New("the database file is not at its path any more")
 
 // ownerWrites is the permission bit without which a database is read-only on
 // purpose. It is checked explicitly, because root may write regardless.
 const ownerWrites = 0o200
 
-// prepareFile makes the directory and an empty file for its owner alone, so
-// that SQLite never creates one that others can read. The files beside it
-// (-wal, -shm) take its permissions.
+// prepareFile creates the directory and an empty file that only its owner can read, so
+// that SQLite never creates one that others can read. The files beside it (-wal, -shm)
+// inherit its permissions.
 func (s *Store) prepareFile() error {
 	if err := CheckNotLost(s.path); err != nil {
 		return err
@@ -61,8 +61,8 @@ func (s *Store) prepareFile() error {
 	return nil
 }
 
-// openLogs makes the files beside a writable database writable. SQLite makes them
-// with the permissions of the database, which may have been read-only then.
+// openLogs makes the files beside a writable database writable. SQLite creates them
+// with the permissions of the database, which may have been read-only at that time.
 func (s *Store) openLogs(mode fs.FileMode) error {
 	if mode&ownerWrites == 0 {
 		return nil
@@ -78,8 +78,8 @@ func (s *Store) openLogs(mode fs.FileMode) error {
 	return nil
 }
 
-// Check reports whether the file that the store has open is still the one at
-// its path. The error has ErrGone among its causes.
+// Check reports whether the store's open file is still the one at its path. The error
+// wraps ErrGone.
 func (s *Store) Check() error {
 	_, err := s.checkFile()
 	return err
@@ -88,8 +88,8 @@ func (s *Store) Check() error {
 // goneInterval is how often WaitGone checks the path. Writes check it themselves.
 const goneInterval = 500 * time.Millisecond
 
-// WaitGone returns an error of Check as soon as the file is not at its path any
-// more, and nil when ctx ends before.
+// WaitGone returns the error of Check as soon as the file is no longer at its path, or
+// nil when ctx ends first.
 func (s *Store) WaitGone(ctx context.Context) error {
 	ticks := time.NewTicker(goneInterval)
 	defer ticks.Stop()
@@ -105,8 +105,8 @@ func (s *Store) WaitGone(ctx context.Context) error {
 	}
 }
 
-// checkFile is Check, and returns the mode of the file; 0 if it is unknown. It
-// costs one stat.
+// checkFile is Check and also returns the mode of the file, 0 if it is unknown. It costs
+// one stat.
 func (s *Store) checkFile() (fs.FileMode, error) {
 	info, err := os.Stat(s.path)
 	switch {
@@ -119,11 +119,11 @@ func (s *Store) checkFile() (fs.FileMode, error) {
 				"put the data directory back, and start genkan again",
 		}
 	default:
-		return 0, nil // SQLite will say what is wrong
+		return 0, nil // SQLite reports the error
 	}
 }
 
-// checkWritable refuses a write to a file that is gone or read-only on purpose.
+// checkWritable refuses a write to a file that is gone or deliberately read-only.
 func (s *Store) checkWritable() error {
 	mode, err := s.checkFile()
 	if err == nil && mode != 0 && mode&ownerWrites == 0 {
@@ -135,17 +135,18 @@ func (s *Store) checkWritable() error {
 	return err
 }
 
-// MadeFile returns the path of the file that says that a database was made. Its
-// name does not begin with the database's: those are moved away together.
+// MadeFile returns the path of the file that records that a database was created. Its
+// name does not begin with the database's name, because files with that prefix are
+// moved away together.
 func MadeFile(path string) string {
 	return filepath.Join(filepath.Dir(path), "made-"+filepath.Base(path))
 }
 
-// CheckNotLost refuses a path whose database was made before and is missing or
-// empty now. A new one in its place would hide the loss.
+// CheckNotLost refuses a path whose database was created before and is missing or empty
+// now. A new database in its place would hide the loss.
 func CheckNotLost(path string) error {
-	// The mark is looked for first: another process may be making both, and makes
-	// the database first.
+	// The mark is checked first: another process may be creating both, and creates the
+	// database first.
 	if !isFilled(MadeFile(path)) && !isFilled(path+"-wal") || isFilled(path) {
 		return nil
 	}
@@ -156,8 +157,8 @@ func CheckNotLost(path string) error {
 		path, path+"-wal", path+"-shm", path, MadeFile(path), path, path+"-wal", path+"-shm")
 }
 
-// isFilled reports whether there is a file with something in it. A file that
-// cannot be looked at counts: whoever opens it says what is wrong.
+// isFilled reports whether a file exists and is not empty. A file that cannot be
+// examined counts as filled, because opening it reports the error.
 func isFilled(path string) bool {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -166,8 +167,8 @@ func isFilled(path string) bool {
 	return info.Size() > 0
 }
 
-// markMade writes the file that says that the database was made. A directory
-// that cannot be written has none.
+// markMade writes the file that records that the database was created. It skips a
+// directory that is not writable.
 func (s *Store) markMade() {
 	path := MadeFile(s.path)
 	if isFilled(path) {
@@ -189,11 +190,11 @@ func (s *Store) markMade() {
 	}
 }
 
-// createPrivate makes an empty file at path unless there is one.
+// createPrivate creates an empty file at path unless one exists.
 //
-// The file is made under another name and closed before it appears at path:
-// closing any descriptor of a file drops every POSIX lock that the process
-// has on it, and SQLite in this process may have locked it already.
+// The file is created under another name and closed before it appears at path.
+// Closing any descriptor of a file drops every POSIX lock that the process has on it,
+// and SQLite in this process may have locked it already.
 func createPrivate(path string) error {
 	temp, err := os.CreateTemp(filepath.Dir(path), ".new-*") // O_EXCL, 0600
 	if err != nil {

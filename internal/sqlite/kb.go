@@ -17,38 +17,38 @@ import (
 
 var _ kb.Store = (*Knowledge)(nil)
 
-// Knowledge is the store's part that the knowledge base is kept in. Reading and
-// writing use statements that are kept prepared.
+// Knowledge is the part of the store that holds the knowledge base. Reads and writes use
+// statements that stay prepared.
 type Knowledge struct {
 	store *Store
 	reads *statements
-	// writes are all prepared before the first write: within one its connection,
-	// the only one, is taken.
+	// writes are all prepared before the first write, because a write occupies the only
+	// connection for writing.
 	writes *statements
 	ready  atomic.Bool
 	queue  kbQueue
 
-	// statusNames are the names of statuses by their ids.
+	// statusNames maps ids of statuses to names.
 	statusNames atomic.Pointer[map[int64]string]
-	// committed is for tests: how many writes went together.
+	// committed, if set by a test, is called with the number of writes of each commit.
 	committed func(writes int)
 }
 
-// Knowledge is where the knowledge base is kept.
+// Knowledge returns the part of the store that holds the knowledge base.
 func (s *Store) Knowledge() *Knowledge { return s.knowledge }
 
 func newKnowledge(s *Store) *Knowledge {
 	return &Knowledge{store: s, reads: newStatements(s.reader), writes: newStatements(s.writer)}
 }
 
-// statement is one that somebody else keeps and closes.
+// statement is a prepared statement that its user must not close.
 type statement interface {
 	ExecContext(ctx context.Context, args ...any) (sql.Result, error)
 	QueryContext(ctx context.Context, args ...any) (*sql.Rows, error)
 	QueryRowContext(ctx context.Context, args ...any) *sql.Row
 }
 
-// prepared finds the statement of a text: one of the read pool, or of a write.
+// prepared returns the prepared statement of a text, from the read pool or for a write.
 type prepared func(ctx context.Context, text string) (statement, error)
 
 // read runs a query on the read-only connections.
@@ -56,8 +56,8 @@ func (k *Knowledge) read(ctx context.Context, what string, query func(ctx contex
 	return k.store.read(ctx, what, func(*sql.DB) error { return query(ctx, k.reads.find) })
 }
 
-// readPoint is read for what takes microseconds. To be able to interrupt it
-// would cost as much as the query itself.
+// readPoint is read for queries that take microseconds. They cannot be interrupted,
+// because that would cost as much as the query itself.
 func (k *Knowledge) readPoint(ctx context.Context, what string, query func(ctx context.Context, p prepared) error) error {
 	if err := ctx.Err(); err != nil {
 		return k.store.explain(ctx, what, err)
@@ -65,7 +65,7 @@ func (k *Knowledge) readPoint(ctx context.Context, what string, query func(ctx c
 	return k.read(context.WithoutCancel(ctx), what, query)
 }
 
-// each runs a query and passes its rows.
+// each runs a query and passes its rows to row.
 func each(ctx context.Context, p prepared, text string, args []any, row func(scan func(into ...any) error) error) error {
 	stmt, err := p(ctx, text)
 	if err != nil {
@@ -84,7 +84,7 @@ func each(ctx context.Context, p prepared, text string, args []any, row func(sca
 	return rows.Err()
 }
 
-// one runs a query for one row; sql.ErrNoRows if there is none.
+// one runs a query for one row. It returns sql.ErrNoRows if there is none.
 func one(ctx context.Context, p prepared, text string, args []any, into ...any) error {
 	stmt, err := p(ctx, text)
 	if err != nil {
@@ -93,7 +93,7 @@ func one(ctx context.Context, p prepared, text string, args []any, into ...any) 
 	return stmt.QueryRowContext(ctx, args...).Scan(into...)
 }
 
-// do runs a statement that returns nothing.
+// do runs a statement that returns no rows.
 func do(ctx context.Context, p prepared, text string, args ...any) error {
 	stmt, err := p(ctx, text)
 	if err != nil {
@@ -103,8 +103,8 @@ func do(ctx context.Context, p prepared, text string, args ...any) error {
 	return err
 }
 
-// idList is how a set of ids goes into a statement: as a JSON array, so that the
-// statement is the same for any number.
+// idList encodes a set of ids as a JSON array, so that the text of a statement is the
+// same for any number of ids.
 func idList(ids []int64) string {
 	b := make([]byte, 0, 2+8*len(ids))
 	b = append(b, '[')
@@ -142,8 +142,8 @@ func idsFrom(raw string) (ids []int64, err error) {
 	return slices.Compact(ids), err
 }
 
-// refsFrom reads an array of references that SQL has put together, and puts it in
-// order; two items may be related in several ways.
+// refsFrom reads a JSON array of references from a query, and sorts it without
+// repetitions: two items may be related in several ways.
 func refsFrom(raw string) ([]kb.Ref, error) {
 	texts, err := textsFrom(raw)
 	if err != nil || len(texts) == 0 {
@@ -162,7 +162,7 @@ func refsFrom(raw string) ([]kb.Ref, error) {
 	return slices.Compact(refs), nil
 }
 
-// micros is a time as a column keeps it; NULL is none.
+// micros returns a time as a column stores it. A zero time is NULL.
 func micros(t time.Time) any {
 	if t.IsZero() {
 		return nil

@@ -9,15 +9,15 @@ import (
 	"genkan/internal/kb"
 )
 
-// Writes that come while another is on its way to the disk share the next
-// commit: waiting for the disk is most of what a write costs. Each is a
-// savepoint of its own, so each has its own fate until the commit, which is
-// everybody's. Whoever comes first leads: there is no goroutine of our own.
+// Writes that arrive during a commit share the next one, because most of the time of a
+// write is waiting for the disk. Each write has its own savepoint, so each succeeds or
+// fails by itself until the commit, which they share. The first writer leads the group:
+// there is no extra goroutine.
 
-// maxTogether bounds how long the first of a group waits for the others.
+// maxTogether limits how long the first write of a group waits for the others.
 const maxTogether = 64
 
-// kbQueue are the writes that wait.
+// kbQueue holds the waiting writes.
 type kbQueue struct {
 	mu      sync.Mutex
 	waiting []*kbWrite
@@ -25,15 +25,15 @@ type kbQueue struct {
 }
 
 type kbWrite struct {
-	ctx    context.Context // the leader acts for others, too
+	ctx    context.Context // the leader also works for the other writes
 	change func(context.Context, kb.Writer) error
-	// turn gets true when it is this one's turn to lead, false when it is done.
+	// turn receives true when this write must lead, and false when it is done.
 	turn     chan bool
 	err      error
 	panicked any
 }
 
-// Write makes a change, durably.
+// Write runs a change and commits it durably.
 func (k *Knowledge) Write(ctx context.Context, change func(context.Context, kb.Writer) error) error {
 	const what = "change the knowledge base"
 	if err := k.prepareWrites(ctx); err != nil {
@@ -50,7 +50,7 @@ func (k *Knowledge) Write(ctx context.Context, change func(context.Context, kb.W
 			if k.queue.leave(w) {
 				return k.store.explain(ctx, what, ctx.Err())
 			}
-			// Somebody has it in hand, or it must lead the others.
+			// The write is already being processed, or it must lead the others.
 			if !<-w.turn {
 				return w.end()
 			}
@@ -72,7 +72,7 @@ func (k *Knowledge) Write(ctx context.Context, change func(context.Context, kb.W
 	return w.end()
 }
 
-// prepareWrites does what can only be done while no write is under way.
+// prepareWrites does the preparations that need the connection while no write uses it.
 func (k *Knowledge) prepareWrites(ctx context.Context) error {
 	if k.ready.Load() {
 		return nil
@@ -93,7 +93,7 @@ func (k *Knowledge) prepareWrites(ctx context.Context) error {
 	return nil
 }
 
-// end is what the caller hears.
+// end returns the error of the write to its caller, or repeats its panic.
 func (w *kbWrite) end() error {
 	if w.panicked != nil {
 		panic(w.panicked)
@@ -101,7 +101,7 @@ func (w *kbWrite) end() error {
 	return w.err
 }
 
-// join reports whether the write leads.
+// join adds a write to the queue and reports whether it leads.
 func (q *kbQueue) join(w *kbWrite) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -113,7 +113,7 @@ func (q *kbQueue) join(w *kbWrite) bool {
 	return false
 }
 
-// leave reports whether the write was still waiting.
+// leave removes a write and reports whether it was still waiting.
 func (q *kbQueue) leave(w *kbWrite) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -126,7 +126,7 @@ func (q *kbQueue) leave(w *kbWrite) bool {
 	return false
 }
 
-// take is the leader with those who wait.
+// take returns the leader and the waiting writes.
 func (q *kbQueue) take(leader *kbWrite) []*kbWrite {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -136,7 +136,7 @@ func (q *kbQueue) take(leader *kbWrite) []*kbWrite {
 	return group
 }
 
-// pass makes the first of those who have come meanwhile lead.
+// pass makes the first write that has arrived meanwhile the leader.
 func (q *kbQueue) pass() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -149,17 +149,17 @@ func (q *kbQueue) pass() {
 	next.turn <- true
 }
 
-// errLost is a transaction that SQLite has ended by itself.
+// errLost says that SQLite has ended a transaction by itself.
 var errLost = errors.New("the transaction was lost")
 
-// together makes the changes of a group in one transaction, or, where that fails
-// as a whole, each in its own.
+// together runs the changes of a group in one transaction. If the transaction is lost,
+// it runs each change in its own.
 func (k *Knowledge) together(what string, group []*kbWrite) {
 	if len(group) == 1 {
 		k.alone(what, group[0])
 		return
 	}
-	// The lock is waited for on behalf of all.
+	// The wait for the lock is on behalf of all writes, so no single caller cancels it.
 	ctx := context.WithoutCancel(group[0].ctx)
 	err := k.store.transact(ctx, what, func(tx *sql.Tx) error {
 		for _, w := range group {
@@ -181,12 +181,12 @@ func (k *Knowledge) together(what string, group []*kbWrite) {
 	}
 }
 
-// alone makes one change in a transaction of its own.
+// alone runs one change in its own transaction.
 func (k *Knowledge) alone(what string, w *kbWrite) {
 	err := k.store.transact(w.ctx, what, func(tx *sql.Tx) error {
 		k.run(context.WithoutCancel(w.ctx), tx, w)
 		if w.panicked != nil {
-			return errLost // nobody hears of it
+			return errLost // the caller gets the panic instead
 		}
 		return w.err
 	})
@@ -197,7 +197,7 @@ func (k *Knowledge) alone(what string, w *kbWrite) {
 	w.err = k.explained(w, what)
 }
 
-// savepoint makes one change of several. It fails when the others cannot go on.
+// savepoint runs one change of a group. It fails if the others cannot continue.
 func (k *Knowledge) savepoint(ctx context.Context, tx *sql.Tx, w *kbWrite) error {
 	if _, err := tx.ExecContext(ctx, "SAVEPOINT one"); err != nil {
 		return errors.Join(errLost, err)
@@ -214,8 +214,8 @@ func (k *Knowledge) savepoint(ctx context.Context, tx *sql.Tx, w *kbWrite) error
 	return nil
 }
 
-// run makes a change, unless nobody waits for it any more. Its statements are not
-// interrupted: that would take everybody's transaction with it.
+// run runs a change, unless its caller has given up. Its statements are not
+// interrupted, because that would end the transaction of the whole group.
 func (k *Knowledge) run(ctx context.Context, tx *sql.Tx, w *kbWrite) {
 	w.err, w.panicked = w.ctx.Err(), nil
 	if w.err != nil {
@@ -231,8 +231,8 @@ func (k *Knowledge) run(ctx context.Context, tx *sql.Tx, w *kbWrite) {
 	}})
 }
 
-// explained is the error of a write, if the knowledge base has not made it
-// itself.
+// explained returns the error of a write. An error of the knowledge base itself stays
+// unchanged.
 func (k *Knowledge) explained(w *kbWrite, what string) error {
 	var own *kb.Error
 	if errors.As(w.err, &own) || errors.Is(w.err, kb.ErrUnknownStatus) {

@@ -10,13 +10,13 @@ import (
 	"genkan/internal/kb"
 )
 
-// List lists items, the last updated first, among equals the higher id.
+// List lists items, the last updated first, among equals the higher id first.
 func (k *Knowledge) List(ctx context.Context, f kb.Filter) (page kb.Page, err error) {
 	q, err := newListQuery(f)
 	if err != nil {
 		return kb.Page{}, err
 	}
-	// Where it must be counted it may take its time.
+	// A list whose items must be counted may take long, so it can be interrupted.
 	read := k.readPoint
 	if q.counted == "" {
 		read = k.read
@@ -35,7 +35,7 @@ func (k *Knowledge) List(ctx context.Context, f kb.Filter) (page kb.Page, err er
 		page.Total = f.Offset + len(page.Items)
 		switch n := len(page.Items); {
 		case n < f.Limit && (n > 0 || f.Offset == 0):
-			return nil // it was the last page
+			return nil // this was the last page
 		case n > 0 && q.counted != "":
 			page.Total = int(number(total))
 			return nil
@@ -50,20 +50,19 @@ func (k *Knowledge) List(ctx context.Context, f kb.Filter) (page kb.Page, err er
 	return page, err
 }
 
-// listQuery makes the statements of a list. A list of items in several statuses
-// is made of branches, each a walk along one index that ends after a page; what
-// comes of them is put in order. A sort of all items that match would take a
-// second at a million. The texts are from a small set, so that they can be kept
-// prepared.
+// listQuery builds the statements of a list. A list of items in several statuses
+// consists of branches. Each branch walks along one index and ends after a page; the
+// results are then sorted. Sorting all matching items would take a second at a million.
+// The texts come from a small set, so that they can stay prepared.
 type listQuery struct {
 	branches []branch
-	// counted is where the total is kept; empty if it must be counted.
+	// counted is the expression for a stored total, or empty if the items must be counted.
 	counted string
 	args    []any
 }
 
-// branch is a part of the items: those for which where holds. It is read in the
-// order of updated_at, id.
+// branch selects the items for which where holds. It is read in the order of
+// updated_at, id.
 type branch struct {
 	from, id, updated, where string
 	args                     []any
@@ -110,7 +109,7 @@ func newListQuery(f kb.Filter) (*listQuery, error) {
 			add(`type = ? AND closed = ?`, f.Types[0], c)
 		}
 	default:
-		// Any other list is a walk along the time that leaves out what is not wanted.
+		// Any other list walks along the index of times and skips items that do not match.
 		for _, c := range closed {
 			where, args := `closed = ?`, []any{c}
 			if len(f.Types) > 0 {
@@ -129,7 +128,7 @@ func newListQuery(f kb.Filter) (*listQuery, error) {
 	return q, nil
 }
 
-// count uses what is kept about how many items there are.
+// count uses stored totals where they exist.
 func (q *listQuery) count(f kb.Filter, types, statuses string) {
 	var where []string
 	switch {
@@ -139,7 +138,7 @@ func (q *listQuery) count(f kb.Filter, types, statuses string) {
 		where, q.args = append(where, `c.type IN (SELECT value FROM json_each(?))`), append(q.args, types)
 	}
 	switch {
-	case len(f.Types) == 1 && len(f.Statuses) > 0: // as many texts as the page has
+	case len(f.Types) == 1 && len(f.Statuses) > 0: // the same number of statement texts as for pages
 		where = append(where, `s.name IN (?`+strings.Repeat(`, ?`, len(f.Statuses)-1)+`)`)
 		for _, name := range f.Statuses {
 			q.args = append(q.args, name)
@@ -171,8 +170,8 @@ func (b *branch) ordered() string {
 		` ORDER BY ` + b.updated + ` DESC, ` + b.id + ` DESC`
 }
 
-// page is the statement of one page. The total comes with each row if it is kept:
-// to ask for it apart would cost as much as half the page.
+// page returns the statement of one page. Each row includes the total if it is stored:
+// a separate query would cost half as much as the page.
 func (q *listQuery) page(limit, offset int) (string, []any) {
 	var ordered, total string
 	var args []any
@@ -194,7 +193,7 @@ func (q *listQuery) page(limit, offset int) (string, []any) {
 		ORDER BY p.updated_at DESC, p.id DESC`, append(args, limit, offset)
 }
 
-// total is the statement that says how many items there are on all pages.
+// total returns the statement that counts the items on all pages.
 func (q *listQuery) total() (string, []any) {
 	if q.counted != "" {
 		return q.counted, q.args

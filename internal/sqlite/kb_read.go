@@ -15,9 +15,9 @@ const (
 	summaryColumns = `i.id, i.type, i.title, i.status, i.priority, i.created_at, i.updated_at`
 	itemColumns    = `i.id, i.type, i.title, s.name, i.priority, i.created_at, i.updated_at, i.description, i.content, i.category, i.version, i.start_at, i.end_at`
 
-	// Tags come in the order of the primary key they are found by, which is their
-	// own, and neighbours are put in order afterwards: sorting a few in SQL costs
-	// more than all the rest.
+	// Tags come in the order of the primary key of the lookup, which is their own order.
+	// Neighbours are sorted afterwards in Go: sorting a few rows in SQL costs more than
+	// everything else.
 	tagsOfItem = `(SELECT json_group_array(t.name)
 		FROM kb_item_tags x CROSS JOIN kb_tags t ON t.id = x.tag WHERE x.item = i.id)`
 	relatedOfItem = `(SELECT json_group_array(n.ref) FROM (
@@ -50,7 +50,7 @@ const (
 		(SELECT json_group_array(i.type || '-' || i.id) FROM kb_state_items x CROSS JOIN kb_items i ON i.id = x.item)
 		FROM kb_state WHERE id = 1`
 
-	// positions are those after one, of items and of what is left of them.
+	// positions selects the positions after a given one, of items and of deleted items.
 	positions = `(SELECT seq, id, deleted FROM (
 			SELECT * FROM (SELECT seq, id, 0 AS deleted FROM kb_items WHERE (seq, id) > (?1, ?2) ORDER BY seq, id LIMIT +?3)
 			UNION ALL
@@ -66,7 +66,7 @@ const (
 		FROM ` + positions + ` p ORDER BY p.seq, p.id`
 )
 
-// Sequence is the number of the last write.
+// Sequence returns the number of the last write.
 func (k *Knowledge) Sequence(ctx context.Context) (seq int64, err error) {
 	err = k.readPoint(ctx, "read the sequence of the knowledge base", func(ctx context.Context, p prepared) error {
 		return one(ctx, p, selectSequence, nil, &seq)
@@ -74,7 +74,7 @@ func (k *Knowledge) Sequence(ctx context.Context) (seq int64, err error) {
 	return seq, err
 }
 
-// Item finds an item, also by an id that it had.
+// Item finds an item by its current id or a former one.
 func (k *Knowledge) Item(ctx context.Context, id int64) (found kb.Found, ok bool, err error) {
 	err = k.readPoint(ctx, "read an item", func(ctx context.Context, p prepared) (err error) {
 		found, ok, err = findItem(ctx, p, id)
@@ -92,7 +92,7 @@ func findItem(ctx context.Context, p prepared, id int64) (found kb.Found, ok boo
 	err = one(ctx, p, selectMoved, []any{id}, &found.Former.Type, &current)
 	if err == nil {
 		found.Former.ID = id
-		// Between the two it may have moved again, and is then found the next time.
+		// The item may have moved again between the two reads; the next read finds it then.
 		err = readItem(ctx, p, current, &found.Item)
 	}
 	if errors.Is(err, sql.ErrNoRows) {
@@ -127,7 +127,7 @@ func scanItem(scan func(into ...any) error, item *kb.Item) error {
 	return err
 }
 
-// Former are the references that items had under other types.
+// Former returns the references that items had under other types.
 func (k *Knowledge) Former(ctx context.Context, ids []int64) (all map[int64][]kb.Ref, err error) {
 	err = k.read(ctx, "read former references", func(ctx context.Context, p prepared) error {
 		all = map[int64][]kb.Ref{}
@@ -142,7 +142,7 @@ func (k *Knowledge) Former(ctx context.Context, ids []int64) (all map[int64][]kb
 	return all, err
 }
 
-// Summaries are those of the items that exist, in the order of the ids.
+// Summaries returns the summaries of the items that exist, in the order of the ids.
 func (k *Knowledge) Summaries(ctx context.Context, ids []int64) (all []kb.Summary, err error) {
 	err = k.readPoint(ctx, "read items", func(ctx context.Context, p prepared) (err error) {
 		all, err = k.summaries(ctx, p, len(ids), selectSummaries, []any{idList(ids)})
@@ -151,9 +151,9 @@ func (k *Knowledge) Summaries(ctx context.Context, ids []int64) (all []kb.Summar
 	return inOrderOf(ids, all, func(s *kb.Summary) int64 { return s.ID }), err
 }
 
-// summaries reads at most most rows, and what else stands in them.
+// summaries reads at most most rows and scans their additional columns.
 func (k *Knowledge) summaries(ctx context.Context, p prepared, most int, text string, args []any, also ...any) (all []kb.Summary, err error) {
-	// As these come from the driver they need no conversion.
+	// Values of type any are scanned without conversion.
 	var id, status, created, updated any
 	var kind, title, priority string
 	into := append([]any{&id, &kind, &title, &status, &priority, &created, &updated}, also...)
@@ -180,7 +180,7 @@ func (k *Knowledge) summaries(ctx context.Context, p prepared, most int, text st
 	return all, nil
 }
 
-// Texts are the items that exist, in the order of the ids.
+// Texts returns the items that exist, in the order of the ids.
 func (k *Knowledge) Texts(ctx context.Context, ids []int64) (all []kb.Item, err error) {
 	err = k.readPoint(ctx, "read items", func(ctx context.Context, p prepared) error {
 		all = make([]kb.Item, 0, len(ids))
@@ -203,8 +203,8 @@ func (k *Knowledge) Texts(ctx context.Context, ids []int64) (all []kb.Item, err 
 	return inOrderOf(ids, all, func(item *kb.Item) int64 { return item.ID }), err
 }
 
-// inOrderOf puts what was read for some ids into their order. SQLite reads them in
-// it, but does not promise to, and sorting there would copy all texts.
+// inOrderOf sorts rows into the order of their ids. SQLite reads them in that order but
+// does not promise it, and sorting in SQL would copy all texts.
 func inOrderOf[T any](ids []int64, read []T, id func(*T) int64) []T {
 	at := 0
 	for i := range read {
@@ -224,8 +224,8 @@ func inOrderOf[T any](ids []int64, read []T, id func(*T) int64) []T {
 	return read
 }
 
-// statusName is a status's name. What was read once holds for ever; only what
-// has been committed may be read here.
+// statusName returns the name of a status. It caches names for ever, because they never
+// change. So only committed names may be read here.
 func (k *Knowledge) statusName(ctx context.Context, p prepared, id int64) (string, error) {
 	if names := k.statusNames.Load(); names != nil && (*names)[id] != "" {
 		return (*names)[id], nil
@@ -252,10 +252,10 @@ func number(value any) int64 {
 
 func moment(value any) time.Time { return time.UnixMicro(number(value)).UTC() }
 
-// Neighbours are the relations that have one of the items as an end.
+// Neighbours returns the relations that have one of the items as an end.
 func (k *Knowledge) Neighbours(ctx context.Context, ids []int64) (edges []kb.Edge, err error) {
 	err = k.read(ctx, "read relations", func(ctx context.Context, p prepared) error {
-		edges = nil // a second try begins anew
+		edges = nil // a retry starts from an empty list
 		return each(ctx, p, selectNeighbours, []any{idList(ids)}, func(scan func(into ...any) error) error {
 			var e kb.Edge
 			err := scan(&e.A, &e.B)
@@ -266,7 +266,7 @@ func (k *Knowledge) Neighbours(ctx context.Context, ids []int64) (edges []kb.Edg
 	return edges, err
 }
 
-// Tags are all tags that items have.
+// Tags returns all tags of items.
 func (k *Knowledge) Tags(ctx context.Context) (tags []kb.Tag, err error) {
 	err = k.read(ctx, "list tags", func(ctx context.Context, p prepared) error {
 		tags = nil
@@ -280,7 +280,7 @@ func (k *Knowledge) Tags(ctx context.Context) (tags []kb.Tag, err error) {
 	return tags, err
 }
 
-// Statuses are all statuses in their order.
+// Statuses returns all statuses in order.
 func (k *Knowledge) Statuses(ctx context.Context) (all []kb.Status, err error) {
 	err = k.readPoint(ctx, "list statuses", func(ctx context.Context, p prepared) (err error) {
 		all, err = readStatuses(ctx, p)
@@ -299,7 +299,7 @@ func readStatuses(ctx context.Context, p prepared) (all []kb.Status, err error) 
 	return all, err
 }
 
-// State is the text about where things stand.
+// State returns the text about the current state.
 func (k *Knowledge) State(ctx context.Context) (state kb.State, err error) {
 	err = k.readPoint(ctx, "read the current state", func(ctx context.Context, p prepared) (err error) {
 		state, err = readState(ctx, p)
@@ -326,7 +326,7 @@ func readState(ctx context.Context, p prepared) (state kb.State, err error) {
 	return state, err
 }
 
-// Changes tells the items that were changed or deleted after a position.
+// Changes returns the items that were changed or deleted after a position.
 func (k *Knowledge) Changes(ctx context.Context, after kb.Position, limit int) (all []kb.Change, err error) {
 	err = k.read(ctx, "read the changes of items", func(ctx context.Context, p prepared) error {
 		all = nil
@@ -350,7 +350,7 @@ func (k *Knowledge) Changes(ctx context.Context, after kb.Position, limit int) (
 	return all, err
 }
 
-// Links tells the neighbours of the items that were changed or deleted after a
+// Links returns the neighbours of the items that were changed or deleted after a
 // position.
 func (k *Knowledge) Links(ctx context.Context, after kb.Position, limit int) (all []kb.Link, err error) {
 	err = k.read(ctx, "read the changes of relations", func(ctx context.Context, p prepared) error {

@@ -19,7 +19,7 @@ const (
 	selectVectorsDone = `SELECT model, seq, item FROM kb_vectors_done WHERE id = 1`
 	beginVectors      = `INSERT INTO kb_vectors_done (id, model, seq, item) VALUES (1, ?, 0, 0)
 		ON CONFLICT (id) DO UPDATE SET model = excluded.model, seq = 0, item = 0`
-	// moveVectors never goes back: another process may be ahead.
+	// moveVectors never moves back, because another process may be ahead.
 	moveVectors = `UPDATE kb_vectors_done SET seq = ?2, item = ?3 WHERE id = 1 AND model = ?1 AND (seq, item) < (?2, ?3)`
 	saveVectors = `INSERT INTO kb_vectors (item, seq, model, text, chunks, vectors)
 		SELECT ?1, ?2, ?3, ?4, ?5, ?6 WHERE EXISTS (SELECT 1 FROM kb_items WHERE id = ?1)
@@ -42,13 +42,13 @@ const (
 	deletePluginValue = `DELETE FROM kb_plugin_values WHERE plugin = ? AND key = ?`
 )
 
-// BeginVectors is how far the vectors of a model have been made.
+// BeginVectors returns the position up to which a model's vectors are complete.
 func (k *Knowledge) BeginVectors(ctx context.Context, model semantic.Hash) (at kb.Position, err error) {
 	var last []byte
 	err = k.readPoint(ctx, "read how far vectors have been made", func(ctx context.Context, p prepared) error {
 		err := one(ctx, p, selectVectorsDone, nil, &last, &at.Seq, &at.ID)
 		if errors.Is(err, sql.ErrNoRows) {
-			return nil // nobody has begun
+			return nil // no process has started
 		}
 		return err
 	})
@@ -61,7 +61,7 @@ func (k *Knowledge) BeginVectors(ctx context.Context, model semantic.Hash) (at k
 	})
 }
 
-// SaveVectors keeps the vectors of items that still exist.
+// SaveVectors stores the vectors of items that still exist.
 func (k *Knowledge) SaveVectors(ctx context.Context, model semantic.Hash, rows []semantic.Row, done kb.Position) error {
 	return k.store.transact(ctx, "keep vectors of items", func(tx *sql.Tx) error {
 		for _, row := range rows {
@@ -75,7 +75,7 @@ func (k *Knowledge) SaveVectors(ctx context.Context, model semantic.Hash, rows [
 	})
 }
 
-// ForgetVectors drops the vectors of a model.
+// ForgetVectors deletes the vectors of a model.
 func (k *Knowledge) ForgetVectors(ctx context.Context, model semantic.Hash) error {
 	return k.store.transact(ctx, "forget vectors of items", func(tx *sql.Tx) error {
 		if _, err := tx.ExecContext(ctx, deleteVectors, model[:]); err != nil {
@@ -86,19 +86,19 @@ func (k *Knowledge) ForgetVectors(ctx context.Context, model semantic.Hash) erro
 	})
 }
 
-// VectorsOf are those of some items.
+// VectorsOf returns the vectors of the given items.
 func (k *Knowledge) VectorsOf(ctx context.Context, model semantic.Hash, items []int64) ([]semantic.Row, error) {
 	return k.vectors(ctx, selectVectorsOf, model[:], idList(items))
 }
 
-// VectorsAfter are those of the items after one.
+// VectorsAfter returns the vectors of the items after an id.
 func (k *Knowledge) VectorsAfter(ctx context.Context, model semantic.Hash, item int64, limit int) ([]semantic.Row, error) {
 	return k.vectors(ctx, selectVectorsAfter, model[:], item, limit)
 }
 
 func (k *Knowledge) vectors(ctx context.Context, text string, args ...any) (rows []semantic.Row, err error) {
 	err = k.read(ctx, "read vectors of items", func(ctx context.Context, p prepared) error {
-		rows = nil // a second try begins anew
+		rows = nil // a retry starts from an empty list
 		return each(ctx, p, text, args, func(scan func(into ...any) error) error {
 			var row semantic.Row
 			var hash []byte
@@ -119,7 +119,7 @@ func (k *Knowledge) ItemsAfter(ctx context.Context, after kb.Position) (n int, e
 	return n, err
 }
 
-// PluginValue is a value that a plugin keeps.
+// PluginValue returns a value that a plugin has stored.
 func (k *Knowledge) PluginValue(ctx context.Context, plugin, key string) (value []byte, ok bool, err error) {
 	err = k.readPoint(ctx, "read a value of a plugin", func(ctx context.Context, p prepared) error {
 		err := one(ctx, p, selectPluginValue, []any{plugin, key}, &value)
@@ -132,7 +132,7 @@ func (k *Knowledge) PluginValue(ctx context.Context, plugin, key string) (value 
 	return value, ok, err
 }
 
-// SavePluginValue replaces a value; nil removes it.
+// SavePluginValue replaces a value. Nil removes it.
 func (k *Knowledge) SavePluginValue(ctx context.Context, plugin, key string, value []byte) error {
 	return k.store.transact(ctx, "keep a value of a plugin", func(tx *sql.Tx) error {
 		if value == nil {
@@ -144,7 +144,7 @@ func (k *Knowledge) SavePluginValue(ctx context.Context, plugin, key string, val
 	})
 }
 
-// PluginKeys are those that have values.
+// PluginKeys returns the keys that have values.
 func (k *Knowledge) PluginKeys(ctx context.Context, plugin string) (keys []string, err error) {
 	err = k.read(ctx, "list the values of a plugin", func(ctx context.Context, p prepared) error {
 		keys = nil

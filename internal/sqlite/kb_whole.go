@@ -10,10 +10,10 @@ import (
 	"genkan/internal/kb"
 )
 
-// Ids and relations may be millions, and a row of its own for each costs several
-// times what finding it does: they come as long lists of numbers. The ids are read
-// from an index, which is a hundredth of what the items take; the relations in
-// parts, since there may be many more of them.
+// There may be millions of ids and relations, and returning a row for each costs several
+// times as much as finding it. So these queries return long lists of numbers. The ids
+// are read from an index, which is a hundredth of the size of the items. The relations
+// are read in parts, because there may be many more of them.
 const (
 	countWhole      = `SELECT (SELECT count(*) FROM kb_items), (SELECT count(*) FROM kb_relations), (SELECT coalesce(max(id), 0) FROM kb_items)`
 	selectIDs       = `SELECT group_concat(id) FROM kb_items INDEXED BY kb_items_by_seq`
@@ -22,10 +22,10 @@ const (
 	setIndexFile    = `INSERT OR REPLACE INTO kb_index (id, seq, token) VALUES (1, ?, ?)`
 )
 
-// Items are all items in the order of their ids, without their neighbours.
+// Items returns items in the order of their ids, without their neighbours.
 func (k *Knowledge) Items(ctx context.Context, after int64, limit int) (all []kb.Item, err error) {
 	err = k.read(ctx, "read all items", func(ctx context.Context, p prepared) error {
-		all = nil // a second try begins anew
+		all = nil // a retry starts from an empty list
 		return each(ctx, p, selectItems, []any{after, limit}, func(scan func(into ...any) error) error {
 			var item kb.Item
 			err := scanItem(scan, &item)
@@ -36,16 +36,17 @@ func (k *Knowledge) Items(ctx context.Context, after int64, limit int) (all []kb
 	return all, err
 }
 
-// Relations are all ids and relations in one state.
+// Relations returns all ids and relations of one state.
 func (k *Knowledge) Relations(ctx context.Context) (all kb.Relations, err error) {
 	err = k.store.read(ctx, "read all relations", func(db *sql.DB) error {
 		all = kb.Relations{}
-		tx, err := db.BeginTx(ctx, nil) // one state for all three
+		tx, err := db.BeginTx(ctx, nil) // all three queries read one state
 		if err != nil {
 			return err
 		}
 		defer func() { _ = tx.Rollback() }()
-		// Prepared for this once: the pool's statements might wait for a connection.
+		// The statements are prepared for this transaction only: those of the pool might wait
+		// for another connection.
 		p := func(ctx context.Context, text string) (statement, error) { return tx.PrepareContext(ctx, text) }
 		if err := one(ctx, p, selectSequence, nil, &all.Seq); err != nil {
 			return err
@@ -53,7 +54,7 @@ func (k *Knowledge) Relations(ctx context.Context) (all kb.Relations, err error)
 		return readWhole(ctx, p, &all)
 	})
 	slices.Sort(all.IDs)
-	// These come in order as a rule, but for kinds of relations that have a direction.
+	// The relations are usually in order, except for kinds of relations with a direction.
 	inOrder := func(a, b kb.Edge) int { return cmp.Or(cmp.Compare(a.A, b.A), cmp.Compare(a.B, b.B)) }
 	if !slices.IsSortedFunc(all.Edges, inOrder) {
 		slices.SortFunc(all.Edges, inOrder)
@@ -92,11 +93,11 @@ func readWhole(ctx context.Context, p prepared, all *kb.Relations) error {
 	return nil
 }
 
-// wholeRange is of how many items relations are read at once.
+// wholeRange is the number of items whose relations are read at once.
 const wholeRange = 10_000
 
-// nextNumber takes the first number off a list that SQL has put together: digits
-// and commas.
+// nextNumber removes the first number from a list of digits and commas that SQL has
+// built.
 func nextNumber(list *string) int64 {
 	text := *list
 	var n int64
@@ -111,7 +112,7 @@ func nextNumber(list *string) int64 {
 	return n
 }
 
-// IndexFile is which file holds the text index of this database.
+// IndexFile returns the file that holds the text index of this database.
 func (k *Knowledge) IndexFile(ctx context.Context) (f kb.IndexFile, err error) {
 	err = k.readPoint(ctx, "read which file the text index is in", func(ctx context.Context, p prepared) error {
 		err := one(ctx, p, selectIndexFile, nil, &f.Seq, &f.Token)
@@ -123,7 +124,7 @@ func (k *Knowledge) IndexFile(ctx context.Context) (f kb.IndexFile, err error) {
 	return f, err
 }
 
-// SetIndexFile says which file that is.
+// SetIndexFile stores the name of that file.
 func (k *Knowledge) SetIndexFile(ctx context.Context, f kb.IndexFile) error {
 	return k.store.transact(ctx, "write which file the text index is in", func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, setIndexFile, f.Seq, f.Token)

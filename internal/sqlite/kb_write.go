@@ -8,13 +8,14 @@ import (
 	"genkan/internal/kb"
 )
 
-// The statements of writes. Sets go in as JSON arrays, so that a write takes few
-// statements however many tags and relations an item has.
+// These are the statements of writes. Sets are passed as JSON arrays, so that a write
+// takes few statements for any number of tags and relations.
 const (
 	nextSequence = `UPDATE kb_sequence SET value = value + 1 WHERE id = 1 RETURNING value`
 
-	// namedStatus is the status of a name; of none, the first open one. As for
-	// statusNamed, one that is retired only stays where it is: ?2 is the item, or the one whose place it takes.
+	// namedStatus selects the status with a name, or the first open one if the name is
+	// empty. statusNamed also refuses a retired status, unless the item ?2 already has it;
+	// ?2 is the item itself or the one that it replaces.
 	namedStatus = `s.name = CASE ?4 WHEN '' THEN
 		(SELECT name FROM kb_statuses WHERE closed = 0 AND retired = 0 ORDER BY position LIMIT 1) ELSE ?4 END`
 	statusNamed = namedStatus + ` AND (s.retired = 0 OR s.id = (SELECT status FROM kb_items WHERE id = ?2))`
@@ -23,7 +24,7 @@ const (
 		SELECT ?1, ?3, s.id, s.closed, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14
 		FROM kb_statuses s WHERE ` + statusNamed + `
 		RETURNING id, (SELECT name FROM kb_statuses WHERE id = status)`
-	// restoreItem keeps an id that is higher than any before.
+	// restoreItem keeps the item's id if it is higher than any assigned before.
 	restoreItem = `INSERT INTO kb_items (id, seq, type, status, closed, priority, created_at, updated_at, start_at, end_at,
 			title, category, version, description, content)
 		SELECT iif(?2 BETWEEN 1 + coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'kb_items'), 0) AND ?15, ?2, NULL),
@@ -58,8 +59,7 @@ const (
 	deleteItem        = `DELETE FROM kb_items WHERE id = ?`
 	insertDeleted     = `INSERT INTO kb_deleted (id, seq) VALUES (?, ?)`
 
-	// A new id is the highest, so it stands second in a relation without
-	// direction.
+	// A new id is the highest, so it is the second end of a relation without direction.
 	copyRelationsTo = `INSERT INTO kb_relations (src, src_type, dst, dst_type, kind)
 		SELECT iif(kind = 'related', dst, ?2), iif(kind = 'related', dst_type, ?3),
 			iif(kind = 'related', ?2, dst), iif(kind = 'related', ?3, dst_type), kind FROM kb_relations WHERE src = ?1`
@@ -85,11 +85,11 @@ const (
 		WHERE retired = 0 AND name NOT IN (SELECT value FROM json_each(?))`
 	upsertStatus = `INSERT INTO kb_statuses (name, closed, position) VALUES (?, ?, ?)
 		ON CONFLICT (name) DO UPDATE SET position = excluded.position, retired = 0`
-	// Apart from the rest: it is written into every item that has the status.
+	// This is a separate statement, because it updates every item that has the status.
 	closeStatus = `UPDATE kb_statuses SET closed = ?2 WHERE name = ?1 AND closed <> ?2`
 )
 
-// writeStatements are all that a write may use.
+// writeStatements returns all statements that a write may use.
 func writeStatements() []string {
 	return []string{
 		selectItem, selectMoved, selectStatuses, selectState,
@@ -104,12 +104,12 @@ func writeStatements() []string {
 // kbWriter is one write.
 type kbWriter struct {
 	p prepared
-	// seq is the write's number, once it has changed something.
+	// seq is the number of the write, set by its first change.
 	seq int64
 }
 
-// number takes the next number of the sequence when the write first changes
-// something: one that looks and leaves is no change.
+// number takes the next number of the sequence at the first change of the write. A write
+// that changes nothing takes none.
 func (w *kbWriter) number(ctx context.Context) (int64, error) {
 	if w.seq != 0 {
 		return w.seq, nil
@@ -137,8 +137,7 @@ func (w *kbWriter) Resolve(ctx context.Context, ids []int64) (map[int64]kb.Place
 	return places, err
 }
 
-// put runs insertItem, updateItem or restoreItem. The numbers of their parameters are
-// the same.
+// put runs insertItem, updateItem or restoreItem. They number their parameters alike.
 func (w *kbWriter) put(ctx context.Context, text string, item *kb.Item, more ...any) error {
 	seq, err := w.number(ctx)
 	if err != nil {
@@ -163,7 +162,7 @@ func (w *kbWriter) tag(ctx context.Context, item *kb.Item) error {
 	if err != nil {
 		return err
 	}
-	// Most tags are there already.
+	// Most tags already exist.
 	stmt, err := w.p(ctx, insertItemTags)
 	if err != nil {
 		return err
@@ -181,7 +180,7 @@ func (w *kbWriter) tag(ctx context.Context, item *kb.Item) error {
 	return do(ctx, w.p, insertItemTags, item.ID, item.UpdatedAt.UnixMicro(), tags)
 }
 
-// link adds relations; they are a change of the other end, too.
+// link adds relations. A relation is a change of the other end, too.
 func (w *kbWriter) link(ctx context.Context, item *kb.Item, others []int64) error {
 	if len(others) == 0 {
 		return nil
@@ -311,7 +310,7 @@ func (w *kbWriter) Delete(ctx context.Context, id int64) error {
 }
 
 func (w *kbWriter) Retype(ctx context.Context, former kb.Ref, item *kb.Item) error {
-	item.ID = former.ID // a retired status goes with it
+	item.ID = former.ID // allows a retired status to be kept
 	if err := w.put(ctx, insertItem, item); err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ import (
 func (s *Store) Lessons(ctx context.Context) ([]learn.Lesson, error) {
 	var all []learn.Lesson
 	err := s.read(ctx, "list lessons", func(db *sql.DB) error {
-		all = nil // a second try begins anew
+		all = nil // a retry starts from an empty list
 		rows, err := db.QueryContext(ctx, `
 			SELECT client, server, tool, terms, times, learned_at FROM lessons
 			ORDER BY client, server, tool, learned_at DESC, terms`)
@@ -42,7 +42,7 @@ func (s *Store) Lessons(ctx context.Context) ([]learn.Lesson, error) {
 	return all, nil
 }
 
-// AddLessons keeps lessons within bounds.
+// AddLessons stores lessons within bounds.
 func (s *Store) AddLessons(ctx context.Context, lessons []learn.Lesson, bounds learn.Bounds) error {
 	return s.write(ctx, "keep lessons", func(tx *sql.Tx) error {
 		for _, l := range lessons {
@@ -78,7 +78,7 @@ func (s *Store) AddLessons(ctx context.Context, lessons []learn.Lesson, bounds l
 	})
 }
 
-// ForgetLessons forgets a part of the lessons.
+// ForgetLessons deletes the selected lessons.
 func (s *Store) ForgetLessons(ctx context.Context, which learn.Selection) (int, error) {
 	var n int64
 	err := s.write(ctx, "forget lessons", func(tx *sql.Tx) error {

@@ -11,7 +11,7 @@ import (
 	"genkan/internal/upstream"
 )
 
-// LoadList reports false when no list of the server was saved.
+// LoadList returns false if no list of the server was saved.
 func (s *Store) LoadList(ctx context.Context, server string) (upstream.SavedList, bool, error) {
 	var list upstream.SavedList
 	found := false
@@ -44,7 +44,7 @@ func (s *Store) LoadList(ctx context.Context, server string) (upstream.SavedList
 	return list, found, nil
 }
 
-// SaveList replaces what was saved of the server before.
+// SaveList replaces the saved list of the server.
 func (s *Store) SaveList(ctx context.Context, server string, list upstream.SavedList) error {
 	var changes []byte
 	if len(list.Changes) > 0 {
@@ -65,7 +65,7 @@ func (s *Store) SaveList(ctx context.Context, server string, list upstream.Saved
 	})
 }
 
-// notNull is for columns that know no NULL, which a nil slice would be.
+// notNull converts nil to an empty slice, for columns that must not be NULL.
 func notNull(blob []byte) []byte {
 	if blob == nil {
 		return []byte{}
@@ -73,8 +73,8 @@ func notNull(blob []byte) []byte {
 	return blob
 }
 
-// eraFromText is the inverse of Era.String. Text, because the numbers belong
-// to the running program and the file outlives it.
+// eraFromText is the inverse of Era.String. The database stores text, because the
+// numbers belong to the running program and the file outlives it.
 func eraFromText(text string) gateway.Era {
 	for _, era := range []gateway.Era{gateway.EraLegacy, gateway.EraModern} {
 		if era.String() == text {

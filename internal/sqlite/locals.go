@@ -8,11 +8,11 @@ import (
 	"genkan/internal/identity"
 )
 
-// LocalUses lists when local clients were last seen, ordered by name.
+// LocalUses lists the last use by each local client, ordered by name.
 func (s *Store) LocalUses(ctx context.Context) ([]identity.LocalUse, error) {
 	var uses []identity.LocalUse
 	err := s.read(ctx, "list the local clients", func(db *sql.DB) error {
-		uses = nil // a second try begins anew
+		uses = nil // a retry starts from an empty list
 		rows, err := db.QueryContext(ctx, "SELECT name, last_used_at, last_client FROM local_uses ORDER BY name")
 		if err != nil {
 			return err
@@ -35,8 +35,8 @@ func (s *Store) LocalUses(ctx context.Context) ([]identity.LocalUse, error) {
 	return uses, nil
 }
 
-// NoteLocalUses writes down when local clients were seen. It leaves the change
-// sequence alone, as NoteUses does.
+// NoteLocalUses stores the last use by local clients. Like NoteUses, it does not advance
+// the change sequence.
 func (s *Store) NoteLocalUses(ctx context.Context, uses []identity.LocalUse) error {
 	return s.transact(ctx, "note when local clients were seen", func(tx *sql.Tx) error {
 		for _, use := range uses {

@@ -11,18 +11,18 @@ import (
 
 const overrideColumns = "disabled, description, category, author, version, tags, examples, dependencies"
 
-// exampleRow is an example as the database keeps it.
+// exampleRow is an example as the database stores it.
 type exampleRow struct {
 	Description    string          `json:"description"`
 	Parameters     json.RawMessage `json:"parameters,omitempty"`
 	ExpectedResult json.RawMessage `json:"expectedResult,omitempty"`
 }
 
-// Overrides lists all that is said about tools.
+// Overrides returns the overrides of all tools.
 func (s *Store) Overrides(ctx context.Context) (map[catalog.ToolKey]catalog.Override, error) {
 	var all map[catalog.ToolKey]catalog.Override
 	err := s.read(ctx, "list overrides", func(db *sql.DB) error {
-		all = map[catalog.ToolKey]catalog.Override{} // a second try begins anew
+		all = map[catalog.ToolKey]catalog.Override{} // a retry starts from an empty map
 		rows, err := db.QueryContext(ctx, "SELECT server, tool, "+overrideColumns+" FROM overrides")
 		if err != nil {
 			return err
@@ -46,7 +46,7 @@ func (s *Store) Overrides(ctx context.Context) (map[catalog.ToolKey]catalog.Over
 	return all, nil
 }
 
-// ChangeOverride changes what is said about a tool, in one transaction.
+// ChangeOverride changes the override of a tool in one transaction.
 func (s *Store) ChangeOverride(
 	ctx context.Context, key catalog.ToolKey, change func(*catalog.Override) error,
 ) (catalog.Override, error) {
@@ -109,7 +109,7 @@ func scanOverride(scan func(into ...any) error) (catalog.Override, error) {
 	for _, row := range rows {
 		one.Examples = append(one.Examples, catalog.Example(row))
 	}
-	// What is empty was not said, and looks like it.
+	// Empty lists are unset, which is nil.
 	if len(one.Tags) == 0 {
 		one.Tags = nil
 	}

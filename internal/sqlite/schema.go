@@ -15,31 +15,29 @@ import (
 	"genkan/internal/gateway"
 )
 
-// The schema is the sum of the files in migrations, applied in order. A file
-// that was released never changes; a change to the schema is a new file. There
-// is no way back down: an older genkan refuses a newer database, and a backup
-// is the way back.
+// migrations holds the files whose sum is the schema, applied in order. A released file
+// never changes; a change of the schema is a new file. There are no down migrations: an
+// older genkan refuses a newer database, and a backup is the way back.
 //
 //go:embed migrations/*.sql
 var migrations embed.FS
 
 const (
 	versionTable = "schema_version"
-	// migrationPatience is how long one process waits while another one
-	// migrates.
+	// migrationPatience is how long a process waits while another one migrates.
 	migrationPatience = time.Minute
 )
 
-// schema is what is known about the database before it is used.
+// schema describes the state of the database before it is used.
 type schema struct {
-	version int64 // of the last migration; 0 when there was none
+	version int64 // of the last migration; 0 if there was none
 	wal     bool
-	foreign bool // has tables, and none of ours
+	foreign bool // has tables, but none of genkan's
 }
 
-// ensureSchema brings the database up to date. The usual case, that it is
-// already, takes a few reads and does not involve the migration tool, since
-// every start waits for it.
+// ensureSchema brings the database up to date. Usually it is up to date already; then
+// this takes a few reads and does not involve the migration tool, because every start
+// waits for it.
 func (s *Store) ensureSchema(ctx context.Context) error {
 	target, err := latestMigration()
 	if err != nil {
@@ -52,7 +50,7 @@ func (s *Store) ensureSchema(ctx context.Context) error {
 	})
 	switch {
 	case isHalfMade(err):
-		// Whoever migrates has a connection that can put it right.
+		// The connection of the migration can repair it.
 	case err != nil:
 		return err
 	default:
@@ -72,17 +70,16 @@ func (s *Store) ensureSchema(ctx context.Context) error {
 	return s.migrate(ctx, target)
 }
 
-// migrate runs while no other process migrates.
+// migrate applies migrations while no other process does.
 func (s *Store) migrate(ctx context.Context, target int64) error {
-	// goose does not try again when another process is writing, so SQLite does
-	// the waiting here.
+	// goose does not retry when another process is writing, so SQLite does the waiting here.
 	db, err := connect(s.path, s.patience, writerDSN)
 	if err != nil {
 		return explain("open the database", err)
 	}
 	defer func() { _ = db.Close() }()
 	db.SetMaxOpenConns(1)
-	// Another process may have done everything while this one waited.
+	// Another process may have migrated while this one waited.
 	now, err := readSchema(ctx, db)
 	if err != nil {
 		return s.explain(ctx, "read the schema version", err)
@@ -141,8 +138,8 @@ func readSchema(ctx context.Context, db *sql.DB) (schema, error) {
 	if err != nil {
 		return c, err
 	}
-	// Asked after a read: a connection learns only by reading that another one
-	// changed the mode.
+	// The mode is read after another read, because a connection notices a mode that another
+	// one changed only by reading.
 	var mode string
 	if err := db.QueryRowContext(ctx, "PRAGMA journal_mode").Scan(&mode); err != nil {
 		return c, err
@@ -156,7 +153,7 @@ func readSchema(ctx context.Context, db *sql.DB) (schema, error) {
 	return c, err
 }
 
-// latestMigration is the version that this genkan brings a database to.
+// latestMigration returns the version to which this genkan migrates a database.
 func latestMigration() (int64, error) {
 	entries, err := fs.ReadDir(migrations, "migrations")
 	if err != nil {
@@ -169,13 +166,13 @@ func latestMigration() (int64, error) {
 	return goose.NumericComponent(entries[len(entries)-1].Name())
 }
 
-// lockMigration keeps other processes from migrating until unlock is called,
-// or this process dies.
+// lockMigration keeps other processes from migrating until unlock is called or this
+// process dies.
 //
-// goose decides what to apply before it begins a transaction, so two of them
-// could apply the same file twice. The lock is an exclusive transaction on an
-// empty database beside ours: a lock that works wherever SQLite does. It
-// cannot be taken on the database itself, which must be free to be written.
+// goose decides what to apply before it begins a transaction, so two processes could
+// apply the same file twice. The lock is an exclusive transaction on an empty database
+// beside the store's: a lock that works wherever SQLite does. It cannot be taken on the
+// database itself, which the migration must be able to write.
 func (s *Store) lockMigration(ctx context.Context) (unlock func(), err error) {
 	path := s.path + "-migrate"
 	if err := createPrivate(path); err != nil {
@@ -187,7 +184,7 @@ func (s *Store) lockMigration(ctx context.Context) (unlock func(), err error) {
 	}
 	var tx *sql.Tx
 	err = retry(ctx, migrationPatience, func() (err error) {
-		// Not with ctx, whose end would let the lock go in the middle of a migration.
+		// This does not use ctx, whose end would release the lock in the middle of a migration.
 		tx, err = db.BeginTx(context.WithoutCancel(ctx), nil)
 		return err
 	})

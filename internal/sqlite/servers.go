@@ -9,11 +9,11 @@ import (
 	"genkan/internal/config"
 )
 
-// StoredServers lists the servers beside those of the configuration file.
+// StoredServers lists the servers that are not in the configuration file.
 func (s *Store) StoredServers(ctx context.Context) ([]config.StoredServer, error) {
 	var all []config.StoredServer
 	err := s.read(ctx, "list servers", func(db *sql.DB) error {
-		all = nil // a second try begins anew
+		all = nil // a retry starts from an empty list
 		rows, err := db.QueryContext(ctx, "SELECT name, definition, secrets FROM servers ORDER BY id")
 		if err != nil {
 			return err
@@ -57,7 +57,7 @@ func (s *Store) ChangeStoredServer(ctx context.Context, name string, change func
 		if err != nil {
 			return err
 		}
-		// What changes keeps its place.
+		// A changed server keeps its place in the order.
 		_, err = tx.ExecContext(ctx, `
 			INSERT INTO servers (name, definition, secrets) VALUES (?, ?, ?)
 			ON CONFLICT (name) DO UPDATE SET definition = excluded.definition, secrets = excluded.secrets`,

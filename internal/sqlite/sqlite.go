@@ -37,63 +37,62 @@ var (
 const (
 	// patience is how long a read or write waits for other processes.
 	patience = 5 * time.Second
-	// busyTimeout is how long SQLite itself waits for a lock: not long, for two
-	// reasons. It is deaf to a context meanwhile, and it soon looks only ten
-	// times a second, which under steady writing by another process means to
-	// wait forever. So the long wait is made of short ones.
+	// busyTimeout is how long SQLite itself waits for a lock. It is short for two reasons.
+	// SQLite ignores the context while it waits, and it soon polls only ten times a second,
+	// which can mean to wait forever while another process writes steadily. So the long wait
+	// is made of short ones.
 	busyTimeout = 10 * time.Millisecond
-	// retryPause is the longest pause between two of these.
+	// retryPause is the longest pause between two short waits.
 	retryPause = 5 * time.Millisecond
 
-	// A small cache: the tables are small, and lists are read once.
+	// cacheKiB is small, because the tables are small and lists are read once.
 	cacheKiB = 2000
-	// maxReaders and idleReaders bound what the read pool costs; a connection
-	// is opened when the first query needs it.
+	// maxReaders and idleReaders limit the cost of the read pool. A connection is opened
+	// when a query first needs it.
 	maxReaders  = 4
 	idleReaders = 4
-	// maxIdle gives an idle process back the memory of its connections.
+	// maxIdle is the time after which idle connections are closed to free their memory.
 	maxIdle = time.Minute
-	// walLimit is what is left of the write-ahead log file after a checkpoint.
+	// walLimit is the size to which a checkpoint truncates the write-ahead log.
 	walLimit = 4 << 20
 )
 
 // Store is an open database. It is safe for concurrent use.
 type Store struct {
 	path string
-	// file identifies the file that is open.
+	// file identifies the open file.
 	file     fs.FileInfo
 	log      *slog.Logger
 	patience time.Duration
-	// SQLite has one writer at a time. Having one connection for it makes the
-	// goroutines of this process queue in Go, where waiting is cheap and can
-	// be canceled, instead of polling for a lock.
+	// SQLite has one writer at a time. With one connection for writing, the goroutines of
+	// this process queue in Go, where waiting is cheap and can be canceled, instead of
+	// polling for a lock.
 	writer *sql.DB
 	reader *sql.DB
 	closed atomic.Bool
 
 	knowledge *Knowledge
-	// through is OpenThrough's.
+	// through is the argument of OpenThrough.
 	through func(Connection) sqldriver.Connector
 }
 
-// Open opens the database at path, which it creates or brings up to date as
-// needed. Other processes may do the same at the same time.
+// Open opens the database at path. It creates the database or brings its schema up to
+// date if needed. Other processes may do the same at the same time.
 func Open(ctx context.Context, path string, logger *slog.Logger) (*Store, error) {
 	return open(ctx, path, logger, patience)
 }
 
-// Connection is how a store connects to its database.
+// Connection describes a connection of a store to its database.
 type Connection struct {
-	// Writer tells the one for writes from those for reads.
+	// Writer is set for the connection for writing.
 	Writer bool
-	// DSN has the settings, as parameters of a URL.
+	// DSN holds the settings as URL parameters.
 	DSN string
 	sqldriver.Connector
 }
 
-// OpenThrough is Open for whoever measures: the store's connections are made by
-// what through returns, so that what SQLite is asked can be written down and be
-// asked through another driver.
+// OpenThrough is Open for measurements. The store connects through the connectors that
+// through returns, which can record the statements or use another driver.
 func OpenThrough(ctx context.Context, path string, logger *slog.Logger, through func(Connection) sqldriver.Connector) (*Store, error) {
 	return openThrough(ctx, path, logger, patience, through)
 }
@@ -131,15 +130,15 @@ func openThrough(ctx context.Context, path string, logger *slog.Logger, patience
 	return s, nil
 }
 
-// Close moves what the write-ahead log holds into the database and closes it.
+// Close moves the contents of the write-ahead log into the database and closes it.
 func (s *Store) Close() error {
 	if s.closed.Swap(true) {
 		return nil
 	}
-	// The writer goes last: the last connection to close removes the log.
+	// The writer is closed last: the last connection to close removes the log.
 	err := s.reader.Close()
 	if s.writer.Stats().OpenConnections > 0 {
-		// Other processes may be reading; then this does what it can.
+		// Other processes may be reading; the checkpoint is then partial.
 		_, checkpoint := s.writer.ExecContext(context.Background(), "PRAGMA wal_checkpoint(PASSIVE)")
 		err = errors.Join(err, checkpoint)
 	}
@@ -149,7 +148,7 @@ func (s *Store) Close() error {
 	return nil
 }
 
-// ChangeSequence grows with every committed change, whoever made it.
+// ChangeSequence returns a number that grows with every committed change of any process.
 func (s *Store) ChangeSequence(ctx context.Context) (int64, error) {
 	var value int64
 	err := s.read(ctx, "read the change sequence", func(db *sql.DB) error {
@@ -158,9 +157,8 @@ func (s *Store) ChangeSequence(ctx context.Context) (int64, error) {
 	return value, err
 }
 
-// write runs change in a transaction and moves the change sequence with it.
-// Every write that a cache could care about goes through here, so that none
-// can be missed.
+// write runs change in a transaction and advances the change sequence in it. Every write
+// that a cache may depend on uses write, so that caches miss none.
 func (s *Store) write(ctx context.Context, what string, change func(*sql.Tx) error) error {
 	return s.transact(ctx, what, func(tx *sql.Tx) error {
 		if err := change(tx); err != nil {
@@ -171,28 +169,27 @@ func (s *Store) write(ctx context.Context, what string, change func(*sql.Tx) err
 	})
 }
 
-// transact runs change in a transaction. What change returns ends it without
-// effect.
+// transact runs change in a transaction. An error of change rolls it back.
 func (s *Store) transact(ctx context.Context, what string, change func(*sql.Tx) error) error {
 	if err := s.checkWritable(); err != nil {
 		return err
 	}
 	var tx *sql.Tx
 	err := retry(ctx, s.patience, func() (err error) {
-		tx, err = s.writer.BeginTx(ctx, nil) // BEGIN IMMEDIATE: has the lock or fails
+		tx, err = s.writer.BeginTx(ctx, nil) // BEGIN IMMEDIATE takes the lock or fails
 		return err
 	})
 	if err != nil {
 		return s.explain(ctx, what, err)
 	}
-	defer func() { _ = tx.Rollback() }() // after Commit it does nothing
+	defer func() { _ = tx.Rollback() }() // has no effect after Commit
 	if err := change(tx); err != nil {
 		return s.explain(ctx, what, err)
 	}
 	if err := tx.Commit(); err != nil {
 		return s.explain(ctx, what, err)
 	}
-	// What was written into a file that nobody can find is not saved.
+	// A write into a file that is no longer at its path is not saved.
 	return s.Check()
 }
 
@@ -204,8 +201,8 @@ func (s *Store) read(ctx context.Context, what string, query func(*sql.DB) error
 	return nil
 }
 
-// retry repeats do while another process holds a lock that it needs, within
-// reason.
+// retry repeats do while another process holds a lock that it needs, for at most
+// patience.
 func retry(ctx context.Context, patience time.Duration, do func() error) error {
 	deadline := time.Now().Add(patience)
 	for {
@@ -213,7 +210,7 @@ func retry(ctx context.Context, patience time.Duration, do func() error) error {
 		if !isBusy(err) || time.Now().After(deadline) {
 			return err
 		}
-		// A random pause, or processes in step would meet again and again.
+		// The pause is random; otherwise processes in step would collide again and again.
 		pause := rand.N(retryPause) //nolint:gosec // nothing secret about it
 		select {
 		case <-ctx.Done():
@@ -223,7 +220,7 @@ func retry(ctx context.Context, patience time.Duration, do func() error) error {
 	}
 }
 
-// connect prepares one of the store's own pools.
+// connect prepares one of the store's pools.
 func (s *Store) connect(writer bool, parameters func(url.Values)) (*sql.DB, error) {
 	if s.through == nil {
 		return connect(s.path, busyTimeout, parameters)
@@ -236,7 +233,7 @@ func (s *Store) connect(writer bool, parameters func(url.Values)) (*sql.DB, erro
 	return sql.OpenDB(s.through(Connection{writer, dsn, connector})), nil
 }
 
-// connect prepares a pool of connections; none is opened yet.
+// connect prepares a pool of connections. It opens none yet.
 func connect(path string, busy time.Duration, parameters func(url.Values)) (*sql.DB, error) {
 	connector, err := driver.NewConnector(dsn(path, busy, parameters))
 	if err != nil {
@@ -251,7 +248,7 @@ func dsn(path string, busy time.Duration, parameters func(url.Values)) string {
 	v.Set("_defensive", "1")
 	v.Set("_dqs", "0")
 	v.Set("_error_rc", "1")
-	// What the file says runs without the trust that our own SQL has.
+	// SQL from the file's schema runs with less trust than the store's own SQL.
 	v.Add("_pragma", "trusted_schema(0)")
 	v.Add("_pragma", "mmap_size(0)")
 	parameters(v)
@@ -263,13 +260,13 @@ func dsn(path string, busy time.Duration, parameters func(url.Values)) string {
 	return u.String()
 }
 
-// writerDSN does not set the journal mode: changing it needs the whole
-// database, which is ensureSchema's business.
+// writerDSN does not set the journal mode: changing it needs exclusive access to the
+// database, and ensureSchema does it.
 func writerDSN(v url.Values) {
 	v.Set("mode", "rw")
 	v.Set("_txlock", "immediate")
-	// FULL, because a write that was acknowledged must survive a power cut;
-	// NORMAL would only keep the file consistent.
+	// FULL, because an acknowledged write must survive a power cut; NORMAL would only keep
+	// the file consistent.
 	v.Set("_synchronous", "FULL")
 	v.Set("_foreign_keys", "1")
 	v.Add("_pragma", "cache_size(-"+strconv.Itoa(cacheKiB)+")")
@@ -282,7 +279,7 @@ func readerDSN(v url.Values) {
 	v.Add("_pragma", "cache_size(-"+strconv.Itoa(cacheKiB)+")")
 }
 
-// lockDSN is for the file whose only purpose is to be locked.
+// lockDSN is for the file that serves only as a lock.
 func lockDSN(v url.Values) {
 	v.Set("mode", "rw")
 	v.Set("_txlock", "exclusive")

@@ -6,9 +6,9 @@ import (
 	"sync"
 )
 
-// statements are those of a pool that are kept prepared: parsing and planning
-// one costs more than running most of them. A *sql.Stmt finds its way to
-// whichever connection is free. Only texts from a small fixed set belong here.
+// statements holds the prepared statements of a pool, because parsing and planning costs
+// more than running most of them. A *sql.Stmt works on any free connection. Only texts
+// from a small fixed set belong here.
 type statements struct {
 	db *sql.DB
 	mu sync.RWMutex
@@ -19,7 +19,7 @@ func newStatements(db *sql.DB) *statements {
 	return &statements{db: db, by: map[string]*sql.Stmt{}}
 }
 
-// prepare is the kept statement of a text.
+// prepare returns the prepared statement of a text. It prepares it on first use.
 func (s *statements) prepare(ctx context.Context, text string) (*sql.Stmt, error) {
 	s.mu.RLock()
 	stmt := s.by[text]
@@ -34,13 +34,13 @@ func (s *statements) prepare(ctx context.Context, text string) (*sql.Stmt, error
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if other := s.by[text]; other != nil {
-		return other, stmt.Close() //nolint:sqlclosecheck // another was faster, and theirs is kept
+		return other, stmt.Close() //nolint:sqlclosecheck // another goroutine was faster, and its statement is used
 	}
 	s.by[text] = stmt
 	return stmt, nil
 }
 
-// find is prepare for whoever only uses the statement.
+// find is prepare for callers that must not close the statement.
 func (s *statements) find(ctx context.Context, text string) (statement, error) {
 	return s.prepare(ctx, text)
 }

@@ -14,7 +14,7 @@ import (
 func (s *Store) Tokens(ctx context.Context) ([]identity.Token, error) {
 	var tokens []identity.Token
 	err := s.read(ctx, "list tokens", func(db *sql.DB) error {
-		tokens = nil // a second try begins anew
+		tokens = nil // a retry starts from an empty list
 		rows, err := db.QueryContext(ctx, "SELECT name, hash, admin, created_at, last_used_at, last_client FROM tokens ORDER BY name")
 		if err != nil {
 			return err
@@ -45,7 +45,7 @@ func (s *Store) Tokens(ctx context.Context) ([]identity.Token, error) {
 	return tokens, nil
 }
 
-// AddToken fails with gateway.CodeConflict when the name is taken.
+// AddToken stores a token. It fails with gateway.CodeConflict if the name is taken.
 func (s *Store) AddToken(ctx context.Context, token identity.Token) error {
 	return s.write(ctx, "add a token", func(tx *sql.Tx) error {
 		added, err := tx.ExecContext(ctx, `
@@ -63,7 +63,7 @@ func (s *Store) AddToken(ctx context.Context, token identity.Token) error {
 	})
 }
 
-// RevokeToken fails with gateway.CodeNotFound when there is no such token.
+// RevokeToken deletes a token. It fails with gateway.CodeNotFound if there is none.
 func (s *Store) RevokeToken(ctx context.Context, name string) error {
 	return s.write(ctx, "revoke a token", func(tx *sql.Tx) error {
 		removed, err := tx.ExecContext(ctx, "DELETE FROM tokens WHERE name = ?", name)
@@ -77,8 +77,8 @@ func (s *Store) RevokeToken(ctx context.Context, name string) error {
 	})
 }
 
-// NoteUses writes down when tokens were used. It leaves the change sequence
-// alone: a use is no change that a cache would have to know of.
+// NoteUses stores the times of use of tokens. It does not advance the change sequence,
+// because no cache depends on them.
 func (s *Store) NoteUses(ctx context.Context, uses []identity.TokenUse) error {
 	return s.transact(ctx, "note the uses of tokens", func(tx *sql.Tx) error {
 		for _, use := range uses {

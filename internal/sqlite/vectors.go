@@ -15,7 +15,7 @@ import (
 func (s *Store) Vectors(ctx context.Context, keys []embed.Key) (map[embed.Key][]float32, error) {
 	var found map[embed.Key][]float32
 	err := s.read(ctx, "find vectors", func(db *sql.DB) error {
-		found = map[embed.Key][]float32{} // a second try begins anew
+		found = map[embed.Key][]float32{} // a retry starts from an empty map
 		for _, key := range keys {
 			var blob []byte
 			err := db.QueryRowContext(ctx, "SELECT vector FROM vectors WHERE key = ?", key[:]).Scan(&blob)
@@ -35,7 +35,7 @@ func (s *Store) Vectors(ctx context.Context, keys []embed.Key) (map[embed.Key][]
 	return found, nil
 }
 
-// SaveVectors keeps vectors. No cache watches them, so the change sequence stays.
+// SaveVectors stores vectors. No cache depends on them, so the change sequence stays.
 func (s *Store) SaveVectors(ctx context.Context, vectors map[embed.Key][]float32, most int) error {
 	now := time.Now().UnixMicro()
 	return s.transact(ctx, "keep vectors", func(tx *sql.Tx) error {

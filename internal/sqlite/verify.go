@@ -8,16 +8,15 @@ import (
 	"strings"
 )
 
-// Verdict is what was found wrong in the database.
+// Verdict describes the damage of the database.
 type Verdict struct {
-	// Whole says that indexes were compared with their tables, too.
+	// Whole is set if indexes were compared with their tables, too.
 	Whole bool
-	// Damage are SQLite's own words about it, at most mostDamage.
+	// Damage lists SQLite's messages, at most mostDamage.
 	Damage []string
-	// Orphans counts rows that lead to others that are not there.
+	// Orphans is the number of rows that refer to missing rows.
 	Orphans int
-	// Wrong counts what is kept of rows so that it need not be read from them, such
-	// as how many there are, and says something else than they do.
+	// Wrong is the number of derived values, such as counts, that disagree with their rows.
 	Wrong int
 }
 
@@ -26,7 +25,7 @@ func (v Verdict) Good() bool { return len(v.Damage) == 0 && v.Orphans == 0 && v.
 
 const mostDamage = 20
 
-// disagreements count what is kept of rows and says something else than they do.
+// disagreements are queries that count derived values that disagree with their rows.
 var disagreements = []string{
 	`SELECT count(*) FROM (SELECT type, status, items FROM kb_counts EXCEPT SELECT type, status, count(*) FROM kb_items GROUP BY type, status)`,
 	`SELECT count(*) FROM (SELECT type, status, count(*) FROM kb_items GROUP BY type, status EXCEPT SELECT type, status, items FROM kb_counts)`,
@@ -42,8 +41,8 @@ const (
 	lostEnds   = `src NOT IN (SELECT id FROM kb_items) OR dst NOT IN (SELECT id FROM kb_items)`
 )
 
-// Verify reads the database and says what is wrong in it. Nobody has to wait
-// meanwhile. The whole takes a few seconds for each 100 MB.
+// Verify reads the database and reports damage. It blocks no reader or writer. With
+// whole it takes a few seconds for each 100 MB.
 func (s *Store) Verify(ctx context.Context, whole bool) (v Verdict, err error) {
 	check := "quick_check"
 	if whole {
@@ -51,14 +50,14 @@ func (s *Store) Verify(ctx context.Context, whole bool) (v Verdict, err error) {
 	}
 	err = s.read(ctx, "check the database", func(db *sql.DB) error {
 		v = Verdict{Whole: whole}
-		// One state for all of it: others write meanwhile.
+		// All queries read one state, because others write meanwhile.
 		tx, err := db.BeginTx(ctx, nil)
 		if err != nil {
 			return err
 		}
 		defer func() { _ = tx.Rollback() }()
 		if v.Damage, err = damageOf(ctx, tx, fmt.Sprintf("PRAGMA %s(%d)", check, mostDamage)); err != nil || len(v.Damage) > 0 {
-			return err // what a damaged database says of the rest means nothing
+			return err // further results from a damaged database mean nothing
 		}
 		if err := tx.QueryRowContext(ctx, "SELECT count(*) FROM pragma_foreign_key_check").Scan(&v.Orphans); err != nil {
 			return err
@@ -95,13 +94,13 @@ func damageOf(ctx context.Context, tx *sql.Tx, check string) (damage []string, e
 	return damage, rows.Err()
 }
 
-// mending are the statements that mend what Verify counts, in their order. What
-// leads to something that is not there goes; what can be read from rows is. The one
-// parameter is the number of the write.
+// mending lists the statements that repair what Verify counts, in order. They delete
+// rows that refer to missing rows, and compute derived values again. Their parameter is
+// the number of the write.
 var mending = []string{
 	`UPDATE kb_tags SET items = (SELECT count(*) FROM kb_item_tags x WHERE x.tag = kb_tags.id)
 		WHERE items <> (SELECT count(*) FROM kb_item_tags x WHERE x.tag = kb_tags.id)`,
-	// Who has derived something from relations is told.
+	// A new number makes data that is derived from relations catch up.
 	`UPDATE kb_items SET seq = ?1 WHERE id IN (SELECT src FROM kb_relations WHERE ` + lostEnds + `
 		UNION SELECT dst FROM kb_relations WHERE ` + lostEnds + `)`,
 	`DELETE FROM kb_relations WHERE ` + lostEnds,
@@ -123,13 +122,13 @@ var mending = []string{
 		ON CONFLICT (type, status) DO NOTHING`,
 }
 
-// errDamaged is a database with rows that SQLite's check finds damaged.
+// errDamaged says that SQLite's check finds damaged rows.
 var errDamaged = errors.New("rows are damaged")
 
-// Mend puts right what Verify finds, as far as that can be known from the rows, in
-// one write: indexes of tables are made anew if they are damaged, and so is what is
-// kept of rows. What leads to rows that are not there goes. Pages of tables that
-// cannot be read stay as they are; then it fails, and nothing has changed.
+// Mend repairs what Verify found, as far as the rows allow, in one write. It builds
+// damaged indexes of tables and derived values again, and deletes rows that refer to
+// missing rows. It does not repair unreadable pages of tables: then it fails and changes
+// nothing.
 func (s *Store) Mend(ctx context.Context, found Verdict) error {
 	if found.Good() {
 		return nil
@@ -139,8 +138,8 @@ func (s *Store) Mend(ctx context.Context, found Verdict) error {
 			if _, err := tx.ExecContext(ctx, "REINDEX"); err != nil {
 				return err
 			}
-			// What is still damaged are rows. Those that cannot be read would look like
-			// rows that are not there, and what belongs to them would go.
+			// Any remaining damage is in rows. Unreadable rows would look like missing ones, and the
+			// rows that belong to them would be deleted.
 			left, err := damageOf(ctx, tx, "PRAGMA integrity_check(1)")
 			if err != nil {
 				return err

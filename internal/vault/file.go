@@ -47,42 +47,42 @@ import (
 	"genkan/internal/gateway"
 )
 
-// File keeps each secret in an age-encrypted file of its own, so that
-// processes that keep different ones never write the same file. The key is in
-// the machine's keyring, or beside the files where there is none.
+// File stores each secret in its own age-encrypted file, so that processes that save
+// different secrets never write the same file. The key is in the machine's keyring, or
+// beside the files if there is none.
 type File struct {
 	dir  string
-	ring Keyring // nil: none
+	ring Keyring // nil if there is none
 
 	mu       sync.Mutex
-	identity *age.X25519Identity // nil until it is needed
+	identity *age.X25519Identity // nil until the first use
 }
 
-// NewFile uses a directory, which need not exist. Nothing is touched
-// before the first secret is kept or found: asking a keyring may cost a
-// person a prompt. A nil ring keeps the key in a file.
+// NewFile returns the vault of a directory, which need not exist. It touches nothing
+// before the first secret is saved or loaded, because a keyring may prompt the user. If
+// ring is nil, the key is in a file.
 func NewFile(dir string, ring Keyring) *File {
 	return &File{dir: dir, ring: ring}
 }
 
-// entry is what is encrypted. It says its name, so that a file that was
-// copied over another is not taken for it.
+// entry is the encrypted content. It includes the name, so that a file that was copied
+// over another is not mistaken for it.
 type entry struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
 }
 
-// maxEntryBytes is more than any secret or file of a client needs.
+// maxEntryBytes is more than any secret or client file needs.
 const maxEntryBytes = 64 << 20
 
-// path is where a name's secret is. Names are hashed: they may hold what a
-// file system does not take, or tells apart otherwise than we do.
+// path returns the path of a secret. Names are hashed, because a file system may not
+// allow all their characters, or may treat different names as equal.
 func (v *File) path(name, suffix string) string {
 	sum := sha256.Sum256([]byte(name))
 	return filepath.Join(v.dir, hex.EncodeToString(sum[:16])+suffix)
 }
 
-// Load finds a secret.
+// Load returns a secret.
 func (v *File) Load(ctx context.Context, name string) (value gateway.Secret, found bool, err error) {
 	e, err := v.open(ctx, v.path(name, ".age"))
 	switch {
@@ -96,7 +96,7 @@ func (v *File) Load(ctx context.Context, name string) (value gateway.Secret, fou
 	return gateway.Secret(e.Value), true, nil
 }
 
-// open reads a file; fs.ErrNotExist if there is none.
+// open reads and decrypts a file. It returns fs.ErrNotExist if there is none.
 func (v *File) open(ctx context.Context, path string) (entry, error) {
 	var e entry
 	sealed, err := readCapped(path)
@@ -118,14 +118,14 @@ func (v *File) open(ctx context.Context, path string) (entry, error) {
 	if err != nil {
 		return e, v.damaged(path, err)
 	}
-	// The cause of a failed decoding may quote the plain text: it is left out.
+	// The error of a failed decoding may quote the plain text, so it is left out.
 	if json.Unmarshal(raw, &e) != nil {
 		return entry{}, v.damaged(path, errors.New("the file holds something else"))
 	}
 	return e, nil
 }
 
-// Save keeps a secret.
+// Save stores a secret.
 func (v *File) Save(ctx context.Context, name string, value gateway.Secret) error {
 	identity, err := v.key(ctx)
 	if err != nil {
@@ -162,7 +162,7 @@ func (v *File) Names(ctx context.Context, prefix string) ([]string, error) {
 	for _, path := range files {
 		e, err := v.open(ctx, path)
 		if errors.Is(err, fs.ErrNotExist) {
-			continue // forgotten meanwhile
+			continue // deleted meanwhile
 		}
 		if err != nil {
 			return nil, err
@@ -175,7 +175,7 @@ func (v *File) Names(ctx context.Context, prefix string) ([]string, error) {
 	return names, nil
 }
 
-// Delete forgets a secret. It needs no key.
+// Delete deletes a secret. It needs no key.
 func (v *File) Delete(_ context.Context, name string) error {
 	if err := os.Remove(v.path(name, ".age")); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return v.unwritable(err)
@@ -183,11 +183,11 @@ func (v *File) Delete(_ context.Context, name string) error {
 	return nil
 }
 
-// lockPace is how often a lock that somebody has is tried again. The system's
-// own waiting could not be canceled.
+// lockPace is the interval between two attempts to take a lock. The system's own wait
+// could not be canceled.
 const lockPace = 20 * time.Millisecond
 
-// Lock waits until no other process, and nobody else here, has the name's lock.
+// Lock waits until no other process or goroutine holds the lock of the name.
 func (v *File) Lock(ctx context.Context, name string) (unlock func(), err error) {
 	return v.lock(ctx, v.path(name, ".lock"))
 }
@@ -212,14 +212,14 @@ func (v *File) lock(ctx context.Context, path string) (unlock func(), err error)
 	}
 }
 
-// unreadable is said of the key and of the folder. Nobody is told to remove
-// them: what files of clients were before genkan changed them is there, too.
+// unreadable returns the error of an unreadable key or folder. It does not suggest to
+// remove them, because they also hold the original versions of client files.
 func (v *File) unreadable(err error) error {
 	return because(err, gateway.Errorf(gateway.CodeInternal,
 		"the kept secrets in %s cannot be read; put that folder back from a backup, or move it away (do not remove it: what `genkan undo` puts back is in it), sign in to servers again, and set the secrets of the configuration again", v.dir))
 }
 
-// damaged is said of one secret; the others are still good.
+// damaged returns the error of one unreadable secret. The others are still good.
 func (v *File) damaged(path string, err error) error {
 	return because(err, gateway.Errorf(gateway.CodeInternal,
 		"%s, a kept secret, cannot be read; put that file back from a backup, or move it away (leave the others where they are), and sign in or set the secret again", path))
@@ -244,8 +244,7 @@ func readCapped(path string) ([]byte, error) {
 	return io.ReadAll(f)
 }
 
-// replaceFile writes a file that is seen either as it was or whole, also after
-// a crash.
+// replaceFile replaces a file atomically, also in case of a crash.
 func replaceFile(path string, content []byte) error {
 	dir := filepath.Dir(path)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -271,7 +270,7 @@ func replaceFile(path string, content []byte) error {
 	return err
 }
 
-// because adds the cause, which is for the log.
+// because adds the cause, for the log.
 func because(cause error, e *gateway.Error) *gateway.Error {
 	e.Err = cause
 	return e

@@ -15,15 +15,15 @@ import (
 	"genkan/internal/gateway"
 )
 
-// The vault's folder says where its key is: in keyFile itself, or in the
-// keyring under the account that ringFile names. The account is a random
-// number and not the folder's path, so that the folder may move.
+// The vault's folder records where its key is: in keyFile itself, or in the keyring
+// under the account that ringFile names. The account is a random number and not the
+// folder's path, so that the folder may move.
 const (
 	keyFile  = "key"
 	ringFile = "keyring"
 )
 
-// key finds the key, and makes one for a new vault.
+// key returns the key. It creates one for a new vault.
 func (v *File) key(ctx context.Context) (*age.X25519Identity, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -41,7 +41,7 @@ func (v *File) key(ctx context.Context) (*age.X25519Identity, error) {
 	return identity, nil
 }
 
-// findKey gives fs.ErrNotExist for a vault that has no key yet.
+// findKey returns fs.ErrNotExist for a vault without a key.
 func (v *File) findKey(ctx context.Context) (*age.X25519Identity, error) {
 	path := filepath.Join(v.dir, keyFile)
 	raw, err := readCapped(path)
@@ -71,8 +71,8 @@ func (v *File) findKey(ctx context.Context) (*age.X25519Identity, error) {
 	return v.parseKey(key)
 }
 
-// KeyPlace says where the key is: keyring, file, or empty when there is none
-// yet. It does not ask for the key.
+// KeyPlace returns the place of the key: keyring, file, or empty if there is no key yet.
+// It does not read the key.
 func (v *File) KeyPlace() string {
 	for _, place := range []struct{ file, name string }{{keyFile, "file"}, {ringFile, "keyring"}} {
 		if _, err := os.Stat(filepath.Join(v.dir, place.file)); err == nil {
@@ -82,7 +82,7 @@ func (v *File) KeyPlace() string {
 	return ""
 }
 
-// makeKey makes the key of a new vault. Two processes may want to at once.
+// makeKey creates the key of a new vault. Two processes may do so at the same time.
 func (v *File) makeKey(ctx context.Context) (*age.X25519Identity, error) {
 	unlock, err := v.lock(ctx, filepath.Join(v.dir, keyFile+".lock"))
 	if err != nil {
@@ -92,8 +92,8 @@ func (v *File) makeKey(ctx context.Context) (*age.X25519Identity, error) {
 	if identity, err := v.findKey(ctx); !errors.Is(err, fs.ErrNotExist) {
 		return identity, err
 	}
-	// A second key would make what the lost one has locked unreadable for good,
-	// also once that one is found again.
+	// With a second key, the files of the lost key would stay unreadable even after that key
+	// is found again.
 	if locked, err := filepath.Glob(filepath.Join(v.dir, "*.age")); err == nil && len(locked) > 0 {
 		return nil, gateway.Errorf(gateway.CodeInternal,
 			"the key of the kept secrets in %s is gone; put it back from a backup of that folder, or, if there is none, move the folder away, sign in to servers again, and set the secrets of the configuration again", v.dir)
@@ -113,8 +113,8 @@ func (v *File) makeKey(ctx context.Context) (*age.X25519Identity, error) {
 	return identity, nil
 }
 
-// ringTakes tries the keyring. One that takes a key and does not give it back
-// would lose every sign-in.
+// ringTakes tests the keyring. A keyring that accepts a key but does not return it would
+// lose every sign-in.
 func (v *File) ringTakes(ctx context.Context, account string, key gateway.Secret) bool {
 	if v.ring == nil || v.ring.Set(ctx, account, key) != nil {
 		return false
@@ -126,12 +126,12 @@ func (v *File) ringTakes(ctx context.Context, account string, key gateway.Secret
 func (v *File) parseKey(key gateway.Secret) (*age.X25519Identity, error) {
 	identity, err := age.ParseX25519Identity(strings.TrimSpace(key.Reveal()))
 	if err != nil {
-		return nil, v.unreadable(errors.New("what is kept as the key is none")) // the cause may quote it
+		return nil, v.unreadable(errors.New("what is kept as the key is none")) // the cause may quote the key
 	}
 	return identity, nil
 }
 
-// private refuses a key that others on this machine can read.
+// private refuses a key that other users of this machine can read.
 func (v *File) private(path string) error {
 	info, err := os.Stat(path)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"genkan/internal/gateway"
 )
 
-// Keyring is where the machine keeps its owner's passwords.
+// Keyring is the password store of the machine's user.
 type Keyring interface {
 	Get(ctx context.Context, account string) (gateway.Secret, error)
 	Set(ctx context.Context, account string, value gateway.Secret) error
@@ -22,14 +22,14 @@ type Keyring interface {
 
 var errNoKeyring = errors.New("this machine has no keyring")
 
-// keyringService is what people see our entries under.
+// keyringService is the name under which people see genkan's entries.
 const keyringService = "genkan"
 
-// keyringPatience is for a person to unlock the keyring. A keyring without a
-// screen to ask on would wait for ever.
+// keyringPatience is the time for a person to unlock the keyring. A keyring without a
+// screen for its prompt would wait for ever.
 const keyringPatience = time.Minute
 
-// SystemKeyring is the keyring of the operating system, or nil where there
+// SystemKeyring returns the keyring of the operating system, or nil where there
 // certainly is none.
 func SystemKeyring() Keyring {
 	if runtime.GOOS == "linux" && !hasSessionBus() {
@@ -38,8 +38,8 @@ func SystemKeyring() Keyring {
 	return systemKeyring{}
 }
 
-// hasSessionBus looks before the library does, which would start a bus of its
-// own where there is none.
+// hasSessionBus checks before the library does, because the library would start its own
+// bus if there is none.
 func hasSessionBus() bool {
 	if os.Getenv("DBUS_SESSION_BUS_ADDRESS") != "" {
 		return true
@@ -64,8 +64,8 @@ func (systemKeyring) Set(ctx context.Context, account string, value gateway.Secr
 	return err
 }
 
-// patiently gives a library call that knows no context one. It goes on behind
-// our back when we stop waiting; there is nothing to stop it with.
+// patiently runs a library call that takes no context. When the context ends, the call
+// continues in the background, because nothing can stop it.
 func patiently(ctx context.Context, call func() (gateway.Secret, error)) (gateway.Secret, error) {
 	ctx, cancel := context.WithTimeout(ctx, keyringPatience)
 	defer cancel()

@@ -7,16 +7,16 @@ import (
 	"genkan/internal/gateway"
 )
 
-// Memory forgets everything at the end of the process.
+// Memory is a vault that is lost at the end of the process.
 type Memory struct {
 	mu     sync.Mutex
 	values map[string]gateway.Secret
 }
 
-// NewMemory makes an empty one.
+// NewMemory returns an empty vault.
 func NewMemory() *Memory { return &Memory{values: map[string]gateway.Secret{}} }
 
-// Load finds a value.
+// Load returns a secret.
 func (v *Memory) Load(_ context.Context, name string) (value gateway.Secret, found bool, err error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -24,7 +24,7 @@ func (v *Memory) Load(_ context.Context, name string) (value gateway.Secret, fou
 	return value, found, nil
 }
 
-// Save keeps a value.
+// Save stores a secret.
 func (v *Memory) Save(_ context.Context, name string, value gateway.Secret) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -32,7 +32,7 @@ func (v *Memory) Save(_ context.Context, name string, value gateway.Secret) erro
 	return nil
 }
 
-// Delete forgets a value.
+// Delete deletes a secret.
 func (v *Memory) Delete(_ context.Context, name string) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -1,9 +1,8 @@
-// Package exchange is how items enter and leave the knowledge base as files: one
-// Markdown file with YAML front matter for each, which people and other tools can
-// read, or JSON Lines for all of them. It only turns items into bytes and bytes into
-// items. What it writes it reads back exactly; of what others wrote it takes what an
-// item can hold and tells what it had to drop. Whether an item is acceptable is for
-// the knowledge base to say.
+// Package exchange converts items of the knowledge base to and from files: one Markdown
+// file with YAML front matter for each item, which people and other tools can read, or
+// JSON Lines for all items. It only encodes and decodes items. It reads back exactly
+// what it writes. From files of other tools it takes what an item can hold and reports
+// what it drops. The knowledge base decides whether an item is acceptable.
 package exchange
 
 import (
@@ -11,8 +10,7 @@ import (
 	"time"
 )
 
-// Item is an item as it stands in a file. What is empty or zero is unset. Texts are
-// UTF-8.
+// Item is an item in a file. Empty and zero values are unset. Texts are UTF-8.
 type Item struct {
 	ID          int64
 	Type        string
@@ -26,13 +24,12 @@ type Item struct {
 	Start, End  time.Time
 	Tags        []string
 	Related     []string // references such as docs-12
-	Former      []string // references that it had under other types
+	Former      []string // references that the item had under other types
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
 }
 
-// State is the text about where things stand, as it stands in a file. There is one at
-// most.
+// State is the text about the current state in a file. There is at most one.
 type State struct {
 	UpdatedBy string
 	UpdatedAt time.Time
@@ -41,33 +38,33 @@ type State struct {
 	Content   string
 }
 
-// Record is an item that was read, or the state.
+// Record is an item or a state that was read.
 type Record struct {
 	Item Item
 	// State is nil for an item.
 	State *State
-	// Line is where it begins in its file, counted from 1.
+	// Line is the line at which the record begins in its file, counted from 1.
 	Line int
-	// Dropped are the keys that stood there and that items do not have.
+	// Dropped lists the keys that items do not have.
 	Dropped []Dropped
 }
 
-// Dropped is a key whose value was not taken over.
+// Dropped is a key whose value is ignored.
 type Dropped struct {
 	Key  string
 	Line int
 }
 
-// field is one part of an item under the name that it has in files.
+// field is one field of an item with its name in files.
 type field struct {
 	name  string
 	value any // *int64, *string, *time.Time or *[]string
 }
 
-// content is the field that is the text of a Markdown file.
+// content is the field that a Markdown file has as its text.
 const content = "content"
 
-// fields are the parts of an item, in the order in which they are written.
+// fields returns the fields of an item in the order in which they are written.
 func (i *Item) fields() []field {
 	return []field{
 		{"id", &i.ID},
@@ -89,7 +86,7 @@ func (i *Item) fields() []field {
 	}
 }
 
-// stateMark is the key that says that a file or a line is the state.
+// stateMark is the key that marks a file or a line as the state.
 const stateMark = "current_state"
 
 func (s *State) fields() []field {
@@ -102,7 +99,7 @@ func (s *State) fields() []field {
 	}
 }
 
-// fieldsOf are those of what a record is about. Marked says that it is the state.
+// fieldsOf returns the fields of the record's item, or of its state if marked is set.
 func (r *Record) fieldsOf(marked bool) []field {
 	if !marked {
 		return r.Item.fields()
@@ -111,8 +108,8 @@ func (r *Record) fieldsOf(marked bool) []field {
 	return r.State.fields()
 }
 
-// unset reports whether a field is left out of files. An item without a type or a
-// title is none, so these are written whatever they are.
+// unset reports whether a field is left out of files. The type and the title are always
+// written, because every item has them.
 func (f field) unset() bool {
 	switch value := f.value.(type) {
 	case *int64:
@@ -127,7 +124,7 @@ func (f field) unset() bool {
 	return true
 }
 
-// find is the field of a name.
+// find returns the field with a name.
 func find(fields []field, name string) (field, bool) {
 	i := slices.IndexFunc(fields, func(f field) bool { return f.name == name })
 	if i < 0 {
@@ -136,11 +133,11 @@ func find(fields []field, name string) (field, bool) {
 	return fields[i], true
 }
 
-// stamp is a time in files.
+// stamp formats a time for files.
 func stamp(t time.Time) string { return t.UTC().Format(time.RFC3339Nano) }
 
-// layouts are the times that are understood. Those without a zone, as notes have them,
-// are taken for UTC: the same file must give the same item on every machine.
+// layouts lists the accepted formats of times. Times without a zone, as in notes, are
+// taken as UTC: the same file must give the same item on every machine.
 var layouts = []string{
 	time.RFC3339Nano, "2006-01-02 15:04:05Z07:00", "2006-01-02T15:04:05", "2006-01-02 15:04:05",
 	"2006-01-02T15:04", "2006-01-02 15:04", time.DateOnly,

@@ -16,16 +16,16 @@ import (
 )
 
 const (
-	// frontLine is where front matter begins: after the line of hyphens.
+	// frontLine is the first line of front matter, after the line of hyphens.
 	frontLine = 2
-	// maxNesting bounds the parser, which recurses.
+	// maxNesting limits the nesting, because the parser is recursive.
 	maxNesting = 32
-	// maxTokens is more than the largest item needs, and bounds the scanner.
+	// maxTokens limits the scanner. It is more than the largest item needs.
 	maxTokens = 20_000
 )
 
-// readFront fills the item from front matter and tells which fields it states. If it
-// is YAML but no map, it is no front matter.
+// readFront fills the item from front matter and returns the fields that it sets. YAML
+// that is not a map is not front matter.
 func (r *Record) readFront(name, front string) (stated map[string]bool, mapped bool, bad *Problem) {
 	entries, mapped, bad := parseFront(name, strings.ReplaceAll(front, "\r\n", "\n"))
 	if bad != nil || !mapped {
@@ -43,7 +43,7 @@ func (r *Record) readFront(name, front string) (stated map[string]bool, mapped b
 			continue
 		}
 		f, known := find(fields, key)
-		if !known || key == content { // The content is the text below.
+		if !known || key == content { // The content is the text below the front matter.
 			r.Dropped = append(r.Dropped, Dropped{Key: key, Line: at.line})
 			continue
 		}
@@ -59,7 +59,7 @@ func (r *Record) readFront(name, front string) (stated map[string]bool, mapped b
 	return stated, true, nil
 }
 
-// fill sets a field to a YAML value; false if that is none.
+// fill sets a field to a YAML value. It returns false for null and for an empty list.
 func (f field) fill(at place, from ast.Node) (bool, *Problem) {
 	if to, ok := f.value.(*[]string); ok {
 		list, bad := listOf(at, f.name, from)
@@ -92,8 +92,7 @@ func (f field) fill(at place, from ast.Node) (bool, *Problem) {
 	return true, nil
 }
 
-// listOf reads a list, or a text of words with commas between them. A list of nothing
-// is nil.
+// listOf reads a list, or a text of words separated by commas. An empty list is nil.
 func listOf(at place, name string, from ast.Node) ([]string, *Problem) {
 	sequence, ok := from.(*ast.SequenceNode)
 	if !ok {
@@ -122,8 +121,8 @@ func listOf(at place, name string, from ast.Node) ([]string, *Problem) {
 	return list, nil
 }
 
-// textOf is a scalar as it is written: version 1.10 is not 1.1, and a title may be a
-// number. set is false for null, ok for what is no scalar.
+// textOf returns a scalar as it is written: version 1.10 is not 1.1, and a title may be
+// a number. Set is false for null, and ok is false if the node is no scalar.
 func textOf(from ast.Node) (text string, set, ok bool) {
 	switch from := from.(type) {
 	case nil, *ast.NullNode:
@@ -138,10 +137,10 @@ func textOf(from ast.Node) (text string, set, ok bool) {
 	return "", false, false
 }
 
-// parseFront reads YAML as far as the entries of its map.
+// parseFront parses YAML down to the entries of its map.
 func parseFront(name, front string) (entries []*ast.MappingValueNode, mapped bool, bad *Problem) {
 	at := place{name, frontLine}
-	// The parser is another's; odd input must not end the process.
+	// The parser is a third-party package: a panic on odd input must not end the process.
 	defer func() {
 		if recover() != nil {
 			entries, mapped, bad = nil, false, at.problem("the front matter cannot be read as YAML")
@@ -174,15 +173,15 @@ func parseFront(name, front string) (entries []*ast.MappingValueNode, mapped boo
 	return nil, mapped || len(file.Docs) == 0, nil
 }
 
-// scan reads the tokens one by one, so that what is meant to exhaust the parser is
-// refused before. Anchors and tags are, too: they make a value mean something else
-// than it says.
+// scan reads the tokens one by one, so that input that would exhaust the parser is
+// refused before it is parsed. It also refuses anchors and tags, because they give a
+// value another meaning than its text.
 func scan(at place, front string) (token.Tokens, *Problem) {
 	var s scanner.Scanner
 	s.Init(front)
 	var tokens token.Tokens
 	nesting := 0
-	lines := map[int]int{} // dashes, question marks and the like on a line nest as well
+	lines := map[int]int{} // dashes, question marks and the like on one line are nesting, too
 	for {
 		scanned, err := s.Scan()
 		if errors.Is(err, io.EOF) {
@@ -219,7 +218,7 @@ func scan(at place, front string) (token.Tokens, *Problem) {
 	}
 }
 
-// lineOf is the line of a token in the file.
+// lineOf returns the line of a token in the file.
 func lineOf(t *token.Token) int {
 	if t == nil || t.Position == nil {
 		return frontLine

@@ -15,17 +15,18 @@ import (
 	"genkan/internal/jsonrpc"
 )
 
-// maxLine bounds a line of JSON Lines: the longest content with every character
-// escaped, and room.
+// maxLine limits a line of JSON Lines: the longest content with every character
+// escaped, and some room.
 const maxLine = 4 << 20
 
-// Writer writes items, and the state, as JSON Lines: an object on each line, what is unset left out.
+// Writer writes items and the state as JSON Lines: one object a line, without unset
+// fields.
 type Writer struct {
 	w *bufio.Writer
 	b bytes.Buffer
 }
 
-// NewWriter makes a Writer. Flush must be called at the end.
+// NewWriter returns a Writer. Flush must be called at the end.
 func NewWriter(w io.Writer) *Writer { return &Writer{w: bufio.NewWriter(w)} }
 
 // Write writes one item.
@@ -40,7 +41,7 @@ func (w *Writer) write(begin string, fields []field) error {
 	w.b.Reset()
 	w.b.WriteString(begin)
 	encoder := json.NewEncoder(&w.b)
-	encoder.SetEscapeHTML(false) // It is for people and tools, not for pages.
+	encoder.SetEscapeHTML(false) // The output is not for HTML pages.
 	between := ""
 	if len(begin) > 1 {
 		between = ","
@@ -65,12 +66,13 @@ func (w *Writer) write(begin string, fields []field) error {
 	return err
 }
 
-// Flush writes what is still held back.
+// Flush writes buffered data.
 func (w *Writer) Flush() error { return w.w.Flush() }
 
-// ReadLines reads JSON Lines one by one. A line that cannot be read is a *Problem, and
-// reading goes on after it for whoever wants to know the others; any other error is of
-// the reader and the last. Blank lines are none. The name is for messages.
+// ReadLines reads JSON Lines one by one. A line that cannot be read yields a *Problem,
+// and reading continues, so that a caller can report all problems. Any other error
+// comes from the reader and is the last. Blank lines are skipped. The name is used in
+// messages.
 func ReadLines(name string, r io.Reader) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		from := bufio.NewReader(r)
@@ -91,7 +93,7 @@ func ReadLines(name string, r io.Reader) iter.Seq2[Record, error] {
 				}
 			case len(bytes.TrimSpace(line)) > 0:
 				record := Record{Line: at.line}
-				var bad error // A *Problem that is nil would not be a nil error.
+				var bad error // A nil *Problem would not be a nil error.
 				if p := record.readLine(at, line); p != nil {
 					record, bad = Record{Line: at.line}, p
 				}
@@ -106,7 +108,8 @@ func ReadLines(name string, r io.Reader) iter.Seq2[Record, error] {
 	}
 }
 
-// readLine is the next line, or as much of it as is too long; the rest is passed over.
+// readLine returns the next line. It returns only the beginning of a line that is too
+// long, and skips the rest.
 func readLine(r *bufio.Reader) (line []byte, long bool, err error) {
 	for {
 		part, err := r.ReadSlice('\n')
@@ -125,7 +128,7 @@ type entry struct {
 	value json.RawMessage
 }
 
-// readLine fills the item, or the state, from one line.
+// readLine fills the item or the state from one line.
 func (r *Record) readLine(at place, line []byte) *Problem {
 	if bad := checkText(at, line); bad != nil {
 		return bad
@@ -143,7 +146,7 @@ func (r *Record) readLine(at place, line []byte) *Problem {
 		if err != nil {
 			return at.problem("this is not JSON: %s", reason(err))
 		}
-		key, _ := t.(string) // Keys are, or there was an error.
+		key, _ := t.(string) // The decoder accepts only strings as keys.
 		var value json.RawMessage
 		if err := dec.Decode(&value); err != nil {
 			return at.problem("this is not JSON: %s", reason(err))
@@ -169,7 +172,7 @@ func (r *Record) readLine(at place, line []byte) *Problem {
 		if !known {
 			continue
 		}
-		if jsonrpc.HasLoneSurrogate(e.value) { // which would silently become something else
+		if jsonrpc.HasLoneSurrogate(e.value) { // decoding would silently replace it
 			return at.wrong(e.key, "has half of a surrogate pair, and is %s; write whole characters", brief(e.value))
 		}
 		if bad := f.decode(at, e.value); bad != nil {
@@ -182,7 +185,7 @@ func (r *Record) readLine(at place, line []byte) *Problem {
 	return nil
 }
 
-// reason is the decoder's, without the words that speak of Go.
+// reason returns the decoder's error without its mentions of Go.
 func reason(err error) gateway.Text {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return gateway.Textf("it ends too early")
@@ -225,7 +228,7 @@ func (f field) decode(at place, value json.RawMessage) *Problem {
 	return nil
 }
 
-// brief is a value for a message, which need not show all of it.
+// brief shortens a value for a message.
 func brief(value json.RawMessage) string {
 	const most = 40
 	if runes := []rune(string(value)); len(runes) > most {

@@ -8,18 +8,17 @@ import (
 	"time"
 )
 
-// maxFront bounds the front matter of a file. An item with all that it may have needs
-// a tenth of it.
+// maxFront limits the front matter of a file. The largest item needs a tenth of it.
 const maxFront = 1 << 20
 
-// Encode writes an item as a Markdown file: the front matter, a blank line, the
+// Encode encodes an item as a Markdown file: the front matter, a blank line, the
 // content, and a line break that belongs to the file and not to the content.
 func Encode(item Item) []byte { return encode("---\n", item.fields(), item.Content) }
 
-// StateFile is where the state is exported to.
+// StateFile is the name of the exported state.
 const StateFile = "current-state.md"
 
-// EncodeState writes the state as a Markdown file.
+// EncodeState encodes the state as a Markdown file.
 func EncodeState(state State) []byte {
 	return encode("---\n"+stateMark+": true\n", state.fields(), state.Content)
 }
@@ -53,10 +52,10 @@ func encode(begin string, fields []field, text string) []byte {
 	return b.Bytes()
 }
 
-// Decode reads a Markdown file, its own or that of another tool. The name is for
-// messages, and for what the file does not say: without a type the item gets the name
-// of the folder, if the name has one, without a title the first heading or else the
-// name of the file. The front matter may be missing.
+// Decode decodes a Markdown file that Encode or another tool wrote. The name is used in
+// messages and for missing fields. An item without a type gets the name of the folder,
+// if the name has one. An item without a title gets the first heading, or else the name
+// of the file. The front matter is optional.
 func Decode(name string, data []byte) (Record, error) {
 	r := Record{Line: 1}
 	at := place{name, 1}
@@ -75,7 +74,7 @@ func Decode(name string, data []byte) (Record, error) {
 		if stated, mapped, bad = r.readFront(name, front); bad != nil {
 			return r, bad
 		}
-		if !mapped { // Two rulers with a text between them: no front matter at all.
+		if !mapped { // Two rulers with a text between them are no front matter.
 			body = text
 		}
 	}
@@ -93,15 +92,15 @@ func Decode(name string, data []byte) (Record, error) {
 	return r, nil
 }
 
-// slashed is a file name with slashes, also one from Windows, and as text: on some
-// systems names are any bytes.
+// slashed returns a file name with slashes, also for a name from Windows, and as valid
+// UTF-8: some systems allow any bytes in names.
 func slashed(name string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(name, "\ufffd"), `\`, "/")
 }
 
-// split takes the front matter off a text: what stands between a first line of three
-// hyphens and the next such line, or one of three dots. The body is what follows,
-// without the blank line that Encode writes there.
+// split separates the front matter from a text. Front matter is the text between a
+// first line of three hyphens and the next such line, or a line of three dots. The body
+// is the text after it, without the blank line that Encode writes.
 func split(text string) (front, body string, fenced bool) {
 	first, rest, more := strings.Cut(text, "\n")
 	if !more || !isFence(first, "---") {
@@ -119,12 +118,12 @@ func split(text string) (front, body string, fenced bool) {
 		}
 		from = end
 	}
-	return "", text, false // It is not closed, so the first line was a ruler.
+	return "", text, false // It is not closed, so the first line is a ruler.
 }
 
 func isFence(line, fence string) bool { return strings.TrimRight(line, " \t\r") == fence }
 
-// ending is how the lines of a text end, judged by the first.
+// ending returns the line ending of the first line of a text.
 func ending(text string) string {
 	if i := strings.IndexByte(text, '\n'); i > 0 && text[i-1] == '\r' {
 		return "\r\n"
@@ -132,5 +131,5 @@ func ending(text string) string {
 	return "\n"
 }
 
-// trim takes off the line break at the end of a file, of the file's own kind.
+// trim removes the line break at the end of a file, in the file's own line ending.
 func trim(body, text string) string { return strings.TrimSuffix(body, ending(text)) }

@@ -7,15 +7,15 @@ import (
 	"unicode/utf8"
 )
 
-// maxPart bounds each part of a file name, in bytes. File systems allow 255; some
-// take characters apart and need three times the room, and Windows counts the whole
+// maxPart limits each part of a file name, in bytes. File systems allow 255; some
+// decompose characters and need three times the room, and Windows limits the whole
 // path.
 const maxPart = 80
 
-// FileName is where an item is exported to, type/id-slug.md, with a slash on every
-// system. It is the same for the same item, different for different ids even where
-// case does not count, and no more than a name: what a type or a title holds cannot
-// lead elsewhere or mean a device.
+// FileName returns the path of an exported item, type/id-slug.md, with a slash on every
+// system. The same item always has the same path. Different ids have different paths,
+// even on file systems that ignore case. A type or a title cannot lead to another
+// folder or name a device.
 func FileName(item Item) string {
 	folder := slug(item.Type)
 	if folder == "" || isDevice(folder) {
@@ -28,8 +28,8 @@ func FileName(item Item) string {
 	return folder + "/" + name + ".md"
 }
 
-// slug keeps letters, digits and the marks on them, in lower case, with single hyphens
-// for all that is between.
+// slug keeps letters, digits and combining marks, in lower case, and puts a single
+// hyphen for everything between them.
 func slug(text string) string {
 	var b strings.Builder
 	gap := false
@@ -54,7 +54,7 @@ func slug(text string) string {
 	return b.String()
 }
 
-// isDevice reports whether Windows takes a name for a device.
+// isDevice reports whether Windows treats a name as a device.
 func isDevice(name string) bool {
 	switch name {
 	case "con", "prn", "aux", "nul", "conin", "conout", "clock":

@@ -7,17 +7,17 @@ import (
 	"genkan/internal/gateway"
 )
 
-// Problem is why something could not be read, and where.
+// Problem says why a file could not be read, and where.
 type Problem struct {
 	File  string
 	Line  int    // counted from 1
-	Field string // "" if it is not about one
+	Field string // empty if the problem does not concern one field
 	What  gateway.Text
 }
 
 func (p *Problem) Error() string { return p.In(nil) }
 
-// In says it in a language.
+// In returns the message in a language.
 func (p *Problem) In(translate gateway.Translate) string {
 	if p.Field == "" {
 		return gateway.Textf("%s, line %d: %s", p.File, p.Line, p.What).In(translate)
@@ -25,7 +25,7 @@ func (p *Problem) In(translate gateway.Translate) string {
 	return gateway.Textf("%s, line %d: %s %s", p.File, p.Line, p.Field, p.What).In(translate)
 }
 
-// place is where something is read, for problems.
+// place is the current position in a file, for problems.
 type place struct {
 	file string
 	line int
@@ -35,12 +35,12 @@ func (p place) problem(format string, values ...any) *Problem {
 	return &Problem{File: p.file, Line: p.line, What: gateway.Textf(format, values...)}
 }
 
-// wrong is a problem with one field; the text reads on after its name.
+// wrong returns a problem of one field. The text continues after the field's name.
 func (p place) wrong(field, format string, values ...any) *Problem {
 	return &Problem{File: p.file, Line: p.line, Field: field, What: gateway.Textf(format, values...)}
 }
 
-// checkText finds bytes that are no text.
+// checkText refuses bytes that are not text.
 func checkText(at place, data []byte) *Problem {
 	if utf8.Valid(data) {
 		return nil

@@ -7,11 +7,11 @@ import (
 	"unicode"
 )
 
-// words are what some reader of YAML takes for something else than text.
+// words lists plain scalars that some YAML parsers do not read as text.
 var words = []string{"true", "false", "yes", "no", "on", "off", "y", "n", "null", "nan", "inf", "infinity"}
 
-// scalar writes a text as a YAML value on one line: plain where no reader of YAML can
-// take it for anything else, in double quotes otherwise.
+// scalar encodes a text as a YAML value on one line: plain if every YAML parser reads it
+// as text, in double quotes otherwise.
 func scalar(text string) string {
 	if isPlain(text) {
 		return text
@@ -31,7 +31,7 @@ func scalar(text string) string {
 			b.WriteString(`\t`)
 		case r == ' ' || unicode.IsGraphic(r) && !unicode.Is(unicode.Zs, r):
 			b.WriteRune(r)
-		case r <= 0xffff: // Controls, odd spaces and line breaks, what cannot be seen.
+		case r <= 0xffff: // control characters, unusual spaces and line breaks, invisible characters
 			fmt.Fprintf(&b, `\u%04X`, r)
 		default:
 			fmt.Fprintf(&b, `\U%08X`, r)
@@ -41,7 +41,7 @@ func scalar(text string) string {
 	return b.String()
 }
 
-// isPlain is careful: letters, digits and a few signs, beginning with a letter.
+// isPlain accepts only letters, digits and a few signs, beginning with a letter.
 func isPlain(text string) bool {
 	if text == "" || strings.HasSuffix(text, " ") || slices.Contains(words, strings.ToLower(text)) {
 		return false

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// titleOf is the first heading of a Markdown text, or else the name of its file.
+// titleOf returns the first heading of a Markdown text, or else the name of its file.
 func titleOf(name, body string) string {
 	if title := heading(body); title != "" {
 		return title
@@ -17,7 +17,7 @@ func titleOf(name, body string) string {
 	return strings.TrimSpace(base)
 }
 
-// heading is the first heading, underlined or with number signs, outside of code.
+// heading returns the first heading outside of code, underlined or with number signs.
 func heading(body string) string {
 	fence, before := "", ""
 	for line := range strings.Lines(body) {
@@ -25,7 +25,7 @@ func heading(body string) string {
 		line = strings.TrimSpace(line)
 		switch {
 		case fence != "":
-			// Only as many of the same sign, and nothing else, end a block of code.
+			// A block of code ends at a line of at least as many of the same sign and nothing else.
 			if strings.HasPrefix(line, fence) && strings.Trim(line, fence[:1]) == "" {
 				fence = ""
 			}
@@ -48,7 +48,8 @@ func heading(body string) string {
 	return ""
 }
 
-// numbered reads a heading of one to six number signs, which may also stand at its end.
+// numbered parses a heading of one to six number signs. Closing number signs are
+// optional.
 func numbered(line string) (title string, ok bool) {
 	rest := strings.TrimLeft(line, "#")
 	if signs := len(line) - len(rest); signs < 1 || signs > 6 || rest != "" && rest[0] != ' ' && rest[0] != '\t' {

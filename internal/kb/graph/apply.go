@@ -6,15 +6,15 @@ import (
 	"slices"
 )
 
-// draft is a view in the making: what a batch of changes adds to another view.
+// draft is a view under construction: another view and the changes of a batch.
 type draft struct {
 	*View
-	patches map[uint32]*patch // theirs may be written to, unlike those of the View
+	patches map[uint32]*patch // may be modified, unlike the patches of the View
 }
 
-// apply is the view after a batch of changes. It is not fast, but proportional to
-// the changes and the overlay, not to the graph; a node that is related to very
-// many makes its changes dear, as its row is copied whole.
+// apply returns the view after a batch of changes. Its cost is proportional to the
+// changes and the overlay, not to the graph. A change of a node with very many neighbours
+// is expensive, because its row is copied.
 func (v *View) apply(sequence int64, changes []Change) *View {
 	next := *v
 	next.sequence = sequence
@@ -24,7 +24,7 @@ func (v *View) apply(sequence int64, changes []Change) *View {
 	for i, c := range changes {
 		last[c.ID] = i
 	}
-	// First who there is, then who knows whom: two that are new may name each other.
+	// Nodes come first, then edges, because two new nodes may list each other.
 	var fresh []int64
 	for i, c := range changes {
 		if last[c.ID] != i {
@@ -48,7 +48,7 @@ func (v *View) apply(sequence int64, changes []Change) *View {
 	return d.view()
 }
 
-// patch is the patch that is valid for a node in the draft, or nil.
+// patch returns the current patch of a node in the draft, or nil.
 func (d *draft) patch(node uint32) *patch {
 	if p := d.patches[node]; p != nil {
 		return p
@@ -56,7 +56,7 @@ func (d *draft) patch(node uint32) *patch {
 	return d.View.patch(node)
 }
 
-// own is a node's patch with a row that may be written to.
+// own returns a node's patch with a row that may be modified.
 func (d *draft) own(node uint32) *patch {
 	if p := d.patches[node]; p != nil {
 		return p
@@ -105,7 +105,7 @@ func (d *draft) add(ids []int64) {
 	d.nodes += len(ids)
 }
 
-// relate makes the neighbours of a node exactly those that are named.
+// relate sets the neighbours of a node.
 func (d *draft) relate(id int64, neighbours []int64) {
 	node, _ := d.number(id)
 	row := make([]uint32, 0, len(neighbours))
@@ -142,7 +142,7 @@ func (d *draft) relate(id int64, neighbours []int64) {
 	d.patches[node] = &patch{node: node, row: row}
 }
 
-// drop takes other out of a node's row.
+// drop removes other from a node's row.
 func (d *draft) drop(node, other uint32) {
 	p := d.own(node)
 	if i, ok := d.adjacent(p.row, other); ok {
@@ -150,7 +150,7 @@ func (d *draft) drop(node, other uint32) {
 	}
 }
 
-// link puts other into a node's row.
+// link adds other to a node's row.
 func (d *draft) link(node, other uint32) {
 	p := d.own(node)
 	if i, ok := d.adjacent(p.row, other); !ok {
@@ -158,7 +158,7 @@ func (d *draft) link(node, other uint32) {
 	}
 }
 
-// view ends the draft.
+// view returns the finished view.
 func (d *draft) view() *View {
 	if len(d.patches) == 0 {
 		return d.View

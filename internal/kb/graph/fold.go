@@ -5,13 +5,13 @@ func (v *View) fold() *rows {
 	if v.overlay() == 0 {
 		return v.rows
 	}
-	// Nodes in the order of their ids, without those that are gone: a merge of those
+	// The new nodes are in the order of their ids, without removed ones: a merge of the nodes
 	// of the rows and the added ones.
 	ids := make([]int64, 0, v.nodes)
-	from := make([]uint32, 0, v.nodes)    // the number that a new one had
-	to := make([]uint32, v.numbers())     // the number that an old one gets
-	base := uint32(len(v.rows.ids))       // the first number of an added one
-	take := func(node uint32, id int64) { // of the rows or added, if it is not gone
+	from := make([]uint32, 0, v.nodes)    // the old number of each new node
+	to := make([]uint32, v.numbers())     // the new number of each old node
+	base := uint32(len(v.rows.ids))       // the first number of an added node
+	take := func(node uint32, id int64) { // takes a node of the rows or an added one, unless it was removed
 		if p := v.patch(node); p != nil && p.gone {
 			return
 		}
@@ -32,7 +32,7 @@ func (v *View) fold() *rows {
 
 	next := &rows{ids: ids, starts: make([]uint32, len(ids)+1), targets: make([]uint32, 0, 2*v.edges)}
 	for i, node := range from {
-		for _, t := range v.row(node) { // No row names a node that is gone.
+		for _, t := range v.row(node) { // No row lists a removed node.
 			next.targets = append(next.targets, to[t])
 		}
 		next.starts[i+1] = uint32(len(next.targets))

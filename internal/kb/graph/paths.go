@@ -6,38 +6,37 @@ import (
 )
 
 const (
-	// MaxPathDepth is how long a path may be at most.
+	// MaxPathDepth is the maximum length of a path.
 	MaxPathDepth = 10
-	// MaxPaths is how many paths are listed at most, whatever limit is asked for.
+	// MaxPaths is the maximum number of listed paths, for any limit.
 	MaxPaths = 100
-	// MaxTotal is where counting paths ends: the greatest number that every reader
-	// of JSON can tell from its neighbours.
+	// MaxTotal is the highest count of paths: the greatest integer that every JSON reader
+	// can represent exactly.
 	MaxTotal = 1<<53 - 1
-	// PathWork is how many entries of rows a search reads before it gives up, some
+	// PathWork is the number of row entries that a search reads before it gives up, some
 	// tens of milliseconds.
 	PathWork = 8 << 20
 )
 
-// Routes are the shortest paths between two nodes.
+// Routes holds the shortest paths between two nodes.
 type Routes struct {
-	// Length is that of each, in edges; -1 if none was found.
+	// Length is the number of edges of each path, -1 if none was found.
 	Length int
-	// Paths are the first of them by the ids along the way, from one end to the other
-	// with both.
+	// Paths are the first paths in the order of their ids. Each includes both ends.
 	Paths [][]int64
-	// Total is how many there are, listed or not, at most MaxTotal.
+	// Total is the number of all paths, at most MaxTotal.
 	Total int64
-	// Truncated says that there are more than Paths lists.
+	// Truncated is set if there are more paths than Paths lists.
 	Truncated bool
-	// GaveUp says that the search was ended because it would have read too much: it is
-	// not known whether there is a path.
+	// GaveUp is set if the search ended because it would have read too much. It is then
+	// unknown whether there is a path.
 	GaveUp bool
-	// Work is what was read for it, in entries of rows.
+	// Work is the number of row entries that were read.
 	Work int
 }
 
-// Paths finds all shortest paths between two nodes that have at most maxDepth edges,
-// and lists the first limit of them. From a node to itself there is one, of length 0.
+// Paths finds all shortest paths between two nodes with at most maxDepth edges, and lists
+// the first limit of them. A node has one path to itself, of length 0.
 func (v *View) Paths(ctx context.Context, from, to int64, maxDepth, limit int) (Routes, error) {
 	if maxDepth < 0 || maxDepth > MaxPathDepth {
 		return Routes{}, fmt.Errorf("graph: a depth of %d is not between 0 and %d", maxDepth, MaxPathDepth)
@@ -57,8 +56,8 @@ func (v *View) Paths(ctx context.Context, from, to int64, maxDepth, limit int) (
 	return routes, err
 }
 
-// The tags of nodes in a search: the side that found it and its distance from there;
-// tagRoute instead of tagNear if it lies on a shortest path. All are less than
+// These are the tags of nodes in a search: the side that found the node, and its distance
+// from there. A node on a shortest path has tagRoute instead of tagNear. All are less than
 // seenOnce.
 const (
 	tagNear  = 0x00
@@ -66,16 +65,16 @@ const (
 	tagRoute = 0x40
 )
 
-// side is one half of a search from both ends: the nodes in order of their distance.
-// Where a node is in the queue is the position in its mark.
+// side is one half of a search from both ends: the nodes in the order of their distance.
+// The mark of a node holds its position in the queue.
 type side struct {
 	tag    uint8
 	depth  int // of the outermost level, which is complete
 	queue  []uint32
-	ways   []int64               // for each in queue, the shortest paths to it
+	ways   []int64               // for each node in queue, the number of shortest paths to it
 	begins [MaxPathDepth + 2]int // where each level begins in queue
-	costs  [MaxPathDepth + 1]int // of each level: the entries of its rows, of the outermost
-	priced int                   // only those of the first so many nodes
+	costs  [MaxPathDepth + 1]int // the row entries of each level
+	priced int                   // how many nodes of the outermost level costs includes so far
 }
 
 func (x *side) level(d int) []uint32 { return x.queue[x.begins[d]:x.begins[d+1]] }
@@ -84,7 +83,7 @@ func (x *side) outermost() []uint32 { return x.level(x.depth) }
 
 func (x *side) cost() int { return x.costs[x.depth] }
 
-// tagAt is the tag of the side's nodes at a distance.
+// tagAt returns the tag of the side's nodes at a distance.
 func (x *side) tagAt(d int) uint8 { return x.tag | uint8(d) }
 
 func (x *side) start(s *scratch, node uint32, tag uint8) {
@@ -95,16 +94,16 @@ func (x *side) start(s *scratch, node uint32, tag uint8) {
 	x.push(s, node, tag, 1)
 }
 
-// push puts a node at the end of the queue.
+// push appends a node to the queue.
 func (x *side) push(s *scratch, node uint32, tag uint8, ways int64) {
 	s.mark(node, tag, len(x.queue))
 	x.queue = append(x.queue, node)
 	x.ways = append(x.ways, ways)
 }
 
-// cheaper is the side that has less to read for its next level, then the other. Which
-// one that is can be known long before both are counted: after a hub has been read,
-// its neighbours are many, and looking at the row of each would cost as much again.
+// cheaper returns the side that has less to read for its next level, then the other. It
+// can stop long before both are counted. After a hub has been read there are many
+// neighbours, and looking at the row of each would cost as much again.
 func (s *scratch) cheaper() (x, other *side) {
 	x, other = &s.near, &s.far
 	for {
@@ -122,7 +121,7 @@ func (s *scratch) cheaper() (x, other *side) {
 
 func (s *scratch) paths(from, to uint32, maxDepth, limit int) (Routes, error) {
 	s.near.start(s, from, tagNear)
-	s.far.start(s, to, tagFar) // If it is the same node, nothing is searched.
+	s.far.start(s, to, tagFar) // For the same node, nothing is searched.
 	if from == to {
 		s.total, s.length = 1, 0
 		return s.routes(limit)
@@ -142,19 +141,18 @@ func (s *scratch) paths(from, to uint32, maxDepth, limit int) (Routes, error) {
 	return s.routes(limit)
 }
 
-// search goes on from whichever side has less to read until the two meet, which is
-// when total is more than 0. Both outermost levels are complete then, so each shortest
-// path crosses from the one to the other by exactly one edge. It is false if too much
-// had to be read.
+// search extends the side that has less to read until the two sides meet, which makes
+// total positive. Both outermost levels are complete then, so each shortest path crosses
+// between them by exactly one edge. It returns false if it had to read too much.
 func (s *scratch) search(maxDepth int) (whole bool, err error) {
 	for s.near.depth+s.far.depth < maxDepth {
 		x, other := s.cheaper()
 		if x.cost() == 0 {
-			return true, nil // That side has nowhere to go.
+			return true, nil // That side has no further nodes.
 		}
 		last := s.near.depth+s.far.depth+1 == maxDepth
-		// On the last level only the meeting counts. Before, it is tried first where
-		// that is nearly free: two hubs that are neighbours need not be read.
+		// On the last level only the meeting counts. On earlier levels it is tried first if that
+		// is nearly free: then two adjacent hubs need not be read.
 		if last || len(x.outermost())*len(other.outermost())*64 < x.cost() {
 			whole, err := s.touch(x, other)
 			if err != nil || !whole || s.total > 0 || last {
@@ -181,7 +179,7 @@ func (s *scratch) touch(x, other *side) (whole bool, err error) {
 			return false, err
 		}
 		if s.work > s.view.work {
-			s.total = 0 // Some of the paths are not all.
+			s.total = 0 // An incomplete count must not be returned.
 			return false, nil
 		}
 		s.shared = s.meet(s.shared[:0], s.view.row(node), other.outermost(), other.tagAt(other.depth))
@@ -200,7 +198,7 @@ func (s *scratch) step(x, other *side) error {
 	s.ends = s.ends[:0]
 	s.work += x.cost()
 	tag := x.tagAt(x.depth + 1)
-	unmarked := s.epoch << 8 // What is marked in this walk is no less.
+	unmarked := s.epoch << 8 // Every mark of this walk is at least this.
 	there, next := unmarked|uint64(other.tagAt(other.depth)), unmarked|uint64(tag)
 	for i := x.begins[x.depth]; i < x.begins[x.depth+1]; i++ {
 		if err := s.canceled(i); err != nil {
@@ -213,7 +211,7 @@ func (s *scratch) step(x, other *side) error {
 				met = true
 				s.cross(x, other, t, ways)
 			case s.total > 0:
-				// They have met: no next level is needed.
+				// The sides have met: no next level is needed.
 			case mark < unmarked:
 				x.push(s, t, tag, ways)
 			case mark == next:
@@ -233,9 +231,9 @@ func (s *scratch) step(x, other *side) error {
 	return nil
 }
 
-// cross counts the paths over an edge from side x, where so many ways lead to it, to
-// a node of the other side, and gathers the near ends of such edges: here if they are
-// on the other side.
+// cross counts the paths over an edge from side x, to whose end ways paths lead, to a node
+// of the other side. It collects the near end of the edge here if the other side is the
+// near one.
 func (s *scratch) cross(x, other *side, node uint32, ways int64) {
 	s.total = sum(s.total, product(ways, other.ways[s.position(node)]))
 	if x == &s.far && s.first(node) {
@@ -243,11 +241,11 @@ func (s *scratch) cross(x, other *side, node uint32, ways int64) {
 	}
 }
 
-// sum and product end at MaxTotal.
+// sum and product saturate at MaxTotal.
 func sum(a, b int64) int64 { return min(a+b, MaxTotal) }
 
 func product(a, b int64) int64 {
-	if b > MaxTotal/a { // No node of a side has no way to it.
+	if b > MaxTotal/a { // Every node of a side has at least one path to it.
 		return MaxTotal
 	}
 	return a * b

@@ -5,38 +5,38 @@ import (
 	"fmt"
 )
 
-// MaxRelatedDepth is how far Related goes at most.
+// MaxRelatedDepth is the maximum depth of Related.
 const MaxRelatedDepth = 3
 
-// Neighbourhood is a node, the centre, and nodes around it.
+// Neighbourhood holds the nodes around a node, the centre.
 type Neighbourhood struct {
-	// Nodes are the nearest, without the centre: by distance, then by id.
+	// Nodes are the nearest nodes without the centre, by distance, then by id.
 	Nodes []Node
-	// Edges are all edges of the graph between two of the centre and the Nodes, each
-	// counted once; not only those that lead away from the centre.
+	// Edges is the number of edges between any two of the centre and the Nodes, not only of
+	// those that lead away from the centre.
 	Edges int
-	// Depth is the distance of the farthest of the Nodes, 0 without any. It may be
-	// less than the depth that was asked for.
+	// Depth is the distance of the farthest of the Nodes, 0 without any. It may be less than
+	// the requested depth.
 	Depth int
-	// Cut says that there are more nodes within the depth that was asked for.
+	// Cut is set if there are more nodes within the requested depth.
 	Cut bool
-	// Work is what was read for it, in entries of rows.
+	// Work is the number of row entries that were read.
 	Work int
 }
 
-// Node is a node and how many edges it is away from the centre.
+// Node is a node with its distance from the centre in edges.
 type Node struct {
 	ID       int64
 	Distance int
 }
 
-// Total is how many nodes there are with the centre.
+// Total returns the number of nodes including the centre.
 func (n Neighbourhood) Total() int { return 1 + len(n.Nodes) }
 
-// Related finds the nodes within depth edges of one, breadth first: the first limit
-// of them in the order of distance, then id, so that a smaller limit gives a prefix
-// of what a larger one gives. The limit bounds the work, too: of a row that is long
-// only as much is read as can be among the first, at most twice the limit.
+// Related finds the nodes within depth edges of a node, breadth first. It returns the
+// first limit of them by distance, then id, so a smaller limit gives a prefix of the
+// result of a larger one. The limit also bounds the work: of a long row, at most twice
+// the limit is read.
 func (v *View) Related(ctx context.Context, id int64, depth, limit int) (Neighbourhood, error) {
 	if depth < 0 || depth > MaxRelatedDepth {
 		return Neighbourhood{}, fmt.Errorf("graph: a depth of %d is not between 0 and %d", depth, MaxRelatedDepth)
@@ -95,7 +95,7 @@ func (s *scratch) related(centre uint32, depth, limit int) (Neighbourhood, error
 func (s *scratch) expand(frontier []uint32, want int) error {
 	v := s.view
 	s.level = s.level[:0]
-	bounded, bound := false, uint32(0) // What is behind bound is not among the first.
+	bounded, bound := false, uint32(0) // Nodes after bound are not among the first.
 	for i, node := range frontier {
 		if err := s.canceled(i); err != nil {
 			return err

@@ -2,10 +2,10 @@ package graph
 
 import "slices"
 
-// trace finds which nodes of the near side lie on shortest paths, from where these
-// leave it back to the start, and gives them tagRoute: listing then never runs into
-// a dead end. On the far side nothing is to be found out: each node there was reached
-// from the end, so it leads to it.
+// trace finds the nodes of the near side that lie on shortest paths, from where the paths
+// leave that side back to the start, and gives them tagRoute. Listing then never runs into
+// a dead end. The far side needs no trace: each node there was reached from the end, so it
+// leads to it.
 func (s *scratch) trace() error {
 	x := &s.near
 	s.onRoute[x.depth] = append(s.onRoute[x.depth][:0], s.ends...)
@@ -20,9 +20,8 @@ func (s *scratch) trace() error {
 	return nil
 }
 
-// traceLevel does that for the nodes at one distance, by their own rows or by those
-// of the next distance, whichever is less to read. That is never more than the search
-// has read.
+// traceLevel does that for the nodes at one distance, by their own rows or by those of the
+// next distance, whichever is less to read. It never reads more than the search has read.
 func (s *scratch) traceLevel(d int) error {
 	x, v := &s.near, s.view
 	found, beyond := s.onRoute[d][:0], s.onRoute[d+1]
@@ -37,7 +36,7 @@ func (s *scratch) traceLevel(d int) error {
 				return err
 			}
 			s.shared = s.meet(s.shared[:0], v.row(node), x.level(d), x.tagAt(d))
-			for _, t := range s.shared { // Those found before have another tag by now.
+			for _, t := range s.shared { // Nodes found before have another tag by now.
 				if s.is(t, x.tagAt(d)) {
 					s.mark(t, here, 0)
 					found = append(found, t)
@@ -59,14 +58,14 @@ func (s *scratch) traceLevel(d int) error {
 	return nil
 }
 
-// routes lists the first paths by the ids along the way.
+// routes lists the first paths in the order of their ids.
 func (s *scratch) routes(limit int) (Routes, error) {
 	n := int(min(s.total, int64(limit)))
 	r := Routes{Length: s.length, Total: s.total, Truncated: s.total > int64(n), Paths: make([][]int64, 0, n)}
-	ids := make([]int64, 0, n*(s.length+1)) // the memory of all of them
+	ids := make([]int64, 0, n*(s.length+1)) // the memory of all paths
 	s.choices, s.parts = s.choices[:0], s.parts[:0]
 	var path [MaxPathDepth + 1]uint32
-	var left [MaxPathDepth + 1][2]int // for each node of it, the choices that are not tried yet
+	var left [MaxPathDepth + 1][2]int // for each node of the path, the choices not tried yet
 	path[0] = s.near.queue[0]
 	for d := 0; len(r.Paths) < n; {
 		if d == s.length {
@@ -95,9 +94,9 @@ func (s *scratch) routes(limit int) (Routes, error) {
 	return r, nil
 }
 
-// onwards is where the paths go on from a node that is d edges from the start: a part
-// of choices, in the order of ids. It is found once for each node, and no more of it
-// than can be needed, as each choice makes a path.
+// onwards returns the next nodes of the paths from a node that is d edges from the start:
+// a part of choices, in the order of ids. It is computed once for each node, and only as
+// far as needed, because each choice makes a path.
 func (s *scratch) onwards(node uint32, d, limit int) [2]int {
 	if !s.first(node) {
 		return s.parts[s.position(node)]

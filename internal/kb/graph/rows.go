@@ -6,11 +6,11 @@ import (
 	"slices"
 )
 
-// rows is a graph in compressed sparse rows. A node is its position in ids, which
-// ascend; the neighbours of node i are targets[starts[i]:starts[i+1]], which ascend
-// too, so that order by position is order by id. At a million nodes and five million
-// edges that is 52 MB: 8 for the ids, 4 for the starts, 40 for the targets (each
-// edge stands in two rows). Numbers of 32 bits are enough for two thousand million edges.
+// rows is a graph in compressed sparse rows. A node is its index in ids, which ascend. The
+// neighbours of node i are targets[starts[i]:starts[i+1]], which ascend too, so that order
+// by index is order by id. At a million nodes and five million edges that is 52 MB: 8 for
+// the ids, 4 for the starts, 40 for the targets (each edge is in two rows). Numbers of 32
+// bits are enough for two thousand million edges.
 type rows struct {
 	ids     []int64
 	starts  []uint32
@@ -19,12 +19,12 @@ type rows struct {
 
 func (r *rows) of(i uint32) []uint32 { return r.targets[r.starts[i]:r.starts[i+1]] }
 
-// chunk is how many edges are gathered in one piece of memory: a slice that grows
-// would be copied again and again, and leave twice its size behind.
+// chunk is the number of edges in one piece of memory: a growing slice would be copied
+// again and again, and leave twice its size behind.
 const chunk = 1 << 16
 
-// compress reads the edges once, since each reading may be a query, and keeps them
-// as pairs of positions until the rows' lengths are known.
+// compress reads the edges once, since each reading may be a query, and keeps them as pairs
+// of indexes until the lengths of the rows are known.
 func compress(nodes iter.Seq[int64], edges iter.Seq2[int64, int64]) *rows {
 	ids := slices.Collect(nodes)
 	if !slices.IsSorted(ids) {
@@ -61,8 +61,8 @@ func compress(nodes iter.Seq[int64], edges iter.Seq2[int64, int64]) *rows {
 		starts[i+1] += starts[i]
 	}
 	targets := make([]uint32, starts[len(ids)])
-	// While the rows are filled, the start of each moves to its end, which is where
-	// the next one starts: afterwards all stand one too far.
+	// Filling a row moves its start to its end, which is the start of the next row. Afterwards
+	// all starts are one row too far.
 	for _, c := range chunks {
 		for _, e := range c {
 			i, j := e[0], e[1]
@@ -76,7 +76,7 @@ func compress(nodes iter.Seq[int64], edges iter.Seq2[int64, int64]) *rows {
 	return &rows{ids: ids, starts: starts, targets: ascend(starts, targets)}
 }
 
-// ascend sorts each row and removes what stands in it twice, closing the gaps.
+// ascend sorts each row and removes duplicates, closing the gaps.
 func ascend(starts, targets []uint32) []uint32 {
 	var to, from uint32
 	for i := range len(starts) - 1 {
@@ -87,22 +87,22 @@ func ascend(starts, targets []uint32) []uint32 {
 		starts[i] = to
 		for k, t := range row {
 			if k == 0 || t != row[k-1] {
-				targets[to] = t // never after where it is read
+				targets[to] = t // never ahead of the read position
 				to++
 			}
 		}
 	}
 	starts[len(starts)-1] = to
 	if int(to) < len(targets)-len(targets)/8 {
-		return slices.Clone(targets[:to]) // Many were double: give their memory back.
+		return slices.Clone(targets[:to]) // If there were many duplicates, this frees their memory.
 	}
 	return targets[:to]
 }
 
-// ranks finds the position of an id among all ids. They are spread over buckets by
-// their leading bits, about two for each id; ids that a database counts up fall into
-// one each, and then finding one is reading one number. Only Build needs that: a
-// query looks for two ids and can do a binary search.
+// ranks finds the index of an id among all ids. The ids are spread over buckets by their
+// leading bits, with about two buckets for each id. Consecutive ids of a database get one
+// bucket each, so a lookup reads one number. Only Build needs that: a query looks up two
+// ids and can use a binary search.
 type ranks struct {
 	ids     []int64
 	shift   int
@@ -113,7 +113,7 @@ func newRanks(ids []int64) ranks {
 	if len(ids) == 0 {
 		return ranks{}
 	}
-	// As unsigned numbers, distances between any two ids have room.
+	// The distance between any two ids fits into an unsigned number.
 	span := uint64(ids[len(ids)-1]) - uint64(ids[0])
 	shift := max(0, bits.Len64(span)-bits.Len64(uint64(len(ids)))-1)
 	r := ranks{ids: ids, shift: shift, buckets: make([]uint32, span>>shift+2)}
@@ -135,9 +135,9 @@ func (r *ranks) of(id int64) (uint32, bool) {
 	b := r.bucket(id)
 	from, to := r.buckets[b], r.buckets[b+1]
 	if r.shift == 0 {
-		return from, from < to // A bucket for each id.
+		return from, from < to // Each id has its own bucket.
 	}
-	for to-from > 8 { // Ids that lie in heaps may fill a bucket.
+	for to-from > 8 { // Clustered ids may fill a bucket.
 		middle := from + (to-from)/2
 		if r.ids[middle] <= id {
 			from = middle

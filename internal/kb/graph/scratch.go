@@ -7,16 +7,15 @@ import (
 	"sync"
 )
 
-// scratch is the memory of one walk. It is pooled, because a walk touches a few
-// nodes and a table for all of them is 8 bytes each: a fresh one would cost more
-// than the walk.
+// scratch is the memory of one walk. It is pooled, because a walk touches few nodes while
+// its table has 8 bytes for every node: allocating it would cost more than the walk.
 type scratch struct {
 	ctx  context.Context // of the one call that has the scratch
 	view *View
 	work int // entries of rows that were read, and steps of searches in them
 
-	// marks is, for each node, an epoch (24 bits), a tag (8) and a position (32).
-	// The next walk has another epoch, so that nothing is ever cleared.
+	// marks holds, for each node, an epoch (24 bits), a tag (8) and a position (32). Each walk
+	// has a new epoch, so that the table is never cleared.
 	marks []uint64
 	epoch uint64
 
@@ -32,13 +31,13 @@ type scratch struct {
 
 const (
 	epochs = 1 << 24
-	// seenOnce marks a node that is in some list already, besides its tag.
+	// seenOnce is set, besides its tag, for a node that is already in some list.
 	seenOnce = 0x80
 )
 
 func newPool() *sync.Pool { return &sync.Pool{New: func() any { return new(scratch) }} }
 
-// begin takes a scratch out of the pool, with no node marked.
+// begin takes a scratch from the pool, with no node marked.
 func (v *View) begin(ctx context.Context) *scratch {
 	s := v.pool.Get().(*scratch)
 	s.ctx, s.view, s.work = ctx, v, 0
@@ -46,7 +45,7 @@ func (v *View) begin(ctx context.Context) *scratch {
 	return s
 }
 
-// unmark makes room for the marks of so many nodes, and none of them marked.
+// unmark makes room for the marks of this many nodes and clears them.
 func (s *scratch) unmark(nodes int) {
 	if len(s.marks) < nodes {
 		s.marks = make([]uint64, nodes+nodes/16) // The graph may grow.
@@ -58,10 +57,10 @@ func (s *scratch) unmark(nodes int) {
 	}
 }
 
-// end puts it back.
+// end returns the scratch to the pool.
 func (s *scratch) end() {
 	pool := s.view.pool
-	s.ctx, s.view = nil, nil // A view that nobody reads any more must not stay.
+	s.ctx, s.view = nil, nil // An unused view must be collectable.
 	pool.Put(s)
 }
 
@@ -71,12 +70,12 @@ func (s *scratch) mark(node uint32, tag uint8, position int) {
 
 func (s *scratch) marked(node uint32) bool { return s.marks[node]>>40 == s.epoch }
 
-// is reports whether the node is marked with the tag, seen once or not.
+// is reports whether the node is marked with the tag, with or without seenOnce.
 func (s *scratch) is(node uint32, tag uint8) bool {
 	return s.marks[node]>>32&^seenOnce == s.epoch<<8|uint64(tag)
 }
 
-// first reports, for a node that is marked, whether it is seen for the first time.
+// first reports whether a marked node is seen for the first time.
 func (s *scratch) first(node uint32) bool {
 	seen := s.marks[node]>>32&seenOnce != 0
 	s.marks[node] |= seenOnce << 32
@@ -90,22 +89,22 @@ func (s *scratch) remember(node uint32, position int) {
 	s.marks[node] = s.marks[node]>>32<<32 | uint64(uint32(position))
 }
 
-// searched reports whether a row is long beside a set of nodes, so that it is better
-// searched for each of them than read. That is what makes a node with a million
-// neighbours harmless.
+// searched reports whether a row is so long compared with a set of nodes that searching
+// each of them in it is cheaper than reading it. So a node with a million neighbours is
+// harmless.
 func (s *scratch) searched(row, set []uint32) bool {
 	steps := len(set) * bits.Len(uint(len(row)))
 	s.work += min(steps, len(row))
 	return steps < len(row)
 }
 
-// meet appends to list what a row has in common with a set of nodes, all of which,
-// and no others, have the tag.
+// meet appends the common nodes of a row and a set to list. Exactly the nodes of the set
+// have the tag.
 func (s *scratch) meet(list, row, set []uint32, tag uint8) []uint32 {
 	return s.meetFirst(list, row, set, tag, len(row))
 }
 
-// meetFirst appends only the first limit of them, in the order of ids.
+// meetFirst appends only the first limit of the common nodes, in the order of ids.
 func (s *scratch) meetFirst(list, row, set []uint32, tag uint8, limit int) []uint32 {
 	from := len(list)
 	if s.searched(row, set) {
@@ -139,7 +138,7 @@ func (s *scratch) meets(row, set []uint32, tag uint8) bool {
 	return slices.ContainsFunc(row, func(node uint32) bool { return s.is(node, tag) })
 }
 
-// canceled asks the context now and then: i counts the rows of a loop.
+// canceled checks the context now and then; i counts the rows of a loop.
 func (s *scratch) canceled(i int) error {
 	if i%256 != 0 {
 		return nil

@@ -7,15 +7,15 @@ import (
 	"sync"
 )
 
-// ErrUnknown is that an id is no node of the graph.
+// ErrUnknown says that an id is not a node of the graph.
 var ErrUnknown = errors.New("graph: no such node")
 
-// View is one state of a graph: compressed rows, and an overlay of the rows that
-// have changed since. Nothing that a View refers to is ever written again.
+// View is one state of a graph: compressed rows, and an overlay of the rows that have
+// changed since. All data of a View is immutable.
 //
-// Inside, a node is a number: those of the rows come first, in the order of their
-// ids, then those that were added since, in the order in which they came. A row is
-// in the order of ids.
+// Inside, a node is a number. The nodes of the rows come first, in the order of their
+// ids, then the nodes added since, in the order of their arrival. A row is in the order
+// of ids.
 type View struct {
 	sequence int64
 	rows     *rows
@@ -36,8 +36,8 @@ type patch struct {
 	row  []uint32
 }
 
-// filter says in one glance that a node has no patch, as nearly all have none. A
-// bit stands for many nodes: one that is set says nothing.
+// filter tells quickly that a node has no patch, which holds for nearly all nodes. A bit
+// stands for many nodes, so a set bit proves nothing.
 type filter [filterBits / 64]uint64
 
 const filterBits = 8 * foldAfter
@@ -52,13 +52,13 @@ func newView(r *rows, sequence int64, pool *sync.Pool) *View {
 	}
 }
 
-// Sequence is the change sequence of the state that the view shows.
+// Sequence returns the change sequence of the view's state.
 func (v *View) Sequence() int64 { return v.sequence }
 
-// Size is how many nodes and edges there are.
+// Size returns the numbers of nodes and edges.
 func (v *View) Size() (nodes, edges int) { return v.nodes, v.edges }
 
-// Bytes is about how much memory the view holds.
+// Bytes returns the approximate memory size of the view.
 func (v *View) Bytes() int {
 	n := 8*cap(v.rows.ids) + 4*cap(v.rows.starts) + 4*cap(v.rows.targets)
 	n += 8*cap(v.added) + 4*cap(v.order) + 40*cap(v.patches) + filterBits/8
@@ -74,10 +74,10 @@ func (v *View) Has(id int64) bool {
 	return ok
 }
 
-// overlay is how much has changed since the rows were written.
+// overlay returns the number of changes since the rows were written.
 func (v *View) overlay() int { return len(v.patches) + len(v.added) }
 
-// numbers is one more than the greatest number of a node.
+// numbers returns the greatest number of a node plus one.
 func (v *View) numbers() int { return len(v.rows.ids) + len(v.added) }
 
 func (v *View) id(node uint32) int64 {
@@ -87,7 +87,7 @@ func (v *View) id(node uint32) int64 {
 	return v.rows.ids[node]
 }
 
-// less is the order of ids, which among the nodes of the rows is that of numbers.
+// less compares by id. For nodes of the rows that is the order of their numbers.
 func (v *View) less(a, b uint32) bool {
 	if n := uint32(len(v.rows.ids)); a < n && b < n {
 		return a < b
@@ -103,7 +103,7 @@ func (v *View) compare(a, b uint32) int {
 	return cmp.Compare(v.id(a), v.id(b))
 }
 
-// sort puts nodes into the order of their ids.
+// sort sorts nodes by id.
 func (v *View) sort(nodes []uint32) {
 	if len(v.added) == 0 {
 		slices.Sort(nodes)
@@ -112,7 +112,7 @@ func (v *View) sort(nodes []uint32) {
 	slices.SortFunc(nodes, v.compare)
 }
 
-// find is the number of an id, if it is a node.
+// find returns the number of an id, if it is a node.
 func (v *View) find(id int64) (uint32, bool) {
 	node, ok := v.number(id)
 	if !ok {
@@ -124,7 +124,7 @@ func (v *View) find(id int64) (uint32, bool) {
 	return node, true
 }
 
-// number is the number of an id that is a node or was one when the rows were
+// number returns the number of an id that is a node or was one when the rows were
 // written.
 func (v *View) number(id int64) (uint32, bool) {
 	if i, ok := slices.BinarySearch(v.rows.ids, id); ok {
@@ -148,7 +148,7 @@ func (v *View) patch(node uint32) *patch {
 	return &v.patches[i]
 }
 
-// row is a node's neighbours in the order of their ids.
+// row returns a node's neighbours in the order of their ids.
 func (v *View) row(node uint32) []uint32 {
 	if p := v.patch(node); p != nil {
 		return p.row
@@ -159,7 +159,7 @@ func (v *View) row(node uint32) []uint32 {
 	return v.rows.of(node)
 }
 
-// adjacent looks for a node in a row: its place, and whether it is there.
+// adjacent searches a node in a row. It returns its index and whether it was found.
 func (v *View) adjacent(row []uint32, node uint32) (int, bool) {
 	from, to := 0, len(row)
 	for from < to {

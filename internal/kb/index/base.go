@@ -8,8 +8,8 @@ import (
 	"os"
 )
 
-// Base is an index in a file. It never changes; many processes may have one
-// open, and share its memory. Opening reads little more than the header.
+// Base is an index in a file. It never changes. Many processes may have it open and share
+// its memory. Opening reads little more than the header.
 type Base struct {
 	columns
 	dictionary
@@ -22,8 +22,8 @@ type Base struct {
 	kept kept
 }
 
-// Open opens a base. A file that is damaged as far as its structure tells is
-// ErrDamaged; Verify reads the rest.
+// Open opens a base. It returns ErrDamaged if the structure of the file is damaged.
+// Verify checks the rest.
 func Open(path string) (*Base, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -89,13 +89,13 @@ func newBase(file []byte) (*Base, error) {
 	return b, nil
 }
 
-// Sequence is the change sequence that the base covers.
+// Sequence returns the change sequence that the base covers.
 func (b *Base) Sequence() int64 { return b.header.sequence }
 
-// Len counts its documents.
+// Len returns the number of documents.
 func (b *Base) Len() int { return int(b.header.documents) }
 
-// Size is the size of the file in bytes.
+// Size returns the size of the file in bytes.
 func (b *Base) Size() int64 { return int64(len(b.file)) }
 
 // Verify reads the whole file and compares the checksums.
@@ -117,8 +117,8 @@ func (b *Base) compare() error {
 	return nil
 }
 
-// Close gives the memory back. Nothing may search the base any more; an Index
-// that has it is closed instead.
+// Close releases the memory. The base must not be searched afterwards. To close a base
+// that an Index uses, close the Index.
 func (b *Base) Close() error {
 	file := b.file
 	b.file = nil

@@ -4,17 +4,17 @@ import (
 	"strings"
 )
 
-// The last word of a query may go on: a document has it that has any word that
-// begins with it, as often as it has such words. In a base, what begins many
-// words or common ones has a list of its own, made of theirs while the base is
-// built (beginnings.go); for the others the lists of the words are joined at the
-// search, which costs little since they are short. The same is done for katakana
-// words, of which every end is a term.
+// The last word of a query may be a prefix: a document has it if it has any word that
+// begins with it, and as often as it has such words. The base has separate lists for
+// prefixes of many or common words, made from the lists of the words while the base is
+// built (beginnings.go). For other prefixes the search joins the lists of the words,
+// which costs little since they are short. The same holds for katakana words, of which
+// every suffix is a term.
 
-// begun is the documents of a segment with words that begin with one.
+// begun holds the documents of a segment with words that begin with a prefix.
 type begun struct {
 	word string
-	list list // without documents if there are none
+	list list // has no documents if there are none
 }
 
 // begun counts the living documents with a word that begins with the given one.
@@ -28,8 +28,8 @@ func (s *search) begun(word string) int {
 	return n
 }
 
-// beginning is the list of a segment for the words that begin with one. A query
-// has one such word, its last.
+// beginning returns the list of a segment for the words with a prefix. A query has one
+// such word, its last.
 func (s *search) beginning(seg *segment, word string) list {
 	if seg.begun.word != word {
 		key := string(wordTerm) + word
@@ -42,9 +42,9 @@ func (s *search) beginning(seg *segment, word string) list {
 	return seg.begun.list
 }
 
-// joined is the list for a beginning, if the segment has it: that of the only
-// key, or one that was made with the base. Such a list is made for the longest
-// beginning that keys share.
+// joined returns the list of a prefix if the segment has one: that of the only key, or one
+// that was built with the base. Such a list is built for the longest prefix that keys
+// share.
 func (d *dictionary) joined(key string) (list, bool) {
 	first, last := d.span(key)
 	switch first {
@@ -60,10 +60,10 @@ func (d *dictionary) joined(key string) (list, bool) {
 	return d.find(string(beginTerm) + first[:n])
 }
 
-// joined says that the delta has no such lists.
+// joined returns false: the delta has no such lists.
 func (x *delta) joined(string) (list, bool) { return list{}, false }
 
-// span is the first and the last key that begins with a prefix.
+// span returns the first and the last key with a prefix.
 func (d *dictionary) span(prefix string) (first, last string) {
 	d.walk(prefix, func(r *reader) bool {
 		first = string(r.key)
@@ -79,8 +79,8 @@ func (d *dictionary) span(prefix string) (first, last string) {
 	return first, last
 }
 
-// join makes one list of those of the keys that begin with a prefix: counts add
-// up, and it is in the head where one of them is.
+// join merges the lists of the keys with a prefix: counts are added, and a document has
+// the prefix in its head if one of the keys is there.
 func (s *search) join(seg *segment, prefix string) list {
 	set, values := s.scratch.set(seg.documents), s.scratch.numbers(seg.documents)
 	c := s.scratch.cursor(nil)
@@ -94,7 +94,7 @@ func (s *search) join(seg *segment, prefix string) list {
 			c.val()
 			for i, doc := range c.docs[:c.n] {
 				v := c.values[i]
-				if set.has(doc) { // else what is there is of another search
+				if set.has(doc) { // otherwise the value is left from another search
 					v = bothValues(v, values[doc])
 				}
 				values[doc] = v
@@ -115,5 +115,5 @@ func (s *search) join(seg *segment, prefix string) list {
 	return l
 }
 
-// bothValues is the value of two terms together.
+// bothValues returns the combined value of two terms.
 func bothValues(a, b uint32) uint32 { return (a|b)&1 | (a&^1 + b&^1 + 2) }

@@ -8,16 +8,16 @@ import (
 	"strings"
 )
 
-// What is not joined at a search but has a list in the base: beginnings whose
-// words have more postings together than one document in so many, and at least
-// limits.beginning. A word counts like some postings, since each list must be found.
+// These limits decide which prefixes get a list in the base: those whose words together
+// have more postings than one document in so many, and at least limits.beginning. Each
+// word counts as some additional postings, since its list must be found.
 const (
 	beginningShare = 32
 	wordCost       = 8
 )
 
-// leastBegun is the length of the shortest beginning that is asked for, in bytes,
-// with its kind: two letters, or three characters of katakana.
+// leastBegun returns the length of the shortest prefix that is looked up, in bytes,
+// including its kind: two letters, or three characters of katakana.
 func leastBegun(kind byte) int {
 	if kind == kanaTerm {
 		return 1 + leastKana*len("ア")
@@ -25,9 +25,9 @@ func leastBegun(kind byte) int {
 	return 3
 }
 
-// beginnings makes the lists. Keys come in their order, so those with the same
-// beginning come side by side: open is a stack of beginnings, each the longest
-// that its words share, each within the one before.
+// beginnings builds the lists. Keys come in order, so keys with the same prefix are
+// adjacent. Open is a stack of prefixes: each is the longest that its words share, and
+// each extends the one before.
 type beginnings struct {
 	open    []opened
 	last    []byte
@@ -39,19 +39,20 @@ type beginnings struct {
 	set    bitmap
 	values []uint32
 
-	// What is made is put aside: its keys are behind those of the words.
+	// The lists are kept in a temporary file, because their keys come after those of the
+	// words.
 	file *os.File
 	out  *bufio.Writer
 	size int64
 	made []beginningMade
 }
 
-// opened is a beginning of which more words may come.
+// opened is a prefix for which more words may follow.
 type opened struct {
-	length int // of the beginning, in bytes
+	length int // of the prefix, in bytes
 	words  int
-	// postings are those of the words, each a document and a value. Unless they
-	// are compact, a document may be there several times.
+	// postings are those of the words, each a document and a value. Unless they are compact,
+	// a document may occur several times.
 	postings []uint64
 }
 
@@ -68,7 +69,7 @@ func newBeginnings(file *os.File, e encoder, least int) *beginnings {
 	}
 }
 
-// add takes the next key and its postings.
+// add adds the next key and its postings.
 func (b *beginnings) add(key []byte, docs, values []uint32) error {
 	shared := 0
 	for shared < len(key) && shared < len(b.last) && key[shared] == b.last[shared] {
@@ -89,7 +90,7 @@ func (b *beginnings) add(key []byte, docs, values []uint32) error {
 	return nil
 }
 
-// close ends the beginnings that are longer than what the next key shares.
+// close finishes the prefixes that are longer than the part shared with the next key.
 func (b *beginnings) close(shared int) error {
 	for n := len(b.open); n > 0 && b.open[n-1].length > shared; n = len(b.open) {
 		ends := b.open[n-1]
@@ -124,7 +125,7 @@ func (b *beginnings) isHeavy(o *opened) bool {
 	return o.words > 1 && len(o.postings)+wordCost*o.words >= max(b.least, len(b.values)/beginningShare)
 }
 
-// compact makes one posting of those of each document, and puts them in order.
+// compact merges the postings of each document into one and sorts them.
 func (b *beginnings) compact(postings []uint64) []uint64 {
 	for _, p := range postings {
 		doc, v := uint32(p>>32), uint32(p)
@@ -142,7 +143,7 @@ func (b *beginnings) compact(postings []uint64) []uint64 {
 	return postings
 }
 
-// put packs a list and puts it aside.
+// put packs a list and writes it to the temporary file.
 func (b *beginnings) put(key string, postings []uint64) error {
 	b.encoder.begin(false)
 	for _, p := range postings {
@@ -155,7 +156,7 @@ func (b *beginnings) put(key string, postings []uint64) error {
 	return err
 }
 
-// finish calls with each list, in the order of keys.
+// finish calls yield with each list, in the order of keys.
 func (b *beginnings) finish(yield func(key string, df int, packed []byte) error) error {
 	if err := b.close(0); err != nil {
 		return err

@@ -31,14 +31,14 @@ func (b bitmap) or(o bitmap) {
 	}
 }
 
-// without takes away what another set has; that may be shorter.
+// without removes the documents of another set, which may be shorter.
 func (b bitmap) without(o bitmap) {
 	for i := range min(len(b), len(o)) {
 		b[i] &^= o[i]
 	}
 }
 
-// each calls with the members from one document up to and without another.
+// each calls yield with the members from one document up to, but not including, another.
 func (b bitmap) each(from, to uint32, yield func(uint32)) {
 	for w := int(from >> 6); w < len(b) && uint32(w)<<6 < to; w++ {
 		word := b[w]

@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 )
 
-// limits bound what a build holds in memory. Tests use small ones.
+// limits bound the memory of a build. Tests use small ones.
 type limits struct {
 	// runBytes is the size of the postings in memory before they are written to a
 	// temporary file.
@@ -25,12 +25,12 @@ type limits struct {
 
 func usualLimits() limits { return limits{runBytes: 48 << 20, sample: 2048, beginning: 1024} }
 
-// Build writes a base of documents, which come in the order of their ids, to a
-// file: under another name, synced, and renamed. Expected is how many there are,
-// about: large collections are indexed otherwise than small ones. Memory is bounded; what does
-// not fit is put aside in a file beside it. Progress, which may be nil, is told
-// every thousand documents. A process that is killed meanwhile leaves a file
-// path.new-*, which may be removed when nobody builds.
+// Build writes a base of documents, which come in the order of their ids, to a file. It
+// writes under another name, syncs and renames. Expected is the approximate number of
+// documents: large collections are indexed differently from small ones. Memory is
+// bounded; further data goes to a temporary file beside the base. Build calls progress,
+// which may be nil, every thousand documents. A killed process leaves a file path.new-*,
+// which may be removed while no build runs.
 func Build(ctx context.Context, path string, sequence int64, expected int, documents iter.Seq2[Document, error], progress func(done int)) error {
 	return build(ctx, path, sequence, expected, documents, progress, usualLimits())
 }
@@ -45,7 +45,7 @@ func build(ctx context.Context, path string, sequence int64, expected int, docum
 		b.runs.close()
 		if err != nil {
 			_ = f.Close()
-			_ = os.Remove(f.Name()) //nolint:gosec // it was just made
+			_ = os.Remove(f.Name()) //nolint:gosec // the file was just created
 			err = fmt.Errorf("build search index: %w", err)
 		}
 	}()
@@ -67,8 +67,8 @@ func build(ctx context.Context, path string, sequence int64, expected int, docum
 	return syncFolder(filepath.Dir(path))
 }
 
-// syncFolder makes a rename last. Where folders cannot be synced, the system
-// does it by itself.
+// syncFolder makes a rename durable. Where folders cannot be synced, the system does it
+// by itself.
 func syncFolder(dir string) error {
 	d, err := os.Open(dir) //nolint:gosec // the caller says where the base is
 	if err != nil {
@@ -79,7 +79,7 @@ func syncFolder(dir string) error {
 	return nil
 }
 
-// builder gathers documents into runs.
+// builder collects documents into runs.
 type builder struct {
 	columns
 	kinds, states names
@@ -124,7 +124,7 @@ func (b *builder) gather(ctx context.Context, documents iter.Seq2[Document, erro
 		}
 		return nil
 	}
-	// The first documents are held back: they say what is common.
+	// The first documents are held back, because they decide which runs are common.
 	var first []Document
 	held := 0
 	learn := func() error {
@@ -166,7 +166,7 @@ func (b *builder) gather(ctx context.Context, documents iter.Seq2[Document, erro
 	return ctx.Err()
 }
 
-// write puts the sections into the file, the header last.
+// write writes the sections to the file, the header last.
 func (b *builder) write(ctx context.Context, f *os.File, sequence int64) error {
 	if _, err := f.Seek(headerLen, io.SeekStart); err != nil {
 		return err
@@ -207,8 +207,8 @@ func (b *builder) write(ctx context.Context, f *os.File, sequence int64) error {
 	return err
 }
 
-// writeLists merges the runs. The dictionary stands before the lists in the
-// file, and grows with them, so each passes through a file of its own.
+// writeLists merges the runs. The dictionary precedes the lists in the file but grows
+// with them, so each is first written to its own temporary file.
 func (b *builder) writeLists(ctx context.Context, w *sectionWriter) (*dictionaryWriter, error) {
 	groups, err := b.runs.temporary()
 	if err != nil {
@@ -268,10 +268,10 @@ func (b *builder) writeLists(ctx context.Context, w *sectionWriter) (*dictionary
 	return &d, err
 }
 
-// appendPosting puts a posting aside: the gap to the document before, the
-// value, and for pairs the gaps between positions, all varints.
+// appendPosting encodes a posting: the gap to the document before, the value, and for
+// pairs the gaps between positions, all varints.
 func appendPosting(dst []byte, gap, value uint32) []byte {
-	if gap < 0x80 && value < 0x80 { // as most are
+	if gap < 0x80 && value < 0x80 { // the usual case
 		return append(dst, byte(gap), byte(value))
 	}
 	return binary.AppendUvarint(binary.AppendUvarint(dst, uint64(gap)), uint64(value))

@@ -6,8 +6,8 @@ import (
 	"sort"
 )
 
-// columns are what is kept of each document beside its words, as they stand in
-// the file; the delta keeps the same in memory. Numbers are little-endian.
+// columns holds the data of each document besides its words, in the format of the file.
+// The delta has the same data in memory. Numbers are little-endian.
 type columns struct {
 	ids, updated      []byte // 8 bytes each
 	lengths           []byte // 4: words, and characters of scripts without spaces
@@ -46,8 +46,8 @@ func (c *columns) number(id int64) (uint32, bool) {
 	return uint32(i), i < n && c.id(uint32(i)) == id
 }
 
-// typeStarts is how many documents have a type with a lower number, for each
-// type, and how many there are.
+// typeStarts returns, for each type, the number of documents whose type has a lower
+// number, and at the end the number of all documents.
 func (c *columns) typeStarts(types int) []byte {
 	counts := make([]uint32, types+1)
 	for doc := range c.count() {
@@ -62,7 +62,7 @@ func (c *columns) typeStarts(types int) []byte {
 	return out
 }
 
-// names numbers strings in the order in which they come.
+// names numbers strings in the order of their first use.
 type names struct {
 	list []string
 	at   map[string]uint32
@@ -81,30 +81,30 @@ func (n *names) number(s string) uint32 {
 	return i
 }
 
-// BM25. A document that is twice as long as the mean needs more to score the
-// same, and more of the same word counts less and less.
+// These are the parameters of BM25. A document of twice the mean length needs more
+// occurrences for the same score, and each further occurrence of a word counts less.
 const (
 	saturation = 1.2
 	lengthPart = .6
 )
 
-// norms is the part of the score that lengths decide, at a mean length.
+// norms is the part of the score that depends on lengths, at a mean length.
 type norms struct{ fixed, each float64 }
 
 func normsAt(mean float64) norms {
 	return norms{saturation * (1 - lengthPart), saturation * lengthPart / max(mean, 1)}
 }
 
-// at rounds the product before the sum, so that no processor fuses the two and
-// gets another score.
+// at rounds the product before the sum, so that no processor fuses the two operations and
+// computes a different score.
 func (n norms) at(length uint32) float64 { return n.fixed + float64(n.each*float64(length)) }
 
-// score is what a frequency makes of its norm; it grows with frequency/norm.
+// score returns the score of a frequency and a norm. It grows with frequency/norm.
 func score(frequency, norm float64) float64 {
 	return (saturation + 1) * frequency / (frequency + norm)
 }
 
-// idf is how telling it is that a document has a word.
+// idf returns the inverse document frequency of a word.
 func idf(documents, having int) float64 {
 	return math.Log(1 + (float64(documents-having)+.5)/(float64(having)+.5))
 }

@@ -2,20 +2,20 @@ package index
 
 import "sort"
 
-// cursor walks a list. It keeps one block unpacked.
+// cursor walks a list. It holds one unpacked block.
 type cursor struct {
 	l           *list
 	block       int
-	first, last uint32 // the documents that the block can have
+	first, last uint32 // the range of documents that the block can have
 	n, i        int
 	docs        []uint32
 	values      []uint32
 	starts      []uint32
 	where       []uint32
-	rest        []byte // of the block's bytes, what is not unpacked yet
+	rest        []byte // the bytes of the block that are not unpacked yet
 	haveValues  bool
 	haveWhere   bool
-	asked       int // how often positions of the block were
+	asked       int // number of requests for positions in the block
 
 	docRoom, valueRoom [stretchSize]uint32
 	startRoom          [stretchSize + 1]uint32
@@ -28,7 +28,7 @@ func (c *cursor) reset(l *list) {
 	c.first, c.last = 1, 0
 }
 
-// load unpacks the documents of a block. What is damaged has none.
+// load unpacks the documents of a block. A damaged block has none.
 func (c *cursor) load(block int) {
 	l := c.l
 	c.block, c.i, c.n = block, 0, 0
@@ -64,14 +64,14 @@ func (c *cursor) load(block int) {
 		c.docs[i] = uint32(next)
 		next++
 	}
-	if next > uint64(l.documents) { // they ascend, so the last one tells
+	if next > uint64(l.documents) { // they ascend, so checking the last one is enough
 		return
 	}
 	c.n, c.rest = n, rest
 }
 
-// seek goes to the first document that is not before the given one, in either
-// direction, and returns it.
+// seek moves to the first document at or after the given one, in either direction, and
+// returns it.
 func (c *cursor) seek(doc uint32) uint32 {
 	if doc < c.first || doc > c.last {
 		if !c.jump(doc) {
@@ -86,7 +86,7 @@ func (c *cursor) seek(doc uint32) uint32 {
 	for near := min(i+6, len(docs)); i < near && docs[i] < doc; {
 		i++
 	}
-	if i < len(docs) && docs[i] < doc { // it is far: halve what is left
+	if i < len(docs) && docs[i] < doc { // it is far away: use a binary search
 		high := len(docs)
 		for i < high {
 			if middle := int(uint(i+high) >> 1); docs[middle] < doc {
@@ -106,7 +106,7 @@ func (c *cursor) seek(doc uint32) uint32 {
 	return nowhere
 }
 
-// following goes to the first document behind the block.
+// following moves to the first document after the block.
 func (c *cursor) following() uint32 {
 	for c.block+1 < c.l.blocks() {
 		if c.load(c.block + 1); c.n > 0 {
@@ -116,7 +116,7 @@ func (c *cursor) following() uint32 {
 	return nowhere
 }
 
-// next goes to the document behind the current one.
+// next moves to the document after the current one.
 func (c *cursor) next() uint32 {
 	if c.i++; c.i < c.n {
 		return c.docs[c.i]
@@ -124,7 +124,7 @@ func (c *cursor) next() uint32 {
 	return c.following()
 }
 
-// jump loads the block that has the document or the first one behind it.
+// jump loads the block that has the document or the first one after it.
 func (c *cursor) jump(doc uint32) bool {
 	if c.l.dense {
 		if doc >= c.l.documents {
@@ -154,7 +154,7 @@ func (c *cursor) jump(doc uint32) bool {
 	return true
 }
 
-// val is the value of the current document.
+// val returns the value of the current document.
 func (c *cursor) val() uint32 {
 	if !c.haveValues {
 		c.loadValues()
@@ -174,7 +174,7 @@ func (c *cursor) loadValues() {
 	c.rest = rest
 }
 
-// places are the positions of the current document.
+// places returns the positions of the current document.
 func (c *cursor) places() []uint32 {
 	if c.l.plain {
 		at := c.block*blockSize + c.i
@@ -205,8 +205,8 @@ func (c *cursor) places() []uint32 {
 	return c.where[from:to]
 }
 
-// fewAsked: if the positions of no more documents of a block are asked for, those
-// of the others are not unpacked.
+// fewAsked is the number of documents of a block up to which positions are read one by
+// one, without unpacking those of the whole block.
 const fewAsked = 8
 
 // pickPlaces reads the positions of one document.
@@ -223,7 +223,7 @@ func (c *cursor) pickPlaces(from, to uint32) []uint32 {
 	return out
 }
 
-// startPlaces finds out which positions are whose.
+// startPlaces computes which positions belong to which document.
 func (c *cursor) startPlaces() {
 	c.starts = nil
 	c.startRoom[0] = 0
@@ -232,7 +232,7 @@ func (c *cursor) startPlaces() {
 		total += countOf(v)
 		c.startRoom[i+1] = uint32(total)
 	}
-	// Each position takes a bit at least, unless all of a block are one.
+	// Each position takes at least a bit, unless all positions of a block are one.
 	if c.l.positions && total <= 1<<24 {
 		c.starts = c.startRoom[:c.n+1]
 	}

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// delta is the documents that came after the base, in memory. Documents are
-// numbered as they come. One that is replaced stays in the lists, marked as
-// dead, until half of them are.
+// delta holds the documents that are newer than the base, in memory. Documents are
+// numbered in the order of arrival. A replaced document stays in the lists, marked as
+// dead, until half of the documents are dead.
 type delta struct {
 	columns
 	kindNames, stateNames names
@@ -17,33 +17,33 @@ type delta struct {
 	byID                  map[int64]uint32
 	terms                 map[string]*deltaList
 	docs                  []deltaDocument
-	// size is what all this takes in memory, about, and deadSize the part of it that
-	// only dead documents need.
+	// size is the approximate memory size of the delta, and deadSize the part that only dead
+	// documents need.
 	size, deadSize int
-	// words are the keys of words and katakana in order, for what begins with something.
+	// words are the sorted keys of words and katakana, to look up prefixes.
 	words  []string
 	titles []deltaTitle
 }
 
-// deltaDocument is what is kept to take a document out again.
+// deltaDocument holds the data to remove a document again.
 type deltaDocument struct {
 	document Document
 	terms    []*deltaList
 	size     int
 }
 
-// deltaList is a list in memory. A text of random words has one for each word and
-// each stem, most with one document, so it has nothing that only a base needs.
+// deltaList is a list in memory. A text of random words has one for each word and each
+// stem, most with one document, so it has no fields that only a base needs.
 type deltaList struct {
 	docs, values []uint32
 	where        *deltaPositions // of pairs
 	live         int
 }
 
-// deltaPositions are where each document has a pair.
+// deltaPositions holds the positions of a pair in each document.
 type deltaPositions struct{ starts, where []uint32 }
 
-// list is the same for a search.
+// list converts it for a search.
 func (d *deltaList) list() list {
 	l := list{plain: true, df: len(d.docs), live: d.live, docs: d.docs, values: d.values}
 	if d.where != nil {
@@ -52,9 +52,9 @@ func (d *deltaList) list() list {
 	return l
 }
 
-// What things take in memory, about, measured with TestDeltaKnowsItsSize: a term
-// with its list, its places in the map and among the words; the positions of a
-// pair; a posting; and a document without its text.
+// These are approximate sizes in memory, measured with TestDeltaKnowsItsSize: a term with
+// its list, its entries in the map and among the words; the positions of a pair; a
+// posting; and a document without its text.
 const (
 	termSize      = 120
 	positionsSize = 80
@@ -62,7 +62,7 @@ const (
 	documentSize  = 400
 )
 
-// tidySize is how much dead memory is not worth building the delta anew.
+// tidySize is the amount of dead memory below which the delta is not rebuilt.
 const tidySize = 8 << 20
 
 type deltaTitle struct {
@@ -74,7 +74,7 @@ func newDelta() *delta {
 	return &delta{byID: map[int64]uint32{}, terms: map[string]*deltaList{}}
 }
 
-// prepared is a document taken apart, which needs no lock.
+// prepared is a tokenised document. Preparing it needs no lock.
 type prepared struct {
 	keys         []string
 	values       []uint32
@@ -155,10 +155,10 @@ func (x *delta) add(d *Document, p *prepared) {
 	x.titles = slices.Insert(x.titles, at, title)
 }
 
-// insertSorted puts new strings where they belong.
+// insertSorted inserts new strings into a sorted list.
 func insertSorted(sorted, fresh []string) []string {
 	slices.Sort(fresh)
-	// From the end, so that each one that is there moves once.
+	// Insert from the end, so that each existing string moves once.
 	n := len(sorted)
 	sorted = append(sorted, fresh...)
 	for j := len(fresh) - 1; j >= 0; j-- {
@@ -201,7 +201,7 @@ func (x *delta) remove(id int64) {
 	*kept = deltaDocument{}
 }
 
-// tidy builds the delta anew when most of it is dead, by count or by size.
+// tidy rebuilds the delta when most of it is dead, by count or by size.
 func (x *delta) tidy() {
 	dead := len(x.docs) - x.alive
 	if (dead < 64 || dead < x.alive) && (x.deadSize < tidySize || x.deadSize < x.size/2) {
@@ -235,7 +235,7 @@ func (x *delta) scopeOf(prefix string) scope {
 	return scope{at, at + 1}
 }
 
-// each calls with the lists of the words that begin with a prefix, in order.
+// each calls yield with the lists of the words that begin with a prefix, in order.
 func (x *delta) each(prefix string, yield func(l *list) bool) {
 	at, _ := slices.BinarySearch(x.words, prefix)
 	for _, w := range x.words[at:] {

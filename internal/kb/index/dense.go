@@ -5,9 +5,9 @@ import (
 	"math/bits"
 )
 
-// A list that more than one document in twelve has is dense. It is packed by
-// stretches of 256 documents, so that whether a document is in it, how often,
-// and which documents several lists share is known without unpacking anything:
+// A list that has more than one document in twelve is dense. It is packed in stretches of
+// 256 documents. So it is known without unpacking whether and how often a document is in
+// the list, and which documents several lists share:
 //
 //	a bit for each document       8 bytes for 64 of them
 //	for each stretch:
@@ -20,11 +20,11 @@ import (
 //	the tiers: gaps between documents, packed, 128 at a time
 //	for each stretch:
 //	    values                    packed
-//	    gaps between positions    packed, for pairs; each document begins anew
+//	    gaps between positions    packed, for pairs; restart at each document
 //
-// A tier is the documents with the highest frequency/norm: one in eight, and one
-// in 64. With saturation, many parts of a common list promise about the same;
-// the tiers tell which few documents keep the promise.
+// A tier holds the documents with the highest frequency/norm: one in eight, and one in
+// 64. With saturation, many parts of a common list have about the same bound; the tiers
+// tell which few documents reach it.
 const (
 	denseShare  = 12
 	leastDense  = 32
@@ -35,14 +35,14 @@ const (
 	tierHead    = 10
 )
 
-// tierShares is which part of a list the tiers are.
+// tierShares returns the shares of the tiers: one document in so many.
 func tierShares() [tierCount]int { return [...]int{8, 64} }
 
 func isDense(df int, documents uint32) bool {
 	return df >= leastDense && df >= int(documents/denseShare)
 }
 
-// tier is the documents of a list that score most.
+// tier holds the documents of a list with the highest scores.
 type tier struct {
 	bound float64 // of the documents that are not in it
 	n     int
@@ -51,7 +51,7 @@ type tier struct {
 
 func stretchesOf(documents uint32) int { return int((documents + stretchSize - 1) >> stretchBits) }
 
-// newDense reads where the parts of a dense list are.
+// newDense locates the parts of a dense list.
 func newDense(raw []byte, l list) (list, bool) {
 	words, stretches := int(l.documents+63)/64, stretchesOf(l.documents)
 	heads := 8 * words
@@ -74,11 +74,11 @@ func newDense(raw []byte, l list) (list, bool) {
 	return l, true
 }
 
-// word is the bits of 64 documents of a dense list.
+// word returns the bits of 64 documents of a dense list.
 func (l *list) word(w int) uint64 {
 	b := binary.LittleEndian.Uint64(l.bits[8*w:])
 	if extra := l.documents & 63; extra != 0 && w == int(l.documents>>6) {
-		b &= 1<<extra - 1 // there are no documents behind the last, whatever damage says
+		b &= 1<<extra - 1 // ignore bits after the last document, which only damage can set
 	}
 	return b
 }
@@ -92,7 +92,7 @@ func (b bitmap) orList(l *list) {
 	b.end(l.documents)
 }
 
-// andList takes away what a dense list does not have.
+// andList removes the documents that a dense list does not have.
 func (b bitmap) andList(l *list) {
 	from := l.bits[:8*len(b)]
 	for w := range b {
@@ -101,14 +101,14 @@ func (b bitmap) andList(l *list) {
 	b.end(l.documents)
 }
 
-// end takes away what is behind the last document, whatever damage says.
+// end removes documents after the last one, which only damage can add.
 func (b bitmap) end(documents uint32) {
 	if extra := documents & 63; extra != 0 {
 		b[documents>>6] &= 1<<extra - 1
 	}
 }
 
-// span is where the bytes of a block are.
+// span returns the bytes of a block.
 func (l *list) span(block int) ([]byte, bool) {
 	from, to := 0, l.ends(block)
 	if block > 0 {
@@ -117,7 +117,8 @@ func (l *list) span(block int) ([]byte, bool) {
 	if from > to || to > len(l.data) {
 		return nil, false
 	}
-	// The bytes of what follows are there to be read, which makes it faster.
+	// The result includes the bytes after the block, because reading them makes unpacking
+	// faster.
 	return l.data[from:], true
 }
 
@@ -140,8 +141,8 @@ func (c *cursor) loadDense(block int) {
 	c.docs, c.n, c.rest = c.docRoom[:n], n, rest
 }
 
-// at is the value of a document, if it is in the list. In a dense list nothing
-// is unpacked for it.
+// at returns the value of a document, if it is in the list. It unpacks nothing of a dense
+// list.
 func (c *cursor) at(doc uint32) (uint32, bool) {
 	l := c.l
 	if !l.dense {
@@ -159,15 +160,15 @@ func (c *cursor) at(doc uint32) (uint32, bool) {
 	if !ok || len(src) == 0 {
 		return 0, false
 	}
-	n := 0 // how many there are; it matters only where there are exceptions
+	n := 0 // the count of documents; only needed if there are exceptions
 	if src[0]&exceptions != 0 {
 		n = l.inStretch(block)
 	}
 	return pick(src, i, n)
 }
 
-// rank is the place of a document among those of its stretch, if it is in a
-// dense list.
+// rank returns the index of a document among those of its stretch, if it is in a dense
+// list.
 func (l *list) rank(doc uint32) (int, bool) {
 	at := int(doc >> 6)
 	word := l.word(at)
@@ -190,11 +191,11 @@ func (l *list) inStretch(block int) int {
 	return n
 }
 
-// stand goes to a document, if the list has it. The documents of a dense list are
-// not listed for that, so its cursor cannot seek any more.
+// stand moves to a document, if the list has it. It does not list the documents of a
+// dense list, so the cursor of such a list cannot seek afterwards.
 func (c *cursor) stand(doc uint32) bool {
 	if !c.l.dense {
-		// Most often the documents of one list are those of the other.
+		// Usually both lists have the same documents, so try the next one first.
 		if c.i+1 < c.n && c.docs[c.i+1] == doc {
 			c.i++
 			return true

@@ -7,18 +7,18 @@ import (
 	"unsafe"
 )
 
-// The dictionary is the sorted keys in groups of 16. A group begins with where
-// its first list stands (varint); each key has
+// The dictionary holds the sorted keys in groups of 16. A group begins with the offset of
+// its first list (varint); each key has
 //
-//	how much it shares with the key before    varint, 0 for the first
+//	the length shared with the key before     varint, 0 for the first
 //	the length of the rest, and the rest      varint, bytes
-//	in how many documents it is               varint
-//	the length of its list                    varint; lists stand side by side
+//	the number of its documents               varint
+//	the length of its list                    varint; lists are adjacent
 //
-// and the directory has where each group begins (8 bytes).
+// and the directory has the offset of each group (8 bytes).
 const groupSize = 16
 
-// dictionary reads it.
+// dictionary reads the keys of a base.
 type dictionary struct {
 	groups, directory, lists []byte
 	terms                    int
@@ -62,7 +62,7 @@ func (w *dictionaryWriter) add(key []byte, df, size int) error {
 	return err
 }
 
-// entry is what the dictionary says of a key.
+// entry is the data of a key.
 type entry struct {
 	df           int
 	offset, size uint64
@@ -79,7 +79,7 @@ type reader struct {
 
 func (d *dictionary) groupCount() int { return len(d.directory) / 8 }
 
-// group starts to read a group. False is damage, as everywhere here.
+// group starts to read a group. It returns false for damage, as all functions here do.
 func (d *dictionary) group(i int) (reader, bool) {
 	at := binary.LittleEndian.Uint64(d.directory[8*i:])
 	if at >= uint64(len(d.groups)) {
@@ -100,7 +100,7 @@ func (r *reader) number() (uint64, bool) {
 	return n, true
 }
 
-// take reads the next entry but for its key, of which it gives the rest.
+// take reads the next entry without building its key. It returns the rest of the key.
 func (r *reader) take() (shared uint64, suffix []byte, ok bool) {
 	r.left--
 	e := &r.entry
@@ -133,7 +133,7 @@ func (r *reader) next() bool {
 	return true
 }
 
-// first is the first key of a group, without copying it.
+// first returns the first key of a group without copying it.
 func (d *dictionary) first(i int) []byte {
 	at := binary.LittleEndian.Uint64(d.directory[8*i:])
 	if at >= uint64(len(d.groups)) {
@@ -149,10 +149,10 @@ func (d *dictionary) first(i int) []byte {
 	return r.rest[:length]
 }
 
-// scope is groups of the dictionary.
+// scope is a range of groups of the dictionary.
 type scope struct{ from, to int }
 
-// scopeOf is the groups that can have keys with a prefix.
+// scopeOf returns the groups that can have keys with a prefix.
 func (d *dictionary) scopeOf(prefix string) scope {
 	if first, _ := d.span(prefix); first == "" {
 		return scope{}
@@ -163,7 +163,7 @@ func (d *dictionary) scopeOf(prefix string) scope {
 
 func (d *dictionary) all() scope { return scope{0, d.groupCount()} }
 
-// from is the group of a scope where a key stands, if it is there.
+// from returns the group of a scope that has a key, if any has.
 func (d *dictionary) from(key string, in scope) int {
 	low, high := in.from, in.to
 	for low < high {
@@ -176,8 +176,7 @@ func (d *dictionary) from(key string, in scope) int {
 	return max(in.from, low-1)
 }
 
-// locate reads the entry of a key. It compares while it reads, and copies
-// nothing.
+// locate reads the entry of a key. It compares while it reads and copies nothing.
 func (d *dictionary) locate(key string, in scope) (entry, bool) {
 	if in.from >= in.to {
 		return entry{}, false
@@ -186,7 +185,7 @@ func (d *dictionary) locate(key string, in scope) (entry, bool) {
 	if !ok {
 		return entry{}, false
 	}
-	same := 0 // how much the key before shares with the one that is sought
+	same := 0 // the length that the previous key shares with the wanted one
 	for r.left > 0 {
 		e := &r.entry
 		shared, suffix, ok := r.take()
@@ -194,7 +193,7 @@ func (d *dictionary) locate(key string, in scope) (entry, bool) {
 			return entry{}, false
 		}
 		if int(shared) > same {
-			continue // it differs where the one before did
+			continue // it differs at the same byte as the key before
 		}
 		same = int(shared)
 		for len(suffix) > 0 && same < len(key) && suffix[0] == key[same] {
@@ -219,9 +218,9 @@ func (d *dictionary) find(key string) (list, bool) {
 	return d.list(e, key[0])
 }
 
-// list is the list of an entry.
+// list returns the list of an entry.
 func (d *dictionary) list(e entry, kind byte) (list, bool) {
-	// The eight bytes behind a list are there to be read with it: see unpackLow.
+	// The result includes the eight bytes after the list: see unpackLow.
 	end := min(e.offset+e.size+8, uint64(len(d.lists)))
 	return newList(d.lists[e.offset:end], e.df, d.documents, kind == pairTerm)
 }
@@ -231,8 +230,8 @@ func (d *dictionary) has(key []byte, in scope) bool {
 	return ok
 }
 
-// each calls with the lists of the keys that begin with a prefix, in order, until
-// it says no.
+// each calls yield with the lists of the keys with a prefix, in order, until yield
+// returns false.
 func (d *dictionary) each(prefix string, yield func(l *list) bool) {
 	d.walk(prefix, func(r *reader) bool {
 		l, ok := d.list(r.entry, prefix[0])
@@ -240,8 +239,8 @@ func (d *dictionary) each(prefix string, yield func(l *list) bool) {
 	})
 }
 
-// walk calls with the entries of the keys that begin with a prefix, in order,
-// until it says no.
+// walk calls yield with the entries of the keys with a prefix, in order, until yield
+// returns false.
 func (d *dictionary) walk(prefix string, yield func(r *reader) bool) {
 	if d.terms == 0 {
 		return

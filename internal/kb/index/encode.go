@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// encoder packs one list after the other. Whether a list is dense is known when
-// all of it is there.
+// encoder packs one list after the other. It decides whether a list is dense when the list
+// is complete.
 type encoder struct {
 	docs, values, where, gaps []uint32
 	heads, data               []byte
@@ -22,14 +22,14 @@ func (e *encoder) begin(positions bool) {
 	e.docs, e.values, e.where, e.positions = e.docs[:0], e.values[:0], e.where[:0], positions
 }
 
-// add appends a posting; where are the gaps between its positions.
+// add adds a posting. Where holds the gaps between its positions.
 func (e *encoder) add(doc, value uint32, where []uint32) {
 	e.docs = append(e.docs, doc)
 	e.values = append(e.values, value)
 	e.where = append(e.where, where...)
 }
 
-// finish appends the list to dst.
+// finish appends the packed list to dst.
 func (e *encoder) finish(dst []byte) []byte {
 	if isDense(len(e.docs), e.documents) {
 		return e.finishDense(dst)
@@ -62,7 +62,7 @@ func (e *encoder) finish(dst []byte) []byte {
 	return append(dst, e.data...)
 }
 
-// finishDense appends the list to dst.
+// finishDense appends the dense list to dst.
 func (e *encoder) finishDense(dst []byte) []byte {
 	start := len(dst)
 	words, stretches := int(e.documents+63)/64, stretchesOf(e.documents)
@@ -103,12 +103,12 @@ func (e *encoder) finishDense(dst []byte) []byte {
 	return append(dst, e.data...)
 }
 
-// leastOf is the lowest bound that no more than n documents reach.
+// leastOf returns the lowest bound that at most n documents reach.
 func (e *encoder) leastOf(n int) uint16 {
 	if e.histogram == nil {
 		e.histogram = make([]int32, 1<<16)
 	}
-	// Only what the bounds span is cleared and walked: most lists are short.
+	// Only the range of the bounds is cleared and walked, because most lists are short.
 	lowest, highest := int(slices.Min(e.bounds)), int(slices.Max(e.bounds))
 	clear(e.histogram[lowest : highest+1])
 	for _, b := range e.bounds {
@@ -122,7 +122,7 @@ func (e *encoder) leastOf(n int) uint16 {
 	return uint16(min(least, 1<<16-1))
 }
 
-// appendTier packs the documents whose bound is not less.
+// appendTier packs the documents whose bound is at least least.
 func (e *encoder) appendTier(dst []byte, least uint16, n *int) []byte {
 	e.gaps = e.gaps[:0]
 	next := uint32(0)

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Fold is a text as it is compared: NFKC, which makes full-width letters and
-// half-width kana one with the usual ones, and lower case.
+// Fold returns the form in which texts are compared: NFKC, which maps full-width letters
+// and half-width kana to the usual ones, and lower case.
 func Fold(text string) string {
 	upper := false
 	for _, r := range text {
@@ -26,8 +26,8 @@ func Fold(text string) string {
 	return string(folded)
 }
 
-// isPlain tells the characters that folding leaves as they are, but for the
-// case of ASCII, in a text that has no others: most of all texts are such.
+// isPlain reports whether folding leaves a character unchanged, except for the case of
+// ASCII letters, in a text of only such characters. Most texts are plain.
 func isPlain(r rune) bool {
 	return r < utf8.RuneSelf || r >= 0x4e00 && r <= 0x9fff || r >= 'ぁ' && r <= 'ゖ' || r >= 'ァ' && r <= 'ー' ||
 		r >= '、' && r <= '〃' || r >= '「' && r <= '』'
@@ -41,16 +41,16 @@ func lower(text []byte) {
 	}
 }
 
-// class is what a character does to the words around it.
+// class says how a character affects the words around it.
 type class uint8
 
 const (
 	between class = iota // ends words
-	letter               // of a script that puts spaces between words, or a digit
-	ideal                // of a script that does not: kanji, kana, hangul, Thai and the like
+	letter               // a digit, or a letter of a script with spaces between words
+	ideal                // a character of a script without spaces: kanji, kana, hangul, Thai and the like
 )
 
-// classOf says what a folded character is.
+// classOf returns the class of a folded character.
 func classOf(r rune) class {
 	switch {
 	case r < utf8.RuneSelf:
@@ -70,23 +70,24 @@ func classOf(r rune) class {
 	return between
 }
 
-// katakana tells the letters of words that may end in a long mark or not.
+// katakana reports whether a character is a letter of words with an optional long mark at
+// the end.
 func katakana(r rune) bool { return r >= 'ァ' && r <= 'ヺ' || r >= 'ㇰ' && r <= 'ㇿ' }
 
-// longMark is at the end of many words, or left out there: ユーザー, ユーザ.
+// longMark ends many words, or is left out there: ユーザー, ユーザ.
 const longMark = 'ー'
 
 // piece is a word, or a run of characters that are written without spaces.
 type piece struct {
 	class class
 	text  string
-	// at is where the piece begins in the folded text, in bytes.
+	// at is the offset of the piece in the folded text, in bytes.
 	at int
-	// joined says that nothing, or one space, is between it and the one before.
+	// joined is set if nothing, or one space, separates the piece from the one before.
 	joined bool
 }
 
-// pieces takes a folded text apart.
+// pieces splits a folded text.
 func pieces(folded string, yield func(piece)) {
 	end := -1 // of the piece before
 	for i := 0; i < len(folded); {

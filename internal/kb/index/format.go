@@ -59,8 +59,8 @@ const (
 	sections
 )
 
-// ErrDamaged is a file that is no base, not of this version, or not whole. The
-// base is derived: build it anew.
+// ErrDamaged says that a file is not a base, is of another version, or is incomplete. A
+// base is derived from documents: build it again.
 var ErrDamaged = errors.New("the search index is damaged or of another version")
 
 func damaged(format string, values ...any) error {
@@ -127,7 +127,7 @@ func (h *header) decode(file []byte) error {
 	return h.check()
 }
 
-// check says whether the sections have the sizes that the counts ask for.
+// check verifies that the sections have the sizes that the counts require.
 func (h *header) check() error {
 	if h.documents >= maxRecords || h.terms >= math.MaxInt32*groupSize {
 		return damaged("it says that it has %d documents", h.documents)
@@ -156,7 +156,7 @@ type sectionWriter struct {
 	err    error
 }
 
-// begin starts the next section; they come in their order.
+// begin starts the next section. Sections are written in order.
 func (w *sectionWriter) begin(s section) {
 	w.open = s
 	w.header.offsets[s] = w.at
@@ -174,13 +174,13 @@ func (w *sectionWriter) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// section writes a whole one.
+// section writes a complete section.
 func (w *sectionWriter) section(s section, b []byte) {
 	w.begin(s)
 	_, _ = w.Write(b) // the first error is kept
 }
 
-// copy writes a section that was put aside in a file.
+// copy writes a section from a temporary file.
 func (w *sectionWriter) copy(s section, buffered *bufio.Writer, file *os.File) error {
 	if err := buffered.Flush(); err != nil {
 		return err
@@ -193,7 +193,7 @@ func (w *sectionWriter) copy(s section, buffered *bufio.Writer, file *os.File) e
 	return err
 }
 
-// appendNames puts names into bytes: each its length and itself.
+// appendNames encodes names: the length and the bytes of each.
 func appendNames(dst []byte, list []string) []byte {
 	for _, s := range list {
 		dst = binary.AppendUvarint(dst, uint64(len(s)))

@@ -7,39 +7,38 @@ import (
 	"unicode/utf8"
 )
 
-// A phrase whose pairs are rare is cheap to verify. So that one whose pairs are
-// in very many documents is, too, the base has terms for longer runs of
-// characters, without positions: a run is a term if what it is without its last
-// character and without its first are both common. Three characters are a term
-// when both pairs are common, four when both threes are, and so on. In real
-// texts that is しました and について and little more.
+// A phrase with a rare pair is cheap to verify. To make phrases of common pairs cheap as
+// well, the base has terms for longer runs of characters, without positions. A run is a
+// term if the run without its last character and the run without its first are both
+// common. Three characters are a term when both pairs are common, four when both threes
+// are, and so on. In real texts that is しました and について and little more.
 //
-// What is common is decided by the first documents, which are read twice. What
-// becomes common later counts from there on: the base says from which document.
+// The first documents, which are read twice, decide which runs are common. A run that
+// becomes common later is one from that document on: the base records the document.
 const (
 	mostGram  = 6     // characters
 	mostGrams = 65536 // common runs
-	// A run is common if so many documents can be expected to have it. Verifying a
-	// phrase costs a third of a microsecond for each document that may have it, so
-	// that this is 5 ms, about. A collection of fewer documents has no such terms,
-	// which cost space: of Japanese manual pages a quarter of the text at a share of
-	// one document in 64.
+	// commonDocuments is the expected number of documents from which a run is common.
+	// Verifying a phrase costs a third of a microsecond for each candidate document, so this
+	// is about 5 ms. A collection of fewer documents has no such terms, because they cost
+	// space: for Japanese manual pages a quarter of the text at a share of one document in
+	// 64.
 	commonDocuments = 15_000
-	leastCommon     = 24 // have been seen, before anything is expected
-	// sampleBytes bounds the text of the first documents; limits bounds their number.
+	leastCommon     = 24 // occurrences before any extrapolation
+	// sampleBytes limits the text of the first documents; limits bounds their number.
 	sampleBytes = 16 << 20
 )
 
-// grams are the common runs of characters, with the document from which on the
-// runs that are made of them are terms.
+// grams maps each common run of characters to the document from which on the runs made of
+// it are terms.
 type grams map[string]uint32
 
-// counter finds them while a base is built.
+// counter finds common runs while a base is built.
 type counter struct {
 	common grams
-	// expected is how many documents there will be, about.
+	// expected is the approximate number of documents.
 	expected int
-	// counts are of documents, by hash: collisions make a run common too early,
+	// counts holds numbers of documents, by hash. A collision makes a run common too early,
 	// which costs a little space.
 	counts []uint32
 }
@@ -48,7 +47,8 @@ func newCounter(expected int) *counter {
 	return &counter{common: grams{}, expected: expected, counts: make([]uint32, 1<<18)}
 }
 
-// slot is where a run is counted: FNV-1a, so that it is the same in each build.
+// slot returns the counter of a run. It uses FNV-1a, so that each build gives the same
+// result.
 func (g *counter) slot(run []byte) uint32 {
 	h := uint64(14695981039346656037)
 	for _, b := range run {
@@ -57,13 +57,13 @@ func (g *counter) slot(run []byte) uint32 {
 	return uint32((h ^ h>>32) & uint64(len(g.counts)-1))
 }
 
-// isCommon reports whether a run is that n of the first documents have.
+// isCommon reports whether a run is common if n of the first documents have it.
 func (g *counter) isCommon(n, documents int) bool {
 	return n >= leastCommon && n*g.expected >= commonDocuments*documents
 }
 
-// saw counts a document that has a run, the last of so many, and says whether
-// that makes it common.
+// saw counts a document that has a run, and reports whether that makes the run common.
+// Documents is the number of documents so far.
 func (g *counter) saw(slot uint32, run []byte, documents int, since uint32) bool {
 	g.counts[slot]++
 	if !g.isCommon(int(g.counts[slot]), documents) || len(g.common) >= mostGrams {
@@ -73,8 +73,8 @@ func (g *counter) saw(slot uint32, run []byte, documents int, since uint32) bool
 	return true
 }
 
-// sample learns from the first documents. Each round finds runs that are longer
-// by one, since what is longer is counted when the shorter is common.
+// sample counts the first documents. Each round finds runs that are longer by one,
+// because a run is counted only if its shorter parts are common.
 func (g *counter) sample(documents []Document) {
 	if g.expected < commonDocuments {
 		return
@@ -111,11 +111,11 @@ func (g *counter) sample(documents []Document) {
 			break
 		}
 	}
-	clear(g.counts) // they are counted again, with the others
+	clear(g.counts) // they are counted again with the other documents
 }
 
-// grams emits the runs of a run that are terms: first those of three characters,
-// which are two pairs, then those that are two of the last.
+// grams emits the parts of a run that are terms: first those of three characters, which
+// are two pairs, then those that consist of two of the previous length.
 func (t *tokeniser) grams(text string) {
 	starts, common := append(t.starts, len(text)), t.common
 	for n := 3; n <= mostGram; n++ {
@@ -131,8 +131,8 @@ func (t *tokeniser) grams(text string) {
 	}
 }
 
-// find is the document from which on a run is a term. A run of two characters
-// is none; it is a pair.
+// find returns the document from which on a run is a term. A run of two characters is a
+// pair and not a term of this kind.
 func (g grams) find(run string) (since uint32, ok bool) {
 	n := utf8.RuneCountInString(run)
 	if n < 3 || n > mostGram {
@@ -145,7 +145,7 @@ func (g grams) find(run string) (since uint32, ok bool) {
 	return max(a, b), ok && ok2
 }
 
-// appendGrams puts them into bytes: the length of each, itself, and its document.
+// appendGrams encodes the runs: the length and bytes of each, and its document.
 func appendGrams(dst []byte, g grams) []byte {
 	for _, run := range slices.Sorted(maps.Keys(g)) {
 		dst = binary.AppendUvarint(dst, uint64(len(run)))

@@ -5,13 +5,12 @@ import (
 	"runtime/debug"
 )
 
-// Guard lets a function read an index. A mapped file may lose its pages: somebody
-// cuts it, or the disk does not give them any more. The system says so with a fault
-// at the address that is read, which would end the process; here it is ErrDamaged.
-// What the function was about to find out is unknown then, and the index must not be
-// asked again.
+// Guard runs a function that reads an index, and returns ErrDamaged if a page of the
+// mapped file cannot be read: the file was truncated, or the disk fails. Such a fault
+// would otherwise end the process. After it the result of the function is unknown, and
+// the index must not be used again.
 //
-// It holds for the calling goroutine only, and no reader starts others.
+// It covers the calling goroutine only, and readers start no others.
 func Guard(read func()) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
@@ -19,7 +18,7 @@ func Guard(read func()) (err error) {
 		case nil:
 		case interface {
 			runtime.Error
-			Addr() uintptr // only faults have one, and nothing else here is mapped
+			Addr() uintptr // only faults have an address, and only index files are mapped
 		}:
 			err = damaged("a part of it cannot be read any more")
 		default:

@@ -1,8 +1,8 @@
 package index
 
-// Has tells whether the index has a document as it is: of what came after the
-// base, all of it; of the base, what is kept beside the lists, which are those
-// that were built if Verify says so.
+// Has reports whether the index has exactly this document. For a document of the delta it
+// compares everything. For one of the base it compares the data besides the lists; Verify
+// tells whether the lists are as they were built.
 func (x *Index) Has(d *Document) bool {
 	p := prepare(d)
 	x.mu.RLock()
@@ -23,8 +23,8 @@ func (x *Index) Has(d *Document) bool {
 	return string(title) == d.Title
 }
 
-// Verify reads the base as a whole, if there is one, and compares the checksums.
-// Changes wait meanwhile.
+// Verify reads the whole base, if there is one, and compares the checksums. Changes wait
+// meanwhile.
 func (x *Index) Verify() error {
 	x.mu.RLock()
 	defer x.mu.RUnlock()

@@ -1,11 +1,10 @@
-// Package index is the full-text index of a knowledge base: exact and ranked,
-// in Japanese and English. It knows no store; it is derived from documents, and
-// can always be built again from them.
+// Package index is the full-text index of a knowledge base: exact and ranked, in Japanese
+// and English. It does not depend on a store. It is derived from documents and can always
+// be built again from them.
 //
-// A Base is an immutable file that covers the documents up to a change
-// sequence. An Index is a base with an in-memory delta of what changed later.
-// However documents are divided between the two, a search finds the same, in
-// the same order, with the same scores.
+// A Base is an immutable file that covers the documents up to a change sequence. An Index
+// is a base with an in-memory delta of later changes. A search returns the same documents
+// in the same order with the same scores, however documents are divided between the two.
 package index
 
 import (
@@ -13,7 +12,7 @@ import (
 	"sync"
 )
 
-// Document is what is indexed of an item.
+// Document holds the indexed fields of an item.
 type Document struct {
 	ID                                        int64
 	Type, Status, Title, Description, Content string
@@ -21,8 +20,8 @@ type Document struct {
 	Updated                                   int64 // Unix milliseconds
 }
 
-// Query is what is looked for. A filter that is empty lets everything pass; of
-// those that are given, a document must have one of each.
+// Query is a search query. An empty filter matches everything. With several values in a
+// filter, a document must match one of them; with several filters, all of them.
 type Query struct {
 	Text                   string
 	Types, Statuses, Tags  []string
@@ -30,27 +29,28 @@ type Query struct {
 	Limit, Offset          int   // a limit of 0 is 20
 }
 
-// Match says how well a query could be met.
+// Match says how well the results match the query.
 type Match uint8
 
 const (
-	// All documents found have all words.
+	// All means that all documents found have all words.
 	All Match = iota
-	// Near: nothing had all words as they were written. What was found has them
-	// but for a slip of the pen, or has the parts of a run of Japanese apart.
+	// Near means that no document has all words as they were written. The results have them
+	// with a typing error corrected, or have the parts of a run of Japanese separately.
 	Near
-	// Some: nothing has all words; what was found has as many as anything has.
+	// Some means that no document has all words. The results have the most words of all
+	// documents.
 	Some
 )
 
-// Result is what was found, the best first; equals by id.
+// Result holds the hits, the best first, among equals by id.
 type Result struct {
 	Hits  []Hit
 	Total int // exact
 	Match Match
-	// Words is how many words the query has, and Had how many each hit has.
+	// Words is the number of words in the query, and Had the number that each hit has.
 	Words, Had int
-	// Text is the query as it was understood, slips mended: what snippets show.
+	// Text is the query with typing errors corrected. Snippets use it.
 	Text string
 }
 
@@ -60,13 +60,13 @@ type Hit struct {
 	Score float64
 }
 
-// Index is a base and what changed since. Searches run side by side; Apply
-// waits for those under way, which takes milliseconds.
+// Index is a base and the changes since. Searches run concurrently. Apply waits for
+// running searches, which takes milliseconds.
 type Index struct {
 	mu       sync.RWMutex
-	base     *Base // nil is none
+	base     *Base // nil if there is none
 	dead     bitmap
-	deads    []uint32 // the same, ascending
+	deads    []uint32 // the dead documents in ascending order
 	deadLen  uint64
 	delta    *delta
 	sequence int64
@@ -74,10 +74,10 @@ type Index struct {
 	closed   bool
 
 	deadMu sync.Mutex
-	deadIn map[string]int // how many of the dead have a term; asked often
+	deadIn map[string]int // number of dead documents that have a term, cached
 }
 
-// New makes an index of a base, or of nothing.
+// New returns an index of a base. Base may be nil.
 func New(base *Base) *Index {
 	x := &Index{base: base, delta: newDelta(), deadIn: map[string]int{}}
 	x.scratch.New = func() any { return new(scratch) }
@@ -88,32 +88,32 @@ func New(base *Base) *Index {
 	return x
 }
 
-// Sequence is the last change that the index knows.
+// Sequence returns the last change that the index includes.
 func (x *Index) Sequence() int64 {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	return x.sequence
 }
 
-// Len counts the documents, and those of them that are in the delta: when these
-// are many, a new base is due.
+// Len returns the number of documents, and the number of those in the delta. When the
+// delta is large, a new base is due.
 func (x *Index) Len() (documents, delta int) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	return x.documents(), x.delta.alive
 }
 
-// DeltaSize is how much memory the delta takes, in bytes, about. It depends on how
-// many different words a text has: ordinary text takes some times its length,
-// random words fifty times.
+// DeltaSize returns the approximate memory size of the delta in bytes. It depends on the
+// number of different words: ordinary text takes some times its length, random words
+// fifty times.
 func (x *Index) DeltaSize() int {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	return x.delta.size
 }
 
-// Apply takes changes in. A put replaces the document with its id; deletes of
-// what is not there do nothing. Later sequences only; the same again is ignored.
+// Apply applies changes. A put replaces the document with its id; a delete of an unknown
+// id does nothing. Apply ignores a sequence that is not later than the last.
 func (x *Index) Apply(sequence int64, puts []Document, deletes []int64) {
 	prepared := make([]prepared, len(puts))
 	for i := range puts {
@@ -135,7 +135,7 @@ func (x *Index) Apply(sequence int64, puts []Document, deletes []int64) {
 	x.delta.tidy()
 }
 
-// remove takes the document with an id out of base and delta.
+// remove removes the document with an id from base and delta.
 func (x *Index) remove(id int64) {
 	x.delta.remove(id)
 	if x.base == nil {
@@ -152,8 +152,8 @@ func (x *Index) remove(id int64) {
 	clear(x.deadIn)
 }
 
-// Close closes the index and its base, when the searches under way have ended.
-// Later ones find nothing.
+// Close closes the index and its base after running searches have ended. Later searches
+// find nothing.
 func (x *Index) Close() error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -166,7 +166,7 @@ func (x *Index) Close() error {
 	return base.Close()
 }
 
-// documents counts those that are there.
+// documents returns the number of living documents.
 func (x *Index) documents() int {
 	n := x.delta.alive
 	if x.base != nil {
@@ -175,7 +175,7 @@ func (x *Index) documents() int {
 	return n
 }
 
-// mean is their mean length.
+// mean returns their mean length.
 func (x *Index) mean() float64 {
 	total := x.delta.length
 	if x.base != nil {

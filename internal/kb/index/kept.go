@@ -2,18 +2,18 @@ package index
 
 import "sync"
 
-// kept is what cost much to find out: the documents of phrases that had to be
-// verified in many. The base never changes, so it stays right. When it is too much, all is dropped.
+// kept caches the documents of phrases that had to be verified in many documents. The base
+// never changes, so entries stay valid. When the cache is too large, it is emptied.
 type kept struct {
 	mu      sync.Mutex
 	phrases map[string]list
 	size    int
 }
 
-// worthToKeep is how many documents must have been looked at.
+// worthToKeep is the number of verified documents from which a result is cached.
 const worthToKeep = 4096
 
-// keptBytes is how much is kept, 16 bytes for a document of the base.
+// keptBytes returns the maximum size of the cache: 16 bytes for a document of the base.
 func keptBytes(documents uint32) int { return 1<<20 + 16*int(documents) }
 
 func (k *kept) get(key string) (list, bool) {

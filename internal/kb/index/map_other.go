@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// mapFile reads the file: where it was mapped, Windows would not let it be
-// replaced or removed.
+// mapFile reads the file into memory: Windows would not allow a mapped file to be replaced
+// or removed.
 func mapFile(f *os.File, size int64) ([]byte, func() error, error) {
 	content := make([]byte, size)
 	_, err := io.ReadFull(f, content)

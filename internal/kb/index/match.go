@@ -6,33 +6,33 @@ import (
 	"unicode/utf8"
 )
 
-// foundUnit is a unit of the query in a segment.
+// foundUnit is a unit of the query with its lists in a segment.
 type foundUnit struct {
 	alternatives, bonus []found
-	size                int // of its lists, about
-	// merged is the frequency of the documents in having, where a unit has many
-	// lists; those that are dense are left out of it, which partial says.
+	size                int // approximate size of its lists
+	// merged holds the summed frequencies of the documents in having, for a unit with many
+	// lists. Partial is set if dense lists are left out of it.
 	merged  []float32
 	having  bitmap
 	partial bool
 }
 
-// found is an alternative in a segment. One that is not there has no lists.
+// found is an alternative in a segment. A missing alternative has no lists.
 type found struct {
-	key    string // of the term, or the pairs of the phrase
+	key    string // the key of the term, or the pairs of the phrase
 	list   list
 	weight float64
-	// pairs are the lists of a phrase; list is filled when it is looked for.
+	// pairs are the lists of a phrase. The search for the phrase fills list.
 	pairs   []list
 	offsets []uint32
 	kana    string
-	// parts are what a document of the phrase has, too: the other pairs, and the
+	// parts are further conditions for a document with the phrase: the other pairs, and the
 	// longer parts that are terms, each from a document on.
 	parts []part
-	// whole is the phrase itself, if it is a term from a document on; before that it
-	// must be looked for.
+	// whole is the phrase itself, if it is a term from a document on. In earlier documents the
+	// phrase must be verified.
 	whole part
-	// proof may tell how often the phrase is in a document; nil is none.
+	// proof may tell how often a document has the phrase. It may be nil.
 	proof *proof
 }
 
@@ -119,11 +119,11 @@ func (s *search) resolveOne(seg *segment, a alternative) (found, bool) {
 	return f, true
 }
 
-// useGrams finds the parts of a phrase that are terms, and a proof. False says
-// that no document has one of them.
+// useGrams finds the parts of a phrase that are terms, and a proof. It returns false if no
+// document has one of the parts.
 func (f *found) useGrams(base *Base, text string, pairs []list) bool {
 	parts := map[charSpan]list{}
-	first := 0 // which character it is
+	first := 0 // index of the first character
 	for from := range text {
 		n := 0
 		for at, r := range text[from:] {
@@ -158,9 +158,8 @@ func (f *found) useGrams(base *Base, text string, pairs []list) bool {
 	return true
 }
 
-// cover chooses the pairs of a phrase that are looked at: every character is in
-// one of them, they are short together, and one that is far rarer than
-// they is among them.
+// cover chooses the pairs of a phrase to look at. They cover every character, their lists
+// are short in total, and a pair that is far rarer than the others is among them.
 func cover(lists []list) []int {
 	type step struct{ cost, before int }
 	// best[i] is the best choice that ends with pair i.
@@ -191,7 +190,7 @@ func cover(lists []list) []int {
 	return chosen
 }
 
-// size is how many documents have it at most.
+// size returns the maximum number of documents that have the alternative.
 func (f *found) size() int {
 	if f.pairs == nil {
 		return f.list.df
@@ -199,7 +198,7 @@ func (f *found) size() int {
 	return f.rarest().df
 }
 
-// rarest is the shortest list of a phrase.
+// rarest returns the shortest list of a phrase.
 func (f *found) rarest() *list {
 	rarest := &f.pairs[0]
 	for i := range f.pairs {
@@ -215,8 +214,8 @@ func (f *found) rarest() *list {
 	return rarest
 }
 
-// match finds the documents of a segment that have all units and pass the
-// filters, and counts them.
+// match finds the documents of a segment that have all units and match the filters, and
+// counts them.
 func (s *search) match(seg *segment) int {
 	for i := range seg.units {
 		if len(seg.units[i].alternatives) == 0 {
@@ -250,7 +249,7 @@ func (s *search) match(seg *segment) int {
 	return seg.hits.count()
 }
 
-// matchOne is a query of one list: what it has is known without a walk.
+// matchOne answers a query of one list. It needs no walk.
 func (s *search) matchOne(seg *segment) int {
 	a := &seg.units[0].alternatives[0]
 	if a.pairs == nil {
@@ -271,8 +270,8 @@ func (s *search) matchOne(seg *segment) int {
 	return n
 }
 
-// mark is the set of documents that have a unit. If few can matter, those of
-// within, only they are looked at.
+// mark returns the set of documents that have a unit. If within is small, it examines only
+// the documents of within.
 func (s *search) mark(seg *segment, u *foundUnit, within bitmap) bitmap {
 	set := s.scratch.set(seg.documents)
 	few := within != nil && within.count()*25*len(u.alternatives) < u.size
@@ -302,12 +301,12 @@ func (s *search) mark(seg *segment, u *foundUnit, within bitmap) bitmap {
 	return set
 }
 
-// mostCursors is how many lists of a unit are walked side by side; the
-// frequencies of more are added up beforehand.
+// mostCursors is the maximum number of lists of a unit that are walked in parallel. The
+// frequencies of more lists are summed beforehand.
 const mostCursors = 1
 
-// merge marks the documents of a unit and adds up their frequencies. Dense lists
-// are not walked for that: what they add is looked up for those that may win.
+// merge marks the documents of a unit and sums their frequencies. It does not walk dense
+// lists: their frequencies are looked up for documents that may win.
 func (s *search) merge(seg *segment, u *foundUnit, set, within bitmap) {
 	sums, having := s.scratch.sums(seg.documents), s.scratch.set(seg.documents)
 	c := s.scratch.cursor(nil)
@@ -322,7 +321,7 @@ func (s *search) merge(seg *segment, u *foundUnit, set, within bitmap) {
 			c.val()
 			for i, doc := range c.docs[:c.n] {
 				f := float32(weight * float32(frequency(c.values[i])))
-				if having.has(doc) { // else what is there is of another search
+				if having.has(doc) { // otherwise the value is left from another search
 					f += sums[doc]
 				}
 				sums[doc] = f
@@ -354,12 +353,12 @@ func (s *search) merge(seg *segment, u *foundUnit, set, within bitmap) {
 	u.merged, u.having = sums, having
 }
 
-// filtered tells whether the query has a filter.
+// filtered reports whether the query has a filter.
 func (s *search) filtered() bool {
 	return len(s.q.Types) > 0 || len(s.q.Statuses) > 0 || len(s.q.Tags) > 0 || s.q.UpdatedFrom != 0 || s.q.UpdatedTo != 0
 }
 
-// filter takes the dead out of the hits, and what the query's filters refuse.
+// filter removes dead documents and those that do not match the filters from the hits.
 func (s *search) filter(seg *segment) {
 	seg.hits.without(seg.dead)
 	only := func(kind string, names []string) {

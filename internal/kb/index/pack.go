@@ -68,14 +68,14 @@ func appendPacked(dst []byte, values []uint32) []byte {
 	return append(dst, exc...)
 }
 
-// packed is where the parts of packed numbers stand.
+// packed holds the offsets of the parts of packed numbers.
 type packed struct {
 	width     int
-	low, high int // where the lower bits and the exceptions begin
+	low, high int // offsets of the lower bits and of the exceptions
 	end       int
 }
 
-// layout reads the head of n packed numbers. False is damage, here and below.
+// layout reads the head of n packed numbers. False means damage, here and below.
 func layout(src []byte, n int) (packed, bool) {
 	if len(src) == 0 {
 		return packed{}, false
@@ -94,7 +94,7 @@ func layout(src []byte, n int) (packed, bool) {
 	return p, p.width <= 32 && p.end <= len(src)
 }
 
-// unpack reads len(out) numbers and returns what is behind them.
+// unpack reads len(out) numbers and returns the bytes after them.
 func unpack(src []byte, out []uint32) ([]byte, bool) {
 	p, ok := layout(src, len(out))
 	if !ok {
@@ -117,8 +117,8 @@ func unpack(src []byte, out []uint32) ([]byte, bool) {
 	return src[p.end:], true
 }
 
-// exception reads one, and how many bytes it takes. Nearly always that is one for
-// each number.
+// exception reads one exception and returns the number of its bytes. Each of its two
+// numbers nearly always takes one byte.
 func exception(exc []byte) (gap, high uint64, used int) {
 	if len(exc) > 1 && exc[0]|exc[1] < 0x80 {
 		return uint64(exc[0]), uint64(exc[1]), 2
@@ -138,7 +138,7 @@ func longException(exc []byte) (gap, high uint64, used int) {
 	return gap, high, a + b
 }
 
-// pick reads the i-th of n numbers. Without exceptions n does not matter.
+// pick reads the i-th of n numbers. Without exceptions n is not used.
 func pick(src []byte, i, n int) (uint32, bool) {
 	if len(src) == 0 {
 		return 0, false
@@ -151,7 +151,7 @@ func pick(src []byte, i, n int) (uint32, bool) {
 	return one[0], ok
 }
 
-// lowAt reads a number of some bits.
+// lowAt reads a number of width bits.
 func lowAt(src []byte, from, bit, width int) uint32 {
 	var low uint64
 	if at := from + bit>>3; at+8 <= len(src) {
@@ -164,7 +164,7 @@ func lowAt(src []byte, from, bit, width int) uint32 {
 	return uint32(low >> (bit & 7) & (1<<width - 1))
 }
 
-// pickSome reads len(out) of n numbers, from the i-th on.
+// pickSome reads len(out) of n numbers, starting with the i-th.
 func pickSome(src []byte, i, n int, out []uint32) bool {
 	p, ok := layout(src, n)
 	if !ok {
@@ -190,8 +190,8 @@ func pickSome(src []byte, i, n int, out []uint32) bool {
 	return true
 }
 
-// unpackLow unpacks the lower bits. Eight numbers of w bits are w bytes: up to
-// 16 bits they are taken out of two words.
+// unpackLow unpacks the lower bits. Eight numbers of w bits are w bytes. Up to 16 bits
+// they are read as two words.
 func unpackLow(src []byte, out []uint32, width uint, size int) {
 	mask := uint64(1)<<width - 1
 	i, bit := 0, uint(0)
@@ -208,7 +208,7 @@ func unpackLow(src []byte, out []uint32, width uint, size int) {
 			bit += 8 * width
 		}
 	}
-	// Eight bytes at a time, as far as the file goes behind them.
+	// Read eight bytes at a time while the file has that many.
 	for ; i < len(out) && int(bit>>3)+8 <= len(src); i++ {
 		out[i] = uint32(binary.LittleEndian.Uint64(src[bit>>3:]) >> (bit & 7) & mask)
 		bit += width

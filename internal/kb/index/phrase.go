@@ -2,8 +2,8 @@ package index
 
 import "slices"
 
-// verify finds a phrase: documents where its pairs stand at the right distance.
-// What it finds becomes the alternative's list.
+// verify finds the documents that have the pairs of a phrase at the right distances. The
+// result becomes the alternative's list.
 func (s *search) verify(seg *segment, a *found, within bitmap) {
 	base, _ := seg.vocabulary.(*Base)
 	if base != nil {
@@ -13,7 +13,7 @@ func (s *search) verify(seg *segment, a *found, within bitmap) {
 		}
 	}
 	if a.kana != "" && s.joinKana(seg, a) {
-		return // cheap enough not to be kept
+		return // too cheap to be cached
 	}
 	var v verifier
 	for i := range a.pairs {
@@ -25,7 +25,7 @@ func (s *search) verify(seg *segment, a *found, within bitmap) {
 	}
 	v.out = list{plain: true, documents: uint32(seg.documents)}
 	few := within != nil && within.count()*4 < a.size()
-	until := uint32(seg.documents) // from there on it is known
+	until := uint32(seg.documents) // from this document on the result is known
 	if a.whole.since > 0 {
 		until = min(until, a.whole.since)
 	}
@@ -54,18 +54,18 @@ func (s *search) verify(seg *segment, a *found, within bitmap) {
 	a.list = v.out
 }
 
-// fewCandidates: where a phrase has a part that is rarer than this, it is looked
-// for where that is; else first those are found that have all parts.
+// fewCandidates is the size of a rare part: a phrase with a rarer part is verified in the
+// documents of that part. Otherwise the documents that have all parts are found first.
 const fewCandidates = 128
 
-// candidates is the documents that have all parts of a phrase.
+// candidates returns the documents that have all parts of a phrase.
 func (s *search) candidates(seg *segment, a *found) bitmap {
 	set := s.scratch.set(seg.documents)
 	c := s.scratch.cursor(nil)
 	rarest := a.rarest()
 	c.mark(rarest, set)
 	one := s.scratch.set(seg.documents)
-	// What is dense is cheap; the others are worth it while there are many.
+	// Dense lists are cheap; the others pay off while there are many candidates.
 	for _, dense := range []bool{true, false} {
 		narrow := func(l *list, since uint32) {
 			cheap := l.dense && since == 0
@@ -92,16 +92,16 @@ func (s *search) candidates(seg *segment, a *found) bitmap {
 	return set
 }
 
-// worthToMark is how many times more it costs to look for a phrase in a document
-// than to mark one of a list.
+// worthToMark is the cost of verifying a phrase in a document, relative to marking a
+// document of a list.
 const worthToMark = 64
 
-// mostKana is how many katakana words are joined; where more begin with the
-// query, its pairs are verified.
+// mostKana is the maximum number of katakana words that are joined. If more words begin
+// with the query, its pairs are verified.
 const mostKana = 512
 
-// joinKana finds a katakana word by the terms that begin with it, which gives
-// the same as verifying its pairs. False says that there are too many.
+// joinKana finds a katakana word by the terms that begin with it. The result is the same
+// as verifying its pairs. It returns false if there are too many terms.
 func (s *search) joinKana(seg *segment, a *found) bool {
 	n := 0
 	seg.each(string(kanaTerm)+a.kana, func(*list) bool {
@@ -118,7 +118,7 @@ func (s *search) joinKana(seg *segment, a *found) bool {
 // verifier looks for the pairs of a phrase, document by document.
 type verifier struct {
 	pairs  []verifiedPair // the rarest first
-	starts []uint32       // where the phrase may begin in the document
+	starts []uint32       // possible starts of the phrase in the document
 	proof  *proof
 	out    list
 }
@@ -128,8 +128,8 @@ type verifiedPair struct {
 	offset uint32
 }
 
-// try looks at a document. Most often one of the first pairs tells that the
-// phrase is not there, and the others are not looked at.
+// try examines a document. Usually one of the first pairs excludes the phrase, and the
+// others are not read.
 func (v *verifier) try(seg *segment, doc uint32) {
 	if v.proof != nil {
 		if value, ok := v.proof.value(doc); ok {
@@ -146,7 +146,7 @@ func (v *verifier) try(seg *segment, doc uint32) {
 			v.starts = startsWith(v.starts, p.places(), p.offset)
 		} else {
 			for _, at := range p.places() {
-				if at >= p.offset { // else the phrase would begin before the document
+				if at >= p.offset { // otherwise the phrase would begin before the document
 					v.starts = append(v.starts, at-p.offset)
 				}
 			}
@@ -159,7 +159,7 @@ func (v *verifier) try(seg *segment, doc uint32) {
 	v.out.values = append(v.out.values, value(len(v.starts), v.starts[0] < seg.head(doc)))
 }
 
-// startsWith leaves those of some starts that have a pair at its offset.
+// startsWith keeps the starts that have a pair at the offset.
 func startsWith(starts, places []uint32, offset uint32) []uint32 {
 	n, i := 0, 0
 	for _, start := range starts {

@@ -5,8 +5,9 @@ import (
 	"math"
 )
 
-// A list of postings says in which documents a term is, how often, and, for
-// pairs of characters, where. In the base it is packed in blocks of 128:
+// A list of postings holds the documents of a term, the number of occurrences in each,
+// and, for pairs of characters, their positions. In the base it is packed in blocks of
+// 128:
 //
 //	for each block, if there is more than one:
 //	    its last document        4 bytes
@@ -15,21 +16,21 @@ import (
 //	for each block:
 //	    gaps between documents   packed
 //	    values                   packed: (count-1)·2, plus 1 if in the head
-//	    gaps between positions   packed, for pairs; each document begins anew
+//	    gaps between positions   packed, for pairs; restart at each document
 //
-// Where many documents have the term it is dense (dense.go). In the delta, and
-// for phrases that have been verified, it is plain.
+// The list of a very common term is dense (dense.go). Lists of the delta and of verified
+// phrases are plain.
 const (
 	blockSize  = 128
 	headerSize = 10
-	// nowhere is behind the last document.
+	// nowhere is greater than the last document.
 	nowhere = math.MaxUint32
 )
 
 // list is one list of postings, packed or plain.
 type list struct {
 	df        int
-	documents uint32 // in the segment, to refuse what damage makes up
+	documents uint32 // in the segment, to refuse damaged data
 	positions bool
 
 	heads, data []byte
@@ -39,14 +40,14 @@ type list struct {
 	tiers [tierCount]tier
 
 	plain  bool
-	live   int // of a plain list: documents that are not dead
+	live   int // for a plain list: the number of documents that are not dead
 	docs   []uint32
 	values []uint32
 	starts []uint32 // where each document's positions begin in where
 	where  []uint32
 }
 
-// value is how often a term is in a document, and whether in its head.
+// value encodes the number of occurrences in a document, and whether one is in its head.
 func value(count int, head bool) uint32 {
 	v := uint32(count-1) << 1
 	if head {
@@ -57,10 +58,11 @@ func value(count int, head bool) uint32 {
 
 func countOf(value uint32) int { return int(value>>1) + 1 }
 
-// headBonus is how many more times a term counts that is in the title or a tag.
+// headBonus is the number of additional occurrences that a term in the title or a tag
+// counts for.
 const headBonus = 3
 
-// frequency is what a value counts in the score.
+// frequency returns the frequency of a value in the score.
 func frequency(value uint32) float64 { return float64(value>>1 + 1 + headBonus*(value&1)) }
 
 func (l *list) blocks() int {
@@ -70,7 +72,7 @@ func (l *list) blocks() int {
 	return (l.df + blockSize - 1) / blockSize
 }
 
-// last is the last document of a block.
+// last returns the last document of a block.
 func (l *list) last(block int) uint32 {
 	switch {
 	case l.plain:
@@ -83,7 +85,7 @@ func (l *list) last(block int) uint32 {
 	return binary.LittleEndian.Uint32(l.heads[block*headerSize:])
 }
 
-// ends is where the bytes of a block end.
+// ends returns the offset of the end of a block.
 func (l *list) ends(block int) int {
 	switch {
 	case l.dense:
@@ -94,8 +96,8 @@ func (l *list) ends(block int) int {
 	return int(binary.LittleEndian.Uint32(l.heads[block*headerSize+6:]))
 }
 
-// bound is the largest frequency/norm of a block's postings at the base's own
-// mean length, rounded up. Zero says that it is not known.
+// bound returns the largest frequency/norm of a block's postings at the base's own mean
+// length, rounded up. Zero means unknown.
 func (l *list) bound(block int) float64 {
 	switch {
 	case l.dense:
@@ -106,14 +108,14 @@ func (l *list) bound(block int) float64 {
 	return fromBound(binary.LittleEndian.Uint16(l.heads[block*headerSize+4:]))
 }
 
-// toBound keeps the upper half of a float32 without its sign, rounded up.
+// toBound returns the upper half of a float32 without its sign, rounded up.
 func toBound(ratio float64) uint16 {
 	return uint16(math.Float32bits(float32(ratio))>>15) + 1
 }
 
 func fromBound(b uint16) float64 { return float64(math.Float32frombits(uint32(b) << 15)) }
 
-// newList reads where the parts of a packed list are.
+// newList locates the parts of a packed list.
 func newList(raw []byte, df int, documents uint32, positions bool) (list, bool) {
 	l := list{df: df, documents: documents, positions: positions, data: raw}
 	if df <= 0 || uint64(df) > uint64(documents) {

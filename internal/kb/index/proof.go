@@ -1,10 +1,9 @@
 package index
 
-// proof tells how often a phrase stands in a document from how often its parts
-// do, where that is enough: 類の設 is as often in a document as 分類の設計 is, if
-// there 分類の is as often as 類の, and の設計 as の設. Then no position need be
-// looked at. In real texts, too, what is beside a part is most often the same
-// throughout a document.
+// proof derives the number of occurrences of a phrase from those of its parts, where
+// possible: 類の設 occurs as often in a document as 分類の設計 does, if 分類の occurs there
+// as often as 類の, and の設計 as often as の設. Then no positions are needed. In real
+// texts, too, the neighbours of a part are usually the same throughout a document.
 type proof struct {
 	core  *list
 	steps []proofStep
@@ -13,19 +12,19 @@ type proof struct {
 	cursors    [][2]*cursor
 }
 
-// proofStep is a part of a phrase and a longer one that begins or ends with it.
+// proofStep is a part of a phrase and a longer part that begins or ends with it.
 type proofStep struct{ part, longer list }
 
-// charSpan is some characters of a phrase: from one up to and without another.
+// charSpan is a range of characters of a phrase. The end is exclusive.
 type charSpan struct{ from, to int }
 
-// proofOf finds a proof for a phrase of n characters among its parts, the terms
-// that all documents have that have the phrase. Nil: there is none.
+// proofOf returns a proof for a phrase of n characters, or nil if there is none. Parts are
+// the terms that every document with the phrase has.
 func proofOf(n int, parts map[charSpan]list) *proof {
 	var p proof
 	var at charSpan
 	for s, l := range parts {
-		// The order of a map is not the same each time; the choice is.
+		// The order of a map is random, but the choice must not be.
 		if p.core == nil || l.df < p.core.df || l.df == p.core.df && s.from < at.from || l.df == p.core.df && s.from == at.from && s.to < at.to {
 			at, p.core = s, &l
 		}
@@ -56,7 +55,7 @@ func proofOf(n int, parts map[charSpan]list) *proof {
 	return &p
 }
 
-// step adds a step, if both of its parts are there.
+// step adds a step, if both of its parts exist.
 func (p *proof) step(parts map[charSpan]list, part, longer charSpan) bool {
 	a, ok := parts[part]
 	b, ok2 := parts[longer]
@@ -66,7 +65,7 @@ func (p *proof) step(parts map[charSpan]list, part, longer charSpan) bool {
 	return ok && ok2
 }
 
-// begin makes ready to look at documents, in their order.
+// begin prepares to examine documents in order.
 func (p *proof) begin(r *scratch) {
 	p.coreCursor, p.cursors = r.cursor(p.core), p.cursors[:0]
 	for i := range p.steps {
@@ -74,8 +73,8 @@ func (p *proof) begin(r *scratch) {
 	}
 }
 
-// value is that of the phrase in a document. Not proven is that positions must
-// be looked at.
+// value returns the value of the phrase in a document. If it is not proven, positions must
+// be read.
 func (p *proof) value(doc uint32) (v uint32, proven bool) {
 	v, ok := p.coreCursor.at(doc)
 	if !ok {

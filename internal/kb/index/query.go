@@ -6,30 +6,30 @@ import (
 	"unicode/utf8"
 )
 
-// How much the ways count in which a document can have a word.
+// These are the weights of the ways in which a document can have a word.
 const (
-	asWritten  = .5 // more, if a word is as it was written and not only its stem
-	completed  = .2 // the words that begin with the last one of the query, it among them
-	mended     = .4 // a word that differs by one slip
-	longMarked = .3 // a word with another long mark at its end
-	beside     = .5 // two words of different scripts that stand together
+	asWritten  = .5 // bonus for a word as it was written, and not only its stem
+	completed  = .2 // the words that begin with the last word of the query, including that word
+	mended     = .4 // a word with one typing error corrected
+	longMarked = .3 // a word with a different long mark at its end
+	beside     = .5 // two adjacent words of different scripts
 )
 
 const (
-	mostUnits = 31 // words of a query; what is behind them is ignored
+	mostUnits = 31 // maximum number of words in a query; further words are ignored
 	mostSlips = 8
 )
 
-// alternative is one way in which a document can have a word: a term, or the
-// pairs of characters of a phrase.
+// alternative is one way in which a document can have a word: a term, or the pairs of
+// characters of a phrase.
 type alternative struct {
-	// keys are the term, or all pairs of the phrase in their order.
+	// keys holds the term, or all pairs of the phrase in order.
 	keys   []string
 	weight float64
 	text   string // of a phrase
 	// kana is the phrase if it is one katakana word.
 	kana string
-	// begins is what the words begin with of which it is any.
+	// begins is the prefix if any word with this prefix matches.
 	begins string
 }
 
@@ -40,20 +40,20 @@ func termOf(key string, weight float64) alternative {
 // unit is a word of the query, or a run of Japanese.
 type unit struct {
 	text string
-	// A document that has one of alternatives has the word. What is in bonus
-	// counts where one of them does.
+	// A document has the word if it has one of alternatives. A bonus counts only in documents
+	// that have one of them.
 	alternatives, bonus []alternative
 	factor              float64 // what the score is multiplied with
 }
 
-// plan is a query taken apart.
+// plan is a parsed query.
 type plan struct {
 	units, boosts []unit
-	near          bool // a word was mended
+	near          bool // a typing error was corrected
 	text          string
 }
 
-// piecesOf takes a query apart.
+// piecesOf splits a query into pieces.
 func piecesOf(folded string) []piece {
 	var list []piece
 	pieces(folded, func(p piece) {
@@ -64,7 +64,7 @@ func piecesOf(folded string) []piece {
 	return list
 }
 
-// plan decides what the pieces of a folded query are looked for as.
+// plan decides how the pieces of a folded query are searched for.
 func (s *search) plan(folded string, list []piece) plan {
 	var p plan
 	var words []string
@@ -96,8 +96,8 @@ func (s *search) plan(folded string, list []piece) plan {
 	return p
 }
 
-// weigh gives each unit its idf: that of the word as it is, and if nobody has
-// it, of the most common of what stands for it.
+// weigh gives each unit its idf: that of the word itself, or, if no document has it, that
+// of its most common alternative.
 func (s *search) weigh(units []unit) {
 	for i := range units {
 		u := &units[i]
@@ -113,8 +113,8 @@ func (s *search) weigh(units []unit) {
 	}
 }
 
-// phraseHaving is how many documents have the rarest pair of a phrase: the
-// phrase itself is not counted before it is looked for.
+// phraseHaving returns the number of documents with the rarest pair of a phrase, because
+// the phrase itself is counted only when it is verified.
 func (s *search) phraseHaving(a alternative) int {
 	if a.begins != "" {
 		return s.begun(a.begins)
@@ -128,8 +128,8 @@ func (s *search) phraseHaving(a alternative) int {
 	return least
 }
 
-// word is the ways to have a word. The last one of a query may go on; one that
-// nobody has may be a slip.
+// word returns the alternatives of a word. The last word of a query may be a prefix; an
+// unknown word may be a typing error.
 func (s *search) word(word string, last bool) (alternatives, bonus []alternative, mendedTo string) {
 	stem := stemKey(word)
 	known := s.lives(stem)
@@ -157,8 +157,8 @@ func (s *search) word(word string, last bool) (alternatives, bonus []alternative
 	return alternatives, bonus, mendedTo
 }
 
-// runOf is the ways to have a run of characters: itself, and with long marks at
-// the ends of its katakana words put on or taken off.
+// runOf returns the alternatives of a run of characters: the run itself, and the run with
+// long marks added to or removed from the ends of its katakana words.
 func runOf(text string) []alternative {
 	runes := []rune(text)
 	list := []alternative{phraseOf(runes, 1)}
@@ -187,9 +187,9 @@ func phraseOf(runes []rune, weight float64) alternative {
 	return a
 }
 
-// longMarks are the other spellings of a run: ユーザー and ユーザ, ユーザ管理 and
-// ユーザー管理. At the end of the run a mark need not be put on: what has it has
-// the word without it, too.
+// longMarks returns the other spellings of a run: ユーザー and ユーザ, ユーザ管理 and
+// ユーザー管理. No mark is added at the end of the run: a text with the mark contains the
+// word without it, too.
 func longMarks(runes []rune) [][]rune {
 	var off, on []rune
 	for i := 0; i < len(runes); {
@@ -220,8 +220,8 @@ func longMarks(runes []rune) [][]rune {
 	return list
 }
 
-// splitScripts takes runs apart where kanji, katakana and hiragana meet, and
-// leaves out the hiragana between them: データベースの設計 is データベース and 設計.
+// splitScripts splits runs where kanji, katakana and hiragana meet, and leaves out the
+// hiragana between them: データベースの設計 becomes データベース and 設計.
 func splitScripts(list []piece) []piece {
 	var split []piece
 	for _, p := range list {
@@ -251,8 +251,8 @@ func splitScripts(list []piece) []piece {
 	return split
 }
 
-// script tells hiragana, katakana and the rest apart; a long mark belongs to
-// what it follows.
+// script distinguishes hiragana, katakana and other characters. A long mark belongs to the
+// script of the character before it.
 func script(r rune, before byte) byte {
 	switch {
 	case r == longMark && before != 0:

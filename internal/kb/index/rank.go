@@ -12,8 +12,8 @@ type scorer struct {
 	units []scoredUnit
 }
 
-// scoredUnit is a unit with a cursor for each of its lists, or with the
-// frequency of every document, or, if some of its lists are dense, with both.
+// scoredUnit is a unit with a cursor for each of its lists, or with the frequency of every
+// document. It has both if some of its lists are dense.
 type scoredUnit struct {
 	factor  float64
 	cursors []*cursor
@@ -21,16 +21,16 @@ type scoredUnit struct {
 	merged  []float32
 	having  bitmap
 	partial bool
-	dense   []int // which of the cursors are of dense lists, if the others are merged
-	// own is how many of the cursors are of alternatives, not of a bonus, and
-	// more what a bonus multiplies the frequency with at most.
+	dense   []int // the cursors of dense lists, if the others are merged
+	// own is the number of cursors of alternatives, without those of a bonus. More is the
+	// maximum factor by which a bonus multiplies the frequency.
 	own  int
 	more float64
-	// leads says that it is one list, not dense, that has every hit.
+	// leads is set if the unit is one list, not dense, that has every hit.
 	leads  bool
-	bounds []float32 // the largest frequency/norm in each stretch, or more
-	// tiers are those of the dense lists, with all that have one of the others,
-	// and limits what documents add at most that are in none, and not in the second.
+	bounds []float32 // an upper bound of frequency/norm in each stretch
+	// tiers are those of the dense lists, with all documents of the other lists. Limits are
+	// the maximum contributions of documents in no tier, and of those not in the second.
 	tiers  [tierCount]bitmap
 	limits [tierCount]float64
 }
@@ -64,15 +64,15 @@ func (s *search) scorer(seg *segment, p *plan) *scorer {
 	add(p.boosts, seg.boosts)
 	for i := range sc.units {
 		if i >= len(p.units) || seg.some {
-			sc.units[i].leads = false // a hit may be without it
+			sc.units[i].leads = false // a hit may lack the unit
 		}
 	}
 	return sc
 }
 
-// frequency is that of a unit in a document: the ways to have a word add up.
-// Sums are of 32 bits wherever they are made, and products rounded before they
-// are added, so that every way and every processor gives the same.
+// frequency returns the frequency of a unit in a document: the sum of its alternatives.
+// Sums always have 32 bits, and products are rounded before they are added, so that every
+// code path and every processor gives the same result.
 func (u *scoredUnit) frequency(doc uint32) float64 {
 	if u.complete() {
 		return u.mergedAt(doc)
@@ -86,7 +86,7 @@ func (u *scoredUnit) frequency(doc uint32) float64 {
 	return float64(f)
 }
 
-// complete says that merged is all there is.
+// complete reports whether merged covers all lists.
 func (u *scoredUnit) complete() bool { return u.merged != nil && !u.partial }
 
 func (u *scoredUnit) mergedAt(doc uint32) float64 {
@@ -96,7 +96,7 @@ func (u *scoredUnit) mergedAt(doc uint32) float64 {
 	return float64(u.merged[doc])
 }
 
-// atMost is at least the frequency, and costs less.
+// atMost returns an upper bound of the frequency, which costs less.
 func (u *scoredUnit) atMost(doc uint32) float64 {
 	if u.merged == nil {
 		f := 0.0
@@ -116,7 +116,7 @@ func (u *scoredUnit) atMost(doc uint32) float64 {
 	return f * u.more
 }
 
-// score is the score of a document: BM25.
+// score returns the BM25 score of a document.
 func (sc *scorer) score(doc uint32) float64 {
 	norm := sc.norms.at(sc.seg.length(doc))
 	total := 0.0
@@ -128,23 +128,23 @@ func (sc *scorer) score(doc uint32) float64 {
 	return total
 }
 
-// stretch is a part of a segment and what its documents can score at most.
+// stretch is a part of a segment with the maximum score of its documents.
 type stretch struct {
 	bound float64
 	at    int
 }
 
 const (
-	// fewHits are scored without looking for those that cannot win.
+	// fewHits is the number of hits up to which all are scored.
 	fewHits = 512
-	// promising is how many stretches are looked at out of their order.
+	// promising is the number of stretches that are examined out of order.
 	promising = 24
-	// slack is more than all roundings can be.
+	// slack is more than the sum of all rounding errors.
 	slack = 1 + 1e-5
 )
 
-// rank offers the hits of a segment to the best. Where there are many, the
-// parts that promise most come first, and those that promise too little never.
+// rank offers the hits of a segment to best. If there are many, it starts with the
+// stretches with the highest bounds and skips those whose bounds are too low.
 func (s *search) rank(seg *segment, p *plan, best *top) {
 	sc := s.scorer(seg, p)
 	if seg.driver != nil {
@@ -164,8 +164,8 @@ func (s *search) rank(seg *segment, p *plan, best *top) {
 	v := s.sieve(sc, best)
 	parts := sc.stretches()
 	v.seed()
-	// First what promises most, until the threshold is high; then the others in
-	// their order, so that each block is unpacked once.
+	// The stretches with the highest bounds come first, until the threshold is high. The others
+	// follow in order, so that each block is unpacked once.
 	next := (stretchHeap{slices.Clone(parts)}).start()
 	for range min(promising, len(parts)) {
 		part := next.pop()
@@ -195,12 +195,12 @@ func (sc *scorer) rankMerged(best *top) {
 	})
 }
 
-// bound is what a unit adds at most in a stretch.
+// bound returns the maximum contribution of a unit in a stretch.
 func (u *scoredUnit) bound(at int) float64 {
 	return u.factor * score(float64(u.bounds[at]), 1) * slack
 }
 
-// stretches are the parts of a segment with their bounds.
+// stretches returns the parts of a segment with their bounds.
 func (sc *scorer) stretches() []stretch {
 	parts := make([]stretch, (sc.seg.documents-1)>>stretchBits+1)
 	for i := range parts {
@@ -240,13 +240,13 @@ func (sc *scorer) stretches() []stretch {
 	return parts
 }
 
-// bounds are the largest frequency/norm of a list in each stretch.
+// bounds computes the largest frequency/norm of a list in each stretch.
 func (sc *scorer) bounds(c *cursor, into []float32) {
 	l := c.l
 	from := uint32(0)
 	for b := range l.blocks() {
 		bound := l.bound(b)
-		if bound == 0 { // not known: they are few, or in memory
+		if bound == 0 { // unknown: there are few, or they are in memory
 			c.load(b)
 			for c.i = 0; c.i < c.n; c.i++ {
 				doc := c.docs[c.i]
@@ -266,7 +266,7 @@ func (sc *scorer) bounds(c *cursor, into []float32) {
 // rankList ranks the documents of one list, block by block.
 func (s *search) rankList(seg *segment, sc *scorer, best *top) {
 	u := &sc.units[0]
-	more := 0.0 // how much the frequency can be multiplied: a bonus is part of the list
+	more := 0.0 // the maximum factor of the frequency: a bonus is part of the list
 	for _, w := range u.weights {
 		more += float64(w)
 	}
@@ -300,7 +300,7 @@ func (s *search) rankList(seg *segment, sc *scorer, best *top) {
 	}
 }
 
-// leastRatio is the frequency/norm that a score needs.
+// leastRatio returns the frequency/norm that a score needs.
 func leastRatio(wanted float64) float64 {
 	part := wanted / (saturation + 1)
 	if part >= 1 || !(part > 0) {

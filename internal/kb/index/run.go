@@ -7,30 +7,30 @@ import (
 	"slices"
 )
 
-// run is the postings of some documents that follow one another, in memory.
+// run holds the postings of consecutive documents in memory.
 type run struct {
 	table termTable
-	keys  []byte // of all terms, side by side
+	keys  []byte // the keys of all terms, concatenated
 	terms []runTerm
 	size  int
 	// grams knows which runs of characters are common.
 	grams *counter
 
-	// The document under way: its terms, and their positions as linked lists.
+	// These belong to the current document: its terms, and their positions as linked lists.
 	touched []uint32
 	nodes   []runNode
 }
 
 type runTerm struct {
 	postings    []byte
-	key, length uint32 // where its key is
+	key, length uint32 // the offset and length of its key
 	last        uint32 // document, plus one
-	count       uint32 // in the document under way
+	count       uint32 // in the current document
 	first, tail int32  // positions, in nodes
-	slot        uint32 // where a run of characters is counted
+	slot        uint32 // the counter of a run of characters
 	kind        byte
 	head        bool
-	common      bool // of a run of characters: it need not be counted any more
+	common      bool // for a run of characters: it need not be counted any more
 }
 
 type runNode struct {
@@ -45,7 +45,7 @@ func (r *run) key(i uint32) []byte {
 	return r.keys[t.key:][:t.length]
 }
 
-// term is the number of a term.
+// term returns the number of a term.
 func (r *run) term(key []byte) uint32 {
 	code := r.table.code(key)
 	at := r.table.find(code, func(i uint32) bool { return bytes.Equal(r.key(i), key) })
@@ -61,14 +61,14 @@ func (r *run) term(key []byte) uint32 {
 	r.keys = append(r.keys, key...)
 	r.terms = append(r.terms, term)
 	r.table.put(at, code, i)
-	r.size += len(key) + 96 // what an entry costs, about
+	r.size += len(key) + 96 // the approximate cost of an entry
 	return i
 }
 
-// isChars tells the runs of characters that may be common.
+// isChars reports whether the term is a run of characters that may be common.
 func (t *runTerm) isChars() bool { return t.kind == pairTerm || t.kind == gramTerm }
 
-// token takes an occurrence of a term, and says whether it is a common run of
+// token adds an occurrence of a term, and reports whether it is a common run of
 // characters.
 func (r *run) token(t token) bool {
 	i := r.term(t.key)
@@ -92,8 +92,7 @@ func (r *run) token(t token) bool {
 	return term.common
 }
 
-// end closes the document under way, and counts the runs of characters that it
-// has, each once.
+// end finishes the current document, and counts each of its runs of characters once.
 func (r *run) end(doc uint32) {
 	for _, i := range r.touched {
 		term := &r.terms[i]
@@ -113,9 +112,9 @@ func (r *run) end(doc uint32) {
 	r.touched, r.nodes = r.touched[:0], r.nodes[:0]
 }
 
-// sorted are the terms in the order of their keys. They are compared by their first
-// eight bytes, which decide nearly always, so that no key is looked up elsewhere in
-// memory: that would take longer than all else of a build with many terms.
+// sorted returns the terms in the order of their keys. It compares the first eight bytes,
+// which nearly always decide, so that keys elsewhere in memory are rarely read: reading
+// them would take longer than the rest of a build with many terms.
 func (r *run) sorted() []uint32 {
 	type place struct {
 		first uint64
@@ -140,7 +139,7 @@ func (r *run) sorted() []uint32 {
 	return order
 }
 
-// empty forgets all terms, and keeps the memory.
+// empty removes all terms and keeps the memory.
 func (r *run) empty() {
 	clear(r.terms)
 	clear(r.table.slots)

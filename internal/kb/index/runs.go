@@ -11,7 +11,7 @@ import (
 	"slices"
 )
 
-// runs are those that were put aside, in one file, and the last in memory.
+// runs holds the runs in the temporary file and the last one in memory.
 type runs struct {
 	dir, name string
 	file      *os.File
@@ -20,8 +20,8 @@ type runs struct {
 	opened    []*os.File
 }
 
-// temporary is a file that goes with the build. Where a file can be removed
-// while it is open, nothing is left of it even when the process is killed.
+// temporary creates a file that is removed with the build. Where an open file can be
+// removed, even a killed process leaves nothing behind.
 func (r *runs) temporary() (*os.File, error) {
 	f, err := os.CreateTemp(r.dir, r.name)
 	if err != nil {
@@ -39,8 +39,8 @@ func (r *runs) close() {
 	}
 }
 
-// putAside writes a run to the file and empties it. The first documents of the
-// next run are numbered from the beginning, so each stands for itself.
+// putAside writes a run to the file and empties it. Each run encodes its first documents
+// from the beginning, so that it can be read by itself.
 func (r *runs) putAside(x *run) (err error) {
 	if r.file == nil {
 		if r.file, err = r.temporary(); err != nil {
@@ -75,7 +75,7 @@ type runPostings struct{ raw []byte }
 
 var errRun = errors.New("what was put aside cannot be read back")
 
-// each calls with the postings; the gaps of positions are valid until the next.
+// each calls add with the postings. The gaps of positions are valid until the next call.
 func (p runPostings) each(positions bool, add func(doc, value uint32, where []uint32)) error {
 	next := uint32(0)
 	var where []uint32
@@ -107,7 +107,7 @@ func (p runPostings) each(positions bool, add func(doc, value uint32, where []ui
 	return nil
 }
 
-// merge calls with each key, in order, and its postings in the order of runs.
+// merge calls yield with each key, in order, and its postings in the order of runs.
 func (r *runs) merge(yield func(key []byte, postings []runPostings) error) error {
 	var h runHeap
 	for i, at := range r.extents {
@@ -132,7 +132,7 @@ func (r *runs) merge(yield func(key []byte, postings []runPostings) error) error
 	for len(h) > 0 {
 		key, postings, took = append(key[:0], h[0].key...), postings[:0], took[:0]
 		for len(h) > 0 && bytes.Equal(h[0].key, key) {
-			x := heap.Pop(&h).(*runReader) // it has nothing else
+			x := heap.Pop(&h).(*runReader) // the heap holds nothing else
 			postings = append(postings, runPostings{x.raw})
 			took = append(took, x)
 		}
@@ -202,7 +202,7 @@ func (h runHeap) Less(i, j int) bool {
 	return h[i].run < h[j].run
 }
 func (h runHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
-func (h *runHeap) Push(x any)   { *h = append(*h, x.(*runReader)) } // it has nothing else
+func (h *runHeap) Push(x any)   { *h = append(*h, x.(*runReader)) } // the heap holds nothing else
 func (h *runHeap) Pop() any {
 	old := *h
 	x := old[len(old)-1]

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// search is one search under way.
+// search is one running search.
 type search struct {
 	x         *Index
 	q         Query
@@ -15,7 +15,7 @@ type search struct {
 	norms     norms
 }
 
-// Search finds documents. It waits for nobody but an Apply.
+// Search finds documents. It waits only for Apply.
 func (x *Index) Search(q Query) Result {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -32,8 +32,8 @@ func (x *Index) Search(q Query) Result {
 	return s.run()
 }
 
-// run tries the query as it is (with words that nobody has mended), then with
-// its runs split, then with as many of its words as any document has.
+// run tries the query with unknown words corrected, then with its runs split, then with as
+// many of its words as any document has.
 func (s *search) run() Result {
 	folded := Fold(s.q.Text)
 	list := piecesOf(folded)
@@ -79,9 +79,9 @@ func (s *search) matchAll(p *plan) int {
 	return total
 }
 
-// matchMost finds those that have the most words, and says how many these are.
+// matchMost finds the documents that have the most words, and returns that number.
 func (s *search) matchMost(p *plan) (total, had int) {
-	// Each document's number of words, in binary: one set for each digit.
+	// The number of words of each document is in binary: one set for each digit.
 	digits := bits.Len(uint(len(p.units)))
 	counts := make([][]bitmap, len(s.segments))
 	for i, seg := range s.segments {
@@ -118,7 +118,7 @@ func (s *search) matchMost(p *plan) (total, had int) {
 			n += narrowed[i].count()
 		}
 		if n == 0 {
-			continue // nobody has this digit
+			continue // no document has this digit
 		}
 		had, total = had|1<<d, n
 		for i, seg := range s.segments {

@@ -1,16 +1,16 @@
 package index
 
-// vocabulary is where terms are looked up: the base's or the delta's.
+// vocabulary looks up terms in the base or in the delta.
 type vocabulary interface {
 	find(key string) (list, bool)
-	// has looks for a key in a scope, scopeOf says where keys with a prefix are; no
-	// scope is nowhere.
+	// has reports whether a key is in a scope. scopeOf returns the scope of the keys with a
+	// prefix; an empty scope has no keys.
 	has(key []byte, in scope) bool
 	scopeOf(prefix string) scope
-	// each calls with the lists of the keys that begin with a prefix, in order. A
-	// list is valid during the call.
+	// each calls yield with the lists of the keys with a prefix, in order. A list is valid
+	// during the call.
 	each(prefix string, yield func(l *list) bool)
-	// joined is the list for all keys that begin with one, if it is there.
+	// joined returns the list for all keys with a prefix, if there is one.
 	joined(key string) (list, bool)
 }
 
@@ -21,20 +21,20 @@ type segment struct {
 	documents int
 	dead      bitmap
 	inBase    bool
-	// scale makes the bounds of lists hold at the mean length of today.
+	// scale adjusts the bounds of lists to the current mean length.
 	scale float64
 
 	units, boosts []foundUnit
 	begun         begun
 	scope         scope
-	// hits is what matches. If nil, it is the documents of driver that live. Some
-	// says that hits need not have every unit.
+	// hits holds the matching documents. If it is nil, the living documents of driver match.
+	// Some is set if hits need not have every unit.
 	hits   bitmap
 	some   bool
 	driver *list
 }
 
-// segments are the parts of the index.
+// segments returns the parts of the index.
 func (x *Index) segments() []*segment {
 	var list []*segment
 	if x.base != nil && x.base.Len() > 0 {
@@ -75,7 +75,7 @@ func (s *search) livesIn(seg *segment, key string) int {
 	return s.livesOf(seg, key, &l)
 }
 
-// livesOf is the same for a list that was found.
+// livesOf is livesIn for a list that was already found.
 func (s *search) livesOf(seg *segment, key string, l *list) int {
 	switch {
 	case !seg.inBase:
@@ -120,7 +120,7 @@ func (s *search) deadIn(key string, l *list) int {
 	return n
 }
 
-// lives tells whether any living document has a term.
+// lives reports whether any living document has a term.
 func (s *search) lives(key string) bool {
 	for _, seg := range s.segments {
 		l, ok := seg.find(key)

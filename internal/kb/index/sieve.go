@@ -7,21 +7,20 @@ import (
 	"slices"
 )
 
-// sieve leaves, of the hits of a stretch, those that may be among the best: 64
-// documents at a time by the tiers that they are in, then one by one.
+// sieve selects the hits of a stretch that may be among the best: 64 documents at a time by
+// their tiers, then one by one.
 type sieve struct {
 	sc   *scorer
 	best *top
-	// units are ordered by what they promise: after the first, most documents
-	// cannot win.
+	// units are ordered by their maximum contribution: after the first, most documents cannot
+	// win.
 	units []*scoredUnit
-	// limits are what a document of the stretch adds at most by its tier, and
-	// most and least the sums of the highest and the lowest of a unit and those
-	// behind it.
+	// limits are the maximum contributions of a document of the stretch by its tier. Most and
+	// least are the sums of the highest and of the lowest limits of a unit and those after it.
 	limits      [][tierCount + 1]float64
 	most, least []float64
-	// lead is the first unit, if it is one list that is not dense and has every
-	// hit: then that list is walked, which is faster than to ask it for each hit.
+	// lead is the first unit, if it is one list that is not dense and has every hit. Then that
+	// list is walked, which is faster than a lookup for each hit.
 	lead *scoredUnit
 }
 
@@ -55,8 +54,8 @@ func (s *search) sieve(sc *scorer, best *top) *sieve {
 	return v
 }
 
-// tiers reads those of a unit, if it has any. For what is merged there are none:
-// they are chosen now, by a sample.
+// tiers reads the tiers of a unit, if it has any. Merged lists have none; theirs are chosen
+// here by a sample.
 func (s *search) tiers(sc *scorer, u *scoredUnit) {
 	if u.complete() || u.own == 0 || u.own == 1 && !u.cursors[0].l.dense || u.own > 1 && !u.partial {
 		return
@@ -80,8 +79,8 @@ func (s *search) tiers(sc *scorer, u *scoredUnit) {
 	}
 }
 
-// mergedTiers puts those of the merged documents into the tiers that have more
-// than the limits that it returns, and finds their bounds on the way.
+// mergedTiers puts merged documents above the returned limits into the tiers, and computes
+// their bounds in the same pass.
 func (sc *scorer) mergedTiers(u *scoredUnit) (limits [tierCount]float64) {
 	ratio := func(doc uint32) float64 {
 		return float64(u.merged[doc]) / sc.norms.at(sc.seg.length(doc))
@@ -113,7 +112,7 @@ func (sc *scorer) mergedTiers(u *scoredUnit) (limits [tierCount]float64) {
 	return limits
 }
 
-// begin makes ready for a stretch.
+// begin prepares for a stretch.
 func (v *sieve) begin(at int) {
 	for i := len(v.units) - 1; i >= 0; i-- {
 		u := v.units[i]
@@ -129,11 +128,11 @@ func (v *sieve) begin(at int) {
 	}
 }
 
-// seeds is how many documents are tried before the others.
+// seeds is the number of documents that are tried first.
 const seeds = 256
 
-// seed tries hits that are in the upper tiers of the two units that promise
-// most, so that the threshold is high from the start. They are no hits any more.
+// seed tries hits in the upper tiers of the two units with the highest contributions, so
+// that the threshold is high from the start. It removes them from the hits.
 func (v *sieve) seed() {
 	var a, b *scoredUnit
 	for _, u := range v.units {
@@ -186,13 +185,13 @@ func (v *sieve) look(at int) {
 	}
 }
 
-// walk looks at the documents of a stretch that the leading list has.
+// walk examines the documents of a stretch that the leading list has.
 func (v *sieve) walk(from uint32) {
 	sc, c, hits := v.sc, v.lead.cursors[0], v.sc.seg.hits
 	wanted, least := math.Inf(-1), 0.0
 	for doc := c.seek(from); doc>>stretchBits == from>>stretchBits; doc = c.next() {
 		if now := v.best.threshold(); now != wanted {
-			// What the others cannot add, the frequency in this list must.
+			// The frequency in this list must make up for what the others cannot add.
 			wanted = now
 			least = leastRatio((now/slack-v.most[1])/v.lead.factor) / (float64(v.lead.weights[0]) * v.lead.more) / slack
 		}
@@ -202,8 +201,8 @@ func (v *sieve) walk(from uint32) {
 	}
 }
 
-// pass is those of a word's documents that can win: by the tiers of the units
-// from one on, and what the units before it add at most.
+// pass returns the documents of a word of the bitmap that can win, by the tiers of the
+// units from i on. Sum is the maximum contribution of the units before.
 func (v *sieve) pass(i, word int, docs uint64, sum float64) uint64 {
 	wanted := v.best.threshold()
 	switch {
@@ -222,7 +221,7 @@ func (v *sieve) pass(i, word int, docs uint64, sum float64) uint64 {
 		v.pass(i+1, word, docs&^first, sum+v.limits[i][0])
 }
 
-// try offers a document, unless it is seen on the way that it cannot win.
+// try offers a document to best. It stops as soon as the document cannot win.
 func (v *sieve) try(doc uint32) {
 	norm := v.sc.norms.at(v.sc.seg.length(doc))
 	sum := 0.0

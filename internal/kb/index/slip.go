@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// leastForSlip is how long a word must be to be mended.
+// leastForSlip is the minimum length of a word that is corrected.
 const leastForSlip = 4
 
-// slips are the words of the vocabulary that one slip makes of the given one: a
-// letter too much, too little, wrong, or two exchanged. The most common first.
-// All that a slip can make are looked up, which costs the same however large
-// the vocabulary is.
+// slips returns the words of the vocabulary that differ from the given one by one typing
+// error: an extra, missing or wrong letter, or two exchanged ones. The most common come
+// first. It looks up all possible variants, so its cost does not depend on the size of the
+// vocabulary.
 func (s *search) slips(word string) []string {
 	if len(word) < leastForSlip || !ascii(word) || numeric(word) {
 		return nil
@@ -41,7 +41,7 @@ func (s *search) slips(word string) []string {
 	for i := range len(word) + 1 {
 		before, after := word[:i], word[i:]
 		if !s.narrow(string(wordTerm) + before) {
-			break // nothing begins like that, nor with more of the word
+			break // no key has this prefix or a longer one
 		}
 		if after != "" {
 			try(before, after[1:])
@@ -66,8 +66,8 @@ func (s *search) slips(word string) []string {
 	return list
 }
 
-// narrow says where the keys are that are asked for next: they begin with a
-// prefix. False is that there are none.
+// narrow limits the next lookups to keys with a prefix. It returns false if there are
+// none.
 func (s *search) narrow(prefix string) bool {
 	found := false
 	for _, seg := range s.segments {
@@ -77,8 +77,8 @@ func (s *search) narrow(prefix string) bool {
 	return found
 }
 
-// known tells whether a segment has a term, dead or alive. Hundreds are asked
-// for, so it makes no garbage, and looks only where narrow says that they are.
+// known reports whether a segment has a term, in dead or living documents. It is called
+// hundreds of times, so it does not allocate, and looks only in the range set by narrow.
 func (s *search) known(key []byte) bool {
 	for _, seg := range s.segments {
 		if seg.has(key, seg.scope) {

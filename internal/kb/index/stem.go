@@ -8,9 +8,9 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// appendStem appends a word without its inflection: plural, -ed, -ing, a silent
-// e, and accents. It is light on purpose: design and designer stay two words,
-// and what it makes need not be one.
+// appendStem appends a word without its inflection: plural, -ed, -ing, a silent e, and
+// accents. It is deliberately light: design and designer stay two words, and a stem need
+// not be a word.
 func appendStem(dst []byte, word string) []byte {
 	if !ascii(word) {
 		plain := string(appendPlain(nil, word))
@@ -54,7 +54,7 @@ func appendPlain(dst []byte, word string) []byte {
 	return dst
 }
 
-// single makes run of runn, and leaves call.
+// single returns run for runn, and leaves call unchanged.
 func single(w string) string {
 	if n := len(w); n > 3 && w[n-1] == w[n-2] && w[n-1] != 'l' && w[n-1] != 's' && w[n-1] != 'z' {
 		return w[:n-1]

@@ -13,20 +13,19 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// titles are those of the base, and two orders of its documents: by folded
-// title, and by type (its number) and folded title. A suggestion is a binary
-// search in one of them, so a filter by type costs nothing.
+// titles holds the titles of the base and two orders of its documents: by folded title,
+// and by type (its number) and folded title. A suggestion is a binary search in one of
+// them, so a filter by type costs nothing.
 type titles struct {
 	text, starts  []byte
 	order, byType titleOrder
-	// typeStarts is where each type begins in the order by type, and its end.
+	// typeStarts holds the beginning of each type in the order by type, and the end.
 	typeStarts []byte
 	columns    *columns
 }
 
-// titleOrder is documents in the order of their titles. The beginnings of every
-// 64th folded title stand side by side, so that most steps of a search read
-// memory that was read before.
+// titleOrder holds documents in the order of their titles. The beginnings of every 64th
+// folded title are adjacent, so that most steps of a search read cached memory.
 type titleOrder struct{ docs, marks []byte }
 
 const (
@@ -66,7 +65,7 @@ func (o titleOrder) near(from, to int, prefix string) (low, high, sure int) {
 // isFolded marks a title that is its own folded form.
 const isFolded = 1 << 63
 
-// at is a title and whether it is folded already.
+// at returns a title and whether it is folded already.
 func (t *titles) at(doc uint32) (title []byte, folded bool) {
 	if int(doc) >= t.columns.count() {
 		return nil, true
@@ -79,8 +78,8 @@ func (t *titles) at(doc uint32) (title []byte, folded bool) {
 	return t.text[from:to], start&isFolded != 0
 }
 
-// compare puts a title's folded form before, at or behind a prefix: 0 is that
-// it begins with it.
+// compare compares a title's folded form with a prefix. It returns 0 if the title begins
+// with it.
 func (t *titles) compare(doc uint32, prefix string) int {
 	title, folded := t.at(doc)
 	if folded {
@@ -91,7 +90,7 @@ func (t *titles) compare(doc uint32, prefix string) int {
 			return compareFolding(text(title), prefix)
 		}
 	}
-	// What is plain is folded on the way, without garbage.
+	// A plain title is folded during the comparison, without an allocation.
 	for i := range len(prefix) {
 		if i == len(title) {
 			return -1
@@ -107,7 +106,7 @@ func (t *titles) compare(doc uint32, prefix string) int {
 	return 0
 }
 
-// compareFolding folds no more of a title than the prefix is long.
+// compareFolding folds only as much of a title as the prefix is long.
 func compareFolding(title, prefix string) int {
 	var it norm.Iter
 	it.InitString(norm.NFKC, title)
@@ -134,10 +133,10 @@ func compareFolding(title, prefix string) int {
 	return -1
 }
 
-// text is bytes of the file as a string, without a copy: only to be compared.
+// text returns bytes of the file as a string without a copy, only for comparisons.
 func text(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 
-// titleBuilder gathers the titles of a base.
+// titleBuilder collects the titles of a base.
 type titleBuilder struct {
 	text   []byte
 	starts []uint64
@@ -171,7 +170,7 @@ func (b *titleBuilder) title(doc uint32) []byte {
 	return b.text[b.starts[doc]&^isFolded : end]
 }
 
-// sort makes the two orders.
+// sort builds the two orders.
 func (b *titleBuilder) sort(c *columns) (order, byType titleOrder) {
 	docs := make([]uint32, len(b.folded))
 	for i := range docs {
@@ -203,8 +202,8 @@ func (b *titleBuilder) sort(c *columns) (order, byType titleOrder) {
 	return order, put()
 }
 
-// Suggest returns titles that begin with a prefix, folded, in order; of the
-// given types, or of all. Each title comes once.
+// Suggest returns titles whose folded form begins with a prefix, in order, of the given
+// types or of all. Each title is returned once.
 func (x *Index) Suggest(prefix string, types []string, limit int) []string {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
@@ -228,7 +227,7 @@ func (x *Index) Suggest(prefix string, types []string, limit int) []string {
 	return mergeTitles(parts, limit)
 }
 
-// mergeTitles makes one list of titles in the order of their folded forms.
+// mergeTitles merges lists of titles in the order of their folded forms.
 func mergeTitles(parts [][]string, limit int) []string {
 	var found []deltaTitle
 	for _, part := range parts {
@@ -246,7 +245,7 @@ func mergeTitles(parts [][]string, limit int) []string {
 	return list
 }
 
-// suggest is titles of the base, one list for each type if there are types.
+// suggest returns titles of the base, one list for each type if types are given.
 func (t *titles) suggest(prefix string, types []string, limit int, dead bitmap) [][]string {
 	var parts [][]string
 	collect := func(order titleOrder, from, to int) {
@@ -272,7 +271,7 @@ func (t *titles) suggest(prefix string, types []string, limit int, dead bitmap) 
 	return parts
 }
 
-// collect is titles from a part of an order, each once.
+// collect returns titles from a part of an order, each once.
 func (t *titles) collect(order titleOrder, from, to int, prefix string, limit int, dead bitmap) []string {
 	var found []string
 	at := order.at
@@ -292,7 +291,7 @@ func (t *titles) collect(order titleOrder, from, to int, prefix string, limit in
 			found = make([]string, 0, min(limit, to-from))
 		}
 		found = append(found, string(title))
-		// Of those with the same title it is enough to have one: leap over them.
+		// One of several equal titles is enough, so leap over the others.
 		step := 1
 		for from+step < to && t.same(at(from+step), title) {
 			step *= 2

@@ -7,20 +7,19 @@ import (
 	"math/rand/v2"
 )
 
-// termTable finds the number of a term by its key while a base is built, which
-// is done for every word of every document. Most keys are shorter than eight
-// bytes (a pair of characters is seven) and stand in the table themselves, so
-// that looking one up reads one place in memory.
+// termTable maps keys of terms to numbers while a base is built, for every word of every
+// document. Most keys are shorter than eight bytes (a pair of characters has seven) and
+// are stored in the table itself, so that a lookup reads one place in memory.
 type termTable struct {
 	slots []termSlot // a power of two
 	used  int
 	shift int
-	// What nobody can foresee, so that no text can make many keys collide.
+	// The seed is unpredictable, so that no text can make many keys collide.
 	seed maphash.Seed
 	odd  uint64
 }
 
-// termSlot is a place of the table.
+// termSlot is a slot of the table.
 type termSlot struct {
 	code uint64
 	term uint32 // plus one; zero is empty
@@ -37,7 +36,7 @@ func newTermTable() termTable {
 // hashed marks a code that is not the key itself.
 const hashed = 1 << 63
 
-// code is the key and its length, or what it is hashed to.
+// code returns the key with its length, or its hash.
 func (t *termTable) code(key []byte) uint64 {
 	n := len(key)
 	switch {
@@ -53,7 +52,7 @@ func (t *termTable) code(key []byte) uint64 {
 	return code
 }
 
-// find is the place of a key, or the empty one where it belongs.
+// find returns the slot of a key, or the empty slot where it belongs.
 func (t *termTable) find(code uint64, same func(term uint32) bool) *termSlot {
 	for at := int(code * t.odd >> t.shift); ; at = (at + 1) & (len(t.slots) - 1) {
 		s := &t.slots[at]
@@ -63,7 +62,7 @@ func (t *termTable) find(code uint64, same func(term uint32) bool) *termSlot {
 	}
 }
 
-// put fills an empty place.
+// put fills an empty slot.
 func (t *termTable) put(at *termSlot, code uint64, term uint32) {
 	*at = termSlot{code, term + 1}
 	if t.used++; t.used < len(t.slots)/2 {

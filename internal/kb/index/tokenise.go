@@ -4,56 +4,55 @@ import (
 	"unicode/utf8"
 )
 
-// The kinds of terms; each is the first byte of its terms' keys, so that the
-// dictionary keeps them apart.
+// These are the kinds of terms. The kind is the first byte of a term's key, so that the
+// dictionary keeps kinds apart.
 const (
-	pairTerm  = 'b' // two characters that stand together, with their positions
+	pairTerm  = 'b' // two adjacent characters, with their positions
 	gramTerm  = 'c' // a longer run of characters, in a base: see grams.go
 	tagTerm   = 'g' // a tag as it was given, for the filter
-	kanaTerm  = 'k' // a katakana word from one of its characters to its end
+	kanaTerm  = 'k' // a suffix of a katakana word
 	stemTerm  = 's' // a word without its inflection
 	typeTerm  = 't' // the document's type, for the filter
 	charTerm  = 'u' // one character of a script without spaces
-	stateTerm = 'v' // its status, for the filter
+	stateTerm = 'v' // the document's status, for the filter
 	wordTerm  = 'w' // a word as it is written
 	boundTerm = 'x' // a word and the character beside it: API設 of API設計
-	// beginTerm is the beginning of many words, in a base: see beginning.go. It
-	// is made of the words, so it stands behind them.
+	// beginTerm is a prefix of many words, in a base: see beginning.go. It is derived from the
+	// words, so it comes after them.
 	beginTerm = 'z'
 )
 
-// longestWord is how much of a word is kept, in bytes; what is longer is no
-// word but a key or a blob, and is found by its beginning.
+// longestWord is the length to which words are cut, in bytes. A longer one is a key or a
+// blob and not a word; it is found by its beginning.
 const longestWord = 64
 
 // token is one occurrence of a term.
 type token struct {
 	key []byte
-	// position counts the characters of scripts without spaces; it is used by
-	// pairs alone.
+	// position counts the characters of scripts without spaces. Only pairs use it.
 	position uint32
-	// head is the title.
+	// head is set for tokens of the title.
 	head bool
 }
 
-// tokeniser takes documents apart, always in the same way: base and delta, and
-// every process, must agree.
+// tokeniser splits documents into tokens. The base, the delta and every process must
+// split them in the same way.
 type tokeniser struct {
-	// emit takes a token, and says whether it is a common run of characters.
+	// emit takes a token, and reports whether it is a common run of characters.
 	emit     func(token) bool
 	key      []byte
 	position uint32
 	length   uint32
 	head     bool
 	last     piece // the piece before
-	// Of the run under way: where its characters begin, and which of its runs of
-	// characters are common.
+	// These describe the current run: the offsets of its characters, and which of its parts
+	// are common.
 	starts []int
 	common []bool
 }
 
-// document emits what is in a document, and returns how long it is and how many
-// positions its head takes.
+// document emits the tokens of a document, and returns its length and the number of
+// positions of its head.
 func (t *tokeniser) document(d *Document) (length, head uint32) {
 	t.position, t.length, t.head = 0, 0, true
 	t.say(typeTerm, d.Type)
@@ -70,7 +69,7 @@ func (t *tokeniser) document(d *Document) (length, head uint32) {
 
 func (t *tokeniser) text(text string) {
 	t.last = piece{}
-	t.position++ // no phrase goes over the end of a field
+	t.position++ // no phrase crosses the end of a field
 	pieces(Fold(text), t.piece)
 }
 
@@ -110,7 +109,7 @@ func (t *tokeniser) run(text string) {
 		t.position++
 		i, size = i+size, next
 	}
-	t.position++ // no phrase goes over the end of a run
+	t.position++ // no phrase crosses the end of a run
 	if common {
 		t.grams(text)
 	}
@@ -123,13 +122,12 @@ func (t *tokeniser) run(text string) {
 	})
 }
 
-// leastKana is how long a katakana word must be to have terms of its own. These
-// are the most common phrases of technical texts (システム, サーバー); what begins
-// with the query among all the ends of such words is what has it somewhere, and
-// no position need be looked at.
+// leastKana is the minimum length of a katakana word that gets its own terms. Such words
+// are the most common phrases of technical texts (システム, サーバー). A word contains the
+// query if one of its suffixes begins with it, so no positions are needed.
 const leastKana = 3
 
-// kanaWords calls with the katakana words of a run.
+// kanaWords calls yield with the katakana words of a run.
 func kanaWords(run string, yield func(word string)) {
 	start := -1
 	for i, r := range run {
@@ -151,8 +149,8 @@ func (t *tokeniser) say(kind byte, text string) (common bool) {
 	return t.emit(token{key: t.key, position: t.position, head: t.head})
 }
 
-// appendBound appends what two neighbours of different scripts are at their
-// boundary: the whole word, and the nearest character.
+// appendBound appends the boundary of two adjacent pieces of different scripts: the whole
+// word, and the nearest character.
 func appendBound(dst []byte, a, b piece) []byte {
 	if a.class == letter {
 		_, size := utf8.DecodeRuneInString(b.text)
@@ -162,7 +160,7 @@ func appendBound(dst []byte, a, b piece) []byte {
 	return append(append(dst, a.text[len(a.text)-size:]...), cut(b.text)...)
 }
 
-// cut shortens what is too long to be a word.
+// cut shortens a word that is too long.
 func cut(word string) string {
 	if len(word) <= longestWord {
 		return word
@@ -174,5 +172,5 @@ func cut(word string) string {
 	return word[:n]
 }
 
-// stemKey is the key of a word without its inflection.
+// stemKey returns the key of a word without its inflection.
 func stemKey(word string) string { return string(appendStem([]byte{stemTerm}, word)) }

@@ -6,13 +6,13 @@ import (
 	"slices"
 )
 
-// top keeps the best hits: a heap with the worst of them in front.
+// top holds the best hits in a heap with the worst of them first.
 type top struct {
 	limit int
 	hits  []Hit
 }
 
-// worse orders hits: a lower score, or the same and a higher id.
+// worse orders hits: a lower score is worse, and among equals a higher id.
 func worse(a, b Hit) bool {
 	if a.Score != b.Score {
 		return a.Score < b.Score
@@ -20,7 +20,7 @@ func worse(a, b Hit) bool {
 	return a.ID > b.ID
 }
 
-// threshold is the score below which a document is none of the best.
+// threshold returns the score below which a document is not among the best.
 func (t *top) threshold() float64 {
 	if len(t.hits) < t.limit {
 		return math.Inf(-1)
@@ -67,8 +67,8 @@ func (t *top) sorted() []Hit {
 	return t.hits
 }
 
-// stretchHeap gives the stretches with the highest bound first, and equals in
-// their order, without sorting those that are never asked for.
+// stretchHeap returns the stretches with the highest bound first, and equals in their
+// order, without sorting those that are never requested.
 type stretchHeap struct{ list []stretch }
 
 func before(a, b stretch) bool {

@@ -6,31 +6,31 @@ import (
 	"sync"
 )
 
-// loadPage is how many rows are read at once.
+// loadPage is the number of rows that are read at once.
 const loadPage = 1_000
 
-// errLengths is a vector of another length than the others of its model: what is
-// behind its name has changed.
+// errLengths says that a vector's length differs from the others of its model: another
+// model now has the same name.
 var errLengths = errors.New("the model gives vectors of another length than before")
 
-// index is the matrix, which is read from the store when somebody searches first,
-// and follows the changes from then on.
+// index holds the matrix. The first search reads it from the store; from then on it
+// follows the changes.
 type index struct {
 	store Store
 	model Hash
 	most  int
-	// turn is held by who reads or changes the whole, which takes its time: waiting
-	// for it can be given up.
+	// turn is held while the whole matrix is read or changed, which takes time. A wait for
+	// it can be canceled.
 	turn chan struct{}
-	mu   sync.RWMutex // guards what follows
-	m    *matrix      // nil before it was read
+	mu   sync.RWMutex // guards the fields below
+	m    *matrix      // nil until it is read
 }
 
 func newIndex(store Store, model Hash, most int) *index {
 	return &index{store: store, model: model, most: most, turn: make(chan struct{}, 1)}
 }
 
-// acquire waits for the turn of the one goroutine that changes the index.
+// acquire waits for turn, which one goroutine holds at a time.
 func (x *index) acquire(ctx context.Context) error {
 	select {
 	case x.turn <- struct{}{}:
@@ -48,7 +48,7 @@ func (x *index) matrix() *matrix {
 	return x.m
 }
 
-// load reads the vectors, unless that has been done.
+// load reads the vectors, unless they are loaded already.
 func (x *index) load(ctx context.Context) error {
 	if x.matrix() != nil {
 		return nil
@@ -82,8 +82,8 @@ func (x *index) load(ctx context.Context) error {
 	return nil
 }
 
-// apply is what has become of items. Before the matrix is read there is nothing to
-// do: what is new stands in the store.
+// apply applies changed and deleted items. It does nothing before the matrix is read,
+// because the store has the changes.
 func (x *index) apply(ctx context.Context, rows []Row, gone []int64) error {
 	if err := x.acquire(ctx); err != nil {
 		return err
@@ -105,7 +105,7 @@ func (x *index) apply(ctx context.Context, rows []Row, gone []int64) error {
 	return nil
 }
 
-// drop forgets the matrix; the next search reads it again.
+// drop discards the matrix. The next search reads it again.
 func (x *index) drop(ctx context.Context) error {
 	if err := x.acquire(ctx); err != nil {
 		return err
@@ -117,7 +117,7 @@ func (x *index) drop(ctx context.Context) error {
 	return nil
 }
 
-// nearest is matrix.nearest. It fails if the query is of another length.
+// nearest is matrix.nearest. It fails if the query has another length.
 func (x *index) nearest(ctx context.Context, q question, types []string, limit int, also []int64) ([]nearness, map[int64]nearness, error) {
 	if err := x.load(ctx); err != nil {
 		return nil, nil, err

@@ -7,33 +7,31 @@ import (
 	"sync"
 )
 
-// mostBytes is how much memory vectors may take. What comes beyond is found by its
-// words only.
+// mostBytes limits the memory of vectors. Items beyond it are found by their words only.
 const mostBytes = 1 << 30
 
-// matrix has the vectors of all items in memory, one behind the other: comparing a
-// query with each of them is then as fast as reading them. It is not safe for
-// concurrent use.
+// matrix holds the vectors of all items in memory, one after the other, so comparing a
+// query with all of them is as fast as reading them. It is not safe for concurrent use.
 type matrix struct {
 	dims int
 	most int // bytes
-	// By place: a vector, whose it is and which of its chunks it is of.
+	// These are indexed by place: the vector, its owner and its chunk.
 	codes  []int8
 	scales []float32
-	owners []int32 // -1 is nobody
+	owners []int32 // -1 for a free place
 	chunks []uint8
-	free   []int32 // places of nobody
+	free   []int32 // the free places
 
-	// By owner.
+	// These are indexed by owner.
 	items   []entry
 	byID    map[int64]int32
 	vacant  []int32
 	types   map[string]int32
-	crowded int // items that found no place
+	crowded int // items without a place
 }
 
 type entry struct {
-	id     int64 // 0 is nobody
+	id     int64 // 0 for a free entry
 	kind   int32
 	n      int32
 	places [mostChunks]int32
@@ -43,16 +41,16 @@ func newMatrix(most int) *matrix {
 	return &matrix{most: most, byID: map[int64]int32{}, types: map[string]int32{}}
 }
 
-// put takes an item's vectors in the place of those that it had. It reports false
-// when they are of another length than all others.
+// put replaces an item's vectors. It returns false if their length differs from all
+// others.
 func (m *matrix) put(row *Row) bool {
 	m.remove(row.Item)
 	dims := row.dimensions()
 	if dims == 0 {
-		return true // nothing to be found by
+		return true // the item has no vectors
 	}
 	if m.dims == 0 || len(m.byID) == 0 {
-		if m.dims != dims { // places of nobody have another length
+		if m.dims != dims { // free places have another length
 			m.codes, m.scales, m.owners, m.chunks, m.free = nil, nil, nil, nil, nil
 		}
 		m.dims = dims
@@ -123,9 +121,9 @@ func (m *matrix) remove(id int64) {
 	delete(m.byID, id)
 }
 
-// nearness is how near an item is to a query: 0 is no nearer than items are on
-// average, 1 is the nearest. Only how far they are from each other says something;
-// what a cosine means differs from model to model.
+// nearness is the nearness of an item to a query: 0 is the average of all items, 1 is
+// the nearest item. Only the distances between items are meaningful; the meaning of a
+// cosine differs from model to model.
 type nearness struct {
 	id    int64
 	near  float64
@@ -133,16 +131,16 @@ type nearness struct {
 }
 
 const (
-	// leastNear is how near an item must be to be found by its meaning alone.
+	// leastNear is the nearness at which an item is found by its meaning alone.
 	leastNear = .5
-	// alike is how much nearer than the average the nearest must be to tell them
-	// apart.
+	// alike is the minimum distance of the nearest item from the average. Below it, items
+	// cannot be told apart.
 	alike = 1e-4
 )
 
-// nearest are the items of these types that are found by their meaning, the
-// nearest first and at most limit, and those asked for, however near they are.
-// A query of another length finds nothing.
+// nearest returns the items of these types that are found by their meaning, the nearest
+// first and at most limit. It also returns the nearness of the items in also. A query
+// of another length finds nothing.
 func (m *matrix) nearest(q question, types []string, limit int, also []int64) (found []nearness, of map[int64]nearness) {
 	of = make(map[int64]nearness, len(also))
 	if len(q.codes) != m.dims || len(m.byID) == 0 {
@@ -164,8 +162,8 @@ func (m *matrix) nearest(q question, types []string, limit int, also []int64) (f
 	near := func(i int32) nearness {
 		n := nearness{m.items[i].id, 0, int(chunk[i])}
 		switch apart := float64(most) - mean; {
-		case best[i] <= 0: // they have nothing in common
-		case apart < alike: // there is one, or all say the same
+		case best[i] <= 0: // nothing in common
+		case apart < alike: // there is only one item, or all are alike
 			n.near = 1
 		default:
 			n.near = min(1, max(0, (float64(best[i])-mean)/apart))
@@ -191,7 +189,7 @@ func (m *matrix) nearest(q question, types []string, limit int, also []int64) (f
 	return found, of
 }
 
-// wanted are the numbers of types; nil is all.
+// wanted returns the numbers of types; nil is all.
 func (m *matrix) wanted(types []string) map[int32]bool {
 	if len(types) == 0 {
 		return nil
@@ -205,7 +203,7 @@ func (m *matrix) wanted(types []string) map[int32]bool {
 	return numbers
 }
 
-// best is the best cosine of each owner, and which chunk has it.
+// best returns the best cosine of each owner, and the chunk that has it.
 func (m *matrix) best(q question) (best []float32, chunk []uint8) {
 	cosines := make([]float32, len(m.owners))
 	parts := runtime.GOMAXPROCS(0)

@@ -11,8 +11,8 @@ import (
 	"genkan/internal/kb/plugin"
 )
 
-// The notes of answers. Like all texts of the tools they are part of the protocol,
-// and stay English.
+// These are the notes of answers. Like all texts of the tools they are part of the
+// protocol and stay English.
 const (
 	noteDown = "These were found by words alone: the embeddings endpoint gives no vector for the query. " +
 		"See whether it runs, and check kb.semantic in the configuration; the log says more. It is asked again soon."
@@ -21,14 +21,13 @@ const (
 	notePending = "Items that were changed lately are found by words alone until their vectors are made; pending says how many."
 )
 
-// answer is what semantic_search gives.
+// answer is the answer of semantic_search.
 type answer struct {
 	Items []any `json:"items"`
-	// Total is how many were found: of each, by words and by meaning, the pool at
-	// most.
+	// Total is the number of items found. Words and meaning each find at most pool items.
 	Total int `json:"total"`
 	Limit int `json:"limit"`
-	// Pending is how many items have no vector yet, or one of a former text.
+	// Pending is the number of items without a current vector.
 	Pending int    `json:"pending"`
 	Note    string `json:"note,omitempty"`
 }
@@ -44,7 +43,8 @@ func (p *Plugin) Call(ctx context.Context, call plugin.Call) (any, error) {
 	if limit == 0 {
 		limit = usualLimit
 	}
-	// The words first: they check the query before it is sent anywhere.
+	// The search by words comes first: it validates the query before the query is sent
+	// anywhere.
 	words, err := p.db.Search(ctx, q)
 	if err != nil {
 		return nil, err
@@ -69,8 +69,8 @@ func (p *Plugin) Call(ctx context.Context, call plugin.Call) (any, error) {
 	return answer{Items: items, Total: len(all), Limit: limit, Pending: pending, Note: strings.Join(notes, " ")}, nil
 }
 
-// meant is what is found by meaning, and how near what was found by words is. A
-// failure is a note: the words have found something.
+// meant returns the items found by meaning, and the nearness of those found by words. A
+// failure is a note, because the words have found something.
 func (p *Plugin) meant(ctx context.Context, q kb.Query, words kb.Matches) (found []nearness, of map[int64]nearness, notes []string) {
 	vector := p.vector(ctx, q.Text)
 	if vector == nil {
@@ -82,7 +82,7 @@ func (p *Plugin) meant(ctx context.Context, q kb.Query, words kb.Matches) (found
 	}
 	found, of, err := p.index.nearest(ctx, ask(vector), q.Types, pool, also)
 	if errors.Is(err, errLengths) {
-		// The query's vector may be from before the model changed.
+		// The query's cached vector may be from before the model changed.
 		p.forget()
 		if vector = p.vector(ctx, q.Text); vector == nil {
 			return nil, nil, []string{noteDown}
@@ -100,14 +100,14 @@ func (p *Plugin) meant(ctx context.Context, q kb.Query, words kb.Matches) (found
 	return found, of, notes
 }
 
-// forget forgets the vectors of queries.
+// forget clears the cached vectors of queries.
 func (p *Plugin) forget() {
 	p.mu.Lock()
 	clear(p.queries)
 	p.mu.Unlock()
 }
 
-// vector is that of a query, or nil if it cannot be had soon.
+// vector returns the vector of a query, or nil if it is not available soon.
 func (p *Plugin) vector(ctx context.Context, text string) []float32 {
 	p.mu.Lock()
 	known, silent := p.queries[text], p.opt.Now().Before(p.silentUntil)
@@ -119,7 +119,7 @@ func (p *Plugin) vector(ctx context.Context, text string) []float32 {
 	defer cancel()
 	vectors, err := p.embedder.Embed(soon, []string{text})
 	if ctx.Err() != nil {
-		return nil // whoever asked has gone, which is nobody's fault
+		return nil // the caller has gone, which is not the endpoint's fault
 	}
 	if err == nil {
 		if len(vectors) != 1 {
@@ -146,16 +146,16 @@ func (p *Plugin) vector(ctx context.Context, text string) []float32 {
 type candidate struct {
 	id      int64
 	score   float64
-	snippet string // of the words; empty for those found by meaning alone
+	snippet string // from the search by words; empty for items found by meaning alone
 	chunk   int
 }
 
-// fuse orders what was found by score: how good the words are beside the best
-// ones, and how near it is beside the nearest, which counts by its weight. Never
-// by rank: a weak model would then overrule good words.
+// fuse sorts the found items by score: the score of the words relative to the best one,
+// plus the nearness relative to the nearest, multiplied by weight. It does not use
+// ranks, because a weak model would then overrule good words.
 func fuse(words kb.Matches, found []nearness, of map[int64]nearness, weight float64) []candidate {
 	if of == nil {
-		weight = 0 // words are all there is
+		weight = 0 // only words count
 	}
 	best := 0.0
 	for i := range words.Items {
@@ -184,7 +184,7 @@ func fuse(words kb.Matches, found []nearness, of map[int64]nearness, weight floa
 	return all
 }
 
-// shown are the items of an answer. One that has just gone is left out.
+// shown returns the items of an answer. It leaves out items that were just deleted.
 func (p *Plugin) shown(ctx context.Context, list []candidate) ([]any, error) {
 	ids := make([]int64, len(list))
 	for i, c := range list {

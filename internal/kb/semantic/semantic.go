@@ -33,46 +33,46 @@ import (
 	"genkan/internal/kb/plugin"
 )
 
-// Name is the plugin's, and that of its tool.
+// Name is the name of the plugin and of its tool.
 const Name = "semantic_search"
 
 const (
 	usualLimit, maxLimit = 10, 100
-	// pool is how many items by words, and by meaning, are looked at.
+	// pool is the number of items that words and meaning each contribute.
 	pool = 100
 	// queryPatience is how long a search waits for its query's vector.
 	queryPatience = 3 * time.Second
-	// silence is how long queries are not asked about after a failure.
+	// silence is how long queries are not sent to the endpoint after a failure.
 	silence = 15 * time.Second
-	// mostQueries are remembered with their vectors.
+	// mostQueries is the number of queries whose vectors are cached.
 	mostQueries = 256
 )
 
-// The kinds of endpoints.
+// These are the kinds of endpoints.
 const (
 	KindOpenAI = "openai"
 	KindOllama = "ollama"
 )
 
-// DefaultWeight is low: by how much a real model is better than words has not been
-// measured, and a weak one must not harm.
+// DefaultWeight is low, because the benefit of a real model over words has not been
+// measured, and a weak model must not harm.
 const DefaultWeight = .3
 
-// Config is what the configuration says.
+// Config is the configuration of the plugin.
 type Config struct {
-	// URL is the API's; Model is the name of a model there.
+	// URL is the address of the API, and Model the name of a model there.
 	URL, Model string
 	APIKey     gateway.Secret
 	// Kind is one of the Kind constants; empty is KindOpenAI.
 	Kind string
-	// Dimensions are asked for if the model can; 0 is its own number.
+	// Dimensions is the requested number, if the model supports that; 0 is the model's
+	// default.
 	Dimensions int
-	// Weight is how much meaning counts beside words, 0 to 1; nil is
-	// DefaultWeight.
+	// Weight is the weight of meaning relative to words, from 0 to 1; nil is DefaultWeight.
 	Weight *float64
 }
 
-// Check finds what is wrong. At is where in the configuration it stands.
+// Check validates the configuration. At is its place in the configuration file.
 func (c Config) Check(at string) error {
 	switch {
 	case c.URL == "" || c.Model == "":
@@ -87,8 +87,8 @@ func (c Config) Check(at string) error {
 	return nil
 }
 
-// modelHash tells vectors of one model from those of another, and of texts that
-// were cut in another way. Where it runs does not matter.
+// modelHash distinguishes the vectors of different models, and of texts that were split
+// differently. The address of the model does not matter.
 func (c Config) modelHash() Hash {
 	return hashOf("1", c.Model, fmt.Sprint(c.Dimensions, longestChunk, mostChunks))
 }
@@ -100,21 +100,21 @@ func (c Config) weight() float64 {
 	return *c.Weight
 }
 
-// Embedder makes vectors: one for each text, in their order and all of one length.
+// Embedder computes vectors: one for each text, in order and all of one length.
 type Embedder interface {
 	Embed(ctx context.Context, texts []string) ([][]float32, error)
 	Close()
 }
 
-// Options are what the plugin is made of.
+// Options are the options of New.
 type Options struct {
-	// Connect makes the embedder of a configuration. It does not wait for it.
+	// Connect returns the embedder of a configuration. It does not wait for the endpoint.
 	Connect func(Config) Embedder
 	Store   Store
-	// Now and After are the clock; nil is the machine's.
+	// Now and After are the clock; nil is the system's.
 	Now   func() time.Time
 	After func(time.Duration) <-chan time.Time
-	// Patience is how long a query waits for its vector; 0 is the usual.
+	// Patience is how long a query waits for its vector; 0 is the default.
 	Patience time.Duration
 }
 
@@ -130,16 +130,16 @@ type Plugin struct {
 	stop     context.CancelFunc
 	done     sync.WaitGroup
 
-	mu      sync.Mutex // guards what follows
+	mu      sync.Mutex // guards the fields below
 	queries map[string][]float32
-	// silentUntil is when the endpoint is asked about queries again.
+	// silentUntil is the time until which no queries are sent to the endpoint.
 	silentUntil time.Time
 	failing     bool
 }
 
 var _ plugin.Plugin = (*Plugin)(nil)
 
-// New makes the plugin.
+// New returns the plugin.
 func New(opt Options) *Plugin {
 	if opt.Now == nil {
 		opt.Now = time.Now
@@ -153,18 +153,18 @@ func New(opt Options) *Plugin {
 	return &Plugin{opt: opt, queries: map[string][]float32{}}
 }
 
-// Name is the plugin's.
+// Name returns the name of the plugin.
 func (p *Plugin) Name() string { return Name }
 
-// Version is the plugin's.
+// Version returns the version of the plugin.
 func (p *Plugin) Version() string { return "1.0.0" }
 
-// Description says what the plugin does.
+// Description returns the description of the plugin.
 func (p *Plugin) Description() string {
 	return "Finds items of the knowledge base by their meaning, with the embeddings of a model"
 }
 
-// Tools is the one tool.
+// Tools returns the tool semantic_search.
 func (p *Plugin) Tools() []plugin.Tool {
 	return []plugin.Tool{{
 		Name: Name, Title: "Search items by meaning",
@@ -180,7 +180,7 @@ func (p *Plugin) Tools() []plugin.Tool {
 	}}
 }
 
-// Initialize begins to make vectors. It does not wait for the endpoint.
+// Initialize starts to compute vectors. It does not wait for the endpoint.
 func (p *Plugin) Initialize(ctx context.Context, c plugin.Context) error {
 	cfg, ok := c.Config.(Config)
 	if !ok {
@@ -197,8 +197,8 @@ func (p *Plugin) Initialize(ctx context.Context, c plugin.Context) error {
 		log: p.log, after: p.opt.After, tell: p.tell, wake: make(chan struct{}, 1), well: make(chan struct{}, 1),
 		refused: map[int64]int{},
 	}
-	// Where to go on is tried again by the worker; known now, the first search can
-	// tell how many are pending.
+	// The worker retries this. If the position is known now, the first search can report the
+	// number of pending items.
 	if err := p.worker.begin(ctx); err != nil {
 		p.log.Warn("the vectors of items cannot be read; it is tried again", "error", err)
 	}
@@ -208,7 +208,7 @@ func (p *Plugin) Initialize(ctx context.Context, c plugin.Context) error {
 	return nil
 }
 
-// Cleanup ends the work in the background.
+// Cleanup ends the background work.
 func (p *Plugin) Cleanup(context.Context) error {
 	p.stop()
 	p.done.Wait()
@@ -216,7 +216,7 @@ func (p *Plugin) Cleanup(context.Context) error {
 	return nil
 }
 
-// tell says once that the endpoint fails, and once that it works again.
+// tell logs once that the endpoint fails, and once that it works again.
 func (p *Plugin) tell(err error) {
 	p.mu.Lock()
 	changed := p.failing != (err != nil)

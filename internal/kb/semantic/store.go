@@ -7,42 +7,40 @@ import (
 	"genkan/internal/kb"
 )
 
-// Hash tells models, or texts, from each other.
+// Hash identifies a model or a text.
 type Hash [sha256.Size]byte
 
-// Row is what is kept of an item.
+// Row holds the vectors of an item.
 type Row struct {
 	Item int64
-	// Seq is the item's, when its text was read.
+	// Seq is the number of the item's last change when its text was read.
 	Seq int64
-	// Type is the item's. A store reads it and does not keep it: an id has one
-	// type for ever.
+	// Type is the item's type. A store reads it from the item and does not store it: the type
+	// of an id never changes.
 	Type string
-	// Text is the hash of what the vectors are of.
+	// Text is the hash of the embedded texts.
 	Text Hash
-	// Chunks is how many vectors there are; none for a text that the model does
-	// not take.
+	// Chunks is the number of vectors. It is 0 for a text that the model refuses.
 	Chunks int
-	// Vectors are all of them in a row, as package semantic encodes them.
+	// Vectors holds all vectors one after the other, as package semantic encodes them.
 	Vectors []byte
 }
 
-// Store keeps the vectors of items, of one model or of several. Those of an item
-// go when the item is deleted.
+// Store stores the vectors of items, of one or several models. The vectors of an item are
+// deleted with the item.
 type Store interface {
-	// BeginVectors is how far the vectors of a model have been made. When the last
-	// ones were of another model, that is the beginning.
+	// BeginVectors returns the position up to which a model's vectors are complete. If the
+	// last vectors were of another model, that is the beginning.
 	BeginVectors(ctx context.Context, model Hash) (kb.Position, error)
-	// SaveVectors keeps the rows of items that still exist, and how far one has
-	// come with them. What another process knows better stays: the row of a later
-	// change, and a later position.
+	// SaveVectors stores the rows of items that still exist, and the position reached. It
+	// keeps newer data of another process: the row of a later change, and a later position.
 	SaveVectors(ctx context.Context, model Hash, rows []Row, done kb.Position) error
-	// VectorsOf are the rows of a model for these items, in no order.
+	// VectorsOf returns the rows of a model for these items, in any order.
 	VectorsOf(ctx context.Context, model Hash, items []int64) ([]Row, error)
-	// VectorsAfter are the rows of a model in the order of their items, after one
-	// and at most limit.
+	// VectorsAfter returns the rows of a model in the order of their items, after an id and
+	// at most limit.
 	VectorsAfter(ctx context.Context, model Hash, item int64, limit int) ([]Row, error)
-	// ForgetVectors drops the rows of a model, and begins anew.
+	// ForgetVectors deletes the rows of a model and resets the position to the beginning.
 	ForgetVectors(ctx context.Context, model Hash) error
 	// ItemsAfter counts the items that have changed after a position.
 	ItemsAfter(ctx context.Context, after kb.Position) (int, error)

@@ -10,17 +10,17 @@ import (
 )
 
 const (
-	// longestChunk is how much of a text becomes one vector, in characters: what
-	// models with a small window still read most of.
+	// longestChunk is the length of the text of one vector, in characters. Models with a
+	// small window still read most of it.
 	longestChunk = 2_000
-	// mostChunks are made of an item; what a longer one says further down is found
-	// by its words only.
+	// mostChunks is the maximum number of chunks of an item. The rest of a longer item is
+	// found by its words only.
 	mostChunks = 4
-	// longestSnippet is in characters.
+	// longestSnippet is the maximum length of a snippet in characters.
 	longestSnippet = 200
 )
 
-// pieces are the parts of an item's text beside its title, at most mostChunks.
+// pieces returns the parts of an item's text without its title, at most mostChunks.
 func pieces(item *kb.Item) []string {
 	rest := strings.TrimSpace(item.Description + "\n\n" + item.Content)
 	var all []string
@@ -32,8 +32,8 @@ func pieces(item *kb.Item) []string {
 	return all
 }
 
-// cut is where a text of more than so many characters is best cut, in bytes: behind
-// the last sentence or word that begins in its last quarter.
+// cut returns the best offset to cut a text of more than most characters, in bytes:
+// after the last sentence or word that begins in its last quarter.
 func cut(text string, most int) int {
 	count, early, word, sentence := 0, 3*most/4, 0, 0
 	for i, r := range text {
@@ -63,7 +63,7 @@ func cut(text string, most int) int {
 	return len(text)
 }
 
-// texts are what vectors are made of: the title with each piece, or alone.
+// texts returns the texts to embed: the title with each piece, or the title alone.
 func texts(item *kb.Item) []string {
 	title := strings.TrimSpace(item.Title)
 	all := pieces(item)
@@ -76,7 +76,7 @@ func texts(item *kb.Item) []string {
 	return all
 }
 
-// hashOf is that of several texts.
+// hashOf returns the hash of several texts.
 func hashOf(texts ...string) Hash {
 	h := sha256.New()
 	for _, text := range texts {
@@ -86,13 +86,13 @@ func hashOf(texts ...string) Hash {
 	return Hash(h.Sum(nil))
 }
 
-// snippet is the beginning of the piece that a query is nearest to.
+// snippet returns the beginning of the piece that is nearest to a query.
 func snippet(item *kb.Item, chunk int) string {
 	all := pieces(item)
 	if len(all) == 0 {
 		return strings.TrimSpace(item.Title)
 	}
-	// It may have become shorter since its vectors were made.
+	// The item may have become shorter since its vectors were computed.
 	text := strings.Join(strings.Fields(all[min(chunk, len(all)-1)]), " ")
 	if n := cut(text, longestSnippet); n < len(text) {
 		return strings.TrimSpace(text[:n]) + "…"

@@ -5,18 +5,18 @@ import (
 	"math"
 )
 
-// A vector is kept as a scale and a byte for each dimension: a quarter of what it
-// would take as floats, and faster to compare. It moves a cosine by .0004 on
-// average (384 dimensions), where neighbours of real texts are .01 and more apart.
+// A vector is stored as a scale and a byte for each dimension: a quarter of the size of
+// floats, and faster to compare. That changes a cosine by .0004 on average (384
+// dimensions), while neighbours of real texts are .01 and more apart.
 const (
 	scaleBytes = 4
 	most8      = 127
-	// most16 is for queries, which are few: they need not be as coarse.
+	// most16 is for queries: there are few, so they can have a higher precision.
 	most16 = 1<<15 - 1
 )
 
-// encode appends a vector of any length but zero, made as long as all others. It
-// reports false for one that has no direction.
+// encode normalises a vector of any length and appends it. It returns false for a vector
+// without a direction.
 func encode(to []byte, v []float32) ([]byte, bool) {
 	length, most := measure(v)
 	if length == 0 {
@@ -29,7 +29,7 @@ func encode(to []byte, v []float32) ([]byte, bool) {
 	return to, true
 }
 
-// measure is a vector's length and its largest part; zero for none that counts.
+// measure returns a vector's length and its largest component, zero if it is invalid.
 func measure(v []float32) (length, most float64) {
 	for _, x := range v {
 		length += float64(x) * float64(x)
@@ -41,7 +41,7 @@ func measure(v []float32) (length, most float64) {
 	return math.Sqrt(length), most
 }
 
-// decode reads one of several vectors in a row.
+// decode decodes one vector of a sequence.
 func decode(raw []byte, into []int8) (scale float32) {
 	for i, code := range raw[scaleBytes:] {
 		into[i] = int8(code)
@@ -49,7 +49,8 @@ func decode(raw []byte, into []int8) (scale float32) {
 	return math.Float32frombits(binary.LittleEndian.Uint32(raw))
 }
 
-// dimensions is how many a row's vectors have; 0 if it has none, or is damaged.
+// dimensions returns the number of dimensions of a row's vectors, 0 if it has none or is
+// damaged.
 func (r *Row) dimensions() int {
 	if r.Chunks < 1 || r.Chunks > mostChunks || len(r.Vectors)%r.Chunks != 0 {
 		return 0
@@ -57,9 +58,9 @@ func (r *Row) dimensions() int {
 	return max(0, len(r.Vectors)/r.Chunks-scaleBytes)
 }
 
-// question is a query's vector.
+// question is the vector of a query.
 type question struct {
-	codes []int64 // as products are summed up
+	codes []int64 // in the type in which products are summed
 	scale float32
 }
 
@@ -75,7 +76,7 @@ func ask(v []float32) question {
 	return q
 }
 
-// product is that of two vectors of one length.
+// product returns the product of two vectors of one length.
 func product(a []int8, b []int64) int64 {
 	b = b[:len(a)]
 	var s0, s1, s2, s3 int64

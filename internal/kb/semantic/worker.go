@@ -12,30 +12,30 @@ import (
 )
 
 const (
-	// batch is how many items are worked on at once.
+	// batch is the number of items that are processed at once.
 	batch = 32
-	// pace is how often somebody looks for changes, which other processes may make,
-	// too.
+	// pace is the interval between two checks for changes, which other processes may also
+	// make.
 	pace = time.Second
 	// rest is the first pause after a failure; it doubles up to longestRest.
 	rest, longestRest = 15 * time.Second, 10 * time.Minute
-	// unsaved is after how many changes without new vectors the position is saved:
-	// reading them again costs little, a write for each costs more.
+	// unsaved is the number of changes without new vectors after which the position is
+	// saved: reading them again costs little, a write for each costs more.
 	unsaved = 256
-	// refusals are how often an item is tried that the endpoint does not take.
+	// refusals is the number of attempts for an item that the endpoint refuses.
 	refusals = 3
-	// savePatience is how long keeping what was made may take.
+	// savePatience is the time limit for saving vectors.
 	savePatience = 10 * time.Second
 )
 
-// changes is where a worker reads.
+// changes is the feed that a worker reads.
 type changes interface {
 	Sequence(ctx context.Context) (int64, error)
 	Changes(ctx context.Context, after kb.Position, limit int) ([]kb.Change, error)
 }
 
-// worker makes the vectors of items, in the order of their changes. So all items
-// behind its position lack theirs, and no others.
+// worker computes the vectors of items in the order of their changes. So exactly the
+// items after its position lack current vectors.
 type worker struct {
 	items    changes
 	embedder Embedder
@@ -44,25 +44,25 @@ type worker struct {
 	model    Hash
 	log      *slog.Logger
 	after    func(time.Duration) <-chan time.Time
-	tell     func(error) // how the endpoint is
+	tell     func(error) // reports the state of the endpoint
 
 	wake chan struct{} // there may be something to do
 	well chan struct{} // the endpoint answers again
 
-	mu   sync.Mutex // guards what follows
+	mu   sync.Mutex // guards the fields below
 	at   kb.Position
-	anew bool // all vectors are to be made again
+	anew bool // all vectors must be computed again
 
-	// What follows is the worker's own.
+	// Only the worker's goroutine uses the fields below.
 	begun   bool
-	seen    int64 // the number of the write up to which all is done
+	seen    int64 // all writes up to this number are done
 	skipped int
-	careful bool          // the last try failed: somebody may be to blame
-	refused map[int64]int // how often an item was, and others were not
+	careful bool          // the last attempt failed; a single item may be the reason
+	refused map[int64]int // how often the endpoint refused an item but accepted others
 	dims    int
 }
 
-// signal is heard once, whoever listens next.
+// signal sets a signal that the next receiver gets once.
 func signal(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
@@ -70,7 +70,7 @@ func signal(c chan struct{}) {
 	}
 }
 
-// position is how far vectors have been made.
+// position returns the position up to which vectors are complete.
 func (w *worker) position() kb.Position {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -83,7 +83,7 @@ func (w *worker) moveTo(at kb.Position) {
 	w.mu.Unlock()
 }
 
-// beginAnew has all vectors made again.
+// beginAnew makes the worker compute all vectors again.
 func (w *worker) beginAnew() {
 	w.mu.Lock()
 	w.anew = true
@@ -95,7 +95,7 @@ func (w *worker) beginAnew() {
 func (w *worker) run(ctx context.Context) {
 	for pause := rest; ; {
 		select {
-		case <-w.well: // which was before
+		case <-w.well: // left from before
 		default:
 		}
 		more, err := w.step(ctx)
@@ -126,7 +126,7 @@ func (w *worker) run(ctx context.Context) {
 	}
 }
 
-// step works on one batch, and reports whether there may be more.
+// step processes one batch, and reports whether there may be more.
 func (w *worker) step(ctx context.Context) (more bool, err error) {
 	if err := w.begin(ctx); err != nil {
 		w.log.Warn("the vectors of items cannot be read; it is tried again", "error", err)
@@ -149,7 +149,7 @@ func (w *worker) step(ctx context.Context) (more bool, err error) {
 	}
 	err = w.follow(ctx, list)
 	if errors.Is(err, errLengths) {
-		w.beginAnew() // after a pause: it may go on like this
+		w.beginAnew() // after a pause, because it may happen again
 	}
 	return err == nil, err
 }
@@ -159,7 +159,7 @@ func (w *worker) unread(err error) error {
 	return err
 }
 
-// begin finds where to go on, or goes back to the beginning.
+// begin finds the position to continue from, or resets it to the beginning.
 func (w *worker) begin(ctx context.Context) error {
 	w.mu.Lock()
 	anew := w.anew
@@ -188,7 +188,7 @@ func (w *worker) begin(ctx context.Context) error {
 	return nil
 }
 
-// follow brings the vectors of some items up to their changes.
+// follow updates the vectors of changed items.
 func (w *worker) follow(ctx context.Context, list []kb.Change) error {
 	var gone, ids []int64
 	for _, c := range list {
@@ -198,7 +198,7 @@ func (w *worker) follow(ctx context.Context, list []kb.Change) error {
 			ids = append(ids, c.ID)
 		}
 	}
-	// Most changes are not of texts, and another process may have been faster.
+	// Most changes do not concern texts, and another process may have been faster.
 	known, err := w.store.VectorsOf(ctx, w.model, ids)
 	if err != nil {
 		return err
@@ -228,8 +228,7 @@ func (w *worker) follow(ctx context.Context, list []kb.Change) error {
 	}
 	last := list[len(list)-1].Position
 	if w.skipped += len(list) - len(fresh); len(fresh) > 0 || w.skipped >= unsaved {
-		// What was made is kept, also while the house is closed: it may have cost
-		// something.
+		// The vectors are saved even during a shutdown, because they may have cost money.
 		saving, cancel := context.WithTimeout(context.WithoutCancel(ctx), savePatience)
 		defer cancel()
 		if err := w.store.SaveVectors(saving, w.model, fresh, last); err != nil {
@@ -245,7 +244,7 @@ func (w *worker) follow(ctx context.Context, list []kb.Change) error {
 	return nil
 }
 
-// make makes the rows of items.
+// make computes the rows of items.
 func (w *worker) make(ctx context.Context, items []kb.Change, content [][]string) ([]Row, error) {
 	vectors, err := w.embed(ctx, items, content)
 	if err != nil {
@@ -274,12 +273,12 @@ func (w *worker) make(ctx context.Context, items []kb.Change, content [][]string
 	return rows, nil
 }
 
-// errStrange is an answer that is none.
+// errStrange says that an answer has no valid vectors.
 var errStrange = errors.New("the embedder gives vectors that are none")
 
-// embed gives the vectors of each item's texts. After a failure it goes item by
-// item, so that one which the model does not take does not keep all others: that
-// one has no vectors then.
+// embed returns the vectors of each item's texts. After a failure it processes items one
+// by one, so that a refused item does not block the others. A refused item gets no
+// vectors.
 func (w *worker) embed(ctx context.Context, items []kb.Change, content [][]string) ([][][]float32, error) {
 	if !w.careful {
 		var all []string
@@ -303,8 +302,8 @@ func (w *worker) embed(ctx context.Context, items []kb.Change, content [][]strin
 			out[i] = vectors
 			continue
 		}
-		// Does it take anything? It may just be recovering, or have had enough for a
-		// moment, so that is asked on several occasions.
+		// The probe tells whether the endpoint accepts anything. It may be recovering or
+		// overloaded, so an item is refused only after several probes.
 		if _, probe := w.ask(ctx, []string{"-"}); probe != nil {
 			return nil, err
 		}
@@ -316,7 +315,7 @@ func (w *worker) embed(ctx context.Context, items []kb.Change, content [][]strin
 	return out, nil
 }
 
-// ask asks the endpoint, and takes only what can be right.
+// ask queries the endpoint and validates the answer.
 func (w *worker) ask(ctx context.Context, texts []string) ([][]float32, error) {
 	vectors, err := w.embedder.Embed(ctx, texts)
 	if err == nil && len(vectors) != len(texts) {
