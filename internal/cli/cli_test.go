@@ -14,7 +14,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"syscall"
@@ -68,17 +67,11 @@ func withoutRaceDetector(t *testing.T) string {
 	return dir
 }
 
-// hasRaceDetector reports whether this binary was built with -race.
-func hasRaceDetector() bool {
-	info, ok := debug.ReadBuildInfo()
-	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
-}
-
 // The scripts are what a user types, against real processes. With the full
 // counts these have the race detector, too.
 func TestScripts(t *testing.T) {
 	path := os.Getenv("PATH")
-	if hasRaceDetector() && !testkit.Full() {
+	if testkit.RaceDetector() && !testkit.Full() {
 		path = withoutRaceDetector(t) + string(filepath.ListSeparator) + path
 	}
 	t.Parallel()
