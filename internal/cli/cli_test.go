@@ -11,6 +11,7 @@ import (
 	"io/fs"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -30,24 +31,49 @@ import (
 	"genkan/internal/testkit/fault"
 )
 
-func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
-		"genkan": func() {
-			os.Exit(Main(os.Args[1:], "v0-test", Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
-		},
-		// browser ADDRESS: a person who agrees to everything.
-		"browser": func() {
-			if _, err := authserver.Open(context.Background(), os.Args[1]); err != nil {
-				os.Exit(1)
-			}
-		},
-		"hostileserver": func() { os.Exit(hostileServer(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
-		"faultserver":   func() { os.Exit(fault.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
-	})
+// programs are what the scripts run. The test binary is each of them under its name.
+var programs = map[string]func(){
+	"genkan": func() {
+		os.Exit(Main(os.Args[1:], "v0-test", Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr}))
+	},
+	// browser ADDRESS: a person who agrees to everything.
+	"browser": func() {
+		if _, err := authserver.Open(context.Background(), os.Args[1]); err != nil {
+			os.Exit(1)
+		}
+	},
+	"hostileserver": func() { os.Exit(hostileServer(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
+	"faultserver":   func() { os.Exit(fault.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
 }
 
-// The scripts are what a user types, against real processes.
+func TestMain(m *testing.M) { testscript.Main(m, programs) }
+
+// withoutRaceDetector returns a directory with the programs, built without the
+// race detector. A command takes six times as long with it, and the scripts run
+// hundreds.
+func withoutRaceDetector(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	built := filepath.Join(dir, "cli.test")
+	out, err := exec.Command("go", "test", "-c", "-vet=off", "-buildvcs=false", "-ldflags", "-s -w", "-o", built, "genkan/internal/cli").CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	for name := range programs {
+		if err := os.Link(built, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// The scripts are what a user types, against real processes. With the full
+// counts these have the race detector, too.
 func TestScripts(t *testing.T) {
+	path := os.Getenv("PATH")
+	if testkit.RaceDetector() && !testkit.Full() {
+		path = withoutRaceDetector(t) + string(filepath.ListSeparator) + path
+	}
 	t.Parallel()
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
@@ -61,6 +87,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("XDG_DATA_HOME", filepath.Join(e.WorkDir, "share"))
 			e.Setenv("HOME", e.WorkDir)
+			e.Setenv("PATH", path)
 			e.Setenv("SHELL", "/bin/false") // no test depends on the start files of whoever runs it
 			// Under the race detector a process lingers for a second otherwise.
 			e.Setenv("GORACE", "atexit_sleep_ms=0")

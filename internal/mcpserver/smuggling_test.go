@@ -197,14 +197,14 @@ func TestOversized(t *testing.T) {
 	h.send(modernCall("1", "fault__pid", `{"text":"`+strings.Repeat("x", 100_000)+`"}`)).want(t, http.StatusOK, 0)
 	// The largest that passes does; a child gets no more than it can read.
 	size := 32 << 20
-	if raceEnabled {
+	if testkit.RaceDetector() {
 		size = 512 << 10
 	}
 	fits := strings.Repeat("x", size)
 	if r := h.send(modernCall("1", "remote__pid", `{"text":"`+fits+`"}`)); errorCode(r.last()) != 0 {
 		t.Errorf("%d bytes of arguments: %d %.200s", size, r.status, r.body)
 	}
-	if r := h.send(modernCall("1", "fault__pid", `{"text":"`+fits+`"}`)); !raceEnabled && errorCode(r.last()) != -32602 {
+	if r := h.send(modernCall("1", "fault__pid", `{"text":"`+fits+`"}`)); !testkit.RaceDetector() && errorCode(r.last()) != -32602 {
 		t.Errorf("%d bytes of arguments for a child: %d %.200s", size, r.status, r.body)
 	}
 	if used := h.metric("genkan_bytes_in_flight"); used != "2.62144e+06" {

@@ -3,9 +3,11 @@ package testkit
 import (
 	"bufio"
 	"bytes"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -15,24 +17,58 @@ import (
 // FaultCommand describes a process that is the fault server with the given
 // flags, for whoever starts children itself: the command, its arguments
 // (without the command), and the environment that must be declared for it,
-// since children get a clean one. The process is this test binary, so the
-// package needs Main in its TestMain.
+// since children get a clean one. The package needs Main in its TestMain: with the
+// full counts the process is this test binary, which may have the race detector.
 func FaultCommand(tb testing.TB, args ...string) (command string, argv []string, env map[string]string) {
 	tb.Helper()
 	if os.Getenv(mainEnv) == "" {
 		tb.Fatal("FaultCommand needs: func TestMain(m *testing.M) { testkit.Main(m) }")
 	}
-	self, err := os.Executable()
+	find := os.Executable
+	if RaceDetector() && !Full() {
+		find = faultBinary
+	}
+	command, err := find()
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return self, args, map[string]string{
+	return command, args, map[string]string{
 		faultEnv: "1",
 		// Under the race detector a process lingers for a second before it
 		// ends, which tests of crashes would mistake for our slowness.
 		"GORACE": "atexit_sleep_ms=0",
 	}
 }
+
+// faultBinary builds the fault server without the race detector and returns its
+// path. Most tests start one, and with the race detector that takes a tenth of a
+// second of CPU time.
+var faultBinary = sync.OnceValues(func() (string, error) {
+	dir, err := os.MkdirTemp(ownTemp, "genkan-fault-")
+	if err != nil {
+		return "", err
+	}
+	faultDir = dir
+	path := filepath.Join(dir, "faultserver")
+	cmd := exec.Command("go", "build", "-buildvcs=false", "-ldflags", "-s -w", "-o", path,
+		"genkan/internal/testkit/fault/cmd/faultserver")
+	cmd.Env = ownEnv
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("the fault server was not built: %w: %s", err, out)
+	}
+	return path, nil
+})
+
+// The environment before any test changes it: a test's HOME has no build cache,
+// and its TMPDIR goes with the test.
+var (
+	ownEnv  = os.Environ()
+	ownTemp = os.TempDir()
+)
+
+// faultDir is the directory of faultBinary, empty if it was not needed. Main
+// removes it.
+var faultDir string
 
 // StartFaultHTTP starts the fault server on loopback and returns the URL of
 // its MCP endpoint. It is killed when the test ends.

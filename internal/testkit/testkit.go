@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -52,7 +54,16 @@ func Main(m *testing.M, opts ...goleak.Option) {
 			panic(err)
 		}
 	}
-	goleak.VerifyTestMain(m, opts...)
+	goleak.VerifyTestMain(m, append(opts, goleak.Cleanup(func(status int) {
+		_ = os.RemoveAll(faultDir)
+		os.Exit(status)
+	}))...)
+}
+
+// RaceDetector reports whether this binary was built with -race.
+func RaceDetector() bool {
+	info, ok := debug.ReadBuildInfo()
+	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
 }
 
 // Full reports whether tests run with their full counts. `make check` and CI ask

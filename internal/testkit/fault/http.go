@@ -133,11 +133,17 @@ func (e *endpoint) post(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "unreadable body", http.StatusBadRequest)
 		return
 	}
-	s.record.line(body)
 	m, rpcErr := parseMessage(body)
+	// A request is recorded when it can be canceled: a test that reads of it in
+	// the record may cancel it with a POST that overtakes this one.
+	note := sync.OnceFunc(func() { s.record.line(body) })
+	defer note()
 	if rpcErr != nil {
-		(&request{message: &message{}, out: newExchange(w, false)}).fail(rpcErr)
+		(&request{message: &message{}, out: newExchange(w, false), note: note}).fail(rpcErr)
 		return
+	}
+	if !m.isRequest() {
+		note()
 	}
 	// What is wrong with the metadata is said later, in the right era.
 	meta, _ := parseMeta(m.Params)
@@ -146,13 +152,13 @@ func (e *endpoint) post(w http.ResponseWriter, r *http.Request) {
 		m.Method == "server/discover" || m.Method == "subscriptions/listen"
 	switch {
 	case !modern:
-		e.postLegacy(w, r, m, version)
+		e.postLegacy(w, r, m, version, note)
 	case !s.opts.speaksModern():
 		// As servers from before the modern era do: no JSON-RPC, and nothing
 		// that could be mistaken for a modern error.
 		http.Error(w, "Bad Request: No valid session ID provided", http.StatusBadRequest)
 	default:
-		e.postModern(w, r, m, meta, version)
+		e.postModern(w, r, m, meta, version, note)
 	}
 }
 
@@ -169,7 +175,7 @@ func accepts(r *http.Request, want string) bool {
 	return false
 }
 
-func (e *endpoint) postModern(w http.ResponseWriter, r *http.Request, m *message, meta meta, version string) {
+func (e *endpoint) postModern(w http.ResponseWriter, r *http.Request, m *message, meta meta, version string, note func()) {
 	s := e.server
 	if !m.isRequest() {
 		if m.isResponse() {
@@ -184,7 +190,7 @@ func (e *endpoint) postModern(w http.ResponseWriter, r *http.Request, m *message
 	stream := s.opts.sse || s.opts.on(modeDoubleAnswer)
 	x := newExchange(w, stream)
 	defer x.finish()
-	req := &request{message: m, conn: c, out: x, headerParams: r.Header}
+	req := &request{message: m, conn: c, out: x, headerParams: r.Header, note: note}
 	if m.Method != "initialize" {
 		if err := checkHeaders(r, m, meta, version); err != nil {
 			req.fail(err)
@@ -203,6 +209,7 @@ func (e *endpoint) postModern(w http.ResponseWriter, r *http.Request, m *message
 		return
 	}
 	defer release()
+	note()
 	s.serve(ctx, req)
 }
 
@@ -263,7 +270,7 @@ func decodeHeader(value string) (string, error) {
 	return string(decoded), err
 }
 
-func (e *endpoint) postLegacy(w http.ResponseWriter, r *http.Request, m *message, version string) {
+func (e *endpoint) postLegacy(w http.ResponseWriter, r *http.Request, m *message, version string, note func()) {
 	s := e.server
 	if version != "" && !slices.Contains(legacyVersions(), version) {
 		http.Error(w, "Bad Request: unsupported protocol version", http.StatusBadRequest)
@@ -289,7 +296,7 @@ func (e *endpoint) postLegacy(w http.ResponseWriter, r *http.Request, m *message
 	}
 	x := newExchange(w, s.opts.sse || s.opts.on(modeDoubleAnswer))
 	defer x.finish()
-	req := &request{message: m, conn: c, out: x}
+	req := &request{message: m, conn: c, out: x, note: note}
 	if err := s.admit(req, c.isOpen()); err != nil {
 		req.fail(err)
 		return
@@ -299,6 +306,7 @@ func (e *endpoint) postLegacy(w http.ResponseWriter, r *http.Request, m *message
 		req.fail(err)
 		return
 	}
+	note()
 	// A legacy client that disconnects has not cancelled: the call goes on,
 	// and its answer finds nobody.
 	done := make(chan struct{})

@@ -72,6 +72,8 @@ type request struct {
 	capabilities *clientCapabilities
 	logLevel     string      // how loud a modern client wants it
 	headerParams http.Header // HTTP only
+	// note records the request. Set on HTTP only; stdio records what it reads.
+	note func()
 	// settle frees the request's id, before its answer is written.
 	settle func()
 	// opened says that a subscription is in place. Set on stdio only.
@@ -80,6 +82,9 @@ type request struct {
 
 // answer sends the one message that ends the request.
 func (r *request) answer(status int, msg []byte) {
+	if r.note != nil {
+		r.note()
+	}
 	if r.settle != nil {
 		r.settle()
 	}
@@ -98,14 +103,9 @@ func (r *request) fail(err *rpcError) {
 // serve answers one request. It returns when the answer has been written, or
 // without one when the request was cancelled.
 func (s *server) serve(ctx context.Context, req *request) {
-	if s.opts.on(modeStall) {
-		if req.Method == "tools/call" && bytes.Contains(req.Params, []byte(`"stall"`)) {
-			s.stalled.Store(true)
-		}
-		if s.stalled.Load() {
-			<-ctx.Done()
-			return
-		}
+	if s.stalled.Load() {
+		<-ctx.Done()
+		return
 	}
 	switch {
 	case req.Method == "tools/list" && s.opts.on(modeHangList):
@@ -136,6 +136,10 @@ func (s *server) serve(ctx context.Context, req *request) {
 // admit decides a request's era and checks what that era demands of every
 // request. The transport has already decided what only headers can say.
 func (s *server) admit(req *request, initialized bool) *rpcError {
+	// Before the next request is read, which may be a ping.
+	if s.opts.on(modeStall) && req.Method == "tools/call" && bytes.Contains(req.Params, []byte(`"stall"`)) {
+		s.stalled.Store(true)
+	}
 	m, err := parseMeta(req.Params)
 	if err != nil {
 		return err
