@@ -156,15 +156,16 @@ func (a *API) changeServer(w http.ResponseWriter, r *http.Request, id gateway.Id
 		return
 	}
 	if err := a.opt.Servers.ChangeServer(r.Context(), name, definition, patch); err != nil {
-		a.fail(w, err)
+		a.failServer(w, name, err)
 		return
 	}
 	a.changed(w, http.StatusOK, name, id)
 }
 
 func (a *API) removeServer(w http.ResponseWriter, r *http.Request, _ gateway.Identity) {
-	if err := a.opt.Servers.RemoveServer(r.Context(), r.PathValue("name")); err != nil {
-		a.fail(w, err)
+	name := r.PathValue("name")
+	if err := a.opt.Servers.RemoveServer(r.Context(), name); err != nil {
+		a.failServer(w, name, err)
 		return
 	}
 	encode(w, http.StatusOK, client.Done{Success: true})
@@ -242,7 +243,7 @@ const linesOfFailure = 20
 func (a *API) test(w http.ResponseWriter, r *http.Request, name string, definition []byte) {
 	found, err := a.opt.Servers.TestServer(r.Context(), name, definition)
 	if err != nil {
-		a.fail(w, err)
+		a.failServer(w, name, err)
 		return
 	}
 	st := found.Status

@@ -159,6 +159,30 @@ func TestMasksOfTheFile(t *testing.T) {
 	})
 }
 
+// Parts of genkan are listed with the servers. A registered server of the same name
+// can be changed and removed all the same.
+func TestPartsOfGenkanAreNoServers(t *testing.T) {
+	t.Parallel()
+	d := openDoor(t, map[string]any{"kb": map[string]any{"enabled": true}})
+	var steps []step
+	for _, c := range []struct{ method, path, body string }{
+		{"PUT", "", `{"command":"x"}`},
+		{"PATCH", "", `{"disabled":true}`},
+		{"DELETE", "", ""},
+		{"POST", "/test", ""},
+		{"POST", "/restart", ""},
+	} {
+		steps = append(steps, step{
+			name: c.method + c.path, method: c.method, path: "/v1/servers/kb" + c.path, body: c.body,
+			status: 409, has: []string{`"code":"CONFLICT"`, "kb is a part of genkan and no server"},
+		})
+	}
+	d.walk(t, append(steps,
+		step{name: "a server of that name", method: "POST", path: "/v1/servers", body: named("kb", `{"command":"x","disabled":true}`), status: 201},
+		step{name: "changed", method: "PATCH", path: "/v1/servers/kb", body: `{"command":"y"}`, status: 200},
+		step{name: "removed", method: "DELETE", path: "/v1/servers/kb", status: 200}))
+}
+
 // Everything that can be asked wrongly.
 func TestServersRefuse(t *testing.T) {
 	t.Parallel()

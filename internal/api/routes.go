@@ -181,7 +181,7 @@ func (a *API) routes() []route {
 		},
 		{
 			method: "POST", path: "/v1/servers/{name}/test", who: forAdmins, id: "testServer", summary: "Try a server out, aside from the running one",
-			answer: client.ServerTest{}, failures: []restError{badInput, noSuchThing}, serve: a.testServer,
+			answer: client.ServerTest{}, failures: []restError{badInput, noSuchThing, inTheWay}, serve: a.testServer,
 		},
 		{
 			method: "POST", path: "/v1/servers/{name}/restart", who: forAdmins, id: "restartServer", summary: "End a server and start it again",

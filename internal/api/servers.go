@@ -163,14 +163,32 @@ func (a *API) pingServer(w http.ResponseWriter, r *http.Request, _ gateway.Ident
 	a.noSuchServer(w, name)
 }
 
-func (a *API) noSuchServer(w http.ResponseWriter, name string) {
-	var names []string
+// checkIsServer returns an error for the name of a part of genkan, which is listed
+// with the servers.
+func (a *API) checkIsServer(name string) error {
 	for _, s := range a.opt.House().BuiltIn() {
 		if s.Name() == name {
-			a.fail(w, gateway.Errorf(gateway.CodeConflict, "%s is a part of genkan and no server; it has no process to start, test or remove", name))
-			return
+			return gateway.Errorf(gateway.CodeConflict, "%s is a part of genkan and no server; it has no process to start, test or remove", name)
 		}
 	}
+	return nil
+}
+
+// failServer answers with an error of the registry, which knows nothing of parts of
+// genkan.
+func (a *API) failServer(w http.ResponseWriter, name string, err error) {
+	if part := a.checkIsServer(name); part != nil && gateway.AsError(err).Code == gateway.CodeNotFound {
+		err = part
+	}
+	a.fail(w, err)
+}
+
+func (a *API) noSuchServer(w http.ResponseWriter, name string) {
+	if err := a.checkIsServer(name); err != nil {
+		a.fail(w, err)
+		return
+	}
+	var names []string
 	for _, each := range a.opt.House().Declared() {
 		names = append(names, each.Name)
 		switch {

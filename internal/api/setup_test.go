@@ -201,3 +201,43 @@ func TestSetupIsForTheAdminOnThisMachine(t *testing.T) {
 		}
 	}
 }
+
+// A link in a project, or one that takes the place of a file later, has nothing
+// outside of the project written.
+func TestLinksOfAProjectLeadNowhereOverREST(t *testing.T) {
+	t.Parallel()
+	d := openDoor(t, nil)
+	const theirs = `{"mcpServers": {}}`
+	outside, file := d.write("outside/settings.json", theirs), d.write("clone/.cursor/mcp.json", theirs)
+	relink := func() {
+		t.Helper()
+		if err := os.Remove(file); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(outside, file); err != nil {
+			t.Skip("no links here:", err)
+		}
+	}
+	request := client.ConnectRequest{Folder: filepath.Join(d.home, "clone"), Project: true, Aggregate: true}
+	connected := answerOf[client.ConnectResult](d, "POST", "/v1/connections/cursor", request, 200)
+	if len(connected.Files) != 2 || connected.Files[1].State != "changed" { // the first is the person's own
+		t.Fatalf("a file that is no link: %+v", connected)
+	}
+	relink()
+	d.write("outside/settings.json", `{"mcpServers": {"other": {"command": "x"}}}`)
+	before := d.read(outside)
+	undone := answerOf[client.UndoResult](d, "DELETE", "/v1/connections/cursor?force=true", nil, 200)
+	if len(undone.Files) != 2 || undone.Files[1].State != "failed" || !strings.Contains(undone.Files[1].Problem.Error, filepath.Join("outside", "settings.json")) {
+		t.Errorf("undone through a link: %+v", undone)
+	}
+	for _, dry := range []bool{true, false} {
+		request.DryRun = dry
+		got := answerOf[client.Failure](d, "POST", "/v1/connections/cursor", request, 403)
+		if !strings.Contains(got.Error, filepath.Join("outside", "settings.json")) || !strings.Contains(got.Error, "outside of the project") {
+			t.Errorf("connected through a link: %+v", got)
+		}
+	}
+	if d.read(outside) != before {
+		t.Errorf("outside is %s", d.read(outside))
+	}
+}

@@ -112,7 +112,7 @@ func clientOrFile(arg string) (string, error) {
 	}
 	if !strings.ContainsAny(arg, `/\.`) {
 		if _, err := os.Stat(arg); err != nil {
-			return "", setup.UnknownClient(arg)
+			return "", setup.UnknownClientOrFile(arg)
 		}
 	}
 	return filepath.Abs(arg)

@@ -119,6 +119,7 @@ func (c *command) kbList() *cobra.Command {
 	})
 	cmd.Flags().BoolVar(&f.Closed, "all", false, c.say("also items in closed statuses"))
 	c.filterFlags(cmd, &f.Statuses, &f.Tag, &f.FirstDay, &f.LastDay)
+	restricting(cmd, "status", "tag", "since", "until")
 	c.pageFlags(cmd, &f.Limit, &f.Offset)
 	return cmd
 }
@@ -178,6 +179,7 @@ func (c *command) kbSearch() *cobra.Command {
 	})
 	cmd.Flags().StringArrayVar(&s.Types, "type", nil, c.say("only items of this `type`; may be repeated"))
 	c.filterFlags(cmd, &s.Statuses, &s.Tag, &s.FirstDay, &s.LastDay)
+	restricting(cmd, "type", "status", "tag", "since", "until")
 	c.pageFlags(cmd, &s.Limit, &s.Offset)
 	return cmd
 }

@@ -143,6 +143,26 @@ func arguments(least, most int) cobra.PositionalArgs {
 	}
 }
 
+// restricting makes an empty value of flags an error: with an unset variable as the
+// value, a command would otherwise apply to everything.
+func restricting(cmd *cobra.Command, flags ...string) {
+	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error {
+		for _, name := range flags {
+			if f := cmd.Flags().Lookup(name); f.Changed && isEmpty(f.Value) {
+				return wrongUsage("--%s is empty; give it a value, or leave it out to have no such limit", name)
+			}
+		}
+		return nil
+	}
+}
+
+func isEmpty(v pflag.Value) bool {
+	if list, ok := v.(pflag.SliceValue); ok {
+		return strings.Join(list.GetSlice(), "") == ""
+	}
+	return v.String() == ""
+}
+
 func wrongUsage(format string, values ...any) *gateway.Error {
 	return gateway.Errorf(gateway.CodeInvalid, format, values...)
 }

@@ -50,6 +50,7 @@ same client. Only the stems of the words are kept. Client * counts for everybody
 		},
 	})
 	cmd.Flags().StringVar(&name, "client", "", c.say("only what this `client`'s searches have taught"))
+	restricting(cmd, "client")
 	cmd.AddCommand(c.learnedForget(), c.learnedShare())
 	return cmd
 }
@@ -103,6 +104,7 @@ func (c *command) learnedForget() *cobra.Command {
 		},
 	})
 	cmd.Flags().StringVar(&name, "client", "", c.say("only what this `client`'s searches have taught"))
+	restricting(cmd, "client")
 	return cmd
 }
 

@@ -48,5 +48,6 @@ func (c *command) search() *cobra.Command {
 	cmd.Flags().StringVar(&in.Filters.Server, "server", "", c.say("only the tools of this `server`"))
 	cmd.Flags().StringVar(&in.Filters.Category, "category", "", c.say("only the tools of this `category`"))
 	cmd.Flags().StringSliceVar(&in.Filters.Tags, "tag", nil, c.say("only the tools with this `tag`"))
+	restricting(cmd, "server", "category", "tag")
 	return cmd
 }

@@ -137,6 +137,9 @@ func (c *command) secretsRemove() *cobra.Command {
 	return &cobra.Command{
 		Use: "remove NAME", Aliases: []string{"delete"}, Short: c.say("Forget a secret"), Args: arguments(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := registry.CheckSecretName(args[0]); err != nil {
+				return err
+			}
 			keeper, err := c.secretKeeper(cmd.Context())
 			if err != nil {
 				return err

@@ -82,6 +82,7 @@ func (c *command) stdio() *cobra.Command {
 	cmd.Flags().BoolVar(&bySearch, "search", false, c.say("show four tools that find, describe and call the others, instead of all"))
 	cmd.Flags().StringVar(&name, "client", "", c.say("`name` of the client"))
 	cmd.Flags().StringSliceVar(&only, "only", nil, c.say("`server` to show to this client (repeatable, or with commas)"))
+	restricting(cmd, "only")
 	return cmd
 }
 

@@ -99,6 +99,9 @@ func (c *command) tokensAdd() *cobra.Command {
 	return c.jsonFlag(&cobra.Command{
 		Use: "add NAME", Short: c.say("Make a token and print it, once"), Args: arguments(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := identity.CheckTokenName(args[0]); err != nil {
+				return err
+			}
 			return c.withTokens(cmd.Context(), func(k tokenKeeper) error {
 				made, err := k.AddToken(cmd.Context(), args[0])
 				if err != nil {
@@ -150,6 +153,9 @@ func (c *command) tokensRevoke() *cobra.Command {
 	return &cobra.Command{
 		Use: "revoke NAME", Aliases: []string{"remove", "delete"}, Short: c.say("Take a token back"), Args: arguments(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := identity.CheckTokenName(args[0]); err != nil {
+				return err
+			}
 			return c.withTokens(cmd.Context(), func(k tokenKeeper) error {
 				if err := k.RevokeToken(cmd.Context(), args[0]); err != nil {
 					return err

@@ -41,6 +41,7 @@ func (f *toolFilter) flags(c *command, cmd *cobra.Command) {
 	cmd.Flags().StringVar(&f.Tag, "tag", "", c.say("only the tools with this `tag`"))
 	cmd.Flags().StringVar(&f.Category, "category", "", c.say("only the tools of this `category`"))
 	cmd.Flags().BoolVar(&f.disabled, "disabled", false, c.say("only the tools that are disabled"))
+	restricting(cmd, "server", "tag", "category")
 }
 
 func (c *command) toolsList() *cobra.Command {

@@ -46,6 +46,9 @@ type Change struct {
 	Created bool
 
 	before, after string // digests
+	// real is Path without symbolic links at the time of the change; empty in
+	// records of earlier versions.
+	real string
 	// file locates the entries.
 	file File
 }
@@ -54,6 +57,7 @@ type Change struct {
 type record struct {
 	Client  string    `json:"client"`
 	Path    string    `json:"path"`
+	Real    string    `json:"real,omitempty"`
 	Time    time.Time `json:"time"`
 	Created bool      `json:"created,omitempty"`
 	Before  string    `json:"before,omitempty"`
@@ -71,6 +75,9 @@ func digest(b []byte) string {
 // Connect changes a file according to a plan and keeps a backup. It reports false
 // if there is nothing to change.
 func (b Backups) Connect(f File, plan Plan) (Change, bool, error) {
+	if err := f.staysInProject(); err != nil {
+		return Change{}, false, err
+	}
 	src, created, err := Contents(f.Path)
 	if err != nil {
 		return Change{}, false, err
@@ -103,7 +110,7 @@ func (b Backups) write(f File, src, out []byte, created bool) (Change, error) {
 	if b.Now != nil {
 		now = b.Now
 	}
-	c := Change{Client: f.Client, Path: f.Path, Time: now().UTC(), Created: created, after: digest(out), file: f}
+	c := Change{Client: f.Client, Path: f.Path, Time: now().UTC(), Created: created, after: digest(out), real: resolved(f.Path, maxLinks), file: f}
 	if !created {
 		c.before = digest(src)
 	}
@@ -127,7 +134,7 @@ func (b Backups) keep(c *Change, src []byte) error {
 		return err
 	}
 	id := c.Time.Format("20060102T150405.000000000Z") + "-" + c.Client
-	data, err := json.Marshal(record{c.Client, c.Path, c.Time, c.Created, c.before, c.after, c.file.keys, c.file.sections})
+	data, err := json.Marshal(record{c.Client, c.Path, c.real, c.Time, c.Created, c.before, c.after, c.file.keys, c.file.sections})
 	if err != nil {
 		return err
 	}
@@ -214,7 +221,7 @@ func (b Backups) List() (all []Change, unreadable []string, err error) {
 			continue
 		}
 		file := File{Client: r.Client, Path: r.Path, Format: formatOf(r.Path), keys: r.Keys, sections: r.Sections}
-		all = append(all, Change{id, r.Client, r.Path, r.Time, r.Created, r.Before, r.After, file})
+		all = append(all, Change{id, r.Client, r.Path, r.Time, r.Created, r.Before, r.After, r.Real, file})
 	}
 	slices.SortFunc(all, func(x, y Change) int { return strings.Compare(y.ID, x.ID) })
 	return all, unreadable, nil
@@ -238,7 +245,8 @@ func (b Backups) Restorable(path string) (known, restorable bool) {
 
 // Undo restores the contents from before a change and reports true. If the file has
 // been changed since, Undo restores only the entries that still lead to genkan and
-// reports false, or fails if it cannot. With force, it overwrites the file.
+// reports false, or fails if it cannot. With force, it overwrites the file. It never
+// follows a symbolic link that was not there at the time of the change.
 func (b Backups) Undo(c Change, force bool) (exact bool, err error) {
 	now, missing, err := Contents(c.Path)
 	if err != nil {
@@ -248,6 +256,10 @@ func (b Backups) Undo(c Change, force bool) (exact bool, err error) {
 	if byHand {
 		b.forget(c)
 		return true, nil
+	}
+	if target := resolved(c.Path, maxLinks); c.real != "" && target != c.real && target != c.Path {
+		return false, gateway.Errorf(gateway.CodeDenied,
+			"%s leads to %s now, and was %s when genkan connected it, so it was left alone; `genkan undo --show %s` prints the file from before", c.Path, target, c.real, c.ID)
 	}
 	before, err := b.Before(c)
 	if err != nil {

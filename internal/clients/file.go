@@ -2,6 +2,7 @@ package clients
 
 import (
 	"os"
+	"path/filepath"
 	"strings"
 
 	"genkan/internal/gateway"
@@ -100,8 +101,27 @@ func (f File) MayHoldToken() error {
 	return nil
 }
 
-// MayChange returns an error if the file is read-only.
-func (f File) MayChange() error { return mayChange(f.Path) }
+// MayChange returns an error if the file is read-only, or if it is a project's and
+// a symbolic link leads out of the project: whoever wrote the project chose the
+// link.
+func (f File) MayChange() error {
+	if err := f.staysInProject(); err != nil {
+		return err
+	}
+	return mayChange(f.Path)
+}
+
+func (f File) staysInProject() error {
+	if f.Scope != Project || f.Folder == "" {
+		return nil
+	}
+	target, folder := resolved(f.Path, maxLinks), resolved(f.Folder, maxLinks)
+	if inside, err := filepath.Rel(folder, target); err == nil && filepath.IsLocal(inside) {
+		return nil
+	}
+	return gateway.Errorf(gateway.CodeDenied,
+		"%s leads to %s, outside of the project %s, so it was left alone; replace the symbolic link with a file", f.Path, target, folder)
+}
 
 // Exists reports whether the file is there.
 func (f File) Exists() bool { return exists(f.Path) }

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -174,7 +175,7 @@ func TestUndoBringsBackTheBytes(t *testing.T) {
 				t.Parallel()
 				f, src := fileOf(t, sample.client, sample.ending), variant(testdata(t, sample.data))
 				dir := t.TempDir()
-				f.Path = filepath.Join(dir, "file"+filepath.Ext(f.Path))
+				f.Folder, f.Path = dir, filepath.Join(dir, "file"+filepath.Ext(f.Path))
 				if err := os.WriteFile(f.Path, src, 0o700); err != nil {
 					t.Fatal(err)
 				}
@@ -258,10 +259,10 @@ func common(a, b []byte) (prefix, suffix int) {
 	return prefix, suffix
 }
 
-func refusedWith(t *testing.T, err error, code gateway.Code, words string) {
+func refusedWith(t *testing.T, err error, code gateway.Code, words ...string) {
 	t.Helper()
 	var e *gateway.Error
-	if !errors.As(err, &e) || e.Code != code || !strings.Contains(e.Text(), words) {
+	if !errors.As(err, &e) || e.Code != code || slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(e.Text(), w) }) {
 		t.Errorf("got %v, want %v with %q", err, code, words)
 	}
 }

@@ -20,7 +20,7 @@ func TestUndoAfterTheClientWrote(t *testing.T) {
 			}
 			t.Run(sample.data, func(t *testing.T) {
 				dir := t.TempDir()
-				f.Path = filepath.Join(dir, "file"+filepath.Ext(f.Path))
+				f.Folder, f.Path = dir, filepath.Join(dir, "file"+filepath.Ext(f.Path))
 				if err := os.WriteFile(f.Path, src, 0o600); err != nil {
 					t.Fatal(err)
 				}

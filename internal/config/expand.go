@@ -92,7 +92,7 @@ func variable(inner string, from Sources) (string, error) {
 
 func secret(name string, from Sources) (string, error) {
 	if !LegalSecret(name) {
-		return "", flawf("refers to a secret whose name is not letters, digits, '.', '_' and '-', at most %d", maxSecretName)
+		return "", flawf("refers to a secret whose name is not letters, digits, '.', '_' and '-', at most %d", MaxSecretName)
 	}
 	v, found, err := from.Secret(name)
 	switch {
@@ -104,11 +104,13 @@ func secret(name string, from Sources) (string, error) {
 	return v.Reveal(), nil
 }
 
-const maxSecretName = 128
+// MaxSecretName bounds the name of a secret, in bytes.
+const MaxSecretName = 128
 
-// LegalSecret reports whether a secret can have this name.
+// LegalSecret reports whether a secret can have this name. The names "." and ".."
+// cannot stand in the path of a URL.
 func LegalSecret(name string) bool {
-	if name == "" || len(name) > maxSecretName {
+	if name == "" || name == "." || name == ".." || len(name) > MaxSecretName {
 		return false
 	}
 	return !strings.ContainsFunc(name, func(r rune) bool {

@@ -117,14 +117,20 @@ func looksIssued(text string) bool {
 const maxName = 64
 
 func checkName(name string) error {
-	switch {
-	case name == LocalClient || name == AdminClient:
+	if name == LocalClient || name == AdminClient {
 		return gateway.Errorf(gateway.CodeInvalid, "the token name %q is reserved: choose another", name)
-	case !validName(name):
-		return gateway.Errorf(gateway.CodeInvalid,
-			"a token name has 1 to %d characters of a-z, 0-9, '.', '_' and '-', and starts with a letter or digit", maxName)
 	}
-	return nil
+	return CheckTokenName(name)
+}
+
+// CheckTokenName says what is wrong with a name that no token can have. It does not
+// refuse reserved names.
+func CheckTokenName(name string) error {
+	if validName(name) {
+		return nil
+	}
+	return gateway.Errorf(gateway.CodeInvalid,
+		"a token name has 1 to %d characters of a-z, 0-9, '.', '_' and '-', and starts with a letter or digit", maxName)
 }
 
 // validName is ^[a-z0-9][a-z0-9._-]{0,63}$. Names appear in logs, URLs and

@@ -72,7 +72,9 @@ var jaClients = map[string]string{
 	"%s is larger than %d KiB": "%s は %d KiB を超えています",
 	"%s is in the repository %s, and a token in it may be committed; connect it without --url, and its entries start genkan without a token":                                             "%s はリポジトリー %s の中にあり、書き込んだトークンがコミットされるおそれがあります。--url なしでつなげば、項目はトークンなしで genkan を起動します",
 	"%s can be read by other users of this machine, so no token is written into it; run `chmod 600 %s` first, or connect it without --url, and its entries start genkan without a token": "%s はこのマシンのほかの利用者も読めるため、トークンを書き込みません。先に `chmod 600 %s` を実行してください。--url なしでつなげば、項目はトークンなしで genkan を起動します",
-	"genkan itself uses the name %s, so the server is called %s":                          "%s は genkan 自身が使う名前なので、このサーバーは %s という名前になります",
-	"%s is larger than %d MiB, which no list of servers is, so it was not read":           "%s は %d MiB を超えており、サーバーの一覧とは考えられないため、読みませんでした",
-	"%s is read-only, so it was left alone; to have it changed, run `chmod u+w %s` first": "%s は読み取り専用のため、そのままにしました。変更するには、先に `chmod u+w %s` を実行してください",
+	"genkan itself uses the name %s, so the server is called %s":                                                                         "%s は genkan 自身が使う名前なので、このサーバーは %s という名前になります",
+	"%s is larger than %d MiB, which no list of servers is, so it was not read":                                                          "%s は %d MiB を超えており、サーバーの一覧とは考えられないため、読みませんでした",
+	"%s is read-only, so it was left alone; to have it changed, run `chmod u+w %s` first":                                                "%s は読み取り専用のため、そのままにしました。変更するには、先に `chmod u+w %s` を実行してください",
+	"%s leads to %s, outside of the project %s, so it was left alone; replace the symbolic link with a file":                             "%s の実際の場所は %s で、プロジェクト %s の外にあるため、そのままにしました。シンボリックリンクをファイルに置き換えてください",
+	"%s leads to %s now, and was %s when genkan connected it, so it was left alone; `genkan undo --show %s` prints the file from before": "%s の実際の場所はいま %s ですが、genkan がつないだときは %s だったため、そのままにしました。以前のファイルは `genkan undo --show %s` で表示できます",
 }

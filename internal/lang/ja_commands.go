@@ -268,4 +268,5 @@ and paste the address that the browser ends at, although its page does not load.
 	"The genkan that runs uses the configuration %s; --config %s has no effect on it. Stop it first, or leave out --config.": "動いている genkan の設定は %s です。--config %s は効きません。先に止めるか、--config を外してください。",
 	"the backup broke off; look into genkan's log, and try again":                                                            "バックアップが途中で切れました。genkan のログを確認し、もう一度試してください",
 	"a backup is being made or downloaded already; wait until that is done":                                                  "バックアップはすでに作成中またはダウンロード中です。終わるまで待ってください",
+	"--%s is empty; give it a value, or leave it out to have no such limit":                                                  "--%s が空です。値を指定するか、絞り込まない場合は外してください",
 }

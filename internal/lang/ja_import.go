@@ -100,4 +100,6 @@ var jaImport = map[string]string{
 	"no chosen server needs a value of %q":                                                                                       "選んだサーバーはどれも %q の値を必要としていません",
 	"%s\nthe configuration was not changed; these are the servers, to be added by hand:\n%s":                                     "%s\n設定は変更していません。次のサーバーを手で追加してください:\n%s",
 	"folder must be an absolute path":                                                                                            "folder は絶対パスにしてください",
+	"%q is no client that genkan knows; did you mean %s?":                                                                        "%q は genkan の知っているクライアントではありません。%s のことですか？",
+	"%q is no client that genkan knows; give one of these names: %s":                                                             "%q は genkan の知っているクライアントではありません。次の名前のどれかを指定してください: %s",
 }

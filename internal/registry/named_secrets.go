@@ -119,5 +119,5 @@ func CheckSecretName(name string) error {
 	if config.LegalSecret(name) {
 		return nil
 	}
-	return gateway.Errorf(gateway.CodeInvalid, "the name of a secret has letters, digits, '.', '_' and '-' only")
+	return gateway.Errorf(gateway.CodeInvalid, "the name of a secret has 1 to %d letters, digits, '.', '_' and '-', and is neither \".\" nor \"..\"", config.MaxSecretName)
 }

@@ -118,7 +118,7 @@ func (s *Setup) Connect(ctx context.Context, req ConnectRequest) (ConnectResult,
 	for _, f := range files {
 		one, err := c.plan(ctx, f)
 		if err != nil && (len(req.Clients) > 0 || ctx.Err() != nil) {
-			return out, err
+			return ConnectResult{}, err // nothing was changed
 		}
 		if err != nil {
 			one = ConnectedFile{Client: f.Client, Path: f.Path, State: FileFailed, NotImported: one.NotImported, Err: err}

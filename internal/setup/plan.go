@@ -192,9 +192,9 @@ func filesOf(env clients.Environment, from []string) ([]clients.File, error) {
 }
 
 func filesOfClient(env clients.Environment, name string) ([]clients.File, error) {
-	known, err := lookup(name)
-	if err != nil {
-		return nil, err
+	known, ok := clients.Lookup(name)
+	if !ok {
+		return nil, UnknownClientOrFile(name)
 	}
 	var files []clients.File
 	var paths []string

@@ -124,13 +124,27 @@ func ClientNames() string {
 	return strings.Join(names, ", ")
 }
 
-// UnknownClient returns the error for a name that is neither a client nor a file.
+// UnknownClient returns the error for a name that no client has.
 func UnknownClient(name string) error {
 	shown := gateway.Short(name)
-	if near := gateway.Nearest(name, strings.SplitSeq(ClientNames(), ", ")); near != "" {
+	if near := nearestClient(name); near != "" {
+		return gateway.Errorf(gateway.CodeInvalid, "%q is no client that genkan knows; did you mean %s?", shown, near)
+	}
+	return gateway.Errorf(gateway.CodeInvalid, "%q is no client that genkan knows; give one of these names: %s", shown, ClientNames())
+}
+
+// UnknownClientOrFile returns the error for a name that is neither a client nor a
+// file.
+func UnknownClientOrFile(name string) error {
+	shown := gateway.Short(name)
+	if near := nearestClient(name); near != "" {
 		return gateway.Errorf(gateway.CodeInvalid, "%q is neither a client that genkan knows nor a file; did you mean %s?", shown, near)
 	}
 	return gateway.Errorf(gateway.CodeInvalid, "%q is neither a client that genkan knows nor a file; the clients are %s", shown, ClientNames())
+}
+
+func nearestClient(name string) string {
+	return gateway.Nearest(name, strings.SplitSeq(ClientNames(), ", "))
 }
 
 func lookup(name string) (clients.Client, error) {
