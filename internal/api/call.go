@@ -113,7 +113,7 @@ func paramsOf(name string, arguments []byte) (gateway.Params, error) {
 	raw = append(append(raw, `,"arguments":`...), arguments...)
 	params, err := jsonrpc.ScanParams(append(raw, '}'))
 	if err == nil && len(params.Get(params.Arguments)) != len(arguments) {
-		err = invalid("it must be an object") // the arguments also contain another member
+		err = invalid("it must be an object") // more than one value, such as {},"name":"x"
 	}
 	return params, err
 }
