@@ -26,102 +26,104 @@ import (
 	"genkan/internal/upstream"
 )
 
-// House is what the edge needs of the house that serves now.
+// House is the part of the current house that the edge uses.
 type House interface {
 	gateway.Handler
 	Snapshot() *catalog.Snapshot
-	// Servers are the upstream servers in the order of the configuration.
+	// Servers returns the upstream servers in the order of the configuration.
 	Servers() []*upstream.Server
-	// BuiltIn are the sources that are a part of genkan.
+	// BuiltIn returns the sources that are part of genkan.
 	BuiltIn() []gateway.Source
-	// Declared are all servers, disabled ones too, in the order of the
+	// Declared returns all servers, including disabled ones, in the order of the
 	// configuration.
 	Declared() []registry.Server
-	// Unknown is what can be said about a name that no tool has.
+	// Unknown explains why there is no tool with a name.
 	Unknown(name string) catalog.Unknown
-	// Count counts against somebody's rate limit what is no call of a tool, or
-	// refuses it.
+	// Count counts a request that is not a call against the caller's rate limit. It
+	// returns an error if the limit is reached.
 	Count(who gateway.Identity) error
-	// Search finds tools of a view for somebody; the empty one is all of the house.
+	// Search finds tools in a view of a caller; the zero View has all tools.
 	Search(ctx context.Context, who gateway.Identity, view gateway.View, q search.Query) search.Result
-	// Shown is told what somebody was shown of a search.
+	// Shown records which hits of a search a caller was shown.
 	Shown(who gateway.Identity, query string, hits []search.Hit)
 	// Learns reports whether searches learn from the calls that follow them.
 	Learns() bool
-	// Knowledge is why there is no knowledge base here; nil when there is one.
+	// Knowledge returns why there is no knowledge base; nil if there is one.
 	Knowledge() error
 }
 
-// Options are what the edge is made of.
+// Options configure an API.
 type Options struct {
 	House func() House
-	// Admit decides who may come in, Receive whether somebody may without a
-	// token, for what is no secret. When they report false they have answered.
+	// Admit identifies the sender of a request. Receive admits requests without a
+	// token, to pages that contain no secrets. When they report false, they have
+	// answered the request.
 	Admit   func(w http.ResponseWriter, r *http.Request) (gateway.Identity, bool)
 	Receive func(w http.ResponseWriter, r *http.Request) bool
-	// Refused is told of each request that is refused before it becomes a call; nil
-	// for nobody.
+	// Refused is called for each request that is refused before it becomes a call;
+	// may be nil.
 	Refused func(r *http.Request, status int, reason string)
 	Log     *slog.Logger
 	Version string
-	// Budget is the memory for what is on its way from and to callers.
+	// Budget is the memory for data in transit from and to callers.
 	Budget *gateway.Shares
-	// Language is what failures are told in now; nil is English.
+	// Language returns the current language of errors; nil means English.
 	Language func() lang.Language
-	// Health is why the process cannot serve; nil when it can.
+	// Health returns why the process cannot serve; nil if it can.
 	Health func() error
 	// Reload reads the configuration again.
 	Reload func() error
-	// CatchUp brings into the house what servers have listed by now; nil when
+	// CatchUp brings the lists that servers have published into the house; nil if
 	// that happens by itself.
 	CatchUp func()
-	// ChangeTool changes what is said about a tool, for everybody and at once.
+	// ChangeTool changes the override of a tool, for all clients and at once.
 	ChangeTool func(ctx context.Context, key catalog.ToolKey, change func(*catalog.Override) error) error
 	// Servers is the registry of servers.
 	Servers Servers
 	// Setup imports servers and connects clients.
 	Setup *setup.Setup
-	// Learned is what searches led to.
+	// Learned holds what searches led to.
 	Learned Learned
-	// Items are all that the knowledge base holds.
+	// Items gives access to all items of the knowledge base.
 	Items Items
-	// Upkeep checks what is derived from them.
+	// Upkeep checks the data derived from items.
 	Upkeep Upkeep
-	// Tokens are those of clients, Secrets those that the configuration refers to.
+	// Tokens are the tokens of clients, Secrets the secrets that the configuration
+	// refers to.
 	Tokens  Tokens
 	Secrets Secrets
-	// Doctor finds out what is wrong, with some servers or with everything.
+	// Doctor examines the named servers, or everything if none is named.
 	Doctor func(ctx context.Context, servers []string) ([]doctor.Finding, error)
 	// Backup copies the database.
 	Backup func(ctx context.Context) (Backup, error)
 }
 
-// Items is what the edge needs of the knowledge base beside its tools.
+// Items is the part of the knowledge base that the edge uses beside its tools.
 type Items interface {
 	Every(ctx context.Context, give func(item kb.Item, former []kb.Ref) error) error
 	Restore(ctx context.Context, r kb.Restoration) ([]kb.RestoredAs, error)
-	// Answer is how its tools answer, with an error too.
+	// Answer encodes an answer or an error as the knowledge base's tools do.
 	Answer(answer any, err error) (*gateway.Result, error)
 }
 
-// Learned is what the edge needs of what searches led to.
+// Learned gives access to what searches led to.
 type Learned interface {
 	Lessons(ctx context.Context, which learn.Selection) ([]learn.Lesson, error)
 	Forget(ctx context.Context, which learn.Selection) (int, error)
 	Share(ctx context.Context, client string) (int, error)
 }
 
-// API is the edge.
+// API is the edge for REST.
 type API struct {
 	opt     Options
 	started time.Time
-	// document and page are the description, for programs and for people.
-	// Everybody may ask for them, so they are made once.
+	// document and page are the description of the API, for programs and for people.
+	// They are public, so they are made only once.
 	document func() ([]byte, error)
 	page     func() (docsPage, error)
 }
 
-// New makes the edge.
+// New returns an API.
 func New(opt Options) *API {
 	a := &API{opt: opt, started: time.Now()}
 	a.document = sync.OnceValues(func() ([]byte, error) { return json.Marshal(describe(a.routes())) })
@@ -136,7 +138,7 @@ func (a *API) language() lang.Language {
 	return a.opt.Language()
 }
 
-// redirect sends the seed's first paths to /v1.
+// redirect redirects the seed's first paths to /v1 (docs/differences.md).
 func redirect(status int) handler {
 	return func(w http.ResponseWriter, r *http.Request, _ gateway.Identity) { sendToV1(w, r, status) }
 }
@@ -149,8 +151,7 @@ func sendToV1(w http.ResponseWriter, r *http.Request, status int) {
 	http.Redirect(w, r, target, status) //nolint:gosec // it begins with /v1
 }
 
-// root is health for programs, and for people the page that can be read without
-// a token.
+// root serves health to programs, and to people the page that needs no token.
 func (a *API) root(w http.ResponseWriter, r *http.Request, id gateway.Identity) {
 	w.Header().Set("Vary", "Accept")
 	if prefersHTML(r.Header) {
@@ -160,11 +161,10 @@ func (a *API) root(w http.ResponseWriter, r *http.Request, id gateway.Identity) 
 	a.health(w, r, id)
 }
 
-// prefersHTML reports whether a client would rather have a page than JSON, as
-// browsers say and programs do not.
+// prefersHTML reports whether a client prefers a page to JSON. Browsers do.
 func prefersHTML(h http.Header) bool {
 	page, data := 0.0, 0.0
-	dataAs := -1 // how exactly JSON was named so far
+	dataAs := -1 // how specifically JSON was named so far
 	for one := range strings.SplitSeq(strings.Join(h["Accept"], ","), ",") {
 		kind, parameters, err := mime.ParseMediaType(one)
 		if err != nil {
@@ -186,8 +186,8 @@ func prefersHTML(h http.Header) bool {
 	return page > data
 }
 
-// health answers that the process serves, or why it does not. It needs no token
-// and tells nothing about what is behind the door.
+// health answers that the process serves, or why it does not. It needs no token and
+// reveals nothing about the servers.
 func (a *API) health(w http.ResponseWriter, _ *http.Request, _ gateway.Identity) {
 	code, status, message := http.StatusOK, "ok", client.HealthMessage
 	if a.opt.Health != nil {

@@ -10,13 +10,13 @@ import (
 	"genkan/internal/gateway"
 )
 
-// Backup is a copy of the database that is there until it is closed.
+// Backup is a temporary copy of the database. Close removes it.
 type Backup interface {
 	io.ReadCloser
 	Size() int64
 }
 
-// databaseMedia is the type of a file of SQLite.
+// databaseMedia is the media type of a SQLite file.
 const databaseMedia = "application/vnd.sqlite3"
 
 func (a *API) backupRoute() route {
@@ -53,11 +53,11 @@ func (a *API) backup(w http.ResponseWriter, r *http.Request, id gateway.Identity
 		if r.Context().Err() == nil {
 			a.opt.Log.Error("a backup broke off", "error", err)
 		}
-		panic(http.ErrAbortHandler) // the only way to say that this was not all
+		panic(http.ErrAbortHandler) // the only way to signal that the answer is incomplete
 	}
 }
 
-// pour copies a long answer. A caller that stops reading loses it.
+// pour copies a long answer. A caller that stops reading is disconnected.
 func pour(ctx context.Context, w http.ResponseWriter, from io.Reader) error {
 	const piece = 1 << 20
 	control := http.NewResponseController(w)

@@ -16,8 +16,8 @@ import (
 	"genkan/internal/jsonrpc"
 )
 
-// maxBody is the largest body of a REST request, in bytes, and bodyPatience how
-// long it may take to come.
+// maxBody is the largest body of a REST request, in bytes. bodyPatience is how long
+// reading it may take.
 const (
 	maxBody      = 1 << 20
 	bodyPatience = 30 * time.Second
@@ -28,7 +28,7 @@ var errQuota = &gateway.Error{
 	Message: "too many large calls of this client are under way; try again in a moment",
 }
 
-// decodeBody reads a JSON body strictly. The status goes with the error.
+// decodeBody decodes a JSON body strictly. status belongs to the error.
 func decodeBody(w http.ResponseWriter, r *http.Request, into any) (status int, wrong *gateway.Error) {
 	body, status, wrong := readBody(w, r)
 	if wrong != nil {
@@ -37,9 +37,9 @@ func decodeBody(w http.ResponseWriter, r *http.Request, into any) (status int, w
 	return decode(body, into)
 }
 
-// readBody reads a body of JSON. The status goes with the error.
+// readBody reads a JSON body. status belongs to the error.
 func readBody(w http.ResponseWriter, r *http.Request) (body []byte, status int, wrong *gateway.Error) {
-	// A body that does not come must not hold a connection for ever.
+	// A body that does not arrive must not hold a connection for ever.
 	control := http.NewResponseController(w)
 	_ = control.SetReadDeadline(time.Now().Add(bodyPatience))
 	defer func() { _ = control.SetReadDeadline(time.Time{}) }()
@@ -55,8 +55,8 @@ func readBody(w http.ResponseWriter, r *http.Request) (body []byte, status int, 
 	}
 	body, err := jsonrpc.ReadBodyLimit(r.Body, r.ContentLength, maxBody)
 	if errors.Is(err, jsonrpc.ErrTooLarge) {
-		// Read on for a while: a client that is still sending would find its
-		// connection broken instead of the answer.
+		// Read on for a while. A client that is still sending would otherwise see a
+		// broken connection instead of the answer.
 		_, _ = io.CopyN(io.Discard, r.Body, 16*maxBody)
 		return nil, http.StatusRequestEntityTooLarge, invalid("the body is larger than %d MiB", maxBody>>20)
 	}
@@ -66,7 +66,7 @@ func readBody(w http.ResponseWriter, r *http.Request) (body []byte, status int, 
 	return body, 0, nil
 }
 
-// decode reads a JSON object strictly: the fields of into, each once.
+// decode decodes a JSON object strictly: only the fields of into, each once.
 func decode(body []byte, into any) (status int, wrong *gateway.Error) {
 	known := fieldsOf(into)
 	if err := jsonrpc.CheckObject(body, known...); err != nil && json.Valid(body) {
@@ -87,8 +87,9 @@ func decode(body []byte, into any) (status int, wrong *gateway.Error) {
 	return 0, nil
 }
 
-// checkInside refuses what a decoder lets through further in: keys that stand
-// twice or differ from a field's only in case, and null as an entry of a list.
+// checkInside refuses mistakes in nested values that a decoder accepts: keys that
+// occur twice or differ from a field's only in case, and null as an entry of a
+// list.
 func checkInside(raw []byte, t reflect.Type) (wrong error) {
 	raw = bytes.TrimSpace(raw)
 	isObject := len(raw) > 0 && raw[0] == '{'
@@ -136,7 +137,7 @@ func invalidField(field, format string, values ...any) *gateway.Error {
 	return e
 }
 
-// fieldsOf are the names of the fields of the struct behind a pointer.
+// fieldsOf returns the names of the fields of the struct behind a pointer.
 func fieldsOf(into any) []string {
 	var names []string
 	for _, f := range fieldsOfType(reflect.TypeOf(into).Elem()) {
@@ -145,7 +146,8 @@ func fieldsOf(into any) []string {
 	return names
 }
 
-// bodyProblem says what is wrong without the words of Go, and with which field.
+// bodyProblem explains a decoding error without Go's terms, and returns the field
+// that it is about.
 func bodyProblem(err error, known []string) (why gateway.Text, field string) {
 	var wrongType *json.UnmarshalTypeError
 	if errors.As(err, &wrongType) {

@@ -13,7 +13,8 @@ import (
 	"genkan/internal/jsonrpc"
 )
 
-// The seed's, for callers of REST. Nothing is sent again unless they ask for it.
+// These are the seed's defaults for REST callers. Nothing is sent again unless the
+// caller asks for it.
 const (
 	defaultTimeout    = 30 * time.Second
 	defaultRetryDelay = time.Second
@@ -61,7 +62,7 @@ func (a *API) callTool(w http.ResponseWriter, r *http.Request, id gateway.Identi
 	}
 }
 
-// newCall makes the request into a Call.
+// newCall makes a Call of a request.
 func newCall(in client.CallRequest, id gateway.Identity) (*gateway.Call, error) {
 	if in.Name == "" {
 		return nil, invalidField("name", "name is required: the name of the tool to call")
@@ -92,7 +93,7 @@ func newCall(in client.CallRequest, id gateway.Identity) (*gateway.Call, error) 
 	return call, nil
 }
 
-// callOf is a call of a tool as REST makes it, without options of the caller's.
+// callOf returns a REST call of a tool, without the caller's options.
 func callOf(name string, params gateway.Params, id gateway.Identity) *gateway.Call {
 	return &gateway.Call{
 		Method: "tools/call", Params: params, Name: name,
@@ -104,26 +105,26 @@ func callOf(name string, params gateway.Params, id gateway.Identity) *gateway.Ca
 	}
 }
 
-// paramsOf makes the params of a call. The arguments are checked here, and may be
-// anything that came: they must be one JSON value.
+// paramsOf returns the params of a call. It checks that the arguments are one JSON
+// value; they come unchecked from the request.
 func paramsOf(name string, arguments []byte) (gateway.Params, error) {
 	raw := make([]byte, 0, len(arguments)+len(name)+32)
 	raw = jsonrpc.AppendQuoted(append(raw, `{"name":`...), name)
 	raw = append(append(raw, `,"arguments":`...), arguments...)
 	params, err := jsonrpc.ScanParams(append(raw, '}'))
 	if err == nil && len(params.Get(params.Arguments)) != len(arguments) {
-		err = invalid("it must be an object") // and a member beside the arguments
+		err = invalid("it must be an object") // more than one value, such as {},"name":"x"
 	}
 	return params, err
 }
 
-// millis is a number of milliseconds that can be counted in nanoseconds, too;
-// execute has lower ceilings.
+// millis converts milliseconds into a Duration without overflow. The limits of
+// package execute are lower than its ceiling.
 func millis(n int64) time.Duration {
 	return time.Duration(min(n, time.Hour.Milliseconds())) * time.Millisecond
 }
 
-// textOf is the text of a result that reports an error.
+// textOf returns the text of a result that reports an error.
 func (a *API) textOf(result *gateway.Result) string {
 	var parts []string
 	err := jsonrpc.Elements(jsonrpc.Lookup(result.Raw, "content"), func(item []byte) bool {

@@ -17,15 +17,15 @@ import (
 // of the configuration file.
 type Servers interface {
 	AddServer(ctx context.Context, name string, definition []byte) error
-	// ChangeServer replaces a definition, or changes what a patch names.
+	// ChangeServer replaces a definition, or changes the keys of a patch.
 	ChangeServer(ctx context.Context, name string, definition []byte, patch bool) error
 	RemoveServer(ctx context.Context, name string) error
-	// TestServer starts a server once; nil is the definition that there is.
+	// TestServer starts a server once. A nil definition means the present one.
 	TestServer(ctx context.Context, name string, definition []byte) (registry.TestResult, error)
 	RestartServer(s *upstream.Server)
 }
 
-// declaredAs adds to a server what is known of its declaration.
+// declaredAs adds the declaration of a server to its description.
 func (a *API) declaredAs(one client.Server, as registry.Server, id gateway.Identity, whole bool) client.Server {
 	one.Source, one.Editable = client.SourceFile, as.Registered
 	if as.Registered {
@@ -35,7 +35,7 @@ func (a *API) declaredAs(one client.Server, as registry.Server, id gateway.Ident
 		one.State, one.Problem = client.StateDown, a.language().Text(as.Problem)
 	}
 	one.Note = a.language().Text(as.Note)
-	if id.Admin { // others see nothing that a server printed
+	if id.Admin { // only an administrator sees what a server printed
 		texts := []*string{&one.Output, &one.Problem}
 		for i := range one.ListProblems {
 			texts = append(texts, &one.ListProblems[i].Problem)
@@ -55,7 +55,7 @@ func (a *API) declaredAs(one client.Server, as registry.Server, id gateway.Ident
 	return one
 }
 
-// accepted tells how a server is that something was begun with.
+// accepted answers with the state of a server on which an operation has started.
 func (a *API) accepted(w http.ResponseWriter, name string, id gateway.Identity) {
 	for _, one := range a.servers(id, name) {
 		one.Output = ""
@@ -65,8 +65,8 @@ func (a *API) accepted(w http.ResponseWriter, name string, id gateway.Identity) 
 	a.noSuchServer(w, name)
 }
 
-// definition reads a body that describes a server: its name, which may be left
-// out where there is one, and the rest.
+// definition reads a body that describes a server. The name may be omitted if the
+// path has it.
 func (a *API) definition(w http.ResponseWriter, r *http.Request, path string) (name string, rest []byte, ok bool) {
 	body, status, wrong := readBody(w, r)
 	if wrong != nil {
@@ -89,7 +89,7 @@ func (a *API) definition(w http.ResponseWriter, r *http.Request, path string) (n
 	return name, rest, true
 }
 
-// splitName takes the name out of a definition.
+// splitName separates the name from the rest of a definition.
 func splitName(body []byte) (name string, rest []byte, wrong *gateway.Error) {
 	if !json.Valid(body) {
 		return "", nil, invalid("the body is not what was expected: %s", gateway.Textf("it is not valid JSON"))
@@ -133,13 +133,13 @@ func (a *API) addServer(w http.ResponseWriter, r *http.Request, id gateway.Ident
 	a.changed(w, http.StatusCreated, name, id)
 }
 
-// changed tells how a server is that was added or changed.
+// changed answers with the state of a server that was added or changed.
 func (a *API) changed(w http.ResponseWriter, status int, name string, id gateway.Identity) {
 	for _, one := range a.servers(id, name) {
 		encode(w, status, one)
 		return
 	}
-	a.noSuchServer(w, name) // somebody has removed it since
+	a.noSuchServer(w, name) // it has been removed meanwhile
 }
 
 func (a *API) replaceServer(w http.ResponseWriter, r *http.Request, id gateway.Identity) {
@@ -171,7 +171,7 @@ func (a *API) removeServer(w http.ResponseWriter, r *http.Request, _ gateway.Ide
 	encode(w, http.StatusOK, client.Done{Success: true})
 }
 
-// restartServer begins a server anew.
+// restartServer restarts a server.
 func (a *API) restartServer(w http.ResponseWriter, r *http.Request, id gateway.Identity) {
 	name := r.PathValue("name")
 	for _, s := range a.opt.House().Servers() {
@@ -184,7 +184,8 @@ func (a *API) restartServer(w http.ResponseWriter, r *http.Request, id gateway.I
 	a.noSuchServer(w, name)
 }
 
-// usualLines and mostLines are how many lines of a log are told, and may be.
+// usualLines and mostLines are the default and the largest number of log lines in
+// an answer.
 const usualLines, mostLines = 100, 1000
 
 func (a *API) serverLog(w http.ResponseWriter, r *http.Request, _ gateway.Identity) {
@@ -219,7 +220,7 @@ func lastLines(text string, most int) []string {
 	return lines[max(len(lines)-most, 0):]
 }
 
-// anonymous is what a server is called in a test that has no name.
+// anonymous is the name of a server in a test without a name.
 const anonymous = "test"
 
 func (a *API) testNewServer(w http.ResponseWriter, r *http.Request, _ gateway.Identity) {
@@ -237,7 +238,7 @@ func (a *API) testServer(w http.ResponseWriter, r *http.Request, _ gateway.Ident
 	a.test(w, r, r.PathValue("name"), nil)
 }
 
-// linesOfFailure is how much of its log a server that failed a test shows.
+// linesOfFailure is how many log lines a failed test shows.
 const linesOfFailure = 20
 
 func (a *API) test(w http.ResponseWriter, r *http.Request, name string, definition []byte) {

@@ -139,8 +139,8 @@ func TestSecretsOfAddedServers(t *testing.T) {
 	}
 }
 
-// What the file declares with a literal secret is shown with a mask, and tested
-// with what the mask stands for.
+// A literal secret of the file is shown as a mask, and a test uses the secret
+// behind the mask.
 func TestMasksOfTheFile(t *testing.T) {
 	t.Parallel()
 	var server map[string]any
@@ -287,7 +287,7 @@ func TestServerTests(t *testing.T) {
 	})
 }
 
-// A restart is another process, and its log goes on.
+// A restart starts a new process, and the log continues.
 func TestRestartAndLog(t *testing.T) {
 	t.Parallel()
 	d := openDoor(t, nil)
@@ -308,8 +308,8 @@ func TestRestartAndLog(t *testing.T) {
 	d.waitFor("/v1/servers/fault", `"state":"ready"`)
 }
 
-// What a server's definition says about its tools' calls is shown, so that whoever
-// gives the definition back keeps it.
+// The options of a server's tools are part of the shown definition, so that a
+// client that sends the definition back keeps them.
 func TestOptionsOfToolsAreShown(t *testing.T) {
 	t.Parallel()
 	d := openDoor(t, nil)

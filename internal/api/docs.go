@@ -19,8 +19,8 @@ import (
 //go:embed docs.html
 var docsTemplate string
 
-// docsPage is the page, and what a browser may do with it: show it, with the
-// style that it has. It loads nothing, sends nothing and runs nothing.
+// docsPage is the page and its content security policy: a browser may show it with
+// its own style. It loads nothing, sends nothing and runs no scripts.
 type docsPage struct {
 	html   []byte
 	policy string
@@ -52,10 +52,11 @@ type shownField struct {
 	Required bool
 }
 
-// shownWord is a type in words, and the type of the page that it leads to.
+// shownWord is a type in words, and the type on the page that it links to.
 type shownWord struct{ Word, Leads string }
 
-// docs answers with a page for people, made of what openAPI is made of.
+// docs answers with a page for people. It is made of the same table as the OpenAPI
+// document.
 func (a *API) docs(w http.ResponseWriter, _ *http.Request, _ gateway.Identity) {
 	page, err := a.page()
 	if err != nil {
@@ -124,7 +125,7 @@ func (r *route) shown() shownRoute {
 	return out
 }
 
-// words say what may be asked for.
+// words describes the values of a parameter.
 func (q *query) words() string {
 	text := map[string]string{"string": "text", "boolean": "true or false", "integer": "whole number"}[q.kind]
 	switch {
@@ -139,7 +140,7 @@ func (q *query) words() string {
 	return text
 }
 
-// shownType is a type in words, with where it is described.
+// shownType returns a type in words, with a link to its description.
 func shownType(t reflect.Type) shownWord {
 	out := shownWord{Word: wordFor(t)}
 	for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice && t != reflect.TypeFor[json.RawMessage]() {
@@ -151,7 +152,7 @@ func shownType(t reflect.Type) shownWord {
 	return out
 }
 
-// wordFor names a type for people.
+// wordFor returns the name of a type for people.
 func wordFor(t reflect.Type) string {
 	switch {
 	case t == reflect.TypeFor[json.RawMessage]():

@@ -45,7 +45,7 @@ func (a *API) isDeclared(name string) bool {
 	return false
 }
 
-// DoctorReportOf is what the doctor found, in REST's form.
+// DoctorReportOf returns the doctor's findings in REST's form.
 func DoctorReportOf(found []doctor.Finding, l lang.Language) client.DoctorReport {
 	out := client.DoctorReport{OK: doctor.Worst(found) < doctor.Problem, Findings: []client.DoctorFinding{}}
 	for _, f := range found {
@@ -54,7 +54,7 @@ func DoctorReportOf(found []doctor.Finding, l lang.Language) client.DoctorReport
 	return out
 }
 
-// DoctorFindingOf is a finding in REST's form.
+// DoctorFindingOf returns a finding in REST's form.
 func DoctorFindingOf(f doctor.Finding, l lang.Language) client.DoctorFinding {
 	lines := f.Lines
 	if f.Detail.Format != "" {

@@ -11,13 +11,13 @@ import (
 	"genkan/internal/gateway"
 )
 
-// restError is how a gateway.Code looks to a REST client.
+// restError is how REST clients see a gateway.Code.
 type restError struct {
 	status int
 	code   string
 }
 
-// restErrorOf returns how a code looks to a REST client.
+// restErrorOf returns the restError of a code.
 func restErrorOf(code gateway.Code) restError {
 	e := client.ErrorCodes[code]
 	return restError{e.Status, e.Name}
@@ -29,7 +29,7 @@ func (a *API) failAfter(w http.ResponseWriter, err error, took *float64) {
 	e := gateway.AsError(err)
 	rest := restErrorOf(e.Code)
 	if e.RPC != nil && e.Code == gateway.CodeUnavailable {
-		// The server was there; it is the tool that failed.
+		// The server answered, so the tool failed.
 		rest = restError{http.StatusInternalServerError, "TOOL_EXECUTION_ERROR"}
 	}
 	if errors.Is(err, catalog.ErrDisabled) {
@@ -44,7 +44,7 @@ func (a *API) failAfter(w http.ResponseWriter, err error, took *float64) {
 	a.answer(w, rest, e, took)
 }
 
-// refuseBody tells what is wrong with a body.
+// refuseBody answers that a body is invalid.
 func (a *API) refuseBody(w http.ResponseWriter, status int, wrong *gateway.Error, took *float64) {
 	if wrong.Code == gateway.CodeLimited {
 		a.failAfter(w, wrong, took)
@@ -53,7 +53,7 @@ func (a *API) refuseBody(w http.ResponseWriter, status int, wrong *gateway.Error
 	a.answer(w, restError{status, restErrorOf(gateway.CodeInvalid).code}, wrong, took)
 }
 
-// toolNotFound has a code and first words of its own, the seed's.
+// toolNotFound answers with the seed's code and message for an unknown tool.
 func (a *API) toolNotFound(w http.ResponseWriter, name string, took *float64) {
 	why := a.opt.House().Unknown(name)
 	name = gateway.Short(name)
@@ -72,7 +72,7 @@ func (a *API) toolNotFound(w http.ResponseWriter, name string, took *float64) {
 	a.answer(w, restError{http.StatusNotFound, "TOOL_NOT_FOUND"}, e, took)
 }
 
-// answer tells of a failure in the house's language.
+// answer answers with an error in the configured language.
 func (a *API) answer(w http.ResponseWriter, rest restError, e *gateway.Error, took *float64) {
 	a.noteRefusal(w, rest)
 	encode(w, rest.status, client.Failure{

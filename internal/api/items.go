@@ -16,21 +16,20 @@ import (
 	"genkan/internal/kb"
 )
 
-// What is asked of the knowledge base here becomes a call of the tool that does it,
-// and goes through the corridor like an agent's: it is in the log and the metrics,
-// counts against the rate limit, meets whoever inspects calls, and a tool that was
-// disabled is disabled here too. The knowledge base decodes, checks and encodes; this edge
-// only moves the answer into its own form. Reading an item takes 50 µs that way
-// without its connection, half of which is the store's (BenchmarkGetItem). Asking
-// it directly would save a part of the rest, and all of the above would have
-// to be done a second time.
+// A request for the knowledge base becomes a call of the tool with the same task,
+// and passes the corridor like an agent's call. It is logged and measured, counts
+// against the rate limit, and is inspected. A disabled tool is disabled here too.
+// The knowledge base decodes, checks and encodes; this edge only converts the
+// answer. Reading an item takes 50 µs that way without its connection, half of it
+// in the store (BenchmarkGetItem). A direct request would save a part of the rest,
+// and would have to repeat all of the above.
 
-// toolArguments are those of a tool, each as JSON.
+// toolArguments are the arguments of a tool, each as JSON.
 type toolArguments map[string]json.RawMessage
 
 func (t toolArguments) text(name, text string) { t[name] = jsonrpc.AppendQuoted(nil, text) }
 
-// ref puts a reference into the two arguments that tools have for it.
+// ref splits a reference into the two arguments that tools have for it.
 func (t toolArguments) ref(field, text, typeName, idName string) error {
 	ref, err := kb.ParseRef(field, text)
 	if err != nil || !utf8.ValidString(text) {
@@ -41,8 +40,7 @@ func (t toolArguments) ref(field, text, typeName, idName string) error {
 	return nil
 }
 
-// queried reads the parameters of a query into arguments. The first thing that is
-// wrong is kept.
+// queried converts query parameters into arguments. It keeps the first error.
 type queried struct {
 	url.Values
 	into toolArguments
@@ -59,7 +57,7 @@ func (q *queried) refuse(err *gateway.Error) {
 	}
 }
 
-// good reports whether a value is there and is text.
+// good reports whether a value is valid and not empty.
 func (q *queried) good(name, value string) bool {
 	if !utf8.ValidString(value) {
 		q.refuse(invalidField(name, "%s is not UTF-8", name))
@@ -99,7 +97,8 @@ func (q *queried) flag(name, argument string) {
 	}
 }
 
-// list reads a parameter that may be repeated. With commas, each may be several.
+// list reads a parameter that may be repeated. If commas is set, a value may hold
+// several, separated by commas.
 func (q *queried) list(name, argument string, commas bool) {
 	var all []string
 	for _, value := range q.Values[name] {
@@ -133,7 +132,7 @@ func (q *queried) ref(name, typeName, idName string) {
 	}
 }
 
-// ask calls a tool with what was read, or says what was wrong with it.
+// ask calls a tool with the arguments, or answers with the first error.
 func (q *queried) ask(a *API, w http.ResponseWriter, r *http.Request, id gateway.Identity, tool string) {
 	if q.err != nil {
 		a.fail(w, q.err)
@@ -194,7 +193,7 @@ func (a *API) findPath(w http.ResponseWriter, r *http.Request, id gateway.Identi
 	q.ask(a, w, r, id, "find_path")
 }
 
-// about begins the arguments of a tool that is about the item in the path.
+// about begins the arguments of a tool with the item in the path.
 func about(r *http.Request) *queried {
 	q := newQueried(r)
 	if err := q.into.ref("ref", r.PathValue("ref"), "type", "id"); err != nil {
@@ -245,15 +244,16 @@ func (a *API) changeItemType(w http.ResponseWriter, r *http.Request, id gateway.
 	a.ask(w, r, id, "change_item_type", args, http.StatusOK)
 }
 
-// asked serves a tool that has no arguments.
+// asked returns the handler of a tool without arguments.
 func (a *API) asked(tool string) handler {
 	return func(w http.ResponseWriter, r *http.Request, id gateway.Identity) {
 		a.ask(w, r, id, tool, toolArguments{}, http.StatusOK)
 	}
 }
 
-// posted serves a tool whose arguments are the body. The tool checks them: it knows
-// its fields, each once, and says what is wrong with one.
+// posted returns the handler of a tool whose arguments are the body. The tool
+// checks them: it knows its fields, refuses duplicates, and reports which field is
+// wrong.
 func (a *API) posted(tool string, status int) handler {
 	return func(w http.ResponseWriter, r *http.Request, id gateway.Identity) {
 		body, wrongStatus, wrong := readBody(w, r)
@@ -272,7 +272,7 @@ func (a *API) posted(tool string, status int) handler {
 	}
 }
 
-// bodyParams are the params of a call whose arguments are a body.
+// bodyParams returns the params of a call whose arguments are a body.
 func bodyParams(tool string, body []byte) (gateway.Params, *gateway.Error) {
 	body = bytes.TrimSpace(body)
 	if len(body) == 0 {
@@ -292,8 +292,8 @@ func bodyParams(tool string, body []byte) (gateway.Params, *gateway.Error) {
 	}
 }
 
-// bodyArguments reads a body of a type into arguments as they came, for null and
-// what is not there are different things to the knowledge base.
+// bodyArguments checks a body against a type and returns its members unchanged,
+// because the knowledge base distinguishes null from a missing member.
 func bodyArguments[T any](a *API, w http.ResponseWriter, r *http.Request) (toolArguments, bool) {
 	body, status, wrong := readBody(w, r)
 	if wrong == nil {
@@ -309,7 +309,7 @@ func bodyArguments[T any](a *API, w http.ResponseWriter, r *http.Request) (toolA
 	return args, wrong == nil
 }
 
-// ask calls a tool of the knowledge base and answers with what it says.
+// ask calls a tool of the knowledge base and sends its answer.
 func (a *API) ask(w http.ResponseWriter, r *http.Request, id gateway.Identity, tool string, args toolArguments, status int) {
 	if answer, ok := a.consult(w, r, id, tool, args); ok {
 		encode(w, status, answer)
@@ -317,7 +317,7 @@ func (a *API) ask(w http.ResponseWriter, r *http.Request, id gateway.Identity, t
 }
 
 // consult calls a tool of the knowledge base. When it reports false, it has
-// answered why.
+// answered with the error.
 func (a *API) consult(w http.ResponseWriter, r *http.Request, id gateway.Identity, tool string, args toolArguments) (json.RawMessage, bool) {
 	raw, err := json.Marshal(args)
 	if err != nil {
@@ -332,7 +332,7 @@ func (a *API) consult(w http.ResponseWriter, r *http.Request, id gateway.Identit
 	return a.handle(w, r, id, tool, params)
 }
 
-// handle is consult with params that were made.
+// handle is consult with encoded params.
 func (a *API) handle(w http.ResponseWriter, r *http.Request, id gateway.Identity, tool string, params gateway.Params) (json.RawMessage, bool) {
 	house := a.opt.House()
 	if err := house.Knowledge(); err != nil {
@@ -340,8 +340,9 @@ func (a *API) handle(w http.ResponseWriter, r *http.Request, id gateway.Identity
 		return nil, false
 	}
 	call := callOf(tool, params, id)
-	// In the view of the knowledge base its tools have their own names, whatever others are
-	// called. It checks its arguments itself, in the words of its protocol.
+	// In the view of the knowledge base its tools keep their own names, even if
+	// servers have tools of the same name. It checks its arguments itself and
+	// reports errors in the terms of its protocol.
 	call.View, call.Complete, call.Budget = gateway.View{Servers: gateway.NewServerSet(kb.SourceName)}, false, a.opt.Budget
 	defer call.Release()
 	result, err := house.Handle(r.Context(), call)
@@ -363,12 +364,12 @@ func (a *API) handle(w http.ResponseWriter, r *http.Request, id gateway.Identity
 	return nil, false
 }
 
-// linesMedia is the type of JSON on each line.
+// linesMedia is the media type of JSON Lines.
 const linesMedia = "application/x-ndjson"
 
-// exportItems streams all items. No tool has all of them; but who may list and read
-// them may have them, so the list is asked for first, and an export is recorded,
-// counted and refused as that is.
+// exportItems streams all items. No tool returns all of them, but a caller that may
+// list and read items may have them all. So it asks for the list first, and an
+// export is recorded, counted and refused as a list is.
 func (a *API) exportItems(w http.ResponseWriter, r *http.Request, id gateway.Identity) {
 	list, ok := a.consult(w, r, id, "get_items", toolArguments{"limit": json.RawMessage("1"), "includeClosedStatuses": json.RawMessage("true")})
 	if !ok {
@@ -396,6 +397,6 @@ func (a *API) exportItems(w http.ResponseWriter, r *http.Request, id gateway.Ide
 		if r.Context().Err() == nil {
 			a.opt.Log.Error("an export broke off", "error", err)
 		}
-		panic(http.ErrAbortHandler) // the only way to say that this was not all
+		panic(http.ErrAbortHandler) // the only way to signal that the answer is incomplete
 	}
 }

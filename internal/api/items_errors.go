@@ -20,7 +20,7 @@ type knowledgeError struct {
 	} `json:"data"`
 }
 
-// knowledgeDetails are what of its details is said in words.
+// knowledgeDetails are the details of an error that its message mentions.
 type knowledgeDetails struct {
 	Field      string `json:"field"`
 	Constraint string `json:"constraint"`
@@ -29,8 +29,9 @@ type knowledgeDetails struct {
 	Reason     string `json:"reason"`
 }
 
-// itemFailure answers with an error of the knowledge base, in this API's form. Its
-// own words are part of its protocol and stay English; ours around them do not.
+// itemFailure answers with an error of the knowledge base, in this API's form. The
+// error's own message is part of the knowledge base's protocol and stays English.
+// The text around it is translated.
 func (a *API) itemFailure(w http.ResponseWriter, result *gateway.Result) {
 	var said knowledgeError
 	var d knowledgeDetails
@@ -38,7 +39,7 @@ func (a *API) itemFailure(w http.ResponseWriter, result *gateway.Result) {
 	_ = json.Unmarshal(said.Data.Details, &d)
 	d.Field = fieldHere(d.Field)
 	rest, known := knowledgeErrors[said.Code]
-	if !known { // somebody else in the corridor has answered
+	if !known { // a middleware in the corridor has answered
 		encode(w, http.StatusInternalServerError, client.Failure{
 			Error: a.textOf(result), Code: "TOOL_EXECUTION_ERROR", Timestamp: timestamp(),
 		})
@@ -53,7 +54,7 @@ func (a *API) itemFailure(w http.ResponseWriter, result *gateway.Result) {
 	})
 }
 
-// knowledgeWords says what the knowledge base has said, to people.
+// knowledgeWords converts an error of the knowledge base into a message for people.
 func knowledgeWords(said knowledgeError, d knowledgeDetails) *gateway.Error {
 	switch {
 	case said.Code == kb.CodeItemNotFound && d.Message != "":
@@ -73,7 +74,7 @@ func knowledgeWords(said knowledgeError, d knowledgeDetails) *gateway.Error {
 	}
 }
 
-// fieldHere is what an argument of a tool is called in this API.
+// fieldHere returns this API's name of a tool's argument.
 func fieldHere(argument string) string {
 	name, place, listed := strings.Cut(argument, "[")
 	here, other := map[string]string{

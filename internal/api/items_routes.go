@@ -8,7 +8,7 @@ import (
 	"genkan/internal/kb"
 )
 
-// knowledgeErrors is how the knowledge base's codes look to a REST client.
+// knowledgeErrors is how REST clients see the codes of the knowledge base.
 var knowledgeErrors = map[kb.Code]restError{
 	kb.CodeItemNotFound:        {http.StatusNotFound, "ITEM_NOT_FOUND"},
 	kb.CodeValidation:          restErrorOf(gateway.CodeInvalid),
@@ -17,11 +17,11 @@ var knowledgeErrors = map[kb.Code]restError{
 	kb.CodePermissionDenied:    {http.StatusForbidden, "PERMISSION_DENIED"},
 }
 
-// statusNoSpace is that of a database error when there is no room for more.
+// statusNoSpace is the status of a database error when the disk is full.
 const statusNoSpace = http.StatusInsufficientStorage
 
-// knowledgeFailures are those of every route of the knowledge base: its own, and
-// those of any call.
+// knowledgeFailures returns the failures of every route of the knowledge base: its
+// own, and those of any call.
 func knowledgeFailures() []restError {
 	all := []restError{
 		{statusNoSpace, knowledgeErrors[kb.CodeDatabase].code},
@@ -36,8 +36,9 @@ func knowledgeFailures() []restError {
 	return all
 }
 
-// itemRoutes are those of the knowledge base. A reference has a hyphen and a number
-// at its end, so words such as search are none, and may stand in its place.
+// itemRoutes returns the routes of the knowledge base. A reference ends with a
+// hyphen and a number, so a word such as search cannot be a reference and may be in
+// its place.
 func (a *API) itemRoutes() []route {
 	limit := query{name: "limit", kind: "integer", about: "Items on a page.", least: 1, most: kb.MaxPage, otherwise: kb.UsualPage}
 	offset := query{name: "offset", kind: "integer", about: "How many to leave out from the start."}
@@ -148,7 +149,7 @@ func (a *API) itemRoutes() []route {
 		},
 	}
 	for i := range list {
-		// As over MCP: whoever may come in may read and write.
+		// As over MCP, every admitted caller may read and write.
 		list[i].who = forCallers
 		list[i].failures = knowledgeFailures()
 	}

@@ -9,14 +9,14 @@ import (
 	"genkan/internal/kb"
 )
 
-// Upkeep is what the edge needs of what is derived from items.
+// Upkeep checks and rebuilds the data derived from items.
 type Upkeep interface {
 	Look(ctx context.Context) (kb.Glance, kb.Work, error)
 	Check(ctx context.Context) (kb.Health, error)
 	Rebuild(ctx context.Context) error
 }
 
-// upkeepRoutes are about the knowledge base as a whole.
+// upkeepRoutes returns the routes for the knowledge base as a whole.
 func (a *API) upkeepRoutes() []route {
 	list := []route{
 		{
@@ -42,7 +42,8 @@ func (a *API) upkeepRoutes() []route {
 	return list
 }
 
-// upkeep is nil when there is no knowledge base; then it has answered.
+// upkeep returns nil if there is no knowledge base. Then it has answered the
+// request.
 func (a *API) upkeep(w http.ResponseWriter) Upkeep {
 	if err := a.opt.House().Knowledge(); err != nil {
 		a.fail(w, err)
@@ -94,7 +95,7 @@ func (a *API) checkKnowledge(w http.ResponseWriter, r *http.Request, _ gateway.I
 	encode(w, http.StatusOK, HealthOf(h))
 }
 
-// HealthOf is how index and graph compare with the rows, as this edge tells it.
+// HealthOf returns the comparison of index and graph with the rows in REST's form.
 func HealthOf(h kb.Health) client.KnowledgeHealth {
 	return client.KnowledgeHealth{
 		Good: h.Good(), Sequence: h.Sequence, Items: h.Items, Relations: h.Relations, Indexed: h.Indexed, Damage: said(h.Damage),

@@ -9,7 +9,7 @@ import (
 	"genkan/internal/learn"
 )
 
-// learnedQuery are the parameters that say which lessons are meant.
+// learnedQuery returns the parameters that select lessons.
 func learnedQuery() []query {
 	return []query{
 		{name: "client", kind: "string", about: "Those of this client; * are those that count for everybody. For admins, unless it is the caller."},
@@ -19,7 +19,8 @@ func learnedQuery() []query {
 	}
 }
 
-// selection is which lessons a request means, if its caller may have them.
+// selection returns the lessons that a request selects. It returns an error if the
+// caller may not see them.
 func selection(r *http.Request, id gateway.Identity) (learn.Selection, error) {
 	q := r.URL.Query()
 	which := learn.Selection{Client: q.Get("client"), Tool: learn.Tool{Server: q.Get("server"), Name: q.Get("tool")}}

@@ -15,8 +15,8 @@ import (
 	"genkan/internal/gateway"
 )
 
-// object is a JSON object whose members keep their order, so that a reader
-// finds the fields of a type as they were written down.
+// object is a JSON object whose members keep their order, so that the document
+// shows the fields of a type in the order of their declaration.
 type object []member
 
 type member struct {
@@ -50,10 +50,10 @@ func (o object) MarshalJSON() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// schemas are the types of the API, by name, in the order of their first use.
+// schemas are the types of the API by name, in the order of their first use.
 type schemas struct {
 	types []reflect.Type
-	// closed are those that only requests have: they are decoded strictly.
+	// closed are the types that occur only in requests. They are decoded strictly.
 	closed map[reflect.Type]bool
 }
 
@@ -92,7 +92,7 @@ func (s *schemas) visit(t reflect.Type, closed bool) {
 	}
 }
 
-// schemaOf is a JSON Schema of a type; structs are referred to.
+// schemaOf returns the JSON Schema of a type. Structs are references.
 func schemaOf(t reflect.Type) object {
 	switch {
 	case t == reflect.TypeFor[json.RawMessage]():
@@ -120,7 +120,8 @@ func schemaOf(t reflect.Type) object {
 	}
 }
 
-// orNull is for what a request may leave out: null says the same.
+// orNull allows null for an optional field of a request. Null means the same as no
+// field.
 func orNull(schema object) object {
 	switch {
 	case len(schema) == 0:
@@ -145,7 +146,7 @@ func fieldsOfType(t reflect.Type) []typeField {
 	var all []typeField
 	for i := range t.NumField() {
 		f := t.Field(i)
-		if f.Anonymous { // its fields are encoded among ours
+		if f.Anonymous { // its fields are encoded as fields of the outer type
 			all = append(all, fieldsOfType(f.Type)...)
 			continue
 		}
@@ -158,14 +159,14 @@ func fieldsOfType(t reflect.Type) []typeField {
 	return all
 }
 
-// describe is the schema of a struct.
+// describe returns the schema of a struct.
 func (s *schemas) describe(t reflect.Type) object {
 	properties := object{}
 	required := []string{}
 	for _, f := range fieldsOfType(t) {
 		schema := schemaOf(f.of)
-		// What a request may leave out, and what an answer always has a place for,
-		// may be null.
+		// Optional fields of a request, and required pointers of an answer, may be
+		// null.
 		if s.closed[t] && !f.required || !s.closed[t] && f.required && f.of.Kind() == reflect.Pointer {
 			schema = orNull(schema)
 		}
@@ -187,10 +188,10 @@ func (s *schemas) describe(t reflect.Type) object {
 	return out
 }
 
-// shownPath is a path without the signs of Go's patterns.
+// shownPath returns the path without the syntax of Go's patterns.
 func (r *route) shownPath() string { return strings.TrimSuffix(r.path, "{$}") }
 
-// good is the status of the answer.
+// good returns the status of a successful answer.
 func (r *route) good() int {
 	if r.status != 0 {
 		return r.status
@@ -198,16 +199,17 @@ func (r *route) good() int {
 	return http.StatusOK
 }
 
-// allFailures are a route's own, and those of its like, ordered by status.
+// allFailures returns the failures of a route and those of its kind of route,
+// ordered by status.
 func (r *route) allFailures() []restError {
 	all := slices.Clone(r.failures)
-	if r.who != forAll { // the Host or the Origin
+	if r.who != forAll { // for a wrong Host or Origin
 		all = append(all, restErrorOf(gateway.CodeDenied))
 	}
 	if r.needsToken() {
-		// The last one is that of a store that cannot tell whose a token is.
+		// CodeUnavailable is for a store that cannot look a token up.
 		all = append(all, restError{http.StatusUnauthorized, "AUTHENTICATION_ERROR"}, restErrorOf(gateway.CodeInternal), restErrorOf(gateway.CodeUnavailable))
-		// A caller that has used up its share of the memory.
+		// CodeLimited is for a caller that has used up its share of the memory.
 		all = append(all, restErrorOf(gateway.CodeLimited))
 	}
 	if r.strict() {
@@ -226,7 +228,7 @@ func (r *route) allFailures() []restError {
 
 func (r *route) needsToken() bool { return r.who == forCallers || r.who == forAdmins }
 
-// describe is the description of a route, an operation of OpenAPI.
+// describe returns the OpenAPI operation of a route.
 func (r *route) describe() object {
 	out := object{{"operationId", r.id}, {"summary", r.summary}}
 	about := r.about
@@ -310,11 +312,11 @@ func content(media string, value any) object {
 	return object{{media, object{{"schema", schemaOf(reflect.TypeOf(value))}}}}
 }
 
-// apiIntroduction is what the description begins with.
+// apiIntroduction is the first paragraph of the description.
 const apiIntroduction = "What a genkan holds, and calls of its tools. Every answer is JSON. " +
 	"Whatever fails is answered with a Failure, whose error says what happened and what to do next."
 
-// describe is the whole API as an OpenAPI 3.1 document.
+// describe returns the whole API as an OpenAPI 3.1 document.
 func describe(routes []route) object {
 	var order []string
 	byPath := map[string]object{}
@@ -350,7 +352,7 @@ func describe(routes []route) object {
 	}
 }
 
-// openAPI answers with the description.
+// openAPI answers with the OpenAPI document.
 func (a *API) openAPI(w http.ResponseWriter, _ *http.Request, _ gateway.Identity) {
 	document, err := a.document()
 	if err != nil {

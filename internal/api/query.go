@@ -10,10 +10,10 @@ import (
 	"genkan/internal/gateway"
 )
 
-// strictly has a route served only with the parameters that it describes: one
-// that is ignored, because it is misspelt or of another route, would have its
-// caller believe an answer to another question. Routes for anybody take whatever
-// probes and links add to them, and those that lead elsewhere pass it on.
+// strictly refuses parameters that a route does not describe. If a misspelt
+// parameter, or one of another route, were ignored, its caller would get the answer
+// to a different question. Public routes accept the parameters that probes and
+// links add, and redirects pass them on.
 func (a *API) strictly(one route) handler {
 	if !one.strict() {
 		return one.serve
@@ -29,7 +29,8 @@ func (a *API) strictly(one route) handler {
 
 func (r *route) strict() bool { return r.needsToken() && r.good() < http.StatusMultipleChoices }
 
-// checkQuery says what is wrong with a query beside the values in it.
+// checkQuery returns what is wrong with the names in a query. It does not check the
+// values.
 func (r *route) checkQuery(raw string) *gateway.Error {
 	if raw == "" {
 		return nil
@@ -57,7 +58,7 @@ func (r *route) checkQuery(raw string) *gateway.Error {
 	return nil
 }
 
-// twice refuses a parameter that must stand once.
+// twice returns the error for a repeated parameter that must occur once.
 func twice(name string) *gateway.Error {
 	return invalidField(name, "the query parameter %q stands twice; give it once", name)
 }

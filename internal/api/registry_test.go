@@ -96,8 +96,8 @@ func TestTagsOfToolsAreAddedAndRemoved(t *testing.T) {
 	}
 }
 
-// The register, as a story: what is said about a tool is seen by the next
-// request, whoever asks.
+// The register, as a story: a change of a tool is visible to the next request of
+// every caller.
 func TestTheRegister(t *testing.T) {
 	t.Parallel()
 	d := openDoor(t, nil)

@@ -8,32 +8,32 @@ import (
 	"genkan/internal/gateway"
 )
 
-// response is the writer of a request whose caller is known. It counts what is
-// kept in memory for the request and its answer against the caller's share, and it
-// remembers what the log of refusals and changes says.
+// response is the writer of a request with a known caller. It counts the memory of
+// the request and its answer against the caller's share, and holds the details for
+// the log of refusals and changes.
 type response struct {
 	http.ResponseWriter
 	api    *API
 	r      *http.Request
 	client string
 
-	// taken is what this request holds of the client's share, in bytes; covered is
-	// how much of the answer its call has reserved already.
+	// taken is the part of the client's share that this request holds, in bytes.
+	// covered is the part of the answer that its call has reserved already.
 	taken, covered int
 
 	status int
-	// about names what a change is about, where the path does not.
+	// about names the subject of a change if the path does not.
 	about string
-	// unchanged says that a request to change something asked for a dry run.
+	// unchanged is set if the request asked for a dry run.
 	unchanged bool
-	// recorded says that the corridor has recorded the failure of a call, so it is
-	// not noted as a refusal.
+	// recorded is set if the corridor has recorded the failure of a call. It is not
+	// recorded again as a refusal.
 	recorded bool
 }
 
 const (
-	// smallAnswer is what is not counted: a caller that has used up its share must
-	// be told so.
+	// smallAnswer is the size up to which answers are not counted, in bytes. A
+	// caller that has used up its share must still get the error that says so.
 	smallAnswer = 4 << 10
 	// writeTime is how long a caller may take to read an answer.
 	writeTime = 2 * time.Minute
@@ -45,11 +45,10 @@ func (w *response) WriteHeader(status int) {
 	w.ResponseWriter.WriteHeader(status)
 }
 
-// Unwrap is for http.ResponseController.
+// Unwrap supports http.ResponseController.
 func (w *response) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// take counts n bytes, and reports false when the caller's share does not allow
-// it.
+// take counts n bytes. It reports false if they exceed the caller's share.
 func (w *response) take(n int) bool {
 	ok := w.api.opt.Budget.Take(w.client, int64(n))
 	if ok {
@@ -60,29 +59,28 @@ func (w *response) take(n int) bool {
 
 func (w *response) release() { w.api.opt.Budget.Give(w.client, int64(w.taken)) }
 
-// metered counts n bytes for a response, if it is a caller's.
+// metered counts n bytes if the response has a known caller.
 func metered(w http.ResponseWriter, n int) bool {
 	m, ok := w.(*response)
 	return !ok || m.take(n)
 }
 
-// recorded notes that the answer is that of a call, which the corridor has
-// recorded.
+// recorded marks the answer of a call, which the corridor has recorded.
 func recorded(w http.ResponseWriter) {
 	if one, ok := w.(*response); ok {
 		one.recorded = true
 	}
 }
 
-// cover notes that a call has reserved memory for its answer.
+// cover records that a call has reserved memory for its answer.
 func cover(w http.ResponseWriter, call *gateway.Call) {
 	if one, ok := w.(*response); ok {
 		one.covered = call.Reserved()
 	}
 }
 
-// fits counts an answer, or tells the caller that its share of the memory does
-// not allow for it.
+// fits counts an answer. If it exceeds the caller's share of the memory, it answers
+// with an error.
 func fits(w http.ResponseWriter, n int) bool {
 	m, ok := w.(*response)
 	if !ok || n <= smallAnswer+m.covered || m.take(n-m.covered) {
@@ -95,7 +93,7 @@ func fits(w http.ResponseWriter, n int) bool {
 	return false
 }
 
-// noteRefusal notes an answer that refuses a request.
+// noteRefusal records an answer that refuses a request.
 func (a *API) noteRefusal(w http.ResponseWriter, rest restError) {
 	one, ok := w.(*response)
 	if ok && a.opt.Refused != nil && !one.recorded && isRefusal(rest.status) {
@@ -103,25 +101,26 @@ func (a *API) noteRefusal(w http.ResponseWriter, rest restError) {
 	}
 }
 
-// isRefusal reports whether a status refuses what was asked for. That a call took
-// too long, or was given up, does not.
+// isRefusal reports whether a status refuses a request. A timeout or a canceled
+// call is not a refusal.
 func isRefusal(status int) bool {
 	return status >= 400 && status < 499 && status != http.StatusRequestTimeout
 }
 
-// concerns names what a change is about.
+// concerns sets the subject of a change.
 func concerns(w http.ResponseWriter, name string) {
 	if one, ok := w.(*response); ok {
 		one.about = name
 	}
 }
 
-// changes reports whether a route changes what an administrator is responsible for.
+// changes reports whether a route changes something that an administrator is
+// responsible for.
 func (r *route) changes() bool {
 	return r.method != http.MethodGet && (r.who == forAdmins || r.id == "forgetLearned")
 }
 
-// logChanges logs what an administrator has changed: names, never values.
+// logChanges logs the changes of an administrator: names, never values.
 func (a *API) logChanges(one route, serve handler) handler {
 	if !one.changes() {
 		return serve

@@ -10,8 +10,8 @@ import (
 	"genkan/internal/kb"
 )
 
-// restoreRoute is for imports. No tool does this: who makes an item does not say
-// when that was.
+// restoreRoute returns the route for imports. No tool does this, because a caller
+// that creates an item cannot set its time.
 func (a *API) restoreRoute() route {
 	return route{
 		method: "POST", path: "/v1/items/restore", who: forAdmins, id: "restoreItems", summary: "Bring in items as they were elsewhere",
@@ -62,7 +62,7 @@ func (a *API) restoreItems(w http.ResponseWriter, r *http.Request, _ gateway.Ide
 	encode(w, http.StatusOK, out)
 }
 
-// reading reads texts of a body. The first thing that is wrong is kept.
+// reading converts texts of a body. It keeps the first error.
 type reading struct{ err error }
 
 func (r *reading) time(field, text string) time.Time {
@@ -87,7 +87,7 @@ func (r *reading) refs(field string, texts ...string) (refs []kb.Ref) {
 	return refs
 }
 
-// restoration is a body in the words of the knowledge base.
+// restoration converts a body into the types of the knowledge base.
 func restoration(in client.Restoration) (kb.Restoration, error) {
 	var r reading
 	var out kb.Restoration

@@ -9,42 +9,42 @@ import (
 	"genkan/internal/gateway"
 )
 
-// handler serves somebody who was let in.
+// handler serves a request that was admitted.
 type handler func(w http.ResponseWriter, r *http.Request, id gateway.Identity)
 
 // access says who may use a route.
 type access uint8
 
 const (
-	// forAll is health: nothing is asked, not even by which name we are called.
+	// forAll is for health. Nothing is checked, not even the Host.
 	forAll access = iota
-	// forVisitors needs no token, so a browser can show it. The Host and the
-	// Origin must be known ones.
+	// forVisitors needs no token, so that a browser can show it. The Host and the
+	// Origin must be known.
 	forVisitors
 	forCallers
 	forAdmins
 )
 
-// route is one thing that can be asked of the API: what serves it, and what its
-// description says. Who may use it is enforced from here.
+// route is one operation of the API: its handler and its description. Its access is
+// enforced from here.
 type route struct {
 	method, path string
 	who          access
-	id           string // of the operation, for programs that make clients
+	id           string // of the operation, for generators of clients
 	summary      string
 	about        string
 	query        []query
-	// body and answer are values of the types that go in and come out; nil for
+	// body and answer are values of the types of the request and the answer; nil for
 	// none.
 	body, answer any
-	// media is the type of the answer, JSON unless said.
+	// media is the media type of the answer; empty means JSON.
 	media string
-	// status is that of the answer, 200 unless said.
+	// status is the status of the answer; zero means 200.
 	status int
-	// leads is the status of the answer that leads elsewhere, where there is one
-	// beside the answer.
+	// leads is the status of a redirect that the route may answer with instead; zero
+	// for none.
 	leads int
-	// failures are those beside the ones that every such route has.
+	// failures are the failures that not every route of this kind has.
 	failures []restError
 	serve    handler
 }
@@ -52,13 +52,13 @@ type route struct {
 // query is a parameter in the query of a URL.
 type query struct {
 	name, kind, about string
-	// least, most and otherwise are of numbers.
+	// least, most and otherwise are the bounds and the default of a number.
 	least, most, otherwise int
-	// repeats is set for a parameter that may stand several times.
+	// repeats is set for a parameter that may occur several times.
 	repeats bool
 }
 
-// routes are all that there is.
+// routes returns all routes.
 func (a *API) routes() []route {
 	var (
 		badInput     = restErrorOf(gateway.CodeInvalid)
@@ -231,12 +231,12 @@ func (a *API) routes() []route {
 	})
 }
 
-// Mux is what paths are added to: an *http.ServeMux.
+// Mux is the part of http.ServeMux that Routes uses.
 type Mux interface {
 	HandleFunc(pattern string, serve func(http.ResponseWriter, *http.Request))
 }
 
-// Routes adds the edge's paths to a mux.
+// Routes adds the routes to a mux.
 func (a *API) Routes(mux Mux) {
 	known := http.NewServeMux()
 	var outside []string
@@ -248,15 +248,15 @@ func (a *API) Routes(mux Mux) {
 			outside = append(outside, one.path)
 		}
 	}
-	// What is not there is said in the API's own form, and only to those who
-	// may come in.
+	// Unknown paths are answered in the API's own form, and only to admitted
+	// callers.
 	absent := a.guard(forCallers, func(w http.ResponseWriter, r *http.Request, _ gateway.Identity) { a.absent(w, r, known) })
 	for _, path := range append(outside, "/v1/") {
 		mux.HandleFunc(path, absent)
 	}
 }
 
-// absent answers that a path has no such method, or that there is no such path.
+// absent answers that a path does not exist, or does not support the method.
 func (a *API) absent(w http.ResponseWriter, r *http.Request, known *http.ServeMux) {
 	var methods []string
 	for _, method := range []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"} {
@@ -274,12 +274,12 @@ func (a *API) absent(w http.ResponseWriter, r *http.Request, known *http.ServeMu
 		invalid("this path has no such method; there are %s", allowed), nil)
 }
 
-// Nothing answers that there is no such path.
+// Nothing answers that a path does not exist.
 func (a *API) Nothing(w http.ResponseWriter) {
 	a.fail(w, gateway.Errorf(gateway.CodeNotFound, "there is nothing here; /v1/docs tells what there is"))
 }
 
-// guard lets in whoever may.
+// guard admits the callers that may use a route.
 func (a *API) guard(who access, serve handler) func(http.ResponseWriter, *http.Request) {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var id gateway.Identity
@@ -301,7 +301,7 @@ func (a *API) guard(who access, serve handler) func(http.ResponseWriter, *http.R
 			a.fail(w, gateway.Errorf(gateway.CodeDenied, "this needs the admin token, which is in the file admin-token of the data directory"))
 			return
 		}
-		if who == forAll || who == forVisitors { // nobody's share
+		if who == forAll || who == forVisitors { // a request without a caller has no share
 			serve(w, r, id)
 			return
 		}

@@ -10,7 +10,7 @@ import (
 	"genkan/internal/search"
 )
 
-// usualHits and mostHits are how many hits a search has, and may have.
+// usualHits and mostHits are the default and the largest number of hits.
 const usualHits, mostHits = 20, 100
 
 // searchTools finds tools by what they do.

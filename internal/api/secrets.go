@@ -11,11 +11,11 @@ import (
 
 // Secrets keeps the secrets that the configuration refers to.
 type Secrets interface {
-	// Names lists them with the servers that refer to each.
+	// Names lists the secrets with the servers that refer to each.
 	Names(ctx context.Context) ([]registry.SecretName, error)
 	Set(ctx context.Context, name string, value gateway.Secret) error
 	Remove(ctx context.Context, name string) error
-	// UsersOf names the servers that refer to a secret.
+	// UsersOf returns the names of the servers that refer to a secret.
 	UsersOf(name string) []string
 }
 
@@ -78,8 +78,8 @@ func (a *API) removeSecret(w http.ResponseWriter, r *http.Request, _ gateway.Ide
 	a.secretChanged(w, r.PathValue("name"))
 }
 
-// secretChanged has the configuration read again. The secret is changed even if
-// that fails.
+// secretChanged reloads the configuration. The secret stays changed even if that
+// fails.
 func (a *API) secretChanged(w http.ResponseWriter, name string) {
 	out := client.SecretChanged{Secret: client.Secret{Name: name, Servers: append([]string{}, a.opt.Secrets.UsersOf(name)...)}}
 	if err := a.opt.Reload(); err != nil {

@@ -11,9 +11,9 @@ import (
 	"genkan/internal/upstream"
 )
 
-// serverOf is a server in REST's form. Its command, environment and headers
-// stay inside: they hold secrets. What a server writes to its log can hold
-// anything, so only an admin sees it, and what the configuration hides.
+// serverOf returns a server in REST's form. It omits the command, the environment
+// and the headers, because they hold secrets. A server's log can hold anything, so
+// only an administrator sees it, and sees what the configuration hides.
 func (a *API) serverOf(s *upstream.Server, seen *catalog.Snapshot, id gateway.Identity, withOutput bool) client.Server {
 	st := s.Status()
 	if id.Admin && st.Problem.String() != "" && st.LastLine != "" {
@@ -68,8 +68,8 @@ func (a *API) findingOf(f catalog.Finding) client.Finding {
 	return out
 }
 
-// servers are all that are configured, or the one with a name, with what is
-// known of them now.
+// servers returns all configured servers, or the one with the given name, with
+// their current state.
 func (a *API) servers(id gateway.Identity, name string) []client.Server {
 	if a.opt.CatchUp != nil {
 		a.opt.CatchUp()
@@ -99,7 +99,7 @@ func (a *API) servers(id gateway.Identity, name string) []client.Server {
 	return list
 }
 
-// builtIn describes a source that is a part of genkan as servers are described.
+// builtIn returns a built-in source in the form of a server.
 func (a *API) builtIn(s gateway.Source, seen *catalog.Snapshot) client.Server {
 	health := gateway.HealthOf(s)
 	out := client.Server{
@@ -112,7 +112,7 @@ func (a *API) builtIn(s gateway.Source, seen *catalog.Snapshot) client.Server {
 	return out
 }
 
-// toolsOf counts the tools of a source that clients see.
+// toolsOf returns the number of a source's tools that clients see.
 func toolsOf(s gateway.Source, seen *catalog.Snapshot) int {
 	n := 0
 	for _, t := range seen.Tools() {
@@ -127,7 +127,7 @@ func (a *API) listServers(w http.ResponseWriter, _ *http.Request, id gateway.Ide
 	encode(w, http.StatusOK, client.ServerList{Servers: a.servers(id, "")})
 }
 
-// tryServer has a server that is down tried at once.
+// tryServer makes a server that is down retry at once.
 func (a *API) tryServer(w http.ResponseWriter, r *http.Request, id gateway.Identity) {
 	name := r.PathValue("name")
 	for _, s := range a.opt.House().Servers() {
@@ -140,10 +140,11 @@ func (a *API) tryServer(w http.ResponseWriter, r *http.Request, id gateway.Ident
 	a.noSuchServer(w, name)
 }
 
-// usualPingMillis and mostPingMillis are how long a ping waits, and may.
+// usualPingMillis and mostPingMillis are the default and the longest wait for a
+// ping.
 const usualPingMillis, mostPingMillis = 5_000, 30_000
 
-// pingServer asks a server for a sign of life.
+// pingServer pings a server.
 func (a *API) pingServer(w http.ResponseWriter, r *http.Request, _ gateway.Identity) {
 	millis, err := positive(r.URL.Query().Get("timeoutMillis"), usualPingMillis, mostPingMillis, "timeoutMillis")
 	if err != nil {
@@ -211,7 +212,7 @@ func (a *API) noSuchServer(w http.ResponseWriter, name string) {
 	a.fail(w, gateway.Errorf(gateway.CodeNotFound, "there is no server %q; `genkan servers` lists them", gateway.Short(name)))
 }
 
-// reload has the configuration read again.
+// reload reloads the configuration.
 func (a *API) reload(w http.ResponseWriter, _ *http.Request, _ gateway.Identity) {
 	if err := a.opt.Reload(); err != nil {
 		a.fail(w, err)
@@ -220,7 +221,7 @@ func (a *API) reload(w http.ResponseWriter, _ *http.Request, _ gateway.Identity)
 	encode(w, http.StatusOK, client.Done{Success: true})
 }
 
-// getServer tells everything about one server.
+// getServer answers with everything about one server.
 func (a *API) getServer(w http.ResponseWriter, r *http.Request, id gateway.Identity) {
 	name := r.PathValue("name")
 	if name != "" {

@@ -16,17 +16,17 @@ import (
 )
 
 // Setup imports servers and connects clients, in REST's types. The command line
-// uses it where no genkan runs.
+// uses it when no genkan runs.
 type Setup struct {
 	setup    *setup.Setup
 	language func() lang.Language
 }
 
-// NewSetup returns a Setup that says what it says in a language.
+// NewSetup returns a Setup whose messages are in the given language.
 func NewSetup(s *setup.Setup, language func() lang.Language) *Setup { return &Setup{s, language} }
 
-// setupRoutes are those that read and change files of the user whom genkan runs
-// as.
+// setupRoutes returns the routes that read and change files of the user that genkan
+// runs as.
 func (a *API) setupRoutes() []route {
 	folder := query{name: "folder", kind: "string", about: "The absolute path of a project, whose files count too."}
 	list := []route{
@@ -72,7 +72,7 @@ func (a *API) setupRoutes() []route {
 	return list
 }
 
-// fromHere serves only the user whom genkan runs as, on this machine.
+// fromHere serves only the user that genkan runs as, on this machine.
 func (a *API) fromHere(serve handler) handler {
 	return func(w http.ResponseWriter, r *http.Request, id gateway.Identity) {
 		if !id.IsLocal() || !isFromHere(r) {
@@ -83,8 +83,8 @@ func (a *API) fromHere(serve handler) handler {
 	}
 }
 
-// isFromHere reports whether a request comes from this machine, and not through a
-// proxy. The data directory's socket has no address.
+// isFromHere reports whether a request comes from this machine and not through a
+// proxy. A request over the data directory's socket has no address.
 func isFromHere(r *http.Request) bool {
 	for name := range r.Header { // present at all: an empty value may hide a second one
 		switch {
@@ -222,7 +222,8 @@ func (s *Setup) Import(ctx context.Context, in client.ImportRequest) (client.Imp
 	return client.ImportResult{ConfigFile: done.ConfigFile, Added: orEmpty(done.Added)}, err
 }
 
-// Connections lists the clients of this machine, with files of a project's folder.
+// Connections lists the clients of this machine, including the files of a project's
+// folder.
 func (s *Setup) Connections(ctx context.Context, folder string) (client.Connections, error) {
 	found, err := s.setup.Connections(ctx, folder)
 	if err != nil {
@@ -246,7 +247,7 @@ func (s *Setup) Connections(ctx context.Context, folder string) (client.Connecti
 	return out, nil
 }
 
-// Connect makes the entries of a client, or of all, lead to genkan.
+// Connect points the entries of one client, or of all, to genkan.
 func (s *Setup) Connect(ctx context.Context, name string, in client.ConnectRequest) (client.ConnectResult, error) {
 	req := setup.ConnectRequest{
 		Folder: in.Folder, Clients: slices.Concat([]string{name}, in.Also),
@@ -270,7 +271,7 @@ func (s *Setup) Connect(ctx context.Context, name string, in client.ConnectReque
 	return out, err
 }
 
-// Undo restores the files of a client, or of all.
+// Undo restores the files of one client, or of all.
 func (s *Setup) Undo(ctx context.Context, name string, force bool) (client.UndoResult, error) {
 	req := setup.UndoRequest{Client: name, Force: force}
 	if name == setup.AllClients {

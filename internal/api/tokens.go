@@ -37,7 +37,7 @@ func (a *API) tokenRoutes() []route {
 	}
 }
 
-// TokenOf is a token in REST's form.
+// TokenOf returns a token in REST's form.
 func TokenOf(t identity.Token) client.Token {
 	out := client.Token{Name: t.Name, Admin: t.Admin, CreatedAt: t.CreatedAt.UTC(), LastClient: t.LastClient}
 	if !t.LastUsed.IsZero() {

@@ -12,13 +12,14 @@ import (
 	"genkan/internal/jsonrpc"
 )
 
-// defaultVersion is the seed's, of tools that nobody gave one.
+// defaultVersion is the seed's version for tools without one.
 const defaultVersion = "1.0.0"
 
-// usualOnAPage and mostOnAPage are how many tools a page has, and may have.
+// usualOnAPage and mostOnAPage are the default and the largest number of tools on a
+// page.
 const usualOnAPage, mostOnAPage = 50, 100
 
-// toolOf is a tool of the register in REST's form.
+// toolOf returns a tool in REST's form.
 func toolOf(e catalog.Entry) client.Tool {
 	t, o := e.Tool, e.Override
 	out := client.Tool{
@@ -107,7 +108,7 @@ func (a *API) getTool(w http.ResponseWriter, r *http.Request, _ gateway.Identity
 	}
 }
 
-// entry finds a tool in the register, or answers that there is none.
+// entry returns a tool of the catalog, or answers that it does not exist.
 func (a *API) entry(w http.ResponseWriter, name string) (catalog.Entry, bool) {
 	e, ok := a.opt.House().Snapshot().Entry(name)
 	if !ok {
@@ -135,8 +136,8 @@ func (a *API) changeTool(w http.ResponseWriter, r *http.Request, id gateway.Iden
 	}
 }
 
-// change changes what is said about a tool, or answers why it cannot be. Configured
-// is what the configuration says about it.
+// change changes the override of a tool, or answers why it cannot. configured are
+// the settings of the configuration.
 func (a *API) change(w http.ResponseWriter, r *http.Request, name string, change func(configured catalog.Labels, o *catalog.Override)) bool {
 	e, ok := a.entry(w, name)
 	if !ok {
@@ -152,7 +153,7 @@ func (a *API) change(w http.ResponseWriter, r *http.Request, name string, change
 	return err == nil
 }
 
-// clearNulls takes null for an empty value: the word goes back to the server.
+// clearNulls treats null as an empty value, which restores the server's own.
 func clearNulls(body []byte, in *client.ToolChange) (wrong *gateway.Error) {
 	_ = jsonrpc.Members(body, func(key, value []byte) bool {
 		if string(value) != "null" {
@@ -181,8 +182,8 @@ func clearNulls(body []byte, in *client.ToolChange) (wrong *gateway.Error) {
 	return wrong
 }
 
-// apply puts a change into what is said about a tool. Configured are the tags that
-// it has while nobody has given it others.
+// apply applies a change to the override of a tool. configured are the tags that
+// the tool has without an override.
 func apply(in client.ToolChange, configured []string, o *catalog.Override) {
 	if in.Enabled != nil {
 		o.Disabled = !*in.Enabled
@@ -224,7 +225,7 @@ func (a *API) disableTool(w http.ResponseWriter, r *http.Request, _ gateway.Iden
 	a.switchTool(w, r, false)
 }
 
-// switchTool enables or disables a tool, and warns of those that need it.
+// switchTool enables or disables a tool, and warns about tools that need it.
 func (a *API) switchTool(w http.ResponseWriter, r *http.Request, enabled bool) {
 	name := r.PathValue("name")
 	if !a.change(w, r, name, func(_ catalog.Labels, o *catalog.Override) { o.Disabled = !enabled }) {

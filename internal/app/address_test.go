@@ -97,7 +97,8 @@ func TestASecondGatewayWaitsForTheFirst(t *testing.T) {
 	testkit.Eventually(t, func() bool { return listensOn(t, dir) == second.address }, "the second one takes over")
 }
 
-// A gateway proves that it knows the token, and then serves whoever has it.
+// A gateway proves that it knows the token, and then serves requests with the
+// token.
 func TestAGatewayProvesThatItKnowsTheToken(t *testing.T) {
 	t.Parallel()
 	s := serveIn(t, t.TempDir(), io.Discard)

@@ -11,14 +11,14 @@ import (
 	"genkan/internal/sqlite"
 )
 
-// Backup copies the database of a data directory into a file, whoever has it open,
-// and returns how large the copy is.
+// Backup copies the database of a data directory into a file and returns the size
+// of the copy. Another process may have the database open.
 func Backup(ctx context.Context, dataDir, into string, replace bool, progress func(done, total int64)) (int64, error) {
 	return sqlite.Backup(ctx, databaseFile(dataDir), into, replace, progress)
 }
 
-// backup copies the database into a folder of the data directory, which has its
-// space and its permissions.
+// backup copies the database into a folder of the data directory, so that the copy
+// is on the same disk and has the same permissions.
 func (p *Process) backup(ctx context.Context) (api.Backup, error) {
 	if !p.backingUp.TryLock() {
 		return nil, gateway.Errorf(gateway.CodeConflict, "a backup is being made or downloaded already; wait until that is done")
@@ -57,7 +57,7 @@ type copied struct {
 	done func()
 }
 
-// Size is in bytes.
+// Size returns the size of the copy in bytes.
 func (c *copied) Size() int64 { return c.size }
 
 // Close removes the copy.

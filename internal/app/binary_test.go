@@ -27,8 +27,8 @@ import (
 	"genkan/internal/testkit"
 )
 
-// What happens to processes when genkan is killed or told to end can only be
-// tested with a genkan that is a process: the real one, built for this.
+// What happens to processes when genkan is killed or stopped can only be tested
+// with a real process: the binary, built for this test.
 func TestTheBinary(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "genkan")
@@ -45,8 +45,8 @@ func TestTheBinary(t *testing.T) {
 	}
 }
 
-// builtVersion is the version of the binary. One that ends in -dirty is told from
-// others of the same version by the time of its file, so that a copy is another
+// builtVersion is the version of the binary. Builds with a version that ends in
+// -dirty are told apart by the time of their file, so a copy counts as a different
 // build.
 const builtVersion = "v1-dirty"
 
@@ -185,7 +185,7 @@ func testKillLeavesNothingBehind(t *testing.T, path string) {
 	}
 }
 
-// Whoever asks politely gets the same, and the exit status of success.
+// SIGTERM has the same effect, and the exit status is success.
 func testTermLeavesNothingBehind(t *testing.T, path string) {
 	pids := t.TempDir() + "/pids"
 	p := startProcess(t, path, servers(conf{"tree": child(t, "-mode", "tree", "-pidfile", pids)}))
@@ -211,8 +211,8 @@ func testTermLeavesNothingBehind(t *testing.T, path string) {
 	}
 }
 
-// SIGTERM under load: what has reached a server is answered. A call that had
-// not been accepted yet finds nobody, and was not carried out.
+// SIGTERM under load: a call that has reached a server is answered. A call that was
+// not accepted yet fails to connect, and was not carried out.
 func testTermUnderLoad(t *testing.T, path string) {
 	dir := t.TempDir()
 	p := startProcess(t, path, servers(conf{

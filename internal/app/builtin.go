@@ -10,8 +10,8 @@ import (
 	"genkan/internal/kb"
 )
 
-// builtIn are the sources of genkan itself that a configuration wants. Their tools
-// have no prefix, and each is a view of its own under its name.
+// builtIn returns the built-in sources that a configuration enables. Their tools
+// have no prefix. Each source also has a view under its name.
 func (p *Process) builtIn(cfg *config.Config) []gateway.Source {
 	if cfg.Knowledge.Off || !p.wantsBuiltIn(cfg, kb.SourceName) {
 		p.knowledge.forgetSource()
@@ -21,7 +21,7 @@ func (p *Process) builtIn(cfg *config.Config) []gateway.Source {
 }
 
 // wantsBuiltIn reports whether this process shows a built-in source. A server of
-// the same name hides it, because clients know that server.
+// the same name hides the source, because clients already know that server.
 func (p *Process) wantsBuiltIn(cfg *config.Config, name string) bool {
 	if len(p.opt.Only) > 0 && !slices.Contains(p.opt.Only, name) {
 		return false
@@ -33,14 +33,15 @@ func (p *Process) wantsBuiltIn(cfg *config.Config, name string) bool {
 	return !taken
 }
 
-// builtInMount gives the tools of a built-in source their names before those of
-// servers, except of servers that are said to overwrite them.
+// builtInMount returns the mount of a built-in source. Its tools get their names
+// before those of servers, except servers that the configuration allows to
+// overwrite them.
 func builtInMount(source gateway.Source, overrides *catalog.Overrides) catalog.Mount {
 	return catalog.Mount{Source: source, Allows: func(string) bool { return true }, Claim: catalog.ClaimBuiltIn, Overrides: overrides}
 }
 
-// typed adds the type to results of built-in sources, which modern clients insist
-// on. Results of servers come in the caller's era.
+// typed adds the result type to results of built-in sources, because modern clients
+// require it. Results of servers already have the form of the caller's era.
 func (h *house) typed(next gateway.Handler) gateway.Handler {
 	return gateway.HandlerFunc(func(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
 		result, err := next.Handle(ctx, call)
@@ -51,7 +52,7 @@ func (h *house) typed(next gateway.Handler) gateway.Handler {
 	})
 }
 
-// Knowledge is why there is no knowledge base here; nil when there is one.
+// Knowledge returns why this house has no knowledge base; nil if it has one.
 func (h *house) Knowledge() error {
 	if slices.ContainsFunc(h.builtIn, func(s gateway.Source) bool { return s.Name() == kb.SourceName }) {
 		return nil

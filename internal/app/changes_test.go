@@ -26,7 +26,7 @@ func (h *testHouse) changesOf(server string) []definitionChange {
 	return s.Changes
 }
 
-// relist has a server started again, so that its lists are read anew.
+// relist restarts a server, so that its lists are read again.
 func (h *testHouse) relist(server string) {
 	h.t.Helper()
 	starts := h.server(server).Starts
@@ -36,8 +36,8 @@ func (h *testHouse) relist(server string) {
 	testkit.Eventually(h.t, func() bool { s := h.server(server); return s.State == "ready" && s.Starts > starts }, "started again")
 }
 
-// A tool whose server changes what it tells models is logged and shown, also when
-// nobody looks until later, and also when genkan did not run meanwhile.
+// A changed definition of a tool is logged and shown, even if it is read only
+// later, and even if genkan did not run meanwhile.
 func TestAChangedDefinitionIsRemembered(t *testing.T) {
 	t.Parallel()
 	const message = "the definition of a tool changed"

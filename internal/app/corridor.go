@@ -6,19 +6,19 @@ import (
 	"genkan/internal/gateway"
 )
 
-// corridor is the way of every call, whatever edge it came through:
+// corridor returns the chain of middlewares that every call of every edge passes:
 //
 //	record → limit → arrive → resolve → hold → typed → learn → compare →
 //	inspect → validate → translate tasks → attribute → execute
 //
-// Record is first, so that it sees what the others refuse. Whoever looks into
-// calls (shape, workflows) stands at inspect, sees them whole, and once: retries
-// happen behind it.
+// Record is first, so that it also sees the calls that later steps refuse.
+// Middlewares that inspect calls (shape, workflows) run at inspect. They see each
+// call whole and once, because retries happen behind them.
 //
-// Compare is before inspect: what a caller's headers must agree with is what it
-// sent, not what somebody in the house made of it.
+// Compare is before inspect, because a caller's headers must agree with the request
+// that the caller sent, not with one that a middleware has changed.
 //
-// Record and limit are around the steps of this function: a call that a reload
+// Record and limit wrap the steps of this function, so that a call that a reload
 // moves to another house is recorded and counted once.
 func (h *house) corridor(p *Process) gateway.Handler {
 	steps := []gateway.Middleware{
@@ -34,6 +34,6 @@ func (h *house) corridor(p *Process) gateway.Handler {
 	return gateway.Chain(p.executor, steps...)
 }
 
-// Count counts what somebody asks of the house beside calls and that costs as
-// much as one, or refuses it.
+// Count counts a request that is not a call but costs as much as one against the
+// caller's rate limit. It returns an error if the limit is reached.
 func (h *house) Count(who gateway.Identity) error { return h.limit.Admit(who) }

@@ -17,8 +17,8 @@ import (
 	"genkan/internal/setup"
 )
 
-// Checkup returns what a checkup of a data directory looks at. Who runs one adds
-// how to join the genkan that runs.
+// Checkup returns the options of a checkup of a data directory. The caller adds how
+// to join a running genkan.
 func Checkup(opt Options) checkup.Options {
 	if full, err := filepath.Abs(opt.DataDir); err == nil {
 		opt.DataDir = full
@@ -33,7 +33,7 @@ func Checkup(opt Options) checkup.Options {
 		LoadConfig: func(ctx context.Context) (*config.Config, error) {
 			kept, err := StoredServers(ctx, opt.DataDir)
 			if err != nil {
-				kept = nil // the look at the database says what is wrong with it
+				kept = nil // the check of the database reports why
 			}
 			from := config.Sources{Stored: kept, Env: opt.LookupEnv, Secret: registry.SecretLookup(ctx, vault)}
 			return config.Load(opt.configFile(), opt.ConfigFile != "", from, opt.Flags)
@@ -45,7 +45,7 @@ func Checkup(opt Options) checkup.Options {
 	}
 }
 
-// doctor finds out what is wrong with this process and around it.
+// doctor examines this process and its surroundings, and returns the findings.
 func (p *Process) doctor(ctx context.Context, servers []string) ([]doctor.Finding, error) {
 	select {
 	case p.examining <- struct{}{}:
@@ -75,13 +75,14 @@ func (p *Process) doctor(ctx context.Context, servers []string) ([]doctor.Findin
 	return all, nil
 }
 
-// listening is where this process serves HTTP; empty if it does not.
+// listening returns the address that this process serves HTTP on; empty if it
+// serves none.
 func (p *Process) listening() string {
 	address, _ := p.address.Load().(string)
 	return address
 }
 
-// configPath is the configuration's whole path.
+// configPath returns the absolute path of the configuration file.
 func (p *Process) configPath() string {
 	path, err := filepath.Abs(p.ConfigFile())
 	if err != nil {
@@ -90,7 +91,7 @@ func (p *Process) configPath() string {
 	return path
 }
 
-// dialSelf is a client of this process's own REST API, within memory.
+// dialSelf returns an in-memory client of this process's own REST API.
 func (p *Process) dialSelf() (remote *client.Client, hangUp func()) {
 	listener, server := reception.NewListener(), p.httpServer()
 	done := make(chan struct{})

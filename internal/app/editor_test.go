@@ -48,7 +48,7 @@ func openWorkshopIn(t *testing.T, genkan, dir string, config conf) *workshop {
 	}
 	w.write("genkan.yaml", config)
 	t.Cleanup(func() {
-		// Those who joined have gone by now, so that nobody starts another one.
+		// The joined processes have ended by now, so none of them starts another one.
 		for _, pid := range w.backgroundPIDs() {
 			_ = syscall.Kill(pid, syscall.SIGTERM)
 		}

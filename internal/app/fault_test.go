@@ -21,9 +21,8 @@ func p99(times []time.Duration) time.Duration {
 	return times[len(times)*99/100]
 }
 
-// A hung server with fifty calls stuck in it delays nobody else. Measured are
-// turns with and without it, one after the other, so that what else the
-// machine does falls on both.
+// A hung server with fifty stuck calls does not delay other servers. Rounds with
+// and without it alternate, so that other load on the machine affects both.
 func TestAHungServerDelaysNobody(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

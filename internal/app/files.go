@@ -17,7 +17,8 @@ import (
 	"genkan/internal/sqlite"
 )
 
-// DefaultDataDir follows the XDG base directories, and their like elsewhere.
+// DefaultDataDir returns the default data directory. It follows the XDG base
+// directories, and the conventions of other systems.
 func DefaultDataDir() string {
 	if dir := os.Getenv("XDG_DATA_HOME"); filepath.IsAbs(dir) {
 		return filepath.Join(dir, "genkan")
@@ -34,7 +35,7 @@ func DefaultDataDir() string {
 	return filepath.Join(home, ".local", "share", "genkan")
 }
 
-// configFile is the file that is read.
+// configFile returns the path of the configuration file.
 func (o Options) configFile() string {
 	if o.ConfigFile != "" {
 		return o.ConfigFile
@@ -42,8 +43,8 @@ func (o Options) configFile() string {
 	return DefaultConfigFile(o.DataDir)
 }
 
-// checkFiles refuses a configuration that other users can change, and CheckDataDir's
-// directories.
+// checkFiles refuses a configuration file that other users can change. It also does
+// the checks of CheckDataDir.
 func (o Options) checkFiles() error {
 	if err := CheckDataDir(o.DataDir); err != nil {
 		return err
@@ -52,14 +53,14 @@ func (o Options) checkFiles() error {
 }
 
 // CheckDataDir refuses a data directory that other users can change, and one whose
-// database was lost. One that is not there yet is fine.
+// database was lost. A directory that does not exist yet is accepted.
 func CheckDataDir(dataDir string) error {
 	for _, path := range []string{dataDir, vaultDir(dataDir)} {
 		if err := privatedir.CheckWriters(path); err != nil {
 			return err
 		}
 	}
-	// Their modes are corrected when they are opened.
+	// The modes of these files are corrected when they are opened.
 	for _, path := range []string{databaseFile(dataDir), AdminTokenFile(dataDir)} {
 		if err := privatedir.CheckOwner(path); err != nil {
 			return err
@@ -68,13 +69,14 @@ func CheckDataDir(dataDir string) error {
 	return sqlite.CheckNotLost(databaseFile(dataDir))
 }
 
-// HomeOf tells data directories apart without naming them.
+// HomeOf returns an identifier of a data directory that does not reveal its path.
 func HomeOf(dataDir string) string {
 	sum := sha256.Sum256([]byte(realPath(dataDir)))
 	return hex.EncodeToString(sum[:8])
 }
 
-// realPath is a full path without links, as far as it exists.
+// realPath returns an absolute path and resolves the symbolic links in the part of
+// it that exists.
 func realPath(path string) string {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -89,27 +91,29 @@ func realPath(path string) string {
 	return path
 }
 
-// AdminTokenFile is where the admin token of a data directory is.
+// AdminTokenFile returns the path of a data directory's admin token.
 func AdminTokenFile(dataDir string) string { return filepath.Join(dataDir, "admin-token") }
 
-// configFile is the file that is read, and whether it must be there.
+// configFile returns the path of the configuration file, and whether the file must
+// exist.
 func (p *Process) configFile() (path string, mustExist bool) {
 	return p.opt.configFile(), p.opt.ConfigFile != ""
 }
 
-// DefaultConfigFile is where the configuration of a data directory is, unless
-// another file is named.
+// DefaultConfigFile returns the path of a data directory's configuration file,
+// which is used unless another file is named.
 func DefaultConfigFile(dataDir string) string { return filepath.Join(dataDir, "genkan.yaml") }
 
-// offerExample puts a commented example where the configuration is looked for,
-// so that a newcomer has something to edit. It changes nothing by itself.
+// offerExample writes a commented example to the default configuration file if that
+// does not exist, so that a new user has something to edit. The example changes no
+// setting.
 func (p *Process) offerExample() {
 	if path, mustExist := p.configFile(); !mustExist {
 		config.WriteExample(path)
 	}
 }
 
-// ReadConfig reads the configuration as a process with these options would.
+// ReadConfig reads the configuration as a process with these options does.
 func ReadConfig(opt Options) (*config.Config, error) {
 	if opt.LookupEnv == nil {
 		opt.LookupEnv = os.LookupEnv
@@ -125,17 +129,18 @@ func ReadConfig(opt Options) (*config.Config, error) {
 	return config.Load(opt.configFile(), opt.ConfigFile != "", from, opt.Flags)
 }
 
-// ConfigFile is where the configuration is read from.
+// ConfigFile returns the path of the configuration file.
 func (p *Process) ConfigFile() string {
 	path, _ := p.configFile()
 	return path
 }
 
-// databaseFile is where the database of a data directory is.
+// databaseFile returns the path of a data directory's database.
 func databaseFile(dataDir string) string { return filepath.Join(dataDir, "genkan.db") }
 
-// StoredServers are the servers of a data directory that are kept beside its
-// configuration file. Where there is no database, none is made.
+// StoredServers returns the servers in the database of a data directory, which are
+// configured in addition to the configuration file. It does not create a missing
+// database.
 func StoredServers(ctx context.Context, dataDir string) ([]config.StoredServer, error) {
 	if _, err := os.Stat(databaseFile(dataDir)); errors.Is(err, fs.ErrNotExist) {
 		return nil, sqlite.CheckNotLost(databaseFile(dataDir))

@@ -6,10 +6,10 @@ import (
 )
 
 const (
-	// lostNotice is how long the process goes on after its database is lost, so
-	// that clients and health checks hear why it stops.
+	// lostNotice is how long the process keeps serving after its database is lost,
+	// so that clients and health checks learn why it stops.
 	lostNotice = 2 * time.Second
-	// lostDrain is how long calls may then go on.
+	// lostDrain is how long calls may run on after lostNotice.
 	lostDrain = 2 * time.Second
 )
 
@@ -22,7 +22,7 @@ func (p *Process) watchDatabase(ctx context.Context) {
 	}
 }
 
-// Health reports why the process cannot serve; nil if it can.
+// Health returns why the process cannot serve; nil if it can.
 func (p *Process) Health() error {
 	select {
 	case <-p.lost:
@@ -32,8 +32,8 @@ func (p *Process) Health() error {
 	}
 }
 
-// whileHealthy returns a context that ends with ctx, or when the database has been
-// lost for a moment. Then Health is its cause.
+// whileHealthy returns a context that ends with ctx, or lostNotice after the
+// database was lost. In the second case Health is its cause.
 func (p *Process) whileHealthy(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, end := context.WithCancelCause(ctx)
 	go func() {

@@ -21,13 +21,12 @@ import (
 	"genkan/internal/views"
 )
 
-// house is one configuration at work: its catalog and its corridor. A reload
-// builds another one; upstreams that stay the same move into it with their
-// connections.
+// house is one configuration at work: its catalog and its corridor. A reload builds
+// a new house and moves unchanged upstreams into it, with their connections.
 type house struct {
 	config  *config.Config
 	servers []*upstream.Server
-	// builtIn are the sources that are a part of genkan.
+	// builtIn are the sources that are part of genkan.
 	builtIn []gateway.Source
 	*views.Views
 	learned   *learn.Learner
@@ -35,13 +34,13 @@ type house struct {
 	validator *catalog.Validator
 	limit     *ratelimit.Limiter
 	handler   gateway.Handler
-	// arrival is the corridor behind record and limit, where calls come in that an
-	// older house can no longer serve; successor is the house that serves now.
+	// arrival is the corridor behind record and limit. It takes the calls that an
+	// older house can no longer serve. successor returns the house that serves now.
 	arrival   gateway.Handler
 	successor func() *house
 
-	// settled is set when every server has been listed once, or was given up
-	// waiting for; settleBy is when that is.
+	// settled is set when every server has been listed once, or when settleBy has
+	// passed.
 	settled  atomic.Bool
 	settleBy time.Time
 }
@@ -50,7 +49,7 @@ type house struct {
 // never ask again after an empty first list, and some give up after ten seconds.
 const firstListPatience = 8 * time.Second
 
-// settle waits, once, for servers of which nothing is known yet.
+// settle waits, once, for servers that have never been listed.
 func (h *house) settle(ctx context.Context) {
 	if h.settled.Load() {
 		return
@@ -71,7 +70,7 @@ func (h *house) settle(ctx context.Context) {
 			return
 		}
 	}
-	// The lists are in the sources; the catalog may not have heard of it yet.
+	// The sources have their lists now, but the catalog may not have read them yet.
 	for _, s := range h.servers {
 		for _, kind := range gateway.Kinds() {
 			h.Refresh(s.Name(), kind)
@@ -80,10 +79,10 @@ func (h *house) settle(ctx context.Context) {
 	h.settled.Store(true)
 }
 
-// arrive is where a call meets this house. One for a tool that is not known
-// yet waits for the servers that have just been started. One that a reload
-// has overtaken goes on to the house that serves now: nobody has looked into
-// it or counted it before that is decided.
+// arrive is the first step of a call in this house. A call of an unknown tool waits
+// for servers that have just been started. A call whose source left in a reload
+// moves to the current house. No step has inspected or counted the call before
+// that.
 func (h *house) arrive(next gateway.Handler) gateway.Handler {
 	return gateway.HandlerFunc(func(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
 		if !h.settled.Load() {
@@ -102,14 +101,14 @@ func (h *house) arrive(next gateway.Handler) gateway.Handler {
 	})
 }
 
-// errOvertaken ends a call in a house whose server has left meanwhile.
+// errOvertaken ends a call in a house if its server left in a reload.
 var errOvertaken = &gateway.Error{
 	Code: gateway.CodeUnavailable, Unsent: true,
 	Message: "the server was removed from the configuration",
 }
 
-// hold keeps the call's server until the call is done, from the moment on that
-// the call is known to be for it: it may wait for its turn for long.
+// hold keeps the call's server until the call is done. It begins as soon as the
+// server is known, because the call may wait long in the server's queue.
 func (h *house) hold(next gateway.Handler) gateway.Handler {
 	return gateway.HandlerFunc(func(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
 		source := call.Tool.Source
@@ -139,7 +138,7 @@ func (h *house) Servers() []*upstream.Server { return h.servers }
 func (h *house) BuiltIn() []gateway.Source   { return h.builtIn }
 func (h *house) Declared() []registry.Server { return registry.List(h.config) }
 
-// sources are the servers and what is built in.
+// sources returns the servers and the built-in sources.
 func (h *house) sources() []gateway.Source {
 	all := make([]gateway.Source, 0, len(h.servers)+len(h.builtIn))
 	for _, s := range h.servers {
@@ -148,7 +147,7 @@ func (h *house) sources() []gateway.Source {
 	return append(all, h.builtIn...)
 }
 
-// source finds a source by its name; nil if there is none.
+// source returns the source with a name; nil if there is none.
 func (h *house) source(name string) gateway.Source {
 	for _, s := range h.sources() {
 		if s.Name() == name {
@@ -158,8 +157,8 @@ func (h *house) source(name string) gateway.Source {
 	return nil
 }
 
-// Tasks lists the caller's tasks. It counts as one call, however many servers are
-// asked for it.
+// Tasks lists the caller's tasks. It counts as one call, even though several
+// servers may be asked.
 func (h *house) Tasks(ctx context.Context, caller *gateway.Call, cursor string) ([]byte, error) {
 	if err := h.limit.Admit(caller.Identity); err != nil {
 		return nil, err
@@ -167,8 +166,8 @@ func (h *house) Tasks(ctx context.Context, caller *gateway.Call, cursor string) 
 	return h.tasks.List(ctx, caller, cursor, h.arrival)
 }
 
-// build furnishes a house for a configuration. Servers that the old house has
-// and that are still the same are taken over.
+// build builds a house for a configuration. It takes over the old house's servers
+// whose settings are unchanged.
 func (p *Process) build(cfg *config.Config, old *house) *house {
 	keep := map[string]*upstream.Server{}
 	if old != nil {
@@ -219,7 +218,7 @@ func (p *Process) build(cfg *config.Config, old *house) *house {
 	return h
 }
 
-// mountOf is how a server's tools come into a catalog.
+// mountOf returns how the catalog mounts a server's tools.
 func mountOf(source gateway.Source, set config.Server, overrides *catalog.Overrides) catalog.Mount {
 	claim := catalog.ClaimUsual
 	if set.Overwrite {
@@ -245,7 +244,7 @@ func (p *Process) settings(s config.Server) upstream.Settings {
 	}
 }
 
-// SignInServer is a server of the configuration, for signing in to it.
+// SignInServer returns what signing in to a configured server needs.
 func SignInServer(s config.Server) signin.Server {
 	return signin.Server{
 		Name: s.Name, URL: s.URL, Scopes: s.OAuth.Scopes, RedirectPort: s.OAuth.RedirectPort, PrivateHosts: s.OAuth.PrivateHosts,

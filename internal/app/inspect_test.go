@@ -13,9 +13,9 @@ import (
 	"genkan/internal/testkit"
 )
 
-// Whoever stands at inspect sees the calls of the tools it cares for whole,
-// may change arguments and results, and does so once, however often a call is
-// sent. Everything else passes byte for byte.
+// A middleware at inspect sees the calls of its tools whole, may change arguments
+// and results, and runs once per call, even if the call is retried. All other calls
+// are forwarded byte for byte.
 func TestInspect(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -91,8 +91,9 @@ func find(t *testing.T, record, word string) string {
 	return ""
 }
 
-// Whoever changes an argument that travels as a header changes the header with
-// it; what the caller's own headers must agree with is what the caller sent.
+// A middleware that changes an argument that is also sent as a header changes the
+// header, too. The caller's own headers are compared with the request that the
+// caller sent.
 func TestInspectChangesHeadersToo(t *testing.T) {
 	t.Parallel()
 	inspect := func(next gateway.Handler) gateway.Handler {
@@ -153,8 +154,8 @@ func TestInspectRunsOnce(t *testing.T) {
 	}
 }
 
-// What is refused before a server is asked says which argument is wrong, and
-// the server never hears of it.
+// A call with an invalid argument is refused with the name of the argument, and the
+// server never receives it.
 func TestValidate(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -13,14 +13,15 @@ import (
 	"genkan/internal/reception"
 )
 
-// Hello returns what a process with these options sends to join another one.
+// Hello returns the message that a process with these options sends to join another
+// process.
 func Hello(opt Options, client mcpserver.StdioOptions) bridge.Hello {
 	return reception.NewHello(reception.BuildID(opt.Version),
 		reception.Settings{ConfigFile: realPath(opt.configFile()), Lang: opt.Flags.Lang},
 		reception.Client{Name: client.Client, Dir: client.Dir, View: client.View})
 }
 
-// receptionOptions are what this process serves to joined processes.
+// receptionOptions returns the options for serving joined processes.
 func (p *Process) receptionOptions() reception.Options {
 	return reception.Options{
 		Welcome: bridge.Welcome{Version: p.buildID, Config: p.configPath()},
@@ -36,10 +37,10 @@ func (p *Process) receptionOptions() reception.Options {
 	}
 }
 
-// ServeBackground serves the processes that join over the socket, and no others,
-// until ctx ends, the process has been idle for the given time, or another genkan
-// takes over. It calls ready when they can connect. It fails when the database is
-// lost.
+// ServeBackground serves only the processes that join over the socket. It ends when
+// ctx ends, when the process has been idle for the given time, or when another
+// genkan takes over. It calls ready when processes can connect. It fails when the
+// database is lost.
 func (p *Process) ServeBackground(ctx context.Context, owner *bridge.Owner, idle time.Duration, ready func()) error {
 	if err := owner.Listen(ctx); err != nil {
 		return err
@@ -53,15 +54,16 @@ func (p *Process) ServeBackground(ctx context.Context, owner *bridge.Owner, idle
 	return p.Health()
 }
 
-// joining tells how far the service of joined processes has ended: handedOver is
-// closed when their clients have left for another owner, ended when it is all over.
+// joining reports the end of the service for joined processes. handedOver is closed
+// when their clients have moved to another owner. ended is closed when the service
+// has ended.
 type joining struct {
 	handedOver, ended chan struct{}
 }
 
-// letOthersJoin serves joining processes until ctx ends, from when this process
-// owns the socket, which may be never. They are told that it listens on the given
-// host:port.
+// letOthersJoin serves joining processes from when this process owns the socket,
+// which may be never, until ctx ends. It tells them that this process listens on
+// the given host:port.
 func (p *Process) letOthersJoin(ctx context.Context, listen string) joining {
 	j := joining{handedOver: make(chan struct{}), ended: make(chan struct{})}
 	handedOver := sync.OnceFunc(func() { close(j.handedOver) })
@@ -83,7 +85,7 @@ func (p *Process) letOthersJoin(ctx context.Context, listen string) joining {
 	return j
 }
 
-// ServeJoined serves a client that has joined over a connection, until it leaves
+// ServeJoined serves a client that joined over a connection until the client leaves
 // or ctx ends.
 func (p *Process) ServeJoined(ctx context.Context, conn net.Conn, opt mcpserver.StdioOptions) error {
 	client := bridge.NewJoined(conn)

@@ -21,8 +21,8 @@ import (
 	"genkan/internal/testkit"
 )
 
-// What several processes do together can only be tested with processes: those
-// of the real binary.
+// The cooperation of several processes can only be tested with processes of the
+// real binary.
 func testJoining(t *testing.T, genkan string) {
 	for name, test := range map[string]func(*testing.T, string){
 		"many editors share one set of servers":        testEditorsShare,
@@ -283,7 +283,7 @@ func testServesAlone(t *testing.T, genkan string) {
 	if log := same.stderr.String(); strings.Contains(log, "by itself") {
 		t.Errorf("it says %s", log)
 	}
-	// An --only that nobody can honour is refused in the end.
+	// An --only that no process can satisfy is refused in the end.
 	only := w.open("--only", "a,b")
 	<-only.ended
 	if log := only.stderr.String(); only.cmd.ProcessState.ExitCode() != 2 || !strings.Contains(log, "--only a,b names a server that is not configured") {
@@ -312,8 +312,8 @@ func testAnotherVersion(t *testing.T, genkan string) {
 	if n := len(w.aliveChildren()); n != 2 {
 		t.Errorf("there are %d children", n)
 	}
-	// A genkan serve of that version takes the place, and whoever cannot join
-	// it goes on alone; the client notices nothing.
+	// A genkan serve of that version takes the ownership. Processes that cannot join
+	// it continue alone, and the client notices nothing.
 	w.genkan = other
 	w.serve(true)
 	testkit.Eventually(t, func() bool { return len(w.backgroundPIDs()) == 0 }, "the background process has gone")
@@ -449,7 +449,8 @@ func testEndOfClient(t *testing.T, genkan string) {
 	}
 }
 
-// Nobody reads the answers to a bridge that was killed: its calls are canceled.
+// The answers to a bridge that was killed have no reader, so its calls are
+// canceled.
 func testBridgeIsKilled(t *testing.T, genkan string) {
 	record := filepath.Join(t.TempDir(), "record")
 	w := faultWorkshop(t, genkan, "-record", record)

@@ -20,7 +20,7 @@ type knowledge struct {
 	upkeep  upkeep
 
 	mu sync.Mutex
-	// source are its tools, with a plugin for this model.
+	// source provides its tools. It has a plugin for this model.
 	source *plugin.Manager
 	model  config.Embeddings
 }
@@ -32,9 +32,9 @@ func (p *Process) openKnowledge() {
 	p.knowledge.base = kb.New(store, kb.Options{Finder: p.knowledge.indexes, Graph: p.knowledge.indexes})
 }
 
-// setStatuses puts the statuses of a configuration into force, for all processes of
-// the data directory: of several with different ones, the last one that has started
-// or reloaded decides.
+// setStatuses applies the statuses of a configuration to all processes of the data
+// directory. If their configurations differ, the process that started or reloaded
+// last decides.
 func (p *Process) setStatuses(ctx context.Context, h *house) {
 	if h.Knowledge() != nil {
 		return
@@ -51,16 +51,16 @@ func (p *Process) setStatuses(ctx context.Context, h *house) {
 	}
 }
 
-// forgetSource makes the next configuration that wants the knowledge base get a new
-// source: the one that there is retires with its house.
+// forgetSource makes the next configuration that enables the knowledge base create
+// a new source. The present source retires with its house.
 func (k *knowledge) forgetSource() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.source = nil
 }
 
-// sourceFor are the tools with a plugin for a model: those that are there if that
-// is the same.
+// sourceFor returns the source with a plugin for a model. It returns the present
+// source if that has the same model.
 func (k *knowledge) sourceFor(p *Process, model config.Embeddings) *plugin.Manager {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -78,7 +78,7 @@ func (k *knowledge) sourceFor(p *Process, model config.Embeddings) *plugin.Manag
 		find := semantic.New(semantic.Options{Store: store, Connect: func(c semantic.Config) semantic.Embedder {
 			return embed.New(embed.Settings{URL: c.URL, Model: c.Model, Key: c.APIKey, Kind: c.Kind, Dimensions: c.Dimensions, At: at})
 		}})
-		// What is wrong with it is in the log.
+		// Add logs its errors.
 		_ = k.source.Add(context.Background(), find, semantic.Config{
 			URL: model.URL, Model: model.Model, APIKey: model.APIKey, Kind: model.Kind, Dimensions: model.Dimensions, Weight: &model.Weight,
 		})

@@ -29,8 +29,8 @@ func (h *testHouse) legacyCall(tool string) string {
 	return text
 }
 
-// The words that leave the house are those of its language, at every edge; a
-// reload changes them. The log stays English.
+// Every edge answers in the configured language. A reload changes it. The log stays
+// English.
 func TestLanguageFollowsTheConfiguration(t *testing.T) {
 	t.Parallel()
 	named := conf{"one": child(t), "gone": conf{"command": "no-such-command-anywhere"}}

@@ -8,7 +8,7 @@ import (
 	"genkan/internal/search"
 )
 
-// Shown is told what somebody was shown of a search.
+// Shown records which hits of a search a caller was shown.
 func (h *house) Shown(who gateway.Identity, query string, hits []search.Hit) {
 	if !h.config.Learn {
 		return
@@ -23,8 +23,8 @@ func (h *house) Shown(who gateway.Identity, query string, hits []search.Hit) {
 // Learns reports whether searches learn from the calls that follow them.
 func (h *house) Learns() bool { return h.config.Learn }
 
-// learn tells of calls that succeeded. Whether one was the right answer to a
-// search is decided elsewhere, and written down after the answer.
+// learn reports successful calls to the learner. The learner decides whether a call
+// followed from a search, and stores that after the answer was sent.
 func (h *house) learn(next gateway.Handler) gateway.Handler {
 	if !h.config.Learn {
 		return next

@@ -12,8 +12,8 @@ import (
 	"genkan/internal/mcpserver"
 )
 
-// talk sends lines to a client's place in the house, as a process that has
-// joined does, and returns as many answers.
+// talk sends lines as the client of a joined process does, and returns as many
+// answers.
 func (h *testHouse) talk(client mcpserver.StdioOptions, lines ...string) []string {
 	h.t.Helper()
 	ours, theirs := net.Pipe()
@@ -74,8 +74,8 @@ func TestALocalClientIsKnownByName(t *testing.T) {
 	}
 }
 
-// Whoever joins says who its client is as a setting, so that a genkan which does
-// not know about names refuses instead of taking it for local.
+// A joining process sends its client's name as a setting, so that a genkan that
+// does not know names refuses it instead of treating the client as local.
 func TestNamesOfJoiningClients(t *testing.T) {
 	t.Parallel()
 	h := openHouse(t, servers(conf{}))

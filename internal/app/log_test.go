@@ -174,8 +174,7 @@ func TestNoSecretIsSeen(t *testing.T) {
 	}
 }
 
-// What a client shows us at the door goes no further: not its token, not its
-// cookies.
+// A client's credentials are not forwarded: neither its token nor its cookies.
 func TestTheClientsTokenGoesNoFurther(t *testing.T) {
 	t.Parallel()
 	for _, era := range []string{"legacy", "modern"} {

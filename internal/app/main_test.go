@@ -64,7 +64,7 @@ func with(server conf, more conf) conf {
 	return server
 }
 
-// servers is a house of servers, without rooms of our own.
+// servers is a configuration with servers and without built-in sources.
 func servers(named conf) conf { return conf{"mcpServers": named, "kb": conf{"enabled": false}} }
 
 type houseOption func(*Options)

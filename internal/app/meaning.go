@@ -9,7 +9,7 @@ import (
 	"genkan/internal/embed"
 )
 
-// meaning has the vectors of texts for the configuration in force.
+// meaning holds the vectors of texts for the configuration in force.
 type meaning struct {
 	mu     sync.Mutex
 	of     config.Embeddings
@@ -17,13 +17,13 @@ type meaning struct {
 	shelf  *embed.Shelf
 }
 
-// shelfFor is the shelf of a configuration: the one that is there if it is for the
-// same model, and nil where none is named.
+// shelfFor returns the shelf of a configuration: the present one if it has the same
+// model, and nil if the configuration names no model.
 func (m *meaning) shelfFor(cfg config.Embeddings, store embed.Store, log *slog.Logger) *embed.Shelf {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	same := cfg
-	same.Weight = m.of.Weight // which is the house's
+	same.Weight = m.of.Weight // the weight belongs to the house
 	if m.shelf != nil && reflect.DeepEqual(same, m.of) {
 		return m.shelf
 	}
@@ -41,7 +41,7 @@ func (m *meaning) shelfFor(cfg config.Embeddings, store embed.Store, log *slog.L
 	return m.shelf
 }
 
-// end lets go of what is there. Searches that still hold it find no more vectors.
+// end closes the present shelf. Searches that still use it find no more vectors.
 func (m *meaning) end() {
 	if m.shelf != nil {
 		m.shelf.Close()

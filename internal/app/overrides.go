@@ -7,8 +7,8 @@ import (
 	"genkan/internal/gateway"
 )
 
-// ChangeTool changes what is said about a tool. When it returns, everybody sees
-// the change, and the clients whose list it changed have been told.
+// ChangeTool changes the override of a tool. When it returns, the change is visible
+// to all clients, and those whose list changed have been notified.
 func (p *Process) ChangeTool(ctx context.Context, key catalog.ToolKey, change func(*catalog.Override) error) error {
 	if _, err := p.overrides.Change(ctx, key, change); err != nil {
 		return err

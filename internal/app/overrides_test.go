@@ -12,8 +12,8 @@ import (
 	"genkan/internal/testkit"
 )
 
-// What people say about tools holds at once and for everybody, and outlives
-// reloads and restarts.
+// Overrides of tools take effect at once and for all clients, and outlive reloads
+// and restarts.
 func TestOverridesTakeEffectAtOnce(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -138,7 +138,7 @@ func TestOverridesWhileReloading(t *testing.T) {
 	}
 }
 
-// disabled reports whether the house that serves now has the tool disabled.
+// disabled reports whether the current house has the tool disabled.
 func (h *testHouse) disabled(tool string) bool {
 	entry, ok := h.house.Load().Snapshot().Entry("one__" + tool)
 	return ok && entry.Override.Disabled

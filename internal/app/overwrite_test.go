@@ -81,8 +81,8 @@ func TestAServerMayOverwriteOthers(t *testing.T) {
 	}
 }
 
-// What a server lists, it cannot take by that: not the knowledge base's names
-// unless the configuration says so, and never those of search mode.
+// A server cannot take a name by listing it: it takes the knowledge base's names
+// only if the configuration says so, and never those of search mode.
 func TestAServerCannotTakeNamesByItself(t *testing.T) {
 	t.Parallel()
 	one := with(child(t), conf{"prefix": ""})

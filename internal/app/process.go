@@ -38,48 +38,49 @@ import (
 	"genkan/internal/vault"
 )
 
-// Options say where a process lives and what was asked of it.
+// Options configure a Process.
 type Options struct {
 	// DataDir holds the database, the admin token and, by default, the
 	// configuration.
 	DataDir string
-	// ConfigFile is DataDir/genkan.yaml when empty.
+	// ConfigFile is the path of the configuration; empty means DataDir/genkan.yaml.
 	ConfigFile string
 	Flags      config.Flags
 	LookupEnv  func(string) (string, bool)
 	Log        *slog.Logger
-	// Level is adjusted to what the configuration says.
+	// Level is set to the configured log level.
 	Level *slog.LevelVar
-	// Sink is asked how much of the log was lost; may be nil.
+	// Sink reports how much of the log was lost; may be nil.
 	Sink    *logs.Sink
 	Version string
-	// Guard is the command that ends in launch.RunGuard; empty for none.
+	// Guard is the command that runs launch.RunGuard; empty for no guard.
 	Guard []string
-	// Limits are execute's, EdgeLimits those of MCP clients, and Memory how many
-	// bytes may be on their way from and to clients; zero means the defaults.
+	// Limits are the limits of package execute, EdgeLimits those of MCP clients.
+	// Memory bounds the bytes in transit from and to clients. Zero means the
+	// defaults.
 	Limits     execute.Limits
 	EdgeLimits mcpserver.Limits
 	Memory     int64
 	// FirstListPatience is how long the first list waits for servers that have
 	// never been listed; zero means eight seconds.
 	FirstListPatience time.Duration
-	// Inspect are middlewares that look into calls.
+	// Inspect are the middlewares that inspect calls.
 	Inspect []gateway.Middleware
-	// Now is the clock of sign-ins; nil is the machine's.
+	// Now is the clock of sign-ins; nil means time.Now.
 	Now func() time.Time
-	// Only are the servers that this process is about; none is all of them.
+	// Only are the names of the servers that this process uses; empty means all.
 	Only []string
-	// Clients says where the files of MCP clients are; nil is clients.Here.
+	// Clients returns where the files of MCP clients are; nil means clients.Here.
 	Clients func() (clients.Environment, error)
-	// Command starts this genkan in entries of clients' files; empty is the plain
-	// name.
+	// Command is the command that entries in clients' files start; empty means the
+	// plain name.
 	Command []string
-	// Joinable lets `genkan stdio` processes of the data directory join this
-	// one.
+	// Joinable lets `genkan stdio` processes of the same data directory join this
+	// process.
 	Joinable bool
 }
 
-// maxInFlight bounds the bytes that are on their way from and to clients.
+// maxInFlight bounds the bytes in transit from and to clients.
 const maxInFlight = 512 << 20
 
 // Process is a running genkan.
@@ -93,56 +94,56 @@ type Process struct {
 	signIns  *signin.SignIns
 	recorder *record.Recorder
 	executor *execute.Executor
-	// memory is what clients share for what is on its way.
+	// memory is the budget for data in transit, which clients share.
 	memory *gateway.Shares
 	lock   *lock.Lock
 	admin  gateway.Secret
 	mcp    *mcpserver.Server
 	api    *api.API
 	tasks  *tasks.Registry
-	// overrides are what people have said about tools.
+	// overrides are the changes to tools that people have made.
 	overrides *catalog.Overrides
-	// learned is what searches led to.
+	// learned holds what searches led to.
 	learned   *learn.Learner
 	knowledge knowledge
-	// meaning has the vectors of tools, where the configuration names a model.
+	// meaning holds the vectors of tools if the configuration names a model.
 	meaning meaning
-	// instance tells this process from others.
+	// instance identifies this process.
 	instance string
 
-	// serverLog bounds the lines that a server can cause; flushServerLog writes
-	// the numbers of those that were left out.
+	// serverLog bounds the lines that a server can cause; flushServerLog logs how
+	// many were left out.
 	serverLog      *slog.Logger
 	flushServerLog func()
 
 	house atomic.Pointer[house]
-	// variables are those that the configuration in force was made with.
+	// variables are the variables that the configuration in force was read with.
 	variables atomic.Pointer[reception.Variables]
-	// buildID is compared with that of processes that want to join.
+	// buildID is compared with the build ID of processes that want to join.
 	buildID string
-	// kept are the servers beside the file that are in force; guarded by reloading.
+	// kept are the servers of the database that are in force; guarded by reloading.
 	kept []config.StoredServer
-	// reloading serialises reloads; furnishing is held while a house is built, or
-	// lists are brought into one. Reading a configuration may wait for a person,
-	// so it happens under the first alone.
+	// reloading serialises reloads. furnishing is held while a house is built or
+	// lists are brought into one. Reading a configuration may wait for a person, so
+	// only reloading is held meanwhile.
 	reloading, furnishing sync.Mutex
 
 	registry *registry.Registry
 
-	// backingUp is held while the database is copied; examining has a place for the
-	// doctor.
+	// backingUp is held while the database is copied. examining bounds how many runs
+	// of the doctor there are.
 	backingUp sync.Mutex
 	examining chan struct{}
-	// address is where HTTP is served: a string.
+	// address is the address that HTTP is served on: a string.
 	address atomic.Value
 
 	events chan struct{}
 	dirty  struct {
 		sync.Mutex
-		lists map[dirtyList]bool // and whether the source announced it itself
+		lists map[dirtyList]bool // whether the source announced the change itself
 	}
-	// lost is closed when the database is not at its path any more, because of
-	// lostBecause.
+	// lost is closed when the database is no longer at its path; lostBecause is the
+	// reason.
 	lost        chan struct{}
 	lostBecause error
 
@@ -238,7 +239,7 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 	return p, nil
 }
 
-// prepare reads what a process begins with.
+// prepare reads the configuration, the admin token and the overrides.
 func (p *Process) prepare(ctx context.Context) (*config.Config, gateway.Secret, error) {
 	kept, err := p.store.StoredServers(ctx)
 	if err != nil {
@@ -248,12 +249,12 @@ func (p *Process) prepare(ctx context.Context) (*config.Config, gateway.Secret, 
 	if err != nil {
 		return nil, "", err
 	}
-	p.accept(found) // servers whose secrets cannot be read say so
+	p.accept(found) // servers whose secrets cannot be read report that themselves
 	admin, err := identity.LoadAdminToken(AdminTokenFile(p.opt.DataDir))
 	if admin == "" {
 		return nil, "", err
 	}
-	if err != nil { // it was open to others, and is not any more
+	if err != nil { // the file was readable by others, and no longer is
 		p.log.Warn("admin token", "error", err)
 	}
 	p.overrides = catalog.NewOverrides(p.store, time.Now)
@@ -268,14 +269,14 @@ func rules(cfg *config.Config) lock.Rules {
 	return r
 }
 
-// language is what a configuration wants people and agents to be told in. Its
-// name has been checked.
+// language returns the language of a configuration's messages. The configuration
+// has been validated.
 func language(cfg *config.Config) lang.Language {
 	l, _ := lang.Parse(cfg.Lang)
 	return l
 }
 
-// language is that of the house that serves now.
+// language returns the language of the current house.
 func (p *Process) language() lang.Language { return language(p.house.Load().config) }
 
 func (p *Process) upstreamDeps() upstream.Deps {
@@ -285,14 +286,14 @@ func (p *Process) upstreamDeps() upstream.Deps {
 	}
 }
 
-// dirtyList is a list that is another one.
+// dirtyList is a list that changed.
 type dirtyList struct {
 	source string
 	kind   gateway.Kind
 }
 
-// publish notes that a source changed. The work is done elsewhere, once for
-// however many changes came meanwhile.
+// publish records that a source changed. refresh handles all changes that came
+// meanwhile at once.
 func (p *Process) publish(e gateway.Event) {
 	p.dirty.Lock()
 	list := dirtyList{e.Source, e.Kind}
@@ -304,7 +305,7 @@ func (p *Process) publish(e gateway.Event) {
 	}
 }
 
-// refresh brings changed lists into the catalog and tells the clients.
+// refresh brings changed lists into the catalog and notifies the clients.
 func (p *Process) refresh(ctx context.Context) {
 	for {
 		select {
@@ -316,8 +317,8 @@ func (p *Process) refresh(ctx context.Context) {
 	}
 }
 
-// catchUp brings what was published into the catalog. When it returns, all of
-// that is there, whoever brought it in.
+// catchUp brings all published changes into the catalog. When it returns they are
+// there, even if another goroutine brought them in.
 func (p *Process) catchUp() {
 	type change struct {
 		view gateway.View
@@ -332,7 +333,7 @@ func (p *Process) catchUp() {
 	h := p.house.Load()
 	for list, announced := range lists {
 		changed := h.Refresh(list.source, list.kind)
-		if list.kind == gateway.KindResource { // one word for both
+		if list.kind == gateway.KindResource { // resources and templates share one notification
 			changed = append(changed, h.Refresh(list.source, gateway.KindTemplate)...)
 		}
 		for _, view := range changed {
@@ -360,17 +361,17 @@ func (p *Process) ServeStdio(ctx context.Context, in, out *os.File, opt mcpserve
 	return errors.Join(p.mcp.ServeStdio(ctx, in, out, opt), p.Health())
 }
 
-// flushPatience is how long the store may take for the last uses of tokens, and
-// for what was learned last.
+// flushPatience is how long the store may take to write the last uses of tokens and
+// the last lessons.
 const flushPatience = 2 * time.Second
 
-// Close takes everything down. Calls that are still under way are given up.
+// Close stops everything. It cancels the calls in flight.
 func (p *Process) Close() error {
 	p.stop()
 	p.beside.Wait()
 	p.mcp.Close()
-	// A token that is being renewed may take as long as ending processes does,
-	// and neither needs the other.
+	// Renewing a token may take as long as ending processes, and the two are
+	// independent.
 	var ending, renewing sync.WaitGroup
 	renewing.Go(p.signIns.Close)
 	renewing.Go(p.meaning.close)
@@ -400,7 +401,7 @@ func (p *Process) Close() error {
 	return p.store.Close()
 }
 
-// measure adds to the metrics what is known here.
+// measure adds the metrics that only the process knows.
 func (p *Process) measure() {
 	gauge := func(name, help string, value func() float64) {
 		p.recorder.Registry().MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, value))
@@ -425,5 +426,5 @@ func (p *Process) measure() {
 	}
 }
 
-// Config is the configuration in force.
+// Config returns the configuration in force.
 func (p *Process) Config() *config.Config { return p.house.Load().config }

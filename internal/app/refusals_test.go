@@ -97,7 +97,7 @@ func TestRefusalsLeaveATrace(t *testing.T) {
 	}
 }
 
-// What an administrator changes is in the log, with names and without values.
+// Changes of an administrator are logged, with names and without values.
 func TestChangesByAnAdministratorLeaveATrace(t *testing.T) {
 	t.Parallel()
 	h := openHouse(t, servers(conf{"one": child(t)}))

@@ -19,12 +19,12 @@ type reading struct {
 	*config.Config
 	used reception.Variables
 	kept []config.StoredServer
-	// unread is why secrets that it refers to could not be read, which is another
-	// thing than not being there.
+	// unread is why secrets that the configuration refers to could not be read. It
+	// does not count secrets that are missing.
 	unread error
 }
 
-// read reads the configuration, with servers that are kept beside its file.
+// read reads the configuration file, and adds the given servers of the database.
 func (p *Process) read(ctx context.Context, kept []config.StoredServer) (*reading, error) {
 	path, mustExist := p.configFile()
 	if err := privatedir.CheckWriters(path); err != nil {
@@ -47,7 +47,7 @@ func (p *Process) read(ctx context.Context, kept []config.StoredServer) (*readin
 	return found, cfg.CheckExposure()
 }
 
-// accept is done before a configuration comes into force.
+// accept is called before a configuration comes into force.
 func (p *Process) accept(r *reading) {
 	p.variables.Store(&r.used)
 	p.kept = r.kept
@@ -56,8 +56,8 @@ func (p *Process) accept(r *reading) {
 	}
 }
 
-// stops is a server that runs and could not with the new configuration, because
-// its secrets cannot be read just now; empty for none.
+// stops returns the name of a running server that the new configuration would stop
+// because its secrets cannot be read at the moment; empty for none.
 func (r *reading) stops(now *config.Config) string {
 	if r.unread == nil {
 		return ""
@@ -74,7 +74,7 @@ func (r *reading) stops(now *config.Config) string {
 	return ""
 }
 
-// Reload reads the configuration again. A bad one leaves everything as it is.
+// Reload reads the configuration again. An invalid one changes nothing.
 func (p *Process) Reload() error {
 	p.reloading.Lock()
 	defer p.reloading.Unlock()
@@ -85,9 +85,9 @@ func (p *Process) Reload() error {
 	return p.renew(kept, func(*config.Config) error { return nil })
 }
 
-// renew puts the file, with servers that are kept beside it, into force. What
-// must be done before that, when it is known that it can be, is commit. It is
-// called with reloading held.
+// renew puts the configuration file and the given servers of the database into
+// force. It calls commit once the configuration is known to be valid, before it
+// takes effect. reloading must be held.
 func (p *Process) renew(kept []config.StoredServer, commit func(*config.Config) error) error {
 	if err := p.fileIsThere(); err != nil {
 		return err
@@ -106,7 +106,7 @@ func (p *Process) renew(kept []config.StoredServer, commit func(*config.Config) 
 	if err := commit(cfg); err != nil {
 		return err
 	}
-	// Another process may have changed what is said about tools.
+	// Another process may have changed the overrides.
 	if err := p.overrides.Load(p.life); err != nil {
 		p.log.Warn("what is said about tools could not be read again", "error", err)
 	}
@@ -129,7 +129,7 @@ func (p *Process) renew(kept []config.StoredServer, commit func(*config.Config) 
 	return nil
 }
 
-// tellOfReload tells the clients whose view looks different now.
+// tellOfReload notifies the clients whose view has changed.
 func (p *Process) tellOfReload(old, fresh *house) {
 	for _, view := range append(p.mcp.Views(), gateway.View{}) {
 		before, ok := old.Catalog(view)
@@ -143,9 +143,9 @@ func (p *Process) tellOfReload(old, fresh *house) {
 	p.mcp.Resubscribe()
 }
 
-// fileIsThere refuses to take a file that is gone or empty for a wish to have
-// no servers: editors move a file away before they write the new one, and a
-// shell empties it first.
+// fileIsThere refuses a configuration file that is missing or empty. That does not
+// mean that the user wants no servers: editors move a file away before they write
+// the new one, and a shell empties it first.
 func (p *Process) fileIsThere() error {
 	info, err := os.Stat(p.ConfigFile())
 	switch {
@@ -161,12 +161,12 @@ func (p *Process) fileIsThere() error {
 	return nil
 }
 
-// retirement is how long calls may go on on a server that left the
+// retirement is how long calls may run on a server that was removed from the
 // configuration.
 const retirement = 30 * time.Second
 
-// retire ends the sources that the new house did not take over, when their
-// calls are done.
+// retire closes the sources that the new house did not take over, after their calls
+// are done.
 func (p *Process) retire(old, fresh *house) {
 	kept, named := map[gateway.Source]bool{}, map[string]bool{}
 	for _, s := range fresh.sources() {
@@ -176,8 +176,8 @@ func (p *Process) retire(old, fresh *house) {
 		if kept[s] {
 			continue
 		}
-		// Calls that wait for people wait on a server that was replaced as long
-		// as others may; on one that was removed, not at all.
+		// Calls that wait for people may wait as long as others on a server that was
+		// replaced. On a server that was removed they end at once.
 		if !named[s.Name()] {
 			p.mcp.Forsake(s)
 		}

@@ -57,7 +57,8 @@ func TestReloadAddsRemovesAndChanges(t *testing.T) {
 	h.waitReady("one")
 }
 
-// What only changes how a server is treated leaves its process alone.
+// A setting that only changes how genkan treats a server does not restart its
+// process.
 func TestReconfiguringKeepsTheProcess(t *testing.T) {
 	t.Parallel()
 	one := child(t)
@@ -215,8 +216,8 @@ func (l *load) end(t *testing.T) {
 	}
 }
 
-// Nobody who calls notices a hundred reloads: not on a server that stays, and
-// not on one that many of them change.
+// Callers do not notice a hundred reloads, neither on an unchanged server nor on
+// one that many reloads change.
 func TestAHundredReloads(t *testing.T) {
 	t.Parallel()
 	stays, changes := child(t), child(t)
@@ -304,7 +305,7 @@ func TestAFileThatIsGoneOrEmptyChangesNothing(t *testing.T) {
 	if now := h.server("one").ProcessID; now != pid {
 		t.Errorf("the server was restarted: %d, was %d", now, pid)
 	}
-	// What is said on purpose counts.
+	// An explicitly empty list of servers takes effect.
 	h.writeText("mcpServers: {}\nkb: {enabled: false}\n")
 	if err := h.Reload(); err != nil {
 		t.Fatal(err)

@@ -7,7 +7,7 @@ import (
 	"genkan/internal/views"
 )
 
-// resolve finds the call's tool in the caller's view.
+// resolve looks the call's tool up in the caller's view.
 func (h *house) resolve(next gateway.Handler) gateway.Handler {
 	return gateway.HandlerFunc(func(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
 		if err := h.find(call); err != nil {
@@ -35,7 +35,7 @@ func (h *house) find(call *gateway.Call) error {
 	return nil
 }
 
-// Subscribe asks the owner of a resource or task to tell of its changes.
+// Subscribe subscribes to changes of a resource or task at its owner.
 func (h *house) Subscribe(ctx context.Context, call *gateway.Call, told func(what string)) (func(), error) {
 	h.settle(ctx)
 	if err := h.find(call); err != nil {
@@ -48,27 +48,27 @@ func (h *house) Subscribe(ctx context.Context, call *gateway.Call, told func(wha
 	return gateway.Subscribe(ctx, call, told)
 }
 
-// Hear tells the sources what a client says beside its calls. Each knows whether it
-// is meant for it.
+// Hear forwards a client's notification to all sources. Each source decides whether
+// the notification is for it.
 func (h *house) Hear(session *gateway.Session, method string, params []byte) {
 	for l := range gateway.Listeners(h.sources()) {
 		l.Hear(session, method, params)
 	}
 }
 
-// Forget ends what the sources keep for a session that is over.
+// Forget releases what the sources keep for a session that has ended.
 func (h *house) Forget(session string) {
 	for l := range gateway.Listeners(h.sources()) {
 		l.Forget(session)
 	}
 }
 
-// SetLogLevel sets the lowest level that any client wants to read.
+// SetLogLevel sets the most verbose log level that a client asks for.
 func (h *house) SetLogLevel(level string) {
 	for l := range gateway.Listeners(h.sources()) {
 		l.SetLogLevel(context.Background(), level)
 	}
 }
 
-// Say says something in the house's language.
+// Say translates a text into the house's language.
 func (h *house) Say(t gateway.Text) string { return language(h.config).Text(t) }

@@ -10,8 +10,8 @@ import (
 	"genkan/internal/testkit"
 )
 
-// Whoever is not the admin sees how servers are, and nothing of what they print,
-// hide or have wrong with them.
+// A caller that is not the admin sees the state of servers, but not their output,
+// their hidden tools or their problems.
 func TestOthersSeeNoOutput(t *testing.T) {
 	t.Parallel()
 	noisy := child(t, "-mode", "noise,stderr-flood")

@@ -51,7 +51,7 @@ func TestTheKnowledgeBaseIsARoom(t *testing.T) {
 		http.Header{"Mcp-Protocol-Version": {"2026-07-28"}, "Mcp-Method": {"tools/call"}, "Mcp-Name": {"call_tool"}}); !strings.Contains(text, `"isError":true`) || !strings.Contains(text, "text: must be string") {
 		t.Errorf("wrong arguments are answered with %s", text)
 	}
-	// What people say about its tools is kept as for any other, and shown.
+	// Overrides of its tools are stored and shown as for any other tool.
 	if status, text := h.request(http.MethodPatch, "/v1/tools/find_path", `{"examples":[{"description":"how are these connected","parameters":{"from_id":1}}]}`,
 		http.Header{"Content-Type": {"application/json"}}); status != http.StatusOK {
 		t.Errorf("an example: %s", text)
@@ -79,8 +79,8 @@ func TestTheKnowledgeBaseIsARoom(t *testing.T) {
 	}
 }
 
-// Where a server has the name of a room, or one of its tools' names, the server's
-// stay.
+// If a server has the name of a built-in source, or of one of its tools, the
+// server's name stays.
 func TestServersComeBeforeRooms(t *testing.T) {
 	t.Parallel()
 	h := openHouse(t, conf{"mcpServers": conf{"kb": child(t)}})
@@ -133,7 +133,7 @@ func TestStatusesAreConfigured(t *testing.T) {
 	expect("configured", get("/v1/statuses"), `{"statuses":[{"name":"Done","closed":true},{"name":"Idea","closed":false}]}`)
 	expect("made", h.mustCall("create_item", `{"type":"notes","title":"A lamp"}`), `"status":"Idea"`)
 
-	// What is closed now is so at once.
+	// A newly closed status takes effect at once.
 	h.reload(statuses(done, with(idea, conf{"closed": true}), conf{"name": "Todo"}))
 	expect("closed", get("/v1/items"), `"total":0`)
 	expect("all", get("/v1/items?includeClosed=true"), `"total":1`)

@@ -17,7 +17,7 @@ import (
 	"genkan/internal/vault"
 )
 
-// lockedRing is a keyring that waits for a person, or that nobody unlocks.
+// lockedRing is a keyring that waits for a person, or that stays locked.
 type lockedRing struct {
 	asked chan struct{}
 	err   error
@@ -122,8 +122,8 @@ func TestASecretThatIsRemoved(t *testing.T) {
 	h.mustCall("one__sleep", `{"ms":1}`)
 }
 
-// A vault that nobody unlocks changes nothing, and one that waits for a person
-// does not keep genkan from stopping.
+// A reload with a locked vault changes nothing. A vault that waits for a person
+// does not prevent genkan from stopping.
 func TestAReloadWithALockedVault(t *testing.T) {
 	t.Parallel()
 	h := openHouse(t, servers(conf{"one": child(t)}))

@@ -67,7 +67,7 @@ func TestClientsAreSeen(t *testing.T) {
 	}
 }
 
-// What a filter hides and what a server prints is for admins.
+// Only admins see hidden tools and the output of servers.
 func TestOnlyAdminsSeeWhatIsHidden(t *testing.T) {
 	t.Parallel()
 	h := openHouse(t, servers(conf{"one": with(child(t), conf{"tools": conf{"deny": []string{"sleep"}}})}))

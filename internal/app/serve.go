@@ -18,10 +18,10 @@ import (
 	"genkan/internal/gateway"
 )
 
-// drainTime is how long calls may go on after a request to stop.
+// drainTime is how long calls may run on after a request to stop.
 const drainTime = 30 * time.Second
 
-// Handler is everything that is served over HTTP.
+// Handler returns the handler of everything that is served over HTTP.
 func (p *Process) Handler() http.Handler {
 	mux := http.NewServeMux()
 	for _, path := range []string{"/mcp", "/mcp/s/{server}", "/mcp/p/{profile}"} {
@@ -51,7 +51,7 @@ func (p *Process) Handler() http.Handler {
 	return mux
 }
 
-// admit says who is calling. When it reports false, it has answered.
+// admit identifies the caller. When it reports false, it has answered the request.
 func (p *Process) admit(w http.ResponseWriter, r *http.Request) (gateway.Identity, bool) {
 	id, ok := p.lock.Admit(w, r)
 	if ok && !connections.Authenticated(r, id.ClientID) {
@@ -66,7 +66,7 @@ func (p *Process) admit(w http.ResponseWriter, r *http.Request) (gateway.Identit
 	return id, ok
 }
 
-// refused notes a request that was let in and then refused.
+// refused records a request that was admitted and then refused.
 func (p *Process) refused(r *http.Request, status int, reason string) {
 	p.recorder.Refusals().Note(r, status, reason, p.lock.Client(r))
 }
@@ -124,7 +124,7 @@ func (p *Process) httpServer() *http.Server {
 	}
 }
 
-// Serve serves until ctx ends, and then lets the calls under way finish. It fails
+// Serve serves until ctx ends, and then lets the calls in flight finish. It fails
 // when the database is lost.
 func (p *Process) Serve(ctx context.Context, l net.Listener) error {
 	ctx, end := p.whileHealthy(ctx)
@@ -151,7 +151,8 @@ func (p *Process) Serve(ctx context.Context, l net.Listener) error {
 		return err
 	case <-ctx.Done():
 	}
-	// While everything is still served, so that nobody who joined notices.
+	// This happens while everything is still served, so that clients of joined
+	// processes notice nothing.
 	<-joining.handedOver
 	p.log.Info("stopping: calls under way may finish", "seconds", p.patience().Seconds())
 	p.mcp.Drain()
@@ -163,7 +164,7 @@ func (p *Process) Serve(ctx context.Context, l net.Listener) error {
 	return p.Health()
 }
 
-// patience is how long calls may go on after a request to stop.
+// patience returns how long calls may run on after a request to stop.
 func (p *Process) patience() time.Duration {
 	if p.Health() != nil {
 		return lostDrain
@@ -171,7 +172,7 @@ func (p *Process) patience() time.Duration {
 	return drainTime
 }
 
-// shutDown closes a server. Calls under way may finish in time.
+// shutDown closes a server. Calls in flight may finish within patience.
 func (p *Process) shutDown(server *http.Server) {
 	ctx, cancel := context.WithTimeout(context.Background(), p.patience())
 	defer cancel()
@@ -181,8 +182,8 @@ func (p *Process) shutDown(server *http.Server) {
 	}
 }
 
-// reachable is an address that this machine can call: one that stands for all
-// of them is none.
+// reachable returns an address that this machine can connect to. It replaces an
+// unspecified IP with the loopback.
 func reachable(a net.Addr) string {
 	tcp, ok := a.(*net.TCPAddr)
 	if !ok || !tcp.IP.IsUnspecified() {

@@ -9,7 +9,7 @@ import (
 	"genkan/internal/upstream"
 )
 
-// newRegistry returns the registry of the servers that the database holds.
+// newRegistry returns the registry of the servers in the database.
 func (p *Process) newRegistry() *registry.Registry {
 	return registry.New(p.life, registry.Options{
 		Store: p.store, Vault: p.vault, Log: p.log, LookupEnv: p.opt.LookupEnv,

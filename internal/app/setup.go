@@ -18,7 +18,7 @@ import (
 	"genkan/internal/vault"
 )
 
-// setupOptions are those that do not depend on whether a process runs.
+// setupOptions returns the options that do not depend on whether a process runs.
 func (o Options) setupOptions(v *vault.File) setup.Options {
 	out := setup.Options{
 		DataDir: o.DataDir, ConfigFile: o.configFile(), ConfigRequired: o.ConfigFile != "", Flags: o.Flags,
@@ -33,8 +33,8 @@ func (o Options) setupOptions(v *vault.File) setup.Options {
 	return out
 }
 
-// newSetup returns what imports servers and connects clients while this process
-// runs.
+// newSetup returns the Setup that imports servers and connects clients while this
+// process runs.
 func (p *Process) newSetup() *setup.Setup {
 	out := p.opt.setupOptions(p.vault)
 	out.Sources = func(ctx context.Context) (config.Sources, error) {
@@ -46,8 +46,8 @@ func (p *Process) newSetup() *setup.Setup {
 		from.Stored, err = p.store.StoredServers(ctx)
 		return from, err
 	}
-	// Tokens of its own: the process's notice a token that another process has
-	// revoked only after a second.
+	// Open the tokens separately: the process's own notice only after a second that
+	// another process has revoked a token.
 	out.Tokens = func(_ context.Context, use func(*identity.Tokens) error) error {
 		return use(identity.NewTokens(p.store, "", time.Now))
 	}
@@ -65,9 +65,9 @@ func (p *Process) newSetup() *setup.Setup {
 	return setup.New(out)
 }
 
-// NewSetup returns what imports servers and connects clients of a data directory
-// that this process does not serve. listening returns the URL of a genkan that
-// does, or nothing.
+// NewSetup returns the Setup for a data directory that this process does not serve.
+// listening returns the URL of a running genkan that serves it; empty if there is
+// none.
 func NewSetup(opt Options, listening func(ctx context.Context) string) *setup.Setup {
 	if opt.LookupEnv == nil {
 		opt.LookupEnv = os.LookupEnv

@@ -46,7 +46,7 @@ func openDoor(t testing.TB, o authserver.Options, more conf, options ...houseOpt
 	return &door{openHouse(t, servers(conf{"one": with(conf{"url": auth.URL()}, more)}), options...), auth, c}
 }
 
-// keeper is that of another process, as `genkan login` is.
+// keeper opens the sign-ins as another process does, such as `genkan login`.
 func (d *door) keeper(use func(*signin.SignIns, signin.Server) error) error {
 	d.t.Helper()
 	cfg, err := ReadConfig(d.opt)
@@ -79,7 +79,7 @@ func (d *door) logout() {
 	d.try()
 }
 
-// try tells the house that somebody signed in or out.
+// try tells genkan that the sign-in has changed.
 func (d *door) try() {
 	d.t.Helper()
 	if status, text := d.request(http.MethodPost, "/v1/servers/one/try", "", nil); status != http.StatusAccepted {
@@ -167,8 +167,8 @@ func TestSignIn(t *testing.T) {
 	}
 }
 
-// A hundred calls on an expired token: one refresh, and none of them fails or
-// is carried out twice.
+// A hundred calls on an expired token cause one refresh. No call fails or is
+// carried out twice.
 func TestManyCallsOnAnExpiredToken(t *testing.T) {
 	t.Parallel()
 	// Expired by the clock, which genkan sees by itself, or by what the server
@@ -216,7 +216,7 @@ func TestManyCallsOnAnExpiredToken(t *testing.T) {
 	}
 }
 
-// What goes wrong when signing in is said, and nothing is sent.
+// Errors in a sign-in are reported, and nothing is sent.
 func TestSignInsThatMustNotBe(t *testing.T) {
 	t.Parallel()
 	sendTo := func(address string) func(http.ResponseWriter, *http.Request) bool {
@@ -262,7 +262,7 @@ func TestSignInsThatMustNotBe(t *testing.T) {
 	}
 }
 
-// A token that is for somebody else gets nobody in.
+// A token for another audience is refused.
 func TestATokenOfAnotherAudience(t *testing.T) {
 	t.Parallel()
 	d := openDoor(t, authserver.Options{Audience: "https://other.example/mcp"}, nil)

@@ -7,9 +7,9 @@ import (
 	"genkan/internal/bridge"
 )
 
-// NoteChange writes into the log of a data directory that a command has changed
-// something there beside a running genkan: what and by whom, never values. A
-// command does not fail because its trace cannot be written.
+// NoteChange logs that a command changed something in a data directory without the
+// running genkan. The log names what changed and by whom, never values. A command
+// does not fail because the entry cannot be written.
 func NoteChange(dataDir, operation, name string) {
 	log, err := bridge.OpenLog(dataDir)
 	if err != nil {

@@ -9,10 +9,12 @@ import (
 	"genkan/internal/kb"
 )
 
-// KnowledgeIndex is the folder of the knowledge base's index in a data directory.
+// KnowledgeIndex returns the folder of the knowledge base's index in a data
+// directory.
 func KnowledgeIndex(dataDir string) string { return filepath.Join(dataDir, "kb-index") }
 
-// upkeep checks what is derived from items and makes it anew, one thing at a time.
+// upkeep checks and rebuilds the data derived from items. It does one task at a
+// time.
 type upkeep struct {
 	indexes *kb.Indexes
 
@@ -20,7 +22,7 @@ type upkeep struct {
 	kb.Work
 }
 
-// begin takes the turn; false if it is somebody's.
+// begin starts a task. It returns an error if another task is running.
 func (u *upkeep) begin(what string) error {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -43,11 +45,11 @@ func (u *upkeep) end() {
 	u.Work = kb.Work{}
 }
 
-// glanced is how large a file of the index is read as a whole for who only looks.
+// glanced is the size up to which Look reads a file of the index whole.
 const glanced = 64 << 20
 
-// Look tells how the knowledge base is without reading it, and what is being done
-// with it.
+// Look returns the state of the knowledge base without reading all of it, and the
+// task that is running.
 func (u *upkeep) Look(ctx context.Context) (kb.Glance, kb.Work, error) {
 	g, err := u.indexes.Glance(ctx, glanced)
 	u.mu.Lock()
@@ -59,7 +61,7 @@ func (u *upkeep) Look(ctx context.Context) (kb.Glance, kb.Work, error) {
 	return g, work, err
 }
 
-// Check compares index and graph with all rows.
+// Check compares the index and the graph with all rows.
 func (u *upkeep) Check(ctx context.Context) (kb.Health, error) {
 	if err := u.begin(kb.WorkCheck); err != nil {
 		return kb.Health{}, err
@@ -68,7 +70,7 @@ func (u *upkeep) Check(ctx context.Context) (kb.Health, error) {
 	return u.indexes.CheckWith(ctx, u.progress)
 }
 
-// Rebuild makes index and graph anew.
+// Rebuild rebuilds the index and the graph.
 func (u *upkeep) Rebuild(ctx context.Context) error {
 	if err := u.begin(kb.WorkRebuild); err != nil {
 		return err

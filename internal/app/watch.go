@@ -26,7 +26,7 @@ func (p *Process) watch(ctx context.Context) {
 		defer func() { _ = watcher.Close() }()
 		err = watcher.Add(filepath.Dir(path))
 	}
-	// Behind a link it is another file that changes.
+	// If the path is a symbolic link, its target changes.
 	target, linkErr := filepath.EvalSymlinks(path)
 	if linkErr != nil {
 		target = path
@@ -47,7 +47,8 @@ func (p *Process) watch(ctx context.Context) {
 			if !ok {
 				return
 			}
-			// Kubernetes swaps a link beside the file, and never touches it.
+			// Kubernetes swaps a link beside the file and never touches the file
+			// itself.
 			name := filepath.Clean(e.Name)
 			ours := name == path || name == target || filepath.Base(name) == "..data"
 			if ours && !e.Has(fsnotify.Chmod) {

@@ -12,12 +12,12 @@ import (
 	"genkan/internal/jsonrpc"
 )
 
-// Options are what a bridge is made of.
+// Options configure a bridge.
 type Options struct {
-	// In and Out are the client's.
+	// In and Out are the client's streams.
 	In  io.Reader
 	Out io.Writer
-	// Connect finds or makes another owner when the former one has gone.
+	// Connect finds or starts another owner when the former one has gone.
 	Connect func(ctx context.Context) (io.ReadWriteCloser, error)
 	// Answer encodes an error as the answer to a request.
 	Answer func(id []byte, err error) []byte
@@ -27,16 +27,16 @@ type Options struct {
 const (
 	// waitPatience is how long a request waits for an owner.
 	waitPatience = 30 * time.Second
-	// drainTime is how long calls may go on after a request to stop.
+	// drainTime is how long calls may run on after a request to stop.
 	drainTime = 30 * time.Second
-	// lastPatience is how long a bridge that has given up waits for what it has
-	// begun. Servers that it had to start itself take a moment to end.
+	// lastPatience is how long a closing bridge waits for its goroutines. Servers
+	// that it had to start itself take a moment to end.
 	lastPatience = 5 * time.Second
-	// mostWaiting and mostWaitingBytes bound what waits for an owner.
+	// mostWaiting and mostWaitingBytes bound the messages that wait for an owner.
 	mostWaiting      = 1024
 	mostWaitingBytes = 64 << 20
-	// While no owner can be had, the next try comes after reconnectPause, and
-	// then after twice as long each time, up to reconnectMost.
+	// While there is no owner, the next attempt comes after reconnectPause. The
+	// pause doubles with each attempt, up to reconnectMost.
 	reconnectPause = 100 * time.Millisecond
 	reconnectMost  = 5 * time.Second
 )
@@ -53,9 +53,8 @@ var (
 
 // bridge carries one client's messages to an owner and back.
 //
-// Whatever happens to it happens under mu, and nothing is written to the
-// client meanwhile: a client that does not read holds up those who have
-// something to say to it, and nobody else.
+// mu guards all of its state. Nothing is written to the client while mu is held, so
+// that a client that does not read delays only the goroutines that write to it.
 type bridge struct {
 	opt  Options
 	life context.Context //nolint:containedctx // links and tries to find an owner end with it
@@ -63,10 +62,10 @@ type bridge struct {
 	writing sync.Mutex
 
 	mu sync.Mutex
-	// current is the link for what is new; nil while there is none.
+	// current is the link for new messages; nil while there is none.
 	current *link
-	// links are all that have not ended: the current one, and those whose
-	// owners are going and still have something to answer.
+	// links are all links that have not ended: the current one, and those whose
+	// owners are retiring and still have requests to answer.
 	links      map[*link]struct{}
 	connecting bool
 	waiting    waitQueue
@@ -80,9 +79,9 @@ type bridge struct {
 	background sync.WaitGroup
 }
 
-// Run carries messages between the client and the owner that was joined until
-// the client's input ends or ctx does, and then lets the calls that are under
-// way finish; not for ever, once ctx has ended.
+// Run carries messages between the client and the owner that was joined until the
+// client's input or ctx ends, and then lets the calls in flight finish. After the
+// end of ctx it waits only for a limited time.
 func Run(ctx context.Context, first io.ReadWriteCloser, opt Options) error {
 	life, giveUp := context.WithCancel(context.WithoutCancel(ctx))
 	b := &bridge{
@@ -119,8 +118,8 @@ func Run(ctx context.Context, first io.ReadWriteCloser, opt Options) error {
 	return err
 }
 
-// close gives up on whatever is left. A client that does not read may hold
-// somebody up, but not the end.
+// close cancels everything that is left. A client that does not read may block a
+// goroutine, but not close.
 func (b *bridge) close(giveUp func()) {
 	giveUp()
 	b.mu.Lock()
@@ -139,7 +138,7 @@ func (b *bridge) close(giveUp func()) {
 	}
 }
 
-// finish notes that the client sends no more. Its requests are still answered.
+// finish records that the client sends no more. Its requests are still answered.
 func (b *bridge) finish() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -149,7 +148,7 @@ func (b *bridge) finish() {
 	}
 }
 
-// isOver reports whether the client has got everything that it waited for.
+// isOver reports whether the client has received every answer that it waited for.
 func (b *bridge) isOver() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -163,7 +162,7 @@ func (b *bridge) signal() {
 	}
 }
 
-// toClient writes messages, a line each.
+// toClient writes messages, one per line.
 func (b *bridge) toClient(lines ...[]byte) {
 	b.writing.Lock()
 	defer b.writing.Unlock()
@@ -200,14 +199,14 @@ func (b *bridge) readClient() error {
 	}
 }
 
-// refuseMessage answers what no owner could read either. Only what is JSON
-// goes on, so the end mark is the bridge's alone.
+// refuseMessage answers a message that no owner could read. Only valid JSON is
+// forwarded, so a client cannot send the bridge's end mark.
 func refuseMessage(id []byte, code int, err error) []byte {
 	return jsonrpc.AppendErrorObject(nil, id, jsonrpc.ErrorObject(code, err.Error(), nil))
 }
 
-// fromClient handles a message of the client, or an array of them, as one
-// version of MCP has it. The channel it returns, if any, is closed when there is
+// fromClient handles a message of the client, or an array of messages, which one
+// version of MCP allows. The returned channel, if any, is closed when there is
 // space for more.
 func (b *bridge) fromClient(line []byte) <-chan struct{} {
 	if jsonrpc.IsBatch(line) && b.hasBatches() {
@@ -258,7 +257,7 @@ func (b *bridge) message(line []byte) <-chan struct{} {
 	return to.out.full()
 }
 
-// request sends a request on, or lets it wait. An error is its answer.
+// request forwards a request, or queues it. A returned error is its answer.
 func (b *bridge) request(msg *jsonrpc.Message, line []byte) (*link, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -273,7 +272,7 @@ func (b *bridge) request(msg *jsonrpc.Message, line []byte) (*link, error) {
 		b.state.listen(id, line)
 		if b.current == nil {
 			b.connect()
-			return nil, nil // it goes out with the rest that is remembered
+			return nil, nil // it is sent with the rest of the replay
 		}
 		b.current.out.putLine(line)
 		return b.current, nil
@@ -299,13 +298,13 @@ func (b *bridge) isInUse(id string) bool {
 	return false
 }
 
-// next numbers the messages of the client that may have to wait.
+// next returns the number of the next message of the client that may have to wait.
 func (b *bridge) next() uint64 {
 	b.messages++
 	return b.messages
 }
 
-// wait keeps a request until there is an owner, for a while.
+// wait queues a request until there is an owner, for a limited time.
 func (b *bridge) wait(r *request, line []byte) error {
 	w := &waiter{request: r, line: line, number: r.number}
 	if !b.waiting.add(w) {
@@ -320,11 +319,11 @@ func (b *bridge) wait(r *request, line []byte) error {
 			b.signal()
 		}
 	})
-	b.connect() // the last try may have been given up
+	b.connect() // the last attempt may have been given up
 	return nil
 }
 
-// notification sends a notification to whom it is for.
+// notification forwards a notification to the owner that it is for.
 func (b *bridge) notification(msg *jsonrpc.Message, line []byte) *link {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -332,7 +331,7 @@ func (b *bridge) notification(msg *jsonrpc.Message, line []byte) *link {
 	case "notifications/initialized":
 		b.state.initialized = line
 		if b.current == nil {
-			return nil // it goes out with the rest that is remembered
+			return nil // it is sent with the rest of the replay
 		}
 	case "notifications/cancelled":
 		return b.cancel(string(jsonrpc.Lookup(msg.Params.Raw, "requestId")), line)
@@ -345,8 +344,8 @@ func (b *bridge) notification(msg *jsonrpc.Message, line []byte) *link {
 	return b.current
 }
 
-// cancel sends a cancellation after its request. The client wants no answer
-// any more, so nothing is left to be said when the owner goes.
+// cancel forwards a cancellation after its request. The client no longer wants an
+// answer, so it gets none if the owner goes.
 func (b *bridge) cancel(id string, line []byte) *link {
 	b.state.listens.remove(id)
 	if b.waiting.remove(id) {
@@ -366,8 +365,8 @@ func (b *bridge) cancel(id string, line []byte) *link {
 	return to
 }
 
-// answer sends the client's answer to the owner that asked, if it is still
-// there.
+// answer forwards the client's answer to the owner that asked, if that is still
+// connected.
 func (b *bridge) answer(msg *jsonrpc.Message, line []byte) *link {
 	b.mu.Lock()
 	defer b.mu.Unlock()

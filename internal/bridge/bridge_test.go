@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// What passes, passes as the bytes that came.
+// Messages are forwarded byte for byte.
 func TestMessagesPassUntouched(t *testing.T) {
 	t.Parallel()
 	w, o := startWorld(t)
@@ -48,8 +48,8 @@ func TestArraysAreTakenApart(t *testing.T) {
 	o.hears(call("2"))
 }
 
-// What is no message is answered here: the line to the owner carries nothing
-// but JSON, and the bridge's own mark.
+// Invalid messages are answered by the bridge: the connection to the owner carries
+// only JSON and the bridge's end mark.
 func TestWhatIsNoMessageGoesNoFurther(t *testing.T) {
 	t.Parallel()
 	w, o := startWorld(t)
@@ -76,8 +76,8 @@ func TestWhatIsNoMessageGoesNoFurther(t *testing.T) {
 	o.hears(call("1"))
 }
 
-// When the owner goes, calls under way fail, once; they are never sent again.
-// What comes after them works, and what carries nothing out is asked anew.
+// When the owner goes, calls in flight fail once and are never sent again. Later
+// requests work, and requests that change nothing are sent again.
 func TestLostOwner(t *testing.T) {
 	t.Parallel()
 	w, first := startWorld(t)

@@ -7,6 +7,6 @@ import (
 	"syscall"
 )
 
-// detach gives the process a session of its own: a Ctrl-C or the end of the
-// terminal is not for it.
+// detach gives the process its own session, so that Ctrl-C or the end of the
+// terminal does not end it.
 func detach(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} }

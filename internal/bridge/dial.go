@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// Dial says hello to the owner of a data directory's socket. The error is
-// ErrNobody when there is none, or one that is just going, and a
-// *RefusedError when the owner refuses.
+// Dial sends a hello to the owner of a data directory's socket. The error is
+// ErrNobody if there is no owner, or one that is shutting down, and a *RefusedError
+// if the owner refuses.
 func Dial(ctx context.Context, dataDir string, hello Hello) (net.Conn, Welcome, error) {
 	p, err := runDirOf(dataDir)
 	if err != nil {
@@ -27,7 +27,7 @@ func Dial(ctx context.Context, dataDir string, hello Hello) (net.Conn, Welcome, 
 		if ctx.Err() != nil {
 			return nil, Welcome{}, context.Cause(ctx)
 		}
-		// A socket that nobody listens on is what a crash leaves behind.
+		// A crash leaves a socket without a listener behind.
 		return nil, Welcome{}, fmt.Errorf("%w: %w", ErrNobody, err)
 	}
 	joined, welcome, err := sayHello(ctx, conn, hello)
@@ -59,7 +59,7 @@ func sayHello(ctx context.Context, conn net.Conn, hello Hello) (net.Conn, Welcom
 		return nil, welcome, context.Cause(ctx)
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return nil, welcome, errors.New("the genkan that runs does not answer")
-	case err != nil: // it went while we spoke
+	case err != nil: // the owner ended meanwhile
 		return nil, welcome, fmt.Errorf("%w: %w", ErrNobody, err)
 	case welcome.Refusal == RefusedGoingDown:
 		return nil, welcome, ErrNobody

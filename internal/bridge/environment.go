@@ -9,17 +9,17 @@ import (
 	"strings"
 )
 
-// Environment tells the values of variables apart without showing them: the
-// owner compares those that its configuration uses, and learns nothing about
-// the others, which may well be secrets.
+// Environment identifies the values of variables without revealing them. The owner
+// compares the variables that its configuration uses. It learns nothing about the
+// others, which may be secrets.
 type Environment struct {
-	// Salt makes the same value look different in another hello.
+	// Salt gives the same value a different fingerprint in each hello.
 	Salt string `json:"salt"`
 	// Values are the fingerprints of all variables, by name.
 	Values map[string]string `json:"values"`
 }
 
-// FingerprintEnvironment makes an Environment of NAME=VALUE entries.
+// FingerprintEnvironment returns the Environment of NAME=VALUE entries.
 func FingerprintEnvironment(entries []string) Environment {
 	e := Environment{Salt: rand.Text(), Values: make(map[string]string, len(entries))}
 	for _, entry := range entries {
@@ -30,8 +30,8 @@ func FingerprintEnvironment(entries []string) Environment {
 	return e
 }
 
-// Has reports whether the variable has this value, or is not set when isSet
-// is false.
+// Has reports whether the variable has this value, or, if isSet is false, whether
+// it is not set.
 func (e Environment) Has(name, value string, isSet bool) bool {
 	fingerprint, theirs := e.Values[variableName(name)]
 	return theirs == isSet && (!isSet || fingerprint == e.fingerprint(value))
@@ -43,7 +43,7 @@ func (e Environment) fingerprint(value string) string {
 	return hex.EncodeToString(mac.Sum(nil)[:8])
 }
 
-// variableName is the name as the system compares it.
+// variableName returns the name in the form in which the system compares names.
 func variableName(name string) string {
 	if runtime.GOOS == "windows" {
 		return strings.ToUpper(name)

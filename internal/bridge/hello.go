@@ -8,27 +8,27 @@ import (
 	"io"
 )
 
-// Protocol is the number of what is spoken on the socket before and around
-// the MCP messages. It moves when an older genkan could misunderstand a newer
-// one; a field that may be ignored does not move it.
+// Protocol is the version of the protocol on the socket before and around the MCP
+// messages. It increases when an older genkan could misunderstand a newer one. A
+// new field that may be ignored does not increase it.
 const Protocol = 2
 
-// Purpose is what somebody comes for.
+// Purpose is the reason for a connection.
 type Purpose string
 
-// The purposes.
+// These are the purposes.
 const (
-	// PurposeMCP: a client's messages follow, a line each.
+	// PurposeMCP is followed by a client's messages, one per line.
 	PurposeMCP Purpose = "mcp"
-	// PurposeREST: HTTP requests to the REST API follow.
+	// PurposeREST is followed by HTTP requests to the REST API.
 	PurposeREST Purpose = "rest"
-	// PurposeRetire asks a background process to let the caller be the owner.
+	// PurposeRetire asks a background process to hand the ownership to the caller.
 	PurposeRetire Purpose = "retire"
 )
 
-// Hello is the first line on the socket, from whoever joins: what its own
-// serving would depend on, so that the owner can tell whether it can do the
-// same.
+// Hello is the first line on the socket, from the joining process. It has
+// everything that the process's own serving would depend on, so that the owner can
+// decide whether it would serve the same.
 type Hello struct {
 	Protocol int     `json:"genkan"`
 	Purpose  Purpose `json:"purpose"`
@@ -37,21 +37,22 @@ type Hello struct {
 	PID     int    `json:"pid"`
 	// Dir is the directory that the client works in.
 	Dir string `json:"dir,omitempty"`
-	// ConfigFile is the configuration file that was meant, as a full path.
+	// ConfigFile is the absolute path of the process's configuration file.
 	ConfigFile string `json:"configFile,omitempty"`
-	// Only are the servers that the client wants to see, none for all of them,
-	// and Mode is how it wants to see their tools.
+	// Only are the servers that the client asks for; empty means all. Mode is the
+	// mode in which it sees their tools.
 	Only []string `json:"only,omitempty"`
 	Mode string   `json:"mode,omitempty"`
-	// Settings are flags that change what a client sees, by their names. An
-	// owner that does not know one refuses.
+	// Settings are flags that change what a client sees, by name. An owner refuses
+	// an unknown flag.
 	Settings map[string]string `json:"settings,omitempty"`
-	// Environment says which values the configuration's variables would have.
+	// Environment has the fingerprints of the variables that the configuration may
+	// use.
 	Environment Environment `json:"environment,omitzero"`
 }
 
-// Welcome is the line that answers a Hello. Genkans of every protocol number
-// understand its refusals.
+// Welcome is the line that answers a Hello. All versions of the protocol understand
+// its refusals.
 type Welcome struct {
 	Protocol int    `json:"genkan"`
 	Version  string `json:"version"`
@@ -60,30 +61,32 @@ type Welcome struct {
 	// is empty if the owner serves the socket only.
 	Listen string `json:"listen,omitempty"`
 	TLS    bool   `json:"tls,omitempty"`
-	// Config is the whole path of the owner's configuration.
+	// Config is the absolute path of the owner's configuration.
 	Config  string  `json:"config,omitempty"`
 	Refusal Refusal `json:"refusal,omitempty"`
-	// Reason is the refusal for people.
+	// Reason is the text of the refusal for people.
 	Reason string `json:"reason,omitempty"`
 }
 
-// Refusal says why somebody cannot be served.
+// Refusal is the reason why a process cannot be served.
 type Refusal string
 
-// The refusals.
+// These are the refusals.
 const (
-	// RefusedProtocol and RefusedVersion: the two are of different builds.
+	// RefusedProtocol and RefusedVersion mean that the two processes are different
+	// builds.
 	RefusedProtocol Refusal = "protocol"
 	RefusedVersion  Refusal = "version"
-	// RefusedConfig, RefusedSettings, RefusedEnvironment and RefusedOnly: the
-	// owner would serve something else than was asked for.
+	// RefusedConfig, RefusedSettings, RefusedEnvironment and RefusedOnly mean that
+	// the owner would not serve what was asked for.
 	RefusedConfig      Refusal = "config"
 	RefusedSettings    Refusal = "settings"
 	RefusedEnvironment Refusal = "environment"
 	RefusedOnly        Refusal = "only"
-	// RefusedPurpose: the owner does not do that.
+	// RefusedPurpose means that the owner does not support the purpose.
 	RefusedPurpose Refusal = "purpose"
-	// RefusedGoingDown: another owner is to come.
+	// RefusedGoingDown means that the owner is shutting down and another will
+	// follow.
 	RefusedGoingDown Refusal = "going_down"
 )
 
@@ -96,7 +99,7 @@ func (e *RefusedError) Error() string {
 	return fmt.Sprintf("the genkan that runs (process %d, version %s) cannot serve this one: %s", e.PID, e.Version, e.Reason)
 }
 
-// maxHello bounds the first lines. An environment may have many names.
+// maxHello bounds the first lines, in bytes. An environment may have many names.
 const maxHello = 1 << 20
 
 var errHelloTooLong = errors.New("the first line is too long")
@@ -110,7 +113,7 @@ func writeLine(w io.Writer, v any) error {
 	return err
 }
 
-// readLine reads one line and leaves what follows in r.
+// readLine reads one line and leaves the rest in r.
 func readLine(r *bufio.Reader, v any) error {
 	var line []byte
 	for {

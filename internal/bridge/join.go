@@ -7,20 +7,20 @@ import (
 	"time"
 )
 
-// joinPatience is how long somebody else may take to become the owner or to
-// give it up.
+// joinPatience is how long another process may take to become the owner, or to give
+// up the ownership.
 const joinPatience = 20 * time.Second
 
-// Joiner joins the genkan that runs for a data directory.
+// Joiner joins the running genkan of a data directory.
 type Joiner struct {
 	DataDir string
 	Hello   Hello
-	// Start starts a background process and returns what it says.
+	// Start starts a background process and returns the word that it prints.
 	Start func(ctx context.Context) (string, error)
 }
 
-// Join joins the owner, or starts one. An error says why this process has to
-// serve by itself.
+// Join joins the owner, or starts one. If it fails, this process has to serve by
+// itself; the error says why.
 func (j *Joiner) Join(ctx context.Context) (net.Conn, error) {
 	deadline := time.Now().Add(joinPatience)
 	for wait := 5 * time.Millisecond; ; wait = min(2*wait, 100*time.Millisecond) {
@@ -35,8 +35,8 @@ func (j *Joiner) Join(ctx context.Context) (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		// Whoever has the lock is about to listen, or about to go: no need for
-		// a process that would find that out by itself.
+		// The holder of the lock is about to listen or about to end. A new process
+		// would only find that out too.
 		said := Taken
 		if !taken {
 			if said, err = j.Start(ctx); err != nil {

@@ -8,21 +8,22 @@ import (
 	"time"
 )
 
-// endMark ends what a bridge has to say, although it still listens. It is no
-// byte of any JSON message. The connection itself stays open, so that its end
-// always means that nobody is there any more.
+// endMark is the last byte that a bridge sends; it still reads after that. No JSON
+// message contains this byte. The connection stays open, so that its end always
+// means that the other process has gone.
 const endMark = 0x04
 
-// retiring is what an owner tells its bridges before it goes: find another one
-// for what is new. What is under way is answered here.
+// retiring is the method that an owner sends to its bridges before it ends. They
+// find another owner for new requests. Requests in flight are answered by the
+// retiring owner.
 const retiring = "genkan/retiring"
 
-// readPatience is how long a bridge may read nothing while more than fits
-// waits for it. Others share the servers that its messages come from.
+// readPatience is how long a bridge may read nothing while its outbox is full.
+// Other clients share the servers whose messages it blocks.
 const readPatience = 10 * time.Second
 
-// Joined is a client that has joined, as its owner sees it: an input that ends
-// when the client's does, and an output that never waits for long.
+// Joined is a joined client as its owner sees it. Its input ends when the client's
+// does. Writes to it never block for long.
 type Joined struct {
 	conn net.Conn
 	out  *outbox
@@ -33,7 +34,7 @@ type Joined struct {
 	watching sync.WaitGroup
 }
 
-// NewJoined makes a client of a connection. Close it.
+// NewJoined returns the client of a connection. The caller closes it.
 func NewJoined(conn net.Conn) *Joined {
 	return &Joined{conn: conn, out: newOutbox(conn), gone: make(chan struct{})}
 }
@@ -63,10 +64,12 @@ func (j *Joined) Read(p []byte) (int, error) {
 
 func (j *Joined) leave() { j.leaving.Do(func() { close(j.gone) }) }
 
-// Gone is closed when nobody is there to read an answer.
+// Gone returns a channel that is closed when no process can read an answer any
+// more.
 func (j *Joined) Gone() <-chan struct{} { return j.gone }
 
-// Write takes messages for the client. One that does not read is let go.
+// Write queues messages for the client. A client that does not read is
+// disconnected.
 func (j *Joined) Write(p []byte) (int, error) {
 	j.out.put(p)
 	before, err := j.out.progress()
@@ -90,13 +93,13 @@ func (j *Joined) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// Retire tells the bridge to find another owner for what is new.
+// Retire tells the bridge to find another owner for new requests.
 func (j *Joined) Retire() {
 	j.out.putLine([]byte(`{"jsonrpc":"2.0","method":"` + retiring + `"}`))
 }
 
-// Close ends the connection, when the client has read what was written or does
-// not read it.
+// Close closes the connection after the client has read what was written, or if it
+// does not read.
 func (j *Joined) Close() {
 	j.out.close()
 	timer := time.NewTimer(readPatience)

@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// The input of a client that has joined ends with its mark, while answers
-// still go out; the end of the connection means that nobody is there.
+// The input of a joined client ends with its mark, while answers are still sent.
+// The end of the connection means that the client has gone.
 func TestJoinedEnd(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -124,7 +124,7 @@ func TestJoinedThatReadsSlowly(t *testing.T) {
 	})
 }
 
-// An outbox keeps the order, whoever puts.
+// An outbox keeps the order of messages from all senders.
 func TestOutboxKeepsOrder(t *testing.T) {
 	t.Parallel()
 	var written bytes.Buffer
@@ -147,7 +147,7 @@ type broken struct{}
 
 func (broken) Write([]byte) (int, error) { return 0, errors.New("broken") }
 
-// An outbox that cannot write lets nobody wait.
+// An outbox that cannot write blocks no sender.
 func TestBrokenOutbox(t *testing.T) {
 	t.Parallel()
 	o := newOutbox(broken{})

@@ -16,12 +16,12 @@ import (
 	"genkan/internal/privatedir"
 )
 
-// What a background process says on its standard output, once, to whoever has
-// started it.
+// These are the words that a background process prints on its standard output,
+// once, for the process that started it.
 const (
-	// Ready: it serves the socket.
+	// Ready means that it serves the socket.
 	Ready = "ready"
-	// Taken: another process has the socket, or is about to.
+	// Taken means that another process has the socket, or is about to.
 	Taken = "taken"
 )
 
@@ -30,30 +30,30 @@ const (
 const launchPatience = 20 * time.Second
 
 const (
-	// maxLog is how long the log of background processes may get, in bytes, and
-	// keptLog how much of its end is left when it is trimmed.
+	// maxLog is the largest size of the log of background processes, in bytes.
+	// keptLog is how much of its end a trim keeps.
 	maxLog  = 5 << 20
 	keptLog = 1 << 20
-	// trimEvery is how often a running process looks at the length.
+	// trimEvery is how often a running process checks the size.
 	trimEvery = time.Minute
 )
 
-// LogFile is where the background process of a data directory writes its log.
+// LogFile returns the path of the log of a data directory's background process.
 func LogFile(dataDir string) string { return filepath.Join(dataDir, "genkan.log") }
 
-// OpenLog opens the log to append to it. It follows no link: a link could lead to
-// a file that is not ours to write to.
+// OpenLog opens the log for appending. It follows no link, because a link could
+// lead to a file that genkan must not write to.
 func OpenLog(dataDir string) (*os.File, error) {
 	return os.OpenFile(LogFile(dataDir), os.O_WRONLY|os.O_CREATE|os.O_APPEND|privatedir.NoFollow, 0o600)
 }
 
-// TrimLog shortens the log to its end when it has become too long. Only the
-// owner may do that: another process may be writing.
+// TrimLog shortens the log to its end if it is too long. Only the owner may do
+// that, because other processes may be writing.
 func (o *Owner) TrimLog() error {
 	path := LogFile(o.runDir.dataDir)
 	info, err := os.Lstat(path)
 	if err != nil || !info.Mode().IsRegular() || info.Size() <= maxLog {
-		return nil // there is none, or it is short
+		return nil // the log does not exist, or is short
 	}
 	log, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND|privatedir.NoFollow, 0)
 	if err != nil {
@@ -76,7 +76,7 @@ func (o *Owner) TrimLog() error {
 }
 
 // KeepLogShort trims the log now and whenever it has become too long, until ctx
-// ends. failed is told what went wrong.
+// ends. failed is called with errors.
 func (o *Owner) KeepLogShort(ctx context.Context, failed func(error)) {
 	tick := time.NewTicker(trimEvery)
 	defer tick.Stop()
@@ -94,15 +94,15 @@ func (o *Owner) KeepLogShort(ctx context.Context, failed func(error)) {
 
 // Launch describes the background process.
 type Launch struct {
-	// Command ends up in a process that says Ready or Taken.
+	// Command starts a process that prints Ready or Taken.
 	Command []string
 	DataDir string
 	// Dir is its working directory.
 	Dir string
 }
 
-// Start starts the process and returns what it says. It is not bound to the
-// life of this one.
+// Start starts the process and returns the word that it prints. The process may
+// outlive this one.
 func (l Launch) Start(ctx context.Context) (string, error) {
 	if err := os.MkdirAll(l.DataDir, 0o700); err != nil {
 		return "", err

@@ -13,12 +13,13 @@ import (
 type link struct {
 	conn io.ReadWriteCloser
 	out  *outbox
-	// pending are the requests that the client waits for an answer to.
+	// pending are the requests whose answers the client waits for.
 	pending map[string]*request
-	// replayed are requests that the bridge has repeated for the client, who
-	// waits for no answer, and what to do with it.
+	// replayed are the requests that the bridge has repeated on its own, with the
+	// functions that handle the answers. The client does not wait for these answers.
 	replayed map[string]func(*jsonrpc.Message) [][]byte
-	// retiring: the owner is going, and only answers what is under way.
+	// retiring is set if the owner is shutting down and only answers the requests in
+	// flight.
 	retiring bool
 }
 
@@ -27,7 +28,7 @@ type request struct {
 	id, method string
 	params     []byte
 	number     uint64
-	// line is kept if the request may be sent again.
+	// line is the request itself; kept if it may be sent again.
 	line []byte
 }
 
@@ -54,12 +55,12 @@ func (l *link) send(r *request, line []byte) {
 	l.out.putLine(line)
 }
 
-// finish says that nothing more comes. The owner ends the connection when it
-// has answered.
+// finish sends the end mark. The owner closes the connection when it has answered
+// all requests.
 func (l *link) finish() { l.out.put([]byte{endMark}) }
 
-// adopt makes a connection the link for what is new, and brings its owner up
-// to date.
+// adopt makes a connection the link for new messages, and replays the session state
+// to its owner.
 func (b *bridge) adopt(conn io.ReadWriteCloser) {
 	l := &link{
 		conn: conn, out: newOutbox(conn),
@@ -69,7 +70,7 @@ func (b *bridge) adopt(conn io.ReadWriteCloser) {
 	b.connecting = false
 	b.links[l] = struct{}{}
 	b.current = l
-	// All at once: an owner reads one line after the other.
+	// Send everything at once: an owner handles one line after the other.
 	b.state.replay(l)
 	for _, w := range b.waiting.takeAll() {
 		if w.request != nil {
@@ -84,7 +85,7 @@ func (b *bridge) adopt(conn io.ReadWriteCloser) {
 	b.mu.Unlock()
 	b.background.Go(func() { b.readOwner(l) })
 	b.background.Go(func() {
-		// A link that cannot be written to, or whose bridge ends, ends.
+		// A link ends if it cannot be written to, or if its bridge ends.
 		select {
 		case <-l.out.done:
 		case <-b.life.Done():
@@ -94,7 +95,7 @@ func (b *bridge) adopt(conn io.ReadWriteCloser) {
 	})
 }
 
-// connect looks for another owner, if one is needed.
+// connect searches for another owner if one is needed.
 func (b *bridge) connect() {
 	if b.current != nil || b.connecting || b.isDone() {
 		return
@@ -144,7 +145,7 @@ func (b *bridge) readOwner(l *link) {
 	}
 }
 
-// lost takes leave of an owner that has gone, for whatever reason.
+// lost handles the end of an owner's connection.
 func (b *bridge) lost(l *link, err error) {
 	l.out.close()
 	_ = l.conn.Close()
@@ -167,7 +168,7 @@ func (b *bridge) lost(l *link, err error) {
 	}
 	slices.SortFunc(again, func(x, y *request) int { return cmp.Compare(x.number, y.number) })
 	for _, r := range again {
-		if b.current != nil { // this one was going already
+		if b.current != nil { // this owner was retiring already
 			b.current.send(r, r.line)
 		} else if err := b.wait(r, r.line); err != nil {
 			messages = append(messages, b.opt.Answer([]byte(r.id), err))
@@ -180,8 +181,8 @@ func (b *bridge) lost(l *link, err error) {
 	b.signal()
 }
 
-// retire lets an owner that is going answer what is under way. What is new
-// waits for another one.
+// retire lets a retiring owner answer the requests in flight. New requests wait for
+// another owner.
 func (b *bridge) retire(l *link) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -193,11 +194,10 @@ func (b *bridge) retire(l *link) {
 	b.leaveIfDone(l)
 }
 
-// leaveIfDone ends a link to an owner that is going and has answered
-// everything.
+// leaveIfDone ends the link to a retiring owner that has answered everything.
 func (b *bridge) leaveIfDone(l *link) {
 	if l.retiring && len(l.pending) == 0 {
-		l.out.close() // the connection ends with it, and then the reading
+		l.out.close() // this closes the connection, which ends the reading
 	}
 }
 
@@ -235,10 +235,10 @@ func (b *bridge) forNotification(l *link, msg *jsonrpc.Message, line []byte) [][
 	case "notifications/cancelled":
 		return [][]byte{b.questions.canceled(l, msg, line)}
 	case "notifications/progress", "notifications/message":
-		return [][]byte{line} // about what is under way, whoever is current
+		return [][]byte{line} // it is about a request in flight, so it counts from any owner
 	}
 	if l.retiring {
-		return nil // the next owner is asked to tell
+		return nil // the next owner sends it
 	}
 	if msg.Method == "notifications/subscriptions/acknowledged" {
 		return b.state.acknowledged(msg, line)
@@ -260,7 +260,7 @@ func (b *bridge) forAnswer(l *link, msg *jsonrpc.Message, line []byte) [][]byte 
 	}
 	if b.state.listens.has(id) {
 		if l.retiring {
-			return nil // the next owner goes on with it
+			return nil // the next owner continues it
 		}
 		b.state.listens.remove(id)
 		return [][]byte{line}

@@ -9,8 +9,8 @@ const (
 	// outboxLimit is how many bytes may wait in an outbox before its sender has
 	// to wait.
 	outboxLimit = 8 << 20
-	// outboxPiece is how much is written at once, so that a slow reader can be
-	// told from one that does not read.
+	// outboxPiece is how much is written at once, in bytes, so that a slow reader
+	// can be distinguished from one that does not read.
 	outboxPiece = 256 << 10
 )
 
@@ -102,7 +102,7 @@ func (o *outbox) run() {
 			}
 		}
 		if spare = batch; cap(spare) > outboxPiece {
-			spare = nil // one large message must not stay for ever
+			spare = nil // the buffer of a large message must not be kept for ever
 		}
 		if closed {
 			return

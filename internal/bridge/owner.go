@@ -15,14 +15,14 @@ import (
 )
 
 var (
-	// ErrTaken: another process owns the data directory's socket.
+	// ErrTaken means that another process owns the data directory's socket.
 	ErrTaken = errors.New("another genkan has this place")
-	// ErrNobody: no process serves the data directory's socket.
+	// ErrNobody means that no process serves the data directory's socket.
 	ErrNobody = errors.New("no genkan runs for this data directory")
 )
 
-// helloPatience is how long the first lines may take: the two processes are on
-// one machine.
+// helloPatience is how long the first lines may take. Both processes are on one
+// machine.
 const helloPatience = 5 * time.Second
 
 // Owner is the one process that serves a data directory's socket.
@@ -31,14 +31,14 @@ type Owner struct {
 	lock     *os.File
 	shortDir string
 	listener *net.UnixListener
-	// predecessor waits to be told that this one serves.
+	// predecessor is the former owner, which waits until this one serves.
 	predecessor net.Conn
 
 	release sync.Once
 }
 
-// Claim makes this process the owner, or says that another one is it
-// (ErrTaken). Nobody can join before Listen.
+// Claim makes this process the owner. It returns ErrTaken if another process is. No
+// process can join before Listen.
 func Claim(dataDir string) (*Owner, error) {
 	p, err := runDirOf(dataDir)
 	if err != nil {
@@ -57,8 +57,8 @@ func Claim(dataDir string) (*Owner, error) {
 	return &Owner{runDir: p, lock: lock}, nil
 }
 
-// TakeOver makes this process the owner instead of a background process,
-// which is asked to go. ErrTaken: the owner stays.
+// TakeOver makes this process the owner instead of a background process, which it
+// asks to end. It returns ErrTaken if the owner stays.
 func TakeOver(ctx context.Context, dataDir string, hello Hello) (*Owner, error) {
 	hello.Purpose = PurposeRetire
 	const tries = 5 // a process that joins may start another owner in between
@@ -95,7 +95,7 @@ func (o *Owner) Listen(ctx context.Context) error {
 		return err
 	}
 	o.shortDir = shortDir
-	// Whoever left a socket there is gone: the lock is ours.
+	// This process has the lock, so the process that left a socket there has ended.
 	if info, err := os.Lstat(path); err == nil && info.Mode().Type() != fs.ModeSocket {
 		return fmt.Errorf("%s is in the way: it is not a socket", path)
 	}
@@ -113,7 +113,7 @@ func (o *Owner) Listen(ctx context.Context) error {
 		return errors.New("the system has another kind of sockets")
 	}
 	o.listener = listener
-	// Until here the folder alone has kept others out.
+	// Until here only the folder's mode has kept other users out.
 	if err := os.Chmod(path, 0o600); err != nil {
 		return err
 	}
@@ -153,7 +153,7 @@ func (o *Owner) Serve(welcome Welcome, handle func(*Incoming)) {
 	}
 }
 
-// Release lets another process become the owner. Clients that have joined stay.
+// Release lets another process become the owner. Joined clients stay connected.
 func (o *Owner) Release() {
 	o.release.Do(func() {
 		if o.predecessor != nil {
@@ -170,12 +170,12 @@ func (o *Owner) Release() {
 		if o.shortDir != "" {
 			_ = os.Remove(o.shortDir)
 		}
-		_ = o.lock.Close() // last: until here nobody else has touched any of it
+		_ = o.lock.Close() // last: until here no other process has touched any of it
 	})
 }
 
-// isInPlace reports whether the lock is still the one at its path. If the data
-// directory was replaced, what is there is another owner's.
+// isInPlace reports whether the lock is still the file at its path. If the data
+// directory was replaced, the new files belong to another owner.
 func (o *Owner) isInPlace() bool {
 	ours, errOurs := o.lock.Stat()
 	there, errThere := os.Stat(o.runDir.lockFile())
@@ -217,7 +217,7 @@ func (in *Incoming) Refuse(refusal Refusal, reason string) {
 	_ = writeLine(in.conn, w) // the other process may have gone
 }
 
-// Accept answers the hello with a welcome. What follows is on the connection.
+// Accept answers the hello with a welcome and returns the connection.
 func (in *Incoming) Accept() (net.Conn, error) {
 	if err := writeLine(in.conn, in.welcome); err != nil {
 		return nil, err
@@ -225,7 +225,7 @@ func (in *Incoming) Accept() (net.Conn, error) {
 	return in.conn, in.conn.SetDeadline(time.Time{})
 }
 
-// bufferedConn is a connection of which the first line has been read.
+// bufferedConn is a connection whose first line has been read.
 type bufferedConn struct {
 	net.Conn
 	r *bufio.Reader
@@ -237,7 +237,7 @@ func newBufferedConn(conn net.Conn) *bufferedConn {
 
 func (c *bufferedConn) Read(p []byte) (int, error) { return c.r.Read(p) }
 
-// pause waits, but not longer than ctx lives.
+// pause waits for d or until ctx ends.
 func pause(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -45,8 +45,8 @@ func welcome(v *Incoming) {
 	}
 }
 
-// A data directory has one owner, and its end makes room for the next,
-// whatever it left behind.
+// A data directory has one owner. When it ends, another can follow, whatever files
+// the first left behind.
 func TestOneOwner(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -90,8 +90,8 @@ func TestOneOwner(t *testing.T) {
 	_ = conn.Close()
 }
 
-// Nobody but the user can come near the socket, also when the data directory
-// is open to everybody.
+// Only the user can reach the socket, even if the data directory is open to all
+// users.
 func TestSocketIsPrivate(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -113,7 +113,7 @@ func TestSocketIsPrivate(t *testing.T) {
 			t.Errorf("%s: %v, %v, want %v", path, info.Mode(), err, want)
 		}
 	}
-	// Whoever joins does not trust a folder that others have had access to.
+	// A joining process does not trust a folder that others have had access to.
 	if err := os.Chmod(run, 0o750); err != nil {
 		t.Fatal(err)
 	}

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// checkPeer refuses another user's process. The folder keeps others out
-// already; this holds when somebody has opened it.
+// checkPeer refuses another user's process. The folder's mode already keeps others
+// out; this check holds even if the mode was changed.
 func checkPeer(conn *net.UnixConn) error {
 	raw, err := conn.SyscallConn()
 	if err != nil {

@@ -6,26 +6,26 @@ import (
 	"genkan/internal/jsonrpc"
 )
 
-// mostQuestions is how many answers a client may owe before those that nobody
-// waits for any more are forgotten.
+// mostQuestions is how many answers a client may owe before questions without a
+// waiting owner are dropped.
 const mostQuestions = 4096
 
-// questions are what owners have asked the client, by the ids that the client
-// knows. A question whose owner has gone stays until it is answered, so that
-// the answer is not taken for that of another question with the same id.
+// questions are the questions of owners to the client, by the ids that the client
+// knows. A question whose owner has gone stays until it is answered, so that the
+// answer is not mistaken for that of another question with the same id.
 type questions struct {
 	open    map[string]*question
 	renamed uint64
 }
 
 type question struct {
-	// from is nil when nobody waits for the answer.
+	// from is the owner that waits for the answer; nil if it has gone.
 	from *link
-	// id is the owner's, if the client knows the question by another one.
+	// id is the owner's id of the question, if the client knows it under another.
 	id []byte
 }
 
-// ask notes a question and returns the line for the client.
+// ask records a question and returns the line for the client.
 func (q *questions) ask(from *link, msg *jsonrpc.Message, line []byte) []byte {
 	if q.open == nil {
 		q.open = map[string]*question{}
@@ -40,7 +40,7 @@ func (q *questions) ask(from *link, msg *jsonrpc.Message, line []byte) []byte {
 	name := string(msg.ID)
 	asked := &question{from: from}
 	if _, used := q.open[name]; used {
-		// Another owner has counted from one, too.
+		// Another owner has also counted from one.
 		q.renamed++
 		name = `"genkan-` + strconv.FormatUint(q.renamed, 10) + `"`
 		asked.id = msg.ID
@@ -50,8 +50,8 @@ func (q *questions) ask(from *link, msg *jsonrpc.Message, line []byte) []byte {
 	return line
 }
 
-// answered takes out the question that the client answers, nil if nobody waits
-// for the answer.
+// answered removes the question that the client answers. It returns nil if no owner
+// waits for the answer.
 func (q *questions) answered(id string) *question {
 	asked := q.open[id]
 	delete(q.open, id)
@@ -61,7 +61,7 @@ func (q *questions) answered(id string) *question {
 	return asked
 }
 
-// answer is the client's answer as the owner knows the question.
+// answer returns the client's answer with the owner's id of the question.
 func (q *question) answer(msg *jsonrpc.Message, line []byte) []byte {
 	switch {
 	case q.id == nil:
@@ -73,7 +73,8 @@ func (q *question) answer(msg *jsonrpc.Message, line []byte) []byte {
 	}
 }
 
-// canceled is an owner's cancellation of a question, as the client knows it.
+// canceled returns an owner's cancellation of a question with the client's id of
+// it.
 func (q *questions) canceled(from *link, msg *jsonrpc.Message, line []byte) []byte {
 	at := jsonrpc.LookupSpan(msg.Params.Raw, "requestId")
 	if !at.Present() {
@@ -97,8 +98,8 @@ func (q *questions) canceled(from *link, msg *jsonrpc.Message, line []byte) []by
 	return line
 }
 
-// lost returns what tells the client that nobody waits for its answers to an
-// owner any more.
+// lost returns the messages that cancel the open questions of an owner that has
+// gone.
 func (q *questions) lost(from *link) [][]byte {
 	var messages [][]byte
 	for name, asked := range q.open {

@@ -14,8 +14,8 @@ import (
 	"genkan/internal/privatedir"
 )
 
-// maxSocketPath is how long the path of a socket may be. Systems stop at 104
-// or 108 bytes.
+// maxSocketPath is the longest path of a socket, in bytes. Systems allow 104 or
+// 108.
 const maxSocketPath = 100
 
 // runDir is the folder through which the processes of a data directory find each
@@ -45,7 +45,7 @@ func runDirOf(dataDir string) (runDir, error) {
 func (p runDir) lockFile() string    { return filepath.Join(p.dir, "lock") }
 func (p runDir) addressFile() string { return filepath.Join(p.dir, "address") }
 
-// make makes the folder.
+// make creates the folder.
 func (p runDir) make() error {
 	if err := os.MkdirAll(p.dataDir, 0o700); err != nil {
 		return err
@@ -53,8 +53,8 @@ func (p runDir) make() error {
 	return privatedir.Make(p.dir)
 }
 
-// socketPath decides where the socket goes, and makes the folder that it
-// needs outside of the data directory.
+// socketPath decides where the socket is, and creates the folder that it needs
+// outside of the data directory.
 func (p runDir) socketPath() (path string, shortDir string, err error) {
 	if path = filepath.Join(p.dir, "genkan.sock"); len(path) <= maxSocketPath {
 		return path, "", nil
@@ -70,8 +70,8 @@ func (p runDir) socketPath() (path string, shortDir string, err error) {
 	return "", "", reason
 }
 
-// shortDirs are the folders that may hold the socket when the data directory's own
-// path is too long, the best first.
+// shortDirs returns the folders that may hold the socket if the path of the data
+// directory is too long, the best first.
 func (p runDir) shortDirs() []string {
 	sum := sha256.Sum256([]byte(p.dataDir))
 	name := "genkan-" + strconv.Itoa(os.Getuid()) + "-" + hex.EncodeToString(sum[:8])
@@ -84,8 +84,8 @@ func (p runDir) shortDirs() []string {
 	return dirs
 }
 
-// CheckRunDir reports why the processes of a data directory cannot find each
-// other. It changes nothing. A missing folder is no error.
+// CheckRunDir returns why the processes of a data directory cannot find each other.
+// It changes nothing. A missing folder is not an error.
 func CheckRunDir(dataDir string) error {
 	p, err := runDirOf(dataDir)
 	if err != nil {
@@ -109,7 +109,7 @@ func CheckRunDir(dataDir string) error {
 	return reason
 }
 
-// announce writes down where the socket is. The file appears with its content.
+// announce records the path of the socket. It writes the file atomically.
 func (p runDir) announce(socket string) error {
 	temp, err := os.CreateTemp(p.dir, ".address-*") // 0600
 	if err != nil {
@@ -125,8 +125,8 @@ func (p runDir) announce(socket string) error {
 	return err
 }
 
-// socket reads where the socket is. Both folders must be the user's alone:
-// whoever could write there could pose as the owner.
+// socket reads the path of the socket. Both folders must belong to the user alone,
+// because another user who could write there could pose as the owner.
 func (p runDir) socket() (string, error) {
 	raw, err := os.ReadFile(p.addressFile())
 	if errors.Is(err, fs.ErrNotExist) {

@@ -20,27 +20,29 @@ const (
 // be replayed to another owner: the granted requests of a legacy client, and the
 // open streams of a modern one.
 type sessionState struct {
-	// The params of the requests that were granted; nil if there was none.
+	// initialize and level are the params of the granted requests; nil if there was
+	// none.
 	initialize, level []byte
-	// initialized is the notification, as it came.
+	// initialized is the client's notification, unchanged.
 	initialized []byte
-	// subscriptions are the params of granted ones by their uri, as JSON.
+	// subscriptions are the params of the granted subscriptions, by their uri as
+	// JSON.
 	subscriptions numbered[[]byte]
 	// listens are the open streams by the id of their requests.
 	listens numbered[*listen]
-	// replays counts, for ids of our own.
+	// replays numbers the ids of replayed requests.
 	replays uint64
 }
 
 // listen is an open subscriptions/listen.
 type listen struct {
 	line []byte
-	// acknowledged: the client knows that it is open. repeated: it need not be
-	// told again.
+	// acknowledged is set if the client knows that the stream is open. repeated is
+	// set if the stream was replayed, so that its acknowledgement is not forwarded.
 	acknowledged, repeated bool
 }
 
-// note remembers a request that was granted.
+// note records a request that was granted.
 func (m *sessionState) note(r *request) {
 	switch r.method {
 	case methodInitialize:
@@ -56,9 +58,9 @@ func (m *sessionState) note(r *request) {
 
 func (m *sessionState) listen(id string, line []byte) { m.listens.put(id, &listen{line: line}) }
 
-// replay tells an owner what its predecessor knew of the client. What the
-// client was told stays true: the answers go no further, but it hears of
-// everything that may have changed while nobody watched.
+// replay sends an owner the state that its predecessor had. The answers are not
+// forwarded to the client, but it is notified of everything that may have changed
+// while no owner watched.
 func (m *sessionState) replay(l *link) {
 	repeat := func(method string, params []byte, then func(*jsonrpc.Message) [][]byte) {
 		m.replays++
@@ -79,7 +81,7 @@ func (m *sessionState) replay(l *link) {
 	for uri, params := range m.subscriptions.all() {
 		repeat(methodSubscribe, params, func(answer *jsonrpc.Message) [][]byte {
 			if answer.Kind != jsonrpc.Response {
-				return nil // what it subscribed to is not there now
+				return nil // the resource does not exist at the moment
 			}
 			return [][]byte{updated(uri, nil)}
 		})
@@ -90,11 +92,11 @@ func (m *sessionState) replay(l *link) {
 	}
 }
 
-// initializedAnew says which lists may have changed, of those that the owner
-// tells changes of.
+// initializedAnew returns notifications for the lists that may have changed, if the
+// owner announces changes of them.
 func (m *sessionState) initializedAnew(answer *jsonrpc.Message) [][]byte {
 	if m.initialized == nil {
-		return nil // the client has not begun yet
+		return nil // the client is not initialized yet
 	}
 	capabilities := jsonrpc.Lookup(answer.Result.Raw, "capabilities")
 	var messages [][]byte
@@ -106,8 +108,9 @@ func (m *sessionState) initializedAnew(answer *jsonrpc.Message) [][]byte {
 	return messages
 }
 
-// acknowledged returns what the client hears when a stream is open. One that
-// was open before goes on, and tells what may have changed meanwhile.
+// acknowledged returns the messages for the client when a stream is open. A stream
+// that was open before continues, with notifications of what may have changed
+// meanwhile.
 func (m *sessionState) acknowledged(msg *jsonrpc.Message, line []byte) [][]byte {
 	id := jsonrpc.Lookup(msg.Params.Get(msg.Params.Meta), jsonrpc.MetaSubscriptionID)
 	s, ok := m.listens.get(string(id))
@@ -131,11 +134,12 @@ func (m *sessionState) acknowledged(msg *jsonrpc.Message, line []byte) [][]byte 
 	_ = jsonrpc.Elements(jsonrpc.Lookup(granted, "resourceSubscriptions"), func(uri []byte) bool {
 		messages = append(messages, updated(string(uri), meta))
 		return true
-	}) // no array, no resources
+	}) // without an array there are no resources
 	return messages
 }
 
-// updated tells that a resource, by its uri as JSON, may have changed.
+// updated returns the notification that a resource, given by its uri as JSON, may
+// have changed.
 func updated(uri string, meta []byte) []byte {
 	params := append([]byte(`{"uri":`), uri...)
 	if meta != nil {
@@ -146,7 +150,7 @@ func updated(uri string, meta []byte) []byte {
 
 func isTrue(value []byte) bool { return string(value) == "true" }
 
-// appendRequest encodes a request with an id that is no number of ours.
+// appendRequest encodes a request whose id cannot be a client's.
 func appendRequest(id []byte, method string, params []byte) []byte {
 	b := append([]byte(`{"jsonrpc":"2.0","id":`), id...)
 	b = append(b, `,"method":`...)
@@ -157,7 +161,7 @@ func appendRequest(id []byte, method string, params []byte) []byte {
 	return append(b, '}')
 }
 
-// numbered is a map that knows in which order its keys came.
+// numbered is a map that keeps the order in which its keys were added.
 type numbered[V any] struct {
 	entries map[string]entry[V]
 	last    uint64
@@ -188,7 +192,7 @@ func (n *numbered[V]) has(key string) bool {
 
 func (n *numbered[V]) remove(key string) { delete(n.entries, key) }
 
-// all goes through the entries in order.
+// all iterates over the entries in order.
 func (n *numbered[V]) all() func(yield func(string, V) bool) {
 	keys := make([]string, 0, len(n.entries))
 	for key := range n.entries {

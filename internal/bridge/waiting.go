@@ -37,7 +37,7 @@ func (w *waitQueue) index(id string) int {
 
 func (w *waitQueue) has(id string) bool { return w.index(id) >= 0 }
 
-// remove takes a request out and reports whether it was there.
+// remove removes a request and reports whether it was there.
 func (w *waitQueue) remove(id string) bool {
 	i := w.index(id)
 	if i < 0 {
@@ -60,7 +60,7 @@ func (w *waitQueue) requests() int {
 	return n
 }
 
-// takeAll empties the queue, in the order in which the messages came.
+// takeAll empties the queue and returns its messages in their order.
 func (w *waitQueue) takeAll() []*waiter {
 	all := w.waiters
 	slices.SortStableFunc(all, func(a, b *waiter) int { return cmp.Compare(a.number, b.number) })

@@ -1,6 +1,6 @@
-// Package checkup gathers the facts that the doctor judges: it looks at the data
-// directory, reads the configuration and the files of clients, and asks the genkan
-// that runs. The command line and GET /v1/doctor use it.
+// Package checkup gathers the facts that the doctor judges. It examines the data
+// directory, reads the configuration and the files of clients, and queries the
+// running genkan. The command line and GET /v1/doctor use it.
 package checkup
 
 import (
@@ -26,13 +26,13 @@ import (
 	"genkan/internal/upstream"
 )
 
-// Options say what is looked at, and how.
+// Options say what to examine, and how.
 type Options struct {
 	Version string
-	// DataDir is looked at. UsualDataDir is what genkan uses when none is named.
+	// DataDir is the data directory to examine. UsualDataDir is the default one.
 	DataDir, UsualDataDir string
-	// ConfigFile is the configuration; ConfigNamed says that it was named, so that
-	// it must be there.
+	// ConfigFile is the path of the configuration. ConfigNamed is set if it was
+	// named on the command line, so that it must exist.
 	ConfigFile  string
 	ConfigNamed bool
 	// LoadConfig reads the configuration.
@@ -43,39 +43,40 @@ type Options struct {
 	Vault                                           Vault
 	// Private are the prefixes of secrets that genkan keeps for itself.
 	Private []string
-	// Join finds the genkan that runs, or starts one if servers are enabled and
-	// none runs.
+	// Join finds the running genkan. If none runs and servers are enabled, it starts
+	// one.
 	Join func(ctx context.Context, enabled bool) Joined
-	// Only are the servers to look at; none is all of them.
+	// Only are the servers to examine; empty means all.
 	Only []string
-	// Full reads everything, Rebuild mends it, too.
+	// Full reads everything. Rebuild also repairs it.
 	Full, Rebuild bool
 	// Wait waits for servers that are starting.
 	Wait bool
-	// Progress shows what is being done; nil for nobody.
+	// Progress shows the progress; may be nil.
 	Progress Progress
 }
 
-// Vault lists the kept secrets.
+// Vault lists the stored secrets.
 type Vault interface {
 	Names(ctx context.Context, prefix string) ([]string, error)
-	// KeyPlace is where the key is: keyring, file, or empty when nothing is kept.
+	// KeyPlace returns where the key is: keyring, file, or empty if there are no
+	// secrets.
 	KeyPlace() string
 }
 
-// Joined is the genkan that runs, if one does.
+// Joined is the running genkan, if there is one.
 type Joined struct {
-	// Remote is nil when none runs.
+	// Remote is nil if no genkan runs.
 	Remote  *client.Client
 	Running doctor.Running
 	// Socket is why the socket cannot be used.
 	Socket gateway.Text
 }
 
-// Result is what was gathered.
+// Result holds the gathered facts.
 type Result struct {
 	Facts doctor.Facts
-	// Servers are those of the genkan that runs, without secrets.
+	// Servers are the servers of the running genkan, without secrets.
 	Servers []client.Server
 }
 
@@ -83,28 +84,27 @@ type Result struct {
 type checkup struct {
 	Options
 	facts doctor.Facts
-	// config is nil when it cannot be used.
+	// config is nil if the configuration cannot be used.
 	config *config.Config
 	remote *client.Client
-	// shown are the servers as the API tells of them, without secrets.
+	// shown are the servers as the API describes them, without secrets.
 	shown []client.Server
-	// pings are the answers of servers that were asked for a sign of life.
+	// pings are the answers of servers to pings.
 	pings map[string]client.ServerPing
 	// tools are the names of tools by server, as clients see them.
 	tools map[string][]string
-	// undescribed are those of them without a description, and replacing those
-	// that stand in the place of others.
+	// undescribed are the tools without a description. replacing are those that
+	// replace other servers' tools.
 	undescribed map[string][]string
 	replacing   map[string][]doctor.Replacing
-	// tokens are nil when they could not be read, and so are locals, the clients
+	// tokens and locals are nil if they could not be read. locals are the clients
 	// that start genkan.
 	tokens     []identity.Token
 	locals     []identity.LocalUse
 	adminToken gateway.Secret
 }
 
-// Gather gathers the facts. It fails only when ctx ends; all else that goes wrong
-// is a fact.
+// Gather gathers the facts. It fails only if ctx ends; every other error is a fact.
 func Gather(ctx context.Context, opt Options) (Result, error) {
 	k := &checkup{Options: opt}
 	if k.Progress == nil {
@@ -144,7 +144,7 @@ func sameFolder(a, b string) bool {
 	return err == nil && a == full
 }
 
-// aFile looks at a file without opening it.
+// aFile examines a file without opening it.
 func aFile(path string) doctor.File {
 	f := doctor.File{Path: path}
 	info, err := os.Stat(path)
@@ -154,14 +154,14 @@ func aFile(path string) doctor.File {
 		f.Problem = gateway.Textf("%s", plainReason(err))
 	default:
 		f.Exists, f.Folder, f.Size = true, info.IsDir(), info.Size()
-		if runtime.GOOS != "windows" { // which has no such bits
+		if runtime.GOOS != "windows" { // Windows has no such bits
 			f.Mode = info.Mode()
 		}
 	}
 	return f
 }
 
-// plainReason leaves out the path, which is told beside it.
+// plainReason returns the error without the path, which is shown beside it.
 func plainReason(err error) string {
 	var e *fs.PathError
 	if errors.As(err, &e) {
@@ -179,7 +179,7 @@ func (k *checkup) dataDirectory(ctx context.Context) {
 	}
 	if problem := tryFolder(dir); isFull(problem) {
 		d.Full = true
-	} else if problem != nil { // also of what is no folder
+	} else if problem != nil { // also if it is not a folder
 		d.Dir.Problem = gateway.Textf("%s", plainReason(problem))
 		return
 	}
@@ -205,7 +205,7 @@ func (k *checkup) dataDirectory(ctx context.Context) {
 	}
 }
 
-// tryFolder reads and writes.
+// tryFolder tries to read and write a folder.
 func tryFolder(dir string) error {
 	if _, err := os.ReadDir(dir); err != nil {
 		return err
@@ -218,12 +218,12 @@ func tryFolder(dir string) error {
 	return errors.Join(err, f.Close(), os.Remove(f.Name()))
 }
 
-// isFull reports whether a write failed for want of space.
+// isFull reports whether a write failed because the disk is full.
 func isFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT)
 }
 
-// longestSecret is how long a name may be that people are asked to type.
+// longestSecret is the longest name that people are asked to type.
 const longestSecret = 40
 
 func (k *checkup) configuration(ctx context.Context) {
@@ -254,7 +254,7 @@ func (k *checkup) configuration(ctx context.Context) {
 				where += "." + l.Key
 			}
 			name := l.Variable
-			if len(name) > longestSecret { // of a whole command, perhaps
+			if len(name) > longestSecret { // perhaps made of a whole command
 				name = s.Name + ".key"
 			}
 			c.Plain = append(c.Plain, doctor.Plain{Server: s.Name, Where: where, Secret: name})
@@ -262,15 +262,15 @@ func (k *checkup) configuration(ctx context.Context) {
 	}
 }
 
-// join finds the genkan that serves the data directory, or has one started when
-// there is something to start it for.
+// join finds the genkan that serves the data directory, or has one started if there
+// are servers to start.
 func (k *checkup) join(ctx context.Context) {
 	if raw, err := os.ReadFile(k.AdminTokenFile); err == nil {
 		k.adminToken = gateway.Secret(strings.TrimSpace(string(raw)))
 	}
 	found := k.Join(ctx, k.hasEnabled())
 	k.remote, k.facts.Running, k.facts.Data.Socket = found.Remote, found.Running, found.Socket
-	if raw, err := os.ReadFile(k.AdminTokenFile); err == nil && k.adminToken == "" { // of one that was started
+	if raw, err := os.ReadFile(k.AdminTokenFile); err == nil && k.adminToken == "" { // a genkan that was just started has written it
 		k.adminToken = gateway.Secret(strings.TrimSpace(string(raw)))
 	}
 }
@@ -286,11 +286,11 @@ func (k *checkup) hasEnabled() bool {
 	return false
 }
 
-// betweenLooks is how often servers that are starting are asked about.
+// betweenLooks is how often the state of starting servers is read.
 const betweenLooks = 100 * time.Millisecond
 
-// askServers asks about all servers, and waits for those that are starting as
-// long as they may take. Those that are ready are asked for a sign of life.
+// askServers reads the state of all servers, and waits for starting servers as long
+// as they may take. It pings those that are ready.
 func (k *checkup) askServers(ctx context.Context) {
 	if k.remote == nil {
 		return
@@ -301,7 +301,7 @@ func (k *checkup) askServers(ctx context.Context) {
 	}
 	broken := k.ping(ctx, nil)
 	for until := time.Now().Add(pingPatience); len(broken) > 0 && ctx.Err() == nil && time.Now().Before(until); {
-		// genkan connects to them anew.
+		// genkan reconnects to them.
 		if !pause(ctx, betweenLooks) || !k.settle(ctx, began) {
 			return
 		}
@@ -315,7 +315,7 @@ func (k *checkup) askServers(ctx context.Context) {
 		k.shown[i].Problem = clients.Mask(k.shown[i].Problem)
 	}
 	k.tools, k.undescribed, k.replacing = map[string][]string{}, map[string][]string{}, map[string][]doctor.Replacing{}
-	seen := true // what is disabled counts against no client's limit
+	seen := true // disabled tools do not count against a client's limit
 	if tools, err := k.remote.Tools(ctx, client.ToolFilter{Enabled: &seen}); err == nil {
 		for _, t := range tools {
 			k.tools[t.Server] = append(k.tools[t.Server], t.Name)
@@ -329,12 +329,12 @@ func (k *checkup) askServers(ctx context.Context) {
 	}
 }
 
-// settle waits until no server is starting any more. It reports false if nobody can
-// be asked.
+// settle waits until no server is starting. It reports false if genkan cannot be
+// asked.
 func (k *checkup) settle(ctx context.Context, began time.Time) bool {
 	defer k.Progress.Status(gateway.Text{})
 	known := map[string]bool{}
-	for _, s := range k.shown { // which were told before
+	for _, s := range k.shown { // reported before
 		known[s.Name] = s.State != client.StateStarting
 	}
 	for {
@@ -376,11 +376,11 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// pingPatience is how long a server may take to show a sign of life.
+// pingPatience is how long a server may take to answer a ping.
 const pingPatience = 5 * time.Second
 
-// ping asks servers that are ready for a sign of life, all at once; nil is all of
-// them. It returns those whose connections broke.
+// ping pings the ready servers concurrently; nil means all. It returns those whose
+// connections broke.
 func (k *checkup) ping(ctx context.Context, names []string) (broken []string) {
 	var mu sync.Mutex
 	var group sync.WaitGroup
@@ -420,7 +420,7 @@ func (k *checkup) ping(ctx context.Context, names []string) (broken []string) {
 	return broken
 }
 
-// concerns reports whether a server was asked for.
+// concerns reports whether a server is to be examined.
 func (k *checkup) concerns(name string) bool {
 	for _, each := range k.Only {
 		if each == name {
@@ -432,7 +432,7 @@ func (k *checkup) concerns(name string) bool {
 
 func (k *checkup) startupTimeout(name string) time.Duration {
 	if s := k.configured(name); s != nil {
-		return s.StartupTimeout + time.Second // which genkan itself says first
+		return s.StartupTimeout + time.Second // genkan reports its own timeout first
 	}
 	return config.DefaultStartupTimeout
 }
@@ -449,8 +449,8 @@ func (k *checkup) configured(name string) *config.Server {
 	return nil
 }
 
-// lastLines are the last words of a server that tell what is wrong, without
-// secrets.
+// lastLines returns the last lines of a server's output that show what is wrong,
+// without secrets.
 func lastLines(output string) []string {
 	const most, longest = 5, 300
 	var lines []string

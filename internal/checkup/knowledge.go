@@ -14,12 +14,12 @@ import (
 )
 
 // readQuickly is how many bytes of a database, or of an index, are read without
-// being asked to: it takes less than a second.
+// Full. That takes less than a second.
 const readQuickly = 64 << 20
 
-// knowledge looks at what the database holds. What is wrong with the rows is seen
-// beside a genkan that runs; what is derived from them, that one is asked about,
-// because it has its own. An error is that the database cannot be read.
+// knowledge examines the contents of the database. The rows can be read beside a
+// running genkan. A running genkan has its own index and graph, so it is asked
+// about them. An error means that the database cannot be read.
 func (k *checkup) knowledge(ctx context.Context, store *sqlite.Store) error {
 	f := &k.facts.Knowledge
 	f.Off = k.config != nil && k.config.Knowledge.Off
@@ -68,7 +68,7 @@ func (k *checkup) knowledge(ctx context.Context, store *sqlite.Store) error {
 
 func messageOf(err error) gateway.Text { return gateway.Textf("%s", gateway.AsError(err)) }
 
-// integrity reads the database, and mends it if that is wanted.
+// integrity checks the database, and repairs it if Rebuild is set.
 func (k *checkup) integrity(ctx context.Context, store *sqlite.Store) error {
 	f := &k.facts.Knowledge
 	size := k.facts.Data.Database.Size
@@ -103,7 +103,7 @@ func (k *checkup) integrity(ctx context.Context, store *sqlite.Store) error {
 	return nil
 }
 
-// rebuildIndex makes index and graph anew, in the genkan that runs or here.
+// rebuildIndex rebuilds the index and the graph, in the running genkan or here.
 func (k *checkup) rebuildIndex(ctx context.Context, indexes *kb.Indexes) error {
 	step := k.Progress.Step(gateway.Textf("building the index"))
 	defer step.End()
@@ -113,8 +113,9 @@ func (k *checkup) rebuildIndex(ctx context.Context, indexes *kb.Indexes) error {
 	return k.whileAsked(ctx, step, kb.WorkRebuild, func() error { return k.remote.RebuildKnowledge(ctx) })
 }
 
-// compare compares index and graph with the rows: those of the genkan that runs,
-// or of this one, which are those that the next would have.
+// compare compares the index and the graph with the rows. It uses those of the
+// running genkan, or else those of this process, which the next genkan would have
+// too.
 func (k *checkup) compare(ctx context.Context, indexes *kb.Indexes) *doctor.Comparison {
 	step := k.Progress.Step(gateway.Textf("comparing items"))
 	defer step.End()
@@ -139,7 +140,7 @@ func (k *checkup) compare(ctx context.Context, indexes *kb.Indexes) *doctor.Comp
 	}
 }
 
-// whileAsked shows how far the genkan that runs is with what it was asked to do.
+// whileAsked shows the progress of a request to the running genkan.
 func (k *checkup) whileAsked(ctx context.Context, step Step, what string, ask func() error) error {
 	const pace = 200 * time.Millisecond
 	done := make(chan error, 1)

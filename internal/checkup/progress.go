@@ -2,18 +2,18 @@ package checkup
 
 import "genkan/internal/gateway"
 
-// Progress shows somebody who waits what is being done.
+// Progress shows the progress of a checkup to a person.
 type Progress interface {
-	// Line says something that stays.
+	// Line prints a line that stays.
 	Line(text gateway.Text)
-	// Status shows what is waited for, in place of the former status; the empty
-	// text removes it.
+	// Status shows what the checkup waits for, in place of the former status. An
+	// empty text removes it.
 	Status(text gateway.Text)
-	// Step begins something that takes its time.
+	// Step begins a step that takes long.
 	Step(label gateway.Text) Step
 }
 
-// Step is something that takes its time.
+// Step is a step that takes long.
 type Step interface {
 	Tell(text gateway.Text)
 	// At shows how much is done.
@@ -21,7 +21,7 @@ type Step interface {
 	End()
 }
 
-// silence is the progress that nobody looks at.
+// silence is a Progress that shows nothing.
 type silence struct{}
 
 func (silence) Line(gateway.Text)      {}

@@ -2,5 +2,5 @@
 
 package checkup
 
-// freeSpace is negative: nobody is asked here.
+// freeSpace returns -1, because the free space is unknown on this system.
 func freeSpace(string) int64 { return -1 }

@@ -4,8 +4,8 @@ package checkup
 
 import "syscall"
 
-// freeSpace is how many bytes the disk of a folder has left for this user;
-// negative when nobody knows.
+// freeSpace returns how many bytes this user has left on the disk of a folder;
+// negative if unknown.
 func freeSpace(dir string) int64 {
 	var s syscall.Statfs_t
 	if syscall.Statfs(dir, &s) != nil {

@@ -23,7 +23,7 @@ import (
 	"genkan/internal/sqlite"
 )
 
-// shortly bounds a question to somebody on this machine.
+// shortly bounds a request on this machine.
 const shortly = 2 * time.Second
 
 func (k *checkup) port(ctx context.Context) {
@@ -37,9 +37,9 @@ func (k *checkup) port(ctx context.Context) {
 	}
 	_, port, _ := net.SplitHostPort(p.Listen)
 	switch {
-	case k.facts.Running.Listen != "": // whatever it was told on its command line
+	case k.facts.Running.Listen != "": // its command line may have overridden the configuration
 		p.Listen, p.Holder = k.facts.Running.Listen, "ours"
-	case port == "0" && !p.Exposed: // any that is free
+	case port == "0" && !p.Exposed: // any free port
 		p.Listen = ""
 	case answers(ctx, "http://"+Callable(p.Listen)):
 		p.Holder = "other"
@@ -67,7 +67,8 @@ func (k *checkup) port(ctx context.Context) {
 	}
 }
 
-// Callable is an address that can be called, of one that may stand for all.
+// Callable returns an address that can be connected to. It replaces an unspecified
+// host with the loopback.
 func Callable(listen string) string {
 	host, port, err := net.SplitHostPort(listen)
 	if ip := net.ParseIP(host); err == nil && (host == "" || ip != nil && ip.IsUnspecified()) {
@@ -76,7 +77,7 @@ func Callable(listen string) string {
 	return listen
 }
 
-// answers reports whether somebody listens where a URL leads.
+// answers reports whether a server listens at a URL.
 func answers(ctx context.Context, address string) bool {
 	u, err := url.Parse(address)
 	if err != nil {
@@ -98,8 +99,7 @@ func answers(ctx context.Context, address string) bool {
 	return true
 }
 
-// servers puts together what the running genkan says and what the
-// configuration does.
+// servers combines the state in the running genkan with the configuration.
 func (k *checkup) servers(ctx context.Context) {
 	for _, s := range k.shown {
 		if s.Source == client.SourceBuiltIn {
@@ -152,22 +152,23 @@ func (k *checkup) servers(ctx context.Context) {
 	}
 }
 
-// longestName is what clients leave of 64 letters with their own prefix.
+// longestName is what remains of the 64 characters that clients allow, without
+// their own prefix.
 const longestName = 51
 
-// isOdd reports whether a character is none that every client takes in names.
+// isOdd reports whether some clients refuse a character in names.
 func isOdd(c rune) bool {
 	return !(c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-')
 }
 
-// wasCut reports whether a name ends as shortened ones do.
+// wasCut reports whether a name ends as shortened names do.
 func wasCut(name string) bool {
 	const tail = 9 // _ and eight digits
 	end := name[len(name)-tail:]
 	return end[0] == '_' && strings.Trim(end[1:], "0123456789abcdef") == ""
 }
 
-// asked is a server that a running genkan was asked about.
+// asked returns the facts of a server that a running genkan reports.
 func (k *checkup) asked(s client.Server) doctor.Server {
 	out := doctor.Server{
 		Name: s.Name, State: s.State, Known: true, Protocol: s.ProtocolVersion, Era: s.Era, Transport: s.Transport,
@@ -215,7 +216,7 @@ func isThere(s *config.Server) bool {
 	return err == nil
 }
 
-// runtimeOf is the program that a command needs to be there.
+// runtimeOf returns the program that a command needs.
 func runtimeOf(command string) string {
 	switch strings.TrimSuffix(filepath.Base(command), ".exe") {
 	case "npx", "node", "npm":
@@ -229,7 +230,7 @@ func runtimeOf(command string) string {
 	}
 }
 
-// versionOf asks a program; empty when it does not answer.
+// versionOf returns the version that a program prints; empty if it fails.
 func versionOf(ctx context.Context, program string) string {
 	ctx, cancel := context.WithTimeout(ctx, shortly)
 	defer cancel()
@@ -256,7 +257,7 @@ func (k *checkup) clients(ctx context.Context) {
 	if err != nil {
 		k.facts.Data.ImportsProblem = gateway.Textf("%s", gateway.AsError(err))
 	}
-	changes, _, _ := k.Backups.List() // without it nothing can be taken back
+	changes, _, _ := k.Backups.List() // without it nothing can be undone
 	reached := map[string]bool{}
 	for _, f := range clients.Find(env) {
 		known, _ := clients.Lookup(f.Client)
@@ -294,9 +295,9 @@ func (k *checkup) clients(ctx context.Context) {
 	}
 }
 
-// noWayBack reports whether genkan has connected a file and cannot put it back.
-// Without a record of the change, an imported entry that leads to genkan now shows
-// that it was made, or one entry for all in place of those that were imported.
+// noWayBack reports whether genkan has connected a file and cannot restore it.
+// Without a record of the change, the entries show that it was made: an imported
+// entry now leads to genkan, or one entry for all has replaced the imported ones.
 func (k *checkup) noWayBack(f clients.File, imported clients.Imported, imports clients.Imports) bool {
 	if len(imported.Leads) == 0 {
 		return false
@@ -315,7 +316,7 @@ func (k *checkup) noWayBack(f clients.File, imported clients.Imported, imports c
 		slices.ContainsFunc(imports.Servers, func(i clients.Import) bool { return i.Path == f.Path })
 }
 
-// toolsBehind counts the tools that an entry shows.
+// toolsBehind returns the number of tools that an entry shows.
 func (k *checkup) toolsBehind(l clients.Lead) int {
 	n := 0
 	for server, tools := range k.tools {
@@ -334,7 +335,7 @@ func (k *checkup) lead(l clients.Lead, reached bool) doctor.Lead {
 	}
 	if k.config != nil && l.DataDir == "" {
 		for _, name := range l.Servers {
-			// What is switched off on both sides is nobody's mistake.
+			// It is not a mistake if both sides have switched it off.
 			if name == config.KnowledgeRoom && !k.config.Knowledge.Off {
 				continue
 			}
@@ -369,8 +370,7 @@ func (k *checkup) lead(l clients.Lead, reached bool) doctor.Lead {
 	return out
 }
 
-// leadsHere reports whether an entry that starts genkan starts one for the data
-// directory that is looked at.
+// leadsHere reports whether an entry starts genkan for the examined data directory.
 func (k *checkup) leadsHere(l clients.Lead) bool {
 	dir := l.DataDir
 	if dir == "" {
@@ -380,8 +380,8 @@ func (k *checkup) leadsHere(l clients.Lead) bool {
 	return err == nil && full == k.facts.Data.Dir.Path
 }
 
-// database opens the database, unless a genkan of another version uses it: it
-// would be brought up to date behind that one's back.
+// database opens the database, unless a genkan of another version uses it. Opening
+// it would migrate it while that genkan runs.
 func (k *checkup) database(ctx context.Context) {
 	db := &k.facts.Data.Database
 	*db = aFile(k.Database)

@@ -12,21 +12,22 @@ import (
 	"genkan/internal/gateway"
 )
 
-// interactive reports whether a person can be asked.
+// interactive reports whether standard input is a terminal, so that a person can be
+// asked.
 func (c *command) interactive() bool { return term.IsTerminal(int(c.std.In.Fd())) }
 
-// confirm asks a person about something that can be taken back; Enter agrees. Where
-// there is no person it fails: a script must not believe that something was done.
+// confirm asks a person about a change that can be undone; Enter means yes. Without
+// a person it fails, so that a script does not believe that the change was made.
 func (c *command) confirm(ctx context.Context, question string) (bool, error) {
 	return c.ask(ctx, question, true)
 }
 
-// confirmLoss is confirm for what deletes or overwrites; Enter does not agree.
+// confirmLoss is confirm for a change that deletes or overwrites; Enter means no.
 func (c *command) confirmLoss(ctx context.Context, question string) (bool, error) {
 	return c.ask(ctx, question, false)
 }
 
-// ask asks a person. Otherwise is the answer that Enter alone gives.
+// ask asks a person a yes-or-no question. otherwise is the answer of Enter alone.
 func (c *command) ask(ctx context.Context, question string, otherwise bool) (bool, error) {
 	if !c.interactive() {
 		return false, gateway.Errorf(gateway.CodeInvalid, "nothing was changed, for nobody can be asked here; run it with --yes to do that")
@@ -47,8 +48,8 @@ func (c *command) ask(ctx context.Context, question string, otherwise bool) (boo
 	return answer == "y" || answer == "yes" || answer == "" && otherwise, nil
 }
 
-// readSecret asks a person without showing what they type, and takes all of
-// standard input otherwise, but for the line's end.
+// readSecret asks a person for a secret without echoing it. If standard input is
+// not a terminal, it reads all of it without the final line break.
 func (c *command) readSecret(ctx context.Context, prompt string) (gateway.Secret, error) {
 	var text string
 	if c.interactive() {
@@ -79,8 +80,9 @@ func (c *command) readSecret(ctx context.Context, prompt string) (gateway.Secret
 	return gateway.Secret(text), nil
 }
 
-// typed waits for what a person types, or for Ctrl-C: a read of the terminal
-// does not end by itself, so it is left behind, with the terminal as it was.
+// typed waits for a person's input or for Ctrl-C. A read of the terminal cannot be
+// interrupted, so on Ctrl-C it is left running and the terminal's state is
+// restored.
 func (c *command) typed(ctx context.Context, read func() (string, error)) (string, error) {
 	type answer struct {
 		text string
@@ -98,7 +100,7 @@ func (c *command) typed(ctx context.Context, read func() (string, error)) (strin
 		return a.text, a.err
 	case <-ctx.Done():
 		if stateErr == nil {
-			_ = term.Restore(fd, before) // the process ends in any case
+			_ = term.Restore(fd, before) // the process ends even if this fails
 		}
 		fmt.Fprintln(c.std.Err)
 		return "", &gateway.Error{Code: gateway.CodeCanceled, Err: ctx.Err(), Message: "canceled"}

@@ -20,14 +20,14 @@ const (
 	// backgroundCommand is the hidden command of the process that `genkan stdio`
 	// starts.
 	backgroundCommand = "background"
-	// idleVariable says how long a background process stays when nobody is
-	// connected; backgroundIdle is what it is otherwise.
+	// idleVariable sets how long a background process runs without connections;
+	// backgroundIdle is the default.
 	idleVariable   = "GENKAN_BACKGROUND_IDLE"
 	backgroundIdle = 10 * time.Minute
 )
 
-// background serves the processes that join, over the socket only: a port
-// could be in use, and would be open to more than the user's own processes.
+// background serves joining processes over the socket only. A port could be in use,
+// and would be open to other users' processes.
 func (c *command) background() *cobra.Command {
 	return &cobra.Command{
 		Use: backgroundCommand, Short: c.say("Serve `genkan stdio` processes"), Args: arguments(0, 0), Hidden: true,
@@ -41,8 +41,8 @@ func (c *command) runBackground(cmd *cobra.Command, _ []string) error {
 	if err != nil {
 		return err
 	}
-	// Whoever has started this process may be gone before it hears the word;
-	// others may have joined by then.
+	// The parent process may have ended before this process writes to it. Others may
+	// have joined by then, so the write must not end this process.
 	signal.Ignore(syscall.SIGPIPE)
 	opt, sink := c.options()
 	defer sink.Close()
@@ -71,7 +71,7 @@ func (c *command) runBackground(cmd *cobra.Command, _ []string) error {
 	return p.ServeBackground(ctx, owner, idle, func() { c.signal(bridge.Ready) })
 }
 
-// signal tells whoever has started this process, once.
+// signal writes a word to the process that started this one, once.
 func (c *command) signal(word string) {
 	fmt.Fprintln(c.std.Out, word)
 	if out, ok := behind(c.std.Out).(*os.File); ok {

@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// bar shows how far something has come, on terminals only. It is safe for
-// concurrent use.
+// bar shows progress, on terminals only. It is safe for concurrent use.
 type bar struct {
 	mu    sync.Mutex
 	line  progressLine
@@ -22,18 +21,18 @@ func newBar(c *command, label string, total int) *bar {
 	return &bar{line: progressLine{c: c}, label: label, total: total}
 }
 
-// barPace is how often the line is written at most: a terminal is slower than what
-// it tells of.
+// barPace is the shortest time between two writes of the line, because a terminal
+// may be slower than the work.
 const barPace = 50 * time.Millisecond
 
-// at shows how much is done.
+// at shows that done units are done.
 func (b *bar) at(done int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.show(done)
 }
 
-// outOf shows how much is done of something whose size is known by now.
+// outOf shows progress with a total that is only now known.
 func (b *bar) outOf(done, total int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -41,7 +40,7 @@ func (b *bar) outOf(done, total int) {
 	b.show(done)
 }
 
-// step shows that one more is done.
+// step shows that one more unit is done.
 func (b *bar) step() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

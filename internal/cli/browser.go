@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// hasBrowser guesses whether a browser can be opened where this runs. A
-// terminal over SSH is somewhere else than the person.
+// hasBrowser guesses whether a browser can be opened on this machine for the
+// person. Over SSH the person is at another machine.
 func hasBrowser() bool {
 	switch {
 	case os.Getenv("BROWSER") != "":
@@ -26,10 +26,11 @@ func hasBrowser() bool {
 	}
 }
 
-// isWSL: Linux inside Windows, whose browser is meant.
+// isWSL reports whether this is Linux inside Windows. The browser to open is that
+// of Windows.
 func isWSL() bool { return runtime.GOOS == "linux" && os.Getenv("WSL_DISTRO_NAME") != "" }
 
-// browsers are the commands that open an address, the best first.
+// browsers returns the commands that open an address, the best first.
 func browsers(address string) [][]string {
 	var commands [][]string
 	for _, said := range filepath.SplitList(os.Getenv("BROWSER")) {
@@ -61,12 +62,12 @@ func browsers(address string) [][]string {
 	return commands
 }
 
-// openPatience is how long a command is watched for failing: some stay for as
-// long as the browser does.
+// openPatience is how long a command is watched for failure. Some commands run as
+// long as the browser.
 const openPatience = 2 * time.Second
 
-// openBrowser opens an address with the first command that works. No shell
-// sees the address, which is a server's word; it begins with http.
+// openBrowser opens an address with the first command that works. It uses no shell,
+// because the address comes from a server. The address begins with http.
 func openBrowser(ctx context.Context, address string) error {
 	failed := errors.New("there is no command that opens a browser")
 	for _, command := range browsers(address) {
@@ -85,7 +86,7 @@ func openBrowser(ctx context.Context, address string) error {
 			failed = errors.Join(failed, err)
 		case <-time.After(openPatience):
 			return nil
-		case <-ctx.Done(): // it has done what it was for
+		case <-ctx.Done(): // the sign-in is done
 			return nil
 		}
 	}

@@ -24,7 +24,7 @@ import (
 	"genkan/internal/logs"
 )
 
-// Streams are what the command line reads and writes.
+// Streams are the standard streams of the command line.
 type Streams struct {
 	In  *os.File
 	Out io.Writer
@@ -74,11 +74,11 @@ var exitStatus = map[gateway.Code]int{
 	gateway.CodeCanceled:        130,
 }
 
-// errToolFailed ends a command whose tool reported an error; the error itself
-// has been shown.
+// errToolFailed ends a command whose tool reported an error. The error itself has
+// been printed.
 var errToolFailed = errors.New("the tool reported an error")
 
-// report shows an error and returns its exit status.
+// report prints an error and returns its exit status.
 func (c *command) report(err error) int {
 	if errors.Is(err, errToolFailed) || errors.Is(err, errUnwell) {
 		return 1
@@ -94,7 +94,7 @@ func (c *command) report(err error) int {
 	return exitStatus[e.Code]
 }
 
-// command holds what all commands share.
+// command holds the state that all commands share.
 type command struct {
 	std      Streams
 	version  string
@@ -105,8 +105,8 @@ type command struct {
 	flags      config.Flags
 	asJSON     bool
 	debug      bool
-	// otherConfigNoted: it was said that the genkan that runs has another
-	// configuration.
+	// otherConfigNoted is set after the person was told that the running genkan has
+	// another configuration.
 	otherConfigNoted bool
 }
 
@@ -146,14 +146,15 @@ slow, 70 a fault of genkan's own, 130 canceled.`),
 	return root
 }
 
-// logSink writes the log to standard error. Log lines escape controls themselves.
+// logSink returns a sink that writes the log to standard error. Log lines escape
+// control characters themselves.
 func (c *command) logSink() *logs.Sink { return logs.NewSink(behind(c.std.Err)) }
 
-// options are what a process of this command line is opened with.
+// options returns the options of a process of this command line.
 func (c *command) options() (app.Options, *logs.Sink) {
 	sink := c.logSink()
 	level := new(slog.LevelVar)
-	// The rest of the configuration has its say when a process is opened.
+	// The rest of the configuration applies when a process is opened.
 	level.Set(logs.Level(c.flags.LogLevel))
 	opt := app.Options{
 		DataDir: c.dataDir, ConfigFile: c.configFile, Flags: c.flags, Version: c.version, Command: c.entryCommand(),
@@ -165,10 +166,10 @@ func (c *command) options() (app.Options, *logs.Sink) {
 	return opt, sink
 }
 
-// jsonOut is standard output for JSON.
+// jsonOut returns standard output for JSON.
 func (c *command) jsonOut() io.Writer { return &screen{out: behind(c.std.Out), form: forPrograms} }
 
-// json prints a value for programs.
+// json prints a value as JSON.
 func (c *command) json(v any) error {
 	e := json.NewEncoder(c.jsonOut())
 	e.SetEscapeHTML(false)

@@ -15,7 +15,7 @@ import (
 	"genkan/internal/setup"
 )
 
-// connecting is how clients are to be connected.
+// connecting are the flags of connect.
 type connecting struct{ write, aggregate, url, project bool }
 
 func (c *command) connect() *cobra.Command {
@@ -123,8 +123,8 @@ func (c *command) runConnect(ctx context.Context, names []string, how connecting
 	return err
 }
 
-// showConnectedFile shows where the entries of a file lead, or why it is left
-// alone.
+// showConnectedFile shows where the entries of a file lead, or why the file is not
+// changed.
 func (c *command) showConnectedFile(f client.ConnectedFile) {
 	if len(f.NotImported) > 0 {
 		fmt.Fprintln(c.std.Out, c.say("%s: not imported yet, and left as they are: %s. `genkan import %s` takes them over.", c.homely(f.Path), gateway.Printable(strings.Join(f.NotImported, ", ")), f.Client))
@@ -151,9 +151,9 @@ func (c *command) showConnectedFile(f client.ConnectedFile) {
 	}
 }
 
-// sayNothingToConnect says why no file is changed. A file that must not hold a
-// token is an error, and so is one that cannot be read if there is nothing else to
-// say.
+// sayNothingToConnect says why no file is changed. It returns an error for a file
+// that must not hold a token. It returns one for an unreadable file only if there
+// is nothing else to say.
 func (c *command) sayNothingToConnect(files []client.ConnectedFile, names []string) error {
 	var refused *client.FileProblem
 	var shared, others bool
@@ -182,7 +182,7 @@ func (c *command) sayNothingToConnect(files []client.ConnectedFile, names []stri
 	return nil
 }
 
-// showChanged says which files were changed, and returns the first error.
+// showChanged lists the changed files and returns the first error.
 func (c *command) showChanged(done client.ConnectResult) error {
 	var first error
 	var changed, titles []string

@@ -22,7 +22,7 @@ import (
 	"genkan/internal/gateway"
 )
 
-// errUnwell ends a command that has shown that something is wrong.
+// errUnwell ends a command that has reported a problem.
 var errUnwell = errors.New("something is wrong")
 
 func (c *command) doctor() *cobra.Command {
@@ -93,8 +93,8 @@ func (k *examination) run(ctx context.Context) error {
 	return nil
 }
 
-// join finds the genkan that runs by its socket, or starts one in the background,
-// as `genkan stdio` does.
+// join finds the running genkan by its socket, or starts one in the background, as
+// `genkan stdio` does.
 func (k *examination) join(ctx context.Context, enabled bool) checkup.Joined {
 	found := k.find(ctx)
 	if found.Remote != nil || !enabled || ctx.Err() != nil {
@@ -145,10 +145,10 @@ func (k *examination) find(ctx context.Context) (found checkup.Joined) {
 	return found
 }
 
-// isWatched reports whether a person waits; a program waits in silence.
+// isWatched reports whether a person watches the progress. Programs get none.
 func (k *examination) isWatched() bool { return !k.asJSON && isTerminal(k.std.Err) }
 
-// Line tells a person something.
+// Line prints a line for a person.
 func (k *examination) Line(text gateway.Text) {
 	if k.isWatched() {
 		k.status.clear()
@@ -156,7 +156,7 @@ func (k *examination) Line(text gateway.Text) {
 	}
 }
 
-// Status shows what is waited for.
+// Status shows what the command waits for.
 func (k *examination) Status(text gateway.Text) {
 	if text.Format == "" || k.asJSON {
 		k.status.clear()
@@ -165,23 +165,23 @@ func (k *examination) Status(text gateway.Text) {
 	k.status.show(k.language.Text(text))
 }
 
-// Step begins something that takes its time.
+// Step begins a step that takes long.
 func (k *examination) Step(label gateway.Text) checkup.Step {
 	text := k.language.Text(label)
 	return &step{k: k, label: text, bar: newBar(k.command, text, 0)}
 }
 
-// step is something that takes its time: on a terminal a bar, elsewhere a line now
-// and then, and nothing for programs.
+// step shows the progress of something that takes long: a bar on a terminal, and a
+// line from time to time elsewhere. Programs get no output.
 type step struct {
 	k     *examination
 	label string
 	bar   *bar
-	// said is how many tenths were told.
+	// said is how many tenths were reported.
 	said int
 }
 
-// Tell says something to whoever waits.
+// Tell prints a text for the person who waits.
 func (s *step) Tell(text gateway.Text) {
 	if !s.k.asJSON {
 		s.bar.clear()
@@ -205,7 +205,7 @@ func (s *step) At(done, total int) {
 // End removes the bar.
 func (s *step) End() { s.bar.clear() }
 
-// The shape of --json, which is described in docs/doctor.md.
+// These types are the output of --json, which docs/doctor.md describes.
 type (
 	doctorReport struct {
 		client.DoctorReport
@@ -218,7 +218,7 @@ type (
 		Sequence int64                 `json:"sequence"`
 		Checked  string                `json:"checked,omitempty"`
 		Index    client.KnowledgeIndex `json:"index"`
-		// Relations is there when index and graph were compared with all rows.
+		// Relations is set if the index and the graph were compared with all rows.
 		Relations *int `json:"relations,omitempty"`
 	}
 	doctorClient struct {
@@ -226,21 +226,21 @@ type (
 		Title string `json:"title"`
 		Tools int    `json:"tools"`
 		Limit int    `json:"limit,omitempty"`
-		// LastSeen is when it last came, by any of its entries, and LastClient
-		// what the program called itself.
+		// LastSeen is when the client last connected through any of its entries, and
+		// LastClient is the name that the program gave itself.
 		LastSeen   *time.Time   `json:"lastSeen,omitempty"`
 		LastClient string       `json:"lastClient,omitempty"`
 		Files      []doctorFile `json:"files"`
 	}
 	doctorFile struct {
 		Path string `json:"path"`
-		// Leads lead to genkan, Others do not.
+		// Leads are the entries that lead to genkan, Others those that do not.
 		Leads  []string `json:"leads"`
 		Others []string `json:"others"`
 	}
 )
 
-// report is what was found, for programs.
+// report returns the findings for programs.
 func (k *examination) report(gathered checkup.Result, found []doctor.Finding) doctorReport {
 	out := doctorReport{DoctorReport: api.DoctorReportOf(found, k.language), Servers: []client.Server{}, Clients: []doctorClient{}}
 	if f := gathered.Facts.Knowledge; f.Looked && !f.Off {
@@ -281,7 +281,7 @@ func (k *examination) report(gathered checkup.Result, found []doctor.Finding) do
 	return out
 }
 
-// showFindings prints what was found, for people.
+// showFindings prints the findings for people.
 func (c *command) showFindings(found []doctor.Finding) {
 	signs := c.signs()
 	heading := ""
@@ -341,8 +341,8 @@ func (c *command) heading(kind string) string {
 	}
 }
 
-// signs are short where a terminal can show them, and words of one width
-// elsewhere.
+// signs returns the sign of each severity: a symbol if the terminal can show it,
+// and otherwise a word padded to one width.
 func (c *command) signs() map[doctor.Severity]string {
 	if isTerminal(c.std.Out) && speaksUTF8() {
 		return map[doctor.Severity]string{doctor.OK: "✓", doctor.Note: "·", doctor.Warning: "!", doctor.Problem: "✗"}
@@ -360,8 +360,8 @@ func (c *command) signs() map[doctor.Severity]string {
 	return words
 }
 
-// speaksUTF8 reports whether a terminal shows more than ASCII, by the variable
-// that decides.
+// speaksUTF8 reports whether the locale's variables say that the terminal shows
+// UTF-8.
 func speaksUTF8() bool {
 	for _, name := range []string{"LC_ALL", "LC_CTYPE", "LANG"} {
 		if value := os.Getenv(name); value != "" {

@@ -46,7 +46,7 @@ for their servers only.`, setup.ClientNames()),
 	return cmd
 }
 
-// importing is how servers are to be imported.
+// importing are the flags of import.
 type importing struct{ yes, project, noStart bool }
 
 func (c *command) runImport(ctx context.Context, args []string, how importing) error {
@@ -67,7 +67,7 @@ func (c *command) runImport(ctx context.Context, args []string, how importing) e
 	c.showPlan(plan, fresh)
 	in := client.ImportRequest{ImportSelection: which, Revision: plan.Revision}
 	if len(fresh) == 0 {
-		// Entries of another client that are the same server are remembered, too.
+		// This also records entries of other clients that are the same server.
 		_, err := api.Import(ctx, in)
 		return err
 	}
@@ -104,8 +104,8 @@ func (c *command) runImport(ctx context.Context, args []string, how importing) e
 	return nil
 }
 
-// clientOrFile returns the name of a client as it is, and the path of a file as an
-// absolute one.
+// clientOrFile returns the name of a client unchanged, and the path of a file as an
+// absolute path.
 func clientOrFile(arg string) (string, error) {
 	if _, ok := clients.Lookup(arg); ok {
 		return arg, nil
@@ -118,8 +118,8 @@ func clientOrFile(arg string) (string, error) {
 	return filepath.Abs(arg)
 }
 
-// chosen asks which of the new servers are to be added. Those that came with a
-// project need a yes of their own, because adding a server runs its command.
+// chosen asks which of the new servers to add. Servers of a project need a separate
+// yes, because adding a server runs its command.
 func (c *command) chosen(ctx context.Context, args []string, fresh []client.ImportServer, how importing) ([]client.ImportServer, error) {
 	var own, foreign []client.ImportServer
 	var names []string
@@ -166,15 +166,15 @@ func (c *command) chosen(ctx context.Context, args []string, fresh []client.Impo
 }
 
 // askForValues asks for the values that the servers need, by the name of their
-// secret. An empty answer stands for the default, as does --yes; the plan and the
-// question have shown it. All is asked before anything is changed, so that Ctrl-C
-// leaves nothing behind.
+// secret. An empty answer means the default, and so does --yes; the plan and the
+// question have shown it. It asks everything before anything is changed, so that
+// Ctrl-C leaves nothing behind.
 func (c *command) askForValues(ctx context.Context, servers []client.ImportServer, yes bool) (map[string]string, error) {
 	if yes || !c.interactive() {
 		return nil, nil
 	}
 	values := map[string]string{}
-	asked := map[string]string{} // by question: servers of a file share inputs
+	asked := map[string]string{} // by question, because servers of a file share inputs
 	for _, s := range servers {
 		for _, in := range s.Inputs {
 			if _, known := values[in.Secret]; known || !in.Needed {

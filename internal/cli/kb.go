@@ -32,7 +32,7 @@ An item is called by its type and its id: notes-1.`),
 	return cmd
 }
 
-// kbGet prints an item as the file that an export would make of it.
+// kbGet prints an item in the form of an exported file.
 func (c *command) kbGet() *cobra.Command {
 	return c.jsonFlag(&cobra.Command{
 		Use: "get ITEM", Short: c.say("Show an item, as Markdown"), Args: arguments(1, 1),
@@ -61,7 +61,7 @@ func (c *command) showItem(item client.Item) error {
 	return err
 }
 
-// fileItem is an item as it stands in files.
+// fileItem returns an item in the form of files.
 func fileItem(i client.Item) exchange.Item {
 	text := func(p *string) string {
 		if p == nil {
@@ -136,7 +136,7 @@ func (c *command) pageFlags(cmd *cobra.Command, limit, offset *int) {
 	cmd.Flags().IntVar(offset, "offset", 0, c.say("how many to leave out from the start (`number`)"))
 }
 
-// readOn says that there is more, and how to see it.
+// readOn says that there are more results, and how to see them.
 func (c *command) readOn(shown, total, next int) {
 	if next > 0 {
 		fmt.Fprintln(c.std.Err, c.say("%d of %d; --offset %d shows the next.", shown, total, next))
@@ -296,7 +296,7 @@ func (c *command) kbDelete() *cobra.Command {
 				return err
 			}
 			rows := make([][]string, 0, len(args))
-			for _, ref := range args { // all are there before any goes
+			for _, ref := range args { // check that all exist before any is deleted
 				item, err := remote.Item(cmd.Context(), ref)
 				if err != nil {
 					return err
@@ -333,7 +333,8 @@ func (c *command) kbDelete() *cobra.Command {
 	return cmd
 }
 
-// noText refuses bytes that would be changed on their way.
+// noText returns the error for bytes that are not text. They would be changed in
+// transit.
 func noText(name string) error {
 	return gateway.Errorf(gateway.CodeInvalid, "%s is not UTF-8 text; save it as UTF-8", name)
 }

@@ -10,19 +10,19 @@ import (
 	"genkan/internal/gateway"
 )
 
-// importAtOnce is how many items are written at the same time: writes that come
-// together share a commit.
+// importAtOnce is how many items are written at the same time, because concurrent
+// writes share a commit.
 const importAtOnce = 8
 
-// What is sent together is bounded in entries and bytes: a request has a limit.
+// A request has a limit, so batches are bounded in entries and bytes.
 const (
 	mostInBatch  = 500
 	bytesInBatch = 256 << 10
 )
 
-// carryOut makes and changes items, and then the relations between them, which need
-// both ends, and the state. It fails when genkan is not to be had any more; what is wrong with one
-// item is noted, and the others go on.
+// carryOut creates and changes items, then adds the relations between them, which
+// need both ends, and then writes the state. It fails if genkan can no longer be
+// reached. A failure of one item is recorded, and the others continue.
 func (in *itemImport) carryOut(ctx context.Context, remote *client.Client, p *importPlan) error {
 	var fresh, changed []*incomingItem
 	for _, i := range in.incoming {
@@ -47,7 +47,7 @@ func (in *itemImport) carryOut(ctx context.Context, remote *client.Client, p *im
 	}
 	for _, i := range in.incoming {
 		switch {
-		case i.ref == "": // it has failed
+		case i.ref == "": // the item has failed
 		case i.known == nil:
 			in.report.Created++
 		case i.touched:
@@ -101,8 +101,8 @@ func (in *itemImport) changeItems(ctx context.Context, remote *client.Client, wo
 	return nil
 }
 
-// ofTheItem reports whether a failure is about what was sent, so that the next item
-// may fare better.
+// ofTheItem reports whether a failure is specific to the item, so that the next
+// item may succeed.
 func ofTheItem(err error) bool {
 	switch gateway.AsError(err).Code {
 	case gateway.CodeInvalid, gateway.CodeNotFound, gateway.CodeConflict:
@@ -112,7 +112,7 @@ func ofTheItem(err error) bool {
 	}
 }
 
-// patiently does something again when genkan asks to wait, as a rate limit does.
+// patiently repeats a request when genkan asks to wait, as a rate limit does.
 func patiently(ctx context.Context, do func() error) error {
 	for {
 		err := do()
@@ -128,11 +128,11 @@ func patiently(ctx context.Context, do func() error) error {
 	}
 }
 
-// changeItem changes one item where its file says something else.
+// changeItem updates one item with the fields that differ in its file.
 func changeItem(ctx context.Context, remote *client.Client, i *incomingItem) error {
 	item, err := remote.ChangeItem(ctx, i.ref, i.changes)
 	if err != nil {
-		return err // its reference stays, for it may be tried again
+		return err // the reference stays, because the item may be tried again
 	}
 	i.ref, i.touched = item.Ref(), true
 	return nil

@@ -30,11 +30,11 @@ current-state.md, or in the last line.`),
 	return cmd
 }
 
-// itemSink is what an export goes into.
+// itemSink receives the items of an export.
 type itemSink interface {
 	put(item exchange.Item) error
 	putState(state exchange.State) error
-	// finish makes what was put durable; without it, nothing is said to be there.
+	// finish makes the items durable. An export without it is incomplete.
 	finish() error
 	// abandon ends an export that failed.
 	abandon()
@@ -139,8 +139,8 @@ func unwritable(path string, err error) error {
 	return &gateway.Error{Code: gateway.CodeInvalid, Err: err, Message: "%s cannot be written: %s", Values: []any{path, err.Error()}}
 }
 
-// lineSink is a file of JSON Lines, which has its name when it is complete, or a
-// stream.
+// lineSink is a file of JSON Lines, or a stream. A file gets its name when it is
+// complete.
 type lineSink struct {
 	*exchange.Writer
 
@@ -177,8 +177,8 @@ func (s *lineSink) abandon() {
 	}
 }
 
-// folderSink is a folder with a file for each item. Each is there whole or not at
-// all, and within the folder: a link in it that leads elsewhere is not followed.
+// folderSink is a folder with a file for each item. Files appear only when they are
+// complete. Links that lead out of the folder are not followed.
 type folderSink struct{ *os.Root }
 
 func (s *folderSink) put(item exchange.Item) error {
@@ -207,7 +207,7 @@ func (s *folderSink) write(name string, content []byte) error {
 	return nil
 }
 
-// create makes a file that is not there yet, or none.
+// create writes a file that does not exist yet. It leaves no incomplete file.
 func (s *folderSink) create(name string, data []byte) error {
 	f, err := s.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -223,7 +223,7 @@ func (s *folderSink) create(name string, data []byte) error {
 func (s *folderSink) finish() error { return s.Close() }
 func (s *folderSink) abandon()      { _ = s.Close() }
 
-// readAll hands out all items that there are.
+// readAll passes all items to give.
 func readAll(ctx context.Context, remote *client.Client, give func(exchange.Item)) error {
 	lines, _, err := remote.ExportItems(ctx)
 	if err != nil {

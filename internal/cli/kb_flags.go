@@ -11,8 +11,8 @@ import (
 	"genkan/internal/gateway"
 )
 
-// flagsOfFields are what the fields of items and queries are called on a command
-// line: the first that a command has.
+// flagsOfFields maps the fields of items and queries to flags and arguments. The
+// first that a command has is used.
 var flagsOfFields = map[string][]string{
 	"related": {"--related", "OTHER"}, "related_to": {"--related", "OTHER"}, "add_related": {"OTHER"}, "remove_related": {"OTHER"},
 	"tags": {"--tag"}, "tag": {"--tag"}, "add_tags": {"--add-tag"}, "remove_tags": {"--remove-tag"},
@@ -23,7 +23,7 @@ var flagsOfFields = map[string][]string{
 	"category": {"--category"}, "version": {"--version"}, "limit": {"--limit"}, "offset": {"--offset"},
 }
 
-// naming has the errors of commands name flags and arguments, which people type,
+// naming makes the errors of commands name flags and arguments, which people type,
 // instead of fields.
 func naming(parent *cobra.Command) {
 	for _, cmd := range parent.Commands() {
@@ -33,11 +33,12 @@ func naming(parent *cobra.Command) {
 	}
 }
 
-// fieldWord is a word that may be a field, with its place in a list.
+// fieldWord matches a word that may be a field, with its index in a list.
 var fieldWord = regexp.MustCompile(`[A-Za-z_]+(\[\d+\])?`)
 
-// inFlags replaces the names of fields in an error about one. Words that are no
-// more than a field's name are replaced only where they are the field in question.
+// inFlags replaces the names of fields in an error about a field. An ordinary word
+// that is also the name of a field is replaced only if the error is about that
+// field.
 func inFlags(cmd *cobra.Command, err error) error {
 	var e *gateway.Error
 	if !errors.As(err, &e) || e.Field == "" || len(e.Values) != 1 || e.Message != "%s" {
@@ -62,7 +63,7 @@ func inFlags(cmd *cobra.Command, err error) error {
 	return &other
 }
 
-// flagOf is the flag or argument of a command for a field; empty for none.
+// flagOf returns the flag or argument of a command for a field; empty for none.
 func flagOf(cmd *cobra.Command, field string) string {
 	for _, name := range flagsOfFields[field] {
 		flag, isFlag := strings.CutPrefix(name, "--")

@@ -58,21 +58,21 @@ type itemImport struct {
 	dropped map[string][]place
 }
 
-// place is where something stands in somebody's files.
+// place is a position in the imported files.
 type place struct {
 	File string `json:"file"`
 	Line int    `json:"line"`
 }
 
-// importReport is what an import has done, or would do.
+// importReport is the result of an import, or of a dry run.
 type importReport struct {
 	Created   int             `json:"created"`
 	Updated   int             `json:"updated"`
 	Unchanged int             `json:"unchanged"`
 	Failed    []importFailure `json:"failed"`
-	// Dropped is what was not taken over.
+	// Dropped lists the data that was not imported.
 	Dropped []importDropped `json:"dropped"`
-	// State is taken, unchanged or older, where the files have a state.
+	// State is taken, unchanged or older if the files have a state.
 	State  string `json:"state,omitempty"`
 	DryRun bool   `json:"dryRun,omitempty"`
 }
@@ -88,12 +88,13 @@ type importDropped struct {
 	Where []place `json:"where"`
 }
 
-// fail notes that an item cannot be taken over.
+// fail records that an item cannot be imported.
 func (in *itemImport) fail(at place, text string) {
 	in.report.Failed = append(in.report.Failed, importFailure{at, text})
 }
 
-// droppedRelation is before the reference of an item that another was to be related to.
+// droppedRelation is the prefix of a dropped relation; the reference of the other
+// item follows.
 const droppedRelation = "related: "
 
 func (in *itemImport) drop(key string, at place) {
@@ -144,7 +145,7 @@ func (in *itemImport) run(ctx context.Context, paths []string) error {
 	return in.finish()
 }
 
-// show tells people what will happen.
+// show shows people what the import will do.
 func (in *itemImport) show(p *importPlan) {
 	fmt.Fprintln(in.std.Err, in.say("Items read: %d, from %d files. To be made: %d. To be changed: %d. There already: %d.",
 		len(in.incoming), in.files, p.create, p.update, p.same))
@@ -160,7 +161,7 @@ func (in *itemImport) show(p *importPlan) {
 	}
 }
 
-// finish tells what was done, and what was not.
+// finish reports what was imported and what was not.
 func (in *itemImport) finish() error {
 	for _, key := range slices.Sorted(maps.Keys(in.dropped)) {
 		in.report.Dropped = append(in.report.Dropped, importDropped{key, in.dropped[key]})
@@ -194,8 +195,8 @@ func (in *itemImport) finish() error {
 	return nil
 }
 
-// readPath reads what a path names. Source tells the arguments apart, for
-// references hold within one.
+// readPath reads the file or folder at a path. source is the number of the
+// argument, because references are valid within one argument.
 func (in *itemImport) readPath(source int, path string) error {
 	if path == "-" {
 		return in.readLines(source, path, in.std.In)
@@ -216,7 +217,7 @@ func (in *itemImport) readPath(source int, path string) error {
 	before := in.files
 	root := path
 	if !os.IsPathSeparator(root[len(root)-1]) {
-		root += string(filepath.Separator) // which follows a link to the folder
+		root += string(filepath.Separator) // a separator makes WalkDir follow a link to the folder
 	}
 	err = filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
 		hidden := name != root && strings.HasPrefix(d.Name(), ".")
@@ -233,7 +234,8 @@ func (in *itemImport) readPath(source int, path string) error {
 		case d.Type().IsRegular():
 			return in.readFile(source, name)
 		}
-		// A folder that came from others may lead anywhere, and a pipe has no end.
+		// A folder that came from others may have links to anywhere, and a pipe has
+		// no end.
 		in.files++
 		in.fail(place{name, 1}, in.say("it is a link or no ordinary file, and was passed over; import what it leads to by its own name"))
 		return nil
@@ -263,7 +265,7 @@ func unreadable(path string, err error) error {
 	return &gateway.Error{Code: gateway.CodeInvalid, Err: err, Message: "%s cannot be read", Values: []any{path}}
 }
 
-// maxFile is more than the file of an item can have.
+// maxFile is more than the file of an item can have, in bytes.
 const maxFile = 4 << 20
 
 func (in *itemImport) readFile(source int, path string) error {
@@ -286,7 +288,7 @@ func (in *itemImport) readFile(source int, path string) error {
 	}
 	name := path
 	if in.usualType != "" {
-		name = filepath.Base(path) // a folder's name would count as its type
+		name = filepath.Base(path) // the folder's name would be taken as the type
 	}
 	record, err := exchange.Decode(name, raw)
 	return in.take(source, path, record, err)
@@ -302,7 +304,7 @@ func (in *itemImport) readLines(source int, name string, from *os.File) error {
 	return nil
 }
 
-// take notes an item that was read, or why it could not be.
+// take records an item that was read, or why it could not be read.
 func (in *itemImport) take(source int, path string, record exchange.Record, err error) error {
 	at := place{path, record.Line}
 	var problem *exchange.Problem

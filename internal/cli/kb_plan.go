@@ -13,26 +13,26 @@ import (
 	"genkan/internal/kb/exchange"
 )
 
-// incomingItem is an item of a file, on its way into the knowledge base.
+// incomingItem is an item of a file that is being imported.
 type incomingItem struct {
 	place
 
 	item   exchange.Item
 	source int
-	// known is the item that is there already; nil for one that is new.
+	// known is the existing item; nil if the item is new.
 	known *knownItem
-	// byRef is set when that was found by its reference: the file is about this
+	// byRef is set if known was found by its reference. Then the file is about this
 	// knowledge base.
 	byRef bool
-	// changes are the fields that the file says otherwise.
+	// changes are the fields that differ in the file.
 	changes map[string]any
-	// ref is its reference in the knowledge base, once it has one.
+	// ref is the item's reference in the knowledge base; empty until it has one.
 	ref string
-	// touched is set when it was made or changed.
+	// touched is set if the item was created or changed.
 	touched bool
 }
 
-// ownRef is the reference that the item has in its file; empty for none.
+// ownRef returns the item's reference in its file; empty for none.
 func (i *incomingItem) ownRef() string {
 	if i.item.ID == 0 {
 		return ""
@@ -42,17 +42,18 @@ func (i *incomingItem) ownRef() string {
 
 func refText(item exchange.Item) string { return item.Type + "-" + strconv.FormatInt(item.ID, 10) }
 
-// knownItem is an item that is there, without its content.
+// knownItem is an existing item, without its content.
 type knownItem struct {
 	item  exchange.Item
 	text  textSum
 	taken bool
 }
 
-// textSum tells texts apart.
+// textSum is a hash of an item's type and texts.
 type textSum [sha256.Size]byte
 
-// sumOf is what makes an item the same as another: its type and its texts.
+// sumOf returns the hash of an item's type and texts. Items with the same hash are
+// the same.
 func sumOf(item exchange.Item) textSum {
 	h := sha256.New()
 	for _, text := range []string{item.Type, item.Title, item.Description, item.Content} {
@@ -68,18 +69,18 @@ type importPlan struct {
 	known map[string]*knownItem // by reference
 	// create, update and same count the items.
 	create, update, same int
-	// dated is how many new items have times, which are kept.
+	// dated is the number of new items with times, which are kept.
 	dated int
-	// strange are statuses that items are to get and that are not configured here.
+	// strange are statuses of the files that are not configured here.
 	strange []string
-	// state is what becomes of the state; empty if the files have none.
+	// state is what will happen to the state; empty if the files have none.
 	state string
 }
 
-// exact is a time as the knowledge base keeps it.
+// exact returns a time with the precision of the knowledge base.
 func exact(t time.Time) time.Time { return t.UTC().Truncate(time.Microsecond) }
 
-// plan finds out which items are there already, and what is to be changed.
+// plan determines which items exist already, and what to change.
 func (in *itemImport) plan(ctx context.Context, remote *client.Client) (*importPlan, error) {
 	p := &importPlan{known: map[string]*knownItem{}}
 	byText := map[textSum][]*knownItem{}
@@ -93,8 +94,8 @@ func (in *itemImport) plan(ctx context.Context, remote *client.Client) (*importP
 		return nil, err
 	}
 	in.refuseTwice()
-	// Files of a folder come in another order than the lines of an export, and of
-	// items with the same text the first is to be the first again.
+	// The files of a folder come in a different order than the lines of an export.
+	// Of items with the same text, the first must stay the first.
 	slices.SortStableFunc(in.incoming, func(a, b *incomingItem) int {
 		return cmp.Or(cmp.Compare(a.source, b.source), cmp.Compare(a.item.ID, b.item.ID))
 	})
@@ -111,8 +112,9 @@ func (in *itemImport) plan(ctx context.Context, remote *client.Client) (*importP
 	return p, in.planState(ctx, remote, p)
 }
 
-// planStatuses finds the statuses that will be refused, so that people can configure
-// them first. It is a courtesy: where it cannot be asked, the refusal tells.
+// planStatuses finds the statuses that will be refused, so that people can
+// configure them first. It is a courtesy: if the statuses cannot be read, the
+// refusal reports them.
 func (in *itemImport) planStatuses(ctx context.Context, remote *client.Client, p *importPlan) {
 	wanted := map[string]bool{}
 	for _, i := range in.incoming {
@@ -133,8 +135,9 @@ func (in *itemImport) planStatuses(ctx context.Context, remote *client.Client, p
 	p.strange = slices.Sorted(maps.Keys(wanted))
 }
 
-// recognise finds the items that are there already, the surest ways first. The
-// reference alone is none: another knowledge base has given it to another item.
+// recognise finds the items that exist already, with the most certain methods
+// first. A reference alone is not enough, because another knowledge base may have
+// given it to another item.
 func (in *itemImport) recognise(p *importPlan, byText map[textSum][]*knownItem) {
 	for _, same := range []func(i *incomingItem) *knownItem{
 		func(i *incomingItem) *knownItem {
@@ -151,7 +154,7 @@ func (in *itemImport) recognise(p *importPlan, byText map[textSum][]*knownItem) 
 			}
 			return byText[sumOf(i.item)][free]
 		},
-		func(i *incomingItem) *knownItem { // somebody's own file about an item
+		func(i *incomingItem) *knownItem { // a person's own file about an item
 			if k := p.known[i.ownRef()]; k != nil && i.item.CreatedAt.IsZero() && i.item.Title == k.item.Title {
 				i.byRef = true
 				return k
@@ -170,8 +173,8 @@ func (in *itemImport) recognise(p *importPlan, byText map[textSum][]*knownItem) 
 	}
 }
 
-// count counts what will be made and changed. Those whose relations alone change
-// count as well.
+// count counts the items to create and to change, including those of which only the
+// relations change.
 func (in *itemImport) count(p *importPlan) {
 	linked := map[*incomingItem]bool{}
 	byRef := in.byOwnRef()
@@ -215,14 +218,14 @@ func (in *itemImport) byOwnRef() map[sourcedRef]*incomingItem {
 	return all
 }
 
-// mayMean reports whether a reference that no file has means the item that is
-// there: not if it comes from another knowledge base.
+// mayMean reports whether a reference that no file has means the existing item. It
+// does not if the file comes from another knowledge base.
 func (i *incomingItem) mayMean(p *importPlan, ref string) bool {
 	return (i.item.ID == 0 || i.byRef) && p.known[ref] != nil
 }
 
-// refuseTwice takes out items whose reference another file has too: nobody can say
-// which one is meant.
+// refuseTwice removes items whose reference another file has too, because it is
+// unknown which of them is meant.
 func (in *itemImport) refuseTwice() {
 	first := map[sourcedRef]*incomingItem{}
 	in.incoming = slices.DeleteFunc(in.incoming, func(i *incomingItem) bool {
@@ -241,8 +244,8 @@ func (in *itemImport) refuseTwice() {
 	})
 }
 
-// differences are the fields that a file says otherwise than the item that is
-// there. What a file does not say stays.
+// differences returns the fields that differ between a file and the existing item.
+// Fields that the file does not have stay.
 func differences(file exchange.Item, k *knownItem) map[string]any {
 	changes := map[string]any{}
 	there := k.item
@@ -263,7 +266,7 @@ func differences(file exchange.Item, k *knownItem) map[string]any {
 	if tags := uniqueTexts(file.Tags); len(tags) > 0 && !slices.Equal(tags, there.Tags) {
 		changes["tags"] = tags
 	}
-	// The content is known by its sum only, with the other texts as they are there.
+	// Only the hash of the existing content is known, together with the other texts.
 	same := there
 	same.Content = file.Content
 	if file.Content != "" && sumOf(same) != k.text {

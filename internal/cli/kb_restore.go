@@ -10,13 +10,13 @@ import (
 	"genkan/internal/kb/exchange"
 )
 
-// restoreItems makes new items, with the times of their files and, where they are
-// free, with their ids. The lowest come first: an id is kept that is higher than all
-// before it.
+// restoreItems creates new items with the times of their files and, if these are
+// free, with their ids. It begins with the lowest id, because an id can be kept
+// only if it is higher than all before it.
 func (in *itemImport) restoreItems(ctx context.Context, remote *client.Client, fresh []*incomingItem) error {
 	slices.SortStableFunc(fresh, func(a, b *incomingItem) int {
 		if (a.item.ID == 0) != (b.item.ID == 0) {
-			return cmp.Compare(b.item.ID, a.item.ID) // those without one are last
+			return cmp.Compare(b.item.ID, a.item.ID) // items without an id come last
 		}
 		return cmp.Or(cmp.Compare(a.source, b.source), cmp.Compare(a.item.ID, b.item.ID))
 	})
@@ -32,7 +32,7 @@ func (in *itemImport) restoreItems(ctx context.Context, remote *client.Client, f
 	})
 }
 
-// inBatches hands out parts of a list that a request can hold.
+// inBatches splits a list into parts that fit into a request.
 func inBatches[T any](list []T, size func(T) int, send func(batch []T) error) error {
 	for len(list) > 0 {
 		n, bytes := 0, 0
@@ -48,8 +48,7 @@ func inBatches[T any](list []T, size func(T) int, send func(batch []T) error) er
 	return nil
 }
 
-// restoreBatch makes items together, or one by one if something is wrong with any of
-// them.
+// restoreBatch creates items together, or one by one if one of them is refused.
 func (in *itemImport) restoreBatch(ctx context.Context, remote *client.Client, batch []*incomingItem) error {
 	var all client.Restoration
 	for _, i := range batch {
@@ -93,13 +92,14 @@ func restored(f exchange.Item) client.RestoredItem {
 	}
 }
 
-// relatedPair is a relation that is to be added.
+// relatedPair is a relation to add.
 type relatedPair struct {
 	a, b string
 	at   place
 }
 
-// relate adds the relations that the files name. That updates no item.
+// relate adds the relations of the files. Adding a relation does not update an
+// item.
 func (in *itemImport) relate(ctx context.Context, remote *client.Client, p *importPlan) error {
 	there := relations{}
 	for ref, k := range p.known {
@@ -139,7 +139,7 @@ func (in *itemImport) relate(ctx context.Context, remote *client.Client, p *impo
 	})
 }
 
-// target is what a reference in a file means here; empty for nothing.
+// target returns the item that a reference in a file means here; empty for none.
 func (in *itemImport) target(p *importPlan, byRef map[sourcedRef]*incomingItem, source int, text string, from *incomingItem) string {
 	if other := byRef[sourcedRef{source, text}]; other != nil {
 		return other.ref
@@ -150,7 +150,8 @@ func (in *itemImport) target(p *importPlan, byRef map[sourcedRef]*incomingItem, 
 	return ""
 }
 
-// relations are neighbours by reference, each end having the other.
+// relations maps references to their neighbours. Each relation is stored at both
+// ends.
 type relations map[string]map[string]bool
 
 func (r relations) add(a, b string) {
@@ -162,8 +163,7 @@ func (r relations) add(a, b string) {
 	}
 }
 
-// relateBatch adds relations together, or one by one if something is wrong with any
-// of them.
+// relateBatch adds relations together, or one by one if one of them is refused.
 func (in *itemImport) relateBatch(ctx context.Context, remote *client.Client, batch []relatedPair, byActual map[string]*incomingItem) error {
 	var all client.Restoration
 	for _, pair := range batch {
@@ -197,14 +197,14 @@ func (in *itemImport) relateBatch(ctx context.Context, remote *client.Client, ba
 	return nil
 }
 
-// What becomes of the text about where things stand.
+// These are the outcomes for the state, the text about the present state of things.
 const (
 	stateTaken = "taken"
 	stateSame  = "unchanged"
-	stateOlder = "older" // the one here is newer, and stays
+	stateOlder = "older" // the existing state is newer, and stays
 )
 
-// incomingState is the text about where things stand, of a file.
+// incomingState is the state of a file.
 type incomingState struct {
 	place
 
@@ -212,7 +212,7 @@ type incomingState struct {
 	source int
 }
 
-// planState decides what becomes of the state of the files: it is taken over where
+// planState decides whether to import the state of the files. It is imported if
 // there is none yet, or an older one.
 func (in *itemImport) planState(ctx context.Context, remote *client.Client, p *importPlan) error {
 	if in.state == nil {
@@ -236,7 +236,7 @@ func (in *itemImport) planState(ctx context.Context, remote *client.Client, p *i
 	return nil
 }
 
-// restoreState writes the state as it was.
+// restoreState writes the state with its time.
 func (in *itemImport) restoreState(ctx context.Context, remote *client.Client, p *importPlan) error {
 	in.report.State = p.state
 	if p.state != stateTaken {
@@ -247,7 +247,8 @@ func (in *itemImport) restoreState(ctx context.Context, remote *client.Client, p
 		Content: s.Content, UpdatedBy: s.UpdatedBy, UpdatedAt: shownMoment(s.UpdatedAt), Tags: uniqueTexts(s.Tags), Related: []string{},
 	}
 	byRef := in.byOwnRef()
-	// Beside items it comes from where they do; alone it is about what is here.
+	// Beside items, the state comes from the same knowledge base as they do. Alone,
+	// it is about this one.
 	var from incomingItem
 	if slices.ContainsFunc(in.incoming, func(i *incomingItem) bool { return i.source == in.state.source }) {
 		from.item.ID = 1
@@ -271,7 +272,7 @@ func (in *itemImport) restoreState(ctx context.Context, remote *client.Client, p
 	return err
 }
 
-// stateWords tells people what becomes of the state.
+// stateWords tells people what happens to the state.
 func (in *itemImport) stateWords(what string) string {
 	switch what {
 	case stateTaken:
@@ -285,7 +286,7 @@ func (in *itemImport) stateWords(what string) string {
 	}
 }
 
-// exportedState is the state for a file; nil if it was never written.
+// exportedState returns the state for a file; nil if it was never written.
 func exportedState(s client.State) *exchange.State {
 	if s.Metadata.UpdatedAt == nil {
 		return nil

@@ -15,7 +15,7 @@ import (
 	"genkan/internal/gateway"
 )
 
-// itemFlags are the fields of an item on a command line.
+// itemFlags are the flags for the fields of an item.
 type itemFlags struct {
 	title, description, content, file   string
 	status, priority, category, version string
@@ -24,7 +24,7 @@ type itemFlags struct {
 	addTags, removeTags                 []string
 }
 
-// add adds the fields that a new item and a change have.
+// add adds the flags that new items and changes share.
 func (f *itemFlags) add(c *command, cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.description, "description", "", c.say("a short `text` about it"))
@@ -39,7 +39,7 @@ func (f *itemFlags) add(c *command, cmd *cobra.Command) {
 	cmd.MarkFlagsMutuallyExclusive("content", "file")
 }
 
-// readContent is the content that the flags name.
+// readContent returns the content that the flags name.
 func (c *command) readContent(f itemFlags) (string, error) {
 	name, raw := f.file, []byte(f.content)
 	var err error
@@ -165,8 +165,8 @@ With another type an item gets another id; its old reference goes on finding it.
 	return cmd
 }
 
-// kbRelate relates items, or takes relations away. The other relations stay, also
-// when somebody else changes them at the same time.
+// kbRelate adds or removes relations of items. The other relations stay, even if
+// another client changes them at the same time.
 func (c *command) kbRelate(relate bool) *cobra.Command {
 	use, short, field := "unrelate ITEM OTHER...", c.say("Take relations of an item away"), "remove_related"
 	if relate {
@@ -202,7 +202,7 @@ relation has no direction: either item shows it.
 	})
 }
 
-// itemChanges are the fields that the command line names.
+// itemChanges returns the fields that the command line sets.
 func (c *command) itemChanges(cmd *cobra.Command, f itemFlags) (map[string]any, error) {
 	changes := map[string]any{}
 	for flag, value := range map[string]string{

@@ -17,8 +17,9 @@ import (
 	"genkan/internal/lang"
 )
 
-// chooseLanguage finds the language of this command line. It looks at the
-// arguments before cobra does, because help and wrong flags are told in it too.
+// chooseLanguage determines the language of this command line. It reads the
+// arguments before cobra does, because help and errors about flags are translated
+// too.
 func chooseLanguage(args []string) lang.Language {
 	file := early(args, "config")
 	if file == "" {
@@ -32,7 +33,7 @@ func chooseLanguage(args []string) lang.Language {
 	return l
 }
 
-// early reads a flag without knowing the others: --name value or --name=value.
+// early reads a flag without knowledge of the others: --name value or --name=value.
 func early(args []string, name string) string {
 	value := ""
 	for i, arg := range args {
@@ -48,8 +49,7 @@ func early(args []string, name string) string {
 	return value
 }
 
-// checkLang refuses a language that there is none of, for the commands that
-// read no configuration.
+// checkLang refuses an unknown language, for commands that read no configuration.
 func (c *command) checkLang() error {
 	if _, ok := lang.Parse(strings.ToLower(c.flags.Lang)); !ok && c.flags.Lang != "" {
 		return gateway.Errorf(gateway.CodeInvalid, "--lang must be one of %s", "en, ja")
@@ -57,14 +57,14 @@ func (c *command) checkLang() error {
 	return nil
 }
 
-// say puts a text of our own into the language. Whatever a command prints or
-// says about itself goes through it.
+// say translates one of genkan's own texts. All output of commands and all help
+// goes through it.
 func (c *command) say(format string, values ...any) string {
 	return c.language.Sprintf(format, values...)
 }
 
-// translateHelp puts into the language what cobra adds to our commands, and has
-// them refuse what they do not know.
+// translateHelp translates the texts that cobra adds to commands, and makes
+// commands refuse unknown subcommands.
 func (c *command) translateHelp(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
@@ -103,7 +103,7 @@ func eachCommand(cmd *cobra.Command, visit func(*cobra.Command)) {
 	}
 }
 
-// names are those of commands.
+// names returns the names of commands.
 func names(commands []*cobra.Command) iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, cmd := range commands {
@@ -114,11 +114,11 @@ func names(commands []*cobra.Command) iter.Seq[string] {
 	}
 }
 
-// anyNumber of arguments.
+// anyNumber allows any number of arguments.
 const anyNumber = math.MaxInt
 
-// arguments says how many a command takes. The names are those of its usage
-// line.
+// arguments checks the number of a command's arguments. The error names them as the
+// usage line does.
 func arguments(least, most int) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch n := len(args); {
@@ -128,8 +128,8 @@ func arguments(least, most int) cobra.PositionalArgs {
 		case n <= most:
 			return nil
 		case cmd.HasSubCommands():
-			// Also where one argument is allowed, as in `genkan servers NAME`: the first
-			// of two was meant to be a subcommand.
+			// This also applies if one argument is allowed, as in `genkan servers
+			// NAME`: the first of two was meant to be a subcommand.
 			if near := gateway.Nearest(args[0], names(cmd.Commands())); near != "" {
 				return wrongUsage("`%s` has no command %q; did you mean `%s %s`?", cmd.CommandPath(), args[0], cmd.CommandPath(), near)
 			}
@@ -167,7 +167,7 @@ func wrongUsage(format string, values ...any) *gateway.Error {
 	return gateway.Errorf(gateway.CodeInvalid, format, values...)
 }
 
-// usageError is what cobra says about a command line, in our own words.
+// usageError converts cobra's error about a command line into genkan's own message.
 func usageError(err error) *gateway.Error {
 	var unknown *pflag.NotExistError
 	var missing *pflag.ValueRequiredError
@@ -193,7 +193,7 @@ func usageError(err error) *gateway.Error {
 	return wrongUsage("there is no command %s. Did you mean one of these?\n%s", word, strings.TrimRight(near, "\n"))
 }
 
-// wrongValue says what a flag's value must be.
+// wrongValue returns the error that says what a flag's value must be.
 func wrongValue(e *pflag.InvalidValueError) *gateway.Error {
 	name, value := "--"+e.GetFlag().Name, e.GetValue()
 	switch e.GetFlag().Value.Type() {
@@ -208,7 +208,7 @@ func wrongValue(e *pflag.InvalidValueError) *gateway.Error {
 	}
 }
 
-// dashed is a flag as it is written.
+// dashed returns a flag with its dashes.
 func dashed(name string) string {
 	if utf8.RuneCountInString(name) == 1 {
 		return "-" + name

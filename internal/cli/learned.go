@@ -55,12 +55,13 @@ same client. Only the stems of the words are kept. Client * counts for everybody
 	return cmd
 }
 
-// lessonsOf are a client's lessons, or those of all.
+// lessonsOf selects the lessons of one client, or of all.
 func lessonsOf(name string) client.LearnedFilter {
 	return client.LearnedFilter{Client: name, All: name == ""}
 }
 
-// lessonTool is a tool as clients name it, or as its server did when it is gone.
+// lessonTool returns a tool's name as clients see it, or its server's name for it
+// if the tool is gone.
 func lessonTool(l client.Lesson) string {
 	if l.Name != "" {
 		return l.Name

@@ -12,7 +12,7 @@ import (
 	"genkan/internal/gateway"
 )
 
-// shown is a named thing with several lines about it.
+// shown is a name with several lines of description.
 type shown struct {
 	name  string
 	lines []string
@@ -45,8 +45,8 @@ func (c *command) list(all []shown) {
 	}
 }
 
-// wrapped breaks a text into lines of so many columns, at spaces if possible.
-// Every character is kept. Without columns it is one line.
+// wrapped breaks a text into lines of the given number of columns, at spaces if
+// possible. It keeps every character. If columns is zero, the result is one line.
 func wrapped(text string, columns int) []string {
 	var lines []string
 	for columns > 0 && width(text) > columns {
@@ -70,8 +70,8 @@ func wrapped(text string, columns int) []string {
 	return append(lines, text)
 }
 
-// commandLine writes words so that a reader sees where each begins and ends, and
-// every character that a terminal would not show as it is. Quotes are a shell's.
+// commandLine quotes words as a shell does, so that a reader sees where each begins
+// and ends. It escapes characters that a terminal would not show.
 func commandLine(words []string) string {
 	var all []string
 	for _, word := range words {
@@ -88,8 +88,8 @@ func commandLine(words []string) string {
 	return strings.Join(all, " ")
 }
 
-// isBlank reports whether a character counts as printable and shows nothing: the
-// fillers of Hangul and the empty Braille pattern.
+// isBlank reports whether a character counts as printable but shows nothing: the
+// Hangul fillers and the empty Braille pattern.
 func isBlank(r rune) bool {
 	switch r {
 	case 0x115f, 0x1160, 0x2800, 0x3164, 0xffa0:

@@ -63,12 +63,12 @@ func (c *command) logout() *cobra.Command {
 	}
 }
 
-// readConfig reads the configuration as `genkan serve` would here.
+// readConfig reads the configuration as `genkan serve` does here.
 func (c *command) readConfig() (*config.Config, error) {
 	return app.ReadConfig(app.Options{DataDir: c.dataDir, ConfigFile: c.configFile, Flags: c.flags})
 }
 
-// remoteServer finds a server that can be signed in to.
+// remoteServer returns a server that supports signing in.
 func remoteServer(cfg *config.Config, name string) (signin.Server, error) {
 	i := slices.IndexFunc(cfg.Servers, func(s config.Server) bool { return s.Name == name })
 	if i < 0 {
@@ -87,11 +87,11 @@ func remoteServer(cfg *config.Config, name string) (signin.Server, error) {
 	}
 }
 
-// signIns opens the sign-ins of the data directory, beside a running genkan.
+// signIns opens the sign-ins of the data directory. A genkan may be running.
 func (c *command) signIns(cfg *config.Config, use func(*signin.SignIns) error) error {
 	sink := c.logSink()
 	defer sink.Close()
-	level := "error" // what happens is said in words
+	level := "error" // the command itself reports what happens
 	if c.debug {
 		level = c.flags.LogLevel
 	}
@@ -123,7 +123,7 @@ func (c *command) signIn(ctx context.Context, cfg *config.Config, s signin.Serve
 	})
 }
 
-// person is who sits before this terminal.
+// person returns the signin.Person at this terminal.
 func (c *command) person(s signin.Server, noBrowser bool) signin.Person {
 	opened := false
 	return signin.Person{
@@ -154,11 +154,11 @@ func (c *command) person(s signin.Server, noBrowser bool) signin.Person {
 	}
 }
 
-// readLine waits for a line from the person, and for ctx: the browser may be
-// quicker. That nobody can write here leaves it to the browser.
+// readLine waits for a line from the person, or for ctx, because the browser may be
+// quicker. If nothing can be typed here, only the browser can finish the sign-in.
 func (c *command) readLine(ctx context.Context) (string, error) {
 	lines := make(chan string, 1)
-	go func() { // it may read on after we are done; the process ends then
+	go func() { // it may read on after the command is done; the process ends then
 		for reader := bufio.NewReader(c.std.In); ; {
 			line, err := reader.ReadString('\n')
 			if len(line) > 1 {
@@ -191,7 +191,7 @@ func (c *command) signOut(ctx context.Context, cfg *config.Config, name string) 
 		fmt.Fprintln(c.std.Err, c.say("Nobody is signed in to %s.", name))
 		return nil
 	}
-	if unfit != nil { // what the configuration has lost can still be forgotten
+	if unfit != nil { // a sign-in can be forgotten even if its server is no longer configured
 		server = signin.Server{Name: name}
 	}
 	return c.signIns(cfg, func(k *signin.SignIns) error {
@@ -210,20 +210,20 @@ func (c *command) signOut(ctx context.Context, cfg *config.Config, name string) 
 	})
 }
 
-// notServed: there is no genkan that the news would be for.
+// notServed reports whether an error means that no running genkan needs to be told.
 func notServed(err error) bool {
 	var e *gateway.Error
 	return errors.As(err, &e) && (e.Code == gateway.CodeUnavailable || e.Code == gateway.CodeNotFound)
 }
 
-// tryPatience is how long a server may take to be ready after a sign-in, and
-// tryPace how often it is looked at.
+// tryPatience is how long a server may take to become ready after a sign-in, and
+// tryPace is how often its state is read.
 const (
 	tryPatience = 20 * time.Second
 	tryPace     = 50 * time.Millisecond
 )
 
-// tellOfSignIn has a running genkan use the sign-in, and says what came of it.
+// tellOfSignIn makes a running genkan use the sign-in, and reports the result.
 func (c *command) tellOfSignIn(ctx context.Context, name string) error {
 	remote, err := c.remote(ctx)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"genkan/internal/setup"
 )
 
-// showPlan says what an import found and would do. fresh are the new servers.
+// showPlan shows what an import found and would do. fresh are the new servers.
 func (c *command) showPlan(plan client.ImportPlan, fresh []client.ImportServer) {
 	out := c.std.Out
 	for _, f := range plan.Files {
@@ -85,7 +85,7 @@ func (c *command) showFile(plan client.ImportPlan, f client.ImportFile) {
 	c.list(all)
 }
 
-// whatRuns shows a server whole, without its secrets. The first line is its
+// whatRuns describes all of a server without its secrets. The first line is its
 // command or address.
 func (c *command) whatRuns(s client.ImportServer) []string {
 	lines := c.howReached(s)
@@ -124,8 +124,8 @@ func (c *command) howReached(s client.ImportServer) []string {
 	return lines
 }
 
-// listed names variables or headers, with what their values refer to: a server may
-// ask for a secret of another.
+// listed lists variables or headers with the names that their values refer to,
+// because a server may ask for another server's secret.
 func listed(variables []client.ImportVariable) string {
 	var all []string
 	for _, v := range variables {
@@ -138,7 +138,7 @@ func listed(variables []client.ImportVariable) string {
 	return strings.Join(all, ", ")
 }
 
-// aboutOrigin is what there is to know about an entry beside what it runs.
+// aboutOrigin describes an entry, except what it runs.
 func (c *command) aboutOrigin(s client.ImportServer, i int) string {
 	var words []string
 	if s.Secrets > 0 {
@@ -158,7 +158,7 @@ func (c *command) aboutOrigin(s client.ImportServer, i int) string {
 	return strings.Join(words, ", ")
 }
 
-// suggestConnect names the next step for the clients of servers that genkan has.
+// suggestConnect names the next step for the clients whose servers genkan has.
 func (c *command) suggestConnect(added []client.ImportServer) {
 	var names []string
 	own := map[string]bool{} // clients with an entry outside of projects

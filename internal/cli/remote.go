@@ -22,9 +22,9 @@ import (
 	"genkan/internal/upstream"
 )
 
-// remote is a client for the genkan of the data directory. It is reached through
-// the socket there, because a port may belong to another user. An address that
-// --listen names must prove that it knows the admin token.
+// remote returns a client of the data directory's genkan. It uses the directory's
+// socket, because a port may belong to another user. An address given with --listen
+// must prove that it knows the admin token.
 func (c *command) remote(ctx context.Context) (*client.Client, error) {
 	raw, err := os.ReadFile(app.AdminTokenFile(c.dataDir))
 	if err != nil {
@@ -50,7 +50,7 @@ func (c *command) remote(ctx context.Context) (*client.Client, error) {
 	return client.NewOver(c.dialOwner, token), nil
 }
 
-// noteOtherConfig says, once, that the genkan that runs has another configuration
+// noteOtherConfig says once that the running genkan has a different configuration
 // than the one that was named.
 func (c *command) noteOtherConfig(welcome bridge.Welcome) {
 	if c.configFile == "" || c.otherConfigNoted || welcome.Config == "" || sameFile(c.configFile, welcome.Config) {
@@ -61,7 +61,8 @@ func (c *command) noteOtherConfig(welcome bridge.Welcome) {
 		c.homely(welcome.Config), c.homely(c.configFile)))
 }
 
-// sameFile reports whether two paths lead to one file, or would.
+// sameFile reports whether two paths lead to the same file. The file need not
+// exist.
 func sameFile(a, b string) bool {
 	one, errA := os.Stat(a)
 	other, errB := os.Stat(b)
@@ -72,7 +73,7 @@ func sameFile(a, b string) bool {
 	return err == nil && full == b
 }
 
-// remoteOrNone is remote, and nil when no genkan runs for the data directory.
+// remoteOrNone is remote, but returns nil if no genkan runs for the data directory.
 func (c *command) remoteOrNone(ctx context.Context) (*client.Client, error) {
 	remote, err := c.remote(ctx)
 	if err == nil {
@@ -91,7 +92,7 @@ func (c *command) dialOwner(ctx context.Context) (net.Conn, error) {
 	return conn, err
 }
 
-// findOwner asks the genkan that owns the socket what it is and where it listens.
+// findOwner asks the owner of the socket for its version and its address.
 func (c *command) findOwner(ctx context.Context) (bridge.Welcome, error) {
 	conn, welcome, err := c.greetOwner(ctx)
 	if err == nil {
@@ -104,7 +105,7 @@ func (c *command) greetOwner(ctx context.Context) (net.Conn, bridge.Welcome, err
 	return bridge.Dial(ctx, c.dataDir, bridge.Hello{Purpose: bridge.PurposeREST, Version: c.version})
 }
 
-// findingLine says what became of one definition of a server.
+// findingLine describes what happened to one definition of a server.
 func (c *command) findingLine(f client.Finding) string {
 	name, notes := gateway.Printable(gateway.Short(f.Name)), strings.Join(f.Notes, "; ")
 	switch {
@@ -117,7 +118,7 @@ func (c *command) findingLine(f client.Finding) string {
 	}
 }
 
-// shownTime is empty for what never was.
+// shownTime formats a time; empty for the zero time.
 func shownTime(t time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -129,7 +130,7 @@ func shownDuration(millis int64) string {
 	return (time.Duration(millis) * time.Millisecond).Round(10 * time.Millisecond).String()
 }
 
-// stateOf is a server's state, in one word where there is one.
+// stateOf describes a server's state, in one word if possible.
 func (c *command) stateOf(s client.Server) string {
 	if s.SignIn == upstream.SignInNeeded {
 		return c.say("needs sign-in")
@@ -183,7 +184,7 @@ the whole answer. The exit status is 1 when the tool reports an error.`),
 			}
 			folder, err := os.Getwd()
 			if err != nil {
-				folder = "" // one that is gone; most servers do not care
+				folder = "" // the folder is gone; most servers do not need it
 			}
 			result, err := remote.Call(cmd.Context(), args[0], arguments, timeout, folder)
 			if err != nil {
@@ -202,8 +203,8 @@ the whole answer. The exit status is 1 when the tool reports an error.`),
 	return cmd
 }
 
-// showResult prints texts as they are, of images, sounds and files what they
-// are, and whatever else as JSON.
+// showResult prints texts unchanged, a description of images, sounds and files, and
+// everything else as JSON.
 func (c *command) showResult(result client.CallResult) error {
 	if c.asJSON {
 		return c.json(result)
@@ -240,7 +241,7 @@ func (c *command) showResult(result client.CallResult) error {
 	return nil
 }
 
-// content is a part of a tool's answer.
+// content is one part of a tool's answer.
 type content struct {
 	Type     string  `json:"type"`
 	Text     *string `json:"text"`
@@ -252,7 +253,7 @@ type content struct {
 	} `json:"resource"`
 }
 
-// binary is how many bytes a part has that no terminal can show.
+// binary returns the number of bytes of a part that a terminal cannot show.
 func (p *content) binary() (bytes int, ok bool) {
 	encoded := p.Resource.Blob
 	if p.Type == "image" || p.Type == "audio" {

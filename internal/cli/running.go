@@ -16,22 +16,22 @@ import (
 	"genkan/internal/mcpserver"
 )
 
-// running is a client for the genkan of the data directory. When none runs, one
-// is started in the background, as `genkan stdio` does.
+// running returns a client of the data directory's genkan. If none runs, it starts
+// one in the background, as `genkan stdio` does.
 func (c *command) running(ctx context.Context) (*client.Client, error) {
 	remote, _, err := c.runningOrStarted(ctx)
 	return remote, err
 }
 
-// runningOrStarted is running, and reports whether one had to be started.
+// runningOrStarted is running, and reports whether a genkan had to be started.
 func (c *command) runningOrStarted(ctx context.Context) (remote *client.Client, started bool, err error) {
 	remote, err = c.remote(ctx)
 	var e *gateway.Error
 	if err == nil || !errors.As(err, &e) || e.Code != gateway.CodeUnavailable || c.flags.Listen != "" {
-		return remote, false, err // one that was named with --listen is not replaced
+		return remote, false, err // a genkan named with --listen is not replaced
 	}
 	if err := c.startBackground(ctx); err != nil {
-		// What is wrong with the configuration is said here, and not in a log only.
+		// Report mistakes in the configuration here, not only in a log.
 		opt, sink := c.options()
 		defer sink.Close()
 		if _, wrong := app.ReadConfig(opt); wrong != nil {
@@ -46,8 +46,8 @@ func (c *command) runningOrStarted(ctx context.Context) (remote *client.Client, 
 	return remote, true, err
 }
 
-// withServers is running for commands that are about servers and their tools. A
-// person is told when servers have to be started first, which can take a while.
+// withServers is running for commands about servers and their tools. It tells a
+// person when servers have to be started first, which can take a while.
 func (c *command) withServers(ctx context.Context) (remote *client.Client, started bool, err error) {
 	remote, started, err = c.runningOrStarted(ctx)
 	if started && err == nil && !c.asJSON && isTerminal(c.std.Err) {
@@ -57,7 +57,7 @@ func (c *command) withServers(ctx context.Context) (remote *client.Client, start
 }
 
 const (
-	// startPace is how often servers that are starting are looked at.
+	// startPace is how often the state of starting servers is read.
 	startPace = 100 * time.Millisecond
 	// listPatience is how long a list waits for servers that are starting. The
 	// first start of one may download it, which takes minutes.
@@ -74,14 +74,14 @@ const (
 func isStarting(s client.Server) bool { return s.State == client.StateStarting }
 
 // isUnlisted selects the servers whose tools are not known yet: they are starting,
-// and there is no list of an earlier start.
+// and no list of an earlier start exists.
 func isUnlisted(s client.Server) bool {
 	return s.Tools == 0 && (isStarting(s) || s.State == client.StateReady && time.Since(s.Since) < justReady)
 }
 
-// awaitServers waits until no server is selected, or done (if it is not nil) says that
-// it need not wait longer, and returns the names of those that still are. Patience 0
-// is without end: a server that is starting is ready or down after its
+// awaitServers waits until no server is selected, or until done (which may be nil)
+// reports true. It returns the names of the servers that are still selected. A
+// patience of 0 means no limit: a starting server becomes ready or down after its
 // startupTimeout.
 func (c *command) awaitServers(
 	ctx context.Context, remote *client.Client, patience time.Duration, selects func(client.Server) bool, done func() (bool, error),
@@ -100,7 +100,8 @@ func (c *command) awaitServers(
 				left = append(left, s.Name)
 			}
 		}
-		// Only now: what a server listed before it was left out is seen.
+		// Call done after the servers were read, so that it sees what a server listed
+		// before it was no longer selected.
 		if done != nil {
 			if enough, err := done(); enough || err != nil {
 				return left, err
@@ -120,13 +121,13 @@ func (c *command) awaitServers(
 	}
 }
 
-// canceled is the error of a command that a signal ended.
+// canceled returns the error of a command that a signal ended.
 func canceled(ctx context.Context) error {
 	return &gateway.Error{Code: gateway.CodeCanceled, Err: context.Cause(ctx), Message: "canceled"}
 }
 
-// awaitLists waits for servers whose tools are not known yet, and says whose tools a
-// list lacks.
+// awaitLists waits for servers whose tools are not known yet, and names those that
+// a list lacks.
 func (c *command) awaitLists(ctx context.Context, remote *client.Client, patience time.Duration) error {
 	left, err := c.awaitServers(ctx, remote, patience, isUnlisted, nil)
 	if err == nil && len(left) > 0 {
@@ -135,9 +136,9 @@ func (c *command) awaitLists(ctx context.Context, remote *client.Client, patienc
 	return err
 }
 
-// awaitTool waits until a tool is known, as long as servers are starting that may
-// have it, and no longer than patience (0 is without end). If it is not there then,
-// whoever asks for it is told so, and which servers may still bring it.
+// awaitTool waits until a tool is known, while servers that may have it are
+// starting, and no longer than patience (0 means no limit). If the tool is still
+// unknown, it says so and names the servers that may still provide it.
 func (c *command) awaitTool(ctx context.Context, remote *client.Client, name string, patience time.Duration) (client.Tool, error) {
 	var tool client.Tool
 	var missing error
@@ -158,8 +159,8 @@ func (c *command) awaitTool(ctx context.Context, remote *client.Client, name str
 	return tool, err
 }
 
-// awaitReady waits until a tool's server is not starting: its call may take less time
-// than the start.
+// awaitReady waits until a tool's server has started, because the time limit of a
+// call may be shorter than the start.
 func (c *command) awaitReady(ctx context.Context, remote *client.Client, name string) error {
 	list, err := remote.Servers(ctx)
 	if err != nil || !slices.ContainsFunc(list, func(s client.Server) bool { return isStarting(s) || isUnlisted(s) }) {
@@ -168,7 +169,7 @@ func (c *command) awaitReady(ctx context.Context, remote *client.Client, name st
 	tool, err := c.awaitTool(ctx, remote, name, 0)
 	var e *gateway.Error
 	if errors.As(err, &e) && e.Code == gateway.CodeNotFound {
-		return nil // the call says why
+		return nil // the call reports why
 	}
 	if err != nil {
 		return err
@@ -178,8 +179,8 @@ func (c *command) awaitReady(ctx context.Context, remote *client.Client, name st
 	return err
 }
 
-// startBackground starts a genkan in the background, or finds that one was
-// started meanwhile.
+// startBackground starts a genkan in the background, or finds one that was started
+// meanwhile.
 func (c *command) startBackground(ctx context.Context) error {
 	opt, sink := c.options()
 	defer sink.Close()
@@ -190,19 +191,19 @@ func (c *command) startBackground(ctx context.Context) error {
 	joiner.Hello.Purpose = bridge.PurposeREST
 	conn, err := joiner.Join(ctx)
 	if err == nil {
-		_ = conn.Close() // it was to see that somebody is there
+		_ = conn.Close() // the connection only proves that a genkan runs
 	}
 	return err
 }
 
-// settled is what a server came to.
+// settled is the outcome of a server's start.
 type settled struct {
 	client.Server
 	took time.Duration
 }
 
-// await shows how servers start, a line for each as it becomes known, until all
-// have or ctx ends.
+// await shows how servers start, with a line for each outcome, until all have
+// started or failed or ctx ends.
 func (c *command) await(ctx context.Context, remote *client.Client, names []string) error {
 	begun := time.Now()
 	waiting := map[string]bool{}
@@ -253,10 +254,10 @@ func (c *command) showStart(s settled) {
 	}
 }
 
-// eraseLine goes back to the line's beginning and empties it.
+// eraseLine returns to the beginning of the line and clears it.
 const eraseLine = "\r\x1b[K"
 
-// progressLine is a line that is written over, on terminals only.
+// progressLine is a line that is overwritten, on terminals only.
 type progressLine struct {
 	c     *command
 	shown bool

@@ -14,9 +14,9 @@ import (
 )
 
 // screen is a writer for people. Texts of servers, items and files can contain
-// characters that steer a terminal or that nobody sees; a screen writes escapes
-// such as \x1b and \u202e in their place. All output of commands goes through one,
-// so no command can forget it. Texts for programs take command.exact, and JSON takes
+// characters that control a terminal or are invisible; a screen replaces them with
+// escapes such as \x1b and \u202e. All output of commands goes through one, so no
+// command can forget it. Texts for programs use command.exact, and JSON uses
 // command.jsonOut.
 type screen struct {
 	out io.Writer
@@ -24,7 +24,7 @@ type screen struct {
 	form func(to []byte, r rune, invalid bool) []byte
 
 	mu sync.Mutex
-	// begun holds the first bytes of a character whose others are in the next write.
+	// begun holds the first bytes of a character that continues in the next write.
 	begun []byte
 }
 
@@ -40,8 +40,7 @@ func (s *screen) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// unfinished is the number of bytes at the end that can be the beginning of a
-// character.
+// unfinished returns the number of bytes at the end that may begin a character.
 func unfinished(text []byte) int {
 	for n := 1; n < utf8.UTFMax && n <= len(text); n++ {
 		if last := text[len(text)-n:]; utf8.RuneStart(last[0]) {
@@ -54,8 +53,8 @@ func unfinished(text []byte) int {
 	return 0
 }
 
-// behind is the writer that a screen writes to. Bytes of our own that steer the
-// terminal go there, and protocols do.
+// behind returns the writer that a screen writes to. It is for genkan's own
+// terminal control sequences, and for protocols.
 func behind(w io.Writer) io.Writer {
 	if s, ok := w.(*screen); ok {
 		return s.out
@@ -63,8 +62,8 @@ func behind(w io.Writer) io.Writer {
 	return w
 }
 
-// exact is standard output for texts that programs read: their bytes pass
-// unchanged, unless it is a terminal.
+// exact returns standard output for texts that programs read. It writes bytes
+// unchanged unless it is a terminal.
 func (c *command) exact() io.Writer {
 	if isTerminal(c.std.Out) {
 		return c.std.Out
@@ -77,7 +76,7 @@ func isTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// forPrograms writes escapes of JSON, so that strings keep their meaning.
+// forPrograms writes JSON escapes, so that strings keep their meaning.
 func forPrograms(to []byte, r rune, invalid bool) []byte {
 	if invalid {
 		return append(to, `\ufffd`...)

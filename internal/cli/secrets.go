@@ -49,7 +49,7 @@ func (c *command) secretsSet() *cobra.Command {
 	}
 }
 
-// secretKeeper keeps secrets: the genkan that runs, or the vault where none does.
+// secretKeeper keeps secrets: the running genkan, or the vault if none runs.
 type secretKeeper interface {
 	Secrets(ctx context.Context) ([]client.Secret, error)
 	SetSecret(ctx context.Context, name, value string) (client.SecretChanged, error)
@@ -64,7 +64,7 @@ func (c *command) secretKeeper(ctx context.Context) (secretKeeper, error) {
 	return storedSecrets{c, app.Secrets(app.Options{DataDir: c.dataDir, ConfigFile: c.configFile, Flags: c.flags})}, nil
 }
 
-// storedSecrets are the secrets of a data directory that no genkan runs for.
+// storedSecrets are the secrets of a data directory without a running genkan.
 type storedSecrets struct {
 	c    *command
 	kept *registry.Secrets
@@ -95,7 +95,7 @@ func (s storedSecrets) changed(name, operation string, err error) (client.Secret
 	return client.SecretChanged{Secret: client.Secret{Name: name, Servers: s.kept.UsersOf(name)}}, nil
 }
 
-// unread is why the genkan that runs could not read its configuration again.
+// unread returns why the running genkan could not reload its configuration.
 func unread(changed client.SecretChanged) error {
 	if changed.Problem == "" {
 		return nil

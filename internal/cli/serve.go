@@ -45,8 +45,8 @@ func (c *command) servingFlags(cmd *cobra.Command, transport string) {
 	f.StringVar(&c.flags.TLSKey, "tls-key", "", c.say("key `file`"))
 }
 
-// hideListener leaves the flags of a listener out of the help of a command that
-// has none, unless it is told to with --transport http.
+// hideListener hides the flags of a listener from the help of a command that has
+// one only with --transport http.
 func hideListener(cmd *cobra.Command) {
 	for _, name := range []string{"transport", "port", "host", "allowed-host", "behind-proxy", "tls-cert", "tls-key"} {
 		cmd.Flags().Lookup(name).Hidden = true
@@ -57,7 +57,7 @@ func hideListener(cmd *cobra.Command) {
 	})
 }
 
-// transport is what is to be served.
+// transport returns the transport to serve.
 func transport(cmd *cobra.Command) (string, error) {
 	transport, err := cmd.Flags().GetString("transport")
 	if err == nil && transport != "stdio" && transport != "http" {
@@ -113,7 +113,7 @@ func open(ctx context.Context, opt app.Options) (p *app.Process, closeProcess fu
 	}, nil
 }
 
-// reload reads the configuration again at every SIGHUP.
+// reload reloads the configuration at every SIGHUP.
 func reload(ctx context.Context, p *app.Process, opt app.Options) {
 	hangups := make(chan os.Signal, 1)
 	signal.Notify(hangups, syscall.SIGHUP)

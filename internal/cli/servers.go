@@ -72,8 +72,9 @@ file are changed there.`),
 	return cmd
 }
 
-// settledServers is a genkan for commands that show how servers are. If it had to be
-// started, servers are waited for: that they are starting says nothing about them.
+// settledServers returns a client for commands that show the state of servers. If a
+// genkan had to be started, it waits for the servers, because "starting" says
+// nothing about them.
 func (c *command) settledServers(ctx context.Context, names []string) (*client.Client, error) {
 	remote, started, err := c.withServers(ctx)
 	if err != nil || !started {
@@ -85,11 +86,11 @@ func (c *command) settledServers(ctx context.Context, names []string) (*client.C
 	return remote, err
 }
 
-// mostOfProblem is how much of a problem a table has room for.
+// mostOfProblem is how much of a problem a table shows, in characters.
 const mostOfProblem = 160
 
-// protocolOf is what a server speaks; before it has said anything, only its wire
-// is known.
+// protocolOf returns the protocol of a server. Before the server has answered, only
+// its transport is known.
 func protocolOf(s client.Server) string {
 	if s.ProtocolVersion == "" {
 		return s.Transport
@@ -154,7 +155,7 @@ func (c *command) showServer(s client.Server) error {
 	return nil
 }
 
-// sourceOf says where a server is declared.
+// sourceOf describes where a server is declared.
 func (c *command) sourceOf(s client.Server) string {
 	switch s.Source {
 	case client.SourceDatabase:
@@ -166,5 +167,5 @@ func (c *command) sourceOf(s client.Server) string {
 	}
 }
 
-// isServer reports whether this is a server, and not a part of genkan.
+// isServer reports whether this is a server and not a built-in source.
 func isServer(s client.Server) bool { return s.Source != client.SourceBuiltIn }

@@ -13,7 +13,7 @@ import (
 	"genkan/internal/gateway"
 )
 
-// mostWords is how long a command line may be that a server is started with.
+// mostWords is the largest number of words in a server's command line.
 const mostWords = 1000
 
 func (c *command) serversAdd() *cobra.Command {
@@ -52,7 +52,8 @@ keep keys with "genkan secrets set" and write ${secret:NAME}.`),
 	return cmd
 }
 
-// pairsOf reads NAME=VALUE. What is wrong is not repeated: it may be half a key.
+// pairsOf parses NAME=VALUE. Its errors do not repeat the input, which may be part
+// of a key.
 func pairsOf(flag string, given []string) (map[string]string, error) {
 	if len(given) == 0 {
 		return nil, nil //nolint:nilnil // none were given
@@ -174,7 +175,7 @@ exit status is 1 when it does not work.`),
 	})
 }
 
-// awaitTest says what is waited for until a test is done, which can take minutes.
+// awaitTest tests a server, which can take minutes, and shows what it waits for.
 func (c *command) awaitTest(ctx context.Context, remote *client.Client, name string) (client.ServerTest, error) {
 	fmt.Fprintln(c.std.Err, c.say("Starting %s once, and waiting until it has listed what it has.", name))
 	type result struct {
@@ -210,7 +211,7 @@ func (c *command) showTest(found client.ServerTest) {
 	}
 	fmt.Fprintln(c.std.Out, c.say("%s works: ready after %s", found.Name, shownDuration(found.TookMillis)))
 	var info struct{ Name, Version string }
-	_ = json.Unmarshal(found.ServerInfo, &info) // what is not there is not shown
+	_ = json.Unmarshal(found.ServerInfo, &info) // missing members are not shown
 	c.table([][]string{
 		{c.say("server"), strings.TrimSpace(info.Name + " " + info.Version)},
 		{c.say("protocol"), found.ProtocolVersion + " (" + found.Era + ", " + found.Transport + ")"},

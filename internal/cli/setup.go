@@ -19,8 +19,8 @@ import (
 	"genkan/internal/setup"
 )
 
-// setupAPI is what import, connect and undo use: the REST API of a genkan that
-// runs, or the same in this process.
+// setupAPI is the API of import, connect and undo: the REST API of a running
+// genkan, or the same API in this process.
 type setupAPI interface {
 	PlanImport(ctx context.Context, which client.ImportSelection) (client.ImportPlan, error)
 	Import(ctx context.Context, in client.ImportRequest) (client.ImportResult, error)
@@ -29,9 +29,9 @@ type setupAPI interface {
 	Undo(ctx context.Context, name string, force bool) (client.UndoResult, error)
 }
 
-// setupAPI returns the API of the genkan that runs. It returns that of this process
-// if none runs, or if the one that does has another configuration or sees other
-// files: its environment may differ.
+// setupAPI returns the API of the running genkan. It returns that of this process
+// if none runs, or if the running one has a different configuration or sees
+// different files, because its environment may differ.
 func (c *command) setupAPI(ctx context.Context) setupAPI {
 	local := api.NewSetup(c.localSetup(), func() lang.Language { return c.language })
 	if c.flags.Listen != "" {
@@ -43,7 +43,7 @@ func (c *command) setupAPI(ctx context.Context) setupAPI {
 	}
 	env, err := clients.Here()
 	if err != nil {
-		return local // which reports it
+		return local // it reports the error
 	}
 	there, err := remote.Connections(ctx, env.WorkDir)
 	if err != nil || !c.seesTheSame(env, there) {
@@ -52,15 +52,15 @@ func (c *command) setupAPI(ctx context.Context) setupAPI {
 	return remote
 }
 
-// localSetup returns what imports and connects in this process.
+// localSetup returns the Setup of this process.
 func (c *command) localSetup() *setup.Setup {
 	return app.NewSetup(app.Options{
 		DataDir: c.dataDir, ConfigFile: c.configFile, Flags: c.flags, Command: c.entryCommand(),
 	}, c.listeningURL)
 }
 
-// seesTheSame reports whether a running genkan has the configuration that is meant
-// here, and finds clients' files at the same paths.
+// seesTheSame reports whether a running genkan has the configuration of this
+// command line, and finds clients' files at the same paths.
 func (c *command) seesTheSame(env clients.Environment, there client.Connections) bool {
 	own, err := filepath.Abs(c.ownConfig())
 	if err != nil || own != there.ConfigFile {
@@ -82,7 +82,7 @@ func (c *command) seesTheSame(env clients.Environment, there client.Connections)
 	return slices.Equal(here, others)
 }
 
-// workDir returns the folder whose project's files count; empty for one that was
+// workDir returns the folder of the current project; empty if the folder was
 // removed.
 func workDir() string {
 	dir, err := os.Getwd()
@@ -92,7 +92,7 @@ func workDir() string {
 	return dir
 }
 
-// entryCommand starts genkan in entries of clients' files.
+// entryCommand returns the command that entries in clients' files start.
 func (c *command) entryCommand() []string {
 	words := []string{program()}
 	if c.dataDir != app.DefaultDataDir() {
@@ -108,8 +108,8 @@ func (c *command) entryCommand() []string {
 	return words
 }
 
-// program is the path that entries start genkan by. A link in the PATH stays
-// when an update puts another file behind it, so it is better than that file.
+// program returns the path of genkan for entries. It prefers a link in the PATH,
+// because the link stays when an update replaces the file behind it.
 func program() string {
 	self, err := os.Executable()
 	if err != nil {
@@ -129,8 +129,8 @@ func program() string {
 	return self
 }
 
-// listeningURL is the URL of the genkan that listens for the data directory; empty
-// if none does.
+// listeningURL returns the URL of the data directory's genkan; empty if none
+// listens.
 func (c *command) listeningURL(ctx context.Context) string {
 	running, err := c.findOwner(ctx)
 	switch {
@@ -143,15 +143,15 @@ func (c *command) listeningURL(ctx context.Context) string {
 	}
 }
 
-// clientTokenPrefix begins the vault's name of a client's token.
+// clientTokenPrefix is the prefix of the vault's names for clients' tokens.
 const clientTokenPrefix = setup.TokenPrefix
 
-// importsFile is the path of the list of imported entries.
+// importsFile returns the path of the list of imported entries.
 func (c *command) importsFile() string { return setup.ImportsFile(c.dataDir) }
 
 func (c *command) backups() clients.Backups { return c.localSetup().Backups() }
 
-// ownConfig is the path of genkan's configuration.
+// ownConfig returns the path of genkan's configuration.
 func (c *command) ownConfig() string {
 	if c.configFile != "" {
 		return c.configFile
@@ -159,20 +159,20 @@ func (c *command) ownConfig() string {
 	return app.DefaultConfigFile(c.dataDir)
 }
 
-// sources are what the configuration's variables mean to this process, and the
-// servers beside it.
+// sources returns the values of the configuration's variables in this process, and
+// the servers of the database.
 func (c *command) sources(ctx context.Context) config.Sources {
 	vault := app.OpenVault(c.dataDir)
 	kept, err := app.StoredServers(ctx, c.dataDir)
 	if err != nil {
-		kept = nil // who needs the database says what is wrong with it
+		kept = nil // commands that need the database report what is wrong with it
 	}
 	return config.Sources{Stored: kept, Env: os.LookupEnv, Secret: func(name string) (gateway.Secret, bool, error) {
 		return vault.Load(ctx, registry.SecretPrefix+name)
 	}}
 }
 
-// problemError returns the error that a problem with a file is.
+// problemError converts a problem with a file into an error.
 func problemError(p *client.FileProblem) error {
 	return gateway.Errorf(client.CodeOf(p.Code, 0), "%s", p.Error)
 }
@@ -184,7 +184,7 @@ func titleOf(name string) string {
 	return name
 }
 
-// homely writes ~ for the home directory.
+// homely replaces the home directory with ~ in a path.
 func (c *command) homely(path string) string {
 	home, err := os.UserHomeDir()
 	if err != nil || home == "" {
@@ -196,7 +196,7 @@ func (c *command) homely(path string) string {
 	return path
 }
 
-// shortened writes ~ for the home directory wherever it stands in a text.
+// shortened replaces the home directory with ~ anywhere in a text.
 func (c *command) shortened(text string) string {
 	if home, err := os.UserHomeDir(); err == nil && home != "" {
 		text = strings.ReplaceAll(text, home+string(os.PathSeparator), "~"+string(os.PathSeparator))

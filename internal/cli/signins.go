@@ -12,21 +12,21 @@ import (
 	"genkan/internal/upstream"
 )
 
-// signInRow is a server that can be signed in to.
+// signInRow is a server that supports signing in.
 type signInRow struct {
 	Name string `json:"name"`
-	// SignIn is as in the REST API.
+	// SignIn has the values of the REST API.
 	SignIn  string     `json:"signIn,omitempty"`
 	Expires *time.Time `json:"expires,omitempty"`
-	// Renews: it is renewed without anybody's doing.
+	// Renews reports whether the sign-in is renewed automatically.
 	Renews bool   `json:"renews,omitempty"`
 	Issuer string `json:"issuer,omitempty"`
-	// Wanted are permissions that calls lacked.
+	// Wanted are the permissions that calls lacked.
 	Wanted []string `json:"wanted,omitempty"`
 }
 
-// listSignIns shows the servers that have a URL, with their sign-ins: what is
-// kept, and what a running genkan knows of servers that want one.
+// listSignIns shows the servers with a URL and their sign-ins: those that are
+// stored, and those that a running genkan knows to be needed.
 func (c *command) listSignIns(ctx context.Context, cfg *config.Config) error {
 	wanting := map[string]bool{}
 	if remote, err := c.remote(ctx); err == nil {

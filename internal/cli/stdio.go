@@ -86,8 +86,8 @@ func (c *command) stdio() *cobra.Command {
 	return cmd
 }
 
-// workingDir is where the client has started this process; empty if that is
-// unknown.
+// workingDir returns the directory in which the client started this process; empty
+// if unknown.
 func workingDir() string {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -96,8 +96,7 @@ func workingDir() string {
 	return dir
 }
 
-// serveClient serves the client that spawned this process, with servers of its
-// own.
+// serveClient serves the client that spawned this process, with servers of its own.
 func (c *command) serveClient(ctx context.Context, opt app.Options, client mcpserver.StdioOptions) error {
 	out, err := c.stdout()
 	if err != nil {
@@ -120,9 +119,8 @@ func (c *command) stdout() (*os.File, error) {
 	return out, nil
 }
 
-// join carries the client's messages to the genkan that runs for the data
-// directory, or to one that it starts. When neither can be had, this process
-// serves by itself.
+// join carries the client's messages to the data directory's running genkan, or to
+// one that it starts. If neither works, this process serves by itself.
 func (c *command) join(ctx context.Context, opt app.Options, client mcpserver.StdioOptions) error {
 	joiner, err := c.joiner(opt, client)
 	if err != nil {
@@ -161,12 +159,12 @@ func (c *command) join(ctx context.Context, opt app.Options, client mcpserver.St
 	})
 }
 
-// configures reports whether the configuration, as it is now, has servers. The
-// genkan that runs may not have read it yet.
+// configures reports whether the present configuration has the named servers. The
+// running genkan may not have read it yet.
 func (c *command) configures(names []string) bool {
 	cfg, err := c.readConfig()
 	if err != nil {
-		return true // which this process then says by itself
+		return true // this process then reports the error itself
 	}
 	return !slices.ContainsFunc(names, func(name string) bool {
 		if name == config.KnowledgeRoom && !cfg.Knowledge.Off {
@@ -176,8 +174,8 @@ func (c *command) configures(names []string) bool {
 	})
 }
 
-// joiner says hello for this process, with full paths: the other one is
-// somewhere else.
+// joiner returns the Joiner of this process. Its paths are absolute, because the
+// other process has a different working directory.
 func (c *command) joiner(opt app.Options, client mcpserver.StdioOptions) (*bridge.Joiner, error) {
 	self, err := os.Executable()
 	if err != nil {
@@ -205,15 +203,14 @@ func (c *command) joiner(opt app.Options, client mcpserver.StdioOptions) (*bridg
 	}
 	launch := bridge.Launch{
 		Command: command, DataDir: dataDir,
-		// Not where this client works: the next one works elsewhere. What is
-		// relative in a configuration is so to the file.
+		// The client's directory is not used, because the next client works
+		// elsewhere. Relative paths in a configuration are relative to its file.
 		Dir: dir,
 	}
 	return &bridge.Joiner{DataDir: dataDir, Hello: app.Hello(opt, client), Start: launch.Start}, nil
 }
 
-// serveInside opens a genkan in this process, for a client that the bridge
-// carries on for.
+// serveInside opens a genkan in this process for the client of a bridge.
 func serveInside(ctx context.Context, opt app.Options, client mcpserver.StdioOptions) (io.ReadWriteCloser, error) {
 	opt.Only = client.View.Servers.Names()
 	p, closeProcess, err := open(ctx, opt)
@@ -230,7 +227,8 @@ func serveInside(ctx context.Context, opt app.Options, client mcpserver.StdioOpt
 	return s, nil
 }
 
-// inside is a connection to a genkan in this process, which ends with it.
+// inside is a connection to a genkan in this process. Closing it closes that
+// genkan.
 type inside struct {
 	net.Conn
 	serving sync.WaitGroup

@@ -7,9 +7,9 @@ import (
 	"genkan/internal/gateway"
 )
 
-// table prints rows, aligned. All have the same number of cells. A cell is one line:
-// with line breaks in a name, a file of a cloned project could show another command
-// than the one that would be run.
+// table prints aligned rows, which have the same number of cells. A cell is one
+// line. Otherwise a line break in a name could make a file of a cloned project show
+// a different command than the one that would run.
 func (c *command) table(rows [][]string) {
 	const gap = 2
 	widest := make([]int, len(rows[0]))
@@ -32,15 +32,16 @@ func (c *command) table(rows [][]string) {
 	}
 }
 
-// indented is a text of somebody else's under a heading of ours. All of its lines
-// are indented, so that none of them looks like a heading or a line of ours.
+// indented indents a foreign text under a heading, so that none of its lines looks
+// like a line of genkan's own.
 func indented(text string) string { return "  " + hanging(strings.TrimRight(text, "\r\n")) }
 
-// hanging is a text that begins within a line of ours. Its other lines are indented.
+// hanging indents all lines of a foreign text but the first, which continues a
+// line.
 func hanging(text string) string { return strings.ReplaceAll(text, "\n", "\n  ") }
 
-// width is how many columns of a terminal a text takes. Japanese letters take
-// two, which text/tabwriter does not know.
+// width returns how many columns of a terminal a text takes. Japanese characters
+// take two, which text/tabwriter does not know.
 func width(text string) int {
 	n := 0
 	for _, r := range text {

@@ -30,8 +30,8 @@ last seen is written down once a minute.`),
 	return cmd
 }
 
-// tokenKeeper makes, lists and revokes tokens: in the genkan that runs, or in the
-// database where none does.
+// tokenKeeper makes, lists and revokes tokens: in the running genkan, or in the
+// database if none runs.
 type tokenKeeper interface {
 	Tokens(ctx context.Context) ([]client.Token, error)
 	AddToken(ctx context.Context, name string) (client.MadeToken, error)
@@ -74,7 +74,7 @@ func (c *command) keeper(ctx context.Context, use func(*identity.Tokens) error) 
 	return use(k)
 }
 
-// storedTokens are the tokens of a data directory that no genkan runs for.
+// storedTokens are the tokens of a data directory without a running genkan.
 type storedTokens struct{ keeper *identity.Tokens }
 
 func (s storedTokens) Tokens(ctx context.Context) ([]client.Token, error) {

@@ -30,7 +30,7 @@ the server changes.`),
 	return cmd
 }
 
-// toolFilter says which tools are listed.
+// toolFilter selects the tools to list.
 type toolFilter struct {
 	client.ToolFilter
 	disabled bool
@@ -95,7 +95,7 @@ func (c *command) toolsSwitch(enable bool) *cobra.Command {
 
 func (c *command) toolsTag() *cobra.Command {
 	var remove bool
-	const most = 64 // more than a tool may have anyway
+	const most = 64 // more than a tool may have
 	cmd := c.jsonFlag(&cobra.Command{
 		Use: "tag NAME TAG...", Short: c.say("Give a tool tags, or take them away"), Args: arguments(2, 1+most),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -156,8 +156,8 @@ empty one ("") gives the word back to its server.`),
 	})
 }
 
-// toolKnown is a genkan that knows a tool: servers that are starting have been waited
-// for.
+// toolKnown returns a client of a genkan that knows a tool. It waits for starting
+// servers.
 func (c *command) toolKnown(ctx context.Context, name string) (*client.Client, error) {
 	remote, _, err := c.withServers(ctx)
 	if err == nil {
@@ -205,7 +205,7 @@ func firstLine(text string) string {
 	return clipped(text, most)
 }
 
-// clipped is a text, or what of it has room.
+// clipped shortens a text to at most the given length.
 func clipped(text string, most int) string {
 	if runes := []rune(text); len(runes) > most {
 		return string(runes[:most-1]) + "…"

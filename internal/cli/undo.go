@@ -56,7 +56,7 @@ configuration.`),
 	return cmd
 }
 
-// showChanges lists what can be taken back.
+// showChanges lists the changes that can be undone.
 func (c *command) showChanges(ctx context.Context, api setupAPI, name string) error {
 	found, err := api.Connections(ctx, "")
 	if err != nil {
@@ -83,7 +83,8 @@ func (c *command) warnUnreadable(paths []string) {
 	}
 }
 
-// showBackup prints a file as it was. It may hold secrets, so no API shows it.
+// showBackup prints the former contents of a file. They may hold secrets, so the
+// REST API does not show them.
 func (c *command) showBackup(id string) error {
 	before, err := c.localSetup().Before(id)
 	if err == nil {
@@ -92,7 +93,7 @@ func (c *command) showBackup(id string) error {
 	return err
 }
 
-// showUndone says what became of files, and returns the first error.
+// showUndone reports what happened to the files, and returns the first error.
 func (c *command) showUndone(done client.UndoResult) error {
 	c.warnUnreadable(done.Unreadable)
 	if len(done.Files) == 0 {

@@ -30,7 +30,8 @@ type dialect struct {
 	variables variableForms
 	// timeout is the unit of the key timeout.
 	timeout unit
-	// plainURLIsSSE: the key url is the old transport, httpUrl the new one.
+	// plainURLIsSSE is set if the key url means the old transport and httpUrl the
+	// new one.
 	plainURLIsSSE bool
 	// remote and local return the keys of an entry that leads to genkan.
 	remote func(url string, headers []pair) []pair

@@ -128,18 +128,19 @@ func (d *entryDraft) readTimes(e entry) {
 	case "headersHelper", "oauth", "auth", "authProviderType":
 		d.note("%s is not known to genkan, so it was left out", e.key)
 	case "$schema", "source", "description", "gallery", "version":
-		// They say nothing about how the server is reached or used.
+		// These keys say nothing about how the server is reached or used.
 	default:
 		d.kept(e.key)
 	}
 }
 
-// kept notes a key that stays in the client's file.
+// kept records a key that stays in the client's file.
 func (d *entryDraft) kept(key string) {
 	d.note("%s stays in the client's file; genkan does not read it", key)
 }
 
-// readCommand: opencode has the arguments in it, and Zed once had a map.
+// readCommand reads the key command. In opencode it includes the arguments; Zed
+// once had a map.
 func (d *entryDraft) readCommand(n *node) {
 	switch {
 	case n.is(kindList):
@@ -267,8 +268,8 @@ func (d *entryDraft) own() bool {
 		if at < 0 {
 			return false
 		}
-		// The program may have another name, so its arguments tell as well. Earlier
-		// versions wrote no client.
+		// The program may have another name, so its arguments are checked as well.
+		// Earlier versions wrote no client.
 		rest := d.args[at+1:]
 		if len(rest) >= 2 && rest[0] == clientFlag {
 			rest = rest[2:]
@@ -317,8 +318,8 @@ func (d *entryDraft) server() Server {
 	return s
 }
 
-// envPath returns the path of the entry's envFile. It stays relative, or keeps
-// its variables, where nothing says which folder is meant.
+// envPath returns the path of the entry's envFile. It stays relative, or keeps its
+// variables, if the folder is unknown.
 func (d *entryDraft) envPath(cwd string) string {
 	folder := d.folder()
 	path := d.file.translate(d.envFile).text

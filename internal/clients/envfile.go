@@ -14,8 +14,8 @@ import (
 // maxEnvFile bounds the size of an envFile, in bytes.
 const maxEnvFile = 256 << 10
 
-// readEnvFiles adds the variables of the servers' envFiles to their
-// environment, and notes what came of it.
+// readEnvFiles adds the variables of the servers' envFiles to their environment,
+// and adds notes about the result.
 func (m *Imported) readEnvFiles() {
 	for i := range m.Servers {
 		s := &m.Servers[i]

@@ -59,8 +59,8 @@ func formatOf(path string) Format {
 	}
 }
 
-// File is a place where a client keeps servers. It comes from Client.Files or
-// Find, which know what else there is to know about it.
+// File is a place where a client keeps servers. It comes from Client.Files or Find,
+// which set the fields that are not exported.
 type File struct {
 	Client string
 	Path   string
@@ -71,12 +71,12 @@ type File struct {
 
 	home    string
 	windows bool
-	// keys lead to the servers.
+	// keys are the path to the servers.
 	keys []string
-	// sections is a key whose members have servers of their own, under keys:
-	// the projects of Claude Code.
+	// sections is a key whose members have their own servers, under keys: the
+	// projects of Claude Code.
 	sections string
-	// list says that servers are a list with a key name, not a map.
+	// list is set if servers are a list with a key name, not a map.
 	list    bool
 	http    bool
 	dialect dialect

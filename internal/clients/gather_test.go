@@ -31,8 +31,8 @@ func written(t *testing.T, client, text string) File {
 
 func free(string) bool { return false }
 
-// TestGather: one server is one, whoever has it, and two servers are two,
-// whatever they are called.
+// TestGather: a server that several clients have is one, and two servers with one
+// name are two.
 func TestGather(t *testing.T) {
 	cursor := written(t, "cursor", `{"mcpServers": {
 		"github": {"command": "gh", "env": {"GITHUB_TOKEN": "ghp_0123456789abcdefghijABCDEFGHIJ012345"}},

@@ -7,8 +7,8 @@ import (
 	"genkan/internal/gateway"
 )
 
-// parseJSON reads JSON with comments and trailing commas, which several
-// clients take; that the others do not is theirs to say.
+// parseJSON reads JSON with comments and trailing commas, which several clients
+// accept. A client that does not accept them reports that itself.
 func parseJSON(src []byte) (*node, *fault) {
 	p := jsonParser{src: src}
 	return p.document()
@@ -41,7 +41,7 @@ func (p *jsonParser) document() (*node, *fault) {
 type jsonParser struct {
 	src []byte
 	at  int
-	// comments are those that end with their line.
+	// comments are the comments that end with their line.
 	comments []span
 }
 
@@ -103,7 +103,7 @@ func (p *jsonParser) value(depth int) (*node, *fault) {
 	}
 }
 
-// word reads what has no delimiters: a number, true, false or null.
+// word reads a value without delimiters: a number, true, false or null.
 func (p *jsonParser) word() (*node, *fault) {
 	start := p.at
 	for p.at < len(p.src) && !bytes.ContainsRune([]byte(" \t\r\n,:]}[{/\""), rune(p.src[p.at])) {

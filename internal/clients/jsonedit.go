@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// editJSON writes the edits into JSON.
+// editJSON applies the edits to JSON.
 func editJSON(src []byte, e edits) ([]byte, *fault) {
 	for _, c := range e.containers {
-		// One container after the other: each may have made the map that the next
-		// one needs.
+		// Edit one container after the other, because each may have created the map
+		// that the next one needs.
 		changes, bad := editJSONContainer(src, c)
 		if bad != nil {
 			return nil, bad
@@ -77,7 +77,7 @@ func editJSONContainer(src []byte, c containerEdit) ([]change, *fault) {
 
 func nothing(int) bool { return false }
 
-// nest puts a new container below keys.
+// nest returns a new container nested below keys.
 func nest(keys []string, c containerEdit) any {
 	if len(keys) > 0 {
 		return []pair{{keys[0], nest(keys[1:], c)}}
@@ -89,10 +89,10 @@ func nest(keys []string, c containerEdit) any {
 	return []pair{added}
 }
 
-// items is a list of maps, which only a new container is.
+// items is a list of maps. Only a new container is one.
 type items []any
 
-// unitOf is one level of the file's indentation.
+// unitOf returns one level of the file's indentation.
 func unitOf(src []byte, root *node) string {
 	if root != nil && len(root.entries) > 0 {
 		first := root.entries[0].start
@@ -103,8 +103,7 @@ func unitOf(src []byte, root *node) string {
 	return "  "
 }
 
-// lineComment reports whether a byte is the end of a comment that ends with
-// its line.
+// lineComment reports whether a line comment ends at a byte.
 func (p *jsonParser) lineComment(at int) bool {
 	for _, c := range p.comments {
 		if c.start < at && at <= c.end {
@@ -116,7 +115,8 @@ func (p *jsonParser) lineComment(at int) bool {
 
 type jsonWriter struct{ unit, nl string }
 
-// member writes a member of an object, or an item of an array.
+// member returns the function that writes a member of an object, or an item of an
+// array.
 func (w jsonWriter) member(p pair) func(inner string, multi bool) string {
 	return func(inner string, multi bool) string {
 		if p.key == "" {
@@ -156,7 +156,7 @@ func (w jsonWriter) value(v any, indent string, multi bool) string {
 	return opening + inner + strings.Join(parts, ","+inner) + w.nl + indent + closing
 }
 
-// jsonText quotes a text; what HTML would mind stays readable.
+// jsonText quotes a text. It leaves the characters that HTML would escape readable.
 func jsonText(s string) string {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)

@@ -11,7 +11,7 @@ import (
 // Lead is an entry that leads to genkan.
 type Lead struct {
 	Place
-	// Servers are those that the client sees; none is all of them.
+	// Servers are the servers that the client sees; empty means all.
 	Servers []string
 	// URL is what the client calls, without a query. Token is the bearer token in
 	// the file; empty if there is none.
@@ -23,7 +23,7 @@ type Lead struct {
 	DataDir string
 	// Client is the value of --client; empty in entries of earlier versions.
 	Client string
-	// Disabled says that the client does not use it.
+	// Disabled is set if the client does not use the entry.
 	Disabled bool
 }
 

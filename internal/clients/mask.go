@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// masked stands where a secret was.
+// masked replaces a secret.
 const masked = "***"
 
 //nolint:gochecknoglobals // compiled once
@@ -13,7 +13,7 @@ var (
 	// assignment is a name with a value, as programs print them: KEY=value,
 	// "key": "value", Authorization: Bearer value.
 	assignment = lazily(`([A-Za-z][A-Za-z0-9_.-]*)("?'?\s*[=:]\s*"?'?)((?:(?i:bearer|basic|token)\s+)?)([^\s"',;&]+)`)
-	// word is what a secret can be without a name.
+	// word matches a possible secret without a name.
 	word = lazily(`[A-Za-z0-9_.+/=~-]{8,}`)
 	// link is a URL, whose password and parameters may be secret.
 	link = lazily(`[a-z][a-z0-9+.-]*://[^\s"'<>]+`)
@@ -21,8 +21,8 @@ var (
 	tokenWord = lazily(`(?i)\b(bearer\s+)([^\s"',;]{8,})`)
 )
 
-// Mask replaces what looks like a key in a text that somebody else wrote, as
-// the output of a server. It would rather mask too much.
+// Mask replaces everything that looks like a key in a foreign text, such as the
+// output of a server. It masks too much rather than too little.
 func Mask(text string) string {
 	text = link().ReplaceAllStringFunc(text, func(u string) string {
 		for _, p := range urlSecrets(u) {
@@ -50,8 +50,8 @@ func Mask(text string) string {
 	})
 }
 
-// replaceParts replaces the matches of a pattern with what is made of their
-// parts.
+// replaceParts replaces the matches of a pattern with the result of replace for
+// their parts.
 func replaceParts(pattern *regexp.Regexp, text string, replace func(parts []string) string) string {
 	var b strings.Builder
 	end := 0

@@ -34,7 +34,7 @@ var (
 	verbs   = words("run exec dlx x tool start /c")
 	// takers are flags with a value behind them.
 	takers = words("-e --env --env-file -v --volume --mount --name --network -p --publish -w --workdir -u --user --entrypoint --with --python --index-url -r --require --import")
-	// plain are words that tell nothing about a server.
+	// plain are words that say nothing about a server.
 	plain = words("index main __main__ dist build out src bin lib server servers mcp mcp-server app cli run start stdio www api sse http local localhost com co org net home users usr opt tmp node_modules packages latest")
 
 	sourceEnding = lazily(`\.(?:[cm]?[jt]s|py|rb|php|sh|jar|exe|cmd|bat|ps1|dll)$`)
@@ -56,9 +56,9 @@ func nameOfCommand(command string, args []string) string {
 			i++
 		case strings.HasPrefix(arg, "-"), slices.Contains(verbs, arg), slices.Contains(runners, baseName(arg)):
 		case strings.ContainsAny(arg, "$= "):
-			// A variable, a setting, or a whole line: none of them is a name.
+			// A variable, a setting or a whole line is not a name.
 		default:
-			// What comes behind it are arguments of the server, with whatever in them.
+			// Everything behind it is an argument of the server.
 			return nameOfPath(arg)
 		}
 	}
@@ -67,7 +67,7 @@ func nameOfCommand(command string, args []string) string {
 
 // nameOfPath returns the last part of a path, package or image that describes it.
 func nameOfPath(path string) string {
-	const farthest = 4 // beyond it begins where things are kept on a machine
+	const farthest = 4 // parts beyond it say where a machine keeps its files
 	parts := strings.FieldsFunc(path, func(r rune) bool { return r == '/' || r == '\\' })
 	slices.Reverse(parts)
 	for _, part := range parts[:min(len(parts), farthest)] {

@@ -7,7 +7,7 @@ import (
 	"genkan/internal/gateway"
 )
 
-// Bounds of a file that is read: far beyond any real one.
+// These bounds of a file are far beyond any real one.
 const (
 	maxBytes = 32 << 20
 	maxDepth = 200
@@ -22,18 +22,18 @@ const (
 	kindText
 	kindMap
 	kindList
-	// kindOther is a date, or an alias: something that is compared as it is
-	// written and never looked into.
+	// kindOther is a date or an alias. It is compared as written and never parsed.
 	kindOther
 )
 
 // span is a part of a file's bytes.
 type span struct{ start, end int }
 
-// node is a value of a file, whatever its format, with its place there.
+// node is a value of a file of any format, with its position.
 type node struct {
 	kind kind
-	// text is a scalar's: unescaped if it is text, as written otherwise.
+	// text is the text of a scalar: unescaped for a string, and as written
+	// otherwise.
 	text string
 	// entries are the members of a map or the items of a list.
 	entries []entry
@@ -46,14 +46,14 @@ type entry struct {
 	value *node
 	// span goes from the first byte of the key to the last of the value.
 	span
-	// comma is where the comma behind it stands, or nowhere.
+	// comma is the position of the comma behind it, or nowhere.
 	comma int
 }
 
 const nowhere = -1
 
-// get finds a member. Of duplicates the last one counts, as for the programs
-// that these files are written for.
+// get returns a member. Of duplicates it returns the last one, as the programs that
+// own these files do.
 func (n *node) get(key string) *node {
 	if n == nil || n.kind != kindMap {
 		return nil
@@ -68,7 +68,7 @@ func (n *node) get(key string) *node {
 
 func (n *node) is(k kind) bool { return n != nil && n.kind == k }
 
-// textAt is the text of a member, or "".
+// textAt returns the text of a member, or "".
 func (n *node) textAt(key string) string {
 	if v := n.get(key); v.is(kindText) {
 		return v.text
@@ -76,13 +76,13 @@ func (n *node) textAt(key string) string {
 	return ""
 }
 
-// scalar reports whether the node has a text of its own.
+// scalar reports whether the node is a scalar, which has a text.
 func (n *node) scalar() bool {
 	return n.is(kindText) || n.is(kindNumber) || n.is(kindBool)
 }
 
-// same reports whether two values mean the same. The order of a map's members
-// means nothing.
+// same reports whether two values are equal. The order of a map's members does not
+// matter.
 func same(a, b *node) bool {
 	if a == nil || b == nil {
 		return a == b
@@ -126,8 +126,8 @@ func effective(n *node) map[string]*node {
 	return m
 }
 
-// fault is what is wrong with a file, and where. Its text never repeats the
-// file, which may hold secrets.
+// fault is an error in a file, with its position. Its text never repeats the file,
+// which may hold secrets.
 type fault struct {
 	at   int
 	text gateway.Text
@@ -137,13 +137,13 @@ func faultAt(at int, format string, values ...any) *fault {
 	return &fault{at, gateway.Textf(format, values...)}
 }
 
-// in makes an error of a fault: the file with the line and column.
+// in returns the fault as an error with the file, line and column.
 func (f *fault) in(path string, src []byte) *gateway.Error {
 	line, column := position(src, f.at)
 	return gateway.Errorf(gateway.CodeInvalid, "%s:%d:%d: %s", path, line, column, f.text)
 }
 
-// position counts lines and, within one, characters, both from 1.
+// position returns the line and the column in characters, both from 1.
 func position(src []byte, at int) (line, column int) {
 	before := src[:min(at, len(src))]
 	line = 1 + bytes.Count(before, []byte("\n"))
@@ -153,7 +153,7 @@ func position(src []byte, at int) (line, column int) {
 
 const bom = "\xef\xbb\xbf"
 
-// parse reads a file of any format. An empty one is nil.
+// parse parses a file of any format. It returns nil for an empty file.
 func parse(format Format, src []byte) (*node, *fault) {
 	if len(src) > maxBytes {
 		return nil, faultAt(0, "the file is larger than any list of servers, so it is left alone")

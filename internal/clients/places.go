@@ -1,6 +1,6 @@
 package clients
 
-// place is one file of a client, and what is special about it.
+// place is one file of a client, with its peculiarities.
 type place struct {
 	path     string
 	scope    Scope
@@ -17,7 +17,7 @@ func claudeDesktopPlaces(e Environment) []place {
 	keys := []string{"mcpServers"}
 	places := []place{{path: e.join(e.applications(), "Claude", file), keys: keys}}
 	if e.windows() {
-		// The packaged app from the store sees a roaming folder of its own.
+		// The packaged app from the store has its own roaming folder.
 		local := e.from("LOCALAPPDATA", e.home("AppData/Local"))
 		for _, path := range e.matching(e.join(local, "Packages/Claude_*/LocalCache/Roaming/Claude", file)) {
 			places = append(places, place{path: path, keys: keys})
@@ -38,8 +38,8 @@ func cursorPlaces(e Environment) []place {
 	return append(places, e.project(place{path: ".cursor/mcp.json", keys: keys})...)
 }
 
-// vscodePlaces are those of VS Code's own format, and of the portable one that
-// it shares with the Copilot command line.
+// vscodePlaces returns the files in VS Code's own format, and those in the portable
+// format that it shares with the Copilot command line.
 func vscodePlaces(e Environment) []place {
 	own, portable := []string{"servers"}, []string{"mcpServers"}
 	var places []place
@@ -64,8 +64,8 @@ func vscodeFolders(e Environment) []string {
 	}
 }
 
-// windsurfPlaces: the program has been called Devin Desktop since 2026, and has
-// files of that name too.
+// windsurfPlaces returns the files of Windsurf. The program has been called Devin
+// Desktop since 2026, and has files of that name too.
 func windsurfPlaces(e Environment) []place {
 	keys := []string{"mcpServers"}
 	devin := e.join(e.config(), "devin")
@@ -108,8 +108,8 @@ func zedPlaces(e Environment) []place {
 	return append(places, e.project(place{path: ".zed/settings.json", keys: keys})...)
 }
 
-// clinePlaces are those of the extension in its editors, and of the command
-// line.
+// clinePlaces returns the files of the extension in its editors, and those of the
+// command line.
 func clinePlaces(e Environment) []place {
 	const file = "cline_mcp_settings.json"
 	keys := []string{"mcpServers"}
@@ -121,8 +121,8 @@ func clinePlaces(e Environment) []place {
 	return append(places, place{path: e.from("CLINE_MCP_SETTINGS_PATH", e.home(".cline/data/settings", file)), keys: keys})
 }
 
-// continuePlaces: besides its configuration it reads every file of a folder,
-// which may be another client's that was copied there.
+// continuePlaces returns the files of Continue. Besides its configuration it reads
+// every file of a folder, which may contain copies of other clients' files.
 func continuePlaces(e Environment) []place {
 	keys := []string{"mcpServers"}
 	home := e.from("CONTINUE_GLOBAL_DIR", e.home(".continue"))

@@ -11,8 +11,8 @@ var (
 	shellVariable = lazily(`\$\{([A-Za-z_][A-Za-z0-9_]*)\}`)
 )
 
-// unwrap turns `npx mcp-remote URL` into the URL: that program only carries
-// messages to a server that genkan can call itself.
+// unwrap replaces `npx mcp-remote URL` with the URL, because that program only
+// forwards messages to a server that genkan can call itself.
 func (d *entryDraft) unwrap() {
 	if d.command == "" || d.url != "" {
 		return
@@ -81,8 +81,8 @@ func (d *entryDraft) remote(words []string) {
 	if url == "" {
 		return
 	}
-	// Spaces in arguments are lost on the way in some clients, so headers are
-	// often put together from the entry's own variables.
+	// Some clients lose spaces in arguments, so headers are often composed of the
+	// entry's own variables.
 	used := map[string]bool{}
 	for name, value := range headers {
 		headers[name] = shellVariable().ReplaceAllStringFunc(value, func(v string) string {
@@ -111,7 +111,7 @@ func (d *entryDraft) remote(words []string) {
 	maps.Copy(d.headers, headers)
 }
 
-// baseName is a program's name without its folder and Windows' endings.
+// baseName returns a program's name without its folder and Windows' extensions.
 func baseName(command string) string {
 	name := strings.ToLower(command[strings.LastIndexAny(command, `/\`)+1:])
 	for _, ending := range []string{".exe", ".cmd", ".bat", ".ps1"} {

@@ -9,8 +9,8 @@ import (
 	"genkan/internal/gateway"
 )
 
-// mayChange returns an error if the file is read-only. Its folder may allow to
-// replace it all the same, but somebody has protected it.
+// mayChange returns an error if the file is read-only. The folder may still allow
+// to replace the file, but a person has protected it.
 func mayChange(path string) error {
 	const ownerWrites = 0o200
 	if info, err := os.Stat(path); err == nil && info.Mode().Perm()&ownerWrites == 0 {
@@ -19,9 +19,9 @@ func mayChange(path string) error {
 	return nil
 }
 
-// replace writes a file so that others see either the old or the new one. It
-// keeps the file's mode, and changes what a symbolic link leads to rather than
-// the link. Nothing is written when the file is no longer what was read.
+// replace writes a file atomically. It keeps the file's mode, and changes the
+// target of a symbolic link rather than the link. It writes nothing if the file has
+// changed since it was read.
 func replace(path string, was []byte, missing bool, out []byte) error {
 	target, mode := path, os.FileMode(0o600)
 	if missing {
@@ -31,7 +31,7 @@ func replace(path string, was []byte, missing bool, out []byte) error {
 	}
 	if info, err := os.Lstat(path); err == nil && info.Mode().Type() == os.ModeSymlink {
 		if target, err = filepath.EvalSymlinks(path); err != nil {
-			return unwritable(path, err) // a link to nothing
+			return unwritable(path, err) // a dangling link
 		}
 	}
 	if info, err := os.Stat(target); err == nil {
@@ -47,7 +47,7 @@ func replace(path string, was []byte, missing bool, out []byte) error {
 	if err != nil {
 		return unwritable(path, err)
 	}
-	defer func() { _ = os.Remove(temp.Name()) }() // gone already when all went well
+	defer func() { _ = os.Remove(temp.Name()) }() // already renamed on success
 	_, err = temp.Write(out)
 	err = errors.Join(err, temp.Chmod(mode), temp.Sync(), temp.Close())
 	if err != nil {

@@ -105,7 +105,7 @@ func (f File) own(name string, n *node) bool {
 	return d.own()
 }
 
-// apply makes the changes to the values of a file.
+// apply applies the changes to the values of a file.
 func (r restoration) apply(at *node) {
 	at.exchange(func(e entry) bool { return r.remove[nameOf(at, e)] }, r.add)
 	for i, e := range at.entries {
@@ -135,8 +135,8 @@ func restoreJSON(now, before []byte, plans []restoration) []byte {
 	return splice(now, changes)
 }
 
-// restoreTOML puts tables back at the end of the file. That they had headers
-// of their own is left to the comparison of the result.
+// restoreTOML puts tables back at the end of the file. It does not check that they
+// had their own headers; the comparison of the result does.
 func restoreTOML(now, before []byte, plans []restoration) ([]byte, *fault) {
 	old, bad := parseTOML(before)
 	if bad != nil {

@@ -11,22 +11,22 @@ import (
 	"genkan/internal/gateway"
 )
 
-// Literal is a secret that stands in a file as it is.
+// Literal is a secret that is in a file as plain text.
 type Literal struct {
 	// Where is env, headers, args or url.
 	Where string
 	// Key is the variable or header; Index is the argument.
 	Key   string
 	Index int
-	// Value is the secret alone: of "Bearer x" it is x.
+	// Value is the secret alone: x for "Bearer x".
 	Value gateway.Secret
-	// Variable is a name for it that no other secret of the server has.
+	// Variable is a name for it that is unique within the server.
 	Variable string
 }
 
-// Refer puts a reference, as ${GITHUB_TOKEN}, where a literal secret is.
+// Refer replaces a literal secret with a reference such as ${GITHUB_TOKEN}.
 func (s *Server) Refer(l Literal, reference string) {
-	// Wherever it stands: a password may be the user's name, too.
+	// Replace it everywhere: a password may also be the user's name.
 	put := func(text string) string {
 		if text == l.Value.Reveal() {
 			return reference
@@ -47,8 +47,8 @@ func (s *Server) Refer(l Literal, reference string) {
 	}
 }
 
-// replaceLiteral replaces so many of a text's parts, or all of them. A reference
-// that stands there already stays: the secret may be a word of it.
+// replaceLiteral replaces at most the given number of occurrences, or all.
+// References in the text stay, even if the secret is a word of one.
 func replaceLiteral(text, part, with string, most int) string {
 	var b strings.Builder
 	literal := func(text string) {
@@ -73,8 +73,8 @@ func replaceLiteral(text, part, with string, most int) string {
 //nolint:gochecknoglobals // compiled once
 var reference = lazily(`\$?\$\{[^}]*\}|\$\$\{`)
 
-// References are the variables and kept secrets that a text refers to, as ${HOME}
-// and ${secret:KEY}; the workspace's folder is none.
+// References returns the variables and stored secrets that a text refers to, such
+// as ${HOME} and ${secret:KEY}, without the workspace's folder.
 func References(text string) []string {
 	var all []string
 	for _, r := range reference().FindAllString(text, -1) {
@@ -85,8 +85,8 @@ func References(text string) []string {
 	return all
 }
 
-// Literals are the secrets that stand in a server as they are, with the names
-// that they are kept under.
+// Literals returns the plain-text secrets of a server, with the names that they are
+// stored under.
 func Literals(s Server) []Literal {
 	s.Secrets = literals(s)
 	return named(s, unusedName(nobody))
@@ -99,8 +99,8 @@ const (
 	inURL     = "url"
 )
 
-// literals finds the secrets of a server. It would rather flag too much: what
-// is moved for nothing still works.
+// literals finds the secrets of a server. It finds too many rather than too few,
+// because a harmless value that is stored as a secret still works.
 func literals(s Server) []Literal {
 	var found []Literal
 	taken := map[string]bool{}
@@ -156,8 +156,8 @@ func literals(s Server) []Literal {
 //nolint:gochecknoglobals // compiled once
 var assigned = lazily(`^-*([A-Za-z_][A-Za-z0-9_.-]*)=`)
 
-// argumentAs is what an argument can be meant as, with the one before it: NAME=value,
-// the value of an option, or a value alone.
+// argumentAs returns the possible meanings of an argument, given the one before it:
+// NAME=value, the value of an option, or a value alone.
 func argumentAs(before, arg string) []namedValue {
 	var all []namedValue
 	if m := assigned().FindStringSubmatch(arg); m != nil {
@@ -176,7 +176,7 @@ func argumentAs(before, arg string) []namedValue {
 	return all
 }
 
-// secretsIn are the secret parts of a value with a name.
+// secretsIn returns the secret parts of a named value.
 func secretsIn(name, value string) []string {
 	scheme, bare, hasScheme := strings.Cut(value, " ")
 	if !hasScheme || !strings.EqualFold(scheme, "bearer") && !strings.EqualFold(scheme, "basic") && !strings.EqualFold(scheme, "token") {
@@ -194,14 +194,14 @@ func secretsIn(name, value string) []string {
 	if secretWord(name) && !harmless(bare) || wellKnown().MatchString(bare) || random(bare) {
 		return []string{bare}
 	}
-	// Headers inside of JSON, or of a command line.
+	// Headers may be inside of JSON, or of a command line.
 	if m := bearer().FindStringSubmatch(value); m != nil && !placeholder(m[1]) {
 		return []string{m[1]}
 	}
 	return assignedIn(value)
 }
 
-// partsOf are the secrets of a URL.
+// partsOf returns the secrets of a URL.
 func partsOf(text string) []string {
 	var found []string
 	for _, p := range urlSecrets(text) {
@@ -212,8 +212,8 @@ func partsOf(text string) []string {
 	return found
 }
 
-// assignedIn are the secrets in a text that has names for them: JSON, the
-// "Password=x" of a connection, a header on a command line.
+// assignedIn returns the secrets in a text that names them: JSON, the "Password=x"
+// of a connection, a header on a command line.
 func assignedIn(text string) []string {
 	var found []string
 	for _, p := range assignment().FindAllStringSubmatch(text, -1) {
@@ -224,10 +224,10 @@ func assignedIn(text string) []string {
 	return found
 }
 
-// besideReferences are the secrets that stand in a value as they are, beside what
-// it refers to: the password of postgres://me:s3cret@${HOST}/db.
+// besideReferences returns the plain-text secrets in a value that also has
+// references: the password of postgres://me:s3cret@${HOST}/db.
 func besideReferences(name, value string) []string {
-	const standIn = "0000000000000000" // which may stand anywhere in a URL
+	const standIn = "0000000000000000" // valid anywhere in a URL
 	text := reference().ReplaceAllString(value, standIn)
 	found, inside := partsOf(text), true
 	if len(found) == 0 {
@@ -239,7 +239,7 @@ func besideReferences(name, value string) []string {
 	var parts []string
 	for _, one := range found {
 		for part := range strings.SplitSeq(one, standIn) {
-			const least = 8 // what is shorter is a word like Bearer
+			const least = 8 // a shorter one is a word like Bearer
 			part = strings.Trim(part, " =:;,")
 			whole := part == one && inside
 			if !whole && !wellKnown().MatchString(part) && !random(part) && (!inside || len(part) < least || harmless(part)) {
@@ -253,7 +253,7 @@ func besideReferences(name, value string) []string {
 	return parts
 }
 
-// placeholder reports whether a value is not a secret yet, or a reference to
+// placeholder reports whether a value is not a secret yet, or is a reference to
 // one.
 func placeholder(s string) bool {
 	low := strings.ToLower(s)
@@ -261,7 +261,8 @@ func placeholder(s string) bool {
 		strings.Trim(low, "x*.-") == "" || low == "changeme"
 }
 
-// harmless are values that no secret has, whatever the name says.
+// harmless reports whether a value cannot be a secret, even if its name suggests
+// one.
 func harmless(s string) bool {
 	switch strings.ToLower(s) {
 	case "true", "false", "none", "null", "0", "1":
@@ -272,7 +273,7 @@ func harmless(s string) bool {
 		len(s) < 8 && strings.Trim(s, "0123456789") == ""
 }
 
-// secretWord reports whether a name says that its value is secret. It looks at
+// secretWord reports whether a name says that its value is secret. It compares
 // whole words: MAX_TOKENS is a number, TOKEN_FILE a path.
 func secretWord(name string) bool {
 	words := wordsOf(name)
@@ -294,7 +295,7 @@ func secretWord(name string) bool {
 	return false
 }
 
-// wordsOf takes a name apart: api_key, api-key and apiKey are API and KEY.
+// wordsOf splits a name into words: api_key, api-key and apiKey are API and KEY.
 func wordsOf(name string) []string {
 	var b strings.Builder
 	var before rune
@@ -323,8 +324,8 @@ var wellKnown = lazily(`^(?:gh[pousr]_|github_pat_|glpat-|sk-|sk_live_|sk_test_|
 	`SG\.|shpat_|sntrys_|sntryu_|ATATT|figd_|pat[A-Za-z0-9]{14}\.|dckr_pat_|fc-[0-9a-f]{16}|ctx7sk|BSA[A-Za-z0-9_-]{20}|` +
 	`eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]+|-----BEGIN )[\s\S]{3,}`)
 
-// random reports whether a text looks made by a machine: one long run of
-// letters and digits without a pattern.
+// random reports whether a text looks generated: one long run of letters and digits
+// without a pattern.
 func random(s string) bool {
 	if len(s) < 20 || len(s) > 512 {
 		return false
@@ -345,8 +346,7 @@ func random(s string) bool {
 		}
 		counts[r]++
 	}
-	// Words, versions and paths have dashes and slashes; what has several is one
-	// of them.
+	// Words, versions and paths have several dashes and slashes.
 	if strings.ContainsAny(s[:1], "/-@") || strings.Count(s, "/")+strings.Count(s, "-")+strings.Count(s, "_") > 3 {
 		return false
 	}
@@ -364,15 +364,15 @@ func random(s string) bool {
 	return entropy > 3.7
 }
 
-// namedValue is something that may be secret, and what it is called.
+// namedValue is a possible secret with its name.
 type namedValue struct{ name, secret string }
 
 //nolint:gochecknoglobals // compiled once
 var uuid = lazily(`^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
 
-// urlSecrets are the password, the telling parameters and the telling parts of
-// the path of a URL, as they are written there: whoever knows the address of
-// some servers needs no other key.
+// urlSecrets returns the password, the secret parameters and the secret parts of
+// the path of a URL, as written there. The address of some servers is itself the
+// key.
 func urlSecrets(s string) []namedValue {
 	if !strings.Contains(s, "://") {
 		return nil

@@ -8,8 +8,8 @@ import (
 	"genkan/internal/gateway"
 )
 
-// Values of Server.Type. A URL without a type is called with the transport that the
-// server turns out to have.
+// These are the values of Server.Type. For a URL without a type, genkan detects the
+// server's transport.
 const (
 	TypeStdio = "stdio"
 	TypeHTTP  = "http"
@@ -22,7 +22,7 @@ const (
 type Server struct {
 	// Name is legal in genkan's configuration.
 	Name string
-	// OriginalName and Section are where the entry stands in its file. A section
+	// OriginalName and Section are the position of the entry in its file. A section
 	// is a project within the person's own file, as Claude Code has them.
 	OriginalName string
 	Section      string
@@ -41,7 +41,7 @@ type Server struct {
 	Type string
 
 	Disabled bool
-	// Timeout and StartupTimeout are what the client was told; zero if nothing.
+	// Timeout and StartupTimeout are the client's settings; zero if unset.
 	Timeout        time.Duration
 	StartupTimeout time.Duration
 
@@ -57,8 +57,8 @@ type Server struct {
 	private map[string]bool
 }
 
-// Same reports whether two entries are the same process or endpoint, whatever their
-// names.
+// Same reports whether two entries are the same process or endpoint. It ignores
+// their names.
 func (s Server) Same(other Server) bool {
 	return s.Command == other.Command && slices.Equal(s.Args, other.Args) && s.Cwd == other.Cwd && s.EnvFile == other.EnvFile &&
 		maps.Equal(s.Env, other.Env) && s.URL == other.URL && maps.Equal(s.Headers, other.Headers)
@@ -66,17 +66,17 @@ func (s Server) Same(other Server) bool {
 
 // Input is a value that a client asks for, or takes from its environment.
 type Input struct {
-	// ID is the client's name of it, Variable the one in the server's texts.
+	// ID is the client's name of the input, Variable the name in the server's texts.
 	ID       string
 	Variable string
-	// Description is the file's own.
+	// Description is the text in the file.
 	Description string
 	Default     string
-	// Hidden says that the client treats it as a password.
+	// Hidden is set if the client treats it as a password.
 	Hidden bool
-	// Environment says that it is an environment variable.
+	// Environment is set if it is an environment variable.
 	Environment bool
-	// Secret is the name that its value is kept under. Gather sets it.
+	// Secret is the name under which its value is stored. Gather sets it.
 	Secret string
 }
 
@@ -86,7 +86,7 @@ type Note struct {
 	Server  string
 	Section string
 	Text    gateway.Text
-	// Renamed says that the note is about the name that genkan gives the server.
+	// Renamed is set if the note is about the name that genkan gives the server.
 	Renamed bool
 }
 
@@ -95,12 +95,12 @@ type Imported struct {
 	Servers []Server
 	Notes   []Note
 	Inputs  []Input
-	// Variables are those that the servers need, without the workspace's folder
-	// and those with a default.
+	// Variables are the variables that the servers need, except the workspace's
+	// folder and those with a default.
 	Variables []string
 	// Own are the places of the entries that lead to genkan.
 	Own []Place
-	// Leads say where each of Own leads.
+	// Leads describe where each of Own leads.
 	Leads []Lead
 }
 

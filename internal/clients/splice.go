@@ -13,8 +13,8 @@ type change struct {
 	text string
 }
 
-// splice makes all changes at once. They do not overlap; of several at one
-// place the first comes first.
+// splice makes all changes at once. They must not overlap. Several changes at one
+// position keep their order.
 func splice(src []byte, changes []change) []byte {
 	slices.SortStableFunc(changes, func(a, b change) int { return cmp.Compare(a.start, b.start) })
 	var out bytes.Buffer
@@ -28,7 +28,7 @@ func splice(src []byte, changes []change) []byte {
 	return out.Bytes()
 }
 
-// newline is how the file ends its lines.
+// newline returns the line ending of the file.
 func newline(src []byte) string {
 	if i := bytes.IndexByte(src, '\n'); i > 0 && src[i-1] == '\r' {
 		return "\r\n"
@@ -36,7 +36,7 @@ func newline(src []byte) string {
 	return "\n"
 }
 
-// lineStart is where the line of a byte begins.
+// lineStart returns the position where the line of a byte begins.
 func lineStart(src []byte, at int) int {
 	start := bytes.LastIndexByte(src[:at], '\n') + 1
 	if start == 0 && bytes.HasPrefix(src, []byte(bom)) {
@@ -45,7 +45,7 @@ func lineStart(src []byte, at int) int {
 	return start
 }
 
-// lineEnd is behind the line break of a byte's line.
+// lineEnd returns the position behind the line break of a byte's line.
 func lineEnd(src []byte, at int) int {
 	if i := bytes.IndexByte(src[at:], '\n'); i >= 0 {
 		return at + i + 1
@@ -53,19 +53,19 @@ func lineEnd(src []byte, at int) int {
 	return len(src)
 }
 
-// indentation is the white space that the line of a byte begins with.
+// indentation returns the white space at the beginning of a byte's line.
 func indentation(src []byte, at int) string {
 	line := src[lineStart(src, at):]
 	return string(line[:len(line)-len(bytes.TrimLeft(line, " \t"))])
 }
 
-// members changes a map or list whose members stand between brackets and
+// members edits a map or list whose members are between brackets and separated by
 // commas: objects and arrays of JSON, inline tables of TOML.
 type members struct {
 	src []byte
 	n   *node
-	// lineComment reports whether a line comment ends at the byte: what follows
-	// must stay on another line. nil where there are none.
+	// lineComment reports whether a line comment ends at the byte, so that a new
+	// line must follow. It is nil if the format has no such comments.
 	lineComment func(at int) bool
 	// flat keeps new members on the line.
 	flat bool
@@ -73,8 +73,8 @@ type members struct {
 	unit string
 }
 
-// indents are the indentation of the brackets and of the members; multi says
-// that members have lines of their own.
+// indents returns the indentation of the brackets and of the members. multi reports
+// whether members are on their own lines.
 func (m members) indents() (base, inner string, multi bool) {
 	base = indentation(m.src, m.n.start)
 	inner = base + m.unit
@@ -91,8 +91,8 @@ func (m members) indents() (base, inner string, multi bool) {
 	return base, inner, false
 }
 
-// edit drops members and adds others, which take the place of the first one
-// dropped, or else come last. make is given the indentation of a new member.
+// edit removes members and adds others at the position of the first removed one, or
+// else at the end. The functions in add get the indentation of a new member.
 func (m members) edit(drop func(i int) bool, add []func(inner string, multi bool) string) []change {
 	base, inner, multi := m.indents()
 	nl, between := newline(m.src), " "
@@ -158,14 +158,14 @@ func (m members) edit(drop func(i int) bool, add []func(inner string, multi bool
 	}
 }
 
-// adjacent reports whether nothing but white space is between a member and the
-// next one.
+// adjacent reports whether only white space is between a member and the next one.
 func (m members) adjacent(i int) bool {
 	between := m.src[m.n.entries[i].comma+1 : m.n.entries[i+1].start]
 	return len(bytes.TrimSpace(between)) == 0
 }
 
-// whole are neighbours with their commas and the white space before them.
+// whole returns the span of adjacent members with their commas and the white space
+// before them.
 func (m members) whole(first, last int) span {
 	e := m.n.entries[last]
 	s := span{m.n.entries[first].start, e.end}
@@ -174,7 +174,8 @@ func (m members) whole(first, last int) span {
 	}
 	before := len(bytes.TrimRight(m.src[:s.start], " \t\r\n"))
 	if m.lineComment != nil && m.lineComment(before) {
-		// The comment keeps its line break, and the member takes its own.
+		// The comment keeps its line break, and the line break of the member is
+		// removed.
 		rest := bytes.TrimLeft(m.src[s.end:], " \t\r")
 		if len(rest) > 0 && rest[0] == '\n' {
 			return span{lineStart(m.src, s.start), lineEnd(m.src, s.end)}

@@ -7,7 +7,7 @@ import (
 	"genkan/internal/gateway"
 )
 
-// tomlFile is a TOML file as values, and as the lines that say them.
+// tomlFile is a TOML file as values and as lines.
 type tomlFile struct {
 	root *node
 	// lines are headers and statements, in the file's order.
@@ -19,10 +19,10 @@ type tomlLine struct {
 	// span goes from the first byte of the key or bracket to the last of the
 	// value or bracket.
 	span
-	// table is the path of the header that the line stands under, or that it is.
+	// table is the path of the header that the line belongs to, or that it is.
 	table []string
-	// keys and value are a statement's. A key may have several parts, each with
-	// its place.
+	// keys and value belong to a statement. A key may have several parts, each with
+	// its position.
 	keys   []tomlKey
 	value  *node
 	header bool
@@ -33,7 +33,7 @@ type tomlKey struct {
 	span
 }
 
-// path is where a line's value or table is, from the root.
+// path returns the path of a line's value or table from the root.
 func (l tomlLine) path() []string {
 	path := slices.Clone(l.table)
 	for _, k := range l.keys {
@@ -42,7 +42,7 @@ func (l tomlLine) path() []string {
 	return path
 }
 
-// How a table came to be, which decides whether it may be added to.
+// tomlOrigin is how a table was created, which decides whether it may be extended.
 type tomlOrigin uint8
 
 const (
@@ -57,14 +57,14 @@ type tomlParser struct {
 	src  []byte
 	at   int
 	file tomlFile
-	// origins are those of maps and lists.
+	// origins are the origins of maps and lists.
 	origins map[*node]tomlOrigin
-	// table is the current one.
+	// table is the current table.
 	table *node
 	path  []string
 }
 
-// parseTOML reads TOML 1.0, and the inline tables over several lines of 1.1.
+// parseTOML parses TOML 1.0, and the multi-line inline tables of 1.1.
 func parseTOML(src []byte) (*tomlFile, *fault) {
 	root := &node{kind: kindMap, span: span{0, len(src)}}
 	p := &tomlParser{src: src, origins: map[*node]tomlOrigin{root: headed}, table: root}
@@ -103,7 +103,7 @@ func (p *tomlParser) peek() byte {
 
 func (p *tomlParser) has(prefix string) bool { return bytes.HasPrefix(p.src[p.at:], []byte(prefix)) }
 
-// blank skips white space, and with lines also comments and line breaks.
+// blank skips white space. If lines is set, it also skips comments and line breaks.
 func (p *tomlParser) blank(lines bool) {
 	for p.at < len(p.src) {
 		switch c := p.src[p.at]; {
@@ -138,7 +138,7 @@ func (p *tomlParser) endOfLine() *fault {
 	return p.fault("the line goes on where it should end")
 }
 
-// header reads [a.b] or [[a.b]], which says where the next statements belong.
+// header reads [a.b] or [[a.b]], the table of the next statements.
 func (p *tomlParser) header() *fault {
 	start := p.at
 	brackets := "]"
@@ -200,8 +200,8 @@ func (p *tomlParser) repeat(parent *node, key tomlKey) *fault {
 	return nil
 }
 
-// down goes into a table, which is made if it is missing. A list of tables
-// stands for its last one.
+// down enters a table, and creates it if it is missing. For a list of tables it
+// enters the last one.
 func (p *tomlParser) down(at *node, key tomlKey, origin tomlOrigin) (*node, *fault) {
 	next := at.get(key.text)
 	if next == nil {
@@ -263,7 +263,7 @@ func (p *tomlParser) assignment(table *node, depth int) ([]tomlKey, *node, *faul
 	return keys, value, nil
 }
 
-// keys reads a key with its dots.
+// keys reads a dotted key.
 func (p *tomlParser) keys() ([]tomlKey, *fault) {
 	var keys []tomlKey
 	for {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// editTOML writes the edits into TOML.
+// editTOML applies the edits to TOML.
 func editTOML(src []byte, e edits) ([]byte, *fault) {
 	for _, c := range e.containers {
 		for name, pairs := range sorted(c.change) {
@@ -38,8 +38,8 @@ func editTOML(src []byte, e edits) ([]byte, *fault) {
 	return src, nil
 }
 
-// changeTOML gives the table of a server another transport, however it is
-// written: under a header, with dots, or inline.
+// changeTOML replaces the transport of a server's table, which may be under a
+// header, with dots, or inline.
 func changeTOML(src []byte, server []string, pairs []pair) ([]byte, *fault) {
 	f, bad := parseTOML(src)
 	if bad != nil {
@@ -61,8 +61,7 @@ func changeTOML(src []byte, server []string, pairs []pair) ([]byte, *fault) {
 		if !below(path, server) || !transport(path[len(server)]) {
 			continue
 		}
-		// In a table of its own, as [mcp_servers.x.env], there is no place for
-		// what belongs to the server.
+		// A subtable such as [mcp_servers.x.env] cannot hold the keys of the server.
 		if !written && !l.header && len(l.table) <= len(server) {
 			written = true
 			t.replace(l, pairs, len(server)-len(l.table))
@@ -76,7 +75,7 @@ func changeTOML(src []byte, server []string, pairs []pair) ([]byte, *fault) {
 	return splice(src, t.changes), nil
 }
 
-// removeTOML takes out all that says something about a table.
+// removeTOML removes all lines about a table.
 func removeTOML(src []byte, server []string) ([]byte, *fault) {
 	f, bad := parseTOML(src)
 	if bad != nil {
@@ -99,7 +98,7 @@ func removeTOML(src []byte, server []string) ([]byte, *fault) {
 	return splice(src, t.changes), nil
 }
 
-// addTOML adds a table, at the end of the file if it can be.
+// addTOML adds a table, at the end of the file if possible.
 func addTOML(src []byte, c containerEdit) ([]byte, *fault) {
 	server := append(slices.Clone(c.keys), c.add.name)
 	src, bad := removeTOML(src, server)
@@ -125,12 +124,12 @@ func addTOML(src []byte, c containerEdit) ([]byte, *fault) {
 	return splice(src, t.changes), nil
 }
 
-// below reports whether a path leads into another one.
+// below reports whether a path is below another one.
 func below(path, above []string) bool {
 	return len(path) > len(above) && slices.Equal(path[:len(above)], above)
 }
 
-// inline finds the statement whose value holds a table, or is it.
+// inline returns the statement whose value is a table or contains it.
 func (f *tomlFile) inline(table []string) (tomlLine, bool) {
 	for _, l := range f.lines {
 		if path := l.path(); !l.header && (slices.Equal(path, table) || below(table, path)) {
@@ -140,7 +139,7 @@ func (f *tomlFile) inline(table []string) (tomlLine, bool) {
 	return tomlLine{}, false
 }
 
-// inlineTOML gives an inline table another transport.
+// inlineTOML replaces the transport of an inline table.
 func inlineTOML(src []byte, n *node, pairs []pair) []change {
 	if !n.is(kindMap) {
 		return nil
@@ -153,13 +152,13 @@ func inlineTOML(src []byte, n *node, pairs []pair) []change {
 	return m.edit(func(i int) bool { return transport(n.entries[i].key) }, add)
 }
 
-// tomlText gathers changes to whole lines.
+// tomlText collects changes to whole lines.
 type tomlText struct {
 	src     []byte
 	changes []change
 }
 
-// replace puts pairs where a statement is. depth is how many parts of its key
+// replace replaces a statement with pairs. depth is how many parts of its key
 // belong to the server.
 func (t *tomlText) replace(l tomlLine, pairs []pair, depth int) {
 	prefix := ""
@@ -174,7 +173,7 @@ func (t *tomlText) replace(l tomlLine, pairs []pair, depth int) {
 	t.changes = append(t.changes, change{l.span, strings.Join(lines, between)})
 }
 
-// remove takes out a line. A comment behind it stays, on the line.
+// remove removes a line. A comment behind it stays on the line.
 func (t *tomlText) remove(l tomlLine) {
 	s := span{lineStart(t.src, l.start), lineEnd(t.src, l.end)}
 	if comment := bytes.TrimLeft(t.src[l.end:s.end], " \t"); len(comment) > 0 && comment[0] == '#' {
@@ -182,7 +181,7 @@ func (t *tomlText) remove(l tomlLine) {
 		return
 	}
 	if l.header {
-		// The empty line that set the table apart goes with it.
+		// The empty line before the table is removed with it.
 		before := lineStart(t.src, max(s.start-1, 0))
 		if before < s.start && len(bytes.TrimSpace(t.src[before:s.start])) == 0 {
 			s.start = before
@@ -191,7 +190,7 @@ func (t *tomlText) remove(l tomlLine) {
 	t.changes = append(t.changes, change{s, ""})
 }
 
-// under puts pairs below the server's header, or makes one.
+// under adds pairs below the server's header, or creates one.
 func (t *tomlText) under(f *tomlFile, server []string, pairs []pair) {
 	for _, l := range f.lines {
 		if l.header && slices.Equal(l.table, server) {
@@ -208,7 +207,7 @@ func (t *tomlText) under(f *tomlFile, server []string, pairs []pair) {
 	t.section(server, pairs)
 }
 
-// section puts a table at the end of the file.
+// section adds a table at the end of the file.
 func (t *tomlText) section(table []string, pairs []pair) {
 	nl := newline(t.src)
 	var text strings.Builder
@@ -248,8 +247,8 @@ func plainWord(key string) bool {
 	return key != ""
 }
 
-// tomlQuoted: JSON's escapes are all TOML's, but for the character that JSON
-// leaves as it is.
+// tomlQuoted quotes a text. TOML has all escapes of JSON, but also requires one for
+// a character that JSON does not escape.
 func tomlQuoted(s string) string { return strings.ReplaceAll(jsonText(s), "\x7f", `\u007f`) }
 
 func tomlValue(v any) string {

@@ -58,7 +58,7 @@ func (p *tomlParser) container(k kind, closing byte, depth int) (*node, *fault) 
 		end := p.at
 		p.blank(true)
 		comma = p.peek() == ','
-		// The b of { a.b = 1 } behind another a has gone into that one.
+		// The b of { a.b = 1 } after another a belongs to that one.
 		if len(n.entries) > count {
 			e := &n.entries[count]
 			e.span, e.comma = span{start, end}, nowhere
@@ -72,7 +72,7 @@ func (p *tomlParser) container(k kind, closing byte, depth int) (*node, *fault) 
 	}
 }
 
-// close ends the time when an inline table can be added to.
+// close makes an inline table immutable.
 func (p *tomlParser) close(n *node) {
 	p.origins[n] = inlined
 	for _, e := range n.entries {
@@ -89,7 +89,7 @@ var (
 	tomlTime = lazily(`^(?:\d{4}-\d\d-\d\d(?:[Tt ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:[Zz]|[+-]\d\d:\d\d)?)?|\d\d:\d\d(?::\d\d(?:\.\d+)?)?)$`)
 )
 
-// word reads what has no delimiters: a number, true, false or a time.
+// word reads a value without delimiters: a number, true, false or a time.
 func (p *tomlParser) word() (*node, *fault) {
 	start := p.at
 	p.bare()
@@ -146,8 +146,8 @@ func (p *tomlParser) text() (string, *fault) {
 	return "", p.fault("this text has no end")
 }
 
-// longText reads a text between three quotes, which may go over lines. Up to
-// two more quotes before the last three belong to the text.
+// longText reads a text between three quotes, which may span lines. Up to two more
+// quotes before the last three belong to the text.
 func (p *tomlParser) longText(quotes []byte) (string, *fault) {
 	start := p.at
 	p.at += len(quotes)
@@ -181,7 +181,7 @@ func (p *tomlParser) longText(quotes []byte) (string, *fault) {
 	return "", p.fault("this text has no end")
 }
 
-// unescape resolves the backslashes of a text that stands at a place.
+// unescape resolves the escapes of a text at a position.
 func (p *tomlParser) unescape(s []byte, at int) (string, *fault) {
 	var b strings.Builder
 	for i := 0; i < len(s); i++ {
@@ -209,7 +209,7 @@ func (p *tomlParser) unescape(s []byte, at int) (string, *fault) {
 			i += digits
 			continue
 		}
-		// A backslash at the end of a line takes the white space that follows.
+		// A backslash at the end of a line removes the white space that follows.
 		rest := bytes.TrimLeft(s[i:], " \t\r\n")
 		if skipped := s[i : len(s)-len(rest)]; bytes.IndexByte(skipped, '\n') < 0 {
 			return "", wrong
@@ -219,7 +219,7 @@ func (p *tomlParser) unescape(s []byte, at int) (string, *fault) {
 	return b.String(), nil
 }
 
-// hexDigits is how many follow an escape.
+// hexDigits returns how many digits follow an escape.
 func hexDigits(escape byte) int {
 	switch escape {
 	case 'x':

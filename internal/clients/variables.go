@@ -4,7 +4,7 @@ import (
 	"strings"
 )
 
-// variableForms are ways to write a variable that only some clients know.
+// variableForms are notations of variables that only some clients know.
 type variableForms uint8
 
 const (
@@ -25,22 +25,23 @@ var (
 	inputName    = lazily(`^(?:prompt)?[iI]nput:(.+)$`)
 )
 
-// workspaceFolder is the variable that both sides have.
+// workspaceFolder is the variable that clients and genkan share.
 const workspaceFolder = "${workspaceFolder}"
 
-// translated is a text with genkan's variables, and what was found in it.
+// translated is a text with genkan's variables, and the variables found in it.
 type translated struct {
 	text string
-	// variables are needed; inputs are ids that stood in the text.
+	// variables are the variables that the text needs; inputs are the ids of its
+	// inputs.
 	variables []string
 	inputs    []string
-	// unknown are forms that mean nothing here; they stay as plain text.
+	// unknown are forms without a meaning in genkan; they stay as plain text.
 	unknown []string
 }
 
-// translate turns the variables of a client into genkan's. What looks like a
-// variable is taken for one even where the client would not replace it: nobody
-// wants a key to be the text ${KEY}.
+// translate converts the variables of a client into genkan's. Everything that looks
+// like a variable is converted, even if the client would not replace it, because
+// nobody wants a key to be the text ${KEY}.
 func (f File) translate(s string) translated {
 	var t translated
 	var b strings.Builder
@@ -90,7 +91,7 @@ func (f File) translate(s string) translated {
 	return t
 }
 
-// reference is what stands for ${inner}.
+// reference returns the replacement of ${inner}.
 func (f File) reference(inner string, t *translated) string {
 	name, fallback, hasDefault := strings.Cut(inner, ":-")
 	bare := strings.TrimPrefix(name, "env:")
@@ -130,7 +131,7 @@ func (f File) reference(inner string, t *translated) string {
 	return "${" + name + ":-" + fallback + "}"
 }
 
-// inputVariable is the variable that stands for something to be asked for.
+// inputVariable returns the variable of an input.
 func inputVariable(id string) string {
 	var b strings.Builder
 	for _, r := range strings.ToUpper(id) {

@@ -11,18 +11,18 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// parseYAML reads the first document of a YAML file. Aliases are not followed:
-// they are compared as they are written.
+// parseYAML parses the first document of a YAML file. Aliases are not resolved:
+// they are compared as written.
 func parseYAML(src []byte) (n *node, bad *fault) {
-	// The parser is another's and has had panics on odd input.
+	// The parser is a third-party package and has panicked on unusual input.
 	defer func() {
 		if recover() != nil {
 			n, bad = nil, faultAt(0, "the file cannot be read as YAML")
 		}
 	}()
 	lines := linesOf(src)
-	// Without carriage returns lines have the same numbers, and columns of keys
-	// are the same; the parser counts both kinds of line ends otherwise.
+	// The parser counts the two kinds of line ends differently. Without carriage
+	// returns, lines have the same numbers and keys the same columns.
 	text := strings.ReplaceAll(strings.TrimPrefix(string(src), bom), "\r\n", "\n")
 	if flowDepth(text) > maxDepth {
 		return nil, faultAt(0, "values are nested deeper than in any list of servers")
@@ -44,7 +44,8 @@ func parseYAML(src []byte) (n *node, bad *fault) {
 	return n, nil
 }
 
-// flowDepth is how deep brackets could be nested: the parser recurses.
+// flowDepth returns an upper bound of the nesting of brackets, because the parser
+// recurses.
 func flowDepth(text string) int {
 	depth, deepest := 0, 0
 	for _, c := range []byte(text) {
@@ -59,7 +60,7 @@ func flowDepth(text string) int {
 	return deepest
 }
 
-// yamlFault takes the bare message up to where it quotes the file.
+// yamlFault returns the parser's message up to where it quotes the file.
 func yamlFault(err error, lines lineTable) *fault {
 	var e yaml.Error
 	if !errors.As(err, &e) {
@@ -70,7 +71,7 @@ func yamlFault(err error, lines lineTable) *fault {
 	return faultAt(lines.offset(e.GetToken()), "the file is not valid YAML: %s", strings.TrimRight(message, ": "))
 }
 
-// lineTable is where the lines of a file begin.
+// lineTable holds the positions where the lines of a file begin.
 type lineTable struct {
 	src    []byte
 	starts []int
@@ -89,7 +90,7 @@ func linesOf(src []byte) lineTable {
 	return t
 }
 
-// offset is where a token stands. Columns count characters.
+// offset returns the position of a token. Columns count characters.
 func (t lineTable) offset(at *token.Token) int {
 	if at == nil || at.Position == nil || at.Position.Line < 1 || at.Position.Line > len(t.starts) {
 		return 0
@@ -162,8 +163,8 @@ func yamlEntry(parent *node, from *ast.MappingValueNode, lines lineTable, depth 
 	return bad
 }
 
-// yamlStart is where a node begins. A block map's own token is its first
-// colon, so its first key stands for it.
+// yamlStart returns the position where a node begins. The token of a block map is
+// its first colon, so its first key is used.
 func yamlStart(n ast.Node, lines lineTable) int {
 	switch n := n.(type) {
 	case *ast.MappingNode:

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// editYAML writes the edits into YAML, line by line. Only what is written in
-// block style is changed; the rest is refused, never guessed.
+// editYAML applies the edits to YAML, line by line. It changes only block style,
+// and refuses everything else.
 func editYAML(src []byte, root *node, e edits) ([]byte, *fault) {
 	var changes []change
 	for _, c := range e.containers {
@@ -34,15 +34,15 @@ func editYAML(src []byte, root *node, e edits) ([]byte, *fault) {
 	return splice(src, changes), nil
 }
 
-// yamlText gathers changes to whole lines.
+// yamlText collects changes to whole lines.
 type yamlText struct {
 	src     []byte
 	nl      string
 	changes []change
 }
 
-// create puts a container at the end of the file, which only the first level
-// has a place for.
+// create adds a container at the end of the file, which is possible only at the
+// first level.
 func (y *yamlText) create(keys []string, root *node, c containerEdit) *fault {
 	if len(keys) != 1 || root != nil && (!root.is(kindMap) || y.flow(root)) {
 		return faultAt(len(y.src), "%s is missing here, and cannot be added to this kind of YAML; add it by hand", keys[0])
@@ -128,8 +128,8 @@ func (y *yamlText) flow(n *node) bool {
 	return n.start < len(y.src) && (y.src[n.start] == '{' || y.src[n.start] == '[')
 }
 
-// column is where the entries of a container begin on their lines: at the dash
-// of an item, or at the key.
+// column returns the column where the entries of a container begin: at the dash of
+// an item, or at the key.
 func (y *yamlText) column(at *node, e *entry) int {
 	start := lineStart(y.src, e.start)
 	if at.is(kindList) {
@@ -138,7 +138,7 @@ func (y *yamlText) column(at *node, e *entry) int {
 	return e.start - start
 }
 
-// lines are those of an entry: the one that it begins on, and all that are
+// lines returns the lines of an entry: the one that it begins on, and all that are
 // indented further than its column.
 func (y *yamlText) lines(at, column int) span {
 	s := span{lineStart(y.src, at), lineEnd(y.src, at)}
@@ -149,7 +149,7 @@ func (y *yamlText) lines(at, column int) span {
 		if len(line) > 0 {
 			body := bytes.TrimLeft(line, " ")
 			indent := len(line) - len(body)
-			// The items of a list may stand as far left as their key.
+			// The items of a list may be indented as little as their key.
 			item := key == column && indent == column && (bytes.HasPrefix(body, []byte("- ")) || string(body) == "-")
 			if indent <= column && !item {
 				break
@@ -161,7 +161,7 @@ func (y *yamlText) lines(at, column int) span {
 	return s
 }
 
-// transport gives a server's map other lines.
+// transport replaces the transport of a server's map.
 func (y *yamlText) transport(server *node, pairs []pair) {
 	written := false
 	for _, e := range server.entries {
@@ -175,7 +175,7 @@ func (y *yamlText) transport(server *node, pairs []pair) {
 			continue
 		}
 		written = true
-		// The dash of an item may stand before its first key.
+		// The dash of an item may be before its first key.
 		s.start = e.start
 		y.changes = append(y.changes, change{s, y.pairs(pairs, strings.Repeat(" ", column), false)})
 	}
@@ -229,7 +229,7 @@ func yamlName(key string) string {
 	return jsonText(key)
 }
 
-// yamlScalar quotes whatever could be read as something else than text.
+// yamlScalar quotes a text that could be read as another type.
 func yamlScalar(s string) string {
 	switch s {
 	case "stdio", "http", "sse", "streamable-http", "genkan":

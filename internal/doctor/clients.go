@@ -9,7 +9,7 @@ import (
 	"genkan/internal/gateway"
 )
 
-// Limit is how many tools a client takes; 0 when no limit is known.
+// Limit returns how many tools a client accepts; 0 if no limit is known.
 func Limit(client string) int {
 	switch client {
 	case "cursor":
@@ -56,7 +56,7 @@ func (e *examination) client(c *Client) {
 	}
 }
 
-// hasProblem reports whether something is wrong with the subject already.
+// hasProblem reports whether the subject already has a problem.
 func (e *examination) hasProblem() bool {
 	for _, f := range e.found {
 		if f.Subject == e.subject && f.Severity == Problem {
@@ -66,7 +66,7 @@ func (e *examination) hasProblem() bool {
 	return false
 }
 
-// entries tells how much of a file leads to genkan.
+// entries reports how many entries of a file lead to genkan.
 func (e *examination) entries(c *Client, f *ClientFile) {
 	n := len(f.Leads)
 	switch {
@@ -82,7 +82,7 @@ func (e *examination) entries(c *Client, f *ClientFile) {
 	}
 }
 
-// takeOver lets a file's entries lead to genkan.
+// takeOver returns the command that connects a file's entries to genkan.
 func (e *examination) takeOver(c *Client, f *ClientFile) string {
 	connect := e.connect(c, f, "")
 	if f.Imported {
@@ -91,7 +91,7 @@ func (e *examination) takeOver(c *Client, f *ClientFile) string {
 	return e.genkan("import "+c.Name) + " && " + connect
 }
 
-// again connects an entry once more.
+// again returns the command that connects an entry again.
 func (e *examination) again(c *Client, f *ClientFile, l *Lead) string {
 	if l.All {
 		return e.connect(c, f, " --aggregate")
@@ -106,8 +106,8 @@ func (e *examination) connect(c *Client, f *ClientFile, flags string) string {
 	return e.genkan("connect " + c.Name + flags + " --write")
 }
 
-// strangers tells of entries that lead to servers that are not there, which have one
-// cause however many they are.
+// strangers reports entries that lead to unknown servers. They have one cause, so
+// there is one finding.
 func (e *examination) strangers(c *Client, f *ClientFile) {
 	var entries, servers []string
 	for _, l := range f.Leads {
@@ -135,15 +135,15 @@ func (e *examination) strangers(c *Client, f *ClientFile) {
 	}
 }
 
-// lead tells whether what an entry starts is there.
+// lead reports whether the program that an entry starts exists.
 func (e *examination) lead(c *Client, f *ClientFile, l *Lead) {
 	if l.URL == "" && l.Command != "" && !l.Found {
 		e.say(Problem, gateway.Textf("the entry %s starts %s, which is not there", l.Name, l.Command)).run(e.again(c, f, l))
 	}
 }
 
-// unanswered tells of addresses where nobody answers, each once, however many
-// entries call it.
+// unanswered reports addresses that do not answer, each once even if several
+// entries use it.
 func (e *examination) unanswered() {
 	type caller struct {
 		clients, entries, mends []string
@@ -194,7 +194,7 @@ func (e *examination) unanswered() {
 	}
 }
 
-// hostOf is a URL without its path.
+// hostOf returns a URL without its path.
 func hostOf(address string) string {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
@@ -218,7 +218,7 @@ func (e *examination) lostServers() bool {
 	return false
 }
 
-// tokens tells who the file's entries come as.
+// tokens reports which tokens the file's entries use.
 func (e *examination) tokens(c *Client, f *ClientFile) {
 	told := map[string]bool{}
 	for i := range f.Leads {
@@ -238,8 +238,8 @@ func (e *examination) tokens(c *Client, f *ClientFile) {
 	}
 }
 
-// started tells when entries that start genkan were last seen to do so. Their
-// client has one name, however many entries it has.
+// started reports when entries that start genkan were last used. All entries of a
+// client share one name.
 func (e *examination) started(c *Client) {
 	told := map[string]bool{}
 	for i := range c.Files {
@@ -267,8 +267,8 @@ func (e *examination) started(c *Client) {
 	}
 }
 
-// LastSeen is when any of the client's entries was last seen, and what the
-// program called itself then; zero for never, or where that is not known.
+// LastSeen returns when any of the client's entries was last used, and the name
+// that the program gave itself then; zero if never, or if unknown.
 func (c *Client) LastSeen() (at time.Time, by string) {
 	for _, f := range c.Files {
 		for _, l := range f.Leads {

@@ -1,6 +1,7 @@
-// Package doctor finds out what is wrong with an installation and what mends it. It
-// makes findings of facts that package checkup has gathered. It reads no file, asks
-// nobody and changes nothing, so every finding can be tested with a table.
+// Package doctor finds out what is wrong with an installation and how to fix it. It
+// derives findings from the facts that package checkup has gathered. It reads no
+// files, makes no requests and changes nothing, so every finding can be tested with
+// a table.
 package doctor
 
 import (
@@ -15,13 +16,13 @@ type Severity uint8
 
 // The severities, mildest first.
 const (
-	// OK: as it should be.
+	// OK means that everything is as it should be.
 	OK Severity = iota
-	// Note: good to know; nothing has to be done.
+	// Note is information; nothing has to be done.
 	Note
-	// Warning: it works, and should be mended.
+	// Warning means that it works, but should be fixed.
 	Warning
-	// Problem: something does not work.
+	// Problem means that something does not work.
 	Problem
 )
 
@@ -51,32 +52,31 @@ func (s Subject) String() string {
 	return s.Kind + "/" + s.Name
 }
 
-// Finding is one thing that was found.
+// Finding is one result of an examination.
 type Finding struct {
 	Subject  Subject
 	Severity Severity
-	// Title says what is so, Detail what that means.
+	// Title states the fact, Detail what it means.
 	Title  gateway.Text
 	Detail gateway.Text
-	// Lines are somebody else's words, as the output of a server.
+	// Lines are quoted, for example from the output of a server.
 	Lines []string
 	Fix   Fix
 }
 
-// Fix is what mends a finding: a command, or an edit that is said in words. A
-// command may have words, too.
+// Fix is what fixes a finding: a command, or an edit described in words. A command
+// may have words, too.
 type Fix struct {
 	Command string
 	Text    gateway.Text
-	// Request does the same over REST, where a request can.
+	// Request does the same over REST, if a request can.
 	Request Request
 }
 
-// Request is a request of the REST API. Where one has a body, the API describes it.
+// Request is a request of the REST API. The API describes its body, if it has one.
 type Request struct{ Method, Path string }
 
-// Examine finds everything that there is to say about the facts, in the order
-// of a report.
+// Examine returns all findings about the facts, in the order of a report.
 func Examine(f Facts) []Finding {
 	e := &examination{facts: f}
 	e.program()
@@ -97,7 +97,7 @@ func Examine(f Facts) []Finding {
 	return e.found
 }
 
-// Worst is the severity of the worst finding.
+// Worst returns the severity of the worst finding.
 func Worst(found []Finding) Severity {
 	worst := OK
 	for _, f := range found {
@@ -106,8 +106,8 @@ func Worst(found []Finding) Severity {
 	return worst
 }
 
-// Only keeps what concerns some servers: their own findings, and whatever is
-// wrong with the house they are in.
+// Only selects the findings that concern some servers: their own findings, and the
+// problems of the installation that they run in.
 func Only(found []Finding, servers []string) []Finding {
 	return slices.DeleteFunc(found, func(f Finding) bool {
 		switch f.Subject.Kind {
@@ -129,7 +129,7 @@ type examination struct {
 
 func (e *examination) about(kind, name string) { e.subject = Subject{kind, name} }
 
-// say adds a finding, which may be completed.
+// say adds a finding and returns it, so that it can be completed.
 func (e *examination) say(severity Severity, title gateway.Text) *Finding {
 	e.found = append(e.found, Finding{Subject: e.subject, Severity: severity, Title: title})
 	return &e.found[len(e.found)-1]
@@ -145,7 +145,7 @@ func (f *Finding) run(command string) *Finding {
 	return f
 }
 
-// orSend adds the request that does what the command does.
+// orSend adds the request that does the same as the command.
 func (f *Finding) orSend(method, collection, name, action string) *Finding {
 	f.Fix.Request = Request{method, "/v1/" + collection}
 	for _, part := range []string{name, action} {
@@ -156,22 +156,22 @@ func (f *Finding) orSend(method, collection, name, action string) *Finding {
 	return f
 }
 
-// restart ends a server and starts it again.
+// restart adds the fix that restarts a server.
 func (e *examination) restart(f *Finding, server string) *Finding {
 	return f.run(e.genkan("servers restart "+Quote(server))).orSend("POST", "servers", server, "restart")
 }
 
-// keepSecret keeps a secret.
+// keepSecret adds the fix that stores a secret.
 func (e *examination) keepSecret(f *Finding, name string) *Finding {
 	return f.run(e.genkan("secrets set "+Quote(name))).orSend("PUT", "secrets", name, "")
 }
 
-// rebuild makes index and graph of the knowledge base anew.
+// rebuild adds the fix that rebuilds the index and the graph of the knowledge base.
 func (e *examination) rebuild(f *Finding) *Finding {
 	return f.run(e.genkan("doctor --rebuild")).orSend("POST", "knowledge", "rebuild", "")
 }
 
-// placeOf is where a server's definition is.
+// placeOf returns where a server's definition is.
 func (e *examination) placeOf(s *Server) gateway.Text {
 	if s.Stored {
 		name := Quote(s.Name)
@@ -180,7 +180,7 @@ func (e *examination) placeOf(s *Server) gateway.Text {
 	return gateway.Textf("%s", e.facts.Config.File.Path)
 }
 
-// genkan is a command of ours, for this house.
+// genkan returns a genkan command with the flags of this installation.
 func (e *examination) genkan(words string) string { return "genkan " + words + e.facts.Flags }
 
 func (f *Finding) advise(text gateway.Text) *Finding {

@@ -7,15 +7,15 @@ import (
 	"genkan/internal/gateway"
 )
 
-// Facts are what is known about a house. Texts that are empty were not said.
+// Facts are the known facts about an installation. An empty text means unknown.
 type Facts struct {
-	// Flags lead a command to this house, when it is not the usual one; they
+	// Flags make a command use this installation if it is not the default one. They
 	// begin with a space.
 	Flags   string
 	Program Program
 	Running Running
 	Data    Data
-	// Knowledge is what the database holds.
+	// Knowledge describes the contents of the database.
 	Knowledge Knowledge
 	Config    Config
 	Port      Port
@@ -23,7 +23,8 @@ type Facts struct {
 	Clients   []Client
 }
 
-// server is the server of a name; one of the file, if nothing is known of it.
+// server returns the server with a name. If nothing is known of it, it returns a
+// Server with only the name, which counts as one of the configuration file.
 func (f *Facts) server(name string) *Server {
 	for i := range f.Servers {
 		if f.Servers[i].Name == name {
@@ -39,31 +40,31 @@ type Program struct {
 	Runtimes            []Runtime
 }
 
-// Runtime is a program that servers are run by.
+// Runtime is a program that runs servers.
 type Runtime struct {
 	// Name is node, uv or docker; For are the servers that need it.
 	Name string
 	For  []string
-	// Version is what it says; empty when it is not there.
+	// Version is what the program prints; empty if it does not exist.
 	Version string
 }
 
 // Running is the genkan that serves the data directory.
 type Running struct {
-	// How is serve, background, or empty when none runs.
+	// How is serve, background, or empty if none runs.
 	How string
-	// Started says that it was started for this look.
+	// Started is set if genkan was started for this examination.
 	Started bool
 	Version string
 	PID     int
-	// Listen is where it listens; empty for a background process.
+	// Listen is the address of its listener; empty for a background process.
 	Listen string
-	// Config is the configuration that it uses, if that is another than the one that
-	// is looked at.
+	// Config is the configuration that it uses, if that differs from the examined
+	// one.
 	Config string
-	// Refrained says that none was started because none was to be.
+	// Refrained is set if none was started because starting one was not wanted.
 	Refrained bool
-	// Why says why none runs, where that is not what was asked for.
+	// Why is why none runs, if one should.
 	Why gateway.Text
 }
 
@@ -73,13 +74,12 @@ type File struct {
 	Exists bool
 	Folder bool
 	Mode   fs.FileMode
-	// Problem says why it cannot be used.
+	// Problem is why it cannot be used.
 	Problem gateway.Text
 	Size    int64
 }
 
-// openToOthers reports whether somebody else may read it. Windows has no such
-// bits.
+// openToOthers reports whether other users may read it. Windows has no such bits.
 func (f File) openToOthers() bool { return f.Exists && f.Mode.Perm()&0o077 != 0 }
 
 // Data is the data directory.
@@ -89,20 +89,20 @@ type Data struct {
 	Database   File
 	// Free is how many bytes the disk has left; negative when unknown.
 	Free int64
-	// Key is where the key of the kept secrets is: keyring, file, or empty when
-	// nothing is kept. Secrets counts them.
+	// Key is where the key of the stored secrets is: keyring, file, or empty if
+	// there are none. Secrets is their number.
 	Key          string
 	Secrets      int
 	VaultProblem gateway.Text
-	// ImportsProblem says why the record of what was imported cannot be read.
+	// ImportsProblem is why the record of imports cannot be read.
 	ImportsProblem gateway.Text
-	// Socket says why processes could not meet there.
+	// Socket is why processes cannot find each other there.
 	Socket gateway.Text
-	// Place says why the folder of the socket cannot be used.
+	// Place is why the folder of the socket cannot be used.
 	Place gateway.Text
-	// Full says that nothing more can be written.
+	// Full is set if nothing more can be written.
 	Full bool
-	// Log is the log of background processes. Its problem is that it cannot be
+	// Log is the log of background processes. Its problem is why it cannot be
 	// written to.
 	Log File
 }
@@ -110,33 +110,35 @@ type Data struct {
 // Config is the configuration.
 type Config struct {
 	File File
-	// Named says that --config names it.
+	// Named is set if --config names it.
 	Named bool
-	// Unread says that nobody could look for it.
+	// Unread is set if it could not be looked for.
 	Unread bool
-	// Problem is everything that is wrong with it, a line each.
+	// Problem lists everything that is wrong with it, one per line.
 	Problem gateway.Text
-	// Servers counts those that are configured.
+	// Servers is the number of configured servers.
 	Servers int
-	// Plain are servers with secrets that stand in the file as they are, with
-	// the places and a name for each.
+	// Plain are the secrets that are in the file as plain text, with their servers,
+	// places and a name for each.
 	Plain []Plain
 }
 
-// Plain is a secret that stands in the configuration as it is.
+// Plain is a secret that is in the configuration as plain text.
 type Plain struct{ Server, Where, Secret string }
 
-// Port is where genkan listens, or would.
+// Port is the port that genkan listens on, or would.
 type Port struct {
 	Listen string
-	// Holder is who has it: ours, genkan, other, or empty for nobody.
+	// Holder is the process that has the port: ours, genkan, other, or empty for
+	// none.
 	Holder string
-	// Exposed says that other machines reach it; Covered that TLS or a proxy
-	// protects it then.
+	// Exposed is set if other machines can reach it. Covered is set if TLS or a
+	// proxy protects it then.
 	Exposed, Covered bool
 	// TLSProblem is what is wrong with the certificate.
 	TLSProblem gateway.Text
-	// TLSDays is for how long it is good; TLS says that there is one.
+	// TLSDays is how many days the certificate is still valid. TLS is set if there
+	// is one.
 	TLS     bool
 	TLSDays int
 }
@@ -145,30 +147,29 @@ type Port struct {
 type Server struct {
 	Name  string
 	State string
-	// Stored: it was added, and is in the database instead of the file.
+	// Stored is set if it was added, and is in the database instead of the file.
 	Stored bool
-	// Known says that a running genkan was asked about it.
+	// Known is set if a running genkan reported it.
 	Known     bool
 	Protocol  string
 	Era       string
 	Transport string
 	Tools     int
 	StartTook time.Duration
-	// FirstStart says that this was its first start, which may have downloaded it.
+	// FirstStart is set if this was its first start, which may have downloaded it.
 	FirstStart bool
-	// Waited is how long it was waited for; zero if it was not.
+	// Waited is how long the checkup waited for it; zero if it did not.
 	Waited  time.Duration
 	Problem string
-	// Cause is why it cannot be reached, as /v1/servers has it; empty where that is
-	// not known.
+	// Cause is why it cannot be reached, as in /v1/servers; empty if unknown.
 	Cause string
-	// Silent is how long a ready server was asked for a sign of life in vain; zero
-	// when it responded. Busy says that calls waited for its answers then.
+	// Silent is how long a ready server did not answer a ping; zero if it answered.
+	// Busy is set if calls waited for its answers then.
 	Silent time.Duration
 	Busy   bool
 	// Unlisted are its lists that could not be read.
 	Unlisted []Unlisted
-	// Output is the end of what it wrote, without secrets.
+	// Output is the end of its output, without secrets.
 	Output []string
 	// SignIn is needed, signed in, or empty.
 	SignIn  string
@@ -176,18 +177,19 @@ type Server struct {
 	Changed []Changed
 	// Redefined are the tools whose definitions the server changed lately.
 	Redefined []Redefined
-	// Overwrites says that the configuration lets its tools have others' names.
+	// Overwrites is set if the configuration lets its tools replace others of the
+	// same name.
 	Overwrites bool
-	// Replaces are its tools that stand in the place of others' of their name,
-	// Undescribed those without a description.
+	// Replaces are its tools that replace other servers' tools of the same name.
+	// Undescribed are those without a description.
 	Replaces    []Replacing
 	Undescribed []string
 	// Long are names of tools that clients may refuse for their length, Odd those
-	// that they may refuse for their characters, Shortened those that were cut.
+	// that they may refuse for their characters. Shortened are names that were cut.
 	Long, Odd, Shortened []string
 
 	Missing []Missing
-	// Command is what starts it; Found says that it is there.
+	// Command is what starts it. Found is set if that exists.
 	Command string
 	Found   bool
 }
@@ -195,18 +197,18 @@ type Server struct {
 // Unlisted is a list of a server that could not be read.
 type Unlisted struct{ List, Problem string }
 
-// Changed is a definition that clients do not see as its server sent it.
+// Changed is a definition that clients see differently than its server sent it.
 type Changed struct {
 	Name string
-	// Address says that the name is that of a resource or of a template.
+	// Address is set if the name is that of a resource or a template.
 	Address bool
-	// Prompt says that it is one.
+	// Prompt is set if it is a prompt.
 	Prompt  bool
 	LeftOut bool
 	TakenBy string
-	// Replaced: the configuration says that TakenBy has its name.
+	// Replaced is set if the configuration gives its name to TakenBy.
 	Replaced bool
-	// Suspect: clients see it, and it may mislead them.
+	// Suspect is set if clients see it and it may mislead them.
 	Suspect bool
 	Why     string
 }
@@ -217,13 +219,13 @@ type Redefined struct {
 	Tool  string
 	Parts []string
 	// Before and After show the description where it changed; both are empty if it
-	// did not.
+	// did not change.
 	Before, After string
 	At            time.Time
 	Times         int
 }
 
-// Replacing is a tool that stands in the place of other servers'.
+// Replacing is a tool that replaces tools of other servers.
 type Replacing struct {
 	Name string
 	Of   []string
@@ -237,12 +239,12 @@ type Missing struct {
 
 // Client is a program that calls MCP servers.
 type Client struct {
-	// Name is what commands call it, Title what its makers do.
+	// Name is its name in commands, Title its maker's name for it.
 	Name, Title string
 	Files       []ClientFile
-	// Tools is how many tools its entries show it.
+	// Tools is the number of tools that its entries show.
 	Tools int
-	// Undoable says that genkan remembers what its entries were before they led to
+	// Undoable is set if genkan has a backup of its entries from before they led to
 	// genkan.
 	Undoable bool
 }
@@ -250,48 +252,47 @@ type Client struct {
 // ClientFile is a file where a client keeps its servers.
 type ClientFile struct {
 	Path string
-	// Project says that it is in a project, and that connect leaves it out unless
-	// it is told otherwise.
+	// Project is set if it is in a project. Then connect skips it unless told
+	// otherwise.
 	Project bool
 	Problem gateway.Text
 	// Others are its entries that do not lead to genkan.
 	Others []string
-	// Imported says that genkan has all of those.
+	// Imported is set if genkan has all of Others.
 	Imported bool
 	Leads    []Lead
-	// NoWayBack says that genkan changed the file, and has no backup that it can
-	// read.
+	// NoWayBack is set if genkan changed the file and has no readable backup.
 	NoWayBack bool
 }
 
-// The states of a token in a client's file.
+// These are the states of a token in a client's file.
 const (
 	TokenNone    = ""
 	TokenKnown   = "known"
 	TokenRevoked = "revoked"
 	TokenAdmin   = "admin"
-	// TokenUnknown: nobody could be asked.
+	// TokenUnknown means that the state could not be read.
 	TokenUnknown = "unknown"
 )
 
 // Lead is an entry that leads to genkan.
 type Lead struct {
 	Name string
-	// All: it shows all servers.
+	// All is set if it shows all servers.
 	All bool
 	// Strangers are servers that it names and that are not configured.
 	Strangers []string
-	// URL is what the client calls; Answers says that somebody is there.
+	// URL is what the client calls. Answers is set if a server listens there.
 	URL     string
 	Answers bool
-	// Command is what the client starts instead; Found says that it is there.
+	// Command is what the client starts instead. Found is set if that exists.
 	Command string
 	Found   bool
 
 	Token     string
 	TokenName string
-	// Client is the name that a started genkan is told; Followed says that it is
-	// known when it was last seen.
+	// Client is the name that is passed to a started genkan. Followed is set if it
+	// is known when it was last used.
 	Client   string
 	Followed bool
 	LastSeen time.Time

@@ -8,11 +8,11 @@ import (
 )
 
 const (
-	// lowSpace is when a disk is about to be full, noSpace when writes are refused
-	// already or will be at any moment, in bytes.
+	// lowSpace is the free space below which a disk is nearly full, in bytes. Below
+	// noSpace, writes fail or will fail at any moment.
 	lowSpace = 200 << 20
 	noSpace  = 16 << 20
-	// soonDays is when a certificate should be renewed.
+	// soonDays is how many days before its end a certificate should be renewed.
 	soonDays = 14
 )
 
@@ -125,7 +125,7 @@ func (e *examination) data() {
 	}
 }
 
-// blocked reports whether something in the data directory keeps genkan from
+// blocked reports whether something in the data directory prevents genkan from
 // starting in the background.
 func (d *Data) blocked() bool {
 	return d.AdminToken.Problem.Format != "" || d.Log.Problem.Format != "" || d.Place.Format != "" || d.Full
@@ -183,7 +183,7 @@ func (e *examination) port() {
 	e.about(OfPort, "")
 	p := e.facts.Port
 	if p.Listen == "" {
-		return // nobody knows where it would be
+		return // the address is unknown
 	}
 	switch p.Holder {
 	case "ours":
@@ -213,8 +213,8 @@ func (e *examination) port() {
 	}
 }
 
-// Quote makes a text one word of a shell, and one printable line. Characters that
-// nobody sees are written as escapes, in the $'…' that bash, zsh and POSIX know.
+// Quote returns a text as one word of a shell, on one printable line. Invisible
+// characters become escapes in $'…', which bash, zsh and POSIX support.
 func Quote(text string) string {
 	if text != "" && !strings.ContainsFunc(text, func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("/._-~+:@", r)

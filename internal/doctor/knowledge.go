@@ -8,36 +8,37 @@ import (
 	"genkan/internal/gateway"
 )
 
-// Knowledge is the knowledge base, and the database that it is in.
+// Knowledge describes the knowledge base and its database.
 type Knowledge struct {
-	// Looked says that it could be looked at, Off that it is switched off.
+	// Looked is set if it could be examined, Off if it is switched off.
 	Looked, Off bool
-	// Hidden says that a server of its name takes its place.
+	// Hidden is set if a server of its name replaces it.
 	Hidden bool
-	// Problem says why it could not be read.
+	// Problem is why it could not be read.
 	Problem gateway.Text
 
-	// Checked is how the database was: quickly, whole, or empty for not at all.
+	// Checked is how the database was checked: quickly, whole, or empty for not at
+	// all.
 	Checked string
-	// Damage are SQLite's words. Orphans counts rows that lead to others that are
-	// not there, Wrong what is counted or kept of rows otherwise than they are.
+	// Damage is SQLite's report. Orphans counts rows that refer to missing rows.
+	// Wrong counts derived values that do not match their rows.
 	Damage         []string
 	Orphans, Wrong int
 
 	Sequence int64
 	Items    int
 	Index    Index
-	// Compared is what the comparison of index and graph with all rows came to; nil
-	// if it was not made.
+	// Compared is the comparison of the index and the graph with all rows; nil if it
+	// was not made.
 	Compared *Comparison
 
-	// Rebuilt says that index and graph were made anew, Mended that something in the
-	// database was mended. MendProblem and RebuildProblem say why not.
+	// Rebuilt is set if the index and the graph were rebuilt, Mended if the database
+	// was repaired. MendProblem and RebuildProblem are why not.
 	Rebuilt, Mended             bool
 	MendProblem, RebuildProblem gateway.Text
 }
 
-// How a database was checked.
+// These are the ways to check a database.
 const (
 	CheckedQuickly = "quickly"
 	CheckedWhole   = "whole"
@@ -45,7 +46,7 @@ const (
 
 // Index is the file of the text index.
 type Index struct {
-	// InMemory says that none is needed.
+	// InMemory is set if no file is needed.
 	InMemory bool
 	// Path is empty if there is none.
 	Path    string
@@ -53,31 +54,31 @@ type Index struct {
 	Built   time.Time
 	Covers  int64
 	Missing bool
-	// Damage is what is wrong with it, in words that are not ours.
+	// Damage is the index library's report of what is wrong.
 	Damage string
-	// Done and Total say how far it is being built; no total is that it is not.
+	// Done and Total are the progress of a build; Total is zero if none runs.
 	Done, Total int
 }
 
-// Comparison is how index and graph compare with the rows.
+// Comparison is the result of comparing the index and the graph with the rows.
 type Comparison struct {
-	// Problem says why it could not be made.
+	// Problem is why it could not be made.
 	Problem          gateway.Text
 	Items, Relations int
 	Indexed          bool
 	// Damage is what is wrong with the index that is in use.
 	Damage string
-	// Texts and Links are the ids of items that the index and the graph have
-	// otherwise, at most a hundred.
+	// Texts and Links are the ids of items that differ in the index and in the
+	// graph, at most a hundred.
 	Texts, Links []int64
-	// Extra says that one of them has more items or relations than there are, or
-	// fewer.
+	// Extra is set if one of them has more or fewer items or relations than the
+	// rows.
 	Extra bool
-	// Moving: so much was written that nothing of it is certain.
+	// Moving is set if so much was written meanwhile that the result is uncertain.
 	Moving bool
 }
 
-// firstLines are the words of others, as far as people read on.
+// firstLines returns as many quoted lines as people read.
 func firstLines(lines []string) []string {
 	const most = 5
 	if len(lines) <= most {
@@ -86,7 +87,7 @@ func firstLines(lines []string) []string {
 	return append(lines[:most:most], "…")
 }
 
-// integrity is about the database as SQLite sees it.
+// integrity reports on the database as SQLite sees it.
 func (e *examination) integrity() {
 	k := e.facts.Knowledge
 	switch {
@@ -102,7 +103,7 @@ func (e *examination) integrity() {
 	}
 }
 
-// mendable says what to do: rebuild, or restore when that was tried.
+// mendable adds the fix: rebuild, or restore if a rebuild was tried.
 func (e *examination) mendable(f *Finding) {
 	if e.facts.Knowledge.MendProblem.Format == "" && !e.facts.Knowledge.Mended {
 		f.run(e.genkan("doctor --rebuild")).advise(gateway.Textf("mends what can be; copy the data directory first"))
@@ -159,7 +160,7 @@ func (e *examination) knowledge() {
 	}
 }
 
-// index is about the file of the text index.
+// index reports on the file of the text index.
 func (e *examination) index(k *Knowledge) {
 	x := &k.Index
 	slow := gateway.Textf("who opens it reads every item for each search, which takes longer, and begins to build it anew; a genkan that has it open goes on with it")
@@ -203,13 +204,13 @@ func (e *examination) compared(c *Comparison) {
 		}
 	case !c.Indexed && c.Items > 0:
 		e.say(Note, gateway.Textf("there was no text index to compare with the rows; the graph agrees with them"))
-	case c.Damage != "": // that was said, and what was not read may be anything
+	case c.Damage != "": // this was reported, and the parts that were not read are unknown
 	default:
 		e.say(OK, gateway.Textf("text index and graph agree with all rows; items: %d, relations: %d", c.Items, c.Relations))
 	}
 }
 
-// someIDs are ids of items, as far as people read on.
+// someIDs lists as many ids of items as people read.
 func someIDs(ids []int64) string {
 	const most = 10
 	texts := make([]string, 0, most+1)

@@ -7,8 +7,8 @@ import (
 )
 
 // makePrintable keeps every part of a finding on its line. Names, paths and
-// messages come from files and servers that anybody may have written. With a line
-// break in one of them, it could show findings and commands that are not ours.
+// messages come from files and servers that other people may have written. A line
+// break in one of them could forge findings and commands.
 func (f *Finding) makePrintable() {
 	f.Title, f.Detail, f.Fix.Text = printable(f.Title), printable(f.Detail), printable(f.Fix.Text)
 	f.Fix.Command = gateway.Printable(f.Fix.Command)
@@ -19,8 +19,8 @@ func (f *Finding) makePrintable() {
 	f.Lines = lines
 }
 
-// printable returns a text with printable values. The format is ours and may have
-// lines, as may the separator of gateway.Texts.
+// printable returns a text with printable values. The format is genkan's own and
+// may have several lines, as may the separator of gateway.Texts.
 func printable(t gateway.Text) gateway.Text {
 	values := make([]any, len(t.Values))
 	for i, value := range t.Values {
@@ -56,7 +56,7 @@ func printableValue(value any) any {
 }
 
 // printableLater makes a text printable after its translation. Errors that came
-// over the wire have no values: the format is somebody's message.
+// over the wire have no values: their format is a foreign message.
 type printableLater struct {
 	text interface {
 		In(translate gateway.Translate) string
@@ -67,5 +67,5 @@ func (p printableLater) In(translate gateway.Translate) string {
 	return gateway.Printable(p.text.In(translate))
 }
 
-// String is the text in English.
+// String returns the text in English.
 func (p printableLater) String() string { return p.In(nil) }

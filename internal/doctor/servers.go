@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// slowStart is when people notice.
+	// slowStart is the time after which people notice a slow start.
 	slowStart = 10 * time.Second
 	// shownNames is how many names a finding lists.
 	shownNames = 5
@@ -22,11 +22,11 @@ const (
 func (e *examination) server(s *Server) {
 	e.about(OfServer, s.Name)
 	if s.State == "ready" {
-		s.Missing = nil // the genkan that runs has other variables than we
+		s.Missing = nil // the running genkan has other variables than this process
 	}
 	for _, m := range s.Missing {
 		if m.Secret && e.facts.Data.VaultProblem.Format != "" {
-			continue // no secret can be read, which is said already
+			continue // no secret can be read, which is reported already
 		}
 		if m.Secret {
 			e.keepSecret(e.say(Problem, gateway.Textf("it needs the secret %s, which is not kept here or cannot be read", m.Name)), m.Name)
@@ -64,7 +64,7 @@ func (e *examination) server(s *Server) {
 	e.changed(s)
 }
 
-// untried is a server that nobody was asked about.
+// untried reports on a server whose state is unknown.
 func (e *examination) untried(s *Server) {
 	if s.Command != "" && !s.Found {
 		e.noCommand(s)
@@ -102,7 +102,7 @@ func (e *examination) ready(s *Server) {
 	}
 }
 
-// silent is a server that counts as ready and did not respond to a ping.
+// silent reports a server that counts as ready and did not answer a ping.
 func (e *examination) silent(s *Server) {
 	if s.Busy {
 		e.restart(e.say(Warning, gateway.Textf("it has not responded within %s, and calls wait for its answers", shown(s.Silent))), s.Name).
@@ -161,7 +161,7 @@ func (e *examination) down(s *Server) {
 	}
 }
 
-// noCommand says where to get a program.
+// noCommand reports where to get a missing program.
 func (e *examination) noCommand(s *Server) {
 	f := e.say(Problem, gateway.Textf("its command %s is not there", s.Command)).quoting(s.Output)
 	base := strings.TrimSuffix(s.Command[strings.LastIndexAny(s.Command, `/\`)+1:], ".exe")
@@ -182,14 +182,14 @@ func (e *examination) noCommand(s *Server) {
 	f.advise(gateway.Textf("install it, or write its full path in %s", e.placeOf(s)))
 }
 
-// taken tells of a tool or prompt that is left out because its name is taken.
+// taken reports a tool or prompt that is left out because its name is taken.
 func (e *examination) taken(s *Server, c *Changed) {
 	prefix := gateway.Textf("give %s a prefix of its own in %s: \"prefix: %s\"", s.Name, e.placeOf(s), s.Name)
 	switch {
 	case c.TakenBy == s.Name:
 		e.say(Warning, gateway.Textf("%s stands twice in its list, and the first one is used", c.Name)).
 			because(gateway.Textf("it is the server's to mend"))
-	case c.Prompt: // these are never overwritten
+	case c.Prompt: // prompts are never overwritten
 		e.say(Warning, gateway.Textf("%s is left out, because server %s has a prompt of that name", c.Name, c.TakenBy)).advise(prefix)
 	case s.Overwrites:
 		e.say(Warning, gateway.Textf("%s is left out, because server %s, which overwrites too and comes first, has a tool of that name", c.Name, c.TakenBy)).advise(prefix)
@@ -199,7 +199,8 @@ func (e *examination) taken(s *Server, c *Changed) {
 	}
 }
 
-// changed tells what clients see otherwise than the server sent it.
+// changed reports the definitions that clients see differently than the server sent
+// them.
 func (e *examination) changed(s *Server) {
 	var mended, suspect []string
 	twins, replaced := map[string][]string{}, map[string][]string{}
@@ -223,7 +224,7 @@ func (e *examination) changed(s *Server) {
 		}
 	}
 	for _, other := range slices.Sorted(maps.Keys(twins)) {
-		// A prefix does not change addresses, so there is nothing to mend.
+		// A prefix does not change addresses, so there is nothing to fix.
 		e.say(Note, gateway.Textf("%d resources have addresses that server %s has too, so where both are shown together they are left out: %s", len(twins[other]), other, names(twins[other])))
 	}
 	for _, other := range slices.Sorted(maps.Keys(replaced)) {
@@ -265,7 +266,7 @@ func (e *examination) changed(s *Server) {
 	}
 }
 
-// redefined tells of tools that a server changed after they were known.
+// redefined reports tools whose definitions a server changed.
 func (e *examination) redefined(s *Server) {
 	if len(s.Redefined) == 0 {
 		return
@@ -290,7 +291,7 @@ func (f *Finding) quoting(lines []string) *Finding {
 	return f
 }
 
-// shownOf is the beginning of the lines that a finding quotes.
+// shownOf returns the first lines, as many as a finding quotes.
 func shownOf(lines []string) []string {
 	if len(lines) <= shownLines {
 		return lines
@@ -298,7 +299,7 @@ func shownOf(lines []string) []string {
 	return append(slices.Clip(lines[:shownLines]), "…")
 }
 
-// names lists some of them.
+// names lists the first few names.
 func names(all []string) string {
 	if len(all) <= shownNames {
 		return strings.Join(all, ", ")

@@ -18,24 +18,26 @@ import (
 	"genkan/internal/lang"
 )
 
-// Rules are what the configuration says about who may come in.
+// Rules are the configured rules for admission.
 type Rules struct {
-	// Hosts are names beside those of loopback that requests may be for.
+	// Hosts are the host names that requests may have, in addition to those of
+	// loopback.
 	Hosts []string
-	// Origins are the pages that may call from a browser, as scheme://host.
+	// Origins are the origins of pages that may call from a browser, as
+	// scheme://host.
 	Origins []string
-	// Language is what those are told in who do not come in.
+	// Language is the language of refusals.
 	Language lang.Language
 }
 
-// Lock guards the door.
+// Lock admits or refuses HTTP requests.
 type Lock struct {
 	verify func(ctx context.Context, token string) (gateway.Identity, error)
-	// Met is told who came in, and the program by its user agent. It is set
-	// before anybody comes; nil for nobody.
+	// Met is called with the identity and the user agent of each admitted request.
+	// Set it before the first request; may be nil.
 	Met func(id gateway.Identity, userAgent string)
-	// Refused is told of each request that is refused, and why. It is set before
-	// anybody comes; nil for nobody.
+	// Refused is called for each refused request, with the reason. Set it before the
+	// first request; may be nil.
 	Refused func(r *http.Request, status int, reason string)
 	rules   atomic.Pointer[compiled]
 }
@@ -45,7 +47,7 @@ type compiled struct {
 	language       lang.Language
 }
 
-// New makes a lock that asks verify about tokens.
+// New returns a Lock that verifies tokens with verify.
 func New(verify func(ctx context.Context, token string) (gateway.Identity, error), rules Rules) *Lock {
 	l := &Lock{verify: verify}
 	l.Set(rules)
@@ -64,7 +66,7 @@ func (l *Lock) Set(rules Rules) {
 	l.rules.Store(c)
 }
 
-// Admit says who is calling. When it reports false, it has answered.
+// Admit identifies the caller. When it reports false, it has answered the request.
 func (l *Lock) Admit(w http.ResponseWriter, r *http.Request) (gateway.Identity, bool) {
 	rules := l.rules.Load()
 	if !l.receive(w, r, rules) {
@@ -73,14 +75,14 @@ func (l *Lock) Admit(w http.ResponseWriter, r *http.Request) (gateway.Identity, 
 	return l.identify(w, r, rules)
 }
 
-// Receive is for what everybody may read: it asks for no token, but a page that
-// is not known and a foreign name of this machine are refused as ever. When it
-// reports false, it has answered.
+// Receive admits requests to public pages. It needs no token, but it refuses
+// unknown origins and unknown host names as Admit does. When it reports false, it
+// has answered the request.
 func (l *Lock) Receive(w http.ResponseWriter, r *http.Request) bool {
 	return l.receive(w, r, l.rules.Load())
 }
 
-// receive looks at all but the token.
+// receive checks everything but the token.
 func (l *Lock) receive(w http.ResponseWriter, r *http.Request, c *compiled) bool {
 	if !c.allowsHost(r.Host) {
 		l.tell(r, http.StatusForbidden, "foreign_host")
@@ -97,15 +99,15 @@ func (l *Lock) receive(w http.ResponseWriter, r *http.Request, c *compiled) bool
 	return !c.cors(w, r)
 }
 
-// tell tells of a refusal.
+// tell reports a refusal.
 func (l *Lock) tell(r *http.Request, status int, reason string) {
 	if l.Refused != nil {
 		l.Refused(r, status, reason)
 	}
 }
 
-// Client names the client of a request that was let in; empty if its token is not
-// good any more.
+// Client returns the client of an admitted request; empty if its token is no longer
+// valid.
 func (l *Lock) Client(r *http.Request) string {
 	token, ok := bearer(r.Header)
 	if !ok {
@@ -118,16 +120,16 @@ func (l *Lock) Client(r *http.Request) string {
 	return id.ClientID
 }
 
-// Recognizes reports whether a request that was let in before would be now: a
-// stream must not outlive its token.
+// Recognizes reports whether a request that was admitted before would be admitted
+// now. A stream must not outlive its token.
 func (l *Lock) Recognizes(r *http.Request) bool {
 	token, ok := bearer(r.Header)
 	if !ok {
 		return false
 	}
 	_, err := l.verify(r.Context(), token)
-	// Only who is known to be unknown is sent away: a store that cannot be read
-	// says nothing about anybody.
+	// Refuse only a token that is known to be invalid. A store that cannot be read
+	// says nothing about the token.
 	return err == nil || gateway.AsError(err).Code != gateway.CodeUnauthenticated
 }
 
@@ -159,7 +161,7 @@ func (l *Lock) identify(w http.ResponseWriter, r *http.Request, rules *compiled)
 	return gateway.Identity{}, false
 }
 
-// Refuse answers a request of a client that was let in and cannot be served now.
+// Refuse answers an admitted request that cannot be served now.
 func (l *Lock) Refuse(w http.ResponseWriter, r *http.Request, reason string, e *gateway.Error) {
 	l.tell(r, http.StatusTooManyRequests, reason)
 	retryAfter(w, e)
@@ -172,8 +174,8 @@ func retryAfter(w http.ResponseWriter, e *gateway.Error) {
 	}
 }
 
-// bearer returns the one token of a request. Two Authorization headers could
-// be read differently by whoever is before us.
+// bearer returns the only token of a request. A proxy could read two Authorization
+// headers differently.
 func bearer(h http.Header) (string, bool) {
 	values := h["Authorization"]
 	if len(values) != 1 {
@@ -204,8 +206,8 @@ func isLoopback(host string) bool {
 	return ip != nil && ip.IsLoopback()
 }
 
-// allowsOrigin refuses requests that a browser made for a page we do not know.
-// Programs send neither header.
+// allowsOrigin refuses requests that a browser made for an unknown page. Programs
+// send neither header.
 func (c *compiled) allowsOrigin(h http.Header) bool {
 	origins := h["Origin"]
 	switch {
@@ -233,8 +235,8 @@ func (c *compiled) knowsOrigin(origin string) bool {
 	return c.allowsHost(u.Host)
 }
 
-// cors answers a preflight, or adds what lets the page read the answer. A
-// cookie is never admitted: tokens only.
+// cors answers a preflight, or adds the headers that let the page read the answer.
+// It never allows cookies, only tokens.
 func (c *compiled) cors(w http.ResponseWriter, r *http.Request) (answered bool) {
 	origin := r.Header.Get("Origin")
 	if origin == "" || !c.origins[strings.ToLower(origin)] {
@@ -254,11 +256,11 @@ func (c *compiled) cors(w http.ResponseWriter, r *http.Request) (answered bool) 
 	return true
 }
 
-// allowedHeaders are what a page may send.
+// allowedHeaders are the headers that a page may send.
 const allowedHeaders = "Authorization, Content-Type, Accept, Mcp-Session-Id, MCP-Protocol-Version, Mcp-Method, Mcp-Name"
 
-// paramHeaders are the headers that a page wants to send because a tool's
-// schema asks for them; their names are not known beforehand.
+// paramHeaders returns the headers that a page asks to send because a tool's schema
+// requires them. Their names are not known in advance.
 func paramHeaders(h http.Header) string {
 	allowed := ""
 	for name := range strings.SplitSeq(strings.Join(h["Access-Control-Request-Headers"], ","), ",") {
@@ -270,12 +272,12 @@ func paramHeaders(h http.Header) string {
 	return allowed
 }
 
-// notInToken is for the names of headers: letters, digits and what tools use.
+// notInToken reports whether a character is not allowed in the name of a header.
 func notInToken(c rune) bool {
 	return (c < 'a' || c > 'z') && (c < '0' || c > '9') && c != '-' && c != '_' && c != '.'
 }
 
-// refuse answers in the form of the REST API.
+// refuse answers with an error in the form of the REST API.
 func (c *compiled) refuse(w http.ResponseWriter, status int, code string, e *gateway.Error) {
 	body := jsonrpc.AppendQuoted([]byte(`{"success":false,"error":`), c.language.Error(e))
 	now := time.Now().UTC().Format("2006-01-02T15:04:05.000Z")

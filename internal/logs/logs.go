@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// Level turns the words of the configuration into a level. The seeds' fatal
-// and trace are taken as the nearest that slog has.
+// Level converts a level of the configuration. The seeds' fatal and trace become
+// the nearest levels of slog.
 func Level(word string) slog.Level {
 	switch strings.ToLower(word) {
 	case "trace", "debug":
@@ -27,7 +27,7 @@ func Level(word string) slog.Level {
 	}
 }
 
-// New makes a logger over a sink: JSON lines, or text for a terminal.
+// New returns a logger that writes to a sink: JSON lines, or text for a terminal.
 func New(sink *Sink, level slog.Leveler, terminal bool) *slog.Logger {
 	opt := &slog.HandlerOptions{Level: level}
 	if terminal {
@@ -39,7 +39,7 @@ func New(sink *Sink, level slog.Leveler, terminal bool) *slog.Logger {
 // maxBacklog is how many bytes of log may wait for a slow reader.
 const maxBacklog = 1 << 20
 
-// Sink takes lines and writes them in the background.
+// Sink writes lines in the background.
 type Sink struct {
 	w       io.Writer
 	dropped atomic.Int64
@@ -53,14 +53,14 @@ type Sink struct {
 	done chan struct{}
 }
 
-// NewSink writes to w until Close.
+// NewSink returns a Sink that writes to w until Close.
 func NewSink(w io.Writer) *Sink {
 	s := &Sink{w: w, wake: make(chan struct{}, 1), done: make(chan struct{})}
 	go s.run()
 	return s
 }
 
-// Write takes one line. It never blocks and never fails.
+// Write queues one line. It never blocks and never fails.
 func (s *Sink) Write(line []byte) (int, error) {
 	s.mu.Lock()
 	if s.closed || len(s.buf)+len(line) > maxBacklog {
@@ -77,7 +77,7 @@ func (s *Sink) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// Dropped is how many lines were lost so far.
+// Dropped returns the number of lines lost so far.
 func (s *Sink) Dropped() int64 { return s.dropped.Load() }
 
 func (s *Sink) run() {
@@ -93,7 +93,7 @@ func (s *Sink) run() {
 			batch = append(strconv.AppendInt(batch, int64(lost), 10), "}\n"...)
 		}
 		if len(batch) > 0 {
-			_, _ = s.w.Write(batch) // there is nowhere left to say that this failed
+			_, _ = s.w.Write(batch) // an error could not be reported anywhere
 		}
 		if spare = batch; cap(spare) > 64<<10 {
 			spare = nil
@@ -104,11 +104,11 @@ func (s *Sink) run() {
 	}
 }
 
-// lastPatience is how long Close waits for a reader that does not read.
+// lastPatience is how long Close waits for a slow reader.
 const lastPatience = time.Second
 
-// Close writes what is left, if somebody takes it: a process must be able to
-// end although nobody reads its log.
+// Close writes the remaining lines if they can be written in time. A process must
+// be able to end even if nothing reads its log.
 func (s *Sink) Close() {
 	s.mu.Lock()
 	s.closed = true

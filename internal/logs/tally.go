@@ -13,7 +13,7 @@ const (
 	// AtOnce is how many lines of a kind are written in a window. The others are
 	// only counted.
 	AtOnce = 5
-	// maxKinds is how many kinds are told apart in a window.
+	// maxKinds is how many kinds are distinguished in a window.
 	maxKinds = 1000
 )
 
@@ -21,17 +21,17 @@ const (
 // kind in a window. The others are counted, and their number is reported when
 // the window ends.
 type Tally[K comparable] struct {
-	// report is told how many events of a kind got no line.
+	// report is called with the number of events of a kind that got no line.
 	report func(kind K, more int)
-	// others is the kind that stands for those beyond maxKinds.
+	// others returns the kind that stands for those beyond maxKinds.
 	others func(kind K) K
 
 	mu    sync.Mutex
-	seen  map[K]int // in this window; nil when none has begun
+	seen  map[K]int // in this window; nil before the first event
 	timer *time.Timer
 }
 
-// NewTally makes a Tally.
+// NewTally returns a Tally.
 func NewTally[K comparable](report func(kind K, more int), others func(kind K) K) *Tally[K] {
 	return &Tally[K]{report: report, others: others}
 }
@@ -51,7 +51,7 @@ func (t *Tally[K]) Allows(kind K) bool {
 	return t.seen[kind] <= AtOnce
 }
 
-// Flush ends the window and reports what was only counted in it.
+// Flush ends the window and reports the events that were only counted.
 func (t *Tally[K]) Flush() {
 	t.mu.Lock()
 	seen := t.seen
@@ -68,7 +68,7 @@ func (t *Tally[K]) Flush() {
 	}
 }
 
-// lineKind is what lines about servers are counted by.
+// lineKind is the kind of a line about a server.
 type lineKind struct {
 	server, message string
 	level           slog.Level
@@ -79,8 +79,8 @@ const serverKey = "server"
 
 // ByServer returns a logger that writes the first few lines of each message about
 // each server in a window, and then one line with the number of the others. So a
-// server cannot fill the disk by what it makes us log. Messages must be
-// constants. flush writes the numbers of the window that has begun.
+// server cannot fill the disk with log lines. Messages must be constants. flush
+// writes the numbers of the current window.
 func ByServer(log *slog.Logger) (limited *slog.Logger, flush func()) {
 	h := log.Handler()
 	tally := NewTally(func(kind lineKind, more int) {
@@ -96,7 +96,7 @@ func ByServer(log *slog.Logger) (limited *slog.Logger, flush func()) {
 	return slog.New(serverHandler{Handler: h, tally: tally}), tally.Flush
 }
 
-// serverHandler leaves out lines that the tally does not allow.
+// serverHandler drops lines that the tally does not allow.
 type serverHandler struct {
 	slog.Handler
 	tally  *Tally[lineKind]

@@ -69,8 +69,8 @@ func TestClientsAreAsked(t *testing.T) {
 	})
 }
 
-// TestClientsThatCannotBeAsked: the caller is told what is missing, nobody is
-// asked, and nothing hangs.
+// TestClientsThatCannotBeAsked: the caller is told which capability is missing, no
+// question is sent, and nothing hangs.
 func TestClientsThatCannotBeAsked(t *testing.T) {
 	t.Parallel()
 	h := openHouse(t, upstreams(t))
@@ -156,8 +156,8 @@ func TestACallThatIsCanceledWhileItAsks(t *testing.T) {
 	}
 }
 
-// TestACallOfAModernServerThatIsCanceledWhileItAsks: nobody waits there, so
-// only the client's question is taken back.
+// TestACallOfAModernServerThatIsCanceledWhileItAsks: the modern server does not
+// wait, so only the client's question is withdrawn.
 func TestACallOfAModernServerThatIsCanceledWhileItAsks(t *testing.T) {
 	t.Parallel()
 	h := openHouse(t, upstreams(t))
@@ -202,7 +202,7 @@ func TestAServerThatTakesItsQuestionBack(t *testing.T) {
 				call := c.beginCall("a__ask", fmt.Sprintf(`{"take_back":%q}`, gate))
 				asking := call.wait()
 				gate.open(t)
-				// What it brings is not wanted any more, and does no harm.
+				// Its answers are no longer wanted, and do no harm.
 				responses := ""
 				for key := range inputRequests(t, asking) {
 					responses = joined(responses, fmt.Sprintf(`%q:{"action":"accept","content":{"name":"late"}}`, key))
@@ -220,7 +220,7 @@ func TestAServerThatTakesItsQuestionBack(t *testing.T) {
 	}
 }
 
-// callsEnded counts the calls that have left the house, with whatever outcome.
+// callsEnded counts the calls that have ended, with any outcome.
 func (h *house) callsEnded() (sum float64) {
 	h.tb.Helper()
 	for line := range strings.Lines(string(h.send(request{method: http.MethodGet, path: "/metrics"}).body)) {
@@ -298,8 +298,8 @@ func TestALegacyClientWhoseStreamBroke(t *testing.T) {
 	}
 }
 
-// TestAStdioClientThatLeavesWhileItIsAsked: its input has ended, so there will
-// be no answer, and nobody waits for one.
+// TestAStdioClientThatLeavesWhileItIsAsked: its input has ended, so there will be
+// no answer, and the call does not wait for one.
 func TestAStdioClientThatLeavesWhileItIsAsked(t *testing.T) {
 	t.Parallel()
 	h := openHouse(t, upstreams(t))

@@ -12,11 +12,10 @@ import (
 	"genkan/internal/jsonrpc"
 )
 
-// Version 2025-03-26 lets a client send several messages in one array, and it
-// alone does. Each is served as if it had come by itself, and the answers go
-// back in one array.
+// Only version 2025-03-26 lets a client send several messages in one array. Each
+// message is served as if it had come alone, and the answers go back in one array.
 
-// splitBatch takes a client's array apart.
+// splitBatch splits a client's array into its messages.
 func splitBatch(body []byte) ([][]byte, error) {
 	messages, err := jsonrpc.SplitBatch(body)
 	switch {
@@ -40,14 +39,15 @@ func (s *session) hasBatches() bool {
 // batchConcurrency is how many requests of an array are served at once.
 const batchConcurrency = 32
 
-// errBatchFull answers the requests of an array that are left when the client
-// has used up its memory.
+// errBatchFull answers the remaining requests of an array when the client has used
+// up its memory.
 var errBatchFull = &gateway.Error{
 	Code: gateway.CodeLimited, Unsent: true, RetryAfter: time.Second,
 	Message: "not carried out: the answers to other messages of the batch use up the memory that this client may have; send this one again, in a smaller batch",
 }
 
-// errInitializeInBatch refuses what the specification does not allow.
+// errInitializeInBatch refuses initialize in an array, which the specification does
+// not allow.
 func errInitializeInBatch() error {
 	return invalidRequest("initialize must not be part of a batch: send it by itself")
 }
@@ -63,8 +63,8 @@ type batch struct {
 	releases []func()
 }
 
-// afterwards calls release when the answers have been sent: until then their
-// bytes are kept.
+// afterwards calls release when the answers have been sent, because their bytes are
+// kept until then.
 func (b *batch) afterwards(release func()) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -77,7 +77,7 @@ func (b *batch) release() {
 	}
 }
 
-// postBatch serves an array of messages of a session that may send such.
+// postBatch serves an array of messages of a session whose version allows arrays.
 func (s *Server) postBatch(p *reply, r *http.Request, body []byte, id visitor) {
 	sess, ok := s.session(p, r, nil, id)
 	if !ok {
@@ -129,8 +129,8 @@ func (s *Server) postBatch(p *reply, r *http.Request, body []byte, id visitor) {
 	p.finishBatch(b)
 }
 
-// finishBatch sends the answers. They are written from where they are: a list
-// that stands in an array often is in memory once.
+// finishBatch sends the answers. It writes them without copying, so that a list
+// that several answers contain is in memory only once.
 func (p *reply) finishBatch(b *batch) {
 	size := len("]")
 	for i := range b.answers {
@@ -138,7 +138,7 @@ func (p *reply) finishBatch(b *batch) {
 			size += len(",") + n
 		}
 	}
-	if size == len("]") { // nothing but notifications and answers
+	if size == len("]") { // the array had only notifications and responses
 		p.w.WriteHeader(http.StatusAccepted)
 		return
 	}
@@ -165,9 +165,9 @@ func (p *reply) finishBatch(b *batch) {
 	_, _ = io.WriteString(p.w, "]")
 }
 
-// batchAnswer is the answer to one message of a batch. It keeps what is written
-// to it, which nobody changes afterwards: results are immutable, and the rest is
-// made for one answer.
+// batchAnswer is the answer to one message of a batch. It keeps the slices that are
+// written to it without copying. They do not change afterwards: results are
+// immutable, and everything else is made for one answer.
 type batchAnswer struct {
 	header http.Header
 	parts  [][]byte

@@ -5,8 +5,8 @@ import (
 	"genkan/internal/jsonrpc"
 )
 
-// isCall reports whether a method is one that walks the corridor and ends in a
-// server. The eras have different ways to follow a task.
+// isCall reports whether a method passes the corridor and ends at a server. The
+// eras have different methods for tasks.
 func isCall(method string, era gateway.Era) bool {
 	switch method {
 	case "tools/call", "prompts/get", "resources/read", "completion/complete", "tasks/get", "tasks/cancel":
@@ -20,7 +20,7 @@ func isCall(method string, era gateway.Era) bool {
 	}
 }
 
-// newCall makes a request into a Call.
+// newCall makes a Call of a request.
 func newCall(msg *jsonrpc.Message, era gateway.Era, id gateway.Identity, via string) (*gateway.Call, error) {
 	call := &gateway.Call{Method: msg.Method, Params: msg.Params, Caller: gateway.Caller{Era: era, Identity: id, Via: via}}
 	in := &call.Params
@@ -37,7 +37,7 @@ func newCall(msg *jsonrpc.Message, era gateway.Era, id gateway.Identity, via str
 		}
 	case "resources/read":
 		call.Kind = gateway.KindResource
-		in.Name = gateway.Span{} // whatever it is, it is not for us
+		in.Name = gateway.Span{} // a resource has no name that genkan uses
 		if call.Name, ok = textOf(in, in.URI); !ok {
 			return nil, gateway.Errorf(gateway.CodeInvalid, "params.uri must be the URI of a resource")
 		}
@@ -66,14 +66,15 @@ func newCall(msg *jsonrpc.Message, era gateway.Era, id gateway.Identity, via str
 	return call, nil
 }
 
-// textOf is the text at a place in the params. It reports false for none.
+// textOf returns the string at a span of the params. It reports false if there is
+// no string, or an empty one.
 func textOf(in *gateway.Params, at gateway.Span) (string, bool) {
 	text, ok := jsonrpc.Unquote(in.Get(at))
 	return string(text), ok && len(text) > 0
 }
 
-// refer finds what a completion is for: a prompt's argument, or a variable of a
-// template. The name stands one level deeper than in other calls.
+// refer resolves the reference of a completion: a prompt, or a resource template.
+// The name is one level deeper than in other calls.
 func refer(call *gateway.Call) error {
 	in := &call.Params
 	in.Name = gateway.Span{}

@@ -173,15 +173,15 @@ func TestAClientsTasksAreItsOwn(t *testing.T) {
 					t.Errorf("another's task: %s", got)
 				}
 			}
-			// What a client says of its task reaches the server under the id that
-			// the server knows.
+			// The status of a client's task reaches the server under the server's id
+			// of the task.
 			for _, name := range names {
 				clients[name].write(`{"jsonrpc":"2.0","method":"notifications/tasks/status","params":{"taskId":"mine","status":"working","statusMessage":"` + name + `"}}`)
 				testkit.Eventually(t, func() bool {
 					return countLines(t, record, fmt.Sprintf(`"notifications/tasks/status","params":{"taskId":%q,"status":"working","statusMessage":%q}`, ids[name], name)) == 1
 				}, "the server hears of %s's task", name)
 			}
-			// The second one's session ends: nobody answers for it.
+			// The second client's session ends, so its task has no client any more.
 			if err := clients["Beniko"].conn.Close(); err != nil {
 				t.Error(err)
 			}
@@ -225,9 +225,8 @@ func taskOf(c *client, server, arguments string) string {
 	return strings.Trim(member(c.tb, answer, path...), `"`)
 }
 
-// TestTaskStatus: what a legacy server says of a task reaches the client whose
-// call it was made of, after the answer that told it of the task, and nobody
-// else.
+// TestTaskStatus: the status that a legacy server sends for a task reaches only the
+// client whose call created the task, after the answer that named the task.
 func TestTaskStatus(t *testing.T) {
 	t.Parallel()
 	h := openHouse(t, upstreams(t, "-tasks"))

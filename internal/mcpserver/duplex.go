@@ -10,45 +10,45 @@ import (
 	"genkan/internal/jsonrpc"
 )
 
-// duplexConn is one client with which all messages go over one connection: it
-// spawned us, or it speaks the old SSE transport. Requests of both eras may come
-// on it: a legacy client begins with initialize, a modern one with anything.
+// duplexConn is a client whose messages all go over one connection: it spawned this
+// process, or it uses the old SSE transport. Requests of both eras may come on it:
+// a legacy client begins with initialize, a modern one with any request.
 type duplexConn struct {
 	server *Server
 	id     gateway.Identity
 	via    string
-	// legacyOnly is set where the transport is not of the modern era.
+	// legacyOnly is set if the transport belongs to the legacy era.
 	legacyOnly bool
 	sess       *session
 	out        outlet
-	// life is what calls live for: longer than the reading.
+	// life is the context of calls. It lasts longer than the reading of the input.
 	life context.Context //nolint:containedctx // calls outlive the request to stop
 
-	// calls are under way; ending is set when no more may begin. mu keeps one
-	// from beginning while the last ones are waited for.
+	// calls counts the requests in flight. ending is set when no more may begin. mu
+	// prevents a request from beginning while the last ones are waited for.
 	mu     sync.Mutex
 	ending bool
 	calls  sync.WaitGroup
-	// slots bounds the calls in flight of one client.
+	// slots bounds the calls in flight of the client.
 	slots chan struct{}
 }
 
-// outlet is the way to the client.
+// outlet sends messages to the client.
 type outlet interface {
-	// answer sends what must arrive. It may wait until the client reads.
+	// answer sends a message that must arrive. It may wait until the client reads.
 	answer(message []byte)
-	// reply is answer for whoever reads what the client sends, and does not
+	// reply is answer for the goroutine that reads from the client. It does not
 	// wait.
 	reply(message []byte)
-	// offer sends what may be left out when the client is slow; whoever sends it
-	// must not wait. It reports whether it was sent.
+	// offer sends a message that may be dropped when the client is slow. It does not
+	// wait. It reports whether the message was sent.
 	offer(message []byte) bool
 }
 
-// mostDuplexCalls is how many calls one such client may have under way.
+// mostDuplexCalls is how many calls such a client may have in flight.
 const mostDuplexCalls = 1024
 
-// drainTime is how long calls may go on after a request to stop.
+// drainTime is how long calls may run on after a request to stop.
 const drainTime = 30 * time.Second
 
 func (s *Server) newDuplexConn(id visitor, via string, out outlet) *duplexConn {
@@ -58,14 +58,14 @@ func (s *Server) newDuplexConn(id visitor, via string, out outlet) *duplexConn {
 	}
 }
 
-// stopBeginning refuses all further requests. Those under way go on.
+// stopBeginning refuses all further requests. Requests in flight continue.
 func (c *duplexConn) stopBeginning() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.ending = true
 }
 
-// receive takes a message of the client's. It does not wait.
+// receive handles a message from the client. It does not wait.
 func (c *duplexConn) receive(ctx context.Context, msg *jsonrpc.Message) {
 	switch msg.Kind {
 	case jsonrpc.Request:
@@ -79,12 +79,13 @@ func (c *duplexConn) receive(ctx context.Context, msg *jsonrpc.Message) {
 	}
 }
 
-// request answers, or begins to. An error it returns is the answer.
+// request answers a request, or starts a goroutine that does. The client gets a
+// returned error as the answer.
 func (c *duplexConn) request(ctx context.Context, msg *jsonrpc.Message) error {
 	era := gateway.EraLegacy
 	switch {
 	case isModern(msg) && c.legacyOnly && msg.Method == "server/discover":
-		return methodNotFound(msg.Method) // so that the client says initialize
+		return methodNotFound(msg.Method) // so that the client sends initialize
 	case isModern(msg) && c.legacyOnly:
 		return invalidRequest("this transport ends with MCP %s; for %s use /mcp", gateway.LegacyVersion, gateway.ModernVersion)
 	case isModern(msg):
@@ -125,7 +126,7 @@ func (c *duplexConn) request(ctx context.Context, msg *jsonrpc.Message) error {
 	}
 }
 
-// call runs a call beside the reading, so that calls do not wait for one
+// call runs a call in a goroutine of its own, so that calls do not wait for one
 // another.
 func (c *duplexConn) call(ctx context.Context, msg *jsonrpc.Message, era gateway.Era) error {
 	call, err := newCall(msg, era, c.id, c.via)
@@ -133,7 +134,7 @@ func (c *duplexConn) call(ctx context.Context, msg *jsonrpc.Message, era gateway
 		return err
 	}
 	call.View = c.sess.view
-	call.Session = c.sess.known.Load() // the connection is one, whatever the era
+	call.Session = c.sess.known.Load() // a connection is one session in both eras
 	call.Budget = c.server.opt.Budget
 	ctx, freeID, done, err := c.begin(ctx, msg)
 	if err != nil {
@@ -148,7 +149,7 @@ func (c *duplexConn) call(ctx context.Context, msg *jsonrpc.Message, era gateway
 		freeID()
 		switch {
 		case errors.Is(context.Cause(ctx), errCanceledByClient):
-			// The client does not want an answer.
+			// The client does not want an answer to a canceled call.
 		case err != nil:
 			c.fail(msg.ID, err)
 		default:
@@ -158,8 +159,8 @@ func (c *duplexConn) call(ctx context.Context, msg *jsonrpc.Message, era gateway
 	return nil
 }
 
-// beside answers a request beside the reading: a list may wait for servers that
-// were never seen before, and what comes behind it must not.
+// beside answers a request in a goroutine of its own. A list may wait for servers
+// that have never been listed, and later messages must not wait for it.
 func (c *duplexConn) beside(ctx context.Context, msg *jsonrpc.Message, answer func(context.Context) ([]byte, error)) error {
 	ctx, freeID, done, err := c.begin(ctx, msg)
 	if err != nil {
@@ -183,10 +184,10 @@ func (c *duplexConn) beside(ctx context.Context, msg *jsonrpc.Message, answer fu
 	return nil
 }
 
-// begin registers a request so that it can be canceled, and is waited for
-// until done is called; its params count against the client's share meanwhile.
-// freeID frees its id: before the answer is out, since a client that has its
-// answer may use the id again at once.
+// begin registers a request, so that the client can cancel it and a stop waits for
+// it until done is called. Its params count against the client's share until then.
+// freeID frees its id before the answer is sent, because a client that has its
+// answer may reuse the id at once.
 func (c *duplexConn) begin(ctx context.Context, msg *jsonrpc.Message) (_ context.Context, freeID, done func(), _ error) {
 	select {
 	case c.slots <- struct{}{}:
@@ -196,8 +197,8 @@ func (c *duplexConn) begin(ctx context.Context, msg *jsonrpc.Message) (_ context
 			Message: "too many calls of this client are under way; wait for some to end",
 		}
 	}
-	// A call outlives the reading: when the input ends, what was asked is
-	// still answered.
+	// A call outlives the reading: when the input ends, pending requests are still
+	// answered.
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(c.life, func() { cancel(context.Cause(c.life)) })
 	name := string(msg.ID)
@@ -267,7 +268,7 @@ func (c *duplexConn) listen(ctx context.Context, msg *jsonrpc.Message) error {
 		defer closeStream()
 		defer leave()
 		defer sub.end()
-		if !alone { // beside the reading: a server may take its time
+		if !alone { // in a goroutine, because a server may take long
 			sub.open(ctx, c.server)
 			c.out.answer(sub.acknowledged())
 		}
@@ -323,14 +324,14 @@ func (c *duplexConn) fail(id []byte, err error) {
 	c.out.answer(message)
 }
 
-// refuse is fail for whoever reads what the client sends.
+// refuse is fail for the goroutine that reads from the client.
 func (c *duplexConn) refuse(id []byte, err error) {
 	message, _, _ := c.server.errorMessage(id, err)
 	c.out.reply(message)
 }
 
-// duplexPeer is the way back to the client while a call is under way. After the
-// answer, and after a cancellation, nothing about the call may be sent.
+// duplexPeer reaches the client while a call is in flight. After the answer or a
+// cancellation it sends nothing about the call.
 type duplexPeer struct {
 	c   *duplexConn
 	ctx context.Context //nolint:containedctx // the call's own

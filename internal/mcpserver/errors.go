@@ -10,7 +10,7 @@ import (
 	"genkan/internal/lang"
 )
 
-// wireError is how a gateway.Code looks to an MCP client.
+// wireError is how MCP clients see a gateway.Code.
 type wireError struct {
 	rpc    int
 	status int
@@ -24,8 +24,9 @@ type wireError struct {
 var wireErrors = map[gateway.Code]wireError{
 	gateway.CodeInternal: {jsonrpc.CodeInternal, http.StatusOK},
 	gateway.CodeInvalid:  {jsonrpc.CodeInvalidParams, http.StatusOK},
-	// A server behind us wants a sign-in. With the status 401 clients would try to
-	// sign in to us; whose own token is wrong has met the lock.
+	// A server behind genkan requires a sign-in. The status 401 would make clients
+	// sign in to genkan. A client whose own token is wrong is refused earlier, by
+	// package lock.
 	gateway.CodeUnauthenticated: {http.StatusUnauthorized, http.StatusOK},
 	gateway.CodeDenied:          {http.StatusForbidden, http.StatusOK},
 	gateway.CodeNotFound:        {jsonrpc.CodeInvalidParams, http.StatusOK},
@@ -36,8 +37,9 @@ var wireErrors = map[gateway.Code]wireError{
 	gateway.CodeCanceled:        {499, http.StatusOK},
 }
 
-// refusal is an error that JSON-RPC or MCP has a number of its own for. It is
-// not an Error with RPC set, which is another's and is never translated.
+// refusal is an error for which JSON-RPC or MCP defines a number. It is not a
+// gateway.Error with RPC set, because that is a server's error and is never
+// translated.
 type refusal struct {
 	because *gateway.Error
 	rpc     int
@@ -47,17 +49,18 @@ type refusal struct {
 func (r *refusal) Error() string { return r.because.Error() }
 func (r *refusal) Unwrap() error { return r.because }
 
-// invalidRequest is the error for a request that cannot be served.
+// invalidRequest returns the error for a request that cannot be served.
 func invalidRequest(format string, values ...any) error {
 	return &refusal{gateway.Errorf(gateway.CodeInvalid, format, values...), jsonrpc.CodeInvalidRequest, nil}
 }
 
-// tooLarge is the error for a message that was not read to its end.
+// tooLarge returns the error for a message that is too large and was not read to
+// its end.
 func tooLarge() error {
 	return invalidRequest("the message is larger than %d MiB", jsonrpc.MaxMessage>>20)
 }
 
-// unreadable is the error for a message that could not be scanned.
+// unreadable returns the error for a message that could not be scanned.
 func unreadable(err error) error {
 	r := &refusal{gateway.Errorf(gateway.CodeInvalid, "%s", err), jsonrpc.CodeParse, nil}
 	if scan, ok := err.(*jsonrpc.ScanError); ok { //nolint:errorlint // Scan returns nothing else
@@ -97,8 +100,8 @@ func encodeError(id []byte, err error, language lang.Language) (message []byte, 
 	return jsonrpc.AppendErrorObject(nil, id, jsonrpc.ErrorObject(wire.rpc, text, data)), wire.status, e
 }
 
-// modernStatus is the HTTP status of a failed modern call. The protocol's own
-// errors are a 400 wherever they were found, also behind us.
+// modernStatus returns the HTTP status of a failed modern call. Errors of the
+// protocol itself have the status 400, also those that a server answered with.
 func modernStatus(status int, e *gateway.Error) int {
 	if e.RPC == nil {
 		return status

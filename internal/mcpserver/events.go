@@ -27,7 +27,7 @@ func newEvents(account account) *events {
 	return e
 }
 
-// close releases all who wait for the client.
+// close releases all goroutines that wait for the client.
 func (e *events) close() {
 	close(e.gone)
 	e.queue.close()
@@ -60,11 +60,11 @@ func (e *events) answer(message []byte) {
 	}
 }
 
-// reply sends an answer that the edge gives by itself. It never waits, so the number
-// of replies in the queue is bounded.
+// reply sends an answer that the edge produces itself. It never waits, so the
+// number of replies in the queue is bounded.
 func (e *events) reply(message []byte) {
 	m := outgoing{event: "message", data: message}
-	if len(message) > smallResult { // small ones are not counted: one may say that the share is used up
+	if len(message) > smallResult { // small ones are not counted: one may report that the share is used up
 		m.counted = len(message)
 	}
 	e.mu.Lock()

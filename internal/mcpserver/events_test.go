@@ -13,9 +13,9 @@ import (
 	"time"
 )
 
-// TestASlowClientsBacklogIsBounded: what a client over SSE does not read waits,
-// up to a bound. Answers then wait with whoever has them, progress is left out,
-// and one that asks on without reading loses its stream.
+// TestASlowClientsBacklogIsBounded: messages that a client over SSE does not read
+// wait, up to a bound. Beyond it, answers wait with their calls and progress is
+// dropped. A client that sends more requests without reading loses its stream.
 func TestASlowClientsBacklogIsBounded(t *testing.T) {
 	message := bytes.Repeat([]byte("x"), 10_000)
 	t.Run("answers wait", func(t *testing.T) {
@@ -105,8 +105,8 @@ func TestASlowClientsBacklogIsBounded(t *testing.T) {
 	})
 }
 
-// sseWriter is a stream that somebody reads, or nobody: then a write fails when
-// its time is over.
+// sseWriter is a stream with or without a reader. Without one, a write fails at its
+// deadline.
 type sseWriter struct {
 	http.ResponseWriter
 	mu       sync.Mutex

@@ -133,8 +133,8 @@ func TestWhereServersAreStarted(t *testing.T) {
 	}
 }
 
-// A server that needs no folder serves whoever may not have one, and the answer
-// says that the folder was not used.
+// A server that needs no folder also serves clients that may not use theirs, and
+// the answer says that the folder was not used.
 func TestAnswersSayThatAFolderWasNotUsed(t *testing.T) {
 	t.Parallel()
 	h := openHouse(t, servers{"a": with(child(t, "-era", "legacy"), map[string]any{"isolation": "root"})})

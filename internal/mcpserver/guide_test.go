@@ -49,7 +49,7 @@ func TestSearchMode(t *testing.T) {
 			if list := c.do("tools/list", ""); !strings.Contains(list, "(a, b)") || !strings.Contains(list, `"anthropic/alwaysLoad":true`) {
 				t.Errorf("the list is %s", list)
 			}
-			// A modern client insists on the type of a result, whoever made it.
+			// A modern client requires the type of a result, also of built-in tools.
 			if answer := c.call("search_tools", `{"query":"echo"}`); strings.Contains(answer, `"resultType":"complete"`) != (o.era == modernEra) {
 				t.Errorf("the type of the result: %s", answer)
 			}
@@ -96,7 +96,7 @@ func TestSearchMode(t *testing.T) {
 			if answer := c.call("call_tool", `{"arguments":{}}`); !strings.Contains(answer, "name is missing") {
 				t.Errorf("without a name: %s", answer)
 			}
-			// What a client sends is not repeated to it at any length.
+			// Long input of a client is not repeated to it.
 			long := strings.Repeat("x", 100_000)
 			for arguments, words := range map[string]string{
 				`{"query":"` + long + `"}`:                 "query and about must not be longer than 8192 bytes",
@@ -118,13 +118,13 @@ func TestSearchMode(t *testing.T) {
 			if answer := c.call("describe_tool", `{"name":"a__echo"}`); !strings.Contains(answer, "inputSchema") || !strings.Contains(answer, "call_read_tool") {
 				t.Errorf("described as %s", answer)
 			}
-			// What it does not see by itself it cannot call by itself.
+			// A tool that the client cannot see cannot be called directly.
 			if answer := c.call("a__echo", `{"text":"x"}`); errorCode(answer) != -32602 {
 				t.Errorf("a hidden tool is answered with %s", answer)
 			}
 		})
 	}
-	// What a call of call_tool has reserved is given back with its answer.
+	// The memory that a call of call_tool has reserved is released with its answer.
 	testkit.Eventually(t, func() bool { return h.gauge("genkan_bytes_in_flight") == 0 }, "the memory of the calls is given back")
 	t.Run("a server that is not there", func(t *testing.T) {
 		h.reload(servers{"a": child(t, "-everything", "-era", "legacy"), "b": sibling(t, "-everything", "-era", "modern"), "gone": {"command": "no-such-command-anywhere"}})

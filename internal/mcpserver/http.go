@@ -31,14 +31,14 @@ func requestedView(r *http.Request) gateway.View {
 	return view
 }
 
-// visitor is who sent an HTTP request, and what it sees.
+// visitor is the sender of an HTTP request and the view that it sees.
 type visitor struct {
 	gateway.Identity
 	view gateway.View
 }
 
-// admit says who sent a request to a view. When it reports false, the request
-// has been answered.
+// admit identifies the sender of a request to a view. When it reports false, the
+// request has been answered.
 func (s *Server) admit(w http.ResponseWriter, r *http.Request, view gateway.View) (visitor, bool) {
 	who, ok := s.opt.Admit(w, r)
 	if ok && s.opt.Instance != "" && r.Header.Get("Genkan-Instance") == s.opt.Instance {
@@ -79,7 +79,7 @@ func (s *Server) plainError(w http.ResponseWriter, r *http.Request, status int, 
 	p.refuse(status, nil, err)
 }
 
-// post takes one message.
+// post serves a POST, which holds one message or an array.
 func (s *Server) post(w http.ResponseWriter, r *http.Request, id visitor) {
 	p := s.newReply(w, r)
 	p.quota.account = s.account(id.ClientID)
@@ -111,7 +111,7 @@ func (s *Server) body(p *reply, r *http.Request) ([]byte, bool) {
 		s.plainError(w, r, http.StatusUnsupportedMediaType, invalidRequest("the Content-Type must be application/json, in UTF-8"))
 		return nil, false
 	}
-	// What does not support deadlines is no connection, and does not wait.
+	// A writer without deadlines is not a connection, and does not block.
 	controller := http.NewResponseController(w)
 	_ = controller.SetReadDeadline(time.Now().Add(bodyPatience))
 	body, err := p.quota.read(r.Body, r.ContentLength)
@@ -120,8 +120,8 @@ func (s *Server) body(p *reply, r *http.Request) ([]byte, bool) {
 	case errors.Is(err, jsonrpc.ErrTooLarge):
 		w.Header().Set("Connection", "close")
 		s.plainError(w, r, http.StatusRequestEntityTooLarge, tooLarge())
-		// Read on for a while: a client that is still sending would find its
-		// connection broken instead of the answer.
+		// Read on for a while. A client that is still sending would otherwise see a
+		// broken connection instead of the answer.
 		_ = controller.Flush()
 		_ = controller.SetReadDeadline(time.Now().Add(lastBodyPatience))
 		_, _ = io.CopyN(io.Discard, r.Body, jsonrpc.MaxMessage)
@@ -154,16 +154,16 @@ func (s *Server) message(p *reply, r *http.Request) (jsonrpc.Message, bool) {
 }
 
 func acceptsStream(h http.Header) bool {
-	accept := strings.Join(h["Accept"], ",") // it may stand on several lines
+	accept := strings.Join(h["Accept"], ",") // a header may be repeated
 	return accept == "" || strings.Contains(accept, "text/event-stream") || strings.Contains(accept, "*/*")
 }
 
-// wantsStream reports whether the client names a stream among what it accepts.
+// wantsStream reports whether the client accepts an event stream by name.
 func wantsStream(h http.Header) bool {
 	return slices.ContainsFunc(h["Accept"], func(line string) bool { return strings.Contains(line, "text/event-stream") })
 }
 
-// postModern serves a request that stands alone.
+// postModern serves a modern request, which needs no session.
 func (s *Server) postModern(p *reply, r *http.Request, msg *jsonrpc.Message, id visitor) {
 	switch msg.Kind {
 	case jsonrpc.Notification:
@@ -194,7 +194,7 @@ func (s *Server) postModern(p *reply, r *http.Request, msg *jsonrpc.Message, id 
 		}
 		call.View = id.view
 		call.ParamHeaders = paramHeaders(r.Header)
-		// Closing the connection is how a modern client cancels.
+		// A modern client cancels by closing the connection.
 		s.call(r.Context(), p, msg.ID, call, func() {})
 	case msg.Method == "subscriptions/listen":
 		s.listen(p, r, msg, id)
@@ -214,7 +214,7 @@ func (s *Server) postModern(p *reply, r *http.Request, msg *jsonrpc.Message, id 
 	}
 }
 
-// postLegacy serves a message of a session, or opens one.
+// postLegacy serves a message of a session, or opens a session.
 func (s *Server) postLegacy(p *reply, r *http.Request, msg *jsonrpc.Message, id visitor) {
 	if v := r.Header.Get("Mcp-Protocol-Version"); v != "" && !slices.Contains(gateway.LegacyVersions(), v) {
 		p.refuse(http.StatusBadRequest, msg.ID, unsupportedVersion(jsonrpc.AppendQuoted(nil, v)))
@@ -266,8 +266,8 @@ func (s *Server) initialize(p *reply, msg *jsonrpc.Message, id visitor) {
 	p.answer(msg, s.initializeResult(version, id.view))
 }
 
-// session finds the session that a legacy request names, or says what is
-// wrong with it.
+// session returns the session that a legacy request names, or answers with an
+// error.
 func (s *Server) session(p *reply, r *http.Request, requestID []byte, id visitor) (*session, bool) {
 	name := r.Header.Get("Mcp-Session-Id")
 	if name == "" {
@@ -284,8 +284,8 @@ func (s *Server) session(p *reply, r *http.Request, requestID []byte, id visitor
 	return sess, true
 }
 
-// callLegacy runs a call that outlives its connection: a legacy client that
-// goes away has not canceled, it says so if it does.
+// callLegacy runs a call that outlives its connection. A legacy client that
+// disconnects has not canceled: it cancels with a notification.
 func (s *Server) callLegacy(p *reply, msg *jsonrpc.Message, sess *session, id visitor) {
 	call, err := newCall(msg, gateway.EraLegacy, id.Identity, "http")
 	if err != nil {
@@ -301,14 +301,14 @@ func (s *Server) callLegacy(p *reply, msg *jsonrpc.Message, sess *session, id vi
 		return
 	}
 	p.sess, p.cancel = sess, cancel
-	// The id is free before the answer is out: a client that has its answer may
-	// use it again at once.
+	// The id is freed before the answer is sent, because a client that has its
+	// answer may reuse the id at once.
 	freeID := sync.OnceFunc(func() { sess.finish(name) })
 	defer freeID()
 	s.call(ctx, p, msg.ID, call, freeID)
 }
 
-// call walks the corridor, calls freeID, and answers.
+// call passes a call through the corridor, calls freeID, and answers.
 func (s *Server) call(ctx context.Context, p *reply, id []byte, call *gateway.Call, freeID func()) {
 	call.Budget = s.opt.Budget
 	p.keepAlive()

@@ -10,27 +10,28 @@ import (
 	"genkan/internal/gateway"
 )
 
-// A legacy client whose connection breaks has not canceled its call, and may
-// come back for what it missed. So the messages of a call's stream are
-// written into a journal, and a connection is only its reader: first the POST
+// A legacy client whose connection breaks has not canceled its call, and may come
+// back for the messages that it missed. So the messages of a call's stream are
+// written into a journal, and a connection only reads the journal: first the POST
 // that made the call, then each GET that names the last event it has seen.
 
 const (
-	// resumePatience is how long a stream waits for its client to come back. A
-	// call that is still under way then is given up: nobody wants its answer.
+	// resumePatience is how long a stream waits for its client to come back. After
+	// that, a call that is still in flight is canceled, because no client wants its
+	// answer.
 	resumePatience = 5 * time.Minute
-	// deliveredFor is how long a stream is kept that was written to its end. A
-	// network that breaks without a word swallows what was written to it.
+	// deliveredFor is how long a stream is kept after it was written to its end. A
+	// network that breaks silently may lose data that was already written.
 	deliveredFor = time.Minute
-	// mostOrphans is how many streams of a session may be without a reader.
+	// mostOrphans is how many streams of a session may have no reader.
 	mostOrphans = 32
-	// mostKept and maxBacklog are how many events of a stream are kept that may
-	// be left out, and how many bytes of them.
+	// mostKept and maxBacklog bound the droppable events that a stream keeps: their
+	// number and their bytes.
 	mostKept = 2000
-	// undeliveredBytes and deliveredBytes bound the bytes that all streams keep
-	// whose calls have ended. The latter are kept only to be sure.
+	// undeliveredBytes and deliveredBytes bound the bytes that the streams of ended
+	// calls keep in all. Delivered streams are kept only as a precaution.
 	undeliveredBytes, deliveredBytes = 64 << 20, 8 << 20
-	// journalCost is counted for what a journal takes beside its messages.
+	// journalCost is counted for the memory of a journal beside its messages.
 	journalCost = 1 << 10
 )
 
@@ -41,23 +42,25 @@ type journal struct {
 	sess   *session
 	number int
 	cancel context.CancelCauseFunc
-	// posted is closed when the connection that made the call is not written to
-	// any more.
+	// posted is closed when the connection that made the call is no longer written
+	// to.
 	posted chan struct{}
-	// stored is closed when the answer is there and nobody reads it. From then on
-	// its bytes are counted here; until then with its call.
+	// stored is closed when the answer is in the journal and no connection reads it.
+	// From then on its bytes are counted here; before that they count with its call.
 	stored chan struct{}
 
 	events []journalEvent
 	last   int // number of the last event
-	// droppable is the number of events that may be left out when there are too
-	// many, and size their bytes.
+	// droppable is the number of events that may be dropped when there are too many,
+	// and size is their bytes.
 	droppable, size int
 	ended           bool // the answer is the last event
-	// reader is nil while nobody reads: then the stream is an orphan.
+	// reader is the connection that reads; nil if there is none. Then the stream is
+	// an orphan.
 	reader *reader
-	// waiting is set while it waits for its client, until expiry; round tells
-	// those times apart. delivered is whether the client may have it all.
+	// waiting is set while the stream waits for its client, until expiry. round
+	// numbers these waits. delivered reports whether the client may have received
+	// everything.
 	waiting, delivered bool
 	expiry             *time.Timer
 	round              int
@@ -72,21 +75,21 @@ type journal struct {
 type journalEvent struct {
 	number  int
 	message []byte
-	// required events must not be left out: open questions, and the answer.
+	// required events must not be dropped: open questions, and the answer.
 	required bool
 }
 
 // reader is the connection that a stream is written to.
 type reader struct {
 	wake  chan struct{}
-	taken chan struct{} // closed when another reader takes over
+	taken chan struct{} // closed when a new reader takes over
 }
 
 func newReader() *reader { return &reader{wake: make(chan struct{}, 1), taken: make(chan struct{})} }
 
-// primes reports whether the client expects a stream to begin with an empty
-// event that tells it the stream's id. Clients of older versions take an event
-// without data for a broken message.
+// primes reports whether the client expects a stream to begin with an empty event
+// that carries the stream's id. Clients of older versions treat an event without
+// data as a broken message.
 func (s *session) primes() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -95,7 +98,7 @@ func (s *session) primes() bool {
 
 const primingVersion = "2025-11-25"
 
-// newJournal begins the stream of a call, with the one who reads it first.
+// newJournal begins the stream of a call and returns its first reader.
 func (s *session) newJournal(server *Server, cancel context.CancelCauseFunc) (*journal, *reader) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -111,15 +114,15 @@ func (s *session) newJournal(server *Server, cancel context.CancelCauseFunc) (*j
 	return j, j.reader
 }
 
-// eventID names a place in the stream. The session's own name is in it, which
-// is another one after a restart: no event of a former process is taken for one
-// of ours.
+// eventID returns the id of a position in the stream. It contains the session's
+// internal name, which changes with a restart, so that events of a former process
+// are not mistaken for events of this one.
 func (j *journal) eventID(number int) string {
 	return j.sess.known.Load().ID + "-" + strconv.Itoa(j.number) + "-" + strconv.Itoa(number)
 }
 
-// resume takes over the stream of an event. It reports false when the session
-// has none such, which another session's is as well.
+// resume takes over the stream of an event. It reports false if this session has no
+// such stream, even if another session has it.
 func (s *session) resume(eventID string) (_ *journal, _ *reader, number int, ok bool) {
 	parts := strings.Split(eventID, "-")
 	if len(parts) != 3 || parts[0] != s.known.Load().ID {
@@ -134,7 +137,7 @@ func (s *session) resume(eventID string) (_ *journal, _ *reader, number int, ok 
 		return nil, nil, 0, false
 	}
 	if j.reader != nil {
-		close(j.reader.taken) // the client knows better than we what is broken
+		close(j.reader.taken) // the client knows best which connection is broken
 	}
 	j.adopt()
 	j.reader = newReader()
@@ -148,7 +151,7 @@ func (j *journal) hasEvents() bool {
 	return j.last > 0
 }
 
-// add puts a message into the stream. It reports false when nobody can read it
+// add appends a message to the stream. It reports false if no client can read it
 // any more.
 func (j *journal) add(message []byte, required bool) (number int, ok bool) {
 	j.sess.mu.Lock()
@@ -164,7 +167,7 @@ func (j *journal) add(message []byte, required bool) (number int, ok bool) {
 	return j.last, true
 }
 
-// end puts the answer into the stream. It reports false when nobody can read it
+// end appends the answer to the stream. It reports false if no client can read it
 // any more.
 func (j *journal) end(answer []byte) bool {
 	j.sess.mu.Lock()
@@ -203,8 +206,8 @@ func (j *journal) closeQuestion(number int) {
 	}
 }
 
-// trim counts an event that may be left out. If there are too many, it drops the
-// oldest quarter at once, so that not every event costs a pass.
+// trim counts a droppable event. If there are too many, it drops the oldest quarter
+// at once, so that not every event costs a pass.
 func (j *journal) trim(size int) {
 	j.droppable++
 	j.size += size
@@ -236,7 +239,7 @@ func (j *journal) after(number int) (events []journalEvent, ended bool) {
 	return slices.Clone(j.events[first:]), j.ended
 }
 
-// leave is for a reader that goes: another has taken its place, the stream is
+// leave detaches a reader. Another reader has taken its place, the stream is
 // delivered, or the connection is broken and the client may come back.
 func (j *journal) leave(r *reader, delivered bool) {
 	j.sess.mu.Lock()
@@ -249,7 +252,7 @@ func (j *journal) leave(r *reader, delivered bool) {
 		close(j.stored)
 	}
 	if j.last == 0 && j.sess.version != primingVersion {
-		j.drop() // it was told of no id to come back with
+		j.drop() // the client has no id to come back with
 		return
 	}
 	j.orphan(delivered)
@@ -269,12 +272,12 @@ func (j *journal) abandon() {
 	j.drop()
 }
 
-// What follows is called with mu held.
+// The following methods are called with mu held.
 
-// listed reports whether the stream is still there to be read.
+// listed reports whether the stream can still be read.
 func (j *journal) listed() bool { return j.sess.journals[j.number] == j }
 
-// orphan waits for the client to come back.
+// orphan makes the stream wait for its client to come back.
 func (j *journal) orphan(delivered bool) {
 	j.delivered = delivered
 	patience, shares := resumePatience, j.server.undelivered
@@ -295,8 +298,8 @@ func (j *journal) orphan(delivered bool) {
 	}
 }
 
-// leastOrphan is the stream to give up when too many wait: a delivered one if
-// there is any, and the oldest.
+// leastOrphan returns the stream to drop when too many wait: the oldest delivered
+// one, or else the oldest. It returns nil if not too many wait.
 func (s *session) leastOrphan() (least *journal) {
 	count := 0
 	for _, j := range s.journals {
@@ -322,16 +325,16 @@ func (j *journal) expire(round int) {
 	}
 }
 
-// giveUp ends an orphan, and its call.
+// giveUp drops an orphan and cancels its call.
 func (j *journal) giveUp(why *gateway.Error) {
 	if !j.ended {
-		why.Answered = true // it is no fault of the server's
+		why.Answered = true // the server is not at fault
 		j.cancel(why)
 	}
 	j.drop()
 }
 
-// adopt is the end of being an orphan.
+// adopt ends the wait of an orphan.
 func (j *journal) adopt() {
 	if j.waiting {
 		j.waiting = false
@@ -341,7 +344,7 @@ func (j *journal) adopt() {
 	}
 }
 
-// keep counts the stream of a call that has ended.
+// keep counts the bytes of a stream whose call has ended.
 func (j *journal) keep(shares *gateway.Shares) bool {
 	if j.kept != nil {
 		return true
@@ -358,7 +361,7 @@ func (j *journal) keep(shares *gateway.Shares) bool {
 	return true
 }
 
-// drop forgets the stream.
+// drop removes the stream.
 func (j *journal) drop() {
 	j.adopt()
 	delete(j.sess.journals, j.number)

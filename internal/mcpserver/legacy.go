@@ -10,8 +10,8 @@ import (
 	"genkan/internal/jsonrpc"
 )
 
-// negotiate picks the version of a legacy session: the client's, if we speak
-// it, and otherwise our best.
+// negotiate returns the version of a legacy session: the client's version if it is
+// supported, and the newest supported one otherwise.
 func negotiate(params []byte) string {
 	if asked := jsonrpc.LookupText(params, "protocolVersion"); slices.Contains(gateway.LegacyVersions(), asked) {
 		return asked
@@ -19,8 +19,9 @@ func negotiate(params []byte) string {
 	return gateway.LegacyVersion
 }
 
-// clientCapabilities is what a legacy client says that it can do. Sessions are
-// kept for long, so of a large object only the known capabilities are.
+// clientCapabilities returns the capabilities that a legacy client announces.
+// Sessions are kept for long, so only the known capabilities of a large object are
+// kept.
 func clientCapabilities(msg *jsonrpc.Message) []byte {
 	const most = 4 << 10
 	raw := jsonrpc.Lookup(msg.Params.Raw, "capabilities")
@@ -33,9 +34,8 @@ func clientCapabilities(msg *jsonrpc.Message) []byte {
 	return bytes.Clone(raw)
 }
 
-// introduced passes on what a client calls itself. Modern clients say it with
-// every request; those that ask for lists are enough, so that calls need not
-// read it.
+// introduced reports the name that a client gives itself. Modern clients send it
+// with every request. Only list requests report it, so that calls need not read it.
 func (s *Server) introduced(id gateway.Identity, info []byte) {
 	if s.opt.Introduced == nil || len(info) == 0 || info[0] != '{' {
 		return
@@ -44,12 +44,13 @@ func (s *Server) introduced(id gateway.Identity, info []byte) {
 	s.opt.Introduced(id, strings.TrimSpace(name+" "+version))
 }
 
-// capabilities is what genkan has, whatever is behind it just now: servers come
-// and go, and a client asks only once.
+// capabilities are the capabilities of genkan as a whole. They do not depend on the
+// servers of the moment, because servers come and go and a client asks only once.
 const capabilities = `{"tools":{"listChanged":true},"prompts":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true},"completions":{},"logging":{}}`
 
-// capabilitiesOf is what a view has. Of a single server only what it offers is
-// named; that its lists may change always is.
+// capabilitiesOf returns the capabilities of a view. For a single server they are
+// those that the server offers. Each list is always announced as one that may
+// change.
 func capabilitiesOf(d Description, era gateway.Era) string {
 	tasks := ""
 	switch {
@@ -107,7 +108,7 @@ func appendInstructions(b []byte, d Description) []byte {
 	return jsonrpc.AppendQuoted(append(b, `,"instructions":`...), d.Instructions)
 }
 
-// legacyResult answers the requests of the legacy era that are no calls.
+// legacyResult answers the legacy requests that are not calls.
 func (s *Server) legacyResult(ctx context.Context, msg *jsonrpc.Message, sess *session) ([]byte, error) {
 	switch msg.Method {
 	case "ping":
@@ -127,7 +128,7 @@ func (s *Server) legacyResult(ctx context.Context, msg *jsonrpc.Message, sess *s
 	return s.listResult(ctx, msg, sess.view, gateway.EraLegacy)
 }
 
-// tasksResult answers tasks/list, where servers know that.
+// tasksResult answers tasks/list if the view has servers that list tasks.
 func (s *Server) tasksResult(ctx context.Context, msg *jsonrpc.Message, sess *session) ([]byte, error) {
 	house := s.opt.House()
 	if !house.Describe(sess.view).ListsTasks {
@@ -143,7 +144,7 @@ func (s *Server) tasksResult(ctx context.Context, msg *jsonrpc.Message, sess *se
 	}, cursor)
 }
 
-// notified takes a notification of a legacy client.
+// notified handles a notification of a legacy client.
 func (s *Server) notified(sess *session, msg *jsonrpc.Message) {
 	switch msg.Method {
 	case "notifications/cancelled":

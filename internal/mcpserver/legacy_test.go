@@ -81,7 +81,7 @@ func TestLegacyLifecycle(t *testing.T) {
 				t.Errorf("%s of another's session: %d", method, got.status)
 			}
 		}
-		// What another client tried has not harmed the session.
+		// The other client's attempts have not harmed the session.
 		h.send(legacy(session, "1", "ping", "")).want(t, http.StatusOK, 0)
 	})
 	t.Run("an id in use is refused, and free again afterwards", func(t *testing.T) {
@@ -89,7 +89,7 @@ func TestLegacyLifecycle(t *testing.T) {
 		go func() { busy <- h.send(legacyCall(session, "77", "fault__sleep", `{"ms":30000}`)) }()
 		testkit.Eventually(t, func() bool { return countLines(t, record, `"ms":30000`) == 1 }, "the call is under way")
 		h.send(legacyCall(session, "77", "fault__echo", `{"text":"x"}`)).want(t, http.StatusOK, -32602)
-		// The same number as text is another id.
+		// The same number as a string is a different id.
 		h.send(legacyCall(session, `"77"`, "fault__echo", `{"text":"x"}`)).want(t, http.StatusOK, 0)
 		h.send(legacy(session, "", "notifications/cancelled", `{"requestId":77}`))
 		(<-busy).want(t, http.StatusOK, 499)
@@ -177,8 +177,8 @@ func TestLegacyStream(t *testing.T) {
 			}
 			h.send(legacy(session, "2", "tools/list", ""))
 			second.close()
-			// What changed while the stream was closed is told when there is one
-			// again, whether or not the gateway had noticed that it was closed.
+			// Changes while the stream was closed are sent on the next stream, whether
+			// or not the gateway had noticed that the stream was closed.
 			add("three")
 			testkit.Eventually(t, func() bool {
 				return strings.Contains(h.send(modern("2", "tools/list", "", "")).last(), `"fault__three"`)

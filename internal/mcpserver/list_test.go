@@ -126,7 +126,7 @@ func TestListIsTheServersOwn(t *testing.T) {
 	if got := strings.Join(names, " "); !strings.HasSuffix(got, " prefixed__echo prefixed__raw prefixed__elicit") {
 		t.Errorf("the filter let through %s", got)
 	}
-	// What the filter hides is as good as not there.
+	// A filtered tool does not exist for clients.
 	hidden := h.send(modernCall("1", "prefixed__env", `{}`))
 	unknown := h.send(modernCall("1", "prefixed__nev", `{}`))
 	suggestion := regexp.MustCompile(` Did you mean \S+\?`)

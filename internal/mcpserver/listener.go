@@ -47,7 +47,7 @@ func signal(c chan<- struct{}) {
 	}
 }
 
-// tell notes that a list changed.
+// tell records that a list changed.
 func (l *listener) tell(kind gateway.Kind) {
 	l.mu.Lock()
 	l.kinds[sharedKind(kind)] = true
@@ -55,8 +55,8 @@ func (l *listener) tell(kind gateway.Kind) {
 	signal(l.queue.wake)
 }
 
-// sharedKind returns the kind whose notification announces a change. Templates
-// have none of their own.
+// sharedKind returns the kind whose notification announces a change. Resource
+// templates share that of resources.
 func sharedKind(kind gateway.Kind) gateway.Kind {
 	if kind == gateway.KindTemplate {
 		return gateway.KindResource
@@ -64,7 +64,7 @@ func sharedKind(kind gateway.Kind) gateway.Kind {
 	return kind
 }
 
-// update notes that a resource changed.
+// update records that a resource changed.
 func (l *listener) update(uri string) {
 	l.mu.Lock()
 	if len(uri) <= longestName && len(l.uris) < mostWaiting && !slices.Contains(l.uris, uri) {
@@ -81,8 +81,8 @@ func (l *listener) push(message []byte) bool {
 }
 
 // take returns the messages to send. Changes become notifications with the given
-// _meta, which may be nil; wanted selects the kinds of lists that the client hears
-// of. Call sent when the messages are written.
+// _meta, which may be nil. wanted selects the kinds of lists that the client
+// subscribed to. Call sent when the messages are written.
 func (l *listener) take(meta []byte, wanted func(gateway.Kind) bool) [][]byte {
 	l.mu.Lock()
 	kinds, uris := l.kinds, l.uris
@@ -119,11 +119,11 @@ func dataOf(batch []outgoing) (data [][]byte) {
 // sent gives back the memory of the messages that were taken.
 func (l *listener) sent() { l.queue.release() }
 
-// close gives back the memory of all messages. Later ones are refused.
+// close gives back the memory of all messages. Later messages are refused.
 func (l *listener) close() { l.queue.close() }
 
-// rest takes what was not sent, except changed lists, which the session remembers.
-// The caller gives back the memory of the messages.
+// rest takes the unsent changes and messages, except changed lists, which the
+// session remembers. The caller gives back the memory of the messages.
 func (l *listener) rest() (uris []string, messages [][]byte) {
 	l.mu.Lock()
 	uris, l.uris = l.uris, nil
@@ -134,7 +134,7 @@ func (l *listener) rest() (uris []string, messages [][]byte) {
 // everyKind selects all lists, for legacy clients.
 func everyKind(gateway.Kind) bool { return true }
 
-// join adds a listener. It reports false while the server is going down.
+// join adds a listener. It reports false while the server shuts down.
 func (s *Server) join(l *listener) (leave func(), ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -150,8 +150,8 @@ func (s *Server) join(l *listener) (leave func(), ok bool) {
 	}, true
 }
 
-// connect adds the session of a client over stdio or SSE. It reports false while the
-// server is going down.
+// connect adds the session of a client over stdio or SSE. It reports false while
+// the server shuts down.
 func (s *Server) connect(sess *session) (leave func(), ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -166,7 +166,7 @@ func (s *Server) connect(sess *session) (leave func(), ok bool) {
 	}, true
 }
 
-// Changed tells everybody who sees a view that one of its lists changed.
+// Changed notifies all clients of a view that one of its lists changed.
 func (s *Server) Changed(view gateway.View, kind gateway.Kind) {
 	s.mu.Lock()
 	for l := range s.listeners {

@@ -50,7 +50,7 @@ func TestLogging(t *testing.T) {
 	})
 }
 
-// TestBadLogLevels are refused by us, whoever is behind.
+// TestBadLogLevels: genkan itself refuses an invalid log level.
 func TestBadLogLevels(t *testing.T) {
 	t.Parallel()
 	h := openHouse(t, servers{"a": child(t, "-everything")})
@@ -116,8 +116,8 @@ func TestTheLoudestLevelGoesUpstream(t *testing.T) {
 	checks("after the server was replaced")
 }
 
-// TestLogsOfOthers: what a shared child logs while several clients' calls are
-// under way is nobody's.
+// TestLogsOfOthers: logs of a shared child are sent to no client while calls of
+// several clients are in flight.
 func TestLogsOfOthers(t *testing.T) {
 	t.Parallel()
 	record := recordFile(t)

@@ -9,12 +9,13 @@ import (
 	"genkan/internal/jsonrpc"
 )
 
-// supportedVersions is what we tell clients that ask, as JSON, newest first.
+// supportedVersions returns the supported versions as JSON, newest first.
 func supportedVersions() string {
 	return `["` + strings.Join(append([]string{gateway.ModernVersion}, gateway.LegacyVersions()...), `","`) + `"]`
 }
 
-// discoverTTL is how long a client may keep the answer of server/discover.
+// discoverTTL is how long a client may cache the answer of server/discover, in
+// milliseconds.
 const discoverTTL = "3600000"
 
 func (s *Server) discoverResult(view gateway.View) []byte {
@@ -25,8 +26,7 @@ func (s *Server) discoverResult(view gateway.View) []byte {
 	return append(append(b, s.infoOf(d)...), "}}"...)
 }
 
-// modernResult answers the requests of the modern era that are no calls and no
-// streams.
+// modernResult answers the modern requests that are neither calls nor streams.
 func (s *Server) modernResult(ctx context.Context, msg *jsonrpc.Message, view gateway.View) ([]byte, error) {
 	if msg.Method == "server/discover" {
 		return s.discoverResult(view), nil
@@ -34,22 +34,24 @@ func (s *Server) modernResult(ctx context.Context, msg *jsonrpc.Message, view ga
 	return s.listResult(ctx, msg, view, gateway.EraModern)
 }
 
-// protocolError is a refusal that modern HTTP answers with status 400.
+// protocolError returns a refusal that modern HTTP answers with status 400.
 func protocolError(code int, format string, values ...any) error {
 	return &refusal{gateway.Errorf(gateway.CodeInvalid, format, values...), code, nil}
 }
 
-// unsupportedVersion refuses a version, given as JSON, and names ours.
+// unsupportedVersion refuses a version, given as JSON, and names the supported
+// ones.
 func unsupportedVersion(requested []byte) error {
 	data := append([]byte(`{"supported":`+supportedVersions()+`,"requested":`), requested...)
 	because := gateway.Errorf(gateway.CodeInvalid, "Unsupported protocol version")
 	return &refusal{because, jsonrpc.CodeUnsupportedVersion, append(data, '}')}
 }
 
-// isModern tells the era of a request: modern ones carry their version.
+// isModern reports whether a request is of the modern era: those carry their
+// version.
 func isModern(msg *jsonrpc.Message) bool { return msg.Params.Version.Present() }
 
-// checkMeta refuses a modern request that lacks what every one must carry.
+// checkMeta refuses a modern request that lacks a required _meta field.
 func checkMeta(msg *jsonrpc.Message) error {
 	version, ok := jsonrpc.Unquote(msg.Params.Get(msg.Params.Version))
 	if !ok {
@@ -64,14 +66,14 @@ func checkMeta(msg *jsonrpc.Message) error {
 	return nil
 }
 
-// checkVersion compares the header's version with the body's, before anything
-// is decided by either.
+// checkVersion compares the version in the header with that in the body, before
+// either is used.
 func checkVersion(h http.Header, msg *jsonrpc.Message) error {
 	if !msg.Params.Version.Present() {
-		return nil // checkMeta says what is missing
+		return nil // checkMeta reports the missing field
 	}
 	// Some connectors send the last legacy version in the header of a modern
-	// request; nothing is decided by it, so it passes.
+	// request. Nothing depends on it, so it is accepted.
 	version := only(h, "Mcp-Protocol-Version")
 	if body, _ := jsonrpc.Unquote(msg.Params.Get(msg.Params.Version)); version != string(body) && version != gateway.LegacyVersion {
 		return mismatch("MCP-Protocol-Version", version, string(body))
@@ -79,8 +81,8 @@ func checkVersion(h http.Header, msg *jsonrpc.Message) error {
 	return nil
 }
 
-// checkHeaders compares what the headers say with the body: whoever routed the
-// request by the one must not see the other carried out.
+// checkHeaders compares the headers with the body. A proxy that routed the request
+// by its headers must not see a different request executed.
 func checkHeaders(h http.Header, msg *jsonrpc.Message) error {
 	if method := only(h, "Mcp-Method"); method != msg.Method {
 		return mismatch("Mcp-Method", method, msg.Method)
@@ -103,8 +105,8 @@ func checkHeaders(h http.Header, msg *jsonrpc.Message) error {
 	return nil
 }
 
-// only is the value of a header that stands once. Of two, whoever is before us
-// may have gone by the other.
+// only returns the value of a header that occurs once. It ignores a repeated
+// header, because a proxy may have used the other value.
 func only(h http.Header, name string) string {
 	if values := h[name]; len(values) == 1 {
 		return values[0]
@@ -120,7 +122,7 @@ func mismatch(header, got, want string) error {
 		"Header mismatch: %s header value '%s' does not match body value '%s'", header, got, want)
 }
 
-// paramHeaders are the Mcp-Param-* headers, which pass on with the call.
+// paramHeaders returns the Mcp-Param-* headers, which are forwarded with the call.
 func paramHeaders(h http.Header) http.Header {
 	var out http.Header
 	for key, values := range h {

@@ -99,8 +99,8 @@ func TestModernRequests(t *testing.T) {
 	})
 }
 
-// TestModernHeaders: whoever routed a request by its headers must not see
-// another one carried out.
+// TestModernHeaders: a proxy that routed a request by its headers must not see a
+// different request carried out.
 func TestModernHeaders(t *testing.T) {
 	t.Parallel()
 	record := recordFile(t)
@@ -229,7 +229,7 @@ func TestSubscription(t *testing.T) {
 	if tools.header.Get("Content-Type") != "text/event-stream" || tools.header.Get("X-Accel-Buffering") != "no" {
 		t.Errorf("the stream's headers: %v", tools.header)
 	}
-	// What is not honoured is left out of the acknowledgement.
+	// The acknowledgement omits subscriptions that were not granted.
 	if got, want := tools.next(), `{"jsonrpc":"2.0","method":"notifications/subscriptions/acknowledged","params":{"_meta":{"io.modelcontextprotocol/subscriptionId":"s 1"},"notifications":{"toolsListChanged":true,"promptsListChanged":true}}}`; got != want {
 		t.Errorf("first came %s\nwant       %s", got, want)
 	}

@@ -5,11 +5,10 @@ import (
 	"genkan/internal/jsonrpc"
 )
 
-// metaNotice is where a result says what the house has to say about the call.
+// metaNotice is the _meta key of genkan's own notice about a call.
 const metaNotice = "genkan/notice"
 
-// shown is a result as clients see it: with the notice, if there is one, in its
-// _meta.
+// shown returns a result as clients see it, with its notice, if any, in its _meta.
 func (s *Server) shown(result *gateway.Result) []byte {
 	if result.Notice.Format == "" {
 		return result.Raw
@@ -23,7 +22,7 @@ func (s *Server) shown(result *gateway.Result) []byte {
 	object := result.Raw[into.Start:into.End]
 	empty := true
 	if err := jsonrpc.Members(object, func([]byte, []byte) bool { empty = false; return false }); err != nil {
-		return result.Raw // a _meta that is no object is the server's own affair
+		return result.Raw // a _meta that is not an object is forwarded as it is
 	}
 	if !empty {
 		notice = append([]byte{','}, notice...)

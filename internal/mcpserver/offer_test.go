@@ -37,7 +37,7 @@ func TestPrompts(t *testing.T) {
 		if typed := strings.Contains(answer, `"resultType":"complete"`); typed != (c.era == modernEra) && !isModernServer(server) {
 			t.Errorf("greet is answered with %s", answer)
 		}
-		// The server's own error passes; what nobody has is ours to refuse.
+		// A server's own error is forwarded; genkan refuses unknown names.
 		for name, want := range map[string]string{server + "__greet": "greet needs a name", "greet": "Unknown prompt: greet. prompts/list", server + "__nosuch": "Unknown prompt: " + server + "__nosuch"} {
 			if answer := c.do("prompts/get", fmt.Sprintf(`"name":%q`, name)); errorCode(answer) != -32602 || !strings.Contains(answer, want) {
 				t.Errorf("%s is answered with %s", name, answer)
@@ -68,8 +68,8 @@ func TestResources(t *testing.T) {
 				t.Errorf("%s may be kept for ever: %s", path, answer)
 			}
 		}
-		// Nobody lists it and no template matches it. Whoever has resources is
-		// asked, the first of the configuration, and refuses it.
+		// No server lists it and no template matches it. The first configured server
+		// with resources is asked, and refuses it.
 		if answer := c.do("resources/read", fmt.Sprintf(`"uri":"%s://nosuch"`, server)); errorCode(answer) != -32602 && errorCode(answer) != -32002 {
 			t.Errorf("an unknown resource is answered with %s", answer)
 		}

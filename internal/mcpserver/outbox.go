@@ -15,8 +15,8 @@ import (
 // buffer, write it by themselves and count no shares.
 type outbox struct {
 	account account
-	// most and mostBytes bound what offer adds. A message larger than mostBytes
-	// may wait alone; a most of zero is no bound.
+	// most and mostBytes bound the messages that offer adds. A message larger than
+	// mostBytes may wait alone. A most of zero means no bound.
 	most, mostBytes int
 	// wake is signaled when a message was added; nil for none.
 	wake chan struct{}
@@ -27,8 +27,8 @@ type outbox struct {
 	counted int // bytes of the share that waiting holds
 	taken   int // bytes of the share that taken messages hold
 	closed  bool
-	// space is closed when the waiting messages are taken; nil while nobody waits
-	// for that.
+	// space is closed when the waiting messages are taken; nil while no goroutine
+	// waits for that.
 	space chan struct{}
 }
 
@@ -40,7 +40,8 @@ type outgoing struct {
 	data  []byte
 	// counted is how many bytes of the client's share the message holds.
 	counted int
-	// written is closed when the message is written; nil if nobody waits for it.
+	// written is closed when the message is written; nil if no goroutine waits for
+	// it.
 	written chan struct{}
 }
 
@@ -130,7 +131,7 @@ func (o *outbox) release() {
 	o.taken = 0
 }
 
-// close gives back the memory of all messages. Later ones are refused.
+// close gives back the memory of all messages. Later messages are refused.
 func (o *outbox) close() {
 	o.mu.Lock()
 	defer o.mu.Unlock()

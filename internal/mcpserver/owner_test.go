@@ -10,9 +10,9 @@ import (
 	"genkan/internal/testkit"
 )
 
-// These are about whose a server's question is. A legacy server over stdio
-// names no call in it, so it belongs to the only client that has calls there,
-// and otherwise to nobody: it must never reach the wrong person.
+// These tests check to which client a server's question belongs. A question of a
+// legacy server over stdio names no call, so it belongs to the only client with
+// calls on that server, or else to none. It must never reach the wrong person.
 
 // hold has each client hold a call on a server, until the gate is opened.
 func hold(t *testing.T, record string, gate gate, clients ...*client) (held []*underWay) {
@@ -148,8 +148,8 @@ func TestTheOnlyClientIsAsked(t *testing.T) {
 				if got := c.mustSay("a__ask", `{"standing":true}`); !strings.Contains(got, "Hana") {
 					t.Errorf("%s: the server learns %s", kind, got)
 				}
-				// A legacy session is a client; of modern calls nobody knows
-				// whether one client made them. A child is the call's own by now.
+				// A legacy session is one client. For modern calls it is unknown
+				// whether one client made them, so each call has its own child by now.
 				gate := newGate(t)
 				held := hold(t, record, gate, c, c)
 				answer := c.call("a__ask", `{"standing":true}`)

@@ -19,21 +19,21 @@ import (
 	"genkan/internal/seal"
 )
 
-// A modern client cannot be sent a request: it must be answered that more input
-// is required, and comes back with it. A server of the legacy era waits for the
-// answer to its question meanwhile, so the whole call is parked: the corridor
-// goes on waiting in a goroutine of its own, the client gets a handle, and the
-// retry that brings the handle back takes the call up again.
+// A modern client cannot be sent a request. It gets the answer that more input is
+// required, and sends the input with its next request. A legacy server waits for
+// the answer to its question meanwhile. So the whole call is parked: the corridor
+// keeps waiting in its own goroutine, the client gets a handle, and the retry that
+// brings the handle back continues the call.
 
 const (
 	statePrefix  = "genkan."
 	statePurpose = "park"
-	// longestState bounds the texts that may be one of ours, in bytes.
+	// longestState bounds the state strings that genkan may have made, in bytes.
 	longestState = 128
 	// mostParks is how many calls one caller may have parked.
 	mostParks = 64
-	// gathering is how long a call waits with its first question for others:
-	// a server that asks several at once should cost the client one round.
+	// gathering is how long a call waits for more questions after its first one. A
+	// server that asks several at once should cost the client one round trip.
 	gathering = 20 * time.Millisecond
 )
 
@@ -43,7 +43,7 @@ type parks struct {
 	seed maphash.Seed
 	mu   sync.Mutex
 	byID map[parkID]*park
-	// perCaller counts them.
+	// perCaller is the number of parked calls of each caller.
 	perCaller map[string]int
 }
 
@@ -61,13 +61,13 @@ func (ps *parks) count() int {
 	return len(ps.byID)
 }
 
-// park is a modern call whose client may be asked.
+// park is a modern call whose client may be asked questions.
 type park struct {
 	server *Server
 	id     parkID
 	call   *gateway.Call
-	// params are the call's as they came: somebody in the corridor may change
-	// them.
+	// params are the params of the first request. A middleware in the corridor may
+	// change those of the call.
 	params gateway.Params
 	digest uint64
 	cancel context.CancelCauseFunc
@@ -79,11 +79,12 @@ type park struct {
 	mu sync.Mutex
 	// out receives notifications for the client; nil while parked.
 	out notifier
-	// questions are the open ones, in order; asked is signaled when one is added.
+	// questions are the open questions, in order; asked is signaled when one is
+	// added.
 	questions []*question
 	asked     chan struct{}
 	lastKey   int
-	// round is the only one whose state is good.
+	// round is the current round. Only its state is valid.
 	round  uint16
 	listed bool
 	expiry *time.Timer
@@ -102,9 +103,9 @@ type question struct {
 	answer      chan []byte
 }
 
-// handle executes a call. If the client may be asked something and can answer only
-// with its next request, the call can be parked. Call release when the answer has
-// been sent.
+// handle executes a call. The call can be parked if its client may be asked
+// questions and can answer only with its next request. Call release when the answer
+// has been sent.
 func (s *Server) handle(ctx context.Context, call *gateway.Call, out gateway.Peer) (_ *gateway.Result, release func(), _ error) {
 	if call.Era == gateway.EraModern && call.Params.RequestState.Present() {
 		k, ours, err := s.parks.take(call)
@@ -113,7 +114,7 @@ func (s *Server) handle(ctx context.Context, call *gateway.Call, out gateway.Pee
 		}
 		if ours {
 			k.call.SetProgressToken(call.Params.Get(call.Params.ProgressToken))
-			k.welcome(out) // before the server hears the answer, and goes on
+			k.welcome(out) // before the server gets the answer and continues
 			k.answer(call.Params.Get(call.Params.InputResponses))
 			result, release, err := k.attend(ctx, out)
 			return result, func() { call.Release(); release() }, err
@@ -141,7 +142,7 @@ func (s *Server) handle(ctx context.Context, call *gateway.Call, out gateway.Pee
 	return k.attend(ctx, out)
 }
 
-// mayBeAsked reports whether a client announces that it answers questions.
+// mayBeAsked reports whether a client announces a capability to answer questions.
 func mayBeAsked(capabilities []byte) bool {
 	for _, word := range []string{"elicitation", "sampling", "roots"} {
 		if jsonrpc.Lookup(capabilities, word) != nil {
@@ -151,8 +152,8 @@ func mayBeAsked(capabilities []byte) bool {
 	return false
 }
 
-// attend waits for the end of the call or for a question. A question parks the
-// call and is the answer to the request.
+// attend waits for the end of the call or for a question. A question parks the call
+// and becomes the answer to the request.
 func (k *park) attend(ctx context.Context, out notifier) (_ *gateway.Result, release func(), _ error) {
 	k.welcome(out)
 	for {
@@ -163,7 +164,7 @@ func (k *park) attend(ctx context.Context, out notifier) (_ *gateway.Result, rel
 		case <-ctx.Done():
 		}
 		if ctx.Err() != nil {
-			// Closing the connection is how a modern client cancels.
+			// A modern client cancels by closing the connection.
 			k.cancel(context.Cause(ctx))
 			<-k.finished
 			return k.end()
@@ -205,7 +206,7 @@ func (k *park) leave() (*gateway.Result, bool, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if len(k.questions) == 0 {
-		return nil, false, nil // taken back meanwhile
+		return nil, false, nil // the question was withdrawn meanwhile
 	}
 	requests := []byte{'{'}
 	for i, q := range k.questions {
@@ -216,7 +217,8 @@ func (k *park) leave() (*gateway.Result, bool, error) {
 		requests = append(jsonrpc.AppendQuoted(requests, q.method), `,"params":`...)
 		requests = append(append(requests, q.params...), '}')
 	}
-	// What the request has counted ends with it, and the call stays.
+	// The bytes that the request has counted are released with it, but the call
+	// stays.
 	if size := len(k.params.Raw) + len(requests); k.call.Reserved() < size {
 		if err := k.call.Reserve(size - k.call.Reserved()); err != nil {
 			return nil, false, err
@@ -242,8 +244,7 @@ func (k *park) Notify(method string, params []byte) {
 	}
 }
 
-// Ask puts a question to the client, and waits until it comes back with the
-// answer.
+// Ask puts a question to the client and waits until a retry brings the answer.
 func (k *park) Ask(ctx context.Context, method string, params []byte) ([]byte, error) {
 	k.mu.Lock()
 	k.lastKey++
@@ -269,7 +270,7 @@ func (k *park) Ask(ctx context.Context, method string, params []byte) ([]byte, e
 	return nil, context.Cause(ctx)
 }
 
-// answer hands the client's answers to their questions. Questions without an
+// answer passes the client's answers to their questions. Questions without an
 // answer are asked again.
 func (k *park) answer(responses []byte) {
 	k.mu.Lock()
@@ -288,8 +289,8 @@ func (k *park) answer(responses []byte) {
 	}
 }
 
-// add puts a park into the list, or back into it, and returns the state that
-// opens it, once. Called with the park's mu held.
+// add puts a park into the list, or back into it, and returns the state that opens
+// it once. Called with the park's mu held.
 func (ps *parks) add(k *park) (string, error) {
 	if !k.listed {
 		k.digest = ps.digest(k.call, &k.params)
@@ -310,7 +311,7 @@ func (ps *parks) add(k *park) (string, error) {
 	k.round++
 	patience := k.server.opt.AskPatience
 	k.expiry = time.AfterFunc(patience, func() {
-		// It is no fault of the server's that nobody answers it.
+		// The server is not at fault if the client does not answer.
 		late := gateway.Errorf(gateway.CodeTimeout, "the client did not come back with the input within %s", patience)
 		late.Answered = true
 		k.cancel(late)
@@ -322,8 +323,8 @@ func (ps *parks) add(k *park) (string, error) {
 	return statePrefix + ps.sign.Seal(statePurpose, payload, []byte(caller)), nil
 }
 
-// take finds the park that a retry is for. A state that is not ours is left to
-// whoever made it.
+// take returns the park that a retry continues. A state that genkan did not make is
+// forwarded to the server that made it.
 func (ps *parks) take(call *gateway.Call) (k *park, ours bool, err error) {
 	raw := call.Params.Get(call.Params.RequestState)
 	if len(raw) > longestState {
@@ -355,18 +356,18 @@ func (ps *parks) take(call *gateway.Call) (k *park, ours bool, err error) {
 		return nil, true, gateway.Errorf(gateway.CodeInvalid,
 			"this requestState belongs to another call: a retry has the same method, name and arguments. Call again without it")
 	}
-	// A retry does not walk the corridor, where this is done for others.
+	// A retry does not pass the corridor, which resolves the tool of other calls.
 	call.Tool = k.call.Tool
 	if err := catalog.Compare(call); err != nil {
 		return nil, true, err
 	}
-	k.round++ // used
+	k.round++ // each state works once
 	k.expiry.Stop()
 	return k, true, nil
 }
 
-// Forsake ends the parked calls of a source that has left: nobody is there to
-// take the answers.
+// Forsake ends the parked calls of a source that was removed, because it can no
+// longer receive the answers.
 func (s *Server) Forsake(source gateway.Source) {
 	ps := &s.parks
 	ps.mu.Lock()
@@ -395,9 +396,10 @@ func (ps *parks) remove(k *park) {
 	}
 }
 
-// digest is a hash of what a call asks for: a retry must ask for the same. Clients
-// may encode the arguments anew. The digest stays in this process, and the call
-// goes on with its first arguments whatever the retry brings.
+// digest returns a hash of a call's request, because a retry must repeat the
+// request. Clients may encode the arguments differently. The digest stays in this
+// process, and the call continues with its first arguments, not with those of the
+// retry.
 func (ps *parks) digest(call *gateway.Call, params *gateway.Params) uint64 {
 	var h maphash.Hash
 	h.SetSeed(ps.seed)

@@ -10,8 +10,8 @@ import (
 	"genkan/internal/testkit"
 )
 
-// A modern client that a legacy server asks is answered that more input is
-// required. The call waits in the house for the retry that brings it.
+// If a legacy server asks a modern client, the client gets the answer that more
+// input is required. The call waits for the retry that brings the input.
 
 // parkedCall is a call that waits for its client.
 type parkedCall struct {
@@ -107,7 +107,8 @@ func TestAStateIsGoodOnce(t *testing.T) {
 		for name, bad := range tampered(t, good) {
 			foreign(name, c, "tools/call", p.params, bad)
 		}
-		// None of this has disturbed it. Arguments may be written anew.
+		// None of this has disturbed it. A retry may encode the arguments
+		// differently.
 		p.params = callParams("a__ask", "{ \"rounds\" : 2 }")
 		second := p.comeBack().parked()
 		foreign("the state of the first round", c, "tools/call", p.params, good)
@@ -234,7 +235,7 @@ func TestParksPerCaller(t *testing.T) {
 	o := modernClient
 	o.token = h.newToken("other")
 	wantSaid(t, h.connect(t, o).park("a__ask", `{}`).comeBack().wait())
-	// One that comes back makes room; one that is asked again keeps its place.
+	// A call that continues frees its place; one that is asked again keeps it.
 	wantSaid(t, parked[0].comeBack().wait())
 	parked[0] = c.park("a__ask", `{}`)
 	for _, p := range parked {
@@ -265,7 +266,8 @@ func TestParksAndTheirServers(t *testing.T) {
 			h.reload(servers{"a": server})
 			wantSaid(t, p.comeBack().wait())
 
-			// The server leaves the configuration: nobody can answer it now.
+			// The server is removed from the configuration, so it can no longer be
+			// answered.
 			p = c.park("a__ask", `{}`)
 			h.reload(servers{"b": other})
 			if answer := p.comeBack().wait(); errorCode(answer) != http.StatusServiceUnavailable || !strings.Contains(answer, "removed from the configuration") {
@@ -338,8 +340,8 @@ func TestHangingUp(t *testing.T) {
 	}
 }
 
-// TestProgressAfterAQuestion goes to whoever waits now, under the token that
-// the retry came with.
+// TestProgressAfterAQuestion: progress goes to the request that waits now, under
+// the token of the retry.
 func TestProgressAfterAQuestion(t *testing.T) {
 	t.Parallel()
 	h, _ := parkHouse(t)

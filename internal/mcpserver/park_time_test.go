@@ -141,7 +141,7 @@ func stateOrNone(w *httptest.ResponseRecorder) string {
 	return string(m.Result.RequestState)
 }
 
-// TestTheLastMoment: whoever comes back as time runs out gets one answer, and
+// TestTheLastMoment: a client that comes back at the deadline gets one answer, and
 // nothing is counted twice.
 func TestTheLastMoment(t *testing.T) {
 	for range 50 {

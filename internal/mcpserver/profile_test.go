@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestProfiles: a profile is a part of the house with a name and a URL, and a
-// client can be shown one without asking.
+// TestProfiles: a profile is a named part of the catalog with its own URL. A client
+// can be assigned one without asking.
 func TestProfiles(t *testing.T) {
 	t.Parallel()
 	h := openHouse(t, servers{"a": child(t, "-everything"), "b": child(t, "-everything")}, map[string]any{
@@ -46,7 +46,7 @@ func TestProfiles(t *testing.T) {
 			t.Errorf("%s: %d %s", path, answer.status, answer.body)
 		}
 	}
-	// What a profile leaves out cannot be called in it, nor found.
+	// A tool outside of the profile can be neither called nor found in it.
 	r := modernCall("1", "b__echo", `{"text":"x"}`)
 	r.path = "/mcp/p/small"
 	if answer := h.send(r).last(); errorCode(answer) != -32602 {

@@ -100,7 +100,7 @@ func TestSlowReaderHoldsUpNobody(t *testing.T) {
 	h := openHouse(t, servers{"fault": child(t)})
 	const steps = 10_000 // of 2 KB each: more than the buffers of a connection hold
 	stuck := h.open(modern("1", "tools/call", fmt.Sprintf(`"name":"fault__progress","arguments":{"n":%d}`, steps), `"progressToken":"`+strings.Repeat("long", 500)+`"`))
-	// The first calls still find room in the connection's buffers.
+	// The first calls still fit into the connection's buffers.
 	answered := make(chan string, 1)
 	go func() {
 		for range 100 {

@@ -41,8 +41,8 @@ func putOff(t *testing.T) map[string]any {
 	return map[string]any{"url": server.URL}
 }
 
-// TestAClientIsPutOffWithItsServer: whoever waits behind us for such a server is
-// told of a stream to come back to, also when nothing else is said.
+// TestAClientIsPutOffWithItsServer: a client that waits for such a server gets a
+// stream to resume, even if nothing else is sent.
 func TestAClientIsPutOffWithItsServer(t *testing.T) {
 	t.Parallel()
 	h := openHouse(t, servers{"slow": putOff(t)})

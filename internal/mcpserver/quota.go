@@ -28,13 +28,12 @@ type quota struct {
 }
 
 const (
-	// firstQuota is reserved for a body before any of it is read, in bytes. Most
-	// bodies are smaller. More is reserved as data arrives, whatever the
-	// Content-Length.
+	// firstQuota is reserved for a body before it is read, in bytes. Most bodies are
+	// smaller. More is reserved as data arrives, regardless of the Content-Length.
 	firstQuota = 64 << 10
 	// bodyPatience is how long reading a body may take.
 	bodyPatience = 2 * time.Minute
-	// lastBodyPatience is how long a refused body is read on.
+	// lastBodyPatience is how long the rest of a refused body is read.
 	lastBodyPatience = 2 * time.Second
 )
 
@@ -82,7 +81,7 @@ func (q *quota) read(body io.Reader, size int64) ([]byte, error) {
 // grow doubles a full buffer, up to the size of the body.
 func (q *quota) grow(buf []byte, size int64) ([]byte, error) {
 	if size < 0 {
-		size = jsonrpc.MaxMessage + 1 // one more tells that it is too large
+		size = jsonrpc.MaxMessage + 1 // one more byte shows that it is too large
 	}
 	larger := int(min(2*int64(cap(buf)), size))
 	if !q.take(larger - cap(buf)) {
@@ -99,7 +98,7 @@ func (q *quota) take(n int) bool {
 	return ok
 }
 
-// release gives back what was taken.
+// release gives back the reserved bytes.
 func (q *quota) release() {
 	q.give(q.taken)
 	q.taken = 0

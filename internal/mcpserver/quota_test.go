@@ -46,8 +46,8 @@ func TestQuotaReads(t *testing.T) {
 	}
 }
 
-// TestQuotaRefuses what is too large, too short or has no room, and gives back
-// what it took.
+// TestQuotaRefuses: bodies that are too large, too short or exceed the share are
+// refused, and the reserved bytes are released.
 func TestQuotaRefuses(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

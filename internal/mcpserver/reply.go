@@ -13,21 +13,21 @@ import (
 	"genkan/internal/jsonrpc"
 )
 
-// reply writes the answer to one HTTP request. It is a plain JSON body, unless
-// something has to be sent before the answer is there: then it becomes a
-// stream of events.
+// reply writes the answer to one HTTP request. The answer is a plain JSON body. It
+// becomes a stream of events if something has to be sent before the answer is
+// ready.
 type reply struct {
 	server *Server
 	w      http.ResponseWriter
 	r      *http.Request
-	// sess is the legacy session of the request, nil for none, and cancel ends
-	// its call; gone is closed when the client is.
+	// sess is the legacy session of the request; nil for none. cancel cancels its
+	// call. gone is closed when the client has disconnected.
 	sess   *session
 	cancel context.CancelCauseFunc
 	gone   <-chan struct{}
-	// quota is what the request has taken of its client's memory.
+	// quota is the part of the client's memory that the request holds.
 	quota quota
-	// batch is the array that the request came in; nil for none.
+	// batch is the array that contained the request; nil for none.
 	batch *batch
 
 	mu    sync.Mutex
@@ -35,23 +35,24 @@ type reply struct {
 	// journal is the stream of a session's call; nil while there is none.
 	journal *journal
 	// queue is the stream of any other call; nil while there is none. A goroutine
-	// writes it: writing is set while there is one, and idle is told when it ends.
+	// writes it. writing is set while the goroutine runs, and idle is signaled when
+	// it ends.
 	queue *outbox
 	idle  sync.Cond
 
 	streaming, writing, done bool
-	// mayStream is whether the client accepts a stream.
+	// mayStream reports whether the client accepts a stream.
 	mayStream bool
 }
 
-// keepAliveEvery is how long a stream is silent at most. Clients and proxies
-// give up on a response that shows nothing for long.
+// keepAliveEvery is the longest silence of a stream. Clients and proxies give up on
+// a response that is silent for long.
 const keepAliveEvery = 15 * time.Second
 
 // writeTime is how long a client may take to read a large answer.
 const writeTime = 2 * time.Minute
 
-// maxBacklog is how much may wait for a client that reads slowly, in bytes.
+// maxBacklog bounds the bytes that wait for a slow client.
 const maxBacklog = 256 << 10
 
 func (s *Server) newReply(w http.ResponseWriter, r *http.Request) *reply {
@@ -60,8 +61,8 @@ func (s *Server) newReply(w http.ResponseWriter, r *http.Request) *reply {
 	return p
 }
 
-// keepAlive makes sure that the client sees something while the call runs, and
-// can come back for it where that is possible.
+// keepAlive makes sure that the client receives something while the call runs, and
+// that it can resume the stream if its version allows that.
 func (p *reply) keepAlive() {
 	if !p.mayStream {
 		return
@@ -78,7 +79,7 @@ func (p *reply) keepAlive() {
 		switch {
 		case p.done:
 		case p.sess != nil:
-			p.stream() // which keeps itself alive
+			p.stream() // the journal has its own keep-alive
 		default:
 			p.enqueue(keepAlive())
 			p.timer.Reset(keepAliveEvery)
@@ -86,8 +87,8 @@ func (p *reply) keepAlive() {
 	})
 }
 
-// stream is the stream of a session's call, opened if it is not yet; nil when
-// there is nobody to open it for. Called with mu held.
+// stream returns the stream of a session's call and opens it if necessary. It
+// returns nil if there is none and none can be opened. Called with mu held.
 func (p *reply) stream() *journal {
 	if p.journal == nil && p.mayStream && !p.done && !p.left() {
 		j, me := p.sess.newJournal(p.server, p.cancel)
@@ -101,8 +102,8 @@ func (p *reply) stream() *journal {
 	return p.journal
 }
 
-// Prolong opens the stream of a call that will take its time, so that the client
-// can come back for it.
+// Prolong opens the stream of a call that will take long, so that the client can
+// resume it.
 func (p *reply) Prolong() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -111,7 +112,7 @@ func (p *reply) Prolong() {
 	}
 }
 
-// left reports whether the client is gone.
+// left reports whether the client has disconnected.
 func (p *reply) left() bool {
 	select {
 	case <-p.gone:
@@ -121,9 +122,9 @@ func (p *reply) left() bool {
 	}
 }
 
-// Notify sends a notification that belongs to the call. Whoever calls it reads
-// for the server behind, which other clients share, so it never waits for this
-// client: what a slow one has no room for is left out.
+// Notify sends a notification that belongs to the call. Its caller reads from a
+// server that other clients share, so Notify never waits for this client.
+// Notifications that exceed a slow client's backlog are dropped.
 func (p *reply) Notify(method string, params []byte) {
 	if !p.mayStream {
 		return
@@ -142,8 +143,8 @@ func (p *reply) Notify(method string, params []byte) {
 	}
 }
 
-// Ask sends a question to a legacy client on the stream of its call, and waits
-// for the answer. If that one is broken and the client cannot resume it, the
+// Ask sends a question to a legacy client on the stream of its call, and waits for
+// the answer. If that stream is broken and the client cannot resume it, the
 // question goes to the session's own stream.
 func (p *reply) Ask(ctx context.Context, method string, params []byte) ([]byte, error) {
 	if p.sess == nil {
@@ -173,8 +174,8 @@ func (p *reply) Ask(ctx context.Context, method string, params []byte) ([]byte, 
 	return p.sess.askVia(ctx, method, params, send, gone)
 }
 
-// resumable reports whether the client has an id to come back with, should the
-// connection break.
+// resumable reports whether the client has an event id to resume the stream with if
+// the connection breaks.
 func (p *reply) resumable() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -184,8 +185,8 @@ func (p *reply) resumable() bool {
 	return p.sess.primes() || p.journal.hasEvents()
 }
 
-// send puts a message into the stream that must not be left out. It reports
-// false when there is none.
+// send puts a message that must not be dropped into the stream. It reports false if
+// there is no stream.
 func (p *reply) send(message []byte) (j *journal, number int, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -222,7 +223,7 @@ func (p *reply) write() {
 			startStream(p.w)
 		}
 		for _, m := range batch {
-			_ = m.write(p.w) // a client that went away is noticed elsewhere
+			_ = m.write(p.w) // a disconnected client is noticed elsewhere
 		}
 		_ = http.NewResponseController(p.w).Flush()
 		p.queue.release()
@@ -232,9 +233,8 @@ func (p *reply) write() {
 	p.idle.Broadcast()
 }
 
-// close ends the stream's writing: after it, the response belongs to the
-// caller alone, and nothing is put into the stream any more. Called with mu
-// held.
+// close ends the writing of the stream. After it only the caller writes the
+// response, and nothing is added to the stream. Called with mu held.
 func (p *reply) close() {
 	p.done = true
 	if p.timer != nil {
@@ -245,8 +245,8 @@ func (p *reply) close() {
 	}
 }
 
-// abandon is for an answer that will not come: the response must not be
-// written to once its handler is gone.
+// abandon ends the reply without an answer, because the response must not be
+// written to after its handler has returned.
 func (p *reply) abandon() {
 	p.mu.Lock()
 	p.close()
@@ -277,14 +277,13 @@ func (p *reply) result(id, result []byte) {
 	p.finishParts(http.StatusOK, 0, head, result, []byte{'}'})
 }
 
-// answer sends the result of a request that is no call. A list goes out as the
-// only event of a stream to whoever asks for streams: that is how the servers of
-// most SDKs send one, so a client meets here what it meets there, and nobody has
-// to tell the two apart. It is whole at once, so its length is known, and no
-// connection stays open for it.
+// answer sends the result of a request that is not a call. Clients that accept
+// streams get a list as the only event of a stream, because the servers of most
+// SDKs send a list that way, and clients need not tell genkan from them. The list
+// is complete, so its length is known and the connection does not stay open.
 //
-// Lists are the catalog's bytes, which all clients share. Any other result was
-// made for this request, and counts against its client's share.
+// Lists are the catalog's bytes, which all clients share. Any other result is made
+// for this request and counts against its client's share.
 func (p *reply) answer(msg *jsonrpc.Message, result []byte) {
 	_, list := gateway.KindOfList(msg.Method)
 	if !list && !p.quota.take(len(result)) {
@@ -303,7 +302,8 @@ func (p *reply) answer(msg *jsonrpc.Message, result []byte) {
 	p.writeWhole(http.StatusOK, head, result, []byte("}\n\n"))
 }
 
-// smallResult is what is cheaper to copy than to write separately.
+// smallResult is the size up to which copying is cheaper than a separate write, in
+// bytes.
 const smallResult = 1536
 
 func (p *reply) finishParts(status int, retryAfter time.Duration, head, body, tail []byte) {
@@ -318,7 +318,7 @@ func (p *reply) finishParts(status int, retryAfter time.Duration, head, body, ta
 			return
 		}
 		if j.end(whole) {
-			<-j.stored // whoever reads it, its bytes are this call's
+			<-j.stored // until then the answer counts with this call, whichever connection reads it
 		}
 		<-j.posted
 		return
@@ -331,15 +331,14 @@ func (p *reply) finishParts(status int, retryAfter time.Duration, head, body, ta
 	p.writeWhole(status, head, body, tail)
 }
 
-// writeWhole sends an answer that is complete.
+// writeWhole sends a complete answer.
 func (p *reply) writeWhole(status int, head, body, tail []byte) {
 	h := p.w.Header()
 	h["X-Content-Type-Options"] = noSniff
 	h["Content-Length"] = []string{strconv.Itoa(len(head) + len(body) + len(tail))}
 	p.w.WriteHeader(status)
 	if body != nil {
-		// A client that does not read what it asked for must not keep it in
-		// memory for ever.
+		// A client that does not read its answer must not keep it in memory for ever.
 		control := http.NewResponseController(p.w)
 		_ = control.SetWriteDeadline(time.Now().Add(writeTime))
 		defer func() { _ = control.SetWriteDeadline(time.Time{}) }()
@@ -366,7 +365,7 @@ func (p *reply) fail(id []byte, err error) {
 	p.failWith(status, message, e)
 }
 
-// refuse sends an error with a status of its own.
+// refuse sends an error with the given status.
 func (p *reply) refuse(status int, id []byte, err error) {
 	message, _, _ := p.server.errorMessage(id, err)
 	if reason := refusalReasons[status]; reason != "" {
@@ -375,7 +374,8 @@ func (p *reply) refuse(status int, id []byte, err error) {
 	p.finish(status, message)
 }
 
-// refusalReasons names the statuses of refused requests. Others are no refusals.
+// refusalReasons names the statuses of refused requests. Other statuses are not
+// refusals.
 var refusalReasons = map[int]string{
 	http.StatusOK:                    "bad_request", // one of a batch
 	http.StatusBadRequest:            "bad_request",
@@ -388,7 +388,7 @@ var refusalReasons = map[int]string{
 	http.StatusLoopDetected:          "loop",
 }
 
-// noteFailure notes a request that failed because of what it asked for. Calls are
+// noteFailure records a request that failed because of its content. Calls are
 // recorded in the corridor.
 func (p *reply) noteFailure(status int, e *gateway.Error) {
 	switch e.Code { //nolint:exhaustive // the others are no refusals

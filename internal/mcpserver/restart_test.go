@@ -30,8 +30,8 @@ func (h *house) ping(path, token, session string) int {
 	return h.send(r).status
 }
 
-// TestSessionsOutliveTheProcess: many clients hold on to an id for ever and
-// never begin anew, so it is good after a restart; for the same caller and the
+// TestSessionsOutliveTheProcess: many clients keep an id for ever and do not
+// initialize again, so the id is valid after a restart, for the same caller and the
 // same view.
 func TestSessionsOutliveTheProcess(t *testing.T) {
 	t.Parallel()
@@ -80,7 +80,7 @@ func TestSessionsOutliveTheProcess(t *testing.T) {
 			}
 			raw[i] ^= 1
 		}
-		// What the client can is still known: it is asked, and answers.
+		// The client's capabilities are still known: it is asked, and answers.
 		r := legacyCall(session, "5", "a__ask", `{}`)
 		stream := h.open(r)
 		asked := stream.next()

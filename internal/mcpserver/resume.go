@@ -9,15 +9,15 @@ import (
 )
 
 const (
-	// openAfter is how long a call may take before its answer becomes a stream
-	// that can be resumed. Most calls take less and stay one JSON body, which is
-	// cheaper for both sides; what takes longer does not feel the difference.
+	// openAfter is how long a call may take before its answer becomes a stream that
+	// can be resumed. Most calls are faster and get one JSON body, which is cheaper
+	// for both sides. For slower calls the difference does not matter.
 	openAfter = 50 * time.Millisecond
-	// retryAfter is what a client is asked to wait before it comes back.
+	// retryAfter is how long a client is asked to wait before it reconnects.
 	retryAfter = time.Second
 )
 
-// resume goes on with a stream whose connection broke.
+// resume continues a stream whose connection broke.
 func (s *Server) resume(w http.ResponseWriter, r *http.Request, sess *session, lastEvent string) {
 	j, me, number, ok := sess.resume(lastEvent)
 	if !ok {
@@ -29,8 +29,8 @@ func (s *Server) resume(w http.ResponseWriter, r *http.Request, sess *session, l
 	j.leave(me, delivered)
 }
 
-// follow writes the events after a number, and later ones as they come, until
-// the answer. It reports whether the client may have all of it.
+// follow writes the events after a number, and later ones as they come, until the
+// answer. It reports whether the client may have received all of them.
 func (j *journal) follow(w http.ResponseWriter, gone <-chan struct{}, me *reader, number int, allowed func() bool) bool {
 	startStream(w)
 	alive := time.NewTicker(keepAliveEvery)
@@ -39,7 +39,8 @@ func (j *journal) follow(w http.ResponseWriter, gone <-chan struct{}, me *reader
 	first := ""
 	switch {
 	case j.sess.primes():
-		// Also when it is resumed: the next break may come before the first event.
+		// A resumed stream sends it too: the connection may break again before the
+		// first event.
 		first = "id: " + j.eventID(number) + "\nretry: " + strconv.FormatInt(retryAfter.Milliseconds(), 10) + "\ndata: \n\n"
 	case len(events) == 0:
 		first = keepAliveComment
@@ -102,5 +103,5 @@ func (j *journal) write(w http.ResponseWriter, first string, events []journalEve
 	return nil // it comes all at once, then
 }
 
-// Orphans is how many streams wait for their clients to come back.
+// Orphans returns the number of streams that wait for their clients to come back.
 func (s *Server) Orphans() int { return int(s.orphans.Load()) }

@@ -21,8 +21,9 @@ func (h *house) ends() time.Duration {
 
 const soon = 15 * time.Second
 
-// TestStoppingWaitsForNoAnswer: nobody can answer a question any more when the
-// door is shut, so that its call ends at once; whoever still listens is told.
+// TestStoppingWaitsForNoAnswer: after the listener is closed no question can be
+// answered, so its call ends at once. A client that is still connected gets the
+// error.
 func TestStoppingWaitsForNoAnswer(t *testing.T) {
 	t.Parallel()
 	for _, server := range []string{"lh", "ls", "mh", "ms"} {
@@ -223,7 +224,7 @@ func TestOddResumptions(t *testing.T) {
 			t.Errorf("%s %.40s, %s: %d, want %d: %s", c.method, c.id, c.accept, got.status, c.want, got.body)
 		}
 	}
-	// Whoever asks oddly has not taken the stream.
+	// A malformed request has not taken over the stream.
 	stream.want(step(1))
 	gate.open(t)
 	stream.want(`"id":1`)

@@ -128,7 +128,7 @@ func TestAStreamIsWaitedFor(t *testing.T) {
 		if s.Orphans() != 1 || h.ended.Load() != 0 {
 			t.Error("the call has ended before its time")
 		}
-		// Whoever comes back has all the time again.
+		// A client that comes back has the full time again.
 		ctx, breakOff := context.WithCancel(context.Background())
 		r := httptest.NewRequest(http.MethodGet, "/mcp", http.NoBody).WithContext(ctx)
 		r.Header.Set("Mcp-Session-Id", session)
@@ -316,8 +316,8 @@ func (w stuck) Write(b []byte) (int, error) {
 	return w.ResponseRecorder.Write(b)
 }
 
-// TestAnAnswerIsCountedWhileItIsRead: whoever comes back for a large answer and
-// does not read it holds the room that its call was given.
+// TestAnAnswerIsCountedWhileItIsRead: a client that comes back for a large answer
+// and does not read it holds the memory that its call reserved.
 func TestAnAnswerIsCountedWhileItIsRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, h := newWorkingServer(1, time.Minute)

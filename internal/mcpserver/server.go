@@ -18,7 +18,7 @@ import (
 	"genkan/internal/views"
 )
 
-// House is what the edge needs of the house that serves now.
+// House is the part of the current house that the edge uses.
 type House interface {
 	gateway.Handler
 	// Page returns a page of a list; an empty cursor is the first. It may wait
@@ -28,19 +28,19 @@ type House interface {
 	Has(view gateway.View) bool
 	// Describe returns the description of a view.
 	Describe(view gateway.View) Description
-	// Subscribe asks to be told when the resource or task that a call names
-	// changes, until stop is called: the URI of what changed, or the task's
-	// state, a JSON object.
+	// Subscribe subscribes to the resource or task that a call names, until stop is
+	// called. told receives the URI of a changed resource, or the state of a task as
+	// a JSON object.
 	Subscribe(ctx context.Context, call *gateway.Call, told func(what string)) (stop func(), err error)
-	// Tasks lists the tasks that servers have made of the caller's calls, a page
-	// at a time.
+	// Tasks returns a page of the tasks that servers have created for the caller's
+	// calls.
 	Tasks(ctx context.Context, caller *gateway.Call, cursor string) ([]byte, error)
 	// Hear forwards a notification of a client to the servers that it is for. It
 	// does not wait for them.
 	Hear(session *gateway.Session, method string, params []byte)
 	// Forget releases what is kept for a session that has ended.
 	Forget(session string)
-	// Count counts a request that is no call against the client's rate limit. It
+	// Count counts a request that is not a call against the client's rate limit. It
 	// returns an error if the limit is reached.
 	Count(who gateway.Identity) error
 	// SetLogLevel sets the most verbose log level that a client asks for.
@@ -50,55 +50,55 @@ type House interface {
 // Description is what a client is told about its view when it connects.
 type Description = views.Description
 
-// Options are what the edge is made of.
+// Options configure a Server.
 type Options struct {
-	// House returns the current house. It is asked once per request.
+	// House returns the current house. It is called once per request.
 	House func() House
-	// Admit decides who may come in over HTTP. When it reports false it has
-	// answered already.
+	// Admit identifies the sender of an HTTP request. When it reports false, it has
+	// answered the request.
 	Admit func(w http.ResponseWriter, r *http.Request) (gateway.Identity, bool)
-	// Recognizes reports whether a request that was let in would be now; nil
-	// for yes.
+	// Recognizes reports whether an admitted request would still be admitted; nil
+	// means always.
 	Recognizes func(r *http.Request) bool
-	// Refused is told of each HTTP request that is refused before it becomes a
-	// call; nil for nobody.
+	// Refused is called for each HTTP request that is refused before it becomes a
+	// call; may be nil.
 	Refused func(r *http.Request, status int, reason string)
-	// Introduced is told what a client calls itself, when it begins; nil for
-	// nobody.
+	// Introduced is called with the name that a client gives itself when it
+	// connects; may be nil.
 	Introduced func(id gateway.Identity, name string)
-	// Instance tells this process from others, so that it knows its own
-	// requests when they come back to it; empty for none.
+	// Instance identifies this process, so that it recognizes its own requests if
+	// they come back to it; empty for none.
 	Instance string
-	// Place returns the view that a client sees when it asks for one; nil shows
-	// everybody what they ask for.
+	// Place returns the view that a client gets when it asks for a view; nil gives
+	// each client the view that it asks for.
 	Place   func(who gateway.Identity, view gateway.View) gateway.View
 	Log     *slog.Logger
 	Version string
-	// Budget is the memory for what is on its way from and to clients.
+	// Budget is the memory for data in transit from and to clients.
 	Budget *gateway.Shares
-	// Limits are what all clients share.
+	// Limits are the limits that all clients share.
 	Limits Limits
-	// SessionIdle is how long a legacy session is kept in memory without a sign
-	// of its client; zero means a day. Its id stays good for longer.
+	// SessionIdle is how long an unused legacy session is kept in memory; zero means
+	// a day. Its id stays valid for longer.
 	SessionIdle time.Duration
-	// AskPatience is how long a client may take to answer a question; zero
-	// means a quarter of an hour.
+	// AskPatience is how long a client may take to answer a question; zero means 15
+	// minutes.
 	AskPatience time.Duration
-	// Secret signs what clients keep for us: session ids and the state of
-	// parked calls. Empty means a new one, which ends with the process.
+	// Secret signs the data that clients keep for genkan: session ids and the state
+	// of parked calls. If it is empty, New makes one that is lost with the process.
 	Secret []byte
-	// Language is what errors are told in now; nil is English.
+	// Language returns the current language of errors; nil means English.
 	Language func() lang.Language
 }
 
-// Limits are how many of something there may be in all. Zero means the default.
+// Limits bound numbers over all clients. Zero means the default.
 type Limits struct {
-	// Sessions are legacy sessions over HTTP, Streams those that stay open for
-	// notifications.
+	// Sessions bounds legacy sessions over HTTP, Streams the streams that stay open
+	// for notifications.
 	Sessions, Streams int
 }
 
-// Server is the edge. It outlives houses.
+// Server is the edge for MCP clients. It outlives houses.
 type Server struct {
 	opt      Options
 	info     []byte // serverInfo, encoded
@@ -112,7 +112,7 @@ type Server struct {
 	// streams counts the streams that clients have open.
 	streams *gateway.Shares
 
-	// life ends when the process gives up on calls that are under way.
+	// life ends when the process cancels the calls in flight.
 	life context.Context //nolint:containedctx // legacy calls outlive their HTTP requests
 	end  context.CancelFunc
 
@@ -128,7 +128,7 @@ type Server struct {
 	drain chan struct{}
 }
 
-// New returns a Server. Close it.
+// New returns a Server. The caller closes it.
 func New(opt Options) *Server {
 	opt.SessionIdle = cmp.Or(opt.SessionIdle, 24*time.Hour)
 	opt.AskPatience = cmp.Or(opt.AskPatience, 15*time.Minute)
@@ -165,8 +165,8 @@ func (s *Server) recognizes(r *http.Request) bool {
 	return s.opt.Recognizes == nil || s.opt.Recognizes(r)
 }
 
-// Drain ends the streams that would stay open for ever. Calls go on, except those
-// that wait for an answer over HTTP: it could not be received any more.
+// Drain ends the streams that would stay open for ever. Calls continue, except
+// calls that wait for an answer over HTTP, which could no longer be received.
 func (s *Server) Drain() {
 	s.mu.Lock()
 	if !s.draining {
@@ -189,7 +189,7 @@ func (s *Server) Close() {
 // Sessions returns the number of legacy sessions.
 func (s *Server) Sessions() int { return s.sessions.count() + s.sse.count() }
 
-// Parked returns the number of calls that wait for input of their clients.
+// Parked returns the number of calls that wait for input from their clients.
 func (s *Server) Parked() int { return s.parks.count() }
 
 // listResult answers a list request.

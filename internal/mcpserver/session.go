@@ -24,7 +24,7 @@ type session struct {
 	view    gateway.View
 	// patience is how long the client may take to answer a question.
 	patience time.Duration
-	// known is what the rest of the program sees of the session.
+	// known is the part of the session that other packages see.
 	known atomic.Pointer[gateway.Session]
 	// id, idleSince and heapIndex belong to sessions: the key it is listed under,
 	// and its position in the heap of idle sessions.
@@ -41,31 +41,31 @@ type session struct {
 	// new stream begins with these notifications: what was sent on a stream that
 	// broke may never have arrived.
 	stale [gateway.KindCount]bool
-	// missed are the watched resources that changed while no stream was open,
-	// unsent what a stream had not sent when it ended.
+	// missed are the watched resources that changed while no stream was open. unsent
+	// are the messages that a stream had not sent when it ended.
 	missed []string
 	unsent [][]byte
 	// journals are the streams of calls, by number.
 	journals    map[int]*journal
 	lastJournal int
-	// asks are questions to the client that it has not answered yet.
+	// asks are the questions that the client has not answered yet.
 	asks    map[string]chan clientAnswer
 	lastAsk int
-	// subscriptions are the resources that the client wants to hear of.
+	// subscriptions are the resources that the client subscribed to.
 	subscriptions map[string]func()
 	ended         bool
-	// mute is why the client cannot answer questions any more; nil if it can.
+	// mute is why the client can no longer answer questions; nil if it can.
 	mute error
 }
 
-// clientAnswer is what a client answered to a question.
+// clientAnswer is a client's answer to a question.
 type clientAnswer struct {
 	result []byte
 	err    error
 }
 
-// stream is an open stream of server messages. A session has one: a newer one
-// takes over, so that no message is sent twice.
+// stream is an open stream of server messages. A session has one: a newer stream
+// replaces the older, so that no message is sent twice.
 type stream struct {
 	*listener
 	replaced chan struct{}
@@ -73,8 +73,8 @@ type stream struct {
 
 var errCanceledByClient = &gateway.Error{Code: gateway.CodeCanceled, Message: "the client canceled the call"}
 
-// newSession makes a session of a client, whose share of the budget counts what
-// waits for it.
+// newSession returns a session of a client. Messages that wait for the client count
+// against its share of the budget.
 func newSession(owner gateway.Identity, budget *gateway.Shares, view gateway.View, version string, capabilities []byte, patience time.Duration) *session {
 	s := &session{
 		owner: owner.ClientID, bytes: account{budget, owner.ClientID},
@@ -102,7 +102,7 @@ func (l sessionPeer) Notify(method string, params []byte) {
 }
 
 // mostUnsent is how many messages are kept for a client without a stream, and
-// longestUnsent how long each may be: it may never open one.
+// longestUnsent how long each may be. Such a client may never open a stream.
 const mostUnsent, longestUnsent = 64, 16 << 10
 
 // Ask puts a question on the session's stream and waits for the answer.
@@ -119,8 +119,8 @@ func (s *session) learn(change func(*gateway.Session)) {
 	s.known.Store(&fresh)
 }
 
-// begin registers a call under the client's id. An id that is in use is
-// refused: the answers could not be told apart.
+// begin registers a call under the client's id. An id that is in use is refused,
+// because the answers could not be told apart.
 func (s *session) begin(id string, cancel context.CancelCauseFunc) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -207,14 +207,14 @@ func (s *session) shut(st *stream) {
 	s.lastSeen = time.Now()
 }
 
-// keepRest keeps what a stream has not sent for the next one. Called with mu
+// keepRest keeps the unsent messages of a stream for the next one. Called with mu
 // held.
 func (s *session) keepRest(st *stream) {
 	uris, messages := st.rest()
 	s.missed, s.unsent = append(s.missed, uris...), append(s.unsent, messages...)
 }
 
-// updated tells the client of a resource that it subscribed to.
+// updated notifies the client of a resource that it subscribed to.
 func (s *session) updated(uri string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -233,8 +233,8 @@ func (s *session) push(message []byte) bool {
 	return s.stream != nil && s.stream.push(message)
 }
 
-// ask registers a question and returns the id to send it under. No other
-// session's question has the same, so that no answer can reach it.
+// ask registers a question and returns its id. The id is unique over all sessions,
+// so that no answer reaches another session's question.
 func (s *session) ask() (id []byte, answer chan clientAnswer, err error) {
 	answer = make(chan clientAnswer, 1)
 	s.mu.Lock()
@@ -257,21 +257,21 @@ func (s *session) ask() (id []byte, answer chan clientAnswer, err error) {
 	return id, answer, nil
 }
 
-// mostQuestions is how many questions a client may have to answer at once.
+// mostQuestions is how many open questions a client may have.
 const mostQuestions = 64
 
 func errSessionEnded() error {
 	return gateway.Errorf(gateway.CodeCanceled, "the client has ended its session")
 }
 
-// answered hands the client's answer to whoever asked.
+// answered passes the client's answer to the goroutine that asked.
 func (s *session) answered(msg *jsonrpc.Message) {
 	s.mu.Lock()
 	answer := s.asks[string(msg.ID)]
 	delete(s.asks, string(msg.ID))
 	s.mu.Unlock()
 	switch {
-	case answer == nil: // late, or made up
+	case answer == nil: // late, or invented
 	case msg.Kind == jsonrpc.Response:
 		answer <- clientAnswer{result: msg.Result.Raw}
 	default:
@@ -291,7 +291,7 @@ func (s *session) forget(id []byte) {
 }
 
 // askVia sends a question to the client with send and waits for the answer. When
-// gone is closed the question may never have arrived, and is sent once more.
+// gone is closed, the question may never have arrived and is sent once more.
 func (s *session) askVia(
 	ctx context.Context, method string, params []byte,
 	send func(message []byte) bool, gone <-chan struct{},
@@ -332,7 +332,7 @@ func errNoWayToAsk() error {
 	return gateway.Errorf(gateway.CodeUnavailable, "the client cannot be asked: it has no stream open that a question could be sent on")
 }
 
-// silence gives up on the questions to the client: nothing is read from it any
+// silence ends the questions to the client, because nothing is read from it any
 // more.
 func (s *session) silence(why error) {
 	s.mu.Lock()
@@ -349,7 +349,7 @@ func (s *session) dropAsks(why error) {
 	}
 }
 
-// end gives up on everything that the session has under way.
+// end cancels everything that the session has in flight.
 func (s *session) end() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -357,7 +357,7 @@ func (s *session) end() {
 }
 
 // endIfIdle ends the session if it has not been used since a time. Otherwise it
-// returns since when the session has been idle; zero when it is in use.
+// returns the time since which the session has been idle; zero if it is in use.
 func (s *session) endIfIdle(since time.Time) (idleSince time.Time, ended bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -371,7 +371,7 @@ func (s *session) endIfIdle(since time.Time) (idleSince time.Time, ended bool) {
 	return time.Time{}, true
 }
 
-// seen notes a sign of the client. It reports false when the session has ended.
+// seen records activity of the client. It reports false if the session has ended.
 func (s *session) seen() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -418,9 +418,10 @@ func (s *session) close() {
 	}
 }
 
-// idle reports whether nothing is lost when the session is forgotten until its
-// client comes back: it has not been seen since, and what it subscribed to it
-// has not come to hear of for as long as its id is good.
+// idle reports whether the session can be dropped from memory without loss until
+// its client comes back. The client has not been active since the first time. If it
+// has subscriptions, it has not received their notifications since the second,
+// which is as long as its id is valid.
 func (s *session) idle(since, lost time.Time) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

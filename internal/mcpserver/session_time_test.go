@@ -256,8 +256,9 @@ func TestAStreamTakesOver(t *testing.T) {
 	}
 }
 
-// What waits for a client that has no stream, or does not read it, is bounded in
-// number and in bytes. A single message may be as large as messages are.
+// Messages that wait for a client without a stream, or for one that does not read
+// it, are bounded in number and in bytes. A single message may have the largest
+// allowed size.
 func TestWhatWaitsForAClientIsBounded(t *testing.T) {
 	t.Parallel()
 	large := make([]byte, mostWaitingBytes*3/4)

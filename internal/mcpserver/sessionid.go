@@ -10,18 +10,17 @@ import (
 	"genkan/internal/jsonrpc"
 )
 
-// A session's id says everything that is needed to take the session up again
-// after a restart: many clients hold on to an id for ever and never begin anew
-// when it is refused. It is signed, and bound to the caller that it was given
-// to.
+// A session's id contains everything that is needed to resume the session after a
+// restart, because many clients keep an id for ever and do not initialize again
+// when it is refused. The id is signed and bound to its owner.
 
-// sessionLife is how long an id is good.
+// sessionLife is how long an id is valid.
 const sessionLife = 30 * 24 * time.Hour
 
 const sessionPurpose = "session"
 
-// known capabilities, by their bit in the id. What a client can beside these
-// is forgotten by a restart.
+// capabilityBits are the known capabilities, by their bit in the id. Other
+// capabilities of a client are lost in a restart.
 var capabilityBits = []struct{ outer, inner string }{
 	{"roots", ""},
 	{"roots", "listChanged"},
@@ -63,7 +62,7 @@ func unpackCapabilities(bits byte) []byte {
 			continue
 		}
 		if c.outer != open {
-			continue // an inner one without its outer one cannot be
+			continue // an inner capability requires its outer one
 		}
 		if out[len(out)-1] != '{' {
 			out = append(out, ',')
@@ -81,7 +80,7 @@ func unpackCapabilities(bits byte) []byte {
 	return append(out, '}')
 }
 
-// sessionTicket is what stands in an id.
+// sessionTicket is the content of an id.
 type sessionTicket struct {
 	opened       time.Time
 	version      string

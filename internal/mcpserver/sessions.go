@@ -14,21 +14,21 @@ import (
 	"genkan/internal/seal"
 )
 
-// sessions are all legacy sessions over HTTP.
+// sessions holds all legacy sessions over HTTP.
 type sessions struct {
 	sign seal.Sealer
 	// patience is how long a client may take to answer a question.
 	patience time.Duration
-	// shares are of the sessions, budget of the memory that they take.
+	// shares bounds the number of sessions, budget their memory.
 	shares, budget *gateway.Shares
 	mostGone       int
-	// forget ends what servers keep for a session that is over.
+	// forget releases what servers keep for a session that has ended.
 	forget func(*session)
 
 	mu      sync.RWMutex
 	byID    map[string]*session
 	byOwner map[string]*idleHeap
-	gone    map[string]time.Time // ended by their clients, and not to be taken up again
+	gone    map[string]time.Time // ended by their clients, and must not be resumed
 	closed  chan struct{}
 	once    sync.Once
 }
@@ -65,10 +65,10 @@ func (ss *sessions) add(owner gateway.Identity, view gateway.View, version strin
 	return id, nil
 }
 
-// put adds a session. When its client has used up its share, the client's session
-// that has been idle longest ends: some clients open one for each of their runs
-// and never end any. More than one ends when the share has become smaller. It
-// reports false when none of them is idle. Called with mu held.
+// put adds a session. If its client has used up its share, the client's longest
+// idle session ends, because some clients open a session for each run and never end
+// any. More than one ends if the share has become smaller. It reports false if none
+// is idle. Called with mu held.
 func (ss *sessions) put(id string, s *session) (ended []*session, ok bool) {
 	for !ss.shares.Take(s.owner, 1) {
 		idlest := ss.endIdlest(s.owner)
@@ -89,7 +89,7 @@ func (ss *sessions) put(id string, s *session) (ended []*session, ok bool) {
 	return ended, true
 }
 
-// drop takes a session out of the list. Called with mu held.
+// drop removes a session from the list. Called with mu held.
 func (ss *sessions) drop(s *session) {
 	delete(ss.byID, s.id)
 	idle := ss.byOwner[s.owner]
@@ -100,13 +100,13 @@ func (ss *sessions) drop(s *session) {
 	ss.shares.Give(s.owner, 1)
 }
 
-// endIdlest ends the session of a client that has been idle longest; nil when
-// each has a call or a stream. Called with mu held.
+// endIdlest ends the longest idle session of a client. It returns nil if all have a
+// call or a stream. Called with mu held.
 func (ss *sessions) endIdlest(owner string) *session {
 	idle, now := ss.byOwner[owner], time.Now()
 	for idle != nil {
 		s := (*idle)[0]
-		if s.idleSince.After(now) { // this one and all others are in use
+		if s.idleSince.After(now) { // this session and all others are in use
 			return nil
 		}
 		since, ended := s.endIfIdle(s.idleSince)
@@ -130,10 +130,9 @@ func errSessionsUsedUp() error {
 	}
 }
 
-// idleHeap has the sessions of a client, the one first that may have been idle
-// longest. A session that is used does not move at once: its idleSince is a time
-// before which it was not idle, and is brought up to date when the session comes
-// to the front.
+// idleHeap is a heap of a client's sessions. The first is the one that may have
+// been idle longest. A used session does not move at once: its idleSince is a lower
+// bound, which is updated when the session reaches the front.
 type idleHeap []*session
 
 func (h idleHeap) Len() int           { return len(h) }
@@ -144,14 +143,14 @@ func (h idleHeap) Swap(i, j int) {
 	h[i].heapIndex, h[j].heapIndex = i, j
 }
 
-// Push adds a session, as container/heap asks for.
+// Push implements heap.Interface.
 func (h *idleHeap) Push(s any) {
 	added := s.(*session) //nolint:forcetypeassert // only sessions are added
 	added.heapIndex = len(*h)
 	*h = append(*h, added)
 }
 
-// Pop takes the last session, as container/heap asks for.
+// Pop implements heap.Interface.
 func (h *idleHeap) Pop() any {
 	last := len(*h) - 1
 	s := (*h)[last]
@@ -160,11 +159,12 @@ func (h *idleHeap) Pop() any {
 	return s
 }
 
-// get finds a session of this owner. Another's is as good as none. One that is
-// not in memory any more, after a restart or a long silence, is taken up again.
+// get returns a session of this owner. Sessions of other owners are not found. A
+// session that is no longer in memory, after a restart or a long silence, is
+// resumed.
 func (ss *sessions) get(id string, owner gateway.Identity, view gateway.View) (*session, bool) {
 	s, ok := ss.find(id, owner, view)
-	if ok && !s.seen() { // it has just been ended for another one
+	if ok && !s.seen() { // it has just been ended to admit another session
 		if s, ok = ss.find(id, owner, view); ok {
 			s.seen()
 		}
@@ -190,7 +190,7 @@ func (ss *sessions) find(id string, owner gateway.Identity, view gateway.View) (
 	}
 	s = newSession(owner, ss.budget, view, ticket.version, ticket.capabilities, ss.patience)
 	for _, kind := range gateway.Kinds() {
-		s.stale[kind] = true // who knows what changed meanwhile
+		s.stale[kind] = true // the list may have changed meanwhile
 	}
 	ss.mu.Lock()
 	now, taken := ss.byID[id]
@@ -208,8 +208,8 @@ func (ss *sessions) find(id string, owner gateway.Identity, view gateway.View) (
 	return now, now != nil
 }
 
-// remove takes a session out of the list when its client deletes it; nil when it is
-// not there.
+// remove removes a session that its client deletes; it returns nil if there is
+// none.
 func (ss *sessions) remove(id string) *session {
 	ss.mu.Lock()
 	defer ss.mu.Unlock()
@@ -250,7 +250,7 @@ func (ss *sessions) views(into map[gateway.View]bool) {
 	ss.each(func(s *session) { into[s.view] = true })
 }
 
-// expire forgets sessions that nobody has used for the idle limit.
+// expire drops sessions that have not been used for the idle limit.
 func (ss *sessions) expire(idle time.Duration) {
 	now := time.Now()
 	var expired []*session
@@ -305,8 +305,8 @@ func (s *Server) setLevel(sess *session, msg *jsonrpc.Message) error {
 	return nil
 }
 
-// tellLoudest tells the house the loudest level that any legacy client wants,
-// one at a time, so that what was found out last is said last.
+// tellLoudest passes the most verbose log level of all legacy clients to the house.
+// Calls are serialised, so that the newest level is set last.
 func (s *Server) tellLoudest() {
 	s.levels.Lock()
 	defer s.levels.Unlock()
@@ -315,8 +315,8 @@ func (s *Server) tellLoudest() {
 	}
 }
 
-// loudest is the loudest level that any legacy client wants, empty when none
-// said.
+// loudest returns the most verbose log level that a legacy client asks for; empty
+// if none has asked.
 func (s *Server) loudest() (loudest string) {
 	consider := func(other *session) {
 		if l := other.known.Load().LogLevel; l != "" && (loudest == "" || gateway.Quietness(l) < gateway.Quietness(loudest)) {
@@ -341,13 +341,14 @@ const (
 	mostTopicBytes = 256 << 10
 )
 
-// watchCost is what is counted for a resource or task that a client watches, by
-// the length of its name: the name stands in requests and filters on the way to
-// the server, and a modern server over HTTP gets a connection for each. Measured.
+// watchCost returns the bytes to count for a resource or task that a client
+// watches, by the length of its name. The name is copied into requests and filters
+// on the way to the server, and a modern server over HTTP gets a connection for
+// each. The numbers are measured.
 func watchCost(name int) int { return 64<<10 + 6*name }
 
-// subscribe subscribes a legacy client to a resource. It counts against
-// the client's rate limit.
+// subscribe subscribes a legacy client to a resource. It counts against the
+// client's rate limit.
 func (s *Server) subscribe(ctx context.Context, sess *session, msg *jsonrpc.Message) error {
 	uri, ok := textOf(&msg.Params, msg.Params.URI)
 	if !ok {
@@ -407,8 +408,8 @@ func (s *Server) unsubscribe(sess *session, msg *jsonrpc.Message) error {
 	return nil
 }
 
-// Resubscribe asks the house that serves now for what clients subscribed to in the former
-// one: a server that was replaced has taken its subscriptions with it.
+// Resubscribe repeats the subscriptions of all clients in the current house,
+// because a replaced server has lost its subscriptions.
 func (s *Server) Resubscribe() {
 	s.tellLoudest()
 	var watching []*session
@@ -433,8 +434,8 @@ func (s *Server) Resubscribe() {
 	}
 }
 
-// renew asks the present house for the session's subscriptions, and then gives
-// up the former ones: none is without for a moment.
+// renew repeats the session's subscriptions in the current house, and then ends the
+// former ones, so that there is no gap.
 func (s *session) renew(server *Server) {
 	s.mu.Lock()
 	uris := slices.Collect(maps.Keys(s.subscriptions))
@@ -457,7 +458,7 @@ func (s *session) renew(server *Server) {
 	}
 }
 
-// watching is the call that subscribes a legacy client to a resource.
+// watching returns the call that subscribes a legacy client to a resource.
 func (s *session) watching(uri string) *gateway.Call {
 	known := s.known.Load()
 	return &gateway.Call{
@@ -466,11 +467,11 @@ func (s *session) watching(uri string) *gateway.Call {
 	}
 }
 
-// endSession ends a session, and what servers keep for it.
+// endSession ends a session and releases what servers keep for it.
 func (s *Server) endSession(sess *session) {
 	sess.end()
 	s.forget(sess)
 }
 
-// forget ends what servers keep for a session that has ended.
+// forget releases what servers keep for a session that has ended.
 func (s *Server) forget(sess *session) { s.opt.House().Forget(sess.known.Load().ID) }

@@ -55,7 +55,7 @@ func (h *house) wantUnharmed(token, tool string) {
 	}
 }
 
-// A client that opens session after session ends its own, and nobody else's.
+// A client that opens many sessions ends only its own.
 func TestAFloodOfSessionsShutsNobodyOut(t *testing.T) {
 	t.Parallel()
 	h := openLimitedHouse(t, servers{"fault": child(t)}, func(o *app.Options) { o.EdgeLimits.Sessions = 40 })

@@ -79,7 +79,7 @@ func arrayOf(n int, method string) string {
 	return "[" + b.String()[1:] + "]"
 }
 
-// unread is a response that nobody reads until it is opened.
+// unread is a response without a reader until it is opened.
 type unread struct {
 	http.ResponseWriter
 	began  func()
@@ -125,7 +125,7 @@ func TestBatchesTakeABoundedAmountOfMemory(t *testing.T) {
 			posted.Go(func() { postAs(s, w, "greedy", session, arrayOf(messages, method)) })
 			<-writing
 			made := int(handled.Load())
-			// Another client has room beside it, for large answers too.
+			// Another client still has its share, also for large answers.
 			other := openAs(s, "other", "2025-03-26")
 			for range 10 {
 				got := httptest.NewRecorder()
@@ -258,8 +258,8 @@ func TestSessionsInUseAreNotEnded(t *testing.T) {
 	})
 }
 
-// What waits for a client that does not read counts, and is given back whatever
-// becomes of the client.
+// Messages that wait for a client that does not read count against its share, and
+// are released however the client ends.
 func TestWhatWaitsForAClientCounts(t *testing.T) {
 	t.Parallel()
 	message := bytes.Repeat([]byte("x"), 1000)
@@ -343,7 +343,7 @@ func TestWhatWaitsForAClientCounts(t *testing.T) {
 	}
 }
 
-// What a session keeps of its client is bounded.
+// The memory that a session keeps for its client is bounded.
 func TestWhatASessionKeepsIsBounded(t *testing.T) {
 	t.Parallel()
 	budget := gateway.NewShares(16 << 20)

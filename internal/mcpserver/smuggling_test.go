@@ -176,7 +176,7 @@ func TestOversized(t *testing.T) {
 			h.send(request{body: large, chunked: chunked, header: headers("Mcp-Session-Id", "x")}).want(t, http.StatusRequestEntityTooLarge, -32600)
 		})
 	}
-	// A length that nobody could send is refused before anything is taken for it.
+	// An impossible length is refused before memory is reserved for it.
 	for _, length := range []int64{40 << 20, 600 << 20, 1<<63 - 1} {
 		if got := h.claim(length); got != http.StatusRequestEntityTooLarge {
 			t.Errorf("a body of %d bytes: %d", length, got)

@@ -10,28 +10,28 @@ import (
 	"genkan/internal/gateway"
 )
 
-// The transport of MCP 2024-11-05, for clients that know no other: a GET opens
-// a stream, which begins with the address to post messages to, and everything
-// that we have to say comes on the stream. The stream is the session.
+// This is the transport of MCP 2024-11-05, for clients that support no other. A GET
+// opens a stream. The stream begins with the address to post messages to, and
+// carries all messages to the client. The stream is the session.
 
-// SSE is where clients open their streams. The URL selects the view.
+// SSE returns the handler that opens streams. The URL selects the view.
 func (s *Server) SSE() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.serveSSE(w, r, requestedView(r)) })
 }
 
-// Messages is where the clients of all views post.
+// Messages returns the handler that receives the messages of all clients.
 func (s *Server) Messages() http.Handler { return http.HandlerFunc(s.servePosted) }
 
-// messagesPath is where the composition root puts Messages.
+// messagesPath is the path that package app mounts Messages at.
 const messagesPath = "/messages?sessionId="
 
-// sseClients are the clients with an open stream, by their session's id.
+// sseClients are the clients with an open stream, by session id.
 type sseClients struct {
 	mu   sync.RWMutex
 	byID map[string]*duplexConn
 }
 
-// add returns an id that nobody can guess.
+// add adds a client and returns its unguessable id.
 func (cs *sseClients) add(c *duplexConn) (id string, remove func()) {
 	id = rand.Text()
 	cs.mu.Lock()
@@ -44,7 +44,7 @@ func (cs *sseClients) add(c *duplexConn) (id string, remove func()) {
 	}
 }
 
-// get finds the stream of this owner. Another's is as good as none.
+// get returns the client with an id if it belongs to this owner.
 func (cs *sseClients) get(id, owner string) (*duplexConn, bool) {
 	cs.mu.RLock()
 	defer cs.mu.RUnlock()
@@ -67,15 +67,15 @@ func (cs *sseClients) count() int {
 	return len(cs.byID)
 }
 
-// serveSSE serves one client for as long as its stream is open. The stream counts
-// against the client's rate limit.
+// serveSSE serves a client while its stream is open. The stream counts against the
+// client's rate limit.
 func (s *Server) serveSSE(w http.ResponseWriter, r *http.Request, view gateway.View) {
 	id, ok := s.admit(w, r, view)
 	switch {
 	case !ok:
 		return
 	case r.Method != http.MethodGet:
-		// Clients that try streamable HTTP first are told by this status.
+		// This status tells clients that try streamable HTTP first to use SSE.
 		w.Header().Set("Allow", "GET")
 		s.plainError(w, r, http.StatusMethodNotAllowed, invalidRequest("GET opens a stream here, which says where to post messages; for streamable HTTP use /mcp"))
 		return
@@ -114,7 +114,7 @@ func (s *Server) serveSSE(w http.ResponseWriter, r *http.Request, view gateway.V
 	out.put([]byte(messagesPath+name), "endpoint")
 	c.speak(ctx, w, out, func() bool { return s.recognizes(r) })
 
-	// Without the stream there is nobody whom anything could be told.
+	// Without the stream nothing can be sent to the client.
 	remove()
 	c.stopBeginning()
 	out.close()
@@ -125,8 +125,8 @@ func (s *Server) serveSSE(w http.ResponseWriter, r *http.Request, view gateway.V
 	beside.Wait()
 }
 
-// speak writes to the stream until the client is gone, or until genkan goes
-// down and the calls under way are answered.
+// speak writes to the stream until the client disconnects, or until genkan shuts
+// down and the calls in flight are answered.
 func (c *duplexConn) speak(ctx context.Context, w http.ResponseWriter, out *events, recognized func() bool) {
 	startStream(w)
 	alive := time.NewTicker(keepAliveEvery)
@@ -164,7 +164,7 @@ func (c *duplexConn) speak(ctx context.Context, w http.ResponseWriter, out *even
 	}
 }
 
-// servePosted takes one message of a client that has a stream.
+// servePosted serves one message of a client that has a stream.
 func (s *Server) servePosted(w http.ResponseWriter, r *http.Request) {
 	id, ok := s.admit(w, r, gateway.View{})
 	if !ok {

@@ -13,22 +13,22 @@ import (
 	"genkan/internal/jsonrpc"
 )
 
-// StdioOptions are one client's.
+// StdioOptions describe one client.
 type StdioOptions struct {
-	// View is what the client asks to see.
+	// View is the view that the client asks for.
 	View gateway.View
-	// Client is what the client is called; empty if it did not say. Seen is told
-	// whenever it says something; nil for nobody.
+	// Client is the name of the client; empty if unknown. Seen is called for each
+	// message of the client; may be nil.
 	Client string
 	Seen   func()
 	// Dir is the directory that the client works in; empty if unknown.
 	Dir string
-	// Gone is closed when nobody is there to read an answer: calls are
-	// canceled then. Nil if that cannot be known.
+	// Gone is closed when the client can no longer read answers. Calls are canceled
+	// then. It is nil if that cannot be known.
 	Gone <-chan struct{}
 }
 
-// Check says what cannot be done for a client.
+// Check returns an error if a client's options cannot be satisfied.
 func (s *Server) Check(opt StdioOptions) error {
 	if !s.opt.House().Has(opt.View) {
 		return UnknownServers(opt.View.Servers.Names())
@@ -36,13 +36,13 @@ func (s *Server) Check(opt StdioOptions) error {
 	return nil
 }
 
-// UnknownServers is the error for a client that asks for unknown servers.
+// UnknownServers returns the error for a client that asks for unknown servers.
 func UnknownServers(only []string) error {
 	return gateway.Errorf(gateway.CodeInvalid, "--only %s names a server that is not configured, or is disabled; `genkan servers` lists them", strings.Join(only, ","))
 }
 
-// ServeStdio serves one client until its input ends or ctx does, and then lets
-// the calls that are under way finish; not for ever, once ctx has ended.
+// ServeStdio serves one client until its input or ctx ends, and then lets the calls
+// in flight finish. After the end of ctx it waits only for a limited time.
 func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer, opt StdioOptions) error {
 	if err := s.Check(opt); err != nil {
 		return err
@@ -89,8 +89,8 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer, op
 	}
 	c.stopBeginning()
 	c.sess.silence(silent)
-	// Subscriptions end with the connection, or they would keep it for ever.
-	// Calls have contexts of their own and finish.
+	// Subscriptions end with the connection, because they would otherwise keep it
+	// open for ever. Calls have their own contexts and finish.
 	cancel(nil)
 	beside.Go(func() {
 		select {
@@ -112,7 +112,7 @@ func (s *Server) ServeStdio(ctx context.Context, in io.Reader, out io.Writer, op
 	return err
 }
 
-// read takes what comes, line by line.
+// read reads the input line by line.
 func (c *duplexConn) read(ctx context.Context, in io.Reader, seen func()) error {
 	lines := jsonrpc.NewLineReader(in)
 	for {
@@ -136,8 +136,8 @@ func (c *duplexConn) read(ctx context.Context, in io.Reader, seen func()) error 
 	}
 }
 
-// receiveLine takes a line: a message, or an array of them where the client's
-// version has such.
+// receiveLine handles a line: a message, or an array of messages if the client's
+// version allows arrays.
 func (c *duplexConn) receiveLine(ctx context.Context, line []byte) {
 	messages := [][]byte{line}
 	batch := jsonrpc.IsBatch(line) && c.sess.hasBatches()
@@ -160,8 +160,8 @@ func (c *duplexConn) receiveLine(ctx context.Context, line []byte) {
 	}
 }
 
-// lines is the outlet to a client that spawned us. If it does not read, whoever
-// writes to it waits: in such a process there is nobody else to be held up.
+// lines is the outlet to a client that spawned this process. If the client does not
+// read, writers wait. That is harmless, because the process serves no other client.
 type lines struct {
 	log *slog.Logger
 	mu  sync.Mutex

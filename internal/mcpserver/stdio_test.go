@@ -71,7 +71,7 @@ func TestStdioBothEras(t *testing.T) {
 			t.Errorf("%s\nwas answered with %s\nwant code %d, id %s", refused.line, got, refused.code, refused.id)
 		}
 	}
-	// What needs no answer gets none: the next message is the ping's.
+	// A notification gets no answer: the next message is the ping's.
 	p.send(`{"jsonrpc":"2.0","method":"notifications/whatever","params":{}}`)
 	p.send(`{"jsonrpc":"2.0","id":99,"result":{}}`)
 	p.send("   ")
@@ -114,7 +114,7 @@ func TestStdioChanges(t *testing.T) {
 		fresh.send(modern(`"sub"`, "subscriptions/listen", `"notifications":{}`, "").body)
 		return errorCode(fresh.next()) == 0
 	}, "the id is free")
-	// Nobody who did not ask has been told anything.
+	// Clients that did not ask have received nothing.
 	for _, p := range []*pipe{silent, fresh} {
 		h.send(modernCall("1", "fault__add_tool", `{"name":"two"}`))
 		p.send(`{"jsonrpc":"2.0","id":"end","method":"ping"}`)

@@ -116,7 +116,7 @@ func headerSize(r *http.Request) int {
 			size += len(name) + len(value)
 		}
 	}
-	return 2 * size // the connection has read about as much again
+	return 2 * size // the connection's buffers hold about as much again
 }
 
 // subscription is a subscriptions/listen request of a modern client.
@@ -201,8 +201,8 @@ func (s *subscription) addTopics(kind gateway.Kind, list []byte) bool {
 	return err == nil && fits
 }
 
-// open subscribes to the topics. A topic that no server can be subscribed to is
-// left out of the acknowledgement.
+// open subscribes to the topics. The acknowledgement omits a topic that no server
+// accepts a subscription to.
 func (s *subscription) open(ctx context.Context, server *Server) {
 	topics := s.topics
 	s.topics = nil
@@ -217,7 +217,7 @@ func (s *subscription) open(ctx context.Context, server *Server) {
 	}
 }
 
-// renew subscribes to the topics again, in the house that serves now.
+// renew subscribes to the topics again, in the current house.
 func (s *subscription) renew(ctx context.Context, server *Server) {
 	former := s.stops
 	s.stops = nil
@@ -234,7 +234,7 @@ func (s *subscription) renew(ctx context.Context, server *Server) {
 	}
 }
 
-// ask subscribes to one topic in the house that serves now.
+// ask subscribes to one topic in the current house.
 func (s *subscription) ask(ctx context.Context, server *Server, w topic) (stop func(), err error) {
 	c := s.caller
 	told := s.listener.update
@@ -331,7 +331,8 @@ func (s *Server) listen(p *reply, r *http.Request, msg *jsonrpc.Message, id visi
 		return
 	}
 	defer leave()
-	// Only now: a reload in between would not know of it.
+	// Subscribe only after join. A reload before join would not renew the
+	// subscription.
 	defer sub.end()
 	sub.open(r.Context(), s)
 	startStream(p.w)

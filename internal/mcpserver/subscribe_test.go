@@ -8,8 +8,8 @@ import (
 	"genkan/internal/testkit"
 )
 
-// TestSubscriptions: whoever asked hears that a resource changed, once, and
-// nobody hears of another.
+// TestSubscriptions: a subscriber is notified once when its resource changes, and
+// of no other resource.
 func TestSubscriptions(t *testing.T) {
 	t.Parallel()
 	everyPairing(t, clientOptions{}, func(t *testing.T, c *client, server string) {
@@ -34,7 +34,7 @@ func TestSubscriptions(t *testing.T) {
 	})
 }
 
-// TestUnsubscribing: an update after it reaches nobody, and the server is told.
+// TestUnsubscribing: a later update reaches no client, and the server is told.
 func TestUnsubscribing(t *testing.T) {
 	t.Parallel()
 	for _, era := range []string{legacyEra, modernEra} {
@@ -64,8 +64,8 @@ func TestUnsubscribing(t *testing.T) {
 	}
 }
 
-// TestOneSubscriptionForAll: however many want to hear of a resource, its
-// server is asked once; it is told that nobody wants it when nobody does.
+// TestOneSubscriptionForAll: a server gets one subscription for a resource, however
+// many clients subscribe, and an unsubscribe after the last one.
 func TestOneSubscriptionForAll(t *testing.T) {
 	t.Parallel()
 	for _, upstream := range []string{legacyEra, modernEra} {
@@ -149,7 +149,7 @@ func TestSubscriptionsAreRenewed(t *testing.T) {
 						clients[0].call("a__crash", `{}`)
 					default:
 						running.Restart()
-						// Nobody hears of it until somebody calls.
+						// No client is notified until a call is made.
 						testkit.Eventually(t, func() bool { return errorCode(clients[0].call("a__echo", `{"text":"x"}`)) == 0 }, "the server answers again")
 					}
 					h.waitForServer("a")

@@ -82,9 +82,9 @@ func taskID(tb testing.TB, state string) string {
 	return id
 }
 
-// After a restart a task is its client's as before, and nobody else's, though all
-// servers number their tasks alike. With two servers that make tasks it goes to the
-// one that made it.
+// After a restart a task still belongs to its client alone, though all servers
+// number their tasks alike. With two servers that create tasks, a request goes to
+// the one that created it.
 func TestTasksSurviveARestartForTheirOwner(t *testing.T) {
 	t.Parallel()
 	h := openHouse(t, servers{"new": taskServer(t, true), "old": taskServer(t, false), "older": taskServer(t, false)})
@@ -126,8 +126,8 @@ func TestTasksSurviveARestartForTheirOwner(t *testing.T) {
 	}
 }
 
-// A server that was started anew may use an id again. Then it is the task of whose
-// call made it, and not of whoever had that id before.
+// A restarted server may reuse an id. Then the task belongs to the client whose
+// call created it, not to the former owner of the id.
 func TestAnIDThatAServerUsesAgain(t *testing.T) {
 	t.Parallel()
 	h := openHouse(t, servers{"a": with(child(t, "-everything", "-tasks", "-era", "legacy"), map[string]any{"isolation": "shared"})})
@@ -144,8 +144,8 @@ func TestAnIDThatAServerUsesAgain(t *testing.T) {
 	}
 }
 
-// What a server says of a task, and what is asked for it, names the task as its
-// client knows it; the server sees its own id.
+// Messages of a server about a task, and requests for it, use the client's id of
+// the task towards the client; the server sees its own id.
 func TestReferencesToTasksAreTranslated(t *testing.T) {
 	t.Parallel()
 	const related = "io.modelcontextprotocol/related-task"
@@ -258,7 +258,7 @@ func TestTasksFindTheirServer(t *testing.T) {
 		if got := member(t, r.last(), "result", "capabilities", "tasks"); got != `{"cancel":{},"requests":{"tools":{"call":{}}}}` {
 			t.Errorf("legacy: %s", got)
 		}
-		// None of these lists them.
+		// Neither of these lists them.
 		h.send(legacy(h.initialize(h.token), "2", "tasks/list", `{}`)).want(t, http.StatusOK, -32601)
 	})
 }

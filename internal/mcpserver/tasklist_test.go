@@ -40,8 +40,8 @@ func tasksOf(c *client) (ids []string, pages int) {
 	}
 }
 
-// TestTaskList: a legacy client sees its own tasks, those of all servers, in the
-// order in which they came, and nobody else's.
+// TestTaskList: a legacy client sees its own tasks of all servers, in the order of
+// their creation, and no others.
 func TestTaskList(t *testing.T) {
 	t.Parallel()
 	house := upstreams(t, "-tasks")

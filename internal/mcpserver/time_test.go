@@ -78,8 +78,8 @@ const (
 	modernCallBody = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"t","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}`
 )
 
-// TestSessionsExpire: a session that nobody uses ends after the idle limit; one
-// that has a call under way or a stream open is used.
+// TestSessionsExpire: an unused session ends after the idle limit. A session with a
+// call in flight or an open stream is in use.
 func TestSessionsExpire(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newQuietServer(quietHouse{takes: 5 * time.Hour})
@@ -181,8 +181,8 @@ func TestKeepAlive(t *testing.T) {
 	}
 }
 
-// TestStdioStop: a request to stop gives calls half a minute, also when the
-// input had ended before and somebody hangs.
+// TestStdioStop: a request to stop gives calls half a minute, even if the input had
+// ended before and a call hangs.
 func TestStdioStop(t *testing.T) {
 	for name, c := range map[string]struct {
 		takes, after time.Duration

@@ -40,7 +40,7 @@ func TestAServerAlone(t *testing.T) {
 		if answer := c.do("completion/complete", `"ref":{"type":"ref/prompt","name":"greet"},"argument":{"name":"name","value":"a"}`); !strings.Contains(answer, `["alpha"]`) {
 			t.Errorf("greet completes to %s", answer)
 		}
-		// What is not in the view does not exist.
+		// A tool outside of the view does not exist.
 		for _, tool := range []string{"a__echo", "b__echo"} {
 			if answer := c.call(tool, `{"text":"x"}`); errorCode(answer) != -32602 || !strings.Contains(answer, "Unknown tool") {
 				t.Errorf("%s is answered with %s", tool, answer)
@@ -78,7 +78,7 @@ func TestUnknownViews(t *testing.T) {
 			t.Errorf("%s: %d %s", path, answer.status, answer.body)
 		}
 	}
-	// Nobody comes in by another door.
+	// The view cannot be entered by another URL.
 	r := modern("1", "tools/list", "", "")
 	r.path = "/mcp/s/nosuch"
 	r.header.Set("Authorization", "Bearer wrong")
@@ -141,7 +141,7 @@ func TestChangesReachTheirViews(t *testing.T) {
 			for _, c := range []*client{all, pipe, a} {
 				c.await(change.method)
 			}
-			// What b hears of next is its own: nothing came before it.
+			// The next notification for b is its own: nothing came before it.
 			b.mustSay("add_tool", `{"name":"marker"}`)
 			b.await("notifications/tools/list_changed")
 			if got := b.notifications("list_changed"); len(got) != len(b.notifications("tools/list_changed")) {

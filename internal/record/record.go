@@ -21,7 +21,7 @@ import (
 	"genkan/internal/jsonrpc"
 )
 
-// Recorder writes down calls.
+// Recorder records calls.
 type Recorder struct {
 	log      *slog.Logger
 	pid      int
@@ -33,7 +33,7 @@ type Recorder struct {
 	refusals *Refusals
 }
 
-// New makes a recorder with metrics of its own.
+// New returns a Recorder with its own metrics.
 func New(log *slog.Logger) *Recorder {
 	r := &Recorder{
 		log: log, pid: os.Getpid(), run: rand.Text()[:6],
@@ -54,10 +54,11 @@ func New(log *slog.Logger) *Recorder {
 	return r
 }
 
-// Registry is where other packages register their metrics.
+// Registry returns the registry to which other packages add their metrics.
 func (r *Recorder) Registry() *prometheus.Registry { return r.registry }
 
-// Refusals is where requests are noted that are refused before they become calls.
+// Refusals returns the record of requests that are refused before they become
+// calls.
 func (r *Recorder) Refusals() *Refusals { return r.refusals }
 
 // Middleware records every call that passes.
@@ -73,7 +74,7 @@ func (r *Recorder) Middleware(next gateway.Handler) gateway.Handler {
 	})
 }
 
-// guarded turns a panic further in into the failure of this one call.
+// guarded turns a panic in a later step into the failure of this call.
 func (r *Recorder) guarded(ctx context.Context, call *gateway.Call, next gateway.Handler) (result *gateway.Result, err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -90,22 +91,22 @@ func (r *Recorder) guarded(ctx context.Context, call *gateway.Call, next gateway
 
 func (r *Recorder) write(ctx context.Context, call *gateway.Call, result *gateway.Result, err error, took time.Duration) {
 	outcome, text := verdict(result, err)
-	// Names that nobody has registered are the caller's text: they would let
-	// anybody fill the metrics and the log.
+	// The name of an unknown tool is the caller's text. Callers could fill the
+	// metrics and the log with it.
 	server, tool := "", ""
 	if call.Tool != nil {
 		server, tool = call.Tool.Source.Name(), call.Tool.Exposed
 		if call.Tool.Kind != gateway.KindTool {
-			// There is no end of URIs, and they can tell secrets.
+			// URIs are unbounded in number, and can contain secrets.
 			tool = call.Method
 		}
 	}
 	if e := gateway.AsError(err); e != nil && e.Code == gateway.CodeInternal && e.Err != nil {
-		// The caller was told to look here.
+		// The error that the caller got refers to this line.
 		r.log.ErrorContext(ctx, "a call failed inside", "request_id", call.RequestID, "error", e.Err)
 	}
 	if call.Tool == nil && outcome == gateway.CodeNotFound.String() {
-		// The line below is its trace.
+		// The line below records it.
 		r.refusals.count.WithLabelValues("unknown_tool").Inc()
 	}
 	r.duration.WithLabelValues(server).Observe(took.Seconds())
@@ -132,8 +133,8 @@ func (r *Recorder) write(ctx context.Context, call *gateway.Call, result *gatewa
 	r.log.LogAttrs(ctx, slog.LevelInfo, "call", attrs...)
 }
 
-// verdict names the outcome, and the error as far as it may be logged. What a
-// server says in its errors can repeat arguments, so only its code is kept.
+// verdict returns the outcome, and the part of the error that may be logged. A
+// server's error can repeat arguments, so only its code is logged.
 func verdict(result *gateway.Result, err error) (outcome, text string) {
 	if err == nil {
 		if result.IsError {
@@ -145,7 +146,7 @@ func verdict(result *gateway.Result, err error) (outcome, text string) {
 	switch {
 	case e.RPC != nil:
 		return "server_error", fmt.Sprintf("the server answered with error %s", jsonrpc.Lookup(e.RPC, "code"))
-	// The messages of these two repeat what the caller sent: the name of the
+	// The messages of these two codes repeat the caller's text: the name of the
 	// tool, the names of its arguments.
 	case e.Code == gateway.CodeNotFound:
 		return e.Code.String(), "unknown tool"

@@ -153,7 +153,8 @@ func TestInnerErrorsAreInTheLog(t *testing.T) {
 	}
 }
 
-// What callers make up must not become labels: anybody could fill the metrics.
+// Names that callers invent must not become labels, because callers could fill the
+// metrics.
 func TestUnknownNamesAreNotLabels(t *testing.T) {
 	r, h, log := recorder(func(_ context.Context, call *gateway.Call) (*gateway.Result, error) {
 		return nil, gateway.Errorf(gateway.CodeNotFound, "Unknown tool: %s", call.Name)
@@ -196,7 +197,7 @@ func TestMetrics(t *testing.T) {
 	if timed != 3 {
 		t.Errorf("%d calls were timed", timed)
 	}
-	// Other rooms may add their own.
+	// Other packages may add their own metrics.
 	if err := r.Registry().Register(prometheus.NewGauge(prometheus.GaugeOpts{Name: "genkan_other"})); err != nil {
 		t.Error(err)
 	}

@@ -12,27 +12,26 @@ import (
 )
 
 const (
-	// maxLoggedPath bounds what a line shows of a path, and maxLoggedMethod of a
-	// method, in bytes.
+	// maxLoggedPath and maxLoggedMethod bound the path and the method in a log line,
+	// in bytes.
 	maxLoggedPath   = 200
 	maxLoggedMethod = 16
 	// maxLoggedSegment bounds a segment of a path: a longer one may be a key.
 	maxLoggedSegment = 24
 )
 
-// Refusals keeps account of HTTP requests that were refused: a line in the log
-// for the first ones of each source, a sum for the others, and a counter. It never
-// sees tokens or bodies.
+// Refusals records refused HTTP requests: a log line for the first ones of each
+// source, a number for the others, and a metric. It never sees tokens or bodies.
 type Refusals struct {
 	log   *slog.Logger
 	count *prometheus.CounterVec
 	tally *logs.Tally[refusalSource]
 }
 
-// refusalSource is what refusals are summed up by.
+// refusalSource is the kind by which refusals are counted.
 type refusalSource struct{ reason, client, host string }
 
-// otherSources stands for the host of sources that are too many to tell apart.
+// otherSources is the host of the sources beyond the bound.
 const otherSources = "(others)"
 
 func newRefusals(log *slog.Logger) *Refusals {
@@ -51,7 +50,7 @@ func newRefusals(log *slog.Logger) *Refusals {
 	}
 }
 
-// Note notes a refused request. The reason is one of a fixed set. The client is
+// Note records a refused request. The reason is one of a fixed set. The client is
 // empty if it is unknown.
 func (r *Refusals) Note(req *http.Request, status int, reason, client string) {
 	r.count.WithLabelValues(reason).Inc()
@@ -68,13 +67,13 @@ func (r *Refusals) Note(req *http.Request, status int, reason, client string) {
 		"client", client, "remote_address", req.RemoteAddr)
 }
 
-// Flush logs what was only counted since the last time.
+// Flush logs the refusals that were only counted since the last time.
 func (r *Refusals) Flush() { r.tally.Flush() }
 
-// loggedPath is the path of the route that a request has matched, with the names of
-// its parts and not the caller's text in them, which may be secret. The path of a
-// request that has matched none is shown without long segments, for the same
-// reason. It has neither a query nor control characters.
+// loggedPath returns the pattern of the route that a request matched, without the
+// caller's values, which may be secret. For a request that matched no route it
+// returns the path without long segments, for the same reason. The result has
+// neither a query nor control characters.
 func loggedPath(req *http.Request) string {
 	_, path, found := strings.Cut(req.Pattern, " ")
 	if !found {

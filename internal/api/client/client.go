@@ -51,8 +51,8 @@ func (c *Client) Close() { c.http.CloseIdleConnections() }
 // keepHere follows no redirect: genkan sends none.
 func keepHere(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
-// Probe asks whoever listens on host:port for its health. It has no token to
-// send, so the certificate does not matter: the answer is a hint for people.
+// Probe asks the server on host:port for its health. It has no token to send, so
+// the certificate does not matter: the answer is a hint for people.
 func Probe(ctx context.Context, address string, useTLS bool) (Health, error) {
 	c := &Client{base: "http://" + address, http: &http.Client{Transport: &http.Transport{
 		TLSClientConfig:   &tls.Config{InsecureSkipVerify: true}, //nolint:gosec // nothing secret is sent or believed

@@ -223,7 +223,7 @@ type StateMetadata struct {
 	Tags      []string   `json:"tags"`
 }
 
-// NewState is another text about where things stand.
+// NewState replaces the text about where things stand.
 type NewState struct {
 	Content   string   `json:"content" doc:"Markdown, at most 102,400 characters."`
 	UpdatedBy string   `json:"updated_by,omitempty" doc:"The caller unless said."`
@@ -312,7 +312,7 @@ func (c *Client) ChangeItem(ctx context.Context, ref string, fields map[string]a
 	return out, c.do(ctx, http.MethodPatch, itemPath(ref), fields, &out)
 }
 
-// ChangeItems changes many items, all or none of them.
+// ChangeItems changes several items atomically.
 func (c *Client) ChangeItems(ctx context.Context, in BulkUpdate) (BulkUpdated, error) {
 	var out BulkUpdated
 	return out, c.do(ctx, http.MethodPost, "/v1/items/bulk", in, &out)

@@ -27,7 +27,7 @@ type KnowledgeIndex struct {
 	Damage   string     `json:"damage,omitempty" doc:"What is wrong with the file; it is built anew by itself."`
 }
 
-// KnowledgeWork is how far somebody is.
+// KnowledgeWork is the progress of a task on the knowledge base.
 type KnowledgeWork struct {
 	What  string `json:"what" doc:"check or rebuild."`
 	Done  int    `json:"done"`
@@ -63,7 +63,7 @@ func (c *Client) CheckKnowledge(ctx context.Context) (KnowledgeHealth, error) {
 	return out, c.do(ctx, http.MethodPost, "/v1/knowledge/check", nil, &out)
 }
 
-// RebuildKnowledge makes index and graph anew.
+// RebuildKnowledge rebuilds the index and the graph.
 func (c *Client) RebuildKnowledge(ctx context.Context) error {
 	return c.do(ctx, http.MethodPost, "/v1/knowledge/rebuild", nil, &Done{})
 }

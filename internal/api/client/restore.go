@@ -57,7 +57,7 @@ type RestoredAs struct {
 	Former []string `json:"former" doc:"The former references that were kept."`
 }
 
-// Restore brings in what was elsewhere, all or none of it.
+// Restore imports items of another knowledge base atomically.
 func (c *Client) Restore(ctx context.Context, in Restoration) (Restored, error) {
 	var out Restored
 	return out, c.do(ctx, http.MethodPost, "/v1/items/restore", in, &out)

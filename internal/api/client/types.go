@@ -225,7 +225,7 @@ type Done struct {
 	Success bool `json:"success"`
 }
 
-// HealthMessage is what a genkan that serves says, whoever asks.
+// HealthMessage is the message of a genkan that serves; it is public.
 const HealthMessage = "MCP Server is running"
 
 // Health is what everybody may know.
