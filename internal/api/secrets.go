@@ -30,7 +30,7 @@ func (a *API) secretRoutes() []route {
 		{
 			method: "PUT", path: "/v1/secrets/{name}", id: "setSecret", summary: "Keep a secret",
 			about: "It replaces the former value, and the configuration is read again: servers that refer to it are restarted with it.",
-			body:  client.NewSecret{}, answer: client.SecretChanged{}, failures: []restError{badName}, serve: a.setSecret,
+			body:  client.NewSecret{}, answer: client.SecretChanged{}, failures: []restError{badName, restErrorOf(gateway.CodeNotFound)}, serve: a.setSecret,
 		},
 		{
 			method: "DELETE", path: "/v1/secrets/{name}", id: "removeSecret", summary: "Forget a secret",
