@@ -25,6 +25,6 @@
 //   - A call of REST sets Call.Complete: its arguments are validated, and completed
 //     with defaults. The tools of the knowledge base check their arguments
 //     themselves. Nothing is sent again unless the caller asks for it (call.go).
-//   - restErrors (errors.go) has every gateway.Code.
+//   - client.ErrorCodes has every gateway.Code.
 //   - Bodies and answers count against the caller's share of memory.
 package api

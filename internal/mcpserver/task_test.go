@@ -258,7 +258,7 @@ func TestTasksFindTheirServer(t *testing.T) {
 		if got := member(t, r.last(), "result", "capabilities", "tasks"); got != `{"cancel":{},"requests":{"tools":{"call":{}}}}` {
 			t.Errorf("legacy: %s", got)
 		}
-		// Neither of these lists them.
+		// None of these servers lists tasks.
 		h.send(legacy(h.initialize(h.token), "2", "tasks/list", `{}`)).want(t, http.StatusOK, -32601)
 	})
 }
