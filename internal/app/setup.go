@@ -92,13 +92,13 @@ func NewSetup(opt Options, listening func(ctx context.Context) string) *setup.Se
 		from.Stored, err = beside()
 		return from, err
 	}
-	out.Tokens = opt.withTokens
+	out.Tokens = opt.WithTokens
 	out.Listening = listening
 	return setup.New(out)
 }
 
-// withTokens opens the tokens of the data directory.
-func (o Options) withTokens(ctx context.Context, use func(*identity.Tokens) error) error {
+// WithTokens opens the tokens of the data directory without a running genkan.
+func (o Options) WithTokens(ctx context.Context, use func(*identity.Tokens) error) error {
 	if err := os.MkdirAll(o.DataDir, 0o700); err != nil {
 		return &gateway.Error{
 			Code: gateway.CodeInvalid, Err: err,

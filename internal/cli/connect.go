@@ -41,7 +41,7 @@ on it. They are left as they are unless --project is given.
 SERVER__TOOL. "genkan undo" puts the files back as they were.`, setup.ClientNames()),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				list, err := c.setupAPI(cmd.Context()).Connections(cmd.Context(), workDir())
+				list, err := c.setupAPI(cmd.Context()).Connections(cmd.Context(), workingDir())
 				if err == nil {
 					c.showConnections(list)
 				}
@@ -93,7 +93,7 @@ func (c *command) sayNoClients() {
 // runConnect connects clients, or shows what that would change.
 func (c *command) runConnect(ctx context.Context, names []string, how connecting) error {
 	done, err := c.setupAPI(ctx).Connect(ctx, names[0], client.ConnectRequest{
-		Folder: workDir(), Also: names[1:], Aggregate: how.aggregate, URL: how.url, Project: how.project, DryRun: !how.write,
+		Folder: workingDir(), Also: names[1:], Aggregate: how.aggregate, URL: how.url, Project: how.project, DryRun: !how.write,
 	})
 	if err != nil && len(done.Files) == 0 {
 		return err

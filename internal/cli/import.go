@@ -50,7 +50,7 @@ for their servers only.`, setup.ClientNames()),
 type importing struct{ yes, project, noStart bool }
 
 func (c *command) runImport(ctx context.Context, args []string, how importing) error {
-	which := client.ImportSelection{Folder: workDir()}
+	which := client.ImportSelection{Folder: workingDir()}
 	for _, arg := range args {
 		one, err := clientOrFile(arg)
 		if err != nil {

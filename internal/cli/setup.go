@@ -12,10 +12,8 @@ import (
 	"genkan/internal/api/client"
 	"genkan/internal/app"
 	"genkan/internal/clients"
-	"genkan/internal/config"
 	"genkan/internal/gateway"
 	"genkan/internal/lang"
-	"genkan/internal/registry"
 	"genkan/internal/setup"
 )
 
@@ -82,16 +80,6 @@ func (c *command) seesTheSame(env clients.Environment, there client.Connections)
 	return slices.Equal(here, others)
 }
 
-// workDir returns the folder of the current project; empty if the folder was
-// removed.
-func workDir() string {
-	dir, err := os.Getwd()
-	if err != nil {
-		return ""
-	}
-	return dir
-}
-
 // entryCommand returns the command that entries in clients' files start.
 func (c *command) entryCommand() []string {
 	words := []string{program()}
@@ -143,33 +131,12 @@ func (c *command) listeningURL(ctx context.Context) string {
 	}
 }
 
-// clientTokenPrefix is the prefix of the vault's names for clients' tokens.
-const clientTokenPrefix = setup.TokenPrefix
-
-// importsFile returns the path of the list of imported entries.
-func (c *command) importsFile() string { return setup.ImportsFile(c.dataDir) }
-
-func (c *command) backups() clients.Backups { return c.localSetup().Backups() }
-
 // ownConfig returns the path of genkan's configuration.
 func (c *command) ownConfig() string {
 	if c.configFile != "" {
 		return c.configFile
 	}
 	return app.DefaultConfigFile(c.dataDir)
-}
-
-// sources returns the values of the configuration's variables in this process, and
-// the servers of the database.
-func (c *command) sources(ctx context.Context) config.Sources {
-	vault := app.OpenVault(c.dataDir)
-	kept, err := app.StoredServers(ctx, c.dataDir)
-	if err != nil {
-		kept = nil // commands that need the database report what is wrong with it
-	}
-	return config.Sources{Stored: kept, Env: os.LookupEnv, Secret: func(name string) (gateway.Secret, bool, error) {
-		return vault.Load(ctx, registry.SecretPrefix+name)
-	}}
 }
 
 // problemError converts a problem with a file into an error.

@@ -3,19 +3,14 @@ package cli
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"genkan/internal/api"
 	"genkan/internal/api/client"
 	"genkan/internal/app"
-	"genkan/internal/gateway"
 	"genkan/internal/identity"
 	"genkan/internal/logs"
-	"genkan/internal/sqlite"
 )
 
 func (c *command) tokens() *cobra.Command {
@@ -47,38 +42,17 @@ func (c *command) withTokens(ctx context.Context, use func(tokenKeeper) error) e
 	if remote != nil {
 		return use(remote)
 	}
-	return c.keeper(ctx, func(k *identity.Tokens) error { return use(storedTokens{k}) })
-}
-
-// keeper opens the tokens of the data directory.
-func (c *command) keeper(ctx context.Context, use func(*identity.Tokens) error) error {
-	if err := os.MkdirAll(c.dataDir, 0o700); err != nil {
-		return &gateway.Error{
-			Code: gateway.CodeInvalid, Err: err,
-			Message: "the data directory %s cannot be made; choose another with --data",
-			Values:  []any{c.dataDir},
-		}
-	}
-	if err := app.CheckDataDir(c.dataDir); err != nil {
-		return err
-	}
 	sink := c.logSink()
 	defer sink.Close()
-	store, err := sqlite.Open(ctx, filepath.Join(c.dataDir, "genkan.db"), logs.New(sink, logs.Level("warn"), isTerminal(c.std.Err)))
-	if err != nil {
-		return err
-	}
-	defer func() { _ = store.Close() }()
-	k := identity.NewTokens(store, "", time.Now)
-	k.Changed = func(operation, name string) { app.NoteChange(c.dataDir, operation, name) }
-	return use(k)
+	opt := app.Options{DataDir: c.dataDir, Log: logs.New(sink, logs.Level("warn"), isTerminal(c.std.Err))}
+	return opt.WithTokens(ctx, func(t *identity.Tokens) error { return use(storedTokens{t}) })
 }
 
 // storedTokens are the tokens of a data directory without a running genkan.
-type storedTokens struct{ keeper *identity.Tokens }
+type storedTokens struct{ tokens *identity.Tokens }
 
 func (s storedTokens) Tokens(ctx context.Context) ([]client.Token, error) {
-	list, err := s.keeper.List(ctx)
+	list, err := s.tokens.List(ctx)
 	out := make([]client.Token, len(list))
 	for i, t := range list {
 		out[i] = api.TokenOf(t)
@@ -87,12 +61,12 @@ func (s storedTokens) Tokens(ctx context.Context) ([]client.Token, error) {
 }
 
 func (s storedTokens) AddToken(ctx context.Context, name string) (client.MadeToken, error) {
-	token, secret, err := s.keeper.Add(ctx, name, false)
+	token, secret, err := s.tokens.Add(ctx, name, false)
 	return client.MadeToken{Name: token.Name, Token: secret.Reveal()}, err
 }
 
 func (s storedTokens) RevokeToken(ctx context.Context, name string) error {
-	return s.keeper.Revoke(ctx, name)
+	return s.tokens.Revoke(ctx, name)
 }
 
 func (c *command) tokensAdd() *cobra.Command {
