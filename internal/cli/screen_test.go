@@ -116,7 +116,7 @@ func FuzzScreen(f *testing.F) {
 			}
 		}
 		checkShown(t, out.String())
-		if again := gateway.Visible(out.String()); again != out.String() {
+		if again := gateway.Escape(out.String(), true, gateway.AppendEscape); again != out.String() {
 			t.Errorf("%q is shown as %q the second time", out.String(), again)
 		}
 		if line := gateway.Printable(string(text)); strings.ContainsAny(line, "\n\t") {

@@ -12,9 +12,6 @@ import (
 // cells of tables.
 func Printable(text string) string { return Escape(text, false, AppendEscape) }
 
-// Visible is Printable for texts of several lines: line breaks and tabs stay.
-func Visible(text string) string { return Escape(text, true, AppendEscape) }
-
 // AppendEscape appends the escape of a character, or of a byte that is not UTF-8.
 func AppendEscape(to []byte, r rune, invalid bool) []byte {
 	switch {

@@ -42,8 +42,5 @@ func (b *Base) Answer(answer any, err error) (*gateway.Result, error) {
 	return newResult(answer, err)
 }
 
-// AnswerSummary returns the form of an item in lists.
-func AnswerSummary(s Summary) any { return newSummaryAnswer(s) }
-
 // AnswerMatch returns the form of an item in search results.
 func AnswerMatch(m Match) any { return newMatchAnswer(m) }
