@@ -274,7 +274,7 @@ func (r rooms) Has(gateway.View) bool                       { return true }
 func (r rooms) Count(gateway.Identity) error                { return nil }
 func (r rooms) SetLogLevel(string)                          {}
 func (r rooms) Forget(string)                               {}
-func (r rooms) Hear(*gateway.Session, string, []byte)       {}
+func (r rooms) ClientNotified(*gateway.Session, string, []byte)       {}
 func (r rooms) Tasks(context.Context, *gateway.Call, string) ([]byte, error) {
 	return []byte(`{"tasks":[]}`), nil
 }

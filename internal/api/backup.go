@@ -49,7 +49,7 @@ func (a *API) backup(w http.ResponseWriter, r *http.Request, id gateway.Identity
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Cache-Control", "no-store")
 	w.WriteHeader(http.StatusOK)
-	if err := pour(r.Context(), w, copied); err != nil {
+	if err := copyAnswer(r.Context(), w, copied); err != nil {
 		if r.Context().Err() == nil {
 			a.opt.Log.Error("a backup broke off", "error", err)
 		}
@@ -57,8 +57,8 @@ func (a *API) backup(w http.ResponseWriter, r *http.Request, id gateway.Identity
 	}
 }
 
-// pour copies a long answer. A caller that stops reading is disconnected.
-func pour(ctx context.Context, w http.ResponseWriter, from io.Reader) error {
+// copyAnswer copies a long answer. A caller that stops reading is disconnected.
+func copyAnswer(ctx context.Context, w http.ResponseWriter, from io.Reader) error {
 	const piece = 1 << 20
 	control := http.NewResponseController(w)
 	defer func() { _ = control.SetWriteDeadline(time.Time{}) }()

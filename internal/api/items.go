@@ -266,7 +266,7 @@ func (a *API) posted(tool string, status int) handler {
 			a.refuseBody(w, http.StatusBadRequest, wrong, nil)
 			return
 		}
-		if answer, ok := a.handle(w, r, id, tool, params); ok {
+		if answer, ok := a.callEncoded(w, r, id, tool, params); ok {
 			encode(w, status, answer)
 		}
 	}
@@ -311,14 +311,14 @@ func bodyArguments[T any](a *API, w http.ResponseWriter, r *http.Request) (toolA
 
 // ask calls a tool of the knowledge base and sends its answer.
 func (a *API) ask(w http.ResponseWriter, r *http.Request, id gateway.Identity, tool string, args toolArguments, status int) {
-	if answer, ok := a.consult(w, r, id, tool, args); ok {
+	if answer, ok := a.callKnowledge(w, r, id, tool, args); ok {
 		encode(w, status, answer)
 	}
 }
 
-// consult calls a tool of the knowledge base. When it reports false, it has
+// callKnowledge calls a tool of the knowledge base. When it reports false, it has
 // answered with the error.
-func (a *API) consult(w http.ResponseWriter, r *http.Request, id gateway.Identity, tool string, args toolArguments) (json.RawMessage, bool) {
+func (a *API) callKnowledge(w http.ResponseWriter, r *http.Request, id gateway.Identity, tool string, args toolArguments) (json.RawMessage, bool) {
 	raw, err := json.Marshal(args)
 	if err != nil {
 		a.fail(w, err)
@@ -329,11 +329,11 @@ func (a *API) consult(w http.ResponseWriter, r *http.Request, id gateway.Identit
 		a.fail(w, err)
 		return nil, false
 	}
-	return a.handle(w, r, id, tool, params)
+	return a.callEncoded(w, r, id, tool, params)
 }
 
-// handle is consult with encoded params.
-func (a *API) handle(w http.ResponseWriter, r *http.Request, id gateway.Identity, tool string, params gateway.Params) (json.RawMessage, bool) {
+// callEncoded is callKnowledge with encoded params.
+func (a *API) callEncoded(w http.ResponseWriter, r *http.Request, id gateway.Identity, tool string, params gateway.Params) (json.RawMessage, bool) {
 	house := a.opt.House()
 	if err := house.Knowledge(); err != nil {
 		a.fail(w, err)
@@ -371,7 +371,7 @@ const linesMedia = "application/x-ndjson"
 // list and read items may have them all. So it asks for the list first, and an
 // export is recorded, counted and refused as a list is.
 func (a *API) exportItems(w http.ResponseWriter, r *http.Request, id gateway.Identity) {
-	list, ok := a.consult(w, r, id, "get_items", toolArguments{"limit": json.RawMessage("1"), "includeClosedStatuses": json.RawMessage("true")})
+	list, ok := a.callKnowledge(w, r, id, "get_items", toolArguments{"limit": json.RawMessage("1"), "includeClosedStatuses": json.RawMessage("true")})
 	if !ok {
 		return
 	}

@@ -74,7 +74,7 @@ func (k *knowledge) sourceFor(p *Process, model config.Embeddings) *plugin.Manag
 	case len(model.Unresolved.Each) > 0:
 		p.log.Warn("semantic_search is not there: the configuration refers to something that is not there", "lacking", model.Unresolved.String())
 	case model.URL != "":
-		at := config.KnowledgeRoom + ".semantic"
+		at := config.KnowledgeSource + ".semantic"
 		find := semantic.New(semantic.Options{Store: store, Connect: func(c semantic.Config) semantic.Embedder {
 			return embed.New(embed.Settings{URL: c.URL, Model: c.Model, Key: c.APIKey, Kind: c.Kind, Dimensions: c.Dimensions, At: at})
 		}})

@@ -106,8 +106,8 @@ type Process struct {
 	// learned holds what searches led to.
 	learned   *learn.Learner
 	knowledge knowledge
-	// meaning holds the vectors of tools if the configuration names a model.
-	meaning meaning
+	// vectors holds the vectors of tools if the configuration names a model.
+	vectors vectorShelf
 	// instance identifies this process.
 	instance string
 
@@ -123,10 +123,10 @@ type Process struct {
 	buildID string
 	// kept are the servers of the database that are in force; guarded by reloading.
 	kept []config.StoredServer
-	// reloading serialises reloads. furnishing is held while a house is built or
+	// reloading serialises reloads. building is held while a house is built or
 	// lists are brought into one. Reading a configuration may wait for a person, so
 	// only reloading is held meanwhile.
-	reloading, furnishing sync.Mutex
+	reloading, building sync.Mutex
 
 	registry *registry.Registry
 
@@ -325,7 +325,7 @@ func (p *Process) catchUp() {
 		kind gateway.Kind
 	}
 	changes := map[change]bool{}
-	p.furnishing.Lock()
+	p.building.Lock()
 	p.dirty.Lock()
 	lists := p.dirty.lists
 	p.dirty.lists = map[dirtyList]bool{}
@@ -347,7 +347,7 @@ func (p *Process) catchUp() {
 			})
 		}
 	}
-	p.furnishing.Unlock()
+	p.building.Unlock()
 	for c := range changes {
 		p.mcp.Changed(c.view, c.kind)
 	}
@@ -374,7 +374,7 @@ func (p *Process) Close() error {
 	// independent.
 	var ending, renewing sync.WaitGroup
 	renewing.Go(p.signIns.Close)
-	renewing.Go(p.meaning.close)
+	renewing.Go(p.vectors.close)
 	atOnce, cancel := context.WithCancel(context.Background())
 	cancel()
 	for _, s := range p.house.Load().sources() {

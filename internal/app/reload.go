@@ -114,11 +114,11 @@ func (p *Process) renew(kept []config.StoredServer, commit func(*config.Config) 
 	if needed := config.Diff(old.config, cfg).RestartNeeded; len(needed) > 0 {
 		p.log.Warn("a changed setting needs a restart and is not in force yet", "settings", strings.Join(needed, ", "))
 	}
-	p.furnishing.Lock()
+	p.building.Lock()
 	fresh := p.build(cfg, old)
 	p.lock.Set(rules(cfg))
 	p.house.Store(fresh)
-	p.furnishing.Unlock()
+	p.building.Unlock()
 	p.setStatuses(p.life, fresh)
 	p.retire(old, fresh)
 	p.tellOfReload(old, fresh)
@@ -179,12 +179,12 @@ func (p *Process) retire(old, fresh *house) {
 		// Calls that wait for people may wait as long as others on a server that was
 		// replaced. On a server that was removed they end at once.
 		if !named[s.Name()] {
-			p.mcp.Forsake(s)
+			p.mcp.EndParked(s)
 		}
 		p.retired.Go(func() {
 			ctx, cancel := context.WithTimeout(context.Background(), retirement)
 			defer cancel()
-			stop := context.AfterFunc(ctx, func() { p.mcp.Forsake(s) })
+			stop := context.AfterFunc(ctx, func() { p.mcp.EndParked(s) })
 			defer stop()
 			gateway.Retire(ctx, s)
 			p.executor.Forget(s)

@@ -48,11 +48,11 @@ func (h *house) Subscribe(ctx context.Context, call *gateway.Call, told func(wha
 	return gateway.Subscribe(ctx, call, told)
 }
 
-// Hear forwards a client's notification to all sources. Each source decides whether
+// ClientNotified forwards a client's notification to all sources. Each source decides whether
 // the notification is for it.
-func (h *house) Hear(session *gateway.Session, method string, params []byte) {
+func (h *house) ClientNotified(session *gateway.Session, method string, params []byte) {
 	for l := range gateway.Listeners(h.sources()) {
-		l.Hear(session, method, params)
+		l.ClientNotified(session, method, params)
 	}
 }
 

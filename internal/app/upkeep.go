@@ -45,13 +45,13 @@ func (u *upkeep) end() {
 	u.Work = kb.Work{}
 }
 
-// glanced is the size up to which Look reads a file of the index whole.
-const glanced = 64 << 20
+// glanceLimit is the size up to which Look reads a file of the index whole.
+const glanceLimit = 64 << 20
 
 // Look returns the state of the knowledge base without reading all of it, and the
 // task that is running.
 func (u *upkeep) Look(ctx context.Context) (kb.Glance, kb.Work, error) {
-	g, err := u.indexes.Glance(ctx, glanced)
+	g, err := u.indexes.Glance(ctx, glanceLimit)
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	work := u.Work

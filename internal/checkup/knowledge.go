@@ -23,7 +23,7 @@ const readQuickly = 64 << 20
 func (k *checkup) knowledge(ctx context.Context, store *sqlite.Store) error {
 	f := &k.facts.Knowledge
 	f.Off = k.config != nil && k.config.Knowledge.Off
-	hiding := k.configured(config.KnowledgeRoom)
+	hiding := k.configured(config.KnowledgeSource)
 	f.Hidden = hiding != nil && !hiding.Disabled
 	if err := k.integrity(ctx, store); err != nil {
 		return err

@@ -336,7 +336,7 @@ func (k *checkup) lead(l clients.Lead, reached bool) doctor.Lead {
 	if k.config != nil && l.DataDir == "" {
 		for _, name := range l.Servers {
 			// It is not a mistake if both sides have switched it off.
-			if name == config.KnowledgeRoom && !k.config.Knowledge.Off {
+			if name == config.KnowledgeSource && !k.config.Knowledge.Off {
 				continue
 			}
 			if s := k.configured(name); s == nil || s.Disabled && !l.Disabled {

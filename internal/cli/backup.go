@@ -30,7 +30,7 @@ genkan.db out of the data directory, and copy the backup there as genkan.db.`),
 				return err
 			}
 			progress.clear()
-			fmt.Fprintln(c.std.Out, c.say("Copied the database to %s (%d KiB), and checked the copy.", c.homely(args[0]), (size+1023)>>10))
+			fmt.Fprintln(c.std.Out, c.say("Copied the database to %s (%d KiB), and checked the copy.", c.shortPath(args[0]), (size+1023)>>10))
 			fmt.Fprintln(c.std.Err, c.say("Not in it: the secrets and sign-ins of the vault, the admin token, and genkan.yaml."))
 			return nil
 		},

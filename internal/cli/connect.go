@@ -73,9 +73,9 @@ func (c *command) showConnections(list client.Connections) {
 			switch {
 			case !f.Exists:
 			case f.Problem != "":
-				rows = append(rows, []string{known.Name, c.homely(f.Path), c.say("cannot be read"), ""})
+				rows = append(rows, []string{known.Name, c.shortPath(f.Path), c.say("cannot be read"), ""})
 			default:
-				rows = append(rows, []string{known.Name, c.homely(f.Path), strconv.Itoa(f.Servers), strconv.Itoa(f.Connected)})
+				rows = append(rows, []string{known.Name, c.shortPath(f.Path), strconv.Itoa(f.Servers), strconv.Itoa(f.Connected)})
 			}
 		}
 	}
@@ -127,13 +127,13 @@ func (c *command) runConnect(ctx context.Context, names []string, how connecting
 // changed.
 func (c *command) showConnectedFile(f client.ConnectedFile) {
 	if len(f.NotImported) > 0 {
-		fmt.Fprintln(c.std.Out, c.say("%s: not imported yet, and left as they are: %s. `genkan import %s` takes them over.", c.homely(f.Path), gateway.Printable(strings.Join(f.NotImported, ", ")), f.Client))
+		fmt.Fprintln(c.std.Out, c.say("%s: not imported yet, and left as they are: %s. `genkan import %s` takes them over.", c.shortPath(f.Path), gateway.Printable(strings.Join(f.NotImported, ", ")), f.Client))
 	}
 	switch {
 	case f.State == string(setup.FileShared):
-		fmt.Fprintln(c.std.Out, c.say("%s was left out, because others who work on the project share it; --project connects it, too.", gateway.Printable(c.homely(f.Path))))
+		fmt.Fprintln(c.std.Out, c.say("%s was left out, because others who work on the project share it; --project connects it, too.", gateway.Printable(c.shortPath(f.Path))))
 	case len(f.Entries) > 0:
-		fmt.Fprintln(c.std.Out, c.say("%s, %s:", f.Title, c.homely(f.Path)))
+		fmt.Fprintln(c.std.Out, c.say("%s, %s:", f.Title, c.shortPath(f.Path)))
 		var rows [][]string
 		for _, e := range f.Entries {
 			row := []string{"  " + e.Name, "→ " + e.To}
@@ -197,7 +197,7 @@ func (c *command) showChanged(done client.ConnectResult) error {
 			fmt.Fprintf(c.std.Err, "genkan: %s\n", f.Problem.Error)
 			continue
 		case f.State == string(setup.FileChanged):
-			fmt.Fprintln(c.std.Out, c.say("%s is changed; the file from before is kept.", c.homely(f.Path)))
+			fmt.Fprintln(c.std.Out, c.say("%s is changed; the file from before is kept.", c.shortPath(f.Path)))
 		}
 		if !slices.Contains(changed, f.Client) {
 			changed, titles = append(changed, f.Client), append(titles, f.Title)

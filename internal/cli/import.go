@@ -93,7 +93,7 @@ func (c *command) runImport(ctx context.Context, args []string, how importing) e
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(c.std.Out, c.say("Added to %s: %d.", c.homely(c.ownConfig()), len(done.Added)))
+	fmt.Fprintln(c.std.Out, c.say("Added to %s: %d.", c.shortPath(c.ownConfig()), len(done.Added)))
 	if !how.noStart {
 		if err := c.startImported(ctx, added); err != nil {
 			return err
@@ -207,7 +207,7 @@ func (c *command) questionFor(s client.ImportServer, in client.ImportInput) stri
 	}
 	about = gateway.Printable(about)
 	if s.Project {
-		about = c.say("%s for %s, which came with the project", about, gateway.Printable(c.homely(s.Origins[0].Path)))
+		about = c.say("%s for %s, which came with the project", about, gateway.Printable(c.shortPath(s.Origins[0].Path)))
 	}
 	if in.Default != "" {
 		return c.say("Value of %s (it is not shown; empty for %s): ", about, gateway.Printable(in.Default))

@@ -76,7 +76,7 @@ func (in *itemImport) changeItems(ctx context.Context, remote *client.Client, wo
 				if ctx.Err() != nil {
 					return
 				}
-				errs[n] = patiently(ctx, func() error { return changeItem(ctx, remote, work[n]) })
+				errs[n] = retryLimited(ctx, func() error { return changeItem(ctx, remote, work[n]) })
 				if errs[n] != nil && !ofTheItem(errs[n]) {
 					stop(errs[n])
 				}
@@ -112,8 +112,8 @@ func ofTheItem(err error) bool {
 	}
 }
 
-// patiently repeats a request when genkan asks to wait, as a rate limit does.
-func patiently(ctx context.Context, do func() error) error {
+// retryLimited repeats a request when genkan asks to wait, as a rate limit does.
+func retryLimited(ctx context.Context, do func() error) error {
 	for {
 		err := do()
 		var e *gateway.Error

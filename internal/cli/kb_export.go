@@ -86,9 +86,9 @@ func (c *command) runExport(ctx context.Context, into string, force bool) error 
 	case into == "-":
 		fmt.Fprintln(c.std.Err, c.say("Items exported: %d.", n))
 	case isLines(into):
-		fmt.Fprintln(c.std.Err, c.say("Items exported: %d, as JSON Lines into %s.", n, c.homely(into)))
+		fmt.Fprintln(c.std.Err, c.say("Items exported: %d, as JSON Lines into %s.", n, c.shortPath(into)))
 	default:
-		fmt.Fprintln(c.std.Err, c.say("Items exported: %d, as Markdown files into the folder %s.", n, c.homely(into)))
+		fmt.Fprintln(c.std.Err, c.say("Items exported: %d, as Markdown files into the folder %s.", n, c.shortPath(into)))
 	}
 	return nil
 }

@@ -55,7 +55,7 @@ func (in *itemImport) restoreBatch(ctx context.Context, remote *client.Client, b
 		all.Items = append(all.Items, restored(i.item))
 	}
 	var became client.Restored
-	err := patiently(ctx, func() (err error) {
+	err := retryLimited(ctx, func() (err error) {
 		became, err = remote.Restore(ctx, all)
 		return err
 	})
@@ -169,7 +169,7 @@ func (in *itemImport) relateBatch(ctx context.Context, remote *client.Client, ba
 	for _, pair := range batch {
 		all.Relations = append(all.Relations, client.ItemPair{A: pair.a, B: pair.b})
 	}
-	err := patiently(ctx, func() error {
+	err := retryLimited(ctx, func() error {
 		_, err := remote.Restore(ctx, all)
 		return err
 	})
@@ -260,7 +260,7 @@ func (in *itemImport) restoreState(ctx context.Context, remote *client.Client, p
 			in.drop(droppedRelation+text, in.state.place)
 		}
 	}
-	err := patiently(ctx, func() error {
+	err := retryLimited(ctx, func() error {
 		_, err := remote.Restore(ctx, client.Restoration{State: &state})
 		return err
 	})

@@ -39,9 +39,9 @@ func (c *command) showPlan(plan client.ImportPlan, fresh []client.ImportServer) 
 	}
 	switch {
 	case len(fresh) > 0 && secrets > 0:
-		fmt.Fprintln(out, c.say("New servers for %s: %d. Keys that are kept encrypted, and not in plain text: %d.", c.homely(c.ownConfig()), len(fresh), secrets))
+		fmt.Fprintln(out, c.say("New servers for %s: %d. Keys that are kept encrypted, and not in plain text: %d.", c.shortPath(c.ownConfig()), len(fresh), secrets))
 	case len(fresh) > 0:
-		fmt.Fprintln(out, c.say("New servers for %s: %d.", c.homely(c.ownConfig()), len(fresh)))
+		fmt.Fprintln(out, c.say("New servers for %s: %d.", c.shortPath(c.ownConfig()), len(fresh)))
 	case len(plan.Servers) > 0 || plan.Connected > 0:
 		fmt.Fprintln(out, c.say("There is nothing new: genkan has all of these servers."))
 	default:
@@ -78,9 +78,9 @@ func (c *command) showFile(plan client.ImportPlan, f client.ImportFile) {
 		return
 	}
 	if f.Project {
-		fmt.Fprintln(c.std.Out, gateway.Printable(c.say("%s, %s, which came with the project:", f.Title, c.homely(f.Path))))
+		fmt.Fprintln(c.std.Out, gateway.Printable(c.say("%s, %s, which came with the project:", f.Title, c.shortPath(f.Path))))
 	} else {
-		fmt.Fprintln(c.std.Out, gateway.Printable(c.say("%s, %s:", f.Title, c.homely(f.Path))))
+		fmt.Fprintln(c.std.Out, gateway.Printable(c.say("%s, %s:", f.Title, c.shortPath(f.Path))))
 	}
 	c.list(all)
 }
@@ -148,7 +148,7 @@ func (c *command) aboutOrigin(s client.ImportServer, i int) string {
 		words = append(words, c.say("disabled"))
 	}
 	if section := s.Origins[i].Section; section != "" {
-		words = append(words, c.homely(section))
+		words = append(words, c.shortPath(section))
 	}
 	if i > 0 {
 		words = append(words, c.say("the same as in %s", s.Origins[0].Title))

@@ -58,7 +58,7 @@ func (c *command) noteOtherConfig(welcome bridge.Welcome) {
 	}
 	c.otherConfigNoted = true
 	fmt.Fprintln(c.std.Err, c.say("The genkan that runs uses the configuration %s; --config %s has no effect on it. Stop it first, or leave out --config.",
-		c.homely(welcome.Config), c.homely(c.configFile)))
+		c.shortPath(welcome.Config), c.shortPath(c.configFile)))
 }
 
 // sameFile reports whether two paths lead to the same file. The file need not

@@ -151,8 +151,8 @@ func titleOf(name string) string {
 	return name
 }
 
-// homely replaces the home directory with ~ in a path.
-func (c *command) homely(path string) string {
+// shortPath replaces the home directory with ~ in a path.
+func (c *command) shortPath(path string) string {
 	home, err := os.UserHomeDir()
 	if err != nil || home == "" {
 		return path

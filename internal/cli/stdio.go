@@ -167,7 +167,7 @@ func (c *command) configures(names []string) bool {
 		return true // this process then reports the error itself
 	}
 	return !slices.ContainsFunc(names, func(name string) bool {
-		if name == config.KnowledgeRoom && !cfg.Knowledge.Off {
+		if name == config.KnowledgeSource && !cfg.Knowledge.Off {
 			return false
 		}
 		return !slices.ContainsFunc(cfg.Servers, func(s config.Server) bool { return s.Name == name && !s.Disabled })

@@ -66,7 +66,7 @@ func (c *command) showChanges(ctx context.Context, api setupAPI, name string) er
 	rows := [][]string{{c.say("CLIENT"), c.say("FILE"), c.say("CHANGED"), c.say("ID")}}
 	for _, ch := range found.Changes {
 		if ch.Client == name || name == setup.AllClients && ch.Client != clients.OwnClient {
-			rows = append(rows, []string{ch.Client, c.homely(ch.Path), ch.Time.Local().Format(time.DateTime), ch.ID})
+			rows = append(rows, []string{ch.Client, c.shortPath(ch.Path), ch.Time.Local().Format(time.DateTime), ch.ID})
 		}
 	}
 	if len(rows) == 1 {
@@ -104,11 +104,11 @@ func (c *command) showUndone(done client.UndoResult) error {
 	for _, f := range done.Files {
 		switch setup.UndoState(f.State) {
 		case setup.UndoRemoved:
-			fmt.Fprintln(c.std.Out, c.say("%s was not there before and is gone.", c.homely(f.Path)))
+			fmt.Fprintln(c.std.Out, c.say("%s was not there before and is gone.", c.shortPath(f.Path)))
 		case setup.UndoRestored:
-			fmt.Fprintln(c.std.Out, c.say("%s is as it was.", c.homely(f.Path)))
+			fmt.Fprintln(c.std.Out, c.say("%s is as it was.", c.shortPath(f.Path)))
 		case setup.UndoEntries:
-			fmt.Fprintln(c.std.Out, c.say("%s has its entries back; what others have changed in it stays.", c.homely(f.Path)))
+			fmt.Fprintln(c.std.Out, c.say("%s has its entries back; what others have changed in it stays.", c.shortPath(f.Path)))
 		case setup.UndoFailed:
 			if first == nil {
 				first = problemError(f.Problem)

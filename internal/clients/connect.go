@@ -53,7 +53,7 @@ func (f File) Connect(src []byte, plan Plan) ([]byte, error) {
 			if plan.Aggregate {
 				edit.remove[place.Name] = true
 			} else {
-				edit.change[place.Name] = f.leads(plan, name)
+				edit.change[place.Name] = f.transportKeys(plan, name)
 			}
 		}
 		e.containers = append(e.containers, edit)
@@ -82,7 +82,7 @@ func (c container) has(name string) bool {
 
 // aggregate adds the one entry to the file's own servers.
 func (f File) aggregate(e edits, root *node, plan Plan) edits {
-	add := &addition{aggregateName, f.leads(plan, "")}
+	add := &addition{aggregateName, f.transportKeys(plan, "")}
 	keys := f.keysIn(root)
 	for i := range e.containers {
 		if strings.Join(e.containers[i].keys, "\x00") == strings.Join(keys, "\x00") {
@@ -94,8 +94,8 @@ func (f File) aggregate(e edits, root *node, plan Plan) edits {
 	return e
 }
 
-// leads returns the transport keys of an entry for a server, or for all servers.
-func (f File) leads(plan Plan, name string) []pair {
+// transportKeys returns the transport keys of an entry for a server, or for all servers.
+func (f File) transportKeys(plan Plan, name string) []pair {
 	if !f.Bridged() && !plan.Bridge {
 		url := strings.TrimRight(plan.BaseURL, "/") + "/mcp"
 		if name != "" {

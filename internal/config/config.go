@@ -104,8 +104,8 @@ type Config struct {
 	Rejected []RejectedServer
 }
 
-// KnowledgeRoom is the name that the knowledge base has among the servers.
-const KnowledgeRoom = "kb"
+// KnowledgeSource is the name that the knowledge base has among the servers.
+const KnowledgeSource = "kb"
 
 // Knowledge says whether there is a knowledge base, and what it can do.
 type Knowledge struct {

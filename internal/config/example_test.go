@@ -113,8 +113,8 @@ func everyKey() []string {
 	add("profiles.*", d.profileFields(&Profile{}))
 	add("profiles.*.tools", d.toolFields(&ToolFilter{}))
 	add("embeddings", d.embeddingsFields(&Embeddings{}))
-	add(KnowledgeRoom, d.knowledgeFields(&Knowledge{}))
-	add(KnowledgeRoom+".semantic", d.embeddingsFields(&Embeddings{}))
+	add(KnowledgeSource, d.knowledgeFields(&Knowledge{}))
+	add(KnowledgeSource+".semantic", d.embeddingsFields(&Embeddings{}))
 	add("clients.*", d.clientFields(&Client{}))
 	return keys
 }

@@ -169,7 +169,7 @@ func (d *decoder) fileFields(l *layer) []field {
 		{"loginShell", func(n *node, at string) { d.flag(&l.loginShell, n, at) }},
 		{"learn", func(n *node, at string) { d.flag(&l.learn, n, at) }},
 		{"embeddings", func(n *node, at string) { l.embeddings = d.embeddings(n, at, DefaultEmbeddingsWeight) }},
-		{KnowledgeRoom, func(n *node, at string) { d.object(n, at, d.knowledgeFields(&l.knowledge)) }},
+		{KnowledgeSource, func(n *node, at string) { d.object(n, at, d.knowledgeFields(&l.knowledge)) }},
 		{"schemas", func(n *node, at string) { d.word(&l.schemas, n, at, schemas()) }},
 		{"profiles", func(n *node, at string) { l.profiles = d.profiles(n, at) }},
 		{"clients", func(n *node, at string) { l.clients = d.clients(n, at) }},

@@ -104,7 +104,7 @@ type reference struct {
 
 // checkReferences is for the end, when all names are known.
 func (d *decoder) checkReferences(l *layer) {
-	known := map[string]bool{"mcpServers." + KnowledgeRoom: !l.knowledge.Off}
+	known := map[string]bool{"mcpServers." + KnowledgeSource: !l.knowledge.Off}
 	for _, s := range l.servers {
 		known["mcpServers."+s.Name] = true
 	}

@@ -253,8 +253,8 @@ func Subscribe(ctx context.Context, call *Call, told func(what string)) (stop fu
 // SessionListener is implemented by sources that keep something for a client's
 // session.
 type SessionListener interface {
-	// Hear takes what a client says beside its calls. It does not wait.
-	Hear(session *Session, method string, params []byte)
+	// ClientNotified takes a notification of a client. It does not wait.
+	ClientNotified(session *Session, method string, params []byte)
 	// Forget ends what is kept for a session that is over.
 	Forget(session string)
 	// SetLogLevel passes on the lowest level that any client wants to read.

@@ -151,9 +151,9 @@ func (s *Server) notified(sess *session, msg *jsonrpc.Message) {
 		sess.cancel(string(jsonrpc.Lookup(msg.Params.Raw, "requestId")))
 	case "notifications/roots/list_changed":
 		sess.learn(func(known *gateway.Session) { known.Roots++ })
-		s.opt.House().Hear(sess.known.Load(), msg.Method, msg.Params.Raw)
+		s.opt.House().ClientNotified(sess.known.Load(), msg.Method, msg.Params.Raw)
 	case "notifications/tasks/status":
-		s.opt.House().Hear(sess.known.Load(), msg.Method, msg.Params.Raw)
+		s.opt.House().ClientNotified(sess.known.Load(), msg.Method, msg.Params.Raw)
 	}
 }
 

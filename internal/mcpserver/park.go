@@ -366,18 +366,18 @@ func (ps *parks) take(call *gateway.Call) (k *park, ours bool, err error) {
 	return k, true, nil
 }
 
-// Forsake ends the parked calls of a source that was removed, because it can no
+// EndParked ends the parked calls of a source that was removed, because it can no
 // longer receive the answers.
-func (s *Server) Forsake(source gateway.Source) {
+func (s *Server) EndParked(source gateway.Source) {
 	ps := &s.parks
 	ps.mu.Lock()
 	all := slices.Collect(maps.Values(ps.byID))
 	ps.mu.Unlock()
 	for _, k := range all {
 		k.mu.Lock()
-		forsaken := k.out == nil && k.source == source
+		removed := k.out == nil && k.source == source
 		k.mu.Unlock()
-		if forsaken {
+		if removed {
 			k.cancel(gateway.Errorf(gateway.CodeUnavailable, "server %s was removed from the configuration", source.Name()))
 		}
 	}

@@ -35,9 +35,9 @@ type House interface {
 	// Tasks returns a page of the tasks that servers have created for the caller's
 	// calls.
 	Tasks(ctx context.Context, caller *gateway.Call, cursor string) ([]byte, error)
-	// Hear forwards a notification of a client to the servers that it is for. It
+	// ClientNotified forwards a notification of a client to the servers that it is for. It
 	// does not wait for them.
-	Hear(session *gateway.Session, method string, params []byte)
+	ClientNotified(session *gateway.Session, method string, params []byte)
 	// Forget releases what is kept for a session that has ended.
 	Forget(session string)
 	// Count counts a request that is not a call against the client's rate limit. It

@@ -301,26 +301,26 @@ func (s *Server) setLevel(sess *session, msg *jsonrpc.Message) error {
 		return badLevel()
 	}
 	sess.learn(func(known *gateway.Session) { known.LogLevel = level })
-	s.tellLoudest()
+	s.raiseLogLevel()
 	return nil
 }
 
-// tellLoudest passes the most verbose log level of all legacy clients to the house.
+// raiseLogLevel passes the most verbose log level of all legacy clients to the house.
 // Calls are serialised, so that the newest level is set last.
-func (s *Server) tellLoudest() {
+func (s *Server) raiseLogLevel() {
 	s.levels.Lock()
 	defer s.levels.Unlock()
-	if level := s.loudest(); level != "" {
+	if level := s.mostVerbose(); level != "" {
 		s.opt.House().SetLogLevel(level)
 	}
 }
 
-// loudest returns the most verbose log level that a legacy client asks for; empty
+// mostVerbose returns the most verbose log level that a legacy client asks for; empty
 // if none has asked.
-func (s *Server) loudest() (loudest string) {
+func (s *Server) mostVerbose() (level string) {
 	consider := func(other *session) {
-		if l := other.known.Load().LogLevel; l != "" && (loudest == "" || gateway.Quietness(l) < gateway.Quietness(loudest)) {
-			loudest = l
+		if l := other.known.Load().LogLevel; l != "" && (level == "" || gateway.Quietness(l) < gateway.Quietness(level)) {
+			level = l
 		}
 	}
 	s.sessions.each(consider)
@@ -329,7 +329,7 @@ func (s *Server) loudest() (loudest string) {
 	for other := range s.connected {
 		consider(other)
 	}
-	return loudest
+	return level
 }
 
 const (
@@ -411,7 +411,7 @@ func (s *Server) unsubscribe(sess *session, msg *jsonrpc.Message) error {
 // Resubscribe repeats the subscriptions of all clients in the current house,
 // because a replaced server has lost its subscriptions.
 func (s *Server) Resubscribe() {
-	s.tellLoudest()
+	s.raiseLogLevel()
 	var watching []*session
 	gather := func(sess *session) {
 		sess.mu.Lock()

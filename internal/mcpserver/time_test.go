@@ -36,12 +36,12 @@ func (quietHouse) Page(context.Context, gateway.View, gateway.Kind, string) (*ca
 	return &catalog.Page{Legacy: []byte(`{"tools":[]}`), Modern: []byte(`{"tools":[]}`)}, nil
 }
 
-func (quietHouse) Has(view gateway.View) bool            { return view == gateway.View{} }
-func (quietHouse) Describe(gateway.View) Description     { return Description{} }
-func (quietHouse) Count(gateway.Identity) error          { return nil }
-func (quietHouse) SetLogLevel(string)                    {}
-func (quietHouse) Forget(string)                         {}
-func (quietHouse) Hear(*gateway.Session, string, []byte) {}
+func (quietHouse) Has(view gateway.View) bool                      { return view == gateway.View{} }
+func (quietHouse) Describe(gateway.View) Description               { return Description{} }
+func (quietHouse) Count(gateway.Identity) error                    { return nil }
+func (quietHouse) SetLogLevel(string)                              {}
+func (quietHouse) Forget(string)                                   {}
+func (quietHouse) ClientNotified(*gateway.Session, string, []byte) {}
 func (quietHouse) Tasks(context.Context, *gateway.Call, string) ([]byte, error) {
 	return []byte(`{"tasks":[]}`), nil
 }

@@ -129,7 +129,7 @@ func (s *Setup) PlanImport(ctx context.Context, sel Selection) (*ImportPlan, err
 	}
 	gathered := clients.Gather(files, imports, func(name string) bool {
 		return slices.ContainsFunc(cfg.Servers, func(s config.Server) bool { return s.Name == name })
-	}, config.KnowledgeRoom)
+	}, config.KnowledgeSource)
 	if slices.ContainsFunc(gathered.Found, func(f clients.Found) bool { return f.Project }) {
 		inUse, err := s.secretInUse(from)
 		if err != nil {

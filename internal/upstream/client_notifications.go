@@ -5,9 +5,9 @@ import (
 	"genkan/internal/jsonrpc"
 )
 
-// Hear handles a notification of a client and forwards it if it concerns this
+// ClientNotified handles a notification of a client and forwards it if it concerns this
 // server. It does not wait for the client or the server.
-func (s *Server) Hear(session *gateway.Session, method string, params []byte) {
+func (s *Server) ClientNotified(session *gateway.Session, method string, params []byte) {
 	switch method {
 	case statusOfTask:
 		own := jsonrpc.LookupText(params, "taskId")

@@ -51,22 +51,22 @@ func hasSessionBus() bool {
 type systemKeyring struct{}
 
 func (systemKeyring) Get(ctx context.Context, account string) (gateway.Secret, error) {
-	return patiently(ctx, func() (gateway.Secret, error) {
+	return withPatience(ctx, func() (gateway.Secret, error) {
 		value, err := keyring.Get(keyringService, account)
 		return gateway.Secret(value), err
 	})
 }
 
 func (systemKeyring) Set(ctx context.Context, account string, value gateway.Secret) error {
-	_, err := patiently(ctx, func() (gateway.Secret, error) {
+	_, err := withPatience(ctx, func() (gateway.Secret, error) {
 		return "", keyring.Set(keyringService, account, value.Reveal())
 	})
 	return err
 }
 
-// patiently runs a library call that takes no context. When the context ends, the call
+// withPatience runs a library call that takes no context. When the context ends, the call
 // continues in the background, because nothing can stop it.
-func patiently(ctx context.Context, call func() (gateway.Secret, error)) (gateway.Secret, error) {
+func withPatience(ctx context.Context, call func() (gateway.Secret, error)) (gateway.Secret, error) {
 	ctx, cancel := context.WithTimeout(ctx, keyringPatience)
 	defer cancel()
 	type answer struct {

@@ -316,7 +316,7 @@ func TestAKeyringThatHangs(t *testing.T) {
 	release := make(chan struct{})
 	done := make(chan struct{})
 	ctx, cancel := context.WithCancel(t.Context())
-	_, err := patiently(ctx, func() (gateway.Secret, error) {
+	_, err := withPatience(ctx, func() (gateway.Secret, error) {
 		defer close(done)
 		cancel()
 		<-release

@@ -20,6 +20,7 @@ package views
 import (
 	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 
 	"genkan/internal/catalog"
@@ -121,7 +122,17 @@ func (v *Views) Has(view gateway.View) bool {
 
 // Missing is the error for a view that does not exist.
 func Missing(view gateway.View) error {
-	return gateway.Errorf(gateway.CodeNotFound, "there is no server %q; `genkan servers` lists them", gateway.Short(view.String()))
+	servers := strings.Join(view.Servers.Names(), ",")
+	switch {
+	case view.Mode != "" && !view.Searched():
+		return gateway.Errorf(gateway.CodeNotFound, "there is no mode %q; the modes are all and search", gateway.Short(view.Mode))
+	case view.Profile == "":
+		return gateway.Errorf(gateway.CodeNotFound, "there is no server %q; `genkan servers` lists them", gateway.Short(servers))
+	case servers == "":
+		return gateway.Errorf(gateway.CodeNotFound, "there is no profile %q; `profiles` of the configuration has them", gateway.Short(view.Profile))
+	default:
+		return gateway.Errorf(gateway.CodeNotFound, "there is no profile %q with the server %q; `profiles` of the configuration has them", gateway.Short(view.Profile), gateway.Short(servers))
+	}
 }
 
 // Snapshot returns the tools of all sources.

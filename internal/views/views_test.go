@@ -191,3 +191,16 @@ func TestManyServersShareTheBytesForInstructions(t *testing.T) {
 		t.Errorf("%d bytes", n)
 	}
 }
+
+func TestMissingSaysWhatIsMissing(t *testing.T) {
+	for want, view := range map[string]gateway.View{
+		`no server "a,b"`:                      {Servers: gateway.NewServerSet("b", "a")},
+		`no profile "work"; `:                  {Profile: "work"},
+		`no profile "work" with the server "a`: {Profile: "work", Servers: gateway.NewServerSet("a")},
+		`no mode "fast"`:                       {Servers: gateway.NewServerSet("a"), Mode: "fast"},
+	} {
+		if err := Missing(view); !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: %v", view, err)
+		}
+	}
+}

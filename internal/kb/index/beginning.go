@@ -11,18 +11,18 @@ import (
 // which costs little since they are short. The same holds for katakana words, of which
 // every suffix is a term.
 
-// begun holds the documents of a segment with words that begin with a prefix.
-type begun struct {
+// prefixList holds the documents of a segment with words that begin with a prefix.
+type prefixList struct {
 	word string
 	list list // has no documents if there are none
 }
 
-// begun counts the living documents with a word that begins with the given one.
-func (s *search) begun(word string) int {
+// countPrefix counts the living documents with a word that begins with the given one.
+func (s *search) countPrefix(word string) int {
 	n := 0
 	for _, seg := range s.segments {
 		if l := s.beginning(seg, word); l.df > 0 {
-			n += s.livesOf(seg, string(beginTerm)+word, &l)
+			n += s.liveInList(seg, string(beginTerm)+word, &l)
 		}
 	}
 	return n
@@ -37,7 +37,7 @@ func (s *search) beginning(seg *segment, word string) list {
 		if !ok {
 			l = s.join(seg, key)
 		}
-		seg.begun = begun{word, l}
+		seg.begun = prefixList{word, l}
 	}
 	return seg.begun.list
 }

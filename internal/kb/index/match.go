@@ -254,7 +254,7 @@ func (s *search) matchOne(seg *segment) int {
 	a := &seg.units[0].alternatives[0]
 	if a.pairs == nil {
 		seg.driver = &a.list
-		return s.livesOf(seg, a.key, &a.list)
+		return s.liveInList(seg, a.key, &a.list)
 	}
 	s.verify(seg, a, nil)
 	seg.driver = &a.list

@@ -117,7 +117,7 @@ func (s *search) weigh(units []unit) {
 // the phrase itself is counted only when it is verified.
 func (s *search) phraseHaving(a alternative) int {
 	if a.begins != "" {
-		return s.begun(a.begins)
+		return s.countPrefix(a.begins)
 	}
 	least := -1
 	for _, key := range a.keys {
@@ -138,12 +138,12 @@ func (s *search) word(word string, last bool) (alternatives, bonus []alternative
 		bonus = append(bonus, termOf(string(wordTerm)+word, asWritten))
 	}
 	if n := utf8.RuneCountInString(word); last && (n >= 3 || n == 2 && !known) {
-		if s.begun(word) > 0 {
+		if s.countPrefix(word) > 0 {
 			alternatives = append(alternatives, alternative{begins: word, weight: completed})
 		}
 	}
 	if len(alternatives) == 0 {
-		slips := s.slips(word)
+		slips := s.corrections(word)
 		if len(slips) > 0 {
 			mendedTo = slips[0]
 		}

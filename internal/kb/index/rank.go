@@ -161,7 +161,7 @@ func (s *search) rank(seg *segment, p *plan, best *top) {
 		sc.rankMerged(best)
 		return
 	}
-	v := s.sieve(sc, best)
+	v := s.newPruner(sc, best)
 	parts := sc.stretches()
 	v.seed()
 	// The stretches with the highest bounds come first, until the threshold is high. The others

@@ -25,7 +25,7 @@ type segment struct {
 	scale float64
 
 	units, boosts []foundUnit
-	begun         begun
+	begun         prefixList
 	scope         scope
 	// hits holds the matching documents. If it is nil, the living documents of driver match.
 	// Some is set if hits need not have every unit.
@@ -61,22 +61,22 @@ func (x *Index) segments() []*segment {
 func (s *search) having(key string) int {
 	n := 0
 	for _, seg := range s.segments {
-		n += s.livesIn(seg, key)
+		n += s.liveInSegment(seg, key)
 	}
 	return n
 }
 
-// livesIn counts the living documents of a segment that have a term.
-func (s *search) livesIn(seg *segment, key string) int {
+// liveInSegment counts the living documents of a segment that have a term.
+func (s *search) liveInSegment(seg *segment, key string) int {
 	l, ok := seg.find(key)
 	if !ok {
 		return 0
 	}
-	return s.livesOf(seg, key, &l)
+	return s.liveInList(seg, key, &l)
 }
 
-// livesOf is livesIn for a list that was already found.
-func (s *search) livesOf(seg *segment, key string, l *list) int {
+// liveInList is livesIn for a list that was already found.
+func (s *search) liveInList(seg *segment, key string, l *list) int {
 	switch {
 	case !seg.inBase:
 		return l.live

@@ -5,22 +5,22 @@ import (
 	"slices"
 )
 
-// leastForSlip is the minimum length of a word that is corrected.
-const leastForSlip = 4
+// minCorrected is the minimum length of a word that is corrected.
+const minCorrected = 4
 
-// slips returns the words of the vocabulary that differ from the given one by one typing
+// corrections returns the words of the vocabulary that differ from the given one by one typing
 // error: an extra, missing or wrong letter, or two exchanged ones. The most common come
 // first. It looks up all possible variants, so its cost does not depend on the size of the
 // vocabulary.
-func (s *search) slips(word string) []string {
-	if len(word) < leastForSlip || !ascii(word) || numeric(word) {
+func (s *search) corrections(word string) []string {
+	if len(word) < minCorrected || !ascii(word) || numeric(word) {
 		return nil
 	}
-	type slip struct {
+	type correction struct {
 		word   string
 		having int
 	}
-	var found []slip
+	var found []correction
 	seen := map[string]bool{word: true}
 	key := []byte{wordTerm}
 	try := func(parts ...string) {
@@ -34,7 +34,7 @@ func (s *search) slips(word string) []string {
 		w := string(key[1:])
 		seen[w] = true
 		if n := s.having(string(key)); n > 0 {
-			found = append(found, slip{w, n})
+			found = append(found, correction{w, n})
 		}
 	}
 	const letters = "abcdefghijklmnopqrstuvwxyz0123456789"
@@ -56,7 +56,7 @@ func (s *search) slips(word string) []string {
 			}
 		}
 	}
-	slices.SortFunc(found, func(a, b slip) int {
+	slices.SortFunc(found, func(a, b correction) int {
 		return cmp.Or(b.having-a.having, cmp.Compare(a.word, b.word))
 	})
 	var list []string

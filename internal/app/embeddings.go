@@ -9,8 +9,8 @@ import (
 	"genkan/internal/embed"
 )
 
-// meaning holds the vectors of texts for the configuration in force.
-type meaning struct {
+// vectorShelf holds the vectors of texts for the configuration in force.
+type vectorShelf struct {
 	mu     sync.Mutex
 	of     config.Embeddings
 	client *embed.Client
@@ -19,7 +19,7 @@ type meaning struct {
 
 // shelfFor returns the shelf of a configuration: the present one if it has the same
 // model, and nil if the configuration names no model.
-func (m *meaning) shelfFor(cfg config.Embeddings, store embed.Store, log *slog.Logger) *embed.Shelf {
+func (m *vectorShelf) shelfFor(cfg config.Embeddings, store embed.Store, log *slog.Logger) *embed.Shelf {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	same := cfg
@@ -42,7 +42,7 @@ func (m *meaning) shelfFor(cfg config.Embeddings, store embed.Store, log *slog.L
 }
 
 // end closes the present shelf. Searches that still use it find no more vectors.
-func (m *meaning) end() {
+func (m *vectorShelf) end() {
 	if m.shelf != nil {
 		m.shelf.Close()
 		m.client.Close()
@@ -50,7 +50,7 @@ func (m *meaning) end() {
 	m.shelf, m.client, m.of = nil, nil, config.Embeddings{}
 }
 
-func (m *meaning) close() {
+func (m *vectorShelf) close() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.end()

@@ -7,9 +7,9 @@ import (
 	"slices"
 )
 
-// sieve selects the hits of a stretch that may be among the best: 64 documents at a time by
+// pruner selects the hits of a stretch that may be among the best: 64 documents at a time by
 // their tiers, then one by one.
-type sieve struct {
+type pruner struct {
 	sc   *scorer
 	best *top
 	// units are ordered by their maximum contribution: after the first, most documents cannot
@@ -24,9 +24,9 @@ type sieve struct {
 	lead *scoredUnit
 }
 
-func (s *search) sieve(sc *scorer, best *top) *sieve {
+func (s *search) newPruner(sc *scorer, best *top) *pruner {
 	n := len(sc.units)
-	v := &sieve{
+	v := &pruner{
 		sc: sc, best: best, units: make([]*scoredUnit, n), limits: make([][tierCount + 1]float64, n),
 		most: make([]float64, n+1), least: make([]float64, n+1),
 	}
@@ -113,7 +113,7 @@ func (sc *scorer) mergedTiers(u *scoredUnit) (limits [tierCount]float64) {
 }
 
 // begin prepares for a stretch.
-func (v *sieve) begin(at int) {
+func (v *pruner) begin(at int) {
 	for i := len(v.units) - 1; i >= 0; i-- {
 		u := v.units[i]
 		bound := u.bound(at)
@@ -133,7 +133,7 @@ const seeds = 256
 
 // seed tries hits in the upper tiers of the two units with the highest contributions, so
 // that the threshold is high from the start. It removes them from the hits.
-func (v *sieve) seed() {
+func (v *pruner) seed() {
 	var a, b *scoredUnit
 	for _, u := range v.units {
 		switch {
@@ -170,7 +170,7 @@ func (v *sieve) seed() {
 }
 
 // look tries the hits of a stretch that may win.
-func (v *sieve) look(at int) {
+func (v *pruner) look(at int) {
 	v.begin(at)
 	if v.lead != nil {
 		v.walk(uint32(at) << stretchBits)
@@ -186,7 +186,7 @@ func (v *sieve) look(at int) {
 }
 
 // walk examines the documents of a stretch that the leading list has.
-func (v *sieve) walk(from uint32) {
+func (v *pruner) walk(from uint32) {
 	sc, c, hits := v.sc, v.lead.cursors[0], v.sc.seg.hits
 	wanted, least := math.Inf(-1), 0.0
 	for doc := c.seek(from); doc>>stretchBits == from>>stretchBits; doc = c.next() {
@@ -203,7 +203,7 @@ func (v *sieve) walk(from uint32) {
 
 // pass returns the documents of a word of the bitmap that can win, by the tiers of the
 // units from i on. Sum is the maximum contribution of the units before.
-func (v *sieve) pass(i, word int, docs uint64, sum float64) uint64 {
+func (v *pruner) pass(i, word int, docs uint64, sum float64) uint64 {
 	wanted := v.best.threshold()
 	switch {
 	case docs == 0 || (sum+v.most[i])*slack < wanted:
@@ -222,7 +222,7 @@ func (v *sieve) pass(i, word int, docs uint64, sum float64) uint64 {
 }
 
 // try offers a document to best. It stops as soon as the document cannot win.
-func (v *sieve) try(doc uint32) {
+func (v *pruner) try(doc uint32) {
 	norm := v.sc.norms.at(v.sc.seg.length(doc))
 	sum := 0.0
 	for i, u := range v.units {
