@@ -139,14 +139,18 @@ func Start(tb testing.TB, o Options) *Server {
 	for _, id := range o.Documents {
 		s.clients[id] = &client{anyRedirect: true}
 	}
-	start := httptest.NewServer
-	if o.TLS {
-		start = httptest.NewTLSServer
+	// Both exist before either serves: a stranger that knows the port of an earlier
+	// test may send a request at once.
+	s.issuer = httptest.NewUnstartedServer(s.watched(s.issuerHandler()))
+	s.resource = httptest.NewUnstartedServer(s.watched(s.resourceHandler()))
+	for _, server := range []*httptest.Server{s.issuer, s.resource} {
+		if o.TLS {
+			server.StartTLS()
+		} else {
+			server.Start()
+		}
+		tb.Cleanup(server.Close)
 	}
-	s.issuer = start(s.watched(s.issuerHandler()))
-	tb.Cleanup(s.issuer.Close)
-	s.resource = start(s.watched(s.resourceHandler()))
-	tb.Cleanup(s.resource.Close)
 	return s
 }
 
