@@ -96,8 +96,12 @@ func TestSSEReader(t *testing.T) {
 // An event that is too large is passed over, in one line or in many, and its
 // ends tell whose it was.
 func TestSSEReaderPassesOverWhatIsTooLarge(t *testing.T) {
-	half := strings.Repeat("x", MaxMessage/2+10)
-	short := strings.Repeat("data: "+strings.Repeat("x", 1000)+"\n", MaxMessage/1000+10)
+	const limit = 1 << 20
+	half := strings.Repeat("x", limit/2+10)
+	short := strings.Repeat("data: "+strings.Repeat("x", 1000)+"\n", limit/1000+10)
+	if got := NewSSEReader(nil).limit; got != MaxMessage {
+		t.Errorf("the limit is %d", got)
+	}
 	for name, event := range map[string]string{
 		"one line":    "data: {\"id\":7," + half + half + ",\"id\":7}\n",
 		"two lines":   "data: {\"id\":7," + half + "\ndata: " + half + ",\"id\":7}\n",
@@ -106,6 +110,7 @@ func TestSSEReaderPassesOverWhatIsTooLarge(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := NewSSEReader(strings.NewReader("data: before\n\n" + event + "\ndata: behind\n\n"))
+			r.limit = limit
 			if e, err := r.Next(); err != nil || string(e.Data) != "before" {
 				t.Fatalf("before it: %q, %v", e.Data, err)
 			}
@@ -125,6 +130,7 @@ func TestSSEReaderPassesOverWhatIsTooLarge(t *testing.T) {
 		})
 	}
 	r := NewSSEReader(strings.NewReader("data: " + half + half + half))
+	r.limit = limit
 	if _, err := r.Next(); !errors.Is(err, ErrTooLarge) {
 		t.Fatal(err)
 	}

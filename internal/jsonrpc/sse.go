@@ -23,6 +23,7 @@ type SSEvent struct {
 // SSEReader reads server-sent events.
 type SSEReader struct {
 	r      *bufio.Reader
+	limit  int // of an event's data: MaxMessage
 	lastID string
 	retry  time.Duration
 	// over is what was read of an event that is too large: its first data, and
@@ -36,7 +37,7 @@ type SSEReader struct {
 
 // NewSSEReader reads from r.
 func NewSSEReader(r io.Reader) *SSEReader {
-	return &SSEReader{r: bufio.NewReaderSize(r, 4<<10)}
+	return &SSEReader{r: bufio.NewReaderSize(r, 4<<10), limit: MaxMessage}
 }
 
 // Resume goes on reading from another connection of the same stream.
@@ -57,7 +58,7 @@ func (s *SSEReader) Next() (SSEvent, error) {
 	var kind string
 	hasData := false
 	for {
-		line, own, err := s.line(MaxMessage - len(data))
+		line, own, err := s.line(s.limit - len(data))
 		if err != nil {
 			if errors.Is(err, ErrTooLarge) && hasData {
 				s.over.first = data

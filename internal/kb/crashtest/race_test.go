@@ -7,6 +7,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"genkan/internal/testkit"
 )
 
 const withRaceDetector = true
@@ -20,12 +22,12 @@ func TestWithoutRaceDetector(t *testing.T) {
 	}
 	t.Parallel()
 	binary := filepath.Join(t.TempDir(), "crashtest.test")
-	build := exec.CommandContext(t.Context(), "go", "test", "-c", "-race=false", "-buildvcs=false", "-o", binary, "genkan/internal/kb/crashtest")
+	build := exec.CommandContext(t.Context(), "go", "test", "-c", "-race=false", "-buildvcs=false", "-ldflags=-s -w", "-o", binary, "genkan/internal/kb/crashtest")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	all := exec.CommandContext(t.Context(), binary, "-test.v", "-test.run=^(TestKilled|TestTwoProcesses)",
-		fmt.Sprint("-crash.cycles=", *cycles), fmt.Sprint("-crash.seed=", *seed))
+		fmt.Sprint("-crash.cycles=", min(*cycles, testkit.Count(10, *cycles))), fmt.Sprint("-crash.seed=", *seed))
 	out, err := all.CombinedOutput()
 	t.Logf("%s", out)
 	if err != nil {
