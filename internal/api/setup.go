@@ -172,7 +172,7 @@ func (s *Setup) PlanImport(ctx context.Context, which client.ImportSelection) (c
 		Files: []client.ImportFile{}, Servers: []client.ImportServer{}, Notes: []client.ImportNote{},
 	}
 	for _, f := range plan.Files {
-		one := client.ImportFile{Client: f.Client, Title: titleOf(f.Client), Path: f.Path, Project: f.Project}
+		one := client.ImportFile{Client: f.Client, Title: clients.Title(f.Client), Path: f.Path, Project: f.Project}
 		if f.Err != nil {
 			one.Problem = s.language().Error(gateway.AsError(f.Err))
 		}
@@ -180,7 +180,7 @@ func (s *Setup) PlanImport(ctx context.Context, which client.ImportSelection) (c
 	}
 	for _, n := range plan.Notes {
 		out.Notes = append(out.Notes, client.ImportNote{
-			Client: n.File.Client, Title: titleOf(n.File.Client), Path: n.File.Path, Server: n.Server, Section: n.Section, Text: s.language().Text(n.Text),
+			Client: n.File.Client, Title: clients.Title(n.File.Client), Path: n.File.Path, Server: n.Server, Section: n.Section, Text: s.language().Text(n.Text),
 		})
 	}
 	for _, server := range plan.Servers {
@@ -195,7 +195,7 @@ func importServerOf(s setup.ImportServer) client.ImportServer {
 		URL: s.URL, Secrets: s.Secrets, NameOf: s.NameOf,
 	}
 	for _, o := range s.Origins {
-		out.Origins = append(out.Origins, client.ImportOrigin{Client: o.Client, Title: titleOf(o.Client), Path: o.Path, Section: o.Section, Name: o.Name})
+		out.Origins = append(out.Origins, client.ImportOrigin{Client: o.Client, Title: clients.Title(o.Client), Path: o.Path, Section: o.Section, Name: o.Name})
 	}
 	for _, v := range s.Variables {
 		out.Variables = append(out.Variables, client.ImportVariable(v))
@@ -260,7 +260,7 @@ func (s *Setup) Connect(ctx context.Context, name string, in client.ConnectReque
 	out := client.ConnectResult{Files: []client.ConnectedFile{}, BaseURL: done.BaseURL, Revoked: done.Revoked}
 	for _, f := range done.Files {
 		one := client.ConnectedFile{
-			Client: f.Client, Title: titleOf(f.Client), Path: f.Path, State: string(f.State),
+			Client: f.Client, Title: clients.Title(f.Client), Path: f.Path, State: string(f.State),
 			Replaced: f.Replaced, NotImported: f.NotImported, Problem: s.problem(f.Err),
 		}
 		for _, e := range f.Entries {
@@ -291,13 +291,6 @@ func (s *Setup) problem(err error) *client.FileProblem {
 	}
 	e := gateway.AsError(err)
 	return &client.FileProblem{Error: s.language().Error(e), Code: restErrorOf(e.Code).code}
-}
-
-func titleOf(name string) string {
-	if known, ok := clients.Lookup(name); ok {
-		return known.Title
-	}
-	return name
 }
 
 func orEmpty(list []string) []string {

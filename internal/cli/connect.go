@@ -175,7 +175,7 @@ func (c *command) sayNothingToConnect(files []client.ConnectedFile, names []stri
 	case others:
 		fmt.Fprintln(c.std.Out, c.say("There is nothing to connect. `genkan import` takes over servers that are not here yet; --aggregate makes one entry for all."))
 	case one:
-		fmt.Fprintln(c.std.Out, c.say("There is nothing to connect: %s has no servers that do not come through genkan.", titleOf(names[0])))
+		fmt.Fprintln(c.std.Out, c.say("There is nothing to connect: %s has no servers that do not come through genkan.", clients.Title(names[0])))
 	default:
 		fmt.Fprintln(c.std.Out, c.say("There is nothing to connect: no client has servers that do not come through genkan."))
 	}
@@ -211,7 +211,7 @@ func (c *command) showChanged(done client.ConnectResult) error {
 		fmt.Fprintln(c.std.Out, c.say("Restart %s. `genkan undo` puts their files back.", strings.Join(titles, ", ")))
 	}
 	for _, name := range done.Revoked {
-		fmt.Fprintln(c.std.Out, c.say("The token that %s had is revoked: no entry uses it any more.", titleOf(name)))
+		fmt.Fprintln(c.std.Out, c.say("The token that %s had is revoked: no entry uses it any more.", clients.Title(name)))
 	}
 	return first
 }

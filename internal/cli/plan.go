@@ -153,7 +153,7 @@ func (c *command) aboutOrigin(s client.ImportServer, i int) string {
 	if i > 0 {
 		words = append(words, c.say("the same as in %s", s.Origins[0].Title))
 	} else if s.NameOf != "" {
-		words = append(words, c.say("not the same as in %s", titleOf(s.NameOf)))
+		words = append(words, c.say("not the same as in %s", clients.Title(s.NameOf)))
 	}
 	return strings.Join(words, ", ")
 }

@@ -144,13 +144,6 @@ func problemError(p *client.FileProblem) error {
 	return gateway.Errorf(client.CodeOf(p.Code, 0), "%s", p.Error)
 }
 
-func titleOf(name string) string {
-	if known, ok := clients.Lookup(name); ok {
-		return known.Title
-	}
-	return name
-}
-
 // shortPath replaces the home directory with ~ in a path.
 func (c *command) shortPath(path string) string {
 	home, err := os.UserHomeDir()

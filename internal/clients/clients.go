@@ -105,6 +105,14 @@ func Lookup(name string) (Client, bool) {
 	return Client{}, false
 }
 
+// Title returns the name of a client as people write it.
+func Title(name string) string {
+	if known, ok := Lookup(name); ok {
+		return known.Title
+	}
+	return name
+}
+
 // Files returns all files in which the client may keep servers, whether they exist
 // or not. If none exists, connecting the client creates the first.
 func (c Client) Files(env Environment) []File {

@@ -8,7 +8,7 @@
 // The REST edge calls it. Package app gives it the store, the vault and the
 // configuration in force. Package config reads a stored definition with the code
 // that reads the file. The file takes precedence: a registered server that
-// conflicts with it is set aside, with the reason (config.RejectedServer).
+// conflicts with it is rejected, with the reason (config.RejectedServer).
 //
 // Registry.change does every change, under a lock between processes and under the
 // lock of reloads: it checks the definition, saves its secrets under free names,

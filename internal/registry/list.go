@@ -25,7 +25,7 @@ type Server struct {
 }
 
 // List describes the servers of a configuration in their order, followed by the
-// registered servers that are set aside. Disabled servers are included.
+// registered servers that were rejected. Disabled servers are included.
 func List(cfg *config.Config) []Server {
 	all := make([]Server, 0, len(cfg.Servers)+len(cfg.Rejected))
 	for _, s := range cfg.Servers {

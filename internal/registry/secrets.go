@@ -60,7 +60,7 @@ func (r *Registry) freeSecretName(ctx context.Context, name string) (string, err
 }
 
 // secretInUse reports whether a configured server refers to a secret. Servers that
-// are set aside count.
+// were rejected count.
 func (r *Registry) secretInUse(secret string) bool {
 	cfg := r.opt.Config()
 	return slices.ContainsFunc(cfg.Servers, func(s config.Server) bool { return RefersToSecret(s.Definition.Reveal(), secret) }) ||

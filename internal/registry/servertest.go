@@ -86,7 +86,7 @@ func (r *Registry) Close() {
 // one.
 func (r *Registry) serverToTest(ctx context.Context, name string, raw []byte) (config.Server, error) {
 	cfg := r.opt.Config()
-	var written gateway.Secret // the configured definition, also of a server that is set aside
+	var written gateway.Secret // the configured definition, also of a server that was rejected
 	registered := true
 	if i := slices.IndexFunc(cfg.Servers, func(s config.Server) bool { return s.Name == name }); i >= 0 {
 		if raw == nil {
