@@ -125,6 +125,9 @@ func TestServersOfAProjectNeedAYesOverREST(t *testing.T) {
 	d := openDoor(t, nil)
 	importFiles(d)
 	folder := filepath.Join(d.home, "clone")
+	if refused := answerOf[client.Failure](d, "GET", "/v1/import?folder="+folder+"-no-such", nil, 400); !strings.Contains(refused.Error, "does not exist") {
+		t.Errorf("a folder that does not exist: %+v", refused)
+	}
 	plan := answerOf[client.ImportPlan](d, "GET", "/v1/import?folder="+folder, nil, 200)
 	if len(plan.Servers) != 2 || !plan.Servers[1].Project || plan.Servers[1].Args[1] != "touch "+d.home+"/owned" {
 		t.Fatalf("the plan is %+v", plan)

@@ -102,4 +102,5 @@ var jaImport = map[string]string{
 	"folder must be an absolute path":                                                                                            "folder は絶対パスにしてください",
 	"%q is no client that genkan knows; did you mean %s?":                                                                        "%q は genkan の知っているクライアントではありません。%s のことですか？",
 	"%q is no client that genkan knows; give one of these names: %s":                                                             "%q は genkan の知っているクライアントではありません。次の名前のどれかを指定してください: %s",
+	"folder %s does not exist, or is no folder":                                                                                  "フォルダ %s はないか、フォルダではありません",
 }

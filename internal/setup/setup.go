@@ -91,6 +91,11 @@ func (s *Setup) environment(folder string) (clients.Environment, error) {
 		e.Field = "folder"
 		return env, e
 	}
+	if info, err := os.Stat(folder); folder != "" && (err != nil || !info.IsDir()) {
+		e := gateway.Errorf(gateway.CodeInvalid, "folder %s does not exist, or is no folder", folder)
+		e.Field = "folder"
+		return env, e
+	}
 	env.WorkDir = ""
 	if folder != "" {
 		env.WorkDir = filepath.Clean(folder)
