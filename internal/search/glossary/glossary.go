@@ -1,39 +1,41 @@
 // Package glossary knows what Japanese words mean in English, so that a Japanese
 // query finds tools that are described in English. The words and meanings are
-// those of EDICT (see README.md here); they are read when they are first needed.
+// those of EDICT (see README.md here); they are searched where they stand in
+// the program, so that neither a start nor a first query waits for them.
 package glossary
 
 import (
-	"bufio"
-	"bytes"
-	"compress/gzip"
 	_ "embed"
 	"strings"
-	"sync"
 	"unicode"
 )
 
-//go:embed edict.gz
-var edict []byte
+// edict has a line for each word: the word, a tab, its meanings with slashes
+// between them. The lines are sorted by bytes.
+//
+//go:embed edict.txt
+var edict string
 
 // longest is how many characters a word has at most.
 const longest = 8
 
-// load reads the dictionary. A damaged one would be a mistake of the build, and
-// is empty then.
-var load = sync.OnceValue(func() map[string]string { //nolint:gochecknoglobals // read once
-	words := map[string]string{}
-	r, err := gzip.NewReader(bytes.NewReader(edict))
-	if err != nil {
-		return words
-	}
-	for lines := bufio.NewScanner(r); lines.Scan(); {
-		if word, meanings, ok := strings.Cut(lines.Text(), "\t"); ok {
-			words[word] = meanings
+// lookup returns the meanings of a word by binary search.
+func lookup(word string) (meanings string, ok bool) {
+	for low, high := 0, len(edict); low < high; {
+		start := low + strings.LastIndexByte(edict[low:(low+high)/2], '\n') + 1
+		end := start + strings.IndexByte(edict[start:high], '\n')
+		key, meanings, _ := strings.Cut(edict[start:end], "\t")
+		switch {
+		case key == word:
+			return meanings, true
+		case key < word:
+			low = end + 1
+		default:
+			high = start
 		}
 	}
-	return words
-})
+	return "", false
+}
 
 // Meanings are those of the words of a text, for each word the most usual first.
 // The longest word that begins somewhere is taken; what is no word, as endings
@@ -42,30 +44,31 @@ func Meanings(text string) [][]string {
 	if !hasJapanese(text) {
 		return nil
 	}
-	words := load()
 	var found [][]string
 	runes := []rune(text)
 	for i := 0; i < len(runes); {
-		n := match(words, runes[i:])
+		meanings, n := match(runes[i:])
 		if n == 0 {
 			i++
 			continue
 		}
-		found = append(found, strings.Split(words[string(runes[i:i+n])], "/"))
+		found = append(found, strings.Split(meanings, "/"))
 		i += n
 	}
 	return found
 }
 
-// match is how long the word is that a text begins with. A single letter of the
-// syllabaries is grammar, and two are mostly.
-func match(words map[string]string, text []rune) int {
+// match returns the meanings of the longest word that a text begins with, and the
+// word's length. A single letter of the syllabaries is grammar, and two are mostly.
+func match(text []rune) (meanings string, n int) {
 	for n := min(longest, len(text)); n > 0; n-- {
-		if _, ok := words[string(text[:n])]; ok && (n > 2 || hasIdeograph(text[:n]) || unicode.In(text[0], unicode.Katakana) && n > 1) {
-			return n
+		if n > 2 || hasIdeograph(text[:n]) || unicode.In(text[0], unicode.Katakana) && n > 1 {
+			if meanings, ok := lookup(string(text[:n])); ok {
+				return meanings, n
+			}
 		}
 	}
-	return 0
+	return "", 0
 }
 
 func hasIdeograph(text []rune) bool {

@@ -3,12 +3,11 @@
 // loans that are written as they sound, each with its first few
 // meanings.
 //
-//	iconv -c -f EUC-JP -t UTF-8 edict | go run ./internal/search/glossary/compile > internal/search/glossary/edict.gz
+//	iconv -c -f EUC-JP -t UTF-8 edict | go run ./internal/search/glossary/compile > internal/search/glossary/edict.txt
 package main
 
 import (
 	"bufio"
-	"compress/gzip"
 	"fmt"
 	"io"
 	"os"
@@ -82,16 +81,13 @@ func run(in io.Reader, out io.Writer) error {
 		sorted = append(sorted, s)
 	}
 	slices.Sort(sorted)
-	w, err := gzip.NewWriterLevel(out, gzip.BestCompression)
-	if err != nil {
-		return err
-	}
+	w := bufio.NewWriter(out)
 	for _, s := range sorted {
 		if _, err := fmt.Fprintf(w, "%s\t%s\n", s, strings.Join(words[s], "/")); err != nil {
 			return err
 		}
 	}
-	return w.Close()
+	return w.Flush()
 }
 
 // verbStem is what all forms of a verb begin with, if it has something that is
