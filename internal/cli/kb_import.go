@@ -11,9 +11,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"genkan/internal/api/client"
 	"genkan/internal/gateway"
 	"genkan/internal/kb/exchange"
 )
@@ -142,7 +144,28 @@ func (in *itemImport) run(ctx context.Context, paths []string) error {
 	if err := in.carryOut(ctx, remote, plan); err != nil {
 		return err
 	}
+	in.awaitIndex(ctx, remote)
 	return in.finish()
+}
+
+// awaitIndex shows how the search index catches up with the import, which genkan
+// does by itself: searches are fast from then on.
+func (in *itemImport) awaitIndex(ctx context.Context, remote *client.Client) {
+	const pace = 300 * time.Millisecond
+	progress := newBar(in.command, in.say("updating the search index"), 0)
+	defer progress.clear()
+	for {
+		now, err := remote.Knowledge(ctx)
+		if err != nil || now.Work == nil {
+			return
+		}
+		progress.outOf(now.Work.Done, now.Work.Total)
+		select {
+		case <-time.After(pace):
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 // show shows people what the import will do.

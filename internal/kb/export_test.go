@@ -12,6 +12,7 @@ func (x *Indexes) SmallLimits() {
 	l := &x.limits
 	l.inMemory, l.due, l.dueMost, l.most = 5, 4, 4, 8
 	l.step, l.page, l.linkPage, l.links = 2, 3, 2, 5
+	l.quiet = time.Millisecond
 }
 
 // Patient makes questions wait for the index as long as it takes.

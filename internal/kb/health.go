@@ -266,11 +266,15 @@ func (t *textIndex) drop(ctx context.Context) error {
 	return t.put(nil)
 }
 
-// Building returns the progress of the background build of the text index. Total is 0
-// if no build runs.
+// Building returns the progress of the background work on the text index: a build, or
+// Follow. Total is 0 if none runs.
 func (x *Indexes) Building() (done, total int) {
 	b := &x.text.build
 	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.done, b.total
+	done, total = b.done, b.total
+	b.mu.Unlock()
+	if total > 0 {
+		return done, total
+	}
+	return x.follower.progress(x.text.at())
 }

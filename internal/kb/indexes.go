@@ -19,8 +19,8 @@ import (
 // continues when a caller gives up. A question that would wait too long is answered
 // from the rows.
 //
-// Nothing is read, opened or started before the first question, or while the
-// knowledge base is empty.
+// Nothing is read, opened or started before the first question or the first write of
+// many items (Follow), or while the knowledge base is empty.
 type Indexes struct {
 	store  Store
 	scan   *Scan
@@ -35,8 +35,9 @@ type Indexes struct {
 	stop  context.CancelFunc
 	work  sync.WaitGroup
 
-	text  textIndex
-	edges relationGraph
+	text     textIndex
+	edges    relationGraph
+	follower following
 
 	// Identical questions between two writes share an answer.
 	searches sharing[Hits]
@@ -88,6 +89,8 @@ type indexLimits struct {
 	links, linkPage int
 	// again is the pause after a failed build.
 	again time.Duration
+	// quiet is how long no large write may come before Follow begins.
+	quiet time.Duration
 }
 
 // usualLimits returns the limits outside of tests. A change of a kilobyte costs about
@@ -99,7 +102,7 @@ func usualLimits() indexLimits {
 		inMemory: 2_000, due: 2_000, dueMost: 20_000, dueBytes: 48 << 20,
 		most: 40_000, mostBytes: 96 << 20,
 		step: 1_000, stepBytes: 512 << 10, writeBytes: 4 << 20, page: scanPage,
-		verifyFirst: 256 << 20, links: 100_000, linkPage: 1_000, again: time.Minute,
+		verifyFirst: 256 << 20, links: 100_000, linkPage: 1_000, again: time.Minute, quiet: time.Second,
 	}
 }
 
@@ -180,6 +183,13 @@ func (s *singleJob) join(x *Indexes, run func(ctx context.Context) error) (j *jo
 	}
 	s.now = j
 	return j, true
+}
+
+// running returns the running job, or nil.
+func (s *singleJob) running() *job {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.now
 }
 
 // derived is an index that follows the store.

@@ -91,6 +91,7 @@ func (b *Base) Restore(ctx context.Context, r Restoration) (all []RestoredAs, er
 	if err != nil {
 		return nil, b.nameStatuses(ctx, err)
 	}
+	b.follow()
 	return all, nil
 }
 

@@ -140,6 +140,7 @@ var jaKnowledge = map[string]string{
 	"Take relations of an item away":                                                "アイテムの関連を外す",
 	"Relate an item to others":                                                      "アイテムをほかのアイテムに関連付ける",
 	"Relate an item to others, or take such relations away. Its other relations stay. A\nrelation has no direction: either item shows it.\n\n  genkan kb relate notes-1 docs-2 issues-7\n  genkan kb unrelate notes-1 docs-2": "アイテムをほかのアイテムに関連付けるか、その関連を外します。ほかの関連はそのまま残ります。\n関連に向きはなく、どちらのアイテムからも見えます。\n\n  genkan kb relate notes-1 docs-2 issues-7\n  genkan kb unrelate notes-1 docs-2",
-	"%s is related to %s.":     "%s を %s に関連付けました。",
-	"%s is not related to %s.": "%s と %s の関連を外しました。",
+	"%s is related to %s.":      "%s を %s に関連付けました。",
+	"%s is not related to %s.":  "%s と %s の関連を外しました。",
+	"updating the search index": "検索インデックスを更新中",
 }
