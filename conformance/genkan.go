@@ -118,6 +118,20 @@ func (d *door) untilReady(ctx context.Context) error {
 	})
 }
 
+// speaks checks the era in which genkan speaks with its servers.
+func (d *door) speaks(ctx context.Context, era string) error {
+	servers, err := d.api().Servers(ctx)
+	if err != nil {
+		return err
+	}
+	for _, s := range servers {
+		if s.Era != era {
+			return fmt.Errorf("genkan speaks the %s era with %s, not the %s one", s.Era, s.Name, era)
+		}
+	}
+	return nil
+}
+
 // era is the era in which genkan speaks with its only server.
 func (d *door) era(ctx context.Context) (string, error) {
 	servers, err := d.api().Servers(ctx)

@@ -9,11 +9,11 @@ import (
 	"genkan/internal/testkit/npm"
 )
 
-// forNode is what Node needs of us: the pinned versions, the module that adds
-// the token, and the TypeScript peer.
+// assets are what Node and Python need of us: the pinned versions, the module
+// that adds the token, and the peers in TypeScript and Python.
 //
 //go:embed suite peers
-var forNode embed.FS
+var assets embed.FS
 
 // node is an installation of packages, and the Node that runs them.
 type node struct{ binary, modules string }
@@ -24,7 +24,7 @@ const leastNode = 24
 // install makes sure that the packages which a folder's package.json names are
 // installed.
 func (l *lab) install(folder string) (n node, err error) {
-	manifest, err := forNode.ReadFile(folder + "/package.json")
+	manifest, err := assets.ReadFile(folder + "/package.json")
 	if err != nil {
 		return node{}, err
 	}
@@ -35,9 +35,9 @@ func (l *lab) install(folder string) (n node, err error) {
 	return n, err
 }
 
-// asset writes an embedded file where Node can read it.
+// asset writes an embedded file where a program can read it.
 func (l *lab) asset(name string) (string, error) {
-	raw, err := forNode.ReadFile(name)
+	raw, err := assets.ReadFile(name)
 	if err != nil {
 		return "", err
 	}

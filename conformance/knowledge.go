@@ -170,7 +170,7 @@ func (l *lab) visitKnowledge(r peersReport, chosen []guest) (peersReport, error)
 			if err != nil {
 				return r, err
 			}
-			to := target{Command: []string{l.genkan, "stdio", "--only", "kb", "--data", dir}}
+			to := target{Command: l.stdioCommand(dir, "--only", "kb")}
 			r = append(r, l.visitWith(c, era, overStdio, knowledgeBase, knowledgeSteps(), to))
 		}
 	}

@@ -29,6 +29,8 @@ type lab struct {
 	// sdkClient is the Go SDK's own conformance client.
 	sdkClient string
 	node      node
+	python    python
+	site      string // where the pages are that server-fetch fetches
 	progress  io.Writer
 
 	processes []*process

@@ -46,7 +46,7 @@ func (t target) params() (map[string]any, error) {
 }
 
 // stepLimit is how long one thing may take.
-const stepLimit = 20 * time.Second
+const stepLimit = 40 * time.Second
 
 // linePeer is a program that reads what to do, a line each, and writes what
 // came of it.

@@ -26,6 +26,9 @@ type guest struct {
 	open func(l *lab, era string, to target) (peer, error)
 	// cannot are the steps that the client has no means for.
 	cannot []string
+	// startsAnew is set when the client starts a server over stdio for every
+	// question.
+	startsAnew bool
 }
 
 // auto is an era that a client finds out by itself.
@@ -36,16 +39,23 @@ func guests() []guest {
 	return []guest{
 		{"Inspector CLI", []string{legacy, modern, auto}, func(l *lab, era string, to target) (peer, error) {
 			return &inspectorPeer{l, l.node, era, to}, nil
-		}, []string{"progress", "completion", "elicitation", "sampling"}},
+		}, []string{"progress", "completion", "elicitation", "sampling"}, true},
 		{"TypeScript SDK", both, func(l *lab, _ string, _ target) (peer, error) {
 			script, err := l.asset("peers/typescript.mjs")
 			if err != nil {
 				return nil, err
 			}
 			return l.startLinePeer("typescript", []string{"PEER_MODULES=" + l.node.modules}, l.node.binary, script)
-		}, nil},
-		{"Go SDK", both, func(*lab, string, target) (peer, error) { return &goSDKPeer{}, nil }, nil},
-		{"mcp-go", both, func(l *lab, _ string, _ target) (peer, error) { return l.startLinePeer("mcp-go", nil, l.mcpgo) }, nil},
+		}, nil, false},
+		{"Python SDK", both, func(l *lab, _ string, _ target) (peer, error) {
+			script, err := l.asset("peers/python.py")
+			if err != nil {
+				return nil, err
+			}
+			return l.startLinePeer("python", nil, l.python.binary("python"), "-I", script)
+		}, nil, false},
+		{"Go SDK", both, func(*lab, string, target) (peer, error) { return &goSDKPeer{}, nil }, nil, false},
+		{"mcp-go", both, func(l *lab, _ string, _ target) (peer, error) { return l.startLinePeer("mcp-go", nil, l.mcpgo) }, nil, false},
 	}
 }
 
@@ -60,12 +70,16 @@ const (
 type arrangement struct {
 	name    string
 	servers []string
-	open    func(*lab) (map[string]server, error)
+	// era is the one that genkan speaks with them. It is checked.
+	era  string
+	open func(*lab) (map[string]server, error)
+	// slow is set when starting the servers takes seconds.
+	slow bool
 }
 
 func arrangements() []arrangement {
 	return []arrangement{
-		{"everything, filesystem, memory over stdio", []string{everything, filesystem, memory}, func(l *lab) (map[string]server, error) {
+		{"everything, filesystem, memory over stdio", []string{everything, filesystem, memory}, legacy, func(l *lab) (map[string]server, error) {
 			return map[string]server{
 				everything: {Command: l.node.binary, Args: []string{l.serverScript(everything), "stdio"}},
 				filesystem: {Command: l.node.binary, Args: []string{l.serverScript(filesystem), l.servedFolder()}},
@@ -74,15 +88,16 @@ func arrangements() []arrangement {
 					Env: map[string]string{"MEMORY_FILE_PATH": filepath.Join(l.dir, "memory.json")},
 				},
 			}, nil
-		}},
-		{"everything over HTTP", []string{everything}, func(l *lab) (map[string]server, error) {
+		}, false},
+		{"git, fetch, time over stdio", pythonServers, modern, openPythonServers, true},
+		{"everything over HTTP", []string{everything}, legacy, func(l *lab) (map[string]server, error) {
 			url, err := l.everythingOver("streamableHttp", "/mcp")
 			return map[string]server{everything: {URL: url}}, err
-		}},
-		{"everything over SSE", []string{everything}, func(l *lab) (map[string]server, error) {
+		}, false},
+		{"everything over SSE", []string{everything}, legacy, func(l *lab) (map[string]server, error) {
 			url, err := l.everythingOver("sse", "/sse")
 			return map[string]server{everything: {URL: url, Type: "sse"}}, err
-		}},
+		}, false},
 	}
 }
 
@@ -192,6 +207,9 @@ func (l *lab) prepareForPeers() (err error) {
 	if l.node, err = l.install("peers"); err != nil {
 		return err
 	}
+	if l.python, err = l.installPython(); err != nil {
+		return err
+	}
 	l.say("building the mcp-go client")
 	// A module of its own, so it is built where it lies.
 	if l.mcpgo, err = l.buildIn("conformance/mcpgo", "mcp-go", "."); err != nil {
@@ -225,29 +243,43 @@ func (l *lab) visitArrangement(r peersReport, a arrangement, chosen []guest) (pe
 	if err != nil {
 		return r, err
 	}
-	name := strings.Fields(a.name)[len(strings.Fields(a.name))-1]
-	d, broken := l.openDoor(name, servers)
+	name := strings.ReplaceAll(strings.ReplaceAll(a.name, ",", ""), " ", "-")
+	d, broken := l.openDoor(name, l.marked(servers, name))
 	if broken == nil {
 		broken = d.untilReady(l.ctx)
 	}
+	if broken == nil {
+		broken = d.speaks(l.ctx, a.era)
+	}
+	var rows []row
+	var marks []string // of the rows
 	for _, c := range chosen {
 		for _, era := range c.eras {
 			if broken != nil {
 				r = append(r, row{c.name, era, overHTTP, a.name, []outcome{{"genkan", stable(strings.ReplaceAll(broken.Error(), l.dir, ""))}}})
 				continue
 			}
-			r = append(r, l.visit(c, era, overHTTP, a.name, a.servers, target{URL: d.url(), Token: d.token}))
-			if len(a.servers) == 1 {
+			rows = append(rows, l.visit(c, era, overHTTP, a.name, a.servers, target{URL: d.url(), Token: d.token}))
+			marks = append(marks, name)
+			if len(a.servers) == 1 || a.slow && c.startsAnew {
 				continue
 			}
-			dir, err := l.furnish(fmt.Sprint(name, "-", len(r)), servers)
+			own := fmt.Sprint(name, "-", len(rows))
+			dir, err := l.furnish(own, l.marked(servers, own))
 			if err != nil {
 				return r, err
 			}
-			r = append(r, l.visit(c, era, overStdio, a.name, a.servers, target{Command: []string{l.genkan, "stdio", "--data", dir}}))
+			rows = append(rows, l.visit(c, era, overStdio, a.name, a.servers, target{Command: l.stdioCommand(dir)}))
+			marks = append(marks, own)
 		}
 	}
-	return r, l.ctx.Err()
+	if broken == nil && findsLeftovers && hasChildren(servers) {
+		d.stop()
+		for i := range rows {
+			rows[i].note(nothingLeft, l.leftovers(marks[i]))
+		}
+	}
+	return append(r, rows...), l.ctx.Err()
 }
 
 // visitAsAgents has the clients use search mode, and one count tokens.
@@ -276,14 +308,7 @@ func (l *lab) visitAsAgents(r peersReport, chosen []guest) (peersReport, []bill,
 
 // visit has one client do all that it can.
 func (l *lab) visit(c guest, era, wire, behind string, servers []string, to target) row {
-	steps := slices.Clone(everythingSteps)
-	if slices.Contains(servers, filesystem) {
-		steps = append(steps, filesystemStep)
-	}
-	if slices.Contains(servers, memory) {
-		steps = append(steps, memoryStep)
-	}
-	return l.visitWith(c, era, wire, behind, steps, to)
+	return l.visitWith(c, era, wire, behind, stepsAt(servers), to)
 }
 
 // visitWith has one client do some steps.
@@ -298,7 +323,11 @@ func (l *lab) visitWith(c guest, era, wire, behind string, steps []step, to targ
 		return r
 	}
 	defer p.close()
-	v := &visit{peer: p, name: fmt.Sprintf("visitor-%d", time.Now().UnixNano()), file: l.servedFile()}
+	v := &visit{
+		peer: p, name: fmt.Sprintf("visitor-%d", time.Now().UnixNano()), file: l.servedFile(),
+		repository: l.repository(), site: l.site,
+		started: time.Now().Add(patience), tools: map[string]string{},
+	}
 	connect := step{"connect", func(ctx context.Context, v *visit) error { return v.connect(ctx, era, to) }}
 	for _, s := range slices.Concat([]step{connect}, steps) {
 		// The modern era has no level to set; log messages are asked for call by call.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -142,5 +143,68 @@ func TestAnAgentKnowsNoNames(t *testing.T) {
 				t.Errorf("got %v, want %q", err, tt.want)
 			}
 		})
+	}
+}
+
+func TestStepsThatMustFail(t *testing.T) {
+	const list = `{"tools":[{"name":"time__get_current_time"}]}`
+	for name, tt := range map[string]struct {
+		answer string
+		want   string // in the error; "" for none
+	}{
+		"the tool's error": {`{"isError":true,"content":[{"text":"Invalid timezone: Mars"}]}`, ""},
+		"another error":    {`{"isError":true,"content":[{"text":"no tools today"}]}`, "the error is"},
+		"no error":         {`{"content":[{"text":"Invalid timezone: Mars"}]}`, "the result is no error"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			peer := scripted{"tools/list": list, "tools/call time__get_current_time": tt.answer}
+			err := timeSteps[len(timeSteps)-1].do(t.Context(), &visit{peer: peer})
+			if (tt.want == "") != (err == nil) || err != nil && !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("got %v, want %q", err, tt.want)
+			}
+		})
+	}
+}
+
+func TestEveryServerHasSteps(t *testing.T) {
+	for _, a := range arrangements() {
+		for _, name := range a.servers {
+			if len(stepsAt([]string{name})) == 0 {
+				t.Errorf("nothing is done at %s", name)
+			}
+		}
+	}
+}
+
+func TestLeftoversAreFound(t *testing.T) {
+	if !findsLeftovers {
+		t.Skip("this system does not tell the environment of processes")
+	}
+	l := &lab{ctx: t.Context(), dir: t.TempDir()}
+	sleep := exec.CommandContext(t.Context(), "sleep", "60")
+	for k, v := range l.marked(map[string]server{"one": {Command: "sleep"}}, "mark")["one"].Env {
+		sleep.Env = append(sleep.Env, k+"="+v)
+	}
+	if err := sleep.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if got := withMark(l.fullMark("mark")); len(got) != 1 || got[0] != "sleep 60" {
+		t.Errorf("left are %q", got)
+	}
+	if got := withMark(l.fullMark("another")); len(got) != 0 {
+		t.Errorf("the marks of others count: %q", got)
+	}
+	_ = sleep.Process.Kill()
+	_ = sleep.Wait()
+	if err := l.leftovers("mark"); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestWithoutPythonTheRunFails(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	_, err := (&lab{ctx: t.Context()}).installPython()
+	if err == nil || !strings.Contains(err.Error(), "no Python 3.10 or newer is found") {
+		t.Errorf("the error is %v", err)
 	}
 }

@@ -22,6 +22,17 @@ const (
 	memory     = "memory"
 )
 
+// stepsAt are what is done at some servers.
+func stepsAt(servers []string) (out []step) {
+	for _, name := range servers {
+		out = append(out, map[string][]step{
+			everything: everythingSteps, filesystem: {filesystemStep}, memory: {memoryStep},
+			gitServer: gitSteps, fetchServer: fetchSteps, timeServer: timeSteps,
+		}[name]...)
+	}
+	return out
+}
+
 // everythingSteps are what server-everything offers. Names are looked up in
 // what is listed: behind genkan they may have a prefix.
 var everythingSteps = []step{
@@ -134,15 +145,32 @@ type visit struct {
 	peer peer
 	name string // that nobody else has
 	file string // that server-filesystem serves
+	// repository is that of server-git, site what server-fetch fetches from.
+	repository, site string
+	// started is when all servers have started, however slow the machine.
+	started time.Time
+	// tools are the listed names of those that were found.
+	tools map[string]string
 }
 
-// tool finds the listed name of a server's tool. Those that depend on what the
-// client can do appear after it has said so.
+// tool finds the listed name of a server's tool. Those of servers that are still
+// starting appear later, and those that depend on what the client can do after it
+// has said so.
 func (v *visit) tool(ctx context.Context, name string) (string, error) {
+	if found, ok := v.tools[name]; ok {
+		return found, nil
+	}
 	const comes = 2 * time.Second
-	for deadline := time.Now().Add(comes); ; {
+	deadline := time.Now().Add(comes)
+	if deadline.Before(v.started) {
+		deadline = v.started
+	}
+	for {
 		found, err := v.find(ctx, "tools/list", "tools", "name", name)
 		var missing *notListedError
+		if err == nil && v.tools != nil {
+			v.tools[name] = found
+		}
 		if !errors.As(err, &missing) || time.Now().After(deadline) {
 			return found, err
 		}

@@ -186,8 +186,16 @@ type Expirer interface {
 }
 
 // ListTTL is how long a list of a source may be kept, in milliseconds, and at most
-// the limit given.
+// the limit given. An empty list of a source whose first lists are still to come
+// may not be kept.
 func ListTTL(s Source, kind Kind, most int64) int64 {
+	if settled := Settled(s); settled != nil && len(s.List(kind)) == 0 {
+		select {
+		case <-settled:
+		default:
+			return 0
+		}
+	}
 	if e, ok := s.(Expirer); ok {
 		if ttl := e.ListTTL(kind); ttl >= 0 {
 			return min(ttl, most)

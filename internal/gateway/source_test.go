@@ -51,6 +51,30 @@ func TestAPlainSource(t *testing.T) {
 	}
 }
 
+// starting is a source whose first lists come later.
+type starting struct {
+	plain
+	settled chan struct{}
+}
+
+func (s starting) Settled() <-chan struct{} { return s.settled }
+
+// TestAListThatIsStillToComeIsNotKept: a client that caches what it listed while a
+// server was starting would not see its tools.
+func TestAListThatIsStillToComeIsNotKept(t *testing.T) {
+	s := starting{settled: make(chan struct{})}
+	if ttl := gateway.ListTTL(s, gateway.KindPrompt, 100); ttl != 0 {
+		t.Errorf("the missing list may be kept for %d", ttl)
+	}
+	if ttl := gateway.ListTTL(s, gateway.KindTool, 100); ttl != 100 {
+		t.Errorf("the list that is there may be kept for %d", ttl)
+	}
+	close(s.settled)
+	if ttl := gateway.ListTTL(s, gateway.KindPrompt, 100); ttl != 100 {
+		t.Errorf("the list of a source that has none may be kept for %d", ttl)
+	}
+}
+
 // TestHoldsWaitForCalls: retiring waits for the calls under way, and lets no other
 // begin.
 func TestHoldsWaitForCalls(t *testing.T) {
