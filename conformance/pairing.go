@@ -34,6 +34,7 @@ func pairings() []pairing {
 		{"legacy-legacy", legacy, legacy, sessionFixture, "2025-11-25 to an HTTP server with sessions"},
 		{"modern-stdio", modern, modern, stdioFixture, "2026-07-28 to a stdio child that speaks both eras"},
 		{"legacy-stdio", legacy, legacy, legacyStdioFixture, "2025-11-25 to a stdio child that does not know `server/discover`"},
+		{"legacy-both", legacy, legacy, stdioFixture, "2025-11-25 to a stdio child that speaks both eras"},
 		{"legacy-modern", legacy, modern, statelessFixture, "2025-11-25 to a stateless HTTP server"},
 		{"modern-legacy", modern, legacy, sessionFixture, "2026-07-28 to an HTTP server with sessions"},
 	}

@@ -23,7 +23,7 @@ func TestDocumentKeepsWhatIsWrittenByHand(t *testing.T) {
 
 func TestReportOfSamples(t *testing.T) {
 	direct, through := samples(t)
-	p := pairingResult{pairing: pairings()[5], direct: direct, through: through, optional: map[string]bool{"tasks-required-task-error": true}}
+	p := pairingResult{pairing: pairings()[6], direct: direct, through: through, optional: map[string]bool{"tasks-required-task-error": true}}
 	p.differences = compare(direct, through, p.optional)
 	r := &report{pairings: []pairingResult{p}}
 	if got := r.unexplained(); got != 5 {
@@ -59,7 +59,7 @@ func TestEndingOfAClient(t *testing.T) {
 
 func TestChoice(t *testing.T) {
 	for only, want := range map[string]string{
-		"":                           "modern-modern legacy-legacy modern-stdio legacy-stdio legacy-modern modern-legacy clients sign-in",
+		"":                           "modern-modern legacy-legacy modern-stdio legacy-stdio legacy-both legacy-modern modern-legacy clients sign-in",
 		"legacy-stdio,clients":       "legacy-stdio clients",
 		"sign-in":                    "sign-in",
 		"modern-legacy,legacy-stdio": "legacy-stdio modern-legacy",

@@ -20,7 +20,7 @@ func (a *API) serverOf(s *upstream.Server, seen *catalog.Snapshot, id gateway.Id
 		st.Problem = gateway.Textf("%s; it last printed: %s", st.Problem, st.LastLine)
 	}
 	out := client.Server{
-		Name: s.Name(), State: string(st.State), Era: st.Era.String(), ProtocolVersion: st.Version, Transport: st.Transport,
+		Name: s.Name(), State: string(st.State), Era: st.Era.String(), ProtocolVersion: st.Version, OtherProtocolVersion: st.OtherVersion, Transport: st.Transport,
 		ProcessID: st.PID, Starts: st.Starts, Since: st.Since.UTC(), StartMillis: st.StartTook.Milliseconds(), FirstStart: st.FirstStart,
 		Problem: a.language().Text(st.Problem), Cause: st.Cause,
 	}

@@ -178,6 +178,9 @@ func (k *checkup) asked(s client.Server) doctor.Server {
 		Overwrites: s.Definition != nil && s.Definition.Overwrite,
 		Replaces:   k.replacing[s.Name], Undescribed: k.undescribed[s.Name],
 	}
+	if s.OtherProtocolVersion != "" {
+		out.Protocol += " + " + s.OtherProtocolVersion
+	}
 	if k.Wait {
 		out.Waited = k.startupTimeout(s.Name)
 	}

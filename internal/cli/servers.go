@@ -95,7 +95,15 @@ func protocolOf(s client.Server) string {
 	if s.ProtocolVersion == "" {
 		return s.Transport
 	}
-	return s.ProtocolVersion + " (" + s.Era + ", " + s.Transport + ")"
+	protocol := s.ProtocolVersion + " (" + s.Era + ", " + s.Transport + ")"
+	if s.OtherProtocolVersion != "" {
+		other := gateway.EraModern
+		if s.Era == other.String() {
+			other = gateway.EraLegacy
+		}
+		protocol += " + " + s.OtherProtocolVersion + " (" + other.String() + ")"
+	}
+	return protocol
 }
 
 func (c *command) showServer(s client.Server) error {

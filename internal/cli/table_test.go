@@ -70,3 +70,17 @@ func TestEarlyFlags(t *testing.T) {
 		}
 	}
 }
+
+func TestTheProtocolOfAServer(t *testing.T) {
+	t.Parallel()
+	for want, s := range map[string]client.Server{
+		"stdio":                      {Transport: "stdio"},
+		"2025-11-25 (legacy, stdio)": {ProtocolVersion: "2025-11-25", Era: "legacy", Transport: "stdio"},
+		"2026-07-28 (modern, http) + 2025-11-25 (legacy)":  {ProtocolVersion: "2026-07-28", OtherProtocolVersion: "2025-11-25", Era: "modern", Transport: "http"},
+		"2025-06-18 (legacy, stdio) + 2026-07-28 (modern)": {ProtocolVersion: "2025-06-18", OtherProtocolVersion: "2026-07-28", Era: "legacy", Transport: "stdio"},
+	} {
+		if got := protocolOf(s); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}

@@ -21,9 +21,9 @@ func (s *Store) LoadList(ctx context.Context, server string) (upstream.SavedList
 		var changes []byte
 		err := db.QueryRowContext(ctx,
 			`SELECT fingerprint, era, version, saved_at, tools, prompts, resources, templates,
-				capabilities, server_info, instructions, asks, wants_roots, changes, gone FROM tool_lists WHERE server = ?`, server).
+				capabilities, server_info, instructions, asks, wants_roots, both_eras, changes, gone FROM tool_lists WHERE server = ?`, server).
 			Scan(&list.Fingerprint, &era, &list.Version, &saved, &list.Tools, &list.Prompts, &list.Resources, &list.Templates,
-				&list.About.Capabilities, &list.About.Info, &list.About.Instructions, &list.Habits.Asks, &list.Habits.Roots, &changes, &list.Gone)
+				&list.About.Capabilities, &list.About.Info, &list.About.Instructions, &list.Habits.Asks, &list.Habits.Roots, &list.BothEras, &changes, &list.Gone)
 		if errors.Is(err, sql.ErrNoRows) {
 			return nil
 		}
@@ -56,11 +56,11 @@ func (s *Store) SaveList(ctx context.Context, server string, list upstream.Saved
 	return s.write(ctx, "save a tool list", func(tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx, `
 			INSERT OR REPLACE INTO tool_lists (server, fingerprint, era, version, saved_at, tools, prompts, resources, templates,
-				capabilities, server_info, instructions, asks, wants_roots, changes, gone) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+				capabilities, server_info, instructions, asks, wants_roots, both_eras, changes, gone) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 			server, list.Fingerprint, list.Era.String(), list.Version, list.SavedAt.UnixMicro(),
 			notNull(list.Tools), notNull(list.Prompts), notNull(list.Resources), notNull(list.Templates),
 			notNull(list.About.Capabilities), notNull(list.About.Info), list.About.Instructions,
-			list.Habits.Asks, list.Habits.Roots, notNull(changes), notNull(list.Gone))
+			list.Habits.Asks, list.Habits.Roots, list.BothEras, notNull(changes), notNull(list.Gone))
 		return err
 	})
 }

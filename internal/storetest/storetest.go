@@ -108,7 +108,7 @@ func newToken(name string, admin bool) identity.Token {
 
 func newList(tools string) upstream.SavedList {
 	return upstream.SavedList{
-		Fingerprint: "sha256:0123", Era: gateway.EraLegacy, Version: "2025-11-25",
+		Fingerprint: "sha256:0123", Era: gateway.EraLegacy, Version: "2025-11-25", BothEras: true,
 		Tools: []byte(tools), Prompts: []byte(`[{"name":"p"}]`), Resources: []byte(`[{"uri":"a:b"}]`),
 		Templates: []byte(`[{"uriTemplate":"a:{b}"}]`),
 		About:     upstream.About{Capabilities: []byte(`{"tools":{}}`), Info: []byte(`{"name":"s"}`), Instructions: "Be kind. 親切に。"},

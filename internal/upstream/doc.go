@@ -26,7 +26,8 @@
 // numbers of genkan's own, one goroutine writes what is queued, and one reads and
 // delivers the answers. The supervisor's connection is shared. The file
 // isolation.go decides which callers get another one from the pool (pool.go), for
-// their session or for their folder (workspace.go).
+// their session or for their folder (workspace.go). The file era.go decides in
+// which era a server of both eras is spoken to.
 //
 // The params of a call are forwarded byte for byte, except for the name, the
 // progress token and the _meta of the server's era (protocol.go).

@@ -50,6 +50,7 @@ func (c *duplexConn) handshake(ctx context.Context, us self, known gateway.Era) 
 				return protocol{}, a.err
 			case a.msg.Kind == jsonrpc.Response:
 				if p, ok := fromDiscover(a.msg.Result.Raw, us); ok {
+					p.both = p.both && refused == nil
 					return p, c.listen(ctx, p)
 				}
 			case isModernError(a.msg.Error):

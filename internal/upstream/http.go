@@ -217,6 +217,13 @@ func (c *httpConn) renew(ctx context.Context, generation int) error {
 	return nil
 }
 
+// hasSession reports whether the server gave out a session.
+func (c *httpConn) hasSession() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.session != ""
+}
+
 func (c *httpConn) protocol() protocol    { return c.proto }
 func (c *httpConn) pid() int              { return 0 }
 func (c *httpConn) received() uint64      { return c.heard.Load() }

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"slices"
-	"strings"
 
 	"genkan/internal/gateway"
 )
@@ -38,9 +36,10 @@ type lease struct {
 	notice gateway.Text
 }
 
-// sharedLease returns a lease on the shared connection.
-func (s *Server) sharedLease(ctx context.Context) (lease, error) {
-	c, err := s.ready(ctx)
+// sharedLease returns a lease on the shared connection, which need not be of the
+// wanted era.
+func (s *Server) sharedLease(ctx context.Context, wanted gateway.Era) (lease, error) {
+	c, err := s.ready(ctx, wanted)
 	return lease{conn: c, watched: &s.watched, release: func() {}}, err
 }
 
@@ -57,28 +56,33 @@ const (
 // named a folder that the server would have used and may not, the lease has a
 // notice.
 func (s *Server) acquire(ctx context.Context, call *gateway.Call, why purpose) (lease, error) {
-	if !s.mayIsolate.Load() {
-		return s.sharedLease(ctx)
+	if !s.mayIsolate.Load() && !s.eraFollows.Load() {
+		return s.sharedLease(ctx, gateway.EraNone)
 	}
 	s.mu.Lock()
 	habits, era, refused := s.known.Habits, s.known.Era, s.refused != nil
 	s.mu.Unlock()
-	if s.set.URL != "" && era == gateway.EraModern { // its requests share no state
-		return s.sharedLease(ctx)
-	}
 	mode := s.isolation(habits)
+	follows, wanted := s.eraFollows.Load(), gateway.EraNone
+	if follows {
+		wanted = s.eraFor(call, mode)
+		era = cmp.Or(wanted, era)
+	}
+	if s.set.URL != "" && era == gateway.EraModern { // its requests share no state
+		mode = IsolationShared
+	}
 	var where workspace
 	if mode == IsolationRoot || mode == IsolationSession {
 		where = s.workspaceOf(ctx, call)
 	}
-	if s.set.usesWorkspace() && where.dir == "" && where.named != "" {
+	if s.usesWorkspace && where.dir == "" && where.named != "" {
 		return lease{}, &gateway.Error{
 			Code: gateway.CodeInvalid, Unsent: true,
 			Message: "server %s works in the client's folder, and %s. Work in another folder, or write one into the server's configuration",
 			Values:  []any{s.set.Name, where.notice()},
 		}
 	}
-	if s.set.usesWorkspace() && where.dir == "" {
+	if s.usesWorkspace && where.dir == "" {
 		return lease{}, &gateway.Error{
 			Code: gateway.CodeInvalid, Unsent: true,
 			Message: "server %s works in the client's folder, and this client did not say which: use a client that announces its roots (REST: options.folder), or write the folder into the configuration",
@@ -94,7 +98,7 @@ func (s *Server) acquire(ctx context.Context, call *gateway.Call, why purpose) (
 	// A server that asks its client during calls must have one client only,
 	// unless it is configured as shared. Calls of a session use one connection;
 	// modern calls, which have no session, use an exclusive one each.
-	asks := habits.Asks && s.set.Isolation != IsolationShared && era != gateway.EraModern && s.sharesOneWire() && answersQuestions(call.Capabilities())
+	asks := habits.Asks && s.set.Isolation != IsolationShared && !s.sharesState && era != gateway.EraModern && s.sharesOneWire() && answersQuestions(call.Capabilities())
 	want := poolKey{exclusive: asks && call.Era == gateway.EraModern}
 	if mode == IsolationRoot {
 		want.root = where.key()
@@ -102,22 +106,28 @@ func (s *Server) acquire(ctx context.Context, call *gateway.Call, why purpose) (
 	if mode == IsolationSession || asks {
 		want.session = sessionKey(call)
 	}
-	want.guest = want.session == "" && !call.Identity.IsLocal() // a session is one caller's
+	want.guest = want.root != "" && want.session == "" && !call.Identity.IsLocal() // a session is one caller's
+	if follows {
+		want.era = era
+	}
 	if want.root == "" && want.session == "" {
-		at, err := s.sharedLease(ctx)
+		at, err := s.sharedLease(ctx, wanted)
 		at.notice = notice
-		return at, err
+		if err != nil || wanted == gateway.EraNone || !s.eraFollows.Load() || at.protocol().era == wanted {
+			return at, err
+		}
 	}
 	if refused { // do not ask a server that wants a sign-in for each caller
-		if _, err := s.ready(ctx); err != nil {
+		if _, err := s.ready(ctx, gateway.EraNone); err != nil {
 			return lease{}, err
 		}
 	}
-	found, err := s.acquirePooled(ctx, call.Identity.ClientID, want, why, func(ctx context.Context, one *pooledConn) (conn, error) {
-		return s.openPooled(ctx, call, mode, where, one)
-	})
-	if errors.Is(err, errPoolFull) && mode == IsolationShared {
-		return s.sharedLease(ctx) // the server's questions may be refused there, but the call is served
+	found, err := s.acquirePooled(ctx, call.Identity.ClientID, want, why, s.opener(call, mode, where))
+	switch {
+	case errors.Is(err, errEraRefused):
+		return s.acquire(ctx, call, why)
+	case errors.Is(err, errPoolFull) && mode == IsolationShared:
+		return s.sharedLease(ctx, gateway.EraNone) // the server's questions may be refused there, but the call is served
 	}
 	found.notice = notice
 	if err == nil && mode == IsolationSession {
@@ -145,9 +155,9 @@ func (s *Server) isolation(habits Habits) string {
 	switch mode := cmp.Or(s.set.Isolation, IsolationAuto); {
 	case mode != IsolationAuto:
 		return mode
-	case s.set.usesWorkspace() || habits.Roots && s.sharesOneWire():
+	case s.usesWorkspace || habits.Roots && s.sharesOneWire():
 		return IsolationRoot
-	case s.set.keepsState():
+	case s.keepsState:
 		return IsolationSession
 	default:
 		return IsolationShared
@@ -168,10 +178,4 @@ func statefulServers() []string {
 		"puppeteer",           // @modelcontextprotocol/server-puppeteer
 		"chrome-devtools-mcp", // Chrome DevTools
 	}
-}
-
-// keepsState reports whether the command is that of a known stateful server.
-func (s *Settings) keepsState() bool {
-	line := strings.Join(append([]string{s.Command}, s.Args...), " ")
-	return slices.ContainsFunc(statefulServers(), func(name string) bool { return strings.Contains(line, name) })
 }

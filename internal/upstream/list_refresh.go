@@ -273,7 +273,9 @@ func (s *Server) refresh(ctx context.Context, c conn, kind gateway.Kind, how lis
 	fresh := SavedList{
 		Fingerprint: s.set.Fingerprint, Era: p.era, Version: p.version, About: p.about,
 		Tools: s.known.Tools, Prompts: s.known.Prompts, Resources: s.known.Resources, Templates: s.known.Templates,
-		Habits: s.known.Habits, Changes: s.known.Changes, Gone: s.known.Gone, SavedAt: time.Now(),
+		// A legacy server does not say whether it speaks the modern era, too.
+		BothEras: p.both || p.era == gateway.EraLegacy && s.known.BothEras,
+		Habits:   s.known.Habits, Changes: s.known.Changes, Gone: s.known.Gone, SavedAt: time.Now(),
 	}
 	sameList := bytes.Equal(raw, *s.known.list(kind)) || len(*s.known.list(kind)) == 0 && string(raw) == "[]"
 	*fresh.list(kind) = raw
@@ -283,6 +285,7 @@ func (s *Server) refresh(ctx context.Context, c conn, kind gateway.Kind, how lis
 	}
 	if !same {
 		s.known = fresh
+		s.arrange()
 	}
 	s.mu.Unlock()
 	s.lists[kind].Store(&list)
@@ -297,7 +300,7 @@ func (s *Server) refresh(ctx context.Context, c conn, kind gateway.Kind, how lis
 }
 
 func sameServer(a, b *SavedList) bool {
-	return a.Fingerprint == b.Fingerprint && a.Era == b.Era && a.Version == b.Version &&
+	return a.Fingerprint == b.Fingerprint && a.Era == b.Era && a.Version == b.Version && a.BothEras == b.BothEras &&
 		bytes.Equal(a.About.Capabilities, b.About.Capabilities) && bytes.Equal(a.About.Info, b.About.Info) &&
 		a.About.Instructions == b.About.Instructions
 }
@@ -326,7 +329,7 @@ func (s *Server) asked(method string) {
 		s.known.Habits.Asks = true
 	}
 	learnt := habits != s.known.Habits && s.known.Fingerprint != ""
-	s.mayIsolate.Store(s.needsIsolation(s.known.Habits))
+	s.arrange()
 	s.mu.Unlock()
 	if learnt {
 		go s.save(context.Background())

@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -58,6 +59,13 @@ type pooledConn struct {
 	idle            *time.Timer
 }
 
+// opener returns a function that opens a connection for a call.
+func (s *Server) opener(call *gateway.Call, mode string, where workspace) func(context.Context, *pooledConn) (conn, error) {
+	return func(ctx context.Context, one *pooledConn) (conn, error) {
+		return s.openPooled(ctx, call, mode, where, one)
+	}
+}
+
 // openPooled opens the connection of one.
 func (s *Server) openPooled(ctx context.Context, call *gateway.Call, mode string, where workspace, one *pooledConn) (conn, error) {
 	s.mu.Lock()
@@ -86,16 +94,32 @@ func (s *Server) openPooled(ctx context.Context, call *gateway.Call, mode string
 	if err := s.stillAllowed(call, where); err != nil {
 		return nil, err
 	}
-	c, err := s.dial(ctx, set, us, known.Era, e, where.roots)
+	c, err := s.dial(ctx, set, us, cmp.Or(one.key.era, s.eraToOpen(&known)), e, where.roots)
+	if err != nil && one.key.isShared() && s.life.Err() == nil {
+		s.refuseEra(err) // the shared connection works
+		return nil, errEraRefused
+	}
 	if err != nil {
 		return nil, err
+	}
+	if one.key.era != gateway.EraNone {
+		if err := s.checkEra(c, one.key.era); err != nil {
+			c.close()
+			return nil, err
+		}
 	}
 	// The folder may have been replaced by a link while the server started.
 	if err := s.stillAllowed(call, where); err != nil {
 		c.close()
 		return nil, err
 	}
-	if level, _ := call.LogLevel(); level != "" {
+	level, _ := call.LogLevel()
+	if one.key.isShared() {
+		s.mu.Lock()
+		level = s.logLevel
+		s.mu.Unlock()
+	}
+	if level != "" {
 		s.sendLogLevel(ctx, c, level)
 	}
 	return c, nil
@@ -125,6 +149,8 @@ func (s *Server) stillAllowed(call *gateway.Call, where workspace) error {
 type poolKey struct {
 	// root and session are empty where calls are not separated by them.
 	root, session string
+	// era is the era of the connection where it follows the callers.
+	era gateway.Era
 	// guest is set for callers with a token: the process was not started in their
 	// folder. It is not set where there is a session.
 	guest bool
@@ -132,6 +158,9 @@ type poolKey struct {
 	exclusive bool
 	number    int
 }
+
+// isShared reports whether a connection is shared by all callers of its era.
+func (k poolKey) isShared() bool { return k.root == "" && k.session == "" }
 
 // errPoolFull means that the caller may open no more connections.
 var errPoolFull = errors.New("too many connections for some callers only")

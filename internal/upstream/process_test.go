@@ -200,7 +200,7 @@ func TestAThousandReconnects(t *testing.T) {
 		return Open(set, Deps{Lists: &lists{}, Log: log, Publish: func(gateway.Event) {}})
 	}
 	ready := func(s *Server) int {
-		if _, err := s.ready(context.Background()); err != nil {
+		if _, err := s.ready(context.Background(), gateway.EraNone); err != nil {
 			t.Error(err)
 		}
 		return s.Status().PID

@@ -18,6 +18,8 @@ import (
 type protocol struct {
 	era     gateway.Era
 	version string
+	// both is set if a modern server says that it supports a legacy version, too.
+	both bool
 	// offers and announces are the kinds that the server has, and those whose
 	// changes it announces. watches is set if resources can be subscribed to.
 	offers, announces    [gateway.KindCount]bool
@@ -113,6 +115,7 @@ func fromDiscover(result []byte, u self) (protocol, bool) {
 	found := false
 	err := jsonrpc.Elements(jsonrpc.Lookup(result, "supportedVersions"), func(v []byte) bool {
 		found = found || string(v) == `"`+gateway.ModernVersion+`"`
+		p.both = p.both || slices.Contains(gateway.LegacyVersions(), strings.Trim(string(v), `"`))
 		return true
 	})
 	return p, found && err == nil

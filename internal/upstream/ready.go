@@ -9,12 +9,14 @@ import (
 
 // ready returns the shared connection. It waits while the server starts, and once
 // for a restart that is due within a moment. For any other server that is down it
-// returns the error at once.
-func (s *Server) ready(ctx context.Context) (conn, error) {
+// returns the error at once. If the caller wants an era, a command that nobody has
+// used yet is restarted in it.
+func (s *Server) ready(ctx context.Context, wanted gateway.Era) (conn, error) {
 	const moment = 500 * time.Millisecond
 	waited, startsBefore := false, 0
 	for {
 		s.mu.Lock()
+		s.reopen(wanted)
 		state, c, changed := s.state, s.conn, s.changed
 		soon, starts := s.triedIn(moment), s.starts
 		silent := state == StateReady && s.isSilent(c)
@@ -22,6 +24,7 @@ func (s *Server) ready(ctx context.Context) (conn, error) {
 		if state == StateDown {
 			down = s.downError()
 		}
+		s.used = s.used || state == StateReady && !silent
 		s.mu.Unlock()
 		switch state {
 		case StateReady:
@@ -140,6 +143,7 @@ func (s *Server) Restart() {
 		if s.state != StateClosed {
 			// From now on calls wait for the new connection.
 			s.state, s.conn, s.since, s.problem, s.refused = StateStarting, nil, time.Now(), gateway.Text{}, nil
+			s.otherRefused = false
 		}
 		cancelRound = s.cancelRound
 	})

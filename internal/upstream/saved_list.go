@@ -18,6 +18,8 @@ type SavedList struct {
 	Era         gateway.Era
 	// Version is the protocol version that was agreed on.
 	Version string
+	// BothEras is set if the server speaks the other era, too.
+	BothEras bool
 	// Tools, Prompts, Resources and Templates are JSON arrays of definitions as
 	// the server sent them.
 	Tools, Prompts, Resources, Templates []byte

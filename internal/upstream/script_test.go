@@ -118,8 +118,14 @@ func (s *script) receive(m scriptMessage) {
 		s.result(m.ID, strings.Replace(scriptInit, `"tools":{}`, `"prompts":{}`, 1))
 	case s.name == "future" && m.Method == "initialize":
 		s.result(m.ID, strings.Replace(scriptInit, "2025-06-18", "2031-01-01", 1))
+	case s.name == "legacy-crashes" && m.Method == "initialize":
+		os.Exit(9)
+	case s.name == "legacy-refused" && m.Method == "initialize":
+		s.refuse(m.ID, -32601, "Method not found")
 	case m.Method == "initialize":
 		s.result(m.ID, scriptInit)
+	case strings.HasPrefix(s.name, "legacy-") && m.Method == "server/discover":
+		s.result(m.ID, `{"resultType":"complete","supportedVersions":["2026-07-28","2025-11-25"],"capabilities":{"tools":{}}}`)
 	case s.name == "silent" && m.Method == "server/discover":
 		// Some servers never answer what they do not know.
 	case m.Method == "server/discover":

@@ -314,6 +314,13 @@ func (s *Server) SetLogLevel(ctx context.Context, level string) {
 	if c != nil && level != "" {
 		go s.syncLogLevel(ctx, c)
 	}
+	for _, one := range s.pool.of(poolKey.isShared) {
+		go func() {
+			if <-one.opened; one.err == nil && level != "" {
+				s.sendLogLevel(ctx, one.conn, level)
+			}
+		}()
+	}
 }
 
 // raiseLogLevel raises a legacy server's log level to what the call asks for.

@@ -29,6 +29,7 @@ func (s *Server) supervise(ctx context.Context) {
 		s.mu.Unlock()
 		ready, err := s.serve(round)
 		wanted := errors.Is(context.Cause(round), errRestarted)
+		eraChanged := errors.Is(context.Cause(round), errEraChanged)
 		cancelRound(nil)
 		s.markSettled()
 		if ctx.Err() != nil {
@@ -46,9 +47,16 @@ func (s *Server) supervise(ctx context.Context) {
 		if errors.Is(err, errNotResponding) {
 			continue
 		}
+		if eraChanged {
+			s.log.Info("the server is started again in the era of its first client")
+			continue
+		}
 		if wanted {
 			s.log.Info("the server is restarted, as somebody wanted")
 			restartBackoff = newRestartBackoff()
+			continue
+		}
+		if s.reopenFailed(err) {
 			continue
 		}
 		wait := restartBackoff.next(ready)
@@ -157,6 +165,9 @@ func (s *Server) serve(ctx context.Context) (ready time.Duration, err error) {
 	s.readied.Add(1)
 	s.update(func() {
 		s.state, s.conn, s.since, s.problem, s.nextTry = StateReady, c, began, gateway.Text{}, time.Time{}
+		s.used, s.reopened = s.reopened, false
+		s.otherRefused = s.otherRefused && s.set.Command != ""
+		s.arrange()
 		s.took, s.first, s.remembered = began.Sub(tried), !s.remembered, true
 		s.attempt, s.refused = attempt{}, nil
 	})
@@ -202,7 +213,7 @@ func (s *Server) serve(ctx context.Context) (ready time.Duration, err error) {
 
 func (s *Server) connect(ctx context.Context, set Settings, known SavedList, e listeners) (conn, error) {
 	us := self{version: s.deps.Version, capabilities: allCapabilities}
-	return s.dial(ctx, set, us, known.Era, e, []byte(noRoots))
+	return s.dial(ctx, set, us, s.eraToOpen(&known), e, []byte(noRoots))
 }
 
 // dial opens a connection. set are the server's settings, or those for a client's

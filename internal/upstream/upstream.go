@@ -94,8 +94,11 @@ type Status struct {
 	Era   gateway.Era
 	// Version is the protocol version that was agreed on.
 	Version string
-	Tools   int
-	PID     int
+	// OtherVersion is the protocol version of the other era while some callers
+	// have a connection in it; otherwise empty.
+	OtherVersion string
+	Tools        int
+	PID          int
 	// Starts counts the attempts to start or connect.
 	Starts int
 	Since  time.Time
@@ -133,12 +136,17 @@ type Server struct {
 	log  *slog.Logger
 	// ownLauncher is set when Close closes the launcher, too.
 	ownLauncher bool
+	// usesWorkspace is set when the settings name the client's folder. keepsState
+	// and sharesState are set for commands that are known for it.
+	usesWorkspace, keepsState, sharesState bool
 	// signed is the transport of a server that may be signed in to, or nil.
 	signed *signedTransport
 	// isSSE is set when the server was found to use the old SSE transport.
 	isSSE atomic.Bool
 	// mayIsolate is set when some calls need a connection of their own.
 	mayIsolate atomic.Bool
+	// eraFollows is set when the era of a connection follows the caller.
+	eraFollows atomic.Bool
 	// output holds the end of the server's standard error.
 	output *ring
 
@@ -203,9 +211,14 @@ type supervisor struct {
 type condition struct {
 	state State
 	// conn is the connection that callers share; nil unless the server is ready.
-	conn   conn
-	starts int
-	since  time.Time
+	// used is set when a caller has had it.
+	// reopened is set while it is opened in the era of its first caller.
+	conn           conn
+	used, reopened bool
+	// otherRefused is set when the server turned out not to speak the other era.
+	otherRefused bool
+	starts       int
+	since        time.Time
 	// took is how long the last start took.
 	took time.Duration
 	// remembered is set when the server has ever been ready; first when its last
@@ -244,13 +257,14 @@ func Open(set Settings, deps Deps) *Server {
 		s.signed = newSignedTransport(&set, s.deps.Transport)
 		s.deps.Transport = s.signed
 	}
+	s.usesWorkspace, s.keepsState, s.sharesState = set.usesWorkspace(), set.runsAny(statefulServers()), set.runsAny(sharedState())
 	for kind := range s.lists {
 		s.lists[kind].Store(&[]gateway.Tool{})
 		s.fresh[kind].Store(-1)
 	}
 	s.life, s.stop = context.WithCancel(context.Background())
 	s.restore(s.life)
-	s.mayIsolate.Store(s.needsIsolation(s.known.Habits))
+	s.arrange()
 	go s.supervise(s.life)
 	return s
 }
@@ -370,6 +384,7 @@ func (s *Server) ReadyCount() uint64 { return s.readied.Load() }
 
 // Status returns the state of the server.
 func (s *Server) Status() Status {
+	all := s.conns()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	st := Status{
@@ -390,6 +405,11 @@ func (s *Server) Status() Status {
 	if s.conn != nil {
 		st.PID = s.conn.pid()
 		st.Era, st.Version = s.conn.protocol().era, s.conn.protocol().version
+	}
+	for _, c := range all {
+		if p := c.protocol(); p.era != st.Era {
+			st.OtherVersion = p.version
+		}
 	}
 	if s.signed != nil {
 		signedIn, expires := s.set.Bearer.Known()

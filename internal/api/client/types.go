@@ -137,7 +137,10 @@ type Server struct {
 	Editable        bool   `json:"editable" doc:"Whether it can be changed and removed here: what the configuration file declares is changed there."`
 	Era             string `json:"era,omitempty"`
 	ProtocolVersion string `json:"protocolVersion,omitempty"`
-	Transport       string `json:"transport,omitempty"`
+	// OtherProtocolVersion is set while clients of the other era have a connection
+	// of their own.
+	OtherProtocolVersion string `json:"otherProtocolVersion,omitempty" doc:"The protocol version of a second connection, while clients of the other era have one."`
+	Transport            string `json:"transport,omitempty"`
 	// Tools counts those that clients see.
 	Tools     int       `json:"tools" doc:"How many tools of it clients see."`
 	ProcessID int       `json:"processId,omitempty"`

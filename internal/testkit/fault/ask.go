@@ -48,6 +48,9 @@ type questionnaire struct {
 	// Rounds is how often to ask, AtOnce how many questions each time.
 	Rounds int `json:"rounds"`
 	AtOnce int `json:"at_once"`
+	// During asks by requests during the call, as tools do that know the legacy era
+	// only: a modern call fails.
+	During bool `json:"during"`
 	// Standing asks on the stream that belongs to no request. Legacy only.
 	Standing bool `json:"standing"`
 	// Before and After are gates: files that are waited for before the first
@@ -135,6 +138,8 @@ func (s *server) interrogate(ctx context.Context, c *toolCall, q *questionnaire)
 		return nil, errorBody(encode(err))
 	case !ok:
 		return nil, c.refuse("the client does not support %s", need)
+	case c.modern && q.During:
+		return nil, c.refuse("a modern client cannot be sent a request")
 	case c.modern:
 		return s.interrogateModern(c, q)
 	}
