@@ -219,6 +219,9 @@ func (h *testHouse) call(tool, arguments string) (string, error) {
 		Result struct {
 			Content []struct{ Text string }
 			IsError bool
+			Meta    struct {
+				Failure *struct{ Code string } `json:"genkan/error"`
+			} `json:"_meta"`
 		}
 	}
 	if err := json.Unmarshal([]byte(answer), &m); err != nil {
@@ -229,6 +232,8 @@ func (h *testHouse) call(tool, arguments string) (string, error) {
 		return "", errors.New(m.Error.Message)
 	case len(m.Result.Content) == 0:
 		return "", fmt.Errorf("no content: %s", answer)
+	case m.Result.Meta.Failure != nil:
+		return "", errors.New(m.Result.Content[0].Text)
 	case m.Result.IsError:
 		return "", errors.New("tool error: " + m.Result.Content[0].Text)
 	default:
