@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"genkan/internal/api/client"
+	"genkan/internal/logs"
 	"genkan/internal/sqlite/blank"
 	"genkan/internal/testkit"
 )
@@ -86,7 +87,7 @@ func openHouseIn(t testing.TB, dir string, config conf, options ...houseOption) 
 	opt := Options{
 		DataDir: dir, Version: "1.2.3-test", Level: h.level,
 		LookupEnv: func(string) (string, bool) { return "", false },
-		Log:       slog.New(slog.NewJSONHandler(h.log, &slog.HandlerOptions{Level: h.level})),
+		Log:       slog.New(logs.NewJSONHandler(h.log, &slog.HandlerOptions{Level: h.level})),
 	}
 	for _, o := range options {
 		o(&opt)
