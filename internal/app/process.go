@@ -115,6 +115,9 @@ type Process struct {
 	// many were left out.
 	serverLog      *slog.Logger
 	flushServerLog func()
+	// catalogLog is serverLog for the views. Each of them finds the same things
+	// whenever a list changes.
+	catalogLog *slog.Logger
 
 	house atomic.Pointer[house]
 	// variables are the variables that the configuration in force was read with.
@@ -176,6 +179,7 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 		return registry.Redact(p.house.Load().config, server, text)
 	})
 	p.serverLog, p.flushServerLog = logs.ByServer(opt.Log)
+	p.catalogLog = logs.Once(p.serverLog)
 	p.dirty.lists = map[dirtyList]bool{}
 	if err := os.MkdirAll(opt.DataDir, 0o700); err != nil {
 		return nil, &gateway.Error{
