@@ -22,16 +22,20 @@ func wantFailure(tb testing.TB, message, code, words string) {
 // in search mode. Unknown tools and errors of servers stay errors.
 func TestFailuresThatAModelCanActOn(t *testing.T) {
 	t.Parallel()
-	h := openHouse(t, servers{
+	h := startHouse(t, servers{
 		"strict": with(child(t), map[string]any{"validate": true}),
 		"short":  with(child(t, "-everything"), map[string]any{"timeout": "30ms"}),
+		"gone":   {"command": "no-such-command-anywhere"},
 	})
+	h.waitForServer("strict")
+	h.waitForServer("short")
 	h.send(request{path: "/v1/tools/short__count/disable", header: headers("Authorization", "Bearer "+h.token)}).want(t, http.StatusOK, 0)
 	cases := []struct{ tool, arguments, code, words string }{
 		{"strict__echo", `{"text":7}`, "invalid", "the arguments of strict__echo do not fit its input schema: text: must be string"},
 		{"short__sleep", `{"ms":600000}`, "timeout", "gave no answer and no progress for 30ms"},
 		{"short__count", `{}`, "disabled", "genkan tools enable short__count"},
 		{"strict__crash", `{}`, "unavailable", "server strict"},
+		{"gone__get", `{}`, "unavailable", "server gone is down and has not listed any tools yet"},
 	}
 	check := func(t *testing.T, modern bool, call func(tool, arguments string) string) {
 		t.Helper()

@@ -195,7 +195,7 @@ func TestForeignTextInTheLog(t *testing.T) {
 		arguments, text, want string
 	}{
 		"a secret of the server":  {`{}`, "bad key secret-of-srv", "bad key ***"},
-		"an argument":             {`{"path":"/home/hana/diary"}`, "open '/home/hana/diary': no such file", "open '***': no such file"},
+		"an argument":             {`{"path":"/srv/example/diary"}`, "open '/srv/example/diary': no such file", "open '***': no such file"},
 		"a nested argument":       {`{"a":[{"b":"hunter2"}]}`, "hunter2 hunter2!", "*** ***!"},
 		"names stay":              {`{"path":"x","mode":7}`, "path or mode is wrong", "path or mode is wrong"},
 		"short ones stay":         {`{"a":"of"}`, "out of order", "out of order"},
