@@ -100,9 +100,9 @@ func (r *Recorder) write(ctx context.Context, call *gateway.Call, result *gatewa
 			tool = call.Method
 		}
 	}
-	if e := gateway.AsError(err); e != nil && e.Code == gateway.CodeInternal && e.Err != nil {
+	if outcome == gateway.CodeInternal.String() && gateway.AsError(err).Err != nil {
 		// The error that the caller got refers to this line.
-		r.log.ErrorContext(ctx, "a call failed inside", "request_id", call.RequestID, "error", e.Err)
+		r.log.ErrorContext(ctx, "a call failed inside", "request_id", call.RequestID, "error", gateway.AsError(err).Err)
 	}
 	if call.Tool == nil && outcome == gateway.CodeNotFound.String() {
 		// The line below records it.
@@ -139,15 +139,15 @@ func (r *Recorder) write(ctx context.Context, call *gateway.Call, result *gatewa
 
 // outcomeOf returns the outcome of a call.
 func outcomeOf(result *gateway.Result, err error) string {
-	e := gateway.AsError(err)
 	switch {
-	case e == nil && result.IsError:
+	case err == nil && result.IsError:
 		return "tool_error"
-	case e == nil:
+	case err == nil:
 		return "ok"
-	case e.RPC != nil:
-		return "server_error"
-	default:
-		return e.Code.String()
 	}
+	e := gateway.AsError(err)
+	if e.RPC != nil {
+		return "server_error"
+	}
+	return e.Code.String()
 }
