@@ -46,7 +46,7 @@ func (a *API) callTool(w http.ResponseWriter, r *http.Request, id gateway.Identi
 		notice = a.language().Text(result.Notice)
 	}
 	switch {
-	case err != nil && call.Tool == nil && gateway.AsError(err).Code == gateway.CodeNotFound:
+	case err != nil && call.Tool == nil && isUnknownTool(err):
 		a.toolNotFound(w, in.Name, took())
 	case err != nil:
 		a.failAfter(w, err, took())

@@ -53,6 +53,12 @@ func (a *API) refuseBody(w http.ResponseWriter, status int, wrong *gateway.Error
 	a.answer(w, restError{status, restErrorOf(gateway.CodeInvalid).code}, wrong, took)
 }
 
+// isUnknownTool reports whether the corridor found no tool of the name. REST does not
+// distinguish whether its server may still list it.
+func isUnknownTool(err error) bool {
+	return gateway.AsError(err).Code == gateway.CodeNotFound || errors.Is(err, catalog.ErrNotListed)
+}
+
 // toolNotFound answers with the seed's code and message for an unknown tool.
 func (a *API) toolNotFound(w http.ResponseWriter, name string, took *float64) {
 	why := a.opt.House().Unknown(name)

@@ -348,7 +348,7 @@ func (a *API) callEncoded(w http.ResponseWriter, r *http.Request, id gateway.Ide
 	result, err := house.Handle(r.Context(), call)
 	recorded(w)
 	switch {
-	case err != nil && call.Tool == nil && gateway.AsError(err).Code == gateway.CodeNotFound:
+	case err != nil && call.Tool == nil && isUnknownTool(err):
 		a.toolNotFound(w, tool, nil)
 	case err != nil:
 		a.fail(w, err)

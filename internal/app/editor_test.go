@@ -262,7 +262,12 @@ func (e *editor) await(answer chan string) (string, error) {
 			Code    int
 			Message string
 		}
-		Result struct{ Content []struct{ Text string } }
+		Result struct {
+			Content []struct{ Text string }
+			Meta    struct {
+				Failure *struct{ Code string } `json:"genkan/error"`
+			} `json:"_meta"`
+		}
 	}
 	if err := json.Unmarshal([]byte(line), &m); err != nil {
 		return line, err
@@ -270,6 +275,8 @@ func (e *editor) await(answer chan string) (string, error) {
 	switch {
 	case m.Error != nil:
 		return line, fmt.Errorf("%d %s", m.Error.Code, m.Error.Message)
+	case m.Result.Meta.Failure != nil:
+		return line, fmt.Errorf("%s: %s", m.Result.Meta.Failure.Code, m.Result.Content[0].Text)
 	case len(m.Result.Content) > 0:
 		return m.Result.Content[0].Text, nil
 	default:

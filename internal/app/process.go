@@ -115,6 +115,9 @@ type Process struct {
 	// many were left out.
 	serverLog      *slog.Logger
 	flushServerLog func()
+	// catalogLog is serverLog for the views. Each of them finds the same things
+	// whenever a list changes.
+	catalogLog *slog.Logger
 
 	house atomic.Pointer[house]
 	// variables are the variables that the configuration in force was read with.
@@ -166,14 +169,17 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 		opt: opt, log: opt.Log, buildID: reception.BuildID(opt.Version),
 		executor:  execute.New(opt.Limits),
 		memory:    gateway.NewShares(cmp.Or(opt.Memory, maxInFlight)),
-		recorder:  record.New(opt.Log),
 		events:    make(chan struct{}, 1),
 		examining: make(chan struct{}, 1),
 		instance:  rand.Text(),
 		lost:      make(chan struct{}),
 		vault:     OpenVault(opt.DataDir),
 	}
+	p.recorder = record.New(opt.Log, func(server, text string) string {
+		return registry.Redact(p.house.Load().config, server, text)
+	})
 	p.serverLog, p.flushServerLog = logs.ByServer(opt.Log)
+	p.catalogLog = logs.Once(p.serverLog)
 	p.dirty.lists = map[dirtyList]bool{}
 	if err := os.MkdirAll(opt.DataDir, 0o700); err != nil {
 		return nil, &gateway.Error{

@@ -83,7 +83,7 @@ func TestRefusalsLeaveATrace(t *testing.T) {
 	if _, err := h.call("no_such_tool", `{}`); err == nil {
 		t.Error("an unknown tool was called")
 	}
-	if calls := h.logLines("call"); len(calls) != 1 || calls[0]["error"] != "unknown tool" {
+	if calls := h.logLines("call"); len(calls) != 1 || calls[0]["tool_name"] != "no_such_tool" {
 		t.Errorf("the calls are %v", calls)
 	}
 	if _, metrics := h.request("GET", "/metrics", "", nil); !strings.Contains(metrics, `genkan_refusals_total{reason="wrong_token"} 2`) ||

@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"genkan/internal/bridge"
+	"genkan/internal/logs"
 )
 
 // NoteChange logs that a command changed something in a data directory without the
@@ -16,6 +17,6 @@ func NoteChange(dataDir, operation, name string) {
 		return
 	}
 	defer func() { _ = log.Close() }()
-	slog.New(slog.NewJSONHandler(log, nil)).Info("a change was made at the command line",
+	slog.New(logs.NewJSONHandler(log, nil)).Info("a change was made at the command line",
 		"operation", operation, "name", name, "user_id", os.Getuid(), "process_id", os.Getpid())
 }

@@ -19,8 +19,9 @@ type Options struct {
 	Out io.Writer
 	// Connect finds or starts another owner when the former one has gone.
 	Connect func(ctx context.Context) (io.ReadWriteCloser, error)
-	// Answer encodes an error as the answer to a request.
-	Answer func(id []byte, err error) []byte
+	// Answer encodes an error as the answer to a request. The request has its ID.
+	// One that was accepted has its Method and the spans of its Params, too.
+	Answer func(request *jsonrpc.Message, err error) []byte
 	Log    *slog.Logger
 }
 
@@ -244,7 +245,7 @@ func (b *bridge) message(line []byte) <-chan struct{} {
 	case jsonrpc.Request:
 		to, err = b.request(&msg, line)
 		if err != nil {
-			b.toClient(b.opt.Answer(msg.ID, err))
+			b.toClient(b.opt.Answer(&jsonrpc.Message{ID: msg.ID}, err))
 		}
 	case jsonrpc.Notification:
 		to = b.notification(&msg, line)
@@ -315,7 +316,7 @@ func (b *bridge) wait(r *request, line []byte) error {
 		still := b.waiting.remove(r.id)
 		b.mu.Unlock()
 		if still {
-			b.toClient(b.opt.Answer([]byte(r.id), errNoOwner))
+			b.toClient(b.opt.Answer(r.head(), errNoOwner))
 			b.signal()
 		}
 	})

@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 
+	"genkan/internal/gateway"
 	"genkan/internal/jsonrpc"
 )
 
@@ -26,18 +27,26 @@ type link struct {
 // request is a client's request that an owner has to answer.
 type request struct {
 	id, method string
-	params     []byte
-	number     uint64
+	// spans are those of the params.
+	spans  gateway.Params
+	params []byte
+	number uint64
 	// line is the request itself; kept if it may be sent again.
 	line []byte
 }
 
 func newRequest(msg *jsonrpc.Message, line []byte, number uint64) *request {
-	r := &request{id: string(msg.ID), method: msg.Method, number: number}
+	r := &request{id: string(msg.ID), method: msg.Method, spans: msg.Params, number: number}
+	r.spans.Raw = nil // calls may be large, and many may be pending
 	if repeatable[msg.Method] {
 		r.params, r.line = msg.Params.Raw, line
 	}
 	return r
+}
+
+// head returns what is kept of every request.
+func (r *request) head() *jsonrpc.Message {
+	return &jsonrpc.Message{ID: []byte(r.id), Method: r.method, Params: r.spans}
 }
 
 // repeatable are the methods that change nothing at a server. They are sent to
@@ -163,7 +172,7 @@ func (b *bridge) lost(l *link, err error) {
 		if r.line != nil {
 			again = append(again, r)
 		} else {
-			messages = append(messages, b.opt.Answer([]byte(r.id), errLost))
+			messages = append(messages, b.opt.Answer(r.head(), errLost))
 		}
 	}
 	slices.SortFunc(again, func(x, y *request) int { return cmp.Compare(x.number, y.number) })
@@ -171,7 +180,7 @@ func (b *bridge) lost(l *link, err error) {
 		if b.current != nil { // this owner was retiring already
 			b.current.send(r, r.line)
 		} else if err := b.wait(r, r.line); err != nil {
-			messages = append(messages, b.opt.Answer([]byte(r.id), err))
+			messages = append(messages, b.opt.Answer(r.head(), err))
 		}
 	}
 	messages = append(messages, b.questions.lost(l)...)

@@ -88,9 +88,9 @@ func startWorld(t *testing.T) (*world, *owner) {
 }
 
 // answerForTest is how errors look here; the real ones are mcpserver's.
-func answerForTest(id []byte, err error) []byte {
+func answerForTest(request *jsonrpc.Message, err error) []byte {
 	e := gateway.AsError(err)
-	return jsonrpc.AppendErrorObject(nil, id, jsonrpc.ErrorObject(503, e.Code.String()+": "+e.Text(), nil))
+	return jsonrpc.AppendErrorObject(nil, request.ID, jsonrpc.ErrorObject(503, e.Code.String()+": "+e.Text(), nil))
 }
 
 func (w *world) newOwner() net.Conn {

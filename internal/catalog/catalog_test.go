@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -405,8 +406,16 @@ func TestUnknownToolsAreExplained(t *testing.T) {
 		"new__get_issue":  "Unknown tool: server new has not listed any tools yet. `genkan servers new` shows what it is doing",
 	} {
 		err := c.Resolve(&gateway.Call{Method: "tools/call", Name: name})
-		if err == nil || err.Error() != want {
+		if err == nil || gateway.AsError(err).Text() != want {
 			t.Errorf("%s: %v", name, err)
+		}
+		// A tool whose server has listed nothing may exist.
+		code := gateway.CodeNotFound
+		if strings.Contains(want, "has not listed") {
+			code = gateway.CodeUnavailable
+		}
+		if got := gateway.AsError(err).Code; got != code || errors.Is(err, catalog.ErrNotListed) != (code == gateway.CodeUnavailable) {
+			t.Errorf("%s: the code is %s", name, got)
 		}
 	}
 }

@@ -137,6 +137,9 @@ func (s *Snapshot) findOverlaps() (found []Finding) {
 // ErrDisabled is why a call of a disabled tool is refused.
 var ErrDisabled = errors.New("the tool is disabled")
 
+// ErrNotListed is why a call is refused whose server has not listed any tools yet.
+var ErrNotListed = errors.New("the server has not listed any tools yet")
+
 // Disabled is the error for a call of a disabled tool.
 func Disabled(name string) error {
 	return &gateway.Error{
@@ -162,7 +165,8 @@ func (c *Catalog) unknown(kind gateway.Kind, name string) error {
 	why := c.Unknown(asked)
 	switch said := why.Sentence(); {
 	case said.Format != "":
-		return &gateway.Error{Code: gateway.CodeNotFound, Message: said.Format, Values: said.Values}
+		// The tool may well exist, so this is no unknown name.
+		return &gateway.Error{Code: gateway.CodeUnavailable, Err: ErrNotListed, Unsent: true, Message: said.Format, Values: said.Values}
 	case why.Near != "":
 		return gateway.Errorf(gateway.CodeNotFound,
 			"Unknown tool: %s. Did you mean %s? tools/list names the tools there are", name, why.Near)

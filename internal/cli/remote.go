@@ -199,7 +199,7 @@ the whole answer. The exit status is 1 when the tool reports an error.`),
 			return nil
 		},
 	})
-	cmd.Flags().DurationVar(&timeout, "timeout", 0, c.say("how long the call may take without progress (default: as configured for the tool, or 30s)"))
+	cmd.Flags().DurationVar(&timeout, "timeout", 0, c.say("how long the call may take (default: without progress, as configured for the tool, or 30s)"))
 	return cmd
 }
 

@@ -17,6 +17,7 @@ import (
 	"genkan/internal/config"
 	"genkan/internal/gateway"
 	"genkan/internal/identity"
+	"genkan/internal/jsonrpc"
 	"genkan/internal/launch"
 	"genkan/internal/mcpserver"
 )
@@ -143,7 +144,9 @@ func (c *command) join(ctx context.Context, opt app.Options, client mcpserver.St
 		return err
 	}
 	return bridge.Run(ctx, first, bridge.Options{
-		In: c.std.In, Out: out, Log: opt.Log, Answer: func(id []byte, err error) []byte { return mcpserver.ErrorMessage(id, err, c.language) },
+		In: c.std.In, Out: out, Log: opt.Log, Answer: func(request *jsonrpc.Message, err error) []byte {
+			return mcpserver.ErrorMessage(request, err, c.language)
+		},
 		Connect: func(ctx context.Context) (io.ReadWriteCloser, error) {
 			conn, err := joiner.Join(ctx)
 			if err == nil {

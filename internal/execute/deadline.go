@@ -11,13 +11,15 @@ import (
 )
 
 // deadline ends a call without progress. Progress extends it, up to the total
-// time of the call.
+// time of the call. A timeout that the caller states is the total time.
 type deadline struct {
 	mu      sync.Mutex
 	timer   *time.Timer
 	idle    time.Duration
 	latest  time.Time
 	stopped bool
+	// alive is set once there was a sign of life.
+	alive bool
 	// asking counts questions to the client, during which the deadline is
 	// suspended; asked is when the first of them began.
 	asking int
@@ -37,7 +39,11 @@ var (
 func (e *Executor) deadline(ctx context.Context, p *slot, call *gateway.Call) (context.Context, *deadline) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	d := &deadline{idle: e.timeout(call), slot: p, cancel: cancel}
-	d.latest = time.Now().Add(max(e.limits.Total, d.idle))
+	if d.latest = p.latest; d.latest.IsZero() {
+		d.latest = time.Now().Add(max(e.limits.Total, d.idle))
+	} else {
+		d.idle = time.Until(d.latest)
+	}
 	d.timer = time.AfterFunc(d.idle, d.expire)
 	call.OnSignOfLife(d.extend)
 	call.OnPause(d.suspend)
@@ -57,6 +63,7 @@ func (e *Executor) configuredTimeout(call *gateway.Call) time.Duration {
 func (d *deadline) extend() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	d.alive = true
 	if !d.stopped && d.asking == 0 {
 		d.timer.Reset(max(min(d.idle, time.Until(d.latest)), 0))
 	}
@@ -89,11 +96,11 @@ func (d *deadline) suspend() (resume func()) {
 
 func (d *deadline) expire() {
 	d.mu.Lock()
-	held, inTime := d.asking > 0, d.latest.After(time.Now())
+	held, silent := d.asking > 0, !d.alive || d.latest.After(time.Now())
 	d.mu.Unlock()
 	switch {
 	case held: // it fired at the moment that the clock was stopped
-	case inTime:
+	case silent:
 		d.cancel(errNoSignOfLife)
 	default:
 		d.cancel(errTooLong)
@@ -104,6 +111,11 @@ func (d *deadline) stop() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.stopped = true
+	if !d.slot.latest.IsZero() {
+		if d.slot.latest = d.latest; d.asking > 0 {
+			d.slot.latest = d.latest.Add(time.Since(d.asked))
+		}
+	}
 	d.timer.Stop()
 	d.cancel(nil)
 }
@@ -114,6 +126,13 @@ func (e *Executor) endedBy(cause error, call *gateway.Call) error {
 		return &gateway.Error{
 			Code: gateway.CodeTimeout, Err: cause,
 			Message: "%s gave no answer and no progress for %s; the server was told to stop, but the call may have been carried out. If it needs longer, raise timeout: in the call's options, or in the configuration for the tool or its server",
+			Values:  []any{call.Tool.Exposed, e.timeout(call)},
+		}
+	}
+	if errors.Is(cause, errTooLong) && call.Options.Timeout > 0 {
+		return &gateway.Error{
+			Code: gateway.CodeTimeout, Err: cause,
+			Message: "%s was still at work after %s, the timeout of this call; the server was told to stop, but the call may have been carried out. Raise timeout in the call's options, or leave it out: then a call may go on while it makes progress",
 			Values:  []any{call.Tool.Exposed, e.timeout(call)},
 		}
 	}

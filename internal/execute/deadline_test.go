@@ -129,3 +129,76 @@ func TestAnAnswerThatCameIsKept(t *testing.T) {
 		}
 	})
 }
+
+// A timeout that the caller states ends the call, whether it makes progress or not.
+func TestACallersTimeoutBoundsTheWholeCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e, busy := New(breakerLimits()), working(time.Second, time.Hour)
+		for range 5 {
+			call := write(busy)
+			call.Options.Timeout = 5 * time.Minute
+			began := time.Now()
+			_, err := e.Handle(t.Context(), call)
+			said := wantCode(t, err, gateway.CodeTimeout)
+			if took := time.Since(began); took != 5*time.Minute {
+				t.Errorf("given up after %v, want 5m", took)
+			}
+			if !strings.Contains(said.Text(), "still at work after 5m0s") || !strings.Contains(said.Text(), "options") {
+				t.Errorf("the message does not say what to do: %s", said.Text())
+			}
+		}
+		// A server that is at work is healthy.
+		if busy.seen() != 5 {
+			t.Errorf("the breaker was opened after %d calls", busy.seen())
+		}
+	})
+}
+
+// The timeout includes the wait in the queue and the retries, and no attempt is
+// waited for that could not be made in time.
+func TestACallersTimeoutIncludesEverything(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		few := limits()
+		few.Concurrency, few.Queue = 2, 2
+		e := New(few)
+		slow := &source{name: "slow", handle: func(ctx context.Context, _ *gateway.Call) (*gateway.Result, error) {
+			select {
+			case <-time.After(40 * time.Second):
+				return done, nil
+			case <-ctx.Done():
+				return nil, context.Cause(ctx)
+			}
+		}}
+		end := crowd(t, e, slow, 2)
+		defer end()
+		began := time.Now()
+		call := write(slow)
+		call.Options.Timeout = 50 * time.Second
+		_, err := e.Handle(t.Context(), call)
+		wantCode(t, err, gateway.CodeTimeout)
+		if took := time.Since(began); took != 50*time.Second {
+			t.Errorf("with the queue it took %v", took)
+		}
+
+		ill := fails(gateway.Error{Code: gateway.CodeUnavailable, Unsent: true, Message: "gone"})
+		call = read(ill)
+		call.Options = gateway.ExecuteOptions{Timeout: 10 * time.Second, Retries: 10, RetryDelay: 4 * time.Second}
+		began = time.Now()
+		_, err = e.Handle(t.Context(), call)
+		wantCode(t, err, gateway.CodeUnavailable)
+		if took := time.Since(began); took > 6*time.Second || ill.seen() != 2 {
+			t.Errorf("%d attempts took %v", ill.seen(), took)
+		}
+	})
+}
+
+// The time that people take to answer a question is not the call's.
+func TestACallersTimeoutStandsStillForPeople(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		call := asks(curious(1, 3*time.Second), person{thinks: time.Hour})
+		call.Options.Timeout = 10 * time.Second
+		if _, err := New(limits()).Handle(t.Context(), call); err != nil {
+			t.Error(err)
+		}
+	})
+}

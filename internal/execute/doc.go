@@ -11,8 +11,9 @@
 //
 // Each option of a call is taken from the first of these that states it: the caller
 // (Call.Options), the configuration of the tool (Tool.Options), the edge
-// (Call.Usual), the Limits. The timeout is the time without a sign of life. Each
-// sign of life extends it, up to Limits.Total. While the client answers a question,
+// (Call.Usual), the Limits. A timeout that the caller states bounds the whole call,
+// with its wait in the queue and its retries. Any other timeout is the time without a
+// sign of life. Each sign of life extends it, up to Limits.Total. While the client answers a question,
 // the deadline is suspended and the slot is free for others (deadline.go).
 //
 // Clients share slots and queue places as in gateway.Shares. A slot that becomes

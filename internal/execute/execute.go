@@ -16,7 +16,8 @@ import (
 type Limits struct {
 	// Timeout is how long a call may take without progress.
 	Timeout time.Duration
-	// Total is how long a call may take with progress.
+	// Total is how long a call may take with progress, unless its caller states a
+	// timeout.
 	Total time.Duration
 	// Concurrency is how many calls a source processes at once, Queue how many
 	// more may wait.
@@ -109,13 +110,20 @@ func (e *Executor) handle(ctx context.Context, call *gateway.Call) (*gateway.Res
 		if isLost(err) {
 			lost++
 		}
-		if err == nil || call.Attempts > retries || lost > maxResent || !worthRetrying(err, call.Tool) || ctx.Err() != nil {
+		if err == nil || call.Attempts > retries || lost > maxResent || ctx.Err() != nil || !mayRetry(err) {
 			return result, err
+		}
+		if !isSafe(err, call.Tool) {
+			return nil, notRetried(err, call)
 		}
 		if call.Attempts == 1 {
 			waits.Reset()
 		}
-		timer := time.NewTimer(waits.NextBackOff())
+		wait := waits.NextBackOff()
+		if !p.latest.IsZero() && time.Until(p.latest) <= wait {
+			return nil, err
+		}
+		timer := time.NewTimer(wait)
 		select {
 		case <-timer.C:
 		case <-ctx.Done():
@@ -172,10 +180,12 @@ const (
 
 // verdict returns the verdict of an attempt. A call that timed out earlier than
 // the configuration allows is neutral: its caller gave the server too little
-// time, and the source checks by itself whether the server still responds.
+// time, and the source checks by itself whether the server still responds. So is a
+// call that was still at work.
 func (e *Executor) verdict(err error, call *gateway.Call) verdict {
 	v := breakerVerdict(err)
-	if v == failing && gateway.AsError(err).Code == gateway.CodeTimeout && e.timeout(call) < e.configuredTimeout(call) {
+	if v == failing && gateway.AsError(err).Code == gateway.CodeTimeout &&
+		(e.timeout(call) < e.configuredTimeout(call) || errors.Is(err, errTooLong)) {
 		return noVerdict
 	}
 	return v
@@ -209,15 +219,29 @@ func isLost(err error) bool {
 	return errors.As(err, &e) && e.Lost
 }
 
-// worthRetrying reports whether a call may be sent again: it was not sent, or its
-// tool is read-only or idempotent. A call that the server answered is never sent
-// again.
-func worthRetrying(err error, tool *gateway.Tool) bool {
+// mayRetry reports whether sending a call again could help. A call that the server
+// answered is never sent again.
+func mayRetry(err error) bool {
 	var e *gateway.Error
-	if !errors.As(err, &e) || e.RPC != nil || e.Answered || e.Code != gateway.CodeUnavailable {
-		return false
+	return errors.As(err, &e) && e.RPC == nil && !e.Answered && e.Code == gateway.CodeUnavailable
+}
+
+// isSafe reports whether a call does no harm if it is sent again: it was not sent,
+// or its tool is read-only or idempotent.
+func isSafe(err error, tool *gateway.Tool) bool {
+	return tool.RetrySafe() || gateway.AsError(err).Unsent
+}
+
+// notRetried adds to the error of a call why it was not sent again, if its caller or
+// the configuration of the tool asks for retries.
+func notRetried(err error, call *gateway.Call) error {
+	if cmp.Or(call.Options.Retries, call.Tool.Options.Retries) <= 0 {
+		return err
 	}
-	return e.Unsent || tool.RetrySafe()
+	said := *gateway.AsError(err)
+	text := gateway.Textf("%s; not retried: the tool is not known to be safe to repeat", gateway.Text{Format: said.Message, Values: said.Values})
+	said.Message, said.Values = text.Format, text.Values
+	return &said
 }
 
 // enter takes a slot in the lane, or waits for one in the queue, no longer than
@@ -225,6 +249,9 @@ func worthRetrying(err error, tool *gateway.Tool) bool {
 func (e *Executor) enter(ctx context.Context, l *lane, call *gateway.Call) (*slot, error) {
 	l.mu.Lock()
 	p := &slot{lane: l, client: l.enter(call.Identity.ClientID)}
+	if call.Options.Timeout > 0 {
+		p.latest = time.Now().Add(e.timeout(call))
+	}
 	if p.held = l.run(p.client); p.held {
 		l.mu.Unlock()
 		return p, nil

@@ -3,6 +3,7 @@ package execute
 import (
 	"slices"
 	"sync"
+	"time"
 
 	"genkan/internal/gateway"
 )
@@ -132,6 +133,9 @@ func (l *lane) dequeue(c *laneClient, i int) {
 type slot struct {
 	lane   *lane
 	client *laneClient
+	// latest is when the call ends, if its caller says so; zero otherwise. It is used
+	// between attempts, and each attempt adds the time of questions to the client.
+	latest time.Time
 	mu     sync.Mutex
 	held   bool
 }

@@ -195,3 +195,46 @@ func TestCancelBetweenAttempts(t *testing.T) {
 		}
 	})
 }
+
+// Whoever asks for retries is told why there were none.
+func TestARetryThatIsNotSafeIsExplained(t *testing.T) {
+	const why = "; not retried: the tool is not known to be safe to repeat"
+	lost := gateway.Error{Code: gateway.CodeUnavailable, Lost: true, Message: "server %s was lost", Values: []any{"x"}}
+	asked := gateway.ExecuteOptions{Retries: 3}
+	for name, c := range map[string]struct {
+		fails         gateway.Error
+		call          func(gateway.Source) *gateway.Call
+		options, tool gateway.ExecuteOptions
+		want          string
+	}{
+		"asked for by the caller":           {lost, write, asked, gateway.ExecuteOptions{}, "server x was lost" + why},
+		"asked for by the configuration":    {lost, write, gateway.ExecuteOptions{}, asked, "server x was lost" + why},
+		"not asked for":                     {lost, write, gateway.ExecuteOptions{}, gateway.ExecuteOptions{}, "server x was lost"},
+		"taken back by the caller":          {lost, write, gateway.ExecuteOptions{Retries: gateway.NoRetries}, asked, "server x was lost"},
+		"made, because the tool only reads": {lost, read, asked, gateway.ExecuteOptions{}, "server x was lost"},
+		"made, because nothing was sent": {
+			gateway.Error{Code: gateway.CodeUnavailable, Unsent: true, Message: "down"},
+			write, asked,
+			gateway.ExecuteOptions{},
+			"down",
+		},
+		"of no use after a timeout": {
+			gateway.Error{Code: gateway.CodeTimeout, Message: "late"},
+			write, asked,
+			gateway.ExecuteOptions{},
+			"late",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				call := c.call(fails(c.fails))
+				call.Options, call.Tool.Options = c.options, c.tool
+				_, err := New(limits()).Handle(t.Context(), call)
+				e := wantCode(t, err, c.fails.Code)
+				if e.Text() != c.want || e.Lost != c.fails.Lost {
+					t.Errorf("got %q, want %q", e.Text(), c.want)
+				}
+			})
+		})
+	}
+}

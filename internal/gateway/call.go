@@ -90,7 +90,8 @@ type Terms struct {
 
 // ExecuteOptions say how a call is carried out. Zero values mean the default.
 type ExecuteOptions struct {
-	// Timeout is how long each attempt may go without a sign of life.
+	// Timeout is how long the call may take, if its caller states it. In the
+	// configuration it is how long an attempt may go without a sign of life.
 	Timeout time.Duration
 	// Retries is how often a call that is safe to repeat may be sent again;
 	// NoRetries is never.

@@ -50,10 +50,10 @@ func (g *Guide) search(
 	ctx context.Context, who gateway.Identity, q search.Query, server string, arguments map[string]any,
 ) (*gateway.Result, error) {
 	if strings.TrimSpace(q.Text) == "" {
-		return g.failed("query is missing: say in a few words what the tool should do")
+		return nil, invalid("query", "query is missing: say in a few words what the tool should do")
 	}
 	if max(len(q.Text), len(q.About)) > search.MaxQuery {
-		return g.failed("query and about must not be longer than %d bytes: say in a few words what the tool should do", search.MaxQuery)
+		return nil, invalid("query", "query and about must not be longer than %d bytes: say in a few words what the tool should do", search.MaxQuery)
 	}
 	q.Limit, q.Explain = usualHits, true
 	if n, ok := arguments["limit"].(json.Number); ok {
@@ -63,7 +63,7 @@ func (g *Guide) search(
 	}
 	if server != "" {
 		if why := g.house().AbsentServer(g.view, server); why.String() != "" {
-			return g.fail(why)
+			return nil, invalid("server", "%s", why)
 		}
 		q.Include = func(name string, _ *search.Document) bool { return name == server }
 	}
@@ -149,7 +149,7 @@ func signature(tool *gateway.Tool) string {
 func (g *Guide) describe(name string) (*gateway.Result, error) {
 	tool := g.house().FindTool(g.view, name)
 	if tool == nil {
-		return g.unknown(name)
+		return nil, g.unknown(name)
 	}
 	call := callTool
 	if tool.ReadOnly {

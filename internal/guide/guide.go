@@ -86,11 +86,9 @@ func (g *Guide) call(ctx context.Context, outer *gateway.Call, name string, read
 	tool := g.house().FindTool(g.view, name)
 	switch {
 	case name == "":
-		return g.failed("name is missing: it must be the id of a tool that %s found", searchTools)
-	case tool == nil:
-		return g.unknown(name)
-	case readOnly && !tool.ReadOnly:
-		return g.failed("%s may change something, so %s does not call it; use %s", name, callReadTool, callTool)
+		return nil, invalid("name", "name is missing: it must be the id of a tool that %s found", searchTools)
+	case tool != nil && readOnly && !tool.ReadOnly:
+		return nil, invalid("name", "%s may change something, so %s does not call it; use %s", name, callReadTool, callTool)
 	}
 	params, err := innerParams(outer, name)
 	if err != nil {
@@ -105,10 +103,10 @@ func (g *Guide) call(ctx context.Context, outer *gateway.Call, name string, read
 	// A sign of life of the inner call is one of the outer.
 	inner.OnSignOfLife(outer.SignOfLife)
 	result, err := g.house().Handle(ctx, inner)
-	// Invalid arguments are for the agent to correct, and agents see results only.
-	// An error that the server answered with passes unchanged.
-	if e := (*gateway.Error)(nil); errors.As(err, &e) && e.Code == gateway.CodeInvalid && e.RPC == nil {
-		return g.fail(gateway.Text{Format: e.Message, Values: e.Values})
+	// The outer tool exists: what is unknown is its argument. Other failures are those
+	// of the outer call, too.
+	if e := (*gateway.Error)(nil); errors.As(err, &e) && e.Code == gateway.CodeNotFound && e.RPC == nil {
+		return nil, g.unknown(name)
 	}
 	return result, err
 }
@@ -140,29 +138,24 @@ func innerParams(outer *gateway.Call, name string) (gateway.Params, error) {
 	return params, nil
 }
 
-// unknown is for a name that no tool has.
-func (g *Guide) unknown(name string) (*gateway.Result, error) {
+// unknown is the error for a name that no tool has.
+func (g *Guide) unknown(name string) error {
 	why, near := g.house().Absent(g.view, name)
 	name = gateway.Short(name)
 	switch {
 	case why.String() != "":
-		return g.fail(why)
+		return invalid("name", "%s", why)
 	case near != "":
-		return g.failed("Unknown tool: %s. Did you mean %s? %s finds ids", name, near, searchTools)
+		return invalid("name", "Unknown tool: %s. Did you mean %s? %s finds ids", name, near, searchTools)
 	}
-	return g.failed("Unknown tool: %s. Find its id with %s", name, searchTools)
+	return invalid("name", "Unknown tool: %s. Find its id with %s", name, searchTools)
 }
 
-// failed is a result for a failure that the agent can correct.
-func (g *Guide) failed(format string, values ...any) (*gateway.Result, error) {
-	return g.fail(gateway.Textf(format, values...))
-}
-
-func (g *Guide) fail(why gateway.Text) (*gateway.Result, error) {
-	return gateway.NewResult(map[string]any{
-		"content": []any{map[string]any{"type": "text", "text": g.house().Say(why)}},
-		"isError": true,
-	})
+// invalid is the error for an argument that the agent has to correct.
+func invalid(field, format string, values ...any) error {
+	e := gateway.Errorf(gateway.CodeInvalid, format, values...)
+	e.Field = field
+	return e
 }
 
 // shown is a result with text and structured content: clients show either.

@@ -63,4 +63,6 @@ var jaCalls = map[string]string{
 	"server %s takes no more calls of this client now: %d are under way and %d wait; try again later":              "サーバー %s は、いまこのクライアントの呼び出しをこれ以上受け付けません（%d 件が実行中、%d 件が待機中です）。後でもう一度試してください",
 	"server %s had no place for the call within %s: %d calls of this client were under way; the call was not sent": "サーバー %s は %s 以内にこの呼び出しを受け付けられませんでした（このクライアントの呼び出しが %d 件実行中でした）。この呼び出しは送信していません",
 	"the arguments have more than %d values, which is too many to read them; send less at once":                    "引数の値が %d 個を超えていて、多すぎるため読み取れません。分けて送ってください",
+	"%s was still at work after %s, the timeout of this call; the server was told to stop, but the call may have been carried out. Raise timeout in the call's options, or leave it out: then a call may go on while it makes progress": "%s は %s たっても終わらず、この呼び出しのタイムアウトに達しました。サーバーには中止を伝えましたが、処理は実行された可能性があります。呼び出しのオプションの timeout を延ばすか、省いてください。省くと、進捗がある間は呼び出しが続きます",
+	"%s; not retried: the tool is not known to be safe to repeat": "%s。再試行はしていません: このツールは、繰り返しても安全かどうかが分かりません",
 }

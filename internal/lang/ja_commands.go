@@ -161,7 +161,7 @@ the whole answer. The exit status is 1 when the tool reports an error.`: `ツー
 
 応答のテキストを出力し、画像などは種類と大きさを示します。--json を付けると応答全体を出力します。
 ツールがエラーを返した場合、終了ステータスは 1 です。`,
-	"how long the call may take without progress (default: as configured for the tool, or 30s)": "進捗がないまま待つ時間の上限（既定はツールの設定、なければ 30s）",
+	"how long the call may take (default: without progress, as configured for the tool, or 30s)": "呼び出しにかかる時間の上限（既定は、進捗がないまま待つ時間としてツールの設定、または 30s）",
 
 	"Give clients tokens, and take them back": "クライアントのトークンを発行・失効する",
 	`Every client needs a token, on this machine too. The admin token is in the file

@@ -3,6 +3,7 @@
 package logs
 
 import (
+	"bytes"
 	"io"
 	"log/slog"
 	"strconv"
@@ -33,7 +34,32 @@ func New(sink *Sink, level slog.Leveler, terminal bool) *slog.Logger {
 	if terminal {
 		return slog.New(slog.NewTextHandler(sink, opt))
 	}
-	return slog.New(slog.NewJSONHandler(sink, opt))
+	return slog.New(NewJSONHandler(sink, opt))
+}
+
+// NewJSONHandler is slog.NewJSONHandler with the time of a line under the key
+// timestamp.
+func NewJSONHandler(w io.Writer, opt *slog.HandlerOptions) *slog.JSONHandler {
+	return slog.NewJSONHandler(&renamer{w: w}, opt)
+}
+
+// renamer renames the first key of a line, which is the time. ReplaceAttr would
+// allocate for each line. The handler writes one line at a time.
+type renamer struct {
+	w    io.Writer
+	line []byte
+}
+
+func (r *renamer) Write(line []byte) (int, error) {
+	rest, ok := bytes.CutPrefix(line, []byte(`{"`+slog.TimeKey+`":`))
+	if !ok {
+		return r.w.Write(line)
+	}
+	r.line = append(append(r.line[:0], `{"timestamp":`...), rest...)
+	if _, err := r.w.Write(r.line); err != nil {
+		return 0, err
+	}
+	return len(line), nil
 }
 
 // maxBacklog is how many bytes of log may wait for a slow reader.

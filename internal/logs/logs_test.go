@@ -161,3 +161,27 @@ func BenchmarkSink(b *testing.B) {
 		log.LogAttrs(b.Context(), slog.LevelInfo, "call", slog.String("tool_name", "srv__echo"), slog.Bool("success", true))
 	}
 }
+
+// The seed's log entry has a timestamp, so ours has, too. Other keys stay.
+func TestTheTimeOfALineIsItsTimestamp(t *testing.T) {
+	var out bytes.Buffer
+	sink := NewSink(&out)
+	before := time.Now()
+	log := New(sink, slog.LevelInfo, false)
+	log.Info("one", "time", "of day")
+	log.With("a", 1).WithGroup("g").Info("two", "b", 2)
+	sink.Close()
+	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+	if len(lines) != 2 {
+		t.Fatalf("%d lines: %s", len(lines), out.String())
+	}
+	for _, line := range lines {
+		var fields struct{ Timestamp time.Time }
+		if err := json.Unmarshal([]byte(line), &fields); err != nil || fields.Timestamp.Before(before.Truncate(time.Millisecond)) {
+			t.Errorf("%s: %v", line, err)
+		}
+	}
+	if !strings.HasSuffix(lines[0], `,"level":"INFO","msg":"one","time":"of day"}`) || !strings.HasSuffix(lines[1], `"a":1,"g":{"b":2}}`) {
+		t.Errorf("the other keys are not as they were: %s", out.String())
+	}
+}

@@ -151,7 +151,8 @@ func (c *duplexConn) call(ctx context.Context, msg *jsonrpc.Message, era gateway
 		case errors.Is(context.Cause(ctx), errCanceledByClient):
 			// The client does not want an answer to a canceled call.
 		case err != nil:
-			c.fail(msg.ID, err)
+			message, _, _ := c.server.callErrorMessage(msg.ID, call, err)
+			c.out.answer(message)
 		default:
 			c.out.answer(jsonrpc.AppendResult(nil, msg.ID, c.server.shown(result)))
 		}

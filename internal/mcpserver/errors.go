@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strconv"
 
+	"genkan/internal/catalog"
 	"genkan/internal/gateway"
 	"genkan/internal/jsonrpc"
 	"genkan/internal/lang"
@@ -36,6 +37,31 @@ var wireErrors = map[gateway.Code]wireError{
 	gateway.CodeTimeout:         {http.StatusGatewayTimeout, http.StatusOK},
 	gateway.CodeCanceled:        {499, http.StatusOK},
 }
+
+// shownToModels reports which failures of a tool's call are results with isError
+// instead of protocol errors. Most clients show results to the model and protocol
+// errors to nobody, so a failure that the model or its user can act on is a result.
+//
+//exhaustive:enforce
+var shownToModels = map[gateway.Code]bool{
+	// The model cannot mend genkan. But it learns that the call failed, and can tell
+	// its user where to look or do something else. The message has no details.
+	gateway.CodeInternal:        true,
+	gateway.CodeInvalid:         true,
+	gateway.CodeUnauthenticated: true,
+	gateway.CodeDenied:          true,
+	// MCP defines a protocol error for an unknown tool.
+	gateway.CodeNotFound:    false,
+	gateway.CodeConflict:    true,
+	gateway.CodeLimited:     true,
+	gateway.CodeUnavailable: true,
+	gateway.CodeTimeout:     true,
+	// Nobody waits for the answer.
+	gateway.CodeCanceled: false,
+}
+
+// metaError is the _meta key of the failure that a result tells of, for programs.
+const metaError = gateway.MetaPrefix + "error"
 
 // refusal is an error for which JSON-RPC or MCP defines a number. It is not a
 // gateway.Error with RPC set, because that is a server's error and is never
@@ -75,6 +101,11 @@ func (s *Server) errorMessage(id []byte, err error) (message []byte, status int,
 	return encodeError(id, err, s.language())
 }
 
+// callErrorMessage is errorMessage for a call that failed in the corridor.
+func (s *Server) callErrorMessage(id []byte, call *gateway.Call, err error) (message []byte, status int, e *gateway.Error) {
+	return encodeCallError(id, call.Method, &call.Params, err, s.language())
+}
+
 // encodeError encodes an error as the answer to a request. An error that a server
 // answered with is forwarded unchanged.
 func encodeError(id []byte, err error, language lang.Language) (message []byte, status int, e *gateway.Error) {
@@ -91,13 +122,57 @@ func encodeError(id []byte, err error, language lang.Language) (message []byte, 
 	if errors.As(err, &refused) {
 		return jsonrpc.AppendErrorObject(nil, id, jsonrpc.ErrorObject(refused.rpc, text, refused.data)), http.StatusOK, e
 	}
-	data := []byte(`{"code":"` + e.Code.String() + `"`)
-	if e.RetryAfter > 0 {
-		data = append(data, `,"retryAfterMs":`...)
-		data = strconv.AppendInt(data, e.RetryAfter.Milliseconds(), 10)
+	return jsonrpc.AppendErrorObject(nil, id, jsonrpc.ErrorObject(wire.rpc, text, appendDetails(nil, err, e))), wire.status, e
+}
+
+// appendDetails appends what programs read of an error.
+func appendDetails(to []byte, err error, e *gateway.Error) []byte {
+	code := e.Code.String()
+	if errors.Is(err, catalog.ErrDisabled) {
+		code = "disabled" // denied is also what a server's sign-in lacks permissions for
 	}
-	data = append(data, '}')
-	return jsonrpc.AppendErrorObject(nil, id, jsonrpc.ErrorObject(wire.rpc, text, data)), wire.status, e
+	to = append(append(append(to, `{"code":"`...), code...), '"')
+	if e.RetryAfter > 0 {
+		to = strconv.AppendInt(append(to, `,"retryAfterMs":`...), e.RetryAfter.Milliseconds(), 10)
+	}
+	if e.Field != "" {
+		to = jsonrpc.AppendQuoted(append(to, `,"field":`...), e.Field)
+	}
+	return append(to, '}')
+}
+
+// encodeCallError encodes the error of a call as the answer to its request: as a
+// result if a model can act on it, and as encodeError does otherwise. Of the params
+// it uses only which ones there are.
+func encodeCallError(id []byte, method string, in *gateway.Params, err error, language lang.Language) (message []byte, status int, e *gateway.Error) {
+	e = gateway.AsError(err)
+	if !isResult(method, in, err, e) {
+		return encodeError(id, err, language)
+	}
+	result := []byte{'{'}
+	if in.Version.Present() {
+		result = append(result, `"resultType":"complete",`...)
+	}
+	result = jsonrpc.AppendQuoted(append(result, `"content":[{"type":"text","text":`...), language.Error(e))
+	result = append(result, `}],"isError":true,"_meta":{"`+metaError+`":`...)
+	result = append(appendDetails(result, err, e), "}}"...)
+	return jsonrpc.AppendResult(nil, id, result), http.StatusOK, e
+}
+
+// isResult reports whether the error of a call is answered with a result. Errors
+// that a server answered with, and those of the protocol itself, stay errors.
+func isResult(method string, in *gateway.Params, err error, e *gateway.Error) bool {
+	var refused *refusal
+	switch {
+	case method != "tools/call" || e.RPC != nil || errors.Is(err, jsonrpc.ErrHeaderMismatch) || errors.As(err, &refused):
+		return false
+	case in.Task.Present():
+		return false // the client expects a task, which has no isError
+	case e.Code == gateway.CodeInvalid && in.RequestState.Present():
+		return false // the state is the client's, and not an argument that a model has made
+	default:
+		return shownToModels[e.Code]
+	}
 }
 
 // modernStatus returns the HTTP status of a failed modern call. Errors of the
@@ -115,8 +190,9 @@ func modernStatus(status int, e *gateway.Error) int {
 }
 
 // ErrorMessage encodes an error as the answer to a request, for processes that
-// answer without a Server.
-func ErrorMessage(id []byte, err error, language lang.Language) []byte {
-	message, _, _ := encodeError(id, err, language)
+// answer without a Server. Of the request it uses ID, Method, and which Params there
+// are. A request without a method was not accepted, and gets a protocol error.
+func ErrorMessage(msg *jsonrpc.Message, err error, language lang.Language) []byte {
+	message, _, _ := encodeCallError(msg.ID, msg.Method, &msg.Params, err, language)
 	return message
 }

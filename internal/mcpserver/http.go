@@ -318,7 +318,7 @@ func (s *Server) call(ctx context.Context, p *reply, id []byte, call *gateway.Ca
 	defer p.sent(release)
 	if err != nil {
 		p.noteLimit(err)
-		message, status, e := s.errorMessage(id, err)
+		message, status, e := s.callErrorMessage(id, call, err)
 		if call.Era == gateway.EraModern {
 			status = modernStatus(status, e)
 		}

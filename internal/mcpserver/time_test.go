@@ -190,8 +190,8 @@ func TestStdioStop(t *testing.T) {
 		want         string
 	}{
 		"a call that finishes":           {20 * time.Second, 20 * time.Second, false, `"result"`},
-		"a call that hangs":              {time.Hour, drainTime, false, `"error"`},
-		"a call that hangs after an end": {time.Hour, drainTime, true, `"error"`},
+		"a call that hangs":              {time.Hour, drainTime, false, "genkan is going down"},
+		"a call that hangs after an end": {time.Hour, drainTime, true, "genkan is going down"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

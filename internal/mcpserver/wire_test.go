@@ -132,8 +132,8 @@ func (r response) last() string {
 	return r.messages[len(r.messages)-1]
 }
 
-// wantStatus fails the test unless the answer has the status and, when code is
-// not 0, a JSON-RPC error with it.
+// want fails the test unless the answer has the status and a JSON-RPC error with
+// the code. The code 0 is for an answer that tells of no failure of genkan's.
 func (r response) want(tb testing.TB, status, code int) {
 	tb.Helper()
 	if r.status != status {
@@ -141,6 +141,9 @@ func (r response) want(tb testing.TB, status, code int) {
 	}
 	if got := errorCode(r.last()); got != code {
 		tb.Errorf("error code %d, want %d: %s", got, code, r.body)
+	}
+	if code == 0 && strings.Contains(r.last(), `"genkan/error"`) {
+		tb.Errorf("the call failed: %s", r.body)
 	}
 }
 

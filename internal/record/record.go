@@ -1,6 +1,6 @@
 // Package record writes one line in the log and updates the metrics for each call.
 // It is the first step of the corridor, so it also sees calls that later steps
-// refuse. It never sees arguments.
+// refuse. It never logs arguments.
 package record
 
 import (
@@ -18,12 +18,12 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"genkan/internal/gateway"
-	"genkan/internal/jsonrpc"
 )
 
 // Recorder records calls.
 type Recorder struct {
 	log      *slog.Logger
+	redact   func(server, text string) string
 	pid      int
 	run      string
 	calls    atomic.Uint64
@@ -33,10 +33,11 @@ type Recorder struct {
 	refusals *Refusals
 }
 
-// New returns a Recorder with its own metrics.
-func New(log *slog.Logger) *Recorder {
+// New returns a Recorder with its own metrics. redact masks what may be secret in a
+// text that a server has sent.
+func New(log *slog.Logger, redact func(server, text string) string) *Recorder {
 	r := &Recorder{
-		log: log, pid: os.Getpid(), run: rand.Text()[:6],
+		log: log, redact: redact, pid: os.Getpid(), run: rand.Text()[:6],
 		registry: prometheus.NewRegistry(),
 		refusals: newRefusals(log),
 		duration: prometheus.NewHistogramVec(prometheus.HistogramOpts{
@@ -90,9 +91,7 @@ func (r *Recorder) guarded(ctx context.Context, call *gateway.Call, next gateway
 }
 
 func (r *Recorder) write(ctx context.Context, call *gateway.Call, result *gateway.Result, err error, took time.Duration) {
-	outcome, text := verdict(result, err)
-	// The name of an unknown tool is the caller's text. Callers could fill the
-	// metrics and the log with it.
+	outcome := outcomeOf(result, err)
 	server, tool := "", ""
 	if call.Tool != nil {
 		server, tool = call.Tool.Source.Name(), call.Tool.Exposed
@@ -101,9 +100,9 @@ func (r *Recorder) write(ctx context.Context, call *gateway.Call, result *gatewa
 			tool = call.Method
 		}
 	}
-	if e := gateway.AsError(err); e != nil && e.Code == gateway.CodeInternal && e.Err != nil {
+	if outcome == gateway.CodeInternal.String() && gateway.AsError(err).Err != nil {
 		// The error that the caller got refers to this line.
-		r.log.ErrorContext(ctx, "a call failed inside", "request_id", call.RequestID, "error", e.Err)
+		r.log.ErrorContext(ctx, "a call failed inside", "request_id", call.RequestID, "error", gateway.AsError(err).Err)
 	}
 	if call.Tool == nil && outcome == gateway.CodeNotFound.String() {
 		// The line below records it.
@@ -113,6 +112,11 @@ func (r *Recorder) write(ctx context.Context, call *gateway.Call, result *gatewa
 	r.count.WithLabelValues(server, tool, outcome).Inc()
 	if !r.log.Enabled(ctx, slog.LevelInfo) {
 		return
+	}
+	if call.Tool == nil && call.Kind == gateway.KindTool {
+		// The name of an unknown or disabled tool is the caller's text. It is in the log
+		// only, because callers could fill the metrics with it.
+		tool = r.clean(server, gateway.Short(call.Name))
 	}
 	attrs := append(make([]slog.Attr, 0, 12),
 		slog.String("operation", call.Method),
@@ -124,8 +128,8 @@ func (r *Recorder) write(ctx context.Context, call *gateway.Call, result *gatewa
 		slog.String("client", call.Identity.ClientID),
 		slog.String("server", server),
 	)
-	if text != "" {
-		attrs = append(attrs, slog.String("error", text))
+	if outcome != "ok" {
+		attrs = append(attrs, slog.String("error", r.reason(call, server, result, err)))
 	}
 	if call.Attempts > 1 {
 		attrs = append(attrs, slog.Int("attempts", call.Attempts))
@@ -133,26 +137,17 @@ func (r *Recorder) write(ctx context.Context, call *gateway.Call, result *gatewa
 	r.log.LogAttrs(ctx, slog.LevelInfo, "call", attrs...)
 }
 
-// verdict returns the outcome, and the part of the error that may be logged. A
-// server's error can repeat arguments, so only its code is logged.
-func verdict(result *gateway.Result, err error) (outcome, text string) {
-	if err == nil {
-		if result.IsError {
-			return "tool_error", "the tool reported an error"
-		}
-		return "ok", ""
+// outcomeOf returns the outcome of a call.
+func outcomeOf(result *gateway.Result, err error) string {
+	switch {
+	case err == nil && result.IsError:
+		return "tool_error"
+	case err == nil:
+		return "ok"
 	}
 	e := gateway.AsError(err)
-	switch {
-	case e.RPC != nil:
-		return "server_error", fmt.Sprintf("the server answered with error %s", jsonrpc.Lookup(e.RPC, "code"))
-	// The messages of these two codes repeat the caller's text: the name of the
-	// tool, the names of its arguments.
-	case e.Code == gateway.CodeNotFound:
-		return e.Code.String(), "unknown tool"
-	case e.Code == gateway.CodeInvalid:
-		return e.Code.String(), "the call is not valid"
-	default:
-		return e.Code.String(), e.Text()
+	if e.RPC != nil {
+		return "server_error"
 	}
+	return e.Code.String()
 }

@@ -30,8 +30,13 @@ func (s source) Handle(context.Context, *gateway.Call) (*gateway.Result, error) 
 // recorder is a recorder over a corridor that answers as the test says.
 func recorder(answer gateway.HandlerFunc) (r *Recorder, h gateway.Handler, log *bytes.Buffer) {
 	log = &bytes.Buffer{}
-	r = New(slog.New(slog.NewJSONHandler(log, nil)))
+	r = New(slog.New(slog.NewJSONHandler(log, nil)), redacted)
 	return r, r.Middleware(answer), log
+}
+
+// redacted masks the secret of a server.
+func redacted(server, text string) string {
+	return strings.ReplaceAll(text, "secret-of-"+server, "***")
 }
 
 // resolved answers as a corridor does that has found the tool.
@@ -92,22 +97,26 @@ func TestOutcomes(t *testing.T) {
 		outcome, text string
 	}{
 		{"a result", ok, nil, "ok", ""},
-		{"a tool's own error", &gateway.Result{Raw: ok.Raw, IsError: true}, nil, "tool_error", "the tool reported an error"},
+		{
+			"a tool's own error", &gateway.Result{Raw: []byte(`{"content":[{"type":"image"},{"type":"text","text":"no such\nfile"},{"type":"text","text":"more"}],"isError":true}`), IsError: true}, nil,
+			"tool_error", `no such\nfile`,
+		},
+		{"a tool's own error without a text", &gateway.Result{Raw: ok.Raw, IsError: true}, nil, "tool_error", "the tool reported an error"},
 		{
 			"an error that the server answered with", nil,
-			&gateway.Error{Code: gateway.CodeUnavailable, Message: "server-canary", RPC: []byte(`{"code":-32001,"message":"server-canary"}`)},
-			"server_error", "the server answered with error -32001",
+			&gateway.Error{Code: gateway.CodeUnavailable, Message: "server-canary", RPC: []byte(`{"code":-32001,"message":"it is full"}`)},
+			"server_error", "the server answered with error -32001: it is full",
 		},
 		{
 			"a server that is down", nil,
 			&gateway.Error{Code: gateway.CodeUnavailable, Message: "server srv is down", Err: errors.New("inner-canary")},
 			"unavailable", "server srv is down",
 		},
-		{"an unknown tool", nil, gateway.Errorf(gateway.CodeNotFound, "Unknown tool: name-canary"), "not_found", "unknown tool"},
+		{"an unknown tool", nil, gateway.Errorf(gateway.CodeNotFound, "Unknown tool: nosuch"), "not_found", "Unknown tool: nosuch"},
 		{
 			"arguments that do not fit", nil,
-			gateway.Errorf(gateway.CodeInvalid, "the arguments do not fit: unknown: argument-canary"),
-			"invalid", "the call is not valid",
+			gateway.Errorf(gateway.CodeInvalid, "the arguments do not fit: unknown: a"),
+			"invalid", "the arguments do not fit: unknown: a",
 		},
 		{"a cancellation", nil, context.Canceled, "canceled", "the call was canceled"},
 	} {
@@ -153,8 +162,8 @@ func TestInnerErrorsAreInTheLog(t *testing.T) {
 	}
 }
 
-// Names that callers invent must not become labels, because callers could fill the
-// metrics.
+// Names that callers invent are in the log and no labels, because callers could fill
+// the metrics.
 func TestUnknownNamesAreNotLabels(t *testing.T) {
 	r, h, log := recorder(func(_ context.Context, call *gateway.Call) (*gateway.Result, error) {
 		return nil, gateway.Errorf(gateway.CodeNotFound, "Unknown tool: %s", call.Name)
@@ -169,8 +178,61 @@ func TestUnknownNamesAreNotLabels(t *testing.T) {
 	if got := counted(t, r); len(got) != 1 || got["  not_found"] != 1000 {
 		t.Errorf("counted %v", got)
 	}
-	if strings.Contains(log.String(), "canary") {
-		t.Error("the log has the names")
+	if !strings.Contains(log.String(), `"tool_name":"name-canary-7"`) {
+		t.Error("the log lacks the names")
+	}
+}
+
+// What servers and callers write is short in the log, on one line, and without
+// secrets and arguments.
+func TestForeignTextInTheLog(t *testing.T) {
+	long := strings.Repeat("long argument ", 50)
+	failed := func(text string) *gateway.Result {
+		raw, _ := json.Marshal(map[string]any{"content": []any{map[string]any{"type": "text", "text": text}}, "isError": true})
+		return &gateway.Result{Raw: raw, IsError: true}
+	}
+	for name, c := range map[string]struct {
+		arguments, text, want string
+	}{
+		"a secret of the server":  {`{}`, "bad key secret-of-srv", "bad key ***"},
+		"an argument":             {`{"path":"/srv/example/diary"}`, "open '/srv/example/diary': no such file", "open '***': no such file"},
+		"a nested argument":       {`{"a":[{"b":"hunter2"}]}`, "hunter2 hunter2!", "*** ***!"},
+		"names stay":              {`{"path":"x","mode":7}`, "path or mode is wrong", "path or mode is wrong"},
+		"short ones stay":         {`{"a":"of"}`, "out of order", "out of order"},
+		"a part of a long one":    {`{"a":"` + long + `"}`, "bad: " + long[:40] + "...", "bad: ***..."},
+		"an escaped one":          {`{"a":"caf\u00e9 \"x\""}`, `no café "x"`, "no ***"},
+		"long text":               {`{}`, strings.Repeat("é", 1000), strings.Repeat("é", 150) + "…"},
+		"control characters":      {`{}`, "red \x1b[31m", `red \x1b[31m`},
+		"arguments that are huge": {`{"a":"` + strings.Repeat("x", 100_000) + `"}`, "xxxx", "the tool reported an error"},
+		"arguments that are deep": {strings.Repeat(`{"a":`, 100) + `"hidden"` + strings.Repeat(`}`, 100), "hidden", "the tool reported an error"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, h, log := recorder(resolved(failed(c.text), nil))
+			call := newCall()
+			call.Params = gateway.Params{Raw: []byte(c.arguments), Arguments: gateway.Span{End: uint32(len(c.arguments))}}
+			if _, err := h.Handle(context.Background(), call); err != nil {
+				t.Fatal(err)
+			}
+			if got := line(t, log)["error"]; got != c.want {
+				t.Errorf("logged %q, want %q", got, c.want)
+			}
+		})
+	}
+	_, h, log := recorder(func(_ context.Context, call *gateway.Call) (*gateway.Result, error) {
+		return nil, gateway.Errorf(gateway.CodeNotFound, "Resource not found: %s", call.Name)
+	})
+	call := newCall()
+	call.Method, call.Kind, call.Name = "resources/read", gateway.KindResource, "https://example.com/?key=canary"
+	if _, err := h.Handle(context.Background(), call); err == nil || strings.Contains(log.String(), "canary") || line(t, log)["error"] != "not found" {
+		t.Errorf("the address of a resource is logged: %s", log)
+	}
+	_, h, log = recorder(func(_ context.Context, call *gateway.Call) (*gateway.Result, error) {
+		return nil, gateway.Errorf(gateway.CodeNotFound, "Unknown tool")
+	})
+	call = newCall()
+	call.Name = strings.Repeat("n\n", 10_000)
+	if _, err := h.Handle(context.Background(), call); err == nil || log.Len() > 1000 {
+		t.Errorf("a long name is a line of %d bytes", log.Len())
 	}
 }
 
@@ -262,7 +324,7 @@ func TestAttemptsAreToldWhenThereWereSeveral(t *testing.T) {
 func BenchmarkMiddleware(b *testing.B) {
 	tool := &gateway.Tool{Exposed: "srv__t", Source: source("srv")}
 	result := &gateway.Result{}
-	r := New(slog.New(slog.DiscardHandler))
+	r := New(slog.New(slog.DiscardHandler), redacted)
 	h := r.Middleware(gateway.HandlerFunc(func(_ context.Context, call *gateway.Call) (*gateway.Result, error) {
 		call.Tool = tool
 		return result, nil

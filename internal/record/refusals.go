@@ -8,6 +8,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"genkan/internal/gateway"
 	"genkan/internal/logs"
 )
 
@@ -92,8 +93,9 @@ func loggedPath(req *http.Request) string {
 }
 
 func cut(text string, most int) string {
-	if len(text) <= most {
-		return text
+	head, missing := gateway.Cut(text, most)
+	if missing > 0 {
+		head += "…"
 	}
-	return text[:most] + "…"
+	return head
 }

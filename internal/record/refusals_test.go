@@ -48,7 +48,7 @@ func refusalLines(t *testing.T, log *refusalLog) []map[string]any {
 // bounded and has no control characters.
 func TestARefusalIsLogged(t *testing.T) {
 	var log refusalLog
-	r := New(slog.New(slog.NewJSONHandler(&log, nil))).Refusals()
+	r := New(slog.New(slog.NewJSONHandler(&log, nil)), redacted).Refusals()
 	req := httptest.NewRequest("POST", "/v1/servers?token=hidden", nil)
 	req.RemoteAddr = "192.0.2.1:5000"
 	req.Header.Set("Authorization", "Bearer hidden")
@@ -97,7 +97,7 @@ func TestARefusalIsLogged(t *testing.T) {
 func TestAFloodOfRefusalsIsSummedUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log refusalLog
-		recorder := New(slog.New(slog.NewJSONHandler(&log, nil)))
+		recorder := New(slog.New(slog.NewJSONHandler(&log, nil)), redacted)
 		r := recorder.Refusals()
 		flood := func(n int, from, reason string) {
 			for port := range n {

@@ -13,6 +13,17 @@ import (
 	"genkan/internal/gateway"
 )
 
+// Redact masks what may be secret in a text that a server of a configuration has
+// sent: the server's own secrets, and what looks like one. The server may be none.
+func Redact(cfg *config.Config, server, text string) string {
+	for _, s := range cfg.Servers {
+		if s.Name == server {
+			return redact(s, text)
+		}
+	}
+	return clients.Mask(text)
+}
+
 // redact masks the secrets of a server in a text that the server has printed.
 func redact(s config.Server, text string) string {
 	for _, value := range secretValues(s) {

@@ -13,6 +13,7 @@ import (
 func (s *Server) supervise(ctx context.Context) {
 	defer close(s.done)
 	restartBackoff := newRestartBackoff()
+	var down outage
 	for {
 		if ctx.Err() != nil { // closed while it was down
 			s.markSettled()
@@ -64,7 +65,12 @@ func (s *Server) supervise(ctx context.Context) {
 		if needsPerson(err) {
 			wait, refused = signInRetry, gateway.AsError(err)
 		}
-		s.log.Warn("server is down", "error", err, "next_try_ms", wait.Milliseconds())
+		if ready > 0 {
+			down = outage{}
+		}
+		if line := down.failed(err, time.Now()); line != "" {
+			s.log.Warn(line, "error", err, "failures", down.failures, "next_try_ms", wait.Milliseconds())
+		}
 		s.update(func() {
 			s.state, s.conn, s.since, s.refused = StateDown, nil, time.Now(), refused
 			s.problem, s.cause, s.nextTry = problem(err), causeOf(err), time.Now().Add(wait)

@@ -94,7 +94,7 @@ type CallRequest struct {
 
 // CallOptions say how a call is to be carried out.
 type CallOptions struct {
-	Timeout    int64 `json:"timeout,omitempty" doc:"Milliseconds without a sign of life, for each attempt. Unless said, what the configuration says for the tool, or 30000; at most 600000."`
+	Timeout    int64 `json:"timeout,omitempty" doc:"Milliseconds that the whole call may take; at most 600000. Without it, a call ends when there is no progress for as long as the configuration says for the tool, or for 30000."`
 	Retry      *int  `json:"retry,omitempty" doc:"How often a call that did no harm is sent again. Unless said, what the configuration says for the tool, or 0; at most 10."`
 	RetryDelay int64 `json:"retryDelay,omitempty" doc:"Milliseconds before the first of them. Unless said, what the configuration says for the tool, or 1000. It doubles, up to 60000."`
 	// Folder is for servers that work in their client's.

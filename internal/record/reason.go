@@ -1,0 +1,134 @@
+package record
+
+import (
+	"fmt"
+	"strings"
+
+	"genkan/internal/gateway"
+	"genkan/internal/jsonrpc"
+)
+
+const (
+	// maxReason bounds the text of servers and callers in a log line, in bytes.
+	maxReason = 300
+	// maxRead bounds how much of such a text is read, and maxArguments the arguments
+	// that are searched for in it.
+	maxRead, maxArguments = 4 << 10, 64 << 10
+	// leastMasked is the length of the shortest argument that is masked, in bytes.
+	// Shorter ones are in every text.
+	leastMasked = 4
+	// mask replaces what must not be logged.
+	mask = "***"
+)
+
+// reason returns why a call failed.
+func (r *Recorder) reason(call *gateway.Call, server string, result *gateway.Result, err error) string {
+	e := gateway.AsError(err)
+	switch {
+	case e == nil:
+		if text := withoutArguments(firstText(result.Raw), call); text != "" {
+			return r.clean(server, text)
+		}
+		return "the tool reported an error"
+	case e.RPC != nil:
+		code := fmt.Sprintf("the server answered with error %s", gateway.Short(string(jsonrpc.Lookup(e.RPC, "code"))))
+		if text := withoutArguments(jsonrpc.LookupText(e.RPC, "message"), call); text != "" {
+			return code + ": " + r.clean(server, text)
+		}
+		return code
+	// The messages of these two codes repeat names that the caller has written. Those
+	// of resources are addresses, which can contain secrets.
+	case e.Code == gateway.CodeNotFound && call.Kind != gateway.KindTool:
+		return "not found"
+	case e.Code == gateway.CodeInvalid && call.Kind != gateway.KindTool:
+		return "the call is not valid"
+	case e.Code == gateway.CodeNotFound, e.Code == gateway.CodeInvalid:
+		return r.clean(server, e.Text())
+	default:
+		return e.Text()
+	}
+}
+
+// firstText returns the first text of a result's content.
+func firstText(raw []byte) (text string) {
+	_ = jsonrpc.Elements(jsonrpc.Lookup(raw, "content"), func(item []byte) bool {
+		if jsonrpc.LookupText(item, "type") == "text" {
+			text = jsonrpc.LookupText(item, "text")
+		}
+		return text == ""
+	})
+	return text
+}
+
+// clean returns the text of a server or caller as it is logged: on one line, short,
+// and without what may be secret.
+func (r *Recorder) clean(server, text string) string {
+	return cut(gateway.Printable(strings.TrimSpace(r.redact(server, text))), maxReason)
+}
+
+// withoutArguments returns the beginning of a server's text without the texts of the
+// call's arguments. It returns nothing if the arguments are too large or too deep to be
+// searched for.
+func withoutArguments(text string, call *gateway.Call) string {
+	arguments := call.Params.Get(call.Params.Arguments)
+	if len(arguments) > maxArguments {
+		return ""
+	}
+	text, _ = gateway.Cut(text, maxRead)
+	if !eachText(arguments, 0, func(argument string) {
+		if len(argument) >= leastMasked {
+			text = withoutArgument(text, argument)
+		}
+	}) {
+		return ""
+	}
+	return text
+}
+
+// eachText visits the texts of a JSON value, without the keys of objects. It reports
+// false if the value is too deep.
+func eachText(value []byte, depth int, visit func(string)) bool {
+	const deepest = 32
+	if depth > deepest || len(value) == 0 {
+		return depth <= deepest
+	}
+	ok := true
+	inside := func(value []byte) bool {
+		ok = eachText(value, depth+1, visit)
+		return ok
+	}
+	switch value[0] {
+	case '"':
+		if text, quoted := jsonrpc.Unquote(value); quoted {
+			visit(string(text))
+		}
+	case '{':
+		_ = jsonrpc.Members(value, func(_, member []byte) bool { return inside(member) })
+	case '[':
+		_ = jsonrpc.Elements(value, inside)
+	}
+	return ok
+}
+
+// shownOfLong is how much of a long argument must be repeated for the repetition to
+// be masked. Servers cut what they repeat.
+const shownOfLong = 16
+
+func withoutArgument(text, argument string) string {
+	begin := argument[:min(len(argument), shownOfLong)]
+	var out strings.Builder
+	for {
+		at := strings.Index(text, begin)
+		if at < 0 {
+			out.WriteString(text)
+			return out.String()
+		}
+		out.WriteString(text[:at] + mask)
+		text = text[at:]
+		same := len(begin)
+		for same < min(len(text), len(argument)) && text[same] == argument[same] {
+			same++
+		}
+		text = text[same:]
+	}
+}
