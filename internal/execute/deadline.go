@@ -113,15 +113,15 @@ func (e *Executor) endedBy(cause error, call *gateway.Call) error {
 	if errors.Is(cause, errNoSignOfLife) {
 		return &gateway.Error{
 			Code: gateway.CodeTimeout, Err: cause,
-			Message: "%s gave no answer and no progress for %s; the server was told to stop, but the call may have been carried out. If it needs longer, raise timeout: in the call's options, or in the configuration for the tool or its server",
-			Values:  []any{call.Tool.Exposed, e.timeout(call)},
+			Message: "Execution timeout after %dms: %s gave no answer and no progress; the server was told to stop, but the call may have been carried out. If it needs longer, raise timeout: in the call's options, or in the configuration for the tool or its server",
+			Values:  []any{e.timeout(call).Milliseconds(), call.Tool.Exposed},
 		}
 	}
 	if errors.Is(cause, errTooLong) {
 		return &gateway.Error{
 			Code: gateway.CodeTimeout, Err: cause,
-			Message: "%s was still at work after %s, which is the longest that a call may take; the server was told to stop, but the call may have been carried out",
-			Values:  []any{call.Tool.Exposed, e.limits.Total},
+			Message: "Execution timeout after %dms: %s was still at work, and this is the longest that a call may take; the server was told to stop, but the call may have been carried out",
+			Values:  []any{e.limits.Total.Milliseconds(), call.Tool.Exposed},
 		}
 	}
 	return gateway.AsError(cause)
