@@ -45,7 +45,7 @@ func (a *API) searchTools(w http.ResponseWriter, r *http.Request, id gateway.Ide
 	out := client.SearchResult{Query: in.Query, Results: []client.FoundTool{}, Total: found.Total, Confidence: found.Confidence}
 	for _, h := range found.Hits {
 		if e, ok := register.Entry(h.Document.ID); ok {
-			out.Results = append(out.Results, client.FoundTool{Tool: toolOf(e), Score: h.Score})
+			out.Results = append(out.Results, client.FoundTool{Tool: toolOf(e), Score: h.Score, Deprecated: h.Document.Deprecated})
 		}
 	}
 	house.Shown(id, in.Query, found.Hits)

@@ -92,3 +92,23 @@ func TestCallsOfTheKnowledgeBase(t *testing.T) {
 		})
 	}
 }
+
+// A tool whose description says that it is deprecated is found behind others, and
+// hits say so.
+func TestHitsSayWhatIsDeprecated(t *testing.T) {
+	t.Parallel()
+	d := openDoor(t, nil)
+	if got := d.send("PATCH", "/v1/tools/fault__echo", `{"description":"DEPRECATED: use fault__count. Returns the text that it is given."}`); got.status != 200 {
+		t.Fatalf("%d %s", got.status, got.body)
+	}
+	const deprecated = `"deprecated":true`
+	if got := d.send("POST", "/v1/tools/search", `{"query":"return the given text"}`).body; strings.Count(got, deprecated) != 1 || !strings.Contains(got, `"name":"fault__echo"`) {
+		t.Errorf("over REST: %s", got)
+	}
+	got := d.send("POST", "/mcp?mode=search",
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"search_tools","arguments":{"query":"return the given text"},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientInfo":{"name":"t","version":"1"},"io.modelcontextprotocol/clientCapabilities":{}}}}`,
+		"Accept", "application/json, text/event-stream", "Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", "tools/call", "Mcp-Name", "search_tools")
+	if !strings.Contains(got.body, deprecated) {
+		t.Errorf("search_tools: %d %s", got.status, got.body)
+	}
+}

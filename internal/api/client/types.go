@@ -265,7 +265,8 @@ type SearchFilters struct {
 // FoundTool is a hit.
 type FoundTool struct {
 	Tool
-	Score float32 `json:"score" doc:"Higher is better; of one search only."`
+	Score      float32 `json:"score" doc:"Higher is better; of one search only."`
+	Deprecated bool    `json:"deprecated,omitempty" doc:"The tool's description says that it should not be used any more. Such a tool ranks lower."`
 }
 
 // SearchResult is what was found, the best first.
