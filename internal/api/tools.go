@@ -107,11 +107,11 @@ func outside(field, given string, most int) *gateway.Error {
 	keyword, params := "maximum", map[string]any{"comparison": "<=", "limit": most}
 	switch n, err := strconv.Atoi(given); {
 	case err != nil:
-		keyword, params = "type", map[string]any{"type": "integer"}
+		keyword, params, given = "type", map[string]any{"type": "integer"}, strconv.Quote(gateway.Short(given))
 	case n < 1:
 		keyword, params = "minimum", map[string]any{"comparison": ">=", "limit": 1}
 	}
-	return breaks(keyword, params, field, "%s must be a whole number from 1 to %d, is %s", field, most, strconv.Quote(gateway.Short(given)))
+	return breaks(keyword, params, field, "%s must be a whole number from 1 to %d, is %s", field, most, given)
 }
 
 func (a *API) getTool(w http.ResponseWriter, r *http.Request, id gateway.Identity) {
