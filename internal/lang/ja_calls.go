@@ -59,7 +59,7 @@ var jaCalls = map[string]string{
 
 	// What is wrong in arguments and requests.
 	"Required parameter missing: %s":                              "必須パラメーターがありません: %s",
-	"Invalid type for parameter %s: expected %s, is %s":           "パラメーター %s の型が正しくありません: 必要な型は %s ですが、%s です",
+	"Invalid type for parameter %s: expected %s, is %s":           "パラメーター %s の型が正しくありません: 必要な型は %s ですが、%sです",
 	"Validation failed: %s":                                       "入力が正しくありません: %s",
 	"and %d more":                                                 "ほか %d 件",
 	"%s is required":                                              "%s は必須です",
@@ -68,7 +68,7 @@ var jaCalls = map[string]string{
 	"%s is unknown; there are %s":                                 "%s は不明な項目です。使えるのは %s です",
 	"%s is unknown":                                               "%s は不明な項目です",
 	"%s is not allowed":                                           "%s は指定できません",
-	"%s must be %s, is %s":                                        "%s は %s でなければなりませんが、%s です",
+	"%s must be %s, is %s":                                        "%s は%sでなければなりませんが、%sです",
 	"%s must be one of %s, is %s":                                 "%s には %s のいずれかを指定してください。指定された値は %s です",
 	"%s must be at least %s, is %s":                               "%s は %s 以上でなければなりませんが、%s です",
 	"%s must be at most %s, is %s":                                "%s は %s 以下でなければなりませんが、%s です",
@@ -87,7 +87,7 @@ var jaCalls = map[string]string{
 	"%s fits several of the forms of which it must have one only": "%s は、ただ一つに一致すべき形式の複数に一致しています",
 	"%s breaks the rule %s of the schema":                         "%s はスキーマの規則 %s に違反しています",
 	"%s: %s needs %s beside it":                                   "%s: %s を指定するときは %s も必要です",
-	"%s or %s":                                                    "%s または %s",
+	"%s or %s":                                                    "%sまたは%s",
 	"a string":                                                    "文字列",
 	"an integer":                                                  "整数",
 	"a boolean":                                                   "真偽値",
