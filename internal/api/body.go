@@ -139,6 +139,7 @@ func (c *bodyCheck) value(raw []byte, t reflect.Type, path []string) {
 		c.list(raw, t.Elem(), path)
 	case reflect.Struct, reflect.Map:
 		c.object(raw, t, path)
+	default: // it has nothing inside
 	}
 }
 

@@ -74,7 +74,7 @@ func (a *API) toolNotFound(w http.ResponseWriter, id gateway.Identity, view gate
 }
 
 // toolFailed is how REST clients see the failure of a tool.
-var toolFailed = restError{http.StatusInternalServerError, "TOOL_EXECUTION_ERROR"}
+var toolFailed = restError{http.StatusInternalServerError, "TOOL_EXECUTION_ERROR"} //nolint:gochecknoglobals // never changed
 
 // isToolFailure reports whether the server answered with an error, so that the tool
 // has failed.

@@ -190,9 +190,9 @@ func (d *describer) problem(l leaf) gateway.Problem {
 		d.listed = d.listed || list
 		return gateway.UnknownField(path, l.name, known, list)
 	case *kind.Enum:
-		return d.oneOf(rule, field, k.Got, k.Want)
+		return oneOf(rule, field, k.Got, k.Want)
 	case *kind.Const:
-		return d.oneOf(rule, field, k.Got, []any{k.Want})
+		return oneOf(rule, field, k.Got, []any{k.Want})
 	case *kind.Minimum:
 		return limit("minimum", ">=", k.Want, gateway.Textf("%s must be at least %s, is %s", field, number(k.Want), is))
 	case *kind.Maximum:
@@ -226,9 +226,9 @@ func (d *describer) problem(l leaf) gateway.Problem {
 		i, j := k.Duplicates[0], k.Duplicates[1]
 		return rule("uniqueItems", map[string]any{"i": j, "j": i}, gateway.Textf("%s must have each entry once; entries %d and %d are equal", field, i, j))
 	case *kind.DependentRequired:
-		return d.dependency(rule, field, k.Prop, k.Missing)
+		return dependency(rule, field, k.Prop, k.Missing)
 	case *kind.Dependency:
-		return d.dependency(rule, field, k.Prop, k.Missing)
+		return dependency(rule, field, k.Prop, k.Missing)
 	case *kind.OneOf: // several matched: the others have causes
 		return rule("oneOf", map[string]any{"passingSchemas": k.Subschemas},
 			gateway.Textf("%s fits several of the forms of which it must have one only", field))
@@ -245,7 +245,7 @@ func (d *describer) problem(l leaf) gateway.Problem {
 type ruleFunc func(keyword string, params map[string]any, text gateway.Text) gateway.Problem
 
 // oneOf describes a value that is none of the allowed ones.
-func (d *describer) oneOf(rule ruleFunc, field string, got any, allowed []any) gateway.Problem {
+func oneOf(rule ruleFunc, field string, got any, allowed []any) gateway.Problem {
 	const most = 50
 	is := shown(got, true)
 	words := make([]string, 0, min(len(allowed), most))
@@ -263,7 +263,7 @@ func (d *describer) oneOf(rule ruleFunc, field string, got any, allowed []any) g
 }
 
 // dependency describes a field that lacks the fields that go with it.
-func (d *describer) dependency(rule ruleFunc, object, field string, missing []string) gateway.Problem {
+func dependency(rule ruleFunc, object, field string, missing []string) gateway.Problem {
 	names := gateway.List(missing)
 	return rule("dependentRequired", map[string]any{"property": gateway.Short(field), "missingProperty": names},
 		gateway.Textf("%s: %s needs %s beside it", object, gateway.Short(field), names))
