@@ -11,8 +11,8 @@ import (
 func TestSuggestionsAreWhatTheCallerSees(t *testing.T) {
 	t.Parallel()
 	d := library(t, map[string]any{
-		"profiles": map[string]any{"notes": map[string]any{"servers": []string{"kb"}}, "looked": map[string]any{"servers": []string{"kb"}, "mode": "search"}},
-		"clients":  map[string]any{"user": map[string]any{"profile": "notes"}},
+		"profiles": map[string]any{"notes": map[string]any{"servers": []string{"kb"}}},
+		"clients":  map[string]any{"user": map[string]any{"profile": "notes", "mode": "search"}},
 	})
 	user := []string{"Authorization", "Bearer " + d.newToken()}
 	for _, request := range [][]string{
