@@ -37,10 +37,10 @@ type House interface {
 	// Declared returns all servers, including disabled ones, in the order of the
 	// configuration.
 	Declared() []registry.Server
-	// Unknown explains why there is no tool with a name.
-	Unknown(name string) catalog.Unknown
-	// Count counts a request that is not a call against the caller's rate limit. It
-	// returns an error if the limit is reached.
+	// Unknown explains why a caller sees no tool with a name in a view.
+	Unknown(who gateway.Identity, view gateway.View, name string) catalog.Unknown
+	// Count counts a request against the caller's rate limit. It returns an error if
+	// the limit is reached.
 	Count(who gateway.Identity) error
 	// Search finds tools in a view of a caller; the zero View has all tools.
 	Search(ctx context.Context, who gateway.Identity, view gateway.View, q search.Query) search.Result

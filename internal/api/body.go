@@ -68,73 +68,173 @@ func readBody(w http.ResponseWriter, r *http.Request) (body []byte, status int, 
 
 // decode decodes a JSON object strictly: only the fields of into, each once.
 func decode(body []byte, into any) (status int, wrong *gateway.Error) {
-	known := fieldsOf(into)
-	if err := jsonrpc.CheckObject(body, known...); err != nil && json.Valid(body) {
-		return http.StatusBadRequest, invalid("the body is not what was expected: %s", err)
+	t := reflect.TypeOf(into).Elem()
+	if json.Valid(body) {
+		c := bodyCheck{}
+		c.object(bytes.TrimSpace(body), t, nil)
+		switch {
+		case c.wrong != nil:
+			return http.StatusBadRequest, invalid("the body is not what was expected: %s", c.wrong)
+		case c.total > 0:
+			return http.StatusBadRequest, gateway.InvalidInput(c.problems, c.total)
+		}
 	}
 	d := json.NewDecoder(bytes.NewReader(body))
 	d.DisallowUnknownFields()
 	if err := d.Decode(into); err != nil {
-		why, field := bodyProblem(err, known)
-		return http.StatusBadRequest, invalidField(field, "the body is not what was expected: %s", why)
+		var wrongType *json.UnmarshalTypeError
+		if errors.As(err, &wrongType) && wrongType.Field != "" {
+			field := gateway.Short(wrongType.Field)
+			return http.StatusBadRequest, invalidField(field, "%s must not be a %s", field, gateway.Short(wrongType.Value))
+		}
+		return http.StatusBadRequest, invalid("the body is not what was expected: %s", gateway.Textf("it is not valid JSON"))
 	}
 	if d.More() {
 		return http.StatusBadRequest, invalid("the body must be one JSON object")
 	}
-	if err := checkInside(body, reflect.TypeOf(into).Elem()); err != nil {
-		return http.StatusBadRequest, invalid("the body is not what was expected: %s", err)
-	}
 	return 0, nil
 }
 
-// checkInside refuses mistakes in nested values that a decoder accepts: keys that
-// occur twice or differ from a field's only in case, and null as an entry of a
-// list.
-func checkInside(raw []byte, t reflect.Type) (wrong error) {
-	raw = bytes.TrimSpace(raw)
-	isObject := len(raw) > 0 && raw[0] == '{'
-	switch kind := t.Kind(); {
-	case t == reflect.TypeFor[json.RawMessage]() || string(raw) == "null":
-	case kind == reflect.Pointer:
-		return checkInside(raw, t.Elem())
-	case kind == reflect.Slice:
-		_ = jsonrpc.Elements(raw, func(one []byte) bool {
-			if wrong = checkInside(one, t.Elem()); string(one) == "null" && t.Elem() != reflect.TypeFor[json.RawMessage]() {
-				wrong = invalid("a list must not have null in it")
-			}
-			return wrong == nil
-		})
-	case kind == reflect.Map && isObject:
-		if wrong = jsonrpc.CheckObject(raw); wrong != nil {
-			return wrong
-		}
-		_ = jsonrpc.Members(raw, func(_, value []byte) bool {
-			wrong = checkInside(value, t.Elem())
-			return wrong == nil
-		})
-	case kind == reflect.Struct && isObject:
-		names, fields := fieldsOf(reflect.New(t).Interface()), fieldsOfType(t)
-		if wrong = jsonrpc.CheckObject(raw, names...); wrong != nil {
-			return wrong
-		}
-		_ = jsonrpc.Members(raw, func(key, value []byte) bool {
-			if i := slices.Index(names, string(key)); i >= 0 {
-				wrong = checkInside(value, fields[i].of)
-			}
-			return wrong == nil
-		})
+// bodyCheck collects what is wrong in a body, so that its sender learns all of it at
+// once and by the names of JSON.
+type bodyCheck struct {
+	problems []gateway.Problem
+	total    int
+	// wrong is set if an object has a key twice, or one that differs from a field's
+	// only in case.
+	wrong error
+}
+
+func (c *bodyCheck) add(p gateway.Problem) {
+	if c.total++; c.total <= gateway.MaxProblems {
+		c.problems = append(c.problems, p)
 	}
-	return wrong
+}
+
+// value checks a value that becomes one of a type. An optional field may be null.
+func (c *bodyCheck) value(raw []byte, t reflect.Type, path []string) {
+	switch {
+	case string(raw) == "null" || t == reflect.TypeFor[json.RawMessage]() || reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]()):
+		return
+	case t.Kind() == reflect.Pointer:
+		c.value(raw, t.Elem(), path)
+		return
+	case t.Kind() == reflect.Interface:
+		return
+	}
+	want := jsonType(t)
+	is := jsonTypeOf(raw)
+	if want == "integer" && is == "number" {
+		if _, err := strconv.ParseInt(string(raw), 10, 64); err != nil {
+			c.add(gateway.WrongType(path, []string{want}, gateway.Short(string(raw))))
+		}
+		return
+	}
+	if want != is {
+		c.add(gateway.WrongType(path, []string{want}, gateway.TypeName(is)))
+		return
+	}
+	switch t.Kind() {
+	case reflect.Slice:
+		c.list(raw, t.Elem(), path)
+	case reflect.Struct, reflect.Map:
+		c.object(raw, t, path)
+	default: // it has nothing inside
+	}
+}
+
+func (c *bodyCheck) list(raw []byte, t reflect.Type, path []string) {
+	i := 0
+	_ = jsonrpc.Elements(raw, func(one []byte) bool {
+		at := slices.Concat(path, []string{strconv.Itoa(i)})
+		if i++; string(one) == "null" && t != reflect.TypeFor[json.RawMessage]() {
+			c.add(gateway.WrongType(at, []string{jsonType(t)}, gateway.TypeName("null")))
+		}
+		c.value(one, t, at)
+		return c.wrong == nil
+	})
+}
+
+func (c *bodyCheck) object(raw []byte, t reflect.Type, path []string) {
+	var names []string
+	types := map[string]reflect.Type{}
+	if t.Kind() == reflect.Struct {
+		for _, f := range fieldsOfType(t) {
+			names, types[f.name] = append(names, f.name), f.of
+		}
+	}
+	if err := jsonrpc.CheckObject(raw, names...); err != nil {
+		c.wrong = err
+		return
+	}
+	_ = jsonrpc.Members(raw, func(key, value []byte) bool {
+		at := slices.Concat(path, []string{string(key)})
+		switch of, known := types[string(key)]; {
+		case t.Kind() == reflect.Map:
+			c.value(value, t.Elem(), at)
+		case known:
+			c.value(value, of, at)
+		default:
+			c.add(gateway.UnknownField(path, string(key), names, true))
+		}
+		return c.wrong == nil
+	})
+}
+
+// jsonType returns the type of JSON Schema that values of a Go type have.
+func jsonType(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Pointer:
+		return jsonType(t.Elem())
+	case reflect.String:
+		return "string"
+	case reflect.Bool:
+		return "boolean"
+	case reflect.Int, reflect.Int32, reflect.Int64:
+		return "integer"
+	case reflect.Float32, reflect.Float64:
+		return "number"
+	case reflect.Slice:
+		return "array"
+	default:
+		return "object"
+	}
+}
+
+// jsonTypeOf returns the type of an encoded value.
+func jsonTypeOf(raw []byte) string {
+	switch raw[0] {
+	case '"':
+		return "string"
+	case '{':
+		return "object"
+	case '[':
+		return "array"
+	case 't', 'f':
+		return "boolean"
+	case 'n':
+		return "null"
+	default:
+		return "number"
+	}
 }
 
 func invalid(format string, values ...any) *gateway.Error {
 	return gateway.Errorf(gateway.CodeInvalid, format, values...)
 }
 
+// invalidField returns the error for a field of a request, in the seed's words for
+// a request that does not fit its schema.
 func invalidField(field, format string, values ...any) *gateway.Error {
-	e := gateway.Errorf(gateway.CodeInvalid, format, values...)
-	e.Field = field
-	return e
+	return breaks("", nil, field, format, values...)
+}
+
+// breaks returns the error for a field that breaks a rule of JSON Schema.
+func breaks(keyword string, params map[string]any, field, format string, values ...any) *gateway.Error {
+	text := gateway.Textf(format, values...)
+	return gateway.InvalidInput([]gateway.Problem{{
+		Field: field, Pointer: gateway.Pointer(strings.Split(field, ".")), Keyword: keyword, Params: params, Text: text,
+	}}, 1)
 }
 
 // fieldsOf returns the names of the fields of the struct behind a pointer.
@@ -144,23 +244,4 @@ func fieldsOf(into any) []string {
 		names = append(names, f.name)
 	}
 	return names
-}
-
-// bodyProblem explains a decoding error without Go's terms, and returns the field
-// that it is about.
-func bodyProblem(err error, known []string) (why gateway.Text, field string) {
-	var wrongType *json.UnmarshalTypeError
-	if errors.As(err, &wrongType) {
-		if wrongType.Field == "" {
-			return gateway.Textf("it must be an object"), ""
-		}
-		field = gateway.Short(wrongType.Field)
-		return gateway.Textf("%s must not be a %s", field, gateway.Short(wrongType.Value)), field
-	}
-	if quoted, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
-		field, _ = strconv.Unquote(quoted)
-		field = gateway.Short(field)
-		return gateway.Textf("unknown field %s; there are %s", strconv.Quote(field), strings.Join(known, ", ")), field
-	}
-	return gateway.Textf("it is not valid JSON"), ""
 }

@@ -31,11 +31,12 @@ func TestBodiesAreReadStrictly(t *testing.T) {
 		`{"one":{"NAME":"a"}}`:                                 "only in case",
 		`{"one":{"name":"a","name":"b"}}`:                      "stands twice",
 		`{"many":[{"name":"a"},{"n\u0061me":"a","name":"b"}]}`: "stands twice",
-		`{"many":[{},null]}`:                                   "null in it",
+		`{"many":[{},null]}`:                                   "many.1 must be an object, is null",
 		`{"env":{"A":"1","A":"2"}}`:                            "stands twice",
-		`{"one":{"other":1}}`:                                  "unknown field",
-		`{"at":5}`:                                             "not what was expected",
-		`{"one":{"name":"a"}} {}`:                              "one JSON object",
+		`{"one":{"other":1}}`:                                  "one.other is unknown; there are name, any",
+		`{"one":{"nam":1},"many":{},"env":{"A":1}}`:            "Validation failed: one.nam is unknown; did you mean one.name? There are name, any; many must be an array, is an object; env.A must be a string, is a number",
+		`{"at":5}`:                "not what was expected",
+		`{"one":{"name":"a"}} {}`: "one JSON object",
 	} {
 		_, wrong := decode([]byte(body), new(outer))
 		switch {

@@ -5,12 +5,14 @@ import (
 	"cmp"
 	"net/http"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
 	"genkan/internal/api/client"
 	"genkan/internal/gateway"
 	"genkan/internal/jsonrpc"
+	"genkan/internal/kb"
 )
 
 // These are the seed's defaults for REST callers. Nothing is sent again unless the
@@ -21,19 +23,14 @@ const (
 )
 
 func (a *API) callTool(w http.ResponseWriter, r *http.Request, id gateway.Identity) {
-	began := time.Now()
-	took := func() *float64 {
-		ms := float64(time.Since(began).Microseconds()) / 1000
-		return &ms
-	}
 	var in client.CallRequest
 	if status, wrong := decodeBody(w, r, &in); wrong != nil {
-		a.refuseBody(w, status, wrong, took())
+		a.refuseBody(w, status, wrong)
 		return
 	}
 	call, err := newCall(in, id)
 	if err != nil {
-		a.failAfter(w, err, took())
+		a.fail(w, err)
 		return
 	}
 	call.Budget = a.opt.Budget
@@ -47,38 +44,68 @@ func (a *API) callTool(w http.ResponseWriter, r *http.Request, id gateway.Identi
 	}
 	switch {
 	case err != nil && call.Tool == nil && isUnknownTool(err):
-		a.toolNotFound(w, in.Name, took())
+		a.toolNotFound(w, id, gateway.View{}, in.Name)
+	case err != nil && isToolFailure(gateway.AsError(err)):
+		a.answer(w, toolFailed, gateway.Errorf(gateway.CodeUnavailable, "Tool execution failed: %s: %s", call.Tool.Exposed, gateway.AsError(err)))
 	case err != nil:
-		a.failAfter(w, err, took())
+		a.fail(w, err)
 	case result.IsError:
-		encode(w, http.StatusInternalServerError, client.CallResult{
-			Result: result.Raw, Error: a.textOf(result), Code: "TOOL_EXECUTION_ERROR", Notice: notice,
-			ExecutionTime: *took(), Timestamp: timestamp(),
-		})
+		a.callFailure(w, call.Tool, result, notice)
 	default:
 		encode(w, http.StatusOK, client.CallResult{
-			Success: true, Result: result.Raw, Notice: notice, ExecutionTime: *took(), Timestamp: timestamp(),
+			Success: true, Result: result.Raw, Notice: notice, ExecutionTime: *executionTime(w), Timestamp: timestamp(),
 		})
 	}
 }
 
+// callFailure answers with the error that a tool reported. An error of the knowledge
+// base has a status and an object for it.
+func (a *API) callFailure(w http.ResponseWriter, tool *gateway.Tool, result *gateway.Result, notice string) {
+	if tool.Source.Name() == kb.SourceName && !gateway.IsExternal(tool.Source) {
+		if rest, out, known := a.knowledgeFailure(result, false); known {
+			a.sendFailure(w, rest, out)
+			return
+		}
+	}
+	encode(w, toolFailed.status, client.CallResult{
+		Result: result.Raw, Error: a.language().Sprintf("Tool execution failed: %s: %s", tool.Exposed, a.textOf(result)), Code: toolFailed.code, Notice: notice,
+		ExecutionTime: *executionTime(w), Timestamp: timestamp(),
+	})
+}
+
 // newCall makes a Call of a request.
 func newCall(in client.CallRequest, id gateway.Identity) (*gateway.Call, error) {
+	var problems []gateway.Problem
 	if in.Name == "" {
-		return nil, invalidField("name", "name is required: the name of the tool to call")
-	}
-	if in.Options.Timeout < 0 || in.Options.Retry != nil && *in.Options.Retry < 0 || in.Options.RetryDelay < 0 {
-		return nil, invalidField("options", "options.timeout, options.retry and options.retryDelay must not be negative")
-	}
-	if in.Options.Folder != "" && !filepath.IsAbs(in.Options.Folder) {
-		return nil, invalidField("options.folder", "options.folder must be an absolute path")
+		problems = append(problems, gateway.MissingField(nil, "name"))
 	}
 	args := bytes.TrimSpace(in.Parameters)
 	if len(args) == 0 || string(args) == "null" {
 		args = []byte("{}")
 	}
 	if args[0] != '{' {
-		return nil, invalidField("parameters", "parameters must be an object")
+		problems = append(problems, gateway.WrongType([]string{"parameters"}, []string{"object"}, gateway.TypeName(jsonTypeOf(args))))
+	}
+	notNegative := func(option string, n int64) {
+		if n < 0 {
+			problems = append(problems, gateway.Problem{
+				Field: "options." + option, Pointer: "/options/" + option, Keyword: "minimum", Params: map[string]any{"comparison": ">=", "limit": 0},
+				Text: gateway.Textf("%s must be at least %s, is %s", "options."+option, "0", strconv.FormatInt(n, 10)),
+			})
+		}
+	}
+	notNegative("timeout", in.Options.Timeout)
+	if in.Options.Retry != nil {
+		notNegative("retry", int64(*in.Options.Retry))
+	}
+	notNegative("retryDelay", in.Options.RetryDelay)
+	if in.Options.Folder != "" && !filepath.IsAbs(in.Options.Folder) {
+		problems = append(problems, gateway.Problem{
+			Field: "options.folder", Pointer: "/options/folder", Text: gateway.Textf("options.folder must be an absolute path"),
+		})
+	}
+	if len(problems) > 0 {
+		return nil, gateway.InvalidInput(problems, len(problems))
 	}
 	params, err := paramsOf(in.Name, args)
 	if err != nil {
@@ -100,6 +127,7 @@ func callOf(name string, params gateway.Params, id gateway.Identity) *gateway.Ca
 		Caller: gateway.Caller{Identity: id, Via: "rest"},
 		Terms: gateway.Terms{
 			Complete: true,
+			Included: true, // the request was counted
 			Usual:    gateway.ExecuteOptions{Timeout: defaultTimeout, Retries: gateway.NoRetries, RetryDelay: defaultRetryDelay},
 		},
 	}

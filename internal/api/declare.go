@@ -70,7 +70,7 @@ func (a *API) accepted(w http.ResponseWriter, name string, id gateway.Identity) 
 func (a *API) definition(w http.ResponseWriter, r *http.Request, path string) (name string, rest []byte, ok bool) {
 	body, status, wrong := readBody(w, r)
 	if wrong != nil {
-		a.refuseBody(w, status, wrong, nil)
+		a.refuseBody(w, status, wrong)
 		return "", nil, false
 	}
 	name, rest, wrong = splitName(body)

@@ -1,6 +1,8 @@
 package api
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"strconv"
@@ -23,14 +25,12 @@ func restErrorOf(code gateway.Code) restError {
 	return restError{e.Status, e.Name}
 }
 
-func (a *API) fail(w http.ResponseWriter, err error) { a.failAfter(w, err, nil) }
-
-func (a *API) failAfter(w http.ResponseWriter, err error, took *float64) {
+// fail answers with an error.
+func (a *API) fail(w http.ResponseWriter, err error) {
 	e := gateway.AsError(err)
 	rest := restErrorOf(e.Code)
-	if e.RPC != nil && e.Code == gateway.CodeUnavailable {
-		// The server answered, so the tool failed.
-		rest = restError{http.StatusInternalServerError, "TOOL_EXECUTION_ERROR"}
+	if isToolFailure(e) {
+		rest = toolFailed
 	}
 	if errors.Is(err, catalog.ErrDisabled) {
 		rest.code = "TOOL_DISABLED"
@@ -41,16 +41,16 @@ func (a *API) failAfter(w http.ResponseWriter, err error, took *float64) {
 	if e.RetryAfter > 0 {
 		w.Header().Set("Retry-After", strconv.Itoa(int((e.RetryAfter+time.Second-1)/time.Second)))
 	}
-	a.answer(w, rest, e, took)
+	a.answer(w, rest, e)
 }
 
 // refuseBody answers that a body is invalid.
-func (a *API) refuseBody(w http.ResponseWriter, status int, wrong *gateway.Error, took *float64) {
+func (a *API) refuseBody(w http.ResponseWriter, status int, wrong *gateway.Error) {
 	if wrong.Code == gateway.CodeLimited {
-		a.failAfter(w, wrong, took)
+		a.fail(w, wrong)
 		return
 	}
-	a.answer(w, restError{status, restErrorOf(gateway.CodeInvalid).code}, wrong, took)
+	a.answer(w, restError{status, restErrorOf(gateway.CodeInvalid).code}, wrong)
 }
 
 // isUnknownTool reports whether the corridor found no tool of the name. REST does not
@@ -59,9 +59,10 @@ func isUnknownTool(err error) bool {
 	return gateway.AsError(err).Code == gateway.CodeNotFound || errors.Is(err, catalog.ErrNotListed)
 }
 
-// toolNotFound answers with the seed's code and message for an unknown tool.
-func (a *API) toolNotFound(w http.ResponseWriter, name string, took *float64) {
-	why := a.opt.House().Unknown(name)
+// toolNotFound answers with the seed's code and message for a tool that a view
+// lacks. It suggests only tools that the caller sees in the view.
+func (a *API) toolNotFound(w http.ResponseWriter, id gateway.Identity, view gateway.View, name string) {
+	why := a.opt.House().Unknown(id, view, name)
 	name = gateway.Short(name)
 	e := gateway.Errorf(gateway.CodeNotFound, "Tool not found: %s", name)
 	switch {
@@ -75,13 +76,47 @@ func (a *API) toolNotFound(w http.ResponseWriter, name string, took *float64) {
 	case why.Near != "":
 		e = gateway.Errorf(gateway.CodeNotFound, "Tool not found: %s. Did you mean %s?", name, why.Near)
 	}
-	a.answer(w, restError{http.StatusNotFound, "TOOL_NOT_FOUND"}, e, took)
+	a.answer(w, restError{http.StatusNotFound, "TOOL_NOT_FOUND"}, e)
+}
+
+// toolFailed is how REST clients see the failure of a tool.
+var toolFailed = restError{http.StatusInternalServerError, "TOOL_EXECUTION_ERROR"} //nolint:gochecknoglobals // never changed
+
+// isToolFailure reports whether the server answered with an error, so that the tool
+// has failed.
+func isToolFailure(e *gateway.Error) bool {
+	return e.RPC != nil && e.Code == gateway.CodeUnavailable
 }
 
 // answer answers with an error in the configured language.
-func (a *API) answer(w http.ResponseWriter, rest restError, e *gateway.Error, took *float64) {
+func (a *API) answer(w http.ResponseWriter, rest restError, e *gateway.Error) {
 	a.noteRefusal(w, rest)
-	encode(w, rest.status, client.Failure{
-		Error: a.language().Error(e), Code: rest.code, Field: e.Field, ExecutionTime: took, Timestamp: timestamp(),
-	})
+	a.sendFailure(w, rest, client.Failure{Error: a.language().Error(e), Field: e.Field, Details: a.details(e.Problems)})
+}
+
+// sendFailure sends the body of a failure.
+func (a *API) sendFailure(w http.ResponseWriter, rest restError, out client.Failure) {
+	out.Code, out.ExecutionTime, out.Timestamp = rest.code, executionTime(w), timestamp()
+	encode(w, rest.status, out)
+}
+
+// details encodes problems of the input; nil if there are none.
+func (a *API) details(problems []gateway.Problem) json.RawMessage {
+	if len(problems) == 0 {
+		return nil
+	}
+	all := make([]client.InputProblem, 0, len(problems))
+	for _, p := range problems {
+		all = append(all, client.InputProblem{
+			Field: p.Field, InstancePath: p.Pointer, Keyword: p.Keyword, Params: p.Params, Message: a.language().Text(p.Text),
+		})
+	}
+	var raw bytes.Buffer
+	encoder := json.NewEncoder(&raw)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(all); err != nil {
+		a.opt.Log.Error("details could not be encoded", "error", err)
+		return nil
+	}
+	return raw.Bytes()
 }

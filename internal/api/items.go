@@ -258,12 +258,12 @@ func (a *API) posted(tool string, status int) handler {
 	return func(w http.ResponseWriter, r *http.Request, id gateway.Identity) {
 		body, wrongStatus, wrong := readBody(w, r)
 		if wrong != nil {
-			a.refuseBody(w, wrongStatus, wrong, nil)
+			a.refuseBody(w, wrongStatus, wrong)
 			return
 		}
 		params, wrong := bodyParams(tool, body)
 		if wrong != nil {
-			a.refuseBody(w, http.StatusBadRequest, wrong, nil)
+			a.refuseBody(w, http.StatusBadRequest, wrong)
 			return
 		}
 		if answer, ok := a.callEncoded(w, r, id, tool, params); ok {
@@ -304,7 +304,7 @@ func bodyArguments[T any](a *API, w http.ResponseWriter, r *http.Request) (toolA
 		status, wrong = http.StatusBadRequest, invalid("the body must be one JSON object")
 	}
 	if wrong != nil {
-		a.refuseBody(w, status, wrong, nil)
+		a.refuseBody(w, status, wrong)
 	}
 	return args, wrong == nil
 }
@@ -349,11 +349,11 @@ func (a *API) callEncoded(w http.ResponseWriter, r *http.Request, id gateway.Ide
 	recorded(w)
 	switch {
 	case err != nil && call.Tool == nil && isUnknownTool(err):
-		a.toolNotFound(w, tool, nil)
+		a.toolNotFound(w, id, call.View, tool)
 	case err != nil:
 		a.fail(w, err)
 	case result.IsError:
-		a.itemFailure(w, result)
+		a.itemFailure(w, tool, result)
 	default:
 		answer := jsonrpc.Lookup(result.Raw, "structuredContent")
 		if answer != nil {

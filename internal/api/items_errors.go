@@ -13,11 +13,9 @@ import (
 
 // knowledgeError is an error of the knowledge base, as its tools answer it.
 type knowledgeError struct {
-	Code    kb.Code `json:"code"`
-	Message string  `json:"message"`
-	Data    struct {
-		Details json.RawMessage `json:"details"`
-	} `json:"data"`
+	Code    kb.Code         `json:"code"`
+	Message string          `json:"message"`
+	Data    json.RawMessage `json:"data"`
 }
 
 // knowledgeDetails are the details of an error that its message mentions.
@@ -29,29 +27,39 @@ type knowledgeDetails struct {
 	Reason     string `json:"reason"`
 }
 
-// itemFailure answers with an error of the knowledge base, in this API's form. The
+// itemFailure answers with an error of the knowledge base.
+func (a *API) itemFailure(w http.ResponseWriter, tool string, result *gateway.Result) {
+	rest, out, known := a.knowledgeFailure(result, true)
+	if !known { // a middleware in the corridor has answered
+		rest, out = toolFailed, client.Failure{Error: a.language().Sprintf("Tool execution failed: %s: %s", tool, a.textOf(result))}
+	}
+	a.sendFailure(w, rest, out)
+}
+
+// knowledgeFailure converts an error of the knowledge base into this API's form. The
 // error's own message is part of the knowledge base's protocol and stays English.
-// The text around it is translated.
-func (a *API) itemFailure(w http.ResponseWriter, result *gateway.Result) {
+// The text around it is translated. If routes is set, fields have the names that the
+// routes of the knowledge base have for them. It reports false for other results.
+func (a *API) knowledgeFailure(result *gateway.Result, routes bool) (rest restError, out client.Failure, known bool) {
 	var said knowledgeError
 	var d knowledgeDetails
 	_ = json.Unmarshal(jsonrpc.Lookup(result.Raw, "structuredContent"), &said)
-	_ = json.Unmarshal(said.Data.Details, &d)
-	d.Field = fieldHere(d.Field)
-	rest, known := knowledgeErrors[said.Code]
-	if !known { // a middleware in the corridor has answered
-		encode(w, http.StatusInternalServerError, client.Failure{
-			Error: a.textOf(result), Code: "TOOL_EXECUTION_ERROR", Timestamp: timestamp(),
-		})
-		return
+	details := jsonrpc.Lookup(said.Data, "details")
+	_ = json.Unmarshal(details, &d)
+	if rest, known = knowledgeErrors[said.Code]; !known {
+		return rest, out, false
+	}
+	out.Details = details
+	if routes {
+		d.Field = fieldHere(d.Field)
+	} else {
+		out.Data = said.Data
 	}
 	if d.Reason == kb.ReasonNoSpace {
 		rest.status = statusNoSpace
 	}
-	encode(w, rest.status, client.Failure{
-		Error: a.language().Error(knowledgeWords(said, d)), Code: rest.code, Field: d.Field,
-		Details: said.Data.Details, Timestamp: timestamp(),
-	})
+	out.Error, out.Field = a.language().Error(knowledgeWords(said, d)), d.Field
+	return rest, out, true
 }
 
 // knowledgeWords converts an error of the knowledge base into a message for people.

@@ -28,12 +28,12 @@ func TestItemFailures(t *testing.T) {
 		"no space":           {`{"code":1003,"message":"Database error","data":{"details":{"message":"the disk is full","reason":"no_space"}}}`, 507, "DATABASE_ERROR", "Database error: the disk is full", ""},
 		"a constraint":       {`{"code":1004,"message":"Constraint violation","data":{"details":{"field":"status","message":"Referenced status does not exist"}}}`, 409, "CONSTRAINT_VIOLATION", "Constraint violation: Referenced status does not exist", "status"},
 		"not allowed":        {`{"code":1005,"message":"Permission denied","data":{"details":{"message":"not you"}}}`, 403, "PERMISSION_DENIED", "Permission denied: not you", ""},
-		"somebody's else":    {`{"code":7}`, 500, "TOOL_EXECUTION_ERROR", "said as a text", ""},
-		"nothing structured": {`null`, 500, "TOOL_EXECUTION_ERROR", "said as a text", ""},
+		"somebody's else":    {`{"code":7}`, 500, "TOOL_EXECUTION_ERROR", "Tool execution failed: get_items: said as a text", ""},
+		"nothing structured": {`null`, 500, "TOOL_EXECUTION_ERROR", "Tool execution failed: get_items: said as a text", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := httptest.NewRecorder()
-			a.itemFailure(w, &gateway.Result{IsError: true, Raw: []byte(`{"isError":true,"content":[{"type":"text","text":"said as a text"}],"structuredContent":` + c.said + `}`)})
+			a.itemFailure(w, "get_items", &gateway.Result{IsError: true, Raw: []byte(`{"isError":true,"content":[{"type":"text","text":"said as a text"}],"structuredContent":` + c.said + `}`)})
 			var got client.Failure
 			if err := json.Unmarshal(w.Body.Bytes(), &got); err != nil {
 				t.Fatal(err)

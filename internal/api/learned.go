@@ -85,7 +85,7 @@ func (a *API) forgetLearned(w http.ResponseWriter, r *http.Request, id gateway.I
 func (a *API) shareLearned(w http.ResponseWriter, r *http.Request, _ gateway.Identity) {
 	var in client.ShareRequest
 	if status, wrong := decodeBody(w, r, &in); wrong != nil {
-		a.refuseBody(w, status, wrong, nil)
+		a.refuseBody(w, status, wrong)
 		return
 	}
 	concerns(w, in.Client)

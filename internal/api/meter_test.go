@@ -31,13 +31,13 @@ func TestAnswersCountAgainstTheirCaller(t *testing.T) {
 	a := New(Options{
 		Log: slog.New(slog.DiscardHandler), Budget: budget,
 		Admit: func(_ http.ResponseWriter, r *http.Request) (gateway.Identity, bool) {
-			return gateway.Identity{ClientID: r.Header.Get("Authorization")}, true
+			return gateway.Identity{ClientID: r.Header.Get("Authorization"), Admin: true}, true
 		},
 	})
-	large := a.guard(forCallers, func(w http.ResponseWriter, _ *http.Request, _ gateway.Identity) {
+	large := a.guard(route{who: forAdmins}, func(w http.ResponseWriter, _ *http.Request, _ gateway.Identity) {
 		encode(w, http.StatusOK, strings.Repeat("x", 60_000))
 	})
-	small := a.guard(forCallers, func(w http.ResponseWriter, _ *http.Request, _ gateway.Identity) {
+	small := a.guard(route{who: forAdmins}, func(w http.ResponseWriter, _ *http.Request, _ gateway.Identity) {
 		encode(w, http.StatusOK, strings.Repeat("x", 20_000))
 	})
 	get := func(client string, w http.ResponseWriter, serve http.HandlerFunc) {

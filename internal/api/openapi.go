@@ -209,7 +209,8 @@ func (r *route) allFailures() []restError {
 	if r.needsToken() {
 		// CodeUnavailable is for a store that cannot look a token up.
 		all = append(all, restError{http.StatusUnauthorized, "AUTHENTICATION_ERROR"}, restErrorOf(gateway.CodeInternal), restErrorOf(gateway.CodeUnavailable))
-		// CodeLimited is for a caller that has used up its share of the memory.
+		// CodeLimited is for a caller that has used up its rate limit, or its share of
+		// the memory.
 		all = append(all, restErrorOf(gateway.CodeLimited))
 	}
 	if r.strict() {

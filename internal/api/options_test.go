@@ -80,17 +80,17 @@ func TestTimeoutsOfATool(t *testing.T) {
 		return ask{method: "POST", path: "/v1/tools/call", body: fmt.Sprintf(`{"name":"fault__sleep","parameters":%s,"options":%s}`, parameters, options), status: status, has: has}
 	}
 	d.ask(t, map[string]ask{
-		"the tool's":           call(`{"ms":600000}`, `{}`, 408, `"code":"TIMEOUT"`, "for 40ms"),
-		"the caller's":         call(`{"ms":600000}`, `{"timeout":30}`, 408, "for 30ms"),
+		"the tool's":           call(`{"ms":600000}`, `{}`, 408, `"code":"TIMEOUT"`, "after 40ms"),
+		"the caller's":         call(`{"ms":600000}`, `{"timeout":30}`, 408, "after 30ms"),
 		"the caller's, longer": call(`{"ms":80}`, `{"timeout":60000}`, 200),
 		"over the ceilings":    call(`{"ms":1}`, `{"timeout":600001,"retry":11,"retryDelay":60001}`, 200),
 		"far over them":        call(`{"ms":1}`, `{"timeout":9223372036854775807,"retry":9223372036854775807,"retryDelay":9223372036854775807}`, 200),
 		"more than numbers":    call(`{"ms":1}`, `{"timeout":9223372036854775808}`, 400, `"field":"options.timeout"`),
 		"half a retry":         call(`{"ms":1}`, `{"retry":1.5}`, 400, `"field":"options.retry"`),
-		"a retry of words":     call(`{"ms":1}`, `{"retry":"two"}`, 400, "options.retry must not be a string"),
-		"fewer than none":      call(`{"ms":1}`, `{"retry":-1}`, 400, "must not be negative"),
-		"a negative delay":     call(`{"ms":1}`, `{"retryDelay":-1}`, 400, "must not be negative"),
-		"an unknown option":    call(`{"ms":1}`, `{"retries":1}`, 400, "unknown field"),
+		"a retry of words":     call(`{"ms":1}`, `{"retry":"two"}`, 400, "options.retry must be an integer, is a string"),
+		"fewer than none":      call(`{"ms":1}`, `{"retry":-1}`, 400, "options.retry must be at least 0, is -1"),
+		"a negative delay":     call(`{"ms":1}`, `{"retryDelay":-1}`, 400, "options.retryDelay must be at least 0, is -1"),
+		"an unknown option":    call(`{"ms":1}`, `{"retries":1}`, 400, "options.retries is unknown; there are timeout, retry, retryDelay, folder"),
 		"another case":         call(`{"ms":1}`, `{"Retry":1}`, 400, "only in case"),
 		"an option twice":      call(`{"ms":1}`, `{"retry":1,"retry":2}`, 400, "stands twice"),
 		"options of null":      call(`{"ms":1}`, `null`, 200),

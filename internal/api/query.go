@@ -50,9 +50,9 @@ func (r *route) checkQuery(raw string) *gateway.Error {
 		switch {
 		case slices.Contains(known, name):
 		case len(known) == 0:
-			return invalidField(gateway.Short(name), "there is no query parameter %q here; this path has none", gateway.Short(name))
+			return breaks("additionalProperties", map[string]any{"additionalProperty": gateway.Short(name)}, gateway.Short(name), "there is no query parameter %q here; this path has none", gateway.Short(name))
 		default:
-			return invalidField(gateway.Short(name), "there is no query parameter %q here; there are %s", gateway.Short(name), strings.Join(known, ", "))
+			return breaks("additionalProperties", map[string]any{"additionalProperty": gateway.Short(name)}, gateway.Short(name), "there is no query parameter %q here; there are %s", gateway.Short(name), strings.Join(known, ", "))
 		}
 	}
 	return nil

@@ -16,6 +16,8 @@ type response struct {
 	api    *API
 	r      *http.Request
 	client string
+	// began is when the request of a route came whose answer tells how long it took.
+	began time.Time
 
 	// taken is the part of the client's share that this request holds, in bytes.
 	// covered is the part of the answer that its call has reserved already.
@@ -58,6 +60,17 @@ func (w *response) take(n int) bool {
 }
 
 func (w *response) release() { w.api.opt.Budget.Give(w.client, int64(w.taken)) }
+
+// executionTime returns the milliseconds since a request came whose answer tells how
+// long it took; nil for other requests.
+func executionTime(w http.ResponseWriter) *float64 {
+	one, ok := w.(*response)
+	if !ok || one.began.IsZero() {
+		return nil
+	}
+	ms := float64(time.Since(one.began).Microseconds()) / 1000
+	return &ms
+}
 
 // metered counts n bytes if the response has a known caller.
 func metered(w http.ResponseWriter, n int) bool {

@@ -34,7 +34,7 @@ func (a *API) restoreItems(w http.ResponseWriter, r *http.Request, _ gateway.Ide
 	}
 	var in client.Restoration
 	if status, wrong := decodeBody(w, r, &in); wrong != nil {
-		a.refuseBody(w, status, wrong, nil)
+		a.refuseBody(w, status, wrong)
 		return
 	}
 	all, err := restoration(in)
@@ -48,7 +48,7 @@ func (a *API) restoreItems(w http.ResponseWriter, r *http.Request, _ gateway.Ide
 			a.fail(w, err)
 			return
 		}
-		a.itemFailure(w, result)
+		a.itemFailure(w, "restore", result)
 		return
 	}
 	out := client.Restored{Items: []client.RestoredAs{}}

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"genkan/internal/api/client"
 	"genkan/internal/gateway"
@@ -46,7 +47,11 @@ type route struct {
 	leads int
 	// failures are the failures that not every route of this kind has.
 	failures []restError
-	serve    handler
+	// timed is set if every answer tells how long it took.
+	timed bool
+	// upkeep is set for a route that administrators poll.
+	upkeep bool
+	serve  handler
 }
 
 // query is a parameter in the query of a URL.
@@ -111,9 +116,8 @@ func (a *API) routes() []route {
 		},
 		{
 			method: "POST", path: "/v1/tools/search", who: forCallers, id: "searchTools", summary: "Find tools by what they do",
-			about: "The best first. All given tags must be there. A search counts against the rate limit as a call does.",
-			body:  client.SearchRequest{}, answer: client.SearchResult{},
-			failures: []restError{badInput, restErrorOf(gateway.CodeLimited)}, serve: a.searchTools,
+			about: "The best first. All given tags must be there.",
+			body:  client.SearchRequest{}, answer: client.SearchResult{}, failures: []restError{badInput}, serve: a.searchTools,
 		},
 		{
 			method: "GET", path: "/v1/search/learned", who: forCallers, id: "listLearned", summary: "Show what searches have taught",
@@ -135,23 +139,18 @@ func (a *API) routes() []route {
 		},
 		{
 			method: "POST", path: "/v1/tools/call", who: forCallers, id: "callTool", summary: "Call a tool",
-			about: "A tool that reports an error is a 500 TOOL_EXECUTION_ERROR whose body has its result too.",
+			about: "A tool that reports an error is a 500 TOOL_EXECUTION_ERROR whose body has its result too. Errors of the knowledge base have its codes, details and data.",
 			body:  client.CallRequest{}, answer: client.CallResult{},
-			failures: []restError{
-				{http.StatusForbidden, "TOOL_DISABLED"},
-				noSuchTool, restErrorOf(gateway.CodeTimeout), restErrorOf(gateway.CodeLimited),
-				{http.StatusInternalServerError, "TOOL_EXECUTION_ERROR"},
-				restErrorOf(gateway.CodeUnauthenticated), notReachable,
-			},
-			serve: a.callTool,
+			failures: append(knowledgeFailures(), restErrorOf(gateway.CodeUnauthenticated), notReachable),
+			timed:    true, serve: a.callTool,
 		},
 		{
 			method: "GET", path: "/v1/servers", who: forCallers, id: "listServers", summary: "Show how the servers are",
-			answer: client.ServerList{}, serve: a.listServers,
+			answer: client.ServerList{}, upkeep: true, serve: a.listServers,
 		},
 		{
 			method: "GET", path: "/v1/servers/{name}", who: forCallers, id: "getServer", summary: "Show how a server is",
-			answer: client.Server{}, failures: []restError{noSuchThing}, serve: a.getServer,
+			answer: client.Server{}, failures: []restError{noSuchThing}, upkeep: true, serve: a.getServer,
 		},
 		{
 			method: "POST", path: "/v1/servers", who: forAdmins, id: "addServer", summary: "Add a server",
@@ -242,7 +241,7 @@ func (a *API) Routes(mux Mux) {
 	var outside []string
 	for _, one := range a.routes() {
 		pattern := one.method + " " + one.path
-		mux.HandleFunc(pattern, a.guard(one.who, a.logChanges(one, a.strictly(one))))
+		mux.HandleFunc(pattern, a.guard(one, a.logChanges(one, a.strictly(one))))
 		known.HandleFunc(pattern, func(http.ResponseWriter, *http.Request) {})
 		if !strings.HasPrefix(one.path, "/v1/") {
 			outside = append(outside, one.path)
@@ -250,7 +249,7 @@ func (a *API) Routes(mux Mux) {
 	}
 	// Unknown paths are answered in the API's own form, and only to admitted
 	// callers.
-	absent := a.guard(forCallers, func(w http.ResponseWriter, r *http.Request, _ gateway.Identity) { a.absent(w, r, known) })
+	absent := a.guard(route{who: forCallers}, func(w http.ResponseWriter, r *http.Request, _ gateway.Identity) { a.absent(w, r, known) })
 	for _, path := range append(outside, "/v1/") {
 		mux.HandleFunc(path, absent)
 	}
@@ -271,7 +270,7 @@ func (a *API) absent(w http.ResponseWriter, r *http.Request, known *http.ServeMu
 	allowed := strings.Join(methods, ", ")
 	w.Header().Set("Allow", allowed)
 	a.answer(w, restError{http.StatusMethodNotAllowed, "METHOD_NOT_ALLOWED"},
-		invalid("this path has no such method; there are %s", allowed), nil)
+		invalid("this path has no such method; there are %s", allowed))
 }
 
 // Nothing answers that a path does not exist.
@@ -279,12 +278,12 @@ func (a *API) Nothing(w http.ResponseWriter) {
 	a.fail(w, gateway.Errorf(gateway.CodeNotFound, "there is nothing here; /v1/docs tells what there is"))
 }
 
-// guard admits the callers that may use a route.
-func (a *API) guard(who access, serve handler) func(http.ResponseWriter, *http.Request) {
+// guard admits the callers that may use a route, and counts their requests.
+func (a *API) guard(one route, serve handler) func(http.ResponseWriter, *http.Request) {
 	return func(w http.ResponseWriter, r *http.Request) {
 		var id gateway.Identity
 		ok := true
-		switch who {
+		switch one.who {
 		case forAll:
 		case forVisitors:
 			ok = a.opt.Receive(w, r)
@@ -294,19 +293,36 @@ func (a *API) guard(who access, serve handler) func(http.ResponseWriter, *http.R
 		if !ok {
 			return
 		}
-		if who == forAdmins && !id.Admin {
+		if one.who == forAdmins && !id.Admin {
 			if a.opt.Refused != nil {
 				a.opt.Refused(r, http.StatusForbidden, "admin_only")
 			}
 			a.fail(w, gateway.Errorf(gateway.CodeDenied, "this needs the admin token, which is in the file admin-token of the data directory"))
 			return
 		}
-		if who == forAll || who == forVisitors { // a request without a caller has no share
+		if !one.needsToken() { // a request without a caller has no share
 			serve(w, r, id)
 			return
 		}
 		caller := &response{ResponseWriter: w, api: a, r: r, client: id.ClientID}
 		defer caller.release()
+		if one.timed {
+			caller.began = time.Now()
+		}
+		if one.counts(id) {
+			if err := a.opt.House().Count(id); err != nil {
+				a.fail(caller, err)
+				return
+			}
+		}
 		serve(caller, r, id)
 	}
+}
+
+// counts reports whether requests of a caller count against its rate limit. Routes
+// for administrators do not count, nor does an administrator's look at the servers:
+// whoever has to mend something must not be locked out by their own scripts. A
+// redirect does not count, because the request that follows it does.
+func (r *route) counts(id gateway.Identity) bool {
+	return r.who == forCallers && r.good() < http.StatusMultipleChoices && !(r.upkeep && id.Admin)
 }

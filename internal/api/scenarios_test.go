@@ -186,11 +186,11 @@ func TestLookingForTools(t *testing.T) {
 		"no query":                bad(`{}`, "Query is required", `"field":"query"`),
 		"an empty query":          bad(`{"query":" \t"}`, "Query is required"),
 		"a query that is null":    bad(`{"query":null}`, "Query is required"),
-		"a query of numbers":      bad(`{"query":7}`, "query must not be a number", `"field":"query"`),
-		"search, unknown field":   bad(`{"query":"x","page":1}`, "unknown field", `"field":"page"`),
-		"search, unknown filter":  bad(`{"query":"x","filters":{"tag":"a"}}`, "unknown field"),
+		"a query of numbers":      bad(`{"query":7}`, "query must be a string, is a number", `"field":"query"`),
+		"search, unknown field":   bad(`{"query":"x","page":1}`, "page is unknown; there are query, filters, limit", `"field":"page"`),
+		"search, unknown filter":  bad(`{"query":"x","filters":{"tag":"a"}}`, "filters.tag is unknown; did you mean filters.tags? There are category, tags, server"),
 		"search, filters a list":  bad(`{"query":"x","filters":[]}`, `"field":"filters"`),
-		"search, a tag of null":   bad(`{"query":"x","filters":{"tags":[null]}}`, "must not have null in it"),
+		"search, a tag of null":   bad(`{"query":"x","filters":{"tags":[null]}}`, "filters.tags.0 must be a string, is null"),
 		"search, tags twice":      bad(`{"query":"x","filters":{"tags":["a"],"tags":[]}}`, "stands twice"),
 		"search, Tags":            bad(`{"query":"x","filters":{"Tags":["a"]}}`, "only in case"),
 		"search, limit 0":         bad(`{"query":"x","limit":0}`, `"field":"limit"`),
@@ -199,7 +199,7 @@ func TestLookingForTools(t *testing.T) {
 		"search, no body":         {method: "POST", path: "/v1/tools/search", send: []string{"Content-Type", "application/json"}, status: 400},
 		"search, no content type": {method: "POST", path: "/v1/tools/search", body: `{"query":"x"}`, send: []string{"Content-Type", ""}, status: 415},
 		"search, a long query":    {method: "POST", path: "/v1/tools/search", body: `{"query":"` + strings.Repeat("x", 9000) + `"}`, status: 400, has: []string{`"field":"query"`, "8192 bytes"}, hasNot: []string{strings.Repeat("x", 200)}},
-		"search, a long field":    {method: "POST", path: "/v1/tools/search", body: `{"query":"x","` + strings.Repeat("x", 9000) + `":1}`, status: 400, has: []string{"unknown field"}, hasNot: []string{strings.Repeat("x", 200)}},
+		"search, a long field":    {method: "POST", path: "/v1/tools/search", body: `{"query":"x","` + strings.Repeat("x", 9000) + `":1}`, status: 400, has: []string{"is unknown; there are query, filters, limit"}, hasNot: []string{strings.Repeat("x", 200)}},
 		"search, a long number":   {method: "POST", path: "/v1/tools/search", body: `{"query":"x","limit":1` + strings.Repeat("0", 9000) + `}`, status: 400, hasNot: []string{strings.Repeat("0", 200)}},
 		"search, 2 MB":            search(`{"query":"`+strings.Repeat("x", 2<<20)+`"}`, 413),
 		"search, nobody":          {method: "POST", path: "/v1/tools/search", body: `{"query":"x"}`, send: []string{"Authorization", ""}, status: 401},
@@ -233,8 +233,9 @@ func TestAskingForServers(t *testing.T) {
 	})
 }
 
-// Each caller has calls of its own to make, and is told in seconds when there
-// will be another. The window is the seed's: a number is milliseconds.
+// Each caller has requests of its own to make, and is told in seconds when there
+// will be another. All of /v1 counts but the description and what an administrator
+// needs to mend something. The window is the seed's: a number is milliseconds.
 func TestTheLimitIsEachCallers(t *testing.T) {
 	t.Parallel()
 	d := openDoor(t, map[string]any{"rateLimit": map[string]any{"max": 1, "timeWindow": 3_600_000}})
@@ -258,11 +259,20 @@ func TestTheLimitIsEachCallers(t *testing.T) {
 	call(other, 200)
 	call(other, 429)
 	d.ask(t, map[string]ask{
-		"lists are no calls":       {method: "GET", path: "/v1/tools", status: 200},
-		"nor is a bad request":     {method: "POST", path: "/v1/tools/call", body: `{"name":1}`, status: 400},
-		"a call of nothing is one": {method: "POST", path: "/v1/tools/call", body: `{"name":"nothing"}`, status: 429},
-		"but a search is like one": {method: "POST", path: "/v1/tools/search", body: `{"query":"x"}`, status: 429, has: []string{`"code":"RATE_LIMIT_EXCEEDED"`}},
-		"unless it looks for none": {method: "POST", path: "/v1/tools/search", body: `{"query":" "}`, status: 400},
+		"a list":                               {method: "GET", path: "/v1/tools", status: 429, has: []string{`"code":"RATE_LIMIT_EXCEEDED"`}},
+		"a tool":                               {method: "GET", path: "/v1/tools/fault__echo", status: 429},
+		"a bad request":                        {method: "POST", path: "/v1/tools/call", body: `{"name":1}`, status: 429},
+		"a call of nothing":                    {method: "POST", path: "/v1/tools/call", body: `{"name":"nothing"}`, status: 429, has: []string{`"executionTime":`}},
+		"a search":                             {method: "POST", path: "/v1/tools/search", body: `{"query":"x"}`, status: 429},
+		"what is not there":                    {method: "GET", path: "/v1/nothing", status: 429},
+		"a redirect":                           {method: "GET", path: "/tools", status: 302},
+		"health":                               {method: "GET", path: "/health", status: 200},
+		"the description":                      {method: "GET", path: "/v1/openapi.json", status: 200},
+		"an operator's look at the servers":    {method: "GET", path: "/v1/servers", status: 200},
+		"an operator's look at a server":       {method: "GET", path: "/v1/servers/fault", status: 200},
+		"a client's look at the servers":       {method: "GET", path: "/v1/servers", send: []string{"Authorization", "Bearer " + other}, status: 429},
+		"an operator's change":                 {method: "PATCH", path: "/v1/tools/fault__echo", body: `{"tags":["a"]}`, status: 200},
+		"an operator's other management route": {method: "GET", path: "/v1/tokens", status: 200},
 	})
 }
 

@@ -3,6 +3,7 @@ package api
 import (
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	"genkan/internal/api/client"
@@ -17,25 +18,23 @@ const usualHits, mostHits = 20, 100
 func (a *API) searchTools(w http.ResponseWriter, r *http.Request, id gateway.Identity) {
 	in := client.SearchRequest{Limit: usualHits}
 	if status, wrong := decodeBody(w, r, &in); wrong != nil {
-		a.refuseBody(w, status, wrong, nil)
+		a.refuseBody(w, status, wrong)
 		return
 	}
 	switch {
 	case strings.TrimSpace(in.Query) == "":
-		a.fail(w, invalidField("query", "Query is required"))
+		e := invalid("Query is required") // as the seed says it
+		e.Field = "query"
+		a.fail(w, e)
 		return
 	case len(in.Query) > search.MaxQuery:
-		a.fail(w, invalidField("query", "query must not be longer than %d bytes", search.MaxQuery))
+		a.fail(w, breaks("maxLength", map[string]any{"limit": search.MaxQuery}, "query", "query must not be longer than %d bytes", search.MaxQuery))
 		return
 	case in.Limit < 1 || in.Limit > mostHits:
-		a.fail(w, invalidField("limit", "%s must be a whole number from 1 to %d", "limit", mostHits))
+		a.fail(w, outside("limit", strconv.Itoa(in.Limit), mostHits))
 		return
 	}
 	house := a.opt.House()
-	if err := house.Count(id); err != nil {
-		a.fail(w, err)
-		return
-	}
 	register := house.Snapshot()
 	q := search.Query{Text: in.Query, Limit: in.Limit, Include: func(server string, d *search.Document) bool {
 		return (in.Filters.Server == "" || server == in.Filters.Server) &&
@@ -46,7 +45,7 @@ func (a *API) searchTools(w http.ResponseWriter, r *http.Request, id gateway.Ide
 	out := client.SearchResult{Query: in.Query, Results: []client.FoundTool{}, Total: found.Total, Confidence: found.Confidence}
 	for _, h := range found.Hits {
 		if e, ok := register.Entry(h.Document.ID); ok {
-			out.Results = append(out.Results, client.FoundTool{Tool: toolOf(e), Score: h.Score})
+			out.Results = append(out.Results, client.FoundTool{Tool: toolOf(e), Score: h.Score, Deprecated: h.Document.Deprecated})
 		}
 	}
 	house.Shown(id, in.Query, found.Hits)

@@ -60,7 +60,7 @@ func (a *API) listSecrets(w http.ResponseWriter, r *http.Request, _ gateway.Iden
 func (a *API) setSecret(w http.ResponseWriter, r *http.Request, _ gateway.Identity) {
 	var in client.NewSecret
 	if status, wrong := decodeBody(w, r, &in); wrong != nil {
-		a.refuseBody(w, status, wrong, nil)
+		a.refuseBody(w, status, wrong)
 		return
 	}
 	if err := a.opt.Secrets.Set(r.Context(), r.PathValue("name"), gateway.Secret(in.Value)); err != nil {

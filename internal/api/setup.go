@@ -112,7 +112,7 @@ func (a *API) planImport(w http.ResponseWriter, r *http.Request, _ gateway.Ident
 func (a *API) importServers(w http.ResponseWriter, r *http.Request, _ gateway.Identity) {
 	var in client.ImportRequest
 	if status, wrong := decodeBody(w, r, &in); wrong != nil {
-		a.refuseBody(w, status, wrong, nil)
+		a.refuseBody(w, status, wrong)
 		return
 	}
 	out, err := a.setup().Import(r.Context(), in)
@@ -130,7 +130,7 @@ func (a *API) listConnections(w http.ResponseWriter, r *http.Request, _ gateway.
 func (a *API) connect(w http.ResponseWriter, r *http.Request, _ gateway.Identity) {
 	var in client.ConnectRequest
 	if status, wrong := decodeBody(w, r, &in); wrong != nil {
-		a.refuseBody(w, status, wrong, nil)
+		a.refuseBody(w, status, wrong)
 		return
 	}
 	concerns(w, r.PathValue("client"))

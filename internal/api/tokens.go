@@ -63,7 +63,7 @@ func (a *API) listTokens(w http.ResponseWriter, r *http.Request, _ gateway.Ident
 func (a *API) addToken(w http.ResponseWriter, r *http.Request, _ gateway.Identity) {
 	var in client.NewToken
 	if status, wrong := decodeBody(w, r, &in); wrong != nil {
-		a.refuseBody(w, status, wrong, nil)
+		a.refuseBody(w, status, wrong)
 		return
 	}
 	if in.Name == "" {

@@ -66,7 +66,7 @@ func (a *API) listTools(w http.ResponseWriter, r *http.Request, _ gateway.Identi
 	}
 	enabled, asked := q.Get("enabled"), q.Get("enabled") != ""
 	if asked && enabled != "true" && enabled != "false" {
-		a.fail(w, invalidField("enabled", "enabled must be true or false"))
+		a.fail(w, breaks("type", map[string]any{"type": "boolean"}, "enabled", "enabled must be true or false"))
 		return
 	}
 	category, tag, server := q.Get("category"), q.Get("tag"), q.Get("server")
@@ -97,22 +97,34 @@ func positive(text string, otherwise, most int, field string) (int, error) {
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 || n > most {
-		return 0, invalidField(field, "%s must be a whole number from 1 to %d", field, most)
+		return 0, outside(field, text, most)
 	}
 	return n, nil
 }
 
-func (a *API) getTool(w http.ResponseWriter, r *http.Request, _ gateway.Identity) {
-	if e, ok := a.entry(w, r.PathValue("name")); ok {
+// outside returns the error for a number that must be from 1 to most.
+func outside(field, given string, most int) *gateway.Error {
+	keyword, params := "maximum", map[string]any{"comparison": "<=", "limit": most}
+	switch n, err := strconv.Atoi(given); {
+	case err != nil:
+		keyword, params, given = "type", map[string]any{"type": "integer"}, strconv.Quote(gateway.Short(given))
+	case n < 1:
+		keyword, params = "minimum", map[string]any{"comparison": ">=", "limit": 1}
+	}
+	return breaks(keyword, params, field, "%s must be a whole number from 1 to %d, is %s", field, most, given)
+}
+
+func (a *API) getTool(w http.ResponseWriter, r *http.Request, id gateway.Identity) {
+	if e, ok := a.entry(w, id, r.PathValue("name")); ok {
 		encode(w, http.StatusOK, toolOf(e))
 	}
 }
 
 // entry returns a tool of the catalog, or answers that it does not exist.
-func (a *API) entry(w http.ResponseWriter, name string) (catalog.Entry, bool) {
+func (a *API) entry(w http.ResponseWriter, id gateway.Identity, name string) (catalog.Entry, bool) {
 	e, ok := a.opt.House().Snapshot().Entry(name)
 	if !ok {
-		a.toolNotFound(w, name, nil)
+		a.toolNotFound(w, id, gateway.View{}, name)
 	}
 	return e, ok
 }
@@ -127,19 +139,19 @@ func (a *API) changeTool(w http.ResponseWriter, r *http.Request, id gateway.Iden
 		status, wrong = http.StatusBadRequest, clearNulls(body, &in)
 	}
 	if wrong != nil {
-		a.refuseBody(w, status, wrong, nil)
+		a.refuseBody(w, status, wrong)
 		return
 	}
 	name := r.PathValue("name")
-	if a.change(w, r, name, func(configured catalog.Labels, o *catalog.Override) { apply(in, configured.Tags, o) }) {
+	if a.change(w, r, id, name, func(configured catalog.Labels, o *catalog.Override) { apply(in, configured.Tags, o) }) {
 		a.getTool(w, r, id)
 	}
 }
 
 // change changes the override of a tool, or answers why it cannot. configured are
 // the settings of the configuration.
-func (a *API) change(w http.ResponseWriter, r *http.Request, name string, change func(configured catalog.Labels, o *catalog.Override)) bool {
-	e, ok := a.entry(w, name)
+func (a *API) change(w http.ResponseWriter, r *http.Request, id gateway.Identity, name string, change func(configured catalog.Labels, o *catalog.Override)) bool {
+	e, ok := a.entry(w, id, name)
 	if !ok {
 		return false
 	}
@@ -217,21 +229,21 @@ func apply(in client.ToolChange, configured []string, o *catalog.Override) {
 	}
 }
 
-func (a *API) enableTool(w http.ResponseWriter, r *http.Request, _ gateway.Identity) {
-	a.switchTool(w, r, true)
+func (a *API) enableTool(w http.ResponseWriter, r *http.Request, id gateway.Identity) {
+	a.switchTool(w, r, id, true)
 }
 
-func (a *API) disableTool(w http.ResponseWriter, r *http.Request, _ gateway.Identity) {
-	a.switchTool(w, r, false)
+func (a *API) disableTool(w http.ResponseWriter, r *http.Request, id gateway.Identity) {
+	a.switchTool(w, r, id, false)
 }
 
 // switchTool enables or disables a tool, and warns about tools that need it.
-func (a *API) switchTool(w http.ResponseWriter, r *http.Request, enabled bool) {
+func (a *API) switchTool(w http.ResponseWriter, r *http.Request, id gateway.Identity, enabled bool) {
 	name := r.PathValue("name")
-	if !a.change(w, r, name, func(_ catalog.Labels, o *catalog.Override) { o.Disabled = !enabled }) {
+	if !a.change(w, r, id, name, func(_ catalog.Labels, o *catalog.Override) { o.Disabled = !enabled }) {
 		return
 	}
-	e, ok := a.entry(w, name)
+	e, ok := a.entry(w, id, name)
 	if !ok {
 		return
 	}

@@ -48,7 +48,7 @@ func TestTheKnowledgeBaseIsARoom(t *testing.T) {
 	// Wrong arguments are told to the agent, which sees results only.
 	if _, text := h.request(http.MethodPost, "/mcp?mode=search",
 		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"call_tool","arguments":{"name":"one__echo","arguments":{"text":5}},"_meta":{`+modernMeta+`}}}`,
-		http.Header{"Mcp-Protocol-Version": {"2026-07-28"}, "Mcp-Method": {"tools/call"}, "Mcp-Name": {"call_tool"}}); !strings.Contains(text, `"isError":true`) || !strings.Contains(text, "text: must be string") {
+		http.Header{"Mcp-Protocol-Version": {"2026-07-28"}, "Mcp-Method": {"tools/call"}, "Mcp-Name": {"call_tool"}}); !strings.Contains(text, `"isError":true`) || !strings.Contains(text, "parameter text: expected string") {
 		t.Errorf("wrong arguments are answered with %s", text)
 	}
 	// Overrides of its tools are stored and shown as for any other tool.

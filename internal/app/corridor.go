@@ -34,6 +34,6 @@ func (h *house) corridor(p *Process) gateway.Handler {
 	return gateway.Chain(p.executor, steps...)
 }
 
-// Count counts a request that is not a call but costs as much as one against the
-// caller's rate limit. It returns an error if the limit is reached.
+// Count counts a request that is not a call against the caller's rate limit. It
+// returns an error if the limit is reached.
 func (h *house) Count(who gateway.Identity) error { return h.limit.Admit(who) }

@@ -166,8 +166,8 @@ func TestValidate(t *testing.T) {
 	h.waitReady("strict", "loose")
 	for arguments, want := range map[string]string{
 		`{}`:                    "missing: text",
-		`{"text":7}`:            "text: must be string",
-		`{"text":["a-canary"]}`: "text: must be string",
+		`{"text":7}`:            "parameter text: expected string",
+		`{"text":["a-canary"]}`: "parameter text: expected string",
 	} {
 		_, err := h.call("strict__echo", arguments)
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "canary") {
@@ -200,7 +200,7 @@ func TestTheRateLimit(t *testing.T) {
 		h.mustCall("one__echo", `{"text":"x"}`)
 	}
 	_, err := h.call("one__echo", `{"text":"x"}`)
-	if err == nil || !strings.Contains(err.Error(), "more than 5 calls") {
+	if err == nil || !strings.Contains(err.Error(), "more than 5 requests") {
 		t.Errorf("got %v", err)
 	}
 	status, body := h.request(http.MethodPost, "/v1/tools/call", `{"name":"one__echo","parameters":{"text":"x"}}`, nil)
@@ -219,7 +219,7 @@ func TestTheRateLimit(t *testing.T) {
 			http.Header{"Mcp-Protocol-Version": {"2026-07-28"}, "Mcp-Method": {"tools/call"}, "Mcp-Name": {tool}})
 		return text
 	}
-	if text := guided("search_tools", `{"query":"echo"}`); !strings.Contains(text, "more than 5 calls") {
+	if text := guided("search_tools", `{"query":"echo"}`); !strings.Contains(text, "more than 5 requests") {
 		t.Errorf("search_tools: %s", text)
 	}
 	// Another caller has a bucket of its own.
@@ -231,13 +231,12 @@ func TestTheRateLimit(t *testing.T) {
 	h.token = added.Reveal()
 	h.mustCall("one__echo", `{"text":"x"}`)
 	for tool, arguments := range map[string]string{"search_tools": `{"query":"echo"}`, "call_tool": `{"name":"one__echo","arguments":{"text":"x"}}`} {
-		if text := guided(tool, arguments); strings.Contains(text, "more than 5 calls") {
+		if text := guided(tool, arguments); strings.Contains(text, "more than 5 requests") {
 			t.Errorf("%s: %s", tool, text)
 		}
 	}
-	for range 2 { // of five, three are gone: what call_tool makes counts with it
-		h.must(http.MethodPost, "/v1/tools/search", `{"query":"echo"}`, http.StatusOK)
-	}
+	// Of five, three are gone: what call_tool makes counts with it.
+	h.must(http.MethodPost, "/v1/tools/search", `{"query":"echo"}`, http.StatusOK)
 	h.must(http.MethodPost, "/v1/tools/search", `{"query":" "}`, http.StatusBadRequest)
 	h.must(http.MethodPost, "/v1/tools/search", `{"query":"echo"}`, http.StatusTooManyRequests)
 	h.token = admin
@@ -261,7 +260,7 @@ func TestUnknownNamesCountAgainstTheRateLimit(t *testing.T) {
 	h.waitReady("one")
 	for i := range 4 {
 		_, err := h.call("one__ecco", `{}`)
-		if limited := err != nil && strings.Contains(err.Error(), "more than 3 calls"); limited != (i == 3) {
+		if limited := err != nil && strings.Contains(err.Error(), "more than 3 requests"); limited != (i == 3) {
 			t.Errorf("call %d: %v", i+1, err)
 		}
 	}

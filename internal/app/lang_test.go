@@ -91,8 +91,8 @@ func TestLanguageFollowsTheConfiguration(t *testing.T) {
 		},
 		"a body that REST does not take": {
 			rest(http.MethodPost, "/v1/tools/call", `{"nam":1}`, nil),
-			`the body is not what was expected: unknown field \"nam\"`,
-			`本文が想定した形式ではありません: 不明なフィールド \"nam\" です`,
+			`Validation failed: nam is unknown; did you mean name? There are`,
+			`入力が正しくありません: nam は不明な項目です。もしかして name ですか`,
 		},
 		"a path that is none": {
 			rest(http.MethodGet, "/nowhere", "", nil),

@@ -79,13 +79,13 @@ func TestReconfiguringKeepsTheProcess(t *testing.T) {
 			return nil
 		}},
 		"validate": {conf{"validate": true}, "one__pid", func() error {
-			if _, err := h.call("one__echo", `{"text":7}`); err == nil || !strings.Contains(err.Error(), "text: must be string") {
+			if _, err := h.call("one__echo", `{"text":7}`); err == nil || !strings.Contains(err.Error(), "parameter text: expected string") {
 				return fmt.Errorf("got %w", err)
 			}
 			return nil
 		}},
 		"a timeout": {conf{"timeout": "1s"}, "one__pid", func() error {
-			if _, err := h.call("one__sleep", `{"ms":60000}`); err == nil || !strings.Contains(err.Error(), "1s") {
+			if _, err := h.call("one__sleep", `{"ms":60000}`); err == nil || !strings.Contains(err.Error(), "after 1000ms") {
 				return fmt.Errorf("got %w", err)
 			}
 			return nil

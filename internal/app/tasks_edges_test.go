@@ -15,7 +15,7 @@ func TestListingTasksIsLimited(t *testing.T) {
 	client := h.legacy("2025-11-25", "{}") // which counts as well
 	refused := 0
 	for range 6 {
-		if text := client.ask("tasks/list", "{}"); strings.Contains(text, "calls in") {
+		if text := client.ask("tasks/list", "{}"); strings.Contains(text, "requests in") {
 			refused++
 		}
 	}

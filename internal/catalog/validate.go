@@ -13,7 +13,6 @@ import (
 	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
-	"github.com/santhosh-tekuri/jsonschema/v6/kind"
 
 	"genkan/internal/gateway"
 	"genkan/internal/jsonrpc"
@@ -37,11 +36,14 @@ type compiledSchema struct {
 }
 
 // Middleware refuses calls whose arguments do not fit, for tools and callers
-// that ask for it. Everything else passes unread.
+// that ask for it. Everything else passes unread, also the calls of tools that check
+// their arguments themselves.
 func (v *Validator) Middleware(next gateway.Handler) gateway.Handler {
 	return gateway.HandlerFunc(func(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
 		check := v.Check
 		switch {
+		case call.Tool.ChecksArguments:
+			return next.Handle(ctx, call)
 		case call.Complete && call.Kind == gateway.KindTool:
 			check = v.Complete
 		case !call.Tool.Validate:
@@ -101,7 +103,7 @@ func prepare(ctx context.Context, call *gateway.Call) (done func(), err error) {
 	return func() { giveBack(); leave() }, nil
 }
 
-// Check validates a call's arguments and names the field that is wrong.
+// Check validates a call's arguments and names the fields that are wrong.
 func (v *Validator) Check(call *gateway.Call) error { return v.check(call.Tool, argumentsOf(call)) }
 
 // Complete validates a call's arguments after it has filled in the defaults of
@@ -206,27 +208,9 @@ func (v *Validator) check(tool *gateway.Tool, raw []byte) error {
 	err = schema.Validate(arguments)
 	var wrong *jsonschema.ValidationError
 	if errors.As(err, &wrong) {
-		e := gateway.Errorf(gateway.CodeInvalid, "the arguments of %s do not fit its input schema: %s",
-			tool.Exposed, gateway.Texts{Each: describe(wrong, nil), Between: "; "})
-		e.Field = firstField(wrong)
-		return e
+		return refusal(schema, arguments, wrong)
 	}
 	return err
-}
-
-// firstField is the path of the first thing that is wrong.
-func firstField(e *jsonschema.ValidationError) string {
-	for len(e.Causes) > 0 {
-		e = e.Causes[0]
-	}
-	path := slices.Clone(e.InstanceLocation)
-	switch k := e.ErrorKind.(type) {
-	case *kind.Required:
-		path = append(path, k.Missing[0])
-	case *kind.AdditionalProperties:
-		path = append(path, k.Properties[0])
-	}
-	return gateway.Short(strings.Join(path, "."))
 }
 
 func (v *Validator) schema(tool *gateway.Tool) (*jsonschema.Schema, error) {
@@ -300,45 +284,4 @@ type noLoader struct{}
 
 func (noLoader) Load(url string) (any, error) {
 	return nil, fmt.Errorf("the schema refers to %s, which genkan does not fetch", url)
-}
-
-// describe flattens a validation error to one short line per wrong field.
-// Values are not repeated: they may be secrets.
-func describe(e *jsonschema.ValidationError, lines []gateway.Text) []gateway.Text {
-	const most = 5
-	if len(lines) >= most {
-		return lines
-	}
-	if len(e.Causes) > 0 {
-		for _, cause := range e.Causes {
-			lines = describe(cause, lines)
-		}
-		return lines
-	}
-	field := strings.Join(e.InstanceLocation, ".")
-	if field == "" {
-		field = "arguments"
-	}
-	return append(lines, gateway.Textf("%s: %s", gateway.Short(field), reason(e.ErrorKind)))
-}
-
-// reason says what is wrong with a field, in words of our own around those of
-// the schema.
-func reason(k jsonschema.ErrorKind) gateway.Text {
-	switch k := k.(type) {
-	case *kind.Required:
-		return gateway.Textf("required but missing: %s", gateway.Short(strings.Join(k.Missing, ", ")))
-	case *kind.Type:
-		return gateway.Textf("must be %s, is %s", gateway.Short(strings.Join(k.Want, " or ")), k.Got)
-	case *kind.AdditionalProperties:
-		return gateway.Textf("unknown: %s", gateway.Short(strings.Join(k.Properties, ", ")))
-	case *kind.Enum:
-		return gateway.Textf("must be one of %s", gateway.Short(fmt.Sprint(k.Want)))
-	case *kind.Pattern:
-		return gateway.Textf("must match %s", gateway.Short(k.Want))
-	case *kind.Format:
-		return gateway.Textf("must be a valid %s", gateway.Short(k.Want))
-	default:
-		return gateway.Textf("breaks %s", gateway.Short(strings.Join(k.KeywordPath(), "/")))
-	}
 }

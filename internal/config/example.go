@@ -154,7 +154,7 @@ const example = `# Genkan's configuration. Everything here is optional; what is 
 #  enabled: true
 #  origin: ["https://app.example.com"]
 
-# How many calls, searches and new sessions each client may make in a window.
+# How many requests, calls and new sessions each client may make in a window.
 # 0 is no limit.
 #rateLimit:
 #  max: 600

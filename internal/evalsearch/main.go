@@ -100,7 +100,7 @@ func servers(tools []tool) []search.Server {
 			at[t.Server] = i
 			list = append(list, search.Server{Name: t.Server, Title: t.ServerTitle, Description: t.ServerDescription})
 		}
-		d := search.Document{ID: t.ID, Name: t.Name, Description: t.Description, Category: t.Category, Examples: t.Examples}
+		d := search.Document{ID: t.ID, Name: t.Name, Description: t.Description, Category: t.Category, Examples: t.Examples, Deprecated: search.Deprecated(t.Description)}
 		for name, p := range t.InputSchema.Properties {
 			d.Parameters = append(d.Parameters, search.Parameter{Name: name, Text: p.Description})
 		}

@@ -125,22 +125,22 @@ func (e *Executor) endedBy(cause error, call *gateway.Call) error {
 	if errors.Is(cause, errNoSignOfLife) {
 		return &gateway.Error{
 			Code: gateway.CodeTimeout, Err: cause,
-			Message: "%s gave no answer and no progress for %s; the server was told to stop, but the call may have been carried out. If it needs longer, raise timeout: in the call's options, or in the configuration for the tool or its server",
-			Values:  []any{call.Tool.Exposed, e.timeout(call)},
+			Message: "Execution timeout after %dms: %s gave no answer and no progress; the server was told to stop, but the call may have been carried out. If it needs longer, raise timeout: in the call's options, or in the configuration for the tool or its server",
+			Values:  []any{e.timeout(call).Milliseconds(), call.Tool.Exposed},
 		}
 	}
 	if errors.Is(cause, errTooLong) && call.Options.Timeout > 0 {
 		return &gateway.Error{
 			Code: gateway.CodeTimeout, Err: cause,
-			Message: "%s was still at work after %s, the timeout of this call; the server was told to stop, but the call may have been carried out. Raise timeout in the call's options, or leave it out: then a call may go on while it makes progress",
-			Values:  []any{call.Tool.Exposed, e.timeout(call)},
+			Message: "Execution timeout after %dms: %s was still at work; the server was told to stop, but the call may have been carried out. Raise timeout in the call's options, or leave it out: then a call may go on while it makes progress",
+			Values:  []any{e.timeout(call).Milliseconds(), call.Tool.Exposed},
 		}
 	}
 	if errors.Is(cause, errTooLong) {
 		return &gateway.Error{
 			Code: gateway.CodeTimeout, Err: cause,
-			Message: "%s was still at work after %s, which is the longest that a call may take; the server was told to stop, but the call may have been carried out",
-			Values:  []any{call.Tool.Exposed, e.limits.Total},
+			Message: "Execution timeout after %dms: %s was still at work, and this is the longest that a call may take; the server was told to stop, but the call may have been carried out",
+			Values:  []any{e.limits.Total.Milliseconds(), call.Tool.Exposed},
 		}
 	}
 	return gateway.AsError(cause)

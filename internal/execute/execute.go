@@ -279,8 +279,8 @@ func (e *Executor) enter(ctx context.Context, l *lane, call *gateway.Call) (*slo
 	case <-patience.C:
 		err = &gateway.Error{
 			Code: gateway.CodeTimeout, Unsent: true,
-			Message: "server %s had no place for the call within %s: %d calls of this client were under way; the call was not sent",
-			Values:  []any{call.Tool.Source.Name(), e.timeout(call), running},
+			Message: "Execution timeout after %dms: server %s had no place for the call, because %d calls of this client were under way; the call was not sent",
+			Values:  []any{e.timeout(call).Milliseconds(), call.Tool.Source.Name(), running},
 		}
 	case <-ctx.Done():
 		err = &gateway.Error{

@@ -59,6 +59,9 @@ type Error struct {
 	// Field is the name of what is wrong in the caller's input; empty when that
 	// is no single thing.
 	Field string
+	// Problems are what is wrong in the caller's input, each by itself, if the
+	// input was held against a schema. The message tells all of them.
+	Problems []Problem
 	// Err is for the log.
 	Err error
 	// Unsent is set when nothing reached the server: sending again is safe.

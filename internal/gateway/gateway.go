@@ -57,6 +57,9 @@ type Tool struct {
 	// ModernHTTP is set when calls are sent over HTTP in the modern era, where
 	// some arguments must also be sent as headers.
 	ModernHTTP bool
+	// ChecksArguments is set if the source checks the arguments of this tool
+	// itself, and accepts some that the schema does not have.
+	ChecksArguments bool
 
 	// Exposed is the name that clients use. Set by the catalog.
 	Exposed string

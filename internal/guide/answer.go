@@ -18,6 +18,7 @@ type hit struct {
 	Server      string          `json:"server"`
 	Name        string          `json:"name"`
 	Summary     string          `json:"summary"`
+	Deprecated  bool            `json:"deprecated,omitempty"`
 	Score       float64         `json:"score"`
 	Matched     []string        `json:"matched,omitempty"`
 	Annotations json.RawMessage `json:"annotations,omitempty"`
@@ -92,6 +93,7 @@ func describe(tool *gateway.Tool, h search.Hit, whole bool) hit {
 		ID: tool.Exposed, Server: h.Server, Name: tool.Name, Summary: summary(jsonrpc.LookupText(tool.Definition, "description")),
 		Score: float64(int(h.Score*1000)) / 1000, Signature: signature(tool), CallWith: callTool,
 		Annotations: jsonrpc.Lookup(tool.Definition, "annotations"), Matched: h.Matched, Example: h.Document.Sample,
+		Deprecated: h.Document.Deprecated,
 	}
 	if tool.ReadOnly {
 		out.CallWith = callReadTool

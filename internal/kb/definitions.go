@@ -247,10 +247,13 @@ func names(properties []property) []string {
 // known returns the names of the tool's arguments.
 func (t *tool) known() []string { return names(t.properties) }
 
-// spares reports whether callers through an edge may omit the required arguments.
-// Over REST a list may include all types: a person starts there, while an agent is
-// better off with a search.
-func (t *tool) spares(via string) bool { return via == "rest" && t.name == "get_items" }
+// spares reports whether a call may omit the required arguments. The list of REST's
+// own route may include all types: a person starts there, while an agent is better
+// off with a search. A call of the tool over REST, which asks for a check of its
+// arguments, is like any other.
+func (t *tool) spares(call *gateway.Call) bool {
+	return call.Via == "rest" && !call.Complete && t.name == "get_items"
+}
 
 // encodeProperties keeps the order of the properties: the most important come first.
 func encodeProperties(properties []property) json.RawMessage {
@@ -284,7 +287,7 @@ func (t *tool) encode() gateway.Tool {
 	}
 	hints := annotations{t.title, t.effect == reads, t.effect == changes, t.effect != adds, false}
 	return gateway.Tool{
-		Kind: gateway.KindTool, Name: t.name, ReadOnly: hints.ReadOnly, Idempotent: hints.Idempotent,
+		Kind: gateway.KindTool, Name: t.name, ReadOnly: hints.ReadOnly, Idempotent: hints.Idempotent, ChecksArguments: true,
 		Definition: mustEncode(struct {
 			Name        string      `json:"name"`
 			Title       string      `json:"title"`

@@ -55,7 +55,7 @@ func (t *Tools) Handle(ctx context.Context, call *gateway.Call) (*gateway.Result
 	in := &arguments{values: values}
 	in.exact(call.Params.Get(call.Params.Arguments))
 	in.only(tool.known())
-	if !tool.spares(call.Via) {
+	if !tool.spares(call) {
 		in.require(tool.required)
 	}
 	answer, err := tool.run(ctx, t.base, call, in)

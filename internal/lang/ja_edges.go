@@ -52,21 +52,15 @@ var jaEdges = map[string]string{
 	"Tool not found: %s":                                                                    "ツールが見つかりません: %s",
 	"options.folder must be an absolute path":                                               "options.folder は絶対パスでなければなりません",
 	"there is nothing here; /v1/docs tells what there is":                                   "ここには何もありません。使えるものは /v1/docs で確認できます",
-	"a list must not have null in it":                                                       "リストに null は入れられません",
 	"this path has no such method; there are %s":                                            "このパスにそのメソッドはありません。使えるのは %s です",
 	"server %s is disabled in the configuration; remove \"disabled: true\" there to use it": "サーバー %s は設定で無効になっています。使うには \"disabled: true\" を削除してください",
-	"%s must be a whole number from 1 to %d":                                                "%s は 1 から %d までの整数で指定してください",
 	"%s must not be a %s":                                                                   "%s に %s は指定できません",
-	"name is required: the name of the tool to call":                                        "name は必須です。呼び出すツールの名前を指定してください",
-	"options.timeout, options.retry and options.retryDelay must not be negative":            "options.timeout、options.retry、options.retryDelay に負の値は指定できません",
-	"parameters must be an object":                                                          "parameters はオブジェクトで指定してください",
 	"parameters: %s":                                                                        "parameters が正しくありません: %s",
 	"the body is larger than %d MiB":                                                        "本文が %d MiB を超えています",
 	"the body is not what was expected: %s":                                                 "本文が想定した形式ではありません: %s",
 	"the body must be one JSON object":                                                      "本文は 1 つの JSON オブジェクトにしてください",
 	"it is not valid JSON":                                                                  "正しい JSON ではありません",
 	"it must be an object":                                                                  "オブジェクトにしてください",
-	"unknown field %s; there are %s":                                                        "不明なフィールド %s です。使えるのは %s です",
 	"the tool reported an error without a text":                                             "ツールがエラーを返しましたが、説明はありませんでした",
 
 	// api's client
@@ -121,4 +115,6 @@ var jaEdges = map[string]string{
 	"there is no mode %q; the modes are all and search":                                                                                                                                                                                              "モード %q はありません。モードは all と search です",
 	"there is no profile %q; `profiles` of the configuration has them":                                                                                                                                                                               "プロファイル %q はありません。設定の `profiles` を確認してください",
 	"there is no profile %q with the server %q; `profiles` of the configuration has them":                                                                                                                                                            "サーバー %[2]q を含むプロファイル %[1]q はありません。設定の `profiles` を確認してください",
+	"Tool execution failed: %s: %s":                 "ツールの実行に失敗しました: %s: %s",
+	"%s must be a whole number from 1 to %d, is %s": "%s は 1 から %d までの整数で指定してください（指定された値: %s）",
 }

@@ -185,15 +185,10 @@ func (h *house) waitForServer(name string) {
 	testkit.Eventually(h.tb, func() bool {
 		var status struct {
 			State string `json:"state"`
-		}
-		var list struct {
-			Pagination struct {
-				Total int `json:"total"`
-			} `json:"pagination"`
+			Tools int    `json:"tools"`
 		}
 		h.getJSON("/v1/servers/"+name, &status)
-		h.getJSON("/v1/tools?server="+name, &list)
-		return status.State == "ready" && list.Pagination.Total > 0
+		return status.State == "ready" && status.Tools > 0
 	}, "server %s is ready and its tools are listed", name)
 }
 

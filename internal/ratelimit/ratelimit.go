@@ -1,4 +1,4 @@
-// Package ratelimit bounds how many calls each client makes in a window of time.
+// Package ratelimit bounds how many requests each client makes in a window of time.
 package ratelimit
 
 import (
@@ -11,7 +11,7 @@ import (
 	"genkan/internal/gateway"
 )
 
-// Limiter allows each client a number of calls in a window of time.
+// Limiter allows each client a number of requests in a window of time.
 type Limiter struct {
 	most   int
 	window time.Duration
@@ -20,7 +20,7 @@ type Limiter struct {
 	buckets map[string]*rate.Limiter
 }
 
-// New makes a Limiter that allows most calls in a window; zero allows all calls.
+// New makes a Limiter that allows most requests in a window; zero allows all.
 func New(most int, window time.Duration) *Limiter {
 	return &Limiter{most: most, window: window, buckets: map[string]*rate.Limiter{}}
 }
@@ -40,7 +40,7 @@ func (l *Limiter) Middleware(next gateway.Handler) gateway.Handler {
 	})
 }
 
-// Admit counts a call of a client, or refuses it.
+// Admit counts a request of a client, or refuses it.
 func (l *Limiter) Admit(who gateway.Identity) error {
 	if l.most <= 0 {
 		return nil
@@ -51,7 +51,7 @@ func (l *Limiter) Admit(who gateway.Identity) error {
 	}
 	return &gateway.Error{
 		Code: gateway.CodeLimited, Unsent: true, RetryAfter: wait,
-		Message: "client %s made more than %d calls in %s; try again in %s",
+		Message: "client %s made more than %d requests in %s; try again in %s",
 		Values:  []any{who.ClientID, l.most, l.window, wait.Round(time.Millisecond)},
 	}
 }

@@ -28,6 +28,8 @@ type Document struct {
 	// Sample are arguments that it was called with, a JSON object, for whoever
 	// shows hits; they are not searched.
 	Sample []byte
+	// Deprecated says that it should not be used any more, so that it ranks lower.
+	Deprecated bool
 	// Vector is what it means; nil if nobody makes vectors.
 	Vector *Vector
 }

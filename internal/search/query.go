@@ -140,6 +140,9 @@ func (x *Index) search(q Query, t tuning) Result {
 			}
 			words += lesson
 			score := words + near.of(n, i, words)
+			if d.Deprecated {
+				score *= deprecatedWeight
+			}
 			if score > 0 && (q.Include == nil || q.Include(seg.server, d)) {
 				r.Total++
 				best.offer(Hit{Server: seg.server, Document: d, Score: score, number: number})

@@ -164,6 +164,7 @@ func (v *Views) document(e catalog.Entry) search.Document {
 	d := search.Document{
 		ID: t.Exposed, Name: t.Name, Description: said.Title + " " + said.Description,
 		Category: e.Override.Category, Tags: e.Override.Tags,
+		Deprecated: search.Deprecated(said.Title) || search.Deprecated(said.Description),
 	}
 	for _, example := range e.Override.Examples {
 		d.Examples = append(d.Examples, example.Description)

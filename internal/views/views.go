@@ -138,8 +138,15 @@ func Missing(view gateway.View) error {
 // Snapshot returns the tools of all sources.
 func (v *Views) Snapshot() *catalog.Snapshot { return v.whole.Snapshot() }
 
-// Unknown returns what can be said about a name that no tool has.
-func (v *Views) Unknown(name string) catalog.Unknown { return v.whole.Unknown(name) }
+// Unknown returns what can be said to a client about a name that no tool of its view
+// has. It names only servers and tools that the client sees.
+func (v *Views) Unknown(who gateway.Identity, view gateway.View, name string) catalog.Unknown {
+	c, ok := v.Catalog(v.Place(who, view).Unsearched())
+	if !ok {
+		return catalog.Unknown{}
+	}
+	return c.Unknown(name)
+}
 
 // Each calls visit with each view that is in use and its catalog.
 func (v *Views) Each(visit func(gateway.View, *catalog.Catalog)) {

@@ -118,9 +118,20 @@ type Failure struct {
 	Error         string          `json:"error" doc:"What happened and what to do next, in the language of the configuration."`
 	Code          string          `json:"code"`
 	Field         string          `json:"field,omitempty" doc:"What is wrong in the request, where that is one thing."`
-	Details       json.RawMessage `json:"details,omitempty" doc:"What the knowledge base says of it: an object, as its tools answer it."`
+	Details       json.RawMessage `json:"details,omitempty" doc:"An array with an entry for each thing that is wrong in the request: field, instancePath, keyword, params and message, at most ten. Of the knowledge base an object, as its tools answer it."`
+	Data          json.RawMessage `json:"data,omitempty" doc:"What a tool of the knowledge base says of its error: type, details and timestamp; of calls only."`
 	ExecutionTime *float64        `json:"executionTime,omitempty" doc:"Milliseconds; of calls only."`
 	Timestamp     string          `json:"timestamp"`
+}
+
+// InputProblem is an entry of a Failure's details: one thing that is wrong in the
+// request, in the form of ajv.
+type InputProblem struct {
+	Field        string         `json:"field"`
+	InstancePath string         `json:"instancePath"`
+	Keyword      string         `json:"keyword"`
+	Params       map[string]any `json:"params,omitempty"`
+	Message      string         `json:"message"`
 }
 
 // ServerList is all servers.
@@ -257,7 +268,8 @@ type SearchFilters struct {
 // FoundTool is a hit.
 type FoundTool struct {
 	Tool
-	Score float32 `json:"score" doc:"Higher is better; of one search only."`
+	Score      float32 `json:"score" doc:"Higher is better; of one search only."`
+	Deprecated bool    `json:"deprecated,omitempty" doc:"The tool's description says that it should not be used any more. Such a tool ranks lower."`
 }
 
 // SearchResult is what was found, the best first.
