@@ -154,8 +154,8 @@ var machineRoots = []string{"home", "root", "tmp", "work"}
 var machinePath = regexp.MustCompile("(?:^|[\\s\"'`=:(\\[{<>,;|]|file://)(/(?:" + strings.Join(machineRoots, "|") + ")/[\\w.~-]+)")
 
 // maxFile is how large a file of the project may be. The dictionary of the search is
-// half of it; what is larger was built or measured, and is not to be committed.
-const maxFile = 1 << 20
+// the largest; what is larger was built or measured, and is not to be committed.
+const maxFile = 3 << 19
 
 // checkText returns the machine paths in a text file. Binary files have none. What
 // is too large is no file of the project.
