@@ -31,8 +31,8 @@ func TestFailuresThatAModelCanActOn(t *testing.T) {
 	h.waitForServer("short")
 	h.send(request{path: "/v1/tools/short__count/disable", header: headers("Authorization", "Bearer "+h.token)}).want(t, http.StatusOK, 0)
 	cases := []struct{ tool, arguments, code, words string }{
-		{"strict__echo", `{"text":7}`, "invalid", "the arguments of strict__echo do not fit its input schema: text: must be string"},
-		{"short__sleep", `{"ms":600000}`, "timeout", "gave no answer and no progress for 30ms"},
+		{"strict__echo", `{"text":7}`, "invalid", "Invalid type for parameter text: expected string, is a number"},
+		{"short__sleep", `{"ms":600000}`, "timeout", "Execution timeout after 30ms: short__sleep gave no answer"},
 		{"short__count", `{}`, "disabled", "genkan tools enable short__count"},
 		{"strict__crash", `{}`, "unavailable", "server strict"},
 		{"gone__get", `{}`, "unavailable", "server gone is down and has not listed any tools yet"},

@@ -88,7 +88,7 @@ func TestProgressAndFailure(t *testing.T) {
 	}
 	begun := time.Now()
 	r = h.send(modern("1", "tools/call", `"name":"fault__sleep","arguments":{"ms":20000}`, `"progressToken":1`))
-	wantFailure(t, r.last(), "timeout", "no progress for 300ms")
+	wantFailure(t, r.last(), "timeout", "after 300ms")
 	if took := time.Since(begun); took > 10*time.Second {
 		t.Errorf("a call without a sign of life took %s", took)
 	}
@@ -225,7 +225,7 @@ func TestLimits(t *testing.T) {
 		if got.status != http.StatusOK {
 			t.Errorf("the status is %d", got.status)
 		}
-		wantFailure(t, got.last(), "limited", "made more than 4 calls")
+		wantFailure(t, got.last(), "limited", "made more than 4 requests")
 		if member(t, got.last(), "result", "_meta", "genkan/error", "retryAfterMs") == "" {
 			t.Errorf("it does not say when to come again: %s", got.body)
 		}
