@@ -6,6 +6,7 @@ package gateway
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 )
 
@@ -57,6 +58,9 @@ type Tool struct {
 	// ModernHTTP is set when calls are sent over HTTP in the modern era, where
 	// some arguments must also be sent as headers.
 	ModernHTTP bool
+	// Labels are what a built-in source says about its tool beside the definition; nil
+	// for tools of servers.
+	Labels *ToolLabels
 
 	// Exposed is the name that clients use. Set by the catalog.
 	Exposed string
@@ -80,6 +84,23 @@ type Tool struct {
 	// Options are what the configuration says about calls of this tool. Set by
 	// the catalog.
 	Options ExecuteOptions
+}
+
+// ToolLabels describe a tool in the registry and to the search. Clients do not get them in
+// lists.
+type ToolLabels struct {
+	Category string
+	Tags     []string
+	Examples []ToolExample
+	// Translations are the title and the description in other languages.
+	Translations string
+}
+
+// ToolExample shows how a tool is used.
+type ToolExample struct {
+	Description string
+	// Parameters is a JSON object; ExpectedResult is any JSON value, or nil.
+	Parameters, ExpectedResult json.RawMessage
 }
 
 // ParamHeader is an argument that modern HTTP also sends as a header, for proxies

@@ -165,6 +165,9 @@ func (v *Views) document(e catalog.Entry) search.Document {
 		ID: t.Exposed, Name: t.Name, Description: said.Title + " " + said.Description,
 		Category: e.Override.Category, Tags: e.Override.Tags,
 	}
+	if t.Labels != nil {
+		d.Description += " " + t.Labels.Translations
+	}
 	for _, example := range e.Override.Examples {
 		d.Examples = append(d.Examples, example.Description)
 		if d.Sample == nil {
