@@ -92,7 +92,7 @@ type ToolLabels struct {
 	Category string
 	Tags     []string
 	Examples []ToolExample
-	// Translations are the title and the description in other languages.
+	// Translations are the title, the description and the examples in other languages.
 	Translations string
 }
 

@@ -157,14 +157,14 @@ func toolTable() []tool {
 			properties: append([]property{text("type", "Type of the item: any text of 1 to 50 characters, such as docs or issues")}, newFields()...),
 			required:   []string{"type", "title"},
 			effect:     adds, run: createItem,
-			tags: []string{"remember", "note", "memo", "save"},
+			tags: []string{"remember", "memory", "take a note", "memo", "save"},
 			examples: []example{
 				{
 					say("Remember a decision"),
 					`{"type":"decisions","title":"Use SQLite","content":"One file, no server to run.","tags":["storage"],"related":["docs-12"]}`,
 					`{"id":13,"type":"decisions","title":"Use SQLite","status":"Open","content_length":27}`,
 				},
-				{say("Make a note of this for later"), `{"type":"notes","title":"Where the keys are","content":"Under the mat."}`, ""},
+				{say("Take a note of this for later"), `{"type":"notes","title":"Where the keys are","content":"Under the mat."}`, ""},
 			},
 		},
 		{
@@ -208,8 +208,8 @@ func toolTable() []tool {
 		},
 		{
 			name: "search_items", title: say("Search items"),
-			description: say("Find out what is known about something: full-text search in titles, descriptions and contents for all words of the query, " +
-				"the best first, in English and Japanese. Use it before create_item."),
+			description: say("Find out what we know about something: full-text search of the knowledge base, in titles, descriptions and contents, " +
+				"for all words of the query, the best first, in English and Japanese. Use it before create_item."),
 			properties: slices.Concat([]property{
 				text("query", "What to look for"), types,
 				texts("statuses", "Names of statuses, any of which the items may have (default: all)"),
@@ -217,12 +217,12 @@ func toolTable() []tool {
 			}, dayProperties(), pageProperties()),
 			required: []string{"query"},
 			effect:   reads, run: searchItems,
-			tags:     []string{"find", "recall", "look up"},
-			examples: []example{{say("What do we know about the gateway"), `{"query":"gateway","types":["docs","decisions"]}`, ""}, {say("Look up what was decided before"), `{"query":"database","types":["decisions"]}`, ""}},
+			tags:     []string{"find", "recall", "know", "what we know", "look up"},
+			examples: []example{{say("What do we know about this"), `{"query":"gateway","types":["docs","decisions"]}`, ""}, {say("Look up what we decided about this before"), `{"query":"database","types":["decisions"]}`, ""}},
 		},
 		{
-			name: "search_suggest", title: say("Suggest searches"),
-			description: say("Complete the beginning of a search query, to learn which words items have."),
+			name: "search_suggest", title: say("Suggest completions"),
+			description: say("Complete the beginning of a query, to learn which words items have."),
 			properties:  []property{text("query", "The beginning of a query"), types, number("limit", "How many at most (default: 10, maximum: 20)")},
 			required:    []string{"query"},
 			effect:      reads, run: searchSuggest,
@@ -404,7 +404,7 @@ func (t *tool) encode(translate gateway.Translate, others []gateway.Translate) g
 		labels.Examples = append(labels.Examples, one)
 	}
 	for _, other := range others {
-		labels.Translations += t.title.In(other) + "\n" + t.description.In(other) + "\n"
+		labels.Translations += say("Knowledge base").In(other) + "\n" + t.title.In(other) + "\n" + t.description.In(other) + "\n"
 		for _, e := range t.examples {
 			labels.Translations += e.description.In(other) + "\n"
 		}
