@@ -16,9 +16,9 @@ const (
 	// PathWork is the number of row entries that a search reads before it gives up, some
 	// tens of milliseconds.
 	PathWork = 8 << 20
-	// LongerWork is the same for the paths that are longer than the shortest: about two
+	// LongerWork is the same for the paths that are longer than the shortest: one to two
 	// milliseconds. There may be very many, and the shortest are there already.
-	LongerWork = 256 << 10
+	LongerWork = 64 << 10
 )
 
 // Routes holds the paths between two nodes on which no node is repeated.
