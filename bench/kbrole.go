@@ -57,7 +57,7 @@ func openKnowledge(ctx context.Context, dir string, items int, traced bool) (*kn
 	}
 	k.indexes = kb.NewIndexes(k.store.Knowledge(), kb.IndexOptions{Dir: filepath.Join(dir, indexFolder), Log: log})
 	k.base = kb.New(k.store.Knowledge(), kb.Options{Finder: k.indexes, Graph: k.indexes})
-	k.tools = kb.NewTools(k.base)
+	k.tools = kb.NewTools(k.base, kb.Languages{})
 	return k, nil
 }
 

@@ -103,7 +103,7 @@ type Items interface {
 	Every(ctx context.Context, give func(item kb.Item, former []kb.Ref) error) error
 	Restore(ctx context.Context, r kb.Restoration) ([]kb.RestoredAs, error)
 	// Answer encodes an answer or an error as the knowledge base's tools do.
-	Answer(answer any, err error) (*gateway.Result, error)
+	Answer(answer any, err error, translate gateway.Translate) (*gateway.Result, error)
 }
 
 // Learned gives access to what searches led to.

@@ -343,6 +343,7 @@ func (a *API) callEncoded(w http.ResponseWriter, r *http.Request, id gateway.Ide
 	// In the view of the knowledge base its tools keep their own names, even if
 	// servers have tools of the same name. It checks its arguments itself and
 	// reports errors in the terms of its protocol.
+	call.Via = "items"
 	call.View, call.Complete, call.Budget = gateway.View{Servers: gateway.NewServerSet(kb.SourceName)}, false, a.opt.Budget
 	defer call.Release()
 	result, err := house.Handle(r.Context(), call)

@@ -80,7 +80,7 @@ func TestItems(t *testing.T) {
 		{name: "no such item", method: "GET", path: "/v1/items/docs-999", status: 404, has: []string{
 			`"success":false`, `"code":"ITEM_NOT_FOUND"`, `"error":"Item not found: docs-999"`, `"details":{"id":999,"requested_id":"docs-999","type":"docs"}`, `"timestamp":"20`,
 		}},
-		{name: "another type", method: "GET", path: "/v1/items/notes-1", status: 404, has: []string{"this id belongs to docs-1", `"actual_id":"docs-1"`}},
+		{name: "another type", method: "GET", path: "/v1/items/notes-1", status: 404, has: []string{"This id belongs to docs-1", `"actual_id":"docs-1"`}},
 		{name: "no reference", method: "GET", path: "/v1/items/docs", status: 400, has: []string{`"field":"ref"`, "such as docs-12"}},
 		{name: "not made", method: "POST", path: "/v1/items", body: `{"type":"docs","title":" "}`, status: 400, has: []string{
 			`"field":"title"`, `"constraint":"Title is required and must not be empty"`, `"error":"Validation failed: title: Title is required and must not be empty"`,

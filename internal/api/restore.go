@@ -43,7 +43,7 @@ func (a *API) restoreItems(w http.ResponseWriter, r *http.Request, _ gateway.Ide
 		became, err = a.opt.Items.Restore(r.Context(), all)
 	}
 	if err != nil {
-		result, err := a.opt.Items.Answer(nil, err)
+		result, err := a.opt.Items.Answer(nil, err, a.language().Translator())
 		if err != nil {
 			a.fail(w, err)
 			return

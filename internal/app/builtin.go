@@ -17,7 +17,7 @@ func (p *Process) builtIn(cfg *config.Config) []gateway.Source {
 		p.knowledge.forgetSource()
 		return nil
 	}
-	return []gateway.Source{p.knowledge.sourceFor(p, cfg.Knowledge.Semantic)}
+	return []gateway.Source{p.knowledge.sourceFor(p, cfg.Knowledge.Semantic, language(cfg))}
 }
 
 // wantsBuiltIn reports whether this process shows a built-in source. A server of

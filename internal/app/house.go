@@ -210,7 +210,7 @@ func (p *Process) build(cfg *config.Config, old *house) *house {
 		Config: cfg, Mounts: mounts, Learned: p.learned, Log: p.catalogLog,
 		Vectors: p.vectors.shelfFor(cfg.Embeddings, p.store, p.log),
 		Guide: func(view gateway.View) gateway.Source {
-			return guide.New(view, func() guide.House { return h.successor() })
+			return guide.New(view, language(cfg).Translator(), func() guide.House { return h.successor() })
 		},
 	})
 	h.arrival = h.corridor(p)
@@ -226,7 +226,10 @@ func mountOf(source gateway.Source, set config.Server, overrides *catalog.Overri
 	}
 	return catalog.Mount{
 		Source: source, Prefix: set.Prefix, Claim: claim, Allows: set.Tools.Allows,
-		Labels:   func(tool string) catalog.Labels { return catalog.Labels(set.LabelsOf(tool)) },
+		Labels: func(tool string) catalog.Labels {
+			l := set.LabelsOf(tool)
+			return catalog.Labels{Version: l.Version, Category: l.Category, Tags: l.Tags}
+		},
 		Validate: set.Validate, Timeout: set.Timeout, Options: set.OptionsOf, OriginalSchemas: set.Schemas == config.SchemasOriginal,
 		Overrides: overrides,
 	}

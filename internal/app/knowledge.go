@@ -10,6 +10,7 @@ import (
 	"genkan/internal/kb"
 	"genkan/internal/kb/plugin"
 	"genkan/internal/kb/semantic"
+	"genkan/internal/lang"
 )
 
 // knowledge is the knowledge base of the process. It outlives reloads; only its
@@ -20,9 +21,10 @@ type knowledge struct {
 	upkeep  upkeep
 
 	mu sync.Mutex
-	// source provides its tools. It has a plugin for this model.
-	source *plugin.Manager
-	model  config.Embeddings
+	// source provides its tools, in a language. It has a plugin for this model.
+	source   *plugin.Manager
+	model    config.Embeddings
+	language lang.Language
 }
 
 func (p *Process) openKnowledge() {
@@ -51,6 +53,18 @@ func (p *Process) setStatuses(ctx context.Context, h *house) {
 	}
 }
 
+// toolLanguages returns the language of definitions, and those in which the search knows
+// the tools, too.
+func toolLanguages(language lang.Language) kb.Languages {
+	out := kb.Languages{Translate: language.Translator()}
+	for _, other := range lang.All() {
+		if other != language {
+			out.Others = append(out.Others, other.Translator())
+		}
+	}
+	return out
+}
+
 // forgetSource makes the next configuration that enables the knowledge base create
 // a new source. The present source retires with its house.
 func (k *knowledge) forgetSource() {
@@ -59,17 +73,17 @@ func (k *knowledge) forgetSource() {
 	k.source = nil
 }
 
-// sourceFor returns the source with a plugin for a model. It returns the present
-// source if that has the same model.
-func (k *knowledge) sourceFor(p *Process, model config.Embeddings) *plugin.Manager {
+// sourceFor returns the source with a plugin for a model, in a language. It returns the
+// present source if that has the same model and language.
+func (k *knowledge) sourceFor(p *Process, model config.Embeddings, language lang.Language) *plugin.Manager {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.source != nil && reflect.DeepEqual(model, k.model) {
+	if k.source != nil && language == k.language && reflect.DeepEqual(model, k.model) {
 		return k.source
 	}
 	store := p.store.Knowledge()
-	k.source = plugin.New(plugin.Options{Base: k.base, Store: store, Tools: kb.NewTools(k.base), Storage: store, Log: p.log})
-	k.model = model
+	k.source = plugin.New(plugin.Options{Base: k.base, Store: store, Tools: kb.NewTools(k.base, toolLanguages(language)), Storage: store, Log: p.log})
+	k.model, k.language = model, language
 	switch {
 	case len(model.Unresolved.Each) > 0:
 		p.log.Warn("semantic_search is not there: the configuration refers to something that is not there", "lacking", model.Unresolved.String())

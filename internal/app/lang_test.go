@@ -34,7 +34,7 @@ func (h *testHouse) legacyCall(tool string) string {
 func TestLanguageFollowsTheConfiguration(t *testing.T) {
 	t.Parallel()
 	named := conf{"one": child(t), "gone": conf{"command": "no-such-command-anywhere"}}
-	h := openHouse(t, servers(named))
+	h := openHouse(t, conf{"mcpServers": named})
 	h.waitReady("one")
 	testkit.Eventually(t, func() bool { return h.server("gone").State == "down" }, "the other is down")
 
@@ -52,6 +52,11 @@ func TestLanguageFollowsTheConfiguration(t *testing.T) {
 		}
 	}
 	nobody := http.Header{"Authorization": nil}
+	modernList := func(path string) func() string {
+		return rest(http.MethodPost, path, `{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"_meta":{`+modernMeta+`}}}`,
+			http.Header{"Mcp-Protocol-Version": {"2026-07-28"}, "Mcp-Method": {"tools/list"}})
+	}
+	h.mustCall("create_item", `{"type":"notes","title":"玄関"}`)
 	places := map[string]struct {
 		ask               func() string
 		english, japanese string
@@ -106,6 +111,35 @@ func TestLanguageFollowsTheConfiguration(t *testing.T) {
 			rest(http.MethodGet, "/v1/tools", "", http.Header{"Authorization": {"Bearer x"}}),
 			"the token is not known here", "トークンが登録されていないか",
 		},
+		"a tool of the knowledge base, listed": {
+			modernList("/mcp/s/kb"), "Create a new item", "新しいアイテム（ノード）を作成",
+		},
+		"an argument of it": {
+			modernList("/mcp"), "Title, 1 to 200 characters", "タイトル（1〜200 文字）",
+		},
+		"a tool of search mode": {
+			modernList("/mcp?mode=search"), "Find tools of the connected servers", "接続しているサーバー",
+		},
+		"the instructions": {
+			func() string { return h.instructionsAt("/mcp") }, "Types in use: notes (1).", "使われているタイプ: notes (1)。",
+		},
+		"an example of a tool": {
+			rest(http.MethodGet, "/v1/tools/create_item", "", nil), "Remember a decision", "決定を覚えておく",
+		},
+		"an item that is not there": {
+			rest(http.MethodGet, "/v1/items/docs-9", "", nil),
+			"No item has the type docs. Types in use: notes (1)", "タイプ docs のアイテムはありません。使われているタイプ: notes (1)",
+		},
+		"a wrong argument of a tool": {
+			func() string {
+				answer, err := h.mcp("tools/call", "create_item", `"arguments":{"type":"notes","title":""},`)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return answer
+			},
+			"Validation failed: title: Title is required and must not be empty", "Validation failed: title: タイトルは必須です。空にはできません",
+		},
 		"a server that is down": {
 			rest(http.MethodGet, "/v1/servers/gone", "", nil),
 			`its command \"no-such-command-anywhere\" was not found`,
@@ -131,8 +165,13 @@ func TestLanguageFollowsTheConfiguration(t *testing.T) {
 			t.Errorf("the log is not English: %s", line)
 		}
 	}
-	h.reload(servers(named))
+	h.reload(conf{"mcpServers": named})
 	check("en")
+	// A new type is told to the next client.
+	h.mustCall("create_item", `{"type":"docs","title":"d"}`)
+	if got := h.instructionsAt("/mcp"); !strings.Contains(got, "Types in use: docs (1), notes (1).") {
+		t.Errorf("the next client is told %s", got)
+	}
 }
 
 // An error that a server answered with is the server's: it passes untouched.

@@ -49,7 +49,7 @@ var house = map[string]row{
 	"execute":     {vocabulary, fixtures},
 	"guide":       {vocabulary + " search", fixtures},
 	"identity":    {vocabulary, fixtures},
-	"kb":          {vocabulary + " filelock", fixtures + " embed"}, // what makes vectors, in the tests of its plugin
+	"kb":          {vocabulary + " filelock", fixtures + " embed lang search"}, // what makes vectors, in the tests of its plugin; what finds its tools
 	"launch":      {vocabulary + " filelock privatedir", fixtures},
 	"learn":       {vocabulary + " search", fixtures},
 	"lock":        {vocabulary + " " + language, fixtures}, // it answers by itself

@@ -57,11 +57,20 @@ func (m *mounted) said(t *gateway.Tool) Override {
 	if t.Kind != gateway.KindTool {
 		return Override{}
 	}
-	said := m.Overrides.of(ToolKey{m.Source.Name(), t.Name})
+	return m.Overrides.of(ToolKey{m.Source.Name(), t.Name}).or(m.labels(t))
+}
+
+// labels returns what the configuration or a built-in source says about a tool.
+func (m *mounted) labels(t *gateway.Tool) (l Labels) {
 	if m.Labels != nil {
-		said = said.or(m.Labels(t.Name))
+		l = m.Labels(t.Name)
 	}
-	return said
+	if own := t.Labels; own != nil {
+		said := Override{Version: l.Version, Category: l.Category, Tags: l.Tags, Examples: l.Examples}.
+			or(Labels{Category: own.Category, Tags: own.Tags, Examples: own.Examples})
+		l = Labels{Version: said.Version, Category: said.Category, Tags: said.Tags, Examples: said.Examples}
+	}
+	return l
 }
 
 // expose works out what there is to know about a tool. It reports false when

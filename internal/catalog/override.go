@@ -3,7 +3,6 @@ package catalog
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"slices"
 	"strings"
 	"unicode"
@@ -37,6 +36,7 @@ type Override struct {
 type Labels struct {
 	Version, Category string
 	Tags              []string
+	Examples          []Example
 }
 
 // or says what nobody has said otherwise.
@@ -45,15 +45,14 @@ func (o Override) or(l Labels) Override {
 	if len(o.Tags) == 0 {
 		o.Tags = l.Tags
 	}
+	if len(o.Examples) == 0 {
+		o.Examples = l.Examples
+	}
 	return o
 }
 
 // Example shows how a tool is used.
-type Example struct {
-	Description string
-	// Parameters is a JSON object; ExpectedResult is any JSON value, or nil.
-	Parameters, ExpectedResult json.RawMessage
-}
+type Example = gateway.ToolExample
 
 // OverrideStore keeps overrides.
 type OverrideStore interface {

@@ -33,7 +33,7 @@ type Snapshot struct {
 type Entry struct {
 	Tool     *gateway.Tool
 	Override Override
-	// Labels are those of the configuration. Override contains them where people
+	// Labels are those of the configuration or of a built-in source. Override contains them where people
 	// say nothing else.
 	Labels Labels
 	// RegisteredAt is when this process saw it first.
@@ -192,10 +192,7 @@ func (c *Catalog) join(kind gateway.Kind, s *Snapshot) (l list, taken []Finding)
 			}
 			placed[t.Exposed] = true
 			if kind == gateway.KindTool {
-				entry := Entry{Tool: t, Override: m.overrides[t.Name], RegisteredAt: m.since[t.Name]}
-				if m.Labels != nil {
-					entry.Labels = m.Labels(t.Name)
-				}
+				entry := Entry{Tool: t, Override: m.overrides[t.Name], RegisteredAt: m.since[t.Name], Labels: m.labels(t)}
 				s.byName[t.Exposed] = len(s.entries)
 				s.entries = append(s.entries, entry)
 				if entry.Override.Disabled {

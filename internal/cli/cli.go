@@ -141,7 +141,7 @@ slow, 70 a fault of genkan's own, 130 canceled.`),
 	f.StringVar(&c.configFile, "config", "", c.say("configuration `file` (default DATA/genkan.yaml)"))
 	f.StringVar(&c.flags.Listen, "listen", "", c.say("`host:port` to listen on, or that genkan listens on (default 127.0.0.1:3000)"))
 	f.StringVar(&c.flags.LogLevel, "log-level", "", c.say("`level` of the log: fatal, error, warn, info, debug, trace (default info)"))
-	f.StringVar(&c.flags.Lang, "lang", "", c.say("`language` of messages: en or ja (default en)"))
+	f.StringVar(&c.flags.Lang, "lang", "", c.say("`language` of messages: en or ja (default: that of the locale, or en)"))
 	root.AddCommand(c.serve(), c.stdio(), c.background(), c.servers(), c.tools(), c.search(), c.call(), c.doctor(), c.tokens(), c.importServers(), c.connect(), c.undo(), c.secrets(), c.login(), c.logout(), c.reload(), c.kb(), c.backup(), c.versionCommand())
 	return root
 }

@@ -106,6 +106,7 @@ func (c *command) kbList() *cobra.Command {
 			}
 			if len(list.Items) == 0 {
 				fmt.Fprintln(c.std.Out, c.say("There are no such items."))
+				c.hint(list.Hint)
 				return nil
 			}
 			rows := [][]string{{c.say("ITEM"), c.say("STATUS"), c.say("PRIORITY"), c.say("UPDATED"), c.say("TITLE")}}
@@ -136,6 +137,13 @@ func (c *command) pageFlags(cmd *cobra.Command, limit, offset *int) {
 	cmd.Flags().IntVar(offset, "offset", 0, c.say("how many to leave out from the start (`number`)"))
 }
 
+// hint prints what the knowledge base says about an empty list.
+func (c *command) hint(text string) {
+	if text != "" {
+		fmt.Fprintln(c.std.Err, gateway.Printable(text))
+	}
+}
+
 // readOn says that there are more results, and how to see them.
 func (c *command) readOn(shown, total, next int) {
 	if next > 0 {
@@ -163,6 +171,7 @@ func (c *command) kbSearch() *cobra.Command {
 			if len(found.Items) == 0 {
 				if len(s.Types)+len(s.Statuses) > 0 || s.Tag+s.FirstDay+s.LastDay != "" {
 					fmt.Fprintln(c.std.Out, c.say("No item that the filters let through has these words."))
+					c.hint(found.Hint)
 					return nil
 				}
 				fmt.Fprintln(c.std.Out, c.say("No item has all of these words."))

@@ -259,6 +259,7 @@ const example = `# Genkan's configuration. Everything here is optional; what is 
 #logLevel: info
 
 # The language of messages to people and agents: en or ja. The log stays
-# English. Flag: --lang. Environment: GENKAN_LANG.
+# English. Flag: --lang. Environment: GENKAN_LANG. Without any of these the locale
+# decides: LC_ALL, LC_MESSAGES or LANG.
 #lang: en
 `

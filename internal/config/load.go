@@ -116,6 +116,9 @@ func load(data []byte, filename string, from Sources, flags Flags) (*Config, err
 	}
 	d := &decoder{problems: all, from: from}
 	said := fromFlags(flags, all).over(fromEnvironment(from.Env, all).over(d.addStored(d.file(root))))
+	if said.lang == nil {
+		said.lang = new(localeLang(from.Env))
+	}
 	c := said.config(all)
 	if err := all.err(); err != nil {
 		return nil, err
@@ -129,7 +132,7 @@ func (l layer) config(all *problems) *Config {
 	c := &Config{
 		Listen:       net.JoinHostPort(or(l.host, DefaultHost), strconv.Itoa(or(l.port, DefaultPort))),
 		LogLevel:     or(l.logLevel, DefaultLogLevel),
-		Lang:         or(l.lang, DefaultLang),
+		Lang:         *l.lang,
 		CORS:         CORS{Enabled: or(l.corsEnabled, false), Origins: or(l.corsOrigins, nil)},
 		RateLimit:    l.rateLimit,
 		AllowedHosts: or(l.allowedHosts, nil),

@@ -59,7 +59,8 @@ type Caller struct {
 	Session *Session
 	// Dir is where a caller without a session works, when it said so.
 	Dir string
-	// Via names the edge the call came through: "http", "sse", "stdio", "rest".
+	// Via names the edge the call came through: "http", "sse", "stdio", "rest",
+	// and "items" for the REST routes of the knowledge base.
 	Via string
 	// RequestID names the call in the log.
 	RequestID string

@@ -6,6 +6,7 @@ package gateway
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 )
 
@@ -60,6 +61,9 @@ type Tool struct {
 	// ChecksArguments is set if the source checks the arguments of this tool
 	// itself, and accepts some that the schema does not have.
 	ChecksArguments bool
+	// Labels are what a built-in source says about its tool beside the definition; nil
+	// for tools of servers.
+	Labels *ToolLabels
 
 	// Exposed is the name that clients use. Set by the catalog.
 	Exposed string
@@ -83,6 +87,23 @@ type Tool struct {
 	// Options are what the configuration says about calls of this tool. Set by
 	// the catalog.
 	Options ExecuteOptions
+}
+
+// ToolLabels describe a tool in the registry and to the search. Clients do not get them in
+// lists.
+type ToolLabels struct {
+	Category string
+	Tags     []string
+	Examples []ToolExample
+	// Translations are the title, the description and the examples in other languages.
+	Translations string
+}
+
+// ToolExample shows how a tool is used.
+type ToolExample struct {
+	Description string
+	// Parameters is a JSON object; ExpectedResult is any JSON value, or nil.
+	Parameters, ExpectedResult json.RawMessage
 }
 
 // ParamHeader is an argument that modern HTTP also sends as a header, for proxies

@@ -108,8 +108,10 @@ func describe(tool *gateway.Tool, h search.Hit, whole bool) hit {
 func summary(text string) string {
 	const most = 160
 	text = strings.Join(strings.Fields(text), " ")
-	if i := strings.Index(text, ". "); i > 0 {
-		text = text[:i+1]
+	for _, end := range []string{". ", "。"} {
+		if i := strings.Index(text, end); i > 0 {
+			text = text[:i] + strings.TrimSpace(end)
+		}
 	}
 	if utf8.RuneCountInString(text) > most {
 		text = string([]rune(text)[:most-1]) + "…"

@@ -40,12 +40,15 @@ type House interface {
 
 // Guide is the source of the four tools.
 type Guide struct {
-	house func() House
-	view  gateway.View
+	house     func() House
+	view      gateway.View
+	translate gateway.Translate
 }
 
-// New makes the guide of a view.
-func New(view gateway.View, house func() House) *Guide { return &Guide{house, view} }
+// New makes the guide of a view. Its tools are described in the language of translate.
+func New(view gateway.View, translate gateway.Translate, house func() House) *Guide {
+	return &Guide{house, view, translate}
+}
 
 // Name is "genkan".
 func (g *Guide) Name() string { return "genkan" }
@@ -59,7 +62,7 @@ func (g *Guide) List(kind gateway.Kind) []gateway.Tool {
 	if kind != gateway.KindTool {
 		return nil
 	}
-	return definitions(g.house().ServerNames(g.view))
+	return definitions(g.house().ServerNames(g.view), g.translate)
 }
 
 // Handle answers a call of one of them.

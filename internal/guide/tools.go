@@ -2,7 +2,6 @@ package guide
 
 import (
 	"encoding/json"
-	"fmt"
 	"strings"
 
 	"genkan/internal/gateway"
@@ -21,35 +20,38 @@ const mostNamed = 30
 
 // definitions are the four tools as clients see them. That the servers are named
 // matters: agents do not look for what they do not know to be there.
-func definitions(servers []string) []gateway.Tool {
+func definitions(servers []string, translate gateway.Translate) []gateway.Tool {
 	named := strings.Join(servers[:min(len(servers), mostNamed)], ", ")
 	if more := len(servers) - mostNamed; more > 0 {
-		named += fmt.Sprintf(" and %d more", more)
+		named = gateway.Textf("%s and %d more", named, more).In(translate)
 	}
-	text := func(description string) map[string]any {
-		return map[string]any{"type": "string", "description": description}
+	text := func(description gateway.Text) map[string]any {
+		return map[string]any{"type": "string", "description": description.In(translate)}
+	}
+	define := func(name string, readOnly bool, description gateway.Text, schema map[string]any) gateway.Tool {
+		return define(name, readOnly, description.In(translate), schema)
 	}
 	object := func(required []string, properties map[string]any) map[string]any {
 		return map[string]any{"type": "object", "properties": properties, "required": required}
 	}
-	id := text("An id that search_tools gave")
-	arguments := text("The tool's own arguments")
+	id := text(gateway.Textf("An id that search_tools gave"))
+	arguments := text(gateway.Textf("The tool's own arguments"))
 	arguments["type"] = "object"
 	return []gateway.Tool{
-		define(searchTools, true, "Find tools of the connected servers ("+named+") by what they do. "+
-			"Each hit has an id and says which tool to call it with; the first ones have their input schema.",
+		define(searchTools, true, gateway.Textf("Find tools of the connected servers (%s) by what they do. "+
+			"Each hit has an id and says which tool to call it with; the first ones have their input schema.", named),
 			object([]string{"query"}, map[string]any{
-				"query":  text("What you want to do, in a few words of any language"),
-				"about":  text("What kind of server it is about, if known: maps, version control"),
-				"server": text("Only this server's tools"),
+				"query":  text(gateway.Textf("What you want to do, in a few words of any language")),
+				"about":  text(gateway.Textf("What kind of server it is about, if known: maps, version control")),
+				"server": text(gateway.Textf("Only this server's tools")),
 				"limit":  map[string]any{"type": "integer", "minimum": 1, "maximum": 20},
-				"detail": map[string]any{"type": "string", "enum": []string{"brief", "full"}, "description": "full: all input schemas"},
+				"detail": map[string]any{"type": "string", "enum": []string{"brief", "full"}, "description": gateway.Textf("full: all input schemas").In(translate)},
 			})),
-		define(describeTool, true, "The whole definition of a tool.",
+		define(describeTool, true, gateway.Textf("The whole definition of a tool."),
 			object([]string{"name"}, map[string]any{"name": id})),
-		define(callReadTool, true, "Call a tool that only reads; the others need call_tool.",
+		define(callReadTool, true, gateway.Textf("Call a tool that only reads; the others need call_tool."),
 			object([]string{"name"}, map[string]any{"name": id, "arguments": arguments})),
-		define(callTool, false, "Call any tool that search_tools found.",
+		define(callTool, false, gateway.Textf("Call any tool that search_tools found."),
 			object([]string{"name"}, map[string]any{"name": id, "arguments": arguments})),
 	}
 }

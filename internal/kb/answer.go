@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math"
 	"time"
+	"unicode/utf8"
 
 	"genkan/internal/gateway"
 	"genkan/internal/jsonrpc"
@@ -14,21 +15,24 @@ import (
 // This file defines the JSON forms of the answers. Unset values are null.
 
 type itemAnswer struct {
-	ID          int64    `json:"id"`
-	Type        string   `json:"type"`
-	Title       string   `json:"title"`
-	Description string   `json:"description"`
-	Content     string   `json:"content"`
-	Status      string   `json:"status"`
-	Priority    Priority `json:"priority"`
-	Category    *string  `json:"category"`
-	StartDate   *string  `json:"start_date"`
-	EndDate     *string  `json:"end_date"`
-	Version     *string  `json:"version"`
-	Related     []string `json:"related"`
-	Tags        []string `json:"tags"`
-	CreatedAt   string   `json:"created_at"`
-	UpdatedAt   string   `json:"updated_at"`
+	ID          int64   `json:"id"`
+	Type        string  `json:"type"`
+	Title       string  `json:"title"`
+	Description string  `json:"description"`
+	Content     *string `json:"content,omitempty"`
+	// ContentLength is the number of characters; answers of writes have it in place of the
+	// content.
+	ContentLength *int     `json:"content_length,omitempty"`
+	Status        string   `json:"status"`
+	Priority      Priority `json:"priority"`
+	Category      *string  `json:"category"`
+	StartDate     *string  `json:"start_date"`
+	EndDate       *string  `json:"end_date"`
+	Version       *string  `json:"version"`
+	Related       []string `json:"related"`
+	Tags          []string `json:"tags"`
+	CreatedAt     string   `json:"created_at"`
+	UpdatedAt     string   `json:"updated_at"`
 	// MovedFrom is the requested reference if the item has a new one since.
 	// Former is set in exports only.
 	Former    []string `json:"former,omitempty"`
@@ -37,6 +41,8 @@ type itemAnswer struct {
 	// replacing the lists.
 	DroppedRelated []string `json:"dropped_related,omitempty"`
 	DroppedTags    []string `json:"dropped_tags,omitempty"`
+	// Changed are the fields that an update changed.
+	Changed *[]string `json:"changed,omitempty"`
 }
 
 type summaryAnswer struct {
@@ -45,6 +51,7 @@ type summaryAnswer struct {
 	Title     string   `json:"title"`
 	Status    string   `json:"status"`
 	Priority  Priority `json:"priority"`
+	Tags      []string `json:"tags"`
 	CreatedAt string   `json:"created_at"`
 	UpdatedAt string   `json:"updated_at"`
 }
@@ -62,6 +69,8 @@ type pageAnswer[T any] struct {
 	Offset int `json:"offset"`
 	// NextOffset is the offset of the next page.
 	NextOffset int `json:"next_offset,omitempty"`
+	// Hint says why there are no items.
+	Hint string `json:"hint,omitempty"`
 }
 
 func newPageAnswer[T any](items []T, total, limit, offset int) pageAnswer[T] {
@@ -80,16 +89,27 @@ type deletedAnswer struct {
 }
 
 type bulkAnswer struct {
-	Updated int             `json:"updated"`
-	Results []summaryAnswer `json:"results"`
+	Updated int         `json:"updated"`
+	Results []bulkEntry `json:"results"`
+}
+
+type bulkEntry struct {
+	summaryAnswer
+	Changed        []string `json:"changed"`
+	DroppedRelated []string `json:"dropped_related,omitempty"`
+	DroppedTags    []string `json:"dropped_tags,omitempty"`
 }
 
 type relatedAnswer struct {
 	Center summaryAnswer     `json:"center_item"`
 	Items  []neighbourAnswer `json:"related_items"`
-	Stats  graphStats        `json:"graph_stats"`
-	// Truncated is set when max_results left out some items.
-	Truncated bool `json:"truncated,omitempty"`
+	// Edges are the relations among these items, the nearer item first.
+	Edges [][2]string `json:"edges"`
+	Stats graphStats  `json:"graph_stats"`
+	// Truncated is set when max_results left out some items, and EdgesTruncated when there
+	// are more relations among the items than Edges has.
+	Truncated      bool `json:"truncated,omitempty"`
+	EdgesTruncated bool `json:"edges_truncated,omitempty"`
 }
 
 type neighbourAnswer struct {
@@ -128,8 +148,11 @@ type statusAnswer struct {
 }
 
 type stateAnswer struct {
-	Content  string        `json:"content"`
-	Metadata stateMetadata `json:"metadata"`
+	Content *string `json:"content,omitempty"`
+	// ContentLength and Changed are as in itemAnswer.
+	ContentLength *int          `json:"content_length,omitempty"`
+	Metadata      stateMetadata `json:"metadata"`
+	Changed       *[]string     `json:"changed,omitempty"`
 }
 
 type stateMetadata struct {
@@ -142,7 +165,7 @@ type stateMetadata struct {
 func newItemAnswer(found Found) itemAnswer {
 	i := &found.Item
 	a := itemAnswer{
-		ID: i.ID, Type: i.Type, Title: i.Title, Description: i.Description, Content: i.Content,
+		ID: i.ID, Type: i.Type, Title: i.Title, Description: i.Description, Content: &i.Content,
 		Status: i.Status, Priority: i.Priority, Category: textOrNull(i.Category), Version: textOrNull(i.Version),
 		StartDate: textOrNull(moment(i.Start)), EndDate: textOrNull(moment(i.End)),
 		Related: refTexts(i.Related), Tags: append([]string{}, i.Tags...),
@@ -152,23 +175,52 @@ func newItemAnswer(found Found) itemAnswer {
 	if !found.Former.IsZero() {
 		a.MovedFrom = found.Former.String()
 	}
+	if found.Changed != nil {
+		a.Changed = &found.Changed
+	}
 	return a
 }
 
+// newWrittenAnswer returns the answer of a write: the item without its content, which
+// the caller knows. REST answers the whole item.
+func newWrittenAnswer(found Found, call *gateway.Call) itemAnswer {
+	a := newItemAnswer(found)
+	if call.Via != viaItems {
+		a.Content, a.ContentLength = nil, new(utf8.RuneCountInString(found.Item.Content))
+	}
+	return a
+}
+
+func newBulkEntry(found Found) bulkEntry {
+	return bulkEntry{
+		newSummaryAnswer(found.Item.Summary()), found.Changed, refTexts(found.DroppedRelated), found.DroppedTags,
+	}
+}
+
 func newSummaryAnswer(s Summary) summaryAnswer {
-	return summaryAnswer{s.ID, s.Type, s.Title, s.Status, s.Priority, moment(s.CreatedAt), moment(s.UpdatedAt)}
+	return summaryAnswer{s.ID, s.Type, s.Title, s.Status, s.Priority, append([]string{}, s.Tags...), moment(s.CreatedAt), moment(s.UpdatedAt)}
 }
 
 func newStateAnswer(s State) stateAnswer {
-	return stateAnswer{s.Content, stateMetadata{
+	return stateAnswer{Content: &s.Content, Metadata: stateMetadata{
 		textOrNull(s.UpdatedBy), textOrNull(moment(s.UpdatedAt)), refTexts(s.Related), append([]string{}, s.Tags...),
 	}}
+}
+
+func newWrittenStateAnswer(s State, changed []string, call *gateway.Call) stateAnswer {
+	a := newStateAnswer(s)
+	a.Changed = &changed
+	if call.Via != viaItems {
+		a.Content, a.ContentLength = nil, new(utf8.RuneCountInString(s.Content))
+	}
+	return a
 }
 
 func newRelatedAnswer(n Neighbourhood) relatedAnswer {
 	a := relatedAnswer{
 		Center: newSummaryAnswer(n.Center), Items: []neighbourAnswer{},
-		Stats: graphStats{len(n.Items) + 1, n.Edges, n.Depth}, Truncated: n.Truncated,
+		Edges: all(n.Links, func(l [2]Ref) [2]string { return [2]string{l[0].String(), l[1].String()} }),
+		Stats: graphStats{len(n.Items) + 1, n.Edges, n.Depth}, Truncated: n.Truncated, EdgesTruncated: len(n.Links) < n.Edges,
 	}
 	for _, one := range n.Items {
 		relationship := "indirect"
@@ -184,7 +236,9 @@ func newPathsAnswer(r Routes) pathsAnswer {
 	a := pathsAnswer{Paths: []pathAnswer{}, Shortest: -1, Total: len(r.Each), Truncated: r.Truncated}
 	for _, route := range r.Each {
 		length := len(route) - 1
-		a.Shortest = length // all paths have this length
+		if a.Shortest < 0 {
+			a.Shortest = length // the first is the shortest
+		}
 		a.Paths = append(a.Paths, pathAnswer{all(route, newSummaryAnswer), length, 1 / float64(max(length, 1))})
 	}
 	return a
@@ -232,8 +286,8 @@ type errorAnswer struct {
 	} `json:"data"`
 }
 
-func newErrorAnswer(e *Error) errorAnswer {
-	a := errorAnswer{Code: e.Code, Message: e.Message}
+func newErrorAnswer(e *Error, translate gateway.Translate) errorAnswer {
+	a := errorAnswer{Code: e.Code, Message: e.in(translate)}
 	a.Data.Type, a.Data.Timestamp = e.Name, moment(e.Time)
 	d, details := &e.Details, map[string]any{}
 	if e.Code == CodeItemNotFound {
@@ -248,7 +302,11 @@ func newErrorAnswer(e *Error) errorAnswer {
 			details["value"] = d.Value
 		}
 	}
-	for key, text := range map[string]string{"constraint": d.Constraint, "message": d.Hint} {
+	constraint := d.Violated
+	if constraint == "" {
+		constraint = d.Constraint.In(translate)
+	}
+	for key, text := range map[string]string{"constraint": constraint, "message": d.Hint.In(translate)} {
 		if text != "" {
 			details[key] = text
 		}
@@ -265,14 +323,14 @@ func newErrorAnswer(e *Error) errorAnswer {
 
 // newResult returns the answer as text and as structured content, because clients
 // show one or the other.
-func newResult(answer any, err error) (*gateway.Result, error) {
+func newResult(answer any, err error, translate gateway.Translate) (*gateway.Result, error) {
 	isError := false
 	if err != nil {
 		var own *Error
 		if !errors.As(err, &own) {
 			return nil, err
 		}
-		answer, isError = newErrorAnswer(own), true
+		answer, isError = newErrorAnswer(own, translate), true
 	}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

@@ -55,14 +55,15 @@ func (a *arguments) only(known []string) {
 		if slices.Contains(known, key) {
 			continue
 		}
-		constraint := "Unknown argument; known are " + strings.Join(known, ", ")
-		if len(known) == 0 {
-			constraint = "Unknown argument; this tool has none"
+		near := gateway.Nearest(key, slices.Values(known))
+		switch value := a.values[key]; {
+		case near != "":
+			a.refuse(Invalid(key, value, "Unknown argument; did you mean %s?", near))
+		case len(known) == 0:
+			a.refuse(Invalid(key, value, "Unknown argument; this tool has none"))
+		default:
+			a.refuse(Invalid(key, value, "Unknown argument; known are %s", strings.Join(known, ", ")))
 		}
-		if near := gateway.Nearest(key, slices.Values(known)); near != "" {
-			constraint = "Unknown argument; did you mean " + near + "?"
-		}
-		a.refuse(Invalid(key, a.values[key], constraint))
 	}
 }
 
@@ -70,7 +71,7 @@ func (a *arguments) only(known []string) {
 func (a *arguments) require(keys []string) {
 	for _, key := range keys {
 		if a.values[key] == nil {
-			a.refuse(Invalid(key, nil, strings.ToUpper(key[:1])+key[1:]+" is required"))
+			a.refuse(Invalid(key, nil, "%s is required", strings.ToUpper(key[:1])+key[1:]))
 		}
 	}
 }

@@ -2,6 +2,7 @@ package kb
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -150,19 +151,22 @@ func unknownStatus(field, name string, known []Status) *Error {
 			}
 		}
 	}
-	hint := "Referenced status does not exist. "
+	hint := gateway.Textf("Referenced status does not exist. Statuses: %s", namesOf(known))
 	if near := gateway.Nearest(name, names); near != "" {
-		hint = "Referenced status does not exist; did you mean " + near + "? "
+		hint = gateway.Textf("Referenced status does not exist; did you mean %s? Statuses: %s", near, namesOf(known))
 	}
-	return violated(field, name, "fk_items_status_id", hint+namesOf(known))
+	return violated(field, name, statusRule, hint)
 }
+
+// statusRule is the rule that the status of an item exists.
+const statusRule = "fk_items_status_id"
 
 func namesOf(statuses []Status) string {
 	names := make([]string, len(statuses))
 	for i, s := range statuses {
 		names[i] = s.Name
 	}
-	return "Statuses: " + strings.Join(names, ", ")
+	return strings.Join(names, ", ")
 }
 
 // Tags lists all tags of items, the most used first.
@@ -184,6 +188,48 @@ func (b *Base) ByTag(ctx context.Context, tag string, types []string, limit, off
 		return Page{}, err
 	}
 	return b.page(ctx, Filter{Types: unique(types), Tag: tag, Closed: true, Limit: limit, Offset: offset})
+}
+
+// Types lists the types that items have, the most used first: at most one more than
+// ShownTypes.
+func (b *Base) Types(ctx context.Context) (types []Type, err error) {
+	defer b.stamp(&err)
+	return b.store.Types(ctx, ShownTypes+1)
+}
+
+// count returns the number of items of a type.
+func (b *Base) count(ctx context.Context, kind string) (n int, err error) {
+	defer b.stamp(&err)
+	page, err := b.store.List(ctx, Filter{Types: []string{kind}, Closed: true, Limit: 1})
+	return page.Total, err
+}
+
+// unknownType says that no item has a type, and which types there are.
+func (b *Base) unknownType(ctx context.Context, kind string) (gateway.Text, error) {
+	types, err := b.Types(ctx)
+	kind = gateway.Short(kind)
+	if len(types) == 0 {
+		return gateway.Textf("No item has the type %s; there are no items yet", kind), err
+	}
+	return gateway.Textf("No item has the type %s. Types in use: %s", kind, typeNames(types)), err
+}
+
+// nameTypes adds the types that there are to the error of a missing item, if its type is
+// none of them.
+func (b *Base) nameTypes(ctx context.Context, err error) error {
+	var own *Error
+	if !errors.As(err, &own) || own.Code != CodeItemNotFound || !own.Details.Actual.IsZero() {
+		return err
+	}
+	n, failed := b.count(ctx, own.Details.Ref.Type)
+	named := *own
+	if failed == nil && n == 0 {
+		named.Details.Hint, failed = b.unknownType(ctx, own.Details.Ref.Type)
+	}
+	if failed != nil {
+		return err
+	}
+	return &named
 }
 
 // Statuses lists the statuses that can be assigned to items, in order.

@@ -45,7 +45,7 @@ func checkText(field, text string, most int) error {
 	case strings.ContainsRune(text, 0):
 		return Invalid(field, text, "Must not contain the NUL character")
 	case len(text) > most && utf8.RuneCountInString(text) > most: // a character has at least a byte
-		return Invalid(field, text, fmt.Sprintf("Must have at most %d characters; it has %d", most, utf8.RuneCountInString(text)))
+		return Invalid(field, text, "Must have at most %d characters; it has %d", most, utf8.RuneCountInString(text))
 	}
 	return nil
 }
@@ -99,7 +99,7 @@ func checkPriority(p Priority) error {
 	for _, known := range Priorities() {
 		words = append(words, string(known))
 	}
-	return Invalid("priority", p, "Must be one of "+strings.Join(words, ", "))
+	return Invalid("priority", p, "Must be one of %s", strings.Join(words, ", "))
 }
 
 func checkTag(tag string) error {
@@ -112,7 +112,7 @@ func checkTag(tag string) error {
 // checkTags checks tags and returns them without repetitions.
 func checkTags(field string, tags []string) ([]string, error) {
 	if len(tags) > MaxTags {
-		return nil, Invalid(field, len(tags), fmt.Sprintf("Must have at most %d tags", MaxTags))
+		return nil, Invalid(field, len(tags), "Must have at most %d tags", MaxTags)
 	}
 	unique, seen := make([]string, 0, len(tags)), make(map[string]bool, len(tags))
 	for i, tag := range tags {
@@ -131,7 +131,7 @@ func checkTags(field string, tags []string) ([]string, error) {
 
 func checkRelated(field string, refs []Ref) error {
 	if len(refs) > MaxRelated {
-		return Invalid(field, len(refs), fmt.Sprintf("Must have at most %d references", MaxRelated))
+		return Invalid(field, len(refs), "Must have at most %d references", MaxRelated)
 	}
 	for i, ref := range refs {
 		if checkRef("", "", ref) != nil {
@@ -153,7 +153,7 @@ func checkTimes(start, end *time.Time) error {
 
 func checkCount(field string, n, most int) error {
 	if n < 1 || n > most {
-		return Invalid(field, n, fmt.Sprintf("Must be an integer from 1 to %d", most))
+		return Invalid(field, n, "Must be an integer from 1 to %d", most)
 	}
 	return nil
 }

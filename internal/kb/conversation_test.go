@@ -32,7 +32,7 @@ func TestConversations(t *testing.T) {
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			conversation.Play(t, file, func(t *testing.T, arc *txtar.Archive) testkit.Conn {
-				return &caller{tools: kb.NewTools(newBase(t).configured(arc).Base), answers: make(chan []byte, 1)}
+				return &caller{tools: kb.NewTools(newBase(t).configured(arc).Base, kb.Languages{}), answers: make(chan []byte, 1)}
 			})
 		})
 	}
@@ -55,7 +55,7 @@ func TestConversationsWithIndexes(t *testing.T) {
 				b := newBase(t).configured(arc)
 				indexes := kb.NewIndexes(b.store, kb.IndexOptions{})
 				t.Cleanup(func() { _ = indexes.Close() })
-				return &caller{tools: kb.NewTools(kb.New(b.store, kb.Options{Finder: indexes, Graph: indexes, Now: b.clock})), answers: make(chan []byte, 1)}
+				return &caller{tools: kb.NewTools(kb.New(b.store, kb.Options{Finder: indexes, Graph: indexes, Now: b.clock}), kb.Languages{}), answers: make(chan []byte, 1)}
 			})
 		})
 	}
@@ -175,7 +175,7 @@ func (c *caller) Close() error { return nil }
 // input.
 func FuzzTools(f *testing.F) {
 	b := newBase(f)
-	tools := kb.NewTools(b.Base)
+	tools := kb.NewTools(b.Base, kb.Languages{})
 	for _, seed := range []string{
 		`{"type":"docs","title":"x","related":["docs-1"],"tags":["a"],"start_date":"2026-01-01"}`,
 		`{"type":"docs","id":1.0,"limit":1e2,"offset":0,"statuses":["Open"],"depth":2}`,

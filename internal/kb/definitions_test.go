@@ -12,7 +12,7 @@ import (
 
 // TestDefinitions compares the tools that clients see with a golden file.
 func TestDefinitions(t *testing.T) {
-	tools := kb.NewTools(kb.New(nil, kb.Options{}))
+	tools := kb.NewTools(kb.New(nil, kb.Options{}), kb.Languages{})
 	var got bytes.Buffer
 	for _, tool := range tools.List(gateway.KindTool) {
 		if err := json.Indent(&got, tool.Definition, "", "  "); err != nil {

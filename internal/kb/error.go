@@ -26,7 +26,8 @@ const (
 const ReasonNoSpace = "no_space"
 
 // Error is the error of a call to the knowledge base. The call has changed nothing.
-// Its texts are part of the protocol and stay English.
+// Name and Message are part of the protocol and stay English; the texts of the details
+// are translated.
 type Error struct {
 	Code    Code
 	Name    string // such as ValidationError
@@ -44,7 +45,9 @@ type Details struct {
 	// Value is the given value. Long texts are shortened.
 	Value any
 	// Constraint is the rule for the value.
-	Constraint string
+	Constraint gateway.Text
+	// Violated is the name of a rule of the stored data.
+	Violated string
 	// Ref is the item that was not found.
 	Ref Ref
 	// Actual is the reference of the item that has this id.
@@ -53,16 +56,11 @@ type Details struct {
 	Index    int
 	HasIndex bool
 	// Hint explains more or says what to do next.
-	Hint string
+	Hint gateway.Text
 }
 
 func (e *Error) Error() string {
-	text := fmt.Sprintf("%d %s", e.Code, e.Message)
-	for _, more := range []string{e.Details.Field, e.Details.Constraint, e.Details.Hint} {
-		if more != "" {
-			text += ": " + more
-		}
-	}
+	text := fmt.Sprintf("%d %s", e.Code, e.in(nil))
 	if e.Err != nil {
 		text += ": " + e.Err.Error()
 	}
@@ -71,11 +69,38 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// Invalid returns the error of an invalid value.
-func Invalid(field string, value any, constraint string) *Error {
+// in returns the message and what there is to say about it, in the language of translate.
+func (e *Error) in(translate gateway.Translate) string {
+	text := e.Message
+	add := func(more string) {
+		if more != "" {
+			text += ": " + more
+		}
+	}
+	d := &e.Details
+	if d.HasIndex {
+		add(at("updates", d.Index))
+	}
+	hint := d.Hint.In(translate)
+	if !d.Ref.IsZero() {
+		add(d.Ref.String())
+		if hint != "" {
+			text += ". " + hint
+		}
+		return text
+	}
+	add(d.Field)
+	add(d.Constraint.In(translate))
+	add(hint)
+	return text
+}
+
+// Invalid returns the error of an invalid value. The format and its values are the rule
+// for it, such as "Must have at most %d entries".
+func Invalid(field string, value any, format string, values ...any) *Error {
 	return &Error{
 		Code: CodeValidation, Name: "ValidationError", Message: "Validation failed",
-		Details: Details{Field: gateway.Short(field), Value: shortened(value), Constraint: constraint},
+		Details: Details{Field: gateway.Short(field), Value: shortened(value), Constraint: gateway.Textf(format, values...)},
 	}
 }
 
@@ -87,16 +112,16 @@ func notFound(field string, ref, actual Ref) *Error {
 		Details: Details{Ref: ref, Actual: actual, Field: field},
 	}
 	if !actual.IsZero() {
-		e.Details.Hint = "Item " + ref.String() + " does not exist; this id belongs to " + actual.String()
+		e.Details.Hint = gateway.Textf("This id belongs to %s", actual.String())
 	}
 	return e
 }
 
 // violated returns the error of a value that conflicts with stored data.
-func violated(field string, value any, constraint, hint string) *Error {
+func violated(field string, value any, rule string, hint gateway.Text) *Error {
 	return &Error{
 		Code: CodeConstraintViolation, Name: "ConstraintViolationError", Message: "Constraint violation",
-		Details: Details{Field: field, Value: shortened(value), Constraint: constraint, Hint: hint},
+		Details: Details{Field: field, Value: shortened(value), Violated: rule, Hint: hint},
 	}
 }
 
@@ -139,7 +164,7 @@ func (b *Base) stamp(err *error) {
 		}
 		own = &Error{
 			Code: CodeDatabase, Name: "DatabaseError", Message: "Database error",
-			Details: Details{Hint: cause.Text()}, Err: *err,
+			Details: Details{Hint: gateway.Text{Format: cause.Message, Values: cause.Values}}, Err: *err,
 		}
 		if errors.Is(*err, gateway.ErrReadOnly) {
 			own = &Error{

@@ -36,10 +36,10 @@ func (a *Arguments) Count(key string, most int) int { return a.in.count(key, mos
 func (a *Arguments) Ref(typeKey, idKey string) Ref { return a.in.ref(typeKey, idKey) }
 
 // Answer returns the result of a call: the answer, encoded as JSON, or the error in
-// the form that all tools use.
-func (b *Base) Answer(answer any, err error) (*gateway.Result, error) {
+// the form that all tools use, in the language of translate.
+func (b *Base) Answer(answer any, err error, translate gateway.Translate) (*gateway.Result, error) {
 	b.stamp(&err)
-	return newResult(answer, err)
+	return newResult(answer, err, translate)
 }
 
 // AnswerMatch returns the form of an item in search results.

@@ -172,7 +172,7 @@ func (m *model) bulk(t *rapid.T) {
 // state is a write that changes no item.
 func (m *model) state(t *rapid.T) {
 	text := drawText(t, "state")
-	if _, err := m.process(t).SetState(context.Background(), kb.StatePatch{Content: text, UpdatedBy: "tester"}); err != nil {
+	if _, _, err := m.process(t).SetState(context.Background(), kb.StatePatch{Content: text, UpdatedBy: "tester"}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -270,7 +270,7 @@ func TestIndexesAreLazy(t *testing.T) {
 		t.Errorf("there are files: %v", entries)
 	}
 	// A write that changes no item counts, too.
-	if _, err := p.SetState(t.Context(), kb.StatePatch{Content: "all is well"}); err != nil {
+	if _, _, err := p.SetState(t.Context(), kb.StatePatch{Content: "all is well"}); err != nil {
 		t.Fatal(err)
 	}
 	if n := p.total(t, "common"); n != 300 || p.store.items.Load() != 0 {

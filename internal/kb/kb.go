@@ -37,12 +37,16 @@ type Summary struct {
 	Title                string
 	Status               string
 	Priority             Priority
+	Tags                 []string
 	CreatedAt, UpdatedAt time.Time
 }
 
+// Ref returns the item's reference.
+func (s *Summary) Ref() Ref { return Ref{s.Type, s.ID} }
+
 // Summary returns the item's form in lists.
 func (i *Item) Summary() Summary {
-	return Summary{i.ID, i.Type, i.Title, i.Status, i.Priority, i.CreatedAt, i.UpdatedAt}
+	return Summary{i.ID, i.Type, i.Title, i.Status, i.Priority, i.Tags, i.CreatedAt, i.UpdatedAt}
 }
 
 // Found is an item, with the requested reference if that is a former one.
@@ -53,6 +57,9 @@ type Found struct {
 	// the lists.
 	DroppedTags    []string
 	DroppedRelated []Ref
+	// Changed are the names of the fields that a write has changed; nil for a read and a
+	// new item.
+	Changed []string
 }
 
 // Ref is the reference of an item, such as docs-12. Ids are unique across types; the
@@ -137,6 +144,12 @@ type Tag struct {
 	Count int
 }
 
+// Type is a type with the number of its items.
+type Type struct {
+	Name  string
+	Count int
+}
+
 // State is the text about the current state. UpdatedAt is zero before the first
 // write.
 type State struct {
@@ -167,6 +180,8 @@ const (
 	UsualDepth, MaxDepth             = 1, 3
 	UsualRelated, MaxRelatedResults  = 50, 1_000
 	UsualPathDepth, MaxPathDepth     = 5, 10
-	// MaxPaths is the maximum number of shortest paths in an answer.
-	MaxPaths = 100
+	// MaxPaths is the maximum number of paths in an answer.
+	MaxPaths = 10
+	// ShownTypes is the maximum number of types that hints and instructions name.
+	ShownTypes = 20
 )

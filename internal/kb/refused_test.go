@@ -32,7 +32,7 @@ func kept(t testing.TB, s kb.Store) []any {
 func TestRefused(t *testing.T) {
 	t.Parallel()
 	b := newBase(t)
-	tools := kb.NewTools(b.Base)
+	tools := kb.NewTools(b.Base, kb.Languages{})
 	send := func(name string, arguments map[string]any) ([]byte, error) {
 		raw, err := json.Marshal(map[string]any{"name": name, "arguments": arguments})
 		if err != nil {
@@ -215,7 +215,7 @@ func TestRefused(t *testing.T) {
 			invalid:  {"Validation failed", "ValidationError"},
 			violated: {"Constraint violation", "ConstraintViolationError"},
 		}[c.code]
-		if got.Message != want[0] || got.Data.Type != want[1] || !strings.HasPrefix(got.Data.Timestamp, "2026-01-1") {
+		if !strings.HasPrefix(got.Message, want[0]+": ") || got.Data.Type != want[1] || !strings.HasPrefix(got.Data.Timestamp, "2026-01-1") {
 			t.Errorf("%s: %s", c.tool, raw)
 		}
 		_, valued := got.Data.Details["value"]
@@ -235,7 +235,7 @@ func TestRefused(t *testing.T) {
 // stored values are the given ones.
 func TestRefusedAsWritten(t *testing.T) {
 	b := newBase(t)
-	tools := kb.NewTools(b.Base)
+	tools := kb.NewTools(b.Base, kb.Languages{})
 	for _, c := range []struct{ tool, arguments, field, constraint string }{
 		{"create_item", `{"type":"docs","title":"\ud83d"}`, "title", "Must not have half of a surrogate pair"},
 		{"create_item", `{"type":"docs","title":"x","tags":["a","\ude00\ud83d"]}`, "tags", "Must not have half of a surrogate pair"},
@@ -340,10 +340,10 @@ func TestStoreFails(t *testing.T) {
 	full := &gateway.Error{Code: gateway.CodeUnavailable, Message: "the disk is full", Err: errors.New("inside")}
 	_, err := kb.New(brokenStore{err: full}, kb.Options{}).Get(t.Context(), kb.Ref{Type: "a", ID: 1})
 	var own *kb.Error
-	if !errors.As(err, &own) || own.Code != kb.CodeDatabase || own.Details.Hint != "the disk is full" || !errors.Is(err, full) {
+	if !errors.As(err, &own) || own.Code != kb.CodeDatabase || own.Details.Hint.String() != "the disk is full" || !errors.Is(err, full) {
 		t.Errorf("%v", err)
 	}
-	raw, err := call(t.Context(), kb.NewTools(kb.New(brokenStore{err: full}, kb.Options{})),
+	raw, err := call(t.Context(), kb.NewTools(kb.New(brokenStore{err: full}, kb.Options{}), kb.Languages{}),
 		[]byte(`{"name":"get_item_detail","arguments":{"type":"a","id":1}}`))
 	if err != nil || !strings.Contains(string(raw), `"details":{"message":"the disk is full"}`) || strings.Contains(string(raw), "inside") {
 		t.Errorf("%s, %v", raw, err)

@@ -115,7 +115,7 @@ func (r *relationGraph) related(ctx context.Context, seq, id int64, depth, most 
 	if err != nil {
 		return Around{}, false, unlessUnknown(err)
 	}
-	around := Around{Edges: found.Edges, Truncated: found.Cut}
+	around := Around{Edges: found.Edges, Links: found.Links, Truncated: found.Cut}
 	for _, n := range found.Nodes {
 		around.Nodes = append(around.Nodes, Near{n.ID, n.Distance})
 	}

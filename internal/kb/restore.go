@@ -2,7 +2,6 @@ package kb
 
 import (
 	"context"
-	"fmt"
 	"time"
 )
 
@@ -42,7 +41,7 @@ const MaxKeptID = 1_000_000_000
 func (b *Base) Restore(ctx context.Context, r Restoration) (all []RestoredAs, err error) {
 	defer b.stamp(&err)
 	if len(r.Items) > MaxBulk {
-		return nil, Invalid("items", len(r.Items), fmt.Sprintf("Must have at most %d entries", MaxBulk))
+		return nil, Invalid("items", len(r.Items), "Must have at most %d entries", MaxBulk)
 	}
 	now := b.now()
 	items := make([]RestoredItem, len(r.Items))

@@ -44,7 +44,7 @@ type Store interface {
 	Former(ctx context.Context, ids []int64) (map[int64][]Ref, error)
 	// Summaries returns the summaries of the items that exist, in the order of the ids.
 	Summaries(ctx context.Context, ids []int64) ([]Summary, error)
-	// Texts returns the items that exist, in the order of the ids, without their tags and
+	// Texts returns the items that exist, in the order of the ids, without their
 	// neighbours. Search results are made from them.
 	Texts(ctx context.Context, ids []int64) ([]Item, error)
 	// List lists items, the last updated first, among equals the higher id first.
@@ -54,6 +54,9 @@ type Store interface {
 	Neighbours(ctx context.Context, ids []int64) ([]Edge, error)
 	// Tags returns all tags of items, the most used first, then by name.
 	Tags(ctx context.Context) ([]Tag, error)
+	// Types returns the types that items have, the most used first, then by name, at most
+	// limit.
+	Types(ctx context.Context, limit int) ([]Type, error)
 	// Statuses returns the statuses that can be assigned to items, in order, and then the
 	// retired ones that items still have.
 	Statuses(ctx context.Context) ([]Status, error)

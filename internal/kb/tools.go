@@ -2,23 +2,44 @@ package kb
 
 import (
 	"context"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
 
 	"genkan/internal/gateway"
 )
 
 // Tools is the gateway.Source of the sixteen tools of a knowledge base.
 type Tools struct {
-	base  *Base
-	tools map[string]*tool
-	list  []gateway.Tool
+	base      *Base
+	translate gateway.Translate
+	tools     map[string]*tool
+	list      []gateway.Tool
+	// about is the last result of About.
+	about atomic.Pointer[aboutAt]
+}
+
+// aboutAt is what there is to say about the knowledge base after a write.
+type aboutAt struct {
+	seq   int64
+	types []Type
+}
+
+// Languages are the languages of the tools. The zero value is English.
+type Languages struct {
+	// Translate is the language of definitions, hints and errors.
+	Translate gateway.Translate
+	// Others are those in which the search knows the tools, too.
+	Others []gateway.Translate
 }
 
 // NewTools returns the tools of a knowledge base.
-func NewTools(base *Base) *Tools {
-	t := &Tools{base: base, tools: map[string]*tool{}}
+func NewTools(base *Base, l Languages) *Tools {
+	t := &Tools{base: base, translate: l.Translate, tools: map[string]*tool{}}
 	for _, one := range toolTable() {
 		t.tools[one.name] = &one
-		t.list = append(t.list, one.encode())
+		t.list = append(t.list, one.encode(l.Translate, l.Others))
 	}
 	return t
 }
@@ -26,13 +47,61 @@ func NewTools(base *Base) *Tools {
 // SourceName is the name of the source.
 const SourceName = "kb"
 
-// Instructions tells agents what the tools are for.
-const Instructions = "The knowledge base keeps what is worth remembering across conversations as items (notes, issues, decisions, documents): " +
-	"any type, a status, a priority, tags, and relations to other items. Look with search_items before you create, " +
-	"name related items as type-id, and keep where things stand with get_current_state and update_current_state."
-
 // Name returns the name of the source.
 func (t *Tools) Name() string { return SourceName }
+
+// aboutPatience is how long About waits for the store.
+const aboutPatience = time.Second
+
+// About describes the knowledge base, with the types that items have now. It reads them
+// again only after a write.
+func (t *Tools) About() gateway.About {
+	about := gateway.About{
+		Title:       say("Knowledge base").In(t.translate),
+		Description: say("Items such as notes, issues, decisions and documents, with tags, relations and full-text search.").In(t.translate),
+		Instructions: say("The knowledge base keeps what is worth remembering across conversations as items (notes, issues, decisions, documents): " +
+			"any type, a status, a priority, tags, and relations to other items. Look with search_items before you create, " +
+			"name related items as type-id, and keep where things stand with get_current_state and update_current_state.").In(t.translate),
+	}
+	if types := t.typesNow(); len(types) > 0 {
+		about.Instructions += " " + gateway.Textf("Types in use: %s.", typeNames(types)).In(t.translate)
+	}
+	return about
+}
+
+func (t *Tools) typesNow() []Type {
+	ctx, cancel := context.WithTimeout(context.Background(), aboutPatience)
+	defer cancel()
+	last := t.about.Load()
+	seq, err := t.base.store.Sequence(ctx)
+	if last != nil && (err != nil || last.seq == seq) {
+		return last.types
+	}
+	if err == nil {
+		var types []Type
+		if types, err = t.base.Types(ctx); err == nil {
+			t.about.Store(&aboutAt{seq, types})
+			return types
+		}
+	}
+	if last != nil {
+		return last.types
+	}
+	return nil
+}
+
+// typeNames returns types with the numbers of their items in one line: docs (12).
+func typeNames(types []Type) string {
+	names := make([]string, 0, len(types))
+	for i, one := range types {
+		if i == ShownTypes {
+			names = append(names, "…")
+			break
+		}
+		names = append(names, gateway.Printable(one.Name)+" ("+strconv.Itoa(one.Count)+")")
+	}
+	return strings.Join(names, ", ")
+}
 
 // List lists the tools.
 func (t *Tools) List(kind gateway.Kind) []gateway.Tool {
@@ -55,11 +124,16 @@ func (t *Tools) Handle(ctx context.Context, call *gateway.Call) (*gateway.Result
 	in := &arguments{values: values}
 	in.exact(call.Params.Get(call.Params.Arguments))
 	in.only(tool.known())
-	if !tool.spares(call) {
+	if !tool.spares(call.Via) {
 		in.require(tool.required)
 	}
-	answer, err := tool.run(ctx, t.base, call, in)
-	return newResult(answer, err)
+	answer, err := tool.run(ctx, t, call, in)
+	return newResult(answer, t.base.nameTypes(ctx, err), t.translate)
+}
+
+// Answer is Base.Answer in the language of the tools.
+func (t *Tools) Answer(answer any, err error) (*gateway.Result, error) {
+	return t.base.Answer(answer, err, t.translate)
 }
 
 // ready returns the first error of the arguments, with its time, or nil.
@@ -69,50 +143,54 @@ func (a *arguments) ready(b *Base) error {
 	return err
 }
 
-func createItem(ctx context.Context, b *Base, _ *gateway.Call, in *arguments) (any, error) {
+func createItem(ctx context.Context, t *Tools, call *gateway.Call, in *arguments) (any, error) {
 	kind, fields := in.word("type"), in.patch()
-	if err := in.ready(b); err != nil {
+	if err := in.ready(t.base); err != nil {
 		return nil, err
 	}
-	item, err := b.Create(ctx, kind, fields)
-	return newItemAnswer(Found{Item: item}), err
+	item, err := t.base.Create(ctx, kind, fields)
+	return newWrittenAnswer(Found{Item: item}, call), err
 }
 
-func getItemDetail(ctx context.Context, b *Base, _ *gateway.Call, in *arguments) (any, error) {
+func getItemDetail(ctx context.Context, t *Tools, _ *gateway.Call, in *arguments) (any, error) {
 	ref := in.ref("type", "id")
-	if err := in.ready(b); err != nil {
+	if err := in.ready(t.base); err != nil {
 		return nil, err
 	}
-	found, err := b.Get(ctx, ref)
+	found, err := t.base.Get(ctx, ref)
 	return newItemAnswer(found), err
 }
 
-func getItems(ctx context.Context, b *Base, _ *gateway.Call, in *arguments) (any, error) {
+func getItems(ctx context.Context, t *Tools, _ *gateway.Call, in *arguments) (any, error) {
 	f := Filter{Types: in.oneOrAll("type"), Statuses: in.words("statuses"), Closed: in.flag("includeClosedStatuses")}
 	f.Limit, f.Offset = in.page(MaxPage)
 	f.From, f.Until = Days(in.day("start_date"), in.day("end_date"))
-	if err := in.ready(b); err != nil {
+	if err := in.ready(t.base); err != nil {
 		return nil, err
 	}
-	page, err := b.List(ctx, f)
-	return newPageAnswer(all(page.Items, newSummaryAnswer), page.Total, page.Limit, page.Offset), err
+	page, err := t.base.List(ctx, f)
+	answer := newPageAnswer(all(page.Items, newSummaryAnswer), page.Total, page.Limit, page.Offset)
+	if err == nil && page.Total == 0 {
+		answer.Hint, err = t.emptyHint(ctx, f.Types, !f.Closed && len(f.Statuses) == 0 && f.From.IsZero() && f.Until.IsZero())
+	}
+	return answer, err
 }
 
-func updateItemTool(ctx context.Context, b *Base, _ *gateway.Call, in *arguments) (any, error) {
+func updateItemTool(ctx context.Context, t *Tools, call *gateway.Call, in *arguments) (any, error) {
 	ref, patch := in.ref("type", "id"), in.patch()
-	if err := in.ready(b); err != nil {
+	if err := in.ready(t.base); err != nil {
 		return nil, err
 	}
-	found, err := b.Update(ctx, ref, patch)
-	return newItemAnswer(found), err
+	found, err := t.base.Update(ctx, ref, patch)
+	return newWrittenAnswer(found, call), err
 }
 
-func deleteItemTool(ctx context.Context, b *Base, _ *gateway.Call, in *arguments) (any, error) {
+func deleteItemTool(ctx context.Context, t *Tools, _ *gateway.Call, in *arguments) (any, error) {
 	ref := in.ref("type", "id")
-	if err := in.ready(b); err != nil {
+	if err := in.ready(t.base); err != nil {
 		return nil, err
 	}
-	found, err := b.Delete(ctx, ref)
+	found, err := t.base.Delete(ctx, ref)
 	a := deletedAnswer{Deleted: true, Type: found.Item.Type, ID: found.Item.ID}
 	if !found.Former.IsZero() {
 		a.MovedFrom = found.Former.String()
@@ -120,112 +198,138 @@ func deleteItemTool(ctx context.Context, b *Base, _ *gateway.Call, in *arguments
 	return a, err
 }
 
-func searchItems(ctx context.Context, b *Base, _ *gateway.Call, in *arguments) (any, error) {
+func searchItems(ctx context.Context, t *Tools, _ *gateway.Call, in *arguments) (any, error) {
 	q := Query{Text: in.word("query"), Types: in.words("types"), Statuses: in.words("statuses"), Tag: in.word("tag")}
 	if q.Tag == "" && in.values["tag"] != nil {
 		in.refuse(checkTag(""))
 	}
 	q.From, q.Until = Days(in.day("start_date"), in.day("end_date"))
 	q.Limit, q.Offset = in.page(MaxPage)
-	if err := in.ready(b); err != nil {
+	if err := in.ready(t.base); err != nil {
 		return nil, err
 	}
-	found, err := b.Search(ctx, q)
-	return newPageAnswer(all(found.Items, newMatchAnswer), found.Total, found.Limit, found.Offset), err
+	found, err := t.base.Search(ctx, q)
+	answer := newPageAnswer(all(found.Items, newMatchAnswer), found.Total, found.Limit, found.Offset)
+	if err == nil && found.Total == 0 {
+		answer.Hint, err = t.emptyHint(ctx, q.Types, false)
+	}
+	return answer, err
 }
 
-func searchSuggest(ctx context.Context, b *Base, _ *gateway.Call, in *arguments) (any, error) {
+func searchSuggest(ctx context.Context, t *Tools, _ *gateway.Call, in *arguments) (any, error) {
 	q := Query{Text: in.word("query"), Types: in.words("types"), Limit: in.count("limit", MaxSuggestions)}
-	if err := in.ready(b); err != nil {
+	if err := in.ready(t.base); err != nil {
 		return nil, err
 	}
-	suggestions, err := b.Suggest(ctx, q)
+	suggestions, err := t.base.Suggest(ctx, q)
 	return map[string]any{"suggestions": append([]string{}, suggestions...)}, err
 }
 
-func getRelatedItems(ctx context.Context, b *Base, _ *gateway.Call, in *arguments) (any, error) {
+func getRelatedItems(ctx context.Context, t *Tools, _ *gateway.Call, in *arguments) (any, error) {
 	ref, depth, most := in.ref("type", "id"), in.count("depth", MaxDepth), in.count("max_results", MaxRelatedResults)
-	if err := in.ready(b); err != nil {
+	if err := in.ready(t.base); err != nil {
 		return nil, err
 	}
-	around, err := b.Related(ctx, ref, depth, most)
+	around, err := t.base.Related(ctx, ref, depth, most)
 	return newRelatedAnswer(around), err
 }
 
-func findPath(ctx context.Context, b *Base, _ *gateway.Call, in *arguments) (any, error) {
+func findPath(ctx context.Context, t *Tools, _ *gateway.Call, in *arguments) (any, error) {
 	from, to, depth := in.ref("from_type", "from_id"), in.ref("to_type", "to_id"), in.count("max_depth", MaxPathDepth)
-	if err := in.ready(b); err != nil {
+	if err := in.ready(t.base); err != nil {
 		return nil, err
 	}
-	routes, err := b.Paths(ctx, from, to, depth)
+	routes, err := t.base.Paths(ctx, from, to, depth)
 	return newPathsAnswer(routes), err
 }
 
-func getTags(ctx context.Context, b *Base, _ *gateway.Call, in *arguments) (any, error) {
-	if err := in.ready(b); err != nil {
+func getTags(ctx context.Context, t *Tools, _ *gateway.Call, in *arguments) (any, error) {
+	if err := in.ready(t.base); err != nil {
 		return nil, err
 	}
-	tags, err := b.Tags(ctx)
+	tags, err := t.base.Tags(ctx)
 	return map[string]any{"tags": all(tags, func(t Tag) tagAnswer { return tagAnswer(t) })}, err
 }
 
-func searchItemsByTag(ctx context.Context, b *Base, _ *gateway.Call, in *arguments) (any, error) {
+func searchItemsByTag(ctx context.Context, t *Tools, _ *gateway.Call, in *arguments) (any, error) {
 	tag, types := in.word("tag"), in.words("types")
 	limit, offset := in.page(MaxPage)
-	if err := in.ready(b); err != nil {
+	if err := in.ready(t.base); err != nil {
 		return nil, err
 	}
-	page, err := b.ByTag(ctx, tag, types, limit, offset)
-	return newPageAnswer(all(page.Items, newSummaryAnswer), page.Total, page.Limit, page.Offset), err
+	page, err := t.base.ByTag(ctx, tag, types, limit, offset)
+	answer := newPageAnswer(all(page.Items, newSummaryAnswer), page.Total, page.Limit, page.Offset)
+	if err == nil && page.Total == 0 {
+		answer.Hint, err = t.emptyHint(ctx, types, false)
+	}
+	return answer, err
 }
 
-func getStatuses(ctx context.Context, b *Base, _ *gateway.Call, in *arguments) (any, error) {
-	if err := in.ready(b); err != nil {
+func getStatuses(ctx context.Context, t *Tools, _ *gateway.Call, in *arguments) (any, error) {
+	if err := in.ready(t.base); err != nil {
 		return nil, err
 	}
-	statuses, err := b.Statuses(ctx)
+	statuses, err := t.base.Statuses(ctx)
 	return map[string]any{"statuses": all(statuses, func(s Status) statusAnswer { return statusAnswer{s.Name, s.Closed} })}, err
 }
 
-func getCurrentState(ctx context.Context, b *Base, _ *gateway.Call, in *arguments) (any, error) {
-	if err := in.ready(b); err != nil {
+func getCurrentState(ctx context.Context, t *Tools, _ *gateway.Call, in *arguments) (any, error) {
+	if err := in.ready(t.base); err != nil {
 		return nil, err
 	}
-	state, err := b.State(ctx)
+	state, err := t.base.State(ctx)
 	return newStateAnswer(state), err
 }
 
-func updateCurrentState(ctx context.Context, b *Base, call *gateway.Call, in *arguments) (any, error) {
+func updateCurrentState(ctx context.Context, t *Tools, call *gateway.Call, in *arguments) (any, error) {
 	p := StatePatch{
 		Content: in.word("content"), UpdatedBy: in.word("updated_by"), Related: in.refs("related"), Tags: in.texts("tags"),
 	}
 	if p.UpdatedBy == "" {
 		p.UpdatedBy = call.Identity.ClientID
 	}
-	if err := in.ready(b); err != nil {
+	if err := in.ready(t.base); err != nil {
 		return nil, err
 	}
-	state, err := b.SetState(ctx, p)
-	return newStateAnswer(state), err
+	state, changed, err := t.base.SetState(ctx, p)
+	return newWrittenStateAnswer(state, changed, call), err
 }
 
-func changeItemType(ctx context.Context, b *Base, _ *gateway.Call, in *arguments) (any, error) {
+func changeItemType(ctx context.Context, t *Tools, call *gateway.Call, in *arguments) (any, error) {
 	ref, kind := in.ref("from_type", "from_id"), in.word("to_type")
-	if err := in.ready(b); err != nil {
+	if err := in.ready(t.base); err != nil {
 		return nil, err
 	}
-	found, err := b.ChangeType(ctx, ref, kind)
-	return newItemAnswer(found), err
+	found, err := t.base.ChangeType(ctx, ref, kind)
+	return newWrittenAnswer(found, call), err
 }
 
-func bulkUpdate(ctx context.Context, b *Base, _ *gateway.Call, in *arguments) (any, error) {
+func bulkUpdate(ctx context.Context, t *Tools, _ *gateway.Call, in *arguments) (any, error) {
 	var edits []Edit
 	if in.err == nil {
-		edits = in.edits("updates", names(fieldProperties(false)))
+		edits = in.edits("updates", names(changedFields()))
 	}
-	if err := in.ready(b); err != nil {
+	if err := in.ready(t.base); err != nil {
 		return nil, err
 	}
-	done, err := b.BulkUpdate(ctx, edits)
-	return bulkAnswer{len(done), all(done, func(f Found) summaryAnswer { return newSummaryAnswer(f.Item.Summary()) })}, err
+	done, err := t.base.BulkUpdate(ctx, edits)
+	return bulkAnswer{len(done), all(done, newBulkEntry)}, err
+}
+
+// emptyHint says why a list is empty, if a type of it has no items or only closed ones.
+func (t *Tools) emptyHint(ctx context.Context, types []string, open bool) (string, error) {
+	for _, kind := range types {
+		n, err := t.base.count(ctx, kind)
+		if err != nil {
+			return "", err
+		}
+		if n == 0 {
+			hint, err := t.base.unknownType(ctx, kind)
+			return hint.In(t.translate), err
+		}
+		if open {
+			return gateway.Textf("Items of this type in closed statuses: %d", n).In(t.translate), nil
+		}
+	}
+	return "", nil
 }

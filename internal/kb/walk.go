@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"slices"
+
+	"genkan/internal/kb/graph"
 )
 
 // Graph answers questions about relations. The ids must be those of existing items.
@@ -11,8 +13,8 @@ type Graph interface {
 	// Related returns the items within a distance, the nearest first, then by id, at
 	// most most of them.
 	Related(ctx context.Context, id int64, depth, most int) (Around, error)
-	// Paths returns all shortest paths between two items up to a length, ordered by their
-	// ids, at most most of them.
+	// Paths returns paths between two items up to a length on which no item is repeated, the
+	// shortest first, then by their ids, at most most of them.
 	Paths(ctx context.Context, from, to int64, depth, most int) (Paths, error)
 }
 
@@ -21,6 +23,10 @@ type Around struct {
 	Nodes []Near
 	// Edges is the number of relations among these items and the one in the middle.
 	Edges int
+	// Links are these relations in the order of Nodes: those that lead to the first item,
+	// then to the second. The nearer item comes first. There are at most
+	// graph.LinksPerNode for each of Nodes, of which each has at least one.
+	Links [][2]int64
 	// Truncated is set if there are more items.
 	Truncated bool
 }
@@ -33,15 +39,18 @@ type Near struct {
 
 // Paths holds paths from one item to another, both included.
 type Paths struct {
-	Each      [][]int64
+	Each [][]int64
+	// Truncated is set if there are more, or may be because the search was too long.
 	Truncated bool
 }
 
 // Neighbourhood holds the items around an item.
 type Neighbourhood struct {
-	Center    Summary
-	Items     []Neighbour
+	Center Summary
+	Items  []Neighbour
+	// Edges and Links are as in Around.
 	Edges     int
+	Links     [][2]Ref
 	Depth     int
 	Truncated bool
 }
@@ -52,7 +61,7 @@ type Neighbour struct {
 	Distance int
 }
 
-// Routes holds the shortest paths between two items.
+// Routes holds paths between two items, the shortest first.
 type Routes struct {
 	Each      [][]Summary
 	Truncated bool
@@ -88,16 +97,27 @@ func (b *Base) Related(ctx context.Context, ref Ref, depth, most int) (around Ne
 		return Neighbourhood{}, err
 	}
 	around = Neighbourhood{Center: center.Item.Summary(), Edges: found.Edges, Truncated: found.Truncated}
+	refs := map[int64]Ref{around.Center.ID: around.Center.Ref()}
 	for _, node := range found.Nodes {
 		if s, ok := known[node.ID]; ok { // the item may have just been deleted
 			around.Items = append(around.Items, Neighbour{s, node.Distance})
 			around.Depth = max(around.Depth, node.Distance)
+			refs[s.ID] = s.Ref()
 		}
+	}
+	for _, link := range found.Links {
+		from, to := refs[link[0]], refs[link[1]]
+		if from.IsZero() || to.IsZero() {
+			around.Edges--
+			continue
+		}
+		around.Links = append(around.Links, [2]Ref{from, to})
 	}
 	return around, nil
 }
 
-// Paths returns the shortest paths from one item to another.
+// Paths returns the shortest paths from one item to another, and longer ones up to a
+// depth.
 func (b *Base) Paths(ctx context.Context, from, to Ref, depth int) (routes Routes, err error) {
 	defer b.stamp(&err)
 	depth = cmp.Or(depth, UsualPathDepth)
@@ -183,74 +203,115 @@ func (w *Walk) Related(ctx context.Context, id int64, depth, most int) (Around, 
 			circle = append(circle, end)
 		}
 	}
-	for e := range edges {
-		if seen[e.A] && seen[e.B] {
-			around.Edges++
-		}
-	}
+	around.Edges, around.Links = linksAmong(id, around.Nodes, edges)
 	return around, nil
 }
 
-// Paths searches breadth first from one end until it reaches the other, and then back.
+// linksAmong counts the edges between the nodes, and returns the first of them.
+func linksAmong(centre int64, nodes []Near, edges map[Edge]bool) (count int, links [][2]int64) {
+	order, position := []int64{centre}, map[int64]int{centre: 0}
+	for _, node := range nodes {
+		position[node.ID] = len(order)
+		order = append(order, node.ID)
+	}
+	before := make([][]int, len(order)) // for each node, the earlier ones that it is related to
+	for e := range edges {
+		a, hasA := position[e.A]
+		b, hasB := position[e.B]
+		if hasA && hasB {
+			before[max(a, b)] = append(before[max(a, b)], min(a, b))
+			count++
+		}
+	}
+	more := (graph.LinksPerNode - 1) * len(nodes)
+	for i, all := range before {
+		slices.Sort(all)
+		shown := all[:min(len(all), 1+more)]
+		for _, at := range shown {
+			links = append(links, [2]int64{order[at], order[i]})
+		}
+		more -= max(len(shown)-1, 0)
+	}
+	return count, links
+}
+
+// walkRows is the number of items whose relations Walk reads to find paths before it
+// gives up.
+const walkRows = 20_000
+
+// Paths searches breadth first from the goal for the distances to it, and then depth
+// first for the paths of each length.
 func (w *Walk) Paths(ctx context.Context, from, to int64, depth, most int) (Paths, error) {
-	before := map[int64][]int64{} // the neighbours one step nearer to the start
-	distances := map[int64]int{from: 0}
-	circle := []int64{from}
-	for distance := 1; distance <= depth && len(circle) > 0 && before[to] == nil; distance++ {
-		found, err := w.store.Neighbours(ctx, circle)
-		if err != nil {
+	var paths Paths
+	rows := map[int64][]int64{}
+	distances := map[int64]int{to: 0}
+	read := func(ids []int64) error {
+		found, err := w.store.Neighbours(ctx, ids)
+		wanted := make(map[int64]bool, len(ids))
+		for _, id := range ids {
+			wanted[id] = true
+		}
+		for _, e := range found {
+			for _, step := range []Edge{e, {e.B, e.A}} {
+				if wanted[step.A] {
+					rows[step.A] = append(rows[step.A], step.B)
+				}
+			}
+		}
+		for _, id := range ids {
+			slices.Sort(rows[id])
+		}
+		return err
+	}
+	if err := read([]int64{from}); err != nil {
+		return Paths{}, err
+	}
+	tried := 0
+	var follow func(path []int64, length int)
+	follow = func(path []int64, length int) {
+		last, rest := path[len(path)-1], length-len(path)+1
+		if last == to || rest == 0 {
+			if last == to && rest == 0 {
+				paths.Truncated = len(paths.Each) == most
+				if !paths.Truncated {
+					paths.Each = append(paths.Each, slices.Clone(path))
+				}
+			}
+			return
+		}
+		for _, next := range rows[last] {
+			far, known := distances[next]
+			if tried++; tried > graph.LongerWork {
+				paths.Truncated = true
+			}
+			if paths.Truncated {
+				return
+			}
+			if known && far < rest && !slices.Contains(path, next) {
+				follow(append(path, next), length)
+			}
+		}
+	}
+	circle := []int64{to}
+	for length := 1; length <= depth && !paths.Truncated; length++ {
+		if len(rows)+len(circle) > walkRows {
+			paths.Truncated = true
+			break
+		}
+		if err := read(circle); err != nil {
 			return Paths{}, err
 		}
 		var next []int64
-		for _, e := range found {
-			for _, step := range []Edge{e, {e.B, e.A}} {
-				at, known := distances[step.A]
-				if !known || at != distance-1 {
-					continue
-				}
-				if _, met := distances[step.B]; !met {
-					distances[step.B], next = distance, append(next, step.B)
-				}
-				if distances[step.B] == distance {
-					before[step.B] = append(before[step.B], step.A)
+		for _, id := range circle {
+			for _, other := range rows[id] {
+				if _, met := distances[other]; !met && other != from {
+					distances[other], next = length, append(next, other)
 				}
 			}
 		}
 		circle = next
-	}
-	// Walk forward again, only along the steps that lead to the goal. So the paths come
-	// in order and the walk can end early.
-	after := map[int64][]int64{}
-	back := []int64{to}
-	for seen := map[int64]bool{to: true}; len(back) > 0; {
-		id := back[0]
-		back = back[1:]
-		for _, previous := range before[id] {
-			after[previous] = append(after[previous], id)
-			if !seen[previous] {
-				seen[previous], back = true, append(back, previous)
-			}
-		}
-	}
-	var paths Paths
-	var follow func(path []int64)
-	follow = func(path []int64) {
-		last := path[len(path)-1]
-		switch {
-		case paths.Truncated:
-		case last == to && len(paths.Each) == most:
-			paths.Truncated = true
-		case last == to:
-			paths.Each = append(paths.Each, slices.Clone(path))
-		default:
-			slices.Sort(after[last])
-			for _, next := range after[last] {
-				follow(append(path, next))
-			}
-		}
-	}
-	if before[to] != nil {
-		follow([]int64{from})
+		// Paths of this length use only items that are less than it away from the goal.
+		follow([]int64{from}, length)
 	}
 	return paths, nil
 }

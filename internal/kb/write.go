@@ -4,9 +4,10 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
+
+	"genkan/internal/gateway"
 )
 
 // Patch holds the fields to change. A nil field stays unchanged, and an empty one
@@ -75,7 +76,7 @@ func (b *Base) Update(ctx context.Context, ref Ref, patch Patch) (found Found, e
 func (b *Base) BulkUpdate(ctx context.Context, edits []Edit) (all []Found, err error) {
 	defer b.stamp(&err)
 	if len(edits) > MaxBulk {
-		return nil, Invalid("updates", len(edits), fmt.Sprintf("Must have at most %d entries", MaxBulk))
+		return nil, Invalid("updates", len(edits), "Must have at most %d entries", MaxBulk)
 	}
 	return b.edit(ctx, edits, true)
 }
@@ -101,6 +102,7 @@ func (b *Base) edit(ctx context.Context, edits []Edit, bulk bool) ([]Found, erro
 	}
 	if !bulk && edits[0].Patch.isZero() {
 		found, err := find(ctx, b.store, "", edits[0].Ref)
+		found.Changed = []string{}
 		return []Found{found}, err
 	}
 	now := b.now()
@@ -112,12 +114,14 @@ func (b *Base) edit(ctx context.Context, edits []Edit, bulk bool) ([]Found, erro
 			if err != nil {
 				return numbered(i, err)
 			}
+			found.Changed = []string{}
 			if !edits[i].Patch.isZero() {
 				before := found.Item
 				parts, err := edits[i].Patch.apply(ctx, w, &found.Item, now)
 				if err == nil {
 					err = statusOf(w.Update(ctx, &found.Item, parts), &found.Item)
 				}
+				found.Changed = changedFrom(&before, &found.Item)
 				if edits[i].Patch.Tags != nil {
 					found.DroppedTags = without(before.Tags, found.Item.Tags)
 				}
@@ -136,6 +140,33 @@ func (b *Base) edit(ctx context.Context, edits []Edit, bulk bool) ([]Found, erro
 		return nil, b.nameStatuses(ctx, err)
 	}
 	return all, nil
+}
+
+// changedFrom returns the names of the fields that differ, in the order of answers. The
+// time of the update is none of them.
+func changedFrom(before, after *Item) []string {
+	changed := []string{}
+	for _, field := range []struct {
+		name string
+		same bool
+	}{
+		{"title", before.Title == after.Title},
+		{"description", before.Description == after.Description},
+		{"content", before.Content == after.Content},
+		{"status", before.Status == after.Status},
+		{"priority", before.Priority == after.Priority},
+		{"category", before.Category == after.Category},
+		{"start_date", before.Start.Equal(after.Start)},
+		{"end_date", before.End.Equal(after.End)},
+		{"version", before.Version == after.Version},
+		{"related", slices.Equal(before.Related, after.Related)},
+		{"tags", slices.Equal(before.Tags, after.Tags)},
+	} {
+		if !field.same {
+			changed = append(changed, field.name)
+		}
+	}
+	return changed
 }
 
 // atIndex adds the entry of a bulk update to an error.
@@ -177,7 +208,7 @@ func (p *Patch) apply(ctx context.Context, w Writer, item *Item, now time.Time) 
 	if p.Tags != nil || p.AddTags != nil || p.RemoveTags != nil {
 		tags := p.tags(item.Tags)
 		if len(tags) > MaxTags {
-			return Parts{}, Invalid("add_tags", len(tags), fmt.Sprintf("An item must have at most %d tags", MaxTags))
+			return Parts{}, Invalid("add_tags", len(tags), "An item must have at most %d tags", MaxTags)
 		}
 		item.Tags, parts.Tags = tags, true
 	}
@@ -288,7 +319,7 @@ func missing(in, from []Ref) []int64 {
 // statusOf names the status that a store did not know.
 func statusOf(err error, item *Item) error {
 	if errors.Is(err, ErrUnknownStatus) {
-		return violated("status", item.Status, "fk_items_status_id", "")
+		return violated("status", item.Status, statusRule, gateway.Text{})
 	}
 	return err
 }
@@ -308,7 +339,7 @@ func (b *Base) nameStatuses(ctx context.Context, err error) error {
 	named := *own
 	named.Details.Hint = unknownStatus("status", name, current(known)).Details.Hint
 	if slices.ContainsFunc(known, func(s Status) bool { return s.Retired && s.Name == name }) {
-		named.Details.Hint = "Items that have this status keep it, but no other gets it any more. " + namesOf(current(known))
+		named.Details.Hint = gateway.Textf("Items that have this status keep it, but no other gets it any more. Statuses: %s", namesOf(current(known)))
 	}
 	return &named
 }
@@ -346,9 +377,11 @@ func (b *Base) ChangeType(ctx context.Context, ref Ref, kind string) (found Foun
 		if found, err = find(ctx, w, "", ref); err != nil {
 			return err
 		}
+		found.Changed = []string{}
 		if found.Item.Type == kind {
 			return nil // a repeated call: the type was changed before
 		}
+		found.Changed = []string{"id", "type"}
 		former := found.Item.Ref()
 		found.Item.Type, found.Item.UpdatedAt = kind, now
 		found.Former = ref
@@ -365,24 +398,25 @@ type StatePatch struct {
 	Tags      *[]string
 }
 
-// SetState changes the text about the current state.
-func (b *Base) SetState(ctx context.Context, p StatePatch) (state State, err error) {
+// SetState changes the text about the current state. It returns the names of the fields
+// that changed.
+func (b *Base) SetState(ctx context.Context, p StatePatch) (state State, changed []string, err error) {
 	defer b.stamp(&err)
 	if err := checkText("content", p.Content, MaxContent); err != nil {
-		return State{}, err
+		return State{}, nil, err
 	}
 	if err := checkText("updated_by", p.UpdatedBy, MaxWords); err != nil {
-		return State{}, err
+		return State{}, nil, err
 	}
 	if p.Related != nil {
 		if err := checkRelated("related", *p.Related); err != nil {
-			return State{}, err
+			return State{}, nil, err
 		}
 	}
 	if p.Tags != nil {
 		tags, err := checkTags("tags", *p.Tags)
 		if err != nil {
-			return State{}, err
+			return State{}, nil, err
 		}
 		p.Tags = &tags
 	}
@@ -391,6 +425,7 @@ func (b *Base) SetState(ctx context.Context, p StatePatch) (state State, err err
 		if state, err = w.State(ctx); err != nil {
 			return err
 		}
+		before := state
 		state.Content, state.UpdatedBy, state.UpdatedAt = p.Content, p.UpdatedBy, now
 		if p.Tags != nil {
 			state.Tags = *p.Tags
@@ -400,9 +435,28 @@ func (b *Base) SetState(ctx context.Context, p StatePatch) (state State, err err
 				return err
 			}
 		}
+		changed = changedState(&before, &state)
 		return w.SetState(ctx, &state)
 	})
-	return state, err
+	return state, changed, err
+}
+
+func changedState(before, after *State) []string {
+	changed := []string{}
+	for _, field := range []struct {
+		name string
+		same bool
+	}{
+		{"content", before.Content == after.Content},
+		{"updated_by", before.UpdatedBy == after.UpdatedBy},
+		{"related", slices.Equal(before.Related, after.Related)},
+		{"tags", slices.Equal(before.Tags, after.Tags)},
+	} {
+		if !field.same {
+			changed = append(changed, field.name)
+		}
+	}
+	return changed
 }
 
 // SetStatuses replaces the statuses that can be assigned to items; the first open one
@@ -411,7 +465,7 @@ func (b *Base) SetState(ctx context.Context, p StatePatch) (state State, err err
 func (b *Base) SetStatuses(ctx context.Context, statuses []Status) (err error) {
 	defer b.stamp(&err)
 	if len(statuses) == 0 || len(statuses) > MaxStatuses {
-		return Invalid("statuses", len(statuses), fmt.Sprintf("Must be 1 to %d", MaxStatuses))
+		return Invalid("statuses", len(statuses), "Must be 1 to %d", MaxStatuses)
 	}
 	seen, open := map[string]bool{}, false
 	for i, s := range statuses {

@@ -15,5 +15,5 @@ var japanese = []map[string]string{
 	jaMessages,
 	jaServers,
 	jaSignIn, jaVault, jaImport,
-	jaStores, jaRegistry, jaDeclared, jaLearned, jaEmbed, jaPlugins, jaKnowledge, jaUpkeep,
+	jaStores, jaRegistry, jaDeclared, jaLearned, jaEmbed, jaPlugins, jaKnowledge, jaUpkeep, jaTools,
 }

@@ -110,7 +110,7 @@ slow, 70 a fault of genkan's own, 130 canceled.`: `genkan は、使っている 
 	"configuration `file` (default DATA/genkan.yaml)":                              "設定ファイル（`file`、既定は DATA/genkan.yaml）",
 	"`host:port` to listen on, or that genkan listens on (default 127.0.0.1:3000)": "待ち受けるアドレス、または genkan が待ち受けているアドレス（`host:port`、既定は 127.0.0.1:3000）",
 	"`level` of the log: fatal, error, warn, info, debug, trace (default info)":    "ログの詳しさ（`level`）: fatal、error、warn、info、debug、trace（既定は info）",
-	"`language` of messages: en or ja (default en)":                                "メッセージの言語（`language`）: en か ja（既定は en）",
+	"`language` of messages: en or ja (default: that of the locale, or en)":        "メッセージの言語（`language`）: en か ja（既定: ロケールの言語、なければ en）",
 	"print JSON":        "JSON で出力する",
 	"Print the version": "バージョンを表示する",
 

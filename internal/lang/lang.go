@@ -19,6 +19,9 @@ const (
 	Japanese
 )
 
+// All returns the languages.
+func All() []Language { return []Language{English, Japanese} }
+
 // Parse finds the language with a name of the configuration: en or ja.
 func Parse(name string) (Language, bool) {
 	switch name {

@@ -107,14 +107,15 @@ type variable struct {
 	isSet bool
 }
 
-// ownVariables are the variables of the listener and the log, which each process
-// has of its own.
+// ownVariables are the variables of the listener, the log and the locale, which each
+// process has of its own.
 var ownVariables = map[string]bool{
 	"HOST": true, "PORT": true, "LOG_LEVEL": true, "CORS_ENABLED": true, "CORS_ORIGIN": true,
+	"LC_ALL": true, "LC_MESSAGES": true, "LANG": true,
 }
 
 // Record returns a function that looks variables up and adds them to v, except for
-// those of the listener and the log.
+// those of the listener, the log and the locale.
 func (v Variables) Record(lookupEnv func(string) (string, bool)) func(string) (string, bool) {
 	return func(name string) (string, bool) {
 		value, isSet := lookupEnv(name)

@@ -129,7 +129,7 @@ func TestAReadOnlyDatabase(t *testing.T) {
 		}
 		_, err := base.Create(t.Context(), "docs", kb.Patch{Title: new("refused")})
 		var own *kb.Error
-		if !errors.As(err, &own) || own.Code != kb.CodePermissionDenied || !strings.Contains(own.Details.Hint, "chmod u+w") {
+		if !errors.As(err, &own) || own.Code != kb.CodePermissionDenied || !strings.Contains(own.Details.Hint.String(), "chmod u+w") {
 			t.Errorf("writing: %v", err)
 		}
 		err = s.ChangeStoredServer(t.Context(), "one", func(*config.StoredServer) (*config.StoredServer, error) {

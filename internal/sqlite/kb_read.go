@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	summaryColumns = `i.id, i.type, i.title, i.status, i.priority, i.created_at, i.updated_at`
+	summaryColumns = `i.id, i.type, i.title, i.status, i.priority, i.created_at, i.updated_at, ` + tagsOfItem
 	itemColumns    = `i.id, i.type, i.title, s.name, i.priority, i.created_at, i.updated_at, i.description, i.content, i.category, i.version, i.start_at, i.end_at`
 
 	// Tags come in the order of the primary key of the lookup, which is their own order.
@@ -43,6 +43,7 @@ const (
 			FROM json_each(?1) v CROSS JOIN kb_relations r ON r.dst = v.value
 		ORDER BY a, b`
 	selectTags     = `SELECT name, items FROM kb_tags WHERE items > 0 ORDER BY items DESC, name`
+	selectAllTypes = `SELECT type, sum(items) AS items FROM kb_counts GROUP BY type ORDER BY items DESC, type LIMIT +?`
 	statusNames    = `SELECT id, name FROM kb_statuses`
 	selectStatuses = `SELECT name, closed, retired FROM kb_statuses s
 		WHERE retired = 0 OR EXISTS (SELECT 1 FROM kb_counts c WHERE c.status = s.id) ORDER BY retired, position, id`
@@ -155,19 +156,20 @@ func (k *Knowledge) Summaries(ctx context.Context, ids []int64) (all []kb.Summar
 func (k *Knowledge) summaries(ctx context.Context, p prepared, most int, text string, args []any, also ...any) (all []kb.Summary, err error) {
 	// Values of type any are scanned without conversion.
 	var id, status, created, updated any
-	var kind, title, priority string
-	into := append([]any{&id, &kind, &title, &status, &priority, &created, &updated}, also...)
+	var kind, title, priority, tags string
+	into := append([]any{&id, &kind, &title, &status, &priority, &created, &updated, &tags}, also...)
 	all, statuses := make([]kb.Summary, 0, most), make([]int64, 0, most)
 	err = each(ctx, p, text, args, func(scan func(into ...any) error) error {
 		if err := scan(into...); err != nil {
 			return err
 		}
+		names, err := textsFrom(tags)
 		statuses = append(statuses, number(status))
 		all = append(all, kb.Summary{
-			ID: number(id), Type: kind, Title: title, Priority: kb.Priority(priority),
+			ID: number(id), Type: kind, Title: title, Priority: kb.Priority(priority), Tags: names,
 			CreatedAt: moment(created), UpdatedAt: moment(updated),
 		})
-		return nil
+		return err
 	})
 	if err != nil {
 		return nil, err
@@ -187,11 +189,15 @@ func (k *Knowledge) Texts(ctx context.Context, ids []int64) (all []kb.Item, err 
 		statuses := make([]int64, 0, len(ids))
 		var id, status, created, updated any
 		var item kb.Item
-		var priority string
-		into := []any{&id, &item.Type, &item.Title, &status, &priority, &created, &updated, &item.Description, &item.Content}
+		var priority, tags string
+		into := []any{&id, &item.Type, &item.Title, &status, &priority, &created, &updated, &tags, &item.Description, &item.Content}
 		err := each(ctx, p, selectTexts, []any{idList(ids)}, func(scan func(into ...any) error) error {
-			err := scan(into...)
+			if err := scan(into...); err != nil {
+				return err
+			}
+			var err error
 			item.ID, item.CreatedAt, item.UpdatedAt, item.Priority = number(id), moment(created), moment(updated), kb.Priority(priority)
+			item.Tags, err = textsFrom(tags)
 			all, statuses = append(all, item), append(statuses, number(status))
 			return err
 		})
@@ -278,6 +284,20 @@ func (k *Knowledge) Tags(ctx context.Context) (tags []kb.Tag, err error) {
 		})
 	})
 	return tags, err
+}
+
+// Types returns the types that items have.
+func (k *Knowledge) Types(ctx context.Context, limit int) (types []kb.Type, err error) {
+	err = k.read(ctx, "list types", func(ctx context.Context, p prepared) error {
+		types = nil
+		return each(ctx, p, selectAllTypes, []any{limit}, func(scan func(into ...any) error) error {
+			var one kb.Type
+			err := scan(&one.Name, &one.Count)
+			types = append(types, one)
+			return err
+		})
+	})
+	return types, err
 }
 
 // Statuses returns all statuses in order.

@@ -17,7 +17,7 @@ import (
 // wantRefusal checks that somebody who writes hears DATABASE_ERROR and what to do.
 func wantRefusal(err error, says string) error {
 	var own *kb.Error
-	if !errors.As(err, &own) || own.Code != kb.CodeDatabase || !strings.HasPrefix(own.Details.Hint, says) {
+	if !errors.As(err, &own) || own.Code != kb.CodeDatabase || !strings.HasPrefix(own.Details.Hint.String(), says) {
 		return fmt.Errorf("the refusal is %w, want %q", err, says)
 	}
 	return nil
@@ -58,7 +58,7 @@ func TestKnowledgeOnAFullDisk(t *testing.T) {
 			return err
 		},
 		"state": func() error {
-			_, err := base.SetState(ctx, kb.StatePatch{Content: big})
+			_, _, err := base.SetState(ctx, kb.StatePatch{Content: big})
 			return err
 		},
 	}

@@ -127,7 +127,7 @@ func fullItem(related ...kb.Ref) kb.Item {
 func textOf(item kb.Item) kb.Item {
 	return kb.Item{
 		ID: item.ID, Type: item.Type, Title: item.Title, Description: item.Description, Content: item.Content,
-		Status: item.Status, Priority: item.Priority, CreatedAt: item.CreatedAt, UpdatedAt: item.UpdatedAt,
+		Status: item.Status, Priority: item.Priority, Tags: item.Tags, CreatedAt: item.CreatedAt, UpdatedAt: item.UpdatedAt,
 	}
 }
 

@@ -241,6 +241,20 @@ func (m *model) compare(t *rapid.T, s Stores, base *kb.Base) {
 	slices.SortFunc(tags, func(a, b kb.Tag) int { return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Name, b.Name)) })
 	got, err := s.Knowledge.Tags(ctx)
 	same("the tags", got, tags, err)
+
+	byType := map[string]int{}
+	for _, one := range all {
+		byType[one.Type]++
+	}
+	var types []kb.Type
+	for name, n := range byType {
+		types = append(types, kb.Type{Name: name, Count: n})
+	}
+	slices.SortFunc(types, func(a, b kb.Type) int { return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Name, b.Name)) })
+	for _, limit := range []int{1, 100} {
+		gotTypes, err := s.Knowledge.Types(ctx, limit)
+		same("the types", gotTypes, types[:min(limit, len(types))], err)
+	}
 }
 
 // follower knows the knowledge base by its changes only.

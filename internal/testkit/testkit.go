@@ -49,6 +49,8 @@ func Main(m *testing.M, opts ...goleak.Option) {
 		mainEnv: "1",
 		// No test depends on the start files of whoever runs it.
 		"SHELL": "/bin/false",
+		// Nor on their language.
+		"LC_ALL": "", "LC_MESSAGES": "", "LANG": "C.UTF-8",
 	} {
 		if err := os.Setenv(name, value); err != nil {
 			panic(err)

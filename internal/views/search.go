@@ -166,6 +166,9 @@ func (v *Views) document(e catalog.Entry) search.Document {
 		Category: e.Override.Category, Tags: e.Override.Tags,
 		Deprecated: search.Deprecated(said.Title) || search.Deprecated(said.Description),
 	}
+	if t.Labels != nil {
+		d.Description += " " + t.Labels.Translations
+	}
 	for _, example := range e.Override.Examples {
 		d.Examples = append(d.Examples, example.Description)
 		if d.Sample == nil {

@@ -30,6 +30,7 @@ type Item struct {
 	// What a change took away by replacing the lists.
 	DroppedRelated []string `json:"dropped_related,omitempty" doc:"Relations that a change of related took away."`
 	DroppedTags    []string `json:"dropped_tags,omitempty" doc:"Tags that a change of tags took away."`
+	Changed        []string `json:"changed,omitempty" doc:"The fields that a change has changed."`
 }
 
 // Ref is the item's reference.
@@ -44,6 +45,7 @@ type ItemSummary struct {
 	Title     string    `json:"title"`
 	Status    string    `json:"status"`
 	Priority  string    `json:"priority"`
+	Tags      []string  `json:"tags"`
 	CreatedAt time.Time `json:"created_at"`
 	UpdatedAt time.Time `json:"updated_at"`
 }
@@ -58,6 +60,7 @@ type ItemList struct {
 	Limit      int           `json:"limit"`
 	Offset     int           `json:"offset"`
 	NextOffset int           `json:"next_offset,omitempty" doc:"Where to read on, if there is more."`
+	Hint       string        `json:"hint,omitempty" doc:"Why there are none."`
 }
 
 // FoundItem is an item that a search found.
@@ -75,6 +78,7 @@ type FoundItems struct {
 	Limit      int         `json:"limit"`
 	Offset     int         `json:"offset"`
 	NextOffset int         `json:"next_offset,omitempty" doc:"Where to read on, if there is more."`
+	Hint       string      `json:"hint,omitempty" doc:"Why there are none."`
 }
 
 // NewItem is an item that is to be made.
@@ -142,15 +146,26 @@ type ItemUpdate struct {
 // BulkUpdated is what became of many items.
 type BulkUpdated struct {
 	Updated int           `json:"updated"`
-	Results []ItemSummary `json:"results"`
+	Results []UpdatedItem `json:"results"`
+}
+
+// UpdatedItem is one of these items.
+type UpdatedItem struct {
+	ItemSummary
+
+	Changed        []string `json:"changed" doc:"The fields that have changed."`
+	DroppedRelated []string `json:"dropped_related,omitempty" doc:"Relations that a change of related took away."`
+	DroppedTags    []string `json:"dropped_tags,omitempty" doc:"Tags that a change of tags took away."`
 }
 
 // RelatedItems are the items around one.
 type RelatedItems struct {
-	Center    ItemSummary   `json:"center_item"`
-	Items     []RelatedItem `json:"related_items" doc:"The nearest first."`
-	Stats     GraphStats    `json:"graph_stats"`
-	Truncated bool          `json:"truncated,omitempty" doc:"Whether max_results kept some out."`
+	Center         ItemSummary   `json:"center_item"`
+	Items          []RelatedItem `json:"related_items" doc:"The nearest first."`
+	Edges          [][]string    `json:"edges" doc:"The relations among these items: two references each, the nearer item first."`
+	Stats          GraphStats    `json:"graph_stats"`
+	Truncated      bool          `json:"truncated,omitempty" doc:"Whether max_results kept some out."`
+	EdgesTruncated bool          `json:"edges_truncated,omitempty" doc:"Whether there are more relations among them than edges has."`
 }
 
 // RelatedItem is one of them.
@@ -167,12 +182,12 @@ type GraphStats struct {
 	Depth int `json:"max_depth"`
 }
 
-// ItemPaths are all shortest paths between two items.
+// ItemPaths are paths between two items, the shortest first.
 type ItemPaths struct {
 	Paths     []ItemPath `json:"paths"`
 	Shortest  int        `json:"shortest_path_length" doc:"-1 if there is none."`
 	Total     int        `json:"total_paths_found"`
-	Truncated bool       `json:"truncated,omitempty" doc:"Whether there are more than are told."`
+	Truncated bool       `json:"truncated,omitempty" doc:"Whether there are more, or may be: the search has an end."`
 }
 
 // ItemPath is one of them.
@@ -213,6 +228,7 @@ type Status struct {
 type State struct {
 	Content  string        `json:"content" doc:"Markdown."`
 	Metadata StateMetadata `json:"metadata"`
+	Changed  []string      `json:"changed,omitempty" doc:"The fields that a change has changed."`
 }
 
 // StateMetadata is about the text.

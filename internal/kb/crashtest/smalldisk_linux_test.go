@@ -211,7 +211,7 @@ func (d *disk) write(ctx context.Context, each int) (refused int, err error) {
 				case failed == nil:
 					d.there[made.ID] = text
 				case errors.As(failed, &own) && own.Code == kb.CodeDatabase &&
-					strings.Contains(own.Details.Hint, "the disk is full") && strings.Contains(own.Details.Hint, "free some space"):
+					strings.Contains(own.Details.Hint.String(), "the disk is full") && strings.Contains(own.Details.Hint.String(), "free some space"):
 					refused++
 				default:
 					err = errors.Join(err, failed)

@@ -113,8 +113,15 @@ func TestPaths(t *testing.T) {
 		"depth 0":              {graph: "1-2", from: 1, to: 2, maxDepth: 0, limit: 100, want: Routes{Length: -1}},
 		"none":                 {graph: "1-2 3-4", from: 1, to: 4, maxDepth: 5, limit: 100, want: Routes{Length: -1}},
 		"neighbours":           {graph: "1-2", from: 2, to: 1, maxDepth: 1, limit: 100, want: Routes{Length: 1, Total: 1, Paths: [][]int64{{2, 1}}}},
-		"in a circle":          {graph: "1-2 2-3 3-4 4-5 5-1", from: 1, to: 3, maxDepth: 5, limit: 100, want: Routes{Length: 2, Total: 1, Paths: [][]int64{{1, 2, 3}}}},
-		"only the shortest":    {graph: "1-2 2-3 1-3", from: 1, to: 3, maxDepth: 5, limit: 100, want: Routes{Length: 1, Total: 1, Paths: [][]int64{{1, 3}}}},
+		"in a circle":          {graph: "1-2 2-3 3-4 4-5 5-1", from: 1, to: 3, maxDepth: 5, limit: 100, want: Routes{Length: 2, Total: 1, Paths: [][]int64{{1, 2, 3}, {1, 5, 4, 3}}}},
+		"a longer one too far": {graph: "1-2 2-3 3-4 4-5 5-1", from: 1, to: 3, maxDepth: 2, limit: 100, want: Routes{Length: 2, Total: 1, Paths: [][]int64{{1, 2, 3}}}},
+		"longer ones later": {graph: "1-2 2-3 1-3 3-4 1-5 5-4", from: 1, to: 4, maxDepth: 5, limit: 100, want: Routes{Length: 2, Total: 2, Paths: [][]int64{
+			{1, 3, 4}, {1, 5, 4}, {1, 2, 3, 4},
+		}}},
+		"longer ones, capped": {graph: "1-2 2-3 1-3 3-4 1-5 5-4", from: 1, to: 4, maxDepth: 5, limit: 2, want: Routes{Length: 2, Total: 2, Truncated: true, Paths: [][]int64{
+			{1, 3, 4}, {1, 5, 4},
+		}}},
+		"no node twice":        {graph: "1-2 2-3 2-4 4-5 5-2", from: 1, to: 3, maxDepth: 10, limit: 100, want: Routes{Length: 2, Total: 1, Paths: [][]int64{{1, 2, 3}}}},
 		"just within depth":    {graph: "1-2 2-3 3-4 4-5", from: 5, to: 1, maxDepth: 4, limit: 100, want: Routes{Length: 4, Total: 1, Paths: [][]int64{{5, 4, 3, 2, 1}}}},
 		"just too far":         {graph: "1-2 2-3 3-4 4-5", from: 5, to: 1, maxDepth: 3, limit: 100, want: Routes{Length: -1}},
 		"a dead end is no way": {graph: "1-2 1-3 3-9 2-4", from: 1, to: 4, maxDepth: 5, limit: 100, want: Routes{Length: 2, Total: 1, Paths: [][]int64{{1, 2, 4}}}},
@@ -233,8 +240,39 @@ func TestWorkIsBounded(t *testing.T) {
 	if err != nil || r.Length != 3 || r.Total != 1 {
 		t.Fatal(r, err)
 	}
-	if r.Work > 100 {
+	// That there is no longer path only the neighbours of the hub can say.
+	if !r.GaveUp || r.Work > 100+LongerWork {
 		t.Errorf("%d entries were read for a path over the hub", r.Work)
+	}
+	if r, err = g.Paths(t.Context(), 1, n+1, 3, 100); err != nil || r.GaveUp || r.Work > 100 {
+		t.Errorf("%d entries were read for the shortest path over the hub, %v", r.Work, err)
+	}
+}
+
+// A clique is no way to the end, but has more dead ends than can be tried.
+func TestDeadEnds(t *testing.T) {
+	const clique = 300 // with node 2, between 1 and 3
+	g := Build(countUp(clique+10), func(yield func(int64, int64) bool) {
+		pairs([][2]int64{{1, 2}, {2, 3}})(yield)
+		for i := int64(10); i < clique+10; i++ {
+			if !yield(2, i) {
+				return
+			}
+			for j := int64(10); j < i; j++ {
+				if !yield(j, i) {
+					return
+				}
+			}
+		}
+	}, 1)
+	r, err := g.Paths(t.Context(), 1, 3, 10, 10)
+	if err != nil || r.Length != 2 || len(r.Paths) != 1 || r.Truncated || !r.GaveUp || r.Work > LongerWork+clique*clique {
+		t.Errorf("%+v, %v", r, err)
+	}
+	// Within the clique there are many paths, and ten are found at once.
+	r, err = g.Paths(t.Context(), 10, 11, 10, 10)
+	if err != nil || r.Length != 1 || len(r.Paths) != 10 || !r.Truncated || r.GaveUp || r.Work > 3*clique*clique {
+		t.Errorf("%+v, %v", r, err)
 	}
 }
 
@@ -257,7 +295,7 @@ func TestGivingUp(t *testing.T) {
 		return &v
 	}
 	r, err := build([2]int64{1, 2}).Paths(t.Context(), 10, n+10, 5, 100)
-	if err != nil || r.GaveUp || r.Length != 3 || r.Work > 500 {
+	if err != nil || r.Length != 3 || r.Work > 500 {
 		t.Errorf("over two hubs: %+v, %v", r, err)
 	}
 	r, err = build([2]int64{11, n + 11}).Paths(t.Context(), 10, n+10, 5, 100)

@@ -16,27 +16,31 @@ const (
 	// PathWork is the number of row entries that a search reads before it gives up, some
 	// tens of milliseconds.
 	PathWork = 8 << 20
+	// LongerWork is the same for the paths that are longer than the shortest: one to two
+	// milliseconds. There may be very many, and the shortest are there already.
+	LongerWork = 64 << 10
 )
 
-// Routes holds the shortest paths between two nodes.
+// Routes holds the paths between two nodes on which no node is repeated.
 type Routes struct {
-	// Length is the number of edges of each path, -1 if none was found.
+	// Length is the number of edges of the shortest paths, -1 if none was found.
 	Length int
-	// Paths are the first paths in the order of their ids. Each includes both ends.
+	// Paths are the first paths, the shortest first, then in the order of their ids. Each
+	// includes both ends.
 	Paths [][]int64
-	// Total is the number of all paths, at most MaxTotal.
+	// Total is the number of all shortest paths, at most MaxTotal.
 	Total int64
 	// Truncated is set if there are more paths than Paths lists.
 	Truncated bool
 	// GaveUp is set if the search ended because it would have read too much. It is then
-	// unknown whether there is a path.
+	// unknown whether there are more paths, or any.
 	GaveUp bool
 	// Work is the number of row entries that were read.
 	Work int
 }
 
-// Paths finds all shortest paths between two nodes with at most maxDepth edges, and lists
-// the first limit of them. A node has one path to itself, of length 0.
+// Paths finds the paths between two nodes with at most maxDepth edges, and lists the first
+// limit of them: the shortest, then longer ones. A node has one path to itself, of length 0.
 func (v *View) Paths(ctx context.Context, from, to int64, maxDepth, limit int) (Routes, error) {
 	if maxDepth < 0 || maxDepth > MaxPathDepth {
 		return Routes{}, fmt.Errorf("graph: a depth of %d is not between 0 and %d", maxDepth, MaxPathDepth)
@@ -51,7 +55,11 @@ func (v *View) Paths(ctx context.Context, from, to int64, maxDepth, limit int) (
 	}
 	s := v.begin(ctx)
 	defer s.end()
-	routes, err := s.paths(a, b, maxDepth, min(max(limit, 0), MaxPaths))
+	limit = min(max(limit, 0), MaxPaths)
+	routes, err := s.paths(a, b, maxDepth, limit)
+	if err == nil && routes.Length > 0 && !routes.Truncated {
+		err = s.longer(&routes, a, b, maxDepth, limit)
+	}
 	routes.Work = s.work
 	return routes, err
 }

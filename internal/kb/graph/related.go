@@ -3,10 +3,16 @@ package graph
 import (
 	"context"
 	"fmt"
+	"slices"
 )
 
-// MaxRelatedDepth is the maximum depth of Related.
-const MaxRelatedDepth = 3
+const (
+	// MaxRelatedDepth is the maximum depth of Related.
+	MaxRelatedDepth = 3
+	// LinksPerNode bounds the Links of a Neighbourhood: a dense one has as many edges as
+	// pairs of nodes.
+	LinksPerNode = 4
+)
 
 // Neighbourhood holds the nodes around a node, the centre.
 type Neighbourhood struct {
@@ -15,6 +21,10 @@ type Neighbourhood struct {
 	// Edges is the number of edges between any two of the centre and the Nodes, not only of
 	// those that lead away from the centre.
 	Edges int
+	// Links are these edges in the order of Nodes: those that lead to the first node, then
+	// to the second. The end that is nearer to the centre comes first. They are at most
+	// LinksPerNode for each of the Nodes, of which each has at least one.
+	Links [][2]int64
 	// Depth is the distance of the farthest of the Nodes, 0 without any. It may be less than
 	// the requested depth.
 	Depth int
@@ -85,8 +95,8 @@ func (s *scratch) related(centre uint32, depth, limit int) (Neighbourhood, error
 			n.Depth = d
 		}
 	}
-	edges, err := s.edgesWithin(s.found)
-	n.Edges, n.Work = edges, s.work
+	err := s.edgesWithin(s.found, &n)
+	n.Work = s.work
 	return n, err
 }
 
@@ -125,18 +135,32 @@ func (s *scratch) expand(frontier []uint32, want int) error {
 	return nil
 }
 
-// edgesWithin counts the edges between the nodes.
-func (s *scratch) edgesWithin(nodes []uint32) (int, error) {
+// edgesWithin counts the edges between the nodes, and lists as many as Links may have.
+// The first edge of each node is always listed, so that each can be reached.
+func (s *scratch) edgesWithin(nodes []uint32, n *Neighbourhood) error {
 	for i, node := range nodes {
 		s.mark(node, tagMember, i)
 	}
-	twice := 0
+	more := (LinksPerNode - 1) * len(n.Nodes)
 	for i, node := range nodes {
 		if err := s.canceled(i); err != nil {
-			return 0, err
+			return err
 		}
 		s.shared = s.meet(s.shared[:0], s.view.row(node), nodes, tagMember)
-		twice += len(s.shared)
+		before := s.shared[:0] // The positions of those that come before this node.
+		for _, other := range s.shared {
+			if at := s.position(other); int(at) < i {
+				before = append(before, at)
+			}
+		}
+		slices.Sort(before)
+		n.Edges += len(before)
+		for j, at := range before[:min(len(before), 1+more)] {
+			n.Links = append(n.Links, [2]int64{s.view.id(nodes[at]), s.view.id(node)})
+			if j > 0 {
+				more--
+			}
+		}
 	}
-	return twice / 2, nil
+	return nil
 }

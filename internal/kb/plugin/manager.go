@@ -223,13 +223,7 @@ func encode(t Tool) gateway.Tool {
 }
 
 // About describes the knowledge base.
-func (m *Manager) About() gateway.About {
-	return gateway.About{
-		Title:        "Knowledge base",
-		Description:  "Items such as notes, issues, decisions and documents, with tags, relations and full-text search.",
-		Instructions: kb.Instructions,
-	}
-}
+func (m *Manager) About() gateway.About { return m.opt.Tools.About() }
 
 // Name is the source's: plugins are a part of the knowledge base.
 func (m *Manager) Name() string { return m.opt.Tools.Name() }
@@ -266,7 +260,7 @@ func (m *Manager) Handle(ctx context.Context, call *gateway.Call) (*gateway.Resu
 	}
 	in := kb.NewArguments(values, tool.known, tool.required)
 	if err := in.Err(); err != nil {
-		return m.opt.Base.Answer(nil, err)
+		return m.opt.Tools.Answer(nil, err)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -284,7 +278,7 @@ func (m *Manager) Handle(ctx context.Context, call *gateway.Call) (*gateway.Resu
 			Message: "plugin %s has failed in this call; the log has the details", Values: []any{tool.name},
 		}
 	}
-	return m.opt.Base.Answer(answer, err)
+	return m.opt.Tools.Answer(answer, err)
 }
 
 func closing() error {

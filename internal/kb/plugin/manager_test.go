@@ -47,7 +47,7 @@ func newHouse(t *testing.T) *house {
 // manage begins anew on the same database, as after a restart.
 func (h *house) manage(t *testing.T) {
 	h.Manager = plugin.New(plugin.Options{
-		Base: h.base, Store: h.store, Tools: kb.NewTools(h.base), Storage: h.store,
+		Base: h.base, Store: h.store, Tools: kb.NewTools(h.base, kb.Languages{}), Storage: h.store,
 		Log: slog.New(slog.NewTextHandler(h.log, nil)),
 	})
 	t.Cleanup(func() { _ = h.Close(context.Background()) })

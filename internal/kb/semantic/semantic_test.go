@@ -82,7 +82,7 @@ func (h *house) begin(t *testing.T) {
 		}
 	}
 	h.Manager = plugin.New(plugin.Options{
-		Base: h.base, Store: h.store, Tools: kb.NewTools(h.base), Storage: h.store,
+		Base: h.base, Store: h.store, Tools: kb.NewTools(h.base, kb.Languages{}), Storage: h.store,
 		Log: slog.New(slog.NewTextHandler(h.log, nil)),
 	})
 	m := h.Manager
@@ -592,7 +592,7 @@ func TestConfig(t *testing.T) {
 	// It is left out, and the house goes on.
 	h := newHouse(t)
 	h.begin(t)
-	m := plugin.New(plugin.Options{Base: h.base, Store: h.store, Tools: kb.NewTools(h.base), Storage: h.store, Log: slog.New(slog.DiscardHandler)})
+	m := plugin.New(plugin.Options{Base: h.base, Store: h.store, Tools: kb.NewTools(h.base, kb.Languages{}), Storage: h.store, Log: slog.New(slog.DiscardHandler)})
 	defer func() { _ = m.Close(t.Context()) }()
 	if err := m.Add(t.Context(), semantic.New(h.options), nil); err == nil || !strings.Contains(gateway.AsError(err).Text(), "kb.semantic needs a url") {
 		t.Errorf("without a configuration: %v", err)
