@@ -227,7 +227,7 @@ func inProcess(b *testing.B, s gateway.Source) http.Handler {
 	log := discardLog(b)
 	c := catalog.New([]catalog.Mount{{Source: s, Prefix: "fake"}}, 0, log)
 	corridor := gateway.Chain(execute.New(execute.DefaultLimits()),
-		record.New(log).Middleware, resolve(c), (&catalog.Validator{}).Middleware)
+		record.New(log, func(_, text string) string { return text }).Middleware, resolve(c), (&catalog.Validator{}).Middleware)
 	known := func(context.Context, string) (gateway.Identity, error) {
 		return gateway.Identity{ClientID: "bench"}, nil
 	}
@@ -269,12 +269,12 @@ func (r rooms) Page(_ context.Context, _ gateway.View, kind gateway.Kind, cursor
 	return r.catalog.Page(kind, cursor)
 }
 
-func (r rooms) Describe(gateway.View) mcpserver.Description { return mcpserver.Description{} }
-func (r rooms) Has(gateway.View) bool                       { return true }
-func (r rooms) Count(gateway.Identity) error                { return nil }
-func (r rooms) SetLogLevel(string)                          {}
-func (r rooms) Forget(string)                               {}
-func (r rooms) ClientNotified(*gateway.Session, string, []byte)       {}
+func (r rooms) Describe(gateway.View) mcpserver.Description     { return mcpserver.Description{} }
+func (r rooms) Has(gateway.View) bool                           { return true }
+func (r rooms) Count(gateway.Identity) error                    { return nil }
+func (r rooms) SetLogLevel(string)                              {}
+func (r rooms) Forget(string)                                   {}
+func (r rooms) ClientNotified(*gateway.Session, string, []byte) {}
 func (r rooms) Tasks(context.Context, *gateway.Call, string) ([]byte, error) {
 	return []byte(`{"tasks":[]}`), nil
 }

@@ -10,7 +10,6 @@ var jaTools = map[string]string{
 	"Unknown argument; did you mean %s?":                              "不明な引数です。%s のことですか?",
 	"Unknown argument; this tool has none":                            "不明な引数です。このツールに引数はありません",
 	"Unknown argument; known are %s":                                  "不明な引数です。使える引数: %s",
-	"%s is required":                                                  "%s は必須です",
 	"Must be a string":                                                "文字列を指定してください",
 	"Must be true or false":                                           "true か false を指定してください",
 	"Must be an integer":                                              "整数を指定してください",
