@@ -161,6 +161,10 @@ func TestLanguageFollowsTheConfiguration(t *testing.T) {
 	h.reload(conf{"lang": "ja", "mcpServers": named})
 	check("ja")
 	for line := range strings.Lines(h.log.String()) {
+		// What a tool of the knowledge base has answered is in its reader's language.
+		if strings.Contains(line, `"server":"kb"`) {
+			continue
+		}
 		if strings.ContainsFunc(line, func(r rune) bool { return r >= 'ぁ' && r <= 'ヿ' }) {
 			t.Errorf("the log is not English: %s", line)
 		}

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -165,8 +166,15 @@ func TestReferencesToTasksAreTranslated(t *testing.T) {
 				}})
 				gate := newGate(t)
 				id := taskOf(c, server, fmt.Sprintf(`{"gate":%q,"ask":true,"text":"hello "}`, gate))
-				gate.open(t)
+				// The task asks once somebody waits for its result: before that nothing says
+				// whose the question is.
+				var opened sync.WaitGroup
+				opened.Go(func() {
+					testkit.Eventually(t, func() bool { return countLines(t, record, `"tasks/result"`) > 0 }, "the result is waited for")
+					gate.open(t)
+				})
 				result := c.do("tasks/result", `"taskId":"`+id+`"`)
+				opened.Wait()
 				if got := member(t, result, "result", "_meta", related, "taskId"); got != `"`+id+`"` || !strings.Contains(result, "Hana") {
 					t.Errorf("the result is %s", result)
 				}
