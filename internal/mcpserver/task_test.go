@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"genkan/internal/testkit"
 )
 
 // taskServer is a server of one era that makes a task of every call that may
