@@ -58,10 +58,10 @@ test: ## Run all tests with the race detector
 		echo '************************************************************************'; \
 	fi; \
 	if $(TOOL) gotestsum --version >/dev/null 2>&1; then \
-		$(TOOL) gotestsum --format standard-quiet -- $$race -vet=off -parallel 4 $(TESTFLAGS) $(PKGS); \
+		$(TOOL) gotestsum --format standard-quiet -- $$race -vet=off -p 3 -parallel 4 $(TESTFLAGS) $(PKGS); \
 	else \
 		echo 'gotestsum cannot be built here; running go test.'; \
-		$(GO) test $$race -vet=off -parallel 4 $(TESTFLAGS) $(PKGS); \
+		$(GO) test $$race -vet=off -p 3 -parallel 4 $(TESTFLAGS) $(PKGS); \
 	fi
 
 # tree prints the id of the working tree as git would commit it, and writes

@@ -52,7 +52,7 @@ const builtVersion = "v1-dirty"
 
 func buildGenkan(t *testing.T, path string) {
 	t.Helper()
-	out, err := exec.Command("go", "build", "-buildvcs=false", "-ldflags", "-X main.version="+builtVersion, "-o", path, "genkan/cmd/genkan").CombinedOutput()
+	out, err := exec.Command("go", "build", "-buildvcs=false", "-ldflags", "-s -w -X main.version="+builtVersion, "-o", path, "genkan/cmd/genkan").CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}

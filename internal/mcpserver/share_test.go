@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"genkan/internal/app"
+	"genkan/internal/execute"
 	"genkan/internal/testkit"
 )
 
@@ -167,8 +168,10 @@ func TestStalledBodiesShutNobodyOut(t *testing.T) {
 // places for others.
 func TestSleepingCallsShutNobodyOut(t *testing.T) {
 	t.Parallel()
-	const most, share = 128 + 1024, (128 + 1024) * 3 / 4
-	h := openHouse(t, servers{"fault": child(t)})
+	limits := execute.DefaultLimits()
+	limits.Concurrency, limits.Queue = testkit.Count(16, limits.Concurrency), testkit.Count(128, limits.Queue)
+	most, share := limits.Concurrency+limits.Queue, (limits.Concurrency+limits.Queue)*3/4
+	h := openLimitedHouse(t, servers{"fault": child(t)}, func(o *app.Options) { o.Limits = limits })
 	greedy, other := h.newToken("greedy"), h.newToken("other")
 	ctx, cancel := context.WithCancel(context.Background())
 	var calls sync.WaitGroup

@@ -170,13 +170,12 @@ func TestReferencesToTasksAreTranslated(t *testing.T) {
 				id := taskOf(c, server, fmt.Sprintf(`{"gate":%q,"ask":true,"text":"hello "}`, gate))
 				// The task asks once somebody waits for its result: before that nothing says
 				// whose the question is.
-				var opened sync.WaitGroup
-				opened.Go(func() {
-					testkit.Eventually(t, func() bool { return countLines(t, record, `"tasks/result"`) > 0 }, "the result is waited for")
-					gate.open(t)
-				})
-				result := c.do("tasks/result", `"taskId":"`+id+`"`)
-				opened.Wait()
+				var result string
+				var waiting sync.WaitGroup
+				waiting.Go(func() { result = c.do("tasks/result", `"taskId":"`+id+`"`) })
+				testkit.Eventually(t, func() bool { return countLines(t, record, `"tasks/result"`) > 0 }, "the result is waited for")
+				gate.open(t)
+				waiting.Wait()
 				if got := member(t, result, "result", "_meta", related, "taskId"); got != `"`+id+`"` || !strings.Contains(result, "Hana") {
 					t.Errorf("the result is %s", result)
 				}

@@ -152,7 +152,7 @@ func prepare(t *testing.T) *walk {
 		}
 	}
 	build := func(name, pkg string) {
-		if out, err := exec.Command("go", "build", "-buildvcs=false", "-o", filepath.Join(w.bin, name), pkg).CombinedOutput(); err != nil {
+		if out, err := exec.Command("go", "build", "-buildvcs=false", "-ldflags=-s -w", "-o", filepath.Join(w.bin, name), pkg).CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
 		}
 	}

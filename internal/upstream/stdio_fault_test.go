@@ -160,7 +160,7 @@ func TestASecondAnswerIsIgnored(t *testing.T) {
 func TestAHugeAnswerIsRefused(t *testing.T) {
 	for _, era := range bothEras {
 		t.Run(era.String(), func(t *testing.T) {
-			u := openReady(t, faultChild(t, "-era", era.String(), "-mode", "huge", "-size", fmt.Sprint(testkit.Count(100_000_000, 300_000_000))))
+			u := openReady(t, faultChild(t, "-era", era.String(), "-mode", "huge", "-size", fmt.Sprint(testkit.Count(40_000_000, 300_000_000))))
 			pid := u.Status().PID
 			bounded(t, func() {
 				_, err := u.callText("echo", `{"text":"x"}`)
@@ -179,7 +179,7 @@ func TestAHugeAnswerIsRefused(t *testing.T) {
 
 // The largest that may pass does.
 func TestALargeAnswerPasses(t *testing.T) {
-	const size = 31 << 20
+	size := testkit.Count(4<<20, 31<<20)
 	u := openReady(t, faultChild(t, "-mode", "huge", "-size", fmt.Sprint(size)))
 	result, err := u.Handle(context.Background(), u.newCall(gateway.EraLegacy, "echo", `{"text":"x"}`, ""))
 	if err != nil || len(result.Raw) < size {

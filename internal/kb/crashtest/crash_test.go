@@ -15,14 +15,14 @@ import (
 )
 
 var (
-	cycles = flag.Int("crash.cycles", testkit.Count(30, 120), "how often processes are killed while they write")
+	cycles = flag.Int("crash.cycles", testkit.Count(12, 120), "how often processes are killed while they write")
 	seed   = flag.Uint64("crash.seed", 1, "decides what is written and when processes are killed")
 )
 
 const writers = 4
 
 func someCycles() int {
-	if testing.Short() || withRaceDetector {
+	if testing.Short() {
 		return min(*cycles, 5)
 	}
 	return *cycles
@@ -114,8 +114,8 @@ func TestKilledWhileOpening(t *testing.T) {
 // TestTwoProcesses: what two processes write at the same time is all there.
 func TestTwoProcesses(t *testing.T) {
 	t.Parallel()
-	each := int64(testkit.Count(300, 1000))
-	if testing.Short() || withRaceDetector {
+	each := int64(testkit.Count(100, 1000))
+	if testing.Short() {
 		each = 50
 	}
 	d := newDirectory(t)
