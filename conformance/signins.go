@@ -205,7 +205,11 @@ func (d *door) callTestTool(ctx context.Context) error {
 		if !slices.ContainsFunc(list.Tools, func(t *mcp.Tool) bool { return t.Name == "test-tool" }) {
 			return errors.New("the test tool is not listed")
 		}
-		_, err = s.CallTool(ctx, &mcp.CallToolParams{Name: "test-tool", Arguments: map[string]any{}})
+		result, err := s.CallTool(ctx, &mcp.CallToolParams{Name: "test-tool", Arguments: map[string]any{}})
+		if err == nil && result.IsError { // genkan's own failures are results, which people see
+			text, _ := json.Marshal(result.Content)
+			return errors.New(string(text))
+		}
 		return err
 	})(ctx, c)
 }

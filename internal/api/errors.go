@@ -53,11 +53,8 @@ func (a *API) refuseBody(w http.ResponseWriter, status int, wrong *gateway.Error
 	a.answer(w, restError{status, restErrorOf(gateway.CodeInvalid).code}, wrong)
 }
 
-// isUnknownTool reports whether the corridor found no tool of the name. REST does not
-// distinguish whether its server may still list it.
-func isUnknownTool(err error) bool {
-	return gateway.AsError(err).Code == gateway.CodeNotFound || errors.Is(err, catalog.ErrNotListed)
-}
+// isUnknownTool reports whether the corridor found no tool of the name.
+func isUnknownTool(err error) bool { return gateway.AsError(err).Code == gateway.CodeNotFound }
 
 // toolNotFound answers with the seed's code and message for a tool that a view
 // lacks. It suggests only tools that the caller sees in the view.

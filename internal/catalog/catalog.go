@@ -15,6 +15,8 @@ type Mount struct {
 	// Prefix stands before the name and two underscores; empty mounts the
 	// tools under their own names.
 	Prefix string
+	// PrefixInAll is the prefix in the view of all servers, if this view has none.
+	PrefixInAll string
 	// Claim decides which mount owns a name that several have.
 	Claim Claim
 	// Allows filters by the source's own names; nil lets everything through.

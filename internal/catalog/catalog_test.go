@@ -402,8 +402,8 @@ func TestUnknownToolsAreExplained(t *testing.T) {
 		"S-get-issue":     "Unknown tool: S-get-issue. Did you mean s__get_issue? tools/list names the tools there are",
 		"s__drop_databas": "Unknown tool: s__drop_databas. tools/list names the tools there are",
 		"weather__today":  "Unknown tool: weather__today. tools/list names the tools there are",
-		"down__get_issue": "Unknown tool: server down is down and has not listed any tools yet: it cannot be reached. `genkan servers down` shows its last output",
-		"new__get_issue":  "Unknown tool: server new has not listed any tools yet. `genkan servers new` shows what it is doing",
+		"down__get_issue": "Server down is down and has not listed any tools yet: it cannot be reached. `genkan servers down` says more",
+		"new__get_issue":  "Server new is starting and has not listed any tools yet; try again in a moment. `genkan servers new` shows what it waits for",
 	} {
 		err := c.Resolve(&gateway.Call{Method: "tools/call", Name: name})
 		if err == nil || gateway.AsError(err).Text() != want {

@@ -18,13 +18,24 @@ func (c *Catalog) Resolve(call *gateway.Call) error {
 	if tool == nil {
 		if call.Kind == gateway.KindTool {
 			if entry, ok := c.current.Load().Entry(call.Name); ok && entry.Override.Disabled {
-				return Disabled(call.Name)
+				return Disabled(c.nameInAll(&entry, call.Name))
 			}
 		}
 		return c.unknown(call.Kind, call.Name)
 	}
 	call.Tool = tool
 	return nil
+}
+
+// nameInAll returns the name that a tool has where all servers are shown, which the
+// administrator's commands use.
+func (c *Catalog) nameInAll(entry *Entry, name string) string {
+	for i := range c.mounts {
+		if m := &c.mounts[i].Mount; m.Source == entry.Tool.Source && m.PrefixInAll != "" {
+			return m.PrefixInAll + "__" + entry.Tool.Name
+		}
+	}
+	return name
 }
 
 // Find returns what has a name that clients use; nil for nothing. A resource belongs
@@ -191,11 +202,11 @@ func (u Unknown) Sentence() gateway.Text {
 	switch {
 	case u.Down:
 		return gateway.Textf(
-			"Unknown tool: server %s is down and has not listed any tools yet: %s. `genkan servers %s` shows its last output",
+			"Server %s is down and has not listed any tools yet: %s. `genkan servers %s` says more",
 			u.Server, u.Problem, u.Server)
 	case u.Server != "":
 		return gateway.Textf(
-			"Unknown tool: server %s has not listed any tools yet. `genkan servers %s` shows what it is doing", u.Server, u.Server)
+			"Server %s is starting and has not listed any tools yet; try again in a moment. `genkan servers %s` shows what it waits for", u.Server, u.Server)
 	}
 	return gateway.Text{}
 }

@@ -125,7 +125,7 @@ func (e *Executor) endedBy(cause error, call *gateway.Call) error {
 	if errors.Is(cause, errNoSignOfLife) {
 		return &gateway.Error{
 			Code: gateway.CodeTimeout, Err: cause,
-			Message: "Execution timeout after %dms: %s gave no answer and no progress; the server was told to stop, but the call may have been carried out. If it needs longer, raise timeout: in the call's options, or in the configuration for the tool or its server",
+			Message: "Execution timeout after %dms: %s gave no answer and no progress; the server was told to stop, but the call may have been carried out. If it needs longer, raise timeout in the configuration, for the tool or its server; a call over REST or with `genkan call` can state its own",
 			Values:  []any{e.timeout(call).Milliseconds(), call.Tool.Exposed},
 		}
 	}

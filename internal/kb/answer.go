@@ -324,13 +324,13 @@ func newErrorAnswer(e *Error, translate gateway.Translate) errorAnswer {
 // newResult returns the answer as text and as structured content, because clients
 // show one or the other.
 func newResult(answer any, err error, translate gateway.Translate) (*gateway.Result, error) {
-	isError := false
+	isError, code := false, ""
 	if err != nil {
 		var own *Error
 		if !errors.As(err, &own) {
 			return nil, err
 		}
-		answer, isError = newErrorAnswer(own, translate), true
+		answer, isError, code = newErrorAnswer(own, translate), true, own.kind().String()
 	}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
@@ -344,7 +344,7 @@ func newResult(answer any, err error, translate gateway.Translate) (*gateway.Res
 	raw = jsonrpc.AppendQuoted(raw, string(encoded))
 	raw = append(append(raw, `}],"structuredContent":`...), encoded...)
 	if isError {
-		raw = append(raw, `,"isError":true`...)
+		raw = append(raw, `,"isError":true,"_meta":{"`+gateway.MetaPrefix+`error":{"code":"`+code+`"}}`...)
 	}
 	return &gateway.Result{Raw: append(raw, '}'), IsError: isError}, nil
 }

@@ -177,3 +177,19 @@ func (b *Base) stamp(err *error) {
 	stamped.Time = b.now()
 	*err = &stamped
 }
+
+// kind returns the gateway's code for the error.
+func (e *Error) kind() gateway.Code {
+	switch e.Code {
+	case CodeItemNotFound:
+		return gateway.CodeNotFound
+	case CodeValidation:
+		return gateway.CodeInvalid
+	case CodeConstraintViolation:
+		return gateway.CodeConflict
+	case CodePermissionDenied:
+		return gateway.CodeDenied
+	default:
+		return gateway.CodeInternal
+	}
+}

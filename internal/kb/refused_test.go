@@ -354,3 +354,19 @@ func TestStoreFails(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// TestErrorsHaveTheGatewaysCode, for programs that know only that.
+func TestErrorsHaveTheGatewaysCode(t *testing.T) {
+	tools := kb.NewTools(newBase(t).Base, kb.Languages{})
+	for arguments, want := range map[string]string{
+		`{"type":"docs","id":9}`: "not_found",
+		`{"type":"docs"}`:        "invalid",
+	} {
+		one := &gateway.Call{Tool: &gateway.Tool{Name: "get_item_detail"}}
+		one.Params = gateway.Params{Raw: []byte(arguments), Arguments: gateway.Span{End: uint32(len(arguments))}}
+		result, err := tools.Handle(t.Context(), one)
+		if err != nil || !strings.HasSuffix(string(result.Raw), `"_meta":{"genkan/error":{"code":"`+want+`"}}}`) {
+			t.Errorf("%s: %s, %v", arguments, result.Raw, err)
+		}
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"time"
+	"unicode"
 
 	"genkan/internal/gateway"
 )
@@ -93,14 +94,30 @@ func (t *Tools) typesNow() []Type {
 // typeNames returns types with the numbers of their items in one line: docs (12).
 func typeNames(types []Type) string {
 	names := make([]string, 0, len(types))
+	odd := 0
 	for i, one := range types {
-		if i == ShownTypes {
+		switch {
+		case i == ShownTypes:
+			odd = 0
 			names = append(names, "…")
-			break
+		case isWord(one.Name):
+			names = append(names, one.Name+" ("+strconv.Itoa(one.Count)+")")
+		default:
+			odd++
 		}
-		names = append(names, gateway.Printable(one.Name)+" ("+strconv.Itoa(one.Count)+")")
+	}
+	if odd > 0 {
+		names = append(names, "…")
 	}
 	return strings.Join(names, ", ")
+}
+
+// isWord reports whether the name of a type is one word. Other names are not shown in
+// instructions: any client can write a sentence there, and all others read it.
+func isWord(name string) bool {
+	return !strings.ContainsFunc(name, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_./", r)
+	})
 }
 
 // List lists the tools.

@@ -35,7 +35,7 @@ func TestFailuresThatAModelCanActOn(t *testing.T) {
 		{"short__sleep", `{"ms":600000}`, "timeout", "Execution timeout after 30ms: short__sleep gave no answer"},
 		{"short__count", `{}`, "disabled", "genkan tools enable short__count"},
 		{"strict__crash", `{}`, "unavailable", "server strict"},
-		{"gone__get", `{}`, "unavailable", "server gone is down and has not listed any tools yet"},
+		{"gone__get", `{}`, "unavailable", "Server gone is down and has not listed any tools yet"},
 	}
 	check := func(t *testing.T, modern bool, call func(tool, arguments string) string) {
 		t.Helper()
@@ -103,6 +103,10 @@ func TestFailuresThatAModelCanActOn(t *testing.T) {
 				t.Errorf("a name outside of the view: %s", answer)
 			}
 		}
+	})
+	t.Run("in the view of one server", func(t *testing.T) {
+		c := h.connect(t, clientOptions{era: legacyEra, wire: overHTTP, view: "short"})
+		wantFailure(t, c.call("count", `{}`), "disabled", "genkan tools enable short__count")
 	})
 	t.Run("a call that makes a task", func(t *testing.T) {
 		c := h.connect(t, clientOptions{era: legacyEra, wire: overHTTP})

@@ -136,7 +136,7 @@ func TestSearchMode(t *testing.T) {
 			{"call_tool", `{"name":"gone__echo"}`},
 		} {
 			testkit.Eventually(t, func() bool {
-				return strings.Contains(c.call(ask[0], ask[1]), "server gone is down and has not listed any tools yet: its command")
+				return strings.Contains(c.call(ask[0], ask[1]), "Server gone is down and has not listed any tools yet: its command")
 			}, "%s says that the server is down", ask[0])
 		}
 		if answer := c.call("search_tools", `{"query":"echo","server":"c"}`); !strings.Contains(answer, `there is no server \"c\" here; the connected servers are a, b, gone`) {

@@ -42,11 +42,26 @@ func (r *Recorder) reason(call *gateway.Call, server string, result *gateway.Res
 		return "not found"
 	case e.Code == gateway.CodeInvalid && call.Kind != gateway.KindTool:
 		return "the call is not valid"
+	case e.Code == gateway.CodeInvalid && len(e.Problems) > 0:
+		return r.clean(server, rules(e.Problems))
 	case e.Code == gateway.CodeNotFound, e.Code == gateway.CodeInvalid:
 		return r.clean(server, e.Text())
 	default:
 		return e.Text()
 	}
+}
+
+// rules returns which rules the fields of a call's input break. The values are the
+// caller's, and so are the names of unknown fields.
+func rules(problems []gateway.Problem) string {
+	all := make([]string, 0, len(problems))
+	for _, p := range problems {
+		if p.Keyword == "additionalProperties" {
+			p.Field = "an unknown field"
+		}
+		all = append(all, p.Field+" ("+p.Keyword+")")
+	}
+	return "the input is not valid: " + strings.Join(all, ", ")
 }
 
 // firstText returns the first text of a result's content.

@@ -226,6 +226,15 @@ func TestForeignTextInTheLog(t *testing.T) {
 	if _, err := h.Handle(context.Background(), call); err == nil || strings.Contains(log.String(), "canary") || line(t, log)["error"] != "not found" {
 		t.Errorf("the address of a resource is logged: %s", log)
 	}
+	_, h, log = recorder(func(context.Context, *gateway.Call) (*gateway.Result, error) {
+		return nil, gateway.InvalidInput([]gateway.Problem{
+			{Field: "mode", Keyword: "enum", Text: gateway.Textf("mode must be one of a, b, is canary")},
+			{Field: "canary", Keyword: "additionalProperties", Text: gateway.Textf("canary is unknown")},
+		}, 2)
+	})
+	if _, err := h.Handle(context.Background(), newCall()); err == nil || line(t, log)["error"] != "the input is not valid: mode (enum), an unknown field (additionalProperties)" {
+		t.Errorf("the values of arguments are logged: %s", log)
+	}
 	_, h, log = recorder(func(_ context.Context, call *gateway.Call) (*gateway.Result, error) {
 		return nil, gateway.Errorf(gateway.CodeNotFound, "Unknown tool")
 	})

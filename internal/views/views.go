@@ -211,7 +211,7 @@ func (v *Views) mounts(view gateway.View) ([]catalog.Mount, bool) {
 	// A server alone keeps its own names: nothing changes for a client that used it
 	// directly.
 	if len(mounts) == 1 {
-		mounts[0].Prefix = ""
+		mounts[0].PrefixInAll, mounts[0].Prefix = mounts[0].Prefix, ""
 	}
 	return mounts, len(mounts) == len(servers)
 }
