@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"strconv"
@@ -64,7 +65,7 @@ func copyAnswer(ctx context.Context, w http.ResponseWriter, from io.Reader) erro
 	defer func() { _ = control.SetWriteDeadline(time.Time{}) }()
 	for ctx.Err() == nil {
 		_ = control.SetWriteDeadline(time.Now().Add(writeTime))
-		if _, err := io.CopyN(w, from, piece); err == io.EOF {
+		if _, err := io.CopyN(w, from, piece); errors.Is(err, io.EOF) {
 			return nil
 		} else if err != nil {
 			return err

@@ -138,7 +138,7 @@ func (q *queried) ask(a *API, w http.ResponseWriter, r *http.Request, id gateway
 		a.fail(w, q.err)
 		return
 	}
-	a.ask(w, r, id, tool, q.into, http.StatusOK)
+	a.ask(w, r, id, tool, q.into)
 }
 
 func (a *API) listItems(w http.ResponseWriter, r *http.Request, id gateway.Identity) {
@@ -225,7 +225,7 @@ func (a *API) changeItem(w http.ResponseWriter, r *http.Request, id gateway.Iden
 		a.fail(w, err)
 		return
 	}
-	a.ask(w, r, id, "update_item", args, http.StatusOK)
+	a.ask(w, r, id, "update_item", args)
 }
 
 func (a *API) changeItemType(w http.ResponseWriter, r *http.Request, id gateway.Identity) {
@@ -241,13 +241,13 @@ func (a *API) changeItemType(w http.ResponseWriter, r *http.Request, id gateway.
 		a.fail(w, err)
 		return
 	}
-	a.ask(w, r, id, "change_item_type", args, http.StatusOK)
+	a.ask(w, r, id, "change_item_type", args)
 }
 
 // asked returns the handler of a tool without arguments.
 func (a *API) asked(tool string) handler {
 	return func(w http.ResponseWriter, r *http.Request, id gateway.Identity) {
-		a.ask(w, r, id, tool, toolArguments{}, http.StatusOK)
+		a.ask(w, r, id, tool, toolArguments{})
 	}
 }
 
@@ -310,9 +310,9 @@ func bodyArguments[T any](a *API, w http.ResponseWriter, r *http.Request) (toolA
 }
 
 // ask calls a tool of the knowledge base and sends its answer.
-func (a *API) ask(w http.ResponseWriter, r *http.Request, id gateway.Identity, tool string, args toolArguments, status int) {
+func (a *API) ask(w http.ResponseWriter, r *http.Request, id gateway.Identity, tool string, args toolArguments) {
 	if answer, ok := a.callKnowledge(w, r, id, tool, args); ok {
-		encode(w, status, answer)
+		encode(w, http.StatusOK, answer)
 	}
 }
 

@@ -302,7 +302,7 @@ func testAnotherVersion(t *testing.T, genkan string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(other, content, 0o700); err != nil { //nolint:gosec // it is run
+	if err := os.WriteFile(other, content, 0o700); err != nil {
 		t.Fatal(err)
 	}
 	second := w.openWith(other, w.env, "stdio")

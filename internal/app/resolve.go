@@ -13,7 +13,7 @@ func (h *house) resolve(next gateway.Handler) gateway.Handler {
 		if err := h.find(call); err != nil {
 			return nil, err
 		}
-		if call.Terms.ReadOnly && !call.Tool.ReadOnly {
+		if call.ReadOnly && !call.Tool.ReadOnly {
 			return nil, gateway.Errorf(gateway.CodeDenied, "%s may change something now, so it is not called here; look at it again", call.Name)
 		}
 		return next.Handle(ctx, call)

@@ -118,7 +118,7 @@ func TestDefinitionsWithinTheLimitsKeepTheirBytes(t *testing.T) {
 	for _, raw := range []string{
 		`{ "description" : "` + strings.Repeat("a", 16<<10) + `" ,"name":"n", "title":"` + strings.Repeat("b", 512) + `","inputSchema":{"type":"object"}}`,
 		`{"name":"` + strings.Repeat("n", 256) + `","inputSchema":{"type":"object","properties":{"a":{"description":"` + strings.Repeat("a", 200<<10) + `"}}}}`,
-		`{"name":"n","description":"\u00e9\ud83d\ude00 é 👨‍👩‍👧 ❤️‍🔥 می‌خواهم 葛󠄀城\n\ttab","inputSchema":{"type":"object"},"annotations":{ "readOnlyHint":true,"destructiveHint":false }}`,
+		`{"name":"n","description":"\u00e9\ud83d\ude00 é 👨‍👩‍👧 ❤️‍🔥 می‌خواهم 葛󠄀城\n\ttab","inputSchema":{"type":"object"},"annotations":{ "readOnlyHint":true,"destructiveHint":false }}`, //nolint:staticcheck // what people write
 		`{"name":"n","annotations":{"readOnlyHint":false,"destructiveHint":true},"inputSchema":{"type":"object"}}`,
 	} {
 		shown, tool, found := onlyOne(t, gateway.KindTool, raw)

@@ -70,7 +70,7 @@ const (
 )
 
 // largeChecks has a place for each check of large arguments that may run.
-var largeChecks = make(chan struct{}, runtime.GOMAXPROCS(0))
+var largeChecks = make(chan struct{}, runtime.GOMAXPROCS(0)) //nolint:gochecknoglobals // processors are the process's
 
 // prepare waits until a call's arguments may be checked, and counts what that
 // takes against the caller's share, until done is called.

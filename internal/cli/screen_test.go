@@ -31,7 +31,7 @@ func TestScreenShowsHiddenCharacters(t *testing.T) {
 		"hi\U000e0041\U000e007f":            `hi\U000e0041\U000e007f`,
 		"pay\u200bpal pay\u200dpal \ufeff":  `pay\u200bpal pay\u200dpal \ufeff`,
 		"family 👨‍👩‍👧 heart ❤️":             "family 👨‍👩‍👧 heart ❤️",
-		"می‌خواهم 葛\U000e0100":              "می‌خواهم 葛\U000e0100",
+		"می‌خواهم 葛\U000e0100":              "می‌خواهم 葛\U000e0100", //nolint:staticcheck // what people write
 		"😀\ufe01\ufe02\ufe03":               "😀\ufe01" + `\ufe02\ufe03`,
 		"filler\u3164\u115f soft\u00adhy":   `filler\u3164\u115f soft\u00adhy`,
 		"line\u2028para\u2029":              `line\u2028para\u2029`,

@@ -138,8 +138,8 @@ type reader struct {
 
 func nobody(string) bool { return false }
 
-func (r *reader) tell(place Place, format string, values ...any) {
-	r.out.Notes = append(r.out.Notes, Note{Server: place.Name, Section: place.Section, Text: gateway.Textf(format, values...)})
+func (r *reader) tell(place Place, text string) {
+	r.out.Notes = append(r.out.Notes, Note{Server: place.Name, Section: place.Section, Text: gateway.Text{Format: text}})
 }
 
 func (r *reader) container(c container) {

@@ -10,8 +10,8 @@ import (
 // maxDescriptors returns the number of files and connections this process may have open.
 func maxDescriptors() int {
 	var limit syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil || limit.Cur > math.MaxInt32 { //nolint:gosec // signed on some systems, never negative
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil || limit.Cur > math.MaxInt32 {
 		return math.MaxInt32
 	}
-	return int(limit.Cur) //nolint:gosec // see above
+	return int(limit.Cur)
 }

@@ -40,7 +40,7 @@ func Squash(s string) string {
 	return strings.ToLower(separators.Replace(s))
 }
 
-var separators = strings.NewReplacer("_", "", "-", "", ".", "")
+var separators = strings.NewReplacer("_", "", "-", "", ".", "") //nolint:gochecknoglobals // never changed
 
 // distance counts the typing errors between two words: a letter too many, too
 // few, wrong, or two exchanged.

@@ -31,8 +31,10 @@ func TestOutboxBounds(t *testing.T) {
 		t.Error("100 bytes may wait")
 	}
 	byNumber := outbox{most: 2, mostBytes: 100}
-	if !byNumber.offer(ofSize(1)) || !byNumber.offer(ofSize(1)) || byNumber.offer(ofSize(1)) {
-		t.Error("two messages may wait")
+	for i := range 3 {
+		if taken := byNumber.offer(ofSize(1)); taken != (i < 2) {
+			t.Errorf("message %d is taken: %t; two may wait", i, taken)
+		}
 	}
 }
 

@@ -17,10 +17,10 @@ var ErrOpen = errors.New("is open to other users")
 // Make makes a folder that only this user may enter, or closes one of this user's
 // to everybody else.
 func Make(dir string) error {
-	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) { //nolint:gosec // where the user's own environment says
+	if err := os.Mkdir(dir, 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	info, err := os.Lstat(dir) //nolint:gosec // where the user's own environment says
+	info, err := os.Lstat(dir)
 	if err != nil {
 		return err
 	}
@@ -35,7 +35,7 @@ func Make(dir string) error {
 // Check refuses a folder that others may enter or that is another user's, and a
 // link that could lead to one.
 func Check(dir string) error {
-	info, err := os.Lstat(dir) //nolint:gosec // where the user's own environment says
+	info, err := os.Lstat(dir)
 	switch {
 	case err != nil:
 		return err

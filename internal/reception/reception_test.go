@@ -72,7 +72,7 @@ func open(t *testing.T, dir string, change func(*server)) *owner {
 					_, _ = io.WriteString(conn, line+"\n")
 				case <-ctx.Done():
 					go func() {
-						for range lines { //nolint:revive // until the connection is closed
+						for range lines {
 						}
 					}()
 					return context.Cause(ctx)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"net/http/httptest"
 	"strings"
 	"sync"
@@ -49,7 +50,7 @@ func refusalLines(t *testing.T, log *refusalLog) []map[string]any {
 func TestARefusalIsLogged(t *testing.T) {
 	var log refusalLog
 	r := New(slog.New(slog.NewJSONHandler(&log, nil)), redacted).Refusals()
-	req := httptest.NewRequest("POST", "/v1/servers?token=hidden", nil)
+	req := httptest.NewRequest(http.MethodPost, "/v1/servers?token=hidden", nil)
 	req.RemoteAddr = "192.0.2.1:5000"
 	req.Header.Set("Authorization", "Bearer hidden")
 	r.Note(req, 403, "admin_only", "cursor")
@@ -69,12 +70,12 @@ func TestARefusalIsLogged(t *testing.T) {
 		"/no/such/path": "/no/such/path",
 		"/mcp/" + strings.Repeat("k", 43) + "/more": "/mcp/…/more",
 	} {
-		r.Note(httptest.NewRequest("GET", path, nil), 404, "not_found", "")
+		r.Note(httptest.NewRequest(http.MethodGet, path, nil), 404, "not_found", "")
 		if got := refusalLines(t, &log)[0]["path"]; got != want {
 			t.Errorf("the path is %v, want %v", got, want)
 		}
 	}
-	req = httptest.NewRequest("GET", "/v1/tools/hidden", nil)
+	req = httptest.NewRequest(http.MethodGet, "/v1/tools/hidden", nil)
 	req.Pattern = "GET /v1/tools/{name}"
 	r.Note(req, 404, "tool_not_found", "")
 	if got := refusalLines(t, &log)[0]["path"]; got != "/v1/tools/{name}" {
@@ -101,7 +102,7 @@ func TestAFloodOfRefusalsIsSummedUp(t *testing.T) {
 		r := recorder.Refusals()
 		flood := func(n int, from, reason string) {
 			for port := range n {
-				req := httptest.NewRequest("GET", "/mcp", nil)
+				req := httptest.NewRequest(http.MethodGet, "/mcp", nil)
 				req.RemoteAddr = fmt.Sprintf("%s:%d", from, port)
 				r.Note(req, 401, reason, "")
 			}

@@ -108,7 +108,7 @@ func (s *Store) WaitGone(ctx context.Context) error {
 // checkFile is Check and also returns the mode of the file, 0 if it is unknown. It costs
 // one stat.
 func (s *Store) checkFile() (fs.FileMode, error) {
-	info, err := os.Stat(s.path)
+	info, err := os.Stat(s.path) //nolint:gosec // the path is genkan's own
 	switch {
 	case err == nil && os.SameFile(info, s.file):
 		return info.Mode(), nil

@@ -68,11 +68,11 @@ func call(client string, view gateway.View, kind gateway.Kind, method, raw strin
 func TestAnIDLeadsToATaskForItsClientOnly(t *testing.T) {
 	t.Parallel()
 	registry := New([]byte("secret"))
-	make := registry.Middleware(gateway.HandlerFunc(func(context.Context, *gateway.Call) (*gateway.Result, error) {
+	makesTasks := registry.Middleware(gateway.HandlerFunc(func(context.Context, *gateway.Call) (*gateway.Result, error) {
 		return &gateway.Result{Raw: []byte(`{"resultType":"task","taskId":"7"}`), Type: gateway.ResultOther}, nil
 	}))
 	profile := gateway.View{Profile: "work"}
-	result, err := make.Handle(t.Context(), call("mine", profile, gateway.KindTool, "tools/call", `{"name":"slow"}`))
+	result, err := makesTasks.Handle(t.Context(), call("mine", profile, gateway.KindTool, "tools/call", `{"name":"slow"}`))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -81,12 +81,12 @@ func TestAFolderThatChangesWhileItsServerStarts(t *testing.T) {
 // caller spelled.
 func TestServersGetThePathThatWasChecked(t *testing.T) {
 	t.Parallel()
-	real := t.TempDir()
+	checked := t.TempDir()
 	u := open(t, workspaceServer(t), func(_ *Settings, d *Deps) {
-		d.Folder = func(gateway.Identity, string) (string, gateway.Text) { return real, gateway.Text{} }
+		d.Folder = func(gateway.Identity, string) (string, gateway.Text) { return checked, gateway.Text{} }
 	})
 	u.waitReady()
-	if said, err := callEnv(t, u, "/a/link"); err != nil || !strings.Contains(said, "WORK="+real) {
+	if said, err := callEnv(t, u, "/a/link"); err != nil || !strings.Contains(said, "WORK="+checked) {
 		t.Errorf("got %s, %v", said, err)
 	}
 }

@@ -447,8 +447,8 @@ func (s *Server) Close() {
 	s.stop()
 	s.pool.close()
 	<-s.done
-	s.mu.Lock() // no check begins after this
-	s.mu.Unlock()
+	s.mu.Lock()   // no check begins after this
+	s.mu.Unlock() //nolint:staticcheck // it waits for the others
 	s.checking.Wait()
 	if s.ownLauncher {
 		s.deps.Launcher.Close()

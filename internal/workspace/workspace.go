@@ -174,8 +174,8 @@ func contains(outer os.FileInfo, inner string) bool {
 
 // resolved is a path without links, or the path itself if it cannot be resolved.
 func resolved(path string) string {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		return real
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		return target
 	}
 	return path
 }

@@ -32,7 +32,7 @@ func Write(path string) error {
 }
 
 // database returns the content of a database that was created and closed.
-var database = sync.OnceValues(func() ([]byte, error) {
+var database = sync.OnceValues(func() ([]byte, error) { //nolint:gochecknoglobals // made once
 	dir, err := os.MkdirTemp("", "genkan-blank-")
 	if err != nil {
 		return nil, err
