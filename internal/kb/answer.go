@@ -314,6 +314,11 @@ func newErrorAnswer(e *Error, translate gateway.Translate) errorAnswer {
 	if d.HasIndex {
 		details["index"] = d.Index
 	}
+	if len(d.Others) > 0 {
+		details["others"] = all(d.Others, func(o Details) map[string]any {
+			return map[string]any{"field": o.Field, "value": o.Value, "constraint": o.Constraint.In(translate)}
+		})
+	}
 	if errors.Is(e.Err, gateway.ErrNoSpace) {
 		details["reason"] = ReasonNoSpace
 	}

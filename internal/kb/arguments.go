@@ -2,6 +2,7 @@ package kb
 
 import (
 	"encoding/json"
+	"errors"
 	"maps"
 	"math"
 	"slices"
@@ -13,17 +14,30 @@ import (
 	"genkan/internal/jsonrpc"
 )
 
-// arguments reads the arguments of one call. It keeps the first error; values read
-// after it are not used.
+// arguments reads the arguments of one call. It keeps the first error, with those of
+// other arguments. Values that were read are not used then.
 type arguments struct {
 	values map[string]any
 	err    error
 }
 
+// maxOthers is how many further arguments an error names.
+const maxOthers = 9
+
 func (a *arguments) refuse(err error) {
 	if a.err == nil {
 		a.err = err
+		return
 	}
+	var first, other *Error
+	if !errors.As(a.err, &first) || !errors.As(err, &other) || first.Code != CodeValidation || other.Code != CodeValidation {
+		return
+	}
+	d := &first.Details
+	if named := func(o Details) bool { return o.Field == other.Details.Field }; named(*d) || slices.ContainsFunc(d.Others, named) || len(d.Others) == maxOthers {
+		return
+	}
+	d.Others = append(d.Others, other.Details)
 }
 
 // exact refuses arguments that could not be stored as given: only one value of a

@@ -57,6 +57,8 @@ type Details struct {
 	HasIndex bool
 	// Hint explains more or says what to do next.
 	Hint gateway.Text
+	// Others are further arguments that are wrong.
+	Others []Details
 }
 
 func (e *Error) Error() string {
@@ -92,6 +94,9 @@ func (e *Error) in(translate gateway.Translate) string {
 	add(d.Field)
 	add(d.Constraint.In(translate))
 	add(hint)
+	for i := range d.Others {
+		text += "; " + d.Others[i].Field + ": " + d.Others[i].Constraint.In(translate)
+	}
 	return text
 }
 

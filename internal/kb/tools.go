@@ -45,6 +45,14 @@ func NewTools(base *Base, l Languages) *Tools {
 	return t
 }
 
+// Say returns a text in the language of the tools, if there is a translation of it.
+func (t *Tools) Say(text string) string {
+	if t.translate == nil {
+		return text
+	}
+	return t.translate(text)
+}
+
 // SourceName is the name of the source.
 const SourceName = "kb"
 

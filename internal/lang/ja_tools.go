@@ -183,4 +183,8 @@ var jaTools = map[string]string{
 	"The whole definition of a tool.":                                  "ツールの定義全体を返す。",
 	"Call a tool that only reads; the others need call_tool.":          "読み取りだけのツールを呼び出す。それ以外には call_tool を使う。",
 	"Call any tool that search_tools found.":                           "search_tools が見つけたツールを呼び出す。",
+	"Search items by meaning":                                          "意味によるアイテム検索",
+	"Search items by what they mean, the best first, also those that have none of the query's words. Describe what you look for in a phrase or a sentence. search_items is for exact words.": "アイテムを意味で検索し、近いものから返す。クエリの語を含まないものも見つかる。探したいものを語句や文で書く。正確な語で探すときは search_items を使う。",
+	"What to look for, in your own words":          "探したいもの（自由な文で）",
+	"How many at most (default: 10, maximum: 100)": "取得件数上限（デフォルト: 10、最大: 100）",
 }

@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"genkan/internal/gateway"
+	"genkan/internal/jsonrpc"
 	"genkan/internal/kb"
 )
 
@@ -178,7 +180,7 @@ func (m *Manager) check(one *member, tools []Tool) ([]gateway.Tool, map[string]*
 				"plugin %s is refused: the input schema of its tool %s is no JSON Schema of type object", one.name, tool.Name)
 		}
 		offers[tool.Name] = &offer{one, slices.Sorted(maps.Keys(schema.Properties)), schema.Required}
-		list = append(list, encode(tool))
+		list = append(list, encode(tool, m.opt.Tools.Say))
 		one.tools = append(one.tools, tool.Name)
 	}
 	return list, offers, nil
@@ -196,8 +198,8 @@ func (m *Manager) owner(tool string, own map[string]*offer) (gateway.Text, bool)
 	return gateway.Textf("the knowledge base"), taken
 }
 
-// encode is a tool as clients see it.
-func encode(t Tool) gateway.Tool {
+// encode is a tool as clients see it. say translates its texts.
+func encode(t Tool, say gateway.Translate) gateway.Tool {
 	type annotations struct {
 		Title       string `json:"title"`
 		ReadOnly    bool   `json:"readOnlyHint"`
@@ -208,6 +210,7 @@ func encode(t Tool) gateway.Tool {
 	if t.Title == "" {
 		t.Title = t.Name
 	}
+	t.Title, t.Description, t.InputSchema = say(t.Title), say(t.Description), translated(t.InputSchema, say)
 	// What is encoded are texts, and a schema that has been read: it cannot fail.
 	definition, _ := json.Marshal(struct {
 		Name        string          `json:"name"`
@@ -220,6 +223,18 @@ func encode(t Tool) gateway.Tool {
 		Kind: gateway.KindTool, Name: t.Name, ReadOnly: t.ReadOnly, Idempotent: t.ReadOnly || t.Idempotent,
 		Definition: definition,
 	}
+}
+
+// translated returns a schema with the descriptions of its properties in another
+// language.
+func translated(schema json.RawMessage, say gateway.Translate) json.RawMessage {
+	_ = jsonrpc.Members(jsonrpc.Lookup(schema, "properties"), func(_, property []byte) bool {
+		if text := jsonrpc.LookupText(property, "description"); text != "" {
+			schema = bytes.Replace(schema, jsonrpc.Lookup(property, "description"), jsonrpc.AppendQuoted(nil, say(text)), 1)
+		}
+		return true
+	})
+	return schema
 }
 
 // About describes the knowledge base.

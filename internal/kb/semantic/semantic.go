@@ -26,6 +26,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"strconv"
 	"sync"
 	"time"
 
@@ -164,17 +165,22 @@ func (p *Plugin) Description() string {
 	return "Finds items of the knowledge base by their meaning, with the embeddings of a model"
 }
 
-// Tools returns the tool semantic_search.
+// Tools returns the tool semantic_search. Its texts are formats, so that they have
+// translations.
 func (p *Plugin) Tools() []plugin.Tool {
+	say := func(text gateway.Text) string { return text.Format }
+	described := func(rest string, text gateway.Text) string {
+		return `{` + rest + `,"description":` + strconv.Quote(say(text)) + `}`
+	}
 	return []plugin.Tool{{
-		Name: Name, Title: "Search items by meaning",
-		Description: "Search items by what they mean, the best first, also those that have none of the query's words. " +
-			"Describe what you look for in a phrase or a sentence. search_items is for exact words.",
+		Name: Name, Title: say(gateway.Textf("Search items by meaning")),
+		Description: say(gateway.Textf("Search items by what they mean, the best first, also those that have none of the query's words. " +
+			"Describe what you look for in a phrase or a sentence. search_items is for exact words.")),
 		InputSchema: json.RawMessage(`{"type":"object","properties":{` +
-			`"query":{"type":"string","description":"What to look for, in your own words"},` +
-			`"limit":{"type":"number","description":"How many at most (default: 10, maximum: 100)","default":10},` +
-			`"types":{"type":"array","items":{"type":"string"},"description":"Types to look in (default: all)"}},` +
-			`"required":["query"]}`),
+			`"query":` + described(`"type":"string"`, gateway.Textf("What to look for, in your own words")) +
+			`,"limit":` + described(`"type":"number","default":10`, gateway.Textf("How many at most (default: 10, maximum: 100)")) +
+			`,"types":` + described(`"type":"array","items":{"type":"string"}`, gateway.Textf("Types to look in (default: all)")) +
+			`},"required":["query"]}`),
 		// The query goes to the endpoint of the model.
 		ReadOnly: true, OpenWorld: true,
 	}}

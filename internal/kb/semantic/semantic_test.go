@@ -601,3 +601,31 @@ func TestConfig(t *testing.T) {
 		t.Errorf("%d tools", n)
 	}
 }
+
+// The tool follows the language of the knowledge base: title, description and
+// arguments.
+func TestTheToolIsTranslated(t *testing.T) {
+	h := newHouse(t)
+	h.begin(t)
+	tools := kb.NewTools(h.base, kb.Languages{Translate: func(text string) string { return "訳 " + text }})
+	m := plugin.New(plugin.Options{Base: h.base, Store: h.store, Tools: tools, Storage: h.store, Log: slog.New(slog.DiscardHandler)})
+	defer func() { _ = m.Close(t.Context()) }()
+	if err := m.Add(t.Context(), semantic.New(h.options), h.config); err != nil {
+		t.Fatal(err)
+	}
+	for _, tool := range m.List(gateway.KindTool) {
+		if tool.Name != semantic.Name {
+			continue
+		}
+		for _, want := range []string{
+			`"title":"訳 Search items by meaning"`, `"description":"訳 Search items by what they mean`,
+			`"description":"訳 What to look for, in your own words"`, `"description":"訳 Types to look in`,
+		} {
+			if !strings.Contains(string(tool.Definition), want) {
+				t.Errorf("the definition lacks %s: %s", want, tool.Definition)
+			}
+		}
+		return
+	}
+	t.Error("the tool is not listed")
+}
