@@ -48,6 +48,8 @@ install: build ## Put genkan into ~/.local/bin
 # Left alone, the detector also waits for a second before each program ends. Vet is
 # left to check-vet. TESTFLAGS: make test TESTFLAGS='-run TestX -v'.
 # GENKAN_TESTS=full runs the counts that find rare mistakes, as make check does.
+# Full counts load a machine so much that fewer packages run at once.
+PACKAGES = $(if $(filter full,$(GENKAN_TESTS)),2,3)
 test: ## Run all tests with the race detector
 	@race='-race -gcflags=modernc.org/...=-race=false'; export GORACE=atexit_sleep_ms=10; \
 	if ! $(GO) build -race runtime/cgo >/dev/null 2>&1; then \
@@ -58,10 +60,10 @@ test: ## Run all tests with the race detector
 		echo '************************************************************************'; \
 	fi; \
 	if $(TOOL) gotestsum --version >/dev/null 2>&1; then \
-		$(TOOL) gotestsum --format standard-quiet -- $$race -vet=off -p 3 -parallel 4 $(TESTFLAGS) $(PKGS); \
+		$(TOOL) gotestsum --format standard-quiet -- $$race -vet=off -p $(PACKAGES) -parallel 4 $(TESTFLAGS) $(PKGS); \
 	else \
 		echo 'gotestsum cannot be built here; running go test.'; \
-		$(GO) test $$race -vet=off -p 3 -parallel 4 $(TESTFLAGS) $(PKGS); \
+		$(GO) test $$race -vet=off -p $(PACKAGES) -parallel 4 $(TESTFLAGS) $(PKGS); \
 	fi
 
 # tree prints the id of the working tree as git would commit it, and writes
