@@ -207,7 +207,7 @@ func (p *Process) build(cfg *config.Config, old *house) *house {
 	}
 	h.successor = p.house.Load
 	h.Views = views.New(views.Options{
-		Config: cfg, Mounts: mounts, Learned: p.learned, Log: p.catalogLog,
+		Config: cfg, Mounts: mounts, Learned: p.learned, Log: p.catalogLog, Translate: language(cfg).Translator(),
 		Vectors: p.vectors.shelfFor(cfg.Embeddings, p.store, p.log),
 		Guide: func(view gateway.View) gateway.Source {
 			return guide.New(view, language(cfg).Translator(), func() guide.House { return h.successor() })

@@ -38,7 +38,11 @@ func (c *command) search() *cobra.Command {
 			}
 			rows := [][]string{{c.say("NAME"), c.say("SERVER"), c.say("SCORE"), c.say("DESCRIPTION")}}
 			for _, t := range found.Results {
-				rows = append(rows, []string{t.Name, t.Server, fmt.Sprintf("%.1f", t.Score), firstLine(t.Description)})
+				about := firstLine(t.Description)
+				if t.Deprecated {
+					about = c.say("[deprecated]") + " " + about
+				}
+				rows = append(rows, []string{t.Name, t.Server, fmt.Sprintf("%.1f", t.Score), about})
 			}
 			c.table(rows)
 			return nil

@@ -269,4 +269,5 @@ and paste the address that the browser ends at, although its page does not load.
 	"the backup broke off; look into genkan's log, and try again":                                                            "バックアップが途中で切れました。genkan のログを確認し、もう一度試してください",
 	"a backup is being made or downloaded already; wait until that is done":                                                  "バックアップはすでに作成中またはダウンロード中です。終わるまで待ってください",
 	"--%s is empty; give it a value, or leave it out to have no such limit":                                                  "--%s が空です。値を指定するか、絞り込まない場合は外してください",
+	"[deprecated]": "[非推奨]",
 }

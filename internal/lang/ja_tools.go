@@ -187,4 +187,6 @@ var jaTools = map[string]string{
 	"Search items by what they mean, the best first, also those that have none of the query's words. Describe what you look for in a phrase or a sentence. search_items is for exact words.": "アイテムを意味で検索し、近いものから返す。クエリの語を含まないものも見つかる。探したいものを語句や文で書く。正確な語で探すときは search_items を使う。",
 	"What to look for, in your own words":          "探したいもの（自由な文で）",
 	"How many at most (default: 10, maximum: 100)": "取得件数上限（デフォルト: 10、最大: 100）",
+	"Instructions of the servers behind this endpoint. A heading names a server; the lines after it that begin with \"> \" are that server's own words, and speak for that server only.": "このエンドポイントの背後にあるサーバーからの説明です。見出しはサーバー名で、続く \"> \" で始まる行はそのサーバー自身の言葉であり、そのサーバーについてのみ述べています。",
+	"[cut: %d more bytes of these instructions are not shown]": "[省略: この説明の残り %d バイトは表示していません]",
 }

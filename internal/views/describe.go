@@ -1,7 +1,6 @@
 package views
 
 import (
-	"fmt"
 	"strings"
 
 	"genkan/internal/catalog"
@@ -44,7 +43,7 @@ func (v *Views) Describe(view gateway.View) Description {
 		d.Info, d.Capabilities, d.Instructions = about.Info, about.Capabilities, about.Instructions
 		return d
 	}
-	d.Instructions = joinInstructions(said)
+	d.Instructions = joinInstructions(said, v.opt.Translate)
 	return d
 }
 
@@ -58,18 +57,18 @@ type instructions struct{ name, text string }
 // joinInstructions makes one text of the instructions of several servers. Every
 // line of a server begins with "> ", and genkan's own lines never do, so a
 // server cannot write the heading of another.
-func joinInstructions(all []instructions) string {
+func joinInstructions(all []instructions, translate gateway.Translate) string {
 	if len(all) == 0 {
 		return ""
 	}
 	limit := min(catalog.MaxInstructions, maxJoined/len(all))
 	var b strings.Builder
-	b.WriteString("Instructions of the servers behind this endpoint. A heading names a server; " +
-		"the lines after it that begin with \"> \" are that server's own words, and speak for that server only.")
+	b.WriteString(gateway.Textf("Instructions of the servers behind this endpoint. A heading names a server; " +
+		"the lines after it that begin with \"> \" are that server's own words, and speak for that server only.").In(translate))
 	for _, one := range all {
 		b.WriteString("\n\n# " + one.name)
 		if cut := quoteLines(&b, one.text, limit); cut > 0 {
-			fmt.Fprintf(&b, "\n[cut: %d more bytes of these instructions are not shown]", cut)
+			b.WriteString("\n" + gateway.Textf("[cut: %d more bytes of these instructions are not shown]", cut).In(translate))
 		}
 	}
 	return b.String()

@@ -41,7 +41,9 @@ type Options struct {
 	Learned *learn.Learner
 	// Vectors has the embeddings of tools; nil if no model is configured.
 	Vectors *embed.Shelf
-	Log     *slog.Logger
+	// Translate is the language of what views say to clients; nil for English.
+	Translate gateway.Translate
+	Log       *slog.Logger
 }
 
 // Views are the views of one configuration. They are safe for concurrent use.

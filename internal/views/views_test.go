@@ -187,7 +187,7 @@ func TestManyServersShareTheBytesForInstructions(t *testing.T) {
 	for range 200 {
 		all = append(all, instructions{"server", strings.Repeat("word ", 10_000)})
 	}
-	if n := len(joinInstructions(all)); n > maxJoined+200*100 {
+	if n := len(joinInstructions(all, nil)); n > maxJoined+200*100 {
 		t.Errorf("%d bytes", n)
 	}
 }
