@@ -129,6 +129,24 @@ type answer struct {
 	body   string
 }
 
+// want checks the status of an answer and the parts that its body has and lacks.
+func (a answer) want(t *testing.T, status int, has, hasNot []string) {
+	t.Helper()
+	if a.status != status {
+		t.Errorf("status %d, want %d: %.600s", a.status, status, a.body)
+	}
+	for _, part := range has {
+		if !strings.Contains(a.body, part) {
+			t.Errorf("the answer lacks %s: %.600s", part, a.body)
+		}
+	}
+	for _, part := range hasNot {
+		if strings.Contains(a.body, part) {
+			t.Errorf("the answer has %s: %.600s", part, a.body)
+		}
+	}
+}
+
 func (d door) send(method, path, body string, headers ...string) answer {
 	d.t.Helper()
 	r, err := http.NewRequestWithContext(context.Background(), method, d.url+path, strings.NewReader(body))
@@ -230,19 +248,7 @@ func TestREST(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := d.send(c.request[0], c.request[1], c.request[2], c.headers...)
-			if got.status != c.status {
-				t.Errorf("status %d, want %d: %.300s", got.status, c.status, got.body)
-			}
-			for _, part := range c.has {
-				if !strings.Contains(got.body, part) {
-					t.Errorf("the answer lacks %s: %.400s", part, got.body)
-				}
-			}
-			for _, part := range c.hasNot {
-				if strings.Contains(got.body, part) {
-					t.Errorf("the answer has %s: %.400s", part, got.body)
-				}
-			}
+			got.want(t, c.status, c.has, c.hasNot)
 		})
 	}
 	if got := d.send("GET", "/tools?limit=3", ""); got.header.Get("Location") != "/v1/tools?limit=3" {

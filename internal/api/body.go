@@ -123,7 +123,7 @@ func (c *bodyCheck) value(raw []byte, t reflect.Type, path []string) {
 		return
 	}
 	want := jsonType(t)
-	is := jsonTypeOf(raw)
+	is := jsonrpc.TypeOf(raw)
 	if want == "integer" && is == "number" {
 		if _, err := strconv.ParseInt(string(raw), 10, 64); err != nil {
 			c.add(gateway.WrongType(path, []string{want}, gateway.Short(string(raw))))
@@ -198,24 +198,6 @@ func jsonType(t reflect.Type) string {
 		return "array"
 	default:
 		return "object"
-	}
-}
-
-// jsonTypeOf returns the type of an encoded value.
-func jsonTypeOf(raw []byte) string {
-	switch raw[0] {
-	case '"':
-		return "string"
-	case '{':
-		return "object"
-	case '[':
-		return "array"
-	case 't', 'f':
-		return "boolean"
-	case 'n':
-		return "null"
-	default:
-		return "number"
 	}
 }
 

@@ -84,7 +84,7 @@ func newCall(in client.CallRequest, id gateway.Identity) (*gateway.Call, error) 
 		args = []byte("{}")
 	}
 	if args[0] != '{' {
-		problems = append(problems, gateway.WrongType([]string{"parameters"}, []string{"object"}, gateway.TypeName(jsonTypeOf(args))))
+		problems = append(problems, gateway.WrongType([]string{"parameters"}, []string{"object"}, gateway.TypeName(jsonrpc.TypeOf(args))))
 	}
 	notNegative := func(option string, n int64) {
 		if n < 0 {

@@ -130,19 +130,7 @@ func TestItems(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := d.send(c.method, c.path, c.body)
-			if got.status != c.status {
-				t.Errorf("status %d, want %d: %s", got.status, c.status, got.body)
-			}
-			for _, part := range c.has {
-				if !strings.Contains(got.body, part) {
-					t.Errorf("the answer lacks %s: %s", part, got.body)
-				}
-			}
-			for _, part := range c.hasNot {
-				if strings.Contains(got.body, part) {
-					t.Errorf("the answer has %s: %s", part, got.body)
-				}
-			}
+			got.want(t, c.status, c.has, c.hasNot)
 		})
 	}
 	if got := d.send("PUT", "/v1/items", "{}"); got.header.Get("Allow") != "GET, HEAD, POST" {

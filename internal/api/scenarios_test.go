@@ -30,22 +30,10 @@ func (d door) ask(t *testing.T, asked map[string]ask) {
 	for name, c := range asked {
 		t.Run(name, func(t *testing.T) {
 			got := d.send(c.method, c.path, c.body, c.send...)
-			if got.status != c.status {
-				t.Errorf("status %d, want %d: %.400s", got.status, c.status, got.body)
-			}
+			got.want(t, c.status, c.has, c.hasNot)
 			for key, want := range c.headers {
 				if have := got.header.Get(key); have != want {
 					t.Errorf("%s is %q, want %q", key, have, want)
-				}
-			}
-			for _, part := range c.has {
-				if !strings.Contains(got.body, part) {
-					t.Errorf("the answer lacks %s: %.600s", part, got.body)
-				}
-			}
-			for _, part := range c.hasNot {
-				if strings.Contains(got.body, part) {
-					t.Errorf("the answer has %s: %.600s", part, got.body)
 				}
 			}
 		})

@@ -76,19 +76,7 @@ func TestCallsOfTheKnowledgeBase(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := call(c.tool, c.parameters)
-			if got.status != c.status {
-				t.Errorf("status %d, want %d: %s", got.status, c.status, got.body)
-			}
-			for _, part := range c.has {
-				if !strings.Contains(got.body, part) {
-					t.Errorf("the answer lacks %s: %s", part, got.body)
-				}
-			}
-			for _, part := range c.hasNot {
-				if strings.Contains(got.body, part) {
-					t.Errorf("the answer has %s: %s", part, got.body)
-				}
-			}
+			got.want(t, c.status, c.has, c.hasNot)
 		})
 	}
 }

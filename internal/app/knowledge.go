@@ -53,18 +53,6 @@ func (p *Process) setStatuses(ctx context.Context, h *house) {
 	}
 }
 
-// toolLanguages returns the language of definitions, and those in which the search knows
-// the tools, too.
-func toolLanguages(language lang.Language) kb.Languages {
-	out := kb.Languages{Translate: language.Translator()}
-	for _, other := range lang.All() {
-		if other != language {
-			out.Others = append(out.Others, other.Translator())
-		}
-	}
-	return out
-}
-
 // forgetSource makes the next configuration that enables the knowledge base create
 // a new source. The present source retires with its house.
 func (k *knowledge) forgetSource() {
@@ -82,7 +70,7 @@ func (k *knowledge) sourceFor(p *Process, model config.Embeddings, language lang
 		return k.source
 	}
 	store := p.store.Knowledge()
-	k.source = plugin.New(plugin.Options{Base: k.base, Store: store, Tools: kb.NewTools(k.base, toolLanguages(language)), Storage: store, Log: p.log})
+	k.source = plugin.New(plugin.Options{Base: k.base, Store: store, Tools: kb.NewTools(k.base, kb.Languages{Translate: language.Translator(), Others: language.Others()}), Storage: store, Log: p.log})
 	k.model, k.language = model, language
 	switch {
 	case len(model.Unresolved.Each) > 0:

@@ -118,19 +118,10 @@ func typeOf(s *fields, depth int) string {
 	return "any"
 }
 
+// typeOfValue returns the seed's type of a value. Null says nothing about the type.
 func typeOfValue(value []byte) string {
-	switch value[0] {
-	case '"':
-		return "string"
-	case '{':
-		return "object"
-	case '[':
-		return "array"
-	case 't', 'f':
-		return "boolean"
-	case 'n':
-		return "any"
-	default:
-		return "number"
+	if t := jsonrpc.TypeOf(value); t != "null" {
+		return t
 	}
+	return "any"
 }

@@ -268,3 +268,22 @@ func (s *scanner) array(i, depth int, visit func(vi int) (int, error)) (int, err
 		}
 	}
 }
+
+// TypeOf returns JSON Schema's name for the type of an encoded value, which must not
+// be empty.
+func TypeOf(raw []byte) string {
+	switch raw[0] {
+	case '"':
+		return "string"
+	case '{':
+		return "object"
+	case '[':
+		return "array"
+	case 't', 'f':
+		return "boolean"
+	case 'n':
+		return "null"
+	default:
+		return "number"
+	}
+}

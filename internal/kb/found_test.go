@@ -12,13 +12,7 @@ import (
 )
 
 func inLanguage(l lang.Language) kb.Languages {
-	out := kb.Languages{Translate: l.Translator()}
-	for _, other := range lang.All() {
-		if other != l {
-			out.Others = append(out.Others, other.Translator())
-		}
-	}
-	return out
+	return kb.Languages{Translate: l.Translator(), Others: l.Others()}
 }
 
 // searched returns the tools of the knowledge base as the search over tools knows them.

@@ -53,8 +53,19 @@ func (l Language) Sprintf(format string, values ...any) string {
 	return l.Text(gateway.Textf(format, values...))
 }
 
-// Translator is for rooms that show something by themselves.
+// Translator returns the function that translates to this language, for packages
+// that do not know Language.
 func (l Language) Translator() gateway.Translate { return l.translate }
+
+// Others returns the translators of the other languages.
+func (l Language) Others() (others []gateway.Translate) {
+	for _, other := range All() {
+		if other != l {
+			others = append(others, other.Translator())
+		}
+	}
+	return others
+}
 
 // translate finds the format in this language. One that nobody has translated
 // is said in English.
