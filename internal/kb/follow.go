@@ -36,7 +36,7 @@ type following struct {
 // file if one is due. It begins when no large write has come for a moment: an import
 // is many writes, and to index it once costs least.
 func (x *Indexes) Follow() {
-	f := &x.follower
+	f := &x.following
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.last = time.Now()
@@ -49,7 +49,7 @@ func (x *Indexes) Follow() {
 }
 
 func (x *Indexes) follow() {
-	f := &x.follower
+	f := &x.following
 	for {
 		last := f.pause(x.alive, x.limits.quiet)
 		err := x.catchUp(x.alive)
@@ -91,9 +91,9 @@ func (x *Indexes) catchUp(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	x.follower.mu.Lock()
-	x.follower.to = max(seq, x.follower.from+1)
-	x.follower.mu.Unlock()
+	x.following.mu.Lock()
+	x.following.to = max(seq, x.following.from+1)
+	x.following.mu.Unlock()
 	for x.text.at() < seq {
 		before := x.text.at()
 		if many, err := x.text.hasMany(ctx); err != nil {

@@ -276,5 +276,5 @@ func (x *Indexes) Building() (done, total int) {
 	if total > 0 {
 		return done, total
 	}
-	return x.follower.progress(x.text.at())
+	return x.following.progress(x.text.at())
 }

@@ -35,9 +35,9 @@ type Indexes struct {
 	stop  context.CancelFunc
 	work  sync.WaitGroup
 
-	text     textIndex
-	edges    relationGraph
-	follower following
+	text      textIndex
+	edges     relationGraph
+	following following
 
 	// Identical questions between two writes share an answer.
 	searches sharing[Hits]

@@ -16,7 +16,7 @@ func (s *scratch) longer(r *Routes, from, to uint32, maxDepth, limit int) error 
 	s.mark(from, tagNear, 0)
 	s.choices = s.choices[:0]
 	work := min(LongerWork, s.view.work)
-	f := follower{scratch: s, routes: r, to: to, limit: limit, measuring: s.work + work/2, budget: s.work + work}
+	f := pathSearch{scratch: s, routes: r, to: to, limit: limit, measuring: s.work + work/2, budget: s.work + work}
 	f.path[0] = from
 	for f.length = r.Length + 1; f.length <= maxDepth && !r.Truncated; f.length++ {
 		if err := f.measure(); err != nil {
@@ -29,9 +29,9 @@ func (s *scratch) longer(r *Routes, from, to uint32, maxDepth, limit int) error 
 	return nil
 }
 
-// follower is one such search. Path holds the nodes up to the present one, and length is
+// pathSearch is one such search. Path holds the nodes up to the present one, and length is
 // the length of the paths that it lists.
-type follower struct {
+type pathSearch struct {
 	*scratch
 	routes *Routes
 	to     uint32
@@ -45,7 +45,7 @@ type follower struct {
 
 // measure finds the distances that paths of this length need, or as many levels as half
 // of the budget allows.
-func (f *follower) measure() error {
+func (f *pathSearch) measure() error {
 	x := &f.far
 	for x.depth < f.length-1 && !f.allDistances {
 		cost := 0
@@ -74,7 +74,7 @@ func (f *follower) measure() error {
 }
 
 // follow lists the paths that begin with the first d edges of the path.
-func (f *follower) follow(d int) error {
+func (f *pathSearch) follow(d int) error {
 	row, rest := f.view.row(f.path[d]), f.length-d
 	if rest == 1 {
 		f.work += bits.Len(uint(len(row)))
@@ -103,7 +103,7 @@ func (f *follower) follow(d int) error {
 }
 
 // add lists the path, if there is room for it.
-func (f *follower) add() {
+func (f *pathSearch) add() {
 	if len(f.routes.Paths) == f.limit {
 		f.routes.Truncated = true
 		return
@@ -117,7 +117,7 @@ func (f *follower) add() {
 
 // choose appends the nodes of a row that can be next on a path to choices, in the order of
 // ids: those from which the end is at most rest edges away, without the end itself.
-func (f *follower) choose(row, path []uint32, rest int) {
+func (f *pathSearch) choose(row, path []uint32, rest int) {
 	x := &f.far
 	known := rest <= x.depth || f.allDistances
 	near := x.queue[1:x.begins[min(rest, x.depth)+1]]
@@ -153,4 +153,4 @@ func (f *follower) choose(row, path []uint32, rest int) {
 }
 
 // distance returns the measured distance of a marked node to the end.
-func (f *follower) distance(node uint32) int { return int(f.marks[node] >> 32 & 0x1f) }
+func (f *pathSearch) distance(node uint32) int { return int(f.marks[node] >> 32 & 0x1f) }
