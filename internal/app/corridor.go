@@ -8,7 +8,7 @@ import (
 
 // corridor returns the chain of middlewares that every call of every edge passes:
 //
-//	record → limit → arrive → resolve → hold → typed → learn → compare →
+//	record → limit → arrive → resolve → hold → begin → typed → learn → compare →
 //	inspect → validate → translate tasks → attribute → execute
 //
 // Record is first, so that it also sees the calls that later steps refuse.
@@ -25,6 +25,7 @@ func (h *house) corridor(p *Process) gateway.Handler {
 		h.arrive,
 		h.resolve,
 		h.hold,
+		p.recorder.Begin,
 		h.typed,
 		h.learn,
 		catalog.CompareHeaders,

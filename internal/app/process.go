@@ -21,6 +21,7 @@ import (
 	"genkan/internal/config"
 	"genkan/internal/execute"
 	"genkan/internal/gateway"
+	"genkan/internal/history"
 	"genkan/internal/identity"
 	"genkan/internal/lang"
 	"genkan/internal/launch"
@@ -93,6 +94,7 @@ type Process struct {
 	launcher *launch.Launcher
 	signIns  *signin.SignIns
 	recorder *record.Recorder
+	calls    *history.Archive
 	executor *execute.Executor
 	// memory is the budget for data in transit, which clients share.
 	memory *gateway.Shares
@@ -229,6 +231,7 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 		Reload: p.Reload, CatchUp: p.catchUp, ChangeTool: p.ChangeTool, Servers: p.registry, Learned: p.learned, Items: p.knowledge.base, Upkeep: &p.knowledge.upkeep,
 		Tokens: p.tokens, Secrets: registry.NewSecrets(p.vault, func() (*config.Config, error) { return p.Config(), nil }), Backup: p.backup, Doctor: p.doctor,
 	})
+	p.openHistory()
 	p.measure()
 	p.house.Store(p.build(cfg, nil))
 	p.setStatuses(ctx, p.house.Load())
@@ -402,6 +405,7 @@ func (p *Process) Close() error {
 	if err := p.knowledge.indexes.Close(); err != nil {
 		p.log.Warn("the index of the knowledge base did not end well", "error", err)
 	}
+	p.calls.Writer.Close()
 	p.recorder.Refusals().Flush()
 	p.flushServerLog()
 	return p.store.Close()

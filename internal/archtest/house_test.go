@@ -7,7 +7,7 @@ const module = "genkan"
 // below it; packages of one room may import each other.
 const (
 	vocabulary = "gateway jsonrpc"
-	rooms      = "attribution bridge catalog clients config connections doctor embed execute guide identity kb launch learn lock logs n8n ratelimit reception record registry script search setup shape signin tasks upstream vault views workflow workspace"
+	rooms      = "attribution bridge catalog clients config connections doctor embed execute guide history identity kb launch learn lock logs n8n ratelimit reception record registry script search setup shape signin tasks upstream vault views workflow workspace"
 	stores     = "sqlite postgres"
 	edges      = "mcpserver api web"
 	// language is what messages are said in where they leave the house.
@@ -37,8 +37,11 @@ var house = map[string]row{
 	// Texts that clients keep for us.
 	"seal": {"", fixtures},
 
+	// How many tokens a text has.
+	"tokens": {"", fixtures},
+
 	// Rooms know the vocabulary and never one another, but for workflow → script,
-	// upstream → launch, record → logs, guide and learn → search, and views.
+	// upstream → launch, record → logs and history, guide and learn → search, and views.
 	"attribution": {vocabulary, fixtures},
 	"bridge":      {vocabulary + " filelock privatedir", fixtures},
 	"catalog":     {vocabulary, fixtures},
@@ -48,6 +51,7 @@ var house = map[string]row{
 	"embed":       {vocabulary, fixtures},
 	"execute":     {vocabulary, fixtures},
 	"guide":       {vocabulary + " search", fixtures},
+	"history":     {vocabulary + " filelock privatedir", fixtures},
 	"identity":    {vocabulary, fixtures},
 	"kb":          {vocabulary + " filelock", fixtures + " embed lang search"}, // what makes vectors, in the tests of its plugin; what finds its tools
 	"launch":      {vocabulary + " filelock privatedir", fixtures},
@@ -56,7 +60,7 @@ var house = map[string]row{
 	"logs":        {vocabulary, fixtures},
 	"n8n":         {vocabulary, fixtures},
 	"ratelimit":   {vocabulary, fixtures},
-	"record":      {vocabulary + " logs", fixtures}, // what bounds the lines of a flood
+	"record":      {vocabulary + " logs history tokens", fixtures}, // what bounds the lines of a flood; where calls are kept
 	"script":      {vocabulary, fixtures},
 	"search":      {vocabulary, fixtures},
 	"shape":       {vocabulary, fixtures},

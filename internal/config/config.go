@@ -92,6 +92,8 @@ type Config struct {
 	Embeddings Embeddings
 	// Knowledge is the knowledge base.
 	Knowledge Knowledge
+	// Record is the call history.
+	Record Record
 	// Listing is for clients without an entry of their own.
 	Listing
 	// Profiles and Clients are in file order.
@@ -103,6 +105,30 @@ type Config struct {
 	// Rejected are stored servers that conflict with others.
 	Rejected []RejectedServer
 }
+
+// Record says what the call history keeps.
+type Record struct {
+	Off bool
+	// Bodies is whose bodies are kept: one of the Bodies constants.
+	Bodies string
+	// NoReplay leaves out what replaying a call needs.
+	NoReplay bool
+	// Days and Megabytes are how long and how much is kept.
+	Days, Megabytes int
+}
+
+// Values of Record.Bodies.
+const (
+	BodiesLocal = "local" // of clients of this machine's own user
+	BodiesAll   = "all"
+	BodiesOff   = "off"
+)
+
+// Defaults of Record.
+const (
+	DefaultRecordDays      = 7
+	DefaultRecordMegabytes = 256
+)
 
 // KnowledgeSource is the name that the knowledge base has among the servers.
 const KnowledgeSource = "kb"

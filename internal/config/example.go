@@ -203,6 +203,17 @@ const example = `# Genkan's configuration. Everything here is optional; what is 
 # How much meaning counts beside words, 0 to 1.
 #  weight: 0.15
 
+# The call history, which "genkan calls" shows; off keeps none. bodies is whose
+# arguments and results are kept, encrypted: local is those of your own clients on
+# this machine, all those of clients with tokens too, off nobody's. Secrets in them
+# are never shown; replay: off takes them out before they are kept, and calls cannot
+# be replayed then. The oldest calls are removed after days, or beyond megabytes.
+#record:
+#  bodies: local
+#  replay: on
+#  days: 7
+#  megabytes: 256
+
 # The knowledge base: sixteen tools under their own names, among the others and
 # alone at /mcp/s/kb. A server that is called kb takes its place.
 #kb:

@@ -51,7 +51,7 @@ func TestExampleShowsTheDefaults(t *testing.T) {
 	env := environ("GITHUB_TOKEN", "x", "HOME", "/srv/example", "DOCS_TOKEN", "x", "DOCS_CLIENT_SECRET", "x")
 	shown := mustLoad(t, uncommented(Example(), []string{"host:", "port:"}), env, Flags{})
 	d := defaults()
-	if shown.Listen != d.Listen || shown.LogLevel != d.LogLevel || shown.Lang != d.Lang || shown.PageSize != d.PageSize || shown.BehindProxy != d.BehindProxy || shown.LoginShell != d.LoginShell || shown.Learn != d.Learn {
+	if shown.Listen != d.Listen || shown.LogLevel != d.LogLevel || shown.Lang != d.Lang || shown.PageSize != d.PageSize || shown.BehindProxy != d.BehindProxy || shown.LoginShell != d.LoginShell || shown.Learn != d.Learn || shown.Record != d.Record {
 		t.Errorf("got %+v, want the values of %+v", shown, d)
 	}
 	got, want := shown.Servers[0], stdio("github", "npx")
@@ -113,6 +113,7 @@ func everyKey() []string {
 	add("profiles.*", d.profileFields(&Profile{}))
 	add("profiles.*.tools", d.toolFields(&ToolFilter{}))
 	add("embeddings", d.embeddingsFields(&Embeddings{}))
+	add("record", d.recordFields(&Record{}))
 	add(KnowledgeSource, d.knowledgeFields(&Knowledge{}))
 	add(KnowledgeSource+".semantic", d.embeddingsFields(&Embeddings{}))
 	add("clients.*", d.clientFields(&Client{}))

@@ -31,6 +31,7 @@ type layer struct {
 	learn        *bool
 	embeddings   Embeddings
 	knowledge    Knowledge
+	record       Record
 	schemas      *string
 	servers      []Server
 	rejected     []RejectedServer
@@ -66,6 +67,7 @@ func (l layer) over(below layer) layer {
 		learn:        cmp.Or(l.learn, below.learn),
 		embeddings:   below.embeddings,
 		knowledge:    below.knowledge,
+		record:       below.record,
 		schemas:      cmp.Or(l.schemas, below.schemas),
 		servers:      append(below.servers, l.servers...),
 		rejected:     below.rejected,
@@ -170,6 +172,7 @@ func (d *decoder) fileFields(l *layer) []field {
 		{"learn", func(n *node, at string) { d.flag(&l.learn, n, at) }},
 		{"embeddings", func(n *node, at string) { l.embeddings = d.embeddings(n, at, DefaultEmbeddingsWeight) }},
 		{KnowledgeSource, func(n *node, at string) { d.object(n, at, d.knowledgeFields(&l.knowledge)) }},
+		{"record", func(n *node, at string) { d.record(&l.record, n, at) }},
 		{"schemas", func(n *node, at string) { d.word(&l.schemas, n, at, schemas()) }},
 		{"profiles", func(n *node, at string) { l.profiles = d.profiles(n, at) }},
 		{"clients", func(n *node, at string) { l.clients = d.clients(n, at) }},
@@ -217,6 +220,43 @@ func (d *decoder) knowledgeFields(k *Knowledge) []field {
 		{"statuses", func(n *node, at string) { k.Statuses = d.statuses(n, at) }},
 		{"semantic", func(n *node, at string) { k.Semantic = d.embeddings(n, at, DefaultSemanticWeight) }},
 	}
+}
+
+// record reads what the call history keeps: settings, or off for nothing.
+func (d *decoder) record(r *Record, n *node, at string) {
+	if n.kind == kindBool || n.kind == kindText {
+		on, ok := d.switched(n, at)
+		r.Off = ok && !on
+		return
+	}
+	d.object(n, at, d.recordFields(r))
+}
+
+func (d *decoder) recordFields(r *Record) []field {
+	return []field{
+		{"bodies", func(n *node, at string) {
+			if n.kind == kindBool && n.text == "false" { // off, as YAML 1.1 reads it
+				r.Bodies = BodiesOff
+				return
+			}
+			r.Bodies, _ = d.oneOf(n, at, []string{BodiesLocal, BodiesAll, BodiesOff})
+		}},
+		{"replay", func(n *node, at string) {
+			on, ok := d.switched(n, at)
+			r.NoReplay = ok && !on
+		}},
+		{"days", func(n *node, at string) { r.Days, _ = d.integer(n, at, 1, 3650) }},
+		{"megabytes", func(n *node, at string) { r.Megabytes, _ = d.integer(n, at, 1, 1<<20) }},
+	}
+}
+
+// switched reads on or off, or a boolean.
+func (d *decoder) switched(n *node, at string) (on, ok bool) {
+	if n.kind == kindBool {
+		return n.text == "true", true
+	}
+	word, ok := d.oneOf(n, at, []string{"on", "off"})
+	return word == "on", ok
 }
 
 func (d *decoder) rateLimitFields(r *RateLimit) []field {

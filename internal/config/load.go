@@ -126,6 +126,12 @@ func load(data []byte, filename string, from Sources, flags Flags) (*Config, err
 	return c, nil
 }
 
+func (r Record) orDefaults() Record {
+	r.Bodies = cmp.Or(r.Bodies, BodiesLocal)
+	r.Days, r.Megabytes = cmp.Or(r.Days, DefaultRecordDays), cmp.Or(r.Megabytes, DefaultRecordMegabytes)
+	return r
+}
+
 // config fills in the defaults and judges what only the sum of the layers
 // tells.
 func (l layer) config(all *problems) *Config {
@@ -144,6 +150,7 @@ func (l layer) config(all *problems) *Config {
 		Learn:        or(l.learn, true),
 		Embeddings:   l.embeddings,
 		Knowledge:    l.knowledge,
+		Record:       l.record.orDefaults(),
 		Servers:      l.servers,
 		Rejected:     l.rejected,
 		Listing:      l.listing, Profiles: l.profiles, Clients: l.clients,

@@ -16,7 +16,7 @@ import (
 )
 
 func defaults() *Config {
-	return &Config{Listen: "127.0.0.1:3000", LogLevel: "info", Lang: "en", LoginShell: true, Learn: true}
+	return &Config{Listen: "127.0.0.1:3000", LogLevel: "info", Lang: "en", LoginShell: true, Learn: true, Record: usualRecord}
 }
 
 func stdio(name, command string, args ...string) Server {
@@ -70,6 +70,7 @@ loginShell: false
 learn: false
 kb: {enabled: false}
 `, &Config{
+			Record: usualRecord,
 			Listen: "[::1]:8080", LogLevel: "trace", Lang: "ja",
 			CORS:         CORS{Enabled: true, Origins: []string{"https://app.example.com", "http://localhost:5173"}},
 			RateLimit:    RateLimit{Max: 5, TimeWindow: 2 * time.Second},
@@ -204,31 +205,31 @@ func TestPrecedence(t *testing.T) {
 		{"no environment at all", "", nil, Flags{}, *defaults()},
 		{"empty variables are not set", "", environ("PORT", "", "HOST", "", "LOG_LEVEL", "", "CORS_ENABLED", "", "CORS_ORIGIN", ""), Flags{}, *defaults()},
 		{"file over default", file, none, Flags{}, Config{
-			LoginShell: true, Learn: true, Listen: "10.0.0.1:1000", LogLevel: "warn", Lang: "ja", AllowedHosts: []string{"file"}, TLS: TLS{"f.crt", "f.key"},
+			LoginShell: true, Learn: true, Record: usualRecord, Listen: "10.0.0.1:1000", LogLevel: "warn", Lang: "ja", AllowedHosts: []string{"file"}, TLS: TLS{"f.crt", "f.key"},
 			CORS: CORS{Enabled: true, Origins: []string{"https://file"}},
 		}},
 		{"environment over file", file, env, Flags{}, Config{
-			LoginShell: true, Learn: true, Listen: "10.0.0.2:2000", LogLevel: "error", Lang: "ja", AllowedHosts: []string{"file"}, TLS: TLS{"f.crt", "f.key"},
+			LoginShell: true, Learn: true, Record: usualRecord, Listen: "10.0.0.2:2000", LogLevel: "error", Lang: "ja", AllowedHosts: []string{"file"}, TLS: TLS{"f.crt", "f.key"},
 			CORS: CORS{Origins: []string{"https://env", "https://env2"}},
 		}},
 		{"flag over environment", file, env, Flags{
 			Host: "10.0.0.3", Port: 3003, LogLevel: "debug", Lang: "en", AllowedHosts: []string{"Flag"}, BehindProxy: true, TLSCert: "x.crt", TLSKey: "x.key",
 		}, Config{
-			LoginShell: true, Learn: true, Listen: "10.0.0.3:3003", LogLevel: "debug", Lang: "en", AllowedHosts: []string{"flag"}, BehindProxy: true, TLS: TLS{"x.crt", "x.key"},
+			LoginShell: true, Learn: true, Record: usualRecord, Listen: "10.0.0.3:3003", LogLevel: "debug", Lang: "en", AllowedHosts: []string{"flag"}, BehindProxy: true, TLS: TLS{"x.crt", "x.key"},
 			CORS: CORS{Origins: []string{"https://env", "https://env2"}},
 		}},
 		{"listen flag over all", file, env, Flags{Listen: ":0"}, Config{
-			LoginShell: true, Learn: true, Listen: ":0", LogLevel: "error", Lang: "ja", AllowedHosts: []string{"file"}, TLS: TLS{"f.crt", "f.key"},
+			LoginShell: true, Learn: true, Record: usualRecord, Listen: ":0", LogLevel: "error", Lang: "ja", AllowedHosts: []string{"file"}, TLS: TLS{"f.crt", "f.key"},
 			CORS: CORS{Origins: []string{"https://env", "https://env2"}},
 		}},
 		{"port 0 is any that is free", "listen: 10.0.0.1:1000", environ("HOST", "127.0.0.1"), Flags{AnyPort: true}, Config{
-			LoginShell: true, Learn: true, Listen: "127.0.0.1:0", LogLevel: "info", Lang: "en",
+			LoginShell: true, Learn: true, Record: usualRecord, Listen: "127.0.0.1:0", LogLevel: "info", Lang: "en",
 		}},
 		{"host and port are settings of their own", "listen: 10.0.0.1:1000", environ("HOST", "10.0.0.2"), Flags{Port: 3003}, Config{
-			LoginShell: true, Learn: true, Listen: "10.0.0.2:3003", LogLevel: "info", Lang: "en",
+			LoginShell: true, Learn: true, Record: usualRecord, Listen: "10.0.0.2:3003", LogLevel: "info", Lang: "en",
 		}},
 		{"CORS from the environment alone", "", environ("CORS_ENABLED", "1", "CORS_ORIGIN", "https://a"), Flags{}, Config{
-			LoginShell: true, Learn: true, Listen: "127.0.0.1:3000", LogLevel: "info", Lang: "en", CORS: CORS{Enabled: true, Origins: []string{"https://a"}},
+			LoginShell: true, Learn: true, Record: usualRecord, Listen: "127.0.0.1:3000", LogLevel: "info", Lang: "en", CORS: CORS{Enabled: true, Origins: []string{"https://a"}},
 		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -331,6 +332,42 @@ func TestToolFilter(t *testing.T) {
 	} {
 		if got := tt.filter.Allows(tt.tool); got != tt.want {
 			t.Errorf("%v allows %q: %v", tt.filter, tt.tool, got)
+		}
+	}
+}
+
+var usualRecord = Record{Bodies: BodiesLocal, Days: 7, Megabytes: 256}
+
+func TestRecord(t *testing.T) {
+	for text, want := range map[string]Record{
+		"":                             usualRecord,
+		"record: {}":                   usualRecord,
+		"record: off":                  {Off: true, Bodies: BodiesLocal, Days: 7, Megabytes: 256},
+		"record: false":                {Off: true, Bodies: BodiesLocal, Days: 7, Megabytes: 256},
+		"record: on":                   usualRecord,
+		"record: {bodies: off}":        {Bodies: BodiesOff, Days: 7, Megabytes: 256},
+		"record: {bodies: all}":        {Bodies: BodiesAll, Days: 7, Megabytes: 256},
+		"record: {replay: off}":        {Bodies: BodiesLocal, NoReplay: true, Days: 7, Megabytes: 256},
+		"record: {replay: false}":      {Bodies: BodiesLocal, NoReplay: true, Days: 7, Megabytes: 256},
+		"record: {days: 1}":            {Bodies: BodiesLocal, Days: 1, Megabytes: 256},
+		"record: {megabytes: 1000000}": {Bodies: BodiesLocal, Days: 7, Megabytes: 1_000_000},
+	} {
+		c, err := Parse([]byte(text), "f.yaml", Sources{}, Flags{})
+		if err != nil || c.Record != want {
+			t.Errorf("%q: %+v, %v", text, c, err)
+		}
+	}
+	for text, want := range map[string]string{
+		"record: maybe":              "record cannot be \"maybe\"",
+		"record: {bodies: mine}":     "record.bodies cannot be \"mine\"",
+		"record: {bodies: true}":     "record.bodies must be text",
+		"record: {days: 0}":          "record.days must be a whole number from 1",
+		"record: {megabyte: 1}":      "did you mean \"megabytes\"",
+		"record: {replay: sometime}": "record.replay cannot be",
+		"record: [off]":              "record must be",
+	} {
+		if _, err := Parse([]byte(text), "f.yaml", Sources{}, Flags{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v", text, err)
 		}
 	}
 }

@@ -24,6 +24,8 @@ type deadline struct {
 	// suspended; asked is when the first of them began.
 	asking int
 	asked  time.Time
+	// took is how long the questions took that were answered.
+	took   time.Duration
 	slot   *slot
 	cancel context.CancelCauseFunc
 }
@@ -85,7 +87,9 @@ func (d *deadline) suspend() (resume func()) {
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		if d.asking--; d.asking == 0 {
-			d.latest = d.latest.Add(time.Since(d.asked))
+			took := time.Since(d.asked)
+			d.took += took
+			d.latest = d.latest.Add(took)
 			if !d.stopped {
 				d.slot.take()
 				d.timer.Reset(max(min(d.idle, time.Until(d.latest)), 0))
@@ -107,17 +111,22 @@ func (d *deadline) expire() {
 	}
 }
 
-func (d *deadline) stop() {
+// stop ends the deadline. It returns how long the client was asked something.
+func (d *deadline) stop() (asked time.Duration) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.stopped = true
+	asked = d.took
+	var unanswered time.Duration
+	if d.asking > 0 {
+		unanswered = time.Since(d.asked)
+	}
 	if !d.slot.latest.IsZero() {
-		if d.slot.latest = d.latest; d.asking > 0 {
-			d.slot.latest = d.latest.Add(time.Since(d.asked))
-		}
+		d.slot.latest = d.latest.Add(unanswered)
 	}
 	d.timer.Stop()
 	d.cancel(nil)
+	return asked + unanswered
 }
 
 // endedBy returns why a call's context ended.

@@ -93,7 +93,9 @@ func (e *Executor) handle(ctx context.Context, call *gateway.Call) (*gateway.Res
 		return call.Tool.Source.Handle(ctx, call)
 	}
 	l := e.lane(call.Tool.Source)
+	came := time.Now()
 	p, err := e.enter(ctx, l, call)
+	call.Timing.Queue = time.Since(came)
 	if err != nil {
 		return nil, err
 	}
@@ -158,10 +160,17 @@ func (e *Executor) attempt(ctx context.Context, l *lane, p *slot, call *gateway.
 		}
 	}
 	ctx, deadline := e.deadline(ctx, p, call)
+	sent := time.Now()
 	result, err := call.Tool.Source.Handle(ctx, call)
 	// Read before the deadline is stopped, which ends ctx, too.
 	ended := ctx.Err() != nil
-	deadline.stop()
+	asked := deadline.stop()
+	call.Timing.Asked += asked
+	call.Timing.Server += time.Since(sent) - asked
+	call.Sent = call.Params.Raw
+	if result != nil {
+		call.Answered = result.Raw
+	}
 	if err != nil && ended && !gateway.AsError(err).Unsent {
 		err = e.endedBy(context.Cause(ctx), call)
 	}

@@ -13,6 +13,8 @@ type Session struct {
 	ID string
 	// Identity is the client's.
 	Identity Identity
+	// Client is the program, as it calls itself; empty if it does not.
+	Client string
 	// Capabilities is the client's own object, as it came; nil for none.
 	Capabilities []byte
 	// LogLevel is the lowest level of log messages that the client wants; empty if

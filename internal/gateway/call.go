@@ -34,8 +34,15 @@ type Call struct {
 	// Parent is the call that made this one, if a workflow, a script or a tool for
 	// searching did.
 	Parent *Call
-	// Attempts counts how often the call was sent. Set by execute.
-	Attempts int
+	// Attempts counts how often the call was sent, Timing says where its time went, and
+	// Sent and Answered are the params that its source got and the result that it
+	// returned. Set by the steps that know.
+	Attempts       int
+	Timing         Timing
+	Sent, Answered []byte
+	// Forwarded is set if the call became another call, which is recorded instead of
+	// it.
+	Forwarded bool
 
 	reserved atomic.Int64
 	// The following fields are set and read by different goroutines.
@@ -45,6 +52,14 @@ type Call struct {
 	token     atomic.Pointer[[]byte]
 	arguments map[string]any
 	decoded   bool
+}
+
+// Timing is where the time of a call went. The rest is genkan's own.
+type Timing struct {
+	// Queue is the time that the call waited for its turn, Hooks that of workflows,
+	// and Server that of its source, without Asked, in which people were asked
+	// something.
+	Queue, Hooks, Server, Asked time.Duration
 }
 
 // Caller is who makes a call, what they see, and the way back to them. A call that

@@ -109,8 +109,8 @@ func (c *duplexConn) request(ctx context.Context, msg *jsonrpc.Message) error {
 		}
 		version := negotiate(msg.Params.Raw)
 		capabilities := clientCapabilities(msg)
-		c.server.introduced(c.id, jsonrpc.Lookup(msg.Params.Raw, "clientInfo"))
-		c.sess.learn(func(known *gateway.Session) { known.Capabilities = capabilities })
+		client := c.server.introduced(c.id, jsonrpc.Lookup(msg.Params.Raw, "clientInfo"))
+		c.sess.learn(func(known *gateway.Session) { known.Capabilities, known.Client = capabilities, client })
 		c.sess.mu.Lock()
 		c.sess.version = version
 		c.sess.mu.Unlock()

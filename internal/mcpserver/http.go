@@ -261,7 +261,10 @@ func (s *Server) initialize(p *reply, msg *jsonrpc.Message, id visitor) {
 		p.fail(msg.ID, err)
 		return
 	}
-	s.introduced(id.Identity, jsonrpc.Lookup(msg.Params.Raw, "clientInfo"))
+	client := s.introduced(id.Identity, jsonrpc.Lookup(msg.Params.Raw, "clientInfo"))
+	if sess, ok := s.sessions.get(name, id.Identity, id.view); ok {
+		sess.learn(func(known *gateway.Session) { known.Client = client })
+	}
 	p.w.Header()["Mcp-Session-Id"] = []string{name}
 	p.answer(msg, s.initializeResult(version, id.view))
 }

@@ -34,14 +34,15 @@ func clientCapabilities(msg *jsonrpc.Message) []byte {
 	return bytes.Clone(raw)
 }
 
-// introduced reports the name that a client gives itself. Modern clients send it
-// with every request. Only list requests report it, so that calls need not read it.
-func (s *Server) introduced(id gateway.Identity, info []byte) {
-	if s.opt.Introduced == nil || len(info) == 0 || info[0] != '{' {
-		return
+// introduced reports and returns the name that a client gives itself. Modern clients
+// send it with every request. Only list requests report it, so that calls need not
+// read it.
+func (s *Server) introduced(id gateway.Identity, info []byte) string {
+	client := jsonrpc.ClientName(info)
+	if s.opt.Introduced != nil && client != "" {
+		s.opt.Introduced(id, client)
 	}
-	name, version := jsonrpc.LookupText(info, "name"), jsonrpc.LookupText(info, "version")
-	s.opt.Introduced(id, strings.TrimSpace(name+" "+version))
+	return client
 }
 
 // capabilities are the capabilities of genkan as a whole. They do not depend on the

@@ -1,6 +1,6 @@
-// Package record writes one line in the log and updates the metrics for each call.
-// It is the first step of the corridor, so it also sees calls that later steps
-// refuse. It never logs arguments.
+// Package record writes one line in the log, updates the metrics and adds an entry to
+// the call history for each call. It is the first step of the corridor, so it also
+// sees calls that later steps refuse. It never logs arguments.
 package record
 
 import (
@@ -31,6 +31,7 @@ type Recorder struct {
 	duration *prometheus.HistogramVec
 	count    *prometheus.CounterVec
 	refusals *Refusals
+	keeper   keeper
 }
 
 // New returns a Recorder with its own metrics. redact masks what may be secret in a
@@ -66,11 +67,16 @@ func (r *Recorder) Refusals() *Refusals { return r.refusals }
 func (r *Recorder) Middleware(next gateway.Handler) gateway.Handler {
 	return gateway.HandlerFunc(func(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
 		began := time.Now()
-		if call.RequestID == "" {
+		// A call that a workflow or a script makes has an ID of its own. One that is the
+		// rest of its parent does not.
+		if call.RequestID == "" || call.Parent != nil && !call.Included {
 			call.RequestID = r.run + "-" + strconv.FormatUint(r.calls.Add(1), 10)
 		}
+		asked := call.Params.Raw
 		result, err := r.guarded(ctx, call, next)
-		r.write(ctx, call, result, err, time.Since(began))
+		took := time.Since(began)
+		r.keep(call, asked, result, err, began, took)
+		r.write(ctx, call, result, err, took)
 		return result, err
 	})
 }

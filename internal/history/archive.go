@@ -1,0 +1,168 @@
+package history
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"log/slog"
+	"strings"
+
+	"genkan/internal/gateway"
+	"genkan/internal/jsonrpc"
+)
+
+// Archive is the history as people and programs see it: everybody their own calls,
+// administrators all, and nobody a secret.
+type Archive struct {
+	Reader *Reader
+	// Writer is the process's own writer; nil if it writes nothing.
+	Writer *Writer
+	// Redact returns what takes the secrets out of a body. It returns the body without
+	// them and the rules that it broke.
+	Redact func(context.Context) (func([]byte) ([]byte, []string), error)
+	// Log records who reads the bodies of others.
+	Log *slog.Logger
+}
+
+// Listed is a call in a list.
+type Listed struct {
+	Entry
+	// Arguments is the beginning of the call's arguments; empty if they are not kept.
+	Arguments string
+}
+
+// Listing is a page of a list.
+type Listing struct {
+	Page
+	Calls []Listed
+}
+
+// Shown is a call with what was sent and received, without secrets.
+type Shown struct {
+	Entry
+	Request, Response []byte
+	// Redacted are the rules by which something was taken out.
+	Redacted []string
+}
+
+// limited returns the query with what the reader may not see taken out.
+func limited(q Query, who gateway.Identity) Query {
+	if !who.Admin {
+		q.Caller = who.ClientID
+	}
+	return q
+}
+
+func (a *Archive) flush(ctx context.Context) {
+	if a.Writer != nil {
+		a.Writer.Flush(ctx)
+	}
+}
+
+// List returns a page of the calls that the reader may see.
+func (a *Archive) List(ctx context.Context, who gateway.Identity, q Query) (Listing, error) {
+	a.flush(ctx)
+	redact, err := a.Redact(ctx)
+	if err != nil {
+		return Listing{}, err
+	}
+	without := func(body []byte) []byte { body, _ = redact(body); return body }
+	page, err := a.Reader.List(ctx, limited(q, who), without)
+	list := Listing{Page: page, Calls: make([]Listed, len(page.Calls))}
+	for i, e := range page.Calls {
+		list.Calls[i] = Listed{Entry: e}
+		if !e.Has(HasBodies) {
+			continue
+		}
+		if b, err := a.Reader.open(ctx, page.sealed[i]); err == nil {
+			list.Calls[i].Arguments = digest(b.Request, without)
+		}
+	}
+	return list, err
+}
+
+// Show returns a call that the reader may see.
+func (a *Archive) Show(ctx context.Context, who gateway.Identity, id string) (Shown, error) {
+	a.flush(ctx)
+	e, bodies, err := a.Reader.Bodies(ctx, id, limited(Query{}, who).Caller)
+	if err != nil {
+		return Shown{}, err
+	}
+	shown := Shown{Entry: e}
+	if !e.Has(HasBodies) {
+		return shown, nil
+	}
+	redact, err := a.Redact(ctx)
+	if err != nil {
+		return Shown{}, err
+	}
+	if isAnothers(e.Caller, who) {
+		a.Log.Info("an administrator read what another client sent and received", "request_id", e.ID, "client", e.Caller, "reader", who.ClientID)
+	}
+	for _, body := range []struct {
+		from []byte
+		into *[]byte
+	}{{bodies.Request, &shown.Request}, {bodies.Response, &shown.Response}} {
+		if body.from == nil {
+			continue
+		}
+		var rules []string
+		*body.into, rules = redact(body.from)
+		shown.Redacted = append(shown.Redacted, rules...)
+	}
+	return shown, nil
+}
+
+// isAnothers reports whether a call is not the reader's own. Those of the local user's
+// clients are, for the local user.
+func isAnothers(caller string, who gateway.Identity) bool {
+	return caller != who.ClientID && !(who.IsLocal() && gateway.Identity{ClientID: caller}.IsLocal())
+}
+
+// Stats returns the sums of the calls that the reader may see.
+func (a *Archive) Stats(ctx context.Context, who gateway.Identity, q Query) (total Stat, tools []Stat, err error) {
+	a.flush(ctx)
+	return a.Reader.Stats(ctx, limited(q, who))
+}
+
+// Status says how the history is.
+type Status struct {
+	// Problem is why not everything is kept; nil if everything is.
+	Problem *Problem
+	// Dropped are the calls, and Bodies the bodies of further calls, that were lost
+	// since the process started.
+	Dropped, Bodies uint64
+}
+
+// Status returns how the history of this process is.
+func (a *Archive) Status() Status {
+	if a.Writer == nil {
+		return Status{}
+	}
+	s := Status{Problem: a.Writer.Problem()}
+	s.Dropped, s.Bodies = a.Writer.Dropped()
+	return s
+}
+
+// The digest of arguments is at most maxDigest bytes of the first digestFrom, without
+// the secrets in them.
+const maxDigest, digestFrom = 160, 4 << 10
+
+// digest returns the beginning of a call's arguments on one line.
+func digest(request []byte, redact func([]byte) []byte) string {
+	arguments := jsonrpc.Lookup(request, "arguments")
+	if arguments == nil {
+		arguments = request // of another kind, or cut
+	}
+	text := redact(arguments[:min(len(arguments), digestFrom)])
+	var compact bytes.Buffer
+	if json.Compact(&compact, text) == nil {
+		text = compact.Bytes()
+	}
+	line := strings.Join(strings.Fields(string(text)), " ")
+	short, cut := gateway.Cut(line, maxDigest)
+	if cut > 0 || len(arguments) > digestFrom {
+		short += "…"
+	}
+	return gateway.Printable(short)
+}

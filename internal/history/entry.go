@@ -1,0 +1,140 @@
+package history
+
+import (
+	"encoding/binary"
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+
+	"genkan/internal/gateway"
+)
+
+// Entry is a call as it is kept.
+type Entry struct {
+	// ID is "<run>-<number>": the run of the process, and the number of the call in
+	// it.
+	ID string
+	// Parent is the ID of the call that made this one; empty for none.
+	Parent string
+	// Started is when the call came in, and Took how long it took in all.
+	Started time.Time
+	Took    time.Duration
+	Timing  gateway.Timing
+	// Caller is who called: the name of a token, or the local user. Client is the
+	// program that they used, as it calls itself, and Edge the way that the call came
+	// in.
+	Caller, Client, Edge string
+	View, Era            string
+	// Method is the method of MCP. Server and Tool are empty if the tool is unknown.
+	Method, Server, Tool string
+	// Through is the tool that called this one on the caller's behalf.
+	Through string
+	// Outcome is "ok", "tool_error", "server_error" or the code of the failure, and
+	// Error its text.
+	Outcome, Error string
+	Attempts       int
+	// BytesIn and BytesOut are the sizes of what was sent and received, and TokensIn
+	// and TokensOut estimates of what a model writes and reads for that.
+	BytesIn, BytesOut   int
+	TokensIn, TokensOut int
+	Flags
+}
+
+// Flags are what is true of an entry.
+type Flags uint8
+
+// The flags.
+const (
+	// HasBodies is set if what was sent and received is kept.
+	HasBodies Flags = 1 << iota
+	// RequestCut and ResponseCut are set if only the beginning of a body is kept.
+	RequestCut
+	ResponseCut
+	// Replayable is set if what the server received and answered is kept whole.
+	Replayable
+	// BodiesLost is set if bodies should have been kept and could not.
+	BodiesLost
+)
+
+// Has reports whether all of the flags are set.
+func (f Flags) Has(flags Flags) bool { return f&flags == flags }
+
+// Succeeded reports whether the call did what was asked.
+func (e *Entry) Succeeded() bool { return e.Outcome == outcomeOK }
+
+const outcomeOK = "ok"
+
+// splitID returns the run and the number of an ID.
+func splitID(id string) (run string, number uint32, ok bool) {
+	run, text, found := strings.Cut(id, "-")
+	n, err := strconv.ParseUint(text, 10, 32)
+	return run, uint32(n), found && err == nil && run != "" && strconv.FormatUint(n, 10) == text
+}
+
+// The encoding of an entry is a version, numbers as varints and texts with their
+// lengths, in the order of encodeEntry.
+const entryVersion = 1
+
+// maxText bounds each text of an entry, in bytes.
+const maxText = 4 << 10
+
+func encodeEntry(b []byte, e *Entry) []byte {
+	b = append(b, entryVersion, byte(e.Flags))
+	b = binary.AppendVarint(b, e.Started.UnixMicro())
+	for _, d := range [...]time.Duration{e.Took, e.Timing.Queue, e.Timing.Hooks, e.Timing.Server, e.Timing.Asked} {
+		b = binary.AppendUvarint(b, uint64(max(d, 0).Microseconds())) //nolint:gosec // not negative
+	}
+	for _, n := range [...]int{e.Attempts, e.BytesIn, e.BytesOut, e.TokensIn, e.TokensOut} {
+		b = binary.AppendUvarint(b, uint64(max(n, 0))) //nolint:gosec // not negative
+	}
+	for _, s := range [...]string{
+		e.ID, e.Parent, e.Caller, e.Client, e.Edge, e.View, e.Era, e.Method, e.Server, e.Tool, e.Through, e.Outcome, e.Error,
+	} {
+		s = s[:min(len(s), maxText)]
+		b = binary.AppendUvarint(b, uint64(len(s)))
+		b = append(b, s...)
+	}
+	return b
+}
+
+var errEntry = errors.New("this is no entry of the history")
+
+// decodeEntry decodes an entry and returns what follows it.
+func decodeEntry(b []byte, e *Entry) (rest []byte, err error) {
+	if len(b) < 2 || b[0] != entryVersion {
+		return nil, errEntry
+	}
+	*e = Entry{Flags: Flags(b[1])}
+	started, n := binary.Varint(b[2:])
+	if n <= 0 {
+		return nil, errEntry
+	}
+	e.Started = time.UnixMicro(started)
+	b = b[2+n:]
+	number := func() uint64 {
+		v, n := binary.Uvarint(b)
+		if n <= 0 {
+			err = errEntry
+			return 0
+		}
+		b = b[n:]
+		return v
+	}
+	for _, d := range [...]*time.Duration{&e.Took, &e.Timing.Queue, &e.Timing.Hooks, &e.Timing.Server, &e.Timing.Asked} {
+		*d = time.Duration(number()) * time.Microsecond //nolint:gosec // as it was written
+	}
+	for _, i := range [...]*int{&e.Attempts, &e.BytesIn, &e.BytesOut, &e.TokensIn, &e.TokensOut} {
+		*i = int(number()) //nolint:gosec // as it was written
+	}
+	for _, s := range [...]*string{
+		&e.ID, &e.Parent, &e.Caller, &e.Client, &e.Edge, &e.View, &e.Era, &e.Method, &e.Server, &e.Tool, &e.Through, &e.Outcome, &e.Error,
+	} {
+		size := number()
+		if err != nil || size > uint64(len(b)) {
+			return nil, errEntry
+		}
+		*s, b = string(b[:size]), b[size:]
+	}
+	return b, err
+}

@@ -1,0 +1,251 @@
+package history
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"hash/crc32"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// index has a row for each entry of a segment, in the order of the segment. It is
+// derived from the segment. Its file is indexMagic, the fields of the head, the texts
+// with their lengths, the rows, and a checksum.
+type index struct {
+	indexHead
+	texts []string
+	rows  []byte
+	ids   map[string]uint16 // while it is built
+}
+
+// indexHead is the beginning of an index.
+type indexHead struct {
+	// covered is how much of the segment the index covers, in bytes.
+	covered int64
+	// first and last are when the first and the last call ended, in milliseconds.
+	first, last int64
+}
+
+const (
+	indexMagic    = "GENKANI1"
+	indexHeadSize = len(indexMagic) + 3*8
+)
+
+// A row is made of these fields, in little-endian order.
+const (
+	rowEnded     = 0  // milliseconds after the first row; never less than in the row before
+	rowNumber    = 4  // of the call in its run
+	rowOffset    = 8  // of the frame
+	rowTook      = 12 // tens of microseconds
+	rowTokensIn  = 16
+	rowTokensOut = 20
+	rowCaller    = 24 // texts, by their number
+	rowClient    = 26
+	rowServer    = 28
+	rowTool      = 30
+	rowOutcome   = 32
+	rowFlags     = 34
+	rowSize      = 36
+
+	tookUnit = 10 * time.Microsecond
+)
+
+func (x *index) len() int { return len(x.rows) / rowSize }
+
+func (x *index) row(i int) row { return row(x.rows[i*rowSize : (i+1)*rowSize : (i+1)*rowSize]) }
+
+// row is a row of an index.
+type row []byte
+
+func (r row) number(field int) uint32 { return binary.LittleEndian.Uint32(r[field:]) }
+func (r row) text(field int) uint16   { return binary.LittleEndian.Uint16(r[field:]) }
+func (r row) took() time.Duration     { return time.Duration(r.number(rowTook)) * tookUnit }
+
+// ended returns when the call of a row ended, in milliseconds.
+func (x *index) ended(i int) int64 { return x.first + int64(x.row(i).number(rowEnded)) }
+
+// id returns the number of a text. It reports false if no row has it.
+func (x *index) id(text string) (uint16, bool) {
+	for i, t := range x.texts {
+		if t == text {
+			return uint16(i), true //nolint:gosec // there are fewer
+		}
+	}
+	return 0, false
+}
+
+func (x *index) add(e *Entry, offset int64) {
+	ended := e.Started.Add(e.Took).UnixMilli()
+	if len(x.rows) == 0 {
+		x.first, x.last = ended, ended
+		x.ids = map[string]uint16{}
+	}
+	x.last = max(x.last, ended)
+	id := func(text string) uint16 {
+		n, ok := x.ids[text]
+		if !ok {
+			n = uint16(len(x.texts)) //nolint:gosec // a segment has at most 4 × maxEntries
+			text = strings.Clone(text)
+			x.ids[text], x.texts = n, append(x.texts, text)
+		}
+		return n
+	}
+	_, number, _ := splitID(e.ID)
+	var r [rowSize]byte
+	put := func(field int, v int64) {
+		binary.LittleEndian.PutUint32(r[field:], uint32(min(max(v, 0), 1<<32-1))) //nolint:gosec // bounded
+	}
+	put(rowEnded, x.last-x.first)
+	put(rowNumber, int64(number))
+	put(rowOffset, offset)
+	put(rowTook, int64(e.Took/tookUnit))
+	put(rowTokensIn, int64(e.TokensIn))
+	put(rowTokensOut, int64(e.TokensOut))
+	for i, text := range [...]string{e.Caller, e.Client, e.Server, e.Tool, e.Outcome} {
+		binary.LittleEndian.PutUint16(r[rowCaller+2*i:], id(text))
+	}
+	r[rowFlags] = byte(e.Flags)
+	x.rows = append(x.rows, r[:]...)
+}
+
+// extend adds the entries that the segment has beyond what is covered. Frames that are
+// damaged are left out; a frame at the end that is not whole may still be written.
+func (x *index) extend(file *os.File, size int64) error {
+	if x.covered == 0 {
+		x.covered = int64(headerSize)
+	}
+	if size <= x.covered {
+		return nil
+	}
+	b := make([]byte, min(size-x.covered, 2*maxSegment+maxFrame))
+	n, err := file.ReadAt(b, x.covered)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	b = b[:n]
+	var e Entry
+	at := 0
+	for at < len(b) {
+		payload, next, ok := frameAt(b, at)
+		if !ok {
+			further := bytes.Index(b[at+1:], []byte(frameMagic))
+			if further < 0 {
+				break
+			}
+			// What is between is damaged, unless the frame after it is no frame either.
+			if next = nextFrame(b, at+1+further); next < 0 {
+				break
+			}
+			at = next
+			continue
+		}
+		if _, err := decodeEntry(payload, &e); err == nil && x.len() < maxEntries {
+			x.add(&e, x.covered+int64(at))
+		}
+		at = next
+	}
+	x.covered += int64(at)
+	return nil
+}
+
+// nextFrame returns the position of the next whole frame, or -1.
+func nextFrame(b []byte, at int) int {
+	for {
+		if _, _, ok := frameAt(b, at); ok {
+			return at
+		}
+		further := bytes.Index(b[at+1:], []byte(frameMagic))
+		if further < 0 {
+			return -1
+		}
+		at += 1 + further
+	}
+}
+
+// save writes the index beside its segment.
+func (x *index) save(path string) error {
+	b := make([]byte, 0, indexHeadSize+len(x.rows)+1<<12)
+	b = append(b, indexMagic...)
+	for _, v := range [...]int64{x.covered, x.first, x.last} {
+		b = binary.LittleEndian.AppendUint64(b, uint64(v)) //nolint:gosec // bits
+	}
+	b = binary.AppendUvarint(b, uint64(len(x.texts)))
+	for _, t := range x.texts {
+		b = binary.AppendUvarint(b, uint64(len(t)))
+		b = append(b, t...)
+	}
+	b = append(b, x.rows...)
+	b = binary.LittleEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
+	temp, err := os.CreateTemp(filepath.Dir(path), ".new-*")
+	if err != nil {
+		return err
+	}
+	_, err = temp.Write(b)
+	if err = errors.Join(err, temp.Close()); err == nil {
+		err = os.Rename(temp.Name(), path)
+	}
+	if err != nil {
+		_ = os.Remove(temp.Name())
+	}
+	return err
+}
+
+var errIndex = errors.New("this is no index of the history")
+
+func decodeIndexHead(b []byte) (h indexHead, err error) {
+	if len(b) < indexHeadSize || string(b[:len(indexMagic)]) != indexMagic {
+		return h, errIndex
+	}
+	for i, v := range [...]*int64{&h.covered, &h.first, &h.last} {
+		*v = int64(binary.LittleEndian.Uint64(b[len(indexMagic)+8*i:])) //nolint:gosec // bits
+	}
+	return h, nil
+}
+
+// loadIndex reads the index beside a segment.
+func loadIndex(path string) (*index, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	head, err := decodeIndexHead(b)
+	if err != nil || len(b) < indexHeadSize+4 {
+		return nil, errIndex
+	}
+	b, sum := b[:len(b)-4], binary.LittleEndian.Uint32(b[len(b)-4:])
+	if crc32.Checksum(b, castagnoli) != sum {
+		return nil, errIndex
+	}
+	x := &index{indexHead: head}
+	b = b[indexHeadSize:]
+	number := func() uint64 {
+		v, n := binary.Uvarint(b)
+		if n <= 0 {
+			err = errIndex
+			return 0
+		}
+		b = b[n:]
+		return v
+	}
+	count := number()
+	if err != nil || count > 5*maxEntries {
+		return nil, errIndex
+	}
+	x.texts = make([]string, count)
+	for i := range x.texts {
+		size := number()
+		if err != nil || size > uint64(len(b)) {
+			return nil, errIndex
+		}
+		x.texts[i], b = string(b[:size]), b[size:]
+	}
+	if len(b)%rowSize != 0 {
+		return nil, errIndex
+	}
+	x.rows = b
+	return x, nil
+}

@@ -1,0 +1,326 @@
+package history
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf16"
+
+	"genkan/internal/gateway"
+)
+
+// Query selects calls. Zero values select all.
+type Query struct {
+	// Caller selects the calls of one caller. It is set for callers that see their own
+	// only.
+	Caller string
+	// Client is the name of a caller or of the program that it used.
+	Client, Server, Tool string
+	// Outcome is one of the outcomes, or "error" for all but "ok".
+	Outcome string
+	// Slower selects calls that took at least so long.
+	Slower time.Duration
+	// Since and Until bound when a call ended.
+	Since, Until time.Time
+	// Text selects calls with bodies or an error that contain it, in any case.
+	Text string
+	// After is the Next of the page before.
+	After string
+	Limit int
+}
+
+// OutcomeError is the outcome of a query for all calls that failed.
+const OutcomeError = "error"
+
+// Page is a page of calls, the newest first.
+type Page struct {
+	Calls []Entry
+	// Next leads to the next page; empty if there is none.
+	Next string
+	// Partial is set if the search for a text ran out of time: Next goes on with it,
+	// and SearchedUntil is how far it came.
+	Partial       bool
+	SearchedUntil time.Time
+
+	sealed []*sealed // the bodies of Calls
+}
+
+// MaxLimit is the largest page.
+const MaxLimit = 1000
+
+// textTime is how long a page may be searched for a text.
+const textTime = 2 * time.Second
+
+// filter is a query in the terms of one index.
+type filter struct {
+	fields [4]struct {
+		at   int
+		want uint16
+		on   bool
+	}
+	byClient bool
+	client   uint16
+	failed   bool
+	okID     uint16
+	took     uint32
+	from, to int64 // milliseconds
+}
+
+// filterFor returns the filter of a query for an index. It reports false if no row
+// can pass.
+func (q *Query) filterFor(x *index) (f filter, possible bool) {
+	f.from, f.to = 0, 1<<62
+	n := 0
+	for _, want := range [...]struct {
+		at   int
+		text string
+	}{{rowCaller, q.Caller}, {rowServer, q.Server}, {rowTool, q.Tool}, {rowOutcome, q.Outcome}} {
+		if want.text == "" || want.at == rowOutcome && want.text == OutcomeError {
+			continue
+		}
+		id, ok := x.id(want.text)
+		if !ok {
+			return f, false
+		}
+		f.fields[n].at, f.fields[n].want, f.fields[n].on = want.at, id, true
+		n++
+	}
+	if q.Client != "" {
+		f.byClient = true
+		id, ok := x.id(q.Client)
+		if !ok {
+			return f, false
+		}
+		f.client = id
+	}
+	if q.Outcome == OutcomeError {
+		id, ok := x.id(outcomeOK)
+		f.failed, f.okID = true, id
+		if !ok {
+			f.okID = 1<<16 - 1 // no row has it
+		}
+	}
+	if !q.Since.IsZero() {
+		f.from = q.Since.UnixMilli()
+	}
+	if !q.Until.IsZero() {
+		f.to = q.Until.UnixMilli()
+	}
+	f.took = uint32(min(q.Slower/tookUnit, 1<<32-1)) //nolint:gosec // bounded
+	return f, f.from <= x.last && f.to >= x.first
+}
+
+func (f *filter) passes(x *index, r row) bool {
+	for i := range f.fields {
+		if !f.fields[i].on {
+			break
+		}
+		if r.text(f.fields[i].at) != f.fields[i].want {
+			return false
+		}
+	}
+	if f.byClient && r.text(rowCaller) != f.client && r.text(rowClient) != f.client {
+		return false
+	}
+	if f.failed && r.text(rowOutcome) == f.okID {
+		return false
+	}
+	if r.number(rowTook) < f.took {
+		return false
+	}
+	ended := x.first + int64(r.number(rowEnded))
+	return ended >= f.from && ended <= f.to
+}
+
+// place is the place of a call in the order of pages.
+type place struct {
+	ended   int64
+	segment string
+	row     int
+}
+
+func (a place) compare(b place) int {
+	return cmp.Or(cmp.Compare(a.ended, b.ended), cmp.Compare(a.segment, b.segment), cmp.Compare(a.row, b.row))
+}
+
+func (a place) String() string {
+	return fmt.Sprintf("%d~%s~%d", a.ended, strings.TrimSuffix(a.segment, segmentSuffix), a.row)
+}
+
+func parsePlace(text string) (p place, ok bool) {
+	parts := strings.Split(text, "~")
+	if len(parts) != 3 { //nolint:mnd // as String writes it
+		return p, false
+	}
+	var err, err2 error
+	p.ended, err = strconv.ParseInt(parts[0], 10, 64)
+	p.row, err2 = strconv.Atoi(parts[2])
+	p.segment = parts[1] + segmentSuffix
+	_, _, named := parseSegmentName(p.segment)
+	return p, err == nil && err2 == nil && named
+}
+
+// walk visits the calls that pass, the newest first, until visit returns false.
+func (r *Reader) walk(ctx context.Context, q *Query, after place, visit func(*part, int, place) bool) error {
+	parts, err := r.parts()
+	if err != nil {
+		return err
+	}
+	type iterator struct {
+		*part
+		filter filter
+		next   int // the row that is next, among those that pass
+		place  place
+	}
+	advance := func(it *iterator) bool {
+		for it.next--; it.next >= 0; it.next-- {
+			if !it.filter.passes(it.index, it.index.row(it.next)) {
+				continue
+			}
+			it.place = place{it.index.ended(it.next), it.name, it.next}
+			if after == (place{}) || it.place.compare(after) < 0 {
+				return true
+			}
+		}
+		return false
+	}
+	var open []*iterator
+	for {
+		var best *iterator
+		for _, it := range open {
+			if best == nil || it.place.compare(best.place) > 0 {
+				best = it
+			}
+		}
+		// Parts that may have a newer call are opened first.
+		if len(parts) > 0 && (best == nil || parts[0].last >= best.place.ended) {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			p := parts[0]
+			parts = parts[1:]
+			if err := r.load(p); errors.Is(err, fs.ErrNotExist) {
+				continue // removed meanwhile
+			} else if err != nil {
+				return unreadable(r.dir, err)
+			}
+			it := &iterator{part: p, next: p.index.len()}
+			var possible bool
+			if it.filter, possible = q.filterFor(p.index); possible && advance(it) {
+				open = append(open, it)
+			}
+			continue
+		}
+		if best == nil || !visit(best.part, best.next, best.place) {
+			return nil
+		}
+		if !advance(best) {
+			open = slices.DeleteFunc(open, func(it *iterator) bool { return it == best })
+		}
+	}
+}
+
+// List returns a page of calls. shown returns a body as the reader may see it, for
+// searching for a text.
+func (r *Reader) List(ctx context.Context, q Query, shown func([]byte) []byte) (Page, error) {
+	page := Page{Calls: []Entry{}}
+	var after place
+	if q.After != "" {
+		var ok bool
+		if after, ok = parsePlace(q.After); !ok {
+			return page, gateway.Errorf(gateway.CodeInvalid, "after must be the next of an earlier page")
+		}
+	}
+	limit := min(cmp.Or(q.Limit, 50), MaxLimit)
+	needle := newNeedle(q.Text)
+	deadline := time.Now().Add(textTime)
+	var last place
+	err := r.walk(ctx, &q, after, func(p *part, i int, at place) bool {
+		if len(page.Calls) == limit {
+			page.Next = last.String()
+			return false
+		}
+		if needle != nil && last != (place{}) && time.Now().After(deadline) {
+			page.Next, page.Partial, page.SearchedUntil = last.String(), true, time.UnixMilli(last.ended)
+			return false
+		}
+		last = at
+		e, b, err := r.entry(p, i)
+		if err != nil {
+			return true // removed or damaged
+		}
+		body := &sealed{p.name, int64(p.index.row(i).number(rowOffset)), b}
+		if needle != nil && !needle.in([]byte(e.Error)) && !r.bodiesHave(ctx, &e, body, needle, shown) {
+			return true
+		}
+		page.Calls, page.sealed = append(page.Calls, e), append(page.sealed, body)
+		return true
+	})
+	return page, err
+}
+
+// bodiesHave reports whether a text is in the bodies of a call as the reader may see
+// them. They are searched as they are first, because most of them do not have it.
+func (r *Reader) bodiesHave(ctx context.Context, e *Entry, s *sealed, n *needle, shown func([]byte) []byte) bool {
+	if !e.Has(HasBodies) {
+		return false
+	}
+	b, err := r.open(ctx, s)
+	if err != nil {
+		return false
+	}
+	for _, body := range [...][]byte{b.Request, b.Response} {
+		if n.in(body) && n.in(shown(body)) {
+			return true
+		}
+	}
+	return false
+}
+
+// needle is a text in the forms that JSON may have it in, in lower case.
+type needle struct{ forms [][]byte }
+
+func newNeedle(text string) *needle {
+	if text == "" {
+		return nil
+	}
+	text = strings.ToLower(text)
+	n := &needle{}
+	add := func(form string) {
+		if !slices.ContainsFunc(n.forms, func(f []byte) bool { return string(f) == form }) {
+			n.forms = append(n.forms, []byte(form))
+		}
+	}
+	add(text)
+	if quoted, err := json.Marshal(text); err == nil {
+		add(string(quoted[1 : len(quoted)-1]))
+	}
+	var escaped strings.Builder // as programs write that keep to ASCII
+	for _, c := range text {
+		if c < 0x80 {
+			escaped.WriteRune(c)
+			continue
+		}
+		for _, unit := range utf16.Encode([]rune{c}) {
+			fmt.Fprintf(&escaped, `\u%04x`, unit)
+		}
+	}
+	add(escaped.String())
+	return n
+}
+
+func (n *needle) in(body []byte) bool {
+	if len(body) == 0 {
+		return false
+	}
+	body = bytes.ToLower(body)
+	return slices.ContainsFunc(n.forms, func(form []byte) bool { return bytes.Contains(body, form) })
+}

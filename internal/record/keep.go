@@ -1,0 +1,146 @@
+package record
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"genkan/internal/gateway"
+	"genkan/internal/history"
+	"genkan/internal/jsonrpc"
+	"genkan/internal/tokens"
+)
+
+// Keeping says what the history keeps of a call.
+type Keeping struct {
+	// History is where calls are kept; nil for nowhere.
+	History *history.Writer
+	// Bodies reports whether the bodies of a caller's calls are kept.
+	Bodies func(gateway.Identity) bool
+	// Replay is set if what the server received and answered is kept.
+	Replay bool
+}
+
+// keeper connects a Recorder with the history and with whoever watches calls.
+type keeper struct {
+	keeping func() Keeping
+	// started and ended announce calls; nil for nobody.
+	started, ended func(*history.Entry)
+
+	mu      sync.RWMutex
+	clients map[string]string // what modern clients call themselves, by their clientInfo
+}
+
+// Keep adds each call to a history, as keeping says for it, and announces it when it
+// is resolved and when it ends. It is called before the first call.
+func (r *Recorder) Keep(keeping func() Keeping, started, ended func(*history.Entry)) {
+	r.keeper.keeping, r.keeper.started, r.keeper.ended = keeping, started, ended
+	r.keeper.clients = map[string]string{}
+}
+
+// Run returns the beginning of the IDs that the recorder gives to calls.
+func (r *Recorder) Run() string { return r.run }
+
+// Begin announces a call whose tool is known. It is a step behind the one that
+// resolves names. A call that becomes another one is not announced: the other is.
+func (r *Recorder) Begin(next gateway.Handler) gateway.Handler {
+	return gateway.HandlerFunc(func(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
+		if r.keeper.started != nil && !gateway.IsForwarder(call.Tool.Source) {
+			e := r.facts(call, time.Now())
+			r.keeper.started(&e)
+		}
+		return next.Handle(ctx, call)
+	})
+}
+
+// keep adds a call that has ended to the history.
+func (r *Recorder) keep(call *gateway.Call, asked []byte, result *gateway.Result, err error, began time.Time, took time.Duration) {
+	if call.Parent != nil && call.Included {
+		call.Parent.Forwarded = true
+	}
+	if call.Forwarded || r.keeper.keeping == nil {
+		return
+	}
+	e := r.facts(call, began)
+	e.Took, e.Timing, e.Attempts = took, call.Timing, call.Attempts
+	e.Outcome = outcomeOf(result, err)
+	if e.Outcome != "ok" {
+		e.Error = r.reason(call, e.Server, result, err)
+	}
+	var answer []byte
+	switch {
+	case result != nil:
+		answer = result.Raw
+	case err != nil:
+		answer = gateway.AsError(err).RPC
+	}
+	e.BytesIn, e.BytesOut = len(asked), len(answer)
+	e.TokensIn, e.TokensOut = tokens.Estimate(asked), tokens.Estimate(answer)
+	if r.keeper.ended != nil {
+		r.keeper.ended(&e)
+	}
+	k := r.keeper.keeping()
+	if k.History == nil {
+		return
+	}
+	var bodies history.Bodies
+	if k.Bodies(call.Identity) {
+		bodies = history.Bodies{Request: asked, Response: answer, Sent: call.Sent, Answered: call.Answered}
+	}
+	k.History.Add(e, bodies, !k.Replay)
+}
+
+// facts returns what is known of a call before it is carried out.
+func (r *Recorder) facts(call *gateway.Call, began time.Time) history.Entry {
+	e := history.Entry{
+		ID: call.RequestID, Started: began, Caller: call.Identity.ClientID, Client: r.client(call), Edge: call.Via,
+		View: call.View.String(), Era: call.Era.String(), Method: call.Method,
+	}
+	switch {
+	case call.Tool != nil:
+		e.Server = call.Tool.Source.Name()
+		// URIs can contain secrets.
+		if e.Tool = call.Tool.Exposed; call.Tool.Kind != gateway.KindTool {
+			e.Tool = call.Method
+		}
+	case call.Kind == gateway.KindTool:
+		e.Tool = r.clean("", gateway.Short(call.Name))
+	}
+	switch {
+	case call.Parent == nil:
+	case !call.Included:
+		e.Parent = call.Parent.RequestID
+	case call.Parent.Tool != nil:
+		e.Through = call.Parent.Tool.Name
+	}
+	return e
+}
+
+// maxClients bounds the names that are remembered.
+const maxClients = 256
+
+// client returns what the program calls itself that a call came from.
+func (r *Recorder) client(call *gateway.Call) string {
+	if call.Session != nil && call.Session.Client != "" {
+		return call.Session.Client
+	}
+	info := call.Params.Get(call.Params.ClientInfo)
+	if len(info) == 0 {
+		return ""
+	}
+	k := &r.keeper
+	k.mu.RLock()
+	name, known := k.clients[string(info)]
+	k.mu.RUnlock()
+	if known {
+		return name
+	}
+	name = jsonrpc.ClientName(info)
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if len(k.clients) >= maxClients {
+		clear(k.clients)
+	}
+	k.clients[string(info)] = name
+	return name
+}
