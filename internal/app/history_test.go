@@ -1,0 +1,154 @@
+package app
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"genkan/internal/gateway"
+	"genkan/internal/history"
+	"genkan/internal/mcpserver"
+)
+
+// recorded returns the calls of the history, the oldest first.
+func (h *testHouse) recorded(who gateway.Identity) []history.Listed {
+	h.t.Helper()
+	list, err := h.calls.List(h.t.Context(), who, history.Query{})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	for i, j := 0, len(list.Calls)-1; i < j; i, j = i+1, j-1 {
+		list.Calls[i], list.Calls[j] = list.Calls[j], list.Calls[i]
+	}
+	return list.Calls
+}
+
+var everything = gateway.Identity{ClientID: "admin", Admin: true}
+
+// Every call is one entry, whatever way it came and went.
+func TestTheHistoryOfCalls(t *testing.T) {
+	t.Parallel()
+	h := openHouse(t, servers(conf{"one": child(t)}))
+	h.waitReady("one")
+	h.mustCall("one__echo", `{"text":"hello"}`)
+	if _, err := h.call("one__echo", `{}`); err == nil {
+		t.Error("it must fail")
+	}
+	if _, err := h.call("no_such_tool", `{}`); err == nil {
+		t.Error("it must fail")
+	}
+	h.request(http.MethodPost, "/mcp?mode=search", fmt.Sprintf(
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"call_tool","arguments":{"name":"one__echo","arguments":{"text":"through"}},"_meta":{%s}}}`, modernMeta),
+		http.Header{"Mcp-Protocol-Version": {"2026-07-28"}, "Mcp-Method": {"tools/call"}, "Mcp-Name": {"call_tool"}})
+	h.request(http.MethodPost, "/v1/tools/call", `{"name":"one__echo","parameters":{"text":"rest"}}`, nil)
+	h.talk(mcpserver.StdioOptions{Client: "cursor"},
+		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"Cursor","version":"1.7"}}}`,
+		`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"one__echo","arguments":{"text":"stdio"}}}`)
+
+	calls := h.recorded(everything)
+	want := []history.Listed{
+		{Entry: history.Entry{Caller: "admin", Edge: "http", Era: "modern", Server: "one", Tool: "one__echo", Outcome: "ok"}, Arguments: `{"text":"hello"}`},
+		{Entry: history.Entry{Caller: "admin", Edge: "http", Era: "modern", Server: "one", Tool: "one__echo", Outcome: "tool_error", Error: "echo needs a text"}, Arguments: `{}`},
+		{Entry: history.Entry{Caller: "admin", Edge: "http", Era: "modern", Tool: "no_such_tool", Outcome: "not_found", Error: "Unknown tool: no_such_tool. tools/list names the tools there are"}, Arguments: `{}`},
+		{Entry: history.Entry{Caller: "admin", Edge: "http", Era: "modern", Server: "one", Tool: "one__echo", Outcome: "ok", Through: "call_tool"}, Arguments: `{"text":"through"}`},
+		{Entry: history.Entry{Caller: "admin", Edge: "rest", Era: "none", Server: "one", Tool: "one__echo", Outcome: "ok"}, Arguments: `{"text":"rest"}`},
+		{Entry: history.Entry{Caller: "local:cursor", Client: "Cursor 1.7", Edge: "stdio", Era: "legacy", Server: "one", Tool: "one__echo", Outcome: "ok"}, Arguments: `{"text":"stdio"}`},
+	}
+	if len(calls) != len(want) {
+		t.Fatalf("%d calls, want %d", len(calls), len(want))
+	}
+	ids := map[string]bool{}
+	for i, got := range calls {
+		if got.ID == "" || ids[got.ID] || got.Method != "tools/call" || got.BytesIn == 0 || got.TokensIn == 0 {
+			t.Errorf("call %d: %+v", i, got)
+		}
+		ids[got.ID] = true
+		if got.Server != "" && (got.Timing.Server <= 0 || got.Timing.Server > got.Took || got.Attempts != 1 || got.BytesOut == 0) {
+			t.Errorf("call %d took %v: %+v", i, got.Took, got)
+		}
+		facts := history.Listed{Entry: history.Entry{
+			Caller: got.Caller, Client: got.Client, Edge: got.Edge, Era: got.Era, Server: got.Server, Tool: got.Tool,
+			Outcome: got.Outcome, Error: got.Error, Through: got.Through,
+		}, Arguments: got.Arguments}
+		if facts != want[i] {
+			t.Errorf("call %d:\ngot  %+v\nwant %+v", i, facts, want[i])
+		}
+	}
+	shown, err := h.calls.Show(t.Context(), everything, calls[0].ID)
+	if err != nil || !strings.Contains(string(shown.Request), `"arguments":{"text":"hello"}`) || !strings.Contains(string(shown.Response), `"text":"hello"`) {
+		t.Errorf("%s %s %v", shown.Request, shown.Response, err)
+	}
+	if lines := h.logLines("call"); lines[0]["request_id"] != calls[0].ID {
+		t.Errorf("the log names the call %v, the history %s", lines[0]["request_id"], calls[0].ID)
+	}
+}
+
+// Whose bodies are kept is as the configuration says, and each client sees its own
+// calls only.
+func TestWhoseBodiesAreKept(t *testing.T) {
+	t.Parallel()
+	one := child(t)
+	h := openHouse(t, with(servers(conf{"one": one}), conf{"record": conf{"bodies": "off"}}))
+	h.waitReady("one")
+	h.as("ann")
+	local := mcpserver.StdioOptions{Client: "cursor"}
+	call := `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"one__echo","arguments":{"text":"x"}}}`
+	for i, c := range []struct {
+		record any
+		kept   [3]bool // of ann, of the local client; whether there is an entry
+	}{
+		{conf{"bodies": "off"}, [3]bool{false, false, true}},
+		{conf{"bodies": "local"}, [3]bool{false, true, true}},
+		{conf{"bodies": "all"}, [3]bool{true, true, true}},
+		{"off", [3]bool{false, false, false}},
+	} {
+		h.reload(with(servers(conf{"one": one}), conf{"record": c.record}))
+		before := len(h.recorded(everything))
+		h.mustCall("one__echo", `{"text":"x"}`)
+		h.talk(local, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"Cursor","version":"1.7"}}}`, call)
+		calls := h.recorded(everything)[before:]
+		if !c.kept[2] {
+			if len(calls) != 0 {
+				t.Errorf("%d: %d calls were kept", i, len(calls))
+			}
+			continue
+		}
+		if len(calls) != 2 || calls[0].Has(history.HasBodies) != c.kept[0] || calls[1].Has(history.HasBodies) != c.kept[1] {
+			t.Errorf("%d: %+v", i, calls)
+		}
+	}
+	h.as("bob")
+	h.mustCall("one__echo", `{"text":"y"}`)
+	whose := map[string]int{}
+	for _, e := range h.recorded(gateway.Identity{ClientID: "ann"}) {
+		whose[e.Caller]++
+		if _, err := h.calls.Show(t.Context(), gateway.Identity{ClientID: "bob"}, e.ID); err == nil || gateway.AsError(err).Code != gateway.CodeNotFound {
+			t.Errorf("bob reads a call of ann: %v", err)
+		}
+		if e.Has(history.HasBodies) {
+			if _, err := h.calls.Show(t.Context(), everything, e.ID); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	if len(whose) != 1 || whose["ann"] != 3 {
+		t.Errorf("ann sees %v", whose)
+	}
+	if read := h.logLines("an administrator read what another client sent and received"); len(read) != 1 || read[0]["client"] != "ann" || read[0]["reader"] != "admin" {
+		t.Errorf("the log has %v", read)
+	}
+}
+
+// Without replay nothing is kept that only a replay needs.
+func TestRecordWithoutReplay(t *testing.T) {
+	t.Parallel()
+	h := openHouse(t, with(servers(conf{"one": child(t)}), conf{"record": conf{"replay": "off"}}))
+	h.waitReady("one")
+	h.mustCall("one__echo", `{"text":"x"}`)
+	call := h.recorded(everything)[0]
+	_, bodies, err := h.calls.Reader.Bodies(t.Context(), call.ID, "")
+	if err != nil || call.Has(history.Replayable) || bodies.Sent != nil || bodies.Answered != nil || bodies.Request == nil {
+		t.Errorf("%+v %s %v", call, bodies, err)
+	}
+}
