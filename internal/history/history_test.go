@@ -22,7 +22,17 @@ import (
 	"genkan/internal/testkit"
 )
 
-func TestMain(m *testing.M) { testkit.Main(m) }
+// TestMain also is the process that writes until it is killed, and the one that has a
+// small disk.
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(writerEnv); dir != "" {
+		writeUntilKilled(dir)
+	}
+	if dir := os.Getenv(smallDiskEnv); dir != "" {
+		os.Exit(onSmallDisk(dir))
+	}
+	testkit.Main(m)
+}
 
 var testKey = bytes.Repeat([]byte("k"), KeySize)
 
