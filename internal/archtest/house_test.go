@@ -8,6 +8,7 @@ const module = "genkan"
 const (
 	vocabulary = "gateway jsonrpc"
 	rooms      = "attribution bridge catalog clients config connections doctor embed execute guide history identity kb launch learn lock logs n8n ratelimit reception record registry script search setup shape signin tasks upstream vault views workflow workspace"
+	rooms      = "attribution bridge catalog clients config connections doctor embed execute guide identity kb launch learn lock logs n8n ratelimit reception record redact registry script search setup shape signin tasks upstream vault views workflow workspace"
 	stores     = "sqlite postgres"
 	edges      = "mcpserver api web"
 	// language is what messages are said in where they leave the house.
@@ -42,10 +43,16 @@ var house = map[string]row{
 
 	// Rooms know the vocabulary and never one another, but for workflow → script,
 	// upstream → launch, record → logs and history, guide and learn → search, and views.
+	// One set of rules that take secrets out of texts, for whoever shows one.
+	"redact": {"gateway", fixtures},
+
+	// Rooms know the vocabulary and never one another, but for workflow → script,
+	// upstream → launch, record → logs, clients → redact, guide and learn → search,
+	// and views.
 	"attribution": {vocabulary, fixtures},
 	"bridge":      {vocabulary + " filelock privatedir", fixtures},
 	"catalog":     {vocabulary, fixtures},
-	"clients":     {vocabulary, fixtures + " vault"},
+	"clients":     {vocabulary + " redact", fixtures + " vault"},
 	"config":      {vocabulary, fixtures},
 	"doctor":      {vocabulary, fixtures},
 	"embed":       {vocabulary, fixtures},
@@ -75,8 +82,8 @@ var house = map[string]row{
 
 	// connections limits the connections of a net/http server, for app's listener.
 	"connections": {vocabulary, fixtures},
-	"registry":    {vocabulary + " catalog clients config upstream", fixtures + " vault"}, // stores config's servers, and tests them
-	"setup":       {vocabulary + " clients config identity", fixtures + " vault"},         // imports and connects
+	"registry":    {vocabulary + " catalog clients config redact upstream", fixtures + " vault"}, // stores config's servers, and tests them
+	"setup":       {vocabulary + " clients config identity", fixtures + " vault"},                // imports and connects
 
 	// The languages. Only who shows a message asks for it; all others pass it on
 	// as it is.
@@ -136,7 +143,7 @@ var confined = []confinement{
 }
 
 // standardLibraryOnly are the rooms that import no library at all.
-const standardLibraryOnly = "gateway lang"
+const standardLibraryOnly = "gateway lang redact"
 
 // alone are packages of rooms that import the standard library and nothing else, not
 // even from their own room: they can be read, tested and reused by themselves.
