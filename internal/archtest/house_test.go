@@ -7,8 +7,7 @@ const module = "genkan"
 // below it; packages of one room may import each other.
 const (
 	vocabulary = "gateway jsonrpc"
-	rooms      = "attribution bridge catalog clients config connections doctor embed execute guide history identity kb launch learn lock logs n8n ratelimit reception record registry script search setup shape signin tasks upstream vault views workflow workspace"
-	rooms      = "attribution bridge catalog clients config connections doctor embed execute guide identity kb launch learn lock logs n8n ratelimit reception record redact registry script search setup shape signin tasks upstream vault views workflow workspace"
+	rooms      = "attribution bridge catalog clients config connections doctor embed events execute guide history identity kb launch learn lock logs n8n ratelimit reception record redact registry script search setup shape signin tasks upstream vault views workflow workspace"
 	stores     = "sqlite postgres"
 	edges      = "mcpserver api web"
 	// language is what messages are said in where they leave the house.
@@ -41,14 +40,12 @@ var house = map[string]row{
 	// How many tokens a text has.
 	"tokens": {"", fixtures},
 
-	// Rooms know the vocabulary and never one another, but for workflow → script,
-	// upstream → launch, record → logs and history, guide and learn → search, and views.
 	// One set of rules that take secrets out of texts, for whoever shows one.
 	"redact": {"gateway", fixtures},
 
 	// Rooms know the vocabulary and never one another, but for workflow → script,
-	// upstream → launch, record → logs, clients → redact, guide and learn → search,
-	// and views.
+	// upstream → launch, record → logs and history, clients → redact, guide and learn →
+	// search, and views.
 	"attribution": {vocabulary, fixtures},
 	"bridge":      {vocabulary + " filelock privatedir", fixtures},
 	"catalog":     {vocabulary, fixtures},
@@ -56,6 +53,7 @@ var house = map[string]row{
 	"config":      {vocabulary, fixtures},
 	"doctor":      {vocabulary, fixtures},
 	"embed":       {vocabulary, fixtures},
+	"events":      {"gateway", fixtures},
 	"execute":     {vocabulary, fixtures},
 	"guide":       {vocabulary + " search", fixtures},
 	"history":     {vocabulary + " filelock privatedir", fixtures},
