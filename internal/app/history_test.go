@@ -1,8 +1,13 @@
 package app
 
 import (
+	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -150,5 +155,90 @@ func TestRecordWithoutReplay(t *testing.T) {
 	_, bodies, err := h.calls.Reader.Bodies(t.Context(), call.ID, "")
 	if err != nil || call.Has(history.Replayable) || bodies.Sent != nil || bodies.Answered != nil || bodies.Request == nil {
 		t.Errorf("%+v %s %v", call, bodies, err)
+	}
+}
+
+// Secrets pass through arguments, results, headers and errors, in the spellings that
+// programs use, and are readable in no file of the history and in nothing that it
+// shows, also after they were replaced.
+func TestNoSecretIsInTheHistory(t *testing.T) {
+	t.Parallel()
+	const canaries = 20
+	secret := func(n int) string { return fmt.Sprintf("cAn4ry/+&=%02dxyz%02d", n, n) }
+	env := conf{}
+	for n := range canaries {
+		env[fmt.Sprintf("API_KEY_%d", n)] = secret(n)
+	}
+	one := child(t)
+	one["env"] = with(one["env"].(conf), env)
+	web := with(sibling(t), conf{"headers": conf{"X-Api-Key": secret(0)}})
+	h := openHouse(t, servers(conf{"one": one, "web": web}))
+	h.waitReady("one", "web")
+	for n := range canaries {
+		for _, form := range []string{
+			secret(n), base64.StdEncoding.EncodeToString([]byte("user:" + secret(n))), url.QueryEscape(secret(n)),
+			`{"nested":"` + secret(n) + `"}`,
+		} {
+			text, err := json.Marshal(map[string]string{"text": form})
+			if err != nil {
+				t.Fatal(err)
+			}
+			h.mustCall([]string{"one__echo", "web__echo"}[n%2], string(text)) // in arguments and result
+		}
+		failing, err := json.Marshal(map[string]any{"error_json": map[string]any{"code": -32001, "message": "bad key " + secret(n)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = h.call("one__raw", string(failing))
+		_, _ = h.call("no_such_"+secret(n), `{}`)
+	}
+	if env := h.mustCall("one__env", `{}`); !strings.Contains(env, secret(7)) {
+		t.Fatal("the server does not have the secrets")
+	}
+	shown := func() string {
+		var all strings.Builder
+		list, err := h.calls.List(t.Context(), everything, history.Query{Limit: history.MaxLimit})
+		if err != nil || len(list.Calls) != 6*canaries+1 {
+			t.Fatalf("%d calls, %v", len(list.Calls), err)
+		}
+		for _, c := range list.Calls {
+			call, err := h.calls.Show(t.Context(), everything, c.ID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			fmt.Fprintf(&all, "%+v %s %s %s\n", c, call.Request, call.Response, call.Redacted)
+		}
+		found, err := h.calls.List(t.Context(), everything, history.Query{Text: secret(3)})
+		if err != nil || len(found.Calls) != 0 {
+			t.Errorf("searching for a secret finds %d calls, %v", len(found.Calls), err)
+		}
+		return all.String()
+	}
+	seen := map[string]string{"what is shown": shown()}
+	if !strings.Contains(seen["what is shown"], "[redacted:") {
+		t.Error("nothing was taken out: nothing is proved")
+	}
+	h.reload(servers(conf{"one": child(t)}))
+	seen["what is shown after the secrets have gone"] = shown()
+	files, err := filepath.Glob(filepath.Join(h.dir, "calls", "*"))
+	if err != nil || len(files) < 2 {
+		t.Fatal(files, err)
+	}
+	for _, f := range files {
+		text, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen[f] = string(text)
+	}
+	for n := range canaries {
+		for place, text := range seen {
+			for _, d := range disguises(secret(n)) {
+				if i := strings.Index(text, d); i >= 0 {
+					t.Errorf("%s has %q: …%s…", place, secret(n), text[max(i-200, 0):min(i+100, len(text))])
+					break
+				}
+			}
+		}
 	}
 }

@@ -24,8 +24,9 @@ type Options struct {
 	Run string
 	// Key returns the key that bodies are encrypted with. It may wait for a person.
 	Key func(context.Context) ([]byte, error)
-	// Redact takes the secrets out of a body.
-	Redact func([]byte) []byte
+	// Redact takes the secrets out of a body, and RedactText out of the text of an error.
+	Redact     func([]byte) []byte
+	RedactText func(string) string
 	Log    *slog.Logger
 	// Keep says how much is kept.
 	Keep func() Keep
@@ -335,6 +336,9 @@ func (w *Writer) encode(q *queued) {
 	if has && s.bodies == nil {
 		q.entry.Flags = q.entry.Flags&^(HasBodies|Replayable|RequestCut|ResponseCut) | BodiesLost
 		has = false
+	}
+	if q.entry.Error != "" && w.opt.RedactText != nil {
+		q.entry.Error, q.entry.Tool = w.opt.RedactText(q.entry.Error), w.opt.RedactText(q.entry.Tool)
 	}
 	w.buffer = encodeEntry(beginFrame(w.buffer), &q.entry)
 	if has {
