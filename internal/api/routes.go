@@ -1,6 +1,7 @@
 package api
 
 import (
+	"math"
 	"net/http"
 	"slices"
 	"strings"
@@ -57,7 +58,7 @@ type route struct {
 // query is a parameter in the query of a URL.
 type query struct {
 	name, kind, about string
-	// least, most and otherwise are the bounds and the default of a number.
+	// least, most and otherwise are the bounds and the default of an integer.
 	least, most, otherwise int
 	// repeats is set for a parameter that may occur several times.
 	repeats bool
@@ -91,7 +92,7 @@ func (a *API) routes() []route {
 				{name: "tag", kind: "string", about: "Only tools with this tag."},
 				{name: "server", kind: "string", about: "Only tools of this server."},
 				{name: "enabled", kind: "boolean", about: "Only tools that are enabled, or only those that are not."},
-				{name: "page", kind: "integer", least: 1, otherwise: 1},
+				{name: "page", kind: "integer", least: 1, most: math.MaxInt32, otherwise: 1},
 				{name: "limit", kind: "integer", about: "Tools on a page.", least: 1, most: mostOnAPage, otherwise: usualOnAPage},
 			},
 			answer: client.ToolList{}, failures: []restError{badInput}, serve: a.listTools,

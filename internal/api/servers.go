@@ -146,11 +146,7 @@ const usualPingMillis, mostPingMillis = 5_000, 30_000
 
 // pingServer pings a server.
 func (a *API) pingServer(w http.ResponseWriter, r *http.Request, _ gateway.Identity) {
-	millis, err := positive(r.URL.Query().Get("timeoutMillis"), usualPingMillis, mostPingMillis, "timeoutMillis")
-	if err != nil {
-		a.fail(w, err)
-		return
-	}
+	millis := numberIn(r.URL.Query(), "timeoutMillis", usualPingMillis)
 	name := r.PathValue("name")
 	for _, s := range a.opt.House().Servers() {
 		if s.Name() == name {

@@ -344,6 +344,12 @@ func (s *surveyor) compare(o *operation, w wire, r reply, complain func(string, 
 		return
 	}
 	s.fitting[same] = true
+	details, _ := asObject(value)["details"].([]any) // those of the knowledge base are an object
+	for _, one := range details {
+		if asObject(one)["keyword"] == "" {
+			complain("a detail does not say which rule is broken")
+		}
+	}
 }
 
 // refuses: what does not fit the description of a request is not carried out.

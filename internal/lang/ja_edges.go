@@ -115,6 +115,8 @@ var jaEdges = map[string]string{
 	"there is no mode %q; the modes are all and search":                                                                                                                                                                                              "モード %q はありません。モードは all と search です",
 	"there is no profile %q; `profiles` of the configuration has them":                                                                                                                                                                               "プロファイル %q はありません。設定の `profiles` を確認してください",
 	"there is no profile %q with the server %q; `profiles` of the configuration has them":                                                                                                                                                            "サーバー %[2]q を含むプロファイル %[1]q はありません。設定の `profiles` を確認してください",
-	"Tool execution failed: %s: %s":                 "ツールの実行に失敗しました: %s: %s",
-	"%s must be a whole number from 1 to %d, is %s": "%s は 1 から %d までの整数で指定してください（指定された値: %s）",
+	"Tool execution failed: %s: %s":                  "ツールの実行に失敗しました: %s: %s",
+	"%s must be a whole number from %d to %d, is %s": "%s は %d から %d までの整数で指定してください（指定された値: %s）",
+	"%s must be true or false, is %q":                "%s には true か false を指定してください（指定された値: %q）",
+	"%s must be an object, is a string; give the JSON object itself, not a string that contains it": "%s はオブジェクトで指定してください（指定されたのは文字列です）。JSON を文字列にせず、オブジェクトをそのまま渡してください",
 }
