@@ -332,7 +332,7 @@ func (a *API) guard(one route, serve handler) func(http.ResponseWriter, *http.Re
 			serve(w, r, id)
 			return
 		}
-		caller := &response{ResponseWriter: w, api: a, r: r, client: id.ClientID}
+		caller := &response{ResponseWriter: w, api: a, r: r, id: id}
 		defer caller.release()
 		if one.timed {
 			caller.began = time.Now()

@@ -19,6 +19,9 @@ func (a *API) serverOf(s *upstream.Server, seen *catalog.Snapshot, id gateway.Id
 	if id.Admin && st.Problem.String() != "" && st.LastLine != "" {
 		st.Problem = gateway.Textf("%s; it last printed: %s", st.Problem, st.LastLine)
 	}
+	if !id.IsLocal() {
+		st.Problem = st.Problem.Public()
+	}
 	out := client.Server{
 		Name: s.Name(), State: string(st.State), Era: st.Era.String(), ProtocolVersion: st.Version, OtherProtocolVersion: st.OtherVersion, Transport: st.Transport,
 		ProcessID: st.PID, Starts: st.Starts, Since: st.Since.UTC(), StartMillis: st.StartTook.Milliseconds(), FirstStart: st.FirstStart,
