@@ -23,11 +23,6 @@ const (
 	bodyPatience = 30 * time.Second
 )
 
-var errQuota = &gateway.Error{
-	Code: gateway.CodeLimited, RetryAfter: time.Second, Err: gateway.ErrShareUsedUp,
-	Message: "too many large calls of this client are under way; try again in a moment",
-}
-
 // decodeBody decodes a JSON body strictly. status belongs to the error.
 func decodeBody(w http.ResponseWriter, r *http.Request, into any) (status int, wrong *gateway.Error) {
 	body, status, wrong := readBody(w, r)
@@ -51,7 +46,7 @@ func readBody(w http.ResponseWriter, r *http.Request) (body []byte, status int, 
 		size = maxBody
 	}
 	if !metered(w, int(size)) {
-		return nil, http.StatusTooManyRequests, errQuota
+		return nil, http.StatusTooManyRequests, gateway.ErrShareUsedUp
 	}
 	body, err := jsonrpc.ReadBodyLimit(r.Body, r.ContentLength, maxBody)
 	if errors.Is(err, jsonrpc.ErrTooLarge) {
