@@ -67,7 +67,7 @@ func TestErrorShowsItsTextAndLogsItsCause(t *testing.T) {
 // stays as it is.
 func TestPublicTexts(t *testing.T) {
 	t.Parallel()
-	private := gateway.Private{Full: gateway.Textf("its command %q was not found", "/home/me/x"), Public: gateway.Textf("it could not be started")}
+	private := gateway.Private{Full: gateway.Textf("its command %q was not found", "/srv/example/x"), Public: gateway.Textf("it could not be started")}
 	cause := errors.New("cause")
 	inner := &gateway.Error{Code: gateway.CodeUnavailable, Message: "%s", Values: []any{private}, Err: cause}
 	for name, value := range map[string]any{
@@ -84,7 +84,7 @@ func TestPublicTexts(t *testing.T) {
 		if got := (gateway.Text{Format: err.Message, Values: err.Values}).Public().String(); got != public.Text() {
 			t.Errorf("%s: %q", name, got)
 		}
-		if got := err.Text(); got != `server a is down: its command "/home/me/x" was not found` {
+		if got := err.Text(); got != `server a is down: its command "/srv/example/x" was not found` {
 			t.Errorf("%s: %q", name, got)
 		}
 	}
