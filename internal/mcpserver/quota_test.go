@@ -66,10 +66,10 @@ func TestQuotaRefuses(t *testing.T) {
 		"sends too much":       {jsonrpc.MaxMessage + 1, -1, 1 << 30, jsonrpc.ErrTooLarge},
 		"ends early":           {10, 20, 1 << 30, io.ErrUnexpectedEOF},
 		"ends early, large":    {100_000, 200_000, 1 << 30, io.ErrUnexpectedEOF},
-		"no room":              {10, 10, 5, errQuota},
-		"no room for more":     {200_000, 200_000, 100_000, errQuota},
-		"no room, in chunks":   {10, -1, 5, errQuota},
-		"no room while coming": {200_000, -1, 100_000, errQuota},
+		"no room":              {10, 10, 5, gateway.ErrShareUsedUp},
+		"no room for more":     {200_000, 200_000, 100_000, gateway.ErrShareUsedUp},
+		"no room, in chunks":   {10, -1, 5, gateway.ErrShareUsedUp},
+		"no room while coming": {200_000, -1, 100_000, gateway.ErrShareUsedUp},
 	} {
 		if c.sent > 1<<20 && !testkit.Full() {
 			continue // TestOversized sends as much
