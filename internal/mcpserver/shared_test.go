@@ -17,7 +17,7 @@ import (
 func TestNothingCrosses(t *testing.T) {
 	t.Parallel()
 	const rounds = 5
-	clients := testkit.Count(40, 100)
+	clients := testkit.Count(20, 100)
 	h := openHouse(t, servers{"fault": child(t, "-era", "legacy")})
 	pipes, sessions := make([]*pipe, clients), make([]string, clients)
 	for i := range clients {
