@@ -265,7 +265,7 @@ func TestSSENothingCrosses(t *testing.T) {
 	for i := range testkit.Count(20, 50) {
 		c := h.sse("/sse", "")
 		clients.Go(func() {
-			for round := range 3 {
+			for round := range testkit.Count(2, 3) {
 				steps, own := 1+(i+round)%7, fmt.Sprintf("client %d round %d", i, round)
 				var messages []string
 				for _, params := range []string{
