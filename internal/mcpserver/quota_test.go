@@ -17,7 +17,7 @@ import (
 // long they are or not, and whatever pieces they come in.
 func TestQuotaReads(t *testing.T) {
 	t.Parallel()
-	for _, size := range []int{0, 1, firstQuota - 1, firstQuota, firstQuota + 1, 2 * firstQuota, 2*firstQuota + 1, 1 << 20, 3<<20 + 7} {
+	for _, size := range []int{0, 1, firstQuota - 1, firstQuota, firstQuota + 1, 2 * firstQuota, 2*firstQuota + 1, testkit.Count(5, 48)*firstQuota + 7} {
 		text := strings.Repeat("0123456789abcdef", size/16+1)[:size]
 		for _, known := range []bool{true, false} {
 			for pieces, body := range map[string]io.Reader{
