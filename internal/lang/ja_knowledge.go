@@ -10,7 +10,6 @@ var jaKnowledge = map[string]string{
 	"%s must be true or false":                                "%s には true か false を指定してください",
 	"Item not found: %s":                                      "アイテムが見つかりません: %s",
 	"Item not found: %s. %s":                                  "アイテムが見つかりません: %s。%s",
-	"Validation failed: %s: %s":                               "入力が正しくありません: %s: %s",
 	"Constraint violation: %s":                                "制約に違反しています: %s",
 	"Database error: %s":                                      "データベースのエラーです: %s",
 	"Permission denied: %s":                                   "許可されていません: %s",
