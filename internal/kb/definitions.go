@@ -244,7 +244,7 @@ func toolTable() []tool {
 		},
 		{
 			name: "find_path", title: say("Find paths"),
-			description: say("Find how two items are connected: the paths between them along their relations, the shortest first, at most ten."),
+			description: say("Find how two items are connected: the paths between them along their relations, the shortest first, at most ten. truncated: more may exist."),
 			properties: []property{
 				text("from_type", "Type of the first item"), number("from_id", "Id of the first item"),
 				text("to_type", "Type of the other item"), number("to_id", "Id of the other item"),

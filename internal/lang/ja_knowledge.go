@@ -54,7 +54,6 @@ var jaKnowledge = map[string]string{
 	"how many items at most (`number`)":                                      "アイテムの最大の `数`",
 	"Show how two items are related":                                         "2 つのアイテムのつながりを表示する",
 	"No path of at most %d relations leads from %s to %s.":                   "%d 個以内の関連で %s から %s へ至る経路はありません。",
-	"There are more than these.":                                             "ほかにもあります。",
 	"how many relations long at most, 1 to 10 (`number`)":                    "経路の最大の長さ（関連の `数`、1〜10）",
 	"List the tags, the most used first":                                     "タグを使用数の多い順に一覧表示する",
 	"No item has a tag.":                                                     "タグの付いたアイテムはありません。",
@@ -142,4 +141,5 @@ var jaKnowledge = map[string]string{
 	"%s is related to %s.":      "%s を %s に関連付けました。",
 	"%s is not related to %s.":  "%s と %s の関連を外しました。",
 	"updating the search index": "検索インデックスを更新中",
+	"More paths may exist.":     "ほかの経路があるかもしれません。",
 }

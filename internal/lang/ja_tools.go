@@ -143,7 +143,7 @@ var jaTools = map[string]string{
 	"Explore the items around one along their relations, the nearest first, with the relations among them.": "指定アイテムの関連アイテムを探索。近い順に、アイテム間の関連とともに返す。",
 	"What belongs to this issue": "この課題に関連するもの",
 	"Find paths":                 "パス探索",
-	"Find how two items are connected: the paths between them along their relations, the shortest first, at most ten.": "2つのアイテム間の関連パスを探索。どうつながっているかを短い順に最大 10 件返す。",
+	"Find how two items are connected: the paths between them along their relations, the shortest first, at most ten. truncated: more may exist.": "2つのアイテム間の関連パスを探索。どうつながっているかを短い順に最大 10 件返す。truncated: ほかにもある可能性がある。",
 	"How an issue and a document are connected": "課題と文書がどうつながっているか",
 	"List tags": "タグ一覧取得",
 	"List all tags with how many items have each, the most used first. Look here before inventing a tag.": "全タグ一覧の取得。アイテム数とともに多い順に返す。新しいタグを作る前に見る。",
