@@ -62,7 +62,7 @@ func (a *API) callTool(w http.ResponseWriter, r *http.Request, id gateway.Identi
 // base has a status and an object for it.
 func (a *API) callFailure(w http.ResponseWriter, tool *gateway.Tool, result *gateway.Result, notice string) {
 	if tool.Source.Name() == kb.SourceName && !gateway.IsExternal(tool.Source) {
-		if rest, out, known := a.knowledgeFailure(result, false); known {
+		if rest, out, known := a.knowledgeFailure(tool.Name, result, false); known {
 			a.sendFailure(w, rest, out)
 			return
 		}

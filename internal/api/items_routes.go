@@ -112,7 +112,7 @@ func (a *API) itemRoutes() []route {
 		},
 		{
 			method: "PATCH", path: "/v1/items/{ref}", id: "changeItem", summary: "Change an item",
-			about: "What the body does not name stays; null clears a field.",
+			about: "What the body does not name stays; null or \"\" clears a field.",
 			body:  client.ItemChange{}, answer: client.Item{}, serve: a.changeItem,
 		},
 		{
