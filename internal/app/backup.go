@@ -36,6 +36,7 @@ func (p *Process) backup(ctx context.Context) (api.Backup, error) {
 	file := filepath.Join(dir, "genkan.db")
 	w := p.newWork("backup", 0)
 	size, err := sqlite.Backup(ctx, databaseFile(p.opt.DataDir), file, false, w.report)
+	w.report(size, size)
 	w.end(err)
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
