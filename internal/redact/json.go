@@ -26,9 +26,10 @@ func (n node) content() (start, end int) {
 	return n.start + 1, n.end
 }
 
-// parse reads one or several JSON values, in the order in which they begin. cut
-// reports that the text ends within a value.
-func parse(s string) (nodes []node, cut, ok bool) {
+// parse reads JSON values: one, or all that the text has. It returns them and what is
+// in them in the order in which they begin, and where it stopped. cut reports that
+// the text ends within a value.
+func parse(s string, one bool) (nodes []node, stop int, cut, ok bool) {
 	const (
 		wantValue = iota
 		wantFirst // a value, or the end of an array
@@ -48,11 +49,14 @@ func parse(s string) (nodes []node, cut, ok bool) {
 		switch state {
 		case wantColon:
 			if c != ':' {
-				return nil, false, false
+				return nil, i, false, false
 			}
 			i, state = i+1, wantValue
 			continue
 		case wantComma:
+			if parent < 0 && one {
+				return nodes, i, false, true
+			}
 			if parent < 0 { // another value follows
 				state = wantValue
 				continue
@@ -79,7 +83,7 @@ func parse(s string) (nodes []node, cut, ok bool) {
 		if c == '}' || c == ']' {
 			fits := parent >= 0 && (c == '}') == (nodes[parent].kind == '{') && (state == wantComma || state == wantFirst || state == wantFirstKey)
 			if !fits {
-				return nil, false, false
+				return nil, i, false, false
 			}
 			i++
 			nodes[parent].end, nodes[parent].closed = i, true
@@ -87,7 +91,7 @@ func parse(s string) (nodes []node, cut, ok bool) {
 			continue
 		}
 		if state != wantValue && state != wantFirst {
-			return nil, false, false
+			return nil, i, false, false
 		}
 		n := node{kind: c, start: i, parent: parent, key: key, end: len(s)}
 		key, state = -1, wantComma
@@ -114,16 +118,16 @@ func parse(s string) (nodes []node, cut, ok bool) {
 			n.end = i
 			word := s[n.start:i]
 			if word != "true" && word != "false" && word != "null" && (i < len(s) || !startsLiteral(word)) {
-				return nil, false, false
+				return nil, i, false, false
 			}
 		}
 		nodes = append(nodes, n)
 	}
 	if len(nodes) == 0 {
-		return nil, false, false
+		return nil, len(s), false, false
 	}
 	last := nodes[len(nodes)-1]
-	return nodes, parent >= 0 || last.kind == '"' && !last.closed, true
+	return nodes, len(s), parent >= 0 || last.kind == '"' && !last.closed, true
 }
 
 func startsLiteral(word string) bool {
@@ -145,13 +149,38 @@ func endOfString(s string, i int) (end int, closed bool) {
 
 // json finds secrets in a view that is JSON. It returns false if it is not.
 func (p *pass) json(v view, depth int) bool {
-	nodes, cut, ok := parse(v.text)
+	nodes, _, cut, ok := parse(v.text, false)
 	if !ok {
 		return false
 	}
 	if cut {
 		v.cut = true
 	}
+	p.walk(v, nodes, depth)
+	return true
+}
+
+// embedded finds secrets in the JSON that is on lines of its own in a text.
+func (p *pass) embedded(v view, depth int) {
+	for i := 0; i < len(v.text); {
+		if c := v.text[i]; c == '{' || c == '[' {
+			nodes, n, cut, ok := parse(v.text[i:], true)
+			if ok && len(nodes) > 1 && (!cut || v.cut) {
+				p.walk(v.slice(i, i+n), nodes, depth)
+			}
+			i += n
+		}
+		n := strings.IndexByte(v.text[i:], '\n')
+		if n < 0 {
+			return
+		}
+		for i += n + 1; i < len(v.text) && (v.text[i] == ' ' || v.text[i] == '\t'); i++ {
+		}
+	}
+}
+
+// walk finds secrets in the values of a view.
+func (p *pass) walk(v view, nodes []node, depth int) {
 	w := &walk{pass: p, view: v, quote: escaped(v.quote), depth: depth, nodes: nodes, classes: make([]class, len(nodes))}
 	for i := range nodes {
 		w.visit(i)
@@ -162,7 +191,6 @@ func (p *pass) json(v view, depth int) bool {
 	if !p.rules.known.empty() {
 		w.findKnown()
 	}
-	return true
 }
 
 // walk is the search of one JSON text.
@@ -384,6 +412,7 @@ func (p *pass) scan(v view, depth int) {
 	if depth >= maxDepth {
 		return
 	}
+	p.embedded(v, depth)
 	if d, ok := unescape(v); ok {
 		p.scan(d, depth+1)
 	}
