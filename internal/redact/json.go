@@ -39,7 +39,9 @@ func parse(s string, one bool) (nodes []node, stop int, cut, ok bool) {
 		wantComma
 	)
 	state, parent, key := wantValue, -1, -1
-	nodes = make([]node, 0, len(s)/16+4)
+	if !one {
+		nodes = make([]node, 0, len(s)/16+4)
+	}
 	for i := 0; i < len(s); {
 		c := s[i]
 		if c == ' ' || c == '\n' || c == '\r' || c == '\t' {
@@ -224,6 +226,10 @@ func (w *walk) decoded(n node) view {
 
 func (w *walk) visit(i int) {
 	n := w.nodes[i]
+	same := n.kind == '"' && w.again && !w.touchesMark(w.view.start(n.start), w.view.end(n.end))
+	if n.isKey && same {
+		return
+	}
 	if n.isKey {
 		w.scan(w.decoded(n), w.depth+1)
 		return
@@ -233,11 +239,17 @@ func (w *walk) visit(i int) {
 	switch {
 	case n.key >= 0:
 		key = w.decoded(w.nodes[n.key]).text
+		if same && roleOf(key) == noRole {
+			return
+		}
 		of = w.classOf(key)
 		if of.kind == notSecret && n.parent >= 0 {
 			of = w.inherited(key, n.parent)
 		}
 	case n.parent >= 0 && w.nodes[n.parent].kind == '[':
+		if same {
+			return
+		}
 		of = w.classes[n.parent] // the elements of "password": [...]
 		if n.kind == '"' && of.kind == notSecret {
 			of = w.afterOption(i)
@@ -251,7 +263,10 @@ func (w *walk) visit(i int) {
 			w.findValue(text, of)
 		}
 		if n.parent >= 0 && n.key >= 0 {
-			w.pair(i, strings.ToLower(key), text.text)
+			w.pair(i, roleOf(key), text.text)
+		}
+		if same {
+			return
 		}
 		w.scan(text, w.depth+1)
 	case '0':
@@ -304,18 +319,35 @@ func (w *walk) afterOption(i int) class {
 	return w.classOfOption(name)
 }
 
-// pair remembers the parts of an object that names its value.
-func (w *walk) pair(i int, key, text string) {
-	var name, label, value bool
-	switch key {
-	case "name", "key", "header", "variable", "param", "parameter", "property", "option", "attribute", "env":
-		name = true
-	case "element", "selector", "locator", "field", "target", "label", "placeholder", "description":
-		label = true
-	case "value", "val", "text", "content":
-		value = true
+// role is what a member of an object that names its value is.
+type role byte
+
+const (
+	noRole    role = iota
+	nameRole       // the name of the value
+	labelRole      // the description of a field of a form
+	valueRole
+)
+
+func roleOf(key string) role {
+	const longest = len("description")
+	if len(key) > longest {
+		return noRole
 	}
-	if !name && !label && !value {
+	switch strings.ToLower(key) {
+	case "name", "key", "header", "variable", "param", "parameter", "property", "option", "attribute", "env":
+		return nameRole
+	case "element", "selector", "locator", "field", "target", "label", "placeholder", "description":
+		return labelRole
+	case "value", "val", "text", "content":
+		return valueRole
+	}
+	return noRole
+}
+
+// pair remembers the parts of an object that names its value.
+func (w *walk) pair(i int, of role, text string) {
+	if of == noRole {
 		return
 	}
 	parent := w.nodes[i].parent
@@ -328,10 +360,10 @@ func (w *walk) pair(i int, key, text string) {
 		w.pairs[parent] = one
 	}
 	switch {
-	case value:
+	case of == valueRole:
 		one.value = i
-	case name || one.name == "":
-		one.name, one.label = text, label
+	case of == nameRole || one.name == "":
+		one.name, one.label = text, of == labelRole
 	}
 }
 
