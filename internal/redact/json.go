@@ -242,7 +242,9 @@ func (w *walk) visit(i int) {
 		if same && roleOf(key) == noRole {
 			return
 		}
-		of = w.classOf(key)
+		if k := w.nodes[n.key]; !w.touchesMark(w.view.start(k.start), w.view.end(k.end)) { // a mark's own words say nothing
+			of = w.classOf(key)
+		}
 		if of.kind == notSecret && n.parent >= 0 {
 			of = w.inherited(key, n.parent)
 		}
@@ -368,7 +370,7 @@ func (w *walk) pair(i int, of role, text string) {
 }
 
 func (w *walk) judge(one *pair) {
-	if one.value < 0 || one.name == "" || len(one.name) > 2*maxKey {
+	if one.value < 0 || one.name == "" || len(one.name) > 2*maxKey || strings.Contains(one.name, markStart) {
 		return
 	}
 	of := w.classOf(one.name)
