@@ -26,9 +26,10 @@ func (n node) content() (start, end int) {
 	return n.start + 1, n.end
 }
 
-// parse reads one or several JSON values, in the order in which they begin. cut
-// reports that the text ends within a value.
-func parse(s string) (nodes []node, cut, ok bool) {
+// parse reads JSON values: one, or all that the text has. It returns them and what is
+// in them in the order in which they begin, and where it stopped. cut reports that
+// the text ends within a value.
+func parse(s string, one bool) (nodes []node, stop int, cut, ok bool) {
 	const (
 		wantValue = iota
 		wantFirst // a value, or the end of an array
@@ -38,7 +39,9 @@ func parse(s string) (nodes []node, cut, ok bool) {
 		wantComma
 	)
 	state, parent, key := wantValue, -1, -1
-	nodes = make([]node, 0, len(s)/16+4)
+	if !one {
+		nodes = make([]node, 0, len(s)/16+4)
+	}
 	for i := 0; i < len(s); {
 		c := s[i]
 		if c == ' ' || c == '\n' || c == '\r' || c == '\t' {
@@ -48,11 +51,14 @@ func parse(s string) (nodes []node, cut, ok bool) {
 		switch state {
 		case wantColon:
 			if c != ':' {
-				return nil, false, false
+				return nil, i, false, false
 			}
 			i, state = i+1, wantValue
 			continue
 		case wantComma:
+			if parent < 0 && one {
+				return nodes, i, false, true
+			}
 			if parent < 0 { // another value follows
 				state = wantValue
 				continue
@@ -79,7 +85,7 @@ func parse(s string) (nodes []node, cut, ok bool) {
 		if c == '}' || c == ']' {
 			fits := parent >= 0 && (c == '}') == (nodes[parent].kind == '{') && (state == wantComma || state == wantFirst || state == wantFirstKey)
 			if !fits {
-				return nil, false, false
+				return nil, i, false, false
 			}
 			i++
 			nodes[parent].end, nodes[parent].closed = i, true
@@ -87,7 +93,7 @@ func parse(s string) (nodes []node, cut, ok bool) {
 			continue
 		}
 		if state != wantValue && state != wantFirst {
-			return nil, false, false
+			return nil, i, false, false
 		}
 		n := node{kind: c, start: i, parent: parent, key: key, end: len(s)}
 		key, state = -1, wantComma
@@ -114,16 +120,16 @@ func parse(s string) (nodes []node, cut, ok bool) {
 			n.end = i
 			word := s[n.start:i]
 			if word != "true" && word != "false" && word != "null" && (i < len(s) || !startsLiteral(word)) {
-				return nil, false, false
+				return nil, i, false, false
 			}
 		}
 		nodes = append(nodes, n)
 	}
 	if len(nodes) == 0 {
-		return nil, false, false
+		return nil, len(s), false, false
 	}
 	last := nodes[len(nodes)-1]
-	return nodes, parent >= 0 || last.kind == '"' && !last.closed, true
+	return nodes, len(s), parent >= 0 || last.kind == '"' && !last.closed, true
 }
 
 func startsLiteral(word string) bool {
@@ -145,13 +151,38 @@ func endOfString(s string, i int) (end int, closed bool) {
 
 // json finds secrets in a view that is JSON. It returns false if it is not.
 func (p *pass) json(v view, depth int) bool {
-	nodes, cut, ok := parse(v.text)
+	nodes, _, cut, ok := parse(v.text, false)
 	if !ok {
 		return false
 	}
 	if cut {
 		v.cut = true
 	}
+	p.walk(v, nodes, depth)
+	return true
+}
+
+// embedded finds secrets in the JSON that is on lines of its own in a text.
+func (p *pass) embedded(v view, depth int) {
+	for i := 0; i < len(v.text); {
+		if c := v.text[i]; c == '{' || c == '[' {
+			nodes, n, cut, ok := parse(v.text[i:], true)
+			if ok && len(nodes) > 1 && (!cut || v.cut) {
+				p.walk(v.slice(i, i+n), nodes, depth)
+			}
+			i += n
+		}
+		n := strings.IndexByte(v.text[i:], '\n')
+		if n < 0 {
+			return
+		}
+		for i += n + 1; i < len(v.text) && (v.text[i] == ' ' || v.text[i] == '\t'); i++ {
+		}
+	}
+}
+
+// walk finds secrets in the values of a view.
+func (p *pass) walk(v view, nodes []node, depth int) {
 	w := &walk{pass: p, view: v, quote: escaped(v.quote), depth: depth, nodes: nodes, classes: make([]class, len(nodes))}
 	for i := range nodes {
 		w.visit(i)
@@ -162,7 +193,6 @@ func (p *pass) json(v view, depth int) bool {
 	if !p.rules.known.empty() {
 		w.findKnown()
 	}
-	return true
 }
 
 // walk is the search of one JSON text.
@@ -196,6 +226,10 @@ func (w *walk) decoded(n node) view {
 
 func (w *walk) visit(i int) {
 	n := w.nodes[i]
+	same := n.kind == '"' && w.again && !w.touchesMark(w.view.start(n.start), w.view.end(n.end))
+	if n.isKey && same {
+		return
+	}
 	if n.isKey {
 		w.scan(w.decoded(n), w.depth+1)
 		return
@@ -205,11 +239,19 @@ func (w *walk) visit(i int) {
 	switch {
 	case n.key >= 0:
 		key = w.decoded(w.nodes[n.key]).text
-		of = w.classOf(key)
+		if same && roleOf(key) == noRole {
+			return
+		}
+		if k := w.nodes[n.key]; !w.touchesMark(w.view.start(k.start), w.view.end(k.end)) { // a mark's own words say nothing
+			of = w.classOf(key)
+		}
 		if of.kind == notSecret && n.parent >= 0 {
 			of = w.inherited(key, n.parent)
 		}
 	case n.parent >= 0 && w.nodes[n.parent].kind == '[':
+		if same {
+			return
+		}
 		of = w.classes[n.parent] // the elements of "password": [...]
 		if n.kind == '"' && of.kind == notSecret {
 			of = w.afterOption(i)
@@ -223,7 +265,10 @@ func (w *walk) visit(i int) {
 			w.findValue(text, of)
 		}
 		if n.parent >= 0 && n.key >= 0 {
-			w.pair(i, strings.ToLower(key), text.text)
+			w.pair(i, roleOf(key), text.text)
+		}
+		if same {
+			return
 		}
 		w.scan(text, w.depth+1)
 	case '0':
@@ -254,6 +299,7 @@ func (w *walk) inherited(key string, parent int) class {
 			return class{}
 		}
 		return of
+	default:
 	}
 	switch strings.ToLower(key) {
 	case "value", "val", "plaintext", "plain", "raw", "data", "current", "new", "old", "stringvalue", "secretstring":
@@ -276,18 +322,35 @@ func (w *walk) afterOption(i int) class {
 	return w.classOfOption(name)
 }
 
-// pair remembers the parts of an object that names its value.
-func (w *walk) pair(i int, key, text string) {
-	var name, label, value bool
-	switch key {
-	case "name", "key", "header", "variable", "param", "parameter", "property", "option", "attribute", "env":
-		name = true
-	case "element", "selector", "locator", "field", "target", "label", "placeholder", "description":
-		label = true
-	case "value", "val", "text", "content":
-		value = true
+// role is what a member of an object that names its value is.
+type role byte
+
+const (
+	noRole    role = iota
+	nameRole       // the name of the value
+	labelRole      // the description of a field of a form
+	valueRole
+)
+
+func roleOf(key string) role {
+	const longest = len("description")
+	if len(key) > longest {
+		return noRole
 	}
-	if !name && !label && !value {
+	switch strings.ToLower(key) {
+	case "name", "key", "header", "variable", "param", "parameter", "property", "option", "attribute", "env":
+		return nameRole
+	case "element", "selector", "locator", "field", "target", "label", "placeholder", "description":
+		return labelRole
+	case "value", "val", "text", "content":
+		return valueRole
+	}
+	return noRole
+}
+
+// pair remembers the parts of an object that names its value.
+func (w *walk) pair(i int, of role, text string) {
+	if of == noRole {
 		return
 	}
 	parent := w.nodes[i].parent
@@ -300,15 +363,15 @@ func (w *walk) pair(i int, key, text string) {
 		w.pairs[parent] = one
 	}
 	switch {
-	case value:
+	case of == valueRole:
 		one.value = i
-	case name || one.name == "":
-		one.name, one.label = text, label
+	case of == nameRole || one.name == "":
+		one.name, one.label = text, of == labelRole
 	}
 }
 
 func (w *walk) judge(one *pair) {
-	if one.value < 0 || one.name == "" || len(one.name) > 2*maxKey {
+	if one.value < 0 || one.name == "" || len(one.name) > 2*maxKey || strings.Contains(one.name, markStart) {
 		return
 	}
 	of := w.classOf(one.name)
@@ -384,6 +447,7 @@ func (p *pass) scan(v view, depth int) {
 	if depth >= maxDepth {
 		return
 	}
+	p.embedded(v, depth)
 	if d, ok := unescape(v); ok {
 		p.scan(d, depth+1)
 	}

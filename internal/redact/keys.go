@@ -69,8 +69,11 @@ func (p *pass) classOf(key string) class {
 // is never one of a language.
 func (p *pass) classOfOption(name string) class {
 	of := p.classOf(name)
-	if of.kind == token {
+	switch {
+	case of.kind == token:
 		of.kind = secret
+	case name == "key":
+		of = class{perhaps, "api-key", false}
 	}
 	return of
 }
@@ -83,6 +86,10 @@ func classify(key string) class {
 	}
 	if c := classifyForeign(key); c.kind != notSecret {
 		return c
+	}
+	const mostSpaces = 3 // a longer key is a sentence
+	if strings.Count(key, " ") > mostSpaces {
+		return class{}
 	}
 	words := splitWords(key)
 	// What follows the word that counts: PASSWORD_OLD, token2, secret_base64.
@@ -320,7 +327,7 @@ func neutral(word string) bool {
 	switch word {
 	case "value", "val", "plain", "plaintext", "text", "raw", "string", "base", "b64", "base64", "old", "new", "current", "confirm", "confirmation", "confirmed", "again", "repeat",
 		"retype", "verify", "prod", "production", "dev", "development", "test", "staging", "live", "sandbox", "primary", "secondary", "default",
-		"backup", "env", "var", "encrypted", "enc", "decrypted", "":
+		"backup", "env", "var", "encrypted", "enc", "decrypted", "v", "":
 		return true
 	}
 	return strings.Trim(word, "0123456789") == ""
@@ -351,8 +358,8 @@ func splitWords(key string) []string {
 		case unicode.IsUpper(r) && unicode.IsLower(before):
 			end(i)
 			start = i
-		case unicode.IsUpper(before) && unicode.IsUpper(r):
-			// The last capital of several begins a word: JWTSecret.
+		case unicode.IsUpper(r) && (unicode.IsUpper(before) || unicode.IsDigit(before)):
+			// The last capital of several begins a word: JWTSecret, oauth2Token.
 			if next, _ := utf8.DecodeRuneInString(key[i+utf8.RuneLen(r):]); unicode.IsLower(next) && !pluralOfCapitals(key[i:]) {
 				end(i)
 				start = i

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-	"unsafe"
 
 	"genkan/internal/gateway"
 )
@@ -47,12 +46,7 @@ func New(known []Known, options ...Option) *Rules {
 // one. All other bytes are kept. The result may share its memory with body. A text
 // that is not JSON is treated as Text does.
 func (r *Rules) JSON(body []byte) ([]byte, []string) {
-	if len(body) == 0 {
-		return body, nil
-	}
-	// The text is not used after body may change.
-	text := unsafe.String(&body[0], len(body))
-	out, names := r.replace(text, func(p *pass, v view) {
+	out, names := r.replace(string(body), func(p *pass, v view) {
 		if !p.json(v, 0) {
 			p.scan(v, 0)
 		}
@@ -75,8 +69,8 @@ const passes = 3
 
 func (r *Rules) replace(text string, search func(*pass, view)) (string, []string) {
 	var names []string
-	for range passes {
-		p := &pass{rules: r}
+	for n := range passes {
+		p := &pass{rules: r, again: n > 0}
 		p.findMarks(text)
 		search(p, view{text: text, quote: `"`})
 		found := p.merged()
@@ -139,6 +133,9 @@ type pass struct {
 	// marks are the marks that the text already has, in order.
 	marks [][2]int
 	keys  map[string]class
+	// again reports that the text was searched before: a JSON string without a mark has
+	// no secret.
+	again bool
 	// encoded is how deep the search is in encoded runs.
 	encoded int
 }
@@ -170,6 +167,12 @@ func (p *pass) findMarks(text string) {
 func (p *pass) isMark(start, end int) bool {
 	i, _ := slices.BinarySearchFunc(p.marks, start, func(m [2]int, at int) int { return cmp.Compare(m[1], at+1) })
 	return i < len(p.marks) && p.marks[i][0] <= start && end <= p.marks[i][1]
+}
+
+// touchesMark reports whether a part of the text has a mark in it.
+func (p *pass) touchesMark(start, end int) bool {
+	i, _ := slices.BinarySearchFunc(p.marks, start, func(m [2]int, at int) int { return cmp.Compare(m[1], at+1) })
+	return i < len(p.marks) && p.marks[i][0] < end
 }
 
 // add marks a part of a view as secret.

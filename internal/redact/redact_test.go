@@ -9,11 +9,14 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	"genkan/internal/gateway"
+	"genkan/internal/testkit"
 )
 
 // A known value is found however it is written.
@@ -113,6 +116,8 @@ func TestKnownValues(t *testing.T) {
 		{`{"a":"x abcdefgh`, `{"a":"x [redacted:vault:LONG]`},
 		{`{"a":"x 90071992`, `{"a":"x [redacted:vault:NUMBER]`},
 		{`{"n":90071992`, `{"n":"[redacted:vault:NUMBER]"`},
+		{`{"a":"x abcdefgh\u00`, `{"a":"x [redacted:vault:LONG]`},
+		{`{"a":"{\"b\":\"x abcdefgh\\`, `{"a":"{\"b\":\"x [redacted:vault:LONG]`},
 		{`{"a":"x abcde`, `{"a":"x abcde`},
 	} {
 		got, _ := rules.JSON([]byte(c.in))
@@ -222,4 +227,38 @@ func TestStrict(t *testing.T) {
 	if got, _ := New(nil).Text(text); got != "digest sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822, password=[redacted:key:password]" {
 		t.Error(got)
 	}
+}
+
+// The work grows with the length of a text, not with its square: then the long texts
+// would take minutes.
+func TestHostileTextsTakeLinearTime(t *testing.T) {
+	t.Parallel()
+	rules := New(append(values(10), Known{"A", gateway.Secret(strings.Repeat("a", 1000))}, Known{"B", "aaaaaa"}, Known{"C", "two words"}))
+	for name, text := range hostile(testkit.Count(8<<10, 512<<10)) {
+		start := time.Now()
+		out, _ := rules.JSON([]byte(text))
+		if took := time.Since(start); took > 20*time.Second {
+			t.Errorf("%s: %v", name, took)
+		}
+		if json.Valid([]byte(text)) && !json.Valid(out) {
+			t.Errorf("%s is not valid any more", name)
+		}
+	}
+}
+
+// Rules may be used by many at once.
+func TestConcurrentUse(t *testing.T) {
+	t.Parallel()
+	rules := New([]Known{{"KEY", "the-known-value"}})
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for range 20 {
+				if out, _ := rules.JSON([]byte(`{"x":"the-known-value","password":"hunter2"}`)); string(out) != `{"x":"[redacted:vault:KEY]","password":"[redacted:key:password]"}` {
+					t.Errorf("got %s", out)
+				}
+			}
+		})
+	}
+	wg.Wait()
 }

@@ -85,7 +85,7 @@ var shapes = sync.OnceValue(func() *shapeTable {
 		{"openai-key", "sk-admin-", charsURL, 20, true, nil},
 		{"openrouter-key", "sk-or-v1-", charsURL, 20, true, nil},
 		{"langfuse-key", "sk-lf-", charsURL, 20, true, nil},
-		{"secret-key", "sk-", charsURL, 16, false, mixed},
+		{"secret-key", "sk-", charsURL, 16, false, isSecretKey},
 		{"stripe-key", "sk_live_", isAlnum, 10, true, nil},
 		{"stripe-key", "sk_test_", isAlnum, 10, true, nil},
 		{"stripe-key", "rk_live_", isAlnum, 10, true, nil},
@@ -208,6 +208,11 @@ func mixed(s string) bool {
 		}
 	}
 	return digits >= 3 && upper+lower >= 3 || digits > 0 && upper > 2 && lower > 2
+}
+
+// isSecretKey tells a key from the names of OpenSSH and of style sheets.
+func isSecretKey(s string) bool {
+	return mixed(s) && !strings.HasPrefix(s, "ssh-") && !strings.HasPrefix(s, "ecdsa-")
 }
 
 func exactly(n int) func(string) bool { return func(s string) bool { return len(s) == n } }

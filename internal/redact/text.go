@@ -17,8 +17,9 @@ var isKeyChar = func() *[256]bool {
 	return set
 }()
 
-// wideColon is the colon of Japanese and Chinese texts.
-const wideColon = "："
+// wideColon is the colon of Japanese and Chinese texts, wideIs the particle between a
+// name and its value.
+const wideColon, wideIs = "：", "は"
 
 // findAssignments finds values whose names are beside them: KEY=value, key: value,
 // "key": "value", --key value, and the headers of HTTP.
@@ -36,6 +37,16 @@ func (p *pass) findAssignments(v view) {
 		case '-':
 			if strings.HasPrefix(s[i:], "--") && (i == 0 || !isAlnum[s[i-1]] && s[i-1] != '-') {
 				end = p.option(v, i)
+			}
+		case '|':
+			end = p.cell(v, i)
+		case '>':
+			end = p.element(v, i)
+		case ' ':
+			end = p.sentence(v, i)
+		case wideIs[0]:
+			if strings.HasPrefix(s[i:], wideIs) {
+				end = p.said(v, i, len(wideIs))
 			}
 		case 'b', 'B':
 			if i == 0 || !isWord[s[i-1]] {
@@ -55,10 +66,11 @@ func (p *pass) assignment(v view, i, n int) int {
 	if i+n >= len(s) {
 		return 0
 	}
-	sep, after := s[i], i+n
+	sep, after, code := s[i], i+n, false
 	switch next := s[after]; {
 	case next == '=' && sep == ':', next == '>' && sep == '=': // := and =>
 		after++
+		code = true
 	case next == '=' || next == '/' && sep == ':' && strings.HasPrefix(s[after:], "//") || next == ':' && sep == ':' || next == '~':
 		return 0
 	}
@@ -83,6 +95,9 @@ func (p *pass) assignment(v view, i, n int) int {
 			return 0
 		}
 	}
+	if of.kind == notSecret && sep == '=' {
+		of = p.attribute(s, k)
+	}
 	if of.kind == notSecret || sep == ':' && s[k.start:k.end] == "PASS" { // the result of a test
 		return 0
 	}
@@ -95,6 +110,9 @@ func (p *pass) assignment(v view, i, n int) int {
 	}
 	spaced := at > after || k.spaced
 	if q := quoteAt(s, at); q > 0 {
+		if !k.quoted && closes(s, at+q-1) { // "PASSWORD=" + x
+			return 0
+		}
 		from, end := quoted(s, at+q-1)
 		// Only a password and a key in PEM have several lines; else the quotes belong to
 		// something else.
@@ -103,21 +121,33 @@ func (p *pass) assignment(v view, i, n int) int {
 		}
 		return from // a value may have others in it
 	}
-	if of.kind == authorization || of.kind == cookie {
+	if code {
+		return 0 // an expression
+	}
+	if sep == ':' && (s[at] == '|' || s[at] == '>') {
+		return p.block(v, at, of, k)
+	}
+	if of.kind == authorization || of.kind == cookie && sep != '=' {
 		return p.header(v, at, of, k)
 	}
 	if of.word == "passphrase" || of.word == "mnemonic" {
-		if end := endOfLine(s, at); end-at <= 512 && k.lineStart && !isProse(s[at:end]) {
+		if end := endOfLine(s, at); end-at <= 512 && k.lineStart && strings.Count(s[at:end], " ") > 2 && !isProse(s[at:end]) {
 			p.findValue(v.slice(at, end), of)
 			return end
 		}
 	}
-	return p.bare(v, at, of, k, sep == '=' && !spaced)
+	return p.bare(v, at, of, k, form{tight: sep == '=' && !spaced, equals: sep == '='})
+}
+
+// form is how an assignment without quotes is written.
+type form struct {
+	tight  bool // KEY=value
+	equals bool // key = value
 }
 
 // bare masks a value without quotes.
-func (p *pass) bare(v view, at int, of class, k keySpan, tight bool) int {
-	s := v.text
+func (p *pass) bare(v view, at int, of class, k keySpan, f form) int {
+	s, tight := v.text, f.tight
 	if strings.IndexByte("{[(<|>*&!@#`", s[at]) >= 0 && !(tight && strings.IndexByte("!@#*", s[at]) >= 0) {
 		return 0
 	}
@@ -143,7 +173,9 @@ func (p *pass) bare(v view, at int, of class, k keySpan, tight bool) int {
 	if end < len(s) {
 		next = s[end]
 	}
-	if !long && isCode(value, next, tight) {
+	// A line of its own is a setting rather than code.
+	setting := k.lineStart && (tight || !f.equals) && at+len(value) == end && (next == '\n' || next == '\r')
+	if !long && isCode(value, next, tight, setting) {
 		return 0
 	}
 	if n := schemeLength(s[at:min(len(s), at+64)]); n > 0 && of.kind != password {
@@ -152,12 +184,12 @@ func (p *pass) bare(v view, at int, of class, k keySpan, tight bool) int {
 	if !tight && !long && of.kind != perhaps {
 		// In a sentence, only what does not look like a word is secret. At the start of a
 		// line, the value is the only word on it.
-		only := k.lineStart && onlyWord(s, end)
+		only := k.lineStart && onlyWord(s, end) && (of.kind == password || !f.equals && next != ',')
 		if !only && !odd(value) {
 			return 0
 		}
 	}
-	if !of.secretText(value) {
+	if !of.secretText(value) || of.kind != password && len(value) <= 18 && strings.HasPrefix(value, "0x") {
 		return 0
 	}
 	if long {
@@ -201,16 +233,16 @@ func upper(c byte) bool { return c >= 'A' && c <= 'Z' }
 
 // isCode reports whether a value is an expression of a programming language:
 // getToken(), self.token, password.
-func isCode(value string, next byte, tight bool) bool {
+func isCode(value string, next byte, tight, setting bool) bool {
 	if next == '(' || next == '[' && !tight {
 		return true
 	}
 	value = strings.TrimRight(value, "?!")
-	if strings.ContainsAny(value, "([") && !strings.HasPrefix(value, "[") {
-		if name, _, _ := strings.Cut(value, "("); name != value && name != "" && strings.TrimFunc(name, isNameRune) == "" && !isDigit[name[0]] {
+	if strings.ContainsAny(value, "([{") && !strings.HasPrefix(value, "[") {
+		if n := strings.IndexAny(value, "({"); n > 0 && strings.TrimFunc(value[:n], isNameRune) == "" && !isDigit[value[0]] && !hasDigit(value[:n]) {
 			return true
 		}
-		if name, _, _ := strings.Cut(value, "["); name != value && name != "" && strings.TrimFunc(name, isNameRune) == "" && !hasDigit(name) {
+		if name, _, _ := strings.Cut(value, "["); name != value && name != "" && strings.TrimFunc(name, isNameRune) == "" && (!hasDigit(name) || strings.Contains(name, ".")) {
 			return true
 		}
 	}
@@ -219,14 +251,18 @@ func isCode(value string, next byte, tight bool) bool {
 		return false
 	}
 	// user.password, access_token: the name of a secret rather than a secret.
-	last := value
+	last, dotted := value, false
 	if i := strings.LastIndexAny(value, ".>"); i >= 0 {
-		last = value[i+1:]
+		last, dotted = value[i+1:], true
 		if !hasDigit(value) && !tight && last != "" {
 			return true // data.result
 		}
 	}
-	return classify(last).kind != notSecret && !strings.ContainsAny(last, "0123456789")
+	if setting && !dotted || classify(last).kind == notSecret {
+		return false
+	}
+	words := splitWords(last)
+	return dotted || !hasDigit(last) || len(words) > 1 && strings.HasSuffix(strings.ToLower(last), words[len(words)-1])
 }
 
 func isNameRune(r rune) bool { return isWordRune(r) || r == '.' || r == '-' || r == '>' }
@@ -246,7 +282,8 @@ func (p *pass) header(v view, at int, of class, k keySpan) int {
 	}
 	value := s[at:end]
 	if of.kind == cookie {
-		if !strings.Contains(value, "=") && !odd(value) {
+		// A cookie is name=value.
+		if n := strings.IndexAny(value, "= ;"); n <= 0 || value[n] != '=' || of.many {
 			return 0
 		}
 		if long && end-at == looked {
@@ -266,13 +303,13 @@ func (p *pass) header(v view, at int, of class, k keySpan) int {
 				end = endOfLine(s, at)
 			}
 		}
-		if credentials := strings.TrimRight(s[at+n:end], closing); !saysNothing(credentials) && len(credentials) > 2 && !Placeholder(credentials) && !isReference(credentials) {
+		if credentials := strings.TrimRight(s[at+n:end], closing); !saysNothing(credentials) && len(credentials) > 2 && !Placeholder(credentials) && !isReference(credentials) && !isMetavariable(credentials) {
 			p.add(v, at+n, at+n+len(credentials), of.rule(), byKey)
 			return at + n + len(credentials)
 		}
 		return 0
 	}
-	return p.bare(v, at, of, k, false)
+	return p.bare(v, at, of, k, form{})
 }
 
 // option masks the value after an option: --password x. The option begins at i.
@@ -477,6 +514,18 @@ func quoteAt(s string, i int) int {
 		}
 	}
 	return 0
+}
+
+// closes reports whether the quote at i closes one on the same line.
+func closes(s string, i int) bool {
+	const looked = 512
+	open := false
+	for j := i - 1; j >= max(0, i-looked) && s[j] != '\n'; j-- {
+		if s[j] == s[i] && !(s[i] == '\'' && j > 0 && isAlnum[s[j-1]] && isAlnum[s[j+1]]) { // don't
+			open = !open
+		}
+	}
+	return open
 }
 
 // quoted returns the content of the quotes that open at i. Quotes that do not close end

@@ -35,7 +35,7 @@ func (c class) secretPart(value string) (start, end int) {
 	}
 	if n := schemeLength(trimmed); n > 0 && c.kind != password && c.kind != cookie {
 		rest := trimmed[n:]
-		if rest == "" || Placeholder(rest) || isReference(rest) {
+		if rest == "" || Placeholder(rest) || isReference(rest) || isMetavariable(rest) {
 			return 0, 0
 		}
 		return start + n, end
@@ -50,9 +50,12 @@ func (c class) secretPart(value string) (start, end int) {
 func (c class) secretText(s string) bool {
 	const longest = 512 // of what is looked at
 	if len(s) > longest {
-		return c.kind != perhaps && !isProse(s[:longest])
+		return c.kind != perhaps && c.kind != digits && !isProse(s[:longest])
 	}
 	if Placeholder(s) || saysNothing(s) || isReference(s) {
+		return false
+	}
+	if (c.kind == secret || c.kind == token) && isNameOfSecret(s) {
 		return false
 	}
 	switch c.kind {
@@ -72,7 +75,7 @@ func (c class) secretText(s string) bool {
 		if strings.TrimFunc(s, isLetter) == "" && len(s) < 16 && c.word != "password" {
 			return false // a word
 		}
-		return len(s) >= 4 && !isProse(s) && !isPath(s) && strings.Trim(s, "0123456789.,") != ""
+		return len(s) >= 3 && !isProse(s) && !isPath(s) && strings.Trim(s, "0123456789.,") != ""
 	default:
 		if strings.Trim(s, "0123456789.,") == "" && len(s) < 6 {
 			return false
@@ -134,6 +137,8 @@ func isReference(s string) bool {
 		return true
 	case strings.HasPrefix(s, "{{") || strings.HasPrefix(s, "<%") || strings.HasPrefix(s, "#{"):
 		return true
+	case s[0] == '%' && len(s) <= 3 && isLetter(rune(s[len(s)-1])): // the verb of a format
+		return true
 	case s[0] == '%' && s[len(s)-1] == '%' && strings.TrimFunc(s[1:len(s)-1], isWordRune) == "":
 		return true
 	case strings.HasPrefix(s, "op://") || strings.HasPrefix(s, "!vault") || strings.HasPrefix(s, "arn:aws:") || strings.HasPrefix(s, "projects/"):
@@ -145,6 +150,18 @@ func isReference(s string) bool {
 		}
 	}
 	return false
+}
+
+// isMetavariable reports whether a value is a word in capitals that stands for a
+// secret: Bearer TOKEN.
+func isMetavariable(s string) bool {
+	const longest = 24
+	return len(s) <= longest && strings.Trim(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_") == ""
+}
+
+// isNameOfSecret reports whether a value is a name of several words: access_token.
+func isNameOfSecret(s string) bool {
+	return !hasDigit(s) && strings.TrimFunc(s, isWordRune) == "" && classify(s).kind != notSecret && len(splitWords(s)) > 1
 }
 
 // isVariable reports whether a name after a dollar is a variable's. A password may

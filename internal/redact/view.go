@@ -95,8 +95,7 @@ func (d *decoder) view(quote string) view {
 // unescape decodes the backslash escapes of JSON and of most languages. It returns
 // false if there are none.
 func unescape(v view) (view, bool) {
-	first := strings.IndexByte(v.text, '\\')
-	if first < 0 || first == len(v.text)-1 {
+	if strings.IndexByte(v.text, '\\') < 0 {
 		return v, false
 	}
 	d := newDecoder(v)
@@ -111,6 +110,10 @@ func unescape(v view) (view, bool) {
 			continue
 		}
 		c := v.text[i]
+		if v.cut && isCutEscape(v.text[i:]) {
+			changed = true
+			break
+		}
 		if i+1 == len(v.text) {
 			d.byte(c, i)
 			break
@@ -170,6 +173,11 @@ func unescape(v view) (view, bool) {
 	return d.view(escaped(v.quote)), true
 }
 
+// isCutEscape reports whether a text is the beginning of an escape.
+func isCutEscape(s string) bool {
+	return s == `\` || len(s) < len(`\u0000`) && strings.HasPrefix(s, `\u`)
+}
+
 // escaped returns how a quotation mark is written inside of a JSON string.
 func escaped(quote string) string {
 	return strings.ReplaceAll(strings.ReplaceAll(quote, `\`, `\\`), `"`, `\"`)
@@ -197,6 +205,9 @@ func percentDecode(v view, plus bool) (view, bool) {
 				d.byte(b, i)
 				i += 2
 				continue
+			}
+			if v.cut && i+2 >= len(v.text) {
+				return d.view("%22"), true // the rest was cut off
 			}
 			d.byte(c, i)
 		case c == '+' && plus:
