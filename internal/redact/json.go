@@ -299,6 +299,7 @@ func (w *walk) inherited(key string, parent int) class {
 			return class{}
 		}
 		return of
+	default:
 	}
 	switch strings.ToLower(key) {
 	case "value", "val", "plaintext", "plain", "raw", "data", "current", "new", "old", "stringvalue", "secretstring":

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-	"unsafe"
 
 	"genkan/internal/gateway"
 )
@@ -47,12 +46,7 @@ func New(known []Known, options ...Option) *Rules {
 // one. All other bytes are kept. The result may share its memory with body. A text
 // that is not JSON is treated as Text does.
 func (r *Rules) JSON(body []byte) ([]byte, []string) {
-	if len(body) == 0 {
-		return body, nil
-	}
-	// The text is not used after body may change.
-	text := unsafe.String(&body[0], len(body))
-	out, names := r.replace(text, func(p *pass, v view) {
+	out, names := r.replace(string(body), func(p *pass, v view) {
 		if !p.json(v, 0) {
 			p.scan(v, 0)
 		}
