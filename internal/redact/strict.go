@@ -61,13 +61,14 @@ func (p *pass) findGenerated(v view) {
 	for _, at := range word().FindAllStringIndex(s, -1) {
 		bare := strings.Trim(s[at[0]:at[1]], ".")
 		start := at[0] + strings.Index(s[at[0]:at[1]], bare)
-		if WellKnown(bare) || Random(bare) {
-			p.add(v, start, start+len(bare), rule, byGuess)
-			continue
-		}
-		// A value may follow its name without a space.
-		if name, value, ok := strings.Cut(bare, "="); ok && value != "" && (WellKnown(value) || Random(value)) {
+		// A value may follow its name without a space. The name stays.
+		name, value, named := strings.Cut(bare, "=")
+		switch generated := func(s string) bool { return s != "" && (WellKnown(s) || Random(s)) }; {
+		case named && generated(value) && !generated(name):
 			p.add(v, start+len(name)+1, start+len(bare), rule, byGuess)
+		case named && strings.Trim(value, "=") != "" && SecretName(name): // found above
+		case generated(bare):
+			p.add(v, start, start+len(bare), rule, byGuess)
 		}
 	}
 }
