@@ -24,7 +24,7 @@ func TestFailuresThatAModelCanActOn(t *testing.T) {
 	t.Parallel()
 	h := startHouse(t, servers{
 		"strict": with(child(t), map[string]any{"validate": true}),
-		"short":  with(child(t, "-everything"), map[string]any{"timeout": "30ms"}),
+		"short":  with(child(t, "-everything"), map[string]any{"tools": map[string]any{"options": map[string]any{"sleep": map[string]any{"timeout": "30ms"}}}}),
 		"gone":   {"command": "no-such-command-anywhere"},
 	})
 	h.waitForServer("strict")

@@ -13,14 +13,16 @@ import (
 // variables only to the user whom genkan runs as. Other clients read whom to ask.
 func TestWhoReadsHowAServerIsStarted(t *testing.T) {
 	t.Parallel()
+	folder := with(child(t), map[string]any{"cwd": "/hidden-place/folder"})
+	command, _ := folder["command"].(string)
 	h := startHouse(t, servers{
 		"path":    {"command": "/hidden-place/bin/server"},
 		"command": {"command": "hidden-place-command"},
 		"lacking": with(child(t), map[string]any{"env": map[string]any{"KEY": "${HIDDEN_PLACE_KEY}"}}),
-		"folder":  with(child(t), map[string]any{"cwd": "/hidden-place/folder"}),
+		"folder":  folder,
 	})
 	hidden := map[string]string{
-		"path": "/hidden-place/bin/server", "command": "hidden-place-command", "lacking": "HIDDEN_PLACE_KEY", "folder": ".test", // the child's command
+		"path": "/hidden-place/bin/server", "command": "hidden-place-command", "lacking": "HIDDEN_PLACE_KEY", "folder": command,
 	}
 	for name := range hidden {
 		testkit.Eventually(t, func() bool {
