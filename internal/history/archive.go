@@ -41,6 +41,9 @@ type Listing struct {
 type Shown struct {
 	Entry
 	Request, Response []byte
+	// Unreadable is why the bodies cannot be read; nil if they can, or if there are
+	// none.
+	Unreadable error
 	// Redacted are the rules by which something was taken out.
 	Redacted []string
 }
@@ -84,12 +87,18 @@ func (a *Archive) List(ctx context.Context, who gateway.Identity, q Query) (List
 // Show returns a call that the reader may see.
 func (a *Archive) Show(ctx context.Context, who gateway.Identity, id string) (Shown, error) {
 	a.flush(ctx)
-	e, bodies, err := a.Reader.Bodies(ctx, id, limited(Query{}, who).Caller)
+	e, s, err := a.Reader.get(id, limited(Query{}, who).Caller)
 	if err != nil {
 		return Shown{}, err
 	}
 	shown := Shown{Entry: e}
 	if !e.Has(HasBodies) {
+		return shown, nil
+	}
+	bodies, err := a.Reader.open(ctx, s)
+	if err != nil {
+		a.Log.Warn("the bodies of a call cannot be read", "request_id", e.ID, "error", err)
+		shown.Unreadable = err
 		return shown, nil
 	}
 	redact, err := a.Redact(ctx)

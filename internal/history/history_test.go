@@ -556,3 +556,44 @@ func FuzzFrames(f *testing.F) {
 		}
 	})
 }
+
+// People call tools and clients by shorter names than they are kept under.
+func TestNames(t *testing.T) {
+	for name, c := range map[string]struct{ got, want bool }{
+		"a tool":                        {isTool("files__read", "files__read"), true},
+		"without its prefix":            {isTool("files__read", "read"), true},
+		"by a part of it":               {isTool("files__read_all", "read"), false},
+		"by its end":                    {isTool("files__spread", "read"), false},
+		"a token":                       {isClient("ci", "ci"), true},
+		"a local client":                {isClient("local:cursor", "cursor"), true},
+		"a local client, whole":         {isClient("local:cursor", "local:cursor"), true},
+		"a program":                     {isClient("Cursor 1.7", "cursor"), true},
+		"a program of words":            {isClient("Claude Code 2.0", "claude code"), true},
+		"a program by its version":      {isClient("Cursor 1.7", "1.7"), false},
+		"a program by its first letter": {isClient("Cursor 1.7", "c"), false},
+		"nobody":                        {isClient("", "cursor"), false},
+		"somebody else's prefix":        {isClient("local:cursor", "local"), false},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s: %v", name, c.got)
+		}
+	}
+}
+
+// A time is given as such, or as an age.
+func TestParseTime(t *testing.T) {
+	for text, want := range map[string]time.Duration{
+		"2026-11-15T11:00:00Z": time.Hour, "2026-11-15T20:00:00+09:00": time.Hour, "0s": 0,
+		"90s": 90 * time.Second, "1h30m": 90 * time.Minute, "7d": 168 * time.Hour, "2w": 336 * time.Hour,
+	} {
+		now := time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
+		if at, ok := ParseTime(text, now); !ok || now.Sub(at) != want {
+			t.Errorf("%s: %v, %v", text, at, ok)
+		}
+	}
+	for _, text := range []string{"", "7", "d", "-1h", "-1d", "1.5d", "yesterday", "2026-11-15", "99999999d", "1h 30m"} {
+		if at, ok := ParseTime(text, time.Now()); ok {
+			t.Errorf("%q is %v", text, at)
+		}
+	}
+}

@@ -12,6 +12,7 @@ var japanese = []map[string]string{
 	jaDoctor,
 	jaEdges,
 	jaExchange,
+	jaHistory,
 	jaMessages,
 	jaServers,
 	jaSignIn, jaVault, jaImport,
