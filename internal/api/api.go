@@ -17,6 +17,7 @@ import (
 	"genkan/internal/catalog"
 	"genkan/internal/config"
 	"genkan/internal/doctor"
+	"genkan/internal/events"
 	"genkan/internal/gateway"
 	"genkan/internal/kb"
 	"genkan/internal/lang"
@@ -61,6 +62,11 @@ type Options struct {
 	// answered the request.
 	Admit   func(w http.ResponseWriter, r *http.Request) (gateway.Identity, bool)
 	Receive func(w http.ResponseWriter, r *http.Request) bool
+	// Recognizes reports whether an admitted request would still be admitted; nil
+	// means always.
+	Recognizes func(r *http.Request) bool
+	// Events are the events that clients can follow.
+	Events *events.Hub
 	// Refused is called for each request that is refused before it becomes a call;
 	// may be nil.
 	Refused func(r *http.Request, status int, reason string)
@@ -126,11 +132,15 @@ type API struct {
 	// They are public, so they are made only once.
 	document func() ([]byte, error)
 	page     func() (docsPage, error)
+	streams  eventStreams
 }
 
 // New returns an API.
 func New(opt Options) *API {
-	a := &API{opt: opt, started: time.Now(), calls: CallHistory{Calls: opt.Calls, Record: opt.Record, Language: opt.Language}}
+	a := &API{
+		opt: opt, started: time.Now(), streams: eventStreams{byClient: map[string]int{}, drain: make(chan struct{})},
+		calls: CallHistory{Calls: opt.Calls, Record: opt.Record, Language: opt.Language},
+	}
 	a.document = sync.OnceValues(func() ([]byte, error) { return json.Marshal(describe(a.routes())) })
 	a.page = sync.OnceValues(func() (docsPage, error) { return renderDocs(a.routes()) })
 	return a

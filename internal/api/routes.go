@@ -211,6 +211,7 @@ func (a *API) routes() []route {
 		a.restoreRoute(),
 		a.backupRoute(),
 		a.doctorRoute(),
+		a.eventsRoute(),
 		{
 			method: "GET", path: "/v1/openapi.json", who: forVisitors, id: "openapi", summary: "This description, as OpenAPI 3.1",
 			answer: map[string]any{}, serve: a.openAPI,

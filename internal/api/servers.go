@@ -16,13 +16,10 @@ import (
 // only an administrator sees it, and sees what the configuration hides.
 func (a *API) serverOf(s *upstream.Server, seen *catalog.Snapshot, id gateway.Identity, withOutput bool) client.Server {
 	st := s.Status()
-	if id.Admin && st.Problem.String() != "" && st.LastLine != "" {
-		st.Problem = gateway.Textf("%s; it last printed: %s", st.Problem, st.LastLine)
-	}
 	out := client.Server{
 		Name: s.Name(), State: string(st.State), Era: st.Era.String(), ProtocolVersion: st.Version, OtherProtocolVersion: st.OtherVersion, Transport: st.Transport,
 		ProcessID: st.PID, Starts: st.Starts, Since: st.Since.UTC(), StartMillis: st.StartTook.Milliseconds(), FirstStart: st.FirstStart,
-		Problem: a.language().Text(st.Problem), Cause: st.Cause,
+		Problem: a.language().Text(ProblemOf(st, id)), Cause: st.Cause,
 	}
 	out.Tools = toolsOf(s, seen)
 	if !st.NextTry.IsZero() {
@@ -58,6 +55,15 @@ func (a *API) serverOf(s *upstream.Server, seen *catalog.Snapshot, id gateway.Id
 		out.Changes = append(out.Changes, client.DefinitionChange(c))
 	}
 	return out
+}
+
+// ProblemOf returns why a server is not ready, as far as a caller may know it. For an
+// administrator, secrets must still be masked in it.
+func ProblemOf(st upstream.Status, who gateway.Identity) gateway.Text {
+	if who.Admin && st.Problem.String() != "" && st.LastLine != "" {
+		return gateway.Textf("%s; it last printed: %s", st.Problem, st.LastLine)
+	}
+	return st.Problem
 }
 
 func (a *API) findingOf(f catalog.Finding) client.Finding {

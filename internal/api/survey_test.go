@@ -101,7 +101,7 @@ func send(handler http.Handler, w wire) (out reply, sent bool) {
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, RemoteAddr: cmp.Or(w.remote, "127.0.0.1:1"),
 		Body: io.NopCloser(bytes.NewReader(w.body)), ContentLength: int64(len(w.body)),
 	}).WithContext(ctx)
-	recorder := httptest.NewRecorder()
+	recorder := streamLeaver{httptest.NewRecorder(), cancel}
 	defer func() {
 		if p := recover(); p != nil {
 			out, sent = reply{panicked: fmt.Sprintf("%v\n%s", p, debug.Stack())}, true
@@ -109,6 +109,18 @@ func send(handler http.Handler, w wire) (out reply, sent bool) {
 	}()
 	handler.ServeHTTP(recorder, r)
 	return reply{status: recorder.Code, header: recorder.Result().Header, body: recorder.Body.Bytes()}, true
+}
+
+// streamLeaver is a client that leaves a stream after the first event.
+type streamLeaver struct {
+	*httptest.ResponseRecorder
+	leave func()
+}
+
+func (l streamLeaver) Flush() {
+	if l.Header().Get("Content-Type") == "text/event-stream" {
+		l.leave()
+	}
 }
 
 // newSurveyor reads the description that the handler serves.

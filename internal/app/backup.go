@@ -34,7 +34,10 @@ func (p *Process) backup(ctx context.Context) (api.Backup, error) {
 		return nil, err
 	}
 	file := filepath.Join(dir, "genkan.db")
-	size, err := sqlite.Backup(ctx, databaseFile(p.opt.DataDir), file, false, func(int64, int64) {})
+	w := p.newWork("backup", 0)
+	size, err := sqlite.Backup(ctx, databaseFile(p.opt.DataDir), file, false, w.report)
+	w.report(size, size)
+	w.end(err)
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}

@@ -19,6 +19,7 @@ type knowledge struct {
 	base    *kb.Base
 	indexes *kb.Indexes
 	upkeep  upkeep
+	indexing
 
 	mu sync.Mutex
 	// source provides its tools, in a language. It has a plugin for this model.
@@ -29,8 +30,9 @@ type knowledge struct {
 
 func (p *Process) openKnowledge() {
 	store := p.store.Knowledge()
-	p.knowledge.indexes = kb.NewIndexes(store, kb.IndexOptions{Dir: KnowledgeIndex(p.opt.DataDir), Log: p.log})
+	p.knowledge.indexes = kb.NewIndexes(store, kb.IndexOptions{Dir: KnowledgeIndex(p.opt.DataDir), Log: p.log, Building: p.indexed})
 	p.knowledge.upkeep.indexes = p.knowledge.indexes
+	p.knowledge.upkeep.newWork = func(what string) *work { return p.newWork("kb."+what, 0) }
 	p.knowledge.base = kb.New(store, kb.Options{Finder: p.knowledge.indexes, Graph: p.knowledge.indexes})
 }
 

@@ -19,6 +19,7 @@ import (
 	"genkan/internal/catalog"
 	"genkan/internal/clients"
 	"genkan/internal/config"
+	"genkan/internal/events"
 	"genkan/internal/execute"
 	"genkan/internal/gateway"
 	"genkan/internal/history"
@@ -96,6 +97,11 @@ type Process struct {
 	recorder *record.Recorder
 	calls    *history.Archive
 	executor *execute.Executor
+	// live has the latest events, for those who follow them. works counts the pieces of
+	// work whose progress it has.
+	live  *events.Hub
+	works atomic.Int64
+	shown shownLists
 	// memory is the budget for data in transit, which clients share.
 	memory *gateway.Shares
 	lock   *lock.Lock
@@ -170,6 +176,7 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 	p := &Process{
 		opt: opt, log: opt.Log, buildID: reception.BuildID(opt.Version),
 		executor:  execute.New(opt.Limits),
+		live:      events.NewHub(events.Size),
 		memory:    gateway.NewShares(cmp.Or(opt.Memory, maxInFlight)),
 		events:    make(chan struct{}, 1),
 		examining: make(chan struct{}, 1),
@@ -228,13 +235,14 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 	p.api = api.New(api.Options{
 		Setup: p.newSetup(),
 		House: func() api.House { return p.house.Load() },
-		Admit: p.admit, Receive: p.lock.Receive, Refused: p.refused, Health: p.Health, Log: opt.Log, Version: opt.Version, Budget: p.memory, Language: p.language,
-		Reload: p.Reload, CatchUp: p.catchUp, ChangeTool: p.ChangeTool, Servers: p.registry, Learned: p.learned, Items: p.knowledge.base, Upkeep: &p.knowledge.upkeep,
+		Admit: p.admit, Receive: p.lock.Receive, Recognizes: p.lock.Recognizes, Events: p.live, Refused: p.refused, Health: p.Health, Log: opt.Log, Version: opt.Version, Budget: p.memory, Language: p.language,
+		Reload: p.Reload, CatchUp: p.catchUp, ChangeTool: p.ChangeTool, Servers: p.registry, Learned: p.learned, Items: liveItems{p.knowledge.base, p}, Upkeep: &p.knowledge.upkeep,
 		Tokens: p.tokens, Secrets: registry.NewSecrets(p.vault, func() (*config.Config, error) { return p.Config(), nil }), Backup: p.backup, Doctor: p.doctor,
 		Calls: p.calls, Record: func() config.Record { return p.Config().Record },
 	})
 	p.measure()
 	p.house.Store(p.build(cfg, nil))
+	p.publishLists()
 	p.setStatuses(ctx, p.house.Load())
 	p.beside.Go(func() { p.refresh(p.life) })
 	p.beside.Go(func() { p.watch(p.life) })
@@ -292,7 +300,7 @@ func (p *Process) language() lang.Language { return language(p.house.Load().conf
 func (p *Process) upstreamDeps() upstream.Deps {
 	return upstream.Deps{
 		Lists: p.store, Log: p.serverLog, Publish: p.publish, Launcher: p.launcher, Version: p.opt.Version, Folder: p.folder,
-		Instance: p.instance, Rearranged: func() { go p.mcp.Resubscribe() },
+		StateChanged: p.serverChanged, Instance: p.instance, Rearranged: func() { go p.mcp.Resubscribe() },
 	}
 }
 
@@ -361,6 +369,7 @@ func (p *Process) catchUp() {
 	for c := range changes {
 		p.mcp.Changed(c.view, c.kind)
 	}
+	p.publishLists()
 }
 
 // ServeStdio serves the client that spawned this process.

@@ -75,9 +75,14 @@ func (r *reading) stops(now *config.Config) string {
 }
 
 // Reload reads the configuration again. An invalid one changes nothing.
-func (p *Process) Reload() error {
+func (p *Process) Reload() (err error) {
 	p.reloading.Lock()
 	defer p.reloading.Unlock()
+	defer func() {
+		if err != nil {
+			p.publishReload(err)
+		}
+	}()
 	kept, err := p.store.StoredServers(p.life)
 	if err != nil {
 		return err
@@ -122,6 +127,9 @@ func (p *Process) renew(kept []config.StoredServer, commit func(*config.Config) 
 	p.setStatuses(p.life, fresh)
 	p.retire(old, fresh)
 	p.tellOfReload(old, fresh)
+	p.publishServers(old, fresh)
+	p.publishLists()
+	p.publishReload(nil)
 	for _, aside := range cfg.Rejected {
 		p.log.Warn("a server of the database is not used", "server", aside.Name, "reason", aside.Reason.String())
 	}

@@ -172,8 +172,10 @@ func (p *Process) patience() time.Duration {
 	return drainTime
 }
 
-// shutDown closes a server. Calls in flight may finish within patience.
+// shutDown closes a server because the process ends. Calls in flight may finish within
+// patience.
 func (p *Process) shutDown(server *http.Server) {
+	p.api.Drain()
 	ctx, cancel := context.WithTimeout(context.Background(), p.patience())
 	defer cancel()
 	if err := server.Shutdown(ctx); err != nil {

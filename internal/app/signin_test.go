@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"genkan/internal/api/client"
 	"genkan/internal/config"
 	"genkan/internal/gateway"
 	"genkan/internal/signin"
@@ -281,10 +282,13 @@ func TestASignInThatEnded(t *testing.T) {
 	d := openDoor(t, authserver.Options{}, nil)
 	d.mustLogin()
 	d.mustCall("one__read", "{}")
+	live := watch(t, d.token, d.overHTTP)
+	d.opened(live)
 	d.auth.Forget()
 	d.clock.advance(10 * time.Minute)
 	d.wantCallError("the sign-in to one has ended; run `genkan login one`")
 	d.waitSignIn("needed")
+	live.until(client.EventServerState, `"signIn":"needed"`)
 	refreshes := d.auth.Count("refresh")
 	d.wantCallError("run `genkan login one`")
 	if got := d.auth.Count("refresh"); got != refreshes {
@@ -295,6 +299,7 @@ func TestASignInThatEnded(t *testing.T) {
 	}
 	d.mustLogin()
 	d.waitSignIn("signed in")
+	live.until(client.EventServerState, `"state":"ready"`, `"signIn":"signed in"`)
 	d.mustCall("one__read", "{}")
 }
 

@@ -17,9 +17,11 @@ func KnowledgeIndex(dataDir string) string { return filepath.Join(dataDir, "kb-i
 // time.
 type upkeep struct {
 	indexes *kb.Indexes
+	newWork func(what string) *work
 
 	mu sync.Mutex
 	kb.Work
+	live *work
 }
 
 // begin starts a task. It returns an error if another task is running.
@@ -29,7 +31,7 @@ func (u *upkeep) begin(what string) error {
 	if u.What != "" {
 		return gateway.Errorf(gateway.CodeConflict, "the knowledge base is being checked or rebuilt already; wait until that is done")
 	}
-	u.Work = kb.Work{What: what}
+	u.Work, u.live = kb.Work{What: what}, u.newWork(what)
 	return nil
 }
 
@@ -37,12 +39,14 @@ func (u *upkeep) progress(done, total int) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	u.Done, u.Total = done, total
+	u.live.report(int64(done), int64(total))
 }
 
-func (u *upkeep) end() {
+func (u *upkeep) end(err error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.Work = kb.Work{}
+	u.live.end(err)
+	u.Work, u.live = kb.Work{}, nil
 }
 
 // glanceLimit is the size up to which Look reads a file of the index whole.
@@ -66,8 +70,9 @@ func (u *upkeep) Check(ctx context.Context) (kb.Health, error) {
 	if err := u.begin(kb.WorkCheck); err != nil {
 		return kb.Health{}, err
 	}
-	defer u.end()
-	return u.indexes.CheckWith(ctx, u.progress)
+	health, err := u.indexes.CheckWith(ctx, u.progress)
+	u.end(err)
+	return health, err
 }
 
 // Rebuild rebuilds the index and the graph.
@@ -75,6 +80,7 @@ func (u *upkeep) Rebuild(ctx context.Context) error {
 	if err := u.begin(kb.WorkRebuild); err != nil {
 		return err
 	}
-	defer u.end()
-	return u.indexes.Rebuild(ctx, u.progress)
+	err := u.indexes.Rebuild(ctx, u.progress)
+	u.end(err)
+	return err
 }

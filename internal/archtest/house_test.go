@@ -7,7 +7,7 @@ const module = "genkan"
 // below it; packages of one room may import each other.
 const (
 	vocabulary = "gateway jsonrpc"
-	rooms      = "attribution bridge catalog clients config connections doctor embed execute guide history identity kb launch learn lock logs n8n ratelimit reception record registry script search setup shape signin tasks upstream vault views workflow workspace"
+	rooms      = "attribution bridge catalog clients config connections doctor embed events execute guide history identity kb launch learn lock logs n8n ratelimit reception record registry script search setup shape signin tasks upstream vault views workflow workspace"
 	stores     = "sqlite postgres"
 	edges      = "mcpserver api web"
 	// language is what messages are said in where they leave the house.
@@ -49,6 +49,7 @@ var house = map[string]row{
 	"config":      {vocabulary, fixtures},
 	"doctor":      {vocabulary, fixtures},
 	"embed":       {vocabulary, fixtures},
+	"events":      {"gateway", fixtures},
 	"execute":     {vocabulary, fixtures},
 	"guide":       {vocabulary + " search", fixtures},
 	"history":     {vocabulary + " filelock privatedir", fixtures},

@@ -44,6 +44,9 @@ func (x *Indexes) InMemory(items int) {
 // LargeSteps makes the index apply many pages at once.
 func (x *Indexes) LargeSteps() { x.limits.step = 1000 }
 
+// Tell sets who is told of work in the background.
+func (x *Indexes) Tell(building func(done, total int)) { x.building = building }
+
 // VerifyLater makes the index use files before they are verified.
 func (x *Indexes) VerifyLater() { x.limits.verifyFirst = 0 }
 

@@ -52,7 +52,9 @@ func (x *Indexes) follow() {
 	f := &x.following
 	for {
 		last := f.pause(x.alive, x.limits.quiet)
+		x.building(f.progress(x.text.at()))
 		err := x.catchUp(x.alive)
+		x.building(0, 0)
 		if err != nil && x.alive.Err() == nil {
 			x.log.Warn("the index of the knowledge base could not follow an import", slog.Any("error", err))
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 
 	"genkan/internal/filelock"
@@ -42,9 +43,22 @@ func TestAnImportIsIndexedBesideIt(t *testing.T) {
 		"in a file": func(x *kb.Indexes) { x.SmallLimits(); x.Impatient() },
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := openProcess(t, t.TempDir(), limits)
+			var mu sync.Mutex
+			var told [][2]int
+			p := openProcess(t, t.TempDir(), limits, func(x *kb.Indexes) {
+				x.Tell(func(done, total int) {
+					mu.Lock()
+					defer mu.Unlock()
+					told = append(told, [2]int{done, total})
+				})
+			})
 			p.restore(t, 5, 20)
 			p.caughtUp(t)
+			mu.Lock()
+			if len(told) < 2 || told[0][1] == 0 || told[len(told)-1] != [2]int{} {
+				t.Errorf("the progress that was told: %v", told)
+			}
+			mu.Unlock()
 			before := p.store.items.Load()
 			if n := p.total(t, "common"); n != 100 {
 				t.Errorf("%d items are found", n)

@@ -27,6 +27,8 @@ type Indexes struct {
 	walk   *Walk
 	log    *slog.Logger
 	limits indexLimits
+	// building is IndexOptions.Building, and never nil.
+	building func(done, total int)
 
 	mu     sync.Mutex
 	closed bool
@@ -55,6 +57,9 @@ type IndexOptions struct {
 	Dir string
 	// Log may be nil.
 	Log *slog.Logger
+	// Building is called with the progress of work on the text index in the background:
+	// a build, or Follow. Total is 0 at its end. It must not block; may be nil.
+	Building func(done, total int)
 }
 
 // indexLimits are sizes and times that tests reduce.
@@ -113,7 +118,10 @@ var (
 
 // NewIndexes returns the indexes of a store. It reads nothing yet.
 func NewIndexes(store Store, o IndexOptions) *Indexes {
-	x := &Indexes{store: store, scan: NewScan(store), walk: NewWalk(store), log: o.Log, limits: usualLimits()}
+	x := &Indexes{store: store, scan: NewScan(store), walk: NewWalk(store), log: o.Log, building: o.Building, limits: usualLimits()}
+	if x.building == nil {
+		x.building = func(int, int) {}
+	}
 	if x.log == nil {
 		x.log = slog.New(slog.DiscardHandler)
 	}

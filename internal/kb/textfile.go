@@ -211,13 +211,16 @@ func (t *textIndex) write(ctx context.Context, progress func(done, total int)) (
 		return file, err
 	}
 	began := time.Now()
+	if progress == nil {
+		progress = t.indexes.building
+		progress(0, max(1, all.Total))
+		defer progress(0, 0)
+	}
 	t.build.progress(0, max(1, all.Total))
 	defer t.build.progress(0, 0)
 	err = index.Build(ctx, t.path(file), file.Seq, all.Total, documents(ctx, store), func(done int) {
 		t.build.progress(done, max(done, all.Total))
-		if progress != nil {
-			progress(done, max(done, all.Total))
-		}
+		progress(done, max(done, all.Total))
 	})
 	if err == nil {
 		t.indexes.log.InfoContext(ctx, "text index built", slog.Int("items", all.Total), slog.Int64("sequence", file.Seq),

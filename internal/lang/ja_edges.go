@@ -117,4 +117,6 @@ var jaEdges = map[string]string{
 	"there is no profile %q with the server %q; `profiles` of the configuration has them":                                                                                                                                                            "サーバー %[2]q を含むプロファイル %[1]q はありません。設定の `profiles` を確認してください",
 	"Tool execution failed: %s: %s":                 "ツールの実行に失敗しました: %s: %s",
 	"%s must be a whole number from 1 to %d, is %s": "%s は 1 から %d までの整数で指定してください（指定された値: %s）",
+	"there is no topic %q; the topics are %s":       "トピック %q はありません。トピックは %s です",
+	"client %s has %d streams of events open, which is as many as it may have; close some, and follow several topics on one stream: /v1/events?topics=calls,servers": "クライアント %s が開いているイベントのストリームは %d 本で、これが上限です。いくつか閉じ、複数のトピックは 1 本のストリームで受け取ってください: /v1/events?topics=calls,servers",
 }

@@ -63,6 +63,8 @@ type signedTransport struct {
 	uses atomic.Bool
 	// needed is set when a request was refused and only a person can help.
 	needed atomic.Bool
+	// changed is called after needed has changed; may be nil.
+	changed func()
 
 	mu sync.Mutex
 	// begun is the sign-in that the connections were opened with.
@@ -148,8 +150,8 @@ func (t *signedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	for tried := 1; ; tried++ {
 		resp, err := t.next.RoundTrip(t.sign(r, token))
 		if err != nil || r.Method == http.MethodDelete || !wantsToken(resp, token) {
-			if err == nil && (token != "" || t.hasHeader) && t.needed.Load() {
-				t.needed.Store(false)
+			if err == nil && (token != "" || t.hasHeader) && t.needed.CompareAndSwap(true, false) {
+				t.tellChanged()
 			}
 			return resp, err
 		}
@@ -225,10 +227,16 @@ func (t *signedTransport) refused(ctx context.Context, err error, unsent bool) e
 	}
 	e := *gateway.AsError(err)
 	e.Unsent, e.Answered = unsent, !unsent
-	if e.Code == gateway.CodeUnauthenticated {
-		t.needed.Store(true)
+	if e.Code == gateway.CodeUnauthenticated && t.needed.CompareAndSwap(false, true) {
+		t.tellChanged()
 	}
 	return &signInError{&e}
+}
+
+func (t *signedTransport) tellChanged() {
+	if t.changed != nil {
+		t.changed()
+	}
 }
 
 // CloseIdleConnections closes idle connections of the underlying transport.

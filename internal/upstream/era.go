@@ -68,6 +68,7 @@ func (s *Server) reopen(wanted gateway.Era) {
 	s.cancelRound(errEraChanged)
 	close(s.changed)
 	s.changed = make(chan struct{})
+	s.tellState()
 }
 
 // reopenFailed reports whether the server has failed to start in the era of its

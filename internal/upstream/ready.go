@@ -181,5 +181,6 @@ func (s *Server) update(change func()) {
 	change()
 	close(s.changed)
 	s.changed = make(chan struct{})
+	s.tellState()
 	s.mu.Unlock()
 }

@@ -53,6 +53,10 @@ type Deps struct {
 	// Rearranged reports that callers may get another connection than before, so
 	// that subscriptions must be made again. It must not block; may be nil.
 	Rearranged func()
+	// StateChanged is called with each new state of the server, in their order. It is
+	// called while the server is locked, so it must neither block nor call methods of
+	// the server other than Name; may be nil.
+	StateChanged func(s *Server, st Status)
 	// Folder reports whether servers may work for a caller in a folder that the
 	// caller names. It returns the path without symbolic links, or the reason.
 	// Nil allows none.
@@ -233,6 +237,8 @@ type condition struct {
 	attempt attempt
 	// changed is closed and replaced at every change of state.
 	changed chan struct{}
+	// told is the state that StateChanged was called with last.
+	told toldState
 }
 
 // Open starts to supervise a server. It does not wait for the server: the last
@@ -255,6 +261,7 @@ func Open(set Settings, deps Deps) *Server {
 	}
 	if set.Bearer != nil && set.URL != "" {
 		s.signed = newSignedTransport(&set, s.deps.Transport)
+		s.signed.changed = s.signInChanged
 		s.deps.Transport = s.signed
 	}
 	s.usesWorkspace, s.keepsState, s.sharesState = set.usesWorkspace(), set.runsAny(statefulServers()), set.runsAny(sharedState())
@@ -387,11 +394,24 @@ func (s *Server) Status() Status {
 	all := s.conns()
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	st := s.status()
+	st.Output = s.output.String()
+	for _, c := range all {
+		if p := c.protocol(); p.era != st.Era {
+			st.OtherVersion = p.version
+		}
+	}
+	return st
+}
+
+// status returns the state of the server without Output and OtherVersion. Called with
+// mu held.
+func (s *Server) status() Status {
 	st := Status{
 		State: s.state, Era: s.known.Era, Version: s.known.Version,
 		Tools: len(s.List(gateway.KindTool)), Starts: s.starts, Since: s.since,
 		StartTook: s.took, FirstStart: s.first, Transport: s.transport(),
-		Problem: s.problemNow(time.Now()), NextTry: s.nextTry, Output: s.output.String(), LastLine: s.output.lastLine(),
+		Problem: s.problemNow(time.Now()), NextTry: s.nextTry, LastLine: s.output.lastLine(),
 	}
 	if s.state == StateDown {
 		st.Cause = s.cause
@@ -405,11 +425,6 @@ func (s *Server) Status() Status {
 	if s.conn != nil {
 		st.PID = s.conn.pid()
 		st.Era, st.Version = s.conn.protocol().era, s.conn.protocol().version
-	}
-	for _, c := range all {
-		if p := c.protocol(); p.era != st.Era {
-			st.OtherVersion = p.version
-		}
 	}
 	if s.signed != nil {
 		signedIn, expires := s.set.Bearer.Known()

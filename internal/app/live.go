@@ -1,0 +1,281 @@
+package app
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"genkan/internal/api"
+	"genkan/internal/api/client"
+	"genkan/internal/catalog"
+	"genkan/internal/config"
+	"genkan/internal/events"
+	"genkan/internal/gateway"
+	"genkan/internal/kb"
+	"genkan/internal/registry"
+	"genkan/internal/upstream"
+)
+
+// serverState is the data of an event about a server.
+type serverState struct {
+	p    *Process
+	name string
+	// config is the configuration that the server is of. It has the secrets that the
+	// server may have printed.
+	config *config.Config
+	upstream.Status
+}
+
+// ForReader returns what GET /v1/servers says to the reader.
+func (s serverState) ForReader(who gateway.Identity) any {
+	out := client.ServerEvent{
+		Name: s.name, State: string(s.State), Cause: s.Cause, SignIn: s.SignIn,
+		Problem: s.p.language().Text(api.ProblemOf(s.Status, who)),
+	}
+	if who.Admin && out.Problem != "" {
+		out.Problem = registry.Redact(s.config, s.name, out.Problem)
+	}
+	for _, t := range s.p.house.Load().Snapshot().Tools() {
+		if t.Source.Name() == s.name {
+			out.Tools++
+		}
+	}
+	return out
+}
+
+// serverChanged publishes the state of a server. It leaves out servers that are not
+// in the current house: a reload publishes the state of a new server, and an old one
+// retires.
+func (p *Process) serverChanged(s *upstream.Server, st upstream.Status) {
+	h := p.house.Load()
+	if h == nil || st.State == upstream.StateClosed || !slices.Contains(h.servers, s) {
+		return
+	}
+	p.publishServer(h.config, s.Name(), st)
+}
+
+func (p *Process) publishServer(cfg *config.Config, name string, st upstream.Status) {
+	p.live.Publish(events.Event{Topic: events.Servers, Name: client.EventServerState, Data: serverState{p, name, cfg, st}})
+}
+
+// publishServers publishes the states of the servers that a reload has added, changed,
+// disabled or removed.
+func (p *Process) publishServers(old, fresh *house) {
+	kept := map[string]bool{}
+	before := idleServers(old)
+	for name, st := range idleServers(fresh) {
+		kept[name] = true
+		if was, ok := before[name]; !ok || was.Problem.String() != st.Problem.String() {
+			p.publishServer(fresh.config, name, st)
+		}
+	}
+	for _, s := range fresh.servers {
+		kept[s.Name()] = true
+		if !slices.Contains(old.servers, s) {
+			s.TellState()
+		}
+	}
+	for _, declared := range old.Declared() {
+		if !kept[declared.Name] {
+			p.publishServer(old.config, declared.Name, upstream.Status{State: client.StateRemoved})
+		}
+	}
+}
+
+// idleServers returns the declared servers of a house that do not run.
+func idleServers(h *house) map[string]upstream.Status {
+	idle := map[string]upstream.Status{}
+	for _, declared := range h.Declared() {
+		st := upstream.Status{State: client.StateDisabled}
+		if declared.Problem.String() != "" {
+			st = upstream.Status{State: upstream.StateDown, Problem: declared.Problem}
+		}
+		idle[declared.Name] = st
+	}
+	for _, s := range h.servers {
+		delete(idle, s.Name())
+	}
+	return idle
+}
+
+// shownLists is the last snapshot of all tools whose changes were published.
+type shownLists struct {
+	mu       sync.Mutex
+	snapshot *catalog.Snapshot
+}
+
+// publishLists publishes which lists have changed since it was called last.
+func (p *Process) publishLists() {
+	p.shown.mu.Lock()
+	defer p.shown.mu.Unlock()
+	before, now := p.shown.snapshot, p.house.Load().Snapshot()
+	p.shown.snapshot = now
+	if before == nil || before == now {
+		return
+	}
+	for _, kind := range gateway.Kinds() {
+		was, is := bySource(before.List(kind)), bySource(now.List(kind))
+		for source := range was {
+			if _, still := is[source]; !still {
+				is[source] = nil
+			}
+		}
+		for source, list := range is {
+			if !slices.EqualFunc(was[source], list, sameTool) {
+				p.live.Publish(events.Event{
+					Topic: events.Tools, Name: client.EventToolsChanged,
+					Data: client.ToolsEvent{Server: source, Kind: kind.String(), Count: len(list)},
+				})
+			}
+		}
+	}
+}
+
+func bySource(list []*gateway.Tool) map[string][]*gateway.Tool {
+	sources := map[string][]*gateway.Tool{}
+	for _, t := range list {
+		sources[t.Source.Name()] = append(sources[t.Source.Name()], t)
+	}
+	return sources
+}
+
+func sameTool(a, b *gateway.Tool) bool {
+	return a == b || a.Exposed == b.Exposed && bytes.Equal(a.Definition, b.Definition)
+}
+
+// configFailed is the data of the event about a configuration that is not used.
+type configFailed struct {
+	p   *Process
+	err error
+}
+
+// ForReader tells administrators why. The error may show a part of the file.
+func (f configFailed) ForReader(who gateway.Identity) any {
+	if !who.Admin {
+		return nil
+	}
+	return client.ConfigEvent{Error: f.p.language().Error(gateway.AsError(f.err))}
+}
+
+// publishReload publishes the result of a reload.
+func (p *Process) publishReload(err error) {
+	if err != nil {
+		p.live.Publish(events.Event{Topic: events.Config, Name: client.EventConfigFailed, Data: configFailed{p, err}})
+		return
+	}
+	p.live.Publish(events.Event{
+		Topic: events.Config, Name: client.EventConfigReloaded,
+		Data: client.ConfigEvent{Servers: len(p.house.Load().servers)},
+	})
+}
+
+// progressEvery is the shortest time between events about one piece of work, but for
+// the last.
+const progressEvery = 200 * time.Millisecond
+
+// work is a long piece of work whose progress is published to administrators. A nil
+// work publishes nothing.
+type work struct {
+	p *Process
+
+	mu   sync.Mutex
+	told time.Time
+	now  client.ProgressEvent
+}
+
+// newWork publishes that a piece of work begins.
+func (p *Process) newWork(name string, total int64) *work {
+	w := &work{p: p, now: client.ProgressEvent{ID: p.works.Add(1), Work: name, Total: total}}
+	w.publish(nil)
+	return w
+}
+
+// report publishes the progress, but not more often than progressEvery.
+func (w *work) report(done, total int64) {
+	if w == nil {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.now.Done, w.now.Total = done, total
+	if time.Since(w.told) >= progressEvery {
+		w.publish(nil)
+	}
+}
+
+// end publishes that the work is finished.
+func (w *work) end(err error) {
+	if w == nil {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.now.Finished = true
+	if err == nil {
+		w.now.Done = w.now.Total
+	}
+	w.publish(err)
+}
+
+// publish publishes the progress. Called with mu held, or before anyone else has w.
+func (w *work) publish(err error) {
+	w.told = time.Now()
+	w.p.live.Publish(events.Event{Topic: events.Progress, Name: client.EventProgress, Data: progress{w.p, w.now, err}})
+}
+
+// progress is the data of an event about a piece of work.
+type progress struct {
+	p   *Process
+	now client.ProgressEvent
+	err error
+}
+
+// ForReader returns the progress for administrators, who alone may start such work and
+// look at it.
+func (s progress) ForReader(who gateway.Identity) any {
+	if !who.Admin {
+		return nil
+	}
+	if s.err != nil {
+		s.now.Error = s.p.language().Error(gateway.AsError(s.err))
+	}
+	return s.now
+}
+
+// indexing is the work on the index of the knowledge base in the background.
+type indexing struct {
+	mu   sync.Mutex
+	work *work
+}
+
+// indexed is called with the progress of that work; total is 0 at its end.
+func (p *Process) indexed(done, total int) {
+	x := &p.knowledge.indexing
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	switch {
+	case total == 0:
+		x.work.end(nil)
+		x.work = nil
+	case x.work == nil:
+		x.work = p.newWork("kb.index", int64(total))
+	default:
+		x.work.report(int64(done), int64(total))
+	}
+}
+
+// liveItems publishes the progress of imports into the knowledge base.
+type liveItems struct {
+	*kb.Base
+	p *Process
+}
+
+// Restore restores items and publishes that.
+func (i liveItems) Restore(ctx context.Context, r kb.Restoration) ([]kb.RestoredAs, error) {
+	w := i.p.newWork("kb.import", int64(len(r.Items)))
+	became, err := i.Base.Restore(ctx, r)
+	w.end(err)
+	return became, err
+}
