@@ -242,6 +242,22 @@ func (h *CallHistory) problem(p *history.Problem, who gateway.Identity) string {
 	return l.Sprintf("calls are not kept: %s", why)
 }
 
+// CallStarted returns the data of the event of a call that has begun.
+func CallStarted(e *history.Entry) client.CallStarted {
+	return client.CallStarted{
+		ID: e.ID, Parent: e.Parent, StartedAt: e.Started, Client: e.Caller, Program: e.Client, Method: e.Method,
+		Server: e.Server, Tool: e.Tool, Through: e.Through,
+	}
+}
+
+// CallEnded returns the data of the event of a call that has ended.
+func CallEnded(e *history.Entry) client.CallEnded {
+	return client.CallEnded{
+		CallStarted: CallStarted(e), TookMillis: inMillis(e.Took), Outcome: e.Outcome, Error: e.Error, Attempts: e.Attempts,
+		BytesIn: e.BytesIn, BytesOut: e.BytesOut, TokensIn: e.TokensIn, TokensOut: e.TokensOut,
+	}
+}
+
 func (h *CallHistory) entryOf(e *history.Entry) client.CallEntry {
 	return client.CallEntry{
 		ID: e.ID, Parent: e.Parent, StartedAt: e.Started, TookMillis: inMillis(e.Took),

@@ -30,7 +30,7 @@ func (p *Process) openHistory() {
 		Reader: history.NewReader(historyDir(p.opt.DataDir), key), Writer: writer, Log: p.log,
 		Redact: func(context.Context) (func([]byte) ([]byte, []string), error) { return p.redactBody, nil },
 	}
-	p.recorder.Keep(func() record.Keeping { return keepingOf(p.Config().Record, writer) }, nil, nil)
+	p.recorder.Keep(func() record.Keeping { return keepingOf(p.Config().Record, writer) }, p.callStarted, p.callEnded)
 }
 
 // CallHistory returns the call history of a data directory that no running genkan
@@ -44,7 +44,7 @@ func CallHistory(opt Options) (*api.CallHistory, error) {
 	key := func(ctx context.Context) ([]byte, error) { return loadHistoryKey(ctx, stored) }
 	return &api.CallHistory{
 		Calls: &history.Archive{
-			Reader: history.NewReader(historyDir(opt.DataDir), key), Log: opt.Log,
+			Reader: history.NewReader(historyDir(opt.DataDir), key), Log: traceLog(opt.DataDir),
 			Redact: func(context.Context) (func([]byte) ([]byte, []string), error) { return redactStored, nil },
 		},
 		Record: func() config.Record { return cfg.Record },

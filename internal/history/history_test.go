@@ -560,19 +560,19 @@ func FuzzFrames(f *testing.F) {
 // People call tools and clients by shorter names than they are kept under.
 func TestNames(t *testing.T) {
 	for name, c := range map[string]struct{ got, want bool }{
-		"a tool":                        {isTool("files__read", "files__read"), true},
-		"without its prefix":            {isTool("files__read", "read"), true},
-		"by a part of it":               {isTool("files__read_all", "read"), false},
-		"by its end":                    {isTool("files__spread", "read"), false},
-		"a token":                       {isClient("ci", "ci"), true},
-		"a local client":                {isClient("local:cursor", "cursor"), true},
-		"a local client, whole":         {isClient("local:cursor", "local:cursor"), true},
-		"a program":                     {isClient("Cursor 1.7", "cursor"), true},
-		"a program of words":            {isClient("Claude Code 2.0", "claude code"), true},
-		"a program by its version":      {isClient("Cursor 1.7", "1.7"), false},
-		"a program by its first letter": {isClient("Cursor 1.7", "c"), false},
-		"nobody":                        {isClient("", "cursor"), false},
-		"somebody else's prefix":        {isClient("local:cursor", "local"), false},
+		"a tool":                        {MatchesTool("files__read", "files__read"), true},
+		"without its prefix":            {MatchesTool("files__read", "read"), true},
+		"by a part of it":               {MatchesTool("files__read_all", "read"), false},
+		"by its end":                    {MatchesTool("files__spread", "read"), false},
+		"a token":                       {MatchesClient("ci", "ci"), true},
+		"a local client":                {MatchesClient("local:cursor", "cursor"), true},
+		"a local client, whole":         {MatchesClient("local:cursor", "local:cursor"), true},
+		"a program":                     {MatchesClient("Cursor 1.7", "cursor"), true},
+		"a program of words":            {MatchesClient("Claude Code 2.0", "claude code"), true},
+		"a program by its version":      {MatchesClient("Cursor 1.7", "1.7"), false},
+		"a program by its first letter": {MatchesClient("Cursor 1.7", "c"), false},
+		"nobody":                        {MatchesClient("", "cursor"), false},
+		"somebody else's prefix":        {MatchesClient("local:cursor", "local"), false},
 	} {
 		if c.got != c.want {
 			t.Errorf("%s: %v", name, c.got)

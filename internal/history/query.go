@@ -78,13 +78,13 @@ const MaxLimit = 1000
 // textTime is how long a page may be searched for a text.
 const textTime = 2 * time.Second
 
-// isTool reports whether people may mean a tool by a name.
-func isTool(exposed, name string) bool {
+// MatchesTool reports whether people may mean a tool by a name.
+func MatchesTool(exposed, name string) bool {
 	return exposed == name || strings.HasSuffix(exposed, "__"+name)
 }
 
-// isClient reports whether people may mean a caller or a program by a name.
-func isClient(known, name string) bool {
+// MatchesClient reports whether people may mean a caller or a program by a name.
+func MatchesClient(known, name string) bool {
 	local, _ := gateway.LocalName(known)
 	program := known
 	if at := strings.LastIndexByte(known, ' '); at > 0 {
@@ -131,13 +131,13 @@ func (q *Query) filterFor(x *index) (f filter, possible bool) {
 	}
 	if q.Tool != "" {
 		f.byTool = true
-		if f.tools = x.idsOf(func(name string) bool { return isTool(name, q.Tool) }); f.tools == nil {
+		if f.tools = x.idsOf(func(name string) bool { return MatchesTool(name, q.Tool) }); f.tools == nil {
 			return f, false
 		}
 	}
 	if q.Client != "" {
 		f.byClient = true
-		if f.clients = x.idsOf(func(name string) bool { return isClient(name, q.Client) }); f.clients == nil {
+		if f.clients = x.idsOf(func(name string) bool { return MatchesClient(name, q.Client) }); f.clients == nil {
 			return f, false
 		}
 	}
