@@ -53,7 +53,7 @@ shown without secrets.`: `ツールの呼び出しを新しい順に一覧しま
 	"only calls of this `client` or program":                                                                              "このクライアント（`client`）またはプログラムの呼び出しのみ",
 	"only calls of this `server`":                                                                                         "このサーバー（`server`）の呼び出しのみ",
 	"only calls of this `tool`":                                                                                           "このツール（`tool`）の呼び出しのみ",
-	"only calls with this `outcome`: ok, error, tool_error, timeout or another":                                                  "この結果（`outcome`）の呼び出しのみ: ok、error、tool_error、timeout など",
+	"only calls with this `outcome`: ok, error, tool_error, timeout or another":                                           "この結果（`outcome`）の呼び出しのみ: ok、error、tool_error、timeout など",
 	"only calls that failed, as --outcome error":                                                                          "失敗した呼び出しのみ（--outcome error と同じ）",
 	"only calls that took at least this `time`, such as 500ms":                                                            "この時間（`time`）以上かかった呼び出しのみ（例: 500ms）",
 	"only calls since this `time`: 10m, 2h, 7d, 2026-11-15 or 2026-11-15T14:00:00Z":                                       "この時刻（`time`）以降の呼び出しのみ: 10m、2h、7d、2026-11-15、2026-11-15T14:00:00Z",
