@@ -114,15 +114,18 @@ func (a *API) getCall(w http.ResponseWriter, r *http.Request, id gateway.Identit
 
 // List returns the page of calls that the query of a URL selects.
 func (h *CallHistory) List(ctx context.Context, who gateway.Identity, values url.Values) (client.CallList, error) {
-	out := client.CallList{Calls: []client.ListedCall{}, History: h.state(who)}
+	out := client.CallList{Calls: []client.ListedCall{}}
 	q, err := callsWanted(values, time.Now())
-	if err != nil || !out.History.On {
-		return out, err
-	}
-	list, err := h.Calls.List(ctx, who, q)
 	if err != nil {
 		return out, err
 	}
+	var list history.Listing
+	if !h.Record().Off {
+		if list, err = h.Calls.List(ctx, who, q); err != nil {
+			return out, err
+		}
+	}
+	out.History = h.state(who) // after the list, which waits for calls that are being written
 	for i := range list.Calls {
 		c := &list.Calls[i]
 		out.Calls = append(out.Calls, client.ListedCall{CallEntry: h.entryOf(&c.Entry), Arguments: c.Arguments})
@@ -136,16 +139,19 @@ func (h *CallHistory) List(ctx context.Context, who gateway.Identity, values url
 
 // Stats returns the sums of the calls that the query of a URL selects.
 func (h *CallHistory) Stats(ctx context.Context, who gateway.Identity, values url.Values) (client.CallStats, error) {
-	out := client.CallStats{Tools: []client.CallSum{}, History: h.state(who)}
+	out := client.CallStats{Tools: []client.CallSum{}}
 	q, err := callsWanted(values, time.Now())
-	if err != nil || !out.History.On {
-		return out, err
-	}
-	total, tools, err := h.Calls.Stats(ctx, who, q)
 	if err != nil {
 		return out, err
 	}
-	out.Total = sumOf(total)
+	var total history.Stat
+	var tools []history.Stat
+	if !h.Record().Off {
+		if total, tools, err = h.Calls.Stats(ctx, who, q); err != nil {
+			return out, err
+		}
+	}
+	out.Total, out.History = sumOf(total), h.state(who)
 	for _, one := range tools {
 		out.Tools = append(out.Tools, sumOf(one))
 	}
