@@ -132,7 +132,8 @@ func (h *CallHistory) List(ctx context.Context, who gateway.Identity, values url
 	}
 	out.Next, out.Partial = list.Next, list.Partial
 	if list.Partial {
-		out.SearchedUntil = &list.SearchedUntil
+		until := list.SearchedUntil.UTC()
+		out.SearchedUntil = &until
 	}
 	return out, nil
 }
@@ -220,7 +221,8 @@ func (h *CallHistory) state(who gateway.Identity) client.HistoryState {
 		Dropped: int64(status.Dropped), LostBodies: int64(status.Bodies), //nolint:gosec // they are counted one by one
 	}
 	if p := status.Problem; p != nil && !r.Off {
-		out.Problem, out.ProblemSince, out.Stopped = h.problem(p, who), &p.Since, !p.Bodies
+		since := p.Since.UTC()
+		out.Problem, out.ProblemSince, out.Stopped = h.problem(p, who), &since, !p.Bodies
 	}
 	return out
 }
@@ -251,7 +253,7 @@ func (h *CallHistory) problem(p *history.Problem, who gateway.Identity) string {
 // CallStarted returns the data of the event of a call that has begun.
 func CallStarted(e *history.Entry) client.CallStarted {
 	return client.CallStarted{
-		ID: e.ID, Parent: e.Parent, StartedAt: e.Started, Client: e.Caller, Program: e.Client, Method: e.Method,
+		ID: e.ID, Parent: e.Parent, StartedAt: e.Started.UTC(), Client: e.Caller, Program: e.Client, Method: e.Method,
 		Server: e.Server, Tool: e.Tool, Through: e.Through,
 	}
 }
@@ -266,7 +268,7 @@ func CallEnded(e *history.Entry) client.CallEnded {
 
 func (h *CallHistory) entryOf(e *history.Entry) client.CallEntry {
 	return client.CallEntry{
-		ID: e.ID, Parent: e.Parent, StartedAt: e.Started, TookMillis: inMillis(e.Took),
+		ID: e.ID, Parent: e.Parent, StartedAt: e.Started.UTC(), TookMillis: inMillis(e.Took),
 		Client: e.Caller, Program: e.Client, Via: e.Edge, View: e.View, Method: e.Method,
 		Server: e.Server, Tool: e.Tool, Through: e.Through, Outcome: e.Outcome, Error: e.Error, Attempts: e.Attempts,
 		BytesIn: e.BytesIn, BytesOut: e.BytesOut, TokensIn: e.TokensIn, TokensOut: e.TokensOut, Bodies: h.bodiesOf(e),

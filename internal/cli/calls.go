@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -211,7 +212,7 @@ func (c *command) showCalls(list client.CallList, filtered bool) error {
 	for i := range list.Calls {
 		one := &list.Calls[i]
 		rows = append(rows, []string{
-			callTime(one.StartedAt, now), one.Client, orDash(one.Server), orDash(ownName(&one.CallEntry)), one.Outcome,
+			callTime(one.StartedAt, now), one.Client, orDash(one.Server), cmp.Or(ownName(&one.CallEntry), one.Method), one.Outcome,
 			shownMillis(one.TookMillis), shownTokens(&one.CallEntry), one.Arguments, one.ID,
 		})
 	}

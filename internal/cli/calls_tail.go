@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -172,7 +173,7 @@ func (t *tail) print(call *client.CallEnded, e client.Event) error {
 // tool returns the server and the tool of a call.
 func (t *tail) tool(call *client.CallEnded) string {
 	tool := ownName(&client.CallEntry{Server: call.Server, Tool: call.Tool})
-	return strings.TrimSpace(call.Server + " " + orDash(tool))
+	return strings.TrimSpace(call.Server + " " + cmp.Or(tool, call.Method))
 }
 
 // padded returns a text that is at least so many columns wide, and a gap.
