@@ -136,8 +136,9 @@ bench: ## Run the benchmark harness: make bench ARGS=...
 # Each run does other things at other moments; SEED repeats what was written.
 CYCLES ?= 1000
 SEED   ?= $(shell date +%s)
-crash: ## Kill -9 processes that write to the knowledge base, CYCLES (1000) times
+crash: ## Kill -9 processes that write to the knowledge base and the call history, CYCLES (1000) times
 	@$(GO) test -count=1 -v -timeout 60m ./internal/kb/crashtest -crash.cycles=$(CYCLES) -crash.seed=$(SEED)
+	@$(GO) test -count=1 -v -timeout 60m -run TestKilled ./internal/history -crash.cycles=$(CYCLES)
 
 eval-search: ## Measure the search: make eval-search TOOLS=tools.jsonl QUERIES=queries.jsonl
 	@$(GO) run ./internal/evalsearch -tools '$(TOOLS)' -queries '$(QUERIES)' $(ARGS)

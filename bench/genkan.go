@@ -48,6 +48,8 @@ type house struct {
 	dir, token string
 	// tools is how many tools it lists when all servers are there.
 	tools int
+	// config is the configuration.
+	config map[string]any
 }
 
 // pristine is the data directory that the others are copies of. It has a token
@@ -76,12 +78,21 @@ func (l *lab) furnish(name string, tools int, servers map[string]server) (*house
 	if err := os.CopyFS(h.dir, os.DirFS(filepath.Join(l.dir, pristine))); err != nil {
 		return nil, err
 	}
-	// JSON is YAML.
-	config, err := json.MarshalIndent(map[string]any{"mcpServers": servers, "kb": map[string]bool{"enabled": false}}, "", "  ")
-	if err != nil {
-		return nil, err
+	h.config = map[string]any{"mcpServers": servers, "kb": map[string]bool{"enabled": false}}
+	return h, h.set("", nil)
+}
+
+// set writes the configuration with one more key, if there is one.
+func (h *house) set(key string, value any) error {
+	if key != "" {
+		h.config[key] = value
 	}
-	return h, os.WriteFile(filepath.Join(h.dir, "genkan.yaml"), config, 0o600)
+	// JSON is YAML.
+	config, err := json.MarshalIndent(h.config, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(h.dir, "genkan.yaml"), config, 0o600)
 }
 
 // target is a request to the house's genkan.

@@ -19,6 +19,7 @@ type part struct {
 func parts() []part {
 	return []part{
 		{"calls", measureCalls},
+		{"history", measureHistory},
 		{"stdio", measureStdio},
 		{"list", measureList},
 		{"start", measureStart},

@@ -23,11 +23,6 @@ const (
 	bodyPatience = 30 * time.Second
 )
 
-var errQuota = &gateway.Error{
-	Code: gateway.CodeLimited, RetryAfter: time.Second, Err: gateway.ErrShareUsedUp,
-	Message: "too many large calls of this client are under way; try again in a moment",
-}
-
 // decodeBody decodes a JSON body strictly. status belongs to the error.
 func decodeBody(w http.ResponseWriter, r *http.Request, into any) (status int, wrong *gateway.Error) {
 	body, status, wrong := readBody(w, r)
@@ -51,7 +46,7 @@ func readBody(w http.ResponseWriter, r *http.Request) (body []byte, status int, 
 		size = maxBody
 	}
 	if !metered(w, int(size)) {
-		return nil, http.StatusTooManyRequests, errQuota
+		return nil, http.StatusTooManyRequests, gateway.ErrShareUsedUp
 	}
 	body, err := jsonrpc.ReadBodyLimit(r.Body, r.ContentLength, maxBody)
 	if errors.Is(err, jsonrpc.ErrTooLarge) {
@@ -72,11 +67,11 @@ func decode(body []byte, into any) (status int, wrong *gateway.Error) {
 	if json.Valid(body) {
 		c := bodyCheck{}
 		c.object(bytes.TrimSpace(body), t, nil)
-		switch {
-		case c.wrong != nil:
+		if c.wrong != nil {
 			return http.StatusBadRequest, invalid("the body is not what was expected: %s", c.wrong)
-		case c.total > 0:
-			return http.StatusBadRequest, gateway.InvalidInput(c.problems, c.total)
+		}
+		if wrong := c.problems.Err(); wrong != nil {
+			return http.StatusBadRequest, wrong
 		}
 	}
 	d := json.NewDecoder(bytes.NewReader(body))
@@ -85,7 +80,8 @@ func decode(body []byte, into any) (status int, wrong *gateway.Error) {
 		var wrongType *json.UnmarshalTypeError
 		if errors.As(err, &wrongType) && wrongType.Field != "" {
 			field := gateway.Short(wrongType.Field)
-			return http.StatusBadRequest, invalidField(field, "%s must not be a %s", field, gateway.Short(wrongType.Value))
+			return http.StatusBadRequest, refused(breaks(field, "type", map[string]any{"type": jsonType(wrongType.Type)},
+				gateway.Textf("%s must not be a %s", field, gateway.Short(wrongType.Value))))
 		}
 		return http.StatusBadRequest, invalid("the body is not what was expected: %s", gateway.Textf("it is not valid JSON"))
 	}
@@ -98,17 +94,10 @@ func decode(body []byte, into any) (status int, wrong *gateway.Error) {
 // bodyCheck collects what is wrong in a body, so that its sender learns all of it at
 // once and by the names of JSON.
 type bodyCheck struct {
-	problems []gateway.Problem
-	total    int
+	problems gateway.Problems
 	// wrong is set if an object has a key twice, or one that differs from a field's
 	// only in case.
 	wrong error
-}
-
-func (c *bodyCheck) add(p gateway.Problem) {
-	if c.total++; c.total <= gateway.MaxProblems {
-		c.problems = append(c.problems, p)
-	}
 }
 
 // value checks a value that becomes one of a type. An optional field may be null.
@@ -126,12 +115,12 @@ func (c *bodyCheck) value(raw []byte, t reflect.Type, path []string) {
 	is := jsonrpc.TypeOf(raw)
 	if want == "integer" && is == "number" {
 		if _, err := strconv.ParseInt(string(raw), 10, 64); err != nil {
-			c.add(gateway.WrongType(path, []string{want}, gateway.Short(string(raw))))
+			c.problems.Add(gateway.WrongType(path, []string{want}, gateway.Short(string(raw))))
 		}
 		return
 	}
 	if want != is {
-		c.add(gateway.WrongType(path, []string{want}, gateway.TypeName(is)))
+		c.problems.Add(gateway.WrongType(path, []string{want}, gateway.TypeName(is)))
 		return
 	}
 	switch t.Kind() {
@@ -148,7 +137,7 @@ func (c *bodyCheck) list(raw []byte, t reflect.Type, path []string) {
 	_ = jsonrpc.Elements(raw, func(one []byte) bool {
 		at := slices.Concat(path, []string{strconv.Itoa(i)})
 		if i++; string(one) == "null" && t != reflect.TypeFor[json.RawMessage]() {
-			c.add(gateway.WrongType(at, []string{jsonType(t)}, gateway.TypeName("null")))
+			c.problems.Add(gateway.WrongType(at, []string{jsonType(t)}, gateway.TypeName("null")))
 		}
 		c.value(one, t, at)
 		return c.wrong == nil
@@ -156,11 +145,15 @@ func (c *bodyCheck) list(raw []byte, t reflect.Type, path []string) {
 }
 
 func (c *bodyCheck) object(raw []byte, t reflect.Type, path []string) {
-	var names []string
+	var names, missing []string
 	types := map[string]reflect.Type{}
 	if t.Kind() == reflect.Struct {
 		for _, f := range fieldsOfType(t) {
 			names, types[f.name] = append(names, f.name), f.of
+			// Handlers check the required fields of a body, together with their values.
+			if f.required && path != nil {
+				missing = append(missing, f.name)
+			}
 		}
 	}
 	if err := jsonrpc.CheckObject(raw, names...); err != nil {
@@ -169,16 +162,20 @@ func (c *bodyCheck) object(raw []byte, t reflect.Type, path []string) {
 	}
 	_ = jsonrpc.Members(raw, func(key, value []byte) bool {
 		at := slices.Concat(path, []string{string(key)})
+		missing = slices.DeleteFunc(missing, func(name string) bool { return name == string(key) })
 		switch of, known := types[string(key)]; {
 		case t.Kind() == reflect.Map:
 			c.value(value, t.Elem(), at)
 		case known:
 			c.value(value, of, at)
 		default:
-			c.add(gateway.UnknownField(path, string(key), names, true))
+			c.problems.Add(gateway.UnknownField(path, string(key), names, true))
 		}
 		return c.wrong == nil
 	})
+	for _, name := range missing {
+		c.problems.Add(gateway.MissingField(path, name))
+	}
 }
 
 // jsonType returns the type of JSON Schema that values of a Go type have.
@@ -205,18 +202,26 @@ func invalid(format string, values ...any) *gateway.Error {
 	return gateway.Errorf(gateway.CodeInvalid, format, values...)
 }
 
-// invalidField returns the error for a field of a request, in the seed's words for
-// a request that does not fit its schema.
-func invalidField(field, format string, values ...any) *gateway.Error {
-	return breaks("", nil, field, format, values...)
+// refused returns the error for input with one problem.
+func refused(p gateway.Problem) *gateway.Error { return gateway.InvalidInput([]gateway.Problem{p}, 1) }
+
+// breaks returns the problem of a field that breaks a rule of JSON Schema.
+func breaks(field, keyword string, params map[string]any, text gateway.Text) gateway.Problem {
+	return gateway.Problem{Field: field, Pointer: gateway.Pointer(strings.Split(field, ".")), Keyword: keyword, Params: params, Text: text}
 }
 
-// breaks returns the error for a field that breaks a rule of JSON Schema.
-func breaks(keyword string, params map[string]any, field, format string, values ...any) *gateway.Error {
-	text := gateway.Textf(format, values...)
-	return gateway.InvalidInput([]gateway.Problem{{
-		Field: field, Pointer: gateway.Pointer(strings.Split(field, ".")), Keyword: keyword, Params: params, Text: text,
-	}}, 1)
+// outside returns the problem of a number that is not from least to most.
+func outside(field, given string, least, most int) gateway.Problem {
+	n, err := strconv.Atoi(given)
+	given = gateway.Short(given)
+	keyword, params := "maximum", map[string]any{"comparison": "<=", "limit": most}
+	switch {
+	case err != nil && !errors.Is(err, strconv.ErrRange):
+		keyword, params, given = "type", map[string]any{"type": "integer"}, strconv.Quote(given)
+	case n < least:
+		keyword, params = "minimum", map[string]any{"comparison": ">=", "limit": least}
+	}
+	return breaks(field, keyword, params, gateway.Textf("%s must be a whole number from %d to %d, is %s", field, least, most, given))
 }
 
 // fieldsOf returns the names of the fields of the struct behind a pointer.

@@ -12,8 +12,12 @@ import (
 func TestBodiesAreReadStrictly(t *testing.T) {
 	t.Parallel()
 	type inner struct {
-		Name string          `json:"name"`
-		Any  json.RawMessage `json:"any"`
+		Name string          `json:"name,omitempty"`
+		Any  json.RawMessage `json:"any,omitempty"`
+	}
+	type pair struct {
+		A string `json:"a"`
+		B string `json:"b"`
 	}
 	type outer struct {
 		One  *inner            `json:"one"`
@@ -21,6 +25,7 @@ func TestBodiesAreReadStrictly(t *testing.T) {
 		Env  map[string]string `json:"env"`
 		At   time.Time         `json:"at"`
 		Raw  []json.RawMessage `json:"raw"`
+		Pair []pair            `json:"pair"`
 	}
 	for body, want := range map[string]string{
 		`{}`: "",
@@ -35,8 +40,9 @@ func TestBodiesAreReadStrictly(t *testing.T) {
 		`{"env":{"A":"1","A":"2"}}`:                            "stands twice",
 		`{"one":{"other":1}}`:                                  "one.other is unknown; there are name, any",
 		`{"one":{"nam":1},"many":{},"env":{"A":1}}`:            "Validation failed: one.nam is unknown; did you mean one.name? There are name, any; many must be an array, is an object; env.A must be a string, is a number",
-		`{"at":5}`:                "not what was expected",
-		`{"one":{"name":"a"}} {}`: "one JSON object",
+		`{"pair":[{"a":"","b":""},{"a":1},{}]}`:                "Validation failed: pair.1.a must be a string, is a number; pair.1.b is required; pair.2.a is required; pair.2.b is required",
+		`{"at":5}`:                                             "not what was expected",
+		`{"one":{"name":"a"}} {}`:                              "one JSON object",
 	} {
 		_, wrong := decode([]byte(body), new(outer))
 		switch {

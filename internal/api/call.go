@@ -62,7 +62,7 @@ func (a *API) callTool(w http.ResponseWriter, r *http.Request, id gateway.Identi
 // base has a status and an object for it.
 func (a *API) callFailure(w http.ResponseWriter, tool *gateway.Tool, result *gateway.Result, notice string) {
 	if tool.Source.Name() == kb.SourceName && !gateway.IsExternal(tool.Source) {
-		if rest, out, known := a.knowledgeFailure(result, false); known {
+		if rest, out, known := a.knowledgeFailure(tool.Name, result, false); known {
 			a.sendFailure(w, rest, out)
 			return
 		}
@@ -75,23 +75,21 @@ func (a *API) callFailure(w http.ResponseWriter, tool *gateway.Tool, result *gat
 
 // newCall makes a Call of a request.
 func newCall(in client.CallRequest, id gateway.Identity) (*gateway.Call, error) {
-	var problems []gateway.Problem
+	var problems gateway.Problems
 	if in.Name == "" {
-		problems = append(problems, gateway.MissingField(nil, "name"))
+		problems.Add(gateway.MissingField(nil, "name"))
 	}
 	args := bytes.TrimSpace(in.Parameters)
 	if len(args) == 0 || string(args) == "null" {
 		args = []byte("{}")
 	}
 	if args[0] != '{' {
-		problems = append(problems, gateway.WrongType([]string{"parameters"}, []string{"object"}, gateway.TypeName(jsonrpc.TypeOf(args))))
+		problems.Add(gateway.NotAnObject("parameters", jsonrpc.TypeOf(args)))
 	}
 	notNegative := func(option string, n int64) {
 		if n < 0 {
-			problems = append(problems, gateway.Problem{
-				Field: "options." + option, Pointer: "/options/" + option, Keyword: "minimum", Params: map[string]any{"comparison": ">=", "limit": 0},
-				Text: gateway.Textf("%s must be at least %s, is %s", "options."+option, "0", strconv.FormatInt(n, 10)),
-			})
+			problems.Add(breaks("options."+option, "minimum", map[string]any{"comparison": ">=", "limit": 0},
+				gateway.Textf("%s must be at least %s, is %s", "options."+option, "0", strconv.FormatInt(n, 10))))
 		}
 	}
 	notNegative("timeout", in.Options.Timeout)
@@ -100,12 +98,10 @@ func newCall(in client.CallRequest, id gateway.Identity) (*gateway.Call, error) 
 	}
 	notNegative("retryDelay", in.Options.RetryDelay)
 	if in.Options.Folder != "" && !filepath.IsAbs(in.Options.Folder) {
-		problems = append(problems, gateway.Problem{
-			Field: "options.folder", Pointer: "/options/folder", Text: gateway.Textf("options.folder must be an absolute path"),
-		})
+		problems.Add(breaks("options.folder", "format", map[string]any{"format": "absolute path"}, gateway.Textf("options.folder must be an absolute path")))
 	}
-	if len(problems) > 0 {
-		return nil, gateway.InvalidInput(problems, len(problems))
+	if wrong := problems.Err(); wrong != nil {
+		return nil, wrong
 	}
 	params, err := paramsOf(in.Name, args)
 	if err != nil {

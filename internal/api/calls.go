@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -314,14 +313,17 @@ func inMillis(d time.Duration) float64 {
 	return float64(d.Round(10*time.Microsecond).Microseconds()) / 1000
 }
 
-// callsWanted reads the query of a URL.
+// callsWanted reads the query of a URL, whose numbers were checked.
 func callsWanted(values url.Values, now time.Time) (history.Query, error) {
 	q := history.Query{
 		Client: values.Get("client"), Server: values.Get("server"), Tool: values.Get("tool"), Outcome: values.Get("outcome"),
-		Text: values.Get("text"), After: values.Get("after"),
+		Slower: time.Duration(numberIn(values, "slowerMillis", 0)) * time.Millisecond,
+		Text:   values.Get("text"), After: values.Get("after"), Limit: numberIn(values, "limit", usualCalls),
 	}
+	var problems gateway.Problems
 	if q.Outcome != "" && !slices.Contains(outcomes(), q.Outcome) {
-		return q, invalidField("outcome", "outcome must be one of %s", strings.Join(outcomes(), ", "))
+		problems.Add(breaks("outcome", "enum", map[string]any{"allowedValues": outcomes()},
+			gateway.Textf("outcome must be one of %s, is %q", strings.Join(outcomes(), ", "), gateway.Short(q.Outcome))))
 	}
 	for _, moment := range []struct {
 		name string
@@ -333,25 +335,19 @@ func callsWanted(values url.Values, now time.Time) (history.Query, error) {
 		}
 		at, ok := history.ParseTime(text, now)
 		if !ok {
-			return q, invalidField(moment.name, "%s must be a time such as 2026-11-15T14:00:00Z, or an age such as 10m, 2h or 7d; is %s",
-				moment.name, strconv.Quote(gateway.Short(text)))
+			problems.Add(breaks(moment.name, "format", map[string]any{"format": "date-time"},
+				gateway.Textf("%s must be a time such as 2026-11-15T14:00:00Z, or an age such as 10m, 2h or 7d, is %q", moment.name, gateway.Short(text))))
 		}
 		*moment.into = at
 	}
-	if !q.Since.IsZero() && !q.Until.IsZero() && q.Until.Before(q.Since) {
-		return q, invalidField("until", "until is earlier than since, so no call can be between them")
+	wrong := problems.Err()
+	if wrong == nil && !q.Since.IsZero() && !q.Until.IsZero() && q.Until.Before(q.Since) {
+		problems.Add(breaks("until", "not", nil, gateway.Textf("until is earlier than since, so no call can be between them")))
+		wrong = problems.Err()
 	}
-	limit, err := positive(values.Get("limit"), usualCalls, history.MaxLimit, "limit")
-	if err != nil {
-		return q, err
+	if wrong != nil {
+		return q, wrong
 	}
-	slower := 0
-	if text := values.Get("slowerMillis"); text != "" {
-		if slower, err = positive(text, 0, mostSlowerMillis, "slowerMillis"); err != nil {
-			return q, err
-		}
-	}
-	q.Limit, q.Slower = limit, time.Duration(slower)*time.Millisecond
 	return q, nil
 }
 

@@ -79,7 +79,8 @@ func (a *API) definition(w http.ResponseWriter, r *http.Request, path string) (n
 	case name == "":
 		name = path
 	case path != "" && path != name:
-		wrong = invalidField("name", "the body is about server %s, but the path about %s; a server keeps its name", name, path)
+		wrong = refused(breaks("name", "const", map[string]any{"allowedValue": path},
+			gateway.Textf("the body is about server %s, but the path about %s; a server keeps its name", name, path)))
 	}
 	if wrong != nil {
 		a.fail(w, wrong)
@@ -106,7 +107,7 @@ func splitName(body []byte) (name string, rest []byte, wrong *gateway.Error) {
 	}
 	if raw, ok := fields["name"]; ok {
 		if err := json.Unmarshal(raw, &name); err != nil || name == "" {
-			return "", nil, invalidField("name", "name must be a text that is not empty")
+			return "", nil, refused(breaks("name", "minLength", map[string]any{"limit": 1}, gateway.Textf("name must be a text that is not empty")))
 		}
 		delete(fields, "name")
 	}
@@ -123,7 +124,7 @@ func (a *API) addServer(w http.ResponseWriter, r *http.Request, id gateway.Ident
 		return
 	}
 	if name == "" {
-		a.fail(w, invalidField("name", "name is required"))
+		a.fail(w, refused(gateway.MissingField(nil, "name")))
 		return
 	}
 	if err := a.opt.Servers.AddServer(r.Context(), name, definition); err != nil {
@@ -189,11 +190,7 @@ func (a *API) restartServer(w http.ResponseWriter, r *http.Request, id gateway.I
 const usualLines, mostLines = 100, 1000
 
 func (a *API) serverLog(w http.ResponseWriter, r *http.Request, _ gateway.Identity) {
-	most, err := positive(r.URL.Query().Get("lines"), usualLines, mostLines, "lines")
-	if err != nil {
-		a.fail(w, err)
-		return
-	}
+	most := numberIn(r.URL.Query(), "lines", usualLines)
 	name, house := r.PathValue("name"), a.opt.House()
 	for _, as := range house.Declared() {
 		if as.Name != name {

@@ -85,9 +85,13 @@ func isToolFailure(e *gateway.Error) bool {
 	return e.RPC != nil && e.Code == gateway.CodeUnavailable
 }
 
-// answer answers with an error in the configured language.
+// answer answers with an error in the configured language, and in its public form
+// unless the caller is the user whom genkan runs as.
 func (a *API) answer(w http.ResponseWriter, rest restError, e *gateway.Error) {
 	a.noteRefusal(w, rest)
+	if one, ok := w.(*response); !ok || !one.id.IsLocal() {
+		e = gateway.AsError(gateway.PublicError(e))
+	}
 	a.sendFailure(w, rest, client.Failure{Error: a.language().Error(e), Field: e.Field, Details: a.details(e.Problems)})
 }
 

@@ -106,8 +106,8 @@ func parseTopics(values []string) ([]events.Topic, *gateway.Error) {
 		switch {
 		case topic == "":
 		case !slices.Contains(events.Topics(), topic):
-			return nil, breaks("enum", map[string]any{"allowedValues": events.Topics()}, "topics",
-				"there is no topic %q; the topics are %s", gateway.Short(string(topic)), topicNames())
+			return nil, refused(breaks("topics", "enum", map[string]any{"allowedValues": events.Topics()},
+				gateway.Textf("there is no topic %q; the topics are %s", gateway.Short(string(topic)), topicNames())))
 		default:
 			topics = append(topics, topic)
 		}

@@ -33,67 +33,42 @@ func (t toolArguments) text(name, text string) { t[name] = jsonrpc.AppendQuoted(
 func (t toolArguments) ref(field, text, typeName, idName string) error {
 	ref, err := kb.ParseRef(field, text)
 	if err != nil || !utf8.ValidString(text) {
-		return invalidField(field, "%s must be the reference of an item: its type and its id with a hyphen between them, such as docs-12", field)
+		return refused(breaks(field, "format", map[string]any{"format": "reference"},
+			gateway.Textf("%s must be the reference of an item: its type and its id with a hyphen between them, such as docs-12", field)))
 	}
 	t.text(typeName, ref.Type)
 	t[idName] = strconv.AppendInt(nil, ref.ID, 10)
 	return nil
 }
 
-// queried converts query parameters into arguments. It keeps the first error.
+// queried converts query parameters, which checkQuery has accepted, into arguments.
 type queried struct {
 	url.Values
-	into toolArguments
-	err  error
+	into     toolArguments
+	problems gateway.Problems
 }
 
 func newQueried(r *http.Request) *queried {
 	return &queried{Values: r.URL.Query(), into: toolArguments{}}
 }
 
-func (q *queried) refuse(err *gateway.Error) {
-	if q.err == nil {
-		q.err = err
-	}
-}
-
-// good reports whether a value is valid and not empty.
-func (q *queried) good(name, value string) bool {
-	if !utf8.ValidString(value) {
-		q.refuse(invalidField(name, "%s is not UTF-8", name))
-		return false
-	}
-	return value != ""
-}
-
 func (q *queried) text(name, argument string) {
-	if value := q.Get(name); q.good(name, value) {
+	if value := q.Get(name); value != "" {
 		q.into.text(argument, value)
 	}
 }
 
 func (q *queried) number(names ...string) {
 	for _, name := range names {
-		value := q.Get(name)
-		if value == "" {
-			continue
+		if q.Get(name) != "" {
+			q.into[name] = strconv.AppendInt(nil, int64(numberIn(q.Values, name, 0)), 10)
 		}
-		n, err := strconv.Atoi(value)
-		if err != nil || strconv.Itoa(n) != value {
-			q.refuse(invalidField(name, "%s must be a whole number", name))
-			continue
-		}
-		q.into[name] = json.RawMessage(value)
 	}
 }
 
 func (q *queried) flag(name, argument string) {
-	switch value := q.Get(name); value {
-	case "":
-	case "true", "false":
+	if value := q.Get(name); value != "" {
 		q.into[argument] = json.RawMessage(value)
-	default:
-		q.refuse(invalidField(name, "%s must be true or false", name))
 	}
 }
 
@@ -110,32 +85,26 @@ func (q *queried) list(name, argument string, commas bool) {
 			if commas {
 				part = strings.TrimSpace(part)
 			}
-			if q.good(name, part) {
+			if part != "" {
 				all = append(all, part)
 			}
 		}
 	}
-	if len(all) == 0 {
-		return
-	}
-	raw, err := json.Marshal(all)
-	if err != nil {
-		q.refuse(invalidField(name, "%s is not UTF-8", name))
-		return
-	}
-	q.into[argument] = raw
-}
-
-func (q *queried) ref(name, typeName, idName string) {
-	if err := q.into.ref(name, q.Get(name), typeName, idName); err != nil {
-		q.refuse(gateway.AsError(err))
+	if raw, err := json.Marshal(all); err == nil && len(all) > 0 {
+		q.into[argument] = raw
 	}
 }
 
-// ask calls a tool with the arguments, or answers with the first error.
+func (q *queried) ref(name, text, typeName, idName string) {
+	if err := q.into.ref(name, text, typeName, idName); err != nil {
+		q.problems.Add(gateway.AsError(err).Problems[0])
+	}
+}
+
+// ask calls a tool with the arguments, or answers with what is wrong.
 func (q *queried) ask(a *API, w http.ResponseWriter, r *http.Request, id gateway.Identity, tool string) {
-	if q.err != nil {
-		a.fail(w, q.err)
+	if wrong := q.problems.Err(); wrong != nil {
+		a.fail(w, wrong)
 		return
 	}
 	a.ask(w, r, id, tool, q.into)
@@ -147,7 +116,7 @@ func (a *API) listItems(w http.ResponseWriter, r *http.Request, id gateway.Ident
 	if q.Get("tag") != "" {
 		for _, other := range []string{"status", "includeClosed", "start_date", "end_date"} {
 			if q.Get(other) != "" {
-				q.refuse(invalidField("tag", "tag goes with type, limit and offset only; leave out %s", other))
+				q.problems.Add(breaks("tag", "not", nil, gateway.Textf("tag goes with type, limit and offset only; leave out %s", other)))
 			}
 		}
 		q.text("tag", "tag")
@@ -156,7 +125,7 @@ func (a *API) listItems(w http.ResponseWriter, r *http.Request, id gateway.Ident
 		return
 	}
 	if len(q.Values["type"]) > 1 {
-		q.refuse(twice("type"))
+		q.problems.Add(twice("type"))
 	}
 	for _, name := range []string{"type", "start_date", "end_date"} {
 		q.text(name, name)
@@ -187,8 +156,8 @@ func (a *API) suggestItems(w http.ResponseWriter, r *http.Request, id gateway.Id
 
 func (a *API) findPath(w http.ResponseWriter, r *http.Request, id gateway.Identity) {
 	q := newQueried(r)
-	q.ref("from", "from_type", "from_id")
-	q.ref("to", "to_type", "to_id")
+	q.ref("from", q.Get("from"), "from_type", "from_id")
+	q.ref("to", q.Get("to"), "to_type", "to_id")
 	q.number("max_depth")
 	q.ask(a, w, r, id, "find_path")
 }
@@ -196,9 +165,7 @@ func (a *API) findPath(w http.ResponseWriter, r *http.Request, id gateway.Identi
 // about begins the arguments of a tool with the item in the path.
 func about(r *http.Request) *queried {
 	q := newQueried(r)
-	if err := q.into.ref("ref", r.PathValue("ref"), "type", "id"); err != nil {
-		q.refuse(gateway.AsError(err))
-	}
+	q.ref("ref", r.PathValue("ref"), "type", "id")
 	return q
 }
 

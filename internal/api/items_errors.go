@@ -3,6 +3,7 @@ package api
 import (
 	"encoding/json"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"genkan/internal/api/client"
@@ -20,16 +21,26 @@ type knowledgeError struct {
 
 // knowledgeDetails are the details of an error that its message mentions.
 type knowledgeDetails struct {
+	knowledgeProblem
+	// Others are further problems, and More counts those that are left out.
+	Others    []knowledgeProblem `json:"others"`
+	More      int                `json:"more"`
+	Message   string             `json:"message"`
+	Requested string             `json:"requested_id"`
+	Reason    string             `json:"reason"`
+}
+
+// knowledgeProblem is a wrong argument.
+type knowledgeProblem struct {
 	Field      string `json:"field"`
 	Constraint string `json:"constraint"`
-	Message    string `json:"message"`
-	Requested  string `json:"requested_id"`
-	Reason     string `json:"reason"`
+	// Index is the entry of a bulk update.
+	Index *int `json:"index"`
 }
 
 // itemFailure answers with an error of the knowledge base.
 func (a *API) itemFailure(w http.ResponseWriter, tool string, result *gateway.Result) {
-	rest, out, known := a.knowledgeFailure(result, true)
+	rest, out, known := a.knowledgeFailure(tool, result, true)
 	if !known { // a middleware in the corridor has answered
 		rest, out = toolFailed, client.Failure{Error: a.language().Sprintf("Tool execution failed: %s: %s", tool, a.textOf(result))}
 	}
@@ -40,7 +51,7 @@ func (a *API) itemFailure(w http.ResponseWriter, tool string, result *gateway.Re
 // error's own message is part of the knowledge base's protocol and stays English.
 // The text around it is translated. If routes is set, fields have the names that the
 // routes of the knowledge base have for them. It reports false for other results.
-func (a *API) knowledgeFailure(result *gateway.Result, routes bool) (rest restError, out client.Failure, known bool) {
+func (a *API) knowledgeFailure(tool string, result *gateway.Result, routes bool) (rest restError, out client.Failure, known bool) {
 	var said knowledgeError
 	var d knowledgeDetails
 	_ = json.Unmarshal(jsonrpc.Lookup(result.Raw, "structuredContent"), &said)
@@ -52,25 +63,28 @@ func (a *API) knowledgeFailure(result *gateway.Result, routes bool) (rest restEr
 	out.Details = details
 	if routes {
 		d.Field = fieldHere(d.Field)
+		for i := range d.Others {
+			d.Others[i].Field = fieldHere(d.Others[i].Field)
+		}
 	} else {
 		out.Data = said.Data
 	}
 	if d.Reason == kb.ReasonNoSpace {
 		rest.status = statusNoSpace
 	}
-	out.Error, out.Field = a.language().Error(knowledgeWords(said, d)), d.Field
+	out.Error, out.Field = a.language().Error(knowledgeWords(tool, said, d)), d.Field
 	return rest, out, true
 }
 
 // knowledgeWords converts an error of the knowledge base into a message for people.
-func knowledgeWords(said knowledgeError, d knowledgeDetails) *gateway.Error {
+func knowledgeWords(tool string, said knowledgeError, d knowledgeDetails) *gateway.Error {
 	switch {
 	case said.Code == kb.CodeItemNotFound && d.Message != "":
 		return invalid("Item not found: %s. %s", d.Requested, d.Message)
 	case said.Code == kb.CodeItemNotFound:
 		return invalid("Item not found: %s", d.Requested)
 	case said.Code == kb.CodeValidation && d.Field != "":
-		return invalid("Validation failed: %s: %s", d.Field, d.Constraint)
+		return invalid("Validation failed: %s", d.problems(tool))
 	case said.Code == kb.CodeConstraintViolation:
 		return invalid("Constraint violation: %s", d.Message)
 	case said.Code == kb.CodeDatabase:
@@ -80,6 +94,24 @@ func knowledgeWords(said knowledgeError, d knowledgeDetails) *gateway.Error {
 	default:
 		return invalid("%s", said.Message)
 	}
+}
+
+// problems returns a sentence for each problem. The knowledge base has translated them.
+func (d *knowledgeDetails) problems(tool string) gateway.Texts {
+	texts := gateway.Texts{Between: "; "}
+	entry := -1
+	for _, p := range append([]knowledgeProblem{d.knowledgeProblem}, d.Others...) {
+		said := p.Field + ": " + p.Constraint
+		if tool == "bulk_update" && p.Index != nil && *p.Index != entry {
+			entry = *p.Index
+			said = "updates[" + strconv.Itoa(entry) + "]: " + said
+		}
+		texts.Each = append(texts.Each, gateway.Text{Format: "%s", Values: []any{said}})
+	}
+	if d.More > 0 {
+		texts.Each = append(texts.Each, gateway.Textf("and %d more", d.More))
+	}
+	return texts
 }
 
 // fieldHere returns this API's name of a tool's argument.

@@ -21,8 +21,12 @@ func TestItemFailures(t *testing.T) {
 		code, text string
 		field      string
 	}{
-		"not found":          {`{"code":1001,"message":"Item not found","data":{"details":{"requested_id":"docs-9"}}}`, 404, "ITEM_NOT_FOUND", "Item not found: docs-9", ""},
-		"a wrong field":      {`{"code":1002,"message":"Validation failed","data":{"details":{"field":"statuses[2]","constraint":"Must be a string"}}}`, 400, "VALIDATION_ERROR", "Validation failed: status[2]: Must be a string", "status[2]"},
+		"not found":     {`{"code":1001,"message":"Item not found","data":{"details":{"requested_id":"docs-9"}}}`, 404, "ITEM_NOT_FOUND", "Item not found: docs-9", ""},
+		"a wrong field": {`{"code":1002,"message":"Validation failed","data":{"details":{"field":"statuses[2]","constraint":"Must be a string"}}}`, 400, "VALIDATION_ERROR", "Validation failed: status[2]: Must be a string", "status[2]"},
+		"several fields": {
+			`{"code":1002,"message":"Validation failed","data":{"details":{"field":"types[0]","constraint":"A","others":[{"field":"statuses","constraint":"B"},{"field":"tag","constraint":"C"}],"more":4}}}`,
+			400, "VALIDATION_ERROR", "Validation failed: type[0]: A; status: B; tag: C; and 4 more", "type[0]",
+		},
 		"wrong as a whole":   {`{"code":1002,"message":"Validation failed","data":{"details":{}}}`, 400, "VALIDATION_ERROR", "Validation failed", ""},
 		"the database":       {`{"code":1003,"message":"Database error","data":{"details":{"message":"it is locked"}}}`, 500, "DATABASE_ERROR", "Database error: it is locked", ""},
 		"no space":           {`{"code":1003,"message":"Database error","data":{"details":{"message":"the disk is full","reason":"no_space"}}}`, 507, "DATABASE_ERROR", "Database error: the disk is full", ""},

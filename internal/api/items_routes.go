@@ -1,6 +1,7 @@
 package api
 
 import (
+	"math"
 	"net/http"
 
 	"genkan/internal/api/client"
@@ -41,7 +42,7 @@ func knowledgeFailures() []restError {
 // its place.
 func (a *API) itemRoutes() []route {
 	limit := query{name: "limit", kind: "integer", about: "Items on a page.", least: 1, most: kb.MaxPage, otherwise: kb.UsualPage}
-	offset := query{name: "offset", kind: "integer", about: "How many to leave out from the start."}
+	offset := query{name: "offset", kind: "integer", about: "How many to leave out from the start.", most: math.MaxInt32}
 	types := query{name: "type", kind: "string", about: "Only items of this type; may be repeated.", repeats: true}
 	since := query{name: "start_date", kind: "string", about: "Updated on this day (UTC) or later, YYYY-MM-DD."}
 	until := query{name: "end_date", kind: "string", about: "Updated on this day (UTC) or earlier, YYYY-MM-DD."}
@@ -111,7 +112,7 @@ func (a *API) itemRoutes() []route {
 		},
 		{
 			method: "PATCH", path: "/v1/items/{ref}", id: "changeItem", summary: "Change an item",
-			about: "What the body does not name stays; null clears a field.",
+			about: "What the body does not name stays; null or \"\" clears a field.",
 			body:  client.ItemChange{}, answer: client.Item{}, serve: a.changeItem,
 		},
 		{

@@ -24,15 +24,23 @@ func learnedQuery() []query {
 func selection(r *http.Request, id gateway.Identity) (learn.Selection, error) {
 	q := r.URL.Query()
 	which := learn.Selection{Client: q.Get("client"), Tool: learn.Tool{Server: q.Get("server"), Name: q.Get("tool")}}
-	all := q.Get("all")
-	switch {
-	case all != "" && all != "true" && all != "false":
-		return which, invalidField("all", "all must be true or false")
-	case all == "true" && which.Client != "":
-		return which, invalidField("all", "give either client, or all")
-	case (which.Tool.Server == "") != (which.Tool.Name == ""):
-		return which, invalidField("tool", "server and tool go together: they name one tool")
-	case all != "true" && which.Client == "":
+	all := q.Get("all") == "true"
+	var problems gateway.Problems
+	if all && which.Client != "" {
+		problems.Add(breaks("all", "not", nil, gateway.Textf("give either client, or all")))
+	}
+	if (which.Tool.Server == "") != (which.Tool.Name == "") {
+		given, missing := "tool", "server"
+		if which.Tool.Name == "" {
+			given, missing = missing, given
+		}
+		problems.Add(breaks(missing, "dependentRequired", map[string]any{"property": given, "missingProperty": missing},
+			gateway.Textf("server and tool go together: they name one tool")))
+	}
+	if wrong := problems.Err(); wrong != nil {
+		return which, wrong
+	}
+	if !all && which.Client == "" {
 		which.Client = id.ClientID
 	}
 	if which.Client != id.ClientID && !id.Admin {

@@ -289,10 +289,8 @@ func (r *route) describe() object {
 
 func (q *query) describe() object {
 	schema := object{{"type", q.kind}}
-	if q.least != 0 {
+	if q.kind == "integer" {
 		schema.add("minimum", q.least)
-	}
-	if q.most != 0 {
 		schema.add("maximum", q.most)
 	}
 	if q.otherwise != 0 {

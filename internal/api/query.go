@@ -5,12 +5,14 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"genkan/internal/gateway"
 )
 
-// strictly refuses parameters that a route does not describe. If a misspelt
+// strictly refuses a query that is not as the route describes it. If a misspelt
 // parameter, or one of another route, were ignored, its caller would get the answer
 // to a different question. Public routes accept the parameters that probes and
 // links add, and redirects pass them on.
@@ -29,8 +31,8 @@ func (a *API) strictly(one route) handler {
 
 func (r *route) strict() bool { return r.needsToken() && r.good() < http.StatusMultipleChoices }
 
-// checkQuery returns what is wrong with the names in a query. It does not check the
-// values.
+// checkQuery returns everything that is wrong with a query: parameters that are
+// unknown, then those that are repeated or have a wrong value.
 func (r *route) checkQuery(raw string) *gateway.Error {
 	if raw == "" {
 		return nil
@@ -42,23 +44,65 @@ func (r *route) checkQuery(raw string) *gateway.Error {
 	known := make([]string, len(r.query))
 	for i, q := range r.query {
 		known[i] = q.name
-		if !q.repeats && len(values[q.name]) > 1 {
-			return twice(q.name)
-		}
 	}
+	var problems gateway.Problems
 	for _, name := range slices.Sorted(maps.Keys(values)) {
-		switch {
-		case slices.Contains(known, name):
-		case len(known) == 0:
-			return breaks("additionalProperties", map[string]any{"additionalProperty": gateway.Short(name)}, gateway.Short(name), "there is no query parameter %q here; this path has none", gateway.Short(name))
-		default:
-			return breaks("additionalProperties", map[string]any{"additionalProperty": gateway.Short(name)}, gateway.Short(name), "there is no query parameter %q here; there are %s", gateway.Short(name), strings.Join(known, ", "))
+		if !slices.Contains(known, name) {
+			problems.Add(unknownParameter(gateway.Short(name), known))
 		}
 	}
-	return nil
+	for _, q := range r.query {
+		given := values[q.name]
+		if len(given) > 1 && !q.repeats {
+			problems.Add(twice(q.name))
+			continue
+		}
+		for _, text := range given {
+			if p, wrong := q.check(text); wrong {
+				problems.Add(p)
+			}
+		}
+	}
+	return problems.Err()
 }
 
-// twice returns the error for a repeated parameter that must occur once.
-func twice(name string) *gateway.Error {
-	return invalidField(name, "the query parameter %q stands twice; give it once", name)
+// check returns what is wrong with a value. An empty one counts as none.
+func (q *query) check(text string) (p gateway.Problem, wrong bool) {
+	switch {
+	case text == "":
+		return p, false
+	case !utf8.ValidString(text):
+		return breaks(q.name, "format", map[string]any{"format": "UTF-8"}, gateway.Textf("%s is not UTF-8", q.name)), true
+	case q.kind == "boolean" && text != "true" && text != "false":
+		return breaks(q.name, "type", map[string]any{"type": q.kind},
+			gateway.Textf("%s must be true or false, is %q", q.name, gateway.Short(text))), true
+	case q.kind == "integer":
+		n, err := strconv.Atoi(text)
+		if err != nil || n < q.least || n > q.most {
+			return outside(q.name, text, q.least, q.most), true
+		}
+	}
+	return p, false
+}
+
+// numberIn returns a parameter that checkQuery has accepted; otherwise if it is not
+// given.
+func numberIn(values url.Values, name string, otherwise int) int {
+	if n, err := strconv.Atoi(values.Get(name)); err == nil {
+		return n
+	}
+	return otherwise
+}
+
+func unknownParameter(name string, known []string) gateway.Problem {
+	text := gateway.Textf("there is no query parameter %q here; there are %s", name, strings.Join(known, ", "))
+	if len(known) == 0 {
+		text = gateway.Textf("there is no query parameter %q here; this path has none", name)
+	}
+	return gateway.Problem{Field: name, Keyword: "additionalProperties", Params: map[string]any{"additionalProperty": name}, Text: text}
+}
+
+// twice returns the problem of a repeated parameter that must occur once.
+func twice(name string) gateway.Problem {
+	return breaks(name, "maxItems", map[string]any{"limit": 1}, gateway.Textf("the query parameter %q stands twice; give it once", name))
 }

@@ -13,9 +13,9 @@ import (
 // the log of refusals and changes.
 type response struct {
 	http.ResponseWriter
-	api    *API
-	r      *http.Request
-	client string
+	api *API
+	r   *http.Request
+	id  gateway.Identity
 	// began is when the request of a route came whose answer tells how long it took.
 	began time.Time
 
@@ -52,14 +52,14 @@ func (w *response) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // take counts n bytes. It reports false if they exceed the caller's share.
 func (w *response) take(n int) bool {
-	ok := w.api.opt.Budget.Take(w.client, int64(n))
+	ok := w.api.opt.Budget.Take(w.id.ClientID, int64(n))
 	if ok {
 		w.taken += n
 	}
 	return ok
 }
 
-func (w *response) release() { w.api.opt.Budget.Give(w.client, int64(w.taken)) }
+func (w *response) release() { w.api.opt.Budget.Give(w.id.ClientID, int64(w.taken)) }
 
 // executionTime returns the milliseconds since a request came whose answer tells how
 // long it took; nil for other requests.

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"math"
 	"net/http"
 	"slices"
 	"strings"
@@ -57,7 +58,7 @@ type route struct {
 // query is a parameter in the query of a URL.
 type query struct {
 	name, kind, about string
-	// least, most and otherwise are the bounds and the default of a number.
+	// least, most and otherwise are the bounds and the default of an integer.
 	least, most, otherwise int
 	// repeats is set for a parameter that may occur several times.
 	repeats bool
@@ -91,7 +92,7 @@ func (a *API) routes() []route {
 				{name: "tag", kind: "string", about: "Only tools with this tag."},
 				{name: "server", kind: "string", about: "Only tools of this server."},
 				{name: "enabled", kind: "boolean", about: "Only tools that are enabled, or only those that are not."},
-				{name: "page", kind: "integer", least: 1, otherwise: 1},
+				{name: "page", kind: "integer", least: 1, most: math.MaxInt32, otherwise: 1},
 				{name: "limit", kind: "integer", about: "Tools on a page.", least: 1, most: mostOnAPage, otherwise: usualOnAPage},
 			},
 			answer: client.ToolList{}, failures: []restError{badInput}, serve: a.listTools,
@@ -239,28 +240,55 @@ type Mux interface {
 // Routes adds the routes to a mux.
 func (a *API) Routes(mux Mux) {
 	known := http.NewServeMux()
+	fixed := map[string]bool{} // the paths without names in them
 	var outside []string
 	for _, one := range a.routes() {
-		pattern := one.method + " " + one.path
-		mux.HandleFunc(pattern, a.guard(one, a.logChanges(one, a.strictly(one))))
-		known.HandleFunc(pattern, func(http.ResponseWriter, *http.Request) {})
+		known.HandleFunc(one.method+" "+one.path, func(http.ResponseWriter, *http.Request) {})
+		fixed[one.path] = !strings.Contains(one.path, "{")
 		if !strings.HasPrefix(one.path, "/v1/") {
 			outside = append(outside, one.path)
 		}
 	}
 	// Unknown paths are answered in the API's own form, and only to admitted
 	// callers.
-	absent := a.guard(route{who: forCallers}, func(w http.ResponseWriter, r *http.Request, _ gateway.Identity) { a.absent(w, r, known) })
+	absent := a.guard(route{who: forCallers}, func(w http.ResponseWriter, r *http.Request, _ gateway.Identity) {
+		a.absent(w, r, known, fixed[r.URL.Path] && !a.isNamed(r.URL.Path))
+	})
 	for _, path := range append(outside, "/v1/") {
 		mux.HandleFunc(path, absent)
 	}
+	for _, one := range a.routes() {
+		serve := a.guard(one, a.logChanges(one, a.strictly(one)))
+		mux.HandleFunc(one.method+" "+one.path, func(w http.ResponseWriter, r *http.Request) {
+			// The path of another route, such as /v1/tools/call, also has the form of a
+			// path with a name. It means the tool or server of that name only if there
+			// is one.
+			if !fixed[one.path] && fixed[r.URL.Path] && !a.isNamed(r.URL.Path) {
+				absent(w, r)
+				return
+			}
+			serve(w, r)
+		})
+	}
 }
 
-// absent answers that a path does not exist, or does not support the method.
-func (a *API) absent(w http.ResponseWriter, r *http.Request, known *http.ServeMux) {
+// isNamed reports whether the last part of a path is the name of a tool or server.
+func (a *API) isNamed(path string) bool {
+	if name, ok := strings.CutPrefix(path, "/v1/tools/"); ok {
+		_, ok = a.opt.House().Snapshot().Entry(name)
+		return ok
+	}
+	name, ok := strings.CutPrefix(path, "/v1/servers/")
+	return ok && (a.isDeclared(name) || a.checkIsServer(name) != nil)
+}
+
+// absent answers that a path does not exist, or does not support the method. If fixed
+// is set, only routes with exactly this path count.
+func (a *API) absent(w http.ResponseWriter, r *http.Request, known *http.ServeMux, fixed bool) {
 	var methods []string
 	for _, method := range []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"} {
-		if _, pattern := known.Handler(&http.Request{Method: method, URL: r.URL, Host: r.Host}); pattern != "" {
+		_, pattern := known.Handler(&http.Request{Method: method, URL: r.URL, Host: r.Host})
+		if pattern != "" && !(fixed && strings.Contains(pattern, "{")) {
 			methods = append(methods, method)
 		}
 	}
@@ -305,7 +333,7 @@ func (a *API) guard(one route, serve handler) func(http.ResponseWriter, *http.Re
 			serve(w, r, id)
 			return
 		}
-		caller := &response{ResponseWriter: w, api: a, r: r, client: id.ClientID}
+		caller := &response{ResponseWriter: w, api: a, r: r, id: id}
 		defer caller.release()
 		if one.timed {
 			caller.began = time.Now()

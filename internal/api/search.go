@@ -14,6 +14,27 @@ import (
 // usualHits and mostHits are the default and the largest number of hits.
 const usualHits, mostHits = 20, 100
 
+// checkSearch returns what is wrong with a search.
+func checkSearch(in client.SearchRequest) *gateway.Error {
+	var problems []gateway.Problem
+	lead := gateway.Text{}
+	switch {
+	case strings.TrimSpace(in.Query) == "":
+		problems = append(problems, gateway.MissingField(nil, "query"))
+		lead = gateway.Textf("Query is required") // as the seed says it
+	case len(in.Query) > search.MaxQuery:
+		problems = append(problems, breaks("query", "maxLength", map[string]any{"limit": search.MaxQuery},
+			gateway.Textf("%s must have at most %d bytes, has %d", "query", search.MaxQuery, len(in.Query))))
+	}
+	if in.Limit < 1 || in.Limit > mostHits {
+		problems = append(problems, outside("limit", strconv.Itoa(in.Limit), 1, mostHits))
+	}
+	if len(problems) == 0 {
+		return nil
+	}
+	return gateway.InvalidArguments(problems, len(problems), lead)
+}
+
 // searchTools finds tools by what they do.
 func (a *API) searchTools(w http.ResponseWriter, r *http.Request, id gateway.Identity) {
 	in := client.SearchRequest{Limit: usualHits}
@@ -21,17 +42,8 @@ func (a *API) searchTools(w http.ResponseWriter, r *http.Request, id gateway.Ide
 		a.refuseBody(w, status, wrong)
 		return
 	}
-	switch {
-	case strings.TrimSpace(in.Query) == "":
-		e := invalid("Query is required") // as the seed says it
-		e.Field = "query"
-		a.fail(w, e)
-		return
-	case len(in.Query) > search.MaxQuery:
-		a.fail(w, breaks("maxLength", map[string]any{"limit": search.MaxQuery}, "query", "query must not be longer than %d bytes", search.MaxQuery))
-		return
-	case in.Limit < 1 || in.Limit > mostHits:
-		a.fail(w, outside("limit", strconv.Itoa(in.Limit), mostHits))
+	if wrong := checkSearch(in); wrong != nil {
+		a.fail(w, wrong)
 		return
 	}
 	house := a.opt.House()

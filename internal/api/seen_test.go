@@ -63,13 +63,20 @@ func TestCallsOfTheKnowledgeBase(t *testing.T) {
 			`"details":{"constraint":"Title is required`, `"data":{"type":"ValidationError","details":{"constraint":`, `"timestamp":"20`, `"executionTime":`,
 		}, []string{`\"`, `"result"`}},
 		{"no type", "get_items", `{}`, 400, []string{`"field":"type"`, "Validation failed: type: "}, nil},
-		{"two problems", "get_items", `{"type":"docs","limit":"x"}`, 400, []string{`"field":"limit"`}, nil},
+		{"four problems", "get_items", `{"type":"","limit":"x","start_date":"2026-02-02","end_date":"2026-02-01"}`, 400, []string{
+			`"field":"limit"`, `"details":{"constraint":"Must be an integer","field":"limit","others":[`,
+			`"error":"Validation failed: limit: Must be an integer; type: Type is required and must not be empty; start_date: Must not be after end_date (2026-02-01); it is 2026-02-02"`,
+		}, nil},
+		{"problems of several entries", "bulk_update", `{"updates":[{"type":"docs","id":1,"data":{"title":""}},{"type":"docs","id":0,"data":{"title":""}}]}`, 400, []string{
+			`"error":"Validation failed: updates[0]: title: Title is required and must not be empty; updates[1]: id: Must be a positive integer; title: Title is required`,
+		}, nil},
 		{"the field as the tool calls it", "search_items", `{"query":"x","types":[1]}`, 400, []string{`"field":"types[0]"`}, nil},
 		{"no such item", "get_item_detail", `{"type":"docs","id":99}`, 404, []string{`"code":"ITEM_NOT_FOUND"`, "Item not found: docs-99", `"data":{"type":"ItemNotFoundError"`}, nil},
 		{"no such status", "update_item", `{"type":"docs","id":1,"status":"Nowhere"}`, 409, []string{`"code":"CONSTRAINT_VIOLATION"`, `"data":{"type":"ConstraintViolationError"`}, nil},
 		{"null clears", "update_item", `{"type":"docs","id":2,"start_date":null,"description":null,"tags":null,"related":null}`, 200, []string{
 			`"structuredContent":{`, `"start_date":null`, `"description":""`, `"tags":[]`, `"related":[]`, `"dropped_tags":["house"]`,
 		}, nil},
+		{"an empty text clears", "update_item", `{"type":"docs","id":2,"start_date":"","status":""}`, 200, []string{`"start_date":null`}, nil},
 		{"null clears no title", "update_item", `{"type":"docs","id":2,"title":null}`, 400, []string{`"field":"title"`}, nil},
 		{"null is no argument", "get_items", `{"type":"docs","limit":null,"statuses":null}`, 200, []string{`"limit":20`}, nil},
 		{"an unknown argument", "get_items", `{"type":"docs","limt":1}`, 400, []string{`"field":"limt"`, "did you mean limit?"}, nil},

@@ -60,10 +60,14 @@ func (a *API) serverOf(s *upstream.Server, seen *catalog.Snapshot, id gateway.Id
 // ProblemOf returns why a server is not ready, as far as a caller may know it. For an
 // administrator, secrets must still be masked in it.
 func ProblemOf(st upstream.Status, who gateway.Identity) gateway.Text {
-	if who.Admin && st.Problem.String() != "" && st.LastLine != "" {
+	switch {
+	case who.Admin && st.Problem.String() != "" && st.LastLine != "":
 		return gateway.Textf("%s; it last printed: %s", st.Problem, st.LastLine)
+	case !who.IsLocal():
+		return st.Problem.Public()
+	default:
+		return st.Problem
 	}
-	return st.Problem
 }
 
 func (a *API) findingOf(f catalog.Finding) client.Finding {
@@ -152,11 +156,7 @@ const usualPingMillis, mostPingMillis = 5_000, 30_000
 
 // pingServer pings a server.
 func (a *API) pingServer(w http.ResponseWriter, r *http.Request, _ gateway.Identity) {
-	millis, err := positive(r.URL.Query().Get("timeoutMillis"), usualPingMillis, mostPingMillis, "timeoutMillis")
-	if err != nil {
-		a.fail(w, err)
-		return
-	}
+	millis := numberIn(r.URL.Query(), "timeoutMillis", usualPingMillis)
 	name := r.PathValue("name")
 	for _, s := range a.opt.House().Servers() {
 		if s.Name() == name {

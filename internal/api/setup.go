@@ -142,13 +142,8 @@ func (a *API) connect(w http.ResponseWriter, r *http.Request, _ gateway.Identity
 }
 
 func (a *API) disconnect(w http.ResponseWriter, r *http.Request, _ gateway.Identity) {
-	force := r.URL.Query().Get("force")
-	if force != "" && force != "true" && force != "false" {
-		a.fail(w, invalidField("force", "force must be true or false"))
-		return
-	}
 	concerns(w, r.PathValue("client"))
-	out, err := a.setup().Undo(r.Context(), r.PathValue("client"), force == "true")
+	out, err := a.setup().Undo(r.Context(), r.PathValue("client"), r.URL.Query().Get("force") == "true")
 	a.respond(w, out, err)
 }
 

@@ -226,16 +226,19 @@ func (s *surveyor) find(method, escaped string) (found *operation, methods []str
 	if method == http.MethodHead {
 		method = http.MethodGet
 	}
-	literals := -1
+	most := 0
 	for i := range s.operations {
 		o := &s.operations[i]
-		n, fits := matches(o.path, escaped)
-		if !fits {
+		literals, fits := matches(o.path, escaped)
+		if !fits || literals < most {
 			continue
 		}
+		if literals > most { // it is no name, but a path of its own
+			found, methods, most = nil, nil, literals
+		}
 		methods = append(methods, o.method)
-		if o.method == method && n > literals {
-			found, literals = o, n
+		if o.method == method {
+			found = o
 		}
 	}
 	return found, methods
@@ -356,6 +359,12 @@ func (s *surveyor) compare(o *operation, w wire, r reply, complain func(string, 
 		return
 	}
 	s.fitting[same] = true
+	details, _ := asObject(value)["details"].([]any) // those of the knowledge base are an object
+	for _, one := range details {
+		if asObject(one)["keyword"] == "" {
+			complain("a detail does not say which rule is broken")
+		}
+	}
 }
 
 // refuses: what does not fit the description of a request is not carried out.

@@ -67,7 +67,7 @@ func (a *API) addToken(w http.ResponseWriter, r *http.Request, _ gateway.Identit
 		return
 	}
 	if in.Name == "" {
-		a.fail(w, invalidField("name", "name is required"))
+		a.fail(w, refused(gateway.MissingField(nil, "name")))
 		return
 	}
 	concerns(w, in.Name)

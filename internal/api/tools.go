@@ -3,7 +3,6 @@ package api
 import (
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 
 	"genkan/internal/api/client"
@@ -54,28 +53,14 @@ func toolOf(e catalog.Entry) client.Tool {
 
 func (a *API) listTools(w http.ResponseWriter, r *http.Request, _ gateway.Identity) {
 	q := r.URL.Query()
-	page, err := positive(q.Get("page"), 1, 1<<31-1, "page")
-	if err != nil {
-		a.fail(w, err)
-		return
-	}
-	limit, err := positive(q.Get("limit"), usualOnAPage, mostOnAPage, "limit")
-	if err != nil {
-		a.fail(w, err)
-		return
-	}
-	enabled, asked := q.Get("enabled"), q.Get("enabled") != ""
-	if asked && enabled != "true" && enabled != "false" {
-		a.fail(w, breaks("type", map[string]any{"type": "boolean"}, "enabled", "enabled must be true or false"))
-		return
-	}
-	category, tag, server := q.Get("category"), q.Get("tag"), q.Get("server")
+	page, limit := numberIn(q, "page", 1), numberIn(q, "limit", usualOnAPage)
+	enabled, category, tag, server := q.Get("enabled"), q.Get("category"), q.Get("tag"), q.Get("server")
 	var found []catalog.Entry
 	for _, e := range a.opt.House().Snapshot().Entries() {
 		if (server == "" || e.Tool.Source.Name() == server) &&
 			(category == "" || e.Override.Category == category) &&
 			(tag == "" || slices.Contains(e.Override.Tags, tag)) &&
-			(!asked || e.Override.Disabled == (enabled == "false")) {
+			(enabled == "" || e.Override.Disabled == (enabled == "false")) {
 			found = append(found, e)
 		}
 	}
@@ -89,29 +74,6 @@ func (a *API) listTools(w http.ResponseWriter, r *http.Request, _ gateway.Identi
 		list.Tools = append(list.Tools, toolOf(e))
 	}
 	encode(w, http.StatusOK, list)
-}
-
-func positive(text string, otherwise, most int, field string) (int, error) {
-	if text == "" {
-		return otherwise, nil
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 || n > most {
-		return 0, outside(field, text, most)
-	}
-	return n, nil
-}
-
-// outside returns the error for a number that must be from 1 to most.
-func outside(field, given string, most int) *gateway.Error {
-	keyword, params := "maximum", map[string]any{"comparison": "<=", "limit": most}
-	switch n, err := strconv.Atoi(given); {
-	case err != nil:
-		keyword, params, given = "type", map[string]any{"type": "integer"}, strconv.Quote(gateway.Short(given))
-	case n < 1:
-		keyword, params = "minimum", map[string]any{"comparison": ">=", "limit": 1}
-	}
-	return breaks(keyword, params, field, "%s must be a whole number from 1 to %d, is %s", field, most, given)
 }
 
 func (a *API) getTool(w http.ResponseWriter, r *http.Request, id gateway.Identity) {
@@ -173,7 +135,7 @@ func clearNulls(body []byte, in *client.ToolChange) (wrong *gateway.Error) {
 		}
 		switch string(key) {
 		case "enabled":
-			wrong = invalidField("enabled", "enabled must be true or false")
+			wrong = refused(gateway.WrongType([]string{"enabled"}, []string{"boolean"}, gateway.TypeName("null")))
 		case "description":
 			in.Description = new(string)
 		case "category":

@@ -4,7 +4,9 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/base64"
+	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"genkan/internal/api"
@@ -20,15 +22,24 @@ func historyDir(dataDir string) string { return filepath.Join(dataDir, "calls") 
 
 // openHistory connects the recorder with the call history.
 func (p *Process) openHistory() {
+	p.secrets = &knownSecrets{vault: p.vault, dir: vaultDir(p.opt.DataDir), admin: p.admin, config: p.Config}
 	key := historyKey(p.vault)
 	writer := history.NewWriter(history.Options{
-		Dir: historyDir(p.opt.DataDir), Run: p.recorder.Run(), Key: key, Log: p.log,
-		Redact: func(body []byte) []byte { body, _ = p.redactBody(body); return body },
-		Keep:   func() history.Keep { return keepOf(p.Config().Record) },
+		Dir: historyDir(p.opt.DataDir), Run: p.recorder.Run(), Log: p.log,
+		Key: func(ctx context.Context) ([]byte, error) {
+			found, err := key(ctx)
+			if err == nil {
+				p.keepsBodies.Store(true)
+				p.rememberSecrets(ctx)
+			}
+			return found, err
+		},
+		Redact: p.redactBody, RedactText: p.redactText,
+		Keep: func() history.Keep { return keepOf(p.Config().Record) },
 	})
 	p.calls = &history.Archive{
 		Reader: history.NewReader(historyDir(p.opt.DataDir), key), Writer: writer, Log: p.log,
-		Redact: func(context.Context) (func([]byte) ([]byte, []string), error) { return p.redactBody, nil },
+		Redact: p.secrets.redact,
 	}
 	p.recorder.Keep(func() record.Keeping { return keepingOf(p.Config().Record, writer) }, p.callStarted, p.callEnded)
 }
@@ -41,19 +52,20 @@ func CallHistory(opt Options) (*api.CallHistory, error) {
 		return nil, err
 	}
 	stored := OpenVault(opt.DataDir)
+	admin, _ := os.ReadFile(AdminTokenFile(opt.DataDir)) // without it there is nothing of it to find
+	secrets := &knownSecrets{
+		vault: stored, dir: vaultDir(opt.DataDir), admin: gateway.Secret(strings.TrimSpace(string(admin))),
+		config: func() *config.Config { return cfg },
+	}
 	key := func(ctx context.Context) ([]byte, error) { return loadHistoryKey(ctx, stored) }
 	return &api.CallHistory{
 		Calls: &history.Archive{
 			Reader: history.NewReader(historyDir(opt.DataDir), key), Log: traceLog(opt.DataDir),
-			Redact: func(context.Context) (func([]byte) ([]byte, []string), error) { return redactStored, nil },
+			Redact: secrets.redact,
 		},
 		Record: func() config.Record { return cfg.Record },
 	}, nil
 }
-
-// redactStored takes the secrets out of a body where no genkan runs. It returns the
-// rules that it broke.
-func redactStored(body []byte) ([]byte, []string) { return body, nil }
 
 // keepOf returns how much of the history a configuration keeps.
 func keepOf(r config.Record) history.Keep {
@@ -111,5 +123,55 @@ func loadHistoryKey(ctx context.Context, v *vault.File) ([]byte, error) {
 	return base64.StdEncoding.DecodeString(text.Reveal())
 }
 
-// redactBody takes the secrets out of a body. It returns the rules that it broke.
-func (p *Process) redactBody(body []byte) ([]byte, []string) { return body, nil }
+// unreadableVault replaces a body from which secrets cannot be taken out.
+const unreadableVault = `"[redacted: the vault cannot be read]"`
+
+// redactBody takes the secrets out of a body before it is stored.
+func (p *Process) redactBody(body []byte) []byte {
+	rules, err := p.secrets.rulesNow(p.life)
+	if err != nil {
+		return []byte(unreadableVault)
+	}
+	body, _ = rules.JSON(body)
+	return body
+}
+
+// redactText takes the secrets out of an error before it is stored. The log's rules have
+// been applied to it; these know the vault, too.
+func (p *Process) redactText(text string) string {
+	if !p.keepsBodies.Load() {
+		return text // the vault may be locked, and nothing else needs it
+	}
+	rules, err := p.secrets.rulesNow(p.life)
+	if err != nil {
+		return unreadableVault
+	}
+	text, _ = rules.Text(text)
+	return text
+}
+
+// rememberSecrets lets the secrets of today be recognised in the history later.
+func (p *Process) rememberSecrets(ctx context.Context) {
+	if err := p.secrets.remember(ctx, time.Now()); err != nil {
+		p.log.Warn("the vault does not remember the secrets of today; if they are replaced, older calls in the history may show them", "error", err)
+	}
+}
+
+// watchSecrets remembers secrets that are put into the vault without a reload, such as
+// renewed tokens.
+func (p *Process) watchSecrets(ctx context.Context) {
+	ticker := time.NewTicker(time.Minute)
+	defer ticker.Stop()
+	var seen time.Time
+	for {
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return
+		}
+		if info, err := os.Stat(vaultDir(p.opt.DataDir)); err == nil && p.keepsBodies.Load() && !info.ModTime().Equal(seen) {
+			p.rememberSecrets(ctx)
+			seen = info.ModTime()
+		}
+	}
+}

@@ -1,82 +1,244 @@
 package app
 
 import (
+	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
-	"genkan/internal/api/client"
+	"genkan/internal/gateway"
+	"genkan/internal/history"
+	"genkan/internal/mcpserver"
 )
 
-// Two clients with tokens see their own calls and nothing of each other's, live and in
-// the history. An administrator sees both, and the log has who read what others sent.
-func TestCallsOfOthers(t *testing.T) {
+// recorded returns the calls of the history, the oldest first.
+func (h *testHouse) recorded(who gateway.Identity) []history.Listed {
+	h.t.Helper()
+	list, err := h.calls.List(h.t.Context(), who, history.Query{})
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	for i, j := 0, len(list.Calls)-1; i < j; i, j = i+1, j-1 {
+		list.Calls[i], list.Calls[j] = list.Calls[j], list.Calls[i]
+	}
+	return list.Calls
+}
+
+var everything = gateway.Identity{ClientID: "admin", Admin: true}
+
+// Every call is one entry, whatever way it came and went.
+func TestTheHistoryOfCalls(t *testing.T) {
 	t.Parallel()
-	file := servers(conf{"one": child(t)})
-	file["record"] = conf{"bodies": "all"}
-	h := openHouse(t, file)
+	h := openHouse(t, servers(conf{"one": child(t)}))
 	h.waitReady("one")
-	as := map[string]http.Header{"admin": nil}
-	watchers := map[string]watcher{"admin": watch(t, h.token, h.overHTTP, "calls", "config")}
-	for _, name := range []string{"alice", "bob"} {
-		_, token, err := h.tokens.Add(t.Context(), name, false)
+	h.mustCall("one__echo", `{"text":"hello"}`)
+	if _, err := h.call("one__echo", `{}`); err == nil {
+		t.Error("it must fail")
+	}
+	if _, err := h.call("no_such_tool", `{}`); err == nil {
+		t.Error("it must fail")
+	}
+	h.request(http.MethodPost, "/mcp?mode=search", fmt.Sprintf(
+		`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"call_tool","arguments":{"name":"one__echo","arguments":{"text":"through"}},"_meta":{%s}}}`, modernMeta),
+		http.Header{"Mcp-Protocol-Version": {"2026-07-28"}, "Mcp-Method": {"tools/call"}, "Mcp-Name": {"call_tool"}})
+	h.request(http.MethodPost, "/v1/tools/call", `{"name":"one__echo","parameters":{"text":"rest"}}`, nil)
+	h.talk(mcpserver.StdioOptions{Client: "cursor"},
+		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"Cursor","version":"1.7"}}}`,
+		`{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"one__echo","arguments":{"text":"stdio"}}}`)
+
+	calls := h.recorded(everything)
+	want := []history.Listed{
+		{Entry: history.Entry{Caller: "admin", Edge: "http", Era: "modern", Server: "one", Tool: "one__echo", Outcome: "ok"}, Arguments: `{"text":"hello"}`},
+		{Entry: history.Entry{Caller: "admin", Edge: "http", Era: "modern", Server: "one", Tool: "one__echo", Outcome: "tool_error", Error: "echo needs a text"}, Arguments: `{}`},
+		{Entry: history.Entry{Caller: "admin", Edge: "http", Era: "modern", Tool: "no_such_tool", Outcome: "not_found", Error: "Unknown tool: no_such_tool. tools/list names the tools there are"}, Arguments: `{}`},
+		{Entry: history.Entry{Caller: "admin", Edge: "http", Era: "modern", Server: "one", Tool: "one__echo", Outcome: "ok", Through: "call_tool"}, Arguments: `{"text":"through"}`},
+		{Entry: history.Entry{Caller: "admin", Edge: "rest", Era: "none", Server: "one", Tool: "one__echo", Outcome: "ok"}, Arguments: `{"text":"rest"}`},
+		{Entry: history.Entry{Caller: "local:cursor", Client: "Cursor 1.7", Edge: "stdio", Era: "legacy", Server: "one", Tool: "one__echo", Outcome: "ok"}, Arguments: `{"text":"stdio"}`},
+	}
+	if len(calls) != len(want) {
+		t.Fatalf("%d calls, want %d", len(calls), len(want))
+	}
+	ids := map[string]bool{}
+	for i, got := range calls {
+		if got.ID == "" || ids[got.ID] || got.Method != "tools/call" || got.BytesIn == 0 || got.TokensIn == 0 {
+			t.Errorf("call %d: %+v", i, got)
+		}
+		ids[got.ID] = true
+		if got.Server != "" && (got.Timing.Server <= 0 || got.Timing.Server > got.Took || got.Attempts != 1 || got.BytesOut == 0) {
+			t.Errorf("call %d took %v: %+v", i, got.Took, got)
+		}
+		facts := history.Listed{Entry: history.Entry{
+			Caller: got.Caller, Client: got.Client, Edge: got.Edge, Era: got.Era, Server: got.Server, Tool: got.Tool,
+			Outcome: got.Outcome, Error: got.Error, Through: got.Through,
+		}, Arguments: got.Arguments}
+		if facts != want[i] {
+			t.Errorf("call %d:\ngot  %+v\nwant %+v", i, facts, want[i])
+		}
+	}
+	shown, err := h.calls.Show(t.Context(), everything, calls[0].ID)
+	if err != nil || !strings.Contains(string(shown.Request), `"arguments":{"text":"hello"}`) || !strings.Contains(string(shown.Response), `"text":"hello"`) {
+		t.Errorf("%s %s %v", shown.Request, shown.Response, err)
+	}
+	if lines := h.logLines("call"); lines[0]["request_id"] != calls[0].ID {
+		t.Errorf("the log names the call %v, the history %s", lines[0]["request_id"], calls[0].ID)
+	}
+}
+
+// Whose bodies are kept is as the configuration says, and each client sees its own
+// calls only.
+func TestWhoseBodiesAreKept(t *testing.T) {
+	t.Parallel()
+	one := child(t)
+	h := openHouse(t, with(servers(conf{"one": one}), conf{"record": conf{"bodies": "off"}}))
+	h.waitReady("one")
+	h.as("ann")
+	local := mcpserver.StdioOptions{Client: "cursor"}
+	call := `{"jsonrpc":"2.0","id":2,"method":"tools/call","params":{"name":"one__echo","arguments":{"text":"x"}}}`
+	for i, c := range []struct {
+		record any
+		kept   [3]bool // of ann, of the local client; whether there is an entry
+	}{
+		{conf{"bodies": "off"}, [3]bool{false, false, true}},
+		{conf{"bodies": "local"}, [3]bool{false, true, true}},
+		{conf{"bodies": "all"}, [3]bool{true, true, true}},
+		{"off", [3]bool{false, false, false}},
+	} {
+		h.reload(with(servers(conf{"one": one}), conf{"record": c.record}))
+		before := len(h.recorded(everything))
+		h.mustCall("one__echo", `{"text":"x"}`)
+		h.talk(local, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"Cursor","version":"1.7"}}}`, call)
+		calls := h.recorded(everything)[before:]
+		if !c.kept[2] {
+			if len(calls) != 0 {
+				t.Errorf("%d: %d calls were kept", i, len(calls))
+			}
+			continue
+		}
+		if len(calls) != 2 || calls[0].Has(history.HasBodies) != c.kept[0] || calls[1].Has(history.HasBodies) != c.kept[1] {
+			t.Errorf("%d: %+v", i, calls)
+		}
+	}
+	h.as("bob")
+	h.mustCall("one__echo", `{"text":"y"}`)
+	whose := map[string]int{}
+	for _, e := range h.recorded(gateway.Identity{ClientID: "ann"}) {
+		whose[e.Caller]++
+		if _, err := h.calls.Show(t.Context(), gateway.Identity{ClientID: "bob"}, e.ID); err == nil || gateway.AsError(err).Code != gateway.CodeNotFound {
+			t.Errorf("bob reads a call of ann: %v", err)
+		}
+		if e.Has(history.HasBodies) {
+			if _, err := h.calls.Show(t.Context(), everything, e.ID); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	if len(whose) != 1 || whose["ann"] != 3 {
+		t.Errorf("ann sees %v", whose)
+	}
+	if read := h.logLines("an administrator read what another client sent and received"); len(read) != 1 || read[0]["client"] != "ann" || read[0]["reader"] != "admin" {
+		t.Errorf("the log has %v", read)
+	}
+}
+
+// Without replay nothing is kept that only a replay needs.
+func TestRecordWithoutReplay(t *testing.T) {
+	t.Parallel()
+	h := openHouse(t, with(servers(conf{"one": child(t)}), conf{"record": conf{"replay": "off"}}))
+	h.waitReady("one")
+	h.mustCall("one__echo", `{"text":"x"}`)
+	call := h.recorded(everything)[0]
+	_, bodies, err := h.calls.Reader.Bodies(t.Context(), call.ID, "")
+	if err != nil || call.Has(history.Replayable) || bodies.Sent != nil || bodies.Answered != nil || bodies.Request == nil {
+		t.Errorf("%+v %s %v", call, bodies, err)
+	}
+}
+
+// Secrets pass through arguments, results, headers and errors, in the spellings that
+// programs use, and are readable in no file of the history and in nothing that it
+// shows, also after they were replaced.
+func TestNoSecretIsInTheHistory(t *testing.T) {
+	t.Parallel()
+	const canaries = 20
+	secret := func(n int) string { return fmt.Sprintf("cAn4ry/+&=%02dxyz%02d", n, n) }
+	env := conf{}
+	for n := range canaries {
+		env[fmt.Sprintf("API_KEY_%d", n)] = secret(n)
+	}
+	one := child(t)
+	one["env"] = with(one["env"].(conf), env)
+	web := with(sibling(t), conf{"headers": conf{"X-Api-Key": secret(0)}})
+	h := openHouse(t, servers(conf{"one": one, "web": web}))
+	h.waitReady("one", "web")
+	for n := range canaries {
+		for _, form := range []string{
+			secret(n), base64.StdEncoding.EncodeToString([]byte("user:" + secret(n))), url.QueryEscape(secret(n)),
+			`{"nested":"` + secret(n) + `"}`,
+		} {
+			text, err := json.Marshal(map[string]string{"text": form})
+			if err != nil {
+				t.Fatal(err)
+			}
+			h.mustCall([]string{"one__echo", "web__echo"}[n%2], string(text)) // in arguments and result
+		}
+		failing, err := json.Marshal(map[string]any{"error_json": map[string]any{"code": -32001, "message": "bad key " + secret(n)}})
 		if err != nil {
 			t.Fatal(err)
 		}
-		as[name] = http.Header{"Authorization": {"Bearer " + token.Reveal()}}
-		watchers[name] = watch(t, token.Reveal(), h.overHTTP, "calls", "config")
+		_, _ = h.call("one__raw", string(failing))
+		_, _ = h.call("no_such_"+secret(n), `{}`)
 	}
-	for _, w := range watchers {
-		h.opened(w)
+	if env := h.mustCall("one__env", `{}`); !strings.Contains(env, secret(7)) {
+		t.Fatal("the server does not have the secrets")
 	}
-	words := map[string]string{"alice": "word-of-alice-plum", "bob": "word-of-bob-pear"}
-	for _, name := range []string{"alice", "bob"} {
-		status, body := h.request(http.MethodPost, "/v1/tools/call", `{"name":"one__echo","parameters":{"text":"`+words[name]+`"}}`, as[name])
-		if status != http.StatusOK {
-			t.Fatal(body)
+	shown := func() string {
+		var all strings.Builder
+		list, err := h.calls.List(t.Context(), everything, history.Query{Limit: history.MaxLimit})
+		if err != nil || len(list.Calls) != 6*canaries+1 {
+			t.Fatalf("%d calls, %v", len(list.Calls), err)
 		}
-	}
-	ids := map[string]string{}
-	for name, w := range watchers {
-		for _, whose := range []string{"alice", "bob"} {
-			if name != "admin" && name != whose {
-				continue
+		for _, c := range list.Calls {
+			call, err := h.calls.Show(t.Context(), everything, c.ID)
+			if err != nil {
+				t.Fatal(err)
 			}
-			for _, event := range []string{client.EventCallStarted, client.EventCallEnded} {
-				e := w.until(event) // the next event about a call
-				var call client.CallEnded
-				if err := json.Unmarshal(e.Data, &call); err != nil || e.Client != whose || call.Client != whose || call.Server != "one" || call.Tool != "one__echo" ||
-					(event == client.EventCallEnded) != (call.Outcome == "ok") || strings.Contains(string(e.Data), "word-of") {
-					t.Errorf("%s got %s of %s: %s", name, e.Name, e.Client, e.Data)
+			fmt.Fprintf(&all, "%+v %s %s %s\n", c, call.Request, call.Response, call.Redacted)
+		}
+		found, err := h.calls.List(t.Context(), everything, history.Query{Text: secret(3)})
+		if err != nil || len(found.Calls) != 0 {
+			t.Errorf("searching for a secret finds %d calls, %v", len(found.Calls), err)
+		}
+		return all.String()
+	}
+	seen := map[string]string{"what is shown": shown()}
+	if !strings.Contains(seen["what is shown"], "[redacted:") {
+		t.Error("nothing was taken out: nothing is proved")
+	}
+	h.reload(servers(conf{"one": child(t)}))
+	seen["what is shown after the secrets have gone"] = shown()
+	files, err := filepath.Glob(filepath.Join(h.dir, "calls", "*"))
+	if err != nil || len(files) < 2 {
+		t.Fatal(files, err)
+	}
+	for _, f := range files {
+		text, err := os.ReadFile(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen[f] = string(text)
+	}
+	for n := range canaries {
+		for place, text := range seen {
+			for _, d := range disguises(secret(n)) {
+				if i := strings.Index(text, d); i >= 0 {
+					t.Errorf("%s has %q: …%s…", place, secret(n), text[max(i-200, 0):min(i+100, len(text))])
+					break
 				}
-				ids[whose] = call.ID
 			}
 		}
-	}
-	read := "an administrator read what another client sent and received"
-	for _, path := range []string{"/v1/calls", "/v1/calls?text=word-of", "/v1/calls/stats", "/v1/calls/" + ids["alice"], "/v1/calls/" + ids["bob"]} {
-		for _, c := range []struct{ who, other string }{{"alice", "bob"}, {"bob", "alice"}} {
-			_, body := h.request(http.MethodGet, path, "", as[c.who])
-			if strings.Contains(body, words[c.other]) || strings.Contains(body, `"`+c.other+`"`) {
-				t.Errorf("%s sees the call of %s at %s: %s", c.who, c.other, path, body)
-			}
-		}
-	}
-	if status, body := h.request(http.MethodGet, "/v1/calls/"+ids["bob"], "", as["bob"]); status != http.StatusOK || !strings.Contains(body, words["bob"]) {
-		t.Errorf("bob's own: %s", body)
-	}
-	if lines := h.logLines(read); len(lines) != 0 {
-		t.Errorf("clients that read their own are logged: %v", lines)
-	}
-	if status, body := h.request(http.MethodGet, "/v1/calls/"+ids["bob"], "", nil); status != http.StatusOK || !strings.Contains(body, words["bob"]) {
-		t.Errorf("the administrator: %s", body)
-	}
-	lines := h.logLines(read)
-	if len(lines) != 1 || lines[0]["client"] != "bob" || lines[0]["reader"] != "admin" || lines[0]["request_id"] != ids["bob"] {
-		t.Errorf("the log has %v", lines)
-	}
-	if strings.Contains(h.log.String(), "word-of") {
-		t.Error("the log has what was sent")
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -43,6 +44,8 @@ type house struct {
 	// passed.
 	settled  atomic.Bool
 	settleBy time.Time
+	// settling makes the first of many callers read the lists for all of them.
+	settling sync.Mutex
 }
 
 // firstListPatience is the default of Options.FirstListPatience. Many clients
@@ -71,6 +74,11 @@ func (h *house) settle(ctx context.Context) {
 		}
 	}
 	// The sources have their lists now, but the catalog may not have read them yet.
+	h.settling.Lock()
+	defer h.settling.Unlock()
+	if h.settled.Load() {
+		return
+	}
 	for _, s := range h.servers {
 		for _, kind := range gateway.Kinds() {
 			h.Refresh(s.Name(), kind)

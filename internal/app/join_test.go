@@ -118,7 +118,7 @@ func descendants(t *testing.T, parent, pid int) []int {
 func testBackgroundIsKilled(t *testing.T, genkan string) {
 	counter := filepath.Join(t.TempDir(), "counter")
 	w := faultWorkshop(t, genkan, "-counter", counter)
-	const editors, callers = 5, 4
+	editors, callers := testkit.Count(3, 5), testkit.Count(2, 4)
 	var done, lost, slowest atomic.Int64
 	var load sync.WaitGroup
 	stop := make(chan struct{})
@@ -151,11 +151,11 @@ func testBackgroundIsKilled(t *testing.T, genkan string) {
 			})
 		}
 	}
-	const kills = 3
+	kills := testkit.Count(2, 3)
 	var hanging []chan string
 	for range kills {
 		before := done.Load()
-		testkit.Eventually(t, func() bool { return done.Load() > before+200 }, "calls are answered")
+		testkit.Eventually(t, func() bool { return done.Load() > before+int64(testkit.Count(50, 200)) }, "calls are answered")
 		owner, children := w.owner(), w.aliveChildren()
 		hanging = hanging[:0]
 		for _, e := range all {
@@ -188,7 +188,7 @@ func testBackgroundIsKilled(t *testing.T, genkan string) {
 	if n < done.Load() || n > done.Load()+lost.Load() {
 		t.Errorf("%d calls were carried out", n)
 	}
-	if lost.Load() > kills*editors*callers {
+	if lost.Load() > int64(kills*editors*callers) {
 		t.Errorf("%d calls were lost, more than can have been under way", lost.Load())
 	}
 	for _, e := range all {

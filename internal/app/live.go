@@ -19,11 +19,15 @@ import (
 	"genkan/internal/upstream"
 )
 
-// startedCall and endedCall are the data of events about calls. They are converted for
-// the first reader, so that a call does not pay for it.
+// startedCall, endedCall and failedCall are the data of events about calls. They are
+// converted for the first reader, so that a call does not pay for it.
 type (
 	startedCall history.Entry
 	endedCall   history.Entry
+	failedCall  struct {
+		p *Process
+		e *history.Entry
+	}
 )
 
 // ForReader returns what the call is.
@@ -32,6 +36,13 @@ func (c *startedCall) ForReader(gateway.Identity) any { return api.CallStarted((
 // ForReader returns how the call went.
 func (c *endedCall) ForReader(gateway.Identity) any { return api.CallEnded((*history.Entry)(c)) }
 
+// ForReader returns how the call went, with the error as the history keeps it.
+func (c failedCall) ForReader(gateway.Identity) any {
+	ended := api.CallEnded(c.e)
+	ended.Error = c.p.redactText(ended.Error)
+	return ended
+}
+
 // callStarted publishes that a call begins, for its caller and administrators.
 func (p *Process) callStarted(e *history.Entry) {
 	p.live.Publish(events.Event{Topic: events.Calls, Name: client.EventCallStarted, Client: e.Caller, Data: (*startedCall)(e)})
@@ -39,7 +50,11 @@ func (p *Process) callStarted(e *history.Entry) {
 
 // callEnded publishes that a call has ended.
 func (p *Process) callEnded(e *history.Entry) {
-	p.live.Publish(events.Event{Topic: events.Calls, Name: client.EventCallEnded, Client: e.Caller, Data: (*endedCall)(e)})
+	var data any = (*endedCall)(e)
+	if e.Error != "" {
+		data = failedCall{p, e}
+	}
+	p.live.Publish(events.Event{Topic: events.Calls, Name: client.EventCallEnded, Client: e.Caller, Data: data})
 }
 
 // serverState is the data of an event about a server.
@@ -54,6 +69,9 @@ type serverState struct {
 
 // ForReader returns what GET /v1/servers says to the reader.
 func (s serverState) ForReader(who gateway.Identity) any {
+	if !who.Admin {
+		who = gateway.Identity{} // all others read the same
+	}
 	out := client.ServerEvent{
 		Name: s.name, State: string(s.State), Cause: s.Cause, SignIn: s.SignIn,
 		Problem: s.p.language().Text(api.ProblemOf(s.Status, who)),

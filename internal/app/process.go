@@ -96,6 +96,12 @@ type Process struct {
 	signIns  *signin.SignIns
 	recorder *record.Recorder
 	calls    *history.Archive
+	// secrets are what is taken out of the bodies of calls. keepsBodies is set once
+	// bodies are kept.
+	secrets     *knownSecrets
+	keepsBodies atomic.Bool
+	// masking takes secrets out of texts for the log.
+	masking  atomic.Pointer[masking]
 	executor *execute.Executor
 	// live has the latest events, for those who follow them. works counts the pieces of
 	// work whose progress it has.
@@ -184,9 +190,7 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 		lost:      make(chan struct{}),
 		vault:     OpenVault(opt.DataDir),
 	}
-	p.recorder = record.New(opt.Log, func(server, text string) string {
-		return registry.Redact(p.house.Load().config, server, text)
-	})
+	p.recorder = record.New(opt.Log, func(_, text string) string { return p.withoutSecrets(text) })
 	p.serverLog, p.flushServerLog = logs.ByServer(opt.Log)
 	p.catalogLog = logs.Once(p.serverLog)
 	p.dirty.lists = map[dirtyList]bool{}
@@ -248,6 +252,7 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 	p.beside.Go(func() { p.watch(p.life) })
 	p.beside.Go(func() { p.registry.Watch(p.life) })
 	p.beside.Go(func() { p.watchDatabase(p.life) })
+	p.beside.Go(func() { p.watchSecrets(p.life) })
 	p.beside.Go(func() {
 		p.tokens.NoteUses(p.life, func(err error) { p.log.Warn("when tokens were used could not be written down", "error", err) })
 	})

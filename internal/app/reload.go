@@ -130,6 +130,9 @@ func (p *Process) renew(kept []config.StoredServer, commit func(*config.Config) 
 	p.publishServers(old, fresh)
 	p.publishLists()
 	p.publishReload(nil)
+	if p.keepsBodies.Load() {
+		p.rememberSecrets(p.life)
+	}
 	for _, aside := range cfg.Rejected {
 		p.log.Warn("a server of the database is not used", "server", aside.Name, "reason", aside.Reason.String())
 	}

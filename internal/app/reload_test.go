@@ -237,7 +237,7 @@ func TestAHundredReloads(t *testing.T) {
 	steady := h.startLoad(4, "stays__echo", `{"text":"x"}`)
 	shaken := h.startLoad(2, "changes__echo", `{"text":"x"}`)
 	began := time.Now()
-	count := testkit.Count(20, 100)
+	count := testkit.Count(10, 100)
 	for i := 1; i <= count; i++ {
 		h.reload(config(i))
 		// Calls get through between reloads, also to the changed one.

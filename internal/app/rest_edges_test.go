@@ -61,7 +61,7 @@ func TestRESTUnderLoad(t *testing.T) {
 	h.waitReady("one", "two")
 	testkit.Eventually(t, func() bool { return h.lists("one__echo") && h.lists("two__echo") }, "listed")
 	var all sync.WaitGroup
-	rounds := testkit.Count(10, 30)
+	rounds := testkit.Count(6, 30)
 	repeat := func(what func(i int)) {
 		all.Go(func() {
 			for i := range rounds {

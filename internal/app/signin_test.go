@@ -190,7 +190,7 @@ func TestManyCallsOnAnExpiredToken(t *testing.T) {
 			d := openDoor(t, c.options, nil)
 			d.mustLogin()
 			d.mustCall("one__write", "{}")
-			calling := testkit.Count(30, 100)
+			calling := testkit.Count(15, 100)
 			for round := 1; round <= 2; round++ {
 				before := d.auth.Count("tool")
 				c.expire(d)

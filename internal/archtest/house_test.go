@@ -7,7 +7,7 @@ const module = "genkan"
 // below it; packages of one room may import each other.
 const (
 	vocabulary = "gateway jsonrpc"
-	rooms      = "attribution bridge catalog clients config connections doctor embed events execute guide history identity kb launch learn lock logs n8n ratelimit reception record registry script search setup shape signin tasks upstream vault views workflow workspace"
+	rooms      = "attribution bridge catalog clients config connections doctor embed events execute guide history identity kb launch learn lock logs n8n ratelimit reception record redact registry script search setup shape signin tasks upstream vault views workflow workspace"
 	stores     = "sqlite postgres"
 	edges      = "mcpserver api web"
 	// language is what messages are said in where they leave the house.
@@ -40,12 +40,16 @@ var house = map[string]row{
 	// How many tokens a text has.
 	"tokens": {"", fixtures},
 
+	// One set of rules that take secrets out of texts, for whoever shows one.
+	"redact": {"gateway", fixtures},
+
 	// Rooms know the vocabulary and never one another, but for workflow → script,
-	// upstream → launch, record → logs and history, guide and learn → search, and views.
+	// upstream → launch, record → logs and history, clients → redact, guide and learn →
+	// search, and views.
 	"attribution": {vocabulary, fixtures},
 	"bridge":      {vocabulary + " filelock privatedir", fixtures},
 	"catalog":     {vocabulary, fixtures},
-	"clients":     {vocabulary, fixtures + " vault"},
+	"clients":     {vocabulary + " redact", fixtures + " vault"},
 	"config":      {vocabulary, fixtures},
 	"doctor":      {vocabulary, fixtures},
 	"embed":       {vocabulary, fixtures},
@@ -76,8 +80,8 @@ var house = map[string]row{
 
 	// connections limits the connections of a net/http server, for app's listener.
 	"connections": {vocabulary, fixtures},
-	"registry":    {vocabulary + " catalog clients config upstream", fixtures + " vault"}, // stores config's servers, and tests them
-	"setup":       {vocabulary + " clients config identity", fixtures + " vault"},         // imports and connects
+	"registry":    {vocabulary + " catalog clients config redact upstream", fixtures + " vault"}, // stores config's servers, and tests them
+	"setup":       {vocabulary + " clients config identity", fixtures + " vault"},                // imports and connects
 
 	// The languages. Only who shows a message asks for it; all others pass it on
 	// as it is.
@@ -137,7 +141,7 @@ var confined = []confinement{
 }
 
 // standardLibraryOnly are the rooms that import no library at all.
-const standardLibraryOnly = "gateway lang"
+const standardLibraryOnly = "gateway lang redact"
 
 // alone are packages of rooms that import the standard library and nothing else, not
 // even from their own room: they can be read, tested and reused by themselves.

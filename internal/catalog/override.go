@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -78,41 +79,60 @@ const (
 	largestExample     = 64 << 10 // bytes
 )
 
-// Check refuses what does not make sense, and names the field.
+// Check returns everything that does not make sense.
 func (o *Override) Check() error {
-	if len(o.Description) > longestDescription {
-		return wrongField("description", gateway.Textf("must not be longer than %d bytes", longestDescription))
+	var problems gateway.Problems
+	longest := func(field string, has, limit int) {
+		if has > limit {
+			problems.Add(wrongField(field, "maxLength", map[string]any{"limit": limit},
+				gateway.Textf("%s must have at most %d bytes, has %d", field, limit, has)))
+		}
 	}
+	most := func(field string, has, limit int) bool {
+		if has > limit {
+			problems.Add(wrongField(field, "maxItems", map[string]any{"limit": limit},
+				gateway.Textf("%s must have at most %d entries, has %d", field, limit, has)))
+		}
+		return has <= limit
+	}
+	word := func(field, text string) {
+		if !isWord(text) {
+			problems.Add(wrongField(field, "format", map[string]any{"format": "word"},
+				gateway.Textf("%s must be one line of at most %d bytes, without space around it, is %q", field, longestWord, gateway.Short(text))))
+		}
+	}
+	longest("description", len(o.Description), longestDescription)
 	for _, one := range []struct{ field, text string }{
 		{"category", o.Category}, {"author", o.Author}, {"version", o.Version},
 	} {
-		if one.text != "" && !isWord(one.text) {
-			return wrongField(one.field, notAWord())
+		if one.text != "" {
+			word(one.field, one.text)
 		}
 	}
 	for _, list := range []struct {
 		field string
 		words []string
 	}{{"tags", o.Tags}, {"dependencies", o.Dependencies}} {
-		if len(list.words) > mostWords {
-			return wrongField(list.field, gateway.Textf("must not have more than %d entries", mostWords))
-		}
-		if !allOf(list.words, isWord) {
-			return wrongField(list.field, notAWord())
+		if most(list.field, len(list.words), mostWords) {
+			for _, one := range list.words {
+				word(list.field, one) // its place may not be that in a request, which can add tags
+			}
 		}
 	}
-	if len(o.Examples) > mostExamples {
-		return wrongField("examples", gateway.Textf("must not have more than %d entries", mostExamples))
-	}
-	for _, example := range o.Examples {
-		switch {
-		case strings.TrimSpace(example.Description) == "":
-			return wrongField("examples.description", gateway.Textf("is required"))
-		case len(example.Parameters) > 0 && example.Parameters[0] != '{':
-			return wrongField("examples.parameters", gateway.Textf("must be an object"))
-		case len(example.Description)+len(example.Parameters)+len(example.ExpectedResult) > largestExample:
-			return wrongField("examples", gateway.Textf("must not be longer than %d bytes", largestExample))
+	if most("examples", len(o.Examples), mostExamples) {
+		for i, example := range o.Examples {
+			at := []string{"examples", strconv.Itoa(i)}
+			if strings.TrimSpace(example.Description) == "" {
+				problems.Add(gateway.MissingField(at, "description"))
+			}
+			if len(example.Parameters) > 0 && example.Parameters[0] != '{' {
+				problems.Add(gateway.WrongType(append(at, "parameters"), []string{"object"}, gateway.TypeName(jsonrpc.TypeOf(example.Parameters))))
+			}
+			longest(gateway.FieldName(at), len(example.Description)+len(example.Parameters)+len(example.ExpectedResult), largestExample)
 		}
+	}
+	if wrong := problems.Err(); wrong != nil {
+		return wrong
 	}
 	return nil
 }
@@ -130,24 +150,14 @@ func once(words []string) []string {
 	return out
 }
 
-func allOf(words []string, fits func(string) bool) bool {
-	return !slices.ContainsFunc(words, func(word string) bool { return !fits(word) })
-}
-
 // isWord reports whether a text is one line without space around it.
 func isWord(text string) bool {
 	return text != "" && len(text) <= longestWord && utf8.ValidString(text) && strings.TrimSpace(text) == text &&
 		!strings.ContainsFunc(text, unicode.IsControl)
 }
 
-func notAWord() gateway.Text {
-	return gateway.Textf("must be one line of at most %d bytes, without space around it", longestWord)
-}
-
-func wrongField(field string, why gateway.Text) error {
-	e := gateway.Errorf(gateway.CodeInvalid, "%s: %s", field, why)
-	e.Field = field
-	return e
+func wrongField(field, keyword string, params map[string]any, text gateway.Text) gateway.Problem {
+	return gateway.Problem{Field: field, Pointer: gateway.Pointer(strings.Split(field, ".")), Keyword: keyword, Params: params, Text: text}
 }
 
 // describeAs puts a better description into a definition.

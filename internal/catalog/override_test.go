@@ -155,12 +155,12 @@ func TestOverridesAreChecked(t *testing.T) {
 		"an empty tag":          {catalog.Override{Tags: []string{"a", ""}}, "tags"},
 		"many tags":             {catalog.Override{Tags: strings.Fields(manyWords(65))}, "tags"},
 		"a long dependency":     {catalog.Override{Dependencies: []string{long}}, "dependencies"},
-		"an example of nothing": {catalog.Override{Examples: []catalog.Example{{}}}, "examples.description"},
+		"an example of nothing": {catalog.Override{Examples: []catalog.Example{{}}}, "examples.0.description"},
 		"an example with a list": {
-			catalog.Override{Examples: []catalog.Example{{Description: "d", Parameters: json.RawMessage(`[1]`)}}}, "examples.parameters",
+			catalog.Override{Examples: []catalog.Example{{Description: "d", Parameters: json.RawMessage(`[1]`)}}}, "examples.0.parameters",
 		},
 		"a huge example": {
-			catalog.Override{Examples: []catalog.Example{{Description: strings.Repeat("x", 65<<10)}}}, "examples",
+			catalog.Override{Examples: []catalog.Example{{Description: strings.Repeat("x", 65<<10)}}}, "examples.0",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

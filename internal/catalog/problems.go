@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 	"maps"
 	"math/big"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -303,8 +303,12 @@ func valueAt(value any, path []string) any {
 	return value
 }
 
-// wordLike is a text that may stand in an enumeration.
-var wordLike = regexp.MustCompile(`^[\p{L}\p{N}_.:/-]{0,32}$`)
+// wordLike reports whether a text may stand in an enumeration.
+func wordLike(text string) bool {
+	return utf8.RuneCountInString(text) <= 32 && !strings.ContainsFunc(text, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !strings.ContainsRune("_.:/-", r)
+	})
+}
 
 // shown returns a value as a message repeats it: a number or a boolean as it is, and
 // of everything else the type and size. A short word is shown if words is set.
@@ -321,7 +325,7 @@ func shown(value any, words bool) any {
 		}
 		return gateway.Textf("a number of %d characters", len(v))
 	case string:
-		if words && wordLike.MatchString(v) {
+		if words && wordLike(v) {
 			return strconv.Quote(v)
 		}
 		return gateway.Textf("a string of %d characters", utf8.RuneCountInString(v))

@@ -9,10 +9,12 @@ import (
 	"github.com/yosida95/uritemplate/v3"
 
 	"genkan/internal/gateway"
+	"genkan/internal/jsonrpc"
 )
 
 // Resolve sets the tool of a call. Only here a name becomes a tool, and a URI a
-// server.
+// server. Arguments of a tool that are not an object are refused, so that no later
+// step or server meets them.
 func (c *Catalog) Resolve(call *gateway.Call) error {
 	tool := c.Find(call.Kind, call.Name)
 	if tool == nil {
@@ -24,6 +26,9 @@ func (c *Catalog) Resolve(call *gateway.Call) error {
 		return c.unknown(call.Kind, call.Name)
 	}
 	call.Tool = tool
+	if args := call.Params.Get(call.Params.Arguments); call.Kind == gateway.KindTool && args != nil && args[0] != '{' {
+		return gateway.InvalidInput([]gateway.Problem{gateway.NotAnObject("arguments", jsonrpc.TypeOf(args))}, 1)
+	}
 	return nil
 }
 

@@ -257,7 +257,7 @@ func (c *command) kbPath() *cobra.Command {
 				fmt.Fprintln(c.std.Out, strings.Join(steps, " – "))
 			}
 			if found.Truncated {
-				fmt.Fprintln(c.std.Err, c.say("There are more than these."))
+				fmt.Fprintln(c.std.Err, c.say("More paths may exist."))
 			}
 			return nil
 		},

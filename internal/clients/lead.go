@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"genkan/internal/gateway"
+	"genkan/internal/redact"
 )
 
 // Lead is an entry that leads to genkan.
@@ -46,7 +47,7 @@ func (d *entryDraft) lead() Lead {
 	}
 	for name, value := range d.headers {
 		scheme, token, ok := strings.Cut(value, " ")
-		if ok && strings.EqualFold(name, "Authorization") && strings.EqualFold(scheme, "bearer") && !placeholder(token) {
+		if ok && strings.EqualFold(name, "Authorization") && strings.EqualFold(scheme, "bearer") && !redact.Placeholder(token) {
 			l.Token = gateway.Secret(strings.TrimSpace(token))
 		}
 	}

@@ -1,14 +1,12 @@
 package clients
 
 import (
-	"math"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"genkan/internal/gateway"
+	"genkan/internal/redact"
 )
 
 // Literal is a secret that is in a file as plain text.
@@ -147,8 +145,8 @@ func literals(s Server) []Literal {
 			}
 		}
 	}
-	for _, p := range urlSecrets(s.URL) {
-		add(inURL, "", 0, p.secret, p.name)
+	for _, p := range redact.InURL(s.URL) {
+		add(inURL, "", 0, p.Value, p.Name)
 	}
 	return found
 }
@@ -185,44 +183,39 @@ func secretsIn(name, value string) []string {
 	if reference().MatchString(bare) {
 		return besideReferences(name, bare)
 	}
-	if placeholder(bare) {
+	if redact.Placeholder(bare) {
 		return nil
 	}
 	if found := partsOf(bare); len(found) > 0 {
 		return found
 	}
-	if secretWord(name) && !harmless(bare) || wellKnown().MatchString(bare) || random(bare) {
+	if redact.SecretName(name) && !redact.Harmless(bare) || redact.WellKnown(bare) || redact.Random(bare) {
 		return []string{bare}
 	}
 	// Headers may be inside of JSON, or of a command line.
-	if m := bearer().FindStringSubmatch(value); m != nil && !placeholder(m[1]) {
-		return []string{m[1]}
+	if token, ok := redact.Bearer(value); ok {
+		return []string{token}
 	}
 	return assignedIn(value)
 }
 
 // partsOf returns the secrets of a URL.
-func partsOf(text string) []string {
-	var found []string
-	for _, p := range urlSecrets(text) {
-		if !slices.Contains(found, p.secret) {
-			found = append(found, p.secret)
+func partsOf(text string) []string { return valuesOf(redact.InURL(text)) }
+
+// valuesOf returns each value once.
+func valuesOf(all []redact.Named) []string {
+	var values []string
+	for _, one := range all {
+		if !slices.Contains(values, one.Value) {
+			values = append(values, one.Value)
 		}
 	}
-	return found
+	return values
 }
 
 // assignedIn returns the secrets in a text that names them: JSON, the "Password=x"
 // of a connection, a header on a command line.
-func assignedIn(text string) []string {
-	var found []string
-	for _, p := range assignment().FindAllStringSubmatch(text, -1) {
-		if secretWord(p[1]) && !placeholder(p[4]) && !harmless(p[4]) && !slices.Contains(found, p[4]) {
-			found = append(found, p[4])
-		}
-	}
-	return found
-}
+func assignedIn(text string) []string { return valuesOf(redact.Assigned(text)) }
 
 // besideReferences returns the plain-text secrets in a value that also has
 // references: the password of postgres://me:s3cret@${HOST}/db.
@@ -234,7 +227,7 @@ func besideReferences(name, value string) []string {
 		found = assignedIn(text)
 	}
 	if len(found) == 0 {
-		found, inside = []string{text}, secretWord(name)
+		found, inside = []string{text}, redact.SecretName(name)
 	}
 	var parts []string
 	for _, one := range found {
@@ -242,7 +235,7 @@ func besideReferences(name, value string) []string {
 			const least = 8 // a shorter one is a word like Bearer
 			part = strings.Trim(part, " =:;,")
 			whole := part == one && inside
-			if !whole && !wellKnown().MatchString(part) && !random(part) && (!inside || len(part) < least || harmless(part)) {
+			if !whole && !redact.WellKnown(part) && !redact.Random(part) && (!inside || len(part) < least || redact.Harmless(part)) {
 				continue
 			}
 			if part != "" && !slices.Contains(parts, part) {
@@ -253,150 +246,5 @@ func besideReferences(name, value string) []string {
 	return parts
 }
 
-// placeholder reports whether a value is not a secret yet, or is a reference to
-// one.
-func placeholder(s string) bool {
-	low := strings.ToLower(s)
-	return s == "" || strings.Contains(s, "${") || strings.HasPrefix(s, "<") || strings.HasPrefix(s, "{file:") || strings.HasPrefix(low, "your") ||
-		strings.Trim(low, "x*.-") == "" || low == "changeme"
-}
-
-// harmless reports whether a value cannot be a secret, even if its name suggests
-// one.
-func harmless(s string) bool {
-	switch strings.ToLower(s) {
-	case "true", "false", "none", "null", "0", "1":
-		return true
-	}
-	return strings.HasPrefix(s, "/") || strings.HasPrefix(s, "~") || strings.HasPrefix(s, "./") ||
-		strings.HasPrefix(s, "http://") || strings.HasPrefix(s, "https://") ||
-		len(s) < 8 && strings.Trim(s, "0123456789") == ""
-}
-
-// secretWord reports whether a name says that its value is secret. It compares
-// whole words: MAX_TOKENS is a number, TOKEN_FILE a path.
-func secretWord(name string) bool {
-	words := wordsOf(name)
-	for i, w := range words {
-		last := i == len(words)-1
-		switch w {
-		case "TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "PASS", "PWD", "KEY", "APIKEY", "PAT",
-			"AUTHORIZATION", "CREDENTIAL", "CREDENTIALS", "COOKIE", "BEARER", "AUTH":
-			if last {
-				return true
-			}
-			switch words[len(words)-1] {
-			case "FILE", "PATH", "DIR", "URL", "URI", "ID", "NAME", "TYPE", "MODE", "HOST", "TTL", "LIMIT":
-				return false
-			}
-			return true
-		}
-	}
-	return false
-}
-
-// wordsOf splits a name into words: api_key, api-key and apiKey are API and KEY.
-func wordsOf(name string) []string {
-	var b strings.Builder
-	var before rune
-	for _, r := range name {
-		switch {
-		case !unicode.IsLetter(r) && !unicode.IsDigit(r):
-			r = ' '
-		case unicode.IsUpper(r) && unicode.IsLower(before):
-			b.WriteByte(' ')
-		}
-		b.WriteRune(unicode.ToUpper(r))
-		before = r
-	}
-	return strings.Fields(b.String())
-}
-
-//nolint:gochecknoglobals // compiled once
-var bearer = lazily(`(?i)\bbearer\s+([^\s"']{8,})`)
-
-// wellKnown are the beginnings that issuers give their tokens, so that they
-// are recognised.
-//
-//nolint:gochecknoglobals // compiled once
-var wellKnown = lazily(`^(?:gh[pousr]_|github_pat_|glpat-|sk-|sk_live_|sk_test_|rk_live_|pk_live_|xox[abeprs]-|xapp-|` +
-	`AKIA[0-9A-Z]{12}|ASIA[0-9A-Z]{12}|AIza[0-9A-Za-z_-]{30}|ya29\.|npm_|pypi-|hf_|gsk_|tvly-|ntn_|secret_|lin_api_|dop_v1_|` +
-	`SG\.|shpat_|sntrys_|sntryu_|ATATT|figd_|pat[A-Za-z0-9]{14}\.|dckr_pat_|fc-[0-9a-f]{16}|ctx7sk|BSA[A-Za-z0-9_-]{20}|` +
-	`eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]+|-----BEGIN )[\s\S]{3,}`)
-
-// random reports whether a text looks generated: one long run of letters and digits
-// without a pattern.
-func random(s string) bool {
-	if len(s) < 20 || len(s) > 512 {
-		return false
-	}
-	var digits, lower, upper int
-	counts := map[rune]int{}
-	for _, r := range s {
-		switch {
-		case r >= '0' && r <= '9':
-			digits++
-		case r >= 'a' && r <= 'z':
-			lower++
-		case r >= 'A' && r <= 'Z':
-			upper++
-		case strings.ContainsRune("+/=_-", r):
-		default:
-			return false
-		}
-		counts[r]++
-	}
-	// Words, versions and paths have several dashes and slashes.
-	if strings.ContainsAny(s[:1], "/-@") || strings.Count(s, "/")+strings.Count(s, "-")+strings.Count(s, "_") > 3 {
-		return false
-	}
-	if digits < 3 || lower+upper < 3 {
-		return false
-	}
-	entropy := 0.0
-	for _, n := range counts {
-		p := float64(n) / float64(len(s))
-		entropy -= p * math.Log2(p)
-	}
-	if upper == 0 || lower == 0 {
-		return len(s) >= 32 && entropy > 3
-	}
-	return entropy > 3.7
-}
-
 // namedValue is a possible secret with its name.
 type namedValue struct{ name, secret string }
-
-//nolint:gochecknoglobals // compiled once
-var uuid = lazily(`^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
-
-// urlSecrets returns the password, the secret parameters and the secret parts of
-// the path of a URL, as written there. The address of some servers is itself the
-// key.
-func urlSecrets(s string) []namedValue {
-	if !strings.Contains(s, "://") {
-		return nil
-	}
-	u, err := url.Parse(s)
-	if err != nil {
-		return nil
-	}
-	var found []namedValue
-	if userinfo, _, ok := strings.Cut(s[strings.Index(s, "://")+3:], "@"); ok && u.User != nil {
-		if _, password, ok := strings.Cut(userinfo, ":"); ok && !placeholder(password) {
-			found = append(found, namedValue{"PASSWORD", password})
-		}
-	}
-	for part := range strings.SplitSeq(u.EscapedPath(), "/") {
-		if !placeholder(part) && (wellKnown().MatchString(part) || random(part) || uuid().MatchString(part)) {
-			found = append(found, namedValue{"PATH", part})
-		}
-	}
-	for part := range strings.SplitSeq(u.RawQuery, "&") {
-		key, value, _ := strings.Cut(part, "=")
-		if !placeholder(value) && (secretWord(key) && !harmless(value) || wellKnown().MatchString(value) || random(value)) {
-			found = append(found, namedValue{key, value})
-		}
-	}
-	return found
-}

@@ -24,6 +24,27 @@ type Problem struct {
 // MaxProblems is how many problems an Error describes. It counts the others.
 const MaxProblems = 10
 
+// Problems collects what is wrong in a caller's input.
+type Problems struct {
+	kept  []Problem
+	total int
+}
+
+// Add adds a problem. It is counted only if MaxProblems are kept already.
+func (p *Problems) Add(one Problem) {
+	if p.total++; p.total <= MaxProblems {
+		p.kept = append(p.kept, one)
+	}
+}
+
+// Err returns the error for the problems; nil if there are none.
+func (p *Problems) Err() *Error {
+	if p.total == 0 {
+		return nil
+	}
+	return InvalidInput(p.kept, p.total)
+}
+
 // InvalidInput returns the error for input with problems, of which there must be at
 // most MaxProblems. Total is how many there are with those that are left out.
 func InvalidInput(problems []Problem, total int) *Error {
@@ -104,6 +125,16 @@ func WrongType(path, want []string, is any) Problem {
 		wanted = Textf("%s or %s", names[0], names[1])
 	}
 	p.Text = Textf("%s must be %s, is %s", cmp.Or(p.Field, "arguments"), wanted, is)
+	return p
+}
+
+// NotAnObject is the problem of arguments that have another type of JSON. A string is
+// often an object that the caller has encoded twice.
+func NotAnObject(field, is string) Problem {
+	p := WrongType([]string{field}, []string{"object"}, TypeName(is))
+	if is == "string" {
+		p.Text = Textf("%s must be an object, is a string; give the JSON object itself, not a string that contains it", field)
+	}
 	return p
 }
 

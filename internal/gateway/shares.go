@@ -1,7 +1,6 @@
 package gateway
 
 import (
-	"errors"
 	"sync"
 	"time"
 )
@@ -28,13 +27,12 @@ const shareFactor = 3
 // each time.
 const idleAccounts = 64
 
-// ErrShareUsedUp is the cause of errors about a client that holds its whole
-// share of the bytes in flight.
-var ErrShareUsedUp = errors.New("the client's share of the memory for calls is used up")
-
-// shareRetryAfter is when a call that was refused for want of memory may try
-// again.
-const shareRetryAfter = time.Second
+// ErrShareUsedUp is the error for a client that holds its whole share of the bytes
+// in flight, and among the causes of errors that say more about it.
+var ErrShareUsedUp = &Error{
+	Code: CodeLimited, RetryAfter: time.Second,
+	Message: "too many large calls of this client are under way; try again in a moment",
+}
 
 // NewShares makes shares of limit units.
 func NewShares(limit int64) *Shares { return &Shares{limit: limit, held: map[string]*int64{}} }
@@ -114,10 +112,7 @@ func (s *Shares) Held(client string) int64 {
 func (c *Call) Reserve(n int) error {
 	c = c.outermost()
 	if !c.Budget.Take(c.Identity.ClientID, int64(n)) {
-		return &Error{
-			Code: CodeLimited, Err: ErrShareUsedUp, RetryAfter: shareRetryAfter,
-			Message: "too many large calls of this client are under way; try again in a moment",
-		}
+		return ErrShareUsedUp
 	}
 	c.reserved.Add(int64(n))
 	return nil
@@ -155,13 +150,13 @@ func (c *Call) ReserveAnswer(n int) error {
 	if n <= reserved+uncounted {
 		return nil
 	}
-	err := c.Reserve(n - reserved)
-	if err == nil {
-		return nil
+	if err := c.Reserve(n - reserved); err != nil {
+		return &Error{
+			Code: CodeLimited, RetryAfter: ErrShareUsedUp.RetryAfter, Err: err,
+			Message: "the call was carried out, but its answer was too large to be kept just now: too many large calls of this client are under way",
+		}
 	}
-	e := *AsError(err)
-	e.Message = "the call was carried out, but its answer was too large to be kept just now: too many large calls of this client are under way"
-	return &e
+	return nil
 }
 
 // Reserved is what the call has reserved.

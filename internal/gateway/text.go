@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -71,3 +72,63 @@ func (t Texts) In(translate Translate) string {
 
 // String is the texts in English.
 func (t Texts) String() string { return t.In(nil) }
+
+// Private is a part of a text with a path, a command or a name from the environment.
+// Only the user whom genkan runs as reads Full; all others read Public.
+type Private struct{ Full, Public Text }
+
+// In says Full in the language of translate.
+func (p Private) In(translate Translate) string { return p.Full.In(translate) }
+
+// String is Full in English.
+func (p Private) String() string { return p.In(nil) }
+
+// Public returns the text with the public form of its private parts.
+func (t Text) Public() Text {
+	t.Values, _ = publicValues(t.Values)
+	return t
+}
+
+// PublicError returns an error whose message has the public form of its private
+// parts. An error without any is returned as it is.
+func PublicError(err error) error {
+	var e *Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	values, changed := publicValues(e.Values)
+	if !changed {
+		return err
+	}
+	public := *e
+	public.Values = values
+	return &public
+}
+
+func publicValues(values []any) (public []any, changed bool) {
+	public = slices.Clone(values)
+	for i, value := range values {
+		switch v := value.(type) {
+		case Private:
+			public[i], changed = v.Public, true
+		case Text:
+			values, private := publicValues(v.Values)
+			if private {
+				public[i], changed = Text{v.Format, values}, true
+			}
+		case Texts:
+			each := slices.Clone(v.Each)
+			for j, text := range v.Each {
+				if values, private := publicValues(text.Values); private {
+					each[j].Values, changed = values, true
+				}
+			}
+			public[i] = Texts{each, v.Between}
+		case *Error:
+			if other := PublicError(v); other != error(v) {
+				public[i], changed = other, true
+			}
+		}
+	}
+	return public, changed
+}

@@ -2,6 +2,7 @@ package gateway_test
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -59,5 +60,36 @@ func TestErrorShowsItsTextAndLogsItsCause(t *testing.T) {
 	}
 	if got := e.Error(); got != "it is 100% wrong: a cause" {
 		t.Errorf("it logs %q", got)
+	}
+}
+
+// TestPublicTexts: a private part is replaced however deep it is, and the original
+// stays as it is.
+func TestPublicTexts(t *testing.T) {
+	t.Parallel()
+	private := gateway.Private{Full: gateway.Textf("its command %q was not found", "/srv/example/x"), Public: gateway.Textf("it could not be started")}
+	cause := errors.New("cause")
+	inner := &gateway.Error{Code: gateway.CodeUnavailable, Message: "%s", Values: []any{private}, Err: cause}
+	for name, value := range map[string]any{
+		"itself":      private,
+		"in a text":   gateway.Textf("%s", private),
+		"in an error": inner,
+		"in a list":   gateway.Texts{Each: []gateway.Text{gateway.Textf("%s", inner)}, Between: "; "},
+	} {
+		err := &gateway.Error{Code: gateway.CodeUnavailable, Message: "server %s is down: %s", Values: []any{"a", value}, Err: cause}
+		public := gateway.AsError(gateway.PublicError(fmt.Errorf("wrapped: %w", err)))
+		if got := public.Text(); got != "server a is down: it could not be started" || !errors.Is(public, cause) || public.Code != err.Code {
+			t.Errorf("%s: %q, %v", name, got, public)
+		}
+		if got := (gateway.Text{Format: err.Message, Values: err.Values}).Public().String(); got != public.Text() {
+			t.Errorf("%s: %q", name, got)
+		}
+		if got := err.Text(); got != `server a is down: its command "/srv/example/x" was not found` {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+	plain := fmt.Errorf("wrapped: %w", gateway.Errorf(gateway.CodeInvalid, "%s", gateway.Texts{Each: []gateway.Text{gateway.Textf("a %d", 1)}}))
+	if got := gateway.PublicError(plain); got != plain { //nolint:errorlint // the same value
+		t.Errorf("an error without private parts became %v", got)
 	}
 }

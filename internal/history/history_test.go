@@ -22,7 +22,17 @@ import (
 	"genkan/internal/testkit"
 )
 
-func TestMain(m *testing.M) { testkit.Main(m) }
+// TestMain also is the process that writes until it is killed, and the one that has a
+// small disk.
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(writerEnv); dir != "" {
+		writeUntilKilled(dir)
+	}
+	if dir := os.Getenv(smallDiskEnv); dir != "" {
+		os.Exit(onSmallDisk(dir))
+	}
+	testkit.Main(m)
+}
 
 var testKey = bytes.Repeat([]byte("k"), KeySize)
 
@@ -505,6 +515,65 @@ func TestPrune(t *testing.T) {
 	}
 }
 
+// A history that is full takes over the files of its oldest segments: it stays within its
+// limit, and shows the newest calls, each once and whole.
+func TestAFullHistory(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "calls")
+	const limit = 3 * maxSegment
+	w := newWriter(t, dir, "AAA", func(o *Options) { o.Keep = func() Keep { return Keep{Bytes: limit} } })
+	r := NewReader(dir, goodKey)
+	body := func(n int) []byte { return bytes.Repeat([]byte(strconv.Itoa(n)+" "), 50_000/(1+n%7)/4) }
+	const calls = 1500
+	for n := range calls {
+		w.Add(call("AAA", n), Bodies{Request: body(n)}, false)
+		if n%20 == 0 {
+			w.Flush(t.Context())
+		}
+		if n%500 != 0 {
+			continue
+		}
+		page, err := r.List(t.Context(), Query{Limit: 3}, asIs)
+		if err != nil || len(page.Calls) == 0 || page.Calls[0].ID != "AAA-"+strconv.Itoa(n) {
+			t.Fatalf("%d: %v, %v", n, ids(page), err)
+		}
+	}
+	w.Flush(t.Context())
+	if size := Size(dir); size > limit+maxSegment {
+		t.Errorf("it has %d bytes", size)
+	}
+	check := func(r *Reader) (shown int) {
+		t.Helper()
+		q := Query{Limit: 100}
+		for next := calls - 1; ; {
+			page, err := r.List(t.Context(), q, asIs)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, e := range page.Calls {
+				if e.ID != "AAA-"+strconv.Itoa(next) {
+					t.Fatalf("%s is shown, want %d", e.ID, next)
+				}
+				if b, err := r.open(t.Context(), page.sealed[i]); err != nil || !bytes.Equal(b.Request, body(next)) {
+					t.Fatalf("%s has another body, or: %v", e.ID, err)
+				}
+				next--
+				shown++
+			}
+			if q.After = page.Next; page.Next == "" {
+				return shown
+			}
+		}
+	}
+	during := check(r)
+	if fresh := check(NewReader(dir, goodKey)); fresh != during || fresh < 100 || fresh == calls {
+		t.Errorf("%d calls are shown, by another reader %d", during, fresh)
+	}
+	w.Close()
+	if after := check(NewReader(dir, goodKey)); after != during {
+		t.Errorf("%d calls are shown afterwards, %d before", after, during)
+	}
+}
+
 // Segments end when they are full, and their indexes are kept.
 func TestSegmentsEnd(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "calls")
@@ -534,10 +603,10 @@ func TestSegmentsEnd(t *testing.T) {
 }
 
 func FuzzFrames(f *testing.F) {
-	f.Add(endFrame(encodeEntry(beginFrame(nil), &Entry{ID: "A-1", Outcome: "ok"}), 0))
+	f.Add(endFrame(encodeEntry(beginFrame(nil), &Entry{ID: "A-1", Outcome: "ok"}), 0, 0))
 	f.Add([]byte(frameMagic + "\x00\x00\x00\x00\x00\x00\x00\x00"))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if payload, next, ok := frameAt(b, 0); ok && (next > len(b) || len(payload) != next-frameHead) {
+		if payload, next, ok := frameAt(b, 0, 0); ok && (next > len(b) || len(payload) != next-frameHead) {
 			t.Errorf("a frame of %d bytes in %d", next, len(b))
 		}
 		var e Entry

@@ -28,11 +28,13 @@ type indexHead struct {
 	covered int64
 	// first and last are when the first and the last call ended, in milliseconds.
 	first, last int64
+	// sum is what the checksums of the segment begin with.
+	sum int64
 }
 
 const (
 	indexMagic    = "GENKANI1"
-	indexHeadSize = len(indexMagic) + 3*8
+	indexHeadSize = len(indexMagic) + 4*8
 )
 
 // A row is made of these fields, in little-endian order.
@@ -123,65 +125,78 @@ func (x *index) add(e *Entry, offset int64) {
 	x.rows = append(x.rows, r[:]...)
 }
 
-// extend adds the entries that the segment has beyond what is covered. Frames that are
-// damaged are left out; a frame at the end that is not whole may still be written.
-func (x *index) extend(file *os.File, size int64) error {
+// extend adds the entries that the segment has beyond what is covered. Of a segment that
+// is finished, frames that are damaged are left out. In one that is being written, what
+// follows the last frame may be left of an old segment, or not be whole yet.
+func (x *index) extend(file *os.File, size int64, finished bool) error {
 	if x.covered == 0 {
-		x.covered = int64(headerSize)
-	}
-	if size <= x.covered {
-		return nil
-	}
-	b := make([]byte, min(size-x.covered, 2*maxSegment+maxFrame))
-	n, err := file.ReadAt(b, x.covered)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return err
-	}
-	b = b[:n]
-	var e Entry
-	at := 0
-	for at < len(b) {
-		payload, next, ok := frameAt(b, at)
-		if !ok {
-			further := bytes.Index(b[at+1:], []byte(frameMagic))
-			if further < 0 {
-				break
-			}
-			// What is between is damaged, unless the frame after it is no frame either.
-			if next = nextFrame(b, at+1+further); next < 0 {
-				break
-			}
-			at = next
-			continue
+		sum, err := readSum(file)
+		if err != nil {
+			return err
 		}
-		if _, err := decodeEntry(payload, &e); err == nil && x.len() < maxEntries {
-			x.add(&e, x.covered+int64(at))
-		}
-		at = next
+		x.covered, x.sum = int64(headerSize), int64(sum)
 	}
-	x.covered += int64(at)
+	for x.covered < size {
+		b := make([]byte, min(size-x.covered, readAtOnce))
+		n, err := file.ReadAt(b, x.covered)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return err
+		}
+		done := x.addFrames(b[:n], finished)
+		if x.covered += int64(done); done == 0 {
+			return nil
+		}
+	}
 	return nil
 }
 
-// nextFrame returns the position of the next whole frame, or -1.
-func nextFrame(b []byte, at int) int {
-	for {
-		if _, _, ok := frameAt(b, at); ok {
-			return at
+// readAtOnce is how much of a segment is read at once. It is more than a frame.
+const readAtOnce = 2 * maxFrame
+
+// addFrames adds the entries of whole frames. It returns how many bytes they have.
+func (x *index) addFrames(b []byte, finished bool) (done int) {
+	var e Entry
+	for done < len(b) {
+		payload, next, ok := frameAt(b, done, uint32(x.sum)) //nolint:gosec // it was one
+		if !ok {
+			if !finished || len(b)-done < len(b)/2 && len(b) == readAtOnce {
+				return done // it may go on in what is read next
+			}
+			if next = nextFrame(b, done+1, uint32(x.sum)); next < 0 { //nolint:gosec // as above
+				return done
+			}
+			done = next
+			continue
 		}
-		further := bytes.Index(b[at+1:], []byte(frameMagic))
+		if _, err := decodeEntry(payload, &e); err == nil && x.len() < maxEntries {
+			x.add(&e, x.covered+int64(done))
+		}
+		done = next
+	}
+	return done
+}
+
+// nextFrame returns the position of the next whole frame, or -1.
+func nextFrame(b []byte, at int, sum uint32) int {
+	for at < len(b) {
+		further := bytes.Index(b[at:], []byte(frameMagic))
 		if further < 0 {
 			return -1
 		}
-		at += 1 + further
+		at += further
+		if _, _, ok := frameAt(b, at, sum); ok {
+			return at
+		}
+		at++
 	}
+	return -1
 }
 
 // save writes the index beside its segment.
 func (x *index) save(path string) error {
 	b := make([]byte, 0, indexHeadSize+len(x.rows)+1<<12)
 	b = append(b, indexMagic...)
-	for _, v := range [...]int64{x.covered, x.first, x.last} {
+	for _, v := range [...]int64{x.covered, x.first, x.last, x.sum} {
 		b = binary.LittleEndian.AppendUint64(b, uint64(v)) //nolint:gosec // bits
 	}
 	b = binary.AppendUvarint(b, uint64(len(x.texts)))
@@ -211,7 +226,7 @@ func decodeIndexHead(b []byte) (h indexHead, err error) {
 	if len(b) < indexHeadSize || string(b[:len(indexMagic)]) != indexMagic {
 		return h, errIndex
 	}
-	for i, v := range [...]*int64{&h.covered, &h.first, &h.last} {
+	for i, v := range [...]*int64{&h.covered, &h.first, &h.last, &h.sum} {
 		*v = int64(binary.LittleEndian.Uint64(b[len(indexMagic)+8*i:])) //nolint:gosec // bits
 	}
 	return h, nil

@@ -25,67 +25,105 @@ const pruneLock = "prune" + lockSuffix
 // Prune removes whole segments: those whose last entry is older than wanted, and the
 // oldest until the rest is small enough. Segments that a process writes stay.
 func Prune(dir string, keep Keep, now time.Time) error {
-	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+	unlock, ok := lockPruning(dir)
+	if !ok {
 		return nil
+	}
+	defer unlock()
+	files, total, err := prunable(dir, now)
+	if err != nil {
+		return err
+	}
+	for _, f := range files {
+		if !f.isOld(keep, now) && (keep.Bytes <= 0 || total <= keep.Bytes) {
+			continue
+		}
+		if removed := os.Remove(f.path); removed != nil && !errors.Is(removed, fs.ErrNotExist) {
+			err = removed
+			continue
+		}
+		_ = os.Remove(indexPath(f.path))
+		total -= f.size
+	}
+	return err
+}
+
+// makeRoom keeps the history within its limit when a segment is added. It returns the
+// path of an old segment whose file the new one may take over, and a function that lets
+// others prune again; an empty path if there is room.
+func makeRoom(dir string, keep Keep, now time.Time) (old string, release func()) {
+	nothing := func() {}
+	if keep.Bytes <= 0 {
+		return "", nothing
+	}
+	unlock, ok := lockPruning(dir)
+	if !ok {
+		return "", nothing
+	}
+	files, total, err := prunable(dir, now)
+	if err != nil || len(files) == 0 || total+maxSegment <= keep.Bytes {
+		unlock()
+		return "", nothing
+	}
+	_ = os.Remove(indexPath(files[0].path))
+	return files[0].path, unlock
+}
+
+// lockPruning lets one process prune at a time. It reports false if there is nothing to
+// prune, or if another process does it.
+func lockPruning(dir string) (unlock func(), ok bool) {
+	if _, err := os.Stat(dir); err != nil {
+		return nil, false
 	}
 	lock, err := filelock.Take(filepath.Join(dir, pruneLock))
-	if errors.Is(err, filelock.ErrTaken) {
-		return nil
-	}
 	if err != nil {
-		return err
+		return nil, false
 	}
-	defer lock.Close()
-	type file struct {
-		name string
-		size int64
-		last time.Time
-	}
+	return func() { _ = lock.Close() }, true
+}
+
+// finished is a segment that no process writes.
+type finished struct {
+	path string
+	size int64 // with its index
+	last time.Time
+}
+
+func (f finished) isOld(keep Keep, now time.Time) bool {
+	return keep.For > 0 && now.Sub(f.last) > keep.For
+}
+
+// prunable returns the segments that no process writes, the oldest first, and how many
+// bytes all segments take.
+func prunable(dir string, now time.Time) (files []finished, total int64, err error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return err
+		return nil, 0, err
 	}
-	var files []file
-	var total int64
 	alive := liveRuns(dir, entries)
-	indexes := map[string]int64{}
 	for _, entry := range entries {
 		info, err := entry.Info()
 		if err != nil {
 			continue // removed meanwhile
 		}
 		name := entry.Name()
-		if base, ok := strings.CutSuffix(name, indexSuffix); ok {
-			indexes[base] = info.Size()
-		}
 		if strings.HasPrefix(name, ".new-") && now.Sub(info.ModTime()) > time.Hour {
 			_ = os.Remove(filepath.Join(dir, name)) // left by a crash
 		}
-		if _, _, ok := parseSegmentName(name); ok {
-			files = append(files, file{name, info.Size(), info.ModTime()})
-		}
-	}
-	for i := range files {
-		files[i].size += indexes[strings.TrimSuffix(files[i].name, segmentSuffix)]
-		total += files[i].size
-	}
-	slices.SortFunc(files, func(a, b file) int { return cmp.Or(a.last.Compare(b.last), cmp.Compare(a.name, b.name)) })
-	for _, f := range files {
-		old := keep.For > 0 && now.Sub(f.last) > keep.For
-		if !old && (keep.Bytes <= 0 || total <= keep.Bytes) {
+		run, number, ok := parseSegmentName(name)
+		if !ok {
 			continue
 		}
-		if run, number, _ := parseSegmentName(f.name); alive[run] == number {
-			continue
+		f := finished{filepath.Join(dir, name), info.Size(), info.ModTime()}
+		if index, err := os.Stat(indexPath(f.path)); err == nil {
+			f.size += index.Size()
 		}
-		if removed := os.Remove(filepath.Join(dir, f.name)); removed != nil && !errors.Is(removed, fs.ErrNotExist) {
-			err = removed
-			continue
+		if total += f.size; alive[run] != number {
+			files = append(files, f)
 		}
-		_ = os.Remove(indexPath(filepath.Join(dir, f.name)))
-		total -= f.size
 	}
-	return err
+	slices.SortFunc(files, func(a, b finished) int { return cmp.Or(a.last.Compare(b.last), cmp.Compare(a.path, b.path)) })
+	return files, total, nil
 }
 
 func indexPath(segment string) string {

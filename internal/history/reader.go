@@ -119,7 +119,7 @@ func (r *Reader) part(name string, size int64, finished bool) (*part, error) {
 		}
 		x = &index{}
 	}
-	if err := r.extend(x, path, size); err != nil {
+	if err := r.extend(x, path, size, finished); err != nil {
 		return nil, err
 	}
 	if finished && x.len() > 0 {
@@ -136,13 +136,13 @@ func (r *Reader) part(name string, size int64, finished bool) (*part, error) {
 	return &part{name: name, indexHead: x.indexHead, index: &snapshot}, nil
 }
 
-func (r *Reader) extend(x *index, path string, size int64) error {
+func (r *Reader) extend(x *index, path string, size int64, finished bool) error {
 	file, err := os.Open(path)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	return x.extend(file, size)
+	return x.extend(file, size, finished)
 }
 
 func readIndexHead(path string) (indexHead, error) {
@@ -167,7 +167,7 @@ func (r *Reader) load(p *part) error {
 	x, err := loadIndex(indexPath(path))
 	if err != nil {
 		x = &index{}
-		if err := r.extend(x, path, p.covered); err != nil {
+		if err := r.extend(x, path, p.covered, true); err != nil {
 			return err
 		}
 		x.covered = p.covered
@@ -185,7 +185,7 @@ func (r *Reader) entry(p *part, i int) (Entry, []byte, error) {
 		return e, nil, err
 	}
 	defer file.Close()
-	payload, err := readFrame(file, int64(p.index.row(i).number(rowOffset)))
+	payload, err := readFrame(file, int64(p.index.row(i).number(rowOffset)), uint32(p.index.sum)) //nolint:gosec // it was one
 	if err != nil {
 		return e, nil, err
 	}

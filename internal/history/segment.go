@@ -22,6 +22,10 @@ import (
 // the key that bodies are encrypted with (zeros if there is none). A frame is
 // frameMagic, the length and the checksum of its payload, and the payload: an entry,
 // and the sealed bodies if there are any.
+//
+// When the history is full, a new segment takes over the file of the oldest one, which
+// costs a third of making a new file. Checksums begin with the salt, so what is left of
+// the old frames is no part of the new segment.
 const (
 	segmentMagic = "GENKANC1"
 	saltSize     = 16
@@ -67,19 +71,21 @@ func parseSegmentName(name string) (run string, number int, ok bool) {
 // segment is a segment that is being written.
 type segment struct {
 	file    *os.File
+	sum     uint32 // that checksums begin with
 	size    int64
 	entries int
 	began   time.Time
 	bodies  *sealer // nil if there is no key
 }
 
-func createSegment(dir, run string, number int, now time.Time, key []byte) (*segment, error) {
+// createSegment makes a segment. It takes over the file old, if there is one.
+func createSegment(dir, run string, number int, now time.Time, key []byte, old string) (*segment, error) {
 	header := make([]byte, 0, headerSize)
 	header = append(header, segmentMagic...)
 	salt := make([]byte, saltSize)
 	_, _ = rand.Read(salt) // never fails
 	header = append(header, salt...)
-	s := &segment{began: now, size: int64(headerSize)}
+	s := &segment{began: now, size: int64(headerSize), sum: saltSum(salt)}
 	if key != nil {
 		var err error
 		if s.bodies, err = newSealer(key, salt); err != nil {
@@ -89,15 +95,38 @@ func createSegment(dir, run string, number int, now time.Time, key []byte) (*seg
 	}
 	header = append(header, make([]byte, headerSize-len(header))...)
 	path := filepath.Join(dir, segmentName(now, run, number))
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	flags := os.O_WRONLY | os.O_CREATE | os.O_EXCL
+	first := path
+	if old != "" {
+		flags, first = os.O_WRONLY, old
+	}
+	file, err := os.OpenFile(first, flags, 0o600)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := file.Write(header); err != nil {
-		return nil, errors.Join(err, file.Close(), os.Remove(path))
+	// With another salt the old entries are gone, before the file has another name.
+	if _, err := file.WriteAt(header, 0); err != nil {
+		return nil, errors.Join(err, file.Close(), os.Remove(first))
+	}
+	if old != "" {
+		if err := os.Rename(old, path); err != nil {
+			return nil, errors.Join(err, file.Close())
+		}
 	}
 	s.file = file
 	return s, nil
+}
+
+// saltSum returns what the checksums of a segment begin with.
+func saltSum(salt []byte) uint32 { return crc32.Checksum(salt, castagnoli) }
+
+// readSum returns what the checksums of a segment begin with.
+func readSum(file io.ReaderAt) (uint32, error) {
+	header := make([]byte, headerSize)
+	if _, err := file.ReadAt(header, 0); err != nil {
+		return 0, err
+	}
+	return saltSum(header[len(segmentMagic) : len(segmentMagic)+saltSize]), nil
 }
 
 // append writes frames. If it fails, nothing of them is in the file.
@@ -110,6 +139,11 @@ func (s *segment) append(frames []byte, entries int) error {
 	return nil
 }
 
+// close ends the segment, and removes what is left of an old one.
+func (s *segment) close() error {
+	return errors.Join(s.file.Truncate(s.size), s.file.Close())
+}
+
 func (s *segment) isFull() bool { return s.size >= maxSegment || s.entries >= maxEntries }
 
 // beginFrame appends the head of a frame, which endFrame completes.
@@ -119,16 +153,16 @@ func beginFrame(b []byte) []byte {
 }
 
 // endFrame completes the frame that begins at a position.
-func endFrame(b []byte, at int) []byte {
+func endFrame(b []byte, at int, sum uint32) []byte {
 	payload := b[at+frameHead:]
 	binary.LittleEndian.PutUint32(b[at+len(frameMagic):], uint32(len(payload))) //nolint:gosec // at most maxFrame
-	binary.LittleEndian.PutUint32(b[at+len(frameMagic)+4:], crc32.Checksum(payload, castagnoli))
+	binary.LittleEndian.PutUint32(b[at+len(frameMagic)+4:], crc32.Update(sum, castagnoli, payload))
 	return b
 }
 
 // frameAt returns the payload of the frame at a position. It reports false if there is
 // no whole frame.
-func frameAt(b []byte, at int) (payload []byte, next int, ok bool) {
+func frameAt(b []byte, at int, begins uint32) (payload []byte, next int, ok bool) {
 	if len(b)-at < frameHead || string(b[at:at+len(frameMagic)]) != frameMagic {
 		return nil, 0, false
 	}
@@ -139,11 +173,11 @@ func frameAt(b []byte, at int) (payload []byte, next int, ok bool) {
 	}
 	next = at + frameHead + size
 	payload = b[at+frameHead : next]
-	return payload, next, crc32.Checksum(payload, castagnoli) == sum
+	return payload, next, crc32.Update(begins, castagnoli, payload) == sum
 }
 
 // readFrame reads one frame of a file.
-func readFrame(file io.ReaderAt, at int64) ([]byte, error) {
+func readFrame(file io.ReaderAt, at int64, sum uint32) ([]byte, error) {
 	head := make([]byte, frameHead)
 	if _, err := file.ReadAt(head, at); err != nil {
 		return nil, err
@@ -156,7 +190,7 @@ func readFrame(file io.ReaderAt, at int64) ([]byte, error) {
 	if _, err := file.ReadAt(frame[frameHead:], at+int64(frameHead)); err != nil {
 		return nil, err
 	}
-	payload, _, ok := frameAt(frame, 0)
+	payload, _, ok := frameAt(frame, 0, sum)
 	if !ok {
 		return nil, errEntry
 	}

@@ -24,9 +24,10 @@ type Options struct {
 	Run string
 	// Key returns the key that bodies are encrypted with. It may wait for a person.
 	Key func(context.Context) ([]byte, error)
-	// Redact takes the secrets out of a body.
-	Redact func([]byte) []byte
-	Log    *slog.Logger
+	// Redact takes the secrets out of a body, and RedactText out of the text of an error.
+	Redact     func([]byte) []byte
+	RedactText func(string) string
+	Log        *slog.Logger
 	// Keep says how much is kept.
 	Keep func() Keep
 	// Interval is how long an entry may wait before it is written; zero means a tenth
@@ -336,6 +337,9 @@ func (w *Writer) encode(q *queued) {
 		q.entry.Flags = q.entry.Flags&^(HasBodies|Replayable|RequestCut|ResponseCut) | BodiesLost
 		has = false
 	}
+	if q.entry.Error != "" && w.opt.RedactText != nil {
+		q.entry.Error, q.entry.Tool = w.opt.RedactText(q.entry.Error), w.opt.RedactText(q.entry.Tool)
+	}
 	w.buffer = encodeEntry(beginFrame(w.buffer), &q.entry)
 	if has {
 		if q.redact {
@@ -344,7 +348,7 @@ func (w *Writer) encode(q *queued) {
 		w.plain = appendBodies(w.plain[:0], &q.bodies)
 		w.buffer = s.bodies.aead.Seal(w.buffer, nonce(s.size+int64(at)), w.plain, nil)
 	}
-	w.buffer = endFrame(w.buffer, at)
+	w.buffer = endFrame(w.buffer, at, s.sum)
 }
 
 func (w *Writer) redacted(body []byte) []byte {
@@ -422,19 +426,24 @@ func (w *Writer) openSegment() error {
 		}
 	}
 	w.number++
-	s, err := createSegment(w.opt.Dir, w.opt.Run, w.number, time.Now(), w.key)
-	if err != nil {
-		return err
+	now := time.Now()
+	old, release := "", func() {}
+	if w.opt.Keep != nil {
+		old, release = makeRoom(w.opt.Dir, w.opt.Keep(), now)
 	}
-	w.current = s
-	return nil
+	defer release()
+	w.current, err = createSegment(w.opt.Dir, w.opt.Run, w.number, now, w.key, old)
+	if err != nil && old != "" {
+		w.current, err = createSegment(w.opt.Dir, w.opt.Run, w.number, now, w.key, "")
+	}
+	return err
 }
 
 func (w *Writer) closeSegment() {
 	if w.current == nil {
 		return
 	}
-	if err := w.current.file.Close(); err != nil {
+	if err := w.current.close(); err != nil {
 		w.opt.Log.Warn("a file of the call history could not be closed", "error", err)
 	}
 	w.current = nil

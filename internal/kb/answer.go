@@ -311,13 +311,20 @@ func newErrorAnswer(e *Error, translate gateway.Translate) errorAnswer {
 			details[key] = text
 		}
 	}
-	if d.HasIndex {
+	if d.List != "" {
 		details["index"] = d.Index
 	}
 	if len(d.Others) > 0 {
 		details["others"] = all(d.Others, func(o Details) map[string]any {
-			return map[string]any{"field": o.Field, "value": o.Value, "constraint": o.Constraint.In(translate)}
+			other := map[string]any{"field": o.Field, "value": o.Value, "constraint": o.Constraint.In(translate)}
+			if o.List != "" {
+				other["index"] = o.Index
+			}
+			return other
 		})
+	}
+	if d.More > 0 {
+		details["more"] = d.More
 	}
 	if errors.Is(e.Err, gateway.ErrNoSpace) {
 		details["reason"] = ReasonNoSpace

@@ -2,7 +2,6 @@ package kb
 
 import (
 	"encoding/json"
-	"errors"
 	"maps"
 	"math"
 	"slices"
@@ -14,30 +13,11 @@ import (
 	"genkan/internal/jsonrpc"
 )
 
-// arguments reads the arguments of one call. It keeps the first error, with those of
-// other arguments. Values that were read are not used then.
+// arguments reads the arguments of one call. Values that were read are not used if
+// there is an error.
 type arguments struct {
 	values map[string]any
-	err    error
-}
-
-// maxOthers is how many further arguments an error names.
-const maxOthers = 9
-
-func (a *arguments) refuse(err error) {
-	if a.err == nil {
-		a.err = err
-		return
-	}
-	var first, other *Error
-	if !errors.As(a.err, &first) || !errors.As(err, &other) || first.Code != CodeValidation || other.Code != CodeValidation {
-		return
-	}
-	d := &first.Details
-	if named := func(o Details) bool { return o.Field == other.Details.Field }; named(*d) || slices.ContainsFunc(d.Others, named) || len(d.Others) == maxOthers {
-		return
-	}
-	d.Others = append(d.Others, other.Details)
+	refusal
 }
 
 // exact refuses arguments that could not be stored as given: only one value of a
@@ -233,13 +213,14 @@ func (a *arguments) refs(key string) *[]Ref {
 	return &refs
 }
 
-// time returns a time, or nil if the argument is absent. Null is the zero time.
+// time returns a time, or nil if the argument is absent. Null and the empty text are the
+// zero time.
 func (a *arguments) time(key string) *time.Time {
 	text := a.text(key)
 	if text == nil {
 		return nil
 	}
-	if a.values[key] == nil {
+	if *text == "" {
 		return &time.Time{}
 	}
 	t, err := ParseTime(key, *text)
@@ -273,22 +254,13 @@ func (a *arguments) patch() Patch {
 		Related: a.refs("related"), AddRelated: a.refs("add_related"), RemoveRelated: a.refs("remove_related"),
 		Tags: a.texts("tags"), AddTags: a.texts("add_tags"), RemoveTags: a.texts("remove_tags"),
 	}
-	if p.Status != nil && *p.Status == "" && a.values["status"] != nil {
-		a.refuse(Invalid("status", "", "Must be the name of a status; get_statuses lists them"))
-	}
 	if text := a.text("priority"); text != nil {
-		priority := Priority(*text)
-		if a.values["priority"] != nil {
-			if err := checkPriority(priority); err != nil {
-				a.refuse(err)
-			}
-		}
-		p.Priority = &priority
+		p.Priority = new(Priority(*text))
 	}
 	return p
 }
 
-// edits reads the entries of a bulk update.
+// edits reads the entries of a bulk update. An error names the wrong ones.
 func (a *arguments) edits(key string, known []string) []Edit {
 	list, ok := a.values[key].([]any)
 	if !ok {
@@ -302,8 +274,9 @@ func (a *arguments) edits(key string, known []string) []Edit {
 	for i, one := range list {
 		values, ok := one.(map[string]any)
 		if !ok {
-			a.refuse(atIndex(Invalid(at(key, i), one, "Must be an object {type, id, data}"), i))
-			return nil
+			a.refuse(Invalid(at(key, i), one, "Must be an object {type, id, data}"))
+			edits = append(edits, Edit{})
+			continue
 		}
 		entry := &arguments{values: values}
 		entry.only([]string{"type", "id", "data"})
@@ -316,11 +289,14 @@ func (a *arguments) edits(key string, known []string) []Edit {
 		data := &arguments{values: fields}
 		data.only(known)
 		edit.Patch = data.patch()
-		if entry.refuse(data.err); entry.err != nil {
-			a.refuse(atIndex(entry.err, i))
-			return nil
-		}
+		entry.refuse(data.err)
+		a.refuse(atIndex(entry.err, key, i))
 		edits = append(edits, edit)
+	}
+	for i := range edits {
+		if _, ok := list[i].(map[string]any); ok && a.err != nil {
+			a.refuse(atIndex(edits[i].check(), key, i))
+		}
 	}
 	return edits
 }

@@ -77,8 +77,10 @@ func find(ctx context.Context, s interface {
 
 // matches checks that a reference is a current or former one of the item with its id.
 func matches(field string, ref Ref, place Place) error {
-	if ref == place.Ref || ref == place.Former {
-		return nil
+	for _, known := range []Ref{place.Ref, place.Former} {
+		if ref.ID == known.ID && sameType(ref.Type, known.Type) {
+			return nil
+		}
 	}
 	return notFound(field, ref, place.Ref)
 }
@@ -86,19 +88,13 @@ func matches(field string, ref Ref, place Place) error {
 // List lists items, the last updated first. ByTag filters by tag.
 func (b *Base) List(ctx context.Context, f Filter) (page Page, err error) {
 	defer b.stamp(&err)
-	if err := checkPage(&f.Limit, f.Offset, UsualPage, MaxPage); err != nil {
-		return Page{}, err
-	}
-	if err := checkTypes("type", f.Types); err != nil {
-		return Page{}, err
-	}
-	if err := checkDays(f.From, f.Until); err != nil {
+	f.Tag = ""
+	if err := f.check(); err != nil {
 		return Page{}, err
 	}
 	if f.Statuses, err = b.knownStatuses(ctx, f.Statuses); err != nil {
 		return Page{}, err
 	}
-	f.Types, f.Tag = unique(f.Types), ""
 	return b.page(ctx, f)
 }
 
@@ -119,7 +115,8 @@ func Days(first, last time.Time) (from, until time.Time) {
 
 func checkDays(from, until time.Time) error {
 	if !from.IsZero() && !until.IsZero() && !from.Before(until) {
-		return Invalid("start_date", from.Format(time.DateOnly), "Must not be after end_date")
+		first, last := from.Format(time.DateOnly), until.AddDate(0, 0, -1).Format(time.DateOnly)
+		return Invalid("start_date", first, "Must not be after end_date (%s); it is %s", last, first)
 	}
 	return nil
 }
@@ -178,16 +175,11 @@ func (b *Base) Tags(ctx context.Context) (tags []Tag, err error) {
 // ByTag lists the items that have a tag, in any status, the last updated first.
 func (b *Base) ByTag(ctx context.Context, tag string, types []string, limit, offset int) (page Page, err error) {
 	defer b.stamp(&err)
-	if err := checkTag(tag); err != nil {
+	f := Filter{Types: types, Tag: tag, Closed: true, Limit: limit, Offset: offset}
+	if err := f.checkByTag(); err != nil {
 		return Page{}, err
 	}
-	if err := checkTypes("types", types); err != nil {
-		return Page{}, err
-	}
-	if err := checkPage(&limit, offset, UsualPage, MaxPage); err != nil {
-		return Page{}, err
-	}
-	return b.page(ctx, Filter{Types: unique(types), Tag: tag, Closed: true, Limit: limit, Offset: offset})
+	return b.page(ctx, f)
 }
 
 // Types lists the types that items have, the most used first: at most one more than
@@ -197,10 +189,11 @@ func (b *Base) Types(ctx context.Context) (types []Type, err error) {
 	return b.store.Types(ctx, ShownTypes+1)
 }
 
-// count returns the number of items of a type.
-func (b *Base) count(ctx context.Context, kind string) (n int, err error) {
+// count returns the number of items of a type, or with a tag, in any status.
+func (b *Base) count(ctx context.Context, f Filter) (n int, err error) {
 	defer b.stamp(&err)
-	page, err := b.store.List(ctx, Filter{Types: []string{kind}, Closed: true, Limit: 1})
+	f.Closed, f.Limit = true, 1
+	page, err := b.store.List(ctx, f)
 	return page.Total, err
 }
 
@@ -214,6 +207,36 @@ func (b *Base) unknownType(ctx context.Context, kind string) (gateway.Text, erro
 	return gateway.Textf("No item has the type %s. Types in use: %s", kind, typeNames(types)), err
 }
 
+// maxNearTags is how many tags a hint suggests.
+const maxNearTags = 3
+
+// unknownTag says that no item has a tag, and which tags may be meant.
+func (b *Base) unknownTag(ctx context.Context, tag string) (gateway.Text, error) {
+	tags, err := b.Tags(ctx)
+	shown := gateway.Short(tag)
+	if err != nil || len(tags) == 0 {
+		return gateway.Textf("No item has the tag %s; there are no tags yet", shown), err
+	}
+	var near []string
+	for len(near) < maxNearTags {
+		next := gateway.Nearest(tag, func(yield func(string) bool) {
+			for _, known := range tags {
+				if !slices.Contains(near, known.Name) && !yield(known.Name) {
+					return
+				}
+			}
+		})
+		if next == "" {
+			break
+		}
+		near = append(near, next)
+	}
+	if len(near) == 0 {
+		return gateway.Textf("No item has the tag %s; get_tags lists the tags", shown), nil
+	}
+	return gateway.Textf("No item has the tag %s; did you mean %s?", shown, gateway.List(near)), nil
+}
+
 // nameTypes adds the types that there are to the error of a missing item, if its type is
 // none of them.
 func (b *Base) nameTypes(ctx context.Context, err error) error {
@@ -221,7 +244,7 @@ func (b *Base) nameTypes(ctx context.Context, err error) error {
 	if !errors.As(err, &own) || own.Code != CodeItemNotFound || !own.Details.Actual.IsZero() {
 		return err
 	}
-	n, failed := b.count(ctx, own.Details.Ref.Type)
+	n, failed := b.count(ctx, Filter{Types: []string{strings.TrimSpace(own.Details.Ref.Type)}})
 	named := *own
 	if failed == nil && n == 0 {
 		named.Details.Hint, failed = b.unknownType(ctx, own.Details.Ref.Type)
@@ -247,6 +270,9 @@ func (b *Base) State(ctx context.Context) (state State, err error) {
 
 // unique drops repetitions and keeps the order.
 func unique[T comparable](list []T) []T {
+	if len(list) < 2 {
+		return list
+	}
 	var out []T
 	seen := make(map[T]bool, len(list))
 	for _, one := range list {

@@ -65,30 +65,44 @@ func checkTitle(title string) error {
 	return checkText("title", title, maxTitleSpace)
 }
 
-func checkType(field, name string) error {
-	if strings.TrimSpace(name) == "" {
-		return Invalid(field, name, "Type is required and must not be empty")
+// checkType checks the name of a type and returns it without surrounding white space.
+func checkType(field, name string) (string, error) {
+	trimmed := strings.TrimSpace(name)
+	if trimmed == "" {
+		return "", Invalid(field, name, "Type is required and must not be empty")
 	}
-	return checkText(field, name, MaxType)
+	return trimmed, checkText(field, trimmed, MaxType)
 }
 
-func checkTypes(field string, names []string) error {
+// checkTypes checks the types of a filter and returns them as checkType does, without
+// repetitions.
+func checkTypes(field string, names []string) ([]string, error) {
+	var r refusal
+	types := make([]string, len(names))
 	for i, name := range names {
-		if err := checkType(at(field, i), name); err != nil {
-			return err
-		}
+		kind, err := checkType(at(field, i), name)
+		r.refuse(err)
+		types[i] = kind
 	}
-	return nil
+	return unique(types), r.err
 }
 
 func checkRef(typeField, idField string, ref Ref) error {
-	if err := checkType(typeField, ref.Type); err != nil {
-		return err
-	}
+	var r refusal
+	_, err := checkType(typeField, ref.Type)
+	r.refuse(err)
 	if ref.ID < 1 {
-		return Invalid(idField, ref.ID, "Must be a positive integer")
+		r.refuse(Invalid(idField, ref.ID, "Must be a positive integer"))
 	}
-	return nil
+	return r.err
+}
+
+// checkEnds checks the ends of a path.
+func checkEnds(from, to Ref) error {
+	var r refusal
+	r.refuse(checkRef("from_type", "from_id", from))
+	r.refuse(checkRef("to_type", "to_id", to))
+	return r.err
 }
 
 func checkPriority(p Priority) error {
@@ -102,53 +116,72 @@ func checkPriority(p Priority) error {
 	return Invalid("priority", p, "Must be one of %s", strings.Join(words, ", "))
 }
 
-func checkTag(tag string) error {
-	if strings.TrimSpace(tag) == "" {
-		return Invalid("tag", tag, "Tag is required and must not be empty")
+// checkTag checks the tag of a filter and returns it without surrounding white space.
+func checkTag(tag string) (string, error) {
+	trimmed := strings.TrimSpace(tag)
+	if trimmed == "" {
+		return "", Invalid("tag", tag, "Tag is required and must not be empty")
 	}
-	return checkText("tag", tag, MaxTag)
+	return trimmed, checkText("tag", trimmed, MaxTag)
 }
 
-// checkTags checks tags and returns them without repetitions.
+// checkTags checks tags and returns them without surrounding white space and without
+// repetitions.
 func checkTags(field string, tags []string) ([]string, error) {
 	if len(tags) > MaxTags {
 		return nil, Invalid(field, len(tags), "Must have at most %d tags", MaxTags)
 	}
+	var r refusal
 	unique, seen := make([]string, 0, len(tags)), make(map[string]bool, len(tags))
-	for i, tag := range tags {
-		if strings.TrimSpace(tag) == "" {
-			return nil, Invalid(at(field, i), tag, "A tag must not be empty")
+	for i, given := range tags {
+		tag := strings.TrimSpace(given)
+		if tag == "" {
+			r.refuse(Invalid(at(field, i), given, "A tag must not be empty"))
 		}
-		if err := checkText(at(field, i), tag, MaxTag); err != nil {
-			return nil, err
-		}
+		r.refuse(checkText(at(field, i), tag, MaxTag))
 		if !seen[tag] {
 			seen[tag], unique = true, append(unique, tag)
 		}
 	}
-	return unique, nil
+	return unique, r.err
 }
 
 func checkRelated(field string, refs []Ref) error {
 	if len(refs) > MaxRelated {
 		return Invalid(field, len(refs), "Must have at most %d references", MaxRelated)
 	}
+	var r refusal
 	for i, ref := range refs {
 		if checkRef("", "", ref) != nil {
-			return Invalid(at(field, i), ref.String(), "Must be a reference of the form type-id, such as docs-12")
+			r.refuse(Invalid(at(field, i), ref.String(), "Must be a reference of the form type-id, such as docs-12"))
 		}
 	}
-	return nil
+	return r.err
 }
 
 func checkTimes(start, end *time.Time) error {
+	var r refusal
 	for i, t := range []*time.Time{start, end} {
 		// Answers use RFC 3339, which has only years of four digits.
 		if t != nil && !t.IsZero() && (t.UTC().Year() < 0 || t.UTC().Year() > 9999) {
-			return Invalid([]string{"start_date", "end_date"}[i], t.String(), "Must be in the years 0 to 9999")
+			r.refuse(Invalid([]string{"start_date", "end_date"}[i], t.String(), "Must be in the years 0 to 9999"))
 		}
 	}
-	return nil
+	return r.err
+}
+
+// checkSpan refuses an item that ends before it starts. The error is about the date that
+// the patch has.
+func (p *Patch) checkSpan(start, end time.Time) error {
+	switch {
+	case start.IsZero() || end.IsZero() || !end.Before(start):
+		return nil
+	case p.Start != nil:
+		return Invalid("start_date", moment(start), "Must not be after end_date (%s); it is %s", moment(end), moment(start))
+	case p.End != nil:
+		return Invalid("end_date", moment(end), "Must not be before start_date (%s); it is %s", moment(start), moment(end))
+	}
+	return nil // neither is changed
 }
 
 func checkCount(field string, n, most int) error {
@@ -165,13 +198,12 @@ func checkPage(limit *int, offset, usual, most int) error {
 	if *limit == 0 {
 		*limit = usual
 	}
-	if err := checkCount("limit", *limit, most); err != nil {
-		return err
-	}
+	var r refusal
+	r.refuse(checkCount("limit", *limit, most))
 	if offset < 0 || offset > maxOffset {
-		return Invalid("offset", offset, "Must be an integer of 0 or more")
+		r.refuse(Invalid("offset", offset, "Must be an integer of 0 or more"))
 	}
-	return nil
+	return r.err
 }
 
 func checkQuery(text string) error {
@@ -181,13 +213,12 @@ func checkQuery(text string) error {
 	return checkText("query", text, MaxQuery)
 }
 
-// check validates the patch as far as possible without the item, and drops repeated
-// tags.
+// check validates the patch as far as possible without the item. It makes tags as
+// checkTags does.
 func (p *Patch) check() error {
+	var r refusal
 	if p.Title != nil {
-		if err := checkTitle(*p.Title); err != nil {
-			return err
-		}
+		r.refuse(checkTitle(*p.Title))
 	}
 	for _, text := range []struct {
 		field string
@@ -200,30 +231,20 @@ func (p *Patch) check() error {
 		{"category", p.Category, MaxWords},
 		{"version", p.Version, MaxWords},
 	} {
-		if text.text == nil {
-			continue
-		}
-		if err := checkText(text.field, *text.text, text.most); err != nil {
-			return err
+		if text.text != nil {
+			r.refuse(checkText(text.field, *text.text, text.most))
 		}
 	}
 	if p.Priority != nil && *p.Priority != "" {
-		if err := checkPriority(*p.Priority); err != nil {
-			return err
-		}
+		r.refuse(checkPriority(*p.Priority))
 	}
-	if err := checkTimes(p.Start, p.End); err != nil {
-		return err
-	}
+	r.refuse(checkTimes(p.Start, p.End))
 	for _, list := range []struct {
 		field string
 		refs  *[]Ref
 	}{{"related", p.Related}, {"add_related", p.AddRelated}, {"remove_related", p.RemoveRelated}} {
-		if list.refs == nil {
-			continue
-		}
-		if err := checkRelated(list.field, *list.refs); err != nil {
-			return err
+		if list.refs != nil {
+			r.refuse(checkRelated(list.field, *list.refs))
 		}
 	}
 	for _, list := range []struct {
@@ -234,13 +255,119 @@ func (p *Patch) check() error {
 			continue
 		}
 		tags, err := checkTags(list.field, **list.tags)
-		if err != nil {
-			return err
-		}
+		r.refuse(err)
 		*list.tags = &tags
 	}
-	return nil
+	return r.err
 }
+
+// checkNew validates a new item: its type, which it returns as checkType does, and its
+// fields.
+func checkNew(kind string, fields *Patch) (string, error) {
+	var r refusal
+	kind, err := checkType("type", kind)
+	r.refuse(err)
+	if fields.Title == nil {
+		fields.Title = new(string)
+	}
+	r.refuse(fields.check())
+	r.refuse(fields.checkDates())
+	return kind, r.err
+}
+
+// checkDates is checkSpan for a patch that has both dates.
+func (p *Patch) checkDates() error {
+	if p.Start == nil || p.End == nil {
+		return nil
+	}
+	return p.checkSpan(*p.Start, *p.End)
+}
+
+// check validates the edit as far as possible without the item.
+func (e *Edit) check() error {
+	var r refusal
+	r.refuse(checkRef("type", "id", e.Ref))
+	r.refuse(e.Patch.check())
+	r.refuse(e.Patch.checkDates())
+	return r.err
+}
+
+// checkRetype validates a change of an item's type and returns the type as checkType
+// does.
+func checkRetype(ref Ref, kind string) (string, error) {
+	var r refusal
+	r.refuse(checkRef("from_type", "from_id", ref))
+	kind, err := checkType("to_type", kind)
+	r.refuse(err)
+	if kind != "" && sameType(kind, ref.Type) {
+		r.refuse(Invalid("to_type", kind, "Must be another type than the item has"))
+	}
+	return kind, r.err
+}
+
+// check validates the patch as far as possible without the state.
+func (p *StatePatch) check() error {
+	var r refusal
+	r.refuse(checkText("content", p.Content, MaxContent))
+	r.refuse(checkText("updated_by", p.UpdatedBy, MaxWords))
+	if p.Related != nil {
+		r.refuse(checkRelated("related", *p.Related))
+	}
+	if p.Tags != nil {
+		tags, err := checkTags("tags", *p.Tags)
+		r.refuse(err)
+		p.Tags = &tags
+	}
+	return r.err
+}
+
+// check validates the filter of a list. It sets the limit if there is none, and makes
+// types as checkTypes does.
+func (f *Filter) check() error {
+	var r refusal
+	types := make([]string, len(f.Types))
+	for i, name := range f.Types { // get_items has one, so that its argument is no list
+		kind, err := checkType("type", name)
+		r.refuse(err)
+		types[i] = kind
+	}
+	f.Types = unique(types)
+	r.refuse(checkPage(&f.Limit, f.Offset, UsualPage, MaxPage))
+	r.refuse(checkDays(f.From, f.Until))
+	return r.err
+}
+
+// checkByTag is check for a list of items that have a tag.
+func (f *Filter) checkByTag() error {
+	var r refusal
+	var err error
+	f.Tag, err = checkTag(f.Tag)
+	r.refuse(err)
+	f.Types, err = checkTypes("types", f.Types)
+	r.refuse(err)
+	r.refuse(checkPage(&f.Limit, f.Offset, UsualPage, MaxPage))
+	return r.err
+}
+
+// check validates the query of a search or of suggestions as Filter.check does.
+func (q *Query) check(usual, most int) error {
+	var r refusal
+	var err error
+	r.refuse(checkQuery(q.Text))
+	q.Types, err = checkTypes("types", q.Types)
+	r.refuse(err)
+	if q.Tag != "" {
+		q.Tag, err = checkTag(q.Tag)
+		r.refuse(err)
+	}
+	r.refuse(checkPage(&q.Limit, q.Offset, usual, most))
+	r.refuse(checkDays(q.From, q.Until))
+	return r.err
+}
+
+// sameType reports whether two names are the same type. A type that was stored by an
+// older version may have surrounding white space.
+func sameType(a, b string) bool { return a == b || strings.TrimSpace(a) == strings.TrimSpace(b) }
 
 // at returns the name of an element of a list.
 func at(field string, i int) string { return fmt.Sprintf("%s[%d]", field, i) }

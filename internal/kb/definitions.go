@@ -116,8 +116,8 @@ func changedFields() []property {
 		text("status", "Name of a status, see get_statuses"),
 		priority("Priority"),
 		text("category", "Category"),
-		moments("start_date", "When it starts"),
-		moments("end_date", "When it ends"),
+		moments("start_date", "When it starts; \"\" clears it"),
+		moments("end_date", "When it ends; \"\" clears it"),
 		text("version", "Version"),
 		texts("related", "References of related items, such as [\"docs-1\", \"docs-2\"]; they replace all that there are"),
 		texts("tags", "Tags; they replace all that there are"),
@@ -191,7 +191,7 @@ func toolTable() []tool {
 		},
 		{
 			name: "update_item", title: say("Update item"),
-			description: say("Change an existing item, such as its status or content. Fields that are not given stay as they are; null clears one. " +
+			description: say("Change an existing item, such as its status or content. Fields that are not given stay as they are; null or \"\" clears one. " +
 				"The answer says what changed."),
 			properties: append(itemProperties(), changedFields()...), required: []string{"type", "id"},
 			effect: changes, run: updateItemTool,
@@ -244,7 +244,7 @@ func toolTable() []tool {
 		},
 		{
 			name: "find_path", title: say("Find paths"),
-			description: say("Find how two items are connected: the paths between them along their relations, the shortest first, at most ten."),
+			description: say("Find how two items are connected: the paths between them along their relations, the shortest first, at most ten. truncated: more may exist."),
 			properties: []property{
 				text("from_type", "Type of the first item"), number("from_id", "Id of the first item"),
 				text("to_type", "Type of the other item"), number("to_id", "Id of the other item"),

@@ -1,9 +1,11 @@
 package kb
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"genkan/internal/gateway"
@@ -52,13 +54,15 @@ type Details struct {
 	Ref Ref
 	// Actual is the reference of the item that has this id.
 	Actual Ref
-	// Index is the entry of a bulk update. It is valid if HasIndex is set.
-	Index    int
-	HasIndex bool
+	// List is the argument whose entry Index is wrong, such as updates. Field belongs to
+	// that entry then.
+	List  string
+	Index int
 	// Hint explains more or says what to do next.
 	Hint gateway.Text
-	// Others are further arguments that are wrong.
+	// Others are further arguments that are wrong, and More counts those that are left out.
 	Others []Details
+	More   int
 }
 
 func (e *Error) Error() string {
@@ -80,8 +84,8 @@ func (e *Error) in(translate gateway.Translate) string {
 		}
 	}
 	d := &e.Details
-	if d.HasIndex {
-		add(at("updates", d.Index))
+	if d.List != "" {
+		add(at(d.List, d.Index))
 	}
 	hint := d.Hint.In(translate)
 	if !d.Ref.IsZero() {
@@ -94,10 +98,53 @@ func (e *Error) in(translate gateway.Translate) string {
 	add(d.Field)
 	add(d.Constraint.In(translate))
 	add(hint)
+	last := d
 	for i := range d.Others {
-		text += "; " + d.Others[i].Field + ": " + d.Others[i].Constraint.In(translate)
+		o := &d.Others[i]
+		text += "; "
+		if o.List != "" && (o.List != last.List || o.Index != last.Index) {
+			text += at(o.List, o.Index) + ": "
+		}
+		text += o.Field + ": " + o.Constraint.In(translate)
+		last = o
+	}
+	if d.More > 0 {
+		text += "; " + gateway.Textf("and %d more", d.More).In(translate)
 	}
 	return text
+}
+
+// refusal collects what is wrong with a call: the first error, with those of other
+// arguments.
+type refusal struct{ err error }
+
+// maxOthers is how many further arguments an error names.
+const maxOthers = gateway.MaxProblems - 1
+
+// refuse adds an error, unless it is nil. Only the first one about an argument counts.
+func (r *refusal) refuse(err error) {
+	if r.err == nil || err == nil {
+		r.err = cmp.Or(r.err, err)
+		return
+	}
+	var first, other *Error
+	if !errors.As(r.err, &first) || !errors.As(err, &other) || first.Code != CodeValidation || other.Code != CodeValidation {
+		return
+	}
+	d := &first.Details
+	for _, o := range slices.Concat([]Details{other.Details}, other.Details.Others) {
+		same := func(known Details) bool { return known.Field == o.Field && known.Index == o.Index }
+		if same(*d) || slices.ContainsFunc(d.Others, same) {
+			continue
+		}
+		if len(d.Others) == maxOthers {
+			d.More++
+			continue
+		}
+		o.Others, o.More = nil, 0
+		d.Others = append(d.Others, o)
+	}
+	d.More += other.Details.More
 }
 
 // Invalid returns the error of an invalid value. The format and its values are the rule

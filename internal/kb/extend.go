@@ -26,6 +26,14 @@ func (a *Arguments) Text(key string) string { return a.in.word(key) }
 // Texts returns a list of texts, or nil if the argument is absent.
 func (a *Arguments) Texts(key string) []string { return a.in.words(key) }
 
+// Types returns the types of a filter, without surrounding white space, or nil if the
+// argument is absent.
+func (a *Arguments) Types(key string) []string {
+	types, err := checkTypes(key, a.in.words(key))
+	a.in.refuse(err)
+	return types
+}
+
 // Flag returns a boolean, false if the argument is absent.
 func (a *Arguments) Flag(key string) bool { return a.in.flag(key) }
 

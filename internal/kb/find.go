@@ -58,21 +58,7 @@ type Matches struct {
 // Search finds items. It includes all statuses unless the query names some.
 func (b *Base) Search(ctx context.Context, q Query) (found Matches, err error) {
 	defer b.stamp(&err)
-	if err := checkQuery(q.Text); err != nil {
-		return Matches{}, err
-	}
-	if err := checkTypes("types", q.Types); err != nil {
-		return Matches{}, err
-	}
-	if err := checkPage(&q.Limit, q.Offset, UsualPage, MaxPage); err != nil {
-		return Matches{}, err
-	}
-	if q.Tag != "" {
-		if err := checkTag(q.Tag); err != nil {
-			return Matches{}, err
-		}
-	}
-	if err := checkDays(q.From, q.Until); err != nil {
+	if err := q.check(UsualPage, MaxPage); err != nil {
 		return Matches{}, err
 	}
 	if q.Statuses, err = b.knownStatuses(ctx, q.Statuses); err != nil {
@@ -88,16 +74,10 @@ func (b *Base) Search(ctx context.Context, q Query) (found Matches, err error) {
 // Suggest completes the beginning of a title.
 func (b *Base) Suggest(ctx context.Context, q Query) (suggestions []string, err error) {
 	defer b.stamp(&err)
-	if err := checkQuery(q.Text); err != nil {
-		return nil, err
-	}
-	if err := checkTypes("types", q.Types); err != nil {
-		return nil, err
-	}
-	if err := checkPage(&q.Limit, 0, UsualSuggestions, MaxSuggestions); err != nil {
-		return nil, err
-	}
 	q.Offset = 0
+	if err := q.check(UsualSuggestions, MaxSuggestions); err != nil {
+		return nil, err
+	}
 	return b.finder.Suggest(ctx, q)
 }
 

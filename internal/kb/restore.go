@@ -48,7 +48,7 @@ func (b *Base) Restore(ctx context.Context, r Restoration) (all []RestoredAs, er
 	for i := range r.Items {
 		items[i] = r.Items[i]
 		if err := items[i].prepare(now); err != nil {
-			return nil, atIndex(err, i)
+			return nil, atIndex(err, "items", i)
 		}
 	}
 	for i, pair := range r.Relations {
@@ -58,8 +58,11 @@ func (b *Base) Restore(ctx context.Context, r Restoration) (all []RestoredAs, er
 			}
 		}
 	}
-	if err := b.checkState(r.State); err != nil {
-		return nil, err
+	if r.State != nil {
+		r.State = new(*r.State) // its tags are changed
+		if err := r.State.check(); err != nil {
+			return nil, err
+		}
 	}
 	err = b.store.Write(ctx, func(ctx context.Context, w Writer) error {
 		all = make([]RestoredAs, len(items))
@@ -67,7 +70,7 @@ func (b *Base) Restore(ctx context.Context, r Restoration) (all []RestoredAs, er
 			item := items[i].Item
 			former, err := w.Restore(ctx, &item, items[i].Former)
 			if err != nil {
-				return atIndex(statusOf(err, &item), i)
+				return atIndex(statusOf(err, &item), "items", i)
 			}
 			all[i] = RestoredAs{item.Ref(), former}
 		}
@@ -95,29 +98,33 @@ func (b *Base) Restore(ctx context.Context, r Restoration) (all []RestoredAs, er
 }
 
 // prepare validates an item as far as possible by itself, like a new one, and fills
-// in missing values.
+// in missing values. An item that ends before it starts is restored as it was.
 func (r *RestoredItem) prepare(now time.Time) error {
+	var wrong refusal
 	i := &r.Item
 	i.Related = nil
-	if err := checkType("type", i.Type); err != nil {
-		return err
-	}
+	kind, err := checkType("type", i.Type)
+	wrong.refuse(err)
+	i.Type = kind
 	if i.ID < 0 {
-		return Invalid("id", i.ID, "Must be a positive integer")
+		wrong.refuse(Invalid("id", i.ID, "Must be a positive integer"))
 	}
 	fields := Patch{
 		Title: &i.Title, Description: &i.Description, Content: &i.Content, Status: &i.Status, Category: &i.Category, Version: &i.Version,
 		Priority: &i.Priority, Start: &i.Start, End: &i.End, Tags: &i.Tags,
 	}
-	if err := fields.check(); err != nil {
-		return err
-	}
+	wrong.refuse(fields.check())
 	i.Tags = *fields.Tags
 	if i.Priority == "" {
 		i.Priority = PriorityMedium
 	}
 	if checkTimes(&i.CreatedAt, &i.UpdatedAt) != nil {
-		return Invalid("created_at", i.CreatedAt.String(), "Must be in the years 0 to 9999, and so must updated_at")
+		wrong.refuse(Invalid("created_at", i.CreatedAt.String(), "Must be in the years 0 to 9999, and so must updated_at"))
+	}
+	for n, ref := range r.Former {
+		if checkRef("", "", ref) != nil {
+			wrong.refuse(Invalid(at("former", n), ref.String(), "Must be a reference of the form type-id, such as docs-12"))
+		}
 	}
 	if i.CreatedAt.IsZero() {
 		i.CreatedAt = i.UpdatedAt
@@ -131,29 +138,18 @@ func (r *RestoredItem) prepare(now time.Time) error {
 	for _, t := range []*time.Time{&i.CreatedAt, &i.UpdatedAt} {
 		*t = t.UTC().Truncate(time.Microsecond)
 	}
-	for n, ref := range r.Former {
-		if checkRef("", "", ref) != nil {
-			return Invalid(at("former", n), ref.String(), "Must be a reference of the form type-id, such as docs-12")
-		}
-	}
-	return nil
+	return wrong.err
 }
 
-func (b *Base) checkState(s *State) error {
-	if s == nil {
-		return nil
-	}
-	if err := checkText("state.content", s.Content, MaxContent); err != nil {
-		return err
-	}
-	if err := checkText("state.updated_by", s.UpdatedBy, MaxWords); err != nil {
-		return err
-	}
-	if err := checkRelated("related", s.Related); err != nil {
-		return err
-	}
-	_, err := checkTags("tags", s.Tags)
-	return err
+// check validates a restored state and makes its tags as checkTags does.
+func (s *State) check() (err error) {
+	var r refusal
+	r.refuse(checkText("state.content", s.Content, MaxContent))
+	r.refuse(checkText("state.updated_by", s.UpdatedBy, MaxWords))
+	r.refuse(checkRelated("related", s.Related))
+	s.Tags, err = checkTags("tags", s.Tags)
+	r.refuse(err)
+	return r.err
 }
 
 // relate adds relations between existing items.

@@ -161,8 +161,16 @@ func (t *Tools) Answer(answer any, err error) (*gateway.Result, error) {
 	return t.base.Answer(answer, err, t.translate)
 }
 
-// ready returns the first error of the arguments, with its time, or nil.
-func (a *arguments) ready(b *Base) error {
+// ready returns the error of the arguments, with its time, or nil. The error has also what
+// check, which may be nil, finds wrong with the values. Without an error the method of
+// Base checks them.
+func (a *arguments) ready(b *Base, check func() error) error {
+	if a.err == nil {
+		return nil
+	}
+	if check != nil {
+		a.refuse(check())
+	}
 	err := a.err
 	b.stamp(&err)
 	return err
@@ -170,7 +178,7 @@ func (a *arguments) ready(b *Base) error {
 
 func createItem(ctx context.Context, t *Tools, call *gateway.Call, in *arguments) (any, error) {
 	kind, fields := in.word("type"), in.patch()
-	if err := in.ready(t.base); err != nil {
+	if err := in.ready(t.base, func() error { _, err := checkNew(kind, &fields); return err }); err != nil {
 		return nil, err
 	}
 	item, err := t.base.Create(ctx, kind, fields)
@@ -179,7 +187,7 @@ func createItem(ctx context.Context, t *Tools, call *gateway.Call, in *arguments
 
 func getItemDetail(ctx context.Context, t *Tools, _ *gateway.Call, in *arguments) (any, error) {
 	ref := in.ref("type", "id")
-	if err := in.ready(t.base); err != nil {
+	if err := in.ready(t.base, func() error { return checkRef("type", "id", ref) }); err != nil {
 		return nil, err
 	}
 	found, err := t.base.Get(ctx, ref)
@@ -190,29 +198,29 @@ func getItems(ctx context.Context, t *Tools, _ *gateway.Call, in *arguments) (an
 	f := Filter{Types: in.oneOrAll("type"), Statuses: in.words("statuses"), Closed: in.flag("includeClosedStatuses")}
 	f.Limit, f.Offset = in.page(MaxPage)
 	f.From, f.Until = Days(in.day("start_date"), in.day("end_date"))
-	if err := in.ready(t.base); err != nil {
+	if err := in.ready(t.base, f.check); err != nil {
 		return nil, err
 	}
 	page, err := t.base.List(ctx, f)
 	answer := newPageAnswer(all(page.Items, newSummaryAnswer), page.Total, page.Limit, page.Offset)
 	if err == nil && page.Total == 0 {
-		answer.Hint, err = t.emptyHint(ctx, f.Types, !f.Closed && len(f.Statuses) == 0 && f.From.IsZero() && f.Until.IsZero())
+		answer.Hint, err = t.emptyHint(ctx, "", f.Types, !f.Closed && len(f.Statuses) == 0 && f.From.IsZero() && f.Until.IsZero())
 	}
 	return answer, err
 }
 
 func updateItemTool(ctx context.Context, t *Tools, call *gateway.Call, in *arguments) (any, error) {
-	ref, patch := in.ref("type", "id"), in.patch()
-	if err := in.ready(t.base); err != nil {
+	edit := Edit{in.ref("type", "id"), in.patch()}
+	if err := in.ready(t.base, edit.check); err != nil {
 		return nil, err
 	}
-	found, err := t.base.Update(ctx, ref, patch)
+	found, err := t.base.Update(ctx, edit.Ref, edit.Patch)
 	return newWrittenAnswer(found, call), err
 }
 
 func deleteItemTool(ctx context.Context, t *Tools, _ *gateway.Call, in *arguments) (any, error) {
 	ref := in.ref("type", "id")
-	if err := in.ready(t.base); err != nil {
+	if err := in.ready(t.base, func() error { return checkRef("type", "id", ref) }); err != nil {
 		return nil, err
 	}
 	found, err := t.base.Delete(ctx, ref)
@@ -226,24 +234,25 @@ func deleteItemTool(ctx context.Context, t *Tools, _ *gateway.Call, in *argument
 func searchItems(ctx context.Context, t *Tools, _ *gateway.Call, in *arguments) (any, error) {
 	q := Query{Text: in.word("query"), Types: in.words("types"), Statuses: in.words("statuses"), Tag: in.word("tag")}
 	if q.Tag == "" && in.values["tag"] != nil {
-		in.refuse(checkTag(""))
+		_, err := checkTag("")
+		in.refuse(err)
 	}
 	q.From, q.Until = Days(in.day("start_date"), in.day("end_date"))
 	q.Limit, q.Offset = in.page(MaxPage)
-	if err := in.ready(t.base); err != nil {
+	if err := in.ready(t.base, func() error { return q.check(UsualPage, MaxPage) }); err != nil {
 		return nil, err
 	}
 	found, err := t.base.Search(ctx, q)
 	answer := newPageAnswer(all(found.Items, newMatchAnswer), found.Total, found.Limit, found.Offset)
 	if err == nil && found.Total == 0 {
-		answer.Hint, err = t.emptyHint(ctx, q.Types, false)
+		answer.Hint, err = t.emptyHint(ctx, q.Tag, q.Types, false)
 	}
 	return answer, err
 }
 
 func searchSuggest(ctx context.Context, t *Tools, _ *gateway.Call, in *arguments) (any, error) {
 	q := Query{Text: in.word("query"), Types: in.words("types"), Limit: in.count("limit", MaxSuggestions)}
-	if err := in.ready(t.base); err != nil {
+	if err := in.ready(t.base, func() error { return q.check(UsualSuggestions, MaxSuggestions) }); err != nil {
 		return nil, err
 	}
 	suggestions, err := t.base.Suggest(ctx, q)
@@ -252,7 +261,7 @@ func searchSuggest(ctx context.Context, t *Tools, _ *gateway.Call, in *arguments
 
 func getRelatedItems(ctx context.Context, t *Tools, _ *gateway.Call, in *arguments) (any, error) {
 	ref, depth, most := in.ref("type", "id"), in.count("depth", MaxDepth), in.count("max_results", MaxRelatedResults)
-	if err := in.ready(t.base); err != nil {
+	if err := in.ready(t.base, func() error { return checkRef("type", "id", ref) }); err != nil {
 		return nil, err
 	}
 	around, err := t.base.Related(ctx, ref, depth, most)
@@ -261,7 +270,7 @@ func getRelatedItems(ctx context.Context, t *Tools, _ *gateway.Call, in *argumen
 
 func findPath(ctx context.Context, t *Tools, _ *gateway.Call, in *arguments) (any, error) {
 	from, to, depth := in.ref("from_type", "from_id"), in.ref("to_type", "to_id"), in.count("max_depth", MaxPathDepth)
-	if err := in.ready(t.base); err != nil {
+	if err := in.ready(t.base, func() error { return checkEnds(from, to) }); err != nil {
 		return nil, err
 	}
 	routes, err := t.base.Paths(ctx, from, to, depth)
@@ -269,7 +278,7 @@ func findPath(ctx context.Context, t *Tools, _ *gateway.Call, in *arguments) (an
 }
 
 func getTags(ctx context.Context, t *Tools, _ *gateway.Call, in *arguments) (any, error) {
-	if err := in.ready(t.base); err != nil {
+	if err := in.ready(t.base, nil); err != nil {
 		return nil, err
 	}
 	tags, err := t.base.Tags(ctx)
@@ -277,21 +286,21 @@ func getTags(ctx context.Context, t *Tools, _ *gateway.Call, in *arguments) (any
 }
 
 func searchItemsByTag(ctx context.Context, t *Tools, _ *gateway.Call, in *arguments) (any, error) {
-	tag, types := in.word("tag"), in.words("types")
-	limit, offset := in.page(MaxPage)
-	if err := in.ready(t.base); err != nil {
+	f := Filter{Tag: in.word("tag"), Types: in.words("types")}
+	f.Limit, f.Offset = in.page(MaxPage)
+	if err := in.ready(t.base, f.checkByTag); err != nil {
 		return nil, err
 	}
-	page, err := t.base.ByTag(ctx, tag, types, limit, offset)
+	page, err := t.base.ByTag(ctx, f.Tag, f.Types, f.Limit, f.Offset)
 	answer := newPageAnswer(all(page.Items, newSummaryAnswer), page.Total, page.Limit, page.Offset)
 	if err == nil && page.Total == 0 {
-		answer.Hint, err = t.emptyHint(ctx, types, false)
+		answer.Hint, err = t.emptyHint(ctx, f.Tag, f.Types, false)
 	}
 	return answer, err
 }
 
 func getStatuses(ctx context.Context, t *Tools, _ *gateway.Call, in *arguments) (any, error) {
-	if err := in.ready(t.base); err != nil {
+	if err := in.ready(t.base, nil); err != nil {
 		return nil, err
 	}
 	statuses, err := t.base.Statuses(ctx)
@@ -299,7 +308,7 @@ func getStatuses(ctx context.Context, t *Tools, _ *gateway.Call, in *arguments) 
 }
 
 func getCurrentState(ctx context.Context, t *Tools, _ *gateway.Call, in *arguments) (any, error) {
-	if err := in.ready(t.base); err != nil {
+	if err := in.ready(t.base, nil); err != nil {
 		return nil, err
 	}
 	state, err := t.base.State(ctx)
@@ -313,7 +322,7 @@ func updateCurrentState(ctx context.Context, t *Tools, call *gateway.Call, in *a
 	if p.UpdatedBy == "" {
 		p.UpdatedBy = call.Identity.ClientID
 	}
-	if err := in.ready(t.base); err != nil {
+	if err := in.ready(t.base, p.check); err != nil {
 		return nil, err
 	}
 	state, changed, err := t.base.SetState(ctx, p)
@@ -322,7 +331,7 @@ func updateCurrentState(ctx context.Context, t *Tools, call *gateway.Call, in *a
 
 func changeItemType(ctx context.Context, t *Tools, call *gateway.Call, in *arguments) (any, error) {
 	ref, kind := in.ref("from_type", "from_id"), in.word("to_type")
-	if err := in.ready(t.base); err != nil {
+	if err := in.ready(t.base, func() error { _, err := checkRetype(ref, kind); return err }); err != nil {
 		return nil, err
 	}
 	found, err := t.base.ChangeType(ctx, ref, kind)
@@ -334,17 +343,19 @@ func bulkUpdate(ctx context.Context, t *Tools, _ *gateway.Call, in *arguments) (
 	if in.err == nil {
 		edits = in.edits("updates", names(changedFields()))
 	}
-	if err := in.ready(t.base); err != nil {
+	if err := in.ready(t.base, nil); err != nil {
 		return nil, err
 	}
 	done, err := t.base.BulkUpdate(ctx, edits)
 	return bulkAnswer{len(done), all(done, newBulkEntry)}, err
 }
 
-// emptyHint says why a list is empty, if a type of it has no items or only closed ones.
-func (t *Tools) emptyHint(ctx context.Context, types []string, open bool) (string, error) {
+// emptyHint says why a list is empty, if a type of it has no items or only closed ones, or
+// if no item has its tag.
+func (t *Tools) emptyHint(ctx context.Context, tag string, types []string, open bool) (string, error) {
 	for _, kind := range types {
-		n, err := t.base.count(ctx, kind)
+		kind = strings.TrimSpace(kind)
+		n, err := t.base.count(ctx, Filter{Types: []string{kind}})
 		if err != nil {
 			return "", err
 		}
@@ -356,5 +367,12 @@ func (t *Tools) emptyHint(ctx context.Context, types []string, open bool) (strin
 			return gateway.Textf("Items of this type in closed statuses: %d", n).In(t.translate), nil
 		}
 	}
-	return "", nil
+	if tag = strings.TrimSpace(tag); tag == "" {
+		return "", nil
+	}
+	if n, err := t.base.count(ctx, Filter{Tag: tag}); err != nil || n > 0 {
+		return "", err
+	}
+	hint, err := t.base.unknownTag(ctx, tag)
+	return hint.In(t.translate), err
 }

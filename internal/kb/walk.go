@@ -121,10 +121,7 @@ func (b *Base) Related(ctx context.Context, ref Ref, depth, most int) (around Ne
 func (b *Base) Paths(ctx context.Context, from, to Ref, depth int) (routes Routes, err error) {
 	defer b.stamp(&err)
 	depth = cmp.Or(depth, UsualPathDepth)
-	if err := checkRef("from_type", "from_id", from); err != nil {
-		return Routes{}, err
-	}
-	if err := checkRef("to_type", "to_id", to); err != nil {
+	if err := checkEnds(from, to); err != nil {
 		return Routes{}, err
 	}
 	if err := checkCount("max_depth", depth, MaxPathDepth); err != nil {

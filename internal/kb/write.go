@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"genkan/internal/gateway"
@@ -39,13 +40,7 @@ type Edit struct {
 // Create adds an item. The patch holds its fields; the title is required.
 func (b *Base) Create(ctx context.Context, kind string, fields Patch) (item Item, err error) {
 	defer b.stamp(&err)
-	if err := checkType("type", kind); err != nil {
-		return Item{}, err
-	}
-	if fields.Title == nil {
-		fields.Title = new(string)
-	}
-	if err := fields.check(); err != nil {
+	if kind, err = checkNew(kind, &fields); err != nil {
 		return Item{}, err
 	}
 	now := b.now()
@@ -84,18 +79,17 @@ func (b *Base) BulkUpdate(ctx context.Context, edits []Edit) (all []Found, err e
 func (b *Base) edit(ctx context.Context, edits []Edit, bulk bool) ([]Found, error) {
 	numbered := func(i int, err error) error {
 		if bulk {
-			return atIndex(err, i)
+			return atIndex(err, "updates", i)
 		}
 		return err
 	}
-	edits = slices.Clone(edits) // check drops repeated tags in place
+	edits = slices.Clone(edits) // check changes tags in place
+	var r refusal
 	for i := range edits {
-		if err := checkRef("type", "id", edits[i].Ref); err != nil {
-			return nil, numbered(i, err)
-		}
-		if err := edits[i].Patch.check(); err != nil {
-			return nil, numbered(i, err)
-		}
+		r.refuse(numbered(i, edits[i].check()))
+	}
+	if r.err != nil {
+		return nil, r.err
 	}
 	if len(edits) == 0 {
 		return nil, nil
@@ -105,32 +99,21 @@ func (b *Base) edit(ctx context.Context, edits []Edit, bulk bool) ([]Found, erro
 		found.Changed = []string{}
 		return []Found{found}, err
 	}
+	usual, err := b.usualStatus(ctx, edits)
+	if err != nil {
+		return nil, err
+	}
 	now := b.now()
 	var all []Found
-	err := b.store.Write(ctx, func(ctx context.Context, w Writer) error {
+	err = b.store.Write(ctx, func(ctx context.Context, w Writer) error {
 		all = make([]Found, 0, len(edits))
 		for i := range edits {
 			found, err := find(ctx, w, "", edits[i].Ref)
 			if err != nil {
 				return numbered(i, err)
 			}
-			found.Changed = []string{}
-			if !edits[i].Patch.isZero() {
-				before := found.Item
-				parts, err := edits[i].Patch.apply(ctx, w, &found.Item, now)
-				if err == nil {
-					err = statusOf(w.Update(ctx, &found.Item, parts), &found.Item)
-				}
-				found.Changed = changedFrom(&before, &found.Item)
-				if edits[i].Patch.Tags != nil {
-					found.DroppedTags = without(before.Tags, found.Item.Tags)
-				}
-				if edits[i].Patch.Related != nil {
-					found.DroppedRelated = without(before.Related, found.Item.Related)
-				}
-				if err != nil {
-					return numbered(i, err)
-				}
+			if err := edits[i].Patch.update(ctx, w, &found, usual, now); err != nil {
+				return numbered(i, err)
 			}
 			all = append(all, found)
 		}
@@ -140,6 +123,33 @@ func (b *Base) edit(ctx context.Context, edits []Edit, bulk bool) ([]Found, erro
 		return nil, b.nameStatuses(ctx, err)
 	}
 	return all, nil
+}
+
+// update applies the patch to a found item and stores it, unless nothing changes. Usual is
+// the status that a cleared one becomes.
+func (p *Patch) update(ctx context.Context, w Writer, found *Found, usual string, now time.Time) error {
+	before := found.Item
+	parts, err := p.apply(ctx, w, &found.Item, now)
+	if err != nil {
+		return err
+	}
+	if found.Item.Status == "" && before.Status == usual {
+		found.Item.Status = usual
+	}
+	if found.Changed = changedFrom(&before, &found.Item); len(found.Changed) == 0 {
+		found.Item = before
+		return nil
+	}
+	if err := statusOf(w.Update(ctx, &found.Item, parts), &found.Item); err != nil {
+		return err
+	}
+	if p.Tags != nil {
+		found.DroppedTags = without(before.Tags, found.Item.Tags)
+	}
+	if p.Related != nil {
+		found.DroppedRelated = without(before.Related, found.Item.Related)
+	}
+	return nil
 }
 
 // changedFrom returns the names of the fields that differ, in the order of answers. The
@@ -169,15 +179,31 @@ func changedFrom(before, after *Item) []string {
 	return changed
 }
 
-// atIndex adds the entry of a bulk update to an error.
-func atIndex(err error, i int) error {
+// atIndex adds the entry of a list that an error is about.
+func atIndex(err error, list string, i int) error {
 	var own *Error
 	if !errors.As(err, &own) {
 		return err
 	}
 	e := *own
-	e.Details.Index, e.Details.HasIndex = i, true
+	e.Details.List, e.Details.Index = list, i
+	e.Details.Others = slices.Clone(e.Details.Others)
+	for n := range e.Details.Others {
+		e.Details.Others[n].List, e.Details.Others[n].Index = list, i
+	}
 	return &e
+}
+
+// usualStatus returns the status of new items, if an edit clears a status.
+func (b *Base) usualStatus(ctx context.Context, edits []Edit) (string, error) {
+	if !slices.ContainsFunc(edits, func(e Edit) bool { return e.Patch.Status != nil && *e.Patch.Status == "" }) {
+		return "", nil
+	}
+	known, err := b.Statuses(ctx)
+	if i := slices.IndexFunc(known, func(s Status) bool { return !s.Closed }); i >= 0 {
+		return known[i].Name, err
+	}
+	return "", err
 }
 
 // apply applies the patch to an item.
@@ -203,6 +229,9 @@ func (p *Patch) apply(ctx context.Context, w Writer, item *Item, now time.Time) 
 	}
 	if p.End != nil {
 		item.End = *p.End
+	}
+	if err := p.checkSpan(item.Start, item.End); err != nil {
+		return Parts{}, err
 	}
 	var parts Parts
 	if p.Tags != nil || p.AddTags != nil || p.RemoveTags != nil {
@@ -363,14 +392,8 @@ func (b *Base) Delete(ctx context.Context, ref Ref) (found Found, err error) {
 // kept, and its former reference still finds it.
 func (b *Base) ChangeType(ctx context.Context, ref Ref, kind string) (found Found, err error) {
 	defer b.stamp(&err)
-	if err := checkRef("from_type", "from_id", ref); err != nil {
+	if kind, err = checkRetype(ref, kind); err != nil {
 		return Found{}, err
-	}
-	if err := checkType("to_type", kind); err != nil {
-		return Found{}, err
-	}
-	if kind == ref.Type {
-		return Found{}, Invalid("to_type", kind, "Must be another type than the item has")
 	}
 	now := b.now()
 	err = b.store.Write(ctx, func(ctx context.Context, w Writer) (err error) {
@@ -384,7 +407,7 @@ func (b *Base) ChangeType(ctx context.Context, ref Ref, kind string) (found Foun
 		found.Changed = []string{"id", "type"}
 		former := found.Item.Ref()
 		found.Item.Type, found.Item.UpdatedAt = kind, now
-		found.Former = ref
+		found.Former = Ref{strings.TrimSpace(ref.Type), ref.ID}
 		return w.Retype(ctx, former, &found.Item)
 	})
 	return found, err
@@ -402,23 +425,8 @@ type StatePatch struct {
 // that changed.
 func (b *Base) SetState(ctx context.Context, p StatePatch) (state State, changed []string, err error) {
 	defer b.stamp(&err)
-	if err := checkText("content", p.Content, MaxContent); err != nil {
+	if err := p.check(); err != nil {
 		return State{}, nil, err
-	}
-	if err := checkText("updated_by", p.UpdatedBy, MaxWords); err != nil {
-		return State{}, nil, err
-	}
-	if p.Related != nil {
-		if err := checkRelated("related", *p.Related); err != nil {
-			return State{}, nil, err
-		}
-	}
-	if p.Tags != nil {
-		tags, err := checkTags("tags", *p.Tags)
-		if err != nil {
-			return State{}, nil, err
-		}
-		p.Tags = &tags
 	}
 	now := b.now()
 	err = b.store.Write(ctx, func(ctx context.Context, w Writer) (err error) {
@@ -435,7 +443,10 @@ func (b *Base) SetState(ctx context.Context, p StatePatch) (state State, changed
 				return err
 			}
 		}
-		changed = changedState(&before, &state)
+		if changed = changedState(&before, &state); len(changed) == 0 {
+			state = before
+			return nil
+		}
 		return w.SetState(ctx, &state)
 	})
 	return state, changed, err
@@ -469,7 +480,7 @@ func (b *Base) SetStatuses(ctx context.Context, statuses []Status) (err error) {
 	}
 	seen, open := map[string]bool{}, false
 	for i, s := range statuses {
-		if err := checkType(at("statuses", i), s.Name); err != nil {
+		if _, err := checkType(at("statuses", i), s.Name); err != nil {
 			return err
 		}
 		if seen[s.Name] {

@@ -3,15 +3,14 @@ package lang
 // jaDeclared are the words about servers that are added to a running genkan:
 // of config, app, api and the commands.
 var jaDeclared = map[string]string{
-	"the body is about server %s, but the path about %s; a server keeps its name":      "本文のサーバーは %s ですが、パスのサーバーは %s です。サーバーの名前は変えられません",
-	"name must be a text that is not empty":                                            "name には空でない文字列を指定してください",
-	"name is required":                                                                 "name は必須です",
-	"server %s is not used: %s":                                                        "サーバー %s は使われていません: %s",
-	"server %s is disabled; PATCH /v1/servers/%s with {\"disabled\": false} to use it": "サーバー %s は無効です。使うには PATCH /v1/servers/%s に {\"disabled\": false} を送ってください",
-	"a server is described by a JSON object":                                           "サーバーは JSON オブジェクトで記述してください",
-	"%s holds %s, which stands for a secret in answers; give the secret itself, or a reference such as ${secret:NAME}":                                      "%s に %s があります。これは応答で秘密の値の代わりに表示されるものです。値そのものか、${secret:NAME} のような参照を指定してください",
-	"the test was ended before the server was ready":                                                                                                        "サーバーの準備ができる前にテストが中止されました",
-	"the database has a server of this name too, which is not used while the file declares one":                                                             "データベースにも同じ名前のサーバーがありますが、設定ファイルに宣言がある間は使われません",
+	"the body is about server %s, but the path about %s; a server keeps its name":                                      "本文のサーバーは %s ですが、パスのサーバーは %s です。サーバーの名前は変えられません",
+	"name must be a text that is not empty":                                                                            "name には空でない文字列を指定してください",
+	"server %s is not used: %s":                                                                                        "サーバー %s は使われていません: %s",
+	"server %s is disabled; PATCH /v1/servers/%s with {\"disabled\": false} to use it":                                 "サーバー %s は無効です。使うには PATCH /v1/servers/%s に {\"disabled\": false} を送ってください",
+	"a server is described by a JSON object":                                                                           "サーバーは JSON オブジェクトで記述してください",
+	"%s holds %s, which stands for a secret in answers; give the secret itself, or a reference such as ${secret:NAME}": "%s に %s があります。これは応答で秘密の値の代わりに表示されるものです。値そのものか、${secret:NAME} のような参照を指定してください",
+	"the test was ended before the server was ready":                                                                   "サーバーの準備ができる前にテストが中止されました",
+	"the database has a server of this name too, which is not used while the file declares one":                        "データベースにも同じ名前のサーバーがありますが、設定ファイルに宣言がある間は使われません",
 	"there is a server %s already; give this one another name, or remove that one first (`genkan servers remove %s`), or change it with PUT /v1/servers/%s": "サーバー %s はすでにあります。別の名前を付けるか、先に `genkan servers remove %s` で削除するか、PUT /v1/servers/%s で変更してください",
 	"the profile %s in %s names server %s; take it out there first":                                                                                         "プロファイル %s（%s）がサーバー %s を指しています。先にそこから外してください",
 	"server %s is declared in %s, so it can only be changed there":                                                                                          "サーバー %s は %s で宣言されているため、変更はそのファイルでのみ行えます",

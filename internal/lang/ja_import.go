@@ -91,7 +91,6 @@ var jaImport = map[string]string{
 	"It replaces these entries: %s. Their tools get new names, SERVER__TOOL, so permission rules that name tools stop matching.": "次の項目を置き換えます: %s。ツールの名前が SERVER__TOOL に変わるため、ツール名で書いた許可ルールは一致しなくなります。",
 	"%q is neither a client that genkan knows nor a file; did you mean %s?":                                                      "%q は genkan の知っているクライアントでもファイルでもありません。%s のことですか？",
 	"this changes files of the user whom genkan runs as, so it only answers requests from that machine":                          "genkan を動かしているユーザーのファイルを変更するため、同じマシンからの要求にだけ応じます",
-	"force must be true or false":                                                                                                "force は true か false にしてください",
 	"nothing was imported, because files have changed since the plan was made; look at the plan again":                           "計画を作ったあとでファイルが変更されたため、何も取り込みませんでした。計画をもう一度確認してください",
 	"there is no server %q in the plan":                                                                                          "サーバー %q は計画にありません",
 	"genkan has the server %s already":                                                                                           "サーバー %s はすでに genkan にあります",

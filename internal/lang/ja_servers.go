@@ -133,4 +133,6 @@ var jaServers = map[string]string{
 	"asks for it again; if that does not help, update the server or report this to its maker": "一覧をもう一度要求します。それでも解決しない場合は、サーバーを更新するか、開発元に報告してください",
 	"server %s has no connection left for this client now: %d of %d are this client's, and all are in use. End some of the client's calls, or try again later": "サーバー %s には、いまこのクライアントが使える接続が残っていません。このクライアントの接続は %d 個（全体で %d 個）で、すべて使用中です。呼び出しをいくつか終わらせるか、しばらくしてからやり直してください",
 	"the message for server %s is %d bytes, and at most %d are sent to a command: many programs end when they get more. Send less at once":                     "サーバー %s へのメッセージは %d バイトですが、コマンドには最大 %d バイトまでしか送りません。それより大きいと多くのプログラムが終了してしまうためです。一度に送る量を減らしてください",
+	"its command could not be started; ask whoever runs this genkan to look at it":                                                                             "コマンドを起動できませんでした。この genkan を動かしている人に確認を依頼してください",
+	"it lacks a secret or a variable; ask whoever runs this genkan to set it":                                                                                  "シークレットまたは変数が不足しています。この genkan を動かしている人に設定を依頼してください",
 }

@@ -62,8 +62,8 @@ func batchLine(file string, args []string) (string, error) {
 	quoteForBatch(&line, file)
 	for i, arg := range args {
 		if strings.ContainsAny(arg, "\x00\r\n") {
-			return "", gateway.Errorf(gateway.CodeInvalid,
-				"argument %d of its command %q has a line break, which cannot be given to a batch file; name the program that it starts instead", i+1, file)
+			return "", failed(gateway.CodeInvalid, gateway.Textf(
+				"argument %d of its command %q has a line break, which cannot be given to a batch file; name the program that it starts instead", i+1, file))
 		}
 		line.WriteByte(' ')
 		quoteForBatch(&line, arg)

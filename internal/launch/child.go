@@ -173,16 +173,24 @@ func closeAll(files ...*os.File) {
 }
 
 func startError(command string, err error) error {
-	e := &gateway.Error{Code: gateway.CodeUnavailable, Err: err}
+	why := gateway.Textf("its command %q could not be started", command)
 	switch {
 	case errors.Is(err, os.ErrPermission):
-		e.Message, e.Values = "its command %q may not be executed", []any{command}
+		why = gateway.Textf("its command %q may not be executed", command)
 	case errors.Is(err, os.ErrNotExist):
-		e.Message, e.Values = "its command %q or its directory does not exist", []any{command}
-	default:
-		e.Message, e.Values = "its command %q could not be started", []any{command}
+		why = gateway.Textf("its command %q or its directory does not exist", command)
 	}
+	e := failed(gateway.CodeUnavailable, why)
+	e.Err = err
 	return e
+}
+
+// failed returns the error of a command that cannot be started. Only the user whom
+// genkan runs as reads why, because that names commands and folders.
+func failed(code gateway.Code, why gateway.Text) *gateway.Error {
+	return gateway.Errorf(code, "%s", gateway.Private{
+		Full: why, Public: gateway.Textf("its command could not be started; ask whoever runs this genkan to look at it"),
+	})
 }
 
 // PID returns the process id.

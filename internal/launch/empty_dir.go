@@ -30,11 +30,10 @@ func (l *Launcher) EmptyDir(server string) (dir string, remove func(), err error
 		dir, err = filepath.Abs(dir)
 	}
 	if err != nil {
-		return "", func() {}, &gateway.Error{
-			Code: gateway.CodeUnavailable, Err: err,
-			Message: "no empty folder can be made for it in the data directory; see that %s belongs to you and can be written",
-			Values:  []any{l.opt.DataDir},
-		}
+		e := failed(gateway.CodeUnavailable, gateway.Textf(
+			"no empty folder can be made for it in the data directory; see that %s belongs to you and can be written", l.opt.DataDir))
+		e.Err = err
+		return "", func() {}, e
 	}
 	return dir, func() { _ = os.RemoveAll(dir) }, nil
 }

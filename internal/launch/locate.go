@@ -136,15 +136,15 @@ func notFound(command string, dirs []string, asked *shellPath) error {
 	}
 	switch {
 	case asked == nil:
-		return gateway.Errorf(gateway.CodeUnavailable,
-			"its command %q was not found; install it, or give its full path. Looked in the PATH of genkan and in the usual folders: %s", command, where)
+		return failed(gateway.CodeUnavailable, gateway.Textf(
+			"its command %q was not found; install it, or give its full path. Looked in the PATH of genkan and in the usual folders: %s", command, where))
 	case asked.err != nil:
-		return gateway.Errorf(gateway.CodeUnavailable,
+		return failed(gateway.CodeUnavailable, gateway.Textf(
 			"its command %q was not found; install it, or give its full path. Looked in the PATH of genkan and in the usual folders (%s); the login shell %s did not say its PATH",
-			command, where, asked.shell)
+			command, where, asked.shell))
 	default:
-		return gateway.Errorf(gateway.CodeUnavailable,
+		return failed(gateway.CodeUnavailable, gateway.Textf(
 			"its command %q was not found; install it, or give its full path. Looked in the PATH of genkan, in that of the login shell %s, and in the usual folders: %s",
-			command, asked.shell, where)
+			command, asked.shell, where))
 	}
 }

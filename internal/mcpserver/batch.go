@@ -88,7 +88,7 @@ func (s *Server) postBatch(p *reply, r *http.Request, body []byte, id visitor) {
 		return
 	}
 	if !p.quota.take(len(body)) { // each message is a copy
-		p.fail(nil, errQuota)
+		p.fail(nil, gateway.ErrShareUsedUp)
 		return
 	}
 	messages, err := splitBatch(body)

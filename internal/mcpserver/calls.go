@@ -52,7 +52,11 @@ func newCall(msg *jsonrpc.Message, era gateway.Era, id gateway.Identity, via str
 			return nil, gateway.Errorf(gateway.CodeInvalid, "params.taskId must be the id of a task")
 		}
 	}
-	if args := in.Get(in.Arguments); args != nil && args[0] != '{' && string(args) != "null" {
+	switch args := in.Get(in.Arguments); {
+	case args == nil || args[0] == '{':
+	case string(args) == "null": // some clients mean none by it, and some servers refuse it
+		call.SetRawArguments([]byte("{}"))
+	case msg.Method != "tools/call": // the catalog refuses those of tools, with an answer that models see
 		return nil, gateway.Errorf(gateway.CodeInvalid, "params.arguments must be an object")
 	}
 	if token := in.Get(in.ProgressToken); token != nil && token[0] != '"' && token[0] != '-' && (token[0] < '0' || token[0] > '9') {

@@ -176,7 +176,7 @@ func (c *duplexConn) beside(ctx context.Context, msg *jsonrpc.Message, answer fu
 		case err != nil:
 			c.fail(msg.ID, err)
 		case !c.sess.bytes.take(len(result)):
-			c.fail(msg.ID, errQuota)
+			c.fail(msg.ID, gateway.ErrShareUsedUp)
 		default:
 			c.out.answer(jsonrpc.AppendResult(nil, msg.ID, result))
 			c.sess.bytes.give(len(result))
@@ -211,7 +211,7 @@ func (c *duplexConn) begin(ctx context.Context, msg *jsonrpc.Message) (_ context
 	}
 	if !c.sess.bytes.take(size) {
 		release()
-		return nil, nil, nil, errQuota
+		return nil, nil, nil, gateway.ErrShareUsedUp
 	}
 	if err := c.sess.begin(name, cancel); err != nil {
 		c.sess.bytes.give(size)

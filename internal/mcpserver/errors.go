@@ -96,13 +96,17 @@ func unreadable(err error) error {
 }
 
 // errorMessage encodes an error as the answer to a request, in the configured
-// language, and returns the HTTP status that goes with it.
+// language and its public form, and returns the HTTP status that goes with it.
 func (s *Server) errorMessage(id []byte, err error) (message []byte, status int, e *gateway.Error) {
-	return encodeError(id, err, s.language())
+	return encodeError(id, gateway.PublicError(err), s.language())
 }
 
-// callErrorMessage is errorMessage for a call that failed in the corridor.
+// callErrorMessage is errorMessage for a call that failed in the corridor. The user
+// whom genkan runs as reads the full form.
 func (s *Server) callErrorMessage(id []byte, call *gateway.Call, err error) (message []byte, status int, e *gateway.Error) {
+	if !call.Identity.IsLocal() {
+		err = gateway.PublicError(err)
+	}
 	return encodeCallError(id, call.Method, &call.Params, err, s.language())
 }
 

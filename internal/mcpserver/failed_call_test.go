@@ -37,6 +37,13 @@ func TestFailuresThatAModelCanActOn(t *testing.T) {
 		{"strict__crash", `{}`, "unavailable", "server strict"},
 		{"gone__get", `{}`, "unavailable", "Server gone is down and has not listed any tools yet"},
 	}
+	// Models send these by mistake, and see no protocol error.
+	wrongArguments := map[string]string{
+		`"{\"text\":\"hi\"}"`: "arguments must be an object, is a string; give the JSON object itself",
+		`["hi"]`:              "arguments must be an object, is an array",
+		`7`:                   "arguments must be an object, is a number",
+		`true`:                "arguments must be an object, is a boolean",
+	}
 	check := func(t *testing.T, modern bool, call func(tool, arguments string) string) {
 		t.Helper()
 		for _, c := range cases {
@@ -45,6 +52,12 @@ func TestFailuresThatAModelCanActOn(t *testing.T) {
 			if complete := strings.Contains(answer, `"resultType":"complete"`); complete != modern {
 				t.Errorf("modern %v: %s", modern, answer)
 			}
+		}
+		for arguments, words := range wrongArguments {
+			wantFailure(t, call("short__echo", arguments), "invalid", words)
+		}
+		if answer := call("short__pid", `null`); errorCode(answer) != 0 || strings.Contains(answer, "isError") {
+			t.Errorf("null is not taken for no arguments: %s", answer)
 		}
 		answer := call("strict__ehco", `{}`)
 		if errorCode(answer) != -32602 || !strings.Contains(answer, "Did you mean strict__echo?") {
@@ -96,6 +109,7 @@ func TestFailuresThatAModelCanActOn(t *testing.T) {
 					t.Errorf("wrapped twice: %s", answer)
 				}
 			}
+			wantFailure(t, call("short__echo", `["hi"]`), "invalid", wrongArguments[`["hi"]`])
 			// The tool call_tool exists, so its argument is what is wrong.
 			wantFailure(t, call("strict__ehco", `{}`), "invalid", "Did you mean strict__echo? search_tools finds ids")
 			// Only what the client sees is suggested.

@@ -126,7 +126,7 @@ func (s *Server) body(p *reply, r *http.Request) ([]byte, bool) {
 		_ = controller.SetReadDeadline(time.Now().Add(lastBodyPatience))
 		_, _ = io.CopyN(io.Discard, r.Body, jsonrpc.MaxMessage)
 		return nil, false
-	case errors.Is(err, errQuota):
+	case errors.Is(err, gateway.ErrShareUsedUp):
 		p.fail(nil, err)
 		return nil, false
 	case errors.Is(err, os.ErrDeadlineExceeded):

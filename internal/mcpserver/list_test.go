@@ -91,7 +91,7 @@ func TestPagination(t *testing.T) {
 			if fmt.Sprint(rest) != fmt.Sprint(whole[8:]) {
 				t.Errorf("the rest of the former list is %v, want %v", rest, whole[8:])
 			}
-			for range testkit.Count(1, 5) {
+			for range testkit.Count(0, 5) {
 				h.send(modernCall("1", "fault__remove_tool", `{"name":"new_`+era+`"}`))
 				testkit.Eventually(t, func() bool { return len(h.all(era, session)) == 20 }, "the tool is gone")
 				h.send(modernCall("1", "fault__add_tool", `{"name":"new_`+era+`","description":"`+strings.Repeat("x", 10)+`"}`))

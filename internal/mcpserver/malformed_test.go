@@ -85,7 +85,7 @@ func malformedSeeds(session string) (overHTTP, overStdio []string) {
 // clients at once. It must not crash, must answer every one with something
 // sensible, must pass only whole messages on, and must be as it was afterwards.
 func TestMalformedFrames(t *testing.T) {
-	overHTTP, overStdio := testkit.Count(1_000, 30_000), testkit.Count(3_000, 70_000)
+	overHTTP, overStdio := testkit.Count(300, 30_000), testkit.Count(1_000, 70_000)
 	record := recordFile(t)
 	h := openHouse(t, servers{"fault": with(child(t, "-record", record), map[string]any{"prefix": ""})})
 	session := h.initialize(h.token)

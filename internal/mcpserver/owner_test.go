@@ -169,7 +169,7 @@ func TestTheOnlyClientIsAsked(t *testing.T) {
 // once by one server, and each answers its own question.
 func TestNoQuestionCrosses(t *testing.T) {
 	t.Parallel()
-	const each = 10
+	each := testkit.Count(3, 10)
 	h := openHouse(t, servers{"lh": sibling(t, "-everything", "-era", "legacy"), "mh": sibling(t, "-everything", "-era", "modern"), "ms": child(t, "-everything", "-era", "modern")})
 	var all sync.WaitGroup
 	for _, kind := range kinds() {

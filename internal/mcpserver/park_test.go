@@ -235,8 +235,11 @@ func TestParksPerCaller(t *testing.T) {
 	// A call that continues frees its place; one that is asked again keeps it.
 	wantSaid(t, parked[0].comeBack().wait())
 	parked[0] = c.park("a__ask", `{}`)
-	for _, p := range parked {
-		wantSaid(t, p.retry(p.asking, "").parked().comeBack().wait())
+	for i, p := range parked {
+		if i < testkit.Count(8, len(parked)) {
+			p = p.retry(p.asking, "").parked()
+		}
+		wantSaid(t, p.comeBack().wait())
 	}
 	h.settled(t)
 }

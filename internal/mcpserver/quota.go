@@ -37,11 +37,6 @@ const (
 	lastBodyPatience = 2 * time.Second
 )
 
-var errQuota = &gateway.Error{
-	Code: gateway.CodeLimited, RetryAfter: time.Second, Err: gateway.ErrShareUsedUp,
-	Message: "too many large calls of this client are under way; try again in a moment",
-}
-
 // read reads a whole body. size is its Content-Length, or -1.
 func (q *quota) read(body io.Reader, size int64) ([]byte, error) {
 	if size > jsonrpc.MaxMessage {
@@ -49,12 +44,12 @@ func (q *quota) read(body io.Reader, size int64) ([]byte, error) {
 	}
 	if size >= 0 && size <= firstQuota {
 		if !q.take(int(size)) {
-			return nil, errQuota
+			return nil, gateway.ErrShareUsedUp
 		}
 		return jsonrpc.ReadBody(body, size)
 	}
 	if !q.take(firstQuota) {
-		return nil, errQuota
+		return nil, gateway.ErrShareUsedUp
 	}
 	buf := make([]byte, 0, firstQuota)
 	for {
@@ -85,7 +80,7 @@ func (q *quota) grow(buf []byte, size int64) ([]byte, error) {
 	}
 	larger := int(min(2*int64(cap(buf)), size))
 	if !q.take(larger - cap(buf)) {
-		return nil, errQuota
+		return nil, gateway.ErrShareUsedUp
 	}
 	return append(make([]byte, 0, larger), buf...), nil
 }

@@ -17,7 +17,7 @@ import (
 // long they are or not, and whatever pieces they come in.
 func TestQuotaReads(t *testing.T) {
 	t.Parallel()
-	for _, size := range []int{0, 1, firstQuota - 1, firstQuota, firstQuota + 1, 2 * firstQuota, 2*firstQuota + 1, 1 << 20, 3<<20 + 7} {
+	for _, size := range []int{0, 1, firstQuota - 1, firstQuota, firstQuota + 1, 2 * firstQuota, 2*firstQuota + 1, testkit.Count(5, 48)*firstQuota + 7} {
 		text := strings.Repeat("0123456789abcdef", size/16+1)[:size]
 		for _, known := range []bool{true, false} {
 			for pieces, body := range map[string]io.Reader{
@@ -66,10 +66,10 @@ func TestQuotaRefuses(t *testing.T) {
 		"sends too much":       {jsonrpc.MaxMessage + 1, -1, 1 << 30, jsonrpc.ErrTooLarge},
 		"ends early":           {10, 20, 1 << 30, io.ErrUnexpectedEOF},
 		"ends early, large":    {100_000, 200_000, 1 << 30, io.ErrUnexpectedEOF},
-		"no room":              {10, 10, 5, errQuota},
-		"no room for more":     {200_000, 200_000, 100_000, errQuota},
-		"no room, in chunks":   {10, -1, 5, errQuota},
-		"no room while coming": {200_000, -1, 100_000, errQuota},
+		"no room":              {10, 10, 5, gateway.ErrShareUsedUp},
+		"no room for more":     {200_000, 200_000, 100_000, gateway.ErrShareUsedUp},
+		"no room, in chunks":   {10, -1, 5, gateway.ErrShareUsedUp},
+		"no room while coming": {200_000, -1, 100_000, gateway.ErrShareUsedUp},
 	} {
 		if c.sent > 1<<20 && !testkit.Full() {
 			continue // TestOversized sends as much

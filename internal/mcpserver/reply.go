@@ -287,7 +287,7 @@ func (p *reply) result(id, result []byte) {
 func (p *reply) answer(msg *jsonrpc.Message, result []byte) {
 	_, list := gateway.KindOfList(msg.Method)
 	if !list && !p.quota.take(len(result)) {
-		p.fail(msg.ID, errQuota)
+		p.fail(msg.ID, gateway.ErrShareUsedUp)
 		return
 	}
 	if !list || !wantsStream(p.r.Header) || p.batch != nil {

@@ -371,7 +371,7 @@ func (s *Server) subscribe(ctx context.Context, sess *session, msg *jsonrpc.Mess
 		return gateway.Errorf(gateway.CodeLimited, "a client can watch %d resources at once; unsubscribe from some", mostSubscriptions)
 	}
 	if !sess.bytes.take(cost) {
-		return errQuota
+		return gateway.ErrShareUsedUp
 	}
 	stop, err := s.opt.House().Subscribe(ctx, sess.watching(uri), sess.updated)
 	if err != nil {

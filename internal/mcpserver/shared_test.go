@@ -16,8 +16,8 @@ import (
 // own progress (CVE-2026-25536 is what happens otherwise).
 func TestNothingCrosses(t *testing.T) {
 	t.Parallel()
-	const rounds = 5
-	clients := testkit.Count(40, 100)
+	rounds := testkit.Count(2, 5)
+	clients := testkit.Count(20, 100)
 	h := openHouse(t, servers{"fault": child(t, "-era", "legacy")})
 	pipes, sessions := make([]*pipe, clients), make([]string, clients)
 	for i := range clients {

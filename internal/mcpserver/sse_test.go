@@ -180,7 +180,7 @@ func TestSSEDoor(t *testing.T) {
 		"not a message":              {request{path: mine.endpoint, body: "nonsense"}, http.StatusBadRequest},
 		"a batch":                    {request{path: mine.endpoint, body: "[" + call + "]"}, http.StatusBadRequest},
 		"a key twice":                {request{path: mine.endpoint, body: strings.Replace(call, `"id"`, `"id":2,"id"`, 1)}, http.StatusBadRequest},
-		"larger than what is let in": {request{path: mine.endpoint, body: `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":"` + strings.Repeat("x", 33<<20) + `"}}`}, http.StatusRequestEntityTooLarge},
+		"larger than what is let in": {request{path: mine.endpoint, stream: xs(33 << 20), length: 33 << 20}, http.StatusRequestEntityTooLarge},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := h.send(test.r); got.status != test.status {
@@ -262,10 +262,10 @@ func TestSSENothingCrosses(t *testing.T) {
 	t.Parallel()
 	h := openHouse(t, servers{"fault": child(t, "-era", "legacy")})
 	var clients sync.WaitGroup
-	for i := range 50 {
+	for i := range testkit.Count(20, 50) {
 		c := h.sse("/sse", "")
 		clients.Go(func() {
-			for round := range 3 {
+			for round := range testkit.Count(2, 3) {
 				steps, own := 1+(i+round)%7, fmt.Sprintf("client %d round %d", i, round)
 				var messages []string
 				for _, params := range []string{

@@ -2,7 +2,6 @@ package mcpserver_test
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -292,8 +291,9 @@ func TestStdioLargeLine(t *testing.T) {
 	h := openHouse(t, servers{"fault": child(t)})
 	p := h.stdio()
 	go func() {
-		_, _ = fmt.Fprintf(p.raw, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"fault__echo","arguments":{"text":"%s"}}}`+"\n", strings.Repeat("x", 33<<20))
-		_, _ = io.WriteString(p.raw, `{"jsonrpc":"2.0","id":2,"method":"ping"}`+"\n")
+		_, _ = io.WriteString(p.raw, `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"fault__echo","arguments":{"text":"`)
+		_, _ = io.Copy(p.raw, xs(33<<20))
+		_, _ = io.WriteString(p.raw, `"}}}`+"\n"+`{"jsonrpc":"2.0","id":2,"method":"ping"}`+"\n")
 	}()
 	if got := p.next(); errorCode(got) != -32600 {
 		t.Errorf("the large line: %s", got)

@@ -99,7 +99,7 @@ func (s *Server) openStream(client string, bytes int) (closeStream func(), err e
 	memory := s.account(client)
 	if !memory.take(bytes) {
 		s.streams.Give(client, 1)
-		return nil, errQuota
+		return nil, gateway.ErrShareUsedUp
 	}
 	return func() {
 		memory.give(bytes)

@@ -29,7 +29,20 @@ type request struct {
 	header http.Header
 	// chunked sends the body without saying how long it is.
 	chunked bool
+	// stream is a body that is too large to have in memory, length what is said of
+	// its length; 0 for nothing.
+	stream io.Reader
+	length int64
 }
+
+// xs is a text of as many bytes.
+func xs(size int64) io.Reader { return io.LimitReader(endless{}, size) }
+
+type endless struct{}
+
+var block = bytes.Repeat([]byte("x"), 64<<10)
+
+func (endless) Read(p []byte) (int, error) { return copy(p, block), nil }
 
 // response is the whole answer.
 type response struct {
@@ -70,12 +83,18 @@ func (h *house) build(ctx context.Context, r request) *http.Request {
 	if r.chunked {
 		body = io.MultiReader(body)
 	}
-	if r.body == "" {
+	switch {
+	case r.stream != nil:
+		body = r.stream
+	case r.body == "":
 		body = http.NoBody
 	}
 	req, err := http.NewRequestWithContext(ctx, r.method, h.base+r.path, body)
 	if err != nil {
 		h.tb.Fatal(err)
+	}
+	if r.stream != nil {
+		req.ContentLength = r.length
 	}
 	req.Header = headers("Authorization", "Bearer "+h.token, "Content-Type", "application/json",
 		"Accept", "application/json, text/event-stream")

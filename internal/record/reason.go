@@ -26,6 +26,9 @@ func (r *Recorder) reason(call *gateway.Call, server string, result *gateway.Res
 	e := gateway.AsError(err)
 	switch {
 	case e == nil:
+		if own := ownFailure(call.Tool, result.Raw); own != "" {
+			return own
+		}
 		if text := withoutArguments(firstText(result.Raw), call); text != "" {
 			return r.clean(server, text)
 		}
@@ -62,6 +65,22 @@ func rules(problems []gateway.Problem) string {
 		all = append(all, p.Field+" ("+p.Keyword+")")
 	}
 	return "the input is not valid: " + strings.Join(all, ", ")
+}
+
+// ownFailure returns the kind of an error that a built-in source reported, and the
+// field if the tool has one of that name. The message is left out: it repeats values
+// of the caller, and to mask them would mask the same words of the message.
+func ownFailure(tool *gateway.Tool, raw []byte) string {
+	if tool == nil || gateway.IsExternal(tool.Source) || gateway.IsForwarder(tool.Source) {
+		return ""
+	}
+	data := jsonrpc.Lookup(jsonrpc.Lookup(raw, "structuredContent"), "data")
+	kind, field := jsonrpc.LookupText(data, "type"), jsonrpc.LookupText(jsonrpc.Lookup(data, "details"), "field")
+	name, _, _ := strings.Cut(field, "[") // tags[1]
+	if kind != "" && name != "" && jsonrpc.Lookup(jsonrpc.Lookup(jsonrpc.Lookup(tool.Definition, "inputSchema"), "properties"), name) != nil {
+		kind += ": " + name
+	}
+	return kind
 }
 
 // firstText returns the first text of a result's content.

@@ -10,6 +10,7 @@ import (
 	"genkan/internal/config"
 	"genkan/internal/gateway"
 	"genkan/internal/jsonrpc"
+	"genkan/internal/redact"
 )
 
 // A masked definition has no literal secret at any place in a text, and restoring
@@ -89,11 +90,31 @@ func TestOutputIsRedacted(t *testing.T) {
 		"x is " + key, "b is second word.", string(quoted), pem, "/?x=plain+words+%26+more", "/plain%20words%20&%20more",
 		base64.StdEncoding.EncodeToString([]byte(key)),
 	} {
-		shown := redact(s, text)
+		shown := redactOutput(s, text)
 		for _, part := range []string{"words", "second", "MIIBVQ", "cGxhaW4"} {
 			if strings.Contains(shown, part) {
 				t.Errorf("%s is shown as %s", text, shown)
 			}
+		}
+	}
+}
+
+// The values of a configuration's secrets have the names that people know them by.
+func TestSecretValuesAreNamed(t *testing.T) {
+	t.Parallel()
+	cfg := &config.Config{Servers: []config.Server{{
+		Name: "x", Args: []string{"--dsn=host=h password=the-first"}, URL: "https://x.example/?key=the-second",
+		Env:        map[string]gateway.Secret{"API_TOKEN": "ghp_0123456789abcdef", "PLAIN": "nothing"},
+		Headers:    map[string]gateway.Secret{"Authorization": "Bearer the-third"},
+		Definition: `{"args":["--dsn=host=h password=${secret:DB}"],"headers":{"Authorization":"Bearer ${secret:REMOTE}"}}`,
+	}}}
+	rules := redact.New(SecretValues(cfg))
+	for text, want := range map[string]string{
+		"it said the-first.": "it said [redacted:vault:DB].", "it said the-second.": "it said [redacted:vault:x.url].", "it said the-third.": "it said [redacted:vault:REMOTE].",
+		"it said ghp_0123456789abcdef.": "it said [redacted:vault:x.API_TOKEN].", "it said nothing.": "it said nothing.",
+	} {
+		if got, _ := rules.Text(text); got != want {
+			t.Errorf("%s became %s", text, got)
 		}
 	}
 }

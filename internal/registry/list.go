@@ -31,7 +31,7 @@ func List(cfg *config.Config) []Server {
 	for _, s := range cfg.Servers {
 		all = append(all, Server{
 			Name: s.Name, Registered: s.Stored, Definition: maskedJSON(s.Name, s.Definition, s.Stored),
-			Redact: func(text string) string { return redact(s, text) },
+			Redact: func(text string) string { return redactOutput(s, text) },
 		})
 	}
 	for _, unused := range cfg.Rejected {

@@ -60,7 +60,7 @@ func (r *Registry) TestServer(ctx context.Context, name string, raw []byte) (Tes
 	}
 	return TestResult{
 		Probe: probe, Name: s.Name, Took: time.Since(begun),
-		Redact: func(text string) string { return redact(s, text) },
+		Redact: func(text string) string { return redactOutput(s, text) },
 	}, nil
 }
 

@@ -76,8 +76,9 @@ func each(ctx context.Context, p prepared, text string, args []any, row func(sca
 		return err
 	}
 	defer func() { _ = rows.Close() }()
+	scan := rows.Scan // one method value for all rows
 	for rows.Next() {
-		if err := row(rows.Scan); err != nil {
+		if err := row(scan); err != nil {
 			return err
 		}
 	}
@@ -125,11 +126,19 @@ func textList(texts []string) (string, error) {
 	return string(raw), err
 }
 
-func textsFrom(raw string) (texts []string, err error) {
+// textsFrom reads a JSON array of texts from a query. SQLite writes it without spaces and
+// escapes every quote in a text, so without a backslash it can be split.
+func textsFrom(raw string) ([]string, error) {
 	if raw == "[]" || raw == "" {
 		return nil, nil
 	}
-	err = json.Unmarshal([]byte(raw), &texts)
+	if inner, ok := strings.CutPrefix(raw, `["`); ok && !strings.Contains(raw, `\`) {
+		if inner, ok = strings.CutSuffix(inner, `"]`); ok {
+			return strings.Split(inner, `","`), nil
+		}
+	}
+	var texts []string
+	err := json.Unmarshal([]byte(raw), &texts)
 	return texts, err
 }
 

@@ -122,7 +122,7 @@ func writeForever(ctx context.Context, path string, logger *slog.Logger) int {
 
 func TestProcessesOpenAFreshDirectoryAtOnce(t *testing.T) {
 	t.Parallel()
-	const processes = 6
+	processes := testkit.Count(4, 6)
 	for round := range testkit.Count(2, 5) {
 		path := newPath(t)
 		others := make([]*exec.Cmd, processes)

@@ -8,12 +8,13 @@ import (
 	"testing"
 
 	"genkan/internal/gateway"
+	"genkan/internal/testkit"
 )
 
-const (
-	writers = 16 // goroutines on each handle
-	rounds  = 4  // writes of each
-)
+const rounds = 4 // writes of each writer
+
+// writers is the number of goroutines on each handle.
+var writers = testkit.Count(8, 16)
 
 // inParallel runs work on two handles at once, with many goroutines on each.
 // Every one has an id of its own.

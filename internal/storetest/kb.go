@@ -177,7 +177,7 @@ func testKBTexts(t *testing.T, s Stores) {
 			continue // the knowledge base refuses these
 		}
 		item := insert(t, s, kb.Item{
-			Type: text, Title: text, Description: text, Content: text, Category: text, Version: text, Tags: []string{text},
+			Type: text, Title: text, Description: text, Content: text, Category: text, Version: text, Tags: []string{text, text + `","` + text, "plain"},
 		})
 		wantItem(t, itemOf(t, s, item.ID).Item, item)
 		neighbour := insert(t, s, kb.Item{Related: []kb.Ref{item.Ref()}})

@@ -28,9 +28,9 @@ func testKBConcurrent(t *testing.T, one Stores) {
 		}
 		return nil
 	}))
-	const written = 2 * writers * rounds
+	written := 2 * writers * rounds
 	for _, s := range []Stores{one, two} {
-		wantEqual(t, kbSequence(t, s), 1+written)
+		wantEqual(t, kbSequence(t, s), int64(1+written))
 		wantEqual(t, len(itemOf(t, s, hub.ID).Item.Related), written)
 		page, err := s.Knowledge.List(t.Context(), kb.Filter{Tag: "all", Closed: true, Limit: 100})
 		must(t, err)

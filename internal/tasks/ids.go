@@ -119,6 +119,9 @@ func (r *Registry) Middleware(next gateway.Handler) gateway.Handler {
 			t.created(call, result)
 		case mayRefer:
 			result.Raw = t.outward(result.Raw, "taskId", "task", "result")
+			if call.Method == "tasks/get" || call.Method == "tasks/cancel" {
+				r.keep(key{t.client, t.view, call.Tool.Exposed}, result.Raw)
+			}
 		}
 		return result, err
 	})
@@ -163,7 +166,9 @@ func (t translator) created(call *gateway.Call, result *gateway.Result) {
 	}
 	id := t.seal(serverID)
 	result.Raw = jsonrpc.Splice(nil, result.Raw, jsonrpc.Edit{At: at, With: jsonrpc.AppendQuoted(nil, id)})
-	t.registry.add(key{t.client, t.view, id}, call.Tool.Timeout, call.Era)
+	k := key{t.client, t.view, id}
+	t.registry.add(k, call.Tool.Timeout, call.Era)
+	t.registry.keep(k, jsonrpc.Lookup(result.Raw, "task"))
 	result.Raw = t.outward(result.Raw)
 }
 
@@ -216,7 +221,9 @@ type peer struct {
 // whose tasks they are, so these ids need no check.
 func (p peer) Notify(method string, params []byte) {
 	if id, at := jsonrpc.TextAt(params, "taskId"); id != "" && method == "notifications/tasks/status" {
-		params = jsonrpc.Splice(nil, params, jsonrpc.Edit{At: at, With: jsonrpc.AppendQuoted(nil, p.translator.seal(id))})
+		id = p.translator.seal(id)
+		params = jsonrpc.Splice(nil, params, jsonrpc.Edit{At: at, With: jsonrpc.AppendQuoted(nil, id)})
+		p.translator.registry.keep(key{p.translator.client, p.translator.view, id}, params)
 	}
 	p.Peer.Notify(method, p.translator.outward(params))
 }

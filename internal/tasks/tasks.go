@@ -67,6 +67,9 @@ type task struct {
 	era     gateway.Era
 	// number counts all tasks that were ever made.
 	number uint64
+	// state is what the server last said about the task, with the client's id; nil
+	// if that is not kept.
+	state []byte
 }
 
 const (
@@ -76,6 +79,8 @@ const (
 	maxTasks = 10_000
 	// pageSize is how many tasks a page of tasks/list has.
 	pageSize = 50
+	// maxState is how large a state may be that is kept.
+	maxState = 1 << 10
 	// stateTimeout is how long servers may take to report the states of a page.
 	stateTimeout = 10 * time.Second
 )
@@ -136,6 +141,20 @@ func (r *Registry) find(k key) (task, bool) {
 	return t, ok
 }
 
+// keep remembers what a task's server said about it.
+func (r *Registry) keep(k key, state []byte) {
+	if len(state) == 0 || len(state) > maxState {
+		state = nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	// Only legacy clients list their tasks.
+	if t, known := r.tasks[k]; known && t.era == gateway.EraLegacy {
+		t.state = bytes.Clone(state)
+		r.tasks[k] = t
+	}
+}
+
 // hasAny reports whether a client has tasks that are remembered.
 func (r *Registry) hasAny(client string) bool {
 	r.mu.Lock()
@@ -164,7 +183,8 @@ func (r *Registry) page(caller *gateway.Call, after uint64) (page []key, next ui
 
 // List returns a page of the caller's tasks of all servers, as the result of
 // tasks/list. It asks the servers for the states with get. A task that its server
-// does not know is forgotten; one whose server cannot be asked is left out.
+// does not know is forgotten. If a server does not answer, its tasks have the state
+// that it last reported.
 func (r *Registry) List(ctx context.Context, caller *gateway.Call, cursor string, get gateway.Handler) ([]byte, error) {
 	after, ok := parseCursor(cursor)
 	if !ok {
@@ -188,7 +208,8 @@ func (r *Registry) List(ctx context.Context, caller *gateway.Call, cursor string
 	return append(out, '}'), nil
 }
 
-// state asks a task's server for its state; nil when it does not answer.
+// state asks a task's server for its state. It returns the last known state if the
+// server does not answer, and nil if there is none.
 func (r *Registry) state(ctx context.Context, caller *gateway.Call, k key, get gateway.Handler) []byte {
 	params, err := jsonrpc.ScanParams(append(jsonrpc.AppendQuoted([]byte(`{"taskId":`), k.id), '}'))
 	if err != nil {
@@ -201,8 +222,12 @@ func (r *Registry) state(ctx context.Context, caller *gateway.Call, k key, get g
 	if err == nil {
 		return result.Raw
 	}
-	if e := gateway.AsError(err); e.RPC != nil && e.Code == gateway.CodeInvalid {
+	switch e := gateway.AsError(err); {
+	case e.RPC != nil && e.Code == gateway.CodeInvalid:
 		r.forget(k)
+	case e.Code == gateway.CodeTimeout || e.Code == gateway.CodeUnavailable || e.Code == gateway.CodeLimited:
+		t, _ := r.find(k)
+		return t.state
 	}
 	return nil
 }

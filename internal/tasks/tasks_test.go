@@ -3,6 +3,7 @@ package tasks
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 
 	"genkan/internal/gateway"
@@ -112,5 +113,80 @@ func TestAnIDLeadsToATaskForItsClientOnly(t *testing.T) {
 		}))
 	if want := `{"tasks":[{"taskId":"` + id + `"}]}`; err != nil || string(list) != want {
 		t.Errorf("the list is %s, %v; want %s", list, err, want)
+	}
+}
+
+// silent is the client's side of a call that hears nothing and answers nothing.
+type silent struct{ gateway.Peer }
+
+func (silent) Notify(string, []byte) {}
+
+// TestAServerThatDoesNotAnswerHasItsTasksListed: the list has the state that the
+// server last reported, by whichever way it came.
+func TestAServerThatDoesNotAnswerHasItsTasksListed(t *testing.T) {
+	t.Parallel()
+	registry := New([]byte("secret"))
+	about := func(method, raw string, answer *gateway.Result, notified string) []byte {
+		t.Helper()
+		kind := gateway.KindTask
+		if method == "tools/call" {
+			kind = gateway.KindTool
+		}
+		c := call("mine", gateway.View{}, kind, method, raw)
+		c.Era, c.Peer = gateway.EraLegacy, silent{}
+		c.Tool.Name, c.Tool.Exposed = "7", jsonrpc.LookupText([]byte(raw), "taskId")
+		result, err := registry.Middleware(gateway.HandlerFunc(func(_ context.Context, c *gateway.Call) (*gateway.Result, error) {
+			if notified != "" {
+				c.Peer.Notify("notifications/tasks/status", []byte(notified))
+			}
+			return answer, nil
+		})).Handle(t.Context(), c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return result.Raw
+	}
+	state := func(id, status string) string { return `{"taskId":"` + id + `","status":"` + status + `"}` }
+	raw := func(text string) *gateway.Result { return &gateway.Result{Raw: []byte(text)} }
+	made := about("tools/call", `{"name":"slow","task":{}}`, raw(`{"task":`+state("7", "working")+`}`), "")
+	id := jsonrpc.LookupText(jsonrpc.Lookup(made, "task"), "taskId")
+	if id == "" || id == "7" {
+		t.Fatalf("the client gets %s", made)
+	}
+	listed := func(why error) string {
+		t.Helper()
+		caller := call("mine", gateway.View{}, gateway.KindTask, "tasks/list", `{}`)
+		caller.Era = gateway.EraLegacy
+		list, err := registry.List(t.Context(), caller, "", gateway.HandlerFunc(func(context.Context, *gateway.Call) (*gateway.Result, error) {
+			return nil, why
+		}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(jsonrpc.Lookup(list, "tasks"))
+	}
+	want := func(status string, why error) {
+		t.Helper()
+		if got := listed(why); got != "["+state(id, status)+"]" {
+			t.Errorf("after %v the list is %s, want %s", why, got, status)
+		}
+	}
+	down := gateway.Errorf(gateway.CodeUnavailable, "down")
+	want("working", down)
+	want("working", context.DeadlineExceeded)
+	want("working", gateway.Errorf(gateway.CodeLimited, "busy"))
+	about("tasks/result", `{"taskId":"`+id+`"}`, raw(`{"content":[]}`), state("7", "input_required"))
+	want("input_required", down)
+	about("tasks/get", `{"taskId":"`+id+`"}`, raw(state("7", "completed")), "")
+	want("completed", down)
+	about("tasks/cancel", `{"taskId":"`+id+`"}`, raw(state("7", "cancelled")), "")
+	want("cancelled", down)
+	if got := listed(gateway.Errorf(gateway.CodeNotFound, "no such server")); got != "[]" {
+		t.Errorf("a task of a server that was removed is listed: %s", got)
+	}
+	want("cancelled", down) // it was not forgotten
+	about("tasks/get", `{"taskId":"`+id+`"}`, raw(state("7", strings.Repeat("x", maxState))), "")
+	if got := listed(down); got != "[]" {
+		t.Errorf("a state of %d bytes is kept", len(got))
 	}
 }

@@ -80,6 +80,17 @@ func Count(usual, full int) int {
 	return usual
 }
 
+// OneIn reports whether a test runs a combination of values, each given by its index
+// in its dimension. With full counts it runs all, usually one in n. Any value of a
+// dimension is then combined with any of another if a third has at least n values.
+func OneIn(n int, indices ...int) bool {
+	sum := 0
+	for _, i := range indices {
+		sum += i
+	}
+	return Full() || sum%n == 0
+}
+
 // patience is how long Eventually waits. It is long because machines are busy
 // and because nobody waits for it but tests that fail.
 const patience = 2 * time.Minute

@@ -242,7 +242,7 @@ func TestAServerThatForgetsEverySession(t *testing.T) {
 // Of a hundred calls that find their session lost, one opens a new one.
 func TestOneNewSessionForManyCalls(t *testing.T) {
 	t.Parallel()
-	const callers = 100
+	callers := int64(testkit.Count(30, 100))
 	var arrived atomic.Int64
 	all := make(chan struct{})
 	l := &legacyHTTP{}

@@ -184,7 +184,7 @@ func shell(script string, args ...string) Settings {
 // A thousand connections leave nothing behind: not of those that were closed,
 // not of those that crashed. Each has a grandchild that would stay.
 func TestAThousandReconnects(t *testing.T) {
-	closings, crashes := testkit.Count(200, 1000), testkit.Count(20, 50)
+	closings, crashes := testkit.Count(80, 1000), testkit.Count(10, 50)
 	began := time.Now()
 	var mu sync.Mutex
 	var groups []int

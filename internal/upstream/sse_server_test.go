@@ -271,6 +271,6 @@ func (s *sseServer) call(session *sseSession, m sseMessage, result func(string, 
 	case "cut":
 		session.close()
 	case "huge":
-		text(strings.Repeat("0", 33<<20))
+		result(`{"content":[{"type":"text","text":"%s"}]}`, strings.Repeat("0", 33<<20))
 	}
 }

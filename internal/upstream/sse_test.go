@@ -213,7 +213,7 @@ func TestSSENothingCrosses(t *testing.T) {
 			s := startSSEServer(t, func(s *sseServer) { s.whenDone = whenDone })
 			u := openReady(t, s.settings())
 			var calls sync.WaitGroup
-			for i := range 100 {
+			for i := range testkit.Count(30, 100) {
 				calls.Go(func() {
 					for round := range 3 {
 						text := fmt.Sprintf("%d in round %d", i, round)

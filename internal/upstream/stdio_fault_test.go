@@ -160,7 +160,7 @@ func TestASecondAnswerIsIgnored(t *testing.T) {
 func TestAHugeAnswerIsRefused(t *testing.T) {
 	for _, era := range bothEras {
 		t.Run(era.String(), func(t *testing.T) {
-			u := openReady(t, faultChild(t, "-era", era.String(), "-mode", "huge", "-size", fmt.Sprint(testkit.Count(40_000_000, 300_000_000))))
+			u := openReady(t, faultChild(t, "-era", era.String(), "-mode", "huge", "-size", fmt.Sprint(testkit.Count(34_000_000, 300_000_000))))
 			pid := u.Status().PID
 			bounded(t, func() {
 				_, err := u.callText("echo", `{"text":"x"}`)
@@ -277,7 +277,7 @@ func TestAFloodOnStderr(t *testing.T) {
 func TestAMessageTooLargeForAChildIsNotSent(t *testing.T) {
 	t.Parallel()
 	u, _ := openScript(t, "small-buffer")
-	large := strings.Repeat("x", 11<<20)
+	large := strings.Repeat("x", maxChildMessage)
 	c := newClient("one", `{"elicitation":{}}`)
 	c.reply = func(string, []byte) ([]byte, error) {
 		return []byte(`{"action":"accept","content":{"name":"` + large + `"}}`), nil

@@ -105,7 +105,10 @@ func (s *Server) waitForReplacement(ctx context.Context, err error) {
 // the server was ready.
 func (s *Server) serve(ctx context.Context) (ready time.Duration, err error) {
 	if len(s.set.Lacking.Each) > 0 {
-		return 0, gateway.Errorf(gateway.CodeUnavailable, "it lacks something: %s", s.set.Lacking)
+		return 0, gateway.Errorf(gateway.CodeUnavailable, "%s", gateway.Private{
+			Full:   gateway.Textf("it lacks something: %s", s.set.Lacking),
+			Public: gateway.Textf("it lacks a secret or a variable; ask whoever runs this genkan to set it"),
+		})
 	}
 	tried := time.Now()
 	s.mu.Lock()

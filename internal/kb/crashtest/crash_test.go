@@ -15,7 +15,7 @@ import (
 )
 
 var (
-	cycles = flag.Int("crash.cycles", testkit.Count(12, 120), "how often processes are killed while they write")
+	cycles = flag.Int("crash.cycles", testkit.Count(8, 120), "how often processes are killed while they write")
 	seed   = flag.Uint64("crash.seed", 1, "decides what is written and when processes are killed")
 )
 
@@ -114,7 +114,7 @@ func TestKilledWhileOpening(t *testing.T) {
 // TestTwoProcesses: what two processes write at the same time is all there.
 func TestTwoProcesses(t *testing.T) {
 	t.Parallel()
-	each := int64(testkit.Count(100, 1000))
+	each := int64(testkit.Count(50, 1000))
 	if testing.Short() {
 		each = 50
 	}

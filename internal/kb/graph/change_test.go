@@ -76,8 +76,8 @@ func TestFoldsByItself(t *testing.T) {
 		m.link(0, id)
 	}
 	m.link(10, 11)
-	sequence := int64(1)
-	for id := int64(100); id < 100+2*foldAfter; id++ {
+	sequence, end := int64(1), int64(100+foldAfter*testkit.Count(5, 8)/4)
+	for id := int64(100); id < end; id++ {
 		sequence++
 		changes := []Change{{ID: id, Neighbours: []int64{id - 1, id % 12}}}
 		g.Apply(sequence, changes)
@@ -91,7 +91,7 @@ func TestFoldsByItself(t *testing.T) {
 	if v.Sequence() != sequence || len(m) != v.nodes || m.edges() != v.edges {
 		t.Errorf("sequence %d of %d, %d nodes of %d, %d edges of %d", v.Sequence(), sequence, v.nodes, len(m), v.edges, m.edges())
 	}
-	for id := int64(100); id < 100+2*foldAfter; id += int64(testkit.Count(7_777, 777)) {
+	for id := int64(100); id < end; id += int64(testkit.Count(4_777, 777)) {
 		sameAnswers(t, v, m, id, 5, 2, 5, 50)
 	}
 	// Closed, it can still be changed and folded.

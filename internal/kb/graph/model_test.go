@@ -11,6 +11,8 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
+
+	"genkan/internal/testkit"
 )
 
 // model is the graph as simply as it can be said: maps, and plain breadth first
@@ -273,7 +275,7 @@ func TestAnyHistory(t *testing.T) {
 // Dense graphs with many nodes make long rows, which are searched instead of read.
 func TestAnyHub(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		n := rapid.Int64Range(100, 400).Draw(t, "n")
+		n := rapid.Int64Range(100, int64(testkit.Count(200, 400))).Draw(t, "n")
 		hubs := rapid.Int64Range(1, 4).Draw(t, "hubs")
 		m := model{}
 		for id := range n {
@@ -296,7 +298,7 @@ func TestAnyHub(t *testing.T) {
 			m.link(e[0], e[1])
 		}
 		g := Build(maps.Keys(m), pairs(edges), 1)
-		for range 20 {
+		for range testkit.Count(10, 20) {
 			a, b := rapid.Int64Range(0, n-1).Draw(t, "a"), rapid.Int64Range(0, n-1).Draw(t, "b")
 			sameAnswers(t, g.View(), m, a, b, rapid.IntRange(0, MaxRelatedDepth).Draw(t, "depth"),
 				rapid.IntRange(0, 5).Draw(t, "maxDepth"), rapid.IntRange(0, 60).Draw(t, "limit"))

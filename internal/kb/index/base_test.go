@@ -22,7 +22,7 @@ import (
 
 // TestBuildInRuns: a build that has to put postings aside makes the same file.
 func TestBuildInRuns(t *testing.T) {
-	documents := corpus(testkit.Count(100, 500))
+	documents := corpus(testkit.Count(60, 500))
 	dir := t.TempDir()
 	var files [][]byte
 	for _, limit := range []int{usualLimits().runBytes, 200_000, 1} {
@@ -95,7 +95,7 @@ func TestEmptyBase(t *testing.T) {
 // language.
 func TestSizeOfBase(t *testing.T) {
 	japanese := slices.DeleteFunc(corpus(testkit.Count(800, 4000)), func(d Document) bool { return ascii(d.Content) || ascii(d.Title) })
-	english := slices.DeleteFunc(corpus(testkit.Count(800, 2000)), func(d Document) bool { return !ascii(d.Content) })
+	english := slices.DeleteFunc(corpus(testkit.Count(400, 2000)), func(d Document) bool { return !ascii(d.Content) })
 	for name, documents := range map[string][]Document{"japanese": japanese, "english": english, "own docs": ownDocs(t, 1)} {
 		size := 0
 		for i := range documents {
@@ -124,7 +124,7 @@ func TestSizeOfBase(t *testing.T) {
 // Verify, and searching it anyway does no harm.
 func TestDamage(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "base")
-	if err := Build(t.Context(), path, 1, pretended, seq(corpus(testkit.Count(60, 300))), nil); err != nil {
+	if err := Build(t.Context(), path, 1, pretended, seq(corpus(testkit.Count(40, 300))), nil); err != nil {
 		t.Fatal(err)
 	}
 	good, err := os.ReadFile(path)
@@ -132,7 +132,7 @@ func TestDamage(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := rand.New(rand.NewPCG(3, 4))
-	for range testkit.Count(150, 600) {
+	for range testkit.Count(100, 600) {
 		bad := slices.Clone(good)
 		switch r.IntN(4) {
 		case 0:

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"genkan/internal/testkit"
 	madeup "genkan/internal/testkit/corpus"
 )
 
@@ -18,8 +19,8 @@ import (
 const pretended = 1_000_000
 
 // shared is how many documents the base has that most tests read: enough for
-// lists of many blocks and for lists of beginnings.
-const shared = 1000
+// lists of several blocks and, with smallLimits, for lists of beginnings.
+var shared = testkit.Count(400, 1000)
 
 // known are the documents that were made already: tests ask for the same ones
 // again and again, and to make one costs more than to index it.
@@ -115,7 +116,7 @@ func ownDocs(tb testing.TB, from int64) []Document {
 // smallLimits make a base of a few hundred documents what a large one is: most
 // documents come after those that decide what is common.
 func smallLimits() limits {
-	return limits{runBytes: usualLimits().runBytes, sample: 256, beginning: 400}
+	return limits{runBytes: usualLimits().runBytes, sample: testkit.Count(100, 256), beginning: testkit.Count(160, 400)}
 }
 
 // open builds a base of documents and opens it.

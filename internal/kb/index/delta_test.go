@@ -41,8 +41,8 @@ func TestDeltaKnowsItsSize(t *testing.T) {
 		document  func(i int) Document
 	}{
 		"random words":      {testkit.Count(3, 10), func(i int) Document { return longDocument(int64(i+1), uint64(i), false) }},
-		"random characters": {testkit.Count(3, 10), func(i int) Document { return longDocument(int64(i+1), uint64(i), true) }},
-		"made-up texts":     {testkit.Count(300, 1000), made},
+		"random characters": {testkit.Count(2, 10), func(i int) Document { return longDocument(int64(i+1), uint64(i), true) }},
+		"made-up texts":     {testkit.Count(200, 1000), made},
 	} {
 		t.Run(name, func(t *testing.T) {
 			x := New(nil)
@@ -66,7 +66,7 @@ func TestReplacedTextsAreForgotten(t *testing.T) {
 	x := New(nil)
 	x.Apply(1, []Document{longDocument(1, 1, false)}, nil)
 	one := x.DeltaSize()
-	for i := int64(2); i < int64(testkit.Count(12, 20)); i++ {
+	for i := int64(2); i < int64(testkit.Count(8, 20)); i++ {
 		x.Apply(i, []Document{longDocument(1, uint64(i), false)}, nil)
 	}
 	if size := x.DeltaSize(); size > 2*one+tidySize {

@@ -109,7 +109,7 @@ func TestSaysWhatItUnderstood(t *testing.T) {
 }
 
 func TestFilters(t *testing.T) {
-	documents := corpus(testkit.Count(300, 1500))
+	documents := corpus(testkit.Count(200, 1500))
 	both(t, documents, func(t *testing.T, x *Index) {
 		for _, q := range []Query{
 			{Types: []string{"decision"}},
@@ -246,9 +246,9 @@ func TestStem(t *testing.T) {
 // TestSuggestIsExact: with many titles, suggestions are those that a look at
 // each title finds, of all types and of one, short prefixes and long ones.
 func TestSuggestIsExact(t *testing.T) {
-	documents := corpus(testkit.Count(600, 2500))
+	documents := corpus(testkit.Count(300, 2500))
 	for i, title := range []string{"ab", "ab\x00", "ab\x00c", "ＡＢ", "a b c d e f g h i j k", "a b c d e f g h i j l"} {
-		documents[i*100].Title = title
+		documents[i*testkit.Count(50, 100)].Title = title
 	}
 	x := indexOf(t, documents)
 	folded := make([]string, len(documents))

@@ -75,7 +75,7 @@ func ids(hits []Hit) []int64 {
 // documents in which they stand, in the base and in the delta.
 func TestJapaneseIsExact(t *testing.T) {
 	own := ownDocs(t, 1_000_000)
-	documents := append(corpus(testkit.Count(150, 1000)), own[:min(len(own), testkit.Count(100, 1000))]...)
+	documents := append(corpus(testkit.Count(100, 1000)), own[:min(len(own), testkit.Count(80, 1000))]...)
 	folded := foldedFields(documents)
 	base := indexOf(t, documents)
 	delta := New(nil)
@@ -99,7 +99,7 @@ func TestJapaneseIsExact(t *testing.T) {
 func TestPhrasesThatBecomeCommon(t *testing.T) {
 	var documents []Document
 	for _, english := range []bool{true, false} {
-		for _, d := range corpus(testkit.Count(700, 2800)) {
+		for _, d := range corpus(testkit.Count(300, 2800)) {
 			// A few of the others are among the first.
 			if ascii(d.Content) == english || english && d.ID%200 == 1 {
 				d.ID = int64(len(documents) + 1)

@@ -35,7 +35,7 @@ type answer struct {
 // Call answers a call of semantic_search.
 func (p *Plugin) Call(ctx context.Context, call plugin.Call) (any, error) {
 	in := call.Arguments
-	q := kb.Query{Text: in.Text("query"), Types: in.Texts("types"), Limit: pool}
+	q := kb.Query{Text: in.Text("query"), Types: in.Types("types"), Limit: pool}
 	limit := in.Count("limit", maxLimit)
 	if err := in.Err(); err != nil {
 		return nil, err

@@ -276,14 +276,13 @@ func waitFor(ctx context.Context, gate string) bool {
 	if gate == "" {
 		return true
 	}
-	look := time.NewTicker(2 * time.Millisecond)
-	defer look.Stop()
-	for {
+	// Many calls may wait at once, so the longer they wait the less often they look.
+	for pause := 2 * time.Millisecond; ; pause = min(2*pause, 32*time.Millisecond) {
 		if _, err := os.Stat(gate); err == nil {
 			return true
 		}
 		select {
-		case <-look.C:
+		case <-time.After(pause):
 		case <-ctx.Done():
 			return false
 		}

@@ -148,7 +148,7 @@ func TestOracleCallsTools(t *testing.T) {
 
 func TestOracleListsTools(t *testing.T) {
 	everySetting(t, func(t *testing.T, s setting) {
-		session := s.connect(t, nil, "-tools", "200", "-page", "50", "-param-tool")
+		session := s.connect(t, nil, "-tools", "40", "-page", "15", "-param-tool")
 		seen := make(map[string]bool)
 		for tool, err := range session.Tools(t.Context(), nil) {
 			if err != nil {
@@ -162,7 +162,7 @@ func TestOracleListsTools(t *testing.T) {
 				t.Errorf("%s lacks a description or a schema", tool.Name)
 			}
 		}
-		if want := 13 + 200; len(seen) != want {
+		if want := 13 + 40; len(seen) != want {
 			t.Errorf("%d tools are listed, want %d", len(seen), want)
 		}
 		if got := call(t, session, "list_issue", map[string]any{"limit": 3}); got != `list_issue {"limit":3}` {
