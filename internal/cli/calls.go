@@ -15,6 +15,7 @@ import (
 	"genkan/internal/app"
 	"genkan/internal/gateway"
 	"genkan/internal/history"
+	"genkan/internal/identity"
 )
 
 func (c *command) calls() *cobra.Command {
@@ -141,19 +142,23 @@ func (c *command) callKeeper(ctx context.Context) (callKeeper, error) {
 	return storedCalls{stored}, err
 }
 
+// reader returns who reads the history here, as with a running genkan: the holder of
+// the admin token.
+func reader() gateway.Identity { return gateway.Identity{ClientID: identity.AdminClient, Admin: true} }
+
 // storedCalls is the call history of a data directory without a running genkan.
 type storedCalls struct{ *api.CallHistory }
 
 func (s storedCalls) Calls(ctx context.Context, f client.CallFilter) (client.CallList, error) {
-	return s.List(ctx, gateway.LocalIdentity(""), f.Values())
+	return s.List(ctx, reader(), f.Values())
 }
 
 func (s storedCalls) CallDetails(ctx context.Context, id string) (client.CallDetails, error) {
-	return s.Show(ctx, gateway.LocalIdentity(""), id)
+	return s.Show(ctx, reader(), id)
 }
 
 func (s storedCalls) CallStats(ctx context.Context, f client.CallFilter) (client.CallStats, error) {
-	return s.Stats(ctx, gateway.LocalIdentity(""), f.Values())
+	return s.Stats(ctx, reader(), f.Values())
 }
 
 // findCalls lists calls until as many as wanted are found, or all. With an error it

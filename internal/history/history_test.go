@@ -666,3 +666,39 @@ func TestParseTime(t *testing.T) {
 		}
 	}
 }
+
+// Without the rules that find secrets, and without the key, the facts of calls are
+// shown, and no bodies.
+func TestAnArchiveThatCannotShowBodies(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "calls")
+	w := newWriter(t, dir, "AAA")
+	w.Add(call("AAA", 1), Bodies{Request: []byte(`{"arguments":{"a":"hello"}}`), Response: []byte(`{}`)}, false)
+	w.Close()
+	locked := errors.New("the vault is locked")
+	rules := func(context.Context) (func([]byte) ([]byte, []string), error) {
+		return func(b []byte) ([]byte, []string) { return b, nil }, nil
+	}
+	admin := gateway.Identity{ClientID: "admin", Admin: true}
+	for name, a := range map[string]*Archive{
+		"no rules": {Reader: NewReader(dir, goodKey), Redact: func(context.Context) (func([]byte) ([]byte, []string), error) { return nil, locked }},
+		"no key":   {Reader: NewReader(dir, func(context.Context) ([]byte, error) { return nil, locked }), Redact: rules},
+	} {
+		a.Log = slog.New(slog.DiscardHandler)
+		list, err := a.List(t.Context(), admin, Query{})
+		if err != nil || len(list.Calls) != 1 || list.Calls[0].Arguments != "" {
+			t.Errorf("%s: %+v, %v", name, list.Calls, err)
+		}
+		shown, err := a.Show(t.Context(), admin, "AAA-1")
+		if err != nil || shown.Unreadable == nil || shown.Request != nil || shown.Response != nil || shown.Server != "files" {
+			t.Errorf("%s: %+v, %v", name, shown, err)
+		}
+	}
+	whole := &Archive{Reader: NewReader(dir, goodKey), Redact: rules, Log: slog.New(slog.DiscardHandler)}
+	if shown, err := whole.Show(t.Context(), admin, "AAA-1"); err != nil || shown.Unreadable != nil || len(shown.Request) == 0 {
+		t.Errorf("%+v, %v", shown, err)
+	}
+	if _, err := (&Archive{Reader: NewReader(dir, goodKey), Redact: func(context.Context) (func([]byte) ([]byte, []string), error) { return nil, locked }}).
+		List(t.Context(), admin, Query{Text: "hello"}); !errors.Is(err, locked) {
+		t.Errorf("a search without rules: %v", err)
+	}
+}
