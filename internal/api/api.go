@@ -15,6 +15,7 @@ import (
 
 	"genkan/internal/api/client"
 	"genkan/internal/catalog"
+	"genkan/internal/config"
 	"genkan/internal/doctor"
 	"genkan/internal/events"
 	"genkan/internal/gateway"
@@ -102,6 +103,9 @@ type Options struct {
 	Doctor func(ctx context.Context, servers []string) ([]doctor.Finding, error)
 	// Backup copies the database.
 	Backup func(ctx context.Context) (Backup, error)
+	// Calls is the call history, and Record what the configuration keeps of calls.
+	Calls  Calls
+	Record func() config.Record
 }
 
 // Items is the part of the knowledge base that the edge uses beside its tools.
@@ -123,6 +127,7 @@ type Learned interface {
 type API struct {
 	opt     Options
 	started time.Time
+	calls   CallHistory
 	// document and page are the description of the API, for programs and for people.
 	// They are public, so they are made only once.
 	document func() ([]byte, error)
@@ -132,7 +137,10 @@ type API struct {
 
 // New returns an API.
 func New(opt Options) *API {
-	a := &API{opt: opt, started: time.Now(), streams: eventStreams{byClient: map[string]int{}, drain: make(chan struct{})}}
+	a := &API{
+		opt: opt, started: time.Now(), streams: eventStreams{byClient: map[string]int{}, drain: make(chan struct{})},
+		calls: CallHistory{Calls: opt.Calls, Record: opt.Record, Language: opt.Language},
+	}
 	a.document = sync.OnceValues(func() ([]byte, error) { return json.Marshal(describe(a.routes())) })
 	a.page = sync.OnceValues(func() (docsPage, error) { return renderDocs(a.routes()) })
 	return a

@@ -14,14 +14,16 @@ import (
 )
 
 // newToken makes a token as `genkan tokens add` does: from another process.
-func (d door) newToken() string {
+func (d door) newToken() string { return d.newTokenFor("user") }
+
+func (d door) newTokenFor(name string) string {
 	d.t.Helper()
 	store, err := sqlite.Open(d.t.Context(), filepath.Join(d.data, "genkan.db"), slog.New(slog.DiscardHandler))
 	if err != nil {
 		d.t.Fatal(err)
 	}
 	defer func() { _ = store.Close() }()
-	_, secret, err := identity.NewTokens(store, "", time.Now).Add(d.t.Context(), "user", false)
+	_, secret, err := identity.NewTokens(store, "", time.Now).Add(d.t.Context(), name, false)
 	if err != nil {
 		d.t.Fatal(err)
 	}

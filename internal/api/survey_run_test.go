@@ -29,8 +29,28 @@ func surveyedDoor(tb testing.TB) (door, *surveyor) {
 	s := newSurveyor(tb, d.handler, tokens)
 	s.secrets = []string{canary, tokens["a client"], tokens["the admin"]}
 	s.learnNames(tb)
+	s.makeCalls(tb)
 	s.names["connections"] = []string{"cursor", "zed", "all", "genkan"}
 	return d, s
+}
+
+// makeCalls makes calls that the history keeps, with bodies and without, and learns
+// their ids.
+func (s *surveyor) makeCalls(tb testing.TB) {
+	tb.Helper()
+	for _, who := range []string{"a client", "the admin"} {
+		for _, body := range []string{`{"name":"fault__echo","parameters":{"text":"hello"}}`, `{"name":"nobody__nothing"}`} {
+			s.as(who, wire{method: "POST", target: "/v1/tools/call", header: http.Header{"Content-Type": {"application/json"}}, body: []byte(body)})
+		}
+	}
+	got, _ := s.as("the admin", wire{method: "GET", target: "/v1/calls"})
+	var list client.CallList
+	if err := json.Unmarshal(got.body, &list); err != nil || len(list.Calls) < 4 {
+		tb.Fatalf("the calls: %s", got.body)
+	}
+	for _, one := range list.Calls {
+		s.names["calls"] = append(s.names["calls"], one.ID)
+	}
 }
 
 // learnNames finds out what there is.

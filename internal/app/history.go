@@ -6,8 +6,10 @@ import (
 	"encoding/base64"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
+	"genkan/internal/api"
 	"genkan/internal/config"
 	"genkan/internal/gateway"
 	"genkan/internal/history"
@@ -33,13 +35,36 @@ func (p *Process) openHistory() {
 			return found, err
 		},
 		Redact: p.redactBody, RedactText: p.redactText,
-		Keep:   func() history.Keep { return keepOf(p.Config().Record) },
+		Keep: func() history.Keep { return keepOf(p.Config().Record) },
 	})
 	p.calls = &history.Archive{
 		Reader: history.NewReader(historyDir(p.opt.DataDir), key), Writer: writer, Log: p.log,
 		Redact: p.secrets.redact,
 	}
-	p.recorder.Keep(func() record.Keeping { return keepingOf(p.Config().Record, writer) }, nil, nil)
+	p.recorder.Keep(func() record.Keeping { return keepingOf(p.Config().Record, writer) }, p.callStarted, p.callEnded)
+}
+
+// CallHistory returns the call history of a data directory that no running genkan
+// serves.
+func CallHistory(opt Options) (*api.CallHistory, error) {
+	cfg, err := ReadConfig(opt)
+	if err != nil {
+		return nil, err
+	}
+	stored := OpenVault(opt.DataDir)
+	admin, _ := os.ReadFile(AdminTokenFile(opt.DataDir)) // without it there is nothing of it to find
+	secrets := &knownSecrets{
+		vault: stored, dir: vaultDir(opt.DataDir), admin: gateway.Secret(strings.TrimSpace(string(admin))),
+		config: func() *config.Config { return cfg },
+	}
+	key := func(ctx context.Context) ([]byte, error) { return loadHistoryKey(ctx, stored) }
+	return &api.CallHistory{
+		Calls: &history.Archive{
+			Reader: history.NewReader(historyDir(opt.DataDir), key), Log: traceLog(opt.DataDir),
+			Redact: secrets.redact,
+		},
+		Record: func() config.Record { return cfg.Record },
+	}, nil
 }
 
 // keepOf returns how much of the history a configuration keeps.

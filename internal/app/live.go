@@ -13,10 +13,49 @@ import (
 	"genkan/internal/config"
 	"genkan/internal/events"
 	"genkan/internal/gateway"
+	"genkan/internal/history"
 	"genkan/internal/kb"
 	"genkan/internal/registry"
 	"genkan/internal/upstream"
 )
+
+// startedCall, endedCall and failedCall are the data of events about calls. They are
+// converted for the first reader, so that a call does not pay for it.
+type (
+	startedCall history.Entry
+	endedCall   history.Entry
+	failedCall  struct {
+		p *Process
+		e *history.Entry
+	}
+)
+
+// ForReader returns what the call is.
+func (c *startedCall) ForReader(gateway.Identity) any { return api.CallStarted((*history.Entry)(c)) }
+
+// ForReader returns how the call went.
+func (c *endedCall) ForReader(gateway.Identity) any { return api.CallEnded((*history.Entry)(c)) }
+
+// ForReader returns how the call went, with the error as the history keeps it.
+func (c failedCall) ForReader(gateway.Identity) any {
+	ended := api.CallEnded(c.e)
+	ended.Error = c.p.redactText(ended.Error)
+	return ended
+}
+
+// callStarted publishes that a call begins, for its caller and administrators.
+func (p *Process) callStarted(e *history.Entry) {
+	p.live.Publish(events.Event{Topic: events.Calls, Name: client.EventCallStarted, Client: e.Caller, Data: (*startedCall)(e)})
+}
+
+// callEnded publishes that a call has ended.
+func (p *Process) callEnded(e *history.Entry) {
+	var data any = (*endedCall)(e)
+	if e.Error != "" {
+		data = failedCall{p, e}
+	}
+	p.live.Publish(events.Event{Topic: events.Calls, Name: client.EventCallEnded, Client: e.Caller, Data: data})
+}
 
 // serverState is the data of an event about a server.
 type serverState struct {

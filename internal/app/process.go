@@ -101,8 +101,8 @@ type Process struct {
 	secrets     *knownSecrets
 	keepsBodies atomic.Bool
 	// masking takes secrets out of texts for the log.
-	masking atomic.Pointer[masking]
-	executor    *execute.Executor
+	masking  atomic.Pointer[masking]
+	executor *execute.Executor
 	// live has the latest events, for those who follow them. works counts the pieces of
 	// work whose progress it has.
 	live  *events.Hub
@@ -235,14 +235,15 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 	})
 	p.life, p.stop = context.WithCancel(context.Background())
 	p.registry = p.newRegistry()
+	p.openHistory()
 	p.api = api.New(api.Options{
 		Setup: p.newSetup(),
 		House: func() api.House { return p.house.Load() },
 		Admit: p.admit, Receive: p.lock.Receive, Recognizes: p.lock.Recognizes, Events: p.live, Refused: p.refused, Health: p.Health, Log: opt.Log, Version: opt.Version, Budget: p.memory, Language: p.language,
 		Reload: p.Reload, CatchUp: p.catchUp, ChangeTool: p.ChangeTool, Servers: p.registry, Learned: p.learned, Items: liveItems{p.knowledge.base, p}, Upkeep: &p.knowledge.upkeep,
 		Tokens: p.tokens, Secrets: registry.NewSecrets(p.vault, func() (*config.Config, error) { return p.Config(), nil }), Backup: p.backup, Doctor: p.doctor,
+		Calls: p.calls, Record: func() config.Record { return p.Config().Record },
 	})
-	p.openHistory()
 	p.measure()
 	p.house.Store(p.build(cfg, nil))
 	p.publishLists()

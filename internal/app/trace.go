@@ -12,11 +12,22 @@ import (
 // running genkan. The log names what changed and by whom, never values. A command
 // does not fail because the entry cannot be written.
 func NoteChange(dataDir, operation, name string) {
-	log, err := bridge.OpenLog(dataDir)
+	traceLog(dataDir).Info("a change was made at the command line",
+		"operation", operation, "name", name, "user_id", os.Getuid(), "process_id", os.Getpid())
+}
+
+// traceLog returns a log that appends to the log of a data directory, for commands
+// that work without the running genkan.
+func traceLog(dataDir string) *slog.Logger { return slog.New(logs.NewJSONHandler(trace(dataDir), nil)) }
+
+// trace opens the log of a data directory for each line.
+type trace string
+
+func (dataDir trace) Write(line []byte) (int, error) {
+	log, err := bridge.OpenLog(string(dataDir))
 	if err != nil {
-		return
+		return 0, err
 	}
 	defer func() { _ = log.Close() }()
-	slog.New(logs.NewJSONHandler(log, nil)).Info("a change was made at the command line",
-		"operation", operation, "name", name, "user_id", os.Getuid(), "process_id", os.Getpid())
+	return log.Write(line)
 }

@@ -128,6 +128,7 @@ func Gather(ctx context.Context, opt Options) (Result, error) {
 	if k.facts.Data.Dir.Problem.Format == "" {
 		k.join(ctx)
 		k.askServers(ctx)
+		k.calls(ctx)
 		k.database(ctx)
 	}
 	k.port(ctx)
@@ -137,6 +138,30 @@ func Gather(ctx context.Context, opt Options) (Result, error) {
 		return Result{}, &gateway.Error{Code: gateway.CodeCanceled, Err: ctx.Err(), Message: "canceled"}
 	}
 	return Result{Facts: k.facts, Servers: k.shown}, nil
+}
+
+// calls asks the running genkan how its call history is.
+func (k *checkup) calls(ctx context.Context) {
+	if k.remote == nil || len(k.Only) > 0 {
+		return
+	}
+	list, err := k.remote.Calls(ctx, client.CallFilter{Limit: 1})
+	switch {
+	case err != nil && gateway.AsError(err).Code != gateway.CodeInternal:
+		return // a rate limit, or a genkan of an earlier version
+	case err != nil:
+		k.facts.Data.Calls = doctor.Calls{Problem: gateway.Textf("%s", gateway.AsError(err)), Since: time.Now(), Stopped: true}
+		return
+	}
+	h := list.History
+	c := doctor.Calls{Stopped: h.Stopped, Dropped: h.Dropped, LostBodies: h.LostBodies}
+	if h.Problem != "" {
+		c.Problem = gateway.Textf("%s", h.Problem)
+	}
+	if h.ProblemSince != nil {
+		c.Since = *h.ProblemSince
+	}
+	k.facts.Data.Calls = c
 }
 
 func sameFolder(a, b string) bool {

@@ -122,6 +122,7 @@ func (c *command) root() *cobra.Command {
   genkan stdio         is for clients that spawn their servers
   genkan servers       shows how your servers are
   genkan login SERVER  signs in to a remote server
+  genkan calls         shows which tools were called, and how it went
   genkan doctor        says what is wrong, and what mends it
 
 Exit status: 0 fine, 1 the tool reported an error or the doctor a problem, 2 wrong
@@ -142,7 +143,7 @@ slow, 70 a fault of genkan's own, 130 canceled.`),
 	f.StringVar(&c.flags.Listen, "listen", "", c.say("`host:port` to listen on, or that genkan listens on (default 127.0.0.1:3000)"))
 	f.StringVar(&c.flags.LogLevel, "log-level", "", c.say("`level` of the log: fatal, error, warn, info, debug, trace (default info)"))
 	f.StringVar(&c.flags.Lang, "lang", "", c.say("`language` of messages: en or ja (default: that of the locale, or en)"))
-	root.AddCommand(c.serve(), c.stdio(), c.background(), c.servers(), c.tools(), c.search(), c.call(), c.doctor(), c.tokens(), c.importServers(), c.connect(), c.undo(), c.secrets(), c.login(), c.logout(), c.reload(), c.kb(), c.backup(), c.versionCommand())
+	root.AddCommand(c.serve(), c.stdio(), c.background(), c.servers(), c.tools(), c.search(), c.call(), c.doctor(), c.tokens(), c.importServers(), c.connect(), c.undo(), c.secrets(), c.login(), c.logout(), c.calls(), c.reload(), c.kb(), c.backup(), c.versionCommand())
 	return root
 }
 

@@ -156,6 +156,9 @@ func TestScripts(t *testing.T) {
 					return ts.Exec(args[1], args[2:]...) == nil && pattern.MatchString(ts.ReadFile("stdout"))
 				})
 			},
+			// tails DATA PATTERN [FLAG...] -- COMMAND...: repeats a command until `genkan
+			// calls tail` prints what matches.
+			"tails": cmdTails,
 			// sameitems FILE FILE: both exports have the same items, whatever their ids.
 			"sameitems": cmdSameItems,
 			// manyitems N FILE: writes so many items, each related to the one before.
@@ -186,6 +189,24 @@ func TestScripts(t *testing.T) {
 			},
 		},
 	})
+}
+
+func cmdTails(ts *testscript.TestScript, _ bool, args []string) {
+	pattern, end := regexp.MustCompile(args[1]), slices.Index(args, "--")
+	program, err := exec.LookPath("genkan")
+	ts.Check(err)
+	cmd := exec.Command(program, append([]string{"calls", "tail", "--data", ts.MkAbs(args[0])}, args[2:end]...)...)
+	cmd.Env = append(os.Environ(), "HOME="+ts.Getenv("HOME"), "XDG_DATA_HOME="+ts.Getenv("XDG_DATA_HOME"))
+	var out testkit.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	ts.Check(cmd.Start())
+	defer func() { _ = cmd.Process.Kill() }()
+	until(ts, "calls tail does not print "+args[1], func() bool {
+		_ = ts.Exec(args[end+1], args[end+2:]...)
+		return pattern.MatchString(out.String())
+	})
+	ts.Check(cmd.Process.Signal(os.Interrupt))
+	ts.Check(cmd.Wait())
 }
 
 func cmdNowhere(ts *testscript.TestScript, _ bool, args []string) {

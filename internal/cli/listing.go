@@ -28,10 +28,8 @@ func (c *command) list(all []shown) {
 		widest = max(widest, width(all[i].name))
 	}
 	room := 0
-	if out, ok := c.std.Out.(*os.File); ok {
-		if columns, _, err := term.GetSize(int(out.Fd())); err == nil {
-			room = max(columns-widest-indent-gap, narrowest)
-		}
+	if columns := c.columns(); columns > 0 {
+		room = max(columns-widest-indent-gap, narrowest)
 	}
 	for _, one := range all {
 		name := one.name
@@ -43,6 +41,16 @@ func (c *command) list(all []shown) {
 			}
 		}
 	}
+}
+
+// columns returns how many columns the terminal has; 0 if standard output is none.
+func (c *command) columns() int {
+	if out, ok := behind(c.std.Out).(*os.File); ok {
+		if columns, _, err := term.GetSize(int(out.Fd())); err == nil {
+			return columns
+		}
+	}
+	return 0
 }
 
 // wrapped breaks a text into lines of the given number of columns, at spaces if

@@ -126,6 +126,23 @@ func TestFindings(t *testing.T) {
 		}), []string{"problem server/github: down: it cannot be reached: why > " + mends}}
 	}
 	for name, c := range map[string]finding{
+		// The call history.
+		"calls are not kept": {
+			func(f *doctor.Facts) {
+				f.Data.Calls = doctor.Calls{Problem: gateway.Textf("%s", "calls are not kept: why"), Since: time.Date(2026, 1, 2, 3, 4, 5, 0, time.Local), Stopped: true, Dropped: 7}
+			},
+			[]string{
+				"warning data: calls are not kept in the history since 2026-01-02 03:04:05; they are carried out as usual | calls are not kept: why > mend that, and genkan goes on by itself; `record: off` in the configuration keeps no calls",
+				"warning data: since genkan started, the call history lacks 7 calls, and what was sent and received in 0 others | they could not be written, or came faster than that",
+			},
+		},
+		"bodies are not kept": {
+			func(f *doctor.Facts) {
+				f.Data.Calls = doctor.Calls{Problem: gateway.Textf("%s", "why"), Since: time.Date(2026, 1, 2, 3, 4, 5, 0, time.Local)}
+			},
+			[]string{"warning data: what is sent and received in calls is not kept since 2026-01-02 03:04:05 | why > mend that, and genkan goes on by itself; `record: off` in the configuration keeps no calls"},
+		},
+
 		// Clients that start genkan.
 		"started, and seen": {
 			lead(func(l *doctor.Lead) {

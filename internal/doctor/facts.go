@@ -104,7 +104,20 @@ type Data struct {
 	Full bool
 	// Log is the log of background processes. Its problem is why it cannot be
 	// written to.
-	Log File
+	Log   File
+	Calls Calls
+}
+
+// Calls is the call history of the running genkan.
+type Calls struct {
+	// Problem is why not everything is kept now, and Since since when. Stopped is set if
+	// it concerns whole calls, not only what was sent and received.
+	Problem gateway.Text
+	Since   time.Time
+	Stopped bool
+	// Dropped counts the calls, and LostBodies those without what was sent and
+	// received, that were lost since genkan started.
+	Dropped, LostBodies int64
 }
 
 // Config is the configuration.

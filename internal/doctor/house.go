@@ -3,6 +3,7 @@ package doctor
 import (
 	"path/filepath"
 	"strings"
+	"time"
 
 	"genkan/internal/gateway"
 )
@@ -111,6 +112,7 @@ func (e *examination) data() {
 	if d.ImportsProblem.Format != "" {
 		e.say(Problem, gateway.Textf("it is not known what was imported, so `genkan import` and `genkan connect` change nothing")).because(d.ImportsProblem)
 	}
+	e.calls(d.Calls)
 	switch {
 	case d.Full:
 		e.say(Problem, gateway.Textf("the disk of the data directory is full")).
@@ -225,4 +227,20 @@ func Quote(text string) string {
 		return "$'" + gateway.Printable(strings.NewReplacer(`\`, `\\`, "'", `\'`).Replace(text)) + "'"
 	}
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+}
+
+// calls says what the call history does not keep.
+func (e *examination) calls(c Calls) {
+	if c.Problem.Format != "" {
+		title := gateway.Textf("what is sent and received in calls is not kept since %s", c.Since.Local().Format(time.DateTime))
+		if c.Stopped {
+			title = gateway.Textf("calls are not kept in the history since %s; they are carried out as usual", c.Since.Local().Format(time.DateTime))
+		}
+		e.say(Warning, title).because(c.Problem).
+			advise(gateway.Textf("mend that, and genkan goes on by itself; `record: off` in the configuration keeps no calls"))
+	}
+	if c.Dropped > 0 || c.LostBodies > 0 {
+		e.say(Warning, gateway.Textf("since genkan started, the call history lacks %d calls, and what was sent and received in %d others", c.Dropped, c.LostBodies)).
+			because(gateway.Textf("they could not be written, or came faster than that"))
+	}
 }

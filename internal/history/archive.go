@@ -41,6 +41,9 @@ type Listing struct {
 type Shown struct {
 	Entry
 	Request, Response []byte
+	// Unreadable is why the bodies cannot be read; nil if they can, or if there are
+	// none.
+	Unreadable error
 	// Redacted are the rules by which something was taken out.
 	Redacted []string
 }
@@ -62,16 +65,16 @@ func (a *Archive) flush(ctx context.Context) {
 // List returns a page of the calls that the reader may see.
 func (a *Archive) List(ctx context.Context, who gateway.Identity, q Query) (Listing, error) {
 	a.flush(ctx)
-	redact, err := a.Redact(ctx)
-	if err != nil {
-		return Listing{}, err
+	redact, unknown := a.Redact(ctx)
+	if unknown != nil && q.Text != "" {
+		return Listing{}, unknown // what may be found is not known
 	}
 	without := func(body []byte) []byte { body, _ = redact(body); return body }
 	page, err := a.Reader.List(ctx, limited(q, who), without)
 	list := Listing{Page: page, Calls: make([]Listed, len(page.Calls))}
 	for i, e := range page.Calls {
 		list.Calls[i] = Listed{Entry: e}
-		if !e.Has(HasBodies) {
+		if !e.Has(HasBodies) || unknown != nil {
 			continue
 		}
 		if b, err := a.Reader.open(ctx, page.sealed[i]); err == nil {
@@ -84,7 +87,7 @@ func (a *Archive) List(ctx context.Context, who gateway.Identity, q Query) (List
 // Show returns a call that the reader may see.
 func (a *Archive) Show(ctx context.Context, who gateway.Identity, id string) (Shown, error) {
 	a.flush(ctx)
-	e, bodies, err := a.Reader.Bodies(ctx, id, limited(Query{}, who).Caller)
+	e, s, err := a.Reader.get(id, limited(Query{}, who).Caller)
 	if err != nil {
 		return Shown{}, err
 	}
@@ -92,9 +95,15 @@ func (a *Archive) Show(ctx context.Context, who gateway.Identity, id string) (Sh
 	if !e.Has(HasBodies) {
 		return shown, nil
 	}
-	redact, err := a.Redact(ctx)
+	bodies, err := a.Reader.open(ctx, s)
+	var redact func([]byte) ([]byte, []string)
+	if err == nil {
+		redact, err = a.Redact(ctx)
+	}
 	if err != nil {
-		return Shown{}, err
+		a.Log.Warn("the bodies of a call cannot be read", "request_id", e.ID, "error", err)
+		shown.Unreadable = err
+		return shown, nil
 	}
 	if isAnothers(e.Caller, who) {
 		a.Log.Info("an administrator read what another client sent and received", "request_id", e.ID, "client", e.Caller, "reader", who.ClientID)

@@ -70,6 +70,17 @@ func (r row) took() time.Duration     { return time.Duration(r.number(rowTook)) 
 // ended returns when the call of a row ended, in milliseconds.
 func (x *index) ended(i int) int64 { return x.first + int64(x.row(i).number(rowEnded)) }
 
+// idsOf returns the numbers of the texts that are wanted; nil if there are none.
+func (x *index) idsOf(wanted func(string) bool) []uint16 {
+	var ids []uint16
+	for i, t := range x.texts {
+		if wanted(t) {
+			ids = append(ids, uint16(i)) //nolint:gosec // there are fewer
+		}
+	}
+	return ids
+}
+
 // id returns the number of a text. It reports false if no row has it.
 func (x *index) id(text string) (uint16, bool) {
 	for i, t := range x.texts {

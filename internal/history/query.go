@@ -22,7 +22,9 @@ type Query struct {
 	// Caller selects the calls of one caller. It is set for callers that see their own
 	// only.
 	Caller string
-	// Client is the name of a caller or of the program that it used.
+	// Client is the name of a caller, with or without "local:", or of the program that
+	// it used, with or without its version, in any case. Tool is the name that clients
+	// know a tool by, or the part of it behind the prefix.
 	Client, Server, Tool string
 	// Outcome is one of the outcomes, or "error" for all but "ok".
 	Outcome string
@@ -39,6 +41,23 @@ type Query struct {
 
 // OutcomeError is the outcome of a query for all calls that failed.
 const OutcomeError = "error"
+
+// ParseTime reads a time of RFC 3339, or the age of one, such as 90s, 10m, 1h30m, 7d
+// or 2w.
+func ParseTime(text string, now time.Time) (time.Time, bool) {
+	if t, err := time.Parse(time.RFC3339, text); err == nil {
+		return t, true
+	}
+	const day = 24 * time.Hour
+	for unit, length := range map[string]time.Duration{"d": day, "w": 7 * day} {
+		if number, ok := strings.CutSuffix(text, unit); ok {
+			n, err := strconv.ParseUint(number, 10, 12)
+			return now.Add(-time.Duration(n) * length), err == nil //nolint:gosec // at most 4095 weeks
+		}
+	}
+	age, err := time.ParseDuration(text)
+	return now.Add(-age), err == nil && age >= 0
+}
 
 // Page is a page of calls, the newest first.
 type Page struct {
@@ -59,15 +78,32 @@ const MaxLimit = 1000
 // textTime is how long a page may be searched for a text.
 const textTime = 2 * time.Second
 
+// MatchesTool reports whether people may mean a tool by a name.
+func MatchesTool(exposed, name string) bool {
+	return exposed == name || strings.HasSuffix(exposed, "__"+name)
+}
+
+// MatchesClient reports whether people may mean a caller or a program by a name.
+func MatchesClient(known, name string) bool {
+	local, _ := gateway.LocalName(known)
+	program := known
+	if at := strings.LastIndexByte(known, ' '); at > 0 {
+		program = known[:at]
+	}
+	return strings.EqualFold(known, name) || strings.EqualFold(local, name) || strings.EqualFold(program, name)
+}
+
 // filter is a query in the terms of one index.
 type filter struct {
-	fields [4]struct {
+	fields [3]struct {
 		at   int
 		want uint16
 		on   bool
 	}
+	byTool   bool
+	tools    []uint16
 	byClient bool
-	client   uint16
+	clients  []uint16
 	failed   bool
 	okID     uint16
 	took     uint32
@@ -82,7 +118,7 @@ func (q *Query) filterFor(x *index) (f filter, possible bool) {
 	for _, want := range [...]struct {
 		at   int
 		text string
-	}{{rowCaller, q.Caller}, {rowServer, q.Server}, {rowTool, q.Tool}, {rowOutcome, q.Outcome}} {
+	}{{rowCaller, q.Caller}, {rowServer, q.Server}, {rowOutcome, q.Outcome}} {
 		if want.text == "" || want.at == rowOutcome && want.text == OutcomeError {
 			continue
 		}
@@ -93,13 +129,17 @@ func (q *Query) filterFor(x *index) (f filter, possible bool) {
 		f.fields[n].at, f.fields[n].want, f.fields[n].on = want.at, id, true
 		n++
 	}
-	if q.Client != "" {
-		f.byClient = true
-		id, ok := x.id(q.Client)
-		if !ok {
+	if q.Tool != "" {
+		f.byTool = true
+		if f.tools = x.idsOf(func(name string) bool { return MatchesTool(name, q.Tool) }); f.tools == nil {
 			return f, false
 		}
-		f.client = id
+	}
+	if q.Client != "" {
+		f.byClient = true
+		if f.clients = x.idsOf(func(name string) bool { return MatchesClient(name, q.Client) }); f.clients == nil {
+			return f, false
+		}
 	}
 	if q.Outcome == OutcomeError {
 		id, ok := x.id(outcomeOK)
@@ -127,7 +167,10 @@ func (f *filter) passes(x *index, r row) bool {
 			return false
 		}
 	}
-	if f.byClient && r.text(rowCaller) != f.client && r.text(rowClient) != f.client {
+	if f.byClient && !slices.Contains(f.clients, r.text(rowCaller)) && !slices.Contains(f.clients, r.text(rowClient)) {
+		return false
+	}
+	if f.byTool && !slices.Contains(f.tools, r.text(rowTool)) {
 		return false
 	}
 	if f.failed && r.text(rowOutcome) == f.okID {

@@ -90,6 +90,7 @@ var jaCommands = map[string]string{
   genkan stdio         is for clients that spawn their servers
   genkan servers       shows how your servers are
   genkan login SERVER  signs in to a remote server
+  genkan calls         shows which tools were called, and how it went
   genkan doctor        says what is wrong, and what mends it
 
 Exit status: 0 fine, 1 the tool reported an error or the doctor a problem, 2 wrong
@@ -102,6 +103,7 @@ slow, 70 a fault of genkan's own, 130 canceled.`: `genkan は、使っている 
   genkan stdio         サーバーを自分で起動するクライアントのためのもの
   genkan servers       サーバーの状態を表示する
   genkan login SERVER  リモートサーバーにサインインする
+  genkan calls         どのツールが呼び出され、どうなったかを表示する
   genkan doctor        問題と直し方を表示する
 
 終了ステータス: 0 正常、1 ツールがエラーを返した、または doctor が問題を見つけた、2 入力の誤り、3 見つからない、

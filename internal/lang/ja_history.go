@@ -6,4 +6,138 @@ var jaHistory = map[string]string{
 	"the call history in %s cannot be read; check that the folder is yours and that the disk works":                                   "%s にある呼び出し履歴を読み出せません。フォルダーの所有者とディスクの状態を確認してください",
 	"there is no call %s in the history; `genkan calls` lists what there is. Calls are kept for some days, and clients see their own": "呼び出し %s は履歴にありません。`genkan calls` で一覧を確認できます。履歴の保存期間は数日で、クライアントに見えるのは自分の呼び出しだけです",
 	"what was sent and received in this call cannot be read: it is damaged, or the key in the vault is another one now":               "この呼び出しの送受信内容を読み出せません。データが壊れているか、保管庫の鍵が変わっています",
+
+	"there is no call %s: the call history is off (record in the configuration)":                                                                                                                "呼び出し %s はありません。呼び出し履歴はオフです（設定の record）",
+	"What was sent and received is not kept: the configuration said so when the call was made (record: {bodies: off}).":                                                                         "送受信した内容は残っていません。呼び出しの時点で、設定がそうなっていました（record: {bodies: off}）。",
+	"What was sent and received is kept only for clients of this machine's user, and this one has a token. record: {bodies: all} in the configuration keeps it for every client, from then on.": "送受信した内容が残るのは、このマシンのユーザー自身のクライアントだけです。このクライアントはトークンを使っています。設定を record: {bodies: all} にすると、それ以後はすべてのクライアントについて残ります。",
+	"What was sent and received is lost: calls came faster than they could be written.":                                                                                                         "送受信した内容は失われました。書き込みが追いつかないほど呼び出しが続きました。",
+	"What was sent and received cannot be read: it is damaged, or it was encrypted with a key that the vault does not have any more.":                                                           "送受信した内容を読めません。壊れているか、保管庫にもうない鍵で暗号化されています。",
+
+	"calls are not kept: the disk is full":  "ディスクに空きがないため、呼び出しを記録できません",
+	"what is sent and received is not kept": "送受信した内容を記録できません",
+	"calls are not kept":                    "呼び出しを記録できません",
+	"what is sent and received is not kept: the key of the vault cannot be had: %s": "保管庫の鍵が使えないため、送受信した内容を記録できません: %s",
+	"calls are not kept: %s":           "呼び出しを記録できません: %s",
+	"outcome must be one of %s, is %q": "outcome は次のいずれかでなければなりません: %s（現在の値 %q）",
+	"%s must be a time such as 2026-11-15T14:00:00Z, or an age such as 10m, 2h or 7d, is %q": "%s には 2026-11-15T14:00:00Z のような時刻か、10m・2h・7d のような経過時間を指定してください（現在の値 %q）",
+	"until is earlier than since, so no call can be between them":                            "until が since より前なので、その間の呼び出しはありません",
+
+	"Show which tools were called, by whom and how it went": "どのツールを、誰が呼び出し、どうなったかを表示する",
+	`List the calls of tools, the newest first, with who called, how it went, how long
+it took in milliseconds, about how many tokens went in and out, and the beginning
+of the arguments. Filters go together.
+
+  genkan calls --errors --since 1h       what failed in the last hour
+  genkan calls --slower 2s               what took two seconds or more
+  genkan calls --text "release notes"    what was sent or answered with this text
+  genkan calls show last                 the last call with its request and answer
+  genkan calls stats                     sums for each tool
+  genkan calls tail                      calls as they end
+
+Calls are kept for seven days unless the configuration says otherwise (record). What
+was sent and received is kept for clients of this machine's user, encrypted, and
+shown without secrets.`: `ツールの呼び出しを新しい順に一覧します。呼び出し元、結果、所要時間（ミリ秒）、入出力の
+おおよそのトークン数、引数の先頭を表示します。条件は組み合わせられます。
+
+  genkan calls --errors --since 1h       直近 1 時間に失敗した呼び出し
+  genkan calls --slower 2s               2 秒以上かかった呼び出し
+  genkan calls --text "release notes"    送受信した内容にこの文字列を含む呼び出し
+  genkan calls show last                 最後の呼び出しの、送信内容と応答
+  genkan calls stats                     ツールごとの集計
+  genkan calls tail                      終わった呼び出しをその場で表示
+
+設定（record）で変えないかぎり、呼び出しは 7 日間残ります。送受信した内容が残るのは
+このマシンのユーザー自身のクライアントの分で、暗号化され、秘密を除いて表示されます。`,
+	"only calls whose arguments, answer or error contain this `text`":                                                     "引数・応答・エラーにこの文字列（`text`）を含む呼び出しのみ",
+	"how many calls to show (`number`)":                                                                                   "表示する呼び出しの数（`number`）",
+	"only calls of this `client` or program":                                                                              "このクライアント（`client`）またはプログラムの呼び出しのみ",
+	"only calls of this `server`":                                                                                         "このサーバー（`server`）の呼び出しのみ",
+	"only calls of this `tool`":                                                                                           "このツール（`tool`）の呼び出しのみ",
+	"only calls with this `outcome`: ok, error, tool_error, timeout or another":                                           "この結果（`outcome`）の呼び出しのみ: ok、error、tool_error、timeout など",
+	"only calls that failed, as --outcome error":                                                                          "失敗した呼び出しのみ（--outcome error と同じ）",
+	"only calls that took at least this `time`, such as 500ms":                                                            "この時間（`time`）以上かかった呼び出しのみ（例: 500ms）",
+	"only calls since this `time`: 10m, 2h, 7d, 2026-11-15 or 2026-11-15T14:00:00Z":                                       "この時刻（`time`）以降の呼び出しのみ: 10m、2h、7d、2026-11-15、2026-11-15T14:00:00Z",
+	"only calls until this `time`":                                                                                        "この時刻（`time`）以前の呼び出しのみ",
+	"give either --outcome, or --errors, which is --outcome error":                                                        "--outcome と --errors はどちらか一方を指定してください（--errors は --outcome error と同じです）",
+	"--slower must be a time such as 500ms or 2s":                                                                         "--slower には 500ms や 2s のような時間を指定してください",
+	"--%s must be an age such as 10m, 2h or 7d, a day such as 2026-11-15, or a time such as 2026-11-15T14:00:00Z, not %q": "--%s には 10m・2h・7d のような経過時間、2026-11-15 のような日付、または 2026-11-15T14:00:00Z のような時刻を指定してください。%q は使えません",
+	"--limit must be at least 1":                                                                                          "--limit は 1 以上でなければなりません",
+	"Calls that ended before %s were not searched.":                                                                       "%s より前に終わった呼び出しは検索していません。",
+	"searching, back to %s: %d found; Ctrl-C ends it":                                                                     "%s まで遡って検索中: %d 件。Ctrl-C で終了",
+	"No call fits. `genkan calls` without filters lists all, and `genkan calls --help` explains the filters.":             "条件に合う呼び出しはありません。条件なしの `genkan calls` ですべてを一覧できます。条件の説明は `genkan calls --help` にあります。",
+	"No call has been made yet. `genkan connect` lets an editor call through genkan, and `genkan call TOOL` calls a tool from here.": "呼び出しはまだありません。`genkan connect` でエディターの呼び出しが genkan を通るようになります。`genkan call TOOL` でここからツールを呼び出せます。",
+	"TIME":      "時刻",
+	"OUTCOME":   "結果",
+	"MS":        "ミリ秒",
+	"TOKENS":    "トークン",
+	"ARGUMENTS": "引数",
+	"There are older ones: --limit %d shows more.":                "これより古い呼び出しがあります。--limit %d でさらに表示できます。",
+	"Calls are not kept: the configuration says \"record: off\".": "呼び出しは記録されません。設定が \"record: off\" になっています。",
+	"Since %s: %s. `genkan doctor` says what mends it.":           "%s から: %s。対処は `genkan doctor` で確認できます。",
+	"Calls that are missing since genkan started: %d.":            "genkan の起動以後、記録できなかった呼び出し: %d 件。",
+	"Sum up calls for each tool":                                  "呼び出しをツールごとに集計する",
+	`Sum up the calls of the last 24 hours, or since another --since, for each tool:
+how many, how many failed, how long half of them (P50) and 95 of 100 (P95) took at
+most in milliseconds, and about how many tokens went in and out. The tool with the
+most calls comes first.`: `直近 24 時間（--since で変更できます）の呼び出しをツールごとに集計します。回数、失敗の数、
+半数（P50）と 100 回中 95 回（P95）の所要時間の上限（ミリ秒）、入出力のおおよその
+トークン数を表示します。呼び出しの多いツールが先です。`,
+	"There are no such calls since %s. --since 7d goes further back.": "%s 以降、該当する呼び出しはありません。--since 7d でさらに遡れます。",
+	"CALLS":      "呼び出し",
+	"ERRORS":     "失敗",
+	"P50 MS":     "P50 ミリ秒",
+	"P95 MS":     "P95 ミリ秒",
+	"TOKENS IN":  "入力トークン",
+	"TOKENS OUT": "出力トークン",
+	"total":      "合計",
+	"Show a call with what was sent and received": "呼び出しを、送受信した内容とともに表示する",
+	`Show a call: who called what, how it went and where the time went, then what was
+sent and received, without secrets. ID is that of ` + "`" + `genkan calls` + "`" + `, and request_id in
+the log; "last" is the last call, and last~2 the one two before it.
+
+On a terminal, $PAGER shows what is longer than the screen.`: `呼び出しを表示します。誰が何を呼び出し、どうなり、どこに時間がかかったか、続いて送受信した
+内容を、秘密を除いて表示します。ID は ` + "`" + `genkan calls` + "`" + ` の ID で、ログの request_id と同じです。
+"last" は最後の呼び出し、last~2 はその 2 つ前です。
+
+端末では、画面に収まらない内容を $PAGER で表示します。`,
+	"print everything at once": "ページャーを使わずに表示する",
+	"%q is no call; give an ID of `genkan calls`, or last, or last~2": "%q は呼び出しではありません。`genkan calls` の ID か、last、last~2 を指定してください",
+	"there are no calls yet; `genkan call TOOL` makes one":            "呼び出しはまだありません。`genkan call TOOL` で呼び出せます",
+	"the history has %d calls; `genkan calls` lists them":             "履歴にある呼び出しは %d 件です。`genkan calls` で一覧できます",
+	"Error: %s": "エラー: %s",
+	"Sent":      "送信",
+	"Received":  "受信",
+	"Secrets were taken out, by these rules: %s.":                                                         "次の規則により、秘密を取り除きました: %s。",
+	"(cut here: the whole had %s bytes)":                                                                  "（以下省略。全体は %s バイトでした）",
+	"%s called %s at %s and got an answer after %s: %s; about %s tokens in, %s out.":                      "%s は %s を %s に呼び出し、%s で応答を受け取りました（%s）。トークン数は入力が約 %s、出力が約 %s です。",
+	"%s called %s at %s, and the tool reported an error after %s: %s; about %s tokens in, %s out.":        "%s は %s を %s に呼び出し、%s でツールがエラーを報告しました（%s）。トークン数は入力が約 %s、出力が約 %s です。",
+	"%s called %s at %s, and the server answered with an error after %s: %s; about %s tokens in, %s out.": "%s は %s を %s に呼び出し、%s でサーバーがエラーを返しました（%s）。トークン数は入力が約 %s、出力が約 %s です。",
+	"%s called %s at %s and was refused (%s) after %s: %s; about %s tokens in.":                           "%s は %s を %s に呼び出し、拒否されました（%s、%s: %s）。トークン数は入力が約 %s です。",
+	"%s called %s at %s and got no answer (%s) after %s: %s; about %s tokens in.":                         "%s は %s を %s に呼び出しましたが、応答がありませんでした（%s、%s: %s）。トークン数は入力が約 %s です。",
+	"%s ms":            "%s ミリ秒",
+	"%s in the server": "サーバーで %s",
+	"%s in the queue":  "待ち行列で %s",
+	"%s in workflows":  "ワークフローで %s",
+	"%s waiting for the answer to a question": "質問への回答待ちで %s",
+	"%s in genkan":                   "genkan で %s",
+	"Call %s":                        "呼び出し %s",
+	", from %s":                      "、プログラム %s",
+	", over %s":                      "、経路 %s",
+	", through %s":                   "、%s 経由",
+	", a part of call %s":            "、呼び出し %s の一部",
+	", sent %d times":                "、%d 回送信",
+	"(and more, which --json shows)": "（ほかの項目は --json で表示できます）",
+	"Structured:":                    "構造化された内容:",
+	"Show calls as they end":         "終わった呼び出しをその場で表示する",
+	`Show each call of the running genkan when it ends, until Ctrl-C: when it began, who
+called what, how it went, how long it took, and its ID for ` + "`" + `genkan calls show` + "`" + `. On a
+terminal the last line shows the calls that are running. --json prints one object a
+line.`: `動いている genkan の呼び出しを、終わるたびに表示します。Ctrl-C で終了します。開始時刻、
+呼び出し元、ツール、結果、所要時間、` + "`" + `genkan calls show` + "`" + ` に使う ID を表示します。端末では、
+最後の行に実行中の呼び出しを表示します。--json では 1 行に 1 つのオブジェクトを出力します。`,
+	"Waiting for calls; Ctrl-C ends it.":                      "呼び出しを待っています。Ctrl-C で終了します。",
+	"also show when calls begin":                              "呼び出しの開始も表示する",
+	"Some calls were missed here; `genkan calls` lists them.": "ここで一部の呼び出しを表示できませんでした。`genkan calls` で一覧できます。",
+	"begins":         "開始",
+	"%d running: %s": "%d 件を実行中: %s",
 }

@@ -16,7 +16,7 @@ import (
 type Event struct {
 	ID     string          `json:"id" doc:"Where to resume: in the header Last-Event-ID, or as after."`
 	Topic  string          `json:"topic,omitempty" doc:"calls, servers, tools, config or progress; empty for dropped."`
-	Name   string          `json:"name" doc:"What happened: server.state, tools.changed, config.reloaded, config.failed, progress, or dropped."`
+	Name   string          `json:"name" doc:"What happened: call.started, call.ended, server.state, tools.changed, config.reloaded, config.failed, progress, or dropped."`
 	Time   time.Time       `json:"time"`
 	Client string          `json:"client,omitempty" doc:"The client whose event it is; empty for everyone's."`
 	Data   json.RawMessage `json:"data,omitempty" doc:"What else there is to say; docs/rest.md has its fields for each name."`
@@ -24,6 +24,8 @@ type Event struct {
 
 // The names of events.
 const (
+	EventCallStarted    = "call.started"
+	EventCallEnded      = "call.ended"
 	EventServerState    = "server.state"
 	EventToolsChanged   = "tools.changed"
 	EventConfigReloaded = "config.reloaded"
@@ -31,6 +33,33 @@ const (
 	EventProgress       = "progress"
 	EventDropped        = "dropped"
 )
+
+// CallStarted is the data of call.started. Its fields are those of CallEntry.
+type CallStarted struct {
+	ID        string    `json:"id"`
+	Parent    string    `json:"parent,omitempty"`
+	StartedAt time.Time `json:"startedAt"`
+	Client    string    `json:"client"`
+	Program   string    `json:"program,omitempty"`
+	Method    string    `json:"method"`
+	Server    string    `json:"server,omitempty"`
+	Tool      string    `json:"tool,omitempty"`
+	Through   string    `json:"through,omitempty"`
+}
+
+// CallEnded is the data of call.ended.
+type CallEnded struct {
+	CallStarted
+
+	TookMillis float64 `json:"tookMillis"`
+	Outcome    string  `json:"outcome"`
+	Error      string  `json:"error,omitempty"`
+	Attempts   int     `json:"attempts"`
+	BytesIn    int     `json:"bytesIn"`
+	BytesOut   int     `json:"bytesOut"`
+	TokensIn   int     `json:"tokensIn"`
+	TokensOut  int     `json:"tokensOut"`
+}
 
 // StateRemoved is the state of a server that has left the configuration, in an event.
 const StateRemoved = "removed"

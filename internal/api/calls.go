@@ -1,0 +1,361 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"genkan/internal/api/client"
+	"genkan/internal/config"
+	"genkan/internal/gateway"
+	"genkan/internal/history"
+	"genkan/internal/identity"
+	"genkan/internal/lang"
+)
+
+// Calls is the call history: everybody sees their own calls, administrators all, and
+// nobody a secret.
+type Calls interface {
+	List(ctx context.Context, who gateway.Identity, q history.Query) (history.Listing, error)
+	Show(ctx context.Context, who gateway.Identity, id string) (history.Shown, error)
+	Stats(ctx context.Context, who gateway.Identity, q history.Query) (total history.Stat, tools []history.Stat, err error)
+	Status() history.Status
+}
+
+// CallHistory answers questions about the call history in the API's form. The command
+// line uses it for a data directory that no running genkan serves.
+type CallHistory struct {
+	Calls Calls
+	// Record returns what the configuration keeps.
+	Record func() config.Record
+	// Language returns the language of sentences; nil means English.
+	Language func() lang.Language
+}
+
+const (
+	// usualCalls is the number of calls on a page unless another one is asked for.
+	usualCalls = 50
+	// mostSlowerMillis is a day.
+	mostSlowerMillis = 24 * 60 * 60 * 1000
+)
+
+func (a *API) callRoutes() []route {
+	badInput := restErrorOf(gateway.CodeInvalid)
+	return []route{
+		{
+			method: "GET", path: "/v1/calls", who: forCallers, id: "listCalls", summary: "List calls of the history, the newest first",
+			about: "Everybody sees their own calls, admins all. Filters go together.",
+			query: append(callQuery(),
+				query{name: "text", kind: "string", about: "Only calls whose arguments, answer or error contain this text, in any case."},
+				query{name: "limit", kind: "integer", about: "Calls on a page.", least: 1, most: history.MaxLimit, otherwise: usualCalls},
+				query{name: "after", kind: "string", about: "The next of the page before."},
+			),
+			answer: client.CallList{}, failures: []restError{badInput}, serve: a.listCalls,
+		},
+		{
+			method: "GET", path: "/v1/calls/stats", who: forCallers, id: "callStats", summary: "Sum up calls of the history",
+			about: "The sums of the caller's own calls; for admins, of all. Filters go together.",
+			query: callQuery(), answer: client.CallStats{}, failures: []restError{badInput}, serve: a.callStats,
+		},
+		{
+			method: "GET", path: "/v1/calls/{id}", who: forCallers, id: "getCall", summary: "Show a call with what was sent and received",
+			about:  "Secrets are taken out. The log notes when an admin reads what another client sent and received.",
+			answer: client.CallDetails{}, failures: []restError{restErrorOf(gateway.CodeNotFound)}, serve: a.getCall,
+		},
+	}
+}
+
+// callQuery returns the parameters that select calls.
+func callQuery() []query {
+	return []query{
+		{name: "client", kind: "string", about: "Only calls of this client, or of the program that calls itself so."},
+		{name: "server", kind: "string", about: "Only calls of this server."},
+		{name: "tool", kind: "string", about: "Only calls of the tool that clients know by this name."},
+		{name: "outcome", kind: "string", about: "Only calls with this outcome; error for all but ok."},
+		{name: "slowerMillis", kind: "integer", about: "Only calls that took at least so long.", least: 1, most: mostSlowerMillis},
+		{name: "since", kind: "string", about: "Only calls that ended at this time of RFC 3339 or later, or in the last 10m, 2h or 7d."},
+		{name: "until", kind: "string", about: "Only calls that ended at this time or earlier; as since."},
+	}
+}
+
+func (a *API) listCalls(w http.ResponseWriter, r *http.Request, id gateway.Identity) {
+	list, err := a.calls.List(r.Context(), id, r.URL.Query())
+	if err != nil {
+		a.fail(w, err)
+		return
+	}
+	encode(w, http.StatusOK, list)
+}
+
+func (a *API) callStats(w http.ResponseWriter, r *http.Request, id gateway.Identity) {
+	stats, err := a.calls.Stats(r.Context(), id, r.URL.Query())
+	if err != nil {
+		a.fail(w, err)
+		return
+	}
+	encode(w, http.StatusOK, stats)
+}
+
+func (a *API) getCall(w http.ResponseWriter, r *http.Request, id gateway.Identity) {
+	details, err := a.calls.Show(r.Context(), id, r.PathValue("id"))
+	if err != nil {
+		a.fail(w, err)
+		return
+	}
+	encode(w, http.StatusOK, details)
+}
+
+// List returns the page of calls that the query of a URL selects.
+func (h *CallHistory) List(ctx context.Context, who gateway.Identity, values url.Values) (client.CallList, error) {
+	out := client.CallList{Calls: []client.ListedCall{}}
+	q, err := callsWanted(values, time.Now())
+	if err != nil {
+		return out, err
+	}
+	var list history.Listing
+	if !h.Record().Off {
+		if list, err = h.Calls.List(ctx, who, q); err != nil {
+			return out, err
+		}
+	}
+	out.History = h.state(who) // after the list, which waits for calls that are being written
+	for i := range list.Calls {
+		c := &list.Calls[i]
+		out.Calls = append(out.Calls, client.ListedCall{CallEntry: h.entryOf(&c.Entry), Arguments: c.Arguments})
+	}
+	out.Next, out.Partial = list.Next, list.Partial
+	if list.Partial {
+		until := list.SearchedUntil.UTC()
+		out.SearchedUntil = &until
+	}
+	return out, nil
+}
+
+// Stats returns the sums of the calls that the query of a URL selects.
+func (h *CallHistory) Stats(ctx context.Context, who gateway.Identity, values url.Values) (client.CallStats, error) {
+	out := client.CallStats{Tools: []client.CallSum{}}
+	q, err := callsWanted(values, time.Now())
+	if err != nil {
+		return out, err
+	}
+	var total history.Stat
+	var tools []history.Stat
+	if !h.Record().Off {
+		if total, tools, err = h.Calls.Stats(ctx, who, q); err != nil {
+			return out, err
+		}
+	}
+	out.Total, out.History = sumOf(total), h.state(who)
+	for _, one := range tools {
+		out.Tools = append(out.Tools, sumOf(one))
+	}
+	return out, nil
+}
+
+// Show returns a call.
+func (h *CallHistory) Show(ctx context.Context, who gateway.Identity, id string) (client.CallDetails, error) {
+	if h.Record().Off {
+		return client.CallDetails{}, gateway.Errorf(gateway.CodeNotFound,
+			"there is no call %s: the call history is off (record in the configuration)", gateway.Short(id))
+	}
+	shown, err := h.Calls.Show(ctx, who, id)
+	if err != nil {
+		return client.CallDetails{}, err
+	}
+	e := &shown.Entry
+	t := e.Timing
+	out := client.CallDetails{
+		CallEntry: h.entryOf(e), Redacted: []string{},
+		Timing: client.CallTiming{
+			ServerMillis: inMillis(t.Server), QueueMillis: inMillis(t.Queue), HooksMillis: inMillis(t.Hooks), AskedMillis: inMillis(t.Asked),
+			GenkanMillis: inMillis(max(e.Took-t.Server-t.Queue-t.Hooks-t.Asked, 0)),
+		},
+	}
+	slices.Sort(shown.Redacted)
+	out.Redacted = append(out.Redacted, slices.Compact(shown.Redacted)...)
+	if shown.Unreadable != nil {
+		out.Bodies = client.BodiesUnreadable
+	} else {
+		out.Request = bodyOf(shown.Request, e.Has(history.RequestCut))
+		out.Response = bodyOf(shown.Response, e.Has(history.ResponseCut))
+	}
+	out.Note = h.note(out.Bodies)
+	return out, nil
+}
+
+// note returns why a call has no bodies; empty if it has them.
+func (h *CallHistory) note(bodies string) string {
+	switch bodies {
+	case client.BodiesOff:
+		return h.language().Sprintf("What was sent and received is not kept: the configuration said so when the call was made (record: {bodies: off}).")
+	case client.BodiesLocal:
+		return h.language().Sprintf("What was sent and received is kept only for clients of this machine's user, and this one has a token. record: {bodies: all} in the configuration keeps it for every client, from then on.")
+	case client.BodiesLost:
+		return h.language().Sprintf("What was sent and received is lost: calls came faster than they could be written.")
+	case client.BodiesUnreadable:
+		return h.language().Sprintf("What was sent and received cannot be read: it is damaged, or it was encrypted with a key that the vault does not have any more.")
+	default:
+		return ""
+	}
+}
+
+func (h *CallHistory) language() lang.Language {
+	if h.Language == nil {
+		return lang.English
+	}
+	return h.Language()
+}
+
+// state returns what the history keeps.
+func (h *CallHistory) state(who gateway.Identity) client.HistoryState {
+	r, status := h.Record(), h.Calls.Status()
+	out := client.HistoryState{
+		On: !r.Off, Bodies: r.Bodies, Days: r.Days,
+		Dropped: int64(status.Dropped), LostBodies: int64(status.Bodies), //nolint:gosec // they are counted one by one
+	}
+	if p := status.Problem; p != nil && !r.Off {
+		since := p.Since.UTC()
+		out.Problem, out.ProblemSince, out.Stopped = h.problem(p, who), &since, !p.Bodies
+	}
+	return out
+}
+
+// problem returns why not everything is kept. Causes can contain paths, which are for
+// administrators.
+func (h *CallHistory) problem(p *history.Problem, who gateway.Identity) string {
+	l := h.language()
+	switch {
+	case errors.Is(p.Err, syscall.ENOSPC):
+		return l.Sprintf("calls are not kept: the disk is full")
+	case !who.Admin && p.Bodies:
+		return l.Sprintf("what is sent and received is not kept")
+	case !who.Admin:
+		return l.Sprintf("calls are not kept")
+	}
+	why := p.Err.Error()
+	var known *gateway.Error
+	if errors.As(p.Err, &known) {
+		why = l.Error(known)
+	}
+	if p.Bodies {
+		return l.Sprintf("what is sent and received is not kept: the key of the vault cannot be had: %s", why)
+	}
+	return l.Sprintf("calls are not kept: %s", why)
+}
+
+// CallStarted returns the data of the event of a call that has begun.
+func CallStarted(e *history.Entry) client.CallStarted {
+	return client.CallStarted{
+		ID: e.ID, Parent: e.Parent, StartedAt: e.Started.UTC(), Client: e.Caller, Program: e.Client, Method: e.Method,
+		Server: e.Server, Tool: e.Tool, Through: e.Through,
+	}
+}
+
+// CallEnded returns the data of the event of a call that has ended.
+func CallEnded(e *history.Entry) client.CallEnded {
+	return client.CallEnded{
+		CallStarted: CallStarted(e), TookMillis: inMillis(e.Took), Outcome: e.Outcome, Error: e.Error, Attempts: e.Attempts,
+		BytesIn: e.BytesIn, BytesOut: e.BytesOut, TokensIn: e.TokensIn, TokensOut: e.TokensOut,
+	}
+}
+
+func (h *CallHistory) entryOf(e *history.Entry) client.CallEntry {
+	return client.CallEntry{
+		ID: e.ID, Parent: e.Parent, StartedAt: e.Started.UTC(), TookMillis: inMillis(e.Took),
+		Client: e.Caller, Program: e.Client, Via: e.Edge, View: e.View, Method: e.Method,
+		Server: e.Server, Tool: e.Tool, Through: e.Through, Outcome: e.Outcome, Error: e.Error, Attempts: e.Attempts,
+		BytesIn: e.BytesIn, BytesOut: e.BytesOut, TokensIn: e.TokensIn, TokensOut: e.TokensOut, Bodies: h.bodiesOf(e),
+	}
+}
+
+// bodiesOf says whether a call's bodies are kept. An entry does not say why they are
+// not, so the configuration of today answers for that of the call.
+func (h *CallHistory) bodiesOf(e *history.Entry) string {
+	switch {
+	case e.Has(history.HasBodies):
+		return client.BodiesKept
+	case e.Has(history.BodiesLost):
+		return client.BodiesLost
+	case h.Record().Bodies == config.BodiesLocal && !(gateway.Identity{ClientID: e.Caller}).IsLocal() && e.Caller != identity.AdminClient:
+		return client.BodiesLocal
+	default:
+		return client.BodiesOff
+	}
+}
+
+// bodyOf returns a body in the API's form; nil for none.
+func bodyOf(body []byte, cut bool) *client.CallBody {
+	switch {
+	case body == nil:
+		return nil
+	case !cut && json.Valid(body):
+		return &client.CallBody{JSON: body}
+	default:
+		return &client.CallBody{Text: strings.ToValidUTF8(string(body), "\ufffd"), Cut: cut}
+	}
+}
+
+func sumOf(s history.Stat) client.CallSum {
+	return client.CallSum{
+		Server: s.Server, Tool: s.Tool, Calls: s.Calls, Errors: s.Errors, P50Millis: inMillis(s.P50), P95Millis: inMillis(s.P95),
+		TokensIn: s.TokensIn, TokensOut: s.TokensOut,
+	}
+}
+
+// inMillis returns a duration in milliseconds, to the hundredth.
+func inMillis(d time.Duration) float64 {
+	return float64(d.Round(10*time.Microsecond).Microseconds()) / 1000
+}
+
+// callsWanted reads the query of a URL, whose numbers were checked.
+func callsWanted(values url.Values, now time.Time) (history.Query, error) {
+	q := history.Query{
+		Client: values.Get("client"), Server: values.Get("server"), Tool: values.Get("tool"), Outcome: values.Get("outcome"),
+		Slower: time.Duration(numberIn(values, "slowerMillis", 0)) * time.Millisecond,
+		Text:   values.Get("text"), After: values.Get("after"), Limit: numberIn(values, "limit", usualCalls),
+	}
+	var problems gateway.Problems
+	if q.Outcome != "" && !slices.Contains(outcomes(), q.Outcome) {
+		problems.Add(breaks("outcome", "enum", map[string]any{"allowedValues": outcomes()},
+			gateway.Textf("outcome must be one of %s, is %q", strings.Join(outcomes(), ", "), gateway.Short(q.Outcome))))
+	}
+	for _, moment := range []struct {
+		name string
+		into *time.Time
+	}{{"since", &q.Since}, {"until", &q.Until}} {
+		text := values.Get(moment.name)
+		if text == "" {
+			continue
+		}
+		at, ok := history.ParseTime(text, now)
+		if !ok {
+			problems.Add(breaks(moment.name, "format", map[string]any{"format": "date-time"},
+				gateway.Textf("%s must be a time such as 2026-11-15T14:00:00Z, or an age such as 10m, 2h or 7d, is %q", moment.name, gateway.Short(text))))
+		}
+		*moment.into = at
+	}
+	wrong := problems.Err()
+	if wrong == nil && !q.Since.IsZero() && !q.Until.IsZero() && q.Until.Before(q.Since) {
+		problems.Add(breaks("until", "not", nil, gateway.Textf("until is earlier than since, so no call can be between them")))
+		wrong = problems.Err()
+	}
+	if wrong != nil {
+		return q, wrong
+	}
+	return q, nil
+}
+
+// outcomes returns the outcomes that calls can be selected by.
+func outcomes() []string {
+	all := []string{client.OutcomeOK, history.OutcomeError, "tool_error", "server_error"}
+	for _, code := range gateway.Codes() {
+		all = append(all, code.String())
+	}
+	return all
+}
