@@ -1,0 +1,89 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"genkan/internal/gateway"
+)
+
+// People call tools and clients by shorter names than they are kept under.
+func TestNames(t *testing.T) {
+	for name, c := range map[string]struct{ got, want bool }{
+		"a tool":                        {MatchesTool("files__read", "files__read"), true},
+		"without its prefix":            {MatchesTool("files__read", "read"), true},
+		"by a part of it":               {MatchesTool("files__read_all", "read"), false},
+		"by its end":                    {MatchesTool("files__spread", "read"), false},
+		"a token":                       {MatchesClient("ci", "ci"), true},
+		"a local client":                {MatchesClient("local:cursor", "cursor"), true},
+		"a local client, whole":         {MatchesClient("local:cursor", "local:cursor"), true},
+		"a program":                     {MatchesClient("Cursor 1.7", "cursor"), true},
+		"a program of words":            {MatchesClient("Claude Code 2.0", "claude code"), true},
+		"a program by its version":      {MatchesClient("Cursor 1.7", "1.7"), false},
+		"a program by its first letter": {MatchesClient("Cursor 1.7", "c"), false},
+		"nobody":                        {MatchesClient("", "cursor"), false},
+		"somebody else's prefix":        {MatchesClient("local:cursor", "local"), false},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s: %v", name, c.got)
+		}
+	}
+}
+
+// A time is given as such, or as an age.
+func TestParseTime(t *testing.T) {
+	for text, want := range map[string]time.Duration{
+		"2026-11-15T11:00:00Z": time.Hour, "2026-11-15T20:00:00+09:00": time.Hour, "0s": 0,
+		"90s": 90 * time.Second, "1h30m": 90 * time.Minute, "7d": 168 * time.Hour, "2w": 336 * time.Hour,
+	} {
+		now := time.Date(2026, 11, 15, 12, 0, 0, 0, time.UTC)
+		if at, ok := ParseTime(text, now); !ok || now.Sub(at) != want {
+			t.Errorf("%s: %v, %v", text, at, ok)
+		}
+	}
+	for _, text := range []string{"", "7", "d", "-1h", "-1d", "1.5d", "yesterday", "2026-11-15", "99999999d", "1h 30m"} {
+		if at, ok := ParseTime(text, time.Now()); ok {
+			t.Errorf("%q is %v", text, at)
+		}
+	}
+}
+
+// Without the rules that find secrets, and without the key, the facts of calls are
+// shown, and no bodies.
+func TestAnArchiveThatCannotShowBodies(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "calls")
+	w := newWriter(t, dir, "AAA")
+	w.Add(call("AAA", 1), Bodies{Request: []byte(`{"arguments":{"a":"hello"}}`), Response: []byte(`{}`)}, false)
+	w.Close()
+	locked := errors.New("the vault is locked")
+	rules := func(context.Context) (func([]byte) ([]byte, []string), error) {
+		return func(b []byte) ([]byte, []string) { return b, nil }, nil
+	}
+	admin := gateway.Identity{ClientID: "admin", Admin: true}
+	for name, a := range map[string]*Archive{
+		"no rules": {Reader: NewReader(dir, goodKey), Redact: func(context.Context) (func([]byte) ([]byte, []string), error) { return nil, locked }},
+		"no key":   {Reader: NewReader(dir, func(context.Context) ([]byte, error) { return nil, locked }), Redact: rules},
+	} {
+		a.Log = slog.New(slog.DiscardHandler)
+		list, err := a.List(t.Context(), admin, Query{})
+		if err != nil || len(list.Calls) != 1 || list.Calls[0].Arguments != "" {
+			t.Errorf("%s: %+v, %v", name, list.Calls, err)
+		}
+		shown, err := a.Show(t.Context(), admin, "AAA-1")
+		if err != nil || shown.Unreadable == nil || shown.Request != nil || shown.Response != nil || shown.Server != "files" {
+			t.Errorf("%s: %+v, %v", name, shown, err)
+		}
+	}
+	whole := &Archive{Reader: NewReader(dir, goodKey), Redact: rules, Log: slog.New(slog.DiscardHandler)}
+	if shown, err := whole.Show(t.Context(), admin, "AAA-1"); err != nil || shown.Unreadable != nil || len(shown.Request) == 0 {
+		t.Errorf("%+v, %v", shown, err)
+	}
+	if _, err := (&Archive{Reader: NewReader(dir, goodKey), Redact: func(context.Context) (func([]byte) ([]byte, []string), error) { return nil, locked }}).
+		List(t.Context(), admin, Query{Text: "hello"}); !errors.Is(err, locked) {
+		t.Errorf("a search without rules: %v", err)
+	}
+}
