@@ -140,6 +140,18 @@ func TestWhoseBodiesAreKept(t *testing.T) {
 	if len(whose) != 1 || whose["ann"] != 3 {
 		t.Errorf("ann sees %v", whose)
 	}
+	list, err := h.calls.List(t.Context(), everything, history.Query{Text: `"x"`})
+	if err != nil || len(list.Calls) == 0 {
+		t.Error(list, err)
+	}
+	for _, c := range list.Calls {
+		if shown := c.Arguments != ""; shown != (c.Caller != "ann") {
+			t.Errorf("an administrator's list shows %q of %s", c.Arguments, c.Caller)
+		}
+	}
+	if searched := h.logLines("an administrator searched in what other clients sent and received"); len(searched) != 1 || searched[0]["clients"] != "ann" {
+		t.Errorf("the log has %v", searched)
+	}
 	if read := h.logLines("an administrator read what another client sent and received"); len(read) != 1 || read[0]["client"] != "ann" || read[0]["reader"] != "admin" {
 		t.Errorf("the log has %v", read)
 	}

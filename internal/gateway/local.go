@@ -6,6 +6,10 @@ import "strings"
 // it is.
 const LocalClient = "local"
 
+// AdminClient is who calls with the admin token of the data directory. No other token
+// may have that name.
+const AdminClient = "admin"
+
 // localMark begins the ClientID of a local client that says who it is. No token
 // may have such a name, so a process that takes the name of a token's client
 // comes to nothing of that one: tasks, sessions and limits go by the ClientID.

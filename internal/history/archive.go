@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"slices"
 	"strings"
 
 	"genkan/internal/gateway"
@@ -27,7 +28,8 @@ type Archive struct {
 // Listed is a call in a list.
 type Listed struct {
 	Entry
-	// Arguments is the beginning of the call's arguments; empty if they are not kept.
+	// Arguments is the beginning of the call's arguments; empty if they are not kept, or
+	// if the call is another client's.
 	Arguments string
 }
 
@@ -72,14 +74,25 @@ func (a *Archive) List(ctx context.Context, who gateway.Identity, q Query) (List
 	without := func(body []byte) []byte { body, _ = redact(body); return body }
 	page, err := a.Reader.List(ctx, limited(q, who), without)
 	list := Listing{Page: page, Calls: make([]Listed, len(page.Calls))}
+	var others []string
 	for i, e := range page.Calls {
 		list.Calls[i] = Listed{Entry: e}
 		if !e.Has(HasBodies) || unknown != nil {
 			continue
 		}
+		// The arguments of others are shown one by one only, because that is logged.
+		if isAnothers(e.Caller, who) {
+			if !slices.Contains(others, e.Caller) {
+				others = append(others, e.Caller)
+			}
+			continue
+		}
 		if b, err := a.Reader.open(ctx, page.sealed[i]); err == nil {
 			list.Calls[i].Arguments = digest(b.Request, without)
 		}
+	}
+	if q.Text != "" && others != nil {
+		a.Log.Info("an administrator searched in what other clients sent and received", "clients", strings.Join(others, ", "), "reader", who.ClientID)
 	}
 	return list, err
 }
@@ -125,7 +138,7 @@ func (a *Archive) Show(ctx context.Context, who gateway.Identity, id string) (Sh
 // isAnothers reports whether a call is not the reader's own. Those of the local user's
 // clients are, for the local user.
 func isAnothers(caller string, who gateway.Identity) bool {
-	return caller != who.ClientID && !(who.IsLocal() && gateway.Identity{ClientID: caller}.IsLocal())
+	return caller != who.ClientID && !(who.IsLocal() && gateway.Identity{ClientID: caller, Admin: caller == gateway.AdminClient}.IsLocal())
 }
 
 // Stats returns the sums of the calls that the reader may see.

@@ -83,7 +83,7 @@ const (
 	// LocalClient is who calls over stdio or the local socket, without a name.
 	LocalClient = gateway.LocalClient
 	// AdminClient is who calls with the admin token of the data directory.
-	AdminClient = "admin"
+	AdminClient = gateway.AdminClient
 )
 
 // NewToken makes a token. The secret is returned once and kept nowhere.
