@@ -118,7 +118,7 @@ func (s *stage) follow(who, query, lastEventID string) follower {
 	if lastEventID != "" {
 		r.Header.Set("Last-Event-ID", lastEventID)
 	}
-	resp, err := transport.RoundTrip(r)
+	resp, err := transport.RoundTrip(r) //nolint:bodyclose // leave closes it
 	if err != nil {
 		s.t.Fatal(err)
 	}

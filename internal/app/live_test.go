@@ -40,7 +40,7 @@ func watch(t *testing.T, token string, dial func(ctx context.Context) (net.Conn,
 	}()
 	t.Cleanup(func() {
 		cancel()
-		for range w.ended { //nolint:revive // until it has ended
+		for range w.ended {
 		}
 		c.Close()
 	})

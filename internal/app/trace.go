@@ -23,8 +23,8 @@ func traceLog(dataDir string) *slog.Logger { return slog.New(logs.NewJSONHandler
 // trace opens the log of a data directory for each line.
 type trace string
 
-func (dataDir trace) Write(line []byte) (int, error) {
-	log, err := bridge.OpenLog(string(dataDir))
+func (t trace) Write(line []byte) (int, error) {
+	log, err := bridge.OpenLog(string(t))
 	if err != nil {
 		return 0, err
 	}

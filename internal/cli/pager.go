@@ -26,7 +26,7 @@ func (c *command) paged(ctx context.Context, write func(io.Writer) error) error 
 		return err
 	}
 	// A pager handles Ctrl-C itself, so that it can restore the terminal.
-	cmd := exec.CommandContext(context.WithoutCancel(ctx), "/bin/sh", "-c", pager) //nolint:gosec // the user's own command
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), "/bin/sh", "-c", pager)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = bytes.NewReader(text.Bytes()), behind(c.std.Out), behind(c.std.Err)
 	cmd.Env = os.Environ()
 	if _, set := os.LookupEnv("LESS"); !set {

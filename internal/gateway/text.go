@@ -125,7 +125,7 @@ func publicValues(values []any) (public []any, changed bool) {
 			}
 			public[i] = Texts{each, v.Between}
 		case *Error:
-			if other := PublicError(v); other != error(v) {
+			if other := PublicError(v); !errors.Is(other, v) {
 				public[i], changed = other, true
 			}
 		}

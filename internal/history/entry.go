@@ -83,10 +83,10 @@ func encodeEntry(b []byte, e *Entry) []byte {
 	b = append(b, entryVersion, byte(e.Flags))
 	b = binary.AppendVarint(b, e.Started.UnixMicro())
 	for _, d := range [...]time.Duration{e.Took, e.Timing.Queue, e.Timing.Hooks, e.Timing.Server, e.Timing.Asked} {
-		b = binary.AppendUvarint(b, uint64(max(d, 0).Microseconds())) //nolint:gosec // not negative
+		b = binary.AppendUvarint(b, uint64(max(d, 0).Microseconds()))
 	}
 	for _, n := range [...]int{e.Attempts, e.BytesIn, e.BytesOut, e.TokensIn, e.TokensOut} {
-		b = binary.AppendUvarint(b, uint64(max(n, 0))) //nolint:gosec // not negative
+		b = binary.AppendUvarint(b, uint64(max(n, 0)))
 	}
 	for _, s := range [...]string{
 		e.ID, e.Parent, e.Caller, e.Client, e.Edge, e.View, e.Era, e.Method, e.Server, e.Tool, e.Through, e.Outcome, e.Error,
@@ -122,10 +122,10 @@ func decodeEntry(b []byte, e *Entry) (rest []byte, err error) {
 		return v
 	}
 	for _, d := range [...]*time.Duration{&e.Took, &e.Timing.Queue, &e.Timing.Hooks, &e.Timing.Server, &e.Timing.Asked} {
-		*d = time.Duration(number()) * time.Microsecond //nolint:gosec // as it was written
+		*d = time.Duration(number()) * time.Microsecond
 	}
 	for _, i := range [...]*int{&e.Attempts, &e.BytesIn, &e.BytesOut, &e.TokensIn, &e.TokensOut} {
-		*i = int(number()) //nolint:gosec // as it was written
+		*i = int(number())
 	}
 	for _, s := range [...]*string{
 		&e.ID, &e.Parent, &e.Caller, &e.Client, &e.Edge, &e.View, &e.Era, &e.Method, &e.Server, &e.Tool, &e.Through, &e.Outcome, &e.Error,

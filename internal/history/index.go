@@ -65,7 +65,6 @@ type row []byte
 
 func (r row) number(field int) uint32 { return binary.LittleEndian.Uint32(r[field:]) }
 func (r row) text(field int) uint16   { return binary.LittleEndian.Uint16(r[field:]) }
-func (r row) took() time.Duration     { return time.Duration(r.number(rowTook)) * tookUnit }
 
 // ended returns when the call of a row ended, in milliseconds.
 func (x *index) ended(i int) int64 { return x.first + int64(x.row(i).number(rowEnded)) }
@@ -75,7 +74,7 @@ func (x *index) idsOf(wanted func(string) bool) []uint16 {
 	var ids []uint16
 	for i, t := range x.texts {
 		if wanted(t) {
-			ids = append(ids, uint16(i)) //nolint:gosec // there are fewer
+			ids = append(ids, uint16(i))
 		}
 	}
 	return ids
@@ -85,7 +84,7 @@ func (x *index) idsOf(wanted func(string) bool) []uint16 {
 func (x *index) id(text string) (uint16, bool) {
 	for i, t := range x.texts {
 		if t == text {
-			return uint16(i), true //nolint:gosec // there are fewer
+			return uint16(i), true
 		}
 	}
 	return 0, false
@@ -101,7 +100,7 @@ func (x *index) add(e *Entry, offset int64) {
 	id := func(text string) uint16 {
 		n, ok := x.ids[text]
 		if !ok {
-			n = uint16(len(x.texts)) //nolint:gosec // a segment has at most 4 × maxEntries
+			n = uint16(len(x.texts))
 			text = strings.Clone(text)
 			x.ids[text], x.texts = n, append(x.texts, text)
 		}
@@ -110,7 +109,7 @@ func (x *index) add(e *Entry, offset int64) {
 	_, number, _ := splitID(e.ID)
 	var r [rowSize]byte
 	put := func(field int, v int64) {
-		binary.LittleEndian.PutUint32(r[field:], uint32(min(max(v, 0), 1<<32-1))) //nolint:gosec // bounded
+		binary.LittleEndian.PutUint32(r[field:], uint32(min(max(v, 0), 1<<32-1)))
 	}
 	put(rowEnded, x.last-x.first)
 	put(rowNumber, int64(number))
@@ -157,12 +156,12 @@ const readAtOnce = 2 * maxFrame
 func (x *index) addFrames(b []byte, finished bool) (done int) {
 	var e Entry
 	for done < len(b) {
-		payload, next, ok := frameAt(b, done, uint32(x.sum)) //nolint:gosec // it was one
+		payload, next, ok := frameAt(b, done, uint32(x.sum))
 		if !ok {
 			if !finished || len(b)-done < len(b)/2 && len(b) == readAtOnce {
 				return done // it may go on in what is read next
 			}
-			if next = nextFrame(b, done+1, uint32(x.sum)); next < 0 { //nolint:gosec // as above
+			if next = nextFrame(b, done+1, uint32(x.sum)); next < 0 {
 				return done
 			}
 			done = next
@@ -197,7 +196,7 @@ func (x *index) save(path string) error {
 	b := make([]byte, 0, indexHeadSize+len(x.rows)+1<<12)
 	b = append(b, indexMagic...)
 	for _, v := range [...]int64{x.covered, x.first, x.last, x.sum} {
-		b = binary.LittleEndian.AppendUint64(b, uint64(v)) //nolint:gosec // bits
+		b = binary.LittleEndian.AppendUint64(b, uint64(v))
 	}
 	b = binary.AppendUvarint(b, uint64(len(x.texts)))
 	for _, t := range x.texts {
@@ -227,7 +226,7 @@ func decodeIndexHead(b []byte) (h indexHead, err error) {
 		return h, errIndex
 	}
 	for i, v := range [...]*int64{&h.covered, &h.first, &h.last, &h.sum} {
-		*v = int64(binary.LittleEndian.Uint64(b[len(indexMagic)+8*i:])) //nolint:gosec // bits
+		*v = int64(binary.LittleEndian.Uint64(b[len(indexMagic)+8*i:]))
 	}
 	return h, nil
 }

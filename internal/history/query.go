@@ -52,7 +52,7 @@ func ParseTime(text string, now time.Time) (time.Time, bool) {
 	for unit, length := range map[string]time.Duration{"d": day, "w": 7 * day} {
 		if number, ok := strings.CutSuffix(text, unit); ok {
 			n, err := strconv.ParseUint(number, 10, 12)
-			return now.Add(-time.Duration(n) * length), err == nil //nolint:gosec // at most 4095 weeks
+			return now.Add(-time.Duration(n) * length), err == nil
 		}
 	}
 	age, err := time.ParseDuration(text)
@@ -154,7 +154,7 @@ func (q *Query) filterFor(x *index) (f filter, possible bool) {
 	if !q.Until.IsZero() {
 		f.to = q.Until.UnixMilli()
 	}
-	f.took = uint32(min(q.Slower/tookUnit, 1<<32-1)) //nolint:gosec // bounded
+	f.took = uint32(min(q.Slower/tookUnit, 1<<32-1))
 	return f, f.from <= x.last && f.to >= x.first
 }
 

@@ -185,7 +185,7 @@ func (r *Reader) entry(p *part, i int) (Entry, []byte, error) {
 		return e, nil, err
 	}
 	defer file.Close()
-	payload, err := readFrame(file, int64(p.index.row(i).number(rowOffset)), uint32(p.index.sum)) //nolint:gosec // it was one
+	payload, err := readFrame(file, int64(p.index.row(i).number(rowOffset)), uint32(p.index.sum))
 	if err != nil {
 		return e, nil, err
 	}

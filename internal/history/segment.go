@@ -155,7 +155,7 @@ func beginFrame(b []byte) []byte {
 // endFrame completes the frame that begins at a position.
 func endFrame(b []byte, at int, sum uint32) []byte {
 	payload := b[at+frameHead:]
-	binary.LittleEndian.PutUint32(b[at+len(frameMagic):], uint32(len(payload))) //nolint:gosec // at most maxFrame
+	binary.LittleEndian.PutUint32(b[at+len(frameMagic):], uint32(len(payload)))
 	binary.LittleEndian.PutUint32(b[at+len(frameMagic)+4:], crc32.Update(sum, castagnoli, payload))
 	return b
 }
@@ -225,7 +225,7 @@ func newSealer(key, salt []byte) (*sealer, error) {
 
 func nonce(at int64) []byte {
 	n := make([]byte, 12)                        //nolint:mnd // the nonce of GCM
-	binary.LittleEndian.PutUint64(n, uint64(at)) //nolint:gosec // a position is not negative
+	binary.LittleEndian.PutUint64(n, uint64(at))
 	return n
 }
 

@@ -266,8 +266,6 @@ func classifyGlued(word string) class {
 }
 
 // foreignWords are words for secrets in other languages, at the end of a key.
-//
-//nolint:gochecknoglobals // a table
 var foreignWords = []struct {
 	word string
 	is   class

@@ -60,7 +60,7 @@ func newKnownValues(known []Known) *knownValues {
 func legalName(name string) string {
 	const longest = 128
 	name = strings.Map(func(r rune) rune {
-		if r < 0x80 && isWord[byte(r)] || r == '.' || r == '-' {
+		if isWordRune(r) || r == '.' || r == '-' {
 			return r
 		}
 		return '_'
@@ -150,15 +150,15 @@ func (a *automaton) add(text string, p pattern) {
 	if len(a.nodes) == 0 {
 		a.nodes = []acNode{{}}
 	}
-	p.length = int32(len(text))  //nolint:gosec // values are far shorter
+	p.length = int32(len(text)) 
 	id := int32(len(a.patterns)) //nolint:gosec // there are few
 	a.patterns = append(a.patterns, p)
 	at := int32(0)
 	for i := range len(text) {
 		next := a.child(at, text[i])
 		if next == 0 {
-			next = int32(len(a.nodes))                                                                              //nolint:gosec // values are far shorter
-			a.nodes = append(a.nodes, acNode{next: a.nodes[at].child, of: id, depth: int32(i) + 1, label: text[i]}) //nolint:gosec // values are far shorter
+			next = int32(len(a.nodes))                                                                             
+			a.nodes = append(a.nodes, acNode{next: a.nodes[at].child, of: id, depth: int32(i) + 1, label: text[i]})
 			if at == 0 {
 				a.nodes[next].next = 0
 				a.first[text[i]] = next
@@ -245,7 +245,7 @@ func (a *automaton) find(text string, alphabet *[256]byte, found func(start, end
 //nolint:gochecknoglobals // tables
 var sameAlphabet, standardAlphabet = func() (same, standard [256]byte) {
 	for c := range same {
-		same[c], standard[c] = byte(c), byte(c) //nolint:gosec // below 256
+		same[c], standard[c] = byte(c), byte(c)
 	}
 	standard['-'], standard['_'] = '+', '/'
 	return same, standard

@@ -300,21 +300,21 @@ func (p *pass) findShapes(v view) {
 }
 
 // end returns the end of a token that begins at i, or 0.
-func (one shape) end(s string, i int, cut bool) int {
+func (sh shape) end(s string, i int, cut bool) int {
 	const looked = 256 // how much of a long run is looked at, so that all work is linear
-	from := i + len(one.prefix)
+	from := i + len(sh.prefix)
 	end := from
-	for end < len(s) && one.chars[s[end]] && end-from < looked {
+	for end < len(s) && sh.chars[s[end]] && end-from < looked {
 		end++
 	}
 	cut = cut && end == len(s)
-	if end-from < one.least && (!cut || end-from < 3) {
+	if end-from < sh.least && (!cut || end-from < 3) {
 		return 0
 	}
-	if one.check != nil && !cut && !one.check(s[from:end]) {
+	if sh.check != nil && !cut && !sh.check(s[from:end]) {
 		return 0
 	}
-	for end < len(s) && one.chars[s[end]] {
+	for end < len(s) && sh.chars[s[end]] {
 		end++
 	}
 	for end > from && s[end-1] == '.' { // of a sentence
@@ -446,11 +446,10 @@ func (p *pass) findURLPassword(v view, i int) {
 		// A password with a slash that is not encoded; a port is none.
 		colon := strings.IndexByte(host, ':')
 		if colon < 0 || strings.Trim(host[colon+1:], "0123456789") == "" || strings.HasPrefix(host, "[") {
-			if v.cut && end == len(s) && len(host) == len(rest) && colon > 0 && colon+1 < len(rest) && strings.Trim(host[colon+1:], "0123456789") != "" {
-				at = len(rest)
-			} else {
+			if !v.cut || end < len(s) || len(host) < len(rest) || colon <= 0 || colon+1 >= len(rest) || strings.Trim(host[colon+1:], "0123456789") == "" {
 				return
 			}
+			at = len(rest)
 		} else if at = strings.IndexByte(rest, '@'); at < 0 {
 			if !v.cut || end < len(s) {
 				return

@@ -171,7 +171,7 @@ func isVariable(name string) bool {
 }
 
 func isWordRune(r rune) bool {
-	return r < 0x80 && isWord[byte(r)]
+	return r < 0x80 && isWord[byte(r)] //nolint:gosec // it is ASCII
 }
 
 // isProse reports whether a text is a sentence about a secret.
@@ -214,7 +214,7 @@ func isPath(s string) bool {
 // isGenerated reports whether a value looks generated, and is neither a hash nor a
 // UUID.
 func isGenerated(s string) bool {
-	return Random(s) && !isUUID(s) && strings.TrimFunc(s, func(r rune) bool { return r < 0x80 && isHex[byte(r)] }) != ""
+	return Random(s) && !isUUID(s) && strings.TrimFunc(s, func(r rune) bool { return r < 0x80 && isHex[byte(r)] }) != "" //nolint:gosec // it is ASCII
 }
 
 // isUserPassword reports whether a value is a user and a password, as they are or in
