@@ -150,14 +150,14 @@ func (a *automaton) add(text string, p pattern) {
 	if len(a.nodes) == 0 {
 		a.nodes = []acNode{{}}
 	}
-	p.length = int32(len(text)) 
+	p.length = int32(len(text))  //nolint:gosec // values are far shorter
 	id := int32(len(a.patterns)) //nolint:gosec // there are few
 	a.patterns = append(a.patterns, p)
 	at := int32(0)
 	for i := range len(text) {
 		next := a.child(at, text[i])
 		if next == 0 {
-			next = int32(len(a.nodes))                                                                             
+			next = int32(len(a.nodes))                                                                              //nolint:gosec // values are far shorter
 			a.nodes = append(a.nodes, acNode{next: a.nodes[at].child, of: id, depth: int32(i) + 1, label: text[i]})
 			if at == 0 {
 				a.nodes[next].next = 0
