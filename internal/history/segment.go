@@ -224,7 +224,7 @@ func newSealer(key, salt []byte) (*sealer, error) {
 }
 
 func nonce(at int64) []byte {
-	n := make([]byte, 12)                        //nolint:mnd // the nonce of GCM
+	n := make([]byte, 12) //nolint:mnd // the nonce of GCM
 	binary.LittleEndian.PutUint64(n, uint64(at))
 	return n
 }

@@ -157,7 +157,7 @@ func (a *automaton) add(text string, p pattern) {
 	for i := range len(text) {
 		next := a.child(at, text[i])
 		if next == 0 {
-			next = int32(len(a.nodes))                                                                              //nolint:gosec // values are far shorter
+			next = int32(len(a.nodes)) //nolint:gosec // values are far shorter
 			a.nodes = append(a.nodes, acNode{next: a.nodes[at].child, of: id, depth: int32(i) + 1, label: text[i]})
 			if at == 0 {
 				a.nodes[next].next = 0
