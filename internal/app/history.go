@@ -39,7 +39,7 @@ func (p *Process) openHistory() {
 	})
 	p.calls = &history.Archive{
 		Reader: history.NewReader(historyDir(p.opt.DataDir), key), Writer: writer, Log: p.log,
-		Redact: p.secrets.redact,
+		Redact: p.secrets.redact, Since: p.holdsNameSince,
 	}
 	p.recorder.Keep(func() record.Keeping { return keepingOf(p.Config().Record, writer) }, p.callStarted, p.callEnded)
 }
@@ -174,4 +174,18 @@ func (p *Process) watchSecrets(ctx context.Context) {
 			seen = info.ModTime()
 		}
 	}
+}
+
+// holdsNameSince returns since when a client with a token has its name.
+func (p *Process) holdsNameSince(ctx context.Context, who gateway.Identity) (time.Time, error) {
+	if who.IsLocal() {
+		return time.Time{}, nil
+	}
+	tokens, err := p.tokens.List(ctx)
+	for _, t := range tokens {
+		if t.Name == who.ClientID {
+			return t.CreatedAt, err
+		}
+	}
+	return time.Now(), err // it was revoked a moment ago
 }

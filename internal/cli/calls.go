@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -213,9 +214,18 @@ func (c *command) showCalls(list client.CallList, filtered bool) error {
 		return nil
 	}
 	now := time.Now()
-	rows := [][]string{{c.say("TIME"), c.say("CLIENT"), c.say("SERVER"), c.say("TOOL"), c.say("OUTCOME"), c.say("MS"), c.say("TOKENS"), c.say("ARGUMENTS"), c.say("ID")}}
+	// A list of failures says why.
+	failures := !slices.ContainsFunc(list.Calls, func(one client.ListedCall) bool { return one.Outcome == client.OutcomeOK })
+	last := c.say("ARGUMENTS")
+	if failures {
+		last = c.say("ERROR")
+	}
+	rows := [][]string{{c.say("TIME"), c.say("CLIENT"), c.say("SERVER"), c.say("TOOL"), c.say("OUTCOME"), c.say("MS"), c.say("TOKENS"), last, c.say("ID")}}
 	for i := range list.Calls {
 		one := &list.Calls[i]
+		if failures {
+			one.Arguments = one.Error
+		}
 		rows = append(rows, []string{
 			callTime(one.StartedAt, now), one.Client, orDash(one.Server), cmp.Or(ownName(&one.CallEntry), one.Method), one.Outcome,
 			shownMillis(one.TookMillis), shownTokens(&one.CallEntry), one.Arguments, one.ID,
@@ -311,15 +321,29 @@ func shownTokens(e *client.CallEntry) string {
 	return strconv.Itoa(e.TokensIn) + "/" + strconv.Itoa(e.TokensOut)
 }
 
+// statFigures are what sums can be sorted by.
+var statFigures = map[string]func(client.CallSum) float64{
+	"calls":  func(s client.CallSum) float64 { return float64(s.Calls) },
+	"errors": func(s client.CallSum) float64 { return float64(s.Errors) },
+	"p50":    func(s client.CallSum) float64 { return s.P50Millis },
+	"p95":    func(s client.CallSum) float64 { return s.P95Millis },
+	"tokens": func(s client.CallSum) float64 { return float64(s.TokensIn + s.TokensOut) },
+}
+
 func (c *command) callsStats() *cobra.Command {
 	var f callFlags
+	var order string
 	cmd := c.jsonFlag(&cobra.Command{
 		Use: "stats", Short: c.say("Sum up calls for each tool"), Args: arguments(0, 0),
 		Long: c.say(`Sum up the calls of the last 24 hours, or since another --since, for each tool:
 how many, how many failed, how long half of them (P50) and 95 of 100 (P95) took at
 most in milliseconds, and about how many tokens went in and out. The tool with the
-most calls comes first.`),
+most calls comes first, or the slowest with --sort p95.`),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			figure, ok := statFigures[order]
+			if !ok {
+				return wrongUsage("--sort must be calls, errors, p50, p95 or tokens, not %q", order)
+			}
 			filter, err := f.filter(time.Now())
 			if err != nil {
 				return err
@@ -332,6 +356,7 @@ most calls comes first.`),
 			if err != nil {
 				return err
 			}
+			slices.SortStableFunc(stats.Tools, func(a, b client.CallSum) int { return cmp.Compare(figure(b), figure(a)) })
 			if c.asJSON {
 				return c.json(stats)
 			}
@@ -347,6 +372,7 @@ most calls comes first.`),
 		},
 	})
 	c.callFlags(cmd, &f, "24h")
+	cmd.Flags().StringVar(&order, "sort", "calls", c.say("which tools come first, by the highest `figure`: calls, errors, p50, p95 or tokens"))
 	restricting(cmd, "client", "server", "tool", "outcome", "since", "until")
 	return cmd
 }
@@ -368,6 +394,9 @@ func (c *command) statRows(stats client.CallStats) [][]string {
 		})
 	}
 	for _, s := range stats.Tools {
+		if s.Server == "" {
+			s.Tool = c.say("(unknown)")
+		}
 		row(orDash(s.Server), orDash(ownName(&client.CallEntry{Server: s.Server, Tool: s.Tool})), s)
 	}
 	row(c.say("total"), "", stats.Total)

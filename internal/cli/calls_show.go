@@ -15,6 +15,7 @@ import (
 
 	"genkan/internal/api/client"
 	"genkan/internal/gateway"
+	"genkan/internal/jsonrpc"
 )
 
 func (c *command) callsShow() *cobra.Command {
@@ -247,7 +248,7 @@ func pretty(raw json.RawMessage) string {
 	if json.Indent(&out, raw, "", "  ") != nil {
 		return string(raw)
 	}
-	return out.String()
+	return string(jsonrpc.Readable(out.Bytes()))
 }
 
 // thousands formats a number with commas.

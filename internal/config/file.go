@@ -246,7 +246,7 @@ func (d *decoder) recordFields(r *Record) []field {
 			r.NoReplay = ok && !on
 		}},
 		{"days", func(n *node, at string) { r.Days, _ = d.integer(n, at, 1, 3650) }},
-		{"megabytes", func(n *node, at string) { r.Megabytes, _ = d.integer(n, at, 1, 1<<20) }},
+		{"megabytes", func(n *node, at string) { r.Megabytes, _ = d.integer(n, at, 16, 1<<20) }},
 	}
 }
 
@@ -255,8 +255,13 @@ func (d *decoder) switched(n *node, at string) (on, ok bool) {
 	if n.kind == kindBool {
 		return n.text == "true", true
 	}
-	word, ok := d.oneOf(n, at, []string{"on", "off"})
-	return word == "on", ok
+	if n.kind == kindText {
+		if word, ok := fold(n.text, []string{"on", "off"}); ok {
+			return word == "on", true
+		}
+	}
+	d.problems.add(n.at, "%s must be on or off", at)
+	return false, false
 }
 
 func (d *decoder) rateLimitFields(r *RateLimit) []field {

@@ -358,12 +358,13 @@ func TestRecord(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"record: maybe":              "record cannot be \"maybe\"",
+		"record: maybe":              "record must be on or off",
 		"record: {bodies: mine}":     "record.bodies cannot be \"mine\"",
 		"record: {bodies: true}":     "record.bodies must be text",
+		"record: {megabytes: 1}":     "record.megabytes must be a whole number from 16",
 		"record: {days: 0}":          "record.days must be a whole number from 1",
 		"record: {megabyte: 1}":      "did you mean \"megabytes\"",
-		"record: {replay: sometime}": "record.replay cannot be",
+		"record: {replay: sometime}": "record.replay must be on or off",
 		"record: [off]":              "record must be",
 	} {
 		if _, err := Parse([]byte(text), "f.yaml", Sources{}, Flags{}); err == nil || !strings.Contains(err.Error(), want) {

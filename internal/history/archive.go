@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"time"
 
 	"genkan/internal/gateway"
 	"genkan/internal/jsonrpc"
@@ -23,6 +24,9 @@ type Archive struct {
 	Redact func(context.Context) (func([]byte) ([]byte, []string), error)
 	// Log records who reads the bodies of others.
 	Log *slog.Logger
+	// Since returns since when a reader has its name, which somebody else may have had
+	// before; the zero time if it always had it.
+	Since func(context.Context, gateway.Identity) (time.Time, error)
 }
 
 // Listed is a call in a list.
@@ -51,11 +55,19 @@ type Shown struct {
 }
 
 // limited returns the query with what the reader may not see taken out.
-func limited(q Query, who gateway.Identity) Query {
-	if !who.Admin {
-		q.Caller = who.ClientID
+func (a *Archive) limited(ctx context.Context, q Query, who gateway.Identity) (Query, error) {
+	if who.Admin {
+		return q, nil
 	}
-	return q
+	q.Caller = who.ClientID
+	if a.Since == nil {
+		return q, nil
+	}
+	since, err := a.Since(ctx, who)
+	if since.After(q.Since) {
+		q.Since = since
+	}
+	return q, err
 }
 
 func (a *Archive) flush(ctx context.Context) {
@@ -72,7 +84,11 @@ func (a *Archive) List(ctx context.Context, who gateway.Identity, q Query) (List
 		return Listing{}, unknown // what may be found is not known
 	}
 	without := func(body []byte) []byte { body, _ = redact(body); return body }
-	page, err := a.Reader.List(ctx, limited(q, who), without)
+	q, err := a.limited(ctx, q, who)
+	if err != nil {
+		return Listing{}, err
+	}
+	page, err := a.Reader.List(ctx, q, without)
 	list := Listing{Page: page, Calls: make([]Listed, len(page.Calls))}
 	var others []string
 	for i, e := range page.Calls {
@@ -100,7 +116,14 @@ func (a *Archive) List(ctx context.Context, who gateway.Identity, q Query) (List
 // Show returns a call that the reader may see.
 func (a *Archive) Show(ctx context.Context, who gateway.Identity, id string) (Shown, error) {
 	a.flush(ctx)
-	e, s, err := a.Reader.get(id, limited(Query{}, who).Caller)
+	q, err := a.limited(ctx, Query{}, who)
+	if err != nil {
+		return Shown{}, err
+	}
+	e, s, err := a.Reader.get(id, q.Caller)
+	if err == nil && e.Started.Add(e.Took).Before(q.Since) {
+		err = errForgotten(id)
+	}
 	if err != nil {
 		return Shown{}, err
 	}
@@ -144,7 +167,11 @@ func isAnothers(caller string, who gateway.Identity) bool {
 // Stats returns the sums of the calls that the reader may see.
 func (a *Archive) Stats(ctx context.Context, who gateway.Identity, q Query) (total Stat, tools []Stat, err error) {
 	a.flush(ctx)
-	return a.Reader.Stats(ctx, limited(q, who))
+	q, err = a.limited(ctx, q, who)
+	if err != nil {
+		return total, nil, err
+	}
+	return a.Reader.Stats(ctx, q)
 }
 
 // Status says how the history is.
@@ -181,7 +208,7 @@ func digest(request []byte, redact func([]byte) []byte) string {
 	if json.Compact(&compact, text) == nil {
 		text = compact.Bytes()
 	}
-	line := strings.Join(strings.Fields(string(text)), " ")
+	line := strings.Join(strings.Fields(string(jsonrpc.Readable(text))), " ")
 	short, cut := gateway.Cut(line, maxDigest)
 	if cut > 0 || len(arguments) > digestFrom {
 		short += "…"

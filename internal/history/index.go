@@ -233,7 +233,12 @@ func decodeIndexHead(b []byte) (h indexHead, err error) {
 
 // loadIndex reads the index beside a segment.
 func loadIndex(path string) (*index, error) {
-	b, err := os.ReadFile(path)
+	file, err := openRegular(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	b, err := io.ReadAll(file)
 	if err != nil {
 		return nil, err
 	}

@@ -111,7 +111,7 @@ func prunable(dir string, now time.Time) (files []finished, total int64, err err
 			_ = os.Remove(filepath.Join(dir, name)) // left by a crash
 		}
 		run, number, ok := parseSegmentName(name)
-		if !ok {
+		if !ok || !info.Mode().IsRegular() {
 			continue
 		}
 		f := finished{filepath.Join(dir, name), info.Size(), info.ModTime()}

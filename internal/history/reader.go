@@ -80,8 +80,8 @@ func (r *Reader) parts() ([]*part, error) {
 			continue
 		}
 		info, err := e.Info()
-		if err != nil {
-			continue // removed meanwhile
+		if err != nil || !info.Mode().IsRegular() || info.Size() < int64(headerSize) {
+			continue // removed meanwhile, or no segment
 		}
 		run, number, _ := parseSegmentName(name)
 		p, err := r.part(name, info.Size(), number < newest[run] || !alive[run])
@@ -137,7 +137,7 @@ func (r *Reader) part(name string, size int64, finished bool) (*part, error) {
 }
 
 func (r *Reader) extend(x *index, path string, size int64, finished bool) error {
-	file, err := os.Open(path)
+	file, err := openRegular(path)
 	if err != nil {
 		return err
 	}
@@ -145,8 +145,18 @@ func (r *Reader) extend(x *index, path string, size int64, finished bool) error 
 	return x.extend(file, size, finished)
 }
 
+// openRegular opens a file that is a regular one. Opening a FIFO would wait for ever.
+func openRegular(path string) (*os.File, error) {
+	if info, err := os.Lstat(path); err != nil {
+		return nil, err
+	} else if !info.Mode().IsRegular() {
+		return nil, fs.ErrNotExist
+	}
+	return os.Open(path)
+}
+
 func readIndexHead(path string) (indexHead, error) {
-	file, err := os.Open(path)
+	file, err := openRegular(path)
 	if err != nil {
 		return indexHead{}, err
 	}
@@ -180,7 +190,7 @@ func (r *Reader) load(p *part) error {
 // entry reads the entry of a row.
 func (r *Reader) entry(p *part, i int) (Entry, []byte, error) {
 	var e Entry
-	file, err := os.Open(filepath.Join(r.dir, p.name))
+	file, err := openRegular(filepath.Join(r.dir, p.name))
 	if err != nil {
 		return e, nil, err
 	}
@@ -259,7 +269,7 @@ func (r *Reader) Bodies(ctx context.Context, id, caller string) (Entry, Bodies, 
 }
 
 func (r *Reader) open(ctx context.Context, s *sealed) (Bodies, error) {
-	file, err := os.Open(filepath.Join(r.dir, s.segment))
+	file, err := openRegular(filepath.Join(r.dir, s.segment))
 	if err != nil {
 		return Bodies{}, unreadable(r.dir, err)
 	}

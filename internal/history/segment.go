@@ -71,6 +71,7 @@ func parseSegmentName(name string) (run string, number int, ok bool) {
 // segment is a segment that is being written.
 type segment struct {
 	file    *os.File
+	path    string
 	sum     uint32 // that checksums begin with
 	size    int64
 	entries int
@@ -113,7 +114,7 @@ func createSegment(dir, run string, number int, now time.Time, key []byte, old s
 			return nil, errors.Join(err, file.Close())
 		}
 	}
-	s.file = file
+	s.file, s.path = file, path
 	return s, nil
 }
 
@@ -137,6 +138,12 @@ func (s *segment) append(frames []byte, entries int) error {
 	s.size += int64(len(frames))
 	s.entries += entries
 	return nil
+}
+
+// exists reports whether the file is still where it was made.
+func (s *segment) exists() bool {
+	_, err := os.Lstat(s.path)
+	return err == nil
 }
 
 // close ends the segment, and removes what is left of an old one.

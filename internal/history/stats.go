@@ -18,7 +18,8 @@ type Stat struct {
 }
 
 // Stats returns the sums of the calls that a query selects, over all, and for each
-// tool, the one with the most calls first. Text, After and Limit have no effect.
+// tool, the one with the most calls first. Calls of unknown tools are one sum, without
+// a name. Text, After and Limit have no effect.
 func (r *Reader) Stats(ctx context.Context, q Query) (total Stat, tools []Stat, err error) {
 	parts, err := r.parts()
 	if err != nil {
@@ -56,6 +57,9 @@ func (r *Reader) Stats(ctx context.Context, q Query) (total Stat, tools []Stat, 
 			s := local[id]
 			if s == nil {
 				k := key{x.texts[id.server], x.texts[id.tool]}
+				if k.server == "" {
+					k.tool = "" // callers make up such names
+				}
 				if s = sums[k]; s == nil {
 					s = &sum{Stat: Stat{Server: k.server, Tool: k.tool}}
 					sums[k] = s

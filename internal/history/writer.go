@@ -401,6 +401,10 @@ func (w *Writer) openSegment() error {
 	if w.current != nil && w.current.bodies == nil && w.key != nil {
 		w.closeSegment() // the key came late
 	}
+	if w.current != nil && !w.current.exists() {
+		w.closeSegment()
+		w.releaseLock() // somebody has removed the files
+	}
 	if w.current != nil {
 		return nil
 	}
@@ -452,9 +456,14 @@ func (w *Writer) closeSegment() {
 func (w *Writer) end() {
 	w.endLife()
 	w.closeSegment()
+	w.releaseLock()
+}
+
+func (w *Writer) releaseLock() {
 	if w.lock != nil {
 		_ = os.Remove(w.lock.Name())
 		_ = w.lock.Close()
+		w.lock = nil
 	}
 }
 

@@ -48,23 +48,23 @@ shown without secrets.`: `ツールの呼び出しを新しい順に一覧しま
 
 設定（record）で変えないかぎり、呼び出しは 7 日間残ります。送受信した内容が残るのは
 このマシンのユーザー自身のクライアントの分で、暗号化され、秘密を除いて表示されます。`,
-	"only calls whose arguments, answer or error contain this `text`":                                                     "引数・応答・エラーにこの文字列（`text`）を含む呼び出しのみ",
-	"how many calls to show (`number`)":                                                                                   "表示する呼び出しの数（`number`）",
-	"only calls of this `client` or program":                                                                              "このクライアント（`client`）またはプログラムの呼び出しのみ",
-	"only calls of this `server`":                                                                                         "このサーバー（`server`）の呼び出しのみ",
-	"only calls of this `tool`":                                                                                           "このツール（`tool`）の呼び出しのみ",
-	"only calls with this `outcome`: ok, error, tool_error, timeout or another":                                           "この結果（`outcome`）の呼び出しのみ: ok、error、tool_error、timeout など",
-	"only calls that failed, as --outcome error":                                                                          "失敗した呼び出しのみ（--outcome error と同じ）",
-	"only calls that took at least this `time`, such as 500ms":                                                            "この時間（`time`）以上かかった呼び出しのみ（例: 500ms）",
-	"only calls since this `time`: 10m, 2h, 7d, 2026-11-15 or 2026-11-15T14:00:00Z":                                       "この時刻（`time`）以降の呼び出しのみ: 10m、2h、7d、2026-11-15、2026-11-15T14:00:00Z",
-	"only calls until this `time`":                                                                                        "この時刻（`time`）以前の呼び出しのみ",
-	"give either --outcome, or --errors, which is --outcome error":                                                        "--outcome と --errors はどちらか一方を指定してください（--errors は --outcome error と同じです）",
-	"--slower must be a time such as 500ms or 2s":                                                                         "--slower には 500ms や 2s のような時間を指定してください",
+	"only calls whose arguments, answer or error contain this `text`":               "引数・応答・エラーにこの文字列（`text`）を含む呼び出しのみ",
+	"how many calls to show (`number`)":                                             "表示する呼び出しの数（`number`）",
+	"only calls of this `client` or program":                                        "このクライアント（`client`）またはプログラムの呼び出しのみ",
+	"only calls of this `server`":                                                   "このサーバー（`server`）の呼び出しのみ",
+	"only calls of this `tool`":                                                     "このツール（`tool`）の呼び出しのみ",
+	"only calls with this `outcome`: ok, error, tool_error, timeout or another":     "この結果（`outcome`）の呼び出しのみ: ok、error、tool_error、timeout など",
+	"only calls that failed, as --outcome error":                                    "失敗した呼び出しのみ（--outcome error と同じ）",
+	"only calls that took at least this `time`, such as 500ms":                      "この時間（`time`）以上かかった呼び出しのみ（例: 500ms）",
+	"only calls since this `time`: 10m, 2h, 7d, 2026-11-15 or 2026-11-15T14:00:00Z": "この時刻（`time`）以降の呼び出しのみ: 10m、2h、7d、2026-11-15、2026-11-15T14:00:00Z",
+	"only calls until this `time`":                                                  "この時刻（`time`）以前の呼び出しのみ",
+	"give either --outcome, or --errors, which is --outcome error":                  "--outcome と --errors はどちらか一方を指定してください（--errors は --outcome error と同じです）",
+	"--slower must be a time such as 500ms or 2s":                                   "--slower には 500ms や 2s のような時間を指定してください",
 	"--%s must be an age such as 10m, 2h or 7d, a day such as 2026-11-15, or a time such as 2026-11-15T14:00:00Z, not %q": "--%s には 10m・2h・7d のような経過時間、2026-11-15 のような日付、または 2026-11-15T14:00:00Z のような時刻を指定してください。%q は使えません",
-	"--limit must be at least 1":                                                                                          "--limit は 1 以上でなければなりません",
-	"Calls that ended before %s were not searched.":                                                                       "%s より前に終わった呼び出しは検索していません。",
-	"searching, back to %s: %d found; Ctrl-C ends it":                                                                     "%s まで遡って検索中: %d 件。Ctrl-C で終了",
-	"No call fits. `genkan calls` without filters lists all, and `genkan calls --help` explains the filters.":             "条件に合う呼び出しはありません。条件なしの `genkan calls` ですべてを一覧できます。条件の説明は `genkan calls --help` にあります。",
+	"--limit must be at least 1":                      "--limit は 1 以上でなければなりません",
+	"Calls that ended before %s were not searched.":   "%s より前に終わった呼び出しは検索していません。",
+	"searching, back to %s: %d found; Ctrl-C ends it": "%s まで遡って検索中: %d 件。Ctrl-C で終了",
+	"No call fits. `genkan calls` without filters lists all, and `genkan calls --help` explains the filters.":                        "条件に合う呼び出しはありません。条件なしの `genkan calls` ですべてを一覧できます。条件の説明は `genkan calls --help` にあります。",
 	"No call has been made yet. `genkan connect` lets an editor call through genkan, and `genkan call TOOL` calls a tool from here.": "呼び出しはまだありません。`genkan connect` でエディターの呼び出しが genkan を通るようになります。`genkan call TOOL` でここからツールを呼び出せます。",
 	"TIME":      "時刻",
 	"OUTCOME":   "結果",
@@ -79,9 +79,9 @@ shown without secrets.`: `ツールの呼び出しを新しい順に一覧しま
 	`Sum up the calls of the last 24 hours, or since another --since, for each tool:
 how many, how many failed, how long half of them (P50) and 95 of 100 (P95) took at
 most in milliseconds, and about how many tokens went in and out. The tool with the
-most calls comes first.`: `直近 24 時間（--since で変更できます）の呼び出しをツールごとに集計します。回数、失敗の数、
+most calls comes first, or the slowest with --sort p95.`: `直近 24 時間（--since で変更できます）の呼び出しをツールごとに集計します。回数、失敗の数、
 半数（P50）と 100 回中 95 回（P95）の所要時間の上限（ミリ秒）、入出力のおおよその
-トークン数を表示します。呼び出しの多いツールが先です。`,
+トークン数を表示します。呼び出しの多いツールが先です。--sort p95 では遅いツールが先です。`,
 	"There are no such calls since %s. --since 7d goes further back.": "%s 以降、該当する呼び出しはありません。--since 7d でさらに遡れます。",
 	"CALLS":      "呼び出し",
 	"ERRORS":     "失敗",
@@ -100,7 +100,7 @@ On a terminal, $PAGER shows what is longer than the screen.`: `呼び出しを�
 "last" は最後の呼び出し、last~2 はその 2 つ前です。
 
 端末では、画面に収まらない内容を $PAGER で表示します。`,
-	"print everything at once": "ページャーを使わずに表示する",
+	"print everything at once":                                        "ページャーを使わずに表示する",
 	"%q is no call; give an ID of `genkan calls`, or last, or last~2": "%q は呼び出しではありません。`genkan calls` の ID か、last、last~2 を指定してください",
 	"there are no calls yet; `genkan call TOOL` makes one":            "呼び出しはまだありません。`genkan call TOOL` で呼び出せます",
 	"the history has %d calls; `genkan calls` lists them":             "履歴にある呼び出しは %d 件です。`genkan calls` で一覧できます",
@@ -140,4 +140,9 @@ line.`: `動いている genkan の呼び出しを、終わるたびに表示し
 	"Some calls were missed here; `genkan calls` lists them.": "ここで一部の呼び出しを表示できませんでした。`genkan calls` で一覧できます。",
 	"begins":         "開始",
 	"%d running: %s": "%d 件を実行中: %s",
+	"which tools come first, by the highest `figure`: calls, errors, p50, p95 or tokens": "先に表示するツール。大きい順に並べる `figure`: calls、errors、p50、p95、tokens",
+	"--sort must be calls, errors, p50, p95 or tokens, not %q":                           "--sort には calls、errors、p50、p95、tokens のいずれかを指定してください（指定された値: %q）",
+	"ERROR":                "エラー",
+	"(unknown)":            "（不明）",
+	"%s must be on or off": "%s には on か off を指定してください",
 }

@@ -28,7 +28,9 @@ type keeper struct {
 	started, ended func(*history.Entry)
 
 	mu      sync.RWMutex
-	clients map[string]string // what modern clients call themselves, by their clientInfo
+	// clients are the names of programs as they are kept, by their clientInfo or by what
+	// a session knows of it.
+	clients map[string]string
 }
 
 // Keep adds each call to a history, as keeping says for it, and announces it when it
@@ -104,7 +106,7 @@ func (r *Recorder) facts(call *gateway.Call, began time.Time) history.Entry {
 			e.Tool = call.Method
 		}
 	case call.Kind == gateway.KindTool:
-		e.Tool = r.clean("", gateway.Short(call.Name))
+		e.Tool = r.clean("", cut(call.Name, maxUnknown))
 	}
 	switch {
 	case call.Parent == nil:
@@ -116,31 +118,38 @@ func (r *Recorder) facts(call *gateway.Call, began time.Time) history.Entry {
 	return e
 }
 
+// maxUnknown is how much of the name of an unknown tool is kept, in bytes.
+const maxUnknown = 64
+
 // maxClients bounds the names that are remembered.
 const maxClients = 256
 
 // client returns what the program calls itself that a call came from.
 func (r *Recorder) client(call *gateway.Call) string {
-	if call.Session != nil && call.Session.Client != "" {
-		return call.Session.Client
-	}
-	info := call.Params.Get(call.Params.ClientInfo)
-	if len(info) == 0 {
-		return ""
-	}
 	k := &r.keeper
+	info := call.Params.Get(call.Params.ClientInfo)
+	var name string
+	var known bool
 	k.mu.RLock()
-	name, known := k.clients[string(info)]
+	if call.Session != nil && call.Session.Client != "" {
+		name, known = k.clients[call.Session.Client]
+	} else {
+		name, known = k.clients[string(info)]
+	}
 	k.mu.RUnlock()
-	if known {
+	if known || len(info) == 0 && (call.Session == nil || call.Session.Client == "") {
 		return name
 	}
-	name = jsonrpc.ClientName(info)
+	said, key := jsonrpc.ClientName(info), string(info)
+	if call.Session != nil && call.Session.Client != "" {
+		said, key = call.Session.Client, call.Session.Client
+	}
+	name = r.clean("", said)
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if len(k.clients) >= maxClients {
 		clear(k.clients)
 	}
-	k.clients[string(info)] = name
+	k.clients[key] = name
 	return name
 }

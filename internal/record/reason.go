@@ -119,7 +119,7 @@ func withoutArguments(text string, call *gateway.Call) string {
 	return text
 }
 
-// eachText visits the texts of a JSON value, without the keys of objects. It reports
+// eachText visits the texts and numbers of a JSON value, without the keys of objects. It reports
 // false if the value is too deep.
 func eachText(value []byte, depth int, visit func(string)) bool {
 	const deepest = 32
@@ -140,6 +140,9 @@ func eachText(value []byte, depth int, visit func(string)) bool {
 		_ = jsonrpc.Members(value, func(_, member []byte) bool { return inside(member) })
 	case '[':
 		_ = jsonrpc.Elements(value, inside)
+	case 't', 'f', 'n':
+	default: // a number, such as that of a card
+		visit(string(value))
 	}
 	return ok
 }

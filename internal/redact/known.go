@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"encoding/hex"
 	"encoding/base64"
 	"strings"
 	"unicode"
@@ -70,6 +71,12 @@ func legalName(name string) string {
 
 func (k *knownValues) add(value, rule string) {
 	k.plain.add(value, pattern{rule: rule})
+	if len(value) <= mostEncoded {
+		// Also between letters that are no digits.
+		digits := hex.EncodeToString([]byte(value))
+		k.plain.add(digits, pattern{rule: rule})
+		k.plain.add(strings.ToUpper(digits), pattern{rule: rule})
+	}
 	k.spaces = k.spaces || strings.ContainsRune(value, ' ')
 	if len(value) > mostEncoded {
 		return

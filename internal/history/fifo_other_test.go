@@ -1,0 +1,7 @@
+//go:build !unix
+
+package history
+
+import "testing"
+
+func makeFIFO(*testing.T, string) {}
