@@ -23,6 +23,8 @@ type cutter struct {
 	// shortened is set when something was left out for its length, stopped when the
 	// reader is not at the end of the value.
 	shortened, stopped bool
+	// marked is set when the value says that it was cut.
+	marked bool
 }
 
 // done reports whether nothing more is to be copied.
@@ -50,6 +52,32 @@ func (c *cutter) item() {
 		}
 		return dropped
 	})
+}
+
+// brief copies the json of an item without the headers that a webhook adds.
+func (c *cutter) brief() {
+	if !c.enter('{') {
+		c.value(1, false)
+		return
+	}
+	empty := true
+	for n := 0; c.more('}', n) && !c.stopped; n++ {
+		if string(c.key()) != "json" || !empty || !c.enter('{') {
+			c.skip()
+			continue
+		}
+		empty = false
+		c.object(1, func(key []byte) fate {
+			switch string(key) {
+			case "headers", "webhookUrl", "executionMode":
+				return dropped
+			}
+			return fateOf(key, false)
+		})
+	}
+	if empty {
+		c.out = append(c.out, "{}"...)
+	}
 }
 
 // fate is what becomes of a member of an object.
@@ -135,8 +163,6 @@ func (c *cutter) object(depth int, decide func(key []byte) fate) {
 			continue
 		}
 		if c.done() {
-			c.separate(&first)
-			c.out = append(c.out, `"…":"cut"`...)
 			break
 		}
 		isStack := bytes.Contains(bytes.ToLower(key), []byte("stack"))
@@ -161,6 +187,11 @@ func (c *cutter) object(depth int, decide func(key []byte) fate) {
 	}
 	if credential && value.End > 0 {
 		c.out = append(append(c.out[:value.Start:value.Start], masked...), c.out[value.End:]...)
+	}
+	if c.stopped && !c.marked {
+		c.marked = true
+		c.separate(&first)
+		c.out = append(c.out, `"…":"cut"`...)
 	}
 	c.out = append(c.out, '}')
 	c.done()
@@ -207,6 +238,7 @@ func (c *cutter) array(depth int, inError bool) {
 			c.out = append(c.out, ',')
 		}
 		if c.done() {
+			c.marked = true
 			c.out = append(c.out, `"… cut"`...)
 			break
 		}

@@ -46,8 +46,9 @@ type NodeIndex struct {
 	InWorkflow bool
 
 	Runs int
-	// Order is the smallest execution index of the runs.
-	Order int64
+	// Start and Order are the start time and the execution index of the first run. In
+	// a retry the execution index begins again.
+	Start, Order int64
 	// Status is that of the last run.
 	Status string
 	Items  int64

@@ -11,8 +11,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tiktoken-go/tokenizer"
+
 	"genkan/internal/testkit"
-	"genkan/internal/tokens"
 )
 
 func TestMain(m *testing.M) { testkit.Main(m) }
@@ -85,11 +86,29 @@ func said(tb testing.TB, a Answer) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
-	err := e.Encode(map[string]any{"success": true, "message": a.Message.String(), "data": a.Data})
+	err := e.Encode(struct {
+		Success bool   `json:"success"`
+		Message string `json:"message"`
+		Data    any    `json:"data"`
+	}{true, a.Message.String(), a.Data})
 	if err != nil {
 		tb.Fatal(err)
 	}
 	return bytes.TrimSpace(b.Bytes())
+}
+
+// count counts the tokens of o200k.
+func count(tb testing.TB, text []byte) int {
+	tb.Helper()
+	codec, err := tokenizer.Get(tokenizer.O200kBase)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	n, err := codec.Count(string(text))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return n
 }
 
 // asked answers get_execution_by_node.
@@ -100,7 +119,7 @@ func asked(tb testing.TB, index *Index, body []byte, req NodeRequest) []byte {
 		tb.Fatalf("%s: %v", req.NodeName, err)
 	}
 	text := said(tb, answer)
-	if n := tokens.Estimate(text); n > 5_000 {
+	if n := count(tb, text); n > 5_000 {
 		tb.Errorf("%s has %d tokens", req.NodeName, n)
 	}
 	return text
@@ -145,9 +164,11 @@ func TestAnswersAboutRealExecutions(t *testing.T) {
 			var golden bytes.Buffer
 			summary := said(t, Summary(index, SummaryRequest{}))
 			golden.Write(summary)
-			if n := tokens.Estimate(summary); n > 400 {
+			n := count(t, summary)
+			if n > 400 {
 				t.Errorf("the summary has %d tokens", n)
 			}
+			t.Logf("%d tokens", n)
 			for i := range index.Nodes {
 				golden.WriteString("\n\n")
 				golden.Write(asked(t, index, body, NodeRequest{NodeName: index.Nodes[i].Name}))

@@ -14,6 +14,8 @@ const (
 	small = 16 << 10
 	// farthest is how much of one item is read to show a part of it.
 	farthest = 1 << 20
+	// causeTokens is what the failed item may have in a summary.
+	causeTokens = 45
 )
 
 // run reads a run of a node. Large ones are in the index; others are found from the
@@ -62,33 +64,47 @@ type page struct {
 	tokens int
 }
 
+// find returns the offset of an item.
+func (o *Output) find(body io.ReaderAt, item int) (int64, error) {
+	mark, ok := before(o.Marks, item)
+	if !ok {
+		return 0, errors.New("the output has no such item")
+	}
+	r := readerAt(body, mark.Offset, small)
+	for range item - mark.Number {
+		r.skip()
+		r.more(']', 1)
+	}
+	r.next()
+	return r.offset(), r.err
+}
+
 // page reads up to limit items from offset on that have no more tokens than budget
 // together. The first is always in it, cut if it must be.
 func (o *Output) page(body io.ReaderAt, offset, limit, budget int) (page, error) {
 	p := page{items: []json.RawMessage{}, next: offset}
-	mark, ok := before(o.Marks, offset)
-	if !ok || offset >= o.Items || limit <= 0 {
+	if offset >= o.Items || limit <= 0 {
 		return p, nil
 	}
-	r := readerAt(body, mark.Offset, small)
-	for range offset - mark.Number {
-		r.skip()
-		r.more(']', 1)
+	first, err := o.find(body, offset)
+	if err != nil {
+		return p, err
 	}
+	r := readerAt(body, first, small)
 	for len(p.items) < limit && p.next < o.Items && r.err == nil {
 		r.next()
 		start := r.offset()
 		c := cutter{reader: r, limit: 6*budget + 256, text: 6 * budget, list: 10_000}
 		r.stop = start + farthest
 		c.item()
-		cost := tokens.Estimate(c.out) + 1
+		cost := tokens.Count(c.out) + 1
 		if c.shortened || p.tokens+cost > budget {
 			if len(p.items) > 0 {
 				return p, nil
 			}
 			p.cut = true
-			c.out = shorten(body, start, budget)
-			cost = tokens.Estimate(c.out)
+			c.out = fitting(body, start, budget, (*cutter).item)
+			cost = tokens.Count(c.out)
 		}
 		if !json.Valid(c.out) {
 			return p, &SyntaxError{start, "an item is not valid"}
@@ -110,12 +126,6 @@ func (o *Output) page(body io.ReaderAt, offset, limit, budget int) (page, error)
 	return p, nil
 }
 
-// shorten copies the item at an offset so that it fits, with the longest texts and
-// lists that do.
-func shorten(body io.ReaderAt, start int64, budget int) []byte {
-	return fitting(body, start, budget, (*cutter).item)
-}
-
 // fitting copies a value with shorter and shorter texts and lists until it fits.
 func fitting(body io.ReaderAt, start int64, budget int, copyValue func(*cutter)) []byte {
 	var out []byte
@@ -126,11 +136,11 @@ func fitting(body io.ReaderAt, start int64, budget int, copyValue func(*cutter))
 		r.stop = start + farthest
 		c := cutter{reader: r, limit: 8*budget + 64, text: try.text, list: try.list}
 		copyValue(&c)
-		if out = c.out; !c.stopped && tokens.Estimate(out) <= budget {
+		if out = c.out; !c.stopped && tokens.Count(out) <= budget {
 			return out
 		}
 	}
-	for limit := 3 * budget; limit > 16 && tokens.Estimate(out) > budget; limit = limit * 3 / 4 {
+	for limit := 3 * budget; limit > 16 && tokens.Count(out) > budget; limit = limit * 3 / 4 {
 		r := readerAt(body, start, small)
 		r.stop = start + farthest
 		c := cutter{reader: r, limit: limit, text: 40, list: 2}
@@ -158,11 +168,14 @@ func (x *Index) Complete(body io.ReaderAt) error {
 		if in.output == nil || in.output.Items <= cause.Failure.Item {
 			continue
 		}
-		p, err := in.output.page(body, cause.Failure.Item, 1, 100)
+		start, err := in.output.find(body, cause.Failure.Item)
 		if err != nil {
 			return err
 		}
-		cause.Item = p.items[0]
+		cause.Item = fitting(body, start, causeTokens, (*cutter).brief)
+		if !json.Valid(cause.Item) {
+			return &SyntaxError{start, "an item is not valid"}
+		}
 		return nil
 	}
 	return nil

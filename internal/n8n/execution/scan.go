@@ -185,8 +185,8 @@ func (n *NodeIndex) add(run *Run, large bool) {
 	number := n.Runs
 	n.Runs++
 	n.Status = run.Status
-	if number == 0 || run.Order < n.Order {
-		n.Order = run.Order
+	if number == 0 {
+		n.Start, n.Order = run.StartTime, run.Order
 	}
 	if large {
 		n.Large = append(n.Large, LargeRun{number, *run})
@@ -540,7 +540,7 @@ func (s *scan) finish() {
 		case a.Runs == 0:
 			return 0
 		default:
-			return cmp.Compare(a.Order, b.Order)
+			return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.Order, b.Order))
 		}
 	})
 	s.index.RootCause = s.index.rootCause()

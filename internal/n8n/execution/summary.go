@@ -175,7 +175,7 @@ func estimate(v any) int {
 	if err != nil {
 		return math.MaxInt
 	}
-	return tokens.Estimate(encoded)
+	return tokens.Count(encoded)
 }
 
 func (x *Index) summary(req SummaryRequest) summary {
@@ -193,8 +193,12 @@ func (x *Index) summary(req SummaryRequest) summary {
 	}
 	if c := x.RootCause; c != nil {
 		s.Error = &shownCause{cut(c.Node, 200), c.Failure.shown(300), c.Item}
+		s.Error.Name = ""
+		if strings.Contains(s.Error.Cause, s.Error.HTTPCode) {
+			s.Error.HTTPCode = ""
+		}
 		if s.Error.Message == "" {
-			s.Error.Message = "The node failed. n8n gives no message."
+			s.Error.Message = gateway.Textf("The node failed. n8n gives no message.").In(req.Translate)
 		}
 	}
 	executed := x.executed()
