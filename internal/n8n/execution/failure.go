@@ -4,7 +4,7 @@ import "strings"
 
 // Failure is what n8n says about an error, without the stack and the request.
 type Failure struct {
-	Name, Message, Description string
+	Name, Text, Description string
 	// Cause is the message of the service or the library behind the error.
 	Cause    string
 	HTTPCode string
@@ -38,7 +38,7 @@ func (r *reader) failure() *Failure {
 		return nil
 	case '{':
 	default:
-		f.Message = r.message()
+		f.Text = r.message()
 		return f
 	}
 	r.enter('{')
@@ -47,7 +47,7 @@ func (r *reader) failure() *Failure {
 		case "name":
 			f.Name = r.text(100)
 		case "message":
-			f.Message = r.message()
+			f.Text = r.message()
 		case "description":
 			f.Description = r.message()
 		case "httpCode":
@@ -78,10 +78,10 @@ func (r *reader) failure() *Failure {
 			r.skip()
 		}
 	}
-	if f.Description == f.Message {
+	if f.Description == f.Text {
 		f.Description = ""
 	}
-	if f.Cause == f.Message || f.Cause == f.Description {
+	if f.Cause == f.Text || f.Cause == f.Description {
 		f.Cause = ""
 	}
 	return f

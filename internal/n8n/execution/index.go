@@ -116,10 +116,9 @@ type Output struct {
 	Index  int
 	Items  int
 	Binary int
-	// Errors counts items with an error. FirstError is the first of them, Message its
-	// text.
+	// Errors counts items with an error. FirstError is the first of them.
 	Errors, FirstError int
-	Message            string
+	ErrorText          string
 	Marks              []Mark
 }
 

@@ -156,19 +156,14 @@ func (n *NodeIndex) choose(asked *int) (int, error) {
 
 // unknown suggests the right name of a node.
 func (x *Index) unknown(name string) *Error {
-	e := &Error{
-		Name:    "NotFoundError",
-		Message: gateway.Textf("Node '%s' not found in execution '%s'", cut(name, 200), x.ID),
-		Context: Context{Operation: byNode, ResourceType: "Node", ResourceID: cut(name, 200)},
-	}
+	context := Context{Operation: byNode, ResourceType: "Node", ResourceID: cut(name, 200)}
 	for i := range x.Nodes {
-		if alike(x.Nodes[i].Name, name) {
-			e.Message = gateway.Textf("Node '%s' not found in execution '%s'. Did you mean '%s'?", cut(name, 200), x.ID, x.Nodes[i].Name)
-			return e
+		if right := x.Nodes[i].Name; alike(right, name) {
+			return &Error{"NotFoundError", gateway.Textf("Node '%s' not found in execution '%s'. Did you mean '%s'?", cut(name, 200), x.ID, cut(right, 200)), context}
 		}
 	}
-	e.Context.AvailableNodes = names(x.executed())
-	return e
+	context.AvailableNodes = names(x.executed())
+	return &Error{"NotFoundError", gateway.Textf("Node '%s' not found in execution '%s'", cut(name, 200), x.ID), context}
 }
 
 // alike reports whether two names differ in case and spaces only.

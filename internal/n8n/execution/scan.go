@@ -214,13 +214,13 @@ func (n *NodeIndex) add(run *Run, large bool) {
 	for i, out := range run.Outputs {
 		n.Errors += int64(out.Errors)
 		if out.Errors > 0 && n.FirstError == nil {
-			n.FirstError = &Located{number, out.Index, out.FirstError, out.Message}
+			n.FirstError = &Located{number, out.Index, out.FirstError, out.ErrorText}
 		}
 		if i == last && out.Index > 0 {
 			n.Tail += int64(out.Items)
 			n.TailErrors += int64(out.Errors)
 			if out.Items > 0 && n.FirstTail == nil {
-				n.FirstTail = &Located{number, out.Index, 0, out.Message}
+				n.FirstTail = &Located{number, out.Index, 0, out.ErrorText}
 			}
 		}
 	}
@@ -406,8 +406,8 @@ func (r *reader) item(out *Output) {
 func (r *reader) itemError(out *Output) bool {
 	switch c := r.next(); c {
 	case '{':
-		if out.Message == "" {
-			out.Message = r.messageWithin()
+		if out.ErrorText == "" {
+			out.ErrorText = r.messageWithin()
 		} else {
 			r.skip()
 		}
@@ -424,8 +424,8 @@ func (r *reader) itemError(out *Output) bool {
 	case "", "false", "0":
 		return false
 	default:
-		if out.Message == "" {
-			out.Message = withoutStack(text)
+		if out.ErrorText == "" {
+			out.ErrorText = withoutStack(text)
 		}
 		return true
 	}

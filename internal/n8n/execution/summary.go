@@ -70,7 +70,7 @@ type shownCause struct {
 // shownFailure is a Failure in an answer.
 type shownFailure struct {
 	Name        string `json:"name,omitempty"`
-	Message     string `json:"message"`
+	Text        string `json:"message"`
 	Description string `json:"description,omitempty"`
 	Cause       string `json:"cause,omitempty"`
 	HTTPCode    string `json:"httpCode,omitempty"`
@@ -80,7 +80,7 @@ type shownFailure struct {
 
 func (f *Failure) shown(limit int) shownFailure {
 	s := shownFailure{
-		f.Name, cut(f.Message, limit), cut(f.Description, limit), cut(f.Cause, limit), f.HTTPCode, f.Line, nil,
+		f.Name, cut(f.Text, limit), cut(f.Description, limit), cut(f.Cause, limit), f.HTTPCode, f.Line, nil,
 	}
 	if f.HasItem {
 		s.Item = &f.Item
@@ -197,8 +197,8 @@ func (x *Index) summary(req SummaryRequest) summary {
 		if strings.Contains(s.Error.Cause, s.Error.HTTPCode) {
 			s.Error.HTTPCode = ""
 		}
-		if s.Error.Message == "" {
-			s.Error.Message = gateway.Textf("The node failed. n8n gives no message.").In(req.Translate)
+		if s.Error.Text == "" {
+			s.Error.Text = gateway.Textf("The node failed. n8n gives no message.").In(req.Translate)
 		}
 	}
 	executed := x.executed()
