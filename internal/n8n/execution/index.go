@@ -65,7 +65,7 @@ type NodeIndex struct {
 
 	// Marks are offsets of runs, one in every markEvery bytes.
 	Marks []Mark
-	// Large are the runs of more than markEvery bytes.
+	// Large are the runs of more than largeRun bytes.
 	Large []LargeRun
 }
 

@@ -9,8 +9,11 @@ import (
 const (
 	// markEvery is how many bytes of runs or items are between two marks.
 	markEvery = 32 << 10
+	// largeRun is the size of a run that the index keeps, because reading it again
+	// takes time.
+	largeRun = 256 << 10
 	// The index keeps no more than these, whatever the body has.
-	maxNodes, maxOutputs, maxSources, maxWaiting, maxFailed = 10_000, 256, 256, 20, 16
+	maxNodes, maxOutputs, maxSources, maxWaiting, maxFailed = 10_000, 64, 64, 20, 16
 
 	stickyNote = "n8n-nodes-base.stickyNote"
 )
@@ -175,7 +178,7 @@ func (s *scan) runData() {
 				marked = start
 			}
 			run := s.run()
-			node.add(&run, s.offset()-start > markEvery)
+			node.add(&run, s.offset()-start > largeRun)
 		}
 	}
 }
