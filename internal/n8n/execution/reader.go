@@ -34,7 +34,7 @@ func (e *SyntaxError) Error() string {
 var errFarEnough = errors.New("the value is longer than a page")
 
 // reader is a pull scanner over a stream. It holds one window of the body. Its error
-// is sticky: after it, every method does nothing and loops end.
+// is sticky: after it the window is empty, every method does nothing and loops end.
 //
 // It checks the structure that it walks. In values that it skips it checks strings and
 // the nesting of brackets only.
@@ -66,6 +66,7 @@ func (r *reader) offset() int64 { return r.base + int64(r.pos) }
 func (r *reader) fail(reason string) {
 	if r.err == nil {
 		r.err = &SyntaxError{r.offset(), reason}
+		r.end = r.pos
 	}
 }
 
@@ -100,7 +101,7 @@ func (r *reader) fill() bool {
 
 // need reports whether there is a byte at pos. The end of the body is an error.
 func (r *reader) need() bool {
-	if r.pos < r.end && r.err == nil || r.fill() {
+	if r.pos < r.end || r.fill() {
 		return true
 	}
 	if r.err == nil {
@@ -112,6 +113,13 @@ func (r *reader) need() bool {
 // next returns the first byte that is no space and leaves it there. It returns 0
 // after an error.
 func (r *reader) next() byte {
+	if r.pos < r.end && r.buf[r.pos] > ' ' {
+		return r.buf[r.pos]
+	}
+	return r.nextAfterSpace()
+}
+
+func (r *reader) nextAfterSpace() byte {
 	for r.need() {
 		switch c := r.buf[r.pos]; c {
 		case ' ', '\t', '\n', '\r':

@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -240,6 +241,15 @@ func readFrom(tb testing.TB, index *Index, body io.ReaderAt, req NodeRequest) []
 	return text
 }
 
+func processorTime(b *testing.B) time.Duration {
+	b.Helper()
+	var usage syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+}
+
 func BenchmarkScan(b *testing.B) {
 	for name, body := range shapes(32 << 20) {
 		if name == "outputs" {
@@ -252,11 +262,14 @@ func BenchmarkScan(b *testing.B) {
 			}
 			b.SetBytes(int64(len(whole)))
 			b.ReportAllocs()
+			before := processorTime(b)
 			for b.Loop() {
 				if _, err := Scan(bytes.NewReader(whole)); err != nil {
 					b.Fatal(err)
 				}
 			}
+			// On a busy machine this tells more than the time that passed.
+			b.ReportMetric(float64(len(whole))*float64(b.N)/1e6/(processorTime(b)-before).Seconds(), "MB/cpu-s")
 		})
 	}
 }
