@@ -5,8 +5,6 @@ import (
 	"errors"
 	"io"
 	"sort"
-
-	"genkan/internal/tokens"
 )
 
 const (
@@ -97,14 +95,14 @@ func (o *Output) page(body io.ReaderAt, offset, limit, budget int) (page, error)
 		c := cutter{reader: r, limit: 6*budget + 256, text: 6 * budget, list: 10_000}
 		r.stop = start + farthest
 		c.item()
-		cost := tokens.Count(c.out) + 1
+		cost := size(c.out) + 1
 		if c.shortened || p.tokens+cost > budget {
 			if len(p.items) > 0 {
 				return p, nil
 			}
 			p.cut = true
 			c.out = fitting(body, start, budget, (*cutter).item)
-			cost = tokens.Count(c.out)
+			cost = size(c.out)
 		}
 		if !json.Valid(c.out) {
 			return p, &SyntaxError{start, "an item is not valid"}
@@ -136,11 +134,11 @@ func fitting(body io.ReaderAt, start int64, budget int, copyValue func(*cutter))
 		r.stop = start + farthest
 		c := cutter{reader: r, limit: 8*budget + 64, text: try.text, list: try.list}
 		copyValue(&c)
-		if out = c.out; !c.stopped && tokens.Count(out) <= budget {
+		if out = c.out; !c.stopped && size(out) <= budget {
 			return out
 		}
 	}
-	for limit := 3 * budget; limit > 16 && tokens.Count(out) > budget; limit = limit * 3 / 4 {
+	for limit := 3 * budget; limit > 16 && size(out) > budget; limit = limit * 3 / 4 {
 		r := readerAt(body, start, small)
 		r.stop = start + farthest
 		c := cutter{reader: r, limit: limit, text: 40, list: 2}

@@ -175,7 +175,19 @@ func estimate(v any) int {
 	if err != nil {
 		return math.MaxInt
 	}
-	return tokens.Count(encoded)
+	return size(encoded)
+}
+
+// size is the tokens of a text by estimate. Characters of four bytes, such as emoji,
+// have more than the estimate says.
+func size(text []byte) int {
+	n := tokens.Count(text)
+	for _, c := range text {
+		if c >= 0xf0 {
+			n++
+		}
+	}
+	return n
 }
 
 func (x *Index) summary(req SummaryRequest) summary {
