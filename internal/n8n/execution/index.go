@@ -62,6 +62,10 @@ type NodeIndex struct {
 	// are failures depends on OnError.
 	Errors, Tail, TailErrors int64
 	FirstError, FirstTail    *Located
+	// From are nodes that the inputs come from. Inherited is set if one of them has the
+	// same errors.
+	From      []string
+	Inherited bool
 
 	// Marks are offsets of runs, one in every markEvery bytes.
 	Marks []Mark

@@ -163,7 +163,7 @@ func TestAnswersAboutRealExecutions(t *testing.T) {
 			t.Logf("%d tokens", n)
 			for i := range index.Nodes {
 				golden.WriteString("\n\n")
-				golden.Write(asked(t, index, body, NodeRequest{NodeName: index.Nodes[i].Name}))
+				golden.Write(asked(t, index, body, NodeRequest{NodeName: index.Nodes[i].Name, ItemLimit: 4}))
 			}
 			golden.WriteByte('\n')
 			for _, secret := range []string{"resumeToken", "/opt/n8n", "\\n    at ", "eyJ", "rejectUnauthorized", "nodeExecutionStack", "filesystem-v2"} {

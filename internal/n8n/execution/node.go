@@ -188,10 +188,11 @@ func (x *Index) neverRan(a nodeAnswer, req NodeRequest) Answer {
 	if len(executed) > 0 {
 		next = call{tool: "get_execution_by_node", id: x.ID, node: executed[len(executed)-1].Name}
 	}
-	a.Guidance = guidance{
-		gateway.Textf("The node is in the workflow and did not run in this execution. executedNodes lists the nodes that did.").In(req.Translate),
-		next.String(),
+	why := gateway.Textf("The node is in the workflow and did not run in this execution. executedNodes lists the nodes that did.")
+	if !x.Finished() {
+		why = gateway.Textf("n8n has no data of the node yet: the execution has not finished. executedNodes lists the nodes that ran.")
 	}
+	a.Guidance = guidance{why.In(req.Translate), next.String()}
 	return Answer{gateway.Textf("Node '%s' did not run in this execution", a.NodeName), a}
 }
 
@@ -248,7 +249,10 @@ func (v *view) fill() error {
 	rest := nodeTokens - estimate(*v.answer)
 	hasOutput := v.output != nil && v.output.Items > 0
 	v.chooseInput(inputs)
-	if v.input != nil {
+	if v.input != nil && hasOutput && v.req.ItemOffset != nil && *v.req.ItemOffset > 0 {
+		// A later page of the output does not show the input again.
+		v.answer.Input.Total, v.answer.Input.From = v.input.output.Items, v.shownSource(*v.input)
+	} else if v.input != nil {
 		budget := rest
 		if hasOutput {
 			budget = rest / 3
@@ -338,7 +342,7 @@ func (v *view) inputOffset(hasOutput bool) int {
 // chooseOutput takes the output that is asked for, else the first that has items.
 func (v *view) chooseOutput() error {
 	outputs := v.run.Outputs
-	v.answer.HiddenErrors = v.run.hidden(v.node.OnError)
+	v.answer.HiddenErrors = v.run.hidden(v.node)
 	for i, out := range outputs {
 		if len(outputs) > 1 && i < shownNodes || out.Type != "main" {
 			v.answer.Outputs = append(v.answer.Outputs, shownOutput{cut(out.Type, 50), out.Index, out.Items})
@@ -367,9 +371,9 @@ func (v *view) chooseOutput() error {
 	return invalid("outputIndex", gateway.Textf("run %d of node '%s' has no output %d of type %s; it has %d outputs, counted from 0", v.answer.RunIndex, v.node.Name, *v.req.OutputIndex, kind, len(outputs)))
 }
 
-// hidden counts the hidden failures of a run.
-func (r *Run) hidden(onError string) int64 {
-	one := NodeIndex{OnError: onError}
+// hidden counts the hidden failures of a run of a node.
+func (r *Run) hidden(node *NodeIndex) int64 {
+	one := NodeIndex{OnError: node.OnError, Inherited: node.Inherited}
 	one.add(r, false)
 	count, _ := one.hidden()
 	return count

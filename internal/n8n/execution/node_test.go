@@ -163,6 +163,15 @@ func TestInputsFallBackToTheStack(t *testing.T) {
 	same(t, data, `[{"json":{"from":"the stack"}}]`, "input", "items")
 }
 
+// TestInheritedErrorsAreNotCounted gives the node that passes errors on a continue mode.
+func TestInheritedErrorsAreNotCounted(t *testing.T) {
+	t.Parallel()
+	body := []byte(strings.Replace(orders, `{"name":"Pass",`, `{"name":"Pass","onError":"continueRegularOutput",`, 1))
+	index := scanned(t, body)
+	same(t, decode(t, said(t, Summary(index, SummaryRequest{}))), `3`, "statistics", "hiddenErrors")
+	same(t, decode(t, asked(t, index, body, NodeRequest{NodeName: "Pass"})), `null`, "hiddenErrors")
+}
+
 // execution returns an execution with nodes that ran in a row.
 func execution(nodes int, name func(int) string, fails int) []byte {
 	var runs, list []string

@@ -13,7 +13,7 @@ const (
 	// takes time.
 	largeRun = 256 << 10
 	// The index keeps no more than these, whatever the body has.
-	maxNodes, maxOutputs, maxSources, maxWaiting, maxFailed = 10_000, 64, 64, 20, 16
+	maxNodes, maxOutputs, maxSources, maxWaiting, maxFailed, maxFrom = 10_000, 64, 64, 20, 16, 8
 
 	stickyNote = "n8n-nodes-base.stickyNote"
 )
@@ -202,6 +202,11 @@ func (n *NodeIndex) add(run *Run, large bool) {
 		}
 		if n.FailedRuns == 1 {
 			n.Failure, n.Sources = run.Error, run.Sources
+		}
+	}
+	for _, from := range run.Sources {
+		if !from.Null && len(n.From) < maxFrom && !slices.Contains(n.From, from.Node) {
+			n.From = append(n.From, from.Node)
 		}
 	}
 	last := -1
@@ -547,6 +552,14 @@ func (s *scan) finish() {
 		}
 	})
 	s.index.RootCause = s.index.rootCause()
+	for i := range s.index.Nodes {
+		node := &s.index.Nodes[i]
+		for _, name := range node.From {
+			from := s.index.node(name)
+			node.Inherited = node.Inherited || from != nil && from != node && node.FirstError != nil && from.FirstError != nil &&
+				from.FirstError.Message == node.FirstError.Message && from.Errors >= node.Errors
+		}
+	}
 }
 
 // rootCause finds the failure that ended the execution, else the first one.

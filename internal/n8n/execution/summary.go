@@ -132,6 +132,9 @@ func (n *NodeIndex) hidden() (int64, *Located) {
 		}
 		return n.Tail + n.Errors - n.TailErrors, first
 	case "continueRegularOutput":
+		if n.Inherited {
+			return 0, nil
+		}
 		return n.Errors, n.FirstError
 	}
 	return 0, nil
