@@ -2,11 +2,16 @@ package execution
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
+
+// maxShownDepth is how deep values nest in answers.
+const maxShownDepth = 60
 
 // masked stands for the value of a credential.
 const masked = `"***"`
@@ -20,6 +25,8 @@ type cutter struct {
 	// limit is the length of out that ends the copy; text and list limit each string,
 	// in bytes, and each array, in values.
 	limit, text, list int
+	// depth is how deep values may nest; 0 is maxShownDepth.
+	depth int
 	// shortened is set when something was left out for its length, stopped when the
 	// reader is not at the end of the value.
 	shortened, stopped bool
@@ -99,17 +106,17 @@ func (c *cutter) value(depth int, inError bool) {
 		c.out = append(c.out, "null"...)
 		c.shortened, c.stopped = true, true
 	case next == '"':
-		c.string()
+		c.string(inError)
 	case next == '{':
 		c.enter('{')
-		if depth > 60 {
+		if depth > cmp.Or(c.depth, maxShownDepth) {
 			c.tooDeep('}')
 			return
 		}
 		c.object(depth, func(key []byte) fate { return fateOf(key, inError) })
 	case next == '[':
 		c.enter('[')
-		if depth > 60 {
+		if depth > cmp.Or(c.depth, maxShownDepth) {
 			c.tooDeep(']')
 			return
 		}
@@ -258,8 +265,9 @@ func (c *cutter) array(depth int, inError bool) {
 	c.done()
 }
 
-// string copies a string, cut to the limit.
-func (c *cutter) string() {
+// string copies a string, cut to the limit, and without the stack that the message of
+// an error may have.
+func (c *cutter) string(inError bool) {
 	start := c.offset()
 	kept := c.str(c.text)
 	if len(kept) > 7 && strings.EqualFold(string(kept[:7]), "Bearer ") {
@@ -271,11 +279,17 @@ func (c *cutter) string() {
 		c.shortened = true
 		kept = fmt.Appendf(kept, "… (%d bytes)", c.offset()-start)
 	}
+	if inError {
+		kept, _, _ = bytes.Cut(kept, stackLine)
+	}
 	c.out = appendString(c.out, kept)
 }
 
 // appendString appends a text as a JSON string.
 func appendString(out, text []byte) []byte {
+	if utf8.Valid(text) && !slices.ContainsFunc(text, func(c byte) bool { return c < ' ' || c == '"' || c == '\\' }) {
+		return append(append(append(out, '"'), text...), '"')
+	}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)

@@ -18,14 +18,15 @@ type Failure struct {
 
 const maxMessage = 1_000
 
+// stackLine begins the first line of a stack.
+var stackLine = []byte("\n    at ")
+
 // message reads a text of an error.
 func (r *reader) message() string { return withoutStack(r.text(maxMessage)) }
 
 // withoutStack removes the lines of a stack from a message.
 func withoutStack(text string) string {
-	if i := strings.Index(text, "\n    at "); i >= 0 {
-		text = text[:i]
-	}
+	text, _, _ = strings.Cut(text, string(stackLine))
 	return strings.TrimSpace(text)
 }
 

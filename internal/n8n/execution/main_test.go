@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/tiktoken-go/tokenizer"
@@ -97,10 +98,12 @@ func said(tb testing.TB, a Answer) []byte {
 	return bytes.TrimSpace(b.Bytes())
 }
 
+var o200k = sync.OnceValues(func() (tokenizer.Codec, error) { return tokenizer.Get(tokenizer.O200kBase) })
+
 // count counts the tokens of o200k.
 func count(tb testing.TB, text []byte) int {
 	tb.Helper()
-	codec, err := tokenizer.Get(tokenizer.O200kBase)
+	codec, err := o200k()
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -212,4 +215,9 @@ func TestIndexCountsWhatIsThere(t *testing.T) {
 			t.Errorf("%s: runs and items %v, want %v", name, got, want)
 		}
 	}
+}
+
+func hasFixture(name string) bool {
+	_, err := os.Stat(filepath.Join(fixtures, name))
+	return err == nil
 }

@@ -48,6 +48,8 @@ type reader struct {
 	err        error
 
 	scratch []byte
+	// keys is how much of a key is kept, if it is more than maxKey.
+	keys int
 	// open has the brackets that skipContainer is inside of.
 	open []byte
 }
@@ -171,7 +173,7 @@ func (r *reader) key() []byte {
 		r.fail("a key was expected")
 		return nil
 	}
-	key := r.str(maxKey)
+	key := r.str(max(maxKey, r.keys))
 	if r.next() != ':' {
 		r.fail("a colon was expected")
 		return nil
@@ -347,7 +349,7 @@ func (r *reader) str(limit int) []byte {
 		at := r.pos
 		r.pos = inString(r.buf[:r.end], at)
 		if room := limit - len(out); room > 0 {
-			out = append(out, r.buf[at:min(r.pos, at+room)]...)
+			out = append(out, r.buf[at:at+min(r.pos-at, room)]...)
 		}
 		if r.pos == r.end {
 			continue

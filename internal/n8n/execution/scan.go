@@ -46,13 +46,13 @@ type scan struct {
 }
 
 // rest checks that nothing follows the execution.
-func (s *scan) rest() {
-	for s.pos < s.end || s.fill() {
-		switch s.buf[s.pos] {
+func (r *reader) rest() {
+	for r.pos < r.end || r.fill() {
+		switch r.buf[r.pos] {
 		case ' ', '\t', '\n', '\r':
-			s.pos++
+			r.pos++
 		default:
-			s.fail("there is more after the end of the execution")
+			r.fail("there is more after the end of the execution")
 			return
 		}
 	}

@@ -116,8 +116,8 @@ func resident(tb testing.TB, line string) int64 {
 
 // TestMemoryStaysFlat is not parallel because it measures memory.
 func TestMemoryStaysFlat(t *testing.T) {
-	size := int64(testkit.Count(8, 500)) << 20
-	others := int64(testkit.Count(8, 64)) << 20
+	size := int64(testkit.Count(4, 500)) << 20
+	others := int64(testkit.Count(4, 64)) << 20
 	for name, body := range shapes(size) {
 		t.Run(name, func(t *testing.T) {
 			if name != "items" {
