@@ -151,6 +151,9 @@ func fateOf(key []byte, inError bool) fate {
 			return dropped
 		}
 	}
+	if inError {
+		return asError
+	}
 	return whole
 }
 

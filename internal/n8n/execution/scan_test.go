@@ -105,7 +105,7 @@ func shuffled(tb testing.TB, raw json.RawMessage, random *rand.Rand) []byte {
 func TestKeysMayComeInAnyOrder(t *testing.T) {
 	t.Parallel()
 	want := allAnswers(t, []byte(orders))
-	for seed := range testkit.Count(10, 200) {
+	for seed := range testkit.Count(10, 60) {
 		body := shuffled(t, json.RawMessage(orders), rand.New(rand.NewPCG(uint64(seed), 1)))
 		got := allAnswers(t, body)
 		for name := range want {
@@ -119,7 +119,7 @@ func TestKeysMayComeInAnyOrder(t *testing.T) {
 func TestACutOffBodyIsAnError(t *testing.T) {
 	t.Parallel()
 	whole := strings.TrimSpace(orders)
-	for n := range len(whole) {
+	for n := 0; n < len(whole); n += testkit.Count(7, 1) {
 		index, err := Scan(strings.NewReader(whole[:n]))
 		if !errors.Is(err, io.ErrUnexpectedEOF) {
 			t.Fatalf("the first %d bytes: %v, %v", n, index, err)
