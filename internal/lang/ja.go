@@ -12,6 +12,7 @@ var japanese = []map[string]string{
 	jaDoctor,
 	jaEdges,
 	jaExchange,
+	jaExecutions,
 	jaHistory,
 	jaMessages,
 	jaServers,

@@ -1,0 +1,31 @@
+package lang
+
+// jaExecutions are the words of the tools that read executions of n8n.
+var jaExecutions = map[string]string{
+	"Execution summary retrieved":                                               "実行サマリーを取得しました",
+	"Execution details of node '%s' retrieved":                                  "ノード '%s' の実行詳細を取得しました",
+	"Node '%s' did not run in this execution":                                   "ノード '%s' はこの実行では実行されていません",
+	"Node '%s' not found in execution '%s'":                                     "ノード '%s' は実行 '%s' にありません",
+	"Node '%s' not found in execution '%s'. Did you mean '%s'?":                 "ノード '%s' は実行 '%s' にありません。'%s' のことですか？",
+	"The node failed. n8n gives no message.":                                    "ノードが失敗しました。n8n はメッセージを示していません。",
+	"Use get_execution_by_node tool to fetch detailed data for a specific node": "特定のノードの詳細データは get_execution_by_node ツールで取得してください",
+	"Use get_execution_by_node tool to fetch detailed data for a specific node. %d nodes are not listed: get_execution with nodeOffset: 0 lists them.": "特定のノードの詳細データは get_execution_by_node ツールで取得してください。%d 個のノードは省略しています。get_execution に nodeOffset: 0 を指定すると一覧できます。",
+	"More nodes ran: the example lists the next. Use get_execution_by_node tool to fetch detailed data for a specific node":                            "実行されたノードはほかにもあります。example の呼び出しで続きを一覧できます。特定のノードの詳細データは get_execution_by_node ツールで取得してください",
+	"n8n left the data out because it is too large to display. Look at the execution in n8n.":                                                          "データが大きすぎるため、n8n が省略しました。n8n の画面で実行を確認してください。",
+	"The execution has not finished and n8n stores no node data yet. Ask again later.":                                                                 "実行は終わっておらず、n8n はまだノードのデータを保存していません。しばらくしてからもう一度呼び出してください。",
+	"n8n has no node data of this execution: no node ran, or the workflow's settings do not save it. Other executions of the workflow may have it.":    "この実行のノードのデータは n8n にありません。どのノードも実行されなかったか、ワークフローの設定で保存されていません。同じワークフローの別の実行にはあるかもしれません。",
+	"itemOffset is %d; it counts from 0":            "itemOffset が %d です。0 以上を指定してください",
+	"itemLimit is %d; give 1 to %d":                 "itemLimit が %d です。1 から %d までを指定してください",
+	"node '%s' has no run %d; its runs are 0 to %d": "ノード '%s' に実行回 %d はありません。0 から %d までです",
+	"The node is in the workflow and did not run in this execution. executedNodes lists the nodes that did.":   "このノードはワークフローにありますが、この実行では実行されていません。実行されたノードは executedNodes にあります。",
+	"%d of %d items are shown. The example gets the next.":                                                     "%[2]d 件のうち %[1]d 件を表示しています。続きは example の呼び出しで取得できます。",
+	"%d of %d input items are shown. The example gets the next.":                                               "入力 %[2]d 件のうち %[1]d 件を表示しています。続きは example の呼び出しで取得できます。",
+	"An item is too long for an answer and is shown in part. get_execution with raw: true has all data.":       "長すぎるアイテムがあり、一部だけを表示しています。get_execution に raw: true を指定すると、すべてのデータを取得できます。",
+	"This is output %d. The example gets another output that has items.":                                       "これは出力 %d です。アイテムのある別の出力は example の呼び出しで取得できます。",
+	"The node ran another workflow. The example gets that execution.":                                          "このノードは別のワークフローを実行しました。その実行は example の呼び出しで取得できます。",
+	"These are all items of this run. The example gets the node that its input comes from.":                    "この実行回のアイテムはこれですべてです。入力元のノードは example の呼び出しで取得できます。",
+	"These are all items of this run. The example gets the summary of the execution.":                          "この実行回のアイテムはこれですべてです。実行のサマリーは example の呼び出しで取得できます。",
+	"run %d of node '%s' has no output":                                                                        "ノード '%[2]s' の実行回 %[1]d には出力がありません",
+	"run %d of node '%s' has no output %d of type %s; it has %d outputs, counted from 0":                       "ノード '%[2]s' の実行回 %[1]d に、種類 %[4]s の出力 %[3]d はありません。出力は 0 から数えて %[5]d 個です",
+	"n8n has no data of the node yet: the execution has not finished. executedNodes lists the nodes that ran.": "実行が終わっていないため、このノードのデータはまだ n8n にありません。実行されたノードは executedNodes にあります。",
+}
