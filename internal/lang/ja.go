@@ -14,6 +14,7 @@ var japanese = []map[string]string{
 	jaExchange,
 	jaHistory,
 	jaMessages,
+	jaN8N,
 	jaServers,
 	jaSignIn, jaVault, jaImport,
 	jaStores, jaRegistry, jaDeclared, jaLearned, jaEmbed, jaPlugins, jaKnowledge, jaUpkeep, jaTools,
