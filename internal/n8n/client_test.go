@@ -238,19 +238,20 @@ func TestCodeIsParsedBeforeItIsSaved(t *testing.T) {
 // reader answers for executions.
 type reader struct{}
 
-func (reader) Summary(ctx context.Context, from n8n.Executions, q n8n.ExecutionQuery) (any, error) {
+func (reader) Summary(ctx context.Context, from n8n.Executions, q n8n.ExecutionQuery) (out n8n.ExecutionAnswer, err error) {
 	body, err := from.OpenExecution(ctx, q.ID, true)
 	if err != nil {
-		return nil, err
+		return out, err
 	}
 	defer func() { _ = body.Close() }()
 	var e struct{ ID, Status string }
 	err = json.NewDecoder(body).Decode(&e)
-	return map[string]string{"id": e.ID, "status": e.Status}, err
+	out.Data = map[string]string{"id": e.ID, "status": e.Status}
+	return out, err
 }
 
-func (reader) Node(_ context.Context, _ n8n.Executions, q n8n.ExecutionQuery) (any, error) {
-	return map[string]any{"nodeName": q.NodeName, "itemOffset": *q.ItemOffset}, nil
+func (reader) Node(_ context.Context, _ n8n.Executions, q n8n.ExecutionQuery) (n8n.ExecutionAnswer, error) {
+	return n8n.ExecutionAnswer{Data: map[string]any{"nodeName": q.NodeName, "itemOffset": *q.ItemOffset}}, nil
 }
 
 func TestExecutionsAreReadThroughTheReader(t *testing.T) {

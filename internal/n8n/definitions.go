@@ -183,7 +183,7 @@ func toolTable() []tool {
 			name:        "get_execution_by_node",
 			description: say("What one node of an execution got, did and returned, with its error. At most 50 items."),
 			properties: []property{
-				executionID(), text("nodeName", "As in get_execution"), number("runIndex", ""), number("outputIndex", ""),
+				executionID(), text("nodeName", "As in get_execution"), number("runIndex", ""), number("outputIndex", ""), text("outputType", ""),
 				number("itemOffset", ""), number("itemLimit", "1-50"), raw(),
 			},
 			required: []string{"id", "nodeName"}, effect: reads, aboutExecution: true, needsReader: true, run: getExecutionByNode,

@@ -164,7 +164,7 @@ func executionQueryOf(s *Source, call *gateway.Call, in *arguments) ExecutionQue
 	q := ExecutionQuery{
 		ID: in.execution(), NodeName: in.text("nodeName"), NodeOffset: in.position("nodeOffset", most),
 		RunIndex: in.position("runIndex", most), OutputIndex: in.position("outputIndex", most),
-		ItemOffset: in.position("itemOffset", most), Raw: in.flag("raw"), Translate: s.Translate, Caller: call.Caller,
+		OutputType: in.text("outputType"), ItemOffset: in.position("itemOffset", most), Raw: in.flag("raw"), Translate: s.Translate, Caller: call.Caller,
 	}
 	if in.has("itemLimit") {
 		q.ItemLimit = new(in.number("itemLimit", 1, 1, 50))
@@ -177,8 +177,11 @@ func getExecution(ctx context.Context, s *Source, call *gateway.Call, in *argume
 	if in.err != nil {
 		return answer{}, in.err
 	}
-	data, err := s.Executions.Summary(ctx, s.client, q)
-	return answer{message: say("Execution summary read"), data: data}, err
+	got, err := s.Executions.Summary(ctx, s.client, q)
+	if got.Message.Format == "" {
+		got.Message = say("Execution summary read")
+	}
+	return answer{message: got.Message, data: got.Data}, err
 }
 
 func getExecutionByNode(ctx context.Context, s *Source, call *gateway.Call, in *arguments) (answer, error) {
@@ -186,8 +189,11 @@ func getExecutionByNode(ctx context.Context, s *Source, call *gateway.Call, in *
 	if in.err != nil {
 		return answer{}, in.err
 	}
-	data, err := s.Executions.Node(ctx, s.client, q)
-	return answer{message: gateway.Textf("Execution details of node '%s' read", q.NodeName), data: data}, err
+	got, err := s.Executions.Node(ctx, s.client, q)
+	if got.Message.Format == "" {
+		got.Message = gateway.Textf("Execution details of node '%s' read", q.NodeName)
+	}
+	return answer{message: got.Message, data: got.Data}, err
 }
 
 func retryExecution(ctx context.Context, s *Source, _ *gateway.Call, in *arguments) (answer, error) {

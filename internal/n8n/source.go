@@ -14,13 +14,20 @@ import (
 // SourceName is the name of a single instance.
 const SourceName = "n8n"
 
-// ExecutionReader reads single executions. Package execution implements it. Its data is
-// encoded as the data of the answer. An *Error becomes the error of the answer.
+// ExecutionReader reads single executions, with package execution. An *Error becomes the
+// error of the answer.
 type ExecutionReader interface {
-	// Summary returns the data of get_execution.
-	Summary(ctx context.Context, n8n Executions, q ExecutionQuery) (data any, err error)
-	// Node returns the data of get_execution_by_node.
-	Node(ctx context.Context, n8n Executions, q ExecutionQuery) (data any, err error)
+	// Summary answers get_execution.
+	Summary(ctx context.Context, n8n Executions, q ExecutionQuery) (ExecutionAnswer, error)
+	// Node answers get_execution_by_node.
+	Node(ctx context.Context, n8n Executions, q ExecutionQuery) (ExecutionAnswer, error)
+}
+
+// ExecutionAnswer is an answer about an execution. Data is encoded as JSON. An empty
+// message is the usual one.
+type ExecutionAnswer struct {
+	Message gateway.Text
+	Data    any
 }
 
 // Executions opens executions as streams. Client implements it.
@@ -36,6 +43,7 @@ type ExecutionQuery struct {
 	NodeOffset   *int
 	RunIndex     *int
 	OutputIndex  *int
+	OutputType   string
 	ItemOffset   *int
 	ItemLimit    *int
 	Raw          bool
