@@ -25,8 +25,11 @@ type Error struct {
 	// Operation is what failed, such as "update workflow". ResourceType and ResourceID
 	// name what it was about.
 	Operation, ResourceType, ResourceID string
-	// Problem is the message of a ValidationError.
+	// Problem is the message of a ValidationError, and of other errors that have one of
+	// their own.
 	Problem gateway.Text
+	// AvailableNodes are the nodes that an execution has, if the wrong one was asked for.
+	AvailableNodes []string
 	// Field is the argument that a ValidationError is about.
 	Field string
 	// Said is n8n's own message.
@@ -40,10 +43,10 @@ type Error struct {
 // Message returns the message. That of a NotFoundError or an ApiError is part of the
 // protocol and stays English.
 func (e *Error) Message(translate gateway.Translate) string {
-	switch e.Name {
-	case nameValidation:
+	switch {
+	case e.Problem.Format != "":
 		return e.Problem.In(translate)
-	case nameNotFound:
+	case e.Name == nameNotFound:
 		return fmt.Sprintf("%s '%s' not found", e.ResourceType, e.ResourceID)
 	}
 	message := "Failed to " + e.Operation
@@ -85,6 +88,8 @@ func (e *Error) encode(translate gateway.Translate) ([]byte, error) {
 		ResourceType string `json:"resourceType,omitempty"`
 		ResourceID   string `json:"resourceId,omitempty"`
 		ErrorDetails string `json:"errorDetails,omitempty"`
+
+		AvailableNodes []string `json:"availableNodes,omitempty"`
 	}
 	return encodeJSON(struct {
 		Name       string  `json:"name"`
@@ -93,7 +98,7 @@ func (e *Error) encode(translate gateway.Translate) ([]byte, error) {
 		Context    context `json:"context"`
 	}{
 		e.Name, e.Message(translate), e.StatusCode,
-		context{e.Field, e.Operation, e.ResourceType, e.ResourceID, e.details(translate)},
+		context{e.Field, e.Operation, e.ResourceType, e.ResourceID, e.details(translate), e.AvailableNodes},
 	})
 }
 

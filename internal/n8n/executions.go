@@ -178,10 +178,11 @@ func getExecution(ctx context.Context, s *Source, call *gateway.Call, in *argume
 		return answer{}, in.err
 	}
 	got, err := s.Executions.Summary(ctx, s.client, q)
-	if got.Message.Format == "" {
-		got.Message = say("Execution summary read")
+	message := say("Execution summary read")
+	if got.Message.Format != "" {
+		message = got.Message
 	}
-	return answer{message: got.Message, data: got.Data}, err
+	return answer{message: message, data: got.Data}, err
 }
 
 func getExecutionByNode(ctx context.Context, s *Source, call *gateway.Call, in *arguments) (answer, error) {
@@ -190,10 +191,11 @@ func getExecutionByNode(ctx context.Context, s *Source, call *gateway.Call, in *
 		return answer{}, in.err
 	}
 	got, err := s.Executions.Node(ctx, s.client, q)
-	if got.Message.Format == "" {
-		got.Message = gateway.Textf("Execution details of node '%s' read", q.NodeName)
+	message := gateway.Textf("Execution details of node '%s' read", q.NodeName)
+	if got.Message.Format != "" {
+		message = got.Message
 	}
-	return answer{message: got.Message, data: got.Data}, err
+	return answer{message: message, data: got.Data}, err
 }
 
 func retryExecution(ctx context.Context, s *Source, _ *gateway.Call, in *arguments) (answer, error) {
