@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"reflect"
+	"slices"
 
 	"genkan/internal/gateway"
 )
@@ -121,7 +122,8 @@ func (s *Source) save(ctx context.Context, old, next *workflow, publish bool, ou
 		return nil, s.restore(ctx, old, body, err)
 	}
 	out.Name, out.Warnings = now.name(), s.warnings(found, before)
-	if active {
+	// A new name is live at once: only nodes and connections have versions.
+	if active && (publish || now.isDraft()) {
 		out.Published = new(publish)
 	}
 	s.names.put(id, now.name())
@@ -143,9 +145,9 @@ func (s *Source) restore(ctx context.Context, old *workflow, sent map[string]jso
 	switch {
 	case err != nil:
 		return explain(cause, "It is not known whether n8n has stored a part of the change. Read the workflow with get_workflow before you go on")
-	case now.text("versionId") == old.text("versionId") && sameJSON(now.fields["nodes"], old.fields["nodes"]):
+	case sameParts(now.fields, old.fields, "name", "nodes", "connections", "settings"):
 		return explain(cause, "The workflow is unchanged")
-	case !sameJSON(now.fields["nodes"], sent["nodes"]):
+	case !sameParts(now.fields, sent, "name", "nodes", "connections"):
 		return explain(cause, "Somebody else has changed the workflow meanwhile, so it was not restored. Read it with get_workflow")
 	}
 	body, err := old.body()
@@ -158,9 +160,12 @@ func (s *Source) restore(ctx context.Context, old *workflow, sent map[string]jso
 	return explain(cause, "n8n had stored the refused change; the workflow was restored")
 }
 
-func sameJSON(a, b json.RawMessage) bool {
-	var x, y any
-	return json.Unmarshal(orNull(a), &x) == nil && json.Unmarshal(orNull(b), &y) == nil && reflect.DeepEqual(x, y)
+// sameParts reports whether parts of two workflows are the same.
+func sameParts(a, b map[string]json.RawMessage, keys ...string) bool {
+	return !slices.ContainsFunc(keys, func(key string) bool {
+		var x, y any
+		return json.Unmarshal(orNull(a[key]), &x) != nil || json.Unmarshal(orNull(b[key]), &y) != nil || !reflect.DeepEqual(x, y)
+	})
 }
 
 // checkCode parses the JavaScript of new and changed nodes.

@@ -11,6 +11,7 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -414,12 +415,10 @@ func (f *N8N) put(w map[string]any, r *http.Request, sent any) reply {
 		return message(400, "%s", problem)
 	}
 	if raw, _ := json.Marshal(body); strings.Contains(string(raw), "refuse me late") {
-		maps.Copy(w, body)
-		w["versionId"] = f.version()
+		f.overwrite(w, body)
 		return message(400, "Workflow could not be activated: refuse me late")
 	}
-	maps.Copy(w, body)
-	w["versionId"] = f.version()
+	f.overwrite(w, body)
 	counter, _ := w["versionCounter"].(float64)
 	w["versionCounter"] = counter + 1
 	if w["active"] == true && r.URL.Query().Get("publishIfActive") != "false" {
@@ -429,6 +428,15 @@ func (f *N8N) put(w map[string]any, r *http.Request, sent any) reply {
 		f.publish(w)
 	}
 	return reply{200, copyOf(w)}
+}
+
+// overwrite stores a draft. Other nodes or connections make another version.
+func (f *N8N) overwrite(w, body map[string]any) {
+	changed := !reflect.DeepEqual(copyOf(w)["nodes"], body["nodes"]) || !reflect.DeepEqual(copyOf(w)["connections"], body["connections"])
+	maps.Copy(w, body)
+	if changed {
+		w["versionId"] = f.version()
+	}
 }
 
 // refuse says why the body of a workflow is refused. The last keys are unknown ones.
