@@ -8,11 +8,16 @@ import (
 	"genkan/internal/config"
 	"genkan/internal/gateway"
 	"genkan/internal/kb"
+	"genkan/internal/n8n"
 )
 
-// builtIn returns the built-in sources that a configuration enables. Their tools
-// have no prefix. Each source also has a view under its name.
+// builtIn returns the built-in sources that a configuration enables. Each source also
+// has a view under its name.
 func (p *Process) builtIn(cfg *config.Config) []gateway.Source {
+	return append(p.knowledgeSource(cfg), p.n8nSources(cfg)...)
+}
+
+func (p *Process) knowledgeSource(cfg *config.Config) []gateway.Source {
 	if cfg.Knowledge.Off || !p.wantsBuiltIn(cfg, kb.SourceName) {
 		p.knowledge.forgetSource()
 		return nil
@@ -35,9 +40,14 @@ func (p *Process) wantsBuiltIn(cfg *config.Config, name string) bool {
 
 // builtInMount returns the mount of a built-in source. Its tools get their names
 // before those of servers, except servers that the configuration allows to
-// overwrite them.
+// overwrite them. Only the tools of n8n have a prefix, because there may be several
+// instances.
 func builtInMount(source gateway.Source, overrides *catalog.Overrides) catalog.Mount {
-	return catalog.Mount{Source: source, Allows: func(string) bool { return true }, Claim: catalog.ClaimBuiltIn, Overrides: overrides}
+	mount := catalog.Mount{Source: source, Allows: func(string) bool { return true }, Claim: catalog.ClaimBuiltIn, Overrides: overrides}
+	if _, ok := source.(*n8n.Source); ok {
+		mount.Prefix = source.Name()
+	}
+	return mount
 }
 
 // typed adds the result type to results of built-in sources, because modern clients

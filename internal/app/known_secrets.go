@@ -76,6 +76,9 @@ func (k *knownSecrets) held(ctx context.Context, cfg *config.Config) ([]redact.K
 		redact.Known{Name: "admin-token", Value: k.admin},
 		redact.Known{Name: "embeddings.apiKey", Value: cfg.Embeddings.APIKey},
 		redact.Known{Name: "kb.semantic.apiKey", Value: cfg.Knowledge.Semantic.APIKey})
+	for _, i := range cfg.N8N {
+		known = append(known, redact.Known{Name: "n8n." + i.Name + ".apiKey", Value: i.APIKey})
+	}
 	names, err := k.vault.Names(ctx, "")
 	if err != nil {
 		return nil, err

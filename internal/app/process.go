@@ -120,6 +120,7 @@ type Process struct {
 	// learned holds what searches led to.
 	learned   *learn.Learner
 	knowledge knowledge
+	n8n       n8nInstances
 	// vectors holds the vectors of tools if the configuration names a model.
 	vectors vectorShelf
 	// instance identifies this process.

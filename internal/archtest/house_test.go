@@ -63,7 +63,7 @@ var house = map[string]row{
 	"learn":       {vocabulary + " search", fixtures},
 	"lock":        {vocabulary + " " + language, fixtures}, // it answers by itself
 	"logs":        {vocabulary, fixtures},
-	"n8n":         {vocabulary + " tokens", fixtures}, // its answers have a size in tokens
+	"n8n":         {vocabulary + " tokens", fixtures + " lang"}, // its answers have a size in tokens
 	"ratelimit":   {vocabulary, fixtures},
 	"record":      {vocabulary + " logs history tokens", fixtures}, // what bounds the lines of a flood; where calls are kept
 	"script":      {vocabulary, fixtures},

@@ -342,6 +342,9 @@ func (k *checkup) lead(l clients.Lead, reached bool) doctor.Lead {
 			if name == config.KnowledgeSource && !k.config.Knowledge.Off {
 				continue
 			}
+			if slices.ContainsFunc(k.config.N8N, func(i config.N8N) bool { return i.Name == name }) {
+				continue
+			}
 			if s := k.configured(name); s == nil || s.Disabled && !l.Disabled {
 				out.Strangers = append(out.Strangers, name)
 			}

@@ -43,6 +43,8 @@ func (c *command) servingFlags(cmd *cobra.Command, transport string) {
 	f.BoolVar(&c.flags.BehindProxy, "behind-proxy", false, c.say("listen beyond loopback without TLS, because a proxy before genkan has it"))
 	f.StringVar(&c.flags.TLSCert, "tls-cert", "", c.say("certificate `file`"))
 	f.StringVar(&c.flags.TLSKey, "tls-key", "", c.say("key `file`"))
+	f.StringVar(&c.flags.N8NURL, "n8n-url", "", c.say("`URL` of an n8n instance (or N8N_URL)"))
+	f.StringVar((*string)(&c.flags.N8NKey), "api-key", "", c.say("API `key` of the n8n instance; N8N_API_KEY keeps it out of process lists"))
 }
 
 // hideListener hides the flags of a listener from the help of a command that has

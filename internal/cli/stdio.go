@@ -70,7 +70,7 @@ func (c *command) stdio() *cobra.Command {
 			switch {
 			case transport == "http":
 				return c.serveHTTP(cmd.Context(), opt)
-			case standalone:
+			case standalone || c.ownN8N(only):
 				return c.serveClient(cmd.Context(), opt, client)
 			default:
 				return c.join(cmd.Context(), opt, client)
@@ -85,6 +85,13 @@ func (c *command) stdio() *cobra.Command {
 	cmd.Flags().StringSliceVar(&only, "only", nil, c.say("`server` to show to this client (repeatable, or with commas)"))
 	restricting(cmd, "only")
 	return cmd
+}
+
+// ownN8N reports whether the client gives this process an n8n instance of its own, which
+// a running genkan does not know.
+func (c *command) ownN8N(only []string) bool {
+	return c.flags.N8NURL != "" ||
+		slices.Contains(only, config.N8NSource) && os.Getenv("N8N_URL") != "" && os.Getenv("N8N_API_KEY") != ""
 }
 
 // workingDir returns the directory in which the client started this process; empty
@@ -171,6 +178,9 @@ func (c *command) configures(names []string) bool {
 	}
 	return !slices.ContainsFunc(names, func(name string) bool {
 		if name == config.KnowledgeSource && !cfg.Knowledge.Off {
+			return false
+		}
+		if slices.ContainsFunc(cfg.N8N, func(i config.N8N) bool { return i.Name == name }) {
 			return false
 		}
 		return !slices.ContainsFunc(cfg.Servers, func(s config.Server) bool { return s.Name == name && !s.Disabled })

@@ -92,6 +92,8 @@ type Config struct {
 	Embeddings Embeddings
 	// Knowledge is the knowledge base.
 	Knowledge Knowledge
+	// N8N are the n8n instances.
+	N8N []N8N
 	// Record is the call history.
 	Record Record
 	// Listing is for clients without an entry of their own.

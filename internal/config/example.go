@@ -245,6 +245,14 @@ const example = `# Genkan's configuration. Everything here is optional; what is 
 #    dimensions: 768
 #    weight: 0.3
 
+# n8n, whose workflows and executions genkan has tools for: n8n__list_workflows and
+# others. Several are a list, each with a name. Without a key here, N8N_URL and
+# N8N_API_KEY of the environment make one.
+#n8n:
+#  name: n8n
+#  url: http://127.0.0.1:5678
+#  apiKey: ${secret:N8N_API_KEY}
+
 # Named sets of servers and tools, each at /mcp/p/NAME. Without servers it has all;
 # tools are named as clients name them.
 #profiles:

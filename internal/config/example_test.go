@@ -115,6 +115,7 @@ func everyKey() []string {
 	add("embeddings", d.embeddingsFields(&Embeddings{}))
 	add("record", d.recordFields(&Record{}))
 	add(KnowledgeSource, d.knowledgeFields(&Knowledge{}))
+	add(N8NSource, d.n8nFields(&N8N{}))
 	add(KnowledgeSource+".semantic", d.embeddingsFields(&Embeddings{}))
 	add("clients.*", d.clientFields(&Client{}))
 	return keys

@@ -31,6 +31,7 @@ type layer struct {
 	learn        *bool
 	embeddings   Embeddings
 	knowledge    Knowledge
+	n8n          []N8N
 	record       Record
 	schemas      *string
 	servers      []Server
@@ -67,6 +68,7 @@ func (l layer) over(below layer) layer {
 		learn:        cmp.Or(l.learn, below.learn),
 		embeddings:   below.embeddings,
 		knowledge:    below.knowledge,
+		n8n:          withN8N(below.n8n, l.n8n),
 		record:       below.record,
 		schemas:      cmp.Or(l.schemas, below.schemas),
 		servers:      append(below.servers, l.servers...),
@@ -172,6 +174,7 @@ func (d *decoder) fileFields(l *layer) []field {
 		{"learn", func(n *node, at string) { d.flag(&l.learn, n, at) }},
 		{"embeddings", func(n *node, at string) { l.embeddings = d.embeddings(n, at, DefaultEmbeddingsWeight) }},
 		{KnowledgeSource, func(n *node, at string) { d.object(n, at, d.knowledgeFields(&l.knowledge)) }},
+		{N8NSource, func(n *node, at string) { l.n8n = d.n8n(n, at) }},
 		{"record", func(n *node, at string) { d.record(&l.record, n, at) }},
 		{"schemas", func(n *node, at string) { d.word(&l.schemas, n, at, schemas()) }},
 		{"profiles", func(n *node, at string) { l.profiles = d.profiles(n, at) }},

@@ -23,6 +23,9 @@ type Flags struct {
 	AllowedHosts    []string
 	BehindProxy     bool
 	TLSCert, TLSKey string
+	// N8NURL and N8NKey are an n8n instance.
+	N8NURL string
+	N8NKey gateway.Secret
 }
 
 // Sources resolve what the file refers to. A nil function resolves nothing.
@@ -150,6 +153,7 @@ func (l layer) config(all *problems) *Config {
 		Learn:        or(l.learn, true),
 		Embeddings:   l.embeddings,
 		Knowledge:    l.knowledge,
+		N8N:          l.n8n,
 		Record:       l.record.orDefaults(),
 		Servers:      l.servers,
 		Rejected:     l.rejected,
@@ -199,6 +203,13 @@ func fromEnvironment(lookup func(string) (string, bool), all *problems) layer {
 	})
 	get("LOG_LEVEL", func(v string) error { return set(&l.logLevel, among(logLevels()))(v) })
 	get("GENKAN_LANG", func(v string) error { return set(&l.lang, among(langs()))(v) })
+	// One without the other may be there for other programs.
+	if at, _ := lookup("N8N_URL"); at != "" {
+		if key, _ := lookup("N8N_API_KEY"); key != "" {
+			get("N8N_URL", checkURL)
+			l.n8n = []N8N{{Name: N8NSource, URL: at, APIKey: gateway.Secret(key)}}
+		}
+	}
 	get("CORS_ENABLED", func(v string) error {
 		w, err := among([]string{"true", "false", "1", "0"})(v)
 		if err != nil {
@@ -269,6 +280,14 @@ func fromFlags(f Flags, all *problems) layer {
 	}
 	if f.TLSKey != "" {
 		l.tlsKey = &f.TLSKey
+	}
+	if f.N8NURL != "" || f.N8NKey != "" {
+		if f.N8NURL == "" || f.N8NKey == "" {
+			flag("n8n-url", flawf("and --api-key belong together; give both"))
+		} else {
+			flag("n8n-url", checkURL(f.N8NURL))
+			l.n8n = []N8N{{Name: N8NSource, URL: f.N8NURL, APIKey: f.N8NKey}}
+		}
 	}
 	return l
 }

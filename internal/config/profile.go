@@ -108,6 +108,9 @@ func (d *decoder) checkReferences(l *layer) {
 	for _, s := range l.servers {
 		known["mcpServers."+s.Name] = true
 	}
+	for _, i := range l.n8n {
+		known["mcpServers."+i.Name] = true
+	}
 	for _, k := range d.from.Stored {
 		known["mcpServers."+k.Name] = true
 	}

@@ -15,6 +15,7 @@ var japanese = []map[string]string{
 	jaExecutions,
 	jaHistory,
 	jaMessages,
+	jaN8N,
 	jaServers,
 	jaSignIn, jaVault, jaImport,
 	jaStores, jaRegistry, jaDeclared, jaLearned, jaEmbed, jaPlugins, jaKnowledge, jaUpkeep, jaTools,
