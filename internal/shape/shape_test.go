@@ -14,6 +14,7 @@ import (
 	"genkan/internal/gateway"
 	"genkan/internal/jsonrpc"
 	"genkan/internal/shape"
+	"genkan/internal/testkit"
 	"genkan/internal/tokens"
 )
 
@@ -186,7 +187,7 @@ func TestTextOfTenMegabytesIsReadLineByLine(t *testing.T) {
 	t.Parallel()
 	h := open(t, shape.Budgets{Default: 100_000})
 	var b strings.Builder
-	for i := 0; b.Len() < 10<<20; i++ {
+	for i := 0; b.Len() < testkit.Count(2<<20, 10<<20); i++ {
 		fmt.Fprintf(&b, "%d the quick brown fox jumps over the lazy dog, 素早い茶色の狐\n", i)
 	}
 	text := b.String() + "the end"
@@ -211,9 +212,10 @@ func TestTextOfTenMegabytesIsReadLineByLine(t *testing.T) {
 func TestRowsAreReadInPages(t *testing.T) {
 	t.Parallel()
 	h := open(t, shape.Budgets{Default: 200_000})
-	text := rows(100_000)
+	count := testkit.Count(20_000, 100_000)
+	text := rows(count)
 	outline := h.outlined(t, callOf("anna"), textResult(text), 1800)
-	if !strings.Contains(outline, "/ array of 100000 items") || !strings.Contains(outline, `"customer 1"`) {
+	if !strings.Contains(outline, fmt.Sprintf("/ array of %d items", count)) || !strings.Contains(outline, `"customer 1"`) {
 		t.Error(outline)
 	}
 	args := propose(t, outline)
@@ -350,7 +352,8 @@ func TestImageOverTheBudgetIsDescribed(t *testing.T) {
 	if !strings.Contains(outline, `/mimeType "image/png"`) || !strings.Contains(outline, "/data string of 1.6 MB") {
 		t.Error(outline)
 	}
-	read, _ := h.readAll(t, "anna", 1000, propose(t, outline))
+	h.Shaper = shape.New(h.spool, shape.Budgets{Default: 100_000}, nil, slog.New(slog.DiscardHandler))
+	read, _ := h.readAll(t, "anna", 100_000, propose(t, outline))
 	if strings.Join(read, "") != data {
 		t.Error("the slices are not the data")
 	}
