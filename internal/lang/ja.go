@@ -13,6 +13,7 @@ var japanese = []map[string]string{
 	jaEdges,
 	jaExchange,
 	jaHistory,
+	jaResults,
 	jaMessages,
 	jaServers,
 	jaSignIn, jaVault, jaImport,

@@ -152,17 +152,17 @@ func TestWrongArgumentsSayWhatIsRight(t *testing.T) {
 	h := open(t, shape.Budgets{Default: 1000})
 	id := propose(t, h.outlined(t, callOf("anna"), textResult(`{"items":`+rows(500)+`,"n":1}`), 700))["id"]
 	for want, args := range map[string]map[string]any{
-		"id is missing":                      {},
-		"there is no stored result":          {"id": "x"},
+		"id is missing":                       {},
+		"there is no stored result":           {"id": "x"},
 		"has no key itms. Its keys are items": {"id": id, "pointer": "/itms"},
-		"array of 500 items":                 {"id": id, "pointer": "/items/500"},
-		"and has nothing in it":              {"id": id, "pointer": "/n/0"},
-		"must be a JSON Pointer":             {"id": id, "pointer": "items"},
-		"offset is 501":                      {"id": id, "pointer": "/items", "offset": 501},
-		"no part 4":                          {"id": id, "part": 4},
-		"unit must be":                       {"id": id, "unit": "words"},
-		"offset must be an integer":          {"id": id, "offset": -1},
-		"grep must be a string":              {"id": id, "grep": []string{}},
+		"array of 500 items":                  {"id": id, "pointer": "/items/500"},
+		"and has nothing in it":               {"id": id, "pointer": "/n/0"},
+		"must be a JSON Pointer":              {"id": id, "pointer": "items"},
+		"offset is 501":                       {"id": id, "pointer": "/items", "offset": 501},
+		"no part 4":                           {"id": id, "part": 4},
+		"unit must be":                        {"id": id, "unit": "words"},
+		"offset must be an integer":           {"id": id, "offset": -1},
+		"grep must be a string":               {"id": id, "grep": []string{}},
 	} {
 		_, err := h.read(t, "anna", args)
 		if err == nil || !strings.Contains(err.Error(), want) {
