@@ -95,7 +95,7 @@ func (p *part) setText(quoted []byte) {
 func (c *content) tokens() int {
 	total := 0
 	for i := range c.items {
-		total += c.items[i].tokens
+		total += c.items[i].tokens + 1 // clients put something between the items
 	}
 	if c.structured != nil {
 		total = max(total, c.structured.tokens)

@@ -184,6 +184,17 @@ func sizeOfTool(tool *gateway.Tool) int {
 
 // shape returns the outline of a result that may be over the budget, or the result.
 func (s *Shaper) shape(ctx context.Context, call *gateway.Call, result *gateway.Result, budget int) *gateway.Result {
+	whole := func(err error) *gateway.Result {
+		s.log.LogAttrs(ctx, slog.LevelWarn, "a large result could not be stored and was sent whole",
+			slog.String("tool", call.Tool.Exposed), slog.Int("bytes", len(result.Raw)), slog.Any("error", err))
+		return result
+	}
+	// Texts are decoded.
+	giveBack, err := call.Borrow(len(result.Raw))
+	if err != nil {
+		return whole(err)
+	}
+	defer giveBack()
 	c := split(result.Raw)
 	all := c.tokens()
 	if all <= budget {
@@ -194,9 +205,7 @@ func (s *Shaper) shape(ctx context.Context, call *gateway.Call, result *gateway.
 	}
 	id, err := s.spool.Put(call.Identity.ClientID, result.Raw)
 	if err != nil {
-		s.log.LogAttrs(ctx, slog.LevelWarn, "a large result could not be stored and was sent whole",
-			slog.String("tool", call.Tool.Exposed), slog.Int("bytes", len(result.Raw)), slog.Any("error", err))
-		return result
+		return whole(err)
 	}
 	// A client refuses structured content that does not fit the schema, unless it is an
 	// error. The tools that call others have no schema.

@@ -185,9 +185,9 @@ func (h *house) outlined(t testing.TB, call *gateway.Call, raw []byte, most int)
 
 func TestTextOfTenMegabytesIsReadLineByLine(t *testing.T) {
 	t.Parallel()
-	h := open(t, shape.Budgets{Default: 100_000})
+	h := open(t, shape.Budgets{Default: 30_000})
 	var b strings.Builder
-	for i := 0; b.Len() < testkit.Count(2<<20, 10<<20); i++ {
+	for i := 0; b.Len() < testkit.Count(512<<10, 10<<20); i++ {
 		fmt.Fprintf(&b, "%d the quick brown fox jumps over the lazy dog, 素早い茶色の狐\n", i)
 	}
 	text := b.String() + "the end"
@@ -200,7 +200,7 @@ func TestTextOfTenMegabytesIsReadLineByLine(t *testing.T) {
 	args := propose(t, outline)
 	delete(args, "offset")
 	delete(args, "limit")
-	data, last := h.readAll(t, "anna", 100_000, args)
+	data, last := h.readAll(t, "anna", 30_000, args)
 	if strings.Join(data, "") != text {
 		t.Error("the slices are not the text")
 	}
@@ -211,8 +211,8 @@ func TestTextOfTenMegabytesIsReadLineByLine(t *testing.T) {
 
 func TestRowsAreReadInPages(t *testing.T) {
 	t.Parallel()
-	h := open(t, shape.Budgets{Default: 200_000})
-	count := testkit.Count(20_000, 100_000)
+	h := open(t, shape.Budgets{Default: 30_000})
+	count := testkit.Count(4000, 100_000)
 	text := rows(count)
 	outline := h.outlined(t, callOf("anna"), textResult(text), 1800)
 	if !strings.Contains(outline, fmt.Sprintf("/ array of %d items", count)) || !strings.Contains(outline, `"customer 1"`) {
@@ -223,7 +223,7 @@ func TestRowsAreReadInPages(t *testing.T) {
 		t.Error("no page is proposed", args)
 	}
 	delete(args, "limit")
-	data, _ := h.readAll(t, "anna", 200_000, args)
+	data, _ := h.readAll(t, "anna", 30_000, args)
 	var items []json.RawMessage
 	for _, page := range data {
 		var some []json.RawMessage
@@ -245,7 +245,7 @@ func TestRowsAreReadInPages(t *testing.T) {
 		}
 	}
 	args["unit"] = "bytes"
-	if data, _ = h.readAll(t, "anna", 200_000, args); strings.Join(data, "") != text {
+	if data, _ = h.readAll(t, "anna", 30_000, args); strings.Join(data, "") != text {
 		t.Error("the bytes are not the text")
 	}
 }
@@ -347,9 +347,9 @@ func TestImagesAreKept(t *testing.T) {
 func TestImageOverTheBudgetIsDescribed(t *testing.T) {
 	t.Parallel()
 	h := open(t, shape.Budgets{Default: 1000})
-	data := base64.StdEncoding.EncodeToString(bytes.Repeat([]byte("0123456789ab"), 100_000))
+	data := base64.StdEncoding.EncodeToString(bytes.Repeat([]byte("0123456789ab"), 70_000))
 	outline := h.outlined(t, callOf("anna"), []byte(`{"content":[{"type":"image","mimeType":"image/png","data":"`+data+`"}]}`), 600)
-	if !strings.Contains(outline, `/mimeType "image/png"`) || !strings.Contains(outline, "/data string of 1.6 MB") {
+	if !strings.Contains(outline, `/mimeType "image/png"`) || !strings.Contains(outline, "/data string of 1.1 MB") {
 		t.Error(outline)
 	}
 	h.Shaper = shape.New(h.spool, shape.Budgets{Default: 100_000}, nil, slog.New(slog.DiscardHandler))
@@ -363,7 +363,7 @@ func TestManySmallItemsAreKeptFromTheFirstOn(t *testing.T) {
 	t.Parallel()
 	h := open(t, shape.Budgets{Default: 2000})
 	var items []string
-	for i := range 2000 {
+	for i := range 600 {
 		items = append(items, fmt.Sprintf(`{"type":"text","text":"item %d"}`, i))
 	}
 	raw := []byte(`{"content":[` + strings.Join(items, ",") + `]}`)
