@@ -185,7 +185,8 @@ func (h *house) outlined(t testing.TB, call *gateway.Call, raw []byte, most int)
 
 func TestTextOfTenMegabytesIsReadLineByLine(t *testing.T) {
 	t.Parallel()
-	h := open(t, shape.Budgets{Default: 30_000})
+	budget := testkit.Count(30_000, 400_000)
+	h := open(t, shape.Budgets{Default: budget})
 	var b strings.Builder
 	for i := 0; b.Len() < testkit.Count(512<<10, 10<<20); i++ {
 		fmt.Fprintf(&b, "%d the quick brown fox jumps over the lazy dog, 素早い茶色の狐\n", i)
@@ -200,7 +201,7 @@ func TestTextOfTenMegabytesIsReadLineByLine(t *testing.T) {
 	args := propose(t, outline)
 	delete(args, "offset")
 	delete(args, "limit")
-	data, last := h.readAll(t, "anna", 30_000, args)
+	data, last := h.readAll(t, "anna", budget, args)
 	if strings.Join(data, "") != text {
 		t.Error("the slices are not the text")
 	}
@@ -211,7 +212,8 @@ func TestTextOfTenMegabytesIsReadLineByLine(t *testing.T) {
 
 func TestRowsAreReadInPages(t *testing.T) {
 	t.Parallel()
-	h := open(t, shape.Budgets{Default: 30_000})
+	budget := testkit.Count(30_000, 400_000)
+	h := open(t, shape.Budgets{Default: budget})
 	count := testkit.Count(4000, 100_000)
 	text := rows(count)
 	outline := h.outlined(t, callOf("anna"), textResult(text), 1800)
@@ -223,7 +225,7 @@ func TestRowsAreReadInPages(t *testing.T) {
 		t.Error("no page is proposed", args)
 	}
 	delete(args, "limit")
-	data, _ := h.readAll(t, "anna", 30_000, args)
+	data, _ := h.readAll(t, "anna", budget, args)
 	var items []json.RawMessage
 	for _, page := range data {
 		var some []json.RawMessage
@@ -245,7 +247,7 @@ func TestRowsAreReadInPages(t *testing.T) {
 		}
 	}
 	args["unit"] = "bytes"
-	if data, _ = h.readAll(t, "anna", 30_000, args); strings.Join(data, "") != text {
+	if data, _ = h.readAll(t, "anna", budget, args); strings.Join(data, "") != text {
 		t.Error("the bytes are not the text")
 	}
 }
