@@ -68,7 +68,7 @@ var house = map[string]row{
 	"record":      {vocabulary + " logs history tokens", fixtures}, // what bounds the lines of a flood; where calls are kept
 	"script":      {vocabulary, fixtures},
 	"search":      {vocabulary, fixtures},
-	"shape":       {vocabulary, fixtures},
+	"shape":       {vocabulary + " privatedir tokens", fixtures},
 	"signin":      {vocabulary, fixtures + " vault"},
 	"tasks":       {vocabulary + " seal", fixtures},
 	"upstream":    {vocabulary + " launch", fixtures},

@@ -40,6 +40,9 @@ type Call struct {
 	Attempts       int
 	Timing         Timing
 	Sent, Answered []byte
+	// Saved is how many tokens the caller was spared because the answer was stored and
+	// its outline returned.
+	Saved int
 	// Forwarded is set if the call became another call, which is recorded instead of
 	// it.
 	Forwarded bool
@@ -113,10 +116,13 @@ type ExecuteOptions struct {
 	// NoRetries is never.
 	Retries    int
 	RetryDelay time.Duration
+	// Budget is how many tokens the answer may have; NoBudget is any number. A larger
+	// answer is stored, and its outline is returned.
+	Budget int
 }
 
-// NoRetries asks for one attempt only.
-const NoRetries = -1
+// NoRetries asks for one attempt only, and NoBudget for the whole answer.
+const NoRetries, NoBudget = -1, -1
 
 // OnSignOfLife sets the function that SignOfLife calls; execute extends the
 // deadline with it.

@@ -14,6 +14,7 @@ var japanese = []map[string]string{
 	jaExchange,
 	jaExecutions,
 	jaHistory,
+	jaResults,
 	jaMessages,
 	jaN8N,
 	jaServers,

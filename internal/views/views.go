@@ -35,6 +35,9 @@ type Options struct {
 	Config *config.Config
 	// Mounts are the sources, in the order in which clients see them.
 	Mounts []catalog.Mount
+	// Always are sources whose tools are in every view, also in that of a single server
+	// and in search mode. They are not searched.
+	Always []catalog.Mount
 	// Guide returns the source with the tools for searching a view.
 	Guide func(view gateway.View) gateway.Source
 	// Learned knows which tools searches led to.
@@ -71,6 +74,7 @@ func (v *Views) newEntry(mounts []catalog.Mount) entry {
 			external++
 		}
 	}
+	mounts = append(slices.Clone(mounts), v.opt.Always...)
 	return entry{catalog.New(mounts, v.opt.Config.PageSize, v.opt.Log), external > 1}
 }
 

@@ -114,6 +114,36 @@ func TestWhatAViewShows(t *testing.T) {
 	}
 }
 
+// TestWhatIsAlwaysShown: some tools are in every view, without changing the names of the
+// others, and no search finds them.
+func TestWhatIsAlwaysShown(t *testing.T) {
+	v, _ := house(config.Config{Profiles: []config.Profile{{Name: "work", Servers: []string{"a"}}}})
+	opt := v.opt
+	opt.Always = []catalog.Mount{mount(&source{"results", []string{"read_result"}}, "")}
+	v = New(opt)
+	for view, want := range map[gateway.View]string{
+		{}:                                   "a__read a__write b__send find_items read_result",
+		{Servers: gateway.NewServerSet("a")}: "read read_result write",
+		{Profile: "work"}:                    "a__read a__write read_result",
+		{Mode: gateway.ModeSearch}:           "read_result search_tools",
+	} {
+		if got := names(t, v, view); got != want {
+			t.Errorf("%+v shows %s, want %s", view, got, want)
+		}
+	}
+	if v.Has(gateway.View{Servers: gateway.NewServerSet("results")}) {
+		t.Error("what is always shown has a view of its own")
+	}
+	if servers := v.ServerNames(gateway.View{}); slices.Contains(servers, "results") {
+		t.Error(servers)
+	}
+	for _, hit := range v.Search(t.Context(), gateway.Identity{}, gateway.View{}, search.Query{Text: "read_result", Limit: 10}).Hits {
+		if hit.Server == "results" {
+			t.Error("read_result was found")
+		}
+	}
+}
+
 // TestPlace: what the configuration says of a client and a profile counts where the
 // client does not say it.
 func TestPlace(t *testing.T) {

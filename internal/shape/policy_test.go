@@ -1,0 +1,172 @@
+package shape_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"genkan/internal/gateway"
+	"genkan/internal/jsonrpc"
+	"genkan/internal/shape"
+)
+
+func TestAnswerWithinTheBudgetPassesUntouched(t *testing.T) {
+	h := open(t, shape.Budgets{})
+	for _, raw := range [][]byte{textResult("short"), textResult(rows(200)), textResult(strings.Repeat("word ", 15_000))} {
+		call := callOf("anna")
+		result := &gateway.Result{Raw: raw}
+		handler := h.Middleware(gateway.HandlerFunc(func(context.Context, *gateway.Call) (*gateway.Result, error) { return result, nil }))
+		call.Tool.Source = &server{}
+		if got, err := handler.Handle(t.Context(), call); got != result || err != nil {
+			t.Errorf("%d bytes: another result, %v", len(raw), err)
+		}
+		if n := testing.AllocsPerRun(10, func() { _, _ = handler.Handle(t.Context(), call) }); n != 0 {
+			t.Errorf("%d bytes: %v allocations", len(raw), n)
+		}
+	}
+	if h.spool.Size() != 0 {
+		t.Error("something was stored")
+	}
+}
+
+func TestOnlyAgentsGetOutlines(t *testing.T) {
+	t.Parallel()
+	h := open(t, shape.Budgets{Default: 1000})
+	raw := textResult(rows(500))
+	for name, c := range map[string]struct {
+		change func(*gateway.Call)
+		want   bool
+	}{
+		"MCP over HTTP":              {func(c *gateway.Call) {}, true},
+		"MCP over stdio":             {func(c *gateway.Call) { c.Via = "stdio" }, true},
+		"REST":                       {func(c *gateway.Call) { c.Via = "rest" }, false},
+		"REST with a budget":         {func(c *gateway.Call) { c.Via, c.Options.Budget = "rest", 2000 }, true},
+		"routes of items":            {func(c *gateway.Call) { c.Via = "items" }, false},
+		"a workflow's call":          {func(c *gateway.Call) { c.Parent = callOf("anna") }, false},
+		"a call through call_tool":   {func(c *gateway.Call) { c.Parent, c.Included = callOf("anna"), true }, true},
+		"a resource":                 {func(c *gateway.Call) { c.Method = "resources/read" }, false},
+		"an agent without a budget":  {func(c *gateway.Call) { c.Options.Budget = gateway.NoBudget }, false},
+		"a tool without a budget":    {func(c *gateway.Call) { c.Tool.Options.Budget = gateway.NoBudget }, false},
+		"a tool with a large budget": {func(c *gateway.Call) { c.Tool.Options.Budget = 100_000 }, false},
+		"a tool that says its size": {func(c *gateway.Call) {
+			c.Tool.Definition = []byte(`{"_meta":{"anthropic/maxResultSizeChars":100000}}`)
+		}, false},
+		"a tool that says a small size": {func(c *gateway.Call) {
+			c.Tool.Definition = []byte(`{"_meta":{"anthropic/maxResultSizeChars":1000}}`)
+		}, true},
+	} {
+		call := callOf("anna")
+		c.change(call)
+		if got := !bytes.Equal(h.pass(t, call, raw).Raw, raw); got != c.want {
+			t.Errorf("%s: an outline is %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+func TestBudgetIsThatOfTheClient(t *testing.T) {
+	t.Parallel()
+	h := open(t, shape.Budgets{Clients: map[string]int{"small": 2000, "any": gateway.NoBudget}})
+	raw := textResult(rows(500)) // about 15,000 tokens
+	for client, want := range map[string]bool{"claude-code 2.1.0": true, "Cursor 1.0": false, "small": true, "any 3": false} {
+		call := callOf("anna")
+		call.Session = &gateway.Session{Client: client}
+		if got := !bytes.Equal(h.pass(t, call, raw).Raw, raw); got != want {
+			t.Errorf("%s: an outline is %v, want %v", client, got, want)
+		}
+		name, version, _ := strings.Cut(client, " ")
+		info, _ := json.Marshal(map[string]any{"name": name, "version": version})
+		params, err := jsonrpc.ScanParams([]byte(`{"name":"x","_meta":{"io.modelcontextprotocol/clientInfo":` + string(info) + `}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		call = callOf("anna")
+		call.Params = params
+		if got := !bytes.Equal(h.pass(t, call, raw).Raw, raw); got != want {
+			t.Errorf("%s, modern: an outline is %v, want %v", client, got, want)
+		}
+	}
+}
+
+func TestToolWithAnOutputSchemaAnswersWithAnErrorThatIsNone(t *testing.T) {
+	t.Parallel()
+	h := open(t, shape.Budgets{Default: 1000})
+	raw := []byte(`{"content":[],"structuredContent":{"rows":` + rows(500) + `}}`)
+	call := callOf("anna")
+	call.Tool.Definition = []byte(`{"outputSchema":{"type":"object"}}`)
+	result := h.pass(t, call, raw)
+	if outline := texts(t, result)[0]; !result.IsError || string(jsonrpc.Lookup(result.Raw, "isError")) != "true" || !strings.HasPrefix(outline, "The call succeeded") {
+		t.Errorf("%s", result.Raw)
+	}
+	call.Parent, call.Included = callOf("anna"), true
+	if result := h.pass(t, call, raw); result.IsError {
+		t.Error("call_tool has no output schema, but answers with an error")
+	}
+}
+
+func TestFailureStaysOne(t *testing.T) {
+	t.Parallel()
+	h := open(t, shape.Budgets{Default: 1000})
+	source := &server{}
+	call := callOf("anna")
+	call.Tool.Source = source
+	result, err := h.Middleware(gateway.HandlerFunc(func(context.Context, *gateway.Call) (*gateway.Result, error) {
+		return &gateway.Result{Raw: append(bytes.TrimSuffix(textResult(rows(500)), []byte("}")), `,"isError":true}`...), IsError: true}, nil
+	})).Handle(t.Context(), call)
+	if err != nil || !result.IsError || strings.Contains(string(result.Raw), "succeeded") {
+		t.Errorf("%v, %.200s", err, result.Raw)
+	}
+}
+
+func TestGrepFindsLinesAndValues(t *testing.T) {
+	t.Parallel()
+	h := open(t, shape.Budgets{Default: 1000})
+	read := func(raw []byte, args map[string]any) []string {
+		t.Helper()
+		args["id"] = propose(t, h.outlined(t, callOf("anna"), raw, 700))["id"]
+		result, err := h.read(t, "anna", args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return texts(t, result)
+	}
+	lines := strings.Repeat("nothing here\n", 2000) + "The Needle\n" + strings.Repeat("nothing here\n", 2000)
+	if got := read(textResult(lines), map[string]any{"grep": "needle"}); got[0] != "2000: The Needle\n" {
+		t.Error(got)
+	}
+	json := `{"list":` + rows(1000) + `,"deep":{"a/b":["x","caf\u00e9 \"NEEDLE\""]}}`
+	if got := read(textResult(json), map[string]any{"grep": `é "needle"`}); got[0] != "/deep/a~1b/1 café \"NEEDLE\"\n" {
+		t.Error(got)
+	}
+	if got := read(textResult(json), map[string]any{"grep": "customer 77", "limit": 2}); got[0] != "/list/77/name customer 77\n/list/770/name customer 770\n" || !strings.Contains(got[1], `"total":11`) || !strings.Contains(got[1], "offset: 2") {
+		t.Error(got)
+	}
+	if got := read(textResult(json), map[string]any{"grep": "nowhere"}); got[0] != "" || !strings.Contains(got[1], "Nothing matches") {
+		t.Error(got)
+	}
+}
+
+func TestWrongArgumentsSayWhatIsRight(t *testing.T) {
+	t.Parallel()
+	h := open(t, shape.Budgets{Default: 1000})
+	id := propose(t, h.outlined(t, callOf("anna"), textResult(`{"items":`+rows(500)+`,"n":1}`), 700))["id"]
+	for want, args := range map[string]map[string]any{
+		"id is missing":                       {},
+		"there is no stored result":           {"id": "x"},
+		"has no key itms. Its keys are items": {"id": id, "pointer": "/itms"},
+		"array of 500 items":                  {"id": id, "pointer": "/items/500"},
+		"and has nothing in it":               {"id": id, "pointer": "/n/0"},
+		"must be a JSON Pointer":              {"id": id, "pointer": "items"},
+		"offset is 501":                       {"id": id, "pointer": "/items", "offset": 501},
+		"no part 4":                           {"id": id, "part": 4},
+		"unit must be":                        {"id": id, "unit": "words"},
+		"offset must be an integer":           {"id": id, "offset": -1},
+		"grep must be a string":               {"id": id, "grep": []string{}},
+	} {
+		_, err := h.read(t, "anna", args)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: %v, want %s", args, err, want)
+		}
+	}
+}
