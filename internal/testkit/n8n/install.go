@@ -35,9 +35,12 @@ type installation struct {
 	node string
 	// dir has the folder node_modules.
 	dir string
-	// took is how long installing took, 0 if it was there.
+	// took is how long installing took, when it was installed.
 	took time.Duration
 }
+
+// tookFile keeps how long installing took, beside node_modules.
+const tookFile = "installed-in"
 
 // script is the file that Node runs.
 func (i installation) script() string {
@@ -71,7 +74,8 @@ func install(ctx context.Context, say func(format string, args ...any)) (install
 		return installation{}, err
 	}
 	done := installation{node: node, dir: filepath.Join(cache, fmt.Sprintf("n8n-%x", sha256.Sum256(serverManifest))[:4+12])}
-	if _, err := os.Stat(done.dir); !errors.Is(err, os.ErrNotExist) {
+	if took, err := os.ReadFile(filepath.Join(done.dir, tookFile)); !errors.Is(err, os.ErrNotExist) {
+		done.took, _ = time.ParseDuration(string(took))
 		return done, err
 	}
 	say("installing n8n into %s: it takes two to ten minutes and about 2 GB", done.dir)
@@ -79,6 +83,9 @@ func install(ctx context.Context, say func(format string, args ...any)) (install
 		return installation{}, err
 	}
 	done.took = time.Since(start)
+	if err := os.WriteFile(filepath.Join(done.dir, tookFile), []byte(done.took.String()), 0o600); err != nil {
+		return installation{}, err
+	}
 	say("installed n8n in %v", done.took.Round(time.Second))
 	return done, nil
 }
@@ -120,24 +127,24 @@ func findNode(ctx context.Context, modules string) (string, error) {
 	return "", fmt.Errorf("n8n needs Node %d; on %s/%s install it by hand and put it into PATH", nodeMajor, runtime.GOOS, runtime.GOARCH)
 }
 
-// installServer installs beside the place first: an installation that was cut
-// short must not look like one. What was downloaded stays for the next attempt
-// until one succeeds.
+// installServer installs n8n. What was downloaded stays for the next attempt until
+// one succeeds. An installation that was cut short has no tookFile, and the next
+// one replaces it.
 func installServer(ctx context.Context, i installation, tools string, say func(format string, args ...any)) error {
-	draft, store := i.dir+"-draft", i.dir+"-store"
-	if err := os.RemoveAll(draft); err != nil {
+	store := i.dir + "-store"
+	if err := os.RemoveAll(i.dir); err != nil {
 		return err
 	}
-	if err := os.Mkdir(draft, 0o755); err != nil {
+	if err := os.Mkdir(i.dir, 0o755); err != nil {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(draft, "package.json"), serverManifest, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(i.dir, "package.json"), serverManifest, 0o600); err != nil {
 		return err
 	}
 	home := filepath.Dir(filepath.Dir(i.node))
 	cmd := exec.CommandContext(ctx, i.node, filepath.Join(tools, "pnpm", "bin", "pnpm.cjs"), "install",
 		"--node-linker=hoisted", "--store-dir="+store, "--reporter=append-only", "--ignore-workspace")
-	cmd.Dir = draft
+	cmd.Dir = i.dir
 	cmd.Env = append(os.Environ(),
 		"PATH="+filepath.Join(home, "bin")+string(os.PathListSeparator)+os.Getenv("PATH"),
 		"npm_config_nodedir="+home, // has the headers that native modules are compiled with
@@ -157,9 +164,6 @@ func installServer(ctx context.Context, i installation, tools string, say func(f
 	<-told
 	if err != nil {
 		return fmt.Errorf("pnpm cannot install n8n: %w\n%s", err, log.String())
-	}
-	if err := os.Rename(draft, i.dir); err != nil {
-		return err
 	}
 	return os.RemoveAll(store)
 }

@@ -8,6 +8,7 @@ package n8n
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -16,7 +17,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -43,12 +43,13 @@ type Instance struct {
 	APIKey string
 	// Dir is its N8N_USER_FOLDER, or "" if the instance is not ours.
 	Dir string
-	// Installed is how long installing it took, 0 if it was in the cache; Started
-	// is how long it took until it was ready.
+	// Installed is how long installing it took, perhaps long ago; Started is how
+	// long it took until it was ready.
 	Installed, Started time.Duration
 
 	installation installation
 	pid          int
+	session      http.Header // the owner's
 	http         *http.Client
 }
 
@@ -185,6 +186,7 @@ func environment(dir, node, port, broker string) []string {
 		"N8N_PERSONALIZATION_ENABLED=false",
 		"N8N_HIRING_BANNER_ENABLED=false",
 		"N8N_DYNAMIC_BANNERS_ENABLED=false",
+		"N8N_DISABLED_MODULES=mcp-registry", // it downloads a list
 		"N8N_COMMUNITY_PACKAGES_ENABLED=false",
 		"N8N_LICENSE_AUTO_RENEW_ENABLED=false",
 		"EXTERNAL_FRONTEND_HOOKS_URLS=",
@@ -210,7 +212,7 @@ func freePort(t *testing.T) string {
 func (i *Instance) setUp(t *testing.T) {
 	t.Helper()
 	owner, _ := json.Marshal(map[string]string{
-		"email": "owner@example.com", "firstName": "Test", "lastName": "Owner", "password": "Loopback-" + strconv.Itoa(i.pid),
+		"email": "owner@example.com", "firstName": "Test", "lastName": "Owner", "password": "Aa1" + rand.Text(),
 	})
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, i.URL+"/rest/owner/setup", bytes.NewReader(owner))
 	if err != nil {
@@ -226,29 +228,31 @@ func (i *Instance) setUp(t *testing.T) {
 	if err != nil || resp.StatusCode != http.StatusOK {
 		t.Fatalf("the owner cannot be made: %d %v %s", resp.StatusCode, err, answer)
 	}
-	session := http.Header{}
+	i.session = http.Header{}
 	for _, c := range resp.Cookies() {
-		session.Add("Cookie", c.Name+"="+c.Value)
+		i.session.Add("Cookie", c.Name+"="+c.Value)
 	}
-	var scopes struct {
-		Data []string `json:"data"`
-	}
-	i.internal(t, http.MethodGet, "/rest/api-keys/scopes", session, nil, &scopes)
-	var made struct {
-		Data struct {
-			RawAPIKey string `json:"rawApiKey"`
-		} `json:"data"`
-	}
-	i.internal(t, http.MethodPost, "/rest/api-keys", session, map[string]any{"label": "tests", "expiresAt": nil, "scopes": scopes.Data}, &made)
-	if i.APIKey = made.Data.RawAPIKey; i.APIKey == "" {
+	var scopes struct{ Data []string }
+	i.internal(t, http.MethodGet, "/rest/api-keys/scopes", nil, &scopes)
+	i.APIKey = i.Key(t, scopes.Data...)
+}
+
+// Key makes an API key with some scopes, such as "workflow:read". The instance must
+// be ours.
+func (i *Instance) Key(t *testing.T, scopes ...string) string {
+	t.Helper()
+	var made struct{ Data struct{ RawAPIKey string } }
+	i.internal(t, http.MethodPost, "/rest/api-keys", map[string]any{"label": rand.Text(), "expiresAt": nil, "scopes": scopes}, &made)
+	if made.Data.RawAPIKey == "" {
 		t.Fatal("n8n made no API key")
 	}
+	return made.Data.RawAPIKey
 }
 
 // internal calls the API that n8n's own pages use.
-func (i *Instance) internal(t *testing.T, method, path string, header http.Header, body, into any) {
+func (i *Instance) internal(t *testing.T, method, path string, body, into any) {
 	t.Helper()
-	status, answer, err := i.try(t.Context(), method, path, header, body)
+	status, answer, err := i.try(t.Context(), method, path, i.session, body)
 	if err != nil || status != http.StatusOK {
 		t.Fatalf("%s %s: %d %v %s", method, path, status, err, answer)
 	}
