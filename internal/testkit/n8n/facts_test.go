@@ -64,7 +64,8 @@ func (l *lab) executions(t *testing.T) {
 		}
 		return fmt.Sprintf("`%v`", last.Error["message"])
 	})
-	for name, want := range map[string]string{"Code throws": "Cannot read properties of undefined", "Stop and Error": "Order total is negative"} {
+	for _, c := range [][2]string{{"Code throws", "Cannot read properties of undefined"}, {"Stop and Error", "Order total is negative"}} {
+		name, want := c[0], c[1]
 		l.report.fact(t, "an error: "+name, func(t *testing.T) string {
 			message := fmt.Sprint(read(t, name, "error").Data.ResultData.Error["message"])
 			if !strings.Contains(message, want) {
@@ -136,13 +137,13 @@ func (l *lab) refusals(t *testing.T) {
 	defer l.Delete(t, id)
 	at := "/workflows/" + id
 	for _, c := range []struct{ method, path, verb string }{{http.MethodPost, "/workflows", "create"}, {http.MethodPut, at, "update"}} {
-		for key, answer := range map[string]string{
-			"name":        "request/body must have required property 'name'",
-			"nodes":       "request/body must have required property 'nodes'",
-			"connections": "request/body/connections must be object",
-			"settings":    "request/body must have required property 'settings'",
+		for _, missing := range [][2]string{
+			{"name", "request/body must have required property 'name'"},
+			{"nodes", "request/body must have required property 'nodes'"},
+			{"connections", "request/body/connections must be object"},
+			{"settings", "request/body must have required property 'settings'"},
 		} {
-			l.refused(t, c.verb+" without "+key, c.method, c.path, whole.with(key, nil), 400, `{"message":"`+answer+`"}`)
+			l.refused(t, c.verb+" without "+missing[0], c.method, c.path, whole.with(missing[0], nil), 400, `{"message":"`+missing[1]+`"}`)
 		}
 		l.report.fact(t, c.verb+": keys that are read-only", func(t *testing.T) string {
 			var keys []string

@@ -31,7 +31,7 @@ const (
 	// installPatience is how long installing may take, startPatience how long n8n
 	// may take until it is ready, stopPatience until it has ended.
 	installPatience = 30 * time.Minute
-	startPatience   = 3 * time.Minute
+	startPatience   = 5 * time.Minute
 	stopPatience    = 20 * time.Second
 )
 

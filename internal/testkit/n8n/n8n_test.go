@@ -2,7 +2,10 @@ package n8n
 
 import (
 	"encoding/json"
+	"fmt"
+	"io/fs"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -22,8 +25,14 @@ type lab struct {
 // TestRealN8n checks what is written about n8n's API against a real one. The
 // subtests share it.
 func TestRealN8n(t *testing.T) {
-	l := &lab{report: &report{start: time.Now()}}
+	l := &lab{Instance: &Instance{}}
+	t.Cleanup(func() {
+		if left := group(l.pid); l.Own() && len(left) > 0 {
+			t.Errorf("processes are left: %v", left)
+		}
+	})
 	l.Instance = Start(t)
+	l.report = &report{start: time.Now().Add(-l.Started)}
 	t.Run("reads", func(t *testing.T) {
 		if l.Own() {
 			l.prepare(t)
@@ -221,4 +230,75 @@ func decode[T any](t *testing.T, raw []byte) (v T) {
 		t.Fatal(err)
 	}
 	return v
+}
+
+// A second process waits until the first has installed.
+func TestTakeLockWaits(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	first, err := takeLock(t.Context(), path, t.Logf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := make(chan struct{})
+	taken := make(chan error)
+	go func() {
+		second, err := takeLock(t.Context(), path, func(string, ...any) { close(told) })
+		if err == nil {
+			second()
+		}
+		taken <- err
+	}()
+	<-told
+	select {
+	case <-taken:
+		t.Fatal("the lock is taken twice")
+	default:
+	}
+	first()
+	if err := <-taken; err != nil {
+		t.Fatal(err)
+	}
+}
+
+// n8n gets nothing of the user's environment, and listens on loopback only.
+func TestEnvironment(t *testing.T) {
+	t.Setenv("N8N_ENCRYPTION_KEY", "theirs")
+	env := strings.Join(environment("/dir", "/node/bin", "1", "2"), "\n")
+	if strings.Contains(env, "theirs") || !strings.Contains(env, "N8N_LISTEN_ADDRESS=127.0.0.1\n") || !strings.Contains(env, "N8N_RUNNERS_BROKER_LISTEN_ADDRESS=127.0.0.1\n") {
+		t.Error(env)
+	}
+}
+
+// Of a long log the end is kept.
+func TestTail(t *testing.T) {
+	var log tail
+	for i := range 2 * tailSize {
+		_, _ = fmt.Fprintln(&log, i)
+	}
+	if got := log.String(); len(got) != tailSize || !strings.HasSuffix(got, fmt.Sprintf("\n%d\n", 2*tailSize-1)) {
+		t.Errorf("%d bytes: …%q", len(got), got[max(0, len(got)-20):])
+	}
+}
+
+// Every workflow that Prepare makes can be read, and those that it can start have
+// a webhook of their own.
+func TestWorkflowFiles(t *testing.T) {
+	files, err := fs.Glob(workflowFiles, "workflows/*.json")
+	if err != nil || len(files) != 12 {
+		t.Fatal(files, err)
+	}
+	seen := map[string]string{"": ""}
+	for _, file := range files {
+		raw, err := workflowFiles.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := decode[Workflow](t, raw).webhook()
+		if other := seen[path]; other != "" || path != "" && !strings.HasPrefix(path, "genkan-e2e-") {
+			t.Errorf("%s: the path %q (%s has it as well)", file, path, other)
+		}
+		if path != "" {
+			seen[path] = file
+		}
+	}
 }

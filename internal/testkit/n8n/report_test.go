@@ -59,20 +59,20 @@ func (r *report) finish(t *testing.T, i *Instance) {
 	}
 	summary := fmt.Sprintf("%d facts hold, %d fail, %d are skipped", counts["holds"], counts["FAILS"], counts["skipped"])
 	t.Log(summary)
+	if !*write {
+		return
+	}
 	if !i.Own() {
-		return // it says nothing about the version that is pinned
+		t.Fatal("the report is about the n8n that this starts; unset N8N_URL")
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "n8n %s, Node %d, %s/%s with %d cores: installed once in %v, ready after %.0f s, all of this in %.0f s.\n", i.version(t), nodeMajor,
+	fmt.Fprintf(&b, "n8n %s, Node %d, %s/%s with %d cores: installed once in %v, ready after %.0f s, all of this in %.0f s without installing.\n", i.version(t), nodeMajor,
 		runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), i.Installed.Round(time.Second), i.Started.Seconds(), time.Since(r.start).Seconds())
 	fmt.Fprintf(&b, "The installation has %d MB on the disk, the instance's folder %d MB; its processes had %d MB in memory at their highest.\n", megabytes(t, i.installation.dir), megabytes(t, i.Dir), i.peakMemory())
 	t.Log(b.String())
 	fmt.Fprintf(&b, "\n%s.\n\n| what | | seen | ms |\n|---|---|---|---:|\n", summary)
 	for _, one := range r.rows {
 		fmt.Fprintf(&b, "| %s | %s | %s | %d |\n", one.fact, one.result, strings.ReplaceAll(one.seen, "|", "\\|"), one.took.Milliseconds())
-	}
-	if !*write {
-		return
 	}
 	page, err := os.ReadFile(docs)
 	if err != nil {
@@ -125,17 +125,8 @@ func megabytes(t *testing.T, dir string) int64 {
 // peakMemory adds the highest memory of each process of the group, in MB. It is 0
 // where there is no /proc.
 func (i *Instance) peakMemory() (megabytes int) {
-	files, _ := filepath.Glob("/proc/[0-9]*/stat")
-	for _, file := range files {
-		stat, err := os.ReadFile(file)
-		if err != nil {
-			continue // it has ended
-		}
-		fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
-		if len(fields) < 3 || fields[2] != strconv.Itoa(i.pid) {
-			continue
-		}
-		status, _ := os.ReadFile(filepath.Join(filepath.Dir(file), "status"))
+	for _, process := range group(i.pid) {
+		status, _ := os.ReadFile(filepath.Join(process, "status"))
 		for line := range strings.Lines(string(status)) {
 			if value, ok := strings.CutPrefix(line, "VmHWM:"); ok {
 				kilobytes, _ := strconv.Atoi(strings.TrimSuffix(strings.TrimSpace(value), " kB"))
@@ -144,4 +135,20 @@ func (i *Instance) peakMemory() (megabytes int) {
 		}
 	}
 	return megabytes
+}
+
+// group is the folders of /proc of the processes of a group.
+func group(id int) (processes []string) {
+	files, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, file := range files {
+		stat, err := os.ReadFile(file)
+		if err != nil {
+			continue // it has ended
+		}
+		fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+		if len(fields) > 2 && fields[2] == strconv.Itoa(id) {
+			processes = append(processes, filepath.Dir(file))
+		}
+	}
+	return processes
 }
