@@ -155,10 +155,16 @@ func (i *Instance) start(t *testing.T) {
 	t.Logf("n8n is ready at %s after %v", i.URL, i.Started.Round(100*time.Millisecond))
 }
 
-// watchScript ends n8n and its children when the test process is gone, however
-// it ended: then n8n's standard input ends.
+// watchScript ends n8n and its children, and removes their folder, when the test
+// process is gone without having done so: then n8n's standard input ends.
 const watchScript = `if (require('node:worker_threads').isMainThread && /n8n$/.test(process.argv[1])) {
-	process.stdin.on('end', () => process.kill(-process.pid, 'SIGKILL')).resume().unref();
+	process.stdin.on('end', () => {
+		try {
+			require('node:fs').rmSync(process.env.N8N_USER_FOLDER, { recursive: true, force: true });
+		} finally {
+			process.kill(-process.pid, 'SIGKILL');
+		}
+	}).resume().unref();
 }
 `
 
