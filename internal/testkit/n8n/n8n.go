@@ -104,7 +104,7 @@ func (i *Instance) start(t *testing.T) {
 	if err := os.WriteFile(watch, []byte(watchScript), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command(i.installation.node, "--require", watch, i.installation.script(), "start")
+	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), i.installation.node, "--require", watch, i.installation.script(), "start")
 	cmd.Dir = i.Dir
 	cmd.Env = environment(i.Dir, filepath.Dir(i.installation.node), port, broker)
 	inGroup(cmd)

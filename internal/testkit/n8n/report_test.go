@@ -83,7 +83,7 @@ func (r *report) finish(t *testing.T, i *Instance) {
 	if !ok || !ok2 {
 		t.Fatalf("%s has no marks", docs)
 	}
-	if err := os.WriteFile(docs, []byte(string(before)+beginMark+b.String()+endMark+string(after)), 0o644); err != nil {
+	if err := os.WriteFile(docs, []byte(string(before)+beginMark+b.String()+endMark+string(after)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 }
