@@ -20,11 +20,11 @@ GO_DIRS    = $(wildcard cmd internal $(HARNESSES))
 
 .DEFAULT_GOAL := help
 .NOTPARALLEL:
-.PHONY: help run build install tour eval-search test check lint fmt golden generate bench crash conformance peers fuzz clean \
+.PHONY: help run build install tour eval-search test check lint fmt golden generate bench crash conformance peers e2e-n8n fuzz clean \
 	check-fmt check-vet check-tidy check-cross check-generated check-harnesses
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 run: build ## Build and start the gateway: make run ARGS='--port 4000'
 	@exec bin/genkan serve $(ARGS)
@@ -154,6 +154,12 @@ conformance: ## Run the public MCP suite directly and through genkan: make confo
 
 peers: ## Run real clients and servers through genkan: make peers ARGS=-write
 	@$(GO) build -C conformance -buildvcs=false -o ../bin/conformance . && bin/conformance peers $(ARGS)
+
+# Needs npm, a C++ compiler and Python to install n8n into the user's cache, once.
+# N8N_URL and N8N_API_KEY name another n8n, which is only read unless E2E_WRITE=1.
+e2e-n8n: ## Run the tests that need a real n8n: make e2e-n8n ARGS=-write
+	@GENKAN_E2E_N8N=1 $(GO) test -count=1 -v -timeout 60m ./internal/testkit/n8n $(if $(ARGS),-args $(ARGS))
+	@[ ! -d internal/n8n ] || GENKAN_E2E_N8N=1 $(GO) test -count=1 -v -timeout 60m -p 1 -run RealN8n ./internal/n8n/...
 
 fuzz: ## Run each fuzz target for FUZZTIME (30s)
 	@targets=$$(grep -rE --include='*_test.go' -o '^func Fuzz[A-Za-z0-9_]*' $(GO_DIRS) | sort); \

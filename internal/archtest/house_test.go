@@ -106,7 +106,7 @@ var house = map[string]row{
 	"cmd": {inside + " app cli", fixtures},
 
 	// Test support: never part of the binary.
-	"testkit":    {vocabulary, ""},
+	"testkit":    {vocabulary + " filelock", ""},
 	"storetest":  {vocabulary + " " + rooms + " testkit", ""},
 	"evalsearch": {"search", fixtures},
 	"tour":       {"", fixtures + " bridge"},
