@@ -57,6 +57,7 @@ func (k *n8nInstances) sourceFor(p *Process, set config.N8N, language lang.Langu
 	}
 	source := n8n.New(client, n8n.Setup{
 		Translate: language.Translator(), Others: language.Others(), Folder: p.folderOf, Log: p.log,
+		Executions: &n8n.Reader{},
 	})
 	if k.known == nil {
 		k.known = map[string]n8nInstance{}
