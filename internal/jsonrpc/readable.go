@@ -43,7 +43,7 @@ func escapedRune(text []byte) (r rune, size int) {
 			return 0, false
 		}
 		n, err := strconv.ParseUint(string(text[at+2:at+length]), 16, 16)
-		return rune(n), err == nil //nolint:gosec // 16 bits
+		return rune(n), err == nil
 	}
 	r, ok := unit(0)
 	if !ok {

@@ -306,7 +306,7 @@ func (c *Client) send(ctx context.Context, r *request, body []byte) (*http.Respo
 // wait waits before the next attempt.
 func (c *Client) wait(ctx context.Context, attempt int, asked time.Duration) error {
 	pause := c.backoff << (attempt - 1)
-	pause += rand.N(pause/2 + 1)
+	pause += rand.N(pause/2 + 1) //nolint:gosec // no secret
 	timer := time.NewTimer(max(pause, asked))
 	defer timer.Stop()
 	select {

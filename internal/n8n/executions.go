@@ -152,7 +152,8 @@ func (s *Source) workflowNames(ctx context.Context, found []execution) map[strin
 	return named
 }
 
-func (a *arguments) position(key string, most int) *int {
+func (a *arguments) position(key string) *int {
+	const most = 1 << 30
 	if !a.has(key) {
 		return nil
 	}
@@ -160,11 +161,10 @@ func (a *arguments) position(key string, most int) *int {
 }
 
 func executionQueryOf(s *Source, call *gateway.Call, in *arguments) ExecutionQuery {
-	const most = 1 << 30
 	q := ExecutionQuery{
-		ID: in.execution(), NodeName: in.text("nodeName"), NodeOffset: in.position("nodeOffset", most),
-		RunIndex: in.position("runIndex", most), OutputIndex: in.position("outputIndex", most),
-		OutputType: in.text("outputType"), ItemOffset: in.position("itemOffset", most), Raw: in.flag("raw"), Translate: s.Translate, Caller: call.Caller,
+		ID: in.execution(), NodeName: in.text("nodeName"), NodeOffset: in.position("nodeOffset"),
+		RunIndex: in.position("runIndex"), OutputIndex: in.position("outputIndex"),
+		OutputType: in.text("outputType"), ItemOffset: in.position("itemOffset"), Raw: in.flag("raw"), Translate: s.Translate, Caller: call.Caller,
 	}
 	if in.has("itemLimit") {
 		q.ItemLimit = new(in.number("itemLimit", 1, 1, 50))

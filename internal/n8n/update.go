@@ -133,8 +133,8 @@ func (s *Source) save(ctx context.Context, old, next *workflow, publish bool, ou
 // restore puts the old workflow back after a failed save, if n8n has stored the new one.
 // It returns the error of the save.
 func (s *Source) restore(ctx context.Context, old *workflow, sent map[string]json.RawMessage, cause error) error {
-	switch status := statusOf(cause); {
-	case status == http.StatusUnauthorized, status == http.StatusForbidden, status == http.StatusNotFound:
+	switch statusOf(cause) {
+	case http.StatusUnauthorized, http.StatusForbidden, http.StatusNotFound:
 		return cause // nothing was stored
 	}
 	// The caller may have gone; the workflow must be restored all the same.

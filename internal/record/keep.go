@@ -27,7 +27,7 @@ type keeper struct {
 	// started and ended announce calls; nil for nobody.
 	started, ended func(*history.Entry)
 
-	mu      sync.RWMutex
+	mu sync.RWMutex
 	// clients are the names of programs as they are kept, by their clientInfo or by what
 	// a session knows of it.
 	clients map[string]string

@@ -1,8 +1,8 @@
 package redact
 
 import (
-	"encoding/hex"
 	"encoding/base64"
+	"encoding/hex"
 	"strings"
 	"unicode"
 )

@@ -9,6 +9,7 @@ import (
 	"genkan/internal/jsonrpc"
 )
 
+//nolint:gochecknoglobals // constants
 var (
 	escapeToken   = strings.NewReplacer("~", "~0", "/", "~1")
 	unescapeToken = strings.NewReplacer("~1", "/", "~0", "~")

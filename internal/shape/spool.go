@@ -145,6 +145,7 @@ const (
 	headSize = len(headMark) + 4 + 8
 )
 
+//nolint:gochecknoglobals // a table
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // Put keeps a result of a client's call, and returns its id.
@@ -241,7 +242,7 @@ func (s *Spool) Get(client, id string) ([]byte, error) {
 		return nil, err
 	}
 	if len(data) < headSize || string(data[:len(headMark)]) != headMark ||
-		binary.BigEndian.Uint64(data[headSize-8:]) != uint64(len(data)-headSize) ||
+		binary.BigEndian.Uint64(data[headSize-8:]) != uint64(len(data)-headSize) || //nolint:gosec // it is as long
 		binary.BigEndian.Uint32(data[len(headMark):]) != crc32.Checksum(data[headSize:], castagnoli) {
 		s.mu.Lock()
 		s.remove(k)

@@ -30,6 +30,8 @@ const (
 )
 
 // classes has the class of each byte.
+//
+//nolint:gochecknoglobals // a table
 var classes = func() (c [256]byte) {
 	for i := range c {
 		switch b := byte(i); {
@@ -74,6 +76,8 @@ var measured string
 
 // weights has the likelihood that a token begins, by the four classes of the context,
 // four bits each.
+//
+//nolint:gochecknoglobals // a table
 var weights = func() (w [1 << 16]byte) {
 	copy(w[:], measured)
 	return w
@@ -83,7 +87,7 @@ var weights = func() (w [1 << 16]byte) {
 const unit = 240
 
 // Count returns how many tokens a text has. It reads the whole text.
-func Count(text []byte) int { return int((weigh(text) + unit/2) / unit) }
+func Count(text []byte) int { return int((weigh(text) + unit/2) / unit) } //nolint:gosec // fewer than bytes
 
 // weigh returns the sum of the weights of a text.
 func weigh(text []byte) (total uint64) {
@@ -91,7 +95,7 @@ func weigh(text []byte) (total uint64) {
 		return 0
 	}
 	// A text begins and ends as a line does.
-	context := uint16(lineEnd<<8 | lineEnd<<4 | uint16(classes[text[0]]))
+	context := lineEnd<<8 | lineEnd<<4 | uint16(classes[text[0]])
 	for _, b := range text[1:] {
 		context = context<<4 | uint16(classes[b])
 		total += uint64(weights[context])
@@ -115,5 +119,5 @@ func Estimate(text []byte) int {
 		at := (len(text) - size) / (windows - 1) * i
 		total += weigh(text[at : at+size])
 	}
-	return int(total * uint64(len(text)) / sampled / unit)
+	return int(total * uint64(len(text)) / sampled / unit) //nolint:gosec // fewer than bytes
 }

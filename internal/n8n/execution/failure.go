@@ -19,6 +19,8 @@ type Failure struct {
 const maxMessage = 1_000
 
 // stackLine begins the first line of a stack.
+//
+//nolint:gochecknoglobals // a constant
 var stackLine = []byte("\n    at ")
 
 // message reads a text of an error.

@@ -126,17 +126,17 @@ func Node(x *Index, body io.ReaderAt, req NodeRequest) (Answer, error) {
 func noItems() shownItems { return shownItems{Items: []json.RawMessage{}} }
 
 // limit checks the numbers of the request and returns the length of the page.
-func (req *NodeRequest) limit() (int, error) {
-	if req.ItemOffset != nil && *req.ItemOffset < 0 {
-		return 0, invalid("itemOffset", gateway.Textf("itemOffset is %d; it counts from 0", *req.ItemOffset))
+func (r *NodeRequest) limit() (int, error) {
+	if r.ItemOffset != nil && *r.ItemOffset < 0 {
+		return 0, invalid("itemOffset", gateway.Textf("itemOffset is %d; it counts from 0", *r.ItemOffset))
 	}
-	if req.ItemLimit < 0 {
-		return 0, invalid("itemLimit", gateway.Textf("itemLimit is %d; give 1 to %d", req.ItemLimit, MaxItems))
+	if r.ItemLimit < 0 {
+		return 0, invalid("itemLimit", gateway.Textf("itemLimit is %d; give 1 to %d", r.ItemLimit, MaxItems))
 	}
-	if req.ItemLimit == 0 {
+	if r.ItemLimit == 0 {
 		return MaxItems, nil
 	}
-	return min(req.ItemLimit, MaxItems), nil
+	return min(r.ItemLimit, MaxItems), nil
 }
 
 // choose returns the run that is asked for: the first failed one unless it is named,

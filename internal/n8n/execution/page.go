@@ -28,7 +28,7 @@ func (n *NodeIndex) run(body io.ReaderAt, number int) (*Run, error) {
 	if !ok || number >= n.Runs {
 		return nil, errors.New("the execution has no such run")
 	}
-	r := readerAt(body, mark.Offset, small)
+	r := readerAt(body, mark.Offset)
 	for at := mark.Number; ; at++ {
 		run := r.run()
 		if r.err == nil && at < number && !r.more(']', 1) && r.err == nil {
@@ -68,7 +68,7 @@ func (o *Output) find(body io.ReaderAt, item int) (int64, error) {
 	if !ok {
 		return 0, errors.New("the output has no such item")
 	}
-	r := readerAt(body, mark.Offset, small)
+	r := readerAt(body, mark.Offset)
 	for range item - mark.Number {
 		r.skip()
 		r.more(']', 1)
@@ -88,7 +88,7 @@ func (o *Output) page(body io.ReaderAt, offset, limit, budget int) (page, error)
 	if err != nil {
 		return p, err
 	}
-	r := readerAt(body, first, small)
+	r := readerAt(body, first)
 	for len(p.items) < limit && p.next < o.Items && r.err == nil {
 		r.next()
 		start := r.offset()
@@ -118,7 +118,7 @@ func (o *Output) page(body io.ReaderAt, offset, limit, budget int) (page, error)
 			r.more(']', 1)
 		}
 	}
-	if r.err != nil && r.err != errFarEnough {
+	if r.err != nil && !errors.Is(r.err, errFarEnough) {
 		return p, r.err
 	}
 	return p, nil
@@ -130,7 +130,7 @@ func fitting(body io.ReaderAt, start int64, budget int, copyValue func(*cutter))
 	for _, try := range []struct{ text, list int }{
 		{100_000, 10_000}, {2_000, 50}, {500, 10}, {120, 5}, {40, 2},
 	} {
-		r := readerAt(body, start, small)
+		r := readerAt(body, start)
 		r.stop = start + farthest
 		c := cutter{reader: r, limit: 8*budget + 64, text: try.text, list: try.list}
 		copyValue(&c)
@@ -139,7 +139,7 @@ func fitting(body io.ReaderAt, start int64, budget int, copyValue func(*cutter))
 		}
 	}
 	for limit := 3 * budget; limit > 16 && size(out) > budget; limit = limit * 3 / 4 {
-		r := readerAt(body, start, small)
+		r := readerAt(body, start)
 		r.stop = start + farthest
 		c := cutter{reader: r, limit: limit, text: 40, list: 2}
 		copyValue(&c)

@@ -57,9 +57,9 @@ type reader struct {
 func newReader(src io.Reader) *reader { return &reader{src: src, buf: make([]byte, window)} }
 
 // readerAt returns a reader of the body from an offset on.
-func readerAt(body io.ReaderAt, offset int64, size int) *reader {
+func readerAt(body io.ReaderAt, offset int64) *reader {
 	return &reader{
-		src: io.NewSectionReader(body, offset, 1<<62-offset), buf: make([]byte, size), base: offset,
+		src: io.NewSectionReader(body, offset, 1<<62-offset), buf: make([]byte, small), base: offset,
 	}
 }
 
@@ -185,10 +185,10 @@ func (r *reader) key() []byte {
 // text reads a string value of which it keeps up to limit bytes. Numbers and truth
 // values are returned as they are written. All else is skipped.
 func (r *reader) text(limit int) string {
-	switch c := r.next(); {
-	case c == '"':
+	switch r.next() {
+	case '"':
 		return string(r.str(limit))
-	case c == '{' || c == '[' || c == 'n':
+	case '{', '[', 'n':
 		r.skip()
 		return ""
 	default:
