@@ -41,7 +41,7 @@ const (
 	// usualInterval is short enough that a crash loses little.
 	usualInterval = 100 * time.Millisecond
 	// enoughToWrite are the bytes that are written without waiting for the interval.
-	enoughToWrite = 256 << 10
+	enoughToWrite = 512 << 10
 	// maxQueued bounds the bytes of bodies in the queue, and maxQueuedEntries the
 	// entries.
 	maxQueued        = 16 << 20
@@ -96,7 +96,6 @@ type Writer struct {
 	lock    *os.File
 	number  int
 	buffer  []byte
-	plain   []byte
 	paused  time.Time
 }
 
@@ -345,8 +344,9 @@ func (w *Writer) encode(q *queued) {
 		if q.redact {
 			q.bodies.Request, q.bodies.Response = w.redacted(q.bodies.Request), w.redacted(q.bodies.Response)
 		}
-		w.plain = appendBodies(w.plain[:0], &q.bodies)
-		w.buffer = s.bodies.aead.Seal(w.buffer, nonce(s.size+int64(at)), w.plain, nil)
+		plain := len(w.buffer)
+		w.buffer = appendBodies(w.buffer, &q.bodies)
+		w.buffer = s.bodies.aead.Seal(w.buffer[:plain], nonce(s.size+int64(at)), w.buffer[plain:], nil) // in place
 	}
 	w.buffer = endFrame(w.buffer, at, s.sum)
 }
