@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"genkan/internal/events"
 	"genkan/internal/gateway"
 	"genkan/internal/history"
 	"genkan/internal/mcpserver"
@@ -186,6 +187,7 @@ func TestNoSecretIsInTheHistory(t *testing.T) {
 	web := with(sibling(t), conf{"headers": conf{"X-Api-Key": secret(0)}})
 	h := openHouse(t, servers(conf{"one": one, "web": web}))
 	h.waitReady("one", "web")
+	live := h.live.Subscribe(everything, []events.Topic{events.Calls}, "")
 	for n := range canaries {
 		for _, form := range []string{
 			secret(n), base64.StdEncoding.EncodeToString([]byte("user:" + secret(n))), url.QueryEscape(secret(n)),
@@ -227,6 +229,12 @@ func TestNoSecretIsInTheHistory(t *testing.T) {
 		return all.String()
 	}
 	seen := map[string]string{"what is shown": shown()}
+	for _, m := range live.Next(1 << 20) {
+		seen["the events"] += string(m.Data) + "\n"
+	}
+	if strings.Count(seen["the events"], `"call.ended"`) != 6*canaries+1 {
+		t.Errorf("the events are %.300s", seen["the events"])
+	}
 	if !strings.Contains(seen["what is shown"], "[redacted:") {
 		t.Error("nothing was taken out: nothing is proved")
 	}

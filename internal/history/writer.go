@@ -501,7 +501,8 @@ func (w *Writer) report(p *Problem) {
 	}
 }
 
-// upkeep lets the key be asked for again, closes a segment that is old, and removes what is kept for too long.
+// upkeep lets the key be asked for again, closes a segment that is old, and removes
+// what is kept for too long.
 func (w *Writer) upkeep() {
 	w.keyErr = nil
 	if w.current != nil && time.Since(w.current.began) > maxAge {

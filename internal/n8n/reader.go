@@ -119,18 +119,13 @@ func unchanged(ctx context.Context, from Executions, x *read.Index) (bool, error
 	}
 	defer body.Close()
 	var now struct {
-		Status         string  `json:"status"`
-		StoppedAt      *string `json:"stoppedAt"`
-		RetrySuccessID any     `json:"retrySuccessId"`
+		Status    string `json:"status"`
+		StoppedAt string `json:"stoppedAt"`
 	}
 	if err := json.NewDecoder(io.LimitReader(body, maxRaw)).Decode(&now); err != nil {
 		return false, nil //nolint:nilerr // it is read anew
 	}
-	stopped := ""
-	if now.StoppedAt != nil {
-		stopped = *now.StoppedAt
-	}
-	return now.Status == x.Status && stopped == x.StoppedAt, nil
+	return now.Status == x.Status && now.StoppedAt == x.StoppedAt, nil
 }
 
 // copy reads an execution into a file.

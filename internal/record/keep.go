@@ -128,21 +128,25 @@ const maxClients = 256
 func (r *Recorder) client(call *gateway.Call) string {
 	k := &r.keeper
 	info := call.Params.Get(call.Params.ClientInfo)
-	var name string
-	var known bool
+	said := "" // in a session
+	if call.Session != nil {
+		said = call.Session.Client
+	}
+	if said == "" && len(info) == 0 {
+		return ""
+	}
 	k.mu.RLock()
-	if call.Session != nil && call.Session.Client != "" {
-		name, known = k.clients[call.Session.Client]
-	} else {
+	name, known := k.clients[said]
+	if said == "" {
 		name, known = k.clients[string(info)]
 	}
 	k.mu.RUnlock()
-	if known || len(info) == 0 && (call.Session == nil || call.Session.Client == "") {
+	if known {
 		return name
 	}
-	said, key := jsonrpc.ClientName(info), string(info)
-	if call.Session != nil && call.Session.Client != "" {
-		said, key = call.Session.Client, call.Session.Client
+	key := said
+	if said == "" {
+		said, key = jsonrpc.ClientName(info), string(info)
 	}
 	name = r.clean("", said)
 	k.mu.Lock()
