@@ -192,14 +192,10 @@ func TestEventsReachThoseWhoMaySeeThem(t *testing.T) {
 		for _, f := range []follower{bob, admin, tools} {
 			f.start()
 		}
-		published := time.Now()
 		s.hub.Publish(call("alice", 1))
 		s.hub.Publish(call("bob", 2))
 		s.hub.Publish(events.Event{Topic: events.Tools, Name: "tools.changed", Data: map[string]string{"text": "<a>\n"}})
 		alice.want("call.ended", `"client":"alice"`, `"data":{"n":1}`, `"topic":"calls"`, `"time":"`)
-		if took := time.Since(published); took > 200*time.Millisecond {
-			t.Errorf("it came after %s", took)
-		}
 		last := alice.want("tools.changed", `"data":{"text":"<a>\n"}`)
 		bob.want("call.ended", `"client":"bob"`)
 		admin.want("call.ended", `"client":"alice"`)

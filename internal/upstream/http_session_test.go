@@ -94,7 +94,7 @@ func TestAServerThatIsAwayForAWhile(t *testing.T) {
 				if err == nil {
 					t.Fatal("nobody is there")
 				}
-				if took := time.Since(began); took > 5*time.Second {
+				if took := time.Since(began); took > time.Minute {
 					t.Fatalf("it took %v to say so", took)
 				}
 				return gateway.AsError(err).Unsent

@@ -160,7 +160,7 @@ func TestADaemonThatLeftTheGroup(t *testing.T) {
 	}
 	testkit.Eventually(t, func() bool { return u.Status().State != StateReady }, "the crash is noticed")
 	t.Logf("noticed after %v", time.Since(began))
-	if took := time.Since(began); took > 2*time.Second {
+	if took := time.Since(began); took > 30*time.Second {
 		t.Errorf("the crash was noticed after %v", took)
 	}
 	u.Close()
