@@ -242,7 +242,7 @@ func testTermUnderLoad(t *testing.T, path string) {
 			conn, _, err := bridge.Dial(ctx, p.dir, bridge.Hello{Purpose: bridge.PurposeREST})
 			return conn, err
 		}, gateway.Secret(p.token))
-		if _, err := remote.Call(context.Background(), "slow__sleep", json.RawMessage(`{"ms":4000}`), 0, ""); err != nil {
+		if _, err := remote.Call(context.Background(), "slow__sleep", json.RawMessage(`{"ms":4000}`), client.CallOptions{}); err != nil {
 			t.Errorf("a call of the command line failed: %v", err)
 		}
 		answered.Add(1)
