@@ -76,9 +76,8 @@ func (s *Shaper) Middleware(next gateway.Handler) gateway.Handler {
 		if err != nil || len(result.Raw) <= gateway.LeastBudget || !s.acts(call, result) {
 			return result, err
 		}
-		// A token has at least one byte.
 		budget := s.budget(call)
-		if budget < 0 || len(result.Raw) <= budget || tokens.Count(result.Raw) <= budget {
+		if budget < 0 || tokens.Fit(result.Raw, budget) {
 			return result, nil
 		}
 		return s.shape(ctx, call, result, budget), nil
