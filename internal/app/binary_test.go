@@ -52,7 +52,8 @@ const builtVersion = "v1-dirty"
 
 func buildGenkan(t *testing.T, path string) {
 	t.Helper()
-	out, err := exec.Command("go", "build", "-buildvcs=false", "-ldflags", "-s -w -X main.version="+builtVersion, "-o", path, "genkan/cmd/genkan").CombinedOutput()
+	// Unlike go build, go run keeps what it has linked.
+	out, err := exec.Command("go", "run", "-exec", "cp", "-buildvcs=false", "-ldflags", "-s -w -X main.version="+builtVersion, "genkan/cmd/genkan", path).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
