@@ -67,7 +67,7 @@ type N8N struct {
 	requests   []string
 	made       int
 	done       chan struct{}
-	gzip       bool
+	gzip, mcp  bool
 	conns      map[string]bool
 }
 
