@@ -147,3 +147,29 @@ func TestTheStateOfAnN8NInstanceIsAsked(t *testing.T) {
 		t.Errorf("%d requests", again-asked)
 	}
 }
+
+// JavaScript with a mistake is not saved. Expressions and Python are left alone.
+func TestJavaScriptIsCheckedBeforeItIsSaved(t *testing.T) {
+	t.Parallel()
+	fake := n8nfake.New(t)
+	h := openHouse(t, conf{"n8n": conf{"url": fake.URL, "apiKey": n8nfake.Key}})
+	create := func(parameters string) string {
+		got, err := h.mcp("tools/call", "n8n__create_workflow", `"arguments":{"name":"W","nodes":[{"name":"Sum","type":"n8n-nodes-base.code","typeVersion":2,"parameters":`+parameters+`}],"connections":{}},`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	want := `The code of node 'Sum' is not valid JavaScript: line 2, column 8: Expected \\\";\\\" but found \\\"1\\\". Nothing was saved`
+	if got := create(`{"jsCode":"const a = 1;\nretrun 1;"}`); !strings.Contains(got, want) || len(fake.Requests()) != 0 {
+		t.Error(got, fake.Requests())
+	}
+	for _, parameters := range []string{
+		`{"jsCode":"return await $input.all();"}`, `{"jsCode":"={{ $json.code }}"}`,
+		`{"language":"pythonNative","pythonCode":"return [1] if x else []","jsCode":"old code"}`,
+	} {
+		if got := create(parameters); !strings.Contains(got, "Workflow created") {
+			t.Error(got)
+		}
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"reflect"
 	"slices"
+	"strings"
 
 	"genkan/internal/gateway"
 )
@@ -175,9 +176,10 @@ func (s *Source) checkCode(old, next *workflow) error {
 	}
 	for _, n := range next.nodes {
 		parameters, _ := n.decoded()["parameters"].(map[string]any)
-		code, ok := parameters["jsCode"].(string)
-		if !ok || code == "" {
-			continue
+		code, _ := parameters["jsCode"].(string)
+		language, _ := parameters["language"].(string)
+		if code == "" || strings.HasPrefix(code, "=") || strings.HasPrefix(language, "python") {
+			continue // an expression is no code, and neither is what Python left
 		}
 		if old != nil {
 			if before := old.find(n.name); before != nil {
@@ -188,7 +190,7 @@ func (s *Source) checkCode(old, next *workflow) error {
 			}
 		}
 		if err := s.CheckCode(code); err != nil {
-			return invalid("nodes", "The code of node '%s' is not valid JavaScript: %s", n.name, gateway.Short(err.Error()))
+			return invalid("nodes", "The code of node '%s' is not valid JavaScript: %s. Nothing was saved", n.name, gateway.AsError(err))
 		}
 	}
 	return nil
