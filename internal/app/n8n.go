@@ -11,6 +11,7 @@ import (
 	"genkan/internal/lang"
 	"genkan/internal/n8n"
 	"genkan/internal/script"
+	"genkan/internal/upstream"
 )
 
 // n8nSources returns the sources of the n8n instances of a configuration.
@@ -46,7 +47,7 @@ type unusable struct {
 
 func (u *unusable) Name() string                     { return u.name }
 func (u *unusable) List(gateway.Kind) []gateway.Tool { return nil }
-func (u *unusable) Health() gateway.Health { return gateway.Health{Down: true, Problem: u.problem} }
+func (u *unusable) Health() gateway.Health           { return gateway.Health{Down: true, Problem: u.problem} }
 
 func (u *unusable) Handle(context.Context, *gateway.Call) (*gateway.Result, error) {
 	return nil, &gateway.Error{Code: gateway.CodeUnavailable, Message: u.problem.Format, Values: u.problem.Values}
@@ -117,12 +118,12 @@ func checkCode(code string) error {
 	return err
 }
 
-// folderOf returns the folder that a caller works in; empty if it has none or may not
-// work there.
-func (p *Process) folderOf(_ context.Context, call *gateway.Call) (string, error) {
+// folderOf returns the folder that a caller works in, which is the first of the roots that
+// its client states; empty if it has none or may not work there.
+func (p *Process) folderOf(ctx context.Context, call *gateway.Call) (string, error) {
 	dir := call.Dir
 	if call.Session != nil {
-		dir = cmp.Or(call.Session.Dir, dir)
+		dir = cmp.Or(upstream.FirstRoot(ctx, call), call.Session.Dir, dir)
 	}
 	if dir == "" {
 		return "", nil

@@ -1,11 +1,14 @@
 package app
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"genkan/internal/gateway"
 	"genkan/internal/testkit/n8nfake"
 )
 
@@ -171,5 +174,32 @@ func TestJavaScriptIsCheckedBeforeItIsSaved(t *testing.T) {
 		if got := create(parameters); !strings.Contains(got, "Workflow created") {
 			t.Error(got)
 		}
+	}
+}
+
+// rooted is a client that answers roots/list.
+type rooted string
+
+func (rooted) Notify(string, []byte) {}
+
+func (r rooted) Ask(context.Context, string, []byte) ([]byte, error) { return []byte(r), nil }
+
+// The folder of filePath is the first root of the client, if callers may work there.
+func TestTheFolderOfFilesIsTheClientsRoot(t *testing.T) {
+	t.Parallel()
+	h := openHouse(t, conf{})
+	dir, _ := filepath.EvalSymlinks(t.TempDir())
+	roots := rooted(`{"roots":[{"uri":"https://example.com"},{"uri":"file://` + dir + `"},{"uri":"file:///other"}]}`)
+	call := &gateway.Call{Caller: gateway.Caller{
+		Peer:     roots,
+		Identity: gateway.LocalIdentity(""), Era: gateway.EraLegacy,
+		Session: &gateway.Session{Capabilities: []byte(`{"roots":{}}`), Dir: "/elsewhere"},
+	}}
+	if got, err := h.folderOf(t.Context(), call); err != nil || got != dir {
+		t.Errorf("got %q, %v", got, err)
+	}
+	call.Peer = rooted(`{"roots":[{"uri":"file://` + h.dir + `"}]}`)
+	if got, err := h.folderOf(t.Context(), call); err == nil || got != "" {
+		t.Errorf("the data directory: got %q", got)
 	}
 }
