@@ -28,6 +28,8 @@ const (
 	findTries = 6
 	// runHeader tells the executions of several callers apart.
 	runHeader = "X-Genkan-Run"
+	// maxMark is the longest mark that is looked for, in bytes.
+	maxMark = 1 << 10
 )
 
 // response is what a trigger answered.
@@ -112,8 +114,9 @@ func (r *run) prepare(wanted string, test bool, data map[string]any, headers map
 	if err != nil {
 		return err
 	}
-	if r.trigger.kind == chatTrigger && data["sessionId"] != nil {
-		r.mark = plain(data["sessionId"])
+	header := r.mark
+	if session := plain(data["sessionId"]); r.trigger.kind == chatTrigger && data["sessionId"] != nil && len(session) <= maxMark {
+		r.mark = session // the execution of a chat shows no headers
 	}
 	body, contentType, query, err := r.trigger.body(method, data, r.mark)
 	if err != nil {
@@ -128,7 +131,7 @@ func (r *run) prepare(wanted string, test bool, data map[string]any, headers map
 	if contentType != "" {
 		r.request.Header.Set("Content-Type", contentType)
 	}
-	r.request.Header.Set(runHeader, r.mark)
+	r.request.Header.Set(runHeader, header)
 	for key, value := range headers {
 		if !isHeader(key) || strings.ContainsAny(value, "\r\n\x00") {
 			return invalid("headers", "%s is no HTTP header", gateway.Short(key))
@@ -206,10 +209,7 @@ func (r *run) send(ctx context.Context, test bool) (*response, error) {
 	}
 	defer func() { _ = got.Body.Close() }()
 	raw, err := io.ReadAll(io.LimitReader(got.Body, maxResponse))
-	if err != nil && ctx.Err() == nil {
-		err = redactURL(err)
-	}
-	var said struct{ Message, Hint string }
+	var said struct{ Message string }
 	_ = json.Unmarshal(raw, &said) // n8n's own errors are JSON
 	auth := r.trigger.Parameters.Authentication
 	switch {
@@ -292,7 +292,7 @@ func (r *run) find(ctx, limited context.Context) (*execution, error) {
 			}
 			if _, known := hasMark[e.ID]; !known && r.trigger.kind != formTrigger {
 				if hasMark[e.ID], err = r.marked(ctx, e.ID); err != nil {
-					return nil, err
+					return nil, explain(err, "The trigger was called. Look with list_executions before you call again")
 				}
 			}
 			if hasMark[e.ID] {

@@ -47,6 +47,7 @@ func TestTriggersAreCalledInTheirOwnForm(t *testing.T) {
 		{"old", `{}`, "POST /webhook/old/my%2520hook/x", "{}"},
 		{"form", `{"data":{"name":"Hanako","Kind":["a"]}}`, "POST /form/ask", "name=\"field-0\"\r\n\r\nHanako"},
 		{"form", `{"data":{"Kind":["a"]},"test":true}`, "POST /form-test/ask", "name=\"field-1\"\r\n\r\n[\"a\"]"},
+		{"chat", `{"data":{"chatInput":"Hi","sessionId":"a\nb` + strings.Repeat("x", 100_000) + `"}}`, "POST /webhook/w-chat/chat", `"sessionId":"a\nbx`},
 		{"chat", `{"data":{"chatInput":"Hi","sessionId":"s1"}}`, "POST /webhook/w-chat/chat", `{"action":"sendMessage","chatInput":"Hi","sessionId":"s1"}`},
 	} {
 		var arguments map[string]any
@@ -70,7 +71,7 @@ func TestTriggersAreCalledInTheirOwnForm(t *testing.T) {
 			t.Errorf("%v", last.Header)
 		}
 	}
-	if n := len(fake.Triggered()); n != 7 {
+	if n := len(fake.Triggered()); n != 8 {
 		t.Errorf("%d calls of triggers, not one each", n)
 	}
 }
