@@ -180,4 +180,5 @@ var jaN8N = map[string]string{
 	"%s needs a url (where n8n is) and an apiKey (from n8n's Settings > n8n API)":                                                                     "%s には url (n8n の場所) と apiKey (n8n の Settings > n8n API で作成) が必要です",
 	"%s must be a name such as staging: a letter, then letters, digits and - (all lower case, at most %d)":                                            "%s は staging のような名前で指定してください: 英字で始まり、英数字と - (すべて小文字、%d 文字以内)",
 	"n8n refused the request and did not say why (%s)":                                                                                                "n8n がリクエストを拒否しましたが、理由は不明です (%s)",
+	"Two nodes have the id '%s'. Leave the id of a new node out":                                                                                      "ID '%s' のノードが二つあります。新しいノードでは ID を省いてください",
 }
