@@ -24,6 +24,17 @@ import (
 func TestRealN8n(t *testing.T) {
 	i := n8nreal.Start(t)
 	t.Run("conversations", func(t *testing.T) { realConversations(t, i) })
+	t.Run("tools", func(t *testing.T) {
+		l := newRealLab(t, i)
+		l.executions(t)
+		l.listing(t)
+		l.running(t)
+		l.updates(t)
+		l.tagging(t)
+		l.largeWorkflow(t)
+		l.scopes(t)
+		l.Keep(t, "tools", l.report.String())
+	})
 }
 
 // realConversations plays the conversations in testdata against a real n8n, which must

@@ -160,12 +160,23 @@ func (s *Source) restore(ctx context.Context, old *workflow, sent map[string]jso
 	return explain(cause, "n8n had stored the refused change; the workflow was restored")
 }
 
-// sameParts reports whether parts of two workflows are the same.
+// sameParts reports whether parts of two workflows are the same. The ids that n8n gives new
+// webhooks do not count.
 func sameParts(a, b map[string]json.RawMessage, keys ...string) bool {
 	return !slices.ContainsFunc(keys, func(key string) bool {
 		var x, y any
-		return json.Unmarshal(orNull(a[key]), &x) != nil || json.Unmarshal(orNull(b[key]), &y) != nil || !reflect.DeepEqual(x, y)
+		return json.Unmarshal(orNull(a[key]), &x) != nil || json.Unmarshal(orNull(b[key]), &y) != nil || !reflect.DeepEqual(withoutHooks(x), withoutHooks(y))
 	})
+}
+
+func withoutHooks(part any) any {
+	nodes, _ := part.([]any)
+	for _, one := range nodes {
+		if n, ok := one.(map[string]any); ok {
+			delete(n, "webhookId")
+		}
+	}
+	return part
 }
 
 // checkCode parses the JavaScript of new and changed nodes.
