@@ -26,6 +26,7 @@ func TestRealN8n(t *testing.T) {
 	t.Run("conversations", func(t *testing.T) { realConversations(t, i) })
 	t.Run("tools", func(t *testing.T) {
 		l := newRealLab(t, i)
+		t.Run("tokens", l.tokens)
 		l.executions(t)
 		l.listing(t)
 		l.running(t)
