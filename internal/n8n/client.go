@@ -61,10 +61,12 @@ type Options struct {
 
 // Client is a client of the public API of one n8n instance.
 type Client struct {
-	name    string
-	base    *url.URL
-	key     gateway.Secret
-	http    *http.Client
+	name string
+	base *url.URL
+	key  gateway.Secret
+	http *http.Client
+	// hooks calls triggers of workflows, which may take their time.
+	hooks   *http.Client
 	backoff time.Duration
 	// problem is what the last request found wrong with the instance; nil if it answered.
 	problem atomic.Pointer[gateway.Text]
@@ -111,16 +113,21 @@ func NewClient(o Options) (*Client, error) {
 	if c.backoff == 0 {
 		c.backoff = usualBackoff
 	}
-	c.http = &http.Client{
-		Transport: transport,
-		// The standard library would send the key along to another host.
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
+	// The standard library would send the key along to another host.
+	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	c.http = &http.Client{Transport: transport, CheckRedirect: stay}
+	patient := transport.Clone()
+	patient.ResponseHeaderTimeout = 0
+	patient.DisableKeepAlives = true // or the standard library would send some requests again
+	c.hooks = &http.Client{Transport: patient, CheckRedirect: stay}
 	return c, nil
 }
 
 // Close closes idle connections.
-func (c *Client) Close() { c.http.CloseIdleConnections() }
+func (c *Client) Close() {
+	c.http.CloseIdleConnections()
+	c.hooks.CloseIdleConnections()
+}
 
 var errNotPrivate = errors.New("the address is neither loopback nor private")
 
@@ -153,10 +160,7 @@ func (c *Client) url() string { return c.base.String() }
 // shown returns a text of n8n for an error: short, and without the key.
 func (c *Client) shown(text string) string {
 	text = strings.ReplaceAll(strings.TrimSpace(text), c.key.Reveal(), "***")
-	if r := []rune(text); len(r) > maxSaid {
-		text = string(r[:maxSaid]) + "…"
-	}
-	return strings.TrimSuffix(text, ".")
+	return strings.TrimSuffix(cutText(text, maxSaid), ".")
 }
 
 // request is one request of the API.

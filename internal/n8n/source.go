@@ -82,11 +82,13 @@ type Source struct {
 	tools map[string]*tool
 	list  []gateway.Tool
 	names names
+	// searchTime is how long search_executions may take.
+	searchTime time.Duration
 }
 
 // New returns the source of an instance.
 func New(client *Client, setup Setup) *Source {
-	s := &Source{client: client, Setup: setup, tools: map[string]*tool{}}
+	s := &Source{client: client, Setup: setup, tools: map[string]*tool{}, searchTime: searchTime}
 	for _, one := range toolTable() {
 		if one.needsReader && setup.Executions == nil {
 			continue

@@ -84,10 +84,10 @@ func (w *workflow) take(sent *workflow) error {
 		if err := w.keep(sent.nodes); err != nil {
 			return err
 		}
-		w.nodes = sent.nodes
-		for _, n := range w.nodes {
-			w.complete(n)
+		for _, n := range sent.nodes {
+			n.complete(w.replaced(n) == nil)
 		}
+		w.nodes = sent.nodes
 	}
 	if sent.fields["connections"] != nil {
 		w.links = sent.links
