@@ -98,7 +98,7 @@ var jaN8N = map[string]string{
 	"settings must be an object":                                                                                  "settings はオブジェクトで指定してください",
 	"A connection of '%s' ends at '%s', which does not exist":                                                     "'%s' の接続先 '%s' がありません",
 	"A connection begins at '%s', which does not exist":                                                           "接続元 '%s' がありません",
-	"There is no trigger, so the workflow cannot be activated":                                                    "トリガーがないため、有効化できません",
+	"There is no trigger such as a webhook or a schedule, so the workflow cannot be activated":                                                    "Webhook やスケジュールなどのトリガーがないため、有効化できません",
 	"The code of node '%s' is not valid JavaScript: %s":                                                           "ノード '%s' のコードが JavaScript として正しくありません: %s",
 
 	// Operations.

@@ -52,13 +52,18 @@ func (l *realLab) ask(t *testing.T, tool string, arguments object) string {
 // data calls a tool, which must succeed, and returns the data of its answer.
 func (l *realLab) data(t *testing.T, tool string, arguments object) object {
 	t.Helper()
-	text := l.ask(t, tool, arguments)
+	return succeeded(t, l.ask(t, tool, arguments))
+}
+
+// succeeded returns the data of an answer that is no error.
+func succeeded(t *testing.T, text string) object {
+	t.Helper()
 	var answer struct {
 		Success bool
 		Data    object
 	}
 	if err := json.Unmarshal([]byte(text), &answer); err != nil || !answer.Success {
-		t.Fatalf("%s %v: %s", tool, arguments, text)
+		t.Fatal(text)
 	}
 	return answer.Data
 }

@@ -33,6 +33,8 @@ func TestRealN8n(t *testing.T) {
 		l.updates(t)
 		l.tagging(t)
 		l.largeWorkflow(t)
+		l.searching(t)
+		l.runs(t)
 		l.scopes(t)
 		l.Keep(t, "tools", l.report.String())
 	})

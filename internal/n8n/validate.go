@@ -96,7 +96,7 @@ func (w *workflow) check() findings {
 	}
 	steps := w.steps()
 	if len(steps) > 0 && !slices.ContainsFunc(steps, func(n *node) bool { return isTrigger(n.kind) && !n.disabled }) {
-		found.addWarning("", "There is no trigger, so the workflow cannot be activated")
+		found.addWarning("", "There is no trigger such as a webhook or a schedule, so the workflow cannot be activated")
 	}
 	return found
 }
@@ -142,12 +142,15 @@ func refusal(found findings) error {
 	return &Error{Name: nameValidation, Field: "nodes", Problem: gateway.Textf("%s", gateway.Texts{Each: texts, Between: "; "})}
 }
 
-// isTrigger reports whether nodes of a type start workflows.
+// isTrigger reports whether n8n can activate nodes of a type, to start workflows by
+// themselves.
 func isTrigger(kind string) bool {
 	_, short, _ := strings.Cut(kind, ".")
 	switch short {
-	case "webhook", "start", "cron", "interval", "emailReadImap":
+	case "webhook", "cron", "interval", "emailReadImap":
 		return true
+	case "manualTrigger":
+		return false
 	}
 	return strings.Contains(strings.ToLower(short), "trigger")
 }

@@ -398,7 +398,7 @@ func (f *N8N) workflow(r *http.Request, parts []string, sent any) reply {
 }
 
 func isTrigger(kind string) bool {
-	return strings.Contains(strings.ToLower(kind), "trigger") || strings.HasSuffix(kind, ".webhook")
+	return strings.Contains(strings.ToLower(kind), "trigger") && !strings.HasSuffix(kind, ".manualTrigger") || strings.HasSuffix(kind, ".webhook")
 }
 
 // cannotRun says why a workflow cannot be published.
