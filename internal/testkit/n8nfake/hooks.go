@@ -50,7 +50,19 @@ func (f *N8N) Triggered() []Triggered {
 // runningFor is the field of an execution that counts for how many lists it runs on.
 const runningFor = "runningFor"
 
+// OfferMCP makes the fake have an MCP server of its own, as newer versions do.
+func (f *N8N) OfferMCP() { f.mu.Lock(); defer f.mu.Unlock(); f.mcp = true }
+
 func (f *N8N) trigger(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodHead {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		if f.mcp && r.URL.Path == "/mcp-server/http" {
+			w.Header().Set("WWW-Authenticate", `Bearer realm="n8n MCP Server"`)
+			w.WriteHeader(http.StatusUnauthorized)
+		}
+		return
+	}
 	body, _ := io.ReadAll(r.Body)
 	f.mu.Lock()
 	f.requests = append(f.requests, r.Method+" "+r.URL.Path)

@@ -69,7 +69,7 @@ type N8N struct {
 	made       int
 	hookIDs    int
 	done       chan struct{}
-	gzip       bool
+	gzip, mcp  bool
 	conns      map[string]bool
 }
 
