@@ -152,7 +152,7 @@ func (l *realLab) refusedUpdates(t *testing.T, id, path string) {
 	} {
 		l.report.Fact(t, one.name, func(t *testing.T) string {
 			before := l.stored(t, id)
-			text := l.ask(t, "update_workflow", object{"id": id, "publish": true, "operations": one.operations})
+			text := l.ask(t, "update_workflow", object{"id": id, "publish": true, "operations": one.operations, "pinData": object{}})
 			if !strings.Contains(text, one.error) || !strings.Contains(text, "the workflow was restored") {
 				t.Error(text)
 			}

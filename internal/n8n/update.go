@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"reflect"
 	"slices"
@@ -145,13 +146,18 @@ func (s *Source) restore(ctx context.Context, old *workflow, sent map[string]jso
 	switch {
 	case err != nil:
 		return explain(cause, "It is not known whether n8n has stored a part of the change. Read the workflow with get_workflow before you go on")
-	case sameParts(now.fields, old.fields, "name", "nodes", "connections", "settings"):
+	case sameParts(now.fields, old.fields, slices.Collect(maps.Keys(sent))...):
 		return explain(cause, "The workflow is unchanged")
 	case !sameParts(now.fields, sent, "name", "nodes", "connections"):
 		return explain(cause, "Somebody else has changed the workflow meanwhile, so it was not restored. Read it with get_workflow")
 	}
 	body, err := old.body()
 	if err == nil {
+		for key := range sent {
+			if body[key] == nil {
+				body[key] = orNull(old.fields[key])
+			}
+		}
 		_, err = s.client.putWorkflow(ctx, id, body, old.flag("active"))
 	}
 	if err != nil {
