@@ -99,6 +99,27 @@ func (o object) holds(t *testing.T, want map[string]any) {
 	}
 }
 
+// reads reads what there is, on anybody's instance.
+func (l *realLab) reads(t *testing.T) {
+	for _, one := range l.data(t, "list_workflows", object{"limit": 5})["workflows"].([]any) {
+		id := one.(map[string]any)["id"]
+		l.data(t, "get_workflow", object{"id": id})
+		l.data(t, "get_workflow", object{"id": id, "raw": true})
+		l.data(t, "get_workflow_connections", object{"id": id})
+		l.data(t, "validate_workflow", object{"id": id})
+	}
+	for _, one := range l.data(t, "list_executions", object{"limit": 5})["executions"].([]any) {
+		id := one.(map[string]any)["id"]
+		text := l.ask(t, "get_execution", object{"id": id})
+		if n := o200k(t, text); n > 1000 {
+			t.Errorf("the summary of execution %v has %d tokens", id, n)
+		}
+		if nodes, _ := succeeded(t, text)["availableNodes"].([]any); len(nodes) > 0 {
+			l.data(t, "get_execution_by_node", object{"id": id, "nodeName": nodes[0].(map[string]any)["nodeName"]})
+		}
+	}
+}
+
 // executions reads what the workflows did.
 func (l *realLab) executions(t *testing.T) {
 	for _, one := range []struct {
@@ -183,7 +204,7 @@ func (l *realLab) executions(t *testing.T) {
 			return one.seen
 		})
 	}
-	l.report.Fact(t, "executions never show stacks, tokens or requests", func(t *testing.T) string {
+	l.report.Fact(t, "executions never show stacks, resume tokens or what n8n runs next", func(t *testing.T) string {
 		for name, ids := range l.made {
 			if ids.Execution == "" || name == "Huge 5000 items" {
 				continue
@@ -199,7 +220,7 @@ func (l *realLab) executions(t *testing.T) {
 				t.Errorf("n8n no longer answers with a resumeToken")
 			}
 		}
-		return "n8n answers with all of them"
+		return "neither with `raw`"
 	})
 	l.report.Fact(t, "a node's name in another case", func(t *testing.T) string {
 		text := l.ask(t, "get_execution_by_node", object{"id": l.made["HTTP error"].Execution, "nodeName": "http request"})

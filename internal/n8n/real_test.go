@@ -38,6 +38,10 @@ func TestRealN8n(t *testing.T) {
 		l.scopes(t)
 		l.Keep(t, "tools", l.report.String())
 	})
+	t.Run("reads", func(t *testing.T) {
+		l := &realLab{Instance: i, source: realSource(t, i.URL, i.APIKey)}
+		l.reads(t)
+	})
 }
 
 // realConversations plays the conversations in testdata against a real n8n, which must
