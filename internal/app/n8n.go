@@ -10,6 +10,8 @@ import (
 	"genkan/internal/gateway"
 	"genkan/internal/lang"
 	"genkan/internal/n8n"
+	"genkan/internal/script"
+	"genkan/internal/upstream"
 )
 
 // n8nSources returns the sources of the n8n instances of a configuration.
@@ -46,6 +48,7 @@ type unusable struct {
 func (u *unusable) Name() string                     { return u.name }
 func (u *unusable) List(gateway.Kind) []gateway.Tool { return nil }
 func (u *unusable) Health() gateway.Health           { return gateway.Health{Down: true, Problem: u.problem} }
+
 func (u *unusable) Handle(context.Context, *gateway.Call) (*gateway.Result, error) {
 	return nil, &gateway.Error{Code: gateway.CodeUnavailable, Message: u.problem.Format, Values: u.problem.Values}
 }
@@ -96,7 +99,7 @@ func (k *n8nInstances) sourceFor(p *Process, set config.N8N, language lang.Langu
 	}
 	source := n8n.New(client, n8n.Setup{
 		Translate: language.Translator(), Others: language.Others(), Folder: p.folderOf, Log: p.log,
-		Executions: &n8n.Reader{},
+		Executions: &n8n.Reader{}, CheckCode: checkCode,
 	})
 	if k.known == nil {
 		k.known = map[string]n8nInstance{}
@@ -105,12 +108,22 @@ func (k *n8nInstances) sourceFor(p *Process, set config.N8N, language lang.Langu
 	return source
 }
 
-// folderOf returns the folder that a caller works in; empty if it has none or may not
-// work there.
-func (p *Process) folderOf(_ context.Context, call *gateway.Call) (string, error) {
+// checkCode returns what is wrong with the JavaScript of a Code node.
+func checkCode(code string) error {
+	err := script.Check(code)
+	var wrong *script.Error
+	if errors.As(err, &wrong) {
+		return gateway.Errorf(gateway.CodeInvalid, "line %d, column %d: %s", wrong.Line, wrong.Column, wrong.Message)
+	}
+	return err
+}
+
+// folderOf returns the folder that a caller works in, which is the first of the roots that
+// its client states; empty if it has none or may not work there.
+func (p *Process) folderOf(ctx context.Context, call *gateway.Call) (string, error) {
 	dir := call.Dir
 	if call.Session != nil {
-		dir = cmp.Or(call.Session.Dir, dir)
+		dir = cmp.Or(upstream.FirstRoot(ctx, call), call.Session.Dir, dir)
 	}
 	if dir == "" {
 		return "", nil

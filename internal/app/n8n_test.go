@@ -1,11 +1,14 @@
 package app
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"testing"
 
+	"genkan/internal/gateway"
 	"genkan/internal/testkit/n8nfake"
 )
 
@@ -145,5 +148,58 @@ func TestTheStateOfAnN8NInstanceIsAsked(t *testing.T) {
 	h.request(http.MethodGet, "/v1/servers", "", nil)
 	if again := len(fake.Requests()); again != asked {
 		t.Errorf("%d requests", again-asked)
+	}
+}
+
+// JavaScript with a mistake is not saved. Expressions and Python are left alone.
+func TestJavaScriptIsCheckedBeforeItIsSaved(t *testing.T) {
+	t.Parallel()
+	fake := n8nfake.New(t)
+	h := openHouse(t, conf{"n8n": conf{"url": fake.URL, "apiKey": n8nfake.Key}})
+	create := func(parameters string) string {
+		got, err := h.mcp("tools/call", "n8n__create_workflow", `"arguments":{"name":"W","nodes":[{"name":"Sum","type":"n8n-nodes-base.code","typeVersion":2,"parameters":`+parameters+`}],"connections":{}},`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return got
+	}
+	want := `The code of node 'Sum' is not valid JavaScript: line 2, column 8: Expected \\\";\\\" but found \\\"1\\\". Nothing was saved`
+	if got := create(`{"jsCode":"const a = 1;\nretrun 1;"}`); !strings.Contains(got, want) || len(fake.Requests()) != 0 {
+		t.Error(got, fake.Requests())
+	}
+	for _, parameters := range []string{
+		`{"jsCode":"return await $input.all();"}`, `{"jsCode":"={{ $json.code }}"}`,
+		`{"language":"pythonNative","pythonCode":"return [1] if x else []","jsCode":"old code"}`,
+	} {
+		if got := create(parameters); !strings.Contains(got, "Workflow created") {
+			t.Error(got)
+		}
+	}
+}
+
+// rooted is a client that answers roots/list.
+type rooted string
+
+func (rooted) Notify(string, []byte) {}
+
+func (r rooted) Ask(context.Context, string, []byte) ([]byte, error) { return []byte(r), nil }
+
+// The folder of filePath is the first root of the client, if callers may work there.
+func TestTheFolderOfFilesIsTheClientsRoot(t *testing.T) {
+	t.Parallel()
+	h := openHouse(t, conf{})
+	dir, _ := filepath.EvalSymlinks(t.TempDir())
+	roots := rooted(`{"roots":[{"uri":"https://example.com"},{"uri":"file://` + dir + `"},{"uri":"file:///other"}]}`)
+	call := &gateway.Call{Caller: gateway.Caller{
+		Peer:     roots,
+		Identity: gateway.LocalIdentity(""), Era: gateway.EraLegacy,
+		Session: &gateway.Session{Capabilities: []byte(`{"roots":{}}`), Dir: "/elsewhere"},
+	}}
+	if got, err := h.folderOf(t.Context(), call); err != nil || got != dir {
+		t.Errorf("got %q, %v", got, err)
+	}
+	call.Peer = rooted(`{"roots":[{"uri":"file://` + h.dir + `"}]}`)
+	if got, err := h.folderOf(t.Context(), call); err == nil || got != "" {
+		t.Errorf("the data directory: got %q", got)
 	}
 }

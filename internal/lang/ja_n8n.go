@@ -98,8 +98,8 @@ var jaN8N = map[string]string{
 	"settings must be an object":                                                                                  "settings はオブジェクトで指定してください",
 	"A connection of '%s' ends at '%s', which does not exist":                                                     "'%s' の接続先 '%s' がありません",
 	"A connection begins at '%s', which does not exist":                                                           "接続元 '%s' がありません",
-	"There is no trigger such as a webhook or a schedule, so the workflow cannot be activated":                                                    "Webhook やスケジュールなどのトリガーがないため、有効化できません",
-	"The code of node '%s' is not valid JavaScript: %s":                                                           "ノード '%s' のコードが JavaScript として正しくありません: %s",
+	"There is no trigger such as a webhook or a schedule, so the workflow cannot be activated":                    "Webhook やスケジュールなどのトリガーがないため、有効化できません",
+	"The code of node '%s' is not valid JavaScript: %s. Nothing was saved":                                        "ノード '%s' のコードが JavaScript として正しくありません: %s。何も保存していません",
 
 	// Operations.
 	"operations must be an array of at most %d objects":                                                                            "operations は %d 個以下のオブジェクトの配列で指定してください",
@@ -229,4 +229,5 @@ var jaN8N = map[string]string{
 	"n8n at %s answers and accepts the key":                                                                                          "%s の n8n は応答し、キーを受け付けています",
 	"this n8n has an MCP server of its own, with tools that search nodes and test workflows":                                         "この n8n には、ノードの検索やワークフローのテストができる独自の MCP サーバーがあります",
 	"puts it behind genkan, too; enable it in n8n under Settings > Instance-level MCP first, and sign in with `genkan login %s-mcp`": "これも genkan から使えるようにします。先に n8n の Settings > Instance-level MCP で有効にし、`genkan login %s-mcp` でサインインしてください",
+	"line %d, column %d: %s": "%d 行 %d 列: %s",
 }

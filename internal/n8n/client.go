@@ -173,8 +173,8 @@ type request struct {
 	query url.Values
 	// body is encoded as JSON; nil for none.
 	body any
-	// again is set if the request may be sent again when its fate is unknown. GET, PUT
-	// and DELETE always may.
+	// again is set if the request may be sent again when its fate is unknown. GET and
+	// DELETE always may.
 	again bool
 	// operation, resource, id and scope are for errors.
 	operation, resource, id, scope string
@@ -261,7 +261,7 @@ func (c *Client) open(ctx context.Context, r *request, attempt *int) (io.ReadClo
 			}
 			return nil, gateway.AsError(ctx.Err())
 		}
-		again := r.again || r.method != http.MethodPost
+		again := r.again || r.method == http.MethodGet || r.method == http.MethodDelete
 		var asked time.Duration
 		if err != nil {
 			err = c.unreachable(r, err)
