@@ -86,7 +86,10 @@ type replay struct {
 
 func newReplay(t *testing.T, i *n8nreal.Instance, arc *txtar.Archive) *replay {
 	r := &replay{t: t, i: i, dir: t.TempDir(), ids: map[string]string{}}
+	reader := &n8n.Reader{Dir: r.dir}
+	r.setup.Executions = reader
 	t.Cleanup(func() {
+		reader.Close()
 		for _, id := range r.ids {
 			i.Delete(t, id)
 		}
