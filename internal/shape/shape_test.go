@@ -401,8 +401,8 @@ func TestStructuredContentThatOnlyWrapsATextIsNotOutlined(t *testing.T) {
 	if strings.Contains(outline, "structuredContent") || strings.Contains(outline, "pointer") || !strings.Contains(outline, "5001 lines") {
 		t.Errorf("the outline is %s", outline)
 	}
-	found, err := h.read(t, "anna", map[string]any{"id": idOf(t, outline), "grep": "NEEDLE"})
-	if err != nil || !strings.HasPrefix(found[0], "5000: a needle\n") {
-		t.Errorf("found %q, %v", found, err)
+	found, err := h.read(t, "anna", map[string]any{"id": propose(t, outline)["id"], "grep": "NEEDLE"})
+	if err != nil || !strings.HasPrefix(texts(t, found)[0], "5000: a needle\n") {
+		t.Errorf("found %+v, %v", found, err)
 	}
 }
