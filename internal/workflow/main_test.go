@@ -1,0 +1,9 @@
+package workflow
+
+import (
+	"testing"
+
+	"genkan/internal/testkit"
+)
+
+func TestMain(m *testing.M) { testkit.Main(m) }
