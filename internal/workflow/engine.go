@@ -102,7 +102,7 @@ func (e *Engine) layer(ctx context.Context, call *gateway.Call, candidates []*Wo
 	applies, err := w.match.applies(ctx, r)
 	switch {
 	case err != nil && w.Mode != shadow:
-		r.trace.Steps = append(r.trace.Steps, Step{Node: "match.when", Type: "match"})
+		r.trace.Steps = append(r.trace.Steps, Step{Node: matchWhen})
 		r.trace.Steps[0].finish("", time.Since(r.began), err)
 	case !applies:
 		return e.layer(ctx, call, inner, next, c)
@@ -193,7 +193,7 @@ func (w *Workflow) refusal(called bool, err error) error {
 // the call may hold what it was to hide.
 func (r *Run) failed(err error) error {
 	e := &gateway.Error{Code: gateway.CodeDenied, Err: err}
-	node := "match.when"
+	node := matchWhen
 	if r.at != nil {
 		node = r.at.id
 	}

@@ -27,10 +27,15 @@ func (b *Builder) matcher(m *Match) matcher {
 	}
 	made := matcher{servers: m.Servers, tools: m.Tools, clients: m.Clients, annotations: m.Annotations}
 	if m.When != "" {
+		b.node = &Node{ID: matchWhen}
 		made.when = b.Expression(m.When)
+		b.node = nil
 	}
 	return made
 }
+
+// matchWhen stands for a node in what is said about the expression.
+const matchWhen = "match.when"
 
 // tool reports whether the workflow is for a tool, whoever calls it.
 func (m *matcher) tool(t *gateway.Tool) bool {
@@ -69,7 +74,7 @@ func (m *matcher) hints(t *gateway.Tool) bool {
 	return true
 }
 
-// calls evaluates the expression of a matcher on a run that is about to begin.
+// applies evaluates the expression of a matcher on a run that is about to begin.
 func (m *matcher) applies(ctx context.Context, r *Run) (bool, error) {
 	if m.when == nil {
 		return true, nil

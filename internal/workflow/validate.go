@@ -15,8 +15,9 @@ func (b *Builder) check(g *graph) {
 		if s.Role == RoleStart {
 			if start != nil {
 				b.Problem("it is a second start; a workflow has one")
+			} else {
+				start = s
 			}
-			start = s
 		}
 		b.degrees(g, s)
 		b.leads(s)
@@ -26,9 +27,11 @@ func (b *Builder) check(g *graph) {
 		b.Problem("the workflow has no start node")
 		return
 	}
-	b.cycles(g)
+	loops := b.loops(g)
 	b.reach(g, start)
-	b.calls(start, false, map[visit]bool{})
+	if !loops {
+		b.calls(start, false, map[visit]bool{})
+	}
 	b.node = nil
 }
 
@@ -67,8 +70,8 @@ func (b *Builder) leads(s *step) {
 	}
 }
 
-// cycles reports the nodes that come again after themselves.
-func (b *Builder) cycles(g *graph) {
+// loops reports the nodes that come again after themselves.
+func (b *Builder) loops(g *graph) (found bool) {
 	const open, done = 1, 2
 	state := map[string]int{}
 	var walk func(id string)
@@ -81,6 +84,7 @@ func (b *Builder) cycles(g *graph) {
 			case open:
 				b.node = b.definition.node(e.Target)
 				b.Problem("the path comes back to it; a workflow has no loops")
+				found = true
 			}
 		}
 		state[id] = done
@@ -90,6 +94,7 @@ func (b *Builder) cycles(g *graph) {
 			walk(id)
 		}
 	}
+	return found
 }
 
 // reach reports the nodes that no path from the start comes to.
