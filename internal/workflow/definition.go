@@ -3,11 +3,13 @@ package workflow
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"math"
 	"reflect"
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"genkan/internal/gateway"
 	"genkan/internal/jsonrpc"
@@ -170,6 +172,8 @@ func (e *Edge) handle() string {
 	return *e.SourceHandle
 }
 
+var errNotUTF8 = errors.New("it is not UTF-8")
+
 // Parse reads a definition. It refuses only what is no definition at all: Validate
 // tells whether it can be enabled.
 func Parse(raw []byte) (*Definition, error) {
@@ -177,7 +181,11 @@ func Parse(raw []byte) (*Definition, error) {
 		return nil, gateway.Errorf(gateway.CodeInvalid, "the workflow is larger than %d MB, which is the largest that can be kept", largestDefinition/megabyte)
 	}
 	d := &Definition{}
-	if err := json.Unmarshal(raw, d); err != nil {
+	err := json.Unmarshal(raw, d)
+	if err == nil && !utf8.Valid(raw) {
+		err = errNotUTF8
+	}
+	if err != nil {
 		return nil, &gateway.Error{Code: gateway.CodeInvalid, Message: "this is not a workflow: %s. A workflow is a JSON object with id, name, workflowType, nodes and edges", Values: []any{err}}
 	}
 	return d, nil
