@@ -42,6 +42,7 @@ type Engine struct {
 	stats    statistics
 	state    states
 	detached queue
+	lists    lists
 }
 
 // NewEngine makes an Engine without workflows.
@@ -182,35 +183,34 @@ func (e *Engine) outcome(r *Run, err error, onward func(ctx context.Context) (*g
 
 // refusal is the error for a call that a workflow refuses.
 func (w *Workflow) refusal(called bool, err error) error {
-	message := "workflow %q refused this call: %s. It was not sent. Do not send it again unchanged: tell the user, who can have the workflow changed"
+	e := gateway.Errorf(gateway.CodeDenied, "workflow %q refused this call: %s. It was not sent. Do not send it again unchanged: tell the user, who can have the workflow changed", w.title(), reason(err))
 	if called {
-		message = "workflow %q withholds the answer to this call: %s. The call was carried out, so do not repeat it: tell the user, who can have the workflow changed"
+		e = gateway.Errorf(gateway.CodeDenied, "workflow %q withholds the answer to this call: %s. The call was carried out, so do not repeat it: tell the user, who can have the workflow changed", w.title(), reason(err))
 	}
-	return &gateway.Error{Code: gateway.CodeDenied, Message: message, Values: []any{w.title(), reason(err)}, Err: err}
+	e.Err = err
+	return e
 }
 
 // failed is the error for a call whose workflow failed closed. What a script says after
 // the call may hold what it was to hide.
 func (r *Run) failed(err error) error {
-	e := &gateway.Error{Code: gateway.CodeDenied, Err: err}
 	node := matchWhen
 	if r.at != nil {
 		node = r.at.id
 	}
-	e.Message = "workflow %q failed at its node %q, so this call was refused and not sent: %s. Tell the user, who can have the workflow mended"
-	e.Values = []any{r.workflow.title(), node, reason(err)}
+	e := gateway.Errorf(gateway.CodeDenied, "workflow %q failed at its node %q, so this call was refused and not sent: %s. Tell the user, who can have the workflow mended", r.workflow.title(), node, reason(err))
 	if r.called {
-		e.Message = "workflow %q failed at its node %q, so the answer to this call is withheld. The call was carried out, so do not repeat it. Tell the user, who can have the workflow mended"
-		e.Values = e.Values[:2]
+		e = gateway.Errorf(gateway.CodeDenied, "workflow %q failed at its node %q, so the answer to this call is withheld. The call was carried out, so do not repeat it. Tell the user, who can have the workflow mended", r.workflow.title(), node)
 	}
+	e.Err = err
 	return e
 }
 
 // reason is what is shown of an error of a node.
 func reason(err error) any {
 	var e *gateway.Error
-	if errors.As(err, &e) && e.Err == nil {
-		return e
+	if errors.As(err, &e) {
+		return gateway.Text{Format: e.Message, Values: e.Values} // without what is for the log
 	}
 	text := err.Error()
 	if len(text) > longestReason {

@@ -76,7 +76,10 @@ type bench struct {
 func newBench(tb testing.TB, opt Options, definitions ...*Definition) *bench {
 	tb.Helper()
 	b := &bench{server: &server{name: "github"}, traces: &traces{}}
-	opt.Runner, opt.Sink = inProcess{}, b.traces
+	opt.Sink = b.traces
+	if opt.Runner == nil {
+		opt.Runner = inProcess{}
+	}
 	if opt.Call == nil {
 		opt.Call = gateway.HandlerFunc(func(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
 			call.Tool = &gateway.Tool{Name: strings.TrimPrefix(call.Name, "github__"), Exposed: call.Name, Source: b.server}

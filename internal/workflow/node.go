@@ -60,7 +60,8 @@ func nodeTypes() map[string]NodeType {
 
 // Environment is what definitions are compiled with.
 type Environment struct {
-	// Compile compiles a script. Its error is a *script.Error.
+	// Compile compiles a script. Its error is a *script.SyntaxError if the script is
+	// wrong.
 	Compile func(name, source string) (*script.Program, error)
 	// Module returns the script of a shared hook module. A reference is a name, or
 	// name@version.
@@ -149,7 +150,7 @@ func (b *Builder) OneOf(setting, value string, words ...string) {
 func (b *Builder) Script(source string) *script.Program {
 	name := b.definition.ID + "/" + b.node.ID
 	program, err := b.env.Compile(name, source)
-	var e *script.Error
+	var e *script.SyntaxError
 	switch {
 	case err == nil:
 	case errors.As(err, &e) && e.Line > 0:

@@ -18,7 +18,7 @@ import (
 var testing_ = &Environment{
 	Compile: func(name, source string) (*script.Program, error) {
 		if _, err := goja.Compile(name, wrap(source), true); err != nil {
-			e := &script.Error{Kind: script.Threw, Message: err.Error()}
+			e := &script.SyntaxError{Message: err.Error()}
 			if at := regexp.MustCompile(`Line (\d+):(\d+)`).FindStringSubmatch(err.Error()); at != nil {
 				e.Line, _ = strconv.Atoi(at[1])
 				e.Column, _ = strconv.Atoi(at[2])
