@@ -114,6 +114,11 @@ func (e *Engine) layer(ctx context.Context, call *gateway.Call, candidates []*Wo
 	}
 	r.forward = func(ctx context.Context, r *Run) (*gateway.Result, error) { return r.pass(ctx, onward) }
 	if err == nil {
+		// A script sees the last of two values with one key, and the server may take
+		// the first.
+		if err := jsonrpc.CheckUnique(r.arguments()); err != nil {
+			return nil, gateway.Errorf(gateway.CodeInvalid, "the arguments cannot be checked: %s", err)
+		}
 		err = r.walk()
 	}
 	result, err := e.outcome(r, err, onward)
@@ -142,10 +147,17 @@ func (r *Run) pass(ctx context.Context, onward func(ctx context.Context) (*gatew
 		defer func() { call.Options.Timeout = stated }()
 	}
 	result, err := onward(ctx)
-	if err == nil && w.withholds && !result.Type.Final() {
+	if err != nil || !w.withholds {
+		return result, err
+	}
+	if !result.Type.Final() {
 		return nil, gateway.Errorf(gateway.CodeDenied, "workflow %q has to see the answer of this call, and the server answered that it will come later, in a way that cannot be followed here; the call may be under way, so do not repeat it", w.title())
 	}
-	return result, err
+	// As above: what the client reads must be what the nodes saw.
+	if jsonrpc.CheckUnique(result.Raw) != nil {
+		result = &gateway.Result{Raw: withoutDoubles(result.Raw), Type: result.Type, IsError: result.IsError, HasMeta: result.HasMeta, Notice: result.Notice}
+	}
+	return result, nil
 }
 
 // outcome turns the end of a run into the answer to the call.
@@ -155,10 +167,10 @@ func (e *Engine) outcome(r *Run, err error, onward func(ctx context.Context) (*g
 		result, err = r.result()
 	}
 	w := r.workflow
-	r.trace.Outcome, r.trace.Sent = OutcomeOK, r.called
-	r.trace.Changed = r.changed || r.answer == nil || string(r.answer.Raw) != string(r.response)
+	r.trace.Outcome, r.trace.Sent, r.trace.Changed = OutcomeOK, r.called, r.changed && r.called
 	switch {
 	case err == nil:
+		r.trace.Changed = r.changed || result != r.answer
 		return result, nil
 	case r.callErr != nil && errors.Is(err, r.callErr):
 		r.trace.Outcome = OutcomeCall
@@ -170,10 +182,10 @@ func (e *Engine) outcome(r *Run, err error, onward func(ctx context.Context) (*g
 		r.trace.Outcome = OutcomeDenied
 		return nil, w.refusal(r.called, err)
 	case w.FailMode == open && r.called:
-		r.trace.Outcome, r.trace.Changed = OutcomePassed, r.changed
+		r.trace.Outcome = OutcomePassed
 		return r.answer, r.callErr
 	case w.FailMode == open:
-		r.trace.Outcome, r.trace.Changed = OutcomePassed, false
+		r.trace.Outcome = OutcomePassed
 		return onward(r.ctx)
 	default:
 		r.trace.Outcome = OutcomeFailed
@@ -208,6 +220,10 @@ func (r *Run) failed(err error) error {
 
 // reason is what is shown of an error of a node.
 func reason(err error) any {
+	var d *denial
+	if errors.As(err, &d) {
+		return d.reason
+	}
 	var e *gateway.Error
 	if errors.As(err, &e) {
 		return gateway.Text{Format: e.Message, Values: e.Values} // without what is for the log

@@ -332,6 +332,16 @@ func TestConversations(t *testing.T) {
 			change: func(d *Definition) { d.Match.Tools = []string{"*__do"} },
 			sent:   `{"a":1} {"me":"done"}`, want: plain, outcome: OutcomeOK, statuses: "ok ok ok ok",
 		},
+		"arguments that can be read in two ways": {
+			flow: `start → hook → mcp → end
+				hook: `, args: `{"a":{"sql":"DROP","sql":"SELECT"}}`,
+			want: `invalid: the arguments cannot be checked: `, outcome: "-",
+		},
+		"an answer that can be read in two ways": {
+			flow: `start → mcp → hook → end
+				hook: `, answer: `{"content":[{"type":"text","text":"secret","text":"fine","n":1.0}]}`,
+			sent: `{}`, want: `{"content":[{"type":"text","text":"fine","n":1.0}]}`, outcome: OutcomeOK, statuses: "ok ok ok",
+		},
 		"an end without an answer": {
 			flow: `start → end`, want: "the path ends without an answer", outcome: OutcomeFailed, statuses: "error",
 		},
@@ -384,6 +394,9 @@ func TestConversations(t *testing.T) {
 			}
 			if c.fails != nil && err != nil && !errors.Is(err, c.fails) {
 				t.Errorf("another error: %v", err)
+			}
+			if c.outcome == "-" {
+				return
 			}
 			last := b.traces.all[len(b.traces.all)-1]
 			var statuses []string

@@ -58,6 +58,9 @@ func (r *Run) call(ctx context.Context, tool string, arguments json.RawMessage) 
 		Terms: gateway.Terms{ReadOnly: r.calling.ReadOnly, Complete: true},
 	}
 	inner.View = inner.View.Unsearched()
+	if inner.Peer != nil { // what its server says beside its answer is not for the caller
+		inner.Peer = quietPeer{inner.Peer}
+	}
 	inner.OnSignOfLife(r.calling.SignOfLife)
 	result, err := r.engine.opt.Call.Handle(withDepth(ctx, d+1), inner)
 	if err != nil {

@@ -62,16 +62,20 @@ func (approveNode) Compile(b *Builder, n *Node) Action {
 			return "", errSkipped
 		}
 		decision, err := r.ask(id, data.Message, timeout)
-		if err != nil {
+		switch {
+		case err == nil && decision.Granted:
+			return "", nil
+		case err != nil && !isDenial(err):
+			return "", err
+		case r.at.next[handleDenied] != nil:
+			return handleDenied, nil
+		case err != nil:
 			return "", err
 		}
-		if decision.Granted {
-			return "", nil
+		if decision.Reason != "" {
+			return "", Deny(decision.Reason)
 		}
-		if r.at.next[handleDenied] != nil {
-			return handleDenied, nil
-		}
-		return "", Deny(or(decision.Reason, "the person who was asked said no"))
+		return "", &denial{gateway.Textf("the person who was asked said no")}
 	}}
 }
 
@@ -83,16 +87,16 @@ func (r *Run) ask(node, message string, timeout time.Duration) (Decision, error)
 	began := time.Now()
 	defer func() { r.asked += time.Since(began) }()
 	defer r.calling.PauseClock()()
-	ctx, cancel := context.WithTimeoutCause(r.ctx, timeout, Deny("nobody answered in time"))
+	late := &denial{gateway.Textf("nobody answered in time")}
+	ctx, cancel := context.WithTimeoutCause(r.ctx, timeout, late)
 	defer cancel()
 	hash := r.hash()
 	decision, err := r.engine.opt.Decider.Decide(ctx, Question{
 		Call: r.calling, Workflow: r.workflow.ID, Node: node, Message: message,
 		Arguments: r.arguments(), Hash: hash, Timeout: timeout,
 	})
-	var denied *denial
-	if err != nil && errors.As(context.Cause(ctx), &denied) {
-		return Decision{Reason: denied.reason}, nil
+	if err != nil && errors.Is(context.Cause(ctx), late) {
+		return Decision{}, late
 	}
 	if err == nil && decision.Granted {
 		r.chain.approved = append(r.chain.approved, hash)

@@ -389,12 +389,20 @@ func (w *Workflow) payload() int {
 var errSkipped = errors.New("not run, because nothing may be changed")
 
 // denial is the error of a node that refuses a call.
-type denial struct{ reason string }
+type denial struct{ reason gateway.Text }
 
-func (d *denial) Error() string { return or(d.reason, "no reason was given") }
+func (d *denial) Error() string { return d.reason.String() }
 
 // Deny returns the error with which a node refuses the call.
-func Deny(reason string) error { return &denial{reason} }
+func Deny(reason string) error {
+	if reason == "" {
+		return &denial{gateway.Textf("no reason was given")}
+	}
+	if len(reason) > longestReason {
+		reason = gateway.Short(reason)
+	}
+	return &denial{gateway.Textf("%s", reason)}
+}
 
 func isDenial(err error) bool {
 	var d *denial

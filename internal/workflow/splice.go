@@ -38,6 +38,15 @@ func splice(original, changed []byte) (out []byte, patch []Op, err error) {
 	return out, s.patch, nil
 }
 
+// withoutDoubles writes a value without the first of two values with one key.
+func withoutDoubles(raw []byte) []byte {
+	t, err := parse(raw)
+	if err != nil {
+		return raw
+	}
+	return (&splicer{}).value(nil, &t, &t, "")
+}
+
 type splicer struct {
 	patch []Op
 }
