@@ -57,7 +57,7 @@ type Run struct {
 func (e *Engine) newRun(ctx context.Context, w *Workflow, call *gateway.Call, c *chain) *Run {
 	r := &Run{
 		engine: e, workflow: w, ctx: ctx, calling: call, chain: c, began: time.Now(),
-		vars: maps.Clone(w.Vars), kept: map[string]json.RawMessage{},
+		vars: maps.Clone(w.vars), kept: map[string]json.RawMessage{},
 		trace: Trace{Workflow: w.ID, Version: w.Version, Mode: w.Mode, Call: call.RequestID, Started: time.Now()},
 	}
 	if r.vars == nil {
@@ -346,30 +346,38 @@ func (r *Run) context(node string) []byte {
 // metadata says who calls what, and where the run is.
 func (r *Run) metadata(node string) []byte {
 	call := r.calling
-	m := map[string]any{"clientId": call.Identity.ClientID, "workflowId": r.workflow.ID, "requestId": call.RequestID}
-	if node != "" {
-		m["nodeId"] = node
+	b := jsonrpc.AppendQuoted([]byte(`{"clientId":`), call.Identity.ClientID)
+	text := func(key, value string) {
+		if value != "" {
+			b = jsonrpc.AppendQuoted(append(append(append(b, `,"`...), key...), `":`...), value)
+		}
+	}
+	raw := func(key string, value []byte) {
+		if value != nil {
+			b = append(append(append(append(b, `,"`...), key...), `":`...), value...)
+		}
 	}
 	if call.Tool != nil {
-		m["serverName"] = call.Tool.Source.Name()
-		if call.Tool.Name != "" {
-			m["toolName"] = call.Tool.Name
-		}
-		if hints := jsonrpc.Lookup(call.Tool.Definition, "annotations"); hints != nil {
-			m["annotations"] = json.RawMessage(hints)
-		}
+		text("serverName", call.Tool.Source.Name())
+		text("toolName", call.Tool.Name)
+		raw("annotations", jsonrpc.Lookup(call.Tool.Definition, "annotations"))
 	}
+	text("workflowId", r.workflow.ID)
+	text("nodeId", node)
+	text("requestId", call.RequestID)
 	if info := call.Params.Get(call.Params.ClientInfo); info != nil {
-		m["clientInfo"] = json.RawMessage(info)
+		raw("clientInfo", info)
 	} else if call.Session != nil && call.Session.Client != "" {
-		m["clientInfo"] = map[string]any{"name": call.Session.Client}
+		b = append(jsonrpc.AppendQuoted(append(b, `,"clientInfo":{"name":`...), call.Session.Client), '}')
 	}
-	raw, _ := encode(m)
-	return raw
+	return append(b, '}')
 }
 
 // variables are what scripts see as vars.
 func (r *Run) variables() []byte {
+	if len(r.vars) == 0 {
+		return []byte("{}")
+	}
 	raw, _ := encode(r.vars)
 	return raw
 }
