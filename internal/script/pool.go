@@ -315,9 +315,12 @@ func (p *Pool) release(r *run, killed bool) {
 	if p.held[r.id]--; p.held[r.id] == 0 {
 		delete(p.held, r.id)
 	}
-	if r.ended() {
+	switch {
+	case r.ended():
 		p.stats.Killed++
-	} else {
+	case r.limits.Memory > DefaultMemory:
+		r.worker.kill()
+	default:
 		p.putBack(r.worker)
 	}
 	if killed && r.id != "" {

@@ -22,6 +22,7 @@ type worker struct {
 	reader *bufio.Reader
 	errors head
 	memory memoryGauge
+	kill   func()
 
 	// known are the ids of the programs that it has.
 	known map[string]bool
@@ -63,6 +64,7 @@ func startWorker(file string, gone func(*worker)) (*worker, error) {
 		_ = errors.Join(in.Close(), out.Close())
 		return nil, err
 	}
+	w.kill = func() { _ = w.cmd.Process.Kill() }
 	w.memory.open(w.cmd.Process.Pid)
 	wait := func() {
 		_ = w.cmd.Wait()
@@ -94,8 +96,6 @@ func (w *worker) send(kind byte, fields ...[]byte) error {
 	}
 	return w.writer.Flush()
 }
-
-func (w *worker) kill() { _ = w.cmd.Process.Kill() }
 
 // head keeps the beginning of what is written to it.
 type head struct {
