@@ -52,8 +52,8 @@ var attacks = []struct {
 	{"promise that never settles", `await new Promise(() => {})`, "error"},
 	{"million sleeps", `for (;;) sleep(1e6)`, "oom timeout"},
 	{"endless console", `for (;;) console.log("x".repeat(1e5))`, "timeout oom"},
-	{"large result", `return "x".repeat(2e6)`, "refused"},
-	{"large context", `context.x = "x".repeat(2e6)`, "refused"},
+	{"large result", `return "x".repeat(2e6)`, "refused timeout"},
+	{"large context", `context.x = "x".repeat(2e6)`, "refused timeout"},
 	{"deep result", `let a = []; for (let i = 0; i < 300; i++) a = [a]; return a`, "refused"},
 }
 

@@ -177,7 +177,7 @@ func (p *Pool) putBack(w *worker) {
 		return
 	default:
 	}
-	if p.closed || w.used > DefaultMemory/2 {
+	if p.closed || w.grown > DefaultMemory/2 {
 		w.kill()
 		return
 	}

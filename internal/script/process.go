@@ -26,9 +26,10 @@ type worker struct {
 
 	// known are the ids of the programs that it has.
 	known map[string]bool
-	// used is the memory that was last seen, since when it is idle.
-	used  int
-	since time.Duration
+	// base is the memory that it had when it had started, grown how much it had grown
+	// when that was last seen, since when it is idle.
+	base, grown int
+	since       time.Duration
 
 	exited chan struct{} // closed when the process has ended
 }
@@ -83,6 +84,7 @@ func startWorker(file string, gone func(*worker)) (*worker, error) {
 		return nil, fmt.Errorf("a worker process did not start: %w %s", err, w.errors.line())
 	}
 	_ = out.SetReadDeadline(time.Time{})
+	w.base = w.memory.read()
 	go func() {
 		wait()
 		gone(w)

@@ -275,7 +275,8 @@ func (r *run) check(now time.Duration) {
 	if now-time.Duration(r.turn.Load()) > handOver {
 		r.pool.giveUp(r)
 	}
-	if r.worker.used = r.worker.memory.read(); r.worker.used > r.limits.Memory {
+	// An eighth is for what the process has anyway.
+	if r.worker.grown = r.worker.memory.read() - r.worker.base; r.worker.grown > r.limits.Memory/8*7 {
 		r.end(Memory)
 	}
 }

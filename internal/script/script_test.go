@@ -150,11 +150,11 @@ func TestConsole(t *testing.T) {
 	if diff := cmp.Diff(want, r.Console); failure != nil || diff != "" {
 		t.Errorf("%v %s", failure, diff)
 	}
-	r, failure = run1(t, p, `for (let i = 0; i < 1e5; i++) console.log(""); console.log("x".repeat(1e6))`, "", nil)
+	r, failure = run1(t, p, `for (let i = 0; i < 1e4; i++) console.log(""); console.log("x".repeat(1e5))`, "", nil)
 	if failure != nil || len(r.Console) != 4096 {
 		t.Errorf("%d lines, %v", len(r.Console), failure)
 	}
-	r, failure = run1(t, p, `console.log("あ".repeat(1e6)); throw 1`, "", nil)
+	r, failure = run1(t, p, `console.log("あ".repeat(1e5)); throw 1`, "", nil)
 	if len(failure.Console) != 1 || len(failure.Console[0].Text) > DefaultLog+100 || !strings.HasSuffix(failure.Console[0].Text, "(the console is full)") {
 		t.Errorf("%d, %v", len(r.Console), failure)
 	}
