@@ -129,6 +129,7 @@ var confined = []confinement{
 	{"github.com/danielgtaylor/huma", "api", "REST is decided in one place"},
 	{"github.com/spf13/cobra", "cli cmd", "commands are decided in one place"},
 	{"github.com/dop251/goja", "script", "user code runs only in the workers' pool"},
+	{"cel.dev/cel-go", "workflow", "expressions are evaluated in one place"},
 	{"github.com/evanw/esbuild", "script", "user code runs only in the workers' pool"},
 	{"modernc.org/sqlite", "sqlite", "rooms declare ports, stores implement them"},
 	{"github.com/jackc/pgx", "postgres", "rooms declare ports, stores implement them"},

@@ -105,6 +105,9 @@ type Terms struct {
 	// Included is set when the call counts as a part of its parent: rate limits
 	// count the parent only.
 	Included bool
+	// Whole asks for the final answer: if the server asks for more input first, the
+	// caller is asked while the call waits. A workflow that looks at the answer sets it.
+	Whole bool
 }
 
 // ExecuteOptions say how a call is carried out. Zero values mean the default.

@@ -18,6 +18,7 @@ var japanese = []map[string]string{
 	jaMessages,
 	jaN8N,
 	jaServers,
+	jaWorkflows,
 	jaSignIn, jaVault, jaImport,
 	jaStores, jaRegistry, jaDeclared, jaLearned, jaEmbed, jaPlugins, jaKnowledge, jaUpkeep, jaTools,
 }

@@ -5,6 +5,7 @@
 package script
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -35,8 +36,28 @@ type Limits struct {
 	Depth int
 }
 
+// The default limits.
+const (
+	DefaultTime    = time.Second
+	DefaultMemory  = 64 << 20
+	DefaultPayload = 1 << 20
+	DefaultLog     = 64 << 10
+	DefaultDepth   = 200
+)
+
+func (l Limits) orDefaults() Limits {
+	return Limits{
+		Time:    cmp.Or(l.Time, DefaultTime),
+		Memory:  cmp.Or(l.Memory, DefaultMemory),
+		Payload: cmp.Or(l.Payload, DefaultPayload),
+		Log:     cmp.Or(l.Log, DefaultLog),
+		Depth:   cmp.Or(l.Depth, DefaultDepth),
+	}
+}
+
 // Host does for a script what the script cannot do itself. Its methods are called by
-// several goroutines if the script does not await one before it begins the next.
+// several goroutines if the script does not await one before it begins the next. They
+// must return when their context ends: a run waits for them.
 type Host interface {
 	// Call calls a tool and returns its result object.
 	Call(ctx context.Context, tool string, arguments json.RawMessage) (json.RawMessage, error)
@@ -98,6 +119,8 @@ const (
 	Busy    Kind = "busy"    // no worker was free in time
 	Tripped Kind = "tripped" // it was killed too often lately
 	Refused Kind = "refused" // what goes in or comes out is too large or too deep
+
+	Canceled Kind = "canceled" // the caller's context ended, or the pool was closed
 )
 
 // Error is why a run failed.
@@ -107,8 +130,13 @@ type Error struct {
 	// Line and Column are places in the script as it was written, from 1; 0 if
 	// unknown.
 	Line, Column int
+	// Err is the cause: that of the caller's context if it ended.
+	Err error
 	Stats
 }
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
 
 func (e *Error) Error() string {
 	if e.Line > 0 {

@@ -11,9 +11,9 @@ import (
 // maxRounds is how often a server may ask for more input in one call.
 const maxRounds = 32
 
-// withInput sends a call. If a modern server answers input_required and the
-// caller is a legacy client, it asks the client and sends the call again with the
-// answers, until the call is done.
+// withInput sends a call. If a modern server answers input_required and the caller
+// is a legacy client or the call asks for the final answer, it asks the client and
+// sends the call again with the answers, until the call is done.
 func (s *Server) withInput(ctx context.Context, c conn, call *gateway.Call) (*gateway.Result, error) {
 	in := &call.Params
 	if in.InputResponses.Present() {
@@ -24,7 +24,7 @@ func (s *Server) withInput(ctx context.Context, c conn, call *gateway.Call) (*ga
 	}
 	for range maxRounds {
 		result, err := c.call(ctx, call, in)
-		if err != nil || result.Type != gateway.ResultInputRequired || call.Era == gateway.EraModern {
+		if err != nil || result.Type != gateway.ResultInputRequired || call.Era == gateway.EraModern && !call.Whole {
 			return result, err
 		}
 		responses, err := s.askAll(ctx, call, jsonrpc.Lookup(result.Raw, "inputRequests"))

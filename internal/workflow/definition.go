@@ -1,0 +1,293 @@
+package workflow
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"genkan/internal/gateway"
+	"genkan/internal/jsonrpc"
+)
+
+// The methods that workflows are for.
+const (
+	ToolsList     = "tools/list"
+	ToolsCall     = "tools/call"
+	PromptsGet    = "prompts/get"
+	ResourcesRead = "resources/read"
+)
+
+// Definition is a workflow as people write, export and import it. Keys that are not
+// known here survive reading and writing, in nodes and edges too: editors keep their
+// own there.
+type Definition struct {
+	ID          string `json:"id"`
+	Name        string `json:"name"`
+	Description string `json:"description,omitempty"`
+	// Type is the method of the calls that the workflow is for.
+	Type      string `json:"workflowType"`
+	Nodes     []Node `json:"nodes"`
+	Edges     []Edge `json:"edges"`
+	Enabled   bool   `json:"enabled"`
+	CreatedAt Millis `json:"createdAt"`
+	UpdatedAt Millis `json:"updatedAt"`
+
+	// Version counts the changes. The store sets it.
+	Version int `json:"version,omitempty"`
+	// Order and then ID say which of several workflows is the outer one: the one with
+	// the lowest sees a call first and its answer last.
+	Order int `json:"order,omitempty"`
+	// Mode is enforce or shadow; empty for enforce.
+	Mode  string `json:"mode,omitempty"`
+	Match Match  `json:"match,omitzero"`
+	// FailMode says what happens to a call if the workflow fails: closed refuses it,
+	// open lets it pass. Empty is closed.
+	FailMode string `json:"failMode,omitempty"`
+	Limits   Limits `json:"limits,omitzero"`
+	// Vars are the values that scripts see as vars.
+	Vars  map[string]json.RawMessage `json:"vars,omitempty"`
+	State State                      `json:"state,omitzero"`
+	// Notifications is pass if texts of progress and log messages may overtake the
+	// nodes behind the call; empty if they may not.
+	Notifications string `json:"notifications,omitempty"`
+
+	rest members
+}
+
+// Node is a step of a workflow.
+type Node struct {
+	ID   string `json:"id"`
+	Type string `json:"type"`
+	// Data has the settings of the node's type.
+	Data json.RawMessage `json:"data,omitempty"`
+
+	rest members
+}
+
+// Edge leads from a node to the next. SourceHandle names the way out of the source.
+type Edge struct {
+	ID           string  `json:"id,omitempty"`
+	Source       string  `json:"source"`
+	Target       string  `json:"target"`
+	SourceHandle *string `json:"sourceHandle,omitempty"`
+
+	rest members
+}
+
+// Match says which calls a workflow is for. An empty list matches everything. A
+// pattern may have * and ?; a pattern that begins with ! excludes.
+type Match struct {
+	Servers []string `json:"servers,omitempty"`
+	// Tools matches server__tool, by the server's own names, whatever clients see.
+	Tools   []string `json:"tools,omitempty"`
+	Clients []string `json:"clients,omitempty"`
+	// Annotations are hints that the tool must have. A tool that says nothing has the
+	// defaults of MCP.
+	Annotations map[string]bool `json:"annotations,omitempty"`
+	// When is a CEL expression over the request.
+	When string `json:"when,omitempty"`
+}
+
+// Limits bound a run. Zero means the default.
+type Limits struct {
+	// TotalMs is how long the nodes of a run may take together, without the call and
+	// without the time in which a person is asked.
+	TotalMs   int `json:"totalMs,omitempty"`
+	HookMs    int `json:"hookMs,omitempty"`
+	HookMemMB int `json:"hookMemMB,omitempty"`
+	PayloadKB int `json:"payloadKB,omitempty"`
+	// Depth is how deep calls that workflows make may nest.
+	Depth int `json:"depth,omitempty"`
+	LogKB int `json:"logKB,omitempty"`
+	// DetachedMax is how many fire-and-forget hooks of the workflow may wait.
+	DetachedMax int `json:"detachedMax,omitempty"`
+	// FetchHosts are the hosts that scripts may reach, as patterns.
+	FetchHosts []string `json:"fetchHosts,omitempty"`
+}
+
+// State says where scripts keep values.
+type State struct {
+	// Scope is run, session or workflow; empty for run.
+	Scope string `json:"scope,omitempty"`
+	TTLS  int    `json:"ttlS,omitempty"`
+	MaxKB int    `json:"maxKB,omitempty"`
+}
+
+// The defaults of limits.
+const (
+	defaultTotal       = 30 * time.Second
+	defaultDepth       = 4
+	defaultDetached    = 64
+	defaultPayload     = 1 << 20
+	defaultApproval    = 5 * time.Minute
+	defaultStateSize   = 64 << 10
+	defaultStateTTL    = time.Hour
+	shadow             = "shadow"
+	pass               = "pass"
+	open               = "open"
+	handleOut          = "out"
+	handleError        = "error"
+	handleElse         = "else"
+	handleDenied       = "denied"
+	onErrorFail        = "fail"
+	onErrorContinue    = "continue"
+	onErrorBranch      = "branch"
+	scopeSession       = "session"
+	scopeWorkflow      = "workflow"
+	largestDefinition  = 4 << 20
+	mostNodes          = 1000
+	kilobyte, megabyte = 1 << 10, 1 << 20
+)
+
+// Millis is a time in milliseconds since 1970.
+type Millis int64
+
+// UnmarshalJSON reads a number, also one with a fraction.
+func (m *Millis) UnmarshalJSON(raw []byte) error {
+	var n float64
+	if err := json.Unmarshal(raw, &n); err != nil {
+		return err
+	}
+	if math.Abs(n) > 1<<53 {
+		return errNoTime
+	}
+	*m = Millis(n)
+	return nil
+}
+
+var errNoTime = errors.New("it is no time in milliseconds")
+
+// Time is the point in time.
+func (m Millis) Time() time.Time { return time.UnixMilli(int64(m)) }
+
+// handle is the way out of the source that an edge takes.
+func (e *Edge) handle() string {
+	if e.SourceHandle == nil || *e.SourceHandle == "" {
+		return handleOut
+	}
+	return *e.SourceHandle
+}
+
+var errNotUTF8 = errors.New("it is not UTF-8")
+
+// Parse reads a definition. It refuses only what is no definition at all: Validate
+// tells whether it can be enabled.
+func Parse(raw []byte) (*Definition, error) {
+	if len(raw) > largestDefinition {
+		return nil, gateway.Errorf(gateway.CodeInvalid, "the workflow is larger than %d MB, which is the largest that can be kept", largestDefinition/megabyte)
+	}
+	d := &Definition{}
+	err := json.Unmarshal(raw, d)
+	if err == nil && !utf8.Valid(raw) {
+		err = errNotUTF8
+	}
+	if err != nil {
+		return nil, &gateway.Error{Code: gateway.CodeInvalid, Message: "this is not a workflow: %s. A workflow is a JSON object with id, name, workflowType, nodes and edges", Values: []any{err}}
+	}
+	return d, nil
+}
+
+// UnmarshalJSON reads a definition and keeps unknown keys.
+func (d *Definition) UnmarshalJSON(raw []byte) error {
+	type plain Definition
+	return decodeOpen(raw, (*plain)(d), &d.rest)
+}
+
+// MarshalJSON writes a definition with its unknown keys.
+func (d Definition) MarshalJSON() ([]byte, error) {
+	type plain Definition
+	return encodeOpen(plain(d), d.rest)
+}
+
+// UnmarshalJSON reads a node and keeps unknown keys.
+func (n *Node) UnmarshalJSON(raw []byte) error {
+	type plain Node
+	return decodeOpen(raw, (*plain)(n), &n.rest)
+}
+
+// MarshalJSON writes a node with its unknown keys.
+func (n Node) MarshalJSON() ([]byte, error) {
+	type plain Node
+	return encodeOpen(plain(n), n.rest)
+}
+
+// UnmarshalJSON reads an edge and keeps unknown keys.
+func (e *Edge) UnmarshalJSON(raw []byte) error {
+	type plain Edge
+	return decodeOpen(raw, (*plain)(e), &e.rest)
+}
+
+// MarshalJSON writes an edge with its unknown keys.
+func (e Edge) MarshalJSON() ([]byte, error) {
+	type plain Edge
+	return encodeOpen(plain(e), e.rest)
+}
+
+// members are the unknown keys of an object with their values, in their order.
+type members []member
+
+type member struct {
+	key   string
+	value json.RawMessage
+}
+
+// decodeOpen reads an object into a struct, and the keys that the struct does not have into
+// rest.
+func decodeOpen(raw []byte, into any, rest *members) error {
+	if err := json.Unmarshal(raw, into); err != nil {
+		return err
+	}
+	known := keysOf(reflect.TypeOf(into).Elem())
+	*rest = nil
+	return jsonrpc.Members(raw, func(key, value []byte) bool {
+		// encoding/json takes keys that differ in case for known ones.
+		if !slices.ContainsFunc(known, func(k string) bool { return strings.EqualFold(k, string(key)) }) {
+			*rest = append(*rest, member{string(key), bytes.Clone(value)})
+		}
+		return true
+	})
+}
+
+// keysOf lists the keys that a struct has.
+func keysOf(t reflect.Type) (keys []string) {
+	for i := range t.NumField() {
+		if tag := t.Field(i).Tag.Get("json"); tag != "" {
+			name, _, _ := strings.Cut(tag, ",")
+			keys = append(keys, name)
+		}
+	}
+	return keys
+}
+
+// encodeOpen writes a struct and the keys that it does not have.
+func encodeOpen(from any, rest members) ([]byte, error) {
+	raw, err := encode(from)
+	if err != nil {
+		return nil, err
+	}
+	raw = raw[:len(raw)-1]
+	for _, m := range rest {
+		if raw[len(raw)-1] != '{' {
+			raw = append(raw, ',')
+		}
+		raw = append(append(jsonrpc.AppendQuoted(raw, m.key), ':'), m.value...)
+	}
+	return append(raw, '}'), nil
+}
+
+// encode writes JSON with <, > and & as they are.
+func encode(value any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(value); err != nil {
+		return nil, err
+	}
+	return bytes.TrimRight(b.Bytes(), "\n"), nil
+}

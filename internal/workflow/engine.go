@@ -1,0 +1,326 @@
+package workflow
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"time"
+
+	"genkan/internal/gateway"
+	"genkan/internal/jsonrpc"
+	"genkan/internal/script"
+)
+
+// Runner runs scripts. A *script.Pool is one.
+type Runner interface {
+	Run(ctx context.Context, job script.Job) (script.Result, error)
+}
+
+// Options are what an Engine works with. Only Runner is needed.
+type Options struct {
+	// Runner runs the hooks that calls wait for, and DetachedRunner the others, so
+	// that they cannot take each other's workers. Nil is Runner.
+	Runner, DetachedRunner Runner
+	// Call carries out a call that a workflow makes.
+	Call gateway.Handler
+	// Fetch makes the HTTP requests of scripts. Hosts are checked before; it must not
+	// follow redirects to others.
+	Fetch func(ctx context.Context, r script.Request) (script.Response, error)
+	// Decider asks people.
+	Decider Decider
+	// CheckOutput checks structuredContent against a tool's outputSchema.
+	CheckOutput func(tool *gateway.Tool, structured []byte) error
+	// Sink keeps traces.
+	Sink Sink
+}
+
+// Engine runs the workflows of a Set around calls. It is safe for concurrent use.
+type Engine struct {
+	opt      Options
+	set      atomic.Pointer[Set]
+	stats    statistics
+	state    states
+	detached queue
+	lists    lists
+}
+
+// NewEngine makes an Engine without workflows.
+func NewEngine(opt Options) *Engine {
+	if opt.DetachedRunner == nil {
+		opt.DetachedRunner = opt.Runner
+	}
+	e := &Engine{opt: opt}
+	e.detached.open()
+	e.set.Store(NewSet(nil))
+	return e
+}
+
+// Use replaces the workflows. Runs that have begun keep theirs.
+func (e *Engine) Use(set *Set) {
+	e.set.Store(set)
+	e.stats.keep(set.has)
+	e.state.keep(set.has)
+}
+
+// Set returns the workflows in use.
+func (e *Engine) Set() *Set { return e.set.Load() }
+
+// chain is what the workflows of one call share.
+type chain struct {
+	// approved are the hashes of the call that people agreed to.
+	approved []string
+}
+
+// Middleware runs the workflows that match a call around it: the nodes before the call
+// by (order, id), and those behind it in reverse.
+func (e *Engine) Middleware(next gateway.Handler) gateway.Handler {
+	return gateway.HandlerFunc(func(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
+		candidates := e.set.Load().candidates(call)
+		if len(candidates) == 0 {
+			return next.Handle(ctx, call)
+		}
+		return e.layer(ctx, call, candidates, next, nil)
+	})
+}
+
+// layer runs the first workflow of several around the others.
+func (e *Engine) layer(ctx context.Context, call *gateway.Call, candidates []*Workflow, next gateway.Handler, c *chain) (*gateway.Result, error) {
+	if len(candidates) == 0 {
+		if err := c.check(call); err != nil {
+			return nil, err
+		}
+		return next.Handle(ctx, call)
+	}
+	w, inner := candidates[0], candidates[1:]
+	if c == nil {
+		c = &chain{}
+	}
+	r := e.newRun(ctx, w, call, c)
+	applies, err := w.match.applies(ctx, r)
+	switch {
+	case err != nil && w.Mode != shadow:
+		r.trace.Steps = append(r.trace.Steps, Step{Node: matchWhen})
+		r.trace.Steps[0].finish("", time.Since(r.began), err)
+	case !applies:
+		return e.layer(ctx, call, inner, next, c)
+	}
+	onward := func(ctx context.Context) (*gateway.Result, error) { return e.layer(ctx, call, inner, next, c) }
+	if w.Mode == shadow {
+		return e.shadow(r, onward)
+	}
+	r.forward = func(ctx context.Context, r *Run) (*gateway.Result, error) { return r.pass(ctx, onward) }
+	if err == nil {
+		// A script sees the last of two values with one key, and the server may take
+		// the first.
+		if err := jsonrpc.CheckUnique(r.arguments()); err != nil {
+			return nil, gateway.Errorf(gateway.CodeInvalid, "the arguments cannot be checked: %s", err)
+		}
+		err = r.walk()
+	}
+	result, err := e.outcome(r, err, onward)
+	r.report()
+	return result, err
+}
+
+// pass sends the call on as the run has changed it.
+func (r *Run) pass(ctx context.Context, onward func(ctx context.Context) (*gateway.Result, error)) (*gateway.Result, error) {
+	call, w := r.calling, r.workflow
+	if r.changed {
+		call.SetRawArguments(r.arguments())
+	}
+	if w.behind {
+		if call.Params.Task.Present() {
+			return nil, gateway.Errorf(gateway.CodeInvalid, "workflow %q has to see the answer of this call, so it cannot be made a task; send it without task", w.title())
+		}
+		call.Whole = true
+		if call.Peer != nil && w.Notifications != pass {
+			defer func(peer gateway.Peer) { call.Peer = peer }(call.Peer)
+			call.Peer = quietPeer{call.Peer}
+		}
+	}
+	if stated := call.Options.Timeout; stated > 0 {
+		call.Options.Timeout = max(stated-(time.Since(r.began)-r.asked), time.Millisecond)
+		defer func() { call.Options.Timeout = stated }()
+	}
+	result, err := onward(ctx)
+	if err != nil || !w.behind {
+		return result, err
+	}
+	if !result.Type.Final() {
+		return nil, gateway.Errorf(gateway.CodeDenied, "workflow %q has to see the answer of this call, and the server answered that it will come later, in a way that cannot be followed here; the call may be under way, so do not repeat it", w.title())
+	}
+	// As above: what the client reads must be what the nodes saw.
+	if jsonrpc.CheckUnique(result.Raw) != nil {
+		result = &gateway.Result{Raw: withoutDoubles(result.Raw), Type: result.Type, IsError: result.IsError, HasMeta: result.HasMeta, Notice: result.Notice}
+	}
+	return result, nil
+}
+
+// outcome turns the end of a run into the answer to the call.
+func (e *Engine) outcome(r *Run, err error, onward func(ctx context.Context) (*gateway.Result, error)) (*gateway.Result, error) {
+	var result *gateway.Result
+	if err == nil {
+		result, err = r.result()
+	}
+	w := r.workflow
+	r.trace.Outcome, r.trace.Sent, r.trace.Changed = OutcomeOK, r.called, r.changed && r.called
+	switch {
+	case err == nil:
+		r.trace.Changed = r.changed || result != r.answer
+		return result, nil
+	case r.callErr != nil && errors.Is(err, r.callErr):
+		r.trace.Outcome = OutcomeCall
+		return nil, err
+	case r.ctx.Err() != nil:
+		r.trace.Outcome = OutcomeCall
+		return nil, gateway.AsError(context.Cause(r.ctx))
+	case isDenial(err):
+		r.trace.Outcome = OutcomeDenied
+		return nil, w.refusal(r.called, err)
+	case w.FailMode == open && r.called:
+		r.trace.Outcome = OutcomePassed
+		return r.answer, r.callErr
+	case w.FailMode == open:
+		r.trace.Outcome = OutcomePassed
+		return onward(r.ctx)
+	default:
+		r.trace.Outcome = OutcomeFailed
+		return nil, r.failed(err)
+	}
+}
+
+// refusal is the error for a call that a workflow refuses.
+func (w *Workflow) refusal(called bool, err error) error {
+	// Not with err as a cause: a workflow outside this one has not refused the call.
+	if called {
+		return gateway.Errorf(gateway.CodeDenied, "workflow %q withholds the answer to this call: %s. The call was carried out, so do not repeat it: tell the user, who can have the workflow changed", w.title(), reason(err))
+	}
+	return gateway.Errorf(gateway.CodeDenied, "workflow %q refused this call: %s. It was not sent. Do not send it again unchanged: tell the user, who can have the workflow changed", w.title(), reason(err))
+}
+
+// failed is the error for a call whose workflow failed closed. What a script says after
+// the call may hold what it was to hide.
+func (r *Run) failed(err error) error {
+	node := matchWhen
+	if r.at != nil {
+		node = r.at.id
+	}
+	e := gateway.Errorf(gateway.CodeDenied, "workflow %q failed at its node %q, so this call was refused and not sent: %s. Tell the user, who can have the workflow mended", r.workflow.title(), node, reason(err))
+	if r.called {
+		e = gateway.Errorf(gateway.CodeDenied, "workflow %q failed at its node %q, so the answer to this call is withheld. The call was carried out, so do not repeat it. Tell the user, who can have the workflow mended", r.workflow.title(), node)
+	}
+	e.Err = err
+	return e
+}
+
+// reason is what is shown of an error of a node.
+func reason(err error) any {
+	var d *denial
+	if errors.As(err, &d) {
+		return d.reason
+	}
+	var e *gateway.Error
+	if errors.As(err, &e) {
+		return gateway.Text{Format: e.Message, Values: e.Values} // without what is for the log
+	}
+	text := err.Error()
+	if len(text) > longestReason {
+		text = gateway.Short(text)
+	}
+	return text
+}
+
+// longestReason is how much of what a script says is shown to callers, in bytes.
+const longestReason = 500
+
+// check makes sure that the call is the one that people agreed to.
+func (c *chain) check(call *gateway.Call) error {
+	if c == nil || len(c.approved) == 0 {
+		return nil
+	}
+	arguments := call.Params.Get(call.Params.Arguments)
+	if arguments == nil {
+		arguments = []byte("{}")
+	}
+	hash := callHash(call.Name, arguments)
+	for _, approved := range c.approved {
+		if approved != hash {
+			return gateway.Errorf(gateway.CodeDenied, "the arguments were changed after a person had agreed to them, so the call was not sent. Tell the user: the workflow that asks must come after those that change arguments")
+		}
+	}
+	return nil
+}
+
+// shadow lets the call pass, and then runs the workflow with the answer that came, beside
+// the path. Nothing that the run does has an effect.
+func (e *Engine) shadow(r *Run, onward func(ctx context.Context) (*gateway.Result, error)) (*gateway.Result, error) {
+	call := r.calling
+	r.calling = callCopy(call)
+	result, err := onward(r.ctx)
+	switch {
+	case err != nil:
+	case !result.Type.Final() || len(result.Raw) > r.workflow.payload():
+		r.dropped()
+	default:
+		e.detached.add(r.workflow, func(ctx context.Context) {
+			r.ctx = ctx
+			_, _ = r.replay(result)
+			r.report()
+		}, r.dropped)
+	}
+	return result, err
+}
+
+// Replay runs a workflow on a call that was made before, with the answer that it had
+// then. It returns what the caller would get, and the trace. Nothing is sent or changed.
+func (e *Engine) Replay(ctx context.Context, w *Workflow, call *gateway.Call, answer *gateway.Result) (*gateway.Result, Trace, error) {
+	r := e.newRun(ctx, w, callCopy(call), &chain{})
+	result, err := r.replay(answer)
+	return result, r.trace, err
+}
+
+func (r *Run) replay(answer *gateway.Result) (*gateway.Result, error) {
+	r.dry = true
+	r.began = time.Now()
+	r.forward = func(context.Context, *Run) (*gateway.Result, error) { return answer, nil }
+	return r.engine.outcome(r, r.walk(), func(context.Context) (*gateway.Result, error) { return answer, nil })
+}
+
+// report hands the trace on.
+func (r *Run) report() {
+	if sink := r.engine.opt.Sink; sink != nil {
+		sink.Trace(r.trace)
+	}
+}
+
+// callCopy returns a call that says what another one says, for what goes on after that
+// one has been answered. Nobody can be asked anything by it. Release it.
+func callCopy(call *gateway.Call) *gateway.Call {
+	c := &gateway.Call{
+		Method: call.Method, Params: call.Params, Name: call.Name, Kind: call.Kind, Tool: call.Tool,
+		Caller: call.Caller, Terms: call.Terms,
+	}
+	c.Peer = nil
+	return c
+}
+
+// quietPeer withholds what a server says beside its answer, which a node behind the call
+// might have changed: log messages, and the texts of progress.
+type quietPeer struct{ gateway.Peer }
+
+func (p quietPeer) Notify(method string, params []byte) {
+	switch method {
+	case "notifications/message":
+		return
+	case "notifications/progress":
+		params = jsonrpc.Without(params, "message")
+	}
+	p.Peer.Notify(method, params)
+}
+
+// Prolong passes on that the answer will take its time.
+func (p quietPeer) Prolong() {
+	if peer, ok := p.Peer.(gateway.Prolonger); ok {
+		peer.Prolong()
+	}
+}

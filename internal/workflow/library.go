@@ -1,0 +1,329 @@
+package workflow
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"genkan/internal/gateway"
+)
+
+// Library changes workflows and hook modules, and gives the enabled ones to an Engine
+// after each change. It is safe for concurrent use.
+type Library struct {
+	store  Store
+	engine *Engine
+	env    Environment
+	clock  func() time.Time
+
+	mu sync.Mutex
+}
+
+// NewLibrary makes a Library. The environment's Module is the library's own.
+func NewLibrary(store Store, engine *Engine, env Environment, clock func() time.Time) *Library {
+	return &Library{store: store, engine: engine, env: env, clock: clock}
+}
+
+// Load gives the enabled workflows to the engine. One that cannot be compiled any more
+// refuses the calls that it matches, unless its failMode is open; its problems are
+// returned by its id.
+func (l *Library) Load(ctx context.Context) (broken map[string][]Problem, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.load(ctx)
+}
+
+func (l *Library) load(ctx context.Context) (broken map[string][]Problem, err error) {
+	running, err := l.running(ctx)
+	if err != nil {
+		return nil, err
+	}
+	env := l.environment(ctx, Module{})
+	broken = map[string][]Problem{}
+	var workflows []*Workflow
+	for _, d := range running {
+		w, problems := Compile(d, env)
+		if len(problems) > 0 {
+			broken[d.ID] = problems
+			if w = refuseAll(d); d.FailMode == open {
+				continue
+			}
+		}
+		workflows = append(workflows, w)
+	}
+	l.engine.Use(NewSet(workflows))
+	return broken, nil
+}
+
+// refuseAll makes a workflow that refuses the calls that a broken one was for.
+func refuseAll(d *Definition) *Workflow {
+	end := &step{id: d.ID, kind: "end", Action: Action{Role: RoleEnd, Run: func(context.Context, *Run) (string, error) {
+		return "", failure("the workflow cannot be run any more; `genkan workflows` says why")
+	}}}
+	m := &d.Match
+	return &Workflow{
+		Definition: d, match: matcher{servers: m.Servers, tools: m.Tools, clients: m.Clients, annotations: m.Annotations},
+		start: &step{next: map[string]*step{handleOut: end}},
+	}
+}
+
+// running returns the versions that are enabled.
+func (l *Library) running(ctx context.Context) (all []*Definition, err error) {
+	stored, err := l.store.Workflows(ctx)
+	for _, s := range stored {
+		if err == nil && s.Running != 0 {
+			var version Stored
+			version, err = l.store.Workflow(ctx, s.ID, s.Running)
+			all = append(all, version.Definition)
+		}
+	}
+	return all, err
+}
+
+// environment is that of the library, with a module that is not stored yet.
+func (l *Library) environment(ctx context.Context, draft Module) *Environment {
+	env := l.env
+	env.Module = func(reference string) (string, bool) {
+		id, version, ok := splitReference(reference)
+		if id == draft.ID && (version == 0 || version == draft.Version) {
+			return draft.Script, ok
+		}
+		m, err := l.store.Module(ctx, id, version)
+		return m.Script, ok && err == nil
+	}
+	return &env
+}
+
+// splitReference splits name@version. Without a version it is the newest.
+func splitReference(reference string) (id string, version int, ok bool) {
+	id, number, pinned := strings.Cut(reference, "@")
+	if !pinned {
+		return id, 0, true
+	}
+	version, err := strconv.Atoi(number)
+	return id, version, err == nil && version > 0
+}
+
+// Save stores a definition as the next version, as a draft. base is the version that it
+// was made of, and 0 for a new workflow.
+func (l *Library) Save(ctx context.Context, d Definition, base int) (Stored, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.save(ctx, d, base)
+}
+
+func (l *Library) save(ctx context.Context, d Definition, base int) (Stored, error) {
+	if !validID(d.ID) {
+		return Stored{}, wrongID(d.ID)
+	}
+	newest, err := l.store.Workflow(ctx, d.ID, 0)
+	now := Millis(l.clock().UnixMilli())
+	switch {
+	case isMissing(err):
+		if d.CreatedAt == 0 {
+			d.CreatedAt = now
+		}
+	case err != nil:
+		return Stored{}, err
+	case newest.Version != base:
+		return Stored{}, gateway.Errorf(gateway.CodeConflict, "workflow %q was changed meanwhile: its version is %d, and this change was made to version %d; read it again and repeat the change", d.ID, newest.Version, base)
+	default:
+		d.CreatedAt, d.Version = newest.CreatedAt, newest.Version
+	}
+	if newest.Definition == nil {
+		d.Version = 0
+	}
+	d.Version++
+	d.UpdatedAt, d.Enabled = now, false
+	return Stored{&d, newest.Running}, l.store.PutWorkflow(ctx, &d)
+}
+
+// Enable makes a version of a workflow run; 0 is the newest. A version with problems is
+// refused, and the error names all of them.
+func (l *Library) Enable(ctx context.Context, id string, version int) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.enable(ctx, id, version)
+}
+
+func (l *Library) enable(ctx context.Context, id string, version int) error {
+	s, err := l.store.Workflow(ctx, id, version)
+	if err != nil {
+		return err
+	}
+	if problems := Validate(s.Definition, l.environment(ctx, Module{})); len(problems) > 0 {
+		return Invalid(s.ID, problems)
+	}
+	if err := l.store.RunWorkflow(ctx, id, s.Version); err != nil {
+		return err
+	}
+	_, err = l.load(ctx)
+	return err
+}
+
+// Invalid is the error for a workflow with problems.
+func Invalid(id string, problems []Problem) *gateway.Error {
+	texts := gateway.Texts{Between: "; "}
+	for _, p := range problems {
+		texts.Each = append(texts.Each, p.Text())
+	}
+	return gateway.Errorf(gateway.CodeInvalid, "workflow %q cannot be enabled: %s", id, texts)
+}
+
+// Validate returns what keeps a definition from being enabled, with the modules that are
+// stored.
+func (l *Library) Validate(ctx context.Context, d *Definition) []Problem {
+	return Validate(d, l.environment(ctx, Module{}))
+}
+
+// Disable stops a workflow.
+func (l *Library) Disable(ctx context.Context, id string) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.store.RunWorkflow(ctx, id, 0); err != nil {
+		return err
+	}
+	_, err := l.load(ctx)
+	return err
+}
+
+// Rollback makes an old version the newest, and runs it if the workflow is enabled.
+func (l *Library) Rollback(ctx context.Context, id string, version int) (Stored, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	old, err := l.store.Workflow(ctx, id, version)
+	if err != nil {
+		return Stored{}, err
+	}
+	newest, err := l.store.Workflow(ctx, id, 0)
+	if err != nil {
+		return Stored{}, err
+	}
+	s, err := l.save(ctx, *old.Definition, newest.Version)
+	if err == nil && s.Running != 0 {
+		err = l.enable(ctx, id, s.Version)
+		s.Running = s.Version
+	}
+	return s, err
+}
+
+// Delete removes a workflow with all its versions.
+func (l *Library) Delete(ctx context.Context, id string) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err := l.store.DeleteWorkflow(ctx, id); err != nil {
+		return err
+	}
+	_, err := l.load(ctx)
+	return err
+}
+
+// SaveModule stores the next version of a hook module. The workflows that use its newest
+// version run it from then on. It is refused if one of them could not.
+func (l *Library) SaveModule(ctx context.Context, m Module, base int) (Module, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !validID(m.ID) {
+		return Module{}, wrongID(m.ID)
+	}
+	newest, err := l.store.Module(ctx, m.ID, 0)
+	switch {
+	case err != nil && !isMissing(err):
+		return Module{}, err
+	case err == nil && newest.Version != base:
+		return Module{}, gateway.Errorf(gateway.CodeConflict, "hook module %q was changed meanwhile: its version is %d, and this change was made to version %d; read it again and repeat the change", m.ID, newest.Version, base)
+	}
+	m.Version, m.UpdatedAt = newest.Version+1, Millis(l.clock().UnixMilli())
+	if _, err := l.env.Compile(m.ID, m.Script); err != nil {
+		return Module{}, gateway.Errorf(gateway.CodeInvalid, "the script of hook module %q cannot be compiled: %s", m.ID, err.Error())
+	}
+	running, err := l.running(ctx)
+	if err != nil {
+		return Module{}, err
+	}
+	for _, d := range running {
+		if !slices.Contains(modulesOf(d), m.ID) {
+			continue
+		}
+		if problems := Validate(d, l.environment(ctx, m)); len(problems) > 0 {
+			return Module{}, Invalid(d.ID, problems)
+		}
+	}
+	if err := l.store.PutModule(ctx, m); err != nil {
+		return Module{}, err
+	}
+	_, err = l.load(ctx)
+	return m, err
+}
+
+// DeleteModule removes a hook module that no workflow uses.
+func (l *Library) DeleteModule(ctx context.Context, id string) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	users, err := l.users(ctx, id)
+	if err != nil {
+		return err
+	}
+	if len(users) > 0 {
+		return gateway.Errorf(gateway.CodeConflict, "hook module %q is used by %s; change or delete these workflows first", id, strings.Join(users, ", "))
+	}
+	return l.store.DeleteModule(ctx, id)
+}
+
+// users are the workflows whose newest or enabled version uses a module.
+func (l *Library) users(ctx context.Context, module string) (ids []string, err error) {
+	stored, err := l.store.Workflows(ctx)
+	if err != nil {
+		return nil, err
+	}
+	running, err := l.running(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range stored {
+		running = append(running, s.Definition)
+	}
+	for _, d := range running {
+		if slices.Contains(modulesOf(d), module) {
+			ids = append(ids, d.ID)
+		}
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids), nil
+}
+
+// modulesOf lists the modules that the hooks of a definition refer to.
+func modulesOf(d *Definition) (ids []string) {
+	for _, n := range d.Nodes {
+		var data struct{ Hook struct{ Module string } }
+		if json.Unmarshal(n.Data, &data) == nil && data.Hook.Module != "" {
+			id, _, _ := splitReference(data.Hook.Module)
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+func isMissing(err error) bool {
+	var e *gateway.Error
+	return errors.As(err, &e) && e.Code == gateway.CodeNotFound
+}
+
+// validID reports whether a text can be the id of a workflow or a module: it stands in
+// URLs and references.
+func validID(id string) bool {
+	const most = 128
+	return id != "" && len(id) <= most && !strings.ContainsFunc(id, func(c rune) bool {
+		return c <= ' ' || c > '~' || strings.ContainsRune(`/\@?#%"`, c)
+	})
+}
+
+func wrongID(id string) error {
+	return gateway.Errorf(gateway.CodeInvalid, "%s cannot be an id: it may have letters, digits, and signs that have no meaning in a URL", fmt.Sprintf("%q", gateway.Short(id)))
+}

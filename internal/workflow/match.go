@@ -1,0 +1,126 @@
+package workflow
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	"genkan/internal/gateway"
+	"genkan/internal/jsonrpc"
+)
+
+// matcher says which calls a workflow is for.
+type matcher struct {
+	servers, tools, clients patterns
+	annotations             map[string]bool
+	when                    *expression
+}
+
+func (b *Builder) matcher(m *Match) matcher {
+	for _, tool := range m.Tools {
+		if name := strings.TrimPrefix(tool, "!"); !strings.Contains(name, "__") && !strings.ContainsAny(name, "*?") {
+			b.Problem("match.tools has %q, which matches nothing; tools are matched as server__tool, so write *__%s for the tool of any server", gateway.Short(tool), gateway.Short(name))
+		}
+	}
+	for hint := range m.Annotations {
+		b.OneOf("a key of match.annotations", hint, hintReadOnly, hintDestructive, hintIdempotent, hintOpenWorld)
+	}
+	made := matcher{servers: m.Servers, tools: m.Tools, clients: m.Clients, annotations: m.Annotations}
+	if m.When != "" {
+		b.node = &Node{ID: matchWhen}
+		made.when = b.Expression(m.When)
+		b.node = nil
+	}
+	return made
+}
+
+// matchWhen stands for a node in what is said about the expression.
+const matchWhen = "match.when"
+
+// tool reports whether the workflow is for a tool, whoever calls it.
+func (m *matcher) tool(t *gateway.Tool) bool {
+	server := t.Source.Name()
+	return m.servers.match(server) && (len(m.tools) == 0 || m.tools.match(server+"__"+t.Name)) && m.hints(t)
+}
+
+// The hints of MCP.
+const (
+	hintReadOnly    = "readOnlyHint"
+	hintDestructive = "destructiveHint"
+	hintIdempotent  = "idempotentHint"
+	hintOpenWorld   = "openWorldHint"
+)
+
+// hints reports whether a tool has the wanted annotations. By MCP, a tool that says
+// nothing is neither read-only nor idempotent, and may destroy and reach anything.
+func (m *matcher) hints(t *gateway.Tool) bool {
+	if len(m.annotations) == 0 {
+		return true
+	}
+	has := map[string]bool{hintReadOnly: false, hintDestructive: true, hintIdempotent: false, hintOpenWorld: true}
+	said := jsonrpc.Lookup(t.Definition, "annotations")
+	for hint := range has {
+		var value bool
+		if raw := jsonrpc.Lookup(said, hint); raw != nil && json.Unmarshal(raw, &value) == nil {
+			has[hint] = value
+		}
+	}
+	has[hintDestructive] = has[hintDestructive] && !has[hintReadOnly]
+	for hint, wanted := range m.annotations {
+		if has[hint] != wanted {
+			return false
+		}
+	}
+	return true
+}
+
+// applies evaluates the expression of a matcher on a run that is about to begin.
+func (m *matcher) applies(ctx context.Context, r *Run) (bool, error) {
+	if m.when == nil {
+		return true, nil
+	}
+	return m.when.holds(ctx, r)
+}
+
+// patterns are names with * and ?. One that begins with ! excludes.
+type patterns []string
+
+// match reports whether a name matches one of the patterns, and none that excludes.
+// Patterns that only exclude match everything else.
+func (p patterns) match(name string) bool {
+	wanted, only := false, true
+	for _, pattern := range p {
+		if excluded, ok := strings.CutPrefix(pattern, "!"); ok {
+			if glob(excluded, name) {
+				return false
+			}
+			continue
+		}
+		only = false
+		wanted = wanted || glob(pattern, name)
+	}
+	return wanted || only
+}
+
+// glob reports whether a name matches a pattern, in which * stands for any text and ?
+// for one byte.
+func glob(pattern, name string) bool {
+	star, from := -1, 0
+	p, n := 0, 0
+	for n < len(name) {
+		switch {
+		case p < len(pattern) && pattern[p] == '*':
+			star, from = p, n
+			p++
+		case p < len(pattern) && (pattern[p] == '?' || pattern[p] == name[n]):
+			p++
+			n++
+		case star >= 0: // the last star takes one byte more
+			from++
+			p, n = star+1, from
+		default:
+			return false
+		}
+	}
+	return strings.Trim(pattern[p:], "*") == ""
+}

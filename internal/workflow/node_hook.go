@@ -1,0 +1,140 @@
+package workflow
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"genkan/internal/gateway"
+	"genkan/internal/jsonrpc"
+	"genkan/internal/script"
+)
+
+// hookNode runs a script. A blocking one may change the call and its answer.
+type hookNode struct{}
+
+func (hookNode) Compile(b *Builder, n *Node) Action {
+	var data struct {
+		Hook *struct {
+			Script, Module string
+			Blocking       bool
+			OnError        string
+			Params         json.RawMessage
+		}
+	}
+	b.Data(&data)
+	if data.Hook == nil {
+		b.Problem("it has no hook: data.hook needs a script, or a module")
+		return Action{}
+	}
+	source := data.Hook.Script
+	if ref := data.Hook.Module; ref != "" {
+		found := false
+		if b.env.Module != nil {
+			source, found = b.env.Module(ref)
+		}
+		if !found {
+			b.Problem("there is no hook module %q", gateway.Short(ref))
+		}
+	}
+	h := &hook{node: n.ID, program: b.Script(source), params: data.Hook.Params}
+	if !data.Hook.Blocking {
+		return Action{Role: RoleDetached, Run: h.run}
+	}
+	return Action{Run: h.run, OnError: data.Hook.OnError}
+}
+
+type hook struct {
+	node    string
+	program *script.Program
+	params  json.RawMessage
+}
+
+func (h *hook) run(ctx context.Context, r *Run) (string, error) {
+	before := r.context(h.node)
+	r.entry.In = len(before)
+	limits := &r.workflow.Limits
+	if len(before) > r.workflow.payload() {
+		return "", failure("the call and its answer have %d KB, and a hook of this workflow takes at most %d KB; raise limits.payloadKB", len(before)/kilobyte, r.workflow.payload()/kilobyte)
+	}
+	runner := r.engine.opt.Runner
+	if r.detached {
+		runner = r.engine.opt.DetachedRunner
+	}
+	result, err := runner.Run(ctx, script.Job{
+		Program: h.program, Context: before, Vars: r.variables(), Params: h.params,
+		Limits: script.Limits{
+			Time:   time.Duration(limits.HookMs) * time.Millisecond,
+			Memory: limits.HookMemMB * megabyte, Payload: limits.PayloadKB * kilobyte, Log: limits.LogKB * kilobyte,
+		},
+		Host: host{r},
+	})
+	stats := result.Stats
+	if e := (*script.Error)(nil); errors.As(err, &e) {
+		stats = e.Stats
+	}
+	r.entry.Console, r.entry.Queue, r.entry.Wait = stats.Console, stats.Queue, stats.Wait
+	if err != nil || r.detached {
+		return "", err
+	}
+	r.entry.Out = len(result.Context) + len(result.Returned)
+	return "", r.take(result)
+}
+
+// take does what a script wants.
+func (r *Run) take(result script.Result) error {
+	said := members4(result.Returned, "action", "request", "response", "reason")
+	left := members4(result.Context, "", "request", "response", "")
+	request, response := said[1], said[2]
+	text := func(raw []byte) string { text, _ := jsonrpc.Unquote(raw); return string(text) }
+	action := text(said[0])
+	if returned := result.Returned; len(returned) > 0 && string(returned) != "null" {
+		if returned[0] != '{' {
+			return failure("the script returned %s; it may return nothing, the context, or an object with action: \"continue\", \"respond\" or \"deny\"", gateway.Short(string(returned)))
+		}
+		if action == "" && request == nil && response == nil {
+			return failure("the script returned an object without action; it may return nothing, the context, or an object with action: \"continue\", \"respond\" or \"deny\"")
+		}
+	}
+	if request == nil {
+		request = left[1]
+	}
+	if response == nil {
+		response = left[2]
+	}
+	switch action {
+	case "deny":
+		return Deny(or(text(said[3]), jsonrpc.LookupText(result.Returned, "message")))
+	case "", "continue":
+		if err := r.changeRequest(request); err != nil {
+			return err
+		}
+		return r.changeResponse(response)
+	case "respond":
+		if response == nil {
+			return failure("the script returned action \"respond\" without a response")
+		}
+		r.finished = true
+		return r.changeResponse(response)
+	default:
+		return failure("the script returned the unknown action %q; the actions are continue, respond and deny", gateway.Short(action))
+	}
+}
+
+// members4 reads an object once for the values of up to four keys; nil for those that it
+// does not have, and for all if it is no object.
+func members4(object []byte, keys ...string) (values [4][]byte) {
+	err := jsonrpc.Members(object, func(key, value []byte) bool {
+		for i := range keys {
+			if keys[i] != "" && string(key) == keys[i] {
+				values[i] = value
+			}
+		}
+		return true
+	})
+	if err != nil {
+		return [4][]byte{}
+	}
+	return values
+}

@@ -1,0 +1,83 @@
+package workflow
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+
+	"genkan/internal/gateway"
+)
+
+// Set has the enabled workflows. It is immutable but for what it remembers about tools.
+type Set struct {
+	byType map[string]*matching
+	ids    map[string]*Workflow
+}
+
+// matching are the workflows of a type, from the outermost to the innermost, and those
+// that match a tool and a client.
+type matching struct {
+	all []*Workflow
+
+	mu    sync.RWMutex
+	found map[toolAndClient][]*Workflow
+}
+
+type toolAndClient struct {
+	tool   *gateway.Tool
+	client string
+}
+
+// mostFound bounds the memory of tools and clients that are gone.
+const mostFound = 20_000
+
+// NewSet makes a set of workflows.
+func NewSet(workflows []*Workflow) *Set {
+	s := &Set{byType: map[string]*matching{}, ids: map[string]*Workflow{}}
+	sorted := slices.SortedFunc(slices.Values(workflows), func(a, b *Workflow) int {
+		return cmp.Or(cmp.Compare(a.Order, b.Order), cmp.Compare(a.ID, b.ID))
+	})
+	for _, w := range sorted {
+		m := s.byType[w.Type]
+		if m == nil {
+			m = &matching{found: map[toolAndClient][]*Workflow{}}
+			s.byType[w.Type] = m
+		}
+		m.all = append(m.all, w)
+		s.ids[w.ID] = w
+	}
+	return s
+}
+
+// Workflow returns an enabled workflow; nil if there is none of that id.
+func (s *Set) Workflow(id string) *Workflow { return s.ids[id] }
+
+func (s *Set) has(id string) bool { return s.ids[id] != nil }
+
+// candidates returns the workflows whose tools and clients match a call. A call that
+// becomes another call matches nothing: the other one does.
+func (s *Set) candidates(call *gateway.Call) []*Workflow {
+	m := s.byType[call.Method]
+	if m == nil || call.Tool == nil || gateway.IsForwarder(call.Tool.Source) {
+		return nil
+	}
+	key := toolAndClient{call.Tool, call.Identity.ClientID}
+	m.mu.RLock()
+	found, known := m.found[key]
+	m.mu.RUnlock()
+	if known {
+		return found
+	}
+	for _, w := range m.all {
+		if w.match.clients.match(key.client) && w.match.tool(call.Tool) {
+			found = append(found, w)
+		}
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.found) >= mostFound {
+		clear(m.found)
+	}
+	m.found[key] = found
+	return found
+}

@@ -1,0 +1,497 @@
+package workflow
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"genkan/internal/gateway"
+	"genkan/internal/jsonrpc"
+	"genkan/internal/script"
+)
+
+// runnerFunc lets a function run scripts.
+type runnerFunc func(ctx context.Context, job script.Job) (script.Result, error)
+
+func (f runnerFunc) Run(ctx context.Context, job script.Job) (script.Result, error) {
+	return f(ctx, job)
+}
+
+// deciderFunc lets a function be a person.
+type deciderFunc func(ctx context.Context, q Question) (Decision, error)
+
+func (f deciderFunc) Decide(ctx context.Context, q Question) (Decision, error) { return f(ctx, q) }
+
+func TestApproval(t *testing.T) {
+	t.Parallel()
+	const asks = `start → approve → mcp → end
+		approve: {"message":"Merge it?","timeoutMs":60000}`
+	granted := func(context.Context, Question) (Decision, error) { return Decision{Granted: true, By: "anna"}, nil }
+	for name, c := range map[string]struct {
+		flows  []string
+		decide deciderFunc
+		want   string
+		sent   int
+	}{
+		"granted":           {[]string{asks}, granted, `{"content"`, 1},
+		"denied":            {[]string{asks}, func(context.Context, Question) (Decision, error) { return Decision{Reason: "not on Fridays"}, nil }, `denied: workflow "w0" refused this call: not on Fridays`, 0},
+		"denied, no reason": {[]string{asks}, func(context.Context, Question) (Decision, error) { return Decision{}, nil }, `refused this call: the person who was asked said no`, 0},
+		"no answer": {[]string{asks}, func(ctx context.Context, _ Question) (Decision, error) {
+			<-ctx.Done()
+			return Decision{}, ctx.Err()
+		}, `refused this call: nobody answered in time`, 0},
+		"nobody to ask": {[]string{asks}, nil, `failed at its node "approve", so this call was refused and not sent: nobody can be asked`, 0},
+		"cannot ask":    {[]string{asks}, func(context.Context, Question) (Decision, error) { return Decision{}, errors.New("no door") }, "no door", 0},
+		"another way for denied": {[]string{`start → approve → mcp → end
+			approve -denied→ hook → end2
+			hook: return {action: 'respond', response: 'perhaps later'}`}, func(context.Context, Question) (Decision, error) { return Decision{}, nil }, "perhaps later", 0},
+		"the arguments stay": {[]string{asks, `start → hook → mcp → end
+			hook: console.log(1)`}, granted, `{"content"`, 1},
+		"the arguments change afterwards": {[]string{asks, `start → hook → mcp → end
+			hook: context.request.params.arguments.pr = 2`}, granted, `denied: the arguments were changed after a person had agreed to them`, 0},
+		"they change in the same workflow": {[]string{`start → approve → set → mcp → end
+			set: {"arguments":{"pr":{"value":2}}}`}, granted, `denied: the arguments were changed after a person had agreed to them`, 0},
+		"they change before": {[]string{`start → set → approve → mcp → end
+			set: {"arguments":{"pr":{"value":2}}}`}, granted, `{"content"`, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				var all []*Definition
+				for i, lines := range c.flows {
+					d := flow("w"+string(rune('0'+i)), lines)
+					d.Limits.TotalMs = 1000
+					all = append(all, d)
+				}
+				opt := Options{}
+				var asked []Question
+				if c.decide != nil {
+					opt.Decider = deciderFunc(func(ctx context.Context, q Question) (Decision, error) {
+						asked = append(asked, q)
+						time.Sleep(30 * time.Second) // a person takes longer than a workflow may
+						return c.decide(ctx, q)
+					})
+				}
+				b := newBench(t, opt, all...)
+				call := b.newCall("merge", `{"pr":1}`)
+				call.Options.Timeout = 2 * time.Second
+				got := said(b.handler.Handle(context.Background(), call))
+				if !strings.Contains(got, c.want) || len(b.server.sent) != c.sent {
+					t.Errorf("%s, sent %d times", got, len(b.server.sent))
+				}
+				if c.decide != nil && (len(asked) != 1 || !strings.HasPrefix(string(asked[0].Arguments), `{"pr":`) || len(asked[0].Hash) != 64) {
+					t.Errorf("%+v", asked)
+				}
+				b.Close(context.Background())
+			})
+		})
+	}
+}
+
+// The time of a run is what the caller has stated, or the workflow's own, whatever is
+// less. The server's time is not the workflow's.
+func TestBudget(t *testing.T) {
+	t.Parallel()
+	slow := runnerFunc(func(ctx context.Context, _ script.Job) (script.Result, error) {
+		select {
+		case <-time.After(400 * time.Millisecond):
+			return script.Result{Context: []byte(`{}`)}, nil
+		case <-ctx.Done():
+			return script.Result{}, &script.Error{Kind: script.Timeout, Message: "it ran longer than it may"}
+		}
+	})
+	const two = `start → hook1 → mcp → hook2 → end`
+	for name, c := range map[string]struct {
+		total           int
+		stated, serving time.Duration
+		took            time.Duration
+		left            time.Duration // what the call is given
+		want            string
+	}{
+		"enough":                         {1000, 0, time.Hour, time.Hour + 800*time.Millisecond, 0, `{"content"`},
+		"too little for the first":       {300, 0, 0, 300 * time.Millisecond, 0, "denied: workflow \"w\" failed at its node \"hook1\""},
+		"too little for the second":      {700, 0, time.Second, 1700 * time.Millisecond, 0, "denied: workflow \"w\" failed at its node \"hook2\", so the answer"},
+		"the caller has little time":     {1000, 300 * time.Millisecond, 0, 300 * time.Millisecond, 0, "denied: workflow \"w\" failed at its node \"hook1\""},
+		"the call gets what is left":     {1000, 2 * time.Second, time.Second, 1800 * time.Millisecond, 1600 * time.Millisecond, `{"content"`},
+		"the caller's time ends at last": {1000, time.Second, 500 * time.Millisecond, time.Second, 600 * time.Millisecond, "so the answer to this call is withheld"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				d := flow("w", two)
+				d.Limits.TotalMs = c.total
+				w, problems := Compile(d, testing_)
+				if len(problems) > 0 {
+					t.Fatal(problems)
+				}
+				e := NewEngine(Options{Runner: slow})
+				e.Use(NewSet([]*Workflow{w}))
+				b := &bench{server: &server{name: "github"}}
+				var left time.Duration
+				b.server.answer = func(_ context.Context, call *gateway.Call) (*gateway.Result, error) {
+					left = call.Options.Timeout
+					time.Sleep(c.serving)
+					return answer(`{"content":[]}`)(context.Background(), call)
+				}
+				call := b.newCall("do", "{}")
+				call.Options.Timeout = c.stated
+				began := time.Now()
+				got := said(e.Middleware(b.server).Handle(context.Background(), call))
+				if took := time.Since(began); !strings.Contains(got, c.want) || took != c.took || left != c.left || call.Options.Timeout != c.stated {
+					t.Errorf("%s after %s; the call was given %s", got, took, left)
+				}
+				e.Close(context.Background())
+			})
+		})
+	}
+}
+
+func TestCallTimeoutOfAWorkflow(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, Options{}, flow("w", `start → mcp → end
+			mcp: {"timeoutMs":100}`))
+		b.server.answer = func(ctx context.Context, _ *gateway.Call) (*gateway.Result, error) {
+			<-ctx.Done()
+			return nil, context.Cause(ctx)
+		}
+		if got := b.call("do", "{}"); !strings.HasPrefix(got, `timeout: github__do gave no answer within the time that workflow "w" allows, which is 100 ms`) {
+			t.Error(got)
+		}
+		b.Close(context.Background())
+	})
+}
+
+func TestCancelledCallsAreNoFailures(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []string{"", open} {
+		d := flow("w", `start → mcp → hook → end`)
+		d.FailMode = mode
+		b := newBench(t, Options{}, d)
+		ctx, cancel := context.WithCancel(context.Background())
+		b.server.answer = func(context.Context, *gateway.Call) (*gateway.Result, error) {
+			cancel()
+			return &gateway.Result{Raw: []byte(`{"content":[]}`)}, nil
+		}
+		if got := said(b.handler.Handle(ctx, b.newCall("do", "{}"))); !strings.HasPrefix(got, "canceled: ") {
+			t.Error(got)
+		}
+	}
+}
+
+// listener is a client that hears what a server says during a call.
+type listener struct {
+	mu    sync.Mutex
+	heard []string
+}
+
+func (l *listener) Notify(method string, params []byte) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.heard = append(l.heard, method+" "+string(params))
+}
+
+func (l *listener) Ask(context.Context, string, []byte) ([]byte, error) { return []byte(`{}`), nil }
+
+func TestTextsBesideTheAnswerAreWithheld(t *testing.T) {
+	t.Parallel()
+	const all = `notifications/progress {"progress":1,"message":"secret"}; notifications/message {"data":"secret"}`
+	for name, c := range map[string]struct {
+		flow   string
+		change func(*Definition)
+		want   string
+	}{
+		"a blocking node behind the call": {"start → mcp → hook → end", nil, `notifications/progress {"progress":1}`},
+		"only before it":                  {"start → hook → mcp → end", nil, all},
+		"one that nobody waits for":       {"start → mcp → end\nmcp → beside", nil, all},
+		"where they may pass":             {"start → mcp → hook → end", func(d *Definition) { d.Notifications = pass }, all},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := flow("w", c.flow)
+			if c.change != nil {
+				c.change(d)
+			}
+			b := newBench(t, Options{}, d)
+			b.server.answer = func(_ context.Context, call *gateway.Call) (*gateway.Result, error) {
+				call.Peer.Notify("notifications/progress", []byte(`{"progress":1,"message":"secret"}`))
+				call.Peer.Notify("notifications/message", []byte(`{"data":"secret"}`))
+				return &gateway.Result{Raw: []byte(`{"content":[]}`)}, nil
+			}
+			client := &listener{}
+			call := b.newCall("do", "{}")
+			call.Peer = client
+			if _, err := b.handler.Handle(context.Background(), call); err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.Join(client.heard, "; "); got != c.want || call.Peer != gateway.Peer(client) {
+				t.Error(got)
+			}
+		})
+	}
+}
+
+func TestAnswersThatAreNotFinal(t *testing.T) {
+	t.Parallel()
+	d := flow("w", "start → mcp → hook → end")
+	d.Notifications = pass
+	b := newBench(t, Options{}, d)
+	task := b.newCall("do", "{}")
+	params, err := jsonrpc.ScanParams([]byte(`{"name":"github__do","task":{"ttl":1}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	task.Params = params
+	if got := said(b.handler.Handle(context.Background(), task)); !strings.HasPrefix(got, `invalid: workflow "w" has to see the answer`) || len(b.server.sent) > 0 {
+		t.Error(got)
+	}
+	var whole bool
+	b.server.answer = func(_ context.Context, call *gateway.Call) (*gateway.Result, error) {
+		whole = call.Whole
+		return &gateway.Result{Raw: []byte(`{"resultType":"task"}`), Type: gateway.ResultOther}, nil
+	}
+	if got := b.call("do", "{}"); !strings.HasPrefix(got, `denied: workflow "w" has to see the answer`) || !whole {
+		t.Error(got)
+	}
+}
+
+func TestAnswersForModernClients(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, Options{}, flow("w", `start → hook → end
+		hook: return {action: 'respond', response: 'x'}`))
+	call := b.newCall("do", "{}")
+	call.Era = gateway.EraModern
+	if got := said(b.handler.Handle(context.Background(), call)); got != `{"resultType":"complete","content":[{"type":"text","text":"x"}]}` {
+		t.Error(got)
+	}
+}
+
+func TestStructuredContentIsChecked(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ script, want string }{
+		"it fits":                {"context.response.structuredContent.n = 2", `{"content":[],"structuredContent":{"n":2}}`},
+		"it does not fit":        {"context.response.structuredContent.n = 'x'", `denied: workflow "w" failed at its node "hook", so the answer`},
+		"it is removed":          {"delete context.response.structuredContent", `denied: workflow "w" failed at its node "hook", so the answer`},
+		"it is untouched":        {"context.response.content.push({type: 'text', text: 'x'})", `{"content":[{"type":"text","text":"x"}],"structuredContent":{"n":1}}`},
+		"an error has no schema": {"context.response = {content: [], isError: true}", `{"content":[],"isError":true}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t, Options{CheckOutput: func(_ *gateway.Tool, structured []byte) error {
+				if string(structured) != `{"n":2}` {
+					return gateway.Errorf(gateway.CodeInvalid, "n must be a number")
+				}
+				return nil
+			}}, flow("w", "start → mcp → hook → end\nhook: "+c.script))
+			b.server.answer = answer(`{"content":[],"structuredContent":{"n":1}}`)
+			call := b.newCall("do", "{}")
+			call.Tool.Definition = []byte(`{"outputSchema":{}}`)
+			if got := said(b.handler.Handle(context.Background(), call)); !strings.HasPrefix(got, c.want) {
+				t.Error(got)
+			}
+		})
+	}
+}
+
+func TestPromptsAndResources(t *testing.T) {
+	t.Parallel()
+	redact := `start → mcp → hook → end
+		hook: const c = context.response.contents || context.response.messages; c[0].text = '***'`
+	for method, c := range map[string]struct{ params, answer, want string }{
+		PromptsGet:    {`{"name":"github__p"}`, `{"messages":[{"text":"secret"}]}`, `{"messages":[{"text":"***"}]}`},
+		ResourcesRead: {`{"uri":"file:///x"}`, `{"contents":[{"uri":"file:///x","text":"secret"}]}`, `{"contents":[{"uri":"file:///x","text":"***"}]}`},
+	} {
+		t.Run(method, func(t *testing.T) {
+			t.Parallel()
+			d := flow("w", redact)
+			d.Type = method
+			b := newBench(t, Options{}, d)
+			b.server.answer = answer(c.answer)
+			call := b.newCall("p", "{}")
+			params, err := jsonrpc.ScanParams([]byte(c.params))
+			if err != nil {
+				t.Fatal(err)
+			}
+			call.Method, call.Params = method, params
+			if got := said(b.handler.Handle(context.Background(), call)); got != c.want {
+				t.Error(got)
+			}
+			if string(call.Params.Raw) != c.params {
+				t.Errorf("sent %s", call.Params.Raw)
+			}
+		})
+	}
+}
+
+func TestFetchReachesOnlyNamedHosts(t *testing.T) {
+	t.Parallel()
+	for url, want := range map[string]string{
+		"https://api.example.com/x":     `{"content":[{"type":"text","text":"fetched"}]}`,
+		"https://example.com.evil/x":    "is not among limits.fetchHosts",
+		"https://api.example.com@evil/": "the host evil is not among",
+		"file:///etc/passwd":            "fetch needs an http or https URL",
+	} {
+		d := flow("w", `start → hook → end
+			hook: return {action: 'respond', response: fetch(context.request.params.arguments.url)}`)
+		d.Limits.FetchHosts = []string{"*.example.com"}
+		b := newBench(t, Options{Fetch: func(context.Context, script.Request) (script.Response, error) {
+			return script.Response{Status: 200, Body: "fetched"}, nil
+		}}, d)
+		if got := b.call("do", `{"url":"`+url+`"}`); !strings.Contains(got, want) {
+			t.Errorf("%s: %s", url, got)
+		}
+	}
+}
+
+// Calls that become other calls are left to those.
+func TestForwardersAreLeftAlone(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, Options{}, flow("w", `start → end
+		end: {"outcome":"deny"}`))
+	call := b.newCall("call_tool", "{}")
+	call.Tool.Source = forwarder{b.server}
+	if _, err := b.handler.Handle(context.Background(), call); err != nil {
+		t.Error(err)
+	}
+}
+
+type forwarder struct{ *server }
+
+func (forwarder) Forwards() {}
+
+// What is left five seconds after the end began is given up, and that is recorded.
+func TestShutdownDrains(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var done int
+		kept := &traces{}
+		d := flow("w", `start → beside
+			start → mcp → end`)
+		w, problems := Compile(d, testing_)
+		if len(problems) > 0 {
+			t.Fatal(problems)
+		}
+		e := NewEngine(Options{Sink: kept, Runner: runnerFunc(func(ctx context.Context, _ script.Job) (script.Result, error) {
+			select {
+			case <-time.After(3 * time.Second):
+				kept.mu.Lock()
+				done++
+				kept.mu.Unlock()
+				return script.Result{}, nil
+			case <-ctx.Done():
+				return script.Result{}, context.Cause(ctx)
+			}
+		})})
+		e.Use(NewSet([]*Workflow{w}))
+		b := &bench{server: &server{name: "github"}}
+		for range 3*mostDetached - 2 {
+			if _, err := e.Middleware(b.server).Handle(context.Background(), b.newCall("do", "{}")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		began := time.Now()
+		e.Close(context.Background())
+		outcomes := map[string]int{}
+		for _, trace := range kept.all {
+			if trace.Detached {
+				outcomes[trace.Outcome]++
+			}
+		}
+		if took := time.Since(began); took != drainTime || done != mostDetached || outcomes[OutcomeOK] != mostDetached ||
+			outcomes[OutcomeFailed] != mostDetached || outcomes[StatusDropped] != mostDetached-2 {
+			t.Errorf("%s, %d done, %v", took, done, outcomes)
+		}
+	})
+}
+
+func TestReplaySendsNothing(t *testing.T) {
+	t.Parallel()
+	d := flow("w", `start → hook → mcp → hook2 → end
+		hook: context.request.params.arguments.a = 2; state.set('n', 1)
+		hook2: context.response.content[0].text += '!'`)
+	b := newBench(t, Options{}, d)
+	call := b.newCall("do", `{"a":1}`)
+	result, trace, err := b.Replay(context.Background(), b.Set().Workflow("w"), call, &gateway.Result{Raw: []byte(`{"content":[{"type":"text","text":"then"}]}`)})
+	if got := said(result, err); got != `{"content":[{"type":"text","text":"then!"}]}` || !trace.Changed || len(trace.Steps) != 4 {
+		t.Errorf("%s, %+v", got, trace)
+	}
+	if len(b.server.sent) > 0 || string(call.Params.Get(call.Params.Arguments)) != `{"a":1}` {
+		t.Errorf("sent %v", b.server.sent)
+	}
+	if patch := string(trace.Steps[0].PatchJSON()); patch != `[{"op":"replace","path":"/request/params/arguments/a","value":2}]` {
+		t.Error(patch)
+	}
+}
+
+func TestVariablesMayReferToSecrets(t *testing.T) {
+	t.Parallel()
+	env := *testing_
+	env.Variable = func(value json.RawMessage) (json.RawMessage, error) {
+		if string(value) == `"${secret:KEY}"` {
+			return []byte(`"k-1"`), nil
+		}
+		return nil, gateway.Errorf(gateway.CodeNotFound, "there is no such secret")
+	}
+	d := flow("w", `start → set → mcp → end
+		set: {"arguments":{"key":{"cel":"vars.key"}}}`)
+	d.Vars = map[string]json.RawMessage{"key": []byte(`"${secret:KEY}"`)}
+	w, problems := Compile(d, &env)
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	b := newBench(t, Options{})
+	b.Use(NewSet([]*Workflow{w}))
+	b.call("do", "{}")
+	if b.server.sent[0] != `{"key":"k-1"}` {
+		t.Error(b.server.sent)
+	}
+	d.Vars["key"] = []byte(`"${secret:NONE}"`)
+	if problems := Validate(d, &env); len(problems) != 1 || problems[0].String() != `the variable "key" has no value: there is no such secret` {
+		t.Error(problems)
+	}
+}
+
+// Whatever a script leaves, the engine answers or refuses, and never changes the tool.
+func FuzzHookResult(f *testing.F) {
+	f.Add([]byte(`{"request":{"method":"tools/call","params":{"name":"github__do","arguments":{"a":2}}}}`), []byte(`null`), false)
+	f.Add([]byte(`{}`), []byte(`{"action":"respond","response":{"content":[]}}`), true)
+	f.Add([]byte(`{"response":{"content":[1],"resultType":"input_required"}}`), []byte(`{"action":"deny","reason":1}`), true)
+	f.Add([]byte(`{"request":{"params":{"arguments":[],"arguments":{}}}}`), []byte(`{"action":"continue","request":null}`), false)
+	f.Fuzz(func(t *testing.T, after, returned []byte, behind bool) {
+		lines := "start → hook → mcp → end"
+		if behind {
+			lines = "start → mcp → hook → end"
+		}
+		w, problems := Compile(flow("w", lines), testing_)
+		if len(problems) > 0 {
+			t.Fatal(problems)
+		}
+		e := NewEngine(Options{Runner: runnerFunc(func(context.Context, script.Job) (script.Result, error) {
+			return script.Result{Context: after, Returned: returned}, nil
+		})})
+		e.Use(NewSet([]*Workflow{w}))
+		b := &bench{server: &server{name: "github"}}
+		b.server.answer = func(_ context.Context, call *gateway.Call) (*gateway.Result, error) {
+			params, err := jsonrpc.ScanParams([]byte(string(call.Params.Raw)))
+			if err != nil || jsonrpc.LookupText(params.Raw, "name") != "github__do" || jsonrpc.CheckUnique(call.Params.Raw) != nil {
+				t.Errorf("sent %s: %v", call.Params.Raw, err)
+			}
+			return &gateway.Result{Raw: []byte(`{"content":[{"type":"text","text":"done"}]}`)}, nil
+		}
+		result, err := e.Middleware(b.server).Handle(context.Background(), b.newCall("do", `{"a":1}`))
+		if err != nil {
+			if code := gateway.AsError(err).Code; code != gateway.CodeDenied {
+				t.Errorf("%s: %v", code, err)
+			}
+			return
+		}
+		if list := jsonrpc.Lookup(result.Raw, "content"); len(list) == 0 || list[0] != '[' {
+			t.Errorf("answered %s", result.Raw)
+		}
+	})
+}

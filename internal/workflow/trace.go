@@ -1,0 +1,165 @@
+package workflow
+
+import (
+	"encoding/json"
+	"errors"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"genkan/internal/script"
+)
+
+// The statuses of a step.
+const (
+	StatusOK      = "ok"
+	StatusError   = "error"
+	StatusTimeout = "timeout"
+	StatusOOM     = "oom"
+	StatusCrashed = "crashed"
+	StatusSkipped = "skipped"
+	StatusDenied  = "denied"
+	StatusDropped = "dropped"
+)
+
+// The outcomes of a run.
+const (
+	OutcomeOK     = "ok"
+	OutcomeDenied = "denied"
+	OutcomeFailed = "failed"
+	// OutcomePassed is that of a call whose workflow failed open.
+	OutcomePassed = "passed"
+	// OutcomeCall is that of a call that itself failed or was canceled.
+	OutcomeCall = "call_failed"
+)
+
+// Trace is what a run did.
+type Trace struct {
+	Workflow string
+	Version  int
+	Mode     string
+	// Call is the RequestID of the call.
+	Call    string
+	Started time.Time
+	Outcome string
+	// Changed is set if the run changed the call or its answer, and Sent if it came to
+	// the call.
+	Changed, Sent bool
+	// Detached is set for a hook that ran beside the path.
+	Detached bool
+	Steps    []Step
+}
+
+// Step is what one node did. It is not redacted.
+type Step struct {
+	Node, Type string
+	Status     string
+	Handle     string
+	// Queue is how long the node waited for a worker, Run how long it took, and Wait
+	// how long it waited for what it had asked for.
+	Queue, Run, Wait time.Duration
+	// In and Out are the bytes that a script got and left.
+	In, Out int
+	Patch   []Op
+	Console []script.Line
+	Error   string
+	// Line and Column are places in the script, from 1; 0 if unknown.
+	Line, Column int
+}
+
+// Sink keeps traces. It takes secrets out, and it does not block.
+type Sink interface {
+	Trace(t Trace)
+}
+
+// add adds changes below a path.
+func (s *Step) add(below string, patch []Op) {
+	for _, op := range patch {
+		op.Path = below + op.Path
+		op.Value = slices.Clone(op.Value)
+		s.Patch = append(s.Patch, op)
+	}
+}
+
+// finish says how a step ended.
+func (s *Step) finish(handle string, took time.Duration, err error) {
+	s.Status, s.Run = statusOf(err), took-s.Queue
+	if err == nil {
+		s.Handle = handle
+		return
+	}
+	s.Error = err.Error()
+	if e := (*script.Error)(nil); errors.As(err, &e) {
+		s.Line, s.Column = e.Line, e.Column
+	}
+}
+
+// PatchJSON is the patch as a JSON Patch document.
+func (s *Step) PatchJSON() json.RawMessage {
+	raw, _ := encode(s.Patch)
+	return raw
+}
+
+// NodeStats are figures about a node.
+type NodeStats struct {
+	Runs, Errors int64
+	// P50 and P95 are of the last runs.
+	P50, P95 time.Duration
+}
+
+// statistics counts the runs of nodes.
+type statistics struct {
+	mu    sync.Mutex
+	nodes map[string]map[string]*figures
+}
+
+// figures are those of one node. last is a ring.
+type figures struct {
+	runs, errors int64
+	last         [256]time.Duration
+}
+
+func (s *statistics) add(workflow, node string, took time.Duration, failed bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.nodes == nil {
+		s.nodes = map[string]map[string]*figures{}
+	}
+	nodes := s.nodes[workflow]
+	if nodes == nil {
+		nodes = map[string]*figures{}
+		s.nodes[workflow] = nodes
+	}
+	f := nodes[node]
+	if f == nil {
+		f = &figures{}
+		nodes[node] = f
+	}
+	f.last[f.runs%int64(len(f.last))] = took
+	f.runs++
+	if failed {
+		f.errors++
+	}
+}
+
+// keep forgets the workflows that are not among ids.
+func (s *statistics) keep(known func(id string) bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	maps.DeleteFunc(s.nodes, func(id string, _ map[string]*figures) bool { return !known(id) })
+}
+
+// Stats returns the figures of a workflow's nodes, by their ids.
+func (e *Engine) Stats(workflow string) map[string]NodeStats {
+	s := &e.stats
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	all := map[string]NodeStats{}
+	for node, f := range s.nodes[workflow] {
+		n := min(f.runs, int64(len(f.last)))
+		sorted := slices.Sorted(slices.Values(f.last[:n]))
+		all[node] = NodeStats{f.runs, f.errors, sorted[n*50/100], sorted[n*95/100]}
+	}
+	return all
+}
