@@ -98,10 +98,4 @@ var jaCalls = map[string]string{
 	"an array of %d entries":                                      "要素が %d 個の配列",
 	"Execution timeout after %dms: %s was still at work; the server was told to stop, but the call may have been carried out. Raise timeout in the call's options, or leave it out: then a call may go on while it makes progress": "%d ms で実行がタイムアウトしました: %s はまだ終わっていませんでした。サーバーには中止を伝えましたが、処理は実行された可能性があります。呼び出しのオプションの timeout を延ばすか、省いてください。省くと、進捗がある間は呼び出しが続きます",
 	"%s; not retried: the tool is not known to be safe to repeat": "%s。再試行はしていません: このツールは、繰り返しても安全かどうかが分かりません",
-
-	// script
-	"the call ended before its script ran":                        "スクリプトが実行される前に呼び出しが終了しました",
-	"the call's time was over while the script ran":               "スクリプトの実行中に呼び出しの制限時間を超えました",
-	"the run was canceled":                                        "実行はキャンセルされました",
-	"the script crashed its worker: values or code nest too deep": "スクリプトのワーカープロセスが異常終了しました: 値またはコードの入れ子が深すぎます",
 }
