@@ -36,7 +36,9 @@ func (p *Process) openWorkflows(ctx context.Context) error {
 	w.desk = workflow.NewDesk(workflow.DeskOptions{Redact: p.redactJSON})
 	w.engine = workflow.NewEngine(workflow.Options{
 		Runner: w.hooks, DetachedRunner: w.detached,
-		Call:    gateway.HandlerFunc(func(ctx context.Context, call *gateway.Call) (*gateway.Result, error) { return p.house.Load().inner.Handle(ctx, call) }),
+		Call: gateway.HandlerFunc(func(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
+			return p.house.Load().inner.Handle(ctx, call)
+		}),
 		Fetch:   fetch,
 		Decider: workflow.DeciderFunc(p.decide),
 		CheckOutput: func(tool *gateway.Tool, structured []byte) error {

@@ -1,12 +1,16 @@
 package app
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
 	"testing"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"genkan/internal/testkit"
 	"genkan/internal/workflow"
 )
 
@@ -31,15 +35,21 @@ func (h *testHouse) use(id, match, before, after string) {
 	hook("after", after)
 	add("end", "end", "{}")
 	raw := fmt.Sprintf(`{"id":%q,"name":%q,"workflowType":"tools/call","match":%s,"nodes":[%s],"edges":[%s]}`, id, id, match, strings.Join(nodes, ","), strings.Join(edges, ","))
+	h.enable(raw)
+}
+
+// enable saves and enables a workflow.
+func (h *testHouse) enable(raw string) {
+	h.t.Helper()
 	d, err := workflow.Parse([]byte(raw))
 	if err != nil {
 		h.t.Fatal(err)
 	}
 	saved, err := h.workflows.library.Save(h.t.Context(), *d, 0)
-	if err != nil {
-		h.t.Fatal(err)
+	if err == nil {
+		err = h.workflows.library.Enable(h.t.Context(), d.ID, saved.Version)
 	}
-	if err := h.workflows.library.Enable(h.t.Context(), id, saved.Version); err != nil {
+	if err != nil {
 		h.t.Fatal(err)
 	}
 }
@@ -102,4 +112,73 @@ func TestWorkflowsRunAroundCalls(t *testing.T) {
 	if _, err := h.call("one__raw", `{"result_json":"{\"content\":[{\"type\":\"text\",\"text\":\"x\"}]}"}`); err != nil {
 		t.Error(err)
 	}
+}
+
+const approving = `{"id":"ask","name":"ask","workflowType":"tools/call","match":{"tools":["one__echo"]},
+	"nodes":[{"id":"start","type":"start"},{"id":"person","type":"approve","data":{"message":"May it?"}},{"id":"call","type":"mcp-call"},{"id":"end","type":"end"}],
+	"edges":[{"source":"start","target":"person"},{"source":"person","target":"call"},{"source":"call","target":"end"}]}`
+
+// A person is asked through a client that can ask, and else by a pending approval.
+func TestAPersonDecides(t *testing.T) {
+	t.Parallel()
+	h := openHouse(t, servers(conf{"one": child(t)}))
+	h.waitReady("one")
+	h.enable(approving)
+	secret := `{"text":"hello","password":"hunter2-and-more"}`
+
+	for _, allow := range []bool{true, false} {
+		decided := make(chan string, 1)
+		go func() {
+			text, err := h.call("one__echo", secret)
+			decided <- fmt.Sprint(text, err)
+		}()
+		var pending workflow.Approval
+		testkit.Eventually(t, func() bool {
+			if all := h.workflows.desk.List(); len(all) == 1 {
+				pending = all[0]
+			}
+			return pending.ID != ""
+		}, "an approval is pending")
+		if pending.Tool != "one__echo" || pending.Message != "May it?" || pending.Client != "admin" || strings.Contains(pending.Arguments, "hunter2") {
+			t.Errorf("asked %+v", pending)
+		}
+		if err := h.workflows.desk.Decide(t.Context(), pending.ID, "admin", allow); err != nil {
+			t.Fatal(err)
+		}
+		if got := <-decided; strings.HasPrefix(got, "hello") != allow || strings.Contains(got, `workflow "ask" refused this call`) == allow {
+			t.Errorf("allowed %v: %s", allow, got)
+		}
+	}
+
+	for _, answer := range []string{"accept", "decline", "accept without"} {
+		asked := ""
+		client := mcp.NewClient(&mcp.Implementation{Name: "t", Version: "1"}, &mcp.ClientOptions{
+			ElicitationHandler: func(_ context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+				asked = r.Params.Message
+				action, _, without := strings.Cut(answer, " ")
+				return &mcp.ElicitResult{Action: action, Content: map[string]any{"allow": !without}}, nil
+			},
+		})
+		session, err := client.Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: h.base + "/mcp", HTTPClient: &http.Client{Transport: withToken{h.token, h.http.Transport}}}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		result, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "one__echo", Arguments: json.RawMessage(secret)})
+		if failed := failureOf(result, err); (failed == nil) != (answer == "accept") || !strings.Contains(asked, "May it?\none__echo {") || strings.Contains(asked, "hunter2") {
+			t.Errorf("%s: asked %q: %v", answer, asked, failed)
+		}
+		_ = session.Close()
+	}
+}
+
+// withToken sends a token with every request.
+type withToken struct {
+	token string
+	next  http.RoundTripper
+}
+
+func (w withToken) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer "+w.token)
+	return w.next.RoundTrip(r)
 }
