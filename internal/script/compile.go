@@ -3,7 +3,9 @@ package script
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -39,9 +41,11 @@ func (e *SyntaxError) Error() string {
 // MaxSource is how long a script may be, in bytes.
 const MaxSource = 512 << 10
 
-// compileLimits bound a compilation. The compiler takes minutes for some scripts of a
-// few kilobytes, and gigabytes for others.
-var compileLimits = Limits{Time: 5 * time.Second, Memory: 256 << 20, Payload: 2 * MaxSource}.orDefaults() //nolint:gochecknoglobals // a constant
+const (
+	maxCode       = 2 * MaxSource
+	compileTime   = 5 * time.Second
+	compileMemory = 256 << 20 // for a script that needs more than is usual
+)
 
 // Compile compiles a script in a process of its own, which takes some milliseconds.
 // Who compiles many uses Pool.Compile. The script is JavaScript or TypeScript, the
@@ -52,15 +56,16 @@ func Compile(name, source string) (*Program, error) {
 	return pool.Compile(context.Background(), name, source)
 }
 
-// Compile compiles a script in a worker.
+// Compile compiles a script in a worker, because the compiler takes minutes for some
+// scripts of a few kilobytes, and gigabytes for others.
 func (p *Pool) Compile(ctx context.Context, name, source string) (*Program, error) {
 	if len(source) > MaxSource {
 		return nil, &SyntaxError{Message: fmt.Sprintf("the script has %d bytes; it may have %d", len(source), MaxSource)}
 	}
-	r := &run{pool: p, limits: compileLimits}
-	f, err := r.do(ctx, func(w *worker) error {
-		return w.send(frameCompile, []byte(source), r.limits.encode())
-	})
+	f, err := p.compile(ctx, source, DefaultMemory)
+	if err != nil && err.Kind == Memory {
+		f, err = p.compile(ctx, source, compileMemory)
+	}
 	if err != nil {
 		if err.Kind == Threw {
 			return nil, &SyntaxError{Line: err.Line, Column: err.Column, Message: err.Message}
@@ -69,6 +74,13 @@ func (p *Pool) Compile(ctx context.Context, name, source string) (*Program, erro
 	}
 	sum := sha256.Sum256(f.fields[0])
 	return &Program{ID: hex.EncodeToString(sum[:16]), Name: name, Code: f.fields[0]}, nil
+}
+
+func (p *Pool) compile(ctx context.Context, source string, memory int) (frame, *Error) {
+	r := &run{pool: p, limits: Limits{Time: compileTime, Memory: memory, Payload: maxCode}.orDefaults()}
+	return r.do(ctx, func(w *worker) error {
+		return w.send(frameCompile, []byte(source), r.limits.encode())
+	})
 }
 
 // scriptFile is the name of a script in its stacks.
@@ -98,9 +110,9 @@ func transform(source string) ([]byte, error) {
 			"regexp-named-capture-groups": true, "regexp-unicode-property-escapes": true,
 		},
 		MinifyWhitespace: true,
-		Charset:          api.CharsetUTF8,
+		Charset:          api.CharsetASCII, // the engine counts bytes, the map does not
 		Sourcefile:       scriptFile,
-		Sourcemap:        api.SourceMapInline,
+		Sourcemap:        api.SourceMapExternal,
 		SourcesContent:   api.SourcesContentExclude,
 		LegalComments:    api.LegalCommentsNone,
 		LogLimit:         1,
@@ -114,13 +126,60 @@ func transform(source string) ([]byte, error) {
 			return nil, syntaxError(source, result.Errors[0])
 		}
 	}
-	if len(result.Code) > compileLimits.Payload {
-		return nil, &SyntaxError{Message: fmt.Sprintf("the script becomes %d bytes when it is compiled; it may become %d", len(result.Code), compileLimits.Payload)}
+	code := withMap(result.Code, result.Map)
+	if len(code) > maxCode {
+		return nil, &SyntaxError{Message: fmt.Sprintf("the script becomes %d bytes when it is compiled; it may become %d", len(code), maxCode)}
 	}
-	if _, err := goja.Compile(scriptFile, string(result.Code), false); err != nil {
+	if _, err := goja.Compile(scriptFile, string(code), false); err != nil {
 		return nil, engineError(err)
 	}
-	return result.Code, nil
+	return code, nil
+}
+
+// withMap appends a source map to code. The engine counts columns from 1 and looks
+// them up in the map, where they count from 0: so each line's columns move by one.
+func withMap(code, sourceMap []byte) []byte {
+	var m struct {
+		Version  int      `json:"version"`
+		Sources  []string `json:"sources"`
+		Mappings string   `json:"mappings"`
+		Names    []string `json:"names"`
+	}
+	if json.Unmarshal(sourceMap, &m) != nil {
+		return code
+	}
+	lines := strings.Split(m.Mappings, ";")
+	for i, line := range lines {
+		lines[i] = moveColumn(line)
+	}
+	m.Mappings = strings.Join(lines, ";")
+	moved, _ := json.Marshal(m)
+	code = append(code, "//# sourceMappingURL=data:application/json;base64,"...)
+	return base64.StdEncoding.AppendEncode(code, moved)
+}
+
+// moveColumn adds one to the number that the mappings of a line begin with. Those that
+// follow are relative to it. Numbers have digits of five bits, the lowest first, with
+// a bit for "more" in each and the sign in the lowest bit of the first.
+func moveColumn(line string) string {
+	const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+	n, shift, i := 0, 0, 0
+	for more := line != ""; more; i++ {
+		digit := strings.IndexByte(digits, line[i])
+		n |= digit & 31 << shift
+		shift += 5
+		more = digit&32 != 0 && i+1 < len(line)
+	}
+	if i == 0 {
+		return line
+	}
+	var moved []byte
+	for n += 2; ; n >>= 5 {
+		if n < 32 {
+			return string(append(moved, digits[n])) + line[i:]
+		}
+		moved = append(moved, digits[n&31|32])
+	}
 }
 
 func syntaxError(source string, m api.Message) *SyntaxError {
@@ -131,7 +190,7 @@ func syntaxError(source string, m api.Message) *SyntaxError {
 	lines := strings.Split(source, "\n")
 	if m.Location.Line > len(lines) {
 		last := len(lines)
-		return &SyntaxError{Line: last, Column: utf8.RuneCountInString(lines[last-1]) + 1, Message: "the script ends too early: " + m.Text}
+		return &SyntaxError{Line: last, Column: utf8.RuneCountInString(lines[last-1]) + 1, Message: "the script ends where it should not: one of its brackets is missing, or one too many"}
 	}
 	column := m.Location.Column // in bytes
 	if m.Location.Line == 1 {

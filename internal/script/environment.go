@@ -1,7 +1,8 @@
 package script
 
 import (
-	_ "embed"
+	"cmp"
+	"embed"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -17,8 +18,89 @@ import (
 	"github.com/dop251/goja/parser"
 )
 
-//go:embed prelude.js
-var prelude string
+// The file NAME.js has a function that makes the global NAME of what ask and log do.
+// Most scripts need few globals, so each is made when it is first read.
+//
+//go:embed globals
+var globalFiles embed.FS
+
+func compileGlobals() map[string]*goja.Program {
+	programs := map[string]*goja.Program{}
+	files, _ := globalFiles.ReadDir("globals")
+	for _, file := range files {
+		source, _ := globalFiles.ReadFile("globals/" + file.Name())
+		name := strings.TrimSuffix(file.Name(), ".js")
+		programs[name] = goja.MustCompile("genkan", string(source), true)
+	}
+	return programs
+}
+
+// globals is the prototype of the global object. goja asks it for what that has not.
+type globals struct {
+	*environment
+	vars, params []byte
+}
+
+func (g *globals) Get(name string) goja.Value {
+	var value goja.Value
+	switch {
+	case name == "vars":
+		value = g.frozen(g.vars)
+	case name == "params":
+		value = g.frozen(g.params)
+	case g.globals[name] != nil:
+		value = g.makeGlobal(g.globals[name])
+	default:
+		return nil
+	}
+	_ = g.vm.GlobalObject().DefineDataProperty(name, value, goja.FLAG_FALSE, goja.FLAG_TRUE, goja.FLAG_TRUE)
+	return value
+}
+
+func (g *globals) Has(name string) bool {
+	return name == "vars" || name == "params" || g.globals[name] != nil
+}
+func (g *globals) Set(string, goja.Value) bool { return false }
+func (g *globals) Delete(string) bool          { return false }
+func (g *globals) Keys() []string              { return nil }
+
+func (g *globals) makeGlobal(program *goja.Program) goja.Value {
+	function, err := g.vm.RunProgram(program)
+	if err != nil {
+		panic(err)
+	}
+	natives := g.vm.NewObject()
+	_ = natives.Set("ask", g.ask)
+	_ = natives.Set("log", g.log)
+	maker, _ := goja.AssertFunction(function)
+	value, err := maker(goja.Undefined(), natives)
+	if err != nil {
+		panic(err)
+	}
+	return value
+}
+
+// frozen returns a JSON value that a script cannot change.
+func (g *globals) frozen(text []byte) goja.Value {
+	value, err := g.parse(text)
+	if err != nil {
+		panic(err)
+	}
+	freeze, _ := goja.AssertFunction(g.vm.Get("Object").ToObject(g.vm).Get("freeze"))
+	var walk func(goja.Value)
+	walk = func(v goja.Value) {
+		object, ok := v.(*goja.Object)
+		if !ok {
+			return
+		}
+		for _, key := range object.Keys() {
+			walk(object.Get(key))
+		}
+		_, _ = freeze(goja.Undefined(), object)
+	}
+	walk(value)
+	return value
+}
 
 //go:embed genkan.d.ts
 var declarations string
@@ -32,6 +114,8 @@ type environment struct {
 	*workerState
 	vm     *goja.Runtime
 	limits Limits
+
+	parseJSON goja.Callable
 
 	console []Line
 	logged  int
@@ -91,18 +175,19 @@ func (e *environment) eval(f *frame) (returned, context []byte, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	made, err := vm.RunProgram(e.prelude)
+	global := vm.GlobalObject()
+	if err := global.SetPrototype(vm.NewDynamicObject(&globals{environment: e, vars: f.fields[3], params: f.fields[4]})); err != nil {
+		return nil, nil, err
+	}
+	text := vm.Get("JSON").ToObject(vm)
+	e.parseJSON, _ = goja.AssertFunction(text.Get("parse"))
+	stringify, _ := goja.AssertFunction(text.Get("stringify"))
+	given, err := e.parse(f.fields[2])
 	if err != nil {
 		return nil, nil, err
 	}
-	install, _ := goja.AssertFunction(made)
-	natives := vm.NewObject()
-	_ = natives.Set("ask", e.ask)
-	_ = natives.Set("log", e.log)
-	finish, err := install(goja.Undefined(), natives, vm.ToValue(string(f.fields[2])), vm.ToValue(string(f.fields[3])), vm.ToValue(string(f.fields[4])))
-	if err != nil {
-		return nil, nil, err
-	}
+	_ = global.Set("context", given)
+	_ = global.Set("ctx", given)
 	body, err := vm.RunProgram(program)
 	if err != nil {
 		return nil, nil, err
@@ -131,13 +216,33 @@ func (e *environment) eval(f *frame) (returned, context []byte, err error) {
 			e.print("warn", unanswered.op+" was canceled because the script did not await it")
 		}
 	}
-	end, _ := goja.AssertFunction(finish)
-	pair, err := end(goja.Undefined(), value)
-	if err != nil {
-		return nil, nil, err
+	left := global.Get("context")
+	if left == nil || left == given {
+		left = cmp.Or(global.Get("ctx"), given)
 	}
-	object := pair.ToObject(vm)
-	return jsonText(object.Get("0")), jsonText(object.Get("1")), nil
+	for i, v := range []goja.Value{value, left} {
+		if i == 0 && goja.IsUndefined(v) {
+			continue
+		}
+		v, err := stringify(goja.Undefined(), v)
+		if err != nil {
+			return nil, nil, err
+		}
+		if i == 0 {
+			returned = jsonText(v)
+		} else {
+			context = jsonText(v)
+		}
+	}
+	return returned, context, nil
+}
+
+// parse is JSON.parse, and an empty object for an empty text.
+func (e *environment) parse(text []byte) (goja.Value, error) {
+	if len(text) == 0 {
+		return e.vm.NewObject(), nil
+	}
+	return e.parseJSON(goja.Undefined(), e.vm.ToValue(string(text)))
 }
 
 // rejection is a script's promise that was rejected.
@@ -275,35 +380,37 @@ func (e *environment) explain(err error) *Error {
 // place finds places of the script in a stack.
 var place = regexp.MustCompile(`(?m)^\tat (?:.* \()?` + scriptFile + `:(\d+):(\d+)\(\d+\)\)?$`)
 
-func (e *environment) thrown(value goja.Value) (failure *Error) {
-	failure = &Error{Kind: Threw}
-	// Reading properties and converting to a string runs the script's code.
-	err := e.vm.Try(func() {
-		failure.Message = value.String()
-		object, ok := value.(*goja.Object)
-		if !ok {
-			return
-		}
-		if message := object.Get("message"); message == nil && object.ClassName() != "Error" {
-			if text, err := object.MarshalJSON(); err == nil {
-				failure.Message = string(text)
-			}
-		}
-		stack := object.Get("stack")
-		if stack == nil {
-			return
-		}
-		if found := place.FindStringSubmatch(cut(stack.String(), 16<<10)); found != nil {
-			line, _ := strconv.Atoi(found[1])
-			column, _ := strconv.Atoi(found[2])
-			failure.Line, failure.Column = sourcePlace(line, column)
-		}
-	})
+// thrown describes what a script threw. Reading it runs the script's code.
+func (e *environment) thrown(value goja.Value) *Error {
+	failure := &Error{Kind: Threw, Message: "the script threw a value that cannot be shown"}
+	function, err := e.vm.RunProgram(e.describe)
 	if err != nil {
-		failure.Message = "the script threw a value that cannot be shown"
+		return failure
+	}
+	describe, _ := goja.AssertFunction(function)
+	described, err := describe(goja.Undefined(), value)
+	if interrupted := (*goja.InterruptedError)(nil); errors.As(err, &interrupted) {
+		return e.explain(interrupted)
+	}
+	if err != nil {
+		return failure
+	}
+	pair := described.ToObject(e.vm)
+	failure.Message = pair.Get("0").String()
+	if found := place.FindStringSubmatch(cut(pair.Get("1").String(), 16<<10)); found != nil {
+		line, _ := strconv.Atoi(found[1])
+		column, _ := strconv.Atoi(found[2])
+		failure.Line, failure.Column = sourcePlace(line, column)
 	}
 	return failure
 }
+
+// describe returns the text and the stack of a value that was thrown.
+const describe = `(function (value) {
+	const object = value !== null && typeof value === "object";
+	const text = object && !("message" in value) ? JSON.stringify(value) : String(value);
+	return [String(text), object ? String(value.stack) : ""];
+})`
 
 // jsonText returns the text of JSON.stringify with letters instead of their escapes,
 // which the engine writes for all that is not ASCII; nil for undefined.

@@ -177,7 +177,7 @@ func (p *Pool) putBack(w *worker) {
 		return
 	default:
 	}
-	if p.closed || w.used > DefaultMemory/2 {
+	if p.closed || w.grown > DefaultMemory/2 {
 		w.kill()
 		return
 	}
@@ -315,9 +315,12 @@ func (p *Pool) release(r *run, killed bool) {
 	if p.held[r.id]--; p.held[r.id] == 0 {
 		delete(p.held, r.id)
 	}
-	if r.ended() {
+	switch {
+	case r.ended():
 		p.stats.Killed++
-	} else {
+	case r.limits.Memory > DefaultMemory:
+		r.worker.kill()
+	default:
 		p.putBack(r.worker)
 	}
 	if killed && r.id != "" {

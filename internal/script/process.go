@@ -22,12 +22,14 @@ type worker struct {
 	reader *bufio.Reader
 	errors head
 	memory memoryGauge
+	kill   func()
 
 	// known are the ids of the programs that it has.
 	known map[string]bool
-	// used is the memory that was last seen, since when it is idle.
-	used  int
-	since time.Duration
+	// base is the memory that it had when it had started, grown how much it had grown
+	// when that was last seen, since when it is idle.
+	base, grown int
+	since       time.Duration
 
 	exited chan struct{} // closed when the process has ended
 }
@@ -63,6 +65,7 @@ func startWorker(file string, gone func(*worker)) (*worker, error) {
 		_ = errors.Join(in.Close(), out.Close())
 		return nil, err
 	}
+	w.kill = func() { _ = w.cmd.Process.Kill() }
 	w.memory.open(w.cmd.Process.Pid)
 	wait := func() {
 		_ = w.cmd.Wait()
@@ -81,6 +84,7 @@ func startWorker(file string, gone func(*worker)) (*worker, error) {
 		return nil, fmt.Errorf("a worker process did not start: %w %s", err, w.errors.line())
 	}
 	_ = out.SetReadDeadline(time.Time{})
+	w.base = w.memory.read()
 	go func() {
 		wait()
 		gone(w)
@@ -94,8 +98,6 @@ func (w *worker) send(kind byte, fields ...[]byte) error {
 	}
 	return w.writer.Flush()
 }
-
-func (w *worker) kill() { _ = w.cmd.Process.Kill() }
 
 // head keeps the beginning of what is written to it.
 type head struct {

@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 	"unsafe"
 )
@@ -46,25 +47,30 @@ func (g *memoryGauge) read() int {
 	return (resident - shared) * os.Getpagesize()
 }
 
-// arena is the size in which the runtime reserves address space for its heap. One is
-// reserved when the process starts.
-const arena = 64 << 20
+// base are the address space and the writable memory that the process had mapped when
+// it had started.
+var base struct{ space, data uint64 } //nolint:gochecknoglobals // written once, in a worker
 
-// addressSpace is what the process needed when it had started.
-var addressSpace uint64 //nolint:gochecknoglobals // written once, in a worker
-
-// limitAddressSpace bounds the heap to a multiple of arenas: an allocation beyond it
-// ends the process at once, however large it is.
-func limitAddressSpace(memory int) {
-	if addressSpace == 0 {
-		return
+// limitMapped bounds the memory that the process maps. An allocation beyond it ends the
+// process at once, however large it is. The limit of address space is a loose one,
+// because the runtime reserves it generously; it stops a large allocation before the
+// runtime has begun it.
+func limitMapped(memory int) {
+	const (
+		threads = 24 << 20  // stacks of a few threads, 8 MB each in binaries with cgo
+		arenas  = 128 << 20 // the heap grows by 64 MB of address space
+	)
+	if base.data > 0 {
+		limitTo(syscall.RLIMIT_DATA, base.data+uint64(memory)+threads)       //nolint:gosec // positive
+		limitTo(syscall.RLIMIT_AS, base.space+uint64(memory)+threads+arenas) //nolint:gosec // positive
 	}
-	arenas := max(1, (memory+arena-1)/arena)
-	most := addressSpace + uint64(arenas-1)*arena + 24<<20 //nolint:gosec // positive
+}
+
+func limitTo(resource int, bytes uint64) {
 	var limit syscall.Rlimit
-	if syscall.Getrlimit(syscall.RLIMIT_AS, &limit) == nil {
-		limit.Cur = min(most, limit.Max)
-		_ = syscall.Setrlimit(syscall.RLIMIT_AS, &limit)
+	if syscall.Getrlimit(resource, &limit) == nil {
+		limit.Cur = min(bytes, limit.Max)
+		_ = syscall.Setrlimit(resource, &limit)
 	}
 }
 
@@ -74,13 +80,29 @@ func confine() {
 	// The race detector maps memory as it likes.
 	if info == nil || !slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
 		if text, err := os.ReadFile("/proc/self/statm"); err == nil {
-			pages, _, _ := bytes.Cut(text, []byte(" "))
-			n, _ := strconv.ParseUint(string(pages), 10, 64)
-			addressSpace = n * uint64(os.Getpagesize()) //nolint:gosec // positive
+			if fields := bytes.Fields(text); len(fields) > 5 {
+				space, _ := strconv.Atoi(string(fields[0]))
+				data, _ := strconv.Atoi(string(fields[5]))
+				base.space, base.data = uint64(space*os.Getpagesize()), uint64(data*os.Getpagesize()) //nolint:gosec // positive
+			}
 		}
 	}
+	closeInherited()
 	restrict()
 	confineUnix()
+}
+
+// closeInherited closes what genkan itself inherited and did not know of.
+func closeInherited() {
+	entries, _ := os.ReadDir("/proc/self/fd")
+	for _, entry := range entries {
+		link, _ := os.Readlink("/proc/self/fd/" + entry.Name())
+		// The runtime has some for timers and for the limit of its processors.
+		ours := strings.HasPrefix(link, "anon_inode:") || strings.HasPrefix(link, "/sys/fs/cgroup/")
+		if fd, err := strconv.Atoi(entry.Name()); err == nil && fd > 2 && !ours {
+			_ = syscall.Close(fd)
+		}
+	}
 }
 
 // restrict denies all files and, where the kernel can, TCP and the sockets and

@@ -19,7 +19,7 @@ func (*memoryGauge) open(int)  {}
 func (*memoryGauge) close()    {}
 func (*memoryGauge) read() int { return 0 }
 
-func limitAddressSpace(int) {}
+func limitMapped(int) {}
 
 func confine() { confineUnix() }
 

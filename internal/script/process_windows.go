@@ -20,7 +20,7 @@ func (*memoryGauge) open(int)  {}
 func (*memoryGauge) close()    {}
 func (*memoryGauge) read() int { return 0 }
 
-func limitAddressSpace(int) {}
+func limitMapped(int) {}
 
 // confine does nothing: what keeps a script from files and the network is that it is
 // given no function for them.

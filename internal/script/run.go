@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -218,6 +219,10 @@ func (r *run) finish(f *frame, failure *Error) *Error {
 	return failure
 }
 
+// outOfMemory is what Go's runtime says when it gets no memory. It does not expect that
+// everywhere.
+var outOfMemory = regexp.MustCompile("^SIGSEGV|out of memory|cannot allocate memory|cannot map pages|failed to create new OS thread")
+
 // died says why a worker ended, or is not to be trusted any more.
 func (r *run) died(ctx context.Context, err error) *Error {
 	r.end(Crashed)
@@ -229,7 +234,7 @@ func (r *run) died(ctx context.Context, err error) *Error {
 		switch {
 		case status == statusTimeout:
 			failure.Kind = Timeout
-		case status == statusMemory, strings.Contains(text, "out of memory"), strings.Contains(text, "cannot allocate memory"):
+		case status == statusMemory, outOfMemory.MatchString(text):
 			failure.Kind = Memory
 		}
 	}
@@ -250,7 +255,7 @@ func (r *run) died(ctx context.Context, err error) *Error {
 		}
 	default:
 		failure.Message = "the script crashed its worker: " + cmp.Or(cut(r.worker.errors.line(), 200), err.Error())
-		if strings.Contains(text, "stack") {
+		if strings.Contains(text, "stack overflow") {
 			failure.Message = "the script crashed its worker: values or code nest too deep"
 		}
 	}
@@ -270,7 +275,8 @@ func (r *run) check(now time.Duration) {
 	if now-time.Duration(r.turn.Load()) > handOver {
 		r.pool.giveUp(r)
 	}
-	if r.worker.used = r.worker.memory.read(); r.worker.used > r.limits.Memory {
+	// An eighth is for what the process has anyway.
+	if r.worker.grown = r.worker.memory.read() - r.worker.base; r.worker.grown > r.limits.Memory/8*7 {
 		r.end(Memory)
 	}
 }

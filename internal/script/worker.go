@@ -3,6 +3,7 @@ package script
 import (
 	"bufio"
 	"errors"
+	"io"
 	"os"
 	"runtime"
 	"runtime/debug"
@@ -48,9 +49,22 @@ type workerState struct {
 	in       *bufio.Reader
 	out      *bufio.Writer
 	programs map[string]*goja.Program
-	prelude  *goja.Program
+	globals  map[string]*goja.Program
+	describe *goja.Program
 	memory   int // that is set
 	clock    clock
+}
+
+func newWorkerState(in io.Reader, out io.Writer) *workerState {
+	s := &workerState{
+		in: bufio.NewReaderSize(in, 64<<10), out: bufio.NewWriterSize(out, 64<<10),
+		programs: map[string]*goja.Program{},
+		globals:  compileGlobals(),
+		describe: goja.MustCompile("genkan", describe, true),
+	}
+	s.clock.timer = time.AfterFunc(time.Hour, s.clock.tick)
+	s.clock.timer.Stop()
+	return s
 }
 
 func work(in, out *os.File) int {
@@ -59,13 +73,7 @@ func work(in, out *os.File) int {
 	runtime.GOMAXPROCS(1)
 	_, _ = time.Now().Zone() // reads the time zone's file
 
-	s := &workerState{
-		in: bufio.NewReaderSize(in, 64<<10), out: bufio.NewWriterSize(out, 64<<10),
-		programs: map[string]*goja.Program{},
-		prelude:  goja.MustCompile("genkan", prelude, true),
-	}
-	s.clock.timer = time.AfterFunc(time.Hour, s.clock.tick) // also makes what the runtime needs for timers
-	s.clock.timer.Stop()
+	s := newWorkerState(in, out) // its timer also makes what the runtime needs for timers
 	confine()
 	s.limitMemory(DefaultMemory)
 	if writeFrame(s.out, frameHello, []byte(protocol)) != nil || s.out.Flush() != nil {
@@ -91,11 +99,13 @@ func work(in, out *os.File) int {
 	}
 }
 
+// limitMemory sets the limits of memory. Genkan does not reuse a worker that had more
+// than the usual: what it holds may be more than the usual allows.
 func (s *workerState) limitMemory(bytes int) {
 	if s.memory != bytes {
 		s.memory = bytes
 		debug.SetMemoryLimit(int64(bytes) / 8 * 7)
-		limitAddressSpace(bytes)
+		limitMapped(bytes)
 	}
 }
 
