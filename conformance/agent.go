@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// An agent in search mode sees four tools and finds the others with them. These
+// An agent in search mode sees five tools and finds the others with them. These
 // steps are what such an agent does: they know what they want, and no name of a
 // tool that was not found by a search.
 
@@ -18,7 +18,7 @@ import (
 const inSearchMode = "HTTP, search mode"
 
 var agentSteps = []step{
-	{"four tools", func(ctx context.Context, v *visit) error {
+	{"five tools", func(ctx context.Context, v *visit) error {
 		raw, err := v.peer.do(ctx, "tools/list", map[string]any{})
 		if err != nil {
 			return err
@@ -36,7 +36,7 @@ var agentSteps = []step{
 			names = append(names, tool.Name)
 		}
 		slices.Sort(names)
-		if got := strings.Join(names, " "); got != "call_read_tool call_tool describe_tool search_tools" {
+		if got := strings.Join(names, " "); got != "call_read_tool call_tool describe_tool read_result search_tools" {
 			return errors.New("the list is " + got)
 		}
 		return nil

@@ -196,6 +196,11 @@ func visitAll(ctx context.Context, opt options, progress io.Writer) (r peersRepo
 			return r, costs, err
 		}
 	}
+	if strings.Contains(largeAnswers, opt.behind) {
+		if r, err = l.visitLarge(r, chosen); err != nil {
+			return r, costs, err
+		}
+	}
 	if opt.behind != "" {
 		return r, nil, nil
 	}

@@ -134,7 +134,7 @@ func TestAnAgentKnowsNoNames(t *testing.T) {
 		},
 		"nothing found":   {scripted{"tools/call search_tools": `{"content":[{"text":"{\"results\":[]}"}]}`}, "search, write", "found nothing"},
 		"the wrong class": {scripted{"tools/call search_tools": hit("fs__write", "call_tool")}, "search, describe, read", "to be called with call_tool"},
-		"five tools":      {scripted{"tools/list": `{"tools":[{"name":"search_tools"}]}`}, "four tools", "the list is search_tools"},
+		"one tool":        {scripted{"tools/list": `{"tools":[{"name":"search_tools"}]}`}, "five tools", "the list is search_tools"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			at := slices.IndexFunc(agentSteps, func(s step) bool { return s.name == tt.step })

@@ -97,6 +97,10 @@ func newCall(in client.CallRequest, id gateway.Identity) (*gateway.Call, error) 
 		notNegative("retry", int64(*in.Options.Retry))
 	}
 	notNegative("retryDelay", in.Options.RetryDelay)
+	if in.Options.Budget != 0 && in.Options.Budget < gateway.LeastBudget {
+		problems.Add(breaks("options.budget", "minimum", map[string]any{"comparison": ">=", "limit": gateway.LeastBudget},
+			gateway.Textf("%s must be at least %s, is %s", "options.budget", strconv.Itoa(gateway.LeastBudget), strconv.Itoa(in.Options.Budget))))
+	}
 	if in.Options.Folder != "" && !filepath.IsAbs(in.Options.Folder) {
 		problems.Add(breaks("options.folder", "format", map[string]any{"format": "absolute path"}, gateway.Textf("options.folder must be an absolute path")))
 	}
@@ -109,7 +113,7 @@ func newCall(in client.CallRequest, id gateway.Identity) (*gateway.Call, error) 
 	}
 	call := callOf(in.Name, params, id)
 	call.Dir = in.Options.Folder
-	call.Options = gateway.ExecuteOptions{Timeout: millis(in.Options.Timeout), RetryDelay: millis(in.Options.RetryDelay)}
+	call.Options = gateway.ExecuteOptions{Timeout: millis(in.Options.Timeout), RetryDelay: millis(in.Options.RetryDelay), Budget: in.Options.Budget}
 	if in.Options.Retry != nil {
 		call.Options.Retries = cmp.Or(*in.Options.Retry, gateway.NoRetries)
 	}

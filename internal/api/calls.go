@@ -261,7 +261,7 @@ func CallStarted(e *history.Entry) client.CallStarted {
 func CallEnded(e *history.Entry) client.CallEnded {
 	return client.CallEnded{
 		CallStarted: CallStarted(e), TookMillis: inMillis(e.Took), Outcome: e.Outcome, Error: e.Error, Attempts: e.Attempts,
-		BytesIn: e.BytesIn, BytesOut: e.BytesOut, TokensIn: e.TokensIn, TokensOut: e.TokensOut,
+		BytesIn: e.BytesIn, BytesOut: e.BytesOut, TokensIn: e.TokensIn, TokensOut: e.TokensOut, TokensSaved: e.TokensSaved,
 	}
 }
 
@@ -270,7 +270,7 @@ func (h *CallHistory) entryOf(e *history.Entry) client.CallEntry {
 		ID: e.ID, Parent: e.Parent, StartedAt: e.Started.UTC(), TookMillis: inMillis(e.Took),
 		Client: e.Caller, Program: e.Client, Via: e.Edge, View: e.View, Method: e.Method,
 		Server: e.Server, Tool: e.Tool, Through: e.Through, Outcome: e.Outcome, Error: e.Error, Attempts: e.Attempts,
-		BytesIn: e.BytesIn, BytesOut: e.BytesOut, TokensIn: e.TokensIn, TokensOut: e.TokensOut, Bodies: h.bodiesOf(e),
+		BytesIn: e.BytesIn, BytesOut: e.BytesOut, TokensIn: e.TokensIn, TokensOut: e.TokensOut, TokensSaved: e.TokensSaved, Bodies: h.bodiesOf(e),
 	}
 }
 
@@ -304,7 +304,7 @@ func bodyOf(body []byte, cut bool) *client.CallBody {
 func sumOf(s history.Stat) client.CallSum {
 	return client.CallSum{
 		Server: s.Server, Tool: s.Tool, Calls: s.Calls, Errors: s.Errors, P50Millis: inMillis(s.P50), P95Millis: inMillis(s.P95),
-		TokensIn: s.TokensIn, TokensOut: s.TokensOut,
+		TokensIn: s.TokensIn, TokensOut: s.TokensOut, TokensSaved: s.TokensSaved,
 	}
 }
 

@@ -2,11 +2,13 @@ package api
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 
 	"genkan/internal/api/client"
 	"genkan/internal/doctor"
 	"genkan/internal/gateway"
+	"genkan/internal/kb"
 	"genkan/internal/lang"
 )
 
@@ -23,7 +25,8 @@ func (a *API) doctorRoute() route {
 func (a *API) doctor(w http.ResponseWriter, r *http.Request, _ gateway.Identity) {
 	only := r.URL.Query()["server"]
 	for _, name := range only {
-		if !a.isDeclared(name) {
+		isPart := slices.ContainsFunc(a.opt.House().BuiltIn(), func(s gateway.Source) bool { return s.Name() == name })
+		if !a.isDeclared(name) && (!isPart || name == kb.SourceName) {
 			a.noSuchServer(w, name)
 			return
 		}

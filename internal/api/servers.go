@@ -1,8 +1,10 @@
 package api
 
 import (
+	"context"
 	"net/http"
 	"slices"
+	"sync"
 	"time"
 
 	"genkan/internal/api/client"
@@ -103,15 +105,30 @@ func (a *API) servers(id gateway.Identity, name string) []client.Server {
 	}
 	for _, s := range house.BuiltIn() {
 		if name == "" || name == s.Name() {
-			list = append(list, a.builtIn(s, seen))
+			list = append(list, a.builtIn(s, seen, id))
 		}
 	}
 	return list
 }
 
+// refresh brings the health of the built-in sources up to date, or of the one with the
+// given name.
+func (a *API) refresh(ctx context.Context, name string) {
+	var group sync.WaitGroup
+	for _, s := range a.opt.House().BuiltIn() {
+		if r, ok := s.(gateway.Refresher); ok && (name == "" || name == s.Name()) {
+			group.Go(func() { r.Refresh(ctx) })
+		}
+	}
+	group.Wait()
+}
+
 // builtIn returns a built-in source in the form of a server.
-func (a *API) builtIn(s gateway.Source, seen *catalog.Snapshot) client.Server {
+func (a *API) builtIn(s gateway.Source, seen *catalog.Snapshot, id gateway.Identity) client.Server {
 	health := gateway.HealthOf(s)
+	if !id.IsLocal() {
+		health.Problem = health.Problem.Public()
+	}
 	out := client.Server{
 		Name: s.Name(), State: client.StateReady, Source: client.SourceBuiltIn, Tools: toolsOf(s, seen),
 		Note: gateway.AboutOf(s).Description, Problem: a.language().Text(health.Problem),
@@ -133,7 +150,8 @@ func toolsOf(s gateway.Source, seen *catalog.Snapshot) int {
 	return n
 }
 
-func (a *API) listServers(w http.ResponseWriter, _ *http.Request, id gateway.Identity) {
+func (a *API) listServers(w http.ResponseWriter, r *http.Request, id gateway.Identity) {
+	a.refresh(r.Context(), "")
 	encode(w, http.StatusOK, client.ServerList{Servers: a.servers(id, "")})
 }
 
@@ -231,6 +249,7 @@ func (a *API) reload(w http.ResponseWriter, _ *http.Request, _ gateway.Identity)
 func (a *API) getServer(w http.ResponseWriter, r *http.Request, id gateway.Identity) {
 	name := r.PathValue("name")
 	if name != "" {
+		a.refresh(r.Context(), name)
 		if found := a.servers(id, name); len(found) > 0 {
 			encode(w, http.StatusOK, found[0])
 			return

@@ -52,7 +52,8 @@ const builtVersion = "v1-dirty"
 
 func buildGenkan(t *testing.T, path string) {
 	t.Helper()
-	out, err := exec.Command("go", "build", "-buildvcs=false", "-ldflags", "-s -w -X main.version="+builtVersion, "-o", path, "genkan/cmd/genkan").CombinedOutput()
+	// Unlike go build, go run keeps what it has linked.
+	out, err := exec.Command("go", "run", "-exec", "cp", "-buildvcs=false", "-ldflags", "-s -w -X main.version="+builtVersion, "genkan/cmd/genkan", path).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
@@ -242,7 +243,7 @@ func testTermUnderLoad(t *testing.T, path string) {
 			conn, _, err := bridge.Dial(ctx, p.dir, bridge.Hello{Purpose: bridge.PurposeREST})
 			return conn, err
 		}, gateway.Secret(p.token))
-		if _, err := remote.Call(context.Background(), "slow__sleep", json.RawMessage(`{"ms":4000}`), 0, ""); err != nil {
+		if _, err := remote.Call(context.Background(), "slow__sleep", json.RawMessage(`{"ms":4000}`), client.CallOptions{}); err != nil {
 			t.Errorf("a call of the command line failed: %v", err)
 		}
 		answered.Add(1)

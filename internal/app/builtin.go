@@ -8,7 +8,6 @@ import (
 	"genkan/internal/config"
 	"genkan/internal/gateway"
 	"genkan/internal/kb"
-	"genkan/internal/n8n"
 )
 
 // builtIn returns the built-in sources that a configuration enables. Each source also
@@ -44,7 +43,7 @@ func (p *Process) wantsBuiltIn(cfg *config.Config, name string) bool {
 // instances.
 func builtInMount(source gateway.Source, overrides *catalog.Overrides) catalog.Mount {
 	mount := catalog.Mount{Source: source, Allows: func(string) bool { return true }, Claim: catalog.ClaimBuiltIn, Overrides: overrides}
-	if _, ok := source.(*n8n.Source); ok {
+	if source.Name() != kb.SourceName {
 		mount.Prefix = source.Name()
 	}
 	return mount

@@ -9,11 +9,12 @@ import (
 // corridor returns the chain of middlewares that every call of every edge passes:
 //
 //	record → limit → arrive → resolve → hold → begin → typed → learn → compare →
-//	inspect → validate → translate tasks → attribute → execute
+//	shape → inspect → validate → translate tasks → attribute → execute
 //
 // Record is first, so that it also sees the calls that later steps refuse.
-// Middlewares that inspect calls (shape, workflows) run at inspect. They see each
-// call whole and once, because retries happen behind them.
+// Middlewares that inspect calls (workflows) run at inspect. They see each call whole
+// and once, because retries happen behind them. Shape is before them, because it makes
+// outlines of what they answer.
 //
 // Compare is before inspect, because a caller's headers must agree with the request
 // that the caller sent, not with one that a middleware has changed.
@@ -29,6 +30,7 @@ func (h *house) corridor(p *Process) gateway.Handler {
 		h.typed,
 		h.learn,
 		catalog.CompareHeaders,
+		h.shape,
 	}
 	steps = append(steps, p.opt.Inspect...)
 	steps = append(steps, h.validator.Middleware, h.tasks.Middleware, attribution.Middleware(h.HasSeveralServers))

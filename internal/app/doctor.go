@@ -38,6 +38,7 @@ func Checkup(opt Options) checkup.Options {
 			from := config.Sources{Stored: kept, Env: opt.LookupEnv, Secret: registry.SecretLookup(ctx, vault)}
 			return config.Load(opt.configFile(), opt.ConfigFile != "", from, opt.Flags)
 		},
+		CheckN8N:       checkN8N,
 		AdminTokenFile: AdminTokenFile(opt.DataDir), Database: databaseFile(opt.DataDir), IndexDir: KnowledgeIndex(opt.DataDir),
 		ImportsFile: filepath.Join(opt.DataDir, "imports.json"),
 		Backups:     clients.Backups{Dir: filepath.Join(opt.DataDir, "backups"), Vault: vault},

@@ -16,6 +16,7 @@ import (
 	"genkan/internal/learn"
 	"genkan/internal/ratelimit"
 	"genkan/internal/registry"
+	"genkan/internal/shape"
 	"genkan/internal/signin"
 	"genkan/internal/tasks"
 	"genkan/internal/upstream"
@@ -34,6 +35,7 @@ type house struct {
 	tasks     *tasks.Registry
 	validator *catalog.Validator
 	limit     *ratelimit.Limiter
+	shaper    *shape.Shaper
 	handler   gateway.Handler
 	// arrival is the corridor behind record and limit. It takes the calls that an
 	// older house can no longer serve. successor returns the house that serves now.
@@ -214,8 +216,9 @@ func (p *Process) build(cfg *config.Config, old *house) *house {
 		mounts = append(mounts, builtInMount(s, p.overrides))
 	}
 	h.successor = p.house.Load
+	h.shaper = p.shaper(cfg)
 	h.Views = views.New(views.Options{
-		Config: cfg, Mounts: mounts, Learned: p.learned, Log: p.catalogLog, Translate: language(cfg).Translator(),
+		Config: cfg, Mounts: mounts, Always: h.everywhere(), Learned: p.learned, Log: p.catalogLog, Translate: language(cfg).Translator(),
 		Vectors: p.vectors.shelfFor(cfg.Embeddings, p.store, p.log),
 		Guide: func(view gateway.View) gateway.Source {
 			return guide.New(view, language(cfg).Translator(), func() guide.House { return h.successor() })

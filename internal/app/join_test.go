@@ -521,7 +521,7 @@ func testSDKClient(t *testing.T, genkan string) {
 	}
 	<-changes
 	tools, err := session.ListTools(t.Context(), nil)
-	if err != nil || len(tools.Tools) != 11 {
+	if err != nil || len(tools.Tools) != 12 {
 		t.Errorf("the list: %v, %v", tools, err)
 	}
 }

@@ -18,6 +18,7 @@ import (
 
 	"genkan/internal/api/client"
 	"genkan/internal/logs"
+	"genkan/internal/shape"
 	"genkan/internal/sqlite/blank"
 	"genkan/internal/testkit"
 )
@@ -298,7 +299,9 @@ func (h *testHouse) tools() []string {
 	}
 	names := make([]string, 0, len(m.Result.Tools))
 	for _, t := range m.Result.Tools {
-		names = append(names, t.Name)
+		if t.Name != shape.ToolName { // which every list has
+			names = append(names, t.Name)
+		}
 	}
 	return names
 }

@@ -3,12 +3,15 @@ package app
 import (
 	"cmp"
 	"context"
+	"errors"
 	"sync"
 
 	"genkan/internal/config"
 	"genkan/internal/gateway"
 	"genkan/internal/lang"
 	"genkan/internal/n8n"
+	"genkan/internal/script"
+	"genkan/internal/upstream"
 )
 
 // n8nSources returns the sources of the n8n instances of a configuration.
@@ -17,9 +20,7 @@ func (p *Process) n8nSources(cfg *config.Config) (sources []gateway.Source) {
 		if !p.wantsBuiltIn(cfg, instance.Name) {
 			continue
 		}
-		if s := p.n8n.sourceFor(p, instance, language(cfg)); s != nil {
-			sources = append(sources, s)
-		}
+		sources = append(sources, p.n8n.sourceFor(p, instance, language(cfg)))
 	}
 	return sources
 }
@@ -37,27 +38,68 @@ type n8nInstance struct {
 	source   *n8n.Source
 }
 
-// sourceFor returns the source of an instance; nil if it cannot be used, which the log
-// explains.
-func (k *n8nInstances) sourceFor(p *Process, set config.N8N, language lang.Language) *n8n.Source {
+// unusable is the source of an n8n instance whose settings cannot be used. It has no
+// tools.
+type unusable struct {
+	name    string
+	problem gateway.Text
+}
+
+func (u *unusable) Name() string                     { return u.name }
+func (u *unusable) List(gateway.Kind) []gateway.Tool { return nil }
+func (u *unusable) Health() gateway.Health           { return gateway.Health{Down: true, Problem: u.problem} }
+
+func (u *unusable) Handle(context.Context, *gateway.Call) (*gateway.Result, error) {
+	return nil, &gateway.Error{Code: gateway.CodeUnavailable, Message: u.problem.Format, Values: u.problem.Values}
+}
+
+// newN8NClient returns the client of an instance, or why it cannot be used.
+func newN8NClient(set config.N8N) (*n8n.Client, gateway.Text) {
 	if len(set.Unresolved.Each) > 0 {
-		p.log.Warn("an n8n instance is not there: the configuration refers to something that is not there", "name", set.Name, "lacking", set.Unresolved.String())
-		return nil
+		return nil, gateway.Textf("%s", set.Unresolved)
 	}
+	client, err := n8n.NewClient(n8n.Options{Name: set.Name, URL: set.URL, Key: set.APIKey})
+	if err != nil {
+		return nil, gateway.Textf("%s", gateway.AsError(err))
+	}
+	return client, gateway.Text{}
+}
+
+// checkN8N asks an instance what is wrong with it, and where its own MCP server is.
+func checkN8N(ctx context.Context, set config.N8N) (problem gateway.Text, mcpServer string) {
+	client, problem := newN8NClient(set)
+	if client == nil {
+		return problem, ""
+	}
+	defer client.Close()
+	err := client.Check(ctx)
+	var own *n8n.Error
+	switch {
+	case err == nil:
+		return gateway.Text{}, client.MCPServer(ctx)
+	case errors.As(err, &own):
+		return own.Text(), ""
+	default:
+		return gateway.Textf("%s", gateway.AsError(err)), ""
+	}
+}
+
+// sourceFor returns the source of an instance. If it cannot be used, its health says why.
+func (k *n8nInstances) sourceFor(p *Process, set config.N8N, language lang.Language) gateway.Source {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	old := k.known[set.Name]
 	if old.source != nil && old.language == language && old.set.URL == set.URL && old.set.APIKey == set.APIKey {
 		return old.source
 	}
-	client, err := n8n.NewClient(n8n.Options{Name: set.Name, URL: set.URL, Key: set.APIKey})
-	if err != nil {
-		p.log.Error("an n8n instance cannot be used", "name", set.Name, "error", gateway.AsError(err).In(language.Translator()))
-		return nil
+	client, problem := newN8NClient(set)
+	if client == nil {
+		p.log.Warn("an n8n instance cannot be used", "name", set.Name, "problem", problem.In(language.Translator()))
+		return &unusable{set.Name, problem}
 	}
 	source := n8n.New(client, n8n.Setup{
 		Translate: language.Translator(), Others: language.Others(), Folder: p.folderOf, Log: p.log,
-		Executions: &n8n.Reader{},
+		Executions: &n8n.Reader{}, CheckCode: checkCode,
 	})
 	if k.known == nil {
 		k.known = map[string]n8nInstance{}
@@ -66,12 +108,22 @@ func (k *n8nInstances) sourceFor(p *Process, set config.N8N, language lang.Langu
 	return source
 }
 
-// folderOf returns the folder that a caller works in; empty if it has none or may not
-// work there.
-func (p *Process) folderOf(_ context.Context, call *gateway.Call) (string, error) {
+// checkCode returns what is wrong with the JavaScript of a Code node.
+func checkCode(code string) error {
+	err := script.Check(code)
+	var wrong *script.Error
+	if errors.As(err, &wrong) {
+		return gateway.Errorf(gateway.CodeInvalid, "line %d, column %d: %s", wrong.Line, wrong.Column, wrong.Message)
+	}
+	return err
+}
+
+// folderOf returns the folder that a caller works in, which is the first of the roots that
+// its client states; empty if it has none or may not work there.
+func (p *Process) folderOf(ctx context.Context, call *gateway.Call) (string, error) {
 	dir := call.Dir
 	if call.Session != nil {
-		dir = cmp.Or(call.Session.Dir, dir)
+		dir = cmp.Or(upstream.FirstRoot(ctx, call), call.Session.Dir, dir)
 	}
 	if dir == "" {
 		return "", nil

@@ -33,6 +33,7 @@ import (
 	"genkan/internal/reception"
 	"genkan/internal/record"
 	"genkan/internal/registry"
+	"genkan/internal/shape"
 	"genkan/internal/signin"
 	"genkan/internal/sqlite"
 	"genkan/internal/tasks"
@@ -121,6 +122,7 @@ type Process struct {
 	learned   *learn.Learner
 	knowledge knowledge
 	n8n       n8nInstances
+	results   *shape.Spool
 	// vectors holds the vectors of tools if the configuration names a model.
 	vectors vectorShelf
 	// instance identifies this process.
@@ -222,6 +224,9 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 	p.openKnowledge()
 	p.signIns = signin.New(signin.Options{Vault: p.vault, Log: opt.Log, Now: opt.Now})
 	p.tokens = identity.NewTokens(p.store, admin, time.Now)
+	if err := p.openResults(); err != nil {
+		return nil, err
+	}
 	p.launcher = launch.New(launch.Options{DataDir: opt.DataDir, Home: HomeOf(opt.DataDir), Guard: opt.Guard, Log: opt.Log})
 	secret := sha256.Sum256([]byte("genkan session ids and states\x00" + string(admin)))
 	p.tasks = tasks.New(secret[:])
@@ -421,6 +426,7 @@ func (p *Process) Close() error {
 	if err := p.knowledge.indexes.Close(); err != nil {
 		p.log.Warn("the index of the knowledge base did not end well", "error", err)
 	}
+	p.results.Close()
 	p.calls.Writer.Close()
 	p.recorder.Refusals().Flush()
 	p.flushServerLog()
@@ -445,10 +451,13 @@ func (p *Process) measure() {
 		}
 		return float64(n)
 	})
+	gauge("genkan_results_stored_bytes", "Answers that are stored because they were too large for an agent.", func() float64 { return float64(p.results.Size()) })
+	counter := func(name, help string, value func() float64) {
+		p.recorder.Registry().MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help}, value))
+	}
+	counter("genkan_tokens_saved_total", "Tokens that agents were spared by outlines of large answers.", func() float64 { return float64(p.results.Saved()) })
 	if p.opt.Sink != nil {
-		p.recorder.Registry().MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
-			Name: "genkan_log_lines_dropped_total", Help: "Lines of the log that were lost because nobody read them fast enough.",
-		}, func() float64 { return float64(p.opt.Sink.Dropped()) }))
+		counter("genkan_log_lines_dropped_total", "Lines of the log that were lost because nobody read them fast enough.", func() float64 { return float64(p.opt.Sink.Dropped()) })
 	}
 }
 

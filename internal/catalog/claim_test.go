@@ -15,9 +15,9 @@ import (
 // owned lists the tools with their sources, and what they replace.
 func owned(c *catalog.Catalog) string {
 	var all []string
-	for _, e := range c.Snapshot().Entries() {
-		one := e.Tool.Exposed + " of " + e.Tool.Source.Name()
-		if len(e.Replaces) > 0 {
+	for _, tool := range c.Snapshot().Tools() {
+		one := tool.Exposed + " of " + tool.Source.Name()
+		if e, _ := c.Snapshot().Entry(tool.Exposed); len(e.Replaces) > 0 {
 			one += " for " + strings.Join(e.Replaces, "+")
 		}
 		all = append(all, one)

@@ -219,10 +219,16 @@ func (u Unknown) Sentence() gateway.Text {
 // Unknown returns what can be said about a name that no tool has: its server may be
 // down, or the name may be misspelt. It compares the name with every tool's.
 func (c *Catalog) Unknown(name string) Unknown {
+	servers := 0
+	for i := range c.mounts {
+		if c.mounts[i].Claim != ClaimReserved {
+			servers++
+		}
+	}
 	for i := range c.mounts {
 		m := &c.mounts[i].Mount // its lists are another goroutine's
 		// A server that is alone can be meant by any name.
-		meant := len(c.mounts) == 1
+		meant := servers == 1 && m.Claim != ClaimReserved
 		if m.Prefix != "" {
 			meant = strings.HasPrefix(name, m.Prefix+"__")
 		}

@@ -88,7 +88,7 @@ func (s *Snapshot) Tool(name string) (*gateway.Tool, bool) {
 }
 
 // Entries are all tools, those that are disabled too, in the order of the
-// configuration.
+// configuration. Reserved tools have none: nobody looks for them or changes them.
 func (s *Snapshot) Entries() []Entry { return s.entries }
 
 // Entry finds a tool, disabled or not, by the name that clients use.
@@ -191,7 +191,7 @@ func (c *Catalog) join(kind gateway.Kind, s *Snapshot) (l list, taken []Finding)
 				continue
 			}
 			placed[t.Exposed] = true
-			if kind == gateway.KindTool {
+			if kind == gateway.KindTool && m.Claim != ClaimReserved {
 				entry := Entry{Tool: t, Override: m.overrides[t.Name], RegisteredAt: m.since[t.Name], Labels: m.labels(t)}
 				s.byName[t.Exposed] = len(s.entries)
 				s.entries = append(s.entries, entry)
@@ -206,7 +206,9 @@ func (c *Catalog) join(kind gateway.Kind, s *Snapshot) (l list, taken []Finding)
 		}
 	}
 	for name, servers := range replaced {
-		s.entries[s.byName[name]].Replaces = servers
+		if i, ok := s.byName[name]; ok {
+			s.entries[i].Replaces = servers
+		}
 	}
 	l.id = hex.EncodeToString(digest.Sum(nil)[:8])
 	size := c.pageSize

@@ -37,6 +37,9 @@ type Options struct {
 	ConfigNamed bool
 	// LoadConfig reads the configuration.
 	LoadConfig func(ctx context.Context) (*config.Config, error)
+	// CheckN8N returns what is wrong with an n8n instance, and the URL of its own MCP
+	// server; empty for none.
+	CheckN8N func(ctx context.Context, set config.N8N) (problem gateway.Text, mcpServer string)
 	// These are parts of the data directory.
 	AdminTokenFile, Database, IndexDir, ImportsFile string
 	Backups                                         clients.Backups
@@ -133,6 +136,7 @@ func Gather(ctx context.Context, opt Options) (Result, error) {
 	}
 	k.port(ctx)
 	k.servers(ctx)
+	k.n8n(ctx)
 	k.clients(ctx)
 	if ctx.Err() != nil {
 		return Result{}, &gateway.Error{Code: gateway.CodeCanceled, Err: ctx.Err(), Message: "canceled"}

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"genkan/internal/api/client"
@@ -103,7 +104,7 @@ func answers(ctx context.Context, address string) bool {
 func (k *checkup) servers(ctx context.Context) {
 	for _, s := range k.shown {
 		if s.Source == client.SourceBuiltIn {
-			continue // the findings about the knowledge base say more
+			continue // the findings about the knowledge base and n8n say more
 		}
 		k.facts.Servers = append(k.facts.Servers, k.asked(s))
 	}
@@ -150,6 +151,37 @@ func (k *checkup) servers(ctx context.Context) {
 			k.facts.Program.Runtimes = append(k.facts.Program.Runtimes, doctor.Runtime{Name: name, For: needs[name], Version: versionOf(ctx, name)})
 		}
 	}
+}
+
+// n8nPatience is how long an n8n instance may take to answer.
+const n8nPatience = 10 * time.Second
+
+// n8n asks the n8n instances how they are.
+func (k *checkup) n8n(ctx context.Context) {
+	if k.config == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, n8nPatience)
+	defer cancel()
+	k.facts.N8N = make([]doctor.N8N, len(k.config.N8N))
+	var group sync.WaitGroup
+	for i, set := range k.config.N8N {
+		hiding := k.configured(set.Name)
+		one := &k.facts.N8N[i]
+		*one = doctor.N8N{Name: set.Name, URL: set.URL, Hidden: hiding != nil && !hiding.Disabled}
+		if one.Hidden || !k.concerns(set.Name) {
+			continue
+		}
+		one.Tools = len(k.tools[set.Name])
+		group.Go(func() {
+			var mcpServer string
+			one.Problem, mcpServer = k.CheckN8N(ctx, set)
+			if !slices.ContainsFunc(k.config.Servers, func(s config.Server) bool { return strings.TrimSuffix(s.URL, "/") == mcpServer }) {
+				one.MCPServer = mcpServer
+			}
+		})
+	}
+	group.Wait()
 }
 
 // longestName is what remains of the 64 characters that clients allow, without
@@ -342,7 +374,7 @@ func (k *checkup) lead(l clients.Lead, reached bool) doctor.Lead {
 			if name == config.KnowledgeSource && !k.config.Knowledge.Off {
 				continue
 			}
-			if slices.ContainsFunc(k.config.N8N, func(i config.N8N) bool { return i.Name == name }) {
+			if k.config.HasN8N(name) {
 				continue
 			}
 			if s := k.configured(name); s == nil || s.Disabled && !l.Disabled {

@@ -337,8 +337,9 @@ func (c *command) callsStats() *cobra.Command {
 		Use: "stats", Short: c.say("Sum up calls for each tool"), Args: arguments(0, 0),
 		Long: c.say(`Sum up the calls of the last 24 hours, or since another --since, for each tool:
 how many, how many failed, how long half of them (P50) and 95 of 100 (P95) took at
-most in milliseconds, and about how many tokens went in and out. The tool with the
-most calls comes first, or the slowest with --sort p95.`),
+most in milliseconds, about how many tokens went in and out, and how many were saved
+by outlines of large answers. The tool with the most calls comes first, or the
+slowest with --sort p95.`),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			figure, ok := statFigures[order]
 			if !ok {
@@ -387,11 +388,19 @@ func (c *command) statRows(stats client.CallStats) [][]string {
 	rows := [][]string{{
 		c.say("SERVER"), c.say("TOOL"), c.say("CALLS"), c.say("ERRORS"), c.say("P50 MS"), c.say("P95 MS"), c.say("TOKENS IN"), c.say("TOKENS OUT"),
 	}}
+	saved := stats.Total.TokensSaved > 0
+	if saved {
+		rows[0] = append(rows[0], c.say("SAVED"))
+	}
 	row := func(server, tool string, s client.CallSum) {
-		rows = append(rows, []string{
+		cells := []string{
 			server, tool, strconv.Itoa(s.Calls), strconv.Itoa(s.Errors), shownMillis(s.P50Millis), shownMillis(s.P95Millis),
 			strconv.FormatInt(s.TokensIn, 10), strconv.FormatInt(s.TokensOut, 10),
-		})
+		}
+		if saved {
+			cells = append(cells, strconv.FormatInt(s.TokensSaved, 10))
+		}
+		rows = append(rows, cells)
 	}
 	for _, s := range stats.Tools {
 		if s.Server == "" {

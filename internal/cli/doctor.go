@@ -72,7 +72,8 @@ func (k *examination) run(ctx context.Context) error {
 		return err
 	}
 	for _, name := range k.only {
-		if !slices.ContainsFunc(gathered.Facts.Servers, func(s doctor.Server) bool { return s.Name == name }) {
+		if !slices.ContainsFunc(gathered.Facts.Servers, func(s doctor.Server) bool { return s.Name == name }) &&
+			!slices.ContainsFunc(gathered.Facts.N8N, func(i doctor.N8N) bool { return i.Name == name }) {
 			return gateway.Errorf(gateway.CodeNotFound, "there is no server %q; `genkan servers` lists them", name)
 		}
 	}

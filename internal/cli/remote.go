@@ -152,6 +152,7 @@ func (c *command) stateOf(s client.Server) string {
 
 func (c *command) call() *cobra.Command {
 	var timeout time.Duration
+	var budget int
 	cmd := c.jsonFlag(&cobra.Command{
 		Use: "call TOOL [ARGUMENTS]", Short: c.say("Call a tool"), Args: arguments(1, 2),
 		Long: c.say(`Call a tool. ARGUMENTS is a JSON object, or - to read one from standard input.
@@ -186,7 +187,7 @@ the whole answer. The exit status is 1 when the tool reports an error.`),
 			if err != nil {
 				folder = "" // the folder is gone; most servers do not need it
 			}
-			result, err := remote.Call(cmd.Context(), args[0], arguments, timeout, folder)
+			result, err := remote.Call(cmd.Context(), args[0], arguments, client.CallOptions{Timeout: timeout.Milliseconds(), Folder: folder, Budget: budget})
 			if err != nil {
 				return err
 			}
@@ -200,6 +201,7 @@ the whole answer. The exit status is 1 when the tool reports an error.`),
 		},
 	})
 	cmd.Flags().DurationVar(&timeout, "timeout", 0, c.say("how long the call may take (default: without progress, as configured for the tool, or 30s)"))
+	cmd.Flags().IntVar(&budget, "budget", 0, c.say("show the outline that an agent gets of an answer with more than so many `tokens`"))
 	return cmd
 }
 

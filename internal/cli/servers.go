@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"genkan/internal/api/client"
+	"genkan/internal/config"
 	"genkan/internal/gateway"
 	"genkan/internal/upstream"
 )
@@ -40,7 +41,7 @@ file are changed there.`),
 			if c.asJSON {
 				return c.json(list)
 			}
-			if !slices.ContainsFunc(list, isServer) {
+			if !slices.ContainsFunc(list, func(s client.Server) bool { return isServer(s) || s.Name != config.KnowledgeSource }) {
 				_, err := fmt.Fprintln(c.std.Out, c.say(
 					"No servers are configured. `genkan import` takes over those of your editors; `genkan servers add` adds one. They can also be written into %s/genkan.yaml (`genkan serve --help` shows how).", c.dataDir))
 				return err

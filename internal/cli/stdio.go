@@ -180,7 +180,7 @@ func (c *command) configures(names []string) bool {
 		if name == config.KnowledgeSource && !cfg.Knowledge.Off {
 			return false
 		}
-		if slices.ContainsFunc(cfg.N8N, func(i config.N8N) bool { return i.Name == name }) {
+		if cfg.HasN8N(name) {
 			return false
 		}
 		return !slices.ContainsFunc(cfg.Servers, func(s config.Server) bool { return s.Name == name && !s.Disabled })

@@ -96,6 +96,9 @@ type Config struct {
 	N8N []N8N
 	// Record is the call history.
 	Record Record
+	// Budget is how many tokens an answer to an agent may have; 0 for the usual number,
+	// gateway.NoBudget for any.
+	Budget int
 	// Listing is for clients without an entry of their own.
 	Listing
 	// Profiles and Clients are in file order.
@@ -205,6 +208,8 @@ type Server struct {
 	Tools          ToolFilter
 	// ToolOptions are in file order, which decides.
 	ToolOptions []ToolOptions
+	// Budget is how many tokens an answer to an agent may have; 0 if it is not set.
+	Budget int
 	// Validate checks arguments against the tool's schema before sending.
 	Validate bool
 	// Unresolved describes references to variables and secrets that do not exist.
@@ -307,7 +312,9 @@ func (s Server) OptionsOf(tool string) gateway.ExecuteOptions {
 		found.Timeout = cmp.Or(found.Timeout, o.Timeout)
 		found.Retries = cmp.Or(found.Retries, o.Retries)
 		found.RetryDelay = cmp.Or(found.RetryDelay, o.RetryDelay)
+		found.Budget = cmp.Or(found.Budget, o.Budget)
 	}
+	found.Budget = cmp.Or(found.Budget, s.Budget)
 	return found
 }
 

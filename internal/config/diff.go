@@ -132,7 +132,7 @@ func reconnects(a, b Server) bool {
 
 func reconfigures(a, b Server) bool {
 	return a.Prefix != b.Prefix || a.Overwrite != b.Overwrite || a.Timeout != b.Timeout || a.StartupTimeout != b.StartupTimeout ||
-		a.Validate != b.Validate || a.Schemas != b.Schemas ||
+		a.Budget != b.Budget || a.Validate != b.Validate || a.Schemas != b.Schemas ||
 		(a.Tools.Allow == nil) != (b.Tools.Allow == nil) || // nil admits all, empty none
 		!slices.EqualFunc(a.ToolOptions, b.ToolOptions, ToolOptions.equal) ||
 		!slices.Equal(a.Tools.Allow, b.Tools.Allow) || !slices.Equal(a.Tools.Deny, b.Tools.Deny)

@@ -39,6 +39,7 @@ func changes() map[string]struct {
 		"StartupTimeout": {func(s *Server) { s.StartupTimeout = time.Second }, false, false},
 		"Tools":          {func(s *Server) { s.Tools.Deny = []string{"x"} }, false, false},
 		"ToolOptions":    {func(s *Server) { s.ToolOptions = []ToolOptions{{Pattern: "x"}} }, false, false},
+		"Budget":         {func(s *Server) { s.Budget = 1000 }, false, false},
 		"Validate":       {func(s *Server) { s.Validate = true }, false, false},
 		"Unresolved":     {func(s *Server) { s.Unresolved.Each = []gateway.Text{gateway.Textf("uses the variable")} }, true, true},
 		"Schemas":        {func(s *Server) { s.Schemas = SchemasOriginal }, false, false},

@@ -85,9 +85,13 @@ const example = `# Genkan's configuration. Everything here is optional; what is 
 #          timeout: 30m
 #          retry: 3
 #          retryDelay: 2s
+#          budget: 5000
 #          version: 1.0.0
 #          category: reports
 #          tags: ["slow"]
+# How many tokens an answer to an agent may have; the default is the budget of all,
+# below.
+#    budget: 10000
 # Checks arguments against the tool's schema before they are sent.
 #    validate: false
 # What clients before MCP 2026-07-28 are shown of its tools' schemas: plain
@@ -203,6 +207,13 @@ const example = `# Genkan's configuration. Everything here is optional; what is 
 # How much meaning counts beside words, 0 to 1.
 #  weight: 0.15
 
+# How many tokens an answer to an agent may have, 500 or more; off for any number. A
+# larger one is stored for an hour, and the agent gets its outline and reads what it
+# needs with the tool read_result. A budget of a tool counts before that of its
+# server, of the client (clients, below), and this. Claude Code has 10000, because it
+# warns above. REST and the command line get everything unless they ask for a budget.
+#budget: 25000
+
 # The call history, which "genkan calls" shows; off keeps none. bodies is whose
 # arguments and results are kept, encrypted: local is those of your own clients on
 # this machine, all those of clients with tokens too, off nobody's. Secrets in them
@@ -272,6 +283,7 @@ const example = `# Genkan's configuration. Everything here is optional; what is 
 #    profile: writing
 #    mode: search
 #    pinned: ["docs__search"]
+#    budget: 8000
 
 # fatal, error, warn, info, debug or trace. Flag: --log-level. Environment:
 # LOG_LEVEL.

@@ -56,7 +56,7 @@ func TestExampleShowsTheDefaults(t *testing.T) {
 	}
 	got, want := shown.Servers[0], stdio("github", "npx")
 	want.Args, want.Env, want.Cwd, want.Tools = got.Args, got.Env, got.Cwd, got.Tools
-	want.ToolOptions = got.ToolOptions
+	want.ToolOptions, want.Budget = got.ToolOptions, got.Budget
 	if diff := cmp.Diff(want, got, asRead); diff != "" {
 		t.Error(diff)
 	}

@@ -3,6 +3,9 @@ package config
 import (
 	"cmp"
 	"fmt"
+	"strings"
+
+	"genkan/internal/gateway"
 )
 
 // logLevels, langs and schemas are functions because a package has no constants of
@@ -33,6 +36,7 @@ type layer struct {
 	knowledge    Knowledge
 	n8n          []N8N
 	record       Record
+	budget       int
 	schemas      *string
 	servers      []Server
 	rejected     []RejectedServer
@@ -70,6 +74,7 @@ func (l layer) over(below layer) layer {
 		knowledge:    below.knowledge,
 		n8n:          withN8N(below.n8n, l.n8n),
 		record:       below.record,
+		budget:       below.budget,
 		schemas:      cmp.Or(l.schemas, below.schemas),
 		servers:      append(below.servers, l.servers...),
 		rejected:     below.rejected,
@@ -176,6 +181,7 @@ func (d *decoder) fileFields(l *layer) []field {
 		{KnowledgeSource, func(n *node, at string) { d.object(n, at, d.knowledgeFields(&l.knowledge)) }},
 		{N8NSource, func(n *node, at string) { l.n8n = d.n8n(n, at) }},
 		{"record", func(n *node, at string) { d.record(&l.record, n, at) }},
+		{"budget", func(n *node, at string) { l.budget = d.budget(n, at) }},
 		{"schemas", func(n *node, at string) { d.word(&l.schemas, n, at, schemas()) }},
 		{"profiles", func(n *node, at string) { l.profiles = d.profiles(n, at) }},
 		{"clients", func(n *node, at string) { l.clients = d.clients(n, at) }},
@@ -251,6 +257,15 @@ func (d *decoder) recordFields(r *Record) []field {
 		{"days", func(n *node, at string) { r.Days, _ = d.integer(n, at, 1, 3650) }},
 		{"megabytes", func(n *node, at string) { r.Megabytes, _ = d.integer(n, at, 16, 1<<20) }},
 	}
+}
+
+// budget reads a number of tokens, or off for any number.
+func (d *decoder) budget(n *node, at string) int {
+	if n.kind == kindBool && n.text == "false" || n.kind == kindText && strings.EqualFold(n.text, "off") {
+		return gateway.NoBudget
+	}
+	tokens, _ := d.integer(n, at, gateway.LeastBudget, maxInt)
+	return tokens
 }
 
 // switched reads on or off, or a boolean.

@@ -90,6 +90,11 @@ func (d *decoder) n8nFields(i *N8N) []field {
 	}
 }
 
+// HasN8N reports whether an n8n instance has a name.
+func (c *Config) HasN8N(name string) bool {
+	return slices.ContainsFunc(c.N8N, func(i N8N) bool { return i.Name == name })
+}
+
 // withN8N returns instances with others in front, which replace those of the same name.
 func withN8N(all, others []N8N) []N8N {
 	for _, one := range all {

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -37,5 +38,39 @@ func TestOptionsOfATool(t *testing.T) {
 	}
 	if got := (Server{}).OptionsOf("any"); got != (gateway.ExecuteOptions{}) {
 		t.Errorf("without any: %+v", got)
+	}
+}
+
+// A budget is set for all, a client, a server and a tool; what is nearer to the tool
+// counts first.
+func TestBudgets(t *testing.T) {
+	t.Parallel()
+	c := mustLoad(t, `
+budget: 20000
+clients: {cursor: {budget: off}, ci: {budget: 700}}
+mcpServers:
+  a: {command: x, budget: 9000, tools: {options: {"big_*": {budget: false}, "*_row": {budget: 600}}}}
+  b: {command: x}
+`, environ(), Flags{})
+	a, b := c.Servers[0], c.Servers[1]
+	for what, pair := range map[string][2]int{
+		"all":             {c.Budget, 20000},
+		"a client":        {c.Client("ci").Budget, 700},
+		"a local client":  {c.Client("local:cursor").Budget, gateway.NoBudget},
+		"another client":  {c.Client("other").Budget, 0},
+		"a server":        {a.OptionsOf("x").Budget, 9000},
+		"a tool":          {a.OptionsOf("a_row").Budget, 600},
+		"a tool, off":     {a.OptionsOf("big_row").Budget, gateway.NoBudget},
+		"another server":  {b.OptionsOf("x").Budget, 0},
+		"nothing is said": {defaults().Budget, 0},
+	} {
+		if pair[0] != pair[1] {
+			t.Errorf("%s: %d, want %d", what, pair[0], pair[1])
+		}
+	}
+	for _, bad := range []string{"499", "0", "-1", "many", "true", "1.5"} {
+		if _, err := load([]byte("budget: "+bad), "genkan.yaml", Sources{}, Flags{}); err == nil || !strings.Contains(err.Error(), "budget") {
+			t.Errorf("budget: %s: %v", bad, err)
+		}
 	}
 }

@@ -32,6 +32,7 @@ type shown struct {
 	Disabled       bool                      `json:"disabled"`
 	Tools          ToolFilter                `json:"tools"`
 	ToolOptions    []ToolOptions             `json:"toolOptions,omitempty"`
+	Budget         int                       `json:"budget,omitempty"`
 	Validate       bool                      `json:"validate"`
 	Schemas        string                    `json:"schemas"`
 }
@@ -42,7 +43,7 @@ func (s Server) shown() shown {
 		URL: maskURL(s.URL), Headers: s.Headers, Transport: s.Transport, OAuth: s.OAuth,
 		Prefix: s.Prefix, Overwrite: s.Overwrite, Isolation: s.Isolation,
 		Timeout: s.Timeout, StartupTimeout: s.StartupTimeout,
-		Disabled: s.Disabled, Tools: s.Tools, ToolOptions: s.ToolOptions, Validate: s.Validate, Schemas: s.Schemas,
+		Disabled: s.Disabled, Tools: s.Tools, ToolOptions: s.ToolOptions, Budget: s.Budget, Validate: s.Validate, Schemas: s.Schemas,
 	}
 	for _, a := range s.Args {
 		v.Args = append(v.Args, gateway.Secret(a))

@@ -28,6 +28,8 @@ type Client struct {
 	Name string
 	// Profile is the name of its profile; empty for all servers and tools.
 	Profile string
+	// Budget is how many tokens an answer to it may have; 0 if it is not set.
+	Budget int
 }
 
 func modes() []string { return []string{gateway.ModeAll, gateway.ModeSearch} }
@@ -60,7 +62,7 @@ func (d *decoder) clientFields(c *Client) []field {
 			c.Profile = name
 			d.referred = append(d.referred, reference{n.at, at, name, "profiles"})
 		}
-	}})
+	}}, field{"budget", func(n *node, at string) { c.Budget = d.budget(n, at) }})
 }
 
 // profiles decodes the named sets.
@@ -148,7 +150,7 @@ func (c *Config) Client(id string) Client {
 	if !found {
 		return out
 	}
-	out.Profile = entry.Profile
+	out.Profile, out.Budget = entry.Profile, entry.Budget
 	if entry.Mode != "" {
 		out.Mode = entry.Mode
 	}

@@ -155,6 +155,7 @@ func (d *decoder) serverFields(s *serverDraft) []field {
 		}},
 		{"disabled", func(n *node, at string) { s.Disabled, _ = d.truth(n, at) }},
 		{"tools", func(n *node, at string) { d.object(n, at, d.serverToolFields(&s.Server)) }},
+		{"budget", func(n *node, at string) { s.Budget = d.budget(n, at) }},
 		{"validate", func(n *node, at string) { s.Validate, _ = d.truth(n, at) }},
 		{"schemas", func(n *node, at string) { s.Schemas, _ = d.oneOf(n, at, schemas()) }},
 	}
@@ -203,6 +204,7 @@ func (d *decoder) toolOptionFields(o *ToolOptions) []field {
 			}
 			o.RetryDelay = v
 		}},
+		{"budget", func(n *node, at string) { o.Budget = d.budget(n, at) }},
 		{"version", func(n *node, at string) { o.Version, _ = d.checked(n, at, checkLabel) }},
 		{"category", func(n *node, at string) { o.Category, _ = d.checked(n, at, checkLabel) }},
 		{"tags", func(n *node, at string) {

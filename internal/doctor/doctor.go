@@ -87,6 +87,9 @@ func Examine(f Facts) []Finding {
 	for i := range f.Servers {
 		e.server(&f.Servers[i])
 	}
+	for i := range f.N8N {
+		e.n8n(&f.N8N[i])
+	}
 	for i := range f.Clients {
 		e.client(&f.Clients[i])
 	}

@@ -20,6 +20,7 @@ type Facts struct {
 	Config    Config
 	Port      Port
 	Servers   []Server
+	N8N       []N8N
 	Clients   []Client
 }
 
@@ -154,6 +155,19 @@ type Port struct {
 	// is one.
 	TLS     bool
 	TLSDays int
+}
+
+// N8N is an n8n instance, whose tools genkan has itself.
+type N8N struct {
+	Name, URL string
+	// Hidden is set if a server has its name.
+	Hidden bool
+	// Problem is why it cannot be used.
+	Problem gateway.Text
+	// Tools is the number of its tools in the running genkan.
+	Tools int
+	// MCPServer is the URL of its own MCP server, if it has one that is not configured.
+	MCPServer string
 }
 
 // Server is one MCP server.

@@ -127,6 +127,10 @@ type ExecuteOptions struct {
 // NoRetries asks for one attempt only, and NoBudget for the whole answer.
 const NoRetries, NoBudget = -1, -1
 
+// LeastBudget is the smallest budget of an answer, in tokens: its outline needs some
+// room.
+const LeastBudget = 500
+
 // OnSignOfLife sets the function that SignOfLife calls; execute extends the
 // deadline with it.
 func (c *Call) OnSignOfLife(f func()) { c.alive.Store(&f) }

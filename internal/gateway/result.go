@@ -29,7 +29,8 @@ type Result struct {
 	// Raw is the result object, as it came.
 	Raw []byte
 	// Type and IsError come from the scan that checked Raw, and HasMeta, which
-	// reports whether Raw has a _meta.
+	// reports whether Raw has a _meta. IsError is false for the outline of a result
+	// that is no error, although Raw may have to say isError.
 	Type             ResultType
 	IsError, HasMeta bool
 	// Notice is what the house has to say about the call beside the answer. The

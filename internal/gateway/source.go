@@ -132,6 +132,12 @@ type HealthReporter interface {
 	Health() Health
 }
 
+// Refresher is implemented by sources that know their health only from requests.
+type Refresher interface {
+	// Refresh brings the health up to date. It takes some seconds at most.
+	Refresh(ctx context.Context)
+}
+
 // HealthOf returns the health of a source. One that does not report it is well.
 func HealthOf(s Source) Health {
 	if r, ok := s.(HealthReporter); ok {

@@ -35,9 +35,10 @@ type Entry struct {
 	Outcome, Error string
 	Attempts       int
 	// BytesIn and BytesOut are the sizes of what was sent and received, and TokensIn
-	// and TokensOut estimates of what a model writes and reads for that.
-	BytesIn, BytesOut   int
-	TokensIn, TokensOut int
+	// and TokensOut estimates of what a model writes and reads for that. TokensSaved is
+	// what it was spared because the answer was stored and its outline returned.
+	BytesIn, BytesOut                int
+	TokensIn, TokensOut, TokensSaved int
 	Flags
 }
 
@@ -85,7 +86,7 @@ func encodeEntry(b []byte, e *Entry) []byte {
 	for _, d := range [...]time.Duration{e.Took, e.Timing.Queue, e.Timing.Hooks, e.Timing.Server, e.Timing.Asked} {
 		b = binary.AppendUvarint(b, uint64(max(d, 0).Microseconds()))
 	}
-	for _, n := range [...]int{e.Attempts, e.BytesIn, e.BytesOut, e.TokensIn, e.TokensOut} {
+	for _, n := range [...]int{e.Attempts, e.BytesIn, e.BytesOut, e.TokensIn, e.TokensOut, e.TokensSaved} {
 		b = binary.AppendUvarint(b, uint64(max(n, 0)))
 	}
 	for _, s := range [...]string{
@@ -124,7 +125,7 @@ func decodeEntry(b []byte, e *Entry) (rest []byte, err error) {
 	for _, d := range [...]*time.Duration{&e.Took, &e.Timing.Queue, &e.Timing.Hooks, &e.Timing.Server, &e.Timing.Asked} {
 		*d = time.Duration(number()) * time.Microsecond
 	}
-	for _, i := range [...]*int{&e.Attempts, &e.BytesIn, &e.BytesOut, &e.TokensIn, &e.TokensOut} {
+	for _, i := range [...]*int{&e.Attempts, &e.BytesIn, &e.BytesOut, &e.TokensIn, &e.TokensOut, &e.TokensSaved} {
 		*i = int(number())
 	}
 	for _, s := range [...]*string{

@@ -45,13 +45,14 @@ const (
 	rowTook      = 12 // tens of microseconds
 	rowTokensIn  = 16
 	rowTokensOut = 20
-	rowCaller    = 24 // texts, by their number
-	rowClient    = 26
-	rowServer    = 28
-	rowTool      = 30
-	rowOutcome   = 32
-	rowFlags     = 34
-	rowSize      = 36
+	rowSaved     = 24 // tokens
+	rowCaller    = 28 // texts, by their number
+	rowClient    = 30
+	rowServer    = 32
+	rowTool      = 34
+	rowOutcome   = 36
+	rowFlags     = 38
+	rowSize      = 40
 
 	tookUnit = 10 * time.Microsecond
 )
@@ -117,6 +118,7 @@ func (x *index) add(e *Entry, offset int64) {
 	put(rowTook, int64(e.Took/tookUnit))
 	put(rowTokensIn, int64(e.TokensIn))
 	put(rowTokensOut, int64(e.TokensOut))
+	put(rowSaved, int64(e.TokensSaved))
 	for i, text := range [...]string{e.Caller, e.Client, e.Server, e.Tool, e.Outcome} {
 		binary.LittleEndian.PutUint16(r[rowCaller+2*i:], id(text))
 	}

@@ -15,6 +15,8 @@ type Stat struct {
 	Calls, Errors       int
 	P50, P95            time.Duration
 	TokensIn, TokensOut int64
+	// TokensSaved is what agents were spared by outlines of large answers.
+	TokensSaved int64
 }
 
 // Stats returns the sums of the calls that a query selects, over all, and for each
@@ -72,6 +74,7 @@ func (r *Reader) Stats(ctx context.Context, q Query) (total Stat, tools []Stat, 
 			}
 			s.TokensIn += int64(w.number(rowTokensIn))
 			s.TokensOut += int64(w.number(rowTokensOut))
+			s.TokensSaved += int64(w.number(rowSaved))
 			s.took = append(s.took, w.number(rowTook))
 		}
 	}
@@ -82,6 +85,7 @@ func (r *Reader) Stats(ctx context.Context, q Query) (total Stat, tools []Stat, 
 		total.Errors += s.Errors
 		total.TokensIn += s.TokensIn
 		total.TokensOut += s.TokensOut
+		total.TokensSaved += s.TokensSaved
 		all = append(all, s.took...)
 		tools = append(tools, s.Stat)
 	}

@@ -42,7 +42,7 @@ func TestSearchMode(t *testing.T) {
 	} {
 		t.Run(o.era, func(t *testing.T) {
 			c := h.connect(t, o)
-			want := []string{"search_tools", "describe_tool", "call_read_tool", "call_tool"}
+			want := []string{"search_tools", "describe_tool", "call_read_tool", "call_tool", "read_result"}
 			if got := names(t, c.do("tools/list", ""), "tools", "name"); !slices.Equal(got, want) {
 				t.Fatalf("the client sees %v", got)
 			}

@@ -120,7 +120,7 @@ func TestEveryListHasPages(t *testing.T) {
 			method, list, key string
 			want              int
 		}{
-			{"tools/list", "tools", "name", 37},
+			{"tools/list", "tools", "name", 38},
 			{"prompts/list", "prompts", "name", 22},
 			{"resources/list", "resources", "uri", 23},
 			{"resources/templates/list", "resourceTemplates", "uriTemplate", 21},

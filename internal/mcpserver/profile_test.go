@@ -27,13 +27,17 @@ func TestProfiles(t *testing.T) {
 	guides := []string{"search_tools", "describe_tool", "call_read_tool", "call_tool"}
 	for path, want := range map[string]func(got []string) bool{
 		"/mcp/p/small": func(got []string) bool {
-			return slices.Contains(got, "a__echo") && !slices.Contains(got, "a__env") && !slices.ContainsFunc(got, func(n string) bool { return !strings.HasPrefix(n, "a__e") })
+			return slices.Contains(got, "a__echo") && !slices.Contains(got, "a__env") && !slices.ContainsFunc(got, func(n string) bool { return !strings.HasPrefix(n, "a__e") && n != "read_result" })
 		},
-		"/mcp/p/guided":            func(got []string) bool { return slices.Equal(got, append(slices.Clone(guides), "a__echo")) },
+		"/mcp/p/guided": func(got []string) bool {
+			return slices.Equal(got, append(slices.Clone(guides), "a__echo", "read_result"))
+		},
 		"/mcp/p/guided?mode=all":   func(got []string) bool { return slices.Contains(got, "b__echo") && len(got) > 10 },
-		"/mcp/p/small?mode=search": func(got []string) bool { return slices.Equal(got, guides) },
-		"/mcp":                     func(got []string) bool { return slices.Equal(got, append(slices.Clone(guides), "b__echo")) }, // by the client's entry
-		"/mcp?mode=all":            func(got []string) bool { return slices.Contains(got, "a__echo") },
+		"/mcp/p/small?mode=search": func(got []string) bool { return slices.Equal(got, append(slices.Clone(guides), "read_result")) },
+		"/mcp": func(got []string) bool {
+			return slices.Equal(got, append(slices.Clone(guides), "b__echo", "read_result"))
+		}, // by the client's entry
+		"/mcp?mode=all": func(got []string) bool { return slices.Contains(got, "a__echo") },
 	} {
 		if got := listed(path); !want(got) {
 			t.Errorf("%s shows %v", path, got)

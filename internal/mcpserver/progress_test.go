@@ -103,7 +103,7 @@ func TestSlowReaderHoldsUpNobody(t *testing.T) {
 	// The first calls still fit into the connection's buffers.
 	answered := make(chan string, 1)
 	go func() {
-		for range 100 {
+		for range 20 { // soon enough: who reads nothing for 30 s is disconnected
 			if r := h.send(modernCall("1", "fault__echo", `{"text":"hi"}`)); text(r.last()) != "hi" {
 				answered <- "echo: " + r.last()
 				return

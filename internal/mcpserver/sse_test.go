@@ -240,7 +240,7 @@ func TestSSEStop(t *testing.T) {
 // TestSSEBigAnswers: large answers come whole, and not at the cost of others.
 func TestSSEBigAnswers(t *testing.T) {
 	t.Parallel()
-	h := openHouse(t, servers{"fault": child(t)})
+	h := openHouse(t, servers{"fault": child(t)}, map[string]any{"budget": "off"})
 	c := h.sse("/sse", "")
 	large := strings.Repeat("0123456789abcdef", 20<<10) // each larger than what may wait
 	var posts sync.WaitGroup

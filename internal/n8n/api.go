@@ -166,7 +166,8 @@ func (c *Client) postWorkflow(ctx context.Context, body map[string]json.RawMessa
 	})
 }
 
-// putWorkflow saves a workflow. n8n publishes a published one again unless draft is set.
+// putWorkflow saves a workflow. It is not repeated, because somebody else may have changed
+// the workflow since. n8n publishes a published one again unless draft is set.
 func (c *Client) putWorkflow(ctx context.Context, id string, body map[string]json.RawMessage, draft bool) (*workflow, error) {
 	r := &request{
 		method: http.MethodPut, path: path("workflows", id), body: body,
@@ -267,7 +268,7 @@ func (c *Client) setTags(ctx context.Context, id string, names []string) error {
 		}
 	}
 	return c.do(ctx, &request{
-		method: http.MethodPut, path: path("workflows", id, "tags"), body: set,
+		method: http.MethodPut, path: path("workflows", id, "tags"), body: set, again: true,
 		operation: "set tags", resource: resourceWorkflow, id: id, scope: "workflowTags:update",
 	}, nil)
 }

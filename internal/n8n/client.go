@@ -61,13 +61,17 @@ type Options struct {
 
 // Client is a client of the public API of one n8n instance.
 type Client struct {
-	name    string
-	base    *url.URL
-	key     gateway.Secret
-	http    *http.Client
+	name string
+	base *url.URL
+	key  gateway.Secret
+	http *http.Client
+	// hooks calls triggers of workflows, which may take their time.
+	hooks   *http.Client
 	backoff time.Duration
-	// problem is what the last request found wrong with the instance; nil if it answered.
+	// problem is what the last request found wrong with the instance, which was at that
+	// time; nil if it answered.
 	problem atomic.Pointer[gateway.Text]
+	at      atomic.Int64
 }
 
 // NewClient returns a client. It does not connect.
@@ -111,16 +115,21 @@ func NewClient(o Options) (*Client, error) {
 	if c.backoff == 0 {
 		c.backoff = usualBackoff
 	}
-	c.http = &http.Client{
-		Transport: transport,
-		// The standard library would send the key along to another host.
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}
+	// The standard library would send the key along to another host.
+	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	c.http = &http.Client{Transport: transport, CheckRedirect: stay}
+	patient := transport.Clone()
+	patient.ResponseHeaderTimeout = 0
+	patient.DisableKeepAlives = true // or the standard library would send some requests again
+	c.hooks = &http.Client{Transport: patient, CheckRedirect: stay}
 	return c, nil
 }
 
 // Close closes idle connections.
-func (c *Client) Close() { c.http.CloseIdleConnections() }
+func (c *Client) Close() {
+	c.http.CloseIdleConnections()
+	c.hooks.CloseIdleConnections()
+}
 
 var errNotPrivate = errors.New("the address is neither loopback nor private")
 
@@ -153,10 +162,7 @@ func (c *Client) url() string { return c.base.String() }
 // shown returns a text of n8n for an error: short, and without the key.
 func (c *Client) shown(text string) string {
 	text = strings.ReplaceAll(strings.TrimSpace(text), c.key.Reveal(), "***")
-	if r := []rune(text); len(r) > maxSaid {
-		text = string(r[:maxSaid]) + "…"
-	}
-	return strings.TrimSuffix(text, ".")
+	return strings.TrimSuffix(cutText(text, maxSaid), ".")
 }
 
 // request is one request of the API.
@@ -167,8 +173,8 @@ type request struct {
 	query url.Values
 	// body is encoded as JSON; nil for none.
 	body any
-	// again is set if the request may be sent again when its fate is unknown. GET, PUT
-	// and DELETE always may.
+	// again is set if the request may be sent again when its fate is unknown. GET and
+	// DELETE always may.
 	again bool
 	// operation, resource, id and scope are for errors.
 	operation, resource, id, scope string
@@ -220,7 +226,7 @@ func (c *Client) read(ctx context.Context, r *request, decode func(*json.Decoder
 				return err
 			}
 		case isSyntax(err):
-			return c.failed(r, err, gateway.Textf("%s did not answer with the JSON of n8n. Check that this is the URL of n8n", c.url()))
+			return c.failed(r, err, c.noN8N())
 		default:
 			return c.failed(r, err, gateway.Textf("The answer of n8n was cut off. Check that %s is well, and try again", c.url()))
 		}
@@ -246,7 +252,7 @@ func (c *Client) open(ctx context.Context, r *request, attempt *int) (io.ReadClo
 	for ; ; *attempt++ {
 		response, err := c.send(ctx, r, body)
 		if err == nil && response.StatusCode < 300 {
-			c.problem.Store(nil)
+			c.note(nil)
 			return response.Body, nil
 		}
 		if ctx.Err() != nil {
@@ -255,7 +261,7 @@ func (c *Client) open(ctx context.Context, r *request, attempt *int) (io.ReadClo
 			}
 			return nil, gateway.AsError(ctx.Err())
 		}
-		again := r.again || r.method != http.MethodPost
+		again := r.again || r.method == http.MethodGet || r.method == http.MethodDelete
 		var asked time.Duration
 		if err != nil {
 			err = c.unreachable(r, err)
@@ -341,29 +347,80 @@ func (c *Client) unreachable(r *request, err error) *Error {
 	case errors.As(err, &untrusted):
 		details = gateway.Textf("The TLS certificate of %s is not trusted. Check the URL; a private certificate authority must be installed on this machine", c.url())
 	case errors.As(err, &timeout) && timeout.Timeout():
-		details = gateway.Textf("n8n at %s does not answer in time. Check that it is running and not overloaded", c.url())
+		details = c.slow()
 	default:
 		details = gateway.Textf("n8n at %s cannot be reached. Check that it is running and that the URL (N8N_URL) has the right host and port", c.url())
 	}
-	c.problem.Store(&details)
+	c.note(&details)
 	return c.failed(r, err, details)
+}
+
+// note notes what a request found wrong with the instance; nil for nothing.
+func (c *Client) note(problem *gateway.Text) {
+	c.problem.Store(problem)
+	c.at.Store(time.Now().UnixNano())
 }
 
 // noteStatus notes whether an error is about the instance rather than the call.
 func (c *Client) noteStatus(status int, e *Error) {
 	if (status == http.StatusUnauthorized || status >= 500 || status < 400) && len(e.Details) > 0 {
-		c.problem.Store(&e.Details[0])
+		c.note(&e.Details[0])
 		return
 	}
-	c.problem.Store(nil)
+	c.note(nil)
 }
 
-// Check asks the instance whether it can be used.
+// Check asks the instance once whether it can be used.
 func (c *Client) Check(ctx context.Context) error {
-	return c.do(ctx, &request{
-		method: http.MethodGet, path: "/workflows", query: url.Values{"limit": {"1"}},
+	r := &request{
+		method: http.MethodGet, path: "/workflows", query: url.Values{"limit": {"1"}, "excludePinnedData": {"true"}},
 		operation: "check n8n", resource: resourceWorkflow, scope: "workflow:list",
-	}, nil)
+	}
+	attempt := attempts
+	body, err := c.open(ctx, r, &attempt)
+	if errors.Is(err, context.DeadlineExceeded) {
+		slow := c.slow()
+		c.note(&slow)
+		return c.failed(r, err, slow)
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { _ = body.Close() }()
+	d := json.NewDecoder(body)
+	begin, err := d.Token()
+	if key, _ := d.Token(); begin != json.Delim('{') || key != "data" && key != "nextCursor" {
+		other := c.noN8N()
+		c.note(&other)
+		return c.failed(r, err, other)
+	}
+	return nil
+}
+
+// MCPServer returns the URL of n8n's own MCP server; empty if it has none.
+func (c *Client) MCPServer(ctx context.Context) string {
+	at := c.url() + "/mcp-server/http"
+	request, err := http.NewRequestWithContext(ctx, http.MethodHead, at, nil)
+	if err != nil {
+		return ""
+	}
+	response, err := c.hooks.Do(request)
+	if err != nil {
+		return ""
+	}
+	_ = response.Body.Close()
+	if response.StatusCode != http.StatusUnauthorized { // it wants a sign-in; without the server n8n answers with its page
+		return ""
+	}
+	return at
+}
+
+func (c *Client) slow() gateway.Text {
+	return gateway.Textf("n8n at %s does not answer in time. Check that it is running and not overloaded", c.url())
+}
+
+func (c *Client) noN8N() gateway.Text {
+	return gateway.Textf("%s did not answer with the JSON of n8n. Check that this is the URL of n8n", c.url())
 }
 
 // OpenExecution returns the JSON of an execution as a stream, with its data if asked. The

@@ -223,14 +223,14 @@ func TestCodeIsParsedBeforeItIsSaved(t *testing.T) {
 	fake.Add(t, `{"id":"c1","name":"X","nodes":[{"id":"t","name":"Code","type":"n8n-nodes-base.code","typeVersion":2,"position":[0,0],"parameters":{"jsCode":"return 1;"}}],"connections":{}}`)
 	s := newSource(t, fake.URL, n8nfake.Key, n8n.Setup{CheckCode: func(code string) error {
 		if strings.Contains(code, "retrun") {
-			return fmt.Errorf("line 1: unexpected identifier")
+			return gateway.Errorf(gateway.CodeInvalid, "line %d, column %d: %s", 1, 8, "unexpected identifier")
 		}
 		return nil
 	}})
 	got := ask(t, s, "", "update_workflow", map[string]any{"id": "c1", "operations": []any{
 		map[string]any{"op": "patchField", "node": "Code", "path": "parameters.jsCode", "find": "return", "replace": "retrun"},
 	}})
-	if !strings.Contains(got, "not valid JavaScript: line 1") || slices.ContainsFunc(fake.Requests(), func(r string) bool { return strings.HasPrefix(r, "PUT") }) {
+	if !strings.Contains(got, "'Code' is not valid JavaScript: line 1, column 8: unexpected identifier. Nothing was saved") || slices.ContainsFunc(fake.Requests(), func(r string) bool { return strings.HasPrefix(r, "PUT") }) {
 		t.Error(got, fake.Requests())
 	}
 }
@@ -327,8 +327,8 @@ func TestToolsAreDescribedWithinTheirBudget(t *testing.T) {
 			}
 		}
 		const budget = 3500
-		if n := max(tokens.Estimate(all), len(all)*2/7); n > budget {
-			t.Errorf("%s: %d tokens (%d by bytes), more than %d", l, tokens.Estimate(all), len(all)*2/7, budget)
+		if n := tokens.Count(all); n > budget {
+			t.Errorf("%s: %d tokens, more than %d", l, n, budget)
 		} else {
 			t.Logf("%s: %d tokens, %d bytes", l, n, len(all))
 		}

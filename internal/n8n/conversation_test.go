@@ -26,8 +26,8 @@ func TestMain(m *testing.M) { testkit.Main(m) }
 
 // TestConversations plays the conversations in testdata against the fake. A conversation
 // lists the params of calls and the expected texts of the answers. Its files
-// workflows/NAME.json are stored in the fake, executions has one execution a line, files/NAME
-// are in the caller's folder, and lang is the language. A line -> {"fault": …} makes the
+// workflows/NAME.json are stored in the fake, executions has one execution a line and hooks
+// one trigger, files/NAME are in the caller's folder, and lang is the language. A line -> {"fault": …} makes the
 // fake misbehave, and -> {"key": …} replaces the API key.
 func TestConversations(t *testing.T) {
 	t.Parallel()
@@ -67,11 +67,18 @@ func connect(t *testing.T, arc *txtar.Archive) *caller {
 			for line := range strings.Lines(string(f.Data)) {
 				c.fake.AddExecution(t, line)
 			}
+		case f.Name == "hooks":
+			for line := range strings.Lines(string(f.Data)) {
+				c.fake.AddHook(t, line)
+			}
 		case f.Name == "lang":
 			l, _ := lang.Parse(strings.TrimSpace(string(f.Data)))
 			c.setup.Translate = l.Translator()
 		}
 	}
+	reader := &n8n.Reader{Dir: t.TempDir()}
+	t.Cleanup(reader.Close)
+	c.setup.Executions = reader
 	c.source = newSource(t, c.fake.URL, n8nfake.Key, c.setup)
 	return c
 }

@@ -20,6 +20,8 @@ type tool struct {
 	takesWorkflow bool
 	// aboutExecution is set if id is that of an execution.
 	aboutExecution bool
+	// openWorld is set if the tool does what a workflow does, which may be anything.
+	openWorld bool
 	// needsReader is set if the tool needs an ExecutionReader.
 	needsReader bool
 	run         func(ctx context.Context, s *Source, call *gateway.Call, in *arguments) (answer, error)
@@ -173,6 +175,17 @@ func toolTable() []tool {
 			effect: reads, run: listExecutions, tags: []string{"execution", "history", "run"},
 		},
 		{
+			name: "search_executions",
+			description: say("Find executions by the error of a node, also one that the workflow hid; by status, workflow and time. " +
+				"Reads 50 executions a call, newest first."),
+			properties: []property{
+				text("text", "Part of the error"), text("nodeName", "Node that failed"), text("workflowId", ""),
+				{name: "status", kind: "string", enum: statuses()},
+				text("after", "ISO time"), text("before", ""), text("cursor", ""), raw(),
+			},
+			effect: reads, run: searchExecutions, tags: []string{"execution", "error", "debug"},
+		},
+		{
 			name:        "get_execution",
 			description: say("Summary of an execution: status, root cause of a failure, and its nodes. Then get_execution_by_node."),
 			properties:  []property{executionID(), number("nodeOffset", "Nodes from here on"), raw()},
@@ -188,6 +201,20 @@ func toolTable() []tool {
 			},
 			required: []string{"id", "nodeName"}, effect: reads, aboutExecution: true, needsReader: true, run: getExecutionByNode,
 			tags: []string{"execution", "node", "debug"},
+		},
+		{
+			name: "run_workflow",
+			description: say("Run an active workflow through its webhook, form or chat trigger, wait until it is over, " +
+				"and get the trigger's answer with the summary of the execution."),
+			properties: []property{
+				workflowID(),
+				{name: "data", kind: "object", description: say("Body or query of a webhook, fields of a form by label, {chatInput} of a chat")},
+				text("trigger", "Name of the node, if there are several"), text("method", ""),
+				{name: "headers", kind: "object"},
+				flag("test", "Use the test URL; n8n's editor must be listening"), number("wait", "Seconds, 1-300, usually 45"), raw(),
+			},
+			required: []string{"id"}, effect: changes, openWorld: true, needsReader: true, run: runWorkflow,
+			tags: []string{"workflow", "execute", "webhook"},
 		},
 		{
 			name:        "retry_execution",
@@ -243,8 +270,9 @@ func (t *tool) encode(translate gateway.Translate, others []gateway.Translate) g
 		ReadOnly    bool `json:"readOnlyHint"`
 		Destructive bool `json:"destructiveHint"`
 		Idempotent  bool `json:"idempotentHint"`
+		OpenWorld   bool `json:"openWorldHint,omitempty"`
 	}
-	hints := annotations{t.effect == reads, t.effect >= destroys, t.effect != adds && t.effect != changes}
+	hints := annotations{t.effect == reads, t.effect >= destroys, t.effect != adds && t.effect != changes, t.openWorld}
 	properties := []byte{'{'}
 	for i := range t.properties {
 		if i > 0 {

@@ -69,6 +69,14 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Err }
 
+// Text returns the error for people: what is wrong and what to check.
+func (e *Error) Text() gateway.Text {
+	if len(e.Details) > 0 {
+		return gateway.Textf("%s", gateway.Texts{Each: e.Details, Between: ". "})
+	}
+	return gateway.Textf("%s", e.Error())
+}
+
 func (e *Error) details(translate gateway.Translate) string {
 	texts := gateway.Texts{Each: e.Details, Between: ". "}.In(translate)
 	switch {

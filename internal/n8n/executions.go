@@ -1,13 +1,10 @@
 package n8n
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
-	"strings"
 	"sync"
-	"time"
 
 	"genkan/internal/gateway"
 )
@@ -31,14 +28,9 @@ type executionAnswer struct {
 }
 
 func listExecutions(ctx context.Context, s *Source, _ *gateway.Call, in *arguments) (answer, error) {
-	q := executionQuery{
-		workflow: in.text("workflowId"), status: in.text("status"), cursor: in.text("cursor"),
-		limit: in.number("limit", usualExecutions, 1, maxExecutions),
-	}
+	q := in.executionQuery()
+	q.limit = in.number("limit", usualExecutions, 1, maxExecutions)
 	whole := in.flag("raw")
-	if q.status != "" && !slices.Contains(statuses(), q.status) {
-		in.refuse(invalid("status", "status must be one of %s", strings.Join(statuses(), ", ")))
-	}
 	if in.err != nil {
 		return answer{}, in.err
 	}
@@ -66,11 +58,9 @@ func listExecutions(ctx context.Context, s *Source, _ *gateway.Call, in *argumen
 			ID: e.ID, WorkflowID: e.WorkflowID, WorkflowName: named[e.WorkflowID], Status: e.Status,
 			StartedAt: e.StartedAt, StoppedAt: e.StoppedAt, WaitTill: e.WaitTill,
 		}
-		if e.StartedAt != nil && e.StoppedAt != nil {
-			start, err1 := time.Parse(time.RFC3339, *e.StartedAt)
-			if stop, err2 := time.Parse(time.RFC3339, *e.StoppedAt); err1 == nil && err2 == nil {
-				one.ExecutionTime = new(stop.Sub(start).Milliseconds())
-			}
+		start, began := timeOf(e.StartedAt)
+		if stop, ended := timeOf(e.StoppedAt); began && ended {
+			one.ExecutionTime = new(stop.Sub(start).Milliseconds())
 		}
 		out.Executions = append(out.Executions, one)
 	}
@@ -99,9 +89,7 @@ func (s *Source) executions(ctx context.Context, q executionQuery) ([]execution,
 			found = append(found, one)
 		}
 	}
-	slices.SortStableFunc(found, func(a, b execution) int {
-		return cmp.Or(cmp.Compare(len(b.ID), len(a.ID)), cmp.Compare(b.ID, a.ID)) // ids are digits
-	})
+	slices.SortStableFunc(found, func(a, b execution) int { return compareIDs(b.ID, a.ID) })
 	return found, next, nil
 }
 

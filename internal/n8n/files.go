@@ -47,7 +47,7 @@ func replaceFromFile(ctx context.Context, s *Source, call *gateway.Call, in *arg
 		return answer{}, err
 	}
 	for _, n := range next.nodes {
-		next.complete(n)
+		n.complete(true)
 	}
 	old, err := s.client.getWorkflow(ctx, id, "replace workflow")
 	if err != nil {

@@ -5,11 +5,16 @@ package n8n_test
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 
+	"github.com/rogpeppe/go-internal/txtar"
+
 	"genkan/internal/n8n"
+	"genkan/internal/testkit"
+	"genkan/internal/testkit/conversation"
 	"genkan/internal/testkit/n8nfake"
 )
 
@@ -59,4 +64,39 @@ func TestFilesThatAreNoneOfTheCallersAreRefused(t *testing.T) {
 	if got := ask(t, rooted, "", "create_workflow_from_file", map[string]any{"filePath": secret}); !strings.Contains(got, `"success":true`) {
 		t.Error(got)
 	}
+}
+
+// TestConversationsAboutFiles plays the conversations in testdata/unix. Their file special
+// says what is in the caller's folder beside files: fifo NAME, link NAME TARGET, and
+// sparse NAME SIZE.
+func TestConversationsAboutFiles(t *testing.T) {
+	t.Parallel()
+	conversation.Play(t, "testdata/unix/files.txtar", func(t *testing.T, arc *txtar.Archive) testkit.Conn {
+		c := connect(t, arc)
+		for _, f := range arc.Files {
+			if f.Name != "special" {
+				continue
+			}
+			for line := range strings.Lines(string(f.Data)) {
+				words := strings.Fields(line)
+				path := filepath.Join(c.dir, words[1])
+				var err error
+				switch words[0] {
+				case "fifo":
+					err = syscall.Mkfifo(path, 0o600)
+				case "link":
+					err = os.Symlink(words[2], path)
+				case "sparse":
+					size, _ := strconv.ParseInt(words[2], 10, 64)
+					if err = os.WriteFile(path, nil, 0o600); err == nil {
+						err = os.Truncate(path, size)
+					}
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		return c
+	})
 }

@@ -134,14 +134,11 @@ func (w *workflow) addNode(o *operation) error {
 	if w.find(n.name) != nil {
 		return invalid(o.field, "There is a node '%s' already. Choose another name, or use updateNode", n.name)
 	}
-	fields := n.decoded()
-	defaults := map[string]any{"id": newID(), "typeVersion": json.Number("1"), "parameters": map[string]any{}, "position": w.freePlace()}
-	for key, value := range defaults {
-		if fields[key] == nil {
-			fields[key] = value
-			n.changed = true
-		}
+	if fields := n.decoded(); fields["position"] == nil {
+		fields["position"] = w.freePlace()
 	}
+	n.complete(true)
+	n.changed = true
 	if err := n.encode(); err != nil {
 		return err
 	}

@@ -82,11 +82,13 @@ type Source struct {
 	tools map[string]*tool
 	list  []gateway.Tool
 	names names
+	// searchTime is how long search_executions may take.
+	searchTime time.Duration
 }
 
 // New returns the source of an instance.
 func New(client *Client, setup Setup) *Source {
-	s := &Source{client: client, Setup: setup, tools: map[string]*tool{}}
+	s := &Source{client: client, Setup: setup, tools: map[string]*tool{}, searchTime: searchTime}
 	for _, one := range toolTable() {
 		if one.needsReader && setup.Executions == nil {
 			continue
@@ -121,6 +123,24 @@ func (s *Source) Health() gateway.Health {
 
 // Check asks the instance whether it can be used. Health has the result.
 func (s *Source) Check(ctx context.Context) error { return s.client.Check(ctx) }
+
+const (
+	// freshFor is how long the result of a request counts as the state of the instance,
+	// and refreshTime how long Refresh waits for another.
+	freshFor    = 10 * time.Second
+	refreshTime = 2 * time.Second
+)
+
+// Refresh asks the instance how it is, unless a request has shown that lately. Health has
+// the result.
+func (s *Source) Refresh(ctx context.Context) {
+	if time.Since(time.Unix(0, s.client.at.Load())) < freshFor {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, refreshTime)
+	defer cancel()
+	_ = s.Check(ctx) // the client notes the error
+}
 
 // List lists the tools.
 func (s *Source) List(kind gateway.Kind) []gateway.Tool {

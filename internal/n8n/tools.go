@@ -149,7 +149,7 @@ type saved struct {
 // create checks and creates a workflow.
 func (s *Source) create(ctx context.Context, w *workflow) (*workflow, []string, error) {
 	for _, n := range w.nodes {
-		w.complete(n)
+		n.complete(true)
 	}
 	found := w.check()
 	if err := refusal(found); err != nil {
@@ -170,12 +170,15 @@ func (s *Source) create(ctx context.Context, w *workflow) (*workflow, []string, 
 	return made, s.warnings(found, nil), nil
 }
 
-// complete gives a new node the fields that n8n requires.
-func (w *workflow) complete(n *node) {
+// complete gives a node the fields that n8n requires. A new trigger gets a webhookId, too,
+// without which its URL has the name of the node; another one keeps its URL.
+func (n *node) complete(isNew bool) {
 	fields := n.decoded()
-	for key, value := range map[string]any{
-		"id": newID(), "typeVersion": json.Number("1"), "parameters": map[string]any{}, "position": []int{0, 0},
-	} {
+	defaults := map[string]any{"id": newID(), "typeVersion": json.Number("1"), "parameters": map[string]any{}, "position": []int{0, 0}}
+	if isNew && isCallable(n.kind) {
+		defaults["webhookId"] = newID()
+	}
+	for key, value := range defaults {
 		if fields[key] == nil {
 			fields[key] = value
 			n.changed = true

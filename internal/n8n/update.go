@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"reflect"
 	"slices"
+	"strings"
 
 	"genkan/internal/gateway"
 )
@@ -26,8 +27,7 @@ func updateWorkflow(ctx context.Context, s *Source, _ *gateway.Call, in *argumen
 		return answer{}, err
 	}
 	if current := old.text("versionId"); version != "" && current != version {
-		return answer{}, invalid("versionId",
-			"Workflow '%s' was changed by somebody else: it has version %s now. Read it again and repeat the change", id, current)
+		return answer{}, changedMeanwhile(id, current)
 	}
 	next, err := parseWorkflow(mustEncode(old.fields))
 	if err != nil {
@@ -84,10 +84,10 @@ func (w *workflow) take(sent *workflow) error {
 		if err := w.keep(sent.nodes); err != nil {
 			return err
 		}
-		w.nodes = sent.nodes
-		for _, n := range w.nodes {
-			w.complete(n)
+		for _, n := range sent.nodes {
+			n.complete(w.replaced(n) == nil)
 		}
+		w.nodes = sent.nodes
 	}
 	if sent.fields["connections"] != nil {
 		w.links = sent.links
@@ -117,9 +117,17 @@ func (s *Source) save(ctx context.Context, old, next *workflow, publish bool, ou
 		return nil, err
 	}
 	id, active := old.id(), old.flag("active")
-	now, err := s.client.putWorkflow(ctx, id, body, active && !publish)
+	now, err := s.client.getWorkflow(ctx, id, "update workflow")
 	if err != nil {
-		return nil, s.restore(ctx, old, body, err)
+		return nil, err
+	}
+	if version := now.text("versionId"); version != old.text("versionId") {
+		return nil, changedMeanwhile(id, version)
+	}
+	if now, err = s.client.putWorkflow(ctx, id, body, active && !publish); err != nil {
+		if now = s.stored(ctx, old, body, publish, err); now == nil {
+			return nil, s.restore(ctx, old, body, err)
+		}
 	}
 	out.Name, out.Warnings = now.name(), s.warnings(found, before)
 	// A new name is live at once: only nodes and connections have versions.
@@ -128,6 +136,26 @@ func (s *Source) save(ctx context.Context, old, next *workflow, publish bool, ou
 	}
 	s.names.put(id, now.name())
 	return now, nil
+}
+
+// stored looks up a workflow after a save whose answer was lost. It returns nil if the
+// change is not stored as it was sent, or n8n refused it.
+func (s *Source) stored(ctx context.Context, old *workflow, sent map[string]json.RawMessage, publish bool, cause error) *workflow {
+	if status := statusOf(cause); status != 0 && status < http.StatusInternalServerError {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), usualPatience)
+	defer cancel()
+	now, err := s.client.getWorkflow(ctx, old.id(), "update workflow")
+	if err != nil || sameParts(now.fields, old.fields, "name", "nodes", "connections", "settings") ||
+		!sameParts(now.fields, sent, "name", "nodes", "connections") || publish && now.isDraft() {
+		return nil
+	}
+	return now
+}
+
+func changedMeanwhile(id, version string) error {
+	return invalid("versionId", "Workflow '%s' was changed by somebody else: it has version %s now. Read it again and repeat the change", id, version)
 }
 
 // restore puts the old workflow back after a failed save, if n8n has stored the new one.
@@ -175,9 +203,10 @@ func (s *Source) checkCode(old, next *workflow) error {
 	}
 	for _, n := range next.nodes {
 		parameters, _ := n.decoded()["parameters"].(map[string]any)
-		code, ok := parameters["jsCode"].(string)
-		if !ok || code == "" {
-			continue
+		code, _ := parameters["jsCode"].(string)
+		language, _ := parameters["language"].(string)
+		if code == "" || strings.HasPrefix(code, "=") || strings.HasPrefix(language, "python") {
+			continue // an expression is no code, and neither is what Python left
 		}
 		if old != nil {
 			if before := old.find(n.name); before != nil {
@@ -188,7 +217,7 @@ func (s *Source) checkCode(old, next *workflow) error {
 			}
 		}
 		if err := s.CheckCode(code); err != nil {
-			return invalid("nodes", "The code of node '%s' is not valid JavaScript: %s", n.name, gateway.Short(err.Error()))
+			return invalid("nodes", "The code of node '%s' is not valid JavaScript: %s. Nothing was saved", n.name, gateway.AsError(err))
 		}
 	}
 	return nil

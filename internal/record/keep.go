@@ -77,7 +77,7 @@ func (r *Recorder) keep(call *gateway.Call, asked []byte, result *gateway.Result
 		answer = gateway.AsError(err).RPC
 	}
 	e.BytesIn, e.BytesOut = len(asked), len(answer)
-	e.TokensIn, e.TokensOut = tokens.Estimate(asked), tokens.Estimate(answer)
+	e.TokensIn, e.TokensOut, e.TokensSaved = tokens.Estimate(asked), tokens.Estimate(answer), call.Saved
 	if r.keeper.ended != nil {
 		r.keeper.ended(&e)
 	}

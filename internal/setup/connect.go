@@ -301,7 +301,7 @@ func (c *connector) isHere(l clients.Lead) bool {
 		return false
 	}
 	return !slices.ContainsFunc(l.Servers, func(name string) bool {
-		return name != config.KnowledgeSource && !slices.ContainsFunc(c.config.Servers, func(s config.Server) bool { return s.Name == name })
+		return name != config.KnowledgeSource && !c.config.HasN8N(name) && !slices.ContainsFunc(c.config.Servers, func(s config.Server) bool { return s.Name == name })
 	})
 }
 

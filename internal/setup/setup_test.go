@@ -217,3 +217,21 @@ func TestConnectAllGoesOnAndNamedClientsAreAllOrNone(t *testing.T) {
 		t.Errorf("got %+v, %v, and the file is %s", undone, err, m.read(cursor))
 	}
 }
+
+// The tools of an n8n instance are part of genkan, under its name: a server that is taken
+// over gets another one.
+func TestAnImportLeavesTheNameOfAnN8NInstance(t *testing.T) {
+	t.Parallel()
+	m := newMachine(t)
+	if err := os.WriteFile(m.configFile(), []byte("n8n: {name: flows, url: 'http://127.0.0.1:1', apiKey: k}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	m.write(".cursor/mcp.json", `{"mcpServers": {"flows": {"command": "a"}, "n8n": {"command": "b"}}}`)
+	var names []string
+	for _, s := range m.plan(setup.Selection{}).Servers {
+		names = append(names, s.Name)
+	}
+	if len(names) != 2 || slices.Contains(names, "flows") || !slices.Contains(names, "n8n") {
+		t.Errorf("got %v", names)
+	}
+}

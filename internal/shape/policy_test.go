@@ -67,21 +67,23 @@ func TestOnlyAgentsGetOutlines(t *testing.T) {
 
 func TestBudgetIsThatOfTheClient(t *testing.T) {
 	t.Parallel()
-	h := open(t, shape.Budgets{Clients: map[string]int{"small": 2000, "any": gateway.NoBudget}})
+	h := open(t, shape.Budgets{Client: func(id string) int {
+		return map[string]int{"small": 2000, "any": gateway.NoBudget}[id]
+	}})
 	raw := textResult(rows(500)) // about 15,000 tokens
 	for client, want := range map[string]bool{"claude-code 2.1.0": true, "Cursor 1.0": false, "small": true, "any 3": false} {
-		call := callOf("anna")
+		name, version, _ := strings.Cut(client, " ")
+		call := callOf(name)
 		call.Session = &gateway.Session{Client: client}
 		if got := !bytes.Equal(h.pass(t, call, raw).Raw, raw); got != want {
 			t.Errorf("%s: an outline is %v, want %v", client, got, want)
 		}
-		name, version, _ := strings.Cut(client, " ")
 		info, _ := json.Marshal(map[string]any{"name": name, "version": version})
 		params, err := jsonrpc.ScanParams([]byte(`{"name":"x","_meta":{"io.modelcontextprotocol/clientInfo":` + string(info) + `}}`))
 		if err != nil {
 			t.Fatal(err)
 		}
-		call = callOf("anna")
+		call = callOf(name)
 		call.Params = params
 		if got := !bytes.Equal(h.pass(t, call, raw).Raw, raw); got != want {
 			t.Errorf("%s, modern: an outline is %v, want %v", client, got, want)
@@ -95,13 +97,18 @@ func TestToolWithAnOutputSchemaAnswersWithAnErrorThatIsNone(t *testing.T) {
 	raw := []byte(`{"content":[],"structuredContent":{"rows":` + rows(500) + `}}`)
 	call := callOf("anna")
 	call.Tool.Definition = []byte(`{"outputSchema":{"type":"object"}}`)
+	saysError := func(result *gateway.Result) bool { return string(jsonrpc.Lookup(result.Raw, "isError")) == "true" }
 	result := h.pass(t, call, raw)
-	if outline := texts(t, result)[0]; !result.IsError || string(jsonrpc.Lookup(result.Raw, "isError")) != "true" || !strings.HasPrefix(outline, "The call succeeded") {
+	if outline := texts(t, result)[0]; result.IsError || !saysError(result) || !strings.HasPrefix(outline, "The call succeeded") {
 		t.Errorf("%s", result.Raw)
 	}
 	call.Parent, call.Included = callOf("anna"), true
-	if result := h.pass(t, call, raw); result.IsError {
+	if saysError(h.pass(t, call, raw)) {
 		t.Error("call_tool has no output schema, but answers with an error")
+	}
+	call.Parent, call.Era, call.Via, call.Options.Budget = nil, gateway.EraNone, "rest", 1000
+	if saysError(h.pass(t, call, raw)) {
+		t.Error("a caller that does not speak MCP gets an error")
 	}
 }
 

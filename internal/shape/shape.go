@@ -25,12 +25,12 @@ import (
 // Budgets say how many tokens an answer may have. What the options of the call and of
 // the tool say comes first.
 type Budgets struct {
-	// Default is for clients that are not in Clients; 0 is 25,000, and
+	// Default is for clients of which nothing else is known; 0 is 25,000, and
 	// gateway.NoBudget is any number.
 	Default int
-	// Clients are by the names that clients give themselves. They add to what is known
-	// of clients, and replace it.
-	Clients map[string]int
+	// Client returns the budget that was set for a client, by its identity; 0 for
+	// none.
+	Client func(clientID string) int
 }
 
 // usualBudget is the budget of clients of which nothing is known.
@@ -41,8 +41,6 @@ const usualBudget = 25_000
 var known = map[string]int{"claude-code": 10_000}
 
 const (
-	// leastBudget is the smallest budget: an outline needs some room.
-	leastBudget = 500
 	// mostOutline is how many tokens an outline has at most, and mostParts how many parts
 	// of a result it outlines.
 	mostOutline, mostParts = 1500, 5
@@ -65,13 +63,6 @@ type Shaper struct {
 // New makes a Shaper that stores results in a spool.
 func New(spool *Spool, budgets Budgets, translate gateway.Translate, log *slog.Logger) *Shaper {
 	budgets.Default = cmp.Or(budgets.Default, usualBudget)
-	clients := map[string]int{}
-	for _, each := range []map[string]int{known, budgets.Clients} {
-		for name, budget := range each {
-			clients[name] = budget
-		}
-	}
-	budgets.Clients = clients
 	return &Shaper{
 		spool: spool, budgets: budgets, translate: translate, log: log,
 		tool: define(translate), names: map[string]string{},
@@ -82,12 +73,11 @@ func New(spool *Spool, budgets Budgets, translate gateway.Translate, log *slog.L
 func (s *Shaper) Middleware(next gateway.Handler) gateway.Handler {
 	return gateway.HandlerFunc(func(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
 		result, err := next.Handle(ctx, call)
-		if err != nil || len(result.Raw) <= leastBudget || !s.acts(call, result) {
+		if err != nil || len(result.Raw) <= gateway.LeastBudget || !s.acts(call, result) {
 			return result, err
 		}
-		// A token has at least one byte.
 		budget := s.budget(call)
-		if budget < 0 || len(result.Raw) <= budget || tokens.Count(result.Raw) <= budget {
+		if budget < 0 || tokens.Fit(result.Raw, budget) {
 			return result, nil
 		}
 		return s.shape(ctx, call, result, budget), nil
@@ -101,7 +91,7 @@ func (s *Shaper) acts(call *gateway.Call, result *gateway.Result) bool {
 	}
 	// The call that a forwarder makes has been here, and read_result keeps within the
 	// budget.
-	if gateway.IsForwarder(call.Tool.Source) || call.Tool.Source.Name() == SourceName && call.Tool.Name == ToolName {
+	if gateway.IsForwarder(call.Tool.Source) || call.Tool.Source == gateway.Source(s) {
 		return false
 	}
 	if call.Parent != nil && !call.Included {
@@ -121,14 +111,17 @@ func (s *Shaper) budget(call *gateway.Call) int {
 	if budget == 0 && call.Tool != nil {
 		budget = call.Tool.Options.Budget
 	}
+	if budget == 0 && s.budgets.Client != nil {
+		budget = s.budgets.Client(call.Identity.ClientID)
+	}
 	if budget == 0 {
 		budget = s.budgets.Default
-		if own, ok := s.budgets.Clients[s.client(call)]; ok {
-			budget = own
+		if own := known[s.program(call)]; own > 0 && budget > 0 {
+			budget = min(budget, own)
 		}
 	}
 	if budget > 0 {
-		budget = max(budget, leastBudget)
+		budget = max(budget, gateway.LeastBudget)
 	}
 	return budget
 }
@@ -136,8 +129,8 @@ func (s *Shaper) budget(call *gateway.Call) int {
 // maxNames bounds the names that are remembered.
 const maxNames = 256
 
-// client returns the name that a client gives itself, without its version.
-func (s *Shaper) client(call *gateway.Call) string {
+// program returns the name that a client gives itself, without its version.
+func (s *Shaper) program(call *gateway.Call) string {
 	if call.Session != nil && call.Session.Client != "" {
 		name, _, _ := strings.Cut(call.Session.Client, " ")
 		return name
@@ -207,9 +200,9 @@ func (s *Shaper) shape(ctx context.Context, call *gateway.Call, result *gateway.
 	if err != nil {
 		return whole(err)
 	}
-	// A client refuses structured content that does not fit the schema, unless it is an
-	// error. The tools that call others have no schema.
-	failed := result.IsError || call.Parent == nil && jsonrpc.Lookup(call.Tool.Definition, "outputSchema") != nil
+	// An MCP client refuses structured content that does not fit the schema, unless it is
+	// an error. The tools that call others have no schema.
+	failed := result.IsError || call.Parent == nil && call.Era != gateway.EraNone && jsonrpc.Lookup(call.Tool.Definition, "outputSchema") != nil
 	o := outliner{labels: labels{s.translate}, id: id, budget: budget, all: all, failed: failed && !result.IsError}
 	raw := append([]byte(`{"content":[`), o.outline(&c)...)
 	raw = append(raw, ']')
@@ -224,7 +217,8 @@ func (s *Shaper) shape(ctx context.Context, call *gateway.Call, result *gateway.
 	raw = append(raw, '}')
 	call.Saved = max(0, all-o.sent)
 	s.spool.saved.Add(int64(call.Saved))
-	return &gateway.Result{Raw: raw, Type: result.Type, IsError: failed, HasMeta: result.HasMeta, Notice: result.Notice}
+	// IsError is about the call, which may have succeeded although the bytes say no.
+	return &gateway.Result{Raw: raw, Type: result.Type, IsError: result.IsError, HasMeta: result.HasMeta, Notice: result.Notice}
 }
 
 // outliner makes the content of an outline.

@@ -46,7 +46,7 @@ func open(t testing.TB, budgets shape.Budgets) *house {
 // callOf makes a call of a client's agent.
 func callOf(client string) *gateway.Call {
 	call := &gateway.Call{Method: "tools/call", Kind: gateway.KindTool, Tool: &gateway.Tool{Name: "read", Definition: []byte(`{"name":"read"}`)}}
-	call.Identity.ClientID, call.Via = client, "http"
+	call.Identity.ClientID, call.Via, call.Era = client, "http", gateway.EraModern
 	return call
 }
 

@@ -110,14 +110,26 @@ const sampled, windows = 384, 3
 // Estimate returns roughly how many tokens a text has. It looks at samples of a long
 // text, so its cost is bounded.
 func Estimate(text []byte) int {
-	if len(text) <= sampled {
+	return sample(text, sampled, windows)
+}
+
+// Fit reports whether a text has at most a number of tokens. It counts them only where
+// samples come near to it.
+func Fit(text []byte, most int) bool {
+	// A token has at least one byte.
+	return len(text) <= most || sample(text, 4<<10, 32) <= most/4*3 || Count(text) <= most
+}
+
+// sample estimates from some bytes of a text, in so many places, how many tokens it has.
+func sample(text []byte, bytes, places int) int {
+	if len(text) <= bytes {
 		return Count(text)
 	}
-	const size = sampled / windows
+	size := bytes / places
 	var total uint64
-	for i := range windows {
-		at := (len(text) - size) / (windows - 1) * i
+	for i := range places {
+		at := (len(text) - size) / (places - 1) * i
 		total += weigh(text[at : at+size])
 	}
-	return int(total * uint64(len(text)) / sampled / unit) //nolint:gosec // fewer than bytes
+	return int(total * uint64(len(text)) / uint64(bytes) / unit) //nolint:gosec // fewer than bytes
 }

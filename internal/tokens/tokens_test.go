@@ -107,3 +107,15 @@ func TestCountDoesNotAllocate(t *testing.T) {
 		t.Error(n)
 	}
 }
+
+// Fit agrees with Count, but for texts whose samples are far below the limit.
+func TestFit(t *testing.T) {
+	t.Parallel()
+	text := []byte(strings.Repeat("The quick brown fox jumps over the lazy dog. 速い茶色の狐。\n", 2000))
+	n := tokens.Count(text)
+	for most, want := range map[int]bool{n: true, n - 1: false, n * 2: true, n / 2: false, len(text): true, 0: false} {
+		if got := tokens.Fit(text, most); got != want {
+			t.Errorf("%d tokens fit in %d: %v", n, most, got)
+		}
+	}
+}

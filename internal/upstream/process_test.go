@@ -276,9 +276,7 @@ func TestTheGuard(t *testing.T) {
 	gone := openReady(t, faultChild(t), withLauncher(launcher))
 	gone.Close() // what has ended is not the guard's business any more
 	root := u.Status().PID
-	if len(members(t, root)) < 2 {
-		t.Fatal("there is no tree")
-	}
+	testkit.Eventually(t, func() bool { return len(members(t, root)) >= 2 }, "there is a tree")
 	launcher.Close()
 	testkit.Eventually(t, func() bool { return len(members(t, root)) == 0 }, "the guard has killed what was left")
 }

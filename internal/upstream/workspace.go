@@ -252,6 +252,24 @@ func askRoots(ctx context.Context, call *gateway.Call) (statedRoots, error) {
 	return stated, err
 }
 
+// FirstRoot asks a client for its roots and returns the path of the first folder among
+// them, which the caller must check. It is empty if the client states none.
+func FirstRoot(ctx context.Context, call *gateway.Call) (path string) {
+	if call.Session == nil || call.Era == gateway.EraModern || jsonrpc.Lookup(call.Session.Capabilities, "roots") == nil {
+		return ""
+	}
+	said, err := askRoots(ctx, call)
+	if err != nil {
+		return ""
+	}
+	_ = jsonrpc.Elements(jsonrpc.Lookup(said.roots, "roots"), func(root []byte) bool {
+		var ok bool
+		path, ok = pathOf(runtime.GOOS, jsonrpc.LookupText(root, "uri"))
+		return !ok
+	})
+	return path
+}
+
 // learn records the roots that a session's client has stated.
 func (b *connPool) learn(session string, said statedRoots) {
 	const most = 1000

@@ -37,10 +37,7 @@ func (v *Views) searched(view gateway.View, mounts []catalog.Mount) []catalog.Mo
 			return m.Allows(tool) && slices.ContainsFunc(pinned, func(glob string) bool { return matches(glob, exposed(m, tool)) })
 		}
 	}
-	ours := catalog.Mount{
-		Source: v.opt.Guide(view), Allows: func(string) bool { return true }, Claim: catalog.ClaimReserved,
-	}
-	return append([]catalog.Mount{ours}, mounts...)
+	return append([]catalog.Mount{reserved(v.opt.Guide(view))}, mounts...)
 }
 
 // pinned returns the tools that stay in the list in search mode: those of the

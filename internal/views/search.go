@@ -105,7 +105,7 @@ func (v *Views) searchIndex(view gateway.View, c *catalog.Catalog) *search.Index
 	var servers []search.Server
 	at := map[string]int{}
 	for _, e := range c.Snapshot().Entries() {
-		if e.Override.Disabled || v.isAlwaysShown(e.Tool.Source.Name()) {
+		if e.Override.Disabled {
 			continue
 		}
 		name := e.Tool.Source.Name()
@@ -127,7 +127,7 @@ func (v *Views) reindex(view gateway.View, source string, c *catalog.Catalog) {
 	v.index.making.Lock()
 	defer v.index.making.Unlock()
 	index := v.index.find(view)
-	if index == nil || v.isAlwaysShown(source) {
+	if index == nil {
 		return
 	}
 	var server search.Server
@@ -144,12 +144,6 @@ func (v *Views) reindex(view gateway.View, source string, c *catalog.Catalog) {
 	} else {
 		v.index.byView.Store(view, index.With(server))
 	}
-}
-
-// isAlwaysShown reports whether a source is in every view, so that nobody has to find
-// its tools.
-func (v *Views) isAlwaysShown(source string) bool {
-	return slices.ContainsFunc(v.opt.Always, func(m catalog.Mount) bool { return m.Source.Name() == source })
 }
 
 // searchServer is a source as it is searched.

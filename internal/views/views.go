@@ -36,8 +36,9 @@ type Options struct {
 	// Mounts are the sources, in the order in which clients see them.
 	Mounts []catalog.Mount
 	// Always are sources whose tools are in every view, also in that of a single server
-	// and in search mode. They are not searched.
-	Always []catalog.Mount
+	// and in search mode, under their own names, which nobody takes over. They are not
+	// searched.
+	Always []gateway.Source
 	// Guide returns the source with the tools for searching a view.
 	Guide func(view gateway.View) gateway.Source
 	// Learned knows which tools searches led to.
@@ -74,8 +75,16 @@ func (v *Views) newEntry(mounts []catalog.Mount) entry {
 			external++
 		}
 	}
-	mounts = append(slices.Clone(mounts), v.opt.Always...)
+	mounts = slices.Clone(mounts)
+	for _, s := range v.opt.Always {
+		mounts = append(mounts, reserved(s))
+	}
 	return entry{catalog.New(mounts, v.opt.Config.PageSize, v.opt.Log), external > 1}
+}
+
+// reserved returns how tools of our own are mounted.
+func reserved(s gateway.Source) catalog.Mount {
+	return catalog.Mount{Source: s, Allows: func(string) bool { return true }, Claim: catalog.ClaimReserved}
 }
 
 // New makes the views of a configuration.

@@ -119,7 +119,7 @@ func TestWhatAViewShows(t *testing.T) {
 func TestWhatIsAlwaysShown(t *testing.T) {
 	v, _ := house(config.Config{Profiles: []config.Profile{{Name: "work", Servers: []string{"a"}}}})
 	opt := v.opt
-	opt.Always = []catalog.Mount{mount(&source{"results", []string{"read_result"}}, "")}
+	opt.Always = []gateway.Source{&source{"results", []string{"read_result"}}}
 	v = New(opt)
 	for view, want := range map[gateway.View]string{
 		{}:                                   "a__read a__write b__send find_items read_result",

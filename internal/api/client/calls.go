@@ -11,26 +11,27 @@ import (
 
 // CallEntry holds the facts of a call in the history.
 type CallEntry struct {
-	ID         string    `json:"id" doc:"As request_id in the log."`
-	Parent     string    `json:"parent,omitempty" doc:"The id of the call that made this one."`
-	StartedAt  time.Time `json:"startedAt"`
-	TookMillis float64   `json:"tookMillis" doc:"How long the call took in all."`
-	Client     string    `json:"client" doc:"Who called: the name of a token, admin, local or local:NAME."`
-	Program    string    `json:"program,omitempty" doc:"The program that called, by its own word."`
-	Via        string    `json:"via,omitempty" doc:"The way that the call came in: http, sse, stdio, rest or items."`
-	View       string    `json:"view,omitempty" doc:"What the caller saw: servers, @profile, ?mode; nothing for all tools."`
-	Method     string    `json:"method" doc:"The method of MCP, such as tools/call."`
-	Server     string    `json:"server,omitempty" doc:"Nothing if no such tool was there."`
-	Tool       string    `json:"tool,omitempty" doc:"The name that clients use. For prompts and resources it is the method."`
-	Through    string    `json:"through,omitempty" doc:"The tool that made the call for the client, such as call_tool of search mode."`
-	Outcome    string    `json:"outcome" doc:"ok, tool_error if the tool reported an error, server_error if the server answered with one, or why genkan did not get an answer: invalid, not_found, denied, unauthenticated, conflict, limited, unavailable, timeout, canceled, internal."`
-	Error      string    `json:"error,omitempty" doc:"What went wrong, without arguments and secrets."`
-	Attempts   int       `json:"attempts" doc:"How often the server was asked."`
-	BytesIn    int       `json:"bytesIn"`
-	BytesOut   int       `json:"bytesOut"`
-	TokensIn   int       `json:"tokensIn" doc:"About how many tokens a model wrote for the call."`
-	TokensOut  int       `json:"tokensOut" doc:"About how many tokens a model read for the answer."`
-	Bodies     string    `json:"bodies" doc:"Whether what was sent and received is kept: kept; off, the configuration said no; local, it is kept only for clients without a token; lost, calls came faster than they could be written; unreadable, it cannot be decrypted."`
+	ID          string    `json:"id" doc:"As request_id in the log."`
+	Parent      string    `json:"parent,omitempty" doc:"The id of the call that made this one."`
+	StartedAt   time.Time `json:"startedAt"`
+	TookMillis  float64   `json:"tookMillis" doc:"How long the call took in all."`
+	Client      string    `json:"client" doc:"Who called: the name of a token, admin, local or local:NAME."`
+	Program     string    `json:"program,omitempty" doc:"The program that called, by its own word."`
+	Via         string    `json:"via,omitempty" doc:"The way that the call came in: http, sse, stdio, rest or items."`
+	View        string    `json:"view,omitempty" doc:"What the caller saw: servers, @profile, ?mode; nothing for all tools."`
+	Method      string    `json:"method" doc:"The method of MCP, such as tools/call."`
+	Server      string    `json:"server,omitempty" doc:"Nothing if no such tool was there."`
+	Tool        string    `json:"tool,omitempty" doc:"The name that clients use. For prompts and resources it is the method."`
+	Through     string    `json:"through,omitempty" doc:"The tool that made the call for the client, such as call_tool of search mode."`
+	Outcome     string    `json:"outcome" doc:"ok, tool_error if the tool reported an error, server_error if the server answered with one, or why genkan did not get an answer: invalid, not_found, denied, unauthenticated, conflict, limited, unavailable, timeout, canceled, internal."`
+	Error       string    `json:"error,omitempty" doc:"What went wrong, without arguments and secrets."`
+	Attempts    int       `json:"attempts" doc:"How often the server was asked."`
+	BytesIn     int       `json:"bytesIn"`
+	BytesOut    int       `json:"bytesOut"`
+	TokensIn    int       `json:"tokensIn" doc:"About how many tokens a model wrote for the call."`
+	TokensOut   int       `json:"tokensOut" doc:"About how many tokens a model read for the answer."`
+	TokensSaved int       `json:"tokensSaved,omitempty" doc:"About how many tokens the model was spared because the answer was stored and its outline returned."`
+	Bodies      string    `json:"bodies" doc:"Whether what was sent and received is kept: kept; off, the configuration said no; local, it is kept only for clients without a token; lost, calls came faster than they could be written; unreadable, it cannot be decrypted."`
 }
 
 // The values of CallEntry.Bodies.
@@ -109,14 +110,15 @@ type CallStats struct {
 
 // CallSum is what calls add up to.
 type CallSum struct {
-	Server    string  `json:"server,omitempty"`
-	Tool      string  `json:"tool,omitempty"`
-	Calls     int     `json:"calls"`
-	Errors    int     `json:"errors" doc:"Calls whose outcome is not ok."`
-	P50Millis float64 `json:"p50Millis" doc:"Half of the calls took no longer."`
-	P95Millis float64 `json:"p95Millis" doc:"Of 100 calls, 95 took no longer."`
-	TokensIn  int64   `json:"tokensIn"`
-	TokensOut int64   `json:"tokensOut"`
+	Server      string  `json:"server,omitempty"`
+	Tool        string  `json:"tool,omitempty"`
+	Calls       int     `json:"calls"`
+	Errors      int     `json:"errors" doc:"Calls whose outcome is not ok."`
+	P50Millis   float64 `json:"p50Millis" doc:"Half of the calls took no longer."`
+	P95Millis   float64 `json:"p95Millis" doc:"Of 100 calls, 95 took no longer."`
+	TokensIn    int64   `json:"tokensIn"`
+	TokensOut   int64   `json:"tokensOut"`
+	TokensSaved int64   `json:"tokensSaved,omitempty" doc:"About how many tokens models were spared by outlines of large answers."`
 }
 
 // CallFilter selects calls. Zero values select all.

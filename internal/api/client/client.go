@@ -192,10 +192,10 @@ func (c *Client) Reload(ctx context.Context) error {
 	return c.do(ctx, http.MethodPost, "/v1/reload", nil, &out)
 }
 
-// Call calls a tool, from a folder. A tool that reports an error is a result without success,
-// not an error.
-func (c *Client) Call(ctx context.Context, name string, parameters json.RawMessage, timeout time.Duration, folder string) (CallResult, error) {
-	in := CallRequest{Name: name, Parameters: parameters, Options: CallOptions{Timeout: timeout.Milliseconds(), Folder: folder}}
+// Call calls a tool. A tool that reports an error is a result without success, not an
+// error.
+func (c *Client) Call(ctx context.Context, name string, parameters json.RawMessage, options CallOptions) (CallResult, error) {
+	in := CallRequest{Name: name, Parameters: parameters, Options: options}
 	var out CallResult
 	err := c.do(ctx, http.MethodPost, "/v1/tools/call", in, &out)
 	if err != nil && out.Code == "TOOL_EXECUTION_ERROR" {

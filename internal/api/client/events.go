@@ -51,14 +51,15 @@ type CallStarted struct {
 type CallEnded struct {
 	CallStarted
 
-	TookMillis float64 `json:"tookMillis"`
-	Outcome    string  `json:"outcome"`
-	Error      string  `json:"error,omitempty"`
-	Attempts   int     `json:"attempts"`
-	BytesIn    int     `json:"bytesIn"`
-	BytesOut   int     `json:"bytesOut"`
-	TokensIn   int     `json:"tokensIn"`
-	TokensOut  int     `json:"tokensOut"`
+	TookMillis  float64 `json:"tookMillis"`
+	Outcome     string  `json:"outcome"`
+	Error       string  `json:"error,omitempty"`
+	Attempts    int     `json:"attempts"`
+	BytesIn     int     `json:"bytesIn"`
+	BytesOut    int     `json:"bytesOut"`
+	TokensIn    int     `json:"tokensIn"`
+	TokensOut   int     `json:"tokensOut"`
+	TokensSaved int     `json:"tokensSaved,omitempty"`
 }
 
 // StateRemoved is the state of a server that has left the configuration, in an event.

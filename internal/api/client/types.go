@@ -97,6 +97,7 @@ type CallOptions struct {
 	Timeout    int64 `json:"timeout,omitempty" doc:"Milliseconds that the whole call may take; at most 600000. Without it, a call ends when there is no progress for as long as the configuration says for the tool, or for 30000."`
 	Retry      *int  `json:"retry,omitempty" doc:"How often a call that did no harm is sent again. Unless said, what the configuration says for the tool, or 0; at most 10."`
 	RetryDelay int64 `json:"retryDelay,omitempty" doc:"Milliseconds before the first of them. Unless said, what the configuration says for the tool, or 1000. It doubles, up to 60000."`
+	Budget     int   `json:"budget,omitempty" doc:"How many tokens the answer may have, 500 or more. A larger one is stored for an hour, and its outline is returned with an id for the tool read_result. Unless said, the whole answer is returned."`
 	// Folder is for servers that work in their client's.
 	Folder string `json:"folder,omitempty" doc:"Where the caller works, an absolute path, for servers that work in their client's folder. With a token other than the admin's it must be below the home directory of genkan's user and not hidden, or in one of the folders of the configuration; the home directory itself, the root of a file system and what contains genkan's own data are not used."`
 }

@@ -1,6 +1,9 @@
 package execution
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // Failure is what n8n says about an error, without the stack and the request.
 type Failure struct {
@@ -138,4 +141,36 @@ func (r *reader) messageWithin() (message string) {
 		}
 	}
 	return message
+}
+
+// NodeError is a failure of a node.
+type NodeError struct {
+	Node, Message string
+	// all is what n8n says about it, in lower case.
+	all string
+}
+
+// Has reports whether n8n's words about the failure have a text, which is in lower case.
+func (e *NodeError) Has(text string) bool { return strings.Contains(e.all, text) }
+
+// Failures returns the failures of an execution, hidden ones included: the root cause
+// first, then one of each node.
+func (x *Index) Failures() (all []NodeError) {
+	add := func(node string, f *Failure) {
+		words := []string{f.Name, f.Text, f.Description, f.Cause, f.HTTPCode}
+		all = append(all, NodeError{node, cmp.Or(f.Text, f.Description, f.Cause), strings.ToLower(strings.Join(words, "\n"))})
+	}
+	if x.RootCause != nil {
+		add(x.RootCause.Node, &x.RootCause.Failure)
+	}
+	for i := range x.Nodes {
+		n := &x.Nodes[i]
+		if n.Failure != nil && (x.RootCause == nil || x.RootCause.Node != n.Name) {
+			add(n.Name, n.Failure)
+		}
+		if count, first := n.hidden(); count > 0 && first != nil {
+			add(n.Name, &Failure{Text: first.Message})
+		}
+	}
+	return all
 }

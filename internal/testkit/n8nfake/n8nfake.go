@@ -60,12 +60,14 @@ type N8N struct {
 	leaving    map[string]int
 	tags       []map[string]any
 	executions []map[string]any
+	hooks      []Hook
+	triggered  []Triggered
 	faults     []*Fault
 	scopes     []string
 	requests   []string
 	made       int
 	done       chan struct{}
-	gzip       bool
+	gzip, mcp  bool
 	conns      map[string]bool
 }
 
@@ -222,7 +224,7 @@ func message(status int, format string, values ...any) reply {
 func (f *N8N) serve(w http.ResponseWriter, r *http.Request) {
 	path, ok := strings.CutPrefix(r.URL.Path, "/api/v1")
 	if !ok {
-		http.NotFound(w, r)
+		f.trigger(w, r)
 		return
 	}
 	body, _ := io.ReadAll(r.Body)
@@ -559,12 +561,21 @@ func (f *N8N) execution(r *http.Request, parts []string) reply {
 		query := r.URL.Query()
 		var found []map[string]any
 		for _, e := range slices.Backward(f.executions) {
-			status := query.Get("status")
-			if status == "" && (e["status"] == "running" || e["status"] == "new") || status != "" && e["status"] != status {
+			status, has := query.Get("status"), e["status"]
+			if runs(e, status == "running") {
+				e = copyOf(e)
+				has, e["status"], e["stoppedAt"] = "running", "running", nil
+			}
+			if status == "" && (has == "running" || has == "new") || status != "" && has != status {
 				continue
 			}
 			if id := query.Get("workflowId"); id != "" && e["workflowId"] != id {
 				continue
+			}
+			if query.Get("includeData") != "true" {
+				e = maps.Clone(e)
+				delete(e, "data")
+				delete(e, "workflowData")
 			}
 			found = append(found, e)
 		}

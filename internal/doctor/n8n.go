@@ -1,0 +1,28 @@
+package doctor
+
+import "genkan/internal/gateway"
+
+// n8n reports on an n8n instance.
+func (e *examination) n8n(i *N8N) {
+	e.about(OfServer, i.Name)
+	file := e.facts.Config.File.Path
+	switch {
+	case i.Hidden:
+		e.say(Warning, gateway.Textf("a server has the name %s, so the tools of the n8n instance of that name are hidden from all clients", i.Name)).
+			advise(gateway.Textf("give the instance another name in %s, such as \"name: %s-api\"; its tools are then called %s-api__list_workflows and so on", file, i.Name, i.Name))
+		return
+	case i.Problem.Format != "":
+		e.say(Problem, gateway.Textf("n8n cannot be used: %s", i.Problem)).
+			advise(gateway.Textf("correct n8n in %s, or N8N_URL and N8N_API_KEY where genkan starts", file))
+		return
+	case i.Tools > 0:
+		e.say(OK, gateway.Textf("n8n at %s answers and accepts the key; %d tools", i.URL, i.Tools))
+	default:
+		e.say(OK, gateway.Textf("n8n at %s answers and accepts the key", i.URL))
+	}
+	if i.MCPServer != "" {
+		e.say(Note, gateway.Textf("this n8n has an MCP server of its own, with tools that search nodes and test workflows")).
+			run(e.genkan("servers add " + Quote(i.Name+"-mcp") + " --url " + Quote(i.MCPServer))).
+			advise(gateway.Textf("puts it behind genkan, too; enable it in n8n under Settings > Instance-level MCP first, and sign in with `genkan login %s-mcp`", i.Name))
+	}
+}
