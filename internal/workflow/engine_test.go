@@ -491,6 +491,34 @@ func TestWorkflowsNestInOrder(t *testing.T) {
 	}
 }
 
+// A call that an inner workflow refuses is a failed call to the outer one.
+func TestRefusalsWithinAnotherWorkflow(t *testing.T) {
+	t.Parallel()
+	refuses := flow("b", `start → hook → mcp → end
+		hook: if (context.metadata.toolName != 'other') return {action: 'deny', reason: 'no'}`)
+	for name, c := range map[string]struct{ outer, want string }{
+		"it passes":        {"start → mcp → hook → end", `denied: workflow "b" refused this call: no. It was not sent.`},
+		"it is branched":   {"start → mcp → end\nmcp -error→ hook → end2\nhook: return {action: 'respond', response: 'sorry'}", `{"content":[{"type":"text","text":"sorry"}]}`},
+		"of a tool node":   {"start → tool → mcp → end\ntool -error→ mcp2 → end2\ntool: {\"tool\":\"github__refused\"}", `{"content":[{"type":"text","text":"done"}]}`},
+		"of a script":      {"start → hook → mcp → end\nhook: try { await call('github__refused', {}) } catch (e) {}", `{"content":[{"type":"text","text":"done"}]}`},
+		"of a failed tool": {"start → tool → mcp → end\ntool: {\"tool\":\"github__refused\"}", `denied: workflow "a" failed at its node "tool", so this call was refused and not sent: workflow "b" refused this call: no.`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			outer := flow("a", c.outer)
+			outer.Match.Tools = []string{"!*__refused"}
+			b := newBench(t, Options{}, outer, refuses)
+			tool := "do"
+			if strings.Contains(c.outer, "refused") {
+				tool = "other"
+			}
+			if got := b.call(tool, "{}"); !strings.HasPrefix(got, c.want) {
+				t.Error(got)
+			}
+		})
+	}
+}
+
 func TestMatching(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
