@@ -9,12 +9,12 @@ import (
 // corridor returns the chain of middlewares that every call of every edge passes:
 //
 //	record → limit → arrive → resolve → hold → begin → typed → learn → compare →
-//	shape → inspect → validate → translate tasks → attribute → execute
+//	shape → workflows → inspect → validate → translate tasks → attribute → execute
 //
 // Record is first, so that it also sees the calls that later steps refuse.
-// Middlewares that inspect calls (workflows) run at inspect. They see each call whole
-// and once, because retries happen behind them. Shape is before them, because it makes
-// outlines of what they answer.
+// Workflows and the middlewares at inspect see each call whole and once, because retries
+// happen behind them. Shape is before them, because it makes outlines of what they
+// answer.
 //
 // Compare is before inspect, because a caller's headers must agree with the request
 // that the caller sent, not with one that a middleware has changed.
@@ -31,6 +31,7 @@ func (h *house) corridor(p *Process) gateway.Handler {
 		h.learn,
 		catalog.CompareHeaders,
 		h.shape,
+		p.workflows.engine.Middleware,
 	}
 	steps = append(steps, p.opt.Inspect...)
 	steps = append(steps, h.validator.Middleware, h.tasks.Middleware, attribution.Middleware(h.HasSeveralServers))

@@ -37,6 +37,8 @@ type house struct {
 	limit     *ratelimit.Limiter
 	shaper    *shape.Shaper
 	handler   gateway.Handler
+	// inner takes the calls that workflows make. They do not count against the limit.
+	inner gateway.Handler
 	// arrival is the corridor behind record and limit. It takes the calls that an
 	// older house can no longer serve. successor returns the house that serves now.
 	arrival   gateway.Handler
@@ -226,6 +228,7 @@ func (p *Process) build(cfg *config.Config, old *house) *house {
 	})
 	h.arrival = h.corridor(p)
 	h.handler = gateway.Chain(h.arrival, p.recorder.Middleware, h.limit.Middleware)
+	h.inner = gateway.Chain(h.arrival, p.recorder.Middleware)
 	return h
 }
 

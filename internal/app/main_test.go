@@ -18,12 +18,16 @@ import (
 
 	"genkan/internal/api/client"
 	"genkan/internal/logs"
+	"genkan/internal/script"
 	"genkan/internal/shape"
 	"genkan/internal/sqlite/blank"
 	"genkan/internal/testkit"
 )
 
-func TestMain(m *testing.M) { testkit.Main(m) }
+func TestMain(m *testing.M) {
+	script.Main() // does not return in a worker
+	testkit.Main(m)
+}
 
 // testHouse is a whole gateway on loopback with real servers behind it.
 type testHouse struct {

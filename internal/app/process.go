@@ -123,6 +123,7 @@ type Process struct {
 	knowledge knowledge
 	n8n       n8nInstances
 	results   *shape.Spool
+	workflows workflows
 	// vectors holds the vectors of tools if the configuration names a model.
 	vectors vectorShelf
 	// instance identifies this process.
@@ -242,6 +243,9 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 	p.life, p.stop = context.WithCancel(context.Background())
 	p.registry = p.newRegistry()
 	p.openHistory()
+	if err := p.openWorkflows(ctx); err != nil {
+		return nil, errors.Join(err, p.store.Close())
+	}
 	p.api = api.New(api.Options{
 		Setup: p.newSetup(),
 		House: func() api.House { return p.house.Load() },
@@ -426,6 +430,7 @@ func (p *Process) Close() error {
 	if err := p.knowledge.indexes.Close(); err != nil {
 		p.log.Warn("the index of the knowledge base did not end well", "error", err)
 	}
+	p.workflows.close()
 	p.results.Close()
 	p.calls.Writer.Close()
 	p.recorder.Refusals().Flush()

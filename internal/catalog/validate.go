@@ -23,6 +23,8 @@ import (
 type Validator struct {
 	mu       sync.Mutex
 	compiled map[*gateway.Tool]*compiledSchema
+	// outputs stand for the output schemas of tools.
+	outputs map[*gateway.Tool]*gateway.Tool
 }
 
 // keptSchemas bounds the memory of schemas whose tools are long gone; the ones
@@ -211,6 +213,29 @@ func (v *Validator) check(tool *gateway.Tool, raw []byte) error {
 		return refusal(schema, arguments, wrong)
 	}
 	return err
+}
+
+// CheckOutput checks the structured content of a result against the output schema of its
+// tool, if the tool has one that can be used.
+func (v *Validator) CheckOutput(tool *gateway.Tool, structured []byte) error {
+	raw := jsonrpc.Lookup(tool.Definition, "outputSchema")
+	if raw == nil {
+		return nil
+	}
+	v.mu.Lock()
+	output := v.outputs[tool]
+	if output == nil {
+		if v.outputs == nil || len(v.outputs) >= keptSchemas {
+			v.outputs = map[*gateway.Tool]*gateway.Tool{}
+		}
+		output = &gateway.Tool{Exposed: tool.Exposed, InputSchema: raw}
+		v.outputs[tool] = output
+	}
+	v.mu.Unlock()
+	if _, err := v.schema(output); err != nil {
+		return nil //nolint:nilerr // a server's own mistake is not the caller's
+	}
+	return v.check(output, structured)
 }
 
 func (v *Validator) schema(tool *gateway.Tool) (*jsonschema.Schema, error) {

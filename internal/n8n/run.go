@@ -26,6 +26,8 @@ const (
 	maxResponse, shownResponse = 1 << 20, 4_000
 	// findTries is how often an execution is looked for after the trigger has answered.
 	findTries = 6
+	// noForm is in the page that n8n answers for a form that is not there.
+	noForm = "<title>Problem loading form</title>"
 	// runHeader tells the executions of several callers apart.
 	runHeader = "X-Genkan-Run"
 	// maxMark is the longest mark that is looked for, in bytes.
@@ -199,7 +201,7 @@ func (r *run) about() *request {
 func (r *run) send(ctx context.Context, test bool) (*response, error) {
 	c := r.source.client
 	failed := r.about()
-	got, err := c.hooks.Do(r.request.WithContext(ctx)) //nolint:bodyclose // it is closed
+	got, err := c.patient.Do(r.request.WithContext(ctx)) //nolint:bodyclose // it is closed
 	if err != nil {
 		var op *net.OpError
 		if errors.As(err, &op) && op.Op == "dial" && ctx.Err() == nil {
@@ -213,7 +215,7 @@ func (r *run) send(ctx context.Context, test bool) (*response, error) {
 	_ = json.Unmarshal(raw, &said) // n8n's own errors are JSON
 	auth := r.trigger.Parameters.Authentication
 	switch {
-	case got.StatusCode == http.StatusNotFound && strings.Contains(said.Message, "not registered"):
+	case got.StatusCode == http.StatusNotFound && (strings.Contains(said.Message, "not registered") || bytes.Contains(raw, []byte(noForm))):
 		details := gateway.Textf("n8n does not listen at %s. If the workflow was published just now, call again in a moment; else publish it again with activate_workflow", r.address())
 		if test {
 			details = gateway.Textf("n8n does not listen at %s. Ask the user to open the workflow in n8n's editor and to execute it there; then call again. It listens for one call", r.address())

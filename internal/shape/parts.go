@@ -2,6 +2,7 @@ package shape
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 
 	"genkan/internal/gateway"
@@ -34,6 +35,9 @@ const (
 type content struct {
 	items      []part
 	structured *part // nil if there is none
+	// wraps is set if the structured content has nothing but the text of an item, as
+	// servers make it that must have some.
+	wraps bool
 }
 
 // split splits a result in parts.
@@ -51,7 +55,20 @@ func split(raw []byte) content {
 		}
 		return true
 	})
+	c.wraps = c.structured != nil && c.isWrapped(c.structured.raw)
 	return c
+}
+
+// isWrapped reports whether an object has one member, which is the text of an item.
+func (c *content) isWrapped(object []byte) bool {
+	members, found := 0, false
+	_ = jsonrpc.Members(object, func(_, value []byte) bool {
+		members++
+		text, ok := jsonrpc.Unquote(value)
+		found = ok && slices.ContainsFunc(c.items, func(p part) bool { return p.isText && bytes.Equal(p.text, text) })
+		return members == 1
+	})
+	return members == 1 && found
 }
 
 func newPart(name string, item []byte) part {
@@ -118,9 +135,9 @@ func (c *content) chars() int {
 }
 
 // main returns the part that read_result reads if no part is named: the structured
-// content, or the largest item; nil if there is none.
+// content, unless it only wraps a text, or the largest item; nil if there is none.
 func (c *content) main() *part {
-	if c.structured != nil {
+	if c.structured != nil && !c.wraps {
 		return c.structured
 	}
 	var largest *part

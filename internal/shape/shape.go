@@ -276,8 +276,12 @@ func (o *outliner) outline(c *content) []byte {
 // choose returns the items that are kept and the parts that are outlined. The kept
 // items have at most a number of tokens.
 func (o *outliner) choose(c *content, room int) (kept, outlined []*part) {
-	if c.structured != nil {
-		outlined = append(outlined, c.structured)
+	structured := c.structured
+	if c.wraps {
+		structured = nil
+	}
+	if structured != nil {
+		outlined = append(outlined, structured)
 	}
 	size := func(p *part) int {
 		if p.kind == "image" || p.kind == "audio" {
@@ -293,7 +297,7 @@ func (o *outliner) choose(c *content, room int) (kept, outlined []*part) {
 	for i := range c.items {
 		p := &c.items[i]
 		switch {
-		case c.structured != nil && p.isText && p.tokens > room/20 && isCopy(p, c.structured):
+		case structured != nil && p.isText && p.tokens > room/20 && isCopy(p, structured):
 			total -= size(p) // it is outlined already
 		case size(p) > room/2 && total > room, size(p) > room:
 			total -= size(p)

@@ -388,3 +388,21 @@ func TestManySmallItemsAreKeptFromTheFirstOn(t *testing.T) {
 		t.Errorf("%.200s", got)
 	}
 }
+
+func TestStructuredContentThatOnlyWrapsATextIsNotOutlined(t *testing.T) {
+	t.Parallel()
+	h := open(t, shape.Budgets{Default: 1000})
+	text := strings.Repeat("a line\n", 5000) + "a needle\n"
+	quoted, err := json.Marshal(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	outline := texts(t, h.pass(t, callOf("anna"), []byte(`{"content":[{"type":"text","text":`+string(quoted)+`}],"structuredContent":{"content":`+string(quoted)+`}}`)))[0]
+	if strings.Contains(outline, "structuredContent") || strings.Contains(outline, "pointer") || !strings.Contains(outline, "5001 lines") {
+		t.Errorf("the outline is %s", outline)
+	}
+	found, err := h.read(t, "anna", map[string]any{"id": propose(t, outline)["id"], "grep": "NEEDLE"})
+	if err != nil || !strings.HasPrefix(texts(t, found)[0], "5000: a needle\n") {
+		t.Errorf("found %+v, %v", found, err)
+	}
+}

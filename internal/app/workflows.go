@@ -1,0 +1,142 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"genkan/internal/gateway"
+	"genkan/internal/registry"
+	"genkan/internal/script"
+	"genkan/internal/workflow"
+)
+
+// workflows are what happens around calls: the processes that run scripts, the engine,
+// and what is stored.
+type workflows struct {
+	// hooks run scripts that calls wait for, and detached those that run beside them.
+	hooks, detached *script.Pool
+	engine          *workflow.Engine
+	library         *workflow.Library
+	traces          *workflow.Traces
+	desk            *workflow.Desk
+}
+
+// keptTraces is how many calls have their traces kept.
+const keptTraces = 2000
+
+// openWorkflows makes the engine and gives it the workflows that are enabled.
+func (p *Process) openWorkflows(ctx context.Context) error {
+	w := &p.workflows
+	w.hooks, w.detached = script.NewPool(script.Options{}), script.NewPool(script.Options{})
+	w.traces = workflow.NewTraces(keptTraces, p.redactJSON)
+	w.desk = workflow.NewDesk(workflow.DeskOptions{Redact: p.redactJSON})
+	w.engine = workflow.NewEngine(workflow.Options{
+		Runner: w.hooks, DetachedRunner: w.detached,
+		Call: gateway.HandlerFunc(func(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
+			return p.house.Load().inner.Handle(ctx, call)
+		}),
+		Fetch:   fetch,
+		Decider: workflow.DeciderFunc(p.decide),
+		CheckOutput: func(tool *gateway.Tool, structured []byte) error {
+			return p.house.Load().validator.CheckOutput(tool, structured)
+		},
+		Sink: w.traces, Log: p.log,
+	})
+	w.library = workflow.NewLibrary(p.store, w.engine, workflow.Environment{
+		Compile:  func(name, source string) (*script.Program, error) { return w.hooks.Compile(p.life, name, source) },
+		Variable: p.variable,
+	}, time.Now)
+	return p.loadWorkflows(ctx)
+}
+
+// loadWorkflows gives the engine the workflows that are enabled now.
+func (p *Process) loadWorkflows(ctx context.Context) error {
+	broken, err := p.workflows.library.Load(ctx)
+	for id, problems := range broken {
+		p.log.Error("a workflow that is enabled cannot be run any more", "workflow", id, "error", workflow.Invalid(id, problems))
+	}
+	return err
+}
+
+func (w *workflows) close() {
+	w.engine.Close(context.Background()) // it has a limit of its own
+	w.hooks.Close()
+	w.detached.Close()
+}
+
+// redactJSON takes secrets out of what people are shown of a call. Nothing is shown if
+// the secrets are not known.
+func (p *Process) redactJSON(raw []byte) []byte {
+	rules, err := p.secrets.rulesNow(p.life)
+	if err != nil {
+		return []byte(`"` + unreadableVault + `"`)
+	}
+	out, _ := rules.JSON(raw)
+	return out
+}
+
+// variable resolves a variable of a workflow that refers to a secret.
+func (p *Process) variable(value json.RawMessage) (json.RawMessage, error) {
+	var text string
+	if json.Unmarshal(value, &text) != nil {
+		return value, nil
+	}
+	name, isSecret := strings.CutPrefix(text, "${secret:")
+	name, ends := strings.CutSuffix(name, "}")
+	if !isSecret || !ends {
+		return value, nil
+	}
+	secret, found, err := p.vault.Load(p.life, registry.SecretPrefix+name)
+	switch {
+	case err != nil:
+		return nil, err
+	case !found:
+		return nil, gateway.Errorf(gateway.CodeNotFound, "there is no secret %s; `genkan secrets set %s` keeps one", gateway.Short(name), gateway.Short(name))
+	}
+	return json.Marshal(secret.Reveal())
+}
+
+// Limits of what scripts fetch.
+const (
+	fetchTime = 10 * time.Second
+	fetchSize = 1 << 20
+)
+
+// fetcher follows no redirects: they could lead to hosts that the workflow may not
+// reach.
+var fetcher = &http.Client{ //nolint:gochecknoglobals // it keeps connections
+	Timeout:       fetchTime,
+	CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+}
+
+// fetch makes an HTTP request for a script.
+func fetch(ctx context.Context, r script.Request) (script.Response, error) {
+	request, err := http.NewRequestWithContext(ctx, r.Method, r.URL, strings.NewReader(r.Body))
+	if err != nil {
+		return script.Response{}, err
+	}
+	for name, value := range r.Header {
+		request.Header.Set(name, value)
+	}
+	response, err := fetcher.Do(request)
+	if err != nil {
+		return script.Response{}, err
+	}
+	defer func() { _ = response.Body.Close() }()
+	body, err := io.ReadAll(io.LimitReader(response.Body, fetchSize+1))
+	if err != nil {
+		return script.Response{}, err
+	}
+	if len(body) > fetchSize {
+		return script.Response{}, gateway.Errorf(gateway.CodeInvalid, "the answer of %s has more than %d bytes", request.URL.Host, fetchSize)
+	}
+	out := script.Response{Status: response.StatusCode, Header: map[string]string{}, Body: string(body)}
+	for name := range response.Header {
+		out.Header[strings.ToLower(name)] = response.Header.Get(name)
+	}
+	return out, nil
+}

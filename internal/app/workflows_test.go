@@ -1,0 +1,184 @@
+package app
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"genkan/internal/testkit"
+	"genkan/internal/workflow"
+)
+
+// use saves and enables a workflow with one blocking hook before the call and one
+// behind it. An empty script leaves its hook out.
+func (h *testHouse) use(id, match, before, after string) {
+	h.t.Helper()
+	nodes, edges, last := []string{`{"id":"start","type":"start"}`}, []string{}, "start"
+	add := func(id, kind, data string) {
+		nodes = append(nodes, fmt.Sprintf(`{"id":%q,"type":%q,"data":%s}`, id, kind, data))
+		edges = append(edges, fmt.Sprintf(`{"source":%q,"target":%q}`, last, id))
+		last = id
+	}
+	hook := func(id, script string) {
+		if script != "" {
+			raw, _ := json.Marshal(map[string]any{"hook": map[string]any{"script": script, "blocking": true}})
+			add(id, "hook", string(raw))
+		}
+	}
+	hook("before", before)
+	add("call", "mcp-call", "{}")
+	hook("after", after)
+	add("end", "end", "{}")
+	raw := fmt.Sprintf(`{"id":%q,"name":%q,"workflowType":"tools/call","match":%s,"nodes":[%s],"edges":[%s]}`, id, id, match, strings.Join(nodes, ","), strings.Join(edges, ","))
+	h.enable(raw)
+}
+
+// enable saves and enables a workflow.
+func (h *testHouse) enable(raw string) {
+	h.t.Helper()
+	d, err := workflow.Parse([]byte(raw))
+	if err != nil {
+		h.t.Fatal(err)
+	}
+	saved, err := h.workflows.library.Save(h.t.Context(), *d, 0)
+	if err == nil {
+		err = h.workflows.library.Enable(h.t.Context(), d.ID, saved.Version)
+	}
+	if err != nil {
+		h.t.Fatal(err)
+	}
+}
+
+// Workflows run around calls of every door, and what they call is a call of the caller.
+func TestWorkflowsRunAroundCalls(t *testing.T) {
+	t.Parallel()
+	h := openHouse(t, servers(conf{"one": child(t), "two": child(t)}))
+	h.waitReady("one", "two")
+	h.use("loud", `{"tools":["one__echo"]}`,
+		`context.request.params.arguments.text = context.request.params.arguments.text.toUpperCase()`,
+		`return {action: "continue", response: mapText(context.response, s => s + "!")}`)
+	if got := h.mustCall("one__echo", `{"text":"hello"}`); got != "HELLO!" {
+		t.Errorf("got %s", got)
+	}
+	if got := h.mustCall("two__echo", `{"text":"hello"}`); got != "hello" {
+		t.Errorf("another server's tool: %s", got)
+	}
+	if _, answer := h.request(http.MethodPost, "/v1/tools/call", `{"name":"one__echo","parameters":{"text":"rest"}}`, nil); !strings.Contains(answer, "REST!") {
+		t.Errorf("over REST: %s", answer)
+	}
+
+	h.use("no", `{"tools":["*__pid"]}`, `return {action: "deny", reason: "process ids are private"}`, "")
+	if got, err := h.call("one__pid", `{}`); err == nil || !strings.Contains(err.Error(), `workflow "no" refused this call: process ids are private`) {
+		t.Errorf("got %s, %v", got, err)
+	}
+	if status, answer := h.request(http.MethodPost, "/v1/tools/call", `{"name":"one__pid"}`, nil); status != http.StatusForbidden || !strings.Contains(answer, "process ids are private") {
+		t.Errorf("over REST: %d %s", status, answer)
+	}
+
+	h.use("enrich", `{"tools":["two__echo"]}`, `
+		const other = await call("one__echo", {text: "inner"});
+		context.request.params.arguments.text += " and " + other;`, "")
+	if got := h.mustCall("two__echo", `{"text":"outer"}`); got != "outer and INNER!" {
+		t.Errorf("got %s", got)
+	}
+	calls := h.recorded(everything)
+	last := calls[len(calls)-1]
+	var children int
+	for _, c := range calls {
+		if c.Parent == last.ID && c.Tool == "one__echo" {
+			children++
+		}
+	}
+	if last.Tool != "two__echo" || children != 1 || last.Timing.Hooks == 0 {
+		t.Errorf("recorded %+v with %d children", last.Entry, children)
+	}
+	traces := h.workflows.traces.Of(last.ID)
+	if len(traces) != 1 || traces[0].Workflow != "enrich" || traces[0].Outcome != workflow.OutcomeOK || len(traces[0].Steps[0].Patch) != 1 {
+		t.Errorf("traces %+v", traces)
+	}
+
+	h.use("broken", `{"tools":["one__raw"]}`, `null.x`, "")
+	if got, err := h.call("one__raw", `{}`); err == nil || !strings.Contains(err.Error(), `workflow "broken" failed at its node "before"`) {
+		t.Errorf("got %s, %v", got, err)
+	}
+	if err := h.workflows.library.Disable(t.Context(), "broken"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.call("one__raw", `{"result_json":"{\"content\":[{\"type\":\"text\",\"text\":\"x\"}]}"}`); err != nil {
+		t.Error(err)
+	}
+}
+
+const approving = `{"id":"ask","name":"ask","workflowType":"tools/call","match":{"tools":["one__echo"]},
+	"nodes":[{"id":"start","type":"start"},{"id":"person","type":"approve","data":{"message":"May it?"}},{"id":"call","type":"mcp-call"},{"id":"end","type":"end"}],
+	"edges":[{"source":"start","target":"person"},{"source":"person","target":"call"},{"source":"call","target":"end"}]}`
+
+// A person is asked through a client that can ask, and else by a pending approval.
+func TestAPersonDecides(t *testing.T) {
+	t.Parallel()
+	h := openHouse(t, servers(conf{"one": child(t)}))
+	h.waitReady("one")
+	h.enable(approving)
+	secret := `{"text":"hello","password":"hunter2-and-more"}`
+
+	for _, allow := range []bool{true, false} {
+		decided := make(chan string, 1)
+		go func() {
+			text, err := h.call("one__echo", secret)
+			decided <- fmt.Sprint(text, err)
+		}()
+		var pending workflow.Approval
+		testkit.Eventually(t, func() bool {
+			if all := h.workflows.desk.List(); len(all) == 1 {
+				pending = all[0]
+			}
+			return pending.ID != ""
+		}, "an approval is pending")
+		if pending.Tool != "one__echo" || pending.Message != "May it?" || pending.Client != "admin" || strings.Contains(pending.Arguments, "hunter2") {
+			t.Errorf("asked %+v", pending)
+		}
+		if err := h.workflows.desk.Decide(t.Context(), pending.ID, "admin", allow); err != nil {
+			t.Fatal(err)
+		}
+		if got := <-decided; strings.HasPrefix(got, "hello") != allow || strings.Contains(got, `workflow "ask" refused this call`) == allow {
+			t.Errorf("allowed %v: %s", allow, got)
+		}
+	}
+
+	for _, answer := range []string{"accept", "decline", "accept without"} {
+		asked := ""
+		client := mcp.NewClient(&mcp.Implementation{Name: "t", Version: "1"}, &mcp.ClientOptions{
+			ElicitationHandler: func(_ context.Context, r *mcp.ElicitRequest) (*mcp.ElicitResult, error) {
+				asked = r.Params.Message
+				action, _, without := strings.Cut(answer, " ")
+				return &mcp.ElicitResult{Action: action, Content: map[string]any{"allow": !without}}, nil
+			},
+		})
+		session, err := client.Connect(t.Context(), &mcp.StreamableClientTransport{Endpoint: h.base + "/mcp", HTTPClient: &http.Client{Transport: withToken{h.token, h.http.Transport}}}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		result, err := session.CallTool(t.Context(), &mcp.CallToolParams{Name: "one__echo", Arguments: json.RawMessage(secret)})
+		if failed := failureOf(result, err); (failed == nil) != (answer == "accept") || !strings.Contains(asked, "May it?\none__echo {") || strings.Contains(asked, "hunter2") {
+			t.Errorf("%s: asked %q: %v", answer, asked, failed)
+		}
+		_ = session.Close()
+	}
+}
+
+// withToken sends a token with every request.
+type withToken struct {
+	token string
+	next  http.RoundTripper
+}
+
+func (w withToken) RoundTrip(r *http.Request) (*http.Response, error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Authorization", "Bearer "+w.token)
+	return w.next.RoundTrip(r)
+}
