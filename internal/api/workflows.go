@@ -53,7 +53,7 @@ func (a *API) workflowRoutes() []route {
 		},
 		{
 			method: "POST", path: "/v1/workflows/{id}/enable", id: "enableWorkflow", summary: "Make a version of a workflow run",
-			about: "Calls that are under way end with the version that they began with. A version with problems is refused.",
+			about: "Calls that are under way end with the version that they began with. A version with problems is refused, and without force one that fails a test.",
 			body:  client.EnableRequest{}, answer: client.Workflow{}, failures: []restError{noSuchThing, inTheWay}, serve: a.enableWorkflow,
 		},
 		{
@@ -81,6 +81,24 @@ func (a *API) workflowRoutes() []route {
 			method: "POST", path: "/v1/workflows/import", id: "importWorkflows", summary: "Store workflows and hook modules",
 			about: "The body is a definition, or what exportWorkflows answers. A workflow that exists gets a new version. All are drafts: what runs stays.",
 			body:  anyObject{}, answer: client.WorkflowImport{}, failures: []restError{inTheWay}, serve: a.importWorkflows,
+		},
+		{
+			method: "GET", path: "/v1/workflows/{id}/tests", id: "listWorkflowTests", summary: "List the tests of a workflow",
+			answer: client.WorkflowTests{}, failures: []restError{noSuchThing}, serve: a.listWorkflowTests,
+		},
+		{
+			method: "POST", path: "/v1/workflows/{id}/tests", id: "runWorkflowTests", summary: "Run the tests of a workflow",
+			about: "Nothing is sent. A test that fails is an answer with passed false.",
+			body:  client.RunTestsRequest{}, answer: client.WorkflowTestResults{}, failures: []restError{noSuchThing, restErrorOf(gateway.CodeTimeout)}, serve: a.runWorkflowTests,
+		},
+		{
+			method: "PUT", path: "/v1/workflows/{id}/tests/{test}", id: "putWorkflowTest", summary: "Keep a call with a workflow, and what the workflow must make of it",
+			about: "A test that fails keeps the workflow from being enabled.",
+			body:  client.WorkflowTest{}, answer: client.WorkflowTests{}, failures: []restError{noSuchThing, inTheWay}, serve: a.putWorkflowTest,
+		},
+		{
+			method: "DELETE", path: "/v1/workflows/{id}/tests/{test}", id: "deleteWorkflowTest", summary: "Delete a test of a workflow",
+			answer: client.Done{}, failures: []restError{noSuchThing, inTheWay}, serve: a.deleteWorkflowTest,
 		},
 		{
 			method: "GET", path: "/v1/workflows/{id}/stats", id: "workflowStats", summary: "Show how often the nodes of a workflow ran, and how long they took",
@@ -137,10 +155,14 @@ func (a *API) withWorkflows(serve handler) handler {
 
 // workflowOf describes a workflow.
 func (a *API) workflowOf(r *http.Request, s workflow.Stored) client.Workflow {
+	source := client.SourceDatabase
+	if s.File != "" {
+		source = client.SourceFile
+	}
 	return client.Workflow{
 		ID: s.ID, Name: s.Name, Description: s.Description, Type: s.Type, Enabled: s.Running != 0, Running: s.Running, Newest: s.Version,
 		Order: s.Order, Mode: cmp.Or(s.Mode, "enforce"), Problems: len(a.opt.Workflows.Validate(r.Context(), s.Definition)),
-		Source: client.SourceDatabase, UpdatedAt: s.UpdatedAt.Time().UTC(),
+		Source: source, UpdatedAt: s.UpdatedAt.Time().UTC(),
 	}
 }
 
@@ -347,6 +369,9 @@ func (a *API) enable(r *http.Request, in client.EnableRequest) error {
 	s, err := a.opt.Workflows.Workflow(r.Context(), r.PathValue("id"), in.Version)
 	if err != nil {
 		return err
+	}
+	if in.Force {
+		return a.opt.Workflows.ForceEnable(r.Context(), s.ID, s.Version)
 	}
 	return a.opt.Workflows.Enable(r.Context(), s.ID, s.Version)
 }

@@ -42,7 +42,7 @@ Replay and backtest read the call history. They send nothing.`),
 		},
 	})
 	cmd.AddCommand(c.workflowShow(), c.workflowPut(), c.workflowValidate(), c.workflowEnable(), c.workflowDisable(), c.workflowDelete(),
-		c.workflowVersions(), c.workflowRollback(), c.workflowExport(), c.workflowImport(), c.workflowStats(), c.workflowReplay(), c.workflowBacktest())
+		c.workflowVersions(), c.workflowRollback(), c.workflowExport(), c.workflowImport(), c.workflowStats(), c.workflowReplay(), c.workflowBacktest(), c.workflowTest())
 	return cmd
 }
 

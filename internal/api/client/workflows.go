@@ -197,6 +197,70 @@ type ConsoleLine struct {
 	Text  string `json:"text"`
 }
 
+// WorkflowTest is a call that is kept with a workflow, and what the workflow must make of
+// it.
+type WorkflowTest struct {
+	ID     string          `json:"id,omitempty" doc:"As in the path."`
+	Name   string          `json:"name,omitempty"`
+	Call   TestedCall      `json:"call"`
+	Answer json.RawMessage `json:"answer,omitempty" doc:"The result that the server gives; an empty one unless said."`
+	Expect ExpectedOutcome `json:"expect"`
+}
+
+// TestedCall is the call of a test.
+type TestedCall struct {
+	Params      json.RawMessage `json:"params" doc:"Those of the request, as in MCP: {name, arguments}."`
+	Server      string          `json:"server,omitempty" doc:"The server's own name. Without it, the name in params is server__tool."`
+	Tool        string          `json:"tool,omitempty"`
+	Annotations json.RawMessage `json:"annotations,omitempty" doc:"Those of the tool."`
+	Client      string          `json:"client,omitempty" doc:"Who calls."`
+}
+
+// ExpectedOutcome says what a workflow must make of a call. What is not said is not
+// checked.
+type ExpectedOutcome struct {
+	Outcome   string          `json:"outcome,omitempty" doc:"ok, denied, failed, passed or unmatched."`
+	Reason    string          `json:"reasonContains,omitempty" doc:"A part of the reason why the call is refused."`
+	Arguments json.RawMessage `json:"arguments,omitempty" doc:"What the server receives."`
+	Contains  string          `json:"responseContains,omitempty" doc:"A part of a text in the response."`
+	Response  json.RawMessage `json:"response,omitempty" doc:"The whole response."`
+}
+
+// WorkflowTests lists the tests of a workflow.
+type WorkflowTests struct {
+	Tests []WorkflowTest `json:"tests"`
+}
+
+// RunTestsRequest asks for the tests of a workflow to be run.
+type RunTestsRequest struct {
+	Version int `json:"version,omitempty" doc:"The newest unless said."`
+}
+
+// WorkflowTestResults are the results of a workflow's tests.
+type WorkflowTestResults struct {
+	Passed int                  `json:"passed" doc:"How many tests passed."`
+	Failed int                  `json:"failed"`
+	Tests  []WorkflowTestResult `json:"tests"`
+}
+
+// WorkflowTestResult is the result of a test.
+type WorkflowTestResult struct {
+	ID         string         `json:"id"`
+	Name       string         `json:"name,omitempty"`
+	Passed     bool           `json:"passed"`
+	Outcome    string         `json:"outcome"`
+	Reason     string         `json:"reason,omitempty"`
+	Mismatches []TestMismatch `json:"mismatches,omitempty" doc:"What is not as expected."`
+	Trace      *WorkflowTrace `json:"trace,omitempty" doc:"Of a test that failed."`
+}
+
+// TestMismatch is something that is not as a test expects it.
+type TestMismatch struct {
+	What string          `json:"what" doc:"outcome, reason, arguments or response."`
+	Want json.RawMessage `json:"want"`
+	Got  json.RawMessage `json:"got"`
+}
+
 // HookModule is a script that several hooks use.
 type HookModule struct {
 	ID          string    `json:"id"`
@@ -318,4 +382,11 @@ func (c *Client) ReplayWorkflow(ctx context.Context, id string, in ReplayRequest
 func (c *Client) BacktestWorkflow(ctx context.Context, id string, in BacktestRequest) (BacktestResult, error) {
 	var out BacktestResult
 	return out, c.do(ctx, http.MethodPost, workflowPath(id, "/backtest"), in, &out)
+}
+
+// RunWorkflowTests runs the tests of a workflow with one of its versions; 0 is the
+// newest.
+func (c *Client) RunWorkflowTests(ctx context.Context, id string, version int) (WorkflowTestResults, error) {
+	var out WorkflowTestResults
+	return out, c.do(ctx, http.MethodPost, workflowPath(id, "/tests"), RunTestsRequest{version}, &out)
 }
