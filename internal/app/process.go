@@ -247,6 +247,7 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 		return nil, errors.Join(err, p.store.Close())
 	}
 	p.api = api.New(api.Options{
+		Workflows: p.workflows.library, Engine: p.workflows.engine, Approvals: p.workflows.desk, Traces: p.workflows.traces,
 		Setup: p.newSetup(),
 		House: func() api.House { return p.house.Load() },
 		Admit: p.admit, Receive: p.lock.Receive, Recognizes: p.lock.Recognizes, Events: p.live, Refused: p.refused, Health: p.Health, Log: opt.Log, Version: opt.Version, Budget: p.memory, Language: p.language,
