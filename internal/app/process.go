@@ -243,7 +243,7 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 	p.life, p.stop = context.WithCancel(context.Background())
 	p.registry = p.newRegistry()
 	p.openHistory()
-	if err := p.openWorkflows(ctx); err != nil {
+	if err := p.openWorkflows(ctx, cfg); err != nil {
 		return nil, errors.Join(err, p.store.Close())
 	}
 	p.api = api.New(api.Options{
@@ -253,7 +253,6 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 		Admit: p.admit, Receive: p.lock.Receive, Recognizes: p.lock.Recognizes, Events: p.live, Refused: p.refused, Health: p.Health, Log: opt.Log, Version: opt.Version, Budget: p.memory, Language: p.language,
 		Reload: p.Reload, CatchUp: p.catchUp, ChangeTool: p.ChangeTool, Servers: p.registry, Learned: p.learned, Items: liveItems{p.knowledge.base, p}, Upkeep: &p.knowledge.upkeep,
 		Tokens: p.tokens, Secrets: registry.NewSecrets(p.vault, func() (*config.Config, error) { return p.Config(), nil }), Backup: p.backup, Doctor: p.doctor,
-		Workflows: p.workflows.library, Engine: p.workflows.engine, Approvals: p.workflows.desk, Traces: p.workflows.traces,
 		Calls: p.calls, Record: func() config.Record { return p.Config().Record },
 	})
 	p.measure()
@@ -264,6 +263,7 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 	p.beside.Go(func() { p.watch(p.life) })
 	p.beside.Go(func() { p.registry.Watch(p.life) })
 	p.beside.Go(func() { p.watchDatabase(p.life) })
+	p.followWorkflows(cfg)
 	p.beside.Go(func() { p.workflows.library.Watch(p.life, p.store.ChangeSequence) })
 	p.beside.Go(func() { p.watchSecrets(p.life) })
 	p.beside.Go(func() {
