@@ -186,7 +186,7 @@ func testWorkflowVersions(t *testing.T, s Stores) {
 	for version := 1; version <= many; version++ {
 		putWorkflow(t, s, newWorkflow(t, "w", version, strconv.Itoa(version)))
 	}
-	large := newWorkflow(t, "w", many+1, strings.Repeat("日本語", 1<<18))
+	large := newWorkflow(t, "w", many+1, strings.Repeat("日本語", 1<<15))
 	putWorkflow(t, s, large)
 	wantWorkflows(t, s.Another(t), []int{0}, large)
 	all, err := s.Workflows.Versions(t.Context(), "w")
