@@ -145,11 +145,19 @@ func (f *Folder) Problems() []FileProblem {
 // workflows. It returns when ctx ends.
 func (f *Folder) Watch(ctx context.Context, path string, l *Library) {
 	path = withHome(path)
+	quiet := time.NewTimer(time.Hour)
+	quiet.Stop()
+	defer quiet.Stop()
+	unloaded := false
 	read := func() {
-		if f.Read(path, func(d *Definition) []Problem { return l.Validate(ctx, d) }) {
-			if _, err := l.Load(ctx); err != nil {
-				f.log.Error("changed workflow files are not used; the former ones stay in force", "error", err)
-			}
+		changed := f.Read(path, func(d *Definition) []Problem { return l.Validate(ctx, d) })
+		if !changed && !unloaded {
+			return
+		}
+		_, err := l.Load(ctx)
+		if unloaded = err != nil; unloaded && ctx.Err() == nil {
+			f.log.Error("changed workflow files are not used yet; the former ones stay in force", "error", err)
+			quiet.Reset(settleMost)
 		}
 	}
 	if path == "" {
@@ -168,9 +176,6 @@ func (f *Folder) Watch(ctx context.Context, path string, l *Library) {
 		f.log.Warn("the folder of workflows is not watched for changes; use SIGHUP", "error", err)
 		return
 	}
-	quiet := time.NewTimer(time.Hour)
-	quiet.Stop()
-	defer quiet.Stop()
 	var first time.Time
 	for {
 		select {
