@@ -1,11 +1,16 @@
 package mcpserver_test
 
 import (
+	"context"
 	"encoding/base64"
 	"encoding/json"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
+
+	"genkan/internal/app"
+	"genkan/internal/gateway"
 )
 
 // TestModernRequests is about requests that stand alone, as the 2026-07-28
@@ -208,6 +213,47 @@ func TestInputRequired(t *testing.T) {
 				t.Errorf("the retry was answered with %s", second.last())
 			}
 		})
+	}
+}
+
+// A step that asks for the final answer sees one call and one answer, also if a modern
+// server asks a modern client for input in between.
+func TestInputRequiredWithinOneCall(t *testing.T) {
+	t.Parallel()
+	var calls, final atomic.Int32
+	whole := func(next gateway.Handler) gateway.Handler {
+		return gateway.HandlerFunc(func(ctx context.Context, call *gateway.Call) (*gateway.Result, error) {
+			calls.Add(1)
+			call.Whole = true
+			result, err := next.Handle(ctx, call)
+			if err == nil && result.Type.Final() {
+				final.Add(1)
+			}
+			return result, err
+		})
+	}
+	h := openLimitedHouse(t, servers{"fault": child(t, "-era", "modern")}, func(o *app.Options) { o.Inspect = []gateway.Middleware{whole} })
+	ask := func(more string) response {
+		r := modern("1", "tools/call", `"name":"fault__elicit","arguments":{}`+more, "")
+		r.body = strings.Replace(r.body, `clientCapabilities":{}`, `clientCapabilities":{"elicitation":{}}`, 1)
+		return h.send(r)
+	}
+	first := ask("")
+	if got := member(t, first.last(), "result", "resultType"); got != `"input_required"` {
+		t.Fatalf("the answer is %s", first.last())
+	}
+	var requests map[string]any
+	if err := json.Unmarshal([]byte(member(t, first.last(), "result", "inputRequests")), &requests); err != nil || len(requests) != 1 {
+		t.Fatalf("%v: %s", err, first.last())
+	}
+	for key := range requests {
+		second := ask(`,"inputResponses":{"` + key + `":{"action":"accept","content":{"name":"Ann"}}},"requestState":` + member(t, first.last(), "result", "requestState"))
+		if !strings.Contains(text(second.last()), "Ann") {
+			t.Errorf("the retry was answered with %s", second.last())
+		}
+	}
+	if calls.Load() != 1 || final.Load() != 1 {
+		t.Errorf("%d calls, %d final answers", calls.Load(), final.Load())
 	}
 }
 

@@ -46,15 +46,21 @@ func result(size int) []byte {
 	return whole
 }
 
-func BenchmarkRun(b *testing.B) {
-	for _, bench := range []struct {
-		name, source string
-		context      []byte
-	}{
+type benchmark struct {
+	name, source string
+	context      []byte
+}
+
+func benchmarks() []benchmark {
+	return []benchmark{
 		{"tiny", `if (context.request.params.name === "delete") return {action: "deny"}`, result(0)},
 		{"4KB", redaction, result(4 << 10)},
 		{"100KB", redaction, result(100 << 10)},
-	} {
+	}
+}
+
+func BenchmarkRun(b *testing.B) {
+	for _, bench := range benchmarks() {
 		p := newPool(b, Options{})
 		program := compile(b, p, bench.source)
 		local := inProcess(b, program)

@@ -382,10 +382,10 @@ var place = regexp.MustCompile(`(?m)^\tat (?:.* \()?` + scriptFile + `:(\d+):(\d
 
 // thrown describes what a script threw. Reading it runs the script's code.
 func (e *environment) thrown(value goja.Value) *Error {
-	failure := &Error{Kind: Threw, Message: "the script threw a value that cannot be shown"}
+	unknown := &Error{Kind: Threw, Message: "the script threw a value that cannot be shown"}
 	function, err := e.vm.RunProgram(e.describe)
 	if err != nil {
-		return failure
+		return unknown
 	}
 	describe, _ := goja.AssertFunction(function)
 	described, err := describe(goja.Undefined(), value)
@@ -393,10 +393,10 @@ func (e *environment) thrown(value goja.Value) *Error {
 		return e.explain(interrupted)
 	}
 	if err != nil {
-		return failure
+		return unknown
 	}
 	pair := described.ToObject(e.vm)
-	failure.Message = pair.Get("0").String()
+	failure := &Error{Kind: Threw, Message: pair.Get("0").String()}
 	if found := place.FindStringSubmatch(cut(pair.Get("1").String(), 16<<10)); found != nil {
 		line, _ := strconv.Atoi(found[1])
 		column, _ := strconv.Atoi(found[2])

@@ -15,6 +15,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"genkan/internal/testkit"
 )
@@ -209,5 +210,43 @@ func TestWorkersDieWithTheirParent(t *testing.T) {
 			state := stat(pid)
 			return state == "" || strings.HasPrefix(state, "Z") // whoever adopted it may not have noticed
 		}, "worker %d ends", pid)
+	}
+}
+
+// BenchmarkCPU counts the processor's time of genkan and its worker, which a busy
+// machine changes less than the time on the clock.
+func BenchmarkCPU(b *testing.B) {
+	self := func() time.Duration {
+		var u syscall.Rusage
+		_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
+		return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	}
+	for _, bench := range benchmarks() {
+		b.Run(bench.name, func(b *testing.B) {
+			p := newPool(b, Options{})
+			program := compile(b, p, bench.source)
+			local := inProcess(b, program)
+			begin, n := self(), 0
+			for b.Loop() {
+				local(bench.context)
+				n++
+			}
+			inside := self() - begin
+			p.mu.Lock()
+			w := p.idle[0]
+			p.mu.Unlock()
+			begin = self()
+			for range n {
+				if _, err := p.Run(context.Background(), Job{Program: program, Context: bench.context, Limits: patient}); err != nil {
+					b.Fatal(err)
+				}
+			}
+			outside := self() - begin
+			p.Close()
+			outside += w.cmd.ProcessState.UserTime() + w.cmd.ProcessState.SystemTime()
+			b.ReportMetric(float64(inside.Microseconds())/float64(n), "in-process-µs")
+			b.ReportMetric(float64(outside.Microseconds())/float64(n), "worker-µs")
+			b.ReportMetric(float64(outside)/float64(inside), "×in-process")
+		})
 	}
 }

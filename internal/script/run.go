@@ -112,13 +112,13 @@ func (r *run) do(ctx context.Context, send func(*worker) error) (frame, *Error) 
 		return frame{}, &Error{Kind: ended(ctx), Message: endedEarly, Err: context.Cause(ctx)}
 	}
 	if err := r.pool.acquire(ctx, r, &r.pool.queue, r.pool.opts.QueueTime); err != nil {
-		failure := &Error{Kind: Busy, Message: err.Error(), Err: err, Stats: Stats{Queue: monotonic() - queued}}
+		kind, message := Busy, err.Error()
 		if ctx.Err() != nil {
-			failure.Kind, failure.Message = ended(ctx), endedEarly
+			kind, message = ended(ctx), endedEarly
 		} else if errors.Is(err, errClosed) {
-			failure.Kind = Canceled
+			kind = Canceled
 		}
-		return frame{}, failure
+		return frame{}, &Error{Kind: kind, Message: message, Err: err, Stats: Stats{Queue: monotonic() - queued}}
 	}
 	f, failure := r.exchange(ctx, queued, send)
 	// A script is not to blame for the end of its caller's time.
@@ -232,39 +232,32 @@ var outOfMemory = regexp.MustCompile("^SIGSEGV|out of memory|cannot allocate mem
 func (r *run) died(ctx context.Context, err error) *Error {
 	r.end(Crashed)
 	<-r.worker.exited
-	failure := &Error{Kind: *r.reason.Load(), Err: err}
-	status := r.worker.cmd.ProcessState.ExitCode()
+	kind := *r.reason.Load()
 	text := r.worker.errors.String()
-	if failure.Kind == Crashed {
-		switch {
+	if kind == Crashed {
+		switch status := r.worker.cmd.ProcessState.ExitCode(); {
 		case status == statusTimeout:
-			failure.Kind = Timeout
+			kind = Timeout
 		case status == statusMemory, outOfMemory.MatchString(text):
-			failure.Kind = Memory
+			kind = Memory
 		}
 	}
-	switch failure.Kind {
-	case Timeout:
-		failure.Message = fmt.Sprintf("the script ran longer than %v", r.limits.Time)
-		if ctx.Err() != nil {
-			failure.Message, failure.Err = "the call's time was over while the script ran", context.Cause(ctx)
-		}
-	case Memory:
-		failure.Message = fmt.Sprintf("the script needed more than %d MB of memory", r.limits.Memory>>20)
-	case Canceled:
-		failure.Message = "the run was canceled"
-		if ctx.Err() != nil {
-			failure.Err = context.Cause(ctx)
-		} else {
-			failure.Message, failure.Err = errClosed.Error(), errClosed
-		}
+	var message string
+	switch {
+	case kind == Memory:
+		message = fmt.Sprintf("the script needed more than %d MB of memory", r.limits.Memory>>20)
+	case kind == Crashed && strings.Contains(text, "stack overflow"):
+		message = "the script crashed its worker: values or code nest too deep"
+	case kind == Crashed:
+		message = "the script crashed its worker: " + cmp.Or(cut(r.worker.errors.line(), 200), err.Error())
+	case ctx.Err() != nil:
+		message, err = "the call ended while its script ran", context.Cause(ctx)
+	case kind == Timeout:
+		message = fmt.Sprintf("the script ran longer than %v", r.limits.Time)
 	default:
-		failure.Message = "the script crashed its worker: " + cmp.Or(cut(r.worker.errors.line(), 200), err.Error())
-		if strings.Contains(text, "stack overflow") {
-			failure.Message = "the script crashed its worker: values or code nest too deep"
-		}
+		message, err = errClosed.Error(), errClosed
 	}
-	return failure
+	return &Error{Kind: kind, Message: message, Err: err}
 }
 
 // check is the watch's look at a run. The pool is locked.
@@ -329,6 +322,9 @@ func (r *run) ask(f *frame) error {
 	id, op, a, b := f.fields[0], string(f.fields[1]), f.fields[2], f.fields[3]
 	r.serve.Go(func() {
 		value, err := r.answer(op, a, b)
+		if r.ctx.Err() != nil {
+			return // the run is ending
+		}
 		if err == nil {
 			if message := r.refuse("the answer", value); message != "" {
 				err = errors.New(message)

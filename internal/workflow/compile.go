@@ -15,10 +15,8 @@ type Workflow struct {
 	match matcher
 	// vars are the variables with the secrets that they refer to.
 	vars map[string]json.RawMessage
-	// withholds is set if a blocking node stands behind a call.
-	withholds bool
-	// Modules are the references to hook modules.
-	Modules []string
+	// behind is set if a blocking node stands behind a call: it must see the answer.
+	behind bool
 }
 
 // step is a node that was compiled.
@@ -55,12 +53,10 @@ func Compile(d *Definition, env *Environment) (*Workflow, []Problem) {
 		}
 		if s.Role == RoleCall {
 			for _, next := range s.next {
-				w.withholds = w.withholds || next.Role != RoleEnd
+				w.behind = w.behind || next.Role != RoleEnd
 			}
 		}
 	}
-	w.withholds = w.withholds && d.Notifications != pass
-	w.Modules = b.modules
 	return w, nil
 }
 

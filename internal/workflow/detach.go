@@ -104,7 +104,11 @@ func (e *Engine) Close(ctx context.Context) {
 	q.cancel()
 }
 
+// detachAll starts the hooks beside a way out. A dry run has none.
 func (r *Run) detachAll(s *step, way string) {
+	if r.dry {
+		return
+	}
 	for _, beside := range s.beside[way] {
 		r.detach(beside)
 	}
@@ -115,7 +119,7 @@ func (r *Run) detach(s *step) {
 	d := &Run{
 		engine: r.engine, workflow: r.workflow, calling: callCopy(r.calling), chain: &chain{},
 		response: r.response, vars: maps.Clone(r.vars), kept: map[string]json.RawMessage{},
-		detached: true, dry: r.dry, called: r.called, began: time.Now(),
+		detached: true, called: r.called, began: time.Now(),
 		trace: Trace{Workflow: r.trace.Workflow, Version: r.trace.Version, Mode: r.trace.Mode, Call: r.trace.Call, Detached: true},
 	}
 	d.draft.Params = r.draft.Params

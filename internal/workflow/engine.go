@@ -3,7 +3,6 @@ package workflow
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"sync/atomic"
 	"time"
 
@@ -24,7 +23,8 @@ type Options struct {
 	Runner, DetachedRunner Runner
 	// Call carries out a call that a workflow makes.
 	Call gateway.Handler
-	// Fetch makes the HTTP requests of scripts. Hosts are checked before.
+	// Fetch makes the HTTP requests of scripts. Hosts are checked before; it must not
+	// follow redirects to others.
 	Fetch func(ctx context.Context, r script.Request) (script.Response, error)
 	// Decider asks people.
 	Decider Decider
@@ -32,7 +32,6 @@ type Options struct {
 	CheckOutput func(tool *gateway.Tool, structured []byte) error
 	// Sink keeps traces.
 	Sink Sink
-	Log  *slog.Logger
 }
 
 // Engine runs the workflows of a Set around calls. It is safe for concurrent use.
@@ -49,9 +48,6 @@ type Engine struct {
 func NewEngine(opt Options) *Engine {
 	if opt.DetachedRunner == nil {
 		opt.DetachedRunner = opt.Runner
-	}
-	if opt.Log == nil {
-		opt.Log = slog.New(slog.DiscardHandler)
 	}
 	e := &Engine{opt: opt}
 	e.detached.open()
@@ -132,12 +128,12 @@ func (r *Run) pass(ctx context.Context, onward func(ctx context.Context) (*gatew
 	if r.changed {
 		call.SetRawArguments(r.arguments())
 	}
-	if w.withholds {
+	if w.behind {
 		if call.Params.Task.Present() {
 			return nil, gateway.Errorf(gateway.CodeInvalid, "workflow %q has to see the answer of this call, so it cannot be made a task; send it without task", w.title())
 		}
 		call.Whole = true
-		if call.Peer != nil {
+		if call.Peer != nil && w.Notifications != pass {
 			defer func(peer gateway.Peer) { call.Peer = peer }(call.Peer)
 			call.Peer = quietPeer{call.Peer}
 		}
@@ -147,7 +143,7 @@ func (r *Run) pass(ctx context.Context, onward func(ctx context.Context) (*gatew
 		defer func() { call.Options.Timeout = stated }()
 	}
 	result, err := onward(ctx)
-	if err != nil || !w.withholds {
+	if err != nil || !w.behind {
 		return result, err
 	}
 	if !result.Type.Final() {
@@ -195,12 +191,11 @@ func (e *Engine) outcome(r *Run, err error, onward func(ctx context.Context) (*g
 
 // refusal is the error for a call that a workflow refuses.
 func (w *Workflow) refusal(called bool, err error) error {
-	e := gateway.Errorf(gateway.CodeDenied, "workflow %q refused this call: %s. It was not sent. Do not send it again unchanged: tell the user, who can have the workflow changed", w.title(), reason(err))
+	// Not with err as a cause: a workflow outside this one has not refused the call.
 	if called {
-		e = gateway.Errorf(gateway.CodeDenied, "workflow %q withholds the answer to this call: %s. The call was carried out, so do not repeat it: tell the user, who can have the workflow changed", w.title(), reason(err))
+		return gateway.Errorf(gateway.CodeDenied, "workflow %q withholds the answer to this call: %s. The call was carried out, so do not repeat it: tell the user, who can have the workflow changed", w.title(), reason(err))
 	}
-	e.Err = err
-	return e
+	return gateway.Errorf(gateway.CodeDenied, "workflow %q refused this call: %s. It was not sent. Do not send it again unchanged: tell the user, who can have the workflow changed", w.title(), reason(err))
 }
 
 // failed is the error for a call whose workflow failed closed. What a script says after
@@ -262,7 +257,11 @@ func (e *Engine) shadow(r *Run, onward func(ctx context.Context) (*gateway.Resul
 	call := r.calling
 	r.calling = callCopy(call)
 	result, err := onward(r.ctx)
-	if err == nil && result.Type.Final() && len(result.Raw) <= r.workflow.payload() {
+	switch {
+	case err != nil:
+	case !result.Type.Final() || len(result.Raw) > r.workflow.payload():
+		r.dropped()
+	default:
 		e.detached.add(r.workflow, func(ctx context.Context) {
 			r.ctx = ctx
 			_, _ = r.replay(result)

@@ -9,11 +9,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/dop251/goja"
-
 	"genkan/internal/gateway"
 	"genkan/internal/jsonrpc"
-	"genkan/internal/script"
 	"genkan/internal/testkit"
 )
 
@@ -491,6 +488,34 @@ func TestWorkflowsNestInOrder(t *testing.T) {
 	}
 }
 
+// A call that an inner workflow refuses is a failed call to the outer one.
+func TestRefusalsWithinAnotherWorkflow(t *testing.T) {
+	t.Parallel()
+	refuses := flow("b", `start → hook → mcp → end
+		hook: if (context.metadata.toolName != 'other') return {action: 'deny', reason: 'no'}`)
+	for name, c := range map[string]struct{ outer, want string }{
+		"it passes":        {"start → mcp → hook → end", `denied: workflow "b" refused this call: no. It was not sent.`},
+		"it is branched":   {"start → mcp → end\nmcp -error→ hook → end2\nhook: return {action: 'respond', response: 'sorry'}", `{"content":[{"type":"text","text":"sorry"}]}`},
+		"of a tool node":   {"start → tool → mcp → end\ntool -error→ mcp2 → end2\ntool: {\"tool\":\"github__refused\"}", `{"content":[{"type":"text","text":"done"}]}`},
+		"of a script":      {"start → hook → mcp → end\nhook: try { await call('github__refused', {}) } catch (e) {}", `{"content":[{"type":"text","text":"done"}]}`},
+		"of a failed tool": {"start → tool → mcp → end\ntool: {\"tool\":\"github__refused\"}", `denied: workflow "a" failed at its node "tool", so this call was refused and not sent: workflow "b" refused this call: no.`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			outer := flow("a", c.outer)
+			outer.Match.Tools = []string{"!*__refused"}
+			b := newBench(t, Options{}, outer, refuses)
+			tool := "do"
+			if strings.Contains(c.outer, "refused") {
+				tool = "other"
+			}
+			if got := b.call(tool, "{}"); !strings.HasPrefix(got, c.want) {
+				t.Error(got)
+			}
+		})
+	}
+}
+
 func TestMatching(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -613,95 +638,5 @@ func TestStatistics(t *testing.T) {
 	b.Use(NewSet(nil))
 	if len(b.Stats("w")) > 0 {
 		t.Error("figures of a workflow that is gone")
-	}
-}
-
-func TestNoMatchingWorkflowCostsNothing(t *testing.T) {
-	if testkit.RaceDetector() {
-		t.Skip("the race detector allocates")
-	}
-	for name, change := range map[string]func(d *Definition){
-		"none":         nil,
-		"other tools":  func(d *Definition) { d.Match.Tools = []string{"slack__*"} },
-		"other client": func(d *Definition) { d.Match.Clients = []string{"bob*", "!anna"} },
-		"other method": func(d *Definition) { d.Type = PromptsGet },
-	} {
-		t.Run(name, func(t *testing.T) {
-			b := newBench(t, Options{}, many(change)...)
-			nothing := &gateway.Result{}
-			handler := b.Middleware(gateway.HandlerFunc(func(context.Context, *gateway.Call) (*gateway.Result, error) { return nothing, nil }))
-			call := b.newCall("do", "{}")
-			if n := testing.AllocsPerRun(100, func() { _, _ = handler.Handle(context.Background(), call) }); n > 0 {
-				t.Errorf("%v allocations", n)
-			}
-		})
-	}
-}
-
-// many makes fifty workflows, or none.
-func many(change func(d *Definition)) (all []*Definition) {
-	for i := range 50 {
-		if change != nil {
-			d := flow(fmt.Sprintf("w%d", i), `start → mcp → end`)
-			change(d)
-			all = append(all, d)
-		}
-	}
-	return all
-}
-
-func BenchmarkNoMatch(b *testing.B) {
-	bench := newBench(b, Options{}, many(func(d *Definition) { d.Match.Clients = []string{"bob*", "!anna"} })...)
-	nothing := &gateway.Result{}
-	handler := bench.Middleware(gateway.HandlerFunc(func(context.Context, *gateway.Call) (*gateway.Result, error) { return nothing, nil }))
-	call := bench.newCall("do", "{}")
-	b.ReportAllocs()
-	for b.Loop() {
-		_, _ = handler.Handle(context.Background(), call)
-	}
-}
-
-// BenchmarkHook is what the engine itself adds to a call with a blocking hook behind it:
-// the script takes no time, and changes one text.
-func BenchmarkHook(b *testing.B) {
-	for name, rows := range map[string]int{"tiny": 1, "4kB": 40, "100kB": 1000} {
-		b.Run(name, func(b *testing.B) {
-			row := `{"type":"text","text":"some text with \"quotes\" and numbers","_meta":{"id":1234567890123456789,"tags":["a","b"]}}`
-			raw := []byte(`{"content":[` + strings.Repeat(row+",", rows-1) + row + `]}`)
-			bench := newBench(b, Options{Runner: runnerFunc(func(_ context.Context, job script.Job) (script.Result, error) {
-				return script.Result{Context: []byte(strings.Replace(string(job.Context), "some", "other", 1))}, nil
-			})}, flow("w", "start → mcp → hook → end"))
-			bench.opt.Sink = nil
-			bench.server.answer = func(context.Context, *gateway.Call) (*gateway.Result, error) {
-				bench.server.sent = nil
-				return &gateway.Result{Raw: raw}, nil
-			}
-			call := bench.newCall("do", "{}")
-			b.SetBytes(int64(len(raw)))
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := bench.handler.Handle(context.Background(), call); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}
-
-// BenchmarkScript is what a script pays that only reads and writes the same value, for
-// comparison.
-func BenchmarkScript(b *testing.B) {
-	row := `{"type":"text","text":"some text with \"quotes\" and numbers","_meta":{"id":1234567890123456789,"tags":["a","b"]}}`
-	raw := []byte(`{"content":[` + strings.Repeat(row+",", 999) + row + `]}`)
-	vm := goja.New()
-	both, err := vm.RunString("(raw) => JSON.stringify(JSON.parse(raw))")
-	if err != nil {
-		b.Fatal(err)
-	}
-	call, _ := goja.AssertFunction(both)
-	for b.Loop() {
-		if _, err := call(goja.Undefined(), vm.ToValue(string(raw))); err != nil {
-			b.Fatal(err)
-		}
 	}
 }

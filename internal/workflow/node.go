@@ -108,8 +108,6 @@ type Builder struct {
 	definition *Definition
 	node       *Node
 	problems   []Problem
-	// modules are the references to hook modules.
-	modules []string
 }
 
 // Problem reports that something is wrong with the node.

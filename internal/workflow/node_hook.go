@@ -30,8 +30,11 @@ func (hookNode) Compile(b *Builder, n *Node) Action {
 	}
 	source := data.Hook.Script
 	if ref := data.Hook.Module; ref != "" {
-		var ok bool
-		if source, ok = b.module(ref); !ok {
+		found := false
+		if b.env.Module != nil {
+			source, found = b.env.Module(ref)
+		}
+		if !found {
 			b.Problem("there is no hook module %q", gateway.Short(ref))
 		}
 	}
@@ -40,15 +43,6 @@ func (hookNode) Compile(b *Builder, n *Node) Action {
 		return Action{Role: RoleDetached, Run: h.run}
 	}
 	return Action{Run: h.run, OnError: data.Hook.OnError}
-}
-
-// module returns the script of a hook module, and remembers that it is used.
-func (b *Builder) module(ref string) (source string, ok bool) {
-	b.modules = append(b.modules, ref)
-	if b.env.Module == nil {
-		return "", false
-	}
-	return b.env.Module(ref)
 }
 
 type hook struct {

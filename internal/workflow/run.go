@@ -130,7 +130,7 @@ func (r *Run) step(s *step) (handle string, err error) {
 	if errors.Is(err, errSkipped) {
 		err = nil
 	}
-	if s.Role != RoleEnd {
+	if s.Role != RoleEnd && !r.dry {
 		r.engine.stats.add(r.workflow.ID, s.id, took, err != nil && !isDenial(err))
 	}
 	return handle, err

@@ -68,8 +68,12 @@ func (s *splicer) join(sub *splicer) {
 	s.patch, s.doubles = append(s.patch, sub.patch...), s.doubles || sub.doubles
 }
 
+// differ is bytes for what is not the same. Far down, where each level would be read once
+// more, it parses.
 func (s *splicer) differ(out, was, is []byte, path string) []byte {
+	const shallow = 8
 	switch {
+	case strings.Count(path, "/") > shallow:
 	case was[0] == '{' && is[0] == '{':
 		keys, values := parts(was)
 		sameKeys, changed := parts(is)
@@ -82,6 +86,10 @@ func (s *splicer) differ(out, was, is []byte, path string) []byte {
 				out = append(out, ',')
 			}
 			out = append(append(out, k...), ':')
+			if bytes.Equal(values[i], changed[i]) {
+				out = append(out, values[i]...)
+				continue
+			}
 			text, _ := jsonrpc.Unquote(k)
 			out = s.bytes(out, values[i], changed[i], pointer(path, text))
 		}
@@ -116,7 +124,7 @@ func trees(values [][]byte) []tree {
 // value appends is to out, with the bytes of was where both are equal.
 func (s *splicer) value(out []byte, was, is *tree, path string) []byte {
 	switch {
-	case was.hash == is.hash && !was.twice:
+	case was.same(is):
 		return append(out, was.raw...)
 	case was.isObject() && is.isObject():
 		return s.object(out, was, is, path)
@@ -150,6 +158,10 @@ func (s *splicer) object(out []byte, was, is *tree, path string) []byte {
 		}
 		stays[j] = true
 		member(k.raw)
+		if was.values[i].same(&is.values[j]) {
+			out = append(out, was.values[i].raw...)
+			continue
+		}
 		out = s.value(out, &was.values[i], &is.values[j], pointer(path, k.text))
 	}
 	for j, k := range is.keys {
@@ -195,6 +207,10 @@ func (s *splicer) array(out []byte, was, is []tree, before, after [][]byte, path
 		}
 		kept[i] = true
 		inOrder, last = inOrder && i > last, i
+		if was[i].same(&is[j]) {
+			out = append(out, was[i].raw...)
+			continue
+		}
 		out = sub.value(out, &was[i], &is[j], path+"/"+strconv.Itoa(len(before)+j))
 	}
 	for _, raw := range after {

@@ -238,7 +238,9 @@ func TestTextsBesideTheAnswerAreWithheld(t *testing.T) {
 
 func TestAnswersThatAreNotFinal(t *testing.T) {
 	t.Parallel()
-	b := newBench(t, Options{}, flow("w", "start → mcp → hook → end"))
+	d := flow("w", "start → mcp → hook → end")
+	d.Notifications = pass
+	b := newBench(t, Options{}, d)
 	task := b.newCall("do", "{}")
 	params, err := jsonrpc.ScanParams([]byte(`{"name":"github__do","task":{"ttl":1}}`))
 	if err != nil {

@@ -242,5 +242,8 @@ func sum(kind byte, parts ...uint64) uint64 {
 	return maphash.Bytes(seed, b[:])
 }
 
+// same reports whether another value is equal, so that the bytes of this one stand for it.
+func (t *tree) same(other *tree) bool { return t.hash == other.hash && !t.twice }
+
 func (t *tree) isObject() bool { return t.raw[0] == '{' }
 func (t *tree) isArray() bool  { return t.raw[0] == '[' }
