@@ -3,6 +3,7 @@ package workflow
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"sync/atomic"
 	"time"
 
@@ -32,6 +33,7 @@ type Options struct {
 	CheckOutput func(tool *gateway.Tool, structured []byte) error
 	// Sink keeps traces.
 	Sink Sink
+	Log  *slog.Logger
 }
 
 // Engine runs the workflows of a Set around calls. It is safe for concurrent use.
@@ -48,6 +50,9 @@ type Engine struct {
 func NewEngine(opt Options) *Engine {
 	if opt.DetachedRunner == nil {
 		opt.DetachedRunner = opt.Runner
+	}
+	if opt.Log == nil {
+		opt.Log = slog.New(slog.DiscardHandler)
 	}
 	e := &Engine{opt: opt}
 	e.detached.open()
