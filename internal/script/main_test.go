@@ -81,6 +81,7 @@ type fakeHost struct {
 func (h *fakeHost) Call(ctx context.Context, tool string, arguments json.RawMessage) (json.RawMessage, error) {
 	return h.call(ctx, tool, arguments)
 }
+
 func (h *fakeHost) Fetch(ctx context.Context, r Request) (Response, error) { return h.fetch(ctx, r) }
 
 func (h *fakeHost) GetState(_ context.Context, key string) (json.RawMessage, error) {

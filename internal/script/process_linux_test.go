@@ -41,7 +41,7 @@ func probe() {
 	all()
 	confineUnix()
 	all()
-	attempt("udp", func() error { _, err := net.ListenPacket("udp", "127.0.0.1:0"); return err }) //nolint:noctx // a probe
+	attempt("udp", func() error { _, err := net.ListenPacket("udp", "127.0.0.1:0"); return err })
 	attempt("socket", func() error { _, err := net.Listen("unix", "@genkan-probe"); return err })
 	attempt("mkdir", func() error {
 		if landlocked() {
@@ -166,7 +166,7 @@ func parent() {
 			panic(err)
 		}
 		go func() {
-			_, _ = p.Run(context.Background(), Job{Program: program, Limits: Limits{Time: 10e9}})
+			_, _ = p.Run(context.Background(), Job{Program: program, Limits: patient})
 		}()
 	}
 	for {

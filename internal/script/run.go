@@ -63,7 +63,7 @@ type run struct {
 	stats  Stats
 
 	// ctx ends with the run; what the host does for it ends with it.
-	ctx   context.Context //nolint:containedctx // of one run
+	ctx   context.Context
 	serve sync.WaitGroup
 
 	slot bool // guarded by the pool
@@ -74,7 +74,10 @@ type run struct {
 	// turn is when the script last began to run.
 	turn atomic.Int64
 
-	// mu guards what follows, and the worker's input.
+	// writing guards the worker's input. It is held while a large answer is written,
+	// when the run must still read what the worker writes.
+	writing sync.Mutex
+	// mu guards what follows.
 	mu      sync.Mutex
 	parked  bool
 	done    bool
@@ -106,16 +109,16 @@ func (r *run) ended() bool { return r.reason.Load() != nil }
 func (r *run) do(ctx context.Context, send func(*worker) error) (frame, *Error) {
 	queued := monotonic()
 	if ctx.Err() != nil {
-		return frame{}, &Error{Kind: ended(ctx), Message: "the call ended before its script ran", Err: context.Cause(ctx)}
+		return frame{}, &Error{Kind: ended(ctx), Message: endedEarly, Err: context.Cause(ctx)}
 	}
 	if err := r.pool.acquire(ctx, r, &r.pool.queue, r.pool.opts.QueueTime); err != nil {
-		kind := Busy
+		failure := &Error{Kind: Busy, Message: err.Error(), Err: err, Stats: Stats{Queue: monotonic() - queued}}
 		if ctx.Err() != nil {
-			kind = ended(ctx)
+			failure.Kind, failure.Message = ended(ctx), endedEarly
 		} else if errors.Is(err, errClosed) {
-			kind = Canceled
+			failure.Kind = Canceled
 		}
-		return frame{}, &Error{Kind: kind, Message: err.Error(), Err: err, Stats: Stats{Queue: monotonic() - queued}}
+		return frame{}, failure
 	}
 	f, failure := r.exchange(ctx, queued, send)
 	// A script is not to blame for the end of its caller's time.
@@ -125,6 +128,8 @@ func (r *run) do(ctx context.Context, send func(*worker) error) (frame, *Error) 
 	}
 	return f, failure
 }
+
+const endedEarly = "the call ended before its script ran"
 
 func ended(ctx context.Context) Kind {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
@@ -292,7 +297,7 @@ func (r *run) resume(now time.Duration) {
 func (r *run) park(answers int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.parked || answers != r.sent {
+	if r.parked || answers != r.sent || r.asked == r.sent {
 		return
 	}
 	r.parked = true
@@ -340,20 +345,30 @@ func (r *run) ask(f *frame) error {
 
 // deliver sends an answer as soon as the script may run.
 func (r *run) deliver(id []byte, text string, value []byte) {
+	if r.wake() {
+		r.writing.Lock()
+		defer r.writing.Unlock()
+		_ = r.worker.send(frameAnswer, id, []byte(text), value) // who reads sees the error, too
+	}
+}
+
+// wake acquires a slot for a script that is to get an answer. It reports false if the
+// run is ending.
+func (r *run) wake() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.done {
-		return
+		return false
 	}
 	if r.parked {
 		if r.pool.acquire(r.ctx, r, &r.pool.resuming, time.Hour) != nil {
-			return // the run is ending
+			return false
 		}
 		r.unpark()
 		r.resume(monotonic())
 	}
 	r.sent++
-	_ = r.worker.send(frameAnswer, id, []byte(text), value) // who reads sees the error, too
+	return true
 }
 
 var errNoHost = errors.New("this script may not use call, fetch or state")

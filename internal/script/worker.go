@@ -62,6 +62,7 @@ func newWorkerState(in io.Reader, out io.Writer) *workerState {
 		globals:  compileGlobals(),
 		describe: goja.MustCompile("genkan", describe, true),
 	}
+	s.clock.parent = os.Getppid()
 	s.clock.timer = time.AfterFunc(time.Hour, s.clock.tick)
 	s.clock.timer.Stop()
 	return s
@@ -154,10 +155,11 @@ func (s *workerState) program(f *frame) (*goja.Program, error) {
 	return p, err
 }
 
-// clock ends what takes too long or, where genkan cannot see it, too much memory. It
-// stands while a script waits for its host.
+// clock ends what takes too long, what outlives genkan or, where genkan cannot see it,
+// what takes too much memory. It stands while a script waits for its host.
 type clock struct {
 	timer  *time.Timer
+	parent int
 	vm     atomic.Pointer[goja.Runtime]
 	end    atomic.Int64 // when the time is over
 	left   time.Duration
@@ -199,7 +201,7 @@ func (c *clock) tick() {
 	if left <= 0 && vm != nil {
 		vm.Interrupt(errTime)
 	}
-	if left < -10*grace { // also genkan ended
+	if left < -10*grace || os.Getppid() != c.parent {
 		os.Exit(statusTimeout)
 	}
 	c.timer.Reset(tick)

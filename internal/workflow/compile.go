@@ -2,6 +2,7 @@ package workflow
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 
 	"genkan/internal/gateway"
@@ -12,6 +13,8 @@ type Workflow struct {
 	*Definition
 	start *step
 	match matcher
+	// vars are the variables with the secrets that they refer to.
+	vars map[string]json.RawMessage
 	// withholds is set if a blocking node stands behind a call.
 	withholds bool
 	// Modules are the references to hook modules.
@@ -39,6 +42,7 @@ func Compile(d *Definition, env *Environment) (*Workflow, []Problem) {
 	b := &Builder{env: env, definition: d}
 	w := &Workflow{Definition: d}
 	b.settings()
+	w.vars = b.variables()
 	w.match = b.matcher(&d.Match)
 	g := b.graph()
 	b.check(g)
@@ -93,11 +97,22 @@ func (b *Builder) settings() {
 			b.Problem("%s is negative", limit.name)
 		}
 	}
-	for name, value := range d.Vars {
-		if !json.Valid(value) {
-			b.Problem("the variable %q is not JSON", gateway.Short(name))
+}
+
+// variables resolves the variables of a definition.
+func (b *Builder) variables() map[string]json.RawMessage {
+	vars := map[string]json.RawMessage{}
+	for _, name := range slices.Sorted(maps.Keys(b.definition.Vars)) {
+		value, err := b.definition.Vars[name], error(nil)
+		if b.env.Variable != nil {
+			value, err = b.env.Variable(value)
 		}
+		if err != nil {
+			b.Problem("the variable %q has no value: %s", gateway.Short(name), gateway.AsError(err))
+		}
+		vars[name] = value
 	}
+	return vars
 }
 
 // graph is a definition with its nodes compiled.

@@ -155,11 +155,13 @@ func (m *Millis) UnmarshalJSON(raw []byte) error {
 		return err
 	}
 	if math.Abs(n) > 1<<53 {
-		return errNotJSON
+		return errNoTime
 	}
 	*m = Millis(n)
 	return nil
 }
+
+var errNoTime = errors.New("it is no time in milliseconds")
 
 // Time is the point in time.
 func (m Millis) Time() time.Time { return time.UnixMilli(int64(m)) }

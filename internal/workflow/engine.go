@@ -265,20 +265,26 @@ func (e *Engine) shadow(r *Run, onward func(ctx context.Context) (*gateway.Resul
 	if err == nil && result.Type.Final() && len(result.Raw) <= r.workflow.payload() {
 		e.detached.add(r.workflow, func(ctx context.Context) {
 			r.ctx = ctx
-			e.Replay(r, result)
+			_, _ = r.replay(result)
 			r.report()
-		}, func() { r.dropped() })
+		}, r.dropped)
 	}
 	return result, err
 }
 
 // Replay runs a workflow on a call that was made before, with the answer that it had
-// then. Nothing is sent or changed.
-func (e *Engine) Replay(r *Run, answer *gateway.Result) {
+// then. It returns what the caller would get, and the trace. Nothing is sent or changed.
+func (e *Engine) Replay(ctx context.Context, w *Workflow, call *gateway.Call, answer *gateway.Result) (*gateway.Result, Trace, error) {
+	r := e.newRun(ctx, w, callCopy(call), &chain{})
+	result, err := r.replay(answer)
+	return result, r.trace, err
+}
+
+func (r *Run) replay(answer *gateway.Result) (*gateway.Result, error) {
 	r.dry = true
 	r.began = time.Now()
 	r.forward = func(context.Context, *Run) (*gateway.Result, error) { return answer, nil }
-	_, _ = e.outcome(r, r.walk(), func(context.Context) (*gateway.Result, error) { return answer, nil })
+	return r.engine.outcome(r, r.walk(), func(context.Context) (*gateway.Result, error) { return answer, nil })
 }
 
 // report hands the trace on.

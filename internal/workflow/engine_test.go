@@ -9,8 +9,11 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/dop251/goja"
+
 	"genkan/internal/gateway"
 	"genkan/internal/jsonrpc"
+	"genkan/internal/script"
 	"genkan/internal/testkit"
 )
 
@@ -473,10 +476,10 @@ func TestCallsOfWorkflowsHaveALimit(t *testing.T) {
 
 func TestWorkflowsNestInOrder(t *testing.T) {
 	t.Parallel()
-	script := `start → hook1 → mcp → hook2 → end
+	lines := `start → hook1 → mcp → hook2 → end
 		hook1: (context.request.params.arguments.way ||= []).push(context.metadata.workflowId)
 		hook2: context.response.content.push({type: 'text', text: context.metadata.workflowId})`
-	a, c, e := flow("a", script), flow("c", script), flow("b", script)
+	a, c, e := flow("a", lines), flow("c", lines), flow("b", lines)
 	a.Order, c.Order, e.Order = 2, 1, 2
 	b := newBench(t, Options{}, a, c, e)
 	b.server.answer = answer(`{"content":[]}`)
@@ -655,5 +658,50 @@ func BenchmarkNoMatch(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		_, _ = handler.Handle(context.Background(), call)
+	}
+}
+
+// BenchmarkHook is what the engine itself adds to a call with a blocking hook behind it:
+// the script takes no time, and changes one text.
+func BenchmarkHook(b *testing.B) {
+	for name, rows := range map[string]int{"tiny": 1, "4kB": 40, "100kB": 1000} {
+		b.Run(name, func(b *testing.B) {
+			row := `{"type":"text","text":"some text with \"quotes\" and numbers","_meta":{"id":1234567890123456789,"tags":["a","b"]}}`
+			raw := []byte(`{"content":[` + strings.Repeat(row+",", rows-1) + row + `]}`)
+			bench := newBench(b, Options{Runner: runnerFunc(func(_ context.Context, job script.Job) (script.Result, error) {
+				return script.Result{Context: []byte(strings.Replace(string(job.Context), "some", "other", 1))}, nil
+			})}, flow("w", "start → mcp → hook → end"))
+			bench.opt.Sink = nil
+			bench.server.answer = func(context.Context, *gateway.Call) (*gateway.Result, error) {
+				bench.server.sent = nil
+				return &gateway.Result{Raw: raw}, nil
+			}
+			call := bench.newCall("do", "{}")
+			b.SetBytes(int64(len(raw)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := bench.handler.Handle(context.Background(), call); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkScript is what a script pays that only reads and writes the same value, for
+// comparison.
+func BenchmarkScript(b *testing.B) {
+	row := `{"type":"text","text":"some text with \"quotes\" and numbers","_meta":{"id":1234567890123456789,"tags":["a","b"]}}`
+	raw := []byte(`{"content":[` + strings.Repeat(row+",", 999) + row + `]}`)
+	vm := goja.New()
+	both, err := vm.RunString("(raw) => JSON.stringify(JSON.parse(raw))")
+	if err != nil {
+		b.Fatal(err)
+	}
+	call, _ := goja.AssertFunction(both)
+	for b.Loop() {
+		if _, err := call(goja.Undefined(), vm.ToValue(string(raw))); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

@@ -66,6 +66,9 @@ type Environment struct {
 	// Module returns the script of a shared hook module. A reference is a name, or
 	// name@version.
 	Module func(reference string) (source string, ok bool)
+	// Variable returns the value of a variable, which may refer to a secret; nil if
+	// none can.
+	Variable func(value json.RawMessage) (json.RawMessage, error)
 	// Types are node types besides the built-in ones.
 	Types map[string]NodeType
 }

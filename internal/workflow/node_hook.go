@@ -85,38 +85,39 @@ func (h *hook) run(ctx context.Context, r *Run) (string, error) {
 		return "", err
 	}
 	r.entry.Out = len(result.Context) + len(result.Returned)
-	return "", r.take(before, result)
+	return "", r.take(result)
 }
 
 // take does what a script wants.
-func (r *Run) take(before []byte, result script.Result) error {
-	after, returned := result.Context, result.Returned
-	action := ""
-	if len(returned) > 0 && string(returned) != "null" {
+func (r *Run) take(result script.Result) error {
+	said := members4(result.Returned, "action", "request", "response", "reason")
+	left := members4(result.Context, "", "request", "response", "")
+	request, response := said[1], said[2]
+	text := func(raw []byte) string { text, _ := jsonrpc.Unquote(raw); return string(text) }
+	action := text(said[0])
+	if returned := result.Returned; len(returned) > 0 && string(returned) != "null" {
 		if returned[0] != '{' {
 			return failure("the script returned %s; it may return nothing, the context, or an object with action: \"continue\", \"respond\" or \"deny\"", gateway.Short(string(returned)))
 		}
-		action = jsonrpc.LookupText(returned, "action")
-		if action == "" && jsonrpc.Lookup(returned, "request") == nil && jsonrpc.Lookup(returned, "response") == nil {
+		if action == "" && request == nil && response == nil {
 			return failure("the script returned an object without action; it may return nothing, the context, or an object with action: \"continue\", \"respond\" or \"deny\"")
 		}
 	}
-	pick := func(key string) []byte {
-		if value := jsonrpc.Lookup(returned, key); value != nil {
-			return value
-		}
-		return jsonrpc.Lookup(after, key)
+	if request == nil {
+		request = left[1]
+	}
+	if response == nil {
+		response = left[2]
 	}
 	switch action {
 	case "deny":
-		return Deny(or(jsonrpc.LookupText(returned, "reason"), jsonrpc.LookupText(returned, "message")))
+		return Deny(or(text(said[3]), jsonrpc.LookupText(result.Returned, "message")))
 	case "", "continue":
-		if err := r.changeRequest(jsonrpc.Lookup(before, "request"), pick("request")); err != nil {
+		if err := r.changeRequest(request); err != nil {
 			return err
 		}
-		return r.changeResponse(pick("response"))
+		return r.changeResponse(response)
 	case "respond":
-		response := pick("response")
 		if response == nil {
 			return failure("the script returned action \"respond\" without a response")
 		}
@@ -125,4 +126,21 @@ func (r *Run) take(before []byte, result script.Result) error {
 	default:
 		return failure("the script returned the unknown action %q; the actions are continue, respond and deny", gateway.Short(action))
 	}
+}
+
+// members4 reads an object once for the values of up to four keys; nil for those that it
+// does not have, and for all if it is no object.
+func members4(object []byte, keys ...string) (values [4][]byte) {
+	err := jsonrpc.Members(object, func(key, value []byte) bool {
+		for i := range keys {
+			if keys[i] != "" && string(key) == keys[i] {
+				values[i] = value
+			}
+		}
+		return true
+	})
+	if err != nil {
+		return [4][]byte{}
+	}
+	return values
 }

@@ -57,7 +57,7 @@ type Run struct {
 func (e *Engine) newRun(ctx context.Context, w *Workflow, call *gateway.Call, c *chain) *Run {
 	r := &Run{
 		engine: e, workflow: w, ctx: ctx, calling: call, chain: c, began: time.Now(),
-		vars: maps.Clone(w.Vars), kept: map[string]json.RawMessage{},
+		vars: maps.Clone(w.vars), kept: map[string]json.RawMessage{},
 		trace: Trace{Workflow: w.ID, Version: w.Version, Mode: w.Mode, Call: call.RequestID, Started: time.Now()},
 	}
 	if r.vars == nil {
@@ -193,11 +193,10 @@ func (r *Run) result() (*gateway.Result, error) {
 	case r.answer != nil && string(r.response) == string(r.answer.Raw):
 		return r.answer, nil
 	}
-	made := &gateway.Result{
-		Raw: r.response, IsError: string(jsonrpc.Lookup(r.response, "isError")) == "true", HasMeta: jsonrpc.Lookup(r.response, "_meta") != nil,
-	}
-	switch jsonrpc.LookupText(r.response, "resultType") {
-	case "complete":
+	found := members4(r.response, "isError", "_meta", "resultType")
+	made := &gateway.Result{Raw: r.response, IsError: string(found[0]) == "true", HasMeta: found[1] != nil}
+	switch string(found[2]) {
+	case `"complete"`:
 		made.Type = gateway.ResultComplete
 	case "":
 		if r.calling.Era == gateway.EraModern {
@@ -213,11 +212,11 @@ func (r *Run) result() (*gateway.Result, error) {
 }
 
 // changeRequest takes over what a node made of the request.
-func (r *Run) changeRequest(was, is []byte) error {
+func (r *Run) changeRequest(is []byte) error {
 	if r.called || is == nil {
 		return nil // it was sent already
 	}
-	out, patch, err := splice(was, is)
+	out, patch, err := splice(r.request(), is)
 	if err != nil || len(patch) == 0 {
 		return err
 	}
@@ -248,15 +247,14 @@ func (r *Run) setArguments(values map[string]json.RawMessage) error {
 	if err != nil {
 		return err
 	}
-	was := r.request()
 	is := append([]byte(`{"method":`), jsonrpc.AppendQuoted(nil, r.calling.Method)...)
 	draft := gateway.Call{Params: r.draft.Params}
 	draft.SetRawArguments(raw)
-	return r.changeRequest(was, append(append(append(is, `,"params":`...), draft.Params.Raw...), '}'))
+	return r.changeRequest(append(append(append(is, `,"params":`...), draft.Params.Raw...), '}'))
 }
 
-// parts are the members that answers must have, by method.
-var parts = map[string]string{ToolsCall: "content", PromptsGet: "messages", ResourcesRead: "contents", ToolsList: "tools"} //nolint:gochecknoglobals // constant
+// answerPart is the member that an answer must have, by method.
+var answerPart = map[string]string{ToolsCall: "content", PromptsGet: "messages", ResourcesRead: "contents", ToolsList: "tools"} //nolint:gochecknoglobals // constant
 
 // changeResponse takes over what a node made of the response.
 func (r *Run) changeResponse(is []byte) error {
@@ -269,7 +267,7 @@ func (r *Run) changeResponse(is []byte) error {
 	if text, ok := jsonrpc.Unquote(is); ok && r.calling.Method == ToolsCall {
 		is = textAnswer(string(text))
 	}
-	part := parts[r.calling.Method]
+	part := answerPart[r.calling.Method]
 	if list := jsonrpc.Lookup(is, part); len(list) == 0 || list[0] != '[' {
 		return failure("a hook left a response that is no answer to %s: it must be an object with an array %q", r.calling.Method, part)
 	}
@@ -299,12 +297,13 @@ func textAnswer(text string) []byte {
 func (r *Run) checkOutput(response []byte) error {
 	const structured = "structuredContent"
 	check, tool := r.engine.opt.CheckOutput, r.calling.Tool
-	if check == nil || tool == nil || r.calling.Method != ToolsCall || string(jsonrpc.Lookup(response, "isError")) == "true" {
+	if check == nil || tool == nil || r.calling.Method != ToolsCall {
 		return nil
 	}
-	was, is := jsonrpc.Lookup(r.response, structured), jsonrpc.Lookup(response, structured)
+	found := members4(response, "isError", structured)
+	was, is := jsonrpc.Lookup(r.response, structured), found[1]
 	switch {
-	case string(was) == string(is):
+	case string(found[0]) == "true" || string(was) == string(is):
 		return nil
 	case is == nil && jsonrpc.Lookup(tool.Definition, "outputSchema") != nil:
 		return failure("a hook removed structuredContent, which the tool's outputSchema asks for")
@@ -347,30 +346,38 @@ func (r *Run) context(node string) []byte {
 // metadata says who calls what, and where the run is.
 func (r *Run) metadata(node string) []byte {
 	call := r.calling
-	m := map[string]any{"clientId": call.Identity.ClientID, "workflowId": r.workflow.ID, "requestId": call.RequestID}
-	if node != "" {
-		m["nodeId"] = node
+	b := jsonrpc.AppendQuoted([]byte(`{"clientId":`), call.Identity.ClientID)
+	text := func(key, value string) {
+		if value != "" {
+			b = jsonrpc.AppendQuoted(append(append(append(b, `,"`...), key...), `":`...), value)
+		}
+	}
+	raw := func(key string, value []byte) {
+		if value != nil {
+			b = append(append(append(append(b, `,"`...), key...), `":`...), value...)
+		}
 	}
 	if call.Tool != nil {
-		m["serverName"] = call.Tool.Source.Name()
-		if call.Tool.Name != "" {
-			m["toolName"] = call.Tool.Name
-		}
-		if hints := jsonrpc.Lookup(call.Tool.Definition, "annotations"); hints != nil {
-			m["annotations"] = json.RawMessage(hints)
-		}
+		text("serverName", call.Tool.Source.Name())
+		text("toolName", call.Tool.Name)
+		raw("annotations", jsonrpc.Lookup(call.Tool.Definition, "annotations"))
 	}
+	text("workflowId", r.workflow.ID)
+	text("nodeId", node)
+	text("requestId", call.RequestID)
 	if info := call.Params.Get(call.Params.ClientInfo); info != nil {
-		m["clientInfo"] = json.RawMessage(info)
+		raw("clientInfo", info)
 	} else if call.Session != nil && call.Session.Client != "" {
-		m["clientInfo"] = map[string]any{"name": call.Session.Client}
+		b = append(jsonrpc.AppendQuoted(append(b, `,"clientInfo":{"name":`...), call.Session.Client), '}')
 	}
-	raw, _ := encode(m)
-	return raw
+	return append(b, '}')
 }
 
 // variables are what scripts see as vars.
 func (r *Run) variables() []byte {
+	if len(r.vars) == 0 {
+		return []byte("{}")
+	}
 	raw, _ := encode(r.vars)
 	return raw
 }

@@ -3,8 +3,11 @@ package workflow
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
+	"slices"
+	"strconv"
 	"strings"
+
+	"genkan/internal/jsonrpc"
 )
 
 // Op is an operation of a JSON Patch.
@@ -21,34 +24,93 @@ type Op struct {
 //
 // Elements of arrays are equal parts wherever they stand, so that a filtered or sorted
 // array keeps its elements' bytes.
+//
+// Both must be valid JSON. It fails if changed has a key twice.
 func splice(original, changed []byte) (out []byte, patch []Op, err error) {
-	was, err := parse(original)
-	if err != nil {
-		return nil, nil, err
-	}
-	is, err := parse(changed)
-	if err == nil && is.twice {
-		err = errNotJSON
-	}
-	if err != nil {
+	if err := jsonrpc.CheckUnique(bytes.TrimSpace(changed)); err != nil {
 		return nil, nil, err
 	}
 	s := splicer{}
-	out = s.value(make([]byte, 0, len(original)), &was, &is, "")
+	out = s.bytes(make([]byte, 0, len(original)), bytes.TrimSpace(original), bytes.TrimSpace(changed), "")
 	return out, s.patch, nil
 }
 
 // withoutDoubles writes a value without the first of two values with one key.
 func withoutDoubles(raw []byte) []byte {
-	t, err := parse(raw)
-	if err != nil {
-		return raw
-	}
+	t := parse(raw)
 	return (&splicer{}).value(nil, &t, &t, "")
 }
 
 type splicer struct {
 	patch []Op
+	// doubles is set when an object was written without one of its keys that stood
+	// twice.
+	doubles bool
+}
+
+// bytes is value for what is not parsed yet. Most of a value is usually the same, byte for
+// byte, and need not be.
+func (s *splicer) bytes(out, was, is []byte, path string) []byte {
+	if bytes.Equal(was, is) {
+		return append(out, was...)
+	}
+	start, sub := len(out), splicer{}
+	out = sub.differ(out, was, is, path)
+	if len(sub.patch) == 0 && !sub.doubles { // only white space differs
+		return append(out[:start], was...)
+	}
+	s.join(&sub)
+	return out
+}
+
+// join takes over what another splicer found.
+func (s *splicer) join(sub *splicer) {
+	s.patch, s.doubles = append(s.patch, sub.patch...), s.doubles || sub.doubles
+}
+
+func (s *splicer) differ(out, was, is []byte, path string) []byte {
+	switch {
+	case was[0] == '{' && is[0] == '{':
+		keys, values := parts(was)
+		sameKeys, changed := parts(is)
+		if !slices.EqualFunc(keys, sameKeys, bytes.Equal) {
+			break
+		}
+		out = append(out, '{')
+		for i, k := range keys {
+			if i > 0 {
+				out = append(out, ',')
+			}
+			out = append(append(out, k...), ':')
+			text, _ := jsonrpc.Unquote(k)
+			out = s.bytes(out, values[i], changed[i], pointer(path, text))
+		}
+		return append(out, '}')
+	case was[0] == '[' && is[0] == '[':
+		_, values := parts(was)
+		_, changed := parts(is)
+		front, back := 0, 0
+		for front < min(len(values), len(changed)) && bytes.Equal(values[front], changed[front]) {
+			front++
+		}
+		for back < min(len(values), len(changed))-front && bytes.Equal(values[len(values)-1-back], changed[len(changed)-1-back]) {
+			back++
+		}
+		before, after := values[:front], values[len(values)-back:]
+		return s.array(out, trees(values[front:len(values)-back]), trees(changed[front:len(changed)-back]), before, after, path)
+	}
+	old, fresh := parse(was), parse(is)
+	return s.value(out, &old, &fresh, path)
+}
+
+func trees(values [][]byte) []tree {
+	all := make([]tree, len(values))
+	var p parser
+	for i, raw := range values {
+		p.data, p.at = raw, 0
+		all[i] = p.value()
+	}
+	return all
 }
 
 // value appends is to out, with the bytes of was where both are equal.
@@ -59,7 +121,7 @@ func (s *splicer) value(out []byte, was, is *tree, path string) []byte {
 	case was.isObject() && is.isObject():
 		return s.object(out, was, is, path)
 	case was.isArray() && is.isArray():
-		return s.array(out, was, is, path)
+		return s.array(out, was.values, is.values, nil, nil, path)
 	default:
 		s.patch = append(s.patch, Op{"replace", path, is.raw})
 		return append(out, is.raw...)
@@ -67,10 +129,9 @@ func (s *splicer) value(out []byte, was, is *tree, path string) []byte {
 }
 
 func (s *splicer) object(out []byte, was, is *tree, path string) []byte {
-	known := make(map[string]int, len(is.keys))
-	for i := range is.keys {
-		known[is.keys[i].text] = i
-	}
+	s.doubles = s.doubles || was.twice
+	var many map[string]int
+	stays := make([]bool, len(is.keys))
 	out = append(out, '{')
 	member := func(key []byte) {
 		if out[len(out)-1] != '{' {
@@ -79,19 +140,21 @@ func (s *splicer) object(out []byte, was, is *tree, path string) []byte {
 		out = append(append(out, key...), ':')
 	}
 	for i, k := range was.keys {
-		at := path + "/" + escapePointer.Replace(k.text)
-		j, stays := known[k.text]
-		if !stays {
-			s.patch = append(s.patch, Op{Op: "remove", Path: at})
+		j := i // most objects keep their keys
+		if j >= len(is.keys) || !bytes.Equal(is.keys[j].text, k.text) {
+			j = find(is.keys, k.text, &many)
+		}
+		if j < 0 {
+			s.patch = append(s.patch, Op{Op: "remove", Path: pointer(path, k.text)})
 			continue
 		}
-		delete(known, k.text)
+		stays[j] = true
 		member(k.raw)
-		out = s.value(out, &was.values[i], &is.values[j], at)
+		out = s.value(out, &was.values[i], &is.values[j], pointer(path, k.text))
 	}
 	for j, k := range is.keys {
-		if _, fresh := known[k.text]; fresh {
-			s.patch = append(s.patch, Op{"add", path + "/" + escapePointer.Replace(k.text), is.values[j].raw})
+		if !stays[j] {
+			s.patch = append(s.patch, Op{"add", pointer(path, k.text), is.values[j].raw})
 			member(k.raw)
 			out = append(out, is.values[j].raw...)
 		}
@@ -99,40 +162,56 @@ func (s *splicer) object(out []byte, was, is *tree, path string) []byte {
 	return append(out, '}')
 }
 
+// pointer is the JSON Pointer of a member.
+func pointer(path string, key []byte) string { return path + "/" + escapePointer.Replace(string(key)) }
+
 var escapePointer = strings.NewReplacer("~", "~0", "/", "~1") //nolint:gochecknoglobals // constant
 
-func (s *splicer) array(out []byte, was, is *tree, path string) []byte {
-	from := pair(was.values, is.values)
+// array appends an array. Before and after are elements that both arrays begin and end
+// with.
+func (s *splicer) array(out []byte, was, is []tree, before, after [][]byte, path string) []byte {
+	from := pair(was, is)
 	sub := splicer{}
-	kept := make([]bool, len(was.values))
+	kept := make([]bool, len(was))
 	inOrder, last := true, -1
 	start := len(out)
 	out = append(out, '[')
-	for j := range is.values {
-		if j > 0 {
+	element := func() {
+		if len(out) > start+1 {
 			out = append(out, ',')
 		}
+	}
+	for _, raw := range before {
+		element()
+		out = append(out, raw...)
+	}
+	for j := range is {
+		element()
 		i := from[j]
 		if i < 0 {
 			inOrder = false
-			out = append(out, is.values[j].raw...)
+			out = append(out, is[j].raw...)
 			continue
 		}
 		kept[i] = true
 		inOrder, last = inOrder && i > last, i
-		out = sub.value(out, &was.values[i], &is.values[j], fmt.Sprintf("%s/%d", path, j))
+		out = sub.value(out, &was[i], &is[j], path+"/"+strconv.Itoa(len(before)+j))
+	}
+	for _, raw := range after {
+		element()
+		out = append(out, raw...)
 	}
 	out = append(out, ']')
 	if !inOrder { // elements were added or moved
-		s.patch = append(s.patch, Op{"replace", path, bytes.Clone(out[start:])})
+		s.patch, s.doubles = append(s.patch, Op{"replace", path, bytes.Clone(out[start:])}), s.doubles || sub.doubles
 		return out
 	}
 	for i := len(kept) - 1; i >= 0; i-- {
 		if !kept[i] {
-			s.patch = append(s.patch, Op{Op: "remove", Path: fmt.Sprintf("%s/%d", path, i)})
+			s.patch = append(s.patch, Op{Op: "remove", Path: path + "/" + strconv.Itoa(len(before)+i)})
 		}
 	}
-	s.patch = append(s.patch, sub.patch...)
+	s.join(&sub)
 	return out
 }
 
@@ -184,7 +263,7 @@ const nearby = 32
 func (t *tree) common(other *tree) (n int) {
 	for i := range min(len(t.keys), nearby) {
 		for j := range min(len(other.keys), nearby) {
-			if t.keys[i].text == other.keys[j].text && t.values[i].hash == other.values[j].hash {
+			if bytes.Equal(t.keys[i].text, other.keys[j].text) && t.values[i].hash == other.values[j].hash {
 				n++
 			}
 		}

@@ -2,6 +2,7 @@ package workflow
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"strings"
 	"sync"
@@ -360,6 +361,98 @@ func TestForwardersAreLeftAlone(t *testing.T) {
 type forwarder struct{ *server }
 
 func (forwarder) Forwards() {}
+
+// What is left five seconds after the end began is given up, and that is recorded.
+func TestShutdownDrains(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var done int
+		kept := &traces{}
+		d := flow("w", `start → beside
+			start → mcp → end`)
+		w, problems := Compile(d, testing_)
+		if len(problems) > 0 {
+			t.Fatal(problems)
+		}
+		e := NewEngine(Options{Sink: kept, Runner: runnerFunc(func(ctx context.Context, _ script.Job) (script.Result, error) {
+			select {
+			case <-time.After(3 * time.Second):
+				kept.mu.Lock()
+				done++
+				kept.mu.Unlock()
+				return script.Result{}, nil
+			case <-ctx.Done():
+				return script.Result{}, context.Cause(ctx)
+			}
+		})})
+		e.Use(NewSet([]*Workflow{w}))
+		b := &bench{server: &server{name: "github"}}
+		for range 3*mostDetached - 2 {
+			if _, err := e.Middleware(b.server).Handle(context.Background(), b.newCall("do", "{}")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		began := time.Now()
+		e.Close(context.Background())
+		outcomes := map[string]int{}
+		for _, trace := range kept.all {
+			if trace.Detached {
+				outcomes[trace.Outcome]++
+			}
+		}
+		if took := time.Since(began); took != drainTime || done != mostDetached || outcomes[OutcomeOK] != mostDetached ||
+			outcomes[OutcomeFailed] != mostDetached || outcomes[StatusDropped] != mostDetached-2 {
+			t.Errorf("%s, %d done, %v", took, done, outcomes)
+		}
+	})
+}
+
+func TestReplaySendsNothing(t *testing.T) {
+	t.Parallel()
+	d := flow("w", `start → hook → mcp → hook2 → end
+		hook: context.request.params.arguments.a = 2; state.set('n', 1)
+		hook2: context.response.content[0].text += '!'`)
+	b := newBench(t, Options{}, d)
+	call := b.newCall("do", `{"a":1}`)
+	result, trace, err := b.Replay(context.Background(), b.Set().Workflow("w"), call, &gateway.Result{Raw: []byte(`{"content":[{"type":"text","text":"then"}]}`)})
+	if got := said(result, err); got != `{"content":[{"type":"text","text":"then!"}]}` || !trace.Changed || len(trace.Steps) != 4 {
+		t.Errorf("%s, %+v", got, trace)
+	}
+	if len(b.server.sent) > 0 || string(call.Params.Get(call.Params.Arguments)) != `{"a":1}` {
+		t.Errorf("sent %v", b.server.sent)
+	}
+	if patch := string(trace.Steps[0].PatchJSON()); patch != `[{"op":"replace","path":"/request/params/arguments/a","value":2}]` {
+		t.Error(patch)
+	}
+}
+
+func TestVariablesMayReferToSecrets(t *testing.T) {
+	t.Parallel()
+	env := *testing_
+	env.Variable = func(value json.RawMessage) (json.RawMessage, error) {
+		if string(value) == `"${secret:KEY}"` {
+			return []byte(`"k-1"`), nil
+		}
+		return nil, gateway.Errorf(gateway.CodeNotFound, "there is no such secret")
+	}
+	d := flow("w", `start → set → mcp → end
+		set: {"arguments":{"key":{"cel":"vars.key"}}}`)
+	d.Vars = map[string]json.RawMessage{"key": []byte(`"${secret:KEY}"`)}
+	w, problems := Compile(d, &env)
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	b := newBench(t, Options{})
+	b.Use(NewSet([]*Workflow{w}))
+	b.call("do", "{}")
+	if b.server.sent[0] != `{"key":"k-1"}` {
+		t.Error(b.server.sent)
+	}
+	d.Vars["key"] = []byte(`"${secret:NONE}"`)
+	if problems := Validate(d, &env); len(problems) != 1 || problems[0].String() != `the variable "key" has no value: there is no such secret` {
+		t.Error(problems)
+	}
+}
 
 // Whatever a script leaves, the engine answers or refuses, and never changes the tool.
 func FuzzHookResult(f *testing.F) {

@@ -3,10 +3,9 @@ package workflow
 import (
 	"bytes"
 	"encoding/binary"
-	"encoding/json"
-	"errors"
 	"hash/maphash"
 	"math"
+	"slices"
 	"strconv"
 
 	"genkan/internal/jsonrpc"
@@ -28,31 +27,42 @@ type tree struct {
 	twice bool
 }
 
-type key struct {
-	raw  []byte
-	text string
-}
+type key struct{ raw, text []byte }
 
 // seed is that of every hash: trees of different calls are never compared, but both
 // trees of a comparison need the same.
 var seed = maphash.MakeSeed() //nolint:gochecknoglobals // constant for the process
 
-var errNotJSON = errors.New("the value is not JSON")
-
-// parse reads a JSON value. Of a key that an object has twice it keeps the last, as
+// parse reads a value of valid JSON. Of a key that an object has twice it keeps the last, as
 // JavaScript does.
-func parse(raw []byte) (tree, error) {
-	if !json.Valid(raw) {
-		return tree{}, errNotJSON
-	}
+func parse(raw []byte) tree {
 	p := parser{data: raw}
-	return p.value(), nil
+	return p.value()
 }
 
-// parser reads valid JSON.
+// parser reads valid JSON. Trees and keys come from chunks, because there are many.
 type parser struct {
-	data []byte
-	at   int
+	data  []byte
+	at    int
+	open  []tree // values of the objects and arrays that are being read
+	names []key
+	trees []tree
+	keys  []key
+}
+
+// firstChunk and largestChunk are how many trees or keys are made at once.
+const firstChunk, largestChunk = 16, 512
+
+// take moves the end of a stack into a slice of its own.
+func take[T any](stack *[]T, from int, chunks *[]T) []T {
+	n := len(*stack) - from
+	if n > cap(*chunks)-len(*chunks) {
+		*chunks = make([]T, 0, max(n, min(max(2*cap(*chunks), firstChunk), largestChunk)))
+	}
+	start := len(*chunks)
+	*chunks = append(*chunks, (*stack)[from:]...)
+	*stack = (*stack)[:from]
+	return (*chunks)[start:len(*chunks):len(*chunks)]
 }
 
 func (p *parser) space() {
@@ -74,7 +84,7 @@ func (p *parser) value() tree {
 		text, _ := jsonrpc.Unquote(p.text())
 		t.hash = sum('"', maphash.Bytes(seed, text))
 	default:
-		for p.at < len(p.data) && !bytes.ContainsRune([]byte(",]} \t\r\n"), rune(p.data[p.at])) {
+		for p.at < len(p.data) && !ends(p.data[p.at]) {
 			p.at++
 		}
 		t.hash = scalar(p.data[start:p.at])
@@ -109,6 +119,50 @@ func (p *parser) text() []byte {
 	return p.data[start:p.at:p.at]
 }
 
+// skip reads a value without a look at it.
+func (p *parser) skip() []byte {
+	p.space()
+	start, depth := p.at, 0
+	for {
+		switch p.data[p.at] {
+		case '"':
+			p.text()
+			p.at--
+		case '{', '[':
+			depth++
+		case '}', ']':
+			depth--
+		case ',', ':', ' ', '\t', '\r', '\n':
+		default: // a number or a word
+			for p.at+1 < len(p.data) && !ends(p.data[p.at+1]) {
+				p.at++
+			}
+		}
+		p.at++
+		if depth == 0 {
+			return p.data[start:p.at:p.at]
+		}
+	}
+}
+
+// ends reports whether a byte stands behind a number or a word.
+func ends(c byte) bool { return c <= ' ' || c == ',' || c == ']' || c == '}' }
+
+// parts returns the raw keys and values of an object, or the values of an array.
+func parts(raw []byte) (keys, values [][]byte) {
+	p := parser{data: raw}
+	closing := raw[0] + 2 // '}' for '{', ']' for '['
+	for p.at++; p.next(closing); {
+		if closing == '}' {
+			keys = append(keys, p.text())
+			p.space()
+			p.at++ // the colon
+		}
+		values = append(values, p.skip())
+	}
+	return keys, values
+}
+
 // next reports whether another part follows, and goes to it.
 func (p *parser) next(end byte) bool {
 	p.space()
@@ -124,47 +178,68 @@ func (p *parser) next(end byte) bool {
 }
 
 func (p *parser) object() (t tree) {
-	at := map[string]int{}
+	from, names := len(p.open), len(p.names)
+	var many map[string]int // where the keys of a large object are
 	for p.at++; p.next('}'); {
 		k := key{raw: p.text()}
-		text, _ := jsonrpc.Unquote(k.raw)
-		k.text = string(text)
+		k.text, _ = jsonrpc.Unquote(k.raw)
 		p.space()
 		p.at++ // the colon
 		value := p.value()
-		if i, known := at[k.text]; known {
-			t.keys[i], t.values[i], t.twice = k, value, true
+		t.twice = t.twice || value.twice
+		if i := find(p.names[names:], k.text, &many); i >= 0 {
+			p.names[names+i], p.open[from+i], t.twice = k, value, true
 			continue
 		}
-		at[k.text] = len(t.keys)
-		t.keys, t.values = append(t.keys, k), append(t.values, value)
+		p.open, p.names = append(p.open, value), append(p.names, k)
 	}
+	t.values, t.keys = take(&p.open, from, &p.trees), take(&p.names, names, &p.keys)
 	for i := range t.keys { // a sum, because the order of keys does not count
-		t.twice = t.twice || t.values[i].twice
-		t.hash += sum(':', maphash.String(seed, t.keys[i].text), t.values[i].hash)
+		t.hash += sum(':', maphash.Bytes(seed, t.keys[i].text), t.values[i].hash)
 	}
 	t.hash = sum('{', t.hash)
 	return t
 }
 
+// find is the index of a key; -1 if there is none. The keys of a large object are put
+// into a map.
+func find(keys []key, text []byte, many *map[string]int) int {
+	const few = 16
+	if len(keys) < few {
+		return slices.IndexFunc(keys, func(k key) bool { return bytes.Equal(k.text, text) })
+	}
+	if *many == nil {
+		*many = map[string]int{}
+	}
+	for i := len(*many); i < len(keys); i++ {
+		(*many)[string(keys[i].text)] = i
+	}
+	if i, ok := (*many)[string(text)]; ok {
+		return i
+	}
+	return -1
+}
+
 func (p *parser) array() (t tree) {
-	t.hash = sum('[')
+	from := len(p.open)
+	t.hash = sum('[', 0)
 	for p.at++; p.next(']'); {
 		value := p.value()
-		t.values = append(t.values, value)
+		p.open = append(p.open, value)
 		t.hash, t.twice = sum(',', t.hash, value.hash), t.twice || value.twice
 	}
+	t.values = take(&p.open, from, &p.trees)
 	return t
 }
 
 // sum is the hash of a kind and of the hashes of its parts.
 func sum(kind byte, parts ...uint64) uint64 {
-	var buffer [17]byte
-	b := append(buffer[:0], kind)
-	for _, part := range parts {
-		b = binary.LittleEndian.AppendUint64(b, part)
+	var b [17]byte
+	b[0] = kind
+	for i, part := range parts {
+		binary.LittleEndian.PutUint64(b[1+8*i:], part)
 	}
-	return maphash.Bytes(seed, b)
+	return maphash.Bytes(seed, b[:])
 }
 
 func (t *tree) isObject() bool { return t.raw[0] == '{' }
