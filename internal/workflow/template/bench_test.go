@@ -118,7 +118,9 @@ func (s server) Handle(context.Context, *gateway.Call) (*gateway.Result, error) 
 
 // call calls server__tool as a client, and returns the answer or the error as a text.
 // The arguments are left out if they are empty.
-func (b *bench) call(client, tool, arguments string) string { return b.callMarked(client, tool, `{}`, arguments) }
+func (b *bench) call(client, tool, arguments string) string {
+	return b.callMarked(client, tool, `{}`, arguments)
+}
 
 func (b *bench) callMarked(client, tool, annotations, arguments string) string {
 	raw := fmt.Sprintf(`{"name":%q}`, tool)

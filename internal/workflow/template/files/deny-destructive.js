@@ -1,7 +1,7 @@
 // Refuses tools that say that they destroy, and tools whose name says so. The words of a
 // name are separated by signs, or begin with a capital: delete_file, repo.dropTable.
 const { toolName = "", annotations = {} } = context.metadata;
-const words = toolName.replace(/([a-z0-9])([A-Z])/gu, "$1_$2").toLowerCase().split(/[^\p{L}\p{N}]+/u);
+const words = toolName.replace(/([a-z0-9])([A-Z])/gu, "$1_$2").toLowerCase().split(/[\s_./:-]+/u);
 const word = words.find((w) => params.words.some((other) => other.toLowerCase() === w));
 const { readOnlyHint, destructiveHint } = annotations;
 
