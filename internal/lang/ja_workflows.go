@@ -98,4 +98,12 @@ var jaWorkflows = map[string]string{
 	"the last list that it made stands":                             "最後に作られた一覧を使います",
 	"workflow %q lists the tool %q, which the server does not have; it can leave out, rename and describe tools, and keeps the _meta of each": "ワークフロー %q がサーバーにないツール %q を一覧に入れました。ツールの除外、改名、説明の変更はできます。各ツールの _meta は残してください",
 	"workflow %q lists two tools as %q": "ワークフロー %q が二つのツールを %q という名前にしました",
+
+	// Templates.
+	"there is no template %q; there are %s": "テンプレート %q はありません。あるのは %s です",
+	"the template %s is for some calls only: say for which, by match.tools (such as github__merge_*), match.servers or match.clients": "テンプレート %s は一部の呼び出しのためのものです。match.tools (例: github__merge_*)、match.servers、match.clients のいずれかで対象を指定してください",
+	"params are not JSON: %s":         "params が JSON ではありません: %s",
+	"params need at least one of %s":  "params には %s の少なくとも一つが必要です",
+	"%s must be an http or https URL": "%s には http か https の URL を指定してください",
+	"%s must be a regular expression without lookaround, backreferences and flags, so that it takes linear time": "%s には、先読み・後読み、後方参照、フラグを使わない正規表現を指定してください (処理時間を線形に保つためです)",
 }
