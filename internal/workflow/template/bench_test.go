@@ -123,17 +123,21 @@ func (b *bench) call(client, tool, arguments string) string {
 }
 
 func (b *bench) callMarked(client, tool, annotations, arguments string) string {
-	raw := fmt.Sprintf(`{"name":%q}`, tool)
+	params := fmt.Sprintf(`{"name":%q}`, tool)
 	if arguments != "" {
-		raw = fmt.Sprintf(`{"name":%q,"arguments":%s}`, tool, arguments)
+		params = fmt.Sprintf(`{"name":%q,"arguments":%s}`, tool, arguments)
 	}
+	return b.send(workflow.ToolsCall, params, client, tool, annotations)
+}
+
+func (b *bench) send(method, raw, client, tool, annotations string) string {
 	params, err := jsonrpc.ScanParams([]byte(raw))
 	if err != nil {
 		panic(err)
 	}
 	from, name, _ := strings.Cut(tool, "__")
 	result, err := b.handler.Handle(context.Background(), &gateway.Call{
-		Method: workflow.ToolsCall, Params: params, Name: tool,
+		Method: method, Params: params, Name: tool,
 		Caller: gateway.Caller{Identity: gateway.Identity{ClientID: client}, RequestID: "1"},
 		Tool:   &gateway.Tool{Name: name, Exposed: tool, Source: server(from), Definition: []byte(fmt.Sprintf(`{"name":%q,"annotations":%s}`, name, annotations))},
 	})

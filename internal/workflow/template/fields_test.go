@@ -68,6 +68,14 @@ func TestFieldsKeepWhatIsNotTheirs(t *testing.T) {
 			}
 		})
 	}
+	b.use(t, "fields", `{"keep":["a"]}`, template.Options{})
+	for _, prose := range []string{"[draft]", "[1] see [2]", "{x}", "[1, two]", `{"a" 1}`} {
+		b.answer = text(prose)
+		if got := textOf(t, b.call("anna", "github__list", "")); got != prose {
+			t.Errorf("%s became %s", prose, got)
+		}
+	}
+	b.use(t, "fields", `{"drop":["a"]}`, template.Options{})
 	const rows = `{"a":"gone","id":1234567890123456789},`
 	n := testkit.Count(1<<17, 1<<20) / len(rows)
 	b.answer = text("[" + strings.Repeat(rows, n) + "0]")

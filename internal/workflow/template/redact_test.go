@@ -6,6 +6,7 @@ import (
 
 	"genkan/internal/gateway"
 	"genkan/internal/testkit"
+	"genkan/internal/workflow"
 	"genkan/internal/workflow/template"
 )
 
@@ -82,8 +83,8 @@ func TestRedactResults(t *testing.T) {
 			text(`{"a":"x\n[redacted:keys]","b":"電話[redacted:phone]"}`),
 		},
 		"a name tells that a value is secret": {
-			text(`[{"db_password":"correct horse","nextPageToken":"abc","api_key":"","n":null}]`),
-			text(`[{"db_password":"[redacted:keys]","nextPageToken":"abc","api_key":"","n":null}]`),
+			text(`[{"dbPassword":"correct horse","nextPageToken":"abc","api_key":"","n":null}]`),
+			text(`[{"dbPassword":"[redacted:keys]","nextPageToken":"abc","api_key":"","n":null}]`),
 		},
 		"a name tells what a number is": {
 			`{"content":[{"type":"text","text":"{\"card\" : 4111111111111111, \"id\": 4111111111111111222,\"my_number\":\"123456789018\",\"account\":\"123456789018\"}"}],"structuredContent":{"card":4111111111111111,"n":4}}`,
@@ -112,6 +113,25 @@ func TestRedactResults(t *testing.T) {
 	b.fails = gateway.Errorf(gateway.CodeUnavailable, "server crm is down")
 	if got := b.call("anna", "crm__read", ""); got != "unavailable: server crm is down" {
 		t.Errorf("an error without secrets: %s", got)
+	}
+}
+
+func TestRedactResourcesAndPrompts(t *testing.T) {
+	b := newBench(t)
+	b.use(t, "redact", "", template.Options{})
+	b.answer = `{"contents":[{"uri":"file:///a","text":"a@b.jp"},{"uri":"file:///b","blob":"YUBiLmpw"}]}`
+	if got := b.send(workflow.ResourcesRead, `{"uri":"file:///a"}`, "anna", "fs__a", `{}`); got != strings.Replace(b.answer, "a@b.jp", "[redacted:mail]", 1) {
+		t.Error(got)
+	}
+	b.answer = `{"description":"for a@b.jp","messages":[{"role":"user","content":{"type":"text","text":"a@b.jp"}}]}`
+	if got := b.send(workflow.PromptsGet, `{"name":"fs__a"}`, "anna", "fs__a", `{}`); got != strings.ReplaceAll(b.answer, "a@b.jp", "[redacted:mail]") {
+		t.Error(got)
+	}
+	b.fails = gateway.Errorf(gateway.CodeUnavailable, "server fs is down")
+	for _, method := range []string{workflow.ResourcesRead, workflow.PromptsGet} {
+		if got := b.send(method, `{"name":"fs__a","uri":"x"}`, "anna", "fs__a", `{}`); got != "unavailable: server fs is down" {
+			t.Errorf("%s: %s", method, got)
+		}
 	}
 }
 

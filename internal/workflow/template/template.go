@@ -57,8 +57,8 @@ type words struct{ Title, Description string }
 
 // Options are what is not special to a template.
 type Options struct {
-	// ID is that of the workflow; empty for the template's. A second workflow has
-	// "-list" behind it.
+	// ID is that of the first workflow; empty for the template's. Those of others have
+	// a suffix.
 	ID string `json:"id,omitempty"`
 	// Name is shown to people and agents; empty for the template's title.
 	Name string `json:"name,omitempty"`
@@ -139,12 +139,17 @@ func (s *source) use(params json.RawMessage, options Options) ([]workflow.Defini
 		}
 		d.Description, d.Match = s.Description, m
 		if len(made) > 0 {
-			d.ID += "-list"
-			d.Match.When = "" // it is about a call
+			d.ID += suffixes[d.Type]
+			d.Match.When = "" // it is about a call of a tool
 		}
 		made = append(made, *d)
 	}
 	return made, nil
+}
+
+// suffixes tell the ids of the workflows of one template apart.
+var suffixes = map[string]string{ //nolint:gochecknoglobals // constant
+	workflow.ToolsList: "-list", workflow.ResourcesRead: "-resources", workflow.PromptsGet: "-prompts",
 }
 
 var reference = regexp.MustCompile(`"\$(params|host|[a-z-]+\.js)(?:\.(\w+))?"`)

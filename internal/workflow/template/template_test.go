@@ -40,7 +40,7 @@ func TestEachTemplateCanBeEnabled(t *testing.T) {
 				}
 			}
 			made, err := template.Use(tpl.ID, json.RawMessage(needs[tpl.ID]), template.Options{ID: "mine", Name: "Mine", Match: some})
-			if err != nil || made[0].ID != "mine" || made[0].Name != "Mine" || len(made) > 1 && made[1].ID != "mine-list" {
+			if err != nil || made[0].ID != "mine" || made[0].Name != "Mine" || len(made) == 2 && made[1].ID != "mine-list" {
 				t.Errorf("%v %+v", err, made)
 			}
 			if _, err := template.Use(tpl.ID, json.RawMessage(needs[tpl.ID]), template.Options{}); (err != nil) != tpl.NeedsMatch {

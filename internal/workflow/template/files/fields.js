@@ -55,7 +55,7 @@ const pruneText = (text, states) => {
   // read returns the next value as it is to be written.
   const read = (states, depth) => {
     const open = tokens[i++];
-    if (open !== "{" && open !== "[") return open;
+    if (open !== "{" && open !== "[") return open?.[0] === '"' || /^(?:-?[0-9].*|true|false|null)$/u.test(open) ? open : fail();
     if (depth > 200) fail();
     const close = open === "{" ? "}" : "]", kept = [];
     let after = "", more = true;
@@ -63,7 +63,8 @@ const pruneText = (text, states) => {
       let before = space(), key = String(index);
       if (tokens[i] === close && index === 0) { after = before; break; }
       if (open === "{") {
-        key = JSON.parse(tokens[i]);
+        if (tokens[i]?.[0] !== '"') fail();
+        key = tokens[i].includes("\\") ? JSON.parse(tokens[i]) : tokens[i].slice(1, -1);
         before += tokens[i++] + space();
         if (tokens[i++] !== ":") fail();
         before += ":" + space();

@@ -55,7 +55,7 @@ rule("keys", ["://"], /(:\/\/)[^\s/:@"'\0]+:[^\s/@"'\0]+@/gu); // of a URL with 
 // A value whose name says that it is secret: password = …, パスワード：…. Without a digit it
 // is rather a word, or code.
 rule("keys", [], /((?:password|passwd|passphrase|client[_-]?secret|secret[_-]?(?:access[_-]?)?key|api[_-]?key|private[_-]?key|(?:access|refresh|auth)[_-]?token|パスワード|暗証番号|秘密鍵)["']?\s*[=:：は]\s*["'「]?)[^\s"'「」,;、。[\]{}()<>\0]{4,}/giu, (found) => /[0-9]/u.test(found));
-const secretName = /(?:^|[_-])(?:password|passwd|passphrase|client[_-]?secret|secret[_-]?(?:access[_-]?)?key|api[_-]?key|private[_-]?key|(?:access|refresh|auth)[_-]?token|パスワード|暗証番号|秘密鍵)$/iu;
+const secretName = /(?:password|passwd|passphrase|client[_-]?secret|secret[_-]?(?:access[_-]?)?key|api[_-]?key|private[_-]?key|(?:access|refresh|auth)[_-]?token|パスワード|暗証番号|秘密鍵)$/iu;
 
 rule("mail", ["@", "＠"], /[A-Za-z0-9._%+-]+[@＠][A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}/gu, (found) => !found.startsWith("git@"));
 
@@ -187,7 +187,7 @@ const redact = (text, depth) => {
   });
   if (deepest > 200 || parsed(text) === undefined) return plain(text);
   all(texts, names, depth).forEach((now, i) => {
-    if (now !== texts[i]) tokens[places[i]] = tokens[places[i]][0] === '"' ? JSON.stringify(now) : tokens[places[i]].replace(texts[i], JSON.stringify(now));
+    if (now !== texts[i]) tokens[places[i]] = tokens[places[i]][0] === '"' ? JSON.stringify(now) : tokens[places[i]].replace(texts[i], () => JSON.stringify(now));
   });
   return tokens.join("");
 };
@@ -223,12 +223,12 @@ const redactValue = (value) => {
   return root.value;
 };
 
+// What a tool answers has content, a resource contents, and a prompt messages.
 const { response } = context;
-for (const item of response.content ?? []) {
-  for (const part of [item ?? {}, item?.resource ?? {}]) {
-    for (const key of ["text", "name", "title", "description"]) {
-      if (typeof part[key] === "string") part[key] = redact(part[key], 0);
-    }
+const items = [...(response.content ?? []), ...(response.contents ?? []), ...(response.messages ?? []).map((message) => message?.content)];
+for (const item of [...items, ...items.map((item) => item?.resource), response]) {
+  for (const key of ["text", "name", "title", "description"]) {
+    if (typeof item?.[key] === "string") item[key] = redact(item[key], 0);
   }
 }
 if (response.structuredContent !== undefined) response.structuredContent = redactValue(response.structuredContent);
