@@ -1,6 +1,7 @@
 package template_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -14,7 +15,7 @@ func TestRedactTexts(t *testing.T) {
 	b := newBench(t)
 	b.use(t, "redact", `{"also":["PRJ-[0-9]+"]}`, template.Options{})
 	a36 := strings.Repeat("aB3", 12)
-	for was, want := range map[string]string{
+	texts := map[string]string{
 		// Keys.
 		"export GITHUB=ghp_" + a36 + " # mine":                                 "export GITHUB=[redacted:keys] # mine",
 		"key sk-proj-abcDEF123456_7890-abcdef.":                                "key [redacted:keys].",
@@ -29,6 +30,9 @@ func TestRedactTexts(t *testing.T) {
 		"DB_PASSWORD = \"hunter2\", x":                                         "DB_PASSWORD = \"[redacted:keys]\", x",
 		"password: string; apiKey = process.env.API_KEY":                       "password: string; apiKey = process.env.API_KEY",
 		"パスワードは「ab12cd」です":                                                     "パスワードは「[redacted:keys]」です",
+		"-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,AB\n\nMIIE==\n-----END RSA PRIVATE KEY-----\nx --- y": "[redacted:keys]\nx --- y",
+		"?token%3Dsk-abcdefghijklmnopqrstuv&x=ghp_" + a36: "?token%3D[redacted:keys]&x=[redacted:keys]",
+		"パスワードは8文字以上、10文字以下です。API_KEY：ab12cd34を使う":        "パスワードは8文字以上、10文字以下です。API_KEY：[redacted:keys]を使う",
 		// Mail.
 		"mail anna.b+x@example.co.jp, ｂ@c": "mail [redacted:mail], ｂ@c",
 		"連絡先：taro@example.jp まで":           "連絡先：[redacted:mail] まで",
@@ -61,10 +65,21 @@ func TestRedactTexts(t *testing.T) {
 		// Others.
 		"PRJ-12 and PRJ-x": "[redacted:custom] and PRJ-x",
 		"":                 "",
-	} {
-		b.answer = text(was)
-		if got := textOf(t, b.call("anna", "crm__read", `{}`)); got != want {
-			t.Errorf("%q\n gives %q\n want  %q", was, got, want)
+	}
+	var were []string
+	var result struct{ Content []struct{ Text string } }
+	for was := range texts {
+		were = append(were, was)
+		result.Content = append(result.Content, struct{ Text string }{was})
+	}
+	raw, _ := json.Marshal(result)
+	b.answer = strings.ReplaceAll(strings.Replace(string(raw), "Content", "content", 1), `{"Text"`, `{"text"`)
+	if err := json.Unmarshal([]byte(b.call("anna", "crm__read", `{}`)), &result); err != nil {
+		t.Fatal(err)
+	}
+	for i, was := range were {
+		if got := result.Content[i].Text; got != texts[was] {
+			t.Errorf("%q\n gives %q\n want  %q", was, got, texts[was])
 		}
 	}
 }
@@ -153,13 +168,13 @@ func TestRedactLongTexts(t *testing.T) {
 		"mail": "aaaaaaaaaa", "domains": "a@a.a.a", "keys": "sk-", "begin": "-----BEGIN PRIVATE KEY-----", "digits": "0123456789", "groups": "4111 ", "wide": "０９０−",
 		"towns": "東京都千代田区", "names": "password=", "urls": "://a:", "json": `{"a":"b","c":[1,2]},`, "quotes": `"\"`, "spaces": " ", "kana": "あいうえお。",
 	} {
-		long := strings.Repeat(part, testkit.Count(1<<17, 1<<20)/len(part))
+		long := strings.Repeat(part, testkit.Count(1<<14, 1<<20)/len(part))
 		if name == "json" {
 			long = "[" + long + "0]"
 		}
-		b.answer = text(long + "\n-\nmail: z@example.jp")
+		b.answer = text(long + "\n---\nmail: z@example.jp")
 		got := textOf(t, b.call("anna", "crm__read", ""))
-		if !strings.HasSuffix(got, "-\nmail: [redacted:mail]") {
+		if !strings.HasSuffix(got, "---\nmail: [redacted:mail]") {
 			t.Errorf("%s: %.300s", name, got)
 		}
 	}

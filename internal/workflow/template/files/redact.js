@@ -17,8 +17,9 @@ const isPart = (text, at) => {
   return isLetter(text, at) || c === 45 || c === 95 || (c >= 0xff10 && c <= 0xff19);
 };
 
-// Keys and tokens that show by their form what they are.
-const begins = (found, text, at) => !isLetter(text, at - 1);
+// Keys and tokens that show by their form what they are. A short one must not be the end of
+// a word, such as that of risk-; %3D before it is no word.
+const begins = (found, text, at) => !/^(?:sk-|[sr]k_|SG|hf_|hvs|[Bb])/u.test(found) || !isLetter(text, at - 1) || text[at - 3] === "%";
 for (const [hint, find] of [
   ["AKIA", /AKIA[A-Z0-9]{16}/gu],
   ["ASIA", /ASIA[A-Z0-9]{16}/gu],
@@ -50,11 +51,11 @@ for (const [hint, find] of [
 ]) {
   rule("keys", [hint], find, begins);
 }
-rule("keys", ["PRIVATE KEY"], /-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----[^\0-]*(?:-----END [A-Z ]*PRIVATE KEY(?: BLOCK)?-----)?/gu);
+rule("keys", ["PRIVATE KEY"], /-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----(?:[^\0-]|-{1,2}[^\0-])*(?:-----END [A-Z ]*PRIVATE KEY(?: BLOCK)?-----)?/gu);
 rule("keys", ["://"], /(:\/\/)[^\s/:@"'\0]+:[^\s/@"'\0]+@/gu); // of a URL with a password
 // A value whose name says that it is secret: password = …, パスワード：…. Without a digit it
 // is rather a word, or code.
-rule("keys", [], /((?:password|passwd|passphrase|client[_-]?secret|secret[_-]?(?:access[_-]?)?key|api[_-]?key|private[_-]?key|(?:access|refresh|auth)[_-]?token|パスワード|暗証番号|秘密鍵)["']?\s*[=:：は]\s*["'「]?)[^\s"'「」,;、。[\]{}()<>\0]{4,}/giu, (found) => /[0-9]/u.test(found));
+rule("keys", [], /((?:password|passwd|passphrase|client[_-]?secret|secret[_-]?(?:access[_-]?)?key|api[_-]?key|private[_-]?key|(?:access|refresh|auth)[_-]?token|パスワード|暗証番号|秘密鍵)["']?\s*[=:：は]\s*["'「]?)[^\s"',;[\]{}()<>\0\u{80}-\u{10ffff}]{4,}/giu, (found) => /[0-9]/u.test(found));
 const secretName = /(?:password|passwd|passphrase|client[_-]?secret|secret[_-]?(?:access[_-]?)?key|api[_-]?key|private[_-]?key|(?:access|refresh|auth)[_-]?token|パスワード|暗証番号|秘密鍵)$/iu;
 
 rule("mail", ["@", "＠"], /[A-Za-z0-9._%+-]+[@＠][A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}/gu, (found) => !found.startsWith("git@"));
