@@ -122,4 +122,11 @@ var jaWorkflows = map[string]string{
 	"it was replaced while it was read":                                                         "読んでいる間に置き換えられました",
 	"it is too large: a file may have %d MB, and all together %d MB":                            "大きすぎます: 一つのファイルは %d MB まで、全部で %d MB までです",
 	"its tests cannot be read: %s":                                                              "tests を読めません: %s",
+	// Templates.
+	"there is no template %q; there are %s": "テンプレート %q はありません。あるのは %s です",
+	"the template %s is for some calls only: say for which, by match.tools (such as github__merge_*), match.servers or match.clients": "テンプレート %s は一部の呼び出しのためのものです。match.tools (例: github__merge_*)、match.servers、match.clients のいずれかで対象を指定してください",
+	"params are not JSON: %s":         "params が JSON ではありません: %s",
+	"params need at least one of %s":  "params には %s の少なくとも一つが必要です",
+	"%s must be an http or https URL": "%s には http か https の URL を指定してください",
+	"%s must be a regular expression without lookaround, backreferences and flags, so that it takes linear time": "%s には、先読み・後読み、後方参照、フラグを使わない正規表現を指定してください (処理時間を線形に保つためです)",
 }

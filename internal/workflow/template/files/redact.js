@@ -1,0 +1,235 @@
+// Replaces secrets and personal data in the texts of an answer by [redacted:KIND].
+// Searches are global and have the flag u: then they take linear time.
+
+// A rule is applied to texts that have one of its hints; null stands for a digit. What its
+// test refuses stays.
+const rules = [];
+const rule = (kind, hints, find, test) => params.kinds.includes(kind) && rules.push({ kind, hints, find, test });
+
+// Whether the sign at a place of a text is a letter or digit of ASCII, or also _, - or a
+// wide digit.
+const isLetter = (text, at) => {
+  const c = text.charCodeAt(at) || 0;
+  return (c >= 48 && c <= 57) || (c >= 65 && c <= 90) || (c >= 97 && c <= 122);
+};
+const isPart = (text, at) => {
+  const c = text.charCodeAt(at) || 0;
+  return isLetter(text, at) || c === 45 || c === 95 || (c >= 0xff10 && c <= 0xff19);
+};
+
+// Keys and tokens that show by their form what they are. A short one must not be the end of
+// a word, such as that of risk-; %3D before it is no word.
+const begins = (found, text, at) => !/^(?:sk-|[sr]k_|SG|hf_|hvs|[Bb])/u.test(found) || !isLetter(text, at - 1) || text[at - 3] === "%";
+for (const [hint, find] of [
+  ["AKIA", /AKIA[A-Z0-9]{16}/gu],
+  ["ASIA", /ASIA[A-Z0-9]{16}/gu],
+  ["gh", /gh[pousr]_[A-Za-z0-9]{36,}/gu],
+  ["github_pat_", /github_pat_[A-Za-z0-9_]{22,}/gu],
+  ["glpat-", /glpat-[\w-]{20,}/gu],
+  ["xox", /xox[a-z]-[\w-]{10,}/gu],
+  ["xapp-", /xapp-[\w-]{20,}/gu],
+  ["hooks.slack.com", /hooks\.slack\.com\/services\/[\w/]{20,}/gu],
+  ["sk-", /sk-[\w-]{20,}/gu],
+  ["k_", /[sr]k_(?:live|test)_[A-Za-z0-9]{16,}/gu],
+  ["whsec_", /whsec_[A-Za-z0-9+/=]{20,}/gu],
+  ["AIza", /AIza[\w-]{35}/gu],
+  ["ya29.", /ya29\.[\w-]{20,}/gu],
+  ["GOCSPX-", /GOCSPX-[\w-]{20,}/gu],
+  ["npm_", /npm_[A-Za-z0-9]{36}/gu],
+  ["pypi-", /pypi-[\w-]{50,}/gu],
+  ["hf_", /hf_[A-Za-z0-9]{30,}/gu],
+  ["SG.", /SG\.[\w-]{16,}\.[\w-]{16,}/gu],
+  ["dop_v1_", /dop_v1_[a-f0-9]{64}/gu],
+  ["shp", /shp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}/gu],
+  ["lin_api_", /lin_api_[A-Za-z0-9]{32,}/gu],
+  ["hvs.", /hvs\.[\w-]{24,}/gu],
+  ["AGE-SECRET-KEY-", /AGE-SECRET-KEY-1[A-Z0-9]{50,}/gu],
+  ["eyJ", /eyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]*/gu],
+  ["AccountKey=", /AccountKey=[A-Za-z0-9+/=]{40,}/gu],
+  ["earer ", /[Bb]earer [\w.~+/=-]{16,}/gu],
+  ["asic ", /[Bb]asic [A-Za-z0-9+/]{16,}={0,2}/gu],
+]) {
+  rule("keys", [hint], find, begins);
+}
+rule("keys", ["PRIVATE KEY"], /-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----(?:[^\0-]|-{1,2}[^\0-])*(?:-----END [A-Z ]*PRIVATE KEY(?: BLOCK)?-----)?/gu);
+rule("keys", ["://"], /(:\/\/)[^\s/:@"'\0]+:[^\s/@"'\0]+@/gu); // of a URL with a password
+// A value whose name says that it is secret: password = …, パスワード：…. Without a digit it
+// is rather a word, or code.
+rule("keys", [], /((?:password|passwd|passphrase|client[_-]?secret|secret[_-]?(?:access[_-]?)?key|api[_-]?key|private[_-]?key|(?:access|refresh|auth)[_-]?token|パスワード|暗証番号|秘密鍵)["']?\s*[=:：は]\s*["'「]?)[^\s"',;[\]{}()<>\0\u{80}-\u{10ffff}]{4,}/giu, (found) => /[0-9]/u.test(found));
+const secretName = /(?:password|passwd|passphrase|client[_-]?secret|secret[_-]?(?:access[_-]?)?key|api[_-]?key|private[_-]?key|(?:access|refresh|auth)[_-]?token|パスワード|暗証番号|秘密鍵)$/iu;
+
+rule("mail", ["@", "＠"], /[A-Za-z0-9._%+-]+[@＠][A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}/gu, (found) => !found.startsWith("git@"));
+
+// Digits and hyphens have wide forms in Japanese texts.
+const D = "[0-9０-９]", H = "[-‐‑–—―−ー－]", S = "[- ‐‑–—―−ー－]";
+const number = (kind, source, test) => rule(kind, null, new RegExp(source, "gu"), test);
+const digits = (text) => text.replace(/[０-９]/gu, (c) => String.fromCharCode(c.charCodeAt(0) - 0xfee0)).replace(/[^0-9]/gu, "");
+// A number stands alone if it is no part of a longer number, a word or an id.
+const alone = (found, text, at) => {
+  const end = at + found.length;
+  return !isPart(text, at - 1) && !isPart(text, end) && !(text[end] === "." && isPart(text, end + 1));
+};
+
+// Cards come first: a part of one may look like a phone number. They have a known issuer,
+// its length, and the check digit of Luhn.
+const issued = /^(?:4(?:.{12}|.{15}|.{18})|5[1-5].{14}|2[2-7].{14}|3[47].{13}|3(?:0[0-5]|[68].).{11}|35.{14}|6(?:011|5..|4[4-9].).{12}|62.{14}|62.{17})$/u;
+const isCard = (found, text, at) => {
+  const n = alone(found, text, at) ? digits(found) : "";
+  if (!issued.test(n)) return false;
+  let sum = 0;
+  for (let i = 0; i < n.length; i++) {
+    const d = Number(n[n.length - 1 - i]) * (1 + (i % 2));
+    sum += d > 9 ? d - 9 : d;
+  }
+  return sum % 10 === 0;
+};
+number("card", `${D}{4}(?:${S}${D}{4}){3}(?:${S}${D}{3})?|${D}{4}${S}${D}{6}${S}${D}{4,5}|${D}{13,19}`, isCard);
+
+// My Number has twelve digits, of which the last is a check digit. Other numbers are like
+// that, too, so it must be written in groups, or be named before. The other form is that
+// of US social security numbers.
+const isPersonal = (found, text, at) => {
+  if (!alone(found, text, at)) return false;
+  const n = digits(found);
+  if (n.length === 9) return !/^(?:000|666|9)/u.test(n);
+  if (found.length === 12 && !/(?:マイナンバー|個人番号|my[ _-]?number).{0,12}$/isu.test(text.slice(Math.max(0, at - 24), at))) return false;
+  let sum = 0;
+  for (let i = 1; i <= 11; i++) sum += Number(n[11 - i]) * (i <= 6 ? i + 1 : i - 5);
+  return Number(n[11]) === (sum % 11 <= 1 ? 0 : 11 - (sum % 11));
+};
+number("id", `${D}{4}${S}?${D}{4}${S}?${D}{4}|[0-9]{3}-[0-9]{2}-[0-9]{4}`, isPersonal);
+
+const isPhone = (found, text, at) => {
+  if (!alone(found, text, at)) return false;
+  const n = digits(found).length;
+  return /^[+＋]/u.test(found) ? n >= 9 && n <= 15 : n === 10 || n === 11;
+};
+const phones = [
+  `[+＋]${D}{1,3}${S}?[(（]?${D}{1,4}[)）]?(?:[.]?${S}?${D}{2,4}){2,4}`, // +81 90-1234-5678
+  `[(（]?[0０]${D}{1,4}(?:[)）] ?|${S})${D}{1,4}${S}${D}{3,4}`, // 03-1234-5678, (03) 1234-5678
+  `[0０][5-9５-９][0０]${D}{8}`, // 09012345678
+  "(?:1[ .-])?[(]?[2-9][0-9]{2}(?:[)] ?|[ .-])[0-9]{3}[ .-][0-9]{4}", // (415) 555-2671
+];
+number("phone", phones.join("|"), isPhone);
+
+// Addresses: from the prefecture to the number of the house. A town alone stays.
+number("address", `〒 ?${D}{3}${H}?${D}{4}|(?:東京都|北海道|京都府|大阪府|[一-龠]{2,3}県)[^\\s、。,"\\0]{1,12}?[市区町村][^\\s、。,"\\0]{0,20}?${D}+(?:(?:丁目|番地|番|号|の|${H})${D}*)*`);
+number("address", "[0-9]{1,5} (?:[A-Z][A-Za-z.]* ){1,3}(?:Street|St|Avenue|Ave|Road|Rd|Boulevard|Blvd|Lane|Ln|Drive|Dr|Court|Ct)[.]?(?:,? [A-Z][A-Za-z ]{1,30},? [A-Z]{2} [0-9]{5}(?:-[0-9]{4})?)?", alone);
+
+for (const source of params.also) rules.push({ kind: "custom", hints: [], find: new RegExp(source, "gu") });
+
+const plain = (text) => {
+  const numbers = /[0-9０-９]/u.test(text);
+  for (const { kind, hints, find, test } of rules) {
+    if (hints === null ? !numbers : hints.length > 0 && !hints.some((hint) => text.includes(hint))) continue;
+    // If the expression of a rule for keys has a group, that stays: it is the name.
+    text = text.replace(find, (found, first) => {
+      if (found === "" || (test && !test(found, text, first))) return found;
+      return (kind === "keys" && typeof first === "string" ? first : "") + "[redacted:" + kind + "]";
+    });
+  }
+  return text;
+};
+
+// What the name of a member tells: that its value is secret, or what a number is.
+const known = new Map();
+const about = (name) => {
+  if (!known.has(name)) {
+    const isNumber = /card|phone|tel|mobile|my[ _-]?number|カード|電話|携帯|マイナンバー|個人番号/iu.test(name);
+    known.set(name, { secret: params.kinds.includes("keys") && secretName.test(name), label: isNumber ? name + ": " : "" });
+  }
+  return known.get(name);
+};
+
+// all redacts many texts, of which names has the names. They are searched as one, which is
+// faster.
+const all = (texts, names, depth) => {
+  const between = "\n\0\n";
+  const labeled = texts.map((text, i) => about(names[i]).label + text);
+  let made = plain(labeled.join(between)).split(between);
+  if (made.length !== texts.length) made = labeled.map(plain);
+  return texts.map((text, i) => {
+    const { secret, label } = about(names[i]);
+    if (secret && text !== "") return "[redacted:keys]";
+    if (mayBeJSON(text)) return redact(text, depth + 1);
+    return made[i].startsWith(label) ? made[i].slice(label.length) : plain(text);
+  });
+};
+
+// A text that is JSON is read string by string: in "\nsk-…" the n belongs to the line
+// break. What stays keeps its bytes.
+const mayBeJSON = (text) => text.charCodeAt(0) <= 32 || text[0] === "{" || text[0] === "[";
+const redact = (text, depth) => {
+  if (depth > 4 || !/^\s*[{[]/u.test(text)) return plain(text);
+  const tokens = text.match(/"(?:[^"\\]|\\.)*"|[{}[\]:]|[^"{}[\]:]+/gu) ?? [];
+  const places = [], texts = [], names = [];
+  let level = 0, deepest = 0, name = "";
+  tokens.forEach((token, i) => {
+    switch (token[0]) {
+      case '"': {
+        const string = token.includes("\\") ? parsed(token) : token.slice(1, -1);
+        const isName = tokens[i + 1] === ":" || (tokens[i + 2] === ":" && tokens[i + 1].trim() === "");
+        places.push(i), texts.push(string), names.push(isName ? "" : name);
+        if (isName) name = string;
+        break;
+      }
+      case "{": case "[":
+        deepest = Math.max(deepest, ++level);
+        break;
+      case "}": case "]":
+        level--;
+        name = "";
+        break;
+      case ":":
+        break;
+      default: // numbers, commas and spaces
+        if (about(name).label !== "") token.replace(/[0-9]{9,}/gu, (n) => (places.push(i), texts.push(n), names.push(name), n));
+    }
+  });
+  if (deepest > 200 || parsed(text) === undefined) return plain(text);
+  all(texts, names, depth).forEach((now, i) => {
+    if (now !== texts[i]) tokens[places[i]] = tokens[places[i]][0] === '"' ? JSON.stringify(now) : tokens[places[i]].replace(texts[i], () => JSON.stringify(now));
+  });
+  return tokens.join("");
+};
+const parsed = (text) => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+};
+
+// A value of structuredContent: its texts and names are gathered first.
+const redactValue = (value) => {
+  const places = [], texts = [], names = [];
+  const add = (object, key, isName, text, name) => (places.push({ object, key, isName }), texts.push(text), names.push(name));
+  const gather = (object, key, name) => {
+    const value = object[key];
+    if (typeof value === "string" || (typeof value === "number" && about(name).label !== "")) add(object, key, false, String(value), name);
+    if (value === null || typeof value !== "object") return;
+    for (const k of Object.keys(value)) {
+      gather(value, k, Array.isArray(value) ? name : k);
+      if (!Array.isArray(value)) add(value, k, true, k, "");
+    }
+  };
+  const root = { value };
+  gather(root, "value", "");
+  all(texts, names, 0).forEach((now, i) => {
+    const { object, key, isName } = places[i];
+    if (now === texts[i]) return;
+    object[isName ? now : key] = isName ? object[key] : now;
+    if (isName) delete object[key];
+  });
+  return root.value;
+};
+
+// What a tool answers has content, a resource contents, and a prompt messages.
+const { response } = context;
+const items = [...(response.content ?? []), ...(response.contents ?? []), ...(response.messages ?? []).map((message) => message?.content)];
+for (const item of [...items, ...items.map((item) => item?.resource), response]) {
+  for (const key of ["text", "name", "title", "description"]) {
+    if (typeof item?.[key] === "string") item[key] = redact(item[key], 0);
+  }
+}
+if (response.structuredContent !== undefined) response.structuredContent = redactValue(response.structuredContent);

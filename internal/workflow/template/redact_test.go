@@ -1,0 +1,181 @@
+package template_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"genkan/internal/gateway"
+	"genkan/internal/testkit"
+	"genkan/internal/workflow"
+	"genkan/internal/workflow/template"
+)
+
+func TestRedactTexts(t *testing.T) {
+	b := newBench(t)
+	b.use(t, "redact", `{"also":["PRJ-[0-9]+"]}`, template.Options{})
+	a36 := strings.Repeat("aB3", 12)
+	texts := map[string]string{
+		// Keys.
+		"export GITHUB=ghp_" + a36 + " # mine":                                 "export GITHUB=[redacted:keys] # mine",
+		"key sk-proj-abcDEF123456_7890-abcdef.":                                "key [redacted:keys].",
+		"risk-assessment-of-the-whole-project-plan":                            "risk-assessment-of-the-whole-project-plan",
+		"AKIAIOSFODNN7EXAMPLE, xoxb-1234567890-abcdef":                         "[redacted:keys], [redacted:keys]",
+		"Authorization: Bearer abcdefghijklmnop1234":                           "Authorization: [redacted:keys]",
+		"eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.abc_DEF":                     "[redacted:keys]",
+		"postgres://app:s3cret@db:5432/main":                                   "postgres://[redacted:keys]db:5432/main",
+		"https://example.com/a:b?c=@d":                                         "https://example.com/a:b?c=@d",
+		"-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----": "[redacted:keys]",
+		"-----BEGIN PRIVATE KEY-----\nMIIE and it ends":                        "[redacted:keys]",
+		"DB_PASSWORD = \"hunter2\", x":                                         "DB_PASSWORD = \"[redacted:keys]\", x",
+		"password: string; apiKey = process.env.API_KEY":                       "password: string; apiKey = process.env.API_KEY",
+		"パスワードは「ab12cd」です":                                                     "パスワードは「[redacted:keys]」です",
+		"-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,AB\n\nMIIE==\n-----END RSA PRIVATE KEY-----\nx --- y": "[redacted:keys]\nx --- y",
+		"?token%3Dsk-abcdefghijklmnopqrstuv&x=ghp_" + a36: "?token%3D[redacted:keys]&x=[redacted:keys]",
+		"パスワードは8文字以上、10文字以下です。API_KEY：ab12cd34を使う":        "パスワードは8文字以上、10文字以下です。API_KEY：[redacted:keys]を使う",
+		// Mail.
+		"mail anna.b+x@example.co.jp, ｂ@c": "mail [redacted:mail], ｂ@c",
+		"連絡先：taro@example.jp まで":           "連絡先：[redacted:mail] まで",
+		"git@github.com:a/b.git pkg@1.2.3": "git@github.com:a/b.git pkg@1.2.3",
+		// Phones.
+		"電話03-1234-5678、携帯090-1234-5678":                         "電話[redacted:phone]、携帯[redacted:phone]",
+		"TEL：０３−１２３４−５６７８":                                       "TEL：[redacted:phone]",
+		"(03) 1234-5678 or 09012345678":                          "[redacted:phone] or [redacted:phone]",
+		"0120-123-456":                                           "[redacted:phone]",
+		"+81 90-1234-5678, +81-3-1234-5678":                      "[redacted:phone], [redacted:phone]",
+		"call (415) 555-2671 or +1 415-555-2671 or 415.555.2671": "call [redacted:phone] or [redacted:phone] or [redacted:phone]",
+		"on 2026-11-16 09:30, id 550e8400-0123-4567-8901-446655440000, v1.2.3, 192.168.100.200": "on 2026-11-16 09:30, id 550e8400-0123-4567-8901-446655440000, v1.2.3, 192.168.100.200",
+		// Cards.
+		"card 4111 1111 1111 1111 12/30":              "card [redacted:card] 12/30",
+		"4111-1111-1111-1112":                         "4111-1111-1111-1112",
+		"378282246310005 and 5555555555554444":        "[redacted:card] and [redacted:card]",
+		"カード４１１１−１１１１−１１１１−１１１１。":                     "カード[redacted:card]。",
+		"id 1234567890123456789, 4111111111111111000": "id 1234567890123456789, 4111111111111111000",
+		// Numbers of persons.
+		"マイナンバー 1234 5678 9018":                 "マイナンバー [redacted:id]",
+		"マイナンバー：123456789018、口座 123456789018":   "マイナンバー：[redacted:id]、口座 123456789018",
+		"1234-5678-9018, 1234-5678-9019":        "[redacted:id], 1234-5678-9019",
+		"account 123456789018, SSN 078-05-1120": "account 123456789018, SSN [redacted:id]",
+		// Addresses.
+		"〒100-0005 東京都千代田区丸の内1-9-1 ビル":             "[redacted:address] [redacted:address] ビル",
+		"神奈川県横浜市西区みなとみらい２丁目３番１号です":                 "[redacted:address]です",
+		"東京都千代田区は晴れ、100-0005 個":                    "東京都千代田区は晴れ、100-0005 個",
+		"at 350 Fifth Avenue, New York, NY 10118.": "at [redacted:address].",
+		"12 Monkeys is a film":                     "12 Monkeys is a film",
+		// Others.
+		"PRJ-12 and PRJ-x": "[redacted:custom] and PRJ-x",
+		"":                 "",
+	}
+	var were []string
+	var result struct{ Content []struct{ Text string } }
+	for was := range texts {
+		were = append(were, was)
+		result.Content = append(result.Content, struct{ Text string }{was})
+	}
+	raw, _ := json.Marshal(result)
+	b.answer = strings.ReplaceAll(strings.Replace(string(raw), "Content", "content", 1), `{"Text"`, `{"text"`)
+	if err := json.Unmarshal([]byte(b.call("anna", "crm__read", `{}`)), &result); err != nil {
+		t.Fatal(err)
+	}
+	for i, was := range were {
+		if got := result.Content[i].Text; got != texts[was] {
+			t.Errorf("%q\n gives %q\n want  %q", was, got, texts[was])
+		}
+	}
+}
+
+func TestRedactResults(t *testing.T) {
+	b := newBench(t)
+	b.use(t, "redact", "", template.Options{})
+	for name, c := range map[string]struct{ was, want string }{
+		"both forms, and the rest keeps its bytes": {
+			`{"structuredContent": {"id":1234567890123456789, "mail":"a@b.jp","list":[1.0,"090-1234-5678"]},"content":[{"type":"text","text":"{\"id\": 1234567890123456789, \"mail\":\"a@b.jp\"}"}],"x":1e2}`,
+			`{"structuredContent":{"id":1234567890123456789,"mail":"[redacted:mail]","list":[1.0,"[redacted:phone]"]},"content":[{"type":"text","text":"{\"id\": 1234567890123456789, \"mail\":\"[redacted:mail]\"}"}],"x":1e2}`,
+		},
+		"nothing to redact": {`{"content": [ {"type":"text","text":"ok \u3042"} ], "y": 1.50}`, `{"content": [ {"type":"text","text":"ok \u3042"} ], "y": 1.50}`},
+		"escapes in JSON belong to the text": {
+			text(`{"a":"x\nsk-abcdefghijklmnopqrstuv","b":"\u96fb\u8a7103-1234-5678"}`),
+			text(`{"a":"x\n[redacted:keys]","b":"電話[redacted:phone]"}`),
+		},
+		"a name tells that a value is secret": {
+			text(`[{"dbPassword":"correct horse","nextPageToken":"abc","api_key":"","n":null}]`),
+			text(`[{"dbPassword":"[redacted:keys]","nextPageToken":"abc","api_key":"","n":null}]`),
+		},
+		"a name tells what a number is": {
+			`{"content":[{"type":"text","text":"{\"card\" : 4111111111111111, \"id\": 4111111111111111222,\"my_number\":\"123456789018\",\"account\":\"123456789018\"}"}],"structuredContent":{"card":4111111111111111,"n":4}}`,
+			`{"content":[{"type":"text","text":"{\"card\" : \"[redacted:card]\", \"id\": 4111111111111111222,\"my_number\":\"[redacted:id]\",\"account\":\"123456789018\"}"}],"structuredContent":{"card":"[redacted:card]","n":4}}`,
+		},
+		"names are texts too":         {`{"content":[],"structuredContent":{"a@b.jp":{"n":1234567890123456789}}}`, `{"content":[],"structuredContent":{"[redacted:mail]":{"n":1234567890123456800}}}`},
+		"JSON in JSON":                {text(`{"body":"{\"k\":\"\\nsk-abcdefghijklmnopqrstuv\"}"}`), text(`{"body":"{\"k\":\"\\n[redacted:keys]\"}"}`)},
+		"what only looks like JSON":   {text(`[INFO] mail a@b.jp "x`), text(`[INFO] mail [redacted:mail] "x`)},
+		"JSON that is too deep":       {text(strings.Repeat("[", 5000) + `"a@b.jp"`), text(strings.Repeat("[", 5000) + `"[redacted:mail]"`)},
+		"errors of tools":             {`{"content":[{"type":"text","text":"bad key sk-abcdefghijklmnopqrstuv"}],"isError":true}`, `{"content":[{"type":"text","text":"bad key [redacted:keys]"}],"isError":true}`},
+		"images stay, resources not":  {`{"content":[{"type":"image","data":"YUBiLmpwYUBiLmpw","mimeType":"image/png"},{"type":"resource","resource":{"uri":"f:///a","text":"a@b.jp"}},null]}`, `{"content":[{"type":"image","data":"YUBiLmpwYUBiLmpw","mimeType":"image/png"},{"type":"resource","resource":{"uri":"f:///a","text":"[redacted:mail]"}},null]}`},
+		"an empty list":               {`{"content":[]}`, `{"content":[]}`},
+		"a NUL does not mix up texts": {`{"content":[],"structuredContent":["a\n\u0000\nb","c@d.jp"]}`, `{"content":[],"structuredContent":["a\n\u0000\nb","[redacted:mail]"]}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b.answer = c.was
+			if got := b.call("anna", "crm__read", ""); got != c.want {
+				t.Errorf("\n got %s\nwant %s", got, c.want)
+			}
+		})
+	}
+	b.fails = gateway.Errorf(gateway.CodeUnavailable, "server crm refused the token ghp_%s", strings.Repeat("a", 36))
+	if got := b.call("anna", "crm__read", ""); got != `{"content":[{"type":"text","text":"server crm refused the token [redacted:keys]"}],"isError":true}` {
+		t.Errorf("an error of the call: %s", got)
+	}
+	b.fails = gateway.Errorf(gateway.CodeUnavailable, "server crm is down")
+	if got := b.call("anna", "crm__read", ""); got != "unavailable: server crm is down" {
+		t.Errorf("an error without secrets: %s", got)
+	}
+}
+
+func TestRedactResourcesAndPrompts(t *testing.T) {
+	b := newBench(t)
+	b.use(t, "redact", "", template.Options{})
+	b.answer = `{"contents":[{"uri":"file:///a","text":"a@b.jp"},{"uri":"file:///b","blob":"YUBiLmpw"}]}`
+	if got := b.send(workflow.ResourcesRead, `{"uri":"file:///a"}`, "anna", "fs__a", `{}`); got != strings.Replace(b.answer, "a@b.jp", "[redacted:mail]", 1) {
+		t.Error(got)
+	}
+	b.answer = `{"description":"for a@b.jp","messages":[{"role":"user","content":{"type":"text","text":"a@b.jp"}}]}`
+	if got := b.send(workflow.PromptsGet, `{"name":"fs__a"}`, "anna", "fs__a", `{}`); got != strings.ReplaceAll(b.answer, "a@b.jp", "[redacted:mail]") {
+		t.Error(got)
+	}
+	b.fails = gateway.Errorf(gateway.CodeUnavailable, "server fs is down")
+	for _, method := range []string{workflow.ResourcesRead, workflow.PromptsGet} {
+		if got := b.send(method, `{"name":"fs__a","uri":"x"}`, "anna", "fs__a", `{}`); got != "unavailable: server fs is down" {
+			t.Errorf("%s: %s", method, got)
+		}
+	}
+}
+
+func TestRedactKinds(t *testing.T) {
+	b := newBench(t)
+	b.use(t, "redact", `{"kinds":["keys"]}`, template.Options{})
+	b.answer = text(`a@b.jp 03-1234-5678 sk-abcdefghijklmnopqrstuv`)
+	if got := textOf(t, b.call("anna", "crm__read", "")); got != "a@b.jp 03-1234-5678 [redacted:keys]" {
+		t.Error(got)
+	}
+}
+
+// The texts are those that a careless search needs quadratic time or much memory for. The
+// pool would end a script that takes too long, and the test itself has a time limit.
+func TestRedactLongTexts(t *testing.T) {
+	b := newBench(t)
+	b.use(t, "redact", `{}`, template.Options{})
+	for name, part := range map[string]string{
+		"mail": "aaaaaaaaaa", "domains": "a@a.a.a", "keys": "sk-", "begin": "-----BEGIN PRIVATE KEY-----", "digits": "0123456789", "groups": "4111 ", "wide": "０９０−",
+		"towns": "東京都千代田区", "names": "password=", "urls": "://a:", "json": `{"a":"b","c":[1,2]},`, "quotes": `"\"`, "spaces": " ", "kana": "あいうえお。",
+	} {
+		long := strings.Repeat(part, testkit.Count(1<<14, 1<<20)/len(part))
+		if name == "json" {
+			long = "[" + long + "0]"
+		}
+		b.answer = text(long + "\n---\nmail: z@example.jp")
+		got := textOf(t, b.call("anna", "crm__read", ""))
+		if !strings.HasSuffix(got, "---\nmail: [redacted:mail]") {
+			t.Errorf("%s: %.300s", name, got)
+		}
+	}
+}

@@ -1,0 +1,130 @@
+package template_test
+
+import (
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"genkan/internal/gateway"
+	"genkan/internal/workflow"
+	"genkan/internal/workflow/template"
+)
+
+// needs are the params without which a template cannot be used.
+var needs = map[string]string{
+	"deny-argument": `{"arguments":["a"],"allow":["b"]}`, "fields": `{"drop":["a"]}`, "fill-in": `{"argument":"a","value":1}`, "notify-failure": `{"url":"https://example.com/x"}`,
+}
+
+var some = workflow.Match{Servers: []string{"github"}}
+
+func TestEachTemplateCanBeEnabled(t *testing.T) {
+	b := newBench(t)
+	var ids []string
+	for _, tpl := range template.All() {
+		ids = append(ids, tpl.ID)
+		t.Run(tpl.ID, func(t *testing.T) {
+			definitions, err := template.Use(tpl.ID, json.RawMessage(needs[tpl.ID]), template.Options{Match: some})
+			if err != nil {
+				t.Fatal(err)
+			}
+			b.enable(t, definitions)
+			for _, d := range definitions {
+				if d.Enabled || d.Name != tpl.Title || d.Description != tpl.Description || !slices.Equal(d.Match.Servers, some.Servers) {
+					t.Errorf("%+v", d)
+				}
+				raw, err := json.Marshal(d)
+				if err != nil || regexp.MustCompile(`"\$(params|host|[a-z-]+\.js)`).Match(raw) {
+					t.Errorf("a reference is left, or %v: %s", err, raw)
+				}
+			}
+			made, err := template.Use(tpl.ID, json.RawMessage(needs[tpl.ID]), template.Options{ID: "mine", Name: "Mine", Match: some})
+			if err != nil || made[0].ID != "mine" || made[0].Name != "Mine" || len(made) == 2 && made[1].ID != "mine-list" {
+				t.Errorf("%v %+v", err, made)
+			}
+			if _, err := template.Use(tpl.ID, json.RawMessage(needs[tpl.ID]), template.Options{}); (err != nil) != tpl.NeedsMatch {
+				t.Errorf("without match: %v", err)
+			}
+		})
+	}
+	want := []string{"ask-first", "deny-argument", "deny-destructive", "fields", "fill-in", "hide-tools", "notify-failure", "redact", "select-only"}
+	if !slices.Equal(ids, want) {
+		t.Errorf("%v", ids)
+	}
+}
+
+// A form shows these texts.
+func TestTemplatesAreDescribedInBothLanguages(t *testing.T) {
+	type schema struct {
+		Properties map[string]struct{ Title, Description string }
+	}
+	for _, english := range template.All() {
+		japanese := english.Japanese()
+		var en, ja schema
+		for tpl, into := range map[*template.Template]*schema{&english: &en, &japanese: &ja} {
+			if err := json.Unmarshal(tpl.Params, into); err != nil {
+				t.Fatal(err)
+			}
+		}
+		texts := [][2]string{{english.Title, japanese.Title}, {english.Description, japanese.Description}}
+		for name, p := range en.Properties {
+			texts = append(texts, [2]string{p.Title, ja.Properties[name].Title}, [2]string{p.Description, ja.Properties[name].Description})
+		}
+		for _, pair := range texts {
+			if pair[0] == "" || pair[1] == "" || pair[0] == pair[1] && pair[0] != "URL" || strings.ContainsFunc(pair[0], func(r rune) bool { return r > 0x3000 }) {
+				t.Errorf("%s: %q", english.ID, pair)
+			}
+		}
+	}
+}
+
+func TestWrongParams(t *testing.T) {
+	for _, c := range []struct{ id, params, want string }{
+		{"redakt", `{}`, `there is no template "redakt"; there are ask-first, deny-argument,`},
+		{"redact", `{"kinds":"keys"}`, "kinds must be an array, is a string"},
+		{"redact", `{"kinds":["keys","names"]}`, `kinds.1 must be one of "keys", "mail", "phone", "card", "id", "address", is "names"`},
+		{"redact", `{"kind":["keys"]}`, "kind is unknown; did you mean kinds?"},
+		{"redact", `{"also":["(?=x)"]}`, "also.0 must be a regular expression without lookaround"},
+		{"redact", `{"also":["(?i)x"]}`, "also.0 must be a regular expression"},
+		{"redact", `{"also":["(x"]}`, "also.0 must be a regular expression"},
+		{"redact", `{"also":[""]}`, "also.0 must have at least 1 characters, has 0"},
+		{"redact", `[]`, "params must be an object, is an array"},
+		{"redact", `{`, "params are not JSON"},
+		{"deny-argument", `{}`, "arguments is required"},
+		{"deny-argument", `{"arguments":["a"]}`, "params need at least one of allow, deny, allowPattern, denyPattern"},
+		{"deny-argument", `{"arguments":[],"deny":["x"]}`, "arguments must have at least 1 entries, has 0"},
+		{"fill-in", `{"argument":"project_id"}`, "value is required"},
+		{"ask-first", `{"timeoutMs":5}`, "timeoutMs must be at least 1000, is 5"},
+		{"ask-first", `{"timeoutMs":1.5e9}`, "timeoutMs must be at most 86400000, is 1500000000"},
+		{"ask-first", `{"timeoutMs":2000.5}`, "timeoutMs must be an integer, is a number"},
+		{"notify-failure", `{"url":"ftp://x"}`, "url must be an http or https URL"},
+		{"notify-failure", `{"url":"https://u@evil/ x"}`, "url must be an http or https URL"},
+		{"notify-failure", `{"format":"xml"}`, "url is required"},
+		{"notify-failure", `{"format":"xml"}`, `format must be one of "json", "slack", "discord", is "xml"`},
+		{"hide-tools", `{}`, "the template hide-tools is for some calls only: say for which, by match.tools (such as github__merge_*)"},
+	} {
+		options := template.Options{Match: some}
+		if c.id == "hide-tools" {
+			options.Match = workflow.Match{}
+		}
+		made, err := template.Use(c.id, json.RawMessage(c.params), options)
+		if err == nil || made != nil || !strings.Contains(gateway.AsError(err).Text(), c.want) {
+			t.Errorf("%s %s: %v, want %s", c.id, c.params, err, c.want)
+		}
+	}
+	for _, pattern := range []string{`a(?:b)+\(?c`, `[(?]`, `^\\d+$`, `日本.*`} {
+		raw, _ := json.Marshal(map[string]any{"also": []string{pattern}})
+		if _, err := template.Use("redact", raw, template.Options{}); err != nil {
+			t.Errorf("%s: %v", pattern, err)
+		}
+	}
+}
+
+// What a user writes is never taken for a reference.
+func TestParamsStayAsTheyAreWritten(t *testing.T) {
+	made, err := template.Use("ask-first", json.RawMessage(`{"message":"$params.timeoutMs <b> \u3042"}`), template.Options{Match: some})
+	if err != nil || !strings.Contains(string(made[0].Nodes[1].Data), `"message": "$params.timeoutMs <b> \u3042", "timeoutMs": 300000`) {
+		t.Errorf("%v %s", err, made[0].Nodes[1].Data)
+	}
+}
