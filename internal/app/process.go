@@ -243,7 +243,7 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 	p.life, p.stop = context.WithCancel(context.Background())
 	p.registry = p.newRegistry()
 	p.openHistory()
-	if err := p.openWorkflows(ctx); err != nil {
+	if err := p.openWorkflows(ctx, cfg); err != nil {
 		return nil, errors.Join(err, p.store.Close())
 	}
 	p.api = api.New(api.Options{
@@ -263,6 +263,8 @@ func Open(ctx context.Context, opt Options) (*Process, error) {
 	p.beside.Go(func() { p.watch(p.life) })
 	p.beside.Go(func() { p.registry.Watch(p.life) })
 	p.beside.Go(func() { p.watchDatabase(p.life) })
+	p.followWorkflows(cfg)
+	p.beside.Go(func() { p.workflows.library.Watch(p.life, p.store.ChangeSequence) })
 	p.beside.Go(func() { p.watchSecrets(p.life) })
 	p.beside.Go(func() {
 		p.tokens.NoteUses(p.life, func(err error) { p.log.Warn("when tokens were used could not be written down", "error", err) })

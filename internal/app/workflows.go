@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"genkan/internal/config"
 	"genkan/internal/gateway"
 	"genkan/internal/registry"
 	"genkan/internal/script"
@@ -21,15 +22,19 @@ type workflows struct {
 	hooks, detached *script.Pool
 	engine          *workflow.Engine
 	library         *workflow.Library
-	traces          *workflow.Traces
-	desk            *workflow.Desk
+	// folder has the workflow files. unfollow ends watching it, at path.
+	folder   *workflow.Folder
+	path     string
+	unfollow func()
+	traces   *workflow.Traces
+	desk     *workflow.Desk
 }
 
 // keptTraces is how many calls have their traces kept.
 const keptTraces = 2000
 
 // openWorkflows makes the engine and gives it the workflows that are enabled.
-func (p *Process) openWorkflows(ctx context.Context) error {
+func (p *Process) openWorkflows(ctx context.Context, cfg *config.Config) error {
 	w := &p.workflows
 	w.hooks, w.detached = script.NewPool(script.Options{}), script.NewPool(script.Options{})
 	w.traces = workflow.NewTraces(keptTraces, p.redactJSON)
@@ -46,20 +51,37 @@ func (p *Process) openWorkflows(ctx context.Context) error {
 		},
 		Sink: w.traces, Log: p.log,
 	})
-	w.library = workflow.NewLibrary(p.store, w.engine, workflow.Environment{
+	w.folder = workflow.NewFolder(p.store, p.log)
+	w.library = workflow.NewLibrary(w.folder, w.engine, workflow.Environment{
 		Compile:  func(name, source string) (*script.Program, error) { return w.hooks.Compile(p.life, name, source) },
 		Variable: p.variable,
 	}, time.Now)
-	return p.loadWorkflows(ctx)
-}
-
-// loadWorkflows gives the engine the workflows that are enabled now.
-func (p *Process) loadWorkflows(ctx context.Context) error {
-	broken, err := p.workflows.library.Load(ctx)
+	// No call may pass before they are in force.
+	w.folder.Read(cfg.Workflows, func(d *workflow.Definition) []workflow.Problem { return w.library.Validate(ctx, d) })
+	broken, err := w.library.Load(ctx)
 	for id, problems := range broken {
 		p.log.Error("a workflow that is enabled cannot be run any more", "workflow", id, "error", workflow.Invalid(id, problems))
 	}
 	return err
+}
+
+// followWorkflows watches the folder of workflow files that a configuration names.
+func (p *Process) followWorkflows(cfg *config.Config) {
+	w := &p.workflows
+	if w.unfollow != nil {
+		if cfg.Workflows == w.path {
+			return
+		}
+		w.unfollow()
+	}
+	ctx, cancel := context.WithCancel(p.life)
+	ended := make(chan struct{})
+	w.path, w.unfollow = cfg.Workflows, func() { cancel(); <-ended }
+	p.beside.Go(func() {
+		defer close(ended)
+		w.folder.Watch(ctx, cfg.Workflows, w.library)
+		<-ctx.Done()
+	})
 }
 
 func (w *workflows) close() {

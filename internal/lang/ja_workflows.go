@@ -113,7 +113,6 @@ var jaWorkflows = map[string]string{
 	"the tests of workflow %q took longer than %s":                                                               "ワークフロー %q のテストに %s より長くかかりました",
 
 	// The folder of workflow files.
-	"%s, line %d: %s": "%s の %d 行目: %s",
 	"workflow %q is written in the file %s and can only be changed there":                       "ワークフロー %q はファイル %s に書かれており、そこでしか変更できません",
 	"the folder of workflows cannot be read: %s":                                                "ワークフローのフォルダーを読めません: %s",
 	"%s has a workflow with the id %q, too, and is the one that counts":                         "%s にも id が %q のワークフローがあり、そちらを使います",
