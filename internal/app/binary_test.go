@@ -37,6 +37,7 @@ func TestTheBinary(t *testing.T) {
 		"ends":                  testEnds,
 		"is joined":             testJoining,
 		"among its own servers": testGenkanAmongItsOwnServers,
+		"survives every hook":   testAttacks,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -121,4 +121,7 @@ var jaEdges = map[string]string{
 	"%s must be a whole number from %d to %d, is %s": "%s は %d から %d までの整数で指定してください（指定された値: %s）",
 	"%s must be true or false, is %q":                "%s には true か false を指定してください（指定された値: %q）",
 	"%s must be an object, is a string; give the JSON object itself, not a string that contains it": "%s はオブジェクトで指定してください（指定されたのは文字列です）。JSON を文字列にせず、オブジェクトをそのまま渡してください",
+	"the answer of %s has more than %d bytes":                                                       "%s の応答が %d バイトを超えています",
+	"The workflow %q asks before %s is called.":                                                     "ワークフロー %q は %s を呼び出す前に確認します。",
+	"Allow this call": "この呼び出しを許可する",
 }

@@ -29,4 +29,5 @@ var jaVault = map[string]string{
 	"No secrets are kept. `genkan secrets set NAME` keeps one.":                                           "保存されているシークレットはありません。`genkan secrets set NAME` で保存できます。",
 	"Servers of the configuration refer to it and will not start without it: %s.":                         "設定の次のサーバーが参照していて、これがないと起動しません: %s。",
 	"the name of a secret has 1 to %d letters, digits, '.', '_' and '-', and is neither \".\" nor \"..\"": "秘密の値の名前は、英数字と '.'、'_'、'-' からなる 1 文字以上 %d 文字以内です。「.」と「..」は使えません",
+	"there is no secret %s; `genkan secrets set %s` keeps one":                                            "シークレット %s はありません。`genkan secrets set %s` で保存できます",
 }
