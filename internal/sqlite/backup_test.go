@@ -14,6 +14,7 @@ import (
 
 	"genkan/internal/gateway"
 	"genkan/internal/kb"
+	"genkan/internal/workflow"
 )
 
 // A backup that is taken while others write has all that was written before it
@@ -134,5 +135,37 @@ func TestBackupRefuses(t *testing.T) {
 	}
 	if size, err := Backup(t.Context(), store.path, there, true, nil); err != nil || size < 4096 {
 		t.Errorf("replaced: %d, %v", size, err)
+	}
+}
+
+func TestBackupHasWorkflows(t *testing.T) {
+	t.Parallel()
+	store := newStore(t)
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for version := range 3 {
+		must(store.PutWorkflow(t.Context(), &workflow.Definition{ID: "w", Version: version + 1}))
+	}
+	must(store.RunWorkflow(t.Context(), "w", 2))
+	must(store.PutTest(t.Context(), "w", workflow.Test{ID: "t"}))
+	must(store.PutModule(t.Context(), workflow.Module{ID: "m", Version: 1}))
+	into := filepath.Join(t.TempDir(), "copy.db")
+	_, err := Backup(t.Context(), store.path, into, false, nil)
+	must(err)
+	restored := openStore(t, into)
+	w, err := restored.Workflow(t.Context(), "w", 0)
+	must(err)
+	versions, err := restored.Versions(t.Context(), "w")
+	must(err)
+	tests, err := restored.Tests(t.Context(), "w")
+	must(err)
+	modules, err := restored.Modules(t.Context())
+	must(err)
+	if w.Version != 3 || w.Running != 2 || len(versions) != 3 || len(tests) != 1 || len(modules) != 1 {
+		t.Errorf("%+v, %d versions, %v, %v", w, len(versions), tests, modules)
 	}
 }

@@ -33,6 +33,7 @@ func workflowTests() map[string]func(*testing.T, Stores) {
 		"WorkflowTests":    testWorkflowTests,
 		"WorkflowsAtOnce":  testWorkflowsAtOnce,
 		"HookModules":      testHookModules,
+		"Libraries":        testLibraries,
 	}
 }
 
@@ -186,7 +187,7 @@ func testWorkflowVersions(t *testing.T, s Stores) {
 	for version := 1; version <= many; version++ {
 		putWorkflow(t, s, newWorkflow(t, "w", version, strconv.Itoa(version)))
 	}
-	large := newWorkflow(t, "w", many+1, strings.Repeat("日本語", 1<<18))
+	large := newWorkflow(t, "w", many+1, strings.Repeat("日本語", 1<<15))
 	putWorkflow(t, s, large)
 	wantWorkflows(t, s.Another(t), []int{0}, large)
 	all, err := s.Workflows.Versions(t.Context(), "w")
@@ -264,6 +265,29 @@ func testWorkflowsAtOnce(t *testing.T, one Stores) {
 	must(t, err)
 	if won.Load() != rounds || modules.Load() != rounds || len(all) != rounds {
 		t.Errorf("%d and %d versions were made, %d are there, want %d", won.Load(), modules.Load(), len(all), rounds)
+	}
+}
+
+// testLibraries is the port in use: of two processes that save a change of the same
+// version, one does, and the other is told.
+func testLibraries(t *testing.T, one Stores) {
+	library := func(s Stores) *workflow.Library {
+		return workflow.NewLibrary(s.Workflows, workflow.NewEngine(workflow.Options{}), workflow.Environment{}, instant)
+	}
+	here, there := library(one), library(one.Another(t))
+	for base := range rounds {
+		results := make(chan error, 2)
+		for _, l := range []*workflow.Library{here, there} {
+			go func() {
+				_, err := l.Save(t.Context(), workflow.Definition{ID: "w"}, base)
+				results <- err
+			}()
+		}
+		a, b := <-results, <-results
+		if (a == nil) == (b == nil) {
+			t.Fatalf("both or none: %v, %v", a, b)
+		}
+		wantCode(t, errors.Join(a, b), gateway.CodeConflict)
 	}
 }
 

@@ -12,6 +12,10 @@
 // ask for is done by host.go. What a script returns is compared with what it got, and
 // only the difference is taken over (splice.go).
 //
+// A Library changes workflows in a Store: it keeps drafts, enables versions, and runs the
+// tests that are kept with a workflow (tests.go). A Folder is a Store that adds the
+// workflows in files (folder.go).
+//
 // Invariants:
 //
 //   - A call is sent at most once, whatever a workflow does.

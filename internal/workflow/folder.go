@@ -87,10 +87,7 @@ func NewFolder(store Store, log *slog.Logger) *Folder { return &Folder{Store: st
 // problem, the last content without one stays in force. Read reports whether the
 // workflows have changed.
 func (f *Folder) Read(path string, validate func(d *Definition) []Problem) (changed bool) {
-	if rest, ok := strings.CutPrefix(path, "~"); ok {
-		home, _ := os.UserHomeDir()
-		path = filepath.Join(home, rest)
-	}
+	path = withHome(path)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if path != f.path {
@@ -100,7 +97,10 @@ func (f *Folder) Read(path string, validate func(d *Definition) []Problem) (chan
 	if path == "" {
 		return changed
 	}
-	former := f.problems
+	told := map[string]bool{}
+	for _, p := range f.problems {
+		told[p.Text().String()] = true
+	}
 	f.problems = nil
 	files, err := f.readAll(validate)
 	if err == nil {
@@ -127,7 +127,7 @@ func (f *Folder) Read(path string, validate func(d *Definition) []Problem) (chan
 	changed = changed || len(byID) != len(f.byID)
 	f.byID = byID
 	for _, p := range f.problems {
-		if !slices.ContainsFunc(former, func(o FileProblem) bool { return o.Text().String() == p.Text().String() }) {
+		if !told[p.Text().String()] {
 			f.log.Warn("a workflow file is not used as it is", "file", p.File, "line", p.Line, "reason", p.Reason.String())
 		}
 	}
@@ -144,20 +144,26 @@ func (f *Folder) Problems() []FileProblem {
 // Watch reads the folder again when something in it changes, and has the library load its
 // workflows. It returns when ctx ends.
 func (f *Folder) Watch(ctx context.Context, path string, l *Library) {
+	path = withHome(path)
+	quiet := time.NewTimer(time.Hour)
+	quiet.Stop()
+	defer quiet.Stop()
+	unloaded := false
 	read := func() {
-		if f.Read(path, func(d *Definition) []Problem { return l.Validate(ctx, d) }) {
-			if _, err := l.Load(ctx); err != nil {
-				f.log.Error("changed workflow files are not used; the former ones stay in force", "error", err)
-			}
+		changed := f.Read(path, func(d *Definition) []Problem { return l.Validate(ctx, d) })
+		if !changed && !unloaded {
+			return
+		}
+		_, err := l.Load(ctx)
+		if unloaded = err != nil; unloaded && ctx.Err() == nil {
+			f.log.Error("changed workflow files are not used yet; the former ones stay in force", "error", err)
+			quiet.Reset(settleMost)
 		}
 	}
-	read()
 	if path == "" {
+		read()
 		return
 	}
-	f.mu.Lock()
-	path = f.path // without ~
-	f.mu.Unlock()
 	watcher, err := fsnotify.NewWatcher()
 	if err == nil {
 		defer func() { _ = watcher.Close() }()
@@ -165,14 +171,11 @@ func (f *Folder) Watch(ctx context.Context, path string, l *Library) {
 		err = watcher.Add(filepath.Dir(path))
 		_ = watcher.Add(path)
 	}
+	read()
 	if err != nil {
 		f.log.Warn("the folder of workflows is not watched for changes; use SIGHUP", "error", err)
 		return
 	}
-	read() // what has changed since the first time
-	quiet := time.NewTimer(time.Hour)
-	quiet.Stop()
-	defer quiet.Stop()
 	var first time.Time
 	for {
 		select {
@@ -181,9 +184,12 @@ func (f *Folder) Watch(ctx context.Context, path string, l *Library) {
 				return
 			}
 			name := filepath.Clean(e.Name)
-			if name == path {
+			switch {
+			case e.Op == fsnotify.Chmod:
+				continue
+			case name == path:
 				_ = watcher.Add(path)
-			} else if filepath.Dir(name) != path {
+			case filepath.Dir(name) != path:
 				continue
 			}
 			if first.IsZero() {
@@ -203,6 +209,18 @@ func (f *Folder) Watch(ctx context.Context, path string, l *Library) {
 			return
 		}
 	}
+}
+
+func withHome(path string) string {
+	rest, ok := strings.CutPrefix(path, "~")
+	switch {
+	case path == "":
+		return ""
+	case !ok:
+		return filepath.Clean(path)
+	}
+	home, _ := os.UserHomeDir()
+	return filepath.Join(home, rest)
 }
 
 // readAll reads the files. What is no regular file in the folder, also behind a link, is
@@ -315,8 +333,12 @@ func (w *workflowFile) take(path string, raw []byte, validate func(d *Definition
 		}
 	}
 	d.Version = max(d.Version, 1)
-	if problems := validate(d); d.Enabled && len(problems) > 0 {
-		w.problem = &FileProblem{path, lineOfNode(raw, problems[0].Node), gateway.Text{Format: "%s", Values: []any{gateway.AsError(Invalid(d.ID, problems))}}}
+	var problems []Problem
+	if d.Enabled {
+		problems = validate(d)
+	}
+	if len(problems) > 0 {
+		w.problem = &FileProblem{path, lineOfNode(raw, problems[0].Node), reasonOf(Invalid(d.ID, problems))}
 		if w.good != nil {
 			return
 		}
