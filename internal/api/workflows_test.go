@@ -232,10 +232,8 @@ func TestTracesOfACall(t *testing.T) {
 func TestApprovals(t *testing.T) {
 	t.Parallel()
 	d := openDoor(t, nil)
-	ask := strings.Replace(hooked("w", ""), `"type":"hook"`, `"type":"approve"`, 1)
-	ask = strings.Replace(ask, `{"hook":{"blocking":true,"script":""}}`, `{"message":"May it?"}`, 1)
 	d.speak(t, []spoken{
-		{method: "PUT", path: "/v1/workflows/w", body: ask, status: 200, has: []string{`"problems":[]`}},
+		{method: "PUT", path: "/v1/workflows/w", body: asking("w"), status: 200, has: []string{`"problems":[]`}},
 		{method: "POST", path: "/v1/workflows/w/enable", body: `{}`, status: 200},
 		{method: "GET", path: "/v1/approvals", status: 200, has: []string{`{"approvals":[]}`}},
 		{method: "POST", path: "/v1/approvals/none", body: `{"decision":"approve"}`, status: 404, has: []string{"no approval \\\"none\\\" is pending"}},
@@ -259,4 +257,58 @@ func TestApprovals(t *testing.T) {
 		d.send("POST", "/v1/approvals/"+one.ID, `{"decision":"`+decision+`"}`).want(t, 200, nil, nil)
 		(<-answered).want(t, want.status, want.has, nil)
 	}
+}
+
+// What is secret is neither in a replay, nor in a trace, nor in an approval.
+func TestWorkflowsShowNoSecrets(t *testing.T) {
+	t.Parallel()
+	const secret = "sup3r-canary-value-9471" //nolint:gosec // of the test
+	d := openDoor(t, nil)
+	d.send("PUT", "/v1/secrets/KEY", `{"value":"`+secret+`"}`).want(t, 200, nil, nil)
+	d.waitReady()
+	script := `const args = ctx.request.params.arguments; console.log("it is " + args.text); args.text = args.text + "!"; args.password = "open-sesame-1";`
+	throws := script + ` throw new Error("with " + args.text)`
+	leaks := []string{secret, "open-sesame-1"}
+	see := func(what string, got answer, has ...string) {
+		t.Helper()
+		t.Run(what, func(t *testing.T) {
+			t.Helper()
+			got.want(t, 200, has, leaks)
+		})
+	}
+	d.send("POST", "/v1/tools/call", echo(secret).body).want(t, 200, nil, nil)
+	last := func() string {
+		var list client.CallList
+		if err := json.Unmarshal([]byte(d.send("GET", "/v1/calls", "").body), &list); err != nil || len(list.Calls) == 0 {
+			t.Fatalf("%v, %d calls", err, len(list.Calls))
+		}
+		return list.Calls[0].ID
+	}
+	call := last()
+	for name, text := range map[string]string{"that throws": throws, "that does not": script} {
+		see("replay of a hook "+name, d.send("POST", "/v1/workflows/w/replay", `{"call":"`+call+`","definition":`+hooked("w", text)+`}`), `"matched":true`, "redacted")
+	}
+	d.send("PUT", "/v1/workflows/w", hooked("w", throws)).want(t, 200, nil, nil)
+	d.send("POST", "/v1/workflows/w/enable", `{}`).want(t, 200, nil, nil)
+	d.send("POST", "/v1/tools/call", echo(secret).body).want(t, 403, nil, nil)
+	see("trace", d.send("GET", "/v1/calls/"+last(), ""), `"workflows":[`, "redacted")
+	d.send("DELETE", "/v1/workflows/w", "").want(t, 200, nil, nil)
+
+	d.send("PUT", "/v1/workflows/ask", asking("ask")).want(t, 200, nil, nil)
+	d.send("POST", "/v1/workflows/ask/enable", `{}`).want(t, 200, nil, nil)
+	answered := make(chan answer, 1)
+	go func() { answered <- d.send("POST", "/v1/tools/call", echo(secret).body) }()
+	var list client.ApprovalList
+	testkit.Eventually(t, func() bool {
+		return json.Unmarshal([]byte(d.send("GET", "/v1/approvals", "").body), &list) == nil && len(list.Approvals) == 1
+	}, "nobody is asked")
+	see("approval", d.send("GET", "/v1/approvals", ""), "redacted")
+	d.send("POST", "/v1/approvals/"+list.Approvals[0].ID, `{"decision":"deny"}`).want(t, 200, nil, nil)
+	(<-answered).want(t, 403, nil, leaks)
+}
+
+// asking is hooked with a person in place of the script.
+func asking(id string) string {
+	ask := strings.Replace(hooked(id, ""), `"type":"hook"`, `"type":"approve"`, 1)
+	return strings.Replace(ask, `{"hook":{"blocking":true,"script":""}}`, `{"message":"May it?"}`, 1)
 }
