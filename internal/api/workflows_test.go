@@ -193,11 +193,12 @@ func TestReplayAndBacktest(t *testing.T) {
 		replay(two, `,"definition":{"id":"w"}`).answered(400, "no start node"),
 		replay(two, `,"definition":{"id":"w","workflowType":"tools/list"}`).answered(400, "mode shadow"),
 		{method: "POST", path: "/v1/workflows/w/backtest", body: `{}`, status: 200, has: []string{
-			`"calls":3,"denied":1,"changed":1,"failed":0,"unchanged":1,"asked":0,"unmatched":1,"skipped":2,"cut":1,`,
+			`"calls":3,"denied":1,"changed":1,"failed":0,"incomplete":0,"unchanged":1,"asked":0,"unmatched":1,"skipped":2,"cut":1,`,
 			`"examples":[{"call":"` + secret + `","outcome":"denied"},{"call":"` + two + `","outcome":"changed"}]`,
 		}},
 		{method: "POST", path: "/v1/workflows/w/backtest", body: `{"last":4` + draft + `}`, status: 200, has: []string{`"calls":1,"denied":0,"changed":1,`}},
 		{method: "POST", path: "/v1/workflows/w/backtest", body: `{"definition":` + hooked("w", `throw 1`) + `}`, status: 200, has: []string{`"failed":3`}},
+		{method: "POST", path: "/v1/workflows/w/backtest", body: `{"definition":` + hooked("w", `await call("fault__pid", {})`) + `}`, status: 200, has: []string{`"failed":0,"incomplete":3`}},
 		{method: "POST", path: "/v1/workflows/w/backtest", body: `{"since":"0s"}`, status: 200, has: []string{`"calls":0`}},
 		{method: "POST", path: "/v1/workflows/w/backtest", body: `{"last":100001}`, status: 400, has: []string{`"field":"last"`}},
 		{method: "POST", path: "/v1/workflows/w/backtest", body: `{"since":"yesterday"}`, status: 400, has: []string{`"field":"since"`}},

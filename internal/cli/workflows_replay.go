@@ -194,6 +194,9 @@ func (c *command) showBacktest(id, again string, done client.BacktestResult) {
 		c.table(rows)
 		fmt.Fprintln(c.std.Err, c.say("`genkan workflows replay %s --call %s` shows what happens to one.", again, done.Examples[0].Call))
 	}
+	if done.Incomplete > 0 {
+		fmt.Fprintln(c.std.Err, c.say("Calls for which a script needs another call or a request: %d. What becomes of them is not known, because nothing is sent.", done.Incomplete))
+	}
 	if done.Unmatched > 0 {
 		fmt.Fprintln(c.std.Err, c.say("Calls that the workflow is not for: %d.", done.Unmatched))
 	}

@@ -133,4 +133,5 @@ var jaWorkflowDoors = map[string]string{
 	"workflow %q has no version %d; its newest is %d": "ワークフロー %q にバージョン %d はありません。最新は %d です",
 	"workflow %q is for lists of tools, which the call history does not keep, so it cannot be replayed; mode shadow tries it on live lists": "ワークフロー %q はツールの一覧のためのものです。一覧は呼び出しの履歴に残らないため、再現できません。mode を shadow にすると実際の一覧で試せます",
 	"yes": "はい",
+	"Calls for which a script needs another call or a request: %d. What becomes of them is not known, because nothing is sent.": "スクリプトが別の呼び出しや通信を必要とする呼び出し: %d 件。何も送信しないため、結果はわかりません。",
 }
