@@ -33,10 +33,10 @@ const mostShown = 2000
 
 // askPerson asks whether a call may be made.
 func (p *Process) askPerson(ctx context.Context, q workflow.Question) (workflow.Decision, error) {
-	say := p.language().Sprintf
+	language := p.language()
 	message := q.Message
 	if message == "" {
-		message = say("The workflow %q asks before %s is called.", q.Workflow, q.Call.Tool.Exposed)
+		message = language.Sprintf("The workflow %q asks before %s is called.", q.Workflow, q.Call.Tool.Exposed)
 	}
 	arguments, cut := gateway.Cut(string(p.redactJSON(q.Arguments)), mostShown)
 	if cut > 0 {
@@ -46,7 +46,7 @@ func (p *Process) askPerson(ctx context.Context, q workflow.Question) (workflow.
 		"message": message + "\n" + q.Call.Tool.Exposed + " " + arguments,
 		"requestedSchema": map[string]any{
 			"type": "object", "required": []string{"allow"},
-			"properties": map[string]any{"allow": map[string]any{"type": "boolean", "title": say("Allow this call")}},
+			"properties": map[string]any{"allow": map[string]any{"type": "boolean", "title": language.Sprintf("Allow this call")}},
 		},
 	})
 	if err != nil {

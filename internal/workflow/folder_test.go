@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -317,9 +318,22 @@ func TestFolderIsWatched(t *testing.T) {
 		f.write(t, "w.json", denying("w", reason+", written", ""))
 		becomes(reason + ", written")
 	}
+	// A folder that is never left alone is read all the same.
+	busy, stop := context.WithCancel(ctx)
+	var writer sync.WaitGroup
+	writer.Go(func() {
+		for busy.Err() == nil {
+			_ = os.WriteFile(filepath.Join(f.path, "noise"), nil, 0o600)
+			time.Sleep(settle / 20)
+		}
+	})
+	f.write(t, "w.json", denying("w", "in the noise", ""))
+	becomes("in the noise")
+	stop()
+	writer.Wait()
 	f.write(t, "w.json", "{")
 	testkit.Eventually(t, func() bool { return len(f.folder.Problems()) == 1 }, "a problem")
-	becomes("two, written")
+	becomes("in the noise")
 	f.write(t, "new", denying("w", "three", ""))
 	if err := os.Rename(filepath.Join(f.path, "new"), filepath.Join(f.path, "w.json")); err != nil {
 		t.Fatal(err)
