@@ -16,11 +16,15 @@ import (
 
 	"genkan/internal/app"
 	"genkan/internal/clients"
+	"genkan/internal/script"
 	"genkan/internal/sqlite"
 	"genkan/internal/testkit"
 )
 
-func TestMain(m *testing.M) { testkit.Main(m) }
+func TestMain(m *testing.M) {
+	script.Main() // does not return in a worker
+	testkit.Main(m)
+}
 
 // door is a running house with the fault server behind it.
 type door struct {

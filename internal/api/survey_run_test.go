@@ -91,6 +91,7 @@ func (s *surveyor) restore(tb testing.TB, d door) {
 	for _, tool := range disabled.Tools {
 		s.as("the admin", wire{method: "POST", target: "/v1/tools/" + tool.Name + "/enable"})
 	}
+	s.restoreWorkflows(tb)
 	s.names["items"] = nil
 	for _, title := range []string{"word", "two words", "言葉"} {
 		got, _ := s.as("the admin", wire{
@@ -102,6 +103,19 @@ func (s *surveyor) restore(tb testing.TB, d door) {
 			tb.Fatalf("an item: %s", got.body)
 		}
 		s.names["items"] = append(s.names["items"], made.Ref())
+	}
+}
+
+// restoreWorkflows puts back the workflows, their tests and hook modules.
+func (s *surveyor) restoreWorkflows(tb testing.TB) {
+	tb.Helper()
+	s.names["workflows"], s.names["hook-modules"] = []string{"word", "two-words"}, []string{"shared"}
+	got, _ := s.as("the admin", wire{
+		method: "POST", target: "/v1/workflows/import", header: http.Header{"Content-Type": {"application/json"}},
+		body: []byte(`{"workflows":[` + hooked("word", "") + `,` + hooked("two-words", "return") + `],"hookModules":[{"id":"shared","script":"return"}]}`),
+	})
+	if got.status != http.StatusOK {
+		tb.Fatalf("workflows: %s", got.body)
 	}
 }
 

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
@@ -253,7 +254,7 @@ func parseDefinition(raw []byte) (*workflow.Definition, error) {
 	if err != nil {
 		return nil, err
 	}
-	if jsonrpc.TypeOf(raw) != "object" {
+	if jsonrpc.TypeOf(bytes.TrimSpace(raw)) != "object" {
 		return nil, invalid("the body is not what was expected: %s", gateway.Textf("it must be an object"))
 	}
 	if err := jsonrpc.CheckUnique(raw); err != nil {
@@ -473,7 +474,7 @@ func (a *API) importWorkflows(w http.ResponseWriter, r *http.Request, _ gateway.
 		return
 	}
 	in := client.WorkflowExport{Workflows: []json.RawMessage{body}}
-	if jsonrpc.TypeOf(body) == "object" && (jsonrpc.Lookup(body, "workflows") != nil || jsonrpc.Lookup(body, "hookModules") != nil) {
+	if json.Valid(body) && (jsonrpc.Lookup(body, "workflows") != nil || jsonrpc.Lookup(body, "hookModules") != nil) {
 		in = client.WorkflowExport{}
 		if status, wrong := decode(body, &in); wrong != nil {
 			a.refuseBody(w, status, wrong)

@@ -264,6 +264,7 @@ func (a *API) backtest(r *http.Request, id gateway.Identity, in client.BacktestR
 	}
 	out.Calls, out.Unmatched = done.Calls-done.Unmatched, done.Unmatched
 	out.Denied, out.Changed, out.Failed, out.Unchanged, out.Asked = done.Denied, done.Changed, done.Failed, done.Unchanged, done.Asked
+	out.Incomplete = done.Incomplete
 	out.BytesBefore, out.BytesAfter = done.BytesBefore, done.BytesAfter
 	out.P50Millis, out.P95Millis = inMillis(done.P50), inMillis(done.P95)
 	for _, kind := range []string{workflow.KindDenied, workflow.KindFailed, workflow.KindChanged} {

@@ -55,16 +55,19 @@ func (c *command) listApprovals(list client.ApprovalList, now time.Time) {
 }
 
 func (c *command) decide(use, short, decision string, done func(id string) string) *cobra.Command {
-	return &cobra.Command{
+	return c.jsonFlag(&cobra.Command{
 		Use: use, Short: short, Args: arguments(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.withRemote(cmd.Context(), func(remote *client.Client) error {
 				if err := remote.Decide(cmd.Context(), args[0], decision); err != nil {
 					return err
 				}
+				if c.asJSON {
+					return c.json(client.Done{Success: true})
+				}
 				fmt.Fprintln(c.std.Err, done(gateway.Printable(args[0])))
 				return nil
 			})
 		},
-	}
+	})
 }

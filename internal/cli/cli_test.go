@@ -22,10 +22,12 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"genkan/internal/api/client"
 	"genkan/internal/app"
 	"genkan/internal/bridge"
 	"genkan/internal/clients"
 	"genkan/internal/gateway"
+	"genkan/internal/script"
 	"genkan/internal/testkit"
 	"genkan/internal/testkit/authserver"
 	"genkan/internal/testkit/fault"
@@ -46,7 +48,10 @@ var programs = map[string]func(){
 	"faultserver":   func() { os.Exit(fault.Main(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) },
 }
 
-func TestMain(m *testing.M) { testscript.Main(m, programs) }
+func TestMain(m *testing.M) {
+	script.Main() // does not return in a worker
+	testscript.Main(m, programs)
+}
 
 // withoutRaceDetector returns a directory with the programs, built without the
 // race detector. A command takes six times as long with it, and the scripts run
@@ -111,6 +116,15 @@ func TestScripts(t *testing.T) {
 			// address DATA VARIABLE: has the host:port that genkan listens on.
 			"address": func(ts *testscript.TestScript, _ bool, args []string) {
 				ts.Setenv(args[1], listensOn(ts.MkAbs(args[0])))
+			},
+			// asked DATA VARIABLE: waits until a call waits for a person, and has the ID
+			// of its approval.
+			"asked": func(ts *testscript.TestScript, _ bool, args []string) {
+				var list client.ApprovalList
+				until(ts, "nobody is asked", func() bool {
+					return json.Unmarshal([]byte(get(ts, ts.MkAbs(args[0]), "/v1/approvals")), &list) == nil && len(list.Approvals) == 1
+				})
+				ts.Setenv(args[1], list.Approvals[0].ID)
 			},
 			// squat DATA ADDRESS: another program listens on the address of a genkan
 			// that was killed, and answers everybody.

@@ -292,18 +292,21 @@ func (c *command) workflowDisable() *cobra.Command {
 }
 
 func (c *command) workflowDelete() *cobra.Command {
-	return &cobra.Command{
+	return c.jsonFlag(&cobra.Command{
 		Use: "delete ID", Aliases: []string{"remove"}, Short: c.say("Delete a workflow with all its versions"), Args: arguments(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.withRemote(cmd.Context(), func(remote *client.Client) error {
 				if err := remote.DeleteWorkflow(cmd.Context(), args[0]); err != nil {
 					return err
 				}
+				if c.asJSON {
+					return c.json(client.Done{Success: true})
+				}
 				fmt.Fprintln(c.std.Err, c.say("Workflow %s is deleted, with all its versions.", gateway.Printable(args[0])))
 				return nil
 			})
 		},
-	}
+	})
 }
 
 func (c *command) workflowVersions() *cobra.Command {
@@ -353,7 +356,7 @@ enabled.`),
 
 func (c *command) workflowExport() *cobra.Command {
 	var version int
-	cmd := &cobra.Command{
+	cmd := c.jsonFlag(&cobra.Command{
 		Use: "export [ID]", Short: c.say("Print the definition of a workflow, or all workflows and hook modules"), Args: arguments(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return c.withRemote(cmd.Context(), func(remote *client.Client) error {
@@ -374,7 +377,7 @@ func (c *command) workflowExport() *cobra.Command {
 				return c.json(one)
 			})
 		},
-	}
+	})
 	c.versionFlag(cmd, &version)
 	return cmd
 }

@@ -152,7 +152,11 @@ definition in a file in place of the stored one. It takes a minute at most.`),
 				if c.asJSON {
 					return c.json(done)
 				}
-				c.showBacktest(args[0], done)
+				again := args[0]
+				if draft != "" {
+					again += " --draft " + commandLine([]string{draft})
+				}
+				c.showBacktest(args[0], again, done)
 				return nil
 			})
 		},
@@ -165,8 +169,9 @@ definition in a file in place of the stored one. It takes a minute at most.`),
 	return cmd
 }
 
-// showBacktest prints what a workflow makes of past calls.
-func (c *command) showBacktest(id string, done client.BacktestResult) {
+// showBacktest prints what a workflow makes of past calls. again are the arguments with
+// which one of them is replayed.
+func (c *command) showBacktest(id, again string, done client.BacktestResult) {
 	id = gateway.Printable(id)
 	if done.Calls == 0 {
 		fmt.Fprintln(c.std.Out, c.say("Workflow %s is for none of the calls that could be tried.", id))
@@ -187,7 +192,10 @@ func (c *command) showBacktest(id string, done client.BacktestResult) {
 		}
 		fmt.Fprintln(c.std.Out)
 		c.table(rows)
-		fmt.Fprintln(c.std.Err, c.say("`genkan workflows replay %s --call %s` shows what happens to one.", id, done.Examples[0].Call))
+		fmt.Fprintln(c.std.Err, c.say("`genkan workflows replay %s --call %s` shows what happens to one.", again, done.Examples[0].Call))
+	}
+	if done.Incomplete > 0 {
+		fmt.Fprintln(c.std.Err, c.say("Calls for which a script needs another call or a request: %d. What becomes of them is not known, because nothing is sent.", done.Incomplete))
 	}
 	if done.Unmatched > 0 {
 		fmt.Fprintln(c.std.Err, c.say("Calls that the workflow is not for: %d.", done.Unmatched))

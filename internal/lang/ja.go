@@ -19,6 +19,7 @@ var japanese = []map[string]string{
 	jaN8N,
 	jaServers,
 	jaWorkflows,
+	jaWorkflowDoors,
 	jaSignIn, jaVault, jaImport,
 	jaStores, jaRegistry, jaDeclared, jaLearned, jaEmbed, jaPlugins, jaKnowledge, jaUpkeep, jaTools,
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 	"slices"
+	"strings"
 	"time"
 
 	"genkan/internal/gateway"
@@ -61,6 +62,9 @@ type Backtest struct {
 	// Unmatched are calls that the workflow is not for.
 	Unmatched                          int
 	Denied, Changed, Failed, Unchanged int
+	// Incomplete are calls on which a script needed what a replay does not do: it called
+	// a tool, or fetched something.
+	Incomplete int
 	// Asked is for how many calls a person would have been asked. They are counted as
 	// if the person had agreed.
 	Asked int
@@ -118,6 +122,8 @@ func (b *Backtest) add(one Replayed, past Past) {
 	case t.Outcome == OutcomeDenied:
 		kind = KindDenied
 		b.Denied++
+	case t.Outcome != OutcomeOK && slices.ContainsFunc(t.Steps, func(s Step) bool { return strings.Contains(s.Error, errSkipped.Error()) && s.Status == StatusError }):
+		b.Incomplete++
 	case t.Outcome == OutcomeFailed || t.Outcome == OutcomePassed:
 		kind = KindFailed
 		b.Failed++

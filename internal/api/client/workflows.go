@@ -136,10 +136,11 @@ type BacktestRequest struct {
 
 // BacktestResult counts what a workflow makes of calls.
 type BacktestResult struct {
-	Calls       int               `json:"calls" doc:"Calls that the workflow was run on: denied, changed, failed and unchanged."`
+	Calls       int               `json:"calls" doc:"Calls that the workflow was run on: denied, changed, failed, incomplete and unchanged."`
 	Denied      int               `json:"denied"`
 	Changed     int               `json:"changed" doc:"The call, its answer or both."`
 	Failed      int               `json:"failed" doc:"The workflow failed."`
+	Incomplete  int               `json:"incomplete" doc:"A script called a tool or fetched something, which a backtest does not do, so what becomes of the call is not known."`
 	Unchanged   int               `json:"unchanged"`
 	Asked       int               `json:"asked" doc:"For how many a person would have been asked. They count as if the person had agreed."`
 	Unmatched   int               `json:"unmatched" doc:"Calls that the workflow is not for."`

@@ -1,0 +1,315 @@
+package api_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"genkan/internal/api/client"
+	"genkan/internal/testkit"
+)
+
+// hooked is a definition for fault__echo with a blocking hook before the call.
+func hooked(id, script string) string {
+	hook, _ := json.Marshal(map[string]any{"hook": map[string]any{"script": script, "blocking": true}})
+	return fmt.Sprintf(`{"id":%q,"name":"The %s","workflowType":"tools/call","match":{"tools":["fault__echo"]},
+		"nodes":[{"id":"start","type":"start"},{"id":"hook","type":"hook","data":%s,"position":{"x":1}},{"id":"call","type":"mcp-call"},{"id":"end","type":"end"}],
+		"edges":[{"source":"start","target":"hook"},{"source":"hook","target":"call"},{"source":"call","target":"end"}]}`, id, id, hook)
+}
+
+// spoken sends a list of requests: method, path, body, and what the answer must have
+// after its status.
+type spoken struct {
+	method, path, body string
+	headers            []string
+	status             int
+	has, hasNot        []string
+}
+
+func (d door) speak(t *testing.T, conversation []spoken) {
+	t.Helper()
+	for i, s := range conversation {
+		got := d.send(s.method, s.path, s.body, s.headers...)
+		t.Run(fmt.Sprintf("%d %s %s", i+1, s.method, s.path), func(t *testing.T) {
+			t.Helper()
+			got.want(t, s.status, s.has, s.hasNot)
+		})
+	}
+}
+
+func echo(text string) spoken {
+	return spoken{method: "POST", path: "/v1/tools/call", body: `{"name":"fault__echo","parameters":{"text":"` + text + `"}}`}
+}
+
+func (s spoken) answered(status int, has ...string) spoken {
+	s.status, s.has = status, has
+	return s
+}
+
+// A workflow from its first draft to its end.
+func TestWorkflows(t *testing.T) {
+	t.Parallel()
+	d := openDoor(t, nil)
+	deny, upper := hooked("w", `return {action: "deny", reason: "not today"}`), hooked("w", `ctx.request.params.arguments.text += "!"`)
+	d.speak(t, []spoken{
+		{method: "GET", path: "/v1/workflows", status: 200, has: []string{`{"workflows":[]}`}},
+		{method: "GET", path: "/v1/workflows/w", status: 404, has: []string{"there is no workflow \\\"w\\\"; `genkan workflows` lists them"}},
+		{method: "PUT", path: "/v1/workflows/w", body: deny, status: 200, has: []string{`"version":1`, `"enabled":false`, `"problems":[]`, `"position":{"x":1}`, `"source":"database"`, `"mode":"enforce"`}},
+		echo("a").answered(200),
+		{method: "POST", path: "/v1/workflows/w/enable", body: `{}`, status: 200, has: []string{`"enabled":true`, `"runningVersion":1`}},
+		echo("a").answered(403, "not today"),
+		// A change names what it was made to.
+		{method: "PUT", path: "/v1/workflows/w", body: upper, status: 409, has: []string{"exists already, with version 1", "?base=1"}},
+		{method: "PUT", path: "/v1/workflows/w?base=7", body: upper, status: 409, has: []string{"its version is 1, and this change was made to version 7"}},
+		{method: "PUT", path: "/v1/workflows/w", body: upper, headers: []string{"If-Match", `"x"`}, status: 400, has: []string{"If-Match must be the number of a version"}},
+		{method: "PUT", path: "/v1/workflows/w", body: upper, headers: []string{"If-Match", `"1"`}, status: 200, has: []string{`"version":2`, `"runningVersion":1`, `"newestVersion":2`}},
+		{method: "PUT", path: "/v1/workflows/other", body: upper, status: 400, has: []string{`the body is about \"w\", but the path about \"other\"`}},
+		echo("a").answered(403),
+		{method: "POST", path: "/v1/workflows/w/enable", body: `{"version":9}`, status: 404, has: []string{`workflow \"w\" has no version 9; its newest is 2`}},
+		{method: "POST", path: "/v1/workflows/w/enable", body: `{}`, status: 200, has: []string{`"runningVersion":2`}},
+		echo("a").answered(200, `"text":"a!"`),
+		{method: "GET", path: "/v1/workflows/w?version=1", status: 200, has: []string{`not today`, `"version":1`, `"newestVersion":2`}},
+		{method: "GET", path: "/v1/workflows/w/versions", status: 200, has: []string{`{"versions":[{"version":2,`, `"running":true},{"version":1,`}},
+		{method: "GET", path: "/v1/workflows/w/stats", status: 200, has: []string{`{"node":"hook","runs":3,"errors":0,"p50Millis":`}},
+		{method: "POST", path: "/v1/workflows/w/rollback", body: `{"version":1}`, status: 200, has: []string{`"runningVersion":3`, `"newestVersion":3`}},
+		{method: "POST", path: "/v1/workflows/w/rollback", body: `{}`, status: 400, has: []string{`"field":"version"`}},
+		echo("a").answered(403, "not today"),
+		{method: "POST", path: "/v1/workflows/w/disable", status: 200, has: []string{`"enabled":false`}, hasNot: []string{"runningVersion"}},
+		{method: "POST", path: "/v1/workflows/w/disable", status: 200},
+		echo("a").answered(200, `"text":"a"`),
+		{method: "DELETE", path: "/v1/workflows/w", status: 200, has: []string{`"success":true`}},
+		{method: "DELETE", path: "/v1/workflows/w", status: 404},
+		{method: "POST", path: "/v1/workflows/w/disable", status: 404},
+		// What is wrong is said with its node and place, and a draft may be wrong.
+		{method: "POST", path: "/v1/workflows/validate", body: deny, status: 200, has: []string{`{"valid":true,"problems":[]}`}},
+		{method: "POST", path: "/v1/workflows/validate", body: hooked("x", "\n  let a = ;"), status: 200, has: []string{`"valid":false`, `{"node":"hook","reason":"`, `"line":2,"column":11}`}},
+		{method: "POST", path: "/v1/workflows/validate", body: `[]`, status: 400, has: []string{"this is not a workflow"}},
+		{method: "POST", path: "/v1/workflows/validate", body: `null`, status: 400},
+		{method: "POST", path: "/v1/workflows/validate", body: `{"id":"a","id":"b"}`, status: 400, has: []string{"stands twice"}},
+		{method: "PUT", path: "/v1/workflows/x", body: `{"name":"half"}`, status: 200, has: []string{`"id":"x"`, `"reason":"the workflow has no start node"`}},
+		{method: "POST", path: "/v1/workflows/x/enable", body: `{"force":true}`, status: 400, has: []string{"cannot be enabled", "no start node"}},
+		{method: "GET", path: "/v1/workflows", status: 200, has: []string{`"problemCount":2`}},
+		{method: "PUT", path: "/v1/workflows/a@b", body: `{}`, status: 400, has: []string{"cannot be an id"}},
+		{method: "PUT", path: "/v1/workflows/import", body: `{}`, status: 405},
+	})
+	got := d.send("GET", "/v1/workflows", "", "Authorization", "Bearer "+d.newToken())
+	got.want(t, 403, []string{"this needs the admin token"}, nil)
+}
+
+// Tests that are kept with a workflow guard it.
+func TestWorkflowTests(t *testing.T) {
+	t.Parallel()
+	d := openDoor(t, nil)
+	test := `{"name":"it shouts","call":{"params":{"name":"fault__echo","arguments":{"text":"a"}}},"expect":{"outcome":"ok","arguments":{"text":"A"}}}`
+	d.speak(t, []spoken{
+		{method: "PUT", path: "/v1/workflows/w", body: hooked("w", ""), status: 200},
+		{method: "GET", path: "/v1/workflows/w/tests", status: 200, has: []string{`{"tests":[]}`}},
+		{method: "PUT", path: "/v1/workflows/w/tests/shouts", body: test, status: 200, has: []string{`"id":"shouts","name":"it shouts"`}},
+		{method: "PUT", path: "/v1/workflows/w/tests/other", body: `{"id":"shouts","call":{"params":{}},"expect":{}}`, status: 400},
+		{method: "PUT", path: "/v1/workflows/w/tests/other", body: `{"call":{},"expect":{}}`, status: 400, has: []string{"call.params"}},
+		{method: "PUT", path: "/v1/workflows/none/tests/other", body: test, status: 404, has: []string{"there is no workflow"}},
+		{method: "POST", path: "/v1/workflows/w/tests", body: `{}`, status: 200, has: []string{`"passed":0,"failed":1`, `{"what":"arguments","want":{"text":"A"},"got":{"text":"a"}}`, `"trace":{`}},
+		{method: "POST", path: "/v1/workflows/w/enable", body: `{}`, status: 409, has: []string{"fails the tests shouts"}},
+		{method: "POST", path: "/v1/workflows/w/enable", body: `{"force":true}`, status: 200, has: []string{`"enabled":true`}},
+		{method: "PUT", path: "/v1/workflows/w?base=1", body: hooked("w", `ctx.request.params.arguments.text = "A"`), status: 200},
+		{method: "POST", path: "/v1/workflows/w/tests", body: `{"version":1}`, status: 200, has: []string{`"failed":1`}},
+		{method: "POST", path: "/v1/workflows/w/tests", body: `{}`, status: 200, has: []string{`"passed":1,"failed":0`}},
+		{method: "POST", path: "/v1/workflows/w/enable", body: `{}`, status: 200, has: []string{`"runningVersion":2`}},
+		{method: "DELETE", path: "/v1/workflows/w/tests/shouts", status: 200},
+		{method: "DELETE", path: "/v1/workflows/w/tests/shouts", status: 404},
+	})
+}
+
+// Exports come back as drafts, once.
+func TestWorkflowExchange(t *testing.T) {
+	t.Parallel()
+	d := openDoor(t, nil)
+	d.speak(t, []spoken{
+		{method: "PUT", path: "/v1/hook-modules/shared", body: `{"script":"ctx.request.params.arguments.text = params.text","description":"says it"}`, status: 200, has: []string{`"version":1`, `"workflows":[]`}},
+		{method: "PUT", path: "/v1/hook-modules/shared", body: `{"script":"return"}`, status: 409, has: []string{"?base=1"}},
+		{method: "PUT", path: "/v1/hook-modules/shared?base=1", body: `{"script":"let ="}`, status: 400, has: []string{"cannot be compiled"}},
+		{method: "PUT", path: "/v1/hook-modules/shared?base=1", body: `{}`, status: 400, has: []string{`"field":"script"`}},
+		{method: "PUT", path: "/v1/workflows/w", body: strings.Replace(hooked("w", ""), `"script":""`, `"module":"shared","params":{"text":"hi"}`, 1), status: 200, has: []string{`"problems":[]`}},
+		{method: "POST", path: "/v1/workflows/w/enable", body: `{}`, status: 200},
+		echo("a").answered(200, `"text":"hi"`),
+		{method: "GET", path: "/v1/hook-modules", status: 200, has: []string{`"id":"shared"`, `"workflows":["w"]`}, hasNot: []string{`"script"`}},
+		{method: "GET", path: "/v1/hook-modules/shared?version=2", status: 404, has: []string{"has no version 2; its newest is 1"}},
+		{method: "DELETE", path: "/v1/hook-modules/shared", status: 409, has: []string{"is used by w"}},
+		{method: "GET", path: "/v1/workflows/w/export", status: 200, has: []string{`{"id":"w",`, `"enabled":true`, `"version":1`}},
+	})
+	all := d.send("GET", "/v1/workflows/export", "")
+	all.want(t, 200, []string{`"workflows":[{"id":"w"`, `"hookModules":[{"id":"shared"`}, nil)
+	d.speak(t, []spoken{
+		{method: "POST", path: "/v1/workflows/import", body: all.body, status: 200, has: []string{`{"id":"w","version":1,"status":"unchanged","problemCount":0}`, `"hookModules":[{"id":"shared","version":1,"status":"unchanged"`}},
+		{method: "DELETE", path: "/v1/workflows/w", status: 200},
+		{method: "DELETE", path: "/v1/hook-modules/shared", status: 200},
+		{method: "DELETE", path: "/v1/hook-modules/shared", status: 404},
+		{method: "POST", path: "/v1/workflows/import", body: all.body, status: 200, has: []string{`{"id":"w","version":1,"status":"added","problemCount":0}`}},
+		{method: "GET", path: "/v1/workflows/w", status: 200, has: []string{`"enabled":false`}},
+		{method: "POST", path: "/v1/workflows/import", body: hooked("w", "return"), status: 200, has: []string{`{"id":"w","version":2,"status":"changed","problemCount":0}`}},
+		{method: "POST", path: "/v1/workflows/import", body: hooked("import", ""), status: 400, has: []string{`\"import\" cannot be the id of a workflow`}},
+		{method: "POST", path: "/v1/workflows/import", body: `{"workflows":[1]}`, status: 400},
+		{method: "POST", path: "/v1/workflows/import", body: `{"workflows":[],"more":1}`, status: 400},
+	})
+}
+
+// A workflow is tried on calls of the history, and nothing is sent.
+func TestReplayAndBacktest(t *testing.T) {
+	t.Parallel()
+	d := openDoor(t, nil)
+	for _, text := range []string{"one", "two", "secret", strings.Repeat("long", 20_000)} {
+		d.send("POST", "/v1/tools/call", `{"name":"fault__echo","parameters":{"text":"`+text+`"}}`)
+	}
+	d.send("POST", "/v1/tools/call", `{"name":"fault__pid"}`)
+	d.send("POST", "/v1/tools/call", `{"name":"fault__nothing"}`)
+	var list client.CallList
+	if err := json.Unmarshal([]byte(d.send("GET", "/v1/calls", "").body), &list); err != nil || len(list.Calls) != 6 {
+		t.Fatalf("%v, %d calls", err, len(list.Calls))
+	}
+	nothing, pid, long, secret, two := list.Calls[0].ID, list.Calls[1].ID, list.Calls[2].ID, list.Calls[3].ID, list.Calls[4].ID
+	script := `
+		const args = ctx.request.params.arguments;
+		console.log("saw " + args.text);
+		if (args.text === "secret") return {action: "deny", reason: "it is secret"};
+		if (args.text === "two") args.text = "2";`
+	replay := func(call, rest string) spoken {
+		return spoken{method: "POST", path: "/v1/workflows/w/replay", body: `{"call":"` + call + `"` + rest + `}`}
+	}
+	draft := `,"definition":` + hooked("w", `ctx.request.params.arguments.text = "draft"`)
+	d.speak(t, []spoken{
+		replay(two, "").answered(404, "there is no workflow"),
+		replay(two, draft).answered(200, `"value":"draft"`),
+		{method: "PUT", path: "/v1/workflows/w", body: hooked("w", script), status: 200},
+		replay(two, "").answered(200, `"matched":true`, `"outcome":"ok","changed":true,"sent":true`, `"patch":[{"op":"replace","path":"/request/params/arguments/text","value":"2"}]`, `{"level":"log","text":"saw two"}`, `"result":{`),
+		replay(secret, "").answered(200, `"outcome":"denied"`, `"sent":false`, "refused this call: it is secret"),
+		replay(pid, "").answered(200, `"matched":false`),
+		replay(long, "").answered(409, "it is too long, and only its beginning is kept"),
+		replay(nothing, "").answered(409, "it did not reach a server"),
+		replay("AAAAAA-1", "").answered(404, "there is no call AAAAAA-1"),
+		replay("", "").answered(400, `"field":"call"`),
+		replay(two, `,"version":1,"definition":{}`).answered(400, "either definition or version"),
+		replay(two, `,"version":-1`).answered(400, `"field":"version"`),
+		replay(two, `,"definition":{"id":"w"}`).answered(400, "no start node"),
+		replay(two, `,"definition":{"id":"w","workflowType":"tools/list"}`).answered(400, "mode shadow"),
+		{method: "POST", path: "/v1/workflows/w/backtest", body: `{}`, status: 200, has: []string{
+			`"calls":3,"denied":1,"changed":1,"failed":0,"incomplete":0,"unchanged":1,"asked":0,"unmatched":1,"skipped":2,"cut":1,`,
+			`"examples":[{"call":"` + secret + `","outcome":"denied"},{"call":"` + two + `","outcome":"changed"}]`,
+		}},
+		{method: "POST", path: "/v1/workflows/w/backtest", body: `{"last":4` + draft + `}`, status: 200, has: []string{`"calls":1,"denied":0,"changed":1,`}},
+		{method: "POST", path: "/v1/workflows/w/backtest", body: `{"definition":` + hooked("w", `throw 1`) + `}`, status: 200, has: []string{`"failed":3`}},
+		{method: "POST", path: "/v1/workflows/w/backtest", body: `{"definition":` + hooked("w", `await call("fault__pid", {})`) + `}`, status: 200, has: []string{`"failed":0,"incomplete":3`}},
+		{method: "POST", path: "/v1/workflows/w/backtest", body: `{"since":"0s"}`, status: 200, has: []string{`"calls":0`}},
+		{method: "POST", path: "/v1/workflows/w/backtest", body: `{"last":100001}`, status: 400, has: []string{`"field":"last"`}},
+		{method: "POST", path: "/v1/workflows/w/backtest", body: `{"since":"yesterday"}`, status: 400, has: []string{`"field":"since"`}},
+		// Nothing was sent, and no figures were counted.
+		{method: "GET", path: "/v1/workflows/w/stats", status: 200, has: []string{`{"nodes":[]}`}},
+	})
+	if err := json.Unmarshal([]byte(d.send("GET", "/v1/calls", "").body), &list); err != nil || len(list.Calls) != 6 {
+		t.Errorf("%v, %d calls", err, len(list.Calls))
+	}
+}
+
+// A call shows what workflows did to it, to administrators.
+func TestTracesOfACall(t *testing.T) {
+	t.Parallel()
+	d := openDoor(t, nil)
+	token := d.newToken()
+	d.speak(t, []spoken{
+		{method: "PUT", path: "/v1/workflows/w", body: hooked("w", `console.log("hello"); ctx.request.params.arguments.text = "b"`), status: 200},
+		{method: "POST", path: "/v1/workflows/w/enable", body: `{}`, status: 200},
+		{method: "POST", path: "/v1/tools/call", body: `{"name":"fault__echo","parameters":{"text":"a"}}`, headers: []string{"Authorization", "Bearer " + token}, status: 200, has: []string{`"text":"b"`}},
+	})
+	var list client.CallList
+	if err := json.Unmarshal([]byte(d.send("GET", "/v1/calls", "").body), &list); err != nil || len(list.Calls) != 1 {
+		t.Fatalf("%v, %d calls", err, len(list.Calls))
+	}
+	path := "/v1/calls/" + list.Calls[0].ID
+	d.send("GET", path, "").want(t, 200, []string{`"workflows":[{"workflow":"w","version":1,"mode":"enforce"`, `"text":"hello"`, `"value":"b"`}, nil)
+	d.send("GET", path, "", "Authorization", "Bearer "+token).want(t, 200, nil, []string{"workflows"})
+}
+
+// A person decides about a call that waits.
+func TestApprovals(t *testing.T) {
+	t.Parallel()
+	d := openDoor(t, nil)
+	d.speak(t, []spoken{
+		{method: "PUT", path: "/v1/workflows/w", body: asking("w"), status: 200, has: []string{`"problems":[]`}},
+		{method: "POST", path: "/v1/workflows/w/enable", body: `{}`, status: 200},
+		{method: "GET", path: "/v1/approvals", status: 200, has: []string{`{"approvals":[]}`}},
+		{method: "POST", path: "/v1/approvals/none", body: `{"decision":"approve"}`, status: 404, has: []string{"no approval \\\"none\\\" is pending"}},
+		{method: "POST", path: "/v1/approvals/none", body: `{"decision":"maybe"}`, status: 400, has: []string{"approve or deny"}},
+	})
+	for decision, want := range map[string]spoken{
+		"approve": echo("").answered(200, `"text":"please"`),
+		"deny":    echo("").answered(403, "the person who was asked said no"),
+	} {
+		answered := make(chan answer, 1)
+		go func() { answered <- d.send("POST", "/v1/tools/call", echo("please").body) }()
+		var list client.ApprovalList
+		testkit.Eventually(t, func() bool {
+			return json.Unmarshal([]byte(d.send("GET", "/v1/approvals", "").body), &list) == nil && len(list.Approvals) == 1
+		}, "nobody is asked")
+		one := list.Approvals[0]
+		if one.Workflow != "w" || one.Node != "hook" || one.Tool != "fault__echo" || one.Server != "fault" || one.Client != "admin" ||
+			one.Message != "May it?" || one.Arguments != `{"text":"please"}` || one.Hash == "" || !one.ExpiresAt.After(one.AskedAt) {
+			t.Errorf("%+v", one)
+		}
+		d.send("POST", "/v1/approvals/"+one.ID, `{"decision":"`+decision+`"}`).want(t, 200, nil, nil)
+		(<-answered).want(t, want.status, want.has, nil)
+	}
+}
+
+// What is secret is neither in a replay, nor in a trace, nor in an approval.
+func TestWorkflowsShowNoSecrets(t *testing.T) {
+	t.Parallel()
+	const secret = "sup3r-canary-value-9471" //nolint:gosec // of the test
+	d := openDoor(t, nil)
+	d.send("PUT", "/v1/secrets/KEY", `{"value":"`+secret+`"}`).want(t, 200, nil, nil)
+	d.waitReady()
+	script := `const args = ctx.request.params.arguments; console.log("it is " + args.text); args.text = args.text + "!"; args.password = "open-sesame-1";`
+	throws := script + ` throw new Error("with " + args.text)`
+	leaks := []string{secret, "open-sesame-1"}
+	see := func(what string, got answer, has ...string) {
+		t.Helper()
+		t.Run(what, func(t *testing.T) {
+			t.Helper()
+			got.want(t, 200, has, leaks)
+		})
+	}
+	d.send("POST", "/v1/tools/call", echo(secret).body).want(t, 200, nil, nil)
+	last := func() string {
+		var list client.CallList
+		if err := json.Unmarshal([]byte(d.send("GET", "/v1/calls", "").body), &list); err != nil || len(list.Calls) == 0 {
+			t.Fatalf("%v, %d calls", err, len(list.Calls))
+		}
+		return list.Calls[0].ID
+	}
+	call := last()
+	for name, text := range map[string]string{"that throws": throws, "that does not": script} {
+		see("replay of a hook "+name, d.send("POST", "/v1/workflows/w/replay", `{"call":"`+call+`","definition":`+hooked("w", text)+`}`), `"matched":true`, "redacted")
+	}
+	d.send("PUT", "/v1/workflows/w", hooked("w", throws)).want(t, 200, nil, nil)
+	d.send("POST", "/v1/workflows/w/enable", `{}`).want(t, 200, nil, nil)
+	d.send("POST", "/v1/tools/call", echo(secret).body).want(t, 403, nil, nil)
+	see("trace", d.send("GET", "/v1/calls/"+last(), ""), `"workflows":[`, "redacted")
+	d.send("DELETE", "/v1/workflows/w", "").want(t, 200, nil, nil)
+
+	d.send("PUT", "/v1/workflows/ask", asking("ask")).want(t, 200, nil, nil)
+	d.send("POST", "/v1/workflows/ask/enable", `{}`).want(t, 200, nil, nil)
+	answered := make(chan answer, 1)
+	go func() { answered <- d.send("POST", "/v1/tools/call", echo(secret).body) }()
+	var list client.ApprovalList
+	testkit.Eventually(t, func() bool {
+		return json.Unmarshal([]byte(d.send("GET", "/v1/approvals", "").body), &list) == nil && len(list.Approvals) == 1
+	}, "nobody is asked")
+	see("approval", d.send("GET", "/v1/approvals", ""), "redacted")
+	d.send("POST", "/v1/approvals/"+list.Approvals[0].ID, `{"decision":"deny"}`).want(t, 200, nil, nil)
+	(<-answered).want(t, 403, nil, leaks)
+}
+
+// asking is hooked with a person in place of the script.
+func asking(id string) string {
+	ask := strings.Replace(hooked(id, ""), `"type":"hook"`, `"type":"approve"`, 1)
+	return strings.Replace(ask, `{"hook":{"blocking":true,"script":""}}`, `{"message":"May it?"}`, 1)
+}

@@ -1,0 +1,179 @@
+package workflow
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"genkan/internal/gateway"
+	"genkan/internal/script"
+)
+
+func question(b *bench, timeout time.Duration) Question {
+	return Question{Call: b.newCall("merge", `{}`), Workflow: "w", Node: "ask", Message: "Merge?", Arguments: []byte(`{"key":"hunter2"}`), Hash: "h", Timeout: timeout}
+}
+
+// An approval ends with a decision, with its time, or with its call.
+func TestDesk(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, Options{})
+	synctest.Test(t, func(t *testing.T) {
+		var opened, closed []string
+		d := NewDesk(DeskOptions{
+			Redact: func(raw []byte) []byte { return bytes.ReplaceAll(raw, []byte("hunter2"), []byte("***")) },
+			Opened: func(a Approval) { opened = append(opened, a.Arguments) },
+			Closed: func(_ Approval, decision *Decision) {
+				how := "nobody"
+				if decision != nil {
+					how = decision.By + " " + strconv.FormatBool(decision.Granted)
+				}
+				closed = append(closed, how)
+			},
+		})
+		type end struct {
+			decision Decision
+			err      error
+		}
+		ask := func(ctx context.Context) chan end {
+			done := make(chan end, 1)
+			go func() {
+				decision, err := d.Ask(ctx, question(b, time.Minute))
+				done <- end{decision, err}
+			}()
+			synctest.Wait()
+			return done
+		}
+		for _, granted := range []bool{true, false} {
+			done := ask(t.Context())
+			one := d.List()[0]
+			if one.Workflow != "w" || one.Client != "anna" || one.Tool != "github__merge" || one.Server != "github" || one.ExpiresAt.Sub(one.Asked) != time.Minute {
+				t.Errorf("%+v", one)
+			}
+			if err := d.Decide(t.Context(), one.ID, "boss", granted); err != nil {
+				t.Error(err)
+			}
+			wantError(t, d.Decide(t.Context(), one.ID, "boss", !granted), gateway.CodeNotFound, "is pending: it was decided")
+			if got := <-done; got.err != nil || got.decision.Granted != granted || got.decision.By != "boss" {
+				t.Errorf("%+v", got)
+			}
+		}
+		late := errors.New("too late")
+		ctx, cancel := context.WithTimeoutCause(t.Context(), time.Minute, late)
+		defer cancel()
+		if got := <-ask(ctx); !errors.Is(got.err, late) || got.decision.Granted {
+			t.Errorf("%+v", got)
+		}
+		synctest.Wait()
+		if len(d.List()) != 0 || strings.Join(closed, ", ") != "boss true, boss false, nobody" || strings.Join(opened, "") != strings.Repeat(`{"key":"***"}`, 3) {
+			t.Errorf("%v, %q, %q", d.List(), opened, closed)
+		}
+	})
+}
+
+// No more than so many calls wait for people.
+func TestAFullDesk(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, Options{})
+	synctest.Test(t, func(t *testing.T) {
+		d := NewDesk(DeskOptions{Most: 2})
+		ctx, cancel := context.WithCancel(t.Context())
+		for range 2 {
+			go func() { _, _ = d.Ask(ctx, question(b, time.Hour)) }()
+		}
+		synctest.Wait()
+		_, err := d.Ask(ctx, question(b, time.Hour))
+		wantError(t, err, gateway.CodeLimited, "2 calls wait for a person already")
+		cancel()
+		synctest.Wait()
+		if len(d.List()) != 0 {
+			t.Errorf("%v", d.List())
+		}
+	})
+}
+
+// Traces are kept for the last calls, and shown without secrets.
+func TestTraces(t *testing.T) {
+	t.Parallel()
+	s := NewTraces(2, func(raw []byte) []byte {
+		if bytes.HasPrefix(raw, []byte(`{"password":`)) {
+			return []byte(`{"password":"***"}`)
+		}
+		return bytes.ReplaceAll(raw, []byte("hunter2"), []byte("***"))
+	})
+	for _, call := range []string{"1", "2", "2", "3", ""} {
+		s.Trace(Trace{Call: call, Workflow: "w", Steps: []Step{{
+			Error: "it is hunter2", Console: []script.Line{{Text: "hunter2"}},
+			Patch: []Op{{"add", "/request/params/arguments/a", []byte(`"hunter2"`)}, {"add", "/request/params/arguments/password", []byte(`"x"`)}, {Op: "remove", Path: "/b"}},
+		}}})
+	}
+	if s.Of("1") != nil || s.Of("") != nil || len(s.Of("2")) != 2 || len(s.Of("3")) != 1 {
+		t.Errorf("%d, %d, %d", len(s.Of("1")), len(s.Of("2")), len(s.Of("3")))
+	}
+	step := s.Of("3")[0].Steps[0]
+	if got := step.Error + step.Console[0].Text + string(step.PatchJSON()); got != `it is ******[{"op":"add","path":"/request/params/arguments/a","value":"***"},{"op":"add","path":"/request/params/arguments/password","value":"***"},{"op":"remove","path":"/b"}]` {
+		t.Error(got)
+	}
+	if kept := s.calls["3"][0].Steps[0]; kept.Error != "it is hunter2" || string(kept.Patch[0].Value) != `"hunter2"` {
+		t.Errorf("what is kept was changed: %+v", kept)
+	}
+}
+
+// A backtest counts what becomes of calls, and sends none.
+func TestBacktest(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, Options{})
+	d := flow("w", `start → hook → approve → mcp → end
+		hook: const q = context.request.params.arguments.q; if (q === 'no') return {action: 'deny'}; if (q === 'x') throw 1; if (q === 'c') context.request.params.arguments.q = 'd'`)
+	d.Match = Match{Tools: []string{"github__do"}, When: `request.params.arguments.q != "skip"`}
+	w, problems := Compile(d, testing_)
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	past := func(id int, tool, q string) Past {
+		call := b.newCall(tool, `{"q":"`+q+`"}`)
+		call.RequestID = strconv.Itoa(id)
+		return Past{call, &gateway.Result{Raw: []byte(`{"content":[]}`)}}
+	}
+	all := []Past{past(1, "do", "no"), past(2, "do", "x"), past(3, "do", "c"), past(4, "do", "a"), past(5, "do", "skip"), past(6, "other", "no")}
+	seq := func(fails error) func(func(Past, error) bool) {
+		return func(yield func(Past, error) bool) {
+			for _, one := range all {
+				if !yield(one, nil) {
+					return
+				}
+			}
+			if fails != nil {
+				yield(Past{}, fails)
+			}
+		}
+	}
+	got, err := b.Backtest(t.Context(), w, seq(nil))
+	if err != nil || got.Calls != 6 || got.Unmatched != 2 || got.Denied != 1 || got.Failed != 1 || got.Changed != 1 || got.Unchanged != 1 || got.Asked != 2 {
+		t.Errorf("%+v, %v", got, err)
+	}
+	if got.BytesBefore != 28 || got.BytesAfter != 28 || got.P50 <= 0 || got.P95 < got.P50 {
+		t.Errorf("%+v", got)
+	}
+	for kind, id := range map[string]string{KindDenied: "1", KindFailed: "2", KindChanged: "3"} {
+		if strings.Join(got.Examples[kind], " ") != id {
+			t.Errorf("%s: %v", kind, got.Examples[kind])
+		}
+	}
+	if len(b.server.sent) != 0 || len(b.Stats("w")) != 0 {
+		t.Errorf("sent %v, counted %v", b.server.sent, b.Stats("w"))
+	}
+	broken := errors.New("the disk is gone")
+	if _, err := b.Backtest(t.Context(), w, seq(broken)); !errors.Is(err, broken) {
+		t.Errorf("%v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if got, err := b.Backtest(ctx, w, seq(nil)); err != nil || got.Calls != 0 {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
