@@ -173,9 +173,7 @@ func (l *labels) line(n *node) string {
 	}
 	switch v[0] {
 	case '{':
-		count := 0
-		_ = jsonrpc.Members(v, func(_, _ []byte) bool { count++; return true })
-		return gateway.Textf("%s object of %d keys, %s", pointer, count, size(len(v))).In(l.translate)
+		return gateway.Textf("%s object of %d keys, %s", pointer, memberCount(v), size(len(v))).In(l.translate)
 	case '[':
 		return gateway.Textf("%s array of %d items, %s", pointer, itemCount(v), size(len(v))).In(l.translate)
 	case '"':
@@ -187,6 +185,11 @@ func (l *labels) line(n *node) string {
 
 func itemCount(array []byte) (count int) {
 	_ = jsonrpc.Elements(array, func([]byte) bool { count++; return true })
+	return count
+}
+
+func memberCount(object []byte) (count int) {
+	_ = jsonrpc.Members(object, func(_, _ []byte) bool { count++; return true })
 	return count
 }
 

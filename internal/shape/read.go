@@ -218,7 +218,7 @@ func (c *collector) outline(l *labels, s slice) (slice, error) {
 	} else {
 		outline, target := l.outlineJSON(c.tooLarge, next.pointer, min(c.room, mostOutline))
 		s.data = []byte(outline)
-		next.pointer = target.pointer
+		next.pointer, next.limit = target.pointer, pageOf(target.value)
 	}
 	s.count, s.next = 0, &next
 	s.note = gateway.Textf("The first one is too large for an answer, so this is its outline. Skip it with offset %d, or read it with the next call.", c.r.offset+1)

@@ -385,11 +385,17 @@ func dataOf(p *part) string {
 // pageTokens is about how many tokens the call reads that an outline proposes.
 const pageTokens = 2000
 
-// pageOf returns how many items of an array make a page.
+// pageOf returns how many items of an array or members of an object make a page; 0 for
+// another value.
 func pageOf(value []byte) int {
-	if value[0] != '[' {
+	n := 0
+	switch value[0] {
+	case '[':
+		n = itemCount(value)
+	case '{':
+		n = memberCount(value)
+	default:
 		return 0
 	}
-	n := itemCount(value)
 	return max(1, pageTokens*n/max(tokens.Estimate(value), 1))
 }

@@ -301,6 +301,37 @@ func TestStructuredContentIsOutlinedByItsKeys(t *testing.T) {
 	}
 }
 
+// What an outline proposes is a page, also of an object and of what an outline found in it.
+func TestProposedCallsReadAPage(t *testing.T) {
+	t.Parallel()
+	h := open(t, shape.Budgets{})
+	keys := map[string]int{}
+	for i := range 20_000 {
+		keys[fmt.Sprintf("key %d", i)] = i
+	}
+	wide, _ := json.Marshal(keys)
+	for name, text := range map[string]string{
+		"object": string(wide), "array": rows(5000), "in an object": `{"a":1,"list":` + rows(5000) + `}`, "in arrays": `[[` + rows(5000) + `,2],3]`,
+	} {
+		args := propose(t, texts(t, h.pass(t, callOf("anna"), textResult(text)))[0])
+		for range 3 {
+			result, err := h.read(t, "anna", args)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all := texts(t, result)
+			if n := tokens.Count([]byte(all[0])); n > 4000 {
+				t.Errorf("%s: %v reads %d tokens", name, args, n)
+			}
+			var about guidance
+			if err := json.Unmarshal([]byte(all[1]), &about); err != nil {
+				t.Fatal(err)
+			}
+			args = propose(t, about.Guidance)
+		}
+	}
+}
+
 func compact(t *testing.T, text string) string {
 	t.Helper()
 	var b bytes.Buffer
