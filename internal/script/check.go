@@ -82,10 +82,17 @@ func mistake(source string, found []api.Message) error {
 		}
 		return len(lines), utf8.RuneCountInString(lines[len(lines)-1]) + 1
 	}
-	text := found[0].Text
+	// The bracket behind the source is not the user's.
+	said := func(m api.Message) string {
+		if at := m.Location; at != nil && at.Line-2 >= len(lines) {
+			return strings.ReplaceAll(m.Text, `"}"`, "end of file")
+		}
+		return m.Text
+	}
+	text := said(found[0])
 	for _, m := range found[1:min(len(found), shownMistakes)] {
 		line, column := place(m)
-		text += fmt.Sprintf("; line %d, column %d: %s", line, column, m.Text)
+		text += fmt.Sprintf("; line %d, column %d: %s", line, column, said(m))
 	}
 	line, column := place(found[0])
 	return &Error{Message: text, Line: line, Column: column}
