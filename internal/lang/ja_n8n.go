@@ -230,4 +230,6 @@ var jaN8N = map[string]string{
 	"this n8n has an MCP server of its own, with tools that search nodes and test workflows":                                         "この n8n には、ノードの検索やワークフローのテストができる独自の MCP サーバーがあります",
 	"puts it behind genkan, too; enable it in n8n under Settings > Instance-level MCP first, and sign in with `genkan login %s-mcp`": "これも genkan から使えるようにします。先に n8n の Settings > Instance-level MCP で有効にし、`genkan login %s-mcp` でサインインしてください",
 	"line %d, column %d: %s": "%d 行 %d 列: %s",
+	"Workflow run, status %s. It was an older version, as n8n had not yet put the published one in place. To see that one, call again": "ワークフローを実行しました。状態は %s です。公開した版がまだ n8n で有効になっておらず、古い版が実行されました。新しい版を実行するには、もう一度呼び出してください",
+	"The workflow is published already, and its draft is not. publish: true or activate_workflow publishes the draft":                  "ワークフローは公開済みですが、下書きは公開されていません。下書きを公開するには publish: true か activate_workflow を使ってください",
 }

@@ -58,7 +58,7 @@ func updateWorkflow(ctx context.Context, s *Source, _ *gateway.Call, in *argumen
 	}
 	message := say("Workflow updated")
 	switch {
-	case publish && active == nil && !(edited && old.flag("active")):
+	case publish && (active == nil || *active) && !(edited && old.flag("active")):
 		// Saving a published workflow has published it already.
 		if now, err = s.client.setActive(ctx, id, true); err != nil {
 			out.ActivationError, now = s.told(err), old
@@ -71,6 +71,10 @@ func updateWorkflow(ctx context.Context, s *Source, _ *gateway.Call, in *argumen
 	}
 	if out.Published != nil && *out.Published {
 		message = say("Workflow updated and published")
+	}
+	if active != nil && *active && !publish && !edited && now.flag("active") && now.isDraft() {
+		message = say("The workflow is published already, and its draft is not. publish: true or activate_workflow publishes the draft")
+		out.Published = new(false)
 	}
 	s.finish(ctx, &out, now, active, tags, in.has("tags"))
 	return s.written(ctx, message, out, now, whole)

@@ -153,12 +153,14 @@ func (c *content) main() *part {
 type document struct {
 	// text is the whole text, and value the JSON value in it; nil if it is not JSON.
 	text, value []byte
+	// others is set if the result has other parts.
+	others bool
 }
 
 // find returns a part of a stored result.
 func find(raw []byte, name string) (*document, error) {
 	if name == partRaw {
-		return &document{raw, bytes.TrimSpace(raw)}, nil
+		return &document{text: raw, value: bytes.TrimSpace(raw)}, nil
 	}
 	c := split(raw)
 	var found *part
@@ -172,13 +174,13 @@ func find(raw []byte, name string) (*document, error) {
 	}
 	switch {
 	case found != nil:
-		d := &document{text: found.text}
+		d := &document{text: found.text, others: len(c.items) > 1 || c.structured != nil && !c.wraps && len(c.items) > 0}
 		if value, ok := found.json(); ok {
 			d.value = value
 		}
 		return d, nil
 	case name == "":
-		return &document{raw, bytes.TrimSpace(raw)}, nil
+		return &document{text: raw, value: bytes.TrimSpace(raw)}, nil
 	}
 	return nil, invalid("part", "the result has no part %s. It has %d content items, which are numbered from 0; raw is the whole result", gateway.Short(name), len(c.items))
 }
