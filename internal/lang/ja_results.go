@@ -49,4 +49,5 @@ var jaResults = map[string]string{
 	"Nothing matches in this part of the result. The next call looks in all of them.": "結果のこの部分に一致するものはありません。次の呼び出しはすべての部分を探します。",
 	"With grep, offset counts matches, and there are only %d.":                        "grep では offset は一致の数を数えます。一致は %d 件だけです。",
 	"The positions are bytes: read there with unit: \"bytes\" and offset.":            "位置はバイト数です。unit: \"bytes\" と offset で読めます。",
+	"The call was carried out. Its answer has about %d tokens, and %d fit here; it could not be stored, so this is all that is left of it. Do not repeat a call that changes something. Ask for less, and tell the user that Genkan cannot write into its data directory.": "呼び出しは実行されました。結果は約 %d トークンあり、ここに収まるのは %d トークンです。保存できなかったため、残っているのは以下だけです。何かを変更する呼び出しは繰り返さないでください。求める量を減らし、Genkan がデータディレクトリに書き込めないことを利用者に伝えてください。",
 }

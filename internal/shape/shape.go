@@ -44,6 +44,9 @@ const (
 	// mostOutline is how many tokens an outline has at most, and mostParts how many parts
 	// of a result it outlines.
 	mostOutline, mostParts = 1500, 5
+	// mostWhole is how many times the budget an answer may have that cannot be stored: a
+	// larger one would use up what the agent has left.
+	mostWhole = 4
 )
 
 // Shaper makes outlines of answers, and is the source of read_result.
@@ -198,7 +201,11 @@ func (s *Shaper) shape(ctx context.Context, call *gateway.Call, result *gateway.
 	}
 	id, err := s.spool.Put(call.Identity.ClientID, result.Raw)
 	if err != nil {
-		return whole(err)
+		if all <= mostWhole*budget {
+			return whole(err)
+		}
+		s.log.LogAttrs(ctx, slog.LevelWarn, "a large result could not be stored and was cut",
+			slog.String("tool", call.Tool.Exposed), slog.Int("bytes", len(result.Raw)), slog.Any("error", err))
 	}
 	// An MCP client refuses structured content that does not fit the schema, unless it is
 	// an error. The tools that call others have no schema.
@@ -224,7 +231,7 @@ func (s *Shaper) shape(ctx context.Context, call *gateway.Call, result *gateway.
 // outliner makes the content of an outline.
 type outliner struct {
 	labels
-	id          string
+	id          string // empty if the result could not be stored
 	budget, all int
 	failed      bool // the call succeeded, but the answer is an error
 	sent        int  // tokens of the content
@@ -235,7 +242,10 @@ func (o *outliner) outline(c *content) []byte {
 	room := min(mostOutline, max(o.budget/10, 250))
 	var text strings.Builder
 	head := gateway.Textf("This answer has about %d tokens, and %d fit here. It is stored whole with the id %s; this is its outline.", o.all, o.budget, o.id)
-	if o.failed {
+	switch {
+	case o.id == "":
+		head = gateway.Textf("The call was carried out. Its answer has about %d tokens, and %d fit here; it could not be stored, so this is all that is left of it. Do not repeat a call that changes something. Ask for less, and tell the user that Genkan cannot write into its data directory.", o.all, o.budget)
+	case o.failed:
 		head = gateway.Textf("The call succeeded: this is no failure. Its answer has about %d tokens, and %d fit here, so it is stored whole with the id %s; this is its outline.", o.all, o.budget, o.id)
 	}
 	text.WriteString(head.In(o.translate))
@@ -270,7 +280,9 @@ func (o *outliner) outline(c *content) []byte {
 	if len(outlined) > 1 {
 		search.part = partRaw
 	}
-	text.WriteString("\n\n_guidance: " + gateway.Textf("Next: %s. Find text: %s", next.String(), search.String()).In(o.translate))
+	if o.id != "" {
+		text.WriteString("\n\n_guidance: " + gateway.Textf("Next: %s. Find text: %s", next.String(), search.String()).In(o.translate))
+	}
 	o.sent = tokens.Count([]byte(text.String()))
 	raw := appendText(nil, text.String())
 	for _, p := range kept {

@@ -5,8 +5,10 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -446,5 +448,27 @@ func TestStructuredContentThatOnlyWrapsATextIsNotOutlined(t *testing.T) {
 	found, err := h.read(t, "anna", map[string]any{"id": propose(t, outline)["id"], "grep": "NEEDLE"})
 	if err != nil || !strings.HasPrefix(texts(t, found)[0], "5000: a needle\n") {
 		t.Errorf("found %+v, %v", found, err)
+	}
+}
+
+func TestAnswerThatCannotBeStoredIsCutIfItIsFarTooLarge(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir() + "/results"
+	spool, err := shape.Open(dir, shape.Bounds{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(spool.Close)
+	if err := errors.Join(os.RemoveAll(dir), os.WriteFile(dir, nil, 0o600)); err != nil { // nothing can be stored
+		t.Fatal(err)
+	}
+	h := &house{shape.New(spool, shape.Budgets{Default: 1000}, nil, slog.New(slog.DiscardHandler)), spool}
+	large, less := textResult(rows(5000)), textResult(rows(50))
+	outline := texts(t, h.pass(t, callOf("anna"), large))[0]
+	if !strings.HasPrefix(outline, "The call was carried out.") || strings.Contains(outline, "read_result") || tokens.Count([]byte(outline)) > 1000 {
+		t.Errorf("got %s", outline)
+	}
+	if got := h.pass(t, callOf("anna"), less); !bytes.Equal(got.Raw, less) {
+		t.Errorf("a result of a few budgets is %s", got.Raw)
 	}
 }
