@@ -88,6 +88,19 @@ func TestFieldsKeepWhatIsNotTheirs(t *testing.T) {
 	}
 }
 
+func TestFieldsOfTooLargeAnswers(t *testing.T) {
+	b := newBench(t)
+	b.answer = text(`{"a":"` + strings.Repeat("x", 1<<20) + `"}`)
+	b.use(t, "fields", `{"drop":["a"]}`, template.Options{})
+	if got := b.call("anna", "github__list", ""); got != b.answer {
+		t.Errorf("open: %.300s", got)
+	}
+	b.use(t, "fields", `{"drop":["a"],"failMode":"closed"}`, template.Options{})
+	if got := b.call("anna", "github__list", ""); !strings.Contains(got, "so the answer to this call is withheld") {
+		t.Errorf("closed: %.300s", got)
+	}
+}
+
 // A client checks results against the outputSchema that it was told.
 func TestFieldsNeedNotBeThere(t *testing.T) {
 	b := newBench(t)
