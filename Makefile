@@ -165,8 +165,7 @@ peers: ## Run real clients and servers through genkan: make peers ARGS=-write
 # Needs npm, a C++ compiler and Python to install n8n into the user's cache, once.
 # N8N_URL and N8N_API_KEY name another n8n, which is only read unless E2E_WRITE=1.
 e2e-n8n: ## Run the tests that need a real n8n: make e2e-n8n ARGS=-write
-	@GENKAN_E2E_N8N=1 $(GO) test -count=1 -v -timeout 60m ./internal/testkit/n8n $(if $(ARGS),-args $(ARGS))
-	@[ ! -d internal/n8n ] || GENKAN_E2E_N8N=1 $(GO) test -count=1 -v -timeout 60m -p 1 -run RealN8n ./internal/n8n/...
+	@GENKAN_E2E_N8N=1 $(GO) test -count=1 -v -timeout 60m -p 1 -run RealN8n ./internal/testkit/n8n ./internal/n8n ./internal/app $(if $(ARGS),-args $(ARGS))
 
 fuzz: ## Run each fuzz target for FUZZTIME (30s)
 	@targets=$$(grep -rE --include='*_test.go' -o '^func Fuzz[A-Za-z0-9_]*' $(GO_DIRS) | sort); \

@@ -3,6 +3,7 @@ package config
 import (
 	"cmp"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"genkan/internal/gateway"
@@ -264,7 +265,11 @@ func (d *decoder) budget(n *node, at string) int {
 	if n.kind == kindBool && n.text == "false" || n.kind == kindText && strings.EqualFold(n.text, "off") {
 		return gateway.NoBudget
 	}
-	tokens, _ := d.integer(n, at, gateway.LeastBudget, maxInt)
+	tokens, err := strconv.Atoi(n.text)
+	if n.kind != kindNumber || err != nil || tokens < gateway.LeastBudget || tokens > maxInt || strconv.Itoa(tokens) != n.text {
+		d.problems.add(n.at, "%s must be a number of tokens in digits, %d or more, or off", at, gateway.LeastBudget)
+		return 0
+	}
 	return tokens
 }
 

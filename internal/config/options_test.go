@@ -68,8 +68,8 @@ mcpServers:
 			t.Errorf("%s: %d, want %d", what, pair[0], pair[1])
 		}
 	}
-	for _, bad := range []string{"499", "0", "-1", "many", "true", "1.5"} {
-		if _, err := load([]byte("budget: "+bad), "genkan.yaml", Sources{}, Flags{}); err == nil || !strings.Contains(err.Error(), "budget") {
+	for _, bad := range []string{"499", "0", "-1", "many", "25k", "true", "1.5", "1e9", "[1]", `"25000"`, "99999999999999999999"} {
+		if _, err := load([]byte("budget: "+bad), "genkan.yaml", Sources{}, Flags{}); err == nil || !strings.Contains(err.Error(), "budget must be a number of tokens in digits, 500 or more, or off") {
 			t.Errorf("budget: %s: %v", bad, err)
 		}
 	}

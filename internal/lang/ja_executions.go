@@ -31,4 +31,6 @@ var jaExecutions = map[string]string{
 	"execution %s has %d MB, too much to answer whole; get_execution without raw sums it up, and get_execution_by_node reads it node by node": "実行 %s は %d MB あり、そのままでは返せません。raw なしの get_execution で要約を、get_execution_by_node でノードごとのデータを取得できます",
 	"there is no place to read the execution into; check that the disk is not full":                                                           "実行データの一時保存先がありません。ディスクの空きを確認してください",
 	"n8n's answer ended early or is no JSON; try again, and look at n8n's log if it stays so":                                                 "n8n の応答が途中で切れたか、JSON ではありません。もう一度試し、続く場合は n8n のログを確認してください",
+	"There are no more items in this run. The example gets the node that its input comes from.":                                               "この実行回にこれより後のアイテムはありません。入力元のノードは example の呼び出しで取得できます。",
+	"There are no more items in this run. The example gets the summary of the execution.":                                                     "この実行回にこれより後のアイテムはありません。実行のサマリーは example の呼び出しで取得できます。",
 }

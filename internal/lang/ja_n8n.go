@@ -98,7 +98,7 @@ var jaN8N = map[string]string{
 	"settings must be an object":                                                                                  "settings はオブジェクトで指定してください",
 	"A connection of '%s' ends at '%s', which does not exist":                                                     "'%s' の接続先 '%s' がありません",
 	"A connection begins at '%s', which does not exist":                                                           "接続元 '%s' がありません",
-	"There is no trigger, so the workflow cannot be activated":                                                    "トリガーがないため、有効化できません",
+	"There is no trigger such as a webhook or a schedule, so the workflow cannot be activated":                    "Webhook やスケジュールなどのトリガーがないため、有効化できません",
 	"The code of node '%s' is not valid JavaScript: %s. Nothing was saved":                                        "ノード '%s' のコードが JavaScript として正しくありません: %s。何も保存していません",
 
 	// Operations.
@@ -180,6 +180,7 @@ var jaN8N = map[string]string{
 	"%s needs a url (where n8n is) and an apiKey (from n8n's Settings > n8n API)":                                                                     "%s には url (n8n の場所) と apiKey (n8n の Settings > n8n API で作成) が必要です",
 	"%s must be a name such as staging: a letter, then letters, digits and - (all lower case, at most %d)":                                            "%s は staging のような名前で指定してください: 英字で始まり、英数字と - (すべて小文字、%d 文字以内)",
 	"n8n refused the request and did not say why (%s)":                                                                                                "n8n がリクエストを拒否しましたが、理由は不明です (%s)",
+	"Two nodes have the id '%s'. Leave the id of a new node out":                                                                                      "ID '%s' のノードが二つあります。新しいノードでは ID を省いてください",
 	"Find executions by the error of a node, also one that the workflow hid; by status, workflow and time. Reads 50 executions a call, newest first.": "ノードのエラー (ワークフローが隠したものも含む)、状態、ワークフロー、時刻で実行履歴を検索します。1 回に 50 件、新しい順に読みます。",
 	"Part of the error": "エラーの一部",
 	"Node that failed":  "失敗したノード",
@@ -229,4 +230,6 @@ var jaN8N = map[string]string{
 	"this n8n has an MCP server of its own, with tools that search nodes and test workflows":                                         "この n8n には、ノードの検索やワークフローのテストができる独自の MCP サーバーがあります",
 	"puts it behind genkan, too; enable it in n8n under Settings > Instance-level MCP first, and sign in with `genkan login %s-mcp`": "これも genkan から使えるようにします。先に n8n の Settings > Instance-level MCP で有効にし、`genkan login %s-mcp` でサインインしてください",
 	"line %d, column %d: %s": "%d 行 %d 列: %s",
+	"Workflow run, status %s. It was an older version, as n8n had not yet put the published one in place. To see that one, call again": "ワークフローを実行しました。状態は %s です。公開した版がまだ n8n で有効になっておらず、古い版が実行されました。新しい版を実行するには、もう一度呼び出してください",
+	"The workflow is published already, and its draft is not. publish: true or activate_workflow publishes the draft":                  "ワークフローは公開済みですが、下書きは公開されていません。下書きを公開するには publish: true か activate_workflow を使ってください",
 }

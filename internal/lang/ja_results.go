@@ -45,4 +45,8 @@ var jaResults = map[string]string{
 	"Only lines or values with this text, in upper or lower case, with their positions": "この文字列を含む行や値だけを位置とともに返す（大文字小文字は区別しない）",
 	"Number of a content item, or raw for the whole result; the largest by default":     "コンテンツの番号、または結果全体を表す raw（デフォルト: 最大のもの）",
 	"What offset and limit count in a text":                                             "テキストで offset と limit が数える単位",
+
+	"Nothing matches in this part of the result. The next call looks in all of them.": "結果のこの部分に一致するものはありません。次の呼び出しはすべての部分を探します。",
+	"With grep, offset counts matches, and there are only %d.":                        "grep では offset は一致の数を数えます。一致は %d 件だけです。",
+	"The positions are bytes: read there with unit: \"bytes\" and offset.":            "位置はバイト数です。unit: \"bytes\" と offset で読めます。",
 }

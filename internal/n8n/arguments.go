@@ -43,7 +43,7 @@ func newArguments(call *gateway.Call, t *tool) *arguments {
 		switch {
 		case string(value) == "null":
 			delete(a.values, key)
-		case slices.Contains(known, key):
+		case slices.Contains(known, key) || t.takesWorkflow && slices.Contains(workflowKeys(), key):
 		case t.takesWorkflow && slices.Contains(readOnlyKeys(), key):
 			delete(a.values, key)
 		default:

@@ -65,8 +65,9 @@ type Client struct {
 	base *url.URL
 	key  gateway.Secret
 	http *http.Client
-	// hooks calls triggers of workflows, which may take their time.
-	hooks   *http.Client
+	// patient calls triggers of workflows and reads data of executions, which may take
+	// their time.
+	patient *http.Client
 	backoff time.Duration
 	// problem is what the last request found wrong with the instance, which was at that
 	// time; nil if it answered.
@@ -121,14 +122,14 @@ func NewClient(o Options) (*Client, error) {
 	patient := transport.Clone()
 	patient.ResponseHeaderTimeout = 0
 	patient.DisableKeepAlives = true // or the standard library would send some requests again
-	c.hooks = &http.Client{Transport: patient, CheckRedirect: stay}
+	c.patient = &http.Client{Transport: patient, CheckRedirect: stay}
 	return c, nil
 }
 
 // Close closes idle connections.
 func (c *Client) Close() {
 	c.http.CloseIdleConnections()
-	c.hooks.CloseIdleConnections()
+	c.patient.CloseIdleConnections()
 }
 
 var errNotPrivate = errors.New("the address is neither loopback nor private")
@@ -178,6 +179,8 @@ type request struct {
 	again bool
 	// operation, resource, id and scope are for errors.
 	operation, resource, id, scope string
+	// patient is set if the answer may take long to begin.
+	patient bool
 }
 
 func path(parts ...string) string {
@@ -306,6 +309,9 @@ func (c *Client) send(ctx context.Context, r *request, body []byte) (*http.Respo
 	if body != nil {
 		request.Header.Set("Content-Type", "application/json")
 	}
+	if r.patient {
+		return c.patient.Do(request)
+	}
 	return c.http.Do(request)
 }
 
@@ -404,7 +410,7 @@ func (c *Client) MCPServer(ctx context.Context) string {
 	if err != nil {
 		return ""
 	}
-	response, err := c.hooks.Do(request)
+	response, err := c.patient.Do(request)
 	if err != nil {
 		return ""
 	}
@@ -428,7 +434,7 @@ func (c *Client) noN8N() gateway.Text {
 func (c *Client) OpenExecution(ctx context.Context, id string, data bool) (io.ReadCloser, error) {
 	r := &request{
 		method: http.MethodGet, path: path("executions", id), query: url.Values{"includeData": {strconv.FormatBool(data)}},
-		operation: "get execution", resource: resourceExecution, id: id, scope: "execution:read",
+		operation: "get execution", resource: resourceExecution, id: id, scope: "execution:read", patient: data,
 	}
 	if data {
 		r.query.Set("ignoreDataSizeLimit", "true")

@@ -26,6 +26,8 @@ const (
 	maxResponse, shownResponse = 1 << 20, 4_000
 	// findTries is how often an execution is looked for after the trigger has answered.
 	findTries = 6
+	// noForm is in the page that n8n answers for a form that is not there.
+	noForm = "<title>Problem loading form</title>"
 	// runHeader tells the executions of several callers apart.
 	runHeader = "X-Genkan-Run"
 	// maxMark is the longest mark that is looked for, in bytes.
@@ -53,6 +55,9 @@ type run struct {
 	before string
 	// raw asks for everything.
 	raw bool
+	// published is the version that should run, and ran the one that did; empty if n8n
+	// does not say.
+	published, ran string
 	// others are executions that began meanwhile and may be the one, too.
 	others []string
 }
@@ -80,6 +85,9 @@ func runWorkflow(ctx context.Context, s *Source, call *gateway.Call, in *argumen
 	}
 	if !test && !w.flag("active") {
 		return answer{}, invalid("id", "Workflow '%s' is not active, so its triggers do not run it. Publish it with activate_workflow, or call again with test: true while n8n's editor listens for a test event", id)
+	}
+	if !test {
+		r.published = w.text("activeVersionId")
 	}
 	if err := r.trigger.check(headers); err != nil {
 		return answer{}, err
@@ -184,6 +192,9 @@ func (r *run) do(ctx context.Context, call *gateway.Call, wait time.Duration, te
 		message = gateway.Textf("Workflow run. Several executions began meanwhile; this one is the oldest, and may be of another caller")
 	case !isOver(e.Status):
 		message = gateway.Textf("The workflow still runs. get_execution with id %s shows how it goes on; do not run it again", e.ID)
+	case r.ran != "" && r.published != "" && r.ran != r.published:
+		// n8n exchanges the versions of a workflow a moment after it has said so.
+		message = gateway.Textf("Workflow run, status %s. It was an older version, as n8n had not yet put the published one in place. To see that one, call again", e.Status)
 	case callErr != nil:
 		message = gateway.Textf("The trigger's answer was lost, but the workflow ran, status %s", e.Status)
 	}
@@ -199,7 +210,7 @@ func (r *run) about() *request {
 func (r *run) send(ctx context.Context, test bool) (*response, error) {
 	c := r.source.client
 	failed := r.about()
-	got, err := c.hooks.Do(r.request.WithContext(ctx)) //nolint:bodyclose // it is closed
+	got, err := c.patient.Do(r.request.WithContext(ctx)) //nolint:bodyclose // it is closed
 	if err != nil {
 		var op *net.OpError
 		if errors.As(err, &op) && op.Op == "dial" && ctx.Err() == nil {
@@ -213,7 +224,7 @@ func (r *run) send(ctx context.Context, test bool) (*response, error) {
 	_ = json.Unmarshal(raw, &said) // n8n's own errors are JSON
 	auth := r.trigger.Parameters.Authentication
 	switch {
-	case got.StatusCode == http.StatusNotFound && strings.Contains(said.Message, "not registered"):
+	case got.StatusCode == http.StatusNotFound && (strings.Contains(said.Message, "not registered") || bytes.Contains(raw, []byte(noForm))):
 		details := gateway.Textf("n8n does not listen at %s. If the workflow was published just now, call again in a moment; else publish it again with activate_workflow", r.address())
 		if test {
 			details = gateway.Textf("n8n does not listen at %s. Ask the user to open the workflow in n8n's editor and to execute it there; then call again. It listens for one call", r.address())
@@ -335,10 +346,15 @@ func (r *run) marked(ctx context.Context, id string) (bool, error) {
 	defer func() { _ = body.Close() }()
 	mark := []byte(r.mark)
 	window := make([]byte, 0, 64<<10)
-	for {
+	version := ""
+	for first := true; ; first = false {
 		n, err := io.ReadFull(body, window[len(window):cap(window)])
 		window = window[:len(window)+n]
+		if first {
+			version = versionIn(window)
+		}
 		if bytes.Contains(window, mark) {
+			r.ran = version
 			return true, nil
 		}
 		if err != nil {
@@ -346,4 +362,12 @@ func (r *run) marked(ctx context.Context, id string) (bool, error) {
 		}
 		window = window[:copy(window, window[len(window)-len(mark):])]
 	}
+}
+
+// versionIn returns the version of the workflow in the beginning of an execution; empty
+// if there is none.
+func versionIn(head []byte) string {
+	_, rest, _ := bytes.Cut(head, []byte(`"workflowVersionId":"`))
+	version, _, _ := bytes.Cut(rest, []byte(`"`))
+	return string(version)
 }

@@ -56,7 +56,7 @@ func TestTriggersAreCalledInTheirOwnForm(t *testing.T) {
 		}
 		arguments["id"] = one.id
 		got := ask(t, s, "", "run_workflow", arguments)
-		if !strings.Contains(got, "is not registered") {
+		if !strings.Contains(got, "n8n does not listen") {
 			t.Errorf("%s: %s", one.id, got)
 		}
 		all := fake.Triggered()

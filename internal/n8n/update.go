@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"maps"
 	"net/http"
 	"reflect"
 	"slices"
@@ -57,7 +58,7 @@ func updateWorkflow(ctx context.Context, s *Source, _ *gateway.Call, in *argumen
 	}
 	message := say("Workflow updated")
 	switch {
-	case publish && active == nil && !(edited && old.flag("active")):
+	case publish && (active == nil || *active) && !(edited && old.flag("active")):
 		// Saving a published workflow has published it already.
 		if now, err = s.client.setActive(ctx, id, true); err != nil {
 			out.ActivationError, now = s.told(err), old
@@ -70,6 +71,10 @@ func updateWorkflow(ctx context.Context, s *Source, _ *gateway.Call, in *argumen
 	}
 	if out.Published != nil && *out.Published {
 		message = say("Workflow updated and published")
+	}
+	if active != nil && *active && !publish && !edited && now.flag("active") && now.isDraft() {
+		message = say("The workflow is published already, and its draft is not. publish: true or activate_workflow publishes the draft")
+		out.Published = new(false)
 	}
 	s.finish(ctx, &out, now, active, tags, in.has("tags"))
 	return s.written(ctx, message, out, now, whole)
@@ -173,13 +178,18 @@ func (s *Source) restore(ctx context.Context, old *workflow, sent map[string]jso
 	switch {
 	case err != nil:
 		return explain(cause, "It is not known whether n8n has stored a part of the change. Read the workflow with get_workflow before you go on")
-	case sameParts(now.fields, old.fields, "name", "nodes", "connections", "settings"):
+	case sameParts(now.fields, old.fields, slices.Collect(maps.Keys(sent))...):
 		return explain(cause, "The workflow is unchanged")
 	case !sameParts(now.fields, sent, "name", "nodes", "connections"):
 		return explain(cause, "Somebody else has changed the workflow meanwhile, so it was not restored. Read it with get_workflow")
 	}
 	body, err := old.body()
 	if err == nil {
+		for key := range sent {
+			if body[key] == nil {
+				body[key] = orNull(old.fields[key])
+			}
+		}
 		_, err = s.client.putWorkflow(ctx, id, body, old.flag("active"))
 	}
 	if err != nil {
@@ -188,12 +198,23 @@ func (s *Source) restore(ctx context.Context, old *workflow, sent map[string]jso
 	return explain(cause, "n8n had stored the refused change; the workflow was restored")
 }
 
-// sameParts reports whether parts of two workflows are the same.
+// sameParts reports whether parts of two workflows are the same. The ids that n8n gives new
+// webhooks do not count.
 func sameParts(a, b map[string]json.RawMessage, keys ...string) bool {
 	return !slices.ContainsFunc(keys, func(key string) bool {
 		var x, y any
-		return json.Unmarshal(orNull(a[key]), &x) != nil || json.Unmarshal(orNull(b[key]), &y) != nil || !reflect.DeepEqual(x, y)
+		return json.Unmarshal(orNull(a[key]), &x) != nil || json.Unmarshal(orNull(b[key]), &y) != nil || !reflect.DeepEqual(withoutHooks(x), withoutHooks(y))
 	})
+}
+
+func withoutHooks(part any) any {
+	nodes, _ := part.([]any)
+	for _, one := range nodes {
+		if n, ok := one.(map[string]any); ok {
+			delete(n, "webhookId")
+		}
+	}
+	return part
 }
 
 // checkCode parses the JavaScript of new and changed nodes.

@@ -88,15 +88,15 @@ func (w *workflow) check() findings {
 	graph := w.graph()
 	for _, n := range graph.Graph {
 		for _, to := range n.Dangling {
-			found.addWarning(n.Node, "A connection of '%s' ends at '%s', which does not exist", n.Node, to)
+			found.addError(n.Node, "A connection of '%s' ends at '%s', which does not exist", n.Node, to)
 		}
 	}
 	for _, from := range graph.Dangling {
-		found.addWarning("", "A connection begins at '%s', which does not exist", from)
+		found.addError("", "A connection begins at '%s', which does not exist", from)
 	}
 	steps := w.steps()
 	if len(steps) > 0 && !slices.ContainsFunc(steps, func(n *node) bool { return isTrigger(n.kind) && !n.disabled }) {
-		found.addWarning("", "There is no trigger, so the workflow cannot be activated")
+		found.addWarning("", "There is no trigger such as a webhook or a schedule, so the workflow cannot be activated")
 	}
 	return found
 }
@@ -110,6 +110,9 @@ func (w *workflow) checkNode(i int, n *node, found *findings) {
 	}
 	if first := w.find(n.name); n.name != "" && first != n {
 		found.addError(n.name, "Two nodes are called '%s', and connections go by name", n.name)
+	}
+	if n.id != "" && slices.ContainsFunc(w.nodes[:i], func(before *node) bool { return before.id == n.id }) {
+		found.addError(n.name, "Two nodes have the id '%s'. Leave the id of a new node out", gateway.Short(n.id))
 	}
 	fields := n.decoded()
 	for _, key := range slices.Sorted(maps.Keys(fields)) {
@@ -139,12 +142,15 @@ func refusal(found findings) error {
 	return &Error{Name: nameValidation, Field: "nodes", Problem: gateway.Textf("%s", gateway.Texts{Each: texts, Between: "; "})}
 }
 
-// isTrigger reports whether nodes of a type start workflows.
+// isTrigger reports whether n8n can activate nodes of a type, to start workflows by
+// themselves.
 func isTrigger(kind string) bool {
 	_, short, _ := strings.Cut(kind, ".")
 	switch short {
-	case "webhook", "start", "cron", "interval", "emailReadImap":
+	case "webhook", "cron", "interval", "emailReadImap":
 		return true
+	case "manualTrigger":
+		return false
 	}
 	return strings.Contains(strings.ToLower(short), "trigger")
 }

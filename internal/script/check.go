@@ -28,7 +28,8 @@ var checking = make(chan struct{}, 1)
 // returns an *Error with the place of the first mistake. Code that is very long or nested
 // very deep is not checked.
 func Check(source string) error {
-	if len(source) > maxChecked || nesting(source) > maxNesting {
+	// The parser takes cubic time for arrow functions in one another.
+	if len(source) > maxChecked || nesting(source) > maxNesting || strings.Count(source, "=>") > maxNesting {
 		return nil
 	}
 	timer := time.NewTimer(checkTime)
@@ -81,10 +82,17 @@ func mistake(source string, found []api.Message) error {
 		}
 		return len(lines), utf8.RuneCountInString(lines[len(lines)-1]) + 1
 	}
-	text := found[0].Text
+	// The bracket behind the source is not the user's.
+	said := func(m api.Message) string {
+		if at := m.Location; at != nil && at.Line-2 >= len(lines) {
+			return strings.ReplaceAll(m.Text, `"}"`, "end of file")
+		}
+		return m.Text
+	}
+	text := said(found[0])
 	for _, m := range found[1:min(len(found), shownMistakes)] {
 		line, column := place(m)
-		text += fmt.Sprintf("; line %d, column %d: %s", line, column, m.Text)
+		text += fmt.Sprintf("; line %d, column %d: %s", line, column, said(m))
 	}
 	line, column := place(found[0])
 	return &Error{Message: text, Line: line, Column: column}

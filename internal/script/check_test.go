@@ -16,6 +16,8 @@ func TestCheckSaysWhereTheMistakeIs(t *testing.T) {
 		"retrun 1;":                                                         `line 1, column 8: Expected ";" but found "1"`,
 		"const a = 1;\nconst 日本 = ;":                                        `line 2, column 12: Unexpected ";"`,
 		"if (x) {":                                                          "line 1, column 9: Unexpected end of file",
+		"return [":                                                          "line 1, column 9: Unexpected end of file",
+		"f(\n  a":                                                           `line 2, column 4: Expected ")" but found end of file`,
 		"a()\nreturn `b":                                                    "line 2, column 10: Unterminated string literal",
 		"import fs from 'fs'":                                               `line 1, column 8: Unexpected "fs"`,
 		"let b; let b;\nlet c; let c":                                       `line 1, column 12: The symbol "b" has already been declared; line 2, column 12: The symbol "c" has already been declared`,

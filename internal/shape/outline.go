@@ -2,6 +2,7 @@ package shape
 
 import (
 	"bytes"
+	"cmp"
 	"container/heap"
 	"strconv"
 	"strings"
@@ -153,7 +154,7 @@ func (l *labels) expand(n *node) {
 		return
 	}
 	if total > most {
-		n.left = gateway.Textf("%s: %d more keys", n.pointer, total-most).In(l.translate)
+		n.left = gateway.Textf("%s: %d more keys", cmp.Or(n.pointer, "/"), total-most).In(l.translate)
 	}
 }
 
@@ -172,9 +173,7 @@ func (l *labels) line(n *node) string {
 	}
 	switch v[0] {
 	case '{':
-		count := 0
-		_ = jsonrpc.Members(v, func(_, _ []byte) bool { count++; return true })
-		return gateway.Textf("%s object of %d keys, %s", pointer, count, size(len(v))).In(l.translate)
+		return gateway.Textf("%s object of %d keys, %s", pointer, memberCount(v), size(len(v))).In(l.translate)
 	case '[':
 		return gateway.Textf("%s array of %d items, %s", pointer, itemCount(v), size(len(v))).In(l.translate)
 	case '"':
@@ -186,6 +185,11 @@ func (l *labels) line(n *node) string {
 
 func itemCount(array []byte) (count int) {
 	_ = jsonrpc.Elements(array, func([]byte) bool { count++; return true })
+	return count
+}
+
+func memberCount(object []byte) (count int) {
+	_ = jsonrpc.Members(object, func(_, _ []byte) bool { count++; return true })
 	return count
 }
 
@@ -229,6 +233,11 @@ func (l *labels) outlineText(text []byte, room int) (outline string, next int, u
 	shown, all := bytes.Count(head, []byte("\n")), lineCount(text)
 	return gateway.Textf("Text of %s in %d lines. The first %d:\n%s… and the last %d:\n%s",
 		size(len(text)), all, shown, string(head), lineCount(tail), string(tail)).In(l.translate), shown, unit
+}
+
+// fits reports whether a text has at most a number of tokens.
+func fits(text []byte, room int) bool {
+	return len(text) <= room*16 && tokens.Count(text) <= room
 }
 
 // lineCount returns the number of lines. The last one need not end.

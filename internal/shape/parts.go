@@ -2,6 +2,7 @@ package shape
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 
 	"genkan/internal/gateway"
@@ -34,6 +35,9 @@ const (
 type content struct {
 	items      []part
 	structured *part // nil if there is none
+	// wraps is set if the structured content has nothing but the text of an item, as
+	// servers make it that must have some.
+	wraps bool
 }
 
 // split splits a result in parts.
@@ -51,7 +55,20 @@ func split(raw []byte) content {
 		}
 		return true
 	})
+	c.wraps = c.structured != nil && c.isWrapped(c.structured.raw)
 	return c
+}
+
+// isWrapped reports whether an object has one member, which is the text of an item.
+func (c *content) isWrapped(object []byte) bool {
+	members, found := 0, false
+	_ = jsonrpc.Members(object, func(_, value []byte) bool {
+		members++
+		text, ok := jsonrpc.Unquote(value)
+		found = ok && slices.ContainsFunc(c.items, func(p part) bool { return p.isText && bytes.Equal(p.text, text) })
+		return members == 1
+	})
+	return members == 1 && found
 }
 
 func newPart(name string, item []byte) part {
@@ -118,9 +135,9 @@ func (c *content) chars() int {
 }
 
 // main returns the part that read_result reads if no part is named: the structured
-// content, or the largest item; nil if there is none.
+// content, unless it only wraps a text, or the largest item; nil if there is none.
 func (c *content) main() *part {
-	if c.structured != nil {
+	if c.structured != nil && !c.wraps {
 		return c.structured
 	}
 	var largest *part
@@ -136,12 +153,14 @@ func (c *content) main() *part {
 type document struct {
 	// text is the whole text, and value the JSON value in it; nil if it is not JSON.
 	text, value []byte
+	// others is set if the result has other parts.
+	others bool
 }
 
 // find returns a part of a stored result.
 func find(raw []byte, name string) (*document, error) {
 	if name == partRaw {
-		return &document{raw, bytes.TrimSpace(raw)}, nil
+		return &document{text: raw, value: bytes.TrimSpace(raw)}, nil
 	}
 	c := split(raw)
 	var found *part
@@ -155,13 +174,13 @@ func find(raw []byte, name string) (*document, error) {
 	}
 	switch {
 	case found != nil:
-		d := &document{text: found.text}
+		d := &document{text: found.text, others: len(c.items) > 1 || c.structured != nil && !c.wraps && len(c.items) > 0}
 		if value, ok := found.json(); ok {
 			d.value = value
 		}
 		return d, nil
 	case name == "":
-		return &document{raw, bytes.TrimSpace(raw)}, nil
+		return &document{text: raw, value: bytes.TrimSpace(raw)}, nil
 	}
 	return nil, invalid("part", "the result has no part %s. It has %d content items, which are numbered from 0; raw is the whole result", gateway.Short(name), len(c.items))
 }

@@ -149,8 +149,29 @@ func TestGrepFindsLinesAndValues(t *testing.T) {
 	if got := read(textResult(json), map[string]any{"grep": "customer 77", "limit": 2}); got[0] != "/list/77/name customer 77\n/list/770/name customer 770\n" || !strings.Contains(got[1], `"total":11`) || !strings.Contains(got[1], "offset: 2") {
 		t.Error(got)
 	}
-	if got := read(textResult(json), map[string]any{"grep": "nowhere"}); got[0] != "" || !strings.Contains(got[1], "Nothing matches") {
+	if got := read(textResult(json), map[string]any{"grep": "nowhere"}); got[0] != "" || !strings.Contains(got[1], "Nothing matches") || strings.Contains(got[1], "Next") {
 		t.Error(got)
+	}
+	if got := read(textResult(lines), map[string]any{"grep": "needle", "offset": 1500}); got[0] != "" || !strings.Contains(got[1], "offset counts matches, and there are only 1") {
+		t.Error(got)
+	}
+	long := strings.Repeat("あ", 3000) + "needle" + strings.Repeat("え", 20)
+	if got := read(textResult(long), map[string]any{"grep": "needle"}); !strings.HasPrefix(got[0], "9000: …あ") || !strings.HasSuffix(got[0], "え\n") || !strings.Contains(got[1], `unit: \"bytes\"`) {
+		t.Error(got)
+	}
+}
+
+func TestGrepThatFindsNothingInAPartProposesToLookInAll(t *testing.T) {
+	t.Parallel()
+	h := open(t, shape.Budgets{Default: 1000})
+	raw := []byte(`{"content":[{"type":"text","text":` + string(jsonrpc.AppendQuoted(nil, rows(1000))) + `},{"type":"text","text":"the needle"}]}`)
+	id := propose(t, texts(t, h.pass(t, callOf("anna"), raw))[0])["id"]
+	data, last := h.readAll(t, "anna", 1000, map[string]any{"id": id, "grep": "needle"})
+	if len(data) != 2 || data[1] != "/content/1/text the needle\n" {
+		t.Errorf("%q", data)
+	}
+	if data, last = h.readAll(t, "anna", 1000, map[string]any{"id": id, "grep": "nowhere"}); len(data) != 2 || !strings.HasPrefix(last.Note, "Nothing matches. ") {
+		t.Errorf("%q, %+v", data, last)
 	}
 }
 
@@ -169,6 +190,7 @@ func TestWrongArgumentsSayWhatIsRight(t *testing.T) {
 		"no part 4":                           {"id": id, "part": 4},
 		"unit must be":                        {"id": id, "unit": "words"},
 		"offset must be an integer":           {"id": id, "offset": -1},
+		"offset is 2147483647":                {"id": id, "offset": int64(1) << 40},
 		"grep must be a string":               {"id": id, "grep": []string{}},
 	} {
 		_, err := h.read(t, "anna", args)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -59,10 +60,13 @@ func (l *labels) read(d *document, r request, room int) (slice, error) {
 		}
 	}
 	switch {
-	case r.grep != "" && value != nil:
-		return l.grepJSON(value, r, room)
 	case r.grep != "":
-		return grepText(text, r, room)
+		s := l.grep(text, value, r, room)
+		if s.total == 0 && d.others {
+			s.note = gateway.Textf("Nothing matches in this part of the result. The next call looks in all of them.")
+			s.next = &request{id: r.id, part: partRaw, grep: r.grep}
+		}
+		return s, nil
 	case r.unit == unitBytes:
 		return readBytes(text, r, room)
 	case value == nil || r.unit == unitLines:
@@ -214,7 +218,7 @@ func (c *collector) outline(l *labels, s slice) (slice, error) {
 	} else {
 		outline, target := l.outlineJSON(c.tooLarge, next.pointer, min(c.room, mostOutline))
 		s.data = []byte(outline)
-		next.pointer = target.pointer
+		next.pointer, next.limit = target.pointer, pageOf(target.value)
 	}
 	s.count, s.next = 0, &next
 	s.note = gateway.Textf("The first one is too large for an answer, so this is its outline. Skip it with offset %d, or read it with the next call.", c.r.offset+1)
@@ -276,7 +280,13 @@ func (m *matches) add(position string, text []byte, at int) {
 		for from > 0 && !utf8.RuneStart(text[from]) {
 			from--
 		}
-		shown = append(append([]byte("…"), cutRunes(text[from:], mostOfMatch)...), "…"...)
+		shown = text[from:]
+		if len(shown) >= mostOfMatch+utf8.UTFMax {
+			shown = append(slices.Clip(cutRunes(shown, mostOfMatch)), "…"...)
+		}
+		if from > 0 {
+			shown = append([]byte("…"), shown...)
+		}
 	}
 	line := append(append([]byte(position), shown...), '\n')
 	if m.room -= tokens.Count(line); m.room < 0 && m.count > 0 {
@@ -287,21 +297,32 @@ func (m *matches) add(position string, text []byte, at int) {
 	m.count++
 }
 
-func (m *matches) slice() (slice, error) {
+func (m *matches) slice() slice {
 	s := slice{data: m.data, unit: "matches", offset: m.r.offset, count: m.count, total: m.found}
 	if next := m.r; m.r.offset+m.count < m.found {
 		next.offset += m.count
 		s.next = &next
 	}
-	if m.found == 0 {
+	switch {
+	case m.found == 0:
 		s.note = gateway.Textf("Nothing matches. grep looks for exactly this text, in upper or lower case.")
+	case m.found <= m.r.offset:
+		s.note = gateway.Textf("With grep, offset counts matches, and there are only %d.", m.found)
 	}
-	return s, nil
+	return s
+}
+
+// grep finds a text in a value, or in a text if it is no JSON.
+func (l *labels) grep(text, value []byte, r request, room int) slice {
+	if value != nil {
+		return l.grepJSON(value, r, room)
+	}
+	return grepText(text, r, room)
 }
 
 // grepText finds lines. Their positions are numbers of lines, or bytes where the text
 // is read in bytes.
-func grepText(text []byte, r request, room int) (slice, error) {
+func grepText(text []byte, r request, room int) slice {
 	m := newMatches(r, room)
 	inBytes := unitOf(text) == unitBytes
 	from := 0
@@ -326,18 +347,18 @@ func grepText(text []byte, r request, room int) (slice, error) {
 		}
 		from = end
 	}
-	return m.slice()
+	s := m.slice()
+	if inBytes && s.count > 0 {
+		s.note = gateway.Textf("The positions are bytes: read there with unit: \"bytes\" and offset.")
+	}
+	return s
 }
 
 // grepJSON finds strings, numbers and keys. Their positions are JSON Pointers.
-func (l *labels) grepJSON(value []byte, r request, room int) (slice, error) {
+func (l *labels) grepJSON(value []byte, r request, room int) slice {
 	m := newMatches(r, room)
 	m.walk(strings.TrimSuffix(r.pointer, "/"), value, 0)
-	s, err := m.slice()
-	if s.next != nil {
-		s.next.grep = r.grep
-	}
-	return s, err
+	return m.slice()
 }
 
 // deepest is how deep grep looks. A value below it is searched as a whole.

@@ -243,10 +243,14 @@ func (o *outliner) outline(c *content) []byte {
 	var next *request
 	for i, p := range outlined {
 		if i == mostParts {
+			if next == nil {
+				next = o.others(outlined[i:])
+			}
 			text.WriteString("\n\n" + gateway.Textf("%d more parts are stored. Read them with part: \"raw\", pointer: \"/content\".", len(outlined)-i).In(o.translate))
 			break
 		}
-		outline, call := o.part(p, room/min(len(outlined), mostParts))
+		share := room / min(len(outlined), mostParts)
+		outline, call := o.part(p, share)
 		if c.main() != p {
 			call.part = p.name
 		}
@@ -255,7 +259,7 @@ func (o *outliner) outline(c *content) []byte {
 			text.WriteString(gateway.Textf("Part %s:", p.name).In(o.translate) + "\n")
 		}
 		text.WriteString(outline)
-		if next == nil {
+		if next == nil && !(p.isText && fits(p.text, share)) {
 			next = &call
 		}
 	}
@@ -263,6 +267,9 @@ func (o *outliner) outline(c *content) []byte {
 		next = &request{id: o.id, part: partRaw}
 	}
 	search := request{id: o.id, part: next.part, grep: "…"}
+	if len(outlined) > 1 {
+		search.part = partRaw
+	}
 	text.WriteString("\n\n_guidance: " + gateway.Textf("Next: %s. Find text: %s", next.String(), search.String()).In(o.translate))
 	o.sent = tokens.Count([]byte(text.String()))
 	raw := appendText(nil, text.String())
@@ -273,11 +280,25 @@ func (o *outliner) outline(c *content) []byte {
 	return raw
 }
 
+// others returns the call that reads the first of some items.
+func (o *outliner) others(items []*part) *request {
+	all := 1
+	for _, p := range items {
+		all += p.tokens
+	}
+	first, _ := strconv.Atoi(items[0].name)
+	return &request{id: o.id, part: partRaw, pointer: "/content", offset: first, limit: max(1, pageTokens*len(items)/all)}
+}
+
 // choose returns the items that are kept and the parts that are outlined. The kept
 // items have at most a number of tokens.
 func (o *outliner) choose(c *content, room int) (kept, outlined []*part) {
-	if c.structured != nil {
-		outlined = append(outlined, c.structured)
+	structured := c.structured
+	if c.wraps {
+		structured = nil
+	}
+	if structured != nil {
+		outlined = append(outlined, structured)
 	}
 	size := func(p *part) int {
 		if p.kind == "image" || p.kind == "audio" {
@@ -293,7 +314,7 @@ func (o *outliner) choose(c *content, room int) (kept, outlined []*part) {
 	for i := range c.items {
 		p := &c.items[i]
 		switch {
-		case c.structured != nil && p.isText && p.tokens > room/20 && isCopy(p, c.structured):
+		case structured != nil && p.isText && p.tokens > room/20 && isCopy(p, structured):
 			total -= size(p) // it is outlined already
 		case size(p) > room/2 && total > room, size(p) > room:
 			total -= size(p)
@@ -321,13 +342,17 @@ func isCopy(p, structured *part) bool {
 	return len(text) > 0 && text[0] == '{' && len(text) > len(structured.text)/3
 }
 
-// part returns the outline of a part, and the call that reads on.
+// part returns the outline of a part, and the call that reads on. A text that fits is
+// its own outline.
 func (o *outliner) part(p *part, room int) (string, request) {
 	next := request{id: o.id}
 	if !p.isText && p.kind != partStructured {
 		outline, _ := o.outlineJSON(p.raw, "", room)
 		next.pointer = dataOf(p)
 		return outline, next
+	}
+	if p.isText && fits(p.text, room) {
+		return string(p.text), next
 	}
 	if value, ok := p.json(); ok {
 		outline, target := o.outlineJSON(value, "", room)
@@ -340,6 +365,7 @@ func (o *outliner) part(p *part, room int) (string, request) {
 	if unit == unitLines {
 		next.limit = max(10, pageTokens*lineCount(p.text)/max(p.tokens, 1))
 	} else {
+		next.unit = unit
 		next.limit = max(1000, pageTokens*len(p.text)/max(p.tokens, 1))
 	}
 	return outline, next
@@ -359,11 +385,17 @@ func dataOf(p *part) string {
 // pageTokens is about how many tokens the call reads that an outline proposes.
 const pageTokens = 2000
 
-// pageOf returns how many items of an array make a page.
+// pageOf returns how many items of an array or members of an object make a page; 0 for
+// another value.
 func pageOf(value []byte) int {
-	if value[0] != '[' {
+	n := 0
+	switch value[0] {
+	case '[':
+		n = itemCount(value)
+	case '{':
+		n = memberCount(value)
+	default:
 		return 0
 	}
-	n := itemCount(value)
 	return max(1, pageTokens*n/max(tokens.Estimate(value), 1))
 }

@@ -301,6 +301,37 @@ func TestStructuredContentIsOutlinedByItsKeys(t *testing.T) {
 	}
 }
 
+// What an outline proposes is a page, also of an object and of what an outline found in it.
+func TestProposedCallsReadAPage(t *testing.T) {
+	t.Parallel()
+	h := open(t, shape.Budgets{})
+	keys := map[string]int{}
+	for i := range 20_000 {
+		keys[fmt.Sprintf("key %d", i)] = i
+	}
+	wide, _ := json.Marshal(keys)
+	for name, text := range map[string]string{
+		"object": string(wide), "array": rows(5000), "in an object": `{"a":1,"list":` + rows(5000) + `}`, "in arrays": `[[` + rows(5000) + `,2],3]`,
+	} {
+		args := propose(t, texts(t, h.pass(t, callOf("anna"), textResult(text)))[0])
+		for range 3 {
+			result, err := h.read(t, "anna", args)
+			if err != nil {
+				t.Fatal(err)
+			}
+			all := texts(t, result)
+			if n := tokens.Count([]byte(all[0])); n > 4000 {
+				t.Errorf("%s: %v reads %d tokens", name, args, n)
+			}
+			var about guidance
+			if err := json.Unmarshal([]byte(all[1]), &about); err != nil {
+				t.Fatal(err)
+			}
+			args = propose(t, about.Guidance)
+		}
+	}
+}
+
 func compact(t *testing.T, text string) string {
 	t.Helper()
 	var b bytes.Buffer
@@ -315,6 +346,9 @@ func TestTextWithoutLinesIsReadInBytes(t *testing.T) {
 	h := open(t, shape.Budgets{Default: 2000})
 	text := strings.Repeat("改行のない長い文章です。", 3000)
 	args := propose(t, h.outlined(t, callOf("anna"), textResult(text), 700))
+	if unit := fmt.Sprintf("%s", args["unit"]); unit != `"bytes"` {
+		t.Errorf("the outline proposes the unit %s", unit)
+	}
 	args["offset"] = 0
 	delete(args, "limit")
 	data, last := h.readAll(t, "anna", 2000, args)
@@ -382,9 +416,35 @@ func TestManySmallItemsAreKeptFromTheFirstOn(t *testing.T) {
 	if n := tokens.Count([]byte(strings.Join(all, "\n"))); n > 2000 || len(all) < 20 || all[1] != "item 0" {
 		t.Errorf("%d items of %d tokens", len(all), n)
 	}
-	id := propose(t, all[0])["id"]
+	kept := len(all) - 1
+	if !strings.Contains(all[0], fmt.Sprintf("Part %d:\nitem %d\n\nPart", kept, kept)) {
+		t.Error(all[0])
+	}
+	next := propose(t, all[0])
+	if rest, _ := h.readAll(t, "anna", 2000, next); !strings.HasPrefix(rest[0], "["+items[kept+5]) || !strings.HasSuffix(rest[len(rest)-1], items[599]+"]") {
+		t.Errorf("%v reads %.200s", next, rest)
+	}
+	id := next["id"]
 	data, _ := h.readAll(t, "anna", 2000, map[string]any{"id": id, "part": "raw", "pointer": "/content"})
 	if got := "[" + strings.ReplaceAll(strings.Trim(strings.Join(data, ""), "[]"), "][", ",") + "]"; got != "["+strings.Join(items, ",")+"]" {
 		t.Errorf("%.200s", got)
+	}
+}
+
+func TestStructuredContentThatOnlyWrapsATextIsNotOutlined(t *testing.T) {
+	t.Parallel()
+	h := open(t, shape.Budgets{Default: 1000})
+	text := strings.Repeat("a line\n", 5000) + "a needle\n"
+	quoted, err := json.Marshal(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	outline := texts(t, h.pass(t, callOf("anna"), []byte(`{"content":[{"type":"text","text":`+string(quoted)+`}],"structuredContent":{"content":`+string(quoted)+`}}`)))[0]
+	if strings.Contains(outline, "structuredContent") || strings.Contains(outline, "pointer") || !strings.Contains(outline, "5001 lines") {
+		t.Errorf("the outline is %s", outline)
+	}
+	found, err := h.read(t, "anna", map[string]any{"id": propose(t, outline)["id"], "grep": "NEEDLE"})
+	if err != nil || !strings.HasPrefix(texts(t, found)[0], "5000: a needle\n") {
+		t.Errorf("found %+v, %v", found, err)
 	}
 }

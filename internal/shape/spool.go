@@ -156,7 +156,11 @@ func (s *Spool) Put(client string, raw []byte) (id string, err error) {
 	}
 	k := key{ownerOf(client), strings.ToLower(rand.Text()[:idSize])}
 	dir := filepath.Join(s.dir, k.owner)
-	if err := privatedir.Make(dir); err != nil {
+	err = privatedir.Make(dir)
+	if errors.Is(err, fs.ErrNotExist) { // somebody deleted the results
+		err = errors.Join(privatedir.Make(s.dir), privatedir.Make(dir))
+	}
+	if err != nil {
 		return "", err
 	}
 	head := make([]byte, 0, headSize)

@@ -115,6 +115,23 @@ func TestSpoolIsBounded(t *testing.T) {
 	}
 }
 
+func TestSpoolMakesItsFolderAgain(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir() + "/results"
+	s, err := shape.Open(dir, shape.Bounds{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	lost := put(t, s, "anna", []byte("{}"))
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	if kept := put(t, s, "anna", []byte("{}")); !has(s, "anna", kept) || has(s, "anna", lost) {
+		t.Error("no result is stored after the folder was deleted")
+	}
+}
+
 func TestSpoolSurvivesARestart(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir() + "/results"

@@ -3,6 +3,7 @@ package shape
 import (
 	"context"
 	"encoding/json"
+	"math"
 	"weak"
 
 	"genkan/internal/gateway"
@@ -111,10 +112,10 @@ func parse(call *gateway.Call) (request, error) {
 		case nil:
 		case json.Number:
 			n, err := v.Int64()
-			if err != nil || n < 0 || n > 1<<31 {
+			if err != nil || n < 0 {
 				return r, invalid(name, "%s must be an integer of 0 or more", name)
 			}
-			*into = int(n)
+			*into = int(min(n, math.MaxInt32))
 		default:
 			return r, invalid(name, "%s must be an integer of 0 or more", name)
 		}

@@ -409,11 +409,18 @@ func (v *view) guide() guidance {
 	if a.SubExecution != nil && a.SubExecution.ExecutionID != "" {
 		return guidance{say(gateway.Textf("The node ran another workflow. The example gets that execution.")), call{tool: "get_execution", id: a.SubExecution.ExecutionID}.String()}
 	}
+	fromOffset := a.Output.Offset > 0 || a.Input.Offset > 0
 	if a.Input.From != nil {
 		from := call{tool: "get_execution_by_node", id: a.ExecutionID, node: a.Input.From.NodeName}
 		from.always("runIndex", a.Input.From.RunIndex)
 		from.add("outputIndex", a.Input.From.OutputIndex)
+		if fromOffset {
+			return guidance{say(gateway.Textf("There are no more items in this run. The example gets the node that its input comes from.")), from.String()}
+		}
 		return guidance{say(gateway.Textf("These are all items of this run. The example gets the node that its input comes from.")), from.String()}
+	}
+	if fromOffset {
+		return guidance{say(gateway.Textf("There are no more items in this run. The example gets the summary of the execution.")), call{tool: "get_execution", id: a.ExecutionID}.String()}
 	}
 	return guidance{say(gateway.Textf("These are all items of this run. The example gets the summary of the execution.")), call{tool: "get_execution", id: a.ExecutionID}.String()}
 }

@@ -94,6 +94,9 @@ func TestAnswersAboutNodes(t *testing.T) {
 			in(`"get_execution_by_node(id: '42', nodeName: 'Split', itemOffset: 2)"`, "_guidance", "example"),
 		}},
 		{"an offset after the end shows nothing", NodeRequest{NodeName: "Split", ItemOffset: ptr(99)}, []check{in(`[]`, "output", "items"), in(`3`, "output", "total")}},
+		{"the items after an offset are not all items", NodeRequest{NodeName: "Split", OutputIndex: ptr(2), ItemOffset: ptr(2)}, []check{
+			in(`3`, "output", "total"), in(`"There are no more items in this run. The example gets the node that its input comes from."`, "_guidance", "message"),
+		}},
 		{"the failed run is shown", NodeRequest{NodeName: "Loop"}, []check{
 			in(`1`, "runIndex"), in(`3`, "runs"), in(`[1]`, "failedRuns"), in(`{"message":"second run broke"}`, "error"),
 			in(`{"nodeName":"Loop","outputIndex":0,"runIndex":0,"total":1}`, "input", "from"),

@@ -48,7 +48,7 @@ func (l *lab) executions(t *testing.T) {
 		}
 		return e
 	}
-	l.report.fact(t, "branches and merge: two sources, and a node that never ran", func(t *testing.T) string {
+	l.report.Fact(t, "branches and merge: two sources, and a node that never ran", func(t *testing.T) string {
 		e := read(t, "Branch and merge", "success")
 		runs := e.Data.ResultData.RunData
 		if len(runs["Join"][0].Source) != 2 || len(e.WorkflowData.Nodes) != 7 || len(runs) != 6 || len(runs["Is big"][0].Data["main"]) != 2 {
@@ -56,7 +56,7 @@ func (l *lab) executions(t *testing.T) {
 		}
 		return "7 nodes, 6 in `runData`"
 	})
-	l.report.fact(t, "an error: the run has it and no data", func(t *testing.T) string {
+	l.report.Fact(t, "an error: the run has it and no data", func(t *testing.T) string {
 		e := read(t, "HTTP error", "error")
 		last := e.Data.ResultData.RunData["HTTP Request"][0]
 		if last.ExecutionStatus != "error" || last.Error == nil || last.Data != nil || e.Data.ResultData.Error == nil {
@@ -66,7 +66,7 @@ func (l *lab) executions(t *testing.T) {
 	})
 	for _, c := range [][2]string{{"Code throws", "Cannot read properties of undefined"}, {"Stop and Error", "Order total is negative"}} {
 		name, want := c[0], c[1]
-		l.report.fact(t, "an error: "+name, func(t *testing.T) string {
+		l.report.Fact(t, "an error: "+name, func(t *testing.T) string {
 			message := fmt.Sprint(read(t, name, "error").Data.ResultData.Error["message"])
 			if !strings.Contains(message, want) {
 				t.Error(message)
@@ -74,7 +74,7 @@ func (l *lab) executions(t *testing.T) {
 			return "`" + message + "`"
 		})
 	}
-	l.report.fact(t, "hidden errors: a success whose items have errors", func(t *testing.T) string {
+	l.report.Fact(t, "hidden errors: a success whose items have errors", func(t *testing.T) string {
 		e := read(t, "Error output continues", "success")
 		outputs := e.Data.ResultData.RunData["Call API"][0].Data["main"]
 		if len(outputs) != 2 || len(outputs[0]) != 0 || len(outputs[1]) != 3 || outputs[1][0].JSON["error"] == nil {
@@ -85,34 +85,34 @@ func (l *lab) executions(t *testing.T) {
 		}
 		return "3 items at the error output, 1 with `json.error`"
 	})
-	l.report.fact(t, "a loop: an array of runs", func(t *testing.T) string {
+	l.report.Fact(t, "a loop: an array of runs", func(t *testing.T) string {
 		runs := read(t, "Loop over items", "success").Data.ResultData.RunData
 		if len(runs["Loop Over Items"]) != 5 || len(runs["Work"]) != 4 {
 			t.Errorf("%d and %d runs", len(runs["Loop Over Items"]), len(runs["Work"]))
 		}
 		return "5 and 4 runs"
 	})
-	l.report.fact(t, "binary: metadata without bytes", func(t *testing.T) string {
+	l.report.Fact(t, "binary: metadata without bytes", func(t *testing.T) string {
 		file := read(t, "Binary output", "success").Data.ResultData.RunData["To CSV"][0].Data["main"][0][0].Binary["data"]
 		if file["fileName"] != "rows.csv" || file["mimeType"] != "text/csv" || file["id"] == nil {
 			t.Errorf("%v", file)
 		}
 		return fmt.Sprintf("`fileSize` %v, `bytes` %v, `data` %q", file["fileSize"], file["bytes"], file["data"])
 	})
-	l.report.fact(t, "a sub-workflow: its execution is named", func(t *testing.T) string {
+	l.report.Fact(t, "a sub-workflow: its execution is named", func(t *testing.T) string {
 		sub := read(t, "Parent calls child", "success").Data.ResultData.RunData["Call child"][0].Metadata.SubExecution
 		if sub == nil || sub.WorkflowID != l.made[childName].Workflow || sub.ExecutionID != l.made[childName].Execution {
 			t.Errorf("%+v, not %v", sub, l.made[childName])
 		}
 		return "`metadata.subExecution`; the child's mode is `" + read(t, childName, "success").Mode + "`"
 	})
-	l.report.fact(t, "a wait: stopped, with waitTill", func(t *testing.T) string {
+	l.report.Fact(t, "a wait: stopped, with waitTill", func(t *testing.T) string {
 		if e := read(t, "Waits", "waiting"); e.WaitTill == nil {
 			t.Errorf("%+v", e)
 		}
 		return "`waiting`"
 	})
-	l.report.fact(t, "5,000 items", func(t *testing.T) string {
+	l.report.Fact(t, "5,000 items", func(t *testing.T) string {
 		start := time.Now()
 		e := read(t, "Huge 5000 items", "error")
 		items := 0
@@ -145,7 +145,7 @@ func (l *lab) refusals(t *testing.T) {
 		} {
 			l.refused(t, c.verb+" without "+missing[0], c.method, c.path, whole.with(missing[0], nil), 400, `{"message":"`+missing[1]+`"}`)
 		}
-		l.report.fact(t, c.verb+": keys that are read-only", func(t *testing.T) string {
+		l.report.Fact(t, c.verb+": keys that are read-only", func(t *testing.T) string {
 			var keys []string
 			for _, field := range []struct {
 				key   string
@@ -167,7 +167,7 @@ func (l *lab) refusals(t *testing.T) {
 			}
 			return "400 `request/body/KEY is read-only`: " + strings.Join(keys, ", ")
 		})
-		l.report.fact(t, c.verb+": keys that are unknown", func(t *testing.T) string {
+		l.report.Fact(t, c.verb+": keys that are unknown", func(t *testing.T) string {
 			keys := []string{"activeVersionId", "versionCounter", "sourceWorkflowId", "parentFolder"}
 			if c.method == http.MethodPost {
 				keys = append(keys, "description")
@@ -179,7 +179,7 @@ func (l *lab) refusals(t *testing.T) {
 			}
 			return "400 `request/body Unrecognized key(s) in object: 'KEY'`: `" + strings.Join(keys, "`, `") + "`"
 		})
-		l.report.fact(t, c.verb+": nodes and settings are strict", func(t *testing.T) string {
+		l.report.Fact(t, c.verb+": nodes and settings are strict", func(t *testing.T) string {
 			node := map[string]any{"extra": 1}
 			for key, value := range greeter("", "p", "").nodes()[0] {
 				node[key] = value
@@ -187,17 +187,17 @@ func (l *lab) refusals(t *testing.T) {
 			answered(t, l.Instance, c.method, c.path, whole.with("nodes", []any{node}), 400, `{"message":"request/body/nodes/0 Unrecognized key(s) in object: 'extra'"}`)
 			return answered(t, l.Instance, c.method, c.path, whole.with("settings", map[string]any{"extra": 1}), 400, `{"message":"request/body/settings Unrecognized key(s) in object: 'extra'"}`)
 		})
-		l.report.fact(t, c.verb+": malformed JSON is answered in HTML", func(t *testing.T) string {
+		l.report.Fact(t, c.verb+": malformed JSON is answered in HTML", func(t *testing.T) string {
 			return answered(t, l.Instance, c.method, c.path, `{"name":`, 500, "<!DOCTYPE html>")
 		})
 	}
-	l.report.fact(t, "update: pinData, staticData, nodeGroups, shared and description are taken", func(t *testing.T) string {
+	l.report.Fact(t, "update: pinData, staticData, nodeGroups, shared and description are taken", func(t *testing.T) string {
 		for key, value := range map[string]any{"pinData": map[string]any{}, "staticData": map[string]any{}, "nodeGroups": []any{}, "shared": []any{}, "description": "x"} {
 			l.Must(t, http.MethodPut, at, whole.with(key, value), nil)
 		}
 		return "200"
 	})
-	l.report.fact(t, "create: names that are given twice and connections that lead nowhere", func(t *testing.T) string {
+	l.report.Fact(t, "create: names that are given twice and connections that lead nowhere", func(t *testing.T) string {
 		nodes := whole.nodes()
 		return answered(t, l.Instance, http.MethodPost, "/workflows", whole.with("nodes", []any{nodes[0], nodes[0]}), 400, `{"message":"Workflow structure is invalid. nodes[1].id (duplicate_node_id): `)
 	})
@@ -241,7 +241,7 @@ func (l *lab) publishing(t *testing.T) {
 			return string(answer) == `{"word":"`+word+`"}`
 		}, "the webhook says %s", word)
 	}
-	l.report.fact(t, "activate publishes", func(t *testing.T) string {
+	l.report.Fact(t, "activate publishes", func(t *testing.T) string {
 		l.Must(t, http.MethodPost, at+"/activate", nil, nil)
 		if s := get(t); !s.Active || s.ActiveVersionID != s.VersionID {
 			t.Errorf("%+v", s)
@@ -249,7 +249,7 @@ func (l *lab) publishing(t *testing.T) {
 		says(t, "one")
 		return "`active`, `activeVersionId` = `versionId`"
 	})
-	l.report.fact(t, "PUT on a published workflow goes live", func(t *testing.T) string {
+	l.report.Fact(t, "PUT on a published workflow goes live", func(t *testing.T) string {
 		l.Must(t, http.MethodPut, at, greeter(name, path, "two"), nil)
 		if s := get(t); s.ActiveVersionID != s.VersionID {
 			t.Errorf("%+v", s)
@@ -257,7 +257,7 @@ func (l *lab) publishing(t *testing.T) {
 		says(t, "two")
 		return "the webhook has the new answer"
 	})
-	l.report.fact(t, "publishIfActive=false saves a draft", func(t *testing.T) string {
+	l.report.Fact(t, "publishIfActive=false saves a draft", func(t *testing.T) string {
 		l.Must(t, http.MethodPut, at+"?publishIfActive=false", greeter(name, path, "three"), nil)
 		if s := get(t); !s.Active || s.ActiveVersionID == s.VersionID {
 			t.Errorf("%+v", s)
@@ -265,12 +265,12 @@ func (l *lab) publishing(t *testing.T) {
 		says(t, "two")
 		return "`activeVersionId` ≠ `versionId`; the webhook has the old answer"
 	})
-	l.report.fact(t, "activate publishes a draft of a published workflow", func(t *testing.T) string {
+	l.report.Fact(t, "activate publishes a draft of a published workflow", func(t *testing.T) string {
 		l.Must(t, http.MethodPost, at+"/activate", nil, nil)
 		says(t, "three")
 		return "as `publish` does"
 	})
-	l.report.fact(t, "a 400 about the form changes nothing", func(t *testing.T) string {
+	l.report.Fact(t, "a 400 about the form changes nothing", func(t *testing.T) string {
 		before := get(t)
 		answered(t, l.Instance, http.MethodPut, at, greeter(name, path, "four").with("bogus", 1), 400, `{"message":"request/body Unrecognized`)
 		if after := get(t); after.VersionID != before.VersionID {
@@ -278,7 +278,7 @@ func (l *lab) publishing(t *testing.T) {
 		}
 		return "the same `versionId`"
 	})
-	l.report.fact(t, "a 400 about publishing overwrites the draft", func(t *testing.T) string {
+	l.report.Fact(t, "a 400 about publishing overwrites the draft", func(t *testing.T) string {
 		before := get(t)
 		broken := greeter(name, path, "five")
 		seen := answered(t, l.Instance, http.MethodPut, at, broken.with("nodes", []any{broken.nodes()[1]}).with("connections", map[string]any{}), 400,
@@ -289,7 +289,7 @@ func (l *lab) publishing(t *testing.T) {
 		says(t, "three")
 		return seen
 	})
-	l.report.fact(t, "a 409 about a webhook overwrites the draft", func(t *testing.T) string {
+	l.report.Fact(t, "a 409 about a webhook overwrites the draft", func(t *testing.T) string {
 		other := l.Create(t, greeter("Other", path+"-other", "other"))
 		defer l.Delete(t, other)
 		l.Must(t, http.MethodPost, "/workflows/"+other+"/activate", nil, nil)
@@ -302,7 +302,7 @@ func (l *lab) publishing(t *testing.T) {
 		}
 		return seen
 	})
-	l.report.fact(t, "deactivate, publish and unpublish", func(t *testing.T) string {
+	l.report.Fact(t, "deactivate, publish and unpublish", func(t *testing.T) string {
 		l.Must(t, http.MethodPut, at, greeter(name, path, "six"), nil)
 		for _, verb := range []string{"deactivate", "publish", "unpublish"} {
 			l.Must(t, http.MethodPost, at+"/"+verb, nil, nil)
@@ -312,7 +312,7 @@ func (l *lab) publishing(t *testing.T) {
 		}
 		return "200"
 	})
-	l.report.fact(t, "archive unpublishes; an archived workflow is listed and not changed", func(t *testing.T) string {
+	l.report.Fact(t, "archive unpublishes; an archived workflow is listed and not changed", func(t *testing.T) string {
 		l.Must(t, http.MethodPost, at+"/publish", nil, nil)
 		l.Must(t, http.MethodPost, at+"/archive", nil, nil)
 		if s := get(t); s.Active || !s.IsArchived {

@@ -19,7 +19,7 @@ func (l *lab) deleting(t *testing.T) {
 	l.Webhook(t, path)
 	ran := l.Settled(t, id)
 	l.refused(t, "a published workflow is not deleted", http.MethodDelete, at, nil, 409, `{"message":"Cannot delete a published workflow. Unpublish it before deleting."}`)
-	l.report.fact(t, "nor one that is being unpublished", func(t *testing.T) string {
+	l.report.Fact(t, "nor one that is being unpublished", func(t *testing.T) string {
 		l.Must(t, http.MethodPost, at+"/unpublish", nil, nil)
 		start, refused := time.Now(), ""
 		testkit.Eventually(t, func() bool {
@@ -55,7 +55,7 @@ func (l *lab) tags(t *testing.T) {
 	l.refused(t, "a tag that is there already", http.MethodPost, "/tags", map[string]any{"name": "genkan-e2e-red"}, 409, `{"message":"Tag already exists"}`)
 	l.refused(t, "a workflow's tags are not given by name", http.MethodPut, at, []any{map[string]any{"name": "genkan-e2e-red"}}, 400, `{"message":"request/body/0 must have required property 'id'"}`)
 	l.refused(t, "nor by an id that is not there", http.MethodPut, at, []any{map[string]any{"id": "nope"}}, 404, `{"message":"Some tags not found"}`)
-	l.report.fact(t, "a list is filtered by names; several mean all of them; case counts", func(t *testing.T) string {
+	l.report.Fact(t, "a list is filtered by names; several mean all of them; case counts", func(t *testing.T) string {
 		l.Must(t, http.MethodPut, at, []any{map[string]any{"id": made["genkan-e2e-red"]}}, nil)
 		for query, want := range map[string]int{"genkan-e2e-red": 1, "genkan-e2e-blue": 0, "genkan-e2e-red,genkan-e2e-blue": 0, "GENKAN-E2E-RED": 0} {
 			var list page
@@ -81,7 +81,7 @@ func (l *lab) running(t *testing.T) {
 	l.Must(t, http.MethodPost, "/workflows/"+id+"/activate", nil, nil)
 	l.Webhook(t, path)
 	var ran string
-	l.report.fact(t, "a running execution is listed with status=running only", func(t *testing.T) string {
+	l.report.Fact(t, "a running execution is listed with status=running only", func(t *testing.T) string {
 		var running, all page
 		testkit.Eventually(t, func() bool {
 			l.Must(t, http.MethodGet, "/executions?status=running&workflowId="+id, nil, &running)
@@ -99,7 +99,7 @@ func (l *lab) running(t *testing.T) {
 		}
 		return fmt.Sprintf("its `runData` has %d nodes", len(e.Data.ResultData.RunData))
 	})
-	l.report.fact(t, "stop cancels it", func(t *testing.T) string {
+	l.report.Fact(t, "stop cancels it", func(t *testing.T) string {
 		l.Must(t, http.MethodPost, "/executions/"+ran+"/stop", nil, nil)
 		var e execution
 		testkit.Eventually(t, func() bool {
@@ -110,7 +110,7 @@ func (l *lab) running(t *testing.T) {
 	})
 	l.refused(t, "what does not run is not stopped", http.MethodPost, "/executions/"+ran+"/stop", nil, 409,
 		`{"message":"Only running or waiting executions can be stopped and `+ran+` is currently canceled"}`)
-	l.report.fact(t, "retry runs a failed execution again and answers when it is over", func(t *testing.T) string {
+	l.report.Fact(t, "retry runs a failed execution again and answers when it is over", func(t *testing.T) string {
 		failed := l.made["HTTP error"].Execution
 		var again struct{ ID, Mode, RetryOf, Status string }
 		l.Must(t, http.MethodPost, "/executions/"+failed+"/retry", map[string]any{}, &again)
@@ -119,14 +119,14 @@ func (l *lab) running(t *testing.T) {
 		}
 		return "mode `retry`, `retryOf`"
 	})
-	l.report.fact(t, "retry of a success", func(t *testing.T) string {
+	l.report.Fact(t, "retry of a success", func(t *testing.T) string {
 		return answered(t, l.Instance, http.MethodPost, "/executions/"+l.made["Branch and merge"].Execution+"/retry", map[string]any{}, 409, `{"message":"`)
 	})
 }
 
 // keys checks a key that lacks a scope.
 func (l *lab) keys(t *testing.T) {
-	l.report.fact(t, "a key without the scope", func(t *testing.T) string {
+	l.report.Fact(t, "a key without the scope", func(t *testing.T) string {
 		if !l.Own() {
 			t.Skip("only an owner makes keys")
 		}

@@ -19,7 +19,7 @@ func TestMain(m *testing.M) { testkit.Main(m) }
 type lab struct {
 	*Instance
 	made   map[string]Prepared
-	report *report
+	report Report
 }
 
 // TestRealN8n checks what is written about n8n's API against a real one. The
@@ -32,7 +32,7 @@ func TestRealN8n(t *testing.T) {
 		}
 	})
 	l.Instance = Start(t)
-	l.report = &report{start: time.Now().Add(-l.Started)}
+	start := time.Now().Add(-l.Started)
 	t.Run("reads", func(t *testing.T) {
 		if l.Own() {
 			l.prepare(t)
@@ -52,12 +52,16 @@ func TestRealN8n(t *testing.T) {
 		l.running(t)
 		l.keys(t)
 	})
-	l.report.finish(t, l.Instance)
+	text := l.report.String()
+	if l.Own() {
+		text = l.machine(t, time.Since(start)) + text
+	}
+	l.Keep(t, "facts", text)
 }
 
 // prepare makes the workflows and notes how long that takes.
 func (l *lab) prepare(t *testing.T) {
-	l.report.fact(t, "the twelve workflows are created, published and run", func(t *testing.T) string {
+	l.report.Fact(t, "the twelve workflows are created, published and run", func(t *testing.T) string {
 		l.made = l.Prepare(t)
 		if len(l.made) != 12 {
 			t.Errorf("%d workflows: %v", len(l.made), l.made)
@@ -84,7 +88,7 @@ type page struct {
 // reads checks what needs no change, on anybody's instance.
 func (l *lab) reads(t *testing.T) {
 	for _, list := range []string{"workflows", "executions"} {
-		l.report.fact(t, "a list of "+list+" goes on at its cursor", func(t *testing.T) string {
+		l.report.Fact(t, "a list of "+list+" goes on at its cursor", func(t *testing.T) string {
 			var first, second, both page
 			l.Must(t, http.MethodGet, "/"+list+"?limit=1", nil, &first)
 			if first.NextCursor == nil {
@@ -98,7 +102,7 @@ func (l *lab) reads(t *testing.T) {
 			return "`nextCursor`, null on the last page"
 		})
 	}
-	l.report.fact(t, "a list of workflows takes an offset", func(t *testing.T) string {
+	l.report.Fact(t, "a list of workflows takes an offset", func(t *testing.T) string {
 		var both, second page
 		l.Must(t, http.MethodGet, "/workflows?limit=2", nil, &both)
 		if len(both.Data) < 2 {
@@ -110,7 +114,7 @@ func (l *lab) reads(t *testing.T) {
 		}
 		return "`?offset=1`"
 	})
-	l.report.fact(t, "executions are listed without a workflow's name, newest first", func(t *testing.T) string {
+	l.report.Fact(t, "executions are listed without a workflow's name, newest first", func(t *testing.T) string {
 		var list page
 		l.Must(t, http.MethodGet, "/executions?limit=2", nil, &list)
 		if len(list.Data) < 2 {
@@ -128,7 +132,7 @@ func (l *lab) reads(t *testing.T) {
 		}
 		return "`workflowId` only"
 	})
-	l.report.fact(t, "an execution has data only if it is asked for", func(t *testing.T) string {
+	l.report.Fact(t, "an execution has data only if it is asked for", func(t *testing.T) string {
 		var list page
 		l.Must(t, http.MethodGet, "/executions?limit=1", nil, &list)
 		if len(list.Data) == 0 {
@@ -160,7 +164,7 @@ func (l *lab) reads(t *testing.T) {
 	} {
 		l.refused(t, c.name, http.MethodGet, c.path, nil, c.status, c.body)
 	}
-	l.report.fact(t, "a wrong key", func(t *testing.T) string {
+	l.report.Fact(t, "a wrong key", func(t *testing.T) string {
 		other := *l.Instance
 		other.APIKey = "wrong"
 		return answered(t, &other, http.MethodGet, "/workflows", nil, 401, `{"message":"Unauthorized"}`)
@@ -170,7 +174,7 @@ func (l *lab) reads(t *testing.T) {
 // refused checks that n8n answers a request with an error.
 func (l *lab) refused(t *testing.T, name, method, path string, body any, status int, answer string) {
 	t.Helper()
-	l.report.fact(t, name, func(t *testing.T) string {
+	l.report.Fact(t, name, func(t *testing.T) string {
 		return answered(t, l.Instance, method, path, body, status, answer)
 	})
 }
@@ -184,6 +188,11 @@ func answered(t *testing.T, i *Instance, method, path string, body any, status i
 		t.Errorf("%s %s: %d %.500s, not %d %s", method, path, got, raw, status, answer)
 	}
 	return jsonCode(got, fmt.Sprintf("%.200s", raw))
+}
+
+// jsonCode is a status and a body as Markdown.
+func jsonCode(status int, body string) string {
+	return fmt.Sprintf("%d `%s`", status, strings.ReplaceAll(body, "\n", " "))
 }
 
 // greeter is a small workflow that answers its webhook with a word.

@@ -86,6 +86,10 @@ func (f *N8N) trigger(w http.ResponseWriter, r *http.Request) {
 	}
 	f.mu.Unlock()
 	switch {
+	case hook == nil && strings.HasPrefix(r.URL.Path, "/form"):
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		w.WriteHeader(http.StatusNotFound)
+		_, _ = io.WriteString(w, "<!DOCTYPE html>\n<html lang='en'>\n<head>\n  <title>Problem loading form</title>\n</head>\n</html>")
 	case hook == nil:
 		w.Header().Set("Content-Type", "application/json; charset=utf-8")
 		w.WriteHeader(http.StatusNotFound)

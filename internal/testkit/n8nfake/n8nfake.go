@@ -3,6 +3,7 @@
 package n8nfake
 
 import (
+	"cmp"
 	"compress/gzip"
 	"encoding/base64"
 	"encoding/json"
@@ -66,6 +67,7 @@ type N8N struct {
 	scopes     []string
 	requests   []string
 	made       int
+	hookIDs    int
 	done       chan struct{}
 	gzip, mcp  bool
 	conns      map[string]bool
@@ -197,7 +199,13 @@ func (f *N8N) store(w map[string]any) string {
 
 func (f *N8N) publish(w map[string]any) {
 	id := w["id"].(string)
-	w["active"], w["activeVersionId"], w["triggerCount"] = true, w["versionId"], 1
+	w["active"], w["activeVersionId"], w["triggerCount"] = true, w["versionId"], 0
+	nodes, _ := w["nodes"].([]any)
+	for _, one := range nodes {
+		if kind, _ := one.(map[string]any)["type"].(string); isTrigger(kind) && !strings.HasSuffix(kind, ".executeWorkflowTrigger") {
+			w["triggerCount"] = w["triggerCount"].(int) + 1
+		}
+	}
 	f.published[id] = copyOf(w)["nodes"]
 	w["activeVersion"] = map[string]any{"versionId": w["versionId"], "nodes": f.published[id]}
 }
@@ -389,13 +397,17 @@ func (f *N8N) workflow(r *http.Request, parts []string, sent any) reply {
 	return reply{200, copyOf(w)}
 }
 
+func isTrigger(kind string) bool {
+	return strings.Contains(strings.ToLower(kind), "trigger") && !strings.HasSuffix(kind, ".manualTrigger") || strings.HasSuffix(kind, ".webhook")
+}
+
 // cannotRun says why a workflow cannot be published.
 func cannotRun(w map[string]any) string {
 	nodes, _ := w["nodes"].([]any)
 	for _, one := range nodes {
 		n, _ := one.(map[string]any)
 		kind, _ := n["type"].(string)
-		if strings.Contains(strings.ToLower(kind), "trigger") || strings.HasSuffix(kind, ".webhook") {
+		if isTrigger(kind) {
 			return ""
 		}
 	}
@@ -404,18 +416,24 @@ func cannotRun(w map[string]any) string {
 
 func (f *N8N) create(sent any) reply {
 	body, _ := sent.(map[string]any)
-	if problem := refuse(body, "description", "nodeGroups"); problem != "" {
+	if problem := cmp.Or(refuse(body, "description", "nodeGroups"), loose(body)); problem != "" {
 		return message(400, "%s", problem)
 	}
+	f.addHooks(body)
 	return reply{200, copyOf(f.workflows[f.store(body)])}
 }
 
 // put saves the draft even if it then refuses it, as n8n does.
 func (f *N8N) put(w map[string]any, r *http.Request, sent any) reply {
 	body, _ := sent.(map[string]any)
-	if problem := refuse(body, "projectId"); problem != "" {
+	problem := refuse(body, "projectId")
+	if problem == "" && changes(w, body) {
+		problem = loose(body)
+	}
+	if problem != "" {
 		return message(400, "%s", problem)
 	}
+	f.addHooks(body)
 	if raw, _ := json.Marshal(body); strings.Contains(string(raw), "refuse me late") {
 		f.overwrite(w, body)
 		return message(400, "Workflow could not be activated: refuse me late")
@@ -434,11 +452,71 @@ func (f *N8N) put(w map[string]any, r *http.Request, sent any) reply {
 
 // overwrite stores a draft. Other nodes or connections make another version.
 func (f *N8N) overwrite(w, body map[string]any) {
-	changed := !reflect.DeepEqual(copyOf(w)["nodes"], body["nodes"]) || !reflect.DeepEqual(copyOf(w)["connections"], body["connections"])
+	changed := changes(w, body)
 	maps.Copy(w, body)
 	if changed {
 		w["versionId"] = f.version()
 	}
+}
+
+// addHooks gives webhooks without an id one.
+func (f *N8N) addHooks(body map[string]any) {
+	nodes, _ := body["nodes"].([]any)
+	for _, one := range nodes {
+		n, _ := one.(map[string]any)
+		if n["type"] == "n8n-nodes-base.webhook" && n["webhookId"] == nil {
+			f.hookIDs++
+			n["webhookId"] = fmt.Sprintf("00000000-0000-4000-9000-%012d", f.hookIDs)
+		}
+	}
+}
+
+// changes reports whether a body has other nodes or connections than a workflow.
+func changes(w, body map[string]any) bool {
+	return !reflect.DeepEqual(copyOf(w)["nodes"], body["nodes"]) || !reflect.DeepEqual(copyOf(w)["connections"], body["connections"])
+}
+
+// loose says which nodes of a workflow have the same id or name, and which ends of
+// connections do not exist.
+func loose(body map[string]any) string {
+	var found []string
+	add := func(format string, values ...any) { found = append(found, fmt.Sprintf(format, values...)) }
+	nodes, _ := body["nodes"].([]any)
+	ids, names := map[any]any{}, map[any]bool{}
+	for i, one := range nodes {
+		n, _ := one.(map[string]any)
+		if first, known := ids[n["id"]]; known {
+			add("nodes[%d].id (duplicate_node_id): Nodes \"%v\" and \"%v\" share the node ID \"%v\"", i, first, n["name"], n["id"])
+		} else {
+			ids[n["id"]] = n["name"]
+		}
+		if names[n["name"]] {
+			add("nodes[%d].name (duplicate_node_name): Duplicate node name \"%v\"", i, n["name"])
+		}
+		names[n["name"]] = true
+	}
+	connections, _ := body["connections"].(map[string]any)
+	for _, from := range slices.Sorted(maps.Keys(connections)) {
+		if !names[from] {
+			add("connections.%s (unknown_connection_source): Connection source \"%s\" does not reference an existing node", from, from)
+		}
+		kinds, _ := connections[from].(map[string]any)
+		for kind, outputs := range kinds {
+			list, _ := outputs.([]any)
+			for i, ends := range list {
+				ends, _ := ends.([]any)
+				for j, end := range ends {
+					if to := end.(map[string]any)["node"]; !names[to] {
+						add("connections.%s.%s[%d][%d].node (unknown_connection_target): Connection target \"%v\" does not reference an existing node", from, kind, i, j, to)
+					}
+				}
+			}
+		}
+	}
+	if len(found) == 0 {
+		return ""
+	}
+	return "Workflow structure is invalid. " + strings.Join(found, "; ")
 }
 
 // refuse says why the body of a workflow is refused. The last keys are unknown ones.
@@ -458,7 +536,7 @@ func refuse(body map[string]any, unknown ...string) string {
 	known := []string{"name", "nodes", "connections", "settings", "staticData", "pinData", "description", "nodeGroups", "shared"}
 	for key := range body {
 		if !slices.Contains(known, key) || slices.Contains(unknown, key) {
-			return "request/body must NOT have additional properties"
+			return fmt.Sprintf("request/body Unrecognized key(s) in object: '%s'", key)
 		}
 	}
 	nodes, _ := body["nodes"].([]any)
@@ -469,7 +547,7 @@ func refuse(body map[string]any, unknown ...string) string {
 				"id", "name", "webhookId", "disabled", "notesInFlow", "notes", "type", "typeVersion", "executeOnce", "alwaysOutputData",
 				"retryOnFail", "maxTries", "waitBetweenTries", "continueOnFail", "onError", "position", "parameters", "credentials",
 			}, key) {
-				return fmt.Sprintf("request/body/nodes/%d must NOT have additional properties", i)
+				return fmt.Sprintf("request/body/nodes/%d Unrecognized key(s) in object: '%s'", i, key)
 			}
 		}
 	}
@@ -494,6 +572,9 @@ func (f *N8N) setTags(w map[string]any, sent any) reply {
 func (f *N8N) tag(r *http.Request, sent any) reply {
 	if r.Method == http.MethodPost {
 		body, _ := sent.(map[string]any)
+		if slices.ContainsFunc(f.tags, func(t map[string]any) bool { return t["name"] == body["name"] }) {
+			return message(409, "Tag already exists")
+		}
 		t := map[string]any{"id": fmt.Sprintf("tag%04d", len(f.tags)+1), "name": body["name"], "createdAt": stamp, "updatedAt": stamp}
 		f.tags = append(f.tags, t)
 		return reply{201, t}
@@ -540,14 +621,11 @@ func (f *N8N) list(r *http.Request) reply {
 			continue
 		}
 		if tags := query.Get("tags"); tags != "" {
-			has := false
 			list, _ := w["tags"].([]any)
-			for _, one := range list {
-				t, _ := one.(map[string]any)
-				name, _ := t["name"].(string)
-				has = has || slices.Contains(strings.Split(tags, ","), name)
+			lacks := func(name string) bool {
+				return !slices.ContainsFunc(list, func(one any) bool { return one.(map[string]any)["name"] == name })
 			}
-			if !has {
+			if slices.ContainsFunc(strings.Split(tags, ","), lacks) {
 				continue
 			}
 		}
@@ -599,7 +677,7 @@ func (f *N8N) execution(r *http.Request, parts []string) reply {
 		return reply{200, again}
 	default:
 		if e["status"] != "running" && e["status"] != "waiting" {
-			return message(409, "Only running or waiting executions can be stopped.")
+			return message(409, "Only running or waiting executions can be stopped and %v is currently %v", e["id"], e["status"])
 		}
 		e["status"], e["stoppedAt"] = "canceled", time.Date(2026, 11, 15, 1, 3, 9, 0, time.UTC)
 		return reply{200, e}

@@ -2,6 +2,7 @@ package n8n
 
 import (
 	"bytes"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"io/fs"
@@ -16,17 +17,9 @@ import (
 
 var write = flag.Bool("write", false, "write what is seen into docs/e2e-n8n.md")
 
-// docs is the page with the report, which stands between the marks.
-const (
-	docs      = "../../../docs/e2e-n8n.md"
-	beginMark = "<!-- begin: generated -->\n"
-	endMark   = "<!-- end: generated -->\n"
-)
-
-// report is a table of what holds.
-type report struct {
-	start time.Time
-	rows  []row
+// Report is a table of what holds.
+type Report struct {
+	rows []row
 }
 
 type row struct {
@@ -34,8 +27,8 @@ type row struct {
 	took               time.Duration
 }
 
-// fact runs a subtest and notes what it returns, which is Markdown.
-func (r *report) fact(t *testing.T, name string, check func(t *testing.T) (seen string)) {
+// Fact runs a subtest and notes what it returns, which is Markdown.
+func (r *Report) Fact(t *testing.T, name string, check func(t *testing.T) (seen string)) {
 	t.Helper()
 	one := row{fact: name, result: "skipped"}
 	start := time.Now()
@@ -50,47 +43,60 @@ func (r *report) fact(t *testing.T, name string, check func(t *testing.T) (seen 
 	r.rows = append(r.rows, one)
 }
 
-// finish prints the summary and, with -write, keeps the report.
-func (r *report) finish(t *testing.T, i *Instance) {
-	t.Helper()
+// String returns the table with its summary as Markdown.
+func (r *Report) String() string {
 	counts := map[string]int{}
 	for _, one := range r.rows {
 		counts[one.result]++
 	}
-	summary := fmt.Sprintf("%d facts hold, %d fail, %d are skipped", counts["holds"], counts["FAILS"], counts["skipped"])
-	t.Log(summary)
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d facts hold, %d fail, %d are skipped.\n\n| what | | seen | ms |\n|---|---|---|---:|\n", counts["holds"], counts["FAILS"], counts["skipped"])
+	for _, one := range r.rows {
+		fmt.Fprintf(&b, "| %s | %s | %s | %d |\n", one.fact, one.result, strings.ReplaceAll(one.seen, "|", "\\|"), one.took.Milliseconds())
+	}
+	return b.String()
+}
+
+// Keep logs a part of the report and, with -write, puts it into docs/e2e-n8n.md between
+// the marks of its name.
+func (i *Instance) Keep(t *testing.T, name, text string) {
+	t.Helper()
+	t.Logf("%s:\n%s", name, text)
 	if !*write {
 		return
 	}
 	if !i.Own() {
 		t.Fatal("the report is about the n8n that this starts; unset N8N_URL")
 	}
-	var b strings.Builder
-	fmt.Fprintf(&b, "n8n %s, Node %d, %s/%s with %d cores: installed once in %v, ready after %.0f s, all of this in %.0f s without installing.\n", i.version(t), nodeMajor,
-		runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), i.Installed.Round(time.Second), i.Started.Seconds(), time.Since(r.start).Seconds())
-	fmt.Fprintf(&b, "The installation has %d MB on the disk, the instance's folder %d MB; its processes had %d MB in memory at their highest.\n", megabytes(t, i.installation.dir), megabytes(t, i.Dir), i.peakMemory())
-	t.Log(b.String())
-	fmt.Fprintf(&b, "\n%s.\n\n| what | | seen | ms |\n|---|---|---|---:|\n", summary)
-	for _, one := range r.rows {
-		fmt.Fprintf(&b, "| %s | %s | %s | %d |\n", one.fact, one.result, strings.ReplaceAll(one.seen, "|", "\\|"), one.took.Milliseconds())
+	file := filepath.Join("docs", "e2e-n8n.md")
+	for up := 0; up < 5; up++ {
+		if _, err := os.Stat(file); err == nil {
+			break
+		}
+		file = filepath.Join("..", file)
 	}
-	page, err := os.ReadFile(docs)
+	page, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	before, rest, ok := bytes.Cut(page, []byte(beginMark))
-	_, after, ok2 := bytes.Cut(rest, []byte(endMark))
+	begin, end := "<!-- begin: "+name+" -->\n", "<!-- end: "+name+" -->\n"
+	before, rest, ok := strings.Cut(string(page), begin)
+	_, after, ok2 := strings.Cut(rest, end)
 	if !ok || !ok2 {
-		t.Fatalf("%s has no marks", docs)
+		t.Fatalf("%s has no marks for %s", file, name)
 	}
-	if err := os.WriteFile(docs, []byte(string(before)+beginMark+b.String()+endMark+string(after)), 0o600); err != nil {
+	if err := os.WriteFile(file, []byte(before+begin+text+end+after), 0o600); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// jsonCode is a status and a body as Markdown.
-func jsonCode(status int, body string) string {
-	return fmt.Sprintf("%d `%s`", status, strings.ReplaceAll(body, "\n", " "))
+// machine describes what runs, as Markdown.
+func (i *Instance) machine(t *testing.T, took time.Duration) string {
+	t.Helper()
+	return fmt.Sprintf("n8n %s, Node %d, %s/%s with %d cores: installed once in %v, ready after %.0f s, all of this in %.0f s without installing.\n"+
+		"The installation has %d MB on the disk, the instance's folder %d MB; its processes had %d MB in memory at their highest.\n\n",
+		i.version(t), nodeMajor, runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), i.Installed.Round(time.Second), i.Started.Seconds(), took.Seconds(),
+		megabytes(t, i.installation.dir), megabytes(t, i.Dir), i.peakMemory())
 }
 
 // version is the version of what is installed.
@@ -100,7 +106,11 @@ func (i *Instance) version(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return decode[struct{ Version string }](t, raw).Version
+	var about struct{ Version string }
+	if err := json.Unmarshal(raw, &about); err != nil {
+		t.Fatal(err)
+	}
+	return about.Version
 }
 
 // megabytes is the size of the files below a folder.
