@@ -8,10 +8,10 @@ import (
 	"regexp"
 	"slices"
 
-	"genkan/internal/gateway"
-
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+
+	"genkan/internal/gateway"
 )
 
 func compile(schema []byte) (*jsonschema.Schema, error) {

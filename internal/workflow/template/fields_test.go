@@ -77,7 +77,7 @@ func TestFieldsKeepWhatIsNotTheirs(t *testing.T) {
 	}
 	b.use(t, "fields", `{"drop":["a"]}`, template.Options{})
 	const rows = `{"a":"gone","id":1234567890123456789},`
-	n := testkit.Count(1<<14, 1<<20) / len(rows)
+	n := testkit.Count(1<<14, 1<<18) / len(rows)
 	b.answer = text("[" + strings.Repeat(rows, n) + "0]")
 	if got := b.call("anna", "github__list", ""); got != b.answer {
 		t.Errorf("a at the top: %.200s", got)
@@ -85,6 +85,19 @@ func TestFieldsKeepWhatIsNotTheirs(t *testing.T) {
 	b.use(t, "fields", `{"drop":["*.a"]}`, template.Options{})
 	if got := textOf(t, b.call("anna", "github__list", "")); got != "["+strings.Repeat(`{"id":1234567890123456789},`, n)+"0]" {
 		t.Errorf("a long text: %.200s", got)
+	}
+}
+
+func TestFieldsOfTooLargeAnswers(t *testing.T) {
+	b := newBench(t)
+	b.answer = text(`{"a":"` + strings.Repeat("x", 1<<20) + `"}`)
+	b.use(t, "fields", `{"drop":["a"]}`, template.Options{})
+	if got := b.call("anna", "github__list", ""); got != b.answer {
+		t.Errorf("open: %.300s", got)
+	}
+	b.use(t, "fields", `{"drop":["a"],"failMode":"closed"}`, template.Options{})
+	if got := b.call("anna", "github__list", ""); !strings.Contains(got, "so the answer to this call is withheld") {
+		t.Errorf("closed: %.300s", got)
 	}
 }
 

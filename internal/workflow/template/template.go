@@ -17,10 +17,10 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/santhosh-tekuri/jsonschema/v6"
+
 	"genkan/internal/gateway"
 	"genkan/internal/workflow"
-
-	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
 //go:embed files

@@ -161,40 +161,51 @@ const all = (texts, names, depth) => {
 const mayBeJSON = (text) => text.charCodeAt(0) <= 32 || text[0] === "{" || text[0] === "[";
 const redact = (text, depth) => {
   if (depth > 4 || !/^\s*[{[]/u.test(text)) return plain(text);
-  const tokens = text.match(/"(?:[^"\\]|\\.)*"|[{}[\]:]|[^"{}[\]:]+/gu) ?? [];
-  const places = [], texts = [], names = [];
-  let level = 0, deepest = 0, name = "";
-  tokens.forEach((token, i) => {
-    switch (token[0]) {
-      case '"': {
-        const string = token.includes("\\") ? parsed(token) : token.slice(1, -1);
-        const isName = tokens[i + 1] === ":" || (tokens[i + 2] === ":" && tokens[i + 1].trim() === "");
-        places.push(i), texts.push(string), names.push(isName ? "" : name);
-        if (isName) name = string;
-        break;
-      }
-      case "{": case "[":
-        deepest = Math.max(deepest, ++level);
-        break;
-      case "}": case "]":
-        level--;
-        name = "";
-        break;
-      case ":":
-        break;
-      default: // numbers, commas and spaces
-        if (about(name).label !== "") token.replace(/[0-9]{9,}/gu, (n) => (places.push(i), texts.push(n), names.push(name), n));
+  // Every second part is a string; bare has a quote for each.
+  const parts = [], places = [], texts = [], names = [];
+  let end = 0;
+  const bare = text.replace(/"(?:[^"\\]|\\.)*"/gu, (string, at) => {
+    parts.push(text.slice(end, at), string);
+    end = at + string.length;
+    return '"';
+  });
+  parts.push(text.slice(end));
+  let name = "", valid = isValid(bare);
+  const add = (i, text, name) => (places.push(i), texts.push(text), names.push(name));
+  if (valid) parts.forEach((part, i) => {
+    if (i % 2 === 0) {
+      if (about(name).label !== "") part.replace(/[0-9]{9,}/gu, (n) => (add(i, n, name), n));
+      if (part.includes("}") || part.includes("]")) name = "";
+      return;
     }
+    const string = part.includes("\\") ? unescaped(part) : part.slice(1, -1);
+    if (string === undefined) return (valid = false);
+    const isName = parts[i + 1].trimStart()[0] === ":";
+    add(i, string, isName ? "" : name);
+    if (isName) name = string;
   });
-  if (deepest > 200 || parsed(text) === undefined) return plain(text);
+  if (!valid) return plain(text);
   all(texts, names, depth).forEach((now, i) => {
-    if (now !== texts[i]) tokens[places[i]] = tokens[places[i]][0] === '"' ? JSON.stringify(now) : tokens[places[i]].replace(texts[i], () => JSON.stringify(now));
+    const at = places[i];
+    if (now !== texts[i]) parts[at] = at % 2 === 1 ? JSON.stringify(now) : parts[at].replace(texts[i], () => JSON.stringify(now));
   });
-  return tokens.join("");
+  return parts.join("");
 };
-const parsed = (text) => {
+// isValid tells JSON from prose in brackets. JSON.parse would need too much memory.
+const isValid = (bare) => {
+  if (!/^(?:[{}[\],:"\s]|(?:-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|null)\s*[,}\]])*$/u.test(bare)) return false;
+  const brackets = bare.trim().replace(/[^{}[\]]+/gu, " ");
+  let level = 0;
+  for (let i = 0; i < brackets.length; i++) {
+    if (brackets[i] === "{" || brackets[i] === "[") level++;
+    else if (brackets[i] !== " " && --level === 0) return i === brackets.length - 1;
+    if (level > 200) return false;
+  }
+  return false;
+};
+const unescaped = (string) => {
   try {
-    return JSON.parse(text);
+    return JSON.parse(string);
   } catch {
     return undefined;
   }
