@@ -113,25 +113,22 @@ func (a *API) pastOf(r *history.Recorded) (workflow.Past, error) {
 	if r.Era == gateway.EraModern.String() {
 		call.Era = gateway.EraModern
 	}
-	call.Tool = a.pastTool(r)
+	call.Tool = a.pastTool(r, call.Name)
 	return workflow.Past{Call: call, Answer: &gateway.Result{
 		Raw: r.Answered, IsError: string(jsonrpc.Lookup(r.Answered, "isError")) == "true", HasMeta: jsonrpc.Lookup(r.Answered, "_meta") != nil,
 	}}, nil
 }
 
-// pastTool returns the tool that a call was for, as it is now. One that is gone has its
-// name only.
-func (a *API) pastTool(r *history.Recorded) *gateway.Tool {
-	if r.Method == workflow.ToolsCall && a.opt.House != nil {
-		if t, ok := a.opt.House().Snapshot().Tool(r.Tool); ok && t.Source.Name() == r.Server {
+// pastTool returns the tool that a call was for, as it is now. One that is gone, a
+// prompt and a resource have their name only.
+func (a *API) pastTool(r *history.Recorded, name string) *gateway.Tool {
+	if r.Method == workflow.ToolsCall {
+		name = r.Tool
+		if t, ok := a.opt.House().Snapshot().Tool(name); ok && t.Source.Name() == r.Server {
 			return t
 		}
 	}
-	t := &gateway.Tool{Source: goneSource(r.Server), Exposed: r.Tool, Name: strings.TrimPrefix(r.Tool, r.Server+"__")}
-	if r.Method != workflow.ToolsCall {
-		t.Name = "" // the history does not name prompts and resources
-	}
-	return t
+	return &gateway.Tool{Source: goneSource(r.Server), Exposed: name, Name: strings.TrimPrefix(name, r.Server+"__")}
 }
 
 // goneSource has the name of a server, and nothing else.

@@ -92,12 +92,15 @@ func (e *Engine) Backtest(ctx context.Context, w *Workflow, calls iter.Seq2[Past
 	b := Backtest{Examples: map[string][]string{}}
 	var took []time.Duration
 	for past, err := range calls {
+		var one Replayed
+		if err == nil {
+			one = e.Rehearse(ctx, w, past)
+		}
+		if ctx.Err() != nil { // what was interrupted does not count
+			break
+		}
 		if err != nil {
 			return b, err
-		}
-		one := e.Rehearse(ctx, w, past)
-		if ctx.Err() != nil { // it was interrupted
-			break
 		}
 		b.add(one, past)
 		if one.Matched {
